@@ -1,0 +1,82 @@
+// The engine file (.pbe) in memory: what the compiler's last stage fills and what the runtime reads. No MLIR here.
+#ifndef PB_ARTEFACT_ENGINE_H
+#define PB_ARTEFACT_ENGINE_H
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/expr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 1, PB_ENGINE_ALIGN = 64 };
+
+// An input or output of the engine. Row-major, dense.
+typedef struct pb_tensor_info {
+  const char* name;
+  pb_type type;
+  int rank;
+  int64_t shape[PB_MAX_RANK];
+} pb_tensor_info;
+
+// Where a kernel's argument lies. CONST and ARENA: a byte offset in that blob; INPUT and OUTPUT: an index.
+typedef enum pb_space { PB_SPACE_INPUT, PB_SPACE_OUTPUT, PB_SPACE_CONST, PB_SPACE_ARENA } pb_space;
+typedef struct pb_arg {
+  pb_space space;
+  uint64_t value;
+} pb_arg;
+
+// A kernel for a chip controlled by queues: each queue's commands, encoded; DRAM addresses are slot + offset.
+typedef struct pb_words_kernel {
+  int queue_count;
+  uint32_t* count;   // commands of each queue
+  uint8_t** streams; // count[q] * command_bytes bytes
+} pb_words_kernel;
+
+typedef struct pb_kernel {
+  const char* name;
+  bool is_words;
+  pb_words_kernel words; // is_words
+  const char* symbol;    // else: void symbol(void** args, int threads) in the engine's native object
+  // for reports
+  uint64_t macs;             // the model's multiply-accumulates
+  uint64_t predicted_cycles; // the plan's
+  const char* bound;         // "MX", "DRAM", ...: what the plan says bounds it
+} pb_kernel;
+
+// One step of the host program.
+typedef enum pb_host_op { PB_HOST_LAUNCH } pb_host_op;
+typedef struct pb_step {
+  pb_host_op op;
+  int kernel;
+  const char* origin; // ops of the model, for reports and faults
+  int arg_count;
+  pb_arg args[16];
+} pb_step;
+
+typedef struct pb_engine {
+  const char* target;  // "simnpu", "cpu:avx512"
+  uint8_t chip_hash[32];
+  int chip_revision;
+  const char* features; // CPU features that native code needs, "avx512f,avx512vnni"; "" for words
+  int input_count, output_count, kernel_count, step_count;
+  pb_tensor_info *inputs, *outputs;
+  pb_kernel* kernels;
+  pb_step* steps;
+  uint8_t* consts; // const_bytes, each constant aligned to PB_ENGINE_ALIGN
+  uint64_t const_bytes;
+  uint64_t arena_bytes;
+  uint8_t* native; // a shared object (ELF), or NULL
+  uint64_t native_bytes;
+  char* description; // text of the chip's description after tblgen (JSON), so that machine and disassembler need no files
+  void* mapping;     // when read from a file
+  uint64_t mapping_bytes;
+  pb_arena arena;
+} pb_engine;
+
+pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) PB_MUST_CHECK;
+// Maps and checks the file: sizes, checksums, ranges of every index and offset. The caller frees it.
+pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) PB_MUST_CHECK;
+void pb_engine_free(pb_engine* engine);
+
+#endif

@@ -1,0 +1,71 @@
+#include "core/base/arena.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pb_arena_block {
+  struct pb_arena_block* next;
+  size_t used, size;
+  _Alignas(16) unsigned char data[];
+};
+
+static void* must(void* memory) {
+  if (!memory) {
+    fputs("out of memory\n", stderr);
+    abort();
+  }
+  return memory;
+}
+
+void* pb_alloc(pb_arena* arena, size_t bytes) {
+  bytes = (bytes + 15) & ~(size_t)15;
+  struct pb_arena_block* block = arena->head;
+  if (!block || block->size - block->used < bytes) {
+    size_t size = bytes > 65536 ? bytes : 65536;
+    block = must(calloc(1, sizeof *block + size));
+    block->size = size;
+    block->next = arena->head;
+    arena->head = block;
+  }
+  void* result = block->data + block->used;
+  block->used += bytes;
+  return result;
+}
+
+void* pb_alloc_array(pb_arena* arena, size_t count, size_t size) {
+  if (size && count > SIZE_MAX / 2 / size) must(NULL);
+  return pb_alloc(arena, count * size);
+}
+
+char* pb_strdup(pb_arena* arena, const char* text) {
+  size_t n = strlen(text) + 1;
+  return memcpy(pb_alloc(arena, n), text, n);
+}
+
+char* pb_printf(pb_arena* arena, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  int n = vsnprintf(NULL, 0, format, args);
+  va_end(args);
+  char* text = pb_alloc(arena, (size_t)(n < 0 ? 0 : n) + 1);
+  va_start(args, format);
+  vsnprintf(text, (size_t)(n < 0 ? 0 : n) + 1, format, args);
+  va_end(args);
+  return text;
+}
+
+void pb_arena_free(pb_arena* arena) {
+  while (arena->head) {
+    struct pb_arena_block* next = arena->head->next;
+    free(arena->head);
+    arena->head = next;
+  }
+}
+
+void* pb_grow(void* items, size_t count, size_t* capacity, size_t size) {
+  if (count < *capacity) return items;
+  *capacity = *capacity ? *capacity * 2 : 8;
+  return must(realloc(items, *capacity * size));
+}

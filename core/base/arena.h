@@ -1,0 +1,29 @@
+// Memory with a named lifetime: many small allocations, freed by one call. Running out of memory ends the process.
+#ifndef PB_BASE_ARENA_H
+#define PB_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+typedef struct pb_arena {
+  struct pb_arena_block* head;
+} pb_arena; // starts as {0}
+
+void* pb_alloc(pb_arena* arena, size_t bytes); // zeroed, aligned to 16
+void* pb_alloc_array(pb_arena* arena, size_t count, size_t size);
+char* pb_strdup(pb_arena* arena, const char* text);
+char* pb_printf(pb_arena* arena, const char* format, ...) __attribute__((format(printf, 2, 3)));
+void pb_arena_free(pb_arena* arena);
+
+#define PB_NEW(arena, T) ((T*)pb_alloc((arena), sizeof(T)))
+#define PB_NEW_ARRAY(arena, T, n) ((T*)pb_alloc_array((arena), (n), sizeof(T)))
+
+// Growing array on the heap: PB_PUSH(items, count, capacity, value). Starts as NULL, 0, 0; the owner calls free().
+void* pb_grow(void* items, size_t count, size_t* capacity, size_t size);
+#define PB_PUSH(items, count, capacity, value)                                                                         \
+  do {                                                                                                                 \
+    (items) = pb_grow((items), (count), &(capacity), sizeof *(items));                                                 \
+    (items)[(count)++] = (value);                                                                                      \
+  } while (0)
+
+#endif

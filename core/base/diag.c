@@ -1,0 +1,62 @@
+#include "core/base/diag.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void print_place(char* out, size_t size, pb_place place) {
+  out[0] = 0;
+  if (place.file && place.line > 0) snprintf(out, size, "%s:%d:%d: ", place.file, place.line, place.column > 0 ? place.column : 1);
+  else if (place.file) snprintf(out, size, "%s: ", place.file);
+}
+
+static void emit(pb_diag* diag, bool error, pb_place place, int code, const char* hint, const char* extra,
+                 const char* format, va_list args) {
+  char where[512], what[2048], text[4096];
+  print_place(where, sizeof where, place);
+  vsnprintf(what, sizeof what, format, args);
+  snprintf(text, sizeof text, "%s%s: %s%s%s%s%s [PB%04d]%s%s", where, error ? "error" : "warning",
+           place.what ? place.what : "", place.what ? ": " : "", what, extra ? ": " : "", extra ? extra : "", code,
+           hint ? "\n  hint: " : "", hint ? hint : "");
+  if (!diag) {
+    fprintf(stderr, "%s\n", text);
+    return;
+  }
+  if (error) ++diag->errors;
+  else ++diag->warnings;
+  if (diag->sink) diag->sink(diag->user, error, code, text);
+  else fprintf(stderr, "%s\n", text);
+}
+
+pb_status pb_error(pb_diag* diag, pb_place place, int code, const char* hint, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  emit(diag, true, place, code, hint, NULL, format, args);
+  va_end(args);
+  return PB_ERR_INPUT;
+}
+
+pb_status pb_unsupported(pb_diag* diag, pb_place place, int code, const char* hint, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  emit(diag, true, place, code, hint, NULL, format, args);
+  va_end(args);
+  return PB_ERR_UNSUPPORTED;
+}
+
+pb_status pb_system_error(pb_diag* diag, pb_place place, int code, const char* format, ...) {
+  int saved = errno;
+  va_list args;
+  va_start(args, format);
+  emit(diag, true, place, code, NULL, saved ? strerror(saved) : NULL, format, args);
+  va_end(args);
+  return PB_ERR_SYSTEM;
+}
+
+void pb_warning(pb_diag* diag, pb_place place, int code, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  emit(diag, false, place, code, NULL, NULL, format, args);
+  va_end(args);
+}

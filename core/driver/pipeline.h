@@ -1,0 +1,25 @@
+// The passes as a table, and running them.
+#ifndef PB_DRIVER_PIPELINE_H
+#define PB_DRIVER_PIPELINE_H
+
+#include "core/s3/s3.h"
+
+typedef enum pb_pass_kind { PB_PASS_EXACT, PB_PASS_REASSOCIATES } pb_pass_kind;
+typedef struct pb_pass {
+  const char *stage, *name;
+  pb_status (*run)(pb_unit* unit);
+  const char *needs, *leaves;
+  pb_pass_kind kind;
+  const char* summary;
+} pb_pass;
+
+extern const pb_pass pb_passes[]; // in order; ends with a null name
+const pb_pass* pb_pass_named(const char* name); // NULL: none
+
+// A context with every dialect that the stages use; the caller destroys it.
+MlirContext pb_context_create(void);
+// Parses a module from text or a file. Faults become diagnostics with the place in the text.
+pb_status pb_module_parse(MlirContext context, const char* path, pb_diag* diag, MlirModule* module) PB_MUST_CHECK;
+char* pb_module_print(MlirModule module); // malloc'ed
+
+#endif

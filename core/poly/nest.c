@@ -1,0 +1,59 @@
+#include "core/poly/nest.h"
+
+int64_t pb_access_stride(const pb_access* access, int col) {
+  int64_t stride = 0, row = 1;
+  for (int r = access->rank - 1; r >= 0; --r) {
+    stride += access->index[r].coef[col] * row;
+    row *= access->shape[r];
+  }
+  return stride;
+}
+
+int64_t pb_access_offset(const pb_access* access) {
+  int64_t offset = 0, row = 1;
+  for (int r = access->rank - 1; r >= 0; --r) {
+    offset += access->index[r].cst * row;
+    row *= access->shape[r];
+  }
+  return offset;
+}
+
+int64_t pb_access_elements(const pb_access* access) {
+  int64_t n = 1;
+  for (int r = 0; r < access->rank; ++r) n *= access->shape[r];
+  return n;
+}
+
+bool pb_access_uses(const pb_access* access, int col) {
+  for (int r = 0; r < access->rank; ++r)
+    if (access->index[r].coef[col]) return true;
+  return false;
+}
+
+int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b) {
+  nest->expr[nest->expr_count] = (pb_expr_node){.op = op, .type = type, .args = {a, b, -1}};
+  return nest->expr_count++;
+}
+
+int pb_nest_load(pb_nest* nest, int access) {
+  int id = pb_nest_node(nest, PB_OP_LOAD, nest->access[access].type, -1, -1);
+  nest->expr[id].operand = access;
+  return id;
+}
+
+int pb_nest_const(pb_nest* nest, pb_type type, double value) {
+  int id = pb_nest_node(nest, PB_OP_CONST, type, -1, -1);
+  nest->expr[id].value = value;
+  return id;
+}
+
+bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t extent) {
+  int64_t least = index->cst, most = index->cst;
+  for (int c = 0; c < PB_NEST_COLS; ++c) {
+    if (!index->coef[c]) continue;
+    if (c >= PB_NEST_DIMS) return true; // extents of outer loops are not known here
+    if (index->coef[c] > 0) most += index->coef[c] * (nest->extent[c] - 1);
+    else least += index->coef[c] * (nest->extent[c] - 1);
+  }
+  return least < 0 || most >= extent;
+}

@@ -1,0 +1,94 @@
+// A loop nest as the planner and the selection see it: extents, linear accesses and a scalar body. It is a view read
+// from the affine IR and a recipe to print affine IR from; between passes only the IR exists.
+#ifndef PB_POLY_NEST_H
+#define PB_POLY_NEST_H
+
+#include "core/base/arena.h"
+#include "core/base/expr.h"
+#include "core/poly/text.h"
+
+#include <mlir-c/IR.h>
+#include <stdbool.h>
+
+enum {
+  PB_NEST_DIMS = 10,   // loops of the nest itself
+  PB_NEST_OUTERS = 10, // loops around it that its accesses use
+  PB_NEST_COLS = PB_NEST_DIMS + PB_NEST_OUTERS,
+  PB_NEST_RANK = 8,
+  PB_NEST_ACCESSES = 10,
+  PB_NEST_EXPR = 64
+};
+
+// One index of an access: sum coef[c] * column c + cst. Columns: own dims from 0, outer loops from PB_NEST_DIMS.
+typedef struct pb_index {
+  int64_t coef[PB_NEST_COLS];
+  int64_t cst;
+} pb_index;
+
+typedef struct pb_access {
+  MlirValue memref;  // as read from IR
+  const char* ref;   // SSA name to print, "%x"
+  const char* space; // memory space to print, NULL: none
+  int buffer;        // number of the buffer, by whoever plans it; -1: a tensor
+  pb_type type;
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+  pb_index index[PB_NEST_RANK];
+  // A load with a box reads `fill` where any index lies outside the shape; without one that never happens.
+  bool boxed;
+  double fill;
+  bool splat; // every element along the last index is the same number
+} pb_access;
+
+typedef struct pb_nest {
+  MlirOperation op; // outermost loop when read from IR
+  const char* name; // pb.nest: the node of the model
+  const char* part; // pb.part: pad, init, reduce, point, copy; load, store, fill, stage inside kernels
+  int stream;       // pb.stream: which of several equal queues it prefers
+  int kept;         // pb.kept: so many outer dims stay loops, for smaller commands that others can start on sooner
+  int dim_count, outer_count;
+  int64_t extent[PB_NEST_DIMS];
+  MlirValue outer[PB_NEST_OUTERS]; // as read from IR, outermost first
+  int access_count;                // the last one is the store
+  pb_access access[PB_NEST_ACCESSES];
+  int expr_count; // LOAD's operand is an access
+  pb_expr_node expr[PB_NEST_EXPR];
+  // PB_SET: the stored value is the last node. Else the body adds (maximises) the last node onto what is stored
+  // there; the load of the old value is neither an access nor a node.
+  pb_reduce reduce;
+} pb_nest;
+
+// Reads the perfect nest whose outermost op is `op`: an affine.for, or a lone affine.store with its operands before it
+// in the block when every extent is 1 (then `op` is the store). Strings go to the arena.
+// Returns NULL, or the reason why it is not of the form.
+const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest);
+
+// Prints the nest. Outer loop k is named %o<k>; own loops get names made unique by `*serial`, which it advances.
+void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial);
+// `memref<4x8xi8, "SPAD">`
+void pb_access_print_type(pb_text* text, const pb_access* access);
+
+static inline pb_access* pb_nest_store(pb_nest* nest) { return &nest->access[nest->access_count - 1]; }
+
+// Distance in elements, in a dense row-major buffer, between neighbours along a column.
+int64_t pb_access_stride(const pb_access* access, int col);
+// The linear offset of the access with all columns 0.
+int64_t pb_access_offset(const pb_access* access);
+bool pb_access_uses(const pb_access* access, int col);
+// Whether the index can be below 0 or past `extent` within the nest; with outer loops, whose extents it does not know,
+// it says yes.
+bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t extent);
+bool pb_value_same(MlirValue a, MlirValue b);
+int64_t pb_access_elements(const pb_access* access);
+
+// Appends a node and returns its index.
+int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b);
+int pb_nest_load(pb_nest* nest, int access);
+int pb_nest_const(pb_nest* nest, pb_type type, double value);
+
+// MLIR's element type as a pb_type; PB_TYPE_COUNT when there is none.
+pb_type pb_type_of(MlirType type);
+// Fills type, rank, shape of an access from a memref value. false: not a ranked static memref of a known type.
+bool pb_access_of_value(MlirValue value, pb_access* access);
+
+#endif

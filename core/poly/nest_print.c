@@ -1,0 +1,188 @@
+// Nests to text, in the one form that nest_read.c reads back.
+#include "core/poly/nest.h"
+
+#include <math.h>
+#include <stdio.h>
+
+void pb_access_print_type(pb_text* text, const pb_access* access) {
+  pb_text_add(text, "memref<");
+  for (int r = 0; r < access->rank; ++r) pb_text_add(text, "%lldx", (long long)access->shape[r]);
+  pb_text_add(text, "%s", pb_type_name(access->type));
+  if (access->space) pb_text_add(text, ", \"%s\"", access->space);
+  pb_text_add(text, ">");
+}
+
+// One index as an affine expression over SSA names; affine.load takes it as it stands.
+static void print_index(pb_text* text, const pb_index* index, int first) {
+  bool any = false;
+  for (int pass = 0; pass < 2; ++pass)
+    for (int k = 0; k < (pass ? PB_NEST_DIMS : PB_NEST_OUTERS); ++k) {
+      int64_t coef = index->coef[pass ? k : PB_NEST_DIMS + k];
+      if (!coef) continue;
+      if (any) pb_text_add(text, " + ");
+      any = true;
+      if (pass) pb_text_add(text, "%%i%d", first + k);
+      else pb_text_add(text, "%%o%d", k);
+      if (coef != 1) pb_text_add(text, " * %lld", (long long)coef);
+    }
+  if (!any) pb_text_add(text, "%lld", (long long)index->cst);
+  else if (index->cst) pb_text_add(text, " + %lld", (long long)index->cst);
+}
+
+static void print_place(pb_text* text, const pb_access* access, int first) {
+  pb_text_add(text, "%s[", access->ref);
+  for (int r = 0; r < access->rank; ++r) {
+    if (r) pb_text_add(text, ", ");
+    print_index(text, &access->index[r], first);
+  }
+  pb_text_add(text, "] : ");
+  pb_access_print_type(text, access);
+}
+
+static void print_constant(pb_text* text, pb_type type, double value) {
+  if (type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16) {
+    if (isfinite(value)) pb_text_add(text, "arith.constant %.17e : %s", value, pb_type_name(type));
+    else pb_text_add(text, "arith.constant 0x%08X : f32", isnan(value) ? 0x7fc00000u : value > 0 ? 0x7f800000u : 0xff800000u);
+  } else {
+    pb_text_add(text, "arith.constant %lld : %s", (long long)value, pb_type_name(type));
+  }
+}
+
+// The range tests of a box: an affine set over the indices that can leave the shape.
+static void print_box(pb_text* text, const pb_nest* nest, const pb_access* access, int first, const char* name, int indent) {
+  int names[PB_NEST_COLS], count = 0;
+  for (int c = 0; c < PB_NEST_COLS; ++c)
+    for (int r = 0; r < access->rank; ++r)
+      if (access->index[r].coef[c]) {
+        names[count++] = c;
+        break;
+      }
+  pb_text_add(text, "%s = affine.if affine_set<(", name);
+  for (int k = 0; k < count; ++k) pb_text_add(text, "%sd%d", k ? ", " : "", k);
+  pb_text_add(text, ") : (");
+  bool any = false;
+  for (int r = 0; r < access->rank; ++r) {
+    if (!pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
+    for (int side = 0; side < 2; ++side) {
+      int64_t sign = side ? -1 : 1;
+      pb_text_add(text, "%s", any ? ", " : "");
+      any = true;
+      for (int k = 0; k < count; ++k)
+        if (access->index[r].coef[names[k]])
+          pb_text_add(text, "d%d * %lld + ", k, (long long)(sign * access->index[r].coef[names[k]]));
+      pb_text_add(text, "%lld >= 0", (long long)(sign * access->index[r].cst + (side ? access->shape[r] - 1 : 0)));
+    }
+  }
+  if (!any) pb_text_add(text, "0 == 0");
+  pb_text_add(text, ")>(");
+  for (int k = 0; k < count; ++k) {
+    if (names[k] < PB_NEST_DIMS) pb_text_add(text, "%s%%i%d", k ? ", " : "", first + names[k]);
+    else pb_text_add(text, "%s%%o%d", k ? ", " : "", names[k] - PB_NEST_DIMS);
+  }
+  pb_text_add(text, ") -> %s {\n", pb_type_name(access->type));
+  pb_text_indent(text, indent + 1);
+  pb_text_add(text, "%s_in = affine.load ", name);
+  print_place(text, access, first);
+  pb_text_add(text, "\n");
+  pb_text_indent(text, indent + 1);
+  pb_text_add(text, "affine.yield %s_in : %s\n", name, pb_type_name(access->type));
+  pb_text_indent(text, indent);
+  pb_text_add(text, "} else {\n");
+  pb_text_indent(text, indent + 1);
+  pb_text_add(text, "%s_out = ", name);
+  print_constant(text, access->type, access->fill);
+  pb_text_add(text, "\n");
+  pb_text_indent(text, indent + 1);
+  pb_text_add(text, "affine.yield %s_out : %s\n", name, pb_type_name(access->type));
+  pb_text_indent(text, indent);
+  pb_text_add(text, "}\n");
+}
+
+static const char* op_name(pb_op op, pb_type type) {
+  bool f = type == PB_F32 || type == PB_F64;
+  switch (op) {
+  case PB_OP_ADD: return f ? "arith.addf" : "arith.addi";
+  case PB_OP_SUB: return f ? "arith.subf" : "arith.subi";
+  case PB_OP_MUL: return f ? "arith.mulf" : "arith.muli";
+  case PB_OP_DIV: return f ? "arith.divf" : "arith.divsi";
+  case PB_OP_MAX: return f ? "arith.maxnumf" : "arith.maxsi";
+  case PB_OP_MIN: return f ? "arith.minnumf" : "arith.minsi";
+  case PB_OP_SEXT: return "arith.extsi";
+  case PB_OP_SITOFP: return "arith.sitofp";
+  case PB_OP_FPTOSI8: return "arith.fptosi";
+  case PB_OP_ROUNDEVEN: return "math.roundeven";
+  case PB_OP_NEG: return "arith.negf";
+  case PB_OP_ABS: return "math.absf";
+  case PB_OP_SQRT: return "math.sqrt";
+  case PB_OP_EXP2: return "math.exp2";
+  case PB_OP_RSQRT: return "math.rsqrt";
+  case PB_OP_EXP: return "math.exp";
+  case PB_OP_LOG: return "math.log";
+  case PB_OP_TANH: return "math.tanh";
+  case PB_OP_ERF: return "math.erf";
+  default: return NULL;
+  }
+}
+
+static void print_node(pb_text* text, const pb_nest* nest, int id, int first, int serial, int indent) {
+  const pb_expr_node* n = &nest->expr[id];
+  pb_text_indent(text, indent);
+  char name[32];
+  snprintf(name, sizeof name, "%%e%d_%d", serial, id);
+  if (n->op == PB_OP_LOAD && nest->access[n->operand].boxed) {
+    print_box(text, nest, &nest->access[n->operand], first, name, indent);
+    return;
+  }
+  pb_text_add(text, "%s = ", name);
+  if (n->op == PB_OP_LOAD) {
+    pb_text_add(text, "affine.load ");
+    print_place(text, &nest->access[n->operand], first);
+  } else if (n->op == PB_OP_CONST) {
+    print_constant(text, n->type, n->value);
+  } else {
+    pb_text_add(text, "%s ", op_name(n->op, n->type));
+    for (int k = 0; k < 3 && n->args[k] >= 0; ++k) pb_text_add(text, "%s%%e%d_%d", k ? ", " : "", serial, n->args[k]);
+    const char* type = pb_type_name(n->type);
+    if (n->op == PB_OP_SEXT || n->op == PB_OP_SITOFP || n->op == PB_OP_FPTOSI8)
+      pb_text_add(text, " : %s to %s", pb_type_name(nest->expr[n->args[0]].type), type);
+    else pb_text_add(text, " : %s", type);
+  }
+  pb_text_add(text, "\n");
+}
+
+void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) {
+  int first = *serial, id = *serial;
+  int loops = nest->dim_count ? nest->dim_count : 1; // a lone store gets a loop of one turn, to hang the names on
+  *serial += loops + 1;
+  for (int d = 0; d < loops; ++d) {
+    pb_text_indent(text, indent + d);
+    pb_text_add(text, "affine.for %%i%d = 0 to %lld {\n", first + d, nest->dim_count ? (long long)nest->extent[d] : 1LL);
+  }
+  int inner = indent + loops;
+  for (int k = 0; k < nest->expr_count; ++k) print_node(text, nest, k, first, id, inner);
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int value = nest->expr_count - 1;
+  if (nest->reduce != PB_SET) {
+    pb_text_indent(text, inner);
+    pb_text_add(text, "%%old%d = affine.load ", id);
+    print_place(text, store, first);
+    pb_text_add(text, "\n");
+    pb_text_indent(text, inner);
+    pb_text_add(text, "%%new%d = %s %%old%d, %%e%d_%d : %s\n", id,
+                op_name(nest->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, store->type), id, id, value,
+                pb_type_name(store->type));
+  }
+  pb_text_indent(text, inner);
+  if (nest->reduce == PB_SET) pb_text_add(text, "affine.store %%e%d_%d, ", id, value);
+  else pb_text_add(text, "affine.store %%new%d, ", id);
+  print_place(text, store, first);
+  for (int d = loops - 1; d >= 0; --d) {
+    pb_text_add(text, "\n");
+    pb_text_indent(text, indent + d);
+    pb_text_add(text, "}");
+  }
+  pb_text_add(text, " {pb.nest = \"%s\", pb.part = \"%s\"", nest->name ? nest->name : "", nest->part ? nest->part : "");
+  if (nest->stream) pb_text_add(text, ", pb.stream = %d : i64", nest->stream);
+  if (nest->kept) pb_text_add(text, ", pb.kept = %d : i64", nest->kept);
+  pb_text_add(text, "}\n");
+}

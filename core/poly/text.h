@@ -1,0 +1,16 @@
+// Text that grows: IR is written as text and parsed, which reads like the IR that it makes.
+#ifndef PB_POLY_TEXT_H
+#define PB_POLY_TEXT_H
+
+#include <stddef.h>
+
+typedef struct pb_text {
+  char* data; // zero-terminated; NULL while empty
+  size_t length, capacity;
+} pb_text; // starts as {0}
+
+void pb_text_add(pb_text* text, const char* format, ...) __attribute__((format(printf, 2, 3)));
+void pb_text_indent(pb_text* text, int depth);
+void pb_text_free(pb_text* text);
+
+#endif

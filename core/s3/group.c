@@ -1,0 +1,99 @@
+// What a kernel function computes, read off its nests: main nest, what feeds its input, tails.
+#include "core/s3/routes.h"
+#include "core/s3/tiling.h"
+
+#include <string.h>
+
+static bool is_fill(const pb_nest* nest) { return nest->access_count == 1 && nest->expr_count == 1; }
+static bool is_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
+}
+
+// A copy that only shifts: each index of the store is the same index of the load plus a constant.
+static bool is_shift(const pb_nest* copy, int64_t* shift) {
+  const pb_access *from = &copy->access[0], *to = &copy->access[1];
+  if (from->rank != to->rank || from->type != to->type) return false;
+  for (int r = 0; r < to->rank; ++r) {
+    if (memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef)) return false;
+    shift[r] = to->index[r].cst - from->index[r].cst;
+  }
+  return true;
+}
+
+// If x is a padded tensor (a shifted copy inside, one constant around it), reads the tensor through a box instead.
+static bool fold_pad(pb_group* g, const int* feeds, int count) {
+  int copy = -1;
+  const pb_nest* fill = NULL;
+  for (int k = 0; k < count; ++k) {
+    const pb_nest* nest = &g->program->nests[feeds[k]];
+    if (is_fill(nest)) {
+      if (fill && fill->expr[0].value != nest->expr[0].value) return false;
+      fill = nest;
+    } else if (is_copy(nest) && copy < 0) copy = feeds[k];
+    else return false;
+  }
+  int64_t shift[PB_NEST_RANK];
+  if (copy < 0 || !fill || !is_shift(&g->program->nests[copy], shift)) return false;
+  pb_access* x = &g->main.access[g->x];
+  const pb_access* tensor = &g->program->nests[copy].access[0];
+  x->memref = tensor->memref;
+  memcpy(x->shape, tensor->shape, sizeof x->shape);
+  for (int r = 0; r < x->rank; ++r) x->index[r].cst -= shift[r];
+  x->boxed = true;
+  x->fill = fill->expr[0].value;
+  return true;
+}
+
+static pb_status read_feeds(pb_group* g, pb_diag* diag) {
+  const pb_program* p = g->program;
+  int value = p->value_of[g->main_index][g->x];
+  if (p->values[value].kind != PB_VALUE_LOCAL) return PB_OK;
+  int feeds[PB_MAX_FEEDS], count = 0;
+  for (int n = 0; n < g->main_index; ++n) {
+    if (!pb_program_writes(p, n, value)) continue;
+    if (count == PB_MAX_FEEDS)
+      return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL, "its input is made by more than %d nests", PB_MAX_FEEDS);
+    feeds[count++] = n;
+  }
+  if (fold_pad(g, feeds, count)) return PB_OK;
+  g->feed_count = count;
+  memcpy(g->feeds, feeds, sizeof feeds);
+  return PB_OK;
+}
+
+static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* diag) {
+  bool weight[PB_NEST_ACCESSES] = {0};
+  for (int a = 0; a < g->main.access_count; ++a)
+    weight[a] = g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
+  if (!pb_nest_roles(&g->main, weight, &g->roles)) return PB_OK;
+  pb_type x = g->main.access[g->roles.x].type, w = g->main.access[g->roles.w].type, y = g->main.access[g->roles.y].type;
+  g->contraction = pb_chip_contraction(chip, x, w, y, &g->insn_roles);
+  g->x = g->roles.x;
+  if (g->contraction) return PB_OK;
+  return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4003, "quantise the model, or choose another target",
+                        "%s has no instruction that multiplies %s by %s into %s", chip->name, pb_type_name(x),
+                        pb_type_name(w), pb_type_name(y));
+}
+
+pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_diag* diag, pb_group* g) {
+  *g = (pb_group){.program = program, .main_index = -1, .lanes = pb_chip_lanes(chip)};
+  for (int n = 0; n < program->nest_count; ++n) {
+    if (program->nests[n].reduce == PB_SET) continue;
+    if (g->main_index >= 0) return pb_unsupported(diag, (pb_place){.what = program->nests[n].name}, 4005, NULL, "a second reduction in one kernel");
+    g->main_index = n;
+  }
+  g->reduces = g->main_index >= 0;
+  if (!g->reduces) g->main_index = 0;
+  if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
+  g->main = program->nests[g->main_index];
+  if (g->reduces) {
+    PB_TRY(read_contraction(g, chip, diag));
+    PB_TRY(read_feeds(g, diag));
+  }
+  for (int n = g->main_index + 1; n < program->nest_count; ++n) {
+    if (g->tail_count == PB_MAX_TAILS)
+      return pb_unsupported(diag, (pb_place){.what = program->nests[n].name}, 4007, NULL, "more than %d nests after the main one", PB_MAX_TAILS);
+    g->tails[g->tail_count++] = n;
+  }
+  return PB_OK;
+}

@@ -1,0 +1,119 @@
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <stdio.h>
+#include <string.h>
+
+bool pb_op_is(MlirOperation op, const char* name) {
+  MlirStringRef s = mlirIdentifierStr(mlirOperationGetName(op));
+  return s.length == strlen(name) && !memcmp(s.data, name, s.length);
+}
+
+MlirAttribute pb_op_attribute(MlirOperation op, const char* name) {
+  return mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString(name));
+}
+
+int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing) {
+  MlirAttribute a = pb_op_attribute(op, name);
+  return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? missing : mlirIntegerAttrGetValueInt(a);
+}
+
+pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirOperation func)) {
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
+  while (!mlirOperationIsNull(op)) {
+    MlirOperation next = mlirOperationGetNextInBlock(op);
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) PB_TRY(visit(unit, op));
+    op = next;
+  }
+  return PB_OK;
+}
+
+static MlirModule parse(pb_unit* unit, const pb_text* text, const char* pass) {
+  MlirModule module = mlirModuleCreateParse(unit->context, mlirStringRefCreate(text->data, text->length));
+  if (mlirModuleIsNull(module)) {
+    fprintf(stderr, "%s\n", text->data);
+    pb_error(unit->diag, (pb_place){.what = pass}, 4090, "this is a bug in the compiler, not in the model",
+             "the pass made IR that does not verify");
+  }
+  return module;
+}
+
+pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* text, const char* pass) {
+  MlirModule module = parse(unit, text, pass);
+  if (mlirModuleIsNull(module)) return PB_ERR_SYSTEM;
+  MlirBlock into = mlirModuleGetBody(unit->module);
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  while (!mlirOperationIsNull(op)) {
+    MlirOperation next = mlirOperationGetNextInBlock(op);
+    mlirOperationRemoveFromParent(op);
+    MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name"));
+    bool declared = false; // an instruction's function that another kernel has brought already
+    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) {
+      pb_arena scratch = {0};
+      declared = !mlirOperationIsNull(pb_module_func(unit->module, pb_printf(&scratch, "%.*s", (int)name.length, name.data)));
+      pb_arena_free(&scratch);
+    }
+    if (declared) mlirOperationDestroy(op);
+    else mlirBlockInsertOwnedOperationBefore(into, old, op);
+    op = next;
+  }
+  mlirModuleDestroy(module);
+  mlirOperationDestroy(old);
+  return PB_OK;
+}
+
+pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass) {
+  MlirModule module = parse(unit, text, pass);
+  if (mlirModuleIsNull(module)) return PB_ERR_SYSTEM;
+  mlirModuleDestroy(unit->module);
+  unit->module = module;
+  return PB_OK;
+}
+
+const char* pb_func_name(MlirOperation func, pb_arena* arena) {
+  MlirStringRef s = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
+  return pb_printf(arena, "%.*s", (int)s.length, s.data);
+}
+
+MlirOperation pb_module_func(MlirModule module, const char* name) {
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    MlirAttribute a = pb_op_attribute(op, "sym_name");
+    if (mlirAttributeIsNull(a)) continue;
+    MlirStringRef s = mlirStringAttrGetValue(a);
+    if (s.length == strlen(name) && !memcmp(s.data, name, s.length)) return op;
+  }
+  return (MlirOperation){NULL};
+}
+
+static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
+
+void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, const char* const* drop) {
+  MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirAttribute attrs = pb_op_attribute(func, "arg_attrs");
+  pb_text_add(text, "func.func @%.*s(", (int)name.length, name.data);
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
+    pb_text_add(text, "%s%%a%d: ", k ? ", " : "", (int)k);
+    mlirTypePrint(mlirValueGetType(mlirBlockGetArgument(body, k)), append, text);
+    if (mlirAttributeIsNull(attrs)) continue;
+    MlirAttribute one = mlirArrayAttrGetElement(attrs, k);
+    if (mlirDictionaryAttrGetNumElements(one) == 0) continue;
+    pb_text_add(text, " ");
+    mlirAttributePrint(one, append, text);
+  }
+  pb_text_add(text, ") attributes {%s", extra);
+  bool any = extra[0] != 0;
+  for (intptr_t k = 0; k < mlirOperationGetNumDiscardableAttributes(func); ++k) {
+    MlirNamedAttribute a = mlirOperationGetDiscardableAttribute(func, k);
+    MlirStringRef id = mlirIdentifierStr(a.name);
+    bool dropped = false;
+    for (int d = 0; drop && drop[d]; ++d) dropped |= id.length == strlen(drop[d]) && !memcmp(id.data, drop[d], id.length);
+    if (dropped) continue;
+    pb_text_add(text, "%s%.*s = ", any ? ", " : "", (int)id.length, id.data);
+    mlirAttributePrint(a.attribute, append, text);
+    any = true;
+  }
+  pb_text_add(text, "} {\n");
+}

@@ -1,0 +1,26 @@
+// Kernel functions in a module: walked, and replaced by parsed text.
+#ifndef PB_S3_KERNELS_H
+#define PB_S3_KERNELS_H
+
+#include "core/poly/text.h"
+#include "core/s3/s3.h"
+
+// Calls `visit` for each kernel function (pb.kernel), in order; `visit` may replace it.
+pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirOperation func)) PB_MUST_CHECK;
+// Parses the text of one function and puts it where `old` was, which is erased. A text that does not verify is a bug
+// of the pass and says so with the pass's name.
+pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* text, const char* pass) PB_MUST_CHECK;
+// The same for a whole module.
+pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass) PB_MUST_CHECK;
+
+const char* pb_func_name(MlirOperation func, pb_arena* arena);
+MlirOperation pb_module_func(MlirModule module, const char* name); // null: none
+// Prints `func.func @name(%a0: type {attributes}, ...) attributes {...} {`, with `extra` (may be "") among the
+// attributes; attributes named in `drop` (NULL-terminated, may be NULL) are left out.
+void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, const char* const* drop);
+
+bool pb_op_is(MlirOperation op, const char* name);
+MlirAttribute pb_op_attribute(MlirOperation op, const char* name);          // null: none
+int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing); // an integer attribute
+
+#endif

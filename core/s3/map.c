@@ -1,0 +1,402 @@
+// Map: nests become calls of instructions, on windows of the buffers; copies of buffers rotate (depth). Requires tiled
+// kernels; leaves loops, allocs at the top of the function (one for all copies of a buffer), windows
+// (memref.reinterpret_cast) that appear only as operands of calls, and calls. Every call's function has the
+// instruction's semantics as a plain nest, so the IR still runs. Exact.
+//
+//   before   affine.for i, j, n, k: acc[i, j, n] += x[r + i, s + j, k] * held[k, n]
+//   after    call @chip.MMA(window x, window held, window acc, accumulate?, rows...)
+//
+// A nest that only sets a result to its reduction's neutral value goes: the instruction's accumulate flag is false in
+// the first turn of the loops that reduce.
+#include "core/poly/nest.h"
+#include "core/s3/instruction.h"
+#include "core/s3/kernels.h"
+#include "core/select/select.h"
+
+#include <mlir-c/AffineExpr.h>
+#include <mlir-c/AffineMap.h>
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_BUFFERS = 64, MAX_LEVELS = 16 };
+
+typedef struct mapped_buffer {
+  MlirValue ir;
+  pb_access shape;
+  const char* name;
+  int memory, depth, level;
+  bool pending_init; // set to neutral by a nest that went; accumulation starts below `init_level`
+  int init_level;
+} mapped_buffer;
+
+typedef struct mapper {
+  pb_unit* unit;
+  const char* kernel;
+  MlirOperation func;
+  pb_text head, body; // allocs go to the head
+  MlirValue ivs[MAX_LEVELS];
+  int64_t extents[MAX_LEVELS];
+  int levels;
+  mapped_buffer buffers[MAX_BUFFERS];
+  int buffer_count, serial;
+  bool used[512][PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
+} mapper;
+
+static int memory_space(const mapper* m, MlirValue v) {
+  MlirAttribute space = mlirMemRefTypeGetMemorySpace(mlirValueGetType(v));
+  if (mlirAttributeIsNull(space) || !mlirAttributeIsAString(space)) return m->unit->chip->system_memory;
+  MlirStringRef s = mlirStringAttrGetValue(space);
+  for (int k = 0; k < m->unit->chip->memory_count; ++k) {
+    const char* name = m->unit->chip->memories[k].name;
+    if (strlen(name) == s.length && !memcmp(name, s.data, s.length)) return k;
+  }
+  return -1;
+}
+
+static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
+  for (int k = 0; k < m->buffer_count; ++k)
+    if (pb_value_same(m->buffers[k].ir, v)) return &m->buffers[k];
+  return NULL;
+}
+
+static const char* reference(mapper* m, MlirValue v) {
+  mapped_buffer* b = buffer_of(m, v);
+  if (b) return pb_printf(&m->unit->arena, "%%b%d", (int)(b - m->buffers));
+  return pb_printf(&m->unit->arena, "%%a%d", (int)mlirBlockArgumentGetArgNumber(v));
+}
+
+static pb_status map_alloc(mapper* m, MlirOperation op) {
+  if (m->buffer_count == MAX_BUFFERS) return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
+  mapped_buffer* b = &m->buffers[m->buffer_count];
+  *b = (mapped_buffer){.ir = mlirOperationGetResult(op, 0), .level = m->levels, .depth = (int)pb_op_integer(op, "pb.depth", 1)};
+  pb_access_of_value(b->ir, &b->shape);
+  b->memory = memory_space(m, b->ir);
+  pb_access whole = b->shape;
+  whole.space = m->unit->chip->memories[b->memory].name;
+  whole.rank = b->shape.rank + 1;
+  memmove(&whole.shape[1], &whole.shape[0], sizeof(int64_t) * (size_t)b->shape.rank);
+  whole.shape[0] = b->depth;
+  MlirAttribute name = pb_op_attribute(op, "pb.name");
+  MlirStringRef s = mlirAttributeIsNull(name) ? mlirStringRefCreateFromCString("") : mlirStringAttrGetValue(name);
+  pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%.*s\"} : ", m->buffer_count++, (int)s.length, s.data);
+  pb_access_print_type(&m->head, &whole);
+  pb_text_add(&m->head, "\n");
+  return PB_OK;
+}
+
+// Puts the nest's outer columns in the order of the levels around it.
+static void order_outers(const mapper* m, pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      int64_t by_level[PB_NEST_OUTERS] = {0};
+      for (int k = 0; k < nest->outer_count; ++k)
+        for (int l = 0; l < m->levels; ++l)
+          if (pb_value_same(m->ivs[l], nest->outer[k])) by_level[l] = nest->access[a].index[r].coef[PB_NEST_DIMS + k];
+      memcpy(&nest->access[a].index[r].coef[PB_NEST_DIMS], by_level, sizeof by_level);
+    }
+  nest->outer_count = m->levels;
+}
+
+static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
+  *flat = (pb_flat){.dim_count = nest->dim_count, .kept = nest->kept, .access_count = nest->access_count,
+                    .expr_count = nest->expr_count, .expr = nest->expr, .reduce = nest->reduce};
+  memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    pb_flat_access* f = &flat->access[a];
+    mapped_buffer* b = buffer_of(m, access->memref);
+    f->memory = b ? b->memory : m->unit->chip->system_memory;
+    f->type = access->type;
+    f->boxed = access->boxed;
+    f->splat = access->splat;
+    int64_t size = pb_type_bits(access->type) / 8, row = m->unit->chip->memories[f->memory].row_bytes;
+    f->aligned_rows = pb_access_offset(access) * size % row == 0;
+    for (int k = 0; k < nest->outer_count; ++k) f->aligned_rows &= pb_access_stride(access, PB_NEST_DIMS + k) * size % row == 0;
+    if (b && b->depth > 1) f->aligned_rows &= pb_access_elements(&b->shape) * size % row == 0;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      f->stride[d] = pb_access_stride(access, d);
+      f->box_rank[d] = -1;
+      for (int r = 0; access->boxed && r < access->rank; ++r)
+        if (access->index[r].coef[d] && pb_index_can_leave(nest, &access->index[r], access->shape[r])) f->box_rank[d] = r;
+    }
+  }
+}
+
+// A mover copies bits: the type of what it moves where that is not its own, else PB_TYPE_COUNT.
+static pb_type copied_type(const pb_nest* nest, const pb_match* match) {
+  pb_type type = nest->access[nest->access_count - 1].type;
+  return match->insn->mover && match->insn->operands[match->insn->dest].type != type ? type : PB_TYPE_COUNT;
+}
+
+typedef struct call {
+  pb_type type;
+  mapper* m;
+  const pb_nest* nest;
+  const pb_match* match;
+  int indent, id;
+} call;
+
+// %<name> = affine.apply of a linear function of the loops around the call: bands, then leftover loops.
+static void print_apply(call* c, const char* name, const int64_t* bands, const int64_t* loops, int64_t cst, const mapped_buffer* rotates) {
+  pb_text* t = &c->m->body;
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%%s = affine.apply affine_map<(", name);
+  int levels = c->m->levels, leftover = c->match->loop_count;
+  for (int k = 0; k < levels + leftover; ++k) pb_text_add(t, "%sd%d", k ? ", " : "", k);
+  pb_text_add(t, ") -> (%lld", (long long)cst);
+  for (int k = 0; k < levels; ++k)
+    if (bands[k]) pb_text_add(t, " + d%d * %lld", k, (long long)bands[k]);
+  for (int k = 0; k < leftover; ++k)
+    if (loops[k]) pb_text_add(t, " + d%d * %lld", levels + k, (long long)loops[k]);
+  if (rotates && rotates->depth > 1 && rotates->level > 0) {
+    pb_text_add(t, " + ((");
+    int64_t turns = 1;
+    for (int k = rotates->level - 1; k >= 0; --k) {
+      pb_text_add(t, "%sd%d * %lld", k < rotates->level - 1 ? " + " : "", k, (long long)turns);
+      turns *= c->m->extents[k];
+    }
+    pb_text_add(t, ") mod %d) * %lld", rotates->depth, (long long)pb_access_elements(&rotates->shape));
+  }
+  pb_text_add(t, ")>(");
+  for (int k = 0; k < levels; ++k) pb_text_add(t, "%s%%o%d", k ? ", " : "", k);
+  for (int k = 0; k < leftover; ++k) pb_text_add(t, "%s%%l%d_%d", levels + k ? ", " : "", c->id, k);
+  pb_text_add(t, ")\n");
+}
+
+static void print_index_constant(pb_text* t, int indent, const char* name, int64_t value) {
+  pb_text_indent(t, indent);
+  pb_text_add(t, "%%%s = arith.constant %lld : index\n", name, (long long)value);
+}
+
+// The window of operand o: base, extents and strides as numbers, so that all windows of an operand have one type.
+static void print_window(call* c, int o) {
+  const pb_operand* operand = &c->match->insn->operands[o];
+  const pb_flat* flat = &c->match->nest;
+  pb_text* t = &c->m->body;
+  int a = c->match->access_of[o];
+  // a window that is not read (a mover that only fills) still has to be some window: its destination's tensor is not
+  // there, so the kernel's first argument stands in with extents 1
+  const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
+  char name[48];
+  int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
+  mapped_buffer* b = access ? buffer_of(c->m, access->memref) : NULL;
+  if (access) {
+    for (int k = 0; k < c->m->levels; ++k) bands[k] = pb_access_stride(access, PB_NEST_DIMS + k);
+    for (int k = 0; k < c->match->loop_count; ++k) loops[k] = flat->access[a].stride[c->match->loops[k]];
+  }
+  snprintf(name, sizeof name, "p%d_%d", c->id, o);
+  print_apply(c, name, bands, loops, access ? pb_access_offset(access) : 0, b);
+  for (int k = 0; k < operand->rank; ++k) {
+    int d = c->match->dim_of[operand->dims[k]];
+    snprintf(name, sizeof name, "n%d_%d_%d", c->id, o, k);
+    print_index_constant(t, c->indent, name, d < 0 || !access ? 1 : flat->extent[d]);
+    snprintf(name, sizeof name, "s%d_%d_%d", c->id, o, k);
+    int64_t stride = d < 0 || !access ? 0 : access->splat && operand->strides[k].kind == PB_STRIDE_ELEM ? 1 : flat->access[a].stride[d];
+    print_index_constant(t, c->indent, name, stride);
+  }
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%w%d_%d = memref.reinterpret_cast %s to offset: [%%p%d_%d], sizes: [", c->id, o,
+              access ? reference(c->m, access->memref) : "%a0", c->id, o);
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%n%d_%d_%d", k ? ", " : "", c->id, o, k);
+  pb_text_add(t, "], strides: [");
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%s%d_%d_%d", k ? ", " : "", c->id, o, k);
+  pb_text_add(t, "] : ");
+  if (access) {
+    pb_access type = *access;
+    if (b) {
+      type.rank = b->shape.rank + 1;
+      type.shape[0] = b->depth;
+      memcpy(&type.shape[1], b->shape.shape, sizeof(int64_t) * (size_t)b->shape.rank);
+      type.space = c->m->unit->chip->memories[b->memory].name;
+    }
+    pb_access_print_type(t, &type);
+  } else {
+    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(c->m->func, 0));
+    pb_access first;
+    pb_access_of_value(mlirBlockGetArgument(block, 0), &first);
+    pb_access_print_type(t, &first);
+  }
+  pb_text_add(t, " to ");
+  pb_instruction_window_type(t, c->m->unit->chip, operand, c->type);
+  pb_text_add(t, "\n");
+}
+
+// The box of one window dim: [lo, hi) of the dim's turns that lie inside the tensor.
+static void print_box(call* c, int o, int k) {
+  const pb_operand* operand = &c->match->insn->operands[o];
+  pb_text* t = &c->m->body;
+  int a = c->match->access_of[o];
+  int d = c->match->dim_of[operand->dims[k]];
+  int64_t extent = d < 0 ? 1 : c->match->nest.extent[d];
+  const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
+  int rank = access && access->boxed && d >= 0 ? c->match->nest.access[a].box_rank[d] : -1;
+  if (rank < 0) {
+    char lo[48], hi[48];
+    snprintf(lo, sizeof lo, "lo%d_%d_%d", c->id, o, k);
+    snprintf(hi, sizeof hi, "hi%d_%d_%d", c->id, o, k);
+    print_index_constant(t, c->indent, lo, 0);
+    print_index_constant(t, c->indent, hi, c->match->fills ? 0 : extent);
+    return;
+  }
+  const pb_index* index = &access->index[rank];
+  for (int side = 0; side < 2; ++side) {
+    pb_text_indent(t, c->indent);
+    pb_text_add(t, "%%%s%d_%d_%d = affine.%s affine_map<(", side ? "hi" : "lo", c->id, o, k, side ? "min" : "max");
+    for (int l = 0; l < c->m->levels; ++l) pb_text_add(t, "%sd%d", l ? ", " : "", l);
+    pb_text_add(t, ") -> (%lld, %lld", side ? (long long)extent : 0LL, side ? (long long)(access->shape[rank] - index->cst) : (long long)-index->cst);
+    for (int l = 0; l < c->m->levels; ++l)
+      if (index->coef[PB_NEST_DIMS + l]) pb_text_add(t, " + d%d * %lld", l, (long long)-index->coef[PB_NEST_DIMS + l]);
+    pb_text_add(t, ")>(");
+    for (int l = 0; l < c->m->levels; ++l) pb_text_add(t, "%s%%o%d", l ? ", " : "", l);
+    pb_text_add(t, ")\n");
+  }
+}
+
+// The accumulate flag: false in the first turn of every loop that reduces into the buffer since it was set.
+static void print_flag(call* c, int o) {
+  pb_text* t = &c->m->body;
+  const pb_access* store = &c->nest->access[c->nest->access_count - 1];
+  mapped_buffer* b = buffer_of(c->m, store->memref);
+  int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
+  bool starts = b && b->pending_init;
+  for (int k = starts ? b->init_level : c->m->levels; k < c->m->levels; ++k) bands[k] = pb_access_uses(store, PB_NEST_DIMS + k) ? 0 : 1;
+  const pb_flat_access* f = &c->match->nest.access[c->match->nest.access_count - 1];
+  for (int k = 0; k < c->match->loop_count; ++k) loops[k] = f->stride[c->match->loops[k]] ? 0 : 1;
+  char name[48];
+  snprintf(name, sizeof name, "t%d", c->id);
+  print_apply(c, name, bands, loops, starts ? 0 : 1, NULL);
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%z%d = arith.constant 0 : index\n", c->id);
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%m%d_%d = arith.cmpi ne, %%t%d, %%z%d : index\n", c->id, o, c->id, c->id);
+}
+
+static void print_immediate(call* c, int o) {
+  pb_text* t = &c->m->body;
+  pb_type type = c->match->insn->operands[o].type;
+  pb_text_indent(t, c->indent);
+  if (type == PB_F32) pb_text_add(t, "%%m%d_%d = arith.constant %.9e : f32\n", c->id, o, c->match->imm[o]);
+  else pb_text_add(t, "%%m%d_%d = arith.constant %lld : %s\n", c->id, o, (long long)c->match->imm[o], pb_type_name(type));
+}
+
+static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, int indent) {
+  call c = {.m = m, .nest = nest, .match = match, .indent = indent + match->loop_count, .id = m->serial++};
+  const pb_insn* insn = match->insn;
+  pb_text* t = &m->body;
+  c.type = copied_type(nest, match);
+  m->used[insn->index][c.type] = true;
+  for (int k = 0; k < match->loop_count; ++k) {
+    pb_text_indent(t, indent + k);
+    pb_text_add(t, "affine.for %%l%d_%d = 0 to %lld {\n", c.id, k, (long long)match->nest.extent[match->loops[k]]);
+  }
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* operand = &insn->operands[o];
+    if (operand->memory >= 0) print_window(&c, o);
+    else if (o == insn->acc_flag) print_flag(&c, o);
+    else print_immediate(&c, o);
+    for (int k = 0; operand->memory >= 0 && operand->has_box && k < operand->rank; ++k)
+      if (operand->box_lo[k] >= 0) print_box(&c, o, k);
+  }
+  for (int d = 0; d < insn->dim_count; ++d) {
+    if (insn->dims[d].field < 0) continue;
+    char name[48];
+    snprintf(name, sizeof name, "x%d_%d", c.id, d);
+    print_index_constant(t, c.indent, name, match->dim_of[d] < 0 ? 1 : match->nest.extent[match->dim_of[d]]);
+  }
+  const pb_operand* boxed = pb_instruction_boxed(insn);
+  if (boxed && boxed->fill >= 0) {
+    double fill = match->fills ? match->fill : 0;
+    for (int a = 0; a < nest->access_count; ++a)
+      if (nest->access[a].boxed) fill = nest->access[a].fill;
+    pb_text_indent(t, c.indent);
+    pb_text_add(t, "%%f%d = arith.constant %lld : %s\n", c.id, (long long)fill, pb_type_name(boxed->type));
+  }
+  pb_text_indent(t, c.indent);
+  pb_instruction_call(t, m->unit->chip, insn, c.type, c.id, nest->name);
+  for (int k = match->loop_count - 1; k >= 0; --k) {
+    pb_text_indent(t, indent + k);
+    pb_text_add(t, "}\n");
+  }
+}
+
+static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init") && nest->access_count == 1; }
+
+static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
+  pb_nest* nest = PB_NEW(&m->unit->arena, pb_nest);
+  const char* why = pb_nest_read(op, &m->unit->arena, nest);
+  if (why) return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4021, NULL, "%s", why);
+  order_outers(m, nest);
+  for (int a = 0; a < nest->access_count; ++a) { // vectors of one number are marked on the kernel's argument
+    mapped_buffer* b = buffer_of(m, nest->access[a].memref);
+    nest->access[a].splat = b ? b->shape.splat : pb_argument_is_splat(m->func, nest->access[a].memref);
+  }
+  if (!strcmp(nest->part, "load") && nest->access_count == 2 && nest->access[0].splat) {
+    mapped_buffer* b = buffer_of(m, nest->access[1].memref);
+    if (b) b->shape.splat = true;
+    nest->access[0].splat = false; // the load itself moves the whole row
+    nest->access[1].splat = false;
+  }
+  if (sets_neutral(nest)) {
+    mapped_buffer* b = buffer_of(m, nest->access[0].memref);
+    if (b) {
+      b->pending_init = true;
+      b->init_level = m->levels;
+      return PB_OK;
+    }
+  }
+  pb_flat flat;
+  pb_match match;
+  flatten(m, nest, &flat);
+  if (!pb_select(m->unit->chip, &flat, &m->unit->arena, &match, &why))
+    return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4022, NULL, "%s cannot run its part '%s': %s",
+                          m->unit->chip->name, nest->part, why);
+  match.insn = match.twins[nest->stream % match.twin_count];
+  print_call(m, nest, &match, indent);
+  return PB_OK;
+}
+
+static pb_status map_block(mapper* m, MlirBlock block, int indent) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (pb_op_is(op, "memref.alloc")) PB_TRY(map_alloc(m, op));
+    else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part"))) PB_TRY(map_nest(m, op, indent));
+    else if (pb_op_is(op, "affine.for")) {
+      MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+      MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));
+      m->extents[m->levels] = mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
+      m->ivs[m->levels] = mlirBlockGetArgument(body, 0);
+      pb_text_indent(&m->body, indent);
+      pb_text_add(&m->body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)m->extents[m->levels]);
+      ++m->levels;
+      PB_TRY(map_block(m, body, indent + 1));
+      --m->levels;
+      pb_text_indent(&m->body, indent);
+      pb_text_add(&m->body, "}\n");
+    }
+  }
+  return PB_OK;
+}
+
+static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
+  mapper* m = PB_NEW(&unit->arena, mapper);
+  m->unit = unit;
+  m->func = func;
+  m->kernel = pb_func_name(func, &unit->arena);
+  pb_status status = map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), 1);
+  if (status == PB_OK) {
+    pb_text all = {0};
+    for (int i = 0; i < unit->chip->insn_count; ++i)
+      for (int type = 0; type <= PB_TYPE_COUNT; ++type)
+        if (m->used[i][type]) pb_instruction_function(&all, unit->chip, &unit->chip->insns[i], (pb_type)type);
+    pb_func_print_head(&all, func, "", NULL);
+    pb_text_add(&all, "%s%s  return\n}\n", m->head.data ? m->head.data : "", m->body.data ? m->body.data : "");
+    status = pb_kernel_replace(unit, func, &all, "map");
+    pb_text_free(&all);
+  }
+  pb_text_free(&m->head);
+  pb_text_free(&m->body);
+  return status;
+}
+
+pb_status pb_s3_map(pb_unit* unit) { return pb_kernels_each(unit, map_kernel); }

@@ -1,0 +1,365 @@
+// Outline: groups nests by slicing-based fusion and makes a kernel function of each group. Requires the program
+// function in value form; leaves the program as a straight sequence of calls, one for each group, and kernel functions
+// (pb.kernel) whose arguments are the tensors that they share. Equal kernels are one function. Exact.
+//
+// A group is a reduction (or a pointwise nest) with, in front, the nests that make its input if nobody else reads
+// that, and behind it the pointwise nests that take its result, element by element, one after the other. Fusion so
+// keeps the parallelism of the last nest, keeps rows of lanes rows of lanes (a tail whose store does not walk the lanes
+// is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
+// PolyBlocks' slicing-based fusion.
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct kernel {
+  char* text; // without its name
+  const char* name;
+} kernel;
+
+typedef struct outliner {
+  pb_unit* unit;
+  pb_program program;
+  int* group;     // by nest; -1: none yet
+  int* last;      // by group: the nest at whose place it runs
+  int* first_main; // by group: the reduction, or -1
+  int group_count;
+  kernel* kernels;
+  size_t kernel_count, kernel_capacity;
+  pb_text functions, calls;
+  int serial;
+} outliner;
+
+static int writer_count(const outliner* o, int value) {
+  int n = 0;
+  for (int k = 0; k < o->program.nest_count; ++k) n += pb_program_writes(&o->program, k, value);
+  return n;
+}
+
+static bool is_local(const outliner* o, int value) { return o->program.values[value].kind == PB_VALUE_LOCAL; }
+
+// All nests that read the value are this one.
+static bool read_only_by(const outliner* o, int value, int nest) {
+  for (int k = 0; k < o->program.nest_count; ++k)
+    if (k != nest && pb_program_reads(&o->program, k, value) && !pb_program_writes(&o->program, k, value)) return false;
+  return true;
+}
+
+static bool is_plain_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->expr_count == 1 && nest->access_count <= 2;
+}
+
+// The nests that make `value`, if all of them are copies and fills and nobody but `reader` sees it.
+static void take_feeds(outliner* o, int value, int reader, int group) {
+  if (!is_local(o, value) || !read_only_by(o, value, reader)) return;
+  for (int k = 0; k < o->program.nest_count; ++k)
+    if (pb_program_writes(&o->program, k, value) && (!is_plain_copy(&o->program.nests[k]) || o->group[k] >= 0)) return;
+  for (int k = 0; k < o->program.nest_count; ++k)
+    if (pb_program_writes(&o->program, k, value)) o->group[k] = group;
+}
+
+static bool same_index(const pb_access* a, const pb_access* b) {
+  for (int r = 0; r < a->rank; ++r)
+    if (memcmp(&a->index[r], &b->index[r], sizeof a->index[r])) return false;
+  return true;
+}
+
+// Every index of the store is one dim of the nest: element by element over the whole tensor.
+static bool walks_whole(const pb_nest* nest, const pb_access* access) {
+  for (int r = 0; r < access->rank; ++r) {
+    int64_t extent = 1;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      if (access->index[r].coef[d] > 1 || access->index[r].coef[d] < 0) return false;
+      if (access->index[r].coef[d]) extent *= nest->extent[d];
+    }
+    if (access->index[r].cst || extent != access->shape[r]) return false;
+  }
+  return true;
+}
+
+static int access_of(const outliner* o, int nest, int value) {
+  for (int a = 0; a + 1 < o->program.nests[nest].access_count; ++a)
+    if (o->program.value_of[nest][a] == value) return a;
+  return -1;
+}
+
+// Can nest t run on the tile of the value that it takes?
+static bool can_follow(const outliner* o, int t, int value) {
+  const pb_nest* nest = &o->program.nests[t];
+  int a = access_of(o, t, value);
+  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2) return false;
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int out = o->program.value_of[t][nest->access_count - 1];
+  if (writer_count(o, out) != 1 || !walks_whole(nest, &nest->access[a])) return false;
+  if (store->rank == nest->access[a].rank && same_index(store, &nest->access[a])) return walks_whole(nest, store);
+  return false;
+}
+
+static int only_reader(const outliner* o, int value) {
+  int reader = -1;
+  for (int k = 0; k < o->program.nest_count; ++k) {
+    if (!pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) continue;
+    if (reader >= 0) return -1;
+    reader = k;
+  }
+  return reader;
+}
+
+static void add_tails(outliner* o, int group, int value) {
+  for (int tails = 0; tails < 6; ++tails) {
+    int t = is_local(o, value) ? only_reader(o, value) : -1;
+    if (t < 0 || !can_follow(o, t, value)) return;
+    o->group[t] = group;
+    if (t > o->last[group]) o->last[group] = t;
+    value = o->program.value_of[t][o->program.nests[t].access_count - 1];
+  }
+}
+
+static void seed(outliner* o, int nest) {
+  int group = o->group_count++;
+  const pb_nest* n = &o->program.nests[nest];
+  int value = o->program.value_of[nest][n->access_count - 1];
+  o->group[nest] = group;
+  o->last[group] = nest;
+  o->first_main[group] = n->reduce == PB_SET ? -1 : nest;
+  for (int k = 0; k < nest; ++k) // what sets the result before the reduction
+    if (n->reduce != PB_SET && pb_program_writes(&o->program, k, value)) o->group[k] = group;
+  if (n->reduce == PB_SET) return;
+  for (int a = 0; a + 1 < n->access_count; ++a) take_feeds(o, o->program.value_of[nest][a], nest, group);
+  add_tails(o, group, value);
+}
+
+static void form_groups(outliner* o) {
+  for (int n = 0; n < o->program.nest_count; ++n)
+    if (o->program.nests[n].reduce != PB_SET) seed(o, n);
+  for (int n = 0; n < o->program.nest_count; ++n)
+    if (o->group[n] < 0) seed(o, n);
+}
+
+// A pointwise nest that walks all its tensors alike, front to back, is one loop over flat tensors.
+static bool is_flat(const outliner* o, int n, int64_t* length) {
+  const pb_nest* nest = &o->program.nests[n];
+  if (nest->reduce != PB_SET || !nest->dim_count) return false;
+  int64_t stride = 1;
+  for (int d = nest->dim_count - 1; d >= 0; --d) {
+    for (int a = 0; a < nest->access_count; ++a)
+      if (!nest->access[a].splat && pb_access_stride(&nest->access[a], d) != stride) return false;
+    stride *= nest->extent[d];
+  }
+  for (int a = 0; a < nest->access_count; ++a)
+    if (!nest->access[a].splat && (pb_access_offset(&nest->access[a]) || pb_access_elements(&nest->access[a]) < stride)) return false;
+  *length = stride;
+  return true;
+}
+
+static void flatten(pb_nest* nest, int64_t length) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_access* access = &nest->access[a];
+    if (access->splat) continue;
+    access->shape[0] = pb_access_elements(access);
+    access->rank = 1;
+    memset(&access->index[0], 0, sizeof access->index[0]);
+    access->index[0].coef[0] = 1;
+  }
+  nest->dim_count = 1;
+  nest->extent[0] = length;
+}
+
+typedef struct signature {
+  int values[32]; // arguments, then locals
+  int count, locals[16], local_count;
+} signature;
+
+static bool inside_group(const outliner* o, int value, int group) {
+  if (!is_local(o, value)) return false;
+  for (int k = 0; k < o->program.nest_count; ++k)
+    if ((pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) && o->group[k] != group) return false;
+  return true;
+}
+
+static bool contains(const int* items, int count, int item) {
+  for (int k = 0; k < count; ++k)
+    if (items[k] == item) return true;
+  return false;
+}
+
+static pb_status collect(outliner* o, int group, signature* s) {
+  for (int n = 0; n < o->program.nest_count; ++n) {
+    if (o->group[n] != group) continue;
+    for (int a = 0; a < o->program.nests[n].access_count; ++a) {
+      int v = o->program.value_of[n][a];
+      bool local = inside_group(o, v, group);
+      if (contains(s->values, s->count, v) || contains(s->locals, s->local_count, v)) continue;
+      if (s->count == 32 || s->local_count == 16)
+        return pb_unsupported(o->unit->diag, (pb_place){.what = o->program.nests[n].name}, 4040, NULL, "too many tensors in one kernel");
+      if (local) s->locals[s->local_count++] = v;
+      else s->values[s->count++] = v;
+    }
+  }
+  return PB_OK;
+}
+
+static bool is_splat(const outliner* o, int v) {
+  return o->program.values[v].argument >= 0 && o->program.values[v].kind == PB_VALUE_CONST && o->program.values[v].rank == 1 &&
+         !mlirAttributeIsNull(mlirDictionaryAttrGetElementByName(
+             mlirArrayAttrGetElement(pb_op_attribute(o->program.func, "arg_attrs"), o->program.values[v].argument),
+             mlirStringRefCreateFromCString("pb.splat")));
+}
+
+static void print_type(pb_text* text, const pb_value* value, bool flat) {
+  pb_access type = {.type = value->type, .rank = value->rank};
+  memcpy(type.shape, value->shape, sizeof type.shape);
+  if (flat) {
+    type.shape[0] = pb_access_elements(&type);
+    type.rank = 1;
+  }
+  pb_access_print_type(text, &type);
+}
+
+static bool written_in_group(const outliner* o, int v, int group) {
+  for (int n = 0; n < o->program.nest_count; ++n)
+    if (o->group[n] == group && pb_program_writes(&o->program, n, v)) return true;
+  return false;
+}
+
+// The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
+// text; the function that stands for them keeps the names of the first.
+static void print_kernel(outliner* o, int group, const signature* s, bool flat, int64_t length, bool named, pb_text* text) {
+  pb_text_add(text, "(");
+  for (int k = 0; k < s->count; ++k) {
+    int v = s->values[k];
+    const char* kind = o->program.values[v].kind == PB_VALUE_CONST ? "pb.const = -1 : i64"
+                       : written_in_group(o, v, group)             ? "pb.output = \"\""
+                                                                   : "pb.input = \"\"";
+    pb_text_add(text, "%s%%a%d: ", k ? ", " : "", k);
+    print_type(text, &o->program.values[v], flat && !is_splat(o, v));
+    pb_text_add(text, " {%s%s}", kind, is_splat(o, v) ? ", pb.splat" : "");
+  }
+  pb_text_add(text, ") attributes {pb.kernel} {\n");
+  for (int k = 0; k < s->local_count; ++k) {
+    pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
+    print_type(text, &o->program.values[s->locals[k]], false);
+    pb_text_add(text, "\n");
+  }
+  int serial = 0;
+  for (int n = 0; n < o->program.nest_count; ++n) {
+    if (o->group[n] != group) continue;
+    pb_nest nest = o->program.nests[n];
+    if (!named) nest.name = "";
+    if (flat) flatten(&nest, length);
+    for (int a = 0; a < nest.access_count; ++a) {
+      int v = o->program.value_of[n][a];
+      for (int k = 0; k < s->count; ++k)
+        if (s->values[k] == v) nest.access[a].ref = pb_printf(&o->unit->arena, "%%a%d", k);
+      for (int k = 0; k < s->local_count; ++k)
+        if (s->locals[k] == v) nest.access[a].ref = pb_printf(&o->unit->arena, "%%t%d", k);
+    }
+    pb_nest_print(text, &nest, 1, &serial);
+  }
+  pb_text_add(text, "  return\n}\n");
+}
+
+static const char* value_ref(const outliner* o, int v) {
+  int argument = o->program.values[v].argument;
+  return argument >= 0 ? pb_printf(&o->unit->arena, "%%a%d", argument) : pb_printf(&o->unit->arena, "%%v%d", v);
+}
+
+static uint64_t multiplies(const outliner* o, int group) {
+  int main = o->first_main[group];
+  if (main < 0) return 0;
+  const pb_nest* nest = &o->program.nests[main];
+  uint64_t n = 1;
+  for (int d = 0; d < nest->dim_count; ++d) n *= (uint64_t)nest->extent[d];
+  return nest->expr[nest->expr_count - 1].op == PB_OP_MUL ? n : 0;
+}
+
+static void print_call(outliner* o, int group, const signature* s, const char* kernel, bool flat) {
+  for (int k = 0; k < s->count && flat; ++k) {
+    const pb_value* value = &o->program.values[s->values[k]];
+    if (is_splat(o, s->values[k]) || value->rank == 1) continue;
+    pb_text_add(&o->calls, "  %%f%d_%d = memref.collapse_shape %s [[", group, k, value_ref(o, s->values[k]));
+    for (int r = 0; r < value->rank; ++r) pb_text_add(&o->calls, "%s%d", r ? ", " : "", r);
+    pb_text_add(&o->calls, "]] : ");
+    print_type(&o->calls, value, false);
+    pb_text_add(&o->calls, " into ");
+    print_type(&o->calls, value, true);
+    pb_text_add(&o->calls, "\n");
+  }
+  pb_text_add(&o->calls, "  func.call @%s(", kernel);
+  for (int k = 0; k < s->count; ++k) {
+    int v = s->values[k];
+    if (flat && !is_splat(o, v) && o->program.values[v].rank != 1) pb_text_add(&o->calls, "%s%%f%d_%d", k ? ", " : "", group, k);
+    else pb_text_add(&o->calls, "%s%s", k ? ", " : "", value_ref(o, v));
+  }
+  int named = o->first_main[group] >= 0 ? o->first_main[group] : o->last[group];
+  pb_text_add(&o->calls, ") {pb.origin = \"%s\", pb.macs = %llu : i64} : (", o->program.nests[named].name,
+              (unsigned long long)multiplies(o, group));
+  for (int k = 0; k < s->count; ++k) {
+    if (k) pb_text_add(&o->calls, ", ");
+    print_type(&o->calls, &o->program.values[s->values[k]], flat && !is_splat(o, s->values[k]));
+  }
+  pb_text_add(&o->calls, ") -> ()\n");
+}
+
+static pb_status emit_group(outliner* o, int group) {
+  signature s = {0};
+  int64_t length = 0;
+  int nests = 0;
+  PB_TRY(collect(o, group, &s));
+  for (int n = 0; n < o->program.nest_count; ++n) nests += o->group[n] == group;
+  bool flat = nests == 1 && is_flat(o, o->last[group], &length);
+  pb_text text = {0};
+  print_kernel(o, group, &s, flat, length, false, &text);
+  const char* name = NULL;
+  for (size_t k = 0; k < o->kernel_count; ++k)
+    if (!strcmp(o->kernels[k].text, text.data)) name = o->kernels[k].name;
+  if (!name) {
+    name = pb_printf(&o->unit->arena, "k%zu", o->kernel_count);
+    kernel new = {.text = pb_strdup(&o->unit->arena, text.data), .name = name};
+    PB_PUSH(o->kernels, o->kernel_count, o->kernel_capacity, new);
+    pb_text_add(&o->functions, "func.func @%s", name);
+    print_kernel(o, group, &s, flat, length, true, &o->functions);
+  }
+  pb_text_free(&text);
+  print_call(o, group, &s, name, flat);
+  return PB_OK;
+}
+
+static pb_status print_program(outliner* o) {
+  pb_text text = {0};
+  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n%s", o->functions.data ? o->functions.data : "");
+  pb_func_print_head(&text, o->program.func, "pb.host", NULL);
+  for (int v = 0; v < o->program.value_count; ++v) {
+    if (!is_local(o, v) || (o->program.values[v].first_use >= 0 && inside_group(o, v, o->group[o->program.values[v].first_use]))) continue;
+    pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
+    print_type(&text, &o->program.values[v], false);
+    pb_text_add(&text, "\n");
+  }
+  pb_text_add(&text, "%s  return\n}\n}\n", o->calls.data ? o->calls.data : "");
+  pb_status status = pb_module_replace(o->unit, &text, "outline");
+  pb_text_free(&text);
+  return status;
+}
+
+pb_status pb_s3_outline(pb_unit* unit) {
+  outliner o = {.unit = unit};
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &o.program));
+  size_t nests = (size_t)o.program.nest_count + 1;
+  o.group = PB_NEW_ARRAY(&unit->arena, int, nests);
+  o.last = PB_NEW_ARRAY(&unit->arena, int, nests);
+  o.first_main = PB_NEW_ARRAY(&unit->arena, int, nests);
+  memset(o.group, 0xff, nests * sizeof *o.group);
+  form_groups(&o);
+  pb_status status = PB_OK;
+  for (int n = 0; n < o.program.nest_count && status == PB_OK; ++n)
+    for (int g = 0; g < o.group_count && status == PB_OK; ++g)
+      if (o.last[g] == n) status = emit_group(&o, g);
+  if (status == PB_OK) status = print_program(&o);
+  pb_text_free(&o.functions);
+  pb_text_free(&o.calls);
+  free(o.kernels);
+  return status;
+}

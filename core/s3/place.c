@@ -1,0 +1,42 @@
+// Place: every buffer gets an address in its memory. Requires mapped kernels, whose buffers all live for the whole
+// kernel; leaves pb.address (bytes) on each alloc. Buffers begin on rows; the plan has counted exactly these bytes.
+#include "core/poly/nest.h"
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <string.h>
+
+static int memory_named(const pb_chip* chip, MlirAttribute space) {
+  if (mlirAttributeIsNull(space) || !mlirAttributeIsAString(space)) return -1;
+  MlirStringRef s = mlirStringAttrGetValue(space);
+  for (int k = 0; k < chip->memory_count; ++k)
+    if (strlen(chip->memories[k].name) == s.length && !memcmp(chip->memories[k].name, s.data, s.length)) return k;
+  return -1;
+}
+
+static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
+  const pb_chip* chip = unit->chip;
+  int64_t* used = PB_NEW_ARRAY(&unit->arena, int64_t, (size_t)chip->memory_count);
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (!pb_op_is(op, "memref.alloc")) continue;
+    MlirValue v = mlirOperationGetResult(op, 0);
+    pb_access shape;
+    int m = memory_named(chip, mlirMemRefTypeGetMemorySpace(mlirValueGetType(v)));
+    if (m < 0 || !pb_access_of_value(v, &shape)) continue;
+    const pb_memory* memory = &chip->memories[m];
+    int64_t copies = shape.shape[0], bytes = pb_access_elements(&shape) / copies * (pb_type_bits(shape.type) / 8);
+    int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;
+    MlirType i64 = mlirIntegerTypeGet(unit->context, 64);
+    mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("pb.address"), mlirIntegerAttrGet(i64, used[m]));
+    used[m] += rows * memory->row_bytes * copies;
+    if (used[m] > memory->bytes)
+      return pb_unsupported(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4030, NULL,
+                            "its buffers take %lld bytes of %s, which has %lld", (long long)used[m], memory->name,
+                            (long long)memory->bytes);
+  }
+  return PB_OK;
+}
+
+pb_status pb_s3_place(pb_unit* unit) { return pb_kernels_each(unit, place_kernel); }

@@ -1,0 +1,17 @@
+// The plan of a kernel: made, costed, printed as an attribute and read back.
+#ifndef PB_S3_PLAN_H
+#define PB_S3_PLAN_H
+
+#include "core/s3/tiling.h"
+
+// The cheapest plan that fits. PB_ERR_UNSUPPORTED with the nest's name and the reason when there is none.
+pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;
+// Fills cycles and bound of a plan. false: it is illegal, *why (in arena) says why.
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
+
+// `{bands = array<i64: dim, step, ...>, x_level = ...}` as the text of an MLIR attribute.
+void pb_plan_print(pb_text* text, const pb_plan* plan);
+// Reads the attribute pb.plan of a kernel function; what is missing or not of its kind is PB_ERR_INPUT.
+pb_status pb_plan_read(MlirOperation func, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;
+
+#endif

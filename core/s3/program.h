@@ -1,0 +1,41 @@
+// A function in value form, read whole: its values and its nests in order. S3's passes on the graph (layout, outline,
+// plan, tile) read one, decide, and build IR anew; nothing survives here between passes.
+#ifndef PB_S3_PROGRAM_H
+#define PB_S3_PROGRAM_H
+
+#include "core/base/consts.h"
+#include "core/base/diag.h"
+#include "core/poly/nest.h"
+#include "tdl/chip.h"
+
+typedef enum pb_value_kind { PB_VALUE_INPUT, PB_VALUE_CONST, PB_VALUE_OUTPUT, PB_VALUE_LOCAL } pb_value_kind;
+
+typedef struct pb_value {
+  MlirValue ir;
+  pb_value_kind kind;
+  int argument;     // index among the function's arguments, -1: LOCAL
+  int const_id;     // CONST in the program function: its id
+  const char* name; // INPUT and OUTPUT: the model's
+  pb_type type;
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+  int first_use, last_use; // nests; -1: none
+} pb_value;
+
+typedef struct pb_program {
+  MlirOperation func;
+  int value_count, nest_count;
+  pb_value* values;
+  pb_nest* nests;
+  int (*value_of)[PB_NEST_ACCESSES]; // value_of[nest][access]
+} pb_program;
+
+// Reads a function whose body is allocs and nests. What is not of the form is PB_ERR_UNSUPPORTED with the op's place.
+pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
+
+// The nests that write and read a value.
+bool pb_program_writes(const pb_program* program, int nest, int value);
+bool pb_program_reads(const pb_program* program, int nest, int value);
+int pb_program_readers(const pb_program* program, int value); // how many nests read it
+
+#endif

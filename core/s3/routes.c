@@ -1,0 +1,49 @@
+#include "core/s3/routes.h"
+
+// A plain copy: sets its destination to what it loads. Returns the operand that it reads, NULL if it is no copy.
+static const pb_operand* copy_source(const pb_insn* insn) {
+  if (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD) return NULL;
+  return &insn->operands[insn->expr[0].operand];
+}
+
+static bool copies(const pb_insn* insn, int from, int to, pb_type type) {
+  const pb_operand* source = copy_source(insn);
+  if (!source || source->memory != from || insn->operands[insn->dest].memory != to) return false;
+  return insn->mover ? pb_type_bits(source->type) == pb_type_bits(type) : source->type == type;
+}
+
+static bool reaches(const pb_chip* chip, int from, int to, pb_type type) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (copies(&chip->insns[i], from, to, type)) return true;
+  return false;
+}
+
+int pb_route_via(const pb_chip* chip, int memory, pb_type type) {
+  if (reaches(chip, chip->system_memory, memory, type)) return memory;
+  for (int via = 0; via < chip->memory_count; ++via)
+    if (reaches(chip, chip->system_memory, via, type) && reaches(chip, via, memory, type)) return via;
+  return -1;
+}
+
+bool pb_route_leaves(const pb_chip* chip, int memory, pb_type type) {
+  return reaches(chip, memory, chip->system_memory, type);
+}
+
+int pb_chip_lanes(const pb_chip* chip) {
+  int best = 1, most = 0;
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    for (int d = 0; d < insn->dim_count; ++d) {
+      if (insn->dims[d].min != insn->dims[d].max || insn->dims[d].max == 1) continue;
+      int count = 0;
+      for (int j = 0; j < chip->insn_count; ++j)
+        for (int e = 0; e < chip->insns[j].dim_count; ++e)
+          count += chip->insns[j].dims[e].min == insn->dims[d].max && chip->insns[j].dims[e].max == insn->dims[d].max;
+      if (count > most) {
+        most = count;
+        best = insn->dims[d].max;
+      }
+    }
+  }
+  return best;
+}

@@ -1,0 +1,15 @@
+// How data gets from one memory to another, by the description alone.
+#ifndef PB_S3_ROUTES_H
+#define PB_S3_ROUTES_H
+
+#include "tdl/chip.h"
+
+// The memory from which `memory` is filled with elements of `type`: `memory` itself when a mover brings them straight
+// from the system's memory, the one in between when it takes two steps, -1 when there is no way.
+int pb_route_via(const pb_chip* chip, int memory, pb_type type);
+// Whether a mover takes elements of `type` from the memory to the system's.
+bool pb_route_leaves(const pb_chip* chip, int memory, pb_type type);
+// Elements in a row: the fixed extent that most of the chip's instructions share as their innermost dim; 1: none has one.
+int pb_chip_lanes(const pb_chip* chip);
+
+#endif

@@ -1,0 +1,28 @@
+// Stage S3: from the tensor program's nests to planned, tiled, fused, mapped and placed kernels, by the chip's facts.
+#ifndef PB_S3_S3_H
+#define PB_S3_S3_H
+
+#include "core/base/consts.h"
+#include "core/base/diag.h"
+#include "tdl/chip.h"
+
+#include <mlir-c/IR.h>
+
+// What the passes work on. The module is owned by whoever made it; passes replace its functions in place.
+typedef struct pb_unit {
+  MlirContext context;
+  MlirModule module;
+  const pb_chip* chip;
+  pb_consts* consts;
+  pb_diag* diag;
+  pb_arena arena;
+} pb_unit;
+
+pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_outline(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_plan(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_tile(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_map(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_place(pb_unit* unit) PB_MUST_CHECK;
+
+#endif

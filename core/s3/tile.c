@@ -1,0 +1,102 @@
+// Tile and fuse: carries out the plan. Requires a kernel function in value form with pb.plan. Leaves loops over tiles
+// with, inside, allocs of the tile's buffers (pb.depth copies are wanted) and small nests: loads of slices, the main
+// nest on the tile, its tails, stores. Exact: the order of every reduction is the one the bands say.
+//
+//   before   affine.for h, w, o, r, s, c: acc[h, w, o] += x[h + r, w + s, c] * w[r, s, c, o];  y = requant(acc)
+//   after    affine.for th { x = alloc "SPAD"; load x; affine.for o { w = alloc; load w; acc = alloc "ACC"; init acc;
+//              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
+#include "core/s3/kernels.h"
+#include "core/s3/plan.h"
+
+#include <string.h>
+
+typedef struct printer {
+  const pb_tiling* tiling;
+  const pb_program* program;
+  pb_arena* arena;
+  pb_text* text;
+  int serial;
+} printer;
+
+static void name_accesses(printer* p, pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_access* access = &nest->access[a];
+    if (access->memref.ptr) {
+      for (int v = 0; v < p->program->value_count; ++v)
+        if (pb_value_same(p->program->values[v].ir, access->memref))
+          access->ref = pb_printf(p->arena, "%%a%d", p->program->values[v].argument);
+    } else {
+      access->ref = pb_printf(p->arena, "%%b%d", access->buffer);
+      access->space = p->tiling->chip->memories[p->tiling->buffers[access->buffer].memory].name;
+    }
+  }
+}
+
+static void print_alloc(printer* p, int id, int indent) {
+  const pb_buffer* buffer = &p->tiling->buffers[id];
+  pb_access type = {.type = buffer->type, .rank = buffer->rank, .space = p->tiling->chip->memories[buffer->memory].name};
+  memcpy(type.shape, buffer->shape, sizeof type.shape);
+  pb_text_indent(p->text, indent);
+  pb_text_add(p->text, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64} : ", id, buffer->name, buffer->depth);
+  pb_access_print_type(p->text, &type);
+  pb_text_add(p->text, "\n");
+}
+
+static void print_tree(printer* p, const pb_tree* tree, int indent) {
+  for (const pb_tree* node = tree->first; node; node = node->next) {
+    if (node->kind == PB_TREE_ALLOC) print_alloc(p, node->buffer, indent);
+    if (node->kind == PB_TREE_NEST) {
+      name_accesses(p, node->nest);
+      pb_nest_print(p->text, node->nest, indent, &p->serial);
+    }
+    if (node->kind == PB_TREE_LOOP) {
+      pb_text_indent(p->text, indent);
+      pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", node->level, (long long)node->extent);
+      print_tree(p, node, indent + 1);
+      pb_text_indent(p->text, indent);
+      pb_text_add(p->text, "}\n");
+    }
+  }
+}
+
+static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
+  pb_program program;
+  pb_group group;
+  pb_plan plan;
+  PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
+  PB_TRY(pb_group_read(&program, unit->chip, unit->diag, &group));
+  PB_TRY(pb_plan_read(func, unit->diag, &plan));
+  const char* why;
+  if (!pb_plan_cost(unit->chip, &group, &plan, &unit->arena, &why))
+    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL, "its plan is illegal: %s", why);
+  pb_tiling* tiling = PB_NEW(&unit->arena, pb_tiling);
+  if (!pb_tiling_build(unit->chip, &group, &plan, &unit->arena, tiling))
+    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL, "its plan is illegal: %s", tiling->failure);
+  pb_text text = {0};
+  pb_func_print_head(&text, func, "", NULL);
+  printer p = {.tiling = tiling, .program = &program, .arena = &unit->arena, .text = &text};
+  print_tree(&p, &tiling->root, 1);
+  pb_text_add(&text, "  return\n}\n");
+  pb_status status = pb_kernel_replace(unit, func, &text, "tile");
+  pb_text_free(&text);
+  return status;
+}
+
+pb_status pb_s3_tile(pb_unit* unit) { return pb_kernels_each(unit, tile_kernel); }
+
+static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
+  pb_program program;
+  pb_group group;
+  pb_plan plan;
+  PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
+  PB_TRY(pb_group_read(&program, unit->chip, unit->diag, &group));
+  PB_TRY(pb_plan_make(unit->chip, &group, unit->diag, &plan));
+  pb_text text = {0};
+  pb_plan_print(&text, &plan);
+  MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));
+  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
+  pb_text_free(&text);
+  return PB_OK;
+}
+
+pb_status pb_s3_plan(pb_unit* unit) { return pb_kernels_each(unit, plan_kernel); }

@@ -1,0 +1,170 @@
+// The parts of a tiling: bands, slices, buffers. Every access of the main nest is written over two kinds of columns:
+// the bands (loops over tiles, outer columns) and the dims inside the tile. The slice of a tensor that a buffer holds
+// is a box read off the columns: what moves with bands around the buffer is its origin, what moves inside is its
+// extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides.
+#include "core/s3/tiling.h"
+
+#include <string.h>
+
+bool pb__tiling_fail(pb_tiling* t, const char* why) {
+  if (!t->failure) t->failure = why;
+  return false;
+}
+
+static pb_tree* tree_add(pb_tiling* t, int level, pb_tree* node) {
+  pb_tree* parent = t->body[level];
+  node->level = level;
+  if (parent->last) parent->last->next = node;
+  else parent->first = node;
+  parent->last = node;
+  return node;
+}
+
+void pb__tiling_hang(pb_tiling* t, int level) { tree_add(t, level, t->body[level + 1]); }
+
+void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) {
+  pb_tree* node = PB_NEW(t->arena, pb_tree);
+  node->kind = PB_TREE_NEST;
+  node->nest = PB_NEW(t->arena, pb_nest);
+  *node->nest = *nest;
+  node->nest->outer_count = level;
+  tree_add(t, level, node);
+}
+
+bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
+  t->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
+  t->body[0] = &t->root;
+  int64_t left[PB_NEST_DIMS];
+  memcpy(left, main->extent, sizeof left);
+  for (int b = 0; b < t->plan->band_count; ++b) {
+    const pb_band* band = &t->plan->bands[b];
+    if (band->dim < 0 || band->dim >= main->dim_count) return pb__tiling_fail(t, "a band names a dim that is not there");
+    if (band->step < 1 || left[band->dim] % band->step) return pb__tiling_fail(t, "a band's step does not divide its dim");
+    pb_tree* loop = PB_NEW(t->arena, pb_tree);
+    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = left[band->dim] / band->step};
+    left[band->dim] = band->step;
+    t->body[b + 1] = loop;
+  }
+  return true;
+}
+
+void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, pb_nest* point) {
+  int column[PB_NEST_DIMS];
+  *point = *main;
+  point->dim_count = 0;
+  point->outer_count = t->plan->band_count;
+  for (int d = 0; d < main->dim_count; ++d) {
+    int64_t left = main->extent[d];
+    for (int b = 0; b < t->plan->band_count; ++b)
+      if (t->plan->bands[b].dim == d) left = t->plan->bands[b].step;
+    column[d] = left > 1 ? point->dim_count++ : -1;
+    if (column[d] >= 0) point->extent[column[d]] = left;
+  }
+  for (int a = 0; a < main->access_count; ++a)
+    for (int r = 0; r < main->access[a].rank; ++r) {
+      const pb_index* from = &main->access[a].index[r];
+      pb_index* to = &point->access[a].index[r];
+      memset(to->coef, 0, sizeof to->coef);
+      for (int d = 0; d < main->dim_count; ++d) {
+        if (column[d] >= 0) to->coef[column[d]] += from->coef[d];
+        for (int b = 0; b < t->plan->band_count; ++b)
+          if (t->plan->bands[b].dim == d) to->coef[PB_NEST_DIMS + b] += from->coef[d] * t->plan->bands[b].step;
+      }
+    }
+}
+
+// A nest that copies a buffer's box: its dims are the indices of extent over 1.
+static void copy_nest(const pb_tiling* t, const pb_access* local, const pb_access* tensor, pb_nest* nest) {
+  *nest = (pb_nest){.name = t->group->main.name, .part = "load", .access_count = 2};
+  nest->access[0] = *tensor;
+  nest->access[1] = *local;
+  for (int r = 0; r < local->rank; ++r) {
+    memset(&nest->access[1].index[r], 0, sizeof(pb_index));
+    // an index that a box tests keeps its dim: the mover has no other place for the test
+    bool tested = tensor->boxed && pb_index_can_leave(nest, &nest->access[0].index[r], tensor->shape[r]);
+    if (local->shape[r] == 1 && !tested) continue;
+    int d = nest->dim_count++;
+    nest->extent[d] = local->shape[r];
+    nest->access[0].index[r].coef[d] = 1;
+    nest->access[1].index[r].coef[d] = 1;
+  }
+  pb_nest_load(nest, 0);
+}
+
+void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {
+  if (t->buffer_count == PB_MAX_BUFFERS) {
+    pb__tiling_fail(t, "more buffers than a kernel can have");
+    return;
+  }
+  pb_buffer* buffer = &t->buffers[t->buffer_count];
+  *buffer = (pb_buffer){.name = name, .memory = memory, .type = local->type, .depth = depth, .level = level, .rank = local->rank};
+  memcpy(buffer->shape, local->shape, sizeof buffer->shape);
+  buffer->bytes = pb_access_elements(local) * (pb_type_bits(local->type) / 8);
+  local->buffer = t->buffer_count++;
+  local->memref.ptr = NULL;
+  pb_tree* node = PB_NEW(t->arena, pb_tree);
+  *node = (pb_tree){.kind = PB_TREE_ALLOC, .buffer = local->buffer};
+  tree_add(t, level, node);
+}
+
+void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
+                       const char* name, pb_nest* load) {
+  pb_access origin = *access;
+  pb_access local = {.type = access->type, .rank = access->rank, .splat = access->splat};
+  for (int r = 0; r < access->rank; ++r) {
+    int64_t extent = 1;
+    for (int c = 0; c < PB_NEST_COLS; ++c) {
+      int64_t coef = access->index[r].coef[c];
+      bool inside = c < PB_NEST_DIMS || c - PB_NEST_DIMS >= level;
+      if (!inside || !coef) continue;
+      extent += coef * ((c < PB_NEST_DIMS ? extents[c] : t->body[c - PB_NEST_DIMS + 1]->extent) - 1);
+      local.index[r].coef[c] = coef;
+      origin.index[r].coef[c] = 0;
+    }
+    if (access->splat && r == access->rank - 1) extent = access->shape[r];
+    local.shape[r] = extent;
+  }
+  pb__tiling_own(t, &local, level, memory, depth, name);
+  copy_nest(t, &local, &origin, load);
+  *access = local;
+}
+
+void pb__tiling_turn_to_store(pb_nest* load) {
+  pb_access tensor = load->access[0];
+  load->access[0] = load->access[1];
+  load->access[1] = tensor;
+  load->expr[0].type = load->access[0].type;
+  load->part = "store";
+}
+
+// All that moves the base of a window must keep it on whole rows, for windows whose unit is a row.
+static bool rows_aligned(const pb_access* access, const pb_nest* nest, int64_t row_bytes) {
+  int64_t size = pb_type_bits(access->type) / 8;
+  if (pb_access_offset(access) * size % row_bytes) return false;
+  for (int k = 0; k < nest->outer_count; ++k)
+    if (pb_access_stride(access, PB_NEST_DIMS + k) * size % row_bytes) return false;
+  return true;
+}
+
+void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
+  *flat = (pb_flat){.dim_count = nest->dim_count, .kept = nest->kept, .access_count = nest->access_count, .expr_count = nest->expr_count,
+                    .expr = nest->expr, .reduce = nest->reduce};
+  memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    pb_flat_access* f = &flat->access[a];
+    bool tensor = access->memref.ptr != NULL;
+    f->memory = tensor ? t->chip->system_memory : access->buffer >= 0 ? t->buffers[access->buffer].memory : PB_ANY_MEMORY;
+    f->type = access->type;
+    f->boxed = access->boxed;
+    f->splat = access->splat;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      f->stride[d] = pb_access_stride(access, d);
+      f->box_rank[d] = -1;
+      if (access->boxed)
+        for (int r = 0; r < access->rank; ++r)
+          if (access->index[r].coef[d] && pb_index_can_leave(nest, &access->index[r], access->shape[r])) f->box_rank[d] = r;
+    }
+    f->aligned_rows = f->memory < 0 || rows_aligned(access, nest, t->chip->memories[f->memory].row_bytes);
+  }
+}

@@ -1,0 +1,325 @@
+// From a plan to the tiled kernel: the main nest over its bands, slices of producers in front of it, tails behind it.
+#include "core/s3/tiling.h"
+
+#include "core/s3/routes.h"
+
+#include <string.h>
+
+// Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
+static bool select_for(pb_tiling* t, const pb_nest* nest, pb_match* match) {
+  pb_flat flat;
+  const char* why = NULL;
+  pb_tiling_flat(t, nest, &flat);
+  if (pb_select(t->chip, &flat, t->arena, match, &why)) return true;
+  return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
+}
+
+static int memory_of(const pb_match* match, int access) {
+  for (int o = 0; o < match->insn->operand_count; ++o)
+    if (match->access_of[o] == access) return match->insn->operands[o].memory;
+  return PB_ANY_MEMORY;
+}
+
+// Operands that are still tensors may lie anywhere while the selection is asked where they should.
+static pb_nest undecided(const pb_nest* nest) {
+  pb_nest open = *nest;
+  for (int a = 0; a < open.access_count; ++a)
+    if (open.access[a].memref.ptr) {
+      open.access[a].memref.ptr = NULL;
+      open.access[a].buffer = -1;
+      open.access[a].boxed = false;
+    }
+  return open;
+}
+
+// Dim d of a feeding nest writes index r of x alone: then the slice of x is a slice of d.
+static int dim_of_index(const pb_nest* feed, int r) {
+  const pb_index* index = &feed->access[feed->access_count - 1].index[r];
+  int found = -1;
+  for (int d = 0; d < feed->dim_count; ++d) {
+    if (!index->coef[d]) continue;
+    if (index->coef[d] != 1 || index->cst || found >= 0) return -1;
+    found = d;
+  }
+  return found;
+}
+
+// Slices a nest that makes x so that it makes the buffer instead. `load` is the copy that it replaces: it has the
+// slice's origin.
+static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, int buffer) {
+  const pb_buffer* b = &t->buffers[buffer];
+  const pb_access* x = &load->access[0];
+  pb_nest nest = *feed;
+  nest.part = "load";
+  for (int r = 0; r < b->rank; ++r) {
+    if (b->shape[r] == x->shape[r]) continue; // whole along this index: the feed's dims stay as they are
+    int d = dim_of_index(feed, r);
+    if (d < 0 || feed->extent[d] != x->shape[r]) return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
+    nest.extent[d] = b->shape[r];
+    for (int a = 0; a < nest.access_count - 1; ++a)
+      for (int i = 0; i < nest.access[a].rank; ++i) {
+        pb_index* index = &nest.access[a].index[i];
+        for (int k = 0; k < PB_NEST_OUTERS; ++k)
+          index->coef[PB_NEST_DIMS + k] += index->coef[d] * x->index[r].coef[PB_NEST_DIMS + k];
+        index->cst += index->coef[d] * x->index[r].cst;
+      }
+  }
+  pb_access* store = pb_nest_store(&nest);
+  store->memref.ptr = NULL;
+  store->buffer = buffer;
+  memcpy(store->shape, b->shape, sizeof store->shape);
+  pb__tiling_add(t, load->outer_count, &nest);
+  return true;
+}
+
+// A load of several blocks goes block by block: what needs the first does not wait for the last.
+static int pieces(const pb_nest* load) { return load->dim_count > 2 && load->extent[0] > 1 ? 1 : 0; }
+
+// The main input's buffer, filled by moves or by the nests that make it.
+static bool bring_x(pb_tiling* t, pb_nest* point, int memory) {
+  const pb_plan* plan = t->plan;
+  pb_access* x = &point->access[t->group->x];
+  if (plan->x_level > plan->band_count) return pb__tiling_fail(t, "x_level is past the bands");
+  pb_nest load;
+  pb__tiling_buffer(t, x, point->extent, plan->x_level, memory, plan->x_depth, "x", &load);
+  load.outer_count = plan->x_level;
+  load.kept = pieces(&load);
+  if (t->failure) return false;
+  if (!t->group->feed_count) pb__tiling_add(t, plan->x_level, &load);
+  for (int k = 0; k < t->group->feed_count; ++k)
+    if (!fuse_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, x->buffer)) return false;
+  return true;
+}
+
+// Weights: from the system's memory to where the instruction holds them, perhaps in two steps.
+static void bring_w(pb_tiling* t, pb_nest* point) {
+  const pb_group* g = t->group;
+  pb_access* w = &point->access[g->roles.w];
+  int held = g->contraction->operands[g->insn_roles.w].memory;
+  int via = pb_route_via(t->chip, held, w->type);
+  pb_nest load;
+  if (via != held) {
+    pb__tiling_buffer(t, w, point->extent, t->plan->w_level, via, t->plan->w_depth, "w", &load);
+    load.stream = 1;
+    load.kept = pieces(&load);
+    pb__tiling_add(t, t->plan->w_level, &load);
+  }
+  int depth = t->chip->memories[held].kind == PB_MEM_REGISTERS ? t->chip->memories[held].banks : t->plan->w_depth;
+  pb__tiling_buffer(t, w, point->extent, t->plan->band_count, held, depth, "held", &load);
+  load.part = "stage";
+  pb__tiling_add(t, t->plan->band_count, &load);
+}
+
+// Dims that only the reduction walks are none of a tail's: drops them and renumbers.
+static void drop_dims(pb_nest* nest, const pb_access* keep_those_of) {
+  int count = 0;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (!pb_access_uses(keep_those_of, d)) continue;
+    for (int a = 0; a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[count] = nest->access[a].index[r].coef[d];
+    nest->extent[count++] = nest->extent[d];
+  }
+  for (int d = count; d < nest->dim_count; ++d)
+    for (int a = 0; a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[d] = 0;
+  nest->dim_count = count;
+}
+
+static void add_init(pb_tiling* t, const pb_nest* point, int level) {
+  pb_nest nest = {.name = point->name, .part = "init", .dim_count = point->dim_count, .access_count = 1};
+  memcpy(nest.extent, point->extent, sizeof nest.extent);
+  nest.access[0] = point->access[point->access_count - 1];
+  pb_access dims = nest.access[0];
+  drop_dims(&nest, &dims);
+  pb_type type = nest.access[0].type;
+  pb_nest_const(&nest, type, point->reduce == PB_ACC_MAX ? (type == PB_I8 ? -128 : -__builtin_inf()) : 0);
+  pb__tiling_add(t, level, &nest);
+}
+
+// Does the operand move along a dim that is not its last (a vector along the lanes does not)?
+static bool is_tensor_operand(const pb_nest* nest, const pb_access* access) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_access_uses(access, d) && pb_access_stride(access, d) != 1) return true;
+  return false;
+}
+
+// A pointwise nest on the tile. Operands that are tensors move in beside it, vectors stay resident; the result gets a
+// buffer where the instruction puts it. `carried`: the access that is a buffer already, -1: none. `valid`: of the one row
+// that the nest computes, how many elements exist; 0: all.
+static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid) {
+  pb_match match;
+  pb_nest open = undecided(nest);
+  nest->part = open.part = "point";
+  if (!select_for(t, &open, &match)) return false;
+  pb_nest move;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    if (a == carried || !nest->access[a].memref.ptr) continue;
+    bool tensor = is_tensor_operand(nest, &nest->access[a]);
+    int at = tensor ? level : 0;
+    pb__tiling_buffer(t, &nest->access[a], nest->extent, at, memory_of(&match, a), tensor ? t->plan->x_depth : 1,
+                      tensor ? "operand" : "params", &move);
+    move.stream = carried >= 0 ? 1 : 0;
+    if (tensor && valid) move.access[0].boxed = pb_index_can_leave(&move, &move.access[0].index[0], move.access[0].shape[0]);
+    pb__tiling_add(t, at, &move);
+  }
+  pb__tiling_buffer(t, pb_nest_store(nest), nest->extent, level, match.insn->operands[match.insn->dest].memory,
+                    t->plan->result_depth, last ? "result" : "carried", &move);
+  pb__tiling_turn_to_store(&move);
+  if (valid) move.extent[move.dim_count - 1] = valid;
+  pb__tiling_add(t, level, nest);
+  if (last) pb__tiling_add(t, level, &move);
+  return !t->failure;
+}
+
+// A tail over the columns of the main nest: each of its dims walks what moves the same index of the value that it
+// takes. `made` is that value's store over the columns. Returns the access that loads it, -1: it does not line up.
+static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest* point, pb_nest* out) {
+  int carried = -1;
+  for (int a = 0; a + 1 < tail->access_count; ++a)
+    if (pb_value_same(tail->access[a].memref, made->memref)) carried = a;
+  if (carried < 0) return -1;
+  *out = *tail;
+  out->dim_count = point->dim_count;
+  memcpy(out->extent, point->extent, sizeof out->extent);
+  for (int a = 0; a < tail->access_count; ++a)
+    for (int r = 0; r < tail->access[a].rank; ++r) memset(out->access[a].index[r].coef, 0, sizeof out->access[a].index[r].coef);
+  for (int d = 0; d < tail->dim_count; ++d) {
+    int row = -1;
+    for (int r = 0; r < made->rank; ++r)
+      if (tail->access[carried].index[r].coef[d] == 1) row = r;
+    if (row < 0) return -1;
+    for (int a = 0; a < tail->access_count; ++a)
+      for (int r = 0; r < tail->access[a].rank; ++r)
+        for (int c = 0; c < PB_NEST_COLS; ++c)
+          out->access[a].index[r].coef[c] += tail->access[a].index[r].coef[d] * made->index[row].coef[c];
+  }
+  return carried;
+}
+
+static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_access at) {
+  const pb_group* g = t->group;
+  pb_access result = made; // the main nest's store over the columns: says which dims tails have
+  for (int k = 0; k < g->tail_count; ++k) {
+    pb_nest tail;
+    int carried = align_tail(&g->program->nests[g->tails[k]], &made, point, &tail);
+    if (carried < 0) return pb__tiling_fail(t, "a fused pointwise nest does not walk the tile as its producer does");
+    made = *pb_nest_store(&tail);
+    if (k == 0) tail.access[carried] = at; // still over the main nest's dims
+    drop_dims(&tail, &result);
+    if (k > 0) tail.access[carried] = at;
+    if (!add_point(t, &tail, carried, t->plan->result_level, k + 1 == g->tail_count, 0)) return false;
+    at = *pb_nest_store(&tail);
+  }
+  return true;
+}
+
+static bool build_reduction(pb_tiling* t) {
+  const pb_group* g = t->group;
+  const pb_plan* plan = t->plan;
+  pb_nest point;
+  pb__tiling_expand(t, &g->main, &point);
+  point.part = "reduce";
+  pb_access made = *pb_nest_store(&point);
+
+  int x_memory, acc_memory;
+  if (g->contraction) {
+    x_memory = g->contraction->operands[g->insn_roles.x].memory;
+    acc_memory = g->contraction->operands[g->insn_roles.y].memory;
+  } else {
+    pb_match match;
+    pb_nest open = undecided(&point);
+    if (!select_for(t, &open, &match)) return false;
+    x_memory = memory_of(&match, g->x);
+    acc_memory = match.insn->operands[match.insn->dest].memory;
+  }
+  if (!bring_x(t, &point, x_memory)) return false;
+  if (g->contraction) bring_w(t, &point);
+
+  int level = plan->result_level;
+  pb_nest store;
+  pb__tiling_buffer(t, pb_nest_store(&point), point.extent, level, acc_memory, plan->result_depth, "acc", &store);
+  pb__tiling_turn_to_store(&store);
+  add_init(t, &point, level);
+  pb__tiling_add(t, plan->band_count, &point);
+  for (int b = plan->band_count - 1; b >= level; --b) pb__tiling_hang(t, b);
+  if (g->tail_count == 0) pb__tiling_add(t, level, &store);
+  else if (!add_tails(t, &point, made, *pb_nest_store(&point))) return false;
+  for (int b = level - 1; b >= 0; --b) pb__tiling_hang(t, b);
+  return !t->failure;
+}
+
+// The last row of a flat nest whose length is no multiple of the lanes: computed whole, moved as far as it exists.
+static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
+  pb_nest rest = *main;
+  for (int a = 0; a < rest.access_count; ++a)
+    if (!rest.access[a].splat && rest.access[a].rank == 1) rest.access[a].index[0].cst += from;
+  rest.extent[0] = t->group->lanes;
+  return add_point(t, &rest, -1, 0, true, main->extent[0] - from);
+}
+
+// A memory through which data can pass from the system's memory and back.
+static int passage(const pb_tiling* t, pb_type type) {
+  for (int m = 0; m < t->chip->memory_count; ++m)
+    if (m != t->chip->system_memory && pb_route_via(t->chip, m, type) == m && pb_route_leaves(t->chip, m, type)) return m;
+  return -1;
+}
+
+// A copy (or a fill) between tensors passes through a buffer laid out as the tile's dims.
+static bool build_copy(pb_tiling* t) {
+  pb_nest load, store;
+  pb__tiling_expand(t, &t->group->main, &load);
+  pb_access local = {.type = pb_nest_store(&load)->type, .rank = load.dim_count};
+  for (int d = 0; d < load.dim_count; ++d) {
+    local.shape[d] = load.extent[d];
+    local.index[d].coef[d] = 1;
+  }
+  int memory = passage(t, local.type);
+  if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
+  pb__tiling_own(t, &local, t->plan->band_count, memory, t->plan->result_depth, "passage");
+  store = (pb_nest){.name = load.name, .part = "store", .dim_count = load.dim_count, .access_count = 2};
+  memcpy(store.extent, load.extent, sizeof store.extent);
+  store.access[0] = local;
+  store.access[1] = *pb_nest_store(&load);
+  pb_nest_load(&store, 0);
+  *pb_nest_store(&load) = local;
+  load.part = "load";
+  pb__tiling_add(t, t->plan->band_count, &load);
+  pb__tiling_add(t, t->plan->band_count, &store);
+  for (int b = t->plan->band_count - 1; b >= 0; --b) pb__tiling_hang(t, b);
+  return !t->failure;
+}
+
+static bool build_pointwise(pb_tiling* t) {
+  const pb_group* g = t->group;
+  pb_nest point;
+  if (g->main.expr_count == 1) return build_copy(t);
+  int64_t rest = g->main.dim_count == 1 ? g->main.extent[0] % g->lanes : 0;
+  if (rest) {
+    pb_nest whole = g->main;
+    whole.extent[0] -= rest;
+    if (whole.extent[0]) {
+      if (!pb__tiling_open_bands(t, &whole)) return false;
+      pb__tiling_expand(t, &whole, &point);
+      if (!add_point(t, &point, -1, t->plan->band_count, true, 0)) return false;
+      for (int b = t->plan->band_count - 1; b >= 0; --b) pb__tiling_hang(t, b);
+    }
+    return build_rest(t, &g->main, whole.extent[0]);
+  }
+  pb__tiling_expand(t, &g->main, &point);
+  pb_access made = *pb_nest_store(&point);
+  if (!add_point(t, &point, -1, t->plan->band_count, g->tail_count == 0, 0)) return false;
+  if (!add_tails(t, &point, made, *pb_nest_store(&point))) return false;
+  for (int b = t->plan->band_count - 1; b >= 0; --b) pb__tiling_hang(t, b);
+  return !t->failure;
+}
+
+bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena, pb_tiling* tiling) {
+  *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
+  if (plan->band_count > PB_MAX_BANDS || plan->result_level > plan->band_count || plan->w_level > plan->band_count)
+    return pb__tiling_fail(tiling, "a level is past the bands");
+  bool uneven = !group->reduces && group->main.expr_count > 1 && group->main.dim_count == 1 && group->main.extent[0] % group->lanes;
+  tiling->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
+  tiling->body[0] = &tiling->root;
+  if (!uneven && !pb__tiling_open_bands(tiling, &group->main)) return false;
+  return group->reduces ? build_reduction(tiling) : build_pointwise(tiling);
+}

@@ -1,0 +1,263 @@
+// Selection: for each instruction, unify the bodies, then hand the nest's dims to the instruction's dims so that every
+// window's strides can be said in its address template. What is left over becomes loops around the instruction.
+#include "core/select/select.h"
+
+#include "core/select/unify.h"
+
+#include <string.h>
+
+static void remove_dim(pb_flat* nest, int d) {
+  for (int e = d; e + 1 < nest->dim_count; ++e) nest->extent[e] = nest->extent[e + 1];
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int e = d; e + 1 < nest->dim_count; ++e) {
+      nest->access[a].stride[e] = nest->access[a].stride[e + 1];
+      nest->access[a].box_rank[e] = nest->access[a].box_rank[e + 1];
+    }
+  --nest->dim_count;
+}
+
+static bool is_tested(const pb_flat* nest, int d) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].boxed && nest->access[a].box_rank[d] >= 0) return true;
+  return false;
+}
+
+void pb_flat_merge(pb_flat* nest) {
+  for (int d = nest->dim_count - 1; d >= nest->kept; --d)
+    if (nest->extent[d] == 1 && !is_tested(nest, d)) remove_dim(nest, d);
+  for (int d = nest->kept; d + 1 < nest->dim_count;) {
+    bool joins = true;
+    for (int a = 0; a < nest->access_count && joins; ++a) {
+      const pb_flat_access* access = &nest->access[a];
+      joins = access->stride[d] == access->stride[d + 1] * nest->extent[d + 1];
+      if (access->boxed && (access->box_rank[d] >= 0 || access->box_rank[d + 1] >= 0)) joins = false;
+    }
+    if (!joins) {
+      ++d;
+      continue;
+    }
+    nest->extent[d + 1] *= nest->extent[d];
+    remove_dim(nest, d);
+    if (d > nest->kept) --d;
+  }
+}
+
+// Splits dim d into (outer, inner): d keeps the outer part, the new dim right behind it walks the inner `extent`.
+static bool flat_split(pb_flat* nest, int d, int64_t extent) {
+  if (nest->dim_count == PB_FLAT_DIMS) return false;
+  for (int e = nest->dim_count; e > d + 1; --e) nest->extent[e] = nest->extent[e - 1];
+  nest->extent[d + 1] = extent;
+  nest->extent[d] /= extent;
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_flat_access* access = &nest->access[a];
+    if (access->boxed && access->box_rank[d] >= 0) return false;
+    for (int e = nest->dim_count; e > d + 1; --e) {
+      access->stride[e] = access->stride[e - 1];
+      access->box_rank[e] = access->box_rank[e - 1];
+    }
+    access->stride[d + 1] = access->stride[d];
+    access->box_rank[d + 1] = access->box_rank[d];
+    access->stride[d] *= extent;
+  }
+  ++nest->dim_count;
+  return true;
+}
+
+typedef struct search {
+  const pb_insn* insn;
+  const pb_chip* chip;
+  pb_binding binding;
+  int order[PB_MAX_INSN_DIMS]; // lanes first: what is left of a dim that was split for them walks whole rows
+  pb_match best;
+  bool found;
+} search;
+
+static bool is_lane(const pb_insn* insn, int dim) {
+  for (int o = 0; o < insn->operand_count; ++o)
+    for (int k = 0; k < insn->operands[o].rank; ++k)
+      if (insn->operands[o].memory >= 0 && insn->operands[o].dims[k] == dim && insn->operands[o].strides[k].kind == PB_STRIDE_ELEM) return true;
+  return false;
+}
+
+static void order_dims(search* s) {
+  int count = 0;
+  for (int lanes = 1; lanes >= 0; --lanes)
+    for (int t = 0; t < s->insn->dim_count; ++t)
+      if (is_lane(s->insn, t) == (lanes == 1)) s->order[count++] = t;
+}
+
+static int operand_dim(const pb_operand* window, int insn_dim) {
+  for (int k = 0; k < window->rank; ++k)
+    if (window->dims[k] == insn_dim) return k;
+  return -1;
+}
+
+// Can instruction dim t walk along dim d of the nest, for every window?
+static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
+  for (int o = 0; o < s->insn->operand_count; ++o) {
+    if (s->binding.access_of[o] < 0) continue;
+    const pb_operand* window = &s->insn->operands[o];
+    const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
+    int size = pb_type_bits(access->type) / 8;
+    int64_t bytes = access->stride[d] * (size ? size : 1);
+    int k = operand_dim(window, t);
+    if (k < 0) {
+      if (bytes != 0) return false;
+      continue;
+    }
+    if (access->boxed && access->box_rank[d] >= 0 && window->box_lo[k] < 0) return false;
+    switch (window->strides[k].kind) {
+    case PB_STRIDE_NONE:
+      if (bytes != 0) return false;
+      break;
+    case PB_STRIDE_ELEM:
+      if (access->stride[d] != 1 && !access->splat) return false;
+      break;
+    case PB_STRIDE_ROW:
+      if (bytes != s->chip->memories[window->memory].row_bytes) return false;
+      break;
+    case PB_STRIDE_FIELD: {
+      const pb_field* field = &s->insn->fields[window->strides[k].field];
+      if (bytes % window->unit || bytes / window->unit > pb_field_max(field) || bytes / window->unit < pb_field_min(field))
+        return false;
+    }
+    }
+  }
+  return true;
+}
+
+// Loops left around the instruction move each window's base: it must stay on the window's units, and a box that is
+// tested along them cannot be said in one command.
+static bool leftover_fits(const search* s, const pb_flat* nest, int d) {
+  for (int o = 0; o < s->insn->operand_count; ++o) {
+    if (s->binding.access_of[o] < 0) continue;
+    const pb_operand* window = &s->insn->operands[o];
+    const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
+    int size = pb_type_bits(access->type) / 8;
+    if (access->stride[d] * (size ? size : 1) % window->unit) return false;
+    if (access->boxed && access->box_rank[d] >= 0) return false;
+  }
+  return true;
+}
+
+static bool bases_fit(const search* s, const pb_flat* nest) {
+  for (int o = 0; o < s->insn->operand_count; ++o) {
+    if (s->binding.access_of[o] < 0) continue;
+    const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
+    int size = pb_type_bits(access->type) / 8;
+    if (!access->aligned_rows && s->insn->operands[o].unit > (size ? size : 1)) return false;
+  }
+  return true;
+}
+
+static void consider(search* s, const pb_flat* nest, const int* dim_of) {
+  pb_match match = {.insn = s->insn, .nest = *nest};
+  bool used[PB_FLAT_DIMS] = {0};
+  int64_t extents[PB_MAX_INSN_DIMS];
+  for (int t = 0; t < s->insn->dim_count; ++t) {
+    match.dim_of[t] = dim_of[t];
+    extents[t] = dim_of[t] < 0 ? 1 : nest->extent[dim_of[t]];
+    if (dim_of[t] >= 0) used[dim_of[t]] = true;
+  }
+  match.cycles = pb_cycles(s->insn, extents);
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (used[d]) continue;
+    if (!leftover_fits(s, nest, d)) return;
+    match.loops[match.loop_count++] = d;
+    match.cycles *= nest->extent[d];
+  }
+  memcpy(match.access_of, s->binding.access_of, sizeof match.access_of);
+  memcpy(match.imm, s->binding.imm, sizeof match.imm);
+  match.fills = s->binding.fills;
+  match.fill = s->binding.fill;
+  // Fewer, longer commands win among equals.
+  bool better = !s->found || match.cycles < s->best.cycles ||
+                (match.cycles == s->best.cycles && match.loop_count < s->best.loop_count);
+  if (better) s->best = match;
+  s->found = true;
+}
+
+static void assign(search* s, const pb_flat* nest, int at, int* dim_of);
+
+static void shift_behind(const search* s, int at, int* dim_of, int d, int by) {
+  for (int u = 0; u < at; ++u)
+    if (dim_of[s->order[u]] > d) dim_of[s->order[u]] += by;
+}
+
+static void try_dim(search* s, const pb_flat* nest, int at, int d, int* dim_of) {
+  int t = s->order[at];
+  const pb_dim* dim = &s->insn->dims[t];
+  pb_flat split;
+  const pb_flat* use = nest;
+  int taken = d;
+  if (nest->extent[d] > dim->max) {
+    int64_t inner = dim->max;
+    while (inner > 1 && nest->extent[d] % inner) --inner;
+    if (inner < dim->min || inner == 1) return;
+    split = *nest;
+    if (!flat_split(&split, d, inner)) return;
+    shift_behind(s, at, dim_of, d, 1);
+    use = &split;
+    taken = d + 1;
+  } else if (nest->extent[d] < dim->min) {
+    return;
+  }
+  if (dim_fits(s, use, t, taken)) {
+    dim_of[t] = taken;
+    assign(s, use, at + 1, dim_of);
+  }
+  if (use == &split) shift_behind(s, at, dim_of, d, -1);
+}
+
+static void assign(search* s, const pb_flat* nest, int at, int* dim_of) {
+  if (at == s->insn->dim_count) {
+    consider(s, nest, dim_of);
+    return;
+  }
+  int t = s->order[at];
+  for (int d = nest->kept; d < nest->dim_count; ++d) {
+    bool taken = false;
+    for (int u = 0; u < at; ++u) taken |= dim_of[s->order[u]] == d;
+    if (!taken) try_dim(s, nest, at, d, dim_of);
+  }
+  if (s->insn->dims[t].min <= 1) {
+    dim_of[t] = -1;
+    assign(s, nest, at + 1, dim_of);
+  }
+}
+
+// Every window must stand for an access, every immediate must have a value (the accumulate flag has its own).
+static bool bound_whole(const search* s) {
+  for (int o = 0; o < s->insn->operand_count; ++o) {
+    const pb_operand* operand = &s->insn->operands[o];
+    if (operand->memory >= 0 ? s->binding.access_of[o] < 0 && !s->binding.fills : !s->binding.imm_set[o] && o != s->insn->acc_flag) return false;
+  }
+  return true;
+}
+
+bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why) {
+  pb_flat merged = *nest;
+  pb_flat_merge(&merged);
+  const char* closest = "no instruction computes this expression on operands in these memories";
+  bool found = false;
+  for (int i = 0; i < chip->insn_count; ++i) {
+    search s = {.insn = &chip->insns[i], .chip = chip};
+    if (!pb__unify(s.insn, &merged, &s.binding) || !bound_whole(&s)) continue;
+    int dim_of[PB_MAX_INSN_DIMS];
+    order_dims(&s);
+    if (bases_fit(&s, &merged)) assign(&s, &merged, 0, dim_of);
+    if (!s.found) {
+      closest = pb_printf(arena, "%s computes this, but its address template cannot walk these strides", s.insn->name);
+      continue;
+    }
+    if (found && s.best.cycles == match->cycles && s.best.loop_count == match->loop_count && match->twin_count < 4) {
+      match->twins[match->twin_count++] = s.insn;
+    } else if (!found || s.best.cycles < match->cycles) {
+      *match = s.best;
+      match->twins[match->twin_count++] = s.insn;
+      found = true;
+    }
+  }
+  if (!found) *why = closest;
+  return found;
+}

@@ -1,0 +1,58 @@
+// Instruction selection: does a nest equal an instruction's semantics, and with which operands, immediates and dims?
+// One engine for every chip, asked by the planner ("can this be mapped, at what cost?") and by `map`.
+#ifndef PB_SELECT_SELECT_H
+#define PB_SELECT_SELECT_H
+
+#include "core/base/expr.h"
+#include "tdl/chip.h"
+
+#include <stdbool.h>
+
+enum { PB_FLAT_DIMS = 10, PB_FLAT_ACCESSES = 10, PB_ANY_MEMORY = -1 };
+
+// An access as one linear function of the dims: buffers are dense, so rank does not matter to an address.
+typedef struct pb_flat_access {
+  int memory; // index in the chip, or PB_ANY_MEMORY
+  pb_type type;
+  int64_t stride[PB_FLAT_DIMS]; // elements
+  // A boxed read: dim d moves index box_rank[d] of the tensor, -1: not bounded along it.
+  bool boxed;
+  int box_rank[PB_FLAT_DIMS];
+  bool splat;        // all lanes hold one number: any stride along them will do
+  bool aligned_rows; // its base is a multiple of the memory's row; false: element-granular
+} pb_flat_access;
+
+typedef struct pb_flat {
+  int dim_count;
+  int kept; // so many leading dims stay loops around the instruction: one command for each piece
+  int64_t extent[PB_FLAT_DIMS];
+  int access_count;               // the last one is the store
+  pb_flat_access access[PB_FLAT_ACCESSES];
+  int expr_count;
+  const pb_expr_node* expr;
+  pb_reduce reduce;
+} pb_flat;
+
+typedef struct pb_match {
+  const pb_insn* insn;
+  pb_flat nest;                           // merged and split as the instruction wants it
+  int dim_of[PB_MAX_INSN_DIMS];           // instruction dim -> dim of `nest`; -1: extent 1
+  int access_of[PB_MAX_OPERANDS];         // window -> access; -1 for immediates
+  double imm[PB_MAX_OPERANDS];            // immediates, but the accumulate flag
+  bool fills;                             // the nest stores a constant: a mover whose box is empty does it
+  double fill;
+  int loop_count;
+  int loops[PB_FLAT_DIMS];                // dims of `nest` left as loops around the instruction, outermost first
+  int64_t cycles;                         // of all its executions
+  int twin_count;                         // instructions that would do the same at the same cost, on other queues
+  const pb_insn* twins[4];
+} pb_match;
+
+// The cheapest instruction of the chip that computes the nest. On failure returns false and, in *why (static or in
+// arena), what came closest and why it did not fit.
+bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why);
+
+// Joins neighbouring dims that every access walks as one.
+void pb_flat_merge(pb_flat* nest);
+
+#endif

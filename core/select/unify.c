@@ -1,0 +1,108 @@
+// Unification of a nest's scalar expression with an instruction's: modulo commutativity, and modulo immediates that
+// can be neutral (a zero point of 0, a clamp at the type's limits).
+#include "core/select/unify.h"
+
+#include <math.h>
+#include <string.h>
+
+static double type_least(pb_type type) { return type == PB_I1 ? 0 : -ldexp(1, pb_type_bits(type) - 1); }
+static double type_most(pb_type type) { return type == PB_I1 ? 1 : ldexp(1, pb_type_bits(type) - 1) - 1; }
+
+// The immediate operand behind an instruction's node: itself, or converted on the way. -1: not an immediate.
+static int immediate_of(const pb_insn* insn, int node) {
+  const pb_expr_node* n = &insn->expr[node];
+  if (n->op == PB_OP_IMM) return n->operand;
+  if (n->op == PB_OP_SITOFP || n->op == PB_OP_SEXT) return immediate_of(insn, n->args[0]);
+  return -1;
+}
+
+static bool bind_immediate(const pb_insn* insn, int operand, double value, pb_binding* binding) {
+  pb_type type = insn->operands[operand].type;
+  if (type != PB_F32 && (value != floor(value) || value < type_least(type) || value > type_most(type))) return false;
+  if (binding->imm_set[operand] && binding->imm[operand] != value) return false;
+  binding->imm_set[operand] = true;
+  binding->imm[operand] = value;
+  return true;
+}
+
+static bool bind_window(const pb_insn* insn, int operand, const pb_flat* nest, int access, pb_binding* binding) {
+  const pb_operand* window = &insn->operands[operand];
+  const pb_flat_access* a = &nest->access[access];
+  // A mover copies bits, whatever they mean: i32 and f32 are the same word to it.
+  bool same = insn->mover ? pb_type_bits(window->type) == pb_type_bits(a->type) : window->type == a->type;
+  if (!same || (a->memory != PB_ANY_MEMORY && a->memory != window->memory)) return false;
+  if (a->boxed && !window->has_box) return false;
+  if (binding->access_of[operand] >= 0) return binding->access_of[operand] == access;
+  binding->access_of[operand] = access;
+  return true;
+}
+
+// A mover that fills what lies outside a box writes a constant when nothing lies inside.
+static bool bind_fill(const pb_insn* insn, int operand, const pb_expr_node* constant, pb_binding* binding) {
+  const pb_operand* window = &insn->operands[operand];
+  if (!window->has_box || constant->type != window->type || (window->fill < 0 && constant->value != 0)) return false;
+  binding->fills = true;
+  binding->fill = constant->value;
+  return true;
+}
+
+// The value at which `op` with this immediate as second argument does nothing.
+static bool neutral_value(pb_op op, pb_type imm_type, double* value) {
+  switch (op) {
+  case PB_OP_ADD:
+  case PB_OP_SUB: *value = 0; return true;
+  case PB_OP_MUL:
+  case PB_OP_DIV: *value = 1; return true;
+  case PB_OP_MAX: *value = type_least(imm_type); return imm_type != PB_F32;
+  case PB_OP_MIN: *value = type_most(imm_type); return imm_type != PB_F32;
+  default: return false;
+  }
+}
+
+static bool commutes(pb_op op) { return op == PB_OP_ADD || op == PB_OP_MUL || op == PB_OP_MAX || op == PB_OP_MIN; }
+
+static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_binding* binding);
+
+static bool unify_args(const pb_insn* insn, const pb_expr_node* i, const pb_flat* nest, const pb_expr_node* n, bool swap,
+                       pb_binding* binding) {
+  pb_binding saved = *binding;
+  bool ok = true;
+  for (int k = 0; k < 3 && ok; ++k) {
+    int nk = swap && k < 2 ? 1 - k : k;
+    if ((i->args[k] < 0) != (n->args[nk] < 0)) ok = false;
+    else if (i->args[k] >= 0) ok = unify(insn, i->args[k], nest, n->args[nk], binding);
+  }
+  if (!ok) *binding = saved;
+  return ok;
+}
+
+static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_binding* binding) {
+  const pb_expr_node* i = &insn->expr[in];
+  const pb_expr_node* n = &nest->expr[nn];
+  int imm = immediate_of(insn, in);
+  if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, n->value, binding);
+  if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST) return bind_fill(insn, i->operand, n, binding);
+  if (i->op == PB_OP_LOAD)
+    return n->op == PB_OP_LOAD && bind_window(insn, i->operand, nest, n->operand, binding);
+  if (i->op == PB_OP_CONST) return n->op == PB_OP_CONST && i->type == n->type && i->value == n->value;
+  if (i->op == n->op && i->type == n->type) {
+    if (unify_args(insn, i, nest, n, false, binding)) return true;
+    if (commutes(i->op) && unify_args(insn, i, nest, n, true, binding)) return true;
+  }
+  if (i->args[0] < 0 || i->args[1] < 0) return false;
+  int last = immediate_of(insn, i->args[1]);
+  double value;
+  if (last < 0 || !neutral_value(i->op, insn->operands[last].type, &value)) return false;
+  pb_binding saved = *binding;
+  if (bind_immediate(insn, last, value, binding) && unify(insn, i->args[0], nest, nn, binding)) return true;
+  *binding = saved;
+  return false;
+}
+
+bool pb__unify(const pb_insn* insn, const pb_flat* nest, pb_binding* binding) {
+  memset(binding, 0, sizeof *binding);
+  for (int k = 0; k < PB_MAX_OPERANDS; ++k) binding->access_of[k] = -1;
+  if (insn->reduce != nest->reduce) return false;
+  if (!bind_window(insn, insn->dest, nest, nest->access_count - 1, binding)) return false;
+  return unify(insn, insn->expr_count - 1, nest, nest->expr_count - 1, binding);
+}

@@ -1,0 +1,54 @@
+// The device interface: the one small door through which the runtime drives a chip, be it the generated machine, RTL
+// under a simulator, or a board. Integers and pointers only; a shared library exports `pb_device_entry`.
+#ifndef PB_DEVICE_H
+#define PB_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PB_DEVICE_ABI 1
+#define PB_DEVICE_MAX_QUEUES 16
+#define PB_DEVICE_MAX_ARGS 16
+
+// One kernel: the commands of every queue (encoded, in device memory) and the base address of each argument slot.
+typedef struct pb_submission {
+  uint64_t stream[PB_DEVICE_MAX_QUEUES]; // device address of the first command
+  uint32_t count[PB_DEVICE_MAX_QUEUES];  // commands
+  uint64_t args[PB_DEVICE_MAX_ARGS];     // device addresses
+  uint32_t queue_count, arg_count;
+  uint64_t cycle_limit; // 0: the device's own
+} pb_submission;
+
+typedef struct pb_device pb_device;
+
+// All functions return 0, or a nonzero fault code whose text last_fault gives.
+typedef struct pb_device_ops {
+  uint32_t abi; // PB_DEVICE_ABI
+  const char* name;
+  int (*open)(const char* options, pb_device** device); // options: "key=value,..." or NULL
+  void (*close)(pb_device* device);
+  int (*alloc)(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
+  int (*free_all)(pb_device* device);
+  int (*copy_in)(pb_device* device, uint64_t address, const void* data, uint64_t bytes);
+  int (*copy_out)(pb_device* device, uint64_t address, void* data, uint64_t bytes);
+  int (*submit)(pb_device* device, const pb_submission* kernel); // starts; one kernel at a time
+  int (*wait)(pb_device* device);                                // until the last write is acknowledged
+  // Counters since open: name by index ("cycles", "busy.MX", "stall.MX", "dram.read", ...); NULL past the last.
+  const char* (*counter_name)(pb_device* device, uint32_t index);
+  uint64_t (*counter)(pb_device* device, uint32_t index);
+  const char* (*last_fault)(pb_device* device); // never NULL
+  // A timeline: called for each command that completes, if set. start and end in cycles since open.
+  void (*set_trace)(pb_device* device, void (*event)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end),
+                    void* user);
+} pb_device_ops;
+
+const pb_device_ops* pb_device_entry(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

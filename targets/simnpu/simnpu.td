@@ -1,0 +1,318 @@
+//===- simnpu.td - the SDK's reference NPU --------------------------------===//
+//
+// A weight-stationary D x D int8 array with double-buffered weights, a banked
+// scratchpad and accumulator, a vector unit that reads and writes both, and
+// movers to and from DRAM. Seven parts work at once, each fed by a queue of its
+// own; tokens order them. RTL: rtl/, which takes its parameters from this file.
+//===----------------------------------------------------------------------===//
+include "pb.td"
+
+#ifdef VARIANT_8
+defvar D = 8;
+#else
+#ifdef VARIANT_32
+defvar D = 32;
+#else
+defvar D = 16;
+#endif
+#endif
+
+def simnpu : Chip {
+  let Summary = "Reference NPU: a DxD int8 systolic array with scratchpad, accumulator and vector unit";
+  let Name = "simnpu";
+  let Schema = PB_SCHEMA;
+  let Revision = 1;
+  let Control = "queues";
+  let Variants = ["8", "32"];
+  let MHz = 1000;
+  let Arguments = 16;
+  let CommandBytes = 32;
+}
+
+//===----------------------------------------------------------------------===//
+// Memories
+//===----------------------------------------------------------------------===//
+
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 31); let RowBytes = 16; let BytesPerCycle = 16; let Latency = 100; }
+def SPAD : Memory { let Bytes = !mul(256, 1024); let RowBytes = D; let Banks = 4; let BytesPerCycle = !mul(4, D); let Latency = 1; }
+def ACC  : Memory { let Bytes = !mul(!mul(2048, 4), D); let RowBytes = !mul(4, D); let Banks = 2; let BytesPerCycle = !mul(8, D); let Latency = 1; }
+def WREG : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(D, D)); let RowBytes = D; let Banks = 2; let BytesPerCycle = D; }
+
+//===----------------------------------------------------------------------===//
+// Queues
+//===----------------------------------------------------------------------===//
+
+def L0 : Queue { let Depth = 4; let Tokens = 63; }   // loads
+def L1 : Queue { let Depth = 4; let Tokens = 63; }   // loads
+def WX : Queue { let Depth = 4; let Tokens = 63; }   // weights into the array
+def MX : Queue { let Depth = 4; let Tokens = 63; }   // the array
+def VX : Queue { let Depth = 4; let Tokens = 63; }   // the vector unit
+def ST : Queue { let Depth = 4; let Tokens = 63; }   // stores
+
+def : Tokens { let Queues = [L0, L1, WX, MX, VX, ST]; let WaitBit = 8; let SignalBit = 14; }
+
+//===----------------------------------------------------------------------===//
+// Movers. Byte addresses on both sides: a run of nb bytes, nj of them, ni times.
+//===----------------------------------------------------------------------===//
+
+class Dram<Type t, list<string> dims, list<string> strides> : Window<DRAM, t, dims, "off", strides, 1> {
+  let Slot = "arg";
+}
+
+class Move<Queue q, bits<8> op> : Instruction<q> {
+  bits<4> arg; bits<32> off; bits<24> si; bits<24> sj;
+  bits<12> ni; bits<12> nj; bits<12> nb;
+  bits<20> loc; bits<20> li; bits<16> lj;
+  bits<12> ilo; bits<12> ihi; bits<12> jlo; bits<12> jhi; bits<8> fill;
+  let Mover = 1;
+  let Inst{7-0} = op;
+  let Inst{23-20} = arg;   let Inst{55-24} = off;   let Inst{79-56} = si;    let Inst{103-80} = sj;
+  let Inst{115-104} = ni;  let Inst{127-116} = nj;  let Inst{139-128} = nb;
+  let Inst{159-140} = loc; let Inst{179-160} = li;  let Inst{195-180} = lj;
+}
+
+def DramBox : Dram<I8, ["i", "j", "b"], ["si", "sj", "elem"]> {
+  let BoxLo = ["ilo", "jlo", ""];
+  let BoxHi = ["ihi", "jhi", ""];
+  let Fill = "fill";
+}
+
+// DRAM to scratchpad. Rows i outside [ilo, ihi) and j outside [jlo, jhi) are not
+// read: fill is written instead. So a padded tile costs one command.
+class LoadS<Queue q, bits<8> op> : Move<q, op> {
+  let Summary = "load a box from DRAM into the scratchpad, filling what lies outside";
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"b", 4095, "nb">];
+  let Inst{207-196} = ilo; let Inst{219-208} = ihi; let Inst{231-220} = jlo; let Inst{243-232} = jhi;
+  let Inst{251-244} = fill;
+  let Signed = ["fill", "off"];
+  let Operands = (ins DramBox:$src, Window<SPAD, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src);
+  // run by run: the DRAM beats that it touches
+  let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
+  let Latency = 4;
+}
+
+// DRAM to accumulator: 32-bit words, for biases, scales and f32 tensors.
+class LoadA<Queue q, bits<8> op> : Move<q, op> {
+  let Summary = "load words from DRAM into the accumulator";
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"b", 4095, "nb">];
+  let Operands = (ins Dram<I32, ["i", "j", "b"], ["si", "sj", "elem"]>:$src,
+                      Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 16)));
+  let Latency = 4;
+}
+
+def LDS0 : LoadS<L0, 0x10>;
+def LDS1 : LoadS<L1, 0x11>;
+def LDA0 : LoadA<L0, 0x12>;
+def LDA1 : LoadA<L1, 0x13>;
+
+def STS : Move<ST, 0x18> {
+  let Summary = "store bytes from the scratchpad to DRAM";
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"b", 4095, "nb">];
+  let Operands = (ins Window<SPAD, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$src,
+                      Dram<I8, ["i", "j", "b"], ["si", "sj", "elem"]>:$dst);
+  let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
+  let Latency = 100;
+}
+def STA : Move<ST, 0x19> {
+  let Summary = "store words from the accumulator to DRAM";
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"b", 4095, "nb">];
+  let Operands = (ins Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$src,
+                      Dram<I32, ["i", "j", "b"], ["si", "sj", "elem"]>:$dst);
+  let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 16)));
+  let Latency = 100;
+}
+
+//===----------------------------------------------------------------------===//
+// The array
+//===----------------------------------------------------------------------===//
+
+def WLD : Instruction<WX> {
+  let Summary = "load a DxD tile of weights into one of the array's two banks";
+  bits<18> src; bits<12> sk; bits<1> w;
+  let Dims = [Dim<"k", D>, Dim<"n", D>];
+  let Operands = (ins Window<SPAD, I8, ["k", "n"], "src", ["sk", "elem"]>:$s,
+                      Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], !mul(D, D)>:$d);
+  let Semantics = (set $d, $s);
+  let Cycles = (plus D, 1);
+  let Latency = 2;
+  let Inst{7-0} = 0x20; let Inst{37-20} = src; let Inst{49-38} = sk; let Inst{50} = w;
+}
+
+// Rows of A and C in two levels: a 3x3 convolution takes a tile with its halo in one command.
+def MMA : Instruction<MX> {
+  let Summary = "multiply rows of A by the weights in a bank and set or add to rows of C";
+  bits<18> a; bits<14> c; bits<16> ai; bits<12> aj; bits<14> ci; bits<12> cj;
+  bits<12> ni; bits<12> nj; bits<1> w; bits<1> acc;
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"n", D>, Dim<"k", D>];
+  let Operands = (ins Window<SPAD, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
+                      Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], !mul(D, D)>:$wt,
+                      Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y,
+                      Imm<I1>:$acc);
+  let Semantics = (acc_add $y, $acc, (mul (sext $x), (sext $wt)));
+  let Cycles = (plus (times $i, $j), 1);
+  let Latency = !add(D, 4);
+  let Inst{7-0} = 0x21;
+  let Inst{37-20} = a; let Inst{51-38} = c; let Inst{67-52} = ai; let Inst{79-68} = aj; let Inst{93-80} = ci;
+  let Inst{105-94} = cj; let Inst{117-106} = ni; let Inst{129-118} = nj; let Inst{130} = w; let Inst{131} = acc;
+}
+
+//===----------------------------------------------------------------------===//
+// The vector unit: a row of D lanes a cycle.
+//===----------------------------------------------------------------------===//
+
+class Vector<bits<8> op> : Instruction<VX> {
+  bits<12> ni; bits<12> nj;
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"n", D>];
+  let Cycles = (plus (times $i, $j), 1);
+  let Latency = 12;
+  let Inst{7-0} = op; let Inst{31-20} = ni; let Inst{43-32} = nj;
+}
+
+// Quantised codes: zero point zp, clamped to [lo, hi].
+class Codes<bits<8> op> : Vector<op> {
+  bits<18> y; bits<14> yi; bits<14> yj; bits<8> zp; bits<8> lo; bits<8> hi;
+  let Inst{61-44} = y; let Inst{75-62} = yi; let Inst{89-76} = yj;
+  let Inst{97-90} = zp; let Inst{105-98} = lo; let Inst{113-106} = hi;
+}
+defvar YCodes = Window<SPAD, I8, ["i", "j", "n"], "y", ["yi", "yj", "elem"]>;
+
+def VRQ : Codes<0x30> {
+  let Summary = "requantise accumulators: bias, scale, round, zero point, clamp";
+  bits<14> a; bits<14> ai; bits<14> aj; bits<14> pb; bits<14> ps;
+  let Operands = (ins Window<ACC, I32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
+                      Window<ACC, I32, ["n"], "pb", ["elem"]>:$bias, Window<ACC, F32, ["n"], "ps", ["elem"]>:$scale,
+                      Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YCodes:$d);
+  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul (sitofp (add $x, $bias)), $scale)), (sitofp $zp)),
+                                              (sitofp $lo)), (sitofp $hi))));
+  let Signed = ["zp", "lo", "hi"];
+  let Inst{127-114} = a; let Inst{141-128} = ai; let Inst{155-142} = aj; let Inst{169-156} = pb; let Inst{183-170} = ps;
+}
+
+def VADDQ : Codes<0x31> {
+  let Summary = "add two quantised tensors of different scales and requantise";
+  bits<18> a; bits<14> ai; bits<14> aj; bits<18> b; bits<14> bi; bits<14> bj;
+  bits<14> psa; bits<14> psb; bits<8> za; bits<8> zb;
+  let Operands = (ins Window<SPAD, I8, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
+                      Window<SPAD, I8, ["i", "j", "n"], "b", ["bi", "bj", "elem"]>:$z,
+                      Window<ACC, F32, ["n"], "psa", ["elem"]>:$sa, Window<ACC, F32, ["n"], "psb", ["elem"]>:$sb,
+                      Imm<I8>:$za, Imm<I8>:$zb, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YCodes:$d);
+  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven
+                      (add (mul (sub (sitofp $x), (sitofp $za)), $sa), (mul (sub (sitofp $z), (sitofp $zb)), $sb))),
+                      (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
+  let Signed = ["za", "zb", "zp", "lo", "hi"];
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj;
+  let Inst{177-160} = b; let Inst{191-178} = bi; let Inst{205-192} = bj;
+  let Inst{219-206} = psa; let Inst{233-220} = psb; let Inst{241-234} = za; let Inst{249-242} = zb;
+}
+
+def VQ : Codes<0x32> {
+  let Summary = "quantise f32";
+  bits<14> a; bits<14> ai; bits<14> aj; bits<14> ps;
+  let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
+                      Window<ACC, F32, ["n"], "ps", ["elem"]>:$scale, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YCodes:$d);
+  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul $x, $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
+  let Signed = ["zp", "lo", "hi"];
+  let Inst{127-114} = a; let Inst{141-128} = ai; let Inst{155-142} = aj; let Inst{169-156} = ps;
+}
+
+def VMAXQ : Codes<0x33> {
+  let Summary = "keep the larger of two codes: pooling";
+  bits<18> a; bits<14> ai; bits<14> aj; bits<1> acc;
+  let Operands = (ins Window<SPAD, I8, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x, Imm<I1>:$acc, YCodes:$d);
+  let Semantics = (acc_max $d, $acc, $x);
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj; let Inst{160} = acc;
+}
+
+// Results in the accumulator.
+class Words<bits<8> op> : Vector<op> {
+  bits<14> y; bits<14> yi; bits<14> yj;
+  let Inst{57-44} = y; let Inst{71-58} = yi; let Inst{85-72} = yj;
+}
+defvar YF32 = Window<ACC, F32, ["i", "j", "n"], "y", ["yi", "yj", "elem"]>;
+
+def VSUMQ : Words<0x34> {
+  let Summary = "sum codes over rows: average pooling";
+  bits<18> a; bits<14> ai; bits<14> aj; bits<1> acc;
+  let Operands = (ins Window<SPAD, I8, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x, Imm<I1>:$acc,
+                      Window<ACC, I32, ["n"], "y", ["elem"]>:$d);
+  let Semantics = (acc_add $d, $acc, (sext $x));
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj; let Inst{160} = acc;
+}
+
+def VDQ : Words<0x35> {
+  let Summary = "dequantise codes to f32";
+  bits<18> a; bits<14> ai; bits<14> aj; bits<14> ps; bits<8> za;
+  let Operands = (ins Window<SPAD, I8, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
+                      Window<ACC, F32, ["n"], "ps", ["elem"]>:$scale, Imm<I8>:$za, YF32:$d);
+  let Semantics = (set $d, (mul (sub (sitofp $x), (sitofp $za)), $scale));
+  let Signed = ["za"];
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj; let Inst{173-160} = ps; let Inst{181-174} = za;
+}
+
+def VI2F : Words<0x36> {
+  let Summary = "convert i32 to f32";
+  bits<14> a; bits<14> ai; bits<14> aj;
+  let Operands = (ins Window<ACC, I32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x, YF32:$d);
+  let Semantics = (set $d, (sitofp $x));
+  let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj;
+}
+
+// Two f32 tensors; stride 0 repeats a row.
+multiclass Binary<bits<8> op, dag body, dag bodyRow> {
+  def "" : Words<op> {
+    let Summary = "lane by lane on f32";
+    bits<14> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj;
+    let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
+                        Window<ACC, F32, ["i", "j", "n"], "b", ["bi", "bj", "elem"]>:$z, YF32:$d);
+    let Semantics = body;
+    let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj;
+    let Inst{141-128} = b; let Inst{155-142} = bi; let Inst{169-156} = bj;
+  }
+  // b is one number a row, lane 0 of it: what a row reduction leaves
+  def R : Words<!add(op, 8)> {
+    let Summary = "f32 with one number for each row";
+    bits<14> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj;
+    let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
+                        Window<ACC, F32, ["i", "j"], "b", ["bi", "bj"]>:$z, YF32:$d);
+    let Semantics = bodyRow;
+    let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj;
+    let Inst{141-128} = b; let Inst{155-142} = bi; let Inst{169-156} = bj;
+  }
+}
+defm VADD : Binary<0x40, (set $d, (add $x, $z)), (set $d, (add $x, $z))>;
+defm VSUB : Binary<0x41, (set $d, (sub $x, $z)), (set $d, (sub $x, $z))>;
+defm VMUL : Binary<0x42, (set $d, (mul $x, $z)), (set $d, (mul $x, $z))>;
+defm VMAX : Binary<0x43, (set $d, (max $x, $z)), (set $d, (max $x, $z))>;
+defm VMIN : Binary<0x44, (set $d, (min $x, $z)), (set $d, (min $x, $z))>;
+
+class Unary<bits<8> op, dag body, string what> : Words<op> {
+  let Summary = what;
+  bits<14> a; bits<14> ai; bits<14> aj;
+  let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x, YF32:$d);
+  let Semantics = body;
+  let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj;
+}
+def VEXP2  : Unary<0x50, (set $d, (exp2 $x)), "2 to the power of x">;
+def VRECIP : Unary<0x51, (set $d, (recip $x)), "1 / x">;
+def VRSQRT : Unary<0x52, (set $d, (rsqrt $x)), "1 / sqrt(x)">;
+
+// A row to one number, in lane 0: a balanced tree over neighbouring lanes.
+class RowReduce<bits<8> op, dag body, string what> : Words<op> {
+  let Summary = what;
+  bits<14> a; bits<14> ai; bits<14> aj; bits<1> acc;
+  let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x, Imm<I1>:$acc,
+                      Window<ACC, F32, ["i", "j"], "y", ["yi", "yj"]>:$d);
+  let Semantics = body;
+  let Inst{99-86} = a; let Inst{113-100} = ai; let Inst{127-114} = aj; let Inst{128} = acc;
+}
+def VRSUM : RowReduce<0x54, (acc_add $d, $acc, $x), "sum of a row">;
+def VRMAX : RowReduce<0x55, (acc_max $d, $acc, $x), "largest of a row">;
+
+def : Function { let Name = "exp2";  let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }
+def : Function { let Name = "recip"; let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }
+def : Function { let Name = "rsqrt"; let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }

@@ -1,0 +1,14 @@
+// Inside tdl: checks that need more than one field. Each reports what is wrong and counts it.
+#ifndef PB_TDL_CHECK_H
+#define PB_TDL_CHECK_H
+
+#include "tdl/chip.h"
+
+void pb__check_memory(const pb_memory* memory, pb_place place, pb_diag* diag, int* faults);
+void pb__check_dim(const pb_insn* insn, const pb_dim* dim, const char* name, pb_place place, pb_diag* diag, int* faults);
+void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults);
+// What concerns several instructions; only called when each alone is right.
+void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults);
+void pb__chip_hash(pb_chip* chip);
+
+#endif

@@ -1,0 +1,168 @@
+// The facts of a chip, as read and checked from its description. Plain data, no TableGen, no MLIR: the planner, the
+// selection, the encoder, the machine and the runtime all read this. Everything lives in `arena`.
+#ifndef PB_TDL_CHIP_H
+#define PB_TDL_CHIP_H
+
+#include "core/base/arena.h"
+#include "core/base/diag.h"
+#include "core/base/expr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PB_MAX_INSN_DIMS = 6, PB_MAX_OPERANDS = 12, PB_MAX_EXPR = 48, PB_MAX_QUEUES = 16, PB_COMMAND_BITS = 256 };
+
+typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
+typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS, PB_MEM_FIFO } pb_memory_kind;
+typedef enum pb_scope { PB_SCOPE_SYSTEM, PB_SCOPE_CHIP, PB_SCOPE_CORE, PB_SCOPE_THREAD } pb_scope;
+
+typedef struct pb_memory {
+  const char* name;
+  pb_memory_kind kind;
+  pb_scope scope;
+  int64_t bytes, row_bytes, bytes_per_cycle, line_bytes;
+  int banks, ports, latency;
+  bool cached;
+} pb_memory;
+
+typedef struct pb_queue {
+  const char* name;
+  int depth, tokens;
+} pb_queue;
+
+typedef struct pb_level {
+  const char* name;
+  int max, sync_cycles;
+  const char* sync;
+} pb_level;
+
+typedef struct pb_dim {
+  const char* name;
+  int min, max;
+  int field; // index in insn.fields, -1: extent is always max
+} pb_dim;
+
+// A named field of an instruction; bits[k] is where bit k of the value stands in the command, -1: dropped.
+typedef struct pb_field {
+  const char* name;
+  int width;
+  bool is_signed;
+  int16_t bits[64];
+  int state_writer; // -1: in the command; else the instruction (index) whose field `state_field` holds it
+  int state_field;
+} pb_field;
+
+typedef enum pb_stride_kind { PB_STRIDE_FIELD, PB_STRIDE_ELEM, PB_STRIDE_ROW, PB_STRIDE_NONE } pb_stride_kind;
+typedef struct pb_stride {
+  pb_stride_kind kind;
+  int field;
+} pb_stride;
+
+// A window on a memory (memory >= 0), or an immediate (memory == -1: `base` is its field).
+typedef struct pb_operand {
+  const char* name;
+  int memory;
+  pb_type type;
+  int rank;
+  int dims[PB_MAX_INSN_DIMS]; // indices in insn.dims, in window order
+  pb_stride strides[PB_MAX_INSN_DIMS];
+  int base;                                                  // field
+  int slot;                                                  // field of the argument slot, -1: none
+  int64_t unit;                                              // bytes of one step of base and of field strides
+  int box_lo[PB_MAX_INSN_DIMS], box_hi[PB_MAX_INSN_DIMS];    // fields, -1: unbounded
+  int fill;                                                  // field, -1: fills with 0
+  bool has_box, read, written;
+} pb_operand;
+
+// A cycle count over dims: a small tree, evaluated by pb_cycles.
+typedef enum pb_cost_op { PB_COST_CONST, PB_COST_DIM, PB_COST_FIELD, PB_COST_PLUS, PB_COST_TIMES, PB_COST_CEILDIV, PB_COST_MAX } pb_cost_op;
+typedef struct pb_cost {
+  pb_cost_op op;
+  int64_t value;  // CONST, or index of DIM, FIELD
+  int a, b;       // earlier nodes
+} pb_cost;
+
+typedef struct pb_insn {
+  const char* name;
+  const char* summary;
+  const char* file; // place in the description
+  int line;
+  int index, queue;
+  bool mover;
+  int dim_count;
+  pb_dim dims[PB_MAX_INSN_DIMS];
+  int operand_count;
+  pb_operand operands[PB_MAX_OPERANDS]; // windows and immediates, in the order of Operands
+  int dest;                             // the operand that is written
+  pb_reduce reduce;
+  int acc_flag; // immediate operand: 0 sets, 1 adds; -1 when reduce is PB_SET
+  int expr_count;
+  pb_expr_node expr[PB_MAX_EXPR]; // the value; for reductions what is added (or maximised). Last node is the value
+  int cost_count;
+  pb_cost cost[PB_MAX_EXPR];
+  int latency;
+  int field_count;
+  pb_field* fields;
+  uint8_t fixed_value[PB_COMMAND_BITS / 8], fixed_mask[PB_COMMAND_BITS / 8]; // the opcode's bits
+} pb_insn;
+
+typedef struct pb_function {
+  const char* name;
+  int table_bits, degree;
+  double max_ulp;
+} pb_function;
+
+typedef struct pb_chip {
+  const char* name;
+  const char* variant; // "" = default
+  const char* summary;
+  const char* file;
+  int revision, mhz, arguments, command_bytes;
+  pb_control control;
+  int memory_count, queue_count, level_count, insn_count, function_count;
+  pb_memory* memories;
+  pb_queue* queues; // in the order of Tokens.Queues
+  pb_level* levels;
+  pb_insn* insns;   // in order of appearance in the file
+  pb_function* functions;
+  int system_memory;         // the one of scope "system"
+  int wait_bit, signal_bit;  // where the queue bits stand in a command
+  uint8_t hash[32];          // SHA-256 of the description as tblgen prints it, without places
+  const char* json;          // that text: an engine carries it, so that it can be run and read without the file
+  pb_arena arena;
+} pb_chip;
+
+// Reads and checks `path` (a .td file) with llvm-tblgen. Every fault found is reported with its file and line. On
+// PB_OK the caller owns *chip and frees it with pb_chip_free.
+pb_status pb_chip_read(const char* path, const char* variant, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
+// The same from tblgen's JSON. `path` is for diagnostics.
+pb_status pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
+// Finds NAME[:VARIANT] or FILE.td among the in-tree targets, `target_dir` (may be NULL) and PB_TARGET_PATH.
+pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
+void pb_chip_free(pb_chip* chip);
+
+const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name);     // NULL: none
+int pb_chip_memory(const pb_chip* chip, const char* name);              // -1: none
+int pb_insn_field(const pb_insn* insn, const char* name);               // -1: none
+int pb_insn_operand(const pb_insn* insn, const char* name);             // -1: none
+
+// A command before it is encoded: values by field index, waits and signals by queue bit.
+typedef struct pb_command {
+  const pb_insn* insn;
+  int64_t values[32];
+  uint32_t waits, signals;
+} pb_command;
+
+// Largest and smallest value that a field can carry.
+int64_t pb_field_min(const pb_field* field);
+int64_t pb_field_max(const pb_field* field);
+// Encodes into chip->command_bytes bytes. A value out of its field's range is PB_ERR_UNSUPPORTED with a diagnostic.
+pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
+// Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits or a dim is below its minimum.
+pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
+// One line of assembly: `MMA x=a+0[ai=4,aj=1] ... ; waits L0 signals VX`. Returns arena text.
+char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
+// Cycles that the command keeps its queue busy, by the description.
+int64_t pb_cycles(const pb_insn* insn, const int64_t* dim_extents);
+
+#endif

@@ -1,0 +1,150 @@
+// Commands to bytes and back, and to text.
+#include "tdl/chip.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name) {
+  for (int k = 0; k < chip->insn_count; ++k)
+    if (!strcmp(chip->insns[k].name, name)) return &chip->insns[k];
+  return NULL;
+}
+
+int pb_chip_memory(const pb_chip* chip, const char* name) {
+  for (int k = 0; k < chip->memory_count; ++k)
+    if (!strcmp(chip->memories[k].name, name)) return k;
+  return -1;
+}
+
+int pb_insn_field(const pb_insn* insn, const char* name) {
+  for (int k = 0; k < insn->field_count; ++k)
+    if (!strcmp(insn->fields[k].name, name)) return k;
+  return -1;
+}
+
+int pb_insn_operand(const pb_insn* insn, const char* name) {
+  for (int k = 0; k < insn->operand_count; ++k)
+    if (!strcmp(insn->operands[k].name, name)) return k;
+  return -1;
+}
+
+int64_t pb_field_min(const pb_field* field) { return field->is_signed ? -((int64_t)1 << (field->width - 1)) : 0; }
+int64_t pb_field_max(const pb_field* field) {
+  if (field->width >= 63) return INT64_MAX;
+  return field->is_signed ? ((int64_t)1 << (field->width - 1)) - 1 : ((int64_t)1 << field->width) - 1;
+}
+
+int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
+  int64_t value[PB_MAX_EXPR] = {0};
+  for (int k = 0; k < insn->cost_count; ++k) {
+    const pb_cost* c = &insn->cost[k];
+    int64_t a = value[c->a], b = value[c->b];
+    switch (c->op) {
+    case PB_COST_CONST: value[k] = c->value; break;
+    case PB_COST_DIM:
+    case PB_COST_FIELD: value[k] = extents[c->value]; break;
+    case PB_COST_PLUS: value[k] = a + b; break;
+    case PB_COST_TIMES: value[k] = a * b; break;
+    case PB_COST_CEILDIV: value[k] = b > 0 ? (a + b - 1) / b : 0; break;
+    case PB_COST_MAX: value[k] = a > b ? a : b; break;
+    }
+  }
+  return insn->cost_count ? value[insn->cost_count - 1] : 1;
+}
+
+static void set_bit(uint8_t* bytes, int bit, bool on) {
+  if (on) bytes[bit / 8] |= (uint8_t)(1u << bit % 8);
+}
+static bool get_bit(const uint8_t* bytes, int bit) { return bytes[bit / 8] >> bit % 8 & 1; }
+
+pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) {
+  const pb_insn* insn = command->insn;
+  memset(bytes, 0, (size_t)chip->command_bytes);
+  memcpy(bytes, insn->fixed_value, (size_t)chip->command_bytes);
+  for (int f = 0; f < insn->field_count; ++f) {
+    const pb_field* field = &insn->fields[f];
+    int64_t value = command->values[f];
+    if (value < pb_field_min(field) || value > pb_field_max(field))
+      return pb_unsupported(diag, (pb_place){.what = insn->name}, 3300, NULL, "field '%s' cannot carry %lld", field->name, (long long)value);
+    for (int b = 0; b < field->width; ++b)
+      if (field->bits[b] >= 0) set_bit(bytes, field->bits[b], value >> b & 1);
+  }
+  for (int q = 0; q < chip->queue_count; ++q) {
+    set_bit(bytes, chip->wait_bit + q, command->waits >> q & 1);
+    set_bit(bytes, chip->signal_bit + q, command->signals >> q & 1);
+  }
+  return PB_OK;
+}
+
+static const pb_insn* match(const pb_chip* chip, const uint8_t* bytes) {
+  for (int i = 0; i < chip->insn_count; ++i) {
+    bool same = true;
+    for (int k = 0; k < chip->command_bytes && same; ++k)
+      same = ((bytes[k] ^ chip->insns[i].fixed_value[k]) & chip->insns[i].fixed_mask[k]) == 0;
+    if (same) return &chip->insns[i];
+  }
+  return NULL;
+}
+
+pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) {
+  *command = (pb_command){.insn = match(chip, bytes)};
+  const pb_insn* insn = command->insn;
+  if (!insn) return pb_error(diag, (pb_place){0}, 3301, NULL, "no instruction of %s is encoded so (first byte 0x%02x)", chip->name, bytes[0]);
+  for (int f = 0; f < insn->field_count; ++f) {
+    const pb_field* field = &insn->fields[f];
+    uint64_t value = 0;
+    for (int b = 0; b < field->width; ++b)
+      if (field->bits[b] >= 0 && get_bit(bytes, field->bits[b])) value |= (uint64_t)1 << b;
+    if (field->is_signed && field->width < 64 && value >> (field->width - 1) & 1) value |= ~(uint64_t)0 << field->width;
+    command->values[f] = (int64_t)value;
+  }
+  for (int q = 0; q < chip->queue_count; ++q) {
+    command->waits |= (uint32_t)get_bit(bytes, chip->wait_bit + q) << q;
+    command->signals |= (uint32_t)get_bit(bytes, chip->signal_bit + q) << q;
+  }
+  for (int d = 0; d < insn->dim_count; ++d) {
+    const pb_dim* dim = &insn->dims[d];
+    if (dim->field >= 0 && (command->values[dim->field] < dim->min || command->values[dim->field] > dim->max))
+      return pb_error(diag, (pb_place){.what = insn->name}, 3302, NULL, "its dim '%s' is %lld; %d to %d", dim->name,
+                      (long long)command->values[dim->field], dim->min, dim->max);
+  }
+  return PB_OK;
+}
+
+static char* print_operand(const pb_insn* insn, const pb_command* c, const pb_operand* o, pb_arena* arena) {
+  if (o->memory < 0) return pb_printf(arena, " %s=%lld", o->name, (long long)c->values[o->base]);
+  char* text = pb_printf(arena, " %s=", o->name);
+  if (o->slot >= 0) text = pb_printf(arena, "%sarg%lld+", text, (long long)c->values[o->slot]);
+  text = pb_printf(arena, "%s%lld[", text, (long long)c->values[o->base]);
+  for (int k = 0; k < o->rank; ++k) {
+    const pb_dim* dim = &insn->dims[o->dims[k]];
+    long long extent = dim->field >= 0 ? (long long)c->values[dim->field] : dim->max;
+    text = pb_printf(arena, "%s%s%lld", text, k ? "," : "", extent);
+    if (o->strides[k].kind == PB_STRIDE_FIELD) text = pb_printf(arena, "%s:%lld", text, (long long)c->values[o->strides[k].field]);
+    if (o->has_box && o->box_lo[k] >= 0)
+      text = pb_printf(arena, "%s(%lld..%lld)", text, (long long)c->values[o->box_lo[k]], (long long)c->values[o->box_hi[k]]);
+  }
+  text = pb_printf(arena, "%s]", text);
+  return o->fill >= 0 ? pb_printf(arena, "%s fill=%lld", text, (long long)c->values[o->fill]) : text;
+}
+
+char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena) {
+  char* text = pb_strdup(arena, command->insn->name);
+  for (int o = 0; o < command->insn->operand_count; ++o)
+    text = pb_printf(arena, "%s%s", text, print_operand(command->insn, command, &command->insn->operands[o], arena));
+  for (int side = 0; side < 2; ++side) {
+    uint32_t queues = side ? command->signals : command->waits;
+    if (!queues) continue;
+    text = pb_printf(arena, "%s ; %s", text, side ? "signals" : "waits");
+    for (int q = 0; q < chip->queue_count; ++q)
+      if (queues >> q & 1) text = pb_printf(arena, "%s %s", text, chip->queues[q].name);
+  }
+  return text;
+}
+
+void pb_chip_free(pb_chip* chip) {
+  if (!chip) return;
+  pb_arena arena = chip->arena;
+  pb_arena_free(&arena);
+  free(chip);
+}

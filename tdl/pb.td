@@ -1,0 +1,192 @@
+//===- pb.td - the chip description language, schema version 1 ------------===//
+//
+// A chip is one .td file that includes this one. It reads like the chip's data
+// sheet: types, memories, queues, instructions with their meaning, their cost
+// and their encoding. The back end, the executable machine, the cost model, the
+// SystemVerilog parameter package and the manual are all made from it.
+//
+// Units: Bytes are bytes, Cycles are cycles of the chip's one clock, rates are
+// per cycle. A field left unset (`?`) that has no default here is an error.
+//===----------------------------------------------------------------------===//
+
+defvar PB_SCHEMA = 1;
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+// Kind: "int" (two's complement) or "float" (IEEE 754 or as named).
+class Type<string name, int width, string kind> {
+  string Name = name;
+  int Bits = width;
+  string Kind = kind;
+}
+def I1   : Type<"i1", 1, "int">;
+def I8   : Type<"i8", 8, "int">;
+def I16  : Type<"i16", 16, "int">;
+def I32  : Type<"i32", 32, "int">;
+def F32  : Type<"f32", 32, "float">;
+def BF16 : Type<"bf16", 16, "float">;
+def F16  : Type<"f16", 16, "float">;
+
+//===----------------------------------------------------------------------===//
+// The chip
+//===----------------------------------------------------------------------===//
+
+// Exactly one record of this class.
+class Chip {
+  string Name = ?;              // as in --target=Name
+  string Summary = ?;           // one line for the manual
+  int Schema = ?;               // PB_SCHEMA it was written for
+  int Revision = ?;             // grows when old engines no longer run
+  string Control = ?;           // "threads", "grid" or "queues"
+  list<string> Variants = [];   // --target=Name:V defines the macro VARIANT_V
+  int MHz = 1000;               // for reports only: turns cycles into time
+  int Arguments = 16;           // base-address slots a kernel's commands can name
+  int CommandBytes = 0;         // queues: size of one encoded command
+}
+
+// A place where parallel work can go: a thread, a core, a queue of its own.
+class Level {
+  string Name = ?;
+  int Max = ?;
+  string Sync = "none";         // "barrier", "tokens", "none"
+  int SyncCycles = 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Memories
+//===----------------------------------------------------------------------===//
+
+class Memory {
+  string Kind = "addressed";    // "addressed", "registers" or "fifo"
+  string Scope = "chip";        // "system" (the one that tensors live in), "chip", "core", "thread"
+  int Bytes = ?;
+  int RowBytes = ?;             // bytes moved by one access; an address unit of `row` windows
+  int Banks = 1;                // rows interleave over banks: bank = row mod Banks
+  int Ports = 1;                // accesses a bank serves in one cycle
+  int BytesPerCycle = ?;        // all banks together
+  int Latency = 0;              // cycles from request to data
+  bit Cached = 0;               // 1: hardware decides what is in it
+  int LineBytes = 0;            // cached: line
+}
+
+//===----------------------------------------------------------------------===//
+// Queues and tokens (control by queues)
+//===----------------------------------------------------------------------===//
+
+// Commands in one queue start and complete in order; queues run freely against
+// each other. A command may wait for one token from each of several queues
+// before it starts and hand one token to each of several queues when all it
+// wrote is visible. Every ordered pair of queues has a counter.
+class Queue {
+  int Depth = ?;                // commands fetched ahead
+  int Tokens = ?;               // largest count of each of its counters
+}
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+// An iteration dimension of an instruction. Extent from Min to Max; Field names
+// the encoded field that carries it, "" means that the extent is always Max.
+class Dim<string name, int max, string count = "", int min = 1> {
+  string Name = name;
+  int Min = !if(!eq(count, ""), max, min);
+  int Max = max;
+  string Field = count;
+}
+
+// A window on a memory: element (d0, d1, ...) of the operand lies at
+//   Base * Unit + sum(d_k * stride_k)        bytes.
+// Base names an encoded field. A stride is the name of an encoded field (in Unit
+// bytes, signed if listed in Signed), "elem" (neighbouring elements), "row"
+// (the next row of the memory) or "none" (the dimension does not move the window).
+// Unit is the memory's RowBytes unless said.
+// Slot names the field with the argument slot, for windows on system memory.
+class Window<Memory mem, Type type, list<string> dims, string base, list<string> strides, int unit = 0> {
+  Memory Mem = mem;
+  Type Elem = type;
+  list<string> Dims = dims;
+  string Base = base;
+  list<string> Strides = strides;
+  int Unit = !if(!eq(unit, 0), mem.RowBytes, unit);
+  string Slot = "";
+  // A box [lo, hi) per dimension, by field names; outside it the window reads as
+  // the field Fill (or 0). "" = unbounded. Only for windows that are read.
+  list<string> BoxLo = [];
+  list<string> BoxHi = [];
+  string Fill = "";
+}
+
+// A scalar in the command itself.
+class Imm<Type type> {
+  Type Elem = type;
+}
+
+// Operators of Operands, Semantics and Cycles.
+def ins;
+// Semantics: what to do with the value, for every point of the destination's dims
+def set;      // (set $d, e)             d[...] = e
+def acc_add;  // (acc_add $d, $flag, e)  d[...] = (flag ? d[...] : 0) + sum of e over the dims that d lacks
+def acc_max;  // (acc_max $d, $flag, e)  the same with max and the type's least value
+// Semantics: values. Types follow the operands; no implicit conversion.
+def add;
+def sub;
+def mul;
+def max;
+def min;
+def sext;       // (sext $a): to i32
+def sitofp;     // i8 or i32 to f32, round to nearest even
+def fptosi8;    // f32 in [-128, 127], already integral, to i8
+def roundeven;  // f32 to integral f32
+def exp2;       // the Function named exp2
+def recip;      // the Function named recip
+def rsqrt;      // the Function named rsqrt
+// Cycles: integers over dims and fields
+def plus;
+def times;
+def ceildiv;
+def maximum;
+
+// Numbers are carried by these in a Semantics dag: (add $x, (f32c "0.5")), (i32c 3)
+def f32c;
+def i32c;
+
+// A field of an instruction whose value stands in state written by another one.
+class StateField<string name, string writer, string writerName> {
+  string Field = name;
+  string Writer = writer;
+  string WriterField = writerName;
+}
+
+class Instruction<Queue queue> {
+  Queue Q = queue;
+  string Summary = "";
+  list<Dim> Dims = ?;
+  dag Operands = ?;             // (ins Window<...>:$a, Imm<F32>:$s, ...)
+  dag Semantics = ?;
+  dag Cycles = ?;               // how long its queue is busy
+  int Latency = 0;              // further cycles until what it wrote is visible
+  bits<256> Inst = ?;           // from bit 0 of byte 0 up; unset bits are 0
+  list<string> Signed = [];     // fields in two's complement
+  // Fields not in Inst, but held in configuration state: [field, writer, writer's field]
+  list<StateField> State = [];
+  bit Mover = 0;                // moves data: src is the only window read, dst the only one written
+}
+
+// Where tokens stand in every command: one bit for each queue, in order of Queues.
+class Tokens {
+  list<Queue> Queues = ?;
+  int WaitBit = ?;
+  int SignalBit = ?;
+}
+
+// A function that a unit approximates. Bits exact: range reduction, then a table of
+// 2^TableBits segments with a polynomial of degree Degree and coefficients of f32.
+class Function {
+  string Name = ?;              // "exp2", "recip", "rsqrt"
+  int TableBits = ?;
+  int Degree = ?;
+  string MaxUlp = ?;            // stated error, checked by test
+}

@@ -1,0 +1,102 @@
+#include "tdl/tblgen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+static char* read_all(FILE* file) {
+  char* data = NULL;
+  size_t length = 0, capacity = 0;
+  for (;;) {
+    if (length + 65536 > capacity) {
+      capacity = capacity ? capacity * 2 : 1 << 18;
+      char* grown = realloc(data, capacity);
+      if (!grown) abort();
+      data = grown;
+    }
+    size_t n = fread(data + length, 1, capacity - length - 1, file);
+    length += n;
+    if (n == 0) break;
+  }
+  data[length] = 0;
+  return data;
+}
+
+// `file:line:col: error: text`: each such line is one diagnostic; carets and source lines are left out.
+static void report(char* complaints, const char* path, pb_diag* diag) {
+  bool any = false;
+  for (char* line = strtok(complaints, "\n"); line; line = strtok(NULL, "\n")) {
+    char* error = strstr(line, ": error: ");
+    if (!error) continue;
+    *error = 0;
+    int row = 0, column = 0;
+    char* colon = strrchr(line, ':');
+    if (colon) {
+      column = atoi(colon + 1);
+      *colon = 0;
+      colon = strrchr(line, ':');
+      if (colon) {
+        row = atoi(colon + 1);
+        *colon = 0;
+      }
+    }
+    pb_error(diag, (pb_place){.file = line, .line = row, .column = column}, 3001, NULL, "%s", error + strlen(": error: "));
+    any = true;
+  }
+  if (!any) pb_error(diag, (pb_place){.file = path}, 3001, NULL, "llvm-tblgen could not read it");
+}
+
+static pb_status spawn(const char* path, const char* variant, int out, int err, pb_diag* diag, pid_t* pid) {
+  const char* include = getenv("PB_TDL_PATH");
+  char macro[64];
+  snprintf(macro, sizeof macro, "-DVARIANT_%s", variant ? variant : "");
+  char* argv[] = {(char*)PB_TBLGEN, (char*)"--dump-json", (char*)"-I", (char*)(include ? include : PB_TDL_DIR), (char*)path,
+                  variant && variant[0] ? macro : NULL, NULL};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, out, 1);
+  posix_spawn_file_actions_adddup2(&actions, err, 2);
+  int failed = posix_spawn(pid, PB_TBLGEN, &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  errno = failed;
+  return failed ? pb_system_error(diag, (pb_place){.file = PB_TBLGEN}, 3002, "cannot be started") : PB_OK;
+}
+
+pb_status pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json) {
+  *json = NULL;
+  if (access(path, R_OK)) return pb_system_error(diag, (pb_place){.file = path}, 3003, "cannot be read");
+  FILE *out = tmpfile(), *err = tmpfile();
+  if (!out || !err) {
+    if (out) fclose(out);
+    if (err) fclose(err);
+    return pb_system_error(diag, (pb_place){.file = path}, 3004, "no temporary file");
+  }
+  pid_t pid;
+  pb_status status = spawn(path, variant, fileno(out), fileno(err), diag, &pid);
+  int code = 0;
+  if (status == PB_OK) {
+    while (waitpid(pid, &code, 0) < 0 && errno == EINTR) {
+    }
+    rewind(out);
+    rewind(err);
+    if (!WIFEXITED(code) || WEXITSTATUS(code)) {
+      char* complaints = read_all(err);
+      report(complaints, path, diag);
+      free(complaints);
+      status = PB_ERR_INPUT;
+    } else {
+      *json = read_all(out);
+    }
+  }
+  fclose(out);
+  fclose(err);
+  return status;
+}

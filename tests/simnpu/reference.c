@@ -1,0 +1,197 @@
+#include "reference.h"
+
+#include "tdl/function.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void reference_init(reference* r, const pb_chip* chip, uint64_t dram_bytes) {
+  const pb_memory* spad = &chip->memories[pb_chip_memory(chip, "SPAD")];
+  const pb_memory* acc = &chip->memories[pb_chip_memory(chip, "ACC")];
+  r->lanes = (int)spad->row_bytes;
+  r->spad_bytes = spad->bytes;
+  r->acc_bytes = acc->bytes;
+  r->spad = calloc(1, (size_t)spad->bytes);
+  r->acc = calloc(1, (size_t)acc->bytes);
+  r->wreg = calloc(1, (size_t)(2 * r->lanes * r->lanes));
+  r->dram = calloc(1, dram_bytes);
+  r->dram_bytes = dram_bytes;
+}
+
+void reference_free(reference* r) {
+  free(r->spad);
+  free(r->acc);
+  free(r->wreg);
+  free(r->dram);
+}
+
+static float canonical(float x) {
+  static const uint32_t quiet = 0x7fc00000;
+  if (isnan(x)) memcpy(&x, &quiet, sizeof x);
+  return x;
+}
+static float add(float a, float b) { return canonical(a + b); }
+static float mul(float a, float b) { return canonical(a * b); }
+static float below(float a, float b) { return a < b || (a == b && signbit(a) && !signbit(b)); }
+
+float reference_max(float a, float b) {
+  if (isnan(a)) return canonical(b);
+  if (isnan(b)) return a;
+  return below(a, b) ? b : a;
+}
+float reference_min(float a, float b) {
+  if (isnan(a)) return canonical(b);
+  if (isnan(b)) return a;
+  return below(b, a) ? b : a;
+}
+
+// A command's fields by name, and rows of the memories.
+static int64_t get(const pb_command* c, const char* name) {
+  int field = pb_insn_field(c->insn, name);
+  assert(field >= 0);
+  return c->values[field];
+}
+static int8_t* codes(reference* r, int64_t row) { return (int8_t*)r->spad + row * r->lanes; }
+static int32_t* ints(reference* r, int64_t row) { return (int32_t*)(void*)r->acc + row * r->lanes; }
+static float* words(reference* r, int64_t row) { return (float*)(void*)r->acc + row * r->lanes; }
+static int64_t at(const pb_command* c, const char* base, const char* si, const char* sj, int64_t i, int64_t j) {
+  return get(c, base) + i * get(c, si) + j * get(c, sj);
+}
+
+static void move(reference* r, const program* p, const pb_command* c) {
+  bool store = c->insn->name[0] == 'S', word = c->insn->name[2] == 'A', box = c->insn->name[0] == 'L' && !word;
+  int64_t len = get(c, "nb") * (word ? 4 : 1);
+  for (int64_t i = 0; i < get(c, "ni"); ++i)
+    for (int64_t j = 0; j < get(c, "nj"); ++j) {
+      uint64_t dram = p->args[get(c, "arg")] + (uint64_t)at(c, "off", "si", "sj", i, j);
+      uint8_t* local = (word ? r->acc : r->spad) + at(c, "loc", "li", "lj", i, j);
+      bool inside = !box || (i >= get(c, "ilo") && i < get(c, "ihi") && j >= get(c, "jlo") && j < get(c, "jhi"));
+      if (store) memcpy(r->dram + dram, local, (size_t)len);
+      else if (inside) memcpy(local, r->dram + dram, (size_t)len);
+      else memset(local, (int)get(c, "fill") & 255, (size_t)len);
+    }
+}
+
+static void multiply(reference* r, const pb_command* c) {
+  const int8_t* weights = (const int8_t*)r->wreg + get(c, "w") * r->lanes * r->lanes;
+  for (int64_t i = 0; i < get(c, "ni"); ++i)
+    for (int64_t j = 0; j < get(c, "nj"); ++j) {
+      const int8_t* x = codes(r, at(c, "a", "ai", "aj", i, j));
+      int32_t* y = ints(r, at(c, "c", "ci", "cj", i, j));
+      for (int n = 0; n < r->lanes; ++n) {
+        uint32_t sum = get(c, "acc") ? (uint32_t)y[n] : 0;
+        for (int k = 0; k < r->lanes; ++k) sum += (uint32_t)(x[k] * weights[k * r->lanes + n]);
+        y[n] = (int32_t)sum;
+      }
+    }
+}
+
+static int8_t quantise(const pb_command* c, float x) {
+  float y = add(canonical(rintf(x)), (float)get(c, "zp"));
+  return (int8_t)reference_min(reference_max(y, (float)get(c, "lo")), (float)get(c, "hi"));
+}
+
+// A tree over neighbouring lanes; x is spoilt.
+static float tree(float* x, int lanes, float (*combine)(float, float)) {
+  for (; lanes > 1; lanes /= 2)
+    for (int l = 0; l < lanes / 2; ++l) x[l] = combine(x[2 * l], x[2 * l + 1]);
+  return x[0];
+}
+
+static void sum_codes(reference* r, const pb_command* c) {
+  int32_t* y = ints(r, get(c, "y"));
+  for (int l = 0; l < r->lanes; ++l) {
+    uint32_t sum = get(c, "acc") ? (uint32_t)y[l] : 0;
+    for (int64_t i = 0; i < get(c, "ni"); ++i)
+      for (int64_t j = 0; j < get(c, "nj"); ++j) sum += (uint32_t)codes(r, at(c, "a", "ai", "aj", i, j))[l];
+    y[l] = (int32_t)sum;
+  }
+}
+
+static bool is(const pb_command* c, const char* name) { return strcmp(c->insn->name, name) == 0; }
+
+// Commands that make codes, one row of them.
+static void codes_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
+  int8_t* y = codes(r, at(c, "y", "yi", "yj", i, j));
+  int64_t a = at(c, "a", "ai", "aj", i, j);
+  for (int l = 0; l < r->lanes; ++l) {
+    if (is(c, "VRQ")) {
+      int32_t sum = (int32_t)((uint32_t)ints(r, a)[l] + (uint32_t)ints(r, get(c, "pb"))[l]);
+      y[l] = quantise(c, mul((float)sum, words(r, get(c, "ps"))[l]));
+    } else if (is(c, "VADDQ")) {
+      int8_t b = codes(r, at(c, "b", "bi", "bj", i, j))[l];
+      float left = mul((float)(codes(r, a)[l] - get(c, "za")), words(r, get(c, "psa"))[l]);
+      float right = mul((float)(b - get(c, "zb")), words(r, get(c, "psb"))[l]);
+      y[l] = quantise(c, add(left, right));
+    } else if (is(c, "VQ")) {
+      y[l] = quantise(c, mul(words(r, a)[l], words(r, get(c, "ps"))[l]));
+    } else { // VMAXQ
+      int8_t x = codes(r, a)[l];
+      y[l] = get(c, "acc") && y[l] > x ? y[l] : x;
+    }
+  }
+}
+
+static float binary(const char* name, float a, float b) {
+  switch (name[2]) { // VaDd, VSub, VMul, VMax, VMin
+    case 'D': return add(a, b);
+    case 'U': return name[1] == 'S' ? add(a, -b) : mul(a, b);
+    case 'A': return reference_max(a, b);
+    default: return reference_min(a, b);
+  }
+}
+
+// Commands that make words, one row of them.
+static void words_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
+  const char* name = c->insn->name;
+  float* y = words(r, at(c, "y", "yi", "yj", i, j));
+  int64_t a = at(c, "a", "ai", "aj", i, j);
+  float x[64];
+  if (is(c, "VRSUM") || is(c, "VRMAX")) {
+    bool sum = is(c, "VRSUM");
+    memcpy(x, words(r, a), sizeof(float) * (size_t)r->lanes);
+    float whole = tree(x, r->lanes, sum ? add : reference_max);
+    float old = get(c, "acc") ? y[0] : sum ? 0 : -INFINITY;
+    y[0] = sum ? add(old, whole) : reference_max(old, whole);
+    return;
+  }
+  bool two = pb_insn_field(c->insn, "b") >= 0, spread = two && name[4] == 'R';
+  for (int l = 0; l < r->lanes; ++l) {
+    if (is(c, "VDQ")) x[l] = mul((float)(codes(r, a)[l] - get(c, "za")), words(r, get(c, "ps"))[l]);
+    else if (is(c, "VI2F")) x[l] = (float)ints(r, a)[l];
+    else if (two) x[l] = binary(name, words(r, a)[l], words(r, at(c, "b", "bi", "bj", i, j))[spread ? 0 : l]);
+    else
+      x[l] = pb_function_eval(is(c, "VEXP2") ? "exp2" : is(c, "VRECIP") ? "recip" : "rsqrt", 6, 2, words(r, a)[l]);
+  }
+  memcpy(y, x, sizeof(float) * (size_t)r->lanes);
+}
+
+static void run(reference* r, const program* p, const pb_command* c) {
+  const char* name = c->insn->name;
+  if (strncmp(name, "LD", 2) == 0 || strncmp(name, "ST", 2) == 0) {
+    move(r, p, c);
+    return;
+  }
+  if (is(c, "WLD")) {
+    for (int k = 0; k < r->lanes; ++k)
+      memcpy(r->wreg + (get(c, "w") * r->lanes + k) * r->lanes, codes(r, get(c, "src") + k * get(c, "sk")), (size_t)r->lanes);
+    return;
+  }
+  if (is(c, "MMA")) {
+    multiply(r, c);
+    return;
+  }
+  if (is(c, "VSUMQ")) {
+    sum_codes(r, c);
+    return;
+  }
+  bool to_codes = is(c, "VRQ") || is(c, "VADDQ") || is(c, "VQ") || is(c, "VMAXQ");
+  for (int64_t i = 0; i < get(c, "ni"); ++i)
+    for (int64_t j = 0; j < get(c, "nj"); ++j) (to_codes ? codes_row : words_row)(r, c, i, j);
+}
+
+void reference_run(reference* r, const program* p) {
+  for (int n = 0; n < p->count; ++n) run(r, p, &p->commands[n]);
+}

@@ -1,0 +1,23 @@
+// The plain meaning of simnpu's instructions, written from the description and from nothing in the RTL.
+#ifndef PB_TESTS_SIMNPU_REFERENCE_H
+#define PB_TESTS_SIMNPU_REFERENCE_H
+
+#include "program.h"
+
+typedef struct reference {
+  int lanes;
+  uint8_t *spad, *acc, *wreg;
+  int64_t spad_bytes, acc_bytes;
+  uint8_t* dram; // an image of device memory from address 0
+  uint64_t dram_bytes;
+} reference;
+
+void reference_init(reference* r, const pb_chip* chip, uint64_t dram_bytes);
+void reference_free(reference* r);
+// Runs the commands in order.
+void reference_run(reference* r, const program* p);
+
+float reference_max(float a, float b); // a number wins over NaN; -0 < +0
+float reference_min(float a, float b);
+
+#endif
