@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 1, PB_ENGINE_ALIGN = 64 };
+enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 16 };
 
 // An input or output of the engine. Row-major, dense.
 typedef struct pb_tensor_info {
@@ -39,7 +40,6 @@ typedef struct pb_kernel {
   pb_words_kernel words; // is_words
   const char* symbol;    // else: void symbol(void** args, int threads) in the engine's native object
   // for reports
-  uint64_t macs;             // the model's multiply-accumulates
   uint64_t predicted_cycles; // the plan's
   const char* bound;         // "MX", "DRAM", ...: what the plan says bounds it
 } pb_kernel;
@@ -50,14 +50,16 @@ typedef struct pb_step {
   pb_host_op op;
   int kernel;
   const char* origin; // ops of the model, for reports and faults
+  uint64_t macs; // the model's multiply-accumulates, padding not counted
   int arg_count;
-  pb_arg args[16];
+  pb_arg args[PB_ENGINE_MAX_ARGS];
 } pb_step;
 
 typedef struct pb_engine {
   const char* target;  // "simnpu", "cpu:avx512"
   uint8_t chip_hash[32];
   int chip_revision;
+  int command_bytes; // of one command in the streams; 0 when no kernel is made of words
   const char* features; // CPU features that native code needs, "avx512f,avx512vnni"; "" for words
   int input_count, output_count, kernel_count, step_count;
   pb_tensor_info *inputs, *outputs;
@@ -74,8 +76,11 @@ typedef struct pb_engine {
   pb_arena arena;
 } pb_engine;
 
+// Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules is
+// refused (PB5010); an existing file is replaced only once the new one is whole.
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) PB_MUST_CHECK;
-// Maps and checks the file: sizes, checksums, ranges of every index and offset. The caller frees it.
+// Maps and checks the file: sizes, checksums, ranges of every index and offset. The caller frees it. Constants, native code,
+// description and streams are used where they are mapped, and must not be written to.
 pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) PB_MUST_CHECK;
 void pb_engine_free(pb_engine* engine);
 

@@ -48,7 +48,8 @@ typedef struct pb_nest {
   int kept;         // pb.kept: so many outer dims stay loops, for smaller commands that others can start on sooner
   int dim_count, outer_count;
   int64_t extent[PB_NEST_DIMS];
-  MlirValue outer[PB_NEST_OUTERS]; // as read from IR, outermost first
+  MlirValue outer[PB_NEST_OUTERS];      // as read from IR, outermost first
+  int64_t outer_extent[PB_NEST_OUTERS]; // 0: not known
   int access_count;                // the last one is the store
   pb_access access[PB_NEST_ACCESSES];
   int expr_count; // LOAD's operand is an access
@@ -75,8 +76,7 @@ int64_t pb_access_stride(const pb_access* access, int col);
 // The linear offset of the access with all columns 0.
 int64_t pb_access_offset(const pb_access* access);
 bool pb_access_uses(const pb_access* access, int col);
-// Whether the index can be below 0 or past `extent` within the nest; with outer loops, whose extents it does not know,
-// it says yes.
+// Whether the index can be below 0 or past `extent` within the nest. With outer loops of unknown extents it says yes.
 bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t extent);
 bool pb_value_same(MlirValue a, MlirValue b);
 int64_t pb_access_elements(const pb_access* access);

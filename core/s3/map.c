@@ -97,6 +97,7 @@ static void order_outers(const mapper* m, pb_nest* nest) {
       memcpy(&nest->access[a].index[r].coef[PB_NEST_DIMS], by_level, sizeof by_level);
     }
   nest->outer_count = m->levels;
+  memcpy(nest->outer_extent, m->extents, sizeof(int64_t) * (size_t)m->levels);
 }
 
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {

@@ -11,6 +11,7 @@ typedef struct costing {
   int64_t queue[PB_MAX_QUEUES];
   int64_t system; // cycles of its port
   int64_t start;  // before the main unit can begin: first pieces
+  int64_t chain;  // longest of the loops whose turns wait for each other, by the copies that their buffers have
 } costing;
 
 static bool touches_system(const pb_chip* chip, const pb_insn* insn) {
@@ -19,7 +20,8 @@ static bool touches_system(const pb_chip* chip, const pb_insn* insn) {
   return false;
 }
 
-static bool add_nest_cost(pb_tiling* t, const pb_nest* nest, int64_t trips, int64_t inner_trips, costing* cost) {
+// Busy cycles of one execution of the nest, and how long after its start its results are there.
+static bool add_nest_cost(pb_tiling* t, const pb_nest* nest, int64_t trips, costing* cost, int64_t* until_done) {
   if (!strcmp(nest->part, "init")) return true; // the instruction's accumulate flag
   pb_flat flat;
   pb_match match;
@@ -28,22 +30,30 @@ static bool add_nest_cost(pb_tiling* t, const pb_nest* nest, int64_t trips, int6
   if (!pb_select(t->chip, &flat, t->arena, &match, &why))
     return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
   const pb_insn* insn = match.twins[nest->stream % match.twin_count];
+  const pb_memory* system = &t->chip->memories[t->chip->system_memory];
+  int64_t commands = 1, fetch = (t->chip->command_bytes + system->bytes_per_cycle - 1) / system->bytes_per_cycle;
+  for (int k = 0; k < match.loop_count; ++k) commands *= match.nest.extent[match.loops[k]];
   cost->queue[insn->queue] += match.cycles * trips;
-  if (touches_system(t->chip, insn)) {
-    cost->system += match.cycles * trips;
-    int64_t pieces = nest->kept ? nest->extent[0] : 1;
-    if (!strcmp(nest->part, "load")) cost->start += match.cycles / pieces;
-    if (!strcmp(nest->part, "store")) cost->start += match.cycles; // the last one is not hidden
+  cost->system += commands * fetch * trips;
+  *until_done += match.cycles + insn->latency;
+  if (!touches_system(t->chip, insn)) return true;
+  cost->system += match.cycles * trips;
+  if (!strcmp(nest->part, "load")) {
+    cost->start += match.cycles / (nest->kept ? nest->extent[0] : 1);
+    *until_done += system->latency;
   }
-  (void)inner_trips;
+  if (!strcmp(nest->part, "store")) cost->start += match.cycles; // the last one is not hidden
   return true;
 }
 
 static bool add_cost(pb_tiling* t, const pb_tree* tree, int64_t trips, costing* cost) {
+  int64_t until_done = 0;
   for (const pb_tree* node = tree->first; node; node = node->next) {
     if (node->kind == PB_TREE_LOOP && !add_cost(t, node, trips * node->extent, cost)) return false;
-    if (node->kind == PB_TREE_NEST && !add_nest_cost(t, node->nest, trips, 1, cost)) return false;
+    if (node->kind == PB_TREE_NEST && !add_nest_cost(t, node->nest, trips, cost, &until_done)) return false;
   }
+  int64_t chain = trips * until_done / (trips > 1 ? 2 : 1);
+  if (chain > cost->chain) cost->chain = chain;
   return true;
 }
 
@@ -78,6 +88,7 @@ bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_
       plan->cycles = cost.queue[q];
       plan->bound = chip->queues[q].name;
     }
+  if (cost.chain > plan->cycles) plan->cycles = cost.chain;
   plan->cycles += cost.start + 3 * chip->memories[chip->system_memory].latency;
   return true;
 }

@@ -28,6 +28,7 @@ void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) {
   node->nest = PB_NEW(t->arena, pb_nest);
   *node->nest = *nest;
   node->nest->outer_count = level;
+  pb__tiling_outers(t, node->nest);
   tree_add(t, level, node);
 }
 
@@ -73,9 +74,15 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, pb_nest* point) 
     }
 }
 
+void pb__tiling_outers(const pb_tiling* t, pb_nest* nest) {
+  for (int b = 0; t->body[0] && b < t->plan->band_count; ++b)
+    nest->outer_extent[b] = t->body[b + 1] ? t->body[b + 1]->extent : 0;
+}
+
 // A nest that copies a buffer's box: its dims are the indices of extent over 1.
 static void copy_nest(const pb_tiling* t, const pb_access* local, const pb_access* tensor, pb_nest* nest) {
   *nest = (pb_nest){.name = t->group->main.name, .part = "load", .access_count = 2};
+  pb__tiling_outers(t, nest);
   nest->access[0] = *tensor;
   nest->access[1] = *local;
   for (int r = 0; r < local->rank; ++r) {

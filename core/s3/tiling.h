@@ -84,6 +84,8 @@ bool pb__tiling_fail(pb_tiling* t, const char* why);
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
 // Hangs the loop of band `level` into the loop around it: what was added there stands before it.
 void pb__tiling_hang(pb_tiling* t, int level);
+// Tells a nest how often the bands around it turn.
+void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
 // Adds a copy of the nest at a level.
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
 // The main nest's accesses written over bands (outer columns) and what is left inside the tile (own columns).

@@ -72,8 +72,9 @@ static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, in
   return true;
 }
 
-// A load of several blocks goes block by block: what needs the first does not wait for the last.
-static int pieces(const pb_nest* load) { return load->dim_count > 2 && load->extent[0] > 1 ? 1 : 0; }
+// A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of one
+// block.
+static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
 
 // The main input's buffer, filled by moves or by the nests that make it.
 static bool bring_x(pb_tiling* t, pb_nest* point, int memory) {
@@ -83,7 +84,7 @@ static bool bring_x(pb_tiling* t, pb_nest* point, int memory) {
   pb_nest load;
   pb__tiling_buffer(t, x, point->extent, plan->x_level, memory, plan->x_depth, "x", &load);
   load.outer_count = plan->x_level;
-  load.kept = pieces(&load);
+  load.kept = pieces(&load, 3);
   if (t->failure) return false;
   if (!t->group->feed_count) pb__tiling_add(t, plan->x_level, &load);
   for (int k = 0; k < t->group->feed_count; ++k)
@@ -101,7 +102,7 @@ static void bring_w(pb_tiling* t, pb_nest* point) {
   if (via != held) {
     pb__tiling_buffer(t, w, point->extent, t->plan->w_level, via, t->plan->w_depth, "w", &load);
     load.stream = 1;
-    load.kept = pieces(&load);
+    load.kept = pieces(&load, 2);
     pb__tiling_add(t, t->plan->w_level, &load);
   }
   int depth = t->chip->memories[held].kind == PB_MEM_REGISTERS ? t->chip->memories[held].banks : t->plan->w_depth;
@@ -136,11 +137,12 @@ static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb__tiling_add(t, level, &nest);
 }
 
-// Does the operand move along a dim that is not its last (a vector along the lanes does not)?
-static bool is_tensor_operand(const pb_nest* nest, const pb_access* access) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (pb_access_uses(access, d) && pb_access_stride(access, d) != 1) return true;
-  return false;
+// Constants stay on the chip for the whole kernel: they are vectors along the lanes.
+static bool is_tensor_operand(const pb_tiling* t, const pb_access* access) {
+  const pb_program* p = t->group->program;
+  for (int v = 0; v < p->value_count; ++v)
+    if (pb_value_same(p->values[v].ir, access->memref)) return p->values[v].kind != PB_VALUE_CONST;
+  return true;
 }
 
 // A pointwise nest on the tile. Operands that are tensors move in beside it, vectors stay resident; the result gets a
@@ -154,7 +156,7 @@ static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
   pb_nest move;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     if (a == carried || !nest->access[a].memref.ptr) continue;
-    bool tensor = is_tensor_operand(nest, &nest->access[a]);
+    bool tensor = is_tensor_operand(t, &nest->access[a]);
     int at = tensor ? level : 0;
     pb__tiling_buffer(t, &nest->access[a], nest->extent, at, memory_of(&match, a), tensor ? t->plan->x_depth : 1,
                       tensor ? "operand" : "params", &move);

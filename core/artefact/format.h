@@ -1,0 +1,50 @@
+// The layout of an engine file. All numbers are little-endian.
+//
+//   header    64 bytes: magic, version, section count, file size, checksum of header and section table (taken with this
+//             field 0), then zeros
+//   sections  32 bytes each: kind, zero, offset, bytes, checksum
+//   data      each section in the order of its kind, at the next multiple of its alignment; the gaps are zeros
+//
+// Nothing stands outside of a checksum or a field that must be zero, so a changed byte anywhere is noticed.
+#ifndef PB_ARTEFACT_FORMAT_H
+#define PB_ARTEFACT_FORMAT_H
+
+#include "core/artefact/engine.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PB_ENGINE_MAGIC "PBENGINE"
+
+enum { PB_HEADER_BYTES = 64, PB_SECTION_BYTES = 32, PB_PAGE = 4096 };
+
+typedef enum pb_section {
+  PB_SECTION_PROGRAM,     // target, tensors, kernels and steps, as program_put and program_get walk them
+  PB_SECTION_DESCRIPTION, // text with its final 0
+  PB_SECTION_STREAMS,     // the words of all kernels, queue after queue
+  PB_SECTION_NATIVE,      // a shared object
+  PB_SECTION_CONSTS,
+  PB_SECTION_COUNT
+} pb_section;
+
+static inline uint64_t pb__section_align(int section) {
+  return section == PB_SECTION_CONSTS || section == PB_SECTION_NATIVE ? PB_PAGE : PB_ENGINE_ALIGN;
+}
+static inline uint64_t pb__align_up(uint64_t value, uint64_t align) { return (value + align - 1) / align * align; }
+
+static inline uint64_t pb__get(const uint8_t* bytes, int count) {
+  uint64_t value = 0;
+  for (int k = 0; k < count; ++k) value |= (uint64_t)bytes[k] << 8 * k;
+  return value;
+}
+static inline void pb__put(uint8_t* bytes, int count, uint64_t value) {
+  for (int k = 0; k < count; ++k) bytes[k] = (uint8_t)(value >> 8 * k);
+}
+
+// CRC-64 with the polynomial of ECMA-182, reflected. Start with crc = 0; pieces can be added one after the other.
+uint64_t pb__crc64(uint64_t crc, const void* data, size_t bytes);
+
+// The rules that hold for every engine, checked before writing and after reading. `code` is for the diagnostic.
+pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
+
+#endif

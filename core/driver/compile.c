@@ -1,0 +1,178 @@
+#include "core/driver/compile.h"
+
+#include "core/driver/host.h"
+#include "core/s1/s1.h"
+#include "core/s2/s2.h"
+#include "core/s3/kernels.h"
+#include "targets/control/queues/emit.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct compilation {
+  const pb_compile_options* options;
+  pb_compiled* out;
+  pb_unit unit;
+  pb_chip* chip;
+  pb_consts consts;
+  pb_graph* graph;
+  pb_s1 s1;
+  bool has_module;
+  double since;
+} compilation;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void stage_done(compilation* c, const char* name) {
+  double t = now();
+  if (c->out->timing_count < 32) c->out->timings[c->out->timing_count++] = (pb_timing){name, t - c->since};
+  c->since = t;
+  if (c->options->progress) c->options->progress(c->options->user, name);
+}
+
+static bool wants(const compilation* c, const char* what) { return c->options->emit && !strcmp(c->options->emit, what); }
+
+static pb_status front(compilation* c) {
+  const pb_compile_options* o = c->options;
+  PB_TRY(pb_onnx_load(o->model, o->shapes, o->shape_count, &c->consts, c->unit.diag, &c->graph));
+  stage_done(c, "read");
+  PB_TRY(pb_s1_build(c->graph, &c->consts, c->unit.diag, &c->s1));
+  stage_done(c, "s1");
+  if (wants(c, "s1")) {
+    c->out->text = pb_s1_print(&c->s1);
+    return PB_OK;
+  }
+  char* text = pb_s2_build(&c->s1, &c->consts);
+  if (wants(c, "s2")) {
+    c->out->text = text;
+    return PB_OK;
+  }
+  c->unit.context = pb_context_create();
+  c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString(text));
+  free(text);
+  c->has_module = !mlirModuleIsNull(c->unit.module);
+  if (!c->has_module) return pb_error(c->unit.diag, (pb_place){.what = "s2"}, 4090, "this is a bug in the compiler, not in the model", "made IR that does not verify");
+  stage_done(c, "s2");
+  return PB_OK;
+}
+
+static pb_status run_passes(compilation* c) {
+  for (const pb_pass* p = pb_passes; p->name; ++p) {
+    PB_TRY(p->run(&c->unit));
+    stage_done(c, p->name);
+    bool last = !p[1].name && wants(c, "s3");
+    if (wants(c, p->name) || last) {
+      c->out->text = pb_module_print(c->unit.module);
+      return PB_OK;
+    }
+    if (c->options->print_after && !strcmp(c->options->print_after, p->name)) {
+      char* text = pb_module_print(c->unit.module);
+      fputs(text, stderr);
+      free(text);
+    }
+  }
+  return PB_OK;
+}
+
+static pb_status print_commands(pb_unit* unit, MlirOperation func, char** text) {
+  char* one;
+  PB_TRY(pb_queues_print(unit->chip, func, unit->diag, &one));
+  pb_arena scratch = {0};
+  const char* name = pb_func_name(func, &scratch);
+  size_t have = *text ? strlen(*text) : 0, more = one ? strlen(one) : 0;
+  *text = realloc(*text, have + more + strlen(name) + 16);
+  if (!*text) abort();
+  sprintf(*text + have, "%s:\n%s", name, one ? one : "");
+  pb_arena_free(&scratch);
+  free(one);
+  return PB_OK;
+}
+
+static pb_status emit_kernels(compilation* c, pb_engine* e) {
+  pb_unit* unit = &c->unit;
+  size_t count = 0;
+  MlirBlock body = mlirModuleGetBody(unit->module);
+  MlirOperation op;
+  for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    count += !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"));
+  e->kernels = PB_NEW_ARRAY(&e->arena, pb_kernel, count + 1);
+  for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) continue;
+    if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
+      PB_TRY(print_commands(unit, op, &c->out->text));
+      continue;
+    }
+    pb_kernel* k = &e->kernels[e->kernel_count++];
+    k->name = pb_func_name(op, &e->arena);
+    k->is_words = true;
+    MlirAttribute plan = pb_op_attribute(op, "pb.plan");
+    MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles"));
+    MlirStringRef bound = mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
+    k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
+    k->bound = pb_printf(&e->arena, "%.*s", (int)bound.length, bound.data);
+    PB_TRY(pb_queues_emit(unit->chip, op, &e->arena, unit->diag, &k->words));
+  }
+  return PB_OK;
+}
+
+static pb_status back(compilation* c) {
+  pb_engine* e = calloc(1, sizeof *e);
+  if (!e) abort();
+  c->out->engine = e;
+  const pb_chip* chip = c->chip;
+  e->target = chip->variant[0] ? pb_printf(&e->arena, "%s:%s", chip->name, chip->variant) : pb_strdup(&e->arena, chip->name);
+  e->features = "";
+  e->chip_revision = chip->revision;
+  memcpy(e->chip_hash, chip->hash, sizeof e->chip_hash);
+  e->description = pb_strdup(&e->arena, chip->json);
+  PB_TRY(emit_kernels(c, e));
+  stage_done(c, "s4");
+  if (c->out->text) return PB_OK;
+  PB_TRY(pb_host_build(&c->unit, e));
+  stage_done(c, "host");
+  return PB_OK;
+}
+
+static pb_status compile(compilation* c) {
+  PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
+  stage_done(c, "target");
+  c->unit.chip = c->chip;
+  if (c->chip->control != PB_CONTROL_QUEUES)
+    return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL, "only control by queues has a back end so far");
+  PB_TRY(front(c));
+  if (c->out->text) return PB_OK;
+  PB_TRY(run_passes(c));
+  return c->out->text ? PB_OK : back(c);
+}
+
+pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
+  *out = (pb_compiled){0};
+  compilation c = {.options = options, .out = out, .since = now()};
+  c.unit.diag = diag;
+  c.unit.consts = &c.consts;
+  pb_status status = compile(&c);
+  if (c.has_module) mlirModuleDestroy(c.unit.module);
+  if (c.unit.context.ptr) mlirContextDestroy(c.unit.context);
+  pb_s1_free(&c.s1);
+  pb_graph_free(c.graph);
+  pb_consts_free(&c.consts);
+  pb_arena_free(&c.unit.arena);
+  pb_chip_free(c.chip);
+  if (status != PB_OK || out->text) {
+    if (out->engine) pb_engine_free(out->engine);
+    out->engine = NULL;
+  }
+  return status;
+}
+
+void pb_compiled_free(pb_compiled* compiled) {
+  if (compiled->engine) pb_engine_free(compiled->engine);
+  free(compiled->text);
+}

@@ -1,0 +1,36 @@
+// From a model's file to an engine: the stages in order.
+#ifndef PB_DRIVER_COMPILE_H
+#define PB_DRIVER_COMPILE_H
+
+#include "core/artefact/engine.h"
+#include "core/driver/pipeline.h"
+#include "core/frontend/graph.h"
+
+typedef struct pb_timing {
+  const char* name;
+  double seconds;
+} pb_timing;
+
+typedef struct pb_compile_options {
+  const char *model, *target, *target_dir;
+  const pb_input_shape* shapes;
+  int shape_count;
+  const char* emit;        // NULL: the engine; else s1, s2, s3, commands, plan, or a pass's name: IR after it
+  const char* print_after; // a pass; its IR goes to stderr
+  const char* plan_file;   // plans to use instead of the planner's; NULL
+  void (*progress)(void* user, const char* what);
+  void* user;
+} pb_compile_options;
+
+typedef struct pb_compiled {
+  pb_engine* engine; // NULL when text was asked for; its memory is its own arena
+  char* text;        // malloc'ed; what --emit asked for
+  pb_timing timings[32];
+  int timing_count;
+} pb_compiled;
+
+// Compiles. On PB_OK the caller frees engine (pb_compiled_free).
+pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) PB_MUST_CHECK;
+void pb_compiled_free(pb_compiled* compiled);
+
+#endif

@@ -1,0 +1,192 @@
+#include "core/driver/host.h"
+
+#include "core/poly/nest.h"
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct place {
+  MlirValue value;
+  pb_arg arg;
+  int first, last; // steps, for tensors of the arena
+  uint64_t bytes;
+} place;
+
+typedef struct host {
+  const pb_unit* unit;
+  pb_engine* engine;
+  place* places;
+  size_t place_count, place_capacity;
+} host;
+
+static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
+
+static place* place_of(host* h, MlirValue v) {
+  if (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape")) v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
+  for (size_t k = 0; k < h->place_count; ++k)
+    if (pb_value_same(h->places[k].value, v)) return &h->places[k];
+  return NULL;
+}
+
+static MlirAttribute argument_attribute(MlirOperation func, intptr_t k, const char* name) {
+  MlirAttribute all = pb_op_attribute(func, "arg_attrs");
+  if (mlirAttributeIsNull(all)) return all;
+  return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, k), mlirStringRefCreateFromCString(name));
+}
+
+static const char* text_of(pb_engine* e, MlirAttribute a) {
+  if (mlirAttributeIsNull(a) || !mlirAttributeIsAString(a)) return "";
+  MlirStringRef s = mlirStringAttrGetValue(a);
+  return pb_printf(&e->arena, "%.*s", (int)s.length, s.data);
+}
+
+static void add_tensor(pb_engine* e, pb_tensor_info* list, int* count, MlirAttribute name, const pb_access* shape) {
+  pb_tensor_info* info = &list[(*count)++];
+  *info = (pb_tensor_info){.name = text_of(e, name), .type = shape->type, .rank = shape->rank};
+  memcpy(info->shape, shape->shape, sizeof(int64_t) * (size_t)shape->rank);
+}
+
+static void take_arguments(host* h, MlirOperation main) {
+  pb_engine* e = h->engine;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
+  intptr_t n = mlirBlockGetNumArguments(body);
+  e->inputs = PB_NEW_ARRAY(&e->arena, pb_tensor_info, (size_t)n + 1);
+  e->outputs = PB_NEW_ARRAY(&e->arena, pb_tensor_info, (size_t)n + 1);
+  for (intptr_t k = 0; k < n; ++k) {
+    place p = {.value = mlirBlockGetArgument(body, k)};
+    pb_access shape;
+    pb_access_of_value(p.value, &shape);
+    MlirAttribute id = argument_attribute(main, k, "pb.const");
+    if (!mlirAttributeIsNull(id)) {
+      p.arg = (pb_arg){PB_SPACE_CONST, (uint64_t)mlirIntegerAttrGetValueInt(id)}; // the id; its offset comes later
+    } else if (!mlirAttributeIsNull(argument_attribute(main, k, "pb.output"))) {
+      p.arg = (pb_arg){PB_SPACE_OUTPUT, (uint64_t)e->output_count};
+      add_tensor(e, e->outputs, &e->output_count, argument_attribute(main, k, "pb.output"), &shape);
+    } else {
+      p.arg = (pb_arg){PB_SPACE_INPUT, (uint64_t)e->input_count};
+      add_tensor(e, e->inputs, &e->input_count, argument_attribute(main, k, "pb.input"), &shape);
+    }
+    PB_PUSH(h->places, h->place_count, h->place_capacity, p);
+  }
+}
+
+static int kernel_named(const pb_engine* e, MlirStringRef name) {
+  for (int k = 0; k < e->kernel_count; ++k)
+    if (strlen(e->kernels[k].name) == name.length && !memcmp(e->kernels[k].name, name.data, name.length)) return k;
+  return -1;
+}
+
+static pb_status take_steps(host* h, MlirOperation main) {
+  pb_engine* e = h->engine;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
+  size_t calls = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    calls += pb_op_is(op, "func.call");
+    if (!pb_op_is(op, "memref.alloc")) continue;
+    place p = {.value = mlirOperationGetResult(op, 0), .arg = {PB_SPACE_ARENA, 0}, .first = -1, .last = -1};
+    pb_access shape;
+    pb_access_of_value(p.value, &shape);
+    p.bytes = padded((uint64_t)pb_access_elements(&shape) * (uint64_t)(pb_type_bits(shape.type) / 8));
+    PB_PUSH(h->places, h->place_count, h->place_capacity, p);
+  }
+  e->steps = PB_NEW_ARRAY(&e->arena, pb_step, calls + 1);
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (!pb_op_is(op, "func.call")) continue;
+    pb_step* step = &e->steps[e->step_count];
+    step->kernel = kernel_named(e, mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee")));
+    step->origin = text_of(e, pb_op_attribute(op, "pb.origin"));
+    step->macs = (uint64_t)pb_op_integer(op, "pb.macs", 0);
+    step->arg_count = (int)mlirOperationGetNumOperands(op);
+    if (step->kernel < 0 || step->arg_count > 16)
+      return pb_unsupported(h->unit->diag, (pb_place){.what = step->origin}, 4050, NULL, "%d tensors in one kernel; 16 at most", step->arg_count);
+    for (int k = 0; k < step->arg_count; ++k) {
+      place* p = place_of(h, mlirOperationGetOperand(op, k));
+      step->args[k] = (pb_arg){p->arg.space, p->arg.space == PB_SPACE_ARENA ? (uint64_t)(p - h->places) : p->arg.value};
+      if (p->first < 0) p->first = e->step_count;
+      p->last = e->step_count;
+    }
+    ++e->step_count;
+  }
+  return PB_OK;
+}
+
+// Large tensors first, each at the lowest offset where it meets no tensor that lives at the same time.
+static void place_arena(host* h) {
+  size_t n = h->place_count;
+  size_t* order = malloc((n + 1) * sizeof *order);
+  size_t count = 0;
+  for (size_t k = 0; k < n; ++k)
+    if (h->places[k].arg.space == PB_SPACE_ARENA && h->places[k].first >= 0) order[count++] = k;
+  for (size_t i = 1; i < count; ++i) // insertion sort: stable, so the result is the same everywhere
+    for (size_t j = i; j > 0 && h->places[order[j]].bytes > h->places[order[j - 1]].bytes; --j) {
+      size_t swap = order[j];
+      order[j] = order[j - 1];
+      order[j - 1] = swap;
+    }
+  for (size_t i = 0; i < count; ++i) {
+    place* p = &h->places[order[i]];
+    uint64_t at = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (size_t j = 0; j < i; ++j) {
+        const place* q = &h->places[order[j]];
+        bool together = p->first <= q->last && q->first <= p->last;
+        if (together && at < q->arg.value + q->bytes && q->arg.value < at + p->bytes) {
+          at = q->arg.value + q->bytes;
+          moved = true;
+        }
+      }
+    }
+    p->arg.value = at;
+    if (at + p->bytes > h->engine->arena_bytes) h->engine->arena_bytes = at + p->bytes;
+  }
+  free(order);
+}
+
+// Constants that a step uses, in order of first use.
+static void place_constants(host* h) {
+  pb_engine* e = h->engine;
+  const pb_consts* consts = h->unit->consts;
+  uint64_t* offset = malloc((consts->count + 1) * sizeof *offset);
+  bool* used = calloc(consts->count + 1, sizeof *used);
+  for (int pass = 0; pass < 2; ++pass) {
+    e->const_bytes = 0;
+    memset(used, 0, consts->count * sizeof *used);
+    for (int s = 0; s < e->step_count; ++s)
+      for (int k = 0; k < e->steps[s].arg_count; ++k) {
+        pb_arg* arg = &e->steps[s].args[k];
+        if (arg->space != PB_SPACE_CONST) continue;
+        size_t id = (size_t)arg->value;
+        if (!used[id]) {
+          used[id] = true;
+          offset[id] = e->const_bytes;
+          if (pass) memcpy(e->consts + offset[id], consts->items[id].data, consts->items[id].bytes);
+          e->const_bytes += padded(consts->items[id].bytes);
+        }
+      }
+    if (!pass) e->consts = pb_alloc(&e->arena, e->const_bytes + 1);
+  }
+  for (int s = 0; s < e->step_count; ++s)
+    for (int k = 0; k < e->steps[s].arg_count; ++k) {
+      pb_arg* arg = &e->steps[s].args[k];
+      if (arg->space == PB_SPACE_CONST) arg->value = offset[arg->value];
+      else if (arg->space == PB_SPACE_ARENA) arg->value = h->places[arg->value].arg.value;
+    }
+  free(offset);
+  free(used);
+}
+
+pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
+  host h = {.unit = unit, .engine = engine};
+  MlirOperation main = pb_module_func(unit->module, "main");
+  take_arguments(&h, main);
+  pb_status status = take_steps(&h, main);
+  if (status == PB_OK) {
+    place_arena(&h);
+    place_constants(&h);
+  }
+  free(h.places);
+  return status;
+}

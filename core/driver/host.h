@@ -1,0 +1,11 @@
+// Inside the driver: the host function becomes the engine's steps, tensors between kernels get places in the arena.
+#ifndef PB_DRIVER_HOST_H
+#define PB_DRIVER_HOST_H
+
+#include "core/artefact/engine.h"
+#include "core/s3/s3.h"
+
+// Fills the engine's inputs, outputs, constants, arena and steps. Kernels must be there already, by name.
+pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) PB_MUST_CHECK;
+
+#endif

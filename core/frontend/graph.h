@@ -1,0 +1,76 @@
+// A model as its file says it: tensors, nodes in order, attributes. Nothing is interpreted here.
+#ifndef PB_FRONTEND_GRAPH_H
+#define PB_FRONTEND_GRAPH_H
+
+#include "core/base/arena.h"
+#include "core/base/consts.h"
+#include "core/base/diag.h"
+#include "core/base/expr.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { PB_GRAPH_RANK = 8 };
+
+typedef struct pb_tensor {
+  const char* name;
+  pb_type type;       // PB_TYPE_COUNT until known
+  bool is_unsigned;   // u8 as PB_I8
+  int rank;           // -1 until known
+  int64_t shape[PB_GRAPH_RANK];
+  int const_id;       // initialiser: its id in the constant table; -1
+  bool is_input, is_output;
+  int producer;       // node, -1
+} pb_tensor;
+
+typedef enum pb_attr_kind { PB_ATTR_INT, PB_ATTR_FLOAT, PB_ATTR_STRING, PB_ATTR_INTS, PB_ATTR_FLOATS, PB_ATTR_TENSOR } pb_attr_kind;
+typedef struct pb_attr {
+  const char* name;
+  pb_attr_kind kind;
+  int64_t i;
+  float f;
+  const char* s;
+  int count;
+  int64_t* ints;
+  float* floats;
+  int tensor; // const id
+} pb_attr;
+
+typedef struct pb_node {
+  const char *op, *name, *domain;
+  int input_count, output_count, attr_count;
+  int *inputs, *outputs; // tensors; -1: left out
+  pb_attr* attrs;
+} pb_node;
+
+typedef struct pb_graph {
+  const char* file;
+  int64_t opset;
+  pb_tensor* tensors;
+  size_t tensor_count, tensor_capacity;
+  pb_node* nodes;
+  size_t node_count, node_capacity;
+  void* mapping;
+  size_t mapping_bytes;
+  pb_arena arena;
+} pb_graph;
+
+// --input-shape NAME=1x3x224x224
+typedef struct pb_input_shape {
+  const char* name;
+  int rank;
+  int64_t shape[PB_GRAPH_RANK];
+} pb_input_shape;
+
+// Maps and reads an ONNX file; constants are added to `consts` and point into the mapping, so the graph must outlive
+// them. Every size is checked against the file before it is used. The caller frees the graph.
+pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts, pb_diag* diag,
+                       pb_graph** graph) PB_MUST_CHECK;
+void pb_graph_free(pb_graph* graph);
+
+const pb_attr* pb_node_attr(const pb_node* node, const char* name); // NULL: none
+int64_t pb_node_int(const pb_node* node, const char* name, int64_t missing);
+// "node 'conv1' (Conv)" in the graph's arena.
+const char* pb_node_place(pb_graph* graph, const pb_node* node);
+
+#endif

@@ -1,0 +1,405 @@
+// ONNX files to graphs. Field numbers are those of onnx.proto (ONNX IR version 3 and later).
+#include "core/frontend/graph.h"
+#include "core/frontend/wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_NODES = 1 << 20, MAX_TENSORS = 1 << 21, MAX_ELEMENTS_LOG2 = 40 };
+
+typedef struct loader {
+  pb_graph* graph;
+  pb_consts* consts;
+  pb_diag* diag;
+  int* buckets; // names to tensors
+  int* chain;
+  size_t bucket_count, chain_capacity;
+} loader;
+
+static pb_status refuse(loader* l, const char* what, const char* text) {
+  return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = what}, 2010, NULL, "%s", text);
+}
+
+static const char* text_of(loader* l, pb_wire bytes) {
+  size_t n = (size_t)(bytes.end - bytes.at);
+  char* text = pb_alloc(&l->graph->arena, n + 1);
+  memcpy(text, bytes.at, n);
+  for (size_t k = 0; k < n; ++k)
+    if ((unsigned char)text[k] < 0x20 || text[k] == '"' || text[k] == '\\') text[k] = '_'; // names are printed into IR
+  return text;
+}
+
+static size_t hash(const char* name) {
+  uint64_t h = 1469598103934665603ull;
+  for (; *name; ++name) h = (h ^ (unsigned char)*name) * 1099511628211ull;
+  return (size_t)h;
+}
+
+static int tensor_named(loader* l, const char* name) {
+  size_t b = hash(name) % l->bucket_count;
+  for (int t = l->buckets[b]; t >= 0; t = l->chain[t])
+    if (!strcmp(l->graph->tensors[t].name, name)) return t;
+  pb_graph* g = l->graph;
+  pb_tensor tensor = {.name = name, .type = PB_TYPE_COUNT, .rank = -1, .const_id = -1, .producer = -1};
+  PB_PUSH(g->tensors, g->tensor_count, g->tensor_capacity, tensor);
+  if (g->tensor_count > l->chain_capacity) {
+    l->chain_capacity = g->tensor_capacity;
+    l->chain = realloc(l->chain, l->chain_capacity * sizeof *l->chain);
+    if (!l->chain) abort();
+  }
+  l->chain[g->tensor_count - 1] = l->buckets[b];
+  l->buckets[b] = (int)g->tensor_count - 1;
+  return l->buckets[b];
+}
+
+// onnx.TensorProto.DataType
+static pb_type element_type(int64_t code, bool* is_unsigned) {
+  *is_unsigned = code == 2;
+  switch (code) {
+  case 1: return PB_F32;
+  case 2:
+  case 3: return PB_I8;
+  case 6: return PB_I32;
+  case 7: return PB_I64;
+  case 9: return PB_I1;
+  default: return PB_TYPE_COUNT;
+  }
+}
+
+// Packed or not, repeated numbers of a tensor that does not use raw_data.
+static void typed_values(pb_wire_field* f, pb_type type, char* data, size_t size, size_t count, size_t* filled) {
+  if (f->type == 2) {
+    pb_wire w = f->bytes;
+    while (w.at < w.end && *filled < count) {
+      uint64_t v = 0;
+      if (type == PB_F32) {
+        if (w.end - w.at < 4) return;
+        memcpy(&v, w.at, 4);
+        w.at += 4;
+      } else if (!pb_wire_varint(&w, &v)) return;
+      memcpy(data + (*filled)++ * size, &v, size);
+    }
+  } else if (*filled < count) {
+    memcpy(data + (*filled)++ * size, &f->value, size);
+  }
+}
+
+static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id, bool* is_unsigned) {
+  pb_wire_field f;
+  int64_t shape[PB_GRAPH_RANK], code = 0, elements = 1;
+  int rank = 0;
+  pb_wire raw = {0}, again = wire;
+  *name = "";
+  while (pb_wire_next(&wire, &f)) {
+    if (f.number == 1 && f.type == 2) {
+      uint64_t d;
+      while (f.bytes.at < f.bytes.end && rank < PB_GRAPH_RANK && pb_wire_varint(&f.bytes, &d)) shape[rank++] = (int64_t)d;
+      if (f.bytes.at != f.bytes.end) return refuse(l, *name, "a tensor of more than 8 dims");
+    } else if (f.number == 1 && f.type == 0) {
+      if (rank == PB_GRAPH_RANK) return refuse(l, *name, "a tensor of more than 8 dims");
+      shape[rank++] = (int64_t)f.value;
+    } else if (f.number == 2) code = (int64_t)f.value;
+    else if (f.number == 8 && f.type == 2) *name = text_of(l, f.bytes);
+    else if (f.number == 9 && f.type == 2) raw = f.bytes;
+    else if ((f.number == 13 && f.type == 2) || (f.number == 14 && f.value == 1))
+      return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2011, "save the model in one file", "data outside the file");
+  }
+  if (wire.broken) return refuse(l, *name, "a tensor that is cut short");
+  pb_type type = element_type(code, is_unsigned);
+  if (type == PB_TYPE_COUNT) return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2012, NULL, "elements of ONNX type %lld", (long long)code);
+  for (int r = 0; r < rank; ++r) {
+    if (shape[r] < 0 || shape[r] > (int64_t)1 << MAX_ELEMENTS_LOG2) return refuse(l, *name, "a tensor with an impossible shape");
+    if (shape[r] && elements > ((int64_t)1 << MAX_ELEMENTS_LOG2) / shape[r]) return refuse(l, *name, "a tensor with an impossible shape");
+    elements *= shape[r];
+  }
+  size_t size = ((size_t)pb_type_bits(type) + 7) / 8, bytes = (size_t)elements * size, have = (size_t)(raw.end - raw.at);
+  const void* data = raw.at;
+  if (raw.at ? have != bytes : bytes > (size_t)(again.end - again.at) * 8)
+    return refuse(l, *name, "a tensor whose data are not as long as its shape says");
+  if (!raw.at) {
+    char* own = pb_alloc(&l->graph->arena, bytes + 1);
+    size_t filled = 0;
+    while (pb_wire_next(&again, &f))
+      if (f.number == 4 || f.number == 5 || f.number == 7) typed_values(&f, type, own, size, (size_t)elements, &filled);
+    if (filled != (size_t)elements) return refuse(l, *name, "a tensor whose data are not as long as its shape says");
+    data = own;
+  } else if ((uintptr_t)data % size) { // fields are packed without padding
+    void* own = pb_alloc(&l->graph->arena, bytes + 1);
+    data = memcpy(own, data, bytes);
+  }
+  *id = pb_consts_add(l->consts, *name, type, rank, shape, data);
+  return PB_OK;
+}
+
+static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
+  pb_wire_field f;
+  pb_wire again = wire;
+  size_t ints = 0, floats = 0, limit = (size_t)(wire.end - wire.at) + 1;
+  int64_t type = 0;
+  attr->name = "";
+  attr->tensor = -1;
+  while (pb_wire_next(&again, &f)) {
+    if (f.number == 8) ints += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) : 1;
+    if (f.number == 7) floats += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) / 4 : 1;
+  }
+  if (again.broken || ints > limit || floats > limit) return refuse(l, "attribute", "an attribute that is cut short");
+  attr->ints = PB_NEW_ARRAY(&l->graph->arena, int64_t, ints + 1);
+  attr->floats = PB_NEW_ARRAY(&l->graph->arena, float, floats + 1);
+  int int_count = 0, float_count = 0;
+  while (pb_wire_next(&wire, &f)) {
+    uint32_t bits = (uint32_t)f.value;
+    switch (f.number) {
+    case 1: attr->name = text_of(l, f.bytes); break;
+    case 2: memcpy(&attr->f, &bits, 4); break;
+    case 3: attr->i = (int64_t)f.value; break;
+    case 4: attr->s = text_of(l, f.bytes); break;
+    case 5: {
+      const char* name;
+      bool is_unsigned;
+      PB_TRY(read_tensor(l, f.bytes, &name, &attr->tensor, &is_unsigned));
+      break;
+    }
+    case 7:
+      if (f.type == 2)
+        for (; f.bytes.end - f.bytes.at >= 4; f.bytes.at += 4) memcpy(&attr->floats[float_count++], f.bytes.at, 4);
+      else memcpy(&attr->floats[float_count++], &bits, 4);
+      break;
+    case 8: {
+      uint64_t v;
+      if (f.type == 2)
+        while (f.bytes.at < f.bytes.end && pb_wire_varint(&f.bytes, &v)) attr->ints[int_count++] = (int64_t)v;
+      else attr->ints[int_count++] = (int64_t)f.value;
+      break;
+    }
+    case 20: type = (int64_t)f.value; break;
+    default: break;
+    }
+  }
+  attr->kind = type == 1 ? PB_ATTR_FLOAT : type == 3 ? PB_ATTR_STRING : type == 4 ? PB_ATTR_TENSOR
+             : type == 6 ? PB_ATTR_FLOATS : type == 7 ? PB_ATTR_INTS : PB_ATTR_INT;
+  attr->count = attr->kind == PB_ATTR_FLOATS ? float_count : int_count;
+  return PB_OK;
+}
+
+static pb_status read_node(loader* l, pb_wire wire) {
+  pb_node node = {.op = "", .name = "", .domain = ""};
+  pb_wire again = wire;
+  pb_wire_field f;
+  int inputs = 0, outputs = 0, attrs = 0;
+  while (pb_wire_next(&again, &f)) {
+    inputs += f.number == 1;
+    outputs += f.number == 2;
+    attrs += f.number == 5;
+  }
+  if (again.broken) return refuse(l, NULL, "a node that is cut short");
+  pb_graph* g = l->graph;
+  node.inputs = PB_NEW_ARRAY(&g->arena, int, (size_t)inputs + 1);
+  node.outputs = PB_NEW_ARRAY(&g->arena, int, (size_t)outputs + 1);
+  node.attrs = PB_NEW_ARRAY(&g->arena, pb_attr, (size_t)attrs + 1);
+  while (pb_wire_next(&wire, &f)) {
+    if (f.type != 2) continue;
+    const char* text;
+    switch (f.number) {
+    case 1:
+      text = text_of(l, f.bytes);
+      node.inputs[node.input_count++] = text[0] ? tensor_named(l, text) : -1;
+      break;
+    case 2:
+      text = text_of(l, f.bytes);
+      node.outputs[node.output_count++] = text[0] ? tensor_named(l, text) : -1;
+      break;
+    case 3: node.name = text_of(l, f.bytes); break;
+    case 4: node.op = text_of(l, f.bytes); break;
+    case 5: PB_TRY(read_attr(l, f.bytes, &node.attrs[node.attr_count++])); break;
+    case 7: node.domain = text_of(l, f.bytes); break;
+    default: break;
+    }
+  }
+  if (g->node_count == MAX_NODES) return refuse(l, NULL, "more nodes than any model has");
+  for (int k = 0; k < node.output_count; ++k) {
+    if (node.outputs[k] < 0) continue;
+    if (g->tensors[node.outputs[k]].producer >= 0) return refuse(l, g->tensors[node.outputs[k]].name, "a tensor that two nodes make");
+    g->tensors[node.outputs[k]].producer = (int)g->node_count;
+  }
+  if (!node.name[0] && node.output_count && node.outputs[0] >= 0) node.name = g->tensors[node.outputs[0]].name;
+  PB_PUSH(g->nodes, g->node_count, g->node_capacity, node);
+  return PB_OK;
+}
+
+// TypeProto.tensor_type: elem_type = 1, shape = 2 { dim = 1 { dim_value = 1 } }
+static void read_value_type(pb_wire wire, pb_tensor* tensor) {
+  pb_wire_field type, part, dim, value;
+  while (pb_wire_next(&wire, &type)) {
+    if (type.number != 1 || type.type != 2) continue;
+    while (pb_wire_next(&type.bytes, &part)) {
+      if (part.number == 1 && part.type == 0) tensor->type = element_type((int64_t)part.value, &tensor->is_unsigned);
+      if (part.number != 2 || part.type != 2) continue;
+      tensor->rank = 0;
+      while (pb_wire_next(&part.bytes, &dim)) {
+        if (dim.number != 1 || dim.type != 2 || tensor->rank == PB_GRAPH_RANK) continue;
+        int64_t extent = -1;
+        while (pb_wire_next(&dim.bytes, &value))
+          if (value.number == 1 && value.type == 0) extent = (int64_t)value.value;
+        tensor->shape[tensor->rank++] = extent;
+      }
+    }
+  }
+}
+
+static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
+  pb_wire_field f;
+  pb_tensor type = {.type = PB_TYPE_COUNT, .rank = -1};
+  const char* name = "";
+  while (pb_wire_next(&wire, &f)) {
+    if (f.number == 1 && f.type == 2) name = text_of(l, f.bytes);
+    if (f.number == 2 && f.type == 2) read_value_type(f.bytes, &type);
+  }
+  if (!name[0]) return refuse(l, NULL, "an input or output without a name");
+  int at = tensor_named(l, name); // may move the table
+  pb_tensor* tensor = &l->graph->tensors[at];
+  if (input && tensor->const_id < 0) tensor->is_input = true;
+  if (!input) tensor->is_output = true;
+  if (tensor->const_id >= 0) return PB_OK;
+  tensor->type = type.type;
+  tensor->is_unsigned = type.is_unsigned;
+  tensor->rank = type.rank;
+  memcpy(tensor->shape, type.shape, sizeof tensor->shape);
+  return PB_OK;
+}
+
+static pb_status read_graph(loader* l, pb_wire wire) {
+  pb_wire_field f;
+  for (int pass = 0; pass < 2; ++pass) { // initialisers first: old files list them among the inputs too
+    pb_wire w = wire;
+    while (pb_wire_next(&w, &f)) {
+      if (f.type != 2) continue;
+      if (l->graph->tensor_count > MAX_TENSORS) return refuse(l, NULL, "more tensors than any model has");
+      if (pass == 0 && f.number == 5) {
+        const char* name;
+        int id;
+        bool is_unsigned;
+        PB_TRY(read_tensor(l, f.bytes, &name, &id, &is_unsigned));
+        int at = tensor_named(l, name); // may move the table
+        pb_tensor* t = &l->graph->tensors[at];
+        t->const_id = id;
+        t->type = l->consts->items[id].type;
+        t->is_unsigned = is_unsigned;
+        t->rank = l->consts->items[id].rank;
+        memcpy(t->shape, l->consts->items[id].shape, sizeof t->shape);
+      }
+      if (pass == 1 && f.number == 1) PB_TRY(read_node(l, f.bytes));
+      if (pass == 1 && (f.number == 11 || f.number == 12)) PB_TRY(read_value_info(l, f.bytes, f.number == 11));
+      if (pass == 0 && f.number == 15)
+        return pb_unsupported(l->diag, (pb_place){.file = l->graph->file}, 2013, NULL, "sparse initialisers");
+    }
+    if (w.broken) return refuse(l, NULL, "the graph is cut short");
+  }
+  return PB_OK;
+}
+
+static pb_status read_model(loader* l, pb_wire wire) {
+  pb_wire_field f;
+  bool found = false;
+  while (pb_wire_next(&wire, &f)) {
+    if (f.number == 7 && f.type == 2) {
+      if (found) return refuse(l, NULL, "two graphs");
+      found = true;
+      PB_TRY(read_graph(l, f.bytes));
+    } else if (f.number == 8 && f.type == 2) { // opset_import { domain = 1, version = 2 }
+      pb_wire_field part;
+      int64_t version = 0;
+      bool own = false;
+      while (pb_wire_next(&f.bytes, &part)) {
+        if (part.number == 1 && part.type == 2 && part.bytes.at != part.bytes.end) own = strncmp((const char*)part.bytes.at, "ai.onnx", (size_t)(part.bytes.end - part.bytes.at)) != 0;
+        if (part.number == 2 && part.type == 0) version = (int64_t)part.value;
+      }
+      if (!own) l->graph->opset = version;
+    }
+  }
+  if (wire.broken || !found) return refuse(l, NULL, "this is no ONNX model, or it is cut short");
+  return PB_OK;
+}
+
+static pb_status set_inputs(loader* l, const pb_input_shape* shapes, int count) {
+  for (int k = 0; k < count; ++k) {
+    pb_tensor* t = NULL;
+    for (size_t i = 0; i < l->graph->tensor_count; ++i)
+      if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, shapes[k].name)) t = &l->graph->tensors[i];
+    if (!t) return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, "pb-run --info lists inputs", "no input is named '%s'", shapes[k].name);
+    if (t->rank >= 0 && t->rank != shapes[k].rank)
+      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2015, NULL, "has %d dims, --input-shape gives %d", t->rank, shapes[k].rank);
+    t->rank = shapes[k].rank;
+    memcpy(t->shape, shapes[k].shape, sizeof t->shape);
+  }
+  for (size_t i = 0; i < l->graph->tensor_count; ++i) {
+    pb_tensor* t = &l->graph->tensors[i];
+    if (!t->is_input) continue;
+    bool known = t->rank >= 0 && t->type != PB_TYPE_COUNT;
+    for (int r = 0; r < t->rank; ++r) {
+      if (r == 0 && t->shape[r] == -1) t->shape[r] = 1; // a free batch is one
+      known &= t->shape[r] > 0;
+    }
+    if (!known)
+      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2016, "--input-shape NAME=1x3x224x224", "an input whose shape or type is not known");
+  }
+  return PB_OK;
+}
+
+pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts, pb_diag* diag, pb_graph** graph) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  struct stat st;
+  if (fd < 0) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read");
+  if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0) {
+    close(fd);
+    return pb_error(diag, (pb_place){.file = path}, 2010, NULL, "this is no ONNX model: no file, or an empty one");
+  }
+  void* data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  close(fd);
+  if (data == MAP_FAILED) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be mapped");
+  pb_graph* g = calloc(1, sizeof *g);
+  if (!g) abort();
+  g->mapping = data;
+  g->mapping_bytes = (size_t)st.st_size;
+  g->file = pb_strdup(&g->arena, path);
+  loader l = {.graph = g, .consts = consts, .diag = diag, .bucket_count = 65536};
+  l.buckets = malloc(l.bucket_count * sizeof *l.buckets);
+  if (!l.buckets) abort();
+  memset(l.buckets, 0xff, l.bucket_count * sizeof *l.buckets);
+  pb_wire wire = {data, (const uint8_t*)data + st.st_size, false};
+  pb_status status = read_model(&l, wire);
+  if (status == PB_OK) status = set_inputs(&l, shapes, shape_count);
+  free(l.buckets);
+  free(l.chain);
+  if (status == PB_OK) *graph = g;
+  else pb_graph_free(g);
+  return status;
+}
+
+void pb_graph_free(pb_graph* g) {
+  if (!g) return;
+  free(g->tensors);
+  free(g->nodes);
+  if (g->mapping) munmap(g->mapping, g->mapping_bytes);
+  pb_arena_free(&g->arena);
+  free(g);
+}
+
+const pb_attr* pb_node_attr(const pb_node* node, const char* name) {
+  for (int k = 0; k < node->attr_count; ++k)
+    if (!strcmp(node->attrs[k].name, name)) return &node->attrs[k];
+  return NULL;
+}
+
+int64_t pb_node_int(const pb_node* node, const char* name, int64_t missing) {
+  const pb_attr* a = pb_node_attr(node, name);
+  return a && a->kind == PB_ATTR_INT ? a->i : missing;
+}
+
+const char* pb_node_place(pb_graph* graph, const pb_node* node) {
+  return pb_printf(&graph->arena, "node '%s' (%s)", node->name, node->op);
+}

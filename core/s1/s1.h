@@ -1,0 +1,50 @@
+// Stage S1: the canonical tensor program. A short list of operators over static shapes, quantisation made plain integer
+// arithmetic (requantisation is clamp(roundeven(f32(acc + bias) * m) + zero point), each f32 operation rounded once).
+#ifndef PB_S1_S1_H
+#define PB_S1_S1_H
+
+#include "core/frontend/graph.h"
+
+typedef enum pb_s1_kind {
+  PB_S1_CONV,     // codes: acc = sum x * w; y = requantise(acc + bias, m). Gemm is one with a window of the whole input
+  PB_S1_MAXPOOL,  // codes
+  PB_S1_AVERAGE,  // codes: sum over h, w; y = requantise(sum + bias, m)
+  PB_S1_ADD,      // codes: y = clamp(roundeven((a - za) * ma + (b - zb) * mb) + zy)
+  PB_S1_QUANTISE, // f32 to codes: clamp(roundeven(x * m) + zy)
+  PB_S1_DEQUANTISE // codes to f32: (x - za) * m
+} pb_s1_kind;
+
+typedef struct pb_s1_value {
+  const char* name;
+  pb_type type;
+  int rank;
+  int64_t shape[PB_GRAPH_RANK];
+  bool is_input, is_output;
+  int alias_of; // the same elements under another shape; -1: a value of its own
+} pb_s1_value;
+
+typedef struct pb_s1_op {
+  pb_s1_kind kind;
+  const char *name, *type; // the model's node and operator
+  int x, z, y;             // values; z: second operand of ADD, -1
+  int weights, bias, m;    // constants, -1; bias: i32 [o], m: f32 [o]
+  int64_t window[2], stride[2], dilation[2], pad[4]; // pad: top, left, bottom, right
+  int64_t groups;
+  double zx, zz, zy, lo, hi; // zero points and clamp, in codes
+  float ma, mb;              // scalar factors: ADD's two, QUANTISE's and DEQUANTISE's one
+} pb_s1_op;
+
+typedef struct pb_s1 {
+  pb_s1_value* values;
+  size_t value_count, value_capacity;
+  pb_s1_op* ops;
+  size_t op_count, op_capacity;
+} pb_s1;
+
+// Lifts the quantised graph. A node that is not covered is PB_ERR_UNSUPPORTED with its name, operator and reason.
+pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
+void pb_s1_free(pb_s1* program);
+// One line an operator, for --emit=s1. malloc'ed.
+char* pb_s1_print(const pb_s1* program);
+
+#endif

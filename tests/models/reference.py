@@ -1,0 +1,232 @@
+"""Bit-exact NumPy evaluation of an int8 QDQ ONNX model.
+
+    reference.py MODEL --input X.npy --output Y.npy [--dump DIR]
+
+Each group (DequantizeLinear -> operation -> activation -> QuantizeLinear) is evaluated as one
+integer layer, with the arithmetic below. It is what a chip must reproduce bit for bit; evaluating
+the float graph node by node rounds differently in rare cases (see check.py).
+
+  rne      round to nearest, ties to even; every other step rounds to float32 in the same way
+  acc      exact int32 sum
+  conv, gemm   y = clip(rne(f32(acc + bias) * m) + zy), acc = sum((x - zx) * w), m = f32(f32(sx*sw)/sy)
+  average      y = clip(rne(f32(acc) * m) + zy), acc = sum(x) - zx*H*W, m = f32(f32(sx/f32(H*W))/sy)
+  add          y = clip(rne((f32(a) - za)*ma + (f32(b) - zb)*mb) + zy), ma = f32(sa/sy), mb = f32(sb/sy)
+  maxpool      largest code; padding is -128
+  quantize     y = clip(rne(x * f32(1/s)) + z)
+  dequantize   x = (f32(y) - f32(z)) * s
+  relu, clip   the bounds of `clip` above: the codes of the activation's own bounds
+"""
+
+import argparse
+import os
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+f32 = np.float32
+
+
+def quantize(x, scale, zero):
+    inverse = f32(f32(1) / f32(scale))
+    return np.clip(np.rint(x.astype(f32) * inverse) + f32(zero), -128, 127).astype(np.int8)
+
+
+def dequantize(codes, scale, zero):
+    return (codes.astype(f32) - f32(zero)) * f32(scale)
+
+
+def requantize(acc, multiplier, zero, bounds):
+    """int64 accumulators (which must fit int32) to codes; `multiplier` broadcasts against them."""
+    assert acc.min() >= -(2**31) and acc.max() < 2**31, "accumulator leaves int32"
+    scaled = np.rint(acc.astype(np.int32).astype(f32) * multiplier) + f32(zero)
+    return np.clip(scaled, *bounds).astype(np.int8)
+
+
+def pad_image(x, pads, value):
+    top, left, bottom, right = pads
+    return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=value)
+
+
+def windows(x, kernel, strides, dilations):
+    """View [n, c, oh, ow, kh, kw] of a padded image."""
+    spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
+    view = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))
+    return view[:, :, :: strides[0], :: strides[1], :: dilations[0], :: dilations[1]]
+
+
+def conv_sum(x, w, strides, pads, dilations, group):
+    """Exact sum of x*w. Products and sums stay far below 2**53, so float64 matmul is exact."""
+    view = windows(pad_image(x, pads, 0), w.shape[2:], strides, dilations)
+    n, c, oh, ow = view.shape[:4]
+    out = np.empty((n, w.shape[0], oh, ow), np.int64)
+    if group == c and w.shape[0] == c:
+        total = np.zeros((n, c, oh, ow), np.int64)
+        for i in range(w.shape[2]):
+            for j in range(w.shape[3]):
+                total += view[..., i, j].astype(np.int64) * w[:, 0, i, j].astype(np.int64)[:, None, None]
+        return total
+    cin, cout = c // group, w.shape[0] // group
+    for g in range(group):
+        kernel = w[g * cout : (g + 1) * cout].reshape(cout, -1).astype(np.float64)
+        for image in range(n):
+            part = view[image, g * cin : (g + 1) * cin].transpose(0, 3, 4, 1, 2)
+            cols = part.reshape(kernel.shape[1], oh * ow).astype(np.float64)
+            out[image, g * cout : (g + 1) * cout] = (kernel @ cols).reshape(cout, oh, ow)
+    return out
+
+
+class Reference:
+    """A parsed model: layers in order, each from a Q node back to the DQ nodes that feed it."""
+
+    def __init__(self, model):
+        graph = model.graph
+        self.const = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+        self.producer = {out: node for node in graph.node for out in node.output}
+        self.inputs = [i.name for i in graph.input if i.name not in self.const]
+        self.outputs = [o.name for o in graph.output]
+        self.nodes = [n for n in graph.node if n.op_type == "QuantizeLinear"]
+
+    def scale_zero(self, node):
+        scale = self.const[node.input[1]]
+        zero = self.const[node.input[2]] if len(node.input) > 2 else np.zeros(scale.shape, np.int8)
+        return scale, zero
+
+    def source(self, name):
+        """The DequantizeLinear behind a float tensor: (code tensor's name, scale, zero)."""
+        node = self.producer.get(name)
+        if node is None or node.op_type != "DequantizeLinear":
+            raise ValueError(f"tensor '{name}' does not come from a DequantizeLinear")
+        return (node.input[0], *self.scale_zero(node))
+
+    def bounds(self, node, scale, zero):
+        """Codes that the activation `node` clamps to, within int8."""
+        def code(v):
+            return int(np.clip(np.rint(f32(v) * f32(f32(1) / scale)) + f32(zero), -128, 127))
+
+        if node.op_type == "Relu":
+            return code(0), 127
+        ends = [self.const[n] if n else None for n in list(node.input[1:]) + [""] * (3 - len(node.input))]
+        return (-128 if ends[0] is None else code(ends[0])), (127 if ends[1] is None else code(ends[1]))
+
+    def layer(self, quant, values):
+        """The codes that QuantizeLinear `quant` gives."""
+        scale, zero = (v[()] for v in self.scale_zero(quant))
+        node, limits = self.producer.get(quant.input[0]), (-128, 127)
+        if node is None:
+            return quantize(values[quant.input[0]], scale, zero)
+        if node.op_type in ("Relu", "Clip"):
+            limits = self.bounds(node, scale, zero)
+            node = self.producer[node.input[0]]
+        attrs = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+        method = getattr(self, "op_" + node.op_type.lower(), None)
+        if method is None:
+            raise ValueError(f"operation '{node.op_type}' ('{node.name}') is not known")
+        return method(node, attrs, values, f32(scale), zero, limits)
+
+    def weighted(self, node, sy):
+        """Weights, bias and multipliers of a Conv or Gemm, and its input's scale."""
+        name, sx, zx = self.source(node.input[0])
+        weight, sw, zw = self.source(node.input[1])
+        assert not np.any(zw), "weights must have zero point 0"
+        multiplier = (f32(sx) * np.atleast_1d(sw)).astype(f32) / sy
+        bias = np.zeros(1, np.int32)
+        if len(node.input) > 2 and node.input[2]:
+            bias = self.const[self.source(node.input[2])[0]]
+        return name, int(zx), self.const[weight], bias.astype(np.int64), multiplier.astype(f32)
+
+    def op_conv(self, node, attrs, values, sy, zy, limits):
+        name, zx, weight, bias, multiplier = self.weighted(node, sy)
+        assert attrs.get("auto_pad", b"NOTSET") == b"NOTSET", "auto_pad is not supported"
+        acc = conv_sum(
+            values[name].astype(np.int16) - np.int16(zx),
+            weight,
+            attrs.get("strides", [1, 1]),
+            attrs.get("pads", [0] * 4),
+            attrs.get("dilations", [1, 1]),
+            attrs.get("group", 1),
+        )
+        return requantize(acc + bias[:, None, None], multiplier[:, None, None], zy, limits)
+
+    def op_gemm(self, node, attrs, values, sy, zy, limits):
+        plain = attrs.get("alpha", 1.0) == 1.0 and attrs.get("beta", 1.0) == 1.0 and not attrs.get("transA", 0)
+        assert plain, "Gemm with alpha, beta or transA is not supported"
+        name, zx, weight, bias, multiplier = self.weighted(node, sy)
+        weight = weight.T if attrs.get("transB", 0) else weight
+        x = values[name].astype(np.float64) - zx
+        acc = (x @ weight.astype(np.float64)).astype(np.int64)
+        return requantize(acc + bias, multiplier, zy, limits)
+
+    def op_globalaveragepool(self, node, attrs, values, sy, zy, limits):
+        name, sx, zx = self.source(node.input[0])
+        x = values[name].astype(np.int64)
+        area = x.shape[2] * x.shape[3]
+        acc = x.sum((2, 3), keepdims=True) - int(zx) * area
+        multiplier = f32(f32(f32(sx) / f32(area)) / sy)
+        return requantize(acc, multiplier, zy, limits)
+
+    def op_add(self, node, attrs, values, sy, zy, limits):
+        terms = []
+        for tensor in node.input:
+            name, scale, zero = self.source(tensor)
+            terms.append((values[name].astype(f32) - f32(zero)) * f32(f32(scale) / sy))
+        return np.clip(np.rint(terms[0] + terms[1]) + f32(zy), *limits).astype(np.int8)
+
+    def same_scale(self, node, sy, zy):
+        name, scale, zero = self.source(node.input[0])
+        assert f32(scale) == sy and zero == zy, f"'{node.op_type}' must keep its input's scale"
+        return name
+
+    def op_maxpool(self, node, attrs, values, sy, zy, limits):
+        x = pad_image(values[self.same_scale(node, sy, zy)], attrs.get("pads", [0] * 4), -128)
+        assert not attrs.get("ceil_mode", 0), "ceil_mode is not supported"
+        strides, dilations = attrs.get("strides", [1, 1]), attrs.get("dilations", [1, 1])
+        best = windows(x, attrs["kernel_shape"], strides, dilations).max((4, 5))
+        return np.clip(best, *limits).astype(np.int8)
+
+    def op_flatten(self, node, attrs, values, sy, zy, limits):
+        x = values[self.same_scale(node, sy, zy)]
+        return x.reshape(int(np.prod(x.shape[: attrs.get("axis", 1)])), -1)
+
+    def op_reshape(self, node, attrs, values, sy, zy, limits):
+        x = values[self.same_scale(node, sy, zy)]
+        wanted = self.const[node.input[1]]
+        return x.reshape([x.shape[i] if d == 0 else d for i, d in enumerate(wanted)])
+
+    def run(self, inputs, given=None):
+        """Every code tensor and output by name. With `given` codes (of another evaluator), each
+        layer reads those instead of this run's, so that one layer's difference does not spread."""
+        given, values, results = given or {}, dict(inputs), {}
+        for quant in self.nodes:
+            name = quant.output[0]
+            results[name] = self.layer(quant, values)
+            values[name] = given.get(name, results[name])
+        for name in self.outputs:
+            codes, scale, zero = self.source(name)
+            results[name] = dequantize(values[codes], scale, zero)
+        return results
+
+
+def run(model, inputs, given=None):
+    """Evaluates `model` (ModelProto or path) on {input name: f32 array}; see Reference.run."""
+    return Reference(onnx.load(model) if isinstance(model, (str, os.PathLike)) else model).run(inputs, given)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("--input", required=True, help=".npy, float32; extra leading images are run as a batch")
+    parser.add_argument("--output", required=True, help=".npy that receives the model's first output")
+    parser.add_argument("--dump", metavar="DIR", help="also write every int8 tensor to DIR/<name>.npy")
+    args = parser.parse_args()
+    reference = Reference(onnx.load(args.model))
+    results = reference.run({reference.inputs[0]: np.load(args.input).astype(f32)})
+    np.save(args.output, results[reference.outputs[0]])
+    if args.dump:
+        os.makedirs(args.dump, exist_ok=True)
+        for name, value in results.items():
+            np.save(os.path.join(args.dump, name.replace("/", "_") + ".npy"), value)
+
+
+if __name__ == "__main__":
+    main()

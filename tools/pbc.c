@@ -1,0 +1,125 @@
+// pbc MODEL --target=NAME -o OUT.pbe: compiles a model to an engine.
+#include "core/driver/compile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int usage(FILE* to) {
+  fputs("usage: pbc MODEL.onnx --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
+        "  --input-shape NAME=1x3x224x224   the shape of an input that the model leaves open\n"
+        "  --emit=engine|s1|s2|s3|s4|commands|PASS  what to make; text goes to standard output, or to -o\n"
+        "  --print-after=PASS               the IR after a pass, on standard error\n"
+        "  --time-passes                    seconds by pass, on standard error\n"
+        "  --target-dir=DIR                 where to look for targets first\n"
+        "  --help, --version\n"
+        "passes:\n", to);
+  for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  %-10s %s\n", p->name, p->summary);
+  return to == stdout ? 0 : 1;
+}
+
+static int fail(int code, const char* hint, const char* format, const char* what) {
+  (void)pb_error(NULL, (pb_place){0}, code, hint, format, what);
+  return 1;
+}
+
+// NAME=1x3x224x224
+static bool parse_shape(char* text, pb_input_shape* shape) {
+  char* equals = strrchr(text, '=');
+  if (!equals || equals == text) return false;
+  *equals = 0;
+  shape->name = text;
+  shape->rank = 0;
+  for (char* at = equals + 1; *at;) {
+    char* end;
+    errno = 0;
+    long long extent = strtoll(at, &end, 10);
+    if (errno || end == at || extent < 1 || shape->rank == PB_GRAPH_RANK || (*end && *end != 'x')) return false;
+    shape->shape[shape->rank++] = extent;
+    at = *end ? end + 1 : end;
+    if (end[0] == 'x' && !end[1]) return false;
+  }
+  return shape->rank > 0;
+}
+
+typedef struct progress {
+  double start;
+  bool shown;
+} progress;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void show(void* user, const char* what) {
+  progress* p = user;
+  if (now() - p->start < 1 || !isatty(2)) return;
+  fprintf(stderr, "\r\033[K%s done", what);
+  p->shown = true;
+}
+
+static int write_text(const char* path, const char* text) {
+  FILE* f = path ? fopen(path, "w") : stdout;
+  if (!f || fputs(text, f) < 0 || (f != stdout && fclose(f))) {
+    (void)pb_system_error(NULL, (pb_place){.file = path ? path : "standard output"}, 1003, "cannot be written");
+    return 1;
+  }
+  return 0;
+}
+
+static bool known_emit(const char* emit) {
+  static const char* const kinds[] = {"engine", "s1", "s2", "s3", "s4", "asm", "commands"};
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
+    if (!strcmp(emit, kinds[k])) return true;
+  return pb_pass_named(emit) != NULL;
+}
+
+int main(int argc, char** argv) {
+  pb_compile_options o = {0};
+  pb_input_shape shapes[16];
+  const char* out = NULL;
+  bool time_passes = false;
+  for (int k = 1; k < argc; ++k) {
+    char* a = argv[k];
+    if (!strcmp(a, "--help")) return usage(stdout);
+    if (!strcmp(a, "--version")) return puts("pbc 0.1.0"), 0;
+    if (!strncmp(a, "--target=", 9)) o.target = a + 9;
+    else if (!strncmp(a, "--target-dir=", 13)) o.target_dir = a + 13;
+    else if (!strncmp(a, "--emit=", 7)) o.emit = a + 7;
+    else if (!strncmp(a, "--print-after=", 14)) o.print_after = a + 14;
+    else if (!strcmp(a, "--time-passes")) time_passes = true;
+    else if (!strcmp(a, "-o") && k + 1 < argc) out = argv[++k];
+    else if (!strncmp(a, "--input-shape", 13) && (a[13] == '=' || k + 1 < argc)) {
+      char* text = a[13] == '=' ? a + 14 : argv[++k];
+      if (o.shape_count == 16 || !parse_shape(text, &shapes[o.shape_count])) return fail(1004, "NAME=1x3x224x224", "'%s' is no input shape", text);
+      ++o.shape_count;
+    } else if (a[0] == '-') return fail(1002, "pbc --help lists the options", "no option '%s'", a);
+    else if (o.model) return fail(1005, NULL, "a second model '%s'", a);
+    else o.model = a;
+  }
+  o.shapes = shapes;
+  if (!o.model || !o.target) return usage(stderr);
+  if (o.emit && !known_emit(o.emit)) return fail(1006, "engine, s1, s2, s3, s4, commands or a pass's name", "cannot emit '%s'", o.emit);
+  if (o.print_after && !pb_pass_named(o.print_after)) return fail(1002, "pbc --help lists the passes", "no pass '%s'", o.print_after);
+  if (o.emit && !strcmp(o.emit, "engine")) o.emit = NULL;
+  if (!o.emit && !out) return fail(1007, "-o OUT.pbe", "%s", "no output file");
+  progress p = {.start = now()};
+  o.progress = show;
+  o.user = &p;
+  pb_diag diag = {0};
+  pb_compiled compiled;
+  pb_status status = pb_compile(&o, &diag, &compiled);
+  if (p.shown) fputs("\r\033[K", stderr);
+  for (int k = 0; time_passes && k < compiled.timing_count; ++k)
+    fprintf(stderr, "%-10s %8.3f s\n", compiled.timings[k].name, compiled.timings[k].seconds);
+  int rc = status == PB_OK ? 0 : 1;
+  if (!rc && compiled.text) rc = write_text(out, compiled.text);
+  else if (!rc && pb_engine_write(compiled.engine, out, &diag) != PB_OK) rc = 1;
+  pb_compiled_free(&compiled);
+  return rc;
+}
