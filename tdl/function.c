@@ -36,9 +36,12 @@ static double exact_exp2(double f) {
 
 static double exact(kind k, bool odd, double u) {
   switch (k) {
-    case EXP2: return exact_exp2(u);
-    case RECIP: return 1 / (1 + u);
-    default: return 1 / sqrt(odd ? 2 * (1 + u) : 1 + u);
+  case EXP2:
+    return exact_exp2(u);
+  case RECIP:
+    return 1 / (1 + u);
+  default:
+    return 1 / sqrt(odd ? 2 * (1 + u) : 1 + u);
   }
 }
 
@@ -136,8 +139,8 @@ static float scale(float p, int q) {
 }
 
 bool pb_function_known(const char* name, int table_bits, int degree) {
-  return kind_of(name) != UNKNOWN && table_bits >= PB_FUNCTION_MIN_TABLE_BITS && table_bits <= PB_FUNCTION_MAX_TABLE_BITS &&
-         degree >= 1 && degree <= PB_FUNCTION_MAX_DEGREE;
+  return kind_of(name) != UNKNOWN && table_bits >= PB_FUNCTION_MIN_TABLE_BITS &&
+         table_bits <= PB_FUNCTION_MAX_TABLE_BITS && degree >= 1 && degree <= PB_FUNCTION_MAX_DEGREE;
 }
 
 uint32_t pb_function_entries(const char* name, int table_bits) { return entries(kind_of(name), table_bits); }

@@ -14,6 +14,7 @@ static int usage(FILE* to) {
         "  --emit=engine|s1|s2|s3|s4|commands|PASS  what to make; text goes to standard output, or to -o\n"
         "  --print-after=PASS               the IR after a pass, on standard error\n"
         "  --time-passes                    seconds by pass, on standard error\n"
+        "  --bisect                         run the IR after every pass; name the first pass that changes a result\n"
         "  --target-dir=DIR                 where to look for targets first\n"
         "  --help, --version\n"
         "passes:\n", to);
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
     else if (!strncmp(a, "--emit=", 7)) o.emit = a + 7;
     else if (!strncmp(a, "--print-after=", 14)) o.print_after = a + 14;
     else if (!strcmp(a, "--time-passes")) time_passes = true;
+    else if (!strcmp(a, "--bisect")) o.check = true;
     else if (!strcmp(a, "-o") && k + 1 < argc) out = argv[++k];
     else if (!strncmp(a, "--input-shape", 13) && (a[13] == '=' || k + 1 < argc)) {
       char* text = a[13] == '=' ? a + 14 : argv[++k];

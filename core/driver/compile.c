@@ -1,5 +1,6 @@
 #include "core/driver/compile.h"
 
+#include "core/driver/check.h"
 #include "core/driver/host.h"
 #include "core/s1/s1.h"
 #include "core/s2/s2.h"
@@ -21,6 +22,7 @@ typedef struct compilation {
   pb_graph* graph;
   pb_s1 s1;
   bool has_module;
+  pb_results expected; // --check: what stage S2 gives
   double since;
 } compilation;
 
@@ -63,10 +65,25 @@ static pb_status front(compilation* c) {
   return PB_OK;
 }
 
+// Runs the IR as it is now and compares with what stage S2 gave.
+static pb_status check_pass(compilation* c, const char* pass) {
+  pb_results now;
+  PB_TRY(pb_check_run(&c->unit, 1, &now));
+  size_t first;
+  bool equal = pb_results_equal(&c->expected, &now, &first);
+  free(now.data);
+  stage_done(c, "check");
+  if (equal) return PB_OK;
+  return pb_error(c->unit.diag, (pb_place){.what = pass}, 4092, "this is a bug in the compiler: --emit=PASS shows the IR before and after",
+                  "this pass changed a result (byte %zu of the outputs is the first)", first);
+}
+
 static pb_status run_passes(compilation* c) {
+  if (c->options->check) PB_TRY(pb_check_run(&c->unit, 1, &c->expected));
   for (const pb_pass* p = pb_passes; p->name; ++p) {
     PB_TRY(p->run(&c->unit));
     stage_done(c, p->name);
+    if (c->options->check) PB_TRY(check_pass(c, p->name));
     bool last = !p[1].name && wants(c, "s3");
     if (wants(c, p->name) || last) {
       c->out->text = pb_module_print(c->unit.module);
@@ -130,6 +147,7 @@ static pb_status back(compilation* c) {
   e->target = chip->variant[0] ? pb_printf(&e->arena, "%s:%s", chip->name, chip->variant) : pb_strdup(&e->arena, chip->name);
   e->features = "";
   e->chip_revision = chip->revision;
+  e->command_bytes = chip->command_bytes;
   memcpy(e->chip_hash, chip->hash, sizeof e->chip_hash);
   e->description = pb_strdup(&e->arena, chip->json);
   PB_TRY(emit_kernels(c, e));
@@ -160,6 +178,7 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_status status = compile(&c);
   if (c.has_module) mlirModuleDestroy(c.unit.module);
   if (c.unit.context.ptr) mlirContextDestroy(c.unit.context);
+  free(c.expected.data);
   pb_s1_free(&c.s1);
   pb_graph_free(c.graph);
   pb_consts_free(&c.consts);

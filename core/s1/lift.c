@@ -48,15 +48,27 @@ static bool scalar_f32(const lifter* l, int tensor, float* value) {
   return true;
 }
 
-// A zero point; u8 codes are shifted to i8 by 128.
-static bool zero_point(const lifter* l, int tensor, double* zero, bool* is_unsigned) {
+static const pb_node* producer(const lifter* l, int tensor) {
+  int p = tensor < 0 ? -1 : l->g->tensors[tensor].producer;
+  return p < 0 ? NULL : &l->g->nodes[p];
+}
+
+// The zero point of QuantizeLinear (or of its partner); u8 codes are shifted to i8 by 128. By ONNX's rule codes without
+// a zero point are u8, unless output_dtype says otherwise.
+static bool zero_point(const lifter* l, const pb_node* n, double* zero) {
+  int tensor = input(n, 2);
   *zero = 0;
-  *is_unsigned = tensor < 0; // by ONNX's rule, no zero point means u8 for QuantizeLinear; the caller decides
-  if (tensor < 0) return true;
+  if (tensor < 0) {
+    const pb_node* maker = is(n, "DequantizeLinear") ? producer(l, n->inputs[0]) : n;
+    if (maker && is(maker, "QuantizeLinear")) {
+      if (maker != n && input(maker, 2) >= 0) return zero_point(l, maker, zero);
+      *zero = pb_node_int(maker, "output_dtype", 2) == 3 ? 0 : -128;
+    }
+    return true;
+  }
   const pb_const* c = constant(l, tensor);
   if (!c || c->type != PB_I8 || c->bytes != 1) return false;
-  *is_unsigned = l->g->tensors[tensor].is_unsigned;
-  *zero = *is_unsigned ? (double)*(const uint8_t*)c->data - 128 : (double)*(const int8_t*)c->data;
+  *zero = l->g->tensors[tensor].is_unsigned ? (double)*(const uint8_t*)c->data - 128 : (double)*(const int8_t*)c->data;
   return true;
 }
 
@@ -67,18 +79,12 @@ static int add_value(lifter* l, const char* name, pb_type type, int rank, const 
   return (int)l->out->value_count - 1;
 }
 
-static const pb_node* producer(const lifter* l, int tensor) {
-  int p = tensor < 0 ? -1 : l->g->tensors[tensor].producer;
-  return p < 0 ? NULL : &l->g->nodes[p];
-}
-
 // The codes behind a float tensor that DequantizeLinear makes.
 static pb_status read_codes(lifter* l, const pb_node* n, int tensor, quantised* q) {
   const pb_node* dq = producer(l, tensor);
   if (!dq || !is(dq, "DequantizeLinear"))
     return refuse(l, n, "quantise the model (QDQ, int8)", "its input is not quantised: only int8 QDQ operators run on this path");
-  bool is_unsigned;
-  if (!scalar_f32(l, input(dq, 1), &q->scale) || !zero_point(l, input(dq, 2), &q->zero, &is_unsigned))
+  if (!scalar_f32(l, input(dq, 1), &q->scale) || !zero_point(l, dq, &q->zero))
     return refuse(l, dq, NULL, "a scale or zero point that is not one constant number");
   if (q->scale <= 0 || !isfinite(q->scale)) return refuse(l, dq, NULL, "a scale that is not a positive number");
   q->value = dq->inputs[0] < 0 ? -1 : l->value_of[dq->inputs[0]];
@@ -101,10 +107,8 @@ static pb_status find_target(lifter* l, const pb_node* n, target* t) {
     int next = l->user[tensor];
     const pb_node* f = &l->g->nodes[next];
     if (is(f, "QuantizeLinear")) {
-      bool is_unsigned;
-      if (!scalar_f32(l, input(f, 1), &t->scale) || !zero_point(l, input(f, 2), &t->zero, &is_unsigned) || t->scale <= 0)
+      if (!scalar_f32(l, input(f, 1), &t->scale) || !zero_point(l, f, &t->zero) || !(t->scale > 0) || !isfinite(t->scale))
         return refuse(l, f, NULL, "a scale or zero point that is not one constant number");
-      if (input(f, 2) < 0) t->zero = -128;
       t->node = next;
       t->tensor = f->outputs[0];
       t->lo = least == -INFINITY ? -128 : code_of((float)least, t->scale, t->zero);
@@ -160,6 +164,8 @@ static pb_status read_weights(lifter* l, const pb_node* n, int tensor, const pb_
   *scales = s->data;
   if (*scale_count != 1 && (*scale_count != (*w)->shape[0] || pb_node_int(dq, "axis", 1) != 0))
     return refuse(l, dq, "axis=0", "weights with scales along another dim than the first");
+  for (int64_t k = 0; k < *scale_count; ++k)
+    if (!((*scales)[k] > 0) || !isfinite((*scales)[k])) return refuse(l, dq, NULL, "a scale that is not a positive number");
   for (uint64_t k = 0; z && k < z->bytes; ++k)
     if (((const char*)z->data)[k % z->bytes]) return refuse(l, dq, "symmetric weights", "weights with a zero point");
   return PB_OK;
@@ -181,7 +187,9 @@ static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, 
   for (int64_t o = 0; o < outputs; ++o) {
     int64_t sum = 0;
     for (int64_t k = 0; k < each; ++k) sum += weights[o * each + k];
-    bias[o] = (int32_t)((int64_t)bias[o] - (int64_t)x->zero * sum);
+    int64_t folded = (int64_t)bias[o] - (int64_t)x->zero * sum;
+    if (folded < INT32_MIN || folded > INT32_MAX) return refuse(l, n, NULL, "a bias that does not fit 32 bits with the zero point folded in");
+    bias[o] = (int32_t)folded;
     float product = x->scale * scales[scale_count == 1 ? 0 : o];
     m[o] = product / t->scale;
   }
@@ -204,7 +212,9 @@ static pb_status read_window(lifter* l, const pb_node* n, const pb_s1_value* x, 
   bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4);
   if (pb_node_int(n, "ceil_mode", 0)) return refuse(l, n, "ceil_mode=0", "windows that hang over the edge (ceil_mode)");
   for (int k = 0; k < 2; ++k) {
-    if (op->stride[k] < 1 || op->dilation[k] < 1 || op->window[k] < 1 || op->pad[k] < 0 || op->pad[k + 2] < 0)
+    const int64_t most = 1 << 20;
+    if (op->stride[k] < 1 || op->dilation[k] < 1 || op->window[k] < 1 || op->pad[k] < 0 || op->pad[k + 2] < 0 || op->stride[k] > most ||
+        op->dilation[k] > most || op->window[k] > most || op->pad[k] > most || op->pad[k + 2] > most)
       return refuse(l, n, NULL, "a stride, dilation, window or pad that makes no sense");
     int64_t extent = x->shape[2 + k], reach = (op->window[k] - 1) * op->dilation[k] + 1;
     if (same) {
@@ -292,6 +302,7 @@ static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   PB_TRY(find_target(l, n, &t));
   pb_s1_value in = l->out->values[x.value];
   if (t.scale != x.scale || t.zero != x.zero) return refuse(l, n, "the same scale in front and behind", "MaxPool that rescales");
+  if (t.lo != -128 || t.hi != 127) return refuse(l, n, "Relu in front of the pooling", "MaxPool with a clamp behind it");
   if (in.rank != 4 || in.shape[0] != 1) return refuse(l, n, NULL, "only pooling over two dims, batch 1, is read");
   pb_s1_op op = new_op(n, PB_S1_MAXPOOL, &t);
   read_pair(n, "kernel_shape", op.window);
@@ -376,7 +387,7 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
       memcpy(&shape[rank], (const char*)c->data + 8 * rank, 8);
       if (shape[rank] == 0 && rank < in.rank) shape[rank] = in.shape[rank];
       if (shape[rank] == -1) free_dim = rank;
-      else if (shape[rank] > 0 && shape[rank] <= total) known *= shape[rank];
+      else if (shape[rank] > 0 && shape[rank] <= total / known) known *= shape[rank];
       else return refuse(l, n, NULL, "a shape that does not fit");
     }
     if (free_dim >= 0) shape[free_dim] = known ? total / known : 0;
@@ -392,12 +403,10 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
 
 static pb_status lift_quantise(lifter* l, const pb_node* n) {
   target t = {.tensor = n->outputs[0]};
-  bool is_unsigned;
   int source = n->inputs[0] < 0 ? -1 : l->value_of[n->inputs[0]];
   if (source < 0) return refuse(l, n, NULL, "its input is a float that no operator here makes");
-  if (!scalar_f32(l, input(n, 1), &t.scale) || !zero_point(l, input(n, 2), &t.zero, &is_unsigned) || t.scale <= 0)
+  if (!scalar_f32(l, input(n, 1), &t.scale) || !zero_point(l, n, &t.zero) || !(t.scale > 0) || !isfinite(t.scale))
     return refuse(l, n, NULL, "a scale or zero point that is not one constant number");
-  if (input(n, 2) < 0) t.zero = -128;
   t.lo = -128;
   t.hi = 127;
   pb_s1_op op = new_op(n, PB_S1_QUANTISE, &t);

@@ -79,7 +79,16 @@ def resnet(build, blocks, bottleneck, classes):
 
 def mobilenetv2(build, classes):
     build.conv("stem", 32, 3, 2, "relu6")
-    settings = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
+    # (expansion, channels, blocks, stride of the first block): table 2 of Sandler et al., 2018.
+    settings = [
+        (1, 16, 1, 1),
+        (6, 24, 2, 2),
+        (6, 32, 3, 2),
+        (6, 64, 4, 2),
+        (6, 96, 3, 1),
+        (6, 160, 3, 2),
+        (6, 320, 1, 1),
+    ]
     number = 0
     for expand, cout, count, first_stride in settings:
         for block in range(count):

@@ -22,9 +22,15 @@ import os
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 
 f32 = np.float32
+
+
+def require(condition, text):
+    if not condition:
+        raise ValueError(text)
 
 
 def quantize(x, scale, zero):
@@ -38,7 +44,7 @@ def dequantize(codes, scale, zero):
 
 def requantize(acc, multiplier, zero, bounds):
     """int64 accumulators (which must fit int32) to codes; `multiplier` broadcasts against them."""
-    assert acc.min() >= -(2**31) and acc.max() < 2**31, "accumulator leaves int32"
+    require(acc.min() >= -(2**31) and acc.max() < 2**31, "accumulator leaves int32")
     scaled = np.rint(acc.astype(np.int32).astype(f32) * multiplier) + f32(zero)
     return np.clip(scaled, *bounds).astype(np.int8)
 
@@ -128,7 +134,7 @@ class Reference:
         """Weights, bias and multipliers of a Conv or Gemm, and its input's scale."""
         name, sx, zx = self.source(node.input[0])
         weight, sw, zw = self.source(node.input[1])
-        assert not np.any(zw), "weights must have zero point 0"
+        require(not np.any(zw), "weights must have zero point 0")
         multiplier = (f32(sx) * np.atleast_1d(sw)).astype(f32) / sy
         bias = np.zeros(1, np.int32)
         if len(node.input) > 2 and node.input[2]:
@@ -137,7 +143,7 @@ class Reference:
 
     def op_conv(self, node, attrs, values, sy, zy, limits):
         name, zx, weight, bias, multiplier = self.weighted(node, sy)
-        assert attrs.get("auto_pad", b"NOTSET") == b"NOTSET", "auto_pad is not supported"
+        require(attrs.get("auto_pad", b"NOTSET") == b"NOTSET", "auto_pad is not supported")
         acc = conv_sum(
             values[name].astype(np.int16) - np.int16(zx),
             weight,
@@ -150,7 +156,7 @@ class Reference:
 
     def op_gemm(self, node, attrs, values, sy, zy, limits):
         plain = attrs.get("alpha", 1.0) == 1.0 and attrs.get("beta", 1.0) == 1.0 and not attrs.get("transA", 0)
-        assert plain, "Gemm with alpha, beta or transA is not supported"
+        require(plain, "Gemm with alpha, beta or transA is not supported")
         name, zx, weight, bias, multiplier = self.weighted(node, sy)
         weight = weight.T if attrs.get("transB", 0) else weight
         x = values[name].astype(np.float64) - zx
@@ -174,12 +180,12 @@ class Reference:
 
     def same_scale(self, node, sy, zy):
         name, scale, zero = self.source(node.input[0])
-        assert f32(scale) == sy and zero == zy, f"'{node.op_type}' must keep its input's scale"
+        require(f32(scale) == sy and zero == zy, f"'{node.op_type}' must keep its input's scale")
         return name
 
     def op_maxpool(self, node, attrs, values, sy, zy, limits):
         x = pad_image(values[self.same_scale(node, sy, zy)], attrs.get("pads", [0] * 4), -128)
-        assert not attrs.get("ceil_mode", 0), "ceil_mode is not supported"
+        require(not attrs.get("ceil_mode", 0), "ceil_mode is not supported")
         strides, dilations = attrs.get("strides", [1, 1]), attrs.get("dilations", [1, 1])
         best = windows(x, attrs["kernel_shape"], strides, dilations).max((4, 5))
         return np.clip(best, *limits).astype(np.int8)
@@ -219,8 +225,11 @@ def main():
     parser.add_argument("--output", required=True, help=".npy that receives the model's first output")
     parser.add_argument("--dump", metavar="DIR", help="also write every int8 tensor to DIR/<name>.npy")
     args = parser.parse_args()
-    reference = Reference(onnx.load(args.model))
-    results = reference.run({reference.inputs[0]: np.load(args.input).astype(f32)})
+    try:
+        reference = Reference(onnx.load(args.model))
+        results = reference.run({reference.inputs[0]: np.load(args.input).astype(f32)})
+    except (OSError, ValueError, DecodeError) as error:
+        raise SystemExit(f"{args.model}: error: {error}")
     np.save(args.output, results[reference.outputs[0]])
     if args.dump:
         os.makedirs(args.dump, exist_ok=True)

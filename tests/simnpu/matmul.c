@@ -1,6 +1,6 @@
 // An int8 matrix product written as a kernel would be: weights of the next tile load while the array works on this one,
 // results are requantised and stored behind it. Prints the array's use; fails below the share of peak asked for.
-//   matmul LANES SIZE MIN_PERCENT [OPTIONS]
+//   matmul MODEL SIZE MIN_PERCENT [OPTIONS]
 #include "program.h"
 #include "reference.h"
 
@@ -12,7 +12,7 @@
 enum { ARG_A, ARG_B, ARG_C, ARG_PARAMETERS };
 
 typedef struct plan {
-  int d, size, rows; // rows of A held at once, twice
+  int d, size, rows;          // rows of A held at once, twice
   int a[2], strip[2], out[2]; // rows of the scratchpad
   int sums[2], bias, scale;   // rows of the accumulator
 } plan;
@@ -36,22 +36,24 @@ static plan make_plan(int d, int size) {
 static void load_a(program* g, const plan* p, int m) {
   int tiles = p->size / p->d, step = tiles < 4 ? tiles : 4;
   for (int k = 0; k < tiles; k += step)
-    ADD(g, "LDS0", {"arg", ARG_A}, {"off", m * p->rows * p->size + k * p->d}, {"ni", step}, {"nj", p->rows}, {"nb", p->d}, {"si", p->d},
-        {"sj", p->size}, {"loc", (p->a[m & 1] + k * p->rows) * p->d}, {"li", p->rows * p->d}, {"lj", p->d}, {"ihi", step}, {"jhi", p->rows});
+    ADD(g, "LDS0", {"arg", ARG_A}, {"off", m * p->rows * p->size + k * p->d}, {"ni", step}, {"nj", p->rows},
+        {"nb", p->d}, {"si", p->d}, {"sj", p->size}, {"loc", (p->a[m & 1] + k * p->rows) * p->d},
+        {"li", p->rows * p->d}, {"lj", p->d}, {"ihi", step}, {"jhi", p->rows});
 }
 
 static void add_tile(program* g, const plan* p, int m, int n, int* turn, int* bank) {
   int tiles = p->size / p->d, s = *turn & 1;
-  ADD(g, "LDS1", {"arg", ARG_B}, {"off", n * p->d}, {"ni", 1}, {"nj", p->size}, {"nb", p->d}, {"sj", p->size}, {"loc", p->strip[s] * p->d},
-      {"lj", p->d}, {"ihi", 1}, {"jhi", p->size});
+  ADD(g, "LDS1", {"arg", ARG_B}, {"off", n * p->d}, {"ni", 1}, {"nj", p->size}, {"nb", p->d}, {"sj", p->size},
+      {"loc", p->strip[s] * p->d}, {"lj", p->d}, {"ihi", 1}, {"jhi", p->size});
   for (int k = 0; k < tiles; ++k, *bank ^= 1) {
     ADD(g, "WLD", {"src", p->strip[s] + k * p->d}, {"sk", 1}, {"w", *bank});
-    ADD(g, "MMA", {"a", p->a[m & 1] + k * p->rows}, {"aj", 1}, {"c", p->sums[s]}, {"cj", 1}, {"ni", 1}, {"nj", p->rows}, {"w", *bank}, {"acc", k > 0});
+    ADD(g, "MMA", {"a", p->a[m & 1] + k * p->rows}, {"aj", 1}, {"c", p->sums[s]}, {"cj", 1}, {"ni", 1}, {"nj", p->rows},
+        {"w", *bank}, {"acc", k > 0});
   }
-  ADD(g, "VRQ", {"a", p->sums[s]}, {"aj", 1}, {"pb", p->bias}, {"ps", p->scale}, {"y", p->out[s]}, {"yj", 1}, {"ni", 1}, {"nj", p->rows},
-      {"zp", 3}, {"lo", -128}, {"hi", 127});
-  ADD(g, "STS", {"arg", ARG_C}, {"off", m * p->rows * p->size + n * p->d}, {"ni", 1}, {"nj", p->rows}, {"nb", p->d}, {"sj", p->size},
-      {"loc", p->out[s] * p->d}, {"lj", p->d});
+  ADD(g, "VRQ", {"a", p->sums[s]}, {"aj", 1}, {"pb", p->bias}, {"ps", p->scale}, {"y", p->out[s]}, {"yj", 1}, {"ni", 1},
+      {"nj", p->rows}, {"zp", 3}, {"lo", -128}, {"hi", 127});
+  ADD(g, "STS", {"arg", ARG_C}, {"off", m * p->rows * p->size + n * p->d}, {"ni", 1}, {"nj", p->rows}, {"nb", p->d},
+      {"sj", p->size}, {"loc", p->out[s] * p->d}, {"lj", p->d});
   ++*turn;
 }
 
@@ -62,7 +64,7 @@ int main(int argc, char** argv) {
   int d = atoi(argv[1]), size = atoi(argv[2]);
   double least = atof(argv[3]);
   device dev;
-  device_start(&dev, d, argc > 4 ? argv[4] : NULL);
+  device_start(&dev, argv[1], argc > 4 ? argv[4] : NULL);
   plan p = make_plan(d, size);
   program g;
   program_init(&g, dev.chip);

@@ -51,7 +51,8 @@ static int64_t steps(const pb_command* c, const char* i, const char* j) {
 }
 
 // ni x nj rows of `where` from the row in field `base`.
-static access rows(const pb_chip* chip, const pb_command* c, place where, bool written, const char* base, const char* i, const char* j) {
+static access rows(const pb_chip* chip, const pb_command* c, place where, bool written, const char* base, const char* i,
+                   const char* j) {
   int64_t unit = row_bytes(chip, where);
   return range(where, written, command_field(c, base) * unit, steps(c, i, j) * unit, unit);
 }
@@ -67,7 +68,8 @@ static int move_accesses(const pb_command* c, const uint64_t* args, access* out)
   bool store = name[0] == 'S';
   int64_t len = command_field(c, "nb") * (local == IN_ACC ? 4 : 1);
   out[0] = range(local, !store, command_field(c, "loc"), steps(c, "li", "lj"), len);
-  out[1] = range(IN_DRAM, store, (int64_t)args[command_field(c, "arg")] + command_field(c, "off"), steps(c, "si", "sj"), len);
+  out[1] = range(IN_DRAM, store, (int64_t)args[command_field(c, "arg")] + command_field(c, "off"), steps(c, "si", "sj"),
+                 len);
   return 2;
 }
 
@@ -79,7 +81,8 @@ int command_accesses(const pb_chip* chip, const uint64_t* args, const pb_command
   int n = 0;
   if (starts(name, "LD") || starts(name, "ST")) return move_accesses(c, args, out);
   if (strcmp(name, "WLD") == 0) {
-    out[n++] = range(IN_SPAD, false, command_field(c, "src") * lanes, (lanes - 1) * command_field(c, "sk") * lanes, lanes);
+    out[n++] =
+        range(IN_SPAD, false, command_field(c, "src") * lanes, (lanes - 1) * command_field(c, "sk") * lanes, lanes);
     out[n++] = range(IN_WREG, true, command_field(c, "w") * bank, 0, bank);
     return n;
   }
@@ -106,13 +109,14 @@ int command_accesses(const pb_chip* chip, const uint64_t* args, const pb_command
 static bool conflict(const access* a, int na, const access* b, int nb) {
   for (int x = 0; x < na; ++x)
     for (int y = 0; y < nb; ++y)
-      if (a[x].place == b[y].place && (a[x].written || b[y].written) && a[x].lo < b[y].hi && b[y].lo < a[x].hi) return true;
+      if (a[x].place == b[y].place && (a[x].written || b[y].written) && a[x].lo < b[y].hi && b[y].lo < a[x].hi)
+        return true;
   return false;
 }
 
-// Tokens of one pair of queues are taken in the order in which they were given, so a command that must follow command m of
-// another queue either follows it already, because an earlier command here took a token of m's or a later one's, or takes
-// a new one, and m has none given to this queue yet.
+// Tokens of one pair of queues are taken in the order in which they were given, so a command that must follow command m
+// of another queue either follows it already, because an earlier command here took a token of m's or a later one's, or
+// takes a new one, and m has none given to this queue yet.
 void program_order(program* p) {
   access(*all)[MAX_ACCESSES] = calloc((size_t)p->count + 1, sizeof *all);
   int* counts = calloc((size_t)p->count + 1, sizeof *counts);
@@ -139,14 +143,34 @@ void program_order(program* p) {
 
 // Device ------------------------------------------------------------------------------------------------------------
 
-void device_start(device* d, int lanes, const char* options) {
-  char path[512], spec[32];
-  snprintf(path, sizeof path, "%s/lib/libsimnpu_rtl_%d.so", PB_BINARY_DIR, lanes);
+// Descriptions are read once: opening devices is cheap then.
+static pb_chip* chips[3];
+
+static void free_chips(void) {
+  for (int n = 0; n < 3; ++n) {
+    if (chips[n]) pb_chip_free(chips[n]);
+    chips[n] = NULL;
+  }
+}
+
+static pb_chip* chip_of(int lanes) {
+  int n = lanes / 16;
+  if (chips[n]) return chips[n];
+  char spec[32];
   snprintf(spec, sizeof spec, lanes == 16 ? "simnpu" : "simnpu:%d", lanes);
+  pb_diag diag = {0};
+  if (pb_chip_find(spec, NULL, &diag, &chips[n]) != PB_OK) exit(1);
+  atexit(free_chips);
+  return chips[n];
+}
+
+void device_start(device* d, const char* model, const char* options) {
+  int lanes = atoi(model);
+  char path[512];
+  snprintf(path, sizeof path, "%s/lib/libsimnpu_rtl_%s.so", PB_BINARY_DIR, model);
   memset(d, 0, sizeof *d);
   d->lanes = lanes;
-  pb_diag diag = {0};
-  if (pb_chip_find(spec, NULL, &diag, &d->chip) != PB_OK) exit(1);
+  d->chip = chip_of(lanes);
   d->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!d->library) {
     fprintf(stderr, "%s\n", dlerror());
@@ -164,7 +188,6 @@ void device_start(device* d, int lanes, const char* options) {
 void device_stop(device* d) {
   d->ops->close(d->handle);
   dlclose(d->library);
-  pb_chip_free(d->chip);
 }
 
 uint64_t device_buffer(device* d, uint64_t bytes) {
@@ -182,7 +205,9 @@ int device_run(device* d, const program* p, uint64_t cycle_limit) {
   for (int q = 0; q < QUEUES; ++q) {
     uint32_t count = 0;
     for (int n = 0; n < p->count; ++n)
-      if (p->commands[n].insn->queue == q && pb_encode(d->chip, &p->commands[n], stream + bytes * count++, &diag) != PB_OK) abort();
+      if (p->commands[n].insn->queue == q &&
+          pb_encode(d->chip, &p->commands[n], stream + bytes * count++, &diag) != PB_OK)
+        abort();
     kernel.count[q] = count;
     if (count == 0) continue;
     kernel.stream[q] = device_buffer(d, count * bytes);

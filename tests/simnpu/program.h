@@ -37,7 +37,8 @@ void program_free(program* p);
 pb_command* program_add(program* p, const char* insn, const field_value* values);
 #define ADD(p, insn, ...) program_add(p, insn, (const field_value[]){__VA_ARGS__, {0}})
 int64_t command_field(const pb_command* command, const char* name); // 0 when the instruction has no such field
-// Gives the commands the waits and signals that keep every pair on different queues in order that touches the same bytes.
+// Gives the commands the waits and signals that keep every pair on different queues in order that touches the same
+// bytes.
 void program_order(program* p);
 
 // What one command touches. Returns how many.
@@ -51,8 +52,8 @@ typedef struct device {
   int lanes; // D
 } device;
 
-// Opens the RTL of the array with `lanes` rows, e.g. with options "latency=100".
-void device_start(device* d, int lanes, const char* options);
+// Opens a model of the RTL: "8", "16", "32", "8_systolic"; options as "latency=100".
+void device_start(device* d, const char* model, const char* options);
 void device_stop(device* d);
 uint64_t device_buffer(device* d, uint64_t bytes);
 // Encodes, submits and waits; returns the device's fault code.

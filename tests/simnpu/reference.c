@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,9 +69,12 @@ static void move(reference* r, const program* p, const pb_command* c) {
       uint64_t dram = p->args[get(c, "arg")] + (uint64_t)at(c, "off", "si", "sj", i, j);
       uint8_t* local = (word ? r->acc : r->spad) + at(c, "loc", "li", "lj", i, j);
       bool inside = !box || (i >= get(c, "ilo") && i < get(c, "ihi") && j >= get(c, "jlo") && j < get(c, "jhi"));
-      if (store) memcpy(r->dram + dram, local, (size_t)len);
-      else if (inside) memcpy(local, r->dram + dram, (size_t)len);
-      else memset(local, (int)get(c, "fill") & 255, (size_t)len);
+      if (store)
+        memcpy(r->dram + dram, local, (size_t)len);
+      else if (inside)
+        memcpy(local, r->dram + dram, (size_t)len);
+      else
+        memset(local, (int)get(c, "fill") & 255, (size_t)len);
     }
 }
 
@@ -136,10 +140,14 @@ static void codes_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
 
 static float binary(const char* name, float a, float b) {
   switch (name[2]) { // VaDd, VSub, VMul, VMax, VMin
-    case 'D': return add(a, b);
-    case 'U': return name[1] == 'S' ? add(a, -b) : mul(a, b);
-    case 'A': return reference_max(a, b);
-    default: return reference_min(a, b);
+  case 'D':
+    return add(a, b);
+  case 'U':
+    return name[1] == 'S' ? add(a, -b) : mul(a, b);
+  case 'A':
+    return reference_max(a, b);
+  default:
+    return reference_min(a, b);
   }
 }
 
@@ -159,9 +167,12 @@ static void words_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
   }
   bool two = pb_insn_field(c->insn, "b") >= 0, spread = two && name[4] == 'R';
   for (int l = 0; l < r->lanes; ++l) {
-    if (is(c, "VDQ")) x[l] = mul((float)(codes(r, a)[l] - get(c, "za")), words(r, get(c, "ps"))[l]);
-    else if (is(c, "VI2F")) x[l] = (float)ints(r, a)[l];
-    else if (two) x[l] = binary(name, words(r, a)[l], words(r, at(c, "b", "bi", "bj", i, j))[spread ? 0 : l]);
+    if (is(c, "VDQ"))
+      x[l] = mul((float)(codes(r, a)[l] - get(c, "za")), words(r, get(c, "ps"))[l]);
+    else if (is(c, "VI2F"))
+      x[l] = (float)ints(r, a)[l];
+    else if (two)
+      x[l] = binary(name, words(r, a)[l], words(r, at(c, "b", "bi", "bj", i, j))[spread ? 0 : l]);
     else
       x[l] = pb_function_eval(is(c, "VEXP2") ? "exp2" : is(c, "VRECIP") ? "recip" : "rsqrt", 6, 2, words(r, a)[l]);
   }
@@ -176,7 +187,8 @@ static void run(reference* r, const program* p, const pb_command* c) {
   }
   if (is(c, "WLD")) {
     for (int k = 0; k < r->lanes; ++k)
-      memcpy(r->wreg + (get(c, "w") * r->lanes + k) * r->lanes, codes(r, get(c, "src") + k * get(c, "sk")), (size_t)r->lanes);
+      memcpy(r->wreg + (get(c, "w") * r->lanes + k) * r->lanes, codes(r, get(c, "src") + k * get(c, "sk")),
+             (size_t)r->lanes);
     return;
   }
   if (is(c, "MMA")) {
@@ -194,4 +206,19 @@ static void run(reference* r, const program* p, const pb_command* c) {
 
 void reference_run(reference* r, const program* p) {
   for (int n = 0; n < p->count; ++n) run(r, p, &p->commands[n]);
+}
+
+void reference_compare(const reference* r, const program* p, device* d, uint64_t end, char* difference, size_t size) {
+  uint64_t first = p->args[0];
+  uint8_t* image = malloc(end - first);
+  if (d->ops->copy_out(d->handle, first, image, end - first)) abort();
+  difference[0] = 0;
+  for (uint64_t b = first; b < end && !difference[0]; ++b)
+    if (image[b - first] != r->dram[b]) {
+      int n = 0;
+      while (n + 1 < PB_DEVICE_MAX_ARGS && p->args[n + 1] && b >= p->args[n + 1]) ++n;
+      snprintf(difference, size, "buffer %d byte %llu is %02x, should be %02x", n, (unsigned long long)(b - p->args[n]),
+               image[b - first], r->dram[b]);
+    }
+  free(image);
 }

@@ -4,6 +4,8 @@
 
 #include "program.h"
 
+#include <stddef.h>
+
 typedef struct reference {
   int lanes;
   uint8_t *spad, *acc, *wreg;
@@ -16,6 +18,10 @@ void reference_init(reference* r, const pb_chip* chip, uint64_t dram_bytes);
 void reference_free(reference* r);
 // Runs the commands in order.
 void reference_run(reference* r, const program* p);
+
+// Compares the buffers of the program's arguments, from the first to `end`, with the device's. The first difference is
+// written as text; empty: none.
+void reference_compare(const reference* r, const program* p, device* d, uint64_t end, char* difference, size_t size);
 
 float reference_max(float a, float b); // a number wins over NaN; -0 < +0
 float reference_min(float a, float b);

@@ -1,0 +1,254 @@
+// File to engine. Nothing of the file is believed before it is checked: first sizes and checksums, then each number as it
+// is read, then what pb__engine_check asks of every engine.
+#include "core/artefact/format.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct span {
+  const uint8_t* bytes;
+  uint64_t count;
+} span;
+
+typedef struct reader {
+  const char* path;
+  pb_diag* diag;
+  span file, sections[PB_SECTION_COUNT];
+} reader;
+
+static pb_status refuse(const reader* r, int code, const char* text) {
+  return pb_error(r->diag, (pb_place){.file = r->path}, code, NULL, "%s", text);
+}
+
+static pb_status map_file(reader* r, pb_engine* engine) {
+  pb_place place = {.file = r->path};
+  errno = 0;
+  int fd = open(r->path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return pb_system_error(r->diag, place, 5001, "cannot open the engine");
+  struct stat info;
+  pb_status status = PB_OK;
+  void* map = MAP_FAILED;
+  if (fstat(fd, &info) != 0) status = pb_system_error(r->diag, place, 5001, "cannot read the engine");
+  else if (!S_ISREG(info.st_mode)) status = refuse(r, 5001, "not a file");
+  else if (info.st_size < PB_HEADER_BYTES) status = refuse(r, 5002, "not an engine: too short for a header");
+  else if ((map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+    status = pb_system_error(r->diag, place, 5001, "cannot map the engine");
+  close(fd);
+  if (status != PB_OK) return status;
+  engine->mapping = map;
+  engine->mapping_bytes = (uint64_t)info.st_size;
+  r->file = (span){map, (uint64_t)info.st_size};
+  return PB_OK;
+}
+
+static pb_status check_header(const reader* r) {
+  const uint8_t* head = r->file.bytes;
+  uint64_t table_end = PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT;
+  if (memcmp(head, PB_ENGINE_MAGIC, 8)) return refuse(r, 5002, "not an engine: it does not start with " PB_ENGINE_MAGIC);
+  if (pb__get(head + 8, 4) != PB_ENGINE_VERSION)
+    return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again", "engine version %llu; this runtime reads %d",
+                    (unsigned long long)pb__get(head + 8, 4), PB_ENGINE_VERSION);
+  if (pb__get(head + 12, 4) != PB_SECTION_COUNT) return refuse(r, 5004, "wrong number of sections");
+  if (pb__get(head + 16, 8) != r->file.count || r->file.count < table_end)
+    return pb_error(r->diag, (pb_place){.file = r->path}, 5004, "the file may have been cut off", "the file has %llu bytes, its header says %llu",
+                    (unsigned long long)r->file.count, (unsigned long long)pb__get(head + 16, 8));
+  uint8_t copy[PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT];
+  memcpy(copy, head, sizeof copy);
+  memset(copy + 24, 0, 8);
+  if (pb__crc64(0, copy, sizeof copy) != pb__get(head + 24, 8)) return refuse(r, 5005, "the header's checksum is wrong");
+  return PB_OK;
+}
+
+static bool all_zero(const uint8_t* bytes, uint64_t count) {
+  for (uint64_t k = 0; k < count; ++k)
+    if (bytes[k]) return false;
+  return true;
+}
+
+// The places of the sections follow from their sizes; no other place is taken, so they can neither overlap nor leave holes.
+static pb_status check_sections(reader* r) {
+  uint64_t at = PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT;
+  for (int s = 0; s < PB_SECTION_COUNT; ++s) {
+    const uint8_t* row = r->file.bytes + PB_HEADER_BYTES + PB_SECTION_BYTES * s;
+    uint64_t offset = pb__get(row + 8, 8), bytes = pb__get(row + 16, 8);
+    if (pb__get(row, 8) != (uint64_t)s || offset != pb__align_up(at, pb__section_align(s)) || offset > r->file.count ||
+        bytes > r->file.count - offset)
+      return refuse(r, 5004, "a section is out of place");
+    if (!all_zero(r->file.bytes + at, offset - at)) return refuse(r, 5005, "bytes between sections are not zero");
+    r->sections[s] = (span){r->file.bytes + offset, bytes};
+    if (pb__crc64(0, r->file.bytes + offset, bytes) != pb__get(row + 24, 8)) return refuse(r, 5005, "a section's checksum is wrong");
+    at = offset + bytes;
+  }
+  return at == r->file.count ? PB_OK : refuse(r, 5004, "bytes after the last section");
+}
+
+// A cursor over the program section. Past the end it reads zeros and is marked as broken.
+typedef struct cursor {
+  const uint8_t* at;
+  uint64_t left;
+  bool broken;
+  pb_arena* arena;
+} cursor;
+
+static uint64_t get(cursor* c, int count) {
+  if (c->left < (uint64_t)count) {
+    c->broken = true;
+    c->left = 0;
+    return 0;
+  }
+  uint64_t value = pb__get(c->at, count);
+  c->at += count;
+  c->left -= (uint64_t)count;
+  return value;
+}
+
+// A number of things of which each takes at least `least` bytes, so that no more is allocated than the file can fill.
+static int get_count(cursor* c, uint64_t least) {
+  uint64_t count = get(c, 4);
+  if (count <= c->left / least) return (int)count;
+  c->broken = true;
+  return 0;
+}
+
+static char* get_text(cursor* c) {
+  uint64_t n = get(c, 4);
+  if (n > c->left || memchr(c->at, 0, n)) {
+    c->broken = true;
+    return pb_strdup(c->arena, "");
+  }
+  char* text = pb_alloc(c->arena, n + 1);
+  memcpy(text, c->at, n);
+  c->at += n;
+  c->left -= n;
+  return text;
+}
+
+static pb_tensor_info* get_tensors(cursor* c, int* count) {
+  *count = get_count(c, 6);
+  pb_tensor_info* tensors = PB_NEW_ARRAY(c->arena, pb_tensor_info, (size_t)*count);
+  for (int k = 0; k < *count; ++k) {
+    pb_tensor_info* t = &tensors[k];
+    t->name = get_text(c);
+    t->type = (pb_type)get(c, 1);
+    t->rank = (int)get(c, 1);
+    if (t->rank > PB_MAX_RANK) {
+      c->broken = true;
+      t->rank = 0;
+    }
+    for (int d = 0; d < t->rank; ++d) t->shape[d] = (int64_t)get(c, 8);
+  }
+  return tensors;
+}
+
+static void get_kernel(cursor* c, pb_kernel* kernel) {
+  kernel->name = get_text(c);
+  kernel->is_words = get(c, 1) != 0;
+  if (kernel->is_words) {
+    pb_words_kernel* words = &kernel->words;
+    words->queue_count = (int)get(c, 1);
+    words->count = PB_NEW_ARRAY(c->arena, uint32_t, (size_t)words->queue_count);
+    words->streams = PB_NEW_ARRAY(c->arena, uint8_t*, (size_t)words->queue_count);
+    for (int q = 0; q < words->queue_count; ++q) words->count[q] = (uint32_t)get(c, 4);
+  } else {
+    kernel->symbol = get_text(c);
+  }
+  kernel->predicted_cycles = get(c, 8);
+  kernel->bound = get_text(c);
+}
+
+static void get_step(cursor* c, pb_step* step) {
+  step->op = (pb_host_op)get(c, 1);
+  step->kernel = (int)get(c, 4);
+  step->origin = get_text(c);
+  step->macs = get(c, 8);
+  step->arg_count = (int)get(c, 1);
+  if (step->arg_count > PB_ENGINE_MAX_ARGS) {
+    c->broken = true;
+    step->arg_count = 0;
+  }
+  for (int a = 0; a < step->arg_count; ++a) {
+    step->args[a].space = (pb_space)get(c, 1);
+    step->args[a].value = get(c, 8);
+  }
+}
+
+static pb_status program_get(const reader* r, pb_engine* engine) {
+  span section = r->sections[PB_SECTION_PROGRAM];
+  cursor c = {.at = section.bytes, .left = section.count, .arena = &engine->arena};
+  engine->target = get_text(&c);
+  for (size_t k = 0; k < sizeof engine->chip_hash; ++k) engine->chip_hash[k] = (uint8_t)get(&c, 1);
+  engine->chip_revision = (int)get(&c, 4);
+  engine->command_bytes = (int)get(&c, 4);
+  engine->features = get_text(&c);
+  engine->arena_bytes = get(&c, 8);
+  engine->inputs = get_tensors(&c, &engine->input_count);
+  engine->outputs = get_tensors(&c, &engine->output_count);
+  engine->kernel_count = get_count(&c, 18);
+  engine->kernels = PB_NEW_ARRAY(c.arena, pb_kernel, (size_t)engine->kernel_count);
+  for (int k = 0; k < engine->kernel_count; ++k) get_kernel(&c, &engine->kernels[k]);
+  engine->step_count = get_count(&c, 18);
+  engine->steps = PB_NEW_ARRAY(c.arena, pb_step, (size_t)engine->step_count);
+  for (int k = 0; k < engine->step_count; ++k) get_step(&c, &engine->steps[k]);
+  if (c.broken) return refuse(r, 5006, "the program section ends too soon");
+  return c.left ? refuse(r, 5006, "bytes after the program") : PB_OK;
+}
+
+static pb_status take_streams(const reader* r, pb_engine* engine) {
+  span rest = r->sections[PB_SECTION_STREAMS];
+  for (int k = 0; k < engine->kernel_count; ++k) {
+    pb_words_kernel* words = &engine->kernels[k].words;
+    for (int q = 0; engine->kernels[k].is_words && q < words->queue_count; ++q) {
+      uint64_t bytes = (uint64_t)words->count[q] * (uint64_t)engine->command_bytes;
+      if (bytes > rest.count) return refuse(r, 5006, "the commands end too soon");
+      words->streams[q] = (uint8_t*)(uintptr_t)rest.bytes;
+      rest = (span){rest.bytes + bytes, rest.count - bytes};
+    }
+  }
+  return rest.count ? refuse(r, 5006, "bytes after the last command") : PB_OK;
+}
+
+static pb_status take_blobs(const reader* r, pb_engine* engine) {
+  span text = r->sections[PB_SECTION_DESCRIPTION], native = r->sections[PB_SECTION_NATIVE], consts = r->sections[PB_SECTION_CONSTS];
+  if (text.count && memchr(text.bytes, 0, text.count) != text.bytes + text.count - 1)
+    return refuse(r, 5006, "the description is not a text");
+  engine->description = text.count ? (char*)(uintptr_t)text.bytes : NULL;
+  engine->native = native.count ? (uint8_t*)(uintptr_t)native.bytes : NULL;
+  engine->native_bytes = native.count;
+  engine->consts = (uint8_t*)(uintptr_t)consts.bytes;
+  engine->const_bytes = consts.count;
+  return PB_OK;
+}
+
+static pb_status read_into(reader* r, pb_engine* engine) {
+  PB_TRY(map_file(r, engine));
+  PB_TRY(check_header(r));
+  PB_TRY(check_sections(r));
+  PB_TRY(program_get(r, engine));
+  PB_TRY(take_blobs(r, engine));
+  PB_TRY(pb__engine_check(engine, r->path, 5007, r->diag));
+  return take_streams(r, engine);
+}
+
+pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) {
+  reader r = {.path = path, .diag = diag};
+  *engine = calloc(1, sizeof **engine);
+  if (!*engine) abort();
+  pb_status status = read_into(&r, *engine);
+  if (status == PB_OK) return PB_OK;
+  pb_engine_free(*engine);
+  *engine = NULL;
+  return status;
+}
+
+void pb_engine_free(pb_engine* engine) {
+  if (!engine) return;
+  if (engine->mapping) munmap(engine->mapping, engine->mapping_bytes);
+  pb_arena arena = engine->arena;
+  pb_arena_free(&arena);
+  free(engine);
+}

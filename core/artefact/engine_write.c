@@ -1,0 +1,164 @@
+// Engine to file. The program section is built in memory; everything else is written from where it lies.
+#include "core/artefact/format.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct buffer {
+  uint8_t* bytes;
+  size_t count, capacity;
+} buffer;
+
+static void put(buffer* b, int count, uint64_t value) {
+  for (int k = 0; k < count; ++k) PB_PUSH(b->bytes, b->count, b->capacity, (uint8_t)(value >> 8 * k));
+}
+static void put_bytes(buffer* b, const void* data, size_t count) {
+  for (size_t k = 0; k < count; ++k) PB_PUSH(b->bytes, b->count, b->capacity, ((const uint8_t*)data)[k]);
+}
+static void put_text(buffer* b, const char* text) {
+  size_t n = text ? strlen(text) : 0;
+  put(b, 4, n);
+  put_bytes(b, text, n);
+}
+
+static void put_tensors(buffer* b, int count, const pb_tensor_info* tensors) {
+  put(b, 4, (uint64_t)count);
+  for (int k = 0; k < count; ++k) {
+    put_text(b, tensors[k].name);
+    put(b, 1, tensors[k].type);
+    put(b, 1, (uint64_t)tensors[k].rank);
+    for (int d = 0; d < tensors[k].rank; ++d) put(b, 8, (uint64_t)tensors[k].shape[d]);
+  }
+}
+
+static void put_kernel(buffer* b, const pb_kernel* kernel) {
+  put_text(b, kernel->name);
+  put(b, 1, kernel->is_words);
+  if (kernel->is_words) {
+    put(b, 1, (uint64_t)kernel->words.queue_count);
+    for (int q = 0; q < kernel->words.queue_count; ++q) put(b, 4, kernel->words.count[q]);
+  } else {
+    put_text(b, kernel->symbol);
+  }
+  put(b, 8, kernel->predicted_cycles);
+  put_text(b, kernel->bound);
+}
+
+static void put_step(buffer* b, const pb_step* step) {
+  put(b, 1, step->op);
+  put(b, 4, (uint64_t)step->kernel);
+  put_text(b, step->origin);
+  put(b, 8, step->macs);
+  put(b, 1, (uint64_t)step->arg_count);
+  for (int a = 0; a < step->arg_count; ++a) {
+    put(b, 1, step->args[a].space);
+    put(b, 8, step->args[a].value);
+  }
+}
+
+static buffer program_put(const pb_engine* engine) {
+  buffer b = {0};
+  put_text(&b, engine->target);
+  put_bytes(&b, engine->chip_hash, sizeof engine->chip_hash);
+  put(&b, 4, (uint64_t)engine->chip_revision);
+  put(&b, 4, (uint64_t)engine->command_bytes);
+  put_text(&b, engine->features);
+  put(&b, 8, engine->arena_bytes);
+  put_tensors(&b, engine->input_count, engine->inputs);
+  put_tensors(&b, engine->output_count, engine->outputs);
+  put(&b, 4, (uint64_t)engine->kernel_count);
+  for (int k = 0; k < engine->kernel_count; ++k) put_kernel(&b, &engine->kernels[k]);
+  put(&b, 4, (uint64_t)engine->step_count);
+  for (int k = 0; k < engine->step_count; ++k) put_step(&b, &engine->steps[k]);
+  return b;
+}
+
+// One contiguous piece of a section.
+typedef void (*piece)(void* user, const void* data, size_t bytes);
+
+static void each_piece(const pb_engine* engine, const buffer* program, int section, piece call, void* user) {
+  switch ((pb_section)section) {
+  case PB_SECTION_PROGRAM: call(user, program->bytes, program->count); break;
+  case PB_SECTION_DESCRIPTION:
+    if (engine->description) call(user, engine->description, strlen(engine->description) + 1);
+    break;
+  case PB_SECTION_STREAMS:
+    for (int k = 0; k < engine->kernel_count; ++k) {
+      const pb_kernel* kernel = &engine->kernels[k];
+      for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q)
+        call(user, kernel->words.streams[q], (size_t)kernel->words.count[q] * (size_t)engine->command_bytes);
+    }
+    break;
+  case PB_SECTION_NATIVE: call(user, engine->native, engine->native_bytes); break;
+  case PB_SECTION_CONSTS: call(user, engine->consts, engine->const_bytes); break;
+  case PB_SECTION_COUNT: break;
+  }
+}
+
+typedef struct measure {
+  uint64_t bytes, crc;
+} measure;
+static void measure_piece(void* user, const void* data, size_t bytes) {
+  measure* m = user;
+  m->bytes += bytes;
+  m->crc = pb__crc64(m->crc, data, bytes);
+}
+static void write_piece(void* user, const void* data, size_t bytes) {
+  if (bytes) fwrite(data, 1, bytes, user);
+}
+
+static void write_zeros(FILE* file, uint64_t bytes) {
+  for (; bytes; --bytes) fputc(0, file);
+}
+
+static void write_file(FILE* file, const pb_engine* engine, const buffer* program) {
+  uint8_t head[PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT] = {0};
+  uint64_t at = sizeof head, offset[PB_SECTION_COUNT], end[PB_SECTION_COUNT];
+  for (int s = 0; s < PB_SECTION_COUNT; ++s) {
+    measure m = {0};
+    each_piece(engine, program, s, measure_piece, &m);
+    offset[s] = pb__align_up(at, pb__section_align(s));
+    at = end[s] = offset[s] + m.bytes;
+    uint8_t* row = head + PB_HEADER_BYTES + PB_SECTION_BYTES * s;
+    pb__put(row, 4, (uint64_t)s);
+    pb__put(row + 8, 8, offset[s]);
+    pb__put(row + 16, 8, m.bytes);
+    pb__put(row + 24, 8, m.crc);
+  }
+  memcpy(head, PB_ENGINE_MAGIC, 8);
+  pb__put(head + 8, 4, PB_ENGINE_VERSION);
+  pb__put(head + 12, 4, PB_SECTION_COUNT);
+  pb__put(head + 16, 8, at);
+  pb__put(head + 24, 8, pb__crc64(0, head, sizeof head));
+  fwrite(head, 1, sizeof head, file);
+  at = sizeof head;
+  for (int s = 0; s < PB_SECTION_COUNT; ++s) {
+    write_zeros(file, offset[s] - at);
+    each_piece(engine, program, s, write_piece, file);
+    at = end[s];
+  }
+}
+
+pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) {
+  PB_TRY(pb__engine_check(engine, path, 5010, diag));
+  pb_arena arena = {0};
+  const char* part = pb_printf(&arena, "%s.%ld.part", path, (long)getpid());
+  errno = 0;
+  FILE* file = fopen(part, "wb");
+  bool failed = !file;
+  if (file) {
+    buffer program = program_put(engine);
+    write_file(file, engine, &program);
+    free(program.bytes);
+    failed = ferror(file) != 0;
+    failed |= fclose(file) != 0;
+    failed = failed || rename(part, path) != 0;
+  }
+  pb_status status = failed ? pb_system_error(diag, (pb_place){.file = path}, 5011, "cannot write the engine") : PB_OK;
+  if (failed && file) remove(part);
+  pb_arena_free(&arena);
+  return status;
+}

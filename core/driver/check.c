@@ -1,0 +1,107 @@
+#include "core/driver/check.h"
+
+#include "core/driver/pipeline.h"
+#include "core/ir/execute.h"
+#include "core/poly/nest.h"
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Memory spaces mean nothing to the JIT: `, "SPAD">` becomes `>`.
+static void drop_spaces(char* text, const pb_chip* chip) {
+  for (int m = 0; m < chip->memory_count; ++m) {
+    pb_arena scratch = {0};
+    const char* space = pb_printf(&scratch, ", \"%s\">", chip->memories[m].name);
+    size_t n = strlen(space);
+    char* to = text;
+    for (char* from = text; *from;) {
+      if (*from == ',' && !strncmp(from, space, n)) {
+        *to++ = '>';
+        from += n;
+      } else {
+        *to++ = *from++;
+      }
+    }
+    *to = 0;
+    pb_arena_free(&scratch);
+  }
+}
+
+static float next_input(uint64_t* state) { // splitmix64
+  uint64_t z = *state += 0x9E3779B97F4A7C15ull;
+  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+  return (float)((z ^ z >> 31) >> 40) / 8388608.0f - 1.0f;
+}
+
+static void* input_buffer(const pb_access* shape, uint64_t* state) {
+  int64_t n = pb_access_elements(shape);
+  char* data = calloc((size_t)n + 1, 4);
+  if (!data) abort();
+  for (int64_t k = 0; k < n; ++k) {
+    float v = next_input(state);
+    if (shape->type == PB_F32) ((float*)(void*)data)[k] = v;
+    else if (shape->type == PB_I32) ((int32_t*)(void*)data)[k] = (int32_t)(v * 1000);
+    else data[k] = (char)(v * 127);
+  }
+  return data;
+}
+
+static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_results* results) {
+  MlirOperation main = pb_module_func(module, "main");
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
+  MlirAttribute attrs = pb_op_attribute(main, "arg_attrs");
+  int count = (int)mlirBlockGetNumArguments(body);
+  void** buffers = calloc((size_t)count + 1, sizeof *buffers);
+  bool* own = calloc((size_t)count + 1, sizeof *own);
+  if (!buffers || !own) abort();
+  for (int k = 0; k < count; ++k) {
+    MlirAttribute one = mlirArrayAttrGetElement(attrs, k);
+    MlirAttribute id = mlirDictionaryAttrGetElementByName(one, mlirStringRefCreateFromCString("pb.const"));
+    pb_access shape;
+    pb_access_of_value(mlirBlockGetArgument(body, k), &shape);
+    own[k] = mlirAttributeIsNull(id);
+    if (own[k]) buffers[k] = input_buffer(&shape, &seed);
+    else buffers[k] = (void*)(uintptr_t)unit->consts->items[mlirIntegerAttrGetValueInt(id)].data;
+  }
+  pb_status status = pb_ir_execute(module, "main", buffers, count, unit->diag);
+  *results = (pb_results){0};
+  for (int k = 0; k < count; ++k) {
+    MlirAttribute output = mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(attrs, k), mlirStringRefCreateFromCString("pb.output"));
+    if (status == PB_OK && !mlirAttributeIsNull(output)) {
+      pb_access shape;
+      pb_access_of_value(mlirBlockGetArgument(body, k), &shape);
+      size_t bytes = (size_t)pb_access_elements(&shape) * (size_t)(pb_type_bits(shape.type) / 8);
+      results->data = realloc(results->data, results->bytes + bytes);
+      if (!results->data) abort();
+      memcpy(results->data + results->bytes, buffers[k], bytes);
+      results->bytes += bytes;
+    }
+    if (own[k]) free(buffers[k]);
+  }
+  free(buffers);
+  free(own);
+  return status;
+}
+
+pb_status pb_check_run(const pb_unit* unit, uint64_t seed, pb_results* results) {
+  char* text = pb_module_print(unit->module);
+  drop_spaces(text, unit->chip);
+  MlirModule module = mlirModuleCreateParse(unit->context, mlirStringRefCreateFromCString(text));
+  free(text);
+  *results = (pb_results){0};
+  if (mlirModuleIsNull(module)) return pb_error(unit->diag, (pb_place){.what = "check"}, 4091, NULL, "the IR cannot be parsed back");
+  pb_status status = run(unit, module, seed, results);
+  mlirModuleDestroy(module);
+  return status;
+}
+
+bool pb_results_equal(const pb_results* a, const pb_results* b, size_t* first) {
+  *first = 0;
+  size_t n = a->bytes < b->bytes ? a->bytes : b->bytes;
+  while (*first < n && a->data[*first] == b->data[*first]) ++*first;
+  return a->bytes == b->bytes && *first == n;
+}

@@ -1,0 +1,88 @@
+// Kernels of machine code: the engine's shared object goes to an anonymous file and is opened from there.
+#define _GNU_SOURCE
+#include "core/runtime/rt.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Large register files are given to a process on request only (Linux, Documentation/arch/x86/xstate.rst). Asking for all
+// that this machine has costs nothing until they are used.
+static void request_register_files(void) {
+#if defined(__linux__) && defined(SYS_arch_prctl)
+  enum { GET_SUPPORTED = 0x1021, REQUEST = 0x1023, FIRST_ON_REQUEST = 17 };
+  uint64_t supported = 0;
+  if (syscall(SYS_arch_prctl, GET_SUPPORTED, &supported) != 0) return;
+  for (int bit = FIRST_ON_REQUEST; bit < 64; ++bit)
+    if (supported >> bit & 1) syscall(SYS_arch_prctl, REQUEST, bit);
+#endif
+}
+
+static pb_status write_object(pb_rt* rt, int file, pb_diag* diag) {
+  for (uint64_t done = 0; done < rt->engine->native_bytes;) {
+    ssize_t n = write(file, rt->engine->native + done, rt->engine->native_bytes - done);
+    if (n <= 0) return pb_system_error(diag, (pb_place){.file = rt->path}, 5022, "cannot copy the native code");
+    done += (uint64_t)n;
+  }
+  return PB_OK;
+}
+
+static pb_status open_object(pb_rt* rt, pb_diag* diag) {
+  pb_place place = {.file = rt->path};
+  pb__native* native = &rt->native;
+  native->file = memfd_create("engine", MFD_CLOEXEC);
+  if (native->file < 0) return pb_system_error(diag, place, 5022, "cannot make a file for the native code");
+  PB_TRY(write_object(rt, native->file, diag));
+  char name[64];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", native->file);
+  native->library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (!native->library) return pb_error(diag, place, 5022, NULL, "cannot load the native code: %s", dlerror());
+  native->entries = PB_NEW_ARRAY(&rt->arena, pb__native_entry, (size_t)rt->engine->kernel_count);
+  for (int k = 0; k < rt->engine->kernel_count; ++k) {
+    void* symbol = dlsym(native->library, rt->engine->kernels[k].symbol);
+    if (!symbol) return pb_error(diag, place, 5023, NULL, "the native code has no '%s'", rt->engine->kernels[k].symbol);
+    memcpy(&native->entries[k], &symbol, sizeof symbol); // ISO C has no cast from object to function
+  }
+  return PB_OK;
+}
+
+pb_status pb__native_open(pb_rt* rt, pb_diag* diag) {
+  pb_place place = {.file = rt->path};
+  char missing[64];
+  if (rt->flags & PB_LOAD_NO_NATIVE) return pb_error(diag, place, 5020, NULL, "the engine holds machine code, which is not allowed here");
+  if (!pb__cpu_has(rt->engine->features ? rt->engine->features : "", missing, sizeof missing))
+    return pb_error(diag, place, 5021, "compile for a target that this processor has", "this processor lacks '%s'; the engine is for '%s'",
+                    missing, rt->engine->target);
+  request_register_files();
+  PB_TRY(open_object(rt, diag));
+  uint64_t bytes = (rt->engine->arena_bytes / PB_ENGINE_ALIGN + 1) * PB_ENGINE_ALIGN;
+  rt->native.arena = aligned_alloc(PB_ENGINE_ALIGN, bytes);
+  if (!rt->native.arena) return pb_system_error(diag, place, 5026, "no memory for an arena of %llu bytes", (unsigned long long)bytes);
+  return PB_OK;
+}
+
+void pb__native_step(pb_rt* rt, int index) {
+  const pb_step* step = &rt->engine->steps[index];
+  void* args[PB_ENGINE_MAX_ARGS] = {0};
+  for (int a = 0; a < step->arg_count; ++a) {
+    uint64_t value = step->args[a].value;
+    switch (step->args[a].space) {
+    case PB_SPACE_INPUT: args[a] = (void*)(uintptr_t)rt->run_inputs[value]; break; // kernels do not write inputs
+    case PB_SPACE_OUTPUT: args[a] = rt->run_outputs[value]; break;
+    case PB_SPACE_CONST: args[a] = rt->engine->consts + value; break;
+    case PB_SPACE_ARENA: args[a] = rt->native.arena + value; break;
+    }
+  }
+  rt->native.entries[step->kernel](args, rt->threads);
+}
+
+void pb__native_close(pb_rt* rt) {
+  if (rt->native.library) dlclose(rt->native.library);
+  if (rt->native.file > 0) close(rt->native.file);
+  free(rt->native.arena);
+  rt->native = (pb__native){0};
+}

@@ -1,0 +1,163 @@
+// The header is a Python dictionary of three known keys; only that form is taken, none of Python's others.
+#include "core/runtime/npy.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char* descr;
+  pb_type type;
+} formats[] = {{"<f4", PB_F32}, {"|i1", PB_I8}, {"|u1", PB_I8}, {"<i4", PB_I32}, {"<i8", PB_I64}, {"|b1", PB_I1},
+               {"<i2", PB_I16}, {"<f8", PB_F64}, {"<f2", PB_F16}};
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+typedef struct cursor {
+  const char *at, *end;
+} cursor;
+
+static void blank(cursor* c) {
+  while (c->at < c->end && (*c->at == ' ' || *c->at == '\n' || *c->at == '\t')) ++c->at;
+}
+
+static bool take(cursor* c, const char* text) {
+  blank(c);
+  size_t n = strlen(text);
+  if ((size_t)(c->end - c->at) < n || memcmp(c->at, text, n)) return false;
+  c->at += n;
+  return true;
+}
+
+static bool take_quoted(cursor* c, char* out, size_t size) {
+  if (!take(c, "'")) return false;
+  size_t n = 0;
+  while (c->at < c->end && *c->at != '\'' && n + 1 < size) out[n++] = *c->at++;
+  out[n] = 0;
+  return take(c, "'");
+}
+
+static bool take_number(cursor* c, int64_t* value) {
+  blank(c);
+  *value = 0;
+  const char* start = c->at;
+  for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; ++c->at) {
+    if (*value > (int64_t)1 << 50) return false;
+    *value = *value * 10 + (*c->at - '0');
+  }
+  return c->at > start;
+}
+
+static bool take_shape(cursor* c, pb_npy* npy) {
+  if (!take(c, "(")) return false;
+  for (npy->rank = 0; !take(c, ")"); ++npy->rank) {
+    if (npy->rank == PB_NPY_MAX_RANK || !take_number(c, &npy->shape[npy->rank])) return false;
+    if (!take(c, ",")) {
+      ++npy->rank;
+      return take(c, ")");
+    }
+  }
+  return true;
+}
+
+static bool take_descr(cursor* c, pb_npy* npy) {
+  char text[16];
+  if (!take_quoted(c, text, sizeof text)) return false;
+  for (int k = 0; k < FORMATS; ++k)
+    if (!strcmp(formats[k].descr, text)) {
+      npy->type = formats[k].type;
+      return true;
+    }
+  return false;
+}
+
+static bool take_header(cursor* c, pb_npy* npy) {
+  bool have_type = false, have_order = false, have_shape = false;
+  if (!take(c, "{")) return false;
+  while (!take(c, "}")) {
+    char key[32];
+    if (!take_quoted(c, key, sizeof key) || !take(c, ":")) return false;
+    bool good = !strcmp(key, "descr")           ? (have_type = take_descr(c, npy))
+                : !strcmp(key, "fortran_order") ? (have_order = take(c, "False"))
+                : !strcmp(key, "shape")         ? (have_shape = take_shape(c, npy))
+                                                : false;
+    if (!good) return false;
+    (void)take(c, ",");
+  }
+  return have_type && have_order && have_shape;
+}
+
+pb_status pb_npy_parse(const void* bytes, uint64_t count, const char* path, pb_diag* diag, pb_npy* npy) {
+  const uint8_t* head = bytes;
+  pb_place place = {.file = path};
+  *npy = (pb_npy){0};
+  if (count < 12 || memcmp(head, "\x93NUMPY", 6)) return pb_error(diag, place, 5030, "a file that numpy.save wrote", "not a .npy file");
+  uint64_t prefix = head[6] == 1 ? 10 : 12;
+  if (head[6] < 1 || head[6] > 2) return pb_error(diag, place, 5031, NULL, ".npy version %d; 1 and 2 are known", head[6]);
+  uint64_t length = (uint64_t)head[8] | (uint64_t)head[9] << 8;
+  if (prefix == 12) length |= (uint64_t)head[10] << 16 | (uint64_t)head[11] << 24;
+  if (length > count - prefix) return pb_error(diag, place, 5031, NULL, "the header is longer than the file");
+  cursor c = {(const char*)head + prefix, (const char*)head + prefix + length};
+  if (!take_header(&c, npy))
+    return pb_error(diag, place, 5031, "C order, at most 8 dimensions, f4 f8 i1 u1 i2 i4 i8 b1", "this kind of .npy file is not known");
+  uint64_t size = (uint64_t)(pb_type_bits(npy->type) + 7) / 8, left = count - prefix - length;
+  npy->bytes = size;
+  bool empty = false;
+  for (int d = 0; d < npy->rank; ++d) empty |= npy->shape[d] == 0;
+  for (int d = 0; d < npy->rank && !empty; ++d) {
+    if ((uint64_t)npy->shape[d] > left / npy->bytes) return pb_error(diag, place, 5032, NULL, "the file is shorter than its shape says");
+    npy->bytes *= (uint64_t)npy->shape[d];
+  }
+  if (empty) npy->bytes = 0;
+  if (npy->bytes != left) return pb_error(diag, place, 5032, NULL, "%llu bytes of data; its shape says %llu", (unsigned long long)left, (unsigned long long)npy->bytes);
+  npy->data = malloc(left ? left : 1);
+  if (!npy->data) return pb_system_error(diag, place, 5033, "no memory for %llu bytes", (unsigned long long)left);
+  memcpy(npy->data, head + prefix + length, left);
+  return PB_OK;
+}
+
+pb_status pb_npy_read(const char* path, pb_diag* diag, pb_npy* npy) {
+  *npy = (pb_npy){0};
+  pb_place place = {.file = path};
+  errno = 0;
+  FILE* file = fopen(path, "rb");
+  if (!file) return pb_system_error(diag, place, 5033, "cannot open");
+  uint8_t* bytes = NULL;
+  size_t count = 0, capacity = 0;
+  do {
+    if (count == capacity) {
+      capacity = capacity ? 2 * capacity : 1 << 16;
+      uint8_t* more = realloc(bytes, capacity);
+      if (!more) abort();
+      bytes = more;
+    }
+    count += fread(bytes + count, 1, capacity - count, file);
+  } while (!feof(file) && !ferror(file));
+  pb_status status = ferror(file) ? pb_system_error(diag, place, 5033, "cannot read") : pb_npy_parse(bytes, count, path, diag, npy);
+  fclose(file);
+  free(bytes);
+  return status;
+}
+
+pb_status pb_npy_write(const char* path, const pb_npy* npy, pb_diag* diag) {
+  const char* descr = NULL;
+  for (int k = 0; k < FORMATS && !descr; ++k)
+    if (formats[k].type == npy->type) descr = formats[k].descr;
+  pb_place place = {.file = path};
+  if (!descr) return pb_unsupported(diag, place, 5031, NULL, ".npy files have no type %s", pb_type_name(npy->type));
+  char text[512];
+  int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+  for (int d = 0; d < npy->rank; ++d) n += snprintf(text + n, sizeof text - (size_t)n, "%lld,%s", (long long)npy->shape[d], d + 1 < npy->rank ? " " : "");
+  n += snprintf(text + n, sizeof text - (size_t)n, "), }");
+  while ((10 + n + 1) % 64) text[n++] = ' ';
+  text[n++] = '\n';
+  const uint8_t head[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (uint8_t)(n & 255), (uint8_t)(n >> 8)};
+  errno = 0;
+  FILE* file = fopen(path, "wb");
+  if (!file) return pb_system_error(diag, place, 5033, "cannot write");
+  bool good = fwrite(head, 1, 10, file) == 10 && fwrite(text, 1, (size_t)n, file) == (size_t)n;
+  good = good && fwrite(npy->data, 1, npy->bytes, file) == npy->bytes;
+  good &= fclose(file) == 0;
+  return good ? PB_OK : pb_system_error(diag, place, 5033, "cannot write");
+}

@@ -1,0 +1,78 @@
+// Inside the runtime: one loaded engine and what executes it.
+#ifndef PB_RUNTIME_RT_H
+#define PB_RUNTIME_RT_H
+
+#include "core/artefact/engine.h"
+#include "pb/device.h"
+#include "pb/pb.h"
+#include "tdl/chip.h"
+
+typedef void (*pb__native_entry)(void** args, int threads);
+
+// Words on a chip.
+typedef struct pb__words {
+  const pb_device_ops* ops;
+  pb_device* device;
+  void* library; // dlopen's, or NULL
+  uint64_t consts, arena;
+  uint64_t *inputs, *outputs; // device addresses
+  uint64_t* streams;          // [kernel * PB_DEVICE_MAX_QUEUES + queue]
+  int cycles;                 // index of the counter, -1: none
+  int busy[PB_RT_MAX_QUEUES];
+  int step; // that runs now, for traces
+} pb__words;
+
+// Machine code in this process.
+typedef struct pb__native {
+  int file;
+  void* library;
+  pb__native_entry* entries; // by kernel
+  uint8_t* arena;
+} pb__native;
+
+struct pb_rt {
+  char* path;
+  pb_engine* engine;
+  unsigned flags;
+  int threads;
+  pb_chip* chip; // NULL when the engine carries no description
+  bool has_words, has_native;
+  const char* device_name;
+  pb__words words;
+  pb__native native;
+  const void* const* run_inputs; // during a run
+  void* const* run_outputs;
+  pb_rt_tensor *inputs, *outputs;
+  pb_rt_step* steps;
+  pb_rt_trace trace;
+  void* trace_user;
+  pb_rt_after_step after_step;
+  void* after_step_user;
+  pb_arena arena;
+};
+
+// Starts a call's error text; diagnostics go to it. pb__rt_code is the number of the first one.
+pb_diag pb__rt_diag(void);
+int pb__rt_code(pb_status status);
+
+pb_status pb__native_open(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+void pb__native_step(pb_rt* rt, int step);
+void pb__native_close(pb_rt* rt);
+
+pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // inputs to the device
+pb_status pb__words_step(pb_rt* rt, int step, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__words_end(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // outputs from the device
+pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes, pb_diag* diag) PB_MUST_CHECK;
+uint64_t pb__words_address(const pb_rt* rt, pb_arg arg);
+void pb__words_close(pb_rt* rt);
+
+// The operations of a device that pb_rt_add_device named; NULL: no such name.
+const pb_device_ops* pb__device_named(const char* name, const pb_chip* chip);
+// Opens the shared library of the chip's RTL.
+pb_status pb__device_library(pb_rt* rt, pb_diag* diag, void** library, const pb_device_ops** ops) PB_MUST_CHECK;
+
+// Whether this processor has the features of a list "a,b,c"; else `missing` is the first that it lacks.
+bool pb__cpu_has(const char* features, char* missing, int size);
+
+#endif

@@ -1,0 +1,203 @@
+// Loading and running: the public functions.
+#include "core/runtime/rt.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static _Thread_local char error_text[8192];
+static _Thread_local int error_code;
+
+static void keep_error(void* user, bool error, int code, const char* text) {
+  (void)user;
+  size_t n = strlen(error_text);
+  snprintf(error_text + n, sizeof error_text - n, "%s%s", n ? "\n" : "", text);
+  if (error && !error_code) error_code = code;
+}
+
+pb_diag pb__rt_diag(void) {
+  error_text[0] = 0;
+  error_code = 0;
+  return (pb_diag){.sink = keep_error};
+}
+int pb__rt_code(pb_status status) { return status == PB_OK ? 0 : error_code ? error_code : 5000; }
+const char* pb_rt_error(void) { return error_text; }
+
+static pb_rt_tensor* describe(pb_rt* rt, int count, const pb_tensor_info* infos) {
+  pb_rt_tensor* tensors = PB_NEW_ARRAY(&rt->arena, pb_rt_tensor, (size_t)count);
+  for (int k = 0; k < count; ++k) {
+    const pb_tensor_info* info = &infos[k];
+    uint64_t element = (uint64_t)(pb_type_bits(info->type) + 7) / 8, bytes = element;
+    for (int d = 0; d < info->rank; ++d) bytes *= (uint64_t)info->shape[d];
+    tensors[k] = (pb_rt_tensor){info->name, pb_type_name(info->type), info->rank, info->shape, element, bytes};
+  }
+  return tensors;
+}
+
+static void describe_steps(pb_rt* rt) {
+  rt->steps = PB_NEW_ARRAY(&rt->arena, pb_rt_step, (size_t)rt->engine->step_count);
+  for (int k = 0; k < rt->engine->step_count; ++k) {
+    const pb_step* step = &rt->engine->steps[k];
+    const pb_kernel* kernel = &rt->engine->kernels[step->kernel];
+    rt->steps[k] = (pb_rt_step){.kernel = kernel->name, .origin = step->origin, .bound = kernel->bound, .macs = step->macs,
+                                .predicted_cycles = kernel->predicted_cycles};
+    for (int q = 0; q < kernel->words.queue_count; ++q) rt->steps[k].commands += kernel->words.count[q];
+  }
+}
+
+static pb_status load(pb_rt* rt, pb_diag* diag) {
+  PB_TRY(pb_engine_read(rt->path, diag, &rt->engine));
+  for (int k = 0; k < rt->engine->kernel_count; ++k)
+    if (rt->engine->kernels[k].is_words) rt->has_words = true;
+    else rt->has_native = true;
+  if (rt->has_words && rt->has_native) return pb_unsupported(diag, (pb_place){.file = rt->path}, 5028, NULL, "kernels of two kinds");
+  if (rt->engine->native_bytes && rt->flags & PB_LOAD_NO_NATIVE)
+    return pb_error(diag, (pb_place){.file = rt->path}, 5020, NULL, "the engine holds machine code, which is not allowed here");
+  const char* colon = strchr(rt->engine->target, ':');
+  if (rt->has_words) PB_TRY(pb_chip_from_json(rt->engine->description, rt->path, colon ? colon + 1 : "", diag, &rt->chip));
+  rt->inputs = describe(rt, rt->engine->input_count, rt->engine->inputs);
+  rt->outputs = describe(rt, rt->engine->output_count, rt->engine->outputs);
+  describe_steps(rt);
+  return PB_OK;
+}
+
+int pb_rt_load(const char* path, unsigned flags, pb_rt** out) {
+  pb_diag diag = pb__rt_diag();
+  pb_rt* rt = calloc(1, sizeof *rt);
+  if (!rt) abort();
+  rt->flags = flags;
+  rt->path = pb_strdup(&rt->arena, path);
+  rt->device_name = "";
+  pb_status status = load(rt, &diag);
+  *out = status == PB_OK ? rt : NULL;
+  if (status != PB_OK) pb_rt_free(rt);
+  return pb__rt_code(status);
+}
+
+static void close_device(pb_rt* rt) {
+  pb__words_close(rt);
+  pb__native_close(rt);
+  rt->device_name = "";
+}
+
+void pb_rt_free(pb_rt* rt) {
+  if (!rt) return;
+  close_device(rt);
+  pb_chip_free(rt->chip);
+  pb_engine_free(rt->engine);
+  pb_arena arena = rt->arena;
+  free(rt);
+  pb_arena_free(&arena);
+}
+
+const char* pb_rt_target(const pb_rt* rt) { return rt->engine->target; }
+int pb_rt_input_count(const pb_rt* rt) { return rt->engine->input_count; }
+int pb_rt_output_count(const pb_rt* rt) { return rt->engine->output_count; }
+const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index) { return &rt->inputs[index]; }
+const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index) { return &rt->outputs[index]; }
+int pb_rt_step_count(const pb_rt* rt) { return rt->engine->step_count; }
+int pb_rt_arg_count(const pb_rt* rt, int step) { return rt->engine->steps[step].arg_count; }
+const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index) { return &rt->steps[index]; }
+int pb_rt_queue_count(const pb_rt* rt) { return rt->chip ? rt->chip->queue_count : 0; }
+const char* pb_rt_queue_name(const pb_rt* rt, int index) { return rt->chip ? rt->chip->queues[index].name : NULL; }
+int pb_rt_mhz(const pb_rt* rt) { return rt->chip ? rt->chip->mhz : 0; }
+const char* pb_rt_device(const pb_rt* rt) { return rt->device_name; }
+
+static bool is_contraction(const pb_insn* insn) {
+  if (insn->mover || insn->reduce != PB_ACC_ADD) return false;
+  for (int k = 0; k < insn->expr_count; ++k)
+    if (insn->expr[k].op == PB_OP_MUL) return true;
+  return false;
+}
+
+uint64_t pb_rt_peak_macs(const pb_rt* rt) {
+  double best = 0;
+  for (int k = 0; rt->chip && k < rt->chip->insn_count; ++k) {
+    const pb_insn* insn = &rt->chip->insns[k];
+    if (!is_contraction(insn)) continue;
+    int64_t extents[PB_MAX_INSN_DIMS] = {0};
+    double products = 1;
+    for (int d = 0; d < insn->dim_count; ++d) products *= (double)(extents[d] = insn->dims[d].max);
+    int64_t cycles = pb_cycles(insn, extents);
+    if (cycles > 0 && products / (double)cycles > best) best = products / (double)cycles;
+  }
+  return (uint64_t)(best + 0.5);
+}
+
+void pb_rt_set_threads(pb_rt* rt, int threads) { rt->threads = threads; }
+void pb_rt_set_trace(pb_rt* rt, pb_rt_trace trace, void* user) {
+  rt->trace = trace;
+  rt->trace_user = user;
+}
+void pb_rt_set_after_step(pb_rt* rt, pb_rt_after_step call, void* user) {
+  rt->after_step = call;
+  rt->after_step_user = user;
+}
+
+static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb_diag* diag) {
+  pb_place place = {.file = rt->path};
+  bool native = !strcmp(name, "native");
+  close_device(rt);
+  if (native && rt->has_words) return pb_error(diag, place, 5027, "machine or rtl", "the engine is for the queues of '%s'; no native code", rt->engine->target);
+  if (!native && !rt->has_words) return pb_error(diag, place, 5027, "native", "the engine holds machine code; device '%s' runs command words", name);
+  pb_status status = native ? pb__native_open(rt, diag) : pb__words_open(rt, name, options, diag);
+  if (status != PB_OK) close_device(rt);
+  else if (native) rt->device_name = "native";
+  return status;
+}
+
+int pb_rt_set_device(pb_rt* rt, const char* name, const char* options) {
+  pb_diag diag = pb__rt_diag();
+  return pb__rt_code(set_device(rt, name, options, &diag));
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static pb_status run(pb_rt* rt, pb_diag* diag) {
+  if (!*rt->device_name) PB_TRY(set_device(rt, rt->has_words ? "machine" : "native", NULL, diag));
+  if (rt->has_words) PB_TRY(pb__words_begin(rt, diag));
+  for (int k = 0; k < rt->engine->step_count; ++k) {
+    double start = now();
+    if (rt->has_words) PB_TRY(pb__words_step(rt, k, diag));
+    else pb__native_step(rt, k);
+    rt->steps[k].seconds = now() - start;
+    if (rt->after_step) rt->after_step(rt->after_step_user, rt, k);
+  }
+  return rt->has_words ? pb__words_end(rt, diag) : PB_OK;
+}
+
+int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
+  pb_diag diag = pb__rt_diag();
+  rt->run_inputs = inputs;
+  rt->run_outputs = outputs;
+  return pb__rt_code(run(rt, &diag));
+}
+
+// Up to the next offset that any step names, or the end.
+static uint64_t blob_size(const pb_rt* rt, pb_arg arg) {
+  uint64_t end = arg.space == PB_SPACE_ARENA ? rt->engine->arena_bytes : rt->engine->const_bytes;
+  for (int s = 0; s < rt->engine->step_count; ++s)
+    for (int a = 0; a < rt->engine->steps[s].arg_count; ++a) {
+      pb_arg other = rt->engine->steps[s].args[a];
+      if (other.space == arg.space && other.value > arg.value && other.value < end) end = other.value;
+    }
+  return end - arg.value;
+}
+
+int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, uint64_t* size) {
+  pb_diag diag = pb__rt_diag();
+  pb_arg arg = rt->engine->steps[step].args[index];
+  bool input = arg.space == PB_SPACE_INPUT, output = arg.space == PB_SPACE_OUTPUT;
+  *size = input ? rt->inputs[arg.value].bytes : output ? rt->outputs[arg.value].bytes : blob_size(rt, arg);
+  if (bytes > *size) bytes = *size;
+  if (!bytes) return 0;
+  if (arg.space == PB_SPACE_CONST) memcpy(data, rt->engine->consts + arg.value, bytes);
+  else if (rt->has_words) return pb__rt_code(pb__words_read(rt, pb__words_address(rt, arg), data, bytes, &diag));
+  else memcpy(data, input ? rt->run_inputs[arg.value] : output ? rt->run_outputs[arg.value] : rt->native.arena + arg.value, bytes);
+  return 0;
+}

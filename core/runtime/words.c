@@ -1,0 +1,142 @@
+// Kernels of command words on a device. Constants and streams are copied once; the arena stays on the device.
+#include "core/runtime/rt.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pb_status fault(pb_rt* rt, const char* what, pb_diag* diag) {
+  return pb_error(diag, (pb_place){.file = rt->path}, 6001, NULL, "device '%s': %s: %s", rt->device_name, what,
+                  rt->words.ops->last_fault(rt->words.device));
+}
+
+static pb_status allocate(pb_rt* rt, uint64_t bytes, uint64_t* address, pb_diag* diag) {
+  *address = 0;
+  if (!bytes) return PB_OK;
+  uint64_t rounded = (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN;
+  return rt->words.ops->alloc(rt->words.device, rounded, PB_ENGINE_ALIGN, address) ? fault(rt, "allocating memory", diag) : PB_OK;
+}
+
+static pb_status place_bytes(pb_rt* rt, const void* data, uint64_t bytes, uint64_t* address, pb_diag* diag) {
+  PB_TRY(allocate(rt, bytes, address, diag));
+  if (bytes && rt->words.ops->copy_in(rt->words.device, *address, data, bytes)) return fault(rt, "copying to the device", diag);
+  return PB_OK;
+}
+
+static pb_status place_all(pb_rt* rt, pb_diag* diag) {
+  const pb_engine* engine = rt->engine;
+  pb__words* w = &rt->words;
+  PB_TRY(place_bytes(rt, engine->consts, engine->const_bytes, &w->consts, diag));
+  PB_TRY(allocate(rt, engine->arena_bytes, &w->arena, diag));
+  w->inputs = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->input_count);
+  w->outputs = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->output_count);
+  for (int k = 0; k < engine->input_count; ++k) PB_TRY(allocate(rt, rt->inputs[k].bytes, &w->inputs[k], diag));
+  for (int k = 0; k < engine->output_count; ++k) PB_TRY(allocate(rt, rt->outputs[k].bytes, &w->outputs[k], diag));
+  w->streams = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->kernel_count * PB_DEVICE_MAX_QUEUES);
+  for (int k = 0; k < engine->kernel_count; ++k) {
+    const pb_words_kernel* words = &engine->kernels[k].words;
+    for (int q = 0; q < words->queue_count; ++q)
+      PB_TRY(place_bytes(rt, words->streams[q], (uint64_t)words->count[q] * (uint64_t)engine->command_bytes,
+                         &w->streams[k * PB_DEVICE_MAX_QUEUES + q], diag));
+  }
+  return PB_OK;
+}
+
+static int counter_named(const pb__words* w, const char* prefix, const char* name) {
+  const char* known;
+  size_t n = strlen(prefix);
+  for (uint32_t k = 0; (known = w->ops->counter_name(w->device, k)); ++k)
+    if (!strncmp(known, prefix, n) && !strcmp(known + n, name)) return (int)k;
+  return -1;
+}
+
+static void on_command(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end) {
+  pb_rt* rt = user;
+  if (rt->trace) rt->trace(rt->trace_user, rt->words.step, (int)queue, index, start, end);
+}
+
+static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
+  pb_place place = {.file = rt->path};
+  if (memcmp(rt->chip->hash, rt->engine->chip_hash, sizeof rt->chip->hash))
+    return pb_error(diag, place, 5025, "compile the model again", "the engine was compiled for another description of '%s' than it carries",
+                    rt->engine->target);
+  if (rt->chip->command_bytes != rt->engine->command_bytes)
+    return pb_error(diag, place, 5025, NULL, "commands of %d bytes; '%s' has commands of %d", rt->engine->command_bytes, rt->engine->target,
+                    rt->chip->command_bytes);
+  for (int k = 0; k < rt->engine->kernel_count; ++k)
+    if (rt->engine->kernels[k].words.queue_count > rt->chip->queue_count)
+      return pb_error(diag, place, 5025, NULL, "kernel '%s' uses more queues than '%s' has", rt->engine->kernels[k].name, rt->engine->target);
+  return PB_OK;
+}
+
+pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_diag* diag) {
+  pb__words* w = &rt->words;
+  PB_TRY(check_chip(rt, diag));
+  w->ops = pb__device_named(name, rt->chip);
+  if (!w->ops && !strcmp(name, "rtl")) PB_TRY(pb__device_library(rt, diag, &w->library, &w->ops));
+  if (!w->ops) return pb_error(diag, (pb_place){.file = rt->path}, 5027, "native, machine or rtl", "there is no device '%s'", name);
+  rt->device_name = pb_strdup(&rt->arena, name);
+  if (w->ops->open(options, &w->device)) return fault(rt, "opening", diag);
+  w->cycles = counter_named(w, "", "cycles");
+  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) w->busy[q] = q < rt->chip->queue_count ? counter_named(w, "busy.", rt->chip->queues[q].name) : -1;
+  return place_all(rt, diag);
+}
+
+pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) {
+  pb__words* w = &rt->words;
+  if (w->ops->set_trace) w->ops->set_trace(w->device, rt->trace ? on_command : NULL, rt);
+  for (int k = 0; k < rt->engine->input_count; ++k)
+    if (w->ops->copy_in(w->device, w->inputs[k], rt->run_inputs[k], rt->inputs[k].bytes)) return fault(rt, "copying an input", diag);
+  return PB_OK;
+}
+
+uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
+  switch (arg.space) {
+  case PB_SPACE_INPUT: return rt->words.inputs[arg.value];
+  case PB_SPACE_OUTPUT: return rt->words.outputs[arg.value];
+  case PB_SPACE_CONST: return rt->words.consts + arg.value;
+  case PB_SPACE_ARENA: return rt->words.arena + arg.value;
+  }
+  return 0;
+}
+
+static uint64_t counter(const pb__words* w, int index) { return index < 0 ? 0 : w->ops->counter(w->device, (uint32_t)index); }
+
+pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
+  pb__words* w = &rt->words;
+  const pb_step* step = &rt->engine->steps[index];
+  const pb_kernel* kernel = &rt->engine->kernels[step->kernel];
+  pb_rt_step* stats = &rt->steps[index];
+  pb_submission job = {.queue_count = (uint32_t)kernel->words.queue_count, .arg_count = (uint32_t)step->arg_count};
+  for (int q = 0; q < kernel->words.queue_count; ++q) {
+    job.stream[q] = w->streams[step->kernel * PB_DEVICE_MAX_QUEUES + q];
+    job.count[q] = kernel->words.count[q];
+  }
+  for (int a = 0; a < step->arg_count; ++a) job.args[a] = pb__words_address(rt, step->args[a]);
+  w->step = index;
+  uint64_t before = counter(w, w->cycles), busy[PB_RT_MAX_QUEUES];
+  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) busy[q] = counter(w, w->busy[q]);
+  if (w->ops->submit(w->device, &job) || w->ops->wait(w->device))
+    return pb_error(diag, (pb_place){.file = rt->path}, 6002, NULL, "step %d, kernel '%s' (%s): device '%s': %s", index, kernel->name,
+                    step->origin, rt->device_name, w->ops->last_fault(w->device));
+  stats->cycles = counter(w, w->cycles) - before;
+  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) stats->busy[q] = counter(w, w->busy[q]) - busy[q];
+  return PB_OK;
+}
+
+pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes, pb_diag* diag) {
+  if (rt->words.ops->copy_out(rt->words.device, address, data, bytes)) return fault(rt, "copying from the device", diag);
+  return PB_OK;
+}
+
+pb_status pb__words_end(pb_rt* rt, pb_diag* diag) {
+  for (int k = 0; k < rt->engine->output_count; ++k)
+    PB_TRY(pb__words_read(rt, rt->words.outputs[k], rt->run_outputs[k], rt->outputs[k].bytes, diag));
+  return PB_OK;
+}
+
+void pb__words_close(pb_rt* rt) {
+  if (rt->words.device) rt->words.ops->close(rt->words.device);
+  if (rt->words.library) dlclose(rt->words.library);
+  rt->words = (pb__words){0};
+}

@@ -1,0 +1,88 @@
+// Running engines: load a .pbe file, choose what executes it, run it. No compiler is needed for this.
+//
+// Functions that can fail return 0, or the number of the diagnostic (5004 for PB5004), whose text pb_rt_error gives.
+// A pb_rt may be used by one thread at a time.
+#ifndef PB_PB_H
+#define PB_PB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PB_LOAD_NO_NATIVE 1u // refuse engines that hold machine code: a checksum is no signature
+
+typedef struct pb_rt pb_rt;
+
+typedef struct pb_rt_tensor {
+  const char* name;
+  const char* type; // "f32", "i8", "i64", ...
+  int rank;
+  const int64_t* shape;   // row-major, dense
+  uint64_t element_bytes; // of one element; i1 takes one byte
+  uint64_t bytes;         // of all
+} pb_rt_tensor;
+
+// Maps the file and checks it. *rt is NULL on failure; the caller frees it with pb_rt_free.
+int pb_rt_load(const char* path, unsigned flags, pb_rt** rt);
+void pb_rt_free(pb_rt* rt);
+// The last failure in this thread, one or more lines; "" when there was none.
+const char* pb_rt_error(void);
+
+const char* pb_rt_target(const pb_rt* rt);
+int pb_rt_input_count(const pb_rt* rt);
+int pb_rt_output_count(const pb_rt* rt);
+const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index);
+const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index);
+
+// What executes the kernels: "native" for machine code; for words "machine" (the model generated from the chip's
+// description), "rtl" (its RTL in a shared library lib<target>_rtl_<variant>.so, looked for in PB_DEVICE_PATH and beside
+// the program), or a name given to pb_rt_add_device. options: the device's, "key=value,...", or NULL.
+// When it is not called, the first run takes "native" or "machine", as the engine needs.
+int pb_rt_set_device(pb_rt* rt, const char* name, const char* options);
+const char* pb_rt_device(const pb_rt* rt); // "" before one was set
+void pb_rt_set_threads(pb_rt* rt, int threads); // native code; 0: as many as the machine has
+
+// Makes a device known by a name in this process. `chip` is the description that the engine carries (tdl/chip.h).
+struct pb_chip;
+struct pb_device_ops;
+void pb_rt_add_device(const char* name, const struct pb_device_ops* (*ops)(const struct pb_chip* chip));
+
+// inputs[k] and outputs[k] are `bytes` long, of the caller; nothing is kept after the call.
+int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs);
+
+// Per step of the host program, of the last run.
+enum { PB_RT_MAX_QUEUES = 16 };
+typedef struct pb_rt_step {
+  const char *kernel, *origin, *bound;
+  uint64_t macs, predicted_cycles;
+  uint64_t cycles;                 // 0 for native code
+  uint64_t busy[PB_RT_MAX_QUEUES]; // cycles in which the queue executed a command
+  uint64_t commands;
+  double seconds; // wall time
+} pb_rt_step;
+int pb_rt_step_count(const pb_rt* rt);
+int pb_rt_arg_count(const pb_rt* rt, int step);
+const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index);
+// Of the chip: 0 and NULL where nothing is known.
+int pb_rt_queue_count(const pb_rt* rt);
+const char* pb_rt_queue_name(const pb_rt* rt, int index);
+uint64_t pb_rt_peak_macs(const pb_rt* rt); // products a cycle, of the chip's contraction
+int pb_rt_mhz(const pb_rt* rt);
+
+// Called for every command that completes, in a device that can tell. start, end: cycles since the device was opened.
+typedef void (*pb_rt_trace)(void* user, int step, int queue, uint32_t index, uint64_t start, uint64_t end);
+void pb_rt_set_trace(pb_rt* rt, pb_rt_trace trace, void* user);
+// Called after each step, e.g. to look at arguments while they are there.
+typedef void (*pb_rt_after_step)(void* user, pb_rt* rt, int step);
+void pb_rt_set_after_step(pb_rt* rt, pb_rt_after_step call, void* user);
+// Copies the argument's memory as it is now, up to `bytes`; *size is what there is of it. For an argument between kernels
+// that is a bound: up to the next tensor in the arena.
+int pb_rt_read_arg(pb_rt* rt, int step, int arg, void* data, uint64_t bytes, uint64_t* size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

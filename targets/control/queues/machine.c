@@ -1,0 +1,186 @@
+// The machine as a pb_device: options, buffers, counters. What open() opens is told by which function it is, since the
+// interface passes no context: each chip in use has a slot with an open() of its own.
+#include "machine.h"
+#include "machine_state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t default_limit = 1000000000000;
+static char open_fault[256] = "no fault";
+
+int machine__fault(pb_device* device, int code, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(device->fault, sizeof device->fault, format, args);
+  va_end(args);
+  return device->fault_code = code;
+}
+
+int machine__fault_at(pb_device* device, int code, const machine_site* site, const machine_command* command, const char* format, ...) {
+  char what[MACHINE_FAULT_BYTES / 2];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(what, sizeof what, format, args);
+  va_end(args);
+  pb_arena arena = {0};
+  const char* text = command && command->command.insn ? pb_disassemble(device->chip, &command->command, &arena) : "?";
+  machine__fault(device, code, "queue %s, command %u (%s): %s", device->chip->queues[site->queue].name, site->index, text, what);
+  pb_arena_free(&arena);
+  return code;
+}
+
+static bool read_options(pb_device* device, const char* options) {
+  device->limit = default_limit;
+  device->checks = true;
+  for (const char* at = options; at && *at;) {
+    size_t key = strcspn(at, "=,");
+    char* end = NULL;
+    uint64_t value = at[key] == '=' ? strtoull(at + key + 1, &end, 10) : 0;
+    bool good = end && end != at + key + 1 && (*end == ',' || *end == 0);
+    if (good && key == 4 && !memcmp(at, "seed", 4)) device->seed = value;
+    else if (good && key == 6 && !memcmp(at, "checks", 6) && value <= 1) device->checks = value;
+    else if (good && key == 5 && !memcmp(at, "limit", 5) && value > 0) device->limit = value;
+    else {
+      snprintf(open_fault, sizeof open_fault, "option '%.*s': seed=N, checks=0|1 and limit=CYCLES are known", (int)strcspn(at, ","), at);
+      return false;
+    }
+    at = *end ? end + 1 : end;
+  }
+  return true;
+}
+
+// The machine holds a value in 32 bits.
+static bool check_chip(const pb_chip* chip) {
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    for (int o = 0; o < insn->operand_count; ++o) {
+      pb_type t = insn->operands[o].type;
+      if (t == PB_I1 || t == PB_I8 || t == PB_I16 || t == PB_I32 || t == PB_F32) continue;
+      snprintf(open_fault, sizeof open_fault, "%s: operand '%s' of %s has type %s, which the machine lacks", chip->name,
+               insn->operands[o].name, insn->name, pb_type_name(t));
+      return false;
+    }
+  }
+  return chip->memory_count <= MACHINE_MAX_MEMORIES;
+}
+
+static void close_device(pb_device* device) {
+  if (!device) return;
+  machine__timing_close(device->timing);
+  machine__vectors_close(device->vectors);
+  machine__memory_close(device);
+  free(device->allocations);
+  free(device);
+}
+
+static void name_counters(pb_device* device) {
+  int n = 0, size = sizeof device->counter_names[0];
+  snprintf(device->counter_names[n++], size, "cycles");
+  for (int q = 0; q < device->chip->queue_count; ++q) {
+    snprintf(device->counter_names[n++], size, "busy.%.20s", device->chip->queues[q].name);
+    snprintf(device->counter_names[n++], size, "stall.%.20s", device->chip->queues[q].name);
+  }
+  snprintf(device->counter_names[n++], size, "dram.read");
+  snprintf(device->counter_names[n++], size, "dram.write");
+}
+
+static int open_device(const pb_chip* chip, const char* options, pb_device** out) {
+  *out = NULL;
+  pb_device* device = calloc(1, sizeof *device);
+  if (!device) return MACHINE_OUT_OF_MEMORY;
+  device->chip = chip;
+  snprintf(device->fault, sizeof device->fault, "no fault");
+  if (!check_chip(chip) || !read_options(device, options)) {
+    free(device);
+    return MACHINE_BAD_OPTION;
+  }
+  if (!machine__memory_open(device)) {
+    snprintf(open_fault, sizeof open_fault, "no host memory for the memories of %s", chip->name);
+    close_device(device);
+    return MACHINE_OUT_OF_MEMORY;
+  }
+  device->timing = machine__timing_open(chip);
+  device->vectors = machine__vectors_open(chip);
+  name_counters(device);
+  *out = device;
+  return MACHINE_OK;
+}
+
+static int submit(pb_device* device, const pb_submission* kernel) {
+  if (device->submitted) return machine__fault(device, MACHINE_BAD_SUBMISSION, "a kernel is running already");
+  if (kernel->queue_count > (uint32_t)device->chip->queue_count || kernel->arg_count > PB_DEVICE_MAX_ARGS)
+    return machine__fault(device, MACHINE_BAD_SUBMISSION, "%u queues and %u arguments; %s has %d and %d", kernel->queue_count,
+                          kernel->arg_count, device->chip->name, device->chip->queue_count, device->chip->arguments);
+  device->kernel = *kernel;
+  device->submitted = true;
+  return MACHINE_OK;
+}
+
+static int wait_device(pb_device* device) {
+  if (!device->submitted) return MACHINE_OK;
+  device->submitted = false;
+  machine__memory_begin(device);
+  return machine__run(device);
+}
+
+static const char* counter_name(pb_device* device, uint32_t index) {
+  return index < (uint32_t)(2 * device->chip->queue_count + 3) ? device->counter_names[index] : NULL;
+}
+
+static uint64_t counter(pb_device* device, uint32_t index) {
+  uint32_t queues = (uint32_t)device->chip->queue_count;
+  if (index == 0) return device->cycles;
+  if (index <= 2 * queues) return (index - 1) % 2 ? device->stall[(index - 1) / 2] : device->busy[(index - 1) / 2];
+  return index == 2 * queues + 1 ? device->read_bytes : index == 2 * queues + 2 ? device->written_bytes : 0;
+}
+
+static const char* last_fault(pb_device* device) { return device ? device->fault : open_fault; }
+
+static void set_trace(pb_device* device, void (*event)(void*, uint32_t, uint32_t, uint64_t, uint64_t), void* user) {
+  device->trace = event;
+  device->trace_user = user;
+}
+
+int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
+int machine__free_all(pb_device* device);
+int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes);
+int machine__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes);
+
+enum { SLOTS = 16 };
+static struct {
+  const pb_chip* chip;
+  pb_device_ops ops;
+} slots[SLOTS];
+
+#define OPEN(n)                                                                                                        \
+  static int open_##n(const char* options, pb_device** device) { return open_device(slots[n].chip, options, device); }
+OPEN(0) OPEN(1) OPEN(2) OPEN(3) OPEN(4) OPEN(5) OPEN(6) OPEN(7)
+OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15)
+static int (*const opens[SLOTS])(const char*, pb_device**) = {open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
+                                                              open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
+
+const pb_device_ops* pb_machine_ops(const pb_chip* chip) {
+  if (chip->control != PB_CONTROL_QUEUES || chip->system_memory < 0) return NULL;
+  int n = 0;
+  while (n < SLOTS && slots[n].chip && slots[n].chip != chip) ++n;
+  if (n == SLOTS) return NULL;
+  slots[n].chip = chip;
+  slots[n].ops = (pb_device_ops){.abi = PB_DEVICE_ABI,
+                                 .name = chip->name,
+                                 .open = opens[n],
+                                 .close = close_device,
+                                 .alloc = machine__alloc,
+                                 .free_all = machine__free_all,
+                                 .copy_in = machine__copy_in,
+                                 .copy_out = machine__copy_out,
+                                 .submit = submit,
+                                 .wait = wait_device,
+                                 .counter_name = counter_name,
+                                 .counter = counter,
+                                 .last_fault = last_fault,
+                                 .set_trace = set_trace};
+  return &slots[n].ops;
+}

@@ -1,0 +1,127 @@
+// Uninitialised reads, and accesses that no queue order and no chain of tokens puts in order. Vector clocks as in
+// Mattern, "Virtual Time and Global States of Distributed Systems" (1989): a token carries the clock of its sender.
+#include "machine_state.h"
+
+#include <string.h>
+
+static machine_shadow* shadow_of(pb_device* device, machine_memory* m, int64_t granule) {
+  size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)device->chip->queue_count;
+  machine_shadow* s = (machine_shadow*)(m->shadow + (size_t)granule * entry);
+  if (s->epoch != device->epoch) {
+    memset(s, 0, entry);
+    s->epoch = device->epoch;
+  }
+  return s;
+}
+
+// Rows and granules are coarse: a clash is one only when the other command touched these very bytes.
+static bool touches(const machine_command* c, int memory, bool writes, int64_t first, int64_t last) {
+  for (int o = 0; o < c->command.insn->operand_count; ++o) {
+    const machine_window* w = &c->windows[o];
+    if (c->command.insn->operands[o].memory != memory || w->empty || !(writes ? w->writes : w->reads)) continue;
+    if (w->last <= first || last <= w->first) continue;
+    machine_runs r = machine__runs(w);
+    int64_t at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
+    do {
+      int64_t from = r.address + offset;
+      if (from < last && first < from + r.bytes) return true;
+    } while (machine__next_run(&r, at, &offset));
+  }
+  return false;
+}
+
+typedef struct clash {
+  int queue;
+  uint32_t index;
+  bool wrote;
+} clash;
+
+static int report_race(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w, clash with,
+                       int64_t first, int64_t last) {
+  machine_command other;
+  machine_site place = {.queue = with.queue, .index = with.index};
+  if (machine__command_read(device, &place, &other)) return device->fault_code;
+  int memory = w->operand->memory;
+  if (!touches(&other, memory, with.wrote, first, last)) return MACHINE_OK;
+  pb_arena arena = {0};
+  machine__fault_at(device, MACHINE_RACE, site, c,
+                    "race: operand '%s' %s bytes [%lld, %lld) of %s, which queue %s, command %u (%s) %s, and no chain of tokens orders the two",
+                    w->operand->name, w->writes ? "writes" : "reads", (long long)first, (long long)last, device->chip->memories[memory].name,
+                    device->chip->queues[with.queue].name, with.index, pb_disassemble(device->chip, &other.command, &arena),
+                    with.wrote ? "writes" : "reads");
+  pb_arena_free(&arena);
+  return MACHINE_RACE;
+}
+
+static int check_granule(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w,
+                         machine_shadow* s, int64_t first, int64_t last) {
+  int q = site->queue;
+  if (s->writer && (int)s->writer_queue != q && site->clock[s->writer_queue] < s->writer) {
+    int code = report_race(device, site, c, w, (clash){(int)s->writer_queue, s->writer - 1, true}, first, last);
+    if (code) return code;
+  }
+  if (!w->writes) {
+    s->reader[q] = site->index + 1;
+    return MACHINE_OK;
+  }
+  for (int p = 0; p < device->chip->queue_count; ++p)
+    if (s->reader[p] && p != q && site->clock[p] < s->reader[p]) {
+      int code = report_race(device, site, c, w, (clash){p, s->reader[p] - 1, false}, first, last);
+      if (code) return code;
+    }
+  memset(s->reader, 0, sizeof(uint32_t) * (size_t)device->chip->queue_count);
+  s->writer = site->index + 1;
+  s->writer_queue = (uint32_t)q;
+  return MACHINE_OK;
+}
+
+static int check_run(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w, int64_t address,
+                     int64_t bytes) {
+  machine_memory* m = &device->memories[w->operand->memory];
+  if (w->reads) {
+    int64_t bad = machine__first_invalid(m, address, bytes);
+    if (bad >= 0)
+      return machine__fault_at(device, MACHINE_UNINITIALISED, site, c,
+                               "operand '%s' reads bytes [%lld, %lld) of %s; byte %lld is uninitialised", w->operand->name, (long long)address,
+                               (long long)(address + bytes), device->chip->memories[w->operand->memory].name, (long long)bad);
+  }
+  int64_t from = address / m->granule, to = (address + bytes - 1) / m->granule;
+  for (int64_t g = from; g <= to; ++g) {
+    int64_t first = g == from ? address : g * m->granule, last = g == to ? address + bytes : (g + 1) * m->granule;
+    int code = check_granule(device, site, c, w, shadow_of(device, m, g), first, last);
+    if (code) return code;
+  }
+  return MACHINE_OK;
+}
+
+static int check_window(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w) {
+  machine_runs r = machine__runs(w);
+  int64_t at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
+  do {
+    int code = check_run(device, site, c, w, r.address + offset, r.bytes);
+    if (code) return code;
+  } while (machine__next_run(&r, at, &offset));
+  return MACHINE_OK;
+}
+
+int machine__check(pb_device* device, const machine_site* site, const machine_command* c) {
+  const pb_insn* insn = c->command.insn;
+  // Reads first: a command may read what it writes.
+  for (int pass = 0; pass < 2; ++pass)
+    for (int o = 0; o < insn->operand_count; ++o) {
+      const machine_window* w = &c->windows[o];
+      if (insn->operands[o].memory < 0 || w->empty || w->writes != (pass == 1) || !(w->reads || w->writes)) continue;
+      int code = check_window(device, site, c, w);
+      if (code) return code;
+    }
+  return MACHINE_OK;
+}
+
+void machine__define(pb_device* device, const machine_command* c) {
+  const machine_window* w = &c->windows[c->command.insn->dest];
+  if (w->empty) return;
+  machine_runs r = machine__runs(w);
+  int64_t at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
+  do machine__mark_valid(&device->memories[w->operand->memory], r.address + offset, r.bytes);
+  while (machine__next_run(&r, at, &offset));
+}

@@ -1,0 +1,432 @@
+// What a command computes: its expression over blocks of points, one array per node. Points are walked with the dims
+// that the destination keeps outermost, so that everything summed into one element stands together.
+#include "machine_state.h"
+
+#include "core/base/arena.h"
+#include "tdl/function.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 1024 };
+
+typedef union value {
+  int32_t i;
+  uint32_t u;
+  float f;
+} value;
+
+struct machine_vectors {
+  value nodes[PB_MAX_EXPR][BLOCK];
+  value old[BLOCK], result[BLOCK];
+  value* terms; // what is reduced, when that is more than one value a point
+  int64_t capacity;
+};
+
+machine_vectors* machine__vectors_open(const pb_chip* chip) {
+  (void)chip;
+  machine_vectors* v = calloc(1, sizeof *v);
+  if (!v) abort();
+  return v;
+}
+
+void machine__vectors_close(machine_vectors* v) {
+  if (v) free(v->terms);
+  free(v);
+}
+
+// The dims of the instruction in the order in which points are numbered.
+typedef struct walk {
+  int rank, kept;
+  int dim[PB_MAX_INSN_DIMS];
+  int64_t extent[PB_MAX_INSN_DIMS];
+  int64_t points, each; // of the destination; values reduced to one of them
+} walk;
+
+static bool window_has(const machine_window* w, int dim) {
+  for (int k = 0; k < w->rank; ++k)
+    if (w->operand->dims[k] == dim) return true;
+  return false;
+}
+
+static walk make_walk(const machine_command* c) {
+  const pb_insn* insn = c->command.insn;
+  walk s = {.points = 1, .each = 1};
+  for (int pass = 0; pass < 2; ++pass)
+    for (int d = 0; d < insn->dim_count; ++d) {
+      bool kept = window_has(&c->windows[insn->dest], d);
+      if (kept != (pass == 0)) continue;
+      s.dim[s.rank] = d;
+      s.extent[s.rank++] = c->extent[d];
+      if (kept) s.points *= c->extent[d], s.kept = s.rank;
+      else s.each *= c->extent[d];
+    }
+  return s;
+}
+
+// A window seen along the first `rank` dims of a walk.
+typedef struct view {
+  uint8_t* data; // of the memory: elements are at data + address
+  int64_t address;
+  int rank;
+  int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS], lo[PB_MAX_INSN_DIMS], hi[PB_MAX_INSN_DIMS];
+  pb_type type;
+  bool boxed;
+  value fill;
+} view;
+
+static view make_view(pb_device* device, const machine_window* w, const walk* s, int rank) {
+  view v = {.data = device->memories[w->operand->memory].data, .address = w->address, .rank = rank, .type = w->operand->type, .boxed = w->boxed};
+  for (int p = 0; p < rank; ++p) {
+    v.extent[p] = v.hi[p] = s->extent[p];
+    for (int k = 0; k < w->rank; ++k)
+      if (w->operand->dims[k] == s->dim[p]) {
+        v.stride[p] += w->stride[k];
+        v.lo[p] = w->lo[k], v.hi[p] = w->hi[k];
+      }
+  }
+  v.fill.i = (int32_t)w->fill;
+  return v;
+}
+
+static void load_run(value* out, const uint8_t* from, int64_t stride, int64_t count, pb_type type) {
+  switch (type) {
+  case PB_I1:
+    for (int64_t k = 0; k < count; ++k) out[k].i = from[k * stride] & 1;
+    break;
+  case PB_I8:
+    if (stride == 1)
+      for (int64_t k = 0; k < count; ++k) out[k].i = (int8_t)from[k];
+    else
+      for (int64_t k = 0; k < count; ++k) out[k].i = (int8_t)from[k * stride];
+    break;
+  case PB_I16:
+    for (int64_t k = 0; k < count; ++k) {
+      int16_t x;
+      memcpy(&x, from + k * stride, sizeof x);
+      out[k].i = x;
+    }
+    break;
+  default:
+    if (stride == 4) memcpy(out, from, (size_t)count * 4);
+    else
+      for (int64_t k = 0; k < count; ++k) memcpy(&out[k], from + k * stride, 4);
+  }
+}
+
+static void store_run(uint8_t* to, const value* from, int64_t stride, int64_t count, pb_type type) {
+  switch (type) {
+  case PB_I1:
+    for (int64_t k = 0; k < count; ++k) to[k * stride] = from[k].u & 1;
+    break;
+  case PB_I8:
+    if (stride == 1)
+      for (int64_t k = 0; k < count; ++k) to[k] = (uint8_t)from[k].u;
+    else
+      for (int64_t k = 0; k < count; ++k) to[k * stride] = (uint8_t)from[k].u;
+    break;
+  case PB_I16:
+    for (int64_t k = 0; k < count; ++k) {
+      uint16_t x = (uint16_t)from[k].u;
+      memcpy(to + k * stride, &x, sizeof x);
+    }
+    break;
+  default:
+    if (stride == 4) memcpy(to, from, (size_t)count * 4);
+    else
+      for (int64_t k = 0; k < count; ++k) memcpy(to + k * stride, &from[k], 4);
+  }
+}
+
+// Where point number `first` lies along each dim.
+static void place(const view* v, int64_t first, int64_t* at) {
+  for (int p = v->rank - 1; p >= 0; --p) {
+    at[p] = first % v->extent[p];
+    first /= v->extent[p];
+  }
+}
+
+// Steps to the next row: the innermost dim starts again, the others count on.
+static void next_row(const view* v, int64_t* at) {
+  at[v->rank - 1] = 0;
+  for (int p = v->rank - 2; p >= 0; --p) {
+    if (++at[p] < v->extent[p]) return;
+    at[p] = 0;
+  }
+}
+
+static int64_t row_address(const view* v, const int64_t* at) {
+  int64_t address = v->address;
+  for (int p = 0; p < v->rank - 1; ++p) address += at[p] * v->stride[p];
+  return address;
+}
+
+static void load_boxed(const view* v, value* out, int64_t row, const int64_t* at, int64_t from, int64_t to) {
+  bool inside = true;
+  int last = v->rank - 1;
+  for (int p = 0; p < last; ++p) inside &= at[p] >= v->lo[p] && at[p] < v->hi[p];
+  int64_t lo = inside ? v->lo[last] : to, hi = inside ? v->hi[last] : to;
+  lo = lo < from ? from : lo > to ? to : lo;
+  hi = hi < lo ? lo : hi > to ? to : hi;
+  for (int64_t k = from; k < lo; ++k) out[k - from] = v->fill;
+  if (lo < hi) load_run(out + (lo - from), v->data + row + lo * v->stride[last], v->stride[last], hi - lo, v->type);
+  for (int64_t k = hi; k < to; ++k) out[k - from] = v->fill;
+}
+
+static void gather(const view* v, int64_t first, int64_t count, value* out) {
+  int64_t at[PB_MAX_INSN_DIMS];
+  if (v->rank == 0) {
+    load_run(out, v->data + v->address, 0, count, v->type);
+    return;
+  }
+  int last = v->rank - 1;
+  place(v, first, at);
+  for (int64_t done = 0; done < count; next_row(v, at)) {
+    int64_t from = at[last], run = v->extent[last] - from, row = row_address(v, at);
+    if (run > count - done) run = count - done;
+    if (v->boxed) load_boxed(v, out + done, row, at, from, from + run);
+    else load_run(out + done, v->data + row + from * v->stride[last], v->stride[last], run, v->type);
+    done += run;
+  }
+}
+
+static void scatter(const view* v, int64_t first, int64_t count, const value* from_values) {
+  int64_t at[PB_MAX_INSN_DIMS];
+  if (v->rank == 0) {
+    store_run(v->data + v->address, from_values, 0, 1, v->type);
+    return;
+  }
+  int last = v->rank - 1;
+  place(v, first, at);
+  for (int64_t done = 0; done < count; next_row(v, at)) {
+    int64_t from = at[last], run = v->extent[last] - from;
+    if (run > count - done) run = count - done;
+    store_run(v->data + row_address(v, at) + from * v->stride[last], from_values + done, v->stride[last], run, v->type);
+    done += run;
+  }
+}
+
+static inline float canonical(float x) { return x != x ? (value){.u = 0x7fc00000}.f : x; }
+
+// Equal floats differ in no bit but a zero's sign: of the two, AND is the larger and OR the smaller.
+static inline value larger(value a, value b) {
+  if (b.f != b.f) return a.f != a.f ? (value){.u = 0x7fc00000} : a;
+  if (a.f != a.f) return b;
+  return a.f > b.f ? a : a.f < b.f ? b : (value){.u = a.u & b.u};
+}
+static inline value smaller(value a, value b) {
+  if (b.f != b.f) return a.f != a.f ? (value){.u = 0x7fc00000} : a;
+  if (a.f != a.f) return b;
+  return a.f < b.f ? a : a.f > b.f ? b : (value){.u = a.u | b.u};
+}
+
+// Adding 2^23 leaves no fraction bits; beyond that there are none to round.
+static inline float round_even(float x) {
+  float big = copysignf(0x1p23f, x), r = (x + big) - big;
+  return fabsf(x) < 0x1p23f ? copysignf(r, x) : canonical(x);
+}
+
+static inline int32_t to_code(float x) {
+  float bounded = x >= -128.0f ? x : -128.0f;
+  return (int32_t)(bounded > 127.0f ? 127.0f : bounded);
+}
+
+#define EACH(statement)                                                                                                \
+  do {                                                                                                                 \
+    for (int64_t k = 0; k < count; ++k) statement;                                                                     \
+  } while (0)
+
+static void apply_int(pb_op op, value* out, const value* a, const value* b, int64_t count) {
+  switch (op) {
+  case PB_OP_ADD: EACH(out[k].u = a[k].u + b[k].u); break;
+  case PB_OP_SUB: EACH(out[k].u = a[k].u - b[k].u); break;
+  case PB_OP_MUL: EACH(out[k].u = a[k].u * b[k].u); break;
+  case PB_OP_MAX: EACH(out[k].i = a[k].i > b[k].i ? a[k].i : b[k].i); break;
+  case PB_OP_MIN: EACH(out[k].i = a[k].i < b[k].i ? a[k].i : b[k].i); break;
+  case PB_OP_NEG: EACH(out[k].u = 0 - a[k].u); break;
+  case PB_OP_ABS: EACH(out[k].u = a[k].i < 0 ? 0 - a[k].u : a[k].u); break;
+  case PB_OP_SEXT: memcpy(out, a, (size_t)count * sizeof *out); break;
+  case PB_OP_FPTOSI8: EACH(out[k].i = to_code(a[k].f)); break;
+  default: assert(!"an integer operation that descriptions cannot name");
+  }
+}
+
+static const pb_function* find_function(const pb_chip* chip, const char* name) {
+  for (int k = 0; k < chip->function_count; ++k)
+    if (!strcmp(chip->functions[k].name, name)) return &chip->functions[k];
+  return NULL;
+}
+
+static void apply_function(const pb_chip* chip, const char* name, value* out, const value* a, int64_t count) {
+  const pb_function* f = find_function(chip, name);
+  assert(f);
+  EACH(out[k].f = pb_function_eval(name, f->table_bits, f->degree, a[k].f));
+}
+
+static void apply_float(const pb_chip* chip, pb_op op, value* out, const value* a, const value* b, int64_t count) {
+  switch (op) {
+  case PB_OP_ADD: EACH(out[k].f = canonical(a[k].f + b[k].f)); break;
+  case PB_OP_SUB: EACH(out[k].f = canonical(a[k].f - b[k].f)); break;
+  case PB_OP_MUL: EACH(out[k].f = canonical(a[k].f * b[k].f)); break;
+  case PB_OP_DIV: EACH(out[k].f = canonical(a[k].f / b[k].f)); break;
+  case PB_OP_MAX: EACH(out[k] = larger(a[k], b[k])); break;
+  case PB_OP_MIN: EACH(out[k] = smaller(a[k], b[k])); break;
+  case PB_OP_SITOFP: EACH(out[k].f = (float)a[k].i); break;
+  case PB_OP_ROUNDEVEN: EACH(out[k].f = round_even(a[k].f)); break;
+  case PB_OP_NEG: EACH(out[k].u = a[k].u ^ 0x80000000u); break;
+  case PB_OP_ABS: EACH(out[k].u = a[k].u & 0x7fffffffu); break;
+  case PB_OP_SQRT: EACH(out[k].f = canonical(sqrtf(a[k].f))); break;
+  case PB_OP_EXP2: apply_function(chip, "exp2", out, a, count); break;
+  case PB_OP_RECIP: apply_function(chip, "recip", out, a, count); break;
+  case PB_OP_RSQRT: apply_function(chip, "rsqrt", out, a, count); break;
+  default: assert(!"a float operation that descriptions cannot name");
+  }
+}
+
+static value scalar_of(const machine_command* c, const pb_expr_node* n) {
+  if (n->op == PB_OP_CONST) return n->type == PB_F32 ? (value){.f = (float)n->value} : (value){.i = (int32_t)n->value};
+  const pb_operand* o = &c->command.insn->operands[n->operand];
+  return (value){.u = (uint32_t)c->command.values[o->base]}; // an f32 immediate stands as its bits
+}
+
+static bool is_scalar(const pb_expr_node* n) { return n->op == PB_OP_CONST || n->op == PB_OP_IMM; }
+
+typedef struct evaluation {
+  const pb_chip* chip;
+  const pb_insn* insn;
+  machine_vectors* vectors;
+  view views[PB_MAX_OPERANDS];
+  bool uniform[PB_MAX_EXPR]; // depends on no window: evaluated once a command
+} evaluation;
+
+static void apply(evaluation* e, int n, int64_t count) {
+  const pb_expr_node* node = &e->insn->expr[n];
+  value* out = e->vectors->nodes[n];
+  const value *a = e->vectors->nodes[node->args[0]], *b = node->args[1] >= 0 ? e->vectors->nodes[node->args[1]] : a;
+  if (node->type == PB_F32) apply_float(e->chip, node->op, out, a, b, count);
+  else apply_int(node->op, out, a, b, count);
+}
+
+static void start(evaluation* e, pb_device* device, const machine_command* c, const walk* s) {
+  for (int o = 0; o < e->insn->operand_count; ++o)
+    if (e->insn->operands[o].memory >= 0) e->views[o] = make_view(device, &c->windows[o], s, o == e->insn->dest ? s->kept : s->rank);
+  int64_t total = s->points * s->each, count = total < BLOCK ? total : BLOCK;
+  for (int n = 0; n < e->insn->expr_count; ++n) {
+    const pb_expr_node* node = &e->insn->expr[n];
+    if (is_scalar(node)) {
+      value x = scalar_of(c, node);
+      EACH(e->vectors->nodes[n][k] = x);
+    }
+    e->uniform[n] = is_scalar(node) || (node->op != PB_OP_LOAD && e->uniform[node->args[0]] && (node->args[1] < 0 || e->uniform[node->args[1]]));
+    if (e->uniform[n] && !is_scalar(node)) apply(e, n, count);
+  }
+}
+
+static const value* evaluate(evaluation* e, int64_t first, int64_t count) {
+  for (int n = 0; n < e->insn->expr_count; ++n) {
+    if (e->uniform[n]) continue;
+    const pb_expr_node* node = &e->insn->expr[n];
+    if (node->op == PB_OP_LOAD) gather(&e->views[node->operand], first, count, e->vectors->nodes[n]);
+    else apply(e, n, count);
+  }
+  return e->vectors->nodes[e->insn->expr_count - 1];
+}
+
+static value combine(pb_reduce reduce, pb_type type, value a, value b) {
+  if (type == PB_F32) return reduce == PB_ACC_ADD ? (value){.f = canonical(a.f + b.f)} : larger(a, b);
+  if (reduce == PB_ACC_ADD) return (value){.u = a.u + b.u};
+  return a.i > b.i ? a : b;
+}
+
+static value neutral(pb_reduce reduce, pb_type type) {
+  if (reduce == PB_ACC_ADD) return (value){.u = 0};
+  if (type == PB_F32) return (value){.f = -INFINITY};
+  return (value){.i = -(int32_t)((1u << (pb_type_bits(type) - 1)) - 1) - 1};
+}
+
+// A balanced tree over neighbours; what is left over at a level passes to the next.
+static value reduce_tree(pb_reduce reduce, pb_type type, value* x, int64_t count) {
+  for (; count > 1; count = (count + 1) / 2) {
+    for (int64_t k = 0; 2 * k + 1 < count; ++k) x[k] = combine(reduce, type, x[2 * k], x[2 * k + 1]);
+    if (count % 2) x[count / 2] = x[count - 1];
+  }
+  return x[0];
+}
+
+static void finish(evaluation* e, const machine_command* c, int64_t first, int64_t count, const value* values) {
+  const view* d = &e->views[e->insn->dest];
+  machine_vectors* v = e->vectors;
+  pb_reduce reduce = e->insn->reduce;
+  if (reduce == PB_SET) {
+    scatter(d, first, count, values);
+    return;
+  }
+  if (c->accumulates) gather(d, first, count, v->old);
+  else {
+    value x = neutral(reduce, d->type);
+    EACH(v->old[k] = x);
+  }
+  EACH(v->result[k] = combine(reduce, d->type, v->old[k], values[k]));
+  scatter(d, first, count, v->result);
+}
+
+static void reduce_points(evaluation* e, const machine_command* c, const walk* s) {
+  machine_vectors* v = e->vectors;
+  int64_t points = s->each < BLOCK ? BLOCK / s->each : 1, need = points * s->each;
+  if (need > v->capacity) {
+    v->terms = realloc(v->terms, (size_t)need * sizeof *v->terms);
+    if (!v->terms) abort();
+    v->capacity = need;
+  }
+  for (int64_t first = 0; first < s->points; first += points) {
+    if (points > s->points - first) points = s->points - first;
+    int64_t terms = points * s->each;
+    for (int64_t done = 0; done < terms; done += BLOCK) {
+      int64_t count = terms - done < BLOCK ? terms - done : BLOCK;
+      memcpy(v->terms + done, evaluate(e, first * s->each + done, count), (size_t)count * sizeof(value));
+    }
+    value* sums = v->nodes[e->insn->expr_count - 1]; // free again
+    for (int64_t p = 0; p < points; ++p)
+      sums[p] = reduce_tree(e->insn->reduce, e->views[e->insn->dest].type, v->terms + p * s->each, s->each);
+    finish(e, c, first, points, sums);
+  }
+}
+
+// Copies of neighbouring elements, which is what movers do, go run by run.
+static bool copy_rows(pb_device* device, const machine_command* c, const walk* s) {
+  const pb_insn* insn = c->command.insn;
+  if (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD || s->kept != s->rank || s->rank == 0) return false;
+  view from = make_view(device, &c->windows[insn->expr[0].operand], s, s->rank), to = make_view(device, &c->windows[insn->dest], s, s->rank);
+  int last = s->rank - 1;
+  int64_t element = pb_type_bits(from.type) / 8, at[PB_MAX_INSN_DIMS] = {0};
+  bool plain = from.lo[last] == 0 && from.hi[last] == from.extent[last];
+  if (element == 0 || from.type != to.type || from.stride[last] != element || to.stride[last] != element || !plain) return false;
+  if (from.boxed && element != 1) return false;
+  for (int64_t done = 0; done < s->points; done += s->extent[last], next_row(&from, at)) {
+    bool inside = true;
+    for (int p = 0; p < last; ++p) inside &= at[p] >= from.lo[p] && at[p] < from.hi[p];
+    uint8_t* out = to.data + row_address(&to, at);
+    size_t bytes = (size_t)(s->extent[last] * element);
+    if (inside) memmove(out, from.data + row_address(&from, at), bytes);
+    else memset(out, from.fill.i & 0xff, bytes);
+  }
+  return true;
+}
+
+void machine__execute(pb_device* device, const machine_command* c) {
+  if (machine__contract(device, c)) return;
+  walk s = make_walk(c);
+  if (copy_rows(device, c, &s)) return;
+  evaluation e = {.chip = device->chip, .insn = c->command.insn, .vectors = device->vectors};
+  start(&e, device, c, &s);
+  if (s.each > 1) {
+    reduce_points(&e, c, &s);
+    return;
+  }
+  for (int64_t first = 0; first < s.points; first += BLOCK) {
+    int64_t count = s.points - first < BLOCK ? s.points - first : BLOCK;
+    finish(&e, c, first, count, evaluate(&e, first, count));
+  }
+}

@@ -1,0 +1,125 @@
+// The memories and what is known of each byte. Everything is mapped on first touch: system memory is as large as the
+// chip's, and only the part in use costs.
+#include "machine_state.h"
+
+#include "core/base/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+// Address 0 belongs to no buffer, so that a forgotten address shows.
+static const uint64_t first_address = 4096;
+
+static void* map(size_t bytes) {
+  void* at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+static size_t valid_bytes(const machine_memory* m) { return (size_t)(m->bytes + 63) / 64 * 8; }
+
+bool machine__memory_open(pb_device* device) {
+  const pb_chip* chip = device->chip;
+  for (int k = 0; k < chip->memory_count; ++k) {
+    machine_memory* m = &device->memories[k];
+    m->bytes = chip->memories[k].bytes;
+    m->granule = k == chip->system_memory ? MACHINE_SYSTEM_GRANULE : chip->memories[k].row_bytes;
+    size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)chip->queue_count;
+    m->shadow_bytes = (size_t)((m->bytes + m->granule - 1) / m->granule) * entry;
+    m->data = map((size_t)m->bytes);
+    m->valid = map(valid_bytes(m));
+    m->shadow = map(m->shadow_bytes);
+    if (!m->data || !m->valid || !m->shadow) return false;
+  }
+  device->allocated = first_address;
+  return true;
+}
+
+void machine__memory_close(pb_device* device) {
+  for (int k = 0; k < device->chip->memory_count; ++k) {
+    machine_memory* m = &device->memories[k];
+    if (m->data) munmap(m->data, (size_t)m->bytes);
+    if (m->valid) munmap(m->valid, valid_bytes(m));
+    if (m->shadow) munmap(m->shadow, m->shadow_bytes);
+  }
+}
+
+void machine__memory_begin(pb_device* device) {
+  ++device->epoch;
+  for (int k = 0; k < device->chip->memory_count; ++k)
+    if (k != device->chip->system_memory) memset(device->memories[k].valid, 0, valid_bytes(&device->memories[k]));
+}
+
+void machine__mark_valid(machine_memory* m, int64_t address, int64_t bytes) {
+  uint64_t first = (uint64_t)address, last = first + (uint64_t)bytes;
+  for (; first < last && first % 8; ++first) m->valid[first / 8] |= (uint8_t)(1u << first % 8);
+  uint64_t whole = (last - first) / 8;
+  if (whole) memset(m->valid + first / 8, 0xff, whole);
+  for (first += 8 * whole; first < last; ++first) m->valid[first / 8] |= (uint8_t)(1u << first % 8);
+}
+
+static bool is_valid(const machine_memory* m, uint64_t address) { return m->valid[address / 8] >> address % 8 & 1; }
+
+int64_t machine__first_invalid(const machine_memory* m, int64_t address, int64_t bytes) {
+  uint64_t first = (uint64_t)address, last = first + (uint64_t)bytes;
+  while (first < last) {
+    if (first % 8 == 0 && last - first >= 8 && m->valid[first / 8] == 0xff) first += 8;
+    else if (is_valid(m, first)) ++first;
+    else return (int64_t)first;
+  }
+  return -1;
+}
+
+const machine_allocation* machine__allocation(const pb_device* device, uint64_t address) {
+  size_t lo = 0, hi = device->allocation_count; // allocations ascend
+  while (lo < hi) {
+    size_t mid = (lo + hi) / 2;
+    if (device->allocations[mid].address + device->allocations[mid].bytes <= address) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo < device->allocation_count && device->allocations[lo].address <= address ? &device->allocations[lo] : NULL;
+}
+
+int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address) {
+  uint64_t unit = align > 64 ? align : 64, capacity = (uint64_t)device->memories[device->chip->system_memory].bytes;
+  uint64_t at = (device->allocated + unit - 1) / unit * unit;
+  if (bytes > capacity || at > capacity - bytes)
+    return machine__fault(device, MACHINE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are in use", (unsigned long long)bytes,
+                          (unsigned long long)device->allocated, (unsigned long long)capacity);
+  PB_PUSH(device->allocations, device->allocation_count, device->allocation_capacity, ((machine_allocation){at, bytes ? bytes : 1}));
+  device->allocated = at + (bytes ? bytes : 1);
+  *address = at;
+  return MACHINE_OK;
+}
+
+int machine__free_all(pb_device* device) {
+  machine_memory* m = &device->memories[device->chip->system_memory];
+  memset(m->valid, 0, (size_t)(device->allocated + 7) / 8);
+  device->allocation_count = 0;
+  device->allocated = first_address;
+  return MACHINE_OK;
+}
+
+static int check_range(pb_device* device, uint64_t address, uint64_t bytes) {
+  const machine_allocation* a = machine__allocation(device, address);
+  if (bytes == 0 || (a && bytes <= a->bytes - (address - a->address))) return MACHINE_OK;
+  return machine__fault(device, MACHINE_BAD_ADDRESS, "a copy of %llu bytes at 0x%llx is not within one allocation",
+                        (unsigned long long)bytes, (unsigned long long)address);
+}
+
+int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes) {
+  int code = check_range(device, address, bytes);
+  if (code || bytes == 0) return code;
+  machine_memory* m = &device->memories[device->chip->system_memory];
+  memcpy(m->data + address, data, bytes);
+  machine__mark_valid(m, (int64_t)address, (int64_t)bytes);
+  return MACHINE_OK;
+}
+
+// What was never written reads as it stands: the host may fetch padding.
+int machine__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes) {
+  int code = check_range(device, address, bytes);
+  if (code || bytes == 0) return code;
+  memcpy(data, device->memories[device->chip->system_memory].data + address, bytes);
+  return MACHINE_OK;
+}

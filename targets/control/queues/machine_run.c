@@ -1,0 +1,476 @@
+// Time. Commands start in order of time; each is executed when it starts, which shows the right values exactly when
+// tokens order what depends on each other, and that is checked. The system memory's port is shared as a fluid: every
+// mover under way gets an equal part, and none more than it can use; command fetches go first.
+#include "machine_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  FETCH_CYCLES = 4,     // from the last beat of a command to its first possible start
+  TOKEN_CYCLES = 1,     // from completion to the start of who waits
+  WRITTEN_BEHIND = 32,  // commands of a queue that may have yet to hand out tokens
+  MAX_AHEAD = 64        // commands fetched ahead
+};
+static const uint64_t never = UINT64_MAX;
+
+// Tokens of one ordered pair of queues, oldest first.
+typedef struct pair {
+  uint64_t produced, consumed;
+  uint64_t* sent_at;     // by token number, modulo the limit
+  uint64_t* consumed_at;
+  uint32_t* clocks;      // limit x queues
+} pair;
+
+// A command that has left its queue's front and has not completed.
+typedef struct flight {
+  uint32_t index, signals;
+  uint64_t start, done; // done: when it could complete
+  int memory;           // what it writes: bytes [first, last); -1: nothing that its queue reads
+  int64_t first, last;
+  uint32_t* clock;
+} flight;
+
+typedef struct lane {
+  uint32_t next, count, fetched;
+  uint64_t arrives[MAX_AHEAD];
+  uint64_t free_at, done_at, last_arrival; // when the next may start; when the last completed
+  machine_command head;
+  bool read;
+  bool streaming; // at the port
+  uint64_t started;
+  double work, demand; // cycles of work left; beats in each
+  flight flights[WRITTEN_BEHIND];
+  uint32_t flight_first, flight_count;
+  // commands that have completed at a time yet to come: their rows are still in flight
+  flight recent[WRITTEN_BEHIND];
+  uint32_t recent_next;
+  uint32_t* clock;
+} lane;
+
+struct machine_timing {
+  int queues;
+  lane lanes[PB_MAX_QUEUES];
+  pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES]; // [producer][consumer]
+  int limits[PB_MAX_QUEUES];
+  uint64_t now, blocked_until, random; // the port belongs to fetches until then
+  uint32_t* words;
+  uint64_t* times;
+};
+
+machine_timing* machine__timing_open(const pb_chip* chip) {
+  machine_timing* t = calloc(1, sizeof *t);
+  if (!t) abort();
+  int queues = t->queues = chip->queue_count, tokens = 0;
+  for (int q = 0; q < queues; ++q) tokens += t->limits[q] = chip->queues[q].tokens > 0 ? chip->queues[q].tokens : 1;
+  t->words = calloc((size_t)(tokens + 1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
+  t->times = calloc(2 * (size_t)tokens * (size_t)queues, sizeof *t->times);
+  if (!t->words || !t->times) abort();
+  uint32_t* words = t->words;
+  uint64_t* times = t->times;
+  for (int p = 0; p < queues; ++p) {
+    for (int c = 0; c < queues; ++c) {
+      pair* x = &t->pairs[p][c];
+      x->clocks = words, words += t->limits[p] * queues;
+      x->sent_at = times, times += t->limits[p];
+      x->consumed_at = times, times += t->limits[p];
+    }
+    t->lanes[p].clock = words, words += queues;
+    for (int k = 0; k < WRITTEN_BEHIND; ++k) t->lanes[p].flights[k].clock = words, words += queues;
+  }
+  return t;
+}
+
+void machine__timing_close(machine_timing* t) {
+  if (!t) return;
+  free(t->words);
+  free(t->times);
+  free(t);
+}
+
+// xorshift64* (Vigna, "An experimental exploration of Marsaglia's xorshift generators", 2016).
+static uint64_t late(pb_device* device) {
+  machine_timing* t = device->timing;
+  if (!device->seed) return 0;
+  t->random ^= t->random >> 12;
+  t->random ^= t->random << 25;
+  t->random ^= t->random >> 27;
+  uint64_t most = 2 * (uint64_t)device->chip->memories[device->chip->system_memory].latency;
+  return most ? (t->random * 0x2545f4914f6cdd1dull >> 32) % (most + 1) : 0;
+}
+
+// The port ------------------------------------------------------------------------------------------------------------
+
+static int64_t beat_bytes(const pb_chip* chip) {
+  int64_t bytes = chip->memories[chip->system_memory].bytes_per_cycle;
+  return bytes > 0 ? bytes : 1;
+}
+
+// Beats that a window's runs touch, and its bytes. Runs in two dims or more are counted row by row, as movers go.
+static int64_t window_beats(const pb_chip* chip, const machine_window* w, int64_t* bytes) {
+  if (w->empty) return 0;
+  machine_runs r = machine__runs(w);
+  int64_t unit = beat_bytes(chip), beats = 0, at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
+  do {
+    int64_t first = r.address + offset;
+    beats += (first + r.bytes - 1) / unit - first / unit + 1;
+    *bytes += r.bytes;
+  } while (machine__next_run(&r, at, &offset));
+  return beats;
+}
+
+// Each mover's rate: all that it can use, or an equal part of what the modest leave.
+static void share(const machine_timing* t, double* rate) {
+  double left = 1;
+  bool settled[PB_MAX_QUEUES] = {false};
+  int open = 0;
+  for (int q = 0; q < t->queues; ++q) {
+    rate[q] = 0;
+    settled[q] = !t->lanes[q].streaming;
+    open += !settled[q];
+  }
+  for (bool again = true; again && open;) {
+    again = false;
+    double part = left / open;
+    for (int q = 0; q < t->queues; ++q)
+      if (!settled[q] && t->lanes[q].demand <= part) {
+        rate[q] = 1;
+        left -= t->lanes[q].demand;
+        settled[q] = again = true;
+        if (--open == 0) return;
+        part = left / open;
+      }
+    if (!again)
+      for (int q = 0; q < t->queues; ++q)
+        if (!settled[q]) rate[q] = part / t->lanes[q].demand;
+  }
+}
+
+static void advance(machine_timing* t, uint64_t to) {
+  double rate[PB_MAX_QUEUES];
+  uint64_t from = t->now > t->blocked_until ? t->now : t->blocked_until;
+  if (to > from) {
+    share(t, rate);
+    for (int q = 0; q < t->queues; ++q)
+      if (t->lanes[q].streaming) t->lanes[q].work -= rate[q] * (double)(to - from);
+  }
+  t->now = to;
+}
+
+// When the first mover under way is done if nothing else happens; -1: none is under way.
+static int first_done(const machine_timing* t, uint64_t* when) {
+  double rate[PB_MAX_QUEUES];
+  int first = -1;
+  share(t, rate);
+  *when = never;
+  for (int q = 0; q < t->queues; ++q) {
+    if (!t->lanes[q].streaming) continue;
+    double left = ceil(t->lanes[q].work / rate[q] - 1e-6);
+    uint64_t from = t->now > t->blocked_until ? t->now : t->blocked_until, at = left > 0 ? from + (uint64_t)left : t->now;
+    if (at < *when) *when = at, first = q;
+  }
+  return first;
+}
+
+static void fetch(pb_device* device, int q) {
+  machine_timing* t = device->timing;
+  lane* l = &t->lanes[q];
+  if (l->fetched == l->count) return;
+  int64_t unit = beat_bytes(device->chip);
+  t->blocked_until = (t->blocked_until > t->now ? t->blocked_until : t->now) + (uint64_t)((device->chip->command_bytes + unit - 1) / unit);
+  uint64_t at = t->blocked_until + (uint64_t)device->chip->memories[device->chip->system_memory].latency + FETCH_CYCLES + late(device);
+  l->last_arrival = at > l->last_arrival ? at : l->last_arrival;
+  l->arrives[l->fetched++ % MAX_AHEAD] = l->last_arrival;
+  device->read_bytes += (uint64_t)device->chip->command_bytes;
+}
+
+// Tokens --------------------------------------------------------------------------------------------------------------
+
+static void send(machine_timing* t, int from, int to, uint64_t when, const uint32_t* clock) {
+  pair* p = &t->pairs[from][to];
+  uint64_t n = p->produced++ % (uint64_t)t->limits[from];
+  p->sent_at[n] = when;
+  memcpy(p->clocks + n * (uint64_t)t->queues, clock, sizeof *clock * (size_t)t->queues);
+}
+
+static uint32_t waits_short(const machine_timing* t, int q, uint32_t waits) {
+  uint32_t missing = 0;
+  for (int p = 0; p < t->queues; ++p)
+    if (waits >> p & 1 && t->pairs[p][q].produced == t->pairs[p][q].consumed) missing |= 1u << p;
+  return missing;
+}
+
+// Queues whose counters of `q` have no room for what command `f` signals.
+static uint32_t full(const machine_timing* t, int q, const flight* f) {
+  uint32_t mask = 0;
+  for (int c = 0; c < t->queues; ++c)
+    if (f->signals >> c & 1 && t->pairs[q][c].produced - t->pairs[q][c].consumed >= (uint64_t)t->limits[q]) mask |= 1u << c;
+  return mask;
+}
+
+static void trace(pb_device* device, int q, const flight* f, uint64_t end) {
+  if (device->trace) device->trace(device->trace_user, (uint32_t)q, f->index, device->cycles + f->start, device->cycles + end);
+}
+
+// Completes what can: in order, and only when every counter that is signalled has room.
+static void complete(pb_device* device, int q) {
+  machine_timing* t = device->timing;
+  lane* l = &t->lanes[q];
+  while (l->flight_count) {
+    flight* f = &l->flights[l->flight_first];
+    if (full(t, q, f)) return;
+    uint64_t when = f->done > l->done_at ? f->done : l->done_at;
+    for (int c = 0; c < t->queues; ++c) {
+      pair* p = &t->pairs[q][c];
+      uint64_t limit = (uint64_t)t->limits[q];
+      if (f->signals >> c & 1 && p->produced >= limit && p->consumed_at[p->produced % limit] > when) when = p->consumed_at[p->produced % limit];
+    }
+    l->done_at = when;
+    f->clock[q] = f->index + 1;
+    for (int c = 0; c < t->queues; ++c)
+      if (f->signals >> c & 1) send(t, q, c, when, f->clock);
+    trace(device, q, f, when);
+    flight* r = &l->recent[l->recent_next++ % WRITTEN_BEHIND];
+    *r = *f;
+    r->done = when;
+    l->flight_first = (l->flight_first + 1) % WRITTEN_BEHIND;
+    --l->flight_count;
+  }
+}
+
+static void take_tokens(pb_device* device, int q, uint32_t waits) {
+  machine_timing* t = device->timing;
+  for (int p = 0; p < t->queues; ++p) {
+    if (!(waits >> p & 1)) continue;
+    pair* x = &t->pairs[p][q];
+    uint64_t n = x->consumed++ % (uint64_t)t->limits[p];
+    x->consumed_at[n] = t->now;
+    const uint32_t* clock = x->clocks + n * (uint64_t)t->queues;
+    for (int k = 0; k < t->queues; ++k)
+      if (clock[k] > t->lanes[q].clock[k]) t->lanes[q].clock[k] = clock[k];
+    complete(device, p);
+  }
+}
+
+// Starting a command --------------------------------------------------------------------------------------------------
+
+static bool meets(const machine_command* c, const flight* f) {
+  for (int o = 0; o < c->command.insn->operand_count; ++o) {
+    const machine_window* w = &c->windows[o];
+    if (c->command.insn->operands[o].memory != f->memory || w->empty || w->writes) continue;
+    if (w->first < f->last && f->first < w->last) return true;
+  }
+  return false;
+}
+
+// A command that reads what a former one of its queue has yet to write waits for it. Sums forward: a destination that is
+// added to does not wait.
+static uint64_t hazard(const lane* l) {
+  uint64_t until = 0;
+  for (uint32_t k = 0; k < l->flight_count; ++k)
+    if (meets(&l->head, &l->flights[(l->flight_first + k) % WRITTEN_BEHIND])) return never;
+  for (uint32_t k = 0; k < WRITTEN_BEHIND && k < l->recent_next; ++k)
+    if (l->recent[k].done > until && meets(&l->head, &l->recent[k])) until = l->recent[k].done;
+  return until;
+}
+
+// When the head of the queue can start; never: not until something else happens.
+static uint64_t can_start(const pb_device* device, int q) {
+  const machine_timing* t = device->timing;
+  const lane* l = &t->lanes[q];
+  if (!l->read || l->streaming || l->flight_count == WRITTEN_BEHIND) return never;
+  uint64_t at = l->arrives[l->next % MAX_AHEAD];
+  if (l->free_at > at) at = l->free_at;
+  uint32_t waits = l->head.command.waits;
+  if (waits_short(t, q, waits)) return never;
+  for (int p = 0; p < t->queues; ++p) {
+    const pair* x = &t->pairs[p][q];
+    if (!(waits >> p & 1)) continue;
+    uint64_t sent = x->sent_at[x->consumed % (uint64_t)t->limits[p]] + TOKEN_CYCLES;
+    if (sent > at) at = sent;
+  }
+  uint64_t clear = hazard(l);
+  if (clear > at) at = clear;
+  return at > t->now ? at : t->now;
+}
+
+static void fly(pb_device* device, int q, uint64_t done) {
+  lane* l = &device->timing->lanes[q];
+  flight* f = &l->flights[(l->flight_first + l->flight_count++) % WRITTEN_BEHIND];
+  const machine_window* w = &l->head.windows[l->head.command.insn->dest];
+  f->index = l->next;
+  f->signals = l->head.command.signals;
+  f->start = l->started;
+  f->done = done;
+  f->memory = w->operand->memory == device->chip->system_memory || w->empty ? -1 : w->operand->memory;
+  f->first = w->first, f->last = w->last;
+  memcpy(f->clock, l->clock, sizeof *f->clock * (size_t)device->timing->queues);
+}
+
+static int read_head(pb_device* device, int q) {
+  lane* l = &device->timing->lanes[q];
+  l->read = false;
+  if (l->next == l->count) return MACHINE_OK;
+  l->read = true;
+  return machine__command_read(device, &(machine_site){.queue = q, .index = l->next}, &l->head);
+}
+
+// The queue is done with its head: the next may follow.
+static int retire(pb_device* device, int q, uint64_t free_at, uint64_t done) {
+  lane* l = &device->timing->lanes[q];
+  fly(device, q, done);
+  device->busy[q] += free_at - l->started;
+  l->free_at = free_at;
+  ++l->next;
+  complete(device, q);
+  return read_head(device, q);
+}
+
+static uint64_t done_after(pb_device* device, const machine_command* c, uint64_t at) {
+  const pb_insn* insn = c->command.insn;
+  at += (uint64_t)insn->latency;
+  for (int o = 0; o < insn->operand_count; ++o)
+    if (insn->operands[o].memory == device->chip->system_memory && !c->windows[o].empty)
+      at += late(device) + (c->windows[o].reads ? (uint64_t)device->chip->memories[device->chip->system_memory].latency : 0);
+  return at;
+}
+
+static int64_t system_beats(pb_device* device, const machine_command* c) {
+  int64_t beats = 0;
+  for (int o = 0; o < c->command.insn->operand_count; ++o) {
+    const machine_window* w = &c->windows[o];
+    if (c->command.insn->operands[o].memory != device->chip->system_memory) continue;
+    int64_t bytes = 0;
+    if (w->reads) beats += window_beats(device->chip, w, &bytes), device->read_bytes += (uint64_t)bytes;
+    bytes = 0;
+    if (w->writes) beats += window_beats(device->chip, w, &bytes), device->written_bytes += (uint64_t)bytes;
+  }
+  return beats;
+}
+
+static int start(pb_device* device, int q) {
+  machine_timing* t = device->timing;
+  lane* l = &t->lanes[q];
+  machine_command* c = &l->head;
+  uint64_t ready = l->arrives[l->next % MAX_AHEAD];
+  if (l->free_at > ready) ready = l->free_at;
+  device->stall[q] += t->now - ready;
+  take_tokens(device, q, c->command.waits);
+  l->started = t->now;
+  fetch(device, q);
+  if (device->checks) {
+    int code = machine__check(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
+    if (code) return code;
+  }
+  machine__execute(device, c);
+  if (device->checks) machine__define(device, c);
+  int64_t cycles = pb_cycles(c->command.insn, c->extent), beats = system_beats(device, c);
+  if (cycles < 1) cycles = 1;
+  if (beats == 0) return retire(device, q, t->now + (uint64_t)cycles, done_after(device, c, t->now + (uint64_t)cycles));
+  l->streaming = true;
+  l->work = (double)(cycles > beats ? cycles : beats);
+  l->demand = (double)beats / l->work;
+  return MACHINE_OK;
+}
+
+// The run -------------------------------------------------------------------------------------------------------------
+
+static int begin(pb_device* device) {
+  machine_timing* t = device->timing;
+  t->now = t->blocked_until = 0;
+  t->random = device->seed * 0x9e3779b97f4a7c15ull + device->epoch;
+  if (!t->random) t->random = 1;
+  for (int p = 0; p < t->queues; ++p)
+    for (int c = 0; c < t->queues; ++c) t->pairs[p][c].produced = t->pairs[p][c].consumed = 0;
+  for (int q = 0; q < t->queues; ++q) {
+    lane* l = &t->lanes[q];
+    l->next = l->fetched = 0;
+    l->count = q < (int)device->kernel.queue_count ? device->kernel.count[q] : 0;
+    l->free_at = l->done_at = l->last_arrival = 0;
+    l->flight_first = l->flight_count = l->recent_next = 0;
+    l->streaming = false;
+    memset(l->clock, 0, sizeof *l->clock * (size_t)t->queues);
+    int depth = device->chip->queues[q].depth;
+    for (int k = 0; k < (depth > MAX_AHEAD ? MAX_AHEAD : depth < 1 ? 1 : depth); ++k) fetch(device, q);
+    int code = read_head(device, q);
+    if (code) return code;
+  }
+  return MACHINE_OK;
+}
+
+static int hang(pb_device* device) {
+  machine_timing* t = device->timing;
+  char text[MACHINE_FAULT_BYTES];
+  int used = snprintf(text, sizeof text, "hang at cycle %llu: no queue can move", (unsigned long long)t->now);
+  pb_arena arena = {0};
+  for (int q = 0; q < t->queues; ++q) {
+    lane* l = &t->lanes[q];
+    if (used >= (int)sizeof text) break;
+    used += snprintf(text + used, sizeof text - (size_t)used, "\n  %s: ", device->chip->queues[q].name);
+    uint32_t missing = 0, blocked = l->flight_count ? full(t, q, &l->flights[l->flight_first]) : 0;
+    if (l->read) missing = waits_short(t, q, l->head.command.waits);
+    if (used >= (int)sizeof text) break;
+    if (!l->read) used += snprintf(text + used, sizeof text - (size_t)used, "all %u commands started", l->count);
+    else used += snprintf(text + used, sizeof text - (size_t)used, "command %u of %u (%s)%s", l->next, l->count,
+                          pb_disassemble(device->chip, &l->head.command, &arena), missing ? ", waits for" : "");
+    for (int p = 0; p < t->queues && used < (int)sizeof text; ++p)
+      if (missing >> p & 1) used += snprintf(text + used, sizeof text - (size_t)used, " %s", device->chip->queues[p].name);
+    for (int p = 0; p < t->queues && used < (int)sizeof text; ++p)
+      if (blocked >> p & 1) used += snprintf(text + used, sizeof text - (size_t)used, "; command %u cannot signal %s, whose counter is full",
+                                             l->flights[l->flight_first].index, device->chip->queues[p].name);
+  }
+  pb_arena_free(&arena);
+  return machine__fault(device, MACHINE_HANG, "%s", text);
+}
+
+static bool all_done(const machine_timing* t) {
+  for (int q = 0; q < t->queues; ++q)
+    if (t->lanes[q].read || t->lanes[q].flight_count) return false;
+  return true;
+}
+
+// A token that nobody took would let a command of the next kernel start early.
+static int end(pb_device* device) {
+  machine_timing* t = device->timing;
+  for (int q = 0; q < t->queues; ++q)
+    if (t->lanes[q].done_at > t->now) t->now = t->lanes[q].done_at;
+  for (int p = 0; p < t->queues && device->checks; ++p)
+    for (int c = 0; c < t->queues; ++c) {
+      uint64_t left = t->pairs[p][c].produced - t->pairs[p][c].consumed;
+      if (left) return machine__fault(device, MACHINE_TOKENS, "%llu tokens from queue %s to queue %s are left at the end", (unsigned long long)left,
+                                      device->chip->queues[p].name, device->chip->queues[c].name);
+    }
+  return MACHINE_OK;
+}
+
+// The next thing that happens: a mover leaves the port, or a command starts.
+static int step(pb_device* device, uint64_t limit, bool* running) {
+  machine_timing* t = device->timing;
+  uint64_t when;
+  int mover = first_done(t, &when), starts = -1;
+  for (int q = 0; q < t->queues; ++q) {
+    uint64_t at = can_start(device, q);
+    if (at < when) when = at, starts = q;
+  }
+  if (when == never) {
+    *running = false;
+    return all_done(t) ? MACHINE_OK : hang(device);
+  }
+  if (when > limit) return machine__fault(device, MACHINE_LIMIT, "the kernel runs for more than %llu cycles", (unsigned long long)limit);
+  advance(t, when);
+  if (starts >= 0) return start(device, starts);
+  lane* l = &t->lanes[mover];
+  l->streaming = false;
+  return retire(device, mover, t->now, done_after(device, &l->head, t->now));
+}
+
+int machine__run(pb_device* device) {
+  uint64_t limit = device->kernel.cycle_limit ? device->kernel.cycle_limit : device->limit;
+  int code = begin(device);
+  for (bool running = true; running && !code;) code = step(device, limit, &running);
+  if (!code) code = end(device);
+  device->cycles += device->timing->now;
+  return code;
+}

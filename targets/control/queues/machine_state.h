@@ -1,0 +1,138 @@
+// The machine's parts, as they see each other: device memory and checks (machine_memory, machine_check), one command's
+// meaning (machine_command, machine_eval, machine_contract), and time (machine_run).
+#ifndef PB_QUEUES_MACHINE_STATE_H
+#define PB_QUEUES_MACHINE_STATE_H
+
+#include "pb/device.h"
+#include "tdl/chip.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MACHINE_MAX_MEMORIES = 16, MACHINE_FAULT_BYTES = 8192, MACHINE_SYSTEM_GRANULE = 64 };
+enum machine_fault_code {
+  MACHINE_OK,
+  MACHINE_BAD_OPTION,
+  MACHINE_BAD_CHIP,
+  MACHINE_OUT_OF_MEMORY,
+  MACHINE_BAD_ADDRESS,
+  MACHINE_BAD_SUBMISSION,
+  MACHINE_BAD_COMMAND,
+  MACHINE_UNINITIALISED,
+  MACHINE_RACE,
+  MACHINE_HANG,
+  MACHINE_LIMIT,
+  MACHINE_TOKENS
+};
+
+// A window of a command with its numbers known. Dims are the window's own, outermost first; the box is clipped to the
+// extents: outside [lo, hi) of any dim nothing is read.
+typedef struct machine_window {
+  const pb_operand* operand;
+  int64_t address; // of element (0, 0, ...); may lie outside the memory when the box leaves it out
+  int rank;
+  int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS];     // bytes
+  int64_t lo[PB_MAX_INSN_DIMS], hi[PB_MAX_INSN_DIMS];
+  bool boxed, empty; // empty: nothing lies in the box
+  int64_t first, last; // bytes [first, last) hold all that is touched
+  int64_t fill;
+  bool reads, writes;
+} machine_window;
+
+// The same window as runs of neighbouring bytes.
+typedef struct machine_runs {
+  int64_t address, bytes;
+  int rank;
+  int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS];
+} machine_runs;
+
+typedef struct machine_command {
+  pb_command command;
+  int64_t extent[PB_MAX_INSN_DIMS]; // by dim of the instruction
+  machine_window windows[PB_MAX_OPERANDS];
+  bool accumulates;
+} machine_command;
+
+// Who touched a row (on chip) or granule (system memory) last. Indices count from 1; 0: nobody in this submission.
+typedef struct machine_shadow {
+  uint32_t epoch;
+  uint32_t writer, writer_queue;
+  uint32_t reader[]; // by queue, since the write
+} machine_shadow;
+
+typedef struct machine_memory {
+  uint8_t* data;
+  uint8_t* valid; // a bit a byte
+  uint8_t* shadow;
+  int64_t bytes, granule;
+  size_t shadow_bytes; // mapped
+} machine_memory;
+
+typedef struct machine_allocation {
+  uint64_t address, bytes;
+} machine_allocation;
+
+typedef struct machine_timing machine_timing; // machine_run.c
+typedef struct machine_vectors machine_vectors; // machine_eval.c
+
+struct pb_device {
+  const pb_chip* chip;
+  uint64_t seed, limit;
+  bool checks;
+  machine_memory memories[MACHINE_MAX_MEMORIES];
+  machine_allocation* allocations;
+  size_t allocation_count, allocation_capacity;
+  uint64_t allocated;
+  pb_submission kernel;
+  bool submitted;
+  uint32_t epoch;
+  machine_timing* timing;
+  machine_vectors* vectors;
+  // counters since open
+  uint64_t cycles, busy[PB_MAX_QUEUES], stall[PB_MAX_QUEUES], read_bytes, written_bytes;
+  char counter_names[2 * PB_MAX_QUEUES + 3][32];
+  void (*trace)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end);
+  void* trace_user;
+  int fault_code;
+  char fault[MACHINE_FAULT_BYTES];
+};
+
+// Where a command stands, for faults and for the order of accesses. clock[p]: commands of queue p known to be complete.
+typedef struct machine_site {
+  int queue;
+  uint32_t index;
+  const uint32_t* clock;
+} machine_site;
+
+int machine__fault(pb_device* device, int code, const char* format, ...) __attribute__((format(printf, 3, 4)));
+// The same, headed by the command's place and text.
+int machine__fault_at(pb_device* device, int code, const machine_site* site, const machine_command* command, const char* format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+bool machine__memory_open(pb_device* device);
+void machine__memory_close(pb_device* device);
+void machine__memory_begin(pb_device* device); // a submission: what is on chip is undefined again
+const machine_allocation* machine__allocation(const pb_device* device, uint64_t address); // NULL: none
+void machine__mark_valid(machine_memory* memory, int64_t address, int64_t bytes);
+// First byte of [address, address + bytes) that was never written, or -1.
+int64_t machine__first_invalid(const machine_memory* memory, int64_t address, int64_t bytes);
+
+// Decodes command `index` of `queue` and checks that its windows lie in their memories.
+int machine__command_read(pb_device* device, const machine_site* site, machine_command* command);
+machine_runs machine__runs(const machine_window* window);
+// Offset from runs->address of run number `at`, an odometer that starts as zeros.
+bool machine__next_run(const machine_runs* runs, int64_t* at, int64_t* offset);
+int machine__check(pb_device* device, const machine_site* site, const machine_command* command);
+void machine__define(pb_device* device, const machine_command* command); // marks what it writes
+
+machine_vectors* machine__vectors_open(const pb_chip* chip);
+void machine__vectors_close(machine_vectors* vectors);
+void machine__execute(pb_device* device, const machine_command* command);
+// True when the command is an int8 contraction and was executed.
+bool machine__contract(pb_device* device, const machine_command* command);
+
+machine_timing* machine__timing_open(const pb_chip* chip);
+void machine__timing_close(machine_timing* timing);
+int machine__run(pb_device* device);
+
+#endif

@@ -1,0 +1,260 @@
+// pb-run ENGINE: runs an engine file and looks at what it does.
+#include "run_report.h"
+#include "run_values.h"
+#ifdef PB_HAVE_MACHINE
+#include "targets/control/queues/machine.h"
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char help[] =
+    "usage: pb-run ENGINE.pbe [options]\n"
+    "Runs an engine. Without --output or --expect the first elements of each output are printed.\n"
+    "  --input [NAME=]VALUE      FILE.npy, SHAPExTYPE=NUMBER such as 4x8xf32=1, or random:SEED. A file with several samples\n"
+    "                            along the first dimension is run sample by sample\n"
+    "  --output [NAME=]FILE.npy  write an output\n"
+    "  --expect [NAME=]FILE.npy  compare an output; exit code 1 if it differs\n"
+    "  --atol=X --rtol=X         tolerated: |ours - theirs| <= atol + rtol * |theirs|, default 0\n"
+    "  --device=NAME             native, machine or rtl\n"
+    "  --device-options=TEXT     the device's own, key=value,...\n"
+    "  --threads=N               of native code\n"
+    "  --warmup=N --repeat=N     runs before timing, and timed ones; --percentile=P (default 90) is reported\n"
+    "  --stats[=FILE.json]       cycles and use of each step\n"
+    "  --trace=FILE.json         a timeline of commands, for Perfetto or chrome://tracing\n"
+    "  --dump-tensors=DIR        write what each step's arguments hold after it\n"
+    "  --info                    print what the engine is, and stop\n"
+    "  --no-native               refuse engines with machine code\n"
+    "  --help, --version\n";
+
+enum { MAX_VALUES = 64 };
+typedef struct options {
+  const char *engine, *device, *device_options, *stats_file, *trace, *dump;
+  const char *inputs[MAX_VALUES], *outputs[MAX_VALUES], *expects[MAX_VALUES];
+  int input_count, output_count, expect_count, warmup, repeat, threads;
+  double atol, rtol, percentile;
+  bool stats, info, timed, no_native;
+} options;
+
+// The value of --NAME=VALUE or --NAME VALUE, or NULL when the argument is another option.
+static const char* value_of(int argc, char** argv, int* k, const char* name) {
+  const char* a = argv[*k];
+  size_t n = strlen(name);
+  if (strncmp(a, name, n)) return NULL;
+  if (a[n] == '=') return a + n + 1;
+  return !a[n] && *k + 1 < argc ? argv[++*k] : NULL;
+}
+
+static pb_status bad_option(const char* text) { return pb_error(NULL, (pb_place){0}, 1002, "pb-run --help lists the options", "bad option '%s'", text); }
+
+static bool read_count(const char* text, int* out) {
+  char* end;
+  long value = strtol(text, &end, 10);
+  *out = (int)value;
+  return *text && !*end && value >= 0 && value <= 1000000;
+}
+static bool read_number(const char* text, double* out) {
+  char* end;
+  *out = strtod(text, &end);
+  return *text && !*end && *out >= 0;
+}
+
+static pb_status add_value(const char** list, int* count, const char* value) {
+  if (*count == MAX_VALUES) return pb_error(NULL, (pb_place){0}, 1003, NULL, "more than %d of one option", MAX_VALUES);
+  list[(*count)++] = value;
+  return PB_OK;
+}
+
+static pb_status read_option(int argc, char** argv, int* k, options* o) {
+  const char *a = argv[*k], *v;
+  if ((v = value_of(argc, argv, k, "--input"))) return add_value(o->inputs, &o->input_count, v);
+  if ((v = value_of(argc, argv, k, "--output"))) return add_value(o->outputs, &o->output_count, v);
+  if ((v = value_of(argc, argv, k, "--expect"))) return add_value(o->expects, &o->expect_count, v);
+  const struct {
+    const char* name;
+    const char** text;
+    int* count;
+    double* number;
+  } valued[] = {{"--device", &o->device, NULL, NULL},       {"--device-options", &o->device_options, NULL, NULL},
+                {"--trace", &o->trace, NULL, NULL},         {"--dump-tensors", &o->dump, NULL, NULL},
+                {"--warmup", NULL, &o->warmup, NULL},       {"--repeat", NULL, &o->repeat, NULL},
+                {"--threads", NULL, &o->threads, NULL},     {"--atol", NULL, NULL, &o->atol},
+                {"--rtol", NULL, NULL, &o->rtol},           {"--percentile", NULL, NULL, &o->percentile}};
+  for (size_t n = 0; n < sizeof valued / sizeof *valued; ++n) {
+    if (!(v = value_of(argc, argv, k, valued[n].name))) continue;
+    if (valued[n].count == &o->repeat || valued[n].count == &o->warmup) o->timed = true;
+    if (valued[n].text) *valued[n].text = v;
+    else if (valued[n].count ? !read_count(v, valued[n].count) : !read_number(v, valued[n].number)) return bad_option(a);
+    return PB_OK;
+  }
+  if (!strncmp(a, "--stats=", 8)) o->stats_file = a + 8;
+  else if (!strcmp(a, "--stats")) o->stats = true;
+  else if (!strcmp(a, "--info")) o->info = true;
+  else if (!strcmp(a, "--no-native")) o->no_native = true;
+  else if (a[0] == '-' || o->engine) return bad_option(a);
+  else o->engine = a;
+  return PB_OK;
+}
+
+typedef struct job {
+  const options* o;
+  pb_rt* rt;
+  int64_t samples;
+  run_value *inputs, *outputs;
+  run_times times;
+  run_timeline timeline;
+} job;
+
+// The runtime's own error, already formatted.
+static pb_status told(int code) {
+  if (code) fprintf(stderr, "%s\n", pb_rt_error());
+  return code ? PB_ERR_INPUT : PB_OK;
+}
+
+static pb_status read_inputs(job* j) {
+  int count = pb_rt_input_count(j->rt), index;
+  for (int k = 0; k < j->o->input_count; ++k) {
+    const char* rest;
+    PB_TRY(run_value_named("--input", j->o->inputs[k], count, pb_rt_input, j->rt, &rest, &index));
+    PB_TRY(run_value_read(pb_rt_input(j->rt, index), rest, &j->inputs[index]));
+  }
+  j->samples = 1;
+  for (int k = 0; k < count; ++k) {
+    const run_value* v = &j->inputs[k];
+    if (!v->tensor)
+      return pb_error(NULL, (pb_place){.file = j->o->engine}, 5042, "--input NAME=FILE.npy or NAME=random:7", "input '%s' has no value",
+                      pb_rt_input(j->rt, k)->name);
+    if (v->samples > 1 && j->samples > 1 && v->samples != j->samples)
+      return pb_error(NULL, (pb_place){0}, 5043, NULL, "'%s' has %lld samples; another input has %lld", v->tensor->name, (long long)v->samples,
+                      (long long)j->samples);
+    if (v->samples > 1) j->samples = v->samples;
+  }
+  return PB_OK;
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static pb_status run_sample(job* j, int64_t sample, double* seconds) {
+  const void** inputs = calloc((size_t)pb_rt_input_count(j->rt) + 1, sizeof *inputs);
+  void** outputs = calloc((size_t)pb_rt_output_count(j->rt) + 1, sizeof *outputs);
+  if (!inputs || !outputs) abort();
+  for (int k = 0; k < pb_rt_input_count(j->rt); ++k) inputs[k] = run_value_sample(&j->inputs[k], sample);
+  for (int k = 0; k < pb_rt_output_count(j->rt); ++k) outputs[k] = run_value_sample(&j->outputs[k], sample);
+  double start = now();
+  int code = pb_rt_run(j->rt, inputs, outputs);
+  *seconds = now() - start;
+  free(inputs);
+  free(outputs);
+  return told(code);
+}
+
+static void show_progress(int64_t done, int64_t all) {
+  if (all > 1 && isatty(2)) fprintf(stderr, "\r%lld of %lld%s", (long long)done, (long long)all, done == all ? "\r\033[K" : "");
+}
+
+static pb_status run_all(job* j) {
+  double seconds;
+  int repeat = j->o->repeat > 0 ? j->o->repeat : 1;
+  for (int k = 0; k < j->o->warmup; ++k) PB_TRY(run_sample(j, 0, &seconds));
+  j->times = (run_times){.seconds = calloc((size_t)repeat, sizeof(double)), .count = repeat, .percentile = j->o->percentile};
+  if (!j->times.seconds) abort();
+  if (j->timeline.file) pb_rt_set_trace(j->rt, run_timeline_event, &j->timeline);
+  for (int k = 0; k < repeat; ++k)
+    for (int64_t s = 0; s < j->samples; ++s) {
+      PB_TRY(run_sample(j, s, &seconds));
+      j->times.seconds[k] += seconds;
+      show_progress(k * j->samples + s + 1, repeat * j->samples);
+      if (j->timeline.file) pb_rt_set_trace(j->rt, NULL, NULL); // the first run tells all
+    }
+  return PB_OK;
+}
+
+static pb_status deliver(job* j) {
+  int count = pb_rt_output_count(j->rt), index;
+  const char* rest;
+  for (int k = 0; k < j->o->output_count; ++k) {
+    PB_TRY(run_value_named("--output", j->o->outputs[k], count, pb_rt_output, j->rt, &rest, &index));
+    PB_TRY(pb_npy_write(rest, &j->outputs[index].all, NULL));
+  }
+  pb_status status = PB_OK;
+  for (int k = 0; k < j->o->expect_count; ++k) {
+    PB_TRY(run_value_named("--expect", j->o->expects[k], count, pb_rt_output, j->rt, &rest, &index));
+    pb_status one = run_value_expect(&j->outputs[index], rest, j->o->atol, j->o->rtol);
+    if (one != PB_OK) status = one;
+  }
+  bool reported = j->o->output_count || j->o->expect_count || j->o->stats || j->o->stats_file || j->o->timed;
+  for (int k = 0; !reported && k < count; ++k) run_value_print(&j->outputs[k]);
+  if (j->o->timed) run_report_times(&j->times);
+  if (j->o->stats) run_report_table(j->rt);
+  if (j->o->stats_file) PB_TRY(run_report_json(j->rt, &j->times, j->o->stats_file));
+  return status;
+}
+
+// What memory holds, as bytes: layouts between kernels are the planner's.
+static void dump_step(void* user, pb_rt* rt, int step) {
+  const char* folder = user;
+  for (int a = 0; a < pb_rt_arg_count(rt, step); ++a) {
+    char path[2048];
+    uint64_t size = 0;
+    if (pb_rt_read_arg(rt, step, a, NULL, 0, &size)) continue;
+    pb_npy npy = {.type = PB_I8, .rank = 1, .shape = {(int64_t)size}, .bytes = size, .data = malloc(size ? size : 1)};
+    if (!npy.data) abort();
+    snprintf(path, sizeof path, "%s/step%03d_arg%02d.npy", folder, step, a);
+    if (told(pb_rt_read_arg(rt, step, a, npy.data, size, &size)) == PB_OK && pb_npy_write(path, &npy, NULL) != PB_OK) exit(1);
+    free(npy.data);
+  }
+}
+
+static pb_status execute(job* j) {
+  const options* o = j->o;
+  PB_TRY(told(pb_rt_load(o->engine, o->no_native ? PB_LOAD_NO_NATIVE : 0, &j->rt)));
+  if (o->info) {
+    run_report_info(j->rt);
+    return PB_OK;
+  }
+  j->inputs = calloc((size_t)pb_rt_input_count(j->rt) + 1, sizeof *j->inputs);
+  j->outputs = calloc((size_t)pb_rt_output_count(j->rt) + 1, sizeof *j->outputs);
+  if (!j->inputs || !j->outputs) abort();
+  PB_TRY(read_inputs(j));
+  pb_rt_set_threads(j->rt, o->threads);
+  if (o->device || o->device_options) PB_TRY(told(pb_rt_set_device(j->rt, o->device ? o->device : "machine", o->device_options)));
+  for (int k = 0; k < pb_rt_output_count(j->rt); ++k) run_value_make(pb_rt_output(j->rt, k), j->samples, &j->outputs[k]);
+  if (o->trace) PB_TRY(run_timeline_open(&j->timeline, j->rt, o->trace));
+  if (o->dump) {
+    mkdir(o->dump, 0777);
+    pb_rt_set_after_step(j->rt, dump_step, (void*)(uintptr_t)o->dump);
+  }
+  PB_TRY(run_all(j));
+  PB_TRY(run_timeline_close(&j->timeline));
+  return deliver(j);
+}
+
+int main(int argc, char** argv) {
+  options o = {.percentile = 90};
+  for (int k = 1; k < argc; ++k) {
+    if (!strcmp(argv[k], "--help")) return fputs(help, stdout) < 0;
+    if (!strcmp(argv[k], "--version")) return printf("pb-run 0.1.0, engine version 1\n") < 0;
+    if (read_option(argc, argv, &k, &o) != PB_OK) return 1;
+  }
+  if (!o.engine) return fputs(help, stderr), 1;
+#ifdef PB_HAVE_MACHINE
+  pb_rt_add_device("machine", pb_machine_ops);
+#endif
+  job j = {.o = &o};
+  pb_status status = execute(&j);
+  if (status != PB_OK && j.timeline.file) (void)!run_timeline_close(&j.timeline);
+  for (int k = 0; j.inputs && k < pb_rt_input_count(j.rt); ++k) run_value_free(&j.inputs[k]);
+  for (int k = 0; j.outputs && k < pb_rt_output_count(j.rt); ++k) run_value_free(&j.outputs[k]);
+  free(j.inputs);
+  free(j.outputs);
+  free(j.times.seconds);
+  pb_rt_free(j.rt);
+  return status == PB_OK ? 0 : 1;
+}

@@ -1,0 +1,199 @@
+#include "run_values.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pb_type type_named(const char* name) {
+  for (int t = 0; t < PB_TYPE_COUNT; ++t)
+    if (!strcmp(pb_type_name((pb_type)t), name)) return (pb_type)t;
+  return PB_TYPE_COUNT;
+}
+
+static const char* shape_text(int rank, const int64_t* shape, const char* type, char* out, size_t size) {
+  size_t n = 0;
+  out[0] = 0;
+  for (int d = 0; d < rank && n < size; ++d) n += (size_t)snprintf(out + n, size - n, "%lldx", (long long)shape[d]);
+  if (n < size) snprintf(out + n, size - n, "%s", type);
+  return out;
+}
+
+pb_status run_value_named(const char* option, const char* text, int count, const pb_rt_tensor* (*tensor)(const pb_rt*, int), const pb_rt* rt,
+                          const char** rest, int* index) {
+  const char* equals = strchr(text, '=');
+  for (*index = 0; equals && *index < count; ++*index) {
+    const char* name = tensor(rt, *index)->name;
+    if (strlen(name) == (size_t)(equals - text) && !strncmp(name, text, (size_t)(equals - text))) {
+      *rest = equals + 1;
+      return PB_OK;
+    }
+  }
+  *index = 0;
+  *rest = text;
+  if (count == 1) return PB_OK;
+  char names[512] = "";
+  for (int k = 0; k < count; ++k) {
+    size_t n = strlen(names);
+    snprintf(names + n, sizeof names - n, "%s%s", k ? ", " : "", tensor(rt, k)->name);
+  }
+  return pb_error(NULL, (pb_place){0}, 1004, "NAME=... with one of the engine's names", "%s %s: which of '%s'?", option, text, names);
+}
+
+// Types that NumPy has no name for travel as integers of their size.
+static bool fits(pb_type file, pb_type tensor) { return file == tensor || (file == PB_I8 && tensor == PB_I1) || (file == PB_I16 && tensor == PB_BF16); }
+
+static pb_status check_shape(const char* path, const pb_rt_tensor* tensor, const pb_npy* npy, int64_t* samples) {
+  char ours[256], theirs[256];
+  bool good = fits(npy->type, type_named(tensor->type)) && (npy->rank == tensor->rank || (tensor->rank == 0 && npy->rank == 1));
+  *samples = 1;
+  if (good && npy->rank) {
+    int64_t first = tensor->rank ? tensor->shape[0] : 1;
+    *samples = npy->shape[0] / first;
+    good = *samples > 0 && npy->shape[0] % first == 0;
+    for (int d = 1; d < tensor->rank; ++d) good = good && npy->shape[d] == tensor->shape[d];
+  }
+  if (good) return PB_OK;
+  return pb_error(NULL, (pb_place){.file = path}, 5040, "the same, or several samples along the first dimension", "the file holds %s; '%s' is %s",
+                  shape_text(npy->rank, npy->shape, pb_type_name(npy->type), theirs, sizeof theirs), tensor->name,
+                  shape_text(tensor->rank, tensor->shape, tensor->type, ours, sizeof ours));
+}
+
+static void store(void* data, pb_type type, uint64_t index, double number) {
+  switch (type) {
+  case PB_F32: ((float*)data)[index] = (float)number; break;
+  case PB_F64: ((double*)data)[index] = number; break;
+  case PB_I16: ((int16_t*)data)[index] = (int16_t)number; break;
+  case PB_I32: ((int32_t*)data)[index] = (int32_t)number; break;
+  case PB_I64:
+  case PB_INDEX: ((int64_t*)data)[index] = (int64_t)number; break;
+  default: ((int8_t*)data)[index] = (int8_t)number; break;
+  }
+}
+
+static double number_at(const void* data, pb_type type, uint64_t index) {
+  switch (type) {
+  case PB_F32: return (double)((const float*)data)[index];
+  case PB_F64: return ((const double*)data)[index];
+  case PB_I16:
+  case PB_F16:
+  case PB_BF16: return ((const int16_t*)data)[index];
+  case PB_I32: return ((const int32_t*)data)[index];
+  case PB_I64:
+  case PB_INDEX: return (double)((const int64_t*)data)[index];
+  default: return ((const int8_t*)data)[index];
+  }
+}
+
+static bool is_float16(pb_type type) { return type == PB_F16 || type == PB_BF16; }
+
+// SplitMix64 (Steele, Lea, Flood 2014).
+static uint64_t next_random(uint64_t* state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+static void fill_random(const pb_rt_tensor* tensor, pb_npy* npy, uint64_t seed) {
+  uint64_t count = tensor->bytes / tensor->element_bytes;
+  for (uint64_t k = 0; k < count; ++k) {
+    uint64_t bits = next_random(&seed) >> 11;
+    double unit = (double)bits * 0x1p-53;
+    double number = npy->type == PB_F32 || npy->type == PB_F64 ? 2 * unit - 1 : npy->type == PB_I8 ? floor(256 * unit) - 128
+                  : npy->type == PB_I1                         ? floor(2 * unit)
+                                                               : floor(10 * unit);
+    store(npy->data, npy->type, k, number);
+  }
+}
+
+static pb_status fill_constant(const pb_rt_tensor* tensor, const char* text, pb_npy* npy) {
+  char ours[256];
+  shape_text(tensor->rank, tensor->shape, tensor->type, ours, sizeof ours);
+  size_t n = strlen(ours);
+  char* end = NULL;
+  double number = !strncmp(text, ours, n) && text[n] == '=' ? strtod(text + n + 1, &end) : 0;
+  if (!end || *end || end == text + n + 1)
+    return pb_error(NULL, (pb_place){0}, 5041, "FILE.npy, random:SEED or SHAPExTYPE=NUMBER", "'%s' is no value for '%s', which is %s", text, tensor->name, ours);
+  for (uint64_t k = 0; k < tensor->bytes / tensor->element_bytes; ++k) store(npy->data, npy->type, k, number);
+  return PB_OK;
+}
+
+pb_status run_value_read(const pb_rt_tensor* tensor, const char* text, run_value* value) {
+  size_t n = strlen(text);
+  char* end = NULL;
+  run_value_free(value);
+  value->tensor = tensor;
+  if (n > 4 && !strcmp(text + n - 4, ".npy")) {
+    PB_TRY(pb_npy_read(text, NULL, &value->all));
+    return check_shape(text, tensor, &value->all, &value->samples);
+  }
+  run_value_make(tensor, 1, value);
+  if (is_float16(value->all.type)) return pb_unsupported(NULL, (pb_place){0}, 5041, "FILE.npy", "'%s': only from a file", tensor->name);
+  if (strncmp(text, "random:", 7)) return fill_constant(tensor, text, &value->all);
+  uint64_t seed = strtoull(text + 7, &end, 0);
+  if (*end || end == text + 7) return pb_error(NULL, (pb_place){0}, 5041, "random:7", "'%s' has no number", text);
+  fill_random(tensor, &value->all, seed);
+  return PB_OK;
+}
+
+void run_value_make(const pb_rt_tensor* tensor, int64_t samples, run_value* value) {
+  *value = (run_value){.tensor = tensor, .samples = samples};
+  pb_npy* npy = &value->all;
+  npy->type = type_named(tensor->type);
+  npy->rank = tensor->rank;
+  memcpy(npy->shape, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
+  if (npy->rank) npy->shape[0] *= samples;
+  else if (samples > 1) npy->shape[npy->rank++] = samples;
+  npy->bytes = tensor->bytes * (uint64_t)samples;
+  npy->data = aligned_alloc(64, (npy->bytes + 64) / 64 * 64);
+  if (!npy->data) abort();
+  memset(npy->data, 0, npy->bytes);
+}
+
+void* run_value_sample(const run_value* value, int64_t sample) {
+  return (char*)value->all.data + (value->samples > 1 ? (uint64_t)sample * value->tensor->bytes : 0);
+}
+
+void run_value_free(run_value* value) {
+  free(value->all.data);
+  *value = (run_value){0};
+}
+
+pb_status run_value_expect(const run_value* value, const char* path, double atol, double rtol) {
+  pb_npy theirs;
+  PB_TRY(pb_npy_read(path, NULL, &theirs));
+  char a[256], b[256];
+  const pb_npy* ours = &value->all;
+  pb_status status = PB_OK;
+  if (!fits(theirs.type, ours->type) || theirs.bytes != ours->bytes)
+    status = pb_error(NULL, (pb_place){.file = path}, 5050, NULL, "the file holds %s; '%s' is %s",
+                      shape_text(theirs.rank, theirs.shape, pb_type_name(theirs.type), a, sizeof a), value->tensor->name,
+                      shape_text(ours->rank, ours->shape, value->tensor->type, b, sizeof b));
+  uint64_t count = ours->bytes / value->tensor->element_bytes, wrong = 0, first = 0;
+  double worst = 0;
+  for (uint64_t k = 0; status == PB_OK && k < count; ++k) {
+    double x = number_at(ours->data, ours->type, k), y = number_at(theirs.data, ours->type, k), gap = fabs(x - y);
+    bool same = x == y || (isnan(x) && isnan(y));
+    if (!same && !(gap <= worst)) worst = gap;
+    if (same || gap <= atol + rtol * fabs(y)) continue;
+    if (!wrong++) first = k;
+  }
+  if (status == PB_OK && wrong)
+    status = pb_error(NULL, (pb_place){.file = path}, 5051, NULL, "'%s': %llu of %llu differ, by at most %g; the first is element %llu: %.9g, expected %.9g",
+                      value->tensor->name, (unsigned long long)wrong, (unsigned long long)count, worst, (unsigned long long)first,
+                      number_at(ours->data, ours->type, first), number_at(theirs.data, ours->type, first));
+  else if (status == PB_OK)
+    printf("%s: %llu elements as expected, largest difference %g\n", value->tensor->name, (unsigned long long)count, worst);
+  free(theirs.data);
+  return status;
+}
+
+void run_value_print(const run_value* value) {
+  char shape[256];
+  uint64_t count = value->all.bytes / value->tensor->element_bytes;
+  printf("%s: %s =", value->tensor->name, shape_text(value->all.rank, value->all.shape, value->tensor->type, shape, sizeof shape));
+  for (uint64_t k = 0; k < count && k < 10; ++k) printf(" %.6g", number_at(value->all.data, value->all.type, k));
+  puts(count > 10 ? " ..." : "");
+}
