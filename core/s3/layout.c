@@ -73,8 +73,11 @@ static bool nest_roles(const layouter* l, int n, pb_roles* roles) {
   return pb_nest_roles(nest, weight, roles);
 }
 
+static int depthwise_dim(const pb_nest* nest, const pb_roles* roles);
+
 // Gathering pays when lanes over channels would be mostly empty: few channels and a window.
 static bool should_gather(const layouter* l, const pb_nest* nest, const pb_roles* roles) {
+  if (depthwise_dim(nest, roles) >= 0) return false;
   int channel = channel_of_x(l, nest, roles);
   int64_t window = 1, channels = channel < 0 ? 1 : nest->extent[channel];
   for (int d = 0; d < nest->dim_count; ++d)
@@ -455,6 +458,98 @@ static void rewrite_contraction(layouter* l, int n, const pb_roles* roles) {
   pb_nest_print(&l->nests, &out, 1, &l->serial);
 }
 
+// The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
+static int depthwise_dim(const pb_nest* nest, const pb_roles* roles) {
+  int found = -1, dim;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (roles->role[d] == PB_ROLE_N) return -1;
+    if (roles->role[d] == PB_ROLE_B) found = found < 0 ? d : -2;
+  }
+  const pb_access* x = &nest->access[roles->x];
+  return found >= 0 && x->rank > 1 && single_dim(&x->index[1], &dim) && dim == found ? found : -1;
+}
+
+// Weights of a depthwise contraction as blocks for the matrix unit: [blocks, k, lanes] with each channel's weights on
+// the diagonal of its block.
+static int pack_diagonal(layouter* l, int n, const pb_roles* roles, int channel, int64_t window) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_const from = l->unit->consts->items[l->program.values[l->program.value_of[n][roles->w]].const_id];
+  int64_t blocks = blocks_of(l, nest->extent[channel]), shape[3] = {blocks, window * l->lanes, l->lanes};
+  char* data = pb_alloc(&l->unit->consts->arena, (size_t)(blocks * window * l->lanes * l->lanes));
+  for (int64_t c = 0; c < nest->extent[channel]; ++c)
+    for (int64_t k = 0; k < window; ++k) {
+      int64_t lane = c % l->lanes;
+      data[((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane] = ((const char*)from.data)[c * window + k];
+    }
+  return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
+}
+
+// A depthwise contraction walks its channels block by block; inside a block it is a dense one over the lanes.
+static void rewrite_depthwise(layouter* l, int n, const pb_roles* roles, int channel) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_nest out = {.name = nest->name, .part = nest->part, .reduce = nest->reduce, .access_count = nest->access_count,
+                 .expr_count = nest->expr_count};
+  memcpy(out.expr, nest->expr, sizeof out.expr);
+  split s;
+  memset(&s, 0xff, sizeof s);
+  if (blocks_of(l, nest->extent[channel]) > 1) {
+    s.block[channel] = out.dim_count;
+    out.extent[out.dim_count++] = blocks_of(l, nest->extent[channel]);
+  }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == PB_ROLE_M) {
+      s.keep[d] = out.dim_count;
+      out.extent[out.dim_count++] = nest->extent[d];
+    }
+  int lane_out = out.dim_count++;
+  int64_t window = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == PB_ROLE_K) {
+      s.keep[d] = out.dim_count;
+      out.extent[out.dim_count++] = nest->extent[d];
+      window *= nest->extent[d];
+    }
+  int lane_in = out.dim_count++;
+  out.extent[lane_out] = out.extent[lane_in] = l->lanes;
+
+  pb_access* w = &out.access[roles->w];
+  use_const(l, w, pack_diagonal(l, n, roles, channel, window), false);
+  if (s.block[channel] >= 0) w->index[0].coef[s.block[channel]] = 1;
+  int64_t stride = window * l->lanes;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == PB_ROLE_K) {
+      stride /= nest->extent[d];
+      w->index[1].coef[s.keep[d]] = stride;
+    }
+  w->index[1].coef[lane_in] = 1;
+  w->index[2].coef[lane_out] = 1;
+  s.lane[channel] = lane_in;
+  rewrite_access(l, &s, nest, l->program.value_of[n][roles->x], &nest->access[roles->x], &out.access[roles->x]);
+  s.lane[channel] = lane_out;
+  rewrite_access(l, &s, nest, l->program.value_of[n][roles->y], &nest->access[roles->y], &out.access[roles->y]);
+  pb_nest_print(&l->nests, &out, 1, &l->serial);
+}
+
+static pb_status rewrite_nest(layouter* l, int n) {
+  pb_roles roles;
+  const pb_nest* nest = &l->program.nests[n];
+  if (!nest_roles(l, n, &roles) || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
+    rewrite_plain(l, n);
+    return PB_OK;
+  }
+  int channel = depthwise_dim(nest, &roles);
+  if (channel >= 0 && l->values[l->program.value_of[n][roles.x]].kind == LAYOUT_BLOCKED) {
+    rewrite_depthwise(l, n, &roles, channel);
+    return PB_OK;
+  }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles.role[d] == PB_ROLE_B)
+      return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4013, "groups of one channel, or one group",
+                            "a grouped contraction with several channels in a group");
+  rewrite_contraction(l, n, &roles);
+  return PB_OK;
+}
+
 static void print_program(layouter* l, pb_text* text) {
   pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\nfunc.func @main(");
   bool any = false;
@@ -495,15 +590,13 @@ pb_status pb_s3_layout(pb_unit* unit) {
   l->gathers = PB_NEW_ARRAY(&unit->arena, bool, (size_t)l->program.nest_count + 1);
   choose(l);
   describe_values(l);
-  for (int n = 0; n < l->program.nest_count; ++n) {
-    pb_roles roles;
-    if (nest_roles(l, n, &roles) && l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST)
-      rewrite_contraction(l, n, &roles);
-    else rewrite_plain(l, n);
-  }
+  pb_status status = PB_OK;
+  for (int n = 0; n < l->program.nest_count && status == PB_OK; ++n) status = rewrite_nest(l, n);
   pb_text text = {0};
-  print_program(l, &text);
-  pb_status status = pb_module_replace(unit, &text, "layout");
+  if (status == PB_OK) {
+    print_program(l, &text);
+    status = pb_module_replace(unit, &text, "layout");
+  }
   pb_text_free(&text);
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);

@@ -142,7 +142,15 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
   const pb_nest* main = &p->group->main;
   pb_plan plan = *rows;
   plan.x_level = rows->band_count;
-  for (int k = 0; k < s->block_count; ++k) add_band(&plan, main, s->blocks[k], 1, main->extent[s->blocks[k]]);
+  bool x_by_block = false; // x is another for each block: it moves in with it
+  for (int k = 0; k < s->block_count; ++k) {
+    add_band(&plan, main, s->blocks[k], 1, main->extent[s->blocks[k]]);
+    x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
+  }
+  if (x_by_block) {
+    plan.x_level = plan.band_count;
+    plan.x_depth = 2;
+  }
   plan.result_level = plan.band_count;
   int first = s->sum_count ? s->sums[0] : -1;
   for (int64_t chunk = first < 0 ? 1 : main->extent[first]; chunk >= 1; --chunk) {
