@@ -61,16 +61,17 @@ static uint32_t noise(uint32_t* state) { return (*state = *state * 1664525u + 10
 
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
-  int d = atoi(argv[1]), size = atoi(argv[2]);
+  int size = atoi(argv[2]);
   double least = atof(argv[3]);
   device dev;
   device_start(&dev, argv[1], argc > 4 ? argv[4] : NULL);
+  int d = dev.lanes;
   plan p = make_plan(d, size);
   program g;
   program_init(&g, dev.chip);
   uint64_t bytes = (uint64_t)size * (uint64_t)size;
-  for (int n = 0; n < 3; ++n) g.args[n] = device_buffer(&dev, bytes);
-  g.args[ARG_PARAMETERS] = device_buffer(&dev, (uint64_t)d * 8);
+  for (int n = 0; n < 3; ++n) device_argument(&dev, &g, bytes);
+  device_argument(&dev, &g, (uint64_t)d * 8);
   ADD(&g, "LDA1", {"arg", ARG_PARAMETERS}, {"ni", 1}, {"nj", 1}, {"nb", 2 * d}, {"loc", p.bias * d * 4});
   int turn = 0, bank = 0, blocks = size / p.rows;
   load_a(&g, &p, 0);
@@ -92,8 +93,7 @@ int main(int argc, char** argv) {
     memcpy(r.dram + g.args[ARG_PARAMETERS] + 4 * l, &bias, 4);
     memcpy(r.dram + g.args[ARG_PARAMETERS] + 4 * (d + l), &scale, 4);
   }
-  uint64_t end = r.dram_bytes - 64;
-  if (dev.ops->copy_in(dev.handle, g.args[0], r.dram + g.args[0], end - g.args[0])) return 1;
+  device_fill(&dev, &g, r.dram);
 
   clock_t begin = clock();
   if (device_run(&dev, &g, 0)) {
@@ -108,7 +108,7 @@ int main(int argc, char** argv) {
   for (uint64_t b = 0; b < bytes; ++b) wrong += c[b] != r.dram[g.args[ARG_C] + b];
 
   double cycles = (double)device_counter(&dev, "cycles"), ideal = (double)size * size * size / ((double)d * d);
-  printf("D=%d, %d^3: %.0f cycles, %.1f%% of peak, %.2f Mcycles/s, %llu wrong\n", d, size, cycles, 100 * ideal / cycles,
+  printf("%s, %d^3: %.0f cycles, %.1f%% of peak, %.2f Mcycles/s, %llu wrong\n", argv[1], size, cycles, 100 * ideal / cycles,
          cycles / seconds / 1e6, (unsigned long long)wrong);
   const char* name;
   for (uint32_t n = 0; (name = dev.ops->counter_name(dev.handle, n)); ++n)

@@ -1,5 +1,7 @@
 #include "program.h"
 
+#include "targets/control/queues/machine.h"
+
 #include <assert.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -164,36 +166,54 @@ static pb_chip* chip_of(int lanes) {
   return chips[n];
 }
 
-void device_start(device* d, const char* model, const char* options) {
-  int lanes = atoi(model);
+static const pb_device_ops* load_rtl(device* d, const char* model) {
   char path[512];
   snprintf(path, sizeof path, "%s/lib/libsimnpu_rtl_%s.so", PB_BINARY_DIR, model);
-  memset(d, 0, sizeof *d);
-  d->lanes = lanes;
-  d->chip = chip_of(lanes);
-  d->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  d->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!d->library) {
     fprintf(stderr, "%s\n", dlerror());
     exit(1);
   }
   const pb_device_ops* (*entry)(void);
   *(void**)&entry = dlsym(d->library, "pb_device_entry");
-  d->ops = entry();
-  if (d->ops->abi != PB_DEVICE_ABI || d->ops->open(options, &d->handle)) {
-    fprintf(stderr, "%s\n", d->ops->last_fault(NULL));
+  return entry();
+}
+
+void device_start(device* d, const char* model, const char* options) {
+  bool machine = strncmp(model, "machine_", 8) == 0;
+  memset(d, 0, sizeof *d);
+  d->lanes = atoi(machine ? model + 8 : model);
+  d->chip = chip_of(d->lanes);
+  d->ops = machine ? pb_machine_ops(d->chip) : load_rtl(d, model);
+  if (!d->ops || d->ops->abi != PB_DEVICE_ABI || d->ops->open(options, &d->handle)) {
+    fprintf(stderr, "%s: %s\n", model, d->ops ? d->ops->last_fault(NULL) : "no device");
     exit(1);
   }
 }
 
 void device_stop(device* d) {
   d->ops->close(d->handle);
-  dlclose(d->library);
+  if (d->library) dlclose(d->library);
 }
 
 uint64_t device_buffer(device* d, uint64_t bytes) {
   uint64_t address;
   if (d->ops->alloc(d->handle, bytes, 64, &address)) abort();
   return address;
+}
+
+void device_argument(device* d, program* p, uint64_t bytes) {
+  assert(p->arg_count < PB_DEVICE_MAX_ARGS);
+  p->arg_bytes[p->arg_count] = bytes;
+  p->args[p->arg_count++] = device_buffer(d, bytes);
+}
+
+void device_fill(device* d, const program* p, const uint8_t* image) {
+  for (int n = 0; n < p->arg_count; ++n)
+    if (d->ops->copy_in(d->handle, p->args[n], image + p->args[n], p->arg_bytes[n])) {
+      fprintf(stderr, "%s\n", d->ops->last_fault(d->handle));
+      exit(1);
+    }
 }
 
 int device_run(device* d, const program* p, uint64_t cycle_limit) {

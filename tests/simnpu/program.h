@@ -21,6 +21,8 @@ typedef struct program {
   pb_command* commands;
   int count, capacity;
   uint64_t args[PB_DEVICE_MAX_ARGS]; // device addresses
+  uint64_t arg_bytes[PB_DEVICE_MAX_ARGS];
+  int arg_count;
 } program;
 
 // Memories by place in pb_access: what a command reads or writes, as a range of bytes.
@@ -52,10 +54,15 @@ typedef struct device {
   int lanes; // D
 } device;
 
-// Opens a model of the RTL: "8", "16", "32", "8_systolic"; options as "latency=100".
+// Opens a model of the RTL ("8", "16", "32", "8_systolic") or the machine made from the description ("machine_8", ...), with
+// the device's options.
 void device_start(device* d, const char* model, const char* options);
 void device_stop(device* d);
 uint64_t device_buffer(device* d, uint64_t bytes);
+// A buffer as the program's next argument.
+void device_argument(device* d, program* p, uint64_t bytes);
+// Copies every argument in from `image`, which is device memory from address 0.
+void device_fill(device* d, const program* p, const uint8_t* image);
 // Encodes, submits and waits; returns the device's fault code.
 int device_run(device* d, const program* p, uint64_t cycle_limit);
 uint64_t device_counter(device* d, const char* name);

@@ -203,7 +203,7 @@ static int run_program(device* dev, uint64_t seed, bool drop) {
                        (uint64_t)(ACC_ROWS * r.d * 4)};
   uint64_t end = 0;
   for (int n = 0; n < 6; ++n) {
-    r.g.args[n] = device_buffer(dev, sizes[n]);
+    device_argument(dev, &r.g, sizes[n]);
     end = r.g.args[n] + sizes[n];
   }
   reference ref;
@@ -212,7 +212,7 @@ static int run_program(device* dev, uint64_t seed, bool drop) {
     uint32_t word = b >= r.g.args[3] ? random_word(&r) : draw(&r, 1u << 16) << 16 | draw(&r, 1u << 16);
     memcpy(ref.dram + b, &word, 4);
   }
-  if (dev->ops->copy_in(dev->handle, r.g.args[0], ref.dram + r.g.args[0], end - r.g.args[0])) abort();
+  device_fill(dev, &r.g, ref.dram);
   whole(&r, "LDS0", 2, SPAD_ROWS, r.d);
   ADD(&r.g, "LDA1", {"arg", 3}, {"ni", 1}, {"nj", ACC_ROWS}, {"nb", r.d}, {"sj", 4 * r.d}, {"lj", 4 * r.d});
   for (int w = 0; w < 2; ++w) ADD(&r.g, "WLD", {"src", w * r.d}, {"sk", 1}, {"w", w});
@@ -225,7 +225,7 @@ static int run_program(device* dev, uint64_t seed, bool drop) {
   if (bad && !drop) printf("seed %llu: %s\n", (unsigned long long)seed, dev->ops->last_fault(dev->handle));
   reference_run(&ref, &r.g);
   char difference[128];
-  reference_compare(&ref, &r.g, dev, end, difference, sizeof difference);
+  reference_compare(&ref, &r.g, dev, difference, sizeof difference);
   if (!bad && difference[0]) {
     if (!drop) printf("seed %llu: %s\n", (unsigned long long)seed, difference);
     bad = 1;
@@ -243,7 +243,7 @@ int main(int argc, char** argv) {
   uint64_t seed = strtoull(argv[3], NULL, 10);
   bool drop = argc > 5 && strcmp(argv[5], "drop") == 0;
   for (int n = 0; n < count && (drop || failed < 5); ++n) failed += run_program(&dev, seed + (uint64_t)n, drop) != 0;
-  printf("D=%s: %d programs, %d failed, %llu cycles\n", argv[1], count, failed,
+  printf("%s: %d programs, %d failed, %llu cycles\n", argv[1], count, failed,
          (unsigned long long)device_counter(&dev, "cycles"));
   device_stop(&dev);
   return drop == (failed > 0) ? 0 : 1;

@@ -208,17 +208,15 @@ void reference_run(reference* r, const program* p) {
   for (int n = 0; n < p->count; ++n) run(r, p, &p->commands[n]);
 }
 
-void reference_compare(const reference* r, const program* p, device* d, uint64_t end, char* difference, size_t size) {
-  uint64_t first = p->args[0];
-  uint8_t* image = malloc(end - first);
-  if (d->ops->copy_out(d->handle, first, image, end - first)) abort();
+void reference_compare(const reference* r, const program* p, device* d, char* difference, size_t size) {
   difference[0] = 0;
-  for (uint64_t b = first; b < end && !difference[0]; ++b)
-    if (image[b - first] != r->dram[b]) {
-      int n = 0;
-      while (n + 1 < PB_DEVICE_MAX_ARGS && p->args[n + 1] && b >= p->args[n + 1]) ++n;
-      snprintf(difference, size, "buffer %d byte %llu is %02x, should be %02x", n, (unsigned long long)(b - p->args[n]),
-               image[b - first], r->dram[b]);
-    }
-  free(image);
+  for (int n = 0; n < p->arg_count && !difference[0]; ++n) {
+    uint8_t* image = malloc(p->arg_bytes[n]);
+    if (d->ops->copy_out(d->handle, p->args[n], image, p->arg_bytes[n])) abort();
+    const uint8_t* right = r->dram + p->args[n];
+    for (uint64_t b = 0; b < p->arg_bytes[n] && !difference[0]; ++b)
+      if (image[b] != right[b])
+        snprintf(difference, size, "buffer %d byte %llu is %02x, should be %02x", n, (unsigned long long)b, image[b], right[b]);
+    free(image);
+  }
 }

@@ -21,7 +21,6 @@ typedef struct bench {
   device dev;
   program p;
   reference r;
-  uint64_t end;
   uint64_t state;
 } bench;
 
@@ -60,17 +59,17 @@ static void bench_open(bench* b, int lanes, const char* options, uint64_t seed) 
   program_init(&b->p, b->dev.chip);
   uint64_t bytes[BUFFERS] = {(uint64_t)(SPAD_ROWS * lanes), (uint64_t)(4 * ACC_ROWS * lanes),
                              (uint64_t)(SPAD_ROWS * lanes), (uint64_t)(4 * ACC_ROWS * lanes)};
+  uint64_t end = 0;
   for (int n = 0; n < BUFFERS; ++n) {
-    b->p.args[n] = device_buffer(&b->dev, bytes[n]);
-    b->end = b->p.args[n] + bytes[n];
+    device_argument(&b->dev, &b->p, bytes[n]);
+    end = b->p.args[n] + bytes[n];
   }
-  reference_init(&b->r, b->dev.chip, b->end);
+  reference_init(&b->r, b->dev.chip, end);
   for (uint64_t at = b->p.args[IN_CODES]; at < b->p.args[OUT_CODES]; at += 4) {
     uint32_t word = at < b->p.args[IN_WORDS] ? draw(b) : float_bits(b);
     memcpy(b->r.dram + at, &word, 4);
   }
-  assert_int_equal(b->dev.ops->copy_in(b->dev.handle, b->p.args[0], b->r.dram + b->p.args[0], b->end - b->p.args[0]),
-                   0);
+  device_fill(&b->dev, &b->p, b->r.dram);
 }
 
 static void load_all(bench* b) {
@@ -97,7 +96,7 @@ static void run_and_compare(bench* b) {
   if (device_run(&b->dev, &b->p, 1000000)) fail_msg("%s", b->dev.ops->last_fault(b->dev.handle));
   reference_run(&b->r, &b->p);
   char difference[128];
-  reference_compare(&b->r, &b->p, &b->dev, b->end, difference, sizeof difference);
+  reference_compare(&b->r, &b->p, &b->dev, difference, sizeof difference);
   if (difference[0]) fail_msg("D=%d: %s", b->dev.lanes, difference);
 }
 

@@ -19,7 +19,8 @@ int machine__fault(pb_device* device, int code, const char* format, ...) {
   return device->fault_code = code;
 }
 
-int machine__fault_at(pb_device* device, int code, const machine_site* site, const machine_command* command, const char* format, ...) {
+int machine__fault_at(pb_device* device, int code, const machine_site* site, const machine_command* command,
+                      const char* format, ...) {
   char what[MACHINE_FAULT_BYTES / 2];
   va_list args;
   va_start(args, format);
@@ -27,7 +28,8 @@ int machine__fault_at(pb_device* device, int code, const machine_site* site, con
   va_end(args);
   pb_arena arena = {0};
   const char* text = command && command->command.insn ? pb_disassemble(device->chip, &command->command, &arena) : "?";
-  machine__fault(device, code, "queue %s, command %u (%s): %s", device->chip->queues[site->queue].name, site->index, text, what);
+  machine__fault(device, code, "queue %s, command %u (%s): %s", device->chip->queues[site->queue].name, site->index,
+                 text, what);
   pb_arena_free(&arena);
   return code;
 }
@@ -40,11 +42,15 @@ static bool read_options(pb_device* device, const char* options) {
     char* end = NULL;
     uint64_t value = at[key] == '=' ? strtoull(at + key + 1, &end, 10) : 0;
     bool good = end && end != at + key + 1 && (*end == ',' || *end == 0);
-    if (good && key == 4 && !memcmp(at, "seed", 4)) device->seed = value;
-    else if (good && key == 6 && !memcmp(at, "checks", 6) && value <= 1) device->checks = value;
-    else if (good && key == 5 && !memcmp(at, "limit", 5) && value > 0) device->limit = value;
+    if (good && key == 4 && !memcmp(at, "seed", 4))
+      device->seed = value;
+    else if (good && key == 6 && !memcmp(at, "checks", 6) && value <= 1)
+      device->checks = value;
+    else if (good && key == 5 && !memcmp(at, "limit", 5) && value > 0)
+      device->limit = value;
     else {
-      snprintf(open_fault, sizeof open_fault, "option '%.*s': seed=N, checks=0|1 and limit=CYCLES are known", (int)strcspn(at, ","), at);
+      snprintf(open_fault, sizeof open_fault, "option '%.*s': seed=N, checks=0|1 and limit=CYCLES are known",
+               (int)strcspn(at, ","), at);
       return false;
     }
     at = *end ? end + 1 : end;
@@ -85,6 +91,7 @@ static void name_counters(pb_device* device) {
   }
   snprintf(device->counter_names[n++], size, "dram.read");
   snprintf(device->counter_names[n++], size, "dram.write");
+  snprintf(device->counter_names[n++], size, "dram.fetch");
 }
 
 static int open_device(const pb_chip* chip, const char* options, pb_device** out) {
@@ -112,8 +119,9 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
 static int submit(pb_device* device, const pb_submission* kernel) {
   if (device->submitted) return machine__fault(device, MACHINE_BAD_SUBMISSION, "a kernel is running already");
   if (kernel->queue_count > (uint32_t)device->chip->queue_count || kernel->arg_count > PB_DEVICE_MAX_ARGS)
-    return machine__fault(device, MACHINE_BAD_SUBMISSION, "%u queues and %u arguments; %s has %d and %d", kernel->queue_count,
-                          kernel->arg_count, device->chip->name, device->chip->queue_count, device->chip->arguments);
+    return machine__fault(device, MACHINE_BAD_SUBMISSION, "%u queues and %u arguments; %s has %d and %d",
+                          kernel->queue_count, kernel->arg_count, device->chip->name, device->chip->queue_count,
+                          device->chip->arguments);
   device->kernel = *kernel;
   device->submitted = true;
   return MACHINE_OK;
@@ -127,14 +135,23 @@ static int wait_device(pb_device* device) {
 }
 
 static const char* counter_name(pb_device* device, uint32_t index) {
-  return index < (uint32_t)(2 * device->chip->queue_count + 3) ? device->counter_names[index] : NULL;
+  return index < (uint32_t)(2 * device->chip->queue_count + 4) ? device->counter_names[index] : NULL;
 }
 
 static uint64_t counter(pb_device* device, uint32_t index) {
   uint32_t queues = (uint32_t)device->chip->queue_count;
   if (index == 0) return device->cycles;
   if (index <= 2 * queues) return (index - 1) % 2 ? device->stall[(index - 1) / 2] : device->busy[(index - 1) / 2];
-  return index == 2 * queues + 1 ? device->read_bytes : index == 2 * queues + 2 ? device->written_bytes : 0;
+  switch (index - 2 * queues) {
+  case 1:
+    return device->read_bytes;
+  case 2:
+    return device->written_bytes;
+  case 3:
+    return device->fetched_bytes;
+  default:
+    return 0;
+  }
 }
 
 static const char* last_fault(pb_device* device) { return device ? device->fault : open_fault; }
@@ -157,10 +174,11 @@ static struct {
 
 #define OPEN(n)                                                                                                        \
   static int open_##n(const char* options, pb_device** device) { return open_device(slots[n].chip, options, device); }
-OPEN(0) OPEN(1) OPEN(2) OPEN(3) OPEN(4) OPEN(5) OPEN(6) OPEN(7)
-OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15)
-static int (*const opens[SLOTS])(const char*, pb_device**) = {open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
-                                                              open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
+OPEN(0)
+OPEN(1) OPEN(2) OPEN(3) OPEN(4) OPEN(5) OPEN(6) OPEN(7) OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14)
+    OPEN(15) static int (*const opens[SLOTS])(const char*, pb_device**) = {
+        open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
+        open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
 
 const pb_device_ops* pb_machine_ops(const pb_chip* chip) {
   if (chip->control != PB_CONTROL_QUEUES || chip->system_memory < 0) return NULL;

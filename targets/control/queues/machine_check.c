@@ -36,8 +36,8 @@ typedef struct clash {
   bool wrote;
 } clash;
 
-static int report_race(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w, clash with,
-                       int64_t first, int64_t last) {
+static int report_race(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w,
+                       clash with, int64_t first, int64_t last) {
   machine_command other;
   machine_site place = {.queue = with.queue, .index = with.index};
   if (machine__command_read(device, &place, &other)) return device->fault_code;
@@ -45,10 +45,11 @@ static int report_race(pb_device* device, const machine_site* site, const machin
   if (!touches(&other, memory, with.wrote, first, last)) return MACHINE_OK;
   pb_arena arena = {0};
   machine__fault_at(device, MACHINE_RACE, site, c,
-                    "race: operand '%s' %s bytes [%lld, %lld) of %s, which queue %s, command %u (%s) %s, and no chain of tokens orders the two",
-                    w->operand->name, w->writes ? "writes" : "reads", (long long)first, (long long)last, device->chip->memories[memory].name,
-                    device->chip->queues[with.queue].name, with.index, pb_disassemble(device->chip, &other.command, &arena),
-                    with.wrote ? "writes" : "reads");
+                    "race: operand '%s' %s bytes [%lld, %lld) of %s, which queue %s, command %u (%s) %s, and no chain "
+                    "of tokens orders the two",
+                    w->operand->name, w->writes ? "writes" : "reads", (long long)first, (long long)last,
+                    device->chip->memories[memory].name, device->chip->queues[with.queue].name, with.index,
+                    pb_disassemble(device->chip, &other.command, &arena), with.wrote ? "writes" : "reads");
   pb_arena_free(&arena);
   return MACHINE_RACE;
 }
@@ -75,15 +76,16 @@ static int check_granule(pb_device* device, const machine_site* site, const mach
   return MACHINE_OK;
 }
 
-static int check_run(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w, int64_t address,
-                     int64_t bytes) {
+static int check_run(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w,
+                     int64_t address, int64_t bytes) {
   machine_memory* m = &device->memories[w->operand->memory];
   if (w->reads) {
     int64_t bad = machine__first_invalid(m, address, bytes);
     if (bad >= 0)
       return machine__fault_at(device, MACHINE_UNINITIALISED, site, c,
-                               "operand '%s' reads bytes [%lld, %lld) of %s; byte %lld is uninitialised", w->operand->name, (long long)address,
-                               (long long)(address + bytes), device->chip->memories[w->operand->memory].name, (long long)bad);
+                               "operand '%s' reads bytes [%lld, %lld) of %s; byte %lld is uninitialised",
+                               w->operand->name, (long long)address, (long long)(address + bytes),
+                               device->chip->memories[w->operand->memory].name, (long long)bad);
   }
   int64_t from = address / m->granule, to = (address + bytes - 1) / m->granule;
   for (int64_t g = from; g <= to; ++g) {
@@ -94,7 +96,8 @@ static int check_run(pb_device* device, const machine_site* site, const machine_
   return MACHINE_OK;
 }
 
-static int check_window(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w) {
+static int check_window(pb_device* device, const machine_site* site, const machine_command* c,
+                        const machine_window* w) {
   machine_runs r = machine__runs(w);
   int64_t at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
   do {

@@ -1,16 +1,21 @@
 // A command with its numbers: windows placed in memories, checked against their bounds.
 #include "machine_state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int64_t element_bytes(pb_type type) { return type == PB_I1 ? 1 : pb_type_bits(type) / 8; }
 
 static int64_t window_stride(const pb_chip* chip, const pb_command* c, const pb_operand* o, int k) {
   switch (o->strides[k].kind) {
-  case PB_STRIDE_FIELD: return c->values[o->strides[k].field] * o->unit;
-  case PB_STRIDE_ELEM: return element_bytes(o->type);
-  case PB_STRIDE_ROW: return chip->memories[o->memory].row_bytes;
-  case PB_STRIDE_NONE: break;
+  case PB_STRIDE_FIELD:
+    return c->values[o->strides[k].field] * o->unit;
+  case PB_STRIDE_ELEM:
+    return element_bytes(o->type);
+  case PB_STRIDE_ROW:
+    return chip->memories[o->memory].row_bytes;
+  case PB_STRIDE_NONE:
+    break;
   }
   return 0;
 }
@@ -40,20 +45,27 @@ static void set_hull(machine_window* w) {
   }
 }
 
-static int check_bounds(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w) {
+static int check_bounds(pb_device* device, const machine_site* site, const machine_command* c,
+                        const machine_window* w) {
   const pb_operand* o = w->operand;
   const pb_memory* m = &device->chip->memories[o->memory];
   if (o->memory != device->chip->system_memory) {
     if (w->first >= 0 && w->last <= m->bytes) return MACHINE_OK;
-    return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, c, "operand '%s' touches bytes [%lld, %lld) of %s, which has %lld", o->name,
+    return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, c,
+                             "operand '%s' touches bytes [%lld, %lld) of %s, which has %lld", o->name,
                              (long long)w->first, (long long)w->last, m->name, (long long)m->bytes);
   }
   uint64_t base = o->slot >= 0 ? device->kernel.args[c->command.values[o->slot]] : (uint64_t)w->first;
   const machine_allocation* a = machine__allocation(device, base);
   if (a && w->first >= (int64_t)a->address && w->last <= (int64_t)(a->address + a->bytes)) return MACHINE_OK;
-  if (!a) return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, c, "operand '%s': 0x%llx lies in no allocation of %s", o->name, (unsigned long long)base, m->name);
-  return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, c, "operand '%s' touches bytes [0x%llx, 0x%llx) of %s, out of bounds of its allocation [0x%llx, 0x%llx)",
-                           o->name, (long long)w->first, (long long)w->last, m->name, (unsigned long long)a->address, (unsigned long long)(a->address + a->bytes));
+  if (!a)
+    return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, c, "operand '%s': 0x%llx lies in no allocation of %s",
+                             o->name, (unsigned long long)base, m->name);
+  return machine__fault_at(
+      device, MACHINE_BAD_ADDRESS, site, c,
+      "operand '%s' touches bytes [0x%llx, 0x%llx) of %s, out of bounds of its allocation [0x%llx, 0x%llx)", o->name,
+      (long long)w->first, (long long)w->last, m->name, (unsigned long long)a->address,
+      (unsigned long long)(a->address + a->bytes));
 }
 
 static int place_window(pb_device* device, const machine_site* site, machine_command* mc, int index) {
@@ -65,7 +77,8 @@ static int place_window(pb_device* device, const machine_site* site, machine_com
   if (o->slot >= 0) {
     int64_t slot = c->values[o->slot];
     if (slot < 0 || slot >= device->kernel.arg_count)
-      return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "argument %lld of %u", (long long)slot, device->kernel.arg_count);
+      return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "argument %lld of %u", (long long)slot,
+                               device->kernel.arg_count);
     w->address += (int64_t)device->kernel.args[slot];
   }
   for (int k = 0; k < o->rank; ++k) {
@@ -92,7 +105,8 @@ int machine__command_read(pb_device* device, const machine_site* site, machine_c
   const machine_allocation* a = machine__allocation(device, address);
   mc->command.insn = NULL;
   if (!a || address + (uint64_t)chip->command_bytes > a->address + a->bytes)
-    return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, mc, "fetched from 0x%llx, which lies in no allocation", (unsigned long long)address);
+    return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, mc, "fetched from 0x%llx, which lies in no allocation",
+                             (unsigned long long)address);
   char text[512] = "";
   pb_diag diag = {.sink = keep_text, .user = text};
   if (pb_decode(chip, device->memories[chip->system_memory].data + address, &mc->command, &diag) != PB_OK) {
@@ -101,10 +115,12 @@ int machine__command_read(pb_device* device, const machine_site* site, machine_c
   }
   const pb_insn* insn = mc->command.insn;
   if (insn->queue != site->queue)
-    return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s belongs to queue %s", insn->name, chip->queues[insn->queue].name);
+    return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s belongs to queue %s", insn->name,
+                             chip->queues[insn->queue].name);
   for (int d = 0; d < insn->dim_count; ++d)
     mc->extent[d] = insn->dims[d].field >= 0 ? mc->command.values[insn->dims[d].field] : insn->dims[d].max;
-  mc->accumulates = insn->reduce != PB_SET && insn->acc_flag >= 0 && mc->command.values[insn->operands[insn->acc_flag].base] != 0;
+  mc->accumulates =
+      insn->reduce != PB_SET && insn->acc_flag >= 0 && mc->command.values[insn->operands[insn->acc_flag].base] != 0;
   for (int o = 0; o < insn->operand_count; ++o) {
     if (insn->operands[o].memory < 0) continue;
     int code = place_window(device, site, mc, o);
@@ -113,14 +129,15 @@ int machine__command_read(pb_device* device, const machine_site* site, machine_c
   return MACHINE_OK;
 }
 
-machine_runs machine__runs(const machine_window* w) {
+// Dims from `least` in may grow the run, as long as they continue it.
+static machine_runs make_runs(const machine_window* w, int least) {
   machine_runs r = {.address = w->address, .bytes = element_bytes(w->operand->type)};
-  bool inner = true; // neighbouring dims grow the run as long as they continue it
+  bool inner = true;
   for (int k = w->rank - 1; k >= 0; --k) {
     int64_t extent = w->hi[k] - w->lo[k];
     r.address += w->lo[k] * w->stride[k];
-    if (extent == 1 || w->stride[k] == 0) continue;
-    if (inner && w->stride[k] == r.bytes) {
+    if (extent == 1 || (w->stride[k] == 0 && least == 0)) continue;
+    if (inner && k >= least && w->stride[k] == r.bytes) {
       r.bytes *= extent;
       continue;
     }
@@ -131,6 +148,9 @@ machine_runs machine__runs(const machine_window* w) {
   return r;
 }
 
+machine_runs machine__runs(const machine_window* w) { return make_runs(w, 0); }
+machine_runs machine__rows(const machine_window* w) { return make_runs(w, w->rank - 1); }
+
 bool machine__next_run(const machine_runs* r, int64_t* at, int64_t* offset) {
   for (int k = 0; k < r->rank; ++k) {
     *offset += r->stride[k];
@@ -139,4 +159,20 @@ bool machine__next_run(const machine_runs* r, int64_t* at, int64_t* offset) {
     at[k] = 0;
   }
   return false;
+}
+
+// Sufficient: every stride steps over all that the smaller ones span.
+bool machine__apart(const machine_window* w) {
+  bool used[PB_MAX_INSN_DIMS] = {false};
+  int64_t span = element_bytes(w->operand->type);
+  for (int n = 0; n < w->rank; ++n) {
+    int least = -1;
+    for (int k = 0; k < w->rank; ++k)
+      if (!used[k] && (least < 0 || llabs(w->stride[k]) < llabs(w->stride[least]))) least = k;
+    used[least] = true;
+    if (w->extent[least] == 1) continue;
+    if (llabs(w->stride[least]) < span) return false;
+    span += (w->extent[least] - 1) * llabs(w->stride[least]);
+  }
+  return true;
 }

@@ -5,13 +5,13 @@
 #include <string.h>
 
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#define WIDE __attribute__((target_clones("avx512f,avx512bw", "avx2", "default")))
+#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define WIDE
 #endif
 
 enum { LANES = 16, MAX_K = 512, ROWS = 4 };
-typedef int32_t lanes __attribute__((vector_size(4 * LANES)));
+typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 
 typedef struct contraction {
   const machine_window *x, *w, *y;
@@ -74,25 +74,27 @@ WIDE static void multiply(const tile* t, const lanes* weights) {
     sum[r] = (lanes){0};
     if (r < t->rows && t->accumulates) memcpy(&sum[r], t->y[r], 4 * (size_t)t->n);
   }
-  const int8_t *x0 = (const int8_t*)t->x[0], *x1 = (const int8_t*)t->x[1], *x2 = (const int8_t*)t->x[2], *x3 = (const int8_t*)t->x[3];
+  const int8_t *x0 = (const int8_t*)t->x[0], *x1 = (const int8_t*)t->x[1], *x2 = (const int8_t*)t->x[2],
+               *x3 = (const int8_t*)t->x[3];
   lanes s0 = sum[0], s1 = sum[1], s2 = sum[2], s3 = sum[3];
   for (int64_t k = 0, at = 0; k < t->k; ++k, at += t->x_stride) {
     lanes w = weights[k];
-    s0 += w * (int32_t)x0[at];
-    s1 += w * (int32_t)x1[at];
-    s2 += w * (int32_t)x2[at];
-    s3 += w * (int32_t)x3[at];
+    s0 += w * (uint32_t)x0[at];
+    s1 += w * (uint32_t)x1[at];
+    s2 += w * (uint32_t)x2[at];
+    s3 += w * (uint32_t)x3[at];
   }
   sum[0] = s0, sum[1] = s1, sum[2] = s2, sum[3] = s3;
   for (int r = 0; r < t->rows; ++r) memcpy(t->y[r], &sum[r], 4 * (size_t)t->n);
 }
 
-static void load_weights(const contraction* c, const uint8_t* data, int64_t extent_k, int64_t first_n, int n, lanes* out) {
+static void load_weights(const contraction* c, const uint8_t* data, int64_t extent_k, int64_t first_n, int n,
+                         lanes* out) {
   int64_t stride_k = c->w->stride[window_dim(c->w, c->k)], stride_n = c->w->stride[window_dim(c->w, c->n)];
   const uint8_t* base = data + c->w->address + first_n * stride_n;
   for (int64_t k = 0; k < extent_k; ++k) {
-    int32_t row[LANES] = {0};
-    for (int m = 0; m < n; ++m) row[m] = (int8_t)base[k * stride_k + m * stride_n];
+    uint32_t row[LANES] = {0};
+    for (int m = 0; m < n; ++m) row[m] = (uint32_t)(int8_t)base[k * stride_k + m * stride_n];
     memcpy(&out[k], row, sizeof row);
   }
 }
@@ -127,26 +129,22 @@ static bool next(rows* r) {
   return false;
 }
 
-// Rows of y that coincide (a stride of 0) must see each other's sums: then a tile holds one row.
-static bool rows_coincide(const rows* r) {
-  for (int p = 0; p < r->rank; ++p)
-    if (r->y[p] == 0 && r->extent[p] > 1) return true;
-  return false;
-}
-
 bool machine__contract(pb_device* device, const machine_command* command) {
   contraction c;
   if (!recognise(command, &c)) return false;
-  uint8_t *xs = device->memories[c.x->operand->memory].data + c.x->address, *ys = device->memories[c.y->operand->memory].data + c.y->address;
+  uint8_t *xs = device->memories[c.x->operand->memory].data + c.x->address,
+          *ys = device->memories[c.y->operand->memory].data + c.y->address;
   const uint8_t* ws = device->memories[c.w->operand->memory].data;
   int64_t extent_n = command->extent[c.n];
   lanes weights[MAX_K];
   for (int64_t first = 0; first < extent_n; first += LANES) {
-    tile t = {.x_stride = c.x->stride[window_dim(c.x, c.k)], .k = (int)command->extent[c.k], .accumulates = command->accumulates};
+    tile t = {.x_stride = c.x->stride[window_dim(c.x, c.k)],
+              .k = (int)command->extent[c.k],
+              .accumulates = command->accumulates};
     t.n = extent_n - first < LANES ? (int)(extent_n - first) : LANES;
     load_weights(&c, ws, t.k, first, t.n, weights);
     rows r = make_rows(&c);
-    int most = rows_coincide(&r) ? 1 : ROWS;
+    int most = machine__apart(c.y) ? ROWS : 1; // rows that coincide must see each other's sums
     bool more = true;
     while (more) {
       for (t.rows = 0; more && t.rows < most; ++t.rows) {

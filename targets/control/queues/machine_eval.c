@@ -60,8 +60,10 @@ static walk make_walk(const machine_command* c) {
       if (kept != (pass == 0)) continue;
       s.dim[s.rank] = d;
       s.extent[s.rank++] = c->extent[d];
-      if (kept) s.points *= c->extent[d], s.kept = s.rank;
-      else s.each *= c->extent[d];
+      if (kept)
+        s.points *= c->extent[d], s.kept = s.rank;
+      else
+        s.each *= c->extent[d];
     }
   return s;
 }
@@ -78,7 +80,11 @@ typedef struct view {
 } view;
 
 static view make_view(pb_device* device, const machine_window* w, const walk* s, int rank) {
-  view v = {.data = device->memories[w->operand->memory].data, .address = w->address, .rank = rank, .type = w->operand->type, .boxed = w->boxed};
+  view v = {.data = device->memories[w->operand->memory].data,
+            .address = w->address,
+            .rank = rank,
+            .type = w->operand->type,
+            .boxed = w->boxed};
   for (int p = 0; p < rank; ++p) {
     v.extent[p] = v.hi[p] = s->extent[p];
     for (int k = 0; k < w->rank; ++k)
@@ -110,7 +116,8 @@ static void load_run(value* out, const uint8_t* from, int64_t stride, int64_t co
     }
     break;
   default:
-    if (stride == 4) memcpy(out, from, (size_t)count * 4);
+    if (stride == 4)
+      memcpy(out, from, (size_t)count * 4);
     else
       for (int64_t k = 0; k < count; ++k) memcpy(&out[k], from + k * stride, 4);
   }
@@ -134,7 +141,8 @@ static void store_run(uint8_t* to, const value* from, int64_t stride, int64_t co
     }
     break;
   default:
-    if (stride == 4) memcpy(to, from, (size_t)count * 4);
+    if (stride == 4)
+      memcpy(to, from, (size_t)count * 4);
     else
       for (int64_t k = 0; k < count; ++k) memcpy(to + k * stride, &from[k], 4);
   }
@@ -186,8 +194,10 @@ static void gather(const view* v, int64_t first, int64_t count, value* out) {
   for (int64_t done = 0; done < count; next_row(v, at)) {
     int64_t from = at[last], run = v->extent[last] - from, row = row_address(v, at);
     if (run > count - done) run = count - done;
-    if (v->boxed) load_boxed(v, out + done, row, at, from, from + run);
-    else load_run(out + done, v->data + row + from * v->stride[last], v->stride[last], run, v->type);
+    if (v->boxed)
+      load_boxed(v, out + done, row, at, from, from + run);
+    else
+      load_run(out + done, v->data + row + from * v->stride[last], v->stride[last], run, v->type);
     done += run;
   }
 }
@@ -240,16 +250,35 @@ static inline int32_t to_code(float x) {
 
 static void apply_int(pb_op op, value* out, const value* a, const value* b, int64_t count) {
   switch (op) {
-  case PB_OP_ADD: EACH(out[k].u = a[k].u + b[k].u); break;
-  case PB_OP_SUB: EACH(out[k].u = a[k].u - b[k].u); break;
-  case PB_OP_MUL: EACH(out[k].u = a[k].u * b[k].u); break;
-  case PB_OP_MAX: EACH(out[k].i = a[k].i > b[k].i ? a[k].i : b[k].i); break;
-  case PB_OP_MIN: EACH(out[k].i = a[k].i < b[k].i ? a[k].i : b[k].i); break;
-  case PB_OP_NEG: EACH(out[k].u = 0 - a[k].u); break;
-  case PB_OP_ABS: EACH(out[k].u = a[k].i < 0 ? 0 - a[k].u : a[k].u); break;
-  case PB_OP_SEXT: memcpy(out, a, (size_t)count * sizeof *out); break;
-  case PB_OP_FPTOSI8: EACH(out[k].i = to_code(a[k].f)); break;
-  default: assert(!"an integer operation that descriptions cannot name");
+  case PB_OP_ADD:
+    EACH(out[k].u = a[k].u + b[k].u);
+    break;
+  case PB_OP_SUB:
+    EACH(out[k].u = a[k].u - b[k].u);
+    break;
+  case PB_OP_MUL:
+    EACH(out[k].u = a[k].u * b[k].u);
+    break;
+  case PB_OP_MAX:
+    EACH(out[k].i = a[k].i > b[k].i ? a[k].i : b[k].i);
+    break;
+  case PB_OP_MIN:
+    EACH(out[k].i = a[k].i < b[k].i ? a[k].i : b[k].i);
+    break;
+  case PB_OP_NEG:
+    EACH(out[k].u = 0 - a[k].u);
+    break;
+  case PB_OP_ABS:
+    EACH(out[k].u = a[k].i < 0 ? 0 - a[k].u : a[k].u);
+    break;
+  case PB_OP_SEXT:
+    memcpy(out, a, (size_t)count * sizeof *out);
+    break;
+  case PB_OP_FPTOSI8:
+    EACH(out[k].i = to_code(a[k].f));
+    break;
+  default:
+    assert(!"an integer operation that descriptions cannot name");
   }
 }
 
@@ -267,21 +296,50 @@ static void apply_function(const pb_chip* chip, const char* name, value* out, co
 
 static void apply_float(const pb_chip* chip, pb_op op, value* out, const value* a, const value* b, int64_t count) {
   switch (op) {
-  case PB_OP_ADD: EACH(out[k].f = canonical(a[k].f + b[k].f)); break;
-  case PB_OP_SUB: EACH(out[k].f = canonical(a[k].f - b[k].f)); break;
-  case PB_OP_MUL: EACH(out[k].f = canonical(a[k].f * b[k].f)); break;
-  case PB_OP_DIV: EACH(out[k].f = canonical(a[k].f / b[k].f)); break;
-  case PB_OP_MAX: EACH(out[k] = larger(a[k], b[k])); break;
-  case PB_OP_MIN: EACH(out[k] = smaller(a[k], b[k])); break;
-  case PB_OP_SITOFP: EACH(out[k].f = (float)a[k].i); break;
-  case PB_OP_ROUNDEVEN: EACH(out[k].f = round_even(a[k].f)); break;
-  case PB_OP_NEG: EACH(out[k].u = a[k].u ^ 0x80000000u); break;
-  case PB_OP_ABS: EACH(out[k].u = a[k].u & 0x7fffffffu); break;
-  case PB_OP_SQRT: EACH(out[k].f = canonical(sqrtf(a[k].f))); break;
-  case PB_OP_EXP2: apply_function(chip, "exp2", out, a, count); break;
-  case PB_OP_RECIP: apply_function(chip, "recip", out, a, count); break;
-  case PB_OP_RSQRT: apply_function(chip, "rsqrt", out, a, count); break;
-  default: assert(!"a float operation that descriptions cannot name");
+  case PB_OP_ADD:
+    EACH(out[k].f = canonical(a[k].f + b[k].f));
+    break;
+  case PB_OP_SUB:
+    EACH(out[k].f = canonical(a[k].f - b[k].f));
+    break;
+  case PB_OP_MUL:
+    EACH(out[k].f = canonical(a[k].f * b[k].f));
+    break;
+  case PB_OP_DIV:
+    EACH(out[k].f = canonical(a[k].f / b[k].f));
+    break;
+  case PB_OP_MAX:
+    EACH(out[k] = larger(a[k], b[k]));
+    break;
+  case PB_OP_MIN:
+    EACH(out[k] = smaller(a[k], b[k]));
+    break;
+  case PB_OP_SITOFP:
+    EACH(out[k].f = (float)a[k].i);
+    break;
+  case PB_OP_ROUNDEVEN:
+    EACH(out[k].f = round_even(a[k].f));
+    break;
+  case PB_OP_NEG:
+    EACH(out[k].u = a[k].u ^ 0x80000000u);
+    break;
+  case PB_OP_ABS:
+    EACH(out[k].u = a[k].u & 0x7fffffffu);
+    break;
+  case PB_OP_SQRT:
+    EACH(out[k].f = canonical(sqrtf(a[k].f)));
+    break;
+  case PB_OP_EXP2:
+    apply_function(chip, "exp2", out, a, count);
+    break;
+  case PB_OP_RECIP:
+    apply_function(chip, "recip", out, a, count);
+    break;
+  case PB_OP_RSQRT:
+    apply_function(chip, "rsqrt", out, a, count);
+    break;
+  default:
+    assert(!"a float operation that descriptions cannot name");
   }
 }
 
@@ -305,13 +363,16 @@ static void apply(evaluation* e, int n, int64_t count) {
   const pb_expr_node* node = &e->insn->expr[n];
   value* out = e->vectors->nodes[n];
   const value *a = e->vectors->nodes[node->args[0]], *b = node->args[1] >= 0 ? e->vectors->nodes[node->args[1]] : a;
-  if (node->type == PB_F32) apply_float(e->chip, node->op, out, a, b, count);
-  else apply_int(node->op, out, a, b, count);
+  if (node->type == PB_F32)
+    apply_float(e->chip, node->op, out, a, b, count);
+  else
+    apply_int(node->op, out, a, b, count);
 }
 
 static void start(evaluation* e, pb_device* device, const machine_command* c, const walk* s) {
   for (int o = 0; o < e->insn->operand_count; ++o)
-    if (e->insn->operands[o].memory >= 0) e->views[o] = make_view(device, &c->windows[o], s, o == e->insn->dest ? s->kept : s->rank);
+    if (e->insn->operands[o].memory >= 0)
+      e->views[o] = make_view(device, &c->windows[o], s, o == e->insn->dest ? s->kept : s->rank);
   int64_t total = s->points * s->each, count = total < BLOCK ? total : BLOCK;
   for (int n = 0; n < e->insn->expr_count; ++n) {
     const pb_expr_node* node = &e->insn->expr[n];
@@ -319,7 +380,8 @@ static void start(evaluation* e, pb_device* device, const machine_command* c, co
       value x = scalar_of(c, node);
       EACH(e->vectors->nodes[n][k] = x);
     }
-    e->uniform[n] = is_scalar(node) || (node->op != PB_OP_LOAD && e->uniform[node->args[0]] && (node->args[1] < 0 || e->uniform[node->args[1]]));
+    e->uniform[n] = is_scalar(node) || (node->op != PB_OP_LOAD && e->uniform[node->args[0]] &&
+                                        (node->args[1] < 0 || e->uniform[node->args[1]]));
     if (e->uniform[n] && !is_scalar(node)) apply(e, n, count);
   }
 }
@@ -328,8 +390,10 @@ static const value* evaluate(evaluation* e, int64_t first, int64_t count) {
   for (int n = 0; n < e->insn->expr_count; ++n) {
     if (e->uniform[n]) continue;
     const pb_expr_node* node = &e->insn->expr[n];
-    if (node->op == PB_OP_LOAD) gather(&e->views[node->operand], first, count, e->vectors->nodes[n]);
-    else apply(e, n, count);
+    if (node->op == PB_OP_LOAD)
+      gather(&e->views[node->operand], first, count, e->vectors->nodes[n]);
+    else
+      apply(e, n, count);
   }
   return e->vectors->nodes[e->insn->expr_count - 1];
 }
@@ -363,7 +427,8 @@ static void finish(evaluation* e, const machine_command* c, int64_t first, int64
     scatter(d, first, count, values);
     return;
   }
-  if (c->accumulates) gather(d, first, count, v->old);
+  if (c->accumulates)
+    gather(d, first, count, v->old);
   else {
     value x = neutral(reduce, d->type);
     EACH(v->old[k] = x);
@@ -397,20 +462,26 @@ static void reduce_points(evaluation* e, const machine_command* c, const walk* s
 // Copies of neighbouring elements, which is what movers do, go run by run.
 static bool copy_rows(pb_device* device, const machine_command* c, const walk* s) {
   const pb_insn* insn = c->command.insn;
-  if (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD || s->kept != s->rank || s->rank == 0) return false;
-  view from = make_view(device, &c->windows[insn->expr[0].operand], s, s->rank), to = make_view(device, &c->windows[insn->dest], s, s->rank);
+  if (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD || s->kept != s->rank ||
+      s->rank == 0)
+    return false;
+  view from = make_view(device, &c->windows[insn->expr[0].operand], s, s->rank),
+       to = make_view(device, &c->windows[insn->dest], s, s->rank);
   int last = s->rank - 1;
   int64_t element = pb_type_bits(from.type) / 8, at[PB_MAX_INSN_DIMS] = {0};
   bool plain = from.lo[last] == 0 && from.hi[last] == from.extent[last];
-  if (element == 0 || from.type != to.type || from.stride[last] != element || to.stride[last] != element || !plain) return false;
+  if (element == 0 || from.type != to.type || from.stride[last] != element || to.stride[last] != element || !plain)
+    return false;
   if (from.boxed && element != 1) return false;
   for (int64_t done = 0; done < s->points; done += s->extent[last], next_row(&from, at)) {
     bool inside = true;
     for (int p = 0; p < last; ++p) inside &= at[p] >= from.lo[p] && at[p] < from.hi[p];
     uint8_t* out = to.data + row_address(&to, at);
     size_t bytes = (size_t)(s->extent[last] * element);
-    if (inside) memmove(out, from.data + row_address(&from, at), bytes);
-    else memset(out, from.fill.i & 0xff, bytes);
+    if (inside)
+      memmove(out, from.data + row_address(&from, at), bytes);
+    else
+      memset(out, from.fill.i & 0xff, bytes);
   }
   return true;
 }
@@ -425,8 +496,10 @@ void machine__execute(pb_device* device, const machine_command* c) {
     reduce_points(&e, c, &s);
     return;
   }
-  for (int64_t first = 0; first < s.points; first += BLOCK) {
-    int64_t count = s.points - first < BLOCK ? s.points - first : BLOCK;
+  // Elements that coincide are combined one after the other.
+  int64_t most = e.insn->reduce == PB_SET || machine__apart(&c->windows[e.insn->dest]) ? BLOCK : 1;
+  for (int64_t first = 0; first < s.points; first += most) {
+    int64_t count = s.points - first < most ? s.points - first : most;
     finish(&e, c, first, count, evaluate(&e, first, count));
   }
 }

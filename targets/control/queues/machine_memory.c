@@ -63,9 +63,12 @@ static bool is_valid(const machine_memory* m, uint64_t address) { return m->vali
 int64_t machine__first_invalid(const machine_memory* m, int64_t address, int64_t bytes) {
   uint64_t first = (uint64_t)address, last = first + (uint64_t)bytes;
   while (first < last) {
-    if (first % 8 == 0 && last - first >= 8 && m->valid[first / 8] == 0xff) first += 8;
-    else if (is_valid(m, first)) ++first;
-    else return (int64_t)first;
+    if (first % 8 == 0 && last - first >= 8 && m->valid[first / 8] == 0xff)
+      first += 8;
+    else if (is_valid(m, first))
+      ++first;
+    else
+      return (int64_t)first;
   }
   return -1;
 }
@@ -74,8 +77,10 @@ const machine_allocation* machine__allocation(const pb_device* device, uint64_t 
   size_t lo = 0, hi = device->allocation_count; // allocations ascend
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (device->allocations[mid].address + device->allocations[mid].bytes <= address) lo = mid + 1;
-    else hi = mid;
+    if (device->allocations[mid].address + device->allocations[mid].bytes <= address)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo < device->allocation_count && device->allocations[lo].address <= address ? &device->allocations[lo] : NULL;
 }
@@ -84,9 +89,11 @@ int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* 
   uint64_t unit = align > 64 ? align : 64, capacity = (uint64_t)device->memories[device->chip->system_memory].bytes;
   uint64_t at = (device->allocated + unit - 1) / unit * unit;
   if (bytes > capacity || at > capacity - bytes)
-    return machine__fault(device, MACHINE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are in use", (unsigned long long)bytes,
-                          (unsigned long long)device->allocated, (unsigned long long)capacity);
-  PB_PUSH(device->allocations, device->allocation_count, device->allocation_capacity, ((machine_allocation){at, bytes ? bytes : 1}));
+    return machine__fault(device, MACHINE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are in use",
+                          (unsigned long long)bytes, (unsigned long long)device->allocated,
+                          (unsigned long long)capacity);
+  PB_PUSH(device->allocations, device->allocation_count, device->allocation_capacity,
+          ((machine_allocation){at, bytes ? bytes : 1}));
   device->allocated = at + (bytes ? bytes : 1);
   *address = at;
   return MACHINE_OK;
@@ -100,10 +107,11 @@ int machine__free_all(pb_device* device) {
   return MACHINE_OK;
 }
 
+// A copy may span neighbouring buffers: only commands are held to one.
 static int check_range(pb_device* device, uint64_t address, uint64_t bytes) {
-  const machine_allocation* a = machine__allocation(device, address);
-  if (bytes == 0 || (a && bytes <= a->bytes - (address - a->address))) return MACHINE_OK;
-  return machine__fault(device, MACHINE_BAD_ADDRESS, "a copy of %llu bytes at 0x%llx is not within one allocation",
+  if (bytes == 0 || (address >= first_address && address <= device->allocated && bytes <= device->allocated - address))
+    return MACHINE_OK;
+  return machine__fault(device, MACHINE_BAD_ADDRESS, "a copy of %llu bytes at 0x%llx is not within what is allocated",
                         (unsigned long long)bytes, (unsigned long long)address);
 }
 

@@ -9,19 +9,19 @@
 #include <string.h>
 
 enum {
-  FETCH_CYCLES = 4,     // from the last beat of a command to its first possible start
-  TOKEN_CYCLES = 1,     // from completion to the start of who waits
-  WRITTEN_BEHIND = 32,  // commands of a queue that may have yet to hand out tokens
-  MAX_AHEAD = 64        // commands fetched ahead
+  FETCH_CYCLES = 4,    // from the last beat of a command to its first possible start
+  TOKEN_CYCLES = 1,    // from completion to the start of who waits
+  WRITTEN_BEHIND = 32, // commands of a queue that may have yet to hand out tokens
+  MAX_AHEAD = 64       // commands fetched ahead
 };
 static const uint64_t never = UINT64_MAX;
 
 // Tokens of one ordered pair of queues, oldest first.
 typedef struct pair {
   uint64_t produced, consumed;
-  uint64_t* sent_at;     // by token number, modulo the limit
+  uint64_t* sent_at; // by token number, modulo the limit
   uint64_t* consumed_at;
-  uint32_t* clocks;      // limit x queues
+  uint32_t* clocks; // limit x queues
 } pair;
 
 // A command that has left its queue's front and has not completed.
@@ -108,16 +108,15 @@ static int64_t beat_bytes(const pb_chip* chip) {
   return bytes > 0 ? bytes : 1;
 }
 
-// Beats that a window's runs touch, and its bytes. Runs in two dims or more are counted row by row, as movers go.
-static int64_t window_beats(const pb_chip* chip, const machine_window* w, int64_t* bytes) {
+// Beats that a window touches, row by row of its innermost dim as movers go, even where rows are neighbours.
+static int64_t window_beats(const pb_chip* chip, const machine_window* w) {
   if (w->empty) return 0;
-  machine_runs r = machine__runs(w);
   int64_t unit = beat_bytes(chip), beats = 0, at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
+  machine_runs rows = machine__rows(w);
   do {
-    int64_t first = r.address + offset;
-    beats += (first + r.bytes - 1) / unit - first / unit + 1;
-    *bytes += r.bytes;
-  } while (machine__next_run(&r, at, &offset));
+    int64_t first = rows.address + offset;
+    beats += (first + rows.bytes - 1) / unit - first / unit + 1;
+  } while (machine__next_run(&rows, at, &offset));
   return beats;
 }
 
@@ -168,7 +167,8 @@ static int first_done(const machine_timing* t, uint64_t* when) {
   for (int q = 0; q < t->queues; ++q) {
     if (!t->lanes[q].streaming) continue;
     double left = ceil(t->lanes[q].work / rate[q] - 1e-6);
-    uint64_t from = t->now > t->blocked_until ? t->now : t->blocked_until, at = left > 0 ? from + (uint64_t)left : t->now;
+    uint64_t from = t->now > t->blocked_until ? t->now : t->blocked_until,
+             at = left > 0 ? from + (uint64_t)left : t->now;
     if (at < *when) *when = at, first = q;
   }
   return first;
@@ -179,11 +179,13 @@ static void fetch(pb_device* device, int q) {
   lane* l = &t->lanes[q];
   if (l->fetched == l->count) return;
   int64_t unit = beat_bytes(device->chip);
-  t->blocked_until = (t->blocked_until > t->now ? t->blocked_until : t->now) + (uint64_t)((device->chip->command_bytes + unit - 1) / unit);
-  uint64_t at = t->blocked_until + (uint64_t)device->chip->memories[device->chip->system_memory].latency + FETCH_CYCLES + late(device);
+  t->blocked_until = (t->blocked_until > t->now ? t->blocked_until : t->now) +
+                     (uint64_t)((device->chip->command_bytes + unit - 1) / unit);
+  uint64_t at = t->blocked_until + (uint64_t)device->chip->memories[device->chip->system_memory].latency +
+                FETCH_CYCLES + late(device);
   l->last_arrival = at > l->last_arrival ? at : l->last_arrival;
   l->arrives[l->fetched++ % MAX_AHEAD] = l->last_arrival;
-  device->read_bytes += (uint64_t)device->chip->command_bytes;
+  device->fetched_bytes += (uint64_t)device->chip->command_bytes;
 }
 
 // Tokens --------------------------------------------------------------------------------------------------------------
@@ -206,12 +208,14 @@ static uint32_t waits_short(const machine_timing* t, int q, uint32_t waits) {
 static uint32_t full(const machine_timing* t, int q, const flight* f) {
   uint32_t mask = 0;
   for (int c = 0; c < t->queues; ++c)
-    if (f->signals >> c & 1 && t->pairs[q][c].produced - t->pairs[q][c].consumed >= (uint64_t)t->limits[q]) mask |= 1u << c;
+    if (f->signals >> c & 1 && t->pairs[q][c].produced - t->pairs[q][c].consumed >= (uint64_t)t->limits[q])
+      mask |= 1u << c;
   return mask;
 }
 
 static void trace(pb_device* device, int q, const flight* f, uint64_t end) {
-  if (device->trace) device->trace(device->trace_user, (uint32_t)q, f->index, device->cycles + f->start, device->cycles + end);
+  if (device->trace)
+    device->trace(device->trace_user, (uint32_t)q, f->index, device->cycles + f->start, device->cycles + end);
 }
 
 // Completes what can: in order, and only when every counter that is signalled has room.
@@ -225,7 +229,8 @@ static void complete(pb_device* device, int q) {
     for (int c = 0; c < t->queues; ++c) {
       pair* p = &t->pairs[q][c];
       uint64_t limit = (uint64_t)t->limits[q];
-      if (f->signals >> c & 1 && p->produced >= limit && p->consumed_at[p->produced % limit] > when) when = p->consumed_at[p->produced % limit];
+      if (f->signals >> c & 1 && p->produced >= limit && p->consumed_at[p->produced % limit] > when)
+        when = p->consumed_at[p->produced % limit];
     }
     l->done_at = when;
     f->clock[q] = f->index + 1;
@@ -265,8 +270,8 @@ static bool meets(const machine_command* c, const flight* f) {
   return false;
 }
 
-// A command that reads what a former one of its queue has yet to write waits for it. Sums forward: a destination that is
-// added to does not wait.
+// A command that reads what a former one of its queue has yet to write waits for it. Sums forward: a destination that
+// is added to does not wait.
 static uint64_t hazard(const lane* l) {
   uint64_t until = 0;
   for (uint32_t k = 0; k < l->flight_count; ++k)
@@ -333,21 +338,22 @@ static uint64_t done_after(pb_device* device, const machine_command* c, uint64_t
   at += (uint64_t)insn->latency;
   for (int o = 0; o < insn->operand_count; ++o)
     if (insn->operands[o].memory == device->chip->system_memory && !c->windows[o].empty)
-      at += late(device) + (c->windows[o].reads ? (uint64_t)device->chip->memories[device->chip->system_memory].latency : 0);
+      at += late(device) +
+            (c->windows[o].reads ? (uint64_t)device->chip->memories[device->chip->system_memory].latency : 0);
   return at;
 }
 
 static int64_t system_beats(pb_device* device, const machine_command* c) {
-  int64_t beats = 0;
+  int64_t read = 0, written = 0, unit = beat_bytes(device->chip);
   for (int o = 0; o < c->command.insn->operand_count; ++o) {
     const machine_window* w = &c->windows[o];
     if (c->command.insn->operands[o].memory != device->chip->system_memory) continue;
-    int64_t bytes = 0;
-    if (w->reads) beats += window_beats(device->chip, w, &bytes), device->read_bytes += (uint64_t)bytes;
-    bytes = 0;
-    if (w->writes) beats += window_beats(device->chip, w, &bytes), device->written_bytes += (uint64_t)bytes;
+    if (w->reads) read += window_beats(device->chip, w);
+    if (w->writes) written += window_beats(device->chip, w);
   }
-  return beats;
+  device->read_bytes += (uint64_t)(read * unit);
+  device->written_bytes += (uint64_t)(written * unit);
+  return read + written;
 }
 
 static int start(pb_device* device, int q) {
@@ -412,14 +418,19 @@ static int hang(pb_device* device) {
     uint32_t missing = 0, blocked = l->flight_count ? full(t, q, &l->flights[l->flight_first]) : 0;
     if (l->read) missing = waits_short(t, q, l->head.command.waits);
     if (used >= (int)sizeof text) break;
-    if (!l->read) used += snprintf(text + used, sizeof text - (size_t)used, "all %u commands started", l->count);
-    else used += snprintf(text + used, sizeof text - (size_t)used, "command %u of %u (%s)%s", l->next, l->count,
-                          pb_disassemble(device->chip, &l->head.command, &arena), missing ? ", waits for" : "");
+    if (!l->read)
+      used += snprintf(text + used, sizeof text - (size_t)used, "all %u commands started", l->count);
+    else
+      used += snprintf(text + used, sizeof text - (size_t)used, "command %u of %u (%s)%s", l->next, l->count,
+                       pb_disassemble(device->chip, &l->head.command, &arena), missing ? ", waits for" : "");
     for (int p = 0; p < t->queues && used < (int)sizeof text; ++p)
-      if (missing >> p & 1) used += snprintf(text + used, sizeof text - (size_t)used, " %s", device->chip->queues[p].name);
+      if (missing >> p & 1)
+        used += snprintf(text + used, sizeof text - (size_t)used, " %s", device->chip->queues[p].name);
     for (int p = 0; p < t->queues && used < (int)sizeof text; ++p)
-      if (blocked >> p & 1) used += snprintf(text + used, sizeof text - (size_t)used, "; command %u cannot signal %s, whose counter is full",
-                                             l->flights[l->flight_first].index, device->chip->queues[p].name);
+      if (blocked >> p & 1)
+        used +=
+            snprintf(text + used, sizeof text - (size_t)used, "; command %u cannot signal %s, whose counter is full",
+                     l->flights[l->flight_first].index, device->chip->queues[p].name);
   }
   pb_arena_free(&arena);
   return machine__fault(device, MACHINE_HANG, "%s", text);
@@ -439,8 +450,9 @@ static int end(pb_device* device) {
   for (int p = 0; p < t->queues && device->checks; ++p)
     for (int c = 0; c < t->queues; ++c) {
       uint64_t left = t->pairs[p][c].produced - t->pairs[p][c].consumed;
-      if (left) return machine__fault(device, MACHINE_TOKENS, "%llu tokens from queue %s to queue %s are left at the end", (unsigned long long)left,
-                                      device->chip->queues[p].name, device->chip->queues[c].name);
+      if (left)
+        return machine__fault(device, MACHINE_TOKENS, "%llu tokens from queue %s to queue %s are left at the end",
+                              (unsigned long long)left, device->chip->queues[p].name, device->chip->queues[c].name);
     }
   return MACHINE_OK;
 }
@@ -458,7 +470,9 @@ static int step(pb_device* device, uint64_t limit, bool* running) {
     *running = false;
     return all_done(t) ? MACHINE_OK : hang(device);
   }
-  if (when > limit) return machine__fault(device, MACHINE_LIMIT, "the kernel runs for more than %llu cycles", (unsigned long long)limit);
+  if (when > limit)
+    return machine__fault(device, MACHINE_LIMIT, "the kernel runs for more than %llu cycles",
+                          (unsigned long long)limit);
   advance(t, when);
   if (starts >= 0) return start(device, starts);
   lane* l = &t->lanes[mover];

@@ -31,9 +31,9 @@ typedef struct machine_window {
   const pb_operand* operand;
   int64_t address; // of element (0, 0, ...); may lie outside the memory when the box leaves it out
   int rank;
-  int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS];     // bytes
+  int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS]; // bytes
   int64_t lo[PB_MAX_INSN_DIMS], hi[PB_MAX_INSN_DIMS];
-  bool boxed, empty; // empty: nothing lies in the box
+  bool boxed, empty;   // empty: nothing lies in the box
   int64_t first, last; // bytes [first, last) hold all that is touched
   int64_t fill;
   bool reads, writes;
@@ -72,7 +72,7 @@ typedef struct machine_allocation {
   uint64_t address, bytes;
 } machine_allocation;
 
-typedef struct machine_timing machine_timing; // machine_run.c
+typedef struct machine_timing machine_timing;   // machine_run.c
 typedef struct machine_vectors machine_vectors; // machine_eval.c
 
 struct pb_device {
@@ -89,8 +89,8 @@ struct pb_device {
   machine_timing* timing;
   machine_vectors* vectors;
   // counters since open
-  uint64_t cycles, busy[PB_MAX_QUEUES], stall[PB_MAX_QUEUES], read_bytes, written_bytes;
-  char counter_names[2 * PB_MAX_QUEUES + 3][32];
+  uint64_t cycles, busy[PB_MAX_QUEUES], stall[PB_MAX_QUEUES], read_bytes, written_bytes, fetched_bytes;
+  char counter_names[2 * PB_MAX_QUEUES + 4][32];
   void (*trace)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end);
   void* trace_user;
   int fault_code;
@@ -106,8 +106,8 @@ typedef struct machine_site {
 
 int machine__fault(pb_device* device, int code, const char* format, ...) __attribute__((format(printf, 3, 4)));
 // The same, headed by the command's place and text.
-int machine__fault_at(pb_device* device, int code, const machine_site* site, const machine_command* command, const char* format, ...)
-    __attribute__((format(printf, 5, 6)));
+int machine__fault_at(pb_device* device, int code, const machine_site* site, const machine_command* command,
+                      const char* format, ...) __attribute__((format(printf, 5, 6)));
 
 bool machine__memory_open(pb_device* device);
 void machine__memory_close(pb_device* device);
@@ -119,9 +119,11 @@ int64_t machine__first_invalid(const machine_memory* memory, int64_t address, in
 
 // Decodes command `index` of `queue` and checks that its windows lie in their memories.
 int machine__command_read(pb_device* device, const machine_site* site, machine_command* command);
-machine_runs machine__runs(const machine_window* window);
+machine_runs machine__runs(const machine_window* window); // the longest
+machine_runs machine__rows(const machine_window* window); // no longer than the innermost dim
 // Offset from runs->address of run number `at`, an odometer that starts as zeros.
 bool machine__next_run(const machine_runs* runs, int64_t* at, int64_t* offset);
+bool machine__apart(const machine_window* window); // no two elements share a byte
 int machine__check(pb_device* device, const machine_site* site, const machine_command* command);
 void machine__define(pb_device* device, const machine_command* command); // marks what it writes
 

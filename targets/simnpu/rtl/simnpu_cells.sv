@@ -1,0 +1,43 @@
+// The D x D cells of the weight-stationary array, as they are simulated: a row of A enters each cycle and its D sums are
+// there D + 1 cycles later. The sums are formed at once and then wait in a ring, which on the ports is the same in every
+// cycle as the array of simnpu_cells_systolic.sv, and several times faster. Weights and codes are kept sign-extended to
+// words, which Verilator turns into plain multiplications.
+module simnpu_cells
+  import simnpu_types::*;
+(
+    input logic clk,
+    input logic rst,
+    // a row of weights: row w_k of bank w_bank
+    input logic w_valid,
+    input logic w_bank,
+    input logic [$clog2(D)-1:0] w_k,
+    input logic [BYTE_ROW-1:0] w_data,
+    // a row of A, for the weights of `bank`
+    input logic enter,
+    input logic bank,
+    input logic [BYTE_ROW-1:0] a_data,
+    output logic [WORD_ROW-1:0] sums
+);
+  localparam int RING_W = $clog2(D);
+  logic [WORD_ROW-1:0] weights[2*D];  // [bank, k]: word n is column n
+  logic [WORD_ROW-1:0] ring[D];
+  logic [D-1:0] live;
+  logic [RING_W-1:0] turn;
+
+  function automatic logic [31:0] extend(input logic [7:0] code);
+    return {{24{code[7]}}, code};
+  endfunction
+
+  always_ff @(posedge clk) begin
+    if (w_valid) for (int n = 0; n < D; ++n) weights[{w_bank, w_k}][32*n+:32] <= extend(w_data[8*n+:8]);
+    if (enter) begin
+      automatic logic [WORD_ROW-1:0] row = 0;
+      for (int k = 0; k < D; ++k)
+        for (int n = 0; n < D; ++n) row[32*n+:32] += extend(a_data[8*k+:8]) * weights[{bank, RING_W'(k)}][32*n+:32];
+      ring[turn] <= row;
+    end
+    if (live[D-1]) sums <= ring[turn];
+    live <= rst ? 0 : {live[D-2:0], enter};
+    turn <= rst ? 0 : turn + 1;
+  end
+endmodule

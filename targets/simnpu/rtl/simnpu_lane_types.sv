@@ -1,0 +1,56 @@
+// What a command of the vector unit comes to once decoded.
+package simnpu_lane_types;
+  import simnpu_pkg::*;
+  import simnpu_types::*;
+
+  localparam int ROW_W = SPAD_ROW_W > ACC_ROW_W ? SPAD_ROW_W : ACC_ROW_W;
+  typedef logic [ROW_W-1:0] row_t;
+
+  typedef enum logic [4:0] {
+    REQUANTISE,
+    ADD_CODES,
+    QUANTISE,
+    MAX_CODES,
+    SUM_CODES,
+    DEQUANTISE,
+    CONVERT,
+    ADD,
+    SUB,
+    MUL,
+    MAX,
+    MIN,
+    FUNCTION,
+    ROW_SUM,
+    ROW_MAX
+  } lane_op_t;
+
+  // Rows row + i * i_step + j * j_step of one of the two memories.
+  typedef struct packed {
+    logic used, acc;
+    row_t row, i_step, j_step;
+  } window_t;
+
+  // What the lanes need with every row.
+  typedef struct packed {
+    lane_op_t op;
+    logic [1:0] which;  // function
+    logic broadcast;  // lane 0 of the second operand serves all lanes
+    logic keep;  // the command's acc flag
+    logic [7:0] zp, lo, hi, za, zb;
+    logic to_acc, lane0;
+    logic first, last;  // of the command
+    row_t row;  // to be written
+    queues_t signals;
+  } lane_tag_t;
+
+  typedef struct packed {
+    lane_tag_t tag;
+    window_t [1:0] s;
+    row_t [1:0] s_last;
+    window_t y;
+    row_t y_last;
+    logic [11:0] ni, nj;
+    logic [1:0] par_used;
+    logic [1:0][ACC_ROW_W-1:0] par_row;
+  } job_t;
+endpackage

@@ -1,0 +1,45 @@
+// A mover's command in bytes. LDS and LDA, STS and STA share their fields' places: the checks below say so.
+module simnpu_move_decode
+  import simnpu_pkg::*;
+  import simnpu_types::*;
+#(
+    parameter bit STORE = 0
+) (
+    input command_t cmd,
+    input address_t args[ARGUMENTS],
+    output move_t move
+);
+`define FIELD(NAME) cmd[LDS0_``NAME``_LSB +: LDS0_``NAME``_W]
+`define SAME(NAME) \
+  if (LDS0_``NAME``_LSB != LDS1_``NAME``_LSB || LDS0_``NAME``_LSB != LDA0_``NAME``_LSB || \
+      LDS0_``NAME``_LSB != LDA1_``NAME``_LSB || LDS0_``NAME``_LSB != STS_``NAME``_LSB || \
+      LDS0_``NAME``_LSB != STA_``NAME``_LSB) $error("the movers' fields lie apart");
+  `SAME(ARG) `SAME(OFF) `SAME(SI) `SAME(SJ) `SAME(NI) `SAME(NJ) `SAME(NB) `SAME(LOC) `SAME(LI) `SAME(LJ)
+
+  address_t dram;
+  logic words, boxed;
+  always_comb begin
+    words = cmd[7:0] == OP_LDA0 || cmd[7:0] == OP_LDA1 || cmd[7:0] == OP_STA;
+    boxed = cmd[7:0] == OP_LDS0 || cmd[7:0] == OP_LDS1;
+    dram = args[`FIELD(ARG)] + `FIELD(OFF);
+    move.src = STORE ? 32'(`FIELD(LOC)) : dram;
+    move.si = STORE ? 24'(`FIELD(LI)) : 24'(`FIELD(SI));
+    move.sj = STORE ? 24'(`FIELD(LJ)) : 24'(`FIELD(SJ));
+    move.src_acc = words;
+    move.dst = STORE ? dram : 32'(`FIELD(LOC));
+    move.di = STORE ? 24'(`FIELD(SI)) : 24'(`FIELD(LI));
+    move.dj = STORE ? 24'(`FIELD(SJ)) : 24'(`FIELD(LJ));
+    move.dst_acc = words;
+    move.ni = `FIELD(NI);
+    move.nj = `FIELD(NJ);
+    move.len = words ? {`FIELD(NB), 2'b0} : 14'(`FIELD(NB));
+    move.ilo = boxed ? `FIELD(ILO) : 0;
+    move.ihi = boxed ? `FIELD(IHI) : '1;
+    move.jlo = boxed ? `FIELD(JLO) : 0;
+    move.jhi = boxed ? `FIELD(JHI) : '1;
+    move.fill = `FIELD(FILL);
+    move.signals = cmd[SIGNAL_BIT+:QUEUES];
+  end
+`undef FIELD
+`undef SAME
+endmodule

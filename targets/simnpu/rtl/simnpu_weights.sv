@@ -1,0 +1,62 @@
+// WLD: D rows of weights from the scratchpad into a bank of the array, a row a cycle.
+module simnpu_weights
+  import simnpu_pkg::*;
+  import simnpu_types::*;
+(
+    input logic clk,
+    input logic rst,
+    input logic cmd_valid,
+    input command_t cmd,
+    output logic cmd_take,
+    output logic r_req,
+    output logic [SPAD_ROW_W-1:0] r_row,
+    input logic r_grant,
+    output logic w_valid,  // the row granted in the last cycle is weight row w_k of bank w_bank
+    output logic w_bank,
+    output logic [$clog2(D)-1:0] w_k,
+    input logic hold,
+    output logic last,
+    output queues_t last_signals,
+    output logic busy
+);
+  localparam int K_W = $clog2(D);
+  logic active, bank;
+  logic [K_W-1:0] k;
+  logic [SPAD_ROW_W-1:0] row;
+  logic [WLD_SK_W-1:0] step;
+  queues_t signals;
+  logic final_row, done;
+
+  assign final_row = k == K_W'(D - 1);
+  assign r_req = active && !(hold && final_row);
+  assign r_row = row;
+  assign done = r_grant && final_row;
+  assign cmd_take = cmd_valid && (!active || done);
+  assign busy = active;
+
+  always_ff @(posedge clk) begin
+    w_valid <= r_grant;
+    w_bank <= bank;
+    w_k <= k;
+    last <= done;
+    last_signals <= signals;
+    if (rst) begin
+      active <= 0;
+      last <= 0;
+      w_valid <= 0;
+    end else if (cmd_take) begin
+      active <= 1;
+      k <= 0;
+      row <= SPAD_ROW_W'(cmd[WLD_SRC_LSB+:WLD_SRC_W]);
+      step <= cmd[WLD_SK_LSB+:WLD_SK_W];
+      bank <= cmd[WLD_W_LSB];
+      signals <= cmd[SIGNAL_BIT+:QUEUES];
+    end else begin
+      if (done) active <= 0;
+      if (r_grant) begin
+        k <= k + 1;
+        row <= row + SPAD_ROW_W'(step);
+      end
+    end
+  end
+endmodule

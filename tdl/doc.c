@@ -1,0 +1,201 @@
+#include "tdl/doc.h"
+
+#include <string.h>
+
+static const char* const op_names[PB_OP_COUNT] = {
+    [PB_OP_ADD] = "+",           [PB_OP_SUB] = "-",         [PB_OP_MUL] = "*",         [PB_OP_DIV] = "/",
+    [PB_OP_MAX] = "max",         [PB_OP_MIN] = "min",       [PB_OP_SEXT] = "i32",      [PB_OP_SITOFP] = "f32",
+    [PB_OP_FPTOSI8] = "i8",      [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",         [PB_OP_ABS] = "abs",
+    [PB_OP_SQRT] = "sqrt",       [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip",   [PB_OP_RSQRT] = "rsqrt",
+    [PB_OP_EXP] = "exp",         [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",     [PB_OP_ERF] = "erf"};
+
+static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
+  char* text = pb_printf(arena, "%s", o->name);
+  for (int k = 0; k < o->rank; ++k) text = pb_printf(arena, "%s%s%s", text, k ? "," : "[", insn->dims[o->dims[k]].name);
+  return o->rank ? pb_printf(arena, "%s]", text) : text;
+}
+
+static bool is_infix(pb_op op) { return op == PB_OP_ADD || op == PB_OP_SUB || op == PB_OP_MUL || op == PB_OP_DIV; }
+
+static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
+  const pb_expr_node* n = &insn->expr[node];
+  if (n->op == PB_OP_LOAD) return window(insn, &insn->operands[n->operand], arena);
+  if (n->op == PB_OP_IMM) return pb_strdup(arena, insn->operands[n->operand].name);
+  if (n->op == PB_OP_CONST) return pb_printf(arena, "%g", n->value);
+  const char* name = n->op < PB_OP_COUNT && op_names[n->op] ? op_names[n->op] : "?";
+  char* a = n->args[0] >= 0 ? expression(insn, n->args[0], arena) : "";
+  if (n->args[1] < 0) return pb_printf(arena, "%s(%s)", name, a);
+  char* b = expression(insn, n->args[1], arena);
+  return is_infix(n->op) ? pb_printf(arena, "(%s %s %s)", a, name, b) : pb_printf(arena, "%s(%s, %s)", name, a, b);
+}
+
+// The dims that the destination lacks: what a reduction runs over.
+static char* reduced_dims(const pb_insn* insn, pb_arena* arena) {
+  const pb_operand* dest = &insn->operands[insn->dest];
+  char* text = pb_strdup(arena, "");
+  for (int d = 0; d < insn->dim_count; ++d) {
+    bool kept = false;
+    for (int k = 0; k < dest->rank; ++k) kept |= dest->dims[k] == d;
+    if (!kept) text = pb_printf(arena, "%s%s%s", text, *text ? "," : "", insn->dims[d].name);
+  }
+  return text;
+}
+
+char* pb_insn_formula(const pb_insn* insn, pb_arena* arena) {
+  char* dest = window(insn, &insn->operands[insn->dest], arena);
+  char* value = insn->expr_count ? expression(insn, insn->expr_count - 1, arena) : pb_strdup(arena, "?");
+  if (insn->reduce == PB_SET) return pb_printf(arena, "%s = %s", dest, value);
+  bool add = insn->reduce == PB_ACC_ADD;
+  char* over = reduced_dims(insn, arena);
+  if (*over) value = pb_printf(arena, "%s(%s) %s", add ? "sum" : "max", over, value);
+  if (insn->acc_flag < 0) return pb_printf(arena, "%s %s %s", dest, add ? "+=" : "max=", value);
+  const char* flag = insn->operands[insn->acc_flag].name;
+  return add ? pb_printf(arena, "%s = (%s ? %s : 0) + %s", dest, flag, dest, value)
+             : pb_printf(arena, "%s = %s ? max(%s, %s) : %s", dest, flag, dest, value, value);
+}
+
+static char* cost_text(const pb_insn* insn, int node, pb_arena* arena) {
+  const pb_cost* c = &insn->cost[node];
+  if (c->op == PB_COST_CONST) return pb_printf(arena, "%lld", (long long)c->value);
+  if (c->op == PB_COST_DIM || c->op == PB_COST_FIELD) return pb_strdup(arena, insn->dims[c->value].name);
+  char *a = cost_text(insn, c->a, arena), *b = cost_text(insn, c->b, arena);
+  switch (c->op) {
+  case PB_COST_PLUS: return pb_printf(arena, "(%s + %s)", a, b);
+  case PB_COST_TIMES: return pb_printf(arena, "%s * %s", a, b);
+  case PB_COST_CEILDIV: return pb_printf(arena, "ceil(%s / %s)", a, b);
+  default: return pb_printf(arena, "max(%s, %s)", a, b);
+  }
+}
+
+// Where the window's element stands in its memory, in bytes.
+static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
+  char* text = o->slot >= 0 ? pb_printf(arena, "args[%s] + ", insn->fields[o->slot].name) : pb_strdup(arena, "");
+  text = pb_printf(arena, "%s%s", text, insn->fields[o->base].name);
+  if (o->unit != 1) text = pb_printf(arena, "%s * %lld", text, (long long)o->unit);
+  for (int k = 0; k < o->rank; ++k) {
+    const char* dim = insn->dims[o->dims[k]].name;
+    long long bytes = o->strides[k].kind == PB_STRIDE_ROW ? (long long)chip->memories[o->memory].row_bytes : (pb_type_bits(o->type) + 7) / 8;
+    switch (o->strides[k].kind) {
+    case PB_STRIDE_FIELD:
+      text = pb_printf(arena, "%s + %s * %s", text, dim, insn->fields[o->strides[k].field].name);
+      if (o->unit != 1) text = pb_printf(arena, "%s * %lld", text, (long long)o->unit);
+      break;
+    case PB_STRIDE_ELEM:
+    case PB_STRIDE_ROW: text = bytes == 1 ? pb_printf(arena, "%s + %s", text, dim) : pb_printf(arena, "%s + %s * %lld", text, dim, bytes); break;
+    case PB_STRIDE_NONE: break;
+    }
+  }
+  return text;
+}
+
+static void print_operands(const pb_chip* chip, const pb_insn* insn, FILE* out, pb_arena* arena) {
+  fprintf(out, "| operand | type | where | byte address |\n|---|---|---|---|\n");
+  for (int k = 0; k < insn->operand_count; ++k) {
+    const pb_operand* o = &insn->operands[k];
+    if (o->memory < 0)
+      fprintf(out, "| %s | %s | immediate, field `%s` | |\n", o->name, pb_type_name(o->type), insn->fields[o->base].name);
+    else
+      fprintf(out, "| %s%s | %s | %s | `%s` |\n", window(insn, o, arena), o->written ? " (written)" : "", pb_type_name(o->type),
+              chip->memories[o->memory].name, address(chip, insn, o, arena));
+  }
+  for (int k = 0; k < insn->operand_count; ++k)
+    for (int d = 0; insn->operands[k].has_box && d < insn->operands[k].rank; ++d) {
+      const pb_operand* o = &insn->operands[k];
+      if (o->box_lo[d] >= 0)
+        fprintf(out, "\nOutside of `%s <= %s < %s`, %s is not read; its value there is %s.\n", insn->fields[o->box_lo[d]].name,
+                insn->dims[o->dims[d]].name, insn->fields[o->box_hi[d]].name, o->name, o->fill >= 0 ? insn->fields[o->fill].name : "0");
+    }
+}
+
+// A field's bits as runs, highest first: "37-20".
+static char* bit_runs(const pb_field* field, pb_arena* arena) {
+  char* text = pb_strdup(arena, "");
+  for (int hi = field->width - 1; hi >= 0;) {
+    int lo = hi;
+    if (field->bits[hi] < 0) {
+      --hi;
+      continue;
+    }
+    while (lo > 0 && field->bits[lo - 1] == field->bits[lo] - 1) --lo;
+    const char* comma = *text ? ", " : "";
+    text = hi == lo ? pb_printf(arena, "%s%s%d", text, comma, field->bits[hi])
+                    : pb_printf(arena, "%s%s%d-%d", text, comma, field->bits[hi], field->bits[lo]);
+    hi = lo - 1;
+  }
+  return text;
+}
+
+static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, pb_arena* arena) {
+  fprintf(out, "\n| field | bits | values |\n|---|---|---|\n");
+  for (int byte = 0; byte < chip->command_bytes; ++byte)
+    if (insn->fixed_mask[byte])
+      fprintf(out, "| fixed, mask 0x%02x | %d-%d | 0x%02x |\n", insn->fixed_mask[byte], byte * 8 + 7, byte * 8, insn->fixed_value[byte]);
+  for (int f = 0; f < insn->field_count; ++f) {
+    const pb_field* field = &insn->fields[f];
+    if (field->state_writer >= 0)
+      fprintf(out, "| %s | set by %s | |\n", field->name, chip->insns[field->state_writer].name);
+    else
+      fprintf(out, "| %s | %s | %lld to %lld |\n", field->name, bit_runs(field, arena), (long long)pb_field_min(field), (long long)pb_field_max(field));
+  }
+}
+
+static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* out) {
+  pb_arena arena = {0};
+  fprintf(out, "\n### %s\n\n%s.", insn->name, insn->summary);
+  if (chip->control == PB_CONTROL_QUEUES) fprintf(out, " Queue %s.", chip->queues[insn->queue].name);
+  fprintf(out, "\n\n    %s\n\n", pb_insn_formula(insn, &arena));
+  for (int d = 0; d < insn->dim_count; ++d) {
+    const pb_dim* dim = &insn->dims[d];
+    if (dim->field >= 0) fprintf(out, "%s%s: %d to %d, field `%s`", d ? "; " : "", dim->name, dim->min, dim->max, insn->fields[dim->field].name);
+    else fprintf(out, "%s%s: %d", d ? "; " : "", dim->name, dim->max);
+  }
+  fprintf(out, ".\n\n");
+  print_operands(chip, insn, out, &arena);
+  print_encoding(chip, insn, out, &arena);
+  fprintf(out, "\nCycles: %s; the result is there %d later.\n", insn->cost_count ? cost_text(insn, insn->cost_count - 1, &arena) : "1", insn->latency);
+  pb_arena_free(&arena);
+}
+
+void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
+  static const char* const controls[] = {"threads", "a grid", "queues"};
+  static const char* const kinds[] = {"addressed", "registers", "fifo"};
+  static const char* const scopes[] = {"system", "chip", "core", "thread"};
+  fprintf(out, "# %s%s%s\n\n%s. Revision %d, %d MHz, controlled by %s.\n", chip->name, *chip->variant ? ":" : "", chip->variant, chip->summary,
+          chip->revision, chip->mhz, controls[chip->control]);
+  fprintf(out, "\nMade from the description, which the compiler reads too.\n\n## Memories\n\n"
+               "| name | kind | scope | bytes | bytes a row | banks | bytes a cycle | latency |\n|---|---|---|---|---|---|---|---|\n");
+  for (int k = 0; k < chip->memory_count; ++k) {
+    const pb_memory* m = &chip->memories[k];
+    fprintf(out, "| %s | %s | %s | %lld | %lld | %d | %lld | %d |\n", m->name, kinds[m->kind], scopes[m->scope], (long long)m->bytes,
+            (long long)m->row_bytes, m->banks, (long long)m->bytes_per_cycle, m->latency);
+  }
+  if (chip->control == PB_CONTROL_QUEUES) {
+    fprintf(out, "\n## Queues\n\nCommands of %d bytes. A command starts when it is the oldest of its queue, and for each queue in its wait bits "
+                 "(bit %d and up, in the order below) a token from that queue is there to be taken. When it completes, it hands a token to each queue "
+                 "in its signal bits (bit %d and up).\n\n| name | depth | tokens |\n|---|---|---|\n",
+            chip->command_bytes, chip->wait_bit, chip->signal_bit);
+    for (int k = 0; k < chip->queue_count; ++k) fprintf(out, "| %s | %d | %d |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
+  }
+  if (chip->function_count) fprintf(out, "\n## Functions\n\n| name | table bits | degree | error, ulp |\n|---|---|---|---|\n");
+  for (int k = 0; k < chip->function_count; ++k)
+    fprintf(out, "| %s | %d | %d | %g |\n", chip->functions[k].name, chip->functions[k].table_bits, chip->functions[k].degree, chip->functions[k].max_ulp);
+  fprintf(out, "\n## Instructions\n");
+  for (int k = 0; k < chip->insn_count; ++k) print_instruction(chip, &chip->insns[k], out);
+}
+
+void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
+  pb_arena arena = {0};
+  fprintf(out, "chip %s%s%s revision %d: %s\n", chip->name, *chip->variant ? ":" : "", chip->variant, chip->revision, chip->summary);
+  for (int k = 0; k < chip->memory_count; ++k)
+    fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks, %lld bytes a cycle\n", chip->memories[k].name, (long long)chip->memories[k].bytes,
+            (long long)chip->memories[k].row_bytes, chip->memories[k].banks, (long long)chip->memories[k].bytes_per_cycle);
+  for (int k = 0; k < chip->queue_count; ++k)
+    fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
+  for (int k = 0; k < chip->insn_count; ++k) {
+    const pb_insn* insn = &chip->insns[k];
+    fprintf(out, "instruction %s%s%s: %s; cycles %s\n", insn->name, chip->control == PB_CONTROL_QUEUES ? " on " : "",
+            chip->control == PB_CONTROL_QUEUES ? chip->queues[insn->queue].name : "", pb_insn_formula(insn, &arena),
+            insn->cost_count ? cost_text(insn, insn->cost_count - 1, &arena) : "1");
+  }
+  pb_arena_free(&arena);
+}

@@ -1,0 +1,112 @@
+#include "kernel.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pb_chip* chip_named(const char* name) {
+  static pb_chip* chips[4];
+  static const char* names[4];
+  int n = 0;
+  while (n < 4 && chips[n] && strcmp(names[n], name)) ++n;
+  assert(n < 4);
+  if (!chips[n]) {
+    pb_diag diag = {0};
+    names[n] = name;
+    if (pb_chip_find(name, NULL, &diag, &chips[n]) != PB_OK) abort();
+  }
+  return chips[n];
+}
+
+void kernel_open(kernel* k, const char* chip, const char* options) {
+  *k = (kernel){.chip = chip_named(chip)};
+  k->ops = pb_machine_ops(k->chip);
+  if (!k->ops || k->ops->open(options, &k->device)) abort();
+}
+
+void kernel_clear(kernel* k) {
+  for (int q = 0; q < k->chip->queue_count; ++q) {
+    free(k->stream[q]);
+    k->stream[q] = NULL;
+    k->count[q] = 0;
+  }
+}
+
+void kernel_close(kernel* k) {
+  kernel_clear(k);
+  k->ops->close(k->device);
+}
+
+uint64_t kernel_argument(kernel* k, const void* data, uint64_t bytes) {
+  uint64_t address;
+  if (k->ops->alloc(k->device, bytes, 64, &address)) abort();
+  if (data && k->ops->copy_in(k->device, address, data, bytes)) abort();
+  k->args[k->arg_count++] = address;
+  return address;
+}
+
+static uint32_t queue_bits(const pb_chip* chip, const char* names) {
+  char text[128], *save = NULL;
+  uint32_t bits = 0;
+  snprintf(text, sizeof text, "%s", names);
+  for (char* name = strtok_r(text, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
+    int q = 0;
+    while (q < chip->queue_count && strcmp(chip->queues[q].name, name)) ++q;
+    if (q == chip->queue_count) abort();
+    bits |= 1u << q;
+  }
+  return bits;
+}
+
+static void set_defaults(pb_command* c) {
+  for (int d = 0; d < c->insn->dim_count; ++d)
+    if (c->insn->dims[d].field >= 0) c->values[c->insn->dims[d].field] = c->insn->dims[d].min;
+  for (int o = 0; o < c->insn->operand_count; ++o)
+    for (int n = 0; n < c->insn->operands[o].rank; ++n)
+      if (c->insn->operands[o].has_box && c->insn->operands[o].box_hi[n] >= 0)
+        c->values[c->insn->operands[o].box_hi[n]] = pb_field_max(&c->insn->fields[c->insn->operands[o].box_hi[n]]);
+}
+
+void put(kernel* k, const char* insn, const char* fields, const char* waits, const char* signals) {
+  pb_command c = {.insn = pb_chip_insn(k->chip, insn)};
+  char text[512], *save = NULL;
+  if (!c.insn) abort();
+  set_defaults(&c);
+  snprintf(text, sizeof text, "%s", fields);
+  for (char* name = strtok_r(text, " ", &save); name; name = strtok_r(NULL, " ", &save)) {
+    char* value = strchr(name, '=');
+    *value = 0;
+    int field = pb_insn_field(c.insn, name);
+    if (field < 0) fprintf(stderr, "no field %s in %s\n", name, insn), abort();
+    c.values[field] = strtoll(value + 1, NULL, 0);
+  }
+  c.waits = queue_bits(k->chip, waits);
+  c.signals = queue_bits(k->chip, signals);
+  int q = c.insn->queue, size = k->chip->command_bytes;
+  k->stream[q] = realloc(k->stream[q], (size_t)(k->count[q] + 1) * (size_t)size);
+  pb_diag diag = {0};
+  if (pb_encode(k->chip, &c, k->stream[q] + k->count[q]++ * (uint32_t)size, &diag) != PB_OK) abort();
+  k->last = c;
+}
+
+int kernel_run(kernel* k) {
+  pb_submission s = {.queue_count = (uint32_t)k->chip->queue_count, .arg_count = k->arg_count};
+  memcpy(s.args, k->args, sizeof s.args);
+  for (int q = 0; q < k->chip->queue_count; ++q) {
+    uint64_t bytes = (uint64_t)k->count[q] * (uint64_t)k->chip->command_bytes;
+    s.count[q] = k->count[q];
+    if (bytes && (k->ops->alloc(k->device, bytes, 64, &s.stream[q]) ||
+                  k->ops->copy_in(k->device, s.stream[q], k->stream[q], bytes)))
+      abort();
+  }
+  int code = k->ops->submit(k->device, &s);
+  return code ? code : k->ops->wait(k->device);
+}
+
+uint64_t kernel_counter(kernel* k, const char* name) {
+  const char* n;
+  for (uint32_t i = 0; (n = k->ops->counter_name(k->device, i)); ++i)
+    if (!strcmp(n, name)) return k->ops->counter(k->device, i);
+  abort();
+}

@@ -1,0 +1,29 @@
+// A kernel written by hand for the tests: commands by name of instruction and fields, streams by queue.
+#ifndef PB_TESTS_MACHINE_KERNEL_H
+#define PB_TESTS_MACHINE_KERNEL_H
+
+#include "targets/control/queues/machine.h"
+
+typedef struct kernel {
+  const pb_chip* chip;
+  const pb_device_ops* ops;
+  pb_device* device;
+  uint8_t* stream[PB_MAX_QUEUES];
+  uint32_t count[PB_MAX_QUEUES];
+  uint64_t args[PB_DEVICE_MAX_ARGS];
+  uint32_t arg_count;
+  pb_command last; // what put() made last
+} kernel;
+
+// `chip` as pb_chip_find takes it.
+void kernel_open(kernel* k, const char* chip, const char* options);
+void kernel_close(kernel* k);
+void kernel_clear(kernel* k); // forgets the commands
+// Allocates `bytes` of device memory as the next argument and fills it from `data`, unless that is NULL.
+uint64_t kernel_argument(kernel* k, const void* data, uint64_t bytes);
+// put(k, "MMA", "a=0 ai=4 ni=4 nj=1 acc=1", "L0 WX", "VX"): fields not named are 0, except counts (1) and boxes (open).
+void put(kernel* k, const char* insn, const char* fields, const char* waits, const char* signals);
+int kernel_run(kernel* k); // submits and waits
+uint64_t kernel_counter(kernel* k, const char* name);
+
+#endif

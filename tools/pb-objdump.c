@@ -1,0 +1,106 @@
+// pb-objdump ENGINE: the steps of an engine and the commands of its kernels.
+#include "core/artefact/engine.h"
+#include "tdl/chip.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char help[] = "usage: pb-objdump ENGINE.pbe [--kernel=NAME] [--queue=NAME] [--headers]\n"
+                           "Prints the engine's tensors and steps, and unless --headers is given the commands of each kernel, queue by queue:\n"
+                           "  index: instruction operands ; waits QUEUES ; signals QUEUES\n";
+
+typedef struct options {
+  const char *engine, *kernel, *queue;
+  bool headers;
+} options;
+
+static void print_tensors(const char* what, int count, const pb_tensor_info* tensors) {
+  for (int k = 0; k < count; ++k) {
+    printf("  %s%d %s: ", what, k, tensors[k].name);
+    for (int d = 0; d < tensors[k].rank; ++d) printf("%lldx", (long long)tensors[k].shape[d]);
+    puts(pb_type_name(tensors[k].type));
+  }
+}
+
+static void print_headers(const pb_engine* e) {
+  printf("target %s, description ", e->target);
+  for (int k = 0; k < 8; ++k) printf("%02x", e->chip_hash[k]);
+  printf("..., revision %d\n", e->chip_revision);
+  if (e->native_bytes) printf("native code: %llu bytes, needs '%s'\n", (unsigned long long)e->native_bytes, e->features);
+  printf("constants: %llu bytes; arena: %llu bytes\ntensors:\n", (unsigned long long)e->const_bytes, (unsigned long long)e->arena_bytes);
+  print_tensors("input", e->input_count, e->inputs);
+  print_tensors("output", e->output_count, e->outputs);
+  puts("steps:");
+  for (int s = 0; s < e->step_count; ++s) {
+    static const char* const spaces[] = {"input", "output", "const+", "arena+"};
+    const pb_step* step = &e->steps[s];
+    printf("  %d: %s(", s, e->kernels[step->kernel].name);
+    for (int a = 0; a < step->arg_count; ++a)
+      printf("%s%s%llu", a ? ", " : "", spaces[step->args[a].space], (unsigned long long)step->args[a].value);
+    printf(")  ; %s\n", step->origin);
+  }
+}
+
+static pb_status print_queue(const pb_engine* e, const pb_chip* chip, const pb_words_kernel* words, int q) {
+  for (uint32_t k = 0; k < words->count[q]; ++k) {
+    pb_command command;
+    pb_arena arena = {0};
+    PB_TRY(pb_decode(chip, words->streams[q] + (size_t)k * (size_t)e->command_bytes, &command, NULL));
+    printf("    %5u: %s\n", k, pb_disassemble(chip, &command, &arena));
+    pb_arena_free(&arena);
+  }
+  return PB_OK;
+}
+
+static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, const options* o) {
+  for (int k = 0; k < e->kernel_count; ++k) {
+    const pb_kernel* kernel = &e->kernels[k];
+    if (o->kernel && strcmp(o->kernel, kernel->name)) continue;
+    printf("\nkernel %s: %llu cycles predicted, bound by %s\n", kernel->name, (unsigned long long)kernel->predicted_cycles,
+           *kernel->bound ? kernel->bound : "?");
+    if (!kernel->is_words) printf("  native, symbol %s\n", kernel->symbol);
+    for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q) {
+      if (o->queue && strcmp(o->queue, chip->queues[q].name)) continue;
+      printf("  queue %s: %u commands\n", chip->queues[q].name, kernel->words.count[q]);
+      PB_TRY(print_queue(e, chip, &kernel->words, q));
+    }
+  }
+  return PB_OK;
+}
+
+static pb_status print_engine(const pb_engine* e, const options* o) {
+  print_headers(e);
+  if (o->headers) return PB_OK;
+  pb_chip* chip = NULL;
+  bool words = false;
+  for (int k = 0; k < e->kernel_count; ++k) words |= e->kernels[k].is_words;
+  const char* colon = strchr(e->target, ':');
+  if (words) PB_TRY(pb_chip_from_json(e->description, o->engine, colon ? colon + 1 : "", NULL, &chip));
+  pb_status status = PB_OK;
+  for (int k = 0; k < e->kernel_count && words; ++k)
+    if (chip->command_bytes != e->command_bytes || e->kernels[k].words.queue_count > chip->queue_count)
+      status = pb_error(NULL, (pb_place){.file = o->engine}, 5025, NULL, "the commands are not of '%s'", chip->name);
+  if (status == PB_OK) status = print_kernels(e, chip, o);
+  pb_chip_free(chip);
+  return status;
+}
+
+int main(int argc, char** argv) {
+  options o = {0};
+  for (int k = 1; k < argc; ++k) {
+    const char* a = argv[k];
+    if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
+    if (!strcmp(a, "--version")) return puts("pb-objdump 0.1.0") < 0;
+    if (!strncmp(a, "--kernel=", 9)) o.kernel = a + 9;
+    else if (!strncmp(a, "--queue=", 8)) o.queue = a + 8;
+    else if (!strcmp(a, "--headers")) o.headers = true;
+    else if (a[0] == '-' || o.engine) return pb_error(NULL, (pb_place){0}, 1002, "pb-objdump --help", "bad option '%s'", a), 1;
+    else o.engine = a;
+  }
+  if (!o.engine) return fputs(help, stderr), 1;
+  pb_engine* engine = NULL;
+  if (pb_engine_read(o.engine, NULL, &engine) != PB_OK) return 1;
+  pb_status status = print_engine(engine, &o);
+  pb_engine_free(engine);
+  return status == PB_OK ? 0 : 1;
+}

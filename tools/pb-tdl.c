@@ -1,0 +1,55 @@
+// pb-tdl: checks a chip's description and prints what follows from it.
+#include "tdl/doc.h"
+#include "tdl/sv.h"
+
+#include <string.h>
+
+static const char help[] =
+    "usage: pb-tdl check|print|doc|sv NAME[:VARIANT]|FILE.td [--variant=V] [--target-dir=DIR]\n"
+    "  check   read the description and report every fault in it\n"
+    "  print   its memories, queues and instructions, one line each\n"
+    "  doc     the chip's programming manual, in Markdown\n"
+    "  sv      its parameters as a SystemVerilog package\n";
+
+static void check(const pb_chip* chip, FILE* out) {
+  fprintf(out, "%s%s%s: %d memories, %d queues, %d instructions: no faults found\n", chip->name, *chip->variant ? ":" : "", chip->variant,
+          chip->memory_count, chip->queue_count, chip->insn_count);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(const pb_chip* chip, FILE* out);
+} commands[] = {{"check", check}, {"print", pb_chip_print_facts}, {"doc", pb_chip_print_doc}, {"sv", pb_chip_print_sv}};
+
+static bool is_file(const char* spec) {
+  size_t n = strlen(spec);
+  return n > 3 && !strcmp(spec + n - 3, ".td");
+}
+
+int main(int argc, char** argv) {
+  const char *command = NULL, *spec = NULL, *variant = "", *target_dir = NULL;
+  for (int k = 1; k < argc; ++k) {
+    const char* a = argv[k];
+    if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
+    if (!strcmp(a, "--version")) return puts("pb-tdl 0.1.0") < 0;
+    if (!strncmp(a, "--variant=", 10)) variant = a + 10;
+    else if (!strncmp(a, "--target-dir=", 13)) target_dir = a + 13;
+    else if (a[0] != '-' && !command) command = a;
+    else if (a[0] != '-' && !spec) spec = a;
+    else return pb_error(NULL, (pb_place){0}, 1002, "pb-tdl --help", "bad option '%s'", a), 1;
+  }
+  if (!command || !spec) return fputs(help, stderr), 1;
+  for (size_t k = 0; k < sizeof commands / sizeof *commands; ++k) {
+    if (strcmp(commands[k].name, command)) continue;
+    pb_diag diag = {0};
+    pb_chip* chip = NULL;
+    char named[512];
+    snprintf(named, sizeof named, "%s%s%s", spec, *variant ? ":" : "", variant);
+    pb_status status = is_file(spec) ? pb_chip_read(spec, variant, &diag, &chip) : pb_chip_find(named, target_dir, &diag, &chip);
+    if (status != PB_OK) return 1;
+    commands[k].run(chip, stdout);
+    pb_chip_free(chip);
+    return fclose(stdout) ? 1 : 0;
+  }
+  return pb_error(NULL, (pb_place){0}, 1002, "check, print, doc or sv", "no command '%s'", command), 1;
+}
