@@ -3,11 +3,11 @@
 #include <string.h>
 
 static const char* const op_names[PB_OP_COUNT] = {
-    [PB_OP_ADD] = "+",           [PB_OP_SUB] = "-",         [PB_OP_MUL] = "*",         [PB_OP_DIV] = "/",
-    [PB_OP_MAX] = "max",         [PB_OP_MIN] = "min",       [PB_OP_SEXT] = "i32",      [PB_OP_SITOFP] = "f32",
-    [PB_OP_FPTOSI8] = "i8",      [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",         [PB_OP_ABS] = "abs",
-    [PB_OP_SQRT] = "sqrt",       [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip",   [PB_OP_RSQRT] = "rsqrt",
-    [PB_OP_EXP] = "exp",         [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",     [PB_OP_ERF] = "erf"};
+    [PB_OP_ADD] = "+",      [PB_OP_SUB] = "-",         [PB_OP_MUL] = "*",       [PB_OP_DIV] = "/",
+    [PB_OP_MAX] = "max",    [PB_OP_MIN] = "min",       [PB_OP_SEXT] = "i32",    [PB_OP_SITOFP] = "f32",
+    [PB_OP_FPTOSI8] = "i8", [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",       [PB_OP_ABS] = "abs",
+    [PB_OP_SQRT] = "sqrt",  [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip", [PB_OP_RSQRT] = "rsqrt",
+    [PB_OP_EXP] = "exp",    [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf"};
 
 static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = pb_printf(arena, "%s", o->name);
@@ -60,10 +60,14 @@ static char* cost_text(const pb_insn* insn, int node, pb_arena* arena) {
   if (c->op == PB_COST_DIM || c->op == PB_COST_FIELD) return pb_strdup(arena, insn->dims[c->value].name);
   char *a = cost_text(insn, c->a, arena), *b = cost_text(insn, c->b, arena);
   switch (c->op) {
-  case PB_COST_PLUS: return pb_printf(arena, "(%s + %s)", a, b);
-  case PB_COST_TIMES: return pb_printf(arena, "%s * %s", a, b);
-  case PB_COST_CEILDIV: return pb_printf(arena, "ceil(%s / %s)", a, b);
-  default: return pb_printf(arena, "max(%s, %s)", a, b);
+  case PB_COST_PLUS:
+    return pb_printf(arena, "(%s + %s)", a, b);
+  case PB_COST_TIMES:
+    return pb_printf(arena, "%s * %s", a, b);
+  case PB_COST_CEILDIV:
+    return pb_printf(arena, "ceil(%s / %s)", a, b);
+  default:
+    return pb_printf(arena, "max(%s, %s)", a, b);
   }
 }
 
@@ -74,15 +78,19 @@ static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand*
   if (o->unit != 1) text = pb_printf(arena, "%s * %lld", text, (long long)o->unit);
   for (int k = 0; k < o->rank; ++k) {
     const char* dim = insn->dims[o->dims[k]].name;
-    long long bytes = o->strides[k].kind == PB_STRIDE_ROW ? (long long)chip->memories[o->memory].row_bytes : (pb_type_bits(o->type) + 7) / 8;
+    long long bytes = o->strides[k].kind == PB_STRIDE_ROW ? (long long)chip->memories[o->memory].row_bytes
+                                                          : (pb_type_bits(o->type) + 7) / 8;
     switch (o->strides[k].kind) {
     case PB_STRIDE_FIELD:
       text = pb_printf(arena, "%s + %s * %s", text, dim, insn->fields[o->strides[k].field].name);
       if (o->unit != 1) text = pb_printf(arena, "%s * %lld", text, (long long)o->unit);
       break;
     case PB_STRIDE_ELEM:
-    case PB_STRIDE_ROW: text = bytes == 1 ? pb_printf(arena, "%s + %s", text, dim) : pb_printf(arena, "%s + %s * %lld", text, dim, bytes); break;
-    case PB_STRIDE_NONE: break;
+    case PB_STRIDE_ROW:
+      text = bytes == 1 ? pb_printf(arena, "%s + %s", text, dim) : pb_printf(arena, "%s + %s * %lld", text, dim, bytes);
+      break;
+    case PB_STRIDE_NONE:
+      break;
     }
   }
   return text;
@@ -93,17 +101,19 @@ static void print_operands(const pb_chip* chip, const pb_insn* insn, FILE* out, 
   for (int k = 0; k < insn->operand_count; ++k) {
     const pb_operand* o = &insn->operands[k];
     if (o->memory < 0)
-      fprintf(out, "| %s | %s | immediate, field `%s` | |\n", o->name, pb_type_name(o->type), insn->fields[o->base].name);
+      fprintf(out, "| %s | %s | immediate, field `%s` | |\n", o->name, pb_type_name(o->type),
+              insn->fields[o->base].name);
     else
-      fprintf(out, "| %s%s | %s | %s | `%s` |\n", window(insn, o, arena), o->written ? " (written)" : "", pb_type_name(o->type),
-              chip->memories[o->memory].name, address(chip, insn, o, arena));
+      fprintf(out, "| %s%s | %s | %s | `%s` |\n", window(insn, o, arena), o->written ? " (written)" : "",
+              pb_type_name(o->type), chip->memories[o->memory].name, address(chip, insn, o, arena));
   }
   for (int k = 0; k < insn->operand_count; ++k)
     for (int d = 0; insn->operands[k].has_box && d < insn->operands[k].rank; ++d) {
       const pb_operand* o = &insn->operands[k];
       if (o->box_lo[d] >= 0)
-        fprintf(out, "\nOutside of `%s <= %s < %s`, %s is not read; its value there is %s.\n", insn->fields[o->box_lo[d]].name,
-                insn->dims[o->dims[d]].name, insn->fields[o->box_hi[d]].name, o->name, o->fill >= 0 ? insn->fields[o->fill].name : "0");
+        fprintf(out, "\nOutside of `%s <= %s < %s`, %s is not read; its value there is %s.\n",
+                insn->fields[o->box_lo[d]].name, insn->dims[o->dims[d]].name, insn->fields[o->box_hi[d]].name, o->name,
+                o->fill >= 0 ? insn->fields[o->fill].name : "0");
     }
 }
 
@@ -129,13 +139,15 @@ static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, 
   fprintf(out, "\n| field | bits | values |\n|---|---|---|\n");
   for (int byte = 0; byte < chip->command_bytes; ++byte)
     if (insn->fixed_mask[byte])
-      fprintf(out, "| fixed, mask 0x%02x | %d-%d | 0x%02x |\n", insn->fixed_mask[byte], byte * 8 + 7, byte * 8, insn->fixed_value[byte]);
+      fprintf(out, "| fixed, mask 0x%02x | %d-%d | 0x%02x |\n", insn->fixed_mask[byte], byte * 8 + 7, byte * 8,
+              insn->fixed_value[byte]);
   for (int f = 0; f < insn->field_count; ++f) {
     const pb_field* field = &insn->fields[f];
     if (field->state_writer >= 0)
       fprintf(out, "| %s | set by %s | |\n", field->name, chip->insns[field->state_writer].name);
     else
-      fprintf(out, "| %s | %s | %lld to %lld |\n", field->name, bit_runs(field, arena), (long long)pb_field_min(field), (long long)pb_field_max(field));
+      fprintf(out, "| %s | %s | %lld to %lld |\n", field->name, bit_runs(field, arena), (long long)pb_field_min(field),
+              (long long)pb_field_max(field));
   }
 }
 
@@ -146,13 +158,17 @@ static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* ou
   fprintf(out, "\n\n    %s\n\n", pb_insn_formula(insn, &arena));
   for (int d = 0; d < insn->dim_count; ++d) {
     const pb_dim* dim = &insn->dims[d];
-    if (dim->field >= 0) fprintf(out, "%s%s: %d to %d, field `%s`", d ? "; " : "", dim->name, dim->min, dim->max, insn->fields[dim->field].name);
-    else fprintf(out, "%s%s: %d", d ? "; " : "", dim->name, dim->max);
+    if (dim->field >= 0)
+      fprintf(out, "%s%s: %d to %d, field `%s`", d ? "; " : "", dim->name, dim->min, dim->max,
+              insn->fields[dim->field].name);
+    else
+      fprintf(out, "%s%s: %d", d ? "; " : "", dim->name, dim->max);
   }
   fprintf(out, ".\n\n");
   print_operands(chip, insn, out, &arena);
   print_encoding(chip, insn, out, &arena);
-  fprintf(out, "\nCycles: %s; the result is there %d later.\n", insn->cost_count ? cost_text(insn, insn->cost_count - 1, &arena) : "1", insn->latency);
+  fprintf(out, "\nCycles: %s; the result is there %d later.\n",
+          insn->cost_count ? cost_text(insn, insn->cost_count - 1, &arena) : "1", insn->latency);
   pb_arena_free(&arena);
 }
 
@@ -160,37 +176,47 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   static const char* const controls[] = {"threads", "a grid", "queues"};
   static const char* const kinds[] = {"addressed", "registers", "fifo"};
   static const char* const scopes[] = {"system", "chip", "core", "thread"};
-  fprintf(out, "# %s%s%s\n\n%s. Revision %d, %d MHz, controlled by %s.\n", chip->name, *chip->variant ? ":" : "", chip->variant, chip->summary,
-          chip->revision, chip->mhz, controls[chip->control]);
+  fprintf(out, "# %s%s%s\n\n%s. Revision %d, %d MHz, controlled by %s.\n", chip->name, *chip->variant ? ":" : "",
+          chip->variant, chip->summary, chip->revision, chip->mhz, controls[chip->control]);
   fprintf(out, "\nMade from the description, which the compiler reads too.\n\n## Memories\n\n"
-               "| name | kind | scope | bytes | bytes a row | banks | bytes a cycle | latency |\n|---|---|---|---|---|---|---|---|\n");
+               "| name | kind | scope | bytes | bytes a row | banks | bytes a cycle | latency "
+               "|\n|---|---|---|---|---|---|---|---|\n");
   for (int k = 0; k < chip->memory_count; ++k) {
     const pb_memory* m = &chip->memories[k];
-    fprintf(out, "| %s | %s | %s | %lld | %lld | %d | %lld | %d |\n", m->name, kinds[m->kind], scopes[m->scope], (long long)m->bytes,
-            (long long)m->row_bytes, m->banks, (long long)m->bytes_per_cycle, m->latency);
+    fprintf(out, "| %s | %s | %s | %lld | %lld | %d | %lld | %d |\n", m->name, kinds[m->kind], scopes[m->scope],
+            (long long)m->bytes, (long long)m->row_bytes, m->banks, (long long)m->bytes_per_cycle, m->latency);
   }
   if (chip->control == PB_CONTROL_QUEUES) {
-    fprintf(out, "\n## Queues\n\nCommands of %d bytes. A command starts when it is the oldest of its queue, and for each queue in its wait bits "
-                 "(bit %d and up, in the order below) a token from that queue is there to be taken. When it completes, it hands a token to each queue "
-                 "in its signal bits (bit %d and up).\n\n| name | depth | tokens |\n|---|---|---|\n",
+    fprintf(out,
+            "\n## Queues\n\nCommands of %d bytes. A command starts when it is the oldest of its queue, and for each "
+            "queue in its wait bits "
+            "(bit %d and up, in the order below) a token from that queue is there to be taken. When it completes, it "
+            "hands a token to each queue "
+            "in its signal bits (bit %d and up).\n\n| name | depth | tokens |\n|---|---|---|\n",
             chip->command_bytes, chip->wait_bit, chip->signal_bit);
-    for (int k = 0; k < chip->queue_count; ++k) fprintf(out, "| %s | %d | %d |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
+    for (int k = 0; k < chip->queue_count; ++k)
+      fprintf(out, "| %s | %d | %d |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
   }
-  if (chip->function_count) fprintf(out, "\n## Functions\n\n| name | table bits | degree | error, ulp |\n|---|---|---|---|\n");
+  if (chip->function_count)
+    fprintf(out, "\n## Functions\n\n| name | table bits | degree | error, ulp |\n|---|---|---|---|\n");
   for (int k = 0; k < chip->function_count; ++k)
-    fprintf(out, "| %s | %d | %d | %g |\n", chip->functions[k].name, chip->functions[k].table_bits, chip->functions[k].degree, chip->functions[k].max_ulp);
+    fprintf(out, "| %s | %d | %d | %g |\n", chip->functions[k].name, chip->functions[k].table_bits,
+            chip->functions[k].degree, chip->functions[k].max_ulp);
   fprintf(out, "\n## Instructions\n");
   for (int k = 0; k < chip->insn_count; ++k) print_instruction(chip, &chip->insns[k], out);
 }
 
 void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
   pb_arena arena = {0};
-  fprintf(out, "chip %s%s%s revision %d: %s\n", chip->name, *chip->variant ? ":" : "", chip->variant, chip->revision, chip->summary);
+  fprintf(out, "chip %s%s%s revision %d: %s\n", chip->name, *chip->variant ? ":" : "", chip->variant, chip->revision,
+          chip->summary);
   for (int k = 0; k < chip->memory_count; ++k)
-    fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks, %lld bytes a cycle\n", chip->memories[k].name, (long long)chip->memories[k].bytes,
-            (long long)chip->memories[k].row_bytes, chip->memories[k].banks, (long long)chip->memories[k].bytes_per_cycle);
+    fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks, %lld bytes a cycle\n", chip->memories[k].name,
+            (long long)chip->memories[k].bytes, (long long)chip->memories[k].row_bytes, chip->memories[k].banks,
+            (long long)chip->memories[k].bytes_per_cycle);
   for (int k = 0; k < chip->queue_count; ++k)
-    fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
+    fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth,
+            chip->queues[k].tokens);
   for (int k = 0; k < chip->insn_count; ++k) {
     const pb_insn* insn = &chip->insns[k];
     fprintf(out, "instruction %s%s%s: %s; cycles %s\n", insn->name, chip->control == PB_CONTROL_QUEUES ? " on " : "",

@@ -6,7 +6,8 @@
 #include <string.h>
 
 static const char help[] = "usage: pb-objdump ENGINE.pbe [--kernel=NAME] [--queue=NAME] [--headers]\n"
-                           "Prints the engine's tensors and steps, and unless --headers is given the commands of each kernel, queue by queue:\n"
+                           "Prints the engine's tensors and steps, and unless --headers is given the commands of each "
+                           "kernel, queue by queue:\n"
                            "  index: instruction operands ; waits QUEUES ; signals QUEUES\n";
 
 typedef struct options {
@@ -26,8 +27,10 @@ static void print_headers(const pb_engine* e) {
   printf("target %s, description ", e->target);
   for (int k = 0; k < 8; ++k) printf("%02x", e->chip_hash[k]);
   printf("..., revision %d\n", e->chip_revision);
-  if (e->native_bytes) printf("native code: %llu bytes, needs '%s'\n", (unsigned long long)e->native_bytes, e->features);
-  printf("constants: %llu bytes; arena: %llu bytes\ntensors:\n", (unsigned long long)e->const_bytes, (unsigned long long)e->arena_bytes);
+  if (e->native_bytes)
+    printf("native code: %llu bytes, needs '%s'\n", (unsigned long long)e->native_bytes, e->features);
+  printf("constants: %llu bytes; arena: %llu bytes\ntensors:\n", (unsigned long long)e->const_bytes,
+         (unsigned long long)e->arena_bytes);
   print_tensors("input", e->input_count, e->inputs);
   print_tensors("output", e->output_count, e->outputs);
   puts("steps:");
@@ -56,8 +59,8 @@ static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, const op
   for (int k = 0; k < e->kernel_count; ++k) {
     const pb_kernel* kernel = &e->kernels[k];
     if (o->kernel && strcmp(o->kernel, kernel->name)) continue;
-    printf("\nkernel %s: %llu cycles predicted, bound by %s\n", kernel->name, (unsigned long long)kernel->predicted_cycles,
-           *kernel->bound ? kernel->bound : "?");
+    printf("\nkernel %s: %llu cycles predicted, bound by %s\n", kernel->name,
+           (unsigned long long)kernel->predicted_cycles, *kernel->bound ? kernel->bound : "?");
     if (!kernel->is_words) printf("  native, symbol %s\n", kernel->symbol);
     for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q) {
       if (o->queue && strcmp(o->queue, chip->queues[q].name)) continue;
@@ -91,11 +94,16 @@ int main(int argc, char** argv) {
     const char* a = argv[k];
     if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
     if (!strcmp(a, "--version")) return puts("pb-objdump 0.1.0") < 0;
-    if (!strncmp(a, "--kernel=", 9)) o.kernel = a + 9;
-    else if (!strncmp(a, "--queue=", 8)) o.queue = a + 8;
-    else if (!strcmp(a, "--headers")) o.headers = true;
-    else if (a[0] == '-' || o.engine) return pb_error(NULL, (pb_place){0}, 1002, "pb-objdump --help", "bad option '%s'", a), 1;
-    else o.engine = a;
+    if (!strncmp(a, "--kernel=", 9))
+      o.kernel = a + 9;
+    else if (!strncmp(a, "--queue=", 8))
+      o.queue = a + 8;
+    else if (!strcmp(a, "--headers"))
+      o.headers = true;
+    else if (a[0] == '-' || o.engine)
+      return pb_error(NULL, (pb_place){0}, 1002, "pb-objdump --help", "bad option '%s'", a), 1;
+    else
+      o.engine = a;
   }
   if (!o.engine) return fputs(help, stderr), 1;
   pb_engine* engine = NULL;

@@ -14,7 +14,8 @@
 static const char help[] =
     "usage: pb-run ENGINE.pbe [options]\n"
     "Runs an engine. Without --output or --expect the first elements of each output are printed.\n"
-    "  --input [NAME=]VALUE      FILE.npy, SHAPExTYPE=NUMBER such as 4x8xf32=1, or random:SEED. A file with several samples\n"
+    "  --input [NAME=]VALUE      FILE.npy, SHAPExTYPE=NUMBER such as 4x8xf32=1, or random:SEED. A file with several "
+    "samples\n"
     "                            along the first dimension is run sample by sample\n"
     "  --output [NAME=]FILE.npy  write an output\n"
     "  --expect [NAME=]FILE.npy  compare an output; exit code 1 if it differs\n"
@@ -48,7 +49,9 @@ static const char* value_of(int argc, char** argv, int* k, const char* name) {
   return !a[n] && *k + 1 < argc ? argv[++*k] : NULL;
 }
 
-static pb_status bad_option(const char* text) { return pb_error(NULL, (pb_place){0}, 1002, "pb-run --help lists the options", "bad option '%s'", text); }
+static pb_status bad_option(const char* text) {
+  return pb_error(NULL, (pb_place){0}, 1002, "pb-run --help lists the options", "bad option '%s'", text);
+}
 
 static bool read_count(const char* text, int* out) {
   char* end;
@@ -78,24 +81,32 @@ static pb_status read_option(int argc, char** argv, int* k, options* o) {
     const char** text;
     int* count;
     double* number;
-  } valued[] = {{"--device", &o->device, NULL, NULL},       {"--device-options", &o->device_options, NULL, NULL},
-                {"--trace", &o->trace, NULL, NULL},         {"--dump-tensors", &o->dump, NULL, NULL},
-                {"--warmup", NULL, &o->warmup, NULL},       {"--repeat", NULL, &o->repeat, NULL},
-                {"--threads", NULL, &o->threads, NULL},     {"--atol", NULL, NULL, &o->atol},
-                {"--rtol", NULL, NULL, &o->rtol},           {"--percentile", NULL, NULL, &o->percentile}};
+  } valued[] = {{"--device", &o->device, NULL, NULL},   {"--device-options", &o->device_options, NULL, NULL},
+                {"--trace", &o->trace, NULL, NULL},     {"--dump-tensors", &o->dump, NULL, NULL},
+                {"--warmup", NULL, &o->warmup, NULL},   {"--repeat", NULL, &o->repeat, NULL},
+                {"--threads", NULL, &o->threads, NULL}, {"--atol", NULL, NULL, &o->atol},
+                {"--rtol", NULL, NULL, &o->rtol},       {"--percentile", NULL, NULL, &o->percentile}};
   for (size_t n = 0; n < sizeof valued / sizeof *valued; ++n) {
     if (!(v = value_of(argc, argv, k, valued[n].name))) continue;
     if (valued[n].count == &o->repeat || valued[n].count == &o->warmup) o->timed = true;
-    if (valued[n].text) *valued[n].text = v;
-    else if (valued[n].count ? !read_count(v, valued[n].count) : !read_number(v, valued[n].number)) return bad_option(a);
+    if (valued[n].text)
+      *valued[n].text = v;
+    else if (valued[n].count ? !read_count(v, valued[n].count) : !read_number(v, valued[n].number))
+      return bad_option(a);
     return PB_OK;
   }
-  if (!strncmp(a, "--stats=", 8)) o->stats_file = a + 8;
-  else if (!strcmp(a, "--stats")) o->stats = true;
-  else if (!strcmp(a, "--info")) o->info = true;
-  else if (!strcmp(a, "--no-native")) o->no_native = true;
-  else if (a[0] == '-' || o->engine) return bad_option(a);
-  else o->engine = a;
+  if (!strncmp(a, "--stats=", 8))
+    o->stats_file = a + 8;
+  else if (!strcmp(a, "--stats"))
+    o->stats = true;
+  else if (!strcmp(a, "--info"))
+    o->info = true;
+  else if (!strcmp(a, "--no-native"))
+    o->no_native = true;
+  else if (a[0] == '-' || o->engine)
+    return bad_option(a);
+  else
+    o->engine = a;
   return PB_OK;
 }
 
@@ -125,11 +136,11 @@ static pb_status read_inputs(job* j) {
   for (int k = 0; k < count; ++k) {
     const run_value* v = &j->inputs[k];
     if (!v->tensor)
-      return pb_error(NULL, (pb_place){.file = j->o->engine}, 5042, "--input NAME=FILE.npy or NAME=random:7", "input '%s' has no value",
-                      pb_rt_input(j->rt, k)->name);
+      return pb_error(NULL, (pb_place){.file = j->o->engine}, 5042, "--input NAME=FILE.npy or NAME=random:7",
+                      "input '%s' has no value", pb_rt_input(j->rt, k)->name);
     if (v->samples > 1 && j->samples > 1 && v->samples != j->samples)
-      return pb_error(NULL, (pb_place){0}, 5043, NULL, "'%s' has %lld samples; another input has %lld", v->tensor->name, (long long)v->samples,
-                      (long long)j->samples);
+      return pb_error(NULL, (pb_place){0}, 5043, NULL, "'%s' has %lld samples; another input has %lld", v->tensor->name,
+                      (long long)v->samples, (long long)j->samples);
     if (v->samples > 1) j->samples = v->samples;
   }
   return PB_OK;
@@ -156,14 +167,16 @@ static pb_status run_sample(job* j, int64_t sample, double* seconds) {
 }
 
 static void show_progress(int64_t done, int64_t all) {
-  if (all > 1 && isatty(2)) fprintf(stderr, "\r%lld of %lld%s", (long long)done, (long long)all, done == all ? "\r\033[K" : "");
+  if (all > 1 && isatty(2))
+    fprintf(stderr, "\r%lld of %lld%s", (long long)done, (long long)all, done == all ? "\r\033[K" : "");
 }
 
 static pb_status run_all(job* j) {
   double seconds;
   int repeat = j->o->repeat > 0 ? j->o->repeat : 1;
   for (int k = 0; k < j->o->warmup; ++k) PB_TRY(run_sample(j, 0, &seconds));
-  j->times = (run_times){.seconds = calloc((size_t)repeat, sizeof(double)), .count = repeat, .percentile = j->o->percentile};
+  j->times =
+      (run_times){.seconds = calloc((size_t)repeat, sizeof(double)), .count = repeat, .percentile = j->o->percentile};
   if (!j->times.seconds) abort();
   if (j->timeline.file) pb_rt_set_trace(j->rt, run_timeline_event, &j->timeline);
   for (int k = 0; k < repeat; ++k)
@@ -207,7 +220,8 @@ static void dump_step(void* user, pb_rt* rt, int step) {
     pb_npy npy = {.type = PB_I8, .rank = 1, .shape = {(int64_t)size}, .bytes = size, .data = malloc(size ? size : 1)};
     if (!npy.data) abort();
     snprintf(path, sizeof path, "%s/step%03d_arg%02d.npy", folder, step, a);
-    if (told(pb_rt_read_arg(rt, step, a, npy.data, size, &size)) == PB_OK && pb_npy_write(path, &npy, NULL) != PB_OK) exit(1);
+    if (told(pb_rt_read_arg(rt, step, a, npy.data, size, &size)) == PB_OK && pb_npy_write(path, &npy, NULL) != PB_OK)
+      exit(1);
     free(npy.data);
   }
 }
@@ -224,8 +238,10 @@ static pb_status execute(job* j) {
   if (!j->inputs || !j->outputs) abort();
   PB_TRY(read_inputs(j));
   pb_rt_set_threads(j->rt, o->threads);
-  if (o->device || o->device_options) PB_TRY(told(pb_rt_set_device(j->rt, o->device ? o->device : "machine", o->device_options)));
-  for (int k = 0; k < pb_rt_output_count(j->rt); ++k) run_value_make(pb_rt_output(j->rt, k), j->samples, &j->outputs[k]);
+  if (o->device || o->device_options)
+    PB_TRY(told(pb_rt_set_device(j->rt, o->device ? o->device : "machine", o->device_options)));
+  for (int k = 0; k < pb_rt_output_count(j->rt); ++k)
+    run_value_make(pb_rt_output(j->rt, k), j->samples, &j->outputs[k]);
   if (o->trace) PB_TRY(run_timeline_open(&j->timeline, j->rt, o->trace));
   if (o->dump) {
     mkdir(o->dump, 0777);

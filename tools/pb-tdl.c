@@ -4,16 +4,15 @@
 
 #include <string.h>
 
-static const char help[] =
-    "usage: pb-tdl check|print|doc|sv NAME[:VARIANT]|FILE.td [--variant=V] [--target-dir=DIR]\n"
-    "  check   read the description and report every fault in it\n"
-    "  print   its memories, queues and instructions, one line each\n"
-    "  doc     the chip's programming manual, in Markdown\n"
-    "  sv      its parameters as a SystemVerilog package\n";
+static const char help[] = "usage: pb-tdl check|print|doc|sv NAME[:VARIANT]|FILE.td [--variant=V] [--target-dir=DIR]\n"
+                           "  check   read the description and report every fault in it\n"
+                           "  print   its memories, queues and instructions, one line each\n"
+                           "  doc     the chip's programming manual, in Markdown\n"
+                           "  sv      its parameters as a SystemVerilog package\n";
 
 static void check(const pb_chip* chip, FILE* out) {
-  fprintf(out, "%s%s%s: %d memories, %d queues, %d instructions: no faults found\n", chip->name, *chip->variant ? ":" : "", chip->variant,
-          chip->memory_count, chip->queue_count, chip->insn_count);
+  fprintf(out, "%s%s%s: %d memories, %d queues, %d instructions: no faults found\n", chip->name,
+          *chip->variant ? ":" : "", chip->variant, chip->memory_count, chip->queue_count, chip->insn_count);
 }
 
 static const struct {
@@ -32,11 +31,16 @@ int main(int argc, char** argv) {
     const char* a = argv[k];
     if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
     if (!strcmp(a, "--version")) return puts("pb-tdl 0.1.0") < 0;
-    if (!strncmp(a, "--variant=", 10)) variant = a + 10;
-    else if (!strncmp(a, "--target-dir=", 13)) target_dir = a + 13;
-    else if (a[0] != '-' && !command) command = a;
-    else if (a[0] != '-' && !spec) spec = a;
-    else return pb_error(NULL, (pb_place){0}, 1002, "pb-tdl --help", "bad option '%s'", a), 1;
+    if (!strncmp(a, "--variant=", 10))
+      variant = a + 10;
+    else if (!strncmp(a, "--target-dir=", 13))
+      target_dir = a + 13;
+    else if (a[0] != '-' && !command)
+      command = a;
+    else if (a[0] != '-' && !spec)
+      spec = a;
+    else
+      return pb_error(NULL, (pb_place){0}, 1002, "pb-tdl --help", "bad option '%s'", a), 1;
   }
   if (!command || !spec) return fputs(help, stderr), 1;
   for (size_t k = 0; k < sizeof commands / sizeof *commands; ++k) {
@@ -45,7 +49,8 @@ int main(int argc, char** argv) {
     pb_chip* chip = NULL;
     char named[512];
     snprintf(named, sizeof named, "%s%s%s", spec, *variant ? ":" : "", variant);
-    pb_status status = is_file(spec) ? pb_chip_read(spec, variant, &diag, &chip) : pb_chip_find(named, target_dir, &diag, &chip);
+    pb_status status =
+        is_file(spec) ? pb_chip_read(spec, variant, &diag, &chip) : pb_chip_find(named, target_dir, &diag, &chip);
     if (status != PB_OK) return 1;
     commands[k].run(chip, stdout);
     pb_chip_free(chip);

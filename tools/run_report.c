@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_tensors(const char* what, int count, const pb_rt_tensor* (*tensor)(const pb_rt*, int), const pb_rt* rt) {
+static void print_tensors(const char* what, int count, const pb_rt_tensor* (*tensor)(const pb_rt*, int),
+                          const pb_rt* rt) {
   for (int k = 0; k < count; ++k) {
     const pb_rt_tensor* t = tensor(rt, k);
     printf("%s %s: ", what, t->name);
@@ -19,8 +20,9 @@ void run_report_info(const pb_rt* rt) {
   printf("%d steps\n", pb_rt_step_count(rt));
   for (int k = 0; k < pb_rt_step_count(rt); ++k) {
     const pb_rt_step* s = pb_rt_step_info(rt, k);
-    printf("  %d %s (%s): %llu multiply-accumulates, %llu commands, %llu cycles predicted, bound by %s\n", k, s->kernel, s->origin,
-           (unsigned long long)s->macs, (unsigned long long)s->commands, (unsigned long long)s->predicted_cycles, *s->bound ? s->bound : "?");
+    printf("  %d %s (%s): %llu multiply-accumulates, %llu commands, %llu cycles predicted, bound by %s\n", k, s->kernel,
+           s->origin, (unsigned long long)s->macs, (unsigned long long)s->commands,
+           (unsigned long long)s->predicted_cycles, *s->bound ? s->bound : "?");
   }
 }
 
@@ -36,8 +38,9 @@ static double at_percentile(const run_times* times, double percentile) {
 
 void run_report_times(run_times* times) {
   qsort(times->seconds, (size_t)times->count, sizeof *times->seconds, by_value);
-  printf("%d runs: %.3f ms median, %.3f ms best, %.3f ms at percentile %g\n", times->count, 1e3 * at_percentile(times, 50), 1e3 * times->seconds[0],
-         1e3 * at_percentile(times, times->percentile), times->percentile);
+  printf("%d runs: %.3f ms median, %.3f ms best, %.3f ms at percentile %g\n", times->count,
+         1e3 * at_percentile(times, 50), 1e3 * times->seconds[0], 1e3 * at_percentile(times, times->percentile),
+         times->percentile);
 }
 
 static pb_rt_step total(const pb_rt* rt) {
@@ -48,6 +51,9 @@ static pb_rt_step total(const pb_rt* rt) {
     sum.predicted_cycles += s->predicted_cycles;
     sum.cycles += s->cycles;
     sum.commands += s->commands;
+    sum.dram_read += s->dram_read;
+    sum.dram_write += s->dram_write;
+    sum.dram_fetch += s->dram_fetch;
     sum.seconds += s->seconds;
     for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) sum.busy[q] += s->busy[q];
   }
@@ -60,8 +66,8 @@ static double of_peak(const pb_rt* rt, const pb_rt_step* s) {
 }
 
 static void print_row(const pb_rt* rt, const pb_rt_step* s) {
-  printf("%-20.20s %-28.28s %12llu %10llu %10llu", s->kernel, s->origin, (unsigned long long)s->macs, (unsigned long long)s->cycles,
-         (unsigned long long)s->predicted_cycles);
+  printf("%-20.20s %-28.28s %12llu %10llu %10llu", s->kernel, s->origin, (unsigned long long)s->macs,
+         (unsigned long long)s->cycles, (unsigned long long)s->predicted_cycles);
   if (s->cycles) {
     printf(" %5.1f%%", 100 * of_peak(rt, s));
     for (int q = 0; q < pb_rt_queue_count(rt); ++q) printf(" %5.1f", 100.0 * (double)s->busy[q] / (double)s->cycles);
@@ -80,17 +86,20 @@ void run_report_table(const pb_rt* rt) {
   for (int k = 0; k < pb_rt_step_count(rt); ++k) print_row(rt, pb_rt_step_info(rt, k));
   print_row(rt, &sum);
   if (sum.cycles && pb_rt_mhz(rt))
-    printf("%.3f ms at %d MHz; peak is %llu multiply-accumulates a cycle\n", (double)sum.cycles / pb_rt_mhz(rt) / 1e3, pb_rt_mhz(rt),
-           (unsigned long long)pb_rt_peak_macs(rt));
+    printf("%.3f ms at %d MHz; peak is %llu multiply-accumulates a cycle\n", (double)sum.cycles / pb_rt_mhz(rt) / 1e3,
+           pb_rt_mhz(rt), (unsigned long long)pb_rt_peak_macs(rt));
 }
 
 static void put_text(FILE* file, const char* text) {
   fputc('"', file);
   for (; *text; ++text) {
     unsigned char c = (unsigned char)*text;
-    if (c == '"' || c == '\\') fprintf(file, "\\%c", c);
-    else if (c < 32) fprintf(file, "\\u%04x", c);
-    else fputc(c, file);
+    if (c == '"' || c == '\\')
+      fprintf(file, "\\%c", c);
+    else if (c < 32)
+      fprintf(file, "\\u%04x", c);
+    else
+      fputc(c, file);
   }
   fputc('"', file);
 }
@@ -102,9 +111,13 @@ static void put_step(FILE* file, const pb_rt* rt, const pb_rt_step* s) {
   put_text(file, s->origin);
   fputs(", \"bound\": ", file);
   put_text(file, s->bound);
-  fprintf(file, ", \"macs\": %llu, \"commands\": %llu, \"cycles\": %llu, \"predicted_cycles\": %llu, \"peak_share\": %.6f, \"seconds\": %.9f, \"busy\": {",
-          (unsigned long long)s->macs, (unsigned long long)s->commands, (unsigned long long)s->cycles, (unsigned long long)s->predicted_cycles,
-          of_peak(rt, s), s->seconds);
+  fprintf(file,
+          ", \"macs\": %llu, \"commands\": %llu, \"cycles\": %llu, \"predicted_cycles\": %llu, \"peak_share\": %.6f, "
+          "\"dram_read\": %llu, \"dram_write\": %llu, \"dram_fetch\": %llu, \"seconds\": %.9f, \"busy\": {",
+          (unsigned long long)s->macs, (unsigned long long)s->commands, (unsigned long long)s->cycles,
+          (unsigned long long)s->predicted_cycles, of_peak(rt, s),
+          (unsigned long long)s->dram_read, (unsigned long long)s->dram_write, (unsigned long long)s->dram_fetch,
+          s->seconds);
   for (int q = 0; q < pb_rt_queue_count(rt); ++q) {
     fputs(q ? ", " : "", file);
     put_text(file, pb_rt_queue_name(rt, q));
@@ -126,7 +139,8 @@ pb_status run_report_json(const pb_rt* rt, const run_times* times, const char* p
   put_text(file, pb_rt_target(rt));
   fputs(", \"device\": ", file);
   put_text(file, pb_rt_device(rt));
-  fprintf(file, ", \"mhz\": %d, \"peak_macs_per_cycle\": %llu,\n \"run_seconds\": [", pb_rt_mhz(rt), (unsigned long long)pb_rt_peak_macs(rt));
+  fprintf(file, ", \"mhz\": %d, \"peak_macs_per_cycle\": %llu, \"dram_bytes_per_cycle\": %d,\n \"run_seconds\": [",
+          pb_rt_mhz(rt), (unsigned long long)pb_rt_peak_macs(rt), pb_rt_dram_rate(rt));
   for (int k = 0; k < times->count; ++k) fprintf(file, "%s%.9f", k ? ", " : "", times->seconds[k]);
   fputs("],\n \"steps\": [", file);
   for (int k = 0; k < pb_rt_step_count(rt); ++k) {
@@ -141,7 +155,8 @@ pb_status run_report_json(const pb_rt* rt, const run_times* times, const char* p
 }
 
 static void put_thread(run_timeline* line, int thread, const char* name) {
-  fprintf(line->file, "%s{\"ph\": \"M\", \"pid\": 0, \"tid\": %d, \"name\": \"thread_name\", \"args\": {\"name\": ", line->events++ ? ",\n" : "", thread);
+  fprintf(line->file, "%s{\"ph\": \"M\", \"pid\": 0, \"tid\": %d, \"name\": \"thread_name\", \"args\": {\"name\": ",
+          line->events++ ? ",\n" : "", thread);
   put_text(line->file, name);
   fputs("}}", line->file);
 }
@@ -157,11 +172,11 @@ pb_status run_timeline_open(run_timeline* line, const pb_rt* rt, const char* pat
 void run_timeline_event(void* user, int step, int queue, uint32_t index, uint64_t start, uint64_t end) {
   run_timeline* line = user;
   double scale = pb_rt_mhz(line->rt) > 0 ? 1.0 / pb_rt_mhz(line->rt) : 1;
-  fprintf(line->file, "%s{\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"ts\": %.4f, \"dur\": %.4f, \"name\": ", line->events++ ? ",\n" : "", queue,
-          (double)start * scale, (double)(end - start) * scale);
+  fprintf(line->file, "%s{\"ph\": \"X\", \"pid\": 0, \"tid\": %d, \"ts\": %.4f, \"dur\": %.4f, \"name\": ",
+          line->events++ ? ",\n" : "", queue, (double)start * scale, (double)(end - start) * scale);
   put_text(line->file, pb_rt_step_info(line->rt, step)->kernel);
-  fprintf(line->file, ", \"args\": {\"step\": %d, \"command\": %u, \"start\": %llu, \"end\": %llu}}", step, index, (unsigned long long)start,
-          (unsigned long long)end);
+  fprintf(line->file, ", \"args\": {\"step\": %d, \"command\": %u, \"start\": %llu, \"end\": %llu}}", step, index,
+          (unsigned long long)start, (unsigned long long)end);
 }
 
 pb_status run_timeline_close(run_timeline* line) {

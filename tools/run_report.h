@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 typedef struct run_times {
-  double *seconds; // of each timed run
+  double* seconds; // of each timed run
   int count;
   double percentile;
 } run_times;

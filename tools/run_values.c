@@ -20,8 +20,9 @@ static const char* shape_text(int rank, const int64_t* shape, const char* type, 
   return out;
 }
 
-pb_status run_value_named(const char* option, const char* text, int count, const pb_rt_tensor* (*tensor)(const pb_rt*, int), const pb_rt* rt,
-                          const char** rest, int* index) {
+pb_status run_value_named(const char* option, const char* text, int count,
+                          const pb_rt_tensor* (*tensor)(const pb_rt*, int), const pb_rt* rt, const char** rest,
+                          int* index) {
   const char* equals = strchr(text, '=');
   for (*index = 0; equals && *index < count; ++*index) {
     const char* name = tensor(rt, *index)->name;
@@ -38,15 +39,19 @@ pb_status run_value_named(const char* option, const char* text, int count, const
     size_t n = strlen(names);
     snprintf(names + n, sizeof names - n, "%s%s", k ? ", " : "", tensor(rt, k)->name);
   }
-  return pb_error(NULL, (pb_place){0}, 1004, "NAME=... with one of the engine's names", "%s %s: which of '%s'?", option, text, names);
+  return pb_error(NULL, (pb_place){0}, 1004, "NAME=... with one of the engine's names", "%s %s: which of '%s'?", option,
+                  text, names);
 }
 
 // Types that NumPy has no name for travel as integers of their size.
-static bool fits(pb_type file, pb_type tensor) { return file == tensor || (file == PB_I8 && tensor == PB_I1) || (file == PB_I16 && tensor == PB_BF16); }
+static bool fits(pb_type file, pb_type tensor) {
+  return file == tensor || (file == PB_I8 && tensor == PB_I1) || (file == PB_I16 && tensor == PB_BF16);
+}
 
 static pb_status check_shape(const char* path, const pb_rt_tensor* tensor, const pb_npy* npy, int64_t* samples) {
   char ours[256], theirs[256];
-  bool good = fits(npy->type, type_named(tensor->type)) && (npy->rank == tensor->rank || (tensor->rank == 0 && npy->rank == 1));
+  bool good =
+      fits(npy->type, type_named(tensor->type)) && (npy->rank == tensor->rank || (tensor->rank == 0 && npy->rank == 1));
   *samples = 1;
   if (good && npy->rank) {
     int64_t first = tensor->rank ? tensor->shape[0] : 1;
@@ -55,34 +60,53 @@ static pb_status check_shape(const char* path, const pb_rt_tensor* tensor, const
     for (int d = 1; d < tensor->rank; ++d) good = good && npy->shape[d] == tensor->shape[d];
   }
   if (good) return PB_OK;
-  return pb_error(NULL, (pb_place){.file = path}, 5040, "the same, or several samples along the first dimension", "the file holds %s; '%s' is %s",
+  return pb_error(NULL, (pb_place){.file = path}, 5040, "the same, or several samples along the first dimension",
+                  "the file holds %s; '%s' is %s",
                   shape_text(npy->rank, npy->shape, pb_type_name(npy->type), theirs, sizeof theirs), tensor->name,
                   shape_text(tensor->rank, tensor->shape, tensor->type, ours, sizeof ours));
 }
 
 static void store(void* data, pb_type type, uint64_t index, double number) {
   switch (type) {
-  case PB_F32: ((float*)data)[index] = (float)number; break;
-  case PB_F64: ((double*)data)[index] = number; break;
-  case PB_I16: ((int16_t*)data)[index] = (int16_t)number; break;
-  case PB_I32: ((int32_t*)data)[index] = (int32_t)number; break;
+  case PB_F32:
+    ((float*)data)[index] = (float)number;
+    break;
+  case PB_F64:
+    ((double*)data)[index] = number;
+    break;
+  case PB_I16:
+    ((int16_t*)data)[index] = (int16_t)number;
+    break;
+  case PB_I32:
+    ((int32_t*)data)[index] = (int32_t)number;
+    break;
   case PB_I64:
-  case PB_INDEX: ((int64_t*)data)[index] = (int64_t)number; break;
-  default: ((int8_t*)data)[index] = (int8_t)number; break;
+  case PB_INDEX:
+    ((int64_t*)data)[index] = (int64_t)number;
+    break;
+  default:
+    ((int8_t*)data)[index] = (int8_t)number;
+    break;
   }
 }
 
 static double number_at(const void* data, pb_type type, uint64_t index) {
   switch (type) {
-  case PB_F32: return (double)((const float*)data)[index];
-  case PB_F64: return ((const double*)data)[index];
+  case PB_F32:
+    return (double)((const float*)data)[index];
+  case PB_F64:
+    return ((const double*)data)[index];
   case PB_I16:
   case PB_F16:
-  case PB_BF16: return ((const int16_t*)data)[index];
-  case PB_I32: return ((const int32_t*)data)[index];
+  case PB_BF16:
+    return ((const int16_t*)data)[index];
+  case PB_I32:
+    return ((const int32_t*)data)[index];
   case PB_I64:
-  case PB_INDEX: return (double)((const int64_t*)data)[index];
-  default: return ((const int8_t*)data)[index];
+  case PB_INDEX:
+    return (double)((const int64_t*)data)[index];
+  default:
+    return ((const int8_t*)data)[index];
   }
 }
 
@@ -101,8 +125,9 @@ static void fill_random(const pb_rt_tensor* tensor, pb_npy* npy, uint64_t seed) 
   for (uint64_t k = 0; k < count; ++k) {
     uint64_t bits = next_random(&seed) >> 11;
     double unit = (double)bits * 0x1p-53;
-    double number = npy->type == PB_F32 || npy->type == PB_F64 ? 2 * unit - 1 : npy->type == PB_I8 ? floor(256 * unit) - 128
-                  : npy->type == PB_I1                         ? floor(2 * unit)
+    double number = npy->type == PB_F32 || npy->type == PB_F64 ? 2 * unit - 1
+                    : npy->type == PB_I8                       ? floor(256 * unit) - 128
+                    : npy->type == PB_I1                       ? floor(2 * unit)
                                                                : floor(10 * unit);
     store(npy->data, npy->type, k, number);
   }
@@ -115,7 +140,8 @@ static pb_status fill_constant(const pb_rt_tensor* tensor, const char* text, pb_
   char* end = NULL;
   double number = !strncmp(text, ours, n) && text[n] == '=' ? strtod(text + n + 1, &end) : 0;
   if (!end || *end || end == text + n + 1)
-    return pb_error(NULL, (pb_place){0}, 5041, "FILE.npy, random:SEED or SHAPExTYPE=NUMBER", "'%s' is no value for '%s', which is %s", text, tensor->name, ours);
+    return pb_error(NULL, (pb_place){0}, 5041, "FILE.npy, random:SEED or SHAPExTYPE=NUMBER",
+                    "'%s' is no value for '%s', which is %s", text, tensor->name, ours);
   for (uint64_t k = 0; k < tensor->bytes / tensor->element_bytes; ++k) store(npy->data, npy->type, k, number);
   return PB_OK;
 }
@@ -130,7 +156,8 @@ pb_status run_value_read(const pb_rt_tensor* tensor, const char* text, run_value
     return check_shape(text, tensor, &value->all, &value->samples);
   }
   run_value_make(tensor, 1, value);
-  if (is_float16(value->all.type)) return pb_unsupported(NULL, (pb_place){0}, 5041, "FILE.npy", "'%s': only from a file", tensor->name);
+  if (is_float16(value->all.type))
+    return pb_unsupported(NULL, (pb_place){0}, 5041, "FILE.npy", "'%s': only from a file", tensor->name);
   if (strncmp(text, "random:", 7)) return fill_constant(tensor, text, &value->all);
   uint64_t seed = strtoull(text + 7, &end, 0);
   if (*end || end == text + 7) return pb_error(NULL, (pb_place){0}, 5041, "random:7", "'%s' has no number", text);
@@ -144,8 +171,10 @@ void run_value_make(const pb_rt_tensor* tensor, int64_t samples, run_value* valu
   npy->type = type_named(tensor->type);
   npy->rank = tensor->rank;
   memcpy(npy->shape, tensor->shape, (size_t)tensor->rank * sizeof *tensor->shape);
-  if (npy->rank) npy->shape[0] *= samples;
-  else if (samples > 1) npy->shape[npy->rank++] = samples;
+  if (npy->rank)
+    npy->shape[0] *= samples;
+  else if (samples > 1)
+    npy->shape[npy->rank++] = samples;
   npy->bytes = tensor->bytes * (uint64_t)samples;
   npy->data = aligned_alloc(64, (npy->bytes + 64) / 64 * 64);
   if (!npy->data) abort();
@@ -169,8 +198,8 @@ pb_status run_value_expect(const run_value* value, const char* path, double atol
   pb_status status = PB_OK;
   if (!fits(theirs.type, ours->type) || theirs.bytes != ours->bytes)
     status = pb_error(NULL, (pb_place){.file = path}, 5050, NULL, "the file holds %s; '%s' is %s",
-                      shape_text(theirs.rank, theirs.shape, pb_type_name(theirs.type), a, sizeof a), value->tensor->name,
-                      shape_text(ours->rank, ours->shape, value->tensor->type, b, sizeof b));
+                      shape_text(theirs.rank, theirs.shape, pb_type_name(theirs.type), a, sizeof a),
+                      value->tensor->name, shape_text(ours->rank, ours->shape, value->tensor->type, b, sizeof b));
   uint64_t count = ours->bytes / value->tensor->element_bytes, wrong = 0, first = 0;
   double worst = 0;
   for (uint64_t k = 0; status == PB_OK && k < count; ++k) {
@@ -181,11 +210,14 @@ pb_status run_value_expect(const run_value* value, const char* path, double atol
     if (!wrong++) first = k;
   }
   if (status == PB_OK && wrong)
-    status = pb_error(NULL, (pb_place){.file = path}, 5051, NULL, "'%s': %llu of %llu differ, by at most %g; the first is element %llu: %.9g, expected %.9g",
-                      value->tensor->name, (unsigned long long)wrong, (unsigned long long)count, worst, (unsigned long long)first,
-                      number_at(ours->data, ours->type, first), number_at(theirs.data, ours->type, first));
+    status = pb_error(NULL, (pb_place){.file = path}, 5051, NULL,
+                      "'%s': %llu of %llu differ, by at most %g; the first is element %llu: %.9g, expected %.9g",
+                      value->tensor->name, (unsigned long long)wrong, (unsigned long long)count, worst,
+                      (unsigned long long)first, number_at(ours->data, ours->type, first),
+                      number_at(theirs.data, ours->type, first));
   else if (status == PB_OK)
-    printf("%s: %llu elements as expected, largest difference %g\n", value->tensor->name, (unsigned long long)count, worst);
+    printf("%s: %llu elements as expected, largest difference %g\n", value->tensor->name, (unsigned long long)count,
+           worst);
   free(theirs.data);
   return status;
 }
@@ -193,7 +225,8 @@ pb_status run_value_expect(const run_value* value, const char* path, double atol
 void run_value_print(const run_value* value) {
   char shape[256];
   uint64_t count = value->all.bytes / value->tensor->element_bytes;
-  printf("%s: %s =", value->tensor->name, shape_text(value->all.rank, value->all.shape, value->tensor->type, shape, sizeof shape));
+  printf("%s: %s =", value->tensor->name,
+         shape_text(value->all.rank, value->all.shape, value->tensor->type, shape, sizeof shape));
   for (uint64_t k = 0; k < count && k < 10; ++k) printf(" %.6g", number_at(value->all.data, value->all.type, k));
   puts(count > 10 ? " ..." : "");
 }

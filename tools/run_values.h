@@ -13,8 +13,9 @@ typedef struct run_value {
 } run_value;
 
 // Which of `count` tensors "NAME=rest" or "rest" means; *rest is what follows. "rest" alone needs a count of 1.
-pb_status run_value_named(const char* option, const char* text, int count, const pb_rt_tensor* (*tensor)(const pb_rt*, int), const pb_rt* rt,
-                          const char** rest, int* index) PB_MUST_CHECK;
+pb_status run_value_named(const char* option, const char* text, int count,
+                          const pb_rt_tensor* (*tensor)(const pb_rt*, int), const pb_rt* rt, const char** rest,
+                          int* index) PB_MUST_CHECK;
 // FILE.npy, 4x8xf32=1 or random:SEED. A file may hold several samples along the first dimension.
 pb_status run_value_read(const pb_rt_tensor* tensor, const char* text, run_value* value) PB_MUST_CHECK;
 // Room for an output over all samples.

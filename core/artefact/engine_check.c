@@ -60,17 +60,27 @@ static pb_status check_step(const check* c, const pb_engine* engine, int index) 
   if (step->op != PB_HOST_LAUNCH) return FAIL(c, "step %d has an unknown operation", index);
   if (step->kernel < 0 || step->kernel >= engine->kernel_count)
     return FAIL(c, "step %d launches kernel %d of %d", index, step->kernel, engine->kernel_count);
-  if (step->arg_count < 0 || step->arg_count > PB_ENGINE_MAX_ARGS) return FAIL(c, "step %d has %d arguments", index, step->arg_count);
+  if (step->arg_count < 0 || step->arg_count > PB_ENGINE_MAX_ARGS)
+    return FAIL(c, "step %d has %d arguments", index, step->arg_count);
   for (int a = 0; a < step->arg_count; ++a) {
     uint64_t value = step->args[a].value, limit = 0;
     switch (step->args[a].space) {
-    case PB_SPACE_INPUT: limit = (uint64_t)engine->input_count; break;
-    case PB_SPACE_OUTPUT: limit = (uint64_t)engine->output_count; break;
-    case PB_SPACE_CONST: limit = engine->const_bytes; break;
-    case PB_SPACE_ARENA: limit = engine->arena_bytes; break;
+    case PB_SPACE_INPUT:
+      limit = (uint64_t)engine->input_count;
+      break;
+    case PB_SPACE_OUTPUT:
+      limit = (uint64_t)engine->output_count;
+      break;
+    case PB_SPACE_CONST:
+      limit = engine->const_bytes;
+      break;
+    case PB_SPACE_ARENA:
+      limit = engine->arena_bytes;
+      break;
     }
     if (value >= limit)
-      return FAIL(c, "step %d: argument %d is at %llu of %llu", index, a, (unsigned long long)value, (unsigned long long)limit);
+      return FAIL(c, "step %d: argument %d is at %llu of %llu", index, a, (unsigned long long)value,
+                  (unsigned long long)limit);
   }
   return PB_OK;
 }
@@ -78,7 +88,8 @@ static pb_status check_step(const check* c, const pb_engine* engine, int index) 
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) {
   check c = {path, code, diag};
   if (!engine->target || !engine->target[0]) return FAIL(&c, "the engine names no target");
-  if (engine->arena_bytes > most_bytes) return FAIL(&c, "an arena of %llu bytes", (unsigned long long)engine->arena_bytes);
+  if (engine->arena_bytes > most_bytes)
+    return FAIL(&c, "an arena of %llu bytes", (unsigned long long)engine->arena_bytes);
   PB_TRY(check_tensors(&c, "input", engine->input_count, engine->inputs));
   PB_TRY(check_tensors(&c, "output", engine->output_count, engine->outputs));
   for (int k = 0; k < engine->kernel_count; ++k) PB_TRY(check_kernel(&c, engine, &engine->kernels[k]));

@@ -1,5 +1,5 @@
-// File to engine. Nothing of the file is believed before it is checked: first sizes and checksums, then each number as it
-// is read, then what pb__engine_check asks of every engine.
+// File to engine. Nothing of the file is believed before it is checked: first sizes and checksums, then each number as
+// it is read, then what pb__engine_check asks of every engine.
 #include "core/artefact/format.h"
 
 #include <errno.h>
@@ -33,9 +33,12 @@ static pb_status map_file(reader* r, pb_engine* engine) {
   struct stat info;
   pb_status status = PB_OK;
   void* map = MAP_FAILED;
-  if (fstat(fd, &info) != 0) status = pb_system_error(r->diag, place, 5001, "cannot read the engine");
-  else if (!S_ISREG(info.st_mode)) status = refuse(r, 5001, "not a file");
-  else if (info.st_size < PB_HEADER_BYTES) status = refuse(r, 5002, "not an engine: too short for a header");
+  if (fstat(fd, &info) != 0)
+    status = pb_system_error(r->diag, place, 5001, "cannot read the engine");
+  else if (!S_ISREG(info.st_mode))
+    status = refuse(r, 5001, "not a file");
+  else if (info.st_size < PB_HEADER_BYTES)
+    status = refuse(r, 5002, "not an engine: too short for a header");
   else if ((map = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
     status = pb_system_error(r->diag, place, 5001, "cannot map the engine");
   close(fd);
@@ -49,18 +52,22 @@ static pb_status map_file(reader* r, pb_engine* engine) {
 static pb_status check_header(const reader* r) {
   const uint8_t* head = r->file.bytes;
   uint64_t table_end = PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT;
-  if (memcmp(head, PB_ENGINE_MAGIC, 8)) return refuse(r, 5002, "not an engine: it does not start with " PB_ENGINE_MAGIC);
+  if (memcmp(head, PB_ENGINE_MAGIC, 8))
+    return refuse(r, 5002, "not an engine: it does not start with " PB_ENGINE_MAGIC);
   if (pb__get(head + 8, 4) != PB_ENGINE_VERSION)
-    return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again", "engine version %llu; this runtime reads %d",
-                    (unsigned long long)pb__get(head + 8, 4), PB_ENGINE_VERSION);
+    return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again",
+                    "engine version %llu; this runtime reads %d", (unsigned long long)pb__get(head + 8, 4),
+                    PB_ENGINE_VERSION);
   if (pb__get(head + 12, 4) != PB_SECTION_COUNT) return refuse(r, 5004, "wrong number of sections");
   if (pb__get(head + 16, 8) != r->file.count || r->file.count < table_end)
-    return pb_error(r->diag, (pb_place){.file = r->path}, 5004, "the file may have been cut off", "the file has %llu bytes, its header says %llu",
-                    (unsigned long long)r->file.count, (unsigned long long)pb__get(head + 16, 8));
+    return pb_error(r->diag, (pb_place){.file = r->path}, 5004, "the file may have been cut off",
+                    "the file has %llu bytes, its header says %llu", (unsigned long long)r->file.count,
+                    (unsigned long long)pb__get(head + 16, 8));
   uint8_t copy[PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT];
   memcpy(copy, head, sizeof copy);
   memset(copy + 24, 0, 8);
-  if (pb__crc64(0, copy, sizeof copy) != pb__get(head + 24, 8)) return refuse(r, 5005, "the header's checksum is wrong");
+  if (pb__crc64(0, copy, sizeof copy) != pb__get(head + 24, 8))
+    return refuse(r, 5005, "the header's checksum is wrong");
   return PB_OK;
 }
 
@@ -70,7 +77,8 @@ static bool all_zero(const uint8_t* bytes, uint64_t count) {
   return true;
 }
 
-// The places of the sections follow from their sizes; no other place is taken, so they can neither overlap nor leave holes.
+// The places of the sections follow from their sizes; no other place is taken, so they can neither overlap nor leave
+// holes.
 static pb_status check_sections(reader* r) {
   uint64_t at = PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT;
   for (int s = 0; s < PB_SECTION_COUNT; ++s) {
@@ -81,7 +89,8 @@ static pb_status check_sections(reader* r) {
       return refuse(r, 5004, "a section is out of place");
     if (!all_zero(r->file.bytes + at, offset - at)) return refuse(r, 5005, "bytes between sections are not zero");
     r->sections[s] = (span){r->file.bytes + offset, bytes};
-    if (pb__crc64(0, r->file.bytes + offset, bytes) != pb__get(row + 24, 8)) return refuse(r, 5005, "a section's checksum is wrong");
+    if (pb__crc64(0, r->file.bytes + offset, bytes) != pb__get(row + 24, 8))
+      return refuse(r, 5005, "a section's checksum is wrong");
     at = offset + bytes;
   }
   return at == r->file.count ? PB_OK : refuse(r, 5004, "bytes after the last section");
@@ -213,7 +222,8 @@ static pb_status take_streams(const reader* r, pb_engine* engine) {
 }
 
 static pb_status take_blobs(const reader* r, pb_engine* engine) {
-  span text = r->sections[PB_SECTION_DESCRIPTION], native = r->sections[PB_SECTION_NATIVE], consts = r->sections[PB_SECTION_CONSTS];
+  span text = r->sections[PB_SECTION_DESCRIPTION], native = r->sections[PB_SECTION_NATIVE],
+       consts = r->sections[PB_SECTION_CONSTS];
   if (text.count && memchr(text.bytes, 0, text.count) != text.bytes + text.count - 1)
     return refuse(r, 5006, "the description is not a text");
   engine->description = text.count ? (char*)(uintptr_t)text.bytes : NULL;

@@ -81,7 +81,9 @@ typedef void (*piece)(void* user, const void* data, size_t bytes);
 
 static void each_piece(const pb_engine* engine, const buffer* program, int section, piece call, void* user) {
   switch ((pb_section)section) {
-  case PB_SECTION_PROGRAM: call(user, program->bytes, program->count); break;
+  case PB_SECTION_PROGRAM:
+    call(user, program->bytes, program->count);
+    break;
   case PB_SECTION_DESCRIPTION:
     if (engine->description) call(user, engine->description, strlen(engine->description) + 1);
     break;
@@ -92,9 +94,14 @@ static void each_piece(const pb_engine* engine, const buffer* program, int secti
         call(user, kernel->words.streams[q], (size_t)kernel->words.count[q] * (size_t)engine->command_bytes);
     }
     break;
-  case PB_SECTION_NATIVE: call(user, engine->native, engine->native_bytes); break;
-  case PB_SECTION_CONSTS: call(user, engine->consts, engine->const_bytes); break;
-  case PB_SECTION_COUNT: break;
+  case PB_SECTION_NATIVE:
+    call(user, engine->native, engine->native_bytes);
+    break;
+  case PB_SECTION_CONSTS:
+    call(user, engine->consts, engine->const_bytes);
+    break;
+  case PB_SECTION_COUNT:
+    break;
   }
 }
 

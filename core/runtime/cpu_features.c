@@ -1,5 +1,5 @@
-// What this processor can do, by the operating system's list, so that no instruction set is named here. Spellings differ
-// between compilers and kernels only in punctuation.
+// What this processor can do, by the operating system's list, so that no instruction set is named here. Spellings
+// differ between compilers and kernels only in punctuation.
 #include "core/runtime/rt.h"
 
 #include <ctype.h>
@@ -33,7 +33,8 @@ static char* system_list(void) {
   char* line = NULL;
   size_t capacity = 0;
   bool found = false;
-  while (file && !found && getline(&line, &capacity, file) > 0) found = !strncmp(line, "flags", 5) || !strncmp(line, "Features", 8);
+  while (file && !found && getline(&line, &capacity, file) > 0)
+    found = !strncmp(line, "flags", 5) || !strncmp(line, "Features", 8);
   if (file) fclose(file);
   if (found) return line;
   free(line);

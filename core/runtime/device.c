@@ -59,7 +59,8 @@ static bool find_library(pb_rt* rt, char* path, size_t size) {
   *slash = 0;
   snprintf(folder, sizeof folder, "%s/../lib", program);
   if (in_folder(rt, folder, path, size)) return true;
-  snprintf(folder, sizeof folder, "%s/../targets/%.*s", program, (int)strcspn(rt->engine->target, ":"), rt->engine->target);
+  snprintf(folder, sizeof folder, "%s/../targets/%.*s", program, (int)strcspn(rt->engine->target, ":"),
+           rt->engine->target);
   return in_folder(rt, folder, path, size);
 }
 
@@ -67,7 +68,8 @@ pb_status pb__device_library(pb_rt* rt, pb_diag* diag, void** library, const pb_
   char path[2048];
   pb_place place = {.file = rt->path};
   if (strchr(rt->engine->target, '/') || !find_library(rt, path, sizeof path))
-    return pb_error(diag, place, 5024, "set PB_DEVICE_PATH to the folder with the library", "no RTL of '%s' was found", rt->engine->target);
+    return pb_error(diag, place, 5024, "set PB_DEVICE_PATH to the folder with the library", "no RTL of '%s' was found",
+                    rt->engine->target);
   *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!*library) return pb_error(diag, (pb_place){.file = path}, 5024, NULL, "cannot load the device: %s", dlerror());
   void* symbol = dlsym(*library, "pb_device_entry");

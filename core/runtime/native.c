@@ -3,6 +3,7 @@
 #include "core/runtime/rt.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Large register files are given to a process on request only (Linux, Documentation/arch/x86/xstate.rst). Asking for all
-// that this machine has costs nothing until they are used.
+// Large register files are given to a process on request only (Linux: arch_prctl, ARCH_REQ_XCOMP_PERM). Asking for
+// all that this machine has costs nothing until they are used.
 static void request_register_files(void) {
 #if defined(__linux__) && defined(SYS_arch_prctl)
   enum { GET_SUPPORTED = 0x1021, REQUEST = 0x1023, FIRST_ON_REQUEST = 17 };
@@ -20,6 +21,13 @@ static void request_register_files(void) {
   for (int bit = FIRST_ON_REQUEST; bit < 64; ++bit)
     if (supported >> bit & 1) syscall(SYS_arch_prctl, REQUEST, bit);
 #endif
+}
+
+// That this process may run on, which in a container are fewer than there are.
+static int usable_processors(void) {
+  cpu_set_t set;
+  int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  return count > 0 ? count : 1;
 }
 
 static pb_status write_object(pb_rt* rt, int file, pb_diag* diag) {
@@ -53,15 +61,18 @@ static pb_status open_object(pb_rt* rt, pb_diag* diag) {
 pb_status pb__native_open(pb_rt* rt, pb_diag* diag) {
   pb_place place = {.file = rt->path};
   char missing[64];
-  if (rt->flags & PB_LOAD_NO_NATIVE) return pb_error(diag, place, 5020, NULL, "the engine holds machine code, which is not allowed here");
+  if (rt->flags & PB_LOAD_NO_NATIVE)
+    return pb_error(diag, place, 5020, NULL, "the engine holds machine code, which is not allowed here");
   if (!pb__cpu_has(rt->engine->features ? rt->engine->features : "", missing, sizeof missing))
-    return pb_error(diag, place, 5021, "compile for a target that this processor has", "this processor lacks '%s'; the engine is for '%s'",
-                    missing, rt->engine->target);
+    return pb_error(diag, place, 5021, "compile for a target that this processor has",
+                    "this processor lacks '%s'; the engine is for '%s'", missing, rt->engine->target);
   request_register_files();
+  rt->native.processors = usable_processors();
   PB_TRY(open_object(rt, diag));
   uint64_t bytes = (rt->engine->arena_bytes / PB_ENGINE_ALIGN + 1) * PB_ENGINE_ALIGN;
   rt->native.arena = aligned_alloc(PB_ENGINE_ALIGN, bytes);
-  if (!rt->native.arena) return pb_system_error(diag, place, 5026, "no memory for an arena of %llu bytes", (unsigned long long)bytes);
+  if (!rt->native.arena)
+    return pb_system_error(diag, place, 5026, "no memory for an arena of %llu bytes", (unsigned long long)bytes);
   return PB_OK;
 }
 
@@ -71,13 +82,21 @@ void pb__native_step(pb_rt* rt, int index) {
   for (int a = 0; a < step->arg_count; ++a) {
     uint64_t value = step->args[a].value;
     switch (step->args[a].space) {
-    case PB_SPACE_INPUT: args[a] = (void*)(uintptr_t)rt->run_inputs[value]; break; // kernels do not write inputs
-    case PB_SPACE_OUTPUT: args[a] = rt->run_outputs[value]; break;
-    case PB_SPACE_CONST: args[a] = rt->engine->consts + value; break;
-    case PB_SPACE_ARENA: args[a] = rt->native.arena + value; break;
+    case PB_SPACE_INPUT:
+      args[a] = (void*)(uintptr_t)rt->run_inputs[value];
+      break; // kernels do not write inputs
+    case PB_SPACE_OUTPUT:
+      args[a] = rt->run_outputs[value];
+      break;
+    case PB_SPACE_CONST:
+      args[a] = rt->engine->consts + value;
+      break;
+    case PB_SPACE_ARENA:
+      args[a] = rt->native.arena + value;
+      break;
     }
   }
-  rt->native.entries[step->kernel](args, rt->threads);
+  rt->native.entries[step->kernel](args, rt->threads > 0 ? rt->threads : rt->native.processors);
 }
 
 void pb__native_close(pb_rt* rt) {

@@ -10,8 +10,8 @@
 static const struct {
   const char* descr;
   pb_type type;
-} formats[] = {{"<f4", PB_F32}, {"|i1", PB_I8}, {"|u1", PB_I8}, {"<i4", PB_I32}, {"<i8", PB_I64}, {"|b1", PB_I1},
-               {"<i2", PB_I16}, {"<f8", PB_F64}, {"<f2", PB_F16}};
+} formats[] = {{"<f4", PB_F32}, {"|i1", PB_I8},  {"|u1", PB_I8},  {"<i4", PB_I32}, {"<i8", PB_I64},
+               {"|b1", PB_I1},  {"<i2", PB_I16}, {"<f8", PB_F64}, {"<f2", PB_F16}};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 typedef struct cursor {
@@ -92,25 +92,31 @@ pb_status pb_npy_parse(const void* bytes, uint64_t count, const char* path, pb_d
   const uint8_t* head = bytes;
   pb_place place = {.file = path};
   *npy = (pb_npy){0};
-  if (count < 12 || memcmp(head, "\x93NUMPY", 6)) return pb_error(diag, place, 5030, "a file that numpy.save wrote", "not a .npy file");
+  if (count < 12 || memcmp(head, "\x93NUMPY", 6))
+    return pb_error(diag, place, 5030, "a file that numpy.save wrote", "not a .npy file");
   uint64_t prefix = head[6] == 1 ? 10 : 12;
-  if (head[6] < 1 || head[6] > 2) return pb_error(diag, place, 5031, NULL, ".npy version %d; 1 and 2 are known", head[6]);
+  if (head[6] < 1 || head[6] > 2)
+    return pb_error(diag, place, 5031, NULL, ".npy version %d; 1 and 2 are known", head[6]);
   uint64_t length = (uint64_t)head[8] | (uint64_t)head[9] << 8;
   if (prefix == 12) length |= (uint64_t)head[10] << 16 | (uint64_t)head[11] << 24;
   if (length > count - prefix) return pb_error(diag, place, 5031, NULL, "the header is longer than the file");
   cursor c = {(const char*)head + prefix, (const char*)head + prefix + length};
   if (!take_header(&c, npy))
-    return pb_error(diag, place, 5031, "C order, at most 8 dimensions, f4 f8 i1 u1 i2 i4 i8 b1", "this kind of .npy file is not known");
+    return pb_error(diag, place, 5031, "C order, at most 8 dimensions, f4 f8 i1 u1 i2 i4 i8 b1",
+                    "this kind of .npy file is not known");
   uint64_t size = (uint64_t)(pb_type_bits(npy->type) + 7) / 8, left = count - prefix - length;
   npy->bytes = size;
   bool empty = false;
   for (int d = 0; d < npy->rank; ++d) empty |= npy->shape[d] == 0;
   for (int d = 0; d < npy->rank && !empty; ++d) {
-    if ((uint64_t)npy->shape[d] > left / npy->bytes) return pb_error(diag, place, 5032, NULL, "the file is shorter than its shape says");
+    if ((uint64_t)npy->shape[d] > left / npy->bytes)
+      return pb_error(diag, place, 5032, NULL, "the file is shorter than its shape says");
     npy->bytes *= (uint64_t)npy->shape[d];
   }
   if (empty) npy->bytes = 0;
-  if (npy->bytes != left) return pb_error(diag, place, 5032, NULL, "%llu bytes of data; its shape says %llu", (unsigned long long)left, (unsigned long long)npy->bytes);
+  if (npy->bytes != left)
+    return pb_error(diag, place, 5032, NULL, "%llu bytes of data; its shape says %llu", (unsigned long long)left,
+                    (unsigned long long)npy->bytes);
   npy->data = malloc(left ? left : 1);
   if (!npy->data) return pb_system_error(diag, place, 5033, "no memory for %llu bytes", (unsigned long long)left);
   memcpy(npy->data, head + prefix + length, left);
@@ -134,7 +140,8 @@ pb_status pb_npy_read(const char* path, pb_diag* diag, pb_npy* npy) {
     }
     count += fread(bytes + count, 1, capacity - count, file);
   } while (!feof(file) && !ferror(file));
-  pb_status status = ferror(file) ? pb_system_error(diag, place, 5033, "cannot read") : pb_npy_parse(bytes, count, path, diag, npy);
+  pb_status status =
+      ferror(file) ? pb_system_error(diag, place, 5033, "cannot read") : pb_npy_parse(bytes, count, path, diag, npy);
   fclose(file);
   free(bytes);
   return status;
@@ -148,7 +155,8 @@ pb_status pb_npy_write(const char* path, const pb_npy* npy, pb_diag* diag) {
   if (!descr) return pb_unsupported(diag, place, 5031, NULL, ".npy files have no type %s", pb_type_name(npy->type));
   char text[512];
   int n = snprintf(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-  for (int d = 0; d < npy->rank; ++d) n += snprintf(text + n, sizeof text - (size_t)n, "%lld,%s", (long long)npy->shape[d], d + 1 < npy->rank ? " " : "");
+  for (int d = 0; d < npy->rank; ++d)
+    n += snprintf(text + n, sizeof text - (size_t)n, "%lld,%s", (long long)npy->shape[d], d + 1 < npy->rank ? " " : "");
   n += snprintf(text + n, sizeof text - (size_t)n, "), }");
   while ((10 + n + 1) % 64) text[n++] = ' ';
   text[n++] = '\n';

@@ -19,6 +19,7 @@ typedef struct pb__words {
   uint64_t* streams;          // [kernel * PB_DEVICE_MAX_QUEUES + queue]
   int cycles;                 // index of the counter, -1: none
   int busy[PB_RT_MAX_QUEUES];
+  int dram[3]; // read, write, fetch
   int step; // that runs now, for traces
 } pb__words;
 
@@ -28,6 +29,7 @@ typedef struct pb__native {
   void* library;
   pb__native_entry* entries; // by kernel
   uint8_t* arena;
+  int processors;
 } pb__native;
 
 struct pb_rt {

@@ -40,7 +40,10 @@ static void describe_steps(pb_rt* rt) {
   for (int k = 0; k < rt->engine->step_count; ++k) {
     const pb_step* step = &rt->engine->steps[k];
     const pb_kernel* kernel = &rt->engine->kernels[step->kernel];
-    rt->steps[k] = (pb_rt_step){.kernel = kernel->name, .origin = step->origin, .bound = kernel->bound, .macs = step->macs,
+    rt->steps[k] = (pb_rt_step){.kernel = kernel->name,
+                                .origin = step->origin,
+                                .bound = kernel->bound,
+                                .macs = step->macs,
                                 .predicted_cycles = kernel->predicted_cycles};
     for (int q = 0; q < kernel->words.queue_count; ++q) rt->steps[k].commands += kernel->words.count[q];
   }
@@ -49,13 +52,18 @@ static void describe_steps(pb_rt* rt) {
 static pb_status load(pb_rt* rt, pb_diag* diag) {
   PB_TRY(pb_engine_read(rt->path, diag, &rt->engine));
   for (int k = 0; k < rt->engine->kernel_count; ++k)
-    if (rt->engine->kernels[k].is_words) rt->has_words = true;
-    else rt->has_native = true;
-  if (rt->has_words && rt->has_native) return pb_unsupported(diag, (pb_place){.file = rt->path}, 5028, NULL, "kernels of two kinds");
+    if (rt->engine->kernels[k].is_words)
+      rt->has_words = true;
+    else
+      rt->has_native = true;
+  if (rt->has_words && rt->has_native)
+    return pb_unsupported(diag, (pb_place){.file = rt->path}, 5028, NULL, "kernels of two kinds");
   if (rt->engine->native_bytes && rt->flags & PB_LOAD_NO_NATIVE)
-    return pb_error(diag, (pb_place){.file = rt->path}, 5020, NULL, "the engine holds machine code, which is not allowed here");
+    return pb_error(diag, (pb_place){.file = rt->path}, 5020, NULL,
+                    "the engine holds machine code, which is not allowed here");
   const char* colon = strchr(rt->engine->target, ':');
-  if (rt->has_words) PB_TRY(pb_chip_from_json(rt->engine->description, rt->path, colon ? colon + 1 : "", diag, &rt->chip));
+  if (rt->has_words)
+    PB_TRY(pb_chip_from_json(rt->engine->description, rt->path, colon ? colon + 1 : "", diag, &rt->chip));
   rt->inputs = describe(rt, rt->engine->input_count, rt->engine->inputs);
   rt->outputs = describe(rt, rt->engine->output_count, rt->engine->outputs);
   describe_steps(rt);
@@ -102,6 +110,9 @@ const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index) { return &rt->step
 int pb_rt_queue_count(const pb_rt* rt) { return rt->chip ? rt->chip->queue_count : 0; }
 const char* pb_rt_queue_name(const pb_rt* rt, int index) { return rt->chip ? rt->chip->queues[index].name : NULL; }
 int pb_rt_mhz(const pb_rt* rt) { return rt->chip ? rt->chip->mhz : 0; }
+int pb_rt_dram_rate(const pb_rt* rt) {
+  return rt->chip ? (int)rt->chip->memories[rt->chip->system_memory].bytes_per_cycle : 0;
+}
 const char* pb_rt_device(const pb_rt* rt) { return rt->device_name; }
 
 static bool is_contraction(const pb_insn* insn) {
@@ -139,11 +150,16 @@ static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb
   pb_place place = {.file = rt->path};
   bool native = !strcmp(name, "native");
   close_device(rt);
-  if (native && rt->has_words) return pb_error(diag, place, 5027, "machine or rtl", "the engine is for the queues of '%s'; no native code", rt->engine->target);
-  if (!native && !rt->has_words) return pb_error(diag, place, 5027, "native", "the engine holds machine code; device '%s' runs command words", name);
+  if (native && rt->has_words)
+    return pb_error(diag, place, 5027, "machine or rtl", "the engine is for the queues of '%s'; no native code",
+                    rt->engine->target);
+  if (!native && !rt->has_words)
+    return pb_error(diag, place, 5027, "native", "the engine holds machine code; device '%s' runs command words", name);
   pb_status status = native ? pb__native_open(rt, diag) : pb__words_open(rt, name, options, diag);
-  if (status != PB_OK) close_device(rt);
-  else if (native) rt->device_name = "native";
+  if (status != PB_OK)
+    close_device(rt);
+  else if (native)
+    rt->device_name = "native";
   return status;
 }
 
@@ -163,8 +179,10 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
   if (rt->has_words) PB_TRY(pb__words_begin(rt, diag));
   for (int k = 0; k < rt->engine->step_count; ++k) {
     double start = now();
-    if (rt->has_words) PB_TRY(pb__words_step(rt, k, diag));
-    else pb__native_step(rt, k);
+    if (rt->has_words)
+      PB_TRY(pb__words_step(rt, k, diag));
+    else
+      pb__native_step(rt, k);
     rt->steps[k].seconds = now() - start;
     if (rt->after_step) rt->after_step(rt->after_step_user, rt, k);
   }
@@ -196,8 +214,15 @@ int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, u
   *size = input ? rt->inputs[arg.value].bytes : output ? rt->outputs[arg.value].bytes : blob_size(rt, arg);
   if (bytes > *size) bytes = *size;
   if (!bytes) return 0;
-  if (arg.space == PB_SPACE_CONST) memcpy(data, rt->engine->consts + arg.value, bytes);
-  else if (rt->has_words) return pb__rt_code(pb__words_read(rt, pb__words_address(rt, arg), data, bytes, &diag));
-  else memcpy(data, input ? rt->run_inputs[arg.value] : output ? rt->run_outputs[arg.value] : rt->native.arena + arg.value, bytes);
+  if (arg.space == PB_SPACE_CONST)
+    memcpy(data, rt->engine->consts + arg.value, bytes);
+  else if (rt->has_words)
+    return pb__rt_code(pb__words_read(rt, pb__words_address(rt, arg), data, bytes, &diag));
+  else
+    memcpy(data,
+           input    ? rt->run_inputs[arg.value]
+           : output ? rt->run_outputs[arg.value]
+                    : rt->native.arena + arg.value,
+           bytes);
   return 0;
 }

@@ -14,12 +14,15 @@ static pb_status allocate(pb_rt* rt, uint64_t bytes, uint64_t* address, pb_diag*
   *address = 0;
   if (!bytes) return PB_OK;
   uint64_t rounded = (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN;
-  return rt->words.ops->alloc(rt->words.device, rounded, PB_ENGINE_ALIGN, address) ? fault(rt, "allocating memory", diag) : PB_OK;
+  return rt->words.ops->alloc(rt->words.device, rounded, PB_ENGINE_ALIGN, address)
+             ? fault(rt, "allocating memory", diag)
+             : PB_OK;
 }
 
 static pb_status place_bytes(pb_rt* rt, const void* data, uint64_t bytes, uint64_t* address, pb_diag* diag) {
   PB_TRY(allocate(rt, bytes, address, diag));
-  if (bytes && rt->words.ops->copy_in(rt->words.device, *address, data, bytes)) return fault(rt, "copying to the device", diag);
+  if (bytes && rt->words.ops->copy_in(rt->words.device, *address, data, bytes))
+    return fault(rt, "copying to the device", diag);
   return PB_OK;
 }
 
@@ -58,14 +61,15 @@ static void on_command(void* user, uint32_t queue, uint32_t index, uint64_t star
 static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
   pb_place place = {.file = rt->path};
   if (memcmp(rt->chip->hash, rt->engine->chip_hash, sizeof rt->chip->hash))
-    return pb_error(diag, place, 5025, "compile the model again", "the engine was compiled for another description of '%s' than it carries",
-                    rt->engine->target);
+    return pb_error(diag, place, 5025, "compile the model again",
+                    "the engine was compiled for another description of '%s' than it carries", rt->engine->target);
   if (rt->chip->command_bytes != rt->engine->command_bytes)
-    return pb_error(diag, place, 5025, NULL, "commands of %d bytes; '%s' has commands of %d", rt->engine->command_bytes, rt->engine->target,
-                    rt->chip->command_bytes);
+    return pb_error(diag, place, 5025, NULL, "commands of %d bytes; '%s' has commands of %d", rt->engine->command_bytes,
+                    rt->engine->target, rt->chip->command_bytes);
   for (int k = 0; k < rt->engine->kernel_count; ++k)
     if (rt->engine->kernels[k].words.queue_count > rt->chip->queue_count)
-      return pb_error(diag, place, 5025, NULL, "kernel '%s' uses more queues than '%s' has", rt->engine->kernels[k].name, rt->engine->target);
+      return pb_error(diag, place, 5025, NULL, "kernel '%s' uses more queues than '%s' has",
+                      rt->engine->kernels[k].name, rt->engine->target);
   return PB_OK;
 }
 
@@ -74,11 +78,16 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
   PB_TRY(check_chip(rt, diag));
   w->ops = pb__device_named(name, rt->chip);
   if (!w->ops && !strcmp(name, "rtl")) PB_TRY(pb__device_library(rt, diag, &w->library, &w->ops));
-  if (!w->ops) return pb_error(diag, (pb_place){.file = rt->path}, 5027, "native, machine or rtl", "there is no device '%s'", name);
+  if (!w->ops)
+    return pb_error(diag, (pb_place){.file = rt->path}, 5027, "native, machine or rtl", "there is no device '%s'",
+                    name);
   rt->device_name = pb_strdup(&rt->arena, name);
   if (w->ops->open(options, &w->device)) return fault(rt, "opening", diag);
   w->cycles = counter_named(w, "", "cycles");
-  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) w->busy[q] = q < rt->chip->queue_count ? counter_named(w, "busy.", rt->chip->queues[q].name) : -1;
+  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q)
+    w->busy[q] = q < rt->chip->queue_count ? counter_named(w, "busy.", rt->chip->queues[q].name) : -1;
+  static const char* const dram[] = {"read", "write", "fetch"};
+  for (int k = 0; k < 3; ++k) w->dram[k] = counter_named(w, "dram.", dram[k]);
   return place_all(rt, diag);
 }
 
@@ -86,21 +95,28 @@ pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) {
   pb__words* w = &rt->words;
   if (w->ops->set_trace) w->ops->set_trace(w->device, rt->trace ? on_command : NULL, rt);
   for (int k = 0; k < rt->engine->input_count; ++k)
-    if (w->ops->copy_in(w->device, w->inputs[k], rt->run_inputs[k], rt->inputs[k].bytes)) return fault(rt, "copying an input", diag);
+    if (w->ops->copy_in(w->device, w->inputs[k], rt->run_inputs[k], rt->inputs[k].bytes))
+      return fault(rt, "copying an input", diag);
   return PB_OK;
 }
 
 uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
   switch (arg.space) {
-  case PB_SPACE_INPUT: return rt->words.inputs[arg.value];
-  case PB_SPACE_OUTPUT: return rt->words.outputs[arg.value];
-  case PB_SPACE_CONST: return rt->words.consts + arg.value;
-  case PB_SPACE_ARENA: return rt->words.arena + arg.value;
+  case PB_SPACE_INPUT:
+    return rt->words.inputs[arg.value];
+  case PB_SPACE_OUTPUT:
+    return rt->words.outputs[arg.value];
+  case PB_SPACE_CONST:
+    return rt->words.consts + arg.value;
+  case PB_SPACE_ARENA:
+    return rt->words.arena + arg.value;
   }
   return 0;
 }
 
-static uint64_t counter(const pb__words* w, int index) { return index < 0 ? 0 : w->ops->counter(w->device, (uint32_t)index); }
+static uint64_t counter(const pb__words* w, int index) {
+  return index < 0 ? 0 : w->ops->counter(w->device, (uint32_t)index);
+}
 
 pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
   pb__words* w = &rt->words;
@@ -114,18 +130,23 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
   }
   for (int a = 0; a < step->arg_count; ++a) job.args[a] = pb__words_address(rt, step->args[a]);
   w->step = index;
-  uint64_t before = counter(w, w->cycles), busy[PB_RT_MAX_QUEUES];
+  uint64_t before = counter(w, w->cycles), busy[PB_RT_MAX_QUEUES], dram[3];
   for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) busy[q] = counter(w, w->busy[q]);
+  for (int k = 0; k < 3; ++k) dram[k] = counter(w, w->dram[k]);
   if (w->ops->submit(w->device, &job) || w->ops->wait(w->device))
-    return pb_error(diag, (pb_place){.file = rt->path}, 6002, NULL, "step %d, kernel '%s' (%s): device '%s': %s", index, kernel->name,
-                    step->origin, rt->device_name, w->ops->last_fault(w->device));
+    return pb_error(diag, (pb_place){.file = rt->path}, 6002, NULL, "step %d, kernel '%s' (%s): device '%s': %s", index,
+                    kernel->name, step->origin, rt->device_name, w->ops->last_fault(w->device));
   stats->cycles = counter(w, w->cycles) - before;
   for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) stats->busy[q] = counter(w, w->busy[q]) - busy[q];
+  stats->dram_read = counter(w, w->dram[0]) - dram[0];
+  stats->dram_write = counter(w, w->dram[1]) - dram[1];
+  stats->dram_fetch = counter(w, w->dram[2]) - dram[2];
   return PB_OK;
 }
 
 pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes, pb_diag* diag) {
-  if (rt->words.ops->copy_out(rt->words.device, address, data, bytes)) return fault(rt, "copying from the device", diag);
+  if (rt->words.ops->copy_out(rt->words.device, address, data, bytes))
+    return fault(rt, "copying from the device", diag);
   return PB_OK;
 }
 

@@ -38,12 +38,12 @@ const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index);
 const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index);
 
 // What executes the kernels: "native" for machine code; for words "machine" (the model generated from the chip's
-// description), "rtl" (its RTL in a shared library lib<target>_rtl_<variant>.so, looked for in PB_DEVICE_PATH and beside
-// the program), or a name given to pb_rt_add_device. options: the device's, "key=value,...", or NULL.
-// When it is not called, the first run takes "native" or "machine", as the engine needs.
+// description), "rtl" (its RTL in a shared library lib<target>_rtl_<variant>.so, looked for in PB_DEVICE_PATH and
+// beside the program), or a name given to pb_rt_add_device. options: the device's, "key=value,...", or NULL. When it is
+// not called, the first run takes "native" or "machine", as the engine needs.
 int pb_rt_set_device(pb_rt* rt, const char* name, const char* options);
-const char* pb_rt_device(const pb_rt* rt); // "" before one was set
-void pb_rt_set_threads(pb_rt* rt, int threads); // native code; 0: as many as the machine has
+const char* pb_rt_device(const pb_rt* rt);      // "" before one was set
+void pb_rt_set_threads(pb_rt* rt, int threads); // native code; 0: as many as the process may use
 
 // Makes a device known by a name in this process. `chip` is the description that the engine carries (tdl/chip.h).
 struct pb_chip;
@@ -61,7 +61,8 @@ typedef struct pb_rt_step {
   uint64_t cycles;                 // 0 for native code
   uint64_t busy[PB_RT_MAX_QUEUES]; // cycles in which the queue executed a command
   uint64_t commands;
-  double seconds; // wall time
+  uint64_t dram_read, dram_write, dram_fetch; // bytes of data, and of commands; 0 where the device cannot tell
+  double seconds;                             // wall time
 } pb_rt_step;
 int pb_rt_step_count(const pb_rt* rt);
 int pb_rt_arg_count(const pb_rt* rt, int step);
@@ -70,6 +71,7 @@ const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index);
 int pb_rt_queue_count(const pb_rt* rt);
 const char* pb_rt_queue_name(const pb_rt* rt, int index);
 uint64_t pb_rt_peak_macs(const pb_rt* rt); // products a cycle, of the chip's contraction
+int pb_rt_dram_rate(const pb_rt* rt); // bytes a cycle of the memory that tensors live in
 int pb_rt_mhz(const pb_rt* rt);
 
 // Called for every command that completes, in a device that can tell. start, end: cycles since the device was opened.
@@ -78,8 +80,8 @@ void pb_rt_set_trace(pb_rt* rt, pb_rt_trace trace, void* user);
 // Called after each step, e.g. to look at arguments while they are there.
 typedef void (*pb_rt_after_step)(void* user, pb_rt* rt, int step);
 void pb_rt_set_after_step(pb_rt* rt, pb_rt_after_step call, void* user);
-// Copies the argument's memory as it is now, up to `bytes`; *size is what there is of it. For an argument between kernels
-// that is a bound: up to the next tensor in the arena.
+// Copies the argument's memory as it is now, up to `bytes`; *size is what there is of it. For an argument between
+// kernels that is a bound: up to the next tensor in the arena.
 int pb_rt_read_arg(pb_rt* rt, int step, int arg, void* data, uint64_t bytes, uint64_t* size);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 // The engine file: what is written comes back; a file that is changed or cut anywhere is refused.
 #include "core/artefact/engine.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
 
 #include <cmocka.h>
 
@@ -27,14 +27,33 @@ static pb_kernel kernels[] = {
     {.name = "k0", .is_words = true, .words = {2, counts, streams}, .predicted_cycles = 99, .bound = "MX"},
     {.name = "k1", .symbol = "k1_entry", .bound = ""}};
 static pb_step steps[] = {
-    {.kernel = 0, .origin = "Conv_1", .macs = 256, .arg_count = 3, .args = {{PB_SPACE_INPUT, 0}, {PB_SPACE_CONST, 64}, {PB_SPACE_ARENA, 128}}},
+    {.kernel = 0,
+     .origin = "Conv_1",
+     .macs = 256,
+     .arg_count = 3,
+     .args = {{PB_SPACE_INPUT, 0}, {PB_SPACE_CONST, 64}, {PB_SPACE_ARENA, 128}}},
     {.kernel = 1, .origin = "Relu_2", .arg_count = 2, .args = {{PB_SPACE_ARENA, 0}, {PB_SPACE_OUTPUT, 1}}}};
 
 static pb_engine sample(void) {
-  pb_engine engine = {.target = "toy", .chip_hash = {1, 2, 3}, .chip_revision = 4, .command_bytes = 8, .features = "",
-                      .input_count = 1, .inputs = inputs, .output_count = 2, .outputs = outputs, .kernel_count = 2,
-                      .kernels = kernels, .step_count = 2, .steps = steps, .consts = consts, .const_bytes = sizeof consts,
-                      .arena_bytes = 192, .native = native, .native_bytes = sizeof native, .description = "{}"};
+  pb_engine engine = {.target = "toy",
+                      .chip_hash = {1, 2, 3},
+                      .chip_revision = 4,
+                      .command_bytes = 8,
+                      .features = "",
+                      .input_count = 1,
+                      .inputs = inputs,
+                      .output_count = 2,
+                      .outputs = outputs,
+                      .kernel_count = 2,
+                      .kernels = kernels,
+                      .step_count = 2,
+                      .steps = steps,
+                      .consts = consts,
+                      .const_bytes = sizeof consts,
+                      .arena_bytes = 192,
+                      .native = native,
+                      .native_bytes = sizeof native,
+                      .description = "{}"};
   return engine;
 }
 
@@ -115,7 +134,8 @@ static void expect_refused(const char* what, size_t where) {
   pb_engine* out = NULL;
   last_code = 0;
   pb_status status = pb_engine_read(PATH ".bad", &quiet, &out);
-  if (status == PB_OK || out || last_code < 5000 || last_code > 5999) fail_msg("%s %zu: status %d, code %d", what, where, status, last_code);
+  if (status == PB_OK || out || last_code < 5000 || last_code > 5999)
+    fail_msg("%s %zu: status %d, code %d", what, where, status, last_code);
 }
 
 // In place: to write thousands of files would take longer than to check them.
@@ -210,7 +230,8 @@ static void not_there(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),   cmocka_unit_test(same_bytes),     cmocka_unit_test(every_change),
-                                     cmocka_unit_test(every_length), cmocka_unit_test(broken_engines), cmocka_unit_test(not_there)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),     cmocka_unit_test(same_bytes),
+                                     cmocka_unit_test(every_change),   cmocka_unit_test(every_length),
+                                     cmocka_unit_test(broken_engines), cmocka_unit_test(not_there)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,8 @@ void copy_engine_make(copy_engine* out, const pb_chip* chip, bool with_token) {
     load.signals = 1u << store.insn->queue;
     store.waits = 1u << load.insn->queue;
   }
-  bool good = pb_encode(chip, &load, out->words[0], NULL) == PB_OK && pb_encode(chip, &store, out->words[1], NULL) == PB_OK;
+  bool good =
+      pb_encode(chip, &load, out->words[0], NULL) == PB_OK && pb_encode(chip, &store, out->words[1], NULL) == PB_OK;
   assert(good);
   (void)good;
   out->counts[load.insn->queue] = out->counts[store.insn->queue] = 1;
@@ -36,12 +37,23 @@ void copy_engine_make(copy_engine* out, const pb_chip* chip, bool with_token) {
   out->streams[store.insn->queue] = out->words[1];
   out->input = (pb_tensor_info){"x", PB_I8, 2, {1, COPY_BYTES}};
   out->output = (pb_tensor_info){"y", PB_I8, 2, {1, COPY_BYTES}};
-  out->kernel = (pb_kernel){.name = "copy", .is_words = true, .words = {chip->queue_count, out->counts, out->streams}, .bound = "DRAM"};
+  out->kernel = (pb_kernel){
+      .name = "copy", .is_words = true, .words = {chip->queue_count, out->counts, out->streams}, .bound = "DRAM"};
   out->steps[0] = (pb_step){.origin = "first", .arg_count = 2, .args = {{PB_SPACE_INPUT, 0}, {PB_SPACE_ARENA, 64}}};
   out->steps[1] = (pb_step){.origin = "second", .arg_count = 2, .args = {{PB_SPACE_ARENA, 64}, {PB_SPACE_OUTPUT, 0}}};
-  out->engine = (pb_engine){.target = chip->name, .chip_revision = chip->revision, .command_bytes = chip->command_bytes, .features = "",
-                            .input_count = 1, .inputs = &out->input, .output_count = 1, .outputs = &out->output, .kernel_count = 1,
-                            .kernels = &out->kernel, .step_count = 2, .steps = out->steps, .arena_bytes = 128,
+  out->engine = (pb_engine){.target = chip->name,
+                            .chip_revision = chip->revision,
+                            .command_bytes = chip->command_bytes,
+                            .features = "",
+                            .input_count = 1,
+                            .inputs = &out->input,
+                            .output_count = 1,
+                            .outputs = &out->output,
+                            .kernel_count = 1,
+                            .kernels = &out->kernel,
+                            .step_count = 2,
+                            .steps = out->steps,
+                            .arena_bytes = 128,
                             .description = (char*)(uintptr_t)chip->json};
   memcpy(out->engine.chip_hash, chip->hash, sizeof chip->hash);
 }
@@ -52,8 +64,20 @@ void native_engine_make(native_engine* out, uint8_t* object, uint64_t bytes) {
   out->input = (pb_tensor_info){"x", PB_F32, 1, {16}};
   out->output = (pb_tensor_info){"y", PB_F32, 1, {16}};
   out->kernel = (pb_kernel){.name = "scale", .symbol = "scale", .bound = ""};
-  out->step = (pb_step){.origin = "scale", .arg_count = 3, .args = {{PB_SPACE_INPUT, 0}, {PB_SPACE_CONST, 0}, {PB_SPACE_OUTPUT, 0}}};
-  out->engine = (pb_engine){.target = "host", .features = "", .input_count = 1, .inputs = &out->input, .output_count = 1,
-                            .outputs = &out->output, .kernel_count = 1, .kernels = &out->kernel, .step_count = 1, .steps = &out->step,
-                            .consts = (uint8_t*)out->constant, .const_bytes = sizeof out->constant, .native = object, .native_bytes = bytes};
+  out->step = (pb_step){
+      .origin = "scale", .arg_count = 3, .args = {{PB_SPACE_INPUT, 0}, {PB_SPACE_CONST, 0}, {PB_SPACE_OUTPUT, 0}}};
+  out->engine = (pb_engine){.target = "host",
+                            .features = "",
+                            .input_count = 1,
+                            .inputs = &out->input,
+                            .output_count = 1,
+                            .outputs = &out->output,
+                            .kernel_count = 1,
+                            .kernels = &out->kernel,
+                            .step_count = 1,
+                            .steps = &out->step,
+                            .consts = (uint8_t*)out->constant,
+                            .const_bytes = sizeof out->constant,
+                            .native = object,
+                            .native_bytes = bytes};
 }

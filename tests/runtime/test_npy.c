@@ -67,7 +67,8 @@ static void expect_refused(const char* header, size_t data, int code) {
   memcpy(bytes + 10, header, n);
   pb_npy npy;
   last_code = 0;
-  if (pb_npy_parse(bytes, 10 + n + data, "bad", &quiet, &npy) == PB_OK || last_code != code) fail_msg("%s: code %d", header, last_code);
+  if (pb_npy_parse(bytes, 10 + n + data, "bad", &quiet, &npy) == PB_OK || last_code != code)
+    fail_msg("%s: code %d", header, last_code);
 }
 
 static void refused(void** state) {
@@ -80,7 +81,8 @@ static void refused(void** state) {
   expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1), }", 4, 5031);
   expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }", 8, 5032);
   expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }", 8, 5032);
-  expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000, 1000000000000, 1000000000000), }", 8, 5032);
+  expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000, 1000000000000, 1000000000000), }",
+                 8, 5032);
   expect_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,), }", 8, 5031);
   pb_npy npy;
   assert_int_equal(pb_npy_parse("PK\3\4 not an array", 17, "bad", &quiet, &npy), PB_ERR_INPUT);
@@ -89,6 +91,7 @@ static void refused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(of_numpy), cmocka_unit_test(refused)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(of_numpy),
+                                     cmocka_unit_test(refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

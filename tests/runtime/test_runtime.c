@@ -157,7 +157,8 @@ static void native_refused(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(words),          cmocka_unit_test(missing_token), cmocka_unit_test(wrong_description),
-                                     cmocka_unit_test(read_arguments), cmocka_unit_test(native_code),   cmocka_unit_test(native_refused)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(words),          cmocka_unit_test(missing_token), cmocka_unit_test(wrong_description),
+      cmocka_unit_test(read_arguments), cmocka_unit_test(native_code),   cmocka_unit_test(native_refused)};
   return cmocka_run_group_tests(tests, load_chip, free_chip);
 }

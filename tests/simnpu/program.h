@@ -54,8 +54,8 @@ typedef struct device {
   int lanes; // D
 } device;
 
-// Opens a model of the RTL ("8", "16", "32", "8_systolic") or the machine made from the description ("machine_8", ...), with
-// the device's options.
+// Opens a model of the RTL ("8", "16", "32", "8_systolic") or the machine made from the description ("machine_8", ...),
+// with the device's options.
 void device_start(device* d, const char* model, const char* options);
 void device_stop(device* d);
 uint64_t device_buffer(device* d, uint64_t bytes);

@@ -216,7 +216,8 @@ void reference_compare(const reference* r, const program* p, device* d, char* di
     const uint8_t* right = r->dram + p->args[n];
     for (uint64_t b = 0; b < p->arg_bytes[n] && !difference[0]; ++b)
       if (image[b] != right[b])
-        snprintf(difference, size, "buffer %d byte %llu is %02x, should be %02x", n, (unsigned long long)b, image[b], right[b]);
+        snprintf(difference, size, "buffer %d byte %llu is %02x, should be %02x", n, (unsigned long long)b, image[b],
+                 right[b]);
     free(image);
   }
 }

@@ -19,7 +19,8 @@ void reference_free(reference* r);
 // Runs the commands in order.
 void reference_run(reference* r, const program* p);
 
-// Compares the buffers of the program's arguments with the device's. The first difference is written as text; empty: none.
+// Compares the buffers of the program's arguments with the device's. The first difference is written as text; empty:
+// none.
 void reference_compare(const reference* r, const program* p, device* d, char* difference, size_t size);
 
 float reference_max(float a, float b); // a number wins over NaN; -0 < +0

@@ -73,12 +73,23 @@ static bool check_chip(const pb_chip* chip) {
   return chip->memory_count <= MACHINE_MAX_MEMORIES;
 }
 
+enum { SLOTS = 16 };
+static struct {
+  const pb_chip* chip;
+  pb_device_ops ops;
+  int devices;    // open
+  uint64_t asked; // when pb_machine_ops last gave it
+} slots[SLOTS];
+
 static void close_device(pb_device* device) {
   if (!device) return;
+  for (int n = 0; n < SLOTS; ++n)
+    if (slots[n].chip == device->chip) --slots[n].devices;
   machine__timing_close(device->timing);
   machine__vectors_close(device->vectors);
   machine__memory_close(device);
   free(device->allocations);
+  free(device->state);
   free(device);
 }
 
@@ -104,6 +115,8 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
     free(device);
     return MACHINE_BAD_OPTION;
   }
+  for (int n = 0; n < SLOTS; ++n)
+    if (slots[n].chip == chip) ++slots[n].devices;
   if (!machine__memory_open(device)) {
     snprintf(open_fault, sizeof open_fault, "no host memory for the memories of %s", chip->name);
     close_device(device);
@@ -111,6 +124,7 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
   }
   device->timing = machine__timing_open(chip);
   device->vectors = machine__vectors_open(chip);
+  device->state = calloc((size_t)chip->insn_count + 1, sizeof *device->state);
   name_counters(device);
   *out = device;
   return MACHINE_OK;
@@ -131,6 +145,7 @@ static int wait_device(pb_device* device) {
   if (!device->submitted) return MACHINE_OK;
   device->submitted = false;
   machine__memory_begin(device);
+  memset(device->state, 0, sizeof *device->state * (size_t)device->chip->insn_count);
   return machine__run(device);
 }
 
@@ -161,30 +176,32 @@ static void set_trace(pb_device* device, void (*event)(void*, uint32_t, uint32_t
   device->trace_user = user;
 }
 
-int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
-int machine__free_all(pb_device* device);
-int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes);
-int machine__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes);
-
-enum { SLOTS = 16 };
-static struct {
-  const pb_chip* chip;
-  pb_device_ops ops;
-} slots[SLOTS];
-
 #define OPEN(n)                                                                                                        \
   static int open_##n(const char* options, pb_device** device) { return open_device(slots[n].chip, options, device); }
 OPEN(0)
-OPEN(1) OPEN(2) OPEN(3) OPEN(4) OPEN(5) OPEN(6) OPEN(7) OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14)
+OPEN(1)
+OPEN(2)
+OPEN(3) OPEN(4) OPEN(5) OPEN(6) OPEN(7) OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14)
     OPEN(15) static int (*const opens[SLOTS])(const char*, pb_device**) = {
         open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
         open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
 
+// The chip's own slot, else a free one, else the one that was asked for longest ago and has no device open.
+static int slot_for(const pb_chip* chip) {
+  int best = -1;
+  for (int n = 0; n < SLOTS; ++n)
+    if (slots[n].chip == chip) return n;
+  for (int n = 0; n < SLOTS; ++n)
+    if (!slots[n].devices && (best < 0 || slots[n].asked < slots[best].asked)) best = n;
+  return best;
+}
+
 const pb_device_ops* pb_machine_ops(const pb_chip* chip) {
   if (chip->control != PB_CONTROL_QUEUES || chip->system_memory < 0) return NULL;
-  int n = 0;
-  while (n < SLOTS && slots[n].chip && slots[n].chip != chip) ++n;
-  if (n == SLOTS) return NULL;
+  static uint64_t asked;
+  int n = slot_for(chip);
+  if (n < 0) return NULL;
+  slots[n].asked = ++asked;
   slots[n].chip = chip;
   slots[n].ops = (pb_device_ops){.abi = PB_DEVICE_ABI,
                                  .name = chip->name,

@@ -6,8 +6,8 @@
 #include "pb/device.h"
 #include "tdl/chip.h"
 
-// Operations of devices for `chip`, which must outlive them; NULL when so many chips are in use that no slot is free,
-// or the chip is not controlled by queues. The same chip gives the same operations. Options of open():
+// Operations of devices for `chip`, which must outlive them; NULL when devices of 16 other chips are open, or
+// the chip is not controlled by queues. The same chip gives the same operations. Options of open():
 //   seed=N        N > 0: memory answers late by random amounts (default 0: by none)
 //   checks=0|1    faults for uninitialised reads, races and unused tokens (default 1); bounds are always checked
 //   limit=CYCLES  a submission that runs longer is a fault (default 10^12)

@@ -117,6 +117,9 @@ int machine__command_read(pb_device* device, const machine_site* site, machine_c
   if (insn->queue != site->queue)
     return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s belongs to queue %s", insn->name,
                              chip->queues[insn->queue].name);
+  for (int f = 0; f < insn->field_count; ++f)
+    if (insn->fields[f].state_writer >= 0)
+      mc->command.values[f] = device->state[insn->fields[f].state_writer][insn->fields[f].state_field];
   for (int d = 0; d < insn->dim_count; ++d)
     mc->extent[d] = insn->dims[d].field >= 0 ? mc->command.values[insn->dims[d].field] : insn->dims[d].max;
   mc->accumulates =

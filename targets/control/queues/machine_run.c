@@ -120,6 +120,35 @@ static int64_t window_beats(const pb_chip* chip, const machine_window* w) {
   return beats;
 }
 
+static int64_t phase(int64_t address, int64_t unit) { return (address % unit + unit) % unit; }
+
+// Cycles that a mover spends on its rows: it writes a beat a cycle, and reads one ahead of a row whose first beat needs
+// two.
+static int64_t mover_cycles(const pb_chip* chip, const machine_command* c) {
+  const pb_insn* insn = c->command.insn;
+  if (!insn->mover) return 0;
+  const machine_window *from = &c->windows[insn->expr[0].operand], *to = &c->windows[insn->dest];
+  if (from->rank != to->rank || memcmp(from->operand->dims, to->operand->dims, sizeof(int) * (size_t)to->rank) != 0)
+    return 0;
+  int64_t unit = beat_bytes(chip), cycles = 0, at[PB_MAX_INSN_DIMS] = {0};
+  int inner = to->rank - 1;
+  int64_t bytes = inner >= 0 ? to->extent[inner] * pb_type_bits(to->operand->type) / 8 : 1;
+  for (bool more = true; more;) {
+    int64_t source = from->address, target = to->address;
+    bool inside = !from->empty;
+    for (int k = 0; k < inner; ++k) {
+      source += at[k] * from->stride[k], target += at[k] * to->stride[k];
+      inside &= at[k] >= from->lo[k] && at[k] < from->hi[k];
+    }
+    int64_t in = (phase(source, unit) + bytes + unit - 1) / unit, out = (phase(target, unit) + bytes + unit - 1) / unit;
+    if (inside && in > 1 && phase(source, unit) > phase(target, unit)) ++out;
+    cycles += inside && in > out ? in : out;
+    more = false;
+    for (int k = inner - 1; k >= 0 && !more; --k) more = ++at[k] < to->extent[k] || (at[k] = 0);
+  }
+  return cycles;
+}
+
 // Each mover's rate: all that it can use, or an equal part of what the modest leave.
 static void share(const machine_timing* t, double* rate) {
   double left = 1;
@@ -364,6 +393,7 @@ static int start(pb_device* device, int q) {
   if (l->free_at > ready) ready = l->free_at;
   device->stall[q] += t->now - ready;
   take_tokens(device, q, c->command.waits);
+  memcpy(device->state[c->command.insn->index], c->command.values, sizeof *device->state);
   l->started = t->now;
   fetch(device, q);
   if (device->checks) {
@@ -373,6 +403,8 @@ static int start(pb_device* device, int q) {
   machine__execute(device, c);
   if (device->checks) machine__define(device, c);
   int64_t cycles = pb_cycles(c->command.insn, c->extent), beats = system_beats(device, c);
+  int64_t rows = mover_cycles(device->chip, c);
+  if (cycles < rows) cycles = rows;
   if (cycles < 1) cycles = 1;
   if (beats == 0) return retire(device, q, t->now + (uint64_t)cycles, done_after(device, c, t->now + (uint64_t)cycles));
   l->streaming = true;

@@ -86,6 +86,7 @@ struct pb_device {
   pb_submission kernel;
   bool submitted;
   uint32_t epoch;
+  int64_t (*state)[32]; // by instruction: the fields of the last of its commands, which StateFields refer to
   machine_timing* timing;
   machine_vectors* vectors;
   // counters since open
@@ -113,6 +114,10 @@ bool machine__memory_open(pb_device* device);
 void machine__memory_close(pb_device* device);
 void machine__memory_begin(pb_device* device); // a submission: what is on chip is undefined again
 const machine_allocation* machine__allocation(const pb_device* device, uint64_t address); // NULL: none
+int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
+int machine__free_all(pb_device* device);
+int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes);
+int machine__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes);
 void machine__mark_valid(machine_memory* memory, int64_t address, int64_t bytes);
 // First byte of [address, address + bytes) that was never written, or -1.
 int64_t machine__first_invalid(const machine_memory* memory, int64_t address, int64_t bytes);

@@ -163,7 +163,7 @@ module simnpu
     move_t move;
     logic dst_valid, dst_acc, unused_src_acc;
     address_t dst_addr;
-    simnpu_move_decode decode (.cmd(head[Q]), .args, .move);
+    simnpu_move_decode decode (.valid(takes[Q]), .cmd(head[Q]), .args, .move);
     simnpu_mover #(.BUFFER(LOAD_BUFFER)) mover (
         .clk, .rst, .cmd_valid(valid[Q]), .cmd(move), .cmd_take(takes[Q]),
         .src_valid(load_req[m]), .src_addr(load_addr[m]), .src_acc(unused_src_acc), .src_ready(load_ready[m]),
@@ -182,7 +182,7 @@ module simnpu
   logic [8*CHUNK-1:0] store_data;
   logic [CHUNK-1:0] store_strobe;
   move_t store_move;
-  simnpu_move_decode #(.STORE(1)) store_decode (.cmd(head[Q_ST]), .args, .move(store_move));
+  simnpu_move_decode #(.STORE(1)) store_decode (.valid(takes[Q_ST]), .cmd(head[Q_ST]), .args, .move(store_move));
   simnpu_mover #(.BUFFER(STORE_BUFFER)) store (
       .clk, .rst, .cmd_valid(valid[Q_ST]), .cmd(store_move), .cmd_take(takes[Q_ST]),
       .src_valid(store_src_valid), .src_addr(store_src), .src_acc(store_src_acc), .src_ready(sc_grant || ac_grant),

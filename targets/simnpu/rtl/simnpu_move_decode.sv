@@ -5,6 +5,7 @@ module simnpu_move_decode
 #(
     parameter bit STORE = 0
 ) (
+    input logic valid,  // there is a command: without one there is nothing to simulate
     input command_t cmd,
     input address_t args[ARGUMENTS],
     output move_t move
@@ -19,26 +20,32 @@ module simnpu_move_decode
   address_t dram;
   logic words, boxed;
   always_comb begin
-    words = cmd[7:0] == OP_LDA0 || cmd[7:0] == OP_LDA1 || cmd[7:0] == OP_STA;
-    boxed = cmd[7:0] == OP_LDS0 || cmd[7:0] == OP_LDS1;
-    dram = args[`FIELD(ARG)] + `FIELD(OFF);
-    move.src = STORE ? 32'(`FIELD(LOC)) : dram;
-    move.si = STORE ? 24'(`FIELD(LI)) : 24'(`FIELD(SI));
-    move.sj = STORE ? 24'(`FIELD(LJ)) : 24'(`FIELD(SJ));
-    move.src_acc = words;
-    move.dst = STORE ? dram : 32'(`FIELD(LOC));
-    move.di = STORE ? 24'(`FIELD(SI)) : 24'(`FIELD(LI));
-    move.dj = STORE ? 24'(`FIELD(SJ)) : 24'(`FIELD(LJ));
-    move.dst_acc = words;
-    move.ni = `FIELD(NI);
-    move.nj = `FIELD(NJ);
-    move.len = words ? {`FIELD(NB), 2'b0} : 14'(`FIELD(NB));
-    move.ilo = boxed ? `FIELD(ILO) : 0;
-    move.ihi = boxed ? `FIELD(IHI) : '1;
-    move.jlo = boxed ? `FIELD(JLO) : 0;
-    move.jhi = boxed ? `FIELD(JHI) : '1;
-    move.fill = `FIELD(FILL);
-    move.signals = cmd[SIGNAL_BIT+:QUEUES];
+    words = 0;
+    boxed = 0;
+    dram = 0;
+    move = '0;
+    if (valid) begin
+      words = cmd[7:0] == OP_LDA0 || cmd[7:0] == OP_LDA1 || cmd[7:0] == OP_STA;
+      boxed = cmd[7:0] == OP_LDS0 || cmd[7:0] == OP_LDS1;
+      dram = args[`FIELD(ARG)] + `FIELD(OFF);
+      move.src = STORE ? 32'(`FIELD(LOC)) : dram;
+      move.si = STORE ? 24'(`FIELD(LI)) : 24'(`FIELD(SI));
+      move.sj = STORE ? 24'(`FIELD(LJ)) : 24'(`FIELD(SJ));
+      move.src_acc = words;
+      move.dst = STORE ? dram : 32'(`FIELD(LOC));
+      move.di = STORE ? 24'(`FIELD(SI)) : 24'(`FIELD(LI));
+      move.dj = STORE ? 24'(`FIELD(SJ)) : 24'(`FIELD(LJ));
+      move.dst_acc = words;
+      move.ni = `FIELD(NI);
+      move.nj = `FIELD(NJ);
+      move.len = words ? {`FIELD(NB), 2'b0} : 14'(`FIELD(NB));
+      move.ilo = boxed ? `FIELD(ILO) : 0;
+      move.ihi = boxed ? `FIELD(IHI) : '1;
+      move.jlo = boxed ? `FIELD(JLO) : 0;
+      move.jhi = boxed ? `FIELD(JHI) : '1;
+      move.fill = `FIELD(FILL);
+      move.signals = cmd[SIGNAL_BIT+:QUEUES];
+    end
   end
 `undef FIELD
 `undef SAME

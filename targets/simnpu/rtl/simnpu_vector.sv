@@ -50,7 +50,7 @@ module simnpu_vector
   logic par_coming, par_coming_which, par_which;
   logic [WORD_ROW-1:0] prep_p[2];
 
-  simnpu_vector_decode decode (.cmd, .job(decoded));
+  simnpu_vector_decode decode (.valid(cmd_take), .cmd, .job(decoded));
 
   // Rows that commands in read, issue and the lanes will write, by memory.
   logic [1:0] hull_valid;

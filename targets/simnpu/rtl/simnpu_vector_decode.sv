@@ -16,6 +16,7 @@ module simnpu_vector_decode
   import simnpu_lane_types::*;
   import simnpu_function::*;
 (
+    input logic valid,  // there is a command: without one there is nothing to simulate
     input command_t cmd,
     output job_t job
 );
@@ -25,81 +26,83 @@ module simnpu_vector_decode
 
   always_comb begin
     job = '0;
-    job.tag.signals = cmd[SIGNAL_BIT+:QUEUES];
-    job.ni = `FIELD(VRQ, NI);
-    job.nj = `FIELD(VRQ, NJ);
-    case (cmd[7:0])
-      OP_VRQ: begin
-        `CODES(VRQ)
-        job.tag.op = REQUANTISE;
-        job.s[0] = `WINDOW(VRQ, 1, A);
-        job.par_used = 3;
-        job.par_row[0] = ACC_ROW_W'(`FIELD(VRQ, PB));
-        job.par_row[1] = ACC_ROW_W'(`FIELD(VRQ, PS));
-      end
-      OP_VADDQ: begin
-        `CODES(VADDQ)
-        job.tag.op = ADD_CODES;
-        job.s[0] = `WINDOW(VADDQ, 0, A);
-        job.s[1] = `WINDOW(VADDQ, 0, B);
-        job.par_used = 3;
-        job.par_row[0] = ACC_ROW_W'(`FIELD(VADDQ, PSA));
-        job.par_row[1] = ACC_ROW_W'(`FIELD(VADDQ, PSB));
-        job.tag.za = `FIELD(VADDQ, ZA);
-        job.tag.zb = `FIELD(VADDQ, ZB);
-      end
-      OP_VQ: begin
-        `CODES(VQ)
-        job.tag.op = QUANTISE;
-        job.s[0] = `WINDOW(VQ, 1, A);
-        job.par_used = 1;
-        job.par_row[0] = ACC_ROW_W'(`FIELD(VQ, PS));
-      end
-      OP_VMAXQ: begin
-        job.y = `WINDOW(VMAXQ, 0, Y);
-        job.tag.op = MAX_CODES;
-        job.s[0] = `WINDOW(VMAXQ, 0, A);
-        job.tag.keep = `FIELD(VMAXQ, ACC);
-        job.s[1] = job.y;
-        job.s[1].used = job.tag.keep;
-      end
-      OP_VSUMQ: begin  // one row of sums: read as a parameter, written after the last row of codes
-        job.y = '{used: 1, acc: 1, row: row_t'(`FIELD(VSUMQ, Y)), i_step: 0, j_step: 0};
-        job.tag.op = SUM_CODES;
-        job.s[0] = `WINDOW(VSUMQ, 0, A);
-        job.tag.keep = `FIELD(VSUMQ, ACC);
-        job.par_used = {1'b0, job.tag.keep};
-        job.par_row[0] = ACC_ROW_W'(`FIELD(VSUMQ, Y));
-      end
-      OP_VDQ: begin
-        job.y = `WINDOW(VDQ, 1, Y);
-        job.tag.op = DEQUANTISE;
-        job.s[0] = `WINDOW(VDQ, 0, A);
-        job.par_used = 1;
-        job.par_row[0] = ACC_ROW_W'(`FIELD(VDQ, PS));
-        job.tag.za = `FIELD(VDQ, ZA);
-      end
-      OP_VI2F: `UNARY(VI2F, CONVERT)
-      OP_VADD: `BINARY(VADD, ADD)
-      OP_VSUB: `BINARY(VSUB, SUB)
-      OP_VMUL: `BINARY(VMUL, MUL)
-      OP_VMAX: `BINARY(VMAX, MAX)
-      OP_VMIN: `BINARY(VMIN, MIN)
-      OP_VADDR: begin `BINARY(VADDR, ADD) job.tag.broadcast = 1; end
-      OP_VSUBR: begin `BINARY(VSUBR, SUB) job.tag.broadcast = 1; end
-      OP_VMULR: begin `BINARY(VMULR, MUL) job.tag.broadcast = 1; end
-      OP_VMAXR: begin `BINARY(VMAXR, MAX) job.tag.broadcast = 1; end
-      OP_VMINR: begin `BINARY(VMINR, MIN) job.tag.broadcast = 1; end
-      OP_VEXP2: begin `UNARY(VEXP2, FUNCTION) job.tag.which = EXP2; end
-      OP_VRECIP: begin `UNARY(VRECIP, FUNCTION) job.tag.which = RECIP; end
-      OP_VRSQRT: begin `UNARY(VRSQRT, FUNCTION) job.tag.which = RSQRT; end
-      OP_VRSUM: `REDUCE(VRSUM, ROW_SUM)
-      OP_VRMAX: `REDUCE(VRMAX, ROW_MAX)
-      default: ;
-    endcase
-    job.tag.to_acc = job.y.acc;
-    for (int n = 0; n < 2; ++n) job.s_last[n] = last_row(job.s[n], job.ni, job.nj);
-    job.y_last = last_row(job.y, job.ni, job.nj);
+    if (valid) begin
+      job.tag.signals = cmd[SIGNAL_BIT+:QUEUES];
+      job.ni = `FIELD(VRQ, NI);
+      job.nj = `FIELD(VRQ, NJ);
+      case (cmd[7:0])
+        OP_VRQ: begin
+          `CODES(VRQ)
+          job.tag.op = REQUANTISE;
+          job.s[0] = `WINDOW(VRQ, 1, A);
+          job.par_used = 3;
+          job.par_row[0] = ACC_ROW_W'(`FIELD(VRQ, PB));
+          job.par_row[1] = ACC_ROW_W'(`FIELD(VRQ, PS));
+        end
+        OP_VADDQ: begin
+          `CODES(VADDQ)
+          job.tag.op = ADD_CODES;
+          job.s[0] = `WINDOW(VADDQ, 0, A);
+          job.s[1] = `WINDOW(VADDQ, 0, B);
+          job.par_used = 3;
+          job.par_row[0] = ACC_ROW_W'(`FIELD(VADDQ, PSA));
+          job.par_row[1] = ACC_ROW_W'(`FIELD(VADDQ, PSB));
+          job.tag.za = `FIELD(VADDQ, ZA);
+          job.tag.zb = `FIELD(VADDQ, ZB);
+        end
+        OP_VQ: begin
+          `CODES(VQ)
+          job.tag.op = QUANTISE;
+          job.s[0] = `WINDOW(VQ, 1, A);
+          job.par_used = 1;
+          job.par_row[0] = ACC_ROW_W'(`FIELD(VQ, PS));
+        end
+        OP_VMAXQ: begin
+          job.y = `WINDOW(VMAXQ, 0, Y);
+          job.tag.op = MAX_CODES;
+          job.s[0] = `WINDOW(VMAXQ, 0, A);
+          job.tag.keep = `FIELD(VMAXQ, ACC);
+          job.s[1] = job.y;
+          job.s[1].used = job.tag.keep;
+        end
+        OP_VSUMQ: begin  // one row of sums: read as a parameter, written after the last row of codes
+          job.y = '{used: 1, acc: 1, row: row_t'(`FIELD(VSUMQ, Y)), i_step: 0, j_step: 0};
+          job.tag.op = SUM_CODES;
+          job.s[0] = `WINDOW(VSUMQ, 0, A);
+          job.tag.keep = `FIELD(VSUMQ, ACC);
+          job.par_used = {1'b0, job.tag.keep};
+          job.par_row[0] = ACC_ROW_W'(`FIELD(VSUMQ, Y));
+        end
+        OP_VDQ: begin
+          job.y = `WINDOW(VDQ, 1, Y);
+          job.tag.op = DEQUANTISE;
+          job.s[0] = `WINDOW(VDQ, 0, A);
+          job.par_used = 1;
+          job.par_row[0] = ACC_ROW_W'(`FIELD(VDQ, PS));
+          job.tag.za = `FIELD(VDQ, ZA);
+        end
+        OP_VI2F: `UNARY(VI2F, CONVERT)
+        OP_VADD: `BINARY(VADD, ADD)
+        OP_VSUB: `BINARY(VSUB, SUB)
+        OP_VMUL: `BINARY(VMUL, MUL)
+        OP_VMAX: `BINARY(VMAX, MAX)
+        OP_VMIN: `BINARY(VMIN, MIN)
+        OP_VADDR: begin `BINARY(VADDR, ADD) job.tag.broadcast = 1; end
+        OP_VSUBR: begin `BINARY(VSUBR, SUB) job.tag.broadcast = 1; end
+        OP_VMULR: begin `BINARY(VMULR, MUL) job.tag.broadcast = 1; end
+        OP_VMAXR: begin `BINARY(VMAXR, MAX) job.tag.broadcast = 1; end
+        OP_VMINR: begin `BINARY(VMINR, MIN) job.tag.broadcast = 1; end
+        OP_VEXP2: begin `UNARY(VEXP2, FUNCTION) job.tag.which = EXP2; end
+        OP_VRECIP: begin `UNARY(VRECIP, FUNCTION) job.tag.which = RECIP; end
+        OP_VRSQRT: begin `UNARY(VRSQRT, FUNCTION) job.tag.which = RSQRT; end
+        OP_VRSUM: `REDUCE(VRSUM, ROW_SUM)
+        OP_VRMAX: `REDUCE(VRMAX, ROW_MAX)
+        default: ;
+      endcase
+      job.tag.to_acc = job.y.acc;
+      for (int n = 0; n < 2; ++n) job.s_last[n] = last_row(job.s[n], job.ni, job.nj);
+      job.y_last = last_row(job.y, job.ni, job.nj);
+    end
   end
 endmodule
 `undef FIELD

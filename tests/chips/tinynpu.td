@@ -1,0 +1,197 @@
+//===- tinynpu.td - a small chip that exists as a description only --------===//
+//
+// An 8x8 int8 array and a vector unit behind three queues. It shares nothing
+// with the reference NPU but the schema: other memories and sizes, 24-byte
+// commands with the opcode at the top, rows with a single stride, weights
+// loaded by the array's own queue, loads and stores in one queue.
+//===----------------------------------------------------------------------===//
+include "pb.td"
+
+defvar N = 8;
+
+def tinynpu : Chip {
+  let Summary = "Test chip: an 8x8 int8 array, three queues, 24-byte commands";
+  let Name = "tinynpu";
+  let Schema = PB_SCHEMA;
+  let Revision = 1;
+  let Control = "queues";
+  let MHz = 400;
+  let Arguments = 8;
+  let CommandBytes = 24;
+}
+
+def EXT : Memory { let Scope = "system"; let Bytes = !shl(1, 26); let RowBytes = 8; let BytesPerCycle = 8; let Latency = 60; }
+def BUF : Memory { let Bytes = !mul(32, 1024); let RowBytes = N; let Banks = 2; let BytesPerCycle = !mul(4, N); let Latency = 1; }
+def SUM : Memory { let Bytes = !mul(1024, !mul(4, N)); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
+def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = N; let Banks = 2; let BytesPerCycle = N; }
+
+def DM : Queue { let Depth = 2; let Tokens = 15; }   // between EXT and the chip, both ways
+def MX : Queue { let Depth = 2; let Tokens = 15; }   // the array and its weights
+def VX : Queue { let Depth = 2; let Tokens = 15; }   // the vector unit
+def : Tokens { let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3; }
+
+class Op<Queue q, bits<6> op> : Instruction<q> {
+  let Inst{191-186} = op;
+}
+
+//===----------------------------------------------------------------------===//
+// Movers
+//===----------------------------------------------------------------------===//
+
+class Ext<Type t, list<string> dims, list<string> strides> : Window<EXT, t, dims, "off", strides, 1> {
+  let Slot = "arg";
+}
+
+class Move<bits<6> op> : Op<DM, op> {
+  bits<3> arg; bits<26> off; bits<18> si; bits<16> sj; bits<8> ni; bits<8> nj; bits<10> nb;
+  bits<15> loc; bits<14> li; bits<12> lj; bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
+  let Mover = 1;
+  let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
+  let Inst{20-6} = loc;    let Inst{34-21} = li;    let Inst{46-35} = lj;
+  let Inst{54-47} = ni;    let Inst{62-55} = nj;    let Inst{72-63} = nb;
+  let Inst{75-73} = arg;   let Inst{101-76} = off;  let Inst{119-102} = si; let Inst{135-120} = sj;
+  let Latency = 8;
+}
+
+def ExtBox : Ext<I8, ["i", "j", "b"], ["si", "sj", "elem"]> {
+  let BoxLo = ["ilo", "jlo", ""];
+  let BoxHi = ["ihi", "jhi", ""];
+  let Fill = "fill";
+}
+
+def GETB : Move<1> {
+  let Summary = "load a box of bytes, filling what lies outside";
+  let Operands = (ins ExtBox:$src, Window<BUF, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv $b, 8)));
+  let Inst{143-136} = ilo; let Inst{151-144} = ihi; let Inst{159-152} = jlo; let Inst{167-160} = jhi;
+  let Inst{175-168} = fill;
+  let Signed = ["fill", "off"];
+}
+def GETW : Move<2> {
+  let Summary = "load 32-bit words";
+  let Operands = (ins Ext<I32, ["i", "j", "b"], ["si", "sj", "elem"]>:$src,
+                      Window<SUM, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 8)));
+}
+def PUTB : Move<3> {
+  let Summary = "store bytes";
+  let Operands = (ins Window<BUF, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$src,
+                      Ext<I8, ["i", "j", "b"], ["si", "sj", "elem"]>:$dst);
+  let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv $b, 8)));
+}
+def PUTW : Move<4> {
+  let Summary = "store 32-bit words";
+  let Operands = (ins Window<SUM, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$src,
+                      Ext<I32, ["i", "j", "b"], ["si", "sj", "elem"]>:$dst);
+  let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 8)));
+}
+
+//===----------------------------------------------------------------------===//
+// The array
+//===----------------------------------------------------------------------===//
+
+def SETW : Op<MX, 8> {
+  let Summary = "load an 8x8 tile of weights into one of two banks";
+  bits<1> bank; bits<12> src; bits<8> step;
+  let Dims = [Dim<"k", N>, Dim<"n", N>];
+  let Operands = (ins Window<BUF, I8, ["k", "n"], "src", ["step", "elem"]>:$s,
+                      Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d);
+  let Semantics = (set $d, $s);
+  let Cycles = N;
+  let Latency = 2;
+  let Inst{6} = bank; let Inst{18-7} = src; let Inst{26-19} = step;
+}
+
+def MUL : Op<MX, 9> {
+  let Summary = "multiply rows by the weights in a bank; set or add to rows of sums";
+  bits<1> bank; bits<1> keep; bits<8> n_; bits<12> a; bits<8> da; bits<10> c; bits<7> dc;
+  let Dims = [Dim<"m", 255, "n_">, Dim<"n", N>, Dim<"k", N>];
+  let Operands = (ins Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$wt,
+                      Window<BUF, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
+                      Imm<I1>:$keep,
+                      Window<SUM, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
+  let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $wt)));
+  let Cycles = (plus $m, 2);
+  let Latency = 10;
+  let Inst{6} = bank; let Inst{7} = keep; let Inst{23-16} = n_;
+  let Inst{35-24} = a; let Inst{43-36} = da; let Inst{53-44} = c; let Inst{60-54} = dc;
+}
+
+//===----------------------------------------------------------------------===//
+// The vector unit: two cycles a row.
+//===----------------------------------------------------------------------===//
+
+class Vec<bits<6> op> : Op<VX, op> {
+  bits<8> n_; bits<12> a; bits<8> da; bits<12> y; bits<8> dy;
+  let Dims = [Dim<"m", 255, "n_">, Dim<"n", N>];
+  let Cycles = (times $m, 2);
+  let Latency = 6;
+  let Inst{13-6} = n_; let Inst{25-14} = a; let Inst{33-26} = da; let Inst{45-34} = y; let Inst{53-46} = dy;
+}
+class Code<bits<6> op> : Vec<op> {
+  bits<8> zp; bits<8> lo; bits<8> hi;
+  let Inst{61-54} = zp; let Inst{69-62} = lo; let Inst{77-70} = hi;
+}
+defvar YC = Window<BUF, I8, ["m", "n"], "y", ["dy", "elem"]>;
+defvar AC = Window<BUF, I8, ["m", "n"], "a", ["da", "elem"]>;
+
+def REQ : Code<16> {
+  let Summary = "requantise sums";
+  bits<10> pb; bits<10> ps;
+  let Operands = (ins YC:$d, Window<SUM, I32, ["m", "n"], "a", ["da", "elem"]>:$x,
+                      Window<SUM, I32, ["n"], "pb", ["elem"]>:$bias, Window<SUM, F32, ["n"], "ps", ["elem"]>:$scale,
+                      Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi);
+  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul (sitofp (add $x, $bias)), $scale)), (sitofp $zp)),
+                                              (sitofp $lo)), (sitofp $hi))));
+  let Signed = ["zp", "lo", "hi"];
+  let Inst{87-78} = pb; let Inst{97-88} = ps;
+}
+def ADDC : Code<17> {
+  let Summary = "add two quantised tensors and requantise";
+  bits<12> b; bits<8> db; bits<10> psa; bits<10> psb; bits<8> za; bits<8> zb;
+  let Operands = (ins AC:$x, Window<BUF, I8, ["m", "n"], "b", ["db", "elem"]>:$z,
+                      Window<SUM, F32, ["n"], "psa", ["elem"]>:$sa, Window<SUM, F32, ["n"], "psb", ["elem"]>:$sb,
+                      Imm<I8>:$za, Imm<I8>:$zb, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
+  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven
+                      (add (mul (sub (sitofp $x), (sitofp $za)), $sa), (mul (sub (sitofp $z), (sitofp $zb)), $sb))),
+                      (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
+  let Signed = ["za", "zb", "zp", "lo", "hi"];
+  let Inst{89-78} = b; let Inst{97-90} = db; let Inst{107-98} = psa; let Inst{117-108} = psb;
+  let Inst{125-118} = za; let Inst{133-126} = zb;
+}
+def QNT : Code<18> {
+  let Summary = "quantise f32";
+  bits<10> ps;
+  let Operands = (ins Window<SUM, F32, ["m", "n"], "a", ["da", "elem"]>:$x,
+                      Window<SUM, F32, ["n"], "ps", ["elem"]>:$scale, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
+  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul $x, $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
+  let Signed = ["zp", "lo", "hi"];
+  let Inst{87-78} = ps;
+}
+def MAXC : Vec<19> {
+  let Summary = "keep the larger code";
+  bits<1> keep;
+  let Operands = (ins AC:$x, Imm<I1>:$keep, YC:$d);
+  let Semantics = (acc_max $d, $keep, $x);
+  let Inst{54} = keep;
+}
+def SUMC : Vec<20> {
+  let Summary = "sum codes over rows";
+  bits<1> keep;
+  let Operands = (ins AC:$x, Imm<I1>:$keep, Window<SUM, I32, ["n"], "y", ["elem"]>:$d);
+  let Semantics = (acc_add $d, $keep, (sext $x));
+  let Inst{54} = keep;
+}
+def DEQ : Vec<21> {
+  let Summary = "dequantise codes to f32";
+  bits<10> ps; bits<8> za;
+  let Operands = (ins AC:$x, Window<SUM, F32, ["n"], "ps", ["elem"]>:$scale, Imm<I8>:$za,
+                      Window<SUM, F32, ["m", "n"], "y", ["dy", "elem"]>:$d);
+  let Semantics = (set $d, (mul (sub (sitofp $x), (sitofp $za)), $scale));
+  let Signed = ["za"];
+  let Inst{63-54} = ps; let Inst{71-64} = za;
+}
