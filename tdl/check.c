@@ -131,7 +131,6 @@ static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
   for (int i = 0; i < chip->insn_count; ++i)
     for (int j = i + 1; j < chip->insn_count; ++j) {
       const pb_insn *a = &chip->insns[i], *b = &chip->insns[j];
-      if (a->queue != b->queue) continue;
       bool differ = false;
       for (int k = 0; k < PB_COMMAND_BITS / 8; ++k) differ |= ((a->fixed_value[k] ^ b->fixed_value[k]) & a->fixed_mask[k] & b->fixed_mask[k]) != 0;
       pb_place place = place_of(b);
@@ -177,9 +176,9 @@ static void check_functions(const pb_chip* chip, pb_diag* diag, int* faults) {
 
 void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb_place place = {.file = chip->file};
+  if (chip->command_bytes < 0 || chip->command_bytes > PB_COMMAND_BITS / 8) FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
   if (chip->control == PB_CONTROL_QUEUES) {
-    if (chip->command_bytes < 4 || chip->command_bytes > PB_COMMAND_BITS / 8)
-      FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
+    if (chip->command_bytes < 4) FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
     int apart = chip->wait_bit > chip->signal_bit ? chip->wait_bit - chip->signal_bit : chip->signal_bit - chip->wait_bit;
     if (apart < chip->queue_count) FAULT(3256, "a bit for each queue on both sides", "WaitBit %d and SignalBit %d overlap", chip->wait_bit, chip->signal_bit);
   }

@@ -64,6 +64,9 @@ static const char* get_text(const record* rec, const char* field) {
   return "";
 }
 
+// A string, or "" for whatever else stands there: the text may come from a stranger's engine.
+static const char* text_of(json_t* v) { return json_is_string(v) ? json_string_value(v) : ""; }
+
 static const char* get_def(json_t* v) {
   json_t* def = json_object_get(v, "def");
   return json_is_string(def) ? json_string_value(def) : NULL;
@@ -96,7 +99,7 @@ static void read_chip_record(reader* r) {
     return;
   }
   static const char* const controls[] = {"threads", "grid", "queues"};
-  record rec = open_record(r, json_string_value(json_array_get(list, 0)));
+  record rec = open_record(r, text_of(json_array_get(list, 0)));
   c->name = get_text(&rec, "Name");
   c->summary = get_text(&rec, "Summary");
   c->revision = (int)get_int(&rec, "Revision", 0);
@@ -109,7 +112,7 @@ static void read_chip_record(reader* r) {
   json_t* variants = json_object_get(rec.json, "Variants");
   bool known = c->variant[0] == 0;
   for (size_t k = 0; k < json_array_size(variants); ++k)
-    known |= !strcmp(json_string_value(json_array_get(variants, k)), c->variant);
+    known |= !strcmp(text_of(json_array_get(variants, k)), c->variant);
   if (!known) fault(&rec, 3022, "list it in Variants", "has no variant '%s'", c->variant);
 }
 
@@ -122,7 +125,7 @@ static void read_memories(reader* r) {
   c->memories = PB_NEW_ARRAY(&c->arena, pb_memory, (size_t)c->memory_count + 1);
   c->system_memory = -1;
   for (int k = 0; k < c->memory_count; ++k) {
-    record rec = open_record(r, json_string_value(json_array_get(list, (size_t)k)));
+    record rec = open_record(r, text_of(json_array_get(list, (size_t)k)));
     pb_memory* m = &c->memories[k];
     m->name = keep(r, rec.name);
     m->kind = (pb_memory_kind)choice(&rec, "Kind", kinds, 3);
@@ -162,7 +165,15 @@ static void read_queues(reader* r) {
   record rec = open_record(r, json_string_value(json_array_get(tokens, 0)));
   c->wait_bit = (int)get_int(&rec, "WaitBit", 0);
   c->signal_bit = (int)get_int(&rec, "SignalBit", 0);
+  int bits = 8 * (c->command_bytes < 0 ? 0 : c->command_bytes > PB_COMMAND_BITS / 8 ? PB_COMMAND_BITS / 8 : c->command_bytes);
   json_t* list = json_object_get(rec.json, "Queues");
+  int count = (int)json_array_size(list);
+  for (int side = 0; side < 2; ++side) {
+    int* bit = side ? &c->signal_bit : &c->wait_bit;
+    if (*bit >= 0 && *bit <= bits - count) continue;
+    fault(&rec, 3045, "bits inside the command", "%s is %d: %d queues need bits of the command's %d", side ? "SignalBit" : "WaitBit", *bit, count, bits);
+    *bit = 0;
+  }
   c->queue_count = (int)json_array_size(list);
   if (c->queue_count < 1 || c->queue_count > PB_MAX_QUEUES) {
     fault(&rec, 3041, "1 to 16", "%d queues", c->queue_count);
@@ -176,7 +187,7 @@ static void read_queues(reader* r) {
     if (c->queues[k].tokens < 1) fault(&q, 3043, "1 or more", "Tokens is %d", c->queues[k].tokens);
   }
   for (size_t k = 0; k < json_array_size(instances(r, "Queue")); ++k) {
-    const char* name = json_string_value(json_array_get(instances(r, "Queue"), k));
+    const char* name = text_of(json_array_get(instances(r, "Queue"), k));
     bool listed = false;
     for (int q = 0; q < c->queue_count; ++q) listed |= !strcmp(c->queues[q].name, name);
     record q = open_record(r, name);
@@ -189,7 +200,7 @@ static void read_functions(reader* r) {
   pb_chip* c = r->chip;
   c->functions = PB_NEW_ARRAY(&c->arena, pb_function, json_array_size(list) + 1);
   for (size_t k = 0; k < json_array_size(list); ++k) {
-    record rec = open_record(r, json_string_value(json_array_get(list, k)));
+    record rec = open_record(r, text_of(json_array_get(list, k)));
     pb_function* f = &c->functions[c->function_count++];
     f->name = get_text(&rec, "Name");
     f->table_bits = (int)get_int(&rec, "TableBits", 6);
@@ -209,7 +220,7 @@ static const struct {
 
 static pb_type read_type(reader* r, const record* rec, const char* field) {
   const char* def = get_def(json_object_get(rec->json, field));
-  const char* name = def ? json_string_value(json_object_get(json_object_get(r->root, def), "Name")) : NULL;
+  const char* name = def ? text_of(json_object_get(json_object_get(r->root, def), "Name")) : NULL;
   for (size_t k = 0; name && k < sizeof type_names / sizeof *type_names; ++k)
     if (!strcmp(name, type_names[k].name)) return type_names[k].type;
   fault(rec, 3060, "I1, I8, I16, I32, F32, BF16 or F16", "an element type that is not known");
@@ -247,11 +258,14 @@ static void read_fields(const record* rec, pb_insn* insn) {
     pb_field* f = &insn->fields[insn->field_count++];
     *f = (pb_field){.name = keep(rec->r, key), .width = (int)json_array_size(value), .state_writer = -1, .state_field = -1};
     memset(f->bits, 0xff, sizeof f->bits);
-    if (f->width > 64) fault(rec, 3071, "64 bits at most", "field '%s' has %d bits", key, f->width);
+    if (f->width > 64) {
+      fault(rec, 3071, "64 bits at most", "field '%s' has %d bits", key, f->width);
+      f->width = 64;
+    }
   }
   json_t* names = json_object_get(rec->json, "Signed");
   for (size_t k = 0; k < json_array_size(names); ++k)
-    insn->fields[field_named(rec, insn, json_string_value(json_array_get(names, k)), 3072, "Signed")].is_signed = true;
+    insn->fields[field_named(rec, insn, text_of(json_array_get(names, k)), 3072, "Signed")].is_signed = true;
 }
 
 static void read_encoding(const record* rec, pb_insn* insn) {
@@ -376,7 +390,7 @@ static void read_window(const record* rec, const record* w, pb_insn* insn, pb_op
 static bool instance_of(json_t* json, const char* class) {
   json_t* supers = json_object_get(json, "!superclasses");
   for (size_t k = 0; k < json_array_size(supers); ++k)
-    if (!strcmp(json_string_value(json_array_get(supers, k)), class)) return true;
+    if (!strcmp(text_of(json_array_get(supers, k)), class)) return true;
   return false;
 }
 
@@ -590,7 +604,7 @@ static void read_insns(reader* r) {
   size_t n = json_array_size(list);
   line_of* order = PB_NEW_ARRAY(&r->chip->arena, line_of, n + 1);
   for (size_t k = 0; k < n; ++k) {
-    const char* name = json_string_value(json_array_get(list, k));
+    const char* name = text_of(json_array_get(list, k));
     record rec = open_record(r, name);
     order[k] = (line_of){name, rec.place.line, k};
   }

@@ -17,9 +17,9 @@ defvar PB_SCHEMA = 1;
 
 // Kind: "int" (two's complement) or "float" (IEEE 754 or as named).
 class Type<string name, int width, string kind> {
-  string Name = name;
-  int Bits = width;
-  string Kind = kind;
+  string Name = name;           // as IR spells it
+  int Bits = width;             // of one element
+  string Kind = kind;           // "int" or "float"
 }
 def I1   : Type<"i1", 1, "int">;
 def I8   : Type<"i8", 8, "int">;
@@ -48,10 +48,10 @@ class Chip {
 
 // A place where parallel work can go: a thread, a core, a queue of its own.
 class Level {
-  string Name = ?;
-  int Max = ?;
-  string Sync = "none";         // "barrier", "tokens", "none"
-  int SyncCycles = 0;
+  string Name = ?;              // in reports
+  int Max = ?;                  // how many there are
+  string Sync = "none";         // how its members wait for each other: "barrier", "tokens", "none"
+  int SyncCycles = 0;           // what one such wait costs
 }
 
 //===----------------------------------------------------------------------===//
@@ -61,7 +61,7 @@ class Level {
 class Memory {
   string Kind = "addressed";    // "addressed", "registers" or "fifo"
   string Scope = "chip";        // "system" (the one that tensors live in), "chip", "core", "thread"
-  int Bytes = ?;
+  int Bytes = ?;                // whole size
   int RowBytes = ?;             // bytes moved by one access; an address unit of `row` windows
   int Banks = 1;                // rows interleave over banks: bank = row mod Banks
   int Ports = 1;                // accesses a bank serves in one cycle
@@ -91,10 +91,10 @@ class Queue {
 // An iteration dimension of an instruction. Extent from Min to Max; Field names
 // the encoded field that carries it, "" means that the extent is always Max.
 class Dim<string name, int max, string count = "", int min = 1> {
-  string Name = name;
-  int Min = !if(!eq(count, ""), max, min);
-  int Max = max;
-  string Field = count;
+  string Name = name;           // as in a window's Dims, and $name in Cycles
+  int Min = !if(!eq(count, ""), max, min); // least extent
+  int Max = max;                // largest extent
+  string Field = count;         // the encoded field with the extent
 }
 
 // A window on a memory: element (d0, d1, ...) of the operand lies at
@@ -105,37 +105,37 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // Unit is the memory's RowBytes unless said.
 // Slot names the field with the argument slot, for windows on system memory.
 class Window<Memory mem, Type type, list<string> dims, string base, list<string> strides, int unit = 0> {
-  Memory Mem = mem;
-  Type Elem = type;
-  list<string> Dims = dims;
-  string Base = base;
-  list<string> Strides = strides;
-  int Unit = !if(!eq(unit, 0), mem.RowBytes, unit);
-  string Slot = "";
+  Memory Mem = mem;             // where it lies
+  Type Elem = type;             // of one element
+  list<string> Dims = dims;     // the dims that walk it, outermost first
+  string Base = base;           // field: place of the first element, in Units
+  list<string> Strides = strides; // one for each of Dims
+  int Unit = !if(!eq(unit, 0), mem.RowBytes, unit); // bytes of one step of Base and of stride fields
+  string Slot = "";             // field: the argument slot; on the system's memory only
   // A box [lo, hi) per dimension, by field names; outside it the window reads as
   // the field Fill (or 0). "" = unbounded. Only for windows that are read.
   list<string> BoxLo = [];
-  list<string> BoxHi = [];
-  string Fill = "";
+  list<string> BoxHi = [];      // the box's ends
+  string Fill = "";             // field: what is read outside the box; "": 0
 }
 
 // A scalar in the command itself.
 class Imm<Type type> {
-  Type Elem = type;
+  Type Elem = type;             // the encoded field is named like the operand
 }
 
 // Operators of Operands, Semantics and Cycles.
-def ins;
+def ins;      // (ins operand:$name, ...)
 // Semantics: what to do with the value, for every point of the destination's dims
 def set;      // (set $d, e)             d[...] = e
 def acc_add;  // (acc_add $d, $flag, e)  d[...] = (flag ? d[...] : 0) + sum of e over the dims that d lacks
 def acc_max;  // (acc_max $d, $flag, e)  the same with max and the type's least value
 // Semantics: values. Types follow the operands; no implicit conversion.
-def add;
-def sub;
-def mul;
-def max;
-def min;
+def add;      // sum; integers wrap
+def sub;      // difference; integers wrap
+def mul;      // product; integers wrap, f32 rounded once
+def max;      // the larger
+def min;      // the smaller
 def sext;       // (sext $a): to i32
 def sitofp;     // i8 or i32 to f32, round to nearest even
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
@@ -144,28 +144,28 @@ def exp2;       // the Function named exp2
 def recip;      // the Function named recip
 def rsqrt;      // the Function named rsqrt
 // Cycles: integers over dims and fields
-def plus;
-def times;
-def ceildiv;
-def maximum;
+def plus;     // (plus a, b): sum
+def times;    // (times a, b): product
+def ceildiv;  // (ceildiv a, b): quotient, rounded up
+def maximum;  // (maximum a, b): the larger
 
 // Numbers are carried by these in a Semantics dag: (add $x, (f32c "0.5")), (i32c 3)
-def f32c;
-def i32c;
+def f32c;     // a number of type f32, as text
+def i32c;     // a number of type i32
 
 // A field of an instruction whose value stands in state written by another one.
 class StateField<string name, string writer, string writerName> {
-  string Field = name;
-  string Writer = writer;
-  string WriterField = writerName;
+  string Field = name;          // of this instruction
+  string Writer = writer;       // the instruction that writes the state
+  string WriterField = writerName; // and its field
 }
 
 class Instruction<Queue queue> {
-  Queue Q = queue;
-  string Summary = "";
-  list<Dim> Dims = ?;
+  Queue Q = queue;              // that executes it
+  string Summary = "";          // one line for the manual
+  list<Dim> Dims = ?;           // at most 6
   dag Operands = ?;             // (ins Window<...>:$a, Imm<F32>:$s, ...)
-  dag Semantics = ?;
+  dag Semantics = ?;            // (set $d, e), (acc_add $d, $flag, e) or (acc_max $d, $flag, e)
   dag Cycles = ?;               // how long its queue is busy
   int Latency = 0;              // further cycles until what it wrote is visible
   bits<256> Inst = ?;           // from bit 0 of byte 0 up; unset bits are 0
@@ -177,16 +177,16 @@ class Instruction<Queue queue> {
 
 // Where tokens stand in every command: one bit for each queue, in order of Queues.
 class Tokens {
-  list<Queue> Queues = ?;
-  int WaitBit = ?;
-  int SignalBit = ?;
+  list<Queue> Queues = ?;       // all of them; bit k of both sets is queue k
+  int WaitBit = ?;              // first bit of the set of queues to wait for
+  int SignalBit = ?;            // first bit of the set of queues to signal
 }
 
-// A function that a unit approximates. Bits exact: range reduction, then a table of
+// A function that a unit approximates, defined to the bit: range reduction, then a table of
 // 2^TableBits segments with a polynomial of degree Degree and coefficients of f32.
 class Function {
   string Name = ?;              // "exp2", "recip", "rsqrt"
-  int TableBits = ?;
-  int Degree = ?;
+  int TableBits = ?;            // log2 of the table's segments
+  int Degree = ?;               // of the polynomial in each segment
   string MaxUlp = ?;            // stated error, checked by test
 }

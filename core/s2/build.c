@@ -57,6 +57,12 @@ static pb_access new_local(builder* b, pb_type type, int rank, const int64_t* sh
 
 static void print(builder* b, pb_nest* nest) { pb_nest_print(&b->nests, nest, 1, &b->serial); }
 
+// A dim of the nest whatever its extent: channels keep theirs, since a later layout may pad them to whole lanes.
+static int add_channels(pb_nest* nest, int64_t extent) {
+  nest->extent[nest->dim_count] = extent;
+  return nest->dim_count++;
+}
+
 // A dim of the nest, unless it is 1 long: then -1 and every index that it moves stays 0.
 static int add_dim(pb_nest* nest, int64_t extent) {
   if (extent == 1) return -1;
@@ -76,7 +82,7 @@ static void fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t
   for (int r = 0; r < access.rank; ++r) {
     if (hi[r] <= lo[r]) return;
     access.index[r].cst = lo[r];
-    move(&access, r, add_dim(&nest, hi[r] - lo[r]), 1);
+    move(&access, r, r == 1 ? add_channels(&nest, hi[r] - lo[r]) : add_dim(&nest, hi[r] - lo[r]), 1);
   }
   nest.access[nest.access_count++] = access;
   pb_nest_const(&nest, access.type, value);
@@ -99,7 +105,7 @@ static pb_access padded(builder* b, const pb_s1_op* op, double value) {
   pb_nest nest = start(op, "copy");
   pb_access inside = p;
   for (int r = 0; r < 4; ++r) {
-    int d = add_dim(&nest, x.shape[r]);
+    int d = r == 1 ? add_channels(&nest, x.shape[r]) : add_dim(&nest, x.shape[r]);
     move(&x, r, d, 1);
     move(&inside, r, d, 1);
     inside.index[r].cst = r == 2 ? top : r == 3 ? left : 0;
@@ -129,7 +135,7 @@ static int from_codes(pb_nest* n, int access, double zero) {
 
 // The element-by-element walk over a value: one dim for each index. `dims[r]`: -1 where the extent is 1.
 static void walk(pb_nest* nest, const pb_access* shape, int* dims) {
-  for (int r = 0; r < shape->rank; ++r) dims[r] = add_dim(nest, shape->shape[r]);
+  for (int r = 0; r < shape->rank; ++r) dims[r] = r == 1 ? add_channels(nest, shape->shape[r]) : add_dim(nest, shape->shape[r]);
 }
 
 static pb_access along(pb_access access, const int* dims) {
@@ -179,8 +185,8 @@ static void conv(builder* b, const pb_s1_op* op) {
   init(b, op, &acc, 0);
   pb_nest n = start(op, "reduce");
   int64_t outs = y.shape[1] / op->groups, ins = w.shape[1];
-  int g = add_dim(&n, op->groups), o = add_dim(&n, outs), h = add_dim(&n, y.shape[2]), v = add_dim(&n, y.shape[3]);
-  int c = add_dim(&n, ins), r = add_dim(&n, op->window[0]), s = add_dim(&n, op->window[1]);
+  int g = add_dim(&n, op->groups), o = op->groups > 1 ? add_dim(&n, outs) : add_channels(&n, outs), h = add_dim(&n, y.shape[2]), v = add_dim(&n, y.shape[3]);
+  int c = op->groups > 1 ? add_dim(&n, ins) : add_channels(&n, ins), r = add_dim(&n, op->window[0]), s = add_dim(&n, op->window[1]);
   move(&x, 1, g, ins);
   move(&x, 1, c, 1);
   move(&x, 2, h, op->stride[0]);
@@ -214,7 +220,7 @@ static void gemm(builder* b, const pb_s1_op* op) {
   pb_access acc = new_local(b, PB_I32, 2, y.shape);
   init(b, op, &acc, 0);
   pb_nest n = start(op, "reduce");
-  int o = add_dim(&n, y.shape[1]), dims[PB_NEST_RANK];
+  int o = add_channels(&n, y.shape[1]), dims[PB_NEST_RANK];
   pb_access shape = x;
   walk(&n, &shape, dims);
   move(&w, 0, o, 1);
@@ -239,7 +245,7 @@ static void maxpool(builder* b, const pb_s1_op* op) {
   pb_access y = on_value(b, op->y), x = padded(b, op, -128);
   init(b, op, &y, -128);
   pb_nest n = start(op, "reduce");
-  int c = add_dim(&n, y.shape[1]), h = add_dim(&n, y.shape[2]), v = add_dim(&n, y.shape[3]);
+  int c = add_channels(&n, y.shape[1]), h = add_dim(&n, y.shape[2]), v = add_dim(&n, y.shape[3]);
   int r = add_dim(&n, op->window[0]), s = add_dim(&n, op->window[1]);
   move(&x, 1, c, 1);
   move(&x, 2, h, op->stride[0]);
@@ -262,7 +268,7 @@ static void average(builder* b, const pb_s1_op* op) {
   pb_access acc = new_local(b, PB_I32, 4, y.shape);
   init(b, op, &acc, 0);
   pb_nest n = start(op, "reduce");
-  int c = add_dim(&n, y.shape[1]), h = add_dim(&n, op->window[0]), v = add_dim(&n, op->window[1]);
+  int c = add_channels(&n, y.shape[1]), h = add_dim(&n, op->window[0]), v = add_dim(&n, op->window[1]);
   move(&x, 1, c, 1);
   move(&x, 2, h, 1);
   move(&x, 3, v, 1);

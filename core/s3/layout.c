@@ -95,6 +95,33 @@ static void keep_plain(layouter* l, int value) {
     }
 }
 
+// Whether only this nest reads the value, directly or through a padded copy of it.
+static bool read_by_alone(const layouter* l, int value, int nest) {
+  for (int k = 0; k < l->program.nest_count; ++k) {
+    if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
+    const pb_nest* copy = &l->program.nests[k];
+    if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
+    if (!read_by_alone(l, l->program.value_of[k][copy->access_count - 1], nest)) return false;
+  }
+  return true;
+}
+
+// A plain tensor may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
+static bool can_be_plain(const layouter* l, int value, int nest) {
+  if (!read_by_alone(l, value, nest)) return false;
+  for (int k = 0; k < l->program.nest_count; ++k) {
+    if (!pb_program_writes(&l->program, k, value)) continue;
+    const pb_nest* maker = &l->program.nests[k];
+    if (maker->reduce != PB_SET) return false;
+    for (int a = 0; a + 1 < maker->access_count; ++a) {
+      int from = l->program.value_of[k][a];
+      bool outside = l->program.values[from].kind != PB_VALUE_LOCAL;
+      if (!outside && (maker->expr_count != 1 || !can_be_plain(l, from, nest))) return false;
+    }
+  }
+  return true;
+}
+
 static void choose(layouter* l) {
   for (int v = 0; v < l->program.value_count; ++v) {
     const pb_value* value = &l->program.values[v];
@@ -113,7 +140,7 @@ static void choose(layouter* l) {
     }
     pb_roles roles;
     if (!nest_roles(l, n, &roles)) continue;
-    l->gathers[n] = should_gather(l, nest, &roles);
+    l->gathers[n] = should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);
     if (l->gathers[n]) keep_plain(l, l->program.value_of[n][roles.x]);
   }
 }
@@ -285,6 +312,66 @@ static void rewrite_plain(layouter* l, int n) {
   rewrite_accesses(l, n, &s, nest, &out);
   if (nest->reduce == PB_SET) splat_factors(l, &out);
   pb_nest_print(&l->nests, &out, 1, &l->serial);
+}
+
+// A pointwise nest that would read a plain tensor and write a blocked one: lanes of the one are not lanes of the other.
+// So it writes a plain tensor, and a copy, which movers can do, turns that into blocks.
+static bool mixes_layouts(const layouter* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  if (nest->reduce != PB_SET || nest->expr_count < 2) return false;
+  if (l->values[l->program.value_of[n][nest->access_count - 1]].kind != LAYOUT_BLOCKED) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a];
+    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind == LAYOUT_PLAIN) return true;
+  }
+  return false;
+}
+
+// Copies blocks [first, first + count) of a plain tensor into the blocked value v. `boxed`: the last one is not full; its
+// missing lanes become 0.
+static void copy_blocks(layouter* l, const pb_nest* nest, const pb_access* plain, int v, const bool* lanes, int channel,
+                        int64_t first, int64_t count, bool boxed) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  bool none[PB_NEST_DIMS] = {0};
+  pb_nest part = *nest, copy = {.name = nest->name, .part = "copy", .access_count = 2};
+  split s;
+  if (channel >= 0) part.extent[channel] = count * l->lanes;
+  split_dims(l, &part, lanes, none, &copy, &s);
+  copy.access[0] = *plain;
+  for (int r = 0; r < plain->rank; ++r) spread(l, &s, &store->index[r], nest->dim_count, &copy.access[0].index[r]);
+  copy.access[0].index[1].cst += first * l->lanes;
+  copy.access[0].boxed = boxed;
+  rewrite_access(l, &s, &part, v, store, &copy.access[1]);
+  copy.access[1].index[1].cst += first;
+  pb_nest_load(&copy, 0);
+  pb_nest_print(&l->nests, &copy, 1, &l->serial);
+}
+
+static void rewrite_mixed(layouter* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int v = l->program.value_of[n][nest->access_count - 1];
+  pb_access plain = *store;
+  plain.ref = pb_printf(&l->unit->arena, "%%plain%d", l->extra_values++);
+  pb_text_add(&l->allocs, "  %s = memref.alloc() : ", plain.ref);
+  pb_access_print_type(&l->allocs, &plain);
+  pb_text_add(&l->allocs, "\n");
+
+  bool none[PB_NEST_DIMS] = {0}, lanes[PB_NEST_DIMS] = {0};
+  pb_nest out = *nest;
+  split s;
+  split_dims(l, nest, none, none, &out, &s);
+  rewrite_accesses(l, n, &s, nest, &out);
+  out.access[out.access_count - 1] = plain;
+  splat_factors(l, &out);
+  pb_nest_print(&l->nests, &out, 1, &l->serial);
+
+  int channel = -1;
+  single_dim(&store->index[1], &channel);
+  if (channel >= 0) lanes[channel] = true;
+  int64_t whole = channel < 0 ? 1 : nest->extent[channel] / l->lanes, rest = channel < 0 ? 0 : nest->extent[channel] % l->lanes;
+  if (whole) copy_blocks(l, nest, &plain, v, lanes, channel, 0, whole, false);
+  if (rest) copy_blocks(l, nest, &plain, v, lanes, channel, whole, 1, true);
 }
 
 // The weights as [blocks of o, k, lanes of o]: k dims in order, lanes of the channel innermost.
@@ -534,7 +621,8 @@ static pb_status rewrite_nest(layouter* l, int n) {
   pb_roles roles;
   const pb_nest* nest = &l->program.nests[n];
   if (!nest_roles(l, n, &roles) || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
-    rewrite_plain(l, n);
+    if (mixes_layouts(l, n)) rewrite_mixed(l, n);
+    else rewrite_plain(l, n);
     return PB_OK;
   }
   int channel = depthwise_dim(nest, &roles);

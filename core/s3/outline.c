@@ -52,11 +52,17 @@ static bool is_plain_copy(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->expr_count == 1 && nest->access_count <= 2;
 }
 
-// The nests that make `value`, if all of them are copies and fills and nobody but `reader` sees it.
+// The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A tensor
+// put together of several copies has pieces that a tile cannot tell apart.
 static void take_feeds(outliner* o, int value, int reader, int group) {
   if (!is_local(o, value) || !read_only_by(o, value, reader)) return;
-  for (int k = 0; k < o->program.nest_count; ++k)
-    if (pb_program_writes(&o->program, k, value) && (!is_plain_copy(&o->program.nests[k]) || o->group[k] >= 0)) return;
+  int copies = 0;
+  for (int k = 0; k < o->program.nest_count; ++k) {
+    if (!pb_program_writes(&o->program, k, value)) continue;
+    if (!is_plain_copy(&o->program.nests[k]) || o->group[k] >= 0) return;
+    copies += o->program.nests[k].access_count == 2;
+  }
+  if (copies > 1) return;
   for (int k = 0; k < o->program.nest_count; ++k)
     if (pb_program_writes(&o->program, k, value)) o->group[k] = group;
 }

@@ -250,13 +250,17 @@ static bool build_reduction(pb_tiling* t) {
   return !t->failure;
 }
 
-// The last row of a flat nest whose length is no multiple of the lanes: computed whole, moved as far as it exists.
+// The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends: a
+// few elements are computed twice. A tensor shorter than a row is computed as a whole row, moved as far as it exists.
 static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
   pb_nest rest = *main;
+  int64_t valid = 0, length = main->extent[0];
+  if (from) from = length - t->group->lanes;
+  else valid = length;
   for (int a = 0; a < rest.access_count; ++a)
     if (!rest.access[a].splat && rest.access[a].rank == 1) rest.access[a].index[0].cst += from;
   rest.extent[0] = t->group->lanes;
-  return add_point(t, &rest, -1, 0, true, main->extent[0] - from);
+  return add_point(t, &rest, -1, 0, true, valid);
 }
 
 // A memory through which data can pass from the system's memory and back.

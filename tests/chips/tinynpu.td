@@ -20,14 +20,14 @@ def tinynpu : Chip {
   let CommandBytes = 24;
 }
 
-def EXT : Memory { let Scope = "system"; let Bytes = !shl(1, 26); let RowBytes = 8; let BytesPerCycle = 8; let Latency = 60; }
+def EXT : Memory { let Scope = "system"; let Bytes = !shl(1, 28); let RowBytes = 8; let BytesPerCycle = 8; let Latency = 60; }
 def BUF : Memory { let Bytes = !mul(32, 1024); let RowBytes = N; let Banks = 2; let BytesPerCycle = !mul(4, N); let Latency = 1; }
 def SUM : Memory { let Bytes = !mul(1024, !mul(4, N)); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = N; let Banks = 2; let BytesPerCycle = N; }
 
-def DM : Queue { let Depth = 2; let Tokens = 15; }   // between EXT and the chip, both ways
-def MX : Queue { let Depth = 2; let Tokens = 15; }   // the array and its weights
-def VX : Queue { let Depth = 2; let Tokens = 15; }   // the vector unit
+def DM : Queue { let Depth = 8; let Tokens = 15; }   // between EXT and the chip, both ways
+def MX : Queue { let Depth = 8; let Tokens = 15; }   // the array and its weights
+def VX : Queue { let Depth = 8; let Tokens = 15; }   // the vector unit
 def : Tokens { let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3; }
 
 class Op<Queue q, bits<6> op> : Instruction<q> {
@@ -101,7 +101,7 @@ def SETW : Op<MX, 8> {
   let Operands = (ins Window<BUF, I8, ["k", "n"], "src", ["step", "elem"]>:$s,
                       Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d);
   let Semantics = (set $d, $s);
-  let Cycles = N;
+  let Cycles = (plus N, 0);
   let Latency = 2;
   let Inst{6} = bank; let Inst{18-7} = src; let Inst{26-19} = step;
 }
