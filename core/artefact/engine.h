@@ -56,7 +56,7 @@ typedef struct pb_step {
 } pb_step;
 
 typedef struct pb_engine {
-  const char* target;  // "simnpu", "cpu:avx512"
+  const char* target;  // NAME or NAME:VARIANT
   uint8_t chip_hash[32];
   int chip_revision;
   int command_bytes; // of one command in the streams; 0 when no kernel is made of words
