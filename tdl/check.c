@@ -6,23 +6,29 @@
 #define FAULT(code, hint, ...) (++*faults, (void)pb_error(diag, place, code, hint, __VA_ARGS__))
 
 void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* faults) {
-  if (m->bytes < 1) FAULT(3200, "a positive number", "%s: Bytes is %lld", m->name, (long long)m->bytes);
-  else if (m->row_bytes < 1) FAULT(3201, "a positive number", "%s: RowBytes is %lld", m->name, (long long)m->row_bytes);
+  if (m->bytes < 1)
+    FAULT(3200, "a positive number", "%s: Bytes is %lld", m->name, (long long)m->bytes);
+  else if (m->row_bytes < 1)
+    FAULT(3201, "a positive number", "%s: RowBytes is %lld", m->name, (long long)m->row_bytes);
   else if (m->bytes % m->row_bytes)
-    FAULT(3202, "a multiple of RowBytes", "%s: %lld bytes are not whole rows of %lld", m->name, (long long)m->bytes, (long long)m->row_bytes);
-  if (m->banks < 1 || m->ports < 1) FAULT(3203, "1 or more", "%s: %d banks of %d ports", m->name, m->banks, m->ports);
+    FAULT(3202, "a multiple of RowBytes", "%s: %lld bytes are not whole rows of %lld", m->name, (long long)m->bytes,
+          (long long)m->row_bytes);
+  if (m->banks < 1 || m->ports < 1)
+    FAULT(3203, "1 or more", "%s: %d banks of %d ports", m->name, m->banks, m->ports);
   else if (m->row_bytes > 0 && m->bytes / m->row_bytes % m->banks)
     FAULT(3204, "rows in a multiple of the banks", "%s: its rows do not divide over %d banks", m->name, m->banks);
-  if (m->bytes_per_cycle < 1) FAULT(3205, "a positive number", "%s: BytesPerCycle is %lld", m->name, (long long)m->bytes_per_cycle);
+  if (m->bytes_per_cycle < 1)
+    FAULT(3205, "a positive number", "%s: BytesPerCycle is %lld", m->name, (long long)m->bytes_per_cycle);
   if (m->latency < 0) FAULT(3206, "0 or more", "%s: Latency is %d", m->name, m->latency);
   if (m->cached && m->line_bytes < 1) FAULT(3207, "let LineBytes = ...", "%s: a cached memory has lines", m->name);
 }
 
 void pb__check_dim(const pb_insn* insn, const pb_dim* d, const char* name, pb_place place, pb_diag* diag, int* faults) {
-  if (d->min < 1 || d->max < d->min) FAULT(3210, "1 <= Min <= Max", "%s: dim '%s' runs from %d to %d", name, d->name, d->min, d->max);
+  if (d->min < 1 || d->max < d->min)
+    FAULT(3210, "1 <= Min <= Max", "%s: dim '%s' runs from %d to %d", name, d->name, d->min, d->max);
   if (d->field >= 0 && d->max > pb_field_max(&insn->fields[d->field]))
-    FAULT(3211, "widen the field, or lower the dim's largest extent", "%s: dim '%s' goes to %d, its field '%s' to %lld", name, d->name, d->max,
-          insn->fields[d->field].name, (long long)pb_field_max(&insn->fields[d->field]));
+    FAULT(3211, "widen the field, or lower the dim's largest extent", "%s: dim '%s' goes to %d, its field '%s' to %lld",
+          name, d->name, d->max, insn->fields[d->field].name, (long long)pb_field_max(&insn->fields[d->field]));
   for (int k = 0; k + 1 < insn->dim_count; ++k)
     if (!strcmp(insn->dims[k].name, d->name)) FAULT(3212, NULL, "%s: two dims named '%s'", name, d->name);
 }
@@ -37,7 +43,8 @@ static void check_encoding(const pb_chip* chip, const pb_insn* insn, pb_place pl
         // A field may be cut short only when the instruction never uses it.
         bool whole = false;
         for (int c = 0; c < field->width; ++c) whole |= field->bits[c] >= 0;
-        if (whole) FAULT(3220, "encode every bit", "%s: bit %d of field '%s' is not in Inst", insn->name, b, field->name);
+        if (whole)
+          FAULT(3220, "encode every bit", "%s: bit %d of field '%s' is not in Inst", insn->name, b, field->name);
         break;
       }
     }
@@ -45,36 +52,46 @@ static void check_encoding(const pb_chip* chip, const pb_insn* insn, pb_place pl
   for (int b = 0; b < PB_COMMAND_BITS; ++b)
     if (insn->fixed_mask[b / 8] >> b % 8 & 1 && b > last) last = b;
   if (chip->control == PB_CONTROL_QUEUES && last >= chip->command_bytes * 8)
-    FAULT(3221, "raise CommandBytes", "%s: its encoding needs bit %d, a command has %d", insn->name, last, chip->command_bytes * 8);
+    FAULT(3221, "raise CommandBytes", "%s: its encoding needs bit %d, a command has %d", insn->name, last,
+          chip->command_bytes * 8);
   for (int side = 0; side < 2; ++side)
     for (int q = 0; q < chip->queue_count; ++q) {
       int bit = (side ? chip->signal_bit : chip->wait_bit) + q;
       bool taken = bit < PB_COMMAND_BITS && insn->fixed_mask[bit / 8] >> bit % 8 & 1;
       for (int f = 0; f < insn->field_count; ++f)
         for (int b = 0; b < insn->fields[f].width; ++b) taken |= insn->fields[f].bits[b] == bit;
-      if (taken) FAULT(3222, "move the field, or WaitBit and SignalBit", "%s: bit %d is also a token bit", insn->name, bit);
+      if (taken)
+        FAULT(3222, "move the field, or WaitBit and SignalBit", "%s: bit %d is also a token bit", insn->name, bit);
     }
 }
 
-static bool field_encoded(const pb_insn* insn, int f) { return insn->fields[f].bits[0] >= 0 || insn->fields[f].state_writer >= 0; }
+static bool field_encoded(const pb_insn* insn, int f) {
+  return insn->fields[f].bits[0] >= 0 || insn->fields[f].state_writer >= 0;
+}
 
 static void need_field(const pb_insn* insn, int f, const char* what, pb_place place, pb_diag* diag, int* faults) {
   if (f >= 0 && !field_encoded(insn, f))
-    FAULT(3223, "let Inst{..} = field, or a StateField", "%s: field '%s' carries %s but is not encoded", insn->name, insn->fields[f].name, what);
+    FAULT(3223, "let Inst{..} = field, or a StateField", "%s: field '%s' carries %s but is not encoded", insn->name,
+          insn->fields[f].name, what);
 }
 
-static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place, pb_diag* diag, int* faults) {
+static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place, pb_diag* diag,
+                         int* faults) {
   const pb_memory* m = &chip->memories[w->memory];
   int bytes = pb_type_bits(w->type) / 8;
   need_field(insn, w->base, "a base", place, diag, faults);
   need_field(insn, w->slot, "a slot", place, diag, faults);
   if (w->memory == chip->system_memory && w->slot < 0)
-    FAULT(3230, "let Slot = \"arg\"", "%s: window '%s' is on the system's memory and has no argument slot", insn->name, w->name);
+    FAULT(3230, "let Slot = \"arg\"", "%s: window '%s' is on the system's memory and has no argument slot", insn->name,
+          w->name);
   if (w->memory != chip->system_memory && w->slot >= 0)
     FAULT(3231, NULL, "%s: window '%s' has an argument slot but is not on the system's memory", insn->name, w->name);
-  if (w->unit < 1) FAULT(3232, "a positive number of bytes", "%s: window '%s' has units of %lld bytes", insn->name, w->name, (long long)w->unit);
+  if (w->unit < 1)
+    FAULT(3232, "a positive number of bytes", "%s: window '%s' has units of %lld bytes", insn->name, w->name,
+          (long long)w->unit);
   else if (w->slot < 0 && (pb_field_max(&insn->fields[w->base]) + 1) < m->bytes / w->unit)
-    FAULT(3233, "widen the field", "%s: field '%s' cannot reach the end of %s", insn->name, insn->fields[w->base].name, m->name);
+    FAULT(3233, "widen the field", "%s: field '%s' cannot reach the end of %s", insn->name, insn->fields[w->base].name,
+          m->name);
   int64_t row = bytes;
   for (int k = 0; k < w->rank; ++k) {
     if (w->strides[k].kind == PB_STRIDE_ELEM) row *= insn->dims[w->dims[k]].max;
@@ -87,19 +104,21 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
     }
   }
   if (w->memory != chip->system_memory && w->unit == m->row_bytes && row > m->row_bytes)
-    FAULT(3235, "fewer lanes, or wider rows", "%s: window '%s' takes %lld bytes of a row of %s, which has %lld", insn->name, w->name,
-          (long long)row, m->name, (long long)m->row_bytes);
+    FAULT(3235, "fewer lanes, or wider rows", "%s: window '%s' takes %lld bytes of a row of %s, which has %lld",
+          insn->name, w->name, (long long)row, m->name, (long long)m->row_bytes);
   if (w->has_box && w->written) FAULT(3236, NULL, "%s: window '%s' is written and has a box", insn->name, w->name);
-  if (!w->read && !w->written) FAULT(3237, "use it in Semantics", "%s: operand '%s' is neither read nor written", insn->name, w->name);
+  if (!w->read && !w->written)
+    FAULT(3237, "use it in Semantics", "%s: operand '%s' is neither read nor written", insn->name, w->name);
 }
 
 // Smallest tile: every fixed dim once, variable dims at their least.
-static void check_least_tile(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place, pb_diag* diag, int* faults) {
+static void check_least_tile(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place,
+                             pb_diag* diag, int* faults) {
   int64_t bytes = pb_type_bits(w->type) / 8;
   for (int k = 0; k < w->rank; ++k) bytes *= insn->dims[w->dims[k]].min;
   if (bytes > chip->memories[w->memory].bytes)
-    FAULT(3238, "raise Bytes", "%s: not one tile of window '%s' (%lld bytes) fits in %s", insn->name, w->name, (long long)bytes,
-          chip->memories[w->memory].name);
+    FAULT(3238, "raise Bytes", "%s: not one tile of window '%s' (%lld bytes) fits in %s", insn->name, w->name,
+          (long long)bytes, chip->memories[w->memory].name);
 }
 
 void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
@@ -107,7 +126,8 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* operand = &insn->operands[o];
     for (int p = 0; p < o; ++p)
-      if (!strcmp(insn->operands[p].name, operand->name)) FAULT(3239, NULL, "%s: two operands named '%s'", insn->name, operand->name);
+      if (!strcmp(insn->operands[p].name, operand->name))
+        FAULT(3239, NULL, "%s: two operands named '%s'", insn->name, operand->name);
     if (operand->memory >= 0) {
       check_window(chip, insn, operand, place, diag, faults);
       check_least_tile(chip, insn, operand, place, diag, faults);
@@ -115,7 +135,8 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
       need_field(insn, operand->base, "an immediate", place, diag, faults);
     }
   }
-  for (int d = 0; d < insn->dim_count; ++d) need_field(insn, insn->dims[d].field, "a dim's extent", place, diag, faults);
+  for (int d = 0; d < insn->dim_count; ++d)
+    need_field(insn, insn->dims[d].field, "a dim's extent", place, diag, faults);
   if (insn->mover && (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD))
     FAULT(3240, "let Mover = 0, or (set $dst, $src)", "%s: a mover that does more than move", insn->name);
   if (insn->latency < 0) FAULT(3241, "0 or more", "%s: Latency is %d", insn->name, insn->latency);
@@ -124,7 +145,9 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
   if (insn->cost_count && pb_cycles(insn, most) < 1) FAULT(3242, NULL, "%s: its cycles come to nothing", insn->name);
 }
 
-static pb_place place_of(const pb_insn* insn) { return (pb_place){.file = insn->file, .line = insn->line, .column = 1}; }
+static pb_place place_of(const pb_insn* insn) {
+  return (pb_place){.file = insn->file, .line = insn->line, .column = 1};
+}
 
 // Two instructions must differ in a bit that both fix.
 static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
@@ -132,7 +155,8 @@ static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
     for (int j = i + 1; j < chip->insn_count; ++j) {
       const pb_insn *a = &chip->insns[i], *b = &chip->insns[j];
       bool differ = false;
-      for (int k = 0; k < PB_COMMAND_BITS / 8; ++k) differ |= ((a->fixed_value[k] ^ b->fixed_value[k]) & a->fixed_mask[k] & b->fixed_mask[k]) != 0;
+      for (int k = 0; k < PB_COMMAND_BITS / 8; ++k)
+        differ |= ((a->fixed_value[k] ^ b->fixed_value[k]) & a->fixed_mask[k] & b->fixed_mask[k]) != 0;
       pb_place place = place_of(b);
       if (!differ) FAULT(3250, "give one another opcode", "%s and %s have the same encoding", a->name, b->name);
     }
@@ -145,17 +169,22 @@ static void check_reach(const pb_chip* chip, pb_diag* diag, int* faults) {
       const pb_operand* operand = &chip->insns[i].operands[o];
       if (operand->memory < 0 || operand->memory == chip->system_memory || !operand->read) continue;
       bool filled = false;
-      for (int j = 0; j < chip->insn_count; ++j) filled |= chip->insns[j].operands[chip->insns[j].dest].memory == operand->memory;
+      for (int j = 0; j < chip->insn_count; ++j)
+        filled |= chip->insns[j].operands[chip->insns[j].dest].memory == operand->memory;
       pb_place place = place_of(&chip->insns[i]);
       if (!filled)
-        FAULT(3251, "add a mover into it", "%s: nothing writes %s, so operand '%s' cannot be reached", chip->insns[i].name,
-              chip->memories[operand->memory].name, operand->name);
+        FAULT(3251, "add a mover into it", "%s: nothing writes %s, so operand '%s' cannot be reached",
+              chip->insns[i].name, chip->memories[operand->memory].name, operand->name);
     }
   bool leaves = false;
-  for (int i = 0; i < chip->insn_count; ++i) leaves |= chip->insns[i].operands[chip->insns[i].dest].memory == chip->system_memory;
+  for (int i = 0; i < chip->insn_count; ++i)
+    leaves |= chip->insns[i].operands[chip->insns[i].dest].memory == chip->system_memory;
   pb_place place = {.file = chip->file};
-  if (!leaves && chip->insn_count) FAULT(3252, "add a mover to it", "no instruction writes %s: results cannot leave the chip", chip->memories[chip->system_memory].name);
-  if (!chip->insn_count && chip->control == PB_CONTROL_QUEUES) FAULT(3253, "def MYINSN : Instruction<QUEUE> { ... }", "no instructions");
+  if (!leaves && chip->insn_count)
+    FAULT(3252, "add a mover to it", "no instruction writes %s: results cannot leave the chip",
+          chip->memories[chip->system_memory].name);
+  if (!chip->insn_count && chip->control == PB_CONTROL_QUEUES)
+    FAULT(3253, "def MYINSN : Instruction<QUEUE> { ... }", "no instructions");
 }
 
 static void check_functions(const pb_chip* chip, pb_diag* diag, int* faults) {
@@ -170,17 +199,23 @@ static void check_functions(const pb_chip* chip, pb_diag* diag, int* faults) {
         bool there = false;
         for (int f = 0; f < chip->function_count; ++f) there |= !strcmp(chip->functions[f].name, needs[k].name);
         pb_place place = place_of(&chip->insns[i]);
-        if (!there) FAULT(3254, "def : Function { let Name = ...; }", "%s uses %s, of which there is no Function", chip->insns[i].name, needs[k].name);
+        if (!there)
+          FAULT(3254, "def : Function { let Name = ...; }", "%s uses %s, of which there is no Function",
+                chip->insns[i].name, needs[k].name);
       }
 }
 
 void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb_place place = {.file = chip->file};
-  if (chip->command_bytes < 0 || chip->command_bytes > PB_COMMAND_BITS / 8) FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
+  if (chip->command_bytes < 0 || chip->command_bytes > PB_COMMAND_BITS / 8)
+    FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
   if (chip->control == PB_CONTROL_QUEUES) {
     if (chip->command_bytes < 4) FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
-    int apart = chip->wait_bit > chip->signal_bit ? chip->wait_bit - chip->signal_bit : chip->signal_bit - chip->wait_bit;
-    if (apart < chip->queue_count) FAULT(3256, "a bit for each queue on both sides", "WaitBit %d and SignalBit %d overlap", chip->wait_bit, chip->signal_bit);
+    int apart =
+        chip->wait_bit > chip->signal_bit ? chip->wait_bit - chip->signal_bit : chip->signal_bit - chip->wait_bit;
+    if (apart < chip->queue_count)
+      FAULT(3256, "a bit for each queue on both sides", "WaitBit %d and SignalBit %d overlap", chip->wait_bit,
+            chip->signal_bit);
   }
   if (chip->arguments < 1 || chip->arguments > 16) FAULT(3257, "1 to 16", "Arguments is %d", chip->arguments);
   check_opcodes(chip, diag, faults);

@@ -5,7 +5,8 @@
 #include "tdl/chip.h"
 
 void pb__check_memory(const pb_memory* memory, pb_place place, pb_diag* diag, int* faults);
-void pb__check_dim(const pb_insn* insn, const pb_dim* dim, const char* name, pb_place place, pb_diag* diag, int* faults);
+void pb__check_dim(const pb_insn* insn, const pb_dim* dim, const char* name, pb_place place, pb_diag* diag,
+                   int* faults);
 void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults);
 // What concerns several instructions; only called when each alone is right.
 void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults);

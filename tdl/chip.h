@@ -66,20 +66,28 @@ typedef struct pb_operand {
   int rank;
   int dims[PB_MAX_INSN_DIMS]; // indices in insn.dims, in window order
   pb_stride strides[PB_MAX_INSN_DIMS];
-  int base;                                                  // field
-  int slot;                                                  // field of the argument slot, -1: none
-  int64_t unit;                                              // bytes of one step of base and of field strides
-  int box_lo[PB_MAX_INSN_DIMS], box_hi[PB_MAX_INSN_DIMS];    // fields, -1: unbounded
-  int fill;                                                  // field, -1: fills with 0
+  int base;                                               // field
+  int slot;                                               // field of the argument slot, -1: none
+  int64_t unit;                                           // bytes of one step of base and of field strides
+  int box_lo[PB_MAX_INSN_DIMS], box_hi[PB_MAX_INSN_DIMS]; // fields, -1: unbounded
+  int fill;                                               // field, -1: fills with 0
   bool has_box, read, written;
 } pb_operand;
 
 // A cycle count over dims: a small tree, evaluated by pb_cycles.
-typedef enum pb_cost_op { PB_COST_CONST, PB_COST_DIM, PB_COST_FIELD, PB_COST_PLUS, PB_COST_TIMES, PB_COST_CEILDIV, PB_COST_MAX } pb_cost_op;
+typedef enum pb_cost_op {
+  PB_COST_CONST,
+  PB_COST_DIM,
+  PB_COST_FIELD,
+  PB_COST_PLUS,
+  PB_COST_TIMES,
+  PB_COST_CEILDIV,
+  PB_COST_MAX
+} pb_cost_op;
 typedef struct pb_cost {
   pb_cost_op op;
-  int64_t value;  // CONST, or index of DIM, FIELD
-  int a, b;       // earlier nodes
+  int64_t value; // CONST, or index of DIM, FIELD
+  int a, b;      // earlier nodes
 } pb_cost;
 
 typedef struct pb_insn {
@@ -123,12 +131,12 @@ typedef struct pb_chip {
   pb_memory* memories;
   pb_queue* queues; // in the order of Tokens.Queues
   pb_level* levels;
-  pb_insn* insns;   // in order of appearance in the file
+  pb_insn* insns; // in order of appearance in the file
   pb_function* functions;
-  int system_memory;         // the one of scope "system"
-  int wait_bit, signal_bit;  // where the queue bits stand in a command
-  uint8_t hash[32];          // SHA-256 of the description as tblgen prints it, without places
-  const char* json;          // that text: an engine carries it, so that it can be run and read without the file
+  int system_memory;        // the one of scope "system"
+  int wait_bit, signal_bit; // where the queue bits stand in a command
+  uint8_t hash[32];         // SHA-256 of the description as tblgen prints it, without places
+  const char* json;         // that text: an engine carries it, so that it can be run and read without the file
   pb_arena arena;
 } pb_chip;
 
@@ -136,15 +144,16 @@ typedef struct pb_chip {
 // PB_OK the caller owns *chip and frees it with pb_chip_free.
 pb_status pb_chip_read(const char* path, const char* variant, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
 // The same from tblgen's JSON. `path` is for diagnostics.
-pb_status pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
+pb_status pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag,
+                            pb_chip** chip) PB_MUST_CHECK;
 // Finds NAME[:VARIANT] or FILE.td among the in-tree targets, `target_dir` (may be NULL) and PB_TARGET_PATH.
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
 void pb_chip_free(pb_chip* chip);
 
-const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name);     // NULL: none
-int pb_chip_memory(const pb_chip* chip, const char* name);              // -1: none
-int pb_insn_field(const pb_insn* insn, const char* name);               // -1: none
-int pb_insn_operand(const pb_insn* insn, const char* name);             // -1: none
+const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name); // NULL: none
+int pb_chip_memory(const pb_chip* chip, const char* name);          // -1: none
+int pb_insn_field(const pb_insn* insn, const char* name);           // -1: none
+int pb_insn_operand(const pb_insn* insn, const char* name);         // -1: none
 
 // A command before it is encoded: values by field index, waits and signals by queue bit.
 typedef struct pb_command {

@@ -1,6 +1,6 @@
 // tblgen's JSON to a pb_chip. Every fault is reported with the record's place; reading goes on to find more.
-#include "tdl/chip.h"
 #include "tdl/check.h"
+#include "tdl/chip.h"
 #include "tdl/tblgen.h"
 
 #include <jansson.h>
@@ -23,7 +23,8 @@ typedef struct record {
   pb_place place;
 } record;
 
-static void fault(const record* rec, int code, const char* hint, const char* format, ...) __attribute__((format(printf, 4, 5)));
+static void fault(const record* rec, int code, const char* hint, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
 static void fault(const record* rec, int code, const char* hint, const char* format, ...) {
   char text[512];
   va_list args;
@@ -52,8 +53,10 @@ static const char* keep(reader* r, const char* text) { return text ? pb_strdup(&
 static int64_t get_int(const record* rec, const char* field, int64_t missing) {
   json_t* v = json_object_get(rec->json, field);
   if (json_is_integer(v)) return json_integer_value(v);
-  if (v && !json_is_null(v)) fault(rec, 3011, "write a number", "field '%s' is not an integer", field);
-  else fault(rec, 3010, "every field without a default must be given", "field '%s' is not set", field);
+  if (v && !json_is_null(v))
+    fault(rec, 3011, "write a number", "field '%s' is not an integer", field);
+  else
+    fault(rec, 3010, "every field without a default must be given", "field '%s' is not set", field);
   return missing;
 }
 
@@ -94,8 +97,8 @@ static void read_chip_record(reader* r) {
   pb_chip* c = r->chip;
   if (json_array_size(list) != 1) {
     ++r->faults;
-    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3020, "def mychip : Chip { ... }", "%zu records of class Chip; there must be one",
-             json_array_size(list));
+    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3020, "def mychip : Chip { ... }",
+                   "%zu records of class Chip; there must be one", json_array_size(list));
     return;
   }
   static const char* const controls[] = {"threads", "grid", "queues"};
@@ -139,7 +142,8 @@ static void read_memories(reader* r) {
     m->latency = (int)get_int(&rec, "Latency", 0);
     m->cached = get_int(&rec, "Cached", 0) != 0;
     if (m->scope == PB_SCOPE_SYSTEM) {
-      if (c->system_memory >= 0) fault(&rec, 3031, "one memory holds the tensors", "a second memory of scope \"system\"");
+      if (c->system_memory >= 0)
+        fault(&rec, 3031, "one memory holds the tensors", "a second memory of scope \"system\"");
       c->system_memory = k;
     }
     pb__check_memory(m, rec.place, r->diag, &r->faults);
@@ -147,8 +151,8 @@ static void read_memories(reader* r) {
   if (c->system_memory < 0) {
     ++r->faults;
     c->system_memory = 0;
-    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3030, "let Scope = \"system\" on the memory that tensors live in",
-                   "no memory of scope \"system\"");
+    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3030,
+                   "let Scope = \"system\" on the memory that tensors live in", "no memory of scope \"system\"");
   }
 }
 
@@ -158,20 +162,24 @@ static void read_queues(reader* r) {
   if (c->control != PB_CONTROL_QUEUES && !json_array_size(tokens)) return;
   if (json_array_size(tokens) != 1) {
     ++r->faults;
-    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3040, "def : Tokens { let Queues = [...]; let WaitBit = ...; let SignalBit = ...; }",
+    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3040,
+                   "def : Tokens { let Queues = [...]; let WaitBit = ...; let SignalBit = ...; }",
                    "%zu records of class Tokens; control by queues needs one", json_array_size(tokens));
     return;
   }
   record rec = open_record(r, json_string_value(json_array_get(tokens, 0)));
   c->wait_bit = (int)get_int(&rec, "WaitBit", 0);
   c->signal_bit = (int)get_int(&rec, "SignalBit", 0);
-  int bits = 8 * (c->command_bytes < 0 ? 0 : c->command_bytes > PB_COMMAND_BITS / 8 ? PB_COMMAND_BITS / 8 : c->command_bytes);
+  int bits = 8 * (c->command_bytes < 0                     ? 0
+                  : c->command_bytes > PB_COMMAND_BITS / 8 ? PB_COMMAND_BITS / 8
+                                                           : c->command_bytes);
   json_t* list = json_object_get(rec.json, "Queues");
   int count = (int)json_array_size(list);
   for (int side = 0; side < 2; ++side) {
     int* bit = side ? &c->signal_bit : &c->wait_bit;
     if (*bit >= 0 && *bit <= bits - count) continue;
-    fault(&rec, 3045, "bits inside the command", "%s is %d: %d queues need bits of the command's %d", side ? "SignalBit" : "WaitBit", *bit, count, bits);
+    fault(&rec, 3045, "bits inside the command", "%s is %d: %d queues need bits of the command's %d",
+          side ? "SignalBit" : "WaitBit", *bit, count, bits);
     *bit = 0;
   }
   c->queue_count = (int)json_array_size(list);
@@ -182,7 +190,8 @@ static void read_queues(reader* r) {
   c->queues = PB_NEW_ARRAY(&c->arena, pb_queue, (size_t)c->queue_count + 1);
   for (int k = 0; k < c->queue_count; ++k) {
     record q = open_record(r, get_def(json_array_get(list, (size_t)k)));
-    c->queues[k] = (pb_queue){.name = keep(r, q.name), .depth = (int)get_int(&q, "Depth", 1), .tokens = (int)get_int(&q, "Tokens", 1)};
+    c->queues[k] = (pb_queue){
+        .name = keep(r, q.name), .depth = (int)get_int(&q, "Depth", 1), .tokens = (int)get_int(&q, "Tokens", 1)};
     if (c->queues[k].depth < 1) fault(&q, 3042, "1 or more", "Depth is %d", c->queues[k].depth);
     if (c->queues[k].tokens < 1) fault(&q, 3043, "1 or more", "Tokens is %d", c->queues[k].tokens);
   }
@@ -216,7 +225,8 @@ static void read_functions(reader* r) {
 static const struct {
   const char* name;
   pb_type type;
-} type_names[] = {{"i1", PB_I1}, {"i8", PB_I8}, {"i16", PB_I16}, {"i32", PB_I32}, {"f32", PB_F32}, {"bf16", PB_BF16}, {"f16", PB_F16}};
+} type_names[] = {{"i1", PB_I1},   {"i8", PB_I8},     {"i16", PB_I16}, {"i32", PB_I32},
+                  {"f32", PB_F32}, {"bf16", PB_BF16}, {"f16", PB_F16}};
 
 static pb_type read_type(reader* r, const record* rec, const char* field) {
   const char* def = get_def(json_object_get(rec->json, field));
@@ -237,7 +247,9 @@ static int field_named(const record* rec, pb_insn* insn, const char* name, int c
 
 static bool is_bits(json_t* v) {
   for (size_t k = 0; k < json_array_size(v); ++k)
-    if (!json_is_null(json_array_get(v, k)) && !json_is_integer(json_array_get(v, k)) && !json_is_object(json_array_get(v, k))) return false;
+    if (!json_is_null(json_array_get(v, k)) && !json_is_integer(json_array_get(v, k)) &&
+        !json_is_object(json_array_get(v, k)))
+      return false;
   return json_is_array(v) && json_array_size(v) > 0;
 }
 
@@ -256,7 +268,8 @@ static void read_fields(const record* rec, pb_insn* insn) {
       return;
     }
     pb_field* f = &insn->fields[insn->field_count++];
-    *f = (pb_field){.name = keep(rec->r, key), .width = (int)json_array_size(value), .state_writer = -1, .state_field = -1};
+    *f = (pb_field){
+        .name = keep(rec->r, key), .width = (int)json_array_size(value), .state_writer = -1, .state_field = -1};
     memset(f->bits, 0xff, sizeof f->bits);
     if (f->width > 64) {
       fault(rec, 3071, "64 bits at most", "field '%s' has %d bits", key, f->width);
@@ -307,8 +320,8 @@ static void read_state(const record* rec, pb_insn* insn) {
         insn->fields[f].state_field = pb_insn_field(&rec->r->chip->insns[i], writer_field);
       }
     if (insn->fields[f].state_writer < 0 || insn->fields[f].state_field < 0)
-      fault(rec, 3077, "an instruction defined above it, and a field of that", "state '%s' is written by %s.%s, which is not there",
-            insn->fields[f].name, writer, writer_field);
+      fault(rec, 3077, "an instruction defined above it, and a field of that",
+            "state '%s' is written by %s.%s, which is not there", insn->fields[f].name, writer, writer_field);
   }
 }
 
@@ -323,7 +336,10 @@ static void read_dims(const record* rec, pb_insn* insn) {
     record d = open_record(rec->r, get_def(json_array_get(list, k)));
     const char* field = get_text(&d, "Field");
     pb_dim* dim = &insn->dims[insn->dim_count++];
-    *dim = (pb_dim){.name = get_text(&d, "Name"), .min = (int)get_int(&d, "Min", 1), .max = (int)get_int(&d, "Max", 1), .field = -1};
+    *dim = (pb_dim){.name = get_text(&d, "Name"),
+                    .min = (int)get_int(&d, "Min", 1),
+                    .max = (int)get_int(&d, "Max", 1),
+                    .field = -1};
     if (field[0]) dim->field = field_named(rec, insn, field, 3079, "a dim");
     pb__check_dim(insn, dim, rec->name, rec->place, rec->r->diag, &rec->r->faults);
   }
@@ -332,7 +348,8 @@ static void read_dims(const record* rec, pb_insn* insn) {
 static int dim_named(const record* rec, const pb_insn* insn, const char* name) {
   for (int d = 0; name && d < insn->dim_count; ++d)
     if (!strcmp(insn->dims[d].name, name)) return d;
-  fault(rec, 3080, "one of the instruction's Dims", "a window walks the dim '%s', which is not there", name ? name : "?");
+  fault(rec, 3080, "one of the instruction's Dims", "a window walks the dim '%s', which is not there",
+        name ? name : "?");
   return 0;
 }
 
@@ -340,7 +357,8 @@ static void read_strides(const record* rec, const record* w, pb_insn* insn, pb_o
   json_t *dims = json_object_get(w->json, "Dims"), *strides = json_object_get(w->json, "Strides");
   operand->rank = (int)json_array_size(dims);
   if (json_array_size(strides) != json_array_size(dims) || operand->rank > PB_MAX_INSN_DIMS) {
-    fault(rec, 3081, "one stride for each dim", "window '%s' has %zu dims and %zu strides", operand->name, json_array_size(dims), json_array_size(strides));
+    fault(rec, 3081, "one stride for each dim", "window '%s' has %zu dims and %zu strides", operand->name,
+          json_array_size(dims), json_array_size(strides));
     operand->rank = 0;
   }
   for (int k = 0; k < operand->rank; ++k) {
@@ -348,17 +366,23 @@ static void read_strides(const record* rec, const record* w, pb_insn* insn, pb_o
     const char* stride = json_string_value(json_array_get(strides, (size_t)k));
     operand->box_lo[k] = operand->box_hi[k] = -1;
     if (!stride) continue;
-    if (!strcmp(stride, "elem")) operand->strides[k].kind = PB_STRIDE_ELEM;
-    else if (!strcmp(stride, "row")) operand->strides[k].kind = PB_STRIDE_ROW;
-    else if (!strcmp(stride, "none")) operand->strides[k].kind = PB_STRIDE_NONE;
-    else operand->strides[k] = (pb_stride){PB_STRIDE_FIELD, field_named(rec, insn, stride, 3082, "a stride")};
+    if (!strcmp(stride, "elem"))
+      operand->strides[k].kind = PB_STRIDE_ELEM;
+    else if (!strcmp(stride, "row"))
+      operand->strides[k].kind = PB_STRIDE_ROW;
+    else if (!strcmp(stride, "none"))
+      operand->strides[k].kind = PB_STRIDE_NONE;
+    else
+      operand->strides[k] = (pb_stride){PB_STRIDE_FIELD, field_named(rec, insn, stride, 3082, "a stride")};
   }
 }
 
 static void read_box(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
   json_t *lo = json_object_get(w->json, "BoxLo"), *hi = json_object_get(w->json, "BoxHi");
-  if (json_array_size(lo) != json_array_size(hi) || (json_array_size(lo) && (int)json_array_size(lo) != operand->rank)) {
-    fault(rec, 3083, "one name for each dim in BoxLo and BoxHi", "window '%s' has a box of another rank", operand->name);
+  if (json_array_size(lo) != json_array_size(hi) ||
+      (json_array_size(lo) && (int)json_array_size(lo) != operand->rank)) {
+    fault(rec, 3083, "one name for each dim in BoxLo and BoxHi", "window '%s' has a box of another rank",
+          operand->name);
     return;
   }
   for (size_t k = 0; k < json_array_size(lo); ++k) {
@@ -410,9 +434,12 @@ static void read_operands(const record* rec, pb_insn* insn) {
     }
     record w = open_record(rec->r, def);
     pb_operand* operand = &insn->operands[insn->operand_count++];
-    *operand = (pb_operand){.name = keep(rec->r, name), .memory = -1, .slot = -1, .fill = -1, .type = read_type(rec->r, &w, "Elem")};
-    if (instance_of(w.json, "Window")) read_window(rec, &w, insn, operand);
-    else operand->base = field_named(rec, insn, name, 3090, "an immediate");
+    *operand = (pb_operand){
+        .name = keep(rec->r, name), .memory = -1, .slot = -1, .fill = -1, .type = read_type(rec->r, &w, "Elem")};
+    if (instance_of(w.json, "Window"))
+      read_window(rec, &w, insn, operand);
+    else
+      operand->base = field_named(rec, insn, name, 3090, "an immediate");
   }
 }
 
@@ -422,10 +449,10 @@ static const struct {
   const char* name;
   pb_op op;
   int args;
-} operators[] = {{"add", PB_OP_ADD, 2},         {"sub", PB_OP_SUB, 2},           {"mul", PB_OP_MUL, 2},
-                 {"max", PB_OP_MAX, 2},         {"min", PB_OP_MIN, 2},           {"sext", PB_OP_SEXT, 1},
-                 {"sitofp", PB_OP_SITOFP, 1},   {"fptosi8", PB_OP_FPTOSI8, 1},   {"roundeven", PB_OP_ROUNDEVEN, 1},
-                 {"exp2", PB_OP_EXP2, 1},       {"recip", PB_OP_RECIP, 1},       {"rsqrt", PB_OP_RSQRT, 1}};
+} operators[] = {{"add", PB_OP_ADD, 2},       {"sub", PB_OP_SUB, 2},         {"mul", PB_OP_MUL, 2},
+                 {"max", PB_OP_MAX, 2},       {"min", PB_OP_MIN, 2},         {"sext", PB_OP_SEXT, 1},
+                 {"sitofp", PB_OP_SITOFP, 1}, {"fptosi8", PB_OP_FPTOSI8, 1}, {"roundeven", PB_OP_ROUNDEVEN, 1},
+                 {"exp2", PB_OP_EXP2, 1},     {"recip", PB_OP_RECIP, 1},     {"rsqrt", PB_OP_RSQRT, 1}};
 
 static int add_node(const record* rec, pb_insn* insn, pb_expr_node node) {
   if (insn->expr_count == PB_MAX_EXPR) {
@@ -444,18 +471,24 @@ static int read_leaf(const record* rec, pb_insn* insn, const char* name) {
   }
   pb_operand* operand = &insn->operands[o];
   if (operand->memory >= 0) operand->read = true;
-  return add_node(rec, insn, (pb_expr_node){.op = operand->memory >= 0 ? PB_OP_LOAD : PB_OP_IMM, .type = operand->type, .args = {-1, -1, -1}, .operand = o});
+  return add_node(rec, insn,
+                  (pb_expr_node){.op = operand->memory >= 0 ? PB_OP_LOAD : PB_OP_IMM,
+                                 .type = operand->type,
+                                 .args = {-1, -1, -1},
+                                 .operand = o});
 }
 
 static pb_type result_type(const record* rec, pb_op op, pb_type a, pb_type b, bool two) {
   bool f = a == PB_F32;
-  if (two && a != b) fault(rec, 3093, "convert one of them: sext, sitofp", "semantics mix %s and %s", pb_type_name(a), pb_type_name(b));
+  if (two && a != b)
+    fault(rec, 3093, "convert one of them: sext, sitofp", "semantics mix %s and %s", pb_type_name(a), pb_type_name(b));
   if (op == PB_OP_SEXT) return PB_I32;
   if (op == PB_OP_SITOFP) {
     if (f) fault(rec, 3094, NULL, "sitofp of a float");
     return PB_F32;
   }
-  if ((op == PB_OP_FPTOSI8 || op == PB_OP_ROUNDEVEN || op == PB_OP_EXP2 || op == PB_OP_RECIP || op == PB_OP_RSQRT) && !f)
+  if ((op == PB_OP_FPTOSI8 || op == PB_OP_ROUNDEVEN || op == PB_OP_EXP2 || op == PB_OP_RECIP || op == PB_OP_RSQRT) &&
+      !f)
     fault(rec, 3094, "sitofp first", "a float's operation on %s", pb_type_name(a));
   return op == PB_OP_FPTOSI8 ? PB_I8 : a;
 }
@@ -468,7 +501,10 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   if (name && (!strcmp(name, "f32c") || !strcmp(name, "i32c"))) {
     json_t* c = json_array_get(json_array_get(args, 0), 0);
     double number = json_is_string(c) ? atof(json_string_value(c)) : (double)json_integer_value(c);
-    return add_node(rec, insn, (pb_expr_node){.op = PB_OP_CONST, .type = name[0] == 'f' ? PB_F32 : PB_I32, .args = {-1, -1, -1}, .value = number});
+    return add_node(
+        rec, insn,
+        (pb_expr_node){
+            .op = PB_OP_CONST, .type = name[0] == 'f' ? PB_F32 : PB_I32, .args = {-1, -1, -1}, .value = number});
   }
   for (size_t k = 0; name && k < sizeof operators / sizeof *operators; ++k) {
     if (strcmp(name, operators[k].name)) continue;
@@ -477,12 +513,15 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
       return 0;
     }
     pb_expr_node node = {.op = operators[k].op, .args = {-1, -1, -1}};
-    for (int a = 0; a < operators[k].args; ++a) node.args[a] = read_expr(rec, insn, json_array_get(args, (size_t)a), depth + 1);
+    for (int a = 0; a < operators[k].args; ++a)
+      node.args[a] = read_expr(rec, insn, json_array_get(args, (size_t)a), depth + 1);
     pb_type a = insn->expr[node.args[0]].type;
-    node.type = result_type(rec, node.op, a, operators[k].args == 2 ? insn->expr[node.args[1]].type : a, operators[k].args == 2);
+    node.type = result_type(rec, node.op, a, operators[k].args == 2 ? insn->expr[node.args[1]].type : a,
+                            operators[k].args == 2);
     return add_node(rec, insn, node);
   }
-  fault(rec, 3096, "add, sub, mul, max, min, sext, sitofp, fptosi8, roundeven, exp2, recip, rsqrt, f32c, i32c", "semantics use '%s'", name ? name : "?");
+  fault(rec, 3096, "add, sub, mul, max, min, sext, sitofp, fptosi8, roundeven, exp2, recip, rsqrt, f32c, i32c",
+        "semantics use '%s'", name ? name : "?");
   return 0;
 }
 
@@ -492,7 +531,8 @@ static void read_semantics(const record* rec, pb_insn* insn) {
   json_t* args = json_object_get(dag, "args");
   size_t wanted = form && !strcmp(form, "set") ? 2 : 3;
   insn->acc_flag = -1;
-  if (!form || (strcmp(form, "set") && strcmp(form, "acc_add") && strcmp(form, "acc_max")) || json_array_size(args) != wanted) {
+  if (!form || (strcmp(form, "set") && strcmp(form, "acc_add") && strcmp(form, "acc_max")) ||
+      json_array_size(args) != wanted) {
     fault(rec, 3097, "(set $d, e), (acc_add $d, $flag, e) or (acc_max $d, $flag, e)", "semantics of no known form");
     return;
   }
@@ -534,7 +574,8 @@ static int read_cost(const record* rec, pb_insn* insn, json_t* arg, int depth) {
         known = true;
         cost.op = ops[k].op;
       }
-    if (!known || json_array_size(args) != 2) fault(rec, 3101, "plus, times, ceildiv or maximum of two", "cycles use '%s'", name);
+    if (!known || json_array_size(args) != 2)
+      fault(rec, 3101, "plus, times, ceildiv or maximum of two", "cycles use '%s'", name);
     else {
       cost.a = read_cost(rec, insn, json_array_get(args, 0), depth + 1);
       cost.b = read_cost(rec, insn, json_array_get(args, 1), depth + 1);
@@ -577,7 +618,8 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
   read_operands(&rec, insn);
   if (insn->operand_count) read_semantics(&rec, insn);
   json_t* cycles = json_object_get(rec.json, "Cycles");
-  if (!json_is_object(cycles)) fault(&rec, 3010, "let Cycles = (plus $rows, 4)", "field 'Cycles' is not set");
+  if (!json_is_object(cycles))
+    fault(&rec, 3010, "let Cycles = (plus $rows, 4)", "field 'Cycles' is not set");
   else {
     json_t* wrapped = json_pack("[O, n]", cycles);
     read_cost(&rec, insn, wrapped, 0);
@@ -623,7 +665,8 @@ static pb_status read_json(reader* r, const char* text) {
   r->root = json_loads(text, 0, &error);
   if (!r->root || !json_is_object(r->root)) {
     json_decref(r->root);
-    return pb_error(r->diag, (pb_place){.file = r->path}, 3005, NULL, "not a description: %s", r->root ? "not an object" : error.text);
+    return pb_error(r->diag, (pb_place){.file = r->path}, 3005, NULL, "not a description: %s",
+                    r->root ? "not an object" : error.text);
   }
   read_chip_record(r);
   read_memories(r);

@@ -40,13 +40,25 @@ int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
     const pb_cost* c = &insn->cost[k];
     int64_t a = value[c->a], b = value[c->b];
     switch (c->op) {
-    case PB_COST_CONST: value[k] = c->value; break;
+    case PB_COST_CONST:
+      value[k] = c->value;
+      break;
     case PB_COST_DIM:
-    case PB_COST_FIELD: value[k] = extents[c->value]; break;
-    case PB_COST_PLUS: value[k] = a + b; break;
-    case PB_COST_TIMES: value[k] = a * b; break;
-    case PB_COST_CEILDIV: value[k] = b > 0 ? (a + b - 1) / b : 0; break;
-    case PB_COST_MAX: value[k] = a > b ? a : b; break;
+    case PB_COST_FIELD:
+      value[k] = extents[c->value];
+      break;
+    case PB_COST_PLUS:
+      value[k] = a + b;
+      break;
+    case PB_COST_TIMES:
+      value[k] = a * b;
+      break;
+    case PB_COST_CEILDIV:
+      value[k] = b > 0 ? (a + b - 1) / b : 0;
+      break;
+    case PB_COST_MAX:
+      value[k] = a > b ? a : b;
+      break;
     }
   }
   return insn->cost_count ? value[insn->cost_count - 1] : 1;
@@ -65,7 +77,8 @@ pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* byt
     const pb_field* field = &insn->fields[f];
     int64_t value = command->values[f];
     if (value < pb_field_min(field) || value > pb_field_max(field))
-      return pb_unsupported(diag, (pb_place){.what = insn->name}, 3300, NULL, "field '%s' cannot carry %lld", field->name, (long long)value);
+      return pb_unsupported(diag, (pb_place){.what = insn->name}, 3300, NULL, "field '%s' cannot carry %lld",
+                            field->name, (long long)value);
     for (int b = 0; b < field->width; ++b)
       if (field->bits[b] >= 0) set_bit(bytes, field->bits[b], value >> b & 1);
   }
@@ -89,7 +102,9 @@ static const pb_insn* match(const pb_chip* chip, const uint8_t* bytes) {
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) {
   *command = (pb_command){.insn = match(chip, bytes)};
   const pb_insn* insn = command->insn;
-  if (!insn) return pb_error(diag, (pb_place){0}, 3301, NULL, "no instruction of %s is encoded so (first byte 0x%02x)", chip->name, bytes[0]);
+  if (!insn)
+    return pb_error(diag, (pb_place){0}, 3301, NULL, "no instruction of %s is encoded so (first byte 0x%02x)",
+                    chip->name, bytes[0]);
   for (int f = 0; f < insn->field_count; ++f) {
     const pb_field* field = &insn->fields[f];
     uint64_t value = 0;
@@ -120,9 +135,11 @@ static char* print_operand(const pb_insn* insn, const pb_command* c, const pb_op
     const pb_dim* dim = &insn->dims[o->dims[k]];
     long long extent = dim->field >= 0 ? (long long)c->values[dim->field] : dim->max;
     text = pb_printf(arena, "%s%s%lld", text, k ? "," : "", extent);
-    if (o->strides[k].kind == PB_STRIDE_FIELD) text = pb_printf(arena, "%s:%lld", text, (long long)c->values[o->strides[k].field]);
+    if (o->strides[k].kind == PB_STRIDE_FIELD)
+      text = pb_printf(arena, "%s:%lld", text, (long long)c->values[o->strides[k].field]);
     if (o->has_box && o->box_lo[k] >= 0)
-      text = pb_printf(arena, "%s(%lld..%lld)", text, (long long)c->values[o->box_lo[k]], (long long)c->values[o->box_hi[k]]);
+      text = pb_printf(arena, "%s(%lld..%lld)", text, (long long)c->values[o->box_lo[k]],
+                       (long long)c->values[o->box_hi[k]]);
   }
   text = pb_printf(arena, "%s]", text);
   return o->fill >= 0 ? pb_printf(arena, "%s fill=%lld", text, (long long)c->values[o->fill]) : text;

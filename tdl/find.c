@@ -37,7 +37,8 @@ pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, 
   const char* colon = strchr(spec, ':');
   snprintf(name, sizeof name, "%.*s", (int)(colon ? (size_t)(colon - spec) : n), spec);
   if (!name[0] || strchr(name, '/') || !locate(name, target_dir, path, sizeof path))
-    return pb_error(diag, (pb_place){0}, 1010, "a target's name, NAME:VARIANT, or a description FILE.td", "there is no target '%s'", spec);
+    return pb_error(diag, (pb_place){0}, 1010, "a target's name, NAME:VARIANT, or a description FILE.td",
+                    "there is no target '%s'", spec);
   return pb_chip_read(path, colon ? colon + 1 : "", diag, chip);
 }
 

@@ -47,18 +47,27 @@ static void report(char* complaints, const char* path, pb_diag* diag) {
         *colon = 0;
       }
     }
-    pb_error(diag, (pb_place){.file = line, .line = row, .column = column}, 3001, NULL, "%s", error + strlen(": error: "));
+    pb_error(diag, (pb_place){.file = line, .line = row, .column = column}, 3001, NULL, "%s",
+             error + strlen(": error: "));
     any = true;
   }
   if (!any) pb_error(diag, (pb_place){.file = path}, 3001, NULL, "llvm-tblgen could not read it");
 }
 
 static pb_status spawn(const char* path, const char* variant, int out, int err, pb_diag* diag, pid_t* pid) {
-  const char* include = getenv("PB_TDL_PATH");
-  char macro[64];
+  const char *include = getenv("PB_TDL_PATH"), *slash = strrchr(path, '/');
+  char macro[64], folder[4096];
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
   snprintf(macro, sizeof macro, "-DVARIANT_%s", variant ? variant : "");
-  char* argv[] = {(char*)PB_TBLGEN, (char*)"--dump-json", (char*)"-I", (char*)(include ? include : PB_TDL_DIR), (char*)path,
-                  variant && variant[0] ? macro : NULL, NULL};
+  char* argv[] = {(char*)PB_TBLGEN,
+                  (char*)"--dump-json",
+                  (char*)"-I",
+                  (char*)(include ? include : PB_TDL_DIR),
+                  (char*)"-I", // a description may include its neighbours
+                  slash == path ? (char*)"/" : folder,
+                  (char*)path,
+                  variant && variant[0] ? macro : NULL,
+                  NULL};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -83,8 +92,7 @@ pb_status pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, c
   pb_status status = spawn(path, variant, fileno(out), fileno(err), diag, &pid);
   int code = 0;
   if (status == PB_OK) {
-    while (waitpid(pid, &code, 0) < 0 && errno == EINTR) {
-    }
+    while (waitpid(pid, &code, 0) < 0 && errno == EINTR) {}
     rewind(out);
     rewind(err);
     if (!WIFEXITED(code) || WEXITSTATUS(code)) {

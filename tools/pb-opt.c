@@ -7,7 +7,8 @@
 
 static int usage(FILE* to) {
   fputs("usage: pb-opt FILE.mlir --target=NAME[:VARIANT]|FILE.td [--target-dir=DIR] --PASS...\n"
-        "Runs the named passes in the order given and prints the IR. FILE may be - for standard input.\npasses:\n", to);
+        "Runs the named passes in the order given and prints the IR. FILE may be - for standard input.\npasses:\n",
+        to);
   for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  --%-10s %s\n", p->name, p->summary);
   return to == stdout ? 0 : 1;
 }
@@ -27,21 +28,29 @@ static pb_status stand_in_constants(pb_unit* unit) {
   if (mlirAttributeIsNull(all)) return PB_OK;
   for (int pass = 0; pass < 2; ++pass)
     for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
-      MlirAttribute id = mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, k), mlirStringRefCreateFromCString("pb.const"));
+      MlirAttribute id = mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, k),
+                                                            mlirStringRefCreateFromCString("pb.const"));
       pb_access shape;
       if (mlirAttributeIsNull(id) || !pb_access_of_value(mlirBlockGetArgument(body, k), &shape)) continue;
       size_t want = (size_t)mlirIntegerAttrGetValueInt(id);
-      if (want > 4096) return pb_error(unit->diag, (pb_place){.what = "main"}, 2002, "0 to 4096", "constant id %zu", want);
+      if (want > 4096)
+        return pb_error(unit->diag, (pb_place){.what = "main"}, 2002, "0 to 4096", "constant id %zu", want);
       while (unit->consts->count <= want) pb_consts_add(unit->consts, "none", PB_I8, 0, NULL, "");
       int64_t elements = pb_access_elements(&shape);
       char* data = pb_alloc(&unit->consts->arena, (size_t)elements * 4);
       for (int64_t e = 0; e < elements; ++e) {
-        if (shape.type == PB_F32) ((float*)(void*)data)[e] = 1.0f / (float)(1 + e % 7);
-        else if (shape.type == PB_I32) ((int32_t*)(void*)data)[e] = (int32_t)(e % 11) - 5;
-        else data[e] = (char)(e * 37 % 17 - 8);
+        if (shape.type == PB_F32)
+          ((float*)(void*)data)[e] = 1.0f / (float)(1 + e % 7);
+        else if (shape.type == PB_I32)
+          ((int32_t*)(void*)data)[e] = (int32_t)(e % 11) - 5;
+        else
+          data[e] = (char)(e * 37 % 17 - 8);
       }
       pb_const* c = &unit->consts->items[want];
-      *c = (pb_const){.name = "stand-in", .type = shape.type, .rank = shape.rank, .data = data,
+      *c = (pb_const){.name = "stand-in",
+                      .type = shape.type,
+                      .rank = shape.rank,
+                      .data = data,
                       .bytes = (uint64_t)(elements * pb_type_bits(shape.type) / 8)};
       memcpy(c->shape, shape.shape, sizeof c->shape);
     }
@@ -55,15 +64,18 @@ int main(int argc, char** argv) {
   for (int k = 1; k < argc; ++k) {
     const char* a = argv[k];
     if (!strcmp(a, "--help")) return usage(stdout);
-    if (!strncmp(a, "--target=", 9)) target = a + 9;
-    else if (!strncmp(a, "--target-dir=", 13)) target_dir = a + 13;
+    if (!strncmp(a, "--target=", 9))
+      target = a + 9;
+    else if (!strncmp(a, "--target-dir=", 13))
+      target_dir = a + 13;
     else if (!strncmp(a, "--", 2)) {
       if (!pb_pass_named(a + 2) || count == 64) {
         (void)pb_error(NULL, (pb_place){0}, 1002, "pb-opt --help lists them", "no option or pass '%s'", a);
         return 1;
       }
       passes[count++] = pb_pass_named(a + 2);
-    } else file = a;
+    } else
+      file = a;
   }
   if (!file || !target) return usage(stderr);
   pb_diag diag = {0};

@@ -17,7 +17,8 @@ static int usage(FILE* to) {
         "  --bisect                         run the IR after every pass; name the first pass that changes a result\n"
         "  --target-dir=DIR                 where to look for targets first\n"
         "  --help, --version\n"
-        "passes:\n", to);
+        "passes:\n",
+        to);
   for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  %-10s %s\n", p->name, p->summary);
   return to == stdout ? 0 : 1;
 }
@@ -89,25 +90,38 @@ int main(int argc, char** argv) {
     char* a = argv[k];
     if (!strcmp(a, "--help")) return usage(stdout);
     if (!strcmp(a, "--version")) return puts("pbc 0.1.0"), 0;
-    if (!strncmp(a, "--target=", 9)) o.target = a + 9;
-    else if (!strncmp(a, "--target-dir=", 13)) o.target_dir = a + 13;
-    else if (!strncmp(a, "--emit=", 7)) o.emit = a + 7;
-    else if (!strncmp(a, "--print-after=", 14)) o.print_after = a + 14;
-    else if (!strcmp(a, "--time-passes")) time_passes = true;
-    else if (!strcmp(a, "--bisect")) o.check = true;
-    else if (!strcmp(a, "-o") && k + 1 < argc) out = argv[++k];
+    if (!strncmp(a, "--target=", 9))
+      o.target = a + 9;
+    else if (!strncmp(a, "--target-dir=", 13))
+      o.target_dir = a + 13;
+    else if (!strncmp(a, "--emit=", 7))
+      o.emit = a + 7;
+    else if (!strncmp(a, "--print-after=", 14))
+      o.print_after = a + 14;
+    else if (!strcmp(a, "--time-passes"))
+      time_passes = true;
+    else if (!strcmp(a, "--bisect"))
+      o.check = true;
+    else if (!strcmp(a, "-o") && k + 1 < argc)
+      out = argv[++k];
     else if (!strncmp(a, "--input-shape", 13) && (a[13] == '=' || k + 1 < argc)) {
       char* text = a[13] == '=' ? a + 14 : argv[++k];
-      if (o.shape_count == 16 || !parse_shape(text, &shapes[o.shape_count])) return fail(1004, "NAME=1x3x224x224", "'%s' is no input shape", text);
+      if (o.shape_count == 16 || !parse_shape(text, &shapes[o.shape_count]))
+        return fail(1004, "NAME=1x3x224x224", "'%s' is no input shape", text);
       ++o.shape_count;
-    } else if (a[0] == '-') return fail(1002, "pbc --help lists the options", "no option '%s'", a);
-    else if (o.model) return fail(1005, NULL, "a second model '%s'", a);
-    else o.model = a;
+    } else if (a[0] == '-')
+      return fail(1002, "pbc --help lists the options", "no option '%s'", a);
+    else if (o.model)
+      return fail(1005, NULL, "a second model '%s'", a);
+    else
+      o.model = a;
   }
   o.shapes = shapes;
   if (!o.model || !o.target) return usage(stderr);
-  if (o.emit && !known_emit(o.emit)) return fail(1006, "engine, s1, s2, s3, s4, commands or a pass's name", "cannot emit '%s'", o.emit);
-  if (o.print_after && !pb_pass_named(o.print_after)) return fail(1002, "pbc --help lists the passes", "no pass '%s'", o.print_after);
+  if (o.emit && !known_emit(o.emit))
+    return fail(1006, "engine, s1, s2, s3, s4, commands or a pass's name", "cannot emit '%s'", o.emit);
+  if (o.print_after && !pb_pass_named(o.print_after))
+    return fail(1002, "pbc --help lists the passes", "no pass '%s'", o.print_after);
   if (o.emit && !strcmp(o.emit, "engine")) o.emit = NULL;
   if (!o.emit && !out) return fail(1007, "-o OUT.pbe", "%s", "no output file");
   progress p = {.start = now()};
@@ -120,8 +134,10 @@ int main(int argc, char** argv) {
   for (int k = 0; time_passes && k < compiled.timing_count; ++k)
     fprintf(stderr, "%-10s %8.3f s\n", compiled.timings[k].name, compiled.timings[k].seconds);
   int rc = status == PB_OK ? 0 : 1;
-  if (!rc && compiled.text) rc = write_text(out, compiled.text);
-  else if (!rc && pb_engine_write(compiled.engine, out, &diag) != PB_OK) rc = 1;
+  if (!rc && compiled.text)
+    rc = write_text(out, compiled.text);
+  else if (!rc && pb_engine_write(compiled.engine, out, &diag) != PB_OK)
+    rc = 1;
   pb_compiled_free(&compiled);
   return rc;
 }

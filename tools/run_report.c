@@ -115,9 +115,8 @@ static void put_step(FILE* file, const pb_rt* rt, const pb_rt_step* s) {
           ", \"macs\": %llu, \"commands\": %llu, \"cycles\": %llu, \"predicted_cycles\": %llu, \"peak_share\": %.6f, "
           "\"dram_read\": %llu, \"dram_write\": %llu, \"dram_fetch\": %llu, \"seconds\": %.9f, \"busy\": {",
           (unsigned long long)s->macs, (unsigned long long)s->commands, (unsigned long long)s->cycles,
-          (unsigned long long)s->predicted_cycles, of_peak(rt, s),
-          (unsigned long long)s->dram_read, (unsigned long long)s->dram_write, (unsigned long long)s->dram_fetch,
-          s->seconds);
+          (unsigned long long)s->predicted_cycles, of_peak(rt, s), (unsigned long long)s->dram_read,
+          (unsigned long long)s->dram_write, (unsigned long long)s->dram_fetch, s->seconds);
   for (int q = 0; q < pb_rt_queue_count(rt); ++q) {
     fputs(q ? ", " : "", file);
     put_text(file, pb_rt_queue_name(rt, q));

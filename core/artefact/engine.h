@@ -50,16 +50,16 @@ typedef struct pb_step {
   pb_host_op op;
   int kernel;
   const char* origin; // ops of the model, for reports and faults
-  uint64_t macs; // the model's multiply-accumulates, padding not counted
+  uint64_t macs;      // the model's multiply-accumulates, padding not counted
   int arg_count;
   pb_arg args[PB_ENGINE_MAX_ARGS];
 } pb_step;
 
 typedef struct pb_engine {
-  const char* target;  // NAME or NAME:VARIANT
+  const char* target; // NAME or NAME:VARIANT
   uint8_t chip_hash[32];
   int chip_revision;
-  int command_bytes; // of one command in the streams; 0 when no kernel is made of words
+  int command_bytes;    // of one command in the streams; 0 when no kernel is made of words
   const char* features; // CPU features that native code needs, "avx512f,avx512vnni"; "" for words
   int input_count, output_count, kernel_count, step_count;
   pb_tensor_info *inputs, *outputs;
@@ -70,17 +70,18 @@ typedef struct pb_engine {
   uint64_t arena_bytes;
   uint8_t* native; // a shared object (ELF), or NULL
   uint64_t native_bytes;
-  char* description; // text of the chip's description after tblgen (JSON), so that machine and disassembler need no files
-  void* mapping;     // when read from a file
+  char*
+      description; // text of the chip's description after tblgen (JSON), so that machine and disassembler need no files
+  void* mapping;   // when read from a file
   uint64_t mapping_bytes;
   pb_arena arena;
 } pb_engine;
 
-// Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules is
-// refused (PB5010); an existing file is replaced only once the new one is whole.
+// Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules
+// is refused (PB5010); an existing file is replaced only once the new one is whole.
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) PB_MUST_CHECK;
-// Maps and checks the file: sizes, checksums, ranges of every index and offset. The caller frees it. Constants, native code,
-// description and streams are used where they are mapped, and must not be written to.
+// Maps and checks the file: sizes, checksums, ranges of every index and offset. The caller frees it. Constants, native
+// code, description and streams are used where they are mapped, and must not be written to.
 pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) PB_MUST_CHECK;
 void pb_engine_free(pb_engine* engine);
 

@@ -20,7 +20,7 @@ typedef struct pb_consts {
   pb_const* items;
   size_t count, capacity;
   pb_arena arena; // names and data made at compile time
-} pb_consts; // starts as {0}
+} pb_consts;      // starts as {0}
 
 // Appends and returns the id. `data` must outlive the table (or come from its arena).
 int pb_consts_add(pb_consts* consts, const char* name, pb_type type, int rank, const int64_t* shape, const void* data);

@@ -7,8 +7,10 @@
 
 static void print_place(char* out, size_t size, pb_place place) {
   out[0] = 0;
-  if (place.file && place.line > 0) snprintf(out, size, "%s:%d:%d: ", place.file, place.line, place.column > 0 ? place.column : 1);
-  else if (place.file) snprintf(out, size, "%s: ", place.file);
+  if (place.file && place.line > 0)
+    snprintf(out, size, "%s:%d:%d: ", place.file, place.line, place.column > 0 ? place.column : 1);
+  else if (place.file)
+    snprintf(out, size, "%s: ", place.file);
 }
 
 static void emit(pb_diag* diag, bool error, pb_place place, int code, const char* hint, const char* extra,
@@ -23,10 +25,14 @@ static void emit(pb_diag* diag, bool error, pb_place place, int code, const char
     fprintf(stderr, "%s\n", text);
     return;
   }
-  if (error) ++diag->errors;
-  else ++diag->warnings;
-  if (diag->sink) diag->sink(diag->user, error, code, text);
-  else fprintf(stderr, "%s\n", text);
+  if (error)
+    ++diag->errors;
+  else
+    ++diag->warnings;
+  if (diag->sink)
+    diag->sink(diag->user, error, code, text);
+  else
+    fprintf(stderr, "%s\n", text);
 }
 
 pb_status pb_error(pb_diag* diag, pb_place place, int code, const char* hint, const char* format, ...) {

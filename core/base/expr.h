@@ -5,32 +5,57 @@
 
 #include <stdint.h>
 
-typedef enum pb_type { PB_I1, PB_I8, PB_I16, PB_I32, PB_I64, PB_F16, PB_BF16, PB_F32, PB_F64, PB_INDEX, PB_TYPE_COUNT } pb_type;
+typedef enum pb_type {
+  PB_I1,
+  PB_I8,
+  PB_I16,
+  PB_I32,
+  PB_I64,
+  PB_F16,
+  PB_BF16,
+  PB_F32,
+  PB_F64,
+  PB_INDEX,
+  PB_TYPE_COUNT
+} pb_type;
 
-int pb_type_bits(pb_type type);          // PB_I1: 1 (stored in a byte); PB_INDEX: 64
-const char* pb_type_name(pb_type type);  // "i8", "f32"
+int pb_type_bits(pb_type type);         // PB_I1: 1 (stored in a byte); PB_INDEX: 64
+const char* pb_type_name(pb_type type); // "i8", "f32"
 
 typedef enum pb_op {
   PB_OP_LOAD,  // operand: which access (a nest) or which window (an instruction)
   PB_OP_IMM,   // operand: which immediate of the instruction; instructions only
   PB_OP_CONST, // value: number, integers too (|value| < 2^53)
-  PB_OP_ADD, PB_OP_SUB, PB_OP_MUL, PB_OP_DIV,
-  PB_OP_MAX, PB_OP_MIN, // floats: a number wins over NaN; -0 < +0
-  PB_OP_SEXT,           // to i32
-  PB_OP_SITOFP,         // to f32
-  PB_OP_FPTOSI8,        // integral f32 in [-128, 127] to i8
-  PB_OP_ROUNDEVEN, PB_OP_NEG, PB_OP_ABS, PB_OP_SQRT,
-  PB_OP_EXP2, PB_OP_RECIP, PB_OP_RSQRT, PB_OP_EXP, PB_OP_LOG, PB_OP_TANH, PB_OP_ERF,
+  PB_OP_ADD,
+  PB_OP_SUB,
+  PB_OP_MUL,
+  PB_OP_DIV,
+  PB_OP_MAX,
+  PB_OP_MIN,     // floats: a number wins over NaN; -0 < +0
+  PB_OP_SEXT,    // to i32
+  PB_OP_SITOFP,  // to f32
+  PB_OP_FPTOSI8, // integral f32 in [-128, 127] to i8
+  PB_OP_ROUNDEVEN,
+  PB_OP_NEG,
+  PB_OP_ABS,
+  PB_OP_SQRT,
+  PB_OP_EXP2,
+  PB_OP_RECIP,
+  PB_OP_RSQRT,
+  PB_OP_EXP,
+  PB_OP_LOG,
+  PB_OP_TANH,
+  PB_OP_ERF,
   PB_OP_OTHER, // a nest's op that has no name here: never matched by an instruction
   PB_OP_COUNT
 } pb_op;
 
 typedef struct pb_expr_node {
   pb_op op;
-  pb_type type;     // of the result
-  int args[3];      // indices of earlier nodes, -1: none
-  int operand;      // LOAD, IMM
-  double value;     // CONST
+  pb_type type; // of the result
+  int args[3];  // indices of earlier nodes, -1: none
+  int operand;  // LOAD, IMM
+  double value; // CONST
 } pb_expr_node;
 
 // How the value is stored: plainly, or combined with what is there over the dims that the destination lacks.

@@ -22,7 +22,8 @@ static uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
 static void compress(pb_sha256* sha, const uint8_t* block) {
   uint32_t w[64], s[8];
   for (int t = 0; t < 16; ++t)
-    w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 | (uint32_t)block[4 * t + 2] << 8 | block[4 * t + 3];
+    w[t] = (uint32_t)block[4 * t] << 24 | (uint32_t)block[4 * t + 1] << 16 | (uint32_t)block[4 * t + 2] << 8 |
+           block[4 * t + 3];
   for (int t = 16; t < 64; ++t) {
     uint32_t a = rotate(w[t - 15], 7) ^ rotate(w[t - 15], 18) ^ w[t - 15] >> 3;
     uint32_t b = rotate(w[t - 2], 17) ^ rotate(w[t - 2], 19) ^ w[t - 2] >> 10;

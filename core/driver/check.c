@@ -43,9 +43,12 @@ static void* input_buffer(const pb_access* shape, uint64_t* state) {
   if (!data) abort();
   for (int64_t k = 0; k < n; ++k) {
     float v = next_input(state);
-    if (shape->type == PB_F32) ((float*)(void*)data)[k] = v;
-    else if (shape->type == PB_I32) ((int32_t*)(void*)data)[k] = (int32_t)(v * 1000);
-    else data[k] = (char)(v * 127);
+    if (shape->type == PB_F32)
+      ((float*)(void*)data)[k] = v;
+    else if (shape->type == PB_I32)
+      ((int32_t*)(void*)data)[k] = (int32_t)(v * 1000);
+    else
+      data[k] = (char)(v * 127);
   }
   return data;
 }
@@ -64,13 +67,16 @@ static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_r
     pb_access shape;
     pb_access_of_value(mlirBlockGetArgument(body, k), &shape);
     own[k] = mlirAttributeIsNull(id);
-    if (own[k]) buffers[k] = input_buffer(&shape, &seed);
-    else buffers[k] = (void*)(uintptr_t)unit->consts->items[mlirIntegerAttrGetValueInt(id)].data;
+    if (own[k])
+      buffers[k] = input_buffer(&shape, &seed);
+    else
+      buffers[k] = (void*)(uintptr_t)unit->consts->items[mlirIntegerAttrGetValueInt(id)].data;
   }
   pb_status status = pb_ir_execute(module, "main", buffers, count, unit->diag);
   *results = (pb_results){0};
   for (int k = 0; k < count; ++k) {
-    MlirAttribute output = mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(attrs, k), mlirStringRefCreateFromCString("pb.output"));
+    MlirAttribute output = mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(attrs, k),
+                                                              mlirStringRefCreateFromCString("pb.output"));
     if (status == PB_OK && !mlirAttributeIsNull(output)) {
       pb_access shape;
       pb_access_of_value(mlirBlockGetArgument(body, k), &shape);
@@ -93,7 +99,8 @@ pb_status pb_check_run(const pb_unit* unit, uint64_t seed, pb_results* results) 
   MlirModule module = mlirModuleCreateParse(unit->context, mlirStringRefCreateFromCString(text));
   free(text);
   *results = (pb_results){0};
-  if (mlirModuleIsNull(module)) return pb_error(unit->diag, (pb_place){.what = "check"}, 4091, NULL, "the IR cannot be parsed back");
+  if (mlirModuleIsNull(module))
+    return pb_error(unit->diag, (pb_place){.what = "check"}, 4091, NULL, "the IR cannot be parsed back");
   pb_status status = run(unit, module, seed, results);
   mlirModuleDestroy(module);
   return status;

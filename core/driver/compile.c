@@ -39,7 +39,9 @@ static void stage_done(compilation* c, const char* name) {
   if (c->options->progress) c->options->progress(c->options->user, name);
 }
 
-static bool wants(const compilation* c, const char* what) { return c->options->emit && !strcmp(c->options->emit, what); }
+static bool wants(const compilation* c, const char* what) {
+  return c->options->emit && !strcmp(c->options->emit, what);
+}
 
 static pb_status front(compilation* c) {
   const pb_compile_options* o = c->options;
@@ -60,7 +62,9 @@ static pb_status front(compilation* c) {
   c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString(text));
   free(text);
   c->has_module = !mlirModuleIsNull(c->unit.module);
-  if (!c->has_module) return pb_error(c->unit.diag, (pb_place){.what = "s2"}, 4090, "this is a bug in the compiler, not in the model", "made IR that does not verify");
+  if (!c->has_module)
+    return pb_error(c->unit.diag, (pb_place){.what = "s2"}, 4090, "this is a bug in the compiler, not in the model",
+                    "made IR that does not verify");
   stage_done(c, "s2");
   return PB_OK;
 }
@@ -74,7 +78,8 @@ static pb_status check_pass(compilation* c, const char* pass) {
   free(now.data);
   stage_done(c, "check");
   if (equal) return PB_OK;
-  return pb_error(c->unit.diag, (pb_place){.what = pass}, 4092, "this is a bug in the compiler: --emit=PASS shows the IR before and after",
+  return pb_error(c->unit.diag, (pb_place){.what = pass}, 4092,
+                  "this is a bug in the compiler: --emit=PASS shows the IR before and after",
                   "this pass changed a result (byte %zu of the outputs is the first)", first);
 }
 
@@ -131,7 +136,8 @@ static pb_status emit_kernels(compilation* c, pb_engine* e) {
     k->is_words = true;
     MlirAttribute plan = pb_op_attribute(op, "pb.plan");
     MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles"));
-    MlirStringRef bound = mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
+    MlirStringRef bound =
+        mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
     k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
     k->bound = pb_printf(&e->arena, "%.*s", (int)bound.length, bound.data);
     PB_TRY(pb_queues_emit(unit->chip, op, &e->arena, unit->diag, &k->words));
@@ -144,7 +150,8 @@ static pb_status back(compilation* c) {
   if (!e) abort();
   c->out->engine = e;
   const pb_chip* chip = c->chip;
-  e->target = chip->variant[0] ? pb_printf(&e->arena, "%s:%s", chip->name, chip->variant) : pb_strdup(&e->arena, chip->name);
+  e->target =
+      chip->variant[0] ? pb_printf(&e->arena, "%s:%s", chip->name, chip->variant) : pb_strdup(&e->arena, chip->name);
   e->features = "";
   e->chip_revision = chip->revision;
   e->command_bytes = chip->command_bytes;
@@ -163,7 +170,8 @@ static pb_status compile(compilation* c) {
   stage_done(c, "target");
   c->unit.chip = c->chip;
   if (c->chip->control != PB_CONTROL_QUEUES)
-    return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL, "only control by queues has a back end so far");
+    return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
+                          "only control by queues has a back end so far");
   PB_TRY(front(c));
   if (c->out->text) return PB_OK;
   PB_TRY(run_passes(c));

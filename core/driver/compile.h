@@ -18,7 +18,7 @@ typedef struct pb_compile_options {
   const char* emit;        // NULL: the engine; else s1, s2, s3, commands, plan, or a pass's name: IR after it
   const char* print_after; // a pass; its IR goes to stderr
   const char* plan_file;   // plans to use instead of the planner's; NULL
-  bool check;              // execute the IR after every pass and compare: the first pass that changes a result is an error
+  bool check; // execute the IR after every pass and compare: the first pass that changes a result is an error
   void (*progress)(void* user, const char* what);
   void* user;
 } pb_compile_options;

@@ -24,7 +24,8 @@ typedef struct host {
 static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
 
 static place* place_of(host* h, MlirValue v) {
-  if (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape")) v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
+  if (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape"))
+    v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
   for (size_t k = 0; k < h->place_count; ++k)
     if (pb_value_same(h->places[k].value, v)) return &h->places[k];
   return NULL;
@@ -82,7 +83,8 @@ static pb_status take_steps(host* h, MlirOperation main) {
   pb_engine* e = h->engine;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
   size_t calls = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
     calls += pb_op_is(op, "func.call");
     if (!pb_op_is(op, "memref.alloc")) continue;
     place p = {.value = mlirOperationGetResult(op, 0), .arg = {PB_SPACE_ARENA, 0}, .first = -1, .last = -1};
@@ -92,7 +94,8 @@ static pb_status take_steps(host* h, MlirOperation main) {
     PB_PUSH(h->places, h->place_count, h->place_capacity, p);
   }
   e->steps = PB_NEW_ARRAY(&e->arena, pb_step, calls + 1);
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "func.call")) continue;
     pb_step* step = &e->steps[e->step_count];
     step->kernel = kernel_named(e, mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee")));
@@ -100,7 +103,8 @@ static pb_status take_steps(host* h, MlirOperation main) {
     step->macs = (uint64_t)pb_op_integer(op, "pb.macs", 0);
     step->arg_count = (int)mlirOperationGetNumOperands(op);
     if (step->kernel < 0 || step->arg_count > 16)
-      return pb_unsupported(h->unit->diag, (pb_place){.what = step->origin}, 4050, NULL, "%d tensors in one kernel; 16 at most", step->arg_count);
+      return pb_unsupported(h->unit->diag, (pb_place){.what = step->origin}, 4050, NULL,
+                            "%d tensors in one kernel; 16 at most", step->arg_count);
     for (int k = 0; k < step->arg_count; ++k) {
       place* p = place_of(h, mlirOperationGetOperand(op, k));
       step->args[k] = (pb_arg){p->arg.space, p->arg.space == PB_SPACE_ARENA ? (uint64_t)(p - h->places) : p->arg.value};
@@ -171,8 +175,10 @@ static void place_constants(host* h) {
   for (int s = 0; s < e->step_count; ++s)
     for (int k = 0; k < e->steps[s].arg_count; ++k) {
       pb_arg* arg = &e->steps[s].args[k];
-      if (arg->space == PB_SPACE_CONST) arg->value = offset[arg->value];
-      else if (arg->space == PB_SPACE_ARENA) arg->value = h->places[arg->value].arg.value;
+      if (arg->space == PB_SPACE_CONST)
+        arg->value = offset[arg->value];
+      else if (arg->space == PB_SPACE_ARENA)
+        arg->value = h->places[arg->value].arg.value;
     }
   free(offset);
   free(used);

@@ -13,7 +13,7 @@ typedef struct pb_pass {
   const char* summary;
 } pb_pass;
 
-extern const pb_pass pb_passes[]; // in order; ends with a null name
+extern const pb_pass pb_passes[];               // in order; ends with a null name
 const pb_pass* pb_pass_named(const char* name); // NULL: none
 
 // A context with every dialect that the stages use; the caller destroys it.

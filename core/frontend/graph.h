@@ -14,16 +14,23 @@ enum { PB_GRAPH_RANK = 8 };
 
 typedef struct pb_tensor {
   const char* name;
-  pb_type type;       // PB_TYPE_COUNT until known
-  bool is_unsigned;   // u8 as PB_I8
-  int rank;           // -1 until known
+  pb_type type;     // PB_TYPE_COUNT until known
+  bool is_unsigned; // u8 as PB_I8
+  int rank;         // -1 until known
   int64_t shape[PB_GRAPH_RANK];
-  int const_id;       // initialiser: its id in the constant table; -1
+  int const_id; // initialiser: its id in the constant table; -1
   bool is_input, is_output;
-  int producer;       // node, -1
+  int producer; // node, -1
 } pb_tensor;
 
-typedef enum pb_attr_kind { PB_ATTR_INT, PB_ATTR_FLOAT, PB_ATTR_STRING, PB_ATTR_INTS, PB_ATTR_FLOATS, PB_ATTR_TENSOR } pb_attr_kind;
+typedef enum pb_attr_kind {
+  PB_ATTR_INT,
+  PB_ATTR_FLOAT,
+  PB_ATTR_STRING,
+  PB_ATTR_INTS,
+  PB_ATTR_FLOATS,
+  PB_ATTR_TENSOR
+} pb_attr_kind;
 typedef struct pb_attr {
   const char* name;
   pb_attr_kind kind;
@@ -64,8 +71,8 @@ typedef struct pb_input_shape {
 
 // Maps and reads an ONNX file; constants are added to `consts` and point into the mapping, so the graph must outlive
 // them. Every size is checked against the file before it is used. The caller frees the graph.
-pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts, pb_diag* diag,
-                       pb_graph** graph) PB_MUST_CHECK;
+pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts,
+                       pb_diag* diag, pb_graph** graph) PB_MUST_CHECK;
 void pb_graph_free(pb_graph* graph);
 
 const pb_attr* pb_node_attr(const pb_node* node, const char* name); // NULL: none

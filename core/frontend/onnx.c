@@ -61,13 +61,19 @@ static int tensor_named(loader* l, const char* name) {
 static pb_type element_type(int64_t code, bool* is_unsigned) {
   *is_unsigned = code == 2;
   switch (code) {
-  case 1: return PB_F32;
+  case 1:
+    return PB_F32;
   case 2:
-  case 3: return PB_I8;
-  case 6: return PB_I32;
-  case 7: return PB_I64;
-  case 9: return PB_I1;
-  default: return PB_TYPE_COUNT;
+  case 3:
+    return PB_I8;
+  case 6:
+    return PB_I32;
+  case 7:
+    return PB_I64;
+  case 9:
+    return PB_I1;
+  default:
+    return PB_TYPE_COUNT;
   }
 }
 
@@ -81,7 +87,8 @@ static void typed_values(pb_wire_field* f, pb_type type, char* data, size_t size
         if (w.end - w.at < 4) return;
         memcpy(&v, w.at, 4);
         w.at += 4;
-      } else if (!pb_wire_varint(&w, &v)) return;
+      } else if (!pb_wire_varint(&w, &v))
+        return;
       memcpy(data + (*filled)++ * size, &v, size);
     }
   } else if (*filled < count) {
@@ -98,26 +105,36 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
   while (pb_wire_next(&wire, &f)) {
     if (f.number == 1 && f.type == 2) {
       uint64_t d;
-      while (f.bytes.at < f.bytes.end && rank < PB_GRAPH_RANK && pb_wire_varint(&f.bytes, &d)) shape[rank++] = (int64_t)d;
+      while (f.bytes.at < f.bytes.end && rank < PB_GRAPH_RANK && pb_wire_varint(&f.bytes, &d))
+        shape[rank++] = (int64_t)d;
       if (f.bytes.at != f.bytes.end) return refuse(l, *name, "a tensor of more than 8 dims");
     } else if (f.number == 1 && f.type == 0) {
       if (rank == PB_GRAPH_RANK) return refuse(l, *name, "a tensor of more than 8 dims");
       shape[rank++] = (int64_t)f.value;
-    } else if (f.number == 2) code = (int64_t)f.value;
-    else if (f.number == 8 && f.type == 2) *name = text_of(l, f.bytes);
-    else if (f.number == 9 && f.type == 2) raw = f.bytes;
+    } else if (f.number == 2)
+      code = (int64_t)f.value;
+    else if (f.number == 8 && f.type == 2)
+      *name = text_of(l, f.bytes);
+    else if (f.number == 9 && f.type == 2)
+      raw = f.bytes;
     else if ((f.number == 13 && f.type == 2) || (f.number == 14 && f.value == 1))
-      return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2011, "save the model in one file", "data outside the file");
+      return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2011,
+                            "save the model in one file", "data outside the file");
   }
   if (wire.broken) return refuse(l, *name, "a tensor that is cut short");
   pb_type type = element_type(code, is_unsigned);
-  if (type == PB_TYPE_COUNT) return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2012, NULL, "elements of ONNX type %lld", (long long)code);
+  if (type == PB_TYPE_COUNT)
+    return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2012, NULL,
+                          "elements of ONNX type %lld", (long long)code);
   for (int r = 0; r < rank; ++r) {
-    if (shape[r] < 0 || shape[r] > (int64_t)1 << MAX_ELEMENTS_LOG2) return refuse(l, *name, "a tensor with an impossible shape");
-    if (shape[r] && elements > ((int64_t)1 << MAX_ELEMENTS_LOG2) / shape[r]) return refuse(l, *name, "a tensor with an impossible shape");
+    if (shape[r] < 0 || shape[r] > (int64_t)1 << MAX_ELEMENTS_LOG2)
+      return refuse(l, *name, "a tensor with an impossible shape");
+    if (shape[r] && elements > ((int64_t)1 << MAX_ELEMENTS_LOG2) / shape[r])
+      return refuse(l, *name, "a tensor with an impossible shape");
     elements *= shape[r];
   }
-  size_t size = ((size_t)pb_type_bits(type) + 7) / 8, bytes = (size_t)elements * size, have = (size_t)(raw.end - raw.at);
+  size_t size = ((size_t)pb_type_bits(type) + 7) / 8, bytes = (size_t)elements * size,
+         have = (size_t)(raw.end - raw.at);
   const void* data = raw.at;
   if (raw.at ? have != bytes : bytes > (size_t)(again.end - again.at) * 8)
     return refuse(l, *name, "a tensor whose data are not as long as its shape says");
@@ -154,10 +171,18 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
   while (pb_wire_next(&wire, &f)) {
     uint32_t bits = (uint32_t)f.value;
     switch (f.number) {
-    case 1: attr->name = text_of(l, f.bytes); break;
-    case 2: memcpy(&attr->f, &bits, 4); break;
-    case 3: attr->i = (int64_t)f.value; break;
-    case 4: attr->s = text_of(l, f.bytes); break;
+    case 1:
+      attr->name = text_of(l, f.bytes);
+      break;
+    case 2:
+      memcpy(&attr->f, &bits, 4);
+      break;
+    case 3:
+      attr->i = (int64_t)f.value;
+      break;
+    case 4:
+      attr->s = text_of(l, f.bytes);
+      break;
     case 5: {
       const char* name;
       bool is_unsigned;
@@ -167,21 +192,30 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
     case 7:
       if (f.type == 2)
         for (; f.bytes.end - f.bytes.at >= 4; f.bytes.at += 4) memcpy(&attr->floats[float_count++], f.bytes.at, 4);
-      else memcpy(&attr->floats[float_count++], &bits, 4);
+      else
+        memcpy(&attr->floats[float_count++], &bits, 4);
       break;
     case 8: {
       uint64_t v;
       if (f.type == 2)
         while (f.bytes.at < f.bytes.end && pb_wire_varint(&f.bytes, &v)) attr->ints[int_count++] = (int64_t)v;
-      else attr->ints[int_count++] = (int64_t)f.value;
+      else
+        attr->ints[int_count++] = (int64_t)f.value;
       break;
     }
-    case 20: type = (int64_t)f.value; break;
-    default: break;
+    case 20:
+      type = (int64_t)f.value;
+      break;
+    default:
+      break;
     }
   }
-  attr->kind = type == 1 ? PB_ATTR_FLOAT : type == 3 ? PB_ATTR_STRING : type == 4 ? PB_ATTR_TENSOR
-             : type == 6 ? PB_ATTR_FLOATS : type == 7 ? PB_ATTR_INTS : PB_ATTR_INT;
+  attr->kind = type == 1   ? PB_ATTR_FLOAT
+               : type == 3 ? PB_ATTR_STRING
+               : type == 4 ? PB_ATTR_TENSOR
+               : type == 6 ? PB_ATTR_FLOATS
+               : type == 7 ? PB_ATTR_INTS
+                           : PB_ATTR_INT;
   attr->count = attr->kind == PB_ATTR_FLOATS ? float_count : int_count;
   return PB_OK;
 }
@@ -213,17 +247,27 @@ static pb_status read_node(loader* l, pb_wire wire) {
       text = text_of(l, f.bytes);
       node.outputs[node.output_count++] = text[0] ? tensor_named(l, text) : -1;
       break;
-    case 3: node.name = text_of(l, f.bytes); break;
-    case 4: node.op = text_of(l, f.bytes); break;
-    case 5: PB_TRY(read_attr(l, f.bytes, &node.attrs[node.attr_count++])); break;
-    case 7: node.domain = text_of(l, f.bytes); break;
-    default: break;
+    case 3:
+      node.name = text_of(l, f.bytes);
+      break;
+    case 4:
+      node.op = text_of(l, f.bytes);
+      break;
+    case 5:
+      PB_TRY(read_attr(l, f.bytes, &node.attrs[node.attr_count++]));
+      break;
+    case 7:
+      node.domain = text_of(l, f.bytes);
+      break;
+    default:
+      break;
     }
   }
   if (g->node_count == MAX_NODES) return refuse(l, NULL, "more nodes than any model has");
   for (int k = 0; k < node.output_count; ++k) {
     if (node.outputs[k] < 0) continue;
-    if (g->tensors[node.outputs[k]].producer >= 0) return refuse(l, g->tensors[node.outputs[k]].name, "a tensor that two nodes make");
+    if (g->tensors[node.outputs[k]].producer >= 0)
+      return refuse(l, g->tensors[node.outputs[k]].name, "a tensor that two nodes make");
     g->tensors[node.outputs[k]].producer = (int)g->node_count;
   }
   if (!node.name[0] && node.output_count && node.outputs[0] >= 0) node.name = g->tensors[node.outputs[0]].name;
@@ -315,7 +359,8 @@ static pb_status read_model(loader* l, pb_wire wire) {
       int64_t version = 0;
       bool own = false;
       while (pb_wire_next(&f.bytes, &part)) {
-        if (part.number == 1 && part.type == 2 && part.bytes.at != part.bytes.end) own = strncmp((const char*)part.bytes.at, "ai.onnx", (size_t)(part.bytes.end - part.bytes.at)) != 0;
+        if (part.number == 1 && part.type == 2 && part.bytes.at != part.bytes.end)
+          own = strncmp((const char*)part.bytes.at, "ai.onnx", (size_t)(part.bytes.end - part.bytes.at)) != 0;
         if (part.number == 2 && part.type == 0) version = (int64_t)part.value;
       }
       if (!own) l->graph->opset = version;
@@ -329,10 +374,14 @@ static pb_status set_inputs(loader* l, const pb_input_shape* shapes, int count) 
   for (int k = 0; k < count; ++k) {
     pb_tensor* t = NULL;
     for (size_t i = 0; i < l->graph->tensor_count; ++i)
-      if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, shapes[k].name)) t = &l->graph->tensors[i];
-    if (!t) return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, "pb-run --info lists inputs", "no input is named '%s'", shapes[k].name);
+      if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, shapes[k].name))
+        t = &l->graph->tensors[i];
+    if (!t)
+      return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, "pb-run --info lists inputs",
+                      "no input is named '%s'", shapes[k].name);
     if (t->rank >= 0 && t->rank != shapes[k].rank)
-      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2015, NULL, "has %d dims, --input-shape gives %d", t->rank, shapes[k].rank);
+      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2015, NULL,
+                      "has %d dims, --input-shape gives %d", t->rank, shapes[k].rank);
     t->rank = shapes[k].rank;
     memcpy(t->shape, shapes[k].shape, sizeof t->shape);
   }
@@ -345,12 +394,14 @@ static pb_status set_inputs(loader* l, const pb_input_shape* shapes, int count) 
       known &= t->shape[r] > 0;
     }
     if (!known)
-      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2016, "--input-shape NAME=1x3x224x224", "an input whose shape or type is not known");
+      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2016,
+                      "--input-shape NAME=1x3x224x224", "an input whose shape or type is not known");
   }
   return PB_OK;
 }
 
-pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts, pb_diag* diag, pb_graph** graph) {
+pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts,
+                       pb_diag* diag, pb_graph** graph) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   struct stat st;
   if (fd < 0) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read");
@@ -375,8 +426,10 @@ pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape
   if (status == PB_OK) status = set_inputs(&l, shapes, shape_count);
   free(l.buckets);
   free(l.chain);
-  if (status == PB_OK) *graph = g;
-  else pb_graph_free(g);
+  if (status == PB_OK)
+    *graph = g;
+  else
+    pb_graph_free(g);
   return status;
 }
 

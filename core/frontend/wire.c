@@ -32,9 +32,12 @@ bool pb_wire_next(pb_wire* wire, pb_wire_field* field) {
   field->number = (int)(key >> 3 & 0x1fffffff);
   field->type = (int)(key & 7);
   switch (field->type) {
-  case 0: return pb_wire_varint(wire, &field->value);
-  case 1: return fixed(wire, 8, &field->value);
-  case 5: return fixed(wire, 4, &field->value);
+  case 0:
+    return pb_wire_varint(wire, &field->value);
+  case 1:
+    return fixed(wire, 8, &field->value);
+  case 5:
+    return fixed(wire, 4, &field->value);
   case 2: {
     uint64_t length;
     if (!pb_wire_varint(wire, &length)) return false;
@@ -43,7 +46,8 @@ bool pb_wire_next(pb_wire* wire, pb_wire_field* field) {
     wire->at += length;
     return true;
   }
-  default: break;
+  default:
+    break;
   }
   wire->broken = true;
   return false;

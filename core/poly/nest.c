@@ -53,8 +53,10 @@ bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t exte
     if (!index->coef[c]) continue;
     int64_t turns = c < PB_NEST_DIMS ? nest->extent[c] : nest->outer_extent[c - PB_NEST_DIMS];
     if (turns < 1) return true;
-    if (index->coef[c] > 0) most += index->coef[c] * (turns - 1);
-    else least += index->coef[c] * (turns - 1);
+    if (index->coef[c] > 0)
+      most += index->coef[c] * (turns - 1);
+    else
+      least += index->coef[c] * (turns - 1);
   }
   return least < 0 || most >= extent;
 }

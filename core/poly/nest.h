@@ -44,13 +44,14 @@ typedef struct pb_nest {
   MlirOperation op; // outermost loop when read from IR
   const char* name; // pb.nest: the node of the model
   const char* part; // pb.part: pad, init, reduce, point, copy; load, store, fill, stage inside kernels
+  int64_t macs;     // pb.macs: products that the model asks for, padding not counted; 0: not known
   int stream;       // pb.stream: which of several equal queues it prefers
   int kept;         // pb.kept: so many outer dims stay loops, for smaller commands that others can start on sooner
   int dim_count, outer_count;
   int64_t extent[PB_NEST_DIMS];
   MlirValue outer[PB_NEST_OUTERS];      // as read from IR, outermost first
   int64_t outer_extent[PB_NEST_OUTERS]; // 0: not known
-  int access_count;                // the last one is the store
+  int access_count;                     // the last one is the store
   pb_access access[PB_NEST_ACCESSES];
   int expr_count; // LOAD's operand is an access
   pb_expr_node expr[PB_NEST_EXPR];

@@ -21,12 +21,16 @@ static void print_index(pb_text* text, const pb_index* index, int first) {
       if (!coef) continue;
       if (any) pb_text_add(text, " + ");
       any = true;
-      if (pass) pb_text_add(text, "%%i%d", first + k);
-      else pb_text_add(text, "%%o%d", k);
+      if (pass)
+        pb_text_add(text, "%%i%d", first + k);
+      else
+        pb_text_add(text, "%%o%d", k);
       if (coef != 1) pb_text_add(text, " * %lld", (long long)coef);
     }
-  if (!any) pb_text_add(text, "%lld", (long long)index->cst);
-  else if (index->cst) pb_text_add(text, " + %lld", (long long)index->cst);
+  if (!any)
+    pb_text_add(text, "%lld", (long long)index->cst);
+  else if (index->cst)
+    pb_text_add(text, " + %lld", (long long)index->cst);
 }
 
 static void print_place(pb_text* text, const pb_access* access, int first) {
@@ -41,15 +45,21 @@ static void print_place(pb_text* text, const pb_access* access, int first) {
 
 static void print_constant(pb_text* text, pb_type type, double value) {
   if (type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16) {
-    if (isfinite(value)) pb_text_add(text, "arith.constant %.17e : %s", value, pb_type_name(type));
-    else pb_text_add(text, "arith.constant 0x%08X : f32", isnan(value) ? 0x7fc00000u : value > 0 ? 0x7f800000u : 0xff800000u);
+    if (isfinite(value))
+      pb_text_add(text, "arith.constant %.17e : %s", value, pb_type_name(type));
+    else
+      pb_text_add(text, "arith.constant 0x%08X : f32",
+                  isnan(value) ? 0x7fc00000u
+                  : value > 0  ? 0x7f800000u
+                               : 0xff800000u);
   } else {
     pb_text_add(text, "arith.constant %lld : %s", (long long)value, pb_type_name(type));
   }
 }
 
 // The range tests of a box: an affine set over the indices that can leave the shape.
-static void print_box(pb_text* text, const pb_nest* nest, const pb_access* access, int first, const char* name, int indent) {
+static void print_box(pb_text* text, const pb_nest* nest, const pb_access* access, int first, const char* name,
+                      int indent) {
   int names[PB_NEST_COLS], count = 0;
   for (int c = 0; c < PB_NEST_COLS; ++c)
     for (int r = 0; r < access->rank; ++r)
@@ -76,8 +86,10 @@ static void print_box(pb_text* text, const pb_nest* nest, const pb_access* acces
   if (!any) pb_text_add(text, "0 == 0");
   pb_text_add(text, ")>(");
   for (int k = 0; k < count; ++k) {
-    if (names[k] < PB_NEST_DIMS) pb_text_add(text, "%s%%i%d", k ? ", " : "", first + names[k]);
-    else pb_text_add(text, "%s%%o%d", k ? ", " : "", names[k] - PB_NEST_DIMS);
+    if (names[k] < PB_NEST_DIMS)
+      pb_text_add(text, "%s%%i%d", k ? ", " : "", first + names[k]);
+    else
+      pb_text_add(text, "%s%%o%d", k ? ", " : "", names[k] - PB_NEST_DIMS);
   }
   pb_text_add(text, ") -> %s {\n", pb_type_name(access->type));
   pb_text_indent(text, indent + 1);
@@ -101,26 +113,46 @@ static void print_box(pb_text* text, const pb_nest* nest, const pb_access* acces
 static const char* op_name(pb_op op, pb_type type) {
   bool f = type == PB_F32 || type == PB_F64;
   switch (op) {
-  case PB_OP_ADD: return f ? "arith.addf" : "arith.addi";
-  case PB_OP_SUB: return f ? "arith.subf" : "arith.subi";
-  case PB_OP_MUL: return f ? "arith.mulf" : "arith.muli";
-  case PB_OP_DIV: return f ? "arith.divf" : "arith.divsi";
-  case PB_OP_MAX: return f ? "arith.maxnumf" : "arith.maxsi";
-  case PB_OP_MIN: return f ? "arith.minnumf" : "arith.minsi";
-  case PB_OP_SEXT: return "arith.extsi";
-  case PB_OP_SITOFP: return "arith.sitofp";
-  case PB_OP_FPTOSI8: return "arith.fptosi";
-  case PB_OP_ROUNDEVEN: return "math.roundeven";
-  case PB_OP_NEG: return "arith.negf";
-  case PB_OP_ABS: return "math.absf";
-  case PB_OP_SQRT: return "math.sqrt";
-  case PB_OP_EXP2: return "math.exp2";
-  case PB_OP_RSQRT: return "math.rsqrt";
-  case PB_OP_EXP: return "math.exp";
-  case PB_OP_LOG: return "math.log";
-  case PB_OP_TANH: return "math.tanh";
-  case PB_OP_ERF: return "math.erf";
-  default: return NULL;
+  case PB_OP_ADD:
+    return f ? "arith.addf" : "arith.addi";
+  case PB_OP_SUB:
+    return f ? "arith.subf" : "arith.subi";
+  case PB_OP_MUL:
+    return f ? "arith.mulf" : "arith.muli";
+  case PB_OP_DIV:
+    return f ? "arith.divf" : "arith.divsi";
+  case PB_OP_MAX:
+    return f ? "arith.maxnumf" : "arith.maxsi";
+  case PB_OP_MIN:
+    return f ? "arith.minnumf" : "arith.minsi";
+  case PB_OP_SEXT:
+    return "arith.extsi";
+  case PB_OP_SITOFP:
+    return "arith.sitofp";
+  case PB_OP_FPTOSI8:
+    return "arith.fptosi";
+  case PB_OP_ROUNDEVEN:
+    return "math.roundeven";
+  case PB_OP_NEG:
+    return "arith.negf";
+  case PB_OP_ABS:
+    return "math.absf";
+  case PB_OP_SQRT:
+    return "math.sqrt";
+  case PB_OP_EXP2:
+    return "math.exp2";
+  case PB_OP_RSQRT:
+    return "math.rsqrt";
+  case PB_OP_EXP:
+    return "math.exp";
+  case PB_OP_LOG:
+    return "math.log";
+  case PB_OP_TANH:
+    return "math.tanh";
+  case PB_OP_ERF:
+    return "math.erf";
+  default:
+    return NULL;
   }
 }
 
@@ -145,7 +177,8 @@ static void print_node(pb_text* text, const pb_nest* nest, int id, int first, in
     const char* type = pb_type_name(n->type);
     if (n->op == PB_OP_SEXT || n->op == PB_OP_SITOFP || n->op == PB_OP_FPTOSI8)
       pb_text_add(text, " : %s to %s", pb_type_name(nest->expr[n->args[0]].type), type);
-    else pb_text_add(text, " : %s", type);
+    else
+      pb_text_add(text, " : %s", type);
   }
   pb_text_add(text, "\n");
 }
@@ -156,7 +189,8 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
   *serial += loops + 1;
   for (int d = 0; d < loops; ++d) {
     pb_text_indent(text, indent + d);
-    pb_text_add(text, "affine.for %%i%d = 0 to %lld {\n", first + d, nest->dim_count ? (long long)nest->extent[d] : 1LL);
+    pb_text_add(text, "affine.for %%i%d = 0 to %lld {\n", first + d,
+                nest->dim_count ? (long long)nest->extent[d] : 1LL);
   }
   int inner = indent + loops;
   for (int k = 0; k < nest->expr_count; ++k) print_node(text, nest, k, first, id, inner);
@@ -173,8 +207,10 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
                 pb_type_name(store->type));
   }
   pb_text_indent(text, inner);
-  if (nest->reduce == PB_SET) pb_text_add(text, "affine.store %%e%d_%d, ", id, value);
-  else pb_text_add(text, "affine.store %%new%d, ", id);
+  if (nest->reduce == PB_SET)
+    pb_text_add(text, "affine.store %%e%d_%d, ", id, value);
+  else
+    pb_text_add(text, "affine.store %%new%d, ", id);
   print_place(text, store, first);
   for (int d = loops - 1; d >= 0; --d) {
     pb_text_add(text, "\n");
@@ -182,6 +218,7 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
     pb_text_add(text, "}");
   }
   pb_text_add(text, " {pb.nest = \"%s\", pb.part = \"%s\"", nest->name ? nest->name : "", nest->part ? nest->part : "");
+  if (nest->macs) pb_text_add(text, ", pb.macs = %lld : i64", (long long)nest->macs);
   if (nest->stream) pb_text_add(text, ", pb.stream = %d : i64", nest->stream);
   if (nest->kept) pb_text_add(text, ", pb.kept = %d : i64", nest->kept);
   pb_text_add(text, "}\n");

@@ -45,12 +45,18 @@ pb_type pb_type_of(MlirType type) {
   if (mlirTypeIsAIndex(type)) return PB_INDEX;
   if (!mlirTypeIsAInteger(type)) return PB_TYPE_COUNT;
   switch (mlirIntegerTypeGetWidth(type)) {
-  case 1: return PB_I1;
-  case 8: return PB_I8;
-  case 16: return PB_I16;
-  case 32: return PB_I32;
-  case 64: return PB_I64;
-  default: return PB_TYPE_COUNT;
+  case 1:
+    return PB_I1;
+  case 8:
+    return PB_I8;
+  case 16:
+    return PB_I16;
+  case 32:
+    return PB_I32;
+  case 64:
+    return PB_I64;
+  default:
+    return PB_TYPE_COUNT;
   }
 }
 
@@ -101,8 +107,10 @@ static bool add_linear(MlirAffineExpr e, int64_t scale, const int* columns, intp
   MlirAffineExpr a = mlirAffineBinaryOpExprGetLHS(e), b = mlirAffineBinaryOpExprGetRHS(e);
   if (mlirAffineExprIsAAdd(e))
     return add_linear(a, scale, columns, dims, index) && add_linear(b, scale, columns, dims, index);
-  if (mlirAffineExprIsAConstant(b)) return add_linear(a, scale * mlirAffineConstantExprGetValue(b), columns, dims, index);
-  if (mlirAffineExprIsAConstant(a)) return add_linear(b, scale * mlirAffineConstantExprGetValue(a), columns, dims, index);
+  if (mlirAffineExprIsAConstant(b))
+    return add_linear(a, scale * mlirAffineConstantExprGetValue(b), columns, dims, index);
+  if (mlirAffineExprIsAConstant(a))
+    return add_linear(b, scale * mlirAffineConstantExprGetValue(a), columns, dims, index);
   return false;
 }
 
@@ -126,14 +134,30 @@ static const char* read_access(reader* r, MlirOperation op, intptr_t at, pb_acce
 static const struct {
   const char* name;
   pb_op op;
-} op_table[] = {{"arith.addi", PB_OP_ADD},        {"arith.addf", PB_OP_ADD},     {"arith.subi", PB_OP_SUB},
-                {"arith.subf", PB_OP_SUB},        {"arith.muli", PB_OP_MUL},     {"arith.mulf", PB_OP_MUL},
-                {"arith.divf", PB_OP_DIV},        {"arith.maxsi", PB_OP_MAX},    {"arith.maxnumf", PB_OP_MAX},
-                {"arith.maximumf", PB_OP_MAX},    {"arith.minsi", PB_OP_MIN},    {"arith.minnumf", PB_OP_MIN},
-                {"arith.minimumf", PB_OP_MIN},    {"arith.extsi", PB_OP_SEXT},   {"arith.sitofp", PB_OP_SITOFP},
-                {"arith.negf", PB_OP_NEG},        {"math.absf", PB_OP_ABS},      {"math.sqrt", PB_OP_SQRT},
-                {"math.roundeven", PB_OP_ROUNDEVEN}, {"math.exp2", PB_OP_EXP2},  {"math.rsqrt", PB_OP_RSQRT},
-                {"math.exp", PB_OP_EXP},          {"math.log", PB_OP_LOG},       {"math.tanh", PB_OP_TANH},
+} op_table[] = {{"arith.addi", PB_OP_ADD},
+                {"arith.addf", PB_OP_ADD},
+                {"arith.subi", PB_OP_SUB},
+                {"arith.subf", PB_OP_SUB},
+                {"arith.muli", PB_OP_MUL},
+                {"arith.mulf", PB_OP_MUL},
+                {"arith.divf", PB_OP_DIV},
+                {"arith.maxsi", PB_OP_MAX},
+                {"arith.maxnumf", PB_OP_MAX},
+                {"arith.maximumf", PB_OP_MAX},
+                {"arith.minsi", PB_OP_MIN},
+                {"arith.minnumf", PB_OP_MIN},
+                {"arith.minimumf", PB_OP_MIN},
+                {"arith.extsi", PB_OP_SEXT},
+                {"arith.sitofp", PB_OP_SITOFP},
+                {"arith.negf", PB_OP_NEG},
+                {"math.absf", PB_OP_ABS},
+                {"math.sqrt", PB_OP_SQRT},
+                {"math.roundeven", PB_OP_ROUNDEVEN},
+                {"math.exp2", PB_OP_EXP2},
+                {"math.rsqrt", PB_OP_RSQRT},
+                {"math.exp", PB_OP_EXP},
+                {"math.log", PB_OP_LOG},
+                {"math.tanh", PB_OP_TANH},
                 {"math.erf", PB_OP_ERF}};
 
 static pb_op op_of(MlirOperation op, pb_type result) {
@@ -161,7 +185,9 @@ static const char* read_load(reader* r, MlirOperation op, MlirValue result) {
   if (nest->access_count + 1 >= PB_NEST_ACCESSES) return "too many loads";
   const char* why = read_access(r, op, 0, &nest->access[nest->access_count]);
   if (why) return why;
-  pb_expr_node node = {.op = PB_OP_LOAD, .type = nest->access[nest->access_count].type, .args = {-1, -1, -1},
+  pb_expr_node node = {.op = PB_OP_LOAD,
+                       .type = nest->access[nest->access_count].type,
+                       .args = {-1, -1, -1},
                        .operand = nest->access_count};
   ++nest->access_count;
   return add_node(r, node, result) < 0 ? "too many operations" : NULL;
@@ -203,7 +229,8 @@ static const char* read_body_op(reader* r, MlirOperation op) {
       node.args[k] = node_of(r, mlirOperationGetOperand(op, k));
       if (node.args[k] < 0) { // a constant from outside the nest
         MlirValue v = mlirOperationGetOperand(op, k);
-        if (!mlirValueIsAOpResult(v) || !name_is(mlirOpResultGetOwner(v), "arith.constant")) return "a scalar from outside";
+        if (!mlirValueIsAOpResult(v) || !name_is(mlirOpResultGetOwner(v), "arith.constant"))
+          return "a scalar from outside";
         const char* why = read_body_op(r, mlirOpResultGetOwner(v));
         if (why) return why;
         node.args[k] = node_of(r, v);
@@ -262,7 +289,8 @@ static const char* read_store(reader* r, MlirOperation op) {
   int value = node_of(r, mlirOperationGetOperand(op, 0));
   if (value < 0) {
     MlirValue v = mlirOperationGetOperand(op, 0);
-    if (!mlirValueIsAOpResult(v) || !name_is(mlirOpResultGetOwner(v), "arith.constant")) return "a store of a foreign scalar";
+    if (!mlirValueIsAOpResult(v) || !name_is(mlirOpResultGetOwner(v), "arith.constant"))
+      return "a store of a foreign scalar";
     const char* why = read_body_op(r, mlirOpResultGetOwner(v));
     if (why) return why;
     value = node_of(r, v);
@@ -275,7 +303,8 @@ static const char* read_store(reader* r, MlirOperation op) {
 }
 
 static const char* read_body(reader* r, MlirBlock block) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
     if (name_is(op, "affine.store")) {
       MlirOperation end = mlirOperationGetNextInBlock(op);
       if (mlirOperationIsNull(end) || !name_is(end, "affine.yield")) return "something after the store";
@@ -293,14 +322,19 @@ const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest) {
   nest->op = op;
   nest->name = string_attribute(op, "pb.nest", arena);
   nest->part = string_attribute(op, "pb.part", arena);
+  MlirAttribute macs = attribute(op, "pb.macs");
+  if (!mlirAttributeIsNull(macs) && mlirAttributeIsAInteger(macs)) nest->macs = mlirIntegerAttrGetValueInt(macs);
   nest->stream = integer_attribute(op, "pb.stream");
   nest->kept = integer_attribute(op, "pb.kept");
   if (name_is(op, "affine.store")) { // every extent is 1: the operations that feed it stand before it
     MlirBlock block = mlirOperationGetBlock(op);
     MlirOperation first = op;
     for (MlirOperation o = mlirBlockGetFirstOperation(block); o.ptr != op.ptr; o = mlirOperationGetNextInBlock(o))
-      if (name_is(o, "affine.for") || name_is(o, "affine.store") || name_is(o, "func.call") || name_is(o, "memref.alloc")) first = op;
-      else if (first.ptr == op.ptr) first = o;
+      if (name_is(o, "affine.for") || name_is(o, "affine.store") || name_is(o, "func.call") ||
+          name_is(o, "memref.alloc"))
+        first = op;
+      else if (first.ptr == op.ptr)
+        first = o;
     for (MlirOperation o = first; o.ptr != op.ptr; o = mlirOperationGetNextInBlock(o)) {
       if (name_is(o, "memref.alloc")) continue;
       const char* why = read_body_op(&r, o);
@@ -311,7 +345,8 @@ const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest) {
   for (;;) {
     if (nest->dim_count == PB_NEST_DIMS) return "a nest of too many loops";
     int64_t lower = constant_bound(op, "lowerBoundMap"), upper = constant_bound(op, "upperBoundMap");
-    if (lower != 0 || upper < 1 || mlirOperationGetNumResults(op)) return "a loop that does not run from 0 to a constant";
+    if (lower != 0 || upper < 1 || mlirOperationGetNumResults(op))
+      return "a loop that does not run from 0 to a constant";
     if (mlirIntegerAttrGetValueInt(attribute(op, "step")) != 1) return "a loop whose step is not 1";
     MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
     r.ivs[nest->dim_count] = mlirBlockGetArgument(body, 0);

@@ -20,7 +20,7 @@ typedef struct pb__words {
   int cycles;                 // index of the counter, -1: none
   int busy[PB_RT_MAX_QUEUES];
   int dram[3]; // read, write, fetch
-  int step; // that runs now, for traces
+  int step;    // that runs now, for traces
 } pb__words;
 
 // Machine code in this process.

@@ -11,9 +11,9 @@ typedef struct lifter {
   pb_consts* consts;
   pb_diag* diag;
   pb_s1* out;
-  int* value_of;   // by graph tensor: the value that holds it (codes of a quantised tensor), -1
+  int* value_of;    // by graph tensor: the value that holds it (codes of a quantised tensor), -1
   int *uses, *user; // by graph tensor
-  bool* done;      // by node
+  bool* done;       // by node
 } lifter;
 
 typedef struct quantised {
@@ -83,7 +83,8 @@ static int add_value(lifter* l, const char* name, pb_type type, int rank, const 
 static pb_status read_codes(lifter* l, const pb_node* n, int tensor, quantised* q) {
   const pb_node* dq = producer(l, tensor);
   if (!dq || !is(dq, "DequantizeLinear"))
-    return refuse(l, n, "quantise the model (QDQ, int8)", "its input is not quantised: only int8 QDQ operators run on this path");
+    return refuse(l, n, "quantise the model (QDQ, int8)",
+                  "its input is not quantised: only int8 QDQ operators run on this path");
   if (!scalar_f32(l, input(dq, 1), &q->scale) || !zero_point(l, dq, &q->zero))
     return refuse(l, dq, NULL, "a scale or zero point that is not one constant number");
   if (q->scale <= 0 || !isfinite(q->scale)) return refuse(l, dq, NULL, "a scale that is not a positive number");
@@ -107,7 +108,8 @@ static pb_status find_target(lifter* l, const pb_node* n, target* t) {
     int next = l->user[tensor];
     const pb_node* f = &l->g->nodes[next];
     if (is(f, "QuantizeLinear")) {
-      if (!scalar_f32(l, input(f, 1), &t->scale) || !zero_point(l, f, &t->zero) || !(t->scale > 0) || !isfinite(t->scale))
+      if (!scalar_f32(l, input(f, 1), &t->scale) || !zero_point(l, f, &t->zero) || !(t->scale > 0) ||
+          !isfinite(t->scale))
         return refuse(l, f, NULL, "a scale or zero point that is not one constant number");
       t->node = next;
       t->tensor = f->outputs[0];
@@ -117,14 +119,17 @@ static pb_status find_target(lifter* l, const pb_node* n, target* t) {
       return PB_OK;
     }
     float lo = -INFINITY, hi = INFINITY;
-    if (is(f, "Relu")) lo = 0;
+    if (is(f, "Relu"))
+      lo = 0;
     else if (is(f, "Clip")) {
       const pb_attr *a = pb_node_attr(f, "min"), *b = pb_node_attr(f, "max");
       if (a) lo = a->f;
       if (b) hi = b->f;
-      if ((input(f, 1) >= 0 && !scalar_f32(l, input(f, 1), &lo)) || (input(f, 2) >= 0 && !scalar_f32(l, input(f, 2), &hi)))
+      if ((input(f, 1) >= 0 && !scalar_f32(l, input(f, 1), &lo)) ||
+          (input(f, 2) >= 0 && !scalar_f32(l, input(f, 2), &hi)))
         return refuse(l, f, NULL, "bounds that are not constant");
-    } else return refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised");
+    } else
+      return refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised");
     least = fmax(least, lo);
     most = fmin(most, hi);
     l->done[next] = true;
@@ -142,8 +147,17 @@ static int make_result(lifter* l, const target* t, int rank, const int64_t* shap
 static void push(lifter* l, pb_s1_op op) { PB_PUSH(l->out->ops, l->out->op_count, l->out->op_capacity, op); }
 
 static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind, const target* t) {
-  pb_s1_op op = {.kind = kind, .name = n->name, .type = n->op, .z = -1, .weights = -1, .bias = -1, .m = -1, .groups = 1,
-                 .window = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
+  pb_s1_op op = {.kind = kind,
+                 .name = n->name,
+                 .type = n->op,
+                 .z = -1,
+                 .weights = -1,
+                 .bias = -1,
+                 .m = -1,
+                 .groups = 1,
+                 .window = {1, 1},
+                 .stride = {1, 1},
+                 .dilation = {1, 1}};
   if (t) {
     op.zy = t->zero;
     op.lo = t->lo;
@@ -153,27 +167,31 @@ static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind, const target* t) {
 }
 
 // weights [o, ...] of int8, scales one or [o], zero points 0.
-static pb_status read_weights(lifter* l, const pb_node* n, int tensor, const pb_const** w, const float** scales, int64_t* scale_count) {
+static pb_status read_weights(lifter* l, const pb_node* n, int tensor, const pb_const** w, const float** scales,
+                              int64_t* scale_count) {
   const pb_node* dq = producer(l, tensor);
-  if (!dq || !is(dq, "DequantizeLinear")) return refuse(l, n, "quantise the model (QDQ, int8)", "its weights are not quantised");
+  if (!dq || !is(dq, "DequantizeLinear"))
+    return refuse(l, n, "quantise the model (QDQ, int8)", "its weights are not quantised");
   *w = constant(l, input(dq, 0));
   const pb_const *s = constant(l, input(dq, 1)), *z = constant(l, input(dq, 2));
-  if (!*w || (*w)->type != PB_I8 || (*w)->rank < 2 || !s || s->type != PB_F32) return refuse(l, dq, NULL, "weights that are not constant int8");
+  if (!*w || (*w)->type != PB_I8 || (*w)->rank < 2 || !s || s->type != PB_F32)
+    return refuse(l, dq, NULL, "weights that are not constant int8");
   if (l->g->tensors[dq->inputs[0]].is_unsigned) return refuse(l, dq, "signed, symmetric weights", "unsigned weights");
   *scale_count = (int64_t)(s->bytes / 4);
   *scales = s->data;
   if (*scale_count != 1 && (*scale_count != (*w)->shape[0] || pb_node_int(dq, "axis", 1) != 0))
     return refuse(l, dq, "axis=0", "weights with scales along another dim than the first");
   for (int64_t k = 0; k < *scale_count; ++k)
-    if (!((*scales)[k] > 0) || !isfinite((*scales)[k])) return refuse(l, dq, NULL, "a scale that is not a positive number");
+    if (!((*scales)[k] > 0) || !isfinite((*scales)[k]))
+      return refuse(l, dq, NULL, "a scale that is not a positive number");
   for (uint64_t k = 0; z && k < z->bytes; ++k)
     if (((const char*)z->data)[k % z->bytes]) return refuse(l, dq, "symmetric weights", "weights with a zero point");
   return PB_OK;
 }
 
 // bias' = bias - zx * sum(w), and the factor of each output.
-static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales, int64_t scale_count,
-                                const quantised* x, const target* t, pb_s1_op* op) {
+static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales,
+                                int64_t scale_count, const quantised* x, const target* t, pb_s1_op* op) {
   int64_t outputs = w->shape[0], each = (int64_t)w->bytes / outputs;
   int32_t* bias = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
   float* m = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
@@ -181,14 +199,16 @@ static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, 
   if (input(n, 2) >= 0) {
     const pb_node* dq = producer(l, input(n, 2));
     const pb_const* b = dq && is(dq, "DequantizeLinear") ? constant(l, input(dq, 0)) : NULL;
-    if (!b || b->type != PB_I32 || b->bytes != (uint64_t)outputs * 4) return refuse(l, n, "int32 biases with scale sx * sw", "a bias that is not constant int32");
+    if (!b || b->type != PB_I32 || b->bytes != (uint64_t)outputs * 4)
+      return refuse(l, n, "int32 biases with scale sx * sw", "a bias that is not constant int32");
     memcpy(bias, b->data, (size_t)outputs * 4);
   }
   for (int64_t o = 0; o < outputs; ++o) {
     int64_t sum = 0;
     for (int64_t k = 0; k < each; ++k) sum += weights[o * each + k];
     int64_t folded = (int64_t)bias[o] - (int64_t)x->zero * sum;
-    if (folded < INT32_MIN || folded > INT32_MAX) return refuse(l, n, NULL, "a bias that does not fit 32 bits with the zero point folded in");
+    if (folded < INT32_MIN || folded > INT32_MAX)
+      return refuse(l, n, NULL, "a bias that does not fit 32 bits with the zero point folded in");
     bias[o] = (int32_t)folded;
     float product = x->scale * scales[scale_count == 1 ? 0 : o];
     m[o] = product / t->scale;
@@ -213,8 +233,9 @@ static pb_status read_window(lifter* l, const pb_node* n, const pb_s1_value* x, 
   if (pb_node_int(n, "ceil_mode", 0)) return refuse(l, n, "ceil_mode=0", "windows that hang over the edge (ceil_mode)");
   for (int k = 0; k < 2; ++k) {
     const int64_t most = 1 << 20;
-    if (op->stride[k] < 1 || op->dilation[k] < 1 || op->window[k] < 1 || op->pad[k] < 0 || op->pad[k + 2] < 0 || op->stride[k] > most ||
-        op->dilation[k] > most || op->window[k] > most || op->pad[k] > most || op->pad[k + 2] > most)
+    if (op->stride[k] < 1 || op->dilation[k] < 1 || op->window[k] < 1 || op->pad[k] < 0 || op->pad[k + 2] < 0 ||
+        op->stride[k] > most || op->dilation[k] > most || op->window[k] > most || op->pad[k] > most ||
+        op->pad[k + 2] > most)
       return refuse(l, n, NULL, "a stride, dilation, window or pad that makes no sense");
     int64_t extent = x->shape[2 + k], reach = (op->window[k] - 1) * op->dilation[k] + 1;
     if (same) {
@@ -274,7 +295,8 @@ static pb_status lift_gemm(lifter* l, const pb_node* n) {
   PB_TRY(read_codes(l, n, input(n, 0), &x));
   PB_TRY(read_weights(l, n, input(n, 1), &w, &scales, &scale_count));
   const pb_attr *alpha = pb_node_attr(n, "alpha"), *beta = pb_node_attr(n, "beta");
-  if (!is(n, "Gemm") || pb_node_int(n, "transA", 0) || !pb_node_int(n, "transB", 0) || (alpha && alpha->f != 1) || (beta && beta->f != 1))
+  if (!is(n, "Gemm") || pb_node_int(n, "transA", 0) || !pb_node_int(n, "transB", 0) || (alpha && alpha->f != 1) ||
+      (beta && beta->f != 1))
     return refuse(l, n, "Gemm with transB=1, alpha=beta=1", "a matrix product in a form that is not read");
   pb_s1_value in = l->out->values[x.value];
   if (in.rank != 2 || w->rank != 2 || in.shape[1] != w->shape[1]) return refuse(l, n, NULL, "shapes that do not fit");
@@ -301,8 +323,10 @@ static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   PB_TRY(read_codes(l, n, input(n, 0), &x));
   PB_TRY(find_target(l, n, &t));
   pb_s1_value in = l->out->values[x.value];
-  if (t.scale != x.scale || t.zero != x.zero) return refuse(l, n, "the same scale in front and behind", "MaxPool that rescales");
-  if (t.lo != -128 || t.hi != 127) return refuse(l, n, "Relu in front of the pooling", "MaxPool with a clamp behind it");
+  if (t.scale != x.scale || t.zero != x.zero)
+    return refuse(l, n, "the same scale in front and behind", "MaxPool that rescales");
+  if (t.lo != -128 || t.hi != 127)
+    return refuse(l, n, "Relu in front of the pooling", "MaxPool with a clamp behind it");
   if (in.rank != 4 || in.shape[0] != 1) return refuse(l, n, NULL, "only pooling over two dims, batch 1, is read");
   pb_s1_op op = new_op(n, PB_S1_MAXPOOL, &t);
   read_pair(n, "kernel_shape", op.window);
@@ -367,7 +391,8 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
   target t;
   PB_TRY(read_codes(l, n, input(n, 0), &x));
   PB_TRY(find_target(l, n, &t));
-  if (t.scale != x.scale || t.zero != x.zero || t.lo != -128 || t.hi != 127) return refuse(l, n, "the same scale in front and behind", "a reshape that rescales");
+  if (t.scale != x.scale || t.zero != x.zero || t.lo != -128 || t.hi != 127)
+    return refuse(l, n, "the same scale in front and behind", "a reshape that rescales");
   pb_s1_value in = l->out->values[x.value];
   int64_t shape[PB_GRAPH_RANK], total = 1;
   int rank = 0;
@@ -381,17 +406,22 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
     rank = 2;
   } else if (is(n, "Reshape")) {
     const pb_const* c = constant(l, input(n, 1));
-    if (!c || c->type != PB_I64 || c->bytes / 8 > PB_GRAPH_RANK) return refuse(l, n, NULL, "a shape that is not constant");
+    if (!c || c->type != PB_I64 || c->bytes / 8 > PB_GRAPH_RANK)
+      return refuse(l, n, NULL, "a shape that is not constant");
     int64_t known = 1, free_dim = -1;
     for (rank = 0; rank < (int)(c->bytes / 8); ++rank) {
       memcpy(&shape[rank], (const char*)c->data + 8 * rank, 8);
       if (shape[rank] == 0 && rank < in.rank) shape[rank] = in.shape[rank];
-      if (shape[rank] == -1) free_dim = rank;
-      else if (shape[rank] > 0 && shape[rank] <= total / known) known *= shape[rank];
-      else return refuse(l, n, NULL, "a shape that does not fit");
+      if (shape[rank] == -1)
+        free_dim = rank;
+      else if (shape[rank] > 0 && shape[rank] <= total / known)
+        known *= shape[rank];
+      else
+        return refuse(l, n, NULL, "a shape that does not fit");
     }
     if (free_dim >= 0) shape[free_dim] = known ? total / known : 0;
-    if (free_dim < 0 ? known != total : shape[free_dim] * known != total) return refuse(l, n, NULL, "a shape that does not fit");
+    if (free_dim < 0 ? known != total : shape[free_dim] * known != total)
+      return refuse(l, n, NULL, "a shape that does not fit");
   } else {
     rank = in.rank;
     memcpy(shape, in.shape, sizeof shape);
@@ -436,12 +466,15 @@ static pb_status lift_dequantise(lifter* l, const pb_node* n) {
 static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
-} rows[] = {{"Conv", lift_conv},         {"Gemm", lift_gemm},       {"MaxPool", lift_maxpool}, {"GlobalAveragePool", lift_average},
-            {"Add", lift_add},           {"Flatten", lift_reshape}, {"Reshape", lift_reshape}, {"Identity", lift_reshape},
-            {"Dropout", lift_reshape},   {"QuantizeLinear", lift_quantise}};
+} rows[] = {{"Conv", lift_conv},       {"Gemm", lift_gemm},
+            {"MaxPool", lift_maxpool}, {"GlobalAveragePool", lift_average},
+            {"Add", lift_add},         {"Flatten", lift_reshape},
+            {"Reshape", lift_reshape}, {"Identity", lift_reshape},
+            {"Dropout", lift_reshape}, {"QuantizeLinear", lift_quantise}};
 
 static pb_status lift_node(lifter* l, const pb_node* n) {
-  if (n->domain[0] && strcmp(n->domain, "ai.onnx")) return refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
+  if (n->domain[0] && strcmp(n->domain, "ai.onnx"))
+    return refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
   if (n->output_count < 1 || n->outputs[0] < 0) return refuse(l, n, NULL, "a node without a result");
   if (is(n, "DequantizeLinear")) return l->g->tensors[n->outputs[0]].is_output ? lift_dequantise(l, n) : PB_OK;
   if (n->input_count < 1 || n->inputs[0] < 0) return refuse(l, n, NULL, "a node without an input");
@@ -455,7 +488,8 @@ static pb_status take_inputs(lifter* l) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_input) continue;
     if (t->type != PB_F32)
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021, NULL, "an input of %s; only f32 inputs are read", pb_type_name(t->type));
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021, NULL,
+                            "an input of %s; only f32 inputs are read", pb_type_name(t->type));
     l->value_of[k] = add_value(l, t->name, t->type, t->rank, t->shape);
     l->out->values[l->value_of[k]].is_input = true;
   }
@@ -469,7 +503,8 @@ static pb_status mark_outputs(lifter* l) {
     if (!t->is_output) continue;
     ++count;
     if (l->value_of[k] < 0 || l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0)
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL, "an output that no supported operator makes");
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
+                            "an output that no supported operator makes");
     l->out->values[l->value_of[k]].is_output = true;
   }
   return count ? PB_OK : pb_error(l->diag, (pb_place){.file = l->g->file}, 2023, NULL, "a model without outputs");

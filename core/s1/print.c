@@ -14,8 +14,10 @@ char* pb_s1_print(const pb_s1* p) {
   for (size_t v = 0; v < p->value_count; ++v) {
     if (!p->values[v].is_input && p->values[v].alias_of < 0) continue;
     print_value(&t, p, (int)v);
-    if (p->values[v].is_input) pb_text_add(&t, " = input \"%s\"\n", p->values[v].name);
-    else pb_text_add(&t, " = alias %%%d\n", p->values[v].alias_of);
+    if (p->values[v].is_input)
+      pb_text_add(&t, " = input \"%s\"\n", p->values[v].name);
+    else
+      pb_text_add(&t, " = alias %%%d\n", p->values[v].alias_of);
   }
   for (size_t k = 0; k < p->op_count; ++k) {
     const pb_s1_op* op = &p->ops[k];
@@ -29,10 +31,11 @@ char* pb_s1_print(const pb_s1* p) {
     if (op->weights >= 0) pb_text_add(&t, " weights=const%d", op->weights);
     if (op->m >= 0) pb_text_add(&t, " bias=const%d m=const%d", op->bias, op->m);
     if (op->kind == PB_S1_CONV || op->kind == PB_S1_MAXPOOL)
-      pb_text_add(&t, " window=%lldx%lld stride=%lldx%lld pad=%lld,%lld,%lld,%lld", (long long)op->window[0], (long long)op->window[1],
-                  (long long)op->stride[0], (long long)op->stride[1], (long long)op->pad[0], (long long)op->pad[1],
-                  (long long)op->pad[2], (long long)op->pad[3]);
-    pb_text_add(&t, " zero=%g,%g,%g clamp=[%g, %g] // %s '%s'\n", op->zx, op->zz, op->zy, op->lo, op->hi, op->type, op->name);
+      pb_text_add(&t, " window=%lldx%lld stride=%lldx%lld pad=%lld,%lld,%lld,%lld", (long long)op->window[0],
+                  (long long)op->window[1], (long long)op->stride[0], (long long)op->stride[1], (long long)op->pad[0],
+                  (long long)op->pad[1], (long long)op->pad[2], (long long)op->pad[3]);
+    pb_text_add(&t, " zero=%g,%g,%g clamp=[%g, %g] // %s '%s'\n", op->zx, op->zz, op->zy, op->lo, op->hi, op->type,
+                op->name);
   }
   return t.data;
 }

@@ -25,9 +25,9 @@ typedef struct pb_s1_value {
 
 typedef struct pb_s1_op {
   pb_s1_kind kind;
-  const char *name, *type; // the model's node and operator
-  int x, z, y;             // values; z: second operand of ADD, -1
-  int weights, bias, m;    // constants, -1; bias: i32 [o], m: f32 [o]
+  const char *name, *type;                           // the model's node and operator
+  int x, z, y;                                       // values; z: second operand of ADD, -1
+  int weights, bias, m;                              // constants, -1; bias: i32 [o], m: f32 [o]
   int64_t window[2], stride[2], dilation[2], pad[4]; // pad: top, left, bottom, right
   int64_t groups;
   double zx, zz, zy, lo, hi; // zero points and clamp, in codes

@@ -55,7 +55,13 @@ static pb_access new_local(builder* b, pb_type type, int rank, const int64_t* sh
   return access;
 }
 
-static void print(builder* b, pb_nest* nest) { pb_nest_print(&b->nests, nest, 1, &b->serial); }
+static void print(builder* b, pb_nest* nest) {
+  if (nest->reduce == PB_ACC_ADD && nest->expr[nest->expr_count - 1].op == PB_OP_MUL) {
+    nest->macs = 1;
+    for (int d = 0; d < nest->dim_count; ++d) nest->macs *= nest->extent[d];
+  }
+  pb_nest_print(&b->nests, nest, 1, &b->serial);
+}
 
 // A dim of the nest whatever its extent: channels keep theirs, since a later layout may pad them to whole lanes.
 static int add_channels(pb_nest* nest, int64_t extent) {
@@ -77,7 +83,8 @@ static void move(pb_access* access, int rank, int dim, int64_t coef) {
 static pb_nest start(const pb_s1_op* op, const char* part) { return (pb_nest){.name = op->name, .part = part}; }
 
 // Fills `access` (all of it or the box [lo, hi) of each index) with a number.
-static void fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t* lo, const int64_t* hi, double value, const char* part) {
+static void fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t* lo, const int64_t* hi, double value,
+                 const char* part) {
   pb_nest nest = start(op, part);
   for (int r = 0; r < access.rank; ++r) {
     if (hi[r] <= lo[r]) return;
@@ -97,7 +104,10 @@ static pb_access padded(builder* b, const pb_s1_op* op, double value) {
   int64_t shape[4] = {x.shape[0], x.shape[1], height + op->pad[0] + op->pad[2], width + op->pad[1] + op->pad[3]};
   pb_access p = new_local(b, x.type, 4, shape);
   int64_t top = op->pad[0], left = op->pad[1];
-  int64_t boxes[4][4] = {{0, top, 0, shape[3]}, {top + height, shape[2], 0, shape[3]}, {top, top + height, 0, left}, {top, top + height, left + width, shape[3]}};
+  int64_t boxes[4][4] = {{0, top, 0, shape[3]},
+                         {top + height, shape[2], 0, shape[3]},
+                         {top, top + height, 0, left},
+                         {top, top + height, left + width, shape[3]}};
   for (int k = 0; k < 4; ++k) {
     int64_t lo[4] = {0, 0, boxes[k][0], boxes[k][2]}, hi[4] = {shape[0], shape[1], boxes[k][1], boxes[k][3]};
     fill(b, op, p, lo, hi, value, "pad");
@@ -135,7 +145,8 @@ static int from_codes(pb_nest* n, int access, double zero) {
 
 // The element-by-element walk over a value: one dim for each index. `dims[r]`: -1 where the extent is 1.
 static void walk(pb_nest* nest, const pb_access* shape, int* dims) {
-  for (int r = 0; r < shape->rank; ++r) dims[r] = r == 1 ? add_channels(nest, shape->shape[r]) : add_dim(nest, shape->shape[r]);
+  for (int r = 0; r < shape->rank; ++r)
+    dims[r] = r == 1 ? add_channels(nest, shape->shape[r]) : add_dim(nest, shape->shape[r]);
 }
 
 static pb_access along(pb_access access, const int* dims) {
@@ -185,8 +196,10 @@ static void conv(builder* b, const pb_s1_op* op) {
   init(b, op, &acc, 0);
   pb_nest n = start(op, "reduce");
   int64_t outs = y.shape[1] / op->groups, ins = w.shape[1];
-  int g = add_dim(&n, op->groups), o = op->groups > 1 ? add_dim(&n, outs) : add_channels(&n, outs), h = add_dim(&n, y.shape[2]), v = add_dim(&n, y.shape[3]);
-  int c = op->groups > 1 ? add_dim(&n, ins) : add_channels(&n, ins), r = add_dim(&n, op->window[0]), s = add_dim(&n, op->window[1]);
+  int g = add_dim(&n, op->groups), o = op->groups > 1 ? add_dim(&n, outs) : add_channels(&n, outs),
+      h = add_dim(&n, y.shape[2]), v = add_dim(&n, y.shape[3]);
+  int c = op->groups > 1 ? add_dim(&n, ins) : add_channels(&n, ins), r = add_dim(&n, op->window[0]),
+      s = add_dim(&n, op->window[1]);
   move(&x, 1, g, ins);
   move(&x, 1, c, 1);
   move(&x, 2, h, op->stride[0]);
@@ -318,11 +331,13 @@ static void print_signature(builder* b, pb_text* text) {
   pb_text_add(text, "func.func @main(");
   for (int pass = 0; pass < 3; ++pass) {
     for (size_t k = 0; pass == 1 && k < b->consts->count; ++k)
-      if (b->used_const[k]) print_argument(b, text, &any, on_const(b, (int)k), pb_printf(&b->arena, "pb.const = %zu : i64", k));
+      if (b->used_const[k])
+        print_argument(b, text, &any, on_const(b, (int)k), pb_printf(&b->arena, "pb.const = %zu : i64", k));
     for (size_t v = 0; pass != 1 && v < b->program->value_count; ++v) {
       const pb_s1_value* value = &b->program->values[v];
       if (pass == 0 ? !value->is_input : !value->is_output) continue;
-      print_argument(b, text, &any, on_value(b, (int)v), pb_printf(&b->arena, "pb.%s = \"%s\"", pass ? "output" : "input", value->name));
+      print_argument(b, text, &any, on_value(b, (int)v),
+                     pb_printf(&b->arena, "pb.%s = \"%s\"", pass ? "output" : "input", value->name));
     }
   }
   pb_text_add(text, ") {\n");
@@ -333,15 +348,21 @@ char* pb_s2_build(const pb_s1* program, const pb_consts* consts) {
   b.used_const = calloc(consts->count + 1, sizeof *b.used_const);
   for (size_t v = 0; v < program->value_count; ++v) {
     const pb_s1_value* value = &program->values[v];
-    if (!value->is_input && !value->is_output && value->alias_of < 0) declare(&b, ref_of(&b, (int)v), value->type, value->rank, value->shape);
+    if (!value->is_input && !value->is_output && value->alias_of < 0)
+      declare(&b, ref_of(&b, (int)v), value->type, value->rank, value->shape);
   }
   for (size_t k = 0; k < program->op_count; ++k) {
     const pb_s1_op* op = &program->ops[k];
-    if (op->kind == PB_S1_CONV && program->values[op->y].rank == 2) gemm(&b, op);
-    else if (op->kind == PB_S1_CONV) conv(&b, op);
-    else if (op->kind == PB_S1_MAXPOOL) maxpool(&b, op);
-    else if (op->kind == PB_S1_AVERAGE) average(&b, op);
-    else point(&b, op);
+    if (op->kind == PB_S1_CONV && program->values[op->y].rank == 2)
+      gemm(&b, op);
+    else if (op->kind == PB_S1_CONV)
+      conv(&b, op);
+    else if (op->kind == PB_S1_MAXPOOL)
+      maxpool(&b, op);
+    else if (op->kind == PB_S1_AVERAGE)
+      average(&b, op);
+    else
+      point(&b, op);
   }
   pb_text text = {0};
   pb_text_add(&text, "module attributes {pb.stage = \"s2\"} {\n");

@@ -29,8 +29,10 @@ static bool fold_pad(pb_group* g, const int* feeds, int count) {
     if (is_fill(nest)) {
       if (fill && fill->expr[0].value != nest->expr[0].value) return false;
       fill = nest;
-    } else if (is_copy(nest) && copy < 0) copy = feeds[k];
-    else return false;
+    } else if (is_copy(nest) && copy < 0)
+      copy = feeds[k];
+    else
+      return false;
   }
   int64_t shift[PB_NEST_RANK];
   if (copy < 0 || !fill || !is_shift(&g->program->nests[copy], shift)) return false;
@@ -52,7 +54,8 @@ static pb_status read_feeds(pb_group* g, pb_diag* diag) {
   for (int n = 0; n < g->main_index; ++n) {
     if (!pb_program_writes(p, n, value)) continue;
     if (count == PB_MAX_FEEDS)
-      return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL, "its input is made by more than %d nests", PB_MAX_FEEDS);
+      return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL,
+                            "its input is made by more than %d nests", PB_MAX_FEEDS);
     feeds[count++] = n;
   }
   if (fold_pad(g, feeds, count)) return PB_OK;
@@ -79,7 +82,9 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_diag*
   *g = (pb_group){.program = program, .main_index = -1, .lanes = pb_chip_lanes(chip)};
   for (int n = 0; n < program->nest_count; ++n) {
     if (program->nests[n].reduce == PB_SET) continue;
-    if (g->main_index >= 0) return pb_unsupported(diag, (pb_place){.what = program->nests[n].name}, 4005, NULL, "a second reduction in one kernel");
+    if (g->main_index >= 0)
+      return pb_unsupported(diag, (pb_place){.what = program->nests[n].name}, 4005, NULL,
+                            "a second reduction in one kernel");
     g->main_index = n;
   }
   g->reduces = g->main_index >= 0;
@@ -92,7 +97,8 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_diag*
   }
   for (int n = g->main_index + 1; n < program->nest_count; ++n) {
     if (g->tail_count == PB_MAX_TAILS)
-      return pb_unsupported(diag, (pb_place){.what = program->nests[n].name}, 4007, NULL, "more than %d nests after the main one", PB_MAX_TAILS);
+      return pb_unsupported(diag, (pb_place){.what = program->nests[n].name}, 4007, NULL,
+                            "more than %d nests after the main one", PB_MAX_TAILS);
     g->tails[g->tail_count++] = n;
   }
   return PB_OK;

@@ -27,7 +27,8 @@ static void print_name(pb_text* text, const pb_chip* chip, const pb_insn* insn, 
 }
 
 // Prints every argument: names when `types` is false, types otherwise, `name: type` when both.
-static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn, pb_type type, const char* id, bool names, bool types) {
+static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn, pb_type type, const char* id,
+                            bool names, bool types) {
   bool any = false;
   const char* between = names && types ? ": " : "";
   for (int o = 0; o < insn->operand_count; ++o) {
@@ -35,8 +36,10 @@ static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn
     pb_text_add(t, "%s", any ? ", " : "");
     any = true;
     if (names) pb_text_add(t, "%%%c%s_%d%s", operand->memory >= 0 ? 'w' : 'm', id, o, between);
-    if (types && operand->memory >= 0) pb_instruction_window_type(t, chip, operand, type);
-    else if (types) pb_text_add(t, "%s", pb_type_name(operand->type));
+    if (types && operand->memory >= 0)
+      pb_instruction_window_type(t, chip, operand, type);
+    else if (types)
+      pb_text_add(t, "%s", pb_type_name(operand->type));
   }
   for (int d = 0; d < insn->dim_count; ++d) {
     if (insn->dims[d].field < 0) continue;
@@ -59,7 +62,8 @@ static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn
   if (types) pb_text_add(t, "%s", pb_type_name(type == PB_TYPE_COUNT ? boxed->type : type));
 }
 
-void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id, const char* nest) {
+void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id,
+                         const char* nest) {
   char name[16];
   snprintf(name, sizeof name, "%d", id);
   pb_text_add(text, "func.call ");
@@ -96,7 +100,9 @@ static void window_place(body* b, int o) {
   pb_text_add(b->t, "] : ");
 }
 
-static const char* type_name(const body* b, pb_type own) { return pb_type_name(b->type == PB_TYPE_COUNT ? own : b->type); }
+static const char* type_name(const body* b, pb_type own) {
+  return pb_type_name(b->type == PB_TYPE_COUNT ? own : b->type);
+}
 
 // A boxed window reads its fill value outside: the load stands behind the test, as there is nothing to load there.
 static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
@@ -106,8 +112,8 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
   for (int k = 0; k < operand->rank; ++k) {
     if (operand->box_lo[k] < 0) continue;
     for (int side = 0; side < 2; ++side) {
-      line(b, "%%b%d_%d = arith.cmpi %s, %%i%d, %%%s_%d_%d : index", node, tests, side ? "slt" : "sge", operand->dims[k],
-           side ? "hi" : "lo", o, k);
+      line(b, "%%b%d_%d = arith.cmpi %s, %%i%d, %%%s_%d_%d : index", node, tests, side ? "slt" : "sge",
+           operand->dims[k], side ? "hi" : "lo", o, k);
       if (tests) line(b, "%%c%d_%d = arith.andi %%%s, %%b%d_%d : i1", node, tests, inside, node, tests);
       snprintf(inside, sizeof inside, "%c%d_%d", tests ? 'c' : 'b', node, tests);
       ++tests;
@@ -129,18 +135,30 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
 
 static const char* arith_name(pb_op op, bool f) {
   switch (op) {
-  case PB_OP_ADD: return f ? "arith.addf" : "arith.addi";
-  case PB_OP_SUB: return f ? "arith.subf" : "arith.subi";
-  case PB_OP_MUL: return f ? "arith.mulf" : "arith.muli";
-  case PB_OP_MAX: return f ? "arith.maxnumf" : "arith.maxsi";
-  case PB_OP_MIN: return f ? "arith.minnumf" : "arith.minsi";
-  case PB_OP_SEXT: return "arith.extsi";
-  case PB_OP_SITOFP: return "arith.sitofp";
-  case PB_OP_FPTOSI8: return "arith.fptosi";
-  case PB_OP_ROUNDEVEN: return "math.roundeven";
-  case PB_OP_EXP2: return "math.exp2";
-  case PB_OP_RSQRT: return "math.rsqrt";
-  default: return NULL;
+  case PB_OP_ADD:
+    return f ? "arith.addf" : "arith.addi";
+  case PB_OP_SUB:
+    return f ? "arith.subf" : "arith.subi";
+  case PB_OP_MUL:
+    return f ? "arith.mulf" : "arith.muli";
+  case PB_OP_MAX:
+    return f ? "arith.maxnumf" : "arith.maxsi";
+  case PB_OP_MIN:
+    return f ? "arith.minnumf" : "arith.minsi";
+  case PB_OP_SEXT:
+    return "arith.extsi";
+  case PB_OP_SITOFP:
+    return "arith.sitofp";
+  case PB_OP_FPTOSI8:
+    return "arith.fptosi";
+  case PB_OP_ROUNDEVEN:
+    return "math.roundeven";
+  case PB_OP_EXP2:
+    return "math.exp2";
+  case PB_OP_RSQRT:
+    return "math.rsqrt";
+  default:
+    return NULL;
   }
 }
 
@@ -167,14 +185,16 @@ static void print_node(body* b, const pb_chip* chip, int id) {
       line(b, "%%e%d = arith.ori %%m_%d, %%z%d : %s", id, n->operand, id, type);
     }
   } else if (n->op == PB_OP_CONST) {
-    if (f) line(b, "%%e%d = arith.constant %.9e : f32", id, n->value);
-    else line(b, "%%e%d = arith.constant %lld : %s", id, (long long)n->value, pb_type_name(n->type));
+    if (f)
+      line(b, "%%e%d = arith.constant %.9e : f32", id, n->value);
+    else
+      line(b, "%%e%d = arith.constant %lld : %s", id, (long long)n->value, pb_type_name(n->type));
   } else if (n->op == PB_OP_RECIP) {
     line(b, "%%one%d = arith.constant 1.0 : f32", id);
     line(b, "%%e%d = arith.divf %%one%d, %%e%d : f32", id, id, n->args[0]);
   } else if (n->op == PB_OP_SEXT || n->op == PB_OP_SITOFP || n->op == PB_OP_FPTOSI8) {
-    line(b, "%%e%d = %s %%e%d : %s to %s", id, arith_name(n->op, f), n->args[0], pb_type_name(b->insn->expr[n->args[0]].type),
-         pb_type_name(n->type));
+    line(b, "%%e%d = %s %%e%d : %s to %s", id, arith_name(n->op, f), n->args[0],
+         pb_type_name(b->insn->expr[n->args[0]].type), pb_type_name(n->type));
   } else if (n->args[1] >= 0) {
     line(b, "%%e%d = %s %%e%d, %%e%d : %s", id, arith_name(n->op, f), n->args[0], n->args[1], pb_type_name(n->type));
   } else {
@@ -194,13 +214,16 @@ static void open_loops(body* b, bool destination, const char* carried) {
   int depth = 0;
   for (int d = 0; d < b->insn->dim_count; ++d) {
     if (in_destination(b->insn, d) != destination) continue;
-    if (!carried) line(b, "scf.for %%i%d = %%zero to %%to%d step %%one {", d, d);
+    if (!carried)
+      line(b, "scf.for %%i%d = %%zero to %%to%d step %%one {", d, d);
     else {
       char from[32];
-      if (depth) snprintf(from, sizeof from, "acc%d", depth - 1);
-      else snprintf(from, sizeof from, "%s", carried);
-      line(b, "%%sum%d = scf.for %%i%d = %%zero to %%to%d step %%one iter_args(%%acc%d = %%%s) -> (%s) {", depth, d, d, depth,
-           from, type);
+      if (depth)
+        snprintf(from, sizeof from, "acc%d", depth - 1);
+      else
+        snprintf(from, sizeof from, "%s", carried);
+      line(b, "%%sum%d = scf.for %%i%d = %%zero to %%to%d step %%one iter_args(%%acc%d = %%%s) -> (%s) {", depth, d, d,
+           depth, from, type);
     }
     ++b->indent;
     ++depth;
@@ -226,8 +249,11 @@ static void print_reduction(body* b, const pb_chip* chip) {
   window_place(b, insn->dest);
   pb_instruction_window_type(b->t, chip, &insn->operands[insn->dest], b->type);
   pb_text_add(b->t, "\n");
-  if (type == PB_F32) line(b, "%%neutral = arith.constant %s : f32", insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
-  else line(b, "%%neutral = arith.constant %lld : %s", insn->reduce == PB_ACC_MAX ? -(1LL << (pb_type_bits(type) - 1)) : 0LL, name);
+  if (type == PB_F32)
+    line(b, "%%neutral = arith.constant %s : f32", insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
+  else
+    line(b, "%%neutral = arith.constant %lld : %s",
+         insn->reduce == PB_ACC_MAX ? -(1LL << (pb_type_bits(type) - 1)) : 0LL, name);
   line(b, "%%start = arith.select %%m_%d, %%old, %%neutral : %s", insn->acc_flag, name);
   int n = reduced_dims(insn), value = insn->expr_count - 1;
   const char* combine = arith_name(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, type == PB_F32);
@@ -237,8 +263,10 @@ static void print_reduction(body* b, const pb_chip* chip) {
   snprintf(inner, sizeof inner, n ? "acc%d" : "start", n - 1);
   line(b, "%%new = %s %%%s, %%e%d : %s", combine, inner, value, name);
   for (int k = n - 1; k >= 0; --k) {
-    if (k == n - 1) line(b, "scf.yield %%new : %s", name);
-    else line(b, "scf.yield %%sum%d : %s", k + 1, name);
+    if (k == n - 1)
+      line(b, "scf.yield %%new : %s", name);
+    else
+      line(b, "scf.yield %%sum%d : %s", k + 1, name);
     --b->indent;
     line(b, "}");
   }
@@ -259,8 +287,10 @@ void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* 
   line(&b, "%%zero = arith.constant 0 : index");
   line(&b, "%%one = arith.constant 1 : index");
   for (int d = 0; d < insn->dim_count; ++d) {
-    if (insn->dims[d].field < 0) line(&b, "%%to%d = arith.constant %d : index", d, insn->dims[d].max);
-    else line(&b, "%%to%d = arith.addi %%x_%d, %%zero : index", d, d);
+    if (insn->dims[d].field < 0)
+      line(&b, "%%to%d = arith.constant %d : index", d, insn->dims[d].max);
+    else
+      line(&b, "%%to%d = arith.addi %%x_%d, %%zero : index", d, d);
   }
   open_loops(&b, true, NULL);
   if (insn->reduce == PB_SET) {

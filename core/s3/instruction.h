@@ -15,7 +15,8 @@ void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_ope
 // The window that has a box, NULL: none.
 const pb_operand* pb_instruction_boxed(const pb_insn* insn);
 // `func.call @chip.INSN(%w<id>_0, ...) {pb.nest = "..."}` with the names that `map` gives the operands.
-void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id, const char* nest);
+void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id,
+                         const char* nest);
 // The function itself. `type`: for a mover that copies other bits of its size, else PB_TYPE_COUNT.
 void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type);
 // Whether the value is a kernel's argument marked pb.splat.

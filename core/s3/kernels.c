@@ -51,11 +51,14 @@ pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* tex
     bool declared = false; // an instruction's function that another kernel has brought already
     if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) {
       pb_arena scratch = {0};
-      declared = !mlirOperationIsNull(pb_module_func(unit->module, pb_printf(&scratch, "%.*s", (int)name.length, name.data)));
+      declared =
+          !mlirOperationIsNull(pb_module_func(unit->module, pb_printf(&scratch, "%.*s", (int)name.length, name.data)));
       pb_arena_free(&scratch);
     }
-    if (declared) mlirOperationDestroy(op);
-    else mlirBlockInsertOwnedOperationBefore(into, old, op);
+    if (declared)
+      mlirOperationDestroy(op);
+    else
+      mlirBlockInsertOwnedOperationBefore(into, old, op);
     op = next;
   }
   mlirModuleDestroy(module);
@@ -109,7 +112,8 @@ void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, co
     MlirNamedAttribute a = mlirOperationGetDiscardableAttribute(func, k);
     MlirStringRef id = mlirIdentifierStr(a.name);
     bool dropped = false;
-    for (int d = 0; drop && drop[d]; ++d) dropped |= id.length == strlen(drop[d]) && !memcmp(id.data, drop[d], id.length);
+    for (int d = 0; drop && drop[d]; ++d)
+      dropped |= id.length == strlen(drop[d]) && !memcmp(id.data, drop[d], id.length);
     if (dropped) continue;
     pb_text_add(text, "%s%.*s = ", any ? ", " : "", (int)id.length, id.data);
     mlirAttributePrint(a.attribute, append, text);

@@ -157,7 +157,8 @@ static void describe_values(layouter* l) {
       new->shape[new->rank++] = l->lanes;
     }
     if (new->kind == LAYOUT_PADDED) new->shape[1] = blocks_of(l, value->shape[1]) * l->lanes;
-    new->ref = value->kind == PB_VALUE_LOCAL ? pb_printf(&l->unit->arena, "%%v%d", v) : pb_printf(&l->unit->arena, "%%g%d", value->argument);
+    new->ref = value->kind == PB_VALUE_LOCAL ? pb_printf(&l->unit->arena, "%%v%d", v)
+                                             : pb_printf(&l->unit->arena, "%%g%d", value->argument);
     if (value->kind != PB_VALUE_LOCAL) continue;
     pb_access type = {.type = value->type, .rank = new->rank};
     memcpy(type.shape, new->shape, sizeof type.shape);
@@ -172,7 +173,8 @@ static const new_const* note_const(layouter* l, int id, bool splat) {
     if (l->consts[k].id == id) return &l->consts[k];
   new_const* c = &l->consts[l->const_count];
   const pb_const* item = &l->unit->consts->items[id];
-  *c = (new_const){.id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
+  *c = (new_const){
+      .id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
   memcpy(c->shape, item->shape, sizeof c->shape);
   ++l->const_count;
   return c;
@@ -210,7 +212,8 @@ static void spread(const layouter* l, const split* s, const pb_index* from, int 
 }
 
 // An access to a value over the new dims.
-static void rewrite_access(const layouter* l, const split* s, const pb_nest* nest, int v, const pb_access* from, pb_access* to) {
+static void rewrite_access(const layouter* l, const split* s, const pb_nest* nest, int v, const pb_access* from,
+                           pb_access* to) {
   *to = *from;
   use_value(l, to, v);
   for (int r = 0; r < from->rank; ++r) spread(l, s, &from->index[r], nest->dim_count, &to->index[r]);
@@ -225,7 +228,8 @@ static void rewrite_access(const layouter* l, const split* s, const pb_nest* nes
 }
 
 // New dims in order: blocks where the dim stood, lanes behind all of `before_lanes`.
-static void split_dims(const layouter* l, const pb_nest* nest, const bool* lanes, const bool* pads, pb_nest* out, split* s) {
+static void split_dims(const layouter* l, const pb_nest* nest, const bool* lanes, const bool* pads, pb_nest* out,
+                       split* s) {
   out->dim_count = 0;
   for (int d = 0; d < nest->dim_count; ++d) {
     s->keep[d] = s->block[d] = s->lane[d] = -1;
@@ -245,7 +249,8 @@ static void split_dims(const layouter* l, const pb_nest* nest, const bool* lanes
 }
 
 // A vector (or any constant) over a dim that was split or padded: packed the same way.
-static void rewrite_const(layouter* l, const split* s, const pb_nest* nest, const pb_nest* out, int id, const pb_access* from, pb_access* to) {
+static void rewrite_const(layouter* l, const split* s, const pb_nest* nest, const pb_nest* out, int id,
+                          const pb_access* from, pb_access* to) {
   pb_pack_dim dims[PB_NEST_RANK];
   int count = 0;
   bool packed = false;
@@ -275,7 +280,8 @@ static void rewrite_accesses(layouter* l, int n, const split* s, const pb_nest* 
     int v = l->program.value_of[n][a];
     if (l->program.values[v].kind == PB_VALUE_CONST)
       rewrite_const(l, s, nest, out, l->program.values[v].const_id, &nest->access[a], &out->access[a]);
-    else rewrite_access(l, s, nest, v, &nest->access[a], &out->access[a]);
+    else
+      rewrite_access(l, s, nest, v, &nest->access[a], &out->access[a]);
   }
 }
 
@@ -303,8 +309,10 @@ static void rewrite_plain(layouter* l, int n) {
   for (int a = 0; a < nest->access_count; ++a) {
     int dim, v = l->program.value_of[n][a];
     if (l->values[v].kind == LAYOUT_PLAIN || !single_dim(&nest->access[a].index[1], &dim) || dim < 0) continue;
-    if (l->values[v].kind == LAYOUT_BLOCKED) lanes[dim] = true;
-    else if (a == nest->access_count - 1) pads[dim] = true;
+    if (l->values[v].kind == LAYOUT_BLOCKED)
+      lanes[dim] = true;
+    else if (a == nest->access_count - 1)
+      pads[dim] = true;
   }
   pb_nest out = *nest;
   split s;
@@ -327,8 +335,8 @@ static bool mixes_layouts(const layouter* l, int n) {
   return false;
 }
 
-// Copies blocks [first, first + count) of a plain tensor into the blocked value v. `boxed`: the last one is not full; its
-// missing lanes become 0.
+// Copies blocks [first, first + count) of a plain tensor into the blocked value v. `boxed`: the last one is not full;
+// its missing lanes become 0.
 static void copy_blocks(layouter* l, const pb_nest* nest, const pb_access* plain, int v, const bool* lanes, int channel,
                         int64_t first, int64_t count, bool boxed) {
   const pb_access* store = &nest->access[nest->access_count - 1];
@@ -369,13 +377,15 @@ static void rewrite_mixed(layouter* l, int n) {
   int channel = -1;
   single_dim(&store->index[1], &channel);
   if (channel >= 0) lanes[channel] = true;
-  int64_t whole = channel < 0 ? 1 : nest->extent[channel] / l->lanes, rest = channel < 0 ? 0 : nest->extent[channel] % l->lanes;
+  int64_t whole = channel < 0 ? 1 : nest->extent[channel] / l->lanes,
+          rest = channel < 0 ? 0 : nest->extent[channel] % l->lanes;
   if (whole) copy_blocks(l, nest, &plain, v, lanes, channel, 0, whole, false);
   if (rest) copy_blocks(l, nest, &plain, v, lanes, channel, whole, 1, true);
 }
 
 // The weights as [blocks of o, k, lanes of o]: k dims in order, lanes of the channel innermost.
-static int pack_weights(layouter* l, int n, const pb_roles* roles, const int* k_dims, int k_count, int channel, int64_t* k_extent) {
+static int pack_weights(layouter* l, int n, const pb_roles* roles, const int* k_dims, int k_count, int channel,
+                        int64_t* k_extent) {
   const pb_nest* nest = &l->program.nests[n];
   pb_pack_dim dims[PB_NEST_RANK];
   int count = 0, o = -1;
@@ -449,7 +459,8 @@ static void gather(layouter* l, int n, const pb_roles* roles, int64_t k_extent, 
   for (int r = 0; r < source.rank; ++r) {
     memset(source.index[r].coef, 0, sizeof source.index[r].coef);
     for (int d = 0; d < nest->dim_count; ++d)
-      if (nest->access[roles->x].index[r].coef[d]) source.index[r].coef[column[d]] = nest->access[roles->x].index[r].coef[d];
+      if (nest->access[roles->x].index[r].coef[d])
+        source.index[r].coef[column[d]] = nest->access[roles->x].index[r].coef[d];
   }
   copy.access[0] = source;
   copy.access[1] = *gathered;
@@ -483,7 +494,11 @@ static void rewrite_contraction(layouter* l, int n, const pb_roles* roles) {
   int64_t padded = blocks_of(l, k_extent) * l->lanes;
 
   // new dims: blocks of o, rows, lanes of o, then k
-  pb_nest out = {.name = nest->name, .part = nest->part, .reduce = nest->reduce, .access_count = nest->access_count,
+  pb_nest out = {.name = nest->name,
+                 .part = nest->part,
+                 .macs = nest->macs,
+                 .reduce = nest->reduce,
+                 .access_count = nest->access_count,
                  .expr_count = nest->expr_count};
   memcpy(out.expr, nest->expr, sizeof out.expr);
   split s;
@@ -566,7 +581,8 @@ static int pack_diagonal(layouter* l, int n, const pb_roles* roles, int channel,
   for (int64_t c = 0; c < nest->extent[channel]; ++c)
     for (int64_t k = 0; k < window; ++k) {
       int64_t lane = c % l->lanes;
-      data[((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane] = ((const char*)from.data)[c * window + k];
+      data[((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane] =
+          ((const char*)from.data)[c * window + k];
     }
   return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
 }
@@ -574,7 +590,11 @@ static int pack_diagonal(layouter* l, int n, const pb_roles* roles, int channel,
 // A depthwise contraction walks its channels block by block; inside a block it is a dense one over the lanes.
 static void rewrite_depthwise(layouter* l, int n, const pb_roles* roles, int channel) {
   const pb_nest* nest = &l->program.nests[n];
-  pb_nest out = {.name = nest->name, .part = nest->part, .reduce = nest->reduce, .access_count = nest->access_count,
+  pb_nest out = {.name = nest->name,
+                 .part = nest->part,
+                 .macs = nest->macs,
+                 .reduce = nest->reduce,
+                 .access_count = nest->access_count,
                  .expr_count = nest->expr_count};
   memcpy(out.expr, nest->expr, sizeof out.expr);
   split s;
@@ -621,8 +641,10 @@ static pb_status rewrite_nest(layouter* l, int n) {
   pb_roles roles;
   const pb_nest* nest = &l->program.nests[n];
   if (!nest_roles(l, n, &roles) || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
-    if (mixes_layouts(l, n)) rewrite_mixed(l, n);
-    else rewrite_plain(l, n);
+    if (mixes_layouts(l, n))
+      rewrite_mixed(l, n);
+    else
+      rewrite_plain(l, n);
     return PB_OK;
   }
   int channel = depthwise_dim(nest, &roles);
@@ -665,7 +687,8 @@ static void print_program(layouter* l, pb_text* text) {
       any = true;
     }
   }
-  pb_text_add(text, ") {\n%s%s  return\n}\n}\n", l->allocs.data ? l->allocs.data : "", l->nests.data ? l->nests.data : "");
+  pb_text_add(text, ") {\n%s%s  return\n}\n}\n", l->allocs.data ? l->allocs.data : "",
+              l->nests.data ? l->nests.data : "");
 }
 
 pb_status pb_s3_layout(pb_unit* unit) {

@@ -68,9 +68,11 @@ static const char* reference(mapper* m, MlirValue v) {
 }
 
 static pb_status map_alloc(mapper* m, MlirOperation op) {
-  if (m->buffer_count == MAX_BUFFERS) return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
+  if (m->buffer_count == MAX_BUFFERS)
+    return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
   mapped_buffer* b = &m->buffers[m->buffer_count];
-  *b = (mapped_buffer){.ir = mlirOperationGetResult(op, 0), .level = m->levels, .depth = (int)pb_op_integer(op, "pb.depth", 1)};
+  *b = (mapped_buffer){
+      .ir = mlirOperationGetResult(op, 0), .level = m->levels, .depth = (int)pb_op_integer(op, "pb.depth", 1)};
   pb_access_of_value(b->ir, &b->shape);
   b->memory = memory_space(m, b->ir);
   pb_access whole = b->shape;
@@ -101,8 +103,12 @@ static void order_outers(const mapper* m, pb_nest* nest) {
 }
 
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
-  *flat = (pb_flat){.dim_count = nest->dim_count, .kept = nest->kept, .access_count = nest->access_count,
-                    .expr_count = nest->expr_count, .expr = nest->expr, .reduce = nest->reduce};
+  *flat = (pb_flat){.dim_count = nest->dim_count,
+                    .kept = nest->kept,
+                    .access_count = nest->access_count,
+                    .expr_count = nest->expr_count,
+                    .expr = nest->expr,
+                    .reduce = nest->reduce};
   memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
@@ -114,13 +120,15 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
     f->splat = access->splat;
     int64_t size = pb_type_bits(access->type) / 8, row = m->unit->chip->memories[f->memory].row_bytes;
     f->aligned_rows = pb_access_offset(access) * size % row == 0;
-    for (int k = 0; k < nest->outer_count; ++k) f->aligned_rows &= pb_access_stride(access, PB_NEST_DIMS + k) * size % row == 0;
+    for (int k = 0; k < nest->outer_count; ++k)
+      f->aligned_rows &= pb_access_stride(access, PB_NEST_DIMS + k) * size % row == 0;
     if (b && b->depth > 1) f->aligned_rows &= pb_access_elements(&b->shape) * size % row == 0;
     for (int d = 0; d < nest->dim_count; ++d) {
       f->stride[d] = pb_access_stride(access, d);
       f->box_rank[d] = -1;
       for (int r = 0; access->boxed && r < access->rank; ++r)
-        if (access->index[r].coef[d] && pb_index_can_leave(nest, &access->index[r], access->shape[r])) f->box_rank[d] = r;
+        if (access->index[r].coef[d] && pb_index_can_leave(nest, &access->index[r], access->shape[r]))
+          f->box_rank[d] = r;
     }
   }
 }
@@ -140,7 +148,8 @@ typedef struct call {
 } call;
 
 // %<name> = affine.apply of a linear function of the loops around the call: bands, then leftover loops.
-static void print_apply(call* c, const char* name, const int64_t* bands, const int64_t* loops, int64_t cst, const mapped_buffer* rotates) {
+static void print_apply(call* c, const char* name, const int64_t* bands, const int64_t* loops, int64_t cst,
+                        const mapped_buffer* rotates) {
   pb_text* t = &c->m->body;
   pb_text_indent(t, c->indent);
   pb_text_add(t, "%%%s = affine.apply affine_map<(", name);
@@ -194,7 +203,9 @@ static void print_window(call* c, int o) {
     snprintf(name, sizeof name, "n%d_%d_%d", c->id, o, k);
     print_index_constant(t, c->indent, name, d < 0 || !access ? 1 : flat->extent[d]);
     snprintf(name, sizeof name, "s%d_%d_%d", c->id, o, k);
-    int64_t stride = d < 0 || !access ? 0 : access->splat && operand->strides[k].kind == PB_STRIDE_ELEM ? 1 : flat->access[a].stride[d];
+    int64_t stride = d < 0 || !access                                              ? 0
+                     : access->splat && operand->strides[k].kind == PB_STRIDE_ELEM ? 1
+                                                                                   : flat->access[a].stride[d];
     print_index_constant(t, c->indent, name, stride);
   }
   pb_text_indent(t, c->indent);
@@ -246,7 +257,8 @@ static void print_box(call* c, int o, int k) {
     pb_text_indent(t, c->indent);
     pb_text_add(t, "%%%s%d_%d_%d = affine.%s affine_map<(", side ? "hi" : "lo", c->id, o, k, side ? "min" : "max");
     for (int l = 0; l < c->m->levels; ++l) pb_text_add(t, "%sd%d", l ? ", " : "", l);
-    pb_text_add(t, ") -> (%lld, %lld", side ? (long long)extent : 0LL, side ? (long long)(access->shape[rank] - index->cst) : (long long)-index->cst);
+    pb_text_add(t, ") -> (%lld, %lld", side ? (long long)extent : 0LL,
+                side ? (long long)(access->shape[rank] - index->cst) : (long long)-index->cst);
     for (int l = 0; l < c->m->levels; ++l)
       if (index->coef[PB_NEST_DIMS + l]) pb_text_add(t, " + d%d * %lld", l, (long long)-index->coef[PB_NEST_DIMS + l]);
     pb_text_add(t, ")>(");
@@ -262,7 +274,8 @@ static void print_flag(call* c, int o) {
   mapped_buffer* b = buffer_of(c->m, store->memref);
   int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
   bool starts = b && b->pending_init;
-  for (int k = starts ? b->init_level : c->m->levels; k < c->m->levels; ++k) bands[k] = pb_access_uses(store, PB_NEST_DIMS + k) ? 0 : 1;
+  for (int k = starts ? b->init_level : c->m->levels; k < c->m->levels; ++k)
+    bands[k] = pb_access_uses(store, PB_NEST_DIMS + k) ? 0 : 1;
   const pb_flat_access* f = &c->match->nest.access[c->match->nest.access_count - 1];
   for (int k = 0; k < c->match->loop_count; ++k) loops[k] = f->stride[c->match->loops[k]] ? 0 : 1;
   char name[48];
@@ -278,8 +291,10 @@ static void print_immediate(call* c, int o) {
   pb_text* t = &c->m->body;
   pb_type type = c->match->insn->operands[o].type;
   pb_text_indent(t, c->indent);
-  if (type == PB_F32) pb_text_add(t, "%%m%d_%d = arith.constant %.9e : f32\n", c->id, o, c->match->imm[o]);
-  else pb_text_add(t, "%%m%d_%d = arith.constant %lld : %s\n", c->id, o, (long long)c->match->imm[o], pb_type_name(type));
+  if (type == PB_F32)
+    pb_text_add(t, "%%m%d_%d = arith.constant %.9e : f32\n", c->id, o, c->match->imm[o]);
+  else
+    pb_text_add(t, "%%m%d_%d = arith.constant %lld : %s\n", c->id, o, (long long)c->match->imm[o], pb_type_name(type));
 }
 
 static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, int indent) {
@@ -294,9 +309,12 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
   }
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* operand = &insn->operands[o];
-    if (operand->memory >= 0) print_window(&c, o);
-    else if (o == insn->acc_flag) print_flag(&c, o);
-    else print_immediate(&c, o);
+    if (operand->memory >= 0)
+      print_window(&c, o);
+    else if (o == insn->acc_flag)
+      print_flag(&c, o);
+    else
+      print_immediate(&c, o);
     for (int k = 0; operand->memory >= 0 && operand->has_box && k < operand->rank; ++k)
       if (operand->box_lo[k] >= 0) print_box(&c, o, k);
   }
@@ -359,9 +377,12 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
 }
 
 static pb_status map_block(mapper* m, MlirBlock block, int indent) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    if (pb_op_is(op, "memref.alloc")) PB_TRY(map_alloc(m, op));
-    else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part"))) PB_TRY(map_nest(m, op, indent));
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    if (pb_op_is(op, "memref.alloc"))
+      PB_TRY(map_alloc(m, op));
+    else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part")))
+      PB_TRY(map_nest(m, op, indent));
     else if (pb_op_is(op, "affine.for")) {
       MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
       MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));

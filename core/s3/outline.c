@@ -23,8 +23,8 @@ typedef struct kernel {
 typedef struct outliner {
   pb_unit* unit;
   pb_program program;
-  int* group;     // by nest; -1: none yet
-  int* last;      // by group: the nest at whose place it runs
+  int* group;      // by nest; -1: none yet
+  int* last;       // by group: the nest at whose place it runs
   int* first_main; // by group: the reduction, or -1
   int group_count;
   kernel* kernels;
@@ -52,8 +52,8 @@ static bool is_plain_copy(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->expr_count == 1 && nest->access_count <= 2;
 }
 
-// The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A tensor
-// put together of several copies has pieces that a tile cannot tell apart.
+// The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
+// tensor put together of several copies has pieces that a tile cannot tell apart.
 static void take_feeds(outliner* o, int value, int reader, int group) {
   if (!is_local(o, value) || !read_only_by(o, value, reader)) return;
   int copies = 0;
@@ -156,7 +156,8 @@ static bool is_flat(const outliner* o, int n, int64_t* length) {
     stride *= nest->extent[d];
   }
   for (int a = 0; a < nest->access_count; ++a)
-    if (!nest->access[a].splat && (pb_access_offset(&nest->access[a]) || pb_access_elements(&nest->access[a]) < stride)) return false;
+    if (!nest->access[a].splat && (pb_access_offset(&nest->access[a]) || pb_access_elements(&nest->access[a]) < stride))
+      return false;
   *length = stride;
   return true;
 }
@@ -182,7 +183,8 @@ typedef struct signature {
 static bool inside_group(const outliner* o, int value, int group) {
   if (!is_local(o, value)) return false;
   for (int k = 0; k < o->program.nest_count; ++k)
-    if ((pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) && o->group[k] != group) return false;
+    if ((pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) && o->group[k] != group)
+      return false;
   return true;
 }
 
@@ -200,16 +202,20 @@ static pb_status collect(outliner* o, int group, signature* s) {
       bool local = inside_group(o, v, group);
       if (contains(s->values, s->count, v) || contains(s->locals, s->local_count, v)) continue;
       if (s->count == 32 || s->local_count == 16)
-        return pb_unsupported(o->unit->diag, (pb_place){.what = o->program.nests[n].name}, 4040, NULL, "too many tensors in one kernel");
-      if (local) s->locals[s->local_count++] = v;
-      else s->values[s->count++] = v;
+        return pb_unsupported(o->unit->diag, (pb_place){.what = o->program.nests[n].name}, 4040, NULL,
+                              "too many tensors in one kernel");
+      if (local)
+        s->locals[s->local_count++] = v;
+      else
+        s->values[s->count++] = v;
     }
   }
   return PB_OK;
 }
 
 static bool is_splat(const outliner* o, int v) {
-  return o->program.values[v].argument >= 0 && o->program.values[v].kind == PB_VALUE_CONST && o->program.values[v].rank == 1 &&
+  return o->program.values[v].argument >= 0 && o->program.values[v].kind == PB_VALUE_CONST &&
+         o->program.values[v].rank == 1 &&
          !mlirAttributeIsNull(mlirDictionaryAttrGetElementByName(
              mlirArrayAttrGetElement(pb_op_attribute(o->program.func, "arg_attrs"), o->program.values[v].argument),
              mlirStringRefCreateFromCString("pb.splat")));
@@ -233,7 +239,8 @@ static bool written_in_group(const outliner* o, int v, int group) {
 
 // The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
 // text; the function that stands for them keeps the names of the first.
-static void print_kernel(outliner* o, int group, const signature* s, bool flat, int64_t length, bool named, pb_text* text) {
+static void print_kernel(outliner* o, int group, const signature* s, bool flat, int64_t length, bool named,
+                         pb_text* text) {
   pb_text_add(text, "(");
   for (int k = 0; k < s->count; ++k) {
     int v = s->values[k];
@@ -275,11 +282,7 @@ static const char* value_ref(const outliner* o, int v) {
 
 static uint64_t multiplies(const outliner* o, int group) {
   int main = o->first_main[group];
-  if (main < 0) return 0;
-  const pb_nest* nest = &o->program.nests[main];
-  uint64_t n = 1;
-  for (int d = 0; d < nest->dim_count; ++d) n *= (uint64_t)nest->extent[d];
-  return nest->expr[nest->expr_count - 1].op == PB_OP_MUL ? n : 0;
+  return main < 0 ? 0 : (uint64_t)o->program.nests[main].macs;
 }
 
 static void print_call(outliner* o, int group, const signature* s, const char* kernel, bool flat) {
@@ -297,8 +300,10 @@ static void print_call(outliner* o, int group, const signature* s, const char* k
   pb_text_add(&o->calls, "  func.call @%s(", kernel);
   for (int k = 0; k < s->count; ++k) {
     int v = s->values[k];
-    if (flat && !is_splat(o, v) && o->program.values[v].rank != 1) pb_text_add(&o->calls, "%s%%f%d_%d", k ? ", " : "", group, k);
-    else pb_text_add(&o->calls, "%s%s", k ? ", " : "", value_ref(o, v));
+    if (flat && !is_splat(o, v) && o->program.values[v].rank != 1)
+      pb_text_add(&o->calls, "%s%%f%d_%d", k ? ", " : "", group, k);
+    else
+      pb_text_add(&o->calls, "%s%s", k ? ", " : "", value_ref(o, v));
   }
   int named = o->first_main[group] >= 0 ? o->first_main[group] : o->last[group];
   pb_text_add(&o->calls, ") {pb.origin = \"%s\", pb.macs = %llu : i64} : (", o->program.nests[named].name,
@@ -339,7 +344,9 @@ static pb_status print_program(outliner* o) {
   pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n%s", o->functions.data ? o->functions.data : "");
   pb_func_print_head(&text, o->program.func, "pb.host", NULL);
   for (int v = 0; v < o->program.value_count; ++v) {
-    if (!is_local(o, v) || (o->program.values[v].first_use >= 0 && inside_group(o, v, o->group[o->program.values[v].first_use]))) continue;
+    if (!is_local(o, v) ||
+        (o->program.values[v].first_use >= 0 && inside_group(o, v, o->group[o->program.values[v].first_use])))
+      continue;
     pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
     print_type(&text, &o->program.values[v], false);
     pb_text_add(&text, "\n");

@@ -19,7 +19,8 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
   const pb_chip* chip = unit->chip;
   int64_t* used = PB_NEW_ARRAY(&unit->arena, int64_t, (size_t)chip->memory_count);
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "memref.alloc")) continue;
     MlirValue v = mlirOperationGetResult(op, 0);
     pb_access shape;

@@ -68,8 +68,8 @@ static bool fits(pb_tiling* t) {
       used += (t->buffers[b].bytes + row - 1) / row * row * t->buffers[b].depth;
     }
     if (used > memory->bytes)
-      return pb__tiling_fail(t, pb_printf(t->arena, "its buffers take %lld bytes of %s, which has %lld", (long long)used,
-                                          memory->name, (long long)memory->bytes));
+      return pb__tiling_fail(t, pb_printf(t->arena, "its buffers take %lld bytes of %s, which has %lld",
+                                          (long long)used, memory->name, (long long)memory->bytes));
   }
   return true;
 }
@@ -77,7 +77,8 @@ static bool fits(pb_tiling* t) {
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
   pb_tiling* tiling = PB_NEW(arena, pb_tiling);
   costing cost = {0};
-  if (!pb_tiling_build(chip, group, plan, arena, tiling) || !fits(tiling) || !add_cost(tiling, &tiling->root, 1, &cost)) {
+  if (!pb_tiling_build(chip, group, plan, arena, tiling) || !fits(tiling) ||
+      !add_cost(tiling, &tiling->root, 1, &cost)) {
     *why = tiling->failure;
     return false;
   }
@@ -135,7 +136,8 @@ static void contraction_dims(const pb_group* g, shape_of* s) {
   }
   // a reduction dim that walks x by neighbours but is no lane (a window of a row) is a sum too
   for (int d = 0; d < g->main.dim_count; ++d)
-    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != g->lanes) s->sums[s->sum_count++] = d;
+    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != g->lanes)
+      s->sums[s->sum_count++] = d;
 }
 
 static void contraction_weights(planner* p, const shape_of* s, const pb_plan* rows) {
@@ -247,10 +249,14 @@ static void plan_flat(planner* p) {
 
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_diag* diag, pb_plan* plan) {
   planner p = {.chip = chip, .group = group};
-  if (group->contraction) plan_contraction(&p);
-  else if (!group->reduces && group->main.expr_count == 1) plan_copy(&p);
-  else if (!group->reduces && group->main.dim_count == 1) plan_flat(&p);
-  else plan_blocks(&p);
+  if (group->contraction)
+    plan_contraction(&p);
+  else if (!group->reduces && group->main.expr_count == 1)
+    plan_copy(&p);
+  else if (!group->reduces && group->main.dim_count == 1)
+    plan_flat(&p);
+  else
+    plan_blocks(&p);
   if (!p.found)
     return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, NULL, "%s cannot run this: %s", chip->name,
                           p.why ? p.why : "no tiling fits");

@@ -46,6 +46,7 @@ pb_status pb_plan_read(MlirOperation func, pb_diag* diag, pb_plan* plan) {
     *(int*)((char*)plan + numbers[k].offset) = (int)value;
   }
   MlirAttribute cycles = mlirDictionaryAttrGetElementByName(all, mlirStringRefCreateFromCString("cycles"));
-  if (!mlirAttributeIsNull(cycles) && mlirAttributeIsAInteger(cycles)) plan->cycles = mlirIntegerAttrGetValueInt(cycles);
+  if (!mlirAttributeIsNull(cycles) && mlirAttributeIsAInteger(cycles))
+    plan->cycles = mlirIntegerAttrGetValueInt(cycles);
   return PB_OK;
 }

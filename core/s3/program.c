@@ -56,7 +56,8 @@ static pb_status note_uses(pb_program* program, int nest, pb_diag* diag) {
   for (int a = 0; a < n->access_count; ++a) {
     int v = find(program, n->access[a].memref);
     if (v < 0)
-      return pb_unsupported(diag, (pb_place){.what = n->name}, 4001, NULL, "a nest uses a memref that is no value of its function");
+      return pb_unsupported(diag, (pb_place){.what = n->name}, 4001, NULL,
+                            "a nest uses a memref that is no value of its function");
     program->value_of[nest][a] = v;
     pb_value* value = &program->values[v];
     if (value->first_use < 0) value->first_use = nest;
@@ -71,7 +72,8 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   *program = (pb_program){.func = func};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   int arguments = (int)mlirBlockGetNumArguments(body), locals = 0, nests = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
     locals += name_is(op, "memref.alloc");
     nests += name_is(op, "affine.for") || name_is(op, "affine.store");
   }
@@ -80,7 +82,8 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   program->value_of = pb_alloc_array(arena, (size_t)nests + 1, sizeof *program->value_of);
   for (int k = 0; k < arguments; ++k)
     describe_argument(func, mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
     if (name_is(op, "memref.alloc")) {
       pb_value* value = &program->values[program->value_count++];
       describe(mlirOperationGetResult(op, 0), value);

@@ -34,10 +34,12 @@ static void name_accesses(printer* p, pb_nest* nest) {
 
 static void print_alloc(printer* p, int id, int indent) {
   const pb_buffer* buffer = &p->tiling->buffers[id];
-  pb_access type = {.type = buffer->type, .rank = buffer->rank, .space = p->tiling->chip->memories[buffer->memory].name};
+  pb_access type = {
+      .type = buffer->type, .rank = buffer->rank, .space = p->tiling->chip->memories[buffer->memory].name};
   memcpy(type.shape, buffer->shape, sizeof type.shape);
   pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64} : ", id, buffer->name, buffer->depth);
+  pb_text_add(p->text, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64} : ", id, buffer->name,
+              buffer->depth);
   pb_access_print_type(p->text, &type);
   pb_text_add(p->text, "\n");
 }
@@ -68,10 +70,12 @@ static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
   PB_TRY(pb_plan_read(func, unit->diag, &plan));
   const char* why;
   if (!pb_plan_cost(unit->chip, &group, &plan, &unit->arena, &why))
-    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL, "its plan is illegal: %s", why);
+    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL,
+                    "its plan is illegal: %s", why);
   pb_tiling* tiling = PB_NEW(&unit->arena, pb_tiling);
   if (!pb_tiling_build(unit->chip, &group, &plan, &unit->arena, tiling))
-    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL, "its plan is illegal: %s", tiling->failure);
+    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL,
+                    "its plan is illegal: %s", tiling->failure);
   pb_text text = {0};
   pb_func_print_head(&text, func, "", NULL);
   printer p = {.tiling = tiling, .program = &program, .arena = &unit->arena, .text = &text};

@@ -14,8 +14,10 @@ bool pb__tiling_fail(pb_tiling* t, const char* why) {
 static pb_tree* tree_add(pb_tiling* t, int level, pb_tree* node) {
   pb_tree* parent = t->body[level];
   node->level = level;
-  if (parent->last) parent->last->next = node;
-  else parent->first = node;
+  if (parent->last)
+    parent->last->next = node;
+  else
+    parent->first = node;
   parent->last = node;
   return node;
 }
@@ -39,8 +41,10 @@ bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
   memcpy(left, main->extent, sizeof left);
   for (int b = 0; b < t->plan->band_count; ++b) {
     const pb_band* band = &t->plan->bands[b];
-    if (band->dim < 0 || band->dim >= main->dim_count) return pb__tiling_fail(t, "a band names a dim that is not there");
-    if (band->step < 1 || left[band->dim] % band->step) return pb__tiling_fail(t, "a band's step does not divide its dim");
+    if (band->dim < 0 || band->dim >= main->dim_count)
+      return pb__tiling_fail(t, "a band names a dim that is not there");
+    if (band->step < 1 || left[band->dim] % band->step)
+      return pb__tiling_fail(t, "a band's step does not divide its dim");
     pb_tree* loop = PB_NEW(t->arena, pb_tree);
     *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = left[band->dim] / band->step};
     left[band->dim] = band->step;
@@ -104,7 +108,8 @@ void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int d
     return;
   }
   pb_buffer* buffer = &t->buffers[t->buffer_count];
-  *buffer = (pb_buffer){.name = name, .memory = memory, .type = local->type, .depth = depth, .level = level, .rank = local->rank};
+  *buffer = (pb_buffer){
+      .name = name, .memory = memory, .type = local->type, .depth = depth, .level = level, .rank = local->rank};
   memcpy(buffer->shape, local->shape, sizeof buffer->shape);
   buffer->bytes = pb_access_elements(local) * (pb_type_bits(local->type) / 8);
   local->buffer = t->buffer_count++;
@@ -154,14 +159,20 @@ static bool rows_aligned(const pb_access* access, const pb_nest* nest, int64_t r
 }
 
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
-  *flat = (pb_flat){.dim_count = nest->dim_count, .kept = nest->kept, .access_count = nest->access_count, .expr_count = nest->expr_count,
-                    .expr = nest->expr, .reduce = nest->reduce};
+  *flat = (pb_flat){.dim_count = nest->dim_count,
+                    .kept = nest->kept,
+                    .access_count = nest->access_count,
+                    .expr_count = nest->expr_count,
+                    .expr = nest->expr,
+                    .reduce = nest->reduce};
   memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     pb_flat_access* f = &flat->access[a];
     bool tensor = access->memref.ptr != NULL;
-    f->memory = tensor ? t->chip->system_memory : access->buffer >= 0 ? t->buffers[access->buffer].memory : PB_ANY_MEMORY;
+    f->memory = tensor                ? t->chip->system_memory
+                : access->buffer >= 0 ? t->buffers[access->buffer].memory
+                                      : PB_ANY_MEMORY;
     f->type = access->type;
     f->boxed = access->boxed;
     f->splat = access->splat;
@@ -170,7 +181,8 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
       f->box_rank[d] = -1;
       if (access->boxed)
         for (int r = 0; r < access->rank; ++r)
-          if (access->index[r].coef[d] && pb_index_can_leave(nest, &access->index[r], access->shape[r])) f->box_rank[d] = r;
+          if (access->index[r].coef[d] && pb_index_can_leave(nest, &access->index[r], access->shape[r]))
+            f->box_rank[d] = r;
     }
     f->aligned_rows = f->memory < 0 || rows_aligned(access, nest, t->chip->memories[f->memory].row_bytes);
   }

@@ -52,8 +52,8 @@ typedef struct pb_group {
   pb_nest main;              // with a pad folded into its input as a box
   int main_index;
   bool reduces;
-  int64_t lanes;              // elements in a row of the chip's vectors
-  int x;                      // the access that the plan's x_level is about
+  int64_t lanes;                       // elements in a row of the chip's vectors
+  int x;                               // the access that the plan's x_level is about
   int feed_count, feeds[PB_MAX_FEEDS]; // nests that make x, to be sliced into the tile
   int tail_count, tails[PB_MAX_TAILS];
   const pb_insn* contraction; // the instruction, when the main nest is a contraction that the chip has one for
@@ -75,7 +75,8 @@ typedef struct pb_tiling {
 // Reads what the kernel function computes. PB_ERR_UNSUPPORTED with the op's place when the chip has no way.
 pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_diag* diag, pb_group* group) PB_MUST_CHECK;
 // Builds the tree of a plan. false: impossible, tiling->failure says why.
-bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena, pb_tiling* tiling);
+bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling);
 // The nest as the selection sees it: linear strides, and the memories of its buffers (tensors: the system's).
 void pb_tiling_flat(const pb_tiling* tiling, const pb_nest* nest, pb_flat* flat);
 

@@ -54,7 +54,8 @@ static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, in
   for (int r = 0; r < b->rank; ++r) {
     if (b->shape[r] == x->shape[r]) continue; // whole along this index: the feed's dims stay as they are
     int d = dim_of_index(feed, r);
-    if (d < 0 || feed->extent[d] != x->shape[r]) return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
+    if (d < 0 || feed->extent[d] != x->shape[r])
+      return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
     nest.extent[d] = b->shape[r];
     for (int a = 0; a < nest.access_count - 1; ++a)
       for (int i = 0; i < nest.access[a].rank; ++i) {
@@ -72,8 +73,8 @@ static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, in
   return true;
 }
 
-// A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of one
-// block.
+// A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
+// one block.
 static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
 
 // The main input's buffer, filled by moves or by the nests that make it.
@@ -117,7 +118,8 @@ static void drop_dims(pb_nest* nest, const pb_access* keep_those_of) {
   for (int d = 0; d < nest->dim_count; ++d) {
     if (!pb_access_uses(keep_those_of, d)) continue;
     for (int a = 0; a < nest->access_count; ++a)
-      for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[count] = nest->access[a].index[r].coef[d];
+      for (int r = 0; r < nest->access[a].rank; ++r)
+        nest->access[a].index[r].coef[count] = nest->access[a].index[r].coef[d];
     nest->extent[count++] = nest->extent[d];
   }
   for (int d = count; d < nest->dim_count; ++d)
@@ -146,8 +148,8 @@ static bool is_tensor_operand(const pb_tiling* t, const pb_access* access) {
 }
 
 // A pointwise nest on the tile. Operands that are tensors move in beside it, vectors stay resident; the result gets a
-// buffer where the instruction puts it. `carried`: the access that is a buffer already, -1: none. `valid`: of the one row
-// that the nest computes, how many elements exist; 0: all.
+// buffer where the instruction puts it. `carried`: the access that is a buffer already, -1: none. `valid`: of the one
+// row that the nest computes, how many elements exist; 0: all.
 static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid) {
   pb_match match;
   pb_nest open = undecided(nest);
@@ -161,7 +163,8 @@ static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
     pb__tiling_buffer(t, &nest->access[a], nest->extent, at, memory_of(&match, a), tensor ? t->plan->x_depth : 1,
                       tensor ? "operand" : "params", &move);
     move.stream = carried >= 0 ? 1 : 0;
-    if (tensor && valid) move.access[0].boxed = pb_index_can_leave(&move, &move.access[0].index[0], move.access[0].shape[0]);
+    if (tensor && valid)
+      move.access[0].boxed = pb_index_can_leave(&move, &move.access[0].index[0], move.access[0].shape[0]);
     pb__tiling_add(t, at, &move);
   }
   pb__tiling_buffer(t, pb_nest_store(nest), nest->extent, level, match.insn->operands[match.insn->dest].memory,
@@ -184,7 +187,8 @@ static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest*
   out->dim_count = point->dim_count;
   memcpy(out->extent, point->extent, sizeof out->extent);
   for (int a = 0; a < tail->access_count; ++a)
-    for (int r = 0; r < tail->access[a].rank; ++r) memset(out->access[a].index[r].coef, 0, sizeof out->access[a].index[r].coef);
+    for (int r = 0; r < tail->access[a].rank; ++r)
+      memset(out->access[a].index[r].coef, 0, sizeof out->access[a].index[r].coef);
   for (int d = 0; d < tail->dim_count; ++d) {
     int row = -1;
     for (int r = 0; r < made->rank; ++r)
@@ -244,19 +248,23 @@ static bool build_reduction(pb_tiling* t) {
   add_init(t, &point, level);
   pb__tiling_add(t, plan->band_count, &point);
   for (int b = plan->band_count - 1; b >= level; --b) pb__tiling_hang(t, b);
-  if (g->tail_count == 0) pb__tiling_add(t, level, &store);
-  else if (!add_tails(t, &point, made, *pb_nest_store(&point))) return false;
+  if (g->tail_count == 0)
+    pb__tiling_add(t, level, &store);
+  else if (!add_tails(t, &point, made, *pb_nest_store(&point)))
+    return false;
   for (int b = level - 1; b >= 0; --b) pb__tiling_hang(t, b);
   return !t->failure;
 }
 
-// The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends: a
-// few elements are computed twice. A tensor shorter than a row is computed as a whole row, moved as far as it exists.
+// The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends:
+// a few elements are computed twice. A tensor shorter than a row is computed as a whole row, moved as far as it exists.
 static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
   pb_nest rest = *main;
   int64_t valid = 0, length = main->extent[0];
-  if (from) from = length - t->group->lanes;
-  else valid = length;
+  if (from)
+    from = length - t->group->lanes;
+  else
+    valid = length;
   for (int a = 0; a < rest.access_count; ++a)
     if (!rest.access[a].splat && rest.access[a].rank == 1) rest.access[a].index[0].cst += from;
   rest.extent[0] = t->group->lanes;
@@ -266,7 +274,8 @@ static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
 // A memory through which data can pass from the system's memory and back.
 static int passage(const pb_tiling* t, pb_type type) {
   for (int m = 0; m < t->chip->memory_count; ++m)
-    if (m != t->chip->system_memory && pb_route_via(t->chip, m, type) == m && pb_route_leaves(t->chip, m, type)) return m;
+    if (m != t->chip->system_memory && pb_route_via(t->chip, m, type) == m && pb_route_leaves(t->chip, m, type))
+      return m;
   return -1;
 }
 
@@ -319,11 +328,13 @@ static bool build_pointwise(pb_tiling* t) {
   return !t->failure;
 }
 
-bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena, pb_tiling* tiling) {
+bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling) {
   *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
   if (plan->band_count > PB_MAX_BANDS || plan->result_level > plan->band_count || plan->w_level > plan->band_count)
     return pb__tiling_fail(tiling, "a level is past the bands");
-  bool uneven = !group->reduces && group->main.expr_count > 1 && group->main.dim_count == 1 && group->main.extent[0] % group->lanes;
+  bool uneven = !group->reduces && group->main.expr_count > 1 && group->main.dim_count == 1 &&
+                group->main.extent[0] % group->lanes;
   tiling->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
   tiling->body[0] = &tiling->root;
   if (!uneven && !pb__tiling_open_bands(tiling, &group->main)) return false;

@@ -75,7 +75,9 @@ typedef struct search {
 static bool is_lane(const pb_insn* insn, int dim) {
   for (int o = 0; o < insn->operand_count; ++o)
     for (int k = 0; k < insn->operands[o].rank; ++k)
-      if (insn->operands[o].memory >= 0 && insn->operands[o].dims[k] == dim && insn->operands[o].strides[k].kind == PB_STRIDE_ELEM) return true;
+      if (insn->operands[o].memory >= 0 && insn->operands[o].dims[k] == dim &&
+          insn->operands[o].strides[k].kind == PB_STRIDE_ELEM)
+        return true;
   return false;
 }
 
@@ -120,7 +122,8 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
       break;
     case PB_STRIDE_FIELD: {
       const pb_field* field = &s->insn->fields[window->strides[k].field];
-      if (bytes % window->unit || bytes / window->unit > pb_field_max(field) || bytes / window->unit < pb_field_min(field))
+      if (bytes % window->unit || bytes / window->unit > pb_field_max(field) ||
+          bytes / window->unit < pb_field_min(field))
         return false;
     }
     }
@@ -232,7 +235,9 @@ static void assign(search* s, const pb_flat* nest, int at, int* dim_of) {
 static bool bound_whole(const search* s) {
   for (int o = 0; o < s->insn->operand_count; ++o) {
     const pb_operand* operand = &s->insn->operands[o];
-    if (operand->memory >= 0 ? s->binding.access_of[o] < 0 && !s->binding.fills : !s->binding.imm_set[o] && o != s->insn->acc_flag) return false;
+    if (operand->memory >= 0 ? s->binding.access_of[o] < 0 && !s->binding.fills
+                             : !s->binding.imm_set[o] && o != s->insn->acc_flag)
+      return false;
   }
   return true;
 }

@@ -26,7 +26,7 @@ typedef struct pb_flat {
   int dim_count;
   int kept; // so many leading dims stay loops around the instruction: one command for each piece
   int64_t extent[PB_FLAT_DIMS];
-  int access_count;               // the last one is the store
+  int access_count; // the last one is the store
   pb_flat_access access[PB_FLAT_ACCESSES];
   int expr_count;
   const pb_expr_node* expr;
@@ -35,16 +35,16 @@ typedef struct pb_flat {
 
 typedef struct pb_match {
   const pb_insn* insn;
-  pb_flat nest;                           // merged and split as the instruction wants it
-  int dim_of[PB_MAX_INSN_DIMS];           // instruction dim -> dim of `nest`; -1: extent 1
-  int access_of[PB_MAX_OPERANDS];         // window -> access; -1 for immediates
-  double imm[PB_MAX_OPERANDS];            // immediates, but the accumulate flag
-  bool fills;                             // the nest stores a constant: a mover whose box is empty does it
+  pb_flat nest;                   // merged and split as the instruction wants it
+  int dim_of[PB_MAX_INSN_DIMS];   // instruction dim -> dim of `nest`; -1: extent 1
+  int access_of[PB_MAX_OPERANDS]; // window -> access; -1 for immediates
+  double imm[PB_MAX_OPERANDS];    // immediates, but the accumulate flag
+  bool fills;                     // the nest stores a constant: a mover whose box is empty does it
   double fill;
   int loop_count;
-  int loops[PB_FLAT_DIMS];                // dims of `nest` left as loops around the instruction, outermost first
-  int64_t cycles;                         // of all its executions
-  int twin_count;                         // instructions that would do the same at the same cost, on other queues
+  int loops[PB_FLAT_DIMS]; // dims of `nest` left as loops around the instruction, outermost first
+  int64_t cycles;          // of all its executions
+  int twin_count;          // instructions that would do the same at the same cost, on other queues
   const pb_insn* twins[4];
 } pb_match;
 

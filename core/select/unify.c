@@ -50,12 +50,21 @@ static bool bind_fill(const pb_insn* insn, int operand, const pb_expr_node* cons
 static bool neutral_value(pb_op op, pb_type imm_type, double* value) {
   switch (op) {
   case PB_OP_ADD:
-  case PB_OP_SUB: *value = 0; return true;
+  case PB_OP_SUB:
+    *value = 0;
+    return true;
   case PB_OP_MUL:
-  case PB_OP_DIV: *value = 1; return true;
-  case PB_OP_MAX: *value = type_least(imm_type); return imm_type != PB_F32;
-  case PB_OP_MIN: *value = type_most(imm_type); return imm_type != PB_F32;
-  default: return false;
+  case PB_OP_DIV:
+    *value = 1;
+    return true;
+  case PB_OP_MAX:
+    *value = type_least(imm_type);
+    return imm_type != PB_F32;
+  case PB_OP_MIN:
+    *value = type_most(imm_type);
+    return imm_type != PB_F32;
+  default:
+    return false;
   }
 }
 
@@ -63,14 +72,16 @@ static bool commutes(pb_op op) { return op == PB_OP_ADD || op == PB_OP_MUL || op
 
 static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_binding* binding);
 
-static bool unify_args(const pb_insn* insn, const pb_expr_node* i, const pb_flat* nest, const pb_expr_node* n, bool swap,
-                       pb_binding* binding) {
+static bool unify_args(const pb_insn* insn, const pb_expr_node* i, const pb_flat* nest, const pb_expr_node* n,
+                       bool swap, pb_binding* binding) {
   pb_binding saved = *binding;
   bool ok = true;
   for (int k = 0; k < 3 && ok; ++k) {
     int nk = swap && k < 2 ? 1 - k : k;
-    if ((i->args[k] < 0) != (n->args[nk] < 0)) ok = false;
-    else if (i->args[k] >= 0) ok = unify(insn, i->args[k], nest, n->args[nk], binding);
+    if ((i->args[k] < 0) != (n->args[nk] < 0))
+      ok = false;
+    else if (i->args[k] >= 0)
+      ok = unify(insn, i->args[k], nest, n->args[nk], binding);
   }
   if (!ok) *binding = saved;
   return ok;
@@ -82,8 +93,7 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
   int imm = immediate_of(insn, in);
   if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, n->value, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST) return bind_fill(insn, i->operand, n, binding);
-  if (i->op == PB_OP_LOAD)
-    return n->op == PB_OP_LOAD && bind_window(insn, i->operand, nest, n->operand, binding);
+  if (i->op == PB_OP_LOAD) return n->op == PB_OP_LOAD && bind_window(insn, i->operand, nest, n->operand, binding);
   if (i->op == PB_OP_CONST) return n->op == PB_OP_CONST && i->type == n->type && i->value == n->value;
   if (i->op == n->op && i->type == n->type) {
     if (unify_args(insn, i, nest, n, false, binding)) return true;

@@ -7,7 +7,25 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
+// tinynpu_4.td and tinynpu_short.td include this file with one of these macros.
+#ifdef FOUR_LANES
+defvar N = 4;
+#else
 defvar N = 8;
+#endif
+#ifdef SHORT_COMMANDS
+defvar Rows = 7;    // rows in one command of the array or the vector unit
+defvar Boxes = 3;   // rows of runs, and runs, in one move
+defvar Run = 15;    // elements in one run
+defvar Ahead = 1;   // commands that a queue fetches ahead
+defvar Count = 1;   // tokens in a counter
+#else
+defvar Rows = 255;
+defvar Boxes = 255;
+defvar Run = 1023;
+defvar Ahead = 8;
+defvar Count = 15;
+#endif
 
 def tinynpu : Chip {
   let Summary = "Test chip: an 8x8 int8 array, three queues, 24-byte commands";
@@ -21,13 +39,13 @@ def tinynpu : Chip {
 }
 
 def EXT : Memory { let Scope = "system"; let Bytes = !shl(1, 28); let RowBytes = 8; let BytesPerCycle = 8; let Latency = 60; }
-def BUF : Memory { let Bytes = !mul(32, 1024); let RowBytes = N; let Banks = 2; let BytesPerCycle = !mul(4, N); let Latency = 1; }
+def BUF : Memory { let Bytes = !mul(4096, N); let RowBytes = N; let Banks = 2; let BytesPerCycle = !mul(4, N); let Latency = 1; }
 def SUM : Memory { let Bytes = !mul(1024, !mul(4, N)); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = N; let Banks = 2; let BytesPerCycle = N; }
 
-def DM : Queue { let Depth = 8; let Tokens = 15; }   // between EXT and the chip, both ways
-def MX : Queue { let Depth = 8; let Tokens = 15; }   // the array and its weights
-def VX : Queue { let Depth = 8; let Tokens = 15; }   // the vector unit
+def DM : Queue { let Depth = Ahead; let Tokens = Count; }   // between EXT and the chip, both ways
+def MX : Queue { let Depth = Ahead; let Tokens = Count; }   // the array and its weights
+def VX : Queue { let Depth = Ahead; let Tokens = Count; }   // the vector unit
 def : Tokens { let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3; }
 
 class Op<Queue q, bits<6> op> : Instruction<q> {
@@ -46,7 +64,7 @@ class Move<bits<6> op> : Op<DM, op> {
   bits<3> arg; bits<26> off; bits<18> si; bits<16> sj; bits<8> ni; bits<8> nj; bits<10> nb;
   bits<15> loc; bits<14> li; bits<12> lj; bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
   let Mover = 1;
-  let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
+  let Dims = [Dim<"i", Boxes, "ni">, Dim<"j", Boxes, "nj">, Dim<"b", Run, "nb">];
   let Inst{20-6} = loc;    let Inst{34-21} = li;    let Inst{46-35} = lj;
   let Inst{54-47} = ni;    let Inst{62-55} = nj;    let Inst{72-63} = nb;
   let Inst{75-73} = arg;   let Inst{101-76} = off;  let Inst{119-102} = si; let Inst{135-120} = sj;
@@ -109,7 +127,7 @@ def SETW : Op<MX, 8> {
 def MUL : Op<MX, 9> {
   let Summary = "multiply rows by the weights in a bank; set or add to rows of sums";
   bits<1> bank; bits<1> keep; bits<8> n_; bits<12> a; bits<8> da; bits<10> c; bits<7> dc;
-  let Dims = [Dim<"m", 255, "n_">, Dim<"n", N>, Dim<"k", N>];
+  let Dims = [Dim<"m", Rows, "n_">, Dim<"n", N>, Dim<"k", N>];
   let Operands = (ins Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$wt,
                       Window<BUF, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
                       Imm<I1>:$keep,
@@ -127,7 +145,7 @@ def MUL : Op<MX, 9> {
 
 class Vec<bits<6> op> : Op<VX, op> {
   bits<8> n_; bits<12> a; bits<8> da; bits<12> y; bits<8> dy;
-  let Dims = [Dim<"m", 255, "n_">, Dim<"n", N>];
+  let Dims = [Dim<"m", Rows, "n_">, Dim<"n", N>];
   let Cycles = (times $m, 2);
   let Latency = 6;
   let Inst{13-6} = n_; let Inst{25-14} = a; let Inst{33-26} = da; let Inst{45-34} = y; let Inst{53-46} = dy;

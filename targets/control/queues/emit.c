@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag, pb_words_kernel* words) {
+pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
+                         pb_words_kernel* words) {
   pb_trace trace;
   pb_arena scratch = {0};
   pb_status status = pb_trace_kernel(chip, func, &scratch, diag, &trace);
@@ -18,7 +19,8 @@ pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* aren
     words->streams[q] = pb_alloc(arena, (size_t)words->count[q] * (size_t)chip->command_bytes);
   for (size_t k = 0; k < trace.count && status == PB_OK; ++k) {
     int q = trace.commands[k].command.insn->queue;
-    status = pb_encode(chip, &trace.commands[k].command, words->streams[q] + (size_t)at[q]++ * (size_t)chip->command_bytes, diag);
+    status = pb_encode(chip, &trace.commands[k].command,
+                       words->streams[q] + (size_t)at[q]++ * (size_t)chip->command_bytes, diag);
   }
   pb_trace_free(&trace);
   pb_arena_free(&scratch);
@@ -33,8 +35,9 @@ pb_status pb_queues_print(const pb_chip* chip, MlirOperation func, pb_diag* diag
   if (status == PB_OK) status = pb_trace_tokens(chip, &trace, diag);
   for (size_t k = 0; k < trace.count && status == PB_OK; ++k) {
     const pb_traced* c = &trace.commands[k];
-    pb_text_add(&out, "%-3s %s%s%s\n", chip->queues[c->command.insn->queue].name, pb_disassemble(chip, &c->command, &scratch),
-                c->nest && c->nest[0] ? " // " : "", c->nest ? c->nest : "");
+    pb_text_add(&out, "%-3s %s%s%s\n", chip->queues[c->command.insn->queue].name,
+                pb_disassemble(chip, &c->command, &scratch), c->nest && c->nest[0] ? " // " : "",
+                c->nest ? c->nest : "");
   }
   pb_trace_free(&trace);
   pb_arena_free(&scratch);

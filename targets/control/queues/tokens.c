@@ -10,20 +10,20 @@
 #include <string.h>
 
 typedef struct row_state {
-  int32_t writer;                   // command, -1: none
-  int32_t readers[PB_MAX_QUEUES];   // command, -1: none since the writer
+  int32_t writer;                 // command, -1: none
+  int32_t readers[PB_MAX_QUEUES]; // command, -1: none since the writer
 } row_state;
 
 typedef struct tokens {
   const pb_chip* chip;
   pb_trace* trace;
-  row_state** rows;                 // by memory
-  int32_t* position;                // of each command in its queue
-  int32_t (*clock)[PB_MAX_QUEUES];  // by command: how many of each queue's commands are done before it starts
+  row_state** rows;                // by memory
+  int32_t* position;               // of each command in its queue
+  int32_t (*clock)[PB_MAX_QUEUES]; // by command: how many of each queue's commands are done before it starts
   int32_t known[PB_MAX_QUEUES][PB_MAX_QUEUES];
-  int32_t* at[PB_MAX_QUEUES];       // command of each position
+  int32_t* at[PB_MAX_QUEUES]; // command of each position
   int32_t counts[PB_MAX_QUEUES];
-  int32_t need[PB_MAX_QUEUES];      // positions + 1, for the command at hand
+  int32_t need[PB_MAX_QUEUES]; // positions + 1, for the command at hand
 } tokens;
 
 static void depend(tokens* t, int32_t on) {
@@ -72,8 +72,9 @@ static pb_status visit(tokens* t, int32_t id, pb_diag* diag) {
   for (int mark = 0; mark < 2; ++mark)
     for (int r = 0; r < c->region_count; ++r)
       if (t->rows[c->regions[r].memory] && !touch_region(t, &c->regions[r], id, queue, mark))
-        return pb_unsupported(diag, (pb_place){.what = c->nest}, 4105, "this is a bug in the compiler, not in the model",
-                              "%s reaches outside %s", c->command.insn->name, t->chip->memories[c->regions[r].memory].name);
+        return pb_unsupported(diag, (pb_place){.what = c->nest}, 4105,
+                              "this is a bug in the compiler, not in the model", "%s reaches outside %s",
+                              c->command.insn->name, t->chip->memories[c->regions[r].memory].name);
   for (int p = 0; p < t->chip->queue_count; ++p) {
     if (p == queue || t->need[p] <= t->known[queue][p]) continue;
     int32_t on = t->at[p][t->need[p] - 1];

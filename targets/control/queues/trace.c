@@ -76,7 +76,8 @@ static void run_affine(tracer* t, MlirOperation op) {
   bool max = pb_op_is(op, "affine.max");
   MlirAffineMap map = mlirAffineMapAttrGetValue(pb_op_attribute(op, "map"));
   int64_t inputs[64] = {0}, result = 0;
-  for (intptr_t k = 0; k < mlirOperationGetNumOperands(op) && k < 64; ++k) inputs[k] = number(t, mlirOperationGetOperand(op, k));
+  for (intptr_t k = 0; k < mlirOperationGetNumOperands(op) && k < 64; ++k)
+    inputs[k] = number(t, mlirOperationGetOperand(op, k));
   for (intptr_t k = 0; k < mlirAffineMapGetNumResults(map); ++k) {
     int64_t value = evaluate(mlirAffineMapGetResult(map, k), inputs, mlirAffineMapGetNumDims(map));
     result = k == 0 ? value : max ? (value > result ? value : result) : (value < result ? value : result);
@@ -100,7 +101,9 @@ static int memory_named(const pb_chip* chip, MlirAttribute space) {
 
 static void bind_memref(tracer* t, MlirValue v, int argument, int64_t address) {
   MlirType type = mlirValueGetType(v);
-  *slot(t, v) = (bound){.memory = memory_named(t->chip, mlirMemRefTypeGetMemorySpace(type)), .argument = argument, .base = address,
+  *slot(t, v) = (bound){.memory = memory_named(t->chip, mlirMemRefTypeGetMemorySpace(type)),
+                        .argument = argument,
+                        .base = address,
                         .element = pb_type_bits(pb_type_of(mlirShapedTypeGetElementType(type))) / 8};
 }
 
@@ -140,17 +143,23 @@ static pb_status set_field(tracer* t, pb_traced* c, int field, int64_t value) {
 }
 
 static pb_status set_window(tracer* t, pb_traced* c, const pb_operand* operand, const bound* window, bool fills) {
-  if (window->base % operand->unit && !fills) return refuse(t, c, c->command.insn->fields[operand->base].name, window->base);
+  if (window->base % operand->unit && !fills)
+    return refuse(t, c, c->command.insn->fields[operand->base].name, window->base);
   PB_TRY(set_field(t, c, operand->base, window->base / operand->unit));
   if (operand->slot >= 0) PB_TRY(set_field(t, c, operand->slot, window->argument));
-  pb_region region = {.memory = operand->memory, .argument = window->argument, .base = window->base, .rank = operand->rank,
-                      .element = window->element, .written = operand->written};
+  pb_region region = {.memory = operand->memory,
+                      .argument = window->argument,
+                      .base = window->base,
+                      .rank = operand->rank,
+                      .element = window->element,
+                      .written = operand->written};
   for (int k = 0; k < operand->rank; ++k) {
     int64_t bytes = window->stride[k] * window->element;
     region.extent[k] = window->extent[k];
     region.stride[k] = bytes;
     if (operand->strides[k].kind != PB_STRIDE_FIELD) continue;
-    if (bytes % operand->unit && window->extent[k] > 1) return refuse(t, c, c->command.insn->fields[operand->strides[k].field].name, bytes);
+    if (bytes % operand->unit && window->extent[k] > 1)
+      return refuse(t, c, c->command.insn->fields[operand->strides[k].field].name, bytes);
     PB_TRY(set_field(t, c, operand->strides[k].field, window->extent[k] > 1 ? bytes / operand->unit : 0));
   }
   if (!fills) c->regions[c->region_count++] = region;
@@ -194,7 +203,8 @@ static pb_status run_call(tracer* t, MlirOperation op, const pb_insn* insn) {
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* operand = &insn->operands[o];
     const bound* value = slot(t, mlirOperationGetOperand(op, o));
-    if (operand->memory >= 0) PB_TRY(set_window(t, &c, operand, value, fills && operand->has_box));
+    if (operand->memory >= 0)
+      PB_TRY(set_window(t, &c, operand, value, fills && operand->has_box));
     else if (operand->type == PB_F32) {
       float f = (float)value->number;
       uint32_t bits;
@@ -234,19 +244,25 @@ static const pb_insn* called(tracer* t, MlirOperation op) {
 }
 
 static pb_status run_block(tracer* t, MlirBlock block) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    if (pb_op_is(op, "affine.for")) PB_TRY(run_loop(t, op));
-    else if (pb_op_is(op, "affine.apply") || pb_op_is(op, "affine.max") || pb_op_is(op, "affine.min")) run_affine(t, op);
-    else if (pb_op_is(op, "arith.constant")) run_constant(t, op);
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    if (pb_op_is(op, "affine.for"))
+      PB_TRY(run_loop(t, op));
+    else if (pb_op_is(op, "affine.apply") || pb_op_is(op, "affine.max") || pb_op_is(op, "affine.min"))
+      run_affine(t, op);
+    else if (pb_op_is(op, "arith.constant"))
+      run_constant(t, op);
     else if (pb_op_is(op, "arith.cmpi")) { // the one comparison that `map` makes: not equal
       int64_t a = number(t, mlirOperationGetOperand(op, 0)), b = number(t, mlirOperationGetOperand(op, 1));
       slot(t, mlirOperationGetResult(op, 0))->number = a != b;
     } else if (pb_op_is(op, "memref.alloc")) {
       bind_memref(t, mlirOperationGetResult(op, 0), -1, pb_op_integer(op, "pb.address", 0));
-    } else if (pb_op_is(op, "memref.reinterpret_cast")) run_window(t, op);
+    } else if (pb_op_is(op, "memref.reinterpret_cast"))
+      run_window(t, op);
     else if (pb_op_is(op, "func.call")) {
       const pb_insn* insn = called(t, op);
-      if (!insn) return pb_unsupported(t->diag, (pb_place){0}, 4102, NULL, "a call of something that is no instruction");
+      if (!insn)
+        return pb_unsupported(t->diag, (pb_place){0}, 4102, NULL, "a call of something that is no instruction");
       PB_TRY(run_call(t, op, insn));
     } else if (!pb_op_is(op, "affine.yield") && !pb_op_is(op, "func.return")) {
       MlirStringRef s = mlirIdentifierStr(mlirOperationGetName(op));
@@ -262,8 +278,8 @@ pb_status pb_trace_kernel(const pb_chip* chip, MlirOperation func, pb_arena* are
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   trace->argument_count = (int)mlirBlockGetNumArguments(body);
   if (trace->argument_count > chip->arguments)
-    return pb_unsupported(diag, (pb_place){.what = pb_func_name(func, arena)}, 4104, NULL, "%d tensors in one kernel; commands can name %d",
-                          trace->argument_count, chip->arguments);
+    return pb_unsupported(diag, (pb_place){.what = pb_func_name(func, arena)}, 4104, NULL,
+                          "%d tensors in one kernel; commands can name %d", trace->argument_count, chip->arguments);
   for (int k = 0; k < trace->argument_count; ++k) bind_memref(&t, mlirBlockGetArgument(body, k), k, 0);
   pb_status status = run_block(&t, body);
   free(t.table);

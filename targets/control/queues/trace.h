@@ -12,8 +12,8 @@
 // What a command touches: rows of bytes in a memory, as an arithmetic progression in up to three dims.
 typedef struct pb_region {
   int memory;
-  int argument; // system memory: which argument; -1
-  int64_t base; // bytes
+  int argument;                                               // system memory: which argument; -1
+  int64_t base;                                               // bytes
   int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS]; // bytes
   int rank;
   int64_t element; // bytes
@@ -34,7 +34,8 @@ typedef struct pb_trace {
 } pb_trace;
 
 // Follows `func`. A value that no field can carry is PB_ERR_UNSUPPORTED with the instruction and the model's node.
-pb_status pb_trace_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag, pb_trace* trace) PB_MUST_CHECK;
+pb_status pb_trace_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
+                          pb_trace* trace) PB_MUST_CHECK;
 // Sets waits and signals of every command.
 pb_status pb_trace_tokens(const pb_chip* chip, pb_trace* trace, pb_diag* diag) PB_MUST_CHECK;
 void pb_trace_free(pb_trace* trace);
