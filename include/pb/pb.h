@@ -71,7 +71,7 @@ const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index);
 int pb_rt_queue_count(const pb_rt* rt);
 const char* pb_rt_queue_name(const pb_rt* rt, int index);
 uint64_t pb_rt_peak_macs(const pb_rt* rt); // products a cycle, of the chip's contraction
-int pb_rt_dram_rate(const pb_rt* rt); // bytes a cycle of the memory that tensors live in
+int pb_rt_dram_rate(const pb_rt* rt);      // bytes a cycle of the memory that tensors live in
 int pb_rt_mhz(const pb_rt* rt);
 
 // Called for every command that completes, in a device that can tell. start, end: cycles since the device was opened.

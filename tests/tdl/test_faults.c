@@ -1,0 +1,224 @@
+// Each row breaks the description in base.td at one place; the reader must refuse it with the code that says how, at
+// the line where it is. The unbroken one must be read without a word.
+#include "tdl/chip.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+typedef struct row {
+  const char *find, *replace; // the first place of `find` after `after`
+  const char* after;
+  int code;
+  const char* word; // in the message
+} row;
+
+static const row rows[] = {
+    {"let Name = \"toy\";", "", "", 3010, "Name"},
+    {"let Revision = 1;", "", "", 3010, "Revision"},
+    {"let Summary = \"a small chip\";", "", "", 3010, "Summary"},
+    {"let Control = \"queues\";", "", "", 3010, "Control"},
+    {"\"queues\"", "\"magic\"", "", 3012, "Control"},
+    {"PB_SCHEMA;", "7;", "", 3021, "schema 7"},
+    {"def toy : Chip {",
+     "def other : Chip { let Name = \"o\"; let Summary = \"\"; let Schema = 1; let Revision = 1; let Control = "
+     "\"queues\"; }\ndef toy : Chip {",
+     "", 3020, "one"},
+    {"let Scope = \"system\";", "", "", 3030, "system"},
+    {"def BUF : Memory {", "def BUF : Memory { let Scope = \"system\";", "", 3031, "second"},
+    {"let Bytes = 4096; ", "", "def BUF", 3010, "Bytes"},
+    {"let BytesPerCycle = 16;", "", "", 3010, "BytesPerCycle"},
+    {"let Bytes = 4096;", "let Bytes = 4099;", "def BUF", 3202, "rows"},
+    {"let Bytes = 4096;", "let Bytes = 0;", "def BUF", 3200, "Bytes"},
+    {"let RowBytes = 8;", "let RowBytes = 0;", "def BUF", 3201, "RowBytes"},
+    {"let Banks = 2;", "let Banks = 0;", "", 3203, "banks"},
+    {"let Banks = 2;", "let Banks = 3;", "", 3204, "banks"},
+    {"let BytesPerCycle = 16;", "let BytesPerCycle = 0;", "", 3205, "BytesPerCycle"},
+    {"let Latency = 1;", "let Latency = -1;", "", 3206, "Latency"},
+    {"let Latency = 1;", "let Latency = 1; let Cached = 1;", "", 3207, "cached"},
+    {"let Latency = 1;", "let Latency = 1; let Kind = \"bucket\";", "", 3012, "Kind"},
+    {"def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; }", "", "", 3040, "Tokens"},
+    {"[LD, EX]", "[LD]", "", 3044, "nobody can wait"},
+    {"let Depth = 2;", "let Depth = 0;", "", 3042, "Depth"},
+    {"let Tokens = 7;", "let Tokens = 0;", "", 3043, "Tokens"},
+    {"let WaitBit = 8;", "let WaitBit = 300;", "", 3045, "WaitBit"},
+    {"let WaitBit = 8;", "let WaitBit = -9;", "", 3045, "WaitBit"},
+    {"let WaitBit = 8;", "let WaitBit = 9;", "", 3256, "overlap"},
+    {"let CommandBytes = 16;", "let CommandBytes = 4;", "", 3221, "bit"},
+    {"let CommandBytes = 16;", "let CommandBytes = 64;", "", 3255, "CommandBytes"},
+    {"let Arguments = 4;", "let Arguments = 40;", "", 3257, "Arguments"},
+    {"let Name = \"exp2\";", "let Name = \"cosine\";", "", 3050, "cosine"},
+    {"let TableBits = 6;", "let TableBits = 60;", "", 3051, "TableBits"},
+    {"let Degree = 2;", "let Degree = 9;", "", 3052, "Degree"},
+    {"let Name = \"exp2\";", "let Name = \"recip\";", "", 3254, "exp2"},
+    {"let Inst{7-0} = 0x03; ", "", "", 3075, "fixed"},
+    {"let Inst{7-0} = 0x03;", "let Inst{7-0} = 0x04;", "", 3250, "same encoding"},
+    {"let Inst{45} = acc;", "let Inst{45} = acc; let Inst{46} = acc;", "", 3074, "twice"},
+    {"let Inst{45} = acc;", "", "", 3223, "acc"},
+    {"let Inst{44-37} = rows;", "let Inst{43-37} = rows{6-0};", "def DOT", 3220, "rows"},
+    {"let Inst{20-12} = a;", "let Inst{19-11} = a;", "", 3222, "token"},
+    {"bits<1> acc;", "bits<1> acc; bits<70> big;", "def DOT", 3071, "64"},
+    {"let Signed = [\"zp\"]", "let Signed = [\"zz\"]", "", 3072, "zz"},
+    {"Dim<\"r\", 255, \"rows\">", "Dim<\"r\", 255, \"many\">", "def DOT", 3079, "many"},
+    {"Dim<\"r\", 255, \"rows\">", "Dim<\"r\", 999, \"rows\">", "def DOT", 3211, "999"},
+    {"Dim<\"r\", 255, \"rows\">", "Dim<\"r\", 2, \"rows\", 5>", "def DOT", 3210, "runs from"},
+    {"Dim<\"n\", 8>, Dim<\"k\", 8>", "Dim<\"n\", 8>, Dim<\"n\", 8>", "def DOT", 3212, "two dims"},
+    {"[\"r\", \"k\"], \"a\"", "[\"r\", \"q\"], \"a\"", "def DOT", 3080, "'q'"},
+    {"\"a\", [\"row\", \"elem\"]", "\"a\", [\"elem\"]", "def DOT", 3081, "strides"},
+    {"\"a\", [\"row\", \"elem\"]", "\"a\", [\"step\", \"elem\"]", "def DOT", 3082, "step"},
+    {"let BoxLo = [\"lo\", \"\"];", "let BoxLo = [\"lo\"];", "", 3083, "box"},
+    {"let Fill = \"fill\";", "let Fill = \"paint\";", "", 3084, "paint"},
+    {"\"w\", [\"row\"", "\"ww\", [\"row\"", "def DOT", 3086, "ww"},
+    {"let Slot = \"arg\";", "let Slot = \"argg\";", "", 3087, "argg"},
+    {"let Slot = \"arg\"; let BoxLo", "let BoxLo", "", 3230, "argument slot"},
+    {"Imm<I1>:$acc);", "Imm<I1>:$accu);", "def DOT", 3090, "accu"},
+    {"(sext $x)", "(sext $xx)", "def DOT", 3092, "xx"},
+    {"(mul (sext $x), (sext $v))", "(mul (sext $x), $v)", "", 3093, "mix"},
+    {"(roundeven (sitofp $x))", "(roundeven $x)", "", 3094, "float"},
+    {"(mul (sext $x), (sext $v))", "(mul (sext $x))", "", 3095, "takes 2"},
+    {"(mul (sext $x), (sext $v))", "(plus (sext $x), (sext $v))", "", 3096, "plus"},
+    {"(acc_add $d, $acc,", "(acc_add $d,", "", 3097, "form"},
+    {"(acc_add $d,", "(acc_add $acc,", "", 3098, "no window"},
+    {"Imm<I1>:$acc", "Imm<I8>:$acc", "", 3099, "no bit"},
+    {"(set $d, (fptosi8 (add (roundeven (sitofp $x)), (sitofp $zp))))", "(set $d, (sitofp $x))", "", 3100,
+     "into a window"},
+    {"(plus $r, 2)", "(power $r, 2)", "", 3001, "power"},
+    {"(plus $r, 2)", "(plus $rr, 2)", "", 3102, "rr"},
+    {"let Cycles = (plus $r, 2);", "", "", 3010, "Cycles"},
+    {"Dim<\"n\", 8>, Dim<\"k\", 8>", "Dim<\"n\", 16>, Dim<\"k\", 8>", "def DOT", 3235, "row"},
+    {"bits<9> a;", "bits<5> a;", "def DOT", 3001, "bit"},
+    {"let Mover = 1;", "", "def NEVER", 0, ""},
+};
+
+typedef struct seen {
+  int codes[64], count;
+  char text[8192];
+} seen;
+
+static void note(void* user, bool error, int code, const char* text) {
+  seen* s = user;
+  assert_true(error);
+  if (s->count < 64) s->codes[s->count++] = code;
+  strncat(s->text, text, sizeof s->text - strlen(s->text) - 2);
+  strcat(s->text, "\n");
+}
+
+static char* read_base(void) {
+  FILE* f = fopen(PB_SOURCE_DIR "/tests/tdl/base.td", "rb");
+  assert_non_null(f);
+  char* text = calloc(1, 65536);
+  assert_true(fread(text, 1, 65535, f) > 0);
+  fclose(f);
+  return text;
+}
+
+static pb_status read_text(const char* text, seen* s) {
+  char path[] = "/var/tmp/pb-faults-XXXXXX.td";
+  int fd = mkstemps(path, 3);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+  close(fd);
+  *s = (seen){0};
+  pb_diag diag = {.sink = note, .user = s};
+  pb_chip* chip = NULL;
+  pb_status status = pb_chip_read(path, "", &diag, &chip);
+  if (status == PB_OK) pb_chip_free(chip);
+  unlink(path);
+  return status;
+}
+
+static void the_base_has_no_fault(void** state) {
+  (void)state;
+  char* text = read_base();
+  seen s;
+  pb_status status = read_text(text, &s);
+  if (status != PB_OK) fprintf(stderr, "%s", s.text);
+  assert_int_equal(status, PB_OK);
+  assert_int_equal(s.count, 0);
+  free(text);
+}
+
+static bool check_row(const char* base, const row* r) {
+  const char* from = r->after[0] ? strstr(base, r->after) : base;
+  const char* at = from ? strstr(from, r->find) : NULL;
+  if (!at) {
+    fprintf(stderr, "base.td has no '%s' after '%s'\n", r->find, r->after);
+    return false;
+  }
+  char* broken = calloc(1, strlen(base) + strlen(r->replace) + 1);
+  memcpy(broken, base, (size_t)(at - base));
+  strcat(broken, r->replace);
+  strcat(broken, at + strlen(r->find));
+  seen s;
+  pb_status status = read_text(broken, &s);
+  bool code = false;
+  for (int k = 0; k < s.count; ++k) code |= s.codes[k] == r->code;
+  bool ok = status == PB_ERR_INPUT && code && strstr(s.text, r->word);
+  if (!ok)
+    fprintf(stderr, "'%s' -> '%s': wanted PB%04d with '%s', got:\n%s\n", r->find, r->replace, r->code, r->word, s.text);
+  free(broken);
+  return ok;
+}
+
+static void every_fault_is_named(void** state) {
+  (void)state;
+  char* base = read_base();
+  int failed = 0, count = 0;
+  for (const row* r = rows; r->code; ++r, ++count) failed += !check_row(base, r);
+  printf("%d faults, %d not named\n", count, failed);
+  assert_int_equal(failed, 0);
+  free(base);
+}
+
+static void commands_survive_encoding(void** state) {
+  (void)state;
+  static const char* const targets[] = {"simnpu", "simnpu:8", "simnpu:32"};
+  uint64_t seed = 1;
+  for (int t = 0; t < 3; ++t) {
+    pb_chip* chip;
+    assert_int_equal(pb_chip_find(targets[t], NULL, NULL, &chip), PB_OK);
+    for (int i = 0; i < chip->insn_count; ++i)
+      for (int turn = 0; turn < 50; ++turn) {
+        const pb_insn* insn = &chip->insns[i];
+        pb_command c = {.insn = insn}, back;
+        uint8_t bytes[PB_COMMAND_BITS / 8];
+        for (int f = 0; f < insn->field_count; ++f) {
+          const pb_field* field = &insn->fields[f];
+          if (field->bits[0] < 0) continue;
+          seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+          int64_t span = pb_field_max(field) - pb_field_min(field) + 1;
+          c.values[f] = turn == 0   ? pb_field_min(field)
+                        : turn == 1 ? pb_field_max(field)
+                                    : pb_field_min(field) + (int64_t)((seed >> 20) % (uint64_t)span);
+        }
+        for (int d = 0; d < insn->dim_count; ++d)
+          if (insn->dims[d].field >= 0 && c.values[insn->dims[d].field] < insn->dims[d].min)
+            c.values[insn->dims[d].field] = insn->dims[d].min;
+        c.waits = (uint32_t)(seed >> 7) & ((1u << chip->queue_count) - 1);
+        c.signals = (uint32_t)(seed >> 17) & ((1u << chip->queue_count) - 1);
+        assert_int_equal(pb_encode(chip, &c, bytes, NULL), PB_OK);
+        assert_int_equal(pb_decode(chip, bytes, &back, NULL), PB_OK);
+        assert_ptr_equal(back.insn, insn);
+        assert_memory_equal(back.values, c.values, sizeof c.values);
+        assert_int_equal(back.waits, c.waits);
+        assert_int_equal(back.signals, c.signals);
+      }
+    pb_chip_free(chip);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_base_has_no_fault),
+      cmocka_unit_test(every_fault_is_named),
+      cmocka_unit_test(commands_survive_encoding),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
