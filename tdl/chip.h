@@ -124,6 +124,7 @@ typedef struct pb_chip {
   const char* name;
   const char* variant; // "" = default
   const char* summary;
+  const char* features; // control by threads: comma-separated, for the code generator
   const char* file;
   int revision, mhz, arguments, command_bytes;
   pb_control control;

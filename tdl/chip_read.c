@@ -105,6 +105,7 @@ static void read_chip_record(reader* r) {
   record rec = open_record(r, text_of(json_array_get(list, 0)));
   c->name = get_text(&rec, "Name");
   c->summary = get_text(&rec, "Summary");
+  c->features = json_object_get(rec.json, "Features") ? get_text(&rec, "Features") : "";
   c->revision = (int)get_int(&rec, "Revision", 0);
   c->mhz = (int)get_int(&rec, "MHz", 1000);
   c->arguments = (int)get_int(&rec, "Arguments", 16);

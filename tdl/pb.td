@@ -43,6 +43,7 @@ class Chip {
   list<string> Variants = [];   // --target=Name:V defines the macro VARIANT_V
   int MHz = 1000;               // for reports only: turns cycles into time
   int Arguments = 16;           // base-address slots a kernel's commands can name
+  string Features = "";         // threads: what the code generator may use and a machine must have, "avx2,fma"
   int CommandBytes = 0;         // queues: size of one encoded command
 }
 

@@ -6,6 +6,7 @@
 #include "core/s2/s2.h"
 #include "core/s3/kernels.h"
 #include "targets/control/queues/emit.h"
+#include "targets/control/threads/emit.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
@@ -90,10 +91,13 @@ static pb_status run_passes(compilation* c) {
     stage_done(c, p->name);
     if (c->options->check) PB_TRY(check_pass(c, p->name));
     bool last = !p[1].name && wants(c, "s3");
+    // Threads work on caches: layouts and explicit buffers are none of theirs.
+    if (c->chip->control == PB_CONTROL_THREADS && !strcmp(p->name, "outline")) last |= wants(c, "s3");
     if (wants(c, p->name) || last) {
       c->out->text = pb_module_print(c->unit.module);
       return PB_OK;
     }
+    if (c->chip->control == PB_CONTROL_THREADS && !strcmp(p->name, "outline")) return PB_OK;
     if (c->options->print_after && !strcmp(c->options->print_after, p->name)) {
       char* text = pb_module_print(c->unit.module);
       fputs(text, stderr);
@@ -125,6 +129,7 @@ static pb_status emit_kernels(compilation* c, pb_engine* e) {
   for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
     count += !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"));
   e->kernels = PB_NEW_ARRAY(&e->arena, pb_kernel, count + 1);
+  if (c->chip->control == PB_CONTROL_THREADS) return pb_threads_emit(c->chip, unit->module, e, unit->diag);
   for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) continue;
     if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
@@ -169,9 +174,9 @@ static pb_status compile(compilation* c) {
   PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
   stage_done(c, "target");
   c->unit.chip = c->chip;
-  if (c->chip->control != PB_CONTROL_QUEUES)
+  if (c->chip->control == PB_CONTROL_GRID)
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
-                          "only control by queues has a back end so far");
+                          "control by a grid has no back end yet");
   PB_TRY(front(c));
   if (c->out->text) return PB_OK;
   PB_TRY(run_passes(c));

@@ -272,6 +272,11 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     }
     pb_nest_print(text, &nest, 1, &serial);
   }
+  for (int k = 0; k < s->local_count; ++k) { // where they stay: a chip with explicit memories fuses them away
+    pb_text_add(text, "  memref.dealloc %%t%d : ", k);
+    print_type(text, &o->program.values[s->locals[k]], false);
+    pb_text_add(text, "\n");
+  }
   pb_text_add(text, "  return\n}\n");
 }
 

@@ -1,7 +1,7 @@
 """Random small int8 networks: compiled, run on the generated machine with all checks on, equal to the NumPy reference bit
 for bit. A network that the compiler refuses must be refused with a PB code, and few may be.
 
-    random_graphs.py --bin BUILD/bin [--count 200] [--seed 1] [--target simnpu]
+    random_graphs.py --bin BUILD/bin [--count 200] [--seed 1] [--target simnpu] [--device machine]
 """
 
 import argparse
@@ -65,6 +65,7 @@ def main():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--target", default="simnpu")
+    parser.add_argument("--device", default="machine")
     parser.add_argument("--keep", help="folder for the models that fail")
     args = parser.parse_args()
     rng = random.Random(args.seed)
@@ -81,8 +82,8 @@ def main():
             expected = reference.run({reference.inputs[0]: images})[reference.outputs[0]].astype(np.float32)
             problem = None
             try:
-                tools.compile_model(args.bin, model, args.target, engine, *(["--bisect"] if k % 10 == 0 else []))
-                tools.run_engine(args.bin, engine, "machine", source, output)
+                tools.compile_model(args.bin, model, args.target, engine, *(["--bisect"] if args.device == "machine" and k % 10 == 0 else []))
+                tools.run_engine(args.bin, engine, args.device, source, output)
                 wrong = np.count_nonzero(np.load(output).reshape(expected.shape) != expected)
                 problem = f"{wrong} numbers differ" if wrong else None
             except tools.Failed as error:

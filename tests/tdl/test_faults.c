@@ -120,7 +120,9 @@ static char* read_base(void) {
 }
 
 static pb_status read_text(const char* text, seen* s) {
-  char path[] = "/var/tmp/pb-faults-XXXXXX.td";
+  char path[512];
+  const char* base = getenv("TMPDIR");
+  snprintf(path, sizeof path, "%s/pb-faults-XXXXXX.td", base && base[0] ? base : P_tmpdir);
   int fd = mkstemps(path, 3);
   assert_true(fd >= 0);
   assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));

@@ -1,0 +1,15 @@
+// Stages S4 and S5 for control by threads: kernels become functions of a shared object, through LLVM.
+#ifndef PB_THREADS_EMIT_H
+#define PB_THREADS_EMIT_H
+
+#include "core/artefact/engine.h"
+#include "tdl/chip.h"
+
+#include <mlir-c/IR.h>
+
+// Compiles every kernel function (pb.kernel) of the module to `void pb_NAME(void** args, int threads)` and puts the
+// object into engine->native, the kernels into engine->kernels. The module stays as it is. What LLVM or the linker
+// refuses is PB_ERR_SYSTEM with their words.
+pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, pb_engine* engine, pb_diag* diag) PB_MUST_CHECK;
+
+#endif
