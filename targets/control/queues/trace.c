@@ -32,6 +32,7 @@ typedef struct tracer {
   pb_trace* trace;
   entry* table; // open addressing
   size_t capacity, count;
+  const char *name_data, *name; // the node that was named last
 } tracer;
 
 static bound* slot(tracer* t, MlirValue v) {
@@ -170,11 +171,14 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v
 
 // The operands in the order that core/s3/instruction.h says.
 static pb_status run_call(tracer* t, MlirOperation op, const pb_insn* insn) {
-  pb_traced c = {.command = {.insn = insn}};
+  pb_region regions[PB_MAX_OPERANDS];
+  pb_traced c = {.command = {.insn = insn}, .regions = regions};
   MlirAttribute nest = pb_op_attribute(op, "pb.nest");
   if (!mlirAttributeIsNull(nest)) {
     MlirStringRef s = mlirStringAttrGetValue(nest);
-    c.nest = pb_printf(t->arena, "%.*s", (int)s.length, s.data);
+    if (s.data != t->name_data) t->name = pb_printf(t->arena, "%.*s", (int)s.length, s.data);
+    t->name_data = s.data; // attributes are unique: the same text is the same pointer
+    c.nest = t->name;
   }
   intptr_t boxes = insn->operand_count;
   int64_t extents[PB_MAX_INSN_DIMS];
@@ -215,6 +219,8 @@ static pb_status run_call(tracer* t, MlirOperation op, const pb_insn* insn) {
       PB_TRY(set_field(t, &c, operand->base, operand->type == PB_I1 ? value->number != 0 : (int64_t)value->number));
     }
   }
+  c.regions = PB_NEW_ARRAY(t->arena, pb_region, (size_t)c.region_count);
+  memcpy(c.regions, regions, sizeof *regions * (size_t)c.region_count);
   PB_PUSH(t->trace->commands, t->trace->count, t->trace->capacity, c);
   return PB_OK;
 }

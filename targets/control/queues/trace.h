@@ -24,7 +24,7 @@ typedef struct pb_traced {
   pb_command command;
   const char* nest; // node of the model
   int region_count;
-  pb_region regions[PB_MAX_OPERANDS];
+  pb_region* regions; // in the arena: there are millions of commands
 } pb_traced;
 
 typedef struct pb_trace {
