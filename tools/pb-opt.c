@@ -1,6 +1,9 @@
 // pb-opt FILE.mlir --target=NAME --PASS...: runs passes of the pipeline on IR text, for tests and for looking.
 #include "core/driver/pipeline.h"
+#include "core/poly/nest.h"
+#include "core/s3/kernels.h"
 
+#include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +17,6 @@ static int usage(FILE* to) {
 }
 
 // Constants that a text names by id but does not carry: small numbers in a fixed pattern, so that passes can pack them.
-static pb_status stand_in_constants(pb_unit* unit);
-
-#include "core/poly/nest.h"
-#include "core/s3/kernels.h"
-#include <mlir-c/BuiltinAttributes.h>
-
 static pb_status stand_in_constants(pb_unit* unit) {
   MlirOperation main = pb_module_func(unit->module, "main");
   if (mlirOperationIsNull(main)) return PB_OK;

@@ -60,7 +60,7 @@ typedef struct pb_engine {
   uint8_t chip_hash[32];
   int chip_revision;
   int command_bytes;    // of one command in the streams; 0 when no kernel is made of words
-  const char* features; // CPU features that native code needs, "avx512f,avx512vnni"; "" for words
+  const char* features; // CPU features that native code needs, comma-separated; "" for words
   int input_count, output_count, kernel_count, step_count;
   pb_tensor_info *inputs, *outputs;
   pb_kernel* kernels;

@@ -76,7 +76,10 @@ static MlirModule lower(MlirModule module, pb_engine* engine, pb_diag* diag) {
   mlirRegisterAllLLVMTranslations(context);
   mlirContextGetOrLoadDialect(context, mlirStringRefCreateFromCString("llvm"));
   pb_text text = {0}, why = {0};
-  int* counts = calloc((size_t)mlirBlockGetNumArguments(mlirModuleGetBody(module)) + 4096, sizeof *counts);
+  size_t functions = 0;
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) ++functions;
+  int* counts = calloc(functions + 1, sizeof *counts);
   if (!counts) abort();
   print_kernels(module, engine, &text, counts);
   MlirModule kernels = mlirModuleCreateParse(context, mlirStringRefCreate(text.data, text.length));
@@ -126,7 +129,7 @@ static pb_status optimise_and_emit(const pb_chip* chip, LLVMModuleRef module, co
   if (LLVMGetTargetFromTriple(triple, &target, &why)) status = fail(diag, "LLVM", why);
   if (status == PB_OK) {
     LLVMTargetMachineRef machine =
-        LLVMCreateTargetMachine(target, triple, "x86-64-v3", feature_flags(chip, &scratch), LLVMCodeGenLevelAggressive,
+        LLVMCreateTargetMachine(target, triple, "generic", feature_flags(chip, &scratch), LLVMCodeGenLevelAggressive,
                                 LLVMRelocPIC, LLVMCodeModelDefault);
     LLVMSetTarget(module, triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
