@@ -79,6 +79,14 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
                          int* faults) {
   const pb_memory* m = &chip->memories[w->memory];
   int bytes = pb_type_bits(w->type) / 8;
+  if (insn->emit) {
+    int64_t whole = bytes;
+    for (int k = 0; k < w->rank; ++k) whole *= insn->dims[w->dims[k]].max;
+    if (whole != m->row_bytes)
+      FAULT(3243, "whole registers", "%s: operand '%s' has %lld bytes, a register of %s has %lld", insn->name, w->name,
+            (long long)whole, m->name, (long long)m->row_bytes);
+    return;
+  }
   need_field(insn, w->base, "a base", place, diag, faults);
   need_field(insn, w->slot, "a slot", place, diag, faults);
   if (w->memory == chip->system_memory && w->slot < 0)
@@ -153,6 +161,7 @@ static pb_place place_of(const pb_insn* insn) {
 static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
   for (int i = 0; i < chip->insn_count; ++i)
     for (int j = i + 1; j < chip->insn_count; ++j) {
+      if (chip->insns[i].emit || chip->insns[j].emit) continue;
       const pb_insn *a = &chip->insns[i], *b = &chip->insns[j];
       bool differ = false;
       for (int k = 0; k < PB_COMMAND_BITS / 8; ++k)
@@ -164,6 +173,7 @@ static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
 
 // Everything that is read must be written by something, and what is made must be able to leave.
 static void check_reach(const pb_chip* chip, pb_diag* diag, int* faults) {
+  if (chip->control == PB_CONTROL_THREADS) return; // loads and stores of a core reach everything
   for (int i = 0; i < chip->insn_count; ++i)
     for (int o = 0; o < chip->insns[i].operand_count; ++o) {
       const pb_operand* operand = &chip->insns[i].operands[o];

@@ -95,7 +95,8 @@ typedef struct pb_insn {
   const char* summary;
   const char* file; // place in the description
   int line;
-  int index, queue;
+  const char* emit; // a core's instruction: LLVM's name for it; NULL: a command of a queue
+  int index, queue;  // queue: -1 for a core's instruction
   bool mover;
   int dim_count;
   pb_dim dims[PB_MAX_INSN_DIMS];

@@ -412,6 +412,22 @@ static void read_window(const record* rec, const record* w, pb_insn* insn, pb_op
   read_box(rec, w, insn, operand);
 }
 
+static void read_registers(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
+  const char* memory = get_def(json_object_get(w->json, "Mem"));
+  operand->memory = memory ? pb_chip_memory(rec->r->chip, memory) : -1;
+  if (operand->memory < 0 || rec->r->chip->memories[operand->memory].kind != PB_MEM_REGISTERS) {
+    fault(rec, 3110, "a memory of kind \"registers\"", "operand '%s' is in '%s'", operand->name, memory ? memory : "?");
+    operand->memory = 0;
+  }
+  operand->base = -1;
+  operand->unit = 1;
+  json_t* dims = json_object_get(w->json, "Dims");
+  for (size_t k = 0; k < json_array_size(dims) && k < PB_MAX_INSN_DIMS; ++k) {
+    operand->dims[operand->rank] = dim_named(rec, insn, text_of(json_array_get(dims, k)));
+    operand->strides[operand->rank++] = (pb_stride){PB_STRIDE_ELEM, -1};
+  }
+}
+
 static bool instance_of(json_t* json, const char* class) {
   json_t* supers = json_object_get(json, "!superclasses");
   for (size_t k = 0; k < json_array_size(supers); ++k)
@@ -439,6 +455,8 @@ static void read_operands(const record* rec, pb_insn* insn) {
         .name = keep(rec->r, name), .memory = -1, .slot = -1, .fill = -1, .type = read_type(rec->r, &w, "Elem")};
     if (instance_of(w.json, "Window"))
       read_window(rec, &w, insn, operand);
+    else if (instance_of(w.json, "Reg"))
+      read_registers(rec, &w, insn, operand);
     else
       operand->base = field_named(rec, insn, name, 3090, "an immediate");
   }
@@ -450,10 +468,13 @@ static const struct {
   const char* name;
   pb_op op;
   int args;
-} operators[] = {{"add", PB_OP_ADD, 2},       {"sub", PB_OP_SUB, 2},         {"mul", PB_OP_MUL, 2},
-                 {"max", PB_OP_MAX, 2},       {"min", PB_OP_MIN, 2},         {"sext", PB_OP_SEXT, 1},
-                 {"sitofp", PB_OP_SITOFP, 1}, {"fptosi8", PB_OP_FPTOSI8, 1}, {"roundeven", PB_OP_ROUNDEVEN, 1},
-                 {"exp2", PB_OP_EXP2, 1},     {"recip", PB_OP_RECIP, 1},     {"rsqrt", PB_OP_RSQRT, 1}};
+} operators[] = {{"add", PB_OP_ADD, 2},         {"sub", PB_OP_SUB, 2},
+                 {"mul", PB_OP_MUL, 2},         {"max", PB_OP_MAX, 2},
+                 {"min", PB_OP_MIN, 2},         {"sext", PB_OP_SEXT, 1},
+                 {"zext", PB_OP_ZEXT, 1},       {"sitofp", PB_OP_SITOFP, 1},
+                 {"fptosi8", PB_OP_FPTOSI8, 1}, {"roundeven", PB_OP_ROUNDEVEN, 1},
+                 {"exp2", PB_OP_EXP2, 1},       {"recip", PB_OP_RECIP, 1},
+                 {"rsqrt", PB_OP_RSQRT, 1}};
 
 static int add_node(const record* rec, pb_insn* insn, pb_expr_node node) {
   if (insn->expr_count == PB_MAX_EXPR) {
@@ -483,7 +504,7 @@ static pb_type result_type(const record* rec, pb_op op, pb_type a, pb_type b, bo
   bool f = a == PB_F32;
   if (two && a != b)
     fault(rec, 3093, "convert one of them: sext, sitofp", "semantics mix %s and %s", pb_type_name(a), pb_type_name(b));
-  if (op == PB_OP_SEXT) return PB_I32;
+  if (op == PB_OP_SEXT || op == PB_OP_ZEXT) return PB_I32;
   if (op == PB_OP_SITOFP) {
     if (f) fault(rec, 3094, NULL, "sitofp of a float");
     return PB_F32;
@@ -521,7 +542,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
                             operators[k].args == 2);
     return add_node(rec, insn, node);
   }
-  fault(rec, 3096, "add, sub, mul, max, min, sext, sitofp, fptosi8, roundeven, exp2, recip, rsqrt, f32c, i32c",
+  fault(rec, 3096, "add, sub, mul, max, min, sext, zext, sitofp, fptosi8, roundeven, exp2, recip, rsqrt, f32c, i32c",
         "semantics use '%s'", name ? name : "?");
   return 0;
 }
@@ -530,7 +551,7 @@ static void read_semantics(const record* rec, pb_insn* insn) {
   json_t* dag = json_object_get(rec->json, "Semantics");
   const char* form = get_def(json_object_get(dag, "operator"));
   json_t* args = json_object_get(dag, "args");
-  size_t wanted = form && !strcmp(form, "set") ? 2 : 3;
+  size_t wanted = insn->emit || (form && !strcmp(form, "set")) ? 2 : 3;
   insn->acc_flag = -1;
   if (!form || (strcmp(form, "set") && strcmp(form, "acc_add") && strcmp(form, "acc_max")) ||
       json_array_size(args) != wanted) {
@@ -545,7 +566,7 @@ static void read_semantics(const record* rec, pb_insn* insn) {
     insn->dest = 0;
   }
   insn->operands[insn->dest].written = true;
-  if (insn->reduce != PB_SET) {
+  if (insn->reduce != PB_SET && !insn->emit) {
     const char* flag = json_string_value(json_array_get(json_array_get(args, 1), 1));
     insn->acc_flag = flag ? pb_insn_operand(insn, flag) : -1;
     if (insn->acc_flag < 0 || insn->operands[insn->acc_flag].type != PB_I1)
@@ -596,25 +617,36 @@ static int read_cost(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   return insn->cost_count++;
 }
 
+// What only a command of a queue has: the queue, its encoding and the state that it reads.
+static void read_command(const record* rec, pb_insn* insn) {
+  const pb_chip* chip = rec->r->chip;
+  const char* queue = get_def(json_object_get(rec->json, "Q"));
+  for (int q = 0; queue && q < chip->queue_count; ++q)
+    if (!strcmp(chip->queues[q].name, queue)) insn->queue = q;
+  if (insn->queue < 0) {
+    fault(rec, 3103, "one of Tokens.Queues", "its queue '%s' is not there", queue ? queue : "?");
+    insn->queue = 0;
+  }
+  insn->mover = get_int(rec, "Mover", 0) != 0;
+  read_fields(rec, insn);
+  read_encoding(rec, insn);
+  read_state(rec, insn);
+}
+
 static void read_insn(reader* r, const char* name, pb_insn* insn) {
   record rec = open_record(r, name);
   insn->name = keep(r, name);
   insn->summary = get_text(&rec, "Summary");
   insn->file = r->chip->file;
   insn->line = rec.place.line;
-  insn->mover = get_int(&rec, "Mover", 0) != 0;
   insn->latency = (int)get_int(&rec, "Latency", 0);
   insn->queue = -1;
-  const char* queue = get_def(json_object_get(rec.json, "Q"));
-  for (int q = 0; queue && q < r->chip->queue_count; ++q)
-    if (!strcmp(r->chip->queues[q].name, queue)) insn->queue = q;
-  if (insn->queue < 0) {
-    fault(&rec, 3103, "one of Tokens.Queues", "its queue '%s' is not there", queue ? queue : "?");
-    insn->queue = 0;
+  if (instance_of(rec.json, "CoreInstruction")) {
+    insn->emit = get_text(&rec, "Emit");
+    if (!insn->emit[0]) fault(&rec, 3111, "the name of an LLVM intrinsic", "field 'Emit' is not set");
+  } else {
+    read_command(&rec, insn);
   }
-  read_fields(&rec, insn);
-  read_encoding(&rec, insn);
-  read_state(&rec, insn);
   read_dims(&rec, insn);
   read_operands(&rec, insn);
   if (insn->operand_count) read_semantics(&rec, insn);
@@ -643,11 +675,11 @@ static int by_line(const void* a, const void* b) {
 
 // tblgen lists records by name; the manual and the numbering follow the file.
 static void read_insns(reader* r) {
-  json_t* list = instances(r, "Instruction");
-  size_t n = json_array_size(list);
+  json_t *commands = instances(r, "Instruction"), *core = instances(r, "CoreInstruction");
+  size_t count = json_array_size(commands), n = count + json_array_size(core);
   line_of* order = PB_NEW_ARRAY(&r->chip->arena, line_of, n + 1);
   for (size_t k = 0; k < n; ++k) {
-    const char* name = text_of(json_array_get(list, k));
+    const char* name = text_of(k < count ? json_array_get(commands, k) : json_array_get(core, k - count));
     record rec = open_record(r, name);
     order[k] = (line_of){name, rec.place.line, k};
   }

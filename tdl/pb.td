@@ -138,6 +138,7 @@ def mul;      // product; integers wrap, f32 rounded once
 def max;      // the larger
 def min;      // the smaller
 def sext;       // (sext $a): to i32
+def zext;       // (zext $a): to i32, the bits of $a taken as an unsigned number
 def sitofp;     // i8 or i32 to f32, round to nearest even
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
 def roundeven;  // f32 to integral f32
@@ -174,6 +175,26 @@ class Instruction<Queue queue> {
   // Fields not in Inst, but held in configuration state: [field, writer, writer's field]
   list<StateField> State = [];
   bit Mover = 0;                // moves data: src is the only window read, dst the only one written
+}
+
+// An operand in a row of registers: element (d0, d1, ...) follows element (..., dk - 1).
+class Reg<Memory mem, Type type, list<string> dims> {
+  Memory Mem = mem;             // of kind "registers"
+  Type Elem = type;             // of one element
+  list<string> Dims = dims;     // the dims that walk it, outermost first, all of them fixed
+}
+
+// An instruction of a core that runs code made by LLVM (control by threads or a grid): it has no queue and no
+// encoding, but a name that the code generator knows. Its operands are whole rows of registers.
+//   (acc_add $d, e) here always adds: there is no flag.
+class CoreInstruction<string emit> {
+  string Emit = emit;           // LLVM intrinsic; its arguments are the operands in order, its result the new destination
+  string Summary = "";          // one line for the manual
+  list<Dim> Dims = ?;           // at most 6
+  dag Operands = ?;             // (ins Reg<...>:$a, ...)
+  dag Semantics = ?;            // (set $d, e), (acc_add $d, e) or (acc_max $d, e)
+  dag Cycles = ?;               // how long it keeps its unit busy
+  int Latency = 0;              // further cycles until the result can be used
 }
 
 // Where tokens stand in every command: one bit for each queue, in order of Queues.

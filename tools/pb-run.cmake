@@ -1,13 +1,7 @@
-# Engines for CPUs call the OpenMP runtime, which the program brings along.
-find_library(PB_OMP_SO NAMES omp libomp.so.5 HINTS ${PB_LLVM_LIBDIR} NO_DEFAULT_PATH)
 add_executable(pb-run pb-run.c run_values.c run_report.c)
 target_link_libraries(pb-run PRIVATE pb_runtime)
 set_target_properties(pb-run PROPERTIES ENABLE_EXPORTS ON)
 if(TARGET pb_machine)
   target_link_libraries(pb-run PRIVATE pb_machine)
   target_compile_definitions(pb-run PRIVATE PB_HAVE_MACHINE)
-endif()
-if(PB_OMP_SO)
-  target_link_libraries(pb-run PRIVATE -Wl,--no-as-needed ${PB_OMP_SO} -Wl,--as-needed)
-  set_target_properties(pb-run PROPERTIES BUILD_RPATH ${PB_LLVM_LIBDIR} INSTALL_RPATH ${PB_LLVM_LIBDIR})
 endif()

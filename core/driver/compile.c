@@ -87,17 +87,19 @@ static pb_status check_pass(compilation* c, const char* pass) {
 static pb_status run_passes(compilation* c) {
   if (c->options->check) PB_TRY(pb_check_run(&c->unit, 1, &c->expected));
   for (const pb_pass* p = pb_passes; p->name; ++p) {
+    if (!(p->controls & 1 << c->chip->control)) {
+      if (p[1].name || !wants(c, "s3")) continue;
+      c->out->text = pb_module_print(c->unit.module);
+      return PB_OK;
+    }
     PB_TRY(p->run(&c->unit));
     stage_done(c, p->name);
     if (c->options->check) PB_TRY(check_pass(c, p->name));
     bool last = !p[1].name && wants(c, "s3");
-    // Threads work on caches: layouts and explicit buffers are none of theirs.
-    if (c->chip->control == PB_CONTROL_THREADS && !strcmp(p->name, "outline")) last |= wants(c, "s3");
     if (wants(c, p->name) || last) {
       c->out->text = pb_module_print(c->unit.module);
       return PB_OK;
     }
-    if (c->chip->control == PB_CONTROL_THREADS && !strcmp(p->name, "outline")) return PB_OK;
     if (c->options->print_after && !strcmp(c->options->print_after, p->name)) {
       char* text = pb_module_print(c->unit.module);
       fputs(text, stderr);

@@ -11,9 +11,10 @@
 
 #define EXACT PB_PASS_EXACT
 #define REASSOCIATES PB_PASS_REASSOCIATES
+enum { THREADS = 1 << PB_CONTROL_THREADS, QUEUES = 1 << PB_CONTROL_QUEUES, ANY = ~0u >> 1 };
 const pb_pass pb_passes[] = {
-#define PASS(stage, name, function, needs, leaves, kind, summary)                                                      \
-  {#stage, #name, function, needs, leaves, kind, summary},
+#define PASS(stage, name, controls, function, needs, leaves, kind, summary)                                            \
+  {#stage, #name, controls, function, needs, leaves, kind, summary},
 #include "core/driver/pipeline.def"
 #undef PASS
     {0}};
@@ -25,7 +26,8 @@ const pb_pass* pb_pass_named(const char* name) {
 }
 
 MlirContext pb_context_create(void) {
-  static const char* const dialects[] = {"func", "arith", "math", "affine", "memref", "scf", "linalg", "tensor"};
+  static const char* const dialects[] = {"func",   "arith", "math",   "affine", "memref",
+                                         "vector", "scf",   "linalg", "tensor"};
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mlirRegisterAllDialects(registry);
   MlirContext context = mlirContextCreateWithThreading(false);

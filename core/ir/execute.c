@@ -16,7 +16,7 @@
 #include <string.h>
 
 static const char lowering[] =
-    "lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-math-to-llvm,"
+    "lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-vector-to-llvm,convert-math-to-llvm,"
     "convert-arith-to-llvm,finalize-memref-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts";
 
 static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }

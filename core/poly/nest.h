@@ -67,6 +67,10 @@ const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest);
 
 // Prints the nest. Outer loop k is named %o<k>; own loops get names made unique by `*serial`, which it advances.
 void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial);
+// The operation of MLIR that an operator is, for operands of the type; NULL: none.
+const char* pb_op_spelling(pb_op op, pb_type type);
+// A number as an attribute of the type, without it.
+void pb_number_print(pb_text* text, pb_type type, double value);
 // `memref<4x8xi8, "SPAD">`
 void pb_access_print_type(pb_text* text, const pb_access* access);
 

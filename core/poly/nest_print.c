@@ -43,18 +43,20 @@ static void print_place(pb_text* text, const pb_access* access, int first) {
   pb_access_print_type(text, access);
 }
 
+void pb_number_print(pb_text* text, pb_type type, double value) {
+  bool is_float = type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16;
+  if (!is_float)
+    pb_text_add(text, "%lld", (long long)value);
+  else if (isfinite(value))
+    pb_text_add(text, "%.17e", value);
+  else
+    pb_text_add(text, "0x%08X", isnan(value) ? 0x7fc00000u : value > 0 ? 0x7f800000u : 0xff800000u);
+}
+
 static void print_constant(pb_text* text, pb_type type, double value) {
-  if (type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16) {
-    if (isfinite(value))
-      pb_text_add(text, "arith.constant %.17e : %s", value, pb_type_name(type));
-    else
-      pb_text_add(text, "arith.constant 0x%08X : f32",
-                  isnan(value) ? 0x7fc00000u
-                  : value > 0  ? 0x7f800000u
-                               : 0xff800000u);
-  } else {
-    pb_text_add(text, "arith.constant %lld : %s", (long long)value, pb_type_name(type));
-  }
+  pb_text_add(text, "arith.constant ");
+  pb_number_print(text, type, value);
+  pb_text_add(text, " : %s", pb_type_name(type));
 }
 
 // The range tests of a box: an affine set over the indices that can leave the shape.
@@ -110,7 +112,7 @@ static void print_box(pb_text* text, const pb_nest* nest, const pb_access* acces
   pb_text_add(text, "}\n");
 }
 
-static const char* op_name(pb_op op, pb_type type) {
+const char* pb_op_spelling(pb_op op, pb_type type) {
   bool f = type == PB_F32 || type == PB_F64;
   switch (op) {
   case PB_OP_ADD:
@@ -127,6 +129,10 @@ static const char* op_name(pb_op op, pb_type type) {
     return f ? "arith.minnumf" : "arith.minsi";
   case PB_OP_SEXT:
     return "arith.extsi";
+  case PB_OP_ZEXT:
+    return "arith.extui";
+  case PB_OP_XOR:
+    return "arith.xori";
   case PB_OP_SITOFP:
     return "arith.sitofp";
   case PB_OP_FPTOSI8:
@@ -172,10 +178,10 @@ static void print_node(pb_text* text, const pb_nest* nest, int id, int first, in
   } else if (n->op == PB_OP_CONST) {
     print_constant(text, n->type, n->value);
   } else {
-    pb_text_add(text, "%s ", op_name(n->op, n->type));
+    pb_text_add(text, "%s ", pb_op_spelling(n->op, n->type));
     for (int k = 0; k < 3 && n->args[k] >= 0; ++k) pb_text_add(text, "%s%%e%d_%d", k ? ", " : "", serial, n->args[k]);
     const char* type = pb_type_name(n->type);
-    if (n->op == PB_OP_SEXT || n->op == PB_OP_SITOFP || n->op == PB_OP_FPTOSI8)
+    if (n->op == PB_OP_SEXT || n->op == PB_OP_ZEXT || n->op == PB_OP_SITOFP || n->op == PB_OP_FPTOSI8)
       pb_text_add(text, " : %s to %s", pb_type_name(nest->expr[n->args[0]].type), type);
     else
       pb_text_add(text, " : %s", type);
@@ -203,7 +209,7 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
     pb_text_add(text, "\n");
     pb_text_indent(text, inner);
     pb_text_add(text, "%%new%d = %s %%old%d, %%e%d_%d : %s\n", id,
-                op_name(nest->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, store->type), id, id, value,
+                pb_op_spelling(nest->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, store->type), id, id, value,
                 pb_type_name(store->type));
   }
   pb_text_indent(text, inner);

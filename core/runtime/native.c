@@ -3,6 +3,7 @@
 #include "core/runtime/rt.h"
 
 #include <dlfcn.h>
+#include <omp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +97,14 @@ void pb__native_step(pb_rt* rt, int index) {
       break;
     }
   }
-  rt->native.entries[step->kernel](args, rt->threads > 0 ? rt->threads : rt->native.processors);
+  pb__native_entry entry = rt->native.entries[step->kernel];
+  int threads = rt->threads > 0 ? rt->threads : rt->native.processors;
+  if (threads == 1) {
+    entry(args, 0, 1);
+    return;
+  }
+#pragma omp parallel num_threads(threads)
+  entry(args, omp_get_thread_num(), omp_get_num_threads());
 }
 
 void pb__native_close(pb_rt* rt) {

@@ -7,7 +7,8 @@
 #include "pb/pb.h"
 #include "tdl/chip.h"
 
-typedef void (*pb__native_entry)(void** args, int threads);
+// Thread `thread` of `threads` does its share.
+typedef void (*pb__native_entry)(void** args, int64_t thread, int64_t threads);
 
 // Words on a chip.
 typedef struct pb__words {

@@ -7,6 +7,7 @@
 // whole windows. That tensor is written by plain copies here and gone after fusion: only tiles of it ever exist.
 // Exact: sums are of integers, or keep their order.
 #include "core/s3/kernels.h"
+#include "core/s3/layout_vector.h"
 #include "core/s3/program.h"
 #include "core/s3/relayout.h"
 #include "core/s3/roles.h"
@@ -692,6 +693,7 @@ static void print_program(layouter* l, pb_text* text) {
 }
 
 pb_status pb_s3_layout(pb_unit* unit) {
+  if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_layout_vector(unit);
   layouter* l = PB_NEW(&unit->arena, layouter);
   l->unit = unit;
   l->lanes = pb_chip_lanes(unit->chip);

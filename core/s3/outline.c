@@ -9,6 +9,7 @@
 // PolyBlocks' slicing-based fusion.
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
+#include "core/s3/vector.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ typedef struct outliner {
   size_t kernel_count, kernel_capacity;
   pb_text functions, calls;
   int serial;
+  bool cached; // memory is cached: nothing is gained by making a tensor tile by tile, unless it stays in registers
 } outliner;
 
 static int writer_count(const outliner* o, int value) {
@@ -55,7 +57,7 @@ static bool is_plain_copy(const pb_nest* nest) {
 // The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
 // tensor put together of several copies has pieces that a tile cannot tell apart.
 static void take_feeds(outliner* o, int value, int reader, int group) {
-  if (!is_local(o, value) || !read_only_by(o, value, reader)) return;
+  if (o->cached || !is_local(o, value) || !read_only_by(o, value, reader)) return;
   int copies = 0;
   for (int k = 0; k < o->program.nest_count; ++k) {
     if (!pb_program_writes(&o->program, k, value)) continue;
@@ -67,10 +69,16 @@ static void take_feeds(outliner* o, int value, int reader, int group) {
     if (pb_program_writes(&o->program, k, value)) o->group[k] = group;
 }
 
+static bool same_walk(const pb_access* a, const pb_access* b) {
+  for (int r = 0; r < a->rank; ++r)
+    if (memcmp(a->index[r].coef, b->index[r].coef, sizeof a->index[r].coef)) return false;
+  return true;
+}
+
 static bool same_index(const pb_access* a, const pb_access* b) {
   for (int r = 0; r < a->rank; ++r)
-    if (memcmp(&a->index[r], &b->index[r], sizeof a->index[r])) return false;
-  return true;
+    if (a->index[r].cst != b->index[r].cst) return false;
+  return same_walk(a, b);
 }
 
 // Every index of the store is one dim of the nest: element by element over the whole tensor.
@@ -99,9 +107,20 @@ static bool can_follow(const outliner* o, int t, int value) {
   if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2) return false;
   const pb_access* store = &nest->access[nest->access_count - 1];
   int out = o->program.value_of[t][nest->access_count - 1];
+  if (o->cached) // it may store inside a border that fills write
+    return walks_whole(nest, &nest->access[a]) && store->rank == nest->access[a].rank &&
+           same_walk(store, &nest->access[a]);
   if (writer_count(o, out) != 1 || !walks_whole(nest, &nest->access[a])) return false;
   if (store->rank == nest->access[a].rank && same_index(store, &nest->access[a])) return walks_whole(nest, store);
   return false;
+}
+
+// The fills of the border around what a group makes, once its last nest is known.
+static void take_borders(outliner* o, int group) {
+  int value = o->program.value_of[o->last[group]][o->program.nests[o->last[group]].access_count - 1];
+  for (int k = 0; k < o->program.nest_count; ++k)
+    if (o->group[k] < 0 && pb_program_writes(&o->program, k, value) && o->program.nests[k].access_count == 1)
+      o->group[k] = group;
 }
 
 static int only_reader(const outliner* o, int value) {
@@ -133,9 +152,13 @@ static void seed(outliner* o, int nest) {
   o->first_main[group] = n->reduce == PB_SET ? -1 : nest;
   for (int k = 0; k < nest; ++k) // what sets the result before the reduction
     if (n->reduce != PB_SET && pb_program_writes(&o->program, k, value)) o->group[k] = group;
-  if (n->reduce == PB_SET) return;
+  if (n->reduce == PB_SET) {
+    if (o->cached) take_borders(o, group);
+    return;
+  }
   for (int a = 0; a + 1 < n->access_count; ++a) take_feeds(o, o->program.value_of[nest][a], nest, group);
   add_tails(o, group, value);
+  if (o->cached) take_borders(o, group);
 }
 
 static void form_groups(outliner* o) {
@@ -363,7 +386,7 @@ static pb_status print_program(outliner* o) {
 }
 
 pb_status pb_s3_outline(pb_unit* unit) {
-  outliner o = {.unit = unit};
+  outliner o = {.unit = unit, .cached = pb_vector_facts_of(unit->chip).memory >= 0};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &o.program));
   size_t nests = (size_t)o.program.nest_count + 1;
   o.group = PB_NEW_ARRAY(&unit->arena, int, nests);

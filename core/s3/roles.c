@@ -2,9 +2,10 @@
 
 #include <string.h>
 
-// The load behind an expression node, through a widening; -1: something else.
+// The load behind an expression node, through a widening and a flip of bits; -1: something else.
 static int load_behind(const pb_expr_node* expr, int node) {
-  if (expr[node].op == PB_OP_SEXT) node = expr[node].args[0];
+  if (expr[node].op == PB_OP_SEXT || expr[node].op == PB_OP_ZEXT) node = expr[node].args[0];
+  if (expr[node].op == PB_OP_XOR) node = expr[node].args[0];
   return expr[node].op == PB_OP_LOAD ? expr[node].operand : -1;
 }
 

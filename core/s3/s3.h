@@ -18,11 +18,15 @@ typedef struct pb_unit {
   pb_arena arena;
 } pb_unit;
 
+pb_status pb_s3_halo(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_outline(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_plan(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_tile(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_map(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_place(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_vectorise(pb_unit* unit) PB_MUST_CHECK;
+// The plan pass of cores with vector registers, which pb_s3_plan hands over to.
+pb_status pb_s3_plan_vector(pb_unit* unit) PB_MUST_CHECK;
 
 #endif

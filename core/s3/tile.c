@@ -7,6 +7,7 @@
 //              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
 #include "core/s3/kernels.h"
 #include "core/s3/plan.h"
+#include "core/s3/vector.h"
 
 #include <string.h>
 
@@ -103,4 +104,7 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   return PB_OK;
 }
 
-pb_status pb_s3_plan(pb_unit* unit) { return pb_kernels_each(unit, plan_kernel); }
+pb_status pb_s3_plan(pb_unit* unit) {
+  if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_plan_vector(unit);
+  return pb_kernels_each(unit, plan_kernel);
+}

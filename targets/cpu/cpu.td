@@ -1,23 +1,56 @@
 //===- cpu.td - x86-64 processors, controlled by threads -------------------===//
 //
 // Code is generated through LLVM. Variants say what a machine must have; an engine is refused on one that lacks it.
+// The register file and the caches set tiles and blocks; the instructions set lanes.
 //===----------------------------------------------------------------------===//
 include "pb.td"
+
+#ifdef VARIANT_avx512
+defvar RegisterBytes = 64;
+defvar Registers = 32;
+defvar Needs = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni";
+#else
+defvar RegisterBytes = 32;
+defvar Registers = 16;
+defvar Needs = "avx2,fma";
+#endif
 
 def cpu : Chip {
   let Name = "cpu";
   let Summary = "x86-64 processors";
   let Schema = PB_SCHEMA;
-  let Revision = 1;
+  let Revision = 2;
   let Control = "threads";
   let Variants = ["v3", "avx512"];
-#ifdef VARIANT_avx512
-  let Features = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni";
-#else
-  let Features = "avx2,fma";
-#endif
+  let Features = Needs;
 }
 
-def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 40); let RowBytes = 64; let BytesPerCycle = 8; let Latency = 200; }
+def THREAD : Level { let Name = "thread"; let Max = 256; let Sync = "barrier"; let SyncCycles = 2000; }
+
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 40); let RowBytes = 64; let BytesPerCycle = 4; let Latency = 300; }
+def L3   : Memory { let Scope = "chip"; let Bytes = !mul(4, 1024, 1024); let RowBytes = 64; let BytesPerCycle = 8; let Latency = 60; let Cached = 1; let LineBytes = 64; }
 def L2   : Memory { let Scope = "core"; let Bytes = !mul(1024, 1024); let RowBytes = 64; let BytesPerCycle = 32; let Latency = 14; let Cached = 1; let LineBytes = 64; }
-def L1   : Memory { let Scope = "core"; let Bytes = !mul(32, 1024); let RowBytes = 64; let BytesPerCycle = 128; let Latency = 5; let Cached = 1; let LineBytes = 64; }
+def L1   : Memory { let Scope = "core"; let Bytes = !mul(32, 1024); let RowBytes = 64; let BytesPerCycle = 64; let Latency = 5; let Cached = 1; let LineBytes = 64; }
+def VREG : Memory { let Kind = "registers"; let Scope = "thread"; let Bytes = !mul(Registers, RegisterBytes); let RowBytes = RegisterBytes; let BytesPerCycle = 256; let Latency = 0; }
+
+defvar Lanes = !div(RegisterBytes, 4);
+
+def VFMADD : CoreInstruction<"llvm.fma"> {
+  let Summary = "c += a * b, rounded once";
+  let Dims = [Dim<"n", Lanes>];
+  let Operands = (ins Reg<VREG, F32, ["n"]>:$a, Reg<VREG, F32, ["n"]>:$b, Reg<VREG, F32, ["n"]>:$c);
+  let Semantics = (acc_add $c, (mul $a, $b));
+  let Cycles = (plus 1, 0);
+  let Latency = 4;
+}
+
+#ifdef VARIANT_avx512
+def VPDPBUSD : CoreInstruction<"llvm.x86.avx512.vpdpbusd.512"> {
+  let Summary = "each lane of c += four products, a without sign, b with";
+  let Dims = [Dim<"n", Lanes>, Dim<"k", 4>];
+  let Operands = (ins Reg<VREG, I32, ["n"]>:$c, Reg<VREG, I8, ["n", "k"]>:$a, Reg<VREG, I8, ["n", "k"]>:$b);
+  let Semantics = (acc_add $c, (mul (zext $a), (sext $b)));
+  let Cycles = (plus 1, 0);
+  let Latency = 4;
+}
+#endif

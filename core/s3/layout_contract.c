@@ -1,0 +1,361 @@
+// Contractions in the layout of the chip's vector instruction; see layout_vector.c.
+#include "core/s3/layout_vector.h"
+
+#include <string.h>
+
+// From how many uses of each element on a copy in a better order pays.
+enum { USES_FOR_A_COPY = 32 };
+
+typedef struct contract {
+  pb_vlayout* l;
+  int n; // the nest
+  const pb_nest* nest;
+  const pb_roles* roles;
+  pb_vector_insn insn;
+  int lanes_dim;   // N, or B when there is no N (each channel for itself)
+  int inner;       // the K dim whose neighbours lie next to each other in x, -1: none
+  int64_t x_block; // inner is split by it, 0: it is not
+  bool use_insn, depthwise;
+  int64_t rows; // product of M's extents
+  pb_nest out;
+  pb_vsplit split;
+} contract;
+
+static int value_at(const contract* c, int access) { return c->l->program.value_of[c->n][access]; }
+
+static bool is_const(const contract* c, int access) {
+  return c->l->program.values[value_at(c, access)].kind == PB_VALUE_CONST;
+}
+
+// Can y be written by whole vectors along the dim?
+static bool y_takes_lanes(const contract* c) {
+  const pb_access* y = &c->nest->access[c->roles->y];
+  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->y)];
+  int dim;
+  if (v->kind == PB_BLOCKED)
+    return v->block == c->l->lanes && pb_vlayout_single(&y->index[1], &dim) && dim == c->lanes_dim;
+  if (!pb_vlayout_single(&y->index[y->rank - 1], &dim) || dim != c->lanes_dim) return false;
+  return v->kind == PB_PADDED || c->nest->extent[dim] % c->l->lanes == 0;
+}
+
+// The K dim along which x's elements are neighbours, once x has its layout.
+static void find_inner(contract* c) {
+  const pb_access* x = &c->nest->access[c->roles->x];
+  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->x)];
+  int dim;
+  c->inner = -1;
+  c->x_block = 0;
+  if (v->kind == PB_BLOCKED) {
+    if (!pb_vlayout_single(&x->index[1], &dim) || dim < 0 || c->roles->role[dim] != PB_ROLE_K) return;
+    c->inner = dim;
+    c->x_block = v->block;
+  } else if (pb_vlayout_single(&x->index[x->rank - 1], &dim) && dim >= 0 && c->roles->role[dim] == PB_ROLE_K) {
+    for (int r = 0; r + 1 < x->rank; ++r)
+      if (x->index[r].coef[dim]) return;
+    c->inner = dim;
+  }
+}
+
+static bool runtime_w_fits(const contract* c) {
+  const pb_access* w = &c->nest->access[c->roles->w];
+  for (int r = 0; r < w->rank; ++r) {
+    int dim;
+    if (!pb_vlayout_single(&w->index[r], &dim)) return false;
+  }
+  return c->l->values[value_at(c, c->roles->w)].kind == PB_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
+}
+
+static bool classify(contract* c) {
+  const pb_roles* r = c->roles;
+  int o = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_N);
+  c->rows = 1;
+  for (int d = 0; d < c->nest->dim_count; ++d)
+    if (r->role[d] == PB_ROLE_M) c->rows *= c->nest->extent[d];
+  if (o == -2) return false;
+  c->lanes_dim = o;
+  if (o < 0) { // each channel for itself
+    int dim;
+    c->depthwise = true;
+    c->lanes_dim = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_B);
+    const pb_access* x = &c->nest->access[r->x];
+    const pb_vvalue* v = &c->l->values[value_at(c, r->x)];
+    if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_BLOCKED || v->block != c->l->lanes ||
+        !pb_vlayout_single(&x->index[1], &dim) || dim != c->lanes_dim)
+      return false;
+  }
+  if (!y_takes_lanes(c) || (!is_const(c, r->w) && !runtime_w_fits(c))) return false;
+  find_inner(c);
+  const pb_access* a = c->nest->access;
+  c->insn = pb_vector_contraction(c->l->unit->chip, a[r->x].type, a[r->w].type, a[r->y].type);
+  c->use_insn = c->insn.insn && !(c->depthwise && c->insn.group > 1);
+  if (c->use_insn && c->insn.group > 1) {
+    int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner];
+    c->use_insn = is_const(c, r->w) && run % c->insn.group == 0;
+  }
+  return true;
+}
+
+static int add_dim(contract* c, int64_t extent) {
+  c->out.extent[c->out.dim_count] = extent;
+  return c->out.dim_count++;
+}
+
+// New dims: batches, blocks of lanes, rows, lanes, then the sum: blocks of the inner dim, the window, inside the block.
+static void split_all(contract* c) {
+  pb_vsplit* s = &c->split;
+  const pb_nest* nest = c->nest;
+  int lanes = c->lanes_dim;
+  for (int d = 0; d < PB_NEST_DIMS; ++d) {
+    s->keep[d] = s->block[d] = s->lane[d] = s->group[d] = -1;
+    s->scale[d] = 1;
+    s->shift[d] = s->size[d] = 0;
+  }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_B && d != lanes) s->keep[d] = add_dim(c, nest->extent[d]);
+  s->size[lanes] = c->l->lanes;
+  if (nest->extent[lanes] > c->l->lanes)
+    s->block[lanes] = add_dim(c, pb_vlayout_blocks(nest->extent[lanes], c->l->lanes));
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_M) s->keep[d] = add_dim(c, nest->extent[d]);
+  s->lane[lanes] = add_dim(c, c->l->lanes);
+  int64_t group = c->use_insn ? c->insn.group : 1, inner_steps = 0;
+  int k = c->inner;
+  if (k >= 0) {
+    int64_t block = c->x_block ? c->x_block : group > 1 ? nest->extent[k] : 0;
+    s->size[k] = block;
+    s->scale[k] = group;
+    inner_steps = block / group;
+    if (block && nest->extent[k] > block) s->block[k] = add_dim(c, pb_vlayout_blocks(nest->extent[k], block));
+  }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_K && !(d == k && inner_steps)) s->keep[d] = add_dim(c, nest->extent[d]);
+  if (inner_steps > 1) s->lane[k] = add_dim(c, inner_steps);
+  if (inner_steps && group > 1) s->group[k] = add_dim(c, group);
+}
+
+// The weights as [batches, blocks of lanes, k, lanes, group].
+static int pack_weights(contract* c, pb_access* w) {
+  const pb_vsplit* s = &c->split;
+  pb_pack_dim dims[PB_NEST_RANK];
+  int64_t shape[PB_NEST_RANK], k_extent = 1, stride = 1;
+  int count = 0, rank = 0, lanes = c->lanes_dim, k_first;
+  memset(w->index, 0, sizeof w->index);
+  for (int d = 0; d < c->nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_B && d != lanes) {
+      dims[count++] = (pb_pack_dim){c->nest->extent[d], d, 1};
+      w->index[rank].coef[s->keep[d]] = 1;
+      shape[rank++] = c->nest->extent[d];
+    }
+  shape[rank] = pb_vlayout_blocks(c->nest->extent[lanes], c->l->lanes);
+  dims[count++] = (pb_pack_dim){shape[rank], lanes, c->l->lanes};
+  if (s->block[lanes] >= 0) w->index[rank].coef[s->block[lanes]] = 1;
+  ++rank;
+  k_first = count;
+  int columns[PB_NEST_RANK];
+  for (int column = 0; column < c->out.dim_count; ++column)
+    for (int d = 0; d < c->nest->dim_count; ++d) {
+      if (c->roles->role[d] != PB_ROLE_K) continue;
+      int64_t scale = s->keep[d] == column ? 1 : s->block[d] == column ? s->size[d] : s->scale[d];
+      if (s->keep[d] != column && s->block[d] != column && s->lane[d] != column) continue;
+      columns[count] = column;
+      dims[count++] = (pb_pack_dim){c->out.extent[column], d, scale};
+    }
+  for (int k = count - 1; k >= k_first; --k) {
+    w->index[rank].coef[columns[k]] = stride;
+    stride *= dims[k].extent;
+  }
+  k_extent = stride;
+  shape[rank++] = k_extent;
+  dims[count++] = (pb_pack_dim){c->l->lanes, lanes, 1};
+  w->index[rank].coef[s->lane[lanes]] = 1;
+  shape[rank++] = c->l->lanes;
+  if (c->inner >= 0 && s->group[c->inner] >= 0) {
+    dims[count++] = (pb_pack_dim){c->insn.group, c->inner, 1};
+    w->index[rank].coef[s->group[c->inner]] = 1;
+    shape[rank++] = c->insn.group;
+  }
+  int id = c->l->program.values[value_at(c, c->roles->w)].const_id;
+  return pb_const_pack(c->l->unit->consts, id, &c->nest->access[c->roles->w], c->nest->extent, count, dims, "lanes",
+                       rank, shape);
+}
+
+// What sums of x + half of its range are too large by, negated: [blocks of lanes, lanes].
+static int correction(contract* c, int weights) {
+  pb_consts* consts = c->l->unit->consts;
+  const pb_const w = consts->items[weights];
+  int64_t half = (int64_t)1 << (pb_type_bits(w.type) - 1), lanes = c->l->lanes, group = c->insn.group;
+  int64_t blocks = w.shape[w.rank - 4], steps = w.shape[w.rank - 3], shape[2] = {blocks, lanes};
+  int32_t* sums = pb_alloc(&consts->arena, (size_t)(blocks * lanes) * sizeof *sums);
+  const int8_t* at = w.data;
+  for (int64_t b = 0; b < blocks; ++b)
+    for (int64_t k = 0; k < steps; ++k)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        for (int64_t g = 0; g < group; ++g) sums[b * lanes + lane] -= (int32_t)half * *at++;
+  return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w.name ? w.name : ""), PB_I32, 2, shape, sums);
+}
+
+bool pb_vlayout_is_init(const pb_vlayout* l, int n, int reduction) {
+  const pb_nest *fill = &l->program.nests[n], *main = &l->program.nests[reduction];
+  if (fill->access_count != 1 || fill->reduce != PB_SET || n >= reduction ||
+      l->program.value_of[n][0] != l->program.value_of[reduction][main->access_count - 1])
+    return false;
+  const pb_access *a = &fill->access[0], *b = &main->access[main->access_count - 1];
+  for (int r = 0; r < a->rank; ++r) {
+    int64_t ea = 1, eb = 1;
+    for (int d = 0; d < fill->dim_count; ++d)
+      if (a->index[r].coef[d]) ea *= fill->extent[d];
+    for (int d = 0; d < main->dim_count; ++d)
+      if (b->index[r].coef[d]) eb *= main->extent[d];
+    if (a->index[r].cst != b->index[r].cst || ea != eb) return false;
+  }
+  return true;
+}
+
+// y = 0, or what corrects the flipped sign bits.
+static void print_init(contract* c, const pb_access* y, int corrected) {
+  pb_nest init = {.name = c->nest->name, .part = "init"};
+  int column[PB_NEST_DIMS];
+  for (int d = 0; d < c->out.dim_count; ++d) {
+    column[d] = -1;
+    if (!pb_access_uses(y, d)) continue;
+    column[d] = init.dim_count;
+    init.extent[init.dim_count++] = c->out.extent[d];
+  }
+  pb_access to = *y;
+  for (int r = 0; r < to.rank; ++r) {
+    memset(to.index[r].coef, 0, sizeof to.index[r].coef);
+    for (int d = 0; d < c->out.dim_count; ++d)
+      if (column[d] >= 0) to.index[r].coef[column[d]] = y->index[r].coef[d];
+  }
+  if (corrected >= 0) {
+    const pb_vsplit* s = &c->split;
+    pb_access* from = &init.access[init.access_count++];
+    pb_vlayout_use_const(c->l, from, corrected);
+    if (s->block[c->lanes_dim] >= 0) from->index[0].coef[column[s->block[c->lanes_dim]]] = 1;
+    from->index[1].coef[column[s->lane[c->lanes_dim]]] = 1;
+    init.access[init.access_count++] = to;
+    pb_nest_load(&init, 0);
+  } else {
+    init.access[init.access_count++] = to;
+    pb_nest_const(&init, to.type, 0);
+  }
+  pb_vlayout_print(c->l, &init);
+}
+
+// A copy of x or w in the order in which the contraction walks it: [outer dims in `order`..., inner].
+static void copy_operand(contract* c, pb_access* access, const char* what, const int* order, int count) {
+  pb_nest copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
+  pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->arena, "%%%s%d", what, c->l->extra++)};
+  pb_access from = *access;
+  for (int r = 0; r < from.rank; ++r) memset(from.index[r].coef, 0, sizeof from.index[r].coef);
+  for (int k = 0; k < count; ++k) {
+    for (int r = 0; r < from.rank; ++r) from.index[r].coef[k] = access->index[r].coef[order[k]];
+    to.index[k].coef[k] = 1;
+    to.shape[k] = copy.extent[k] = c->out.extent[order[k]];
+  }
+  copy.dim_count = to.rank = count;
+  copy.access[0] = from;
+  copy.access[1] = to;
+  pb_nest_load(&copy, 0);
+  pb_vlayout_declare(c->l, to.ref, to.type, to.rank, to.shape);
+  pb_vlayout_print(c->l, &copy);
+  for (int k = 0; k < count; ++k) {
+    memset(to.index[k].coef, 0, sizeof to.index[k].coef);
+    to.index[k].coef[order[k]] = 1;
+  }
+  *access = to;
+}
+
+static int columns_of(const contract* c, const pb_access* access, int last, int* order) {
+  int count = 0;
+  for (int d = 0; d < c->out.dim_count; ++d)
+    if (pb_access_uses(access, d) && d != last) order[count++] = d;
+  if (last >= 0) order[count++] = last;
+  return count;
+}
+
+// [m, k] becomes [k / lanes, m, lanes]: rows of a tile lie near each other, whatever the length of a row.
+static void copy_rows(contract* c, pb_access* x) {
+  int order[PB_NEST_DIMS], count = 0, last = c->split.lane[c->inner];
+  for (int d = 0; d < c->out.dim_count; ++d)
+    if (c->split.block[c->inner] == d) order[count++] = d;
+  for (int d = 0; d < c->out.dim_count; ++d)
+    if (pb_access_uses(x, d) && d != last && d != c->split.block[c->inner]) order[count++] = d;
+  order[count++] = last;
+  if (count <= PB_NEST_RANK) copy_operand(c, x, "rows", order, count);
+}
+
+static bool copies_rows(const contract* c) {
+  const pb_nest* nest = c->nest;
+  return c->inner >= 0 && !c->x_block && c->rows >= USES_FOR_A_COPY && nest->extent[c->inner] >= 4 * c->l->lanes &&
+         nest->extent[c->inner] % c->l->lanes == 0 && nest->extent[c->lanes_dim] >= USES_FOR_A_COPY &&
+         c->l->values[value_at(c, c->roles->x)].kind == PB_PLAIN &&
+         c->l->lanes % (c->use_insn ? c->insn.group : 1) == 0;
+}
+
+// x with its sign bit flipped and read without sign.
+static void flip(contract* c) {
+  pb_nest* out = &c->out;
+  pb_expr_node from[PB_NEST_EXPR];
+  int map[PB_NEST_EXPR], count = out->expr_count;
+  memcpy(from, out->expr, sizeof from);
+  out->expr_count = 0;
+  for (int k = 0; k < count; ++k) {
+    pb_expr_node node = from[k];
+    for (int a = 0; a < 3; ++a)
+      if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
+    bool widens =
+        node.op == PB_OP_SEXT && from[from[k].args[0]].op == PB_OP_LOAD && from[from[k].args[0]].operand == c->roles->x;
+    if (widens) {
+      pb_type type = from[from[k].args[0]].type;
+      int half = pb_nest_const(out, type, -(double)((int64_t)1 << (pb_type_bits(type) - 1)));
+      node.args[0] = pb_nest_node(out, PB_OP_XOR, type, node.args[0], half);
+      node.op = PB_OP_ZEXT;
+    }
+    map[k] = out->expr_count;
+    out->expr[out->expr_count++] = node;
+  }
+}
+
+bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
+  contract c = {.l = l, .n = n, .nest = &l->program.nests[n], .roles = roles};
+  if (!classify(&c)) return false;
+  const pb_nest* nest = c.nest;
+  c.out = (pb_nest){.name = nest->name,
+                    .part = nest->part,
+                    .macs = nest->macs,
+                    .reduce = nest->reduce,
+                    .access_count = nest->access_count,
+                    .expr_count = nest->expr_count};
+  memcpy(c.out.expr, nest->expr, sizeof c.out.expr);
+  bool rows = copies_rows(&c);
+  if (rows) c.x_block = l->lanes;
+  split_all(&c);
+  if (c.out.dim_count > PB_NEST_DIMS) return false;
+  pb_access *x = &c.out.access[roles->x], *w = &c.out.access[roles->w], *y = &c.out.access[roles->y];
+  pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->x), &nest->access[roles->x], x);
+  pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->y), &nest->access[roles->y], y);
+  int corrected = -1;
+  if (is_const(&c, roles->w)) {
+    int id = pack_weights(&c, w);
+    pb_vlayout_use_const(l, w, id);
+    if (c.use_insn && c.insn.flips) {
+      corrected = correction(&c, id);
+      flip(&c);
+    }
+  } else {
+    pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->w), &nest->access[roles->w], w);
+  }
+  for (int k = 0; k < n; ++k)
+    if (pb_vlayout_is_init(l, k, n)) {
+      print_init(&c, y, corrected);
+      break;
+    }
+  if (rows) copy_rows(&c, x);
+  if (!is_const(&c, roles->w) && c.rows >= USES_FOR_A_COPY) {
+    int order[PB_NEST_DIMS], count = columns_of(&c, w, c.split.lane[c.lanes_dim], order);
+    if (count <= PB_NEST_RANK) copy_operand(&c, w, "packed", order, count);
+  }
+  pb_vlayout_print(l, &c.out);
+  return true;
+}

@@ -1,0 +1,469 @@
+// Layout for cores with vector registers and cached memory: every value gets the layout in which registers and their
+// contraction instruction walk it. Requires the program function in value form; leaves it in value form.
+//   [n, c, h, w] made and used inside becomes [n, c / D, h, w, D], D lanes; the last dim of other values made by a
+//   contraction is padded to a multiple of D; a few channels that only a contraction reads keep blocks of its group;
+//   constant weights become [o / D, k..., D, group] with k in the order of the loops; vectors over channels are padded;
+//   operands of a large contraction that are not constant are brought into such layouts by copies;
+//   at the inputs and outputs of the graph copies convert.
+// Exact: sums keep their order. An instruction that takes x without sign gets x with its sign bit flipped, that is x
+// and half the range more, and the sums start from what this adds too much.
+#include "core/s3/layout_vector.h"
+
+#include <string.h>
+
+static bool single_dim(const pb_index* index, int* dim) {
+  *dim = -1;
+  for (int d = 0; d < PB_NEST_DIMS; ++d) {
+    if (!index->coef[d]) continue;
+    if (index->coef[d] != 1 || *dim >= 0) return false;
+    *dim = d;
+  }
+  return index->cst == 0;
+}
+
+static int stored(const pb_vlayout* l, int n) { return l->program.value_of[n][l->program.nests[n].access_count - 1]; }
+
+static bool contraction_of(const pb_vlayout* l, int n, pb_roles* roles) {
+  bool weight[PB_NEST_ACCESSES] = {0};
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a < nest->access_count; ++a)
+    weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
+  return pb_nest_roles(nest, weight, roles);
+}
+
+static int dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
+  int found = -1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == role) found = found < 0 ? d : -2;
+  return found;
+}
+
+// ---- which values become what ----
+
+static bool walks_channels(const pb_vlayout* l, int n, int a) {
+  const pb_nest* nest = &l->program.nests[n];
+  int dim;
+  if (!single_dim(&nest->access[a].index[1], &dim)) return false;
+  return dim < 0 ? nest->access[a].shape[1] == 1 : nest->extent[dim] == nest->access[a].shape[1];
+}
+
+// Few channels that come straight from the outside and go straight into contractions.
+static bool is_narrow(const pb_vlayout* l, int v) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    pb_roles roles;
+    bool writes = stored(l, n) == v, contracts = contraction_of(l, n, &roles);
+    if (writes && nest->reduce != PB_SET) return false;
+    for (int a = 0; a + 1 < nest->access_count; ++a) {
+      int from = l->program.value_of[n][a];
+      const pb_value* value = &l->program.values[from];
+      if (writes && value->kind == PB_VALUE_LOCAL &&
+          !(from < v && l->values[from].kind == PB_BLOCKED && l->values[from].block < l->lanes))
+        return false;
+      bool copies = nest->reduce == PB_SET && nest->expr_count == 1;
+      if (from == v && !copies && !(contracts && a == roles.x)) return false;
+    }
+  }
+  return true;
+}
+
+static int group_for(const pb_vlayout* l, pb_type type) {
+  pb_vector_insn insn = pb_vector_contraction(l->unit->chip, type, type, type == PB_F32 ? PB_F32 : PB_I32);
+  return insn.insn ? insn.group : 1;
+}
+
+static void choose_value(pb_vlayout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  pb_vvalue* chosen = &l->values[v];
+  if (value->kind == PB_VALUE_CONST) return;
+  if (value->rank == 4) {
+    for (int n = 0; n < l->program.nest_count; ++n)
+      for (int a = 0; a < l->program.nests[n].access_count; ++a)
+        if (l->program.value_of[n][a] == v && !walks_channels(l, n, a)) return;
+    int64_t channels = value->shape[1];
+    chosen->kind = PB_BLOCKED;
+    chosen->block = l->lanes;
+    bool outside = value->kind != PB_VALUE_LOCAL;
+    if (channels * 2 > l->lanes) return;
+    int group = group_for(l, value->type);
+    if (outside ? value->kind == PB_VALUE_INPUT : is_narrow(l, v)) {
+      chosen->block = (channels + group - 1) / group * group;
+      if (group == 1 || outside) chosen->kind = PB_PLAIN;
+    }
+    return;
+  }
+  if (value->rank < 2) return;
+  for (int n = 0; n < l->program.nest_count; ++n) { // the last dim of what a contraction makes
+    int dim;
+    if (stored(l, n) != v) continue;
+    const pb_nest* nest = &l->program.nests[n];
+    const pb_access* store = &nest->access[nest->access_count - 1];
+    bool whole = single_dim(&store->index[store->rank - 1], &dim) && dim >= 0 &&
+                 nest->extent[dim] == store->shape[store->rank - 1];
+    if (!whole) {
+      chosen->kind = PB_PLAIN;
+      return;
+    }
+    pb_roles roles;
+    if (contraction_of(l, n, &roles) && roles.role[dim] == PB_ROLE_N) chosen->kind = PB_PADDED;
+    for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) { // pointwise from one such
+      const pb_access* from = &nest->access[a];
+      if (l->values[l->program.value_of[n][a]].kind == PB_PADDED && from->rank == store->rank &&
+          !memcmp(&from->index[from->rank - 1], &store->index[store->rank - 1], sizeof(pb_index)))
+        chosen->kind = PB_PADDED;
+    }
+  }
+  if (value->shape[value->rank - 1] % l->lanes == 0) chosen->kind = PB_PLAIN; // whole lanes as they are
+  if (value->kind == PB_VALUE_INPUT) chosen->kind = PB_PLAIN;
+}
+
+static void describe_value(pb_vlayout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  pb_vvalue* new = &l->values[v];
+  if (value->kind == PB_VALUE_CONST) return;
+  new->rank = value->rank;
+  memcpy(new->shape, value->shape, sizeof new->shape);
+  if (new->kind == PB_BLOCKED) {
+    new->shape[1] = pb_vlayout_blocks(value->shape[1], new->block);
+    new->shape[new->rank++] = new->block;
+  }
+  if (new->kind == PB_PADDED)
+    new->shape[new->rank - 1] = pb_vlayout_blocks(value->shape[new->rank - 1], l->lanes) * l->lanes;
+  bool outside = value->kind != PB_VALUE_LOCAL;
+  new->outer = outside ? pb_printf(&l->unit->arena, "%%g%d", value->argument) : NULL;
+  new->ref = pb_printf(&l->unit->arena, outside && new->kind == PB_PLAIN ? "%%g%d" : "%%v%d",
+                       outside && new->kind == PB_PLAIN ? value->argument : v);
+  if (!outside || new->kind != PB_PLAIN) pb_vlayout_declare(l, new->ref, value->type, new->rank, new->shape);
+}
+
+// ---- nests ----
+
+void pb_vlayout_declare(pb_vlayout* l, const char* ref, pb_type type, int rank, const int64_t* shape) {
+  pb_access a = {.type = type, .rank = rank};
+  memcpy(a.shape, shape, sizeof(int64_t) * (size_t)rank);
+  pb_text_add(&l->allocs, "  %s = memref.alloc() : ", ref);
+  pb_access_print_type(&l->allocs, &a);
+  pb_text_add(&l->allocs, "\n");
+}
+
+void pb_vlayout_print(pb_vlayout* l, const pb_nest* nest) { pb_nest_print(&l->nests, nest, 1, &l->serial); }
+
+const pb_vconst* pb_vlayout_const(pb_vlayout* l, int id) {
+  for (size_t k = 0; k < l->const_count; ++k)
+    if (l->consts[k].id == id) return &l->consts[k];
+  const pb_const* item = &l->unit->consts->items[id];
+  pb_vconst c = {.id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .type = item->type, .rank = item->rank};
+  memcpy(c.shape, item->shape, sizeof c.shape);
+  PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
+  return &l->consts[l->const_count - 1];
+}
+
+void pb_vlayout_use_const(pb_vlayout* l, pb_access* access, int id) {
+  const pb_vconst* c = pb_vlayout_const(l, id);
+  access->ref = c->ref;
+  access->type = c->type;
+  access->rank = c->rank;
+  access->splat = false;
+  memcpy(access->shape, c->shape, sizeof access->shape);
+}
+
+void pb_vlayout_use_value(const pb_vlayout* l, pb_access* access, int v) {
+  access->ref = l->values[v].ref;
+  access->rank = l->values[v].rank;
+  memcpy(access->shape, l->values[v].shape, sizeof access->shape);
+}
+
+void pb_vlayout_spread(const pb_vsplit* s, const pb_index* from, int dims, pb_index* to) {
+  memset(to->coef, 0, sizeof to->coef);
+  to->cst = from->cst;
+  for (int d = 0; d < dims; ++d) {
+    if (!from->coef[d]) continue;
+    to->cst += from->coef[d] * s->shift[d];
+    if (s->keep[d] >= 0) to->coef[s->keep[d]] += from->coef[d];
+    if (s->block[d] >= 0) to->coef[s->block[d]] += from->coef[d] * s->size[d];
+    if (s->lane[d] >= 0) to->coef[s->lane[d]] += from->coef[d] * s->scale[d];
+    if (s->group[d] >= 0) to->coef[s->group[d]] += from->coef[d];
+  }
+}
+
+// An access to a value over the new dims.
+void pb_vlayout_rewrite(const pb_vlayout* l, const pb_vsplit* s, const pb_nest* nest, int v, const pb_access* from,
+                        pb_access* to) {
+  *to = *from;
+  pb_vlayout_use_value(l, to, v);
+  for (int r = 0; r < from->rank; ++r) pb_vlayout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
+  if (l->values[v].kind != PB_BLOCKED) return;
+  int dim = -1;
+  single_dim(&from->index[1], &dim);
+  memset(&to->index[1], 0, sizeof to->index[1]);
+  memset(&to->index[from->rank], 0, sizeof to->index[1]);
+  if (dim < 0) return; // one channel: lane 0 of block 0
+  to->index[1].cst = s->shift[dim] / l->values[v].block;
+  if (s->block[dim] >= 0) to->index[1].coef[s->block[dim]] = 1;
+  if (s->lane[dim] >= 0) to->index[from->rank].coef[s->lane[dim]] = s->scale[dim];
+  if (s->group[dim] >= 0) to->index[from->rank].coef[s->group[dim]] = 1;
+}
+
+// A constant over split dims: packed the same way, padded with zeros. Else it stays as it is.
+static void rewrite_const(pb_vlayout* l, const pb_vsplit* s, const pb_nest* nest, const pb_nest* out, int id,
+                          const pb_access* from, pb_access* to) {
+  pb_pack_dim dims[PB_NEST_RANK];
+  int count = 0;
+  int64_t shape[PB_NEST_RANK];
+  bool split = false;
+  *to = *from;
+  memset(to->index, 0, sizeof to->index);
+  for (int d = 0; d < nest->dim_count; ++d) split |= pb_access_uses(from, d) && s->lane[d] >= 0;
+  if (!split) {
+    for (int r = 0; r < from->rank; ++r) pb_vlayout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
+    pb_vlayout_use_const(l, to, id);
+    return;
+  }
+  for (int pass = 0; pass < 2; ++pass)
+    for (int d = 0; d < nest->dim_count; ++d) {
+      if (!pb_access_uses(from, d)) continue;
+      bool whole = s->lane[d] < 0;
+      int column = pass ? s->lane[d] : whole ? s->keep[d] : s->block[d];
+      if (column < 0 && (pass || whole)) continue;
+      int64_t extent = pass || whole ? out->extent[column] : pb_vlayout_blocks(l->full[d], s->size[d]);
+      if (pass) extent = s->size[d];
+      if (column >= 0) to->index[count].coef[column] = 1;
+      if (!pass && !whole) to->index[count].cst = s->shift[d] / s->size[d];
+      shape[count] = extent;
+      dims[count++] = (pb_pack_dim){extent, d, !pass && !whole ? s->size[d] : 1};
+    }
+  int64_t full[PB_NEST_DIMS];
+  memcpy(full, l->full, sizeof full);
+  pb_vlayout_use_const(l, to, pb_const_pack(l->unit->consts, id, from, full, count, dims, "lanes", count, shape));
+}
+
+// New dims in order: blocks and whole dims where they stood, lanes behind all of them.
+static void split_dims(const pb_nest* nest, const int64_t* size, pb_nest* out, pb_vsplit* s) {
+  out->dim_count = 0;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    s->keep[d] = s->block[d] = s->lane[d] = s->group[d] = -1;
+    s->scale[d] = 1;
+    s->size[d] = size[d];
+    if (!size[d]) {
+      s->keep[d] = out->dim_count;
+      out->extent[out->dim_count++] = nest->extent[d];
+    } else if (nest->extent[d] > size[d]) {
+      s->block[d] = out->dim_count;
+      out->extent[out->dim_count++] = pb_vlayout_blocks(nest->extent[d], size[d]);
+    }
+  }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (size[d]) {
+      s->lane[d] = out->dim_count;
+      out->extent[out->dim_count++] = nest->extent[d] < size[d] && s->cut[d] ? nest->extent[d] : size[d];
+    }
+}
+
+static void print_split(pb_vlayout* l, int n, const pb_nest* nest, const int64_t* size, pb_vsplit* s) {
+  pb_nest out = *nest;
+  split_dims(nest, size, &out, s);
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a];
+    if (l->program.values[v].kind == PB_VALUE_CONST)
+      rewrite_const(l, s, nest, &out, l->program.values[v].const_id, &nest->access[a], &out.access[a]);
+    else
+      pb_vlayout_rewrite(l, s, nest, v, &nest->access[a], &out.access[a]);
+  }
+  pb_vlayout_print(l, &out);
+}
+
+// Zeros into the lanes of the last block that no channel fills.
+static void fill_rest(pb_vlayout* l, const pb_nest* nest, int v, int dim) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int64_t block = l->values[v].block, rest = l->full[dim] % block;
+  pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
+  pb_access* to = &fill.access[0];
+  to->type = store->type;
+  pb_vlayout_use_value(l, to, v);
+  for (int r = 0; r < to->rank; ++r) {
+    bool lane = r == to->rank - 1;
+    int64_t extent = r == 1 ? 1 : lane ? block - rest : to->shape[r];
+    to->index[r].cst = r == 1 ? to->shape[1] - 1 : lane ? rest : 0;
+    if (extent == 1) continue;
+    to->index[r].coef[fill.dim_count] = 1;
+    fill.extent[fill.dim_count++] = extent;
+  }
+  pb_nest_const(&fill, to->type, 0);
+  pb_vlayout_print(l, &fill);
+}
+
+// A nest that also walks a plain tensor along split channels that do not fill their last block: the whole blocks, then
+// the rest of the last one.
+static void rewrite_cut(pb_vlayout* l, int n, const int64_t* size, int dim) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_nest part = *nest;
+  pb_vsplit s = {0};
+  int64_t whole = nest->extent[dim] / size[dim] * size[dim];
+  part.extent[dim] = whole;
+  if (whole) print_split(l, n, &part, size, &s);
+  part.extent[dim] = nest->extent[dim] - whole;
+  memset(&s, 0, sizeof s);
+  s.cut[dim] = true;
+  s.shift[dim] = whole;
+  print_split(l, n, &part, size, &s);
+  int v = stored(l, n);
+  if (l->values[v].kind == PB_BLOCKED && nest->reduce == PB_SET) fill_rest(l, nest, v, dim);
+}
+
+static void rewrite_plain(pb_vlayout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int64_t size[PB_NEST_DIMS] = {0};
+  int cut = -1;
+  memcpy(l->full, nest->extent, sizeof l->full);
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a], dim;
+    if (l->values[v].kind == PB_BLOCKED && single_dim(&nest->access[a].index[1], &dim) && dim >= 0)
+      size[dim] = l->values[v].block;
+  }
+  pb_nest padded = *nest;
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a], dim;
+    const pb_access* access = &nest->access[a];
+    if (l->program.values[v].kind == PB_VALUE_CONST) continue;
+    if (l->values[v].kind == PB_PADDED && a == nest->access_count - 1 &&
+        single_dim(&access->index[access->rank - 1], &dim) && dim >= 0 && nest->reduce == PB_SET &&
+        pb_vlayout_all_padded(l, n, dim)) {
+      size[dim] = l->lanes;
+      continue;
+    }
+    if (l->values[v].kind == PB_BLOCKED) continue;
+    for (int d = 0; d < nest->dim_count; ++d)
+      if (size[d] && pb_access_uses(access, d) && nest->extent[d] % size[d] &&
+          !(l->values[v].kind == PB_PADDED && pb_vlayout_all_padded(l, n, d)))
+        cut = d;
+  }
+  pb_vsplit s = {0};
+  if (cut >= 0)
+    rewrite_cut(l, n, size, cut);
+  else
+    print_split(l, n, &padded, size, &s);
+}
+
+// Whether all that the nest reads along the dim may be read past its end: padded values along their last dim, blocks,
+// constants (which are padded then) and what the dim does not move.
+bool pb_vlayout_all_padded(const pb_vlayout* l, int n, int dim) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a], d;
+    const pb_access* access = &nest->access[a];
+    if (!pb_access_uses(access, dim) || l->program.values[v].kind == PB_VALUE_CONST) continue;
+    if (l->values[v].kind != PB_PADDED || !single_dim(&access->index[access->rank - 1], &d) || d != dim) return false;
+    for (int r = 0; r + 1 < access->rank; ++r)
+      if (access->index[r].coef[dim]) return false;
+  }
+  return true;
+}
+
+// What sets a contraction's sum is printed with the contraction, which knows what it starts from.
+static void rewrite_nest(pb_vlayout* l, int n) {
+  pb_roles roles;
+  for (int m = n + 1; m < l->program.nest_count; ++m)
+    if (pb_vlayout_is_init(l, n, m) && contraction_of(l, m, &roles)) return;
+  bool contracts = contraction_of(l, n, &roles);
+  if (contracts && pb_vlayout_contraction(l, n, &roles)) return;
+  for (int k = 0; contracts && k < n; ++k)
+    if (pb_vlayout_is_init(l, k, n)) rewrite_plain(l, k);
+  rewrite_plain(l, n);
+}
+
+// ---- the edges of the graph ----
+
+static void copy_edge(pb_vlayout* l, int v, bool in) {
+  const pb_value* value = &l->program.values[v];
+  if (value->kind == PB_VALUE_CONST || l->values[v].kind == PB_PLAIN) return;
+  pb_access outer = {.ref = l->values[v].outer, .type = value->type, .rank = value->rank};
+  memcpy(outer.shape, value->shape, sizeof outer.shape);
+  int64_t block = l->values[v].kind == PB_BLOCKED ? l->values[v].block : 0, channels = value->shape[1];
+  for (int part = 0; part < (block ? 2 : 1); ++part) {
+    int64_t whole = block ? channels / block : 0, rest = block ? channels % block : 0;
+    if (block && !(part ? rest : whole)) continue;
+    pb_nest copy = {.name = value->name, .part = "copy", .access_count = 2};
+    pb_access plain = outer, inner = {.type = value->type};
+    pb_vlayout_use_value(l, &inner, v);
+    for (int r = 0; r < value->rank; ++r) {
+      bool channel = block && r == 1;
+      int64_t extent = channel ? (part ? 1 : whole) : value->shape[r];
+      plain.index[r].cst = channel && part ? whole * block : 0;
+      inner.index[r].cst = channel && part ? whole : 0;
+      if (extent == 1) continue;
+      plain.index[r].coef[copy.dim_count] = channel ? block : 1;
+      inner.index[r].coef[copy.dim_count] = 1;
+      copy.extent[copy.dim_count++] = extent;
+    }
+    if (block) {
+      plain.index[1].coef[copy.dim_count] = 1;
+      inner.index[value->rank].coef[copy.dim_count] = 1;
+      copy.extent[copy.dim_count++] = part ? rest : block;
+    }
+    copy.access[0] = in ? plain : inner;
+    copy.access[1] = in ? inner : plain;
+    pb_nest_load(&copy, 0);
+    pb_vlayout_print(l, &copy);
+    if (!in || !part) continue;
+    pb_nest like = {.name = value->name, .access_count = 1};
+    like.access[0] = inner;
+    l->full[0] = channels;
+    fill_rest(l, &like, v, 0);
+  }
+}
+
+static void print_argument(pb_text* text, bool* any, const char* ref, pb_type type, int rank, const int64_t* shape) {
+  pb_access a = {.type = type, .rank = rank};
+  memcpy(a.shape, shape, sizeof(int64_t) * (size_t)rank);
+  pb_text_add(text, "%s%s: ", *any ? ", " : "", ref);
+  pb_access_print_type(text, &a);
+  *any = true;
+}
+
+static void print_program(pb_vlayout* l, pb_text* text) {
+  bool any = false;
+  pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\nfunc.func @main(");
+  for (int pass = 0; pass < 3; ++pass) { // inputs, constants, outputs
+    for (size_t k = 0; pass == 1 && k < l->const_count; ++k) {
+      print_argument(text, &any, l->consts[k].ref, l->consts[k].type, l->consts[k].rank, l->consts[k].shape);
+      pb_text_add(text, " {pb.const = %d : i64}", l->consts[k].id);
+    }
+    for (int v = 0; pass != 1 && v < l->program.value_count; ++v) {
+      const pb_value* value = &l->program.values[v];
+      if (value->kind != (pass ? PB_VALUE_OUTPUT : PB_VALUE_INPUT)) continue;
+      print_argument(text, &any, l->values[v].outer, value->type, value->rank, value->shape);
+      pb_text_add(text, " {%s = \"%s\"}", pass ? "pb.output" : "pb.input", value->name);
+    }
+  }
+  pb_text_add(text, ") {\n%s%s  return\n}\n}\n", l->allocs.data ? l->allocs.data : "",
+              l->nests.data ? l->nests.data : "");
+}
+
+pb_status pb_s3_layout_vector(pb_unit* unit) {
+  pb_vlayout* l = PB_NEW(&unit->arena, pb_vlayout);
+  l->unit = unit;
+  pb_vector_facts facts = pb_vector_facts_of(unit->chip);
+  l->lanes = facts.row_bytes / 4; // sums are of 4 bytes
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
+  l->values = PB_NEW_ARRAY(&unit->arena, pb_vvalue, (size_t)l->program.value_count + 1);
+  for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
+  for (int v = 0; v < l->program.value_count; ++v) describe_value(l, v);
+  for (int v = 0; v < l->program.value_count; ++v)
+    if (l->program.values[v].kind == PB_VALUE_INPUT) copy_edge(l, v, true);
+  for (int n = 0; n < l->program.nest_count; ++n) rewrite_nest(l, n);
+  for (int v = 0; v < l->program.value_count; ++v)
+    if (l->program.values[v].kind == PB_VALUE_OUTPUT) copy_edge(l, v, false);
+  pb_text text = {0};
+  print_program(l, &text);
+  pb_status status = pb_module_replace(unit, &text, "layout");
+  pb_text_free(&text);
+  pb_text_free(&l->allocs);
+  pb_text_free(&l->nests);
+  free(l->consts);
+  return status;
+}
+
+int pb_vlayout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
+  return dim_of_role(nest, roles, role);
+}
+bool pb_vlayout_single(const pb_index* index, int* dim) { return single_dim(index, dim); }

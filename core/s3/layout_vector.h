@@ -1,0 +1,73 @@
+// Inside `layout` for cores with vector registers: what its two files share.
+#ifndef PB_S3_LAYOUT_VECTOR_H
+#define PB_S3_LAYOUT_VECTOR_H
+
+#include "core/s3/kernels.h"
+#include "core/s3/relayout.h"
+#include "core/s3/vector.h"
+
+#include <stdlib.h>
+
+typedef enum pb_vkind {
+  PB_PLAIN,
+  PB_BLOCKED, // [n, c / block, h, w, block]
+  PB_PADDED   // the last dim padded to whole vectors
+} pb_vkind;
+
+typedef struct pb_vvalue {
+  pb_vkind kind;
+  int64_t block;
+  const char *ref, *outer; // outer: the graph's input or output; ref may be its twin in another layout
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+} pb_vvalue;
+
+typedef struct pb_vconst {
+  int id;
+  const char* ref;
+  pb_type type;
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+} pb_vconst;
+
+typedef struct pb_vlayout {
+  pb_unit* unit;
+  pb_program program;
+  int64_t lanes;
+  pb_vvalue* values;
+  pb_vconst* consts;
+  size_t const_count, const_capacity;
+  int64_t full[PB_NEST_DIMS]; // extents of the nest being rewritten, before it is cut in parts
+  int extra, serial;
+  pb_text allocs, nests;
+} pb_vlayout;
+
+// How a nest's dim d is split: d = shift + block * size + lane * scale + group, or it stays as keep. -1: no such dim.
+typedef struct pb_vsplit {
+  int keep[PB_NEST_DIMS], block[PB_NEST_DIMS], lane[PB_NEST_DIMS], group[PB_NEST_DIMS];
+  int64_t size[PB_NEST_DIMS], scale[PB_NEST_DIMS], shift[PB_NEST_DIMS];
+  bool cut[PB_NEST_DIMS]; // fewer lanes than size stay fewer
+} pb_vsplit;
+
+static inline int64_t pb_vlayout_blocks(int64_t extent, int64_t block) { return (extent + block - 1) / block; }
+
+void pb_vlayout_declare(pb_vlayout* l, const char* ref, pb_type type, int rank, const int64_t* shape);
+void pb_vlayout_print(pb_vlayout* l, const pb_nest* nest);
+const pb_vconst* pb_vlayout_const(pb_vlayout* l, int id);
+void pb_vlayout_use_const(pb_vlayout* l, pb_access* access, int id);
+void pb_vlayout_use_value(const pb_vlayout* l, pb_access* access, int v);
+void pb_vlayout_spread(const pb_vsplit* s, const pb_index* from, int dims, pb_index* to);
+void pb_vlayout_rewrite(const pb_vlayout* l, const pb_vsplit* s, const pb_nest* nest, int v, const pb_access* from,
+                        pb_access* to);
+bool pb_vlayout_all_padded(const pb_vlayout* l, int n, int dim);
+int pb_vlayout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role); // -1: none, -2: several
+bool pb_vlayout_single(const pb_index* index, int* dim);
+
+// Rewrites a sum of products in the order of the chip's instruction. false: it stays a plain nest.
+bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles);
+// Whether nest n sets what the reduction then adds to. Contractions that were rewritten print their own.
+bool pb_vlayout_is_init(const pb_vlayout* l, int n, int reduction);
+
+pb_status pb_s3_layout_vector(pb_unit* unit) PB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,458 @@
+// A register tile as text: loads shared between the points that use them, sums as loop-carried vectors.
+#include "core/s3/vector_emit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_POINTS = 64 };
+
+typedef struct tile {
+  pb_vemit* e;
+  int points;
+  int64_t offset[MAX_POINTS][PB_NEST_DIMS]; // in elements, from where the tile begins
+  char acc[MAX_POINTS][24];                 // the register of each point: its sum, then its value
+} tile;
+
+static int lanes_of(const tile* t) { return t->e->k->lanes; }
+
+static void print_type(pb_text* text, pb_type type, int lanes) {
+  if (lanes > 1)
+    pb_text_add(text, "vector<%dx%s>", lanes, pb_type_name(type));
+  else
+    pb_text_add(text, "%s", pb_type_name(type));
+}
+
+static int begin(pb_vemit* e, int indent) {
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "%%v%d = ", e->serial);
+  return e->serial++;
+}
+
+// ---- loads ----
+
+// The element number as an affine expression of where the tile begins and of the loops over sums.
+static void print_place(tile* t, const pb_vaccess* access, int64_t displacement, bool sums) {
+  pb_vemit* e = t->e;
+  const pb_vkernel* k = e->k;
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    if (!access->stride[d]) continue;
+    if (pb_vplan_is_spatial(k, d))
+      pb_text_add(e->text, "%%s%d_%d * %lld + ", d, e->start[d], (long long)access->stride[d]);
+    else if (sums && k->is_sum[d] && d != k->group_dim && e->plan->tile[d] < k->main.nest->extent[d])
+      pb_text_add(e->text, "%%k%d * %lld + ", d, (long long)access->stride[d]);
+  }
+  pb_text_add(e->text, "%lld", (long long)displacement);
+}
+
+static void print_flat(pb_vemit* e, const pb_vaccess* access, bool type) {
+  for (int v = 0; v < e->k->program->value_count; ++v) {
+    const pb_value* value = &e->k->program->values[v];
+    if (value->argument != access->argument) continue;
+    pb_access shape = {.type = value->type, .rank = value->rank};
+    memcpy(shape.shape, value->shape, sizeof shape.shape);
+    if (type)
+      pb_text_add(e->text, "memref<%lldx%s>", (long long)pb_access_elements(&shape), pb_type_name(value->type));
+    else
+      pb_text_add(e->text, "%%%s%d", value->rank < 2 ? "a" : "f", access->argument);
+  }
+}
+
+static int constant(pb_vemit* e, pb_type type, double value, int lanes) {
+  pb_text line = {0};
+  if (lanes > 1) {
+    pb_text_add(&line, " = arith.constant dense<");
+    pb_number_print(&line, type, value);
+    pb_text_add(&line, "> : vector<%dx%s>\n", lanes, pb_type_name(type));
+  } else {
+    pb_text_add(&line, " = arith.constant ");
+    pb_number_print(&line, type, value);
+    pb_text_add(&line, " : %s\n", pb_type_name(type));
+  }
+  const char* found = e->constants.data ? strstr(e->constants.data, line.data) : NULL;
+  int name;
+  if (found) {
+    while (*found != 'v') --found; // `%v<name>` stands before
+    name = atoi(found + 1);
+  } else {
+    name = e->serial++;
+    pb_text_add(&e->constants, "  %%v%d%s", name, line.data);
+  }
+  pb_text_free(&line);
+  return name;
+}
+
+static int find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width) {
+  for (size_t n = 0; n < e->load_count; ++n)
+    if (e->loads[n].access == access && e->loads[n].displacement == displacement && e->loads[n].width == width)
+      return e->loads[n].name;
+  return -1;
+}
+
+static void note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width, int name) {
+  pb_vload load = {access, displacement, width, name};
+  PB_PUSH(e->loads, e->load_count, e->load_capacity, load);
+}
+
+static int64_t displacement_of(const tile* t, const pb_vaccess* access, int point, const int64_t* turn) {
+  const pb_vkernel* k = t->e->k;
+  int64_t at = access->cst;
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    if (pb_vplan_is_spatial(k, d)) at += t->offset[point][d] * access->stride[d];
+    if (turn && k->is_sum[d]) at += turn[d] * access->stride[d];
+  }
+  return at;
+}
+
+// How many elements of the access one register takes: neighbours along the lanes, or one for all of them.
+static int width_of(const tile* t, const pb_vaccess* access) {
+  int d = t->e->k->lane_dim;
+  return d >= 0 && access->stride[d] ? lanes_of(t) : 1;
+}
+
+static void print_load(tile* t, const pb_vaccess* access, int64_t displacement, int width, bool sums) {
+  pb_vemit* e = t->e;
+  pb_text_add(e->text, width > 1 ? "affine.vector_load " : "affine.load ");
+  print_flat(e, access, false);
+  pb_text_add(e->text, "[");
+  print_place(t, access, displacement, sums);
+  pb_text_add(e->text, "] : ");
+  print_flat(e, access, true);
+  if (width > 1) pb_text_add(e->text, ", vector<%dx%s>", width, pb_type_name(access->type));
+  pb_text_add(e->text, "\n");
+}
+
+// A register of the access's elements at a point.
+static int load(tile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent) {
+  pb_vemit* e = t->e;
+  int64_t displacement = displacement_of(t, access, point, turn);
+  int width = width_of(t, access), lanes = lanes_of(t), name = find_load(e, access, displacement, width);
+  if (name >= 0) return name;
+  name = begin(e, indent);
+  print_load(t, access, displacement, width, turn != NULL);
+  if (width == 1 && lanes > 1) {
+    int one = name;
+    name = begin(e, indent);
+    pb_text_add(e->text, "vector.broadcast %%v%d : %s to ", one, pb_type_name(access->type));
+    print_type(e->text, access->type, lanes);
+    pb_text_add(e->text, "\n");
+  }
+  note_load(e, access, displacement, width, name);
+  return name;
+}
+
+// Groups of neighbours for an instruction that adds up each: one group for all lanes, its sign bits flipped if the
+// instruction takes them without sign; or a group a lane.
+static int load_groups(tile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn, int indent) {
+  pb_vemit* e = t->e;
+  const pb_vkernel* k = e->k;
+  int group = k->insn.group, lanes = lanes_of(t), all = group * lanes;
+  const char* type = pb_type_name(access->type);
+  int64_t displacement = displacement_of(t, access, point, turn);
+  int name = find_load(e, access, displacement, all);
+  if (name >= 0) return name;
+  name = begin(e, indent);
+  print_load(t, access, displacement, each_lane ? all : group, true);
+  if (!each_lane) {
+    int bits = group * pb_type_bits(access->type), from = name;
+    name = begin(e, indent);
+    pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dx%s> to vector<1xi%d>\n", from, group, type, bits);
+    from = name;
+    name = begin(e, indent);
+    pb_text_add(e->text, "vector.extract %%v%d[0] : i%d from vector<1xi%d>\n", from, bits, bits);
+    from = name;
+    name = begin(e, indent);
+    pb_text_add(e->text, "vector.broadcast %%v%d : i%d to vector<%dxi%d>\n", from, bits, lanes, bits);
+    from = name;
+    name = begin(e, indent);
+    pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dxi%d> to vector<%dx%s>\n", from, lanes, bits, all, type);
+    if (k->insn.flips) {
+      int half = constant(e, access->type, -(double)((int64_t)1 << (pb_type_bits(access->type) - 1)), all);
+      from = name;
+      name = begin(e, indent);
+      pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", from, half, all, type);
+    }
+  }
+  note_load(e, access, displacement, all, name);
+  return name;
+}
+
+// ---- expressions ----
+
+// The value of a nest's expression at a point. `taken` is what stands in registers for the load that comes from there.
+static void evaluate(tile* t, const pb_vnest* nest, int point, const int64_t* turn, const char* taken, char* result,
+                     int indent) {
+  pb_vemit* e = t->e;
+  char names[PB_NEST_EXPR][24];
+  int lanes = lanes_of(t);
+  for (int n = 0; n < nest->nest->expr_count; ++n) {
+    const pb_expr_node* node = &nest->nest->expr[n];
+    if (node->op == PB_OP_LOAD) {
+      const pb_vaccess* access = &nest->access[node->operand];
+      if (access->argument == PB_VEC_REGISTERS)
+        memcpy(names[n], taken, sizeof names[n]);
+      else
+        snprintf(names[n], sizeof names[n], "%%v%d", load(t, access, point, turn, indent));
+      continue;
+    }
+    if (node->op == PB_OP_CONST) {
+      snprintf(names[n], sizeof names[n], "%%v%d", constant(e, node->type, node->value, lanes));
+      continue;
+    }
+    snprintf(names[n], sizeof names[n], "%%v%d", begin(e, indent));
+    pb_text_add(e->text, "%s ", pb_op_spelling(node->op, node->type));
+    for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(e->text, "%s%s", a ? ", " : "", names[node->args[a]]);
+    pb_text_add(e->text, " : ");
+    if (node->op == PB_OP_SEXT || node->op == PB_OP_ZEXT || node->op == PB_OP_SITOFP || node->op == PB_OP_FPTOSI8) {
+      print_type(e->text, nest->nest->expr[node->args[0]].type, lanes);
+      pb_text_add(e->text, " to ");
+    }
+    print_type(e->text, node->type, lanes);
+    pb_text_add(e->text, "\n");
+  }
+  memcpy(result, names[nest->nest->expr_count - 1], sizeof names[0]);
+}
+
+static void call_instruction(tile* t, int point, const int64_t* turn, int indent) {
+  pb_vemit* e = t->e;
+  const pb_vkernel* k = e->k;
+  const pb_vaccess *xa = &k->main.access[k->x], *wa = &k->main.access[k->w];
+  bool grouped = k->insn.group > 1;
+  int w = grouped ? load_groups(t, wa, true, point, turn, indent) : load(t, wa, point, turn, indent);
+  int x = grouped ? load_groups(t, xa, false, point, turn, indent) : load(t, xa, point, turn, indent);
+  const pb_insn* insn = k->insn.insn;
+  int name = begin(e, indent);
+  pb_text_add(e->text, "func.call @%s(", insn->name);
+  for (int o = 0; o < insn->operand_count; ++o) {
+    if (o) pb_text_add(e->text, ", ");
+    if (o == insn->dest)
+      pb_text_add(e->text, "%s", t->acc[point]);
+    else
+      pb_text_add(e->text, "%%v%d", o == k->insn.x ? x : w);
+  }
+  pb_text_add(e->text, ") : (");
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* operand = &insn->operands[o];
+    int64_t elements = e->chip->memories[operand->memory].row_bytes * 8 / pb_type_bits(operand->type);
+    pb_text_add(e->text, "%svector<%lldx%s>", o ? ", " : "", (long long)elements, pb_type_name(operand->type));
+  }
+  pb_text_add(e->text, ") -> ");
+  print_type(e->text, insn->operands[insn->dest].type, lanes_of(t));
+  pb_text_add(e->text, "\n");
+  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
+}
+
+// One more term on each sum.
+static void add_terms(tile* t, const int64_t* turn, int indent) {
+  pb_vemit* e = t->e;
+  const pb_nest* main = e->k->main.nest;
+  pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
+  for (int p = 0; p < t->points; ++p) {
+    if (e->k->insn.insn) {
+      call_instruction(t, p, turn, indent);
+      continue;
+    }
+    char value[24];
+    evaluate(t, &e->k->main, p, turn, NULL, value, indent);
+    int name = begin(e, indent);
+    pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(main->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, type),
+                t->acc[p], value);
+    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", name);
+    print_type(e->text, type, lanes_of(t));
+    pb_text_add(e->text, "\n");
+  }
+}
+
+// ---- sums ----
+
+static void unrolled(tile* t, int d, int64_t* turn, int indent) {
+  const pb_vkernel* k = t->e->k;
+  while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
+  if (d == k->main.nest->dim_count) {
+    add_terms(t, turn, indent);
+    return;
+  }
+  for (turn[d] = 0; turn[d] < t->e->plan->tile[d]; ++turn[d]) unrolled(t, d + 1, turn, indent);
+  turn[d] = 0;
+}
+
+static void print_types(tile* t) {
+  pb_type type = t->e->k->main.access[pb_vkernel_store(&t->e->k->main)].type;
+  for (int p = 0; p < t->points; ++p) {
+    if (p) pb_text_add(t->e->text, ", ");
+    print_type(t->e->text, type, lanes_of(t));
+  }
+}
+
+static void sum(tile* t, int d, int indent);
+
+// affine.for over a summed dim with the sums as loop-carried values.
+static void sum_loop(tile* t, int d, int indent) {
+  pb_vemit* e = t->e;
+  int64_t extent = e->k->main.nest->extent[d], blocks = d == pb_vplan_outer_sum(e->k) ? e->plan->sum_blocks : 1;
+  int result = e->serial++, first = e->serial;
+  e->serial += t->points;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "%%r%d:%d = affine.for %%k%d = ", result, t->points, d);
+  if (blocks > 1)
+    pb_text_add(e->text, "affine_map<(d0) -> (d0 * %lld)>(%%block) to affine_map<(d0) -> (d0 * %lld + %lld)>(%%block)",
+                (long long)(extent / blocks), (long long)(extent / blocks), (long long)(extent / blocks));
+  else
+    pb_text_add(e->text, "0 to %lld", (long long)extent);
+  pb_text_add(e->text, " step %lld iter_args(", (long long)e->plan->tile[d]);
+  for (int p = 0; p < t->points; ++p) {
+    pb_text_add(e->text, "%s%%v%d = %s", p ? ", " : "", first + p, t->acc[p]);
+    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", first + p);
+  }
+  pb_text_add(e->text, ") -> (");
+  print_types(t);
+  pb_text_add(e->text, ") {\n");
+  e->load_count = 0;
+  sum(t, d + 1, indent + 1);
+  pb_text_indent(e->text, indent + 1);
+  pb_text_add(e->text, "affine.yield ");
+  for (int p = 0; p < t->points; ++p) pb_text_add(e->text, "%s%s", p ? ", " : "", t->acc[p]);
+  pb_text_add(e->text, " : ");
+  print_types(t);
+  pb_text_add(e->text, "\n");
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "}\n");
+  e->load_count = 0;
+  for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
+}
+
+static void sum(tile* t, int d, int indent) {
+  const pb_vkernel* k = t->e->k;
+  while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
+  bool loop = d < k->main.nest->dim_count && (t->e->plan->tile[d] < k->main.nest->extent[d] ||
+                                              (d == pb_vplan_outer_sum(k) && t->e->plan->sum_blocks > 1));
+  if (loop) {
+    sum_loop(t, d, indent);
+    return;
+  }
+  bool deeper = false;
+  for (int n = d + 1; n < k->main.nest->dim_count; ++n)
+    deeper |= k->is_sum[n] && n != k->group_dim && t->e->plan->tile[n] < k->main.nest->extent[n];
+  if (deeper) { // written out although a loop stands further in: a dim of one turn
+    sum(t, d + 1, indent);
+    return;
+  }
+  int64_t turn[PB_NEST_DIMS] = {0};
+  t->e->load_count = 0;
+  unrolled(t, 0, turn, indent);
+}
+
+// ---- the tile ----
+
+static void add_points(tile* t, int d, int64_t* offset) {
+  const pb_vemit* e = t->e;
+  while (d < e->k->main.nest->dim_count && !pb_vplan_is_spatial(e->k, d)) ++d;
+  if (d == e->k->main.nest->dim_count) {
+    memcpy(t->offset[t->points++], offset, sizeof t->offset[0]);
+    return;
+  }
+  int64_t step = d == e->k->lane_dim ? e->k->lanes : 1;
+  for (int64_t n = 0; n < e->size[d] && t->points < MAX_POINTS; ++n) {
+    offset[d] = n * step;
+    // A short last vector is a whole one that begins earlier and makes some elements once more.
+    if (e->short_lanes[d] && n == e->size[d] - 1) offset[d] -= e->k->lanes - e->short_lanes[d];
+    add_points(t, d + 1, offset);
+  }
+  offset[d] = 0;
+}
+
+// Sums so far, where the result will be.
+static const pb_vaccess* partial_place(const tile* t) { return pb_vkernel_result(t->e->k); }
+
+static void print_store(tile* t, const pb_vaccess* to, int point, int indent) {
+  pb_vemit* e = t->e;
+  int lanes = lanes_of(t);
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
+  print_flat(e, to, false);
+  pb_text_add(e->text, "[");
+  print_place(t, to, displacement_of(t, to, point, NULL), false);
+  pb_text_add(e->text, "] : ");
+  print_flat(e, to, true);
+  if (lanes > 1) pb_text_add(e->text, ", vector<%dx%s>", lanes, pb_type_name(to->type));
+  pb_text_add(e->text, "\n");
+}
+
+static void start_sums(tile* t, int indent) {
+  for (int p = 0; p < t->points; ++p) evaluate(t, &t->e->k->init, p, NULL, NULL, t->acc[p], indent);
+}
+
+// The first part of a sum starts from what the init nest says, the others from the sums so far.
+static void start_partial_sums(tile* t, int indent) {
+  pb_vemit* e = t->e;
+  int result = e->serial++;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "%%r%d:%d = affine.if affine_set<(d0) : (d0 == 0)>(%%block) -> (", result, t->points);
+  print_types(t);
+  pb_text_add(e->text, ") {\n");
+  for (int first = 1; first >= 0; --first) {
+    e->load_count = 0;
+    if (first) start_sums(t, indent + 1);
+    for (int p = 0; p < t->points && !first; ++p)
+      snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", load(t, partial_place(t), p, NULL, indent + 1));
+    pb_text_indent(e->text, indent + 1);
+    pb_text_add(e->text, "affine.yield ");
+    for (int p = 0; p < t->points; ++p) pb_text_add(e->text, "%s%s", p ? ", " : "", t->acc[p]);
+    pb_text_add(e->text, " : ");
+    print_types(t);
+    pb_text_add(e->text, "\n");
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, first ? "} else {\n" : "}\n");
+  }
+  for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
+}
+
+static void finish(tile* t, int indent) {
+  pb_vemit* e = t->e;
+  e->load_count = 0;
+  for (int p = 0; p < t->points; ++p) {
+    for (int n = 0; n < e->k->tail_count; ++n) {
+      char taken[24];
+      memcpy(taken, t->acc[p], sizeof taken);
+      evaluate(t, &e->k->tails[n], p, NULL, taken, t->acc[p], indent);
+    }
+    print_store(t, pb_vkernel_result(e->k), p, indent);
+  }
+}
+
+void pb_vemit_tile(pb_vemit* e, int indent) {
+  tile* t = calloc(1, sizeof *t);
+  if (!t) abort();
+  t->e = e;
+  int64_t offset[PB_NEST_DIMS] = {0}, blocks = e->plan->sum_blocks;
+  add_points(t, 0, offset);
+  e->load_count = 0;
+  if (e->k->main.nest->reduce == PB_SET) {
+    for (int p = 0; p < t->points; ++p) evaluate(t, &e->k->main, p, NULL, NULL, t->acc[p], indent);
+  } else {
+    if (blocks > 1)
+      start_partial_sums(t, indent);
+    else
+      start_sums(t, indent);
+    sum(t, 0, indent);
+  }
+  if (blocks > 1 && e->k->tail_count) {
+    char sums[MAX_POINTS][24];
+    memcpy(sums, t->acc, sizeof sums);
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%block) {\n", (long long)blocks - 1);
+    finish(t, indent + 1);
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, "} else {\n");
+    memcpy(t->acc, sums, sizeof sums);
+    for (int p = 0; p < t->points; ++p) print_store(t, partial_place(t), p, indent + 1);
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, "}\n");
+  } else {
+    finish(t, indent);
+  }
+  free(t);
+  free(e->loads);
+  e->loads = NULL;
+  e->load_count = e->load_capacity = 0;
+}

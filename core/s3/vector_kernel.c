@@ -1,0 +1,194 @@
+#include "core/s3/vector_kernel.h"
+
+#include <string.h>
+
+static int stored(const pb_program* p, int n) { return p->value_of[n][p->nests[n].access_count - 1]; }
+
+static bool same_place(const pb_program* p, int a, int b) {
+  const pb_access *x = &p->nests[a].access[p->nests[a].access_count - 1],
+                  *y = &p->nests[b].access[p->nests[b].access_count - 1];
+  for (int r = 0; r < x->rank; ++r) {
+    int64_t ex = 1, ey = 1;
+    for (int d = 0; d < p->nests[a].dim_count; ++d)
+      if (x->index[r].coef[d]) ex *= p->nests[a].extent[d];
+    for (int d = 0; d < p->nests[b].dim_count; ++d)
+      if (y->index[r].coef[d]) ey *= p->nests[b].extent[d];
+    if (x->index[r].cst != y->index[r].cst || ex != ey) return false;
+  }
+  return true;
+}
+
+// Which dim of the main nest each dim of another nest is: both walk the same tensor alike, by equal coefficients.
+static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest* other, const pb_access* its,
+                       int* main_dim) {
+  for (int d = 0; d < other->dim_count; ++d) main_dim[d] = -1;
+  for (int r = 0; r < mine->rank; ++r) {
+    int pairs = 0, dims = 0;
+    if (mine->index[r].cst != its->index[r].cst) return false;
+    for (int d = 0; d < main->dim_count; ++d) {
+      if (!mine->index[r].coef[d]) continue;
+      ++dims;
+      for (int e = 0; e < other->dim_count; ++e)
+        if (its->index[r].coef[e] == mine->index[r].coef[d] && other->extent[e] == main->extent[d]) {
+          main_dim[e] = d;
+          ++pairs;
+          break;
+        }
+    }
+    for (int e = 0; e < other->dim_count; ++e) dims -= its->index[r].coef[e] != 0;
+    if (dims || pairs > main->dim_count) return false;
+  }
+  for (int d = 0; d < other->dim_count; ++d)
+    if (main_dim[d] < 0) return false;
+  return true;
+}
+
+static bool translate(const pb_program* p, int n, const int* main_dim, int from_registers, pb_vnest* out) {
+  out->nest = &p->nests[n];
+  for (int a = 0; a < out->nest->access_count; ++a) {
+    const pb_access* access = &out->nest->access[a];
+    pb_vaccess* v = &out->access[a];
+    int argument = p->values[p->value_of[n][a]].argument;
+    *v = (pb_vaccess){
+        .argument = argument >= 0 ? argument : PB_VEC_INSIDE, .type = access->type, .cst = pb_access_offset(access)};
+    if (access->boxed) return false;
+    if (p->value_of[n][a] == from_registers) v->argument = PB_VEC_REGISTERS;
+    if (v->argument == PB_VEC_INSIDE && a + 1 < out->nest->access_count) return false;
+    for (int d = 0; d < out->nest->dim_count; ++d) v->stride[main_dim ? main_dim[d] : d] += pb_access_stride(access, d);
+  }
+  return true;
+}
+
+static int read_of(const pb_program* p, int n, int value) {
+  for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
+    if (p->value_of[n][a] == value) return a;
+  return -1;
+}
+
+static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
+  int made = stored(p, main), dims[PB_NEST_DIMS];
+  const pb_nest* nest = &p->nests[main];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  const pb_access* last = store;
+  for (int n = 0; n < p->nest_count; ++n) {
+    const pb_nest* other = &p->nests[n];
+    const pb_access* to = &other->access[other->access_count - 1];
+    if (n == main) continue;
+    if (other->reduce != PB_SET) return false;
+    if (n < main && stored(p, n) == stored(p, main) && same_place(p, n, main)) {
+      if (k->init.nest || nest->reduce == PB_SET || !match_dims(nest, store, other, to, dims) ||
+          !translate(p, n, dims, -1, &k->init))
+        return false;
+    } else if (other->access_count == 1) {
+      if (k->fill_count == PB_VEC_FILLS) return false;
+      k->fills[k->fill_count++] = other;
+    } else {
+      int a = n > main ? read_of(p, n, made) : -1;
+      if (a < 0 || k->tail_count == PB_VEC_TAILS || !match_dims(nest, last, other, &other->access[a], dims) ||
+          !translate(p, n, dims, made, &k->tails[k->tail_count]))
+        return false;
+      ++k->tail_count;
+      made = stored(p, n);
+      pb_access* renamed = &k->renamed[k->tail_count]; // the next tail is matched against this one's store
+      *renamed = *to;
+      for (int r = 0; r < to->rank; ++r) {
+        memset(renamed->index[r].coef, 0, sizeof renamed->index[r].coef);
+        for (int d = 0; d < other->dim_count; ++d) renamed->index[r].coef[dims[d]] = to->index[r].coef[d];
+      }
+      last = renamed;
+    }
+  }
+  for (int t = -1; t + 1 < k->tail_count; ++t) { // only the last value leaves the registers
+    const pb_vnest* from = t < 0 ? &k->main : &k->tails[t];
+    if (from->access[pb_vkernel_store(from)].argument >= 0) return false;
+  }
+  return (nest->reduce == PB_SET || k->init.nest) && pb_vkernel_result(k)->argument >= 0;
+}
+
+// The main nest as the instruction takes it: x (or each channel's own x) and w, summed in groups of neighbours.
+static void find_insn(const pb_chip* chip, pb_vkernel* k) {
+  pb_roles roles;
+  const pb_nest* nest = k->main.nest;
+  if (!pb_nest_roles(nest, NULL, &roles)) return;
+  const pb_access* a = nest->access;
+  pb_vector_insn insn = pb_vector_contraction(chip, a[roles.x].type, a[roles.w].type, a[roles.y].type);
+  bool flipped = false;
+  for (int e = 0; e < nest->expr_count; ++e) flipped |= nest->expr[e].op == PB_OP_ZEXT;
+  if (!insn.insn || insn.flips != flipped) return;
+  if (insn.flips) { // x is the factor that is read without sign
+    for (int e = 0; e < nest->expr_count; ++e) {
+      if (nest->expr[e].op != PB_OP_XOR) continue;
+      int load = nest->expr[nest->expr[e].args[0]].operand;
+      if (load != roles.x) {
+        roles.w = roles.x;
+        roles.x = load;
+      }
+    }
+  }
+  if (insn.group > 1) {
+    int g = nest->dim_count - 1;
+    if (g < 0 || !k->is_sum[g] || nest->extent[g] != insn.group || k->main.access[roles.x].stride[g] != 1 ||
+        k->main.access[roles.w].stride[g] != 1)
+      return;
+    k->group_dim = g;
+  }
+  k->insn = insn;
+  k->x = roles.x;
+  k->w = roles.w;
+}
+
+static bool strides_allow(const pb_vkernel* k, const pb_vnest* nest, int d, bool main) {
+  for (int a = 0; nest->nest && a < nest->nest->access_count; ++a) {
+    const pb_vaccess* access = &nest->access[a];
+    if (access->argument == PB_VEC_REGISTERS) continue;
+    bool store = a == pb_vkernel_store(nest);
+    bool grouped = main && k->group_dim >= 0 && a == k->w;
+    if (grouped ? access->stride[d] != k->insn.group : access->stride[d] != 1 && (store || access->stride[d] != 0))
+      return false;
+  }
+  return true;
+}
+
+static void choose_lanes(const pb_vkernel* k, int lanes, int* dim) {
+  *dim = -1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    bool fits = !k->is_sum[d] && k->main.nest->extent[d] >= lanes && strides_allow(k, &k->main, d, true) &&
+                strides_allow(k, &k->init, d, false);
+    for (int t = 0; t < k->tail_count; ++t) fits &= strides_allow(k, &k->tails[t], d, false);
+    if (fits) *dim = d;
+  }
+}
+
+bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
+  *k = (pb_vkernel){.program = program, .lane_dim = -1, .lanes = 1, .group_dim = -1};
+  int main = -1;
+  for (int n = 0; n < program->nest_count; ++n)
+    if (program->nests[n].reduce != PB_SET) {
+      if (main >= 0) return false;
+      main = n;
+    }
+  for (int n = 0; n < program->nest_count && main < 0; ++n)
+    if (program->nests[n].access_count > 1) main = n;
+  if (main < 0 && program->nest_count) main = program->nest_count - 1;
+  if (main < 0 || !translate(program, main, NULL, -1, &k->main)) return false;
+  const pb_nest* nest = &program->nests[main];
+  for (int d = 0; d < nest->dim_count; ++d)
+    k->is_sum[d] = nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], d);
+  if (!read_others(program, main, k)) return false;
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_OTHER) return false;
+  find_insn(chip, k);
+  int lanes = (int)(pb_vector_facts_of(chip).row_bytes / 4);
+  choose_lanes(k, lanes, &k->lane_dim);
+  if (k->lane_dim >= 0) k->lanes = lanes;
+  if (k->lane_dim < 0) {
+    k->insn = (pb_vector_insn){0};
+    k->group_dim = -1;
+  }
+  return true;
+}
+
+const pb_vaccess* pb_vkernel_result(const pb_vkernel* k) {
+  const pb_vnest* last = k->tail_count ? &k->tails[k->tail_count - 1] : &k->main;
+  return &last->access[pb_vkernel_store(last)];
+}

@@ -1,0 +1,45 @@
+// A kernel of nests as cores with vector registers run it: one main nest, whose sums or values stay in registers, what
+// they start from, and the pointwise nests that take them before they are stored.
+#ifndef PB_S3_VECTOR_KERNEL_H
+#define PB_S3_VECTOR_KERNEL_H
+
+#include "core/s3/vector.h"
+
+enum { PB_VEC_TAILS = 8, PB_VEC_FILLS = 16, PB_VEC_REGISTERS = -1, PB_VEC_INSIDE = -2 };
+
+// An access as the main nest's dims move it: element number = cst + sum stride[d] * d.
+typedef struct pb_vaccess {
+  int argument; // of the kernel function; PB_VEC_REGISTERS, or PB_VEC_INSIDE: a tensor of the kernel's own
+  pb_type type;
+  int64_t cst, stride[PB_NEST_DIMS];
+} pb_vaccess;
+
+// A nest of the kernel over the main nest's dims.
+typedef struct pb_vnest {
+  const pb_nest* nest;
+  pb_vaccess access[PB_NEST_ACCESSES];
+} pb_vnest;
+
+typedef struct pb_vkernel {
+  const pb_program* program;
+  pb_vnest main, init; // init.nest: NULL when the main nest only sets
+  pb_vnest tails[PB_VEC_TAILS];
+  int tail_count;
+  const pb_nest* fills[PB_VEC_FILLS]; // of borders: other elements of what is stored
+  int fill_count;
+  bool is_sum[PB_NEST_DIMS];           // the dim is summed over
+  int lane_dim;                        // whose elements are lanes, -1: none, the code is scalar
+  int lanes;                           // of a vector; 1: scalar
+  pb_vector_insn insn;                 // insn.insn NULL: plain operations
+  int x, w;                            // the accesses that it multiplies
+  int group_dim;                       // inside the instruction, -1: none
+  pb_access renamed[PB_VEC_TAILS + 1]; // what tails store, over the main nest's dims
+} pb_vkernel;
+
+// Reads a kernel function. false: it is not of this form, and stays as it is.
+bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* kernel);
+// What is stored last: the access of the last tail, or of the main nest.
+const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
+static inline int pb_vkernel_store(const pb_vnest* nest) { return nest->nest->access_count - 1; }
+
+#endif
