@@ -1,20 +1,10 @@
 // Lifts quantised operators out of their float clothes: DequantizeLinear in front, the operator, perhaps Relu or Clip,
 // QuantizeLinear behind become one operator on codes.
-#include "core/s1/s1.h"
+#include "core/s1/lift.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct lifter {
-  pb_graph* g;
-  pb_consts* consts;
-  pb_diag* diag;
-  pb_s1* out;
-  int* value_of;    // by graph tensor: the value that holds it (codes of a quantised tensor), -1
-  int *uses, *user; // by graph tensor
-  bool* done;       // by node
-} lifter;
 
 typedef struct quantised {
   int value; // codes
@@ -28,27 +18,27 @@ typedef struct target {
   double zero, lo, hi;
 } target;
 
-static pb_status refuse(lifter* l, const pb_node* n, const char* hint, const char* why) {
+pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why) {
   return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2020, hint, "%s", why);
 }
 
-static bool is(const pb_node* n, const char* op) { return !strcmp(n->op, op); }
+bool pb__is(const pb_node* n, const char* op) { return !strcmp(n->op, op); }
 
-static int input(const pb_node* n, int k) { return k < n->input_count ? n->inputs[k] : -1; }
+int pb__input(const pb_node* n, int k) { return k < n->input_count ? n->inputs[k] : -1; }
 
-static const pb_const* constant(const lifter* l, int tensor) {
+const pb_const* pb__constant(const lifter* l, int tensor) {
   if (tensor < 0 || l->g->tensors[tensor].const_id < 0) return NULL;
   return &l->consts->items[l->g->tensors[tensor].const_id];
 }
 
-static bool scalar_f32(const lifter* l, int tensor, float* value) {
-  const pb_const* c = constant(l, tensor);
+bool pb__scalar_f32(const lifter* l, int tensor, float* value) {
+  const pb_const* c = pb__constant(l, tensor);
   if (!c || c->type != PB_F32 || c->bytes != 4) return false;
   memcpy(value, c->data, 4);
   return true;
 }
 
-static const pb_node* producer(const lifter* l, int tensor) {
+const pb_node* pb__producer(const lifter* l, int tensor) {
   int p = tensor < 0 ? -1 : l->g->tensors[tensor].producer;
   return p < 0 ? NULL : &l->g->nodes[p];
 }
@@ -56,23 +46,23 @@ static const pb_node* producer(const lifter* l, int tensor) {
 // The zero point of QuantizeLinear (or of its partner); u8 codes are shifted to i8 by 128. By ONNX's rule codes without
 // a zero point are u8, unless output_dtype says otherwise.
 static bool zero_point(const lifter* l, const pb_node* n, double* zero) {
-  int tensor = input(n, 2);
+  int tensor = pb__input(n, 2);
   *zero = 0;
   if (tensor < 0) {
-    const pb_node* maker = is(n, "DequantizeLinear") ? producer(l, n->inputs[0]) : n;
-    if (maker && is(maker, "QuantizeLinear")) {
-      if (maker != n && input(maker, 2) >= 0) return zero_point(l, maker, zero);
+    const pb_node* maker = pb__is(n, "DequantizeLinear") ? pb__producer(l, n->inputs[0]) : n;
+    if (maker && pb__is(maker, "QuantizeLinear")) {
+      if (maker != n && pb__input(maker, 2) >= 0) return zero_point(l, maker, zero);
       *zero = pb_node_int(maker, "output_dtype", 2) == 3 ? 0 : -128;
     }
     return true;
   }
-  const pb_const* c = constant(l, tensor);
+  const pb_const* c = pb__constant(l, tensor);
   if (!c || c->type != PB_I8 || c->bytes != 1) return false;
   *zero = l->g->tensors[tensor].is_unsigned ? (double)*(const uint8_t*)c->data - 128 : (double)*(const int8_t*)c->data;
   return true;
 }
 
-static int add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
+int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
   pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1};
   memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
   PB_PUSH(l->out->values, l->out->value_count, l->out->value_capacity, v);
@@ -81,15 +71,15 @@ static int add_value(lifter* l, const char* name, pb_type type, int rank, const 
 
 // The codes behind a float tensor that DequantizeLinear makes.
 static pb_status read_codes(lifter* l, const pb_node* n, int tensor, quantised* q) {
-  const pb_node* dq = producer(l, tensor);
-  if (!dq || !is(dq, "DequantizeLinear"))
-    return refuse(l, n, "quantise the model (QDQ, int8)",
-                  "its input is not quantised: only int8 QDQ operators run on this path");
-  if (!scalar_f32(l, input(dq, 1), &q->scale) || !zero_point(l, dq, &q->zero))
-    return refuse(l, dq, NULL, "a scale or zero point that is not one constant number");
-  if (q->scale <= 0 || !isfinite(q->scale)) return refuse(l, dq, NULL, "a scale that is not a positive number");
+  const pb_node* dq = pb__producer(l, tensor);
+  if (!dq || !pb__is(dq, "DequantizeLinear"))
+    return pb__refuse(l, n, "quantise the model (QDQ, int8)",
+                      "its input is not quantised: only int8 QDQ operators run on this path");
+  if (!pb__scalar_f32(l, pb__input(dq, 1), &q->scale) || !zero_point(l, dq, &q->zero))
+    return pb__refuse(l, dq, NULL, "a scale or zero point that is not one constant number");
+  if (q->scale <= 0 || !isfinite(q->scale)) return pb__refuse(l, dq, NULL, "a scale that is not a positive number");
   q->value = dq->inputs[0] < 0 ? -1 : l->value_of[dq->inputs[0]];
-  if (q->value < 0) return refuse(l, dq, NULL, "its input comes later or from nowhere");
+  if (q->value < 0) return pb__refuse(l, dq, NULL, "its input comes later or from nowhere");
   return PB_OK;
 }
 
@@ -104,13 +94,13 @@ static pb_status find_target(lifter* l, const pb_node* n, target* t) {
   int tensor = n->outputs[0];
   for (int hops = 0; hops < 4; ++hops) {
     if (l->uses[tensor] != 1 || l->g->tensors[tensor].is_output)
-      return refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised (or read by several)");
+      return pb__refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised (or read by several)");
     int next = l->user[tensor];
     const pb_node* f = &l->g->nodes[next];
-    if (is(f, "QuantizeLinear")) {
-      if (!scalar_f32(l, input(f, 1), &t->scale) || !zero_point(l, f, &t->zero) || !(t->scale > 0) ||
+    if (pb__is(f, "QuantizeLinear")) {
+      if (!pb__scalar_f32(l, pb__input(f, 1), &t->scale) || !zero_point(l, f, &t->zero) || !(t->scale > 0) ||
           !isfinite(t->scale))
-        return refuse(l, f, NULL, "a scale or zero point that is not one constant number");
+        return pb__refuse(l, f, NULL, "a scale or zero point that is not one constant number");
       t->node = next;
       t->tensor = f->outputs[0];
       t->lo = least == -INFINITY ? -128 : code_of((float)least, t->scale, t->zero);
@@ -119,32 +109,32 @@ static pb_status find_target(lifter* l, const pb_node* n, target* t) {
       return PB_OK;
     }
     float lo = -INFINITY, hi = INFINITY;
-    if (is(f, "Relu"))
+    if (pb__is(f, "Relu"))
       lo = 0;
-    else if (is(f, "Clip")) {
+    else if (pb__is(f, "Clip")) {
       const pb_attr *a = pb_node_attr(f, "min"), *b = pb_node_attr(f, "max");
       if (a) lo = a->f;
       if (b) hi = b->f;
-      if ((input(f, 1) >= 0 && !scalar_f32(l, input(f, 1), &lo)) ||
-          (input(f, 2) >= 0 && !scalar_f32(l, input(f, 2), &hi)))
-        return refuse(l, f, NULL, "bounds that are not constant");
+      if ((pb__input(f, 1) >= 0 && !pb__scalar_f32(l, pb__input(f, 1), &lo)) ||
+          (pb__input(f, 2) >= 0 && !pb__scalar_f32(l, pb__input(f, 2), &hi)))
+        return pb__refuse(l, f, NULL, "bounds that are not constant");
     } else
-      return refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised");
+      return pb__refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised");
     least = fmax(least, lo);
     most = fmin(most, hi);
     l->done[next] = true;
     tensor = f->outputs[0];
   }
-  return refuse(l, n, NULL, "too long a chain behind it");
+  return pb__refuse(l, n, NULL, "too long a chain behind it");
 }
 
 static int make_result(lifter* l, const target* t, int rank, const int64_t* shape) {
-  int v = add_value(l, l->g->tensors[t->tensor].name, PB_I8, rank, shape);
+  int v = pb__add_value(l, l->g->tensors[t->tensor].name, PB_I8, rank, shape);
   l->value_of[t->tensor] = v;
   return v;
 }
 
-static void push(lifter* l, pb_s1_op op) { PB_PUSH(l->out->ops, l->out->op_count, l->out->op_capacity, op); }
+void pb__push_op(lifter* l, pb_s1_op op) { PB_PUSH(l->out->ops, l->out->op_count, l->out->op_capacity, op); }
 
 static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind, const target* t) {
   pb_s1_op op = {.kind = kind,
@@ -169,23 +159,25 @@ static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind, const target* t) {
 // weights [o, ...] of int8, scales one or [o], zero points 0.
 static pb_status read_weights(lifter* l, const pb_node* n, int tensor, const pb_const** w, const float** scales,
                               int64_t* scale_count) {
-  const pb_node* dq = producer(l, tensor);
-  if (!dq || !is(dq, "DequantizeLinear"))
-    return refuse(l, n, "quantise the model (QDQ, int8)", "its weights are not quantised");
-  *w = constant(l, input(dq, 0));
-  const pb_const *s = constant(l, input(dq, 1)), *z = constant(l, input(dq, 2));
+  const pb_node* dq = pb__producer(l, tensor);
+  if (!dq || !pb__is(dq, "DequantizeLinear"))
+    return pb__refuse(l, n, "quantise the model (QDQ, int8)", "its weights are not quantised");
+  *w = pb__constant(l, pb__input(dq, 0));
+  const pb_const *s = pb__constant(l, pb__input(dq, 1)), *z = pb__constant(l, pb__input(dq, 2));
   if (!*w || (*w)->type != PB_I8 || (*w)->rank < 2 || !s || s->type != PB_F32)
-    return refuse(l, dq, NULL, "weights that are not constant int8");
-  if (l->g->tensors[dq->inputs[0]].is_unsigned) return refuse(l, dq, "signed, symmetric weights", "unsigned weights");
+    return pb__refuse(l, dq, NULL, "weights that are not constant int8");
+  if (l->g->tensors[dq->inputs[0]].is_unsigned)
+    return pb__refuse(l, dq, "signed, symmetric weights", "unsigned weights");
   *scale_count = (int64_t)(s->bytes / 4);
   *scales = s->data;
   if (*scale_count != 1 && (*scale_count != (*w)->shape[0] || pb_node_int(dq, "axis", 1) != 0))
-    return refuse(l, dq, "axis=0", "weights with scales along another dim than the first");
+    return pb__refuse(l, dq, "axis=0", "weights with scales along another dim than the first");
   for (int64_t k = 0; k < *scale_count; ++k)
     if (!((*scales)[k] > 0) || !isfinite((*scales)[k]))
-      return refuse(l, dq, NULL, "a scale that is not a positive number");
+      return pb__refuse(l, dq, NULL, "a scale that is not a positive number");
   for (uint64_t k = 0; z && k < z->bytes; ++k)
-    if (((const char*)z->data)[k % z->bytes]) return refuse(l, dq, "symmetric weights", "weights with a zero point");
+    if (((const char*)z->data)[k % z->bytes])
+      return pb__refuse(l, dq, "symmetric weights", "weights with a zero point");
   return PB_OK;
 }
 
@@ -196,11 +188,11 @@ static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, 
   int32_t* bias = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
   float* m = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
   const int8_t* weights = w->data;
-  if (input(n, 2) >= 0) {
-    const pb_node* dq = producer(l, input(n, 2));
-    const pb_const* b = dq && is(dq, "DequantizeLinear") ? constant(l, input(dq, 0)) : NULL;
+  if (pb__input(n, 2) >= 0) {
+    const pb_node* dq = pb__producer(l, pb__input(n, 2));
+    const pb_const* b = dq && pb__is(dq, "DequantizeLinear") ? pb__constant(l, pb__input(dq, 0)) : NULL;
     if (!b || b->type != PB_I32 || b->bytes != (uint64_t)outputs * 4)
-      return refuse(l, n, "int32 biases with scale sx * sw", "a bias that is not constant int32");
+      return pb__refuse(l, n, "int32 biases with scale sx * sw", "a bias that is not constant int32");
     memcpy(bias, b->data, (size_t)outputs * 4);
   }
   for (int64_t o = 0; o < outputs; ++o) {
@@ -208,7 +200,7 @@ static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, 
     for (int64_t k = 0; k < each; ++k) sum += weights[o * each + k];
     int64_t folded = (int64_t)bias[o] - (int64_t)x->zero * sum;
     if (folded < INT32_MIN || folded > INT32_MAX)
-      return refuse(l, n, NULL, "a bias that does not fit 32 bits with the zero point folded in");
+      return pb__refuse(l, n, NULL, "a bias that does not fit 32 bits with the zero point folded in");
     bias[o] = (int32_t)folded;
     float product = x->scale * scales[scale_count == 1 ? 0 : o];
     m[o] = product / t->scale;
@@ -218,25 +210,26 @@ static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, 
   return PB_OK;
 }
 
-static void read_pair(const pb_node* n, const char* name, int64_t* pair) {
+void pb__read_pair(const pb_node* n, const char* name, int64_t* pair) {
   const pb_attr* a = pb_node_attr(n, name);
   for (int k = 0; a && k < a->count && k < 2; ++k) pair[k] = a->ints[k];
 }
 
 // Windows of Conv and MaxPool: attributes to numbers, and the result's extents.
-static pb_status read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_s1_op* op, int64_t* out) {
-  read_pair(n, "strides", op->stride);
-  read_pair(n, "dilations", op->dilation);
+pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_s1_op* op, int64_t* out) {
+  pb__read_pair(n, "strides", op->stride);
+  pb__read_pair(n, "dilations", op->dilation);
   const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
   for (int k = 0; pads && k < pads->count && k < 4; ++k) op->pad[k] = pads->ints[k];
   bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4);
-  if (pb_node_int(n, "ceil_mode", 0)) return refuse(l, n, "ceil_mode=0", "windows that hang over the edge (ceil_mode)");
+  if (pb_node_int(n, "ceil_mode", 0))
+    return pb__refuse(l, n, "ceil_mode=0", "windows that hang over the edge (ceil_mode)");
   for (int k = 0; k < 2; ++k) {
     const int64_t most = 1 << 20;
     if (op->stride[k] < 1 || op->dilation[k] < 1 || op->window[k] < 1 || op->pad[k] < 0 || op->pad[k + 2] < 0 ||
         op->stride[k] > most || op->dilation[k] > most || op->window[k] > most || op->pad[k] > most ||
         op->pad[k + 2] > most)
-      return refuse(l, n, NULL, "a stride, dilation, window or pad that makes no sense");
+      return pb__refuse(l, n, NULL, "a stride, dilation, window or pad that makes no sense");
     int64_t extent = x->shape[2 + k], reach = (op->window[k] - 1) * op->dilation[k] + 1;
     if (same) {
       out[k] = (extent + op->stride[k] - 1) / op->stride[k];
@@ -246,7 +239,7 @@ static pb_status read_window(lifter* l, const pb_node* n, const pb_s1_value* x, 
       op->pad[k + 2] = need - op->pad[k];
     }
     int64_t room = extent + op->pad[k] + op->pad[k + 2] - reach;
-    if (room < 0) return refuse(l, n, NULL, "a window larger than the padded input");
+    if (room < 0) return pb__refuse(l, n, NULL, "a window larger than the padded input");
     out[k] = room / op->stride[k] + 1;
   }
   return PB_OK;
@@ -258,19 +251,19 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   const pb_const* w;
   const float* scales;
   int64_t scale_count;
-  PB_TRY(read_codes(l, n, input(n, 0), &x));
-  PB_TRY(read_weights(l, n, input(n, 1), &w, &scales, &scale_count));
+  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(read_weights(l, n, pb__input(n, 1), &w, &scales, &scale_count));
   pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 4 || w->rank != 4) return refuse(l, n, NULL, "only convolutions over two dims are read");
-  if (in.shape[0] != 1) return refuse(l, n, "--input-shape with a batch of 1", "a batch of more than one");
+  if (in.rank != 4 || w->rank != 4) return pb__refuse(l, n, NULL, "only convolutions over two dims are read");
+  if (in.shape[0] != 1) return pb__refuse(l, n, "--input-shape with a batch of 1", "a batch of more than one");
   pb_s1_op op = new_op(n, PB_S1_CONV, NULL);
   op.groups = pb_node_int(n, "group", 1);
   if (op.groups < 1 || w->shape[1] * op.groups != in.shape[1] || w->shape[0] % op.groups)
-    return refuse(l, n, NULL, "weights that do not fit its input's channels");
+    return pb__refuse(l, n, NULL, "weights that do not fit its input's channels");
   op.window[0] = w->shape[2];
   op.window[1] = w->shape[3];
   int64_t shape[4] = {1, w->shape[0], 0, 0};
-  PB_TRY(read_window(l, n, &in, &op, shape + 2));
+  PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
   PB_TRY(find_target(l, n, &t));
   op.zy = t.zero;
   op.lo = t.lo;
@@ -281,7 +274,7 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   pb_const kept = *w; // adding constants moves the table
   PB_TRY(fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
   op.y = make_result(l, &t, 4, shape);
-  push(l, op);
+  pb__push_op(l, op);
   return PB_OK;
 }
 
@@ -292,15 +285,16 @@ static pb_status lift_gemm(lifter* l, const pb_node* n) {
   const pb_const* w;
   const float* scales;
   int64_t scale_count;
-  PB_TRY(read_codes(l, n, input(n, 0), &x));
-  PB_TRY(read_weights(l, n, input(n, 1), &w, &scales, &scale_count));
+  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(read_weights(l, n, pb__input(n, 1), &w, &scales, &scale_count));
   const pb_attr *alpha = pb_node_attr(n, "alpha"), *beta = pb_node_attr(n, "beta");
-  if (!is(n, "Gemm") || pb_node_int(n, "transA", 0) || !pb_node_int(n, "transB", 0) || (alpha && alpha->f != 1) ||
+  if (!pb__is(n, "Gemm") || pb_node_int(n, "transA", 0) || !pb_node_int(n, "transB", 0) || (alpha && alpha->f != 1) ||
       (beta && beta->f != 1))
-    return refuse(l, n, "Gemm with transB=1, alpha=beta=1", "a matrix product in a form that is not read");
+    return pb__refuse(l, n, "Gemm with transB=1, alpha=beta=1", "a matrix product in a form that is not read");
   pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 2 || w->rank != 2 || in.shape[1] != w->shape[1]) return refuse(l, n, NULL, "shapes that do not fit");
-  if (in.shape[0] != 1) return refuse(l, n, "--input-shape with a batch of 1", "a batch of more than one");
+  if (in.rank != 2 || w->rank != 2 || in.shape[1] != w->shape[1])
+    return pb__refuse(l, n, NULL, "shapes that do not fit");
+  if (in.shape[0] != 1) return pb__refuse(l, n, "--input-shape with a batch of 1", "a batch of more than one");
   pb_s1_op op = new_op(n, PB_S1_CONV, NULL);
   PB_TRY(find_target(l, n, &t));
   op.zy = t.zero;
@@ -313,38 +307,38 @@ static pb_status lift_gemm(lifter* l, const pb_node* n) {
   PB_TRY(fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
   int64_t shape[2] = {1, kept.shape[0]};
   op.y = make_result(l, &t, 2, shape);
-  push(l, op);
+  pb__push_op(l, op);
   return PB_OK;
 }
 
 static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   quantised x;
   target t;
-  PB_TRY(read_codes(l, n, input(n, 0), &x));
+  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
   PB_TRY(find_target(l, n, &t));
   pb_s1_value in = l->out->values[x.value];
   if (t.scale != x.scale || t.zero != x.zero)
-    return refuse(l, n, "the same scale in front and behind", "MaxPool that rescales");
+    return pb__refuse(l, n, "the same scale in front and behind", "MaxPool that rescales");
   if (t.lo != -128 || t.hi != 127)
-    return refuse(l, n, "Relu in front of the pooling", "MaxPool with a clamp behind it");
-  if (in.rank != 4 || in.shape[0] != 1) return refuse(l, n, NULL, "only pooling over two dims, batch 1, is read");
+    return pb__refuse(l, n, "Relu in front of the pooling", "MaxPool with a clamp behind it");
+  if (in.rank != 4 || in.shape[0] != 1) return pb__refuse(l, n, NULL, "only pooling over two dims, batch 1, is read");
   pb_s1_op op = new_op(n, PB_S1_MAXPOOL, &t);
-  read_pair(n, "kernel_shape", op.window);
+  pb__read_pair(n, "kernel_shape", op.window);
   int64_t shape[4] = {1, in.shape[1], 0, 0};
-  PB_TRY(read_window(l, n, &in, &op, shape + 2));
+  PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
   op.x = x.value;
   op.y = make_result(l, &t, 4, shape);
-  push(l, op);
+  pb__push_op(l, op);
   return PB_OK;
 }
 
 static pb_status lift_average(lifter* l, const pb_node* n) {
   quantised x;
   target t;
-  PB_TRY(read_codes(l, n, input(n, 0), &x));
+  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
   PB_TRY(find_target(l, n, &t));
   pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 4 || in.shape[0] != 1) return refuse(l, n, NULL, "only pooling over two dims, batch 1, is read");
+  if (in.rank != 4 || in.shape[0] != 1) return pb__refuse(l, n, NULL, "only pooling over two dims, batch 1, is read");
   pb_s1_op op = new_op(n, PB_S1_AVERAGE, &t);
   int64_t channels = in.shape[1], area = in.shape[2] * in.shape[3], shape[4] = {1, channels, 1, 1};
   int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
@@ -360,19 +354,19 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   op.bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &channels, bias);
   op.m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &channels, m);
   op.y = make_result(l, &t, 4, shape);
-  push(l, op);
+  pb__push_op(l, op);
   return PB_OK;
 }
 
 static pb_status lift_add(lifter* l, const pb_node* n) {
   quantised a, b;
   target t;
-  PB_TRY(read_codes(l, n, input(n, 0), &a));
-  PB_TRY(read_codes(l, n, input(n, 1), &b));
+  PB_TRY(read_codes(l, n, pb__input(n, 0), &a));
+  PB_TRY(read_codes(l, n, pb__input(n, 1), &b));
   PB_TRY(find_target(l, n, &t));
   pb_s1_value va = l->out->values[a.value], vb = l->out->values[b.value];
   if (va.rank != vb.rank || memcmp(va.shape, vb.shape, sizeof(int64_t) * (size_t)va.rank))
-    return refuse(l, n, NULL, "operands of different shapes (broadcasting)");
+    return pb__refuse(l, n, NULL, "operands of different shapes (broadcasting)");
   pb_s1_op op = new_op(n, PB_S1_ADD, &t);
   op.x = a.value;
   op.z = b.value;
@@ -381,7 +375,44 @@ static pb_status lift_add(lifter* l, const pb_node* n) {
   op.ma = a.scale / t.scale;
   op.mb = b.scale / t.scale;
   op.y = make_result(l, &t, va.rank, va.shape);
-  push(l, op);
+  pb__push_op(l, op);
+  return PB_OK;
+}
+
+pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank_out) {
+  int64_t total = 1;
+  int rank = 0;
+  for (int r = 0; r < in->rank; ++r) total *= in->shape[r];
+  if (pb__is(n, "Flatten")) {
+    int64_t axis = pb_node_int(n, "axis", 1);
+    if (axis < 0) axis += in->rank;
+    shape[0] = 1;
+    for (int r = 0; r < in->rank && r < axis; ++r) shape[0] *= in->shape[r];
+    shape[1] = total / shape[0];
+    rank = 2;
+  } else if (pb__is(n, "Reshape")) {
+    const pb_const* c = pb__constant(l, pb__input(n, 1));
+    if (!c || c->type != PB_I64 || c->bytes / 8 > PB_GRAPH_RANK)
+      return pb__refuse(l, n, NULL, "a shape that is not constant");
+    int64_t known = 1, free_dim = -1;
+    for (rank = 0; rank < (int)(c->bytes / 8); ++rank) {
+      memcpy(&shape[rank], (const char*)c->data + 8 * rank, 8);
+      if (shape[rank] == 0 && rank < in->rank) shape[rank] = in->shape[rank];
+      if (shape[rank] == -1)
+        free_dim = rank;
+      else if (shape[rank] > 0 && shape[rank] <= total / known)
+        known *= shape[rank];
+      else
+        return pb__refuse(l, n, NULL, "a shape that does not fit");
+    }
+    if (free_dim >= 0) shape[free_dim] = known ? total / known : 0;
+    if (free_dim < 0 ? known != total : shape[free_dim] * known != total)
+      return pb__refuse(l, n, NULL, "a shape that does not fit");
+  } else {
+    rank = in->rank;
+    memcpy(shape, in->shape, sizeof in->shape);
+  }
+  *rank_out = rank;
   return PB_OK;
 }
 
@@ -389,43 +420,14 @@ static pb_status lift_add(lifter* l, const pb_node* n) {
 static pb_status lift_reshape(lifter* l, const pb_node* n) {
   quantised x;
   target t;
-  PB_TRY(read_codes(l, n, input(n, 0), &x));
+  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
   PB_TRY(find_target(l, n, &t));
   if (t.scale != x.scale || t.zero != x.zero || t.lo != -128 || t.hi != 127)
-    return refuse(l, n, "the same scale in front and behind", "a reshape that rescales");
+    return pb__refuse(l, n, "the same scale in front and behind", "a reshape that rescales");
   pb_s1_value in = l->out->values[x.value];
-  int64_t shape[PB_GRAPH_RANK], total = 1;
-  int rank = 0;
-  for (int r = 0; r < in.rank; ++r) total *= in.shape[r];
-  if (is(n, "Flatten")) {
-    int64_t axis = pb_node_int(n, "axis", 1);
-    if (axis < 0) axis += in.rank;
-    shape[0] = 1;
-    for (int r = 0; r < in.rank && r < axis; ++r) shape[0] *= in.shape[r];
-    shape[1] = total / shape[0];
-    rank = 2;
-  } else if (is(n, "Reshape")) {
-    const pb_const* c = constant(l, input(n, 1));
-    if (!c || c->type != PB_I64 || c->bytes / 8 > PB_GRAPH_RANK)
-      return refuse(l, n, NULL, "a shape that is not constant");
-    int64_t known = 1, free_dim = -1;
-    for (rank = 0; rank < (int)(c->bytes / 8); ++rank) {
-      memcpy(&shape[rank], (const char*)c->data + 8 * rank, 8);
-      if (shape[rank] == 0 && rank < in.rank) shape[rank] = in.shape[rank];
-      if (shape[rank] == -1)
-        free_dim = rank;
-      else if (shape[rank] > 0 && shape[rank] <= total / known)
-        known *= shape[rank];
-      else
-        return refuse(l, n, NULL, "a shape that does not fit");
-    }
-    if (free_dim >= 0) shape[free_dim] = known ? total / known : 0;
-    if (free_dim < 0 ? known != total : shape[free_dim] * known != total)
-      return refuse(l, n, NULL, "a shape that does not fit");
-  } else {
-    rank = in.rank;
-    memcpy(shape, in.shape, sizeof shape);
-  }
+  int64_t shape[PB_GRAPH_RANK];
+  int rank;
+  PB_TRY(pb__read_reshape(l, n, &in, shape, &rank));
   int v = make_result(l, &t, rank, shape);
   l->out->values[v].alias_of = in.alias_of >= 0 ? in.alias_of : x.value;
   return PB_OK;
@@ -434,9 +436,10 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
 static pb_status lift_quantise(lifter* l, const pb_node* n) {
   target t = {.tensor = n->outputs[0]};
   int source = n->inputs[0] < 0 ? -1 : l->value_of[n->inputs[0]];
-  if (source < 0) return refuse(l, n, NULL, "its input is a float that no operator here makes");
-  if (!scalar_f32(l, input(n, 1), &t.scale) || !zero_point(l, n, &t.zero) || !(t.scale > 0) || !isfinite(t.scale))
-    return refuse(l, n, NULL, "a scale or zero point that is not one constant number");
+  if (source < 0) return pb__refuse(l, n, NULL, "its input is a float that no operator here makes");
+  if (!pb__scalar_f32(l, pb__input(n, 1), &t.scale) || !zero_point(l, n, &t.zero) || !(t.scale > 0) ||
+      !isfinite(t.scale))
+    return pb__refuse(l, n, NULL, "a scale or zero point that is not one constant number");
   t.lo = -128;
   t.hi = 127;
   pb_s1_op op = new_op(n, PB_S1_QUANTISE, &t);
@@ -444,12 +447,12 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
   op.ma = 1.0f / t.scale;
   pb_s1_value in = l->out->values[source];
   op.y = make_result(l, &t, in.rank, in.shape);
-  push(l, op);
+  pb__push_op(l, op);
   return PB_OK;
 }
 
 // A float that leaves the model.
-static pb_status lift_dequantise(lifter* l, const pb_node* n) {
+pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
   quantised x;
   PB_TRY(read_codes(l, n, n->outputs[0], &x));
   pb_s1_op op = new_op(n, PB_S1_DEQUANTISE, NULL);
@@ -457,9 +460,9 @@ static pb_status lift_dequantise(lifter* l, const pb_node* n) {
   op.x = x.value;
   op.zx = x.zero;
   op.ma = x.scale;
-  op.y = add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, in.rank, in.shape);
+  op.y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, in.rank, in.shape);
   l->value_of[n->outputs[0]] = op.y;
-  push(l, op);
+  pb__push_op(l, op);
   return PB_OK;
 }
 
@@ -474,13 +477,21 @@ static const struct {
 
 static pb_status lift_node(lifter* l, const pb_node* n) {
   if (n->domain[0] && strcmp(n->domain, "ai.onnx"))
-    return refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
-  if (n->output_count < 1 || n->outputs[0] < 0) return refuse(l, n, NULL, "a node without a result");
-  if (is(n, "DequantizeLinear")) return l->g->tensors[n->outputs[0]].is_output ? lift_dequantise(l, n) : PB_OK;
-  if (n->input_count < 1 || n->inputs[0] < 0) return refuse(l, n, NULL, "a node without an input");
+    return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
+  if (n->output_count < 1 || n->outputs[0] < 0) return pb__refuse(l, n, NULL, "a node without a result");
+  if (pb__is(n, "DequantizeLinear")) return l->g->tensors[n->outputs[0]].is_output ? pb__lift_dequantise(l, n) : PB_OK;
+  if (n->input_count < 1 || n->inputs[0] < 0) return pb__refuse(l, n, NULL, "a node without an input");
+  const pb_node* maker = pb__producer(l, n->inputs[0]);
+  bool quantised_input = maker && pb__is(maker, "DequantizeLinear") && l->value_of[n->inputs[0]] < 0, known = false;
+  if (!quantised_input && !pb__is(n, "QuantizeLinear")) {
+    PB_TRY(pb__lift_float(l, n, &known));
+    if (known) return PB_OK;
+  }
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
-    if (is(n, rows[k].op)) return rows[k].lift(l, n);
-  return refuse(l, n, NULL, "this operator is not supported");
+    if (pb__is(n, rows[k].op)) return rows[k].lift(l, n);
+  if (quantised_input) PB_TRY(pb__lift_float(l, n, &known));
+  if (known) return PB_OK;
+  return pb__refuse(l, n, NULL, "this operator is not supported");
 }
 
 static pb_status take_inputs(lifter* l) {
@@ -490,10 +501,26 @@ static pb_status take_inputs(lifter* l) {
     if (t->type != PB_F32)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021, NULL,
                             "an input of %s; only f32 inputs are read", pb_type_name(t->type));
-    l->value_of[k] = add_value(l, t->name, t->type, t->rank, t->shape);
+    l->value_of[k] = pb__add_value(l, t->name, t->type, t->rank, t->shape);
     l->out->values[l->value_of[k]].is_input = true;
   }
   return PB_OK;
+}
+
+// An output that has no tensor of its own: an input, a reshape, or a tensor that leaves twice.
+static void copy_output(lifter* l, int tensor) {
+  const pb_s1_value from = l->out->values[l->value_of[tensor]];
+  pb_s1_op op = {.kind = PB_S1_COPY,
+                 .name = l->g->tensors[tensor].name,
+                 .type = "output",
+                 .z = -1,
+                 .weights = -1,
+                 .bias = -1,
+                 .m = -1};
+  op.x = l->value_of[tensor];
+  op.y = pb__add_value(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
+  l->value_of[tensor] = op.y;
+  pb__push_op(l, op);
 }
 
 static pb_status mark_outputs(lifter* l) {
@@ -502,7 +529,11 @@ static pb_status mark_outputs(lifter* l) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_output) continue;
     ++count;
-    if (l->value_of[k] < 0 || l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0)
+    if (l->value_of[k] >= 0 &&
+        (l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0 ||
+         l->out->values[l->value_of[k]].is_output))
+      copy_output(l, (int)k);
+    if (l->value_of[k] < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
                             "an output that no supported operator makes");
     l->out->values[l->value_of[k]].is_output = true;

@@ -11,7 +11,17 @@ typedef enum pb_s1_kind {
   PB_S1_AVERAGE,  // codes: sum over h, w; y = requantise(sum + bias, m)
   PB_S1_ADD,      // codes: y = clamp(roundeven((a - za) * ma + (b - zb) * mb) + zy)
   PB_S1_QUANTISE, // f32 to codes: clamp(roundeven(x * m) + zy)
-  PB_S1_DEQUANTISE // codes to f32: (x - za) * m
+  PB_S1_DEQUANTISE, // codes to f32: (x - za) * m
+  // On f32; lo and hi clamp the result. Each operation is rounded once, sums in the order of the loops.
+  PB_S1_FCONV,    // sum x * w + bias; Gemm by constant weights [o, k] is one whose y has rank 2
+  PB_S1_FMATMUL,  // y[.., m, n] = sum x[.., m, k] * z[.., k, n]; z a value or the constant `weights`
+  PB_S1_FMAXPOOL, //
+  PB_S1_FAVERAGE, // sum over the window, times m (a constant: one number or [h, w])
+  PB_S1_FBINARY,  // x op z, with broadcasting; z a value or the constant `weights`
+  PB_S1_FSCALE,   // x * m + bias by channels
+  PB_S1_FCLAMP,
+  PB_S1_CONCAT, // x goes into y at `offset` along `axis`; one op for each part. Any type
+  PB_S1_COPY    // any type, and another shape of the same elements
 } pb_s1_kind;
 
 typedef struct pb_s1_value {
@@ -32,6 +42,10 @@ typedef struct pb_s1_op {
   int64_t groups;
   double zx, zz, zy, lo, hi; // zero points and clamp, in codes
   float ma, mb;              // scalar factors: ADD's two, QUANTISE's and DEQUANTISE's one
+  pb_op binary;              // FBINARY: add, sub, mul, div, max or min
+  bool swapped;              // FBINARY: z op x
+  int axis;                  // CONCAT
+  int64_t offset;            // CONCAT
 } pb_s1_op;
 
 typedef struct pb_s1 {

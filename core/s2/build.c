@@ -1,38 +1,27 @@
 // Operators to nests. Every operator prints its nests as ONNX counts: n, c, h, w.
-#include "core/s2/s2.h"
-
-#include "core/poly/nest.h"
+#include "core/s2/builder.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct builder {
-  const pb_s1* program;
-  const pb_consts* consts;
-  pb_arena arena;
-  pb_text allocs, nests;
-  bool* used_const;
-  int serial, extra;
-} builder;
 
 static const char* ref_of(builder* b, int v) {
   const pb_s1_value* value = &b->program->values[v];
   return pb_printf(&b->arena, value->is_input ? "%%in%d" : value->is_output ? "%%out%d" : "%%v%d", v);
 }
 
-static int base_of(const builder* b, int v) {
+int pb__s2_base_of(const builder* b, int v) {
   int alias = b->program->values[v].alias_of;
   return alias >= 0 ? alias : v;
 }
 
-static pb_access on_value(builder* b, int v) {
+pb_access pb__s2_on_value(builder* b, int v) {
   const pb_s1_value* value = &b->program->values[v];
   pb_access access = {.ref = ref_of(b, v), .type = value->type, .rank = value->rank};
   memcpy(access.shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
   return access;
 }
 
-static pb_access on_const(builder* b, int id) {
+pb_access pb__s2_on_const(builder* b, int id) {
   const pb_const* c = &b->consts->items[id];
   pb_access access = {.ref = pb_printf(&b->arena, "%%c%d", id), .type = c->type, .rank = c->rank};
   memcpy(access.shape, c->shape, sizeof(int64_t) * (size_t)c->rank);
@@ -48,14 +37,14 @@ static void declare(builder* b, const char* ref, pb_type type, int rank, const i
   pb_text_add(&b->allocs, "\n");
 }
 
-static pb_access new_local(builder* b, pb_type type, int rank, const int64_t* shape) {
+pb_access pb__s2_new_local(builder* b, pb_type type, int rank, const int64_t* shape) {
   pb_access access = {.ref = pb_printf(&b->arena, "%%t%d", b->extra++), .type = type, .rank = rank};
   memcpy(access.shape, shape, sizeof(int64_t) * (size_t)rank);
   declare(b, access.ref, type, rank, shape);
   return access;
 }
 
-static void print(builder* b, pb_nest* nest) {
+void pb__s2_print(builder* b, pb_nest* nest) {
   if (nest->reduce == PB_ACC_ADD && nest->expr[nest->expr_count - 1].op == PB_OP_MUL) {
     nest->macs = 1;
     for (int d = 0; d < nest->dim_count; ++d) nest->macs *= nest->extent[d];
@@ -64,45 +53,46 @@ static void print(builder* b, pb_nest* nest) {
 }
 
 // A dim of the nest whatever its extent: channels keep theirs, since a later layout may pad them to whole lanes.
-static int add_channels(pb_nest* nest, int64_t extent) {
+int pb__s2_add_channels(pb_nest* nest, int64_t extent) {
   nest->extent[nest->dim_count] = extent;
   return nest->dim_count++;
 }
 
 // A dim of the nest, unless it is 1 long: then -1 and every index that it moves stays 0.
-static int add_dim(pb_nest* nest, int64_t extent) {
+int pb__s2_add_dim(pb_nest* nest, int64_t extent) {
   if (extent == 1) return -1;
   nest->extent[nest->dim_count] = extent;
   return nest->dim_count++;
 }
 
-static void move(pb_access* access, int rank, int dim, int64_t coef) {
+void pb__s2_move(pb_access* access, int rank, int dim, int64_t coef) {
   if (dim >= 0) access->index[rank].coef[dim] += coef;
 }
 
-static pb_nest start(const pb_s1_op* op, const char* part) { return (pb_nest){.name = op->name, .part = part}; }
+pb_nest pb__s2_start(const pb_s1_op* op, const char* part) { return (pb_nest){.name = op->name, .part = part}; }
 
 // Fills `access` (all of it or the box [lo, hi) of each index) with a number.
 static void fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t* lo, const int64_t* hi, double value,
                  const char* part) {
-  pb_nest nest = start(op, part);
+  pb_nest nest = pb__s2_start(op, part);
   for (int r = 0; r < access.rank; ++r) {
     if (hi[r] <= lo[r]) return;
     access.index[r].cst = lo[r];
-    move(&access, r, r == 1 ? add_channels(&nest, hi[r] - lo[r]) : add_dim(&nest, hi[r] - lo[r]), 1);
+    pb__s2_move(&access, r, r == 1 ? pb__s2_add_channels(&nest, hi[r] - lo[r]) : pb__s2_add_dim(&nest, hi[r] - lo[r]),
+                1);
   }
   nest.access[nest.access_count++] = access;
   pb_nest_const(&nest, access.type, value);
-  print(b, &nest);
+  pb__s2_print(b, &nest);
 }
 
 // x with `value` around it in h and w: border by border, then the inside. Without pads it is x itself.
-static pb_access padded(builder* b, const pb_s1_op* op, double value) {
-  pb_access x = on_value(b, op->x);
+pb_access pb__s2_padded(builder* b, const pb_s1_op* op, double value) {
+  pb_access x = pb__s2_on_value(b, op->x);
   if (!op->pad[0] && !op->pad[1] && !op->pad[2] && !op->pad[3]) return x;
   int64_t height = x.shape[2], width = x.shape[3];
   int64_t shape[4] = {x.shape[0], x.shape[1], height + op->pad[0] + op->pad[2], width + op->pad[1] + op->pad[3]};
-  pb_access p = new_local(b, x.type, 4, shape);
+  pb_access p = pb__s2_new_local(b, x.type, 4, shape);
   int64_t top = op->pad[0], left = op->pad[1];
   int64_t boxes[4][4] = {{0, top, 0, shape[3]},
                          {top + height, shape[2], 0, shape[3]},
@@ -112,19 +102,19 @@ static pb_access padded(builder* b, const pb_s1_op* op, double value) {
     int64_t lo[4] = {0, 0, boxes[k][0], boxes[k][2]}, hi[4] = {shape[0], shape[1], boxes[k][1], boxes[k][3]};
     fill(b, op, p, lo, hi, value, "pad");
   }
-  pb_nest nest = start(op, "copy");
+  pb_nest nest = pb__s2_start(op, "copy");
   pb_access inside = p;
   for (int r = 0; r < 4; ++r) {
-    int d = r == 1 ? add_channels(&nest, x.shape[r]) : add_dim(&nest, x.shape[r]);
-    move(&x, r, d, 1);
-    move(&inside, r, d, 1);
+    int d = r == 1 ? pb__s2_add_channels(&nest, x.shape[r]) : pb__s2_add_dim(&nest, x.shape[r]);
+    pb__s2_move(&x, r, d, 1);
+    pb__s2_move(&inside, r, d, 1);
     inside.index[r].cst = r == 2 ? top : r == 3 ? left : 0;
   }
   nest.access[0] = x;
   nest.access[1] = inside;
   nest.access_count = 2;
   pb_nest_load(&nest, 0);
-  print(b, &nest);
+  pb__s2_print(b, &nest);
   return p;
 }
 
@@ -144,78 +134,78 @@ static int from_codes(pb_nest* n, int access, double zero) {
 }
 
 // The element-by-element walk over a value: one dim for each index. `dims[r]`: -1 where the extent is 1.
-static void walk(pb_nest* nest, const pb_access* shape, int* dims) {
+void pb__s2_walk(pb_nest* nest, const pb_access* shape, int* dims) {
   for (int r = 0; r < shape->rank; ++r)
-    dims[r] = r == 1 ? add_channels(nest, shape->shape[r]) : add_dim(nest, shape->shape[r]);
+    dims[r] = r == 1 ? pb__s2_add_channels(nest, shape->shape[r]) : pb__s2_add_dim(nest, shape->shape[r]);
 }
 
-static pb_access along(pb_access access, const int* dims) {
-  for (int r = 0; r < access.rank; ++r) move(&access, r, dims[r], 1);
+pb_access pb__s2_along(pb_access access, const int* dims) {
+  for (int r = 0; r < access.rank; ++r) pb__s2_move(&access, r, dims[r], 1);
   return access;
 }
 
 // `access` walked in the order of another shape of the same elements.
-static pb_access along_flat(pb_access access, const pb_access* shape, const int* dims) {
-  if (access.rank == shape->rank) return along(access, dims);
+pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims) {
+  if (access.rank == shape->rank) return pb__s2_along(access, dims);
   int64_t stride = 1;
   for (int r = shape->rank - 1; r >= 0; --r) {
-    move(&access, access.rank - 1, dims[r], stride);
+    pb__s2_move(&access, access.rank - 1, dims[r], stride);
     stride *= shape->shape[r];
   }
   return access;
 }
 
 static void requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {
-  pb_nest n = start(op, "point");
+  pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
-  walk(&n, &y, dims);
-  pb_access bias = on_const(b, op->bias), m = on_const(b, op->m);
-  move(&bias, 0, dims[1], 1);
-  move(&m, 0, dims[1], 1);
-  n.access[0] = along(acc, dims);
+  pb__s2_walk(&n, &y, dims);
+  pb_access bias = pb__s2_on_const(b, op->bias), m = pb__s2_on_const(b, op->m);
+  pb__s2_move(&bias, 0, dims[1], 1);
+  pb__s2_move(&m, 0, dims[1], 1);
+  n.access[0] = pb__s2_along(acc, dims);
   n.access[1] = bias;
   n.access[2] = m;
-  n.access[3] = along(y, dims);
+  n.access[3] = pb__s2_along(y, dims);
   n.access_count = 4;
   int sum = pb_nest_node(&n, PB_OP_ADD, PB_I32, pb_nest_load(&n, 0), pb_nest_load(&n, 1));
   int f = pb_nest_node(&n, PB_OP_SITOFP, PB_F32, sum, -1);
   to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, f, pb_nest_load(&n, 2)), op);
-  print(b, &n);
+  pb__s2_print(b, &n);
 }
 
-static void init(builder* b, const pb_s1_op* op, const pb_access* acc, double value) {
+void pb__s2_init(builder* b, const pb_s1_op* op, const pb_access* acc, double value) {
   int64_t lo[PB_NEST_RANK] = {0};
   fill(b, op, *acc, lo, acc->shape, value, "init");
 }
 
 // acc[o, h, w] += x[c, h * s + r * d, w * s + q * d] * weights[o, c, r, q]; groups: c and o within one group.
 static void conv(builder* b, const pb_s1_op* op) {
-  pb_access y = on_value(b, op->y), x = padded(b, op, op->zx), w = on_const(b, op->weights);
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, op->zx), w = pb__s2_on_const(b, op->weights);
   int64_t acc_shape[4] = {1, y.shape[1], y.shape[2], y.shape[3]};
-  pb_access acc = new_local(b, PB_I32, 4, acc_shape);
-  init(b, op, &acc, 0);
-  pb_nest n = start(op, "reduce");
+  pb_access acc = pb__s2_new_local(b, PB_I32, 4, acc_shape);
+  pb__s2_init(b, op, &acc, 0);
+  pb_nest n = pb__s2_start(op, "reduce");
   int64_t outs = y.shape[1] / op->groups, ins = w.shape[1];
-  int g = add_dim(&n, op->groups), o = op->groups > 1 ? add_dim(&n, outs) : add_channels(&n, outs),
-      h = add_dim(&n, y.shape[2]), v = add_dim(&n, y.shape[3]);
-  int c = op->groups > 1 ? add_dim(&n, ins) : add_channels(&n, ins), r = add_dim(&n, op->window[0]),
-      s = add_dim(&n, op->window[1]);
-  move(&x, 1, g, ins);
-  move(&x, 1, c, 1);
-  move(&x, 2, h, op->stride[0]);
-  move(&x, 2, r, op->dilation[0]);
-  move(&x, 3, v, op->stride[1]);
-  move(&x, 3, s, op->dilation[1]);
-  move(&w, 0, g, outs);
-  move(&w, 0, o, 1);
-  move(&w, 1, c, 1);
-  move(&w, 2, r, 1);
-  move(&w, 3, s, 1);
+  int g = pb__s2_add_dim(&n, op->groups), o = op->groups > 1 ? pb__s2_add_dim(&n, outs) : pb__s2_add_channels(&n, outs),
+      h = pb__s2_add_dim(&n, y.shape[2]), v = pb__s2_add_dim(&n, y.shape[3]);
+  int c = op->groups > 1 ? pb__s2_add_dim(&n, ins) : pb__s2_add_channels(&n, ins),
+      r = pb__s2_add_dim(&n, op->window[0]), s = pb__s2_add_dim(&n, op->window[1]);
+  pb__s2_move(&x, 1, g, ins);
+  pb__s2_move(&x, 1, c, 1);
+  pb__s2_move(&x, 2, h, op->stride[0]);
+  pb__s2_move(&x, 2, r, op->dilation[0]);
+  pb__s2_move(&x, 3, v, op->stride[1]);
+  pb__s2_move(&x, 3, s, op->dilation[1]);
+  pb__s2_move(&w, 0, g, outs);
+  pb__s2_move(&w, 0, o, 1);
+  pb__s2_move(&w, 1, c, 1);
+  pb__s2_move(&w, 2, r, 1);
+  pb__s2_move(&w, 3, s, 1);
   pb_access to = acc;
-  move(&to, 1, g, outs);
-  move(&to, 1, o, 1);
-  move(&to, 2, h, 1);
-  move(&to, 3, v, 1);
+  pb__s2_move(&to, 1, g, outs);
+  pb__s2_move(&to, 1, o, 1);
+  pb__s2_move(&to, 2, h, 1);
+  pb__s2_move(&to, 3, v, 1);
   n.access[0] = x;
   n.access[1] = w;
   n.access[2] = to;
@@ -223,86 +213,89 @@ static void conv(builder* b, const pb_s1_op* op) {
   n.reduce = PB_ACC_ADD;
   int a = pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 0), -1);
   pb_nest_node(&n, PB_OP_MUL, PB_I32, a, pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 1), -1));
-  print(b, &n);
+  pb__s2_print(b, &n);
   requantise(b, op, acc, y);
 }
 
 // acc[o] += x[k] * weights[o, k], where x may be a tensor of more dims: k walks them in order.
 static void gemm(builder* b, const pb_s1_op* op) {
-  pb_access y = on_value(b, op->y), x = on_value(b, base_of(b, op->x)), w = on_const(b, op->weights);
-  pb_access acc = new_local(b, PB_I32, 2, y.shape);
-  init(b, op, &acc, 0);
-  pb_nest n = start(op, "reduce");
-  int o = add_channels(&n, y.shape[1]), dims[PB_NEST_RANK];
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)),
+            w = pb__s2_on_const(b, op->weights);
+  pb_access acc = pb__s2_new_local(b, PB_I32, 2, y.shape);
+  pb__s2_init(b, op, &acc, 0);
+  pb_nest n = pb__s2_start(op, "reduce");
+  int o = pb__s2_add_channels(&n, y.shape[1]), dims[PB_NEST_RANK];
   pb_access shape = x;
-  walk(&n, &shape, dims);
-  move(&w, 0, o, 1);
-  n.access[0] = along(x, dims);
+  pb__s2_walk(&n, &shape, dims);
+  pb__s2_move(&w, 0, o, 1);
+  n.access[0] = pb__s2_along(x, dims);
   n.access[1] = w;
   int64_t stride = 1;
   for (int r = shape.rank - 1; r >= 0; --r) {
-    move(&n.access[1], 1, dims[r], stride);
+    pb__s2_move(&n.access[1], 1, dims[r], stride);
     stride *= shape.shape[r];
   }
   n.access[2] = acc;
-  move(&n.access[2], 1, o, 1);
+  pb__s2_move(&n.access[2], 1, o, 1);
   n.access_count = 3;
   n.reduce = PB_ACC_ADD;
   int a = pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 0), -1);
   pb_nest_node(&n, PB_OP_MUL, PB_I32, a, pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 1), -1));
-  print(b, &n);
+  pb__s2_print(b, &n);
   requantise(b, op, acc, y);
 }
 
 static void maxpool(builder* b, const pb_s1_op* op) {
-  pb_access y = on_value(b, op->y), x = padded(b, op, -128);
-  init(b, op, &y, -128);
-  pb_nest n = start(op, "reduce");
-  int c = add_channels(&n, y.shape[1]), h = add_dim(&n, y.shape[2]), v = add_dim(&n, y.shape[3]);
-  int r = add_dim(&n, op->window[0]), s = add_dim(&n, op->window[1]);
-  move(&x, 1, c, 1);
-  move(&x, 2, h, op->stride[0]);
-  move(&x, 2, r, op->dilation[0]);
-  move(&x, 3, v, op->stride[1]);
-  move(&x, 3, s, op->dilation[1]);
-  move(&y, 1, c, 1);
-  move(&y, 2, h, 1);
-  move(&y, 3, v, 1);
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, -128);
+  pb__s2_init(b, op, &y, -128);
+  pb_nest n = pb__s2_start(op, "reduce");
+  int c = pb__s2_add_channels(&n, y.shape[1]), h = pb__s2_add_dim(&n, y.shape[2]), v = pb__s2_add_dim(&n, y.shape[3]);
+  int r = pb__s2_add_dim(&n, op->window[0]), s = pb__s2_add_dim(&n, op->window[1]);
+  pb__s2_move(&x, 1, c, 1);
+  pb__s2_move(&x, 2, h, op->stride[0]);
+  pb__s2_move(&x, 2, r, op->dilation[0]);
+  pb__s2_move(&x, 3, v, op->stride[1]);
+  pb__s2_move(&x, 3, s, op->dilation[1]);
+  pb__s2_move(&y, 1, c, 1);
+  pb__s2_move(&y, 2, h, 1);
+  pb__s2_move(&y, 3, v, 1);
   n.access[0] = x;
   n.access[1] = y;
   n.access_count = 2;
   n.reduce = PB_ACC_MAX;
   pb_nest_load(&n, 0);
-  print(b, &n);
+  pb__s2_print(b, &n);
 }
 
 static void average(builder* b, const pb_s1_op* op) {
-  pb_access y = on_value(b, op->y), x = on_value(b, op->x);
-  pb_access acc = new_local(b, PB_I32, 4, y.shape);
-  init(b, op, &acc, 0);
-  pb_nest n = start(op, "reduce");
-  int c = add_channels(&n, y.shape[1]), h = add_dim(&n, op->window[0]), v = add_dim(&n, op->window[1]);
-  move(&x, 1, c, 1);
-  move(&x, 2, h, 1);
-  move(&x, 3, v, 1);
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, op->x);
+  pb_access acc = pb__s2_new_local(b, PB_I32, 4, y.shape);
+  pb__s2_init(b, op, &acc, 0);
+  pb_nest n = pb__s2_start(op, "reduce");
+  int c = pb__s2_add_channels(&n, y.shape[1]), h = pb__s2_add_dim(&n, op->window[0]),
+      v = pb__s2_add_dim(&n, op->window[1]);
+  pb__s2_move(&x, 1, c, 1);
+  pb__s2_move(&x, 2, h, 1);
+  pb__s2_move(&x, 3, v, 1);
   n.access[0] = x;
   n.access[1] = acc;
-  move(&n.access[1], 1, c, 1);
+  pb__s2_move(&n.access[1], 1, c, 1);
   n.access_count = 2;
   n.reduce = PB_ACC_ADD;
   pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 0), -1);
-  print(b, &n);
+  pb__s2_print(b, &n);
   requantise(b, op, acc, y);
 }
 
 static void point(builder* b, const pb_s1_op* op) {
-  pb_nest n = start(op, "point");
+  pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
-  pb_access x = on_value(b, base_of(b, op->x)), y = on_value(b, op->y);
-  walk(&n, &x, dims);
-  n.access[n.access_count++] = along(x, dims);
-  if (op->kind == PB_S1_ADD) n.access[n.access_count++] = along_flat(on_value(b, base_of(b, op->z)), &x, dims);
-  n.access[n.access_count++] = along_flat(y, &x, dims);
+  pb_access x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)), y = pb__s2_on_value(b, op->y);
+  pb__s2_walk(&n, &x, dims);
+  n.access[n.access_count++] = pb__s2_along(x, dims);
+  if (op->kind == PB_S1_ADD)
+    n.access[n.access_count++] = pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), &x, dims);
+  n.access[n.access_count++] = pb__s2_along_flat(y, &x, dims);
   if (op->kind == PB_S1_QUANTISE) {
     int v = pb_nest_load(&n, 0);
     to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma)), op);
@@ -315,7 +308,7 @@ static void point(builder* b, const pb_s1_op* op) {
       to_codes(&n, pb_nest_node(&n, PB_OP_ADD, PB_F32, v, w), op);
     }
   }
-  print(b, &n);
+  pb__s2_print(b, &n);
 }
 
 static void print_argument(builder* b, pb_text* text, bool* any, pb_access access, const char* attribute) {
@@ -332,11 +325,11 @@ static void print_signature(builder* b, pb_text* text) {
   for (int pass = 0; pass < 3; ++pass) {
     for (size_t k = 0; pass == 1 && k < b->consts->count; ++k)
       if (b->used_const[k])
-        print_argument(b, text, &any, on_const(b, (int)k), pb_printf(&b->arena, "pb.const = %zu : i64", k));
+        print_argument(b, text, &any, pb__s2_on_const(b, (int)k), pb_printf(&b->arena, "pb.const = %zu : i64", k));
     for (size_t v = 0; pass != 1 && v < b->program->value_count; ++v) {
       const pb_s1_value* value = &b->program->values[v];
       if (pass == 0 ? !value->is_input : !value->is_output) continue;
-      print_argument(b, text, &any, on_value(b, (int)v),
+      print_argument(b, text, &any, pb__s2_on_value(b, (int)v),
                      pb_printf(&b->arena, "pb.%s = \"%s\"", pass ? "output" : "input", value->name));
     }
   }
@@ -361,6 +354,8 @@ char* pb_s2_build(const pb_s1* program, const pb_consts* consts) {
       maxpool(&b, op);
     else if (op->kind == PB_S1_AVERAGE)
       average(&b, op);
+    else if (op->kind >= PB_S1_FCONV)
+      pb__s2_float(&b, op);
     else
       point(&b, op);
   }

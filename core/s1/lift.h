@@ -1,0 +1,35 @@
+// Inside stage S1: what the files that lift operators share.
+#ifndef PB_S1_LIFT_H
+#define PB_S1_LIFT_H
+
+#include "core/s1/s1.h"
+
+typedef struct lifter {
+  pb_graph* g;
+  pb_consts* consts;
+  pb_diag* diag;
+  pb_s1* out;
+  int* value_of;    // by graph tensor: the value that holds it (codes of a quantised tensor), -1
+  int *uses, *user; // by graph tensor
+  bool* done;       // by node
+} lifter;
+
+pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why);
+bool pb__is(const pb_node* n, const char* op);
+int pb__input(const pb_node* n, int k); // tensor, -1: left out
+const pb_const* pb__constant(const lifter* l, int tensor);
+bool pb__scalar_f32(const lifter* l, int tensor, float* value);
+const pb_node* pb__producer(const lifter* l, int tensor);
+int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
+void pb__push_op(lifter* l, pb_s1_op op);
+void pb__read_pair(const pb_node* n, const char* name, int64_t* pair);
+// Windows of Conv and pools: attributes to numbers, and the result's extents.
+pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_s1_op* op, int64_t* out) PB_MUST_CHECK;
+// The shape that Flatten, Reshape and their like give to the elements of `in`.
+pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank) PB_MUST_CHECK;
+pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;
+
+// Operators on f32: lift_float.c. `known`: whether there is a row for it.
+pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
+
+#endif

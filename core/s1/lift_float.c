@@ -1,0 +1,380 @@
+// Lifts operators on f32. Relu and Clip behind an operator become the clamp of its result, a batch normalisation behind
+// a convolution goes into its constants.
+#include "core/s1/lift.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The value of a float tensor; codes that a float operator reads are turned into floats here.
+static pb_status value_of(lifter* l, const pb_node* n, int tensor, int* value) {
+  const pb_node* maker = pb__producer(l, tensor);
+  if (tensor >= 0 && l->value_of[tensor] < 0 && maker && pb__is(maker, "DequantizeLinear") &&
+      !pb__constant(l, maker->inputs[0]))
+    PB_TRY(pb__lift_dequantise(l, maker));
+  *value = tensor < 0 ? -1 : l->value_of[tensor];
+  if (*value < 0) return pb__refuse(l, n, NULL, "an input that no supported operator makes");
+  if (l->out->values[*value].type != PB_F32) return pb__refuse(l, n, NULL, "an input that is not of type f32");
+  return PB_OK;
+}
+
+static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind) {
+  return (pb_s1_op){.kind = kind,
+                    .name = n->name,
+                    .type = n->op,
+                    .z = -1,
+                    .weights = -1,
+                    .bias = -1,
+                    .m = -1,
+                    .groups = 1,
+                    .window = {1, 1},
+                    .stride = {1, 1},
+                    .dilation = {1, 1},
+                    .lo = -INFINITY,
+                    .hi = INFINITY};
+}
+
+static pb_status read_bounds(lifter* l, const pb_node* f, double* lo, double* hi) {
+  float least = -INFINITY, most = INFINITY;
+  if (pb__is(f, "Relu")) {
+    least = 0;
+  } else {
+    const pb_attr *a = pb_node_attr(f, "min"), *b = pb_node_attr(f, "max");
+    if (a) least = a->f;
+    if (b) most = b->f;
+    if ((pb__input(f, 1) >= 0 && !pb__scalar_f32(l, pb__input(f, 1), &least)) ||
+        (pb__input(f, 2) >= 0 && !pb__scalar_f32(l, pb__input(f, 2), &most)))
+      return pb__refuse(l, f, NULL, "bounds that are not constant");
+  }
+  *lo = fmax(*lo, least);
+  *hi = fmin(*hi, most);
+  return PB_OK;
+}
+
+// The one node that reads the tensor, if nothing else sees it.
+static int only_user(const lifter* l, int tensor) {
+  return l->uses[tensor] == 1 && !l->g->tensors[tensor].is_output ? l->user[tensor] : -1;
+}
+
+// The result, behind Relu and Clip that only it feeds.
+static pb_status finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_t* shape) {
+  for (int next; (next = only_user(l, tensor)) >= 0;) {
+    const pb_node* f = &l->g->nodes[next];
+    if (l->done[next] || (!pb__is(f, "Relu") && !pb__is(f, "Clip")) || f->inputs[0] != tensor) break;
+    PB_TRY(read_bounds(l, f, &op->lo, &op->hi));
+    l->done[next] = true;
+    tensor = f->outputs[0];
+  }
+  op->y = pb__add_value(l, l->g->tensors[tensor].name, PB_F32, rank, shape);
+  l->value_of[tensor] = op->y;
+  pb__push_op(l, *op);
+  return PB_OK;
+}
+
+static const float* vector(const lifter* l, int tensor, int64_t length) {
+  const pb_const* c = pb__constant(l, tensor);
+  return c && c->type == PB_F32 && c->bytes == (uint64_t)length * 4 ? c->data : NULL;
+}
+
+// scale and shift of a batch normalisation, by channel.
+static pb_status read_norm(lifter* l, const pb_node* n, int64_t channels, float* scale, float* shift) {
+  const float *gamma = vector(l, pb__input(n, 1), channels), *beta = vector(l, pb__input(n, 2), channels),
+              *mean = vector(l, pb__input(n, 3), channels), *variance = vector(l, pb__input(n, 4), channels);
+  const pb_attr* epsilon = pb_node_attr(n, "epsilon");
+  if (!gamma || !beta || !mean || !variance)
+    return pb__refuse(l, n, NULL, "parameters that are not constant f32 vectors over the channels");
+  if (pb_node_int(n, "training_mode", 0)) return pb__refuse(l, n, "export for inference", "training mode");
+  for (int64_t c = 0; c < channels; ++c) {
+    double s = gamma[c] / sqrt((double)variance[c] + (epsilon ? (double)epsilon->f : 1e-5));
+    scale[c] = (float)s;
+    shift[c] = (float)(beta[c] - mean[c] * s);
+  }
+  return PB_OK;
+}
+
+// Weights [o, each] and bias with a normalisation behind them: new constants.
+static pb_status fold_norm(lifter* l, const pb_node* norm, pb_s1_op* op, int64_t outputs) {
+  float *scale = pb_alloc(&l->consts->arena, (size_t)outputs * 4),
+        *shift = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
+  PB_TRY(read_norm(l, norm, outputs, scale, shift));
+  pb_const w = l->consts->items[op->weights];
+  int64_t each = (int64_t)w.bytes / 4 / outputs;
+  float* folded = pb_alloc(&l->consts->arena, w.bytes);
+  for (int64_t o = 0; o < outputs; ++o)
+    for (int64_t k = 0; k < each; ++k) folded[o * each + k] = ((const float*)w.data)[o * each + k] * scale[o];
+  if (op->bias >= 0)
+    for (int64_t o = 0; o < outputs; ++o) shift[o] += ((const float*)l->consts->items[op->bias].data)[o] * scale[o];
+  op->weights = pb_consts_add(l->consts, w.name, PB_F32, w.rank, w.shape, folded);
+  op->bias = pb_consts_add(l->consts, norm->name, PB_F32, 1, &outputs, shift);
+  return PB_OK;
+}
+
+static pb_status conv(lifter* l, const pb_node* n) {
+  pb_s1_op op = new_op(n, PB_S1_FCONV);
+  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  const pb_const* w = pb__constant(l, pb__input(n, 1));
+  if (!w || w->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not constant f32");
+  pb_s1_value in = l->out->values[op.x];
+  if (in.rank != 4 || w->rank != 4) return pb__refuse(l, n, NULL, "only convolutions over two dims are read");
+  op.groups = pb_node_int(n, "group", 1);
+  if (op.groups < 1 || w->shape[1] * op.groups != in.shape[1] || w->shape[0] % op.groups)
+    return pb__refuse(l, n, NULL, "weights that do not fit its input's channels");
+  op.weights = (int)(w - l->consts->items);
+  op.window[0] = w->shape[2];
+  op.window[1] = w->shape[3];
+  int64_t shape[4] = {in.shape[0], w->shape[0], 0, 0};
+  PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
+  if (pb__input(n, 2) >= 0) {
+    if (!vector(l, pb__input(n, 2), shape[1])) return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");
+    op.bias = l->g->tensors[pb__input(n, 2)].const_id;
+  }
+  int tensor = n->outputs[0], next = only_user(l, tensor);
+  if (next >= 0 && pb__is(&l->g->nodes[next], "BatchNormalization") && l->g->nodes[next].inputs[0] == tensor) {
+    PB_TRY(fold_norm(l, &l->g->nodes[next], &op, shape[1]));
+    l->done[next] = true;
+    tensor = l->g->nodes[next].outputs[0];
+  }
+  return finish(l, tensor, &op, 4, shape);
+}
+
+static pb_status norm(lifter* l, const pb_node* n) {
+  pb_s1_op op = new_op(n, PB_S1_FSCALE);
+  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_value in = l->out->values[op.x];
+  if (in.rank < 2) return pb__refuse(l, n, NULL, "an input without channels");
+  int64_t channels = in.shape[1];
+  float *scale = pb_alloc(&l->consts->arena, (size_t)channels * 4),
+        *shift = pb_alloc(&l->consts->arena, (size_t)channels * 4);
+  PB_TRY(read_norm(l, n, channels, scale, shift));
+  op.m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &channels, scale);
+  op.bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_F32, 1, &channels, shift);
+  return finish(l, n->outputs[0], &op, in.rank, in.shape);
+}
+
+// Constant weights [k, n] as [n, k].
+static int turned(lifter* l, const pb_const* from) {
+  pb_const w = *from;
+  int64_t k = w.shape[0], n = w.shape[1], shape[2] = {n, k};
+  float* data = pb_alloc(&l->consts->arena, w.bytes);
+  for (int64_t i = 0; i < k; ++i)
+    for (int64_t j = 0; j < n; ++j) data[j * k + i] = ((const float*)w.data)[i * n + j];
+  return pb_consts_add(l->consts, w.name, PB_F32, 2, shape, data);
+}
+
+static pb_status gemm(lifter* l, const pb_node* n) {
+  pb_s1_op op = new_op(n, PB_S1_FCONV);
+  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  const pb_const* w = pb__constant(l, pb__input(n, 1));
+  const pb_attr *alpha = pb_node_attr(n, "alpha"), *beta = pb_node_attr(n, "beta");
+  bool by_weights = w && w->type == PB_F32 && w->rank == 2;
+  if (!by_weights || pb_node_int(n, "transA", 0) || (alpha && alpha->f != 1) || (beta && beta->f != 1))
+    return pb__refuse(l, n, "constant weights, transA=0, alpha=beta=1, or MatMul", "a Gemm in a form that is not read");
+  op.weights = pb_node_int(n, "transB", 0) ? (int)(w - l->consts->items) : turned(l, w);
+  pb_s1_value in = l->out->values[op.x];
+  const int64_t* ws = l->consts->items[op.weights].shape;
+  if (in.rank != 2 || in.shape[1] != ws[1]) return pb__refuse(l, n, NULL, "shapes that do not fit");
+  int64_t shape[2] = {in.shape[0], ws[0]};
+  if (pb__input(n, 2) >= 0) {
+    if (!vector(l, pb__input(n, 2), shape[1])) return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");
+    op.bias = l->g->tensors[pb__input(n, 2)].const_id;
+  }
+  return finish(l, n->outputs[0], &op, 2, shape);
+}
+
+static pb_status matmul(lifter* l, const pb_node* n) {
+  pb_s1_op op = new_op(n, PB_S1_FMATMUL);
+  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_value a = l->out->values[op.x];
+  const pb_const* w = pb__constant(l, pb__input(n, 1));
+  int rank;
+  const int64_t* b;
+  if (w) {
+    if (w->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not f32");
+    op.weights = (int)(w - l->consts->items);
+    rank = w->rank;
+    b = w->shape;
+  } else {
+    PB_TRY(value_of(l, n, pb__input(n, 1), &op.z));
+    rank = l->out->values[op.z].rank;
+    b = l->out->values[op.z].shape;
+  }
+  bool fits = a.rank >= 2 && rank >= 2 && (rank == 2 || rank == a.rank) && a.shape[a.rank - 1] == b[rank - 2];
+  for (int r = 0; fits && rank > 2 && r < rank - 2; ++r) fits = a.shape[r] == b[r];
+  if (!fits)
+    return pb__refuse(l, n, "matrices, or stacks of equally many", "factors whose shapes do not fit or are broadcast");
+  int64_t shape[PB_GRAPH_RANK];
+  memcpy(shape, a.shape, sizeof shape);
+  shape[a.rank - 1] = b[rank - 1];
+  return finish(l, n->outputs[0], &op, a.rank, shape);
+}
+
+static pb_status maxpool(lifter* l, const pb_node* n) {
+  pb_s1_op op = new_op(n, PB_S1_FMAXPOOL);
+  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_value in = l->out->values[op.x];
+  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
+  if (n->output_count > 1 && n->outputs[1] >= 0) return pb__refuse(l, n, NULL, "indices of the largest elements");
+  pb__read_pair(n, "kernel_shape", op.window);
+  int64_t shape[4] = {in.shape[0], in.shape[1], 0, 0};
+  PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
+  return finish(l, n->outputs[0], &op, 4, shape);
+}
+
+// 1 / elements of a window inside the input, for each place of the result: [h, w].
+static int window_factors(lifter* l, const pb_node* n, const pb_s1_op* op, const int64_t* in, const int64_t* out) {
+  float* m = pb_alloc(&l->consts->arena, (size_t)(out[0] * out[1]) * 4);
+  for (int64_t h = 0; h < out[0]; ++h)
+    for (int64_t w = 0; w < out[1]; ++w) {
+      int64_t at[2] = {h, w}, count = 1;
+      for (int k = 0; k < 2; ++k) {
+        int64_t inside = 0;
+        for (int64_t r = 0; r < op->window[k]; ++r) {
+          int64_t i = at[k] * op->stride[k] + r * op->dilation[k] - op->pad[k];
+          inside += i >= 0 && i < in[k];
+        }
+        count *= inside;
+      }
+      m[h * out[1] + w] = 1.0f / (float)(count ? count : 1);
+    }
+  return pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 2, out, m);
+}
+
+static pb_status average(lifter* l, const pb_node* n) {
+  pb_s1_op op = new_op(n, PB_S1_FAVERAGE);
+  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_value in = l->out->values[op.x];
+  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
+  int64_t shape[4] = {in.shape[0], in.shape[1], 1, 1};
+  bool whole = pb__is(n, "GlobalAveragePool");
+  if (whole) {
+    op.window[0] = in.shape[2];
+    op.window[1] = in.shape[3];
+  } else {
+    pb__read_pair(n, "kernel_shape", op.window);
+    PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
+  }
+  bool padded = op.pad[0] || op.pad[1] || op.pad[2] || op.pad[3];
+  if (padded && !pb_node_int(n, "count_include_pad", 0))
+    op.m = window_factors(l, n, &op, in.shape + 2, shape + 2);
+  else
+    op.ma = 1.0f / (float)(op.window[0] * op.window[1]);
+  return finish(l, n->outputs[0], &op, 4, shape);
+}
+
+static pb_status clamp(lifter* l, const pb_node* n) {
+  pb_s1_op op = new_op(n, PB_S1_FCLAMP);
+  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(read_bounds(l, n, &op.lo, &op.hi));
+  pb_s1_value in = l->out->values[op.x];
+  return finish(l, n->outputs[0], &op, in.rank, in.shape);
+}
+
+static pb_status binary(lifter* l, const pb_node* n) {
+  static const struct {
+    const char* name;
+    pb_op op;
+  } ops[] = {{"Add", PB_OP_ADD}, {"Sub", PB_OP_SUB}, {"Mul", PB_OP_MUL},
+             {"Div", PB_OP_DIV}, {"Max", PB_OP_MAX}, {"Min", PB_OP_MIN}};
+  pb_s1_op op = new_op(n, PB_S1_FBINARY);
+  for (size_t k = 0; k < sizeof ops / sizeof *ops; ++k)
+    if (pb__is(n, ops[k].name)) op.binary = ops[k].op;
+  if (n->input_count != 2) return pb__refuse(l, n, "two operands", "another number of operands than two");
+  int side = pb__constant(l, n->inputs[0]) ? 1 : 0; // x is a value
+  const pb_const* c = pb__constant(l, n->inputs[1 - side]);
+  PB_TRY(value_of(l, n, n->inputs[side], &op.x));
+  if (c) {
+    if (c->type != PB_F32) return pb__refuse(l, n, NULL, "a constant that is not f32");
+    op.weights = (int)(c - l->consts->items);
+  } else {
+    PB_TRY(value_of(l, n, n->inputs[1 - side], &op.z));
+  }
+  op.swapped = side == 1;
+  pb_s1_value a = l->out->values[op.x];
+  int rank = c ? c->rank : l->out->values[op.z].rank;
+  const int64_t* shape = c ? c->shape : l->out->values[op.z].shape;
+  if (!c && rank > a.rank) { // the larger one gives the result's shape
+    int swap = op.x;
+    op.x = op.z;
+    op.z = swap;
+    op.swapped = !op.swapped;
+    a = l->out->values[op.x];
+    rank = l->out->values[op.z].rank;
+    shape = l->out->values[op.z].shape;
+  }
+  int64_t result[PB_GRAPH_RANK];
+  bool fits = rank <= a.rank;
+  for (int r = 0; r < a.rank; ++r) {
+    int64_t other = r - (a.rank - rank) >= 0 && fits ? shape[r - (a.rank - rank)] : 1;
+    fits = fits && (a.shape[r] == other || a.shape[r] == 1 || other == 1);
+    result[r] = other > a.shape[r] ? other : a.shape[r];
+  }
+  if (!fits) return pb__refuse(l, n, NULL, "shapes that do not fit, or a constant of more dims than the other operand");
+  return finish(l, n->outputs[0], &op, a.rank, result);
+}
+
+static pb_status reshape(lifter* l, const pb_node* n) {
+  int x, rank;
+  int64_t shape[PB_GRAPH_RANK];
+  PB_TRY(value_of(l, n, pb__input(n, 0), &x));
+  pb_s1_value in = l->out->values[x];
+  PB_TRY(pb__read_reshape(l, n, &in, shape, &rank));
+  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, rank, shape);
+  l->out->values[v].alias_of = in.alias_of >= 0 ? in.alias_of : x;
+  l->value_of[n->outputs[0]] = v;
+  return PB_OK;
+}
+
+static pb_status concat(lifter* l, const pb_node* n) {
+  int64_t shape[PB_GRAPH_RANK], axis = pb_node_int(n, "axis", 0);
+  int first;
+  PB_TRY(value_of(l, n, n->inputs[0], &first));
+  pb_s1_value in = l->out->values[first];
+  if (axis < 0) axis += in.rank;
+  if (axis < 0 || axis >= in.rank) return pb__refuse(l, n, NULL, "an axis that is not there");
+  memcpy(shape, in.shape, sizeof shape);
+  shape[axis] = 0;
+  for (int k = 0; k < n->input_count; ++k) {
+    int v;
+    PB_TRY(value_of(l, n, n->inputs[k], &v));
+    const pb_s1_value* part = &l->out->values[v];
+    bool fits = part->rank == in.rank && part->alias_of < 0;
+    for (int r = 0; fits && r < in.rank; ++r) fits = r == axis || part->shape[r] == in.shape[r];
+    if (!fits) return pb__refuse(l, n, NULL, "parts whose shapes do not fit, or that are reshaped");
+    shape[axis] += part->shape[axis];
+  }
+  int y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, in.rank, shape);
+  l->value_of[n->outputs[0]] = y;
+  pb_s1_op op = new_op(n, PB_S1_CONCAT);
+  op.axis = (int)axis;
+  op.y = y;
+  for (int k = 0; k < n->input_count; ++k) {
+    PB_TRY(value_of(l, n, n->inputs[k], &op.x));
+    pb__push_op(l, op);
+    op.offset += l->out->values[op.x].shape[axis];
+  }
+  return PB_OK;
+}
+
+static const struct {
+  const char* op;
+  pb_status (*lift)(lifter* l, const pb_node* n);
+} rows[] = {{"Conv", conv},       {"BatchNormalization", norm},
+            {"Gemm", gemm},       {"MatMul", matmul},
+            {"MaxPool", maxpool}, {"AveragePool", average},
+            {"Relu", clamp},      {"GlobalAveragePool", average},
+            {"Clip", clamp},      {"Add", binary},
+            {"Sub", binary},      {"Mul", binary},
+            {"Div", binary},      {"Max", binary},
+            {"Min", binary},      {"Flatten", reshape},
+            {"Reshape", reshape}, {"Identity", reshape},
+            {"Dropout", reshape}, {"Concat", concat}};
+
+pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) {
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
+    if (!pb__is(n, rows[k].op)) continue;
+    *known = true;
+    return rows[k].lift(l, n);
+  }
+  *known = false;
+  return PB_OK;
+}

@@ -1,0 +1,241 @@
+// Operators on f32 to nests.
+#include "core/s2/builder.h"
+
+#include <math.h>
+#include <string.h>
+
+static int clamped(pb_nest* n, const pb_s1_op* op, int v) {
+  if (isfinite(op->lo)) v = pb_nest_node(n, PB_OP_MAX, PB_F32, v, pb_nest_const(n, PB_F32, op->lo));
+  if (isfinite(op->hi)) v = pb_nest_node(n, PB_OP_MIN, PB_F32, v, pb_nest_const(n, PB_F32, op->hi));
+  return v;
+}
+
+static bool clamps(const pb_s1_op* op) { return isfinite(op->lo) || isfinite(op->hi); }
+
+// y = clamp(acc * m + bias), by channels (index 1, or the last one of a matrix).
+static void finish(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {
+  pb_nest n = pb__s2_start(op, "point");
+  int dims[PB_NEST_RANK];
+  pb__s2_walk(&n, &y, dims);
+  n.access[n.access_count++] = pb__s2_along(acc, dims);
+  int v = pb_nest_load(&n, 0);
+  if (op->kind == PB_S1_FAVERAGE && op->m < 0)
+    v = pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma));
+  if (op->m >= 0) {
+    pb_access m = pb__s2_on_const(b, op->m);
+    if (op->kind == PB_S1_FAVERAGE) { // [h, w]
+      pb__s2_move(&m, 0, dims[2], 1);
+      pb__s2_move(&m, 1, dims[3], 1);
+    } else {
+      pb__s2_move(&m, 0, dims[1], 1);
+    }
+    n.access[n.access_count++] = m;
+    v = pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_load(&n, n.access_count - 1));
+  }
+  if (op->bias >= 0) {
+    pb_access bias = pb__s2_on_const(b, op->bias);
+    pb__s2_move(&bias, 0, dims[1], 1);
+    n.access[n.access_count++] = bias;
+    v = pb_nest_node(&n, PB_OP_ADD, PB_F32, v, pb_nest_load(&n, n.access_count - 1));
+  }
+  clamped(&n, op, v);
+  n.access[n.access_count++] = pb__s2_along(y, dims);
+  pb__s2_print(b, &n);
+}
+
+static void multiply(builder* b, pb_nest* n, pb_access x, pb_access w, pb_access y) {
+  n->access[0] = x;
+  n->access[1] = w;
+  n->access[2] = y;
+  n->access_count = 3;
+  n->reduce = PB_ACC_ADD;
+  int a = pb_nest_load(n, 0);
+  pb_nest_node(n, PB_OP_MUL, PB_F32, a, pb_nest_load(n, 1));
+  pb__s2_print(b, n);
+}
+
+// Sums go to a tensor of their own when something follows, else straight to y.
+static pb_access sums(builder* b, const pb_s1_op* op, const pb_access* y, bool follows) {
+  pb_access acc = follows ? pb__s2_new_local(b, PB_F32, y->rank, y->shape) : *y;
+  pb__s2_init(b, op, &acc, 0);
+  return acc;
+}
+
+// acc[n, o, h, w] += x[n, c, h * s + r * d, w * s + q * d] * weights[o, c, r, q]; groups: c and o within one group.
+static void conv(builder* b, const pb_s1_op* op) {
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, 0), w = pb__s2_on_const(b, op->weights);
+  bool follows = op->bias >= 0 || clamps(op);
+  pb_access acc = sums(b, op, &y, follows);
+  pb_nest n = pb__s2_start(op, "reduce");
+  int64_t outs = y.shape[1] / op->groups, ins = w.shape[1];
+  bool grouped = op->groups > 1;
+  int batch = pb__s2_add_dim(&n, y.shape[0]), g = pb__s2_add_dim(&n, op->groups);
+  int o = grouped ? pb__s2_add_dim(&n, outs) : pb__s2_add_channels(&n, outs);
+  int h = pb__s2_add_dim(&n, y.shape[2]), v = pb__s2_add_dim(&n, y.shape[3]);
+  int c = grouped ? pb__s2_add_dim(&n, ins) : pb__s2_add_channels(&n, ins);
+  int r = pb__s2_add_dim(&n, op->window[0]), s = pb__s2_add_dim(&n, op->window[1]);
+  pb_access to = acc;
+  pb__s2_move(&x, 0, batch, 1);
+  pb__s2_move(&x, 1, g, ins);
+  pb__s2_move(&x, 1, c, 1);
+  pb__s2_move(&x, 2, h, op->stride[0]);
+  pb__s2_move(&x, 2, r, op->dilation[0]);
+  pb__s2_move(&x, 3, v, op->stride[1]);
+  pb__s2_move(&x, 3, s, op->dilation[1]);
+  pb__s2_move(&w, 0, g, outs);
+  pb__s2_move(&w, 0, o, 1);
+  pb__s2_move(&w, 1, c, 1);
+  pb__s2_move(&w, 2, r, 1);
+  pb__s2_move(&w, 3, s, 1);
+  pb__s2_move(&to, 0, batch, 1);
+  pb__s2_move(&to, 1, g, outs);
+  pb__s2_move(&to, 1, o, 1);
+  pb__s2_move(&to, 2, h, 1);
+  pb__s2_move(&to, 3, v, 1);
+  multiply(b, &n, x, w, to);
+  if (follows) finish(b, op, acc, y);
+}
+
+// acc[m, o] += x[m, k] * weights[o, k]; x may be a tensor of more dims: behind the first, k walks them in order.
+static void gemm(builder* b, const pb_s1_op* op) {
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)),
+            w = pb__s2_on_const(b, op->weights);
+  if (x.rank < 2 || x.shape[0] != y.shape[0]) x = pb__s2_on_value(b, op->x);
+  bool follows = op->bias >= 0 || clamps(op);
+  pb_access acc = sums(b, op, &y, follows);
+  pb_nest n = pb__s2_start(op, "reduce");
+  int m = pb__s2_add_dim(&n, y.shape[0]), o = pb__s2_add_channels(&n, y.shape[1]), dims[PB_NEST_RANK] = {0};
+  for (int r = 1; r < x.rank; ++r)
+    dims[r] = r == 1 ? pb__s2_add_channels(&n, x.shape[r]) : pb__s2_add_dim(&n, x.shape[r]);
+  int64_t stride = 1;
+  pb__s2_move(&x, 0, m, 1);
+  pb__s2_move(&w, 0, o, 1);
+  for (int r = x.rank - 1; r >= 1; --r) {
+    pb__s2_move(&x, r, dims[r], 1);
+    pb__s2_move(&w, 1, dims[r], stride);
+    stride *= x.shape[r];
+  }
+  pb_access to = acc;
+  pb__s2_move(&to, 0, m, 1);
+  pb__s2_move(&to, 1, o, 1);
+  multiply(b, &n, x, w, to);
+  if (follows) finish(b, op, acc, y);
+}
+
+static void matmul(builder* b, const pb_s1_op* op) {
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, op->x),
+            w = op->weights >= 0 ? pb__s2_on_const(b, op->weights) : pb__s2_on_value(b, op->z);
+  pb_access acc = sums(b, op, &y, clamps(op)), to = acc;
+  pb_nest n = pb__s2_start(op, "reduce");
+  for (int r = 0; r + 1 < y.rank; ++r) {
+    int d = pb__s2_add_dim(&n, y.shape[r]);
+    pb__s2_move(&x, r, d, 1);
+    pb__s2_move(&to, r, d, 1);
+    if (w.rank > 2 && r + 2 < y.rank) pb__s2_move(&w, r, d, 1);
+  }
+  int o = pb__s2_add_channels(&n, y.shape[y.rank - 1]), k = pb__s2_add_channels(&n, x.shape[x.rank - 1]);
+  pb__s2_move(&to, y.rank - 1, o, 1);
+  pb__s2_move(&w, w.rank - 1, o, 1);
+  pb__s2_move(&w, w.rank - 2, k, 1);
+  pb__s2_move(&x, x.rank - 1, k, 1);
+  multiply(b, &n, x, w, to);
+  if (clamps(op)) finish(b, op, acc, y);
+}
+
+static void pool(builder* b, const pb_s1_op* op) {
+  bool max = op->kind == PB_S1_FMAXPOOL, follows = !max || clamps(op);
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, max ? -INFINITY : 0);
+  pb_access acc = follows ? pb__s2_new_local(b, PB_F32, 4, y.shape) : y, to = acc;
+  pb__s2_init(b, op, &acc, max ? -INFINITY : 0);
+  pb_nest n = pb__s2_start(op, "reduce");
+  int batch = pb__s2_add_dim(&n, y.shape[0]), c = pb__s2_add_channels(&n, y.shape[1]);
+  int h = pb__s2_add_dim(&n, y.shape[2]), v = pb__s2_add_dim(&n, y.shape[3]);
+  int r = pb__s2_add_dim(&n, op->window[0]), s = pb__s2_add_dim(&n, op->window[1]);
+  pb__s2_move(&x, 0, batch, 1);
+  pb__s2_move(&x, 1, c, 1);
+  pb__s2_move(&x, 2, h, op->stride[0]);
+  pb__s2_move(&x, 2, r, op->dilation[0]);
+  pb__s2_move(&x, 3, v, op->stride[1]);
+  pb__s2_move(&x, 3, s, op->dilation[1]);
+  pb__s2_move(&to, 0, batch, 1);
+  pb__s2_move(&to, 1, c, 1);
+  pb__s2_move(&to, 2, h, 1);
+  pb__s2_move(&to, 3, v, 1);
+  n.access[0] = x;
+  n.access[1] = to;
+  n.access_count = 2;
+  n.reduce = max ? PB_ACC_MAX : PB_ACC_ADD;
+  pb_nest_load(&n, 0);
+  pb__s2_print(b, &n);
+  if (follows) finish(b, op, acc, y);
+}
+
+// An operand along the result's dims, its own dims to the right; extents of 1 stand still.
+static pb_access broadcast(pb_access operand, const pb_access* y, const int* dims) {
+  for (int r = 0; r < operand.rank; ++r)
+    if (operand.shape[r] > 1) pb__s2_move(&operand, r, dims[r + y->rank - operand.rank], 1);
+  return operand;
+}
+
+static void pointwise(builder* b, const pb_s1_op* op) {
+  pb_access y = pb__s2_on_value(b, op->y);
+  pb_nest n = pb__s2_start(op, op->kind == PB_S1_COPY ? "copy" : "point");
+  int dims[PB_NEST_RANK];
+  pb__s2_walk(&n, &y, dims);
+  int base = pb__s2_base_of(b, op->x);
+  pb_access x = pb__s2_on_value(b, base);
+  bool alias = base != op->x;
+  n.access[n.access_count++] = alias ? pb__s2_along_flat(x, &y, dims) : broadcast(x, &y, dims);
+  int v = pb_nest_load(&n, 0);
+  if (op->kind == PB_S1_FBINARY) {
+    pb_access z = op->weights >= 0 ? pb__s2_on_const(b, op->weights) : pb__s2_on_value(b, op->z);
+    if (op->weights < 0 && pb__s2_base_of(b, op->z) != op->z)
+      n.access[n.access_count++] = pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), &y, dims);
+    else
+      n.access[n.access_count++] = broadcast(z, &y, dims);
+    int w = pb_nest_load(&n, 1);
+    v = op->swapped ? pb_nest_node(&n, op->binary, PB_F32, w, v) : pb_nest_node(&n, op->binary, PB_F32, v, w);
+  }
+  clamped(&n, op, v);
+  n.access[n.access_count++] = pb__s2_along(y, dims);
+  pb__s2_print(b, &n);
+}
+
+static void concat(builder* b, const pb_s1_op* op) {
+  pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
+  pb_nest n = pb__s2_start(op, "copy");
+  int dims[PB_NEST_RANK];
+  pb__s2_walk(&n, &x, dims);
+  n.access[0] = pb__s2_along(x, dims);
+  n.access[1] = pb__s2_along(y, dims);
+  n.access[1].index[op->axis].cst = op->offset;
+  n.access_count = 2;
+  pb_nest_load(&n, 0);
+  pb__s2_print(b, &n);
+}
+
+void pb__s2_float(builder* b, const pb_s1_op* op) {
+  switch (op->kind) {
+  case PB_S1_FCONV:
+    if (b->program->values[op->y].rank == 2)
+      gemm(b, op);
+    else
+      conv(b, op);
+    break;
+  case PB_S1_FMATMUL:
+    matmul(b, op);
+    break;
+  case PB_S1_FMAXPOOL:
+  case PB_S1_FAVERAGE:
+    pool(b, op);
+    break;
+  case PB_S1_FSCALE:
+    finish(b, op, pb__s2_on_value(b, op->x), pb__s2_on_value(b, op->y));
+    break;
+  case PB_S1_CONCAT:
+    concat(b, op);
+    break;
+  default:
+    pointwise(b, op);
+  }
+}

@@ -1,0 +1,39 @@
+// Inside stage S2: what the files that print nests share.
+#ifndef PB_S2_BUILDER_H
+#define PB_S2_BUILDER_H
+
+#include "core/poly/nest.h"
+#include "core/s2/s2.h"
+
+typedef struct builder {
+  const pb_s1* program;
+  const pb_consts* consts;
+  pb_arena arena;
+  pb_text allocs, nests;
+  bool* used_const;
+  int serial, extra;
+} builder;
+
+int pb__s2_base_of(const builder* b, int v); // the value whose elements v shares
+pb_access pb__s2_on_value(builder* b, int v);
+pb_access pb__s2_on_const(builder* b, int id);
+pb_access pb__s2_new_local(builder* b, pb_type type, int rank, const int64_t* shape);
+void pb__s2_print(builder* b, pb_nest* nest);
+// A dim of the nest whatever its extent: channels keep theirs, since a later layout may pad them to whole lanes.
+int pb__s2_add_channels(pb_nest* nest, int64_t extent);
+// A dim of the nest, unless it is 1 long: then -1 and every index that it moves stays 0.
+int pb__s2_add_dim(pb_nest* nest, int64_t extent);
+void pb__s2_move(pb_access* access, int rank, int dim, int64_t coef);
+pb_nest pb__s2_start(const pb_s1_op* op, const char* part);
+// x with `value` around it in h and w. Without pads it is x itself.
+pb_access pb__s2_padded(builder* b, const pb_s1_op* op, double value);
+// The element-by-element walk over a value: one dim for each index. `dims[r]`: -1 where the extent is 1.
+void pb__s2_walk(pb_nest* nest, const pb_access* shape, int* dims);
+pb_access pb__s2_along(pb_access access, const int* dims);
+// `access` walked in the order of another shape of the same elements.
+pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims);
+void pb__s2_init(builder* b, const pb_s1_op* op, const pb_access* acc, double value);
+
+void pb__s2_float(builder* b, const pb_s1_op* op); // build_float.c
+
+#endif
