@@ -344,21 +344,33 @@ static void sum(tile* t, int d, int indent) {
 
 // ---- the tile ----
 
-static void add_points(tile* t, int d, int64_t* offset) {
+// Points in the order in which their products are written: rows outermost, so that the vectors of w, which all rows
+// share, stay in registers and each element of x is needed for a short while only.
+static void add_points(tile* t, const int* dims, int count, int64_t* offset) {
   const pb_vemit* e = t->e;
-  while (d < e->k->main.nest->dim_count && !pb_vplan_is_spatial(e->k, d)) ++d;
-  if (d == e->k->main.nest->dim_count) {
+  if (!count) {
     memcpy(t->offset[t->points++], offset, sizeof t->offset[0]);
     return;
   }
+  int d = dims[0];
   int64_t step = d == e->k->lane_dim ? e->k->lanes : 1;
   for (int64_t n = 0; n < e->size[d] && t->points < MAX_POINTS; ++n) {
     offset[d] = n * step;
     // A short last vector is a whole one that begins earlier and makes some elements once more.
     if (e->short_lanes[d] && n == e->size[d] - 1) offset[d] -= e->k->lanes - e->short_lanes[d];
-    add_points(t, d + 1, offset);
+    add_points(t, dims + 1, count - 1, offset);
   }
   offset[d] = 0;
+}
+
+static void make_points(tile* t) {
+  const pb_vkernel* k = t->e->k;
+  int dims[PB_NEST_DIMS], count = 0;
+  int64_t offset[PB_NEST_DIMS] = {0};
+  for (int columns = 0; columns < 2; ++columns)
+    for (int d = 0; d < k->main.nest->dim_count; ++d)
+      if (pb_vplan_is_spatial(k, d) && pb_vplan_is_column(k, d) == columns) dims[count++] = d;
+  add_points(t, dims, count, offset);
 }
 
 // Sums so far, where the result will be.
@@ -424,8 +436,8 @@ void pb_vemit_tile(pb_vemit* e, int indent) {
   tile* t = calloc(1, sizeof *t);
   if (!t) abort();
   t->e = e;
-  int64_t offset[PB_NEST_DIMS] = {0}, blocks = e->plan->sum_blocks;
-  add_points(t, 0, offset);
+  int64_t blocks = e->plan->sum_blocks;
+  make_points(t);
   e->load_count = 0;
   if (e->k->main.nest->reduce == PB_SET) {
     for (int p = 0; p < t->points; ++p) evaluate(t, &e->k->main, p, NULL, NULL, t->acc[p], indent);

@@ -117,21 +117,13 @@ static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   if (least > step) step = least;
   int64_t tail = 0, edges = 6; // finding the tile
   for (int t = 0; t < k->tail_count; ++t) tail += k->tails[t].nest->expr_count;
-  // In sixteenths: the average tile is a little smaller than the largest.
-  int64_t tiles = spatial_tiles(k, plan, false) * spatial_tiles(k, plan, true), work = 16;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    if (!pb_vplan_is_spatial(k, d)) continue;
-    pb_vtiles t = pb_vplan_tiles(k, plan, d);
-    work = work * pb_vplan_steps(k, d) / (t.count * t.size);
-    if (work < 1) work = 1;
-  }
-  if (step == products) step = step * work / 16 > 0 ? step * work / 16 : 1;
-  return tiles * (step * steps + points * (tail + 2) * work / 16 + edges);
+  // The average tile is a little smaller than the largest.
+  int64_t tiles = spatial_tiles(k, plan, false) * spatial_tiles(k, plan, true), all = 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (pb_vplan_is_spatial(k, d)) all *= pb_vplan_steps(k, d);
+  int64_t finish = all * (tail + 2) + tiles * edges;
+  return step == products ? all * one * steps + finish : tiles * step * steps + finish;
 }
-
-typedef struct traffic {
-  int64_t cycles, x, w, y;
-} traffic;
 
 static int64_t access_bytes(const pb_vkernel* k, int a) {
   int64_t elements = 1;
@@ -150,19 +142,12 @@ static int64_t traffic_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   int64_t rows = spatial_tiles(k, plan, false), columns = spatial_tiles(k, plan, true), blocks = plan->sum_blocks;
   int64_t x_part = x / plan->row_chunks / blocks, w_part = w / plan->column_chunks / blocks;
   int64_t x_tile = x / rows / blocks, w_tile = w / columns / blocks;
-  int64_t rows_in = (rows + plan->row_chunks - 1) / plan->row_chunks;
-  int64_t columns_in = (columns + plan->column_chunks - 1) / plan->column_chunks;
-  int64_t cycles = 0;
-  // The tile that stands still is read again at every turn of the inner loop, the others once a turn of the outer one.
-  if (plan->columns_inside) {
-    cycles += x * plan->column_chunks / rate_of(f, x) + x * columns / rate_of(f, x_tile);
-    cycles += w * plan->row_chunks / rate_of(f, w) + w * rows / rate_of(f, w_part);
-    (void)rows_in;
-  } else {
-    cycles += w * plan->row_chunks / rate_of(f, w) + w * rows / rate_of(f, w_tile);
-    cycles += x * plan->column_chunks / rate_of(f, x) + x * columns / rate_of(f, x_part);
-    (void)columns_in;
-  }
+  int64_t cycles = x * plan->column_chunks / rate_of(f, x) + w * plan->row_chunks / rate_of(f, w);
+  // From the second turn on: the tile that stands still while the inner loop runs is near, the others come back once a
+  // turn of the outer loop.
+  int64_t x_again = x * (columns - plan->column_chunks), w_again = w * (rows - plan->row_chunks);
+  cycles += x_again / rate_of(f, plan->columns_inside ? x_tile : x_part);
+  cycles += w_again / rate_of(f, plan->columns_inside ? w_part : w_tile);
   int64_t y = 1;
   for (int d = 0; d < nest->dim_count; ++d)
     if (!k->is_sum[d]) y *= nest->extent[d];
