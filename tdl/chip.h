@@ -124,6 +124,8 @@ typedef struct pb_function {
 typedef struct pb_chip {
   const char* name;
   const char* variant; // "" = default
+  int variant_count;
+  const char** variants; // that the description lists
   const char* summary;
   const char* features; // control by threads: comma-separated, for the code generator
   const char* file;
@@ -148,7 +150,8 @@ pb_status pb_chip_read(const char* path, const char* variant, pb_diag* diag, pb_
 // The same from tblgen's JSON. `path` is for diagnostics.
 pb_status pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag,
                             pb_chip** chip) PB_MUST_CHECK;
-// Finds NAME[:VARIANT] or FILE.td among the in-tree targets, `target_dir` (may be NULL) and PB_TARGET_PATH.
+// Finds NAME[:VARIANT] or FILE.td among the in-tree targets, `target_dir` (may be NULL) and PB_TARGET_PATH. A NAME alone
+// whose chip names features and variants means the last variant listed whose features this processor has.
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
 void pb_chip_free(pb_chip* chip);
 

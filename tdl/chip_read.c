@@ -115,8 +115,11 @@ static void read_chip_record(reader* r) {
   if (schema != 1) fault(&rec, 3021, "this pb reads schema 1", "written for schema %lld", (long long)schema);
   json_t* variants = json_object_get(rec.json, "Variants");
   bool known = c->variant[0] == 0;
-  for (size_t k = 0; k < json_array_size(variants); ++k)
+  c->variants = PB_NEW_ARRAY(&c->arena, const char*, json_array_size(variants) + 1);
+  for (size_t k = 0; k < json_array_size(variants); ++k) {
+    c->variants[c->variant_count++] = keep(r, text_of(json_array_get(variants, k)));
     known |= !strcmp(text_of(json_array_get(variants, k)), c->variant);
+  }
   if (!known) fault(&rec, 3022, "list it in Variants", "has no variant '%s'", c->variant);
 }
 

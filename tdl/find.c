@@ -1,4 +1,5 @@
 // Where descriptions are found, and what identifies one.
+#include "core/base/processor.h"
 #include "core/base/sha256.h"
 #include "tdl/check.h"
 
@@ -30,6 +31,29 @@ static bool locate(const char* name, const char* target_dir, char* path, size_t 
   return in_folder(PB_TARGETS_DIR, name, path, size);
 }
 
+// Variants go from the least demanding to the most. Replaces *chip.
+static pb_status choose_variant(const char* path, pb_diag* diag, pb_chip** chip) {
+  pb_chip* plain = *chip;
+  char missing[64] = "";
+  if (plain->control != PB_CONTROL_THREADS || !plain->features[0] || !plain->variant_count) return PB_OK;
+  for (int v = plain->variant_count - 1; v >= 0; --v) {
+    pb_chip* variant;
+    pb_status status = pb_chip_read(path, plain->variants[v], diag, &variant);
+    if (status == PB_OK && !pb_processor_has(variant->features, missing, sizeof missing)) {
+      pb_chip_free(variant);
+      continue;
+    }
+    pb_chip_free(plain);
+    *chip = status == PB_OK ? variant : NULL;
+    return status;
+  }
+  pb_status status = pb_error(diag, (pb_place){.file = path}, 1013, "name a variant to compile for another machine",
+                              "this processor lacks '%s', which every variant of '%s' needs", missing, plain->name);
+  pb_chip_free(plain);
+  *chip = NULL;
+  return status;
+}
+
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) {
   size_t n = strlen(spec);
   if (n > 3 && !strcmp(spec + n - 3, ".td")) return pb_chip_read(spec, "", diag, chip);
@@ -39,7 +63,8 @@ pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, 
   if (!name[0] || strchr(name, '/') || !locate(name, target_dir, path, sizeof path))
     return pb_error(diag, (pb_place){0}, 1010, "a target's name, NAME:VARIANT, or a description FILE.td",
                     "there is no target '%s'", spec);
-  return pb_chip_read(path, colon ? colon + 1 : "", diag, chip);
+  PB_TRY(pb_chip_read(path, colon ? colon + 1 : "", diag, chip));
+  return colon ? PB_OK : choose_variant(path, diag, chip);
 }
 
 // The text without the places of its records, so that a comment added to a description changes nothing.

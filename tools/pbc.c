@@ -134,6 +134,8 @@ int main(int argc, char** argv) {
   for (int k = 0; time_passes && k < compiled.timing_count; ++k)
     fprintf(stderr, "%-10s %8.3f s\n", compiled.timings[k].name, compiled.timings[k].seconds);
   int rc = status == PB_OK ? 0 : 1;
+  if (!rc && compiled.engine && !strchr(o.target, '.') && strcmp(compiled.engine->target, o.target))
+    fprintf(stderr, "pbc: target '%s' is '%s' on this machine\n", o.target, compiled.engine->target);
   if (!rc && compiled.text)
     rc = write_text(out, compiled.text);
   else if (!rc && pb_engine_write(compiled.engine, out, &diag) != PB_OK)

@@ -1,5 +1,6 @@
 // Kernels of machine code: the engine's shared object goes to an anonymous file and is opened from there.
 #define _GNU_SOURCE
+#include "core/base/processor.h"
 #include "core/runtime/rt.h"
 
 #include <dlfcn.h>
@@ -64,7 +65,7 @@ pb_status pb__native_open(pb_rt* rt, pb_diag* diag) {
   char missing[64];
   if (rt->flags & PB_LOAD_NO_NATIVE)
     return pb_error(diag, place, 5020, NULL, "the engine holds machine code, which is not allowed here");
-  if (!pb__cpu_has(rt->engine->features ? rt->engine->features : "", missing, sizeof missing))
+  if (!pb_processor_has(rt->engine->features ? rt->engine->features : "", missing, sizeof missing))
     return pb_error(diag, place, 5021, "compile for a target that this processor has",
                     "this processor lacks '%s'; the engine is for '%s'", missing, rt->engine->target);
   request_register_files();

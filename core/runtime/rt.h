@@ -75,7 +75,4 @@ const pb_device_ops* pb__device_named(const char* name, const pb_chip* chip);
 // Opens the shared library of the chip's RTL.
 pb_status pb__device_library(pb_rt* rt, pb_diag* diag, void** library, const pb_device_ops** ops) PB_MUST_CHECK;
 
-// Whether this processor has the features of a list "a,b,c"; else `missing` is the first that it lacks.
-bool pb__cpu_has(const char* features, char* missing, int size);
-
 #endif

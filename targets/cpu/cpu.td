@@ -1,6 +1,6 @@
 //===- cpu.td - x86-64 processors, controlled by threads -------------------===//
 //
-// Code is generated through LLVM. Variants say what a machine must have; an engine is refused on one that lacks it.
+// Code is generated through LLVM. `cpu` alone means the last variant that the machine has. Variants say what a machine must have; an engine is refused on one that lacks it.
 // The register file and the caches set tiles and blocks; the instructions set lanes.
 //===----------------------------------------------------------------------===//
 include "pb.td"

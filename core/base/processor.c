@@ -1,6 +1,6 @@
 // What this processor can do, by the operating system's list, so that no instruction set is named here. Spellings
 // differ between compilers and kernels only in punctuation.
-#include "core/runtime/rt.h"
+#include "core/base/processor.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static char* system_list(void) {
   return NULL;
 }
 
-bool pb__cpu_has(const char* features, char* missing, int size) {
+bool pb_processor_has(const char* features, char* missing, int size) {
   char* list = *features ? system_list() : NULL;
   bool all = true;
   for (const char* at = features; *at && all;) {
