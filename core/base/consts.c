@@ -1,18 +1,127 @@
+#define _DEFAULT_SOURCE
 #include "core/base/consts.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-int pb_consts_add(pb_consts* consts, const char* name, pb_type type, int rank, const int64_t* shape, const void* data) {
-  pb_const item = {.name = pb_strdup(&consts->arena, name ? name : ""), .type = type, .rank = rank, .data = data};
-  item.bytes = (uint64_t)(pb_type_bits(type) + 7) / 8;
+static size_t element_size(const pb_const* item) { return (size_t)(pb_type_bits(item->type) + 7) / 8; }
+
+static int add(pb_consts* consts, pb_const item, const char* name, int rank, const int64_t* shape) {
+  item.name = pb_strdup(&consts->arena, name ? name : "");
+  item.rank = rank;
+  item.bytes = element_size(&item);
   for (int r = 0; r < rank; ++r) item.bytes *= (uint64_t)(item.shape[r] = shape[r]);
   PB_PUSH(consts->items, consts->count, consts->capacity, item);
   return (int)consts->count - 1;
 }
 
+int pb_consts_add(pb_consts* consts, const char* name, pb_type type, int rank, const int64_t* shape, const void* data) {
+  return add(consts, (pb_const){.type = type, .data = data}, name, rank, shape);
+}
+
+int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int64_t* shape, const pb_pack* pack) {
+  pb_pack* kept = PB_NEW(&consts->arena, pb_pack);
+  *kept = *pack;
+  return add(consts, (pb_const){.type = consts->items[pack->source].type, .pack = kept}, name, rank, shape);
+}
+
 void pb_consts_free(pb_consts* consts) {
+  for (size_t k = 0; k < consts->count; ++k) free(consts->items[k].made);
   free(consts->items);
   pb_arena_free(&consts->arena);
   *consts = (pb_consts){0};
+}
+
+typedef struct packer {
+  const pb_pack* pack;
+  const char* from;
+  char* to;
+  size_t size;
+  int64_t value[PB_PACK_AXES];
+} packer;
+
+// The innermost dim: a run of elements, zeros behind the axis's end. The other axes are inside.
+static void pack_run(packer* p, int64_t offset) {
+  int d = p->pack->dim_count - 1, axis = p->pack->dims[d].axis;
+  int64_t n = p->pack->dims[d].extent, scale = p->pack->dims[d].scale, step = scale * p->pack->stride[axis];
+  int64_t room = p->pack->extent[axis] - p->value[axis], inside = room <= 0 ? 0 : (room + scale - 1) / scale;
+  if (inside > n) inside = n;
+  const char* from = p->from + offset * (int64_t)p->size;
+  if (p->size == 4)
+    for (int64_t k = 0; k < inside; ++k) memcpy(p->to + k * 4, from + k * step * 4, 4);
+  else if (p->size == 1)
+    for (int64_t k = 0; k < inside; ++k) p->to[k] = from[k * step];
+  else
+    for (int64_t k = 0; k < inside; ++k)
+      memcpy(p->to + (size_t)k * p->size, from + k * step * (int64_t)p->size, p->size);
+  memset(p->to + (size_t)inside * p->size, 0, (size_t)(n - inside) * p->size);
+  p->to += (size_t)n * p->size;
+}
+
+static void pack_dim(packer* p, int d, int64_t offset, bool outside) {
+  const pb_pack* pack = p->pack;
+  int axis = pack->dims[d].axis;
+  if (d == pack->dim_count - 1) {
+    for (int a = 0; a < PB_PACK_AXES && !outside; ++a) outside = p->value[a] >= pack->extent[a] && a != axis;
+    if (!outside) {
+      pack_run(p, offset);
+      return;
+    }
+    memset(p->to, 0, (size_t)pack->dims[d].extent * p->size);
+    p->to += (size_t)pack->dims[d].extent * p->size;
+    return;
+  }
+  for (int64_t k = 0; k < pack->dims[d].extent; ++k) {
+    pack_dim(p, d + 1, offset, outside);
+    p->value[axis] += pack->dims[d].scale;
+    offset += pack->dims[d].scale * pack->stride[axis];
+  }
+  p->value[axis] -= pack->dims[d].extent * pack->dims[d].scale;
+}
+
+// The pages of a file that were read for this once: the file still has them.
+static void release(const pb_const* source) {
+  if (!source->mapped) return;
+  uintptr_t page = 4096, first = ((uintptr_t)source->data + page - 1) & ~(page - 1);
+  uintptr_t last = ((uintptr_t)source->data + source->bytes) & ~(page - 1);
+  if (last > first) (void)madvise((void*)first, last - first, MADV_DONTNEED);
+}
+
+void pb_const_write(const pb_consts* consts, int id, void* to) {
+  const pb_const* item = &consts->items[id];
+  const void* data = item->made ? item->made : item->data;
+  if (data) {
+    memcpy(to, data, item->bytes);
+    if (!item->made) release(item);
+    return;
+  }
+  const pb_const* source = &consts->items[item->pack->source];
+  char* scratch = NULL; // of a pack of a pack
+  const void* from = source->data ? source->data : source->made;
+  if (!from) {
+    scratch = malloc(source->bytes + 1);
+    if (!scratch) abort();
+    pb_const_write(consts, item->pack->source, scratch);
+    from = scratch;
+  }
+  packer p = {.pack = item->pack, .from = from, .to = to, .size = element_size(item)};
+  if (item->pack->dim_count)
+    pack_dim(&p, 0, item->pack->base, false);
+  else
+    memcpy(to, p.from + item->pack->base * (int64_t)p.size, p.size);
+  free(scratch);
+  release(source);
+}
+
+const void* pb_const_data(pb_consts* consts, int id) {
+  pb_const* item = &consts->items[id];
+  if (item->data && (uintptr_t)item->data % element_size(item) == 0) return item->data;
+  if (!item->made) {
+    void* made = malloc(item->bytes + 1);
+    if (!made) abort();
+    pb_const_write(consts, id, made);
+    consts->items[id].made = made;
+  }
+  return consts->items[id].made;
 }

@@ -5,14 +5,35 @@
 #include "core/base/arena.h"
 #include "core/base/expr.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+enum { PB_PACK_DIMS = 8, PB_PACK_AXES = 10 };
+
+// Another order of a constant's elements, made when it is needed. Element (p0, p1, ...) lies at axis values
+// a = sum of p * scale over the dims that walk the axis; it is source[base + sum a * stride], or 0 where an axis is
+// past its extent.
+typedef struct pb_pack {
+  int source; // id
+  int64_t base;
+  int dim_count;
+  struct {
+    int64_t extent, scale;
+    int axis;
+  } dims[PB_PACK_DIMS];
+  int64_t stride[PB_PACK_AXES], extent[PB_PACK_AXES]; // by axis
+} pb_pack;
 
 typedef struct pb_const {
   const char* name;
   pb_type type;
   int rank;
   int64_t shape[8];
-  const void* data; // row-major, dense; may point into the mapped model
+  const void* data;    // row-major, dense; large ones may point into the mapped model, aligned or not.
+                       // NULL: `pack` says how to make it
+  const pb_pack* pack; // NULL: none
+  void* made;          // what pb_const_data made of it
+  bool mapped;         // the data is a file's: its pages come back when they are read again
   uint64_t bytes;
 } pb_const;
 
@@ -24,6 +45,13 @@ typedef struct pb_consts {
 
 // Appends and returns the id. `data` must outlive the table (or come from its arena).
 int pb_consts_add(pb_consts* consts, const char* name, pb_type type, int rank, const int64_t* shape, const void* data);
+// Appends another order of a constant. dims and shape have the same number of elements.
+int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int64_t* shape, const pb_pack* pack);
 void pb_consts_free(pb_consts* consts);
+
+// The elements; made once and kept when the constant is a pack. Owned by the table.
+const void* pb_const_data(pb_consts* consts, int id);
+// Writes the elements to `to`, which has room for the constant's bytes; nothing is kept.
+void pb_const_write(const pb_consts* consts, int id, void* to);
 
 #endif

@@ -31,9 +31,9 @@ typedef enum pb_op {
   PB_OP_MUL,
   PB_OP_DIV,
   PB_OP_MAX,
-  PB_OP_MIN,     // floats: a number wins over NaN; -0 < +0
-  PB_OP_SEXT,    // to i32
-  PB_OP_ZEXT,    // to i32, the bits taken as an unsigned number
+  PB_OP_MIN,  // floats: a number wins over NaN; -0 < +0
+  PB_OP_SEXT, // to i32
+  PB_OP_ZEXT, // to i32, the bits taken as an unsigned number
   PB_OP_XOR,
   PB_OP_SITOFP,  // to f32
   PB_OP_FPTOSI8, // integral f32 in [-128, 127] to i8

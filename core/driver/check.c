@@ -70,7 +70,7 @@ static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_r
     if (own[k])
       buffers[k] = input_buffer(&shape, &seed);
     else
-      buffers[k] = (void*)(uintptr_t)unit->consts->items[mlirIntegerAttrGetValueInt(id)].data;
+      buffers[k] = (void*)(uintptr_t)pb_const_data(unit->consts, (int)mlirIntegerAttrGetValueInt(id));
   }
   pb_status status = pb_ir_execute(module, "main", buffers, count, unit->diag);
   *results = (pb_results){0};

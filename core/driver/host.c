@@ -166,7 +166,7 @@ static void place_constants(host* h) {
         if (!used[id]) {
           used[id] = true;
           offset[id] = e->const_bytes;
-          if (pass) memcpy(e->consts + offset[id], consts->items[id].data, consts->items[id].bytes);
+          if (pass) pb_const_write(consts, (int)id, e->consts + offset[id]);
           e->const_bytes += padded(consts->items[id].bytes);
         }
       }

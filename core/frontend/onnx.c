@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 enum { MAX_NODES = 1 << 20, MAX_TENSORS = 1 << 21, MAX_ELEMENTS_LOG2 = 40 };
+enum { MAX_COPY = 1 << 16 }; // bytes of a constant up to which it is brought to an aligned place
 
 typedef struct loader {
   pb_graph* graph;
@@ -145,11 +146,12 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
       if (f.number == 4 || f.number == 5 || f.number == 7) typed_values(&f, type, own, size, (size_t)elements, &filled);
     if (filled != (size_t)elements) return refuse(l, *name, "a tensor whose data are not as long as its shape says");
     data = own;
-  } else if ((uintptr_t)data % size) { // fields are packed without padding
+  } else if ((uintptr_t)data % size && bytes <= MAX_COPY) { // fields are packed without padding
     void* own = pb_alloc(&l->graph->arena, bytes + 1);
     data = memcpy(own, data, bytes);
   }
   *id = pb_consts_add(l->consts, *name, type, rank, shape, data);
+  l->consts->items[*id].mapped = raw.at && data == raw.at;
   return PB_OK;
 }
 

@@ -99,9 +99,10 @@ static pb_status fold_norm(lifter* l, const pb_node* norm, pb_s1_op* op, int64_t
   PB_TRY(read_norm(l, norm, outputs, scale, shift));
   pb_const w = l->consts->items[op->weights];
   int64_t each = (int64_t)w.bytes / 4 / outputs;
+  const float* from = pb_const_data(l->consts, op->weights);
   float* folded = pb_alloc(&l->consts->arena, w.bytes);
   for (int64_t o = 0; o < outputs; ++o)
-    for (int64_t k = 0; k < each; ++k) folded[o * each + k] = ((const float*)w.data)[o * each + k] * scale[o];
+    for (int64_t k = 0; k < each; ++k) folded[o * each + k] = from[o * each + k] * scale[o];
   if (op->bias >= 0)
     for (int64_t o = 0; o < outputs; ++o) shift[o] += ((const float*)l->consts->items[op->bias].data)[o] * scale[o];
   op->weights = pb_consts_add(l->consts, w.name, PB_F32, w.rank, w.shape, folded);
@@ -153,12 +154,14 @@ static pb_status norm(lifter* l, const pb_node* n) {
 
 // Constant weights [k, n] as [n, k].
 static int turned(lifter* l, const pb_const* from) {
-  pb_const w = *from;
-  int64_t k = w.shape[0], n = w.shape[1], shape[2] = {n, k};
-  float* data = pb_alloc(&l->consts->arena, w.bytes);
-  for (int64_t i = 0; i < k; ++i)
-    for (int64_t j = 0; j < n; ++j) data[j * k + i] = ((const float*)w.data)[i * n + j];
-  return pb_consts_add(l->consts, w.name, PB_F32, 2, shape, data);
+  int64_t k = from->shape[0], n = from->shape[1], shape[2] = {n, k};
+  pb_pack pack = {.source = (int)(from - l->consts->items), .dim_count = 2, .stride = {1, n}, .extent = {n, k}};
+  pack.dims[0].extent = n;
+  pack.dims[0].scale = pack.dims[1].scale = 1;
+  pack.dims[1].extent = k;
+  pack.dims[1].axis = 1;
+  for (int a = 2; a < PB_PACK_AXES; ++a) pack.extent[a] = INT64_MAX;
+  return pb_consts_add_pack(l->consts, from->name, 2, shape, &pack);
 }
 
 static pb_status gemm(lifter* l, const pb_node* n) {

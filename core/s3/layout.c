@@ -415,8 +415,9 @@ static int pad_k(layouter* l, int id, int64_t blocks, int64_t k, int64_t padded)
   pb_const from = l->unit->consts->items[id];
   size_t size = (size_t)pb_type_bits(from.type) / 8, row = (size_t)l->lanes * size;
   char* data = pb_alloc(&l->unit->consts->arena, (size_t)(blocks * padded) * row);
+  const char* source = pb_const_data(l->unit->consts, id);
   for (int64_t b = 0; b < blocks; ++b)
-    memcpy(data + (size_t)(b * padded) * row, (const char*)from.data + (size_t)(b * k) * row, (size_t)k * row);
+    memcpy(data + (size_t)(b * padded) * row, source + (size_t)(b * k) * row, (size_t)k * row);
   int64_t shape[3] = {blocks, padded, l->lanes};
   return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
 }
@@ -576,14 +577,15 @@ static int depthwise_dim(const pb_nest* nest, const pb_roles* roles) {
 // the diagonal of its block.
 static int pack_diagonal(layouter* l, int n, const pb_roles* roles, int channel, int64_t window) {
   const pb_nest* nest = &l->program.nests[n];
-  pb_const from = l->unit->consts->items[l->program.values[l->program.value_of[n][roles->w]].const_id];
+  int id = l->program.values[l->program.value_of[n][roles->w]].const_id;
+  pb_const from = l->unit->consts->items[id];
+  const char* source = pb_const_data(l->unit->consts, id);
   int64_t blocks = blocks_of(l, nest->extent[channel]), shape[3] = {blocks, window * l->lanes, l->lanes};
   char* data = pb_alloc(&l->unit->consts->arena, (size_t)(blocks * window * l->lanes * l->lanes));
   for (int64_t c = 0; c < nest->extent[channel]; ++c)
     for (int64_t k = 0; k < window; ++k) {
       int64_t lane = c % l->lanes;
-      data[((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane] =
-          ((const char*)from.data)[c * window + k];
+      data[((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane] = source[c * window + k];
     }
   return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
 }

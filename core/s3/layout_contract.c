@@ -186,7 +186,7 @@ static int correction(contract* c, int weights) {
   int64_t half = (int64_t)1 << (pb_type_bits(w.type) - 1), lanes = c->l->lanes, group = c->insn.group;
   int64_t blocks = w.shape[w.rank - 4], steps = w.shape[w.rank - 3], shape[2] = {blocks, lanes};
   int32_t* sums = pb_alloc(&consts->arena, (size_t)(blocks * lanes) * sizeof *sums);
-  const int8_t* at = w.data;
+  const int8_t* at = pb_const_data(consts, weights);
   for (int64_t b = 0; b < blocks; ++b)
     for (int64_t k = 0; k < steps; ++k)
       for (int64_t lane = 0; lane < lanes; ++lane)
