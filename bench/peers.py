@@ -1,0 +1,136 @@
+"""Peers of the CPU benches: matrix products by libraries through ctypes, whole models by their run-times.
+
+Every peer runs in a process of its own (`python bench/peers.py PEER ARGS...`), whose thread count is set before it
+starts, and prints the median seconds of its repeats. The caller interleaves them.
+"""
+
+import ctypes
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PREFIX = sys.prefix
+
+
+def library(pattern):
+    found = sorted(glob.glob(os.path.join(PREFIX, pattern), recursive=True))
+    if not found:
+        raise SystemExit(f"peers: nothing matches {pattern}; run bench/setup")
+    return ctypes.CDLL(found[0], mode=ctypes.RTLD_GLOBAL)
+
+
+def median(call, repeats):
+    for _ in range(3):
+        call()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[len(times) // 2]
+
+
+def pointer(array):
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+def sgemm(peer, threads, m, k, n):
+    """A call of y = a @ b, row-major, by a library's own entry point."""
+    rng = np.random.RandomState(1)
+    a, b = rng.randn(m, k).astype(np.float32), rng.randn(k, n).astype(np.float32)
+    y = np.zeros((m, n), np.float32)
+    if peer == "mkl":
+        lib, integer = library("lib/libmkl_rt.so*"), ctypes.c_int
+        lib.MKL_Set_Num_Threads(threads)
+        product = lib.cblas_sgemm
+    elif peer == "openblas":
+        lib, integer = library("lib/python*/site-packages/numpy.libs/libscipy_openblas64*"), ctypes.c_int64
+        lib.scipy_openblas_set_num_threads64_(threads)
+        product = lib.scipy_cblas_sgemm64_
+    else:
+        lib = library("lib/**/libdnnl.so*")
+        i64, one, zero = ctypes.c_int64, ctypes.c_float(1), ctypes.c_float(0)
+        letter = ctypes.c_char(b"N")
+
+        def call():
+            lib.dnnl_sgemm(letter, letter, i64(m), i64(n), i64(k), one, pointer(a), i64(k), pointer(b), i64(n), zero,
+                           pointer(y), i64(n))
+        return call, lambda: np.abs(y - a @ b).max()
+
+    def call():
+        product(101, 111, 111, integer(m), integer(n), integer(k), ctypes.c_float(1), pointer(a), integer(k),
+                pointer(b), integer(n), ctypes.c_float(0), pointer(y), integer(n))
+    return call, lambda: np.abs(y - a @ b).max()
+
+
+def model_call(peer, threads, path):
+    if peer == "onnxruntime":
+        import onnxruntime as ort
+        options = ort.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+        session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        feeds = {i.name: np.random.RandomState(7).randn(*i.shape).astype(np.float32) for i in session.get_inputs()}
+        return lambda: session.run(None, feeds)
+    import openvino as ov
+    core = ov.Core()
+    compiled = core.compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32",
+                                                "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1})
+    request = compiled.create_infer_request()
+    feeds = {i.get_any_name(): np.random.RandomState(7).randn(*list(i.shape)).astype(np.float32)
+             for i in compiled.inputs}
+    return lambda: request.infer(feeds)
+
+
+def environment(threads):
+    env = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads),
+               OPENBLAS_NUM_THREADS=str(threads))
+    with open("/proc/cpuinfo") as f:
+        if "avx512f" in f.read():
+            env.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
+    return env
+
+
+def seconds(peer, threads, *args):
+    """Median seconds of a peer, measured in a process of its own; None when it fails."""
+    done = subprocess.run([sys.executable, os.path.abspath(__file__), peer, str(threads), *map(str, args)],
+                          env=environment(threads), capture_output=True, text=True)
+    if done.returncode:
+        print(f"peers: {peer} {args}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
+        return None
+    return float(done.stdout.strip().splitlines()[-1])
+
+
+def ours(binaries, engine, threads, inputs, repeats):
+    """Median and best seconds of an engine under pb-run."""
+    command = [os.path.join(binaries, "pb-run"), engine, "--device=native", f"--threads={threads}", "--warmup=3",
+               f"--repeat={repeats}", f"--stats={engine}.json"]
+    for name in inputs:
+        command += ["--input", f"{name}=random:7"]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    line = [part for part in text.splitlines() if " ms median" in part][-1]
+    return float(line.split(":")[1].split("ms")[0]) / 1e3
+
+
+def machine():
+    with open("/proc/cpuinfo") as f:
+        text = f.read()
+    name = [line.split(":")[1].strip() for line in text.splitlines() if line.startswith("model name")][0]
+    return f"{name}, {text.count('processor	:')} processors"
+
+
+if __name__ == "__main__":
+    kind, count = sys.argv[1], int(sys.argv[2])
+    if kind in ("onnxruntime", "openvino"):
+        print(median(model_call(kind, count, sys.argv[3]), int(sys.argv[4])))
+    else:
+        shape = [int(v) for v in sys.argv[3:6]]
+        run, error = sgemm(kind, count, *shape)
+        took = median(run, int(sys.argv[6]))
+        assert error() < 1e-2 * max(1, shape[1] / 1024), "the peer's product is wrong"
+        print(took)
