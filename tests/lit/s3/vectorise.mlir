@@ -1,0 +1,21 @@
+// Sums stay in registers, the bias is added there, the border is filled by the first thread, work is shared.
+// RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --halo --layout --outline --plan --vectorise | %FileCheck %s
+// CHECK: func.func @k1(
+// CHECK: %[[SHARE:.*]]:2 = call @pb_share(
+// CHECK: affine.if {{.*}}[%[[SHARE]]#0, %[[SHARE]]#1] {
+// CHECK: pb.part = "pad"
+// CHECK: affine.for %{{.*}} = %[[SHARE]]#0 to %[[SHARE]]#1 {
+// CHECK: affine.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>
+// CHECK: %[[W:.*]] = affine.vector_load {{.*}}, vector<16xf32>
+// CHECK: %[[X:.*]] = affine.load
+// CHECK: %[[ALL:.*]] = vector.broadcast %[[X]] : f32 to vector<16xf32>
+// CHECK: func.call @VFMADD(%[[ALL]], %[[W]], %{{.*}})
+// CHECK: affine.yield
+// CHECK: arith.addf {{.*}} : vector<16xf32>
+// CHECK: affine.vector_store
+// CHECK: func.func private @VFMADD({{.*}}) -> vector<16xf32> attributes {pb.emit = "llvm.fma"} {
+
+// A plan that needs more registers than there are is refused.
+// RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --halo --layout --outline --plan | sed 's/array<i64: 2, 6, [0-9]*, 1, 1, /array<i64: 2, 6, 6, 1, 1, /' > %t.mlir
+// RUN: not %pb-opt %t.mlir --target=cpu:avx512 --vectorise 2>&1 | %FileCheck %s --check-prefix=MANY
+// MANY: its plan is illegal: a tile needs more registers than there are [PB4012]
