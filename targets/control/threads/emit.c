@@ -118,8 +118,10 @@ static char* feature_flags(const pb_chip* chip, pb_arena* arena) {
   return flags;
 }
 
-// No contraction, no reassociation: the optimiser is given no fast-math flag and the target fuses nothing.
-static pb_status optimise_and_emit(const pb_chip* chip, LLVMModuleRef module, const char* object, pb_diag* diag) {
+// No contraction, no reassociation: the optimiser is given no fast-math flag and the target fuses nothing. Writes the
+// object file, or gives the assembly as malloc'ed text when `object` is NULL.
+static pb_status optimise_and_emit(const pb_chip* chip, LLVMModuleRef module, const char* object, char** assembly,
+                                   pb_diag* diag) {
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
   pb_arena scratch = {0};
@@ -142,6 +144,14 @@ static pb_status optimise_and_emit(const pb_chip* chip, LLVMModuleRef module, co
       char* text = LLVMGetErrorMessage(error);
       status = fail(diag, "LLVM", text);
       LLVMDisposeErrorMessage(text);
+    } else if (!object) {
+      LLVMMemoryBufferRef buffer;
+      if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &why, &buffer)) {
+        status = fail(diag, "LLVM", why);
+      } else {
+        *assembly = strndup(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+        LLVMDisposeMemoryBuffer(buffer);
+      }
     } else if (LLVMTargetMachineEmitToFile(machine, module, object, LLVMObjectFile, &why)) {
       status = fail(diag, "LLVM", why);
     }
@@ -194,7 +204,7 @@ static pb_status to_native(const pb_chip* chip, MlirModule lowered, pb_engine* e
   char* object = pb_printf(&engine->arena, "%s/kernels.o", folder);
   char* shared = pb_printf(&engine->arena, "%s/kernels.so", folder);
   pb_status status = module ? PB_OK : fail(diag, "LLVM", "the kernels do not translate");
-  if (status == PB_OK) status = optimise_and_emit(chip, module, object, diag);
+  if (status == PB_OK) status = optimise_and_emit(chip, module, object, NULL, diag);
   if (status == PB_OK) status = link_object(object, shared, diag);
   if (status == PB_OK) status = read_native(shared, engine, diag);
   if (module) LLVMDisposeModule(module);
@@ -211,5 +221,30 @@ pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, pb_engine* eng
   if (mlirModuleIsNull(lowered)) return PB_ERR_SYSTEM;
   pb_status status = to_native(chip, lowered, engine, diag);
   mlirModuleDestroy(lowered);
+  return status;
+}
+
+pb_status pb_threads_print(const pb_chip* chip, MlirModule module, bool assembly, pb_diag* diag, char** text) {
+  pb_engine scratch = {0};
+  size_t functions = 0;
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) ++functions;
+  scratch.kernels = PB_NEW_ARRAY(&scratch.arena, pb_kernel, functions + 1);
+  MlirModule lowered = lower(module, &scratch, diag);
+  if (mlirModuleIsNull(lowered)) return pb_arena_free(&scratch.arena), PB_ERR_SYSTEM;
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef translated = mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(lowered), context);
+  pb_status status = translated ? PB_OK : fail(diag, "LLVM", "the kernels do not translate");
+  if (status == PB_OK && assembly) status = optimise_and_emit(chip, translated, NULL, text, diag);
+  if (status == PB_OK && !assembly) {
+    char* printed = LLVMPrintModuleToString(translated);
+    *text = strdup(printed);
+    LLVMDisposeMessage(printed);
+  }
+  if (translated) LLVMDisposeModule(translated);
+  LLVMContextDispose(context);
+  mlirModuleDestroy(lowered);
+  pb_arena_free(&scratch.arena);
+  if (status == PB_OK && !*text) abort();
   return status;
 }
