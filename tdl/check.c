@@ -75,6 +75,12 @@ static void need_field(const pb_insn* insn, int f, const char* what, pb_place pl
           insn->fields[f].name, what);
 }
 
+// A product of sizes, or the largest number when it is past that.
+static int64_t times(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
 static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place, pb_diag* diag,
                          int* faults) {
   const pb_memory* m = &chip->memories[w->memory];
@@ -97,12 +103,12 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
   if (w->unit < 1)
     FAULT(3232, "a positive number of bytes", "%s: window '%s' has units of %lld bytes", insn->name, w->name,
           (long long)w->unit);
-  else if (w->slot < 0 && (pb_field_max(&insn->fields[w->base]) + 1) < m->bytes / w->unit)
+  else if (w->slot < 0 && pb_field_max(&insn->fields[w->base]) < m->bytes / w->unit - 1)
     FAULT(3233, "widen the field", "%s: field '%s' cannot reach the end of %s", insn->name, insn->fields[w->base].name,
           m->name);
   int64_t row = bytes;
   for (int k = 0; k < w->rank; ++k) {
-    if (w->strides[k].kind == PB_STRIDE_ELEM) row *= insn->dims[w->dims[k]].max;
+    if (w->strides[k].kind == PB_STRIDE_ELEM) row = times(row, insn->dims[w->dims[k]].max);
     if (w->strides[k].kind == PB_STRIDE_FIELD) need_field(insn, w->strides[k].field, "a stride", place, diag, faults);
     for (int j = 0; j < k; ++j)
       if (w->dims[j] == w->dims[k]) FAULT(3234, NULL, "%s: window '%s' walks a dim twice", insn->name, w->name);
@@ -123,7 +129,7 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
 static void check_least_tile(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place,
                              pb_diag* diag, int* faults) {
   int64_t bytes = pb_type_bits(w->type) / 8;
-  for (int k = 0; k < w->rank; ++k) bytes *= insn->dims[w->dims[k]].min;
+  for (int k = 0; k < w->rank; ++k) bytes = times(bytes, insn->dims[w->dims[k]].min);
   if (bytes > chip->memories[w->memory].bytes)
     FAULT(3238, "raise Bytes", "%s: not one tile of window '%s' (%lld bytes) fits in %s", insn->name, w->name,
           (long long)bytes, chip->memories[w->memory].name);

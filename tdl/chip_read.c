@@ -37,7 +37,7 @@ static void fault(const record* rec, int code, const char* hint, const char* for
 
 // "file:line" as tblgen gives it; the file is relative to where it was found.
 static record open_record(reader* r, const char* name) {
-  record rec = {.r = r, .json = json_object_get(r->root, name), .name = name, .place = {.file = r->path}};
+  record rec = {.r = r, .json = json_object_get(r->root, name), .name = name ? name : "?", .place = {.file = r->path}};
   const char* where = json_string_value(json_array_get(json_object_get(rec.json, "!locs"), 0));
   const char* colon = where ? strrchr(where, ':') : NULL;
   if (colon) {
@@ -48,7 +48,7 @@ static record open_record(reader* r, const char* name) {
   return rec;
 }
 
-static const char* keep(reader* r, const char* text) { return text ? pb_strdup(&r->chip->arena, text) : NULL; }
+static const char* keep(reader* r, const char* text) { return pb_strdup(&r->chip->arena, text ? text : ""); }
 
 static int64_t get_int(const record* rec, const char* field, int64_t missing) {
   json_t* v = json_object_get(rec->json, field);

@@ -34,6 +34,12 @@ int64_t pb_field_max(const pb_field* field) {
   return field->is_signed ? ((int64_t)1 << (field->width - 1)) - 1 : ((int64_t)1 << field->width) - 1;
 }
 
+// No command takes longer: a description that says so says nonsense, which must not overflow.
+static int64_t within(int64_t cycles) {
+  const int64_t most = INT32_MAX;
+  return cycles > most ? most : cycles < -most ? -most : cycles;
+}
+
 int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
   int64_t value[PB_MAX_EXPR] = {0};
   for (int k = 0; k < insn->cost_count; ++k) {
@@ -60,6 +66,7 @@ int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
       value[k] = a > b ? a : b;
       break;
     }
+    value[k] = within(value[k]);
   }
   return insn->cost_count ? value[insn->cost_count - 1] : 1;
 }

@@ -9,16 +9,25 @@
 #include <unistd.h>
 
 static int usage(FILE* to) {
-  fputs("usage: pbc MODEL.onnx --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
-        "  --input-shape NAME=1x3x224x224   the shape of an input that the model leaves open\n"
-        "  --emit=engine|s1|s2|s3|s4|commands|PASS  what to make; text goes to standard output, or to -o\n"
-        "  --print-after=PASS               the IR after a pass, on standard error\n"
-        "  --time-passes                    seconds by pass, on standard error\n"
-        "  --bisect                         run the IR after every pass; name the first pass that changes a result\n"
-        "  --target-dir=DIR                 where to look for targets first\n"
-        "  --help, --version\n"
-        "passes:\n",
-        to);
+  fputs(
+      "usage: pbc MODEL.onnx --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
+      "  --input-shape NAME=1x3x224x224   the shape of an input that the model leaves open\n"
+      "  --emit=WHAT                      text on standard output, or in -o:\n"
+      "      engine (the default), s1 (operators), s2 (nests), s3 (planned kernels), PASS (IR after that pass),\n"
+      "      plan (the plan of every kernel, to be edited), s4 or commands or asm (what the chip runs)\n"
+      "  --plan=FILE                      use the plans in FILE, as --emit=plan prints them; kernels that FILE leaves\n"
+      "                                   out are planned as usual\n"
+      "  --report=FILE.json               what was made of what: kernels, plans, predicted cycles, memory, steps\n"
+      "  --dump-intermediates=DIR         what every stage and pass leaves, in numbered files\n"
+      "  --fallback=TARGET                for what the target cannot run. Engines for several targets are not\n"
+      "                                   supported yet: needing it is an error that says so\n"
+      "  --print-after=PASS               the IR after a pass, on standard error\n"
+      "  --time-passes                    seconds by pass, on standard error\n"
+      "  --bisect                         run the IR after every pass; name the first pass that changes a result\n"
+      "  --target-dir=DIR                 where to look for targets first\n"
+      "  --help, --version\n"
+      "passes:\n",
+      to);
   for (const pb_pass* p = pb_passes; p->name; ++p) fprintf(to, "  %-10s %s\n", p->name, p->summary);
   return to == stdout ? 0 : 1;
 }
@@ -74,17 +83,28 @@ static int write_text(const char* path, const char* text) {
   return 0;
 }
 
-static bool known_emit(const char* emit) {
-  static const char* const kinds[] = {"engine", "s1", "s2", "s3", "s4", "asm", "commands"};
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
-    if (!strcmp(emit, kinds[k])) return true;
-  return pb_pass_named(emit) != NULL;
+static const char* const emit_kinds[] = {"engine", "s1", "s2", "s3", "s4", "asm", "commands", "plan"};
+
+// 0, or 1 with a diagnostic that lists what there is.
+static int check_emit(const char* emit) {
+  char list[1024] = "";
+  size_t length = 0;
+  for (size_t k = 0; k < sizeof emit_kinds / sizeof *emit_kinds; ++k) {
+    if (!strcmp(emit, emit_kinds[k])) return 0;
+    length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", k ? ", " : "", emit_kinds[k]);
+  }
+  for (const pb_pass* p = pb_passes; p->name; ++p) {
+    if (!strcmp(emit, p->name)) return 0;
+    if (strcmp(p->name, "plan") && length < sizeof list)
+      length += (size_t)snprintf(list + length, sizeof list - length, ", %s", p->name);
+  }
+  return fail(1006, list, "cannot emit '%s'", emit);
 }
 
 int main(int argc, char** argv) {
   pb_compile_options o = {0};
   pb_input_shape shapes[16];
-  const char* out = NULL;
+  const char *out = NULL, *report = NULL;
   bool time_passes = false;
   for (int k = 1; k < argc; ++k) {
     char* a = argv[k];
@@ -98,6 +118,14 @@ int main(int argc, char** argv) {
       o.emit = a + 7;
     else if (!strncmp(a, "--print-after=", 14))
       o.print_after = a + 14;
+    else if (!strncmp(a, "--plan=", 7))
+      o.plan_file = a + 7;
+    else if (!strncmp(a, "--report=", 9))
+      report = a + 9;
+    else if (!strncmp(a, "--dump-intermediates=", 21))
+      o.dump_dir = a + 21;
+    else if (!strncmp(a, "--fallback=", 11))
+      o.fallback = a + 11;
     else if (!strcmp(a, "--time-passes"))
       time_passes = true;
     else if (!strcmp(a, "--bisect"))
@@ -117,9 +145,11 @@ int main(int argc, char** argv) {
       o.model = a;
   }
   o.shapes = shapes;
+  o.report = report != NULL;
   if (!o.model || !o.target) return usage(stderr);
-  if (o.emit && !known_emit(o.emit))
-    return fail(1006, "engine, s1, s2, s3, s4, commands or a pass's name", "cannot emit '%s'", o.emit);
+  if (o.emit && check_emit(o.emit)) return 1;
+  if (report && o.emit && strcmp(o.emit, "engine"))
+    return fail(1008, "leave out --emit", "--report is about an engine, not about '%s'", o.emit);
   if (o.print_after && !pb_pass_named(o.print_after))
     return fail(1002, "pbc --help lists the passes", "no pass '%s'", o.print_after);
   if (o.emit && !strcmp(o.emit, "engine")) o.emit = NULL;
@@ -140,6 +170,7 @@ int main(int argc, char** argv) {
     rc = write_text(out, compiled.text);
   else if (!rc && pb_engine_write(compiled.engine, out, &diag) != PB_OK)
     rc = 1;
+  if (!rc && compiled.report) rc = write_text(report, compiled.report);
   pb_compiled_free(&compiled);
   return rc;
 }

@@ -53,8 +53,37 @@ static void* input_buffer(const pb_access* shape, uint64_t* state) {
   return data;
 }
 
+static MlirAttribute argument_attribute(MlirAttribute all, int k, const char* name) {
+  if (mlirAttributeIsNull(all)) return all;
+  return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, k), mlirStringRefCreateFromCString(name));
+}
+
+// Text that a person wrote may be anything that MLIR takes: the arguments of @main must be tensors, and constants
+// there.
+static pb_status check_main(const pb_unit* unit, MlirOperation main) {
+  pb_place place = {.what = "check"};
+  if (mlirOperationIsNull(main) || !pb_op_is(main, "func.func"))
+    return pb_error(unit->diag, place, 4093, NULL, "there is no function 'main' to run");
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
+  if (mlirBlockIsNull(body)) return pb_error(unit->diag, place, 4093, NULL, "'main' has no body");
+  MlirAttribute attrs = pb_op_attribute(main, "arg_attrs");
+  for (int k = 0; k < (int)mlirBlockGetNumArguments(body); ++k) {
+    pb_access shape;
+    if (!pb_access_of_value(mlirBlockGetArgument(body, k), &shape))
+      return pb_error(unit->diag, place, 4093, NULL, "argument %d of 'main' is no static memref", k);
+    MlirAttribute id = argument_attribute(attrs, k, "pb.const");
+    if (mlirAttributeIsNull(id)) continue;
+    int64_t n = mlirAttributeIsAInteger(id) ? mlirIntegerAttrGetValueInt(id) : -1;
+    uint64_t bytes = (uint64_t)pb_access_elements(&shape) * (uint64_t)(pb_type_bits(shape.type) / 8);
+    if (n < 0 || (uint64_t)n >= unit->consts->count || unit->consts->items[n].bytes < bytes)
+      return pb_error(unit->diag, place, 4093, NULL, "argument %d of 'main' names a constant that is not there", k);
+  }
+  return PB_OK;
+}
+
 static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_results* results) {
   MlirOperation main = pb_module_func(module, "main");
+  PB_TRY(check_main(unit, main));
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
   MlirAttribute attrs = pb_op_attribute(main, "arg_attrs");
   int count = (int)mlirBlockGetNumArguments(body);
@@ -62,8 +91,7 @@ static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_r
   bool* own = calloc((size_t)count + 1, sizeof *own);
   if (!buffers || !own) abort();
   for (int k = 0; k < count; ++k) {
-    MlirAttribute one = mlirArrayAttrGetElement(attrs, k);
-    MlirAttribute id = mlirDictionaryAttrGetElementByName(one, mlirStringRefCreateFromCString("pb.const"));
+    MlirAttribute id = argument_attribute(attrs, k, "pb.const");
     pb_access shape;
     pb_access_of_value(mlirBlockGetArgument(body, k), &shape);
     own[k] = mlirAttributeIsNull(id);
@@ -75,8 +103,7 @@ static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_r
   pb_status status = pb_ir_execute(module, "main", buffers, count, unit->diag);
   *results = (pb_results){0};
   for (int k = 0; k < count; ++k) {
-    MlirAttribute output = mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(attrs, k),
-                                                              mlirStringRefCreateFromCString("pb.output"));
+    MlirAttribute output = argument_attribute(attrs, k, "pb.output");
     if (status == PB_OK && !mlirAttributeIsNull(output)) {
       pb_access shape;
       pb_access_of_value(mlirBlockGetArgument(body, k), &shape);

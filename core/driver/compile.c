@@ -1,10 +1,14 @@
 #include "core/driver/compile.h"
 
 #include "core/driver/check.h"
+#include "core/driver/dump.h"
 #include "core/driver/host.h"
+#include "core/driver/report.h"
 #include "core/s1/s1.h"
 #include "core/s2/s2.h"
+#include "core/s2/verify.h"
 #include "core/s3/kernels.h"
+#include "core/s3/plan_given.h"
 #include "targets/control/queues/emit.h"
 #include "targets/control/threads/emit.h"
 
@@ -24,6 +28,8 @@ typedef struct compilation {
   pb_s1 s1;
   bool has_module;
   pb_results expected; // --check: what stage S2 gives
+  pb_given_plans given;
+  pb_dump dump;
   double since;
 } compilation;
 
@@ -54,6 +60,7 @@ static pb_status front(compilation* c) {
     c->out->text = pb_s1_print(&c->s1);
     return PB_OK;
   }
+  if (c->dump.folder) PB_TRY(pb_dump_text(&c->dump, "s1.txt", pb_s1_print(&c->s1), c->unit.diag));
   char* text = pb_s2_build(&c->s1, &c->consts);
   if (wants(c, "s2")) {
     c->out->text = text;
@@ -67,12 +74,16 @@ static pb_status front(compilation* c) {
     return pb_error(c->unit.diag, (pb_place){.what = "s2"}, 4090, "this is a bug in the compiler, not in the model",
                     "made IR that does not verify");
   stage_done(c, "s2");
-  return PB_OK;
+  PB_TRY(pb_dump_module(&c->dump, "s2", c->unit.module, c->unit.diag));
+  if (!c->options->plan_file) return PB_OK;
+  c->unit.given = &c->given;
+  return pb_given_plans_read(&c->unit, c->options->plan_file, &c->given);
 }
 
 // Runs the IR as it is now and compares with what stage S2 gave.
 static pb_status check_pass(compilation* c, const char* pass) {
   pb_results now;
+  if (!strcmp(pass, "layout")) PB_TRY(pb_s2_verify(c->unit.module, pass, c->unit.diag));
   PB_TRY(pb_check_run(&c->unit, 1, &now));
   size_t first;
   bool equal = pb_results_equal(&c->expected, &now, &first);
@@ -85,7 +96,10 @@ static pb_status check_pass(compilation* c, const char* pass) {
 }
 
 static pb_status run_passes(compilation* c) {
-  if (c->options->check) PB_TRY(pb_check_run(&c->unit, 1, &c->expected));
+  if (c->options->check) {
+    PB_TRY(pb_s2_verify(c->unit.module, "s2", c->unit.diag));
+    PB_TRY(pb_check_run(&c->unit, 1, &c->expected));
+  }
   for (const pb_pass* p = pb_passes; p->name; ++p) {
     if (!(p->controls & 1 << c->chip->control)) {
       if (p[1].name || !wants(c, "s3")) continue;
@@ -94,8 +108,10 @@ static pb_status run_passes(compilation* c) {
     }
     PB_TRY(p->run(&c->unit));
     stage_done(c, p->name);
+    PB_TRY(pb_dump_module(&c->dump, p->name, c->unit.module, c->unit.diag));
     if (c->options->check) PB_TRY(check_pass(c, p->name));
     bool last = !p[1].name && wants(c, "s3");
+    if (wants(c, "plan") && !strcmp(p->name, "plan")) return PB_OK; // --emit=plan prints plans, not IR
     if (wants(c, p->name) || last) {
       c->out->text = pb_module_print(c->unit.module);
       return PB_OK;
@@ -121,6 +137,14 @@ static pb_status print_commands(pb_unit* unit, MlirOperation func, char** text) 
   pb_arena_free(&scratch);
   free(one);
   return PB_OK;
+}
+
+// --emit of what the chip runs, for control by threads.
+static pb_status print_native(compilation* c) {
+  if (wants(c, "commands"))
+    return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4062, "--emit=asm",
+                          "it is controlled by threads and has no commands");
+  return pb_threads_print(c->chip, c->unit.module, wants(c, "asm"), c->unit.diag, &c->out->text);
 }
 
 static pb_status emit_kernels(compilation* c, pb_engine* e) {
@@ -152,7 +176,21 @@ static pb_status emit_kernels(compilation* c, pb_engine* e) {
   return PB_OK;
 }
 
+static pb_status dump_commands(compilation* c) {
+  if (c->chip->control != PB_CONTROL_QUEUES) return PB_OK;
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(c->unit.module));
+  char* text = NULL;
+  pb_status status = PB_OK;
+  for (; !mlirOperationIsNull(op) && status == PB_OK; op = mlirOperationGetNextInBlock(op))
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) status = print_commands(&c->unit, op, &text);
+  if (status == PB_OK) return pb_dump_text(&c->dump, "commands.txt", text, c->unit.diag);
+  free(text);
+  return status;
+}
+
 static pb_status back(compilation* c) {
+  bool text = wants(c, "commands") || wants(c, "s4") || wants(c, "asm");
+  if (text && c->chip->control == PB_CONTROL_THREADS) return print_native(c);
   pb_engine* e = calloc(1, sizeof *e);
   if (!e) abort();
   c->out->engine = e;
@@ -167,9 +205,21 @@ static pb_status back(compilation* c) {
   PB_TRY(emit_kernels(c, e));
   stage_done(c, "s4");
   if (c->out->text) return PB_OK;
+  if (c->dump.folder) PB_TRY(dump_commands(c));
   PB_TRY(pb_host_build(&c->unit, e));
+  if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
   stage_done(c, "host");
   return PB_OK;
+}
+
+static pb_status print_plans(compilation* c) {
+  pb_text text = {0};
+  pb_status status = pb_given_plans_print(&c->unit, &text);
+  if (status == PB_OK)
+    c->out->text = text.data;
+  else
+    pb_text_free(&text);
+  return status;
 }
 
 static pb_status compile(compilation* c) {
@@ -182,6 +232,8 @@ static pb_status compile(compilation* c) {
   PB_TRY(front(c));
   if (c->out->text) return PB_OK;
   PB_TRY(run_passes(c));
+  PB_TRY(pb_given_plans_used(&c->unit));
+  if (wants(c, "plan")) return print_plans(c);
   return c->out->text ? PB_OK : back(c);
 }
 
@@ -190,7 +242,13 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   compilation c = {.options = options, .out = out, .since = now()};
   c.unit.diag = diag;
   c.unit.consts = &c.consts;
-  pb_status status = compile(&c);
+  pb_status status = pb_dump_start(&c.dump, options->dump_dir, diag);
+  if (status == PB_OK) status = compile(&c);
+  if (status == PB_ERR_UNSUPPORTED && options->fallback)
+    (void)pb_unsupported(diag, (pb_place){.what = options->target}, 4061,
+                         "compile the whole model for the other target",
+                         "--fallback=%s: an engine cannot be for several targets yet", options->fallback);
+  pb_given_plans_free(&c.given);
   if (c.has_module) mlirModuleDestroy(c.unit.module);
   if (c.unit.context.ptr) mlirContextDestroy(c.unit.context);
   free(c.expected.data);
@@ -209,4 +267,5 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
 void pb_compiled_free(pb_compiled* compiled) {
   if (compiled->engine) pb_engine_free(compiled->engine);
   free(compiled->text);
+  free(compiled->report);
 }

@@ -15,9 +15,12 @@ typedef struct pb_compile_options {
   const char *model, *target, *target_dir;
   const pb_input_shape* shapes;
   int shape_count;
-  const char* emit;        // NULL: the engine; else s1, s2, s3, commands, plan, or a pass's name: IR after it
+  const char* emit;        // NULL: the engine; else s1, s2, s3, s4, asm, commands, plan, or a pass's name: IR after it
   const char* print_after; // a pass; its IR goes to stderr
   const char* plan_file;   // plans to use instead of the planner's; NULL
+  const char* dump_dir;    // a folder for what every stage and pass leaves, in numbered files; made if missing; NULL
+  const char* fallback;    // a target for what the first cannot run: not supported yet, so its need is an error; NULL
+  bool report;             // make `report`
   bool check; // execute the IR after every pass and compare: the first pass that changes a result is an error
   void (*progress)(void* user, const char* what);
   void* user;
@@ -26,6 +29,7 @@ typedef struct pb_compile_options {
 typedef struct pb_compiled {
   pb_engine* engine; // NULL when text was asked for; its memory is its own arena
   char* text;        // malloc'ed; what --emit asked for
+  char* report;      // malloc'ed JSON, when asked for
   pb_timing timings[32];
   int timing_count;
 } pb_compiled;

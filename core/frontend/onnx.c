@@ -29,7 +29,7 @@ static pb_status refuse(loader* l, const char* what, const char* text) {
 static const char* text_of(loader* l, pb_wire bytes) {
   size_t n = (size_t)(bytes.end - bytes.at);
   char* text = pb_alloc(&l->graph->arena, n + 1);
-  memcpy(text, bytes.at, n);
+  if (n) memcpy(text, bytes.at, n); // a field that is no text has none
   for (size_t k = 0; k < n; ++k)
     if ((unsigned char)text[k] < 0x20 || text[k] == '"' || text[k] == '\\') text[k] = '_'; // names are printed into IR
   return text;

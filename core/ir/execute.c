@@ -34,14 +34,33 @@ static MlirOperation find_function(MlirModule module, const char* name) {
   return (MlirOperation){0};
 }
 
-// The value form never frees: every buffer of the function lives until its end.
+static bool op_is(MlirOperation op, const char* name) {
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), str(name));
+}
+
+// Somebody frees the buffer already, or it leaves its block.
+static bool outlives(MlirValue buffer) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(buffer); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (op_is(user, "memref.dealloc") || op_is(user, "func.return")) return true;
+  }
+  return false;
+}
+
+// Most stages never free: every buffer lives until the end of the block that makes it.
 static void free_buffers(MlirBlock body) {
   MlirOperation end = mlirBlockGetTerminator(body);
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationEqual(op, end);
-       op = mlirOperationGetNextInBlock(op)) {
-    if (!mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), str("memref.alloc"))) continue;
-    MlirOperationState state = mlirOperationStateGet(str("memref.dealloc"), mlirOperationGetLocation(op));
+  MlirOperation op = mlirBlockGetFirstOperation(body);
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r) {
+      MlirBlock inner = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+      for (; !mlirBlockIsNull(inner); inner = mlirBlockGetNextInRegion(inner)) free_buffers(inner);
+    }
+    if (!op_is(op, "memref.alloc") || mlirOperationIsNull(end)) continue;
     MlirValue buffer = mlirOperationGetResult(op, 0);
+    if (outlives(buffer)) continue;
+    MlirOperationState state = mlirOperationStateGet(str("memref.dealloc"), mlirOperationGetLocation(op));
     mlirOperationStateAddOperands(&state, 1, &buffer);
     mlirBlockInsertOwnedOperationBefore(body, end, mlirOperationCreate(&state));
   }
@@ -141,7 +160,7 @@ pb_status pb_ir_execute(MlirModule module, const char* function, void* const* bu
     slot_count += 3 + 2 * (size_t)mlirShapedTypeGetRank(mlirValueGetType(mlirBlockGetArgument(body, k)));
   void **slots = PB_NEW_ARRAY(&arena, void*, slot_count + 1), **at = slots;
   for (int k = 0; k < count; ++k) at = flatten(&arena, mlirValueGetType(mlirBlockGetArgument(body, k)), buffers[k], at);
-  free_buffers(body);
+  free_buffers(mlirModuleGetBody(copy));
 
   message m = {0};
   MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(context, keep_first, &m, NULL);

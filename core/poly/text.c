@@ -3,6 +3,23 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void reserve(pb_text* text, size_t more) {
+  if (text->length + more + 1 <= text->capacity) return;
+  size_t capacity = text->capacity ? text->capacity * 2 : 4096;
+  while (capacity < text->length + more + 1) capacity *= 2;
+  text->data = realloc(text->data, capacity);
+  if (!text->data) abort();
+  text->capacity = capacity;
+}
+
+void pb_text_add_bytes(pb_text* text, const char* data, size_t length) {
+  reserve(text, length);
+  memcpy(text->data + text->length, data, length);
+  text->length += length;
+  text->data[text->length] = 0;
+}
 
 void pb_text_add(pb_text* text, const char* format, ...) {
   va_list args;
@@ -10,13 +27,7 @@ void pb_text_add(pb_text* text, const char* format, ...) {
   int n = vsnprintf(NULL, 0, format, args);
   va_end(args);
   if (n < 0) abort();
-  if (text->length + (size_t)n + 1 > text->capacity) {
-    size_t capacity = text->capacity ? text->capacity * 2 : 4096;
-    while (capacity < text->length + (size_t)n + 1) capacity *= 2;
-    text->data = realloc(text->data, capacity);
-    if (!text->data) abort();
-    text->capacity = capacity;
-  }
+  reserve(text, (size_t)n);
   va_start(args, format);
   vsnprintf(text->data + text->length, text->capacity - text->length, format, args);
   va_end(args);

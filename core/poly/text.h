@@ -10,6 +10,7 @@ typedef struct pb_text {
 } pb_text; // starts as {0}
 
 void pb_text_add(pb_text* text, const char* format, ...) __attribute__((format(printf, 2, 3)));
+void pb_text_add_bytes(pb_text* text, const char* data, size_t length);
 void pb_text_indent(pb_text* text, int depth);
 void pb_text_free(pb_text* text);
 

@@ -27,7 +27,8 @@ int pb_const_splat(pb_consts* consts, double value, int64_t lanes) {
   float number = (float)value;
   for (size_t k = 0; k < consts->count; ++k) {
     const pb_const* c = &consts->items[k];
-    if (c->data && c->name && !strcmp(c->name, "splat") && c->shape[0] == lanes && !memcmp(c->data, &number, sizeof number))
+    if (c->data && c->name && !strcmp(c->name, "splat") && c->shape[0] == lanes &&
+        !memcmp(c->data, &number, sizeof number))
       return (int)k;
   }
   float* data = pb_alloc(&consts->arena, (size_t)lanes * sizeof *data);

@@ -16,6 +16,7 @@ typedef struct pb_unit {
   pb_consts* consts;
   pb_diag* diag;
   pb_arena arena;
+  struct pb_given_plans* given; // --plan=FILE, of plan_given.h; NULL: every plan is the planner's
 } pb_unit;
 
 pb_status pb_s3_halo(pb_unit* unit) PB_MUST_CHECK;

@@ -7,6 +7,7 @@
 //              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
 #include "core/s3/kernels.h"
 #include "core/s3/plan.h"
+#include "core/s3/plan_given.h"
 #include "core/s3/vector.h"
 
 #include <string.h>
@@ -89,15 +90,27 @@ static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
 
 pb_status pb_s3_tile(pb_unit* unit) { return pb_kernels_each(unit, tile_kernel); }
 
+// What a person asked for, if it can be carried out.
+static pb_status take_given(pb_unit* unit, const pb_given_plan* given, const pb_group* group, pb_plan* plan) {
+  PB_TRY(pb_plan_from(given->plan, given->place, 2406, unit->diag, plan));
+  const char* why;
+  if (pb_plan_cost(unit->chip, group, plan, &unit->arena, &why)) return PB_OK;
+  return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
+}
+
 static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_group group;
   pb_plan plan;
   PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
   PB_TRY(pb_group_read(&program, unit->chip, unit->diag, &group));
-  PB_TRY(pb_plan_make(unit->chip, &group, unit->diag, &plan));
+  const pb_given_plan* given = pb_given_plan_of(unit, func);
+  if (given)
+    PB_TRY(take_given(unit, given, &group, &plan));
+  else
+    PB_TRY(pb_plan_make(unit->chip, &group, unit->diag, &plan));
   pb_text text = {0};
-  pb_plan_print(&text, &plan);
+  pb_plan_print(&text, &plan, &group.main);
   MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));
   mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
   pb_text_free(&text);
@@ -105,6 +118,9 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
 }
 
 pb_status pb_s3_plan(pb_unit* unit) {
-  if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_plan_vector(unit);
-  return pb_kernels_each(unit, plan_kernel);
+  if (pb_vector_facts_of(unit->chip).memory >= 0)
+    PB_TRY(pb_s3_plan_vector(unit));
+  else
+    PB_TRY(pb_kernels_each(unit, plan_kernel));
+  return pb_given_plans_used(unit);
 }

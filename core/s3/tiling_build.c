@@ -328,6 +328,23 @@ static bool build_pointwise(pb_tiling* t) {
   return !t->failure;
 }
 
+// A loop of the reduction around the result's buffer would begin the sum anew each turn; a loop over results inside it
+// would leave them half made when the tails come.
+static bool sums_end_inside(pb_tiling* t) {
+  const pb_nest* main = &t->group->main;
+  const pb_access* y = &main->access[main->access_count - 1];
+  for (int b = 0; b < t->plan->band_count && t->group->reduces; ++b) {
+    int dim = t->plan->bands[b].dim;
+    bool sums = !pb_access_uses(y, dim), outside = b < t->plan->result_level;
+    if (sums != outside) continue;
+    return pb__tiling_fail(t, pb_printf(t->arena,
+                                        sums ? "band %d walks dim %d of the reduction outside result_level"
+                                             : "band %d walks dim %d of the result inside result_level",
+                                        b, dim));
+  }
+  return true;
+}
+
 bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling) {
   *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
@@ -338,5 +355,6 @@ bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* 
   tiling->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
   tiling->body[0] = &tiling->root;
   if (!uneven && !pb__tiling_open_bands(tiling, &group->main)) return false;
+  if (!sums_end_inside(tiling)) return false;
   return group->reduces ? build_reduction(tiling) : build_pointwise(tiling);
 }

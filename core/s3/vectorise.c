@@ -8,6 +8,7 @@
 //   for item { for sum block { for column tile, row tile {
 //     acc = init; for k { acc = call @VFMADD(x, w, acc) ... }  y = tail(acc); store } } }
 #include "core/s3/kernels.h"
+#include "core/s3/plan_given.h"
 #include "core/s3/vector_emit.h"
 
 #include <stdlib.h>
@@ -189,13 +190,27 @@ static pb_status vectorise_kernel(pb_unit* unit, MlirOperation func) {
 
 pb_status pb_s3_vectorise(pb_unit* unit) { return pb_kernels_each(unit, vectorise_kernel); }
 
+// What a person asked for, if it can be carried out.
+static pb_status take_given(pb_unit* unit, const pb_given_plan* given, MlirOperation func, const pb_vkernel* kernel,
+                            pb_vplan* plan) {
+  const char* why;
+  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), given->plan);
+  PB_TRY(pb_vplan_read(func, kernel, unit->diag, plan));
+  if (pb_vplan_cost(unit->chip, kernel, plan, &why)) return PB_OK;
+  return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
+}
+
 static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_vkernel kernel;
   pb_vplan plan;
   PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
   if (!pb_vkernel_read(&program, unit->chip, &kernel)) return PB_OK;
-  pb_vplan_make(unit->chip, &kernel, &plan);
+  const pb_given_plan* given = pb_given_plan_of(unit, func);
+  if (given)
+    PB_TRY(take_given(unit, given, func, &kernel, &plan));
+  else
+    pb_vplan_make(unit->chip, &kernel, &plan);
   pb_text text = {0};
   pb_vplan_print(&text, &kernel, &plan);
   MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));

@@ -41,6 +41,9 @@ static bool bind_window(const pb_insn* insn, int operand, const pb_flat* nest, i
 static bool bind_fill(const pb_insn* insn, int operand, const pb_expr_node* constant, pb_binding* binding) {
   const pb_operand* window = &insn->operands[operand];
   if (!window->has_box || constant->type != window->type || (window->fill < 0 && constant->value != 0)) return false;
+  if (constant->type != PB_F32 &&
+      (constant->value < type_least(constant->type) || constant->value > type_most(constant->type)))
+    return false;
   binding->fills = true;
   binding->fill = constant->value;
   return true;

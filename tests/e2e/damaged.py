@@ -1,4 +1,4 @@
-"""Damaged models, engines and descriptions: exit code 0 or 1 (with a PB code), never a crash, never a hang.
+"""Damaged models, engines, descriptions and plans: exit code 0 or 1 (with a PB code), never a crash, never a hang.
 
     damaged.py --bin BUILD/bin [--count 200] [--seed 1]
 """
@@ -61,14 +61,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         engine = os.path.join(folder, "d.pbe")
         tools.compile_model(args.bin, model, "simnpu", engine)
-        sources = [(model, "onnx"), (engine, "pbe"), (os.path.join(tools.SOURCE, "targets", "simnpu", "simnpu.td"), "td")]
+        plan = os.path.join(folder, "plan.txt")
+        tools.run([pbc, model, "--target=simnpu", "--emit=plan", "-o", plan])
+        sources = [(model, "onnx"), (engine, "pbe"), (plan, "txt"), (os.path.join(tools.SOURCE, "targets", "simnpu", "simnpu.td"), "td")]
         whole = {end: open(path, "rb").read() for path, end in sources}
         for k in range(args.count):
-            end = sources[k % 3][1]
+            end = sources[k % len(sources)][1]
             path, out = os.path.join(folder, f"x.{end}"), os.path.join(folder, "x.out")
             with open(path, "wb") as f:
                 f.write(damage(whole[end], rng))
             command = {"onnx": [pbc, path, "--target=simnpu", "-o", out], "td": [pbc, model, f"--target={path}", "-o", out],
+                       "txt": [pbc, model, "--target=simnpu", f"--plan={path}", "-o", out],
                        "pbe": [pb_run, path, "--input", "random:1"]}[end]
             wrong = judge(command)
             refused += wrong is None

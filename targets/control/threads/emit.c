@@ -1,20 +1,11 @@
 #include "targets/control/threads/emit.h"
 
-#include "core/poly/text.h"
 #include "core/s3/kernels.h"
-#include "targets/control/threads/share.h"
+#include "targets/control/threads/code.h"
 
-#include <llvm-c/Analysis.h>
-#include <llvm-c/Core.h>
-#include <llvm-c/Linker.h>
-#include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
-#include <llvm-c/Transforms/PassBuilder.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
-#include <mlir-c/Pass.h>
-#include <mlir-c/RegisterEverything.h>
-#include <mlir-c/Target/LLVMIR.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,16 +15,8 @@
 
 extern char** environ;
 
-static const char lowering[] =
-    "lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-vector-to-llvm,convert-math-to-llvm,"
-    "convert-arith-to-llvm,"
-    "finalize-memref-to-llvm,convert-cf-to-llvm,convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},reconcile-"
-    "unrealized-casts";
-
-// Kernels come unrolled, tiled and in registers: what is left is to share addresses, to hoist, and to vectorise the
-// nests that no plan took. default<O3> makes the same code in five times the time.
-static const char optimisation[] = "always-inline,function(early-cse<memssa>,loop-mssa(loop-rotate,licm),instcombine,"
-                                   "gvn,loop-vectorize,instcombine,simplifycfg)";
+// Kernels go to groups by their number, whatever this machine has: the code must not depend on it.
+enum { GROUP_KERNELS = 3, MAX_GROUPS = 16, MAX_WORKERS = 16 };
 
 static pb_status fail(pb_diag* diag, const char* what, const char* text) {
   (void)pb_error(diag, (pb_place){.what = what}, 4200, "this is a bug in the compiler, not in the model", "%s", text);
@@ -41,11 +24,7 @@ static pb_status fail(pb_diag* diag, const char* what, const char* text) {
 }
 
 static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
-
-typedef struct kernel_shape {
-  int arguments;
-  bool shared; // its threads share the work; else the first thread does it all
-} kernel_shape;
+static void append_bytes(MlirStringRef part, void* text) { pb_text_add_bytes(text, part.data, part.length); }
 
 // An instruction of the core: the intrinsic, to be inlined.
 static void print_instruction(MlirOperation func, pb_text* text) {
@@ -75,7 +54,49 @@ static void print_instruction(MlirOperation func, pb_text* text) {
   pb_arena_free(&scratch);
 }
 
-// Puts the functions of a text in front of the module's others. The text is the compiler's own.
+// void pb_k(void** args, int64 thread, int64 threads): loads the pointers and calls the kernel. A kernel that is not
+// shared is the first thread's.
+static void print_entry(const pb_kernel* kernel, int count, bool shared, pb_text* text) {
+  pb_text_add(text, "llvm.func @%s(", kernel->name);
+  for (int a = 0; a < count; ++a) pb_text_add(text, "%s!llvm.ptr", a ? ", " : "");
+  pb_text_add(text, "%s)\n", !shared ? "" : count ? ", i64, i64" : "i64, i64");
+  pb_text_add(text, "llvm.func @%s(%%args: !llvm.ptr, %%thread: i64, %%threads: i64) {\n", kernel->symbol);
+  if (!shared)
+    pb_text_add(text, "  %%zero = llvm.mlir.constant(0 : i64) : i64\n"
+                      "  %%first = llvm.icmp \"eq\" %%thread, %%zero : i64\n"
+                      "  llvm.cond_br %%first, ^all, ^end\n^all:\n");
+  for (int a = 0; a < count; ++a) {
+    pb_text_add(text, "  %%g%d = llvm.getelementptr %%args[%d] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n", a, a);
+    pb_text_add(text, "  %%p%d = llvm.load %%g%d : !llvm.ptr -> !llvm.ptr\n", a, a);
+  }
+  pb_text_add(text, "  llvm.call @%s(", kernel->name);
+  for (int a = 0; a < count; ++a) pb_text_add(text, "%s%%p%d", a ? ", " : "", a);
+  if (shared) pb_text_add(text, "%s%%thread, %%threads", count ? ", " : "");
+  pb_text_add(text, ") : (");
+  for (int a = 0; a < count; ++a) pb_text_add(text, "%s!llvm.ptr", a ? ", " : "");
+  if (shared) pb_text_add(text, "%si64, i64", count ? ", " : "");
+  pb_text_add(text, ") -> ()\n");
+  if (!shared) pb_text_add(text, "  llvm.br ^end\n^end:\n");
+  pb_text_add(text, "  llvm.return\n}\n");
+}
+
+static void describe_kernel(MlirOperation func, pb_arena* arena, pb_kernel* k) {
+  k->name = pb_func_name(func, arena);
+  k->symbol = pb_printf(arena, "pb_%s", k->name);
+  k->bound = "";
+  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
+  if (mlirAttributeIsNull(plan)) return;
+  MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles")),
+                bound = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound"));
+  if (mlirAttributeIsNull(cycles) || mlirAttributeIsNull(bound)) return;
+  MlirStringRef s = mlirStringAttrGetValue(bound);
+  k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
+  k->bound = pb_printf(arena, "%.*s", (int)s.length, s.data);
+}
+
+static bool is_kernel(MlirOperation op) { return !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")); }
+
+// Puts the functions of a text into the module. The text is the compiler's own.
 static bool add_functions(MlirModule module, const pb_text* text) {
   MlirModule more = mlirModuleCreateParse(mlirModuleGetContext(module), mlirStringRefCreate(text->data, text->length));
   if (mlirModuleIsNull(more)) return false;
@@ -90,153 +111,97 @@ static bool add_functions(MlirModule module, const pb_text* text) {
   return true;
 }
 
-static void note_kernel(MlirOperation func, pb_engine* engine, kernel_shape* shapes) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  shapes[engine->kernel_count] =
-      (kernel_shape){(int)mlirBlockGetNumArguments(body), !mlirAttributeIsNull(pb_op_attribute(func, "pb.shared"))};
-  pb_kernel* k = &engine->kernels[engine->kernel_count++];
-  k->name = pb_func_name(func, &engine->arena);
-  k->symbol = pb_printf(&engine->arena, "pb_%s", k->name);
-  k->bound = "";
-  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
-  if (mlirAttributeIsNull(plan)) return;
-  MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles"));
-  MlirStringRef bound =
-      mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
-  k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
-  k->bound = pb_printf(&engine->arena, "%.*s", (int)bound.length, bound.data);
-}
-
-// A copy of the module with the kernels alone, sharing realised and instructions by their intrinsics: the host
-// function is the engine's business.
-static MlirModule take_kernels(MlirModule module, pb_engine* engine, kernel_shape* shapes) {
-  MlirModule kernels = mlirModuleFromOperation(mlirOperationClone(mlirModuleGetOperation(module)));
-  pb_text text = {0};
-  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(kernels));
-  while (!mlirOperationIsNull(op)) {
-    MlirOperation next = mlirOperationGetNextInBlock(op);
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.emit"))) print_instruction(op, &text);
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")))
-      mlirOperationDestroy(op);
-    else
-      note_kernel(op, engine, shapes);
-    op = next;
+// The kernels of one group alone, with instructions by their intrinsics, as bytes. The host function is the engine's
+// business. `shapes` are of all kernels, in order.
+static bool make_group(MlirModule module, const pb_engine* engine, int group, int groups, pb_code* code) {
+  MlirModule part = mlirModuleCreateEmpty(mlirLocationUnknownGet(mlirModuleGetContext(module)));
+  pb_text instructions = {0};
+  int number = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.emit"))) print_instruction(op, &instructions);
+    if (!is_kernel(op)) continue;
+    const pb_kernel* k = &engine->kernels[number];
+    if (number++ % groups != group) continue;
+    mlirBlockAppendOwnedOperation(mlirModuleGetBody(part), mlirOperationClone(op));
+    MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+    print_entry(k, (int)mlirBlockGetNumArguments(body), !mlirAttributeIsNull(pb_op_attribute(op, "pb.shared")),
+                &code->entries);
   }
-  pb_threads_share(kernels);
-  bool ok = !text.data || add_functions(kernels, &text);
-  pb_text_free(&text);
-  if (ok) return kernels;
-  mlirModuleDestroy(kernels);
-  return (MlirModule){NULL};
-}
-
-// void pb_k(void** args, int64 thread, int64 threads): loads the pointers and calls the kernel.
-static void print_wrappers(const pb_engine* engine, const kernel_shape* shapes, pb_text* text) {
-  for (int k = 0; k < engine->kernel_count; ++k) {
-    int count = shapes[k].arguments;
-    pb_text_add(text, "llvm.func @%s(", engine->kernels[k].name);
-    for (int a = 0; a < count; ++a) pb_text_add(text, "%s!llvm.ptr", a ? ", " : "");
-    pb_text_add(text, "%s)\n", !shapes[k].shared ? "" : count ? ", i64, i64" : "i64, i64");
-    pb_text_add(text, "llvm.func @%s(%%args: !llvm.ptr, %%thread: i64, %%threads: i64) {\n", engine->kernels[k].symbol);
-    if (!shapes[k].shared)
-      pb_text_add(text, "  %%zero = llvm.mlir.constant(0 : i64) : i64\n"
-                        "  %%first = llvm.icmp \"eq\" %%thread, %%zero : i64\n"
-                        "  llvm.cond_br %%first, ^all, ^end\n^all:\n");
-    for (int a = 0; a < count; ++a) {
-      pb_text_add(text, "  %%g%d = llvm.getelementptr %%args[%d] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n", a, a);
-      pb_text_add(text, "  %%p%d = llvm.load %%g%d : !llvm.ptr -> !llvm.ptr\n", a, a);
-    }
-    pb_text_add(text, "  llvm.call @%s(", engine->kernels[k].name);
-    for (int a = 0; a < count; ++a) pb_text_add(text, "%s%%p%d", a ? ", " : "", a);
-    if (shapes[k].shared) pb_text_add(text, "%s%%thread, %%threads", count ? ", " : "");
-    pb_text_add(text, ") : (");
-    for (int a = 0; a < count; ++a) pb_text_add(text, "%s!llvm.ptr", a ? ", " : "");
-    if (shapes[k].shared) pb_text_add(text, "%si64, i64", count ? ", " : "");
-    pb_text_add(text, ") -> ()\n");
-    if (!shapes[k].shared) pb_text_add(text, "  llvm.br ^end\n^end:\n");
-    pb_text_add(text, "  llvm.return\n}\n");
-  }
-}
-
-// Kernels in the LLVM dialect.
-static bool lower(MlirModule kernels, pb_diag* diag) {
-  static bool registered; // passes are registered once in a process
-  if (!registered) mlirRegisterAllPasses();
-  registered = true;
-  MlirContext context = mlirModuleGetContext(kernels);
-  mlirRegisterAllLLVMTranslations(context);
-  pb_text why = {0};
-  MlirPassManager passes = mlirPassManagerCreate(context);
-  mlirPassManagerEnableVerifier(passes, false); // the IR is verified when it is made
-  bool ok = mlirLogicalResultIsSuccess(mlirOpPassManagerAddPipeline(
-                mlirPassManagerGetAsOpPassManager(passes), mlirStringRefCreateFromCString(lowering), append, &why)) &&
-            mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(kernels)));
-  mlirPassManagerDestroy(passes);
-  if (!ok) (void)fail(diag, "threads", why.data ? why.data : "the kernels do not lower to LLVM");
-  pb_text_free(&why);
+  pb_text_add(&instructions, "func.func private @pb_share(index) -> (index, index)\n");
+  bool ok = add_functions(part, &instructions);
+  pb_text_free(&instructions);
+  if (ok) mlirOperationWriteBytecode(mlirModuleGetOperation(part), append_bytes, &code->kernels);
+  mlirModuleDestroy(part);
   return ok;
 }
 
-// "avx2,fma" to "+avx2,+fma".
-static char* feature_flags(const pb_chip* chip, pb_arena* arena) {
-  char* flags = pb_strdup(arena, "");
-  for (const char* at = chip->features; *at;) {
-    int n = (int)strcspn(at, ",");
-    flags = pb_printf(arena, "%s%s+%.*s", flags, flags[0] ? "," : "", n, at);
-    at += n + (at[n] == ',');
+typedef struct work {
+  pb_code* codes;
+  int count, next;
+  pthread_mutex_t lock;
+} work;
+
+static void* worker(void* user) {
+  work* w = user;
+  for (;;) {
+    pthread_mutex_lock(&w->lock);
+    int mine = w->next++;
+    pthread_mutex_unlock(&w->lock);
+    if (mine >= w->count) return NULL;
+    pb_code_make(&w->codes[mine]);
   }
-  return flags;
 }
 
-// No contraction, no reassociation: the optimiser is given no fast-math flag and the target fuses nothing.
-static pb_status optimise_and_emit(const pb_chip* chip, LLVMModuleRef module, const char* object, pb_diag* diag) {
-  LLVMInitializeNativeTarget();
-  LLVMInitializeNativeAsmPrinter();
-  pb_arena scratch = {0};
-  char *triple = LLVMGetDefaultTargetTriple(), *why = NULL;
-  LLVMTargetRef target;
-  pb_status status = PB_OK;
-  if (LLVMGetTargetFromTriple(triple, &target, &why)) status = fail(diag, "LLVM", why);
-  if (status == PB_OK) {
-    LLVMTargetMachineRef machine =
-        LLVMCreateTargetMachine(target, triple, "generic", feature_flags(chip, &scratch), LLVMCodeGenLevelAggressive,
-                                LLVMRelocPIC, LLVMCodeModelDefault);
-    LLVMSetTarget(module, triple);
-    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
-    LLVMSetModuleDataLayout(module, layout);
-    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
-    LLVMPassBuilderOptionsSetSLPVectorization(options, 0); // registers are planned already
-    LLVMErrorRef error = LLVMRunPasses(module, optimisation, machine, options);
-    if (error) {
-      char* text = LLVMGetErrorMessage(error);
-      status = fail(diag, "LLVM", text);
-      LLVMDisposeErrorMessage(text);
-    } else if (LLVMTargetMachineEmitToFile(machine, module, object, LLVMObjectFile, &why)) {
-      status = fail(diag, "LLVM", why);
-    }
-    LLVMDisposePassBuilderOptions(options);
-    LLVMDisposeTargetData(layout);
-    LLVMDisposeTargetMachine(machine);
-  }
-  if (why) LLVMDisposeMessage(why);
-  LLVMDisposeMessage(triple);
-  pb_arena_free(&scratch);
-  return status;
+static void make_all(pb_code* codes, int count) {
+  work w = {.codes = codes, .count = count};
+  pthread_t threads[MAX_WORKERS];
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  int started = 0, wanted = count < processors ? count : (int)processors;
+  pb_code_start();
+  pthread_mutex_init(&w.lock, NULL);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, (size_t)16 << 20); // LLVM recurses deeply
+  for (; started + 1 < wanted && started < MAX_WORKERS; ++started)
+    if (pthread_create(&threads[started], &attributes, worker, &w)) break;
+  (void)worker(&w);
+  for (int t = 0; t < started; ++t) pthread_join(threads[t], NULL);
+  pthread_attr_destroy(&attributes);
+  pthread_mutex_destroy(&w.lock);
 }
 
-static pb_status link_object(const char* object, const char* shared, pb_diag* diag) {
-  char* argv[] = {(char*)"ld.lld",
-                  (char*)"-shared",
-                  (char*)"--hash-style=gnu",
-                  (char*)"--build-id=none",
-                  (char*)"-o",
-                  (char*)shared,
-                  (char*)object,
-                  NULL};
+static int list_kernels(MlirModule module, pb_engine* engine) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (is_kernel(op)) describe_kernel(op, &engine->arena, &engine->kernels[engine->kernel_count++]);
+  int groups = (engine->kernel_count + GROUP_KERNELS - 1) / GROUP_KERNELS;
+  return groups < 1 ? 1 : groups > MAX_GROUPS ? MAX_GROUPS : groups;
+}
+
+// Compiles the groups; on success the caller has the objects or texts.
+static pb_status compile_groups(const pb_chip* chip, MlirModule module, const pb_engine* engine, pb_code* codes,
+                                int groups, pb_diag* diag) {
+  mlirContextGetOrLoadDialect(mlirModuleGetContext(module), mlirStringRefCreateFromCString("llvm"));
+  for (int g = 0; g < groups; ++g) {
+    codes[g].chip = chip;
+    if (!make_group(module, engine, g, groups, &codes[g]))
+      return fail(diag, "threads", "the instructions do not parse");
+  }
+  make_all(codes, groups);
+  for (int g = 0; g < groups; ++g)
+    if (codes[g].why) return fail(diag, "threads", codes[g].why);
+  return PB_OK;
+}
+
+static pb_status link_objects(const pb_code* codes, int count, const char* shared, pb_diag* diag) {
+  const char* argv[MAX_GROUPS + 8] = {"ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "-o", shared};
+  for (int g = 0; g < count; ++g) argv[6 + g] = codes[g].object;
   pid_t pid;
   int code = 0;
-  if (posix_spawn(&pid, PB_LLD, NULL, NULL, argv, environ))
+  char* arguments[MAX_GROUPS + 8];
+  memcpy(arguments, argv, sizeof argv);
+  if (posix_spawn(&pid, PB_LLD, NULL, NULL, arguments, environ))
     return pb_system_error(diag, (pb_place){.file = PB_LLD}, 4201, "cannot be started");
   waitpid(pid, &code, 0);
   return WIFEXITED(code) && WEXITSTATUS(code) == 0 ? PB_OK : fail(diag, "ld.lld", "the kernels do not link");
@@ -255,58 +220,40 @@ static pb_status read_native(const char* path, pb_engine* engine, pb_diag* diag)
   return ok ? PB_OK : pb_system_error(diag, (pb_place){.file = path}, 4202, "cannot be read");
 }
 
-// The kernels and their wrappers as LLVM's IR.
-static LLVMModuleRef translate(MlirModule kernels, const pb_engine* engine, const kernel_shape* shapes,
-                               LLVMContextRef context) {
-  pb_text text = {0};
-  print_wrappers(engine, shapes, &text);
-  MlirModule wrappers =
-      mlirModuleCreateParse(mlirModuleGetContext(kernels), mlirStringRefCreate(text.data, text.length));
-  pb_text_free(&text);
-  if (mlirModuleIsNull(wrappers)) return NULL;
-  LLVMModuleRef module = mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(kernels), context);
-  LLVMModuleRef entries = mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(wrappers), context);
-  mlirModuleDestroy(wrappers);
-  bool linked = module && entries && !LLVMLinkModules2(module, entries);
-  if (!linked && module) LLVMDisposeModule(module);
-  return linked ? module : NULL;
-}
-
-static pb_status to_native(const pb_chip* chip, MlirModule kernels, const kernel_shape* shapes, pb_engine* engine,
-                           pb_diag* diag) {
+pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, pb_engine* engine, pb_diag* diag) {
+  engine->features = pb_strdup(&engine->arena, chip->features);
   const char* base = getenv("TMPDIR");
   char* folder = pb_printf(&engine->arena, "%s/pb-XXXXXX", base && base[0] ? base : P_tmpdir);
   if (!mkdtemp(folder)) return pb_system_error(diag, (pb_place){.file = folder}, 4202, "cannot be made");
-  LLVMContextRef context = LLVMContextCreate();
-  LLVMModuleRef module = translate(kernels, engine, shapes, context);
-  char* object = pb_printf(&engine->arena, "%s/kernels.o", folder);
+  pb_code codes[MAX_GROUPS] = {0};
+  int groups = list_kernels(module, engine);
+  for (int g = 0; g < groups; ++g) codes[g].object = pb_printf(&engine->arena, "%s/kernels%d.o", folder, g);
   char* shared = pb_printf(&engine->arena, "%s/kernels.so", folder);
-  pb_status status = module ? PB_OK : fail(diag, "LLVM", "the kernels do not translate");
-  if (status == PB_OK) status = optimise_and_emit(chip, module, object, diag);
-  if (status == PB_OK) status = link_object(object, shared, diag);
+  pb_status status = compile_groups(chip, module, engine, codes, groups, diag);
+  if (status == PB_OK) status = link_objects(codes, groups, shared, diag);
   if (status == PB_OK) status = read_native(shared, engine, diag);
-  if (module) LLVMDisposeModule(module);
-  LLVMContextDispose(context);
-  unlink(object);
+  for (int g = 0; g < groups; ++g) {
+    unlink(codes[g].object);
+    pb_code_free(&codes[g]);
+  }
   unlink(shared);
   rmdir(folder);
   return status;
 }
 
-pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, pb_engine* engine, pb_diag* diag) {
-  engine->features = pb_strdup(&engine->arena, chip->features);
-  size_t functions = 0;
+pb_status pb_threads_print(const pb_chip* chip, MlirModule module, bool assembly, pb_diag* diag, char** text) {
+  pb_engine scratch = {0};
+  int functions = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     ++functions;
-  kernel_shape* shapes = calloc(functions + 1, sizeof *shapes);
-  if (!shapes) abort();
-  mlirContextGetOrLoadDialect(mlirModuleGetContext(module), mlirStringRefCreateFromCString("llvm"));
-  MlirModule kernels = take_kernels(module, engine, shapes);
-  pb_status status = mlirModuleIsNull(kernels) ? fail(diag, "threads", "the instructions do not parse") : PB_OK;
-  if (status == PB_OK && !lower(kernels, diag)) status = PB_ERR_SYSTEM;
-  if (status == PB_OK) status = to_native(chip, kernels, shapes, engine, diag);
-  if (!mlirModuleIsNull(kernels)) mlirModuleDestroy(kernels);
-  free(shapes);
+  scratch.kernels = PB_NEW_ARRAY(&scratch.arena, pb_kernel, (size_t)functions + 1);
+  (void)list_kernels(module, &scratch);
+  pb_code code = {.form = assembly ? PB_CODE_ASSEMBLY : PB_CODE_LLVM};
+  pb_status status = compile_groups(chip, module, &scratch, &code, 1, diag);
+  *text = code.text;
+  code.text = NULL;
+  pb_code_free(&code);
+  pb_arena_free(&scratch.arena);
   return status;
 }

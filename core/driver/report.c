@@ -1,0 +1,220 @@
+#include "core/driver/report.h"
+
+#include "core/poly/nest.h"
+#include "core/poly/text.h"
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+static void put_bytes(pb_text* t, const char* text, size_t length) {
+  pb_text_add(t, "\"");
+  for (size_t k = 0; k < length; ++k) {
+    unsigned char c = (unsigned char)text[k];
+    if (c == '"' || c == '\\')
+      pb_text_add(t, "\\%c", c);
+    else if (c < ' ')
+      pb_text_add(t, "\\u%04x", c);
+    else
+      pb_text_add(t, "%c", c);
+  }
+  pb_text_add(t, "\"");
+}
+
+static void put_string(pb_text* t, const char* text) { put_bytes(t, text, strlen(text)); }
+
+static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
+
+// An attribute as JSON: dictionaries, lists, numbers and strings as such, all else as MLIR prints it.
+static void put_attribute(pb_text* t, MlirAttribute a) {
+  if (mlirAttributeIsADictionary(a)) {
+    pb_text_add(t, "{");
+    for (intptr_t k = 0; k < mlirDictionaryAttrGetNumElements(a); ++k) {
+      MlirNamedAttribute one = mlirDictionaryAttrGetElement(a, k);
+      MlirStringRef name = mlirIdentifierStr(one.name);
+      pb_text_add(t, "%s", k ? ", " : "");
+      put_bytes(t, name.data, name.length);
+      pb_text_add(t, ": ");
+      put_attribute(t, one.attribute);
+    }
+    pb_text_add(t, "}");
+  } else if (mlirAttributeIsAArray(a) || mlirAttributeIsADenseI64Array(a)) {
+    bool dense = mlirAttributeIsADenseI64Array(a);
+    intptr_t n = dense ? mlirDenseArrayGetNumElements(a) : mlirArrayAttrGetNumElements(a);
+    pb_text_add(t, "[");
+    for (intptr_t k = 0; k < n; ++k) {
+      pb_text_add(t, "%s", k ? ", " : "");
+      if (dense)
+        pb_text_add(t, "%lld", (long long)mlirDenseI64ArrayGetElement(a, k));
+      else
+        put_attribute(t, mlirArrayAttrGetElement(a, k));
+    }
+    pb_text_add(t, "]");
+  } else if (mlirAttributeIsABool(a)) {
+    pb_text_add(t, mlirBoolAttrGetValue(a) ? "true" : "false");
+  } else if (mlirAttributeIsAInteger(a)) {
+    pb_text_add(t, "%lld", (long long)mlirIntegerAttrGetValueInt(a));
+  } else if (mlirAttributeIsAString(a)) {
+    MlirStringRef s = mlirStringAttrGetValue(a);
+    put_bytes(t, s.data, s.length);
+  } else {
+    pb_text printed = {0};
+    mlirAttributePrint(a, append, &printed);
+    put_bytes(t, printed.data ? printed.data : "", printed.length);
+    pb_text_free(&printed);
+  }
+}
+
+static int memory_of(const pb_chip* chip, MlirAttribute space) {
+  if (!mlirAttributeIsNull(space) && mlirAttributeIsAString(space))
+    for (int m = 0; m < chip->memory_count; ++m)
+      if (mlirStringRefEqual(mlirStringAttrGetValue(space), mlirStringRefCreateFromCString(chip->memories[m].name)))
+        return m;
+  return chip->system_memory;
+}
+
+// Bytes of each memory that the buffers inside the block take, in whole rows as `place` counts them.
+static void add_buffers(const pb_chip* chip, MlirBlock block, int64_t* used) {
+  MlirOperation op = mlirBlockGetFirstOperation(block);
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r) {
+      MlirBlock inner = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+      for (; !mlirBlockIsNull(inner); inner = mlirBlockGetNextInRegion(inner)) add_buffers(chip, inner, used);
+    }
+    pb_access shape;
+    if (!pb_op_is(op, "memref.alloc") && !pb_op_is(op, "memref.alloca")) continue;
+    MlirValue v = mlirOperationGetResult(op, 0);
+    if (!pb_access_of_value(v, &shape)) continue;
+    int m = memory_of(chip, mlirMemRefTypeGetMemorySpace(mlirValueGetType(v)));
+    bool placed = !mlirAttributeIsNull(pb_op_attribute(op, "pb.address"));
+    int64_t copies = placed ? shape.shape[0] : 1, row = placed ? chip->memories[m].row_bytes : 1;
+    int64_t bytes = pb_access_elements(&shape) / copies * ((pb_type_bits(shape.type) + 7) / 8);
+    used[m] += (bytes + row - 1) / row * row * copies;
+  }
+}
+
+static void put_memory(pb_text* t, const pb_chip* chip, MlirOperation func) {
+  pb_arena scratch = {0};
+  int64_t* used = PB_NEW_ARRAY(&scratch, int64_t, (size_t)chip->memory_count + 1);
+  if (!mlirOperationIsNull(func)) add_buffers(chip, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), used);
+  pb_text_add(t, "{");
+  bool any = false;
+  for (int m = 0; m < chip->memory_count; ++m) {
+    if (!used[m]) continue;
+    pb_text_add(t, "%s", any ? ", " : "");
+    put_string(t, chip->memories[m].name);
+    pb_text_add(t, ": %lld", (long long)used[m]);
+    any = true;
+  }
+  pb_text_add(t, "}");
+  pb_arena_free(&scratch);
+}
+
+static void put_cycles(pb_text* t, const pb_kernel* k) {
+  if (k->predicted_cycles)
+    pb_text_add(t, "%llu", (ull)k->predicted_cycles);
+  else
+    pb_text_add(t, "null");
+}
+
+static void put_commands(pb_text* t, const pb_chip* chip, const uint64_t* count, int queues) {
+  pb_text_add(t, "{");
+  for (int q = 0; q < queues && q < chip->queue_count; ++q) {
+    pb_text_add(t, "%s", q ? ", " : "");
+    put_string(t, chip->queues[q].name);
+    pb_text_add(t, ": %llu", (ull)count[q]);
+  }
+  pb_text_add(t, "}");
+}
+
+static void put_kernel(pb_text* t, const pb_unit* unit, const pb_engine* e, int index) {
+  const pb_kernel* k = &e->kernels[index];
+  MlirOperation func = pb_module_func(unit->module, k->name);
+  pb_text_add(t, "    {\"name\": ");
+  put_string(t, k->name);
+  pb_text_add(t, ", \"nodes\": [");
+  int runs = 0;
+  for (int s = 0; s < e->step_count; ++s) {
+    if (e->steps[s].kernel != index) continue;
+    pb_text_add(t, "%s", runs++ ? ", " : "");
+    put_string(t, e->steps[s].origin);
+  }
+  pb_text_add(t, "], \"runs\": %d, \"predicted_cycles\": ", runs);
+  put_cycles(t, k);
+  pb_text_add(t, ", \"bound\": ");
+  put_string(t, k->bound ? k->bound : "");
+  pb_text_add(t, ",\n     \"plan\": ");
+  MlirAttribute plan = mlirOperationIsNull(func) ? mlirAttributeGetNull() : pb_op_attribute(func, "pb.plan");
+  if (mlirAttributeIsNull(plan))
+    pb_text_add(t, "null");
+  else
+    put_attribute(t, plan);
+  pb_text_add(t, ",\n     \"memory_bytes\": ");
+  put_memory(t, unit->chip, func);
+  pb_text_add(t, ", \"commands\": ");
+  uint64_t count[PB_ENGINE_MAX_QUEUES] = {0};
+  for (int q = 0; k->is_words && q < k->words.queue_count; ++q) count[q] = k->words.count[q];
+  put_commands(t, unit->chip, count, k->is_words ? k->words.queue_count : 0);
+  pb_text_add(t, "}");
+}
+
+static void put_totals(pb_text* t, const pb_unit* unit, const pb_engine* e) {
+  uint64_t cycles = 0, macs = 0, count[PB_ENGINE_MAX_QUEUES] = {0};
+  int queues = 0;
+  for (int s = 0; s < e->step_count; ++s) {
+    const pb_kernel* k = &e->kernels[e->steps[s].kernel];
+    cycles += k->predicted_cycles;
+    macs += e->steps[s].macs;
+    if (!k->is_words) continue;
+    if (k->words.queue_count > queues) queues = k->words.queue_count;
+    for (int q = 0; q < k->words.queue_count; ++q) count[q] += k->words.count[q];
+  }
+  pb_text_add(t, "  \"totals\": {\"kernels\": %d, \"steps\": %d, \"predicted_cycles\": ", e->kernel_count,
+              e->step_count);
+  pb_text_add(t, cycles ? "%llu" : "null", (ull)cycles);
+  pb_text_add(t, ", \"macs\": %llu, \"constant_bytes\": %llu, \"arena_bytes\": %llu, \"native_bytes\": %llu, ",
+              (ull)macs, (ull)e->const_bytes, (ull)e->arena_bytes, (ull)e->native_bytes);
+  pb_text_add(t, "\"commands\": ");
+  put_commands(t, unit->chip, count, queues);
+  pb_text_add(t, "},\n");
+}
+
+static void put_steps(pb_text* t, const pb_engine* e) {
+  pb_text_add(t, "  \"steps\": [\n");
+  for (int s = 0; s < e->step_count; ++s) {
+    const pb_step* step = &e->steps[s];
+    const pb_kernel* k = &e->kernels[step->kernel];
+    pb_text_add(t, "    {\"step\": %d, \"kernel\": ", s);
+    put_string(t, k->name);
+    pb_text_add(t, ", \"node\": ");
+    put_string(t, step->origin);
+    pb_text_add(t, ", \"runs_on\": ");
+    put_string(t, e->target);
+    pb_text_add(t, ", \"as\": \"%s\", \"predicted_cycles\": ", k->is_words ? "commands" : "native code");
+    put_cycles(t, k);
+    pb_text_add(t, ", \"macs\": %llu}%s\n", (ull)step->macs, s + 1 < e->step_count ? "," : "");
+  }
+  pb_text_add(t, "  ]\n");
+}
+
+char* pb_report_make(const pb_unit* unit, const pb_engine* e) {
+  pb_text t = {0};
+  pb_text_add(&t, "{\n  \"target\": ");
+  put_string(&t, e->target);
+  pb_text_add(&t, ", \"revision\": %d,\n  \"description_sha256\": \"", e->chip_revision);
+  for (size_t k = 0; k < sizeof e->chip_hash; ++k) pb_text_add(&t, "%02x", e->chip_hash[k]);
+  pb_text_add(&t, "\",\n");
+  put_totals(&t, unit, e);
+  pb_text_add(&t, "  \"kernels\": [\n");
+  for (int k = 0; k < e->kernel_count; ++k) {
+    put_kernel(&t, unit, e, k);
+    pb_text_add(&t, "%s\n", k + 1 < e->kernel_count ? "," : "");
+  }
+  pb_text_add(&t, "  ],\n");
+  put_steps(&t, e);
+  pb_text_add(&t, "}\n");
+  return t.data;
+}

@@ -1,0 +1,232 @@
+#include "core/s2/verify.h"
+
+#include "core/poly/nest.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum kind { INPUT, OUTPUT, LOCAL } kind;
+
+// A tensor, and which of its elements have been set, and summed up, so far.
+typedef struct value {
+  MlirValue ir;
+  kind kind;
+  int64_t elements, set_count;
+  uint64_t *set, *summed;
+  bool read;
+} value;
+
+typedef struct verifier {
+  pb_diag* diag;
+  const char* after;
+  const pb_nest* nest;
+  value* values;
+  size_t count, capacity;
+  pb_arena arena;
+} verifier;
+
+#define BREACH(v, code, ...)                                                                                           \
+  pb_error((v)->diag, (pb_place){.what = (v)->after}, code,                                                            \
+           "this is a bug in the compiler, not in the model: --emit shows the IR", __VA_ARGS__)
+
+static const char* name_of(const verifier* v) { return v->nest && v->nest->name ? v->nest->name : "?"; }
+
+static bool op_is(MlirOperation op, const char* name) {
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), mlirStringRefCreateFromCString(name));
+}
+
+static bool test_and_mark(uint64_t* bits, int64_t at) {
+  uint64_t bit = (uint64_t)1 << at % 64;
+  bool old = bits[at / 64] & bit;
+  bits[at / 64] |= bit;
+  return old;
+}
+
+static bool marked(const uint64_t* bits, int64_t at) { return bits[at / 64] >> at % 64 & 1; }
+
+static uint64_t* new_bits(int64_t elements) {
+  uint64_t* bits = calloc((size_t)elements / 64 + 1, sizeof *bits);
+  if (!bits) abort();
+  return bits;
+}
+
+static pb_status add_value(verifier* v, MlirValue ir, kind k) {
+  pb_access shape;
+  if (!pb_access_of_value(ir, &shape)) return BREACH(v, 4070, "a value that is no static memref");
+  value add = {.ir = ir, .kind = k, .elements = pb_access_elements(&shape)};
+  if (k != INPUT) add.set = new_bits(add.elements);
+  PB_PUSH(v->values, v->count, v->capacity, add);
+  return PB_OK;
+}
+
+static value* find(verifier* v, MlirValue ir) {
+  for (size_t k = 0; k < v->count; ++k)
+    if (pb_value_same(v->values[k].ir, ir)) return &v->values[k];
+  return NULL;
+}
+
+// Steps through the elements that an access touches, each point of the dims that it uses once.
+typedef struct walk {
+  const pb_nest* nest;
+  const pb_access* access;
+  int dims[PB_NEST_DIMS], dim_count;
+  int64_t at[PB_NEST_DIMS];
+} walk;
+
+static walk walk_start(const pb_nest* nest, const pb_access* access) {
+  walk w = {.nest = nest, .access = access};
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_access_uses(access, d)) w.dims[w.dim_count++] = d;
+  return w;
+}
+
+// The element's number, or -1 when an index lies outside the shape.
+static int64_t walk_element(const walk* w) {
+  int64_t element = 0;
+  for (int r = 0; r < w->access->rank; ++r) {
+    int64_t index = w->access->index[r].cst;
+    for (int k = 0; k < w->dim_count; ++k) index += w->access->index[r].coef[w->dims[k]] * w->at[k];
+    if (index < 0 || index >= w->access->shape[r]) return -1;
+    element = element * w->access->shape[r] + index;
+  }
+  return element;
+}
+
+static bool walk_next(walk* w) {
+  for (int k = w->dim_count - 1; k >= 0; --k) {
+    if (++w->at[k] < w->nest->extent[w->dims[k]]) return true;
+    w->at[k] = 0;
+  }
+  return false;
+}
+
+static pb_status check_read(verifier* v, const pb_access* access) {
+  value* from = find(v, access->memref);
+  if (!from) return BREACH(v, 4071, "'%s' reads a memref that is no tensor of its own", name_of(v));
+  for (int r = 0; r < access->rank && !access->boxed; ++r)
+    if (pb_index_can_leave(v->nest, &access->index[r], access->shape[r]))
+      return BREACH(v, 4078, "'%s' reads outside a tensor, at index %d", name_of(v), r);
+  from->read = true;
+  if (from->kind == INPUT || from->set_count == from->elements) return PB_OK;
+  walk w = walk_start(v->nest, access);
+  do {
+    int64_t element = walk_element(&w);
+    if (element >= 0 && !marked(from->set, element))
+      return BREACH(v, 4075, "'%s' reads element %lld of a tensor before it is written", name_of(v),
+                    (long long)element);
+  } while (walk_next(&w));
+  return PB_OK;
+}
+
+// A dim that the store does not use writes the same elements again and again.
+static bool writes_again(const pb_nest* nest, const pb_access* store) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (!pb_access_uses(store, d) && nest->extent[d] > 1) return true;
+  return false;
+}
+
+static pb_status check_write(verifier* v, const pb_access* store) {
+  value* to = find(v, store->memref);
+  bool sums = v->nest->reduce != PB_SET;
+  if (!to) return BREACH(v, 4071, "'%s' writes a memref that is no tensor of its own", name_of(v));
+  if (to->kind == INPUT) return BREACH(v, 4073, "'%s' writes an input or a constant", name_of(v));
+  if (to->read) return BREACH(v, 4076, "'%s' writes a tensor that has been read", name_of(v));
+  for (int r = 0; r < store->rank; ++r)
+    if (pb_index_can_leave(v->nest, &store->index[r], store->shape[r]))
+      return BREACH(v, 4078, "'%s' writes outside a tensor, at index %d", name_of(v), r);
+  if (!sums && writes_again(v->nest, store)) return BREACH(v, 4074, "'%s' writes an element again", name_of(v));
+  if (sums && !to->summed) to->summed = new_bits(to->elements);
+  walk w = walk_start(v->nest, store);
+  do {
+    int64_t element = walk_element(&w);
+    if (sums && !marked(to->set, element))
+      return BREACH(v, 4075, "'%s' adds to element %lld of a tensor before it is set", name_of(v), (long long)element);
+    if (test_and_mark(sums ? to->summed : to->set, element) || (!sums && to->summed && marked(to->summed, element)))
+      return BREACH(v, 4074, "'%s' writes element %lld of a tensor again", name_of(v), (long long)element);
+    to->set_count += !sums;
+  } while (walk_next(&w));
+  return PB_OK;
+}
+
+static pb_status check_nest(verifier* v, MlirOperation op) {
+  pb_nest nest;
+  const char* why = pb_nest_read(op, &v->arena, &nest);
+  v->nest = &nest;
+  if (why) return BREACH(v, 4070, "'%s' is no nest: %s", name_of(v), why);
+  for (int a = 0; a + 1 < nest.access_count; ++a) PB_TRY(check_read(v, &nest.access[a]));
+  pb_status status = check_write(v, pb_nest_store(&nest));
+  v->nest = NULL;
+  return status;
+}
+
+static bool belongs_to_nests(MlirOperation op) {
+  static const char* const dialects[] = {"arith.", "math."};
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  for (size_t k = 0; k < sizeof dialects / sizeof *dialects; ++k)
+    if (!strncmp(name.data, dialects[k], strlen(dialects[k]))) return true;
+  // a nest whose extents are all 1 is its store alone, with what it needs before it
+  return op_is(op, "affine.load") || op_is(op, "affine.if") || op_is(op, "memref.dealloc") || op_is(op, "func.return");
+}
+
+static bool is_view(MlirOperation op) {
+  static const char* const views[] = {"memref.subview",      "memref.cast",      "memref.reinterpret_cast",
+                                      "memref.expand_shape", "memref.transpose", "memref.collapse_shape",
+                                      "memref.view",         "memref.reshape",   "memref.memory_space_cast"};
+  for (size_t k = 0; k < sizeof views / sizeof *views; ++k)
+    if (op_is(op, views[k])) return true;
+  return false;
+}
+
+static pb_status check_op(verifier* v, MlirOperation op) {
+  if (op_is(op, "memref.alloc")) return add_value(v, mlirOperationGetResult(op, 0), LOCAL);
+  if (op_is(op, "affine.for") || op_is(op, "affine.store")) return check_nest(v, op);
+  if (belongs_to_nests(op)) return PB_OK;
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  if (is_view(op)) return BREACH(v, 4071, "a view of a tensor (%.*s)", (int)name.length, name.data);
+  if (op_is(op, "memref.copy") || op_is(op, "linalg.copy"))
+    return BREACH(v, 4072, "a copy of a whole tensor (%.*s)", (int)name.length, name.data);
+  return BREACH(v, 4070, "%.*s is neither alloc nor nest", (int)name.length, name.data);
+}
+
+static pb_status check_main(verifier* v, MlirOperation main) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
+  MlirAttribute all = mlirOperationGetAttributeByName(main, mlirStringRefCreateFromCString("arg_attrs"));
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
+    MlirAttribute one = mlirAttributeIsNull(all) ? all : mlirArrayAttrGetElement(all, k);
+    bool output =
+        !mlirAttributeIsNull(one) &&
+        !mlirAttributeIsNull(mlirDictionaryAttrGetElementByName(one, mlirStringRefCreateFromCString("pb.output")));
+    PB_TRY(add_value(v, mlirBlockGetArgument(body, k), output ? OUTPUT : INPUT));
+  }
+  MlirOperation op = mlirBlockGetFirstOperation(body);
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) PB_TRY(check_op(v, op));
+  for (size_t k = 0; k < v->count; ++k)
+    if (v->values[k].kind == OUTPUT && v->values[k].set_count < v->values[k].elements)
+      return BREACH(v, 4077, "an output of %lld elements of which %lld are written", (long long)v->values[k].elements,
+                    (long long)v->values[k].set_count);
+  return PB_OK;
+}
+
+pb_status pb_s2_verify(MlirModule module, const char* after, pb_diag* diag) {
+  verifier v = {.diag = diag, .after = after};
+  pb_status status = PB_OK;
+  bool found = false;
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  for (; !mlirOperationIsNull(op) && status == PB_OK; op = mlirOperationGetNextInBlock(op)) {
+    MlirAttribute name = mlirOperationGetAttributeByName(op, mlirStringRefCreateFromCString("sym_name"));
+    if (!op_is(op, "func.func") ||
+        !mlirStringRefEqual(mlirStringAttrGetValue(name), mlirStringRefCreateFromCString("main")))
+      continue;
+    found = true;
+    status = check_main(&v, op);
+  }
+  if (status == PB_OK && !found) status = BREACH(&v, 4070, "there is no function 'main'");
+  for (size_t k = 0; k < v.count; ++k) {
+    free(v.values[k].set);
+    free(v.values[k].summed);
+  }
+  free(v.values);
+  pb_arena_free(&v.arena);
+  return status;
+}

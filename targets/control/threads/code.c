@@ -1,0 +1,169 @@
+#include "targets/control/threads/code.h"
+
+#include "targets/control/threads/share.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <mlir-c/IR.h>
+#include <mlir-c/Pass.h>
+#include <mlir-c/RegisterEverything.h>
+#include <mlir-c/Target/LLVMIR.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char lowering[] =
+    "lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-vector-to-llvm,convert-math-to-llvm,"
+    "convert-arith-to-llvm,finalize-memref-to-llvm,convert-cf-to-llvm,"
+    "convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},reconcile-unrealized-casts";
+
+// Kernels come unrolled, tiled and in registers: what is left is to share addresses, to hoist, and to vectorise the
+// nests that no plan took. default<O3> makes the same code in five times the time.
+static const char optimisation[] = "always-inline,function(early-cse<memssa>,loop-mssa(loop-rotate,licm),instcombine,"
+                                   "gvn,loop-vectorize,instcombine,simplifycfg)";
+
+static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }
+
+static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
+
+static bool refuse(pb_code* code, const char* why) {
+  if (!code->why) code->why = strdup(why);
+  return false;
+}
+
+void pb_code_start(void) {
+  static bool started;
+  if (started) return;
+  started = true;
+  mlirRegisterAllPasses();
+  LLVMInitializeNativeTarget();
+  LLVMInitializeNativeAsmPrinter();
+}
+
+static MlirContext new_context(void) {
+  MlirDialectRegistry registry = mlirDialectRegistryCreate();
+  mlirRegisterAllDialects(registry);
+  MlirContext context = mlirContextCreateWithThreading(false);
+  mlirContextAppendDialectRegistry(context, registry);
+  mlirDialectRegistryDestroy(registry);
+  mlirRegisterAllLLVMTranslations(context);
+  mlirContextGetOrLoadDialect(context, str("llvm"));
+  return context;
+}
+
+// Kernels in the LLVM dialect.
+static bool lower(pb_code* code, MlirModule kernels) {
+  pb_text why = {0};
+  MlirPassManager passes = mlirPassManagerCreate(mlirModuleGetContext(kernels));
+  mlirPassManagerEnableVerifier(passes, false); // the IR is verified when it is made
+  bool ok = mlirLogicalResultIsSuccess(
+                mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(passes), str(lowering), append, &why)) &&
+            mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(kernels)));
+  mlirPassManagerDestroy(passes);
+  if (!ok) refuse(code, why.data ? why.data : "the kernels do not lower to LLVM");
+  pb_text_free(&why);
+  return ok;
+}
+
+// "avx2,fma" to "+avx2,+fma".
+static char* feature_flags(const pb_chip* chip, pb_arena* arena) {
+  char* flags = pb_strdup(arena, "");
+  for (const char* at = chip->features; *at;) {
+    int n = (int)strcspn(at, ",");
+    flags = pb_printf(arena, "%s%s+%.*s", flags, flags[0] ? "," : "", n, at);
+    at += n + (at[n] == ',');
+  }
+  return flags;
+}
+
+static bool write_code(pb_code* code, LLVMModuleRef module, LLVMTargetMachineRef machine) {
+  char* why = NULL;
+  LLVMMemoryBufferRef buffer;
+  bool ok;
+  if (code->form == PB_CODE_OBJECT) {
+    ok = !LLVMTargetMachineEmitToFile(machine, module, code->object, LLVMObjectFile, &why);
+  } else {
+    ok = !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &why, &buffer);
+    if (ok) {
+      code->text = strndup(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+      LLVMDisposeMemoryBuffer(buffer);
+    }
+  }
+  if (!ok) refuse(code, why ? why : "no code");
+  if (why) LLVMDisposeMessage(why);
+  return ok;
+}
+
+// No contraction, no reassociation: the optimiser is given no fast-math flag and the target fuses nothing.
+static bool optimise(pb_code* code, LLVMModuleRef module) {
+  pb_arena scratch = {0};
+  char *triple = LLVMGetDefaultTargetTriple(), *why = NULL;
+  LLVMTargetRef target;
+  bool ok = !LLVMGetTargetFromTriple(triple, &target, &why);
+  if (!ok) refuse(code, why ? why : "no such target");
+  if (why) LLVMDisposeMessage(why);
+  if (ok) {
+    LLVMTargetMachineRef machine =
+        LLVMCreateTargetMachine(target, triple, "generic", feature_flags(code->chip, &scratch),
+                                LLVMCodeGenLevelAggressive, LLVMRelocPIC, LLVMCodeModelDefault);
+    LLVMSetTarget(module, triple);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    LLVMSetModuleDataLayout(module, layout);
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
+    LLVMErrorRef error = LLVMRunPasses(module, optimisation, machine, options);
+    if (error) {
+      char* text = LLVMGetErrorMessage(error);
+      ok = refuse(code, text);
+      LLVMDisposeErrorMessage(text);
+    }
+    ok = ok && write_code(code, module, machine);
+    LLVMDisposePassBuilderOptions(options);
+    LLVMDisposeTargetData(layout);
+    LLVMDisposeTargetMachine(machine);
+  }
+  LLVMDisposeMessage(triple);
+  pb_arena_free(&scratch);
+  return ok;
+}
+
+static void through_llvm(pb_code* code, MlirModule kernels, MlirModule entries) {
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(kernels), context);
+  LLVMModuleRef more = mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(entries), context);
+  if (!module || !more || LLVMLinkModules2(module, more)) {
+    refuse(code, "the kernels do not translate");
+  } else if (code->form == PB_CODE_LLVM) {
+    char* printed = LLVMPrintModuleToString(module);
+    code->text = strdup(printed);
+    LLVMDisposeMessage(printed);
+  } else {
+    (void)optimise(code, module);
+  }
+  if (module) LLVMDisposeModule(module);
+  LLVMContextDispose(context);
+}
+
+void pb_code_make(pb_code* code) {
+  MlirContext context = new_context();
+  MlirModule kernels = mlirModuleCreateParse(context, mlirStringRefCreate(code->kernels.data, code->kernels.length));
+  MlirModule entries = mlirModuleCreateParse(context, mlirStringRefCreate(code->entries.data, code->entries.length));
+  if (mlirModuleIsNull(kernels) || mlirModuleIsNull(entries)) {
+    refuse(code, "the kernels do not parse");
+  } else {
+    pb_threads_share(kernels);
+    if (lower(code, kernels)) through_llvm(code, kernels, entries);
+  }
+  if (!mlirModuleIsNull(kernels)) mlirModuleDestroy(kernels);
+  if (!mlirModuleIsNull(entries)) mlirModuleDestroy(entries);
+  mlirContextDestroy(context);
+}
+
+void pb_code_free(pb_code* code) {
+  pb_text_free(&code->kernels);
+  pb_text_free(&code->entries);
+  free(code->text);
+  free(code->why);
+}

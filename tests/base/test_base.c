@@ -1,0 +1,189 @@
+// What everything stands on: arenas, arrays that grow, diagnostics, types, the table of constants, SHA-256.
+#include "core/base/consts.h"
+#include "core/base/diag.h"
+#include "core/base/sha256.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void arena_gives_zeroed_aligned_memory_that_stays(void** state) {
+  (void)state;
+  enum { COUNT = 3000 };
+  pb_arena arena = {0};
+  unsigned char* part[COUNT];
+  size_t size[COUNT];
+  for (int k = 0; k < COUNT; ++k) {
+    size[k] = k % 500 == 499 ? 100000 : (size_t)(k * 7 % 400); // some are larger than a block
+    part[k] = pb_alloc(&arena, size[k]);
+    assert_int_equal((uintptr_t)part[k] % 16, 0);
+    for (size_t b = 0; b < size[k]; ++b) assert_int_equal(part[k][b], 0);
+    memset(part[k], k % 255 + 1, size[k]);
+  }
+  for (int k = 0; k < COUNT; ++k)
+    for (size_t b = 0; b < size[k]; b += 97) assert_int_equal(part[k][b], k % 255 + 1);
+  pb_arena_free(&arena);
+  assert_null(arena.head);
+  pb_arena_free(&arena); // an empty one is fine
+}
+
+static void arena_texts(void** state) {
+  (void)state;
+  pb_arena arena = {0};
+  char text[] = "kernel";
+  char* copy = pb_strdup(&arena, text);
+  text[0] = 'K';
+  assert_string_equal(copy, "kernel");
+  assert_string_equal(pb_printf(&arena, "%s%d: %*d", "k", 12, 5000, 7) + 4, pb_printf(&arena, " %*d", 5000, 7));
+  assert_string_equal(pb_printf(&arena, "%s", ""), "");
+  pb_arena_free(&arena);
+}
+
+static void arrays_grow(void** state) {
+  (void)state;
+  int* items = NULL;
+  size_t count = 0, capacity = 0;
+  for (int k = 0; k < 10000; ++k) PB_PUSH(items, count, capacity, k * 3);
+  assert_int_equal(count, 10000);
+  assert_true(capacity >= count);
+  for (int k = 0; k < 10000; ++k) assert_int_equal(items[k], k * 3);
+  free(items);
+}
+
+typedef struct heard {
+  int calls, code;
+  bool error;
+  char text[8192];
+} heard;
+
+static void listen(void* user, bool error, int code, const char* text) {
+  heard* h = user;
+  ++h->calls;
+  h->error = error;
+  h->code = code;
+  snprintf(h->text, sizeof h->text, "%s", text);
+}
+
+static void diagnostics_have_one_form(void** state) {
+  (void)state;
+  heard h = {0};
+  pb_diag diag = {.sink = listen, .user = &h};
+  pb_place whole = {.file = "m.onnx", .line = 3, .column = 7, .what = "node 'c' (Conv)"};
+  assert_int_equal(pb_error(&diag, whole, 2001, "make it %s", "no %s, %d", "good", 5), PB_ERR_INPUT);
+  assert_string_equal(h.text, "m.onnx:3:7: error: node 'c' (Conv): no good, 5 [PB2001]\n  hint: make it %s");
+  assert_true(h.error && h.code == 2001);
+  assert_int_equal(pb_error(&diag, (pb_place){.file = "m", .line = 4}, 12, NULL, "x"), PB_ERR_INPUT);
+  assert_string_equal(h.text, "m:4:1: error: x [PB0012]");
+  assert_int_equal(pb_unsupported(&diag, (pb_place){.file = "m"}, 4001, NULL, "x"), PB_ERR_UNSUPPORTED);
+  assert_string_equal(h.text, "m: error: x [PB4001]");
+  errno = ENOENT;
+  assert_int_equal(pb_system_error(&diag, (pb_place){0}, 1001, "cannot"), PB_ERR_SYSTEM);
+  assert_non_null(strstr(h.text, strerror(ENOENT)));
+  assert_int_equal(diag.errors, 4);
+  pb_warning(&diag, (pb_place){0}, 1009, "w");
+  assert_string_equal(h.text, "warning: w [PB1009]");
+  assert_false(h.error);
+  assert_int_equal(diag.errors, 4);
+  assert_int_equal(diag.warnings, 1);
+  assert_int_equal(h.calls, 5);
+}
+
+static void long_diagnostics_are_cut(void** state) {
+  (void)state;
+  heard h = {0};
+  pb_diag diag = {.sink = listen, .user = &h};
+  char* file = calloc(1, 20001);
+  memset(file, 'f', 20000);
+  (void)pb_error(&diag, (pb_place){.file = file, .line = 1, .what = file}, 2001, file, "%s", file);
+  assert_true(h.calls == 1 && strlen(h.text) < 8000);
+  free(file);
+}
+
+static void types(void** state) {
+  (void)state;
+  static const struct {
+    pb_type type;
+    const char* name;
+    int bits;
+  } rows[] = {{PB_I1, "i1", 1},    {PB_I8, "i8", 8},       {PB_I16, "i16", 16},   {PB_I32, "i32", 32},
+              {PB_I64, "i64", 64}, {PB_F16, "f16", 16},    {PB_BF16, "bf16", 16}, {PB_F32, "f32", 32},
+              {PB_F64, "f64", 64}, {PB_INDEX, "index", 64}};
+  assert_int_equal(sizeof rows / sizeof *rows, PB_TYPE_COUNT);
+  for (size_t k = 0; k < PB_TYPE_COUNT; ++k) {
+    assert_int_equal(rows[k].type, k);
+    assert_string_equal(pb_type_name(rows[k].type), rows[k].name);
+    assert_int_equal(pb_type_bits(rows[k].type), rows[k].bits);
+  }
+  assert_string_equal(pb_type_name(PB_TYPE_COUNT), "?");
+}
+
+static void constants_keep_their_ids(void** state) {
+  (void)state;
+  static const float numbers[6] = {1, 2, 3, 4, 5, 6};
+  pb_consts consts = {0};
+  char name[] = "first";
+  assert_int_equal(pb_consts_add(&consts, name, PB_F32, 2, (const int64_t[]){2, 3}, numbers), 0);
+  name[0] = '?';
+  for (int k = 1; k < 100; ++k) assert_int_equal(pb_consts_add(&consts, NULL, PB_I8, 0, NULL, "x"), k);
+  assert_int_equal(pb_consts_add(&consts, "bits", PB_I1, 1, (const int64_t[]){5}, "ababa"), 100);
+  assert_string_equal(consts.items[0].name, "first");
+  assert_int_equal(consts.items[0].bytes, 24);
+  assert_int_equal(consts.items[0].shape[1], 3);
+  assert_ptr_equal(consts.items[0].data, numbers); // not copied
+  assert_string_equal(consts.items[1].name, "");
+  assert_int_equal(consts.items[1].bytes, 1);
+  assert_int_equal(consts.items[100].bytes, 5); // a byte each
+  pb_consts_free(&consts);
+  assert_int_equal(consts.count, 0);
+}
+
+static void hex_of(const void* data, size_t bytes, size_t step, char* hex) {
+  pb_sha256 sha;
+  uint8_t hash[32];
+  pb_sha256_init(&sha);
+  for (size_t at = 0; at < bytes; at += step)
+    pb_sha256_add(&sha, (const char*)data + at, bytes - at < step ? bytes - at : step);
+  pb_sha256_done(&sha, hash);
+  for (int k = 0; k < 32; ++k) sprintf(hex + 2 * k, "%02x", hash[k]);
+}
+
+// The examples of FIPS 180-4's test vectors.
+static void sha256_of_known_texts(void** state) {
+  (void)state;
+  char hex[65], *million = malloc(1000000);
+  hex_of("", 0, 1, hex);
+  assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  hex_of("abc", 3, 3, hex);
+  assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+  hex_of(two, 56, 56, hex);
+  assert_string_equal(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  memset(million, 'a', 1000000);
+  for (size_t step = 1; step < 1000000; step = step * 9 + 1) { // however it is cut into pieces
+    hex_of(million, 1000000, step, hex);
+    assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  }
+  million[500000] ^= 1;
+  hex_of(million, 1000000, 1000000, hex);
+  assert_string_not_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  free(million);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(arena_gives_zeroed_aligned_memory_that_stays),
+                                     cmocka_unit_test(arena_texts),
+                                     cmocka_unit_test(arrays_grow),
+                                     cmocka_unit_test(diagnostics_have_one_form),
+                                     cmocka_unit_test(long_diagnostics_are_cut),
+                                     cmocka_unit_test(types),
+                                     cmocka_unit_test(constants_keep_their_ids),
+                                     cmocka_unit_test(sha256_of_known_texts)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,113 @@
+"""What pbc prints and writes beside engines: every --emit, --report, --dump-intermediates, and the refusals of options.
+
+    outputs.py --bin BUILD/bin
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import tools
+
+MODEL = os.path.join(tools.MODELS, "digits.onnx")
+EMITS = {"s1": "conv", "s2": "affine.for", "s3": "pb.kernel", "s4": "MMA", "asm": "MMA", "commands": "MMA", "plan": "bands",
+         "layout": "affine.for", "outline": "pb.kernel", "tile": "affine.for", "map": "func.call", "place": "pb.address"}
+NATIVE = {"s4": "define void", "asm": ".globl", "s3": "affine.for"}
+
+
+MISSING = ("(roundeven (mul $x, $scale))", "(roundeven (add $x, $scale))")  # then nothing quantises the input
+
+
+class Session:
+    def __init__(self, bin_dir, folder):
+        self.pbc, self.folder, self.failures = os.path.join(bin_dir, "pbc"), folder, 0
+
+    def check(self, what, good):
+        if not good:
+            self.failures += 1
+            print(f"FAILED: {what}")
+
+    def run(self, *options):
+        return subprocess.run([self.pbc, MODEL, *options], capture_output=True, text=True, timeout=120)
+
+    def refuses(self, code, words, *options):
+        result = self.run(*options)
+        said = result.stderr
+        self.check(f"{options}: {said}", result.returncode == 1 and f"[PB{code}]" in said and all(w in said for w in words))
+
+
+def emits(s):
+    for target, kinds in (("simnpu", EMITS), ("cpu", NATIVE)):
+        for emit, word in kinds.items():
+            result = s.run(f"--target={target}", f"--emit={emit}")
+            s.check(f"--emit={emit} for {target}: {result.stderr}", result.returncode == 0 and word in result.stdout)
+    s.refuses(1006, ["cannot emit 'binary'", *EMITS], "--target=simnpu", "--emit=binary")
+    s.refuses(4062, [], "--target=cpu", "--emit=commands")
+    s.refuses(1008, [], "--target=simnpu", "--emit=s1", "--report=r.json")
+    engine = os.path.join(s.folder, "e.pbe")
+    s.check("--emit=engine", s.run("--target=simnpu", "--emit=engine", "-o", engine).returncode == 0 and os.path.exists(engine))
+
+
+def reports(s):
+    path, engine = os.path.join(s.folder, "r.json"), os.path.join(s.folder, "r.pbe")
+    for target in "simnpu", "simnpu:8", "cpu":
+        s.check("report", s.run(f"--target={target}", "-o", engine, f"--report={path}").returncode == 0)
+        with open(path, encoding="utf-8") as file:
+            r = json.load(file)
+        s.check("target", r["target"] == target and len(r["description_sha256"]) == 64)
+        s.check("counts", r["totals"]["kernels"] == len(r["kernels"]) and r["totals"]["steps"] == len(r["steps"]))
+        s.check("macs", r["totals"]["macs"] == sum(step["macs"] for step in r["steps"]) > 0)
+        s.check("nodes", {"conv1_f", "fc_f"} <= {n for k in r["kernels"] for n in k["nodes"]})
+        s.check("runs", sum(k["runs"] for k in r["kernels"]) == len(r["steps"]))
+        s.check("runs_on", all(step["runs_on"] == target for step in r["steps"]))
+        if target == "cpu":
+            s.check("native", all(step["as"] == "native code" for step in r["steps"]) and r["totals"]["native_bytes"] > 0)
+            continue
+        s.check("cycles", r["totals"]["predicted_cycles"] == sum(step["predicted_cycles"] for step in r["steps"]))
+        for k in r["kernels"]:
+            s.check("plan", k["plan"]["cycles"] == k["predicted_cycles"] and k["plan"]["bound"] == k["bound"])
+            s.check("tile", all(e % t == 0 for e, t in zip(k["plan"]["extents"], k["plan"]["tile"], strict=True)))
+            s.check("memory", k["memory_bytes"] and all(b > 0 for b in k["memory_bytes"].values()))
+        s.check("commands", r["totals"]["commands"]["MX"] == sum(k["commands"]["MX"] * k["runs"] for k in r["kernels"]))
+
+
+def dumps(s):
+    folder, engine = os.path.join(s.folder, "dump"), os.path.join(s.folder, "d.pbe")
+    s.check("dump", s.run("--target=simnpu", "-o", engine, f"--dump-intermediates={folder}").returncode == 0)
+    names = [name.split(".")[0] for name in sorted(os.listdir(folder))]
+    wanted = ["s1", "s2", "layout", "outline", "plan", "tile", "map", "place", "commands"]
+    s.check(f"files: {names}", names == [f"{k:02}-{name}" for k, name in enumerate(wanted)])
+    s.check("empty", all(os.path.getsize(os.path.join(folder, name)) > 100 for name in os.listdir(folder)))
+    s.refuses(1003, ["nowhere"], "--target=simnpu", "-o", engine, f"--dump-intermediates={s.folder}/nowhere/dump")
+
+
+def fallbacks(s):
+    """A chip that lacks what the model's first node needs would want another one beside it."""
+    engine = os.path.join(s.folder, "f.pbe")
+    s.check("fallback not needed", s.run("--target=simnpu", "--fallback=cpu", "-o", engine).returncode == 0)
+    with open(os.path.join(tools.SOURCE, "tests", "chips", "tinynpu.td"), encoding="utf-8") as file:
+        text = file.read()
+    short = os.path.join(s.folder, "short.td")
+    with open(short, "w", encoding="utf-8") as file:
+        file.write(text.replace(*MISSING))
+    s.check("the description is the same", MISSING[0] in text)
+    s.refuses(4061, ["--fallback=cpu"], f"--target={short}", "--fallback=cpu", "-o", engine)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        s = Session(args.bin, folder)
+        for part in emits, reports, dumps, fallbacks:
+            part(s)
+    print(f"{s.failures} failures")
+    return int(s.failures != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

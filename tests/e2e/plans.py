@@ -1,0 +1,168 @@
+"""Plans printed, edited and handed back: unedited they give the same engine, a legal edit is carried out and changes no
+result, everything else is refused with its line. Then random edits, each of which must end in one of these two ways.
+
+    plans.py --bin BUILD/bin [--count 60] [--seed 1]
+"""
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import tools
+
+tools.require("numpy", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from reference import Reference  # noqa: E402
+
+MODEL = os.path.join(tools.MODELS, "digits.onnx")
+K6 = r"(k6 = \{.*?)"
+
+
+class Session:
+    def __init__(self, bin_dir, folder):
+        self.bin, self.folder, self.failures, self.carried_out, self.refused = bin_dir, folder, 0, 0, 0
+        self.plan = self.path("plan.txt")
+        tools.run([os.path.join(bin_dir, "pbc"), MODEL, "--target=simnpu", "--emit=plan", "-o", self.plan])
+        with open(self.plan, encoding="utf-8") as file:
+            self.text = file.read()
+        images = np.load(os.path.join(tools.MODELS, "digits_images.npy"))[:4].astype(np.float32)
+        np.save(self.path("x.npy"), images)
+        reference = Reference(onnx.load(MODEL))
+        self.expected = reference.run({reference.inputs[0]: images})[reference.outputs[0]].astype(np.float32)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def check(self, what, good):
+        if not good:
+            self.failures += 1
+            print(f"FAILED: {what}")
+
+    def compile(self, text, engine="edited.pbe"):
+        """(exit code, what pbc said) with this text as the file of plans."""
+        with open(self.path("edited.txt"), "w", encoding="utf-8") as file:
+            file.write(text)
+        command = [os.path.join(self.bin, "pbc"), MODEL, "--target=simnpu", f"--plan={self.path('edited.txt')}",
+                   "-o", self.path(engine)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        return result.returncode, result.stderr
+
+    def computes(self, engine="edited.pbe"):
+        """None, or what is wrong with what the machine makes of the engine."""
+        try:
+            tools.run_engine(self.bin, self.path(engine), "machine", self.path("x.npy"), self.path("y.npy"))
+        except tools.Failed as failed:
+            return str(failed)
+        actual = np.load(self.path("y.npy")).reshape(self.expected.shape)
+        return None if np.array_equal(actual.view(np.int32), self.expected.view(np.int32)) else "other numbers"
+
+    def refuses(self, what, text, code, line):
+        status, said = self.compile(text)
+        place = f"edited.txt:{line}:" if line else "edited.txt"
+        self.check(f"{what}: {said}", status == 1 and f"[PB{code}]" in said and place in said)
+
+
+def line_of(text, start):
+    return [k for k, line in enumerate(text.split("\n"), 1) if line.startswith(start)][0]
+
+
+def fixed_cases(s):
+    tools.compile_model(s.bin, MODEL, "simnpu", s.path("planned.pbe"))
+    status, said = s.compile(s.text, "unedited.pbe")
+    s.check(said, status == 0)
+    with open(s.path("planned.pbe"), "rb") as a, open(s.path("unedited.pbe"), "rb") as b:
+        s.check("an unedited plan gives another engine", a.read() == b.read())
+
+    edited = re.sub(K6 + r"bands = array<i64: 0, 4>(.*?)result_level = 1", r"\1bands = array<i64: 0, 2, 1, 4>\2result_level = 2", s.text)
+    edited = edited.replace("// conv1_f\nk6", "\n\n// by hand\nk6")
+    status, said = s.compile(edited)
+    s.check(said, status == 0 and edited != s.text)
+    wrong = s.computes()
+    s.check(f"a legal edit: {wrong}", wrong is None)
+    again = tools.run([os.path.join(s.bin, "pbc"), MODEL, "--target=simnpu", f"--plan={s.path('edited.txt')}", "--emit=plan"])
+    s.check("the edit was not carried out", re.search(r"k6 = \{bands = array<i64: 0, 2, 1, 4>", again))
+    s.check("tile was not worked out anew", re.search(r"k6 = .*tile = array<i64: 2, 4, 16, 16>", again))
+    only = re.search(r"k6 = .*", edited).group(0)
+    s.check("one kernel's plan alone is refused", s.compile(only)[0] == 0)
+
+    k6 = line_of(s.text, "k6")
+    s.refuses("a step that divides nothing", re.sub(K6 + "i64: 0, 4>", r"\1i64: 0, 3>", s.text), 2405, k6)
+    s.refuses("a level past the bands", re.sub(K6 + "x_level = 1", r"\1x_level = 2", s.text), 2405, k6)
+    k8 = line_of(s.text, "k8")
+    s.refuses("a sum begun anew", re.sub(r"(k8 = \{.*?)result_level = 1", r"\1result_level = 3", s.text), 2405, k8)
+    inside = re.sub(K6 + r"bands = array<i64: 0, 4>", r"\1bands = array<i64: 0, 2, 1, 4>", s.text)
+    s.refuses("results inside result_level", inside, 2405, k6)
+    s.refuses("buffers that do not fit", re.sub(K6 + "result_depth = 2", r"\1result_depth = 64", s.text), 2405, k6)
+    s.refuses("a field taken out", re.sub(K6 + "x_level = 1 : i64", r"\1x_level = 1.5 : f32", s.text), 2406, k6)
+    s.refuses("a field nobody knows", re.sub(K6 + "x_level = 1", r"\1y_level = 1 : i64, x_level = 1", s.text), 2406, k6)
+    s.refuses("a kernel that is not there", s.text + "k99 = {}\n", 2404, line_of(s.text + "k99", "k99"))
+    s.refuses("a kernel twice", s.text + "k6 = {}\n", 2403, line_of(s.text + "k99", "k99"))
+    s.refuses("no attribute", re.sub(K6 + "x_level = 1", r"\1x_level = ", s.text), 2402, k6)
+    s.refuses("no equals sign", s.text.replace("k6 = ", "k6 "), 2401, k6)
+    s.refuses("no name", s.text.replace("k6 = ", "= "), 2401, k6)
+    s.refuses("a brace left open", "\n\nk6 = {a = 1", 2401, 3)
+    s.refuses("a fault in the third line of a plan", "k6 = {\nbands = array<i64>,\n x_level = }\n", 2402, 3)
+    status, said = s.compile("// nothing\n")
+    s.check(said, status == 0)
+
+
+def random_edit(text, rng):
+    """One number of one plan changed to a small one; now and then a band more or less, or two bands swapped."""
+    lines = text.split("\n")
+    at = rng.choice([k for k, line in enumerate(lines) if line.startswith("k")])
+    bands = [int(n) for n in re.search(r"bands = array<i64:?([^>]*)>", lines[at]).group(1).split(",") if n.strip()]
+    extents = [int(n) for n in re.search(r"extents = array<i64:?([^>]*)>", lines[at]).group(1).split(",") if n.strip()]
+    for _ in range(rng.randint(1, 4)):
+        kind = rng.randrange(4)
+        if kind == 0:
+            name = rng.choice(["x_level", "w_level", "result_level", "x_depth", "w_depth", "result_depth"])
+            lines[at] = re.sub(f"{name} = \\d+", f"{name} = {rng.choice([0, 1, 1, 2, 2, 3, 4])}", lines[at])
+        elif kind == 1 and extents:
+            dim = rng.randrange(len(extents))
+            place = 2 * rng.randint(0, len(bands) // 2)
+            bands[place:place] = [dim, rng.choice([n for n in range(1, extents[dim] + 1) if extents[dim] % n == 0])]
+        elif kind == 2 and bands:
+            place = 2 * rng.randrange(len(bands) // 2)
+            del bands[place:place + 2]
+        elif len(bands) > 2:
+            a, b = 2 * rng.randrange(len(bands) // 2), 2 * rng.randrange(len(bands) // 2)
+            bands[a:a + 2], bands[b:b + 2] = bands[b:b + 2], bands[a:a + 2]
+    new = "bands = array<i64" + (": " + ", ".join(map(str, bands)) if bands else "") + ">"
+    lines[at] = re.sub(r"bands = array<i64[^>]*>", new, lines[at])
+    return "\n".join(lines), lines[at]
+
+
+def random_cases(s, count, rng):
+    for _ in range(count):
+        text, line = random_edit(s.text, rng)
+        status, said = s.compile(text)
+        if status == 0:
+            s.carried_out += 1
+            wrong = s.computes()
+            s.check(f"{wrong}: {line}", wrong is None)
+        else:
+            s.refused += 1
+            s.check(f"exit code {status}: {said}: {line}", status == 1 and re.search(r"edited.txt:\d+:\d+: .*\[PB24\d\d\]", said))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        s = Session(args.bin, folder)
+        fixed_cases(s)
+        random_cases(s, args.count, random.Random(args.seed))
+    print(f"{args.count} random edits: {s.carried_out} carried out, {s.refused} refused; {s.failures} failures")
+    return int(s.failures != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

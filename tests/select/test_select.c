@@ -1,0 +1,354 @@
+// Selection on the reference chip: each nest is computed by the instruction that is meant for it, with the immediates,
+// windows and loops that it should have; and each mutant of it, which is another computation or cannot be said in the
+// instruction's addresses, is refused.
+#include "core/select/select.h"
+#include "core/select/unify.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static pb_chip* chip;
+static pb_expr_node pool[64];
+static int used;
+
+static int node(pb_op op, pb_type type, int a, int b) {
+  pool[used] = (pb_expr_node){.op = op, .type = type, .args = {a, b, -1}, .operand = -1};
+  return used++;
+}
+static int load(pb_type type, int access) {
+  int n = node(PB_OP_LOAD, type, -1, -1);
+  pool[n].operand = access;
+  return n;
+}
+static int number(pb_type type, double value) {
+  int n = node(PB_OP_CONST, type, -1, -1);
+  pool[n].value = value;
+  return n;
+}
+
+static void begin(pb_flat* f) {
+  used = 0;
+  *f = (pb_flat){.expr = pool};
+}
+static pb_flat_access* add_access(pb_flat* f, const char* memory, pb_type type) {
+  pb_flat_access* a = &f->access[f->access_count++];
+  *a = (pb_flat_access){
+      .memory = memory ? pb_chip_memory(chip, memory) : PB_ANY_MEMORY, .type = type, .aligned_rows = true};
+  for (int d = 0; d < PB_FLAT_DIMS; ++d) a->box_rank[d] = -1;
+  return a;
+}
+static void strides(pb_flat_access* a, int count, ...) {
+  va_list list;
+  va_start(list, count);
+  for (int d = 0; d < count; ++d) a->stride[d] = va_arg(list, int);
+  va_end(list);
+}
+static void dims(pb_flat* f, int count, ...) {
+  va_list list;
+  va_start(list, count);
+  f->dim_count = count;
+  for (int d = 0; d < count; ++d) f->extent[d] = va_arg(list, int);
+  va_end(list);
+}
+
+// ---- the nests ----
+
+// acc[h, v, n] += sext(x[h, v, k]) * sext(w[k, n]): a row of 14 in a padded image of 16, 16 channels in and out.
+static void product(pb_flat* f) {
+  begin(f);
+  dims(f, 4, 7, 14, 16, 16); // h, v, n, k
+  strides(add_access(f, "SPAD", PB_I8), 4, 16 * 16, 16, 0, 1);
+  strides(add_access(f, "WREG", PB_I8), 4, 0, 0, 1, 16);
+  strides(add_access(f, "ACC", PB_I32), 4, 14 * 16, 16, 1, 0);
+  int x = node(PB_OP_SEXT, PB_I32, load(PB_I8, 0), -1), w = node(PB_OP_SEXT, PB_I32, load(PB_I8, 1), -1);
+  node(PB_OP_MUL, PB_I32, x, w);
+  f->reduce = PB_ACC_ADD;
+}
+
+// clamp(roundeven(f32(acc + bias) * m) + zero, lo, hi); without a zero point the model has no such addition.
+static void requantise(pb_flat* f, bool zero) {
+  begin(f);
+  dims(f, 2, 49, 16);
+  strides(add_access(f, "ACC", PB_I32), 2, 16, 1);
+  strides(add_access(f, "ACC", PB_I32), 2, 0, 1);
+  strides(add_access(f, "ACC", PB_F32), 2, 0, 1);
+  strides(add_access(f, "SPAD", PB_I8), 2, 16, 1);
+  int sum = node(PB_OP_ADD, PB_I32, load(PB_I32, 0), load(PB_I32, 1));
+  int v = node(PB_OP_MUL, PB_F32, node(PB_OP_SITOFP, PB_F32, sum, -1), load(PB_F32, 2));
+  v = node(PB_OP_ROUNDEVEN, PB_F32, v, -1);
+  if (zero) v = node(PB_OP_ADD, PB_F32, v, number(PB_F32, -3));
+  v = node(PB_OP_MAX, PB_F32, v, number(PB_F32, -128));
+  v = node(PB_OP_MIN, PB_F32, v, number(PB_F32, 100));
+  node(PB_OP_FPTOSI8, PB_I8, v, -1);
+}
+static void with_zero_point(pb_flat* f) { requantise(f, true); }
+static void without_zero_point(pb_flat* f) { requantise(f, false); }
+
+// 6 rows of 32 bytes out of an image of 8 x 32, from row -1 on: the first is not there.
+static void padded_load(pb_flat* f) {
+  begin(f);
+  dims(f, 2, 6, 32);
+  pb_flat_access* source = add_access(f, "DRAM", PB_I8);
+  strides(source, 2, 32, 1);
+  source->boxed = true;
+  source->box_rank[0] = 0;
+  strides(add_access(f, "SPAD", PB_I8), 2, 32, 1);
+  load(PB_I8, 0);
+}
+
+// A fill: a mover whose box is empty.
+static void fill(pb_flat* f) {
+  begin(f);
+  dims(f, 1, 64);
+  strides(add_access(f, "SPAD", PB_I8), 1, 1);
+  number(PB_I8, -3);
+}
+
+static void pooling(pb_flat* f) {
+  begin(f);
+  dims(f, 4, 4, 2, 2, 16); // out, r, s, lanes
+  strides(add_access(f, "SPAD", PB_I8), 4, 2 * 16, 8 * 16, 16, 1);
+  strides(add_access(f, "SPAD", PB_I8), 4, 16, 0, 0, 1);
+  load(PB_I8, 0);
+  f->reduce = PB_ACC_MAX;
+}
+
+// ---- mutants ----
+
+static void other_operation(pb_flat* f) {
+  for (int k = 0; k < used; ++k)
+    if (pool[k].op == PB_OP_MUL) pool[k].op = PB_OP_SUB;
+  (void)f;
+}
+static void other_type(pb_flat* f) { f->access[0].type = PB_I16; }
+static void other_memory(pb_flat* f) { f->access[0].memory = pb_chip_memory(chip, "DRAM"); }
+static void other_destination(pb_flat* f) { f->access[f->access_count - 1].memory = pb_chip_memory(chip, "WREG"); }
+static void other_reduction(pb_flat* f) { f->reduce = f->reduce == PB_SET ? PB_ACC_ADD : PB_SET; }
+static void lanes_apart(pb_flat* f) {
+  for (int d = 0; d < f->dim_count; ++d)
+    if (f->access[0].stride[d] == 1) f->access[0].stride[d] = 2;
+}
+static void uneven_stride(pb_flat* f) { f->access[0].stride[0] += 3; } // no whole rows, which the window counts in
+static void uneven_base(pb_flat* f) { f->access[0].aligned_rows = false; }
+static void too_few_lanes(pb_flat* f) { f->extent[f->dim_count - 1] = 10; }
+static void zero_out_of_range(pb_flat* f) {
+  (void)f;
+  for (int k = 0; k < used; ++k)
+    if (pool[k].op == PB_OP_CONST && pool[k].value == -3) pool[k].value = -300;
+}
+static void zero_with_fraction(pb_flat* f) {
+  (void)f;
+  for (int k = 0; k < used; ++k)
+    if (pool[k].op == PB_OP_CONST && pool[k].value == -3) pool[k].value = -3.5;
+}
+static void clamp_swapped(pb_flat* f) { // max of min is another function than min of max
+  (void)f;
+  for (int k = 0; k < used; ++k) {
+    if (pool[k].op == PB_OP_MAX)
+      pool[k].op = PB_OP_MIN;
+    else if (pool[k].op == PB_OP_MIN)
+      pool[k].op = PB_OP_MAX;
+  }
+}
+static void no_rounding(pb_flat* f) {
+  (void)f;
+  for (int k = 0; k < used; ++k)
+    if (pool[k].op == PB_OP_ROUNDEVEN) pool[k].op = PB_OP_NEG;
+}
+static void fill_too_wide(pb_flat* f) {
+  (void)f;
+  pool[0].type = PB_I32;
+}
+static void fill_elsewhere(pb_flat* f) { f->access[0].memory = pb_chip_memory(chip, "WREG"); }
+static void box_where_none_is(pb_flat* f) {
+  f->access[0].boxed = true;
+  f->access[0].box_rank[0] = 0;
+}
+typedef struct row {
+  const char* what;
+  void (*build)(pb_flat* f);
+  const char* insn; // one of the instructions that may be taken
+  int loops;        // dims left around it: a window of the maximum cannot stand still
+  void (*mutants[12])(pb_flat* f);
+} row;
+
+static const row rows[] = {
+    {"a product",
+     product,
+     "MMA",
+     0,
+     {other_operation, other_type, other_memory, other_destination, other_reduction, lanes_apart, uneven_stride,
+      uneven_base, too_few_lanes, box_where_none_is}},
+    {"requantisation",
+     with_zero_point,
+     "VRQ",
+     0,
+     {other_operation, other_type, other_memory, other_destination, other_reduction, lanes_apart, uneven_stride,
+      zero_out_of_range, zero_with_fraction, clamp_swapped, no_rounding}},
+    {"requantisation without a zero point",
+     without_zero_point,
+     "VRQ",
+     0,
+     {other_operation, no_rounding, too_few_lanes}},
+    {"a padded load", padded_load, "LDS0", 0, {other_destination, other_reduction, fill_elsewhere}},
+    {"a fill", fill, "LDS0", 0, {fill_too_wide, fill_elsewhere, zero_out_of_range}},
+    {"max pooling", pooling, "VMAXQ", 2, {other_type, other_memory, other_destination, uneven_stride}},
+};
+
+static void each_nest_has_its_instruction(void** state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
+    pb_flat f;
+    pb_match match;
+    pb_arena arena = {0};
+    const char* why = "";
+    rows[k].build(&f);
+    f.expr_count = used;
+    if (!pb_select(chip, &f, &arena, &match, &why)) fail_msg("%s is refused: %s", rows[k].what, why);
+    bool found = false;
+    for (int t = 0; t < match.twin_count; ++t) found |= !strcmp(match.twins[t]->name, rows[k].insn);
+    if (!found) fail_msg("%s: %s instead of %s", rows[k].what, match.insn->name, rows[k].insn);
+    if (match.loop_count != rows[k].loops) fail_msg("%s: %d loops", rows[k].what, match.loop_count);
+    pb_arena_free(&arena);
+  }
+}
+
+static void each_mutant_is_refused(void** state) {
+  (void)state;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
+    for (int m = 0; m < 12 && rows[k].mutants[m]; ++m) {
+      pb_flat f;
+      pb_match match;
+      pb_arena arena = {0};
+      const char* why = NULL;
+      rows[k].build(&f);
+      rows[k].mutants[m](&f);
+      f.expr_count = used;
+      if (pb_select(chip, &f, &arena, &match, &why)) fail_msg("mutant %d of %s: %s", m, rows[k].what, match.insn->name);
+      if (!why || !why[0]) fail_msg("mutant %d of %s is refused without a reason", m, rows[k].what);
+      pb_arena_free(&arena);
+    }
+}
+
+// Immediates that the nest lacks take the value at which they do nothing; those that it has are theirs.
+static void immediates(void** state) {
+  (void)state;
+  const pb_insn* vrq = pb_chip_insn(chip, "VRQ");
+  int zp = pb_insn_operand(vrq, "zp"), lo = pb_insn_operand(vrq, "lo"), hi = pb_insn_operand(vrq, "hi");
+  for (int zero = 0; zero < 2; ++zero) {
+    pb_flat f;
+    pb_binding binding;
+    requantise(&f, zero);
+    f.expr_count = used;
+    assert_true(pb__unify(vrq, &f, &binding));
+    assert_true(binding.imm_set[zp] && binding.imm_set[lo] && binding.imm_set[hi]);
+    assert_true(binding.imm[zp] == (zero ? -3 : 0) && binding.imm[lo] == -128 && binding.imm[hi] == 100);
+    assert_int_equal(binding.access_of[pb_insn_operand(vrq, "x")], 0);
+    assert_int_equal(binding.access_of[pb_insn_operand(vrq, "bias")], 1);
+    assert_int_equal(binding.access_of[pb_insn_operand(vrq, "d")], 3);
+  }
+}
+
+// a + b is b + a: the operands change places, here and at the product. a - b is not.
+static void arguments_may_swap(void** state) {
+  (void)state;
+  pb_flat f;
+  pb_binding binding;
+  const pb_insn* mma = pb_chip_insn(chip, "MMA");
+  product(&f);
+  pool[used - 1].args[0] = 3;
+  pool[used - 1].args[1] = 1;
+  f.expr_count = used;
+  assert_true(pb__unify(mma, &f, &binding));
+  assert_int_equal(binding.access_of[pb_insn_operand(mma, "x")], 0);
+  assert_int_equal(binding.access_of[pb_insn_operand(mma, "wt")], 1);
+
+  begin(&f); // dequantisation: (x - za) * scale, and za - x
+  dims(&f, 2, 4, 16);
+  strides(add_access(&f, "SPAD", PB_I8), 2, 16, 1);
+  strides(add_access(&f, "ACC", PB_F32), 2, 0, 1);
+  strides(add_access(&f, "ACC", PB_F32), 2, 16, 1);
+  int x = node(PB_OP_SITOFP, PB_F32, load(PB_I8, 0), -1), za = number(PB_F32, 7);
+  int difference = node(PB_OP_SUB, PB_F32, x, za);
+  node(PB_OP_MUL, PB_F32, load(PB_F32, 1), difference);
+  f.expr_count = used;
+  const pb_insn* vdq = pb_chip_insn(chip, "VDQ");
+  assert_true(pb__unify(vdq, &f, &binding));
+  assert_true(binding.imm[pb_insn_operand(vdq, "za")] == 7);
+  pool[difference].args[0] = za;
+  pool[difference].args[1] = x;
+  assert_false(pb__unify(vdq, &f, &binding));
+}
+
+static void longer_dims_are_split(void** state) {
+  (void)state;
+  pb_flat f;
+  pb_match match;
+  pb_arena arena = {0};
+  const char* why = "";
+  padded_load(&f);
+  f.access[0].boxed = false;
+  f.access[0].box_rank[0] = -1;
+  f.access[0].stride[0] = 100; // too far apart to merge
+  f.access[1].stride[0] = f.extent[1] = 16;
+  f.extent[0] = 2 * 4095;
+  f.expr_count = used;
+  if (!pb_select(chip, &f, &arena, &match, &why)) fail_msg("%s", why);
+  assert_true(match.loop_count == 0 && match.nest.dim_count == 3); // i takes one part, j the other
+  f.access[1].stride[0] = 20; // now the outer part's step is past its field: it stays a loop
+  if (!pb_select(chip, &f, &arena, &match, &why)) fail_msg("%s", why);
+  assert_true(match.loop_count == 1 && match.nest.extent[match.loops[0]] == 2);
+  pb_arena_free(&arena);
+}
+
+static void neighbours_merge(void** state) {
+  (void)state;
+  pb_flat f;
+  padded_load(&f);
+  f.access[0].boxed = false;
+  f.access[0].box_rank[0] = -1;
+  pb_flat_merge(&f);
+  assert_true(f.dim_count == 1 && f.extent[0] == 6 * 32 && f.access[0].stride[0] == 1);
+  padded_load(&f); // what a box tests stays
+  pb_flat_merge(&f);
+  assert_int_equal(f.dim_count, 2);
+  padded_load(&f); // so does what must be moved piece by piece
+  f.access[0].boxed = false;
+  f.access[0].box_rank[0] = -1;
+  f.kept = 1;
+  pb_flat_merge(&f);
+  assert_int_equal(f.dim_count, 2);
+  padded_load(&f); // and rows that lie apart on one side only
+  f.access[0].boxed = false;
+  f.access[0].box_rank[0] = -1;
+  f.access[1].stride[0] = 48;
+  pb_flat_merge(&f);
+  assert_int_equal(f.dim_count, 2);
+}
+
+static int open_chip(void** state) {
+  (void)state;
+  return pb_chip_find("simnpu", NULL, NULL, &chip) != PB_OK;
+}
+static int close_chip(void** state) {
+  (void)state;
+  pb_chip_free(chip);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(each_nest_has_its_instruction),
+                                     cmocka_unit_test(each_mutant_is_refused),
+                                     cmocka_unit_test(immediates),
+                                     cmocka_unit_test(arguments_may_swap),
+                                     cmocka_unit_test(longer_dims_are_split),
+                                     cmocka_unit_test(neighbours_merge)};
+  return cmocka_run_group_tests(tests, open_chip, close_chip);
+}
