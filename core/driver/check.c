@@ -5,6 +5,7 @@
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
 
+#include <math.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <stdlib.h>
@@ -111,6 +112,10 @@ static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_r
       results->data = realloc(results->data, results->bytes + bytes);
       if (!results->data) abort();
       memcpy(results->data + results->bytes, buffers[k], bytes);
+      if (results->part_count < PB_RESULT_PARTS) {
+        results->parts[results->part_count].type = shape.type;
+        results->parts[results->part_count++].bytes = bytes;
+      }
       results->bytes += bytes;
     }
     if (own[k]) free(buffers[k]);
@@ -138,4 +143,39 @@ bool pb_results_equal(const pb_results* a, const pb_results* b, size_t* first) {
   size_t n = a->bytes < b->bytes ? a->bytes : b->bytes;
   while (*first < n && a->data[*first] == b->data[*first]) ++*first;
   return a->bytes == b->bytes && *first == n;
+}
+
+static bool floats_close(const char* a, const char* b, size_t bytes, double relative, size_t* first) {
+  float largest = 0, x, y;
+  for (size_t k = 0; k + 4 <= bytes; k += 4) {
+    memcpy(&x, a + k, 4);
+    if (fabsf(x) > largest) largest = fabsf(x); // of finite ones: a NaN is larger than nothing
+  }
+  for (size_t k = 0; k + 4 <= bytes; k += 4) {
+    memcpy(&x, a + k, 4);
+    memcpy(&y, b + k, 4);
+    bool same = !memcmp(&x, &y, 4) || (isnan(x) && isnan(y));
+    if (same || fabs((double)x - (double)y) <= relative * largest) continue;
+    *first = k;
+    return false;
+  }
+  return true;
+}
+
+bool pb_results_close(const pb_results* a, const pb_results* b, double relative, size_t* first) {
+  size_t at = 0;
+  if (a->bytes != b->bytes) return pb_results_equal(a, b, first);
+  for (int p = 0; p < a->part_count; ++p) {
+    size_t bytes = a->parts[p].bytes;
+    bool same = a->parts[p].type == PB_F32 ? floats_close(a->data + at, b->data + at, bytes, relative, first)
+                                           : !memcmp(a->data + at, b->data + at, bytes);
+    if (!same) {
+      if (a->parts[p].type != PB_F32) *first = 0;
+      *first += at;
+      return false;
+    }
+    at += bytes;
+  }
+  *first = at;
+  return !memcmp(a->data + at, b->data + at, a->bytes - at);
 }

@@ -5,8 +5,8 @@
 //   constant weights become [o / D, k..., D, group] with k in the order of the loops; vectors over channels are padded;
 //   operands of a large contraction that are not constant are brought into such layouts by copies;
 //   at the inputs and outputs of the graph copies convert.
-// Exact: sums keep their order. An instruction that takes x without sign gets x with its sign bit flipped, that is x
-// and half the range more, and the sums start from what this adds too much.
+// Sums of floats are taken in another order, blocks of channels outermost. An instruction that takes x without sign
+// gets x with its sign bit flipped, that is x and half the range more, and the sums start from what this adds too much.
 #include "core/s3/layout_vector.h"
 
 #include <string.h>
@@ -272,18 +272,19 @@ static void print_split(pb_vlayout* l, int n, const pb_nest* nest, const int64_t
   pb_vlayout_print(l, &out);
 }
 
-// Zeros into the lanes of the last block that no channel fills.
-static void fill_rest(pb_vlayout* l, const pb_nest* nest, int v, int dim) {
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  int64_t block = l->values[v].block, rest = l->full[dim] % block;
+// Zeros into the lanes of the last block that no channel fills, where `store` walks the tensor (NULL: everywhere).
+static void fill_rest(pb_vlayout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels) {
+  int64_t block = l->values[v].block, rest = channels % block;
   pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
   pb_access* to = &fill.access[0];
-  to->type = store->type;
+  to->type = l->program.values[v].type;
   pb_vlayout_use_value(l, to, v);
   for (int r = 0; r < to->rank; ++r) {
     bool lane = r == to->rank - 1;
-    int64_t extent = r == 1 ? 1 : lane ? block - rest : to->shape[r];
-    to->index[r].cst = r == 1 ? to->shape[1] - 1 : lane ? rest : 0;
+    int64_t extent = r == 1 ? 1 : lane ? block - rest : store ? 1 : to->shape[r];
+    to->index[r].cst = r == 1 ? to->shape[1] - 1 : lane ? rest : store ? store->index[r].cst : 0;
+    for (int d = 0; store && !lane && r != 1 && d < nest->dim_count; ++d)
+      if (store->index[r].coef[d]) extent *= nest->extent[d];
     if (extent == 1) continue;
     to->index[r].coef[fill.dim_count] = 1;
     fill.extent[fill.dim_count++] = extent;
@@ -307,7 +308,8 @@ static void rewrite_cut(pb_vlayout* l, int n, const int64_t* size, int dim) {
   s.shift[dim] = whole;
   print_split(l, n, &part, size, &s);
   int v = stored(l, n);
-  if (l->values[v].kind == PB_BLOCKED && nest->reduce == PB_SET) fill_rest(l, nest, v, dim);
+  if (l->values[v].kind == PB_BLOCKED && nest->reduce == PB_SET)
+    fill_rest(l, nest, &nest->access[nest->access_count - 1], v, l->full[dim]);
 }
 
 static void rewrite_plain(pb_vlayout* l, int n) {
@@ -405,10 +407,7 @@ static void copy_edge(pb_vlayout* l, int v, bool in) {
     pb_nest_load(&copy, 0);
     pb_vlayout_print(l, &copy);
     if (!in || !part) continue;
-    pb_nest like = {.name = value->name, .access_count = 1};
-    like.access[0] = inner;
-    l->full[0] = channels;
-    fill_rest(l, &like, v, 0);
+    fill_rest(l, &copy, NULL, v, channels);
   }
 }
 
