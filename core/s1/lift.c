@@ -516,7 +516,9 @@ static void copy_output(lifter* l, int tensor) {
                  .z = -1,
                  .weights = -1,
                  .bias = -1,
-                 .m = -1};
+                 .m = -1,
+                 .lo = -INFINITY,
+                 .hi = INFINITY};
   op.x = l->value_of[tensor];
   op.y = pb__add_value(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
   l->value_of[tensor] = op.y;

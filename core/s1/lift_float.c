@@ -34,6 +34,25 @@ static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind) {
                     .hi = INFINITY};
 }
 
+// A value that is a reshape of another becomes a tensor of its own.
+static void own(lifter* l, const pb_node* n, int* value) {
+  const pb_s1_value from = l->out->values[*value];
+  if (from.alias_of < 0) return;
+  pb_s1_op op = new_op(n, PB_S1_COPY);
+  op.x = *value;
+  op.y = *value = pb__add_value(l, from.name, from.type, from.rank, from.shape);
+  pb__push_op(l, op);
+}
+
+// value_of for operators that walk their input by its own dims.
+static pb_status own_value_of(lifter* l, const pb_node* n, int tensor, int* value) {
+  PB_TRY(value_of(l, n, tensor, value));
+  own(l, n, value);
+  l->value_of[tensor] = *value;
+  return PB_OK;
+}
+
+// The bounds [lo, hi] and the clamp f behind them as one clamp.
 static pb_status read_bounds(lifter* l, const pb_node* f, double* lo, double* hi) {
   float least = -INFINITY, most = INFINITY;
   if (pb__is(f, "Relu")) {
@@ -46,8 +65,8 @@ static pb_status read_bounds(lifter* l, const pb_node* f, double* lo, double* hi
         (pb__input(f, 2) >= 0 && !pb__scalar_f32(l, pb__input(f, 2), &most)))
       return pb__refuse(l, f, NULL, "bounds that are not constant");
   }
-  *lo = fmax(*lo, least);
-  *hi = fmin(*hi, most);
+  *lo = fmin(fmax(*lo, least), most);
+  *hi = fmin(fmax(*hi, least), most);
   return PB_OK;
 }
 
@@ -112,7 +131,7 @@ static pb_status fold_norm(lifter* l, const pb_node* norm, pb_s1_op* op, int64_t
 
 static pb_status conv(lifter* l, const pb_node* n) {
   pb_s1_op op = new_op(n, PB_S1_FCONV);
-  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
   const pb_const* w = pb__constant(l, pb__input(n, 1));
   if (!w || w->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not constant f32");
   pb_s1_value in = l->out->values[op.x];
@@ -140,7 +159,7 @@ static pb_status conv(lifter* l, const pb_node* n) {
 
 static pb_status norm(lifter* l, const pb_node* n) {
   pb_s1_op op = new_op(n, PB_S1_FSCALE);
-  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
   pb_s1_value in = l->out->values[op.x];
   if (in.rank < 2) return pb__refuse(l, n, NULL, "an input without channels");
   int64_t channels = in.shape[1];
@@ -174,6 +193,11 @@ static pb_status gemm(lifter* l, const pb_node* n) {
     return pb__refuse(l, n, "constant weights, transA=0, alpha=beta=1, or MatMul", "a Gemm in a form that is not read");
   op.weights = pb_node_int(n, "transB", 0) ? (int)(w - l->consts->items) : turned(l, w);
   pb_s1_value in = l->out->values[op.x];
+  if (in.alias_of >= 0) { // a reshape is read in place when it keeps the rows apart
+    const pb_s1_value* base = &l->out->values[in.alias_of];
+    if (base->rank < 2 || in.rank != 2 || base->shape[0] != in.shape[0])
+      PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
+  }
   const int64_t* ws = l->consts->items[op.weights].shape;
   if (in.rank != 2 || in.shape[1] != ws[1]) return pb__refuse(l, n, NULL, "shapes that do not fit");
   int64_t shape[2] = {in.shape[0], ws[0]};
@@ -186,7 +210,7 @@ static pb_status gemm(lifter* l, const pb_node* n) {
 
 static pb_status matmul(lifter* l, const pb_node* n) {
   pb_s1_op op = new_op(n, PB_S1_FMATMUL);
-  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
   pb_s1_value a = l->out->values[op.x];
   const pb_const* w = pb__constant(l, pb__input(n, 1));
   int rank;
@@ -197,7 +221,7 @@ static pb_status matmul(lifter* l, const pb_node* n) {
     rank = w->rank;
     b = w->shape;
   } else {
-    PB_TRY(value_of(l, n, pb__input(n, 1), &op.z));
+    PB_TRY(own_value_of(l, n, pb__input(n, 1), &op.z));
     rank = l->out->values[op.z].rank;
     b = l->out->values[op.z].shape;
   }
@@ -213,7 +237,7 @@ static pb_status matmul(lifter* l, const pb_node* n) {
 
 static pb_status maxpool(lifter* l, const pb_node* n) {
   pb_s1_op op = new_op(n, PB_S1_FMAXPOOL);
-  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
   pb_s1_value in = l->out->values[op.x];
   if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
   if (n->output_count > 1 && n->outputs[1] >= 0) return pb__refuse(l, n, NULL, "indices of the largest elements");
@@ -244,7 +268,7 @@ static int window_factors(lifter* l, const pb_node* n, const pb_s1_op* op, const
 
 static pb_status average(lifter* l, const pb_node* n) {
   pb_s1_op op = new_op(n, PB_S1_FAVERAGE);
-  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
   pb_s1_value in = l->out->values[op.x];
   if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
   int64_t shape[4] = {in.shape[0], in.shape[1], 1, 1};
@@ -312,6 +336,11 @@ static pb_status binary(lifter* l, const pb_node* n) {
     result[r] = other > a.shape[r] ? other : a.shape[r];
   }
   if (!fits) return pb__refuse(l, n, NULL, "shapes that do not fit, or a constant of more dims than the other operand");
+  int* operands[] = {&op.x, &op.z};
+  for (int k = 0; k < (c ? 1 : 2); ++k) { // what is broadcast is walked by its own dims
+    const pb_s1_value* v = &l->out->values[*operands[k]];
+    if (v->rank != a.rank || memcmp(v->shape, result, sizeof *result * (size_t)a.rank)) own(l, n, operands[k]);
+  }
   return finish(l, n->outputs[0], &op, a.rank, result);
 }
 
@@ -330,7 +359,7 @@ static pb_status reshape(lifter* l, const pb_node* n) {
 static pb_status concat(lifter* l, const pb_node* n) {
   int64_t shape[PB_GRAPH_RANK], axis = pb_node_int(n, "axis", 0);
   int first;
-  PB_TRY(value_of(l, n, n->inputs[0], &first));
+  PB_TRY(own_value_of(l, n, n->inputs[0], &first));
   pb_s1_value in = l->out->values[first];
   if (axis < 0) axis += in.rank;
   if (axis < 0 || axis >= in.rank) return pb__refuse(l, n, NULL, "an axis that is not there");
@@ -338,11 +367,11 @@ static pb_status concat(lifter* l, const pb_node* n) {
   shape[axis] = 0;
   for (int k = 0; k < n->input_count; ++k) {
     int v;
-    PB_TRY(value_of(l, n, n->inputs[k], &v));
+    PB_TRY(own_value_of(l, n, n->inputs[k], &v));
     const pb_s1_value* part = &l->out->values[v];
-    bool fits = part->rank == in.rank && part->alias_of < 0;
+    bool fits = part->rank == in.rank;
     for (int r = 0; fits && r < in.rank; ++r) fits = r == axis || part->shape[r] == in.shape[r];
-    if (!fits) return pb__refuse(l, n, NULL, "parts whose shapes do not fit, or that are reshaped");
+    if (!fits) return pb__refuse(l, n, NULL, "parts whose shapes do not fit");
     shape[axis] += part->shape[axis];
   }
   int y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, in.rank, shape);

@@ -146,7 +146,9 @@ pb_access pb__s2_along(pb_access access, const int* dims) {
 
 // `access` walked in the order of another shape of the same elements.
 pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims) {
-  if (access.rank == shape->rank) return pb__s2_along(access, dims);
+  bool same = access.rank == shape->rank;
+  for (int r = 0; same && r < access.rank; ++r) same = access.shape[r] == shape->shape[r];
+  if (same) return pb__s2_along(access, dims);
   int64_t stride = 1;
   for (int r = shape->rank - 1; r >= 0; --r) {
     pb__s2_move(&access, access.rank - 1, dims[r], stride);

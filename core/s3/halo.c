@@ -54,6 +54,18 @@ static bool is_shift(const haloer* h, int n, pad* p) {
   return true;
 }
 
+// Elements are told apart by each index alone: nothing walks the tensor as a flat one, an index running past its end.
+static bool by_its_own_dims(const haloer* h, int v) {
+  for (int n = 0; n < h->program.nest_count; ++n)
+    for (int a = 0; a < h->program.nests[n].access_count; ++a) {
+      const pb_access* access = &h->program.nests[n].access[a];
+      if (h->dropped[n] || h->program.value_of[n][a] != v) continue;
+      for (int r = 0; r < access->rank; ++r)
+        if (pb_index_can_leave(&h->program.nests[n], &access->index[r], access->shape[r])) return false;
+    }
+  return true;
+}
+
 // A padded tensor: one shifted copy of a local tensor, and fills with one number.
 static bool is_pad(const haloer* h, int n, pad* p) {
   if (!is_shift(h, n, p)) return false;
@@ -67,7 +79,7 @@ static bool is_pad(const haloer* h, int n, pad* p) {
     p->fill = nest->expr[0].value;
     any = true;
   }
-  return any;
+  return any && by_its_own_dims(h, p->from) && by_its_own_dims(h, p->to);
 }
 
 // Every use of one tensor becomes a use of the other, `shift` further.

@@ -72,6 +72,20 @@ static int group_for(const pb_vlayout* l, pb_type type) {
   return insn.insn ? insn.group : 1;
 }
 
+// Whether lanes that no channel fills could come to hold infinities or NaN, which weights of 0 do not undo: by a
+// division, or by a maximum that starts at -inf and never gets there, since what it reads has no such lanes.
+static bool spoils_rest(const pb_vlayout* l, int v) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (stored(l, n) != v) continue;
+    for (int e = 0; e < nest->expr_count; ++e)
+      if (nest->expr[e].op == PB_OP_DIV && nest->expr[nest->expr[e].args[1]].op != PB_OP_CONST) return true;
+    for (int a = 0; nest->reduce == PB_ACC_MAX && a + 1 < nest->access_count; ++a)
+      if (l->values[l->program.value_of[n][a]].kind == PB_PLAIN) return true;
+  }
+  return false;
+}
+
 static void choose_value(pb_vlayout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_vvalue* chosen = &l->values[v];
@@ -81,6 +95,7 @@ static void choose_value(pb_vlayout* l, int v) {
       for (int a = 0; a < l->program.nests[n].access_count; ++a)
         if (l->program.value_of[n][a] == v && !walks_channels(l, n, a)) return;
     int64_t channels = value->shape[1];
+    if (value->type == PB_F32 && channels % l->lanes && spoils_rest(l, v)) return;
     chosen->kind = PB_BLOCKED;
     chosen->block = l->lanes;
     bool outside = value->kind != PB_VALUE_LOCAL;

@@ -277,7 +277,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
   pb_text_add(text, ") attributes {pb.kernel} {\n");
   for (int k = 0; k < s->local_count; ++k) {
     pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
-    print_type(text, &o->program.values[s->locals[k]], false);
+    print_type(text, &o->program.values[s->locals[k]], flat); // one nest alone: a result that nobody reads
     pb_text_add(text, "\n");
   }
   int serial = 0;
@@ -297,7 +297,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
   }
   for (int k = 0; k < s->local_count; ++k) { // where they stay: a chip with explicit memories fuses them away
     pb_text_add(text, "  memref.dealloc %%t%d : ", k);
-    print_type(text, &o->program.values[s->locals[k]], false);
+    print_type(text, &o->program.values[s->locals[k]], flat);
     pb_text_add(text, "\n");
   }
   pb_text_add(text, "  return\n}\n");

@@ -54,7 +54,7 @@ static void print_flat(pb_vemit* e, const pb_vaccess* access, bool type) {
     if (type)
       pb_text_add(e->text, "memref<%lldx%s>", (long long)pb_access_elements(&shape), pb_type_name(value->type));
     else
-      pb_text_add(e->text, "%%%s%d", value->rank < 2 ? "a" : "f", access->argument);
+      pb_text_add(e->text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
   }
 }
 

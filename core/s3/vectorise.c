@@ -131,7 +131,13 @@ static void print_flats(pb_vemit* e) {
     if (value->argument < 0) continue;
     pb_access type = {.type = value->type, .rank = value->rank};
     memcpy(type.shape, value->shape, sizeof type.shape);
-    if (value->rank < 2) continue;
+    if (value->rank == 1) continue;
+    if (value->rank == 0) {
+      const char* name = pb_type_name(value->type);
+      pb_text_add(e->text, "  %%f%d = memref.expand_shape %%a%d [] output_shape [1] : memref<%s> into memref<1x%s>\n",
+                  value->argument, value->argument, name, name);
+      continue;
+    }
     pb_text_add(e->text, "  %%f%d = memref.collapse_shape %%a%d [[", value->argument, value->argument);
     for (int r = 0; r < value->rank; ++r) pb_text_add(e->text, "%s%d", r ? ", " : "", r);
     pb_text_add(e->text, "]] : ");

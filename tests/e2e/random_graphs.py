@@ -1,7 +1,9 @@
-"""Random small int8 networks: compiled, run on the generated machine with all checks on, equal to the NumPy reference bit
-for bit. A network that the compiler refuses must be refused with a PB code, and few may be.
+"""Random small networks. int8: compiled, run on the generated machine with all checks on, equal to the NumPy reference
+bit for bit. f32: compiled to machine code, within 1e-4 of ONNX Runtime's largest output. A network that the compiler
+refuses must be refused with a PB code, and few may be.
 
     random_graphs.py --bin BUILD/bin [--count 200] [--seed 1] [--target simnpu] [--device machine]
+    random_graphs.py --bin BUILD/bin --type f32 --target cpu:avx512 --device native [--count 50]
 """
 
 import argparse
@@ -16,6 +18,7 @@ import tools
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
+from float_cases import Graph, compare, expected_of  # noqa: E402
 from net import Net  # noqa: E402
 from qdq import quantized_model  # noqa: E402
 from reference import Reference  # noqa: E402
@@ -59,11 +62,150 @@ def draw(rng, number):
     return net, " ".join(words)
 
 
+class Drawing:
+    """A random f32 graph as it grows: every tensor so far with its channels and its extent, all [n, c, size, size]."""
+
+    def __init__(self, rng, number):
+        self.rng, self.graph = rng, Graph(f"random{number}")
+        self.batch, channels, size = (
+            rng.choice([1, 1, 1, 2]),
+            rng.choice([1, 3, 5, 16, 17, 24, 32]),
+            rng.randrange(4, 24),
+        )
+        self.tensors = [(self.graph.input(self.batch, channels, size, size), channels, size)]
+        self.words = [f"{self.batch}x{channels}x{size}x{size}"]
+
+    def window(self, size, sizes=(1, 2, 3, 3, 5, 7)):
+        kernel = self.rng.choice([k for k in sizes if k <= size])
+        pads = [self.rng.randrange(0, kernel // 2 + 1)] * 4
+        if self.rng.random() < 0.15:
+            pads = [self.rng.randrange(0, kernel // 2 + 1) for _ in range(2)]
+            pads += pads[::-1]  # as much in both directions, so that images stay square
+        stride = self.rng.choice([1, 1, 1, 2])
+        return kernel, {"strides": [stride, stride], "pads": pads}, (size + pads[0] + pads[2] - kernel) // stride + 1
+
+    def conv(self, x, channels, size):
+        kernel, attrs, after = self.window(size)
+        outputs, group = self.rng.choice([1, 5, 8, 16, 17, 24, 33, 40, 64]), 1
+        kind = self.rng.random()
+        if kind < 0.2:
+            outputs = group = channels
+        elif kind < 0.3 and channels % 4 == 0:
+            outputs, group = 24, 4
+        y = self.graph.conv(x, channels, outputs, kernel, bias=self.rng.random() < 0.8, group=group, **attrs)
+        if self.rng.random() < 0.3:
+            y = self.graph.norm(y, outputs)
+        return y, outputs, after
+
+    def pool(self, x, channels, size):
+        kind = self.rng.choice(["MaxPool", "AveragePool"])
+        kernel, attrs, after = self.window(size, (2, 3))
+        if kind == "AveragePool":
+            attrs["count_include_pad"] = self.rng.randrange(2)
+        return self.graph.op(kind, x, kernel_shape=[kernel, kernel], **attrs), channels, after
+
+    def pair(self, x, channels, size):
+        """With a tensor of the same extent: an operator by elements, or a concatenation."""
+        other, more, _ = self.rng.choice([t for t in self.tensors if t[2] == size])
+        if more != channels or self.rng.random() < 0.3:
+            return self.graph.op("Concat", x, other, axis=1), channels + more, size
+        return self.graph.op(self.rng.choice(["Add", "Add", "Sub", "Mul", "Max"]), x, other), channels, size
+
+    def by_const(self, x, channels, size):
+        shape = self.rng.choice([(), (channels, 1, 1), (1, channels, 1, 1), (size,)])
+        return (
+            self.graph.op(self.rng.choice(["Add", "Mul", "Sub"]), x, self.graph.const(self.graph.draw(*shape))),
+            channels,
+            size,
+        )
+
+    def gate(self, x, channels, size):
+        g = self.graph.conv(self.graph.op("GlobalAveragePool", x), channels, channels, 1)
+        g = self.graph.op("Clip", g, self.graph.const(np.float32(0)), self.graph.const(np.float32(1)))
+        return self.graph.op("Mul", x, g), channels, size
+
+    def step(self):
+        x, channels, size = self.tensors[-1] if self.rng.random() < 0.8 else self.rng.choice(self.tensors)
+        kinds = ["conv"] * 5 + ["pair"] * 3 + ["pool", "by_const", "gate"]
+        kind = self.rng.choice([k for k in kinds if k != "pool" or size > 2])
+        y, channels, size = getattr(self, kind)(x, channels, size)
+        act = self.rng.random()
+        if act < 0.4:
+            y = self.graph.op("Relu", y)
+        elif act < 0.6:
+            y = self.graph.op("Clip", y, self.graph.const(np.float32(-1)), self.graph.const(np.float32(2)))
+        self.tensors.append((y, channels, size))
+        self.words.append(f"{kind}->{channels}x{size}x{size}")
+
+    def case(self):
+        for _ in range(self.rng.randrange(1, 7)):
+            self.step()
+        outputs, (x, channels, size) = [], self.tensors[-1]
+        if self.rng.random() < 0.3 and len(self.tensors) > 2:
+            outputs.append(self.tensors[-2][0])
+        if self.rng.random() < 0.6:
+            if self.rng.random() < 0.7:
+                x, size = self.graph.op("GlobalAveragePool", x), 1
+            x, inside, classes = (
+                self.graph.op("Flatten", x, axis=1),
+                channels * size * size,
+                self.rng.choice([1, 5, 10, 37]),
+            )
+            weight = self.graph.draw(classes, inside) / np.float32(np.sqrt(inside))
+            x = self.graph.op("Gemm", x, self.graph.const(weight), self.graph.const(self.graph.draw(classes)), transB=1)
+            self.words.append(f"gemm{classes}")
+        return self.graph.finish(*outputs, x), " ".join(self.words)
+
+
+def check_floats(args, rng, number, folder):
+    """One random f32 graph: what it is, and what is wrong with its outputs."""
+    case, what = Drawing(rng, number).case()
+    model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
+    onnx.save(case.model, model)
+    expected = expected_of(case.model, case.feeds)
+    yield what
+    tools.compile_model(args.bin, model, args.target, engine)
+    np.save(os.path.join(folder, "x.npy"), case.feeds["x"])
+    files = {name: os.path.join(folder, f"{name}.npy") for name in expected}
+    tools.run(
+        [
+            os.path.join(args.bin, "pb-run"),
+            engine,
+            f"--device={args.device}",
+            f"--threads={1 + number % 2}",
+            "--input",
+            os.path.join(folder, "x.npy"),
+            *(f"--output={name}={file}" for name, file in files.items()),
+        ]
+    )
+    wrong = [compare(expected[name], np.load(file), 1e-4) for name, file in files.items()]
+    yield "; ".join(text for text in wrong if text)
+
+
+def check_codes(args, rng, number, folder):
+    """One random int8 network: what it is, and what is wrong with its output."""
+    net, what = draw(rng, args.seed * 100000 + number)
+    images = np.random.RandomState(number).randn(3, *net.shape[1:]).astype(np.float32)
+    model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
+    source, output = os.path.join(folder, "in.npy"), os.path.join(folder, "out.npy")
+    onnx.save(quantized_model(net, images), model)
+    np.save(source, images)
+    reference = Reference(onnx.load(model))
+    expected = reference.run({reference.inputs[0]: images})[reference.outputs[0]].astype(np.float32)
+    yield what
+    bisect = ["--bisect"] if args.device == "machine" and number % 10 == 0 else []
+    tools.compile_model(args.bin, model, args.target, engine, *bisect)
+    tools.run_engine(args.bin, engine, args.device, source, output)
+    wrong = np.count_nonzero(np.load(output).reshape(expected.shape) != expected)
+    yield f"{wrong} numbers differ" if wrong else ""
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--type", choices=["int8", "f32"], default="int8")
     parser.add_argument("--target", default="simnpu")
     parser.add_argument("--device", default="machine")
     parser.add_argument("--keep", help="folder for the models that fail")
@@ -72,20 +214,10 @@ def main():
     failures, refusals = [], []
     with tempfile.TemporaryDirectory() as folder:
         for k in range(args.count):
-            net, what = draw(rng, args.seed * 100000 + k)
-            images = np.random.RandomState(k).randn(3, *net.shape[1:]).astype(np.float32)
-            model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
-            source, output = os.path.join(folder, "in.npy"), os.path.join(folder, "out.npy")
-            onnx.save(quantized_model(net, images), model)
-            np.save(source, images)
-            reference = Reference(onnx.load(model))
-            expected = reference.run({reference.inputs[0]: images})[reference.outputs[0]].astype(np.float32)
-            problem = None
+            check = (check_floats if args.type == "f32" else check_codes)(args, rng, k, folder)
+            what = next(check)
             try:
-                tools.compile_model(args.bin, model, args.target, engine, *(["--bisect"] if args.device == "machine" and k % 10 == 0 else []))
-                tools.run_engine(args.bin, engine, args.device, source, output)
-                wrong = np.count_nonzero(np.load(output).reshape(expected.shape) != expected)
-                problem = f"{wrong} numbers differ" if wrong else None
+                problem = next(check)
             except tools.Failed as error:
                 if re.search(r"\[PB(2\d{3}|40[01]\d)\]", str(error)):
                     refusals.append(f"{k}: {what}: {str(error).splitlines()[-1]}")
@@ -95,9 +227,11 @@ def main():
                 failures.append(f"FAILED {k}: {what}: {problem}")
                 if args.keep:
                     os.makedirs(args.keep, exist_ok=True)
-                    os.replace(model, os.path.join(args.keep, f"{k}.onnx"))
+                    os.replace(os.path.join(folder, "m.onnx"), os.path.join(args.keep, f"{k}.onnx"))
     print("\n".join(refusals + failures))
-    print(f"{args.count} networks: {args.count - len(failures) - len(refusals)} equal, {len(refusals)} refused, {len(failures)} failed")
+    print(
+        f"{args.count} networks: {args.count - len(failures) - len(refusals)} equal, {len(refusals)} refused, {len(failures)} failed"
+    )
     return int(bool(failures) or len(refusals) * 10 > args.count)
 
 

@@ -6,7 +6,9 @@ Biases: int32 with scale sx*sw and zero point 0, so that they add to the accumul
 """
 
 import numpy as np
+import onnx
 import onnxruntime as ort
+from onnx import TensorProto, helper
 
 from net import GraphWriter, classes_of, float_model
 
@@ -118,3 +120,85 @@ def quantized_model(net, images):
         out.quantize(value, layer.name)
     out.dequantize(net.last, net.output)
     return out.model(net, [net.shape[0], classes_of(net)])
+
+
+def ancestors(graph, tensor, stop):
+    """The nodes that `tensor` comes from, in order, without those behind the tensors in `stop`."""
+    needed, nodes = {tensor}, []
+    for node in reversed(graph.node):
+        if not needed.isdisjoint(node.output) and stop.isdisjoint(node.output):
+            nodes.insert(0, node)
+            needed.update(node.input)
+    return nodes, needed
+
+
+def part(model, codes, inputs, stop):
+    """The model that ends in the int8 tensor `codes`, as floats; `inputs`: nodes and values in front of it."""
+    nodes, needed = ancestors(model.graph, codes, stop)
+    quant = next(node for node in nodes if codes in node.output)
+    front = [node for _, node in inputs]
+    nodes = (
+        front + nodes + [helper.make_node("DequantizeLinear", [codes, *quant.input[1:]], ["part_out"], name="part_out")]
+    )
+    needed.update(name for node in front for name in node.input)
+    kept = [tensor for tensor in model.graph.initializer if tensor.name in needed]
+    sources = [value for value, _ in inputs] or [value for value in model.graph.input if value.name in needed]
+    result = helper.make_tensor_value_info("part_out", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, model.graph.name, sources, [result], kept)
+    made = helper.make_model(
+        graph, producer_name="pb-tests", ir_version=model.ir_version, opset_imports=model.opset_import
+    )
+    return onnx.shape_inference.infer_shapes(made)
+
+
+def until(model, layer):
+    """A QDQ model cut behind a layer of its Net: that layer's tensor, whatever its shape, is the output."""
+    return part(model, layer + "_q", [], set())
+
+
+def one_layer(model, codes, shapes):
+    """The layer that makes the int8 tensor `codes`, alone: each int8 tensor that it reads becomes a float input
+    in_<tensor>, quantised as the tensor is. `shapes`: of the int8 tensors, by name."""
+    made_by = {name: node for node in model.graph.node for name in node.output}
+    inputs, stop, at = [], set(), [codes]
+    while at:
+        node = made_by.get(at.pop())
+        for name in node.input if node is not None else ():
+            reader = made_by.get(name)
+            if reader is None or reader.op_type != "DequantizeLinear" or reader.input[0] not in made_by:
+                at += [name] if reader is not None else []
+                continue
+            source = reader.input[0]
+            if source not in stop:
+                value = helper.make_tensor_value_info("in_" + source, TensorProto.FLOAT, shapes[source])
+                inputs.append(
+                    (
+                        value,
+                        helper.make_node(
+                            "QuantizeLinear", ["in_" + source, *reader.input[1:]], [source], name="in_" + source
+                        ),
+                    )
+                )
+                stop.add(source)
+    return part(model, codes, inputs, stop)
+
+
+def averaged(model):
+    """`model` with a global average of its output behind it, a node called `tail`: for chips on which only numbers by
+    channels leave. The tensor in front of it can then be read where it lies (pb-run --dump-tensors)."""
+    graph = model.graph
+    last = graph.node[-1]
+    parameters = list(last.input[1:])
+    nodes = list(graph.node[:-1]) + [
+        helper.make_node("DequantizeLinear", list(last.input), ["tail_in"], name="tail_in"),
+        helper.make_node("GlobalAveragePool", ["tail_in"], ["tail_f"], name="tail"),
+        helper.make_node("QuantizeLinear", ["tail_f", *parameters], ["tail_q"], name="tail_q"),
+        helper.make_node("DequantizeLinear", ["tail_q", *parameters], ["part_out"], name="part_out"),
+    ]
+    made = helper.make_graph(nodes, graph.name, graph.input, graph.output, graph.initializer)
+    result = helper.make_model(
+        made, producer_name="pb-tests", ir_version=model.ir_version, opset_imports=model.opset_import
+    )
+    del result.graph.output[:]
+    result.graph.output.append(helper.make_tensor_value_info("part_out", TensorProto.FLOAT, None))
+    return onnx.shape_inference.infer_shapes(result)
