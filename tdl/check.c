@@ -89,7 +89,7 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
     int64_t whole = bytes;
     for (int k = 0; k < w->rank; ++k) whole *= insn->dims[w->dims[k]].max;
     if (whole != m->row_bytes)
-      FAULT(3243, "whole registers", "%s: operand '%s' has %lld bytes, a register of %s has %lld", insn->name, w->name,
+      FAULT(3246, "whole registers", "%s: operand '%s' has %lld bytes, a register of %s has %lld", insn->name, w->name,
             (long long)whole, m->name, (long long)m->row_bytes);
     return;
   }
@@ -135,6 +135,21 @@ static void check_least_tile(const pb_chip* chip, const pb_insn* insn, const pb_
           (long long)bytes, chip->memories[w->memory].name);
 }
 
+// A command that writes state goes before those that need it in their queue.
+static void check_state(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
+  for (int f = 0; f < insn->field_count; ++f) {
+    if (insn->fields[f].state_writer < 0) continue;
+    const pb_insn* writer = &chip->insns[insn->fields[f].state_writer];
+    if (writer->queue != insn->queue)
+      FAULT(3244, "a writer in the same queue", "%s: its field '%s' is state that %s writes from another queue",
+            insn->name, insn->fields[f].name, writer->name);
+    if (writer->operand_count)
+      FAULT(3245, "an instruction with (ins) and without Dims",
+            "%s: its field '%s' is state, but %s does more than write it", insn->name, insn->fields[f].name,
+            writer->name);
+  }
+}
+
 void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
   check_encoding(chip, insn, place, diag, faults);
   for (int o = 0; o < insn->operand_count; ++o) {
@@ -153,6 +168,9 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
     need_field(insn, insn->dims[d].field, "a dim's extent", place, diag, faults);
   if (insn->mover && (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD))
     FAULT(3240, "let Mover = 0, or (set $dst, $src)", "%s: a mover that does more than move", insn->name);
+  if (insn->buffer < 0 || (insn->buffer && !insn->mover))
+    FAULT(3243, "0 or more, for movers", "%s: Buffer is %lld", insn->name, (long long)insn->buffer);
+  check_state(chip, insn, place, diag, faults);
   if (insn->latency < 0) FAULT(3241, "0 or more", "%s: Latency is %d", insn->name, insn->latency);
   int64_t most[PB_MAX_INSN_DIMS];
   for (int d = 0; d < insn->dim_count; ++d) most[d] = insn->dims[d].max;

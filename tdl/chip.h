@@ -98,11 +98,12 @@ typedef struct pb_insn {
   const char* emit; // a core's instruction: LLVM's name for it; NULL: a command of a queue
   int index, queue;  // queue: -1 for a core's instruction
   bool mover;
+  int64_t buffer; // mover: bytes that it may have asked for and not yet written; 0: it reads no further than it writes
   int dim_count;
   pb_dim dims[PB_MAX_INSN_DIMS];
   int operand_count;
   pb_operand operands[PB_MAX_OPERANDS]; // windows and immediates, in the order of Operands
-  int dest;                             // the operand that is written
+  int dest; // the operand that is written; without operands the command only writes state, and this is no window
   pb_reduce reduce;
   int acc_flag; // immediate operand: 0 sets, 1 adds; -1 when reduce is PB_SET
   int expr_count;
@@ -174,6 +175,9 @@ int64_t pb_field_max(const pb_field* field);
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
 // Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits or a dim is below its minimum.
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
+// Gives the command's fields that stand in state their values, then keeps what the command itself writes. `state`: a
+// row of 32 values for each instruction of the chip, zeros at first; commands come in the order of their queue.
+void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command);
 // One line of assembly: `MMA x=a+0[ai=4,aj=1] ... ; waits L0 signals VX`. Returns arena text.
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
 // Cycles that the command keeps its queue busy, by the description.

@@ -631,6 +631,7 @@ static void read_command(const record* rec, pb_insn* insn) {
     insn->queue = 0;
   }
   insn->mover = get_int(rec, "Mover", 0) != 0;
+  insn->buffer = get_int(rec, "Buffer", 0);
   read_fields(rec, insn);
   read_encoding(rec, insn);
   read_state(rec, insn);
@@ -652,7 +653,10 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
   }
   read_dims(&rec, insn);
   read_operands(&rec, insn);
-  if (insn->operand_count) read_semantics(&rec, insn);
+  if (insn->operand_count)
+    read_semantics(&rec, insn);
+  else
+    insn->operands[0].memory = insn->acc_flag = -1; // writes state alone: `dest` names no window
   json_t* cycles = json_object_get(rec.json, "Cycles");
   if (!json_is_object(cycles))
     fault(&rec, 3010, "let Cycles = (plus $rows, 4)", "field 'Cycles' is not set");

@@ -133,6 +133,15 @@ pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* comma
   return PB_OK;
 }
 
+void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command) {
+  (void)chip;
+  const pb_insn* insn = command->insn;
+  for (int f = 0; f < insn->field_count; ++f)
+    if (insn->fields[f].state_writer >= 0)
+      command->values[f] = state[insn->fields[f].state_writer][insn->fields[f].state_field];
+  memcpy(state[insn->index], command->values, sizeof *state);
+}
+
 static char* print_operand(const pb_insn* insn, const pb_command* c, const pb_operand* o, pb_arena* arena) {
   if (o->memory < 0) return pb_printf(arena, " %s=%lld", o->name, (long long)c->values[o->base]);
   char* text = pb_printf(arena, " %s=", o->name);
@@ -156,6 +165,8 @@ char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* a
   char* text = pb_strdup(arena, command->insn->name);
   for (int o = 0; o < command->insn->operand_count; ++o)
     text = pb_printf(arena, "%s%s", text, print_operand(command->insn, command, &command->insn->operands[o], arena));
+  for (int f = 0; f < command->insn->field_count && !command->insn->operand_count; ++f)
+    text = pb_printf(arena, "%s %s=%lld", text, command->insn->fields[f].name, (long long)command->values[f]);
   for (int side = 0; side < 2; ++side) {
     uint32_t queues = side ? command->signals : command->waits;
     if (!queues) continue;

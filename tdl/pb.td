@@ -65,7 +65,7 @@ class Memory {
   int Bytes = ?;                // whole size
   int RowBytes = ?;             // bytes moved by one access; an address unit of `row` windows
   int Banks = 1;                // rows interleave over banks: bank = row mod Banks
-  int Ports = 1;                // accesses a bank serves in one cycle
+  int Ports = 1;                // reads that a bank serves in one cycle, and as many writes
   int BytesPerCycle = ?;        // all banks together
   int Latency = 0;              // cycles from request to data
   bit Cached = 0;               // 1: hardware decides what is in it
@@ -175,6 +175,7 @@ class Instruction<Queue queue> {
   // Fields not in Inst, but held in configuration state: [field, writer, writer's field]
   list<StateField> State = [];
   bit Mover = 0;                // moves data: src is the only window read, dst the only one written
+  int Buffer = 0;               // mover: bytes asked for and not yet written; over them it reads ahead of its writing
 }
 
 // An operand in a row of registers: element (d0, d1, ...) follows element (..., dk - 1).

@@ -65,6 +65,7 @@ static void print_instruction(const pb_insn* insn, FILE* out) {
     number(out, insn->name, insn->fields[f].name, "_LSB", insn->fields[f].bits[0]);
     number(out, insn->name, insn->fields[f].name, "_W", insn->fields[f].width);
   }
+  if (insn->buffer) number(out, insn->name, NULL, "_BUFFER", insn->buffer);
   for (int d = 0; d < insn->dim_count; ++d) number(out, insn->name, insn->dims[d].name, "_MAX", insn->dims[d].max);
 }
 

@@ -45,14 +45,20 @@ static void print_headers(const pb_engine* e) {
 }
 
 static pb_status print_queue(const pb_engine* e, const pb_chip* chip, const pb_words_kernel* words, int q) {
+  pb_arena kept = {0};
+  int64_t(*state)[32] = pb_alloc(&kept, sizeof *state * (size_t)chip->insn_count);
+  pb_status status = PB_OK;
   for (uint32_t k = 0; k < words->count[q]; ++k) {
     pb_command command;
     pb_arena arena = {0};
-    PB_TRY(pb_decode(chip, words->streams[q] + (size_t)k * (size_t)e->command_bytes, &command, NULL));
+    status = pb_decode(chip, words->streams[q] + (size_t)k * (size_t)e->command_bytes, &command, NULL);
+    if (status != PB_OK) break;
+    pb_state_follow(chip, state, &command);
     printf("    %5u: %s\n", k, pb_disassemble(chip, &command, &arena));
     pb_arena_free(&arena);
   }
-  return PB_OK;
+  pb_arena_free(&kept);
+  return status;
 }
 
 static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, const options* o) {

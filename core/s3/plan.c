@@ -1,98 +1,11 @@
 // Plan: all choices for one kernel at once. Requires a kernel function in value form after layout; leaves the attribute
-// pb.plan on it. Enumerates tilings whose buffers fit the memories exactly, adds up what each costs on every queue and
-// on the system's memory, and takes the cheapest: nothing is timed. Loop order: the dims of x's rows outermost, then
-// blocks of the result's lanes, then the reduction, so that x is read once and partial results never leave the chip;
-// whether the weights stay for the whole kernel, for a block or for a chunk of the reduction is part of the choice.
+// pb.plan on it. Enumerates tilings whose buffers fit the memories exactly, adds up what each costs (cost.c) and takes
+// the cheapest: nothing is timed. Loop order: the dims of x's rows outermost, then blocks of the result's lanes, then
+// the reduction, so that x is read once and partial results never leave the chip; whether the weights stay for the
+// whole kernel, for a block or for a chunk of the reduction is part of the choice.
 #include "core/s3/plan.h"
 
 #include <string.h>
-
-typedef struct costing {
-  int64_t queue[PB_MAX_QUEUES];
-  int64_t system; // cycles of its port
-  int64_t start;  // before the main unit can begin: first pieces
-  int64_t chain;  // longest of the loops whose turns wait for each other, by the copies that their buffers have
-} costing;
-
-static bool touches_system(const pb_chip* chip, const pb_insn* insn) {
-  for (int o = 0; o < insn->operand_count; ++o)
-    if (insn->operands[o].memory == chip->system_memory) return true;
-  return false;
-}
-
-// Busy cycles of one execution of the nest, and how long after its start its results are there.
-static bool add_nest_cost(pb_tiling* t, const pb_nest* nest, int64_t trips, costing* cost, int64_t* until_done) {
-  if (!strcmp(nest->part, "init")) return true; // the instruction's accumulate flag
-  pb_flat flat;
-  pb_match match;
-  const char* why;
-  pb_tiling_flat(t, nest, &flat);
-  if (!pb_select(t->chip, &flat, t->arena, &match, &why))
-    return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
-  const pb_insn* insn = match.twins[nest->stream % match.twin_count];
-  const pb_memory* system = &t->chip->memories[t->chip->system_memory];
-  int64_t commands = 1, fetch = (t->chip->command_bytes + system->bytes_per_cycle - 1) / system->bytes_per_cycle;
-  for (int k = 0; k < match.loop_count; ++k) commands *= match.nest.extent[match.loops[k]];
-  cost->queue[insn->queue] += match.cycles * trips;
-  cost->system += commands * fetch * trips;
-  *until_done += match.cycles + insn->latency;
-  if (!touches_system(t->chip, insn)) return true;
-  cost->system += match.cycles * trips;
-  if (!strcmp(nest->part, "load")) {
-    cost->start += match.cycles / (nest->kept ? nest->extent[0] : 1);
-    *until_done += system->latency;
-  }
-  if (!strcmp(nest->part, "store")) cost->start += match.cycles; // the last one is not hidden
-  return true;
-}
-
-static bool add_cost(pb_tiling* t, const pb_tree* tree, int64_t trips, costing* cost) {
-  int64_t until_done = 0;
-  for (const pb_tree* node = tree->first; node; node = node->next) {
-    if (node->kind == PB_TREE_LOOP && !add_cost(t, node, trips * node->extent, cost)) return false;
-    if (node->kind == PB_TREE_NEST && !add_nest_cost(t, node->nest, trips, cost, &until_done)) return false;
-  }
-  int64_t chain = trips * until_done / (trips > 1 ? 2 : 1);
-  if (chain > cost->chain) cost->chain = chain;
-  return true;
-}
-
-// Buffers lie side by side for the whole kernel, each from a row on.
-static bool fits(pb_tiling* t) {
-  for (int m = 0; m < t->chip->memory_count; ++m) {
-    const pb_memory* memory = &t->chip->memories[m];
-    int64_t used = 0;
-    for (int b = 0; b < t->buffer_count; ++b) {
-      if (t->buffers[b].memory != m) continue;
-      int64_t row = memory->row_bytes;
-      used += (t->buffers[b].bytes + row - 1) / row * row * t->buffers[b].depth;
-    }
-    if (used > memory->bytes)
-      return pb__tiling_fail(t, pb_printf(t->arena, "its buffers take %lld bytes of %s, which has %lld",
-                                          (long long)used, memory->name, (long long)memory->bytes));
-  }
-  return true;
-}
-
-bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
-  pb_tiling* tiling = PB_NEW(arena, pb_tiling);
-  costing cost = {0};
-  if (!pb_tiling_build(chip, group, plan, arena, tiling) || !fits(tiling) ||
-      !add_cost(tiling, &tiling->root, 1, &cost)) {
-    *why = tiling->failure;
-    return false;
-  }
-  plan->cycles = cost.system;
-  plan->bound = chip->memories[chip->system_memory].name;
-  for (int q = 0; q < chip->queue_count; ++q)
-    if (cost.queue[q] > plan->cycles) {
-      plan->cycles = cost.queue[q];
-      plan->bound = chip->queues[q].name;
-    }
-  if (cost.chain > plan->cycles) plan->cycles = cost.chain;
-  plan->cycles += cost.start + 3 * chip->memories[chip->system_memory].latency;
-  return true;
-}
 
 typedef struct planner {
   const pb_chip* chip;

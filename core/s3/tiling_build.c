@@ -147,6 +147,17 @@ static bool is_tensor_operand(const pb_tiling* t, const pb_access* access) {
   return true;
 }
 
+// What was added to the whole kernel behind `before` goes to its front: small things that later steps need do not queue
+// up behind all of the weights.
+static void to_front(pb_tiling* t, pb_tree* before) {
+  pb_tree *whole = t->body[0], *moved = before ? before->next : NULL;
+  if (!moved) return;
+  whole->last->next = whole->first;
+  whole->first = moved;
+  whole->last = before;
+  before->next = NULL;
+}
+
 // A pointwise nest on the tile. Operands that are tensors move in beside it, vectors stay resident; the result gets a
 // buffer where the instruction puts it. `carried`: the access that is a buffer already, -1: none. `valid`: of the one
 // row that the nest computes, how many elements exist; 0: all.
@@ -160,12 +171,14 @@ static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
     if (a == carried || !nest->access[a].memref.ptr) continue;
     bool tensor = is_tensor_operand(t, &nest->access[a]);
     int at = tensor ? level : 0;
+    pb_tree* before = t->body[0]->last;
     pb__tiling_buffer(t, &nest->access[a], nest->extent, at, memory_of(&match, a), tensor ? t->plan->x_depth : 1,
                       tensor ? "operand" : "params", &move);
     move.stream = carried >= 0 ? 1 : 0;
     if (tensor && valid)
       move.access[0].boxed = pb_index_can_leave(&move, &move.access[0].index[0], move.access[0].shape[0]);
     pb__tiling_add(t, at, &move);
+    if (!tensor) to_front(t, before);
   }
   pb__tiling_buffer(t, pb_nest_store(nest), nest->extent, level, match.insn->operands[match.insn->dest].memory,
                     t->plan->result_depth, last ? "result" : "carried", &move);

@@ -42,12 +42,12 @@ def WREG : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(D, D)); let
 // Queues
 //===----------------------------------------------------------------------===//
 
-def L0 : Queue { let Depth = 4; let Tokens = 63; }   // loads
-def L1 : Queue { let Depth = 4; let Tokens = 63; }   // loads
-def WX : Queue { let Depth = 4; let Tokens = 63; }   // weights into the array
-def MX : Queue { let Depth = 4; let Tokens = 63; }   // the array
-def VX : Queue { let Depth = 4; let Tokens = 63; }   // the vector unit
-def ST : Queue { let Depth = 4; let Tokens = 63; }   // stores
+def L0 : Queue { let Depth = 8; let Tokens = 63; }   // loads
+def L1 : Queue { let Depth = 8; let Tokens = 63; }   // loads
+def WX : Queue { let Depth = 8; let Tokens = 63; }   // weights into the array
+def MX : Queue { let Depth = 8; let Tokens = 63; }   // the array
+def VX : Queue { let Depth = 8; let Tokens = 63; }   // the vector unit
+def ST : Queue { let Depth = 8; let Tokens = 63; }   // stores
 
 def : Tokens { let Queues = [L0, L1, WX, MX, VX, ST]; let WaitBit = 8; let SignalBit = 14; }
 
@@ -90,6 +90,7 @@ class LoadS<Queue q, bits<8> op> : Move<q, op> {
   // run by run: the DRAM beats that it touches
   let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
   let Latency = 4;
+  let Buffer = !mul(128, DRAM.RowBytes);
 }
 
 // DRAM to accumulator: 32-bit words, for biases, scales and f32 tensors.
@@ -101,6 +102,7 @@ class LoadA<Queue q, bits<8> op> : Move<q, op> {
   let Semantics = (set $dst, $src);
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 16)));
   let Latency = 4;
+  let Buffer = !mul(128, DRAM.RowBytes);
 }
 
 def LDS0 : LoadS<L0, 0x10>;
@@ -116,6 +118,7 @@ def STS : Move<ST, 0x18> {
   let Semantics = (set $dst, $src);
   let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
   let Latency = 100;
+  let Buffer = !mul(8, DRAM.RowBytes);
 }
 def STA : Move<ST, 0x19> {
   let Summary = "store words from the accumulator to DRAM";
@@ -125,6 +128,7 @@ def STA : Move<ST, 0x19> {
   let Semantics = (set $dst, $src);
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 16)));
   let Latency = 100;
+  let Buffer = !mul(8, DRAM.RowBytes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -179,10 +183,13 @@ class Codes<bits<8> op> : Vector<op> {
   let Inst{61-44} = y; let Inst{75-62} = yi; let Inst{89-76} = yj;
   let Inst{97-90} = zp; let Inst{105-98} = lo; let Inst{113-106} = hi;
 }
+// Reading two rows of parameters takes longer than a short command's own rows.
+defvar WithRows = (maximum (plus (times $i, $j), 1), 5);
 defvar YCodes = Window<SPAD, I8, ["i", "j", "n"], "y", ["yi", "yj", "elem"]>;
 
 def VRQ : Codes<0x30> {
   let Summary = "requantise accumulators: bias, scale, round, zero point, clamp";
+  let Cycles = WithRows;
   bits<14> a; bits<14> ai; bits<14> aj; bits<14> pb; bits<14> ps;
   let Operands = (ins Window<ACC, I32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
                       Window<ACC, I32, ["n"], "pb", ["elem"]>:$bias, Window<ACC, F32, ["n"], "ps", ["elem"]>:$scale,
@@ -195,6 +202,7 @@ def VRQ : Codes<0x30> {
 
 def VADDQ : Codes<0x31> {
   let Summary = "add two quantised tensors of different scales and requantise";
+  let Cycles = WithRows;
   bits<18> a; bits<14> ai; bits<14> aj; bits<18> b; bits<14> bi; bits<14> bj;
   bits<14> psa; bits<14> psb; bits<8> za; bits<8> zb;
   let Operands = (ins Window<SPAD, I8, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-// tinynpu_4.td and tinynpu_short.td include this file with one of these macros.
+// tinynpu_4.td, tinynpu_short.td and tinynpu_state.td include this file with one of these macros.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -65,11 +65,36 @@ class Move<bits<6> op> : Op<DM, op> {
   bits<15> loc; bits<14> li; bits<12> lj; bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
   let Mover = 1;
   let Dims = [Dim<"i", Boxes, "ni">, Dim<"j", Boxes, "nj">, Dim<"b", Run, "nb">];
-  let Inst{20-6} = loc;    let Inst{34-21} = li;    let Inst{46-35} = lj;
+  let Inst{20-6} = loc;
   let Inst{54-47} = ni;    let Inst{62-55} = nj;    let Inst{72-63} = nb;
-  let Inst{75-73} = arg;   let Inst{101-76} = off;  let Inst{119-102} = si; let Inst{135-120} = sj;
+  let Inst{75-73} = arg;   let Inst{101-76} = off;
+#ifdef STRIDES_IN_STATE
+  let State = [StateField<"si", "WALK", "si">, StateField<"sj", "WALK", "sj">, StateField<"li", "LOCAL", "li">,
+               StateField<"lj", "LOCAL", "lj">];
+#else
+  let Inst{34-21} = li;    let Inst{46-35} = lj;    let Inst{119-102} = si; let Inst{135-120} = sj;
+#endif
   let Latency = 8;
 }
+
+#ifdef STRIDES_IN_STATE
+def WALK : Op<DM, 24> {
+  let Summary = "set the strides of moves in EXT";
+  bits<18> si; bits<16> sj;
+  let Dims = [];
+  let Operands = (ins);
+  let Cycles = (plus 1, 0);
+  let Inst{23-6} = si; let Inst{39-24} = sj;
+}
+def LOCAL : Op<DM, 25> {
+  let Summary = "set the strides of moves on the chip";
+  bits<14> li; bits<12> lj;
+  let Dims = [];
+  let Operands = (ins);
+  let Cycles = (plus 1, 0);
+  let Inst{19-6} = li; let Inst{31-20} = lj;
+}
+#endif
 
 def ExtBox : Ext<I8, ["i", "j", "b"], ["si", "sj", "elem"]> {
   let BoxLo = ["ilo", "jlo", ""];

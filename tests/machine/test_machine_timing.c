@@ -97,6 +97,25 @@ static void dependent_vectors(program* p) {
         {"nj", 16});
 }
 
+// Pooling: nine taps of rows two apart, each added to the same rows. The two operands meet in banks.
+static void pooling(program* p) {
+  fill(p);
+  for (int n = 0; n < 18; ++n)
+    ADD(p, "VMAXQ", {"a", 64 * (n % 9 / 3) + n % 3}, {"ai", 128}, {"aj", 2}, {"y", 1024}, {"yi", 28}, {"yj", 1},
+        {"ni", 2}, {"nj", 28}, {"acc", n % 9 > 0});
+}
+
+// The first layer: many runs of a few bytes, at the port beside long loads, which a mover that reads ahead makes up
+// for.
+static void short_runs(program* p) {
+  for (int n = 0; n < 60; ++n) {
+    ADD(p, "LDS0", {"arg", 0}, {"off", 2 * n}, {"ni", 3}, {"nj", 7}, {"nb", 7}, {"si", 52900}, {"sj", 230},
+        {"loc", 160 * n}, {"li", 49}, {"lj", 7}, {"ihi", 3}, {"jhi", 7});
+    if (n % 4 == 0)
+      ADD(p, "LDS1", {"arg", 0}, {"ni", 1}, {"nj", 1}, {"nb", 512}, {"loc", 32768 + 512 * n}, {"ihi", 1}, {"jhi", 1});
+  }
+}
+
 static void pipeline(program* p) {
   fill(p);
   for (int n = 0; n < 20; ++n) {
@@ -161,6 +180,8 @@ TIMED(fill, matrix_tiles)
 TIMED(fill, small_matrix_tiles)
 TIMED(fill, vectors)
 TIMED(fill_words, dependent_vectors)
+TIMED(fill, pooling)
+TIMED(nothing, short_runs)
 TIMED(fill, pipeline)
 
 int main(void) {
@@ -170,6 +191,7 @@ int main(void) {
       cmocka_unit_test(stores_and_loads_take_as_long), cmocka_unit_test(round_trips_take_as_long),
       cmocka_unit_test(matrix_tiles_take_as_long),     cmocka_unit_test(small_matrix_tiles_take_as_long),
       cmocka_unit_test(vectors_take_as_long),          cmocka_unit_test(dependent_vectors_take_as_long),
+      cmocka_unit_test(pooling_take_as_long),          cmocka_unit_test(short_runs_take_as_long),
       cmocka_unit_test(pipeline_take_as_long)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

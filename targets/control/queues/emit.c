@@ -9,6 +9,7 @@ pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* aren
   pb_trace trace;
   pb_arena scratch = {0};
   pb_status status = pb_trace_kernel(chip, func, &scratch, diag, &trace);
+  if (status == PB_OK) status = pb_trace_state(chip, &trace, diag);
   if (status == PB_OK) status = pb_trace_tokens(chip, &trace, diag);
   words->queue_count = chip->queue_count;
   words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)chip->queue_count);
@@ -32,6 +33,7 @@ pb_status pb_queues_print(const pb_chip* chip, MlirOperation func, pb_diag* diag
   pb_arena scratch = {0};
   pb_text out = {0};
   pb_status status = pb_trace_kernel(chip, func, &scratch, diag, &trace);
+  if (status == PB_OK) status = pb_trace_state(chip, &trace, diag);
   if (status == PB_OK) status = pb_trace_tokens(chip, &trace, diag);
   for (size_t k = 0; k < trace.count && status == PB_OK; ++k) {
     const pb_traced* c = &trace.commands[k];

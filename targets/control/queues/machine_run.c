@@ -41,7 +41,9 @@ typedef struct lane {
   bool read;
   bool streaming; // at the port
   uint64_t started;
-  double work, demand; // cycles of work left; beats in each
+  double work, demand;         // cycles of work left; beats in each
+  int64_t beats, ahead;        // of the command at the port; beats that the mover may be ahead of what it writes
+  uint64_t writes, written_at; // cycles of its writing; when the mover is through with that
   flight flights[WRITTEN_BEHIND];
   uint32_t flight_first, flight_count;
   // commands that have completed at a time yet to come: their rows are still in flight
@@ -103,52 +105,6 @@ static uint64_t late(pb_device* device) {
 
 // The port ------------------------------------------------------------------------------------------------------------
 
-static int64_t beat_bytes(const pb_chip* chip) {
-  int64_t bytes = chip->memories[chip->system_memory].bytes_per_cycle;
-  return bytes > 0 ? bytes : 1;
-}
-
-// Beats that a window touches, row by row of its innermost dim as movers go, even where rows are neighbours.
-static int64_t window_beats(const pb_chip* chip, const machine_window* w) {
-  if (w->empty) return 0;
-  int64_t unit = beat_bytes(chip), beats = 0, at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
-  machine_runs rows = machine__rows(w);
-  do {
-    int64_t first = rows.address + offset;
-    beats += (first + rows.bytes - 1) / unit - first / unit + 1;
-  } while (machine__next_run(&rows, at, &offset));
-  return beats;
-}
-
-static int64_t phase(int64_t address, int64_t unit) { return (address % unit + unit) % unit; }
-
-// Cycles that a mover spends on its rows: it writes a beat a cycle, and reads one ahead of a row whose first beat needs
-// two.
-static int64_t mover_cycles(const pb_chip* chip, const machine_command* c) {
-  const pb_insn* insn = c->command.insn;
-  if (!insn->mover) return 0;
-  const machine_window *from = &c->windows[insn->expr[0].operand], *to = &c->windows[insn->dest];
-  if (from->rank != to->rank || memcmp(from->operand->dims, to->operand->dims, sizeof(int) * (size_t)to->rank) != 0)
-    return 0;
-  int64_t unit = beat_bytes(chip), cycles = 0, at[PB_MAX_INSN_DIMS] = {0};
-  int inner = to->rank - 1;
-  int64_t bytes = inner >= 0 ? to->extent[inner] * pb_type_bits(to->operand->type) / 8 : 1;
-  for (bool more = true; more;) {
-    int64_t source = from->address, target = to->address;
-    bool inside = !from->empty;
-    for (int k = 0; k < inner; ++k) {
-      source += at[k] * from->stride[k], target += at[k] * to->stride[k];
-      inside &= at[k] >= from->lo[k] && at[k] < from->hi[k];
-    }
-    int64_t in = (phase(source, unit) + bytes + unit - 1) / unit, out = (phase(target, unit) + bytes + unit - 1) / unit;
-    if (inside && in > 1 && phase(source, unit) > phase(target, unit)) ++out;
-    cycles += inside && in > out ? in : out;
-    more = false;
-    for (int k = inner - 1; k >= 0 && !more; --k) more = ++at[k] < to->extent[k] || (at[k] = 0);
-  }
-  return cycles;
-}
-
 // Each mover's rate: all that it can use, or an equal part of what the modest leave.
 static void share(const machine_timing* t, double* rate) {
   double left = 1;
@@ -207,7 +163,7 @@ static void fetch(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
   if (l->fetched == l->count) return;
-  int64_t unit = beat_bytes(device->chip);
+  int64_t unit = machine__beat_bytes(device->chip);
   t->blocked_until = (t->blocked_until > t->now ? t->blocked_until : t->now) +
                      (uint64_t)((device->chip->command_bytes + unit - 1) / unit);
   uint64_t at = t->blocked_until + (uint64_t)device->chip->memories[device->chip->system_memory].latency +
@@ -372,17 +328,10 @@ static uint64_t done_after(pb_device* device, const machine_command* c, uint64_t
   return at;
 }
 
-static int64_t system_beats(pb_device* device, const machine_command* c) {
-  int64_t read = 0, written = 0, unit = beat_bytes(device->chip);
-  for (int o = 0; o < c->command.insn->operand_count; ++o) {
-    const machine_window* w = &c->windows[o];
-    if (c->command.insn->operands[o].memory != device->chip->system_memory) continue;
-    if (w->reads) read += window_beats(device->chip, w);
-    if (w->writes) written += window_beats(device->chip, w);
-  }
-  device->read_bytes += (uint64_t)(read * unit);
-  device->written_bytes += (uint64_t)(written * unit);
-  return read + written;
+static bool reads_system(const pb_chip* chip, const machine_command* c) {
+  for (int o = 0; o < c->command.insn->operand_count; ++o)
+    if (c->command.insn->operands[o].memory == chip->system_memory && c->windows[o].reads) return true;
+  return false;
 }
 
 static int start(pb_device* device, int q) {
@@ -400,17 +349,39 @@ static int start(pb_device* device, int q) {
     int code = machine__check(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
     if (code) return code;
   }
-  machine__execute(device, c);
+  if (c->command.insn->operand_count) machine__execute(device, c);
   if (device->checks) machine__define(device, c);
-  int64_t cycles = pb_cycles(c->command.insn, c->extent), beats = system_beats(device, c);
-  int64_t rows = mover_cycles(device->chip, c);
-  if (cycles < rows) cycles = rows;
-  if (cycles < 1) cycles = 1;
+  int64_t cycles = machine__cycles(device->chip, c), beats = machine__beats(device, c);
   if (beats == 0) return retire(device, q, t->now + (uint64_t)cycles, done_after(device, c, t->now + (uint64_t)cycles));
   l->streaming = true;
-  l->work = (double)(cycles > beats ? cycles : beats);
+  l->ahead = reads_system(device->chip, c) ? c->command.insn->buffer / machine__beat_bytes(device->chip) : 0;
+  int64_t latency = device->chip->memories[device->chip->system_memory].latency;
+  if (l->ahead && beats * latency / l->ahead > cycles) cycles = beats * latency / l->ahead; // asks no faster than that
+  if (beats > l->ahead) l->ahead = 0;
+  l->writes = (uint64_t)cycles;
+  l->work = (double)(l->ahead || cycles < beats ? beats : cycles);
   l->demand = (double)beats / l->work;
+  l->beats = beats;
   return MACHINE_OK;
+}
+
+// The head's work at the port is done. A mover that reads ahead goes on writing what it holds, and starts its next
+// command as soon as that fits beside it: what is asked for and what waits to be written share the buffer.
+static int leave_port(pb_device* device, int q) {
+  machine_timing* t = device->timing;
+  lane* l = &t->lanes[q];
+  l->streaming = false;
+  if (!l->ahead) {
+    l->written_at = t->now;
+    return retire(device, q, t->now, done_after(device, &l->head, t->now));
+  }
+  uint64_t written = (l->written_at > l->started ? l->written_at : l->started) + l->writes;
+  l->written_at = written > t->now ? written : t->now;
+  int64_t latency = device->chip->memories[device->chip->system_memory].latency;
+  int64_t holds = (int64_t)((double)l->ahead * (double)l->writes / (double)l->beats);
+  int64_t room = (int64_t)l->written_at + latency - (holds > l->ahead ? holds : l->ahead);
+  uint64_t next = room > (int64_t)t->now ? (uint64_t)room : t->now;
+  return retire(device, q, next, done_after(device, &l->head, l->written_at));
 }
 
 // The run -------------------------------------------------------------------------------------------------------------
@@ -426,7 +397,7 @@ static int begin(pb_device* device) {
     lane* l = &t->lanes[q];
     l->next = l->fetched = 0;
     l->count = q < (int)device->kernel.queue_count ? device->kernel.count[q] : 0;
-    l->free_at = l->done_at = l->last_arrival = 0;
+    l->free_at = l->done_at = l->last_arrival = l->written_at = 0;
     l->flight_first = l->flight_count = l->recent_next = 0;
     l->streaming = false;
     memset(l->clock, 0, sizeof *l->clock * (size_t)t->queues);
@@ -507,9 +478,7 @@ static int step(pb_device* device, uint64_t limit, bool* running) {
                           (unsigned long long)limit);
   advance(t, when);
   if (starts >= 0) return start(device, starts);
-  lane* l = &t->lanes[mover];
-  l->streaming = false;
-  return retire(device, mover, t->now, done_after(device, &l->head, t->now));
+  return leave_port(device, mover);
 }
 
 int machine__run(pb_device* device) {

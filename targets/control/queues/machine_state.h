@@ -1,5 +1,6 @@
 // The machine's parts, as they see each other: device memory and checks (machine_memory, machine_check), one command's
-// meaning (machine_command, machine_eval, machine_contract), and time (machine_run).
+// meaning (machine_command, machine_eval, machine_contract), and time
+// (machine_cost: one command alone; machine_run: all together).
 #ifndef PB_QUEUES_MACHINE_STATE_H
 #define PB_QUEUES_MACHINE_STATE_H
 
@@ -137,6 +138,12 @@ void machine__vectors_close(machine_vectors* vectors);
 void machine__execute(pb_device* device, const machine_command* command);
 // True when the command is an int8 contraction and was executed.
 bool machine__contract(pb_device* device, const machine_command* command);
+
+int64_t machine__beat_bytes(const pb_chip* chip); // of the system memory, in one cycle
+// Beats of system memory that the command moves; counts their bytes.
+int64_t machine__beats(pb_device* device, const machine_command* command);
+// Cycles that it keeps its queue busy: by the description, and what banks and the rows of a mover add.
+int64_t machine__cycles(const pb_chip* chip, const machine_command* command);
 
 machine_timing* machine__timing_open(const pb_chip* chip);
 void machine__timing_close(machine_timing* timing);

@@ -161,7 +161,12 @@ static pb_status set_window(tracer* t, pb_traced* c, const pb_operand* operand, 
     if (operand->strides[k].kind != PB_STRIDE_FIELD) continue;
     if (bytes % operand->unit && window->extent[k] > 1)
       return refuse(t, c, c->command.insn->fields[operand->strides[k].field].name, bytes);
-    PB_TRY(set_field(t, c, operand->strides[k].field, window->extent[k] > 1 ? bytes / operand->unit : 0));
+    if (window->extent[k] > 1) {
+      PB_TRY(set_field(t, c, operand->strides[k].field, bytes / operand->unit));
+      c->idle &= ~(1u << operand->strides[k].field);
+    } else if (!c->command.values[operand->strides[k].field]) {
+      c->idle |= 1u << operand->strides[k].field;
+    }
   }
   if (!fills) c->regions[c->region_count++] = region;
   return PB_OK;

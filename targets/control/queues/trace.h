@@ -22,6 +22,7 @@ typedef struct pb_region {
 
 typedef struct pb_traced {
   pb_command command;
+  uint32_t idle;    // fields whose values do not matter: strides along one element
   const char* nest; // node of the model
   int region_count;
   pb_region* regions; // in the arena: there are millions of commands
@@ -36,6 +37,9 @@ typedef struct pb_trace {
 // Follows `func`. A value that no field can carry is PB_ERR_UNSUPPORTED with the instruction and the model's node.
 pb_status pb_trace_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
                           pb_trace* trace) PB_MUST_CHECK;
+// Puts commands that write configuration state before those that need it, as few as can be. PB_ERR_UNSUPPORTED when a
+// command needs two values in one place.
+pb_status pb_trace_state(const pb_chip* chip, pb_trace* trace, pb_diag* diag) PB_MUST_CHECK;
 // Sets waits and signals of every command.
 pb_status pb_trace_tokens(const pb_chip* chip, pb_trace* trace, pb_diag* diag) PB_MUST_CHECK;
 void pb_trace_free(pb_trace* trace);

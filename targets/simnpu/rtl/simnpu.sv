@@ -164,7 +164,7 @@ module simnpu
     logic dst_valid, dst_acc, unused_src_acc;
     address_t dst_addr;
     simnpu_move_decode decode (.valid(takes[Q]), .cmd(head[Q]), .args, .move);
-    simnpu_mover #(.BUFFER(LOAD_BUFFER)) mover (
+    simnpu_mover #(.BUFFER(LOAD_BUFFER), .COMMANDS(16)) mover (
         .clk, .rst, .cmd_valid(valid[Q]), .cmd(move), .cmd_take(takes[Q]),
         .src_valid(load_req[m]), .src_addr(load_addr[m]), .src_acc(unused_src_acc), .src_ready(load_ready[m]),
         .rsp_valid(rsp_valid && rsp_tag == 4'(QUEUES + m)), .rsp_data,

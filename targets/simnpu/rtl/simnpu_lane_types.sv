@@ -6,6 +6,9 @@ package simnpu_lane_types;
   localparam int ROW_W = SPAD_ROW_W > ACC_ROW_W ? SPAD_ROW_W : ACC_ROW_W;
   typedef logic [ROW_W-1:0] row_t;
 
+  // Rows asked for and not yet written: those in a stream's buffer and in the lanes, with some to spare.
+  localparam int UNDER_WAY = 24;
+
   typedef enum logic [4:0] {
     REQUANTISE,
     ADD_CODES,
@@ -47,6 +50,7 @@ package simnpu_lane_types;
     lane_tag_t tag;
     window_t [1:0] s;
     row_t [1:0] s_last;
+    logic s_long;  // the second operand has no row twice and more rows than can be under way
     window_t y;
     row_t y_last;
     logic [11:0] ni, nj;

@@ -4,7 +4,8 @@
 module simnpu_mover
   import simnpu_types::*;
 #(
-    parameter int BUFFER = 128  // chunks asked for and not yet written
+    parameter int BUFFER = 128,  // chunks asked for and not yet written
+    parameter int COMMANDS = 4  // between the two, so that short ones hide the latency too
 ) (
     input logic clk,
     input logic rst,
@@ -93,7 +94,7 @@ module simnpu_mover
   // Between -----------------------------------------------------------------------------------------------------------
   move_t pending;
   logic pending_empty, w_take;
-  simnpu_fifo #(.WIDTH($bits(move_t)), .DEPTH(4)) commands (
+  simnpu_fifo #(.WIDTH($bits(move_t)), .DEPTH(COMMANDS)) commands (
       .clk, .rst, .push(cmd_take), .in(cmd), .pop(w_take), .out(pending), .empty(pending_empty), .full(pending_full));
 
   logic [8*CHUNK-1:0] chunk;

@@ -9,8 +9,8 @@ package simnpu_types;
   localparam int WORD_ROW = 32 * D;  // bits of a row of words
   localparam int BYTE_ROW = 8 * D;  // bits of a row of codes
   localparam int COMMAND_BITS = 8 * COMMAND_BYTES;
-  localparam int LOAD_BUFFER = 128;  // chunks: more than the latency of DRAM in cycles, so that a mover fills it
-  localparam int STORE_BUFFER = 8;
+  localparam int LOAD_BUFFER = LDS0_BUFFER / CHUNK;  // chunks: more than the latency of DRAM in cycles, so that a mover fills it
+  localparam int STORE_BUFFER = STS_BUFFER / CHUNK;
 
   typedef logic [COMMAND_BITS-1:0] command_t;
   typedef logic [QUEUES-1:0] queues_t;  // one bit a queue: tokens to wait for, or to hand out

@@ -1,9 +1,11 @@
 // The vector unit: commands, operand streams, hazards. The arithmetic is in simnpu_lanes.
 //
 // A command passes three places. `prep`: its parameter rows are read. `read`: two streams fetch its operand rows, each at
-// its own pace into a small buffer, so that two operands in one bank cost nothing after the first row. `issue`: rows
-// enter the lanes. A command that reads what an earlier one has yet to write stays in prep until the unit is empty;
-// whether it does is judged by the range of rows from the first to the last that each touches.
+// its own pace into a small buffer, so that two operands that step alike cost nothing after the first row even in one
+// bank. `issue`: rows enter the lanes. A command that reads what an earlier one has yet to write stays in prep until the
+// unit is empty; whether it does is judged by the range of rows from the first to the last that each touches. One that
+// adds to exactly the rows that the one before it writes follows on its heels: it reads them in the order in which they
+// are written, and where there are more of them than can be under way, each is there in time.
 module simnpu_vector
   import simnpu_pkg::*;
   import simnpu_types::*;
@@ -44,7 +46,7 @@ module simnpu_vector
     output logic busy
 );
   // Prep --------------------------------------------------------------------------------------------------------------
-  job_t decoded, prep;
+  job_t decoded, prep, read;
   logic prep_valid, cleared, to_read, unit_empty, hazard;
   logic [1:0] par_ask;  // parameter rows not yet asked for
   logic par_coming, par_coming_which, par_which;
@@ -60,11 +62,15 @@ module simnpu_vector
     return hull_valid[acc] && lo <= hull_hi[acc] && hull_lo[acc] <= hi;
   endfunction
 
+  logic follows;
+  assign follows = prep.s[1].acc == read.y.acc && prep.s[1].row == read.y.row && prep.s[1].i_step == read.y.i_step &&
+      prep.s[1].j_step == read.y.j_step && prep.ni == read.ni && prep.nj == read.nj && prep.s_long;
+
   always_comb begin
     hazard = 0;
     if (prep_valid && !cleared && hull_valid != 0)
       for (int n = 0; n < 2; ++n) begin
-        if (prep.s[n].used) hazard |= meets(prep.s[n].acc, prep.s[n].row, prep.s_last[n]);
+        if (prep.s[n].used && !(n == 1 && follows)) hazard |= meets(prep.s[n].acc, prep.s[n].row, prep.s_last[n]);
         if (prep.par_used[n]) hazard |= meets(1, row_t'(prep.par_row[n]), row_t'(prep.par_row[n]));
       end
   end
@@ -105,7 +111,6 @@ module simnpu_vector
   end
 
   // Read --------------------------------------------------------------------------------------------------------------
-  job_t read;
   logic read_valid, handed, to_issue, streams_done;
   logic stream_done[2], empty[2];
   logic [WORD_ROW-1:0] read_p[2], operand[2];

@@ -24,6 +24,11 @@ module simnpu_vector_decode
     return w.row + row_t'(ni - 1) * w.i_step + row_t'(nj - 1) * w.j_step;
   endfunction
 
+  // Rows of i lie behind those of the i before.
+  function automatic logic apart(input window_t w, input logic [11:0] ni, input logic [11:0] nj);
+    return (nj == 1 || w.j_step != 0) && (ni == 1 || 32'(w.i_step) > 32'(nj - 1) * 32'(w.j_step));
+  endfunction
+
   always_comb begin
     job = '0;
     if (valid) begin
@@ -101,6 +106,7 @@ module simnpu_vector_decode
       endcase
       job.tag.to_acc = job.y.acc;
       for (int n = 0; n < 2; ++n) job.s_last[n] = last_row(job.s[n], job.ni, job.nj);
+      job.s_long = apart(job.s[1], job.ni, job.nj) && 24'(job.ni) * 24'(job.nj) >= 24'(UNDER_WAY);
       job.y_last = last_row(job.y, job.ni, job.nj);
     end
   end

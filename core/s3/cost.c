@@ -1,0 +1,246 @@
+// What a plan takes, by the chip's facts. Three things can hold a kernel up, and the longest of them is its time:
+//  - a queue: its commands' cycles, or how fast commands arrive when only Depth of them are fetched ahead;
+//  - the system memory's port: beats of the movers' runs, where they lie across beats too, and of the commands;
+//  - turns that wait for each other: a buffer is free again only when all that fill and use it are done with it, and a
+//    loop has as many turns under way as the buffer has copies.
+// A tree of loops is added up from the inside out: what one execution takes of everything, and how long it lasts alone.
+#include "core/s3/plan.h"
+
+#include <string.h>
+
+enum {
+  START_CYCLES = 6, // from the last beat of a command, or a token, to the start
+  TOKEN_CYCLES = 2
+};
+
+// One execution of a tree's body, as far as it has been added up. Times are from its own start.
+typedef struct part {
+  int64_t queue[PB_MAX_QUEUES], commands[PB_MAX_QUEUES];
+  int64_t system;                                   // cycles of its port
+  int64_t chain;                                    // cycles in which the turns of its buffers follow each other
+  int64_t end;                                      // the last result is there
+  int64_t queue_free[PB_MAX_QUEUES];                // the queue could start something else
+  int64_t ready[PB_MAX_BUFFERS];                    // what fills the buffer has brought enough to go on with
+  int64_t whole[PB_MAX_BUFFERS];                    // it has brought everything
+  int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS]; // it is in use; to 0: it is not
+  uint32_t walked[PB_MAX_BUFFERS];                  // by which of the loops around
+} part;
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static void use(part* p, int buffer, int64_t from, int64_t to, uint32_t walked) {
+  p->walked[buffer] |= walked;
+  if (!p->to[buffer] || from < p->from[buffer]) p->from[buffer] = from;
+  p->to[buffer] = larger(p->to[buffer], to);
+}
+
+static int64_t system_beat(const pb_chip* chip) {
+  int64_t bytes = chip->memories[chip->system_memory].bytes_per_cycle;
+  return bytes > 0 ? bytes : 1;
+}
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b) {
+    int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a < 0 ? -a : a;
+}
+
+// Runs of an access start at multiples of this many bytes within a beat. `run`: the dim of the flat nest along a run.
+static int64_t run_phase(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int access, int run) {
+  const pb_access* a = &nest->access[access];
+  const pb_flat_access* flat = &match->nest.access[access];
+  int64_t size = pb_type_bits(a->type) / 8, unit = system_beat(chip), phase = unit;
+  phase = gcd(phase, pb_access_offset(a) * size);
+  for (int k = 0; k < nest->outer_count; ++k) phase = gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * size);
+  for (int d = 0; d < match->nest.dim_count; ++d)
+    if (d != run && match->nest.extent[d] > 1) phase = gcd(phase, flat->stride[d] * size);
+  return phase ? phase : unit;
+}
+
+// A mover goes run by run. `cycles`: of all its runs, when it reads a beat ahead of a run whose first written beat
+// needs two; `beats`: at the system memory's port.
+static void mover_cost(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int64_t* cycles,
+                       int64_t* beats) {
+  const pb_insn* insn = match->insn;
+  const pb_operand *from = &insn->operands[insn->expr[0].operand], *to = &insn->operands[insn->dest];
+  int inner = to->rank ? match->dim_of[to->dims[to->rank - 1]] : -1, last = match->nest.access_count - 1;
+  int64_t unit = system_beat(chip), runs = 1, bytes = pb_type_bits(to->type) / 8;
+  for (int d = 0; d < match->nest.dim_count; ++d)
+    if (d != inner) runs *= match->nest.extent[d];
+  if (inner >= 0) bytes *= match->nest.extent[inner];
+  int64_t target_step = run_phase(chip, nest, match, last, inner), sums[3] = {0}, count = 0;
+  int64_t source_step = match->fills ? unit : run_phase(chip, nest, match, 0, inner);
+  for (int64_t source = 0; source < unit; source += source_step)
+    for (int64_t target = 0; target < unit; target += target_step, ++count) {
+      int64_t in = match->fills ? 0 : (source + bytes + unit - 1) / unit, out = (target + bytes + unit - 1) / unit;
+      sums[0] += in;
+      sums[1] += out;
+      sums[2] += out + (in > 1 && source > target);
+    }
+  int64_t wants = (runs * sums[2] + count - 1) / count;
+  if (wants > *cycles) *cycles = wants;
+  if (from->memory == chip->system_memory) *beats += runs * sums[0] / count;
+  if (to->memory == chip->system_memory) *beats += runs * sums[1] / count;
+}
+
+static int64_t arrival(const pb_chip* chip) {
+  int64_t beats = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
+  return chip->memories[chip->system_memory].latency + beats + START_CYCLES;
+}
+
+// Commands of a queue come no faster than Depth of them in the time that one takes to arrive.
+static int64_t queue_time(const pb_chip* chip, int queue, int64_t cycles, int64_t commands) {
+  int depth = chip->queues[queue].depth > 0 ? chip->queues[queue].depth : 1;
+  int64_t arriving = commands * arrival(chip) / depth;
+  return arriving > cycles ? arriving : cycles;
+}
+
+// The longest of its queues and of the port.
+static int64_t busiest(const pb_chip* chip, const part* p, const char** name) {
+  int64_t most = p->system;
+  *name = chip->memories[chip->system_memory].name;
+  for (int q = 0; q < chip->queue_count; ++q) {
+    int64_t time = queue_time(chip, q, p->queue[q], p->commands[q]);
+    if (time > most) most = time, *name = chip->queues[q].name;
+  }
+  return most;
+}
+
+static bool is_buffer(const pb_access* access) { return !access->memref.ptr && access->buffer >= 0; }
+
+static uint32_t columns_of(const pb_nest* nest, int access) {
+  uint32_t columns = 0;
+  for (int k = 0; k < nest->outer_count; ++k)
+    if (pb_access_uses(&nest->access[access], PB_NEST_DIMS + k)) columns |= 1u << k;
+  return columns;
+}
+
+// The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
+// and `until_done` later what it writes is there.
+static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
+  int64_t start = p->queue_free[queue], first = nest->kept ? lasts / nest->extent[0] : lasts;
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    if (is_buffer(&nest->access[a])) {
+      int b = nest->access[a].buffer;
+      start = larger(start, larger(p->ready[b], p->whole[b] - lasts));
+    }
+  for (int a = 0; a < nest->access_count; ++a)
+    if (is_buffer(&nest->access[a]))
+      use(p, nest->access[a].buffer, start, start + lasts + until_done, columns_of(nest, a));
+  const pb_access* dest = &nest->access[nest->access_count - 1];
+  if (is_buffer(dest)) {
+    p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
+    p->whole[dest->buffer] = start + lasts + until_done;
+  }
+  p->queue_free[queue] = start + lasts;
+  p->end = larger(p->end, start + first + until_done);
+}
+
+static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
+  if (!strcmp(nest->part, "init")) return true; // the instruction's accumulate flag
+  pb_flat flat;
+  pb_match match;
+  const char* why;
+  pb_tiling_flat(t, nest, &flat);
+  if (!pb_select(t->chip, &flat, t->arena, &match, &why))
+    return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
+  const pb_insn* insn = match.twins[nest->stream % match.twin_count];
+  int64_t commands = 1, fetch = (t->chip->command_bytes + system_beat(t->chip) - 1) / system_beat(t->chip);
+  for (int k = 0; k < match.loop_count; ++k) commands *= match.nest.extent[match.loops[k]];
+  int64_t cycles = match.cycles, beats = 0;
+  bool loads = false;
+  if (insn->mover) {
+    mover_cost(t->chip, nest, &match, &cycles, &beats);
+    loads = !match.fills && insn->operands[insn->expr[0].operand].memory == t->chip->system_memory;
+  }
+  p->queue[insn->queue] += cycles;
+  p->commands[insn->queue] += commands;
+  p->system += beats + commands * fetch;
+  int64_t until_done = insn->latency + TOKEN_CYCLES;
+  if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
+  run_nest(p, nest, insn->queue, queue_time(t->chip, insn->queue, cycles, commands - 1), until_done);
+  return true;
+}
+
+static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum);
+
+// Cycles from one turn of the loop to the next that the buffers allow: until their copies are free again.
+static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
+  int64_t chain = one->chain;
+  for (const pb_tree* node = loop->first; node; node = node->next) {
+    if (node->kind != PB_TREE_ALLOC) continue;
+    int b = node->buffer;
+    chain = larger(chain, (one->to[b] - one->from[b]) / larger(t->buffers[b].depth, 1));
+    one->to[b] = 0; // nobody outside sees it
+  }
+  return chain;
+}
+
+// All turns of a loop: it begins when what it reads from outside is there.
+static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
+  part one = {0};
+  if (!tree_cost(t, loop, &one)) return false;
+  const char* unused;
+  int64_t chain = chain_of(t, loop, &one), start = 0;
+  int64_t further = (loop->extent - 1) * larger(chain, busiest(t->chip, &one, &unused));
+  sum->chain = larger(sum->chain, chain * loop->extent);
+  for (int b = 0; b < t->buffer_count; ++b)
+    if (one.to[b]) {
+      start = larger(start, sum->ready[b] - one.from[b]);
+      // a turn that walks all of the buffer ends no sooner than all of it is there
+      if (!(one.walked[b] >> loop->level & 1)) start = larger(start, sum->whole[b] - one.to[b]);
+    }
+  for (int q = 0; q < t->chip->queue_count; ++q) {
+    sum->queue[q] += one.queue[q] * loop->extent;
+    sum->commands[q] += one.commands[q] * loop->extent;
+    if (one.commands[q]) sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
+  }
+  sum->system += one.system * loop->extent;
+  sum->end = larger(sum->end, start + one.end + further);
+  for (int b = 0; b < t->buffer_count; ++b) {
+    if (!one.to[b]) continue;
+    use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b]);
+    sum->ready[b] = sum->whole[b] = larger(sum->ready[b], start + one.to[b] + further);
+  }
+  return true;
+}
+
+// Adds what one execution of the tree's body takes.
+static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
+  for (const pb_tree* node = tree->first; node; node = node->next) {
+    if (node->kind == PB_TREE_LOOP && !loop_cost(t, node, sum)) return false;
+    if (node->kind == PB_TREE_NEST && !nest_cost(t, node->nest, sum)) return false;
+  }
+  return true;
+}
+
+// Buffers lie side by side for the whole kernel, each from a row on.
+static bool fits(pb_tiling* t) {
+  for (int m = 0; m < t->chip->memory_count; ++m) {
+    const pb_memory* memory = &t->chip->memories[m];
+    int64_t used = 0;
+    for (int b = 0; b < t->buffer_count; ++b) {
+      if (t->buffers[b].memory != m) continue;
+      int64_t row = memory->row_bytes;
+      used += (t->buffers[b].bytes + row - 1) / row * row * t->buffers[b].depth;
+    }
+    if (used > memory->bytes)
+      return pb__tiling_fail(t, pb_printf(t->arena, "its buffers take %lld bytes of %s, which has %lld",
+                                          (long long)used, memory->name, (long long)memory->bytes));
+  }
+  return true;
+}
+
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
+  pb_tiling* tiling = PB_NEW(arena, pb_tiling);
+  part all = {0};
+  if (!pb_tiling_build(chip, group, plan, arena, tiling) || !fits(tiling) || !tree_cost(tiling, &tiling->root, &all)) {
+    *why = tiling->failure;
+    return false;
+  }
+  int64_t most = busiest(chip, &all, &plan->bound);
+  plan->cycles = larger(larger(all.end, all.chain), most) + arrival(chip);
+  return true;
+}

@@ -1,0 +1,75 @@
+"""Cycles of each layer: the machine and the plan's prediction against the RTL.
+
+    cycles.py --bin BUILD/bin --net resnet18 --size 224 [--target simnpu] [--table]
+
+Two figures hold for every layer, or the test fails and names those that miss: the machine within 10% of the RTL, the
+prediction within 25%. A kernel of a few hundred cycles is all latency and order of arbitration, so a difference of up
+to 64 cycles (machine) or 200 (prediction: twice the latency of DRAM) is never a miss.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+
+MACHINE_SHARE, MACHINE_CYCLES = 0.10, 64
+PREDICTED_SHARE, PREDICTED_CYCLES = 0.25, 200
+
+
+def steps(args, engine, device, folder):
+    stats = os.path.join(folder, f"{device}.json")
+    tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={device}", "--input", f"{args.input}=random:1",
+               f"--stats={stats}"], timeout=7200)
+    with open(stats) as f:
+        return json.load(f)["steps"]
+
+
+def misses(value, measured, share, cycles):
+    return abs(value - measured) > max(share * measured, cycles)
+
+
+def compare(args, engine, folder):
+    machine, rtl = steps(args, engine, "machine", folder), steps(args, engine, "rtl", folder)
+    failed = 0
+    for m, r in zip(machine, rtl):
+        wrong = misses(m["cycles"], r["cycles"], MACHINE_SHARE, MACHINE_CYCLES)
+        far = misses(r["predicted_cycles"], r["cycles"], PREDICTED_SHARE, PREDICTED_CYCLES)
+        failed += wrong + far
+        if args.table or wrong or far:
+            print(f"{r['kernel'][:20]:20} {r['origin'][:30]:30} rtl {r['cycles']:9} machine {m['cycles']:9} "
+                  f"{m['cycles'] / r['cycles']:.3f}{'!' if wrong else ' '} predicted {r['predicted_cycles']:9} "
+                  f"{r['predicted_cycles'] / r['cycles']:.3f}{'!' if far else ''}")
+    total = [sum(s[key] for s in which) for which, key in
+             ((rtl, "cycles"), (machine, "cycles"), (rtl, "predicted_cycles"))]
+    print(f"{args.net}, {args.size}: {len(rtl)} layers, rtl {total[0]} cycles, machine {total[1] / total[0]:.3f}, "
+          f"predicted {total[2] / total[0]:.3f}; {failed} misses")
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--net", required=True)
+    parser.add_argument("--size", type=int, default=64)
+    parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--target", default="simnpu")
+    parser.add_argument("--table", action="store_true", help="print every layer")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
+        tools.run([sys.executable, os.path.join(tools.MODELS, "networks.py"), "--net", args.net, "--type", "int8",
+                   "--size", str(args.size), "--classes", str(args.classes), "--out", model])
+        import onnx  # noqa: E402
+        args.input = onnx.load(model).graph.input[0].name
+        tools.compile_model(args.bin, model, args.target, engine)
+        return int(compare(args, engine, folder) != 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
