@@ -379,6 +379,34 @@ static pb_status lift_add(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+// Squeeze and Unsqueeze: the axes stand in an attribute or in a constant.
+static pb_status squeeze(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank_out) {
+  const pb_attr* attr = pb_node_attr(n, "axes");
+  const pb_const* c = pb__constant(l, pb__input(n, 1));
+  bool adds = pb__is(n, "Unsqueeze"), marked[PB_GRAPH_RANK] = {0};
+  int64_t count = attr ? attr->count : c && c->type == PB_I64 ? (int64_t)(c->bytes / 8) : 0;
+  if ((pb__input(n, 1) >= 0 && !c) || (adds && !count)) return pb__refuse(l, n, NULL, "axes that are not constant");
+  int64_t rank = adds ? in->rank + count : in->rank;
+  if (rank > PB_GRAPH_RANK) return pb__refuse(l, n, NULL, "more than 8 dims");
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t axis;
+    memcpy(&axis, attr ? (const char*)&attr->ints[k] : (const char*)c->data + 8 * k, 8);
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank || marked[axis] || (!adds && in->shape[axis] != 1))
+      return pb__refuse(l, n, NULL, "an axis that is not there, or not 1 long");
+    marked[axis] = true;
+  }
+  int from = 0, to = 0;
+  for (int r = 0; r < rank; ++r) {
+    if (adds)
+      shape[to++] = marked[r] ? 1 : in->shape[from++];
+    else if (count ? !marked[r] : in->shape[r] != 1)
+      shape[to++] = in->shape[r];
+  }
+  *rank_out = to;
+  return PB_OK;
+}
+
 pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank_out) {
   int64_t total = 1;
   int rank = 0;
@@ -408,6 +436,8 @@ pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, i
     if (free_dim >= 0) shape[free_dim] = known ? total / known : 0;
     if (free_dim < 0 ? known != total : shape[free_dim] * known != total)
       return pb__refuse(l, n, NULL, "a shape that does not fit");
+  } else if (pb__is(n, "Squeeze") || pb__is(n, "Unsqueeze")) {
+    PB_TRY(squeeze(l, n, in, shape, &rank));
   } else {
     rank = in->rank;
     memcpy(shape, in->shape, sizeof in->shape);
@@ -475,10 +505,34 @@ static const struct {
             {"Reshape", lift_reshape}, {"Identity", lift_reshape},
             {"Dropout", lift_reshape}, {"QuantizeLinear", lift_quantise}};
 
+// The node's result becomes an entry of the constant table.
+static pb_status lift_constant(lifter* l, const pb_node* n) {
+  const pb_attr *value = pb_node_attr(n, "value"), *number = pb_node_attr(n, "value_float"),
+                *integer = pb_node_attr(n, "value_int"), *integers = pb_node_attr(n, "value_ints");
+  int id;
+  if (value && value->kind == PB_ATTR_TENSOR) {
+    id = value->tensor;
+  } else if (number) {
+    float* data = PB_NEW(&l->consts->arena, float);
+    *data = number->f;
+    id = pb_consts_add(l->consts, n->name, PB_F32, 0, NULL, data);
+  } else if (integer || (integers && integers->count)) {
+    int64_t count = integer ? 1 : integers->count;
+    int64_t* data = PB_NEW_ARRAY(&l->consts->arena, int64_t, (size_t)count);
+    memcpy(data, integer ? &integer->i : integers->ints, (size_t)count * 8);
+    id = pb_consts_add(l->consts, n->name, PB_I64, integer ? 0 : 1, &count, data);
+  } else {
+    return pb__refuse(l, n, "value, value_float, value_int or value_ints", "a constant in a form that is not read");
+  }
+  l->g->tensors[n->outputs[0]].const_id = id;
+  return PB_OK;
+}
+
 static pb_status lift_node(lifter* l, const pb_node* n) {
   if (n->domain[0] && strcmp(n->domain, "ai.onnx"))
     return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
   if (n->output_count < 1 || n->outputs[0] < 0) return pb__refuse(l, n, NULL, "a node without a result");
+  if (pb__is(n, "Constant")) return lift_constant(l, n);
   if (pb__is(n, "DequantizeLinear")) return l->g->tensors[n->outputs[0]].is_output ? pb__lift_dequantise(l, n) : PB_OK;
   if (n->input_count < 1 || n->inputs[0] < 0) return pb__refuse(l, n, NULL, "a node without an input");
   const pb_node* maker = pb__producer(l, n->inputs[0]);

@@ -183,15 +183,26 @@ static int turned(lifter* l, const pb_const* from) {
   return pb_consts_add_pack(l->consts, from->name, 2, shape, &pack);
 }
 
+// A constant times a number: itself when that is 1.
+static int scaled(lifter* l, int id, const pb_attr* factor) {
+  if (!factor || factor->f == 1) return id;
+  const float* from = pb_const_data(l->consts, id);
+  pb_const c = l->consts->items[id];
+  float* data = pb_alloc(&l->consts->arena, c.bytes);
+  for (uint64_t k = 0; k < c.bytes / 4; ++k) data[k] = from[k] * factor->f;
+  return pb_consts_add(l->consts, c.name, PB_F32, c.rank, c.shape, data);
+}
+
 static pb_status gemm(lifter* l, const pb_node* n) {
   pb_s1_op op = new_op(n, PB_S1_FCONV);
   PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
   const pb_const* w = pb__constant(l, pb__input(n, 1));
   const pb_attr *alpha = pb_node_attr(n, "alpha"), *beta = pb_node_attr(n, "beta");
   bool by_weights = w && w->type == PB_F32 && w->rank == 2;
-  if (!by_weights || pb_node_int(n, "transA", 0) || (alpha && alpha->f != 1) || (beta && beta->f != 1))
-    return pb__refuse(l, n, "constant weights, transA=0, alpha=beta=1, or MatMul", "a Gemm in a form that is not read");
+  if (!by_weights || pb_node_int(n, "transA", 0))
+    return pb__refuse(l, n, "constant weights, transA=0, or MatMul", "a Gemm in a form that is not read");
   op.weights = pb_node_int(n, "transB", 0) ? (int)(w - l->consts->items) : turned(l, w);
+  op.weights = scaled(l, op.weights, alpha);
   pb_s1_value in = l->out->values[op.x];
   if (in.alias_of >= 0) { // a reshape is read in place when it keeps the rows apart
     const pb_s1_value* base = &l->out->values[in.alias_of];
@@ -203,7 +214,7 @@ static pb_status gemm(lifter* l, const pb_node* n) {
   int64_t shape[2] = {in.shape[0], ws[0]};
   if (pb__input(n, 2) >= 0) {
     if (!vector(l, pb__input(n, 2), shape[1])) return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");
-    op.bias = l->g->tensors[pb__input(n, 2)].const_id;
+    op.bias = scaled(l, l->g->tensors[pb__input(n, 2)].const_id, beta);
   }
   return finish(l, n->outputs[0], &op, 2, shape);
 }
@@ -399,6 +410,7 @@ static const struct {
             {"Div", binary},      {"Max", binary},
             {"Min", binary},      {"Flatten", reshape},
             {"Reshape", reshape}, {"Identity", reshape},
+            {"Squeeze", reshape}, {"Unsqueeze", reshape},
             {"Dropout", reshape}, {"Concat", concat}};
 
 pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) {
