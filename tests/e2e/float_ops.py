@@ -16,35 +16,23 @@ import tools
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-from float_cases import CASES, compare, expected_of  # noqa: E402
+from float_cases import CASES  # noqa: E402
+from float_graph import compare, expected_of  # noqa: E402
 
 TOLERANCE = 1e-5  # of the output's largest number
 
 
-def run_case(bin_dir, folder, case, target):
-    """The problems of one case on one target."""
-    stem = os.path.join(folder, f"{case.name}-{target.replace(':', '-')}")
-    onnx.save(case.model, stem + ".onnx")
-    sources = []
-    for name, value in case.feeds.items():
-        np.save(f"{stem}-in-{name}.npy", value)
-        sources += ["--input", f"{name}={stem}-in-{name}.npy"]
-    problems = []
+def run_on(bin_dir, stem, case, target, expected):
+    """The problems of one case, whose files begin with `stem`, on one target."""
+    sources = [f"--input={name}={stem}-in-{name}.npy" for name in case.feeds]
+    files = {name: f"{stem}-{target.replace(':', '-')}-out{k}.npy" for k, name in enumerate(expected)}
+    outputs = [f"--output={name}={file}" for name, file in files.items()]
+    engine, problems = f"{stem}-{target.replace(':', '-')}.pbe", []
     try:
-        expected = case.reference() if case.reference else expected_of(case.model, case.feeds)
-        tools.compile_model(bin_dir, stem + ".onnx", target, stem + ".pbe")
+        tools.compile_model(bin_dir, stem + ".onnx", target, engine)
         for threads in (1, 2):
-            files = {name: f"{stem}-out{k}.npy" for k, name in enumerate(expected)}
-            command = [
-                os.path.join(bin_dir, "pb-run"),
-                stem + ".pbe",
-                "--device=native",
-                f"--threads={threads}",
-                *sources,
-            ]
-            for name, file in files.items():
-                command += ["--output", f"{name}={file}"]
-            tools.run(command)
+            device = ["--device=native", f"--threads={threads}"]
+            tools.run([os.path.join(bin_dir, "pb-run"), engine, *device, *sources, *outputs])
             for name, file in files.items():
                 wrong = compare(expected[name], np.load(file), 0 if case.reference else TOLERANCE)
                 if wrong:
@@ -52,9 +40,18 @@ def run_case(bin_dir, folder, case, target):
     except tools.Failed as error:
         told = [line for line in str(error).splitlines() if "error: " in line]
         problems.append("; ".join(told)[:400] or str(error)[-400:])
-    except Exception as error:  # a case that is wrong itself
-        problems.append(f"{type(error).__name__}: {error}")
-    return [f"FAILED {case.name} on {target}: {problem}" for problem in problems], stem
+    return [f"FAILED {case.name} on {target}: {problem}" for problem in problems]
+
+
+def run_case(bin_dir, folder, case, targets):
+    """The problems of one case, and its model's file."""
+    stem = os.path.join(folder, case.name)
+    onnx.save(case.model, stem + ".onnx")
+    for name, value in case.feeds.items():
+        np.save(f"{stem}-in-{name}.npy", value)
+    expected = case.reference() if case.reference else expected_of(case.model, case.feeds)
+    problems = [problem for target in targets for problem in run_on(bin_dir, stem, case, target, expected)]
+    return problems, stem + ".onnx"
 
 
 def main():
@@ -71,20 +68,17 @@ def main():
         return 0
     failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        jobs = [
-            pool.submit(run_case, args.bin, folder, case, target)
-            for case in cases
-            for target in args.targets.split(",")
-        ]
+        targets = args.targets.split(",")
+        jobs = [pool.submit(run_case, args.bin, folder, case, targets) for case in cases]
         for job in jobs:
-            problems, stem = job.result()
+            problems, model = job.result()
             failed += bool(problems)
             if problems:
                 print("\n".join(problems), flush=True)
             if problems and args.keep:
                 os.makedirs(args.keep, exist_ok=True)
-                os.replace(stem + ".onnx", os.path.join(args.keep, os.path.basename(stem) + ".onnx"))
-    print(f"{len(jobs)} compiled and run, {failed} failed")
+                os.replace(model, os.path.join(args.keep, os.path.basename(model)))
+    print(f"{len(cases)} graphs on {' and '.join(targets)}: {failed} failed")
     return int(bool(failed) or not jobs)
 
 

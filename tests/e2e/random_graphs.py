@@ -18,7 +18,7 @@ import tools
 tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
-from float_cases import Graph, compare, expected_of  # noqa: E402
+from float_graph import Graph, compare, expected_of  # noqa: E402
 from net import Net  # noqa: E402
 from qdq import quantized_model  # noqa: E402
 from reference import Reference  # noqa: E402
@@ -230,7 +230,8 @@ def main():
                     os.replace(os.path.join(folder, "m.onnx"), os.path.join(args.keep, f"{k}.onnx"))
     print("\n".join(refusals + failures))
     print(
-        f"{args.count} networks: {args.count - len(failures) - len(refusals)} equal, {len(refusals)} refused, {len(failures)} failed"
+        f"{args.count} networks: {args.count - len(failures) - len(refusals)} equal, {len(refusals)} refused, "
+        f"{len(failures)} failed"
     )
     return int(bool(failures) or len(refusals) * 10 > args.count)
 

@@ -1,0 +1,85 @@
+"""What the tests of f32 graphs share: building a small graph, ONNX Runtime's result, the comparison."""
+
+import zlib
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+
+def expected_of(model, feeds):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    # The graph's own operators, one by one.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return dict(zip(names, session.run(None, feeds)))
+
+
+def compare(expected, actual, tolerance):
+    """What is wrong with an output, or None."""
+    if expected.shape != actual.shape or expected.dtype != actual.dtype:
+        return f"is {actual.dtype}{list(actual.shape)}, not {expected.dtype}{list(expected.shape)}"
+    apart = np.abs(expected.astype(np.float64) - actual)
+    bad = ~(apart <= tolerance * max(np.abs(expected).max(), 1e-30)) & (expected != actual)
+    if not bad.any():
+        return None
+    first = tuple(int(i) for i in np.argwhere(bad)[0])
+    return f"{bad.sum()} of {bad.size} differ, the first at {list(first)}: {actual[first]!r}, not {expected[first]!r}"
+
+
+class Case:
+    def __init__(self, name, model, feeds, reference=None):
+        self.name, self.model, self.feeds, self.reference = name, model, feeds, reference
+
+
+class Graph:
+    """Collects nodes and constants; numbers are drawn from a generator seeded with the case's name."""
+
+    def __init__(self, name):
+        self.name, self.nodes, self.consts, self.inputs, self.feeds = name, [], [], [], {}
+        self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+
+    def draw(self, *shape):
+        return self.rng.standard_normal(shape).astype(np.float32)
+
+    def input(self, *shape, name="x"):
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        self.feeds[name] = self.draw(*shape)
+        return name
+
+    def const(self, array):
+        name = f"c{len(self.consts)}"
+        self.consts.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def op(self, kind, *inputs, to=None, **attrs):
+        to = to or f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [to], name=f"{kind.lower()}{len(self.nodes)}", **attrs))
+        return to
+
+    def conv(self, x, cin, cout, kernel, bias=True, group=1, **attrs):
+        kernel = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+        weight = self.draw(cout, cin // group, *kernel) / np.float32(np.sqrt(cin // group * kernel[0] * kernel[1]))
+        consts = [self.const(weight)] + ([self.const(self.draw(cout))] if bias else [])
+        return self.op("Conv", x, *consts, group=group, kernel_shape=list(kernel), **attrs)
+
+    def norm(self, x, channels):
+        scale, shift, mean = (self.const(self.draw(channels)) for _ in range(3))
+        return self.op(
+            "BatchNormalization", x, scale, shift, mean, self.const(np.abs(self.draw(channels)) + np.float32(0.5))
+        )
+
+    def finish(self, *outputs):
+        """The case with these outputs."""
+        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+        graph = helper.make_graph(self.nodes, self.name, self.inputs, infos, self.consts)
+        model = helper.make_model(
+            graph, producer_name="pb-tests", ir_version=9, opset_imports=[helper.make_opsetid("", 19)]
+        )
+        model = onnx.shape_inference.infer_shapes(model, strict_mode=True)
+        onnx.checker.check_model(model)
+        return Case(self.name, model, self.feeds)
