@@ -6,6 +6,7 @@ import zlib
 import numpy as np
 from float_graph import Case, Graph
 from net import Net
+from onnx import TensorProto, helper
 from qdq import quantized_model, until
 from reference import Reference
 
@@ -266,6 +267,27 @@ for _m, _k, _n in [
     case(f"matmul_{_m}_{_k}_{_n}_runtime")(
         lambda g, m=_m, k=_k, n=_n: g.op("MatMul", g.input(m, k), g.input(k, n, name="w"))
     )
+@case("gemm_alpha_beta")
+def gemm_factors(g):
+    x, w, b = g.input(3, 17), g.const(g.draw(24, 17)), g.const(g.draw(24))
+    return g.op("Gemm", x, w, b, transB=1, alpha=0.5, beta=2.0)
+
+
+@case("constant_nodes")
+def constant_nodes(g):
+    bias = g.op("Constant", value=helper.make_tensor("v", TensorProto.FLOAT, [5, 1, 1], g.draw(5)))
+    factor = g.op("Constant", value_float=1.5)
+    x = g.op("Mul", g.op("Add", g.conv(g.input(1, 3, 7, 9), 3, 5, 3), bias), factor)
+    return g.op("Reshape", x, g.op("Constant", value_ints=[1, -1]))
+
+
+@case("squeeze_and_back")
+def squeeze_and_back(g):
+    x = g.op("GlobalAveragePool", g.conv(g.input(1, 3, 7, 9), 3, 17, 3))
+    y = g.op("Relu", g.op("Squeeze", x, g.const(np.array([2, 3], np.int64))))
+    return g.op("Unsqueeze", g.op("Relu", y), g.const(np.array([0, -1], np.int64)))
+
+
 case("gemm_no_bias")(lambda g: g.op("Gemm", g.input(3, 17), g.const(g.draw(17, 24))))
 case("gemm_relu")(lambda g: g.op("Relu", g.op("Gemm", g.input(3, 17), g.const(g.draw(17, 24)), g.const(g.draw(24)))))
 case("matmul_stack")(lambda g: g.op("MatMul", g.input(2, 3, 7, 17), g.input(2, 3, 17, 24, name="w")))
