@@ -288,8 +288,8 @@ static void copy_rows(contract* c, pb_access* x) {
 static bool copies_rows(const contract* c) {
   const pb_nest* nest = c->nest;
   return c->inner >= 0 && !c->x_block && c->rows >= USES_FOR_A_COPY && nest->extent[c->inner] >= 4 * c->l->lanes &&
-         nest->extent[c->inner] % c->l->lanes == 0 && nest->extent[c->lanes_dim] >= USES_FOR_A_COPY &&
-         c->l->values[value_at(c, c->roles->x)].kind == PB_PLAIN &&
+         nest->extent[c->inner] % c->l->lanes == 0 && nest->extent[c->lanes_dim] >= 8 * c->l->lanes &&
+         c->l->values[value_at(c, c->roles->x)].kind != PB_BLOCKED &&
          c->l->lanes % (c->use_insn ? c->insn.group : 1) == 0;
 }
 

@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+enum { CHOICE_TURNS = 4 };
+
 static bool single_dim(const pb_index* index, int* dim) {
   *dim = -1;
   for (int d = 0; d < PB_NEST_DIMS; ++d) {
@@ -128,8 +130,14 @@ static void choose_value(pb_vlayout* l, int v) {
         chosen->kind = PB_PADDED;
     }
   }
-  if (value->shape[value->rank - 1] % l->lanes == 0) chosen->kind = PB_PLAIN; // whole lanes as they are
   if (value->kind == PB_VALUE_INPUT) chosen->kind = PB_PLAIN;
+}
+
+// Whether an input or output of the graph has another layout inside: not if it is padded by nothing.
+static bool has_twin(const pb_vlayout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  if (l->values[v].kind == PB_PADDED) return value->shape[value->rank - 1] % l->lanes != 0;
+  return l->values[v].kind == PB_BLOCKED;
 }
 
 static void describe_value(pb_vlayout* l, int v) {
@@ -144,11 +152,10 @@ static void describe_value(pb_vlayout* l, int v) {
   }
   if (new->kind == PB_PADDED)
     new->shape[new->rank - 1] = pb_vlayout_blocks(value->shape[new->rank - 1], l->lanes) * l->lanes;
-  bool outside = value->kind != PB_VALUE_LOCAL;
+  bool outside = value->kind != PB_VALUE_LOCAL, own = !outside || has_twin(l, v);
   new->outer = outside ? pb_printf(&l->unit->arena, "%%g%d", value->argument) : NULL;
-  new->ref = pb_printf(&l->unit->arena, outside && new->kind == PB_PLAIN ? "%%g%d" : "%%v%d",
-                       outside && new->kind == PB_PLAIN ? value->argument : v);
-  if (!outside || new->kind != PB_PLAIN) pb_vlayout_declare(l, new->ref, value->type, new->rank, new->shape);
+  new->ref = pb_printf(&l->unit->arena, own ? "%%v%d" : "%%g%d", own ? v : value->argument);
+  if (own) pb_vlayout_declare(l, new->ref, value->type, new->rank, new->shape);
 }
 
 // ---- nests ----
@@ -344,7 +351,7 @@ static void rewrite_plain(pb_vlayout* l, int n) {
     if (l->program.values[v].kind == PB_VALUE_CONST) continue;
     if (l->values[v].kind == PB_PADDED && a == nest->access_count - 1 &&
         single_dim(&access->index[access->rank - 1], &dim) && dim >= 0 && nest->reduce == PB_SET &&
-        pb_vlayout_all_padded(l, n, dim)) {
+        (nest->extent[dim] % l->lanes == 0 || pb_vlayout_all_padded(l, n, dim))) {
       size[dim] = l->lanes;
       continue;
     }
@@ -392,7 +399,7 @@ static void rewrite_nest(pb_vlayout* l, int n) {
 
 static void copy_edge(pb_vlayout* l, int v, bool in) {
   const pb_value* value = &l->program.values[v];
-  if (value->kind == PB_VALUE_CONST || l->values[v].kind == PB_PLAIN) return;
+  if (value->kind == PB_VALUE_CONST || !has_twin(l, v)) return;
   pb_access outer = {.ref = l->values[v].outer, .type = value->type, .rank = value->rank};
   memcpy(outer.shape, value->shape, sizeof outer.shape);
   int64_t block = l->values[v].kind == PB_BLOCKED ? l->values[v].block : 0, channels = value->shape[1];
@@ -460,7 +467,8 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
   l->lanes = facts.row_bytes / 4; // sums are of 4 bytes
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
   l->values = PB_NEW_ARRAY(&unit->arena, pb_vvalue, (size_t)l->program.value_count + 1);
-  for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
+  for (int turn = 0; turn < CHOICE_TURNS; ++turn) // a pointwise chain follows what its first value is
+    for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
   for (int v = 0; v < l->program.value_count; ++v) describe_value(l, v);
   for (int v = 0; v < l->program.value_count; ++v)
     if (l->program.values[v].kind == PB_VALUE_INPUT) copy_edge(l, v, true);

@@ -274,7 +274,7 @@ void pb_vplan_make(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan) {
   search s = {.chip = chip, .k = k, .plan = {.row_chunks = 1, .column_chunks = 1, .sum_blocks = 1, .bound = ""}};
   for (int d = 0; d < PB_NEST_DIMS; ++d) s.plan.tile[d] = 1;
   int registers = pb_vector_facts_of(chip).registers;
-  int64_t most = k->lanes == 1 ? 1 : k->main.nest->reduce == PB_SET ? 4 : k->insn.insn ? registers : registers / 2;
+  int64_t most = k->lanes == 1 ? 16 : k->main.nest->reduce == PB_SET ? 4 : k->insn.insn ? registers : registers / 2;
   s.best = s.plan;
   search_tiles(&s, k->main.nest->dim_count - 1, 1, most);
   unroll(k, &s.best);
