@@ -64,6 +64,12 @@ class Network:
         with open(stats) as file:
             return np.load(result), json.load(file)
 
+    def native_time(self, engine):
+        """What pb-run says of repeated runs on all processors, inputs drawn at random."""
+        text = subprocess.run([self.bin("pb-run"), engine, "--device=native", "--input=image=random:1", "--warmup=2",
+                               "--repeat=9"], check=True, capture_output=True, text=True).stdout
+        return [line for line in text.splitlines() if " ms median" in line][-1]
+
     def draw(self, stats, title):
         roofline.draw(stats, title, self.path("roofline"))
 
@@ -146,6 +152,7 @@ def on_the_cpu(network, expected):
         print(f"   skipped on the CPU: {str(refused).splitlines()[0]}")
         return
     same_bits("CPU", network.run(engine, "native")[0], expected)
+    print(f"   CPU, one image: {network.native_time(engine)}")
 
 
 def digits(bin_folder, out):
