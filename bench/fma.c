@@ -25,7 +25,6 @@ int main(int argc, char** argv) {
     double start = now();
     for (int t = 0; t < TURNS; ++t) {
       for (int s = 0; s < SUMS; ++s) sum[s] = sum[s] * x + y;
-
     }
     double took = now() - start, flops = 2.0 * LANES * SUMS * TURNS / took / 1e9;
     float keep = 0;
