@@ -3,6 +3,7 @@
 #ifndef PB_BASE_EXPR_H
 #define PB_BASE_EXPR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum pb_type {
@@ -51,6 +52,8 @@ typedef enum pb_op {
   PB_OP_OTHER, // a nest's op that has no name here: never matched by an instruction
   PB_OP_COUNT
 } pb_op;
+
+bool pb_op_converts(pb_op op); // its result is of another type than its operand
 
 typedef struct pb_expr_node {
   pb_op op;

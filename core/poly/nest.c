@@ -60,3 +60,13 @@ bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t exte
   }
   return least < 0 || most >= extent;
 }
+
+bool pb_index_single(const pb_index* index, int* dim) {
+  *dim = -1;
+  for (int d = 0; d < PB_NEST_DIMS; ++d) {
+    if (!index->coef[d]) continue;
+    if (index->coef[d] != 1 || *dim >= 0) return false;
+    *dim = d;
+  }
+  return index->cst == 0;
+}

@@ -83,6 +83,8 @@ int64_t pb_access_offset(const pb_access* access);
 bool pb_access_uses(const pb_access* access, int col);
 // Whether the index can be below 0 or past `extent` within the nest. With outer loops of unknown extents it says yes.
 bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t extent);
+// Whether the index is one own dim and nothing else, or always 0: then *dim is -1.
+bool pb_index_single(const pb_index* index, int* dim);
 bool pb_value_same(MlirValue a, MlirValue b);
 int64_t pb_access_elements(const pb_access* access);
 

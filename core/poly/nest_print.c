@@ -181,7 +181,7 @@ static void print_node(pb_text* text, const pb_nest* nest, int id, int first, in
     pb_text_add(text, "%s ", pb_op_spelling(n->op, n->type));
     for (int k = 0; k < 3 && n->args[k] >= 0; ++k) pb_text_add(text, "%s%%e%d_%d", k ? ", " : "", serial, n->args[k]);
     const char* type = pb_type_name(n->type);
-    if (n->op == PB_OP_SEXT || n->op == PB_OP_ZEXT || n->op == PB_OP_SITOFP || n->op == PB_OP_FPTOSI8)
+    if (pb_op_converts(n->op))
       pb_text_add(text, " : %s to %s", pb_type_name(nest->expr[n->args[0]].type), type);
     else
       pb_text_add(text, " : %s", type);

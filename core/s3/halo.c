@@ -24,8 +24,6 @@ typedef struct haloer {
   bool* gone;    // values
 } haloer;
 
-static int stored(const haloer* h, int n) { return h->program.value_of[n][h->program.nests[n].access_count - 1]; }
-
 static bool is_fill(const pb_nest* nest) {
   return nest->access_count == 1 && nest->expr_count == 1 && nest->reduce == PB_SET;
 }
@@ -73,7 +71,7 @@ static bool is_pad(const haloer* h, int n, pad* p) {
   if (from->kind != PB_VALUE_LOCAL || to->kind != PB_VALUE_LOCAL || h->gone[p->from]) return false;
   bool any = false;
   for (int k = 0; k < h->program.nest_count; ++k) {
-    if (k == n || h->dropped[k] || stored(h, k) != p->to) continue;
+    if (k == n || h->dropped[k] || pb_program_stored(&h->program, k) != p->to) continue;
     const pb_nest* nest = &h->program.nests[k];
     if (!is_fill(nest) || (any && nest->expr[0].value != p->fill)) return false;
     p->fill = nest->expr[0].value;
@@ -100,7 +98,7 @@ static void merge(haloer* h, const pad* first) {
   for (int n = 0; n < h->program.nest_count; ++n) {
     const pb_nest* copy = &h->program.nests[n];
     if (h->dropped[n] || copy->access_count != 2 || h->program.value_of[n][0] != first->to ||
-        stored(h, n) == first->to || copy->reduce != PB_SET)
+        pb_program_stored(&h->program, n) == first->to || copy->reduce != PB_SET)
       continue;
     pb_nest plain = *copy;
     int64_t between[PB_NEST_RANK];
@@ -124,7 +122,7 @@ static void merge(haloer* h, const pad* first) {
     }
     if (!fits) continue;
     for (int k = 0; k < h->program.nest_count; ++k)
-      if (stored(h, k) == second.to) h->dropped[k] = true;
+      if (pb_program_stored(&h->program, k) == second.to) h->dropped[k] = true;
     redirect(h, second.to, first->to, between);
   }
 }

@@ -1,5 +1,7 @@
 #include "core/s3/instruction.h"
 
+#include "core/poly/nest.h"
+
 #include <math.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
@@ -133,35 +135,6 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
   line(b, "}");
 }
 
-static const char* arith_name(pb_op op, bool f) {
-  switch (op) {
-  case PB_OP_ADD:
-    return f ? "arith.addf" : "arith.addi";
-  case PB_OP_SUB:
-    return f ? "arith.subf" : "arith.subi";
-  case PB_OP_MUL:
-    return f ? "arith.mulf" : "arith.muli";
-  case PB_OP_MAX:
-    return f ? "arith.maxnumf" : "arith.maxsi";
-  case PB_OP_MIN:
-    return f ? "arith.minnumf" : "arith.minsi";
-  case PB_OP_SEXT:
-    return "arith.extsi";
-  case PB_OP_SITOFP:
-    return "arith.sitofp";
-  case PB_OP_FPTOSI8:
-    return "arith.fptosi";
-  case PB_OP_ROUNDEVEN:
-    return "math.roundeven";
-  case PB_OP_EXP2:
-    return "math.exp2";
-  case PB_OP_RSQRT:
-    return "math.rsqrt";
-  default:
-    return NULL;
-  }
-}
-
 static void print_node(body* b, const pb_chip* chip, int id) {
   const pb_expr_node* n = &b->insn->expr[id];
   bool f = n->type == PB_F32;
@@ -192,13 +165,14 @@ static void print_node(body* b, const pb_chip* chip, int id) {
   } else if (n->op == PB_OP_RECIP) {
     line(b, "%%one%d = arith.constant 1.0 : f32", id);
     line(b, "%%e%d = arith.divf %%one%d, %%e%d : f32", id, id, n->args[0]);
-  } else if (n->op == PB_OP_SEXT || n->op == PB_OP_SITOFP || n->op == PB_OP_FPTOSI8) {
-    line(b, "%%e%d = %s %%e%d : %s to %s", id, arith_name(n->op, f), n->args[0],
+  } else if (pb_op_converts(n->op)) {
+    line(b, "%%e%d = %s %%e%d : %s to %s", id, pb_op_spelling(n->op, n->type), n->args[0],
          pb_type_name(b->insn->expr[n->args[0]].type), pb_type_name(n->type));
   } else if (n->args[1] >= 0) {
-    line(b, "%%e%d = %s %%e%d, %%e%d : %s", id, arith_name(n->op, f), n->args[0], n->args[1], pb_type_name(n->type));
+    line(b, "%%e%d = %s %%e%d, %%e%d : %s", id, pb_op_spelling(n->op, n->type), n->args[0], n->args[1],
+         pb_type_name(n->type));
   } else {
-    line(b, "%%e%d = %s %%e%d : %s", id, arith_name(n->op, f), n->args[0], pb_type_name(n->type));
+    line(b, "%%e%d = %s %%e%d : %s", id, pb_op_spelling(n->op, n->type), n->args[0], pb_type_name(n->type));
   }
 }
 
@@ -256,7 +230,7 @@ static void print_reduction(body* b, const pb_chip* chip) {
          insn->reduce == PB_ACC_MAX ? -(1LL << (pb_type_bits(type) - 1)) : 0LL, name);
   line(b, "%%start = arith.select %%m_%d, %%old, %%neutral : %s", insn->acc_flag, name);
   int n = reduced_dims(insn), value = insn->expr_count - 1;
-  const char* combine = arith_name(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, type == PB_F32);
+  const char* combine = pb_op_spelling(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, type);
   if (n) open_loops(b, false, "start");
   print_value(b, chip);
   char inner[32];

@@ -47,22 +47,12 @@ typedef struct layouter {
 
 static int64_t blocks_of(const layouter* l, int64_t extent) { return (extent + l->lanes - 1) / l->lanes; }
 
-static bool single_dim(const pb_index* index, int* dim) {
-  *dim = -1;
-  for (int d = 0; d < PB_NEST_DIMS; ++d) {
-    if (!index->coef[d]) continue;
-    if (index->coef[d] != 1 || *dim >= 0) return false;
-    *dim = d;
-  }
-  return index->cst == 0;
-}
-
 // The contraction's K dim that walks x's channels, -1: none.
 static int channel_of_x(const layouter* l, const pb_nest* nest, const pb_roles* roles) {
   (void)l;
   int dim;
   const pb_access* x = &nest->access[roles->x];
-  if (x->rank < 2 || !single_dim(&x->index[1], &dim) || dim < 0) return -1;
+  if (x->rank < 2 || !pb_index_single(&x->index[1], &dim) || dim < 0) return -1;
   return roles->role[dim] == PB_ROLE_K ? dim : -1;
 }
 
@@ -135,7 +125,7 @@ static void choose(layouter* l) {
     const pb_nest* nest = &l->program.nests[n];
     for (int a = 0; a < nest->access_count; ++a) {
       int v = l->program.value_of[n][a], dim;
-      bool walks = nest->access[a].rank > 1 && single_dim(&nest->access[a].index[1], &dim) &&
+      bool walks = nest->access[a].rank > 1 && pb_index_single(&nest->access[a].index[1], &dim) &&
                    (dim < 0 ? nest->access[a].shape[1] == 1 : nest->extent[dim] == nest->access[a].shape[1]);
       if (l->values[v].kind == LAYOUT_BLOCKED && !walks) keep_plain(l, v);
     }
@@ -220,7 +210,7 @@ static void rewrite_access(const layouter* l, const split* s, const pb_nest* nes
   for (int r = 0; r < from->rank; ++r) spread(l, s, &from->index[r], nest->dim_count, &to->index[r]);
   if (l->values[v].kind != LAYOUT_BLOCKED) return;
   int dim = -1;
-  single_dim(&from->index[1], &dim);
+  pb_index_single(&from->index[1], &dim);
   memset(&to->index[1], 0, sizeof to->index[1]);
   memset(&to->index[from->rank], 0, sizeof to->index[1]);
   if (dim < 0) return; // one channel: lane 0 of block 0
@@ -309,7 +299,7 @@ static void rewrite_plain(layouter* l, int n) {
   bool lanes[PB_NEST_DIMS] = {0}, pads[PB_NEST_DIMS] = {0};
   for (int a = 0; a < nest->access_count; ++a) {
     int dim, v = l->program.value_of[n][a];
-    if (l->values[v].kind == LAYOUT_PLAIN || !single_dim(&nest->access[a].index[1], &dim) || dim < 0) continue;
+    if (l->values[v].kind == LAYOUT_PLAIN || !pb_index_single(&nest->access[a].index[1], &dim) || dim < 0) continue;
     if (l->values[v].kind == LAYOUT_BLOCKED)
       lanes[dim] = true;
     else if (a == nest->access_count - 1)
@@ -376,7 +366,7 @@ static void rewrite_mixed(layouter* l, int n) {
   pb_nest_print(&l->nests, &out, 1, &l->serial);
 
   int channel = -1;
-  single_dim(&store->index[1], &channel);
+  pb_index_single(&store->index[1], &channel);
   if (channel >= 0) lanes[channel] = true;
   int64_t whole = channel < 0 ? 1 : nest->extent[channel] / l->lanes,
           rest = channel < 0 ? 0 : nest->extent[channel] % l->lanes;
@@ -570,7 +560,7 @@ static int depthwise_dim(const pb_nest* nest, const pb_roles* roles) {
     if (roles->role[d] == PB_ROLE_B) found = found < 0 ? d : -2;
   }
   const pb_access* x = &nest->access[roles->x];
-  return found >= 0 && x->rank > 1 && single_dim(&x->index[1], &dim) && dim == found ? found : -1;
+  return found >= 0 && x->rank > 1 && pb_index_single(&x->index[1], &dim) && dim == found ? found : -1;
 }
 
 // Weights of a depthwise contraction as blocks for the matrix unit: [blocks, k, lanes] with each channel's weights on

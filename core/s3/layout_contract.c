@@ -33,8 +33,8 @@ static bool y_takes_lanes(const contract* c) {
   const pb_vvalue* v = &c->l->values[value_at(c, c->roles->y)];
   int dim;
   if (v->kind == PB_BLOCKED)
-    return v->block == c->l->lanes && pb_vlayout_single(&y->index[1], &dim) && dim == c->lanes_dim;
-  if (!pb_vlayout_single(&y->index[y->rank - 1], &dim) || dim != c->lanes_dim) return false;
+    return v->block == c->l->lanes && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
+  if (!pb_index_single(&y->index[y->rank - 1], &dim) || dim != c->lanes_dim) return false;
   return v->kind == PB_PADDED || c->nest->extent[dim] % c->l->lanes == 0;
 }
 
@@ -46,10 +46,10 @@ static void find_inner(contract* c) {
   c->inner = -1;
   c->x_block = 0;
   if (v->kind == PB_BLOCKED) {
-    if (!pb_vlayout_single(&x->index[1], &dim) || dim < 0 || c->roles->role[dim] != PB_ROLE_K) return;
+    if (!pb_index_single(&x->index[1], &dim) || dim < 0 || c->roles->role[dim] != PB_ROLE_K) return;
     c->inner = dim;
     c->x_block = v->block;
-  } else if (pb_vlayout_single(&x->index[x->rank - 1], &dim) && dim >= 0 && c->roles->role[dim] == PB_ROLE_K) {
+  } else if (pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 && c->roles->role[dim] == PB_ROLE_K) {
     for (int r = 0; r + 1 < x->rank; ++r)
       if (x->index[r].coef[dim]) return;
     c->inner = dim;
@@ -60,7 +60,7 @@ static bool runtime_w_fits(const contract* c) {
   const pb_access* w = &c->nest->access[c->roles->w];
   for (int r = 0; r < w->rank; ++r) {
     int dim;
-    if (!pb_vlayout_single(&w->index[r], &dim)) return false;
+    if (!pb_index_single(&w->index[r], &dim)) return false;
   }
   return c->l->values[value_at(c, c->roles->w)].kind == PB_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
 }
@@ -80,7 +80,7 @@ static bool classify(contract* c) {
     const pb_access* x = &c->nest->access[r->x];
     const pb_vvalue* v = &c->l->values[value_at(c, r->x)];
     if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_BLOCKED || v->block != c->l->lanes ||
-        !pb_vlayout_single(&x->index[1], &dim) || dim != c->lanes_dim)
+        !pb_index_single(&x->index[1], &dim) || dim != c->lanes_dim)
       return false;
   }
   if (!y_takes_lanes(c) || (!is_const(c, r->w) && !runtime_w_fits(c))) return false;
@@ -195,20 +195,9 @@ static int correction(contract* c, int weights) {
 }
 
 bool pb_vlayout_is_init(const pb_vlayout* l, int n, int reduction) {
-  const pb_nest *fill = &l->program.nests[n], *main = &l->program.nests[reduction];
-  if (fill->access_count != 1 || fill->reduce != PB_SET || n >= reduction ||
-      l->program.value_of[n][0] != l->program.value_of[reduction][main->access_count - 1])
-    return false;
-  const pb_access *a = &fill->access[0], *b = &main->access[main->access_count - 1];
-  for (int r = 0; r < a->rank; ++r) {
-    int64_t ea = 1, eb = 1;
-    for (int d = 0; d < fill->dim_count; ++d)
-      if (a->index[r].coef[d]) ea *= fill->extent[d];
-    for (int d = 0; d < main->dim_count; ++d)
-      if (b->index[r].coef[d]) eb *= main->extent[d];
-    if (a->index[r].cst != b->index[r].cst || ea != eb) return false;
-  }
-  return true;
+  const pb_nest* fill = &l->program.nests[n];
+  return fill->access_count == 1 && fill->reduce == PB_SET && n < reduction &&
+         pb_program_same_place(&l->program, n, reduction);
 }
 
 // y = 0, or what corrects the flipped sign bits.

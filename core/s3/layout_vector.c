@@ -13,18 +13,6 @@
 
 enum { CHOICE_TURNS = 4 };
 
-static bool single_dim(const pb_index* index, int* dim) {
-  *dim = -1;
-  for (int d = 0; d < PB_NEST_DIMS; ++d) {
-    if (!index->coef[d]) continue;
-    if (index->coef[d] != 1 || *dim >= 0) return false;
-    *dim = d;
-  }
-  return index->cst == 0;
-}
-
-static int stored(const pb_vlayout* l, int n) { return l->program.value_of[n][l->program.nests[n].access_count - 1]; }
-
 static bool contraction_of(const pb_vlayout* l, int n, pb_roles* roles) {
   bool weight[PB_NEST_ACCESSES] = {0};
   const pb_nest* nest = &l->program.nests[n];
@@ -33,7 +21,7 @@ static bool contraction_of(const pb_vlayout* l, int n, pb_roles* roles) {
   return pb_nest_roles(nest, weight, roles);
 }
 
-static int dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
+int pb_vlayout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
   int found = -1;
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == role) found = found < 0 ? d : -2;
@@ -45,7 +33,7 @@ static int dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role)
 static bool walks_channels(const pb_vlayout* l, int n, int a) {
   const pb_nest* nest = &l->program.nests[n];
   int dim;
-  if (!single_dim(&nest->access[a].index[1], &dim)) return false;
+  if (!pb_index_single(&nest->access[a].index[1], &dim)) return false;
   return dim < 0 ? nest->access[a].shape[1] == 1 : nest->extent[dim] == nest->access[a].shape[1];
 }
 
@@ -54,7 +42,7 @@ static bool is_narrow(const pb_vlayout* l, int v) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
     pb_roles roles;
-    bool writes = stored(l, n) == v, contracts = contraction_of(l, n, &roles);
+    bool writes = pb_program_stored(&l->program, n) == v, contracts = contraction_of(l, n, &roles);
     if (writes && nest->reduce != PB_SET) return false;
     for (int a = 0; a + 1 < nest->access_count; ++a) {
       int from = l->program.value_of[n][a];
@@ -79,7 +67,7 @@ static int group_for(const pb_vlayout* l, pb_type type) {
 static bool spoils_rest(const pb_vlayout* l, int v) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
-    if (stored(l, n) != v) continue;
+    if (pb_program_stored(&l->program, n) != v) continue;
     for (int e = 0; e < nest->expr_count; ++e)
       if (nest->expr[e].op == PB_OP_DIV && nest->expr[nest->expr[e].args[1]].op != PB_OP_CONST) return true;
     for (int a = 0; nest->reduce == PB_ACC_MAX && a + 1 < nest->access_count; ++a)
@@ -112,10 +100,10 @@ static void choose_value(pb_vlayout* l, int v) {
   if (value->rank < 2) return;
   for (int n = 0; n < l->program.nest_count; ++n) { // the last dim of what a contraction makes
     int dim;
-    if (stored(l, n) != v) continue;
+    if (pb_program_stored(&l->program, n) != v) continue;
     const pb_nest* nest = &l->program.nests[n];
     const pb_access* store = &nest->access[nest->access_count - 1];
-    bool whole = single_dim(&store->index[store->rank - 1], &dim) && dim >= 0 &&
+    bool whole = pb_index_single(&store->index[store->rank - 1], &dim) && dim >= 0 &&
                  nest->extent[dim] == store->shape[store->rank - 1];
     if (!whole) {
       chosen->kind = PB_PLAIN;
@@ -216,7 +204,7 @@ void pb_vlayout_rewrite(const pb_vlayout* l, const pb_vsplit* s, const pb_nest* 
   for (int r = 0; r < from->rank; ++r) pb_vlayout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
   if (l->values[v].kind != PB_BLOCKED) return;
   int dim = -1;
-  single_dim(&from->index[1], &dim);
+  pb_index_single(&from->index[1], &dim);
   memset(&to->index[1], 0, sizeof to->index[1]);
   memset(&to->index[from->rank], 0, sizeof to->index[1]);
   if (dim < 0) return; // one channel: lane 0 of block 0
@@ -329,7 +317,7 @@ static void rewrite_cut(pb_vlayout* l, int n, const int64_t* size, int dim) {
   s.cut[dim] = true;
   s.shift[dim] = whole;
   print_split(l, n, &part, size, &s);
-  int v = stored(l, n);
+  int v = pb_program_stored(&l->program, n);
   if (l->values[v].kind == PB_BLOCKED && nest->reduce == PB_SET)
     fill_rest(l, nest, &nest->access[nest->access_count - 1], v, l->full[dim]);
 }
@@ -341,16 +329,15 @@ static void rewrite_plain(pb_vlayout* l, int n) {
   memcpy(l->full, nest->extent, sizeof l->full);
   for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a], dim;
-    if (l->values[v].kind == PB_BLOCKED && single_dim(&nest->access[a].index[1], &dim) && dim >= 0)
+    if (l->values[v].kind == PB_BLOCKED && pb_index_single(&nest->access[a].index[1], &dim) && dim >= 0)
       size[dim] = l->values[v].block;
   }
-  pb_nest padded = *nest;
   for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a], dim;
     const pb_access* access = &nest->access[a];
     if (l->program.values[v].kind == PB_VALUE_CONST) continue;
     if (l->values[v].kind == PB_PADDED && a == nest->access_count - 1 &&
-        single_dim(&access->index[access->rank - 1], &dim) && dim >= 0 && nest->reduce == PB_SET &&
+        pb_index_single(&access->index[access->rank - 1], &dim) && dim >= 0 && nest->reduce == PB_SET &&
         (nest->extent[dim] % l->lanes == 0 || pb_vlayout_all_padded(l, n, dim))) {
       size[dim] = l->lanes;
       continue;
@@ -365,7 +352,7 @@ static void rewrite_plain(pb_vlayout* l, int n) {
   if (cut >= 0)
     rewrite_cut(l, n, size, cut);
   else
-    print_split(l, n, &padded, size, &s);
+    print_split(l, n, nest, size, &s);
 }
 
 // Whether all that the nest reads along the dim may be read past its end: padded values along their last dim, blocks,
@@ -376,7 +363,8 @@ bool pb_vlayout_all_padded(const pb_vlayout* l, int n, int dim) {
     int v = l->program.value_of[n][a], d;
     const pb_access* access = &nest->access[a];
     if (!pb_access_uses(access, dim) || l->program.values[v].kind == PB_VALUE_CONST) continue;
-    if (l->values[v].kind != PB_PADDED || !single_dim(&access->index[access->rank - 1], &d) || d != dim) return false;
+    if (l->values[v].kind != PB_PADDED || !pb_index_single(&access->index[access->rank - 1], &d) || d != dim)
+      return false;
     for (int r = 0; r + 1 < access->rank; ++r)
       if (access->index[r].coef[dim]) return false;
   }
@@ -484,8 +472,3 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
   free(l->consts);
   return status;
 }
-
-int pb_vlayout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
-  return dim_of_role(nest, roles, role);
-}
-bool pb_vlayout_single(const pb_index* index, int* dim) { return single_dim(index, dim); }

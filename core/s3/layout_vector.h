@@ -61,7 +61,6 @@ void pb_vlayout_rewrite(const pb_vlayout* l, const pb_vsplit* s, const pb_nest* 
                         pb_access* to);
 bool pb_vlayout_all_padded(const pb_vlayout* l, int n, int dim);
 int pb_vlayout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role); // -1: none, -2: several
-bool pb_vlayout_single(const pb_index* index, int* dim);
 
 // Rewrites a sum of products in the order of the chip's instruction. false: it stays a plain nest.
 bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles);

@@ -98,8 +98,27 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   return PB_OK;
 }
 
+int pb_program_stored(const pb_program* program, int nest) {
+  return program->value_of[nest][program->nests[nest].access_count - 1];
+}
+
+bool pb_program_same_place(const pb_program* p, int a, int b) {
+  if (pb_program_stored(p, a) != pb_program_stored(p, b)) return false;
+  const pb_access *x = &p->nests[a].access[p->nests[a].access_count - 1],
+                  *y = &p->nests[b].access[p->nests[b].access_count - 1];
+  for (int r = 0; r < x->rank; ++r) {
+    int64_t ex = 1, ey = 1;
+    for (int d = 0; d < p->nests[a].dim_count; ++d)
+      if (x->index[r].coef[d]) ex *= p->nests[a].extent[d];
+    for (int d = 0; d < p->nests[b].dim_count; ++d)
+      if (y->index[r].coef[d]) ey *= p->nests[b].extent[d];
+    if (x->index[r].cst != y->index[r].cst || ex != ey) return false;
+  }
+  return true;
+}
+
 bool pb_program_writes(const pb_program* program, int nest, int value) {
-  return program->value_of[nest][program->nests[nest].access_count - 1] == value;
+  return pb_program_stored(program, nest) == value;
 }
 
 bool pb_program_reads(const pb_program* program, int nest, int value) {

@@ -33,6 +33,9 @@ typedef struct pb_program {
 // Reads a function whose body is allocs and nests. What is not of the form is PB_ERR_UNSUPPORTED with the op's place.
 pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
 
+int pb_program_stored(const pb_program* program, int nest); // the value that the nest writes
+// Whether two nests write the same elements of one tensor, as far as where each index begins and how far it goes tells.
+bool pb_program_same_place(const pb_program* program, int a, int b);
 // The nests that write and read a value.
 bool pb_program_writes(const pb_program* program, int nest, int value);
 bool pb_program_reads(const pb_program* program, int nest, int value);

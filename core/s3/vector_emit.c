@@ -203,7 +203,7 @@ static void evaluate(tile* t, const pb_vnest* nest, int point, const int64_t* tu
     pb_text_add(e->text, "%s ", pb_op_spelling(node->op, node->type));
     for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(e->text, "%s%s", a ? ", " : "", names[node->args[a]]);
     pb_text_add(e->text, " : ");
-    if (node->op == PB_OP_SEXT || node->op == PB_OP_ZEXT || node->op == PB_OP_SITOFP || node->op == PB_OP_FPTOSI8) {
+    if (pb_op_converts(node->op)) {
       print_type(e->text, nest->nest->expr[node->args[0]].type, lanes);
       pb_text_add(e->text, " to ");
     }
@@ -284,6 +284,16 @@ static void print_types(tile* t) {
   }
 }
 
+static void print_yield(tile* t, int indent) {
+  pb_vemit* e = t->e;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "affine.yield ");
+  for (int p = 0; p < t->points; ++p) pb_text_add(e->text, "%s%s", p ? ", " : "", t->acc[p]);
+  pb_text_add(e->text, " : ");
+  print_types(t);
+  pb_text_add(e->text, "\n");
+}
+
 static void sum(tile* t, int d, int indent);
 
 // affine.for over a summed dim with the sums as loop-carried values.
@@ -309,12 +319,7 @@ static void sum_loop(tile* t, int d, int indent) {
   pb_text_add(e->text, ") {\n");
   e->load_count = 0;
   sum(t, d + 1, indent + 1);
-  pb_text_indent(e->text, indent + 1);
-  pb_text_add(e->text, "affine.yield ");
-  for (int p = 0; p < t->points; ++p) pb_text_add(e->text, "%s%s", p ? ", " : "", t->acc[p]);
-  pb_text_add(e->text, " : ");
-  print_types(t);
-  pb_text_add(e->text, "\n");
+  print_yield(t, indent + 1);
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "}\n");
   e->load_count = 0;
@@ -407,12 +412,7 @@ static void start_partial_sums(tile* t, int indent) {
     if (first) start_sums(t, indent + 1);
     for (int p = 0; p < t->points && !first; ++p)
       snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", load(t, partial_place(t), p, NULL, indent + 1));
-    pb_text_indent(e->text, indent + 1);
-    pb_text_add(e->text, "affine.yield ");
-    for (int p = 0; p < t->points; ++p) pb_text_add(e->text, "%s%s", p ? ", " : "", t->acc[p]);
-    pb_text_add(e->text, " : ");
-    print_types(t);
-    pb_text_add(e->text, "\n");
+    print_yield(t, indent + 1);
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, first ? "} else {\n" : "}\n");
   }

@@ -26,7 +26,7 @@ static void print_values(pb_text* text, const pb_insn* insn, int64_t products) {
     pb_text_add(text, "  %%e%d = %s ", n, pb_op_spelling(node->op, node->type));
     for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(text, "%s%%e%d", a ? ", " : "", node->args[a]);
     pb_text_add(text, " : ");
-    if (node->op == PB_OP_SEXT || node->op == PB_OP_ZEXT) {
+    if (pb_op_converts(node->op)) {
       print_vector(text, products, insn->expr[node->args[0]].type);
       pb_text_add(text, " to ");
     }

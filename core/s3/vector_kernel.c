@@ -2,22 +2,6 @@
 
 #include <string.h>
 
-static int stored(const pb_program* p, int n) { return p->value_of[n][p->nests[n].access_count - 1]; }
-
-static bool same_place(const pb_program* p, int a, int b) {
-  const pb_access *x = &p->nests[a].access[p->nests[a].access_count - 1],
-                  *y = &p->nests[b].access[p->nests[b].access_count - 1];
-  for (int r = 0; r < x->rank; ++r) {
-    int64_t ex = 1, ey = 1;
-    for (int d = 0; d < p->nests[a].dim_count; ++d)
-      if (x->index[r].coef[d]) ex *= p->nests[a].extent[d];
-    for (int d = 0; d < p->nests[b].dim_count; ++d)
-      if (y->index[r].coef[d]) ey *= p->nests[b].extent[d];
-    if (x->index[r].cst != y->index[r].cst || ex != ey) return false;
-  }
-  return true;
-}
-
 // Which dim of the main nest each dim of another nest is: both walk the same tensor alike, by equal coefficients.
 static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest* other, const pb_access* its,
                        int* main_dim) {
@@ -66,7 +50,7 @@ static int read_of(const pb_program* p, int n, int value) {
 }
 
 static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
-  int made = stored(p, main), dims[PB_NEST_DIMS];
+  int made = pb_program_stored(p, main), dims[PB_NEST_DIMS];
   const pb_nest* nest = &p->nests[main];
   const pb_access* store = &nest->access[nest->access_count - 1];
   const pb_access* last = store;
@@ -75,7 +59,7 @@ static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
     const pb_access* to = &other->access[other->access_count - 1];
     if (n == main) continue;
     if (other->reduce != PB_SET) return false;
-    if (n < main && stored(p, n) == stored(p, main) && same_place(p, n, main)) {
+    if (n < main && pb_program_same_place(p, n, main)) {
       if (k->init.nest || nest->reduce == PB_SET || !match_dims(nest, store, other, to, dims) ||
           !translate(p, n, dims, -1, &k->init))
         return false;
@@ -88,7 +72,7 @@ static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
           !translate(p, n, dims, made, &k->tails[k->tail_count]))
         return false;
       ++k->tail_count;
-      made = stored(p, n);
+      made = pb_program_stored(p, n);
       pb_access* renamed = &k->renamed[k->tail_count]; // the next tail is matched against this one's store
       *renamed = *to;
       for (int r = 0; r < to->rank; ++r) {

@@ -112,7 +112,7 @@ static bool add_functions(MlirModule module, const pb_text* text) {
 }
 
 // The kernels of one group alone, with instructions by their intrinsics, as bytes. The host function is the engine's
-// business. `shapes` are of all kernels, in order.
+// business.
 static bool make_group(MlirModule module, const pb_engine* engine, int group, int groups, pb_code* code) {
   MlirModule part = mlirModuleCreateEmpty(mlirLocationUnknownGet(mlirModuleGetContext(module)));
   pb_text instructions = {0};
