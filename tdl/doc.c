@@ -7,7 +7,8 @@ static const char* const op_names[PB_OP_COUNT] = {
     [PB_OP_MAX] = "max",    [PB_OP_MIN] = "min",       [PB_OP_SEXT] = "i32",    [PB_OP_SITOFP] = "f32",
     [PB_OP_FPTOSI8] = "i8", [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",       [PB_OP_ABS] = "abs",
     [PB_OP_SQRT] = "sqrt",  [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip", [PB_OP_RSQRT] = "rsqrt",
-    [PB_OP_EXP] = "exp",    [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf"};
+    [PB_OP_EXP] = "exp",    [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf",
+    [PB_OP_ZEXT] = "u32"};
 
 static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = pb_printf(arena, "%s", o->name);

@@ -136,18 +136,24 @@ static int make_result(lifter* l, const target* t, int rank, const int64_t* shap
 
 void pb__push_op(lifter* l, pb_s1_op op) { PB_PUSH(l->out->ops, l->out->op_count, l->out->op_capacity, op); }
 
+pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind) {
+  return (pb_s1_op){.kind = kind,
+                    .name = name,
+                    .type = type,
+                    .z = -1,
+                    .weights = -1,
+                    .bias = -1,
+                    .m = -1,
+                    .groups = 1,
+                    .window = {1, 1},
+                    .stride = {1, 1},
+                    .dilation = {1, 1},
+                    .lo = -INFINITY,
+                    .hi = INFINITY};
+}
+
 static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind, const target* t) {
-  pb_s1_op op = {.kind = kind,
-                 .name = n->name,
-                 .type = n->op,
-                 .z = -1,
-                 .weights = -1,
-                 .bias = -1,
-                 .m = -1,
-                 .groups = 1,
-                 .window = {1, 1},
-                 .stride = {1, 1},
-                 .dilation = {1, 1}};
+  pb_s1_op op = pb__new_op(n->name, n->op, kind);
   if (t) {
     op.zy = t->zero;
     op.lo = t->lo;
@@ -564,15 +570,7 @@ static pb_status take_inputs(lifter* l) {
 // An output that has no tensor of its own: an input, a reshape, or a tensor that leaves twice.
 static void copy_output(lifter* l, int tensor) {
   const pb_s1_value from = l->out->values[l->value_of[tensor]];
-  pb_s1_op op = {.kind = PB_S1_COPY,
-                 .name = l->g->tensors[tensor].name,
-                 .type = "output",
-                 .z = -1,
-                 .weights = -1,
-                 .bias = -1,
-                 .m = -1,
-                 .lo = -INFINITY,
-                 .hi = INFINITY};
+  pb_s1_op op = pb__new_op(l->g->tensors[tensor].name, "output", PB_S1_COPY);
   op.x = l->value_of[tensor];
   op.y = pb__add_value(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
   l->value_of[tensor] = op.y;

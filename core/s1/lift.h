@@ -21,6 +21,8 @@ const pb_const* pb__constant(const lifter* l, int tensor);
 bool pb__scalar_f32(const lifter* l, int tensor, float* value);
 const pb_node* pb__producer(const lifter* l, int tensor);
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
+// An operator without operands, constants, pads or bounds, its window of one element.
+pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind);
 void pb__push_op(lifter* l, pb_s1_op op);
 void pb__read_pair(const pb_node* n, const char* name, int64_t* pair);
 // Windows of Conv and pools: attributes to numbers, and the result's extents.

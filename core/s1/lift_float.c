@@ -18,21 +18,7 @@ static pb_status value_of(lifter* l, const pb_node* n, int tensor, int* value) {
   return PB_OK;
 }
 
-static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind) {
-  return (pb_s1_op){.kind = kind,
-                    .name = n->name,
-                    .type = n->op,
-                    .z = -1,
-                    .weights = -1,
-                    .bias = -1,
-                    .m = -1,
-                    .groups = 1,
-                    .window = {1, 1},
-                    .stride = {1, 1},
-                    .dilation = {1, 1},
-                    .lo = -INFINITY,
-                    .hi = INFINITY};
-}
+static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind) { return pb__new_op(n->name, n->op, kind); }
 
 // A value that is a reshape of another becomes a tensor of its own.
 static void own(lifter* l, const pb_node* n, int* value) {

@@ -180,6 +180,49 @@ void pb__s2_init(builder* b, const pb_s1_op* op, const pb_access* acc, double va
   fill(b, op, *acc, lo, acc->shape, value, "init");
 }
 
+void pb__s2_convolve(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* w, pb_access* y) {
+  int64_t outs = y->shape[1] / op->groups, ins = w->shape[1];
+  bool grouped = op->groups > 1;
+  int batch = pb__s2_add_dim(n, y->shape[0]), g = pb__s2_add_dim(n, op->groups);
+  int o = grouped ? pb__s2_add_dim(n, outs) : pb__s2_add_channels(n, outs);
+  int h = pb__s2_add_dim(n, y->shape[2]), v = pb__s2_add_dim(n, y->shape[3]);
+  int c = grouped ? pb__s2_add_dim(n, ins) : pb__s2_add_channels(n, ins);
+  int r = pb__s2_add_dim(n, op->window[0]), s = pb__s2_add_dim(n, op->window[1]);
+  pb__s2_move(x, 0, batch, 1);
+  pb__s2_move(x, 1, g, ins);
+  pb__s2_move(x, 1, c, 1);
+  pb__s2_move(x, 2, h, op->stride[0]);
+  pb__s2_move(x, 2, r, op->dilation[0]);
+  pb__s2_move(x, 3, v, op->stride[1]);
+  pb__s2_move(x, 3, s, op->dilation[1]);
+  pb__s2_move(w, 0, g, outs);
+  pb__s2_move(w, 0, o, 1);
+  pb__s2_move(w, 1, c, 1);
+  pb__s2_move(w, 2, r, 1);
+  pb__s2_move(w, 3, s, 1);
+  pb__s2_move(y, 0, batch, 1);
+  pb__s2_move(y, 1, g, outs);
+  pb__s2_move(y, 1, o, 1);
+  pb__s2_move(y, 2, h, 1);
+  pb__s2_move(y, 3, v, 1);
+}
+
+void pb__s2_slide(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* y) {
+  int batch = pb__s2_add_dim(n, y->shape[0]), c = pb__s2_add_channels(n, y->shape[1]);
+  int h = pb__s2_add_dim(n, y->shape[2]), v = pb__s2_add_dim(n, y->shape[3]);
+  int r = pb__s2_add_dim(n, op->window[0]), s = pb__s2_add_dim(n, op->window[1]);
+  pb__s2_move(x, 0, batch, 1);
+  pb__s2_move(x, 1, c, 1);
+  pb__s2_move(x, 2, h, op->stride[0]);
+  pb__s2_move(x, 2, r, op->dilation[0]);
+  pb__s2_move(x, 3, v, op->stride[1]);
+  pb__s2_move(x, 3, s, op->dilation[1]);
+  pb__s2_move(y, 0, batch, 1);
+  pb__s2_move(y, 1, c, 1);
+  pb__s2_move(y, 2, h, 1);
+  pb__s2_move(y, 3, v, 1);
+}
+
 // acc[o, h, w] += x[c, h * s + r * d, w * s + q * d] * weights[o, c, r, q]; groups: c and o within one group.
 static void conv(builder* b, const pb_s1_op* op) {
   pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, op->zx), w = pb__s2_on_const(b, op->weights);
@@ -187,27 +230,8 @@ static void conv(builder* b, const pb_s1_op* op) {
   pb_access acc = pb__s2_new_local(b, PB_I32, 4, acc_shape);
   pb__s2_init(b, op, &acc, 0);
   pb_nest n = pb__s2_start(op, "reduce");
-  int64_t outs = y.shape[1] / op->groups, ins = w.shape[1];
-  int g = pb__s2_add_dim(&n, op->groups), o = op->groups > 1 ? pb__s2_add_dim(&n, outs) : pb__s2_add_channels(&n, outs),
-      h = pb__s2_add_dim(&n, y.shape[2]), v = pb__s2_add_dim(&n, y.shape[3]);
-  int c = op->groups > 1 ? pb__s2_add_dim(&n, ins) : pb__s2_add_channels(&n, ins),
-      r = pb__s2_add_dim(&n, op->window[0]), s = pb__s2_add_dim(&n, op->window[1]);
-  pb__s2_move(&x, 1, g, ins);
-  pb__s2_move(&x, 1, c, 1);
-  pb__s2_move(&x, 2, h, op->stride[0]);
-  pb__s2_move(&x, 2, r, op->dilation[0]);
-  pb__s2_move(&x, 3, v, op->stride[1]);
-  pb__s2_move(&x, 3, s, op->dilation[1]);
-  pb__s2_move(&w, 0, g, outs);
-  pb__s2_move(&w, 0, o, 1);
-  pb__s2_move(&w, 1, c, 1);
-  pb__s2_move(&w, 2, r, 1);
-  pb__s2_move(&w, 3, s, 1);
   pb_access to = acc;
-  pb__s2_move(&to, 1, g, outs);
-  pb__s2_move(&to, 1, o, 1);
-  pb__s2_move(&to, 2, h, 1);
-  pb__s2_move(&to, 3, v, 1);
+  pb__s2_convolve(&n, op, &x, &w, &to);
   n.access[0] = x;
   n.access[1] = w;
   n.access[2] = to;
@@ -251,16 +275,7 @@ static void maxpool(builder* b, const pb_s1_op* op) {
   pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, -128);
   pb__s2_init(b, op, &y, -128);
   pb_nest n = pb__s2_start(op, "reduce");
-  int c = pb__s2_add_channels(&n, y.shape[1]), h = pb__s2_add_dim(&n, y.shape[2]), v = pb__s2_add_dim(&n, y.shape[3]);
-  int r = pb__s2_add_dim(&n, op->window[0]), s = pb__s2_add_dim(&n, op->window[1]);
-  pb__s2_move(&x, 1, c, 1);
-  pb__s2_move(&x, 2, h, op->stride[0]);
-  pb__s2_move(&x, 2, r, op->dilation[0]);
-  pb__s2_move(&x, 3, v, op->stride[1]);
-  pb__s2_move(&x, 3, s, op->dilation[1]);
-  pb__s2_move(&y, 1, c, 1);
-  pb__s2_move(&y, 2, h, 1);
-  pb__s2_move(&y, 3, v, 1);
+  pb__s2_slide(&n, op, &x, &y);
   n.access[0] = x;
   n.access[1] = y;
   n.access_count = 2;

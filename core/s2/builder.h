@@ -34,6 +34,12 @@ pb_access pb__s2_along(pb_access access, const int* dims);
 pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims);
 void pb__s2_init(builder* b, const pb_s1_op* op, const pb_access* acc, double value);
 
+// The dims of a convolution, and how they walk its tensors:
+//   y[n, o, h, w] over x[n, c, h * s + r * d, w * s + q * d] and w[o, c, r, q]; groups: c and o within one group.
+void pb__s2_convolve(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* w, pb_access* y);
+// The same for a window that slides over each channel for itself.
+void pb__s2_slide(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* y);
+
 void pb__s2_float(builder* b, const pb_s1_op* op); // build_float.c
 
 #endif

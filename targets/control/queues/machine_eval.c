@@ -363,7 +363,11 @@ static void apply(evaluation* e, int n, int64_t count) {
   const pb_expr_node* node = &e->insn->expr[n];
   value* out = e->vectors->nodes[n];
   const value *a = e->vectors->nodes[node->args[0]], *b = node->args[1] >= 0 ? e->vectors->nodes[node->args[1]] : a;
-  if (node->type == PB_F32)
+  if (node->op == PB_OP_ZEXT) {
+    uint32_t bits = (uint32_t)pb_type_bits(e->insn->expr[node->args[0]].type),
+             mask = bits < 32 ? (1u << bits) - 1 : ~0u;
+    EACH(out[k].u = a[k].u & mask);
+  } else if (node->type == PB_F32)
     apply_float(e->chip, node->op, out, a, b, count);
   else
     apply_int(node->op, out, a, b, count);
