@@ -135,6 +135,21 @@ static void check_least_tile(const pb_chip* chip, const pb_insn* insn, const pb_
           (long long)bytes, chip->memories[w->memory].name);
 }
 
+// Whether the instruction's own operands or dims need the field.
+static bool uses_field(const pb_insn* insn, int field) {
+  for (int d = 0; d < insn->dim_count; ++d)
+    if (insn->dims[d].field == field) return true;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* w = &insn->operands[o];
+    if (w->base == field || w->slot == field || (w->has_box && w->fill == field)) return true;
+    for (int k = 0; w->memory >= 0 && k < w->rank; ++k)
+      if ((w->strides[k].kind == PB_STRIDE_FIELD && w->strides[k].field == field) ||
+          (w->has_box && w->box_lo[k] >= 0 && (w->box_lo[k] == field || w->box_hi[k] == field)))
+        return true;
+  }
+  return false;
+}
+
 // A command that writes state goes before those that need it in their queue.
 static void check_state(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
   for (int f = 0; f < insn->field_count; ++f) {
@@ -143,11 +158,17 @@ static void check_state(const pb_chip* chip, const pb_insn* insn, pb_place place
     if (writer->queue != insn->queue)
       FAULT(3244, "a writer in the same queue", "%s: its field '%s' is state that %s writes from another queue",
             insn->name, insn->fields[f].name, writer->name);
-    if (writer->operand_count)
-      FAULT(3245, "an instruction with (ins) and without Dims",
-            "%s: its field '%s' is state, but %s does more than write it", insn->name, insn->fields[f].name,
-            writer->name);
+    if (uses_field(writer, insn->fields[f].state_field))
+      FAULT(3245, "a field of its own, which the writer's windows and dims do not use",
+            "%s: its field '%s' is state, but %s uses the field that it comes from itself", insn->name,
+            insn->fields[f].name, writer->name);
   }
+}
+
+static bool used_in_semantics(const pb_insn* insn, int operand) {
+  for (int n = 0; n < insn->expr_count; ++n)
+    if (insn->expr[n].op == PB_OP_IMM && insn->expr[n].operand == operand) return true;
+  return operand == insn->acc_flag;
 }
 
 void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
@@ -162,6 +183,8 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
       check_least_tile(chip, insn, operand, place, diag, faults);
     } else {
       need_field(insn, operand->base, "an immediate", place, diag, faults);
+      if (!used_in_semantics(insn, o))
+        FAULT(3237, "use it in Semantics", "%s: operand '%s' is not used", insn->name, operand->name);
     }
   }
   for (int d = 0; d < insn->dim_count; ++d)

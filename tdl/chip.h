@@ -105,7 +105,7 @@ typedef struct pb_insn {
   pb_operand operands[PB_MAX_OPERANDS]; // windows and immediates, in the order of Operands
   int dest; // the operand that is written; without operands the command only writes state, and this is no window
   pb_reduce reduce;
-  int acc_flag; // immediate operand: 0 sets, 1 adds; -1 when reduce is PB_SET
+  int acc_flag; // immediate operand: 0 sets, 1 adds; -1: reduce is PB_SET, or it always adds
   int expr_count;
   pb_expr_node expr[PB_MAX_EXPR]; // the value; for reductions what is added (or maximised). Last node is the value
   int cost_count;

@@ -554,11 +554,12 @@ static void read_semantics(const record* rec, pb_insn* insn) {
   json_t* dag = json_object_get(rec->json, "Semantics");
   const char* form = get_def(json_object_get(dag, "operator"));
   json_t* args = json_object_get(dag, "args");
-  size_t wanted = insn->emit || (form && !strcmp(form, "set")) ? 2 : 3;
+  size_t wanted = insn->emit || (form && !strcmp(form, "set")) || json_array_size(args) == 2 ? 2 : 3;
   insn->acc_flag = -1;
   if (!form || (strcmp(form, "set") && strcmp(form, "acc_add") && strcmp(form, "acc_max")) ||
       json_array_size(args) != wanted) {
-    fault(rec, 3097, "(set $d, e), (acc_add $d, $flag, e) or (acc_max $d, $flag, e)", "semantics of no known form");
+    fault(rec, 3097, "(set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max like these",
+          "semantics of no known form");
     return;
   }
   insn->reduce = form[0] == 's' ? PB_SET : !strcmp(form, "acc_add") ? PB_ACC_ADD : PB_ACC_MAX;
@@ -569,7 +570,7 @@ static void read_semantics(const record* rec, pb_insn* insn) {
     insn->dest = 0;
   }
   insn->operands[insn->dest].written = true;
-  if (insn->reduce != PB_SET && !insn->emit) {
+  if (wanted == 3) {
     const char* flag = json_string_value(json_array_get(json_array_get(args, 1), 1));
     insn->acc_flag = flag ? pb_insn_operand(insn, flag) : -1;
     if (insn->acc_flag < 0 || insn->operands[insn->acc_flag].type != PB_I1)

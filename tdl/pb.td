@@ -131,6 +131,7 @@ def ins;      // (ins operand:$name, ...)
 def set;      // (set $d, e)             d[...] = e
 def acc_add;  // (acc_add $d, $flag, e)  d[...] = (flag ? d[...] : 0) + sum of e over the dims that d lacks
 def acc_max;  // (acc_max $d, $flag, e)  the same with max and the type's least value
+// Without $flag both always add to what is there.
 // Semantics: values. Types follow the operands; no implicit conversion.
 def add;      // sum; integers wrap
 def sub;      // difference; integers wrap
@@ -167,7 +168,7 @@ class Instruction<Queue queue> {
   string Summary = "";          // one line for the manual
   list<Dim> Dims = ?;           // at most 6
   dag Operands = ?;             // (ins Window<...>:$a, Imm<F32>:$s, ...)
-  dag Semantics = ?;            // (set $d, e), (acc_add $d, $flag, e) or (acc_max $d, $flag, e)
+  dag Semantics = ?;            // (set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max like these
   dag Cycles = ?;               // how long its queue is busy
   int Latency = 0;              // further cycles until what it wrote is visible
   bits<256> Inst = ?;           // from bit 0 of byte 0 up; unset bits are 0
@@ -186,8 +187,7 @@ class Reg<Memory mem, Type type, list<string> dims> {
 }
 
 // An instruction of a core that runs code made by LLVM (control by threads or a grid): it has no queue and no
-// encoding, but a name that the code generator knows. Its operands are whole rows of registers.
-//   (acc_add $d, e) here always adds: there is no flag.
+// encoding, but a name that the code generator knows. Its operands are whole rows of registers. It has no flag.
 class CoreInstruction<string emit> {
   string Emit = emit;           // LLVM intrinsic; its arguments are the operands in order, its result the new destination
   string Summary = "";          // one line for the manual

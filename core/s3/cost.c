@@ -85,6 +85,25 @@ static void mover_cost(const pb_chip* chip, const pb_nest* nest, const pb_match*
   if (to->memory == chip->system_memory) *beats += runs * sums[1] / count;
 }
 
+// Beats at the system memory's port of an instruction that does more than move. *loads: some of them read.
+static int64_t system_beats(const pb_chip* chip, const pb_match* match, bool* loads) {
+  const pb_insn* insn = match->insn;
+  int64_t unit = system_beat(chip), beats = 0;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    if (insn->operands[o].memory != chip->system_memory || match->access_of[o] < 0) continue;
+    const pb_flat_access* access = &match->nest.access[match->access_of[o]];
+    int64_t run = pb_type_bits(access->type) / 8, runs = 1;
+    for (int d = 0; d < match->nest.dim_count; ++d)
+      if (access->stride[d] == 1)
+        run *= match->nest.extent[d];
+      else
+        runs *= match->nest.extent[d];
+    beats += runs * ((run + unit - 1) / unit);
+    *loads |= o != insn->dest;
+  }
+  return beats;
+}
+
 static int64_t arrival(const pb_chip* chip) {
   int64_t beats = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
   return chip->memories[chip->system_memory].latency + beats + START_CYCLES;
@@ -154,6 +173,9 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   if (insn->mover) {
     mover_cost(t->chip, nest, &match, &cycles, &beats);
     loads = !match.fills && insn->operands[insn->expr[0].operand].memory == t->chip->system_memory;
+  } else {
+    beats = system_beats(t->chip, &match, &loads);
+    if (beats > cycles) cycles = beats;
   }
   p->queue[insn->queue] += cycles;
   p->commands[insn->queue] += commands;

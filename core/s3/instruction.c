@@ -214,6 +214,19 @@ static void print_value(body* b, const pb_chip* chip) {
   for (int k = 0; k < b->insn->expr_count; ++k) print_node(b, chip, k);
 }
 
+// %start: what is there, or what the reduction begins with, as the accumulate flag says.
+static void start_from_flag(body* b) {
+  const pb_insn* insn = b->insn;
+  pb_type type = insn->operands[insn->dest].type;
+  const char* name = pb_type_name(type);
+  if (type == PB_F32)
+    line(b, "%%neutral = arith.constant %s : f32", insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
+  else
+    line(b, "%%neutral = arith.constant %lld : %s",
+         insn->reduce == PB_ACC_MAX ? -(1LL << (pb_type_bits(type) - 1)) : 0LL, name);
+  line(b, "%%start = arith.select %%m_%d, %%old, %%neutral : %s", insn->acc_flag, name);
+}
+
 static void print_reduction(body* b, const pb_chip* chip) {
   const pb_insn* insn = b->insn;
   pb_type type = insn->operands[insn->dest].type;
@@ -223,18 +236,17 @@ static void print_reduction(body* b, const pb_chip* chip) {
   window_place(b, insn->dest);
   pb_instruction_window_type(b->t, chip, &insn->operands[insn->dest], b->type);
   pb_text_add(b->t, "\n");
-  if (type == PB_F32)
-    line(b, "%%neutral = arith.constant %s : f32", insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
-  else
-    line(b, "%%neutral = arith.constant %lld : %s",
-         insn->reduce == PB_ACC_MAX ? -(1LL << (pb_type_bits(type) - 1)) : 0LL, name);
-  line(b, "%%start = arith.select %%m_%d, %%old, %%neutral : %s", insn->acc_flag, name);
+  const char* start = insn->acc_flag < 0 ? "old" : "start";
+  if (insn->acc_flag >= 0) start_from_flag(b);
   int n = reduced_dims(insn), value = insn->expr_count - 1;
   const char* combine = pb_op_spelling(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, type);
-  if (n) open_loops(b, false, "start");
+  if (n) open_loops(b, false, start);
   print_value(b, chip);
   char inner[32];
-  snprintf(inner, sizeof inner, n ? "acc%d" : "start", n - 1);
+  if (n)
+    snprintf(inner, sizeof inner, "acc%d", n - 1);
+  else
+    snprintf(inner, sizeof inner, "%s", start);
   line(b, "%%new = %s %%%s, %%e%d : %s", combine, inner, value, name);
   for (int k = n - 1; k >= 0; --k) {
     if (k == n - 1)

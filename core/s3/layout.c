@@ -7,6 +7,7 @@
 // whole windows. That tensor is written by plain copies here and gone after fusion: only tiles of it ever exist.
 // Exact: sums are of integers, or keep their order.
 #include "core/s3/kernels.h"
+#include "core/s3/landing.h"
 #include "core/s3/layout_vector.h"
 #include "core/s3/program.h"
 #include "core/s3/relayout.h"
@@ -276,8 +277,10 @@ static void rewrite_accesses(layouter* l, int n, const split* s, const pb_nest* 
   }
 }
 
-// Scalar factors become loads of rows of equal numbers.
+// Scalar factors become loads of rows of equal numbers, unless instructions take the numbers themselves.
 static void splat_factors(layouter* l, pb_nest* nest) {
+  int memory;
+  if (pb_point_lands(l->unit->chip, nest, -1, PB_ANY_MEMORY, &memory)) return;
   for (int k = 0; k < nest->expr_count; ++k) {
     pb_expr_node* mul = &nest->expr[k];
     if (mul->op != PB_OP_MUL || mul->type != PB_F32) continue;

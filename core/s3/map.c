@@ -108,7 +108,8 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
                     .access_count = nest->access_count,
                     .expr_count = nest->expr_count,
                     .expr = nest->expr,
-                    .reduce = nest->reduce};
+                    .reduce = nest->reduce,
+                    .onto = !strcmp(nest->part, "add")};
   memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
@@ -273,7 +274,7 @@ static void print_flag(call* c, int o) {
   const pb_access* store = &c->nest->access[c->nest->access_count - 1];
   mapped_buffer* b = buffer_of(c->m, store->memref);
   int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
-  bool starts = b && b->pending_init;
+  bool starts = b && b->pending_init && !c->match->nest.onto;
   for (int k = starts ? b->init_level : c->m->levels; k < c->m->levels; ++k)
     bands[k] = pb_access_uses(store, PB_NEST_DIMS + k) ? 0 : 1;
   const pb_flat_access* f = &c->match->nest.access[c->match->nest.access_count - 1];

@@ -8,6 +8,7 @@
 // is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
 // PolyBlocks' slicing-based fusion.
 #include "core/s3/kernels.h"
+#include "core/s3/landing.h"
 #include "core/s3/program.h"
 #include "core/s3/vector.h"
 
@@ -133,10 +134,32 @@ static int only_reader(const outliner* o, int value) {
   return reader;
 }
 
+// The memory in which the group's reduction leaves its sums; -1: not known yet, or the memory is cached.
+static int sums_land(const outliner* o, int nest) {
+  bool weight[PB_NEST_ACCESSES] = {0};
+  int memory = -1;
+  for (int a = 0; a < o->program.nests[nest].access_count; ++a)
+    weight[a] = o->program.values[o->program.value_of[nest][a]].kind == PB_VALUE_CONST;
+  if (!o->cached) pb_sum_lands(o->unit->chip, &o->program.nests[nest], weight, &memory);
+  return memory;
+}
+
+// A chip may compute the tail from another place only: then its operand goes there by way of a tensor. *memory: where
+// the value that it takes lies, and then its own; -1: not known, which the plan will have to say.
+static bool can_take(const outliner* o, int t, int value, int* memory) {
+  const pb_nest* nest = &o->program.nests[t];
+  int a = access_of(o, t, value), anywhere;
+  if (*memory < 0) return true;
+  if (pb_point_lands(o->unit->chip, nest, a, *memory, memory)) return true;
+  return !pb_point_lands(o->unit->chip, nest, -1, PB_ANY_MEMORY, &anywhere); // nowhere at all: not our business
+}
+
 static void add_tails(outliner* o, int group, int value) {
+  int memory = sums_land(o, o->first_main[group]);
   for (int tails = 0; tails < 6; ++tails) {
     int t = is_local(o, value) ? only_reader(o, value) : -1;
-    if (t < 0 || !can_follow(o, t, value)) return;
+    if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
+    if (!can_take(o, t, value, &memory)) return;
     o->group[t] = group;
     if (t > o->last[group]) o->last[group] = t;
     value = o->program.value_of[t][o->program.nests[t].access_count - 1];

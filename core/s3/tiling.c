@@ -164,7 +164,8 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
                     .access_count = nest->access_count,
                     .expr_count = nest->expr_count,
                     .expr = nest->expr,
-                    .reduce = nest->reduce};
+                    .reduce = nest->reduce,
+                    .onto = !strcmp(nest->part, "add")};
   memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];

@@ -98,5 +98,14 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
 // Allocates a buffer of the access's shape at a level; the access then names it.
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
 void pb__tiling_turn_to_store(pb_nest* load); // the mirror image: from the buffer to the tensor
+// Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
+bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);
+// The memory of the operand that stands for an access; PB_ANY_MEMORY: none does.
+int pb__tiling_memory(const pb_match* match, int access);
+// The nest with its tensors in no memory yet, for the selection to say where they should be.
+pb_nest pb__tiling_undecided(const pb_nest* nest);
+// A pointwise nest on the tile at `level`. `carried`: the access that is a buffer already, -1: none. `last`: the result
+// goes to its tensor. `valid`: of the one row that the nest computes, how many elements exist; 0: all.
+bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid);
 
 #endif

@@ -5,33 +5,6 @@
 
 #include <string.h>
 
-// Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
-static bool select_for(pb_tiling* t, const pb_nest* nest, pb_match* match) {
-  pb_flat flat;
-  const char* why = NULL;
-  pb_tiling_flat(t, nest, &flat);
-  if (pb_select(t->chip, &flat, t->arena, match, &why)) return true;
-  return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
-}
-
-static int memory_of(const pb_match* match, int access) {
-  for (int o = 0; o < match->insn->operand_count; ++o)
-    if (match->access_of[o] == access) return match->insn->operands[o].memory;
-  return PB_ANY_MEMORY;
-}
-
-// Operands that are still tensors may lie anywhere while the selection is asked where they should.
-static pb_nest undecided(const pb_nest* nest) {
-  pb_nest open = *nest;
-  for (int a = 0; a < open.access_count; ++a)
-    if (open.access[a].memref.ptr) {
-      open.access[a].memref.ptr = NULL;
-      open.access[a].buffer = -1;
-      open.access[a].boxed = false;
-    }
-  return open;
-}
-
 // Dim d of a feeding nest writes index r of x alone: then the slice of x is a slice of d.
 static int dim_of_index(const pb_nest* feed, int r) {
   const pb_index* index = &feed->access[feed->access_count - 1].index[r];
@@ -139,56 +112,6 @@ static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb__tiling_add(t, level, &nest);
 }
 
-// Constants stay on the chip for the whole kernel: they are vectors along the lanes.
-static bool is_tensor_operand(const pb_tiling* t, const pb_access* access) {
-  const pb_program* p = t->group->program;
-  for (int v = 0; v < p->value_count; ++v)
-    if (pb_value_same(p->values[v].ir, access->memref)) return p->values[v].kind != PB_VALUE_CONST;
-  return true;
-}
-
-// What was added to the whole kernel behind `before` goes to its front: small things that later steps need do not queue
-// up behind all of the weights.
-static void to_front(pb_tiling* t, pb_tree* before) {
-  pb_tree *whole = t->body[0], *moved = before ? before->next : NULL;
-  if (!moved) return;
-  whole->last->next = whole->first;
-  whole->first = moved;
-  whole->last = before;
-  before->next = NULL;
-}
-
-// A pointwise nest on the tile. Operands that are tensors move in beside it, vectors stay resident; the result gets a
-// buffer where the instruction puts it. `carried`: the access that is a buffer already, -1: none. `valid`: of the one
-// row that the nest computes, how many elements exist; 0: all.
-static bool add_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid) {
-  pb_match match;
-  pb_nest open = undecided(nest);
-  nest->part = open.part = "point";
-  if (!select_for(t, &open, &match)) return false;
-  pb_nest move;
-  for (int a = 0; a + 1 < nest->access_count; ++a) {
-    if (a == carried || !nest->access[a].memref.ptr) continue;
-    bool tensor = is_tensor_operand(t, &nest->access[a]);
-    int at = tensor ? level : 0;
-    pb_tree* before = t->body[0]->last;
-    pb__tiling_buffer(t, &nest->access[a], nest->extent, at, memory_of(&match, a), tensor ? t->plan->x_depth : 1,
-                      tensor ? "operand" : "params", &move);
-    move.stream = carried >= 0 ? 1 : 0;
-    if (tensor && valid)
-      move.access[0].boxed = pb_index_can_leave(&move, &move.access[0].index[0], move.access[0].shape[0]);
-    pb__tiling_add(t, at, &move);
-    if (!tensor) to_front(t, before);
-  }
-  pb__tiling_buffer(t, pb_nest_store(nest), nest->extent, level, match.insn->operands[match.insn->dest].memory,
-                    t->plan->result_depth, last ? "result" : "carried", &move);
-  pb__tiling_turn_to_store(&move);
-  if (valid) move.extent[move.dim_count - 1] = valid;
-  pb__tiling_add(t, level, nest);
-  if (last) pb__tiling_add(t, level, &move);
-  return !t->failure;
-}
-
 // A tail over the columns of the main nest: each of its dims walks what moves the same index of the value that it
 // takes. `made` is that value's store over the columns. Returns the access that loads it, -1: it does not line up.
 static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest* point, pb_nest* out) {
@@ -226,7 +149,7 @@ static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_acc
     if (k == 0) tail.access[carried] = at; // still over the main nest's dims
     drop_dims(&tail, &result);
     if (k > 0) tail.access[carried] = at;
-    if (!add_point(t, &tail, carried, t->plan->result_level, k + 1 == g->tail_count, 0)) return false;
+    if (!pb__tiling_point(t, &tail, carried, t->plan->result_level, k + 1 == g->tail_count, 0)) return false;
     at = *pb_nest_store(&tail);
   }
   return true;
@@ -246,9 +169,9 @@ static bool build_reduction(pb_tiling* t) {
     acc_memory = g->contraction->operands[g->insn_roles.y].memory;
   } else {
     pb_match match;
-    pb_nest open = undecided(&point);
-    if (!select_for(t, &open, &match)) return false;
-    x_memory = memory_of(&match, g->x);
+    pb_nest open = pb__tiling_undecided(&point);
+    if (!pb__tiling_select(t, &open, &match)) return false;
+    x_memory = pb__tiling_memory(&match, g->x);
     acc_memory = match.insn->operands[match.insn->dest].memory;
   }
   if (!bring_x(t, &point, x_memory)) return false;
@@ -281,7 +204,7 @@ static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
   for (int a = 0; a < rest.access_count; ++a)
     if (!rest.access[a].splat && rest.access[a].rank == 1) rest.access[a].index[0].cst += from;
   rest.extent[0] = t->group->lanes;
-  return add_point(t, &rest, -1, 0, true, valid);
+  return pb__tiling_point(t, &rest, -1, 0, true, valid);
 }
 
 // A memory through which data can pass from the system's memory and back.
@@ -328,14 +251,14 @@ static bool build_pointwise(pb_tiling* t) {
     if (whole.extent[0]) {
       if (!pb__tiling_open_bands(t, &whole)) return false;
       pb__tiling_expand(t, &whole, &point);
-      if (!add_point(t, &point, -1, t->plan->band_count, true, 0)) return false;
+      if (!pb__tiling_point(t, &point, -1, t->plan->band_count, true, 0)) return false;
       for (int b = t->plan->band_count - 1; b >= 0; --b) pb__tiling_hang(t, b);
     }
     return build_rest(t, &g->main, whole.extent[0]);
   }
   pb__tiling_expand(t, &g->main, &point);
   pb_access made = *pb_nest_store(&point);
-  if (!add_point(t, &point, -1, t->plan->band_count, g->tail_count == 0, 0)) return false;
+  if (!pb__tiling_point(t, &point, -1, t->plan->band_count, g->tail_count == 0, 0)) return false;
   if (!add_tails(t, &point, made, *pb_nest_store(&point))) return false;
   for (int b = t->plan->band_count - 1; b >= 0; --b) pb__tiling_hang(t, b);
   return !t->failure;

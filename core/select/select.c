@@ -248,7 +248,8 @@ bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_mat
   const char* closest = "no instruction computes this expression on operands in these memories";
   bool found = false;
   for (int i = 0; i < chip->insn_count; ++i) {
-    if (!chip->insns[i].operand_count) continue; // writes state alone
+    if (!chip->insns[i].operand_count) continue;                                        // writes state alone
+    if (nest->reduce != PB_SET && !nest->onto && chip->insns[i].acc_flag < 0) continue; // cannot set
     search s = {.insn = &chip->insns[i], .chip = chip};
     if (!pb__unify(s.insn, &merged, &s.binding) || !bound_whole(&s)) continue;
     int dim_of[PB_MAX_INSN_DIMS];

@@ -31,6 +31,7 @@ typedef struct pb_flat {
   int expr_count;
   const pb_expr_node* expr;
   pb_reduce reduce;
+  bool onto; // reduce: adds to what is there and never sets it
 } pb_flat;
 
 typedef struct pb_match {

@@ -32,8 +32,19 @@ static bool bind_window(const pb_insn* insn, int operand, const pb_flat* nest, i
   bool same = insn->mover ? pb_type_bits(window->type) == pb_type_bits(a->type) : window->type == a->type;
   if (!same || (a->memory != PB_ANY_MEMORY && a->memory != window->memory)) return false;
   if (a->boxed && !window->has_box) return false;
+  if (binding->node_of[operand] >= 0) return false;
   if (binding->access_of[operand] >= 0) return binding->access_of[operand] == access;
   binding->access_of[operand] = access;
+  return true;
+}
+
+// A window that stands for a value which is not there yet. What cuts off its own root would compute nothing.
+static bool bind_node(const pb_insn* insn, int in, int operand, const pb_flat* nest, int node, pb_binding* binding) {
+  if (!binding->cuts || in == insn->expr_count - 1) return false;
+  if (insn->operands[operand].type != nest->expr[node].type || insn->operands[operand].has_box) return false;
+  if (binding->access_of[operand] >= 0) return false;
+  if (binding->node_of[operand] >= 0) return binding->node_of[operand] == node;
+  binding->node_of[operand] = node;
   return true;
 }
 
@@ -96,7 +107,8 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
   int imm = immediate_of(insn, in);
   if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, n->value, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST) return bind_fill(insn, i->operand, n, binding);
-  if (i->op == PB_OP_LOAD) return n->op == PB_OP_LOAD && bind_window(insn, i->operand, nest, n->operand, binding);
+  if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD) return bind_window(insn, i->operand, nest, n->operand, binding);
+  if (i->op == PB_OP_LOAD) return bind_node(insn, in, i->operand, nest, nn, binding);
   if (i->op == PB_OP_CONST) return n->op == PB_OP_CONST && i->type == n->type && i->value == n->value;
   if (i->op == n->op && i->type == n->type) {
     if (unify_args(insn, i, nest, n, false, binding)) return true;
@@ -112,9 +124,18 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
   return false;
 }
 
+static void clear(pb_binding* binding, bool cuts) {
+  *binding = (pb_binding){.cuts = cuts};
+  for (int k = 0; k < PB_MAX_OPERANDS; ++k) binding->access_of[k] = binding->node_of[k] = -1;
+}
+
+bool pb__unify_node(const pb_insn* insn, const pb_flat* nest, int node, pb_binding* binding) {
+  clear(binding, true);
+  return unify(insn, insn->expr_count - 1, nest, node, binding);
+}
+
 bool pb__unify(const pb_insn* insn, const pb_flat* nest, pb_binding* binding) {
-  memset(binding, 0, sizeof *binding);
-  for (int k = 0; k < PB_MAX_OPERANDS; ++k) binding->access_of[k] = -1;
+  clear(binding, false);
   if (insn->reduce != nest->reduce) return false;
   if (!bind_window(insn, insn->dest, nest, nest->access_count - 1, binding)) return false;
   return unify(insn, insn->expr_count - 1, nest, nest->expr_count - 1, binding);

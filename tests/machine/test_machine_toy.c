@@ -105,6 +105,31 @@ static void sums_over_outer_dims(void** state) {
   kernel_close(&k);
 }
 
+// No flag: it adds to what is there, and what nobody wrote before is a fault.
+static void bytes_without_sign_always_add(void** state) {
+  (void)state;
+  kernel k;
+  kernel_open(&k, toy, NULL);
+  enum { N = 12, W = 16, Y = 32 };
+  union {
+    uint8_t bytes[Y + 4 * N];
+    int32_t words[Y / 4 + N];
+  } data;
+  for (int i = 0; i < Y; ++i) data.bytes[i] = (uint8_t)(i * 41 + 7);
+  for (int i = 0; i < N; ++i) data.words[Y / 4 + i] = i * 1000 - 3000;
+  load_all(&k, &data, sizeof data);
+  put(&k, "UADD", "x=0 w=16 y=32 n=12", "A", "A");
+  store_all(&k, Y, 4 * N);
+  run_or_fail(&k);
+  int32_t y[N];
+  k.ops->copy_out(k.device, k.args[1], y, sizeof y);
+  for (int i = 0; i < N; ++i) assert_int_equal(y[i], data.words[Y / 4 + i] + data.bytes[i] * (int8_t)data.bytes[W + i]);
+  kernel_clear(&k);
+  put(&k, "UADD", "x=0 w=16 y=512 n=12", "", "");
+  assert_int_not_equal(kernel_run(&k), 0);
+  kernel_close(&k);
+}
+
 // Counters of this chip hold three tokens: the fourth waits until one is taken, and is not lost.
 static void counters_hold_back(void** state) {
   (void)state;
@@ -125,6 +150,8 @@ static void counters_hold_back(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(backwards_with_a_box), cmocka_unit_test(transposed_contraction),
-                                     cmocka_unit_test(sums_over_outer_dims), cmocka_unit_test(counters_hold_back)};
+                                     cmocka_unit_test(sums_over_outer_dims),
+                                     cmocka_unit_test(bytes_without_sign_always_add),
+                                     cmocka_unit_test(counters_hold_back)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,3 +68,10 @@ def COLS : Compute<4> {
   let Operands = (ins Window<BUF, F32, ["n", "m"], "x", ["row", "elem"], 1>:$u, Window<BUF, F32, ["m"], "y", ["elem"], 1>:$d, Imm<I1>:$acc);
   let Semantics = (acc_add $d, $acc, (mul (max $u, (f32c "-1.5")), (f32c "0.5")));
 }
+def UADD : Compute<5> {
+  let Summary = "add bytes without sign onto sums";
+  let Dims = [Dim<"n", 15, "n">];
+  let Operands = (ins Window<BUF, I8, ["n"], "x", ["elem"], 1>:$u, Window<BUF, I8, ["n"], "w", ["elem"], 1>:$v,
+                      Window<BUF, I32, ["n"], "y", ["elem"], 1>:$d);
+  let Semantics = (acc_add $d, (mul (zext $u), (sext $v)));
+}

@@ -1,0 +1,14 @@
+// Where the chip's instructions leave results, before there are tiles: what the graph's passes need to know of them.
+#ifndef PB_S3_LANDING_H
+#define PB_S3_LANDING_H
+
+#include "core/poly/nest.h"
+#include "core/select/select.h"
+
+// Whether one or more instructions compute the pointwise nest; *memory: where its result lands. Access `carried` lies
+// in `from` already (-1: none does, PB_ANY_MEMORY: anywhere).
+bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, int* memory);
+// The same for the result of a reduction. `is_weight`: by access, those that are constant.
+bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory);
+
+#endif
