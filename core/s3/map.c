@@ -127,9 +127,11 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
     for (int d = 0; d < nest->dim_count; ++d) {
       f->stride[d] = pb_access_stride(access, d);
       f->box_rank[d] = -1;
-      for (int r = 0; access->boxed && r < access->rank; ++r)
-        if (access->index[r].coef[d] && pb_index_can_leave(nest, &access->index[r], access->shape[r]))
-          f->box_rank[d] = r;
+      for (int r = 0; access->boxed && r < access->rank; ++r) {
+        if (!access->index[r].coef[d] || !pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
+        f->box_rank[d] = r;
+        f->box_step[d] = access->index[r].coef[d];
+      }
     }
   }
 }
@@ -148,15 +150,32 @@ typedef struct call {
   int indent, id;
 } call;
 
+// The loops around the call, bands and then leftover ones, as a map's dims or as its operands.
+static void print_loops(call* c, bool dims) {
+  pb_text* t = &c->m->body;
+  int levels = c->m->levels, leftover = c->match->loop_count;
+  pb_text_add(t, "(");
+  for (int k = 0; k < levels + leftover; ++k) {
+    pb_text_add(t, "%s", k ? ", " : "");
+    if (dims)
+      pb_text_add(t, "d%d", k);
+    else if (k < levels)
+      pb_text_add(t, "%%o%d", k);
+    else
+      pb_text_add(t, "%%l%d_%d", c->id, k - levels);
+  }
+  pb_text_add(t, ")");
+}
+
 // %<name> = affine.apply of a linear function of the loops around the call: bands, then leftover loops.
 static void print_apply(call* c, const char* name, const int64_t* bands, const int64_t* loops, int64_t cst,
                         const mapped_buffer* rotates) {
   pb_text* t = &c->m->body;
   pb_text_indent(t, c->indent);
-  pb_text_add(t, "%%%s = affine.apply affine_map<(", name);
+  pb_text_add(t, "%%%s = affine.apply affine_map<", name);
   int levels = c->m->levels, leftover = c->match->loop_count;
-  for (int k = 0; k < levels + leftover; ++k) pb_text_add(t, "%sd%d", k ? ", " : "", k);
-  pb_text_add(t, ") -> (%lld", (long long)cst);
+  print_loops(c, true);
+  pb_text_add(t, " -> (%lld", (long long)cst);
   for (int k = 0; k < levels; ++k)
     if (bands[k]) pb_text_add(t, " + d%d * %lld", k, (long long)bands[k]);
   for (int k = 0; k < leftover; ++k)
@@ -170,10 +189,9 @@ static void print_apply(call* c, const char* name, const int64_t* bands, const i
     }
     pb_text_add(t, ") mod %d) * %lld", rotates->depth, (long long)pb_access_elements(&rotates->shape));
   }
-  pb_text_add(t, ")>(");
-  for (int k = 0; k < levels; ++k) pb_text_add(t, "%s%%o%d", k ? ", " : "", k);
-  for (int k = 0; k < leftover; ++k) pb_text_add(t, "%s%%l%d_%d", levels + k ? ", " : "", c->id, k);
-  pb_text_add(t, ")\n");
+  pb_text_add(t, ")>");
+  print_loops(c, false);
+  pb_text_add(t, "\n");
 }
 
 static void print_index_constant(pb_text* t, int indent, const char* name, int64_t value) {
@@ -254,17 +272,21 @@ static void print_box(call* c, int o, int k) {
     return;
   }
   const pb_index* index = &access->index[rank];
+  const pb_flat_access* flat = &c->match->nest.access[a];
   for (int side = 0; side < 2; ++side) {
     pb_text_indent(t, c->indent);
-    pb_text_add(t, "%%%s%d_%d_%d = affine.%s affine_map<(", side ? "hi" : "lo", c->id, o, k, side ? "min" : "max");
-    for (int l = 0; l < c->m->levels; ++l) pb_text_add(t, "%sd%d", l ? ", " : "", l);
-    pb_text_add(t, ") -> (%lld, %lld", side ? (long long)extent : 0LL,
+    pb_text_add(t, "%%%s%d_%d_%d = affine.%s affine_map<", side ? "hi" : "lo", c->id, o, k, side ? "min" : "max");
+    print_loops(c, true);
+    pb_text_add(t, " -> (%lld, %lld", side ? (long long)extent : 0LL,
                 side ? (long long)(access->shape[rank] - index->cst) : (long long)-index->cst);
     for (int l = 0; l < c->m->levels; ++l)
       if (index->coef[PB_NEST_DIMS + l]) pb_text_add(t, " + d%d * %lld", l, (long long)-index->coef[PB_NEST_DIMS + l]);
-    pb_text_add(t, ")>(");
-    for (int l = 0; l < c->m->levels; ++l) pb_text_add(t, "%s%%o%d", l ? ", " : "", l);
-    pb_text_add(t, ")\n");
+    for (int l = 0; l < c->match->loop_count; ++l)
+      if (flat->box_rank[c->match->loops[l]] == rank)
+        pb_text_add(t, " + d%d * %lld", c->m->levels + l, (long long)-flat->box_step[c->match->loops[l]]);
+    pb_text_add(t, ")>");
+    print_loops(c, false);
+    pb_text_add(t, "\n");
   }
 }
 

@@ -180,10 +180,11 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
     for (int d = 0; d < nest->dim_count; ++d) {
       f->stride[d] = pb_access_stride(access, d);
       f->box_rank[d] = -1;
-      if (access->boxed)
-        for (int r = 0; r < access->rank; ++r)
-          if (access->index[r].coef[d] && pb_index_can_leave(nest, &access->index[r], access->shape[r]))
-            f->box_rank[d] = r;
+      for (int r = 0; access->boxed && r < access->rank; ++r) {
+        if (!access->index[r].coef[d] || !pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
+        f->box_rank[d] = r;
+        f->box_step[d] = access->index[r].coef[d];
+      }
     }
     f->aligned_rows = f->memory < 0 || rows_aligned(access, nest, t->chip->memories[f->memory].row_bytes);
   }

@@ -12,6 +12,7 @@ static void remove_dim(pb_flat* nest, int d) {
     for (int e = d; e + 1 < nest->dim_count; ++e) {
       nest->access[a].stride[e] = nest->access[a].stride[e + 1];
       nest->access[a].box_rank[e] = nest->access[a].box_rank[e + 1];
+      nest->access[a].box_step[e] = nest->access[a].box_step[e + 1];
     }
   --nest->dim_count;
 }
@@ -50,14 +51,13 @@ static bool flat_split(pb_flat* nest, int d, int64_t extent) {
   nest->extent[d] /= extent;
   for (int a = 0; a < nest->access_count; ++a) {
     pb_flat_access* access = &nest->access[a];
-    if (access->boxed && access->box_rank[d] >= 0) return false;
-    for (int e = nest->dim_count; e > d + 1; --e) {
+    for (int e = nest->dim_count; e > d; --e) {
       access->stride[e] = access->stride[e - 1];
       access->box_rank[e] = access->box_rank[e - 1];
+      access->box_step[e] = access->box_step[e - 1];
     }
-    access->stride[d + 1] = access->stride[d];
-    access->box_rank[d + 1] = access->box_rank[d];
     access->stride[d] *= extent;
+    access->box_step[d] *= extent;
   }
   ++nest->dim_count;
   return true;
@@ -109,7 +109,7 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
     }
     // a dim that reduces in the nest must reduce in the instruction: it may not walk the destination on the spot
     if (o == s->insn->dest && bytes == 0 && nest->extent[d] > 1) return false;
-    if (access->boxed && access->box_rank[d] >= 0 && window->box_lo[k] < 0) return false;
+    if (access->boxed && access->box_rank[d] >= 0 && (window->box_lo[k] < 0 || access->box_step[d] != 1)) return false;
     switch (window->strides[k].kind) {
     case PB_STRIDE_NONE:
       if (bytes != 0) return false;
@@ -131,17 +131,39 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
   return true;
 }
 
+// Some dim of the instruction walks the same bounded index of the access.
+static bool box_is_said(const search* s, const pb_flat_access* access, const pb_operand* window, int d,
+                        const int* dim_of) {
+  for (int t = 0; t < s->insn->dim_count; ++t) {
+    int k = operand_dim(window, t);
+    if (k >= 0 && dim_of[t] >= 0 && window->box_lo[k] >= 0 && access->box_rank[dim_of[t]] == access->box_rank[d])
+      return true;
+  }
+  return false;
+}
+
 // Loops left around the instruction move each window's base: it must stay on the window's units, and a box that is
-// tested along them cannot be said in one command.
-static bool leftover_fits(const search* s, const pb_flat* nest, int d) {
+// tested along them must still be said in every command.
+static bool leftover_fits(const search* s, const pb_flat* nest, int d, const int* dim_of) {
   for (int o = 0; o < s->insn->operand_count; ++o) {
     if (s->binding.access_of[o] < 0) continue;
     const pb_operand* window = &s->insn->operands[o];
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
     int size = pb_type_bits(access->type) / 8;
     if (access->stride[d] * (size ? size : 1) % window->unit) return false;
-    if (access->boxed && access->box_rank[d] >= 0) return false;
+    if (access->boxed && access->box_rank[d] >= 0 && !box_is_said(s, access, window, d, dim_of)) return false;
   }
+  return true;
+}
+
+// A box is said dim by dim: two dims of the instruction that move one bounded index could not be told apart.
+static bool boxes_fit(const search* s, const pb_flat* nest, const int* dim_of) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int t = 0; nest->access[a].boxed && t < s->insn->dim_count; ++t)
+      for (int u = 0; u < t; ++u)
+        if (dim_of[t] >= 0 && dim_of[u] >= 0 && nest->access[a].box_rank[dim_of[t]] >= 0 &&
+            nest->access[a].box_rank[dim_of[t]] == nest->access[a].box_rank[dim_of[u]])
+          return false;
   return true;
 }
 
@@ -159,6 +181,7 @@ static void consider(search* s, const pb_flat* nest, const int* dim_of) {
   pb_match match = {.insn = s->insn, .nest = *nest};
   bool used[PB_FLAT_DIMS] = {0};
   int64_t extents[PB_MAX_INSN_DIMS];
+  if (!boxes_fit(s, nest, dim_of)) return;
   for (int t = 0; t < s->insn->dim_count; ++t) {
     match.dim_of[t] = dim_of[t];
     extents[t] = dim_of[t] < 0 ? 1 : nest->extent[dim_of[t]];
@@ -167,7 +190,7 @@ static void consider(search* s, const pb_flat* nest, const int* dim_of) {
   match.cycles = pb_cycles(s->insn, extents);
   for (int d = 0; d < nest->dim_count; ++d) {
     if (used[d]) continue;
-    if (!leftover_fits(s, nest, d)) return;
+    if (!leftover_fits(s, nest, d, dim_of)) return;
     match.loops[match.loop_count++] = d;
     match.cycles *= nest->extent[d];
   }
@@ -198,7 +221,8 @@ static void try_dim(search* s, const pb_flat* nest, int at, int d, int* dim_of) 
   if (nest->extent[d] > dim->max) {
     int64_t inner = dim->max;
     while (inner > 1 && nest->extent[d] % inner) --inner;
-    if (inner < dim->min || inner == 1) return;
+    if (inner < dim->min) return;
+    if (inner == 1 && !is_tested(nest, d)) return; // one row at a time: to say of each how much of it is there
     split = *nest;
     if (!flat_split(&split, d, inner)) return;
     shift_behind(s, at, dim_of, d, 1);

@@ -18,6 +18,7 @@ typedef struct pb_flat_access {
   // A boxed read: dim d moves index box_rank[d] of the tensor, -1: not bounded along it.
   bool boxed;
   int box_rank[PB_FLAT_DIMS];
+  int64_t box_step[PB_FLAT_DIMS]; // by how much dim d moves that index
   bool splat;        // all lanes hold one number: any stride along them will do
   bool aligned_rows; // its base is a multiple of the memory's row; false: element-granular
 } pb_flat_access;

@@ -99,6 +99,7 @@ static void padded_load(pb_flat* f) {
   strides(source, 2, 32, 1);
   source->boxed = true;
   source->box_rank[0] = 0;
+  source->box_step[0] = 1;
   strides(add_access(f, "SPAD", PB_I8), 2, 32, 1);
   load(PB_I8, 0);
 }
@@ -308,6 +309,27 @@ static void longer_dims_are_split(void** state) {
   pb_arena_free(&arena);
 }
 
+// More padded rows than one command takes: each piece says how much of itself is there.
+static void longer_boxes_are_split(void** state) {
+  (void)state;
+  pb_flat f;
+  pb_match match;
+  pb_arena arena = {0};
+  const char* why;
+  padded_load(&f);
+  f.extent[0] = 2 * 4095;
+  f.expr_count = used;
+  if (!pb_select(chip, &f, &arena, &match, &why)) fail_msg("%s", why);
+  assert_int_equal(match.loop_count, 1);
+  const pb_flat_access* source = &match.nest.access[match.access_of[0]];
+  assert_int_equal(match.nest.extent[match.loops[0]], 2);
+  assert_int_equal(source->box_rank[match.loops[0]], 0);
+  assert_int_equal(source->box_step[match.loops[0]], 4095);
+  f.access[0].box_step[0] = 2; // every other row of the tensor: a box counts the command's rows
+  assert_false(pb_select(chip, &f, &arena, &match, &why));
+  pb_arena_free(&arena);
+}
+
 static void neighbours_merge(void** state) {
   (void)state;
   pb_flat f;
@@ -349,6 +371,7 @@ int main(void) {
                                      cmocka_unit_test(immediates),
                                      cmocka_unit_test(arguments_may_swap),
                                      cmocka_unit_test(longer_dims_are_split),
+                                     cmocka_unit_test(longer_boxes_are_split),
                                      cmocka_unit_test(neighbours_merge)};
   return cmocka_run_group_tests(tests, open_chip, close_chip);
 }
