@@ -38,10 +38,11 @@ typedef struct pb_kernel {
   const char* name;
   bool is_words;
   pb_words_kernel words; // is_words
-  const char* symbol;    // else: void symbol(void** args, int threads) in the engine's native object
+  const char* symbol;    // else: void symbol(void** args, int64_t thread, int64_t threads) in the native object
   // for reports
   uint64_t predicted_cycles; // the plan's
-  const char* bound;         // "MX", "DRAM", ...: what the plan says bounds it
+  // "MX", "DRAM", ...: what the plan says bounds it; of native code in an engine for a chip with commands: its target
+  const char* bound;
 } pb_kernel;
 
 // One step of the host program.

@@ -3,6 +3,7 @@
 #include "core/driver/check.h"
 #include "core/driver/dump.h"
 #include "core/driver/host.h"
+#include "core/driver/mixed.h"
 #include "core/driver/report.h"
 #include "core/s1/s1.h"
 #include "core/s2/s2.h"
@@ -29,6 +30,8 @@ typedef struct compilation {
   bool has_module;
   pb_results expected; // --check: what stage S2 gives
   pb_given_plans given;
+  pb_chip* other; // --fallback
+  pb_fallback fallback;
   pb_dump dump;
   double since;
 } compilation;
@@ -161,6 +164,23 @@ static pb_status print_native(compilation* c) {
   return pb_threads_print(c->chip, c->unit.module, wants(c, "asm"), c->unit.diag, &c->out->text);
 }
 
+static pb_status emit_words(pb_unit* unit, MlirOperation func, pb_engine* e) {
+  pb_kernel k = {.name = pb_func_name(func, &e->arena), .is_words = true};
+  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
+  MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles"));
+  MlirStringRef bound =
+      mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
+  k.predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
+  k.bound = pb_printf(&e->arena, "%.*s", (int)bound.length, bound.data);
+  bool left = false;
+  pb_attempt attempt;
+  if (pb_may_leave(unit)) pb_attempt_begin(unit, &attempt, func);
+  pb_status status = pb_queues_emit(unit->chip, func, &e->arena, unit->diag, &k.words);
+  if (pb_may_leave(unit)) status = pb_attempt_end(unit, &attempt, k.name, status, &left);
+  if (status == PB_OK && !left) e->kernels[e->kernel_count++] = k;
+  return status;
+}
+
 static pb_status emit_kernels(compilation* c, pb_engine* e) {
   pb_unit* unit = &c->unit;
   size_t count = 0;
@@ -170,24 +190,17 @@ static pb_status emit_kernels(compilation* c, pb_engine* e) {
     count += !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"));
   e->kernels = PB_NEW_ARRAY(&e->arena, pb_kernel, count + 1);
   if (c->chip->control == PB_CONTROL_THREADS) return pb_threads_emit(c->chip, unit->module, e, unit->diag);
-  for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) continue;
+  MlirOperation next;
+  for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = next) {
+    next = mlirOperationGetNextInBlock(op); // one that is left is replaced
+    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || pb_kernel_is_left(op)) continue;
     if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
       PB_TRY(print_commands(unit, op, &c->out->text));
       continue;
     }
-    pb_kernel* k = &e->kernels[e->kernel_count++];
-    k->name = pb_func_name(op, &e->arena);
-    k->is_words = true;
-    MlirAttribute plan = pb_op_attribute(op, "pb.plan");
-    MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles"));
-    MlirStringRef bound =
-        mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
-    k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
-    k->bound = pb_printf(&e->arena, "%.*s", (int)bound.length, bound.data);
-    PB_TRY(pb_queues_emit(unit->chip, op, &e->arena, unit->diag, &k->words));
+    PB_TRY(emit_words(unit, op, e));
   }
-  return PB_OK;
+  return pb_mixed_emit(unit, e);
 }
 
 static pb_status dump_commands(compilation* c) {
@@ -196,10 +209,15 @@ static pb_status dump_commands(compilation* c) {
   char* text = NULL;
   pb_status status = PB_OK;
   for (; !mlirOperationIsNull(op) && status == PB_OK; op = mlirOperationGetNextInBlock(op))
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) status = print_commands(&c->unit, op, &text);
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op))
+      status = print_commands(&c->unit, op, &text);
   if (status == PB_OK) return pb_dump_text(&c->dump, "commands.txt", text, c->unit.diag);
   free(text);
   return status;
+}
+
+static const char* target_of(pb_arena* arena, const pb_chip* chip) {
+  return chip->variant[0] ? pb_printf(arena, "%s:%s", chip->name, chip->variant) : pb_strdup(arena, chip->name);
 }
 
 static pb_status back(compilation* c) {
@@ -209,8 +227,7 @@ static pb_status back(compilation* c) {
   if (!e) abort();
   c->out->engine = e;
   const pb_chip* chip = c->chip;
-  e->target =
-      chip->variant[0] ? pb_printf(&e->arena, "%s:%s", chip->name, chip->variant) : pb_strdup(&e->arena, chip->name);
+  e->target = target_of(&e->arena, chip);
   e->features = "";
   e->chip_revision = chip->revision;
   e->command_bytes = chip->command_bytes;
@@ -236,6 +253,17 @@ static pb_status print_plans(compilation* c) {
   return status;
 }
 
+static pb_status find_fallback(compilation* c) {
+  PB_TRY(pb_chip_find(c->options->fallback, c->options->target_dir, c->unit.diag, &c->other));
+  if (c->other->control != PB_CONTROL_THREADS)
+    return pb_unsupported(c->unit.diag, (pb_place){.what = c->options->fallback}, 4061, "--fallback=cpu",
+                          "what is left of a model can go to a target that is controlled by threads only");
+  if (c->chip->control != PB_CONTROL_QUEUES) return PB_OK; // leaves nothing
+  c->fallback = (pb_fallback){.chip = c->other, .target = target_of(&c->unit.arena, c->other)};
+  c->unit.fallback = &c->fallback;
+  return PB_OK;
+}
+
 static pb_status compile(compilation* c) {
   PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
   stage_done(c, "target");
@@ -243,6 +271,7 @@ static pb_status compile(compilation* c) {
   if (c->chip->control == PB_CONTROL_GRID)
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
                           "control by a grid has no back end yet");
+  if (c->options->fallback) PB_TRY(find_fallback(c));
   PB_TRY(front(c));
   if (c->out->text) return PB_OK;
   PB_TRY(run_passes(c));
@@ -258,10 +287,6 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   c.unit.consts = &c.consts;
   pb_status status = pb_dump_start(&c.dump, options->dump_dir, diag);
   if (status == PB_OK) status = compile(&c);
-  if (status == PB_ERR_UNSUPPORTED && options->fallback)
-    (void)pb_unsupported(diag, (pb_place){.what = options->target}, 4061,
-                         "compile the whole model for the other target",
-                         "--fallback=%s: an engine cannot be for several targets yet", options->fallback);
   pb_given_plans_free(&c.given);
   if (c.has_module) mlirModuleDestroy(c.unit.module);
   if (c.unit.context.ptr) mlirContextDestroy(c.unit.context);
@@ -270,6 +295,8 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_graph_free(c.graph);
   pb_consts_free(&c.consts);
   pb_arena_free(&c.unit.arena);
+  free(c.fallback.items);
+  pb_chip_free(c.other);
   pb_chip_free(c.chip);
   if (status != PB_OK || out->text) {
     if (out->engine) pb_engine_free(out->engine);

@@ -19,7 +19,7 @@ typedef struct pb_compile_options {
   const char* print_after; // a pass; its IR goes to stderr
   const char* plan_file;   // plans to use instead of the planner's; NULL
   const char* dump_dir;    // a folder for what every stage and pass leaves, in numbered files; made if missing; NULL
-  const char* fallback;    // a target for what the first cannot run: not supported yet, so its need is an error; NULL
+  const char* fallback;    // a target controlled by threads for what the first cannot run; NULL: that is an error
   bool report;             // make `report`
   bool check; // execute the IR after every pass and compare: the first pass that changes a result is an error
   void (*progress)(void* user, const char* what);

@@ -2,6 +2,7 @@
 
 #include "core/poly/nest.h"
 #include "core/poly/text.h"
+#include "core/s3/fallback.h"
 #include "core/s3/kernels.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -182,17 +183,22 @@ static void put_totals(pb_text* t, const pb_unit* unit, const pb_engine* e) {
   pb_text_add(t, "},\n");
 }
 
-static void put_steps(pb_text* t, const pb_engine* e) {
+static void put_steps(pb_text* t, const pb_unit* unit, const pb_engine* e) {
   pb_text_add(t, "  \"steps\": [\n");
   for (int s = 0; s < e->step_count; ++s) {
     const pb_step* step = &e->steps[s];
     const pb_kernel* k = &e->kernels[step->kernel];
+    const pb_left_kernel* left = pb_kernel_left(unit, k->name);
     pb_text_add(t, "    {\"step\": %d, \"kernel\": ", s);
     put_string(t, k->name);
     pb_text_add(t, ", \"node\": ");
     put_string(t, step->origin);
     pb_text_add(t, ", \"runs_on\": ");
-    put_string(t, e->target);
+    put_string(t, left ? unit->fallback->target : e->target);
+    if (left) {
+      pb_text_add(t, ", \"since\": ");
+      put_string(t, left->reason);
+    }
     pb_text_add(t, ", \"as\": \"%s\", \"predicted_cycles\": ", k->is_words ? "commands" : "native code");
     put_cycles(t, k);
     pb_text_add(t, ", \"macs\": %llu}%s\n", (ull)step->macs, s + 1 < e->step_count ? "," : "");
@@ -214,7 +220,7 @@ char* pb_report_make(const pb_unit* unit, const pb_engine* e) {
     pb_text_add(&t, "%s\n", k + 1 < e->kernel_count ? "," : "");
   }
   pb_text_add(&t, "  ],\n");
-  put_steps(&t, e);
+  put_steps(&t, unit, e);
   pb_text_add(&t, "}\n");
   return t.data;
 }

@@ -53,6 +53,7 @@ static pb_status open_object(pb_rt* rt, pb_diag* diag) {
   if (!native->library) return pb_error(diag, place, 5022, NULL, "cannot load the native code: %s", dlerror());
   native->entries = PB_NEW_ARRAY(&rt->arena, pb__native_entry, (size_t)rt->engine->kernel_count);
   for (int k = 0; k < rt->engine->kernel_count; ++k) {
+    if (rt->engine->kernels[k].is_words) continue;
     void* symbol = dlsym(native->library, rt->engine->kernels[k].symbol);
     if (!symbol) return pb_error(diag, place, 5023, NULL, "the native code has no '%s'", rt->engine->kernels[k].symbol);
     memcpy(&native->entries[k], &symbol, sizeof symbol); // ISO C has no cast from object to function

@@ -40,6 +40,7 @@ struct pb_rt {
   int threads;
   pb_chip* chip; // NULL when the engine carries no description
   bool has_words, has_native;
+  bool tensors_in_process; // during a run: else they are on the device
   const char* device_name;
   pb__words words;
   pb__native native;
@@ -65,7 +66,10 @@ void pb__native_close(pb_rt* rt);
 pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_diag* diag) PB_MUST_CHECK;
 pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // inputs to the device
 pb_status pb__words_step(pb_rt* rt, int step, pb_diag* diag) PB_MUST_CHECK;
-pb_status pb__words_end(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // outputs from the device
+// The tensors that are not on both sides: outputs, and the arena of an engine that has native code too. They are handed
+// over when a step of the other kind follows, whole, since steps say where their tensors begin but not what they write.
+pb_status pb__words_give(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // from the device
+pb_status pb__words_take(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // to the device
 pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes, pb_diag* diag) PB_MUST_CHECK;
 uint64_t pb__words_address(const pb_rt* rt, pb_arg arg);
 void pb__words_close(pb_rt* rt);

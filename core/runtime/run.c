@@ -56,8 +56,6 @@ static pb_status load(pb_rt* rt, pb_diag* diag) {
       rt->has_words = true;
     else
       rt->has_native = true;
-  if (rt->has_words && rt->has_native)
-    return pb_unsupported(diag, (pb_place){.file = rt->path}, 5028, NULL, "kernels of two kinds");
   if (rt->engine->native_bytes && rt->flags & PB_LOAD_NO_NATIVE)
     return pb_error(diag, (pb_place){.file = rt->path}, 5020, NULL,
                     "the engine holds machine code, which is not allowed here");
@@ -155,7 +153,8 @@ static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb
                     rt->engine->target);
   if (!native && !rt->has_words)
     return pb_error(diag, place, 5027, "native", "the engine holds machine code; device '%s' runs command words", name);
-  pb_status status = native ? pb__native_open(rt, diag) : pb__words_open(rt, name, options, diag);
+  pb_status status = native ? PB_OK : pb__words_open(rt, name, options, diag);
+  if (status == PB_OK && rt->has_native) status = pb__native_open(rt, diag);
   if (status != PB_OK)
     close_device(rt);
   else if (native)
@@ -177,16 +176,19 @@ static double now(void) {
 static pb_status run(pb_rt* rt, pb_diag* diag) {
   if (!*rt->device_name) PB_TRY(set_device(rt, rt->has_words ? "machine" : "native", NULL, diag));
   if (rt->has_words) PB_TRY(pb__words_begin(rt, diag));
+  rt->tensors_in_process = !rt->has_words;
   for (int k = 0; k < rt->engine->step_count; ++k) {
     double start = now();
-    if (rt->has_words)
+    bool words = rt->engine->kernels[rt->engine->steps[k].kernel].is_words;
+    if (words == rt->tensors_in_process) PB_TRY(words ? pb__words_take(rt, diag) : pb__words_give(rt, diag));
+    if (words)
       PB_TRY(pb__words_step(rt, k, diag));
     else
       pb__native_step(rt, k);
     rt->steps[k].seconds = now() - start;
     if (rt->after_step) rt->after_step(rt->after_step_user, rt, k);
   }
-  return rt->has_words ? pb__words_end(rt, diag) : PB_OK;
+  return rt->tensors_in_process ? PB_OK : pb__words_give(rt, diag);
 }
 
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
@@ -216,7 +218,7 @@ int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, u
   if (!bytes) return 0;
   if (arg.space == PB_SPACE_CONST)
     memcpy(data, rt->engine->consts + arg.value, bytes);
-  else if (rt->has_words)
+  else if (!rt->tensors_in_process)
     return pb__rt_code(pb__words_read(rt, pb__words_address(rt, arg), data, bytes, &diag));
   else
     memcpy(data,

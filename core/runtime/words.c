@@ -150,9 +150,23 @@ pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes
   return PB_OK;
 }
 
-pb_status pb__words_end(pb_rt* rt, pb_diag* diag) {
+pb_status pb__words_give(pb_rt* rt, pb_diag* diag) {
   for (int k = 0; k < rt->engine->output_count; ++k)
     PB_TRY(pb__words_read(rt, rt->words.outputs[k], rt->run_outputs[k], rt->outputs[k].bytes, diag));
+  if (rt->has_native && rt->engine->arena_bytes)
+    PB_TRY(pb__words_read(rt, rt->words.arena, rt->native.arena, rt->engine->arena_bytes, diag));
+  rt->tensors_in_process = true;
+  return PB_OK;
+}
+
+pb_status pb__words_take(pb_rt* rt, pb_diag* diag) {
+  const pb__words* w = &rt->words;
+  for (int k = 0; k < rt->engine->output_count; ++k)
+    if (w->ops->copy_in(w->device, w->outputs[k], rt->run_outputs[k], rt->outputs[k].bytes))
+      return fault(rt, "copying an output", diag);
+  if (rt->engine->arena_bytes && w->ops->copy_in(w->device, w->arena, rt->native.arena, rt->engine->arena_bytes))
+    return fault(rt, "copying tensors", diag);
+  rt->tensors_in_process = false;
   return PB_OK;
 }
 

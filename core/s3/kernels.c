@@ -1,5 +1,7 @@
 #include "core/s3/kernels.h"
 
+#include "core/s3/fallback.h"
+
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <stdio.h>
@@ -19,11 +21,20 @@ int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing) {
   return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? missing : mlirIntegerAttrGetValueInt(a);
 }
 
+static pb_status attempt(pb_unit* unit, MlirOperation func, pb_status (*visit)(pb_unit* unit, MlirOperation func)) {
+  pb_attempt attempt;
+  bool left;
+  const char* name = pb_func_name(func, &unit->arena);
+  pb_attempt_begin(unit, &attempt, func);
+  return pb_attempt_end(unit, &attempt, name, visit(unit, func), &left);
+}
+
 pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirOperation func)) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
   while (!mlirOperationIsNull(op)) {
     MlirOperation next = mlirOperationGetNextInBlock(op);
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) PB_TRY(visit(unit, op));
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op))
+      PB_TRY(pb_may_leave(unit) ? attempt(unit, op, visit) : visit(unit, op));
     op = next;
   }
   return PB_OK;

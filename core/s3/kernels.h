@@ -5,7 +5,8 @@
 #include "core/poly/text.h"
 #include "core/s3/s3.h"
 
-// Calls `visit` for each kernel function (pb.kernel), in order; `visit` may replace it.
+// Calls `visit` for each kernel function (pb.kernel) that the chip runs, in order; `visit` may replace it. With a
+// fall-back, a kernel that it refuses (PB_ERR_UNSUPPORTED) is left for the other target.
 pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirOperation func)) PB_MUST_CHECK;
 // Parses the text of one function and puts it where `old` was, which is erased. A text that does not verify is a bug
 // of the pass and says so with the pass's name.

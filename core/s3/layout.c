@@ -6,6 +6,7 @@
 // An input of few channels stays as it is: instead its contraction reads a gathered tensor [h, w, k] whose rows are
 // whole windows. That tensor is written by plain copies here and gone after fusion: only tiles of it ever exist.
 // Exact: sums are of integers, or keep their order.
+#include "core/s3/fallback.h"
 #include "core/s3/kernels.h"
 #include "core/s3/landing.h"
 #include "core/s3/layout_vector.h"
@@ -648,10 +649,14 @@ static pb_status rewrite_nest(layouter* l, int n) {
     rewrite_depthwise(l, n, &roles, channel);
     return PB_OK;
   }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles.role[d] == PB_ROLE_B)
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (roles.role[d] != PB_ROLE_B) continue;
+    if (!pb_may_leave(l->unit))
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4013, "groups of one channel, or one group",
                             "a grouped contraction with several channels in a group");
+    rewrite_plain(l, n);
+    return PB_OK;
+  }
   rewrite_contraction(l, n, &roles);
   return PB_OK;
 }

@@ -148,6 +148,7 @@ typedef struct call {
   const pb_nest* nest;
   const pb_match* match;
   int indent, id;
+  int stand_in; // argument of the kernel for a window that is not read, -1: none has its type
 } call;
 
 // The loops around the call, bands and then leftover ones, as a map's dims or as its operands.
@@ -205,8 +206,7 @@ static void print_window(call* c, int o) {
   const pb_flat* flat = &c->match->nest;
   pb_text* t = &c->m->body;
   int a = c->match->access_of[o];
-  // a window that is not read (a mover that only fills) still has to be some window: its destination's tensor is not
-  // there, so the kernel's first argument stands in with extents 1
+  // a window that is not read (a mover that only fills) still has to be some window: a tensor stands in, its extents 1
   const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
   char name[48];
   int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
@@ -229,7 +229,7 @@ static void print_window(call* c, int o) {
   }
   pb_text_indent(t, c->indent);
   pb_text_add(t, "%%w%d_%d = memref.reinterpret_cast %s to offset: [%%p%d_%d], sizes: [", c->id, o,
-              access ? reference(c->m, access->memref) : "%a0", c->id, o);
+              access ? reference(c->m, access->memref) : pb_printf(&c->m->unit->arena, "%%a%d", c->stand_in), c->id, o);
   for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%n%d_%d_%d", k ? ", " : "", c->id, o, k);
   pb_text_add(t, "], strides: [");
   for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%s%d_%d_%d", k ? ", " : "", c->id, o, k);
@@ -245,9 +245,9 @@ static void print_window(call* c, int o) {
     pb_access_print_type(t, &type);
   } else {
     MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(c->m->func, 0));
-    pb_access first;
-    pb_access_of_value(mlirBlockGetArgument(block, 0), &first);
-    pb_access_print_type(t, &first);
+    pb_access tensor;
+    pb_access_of_value(mlirBlockGetArgument(block, c->stand_in), &tensor);
+    pb_access_print_type(t, &tensor);
   }
   pb_text_add(t, " to ");
   pb_instruction_window_type(t, c->m->unit->chip, operand, c->type);
@@ -320,11 +320,23 @@ static void print_immediate(call* c, int o) {
     pb_text_add(t, "%%m%d_%d = arith.constant %lld : %s\n", c->id, o, (long long)c->match->imm[o], pb_type_name(type));
 }
 
+// The first tensor of the type that the nest stores.
+static int stand_in_for(const mapper* m, const pb_nest* nest) {
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(m->func, 0));
+  pb_access tensor;
+  for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k)
+    if (pb_access_of_value(mlirBlockGetArgument(block, k), &tensor) &&
+        tensor.type == nest->access[nest->access_count - 1].type)
+      return k;
+  return -1;
+}
+
 static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, int indent) {
   call c = {.m = m, .nest = nest, .match = match, .indent = indent + match->loop_count, .id = m->serial++};
   const pb_insn* insn = match->insn;
   pb_text* t = &m->body;
   c.type = copied_type(nest, match);
+  c.stand_in = match->fills ? stand_in_for(m, nest) : -1;
   m->used[insn->index][c.type] = true;
   for (int k = 0; k < match->loop_count; ++k) {
     pb_text_indent(t, indent + k);
@@ -394,6 +406,10 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   if (!pb_select(m->unit->chip, &flat, &m->unit->arena, &match, &why))
     return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4022, NULL, "%s cannot run its part '%s': %s",
                           m->unit->chip->name, nest->part, why);
+  if (match.fills && stand_in_for(m, nest) < 0)
+    return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4023, NULL,
+                          "%s fills in its part '%s', and no tensor of this kernel has the type of what is filled",
+                          match.insn->name, nest->part);
   match.insn = match.twins[nest->stream % match.twin_count];
   print_call(m, nest, &match, indent);
   return PB_OK;

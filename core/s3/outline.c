@@ -7,6 +7,7 @@
 // keeps the parallelism of the last nest, keeps rows of lanes rows of lanes (a tail whose store does not walk the lanes
 // is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
 // PolyBlocks' slicing-based fusion.
+#include "core/s3/fallback.h"
 #include "core/s3/kernels.h"
 #include "core/s3/landing.h"
 #include "core/s3/program.h"
@@ -144,14 +145,15 @@ static int sums_land(const outliner* o, int nest) {
   return memory;
 }
 
-// A chip may compute the tail from another place only: then its operand goes there by way of a tensor. *memory: where
-// the value that it takes lies, and then its own; -1: not known, which the plan will have to say.
+// A chip may compute the tail from another place only: then its operand goes there by way of a tensor. One that it
+// cannot compute at all goes where its producer goes, and the plan will say so, unless another target is to run it.
+// *memory: where the value that it takes lies, and then its own; -1: not known.
 static bool can_take(const outliner* o, int t, int value, int* memory) {
   const pb_nest* nest = &o->program.nests[t];
   int a = access_of(o, t, value), anywhere;
   if (*memory < 0) return true;
   if (pb_point_lands(o->unit->chip, nest, a, *memory, memory)) return true;
-  return !pb_point_lands(o->unit->chip, nest, -1, PB_ANY_MEMORY, &anywhere); // nowhere at all: not our business
+  return !pb_may_leave(o->unit) && !pb_point_lands(o->unit->chip, nest, -1, PB_ANY_MEMORY, &anywhere);
 }
 
 static void add_tails(outliner* o, int group, int value) {

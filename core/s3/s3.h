@@ -17,6 +17,7 @@ typedef struct pb_unit {
   pb_diag* diag;
   pb_arena arena;
   struct pb_given_plans* given; // --plan=FILE, of plan_given.h; NULL: every plan is the planner's
+  struct pb_fallback* fallback; // --fallback, of fallback.h; NULL: what the chip cannot run is an error
 } pb_unit;
 
 pb_status pb_s3_halo(pb_unit* unit) PB_MUST_CHECK;
