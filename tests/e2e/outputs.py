@@ -18,7 +18,6 @@ EMITS = {"s1": "conv", "s2": "affine.for", "s3": "pb.kernel", "s4": "MMA", "asm"
 NATIVE = {"s4": "define void", "asm": ".globl", "s3": "affine.for"}
 
 
-
 class Session:
     def __init__(self, bin_dir, folder):
         self.pbc, self.folder, self.failures = os.path.join(bin_dir, "pbc"), folder, 0
