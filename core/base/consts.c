@@ -80,12 +80,37 @@ static void pack_dim(packer* p, int d, int64_t offset, bool outside) {
   p->value[axis] -= pack->dims[d].extent * pack->dims[d].scale;
 }
 
-// The pages of a file that were read for this once: the file still has them.
-static void release(const pb_const* source) {
+// The pages of a file between two of its bytes, which were read for this once: the file still has them.
+static void release_part(const pb_const* source, uint64_t from, uint64_t to) {
   if (!source->mapped) return;
-  uintptr_t page = 4096, first = ((uintptr_t)source->data + page - 1) & ~(page - 1);
-  uintptr_t last = ((uintptr_t)source->data + source->bytes) & ~(page - 1);
+  uintptr_t page = 4096, first = ((uintptr_t)source->data + from + page - 1) & ~(page - 1);
+  uintptr_t last = ((uintptr_t)source->data + to) & ~(page - 1);
   if (last > first) (void)madvise((void*)first, last - first, MADV_DONTNEED);
+}
+
+static void release(const pb_const* source) { release_part(source, 0, source->bytes); }
+
+// Packs turn by turn of the outermost dim. Turns walk the source forwards, so what lies before the next one's start is
+// done with: a large constant and its packed copy are never both in memory as a whole.
+static void pack_all(packer* p, const pb_const* source) {
+  const pb_pack* pack = p->pack;
+  int64_t at = pack->base, step = pack->dims[0].scale * pack->stride[pack->dims[0].axis];
+  const int64_t chunk = 1 << 22;
+  uint64_t released = 0;
+  if (pack->dim_count == 1) {
+    pack_dim(p, 0, at, false);
+    return;
+  }
+  for (int64_t k = 0; k < pack->dims[0].extent; ++k) {
+    pack_dim(p, 1, at, false);
+    p->value[pack->dims[0].axis] += pack->dims[0].scale;
+    at += step;
+    uint64_t done = at > 0 ? (uint64_t)at * p->size : 0;
+    if (done > source->bytes) done = source->bytes;
+    if (done < released + (uint64_t)chunk) continue;
+    release_part(source, released, done);
+    released = done;
+  }
 }
 
 void pb_const_write(const pb_consts* consts, int id, void* to) {
@@ -107,7 +132,7 @@ void pb_const_write(const pb_consts* consts, int id, void* to) {
   }
   packer p = {.pack = item->pack, .from = from, .to = to, .size = element_size(item)};
   if (item->pack->dim_count)
-    pack_dim(&p, 0, item->pack->base, false);
+    pack_all(&p, source);
   else
     memcpy(to, p.from + item->pack->base * (int64_t)p.size, p.size);
   free(scratch);

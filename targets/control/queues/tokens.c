@@ -4,6 +4,11 @@
 // counter for each ordered pair is enough: what is waited for grows strictly on both sides, so the n-th wait meets the
 // n-th signal. A dependence that follows from tokens already taken (vector clocks over queues, after Lamport and
 // Mattern) gets none.
+//
+// Counters are small. A command cannot complete while a counter that it signals is full, and then queues could block
+// each other in a circle. They cannot if the counters would do for running the commands one by one in the order of the
+// program: then the first command in that order which has not completed always can. So where one more token would be
+// too many in that order, the wait before it is made to wait for the later command instead.
 #include "targets/control/queues/trace.h"
 
 #include <stdlib.h>
@@ -13,6 +18,12 @@ typedef struct row_state {
   int32_t writer;                 // command, -1: none
   int32_t readers[PB_MAX_QUEUES]; // command, -1: none since the writer
 } row_state;
+
+// The tokens from one queue to another, as far as the order of the program goes.
+typedef struct pair {
+  int32_t *waits, count; // by token, modulo the counter's limit: the command that takes it
+  int32_t last_signal;   // the command that hands out the last one
+} pair;
 
 typedef struct tokens {
   const pb_chip* chip;
@@ -24,6 +35,7 @@ typedef struct tokens {
   int32_t* at[PB_MAX_QUEUES]; // command of each position
   int32_t counts[PB_MAX_QUEUES];
   int32_t need[PB_MAX_QUEUES]; // positions + 1, for the command at hand
+  pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES];
 } tokens;
 
 static void depend(tokens* t, int32_t on) {
@@ -65,6 +77,25 @@ static bool touch_region(tokens* t, const pb_region* region, int32_t command, in
   }
 }
 
+static int32_t limit_of(const tokens* t, int queue) {
+  return t->chip->queues[queue].tokens > 0 ? t->chip->queues[queue].tokens : 1;
+}
+
+// A token from command `on` of queue p to command `id` of queue c.
+static void hand(tokens* t, int p, int32_t on, int c, int32_t id) {
+  pair* x = &t->pairs[p][c];
+  pb_traced* commands = t->trace->commands;
+  int32_t limit = limit_of(t, p);
+  if (x->count >= limit && x->waits[x->count % limit] > on) { // all of the last `limit` tokens are taken after `on`
+    commands[x->last_signal].command.signals &= ~(1u << c);
+  } else {
+    commands[id].command.waits |= 1u << p;
+    x->waits[x->count++ % limit] = id;
+  }
+  commands[on].command.signals |= 1u << c;
+  x->last_signal = on;
+}
+
 static pb_status visit(tokens* t, int32_t id, pb_diag* diag) {
   pb_traced* c = &t->trace->commands[id];
   int queue = c->command.insn->queue;
@@ -78,8 +109,7 @@ static pb_status visit(tokens* t, int32_t id, pb_diag* diag) {
   for (int p = 0; p < t->chip->queue_count; ++p) {
     if (p == queue || t->need[p] <= t->known[queue][p]) continue;
     int32_t on = t->at[p][t->need[p] - 1];
-    c->command.waits |= 1u << p;
-    t->trace->commands[on].command.signals |= 1u << queue;
+    hand(t, p, on, queue, id);
     for (int q = 0; q < t->chip->queue_count; ++q)
       if (t->clock[on][q] > t->known[queue][q]) t->known[queue][q] = t->clock[on][q];
     if (t->need[p] > t->known[queue][p]) t->known[queue][p] = t->need[p];
@@ -103,10 +133,15 @@ pb_status pb_trace_tokens(const pb_chip* chip, pb_trace* trace, pb_diag* diag) {
   t.position = calloc(trace->count + 1, sizeof *t.position);
   t.clock = calloc(trace->count + 1, sizeof *t.clock);
   for (int q = 0; q < chip->queue_count; ++q) t.at[q] = calloc(trace->count + 1, sizeof **t.at);
+  for (int p = 0; p < chip->queue_count; ++p)
+    for (int c = 0; c < chip->queue_count; ++c)
+      t.pairs[p][c].waits = calloc((size_t)limit_of(&t, p), sizeof *t.pairs[p][c].waits);
   pb_status status = PB_OK;
   for (size_t k = 0; k < trace->count && status == PB_OK; ++k) status = visit(&t, (int32_t)k, diag);
   for (int m = 0; m < chip->memory_count; ++m) free(t.rows[m]);
   for (int q = 0; q < chip->queue_count; ++q) free(t.at[q]);
+  for (int p = 0; p < chip->queue_count; ++p)
+    for (int c = 0; c < chip->queue_count; ++c) free(t.pairs[p][c].waits);
   free(t.rows);
   free(t.position);
   free(t.clock);
