@@ -43,6 +43,7 @@ static char* reduced_dims(const pb_insn* insn, pb_arena* arena) {
 }
 
 char* pb_insn_formula(const pb_insn* insn, pb_arena* arena) {
+  if (!insn->operand_count) return pb_strdup(arena, "state = fields");
   char* dest = window(insn, &insn->operands[insn->dest], arena);
   char* value = insn->expr_count ? expression(insn, insn->expr_count - 1, arena) : pb_strdup(arena, "?");
   if (insn->reduce == PB_SET) return pb_printf(arena, "%s = %s", dest, value);
@@ -152,11 +153,24 @@ static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, 
   }
 }
 
+// Whose state it writes.
+static void print_readers(const pb_chip* chip, const pb_insn* insn, FILE* out) {
+  int readers = 0;
+  for (int i = 0; i < chip->insn_count; ++i) {
+    bool reads = false;
+    for (int f = 0; f < chip->insns[i].field_count; ++f)
+      reads |= chip->insns[i].fields[f].state_writer == insn->index;
+    if (reads) fprintf(out, "%s%s", readers++ ? ", " : "Writes state for ", chip->insns[i].name);
+  }
+  if (readers) fprintf(out, ".\n\n");
+}
+
 static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* out) {
   pb_arena arena = {0};
   fprintf(out, "\n### %s\n\n%s.", insn->name, insn->summary);
   if (chip->control == PB_CONTROL_QUEUES) fprintf(out, " Queue %s.", chip->queues[insn->queue].name);
   fprintf(out, "\n\n    %s\n\n", pb_insn_formula(insn, &arena));
+  print_readers(chip, insn, out);
   for (int d = 0; d < insn->dim_count; ++d) {
     const pb_dim* dim = &insn->dims[d];
     if (dim->field >= 0)
@@ -165,8 +179,8 @@ static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* ou
     else
       fprintf(out, "%s%s: %d", d ? "; " : "", dim->name, dim->max);
   }
-  fprintf(out, ".\n\n");
-  print_operands(chip, insn, out, &arena);
+  if (insn->dim_count) fprintf(out, ".\n\n");
+  if (insn->operand_count) print_operands(chip, insn, out, &arena);
   print_encoding(chip, insn, out, &arena);
   fprintf(out, "\nCycles: %s; the result is there %d later.\n",
           insn->cost_count ? cost_text(insn, insn->cost_count - 1, &arena) : "1", insn->latency);
