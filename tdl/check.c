@@ -204,12 +204,13 @@ static pb_place place_of(const pb_insn* insn) {
   return (pb_place){.file = insn->file, .line = insn->line, .column = 1};
 }
 
-// Two instructions must differ in a bit that both fix.
+// Two commands must differ in a bit that both fix.
 static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
-  for (int i = 0; i < chip->insn_count; ++i)
-    for (int j = i + 1; j < chip->insn_count; ++j) {
-      if (chip->insns[i].emit || chip->insns[j].emit) continue;
-      const pb_insn *a = &chip->insns[i], *b = &chip->insns[j];
+  int count = chip->insn_count + (chip->loop != NULL);
+  for (int i = 0; i < count; ++i)
+    for (int j = i + 1; j < count; ++j) {
+      const pb_insn *a = &chip->insns[i], *b = j < chip->insn_count ? &chip->insns[j] : chip->loop;
+      if (a->emit || b->emit) continue;
       bool differ = false;
       for (int k = 0; k < PB_COMMAND_BITS / 8; ++k)
         differ |= ((a->fixed_value[k] ^ b->fixed_value[k]) & a->fixed_mask[k] & b->fixed_mask[k]) != 0;
@@ -262,6 +263,14 @@ static void check_functions(const pb_chip* chip, pb_diag* diag, int* faults) {
       }
 }
 
+static void check_loop(const pb_chip* chip, pb_diag* diag, int* faults) {
+  if (!chip->loop) return;
+  pb_place place = place_of(chip->loop);
+  check_encoding(chip, chip->loop, place, diag, faults);
+  need_field(chip->loop, chip->loop_turns, "the number of turns", place, diag, faults);
+  need_field(chip->loop, chip->loop_body, "the number of commands", place, diag, faults);
+}
+
 void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb_place place = {.file = chip->file};
   if (chip->command_bytes < 0 || chip->command_bytes > PB_COMMAND_BITS / 8)
@@ -276,6 +285,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   }
   if (chip->arguments < 1 || chip->arguments > 16) FAULT(3257, "1 to 16", "Arguments is %d", chip->arguments);
   check_opcodes(chip, diag, faults);
+  check_loop(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);
 }

@@ -10,7 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PB_MAX_INSN_DIMS = 6, PB_MAX_OPERANDS = 12, PB_MAX_EXPR = 48, PB_MAX_QUEUES = 16, PB_COMMAND_BITS = 256 };
+enum {
+  PB_MAX_INSN_DIMS = 6,
+  PB_MAX_OPERANDS = 12,
+  PB_MAX_EXPR = 48,
+  PB_MAX_QUEUES = 16,
+  PB_COMMAND_BITS = 256,
+  PB_MAX_LOOP_BODY = 32
+};
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
 typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS, PB_MEM_FIFO } pb_memory_kind;
@@ -96,7 +103,7 @@ typedef struct pb_insn {
   const char* file; // place in the description
   int line;
   const char* emit; // a core's instruction: LLVM's name for it; NULL: a command of a queue
-  int index, queue;  // queue: -1 for a core's instruction
+  int index, queue; // queue: -1 for a core's instruction
   bool mover;
   int64_t buffer; // mover: bytes that it may have asked for and not yet written; 0: it reads no further than it writes
   int dim_count;
@@ -136,7 +143,9 @@ typedef struct pb_chip {
   pb_memory* memories;
   pb_queue* queues; // in the order of Tokens.Queues
   pb_level* levels;
-  pb_insn* insns; // in order of appearance in the file
+  pb_insn* insns;                       // in order of appearance in the file
+  pb_insn* loop;                        // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
+  int loop_turns, loop_body, loop_most; // its fields, and how many commands a body has at most
   pb_function* functions;
   int system_memory;        // the one of scope "system"
   int wait_bit, signal_bit; // where the queue bits stand in a command
@@ -151,8 +160,8 @@ pb_status pb_chip_read(const char* path, const char* variant, pb_diag* diag, pb_
 // The same from tblgen's JSON. `path` is for diagnostics.
 pb_status pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag,
                             pb_chip** chip) PB_MUST_CHECK;
-// Finds NAME[:VARIANT] or FILE.td among the in-tree targets, `target_dir` (may be NULL) and PB_TARGET_PATH. A NAME alone
-// whose chip names features and variants means the last variant listed whose features this processor has.
+// Finds NAME[:VARIANT] or FILE.td among the in-tree targets, `target_dir` (may be NULL) and PB_TARGET_PATH. A NAME
+// alone whose chip names features and variants means the last variant listed whose features this processor has.
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
 void pb_chip_free(pb_chip* chip);
 
@@ -175,6 +184,10 @@ int64_t pb_field_max(const pb_field* field);
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
 // Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits or a dim is below its minimum.
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
+// Whether the bytes are a hardware loop's command.
+bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes);
+// A command in the next turn of a hardware loop: adds the step.
+void pb_command_step(const pb_chip* chip, uint8_t* bytes, const uint8_t* step);
 // Gives the command's fields that stand in state their values, then keeps what the command itself writes. `state`: a
 // row of 32 values for each instruction of the chip, zeros at first; commands come in the order of their queue.
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command);

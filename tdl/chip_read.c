@@ -701,6 +701,32 @@ static void read_insns(reader* r) {
   }
 }
 
+static void read_loop(reader* r) {
+  json_t* names = instances(r, "HardwareLoop");
+  if (!json_array_size(names)) return;
+  record rec = open_record(r, text_of(json_array_get(names, 0)));
+  if (json_array_size(names) > 1) fault(&rec, 3120, NULL, "a second HardwareLoop");
+  if (r->chip->control != PB_CONTROL_QUEUES) fault(&rec, 3121, NULL, "a HardwareLoop repeats commands of queues");
+  pb_insn* loop = r->chip->loop = PB_NEW(&r->chip->arena, pb_insn);
+  loop->name = keep(r, text_of(json_array_get(names, 0)));
+  loop->summary = "";
+  loop->file = r->chip->file;
+  loop->line = rec.place.line;
+  loop->index = loop->queue = loop->acc_flag = loop->operands[0].memory = -1;
+  read_fields(&rec, loop);
+  read_encoding(&rec, loop);
+  r->chip->loop_turns = field_named(&rec, loop, get_text(&rec, "Turns"), 3122, "Turns");
+  r->chip->loop_body = field_named(&rec, loop, get_text(&rec, "Body"), 3122, "Body");
+  int64_t most = get_int(&rec, "MaxBody", 0);
+  if (most < 1 || most > PB_MAX_LOOP_BODY)
+    fault(&rec, 3123, "1 to 32", "MaxBody is %lld", (long long)most);
+  else if (!r->faults && most > pb_field_max(&loop->fields[r->chip->loop_body]))
+    fault(&rec, 3124, "widen the field, or lower MaxBody", "MaxBody is %lld, its field '%s' goes to %lld",
+          (long long)most, loop->fields[r->chip->loop_body].name,
+          (long long)pb_field_max(&loop->fields[r->chip->loop_body]));
+  r->chip->loop_most = (int)most;
+}
+
 static pb_status read_json(reader* r, const char* text) {
   json_error_t error;
   r->root = json_loads(text, 0, &error);
@@ -714,6 +740,7 @@ static pb_status read_json(reader* r, const char* text) {
   read_queues(r);
   read_functions(r);
   if (!r->faults || r->chip->queue_count) read_insns(r);
+  read_loop(r);
   if (!r->faults) pb__check_chip(r->chip, r->diag, &r->faults);
   json_decref(r->root);
   return r->faults ? PB_ERR_INPUT : PB_OK;

@@ -96,14 +96,18 @@ pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* byt
   return PB_OK;
 }
 
+static bool has_opcode(const pb_chip* chip, const pb_insn* insn, const uint8_t* bytes) {
+  for (int k = 0; k < chip->command_bytes; ++k)
+    if ((bytes[k] ^ insn->fixed_value[k]) & insn->fixed_mask[k]) return false;
+  return true;
+}
+
+bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes) { return chip->loop && has_opcode(chip, chip->loop, bytes); }
+
 static const pb_insn* match(const pb_chip* chip, const uint8_t* bytes) {
-  for (int i = 0; i < chip->insn_count; ++i) {
-    bool same = true;
-    for (int k = 0; k < chip->command_bytes && same; ++k)
-      same = ((bytes[k] ^ chip->insns[i].fixed_value[k]) & chip->insns[i].fixed_mask[k]) == 0;
-    if (same) return &chip->insns[i];
-  }
-  return NULL;
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (has_opcode(chip, &chip->insns[i], bytes)) return &chip->insns[i];
+  return chip->loop && has_opcode(chip, chip->loop, bytes) ? chip->loop : NULL;
 }
 
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) {
@@ -134,12 +138,21 @@ pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* comma
 }
 
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command) {
-  (void)chip;
   const pb_insn* insn = command->insn;
+  if (insn == chip->loop) return;
   for (int f = 0; f < insn->field_count; ++f)
     if (insn->fields[f].state_writer >= 0)
       command->values[f] = state[insn->fields[f].state_writer][insn->fields[f].state_field];
   memcpy(state[insn->index], command->values, sizeof *state);
+}
+
+void pb_command_step(const pb_chip* chip, uint8_t* bytes, const uint8_t* step) {
+  unsigned carry = 0;
+  for (int k = 0; k < chip->command_bytes; ++k) {
+    carry += (unsigned)bytes[k] + step[k];
+    bytes[k] = (uint8_t)carry;
+    carry >>= 8;
+  }
 }
 
 static char* print_operand(const pb_insn* insn, const pb_command* c, const pb_operand* o, pb_arena* arena) {

@@ -158,8 +158,7 @@ static void print_readers(const pb_chip* chip, const pb_insn* insn, FILE* out) {
   int readers = 0;
   for (int i = 0; i < chip->insn_count; ++i) {
     bool reads = false;
-    for (int f = 0; f < chip->insns[i].field_count; ++f)
-      reads |= chip->insns[i].fields[f].state_writer == insn->index;
+    for (int f = 0; f < chip->insns[i].field_count; ++f) reads |= chip->insns[i].fields[f].state_writer == insn->index;
     if (reads) fprintf(out, "%s%s", readers++ ? ", " : "Writes state for ", chip->insns[i].name);
   }
   if (readers) fprintf(out, ".\n\n");
@@ -184,6 +183,20 @@ static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* ou
   print_encoding(chip, insn, out, &arena);
   fprintf(out, "\nCycles: %s; the result is there %d later.\n",
           insn->cost_count ? cost_text(insn, insn->cost_count - 1, &arena) : "1", insn->latency);
+  pb_arena_free(&arena);
+}
+
+static void print_loop(const pb_chip* chip, FILE* out) {
+  const pb_insn* loop = chip->loop;
+  pb_arena arena = {0};
+  fprintf(
+      out,
+      "\n### %s\n\nRepeats the commands behind it, in any queue. Behind it stand `%s` pairs of words, at most %d: a "
+      "command and a step. Turn t of `%s` runs each command as command + t * step, a number of %d bits, so that "
+      "every field may change by a constant. Tokens are part of it. Loops do not nest.\n",
+      loop->name, loop->fields[chip->loop_body].name, chip->loop_most, loop->fields[chip->loop_turns].name,
+      8 * chip->command_bytes);
+  print_encoding(chip, loop, out, &arena);
   pb_arena_free(&arena);
 }
 
@@ -219,6 +232,7 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
             chip->functions[k].degree, chip->functions[k].max_ulp);
   fprintf(out, "\n## Instructions\n");
   for (int k = 0; k < chip->insn_count; ++k) print_instruction(chip, &chip->insns[k], out);
+  if (chip->loop) print_loop(chip, out);
 }
 
 void pb_chip_print_facts(const pb_chip* chip, FILE* out) {

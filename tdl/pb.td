@@ -198,6 +198,18 @@ class CoreInstruction<string emit> {
   int Latency = 0;              // further cycles until the result can be used
 }
 
+// A command that repeats those behind it in its queue, whichever queue that is. Behind it stand as many pairs of words as
+// the field Body says: a command and a step. In turn t of as many as the field Turns says, the queue runs each command as
+// the number command + t * step, modulo 2^(8 * CommandBytes); so every field may grow or fall by a constant of its own.
+// Tokens are part of the number. A loop stands in no other loop's body. At most one record of this class.
+class HardwareLoop {
+  bits<256> Inst = ?;           // as of an Instruction
+  string Turns = ?;             // field
+  string Body = ?;              // field
+  int MaxBody = ?;              // commands in a body, at most; 1 to 32
+  list<string> Signed = [];     // as of an Instruction; none of Turns and Body
+}
+
 // Where tokens stand in every command: one bit for each queue, in order of Queues.
 class Tokens {
   list<Queue> Queues = ?;       // all of them; bit k of both sets is queue k

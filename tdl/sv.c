@@ -95,6 +95,10 @@ void pb_chip_print_sv(const pb_chip* chip, FILE* out) {
   print_queues(chip, out);
   number(out, "ARGUMENTS", NULL, "", chip->arguments);
   for (int n = 0; n < chip->insn_count; ++n) print_instruction(&chip->insns[n], out);
+  if (chip->loop) {
+    print_instruction(chip->loop, out);
+    number(out, "MAX_BODY", NULL, "", chip->loop_most);
+  }
   for (int n = 0; n < chip->function_count; ++n) print_function(&chip->functions[n], out);
   fprintf(out, "endpackage\n");
 }

@@ -44,6 +44,35 @@ static void print_headers(const pb_engine* e) {
   }
 }
 
+// A loop: its body as it runs in the first turn, and then as in the second. *at: the header, and then the last word.
+static pb_status print_loop(const pb_engine* e, const pb_chip* chip, const pb_words_kernel* words, int q, uint32_t* at,
+                            const pb_command* header, int64_t (*state)[32]) {
+  int64_t turns = header->values[chip->loop_turns], body = header->values[chip->loop_body];
+  size_t bytes = (size_t)e->command_bytes;
+  if (turns < 1 || body < 1 || body > chip->loop_most || *at + 2 * (uint64_t)body >= words->count[q])
+    return pb_error(NULL, (pb_place){0}, 3304, NULL, "word %u of queue %s: a loop of %lld commands, %lld times", *at,
+                    chip->queues[q].name, (long long)body, (long long)turns);
+  printf("    %5u: %s %lld times the next %lld\n", *at, chip->loop->name, (long long)turns, (long long)body);
+  uint8_t now[PB_MAX_LOOP_BODY][PB_ENGINE_MAX_COMMAND];
+  for (int64_t turn = 0; turn < turns; ++turn)
+    for (int64_t k = 0; k < body; ++k) {
+      const uint8_t* pair = words->streams[q] + (size_t)(*at + 1 + 2 * k) * bytes;
+      pb_command command;
+      pb_arena arena = {0};
+      if (turn == 0)
+        memcpy(now[k], pair, bytes);
+      else
+        pb_command_step(chip, now[k], pair + bytes);
+      PB_TRY(pb_decode(chip, now[k], &command, NULL));
+      pb_state_follow(chip, state, &command);
+      if (turn == 0) printf("    %5u:   %s\n", *at + 1 + 2 * (uint32_t)k, pb_disassemble(chip, &command, &arena));
+      if (turn == 1) printf("     then:   %s\n", pb_disassemble(chip, &command, &arena));
+      pb_arena_free(&arena);
+    }
+  *at += 2 * (uint32_t)body;
+  return PB_OK;
+}
+
 static pb_status print_queue(const pb_engine* e, const pb_chip* chip, const pb_words_kernel* words, int q) {
   pb_arena kept = {0};
   int64_t(*state)[32] = pb_alloc(&kept, sizeof *state * (size_t)chip->insn_count);
@@ -53,6 +82,11 @@ static pb_status print_queue(const pb_engine* e, const pb_chip* chip, const pb_w
     pb_arena arena = {0};
     status = pb_decode(chip, words->streams[q] + (size_t)k * (size_t)e->command_bytes, &command, NULL);
     if (status != PB_OK) break;
+    if (command.insn == chip->loop) {
+      status = print_loop(e, chip, words, q, &k, &command, state);
+      if (status != PB_OK) break;
+      continue;
+    }
     pb_state_follow(chip, state, &command);
     printf("    %5u: %s\n", k, pb_disassemble(chip, &command, &arena));
     pb_arena_free(&arena);

@@ -16,12 +16,14 @@ enum {
 // One execution of a tree's body, as far as it has been added up. Times are from its own start.
 typedef struct part {
   int64_t queue[PB_MAX_QUEUES], commands[PB_MAX_QUEUES];
+  int64_t words[PB_MAX_QUEUES];                     // that are fetched for the commands: fewer, with hardware loops
   int64_t system;                                   // cycles of its port
   int64_t chain;                                    // cycles in which the turns of its buffers follow each other
   int64_t end;                                      // the last result is there
   int64_t queue_free[PB_MAX_QUEUES];                // the queue could start something else
   int64_t ready[PB_MAX_BUFFERS];                    // what fills the buffer has brought enough to go on with
   int64_t whole[PB_MAX_BUFFERS];                    // it has brought everything
+  int writer[PB_MAX_BUFFERS];                       // the queue that fills it, plus 1
   int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS]; // it is in use; to 0: it is not
   uint32_t walked[PB_MAX_BUFFERS];                  // by which of the loops around
 } part;
@@ -109,10 +111,18 @@ static int64_t arrival(const pb_chip* chip) {
   return chip->memories[chip->system_memory].latency + beats + START_CYCLES;
 }
 
-// Commands of a queue come no faster than Depth of them in the time that one takes to arrive.
-static int64_t queue_time(const pb_chip* chip, int queue, int64_t cycles, int64_t commands) {
+// Words for `turns` of a loop in each of which a queue runs `commands` that are `words` long. A hardware loop takes
+// them when they are few enough for its body: once to begin with, as the first turn often waits for other tokens than
+// those that follow, and once as body and steps.
+static int64_t rolled(const pb_chip* chip, int64_t commands, int64_t words, int64_t turns) {
+  int64_t plain = words * turns, loop = 1 + 3 * commands;
+  return chip->loop && commands <= chip->loop_most && loop < plain ? loop : plain;
+}
+
+// Words of a queue come no faster than Depth of them in the time that one takes to arrive.
+static int64_t queue_time(const pb_chip* chip, int queue, int64_t cycles, int64_t words) {
   int depth = chip->queues[queue].depth > 0 ? chip->queues[queue].depth : 1;
-  int64_t arriving = commands * arrival(chip) / depth;
+  int64_t arriving = words * arrival(chip) / depth;
   return arriving > cycles ? arriving : cycles;
 }
 
@@ -121,7 +131,7 @@ static int64_t busiest(const pb_chip* chip, const part* p, const char** name) {
   int64_t most = p->system;
   *name = chip->memories[chip->system_memory].name;
   for (int q = 0; q < chip->queue_count; ++q) {
-    int64_t time = queue_time(chip, q, p->queue[q], p->commands[q]);
+    int64_t time = queue_time(chip, q, p->queue[q], p->words[q]);
     if (time > most) most = time, *name = chip->queues[q].name;
   }
   return most;
@@ -139,20 +149,25 @@ static uint32_t columns_of(const pb_nest* nest, int access) {
 // The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
 // and `until_done` later what it writes is there.
 static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
-  int64_t start = p->queue_free[queue], first = nest->kept ? lasts / nest->extent[0] : lasts;
+  int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
+  int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
   for (int a = 0; a + 1 < nest->access_count; ++a)
     if (is_buffer(&nest->access[a])) {
       int b = nest->access[a].buffer;
-      start = larger(start, larger(p->ready[b], p->whole[b] - lasts));
+      int64_t there = larger(p->ready[b], p->whole[b] - lasts);
+      start = larger(start, there);
+      if (p->writer[b] == queue + 1) own = larger(own, there);
     }
   for (int a = 0; a < nest->access_count; ++a)
     if (is_buffer(&nest->access[a]))
       use(p, nest->access[a].buffer, start, start + lasts + until_done, columns_of(nest, a));
   const pb_access* dest = &nest->access[nest->access_count - 1];
   if (is_buffer(dest)) {
+    p->writer[dest->buffer] = queue + 1;
     p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
     p->whole[dest->buffer] = start + lasts + until_done;
   }
+  p->queue[queue] += own - free_at; // it waits for its own former command, and what is behind it waits too
   p->queue_free[queue] = start + lasts;
   p->end = larger(p->end, start + first + until_done);
 }
@@ -167,7 +182,12 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
   const pb_insn* insn = match.twins[nest->stream % match.twin_count];
   int64_t commands = 1, fetch = (t->chip->command_bytes + system_beat(t->chip) - 1) / system_beat(t->chip);
-  for (int k = 0; k < match.loop_count; ++k) commands *= match.nest.extent[match.loops[k]];
+  int64_t words = 1;
+  for (int k = match.loop_count - 1; k >= 0; --k) {
+    int64_t turns = match.nest.extent[match.loops[k]];
+    words = rolled(t->chip, commands, words, turns);
+    commands *= turns;
+  }
   int64_t cycles = match.cycles, beats = 0;
   bool loads = false;
   if (insn->mover) {
@@ -179,10 +199,11 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   }
   p->queue[insn->queue] += cycles;
   p->commands[insn->queue] += commands;
-  p->system += beats + commands * fetch;
+  p->words[insn->queue] += words;
+  p->system += beats + words * fetch;
   int64_t until_done = insn->latency + TOKEN_CYCLES;
   if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
-  run_nest(p, nest, insn->queue, queue_time(t->chip, insn->queue, cycles, commands - 1), until_done);
+  run_nest(p, nest, insn->queue, queue_time(t->chip, insn->queue, cycles, words - 1), until_done);
   return true;
 }
 
@@ -200,13 +221,29 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
   return chain;
 }
 
+// What the words of a loop's turns cost less than those of the first one turn after turn: adds them to `sum`, and
+// makes `later` one of the turns that follow. Returns the cycles of the port that are saved.
+static int64_t add_words(const pb_chip* chip, const part* one, int64_t turns, part* later, part* sum) {
+  int64_t fetch = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip), saved = 0;
+  for (int q = 0; q < chip->queue_count; ++q) {
+    int64_t words = rolled(chip, one->commands[q], one->words[q], turns);
+    sum->words[q] += words;
+    saved += one->words[q] * turns - words;
+    if (turns > 1) later->words[q] = (words - one->words[q]) / (turns - 1);
+  }
+  if (turns > 1) later->system -= saved * fetch / (turns - 1);
+  return saved * fetch;
+}
+
 // All turns of a loop: it begins when what it reads from outside is there.
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
   if (!tree_cost(t, loop, &one)) return false;
   const char* unused;
+  part later = one;
   int64_t chain = chain_of(t, loop, &one), start = 0;
-  int64_t further = (loop->extent - 1) * larger(chain, busiest(t->chip, &one, &unused));
+  sum->system += one.system * loop->extent - add_words(t->chip, &one, loop->extent, &later, sum);
+  int64_t further = (loop->extent - 1) * larger(chain, busiest(t->chip, &later, &unused));
   sum->chain = larger(sum->chain, chain * loop->extent);
   for (int b = 0; b < t->buffer_count; ++b)
     if (one.to[b]) {
@@ -219,7 +256,6 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     sum->commands[q] += one.commands[q] * loop->extent;
     if (one.commands[q]) sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
   }
-  sum->system += one.system * loop->extent;
   sum->end = larger(sum->end, start + one.end + further);
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;

@@ -193,9 +193,9 @@ std::string queue_states(pb_device* d) {
   std::string text;
   char line[256];
   for (int q = 0; q < QUEUES; ++q) {
-    uint32_t count = d->top->stream_count[q], done = d->top->commands_completed[q], begun = d->top->commands_started[q];
-    if (done == count) continue;
-    snprintf(line, sizeof line, "; %s: %u of %u commands completed, ", queue_names[q], done, count);
+    uint32_t done = d->top->commands_completed[q], begun = d->top->commands_started[q];
+    if (d->top->finished >> q & 1) continue;
+    snprintf(line, sizeof line, "; %s: %u commands completed, ", queue_names[q], done);
     text += line;
     if (begun > done) {
       snprintf(line, sizeof line, "command %u is running", begun - 1);
@@ -204,7 +204,7 @@ std::string queue_states(pb_device* d) {
       snprintf(line, sizeof line, "command %u is being fetched", begun);
       text += line;
     }
-    if (begun < count && d->top->waiting_for[q]) {
+    if (d->top->waiting_for[q]) {
       snprintf(line, sizeof line, "%scommand %u waits for", begun > done ? ", " : "", begun);
       text += line;
       for (int p = 0; p < QUEUES; ++p)

@@ -51,6 +51,13 @@ def ST : Queue { let Depth = 8; let Tokens = 63; }   // stores
 
 def : Tokens { let Queues = [L0, L1, WX, MX, VX, ST]; let WaitBit = 8; let SignalBit = 14; }
 
+// Words behind it are fetched once, however often they run.
+def LOOP : HardwareLoop {
+  bits<16> turns; bits<6> body;
+  let Turns = "turns"; let Body = "body"; let MaxBody = 32;
+  let Inst{7-0} = 0x0f; let Inst{39-24} = turns; let Inst{45-40} = body;
+}
+
 //===----------------------------------------------------------------------===//
 // Movers. Byte addresses on both sides: a run of nb bytes, nj of them, ni times.
 //===----------------------------------------------------------------------===//

@@ -20,6 +20,7 @@ typedef struct program {
   const pb_chip* chip;
   pb_command* commands;
   int count, capacity;
+  bool rolled;                       // into hardware loops, where commands repeat
   uint64_t args[PB_DEVICE_MAX_ARGS]; // device addresses
   uint64_t arg_bytes[PB_DEVICE_MAX_ARGS];
   int arg_count;

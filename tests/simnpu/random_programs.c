@@ -149,6 +149,38 @@ static void make_command(generator* r) {
   }
 }
 
+// Whether all that the command touches lies in the windows that programs keep to.
+static bool inside(const generator* r, const pb_command* c) {
+  access a[MAX_ACCESSES];
+  int n = command_accesses(r->g.chip, r->g.args, c, a);
+  for (int k = 0; k < n; ++k) {
+    int64_t lo = 0, hi = a[k].place == IN_SPAD ? SPAD_ROWS * r->d : ACC_ROWS * 4 * r->d;
+    if (a[k].place == IN_DRAM) lo = (int64_t)r->g.args[command_field(c, "arg")], hi = lo + DATA_BYTES;
+    if (a[k].place != IN_WREG && (a[k].lo < lo || a[k].hi > hi)) return false;
+  }
+  return true;
+}
+
+// The last commands again and again, each time with steps of their own: loops, once they are rolled.
+static void repeat(generator* r) {
+  static const char* const bases[] = {"a", "b", "y", "c", "src", "loc", "off", "zp", "fill", "lo"};
+  int length = 1 + (int)draw(r, 3), turns = 3 + (int)draw(r, 10), from = r->g.count - length, moved[3], step[3];
+  for (int k = 0; k < length; ++k) {
+    moved[k] = (int)draw(r, sizeof bases / sizeof *bases);
+    step[k] = ((int)draw(r, 5) - 2) * (moved[k] == 5 || moved[k] == 6 ? 16 : 1);
+  }
+  for (int turn = 1; turn < turns; ++turn)
+    for (int k = 0; k < length; ++k) {
+      pb_command next = r->g.commands[from + (turn - 1) * length + k];
+      int f = pb_insn_field(next.insn, bases[moved[k]]);
+      if (f >= 0) next.values[f] += step[k];
+      bool fits = f < 0 || (next.values[f] >= pb_field_min(&next.insn->fields[f]) &&
+                            next.values[f] <= pb_field_max(&next.insn->fields[f]));
+      if (!fits || !inside(r, &next) || !sound(r, &next)) return;
+      *program_add(&r->g, next.insn->name, (const field_value[]){{0}}) = next;
+    }
+}
+
 static uint32_t random_word(generator* r) {
   float x;
   uint32_t bits;
@@ -216,7 +248,11 @@ static int run_program(device* dev, uint64_t seed, bool drop) {
   whole(&r, "LDS0", 2, SPAD_ROWS, r.d);
   ADD(&r.g, "LDA1", {"arg", 3}, {"ni", 1}, {"nj", ACC_ROWS}, {"nb", r.d}, {"sj", 4 * r.d}, {"lj", 4 * r.d});
   for (int w = 0; w < 2; ++w) ADD(&r.g, "WLD", {"src", w * r.d}, {"sk", 1}, {"w", w});
-  for (int n = 0; n < COMMANDS; ++n) make_command(&r);
+  r.g.rolled = draw(&r, 4) != 0;
+  while (r.g.count < COMMANDS) {
+    make_command(&r);
+    if (r.g.rolled && draw(&r, 8) == 0) repeat(&r);
+  }
   ADD(&r.g, "STS", {"arg", 4}, {"ni", 1}, {"nj", SPAD_ROWS}, {"nb", r.d}, {"sj", r.d}, {"lj", r.d});
   ADD(&r.g, "STA", {"arg", 5}, {"ni", 1}, {"nj", ACC_ROWS}, {"nb", r.d}, {"sj", 4 * r.d}, {"lj", 4 * r.d});
   program_order(&r.g);

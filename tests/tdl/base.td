@@ -55,3 +55,8 @@ def EXP : Instruction<EX> {
   let Inst{7-0} = 0x05; let Inst{18-12} = a; let Inst{25-19} = y; let Inst{33-26} = rows;
 }
 def : Function { let Name = "exp2"; let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }
+def AGAIN : HardwareLoop {
+  bits<8> turns; bits<4> body;
+  let Turns = "turns"; let Body = "body"; let MaxBody = 8;
+  let Inst{7-0} = 0x06; let Inst{19-12} = turns; let Inst{23-20} = body;
+}

@@ -1,6 +1,7 @@
 #include "targets/control/queues/emit.h"
 
 #include "core/poly/text.h"
+#include "targets/control/queues/roll.h"
 
 #include <string.h>
 
@@ -23,6 +24,8 @@ pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* aren
     status = pb_encode(chip, &trace.commands[k].command,
                        words->streams[q] + (size_t)at[q]++ * (size_t)chip->command_bytes, diag);
   }
+  for (int q = 0; q < chip->queue_count && status == PB_OK; ++q)
+    words->count[q] = (uint32_t)pb_roll(chip, words->streams[q], words->count[q]);
   pb_trace_free(&trace);
   pb_arena_free(&scratch);
   return status;

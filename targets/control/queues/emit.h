@@ -5,10 +5,11 @@
 #include "core/artefact/engine.h"
 #include "targets/control/queues/trace.h"
 
-// Traces the kernel, puts the tokens in and encodes each queue's commands. Memory comes from `arena`.
+// Traces the kernel, puts the tokens in, encodes each queue's commands and rolls them into hardware loops where the
+// chip has them. Memory comes from `arena`.
 pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
                          pb_words_kernel* words) PB_MUST_CHECK;
-// The commands in program order with their queues and tokens, for --emit=s4. malloc'ed text.
+// The commands in program order with their queues and tokens, before loops, for --emit=s4. malloc'ed text.
 pb_status pb_queues_print(const pb_chip* chip, MlirOperation func, pb_diag* diag, char** text) PB_MUST_CHECK;
 
 #endif

@@ -40,7 +40,7 @@ static int report_race(pb_device* device, const machine_site* site, const machin
                        clash with, int64_t first, int64_t last) {
   machine_command other;
   machine_site place = {.queue = with.queue, .index = with.index};
-  if (machine__command_read(device, &place, &other)) return device->fault_code;
+  if (machine__command_again(device, &place, &other)) return device->fault_code;
   int memory = w->operand->memory;
   if (!touches(&other, memory, with.wrote, first, last)) return MACHINE_OK;
   pb_arena arena = {0};

@@ -99,20 +99,28 @@ static void keep_text(void* user, bool error, int code, const char* text) {
   strncat(user, text, 255);
 }
 
-int machine__command_read(pb_device* device, const machine_site* site, machine_command* mc) {
+const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32_t word) {
   const pb_chip* chip = device->chip;
-  uint64_t address = device->kernel.stream[site->queue] + (uint64_t)site->index * (uint64_t)chip->command_bytes;
+  uint64_t address = device->kernel.stream[site->queue] + (uint64_t)word * (uint64_t)chip->command_bytes;
   const machine_allocation* a = machine__allocation(device, address);
-  mc->command.insn = NULL;
-  if (!a || address + (uint64_t)chip->command_bytes > a->address + a->bytes)
-    return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, mc, "fetched from 0x%llx, which lies in no allocation",
-                             (unsigned long long)address);
+  if (a && address + (uint64_t)chip->command_bytes <= a->address + a->bytes)
+    return device->memories[chip->system_memory].data + address;
+  machine_command none = {.command = {.insn = NULL}};
+  machine__fault_at(device, MACHINE_BAD_ADDRESS, site, &none, "fetched from 0x%llx, which lies in no allocation",
+                    (unsigned long long)address);
+  return NULL;
+}
+
+int machine__command_read(pb_device* device, const machine_site* site, const uint8_t* bytes, machine_command* mc) {
+  const pb_chip* chip = device->chip;
   char text[512] = "";
   pb_diag diag = {.sink = keep_text, .user = text};
-  if (pb_decode(chip, device->memories[chip->system_memory].data + address, &mc->command, &diag) != PB_OK) {
+  if (pb_decode(chip, bytes, &mc->command, &diag) != PB_OK) {
     mc->command.insn = NULL;
     return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s", text);
   }
+  if (mc->command.insn == chip->loop)
+    return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "a loop stands in the body of another");
   const pb_insn* insn = mc->command.insn;
   if (insn->queue != site->queue)
     return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s belongs to queue %s", insn->name,

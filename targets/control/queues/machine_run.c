@@ -34,8 +34,12 @@ typedef struct flight {
 } flight;
 
 typedef struct lane {
-  uint32_t next, count, fetched;
-  uint64_t arrives[MAX_AHEAD];
+  uint32_t next;           // commands that have started
+  uint32_t count, fetched; // words of the stream; of these, asked for
+  uint32_t needed;         // words that must have arrived for the head
+  uint32_t released;       // words whose places others may have
+  machine_sequence sequence;
+  uint64_t arrives[MAX_AHEAD];             // by word
   uint64_t free_at, done_at, last_arrival; // when the next may start; when the last completed
   machine_command head;
   bool read;
@@ -271,7 +275,7 @@ static uint64_t can_start(const pb_device* device, int q) {
   const machine_timing* t = device->timing;
   const lane* l = &t->lanes[q];
   if (!l->read || l->streaming || l->flight_count == WRITTEN_BEHIND) return never;
-  uint64_t at = l->arrives[l->next % MAX_AHEAD];
+  uint64_t at = l->arrives[(l->needed - 1) % MAX_AHEAD];
   if (l->free_at > at) at = l->free_at;
   uint32_t waits = l->head.command.waits;
   if (waits_short(t, q, waits)) return never;
@@ -299,12 +303,17 @@ static void fly(pb_device* device, int q, uint64_t done) {
   memcpy(f->clock, l->clock, sizeof *f->clock * (size_t)device->timing->queues);
 }
 
+// The unit fetches a word for each that it takes: of a loop the header, and the body in the first turn.
 static int read_head(pb_device* device, int q) {
   lane* l = &device->timing->lanes[q];
-  l->read = false;
-  if (l->next == l->count) return MACHINE_OK;
-  l->read = true;
-  return machine__command_read(device, &(machine_site){.queue = q, .index = l->next}, &l->head);
+  machine_site site = {.queue = q, .index = l->next};
+  uint32_t taken = l->needed;
+  int code;
+  const uint8_t* bytes = machine__sequence_next(device, &site, &l->sequence, &l->needed, &code);
+  l->read = bytes != NULL;
+  if (!bytes) return code;
+  for (; taken + 1 < l->needed; ++taken) fetch(device, q);
+  return machine__command_read(device, &site, bytes, &l->head);
 }
 
 // The queue is done with its head: the next may follow.
@@ -338,13 +347,14 @@ static int start(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
   machine_command* c = &l->head;
-  uint64_t ready = l->arrives[l->next % MAX_AHEAD];
+  uint64_t ready = l->arrives[(l->needed - 1) % MAX_AHEAD];
   if (l->free_at > ready) ready = l->free_at;
   device->stall[q] += t->now - ready;
   take_tokens(device, q, c->command.waits);
   memcpy(device->state[c->command.insn->index], c->command.values, sizeof *device->state);
   l->started = t->now;
-  fetch(device, q);
+  if (l->needed > l->released) fetch(device, q);
+  l->released = l->needed;
   if (device->checks) {
     int code = machine__check(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
     if (code) return code;
@@ -395,8 +405,10 @@ static int begin(pb_device* device) {
     for (int c = 0; c < t->queues; ++c) t->pairs[p][c].produced = t->pairs[p][c].consumed = 0;
   for (int q = 0; q < t->queues; ++q) {
     lane* l = &t->lanes[q];
-    l->next = l->fetched = 0;
+    l->next = l->fetched = l->needed = l->released = 0;
     l->count = q < (int)device->kernel.queue_count ? device->kernel.count[q] : 0;
+    l->sequence.word = l->sequence.body = 0;
+    l->sequence.count = l->count;
     l->free_at = l->done_at = l->last_arrival = l->written_at = 0;
     l->flight_first = l->flight_count = l->recent_next = 0;
     l->streaming = false;
@@ -422,9 +434,9 @@ static int hang(pb_device* device) {
     if (l->read) missing = waits_short(t, q, l->head.command.waits);
     if (used >= (int)sizeof text) break;
     if (!l->read)
-      used += snprintf(text + used, sizeof text - (size_t)used, "all %u commands started", l->count);
+      used += snprintf(text + used, sizeof text - (size_t)used, "all %u commands started", l->next);
     else
-      used += snprintf(text + used, sizeof text - (size_t)used, "command %u of %u (%s)%s", l->next, l->count,
+      used += snprintf(text + used, sizeof text - (size_t)used, "command %u (%s)%s", l->next,
                        pb_disassemble(device->chip, &l->head.command, &arena), missing ? ", waits for" : "");
     for (int p = 0; p < t->queues && used < (int)sizeof text; ++p)
       if (missing >> p & 1)

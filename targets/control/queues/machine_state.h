@@ -1,5 +1,5 @@
 // The machine's parts, as they see each other: device memory and checks (machine_memory, machine_check), one command's
-// meaning (machine_command, machine_eval, machine_contract), and time
+// meaning (machine_command, machine_eval, machine_contract), their order in a queue (machine_loop), and time
 // (machine_cost: one command alone; machine_run: all together).
 #ifndef PB_QUEUES_MACHINE_STATE_H
 #define PB_QUEUES_MACHINE_STATE_H
@@ -123,8 +123,27 @@ void machine__mark_valid(machine_memory* memory, int64_t address, int64_t bytes)
 // First byte of [address, address + bytes) that was never written, or -1.
 int64_t machine__first_invalid(const machine_memory* memory, int64_t address, int64_t bytes);
 
-// Decodes command `index` of `queue` and checks that its windows lie in their memories.
-int machine__command_read(pb_device* device, const machine_site* site, machine_command* command);
+// Word `word` of the queue's stream. NULL after a fault: it lies in no allocation.
+const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32_t word);
+// Decodes a command and checks that its windows lie in their memories.
+int machine__command_read(pb_device* device, const machine_site* site, const uint8_t* bytes, machine_command* command);
+
+// The same for command `index` of `queue`, counted as the queue runs them.
+int machine__command_again(pb_device* device, const machine_site* site, machine_command* command);
+
+// The order in which a queue runs the words of its stream: one after the other, and in turns where a hardware loop
+// stands.
+typedef struct machine_sequence {
+  uint32_t word, count; // the next word that is not part of a loop that runs; words in the stream
+  uint32_t body, at;    // 0: no loop runs
+  uint64_t turn, turns;
+  uint8_t commands[PB_MAX_LOOP_BODY][PB_COMMAND_BITS / 8], steps[PB_MAX_LOOP_BODY][PB_COMMAND_BITS / 8];
+} machine_sequence;
+
+// The next command's bytes, NULL: there is none, or after a fault (*code). *fetched: how many words of the stream must
+// have arrived before it can run.
+const uint8_t* machine__sequence_next(pb_device* device, const machine_site* site, machine_sequence* sequence,
+                                      uint32_t* fetched, int* code);
 machine_runs machine__runs(const machine_window* window); // the longest
 machine_runs machine__rows(const machine_window* window); // no longer than the innermost dim
 // Offset from runs->address of run number `at`, an odometer that starts as zeros.

@@ -14,15 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_COUNT = 1024 }; // tokens in a counter that are made use of
+
 typedef struct row_state {
   int32_t writer;                 // command, -1: none
   int32_t readers[PB_MAX_QUEUES]; // command, -1: none since the writer
 } row_state;
 
-// The tokens from one queue to another, as far as the order of the program goes.
+// A token: the command that hands it out and the one that takes it.
+typedef struct handover {
+  int32_t on, id;
+} handover;
+
+// The tokens from one queue to another, in the order of the program.
 typedef struct pair {
-  int32_t *waits, count; // by token, modulo the counter's limit: the command that takes it
-  int32_t last_signal;   // the command that hands out the last one
+  handover* handovers; // modulo the counter's limit
+  int32_t count;
 } pair;
 
 typedef struct tokens {
@@ -78,7 +85,28 @@ static bool touch_region(tokens* t, const pb_region* region, int32_t command, in
 }
 
 static int32_t limit_of(const tokens* t, int queue) {
-  return t->chip->queues[queue].tokens > 0 ? t->chip->queues[queue].tokens : 1;
+  int tokens = t->chip->queues[queue].tokens;
+  return tokens < 1 ? 1 : tokens < MAX_COUNT ? tokens : MAX_COUNT;
+}
+
+// Of every two neighbouring tokens the first waits for both: half of them are enough.
+static void thin_out(tokens* t, int p, int c) {
+  pair* x = &t->pairs[p][c];
+  pb_traced* commands = t->trace->commands;
+  handover* h = x->handovers;
+  int32_t limit = limit_of(t, p), kept = 0;
+  handover ordered[MAX_COUNT];
+  for (int32_t k = 0; k < limit; ++k) ordered[k] = h[(x->count + k) % limit];
+  for (int32_t k = 0; k < limit; k += 2) {
+    h[kept] = ordered[k];
+    if (k + 1 < limit) {
+      commands[ordered[k].on].command.signals &= ~(1u << c);
+      commands[ordered[k + 1].id].command.waits &= ~(1u << p);
+      h[kept].on = ordered[k + 1].on;
+    }
+    ++kept;
+  }
+  x->count = kept;
 }
 
 // A token from command `on` of queue p to command `id` of queue c.
@@ -86,14 +114,16 @@ static void hand(tokens* t, int p, int32_t on, int c, int32_t id) {
   pair* x = &t->pairs[p][c];
   pb_traced* commands = t->trace->commands;
   int32_t limit = limit_of(t, p);
-  if (x->count >= limit && x->waits[x->count % limit] > on) { // all of the last `limit` tokens are taken after `on`
-    commands[x->last_signal].command.signals &= ~(1u << c);
-  } else {
-    commands[id].command.waits |= 1u << p;
-    x->waits[x->count++ % limit] = id;
-  }
+  bool full = x->count >= limit && x->handovers[x->count % limit].id > on; // all of the last are taken after `on`
   commands[on].command.signals |= 1u << c;
-  x->last_signal = on;
+  if (full && limit == 1) {
+    commands[x->handovers[0].on].command.signals &= ~(1u << c);
+    x->handovers[0].on = on;
+    return;
+  }
+  if (full) thin_out(t, p, c);
+  commands[id].command.waits |= 1u << p;
+  x->handovers[x->count++ % limit] = (handover){on, id};
 }
 
 static pb_status visit(tokens* t, int32_t id, pb_diag* diag) {
@@ -135,13 +165,13 @@ pb_status pb_trace_tokens(const pb_chip* chip, pb_trace* trace, pb_diag* diag) {
   for (int q = 0; q < chip->queue_count; ++q) t.at[q] = calloc(trace->count + 1, sizeof **t.at);
   for (int p = 0; p < chip->queue_count; ++p)
     for (int c = 0; c < chip->queue_count; ++c)
-      t.pairs[p][c].waits = calloc((size_t)limit_of(&t, p), sizeof *t.pairs[p][c].waits);
+      t.pairs[p][c].handovers = calloc((size_t)limit_of(&t, p), sizeof(handover));
   pb_status status = PB_OK;
   for (size_t k = 0; k < trace->count && status == PB_OK; ++k) status = visit(&t, (int32_t)k, diag);
   for (int m = 0; m < chip->memory_count; ++m) free(t.rows[m]);
   for (int q = 0; q < chip->queue_count; ++q) free(t.at[q]);
   for (int p = 0; p < chip->queue_count; ++p)
-    for (int c = 0; c < chip->queue_count; ++c) free(t.pairs[p][c].waits);
+    for (int c = 0; c < chip->queue_count; ++c) free(t.pairs[p][c].handovers);
   free(t.rows);
   free(t.position);
   free(t.clock);

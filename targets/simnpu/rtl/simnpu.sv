@@ -32,12 +32,15 @@ module simnpu
     output queues_t waiting_for[QUEUES],  // tokens that the head command lacks
     output logic [31:0] commands_started[QUEUES],
     output logic [31:0] commands_completed[QUEUES],
+    output queues_t finished,  // nothing more comes from this queue's stream
     output logic [63:0] counters[2*QUEUES+6]
 );
   // Queues ------------------------------------------------------------------------------------------------------------
   logic fetch_req[QUEUES], fetch_ready[QUEUES], head_valid[QUEUES];
   address_t fetch_addr[QUEUES];
-  command_t head[QUEUES];
+  command_t word[QUEUES], head[QUEUES];  // as fetched; as it runs
+  logic [31:0] words_taken[QUEUES];
+  logic word_valid[QUEUES], word_take[QUEUES], looping[QUEUES];
   queues_t waits[QUEUES], signals[QUEUES], available[QUEUES];
   queues_t may_start, takes, may_complete, completes, lasts, busy, running, holds;
   queues_t last_signals[QUEUES];
@@ -78,7 +81,11 @@ module simnpu
         .clk, .rst, .start, .base(stream_base[q]), .count(stream_count[q]),
         .req_valid(fetch_req[q]), .req_addr(fetch_addr[q]), .req_ready(fetch_ready[q]),
         .rsp_valid(rsp_valid && rsp_tag == 4'(q)), .rsp_data,
-        .cmd_valid(head_valid[q]), .cmd(head[q]), .cmd_take(takes[q]));
+        .cmd_valid(word_valid[q]), .cmd(word[q]), .cmd_take(word_take[q]));
+
+    simnpu_loop loop (
+        .clk, .rst(rst || start), .word_valid(word_valid[q]), .word(word[q]), .word_take(word_take[q]),
+        .cmd_valid(head_valid[q]), .cmd(head[q]), .cmd_take(takes[q]), .running(looping[q]));
 
     assign waits[q] = head[q][WAIT_BIT+:QUEUES];
     assign waiting_for[q] = waits[q] & ~available[q] & {QUEUES{head_valid[q]}};
@@ -90,13 +97,15 @@ module simnpu
         .sent(q == Q_ST ? writes_sent + 32'(store_fire) : 0), .acknowledged(q == Q_ST ? writes_acknowledged : 0),
         .hold(holds[q]), .signals(signals[q]), .may_complete(may_complete[q]), .complete(completes[q]));
 
-    assign running[q] = commands_completed[q] != stream_count[q];
+    assign running[q] = words_taken[q] != stream_count[q] || looping[q] || commands_completed[q] != commands_started[q];
 
     always_ff @(posedge clk)
       if (rst || start) begin
         commands_started[q] <= 0;
         commands_completed[q] <= 0;
+        words_taken[q] <= 0;
       end else begin
+        if (word_take[q]) words_taken[q] <= words_taken[q] + 1;
         if (takes[q]) commands_started[q] <= commands_started[q] + 1;
         if (completes[q]) commands_completed[q] <= commands_completed[q] + 1;
       end
@@ -106,6 +115,7 @@ module simnpu
   assign started = takes;
   assign completed = completes;
   assign done = running == 0;
+  assign finished = ~running;
 
   simnpu_tokens tokens (
       .clk, .rst(rst || start), .waits, .may_start, .starts(takes), .signals, .may_complete, .completes, .available);
