@@ -25,7 +25,7 @@ typedef struct coverer {
 
 // Cycles for a thousand elements, and something for the command itself.
 static int64_t cost_of(const pb_insn* insn) {
-  int64_t most[PB_MAX_INSN_DIMS], elements = 1;
+  int64_t most[PB_MAX_INSN_DIMS] = {0}, elements = 1;
   for (int d = 0; d < insn->dim_count; ++d) {
     most[d] = insn->dims[d].max;
     if (elements < 1 << 20) elements *= most[d];
