@@ -20,6 +20,8 @@ void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* fa
   if (m->bytes_per_cycle < 1)
     FAULT(3205, "a positive number", "%s: BytesPerCycle is %lld", m->name, (long long)m->bytes_per_cycle);
   if (m->latency < 0) FAULT(3206, "0 or more", "%s: Latency is %d", m->name, m->latency);
+  if (m->value[0] && (m->kind != PB_MEM_REGISTERS || !m->from_vector[0] || !m->to_vector[0] || m->row_bytes % 4))
+    FAULT(3208, "registers with FromVector and ToVector, of whole i32", "%s: its Value is '%s'", m->name, m->value);
   if (m->cached && m->line_bytes < 1) FAULT(3207, "let LineBytes = ...", "%s: a cached memory has lines", m->name);
 }
 
@@ -88,7 +90,7 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
   if (insn->emit) {
     int64_t whole = bytes;
     for (int k = 0; k < w->rank; ++k) whole *= insn->dims[w->dims[k]].max;
-    if (whole != m->row_bytes)
+    if (m->kind == PB_MEM_REGISTERS && whole != m->row_bytes)
       FAULT(3246, "whole registers", "%s: operand '%s' has %lld bytes, a register of %s has %lld", insn->name, w->name,
             (long long)whole, m->name, (long long)m->row_bytes);
     return;

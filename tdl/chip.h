@@ -16,7 +16,8 @@ enum {
   PB_MAX_EXPR = 48,
   PB_MAX_QUEUES = 16,
   PB_COMMAND_BITS = 256,
-  PB_MAX_LOOP_BODY = 32
+  PB_MAX_LOOP_BODY = 32,
+  PB_MAX_SHAPE = 4
 };
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
@@ -30,6 +31,7 @@ typedef struct pb_memory {
   int64_t bytes, row_bytes, bytes_per_cycle, line_bytes;
   int banks, ports, latency;
   bool cached;
+  const char *value, *from_vector, *to_vector; // registers: see pb.td; "": they are vectors
 } pb_memory;
 
 typedef struct pb_queue {
@@ -116,7 +118,9 @@ typedef struct pb_insn {
   int expr_count;
   pb_expr_node expr[PB_MAX_EXPR]; // the value; for reductions what is added (or maximised). Last node is the value
   int cost_count;
-  pb_cost cost[PB_MAX_EXPR];
+  pb_cost cost[PB_MAX_EXPR]; // the last one is the cycles
+  int shape_count;
+  int shape[PB_MAX_SHAPE]; // nodes of cost: what the code generator is told of the extents
   int latency;
   int field_count;
   pb_field* fields;
@@ -195,5 +199,7 @@ void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* comm
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
 // Cycles that the command keeps its queue busy, by the description.
 int64_t pb_cycles(const pb_insn* insn, const int64_t* dim_extents);
+// Argument k of a core instruction's Shape.
+int64_t pb_shape(const pb_insn* insn, int k, const int64_t* dim_extents);
 
 #endif

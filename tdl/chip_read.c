@@ -145,6 +145,9 @@ static void read_memories(reader* r) {
     m->ports = (int)get_int(&rec, "Ports", 1);
     m->latency = (int)get_int(&rec, "Latency", 0);
     m->cached = get_int(&rec, "Cached", 0) != 0;
+    m->value = get_text(&rec, "Value");
+    m->from_vector = get_text(&rec, "FromVector");
+    m->to_vector = get_text(&rec, "ToVector");
     if (m->scope == PB_SCOPE_SYSTEM) {
       if (c->system_memory >= 0)
         fault(&rec, 3031, "one memory holds the tensors", "a second memory of scope \"system\"");
@@ -431,6 +434,23 @@ static void read_registers(const record* rec, const record* w, pb_insn* insn, pb
   }
 }
 
+static void read_rows(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
+  const pb_chip* chip = rec->r->chip;
+  const char* memory = get_def(json_object_get(w->json, "Mem"));
+  operand->memory = memory ? pb_chip_memory(chip, memory) : -1;
+  if (operand->memory < 0 || chip->memories[operand->memory].scope != PB_SCOPE_SYSTEM) {
+    fault(rec, 3112, "the memory of scope \"system\"", "rows '%s' are in '%s'", operand->name, memory ? memory : "?");
+    operand->memory = chip->system_memory;
+  }
+  operand->base = -1;
+  operand->unit = 1;
+  json_t* dims = json_object_get(w->json, "Dims");
+  for (size_t k = 0; k < json_array_size(dims) && k < PB_MAX_INSN_DIMS; ++k) {
+    operand->dims[operand->rank] = dim_named(rec, insn, text_of(json_array_get(dims, k)));
+    operand->strides[operand->rank++] = (pb_stride){k ? PB_STRIDE_ELEM : PB_STRIDE_ROW, -1};
+  }
+}
+
 static bool instance_of(json_t* json, const char* class) {
   json_t* supers = json_object_get(json, "!superclasses");
   for (size_t k = 0; k < json_array_size(supers); ++k)
@@ -460,6 +480,8 @@ static void read_operands(const record* rec, pb_insn* insn) {
       read_window(rec, &w, insn, operand);
     else if (instance_of(w.json, "Reg"))
       read_registers(rec, &w, insn, operand);
+    else if (instance_of(w.json, "Rows"))
+      read_rows(rec, &w, insn, operand);
     else
       operand->base = field_named(rec, insn, name, 3090, "an immediate");
   }
@@ -621,6 +643,24 @@ static int read_cost(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   return insn->cost_count++;
 }
 
+static int read_cost_dag(const record* rec, pb_insn* insn, json_t* dag) {
+  json_t* wrapped = json_pack("[O, n]", dag);
+  int node = read_cost(rec, insn, wrapped, 0);
+  json_decref(wrapped);
+  return node;
+}
+
+static void read_shape(const record* rec, pb_insn* insn) {
+  json_t* shape = json_object_get(rec->json, "Shape");
+  for (size_t k = 0; k < json_array_size(shape); ++k) {
+    if (k == PB_MAX_SHAPE) {
+      fault(rec, 3113, NULL, "a Shape of more than %d numbers", PB_MAX_SHAPE);
+      return;
+    }
+    insn->shape[insn->shape_count++] = read_cost_dag(rec, insn, json_array_get(shape, k));
+  }
+}
+
 // What only a command of a queue has: the queue, its encoding and the state that it reads.
 static void read_command(const record* rec, pb_insn* insn) {
   const pb_chip* chip = rec->r->chip;
@@ -658,14 +698,12 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
     read_semantics(&rec, insn);
   else
     insn->operands[0].memory = insn->acc_flag = -1; // writes state alone: `dest` names no window
+  read_shape(&rec, insn);
   json_t* cycles = json_object_get(rec.json, "Cycles");
   if (!json_is_object(cycles))
     fault(&rec, 3010, "let Cycles = (plus $rows, 4)", "field 'Cycles' is not set");
-  else {
-    json_t* wrapped = json_pack("[O, n]", cycles);
-    read_cost(&rec, insn, wrapped, 0);
-    json_decref(wrapped);
-  }
+  else
+    read_cost_dag(&rec, insn, cycles);
   pb__check_insn(r->chip, insn, rec.place, r->diag, &r->faults);
 }
 

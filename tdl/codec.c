@@ -40,9 +40,10 @@ static int64_t within(int64_t cycles) {
   return cycles > most ? most : cycles < -most ? -most : cycles;
 }
 
-int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
+// Node `last` of the instruction's costs.
+static int64_t evaluate(const pb_insn* insn, int last, const int64_t* extents) {
   int64_t value[PB_MAX_EXPR] = {0};
-  for (int k = 0; k < insn->cost_count; ++k) {
+  for (int k = 0; k <= last; ++k) {
     const pb_cost* c = &insn->cost[k];
     int64_t a = value[c->a], b = value[c->b];
     switch (c->op) {
@@ -68,8 +69,14 @@ int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
     }
     value[k] = within(value[k]);
   }
-  return insn->cost_count ? value[insn->cost_count - 1] : 1;
+  return value[last];
 }
+
+int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
+  return insn->cost_count ? evaluate(insn, insn->cost_count - 1, extents) : 1;
+}
+
+int64_t pb_shape(const pb_insn* insn, int k, const int64_t* extents) { return evaluate(insn, insn->shape[k], extents); }
 
 static void set_bit(uint8_t* bytes, int bit, bool on) {
   if (on) bytes[bit / 8] |= (uint8_t)(1u << bit % 8);

@@ -98,6 +98,21 @@ static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand*
   return text;
 }
 
+// Operands of a core's instruction: registers, or rows from a pointer on.
+static void print_core(const pb_chip* chip, const pb_insn* insn, FILE* out, pb_arena* arena) {
+  fprintf(out, "| operand | type | where |\n|---|---|---|\n");
+  for (int k = 0; k < insn->operand_count; ++k) {
+    const pb_operand* o = &insn->operands[k];
+    bool rows = chip->memories[o->memory].kind != PB_MEM_REGISTERS;
+    fprintf(out, "| %s%s | %s | %s%s |\n", window(insn, o, arena), o->written ? " (written)" : "",
+            pb_type_name(o->type), chip->memories[o->memory].name, rows ? ", rows by a pointer and a stride" : "");
+  }
+  fprintf(out, "\nEmitted as `%s`", insn->emit);
+  for (int k = 0; k < insn->shape_count; ++k)
+    fprintf(out, "%s%s", k ? ", " : " with the shape ", cost_text(insn, insn->shape[k], arena));
+  fprintf(out, ".\n");
+}
+
 static void print_operands(const pb_chip* chip, const pb_insn* insn, FILE* out, pb_arena* arena) {
   fprintf(out, "| operand | type | where | byte address |\n|---|---|---|---|\n");
   for (int k = 0; k < insn->operand_count; ++k) {
@@ -179,8 +194,12 @@ static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* ou
       fprintf(out, "%s%s: %d", d ? "; " : "", dim->name, dim->max);
   }
   if (insn->dim_count) fprintf(out, ".\n\n");
-  if (insn->operand_count) print_operands(chip, insn, out, &arena);
-  print_encoding(chip, insn, out, &arena);
+  if (insn->emit) {
+    print_core(chip, insn, out, &arena);
+  } else {
+    if (insn->operand_count) print_operands(chip, insn, out, &arena);
+    print_encoding(chip, insn, out, &arena);
+  }
   fprintf(out, "\nCycles: %s; the result is there %d later.\n",
           insn->cost_count ? cost_text(insn, insn->cost_count - 1, &arena) : "1", insn->latency);
   pb_arena_free(&arena);

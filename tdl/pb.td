@@ -43,7 +43,7 @@ class Chip {
   list<string> Variants = [];   // --target=Name:V defines the macro VARIANT_V
   int MHz = 1000;               // for reports only: turns cycles into time
   int Arguments = 16;           // base-address slots a kernel's commands can name
-  string Features = "";         // threads: what the code generator may use and a machine must have, "avx2,fma"
+  string Features = "";         // threads: what the code generator may use and a machine must have, "avx2,fma"; state-N: granted by the system
   int CommandBytes = 0;         // queues: size of one encoded command
 }
 
@@ -70,6 +70,11 @@ class Memory {
   int Latency = 0;              // cycles from request to data
   bit Cached = 0;               // 1: hardware decides what is in it
   int LineBytes = 0;            // cached: line
+  // Registers that are no vectors for the code generator, but matrices of rows: LLVM's type of one, and the intrinsics
+  // that make it from a vector of i32 of the same bytes and the other way round.
+  string Value = "";            // "x86_amx"; "": registers are vectors
+  string FromVector = "";       // intrinsic
+  string ToVector = "";         // intrinsic
 }
 
 //===----------------------------------------------------------------------===//
@@ -186,10 +191,21 @@ class Reg<Memory mem, Type type, list<string> dims> {
   list<string> Dims = dims;     // the dims that walk it, outermost first, all of them fixed
 }
 
+// An operand of a core's instruction in the system's memory, as its caches show it: rows of neighbours, which lie apart
+// by a stride that the program gives. The first dim walks the rows, the others walk the neighbours of one.
+class Rows<Memory mem, Type type, list<string> dims> {
+  Memory Mem = mem;             // of scope "system"
+  Type Elem = type;             // of one element
+  list<string> Dims = dims;     // the dims that walk it, outermost first
+}
+
 // An instruction of a core that runs code made by LLVM (control by threads or a grid): it has no queue and no
 // encoding, but a name that the code generator knows. Its operands are whole rows of registers. It has no flag.
+// Rows<...> are two arguments: a pointer and the stride in bytes (i64). A register that is only set is no argument.
+// With a Shape it works on smaller extents of its dims too, and the code generator is told of them.
 class CoreInstruction<string emit> {
   string Emit = emit;           // LLVM intrinsic; its arguments are the operands in order, its result the new destination
+  list<dag> Shape = [];         // arguments (i16) before them, over dims like Cycles: (times $k, 4)
   string Summary = "";          // one line for the manual
   list<Dim> Dims = ?;           // at most 6
   dag Operands = ?;             // (ins Reg<...>:$a, ...)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PB_PACK_DIMS = 8, PB_PACK_AXES = 10 };
+enum { PB_PACK_DIMS = 8, PB_PACK_AXES = 12 };
 
 // Another order of a constant's elements, made when it is needed. Element (p0, p1, ...) lies at axis values
 // a = sum of p * scale over the dims that walk the axis; it is source[base + sum a * stride], or 0 where an axis is

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 enum {
-  PB_NEST_DIMS = 10,   // loops of the nest itself
+  PB_NEST_DIMS = 12,   // loops of the nest itself
   PB_NEST_OUTERS = 10, // loops around it that its accesses use
   PB_NEST_COLS = PB_NEST_DIMS + PB_NEST_OUTERS,
   PB_NEST_RANK = 8,

@@ -10,20 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-// Large register files are given to a process on request only (Linux: arch_prctl, ARCH_REQ_XCOMP_PERM). Asking for
-// all that this machine has costs nothing until they are used.
-static void request_register_files(void) {
-#if defined(__linux__) && defined(SYS_arch_prctl)
-  enum { GET_SUPPORTED = 0x1021, REQUEST = 0x1023, FIRST_ON_REQUEST = 17 };
-  uint64_t supported = 0;
-  if (syscall(SYS_arch_prctl, GET_SUPPORTED, &supported) != 0) return;
-  for (int bit = FIRST_ON_REQUEST; bit < 64; ++bit)
-    if (supported >> bit & 1) syscall(SYS_arch_prctl, REQUEST, bit);
-#endif
-}
 
 // That this process may run on, which in a container are fewer than there are.
 static int usable_processors(void) {
@@ -69,7 +56,6 @@ pb_status pb__native_open(pb_rt* rt, pb_diag* diag) {
   if (!pb_processor_has(rt->engine->features ? rt->engine->features : "", missing, sizeof missing))
     return pb_error(diag, place, 5021, "compile for a target that this processor has",
                     "this processor lacks '%s'; the engine is for '%s'", missing, rt->engine->target);
-  request_register_files();
   rt->native.processors = usable_processors();
   PB_TRY(open_object(rt, diag));
   uint64_t bytes = (rt->engine->arena_bytes / PB_ENGINE_ALIGN + 1) * PB_ENGINE_ALIGN;

@@ -16,7 +16,9 @@ typedef struct contract {
   int inner;       // the K dim whose neighbours lie next to each other in x, -1: none
   int64_t x_block; // inner is split by it, 0: it is not
   bool use_insn, depthwise;
-  int64_t rows; // product of M's extents
+  bool use_matrix; // the instruction that multiplies matrices
+  int lane_column; // of the new nest: the lanes
+  int64_t rows;    // product of M's extents
   pb_nest out;
   pb_vsplit split;
 } contract;
@@ -33,7 +35,7 @@ static bool y_takes_lanes(const contract* c) {
   const pb_vvalue* v = &c->l->values[value_at(c, c->roles->y)];
   int dim;
   if (v->kind == PB_BLOCKED)
-    return v->block == c->l->lanes && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
+    return v->block % c->l->lanes == 0 && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
   if (!pb_index_single(&y->index[y->rank - 1], &dim) || dim != c->lanes_dim) return false;
   return v->kind == PB_PADDED || c->nest->extent[dim] % c->l->lanes == 0;
 }
@@ -65,6 +67,43 @@ static bool runtime_w_fits(const contract* c) {
   return c->l->values[value_at(c, c->roles->w)].kind == PB_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
 }
 
+// Cycles of the products for one vector of y's lanes, by the instruction on matrices; 0: it does not fit.
+static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
+  int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner], best = 0, sum = 1;
+  if (!matrix->insn || matrix->lanes != c->l->lanes || c->depthwise || !is_const(c, c->roles->w)) return 0;
+  if (run % matrix->group || run / matrix->group < 2) return 0;
+  for (int d = 0; d < c->nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_K && d != c->inner) sum *= c->nest->extent[d];
+  int64_t steps = run / matrix->group, depth = pb_matrix_divisor(steps, matrix->steps);
+  sum *= steps / depth * pb_vlayout_blocks(c->nest->extent[c->inner], run);
+  for (int d = 0; d < c->nest->dim_count; ++d) {
+    if (c->roles->role[d] != PB_ROLE_M) continue;
+    int64_t extent = c->nest->extent[d], part = pb_matrix_part(extent, matrix->rows);
+    int64_t cycles = c->rows / extent * pb_vlayout_blocks(extent, part) * sum * pb_matrix_cycles(matrix, part, depth);
+    if (!best || cycles < best) best = cycles;
+  }
+  return best;
+}
+
+static int64_t vector_cycles(const contract* c) {
+  int64_t sum = 1, one[PB_MAX_INSN_DIMS];
+  for (int d = 0; d < c->insn.insn->dim_count; ++d) one[d] = c->insn.insn->dims[d].max;
+  for (int d = 0; d < c->nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_K) sum *= c->nest->extent[d];
+  return c->rows * pb_vlayout_blocks(sum, c->insn.group) * pb_cycles(c->insn.insn, one);
+}
+
+// Matrices instead of vectors, where the description says that they take fewer cycles.
+static void choose_matrix(contract* c) {
+  const pb_access* a = c->nest->access;
+  pb_matrix_insn matrix =
+      pb_matrix_contraction(c->l->unit->chip, a[c->roles->x].type, a[c->roles->w].type, a[c->roles->y].type);
+  int64_t cycles = matrix_cycles(c, &matrix);
+  if (!cycles || (c->use_insn && cycles >= vector_cycles(c))) return;
+  c->use_matrix = c->use_insn = true;
+  c->insn = (pb_vector_insn){.insn = matrix.insn, .lanes = matrix.lanes, .group = matrix.group};
+}
+
 static bool classify(contract* c) {
   const pb_roles* r = c->roles;
   int o = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_N);
@@ -79,7 +118,7 @@ static bool classify(contract* c) {
     c->lanes_dim = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_B);
     const pb_access* x = &c->nest->access[r->x];
     const pb_vvalue* v = &c->l->values[value_at(c, r->x)];
-    if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_BLOCKED || v->block != c->l->lanes ||
+    if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_BLOCKED || v->block % c->l->lanes ||
         !pb_index_single(&x->index[1], &dim) || dim != c->lanes_dim)
       return false;
   }
@@ -92,6 +131,7 @@ static bool classify(contract* c) {
     int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner];
     c->use_insn = is_const(c, r->w) && run % c->insn.group == 0;
   }
+  choose_matrix(c);
   return true;
 }
 
@@ -112,16 +152,25 @@ static void split_all(contract* c) {
   }
   for (int d = 0; d < nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_B && d != lanes) s->keep[d] = add_dim(c, nest->extent[d]);
-  s->size[lanes] = c->l->lanes;
-  if (nest->extent[lanes] > c->l->lanes)
-    s->block[lanes] = add_dim(c, pb_vlayout_blocks(nest->extent[lanes], c->l->lanes));
+  const pb_vvalue* y = &c->l->values[value_at(c, c->roles->y)];
+  int64_t block = y->kind == PB_BLOCKED ? y->block : c->l->lanes;
+  s->size[lanes] = block;
+  if (nest->extent[lanes] > block) s->block[lanes] = add_dim(c, pb_vlayout_blocks(nest->extent[lanes], block));
+  if (block > c->l->lanes) {
+    s->scale[lanes] = c->l->lanes;
+    s->lane[lanes] = add_dim(c, block / c->l->lanes);
+  }
   for (int d = 0; d < nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_M) s->keep[d] = add_dim(c, nest->extent[d]);
-  s->lane[lanes] = add_dim(c, c->l->lanes);
+  c->lane_column = add_dim(c, c->l->lanes);
+  if (block > c->l->lanes)
+    s->group[lanes] = c->lane_column;
+  else
+    s->lane[lanes] = c->lane_column;
   int64_t group = c->use_insn ? c->insn.group : 1, inner_steps = 0;
   int k = c->inner;
   if (k >= 0) {
-    int64_t block = c->x_block ? c->x_block : group > 1 ? nest->extent[k] : 0;
+    block = c->x_block ? c->x_block : group > 1 ? nest->extent[k] : 0;
     s->size[k] = block;
     s->scale[k] = group;
     inner_steps = block / group;
@@ -131,6 +180,14 @@ static void split_all(contract* c) {
     if (c->roles->role[d] == PB_ROLE_K && !(d == k && inner_steps)) s->keep[d] = add_dim(c, nest->extent[d]);
   if (inner_steps > 1) s->lane[k] = add_dim(c, inner_steps);
   if (inner_steps && group > 1) s->group[k] = add_dim(c, group);
+}
+
+// The number of a vector among the lanes, as an index over the new dims; columns[d] is where dim d stands, NULL: at d.
+static void index_vectors(const contract* c, const int* columns, pb_index* index) {
+  const pb_vsplit* s = &c->split;
+  int block = s->block[c->lanes_dim], step = s->group[c->lanes_dim] >= 0 ? s->lane[c->lanes_dim] : -1;
+  if (block >= 0) index->coef[columns ? columns[block] : block] = s->size[c->lanes_dim] / c->l->lanes;
+  if (step >= 0) index->coef[columns ? columns[step] : step] = 1;
 }
 
 // The weights as [batches, blocks of lanes, k, lanes, group].
@@ -148,8 +205,7 @@ static int pack_weights(contract* c, pb_access* w) {
     }
   shape[rank] = pb_vlayout_blocks(c->nest->extent[lanes], c->l->lanes);
   dims[count++] = (pb_pack_dim){shape[rank], lanes, c->l->lanes};
-  if (s->block[lanes] >= 0) w->index[rank].coef[s->block[lanes]] = 1;
-  ++rank;
+  index_vectors(c, NULL, &w->index[rank++]);
   k_first = count;
   int columns[PB_NEST_RANK];
   for (int column = 0; column < c->out.dim_count; ++column)
@@ -167,7 +223,7 @@ static int pack_weights(contract* c, pb_access* w) {
   k_extent = stride;
   shape[rank++] = k_extent;
   dims[count++] = (pb_pack_dim){c->l->lanes, lanes, 1};
-  w->index[rank].coef[s->lane[lanes]] = 1;
+  w->index[rank].coef[c->lane_column] = 1;
   shape[rank++] = c->l->lanes;
   if (c->inner >= 0 && s->group[c->inner] >= 0) {
     dims[count++] = (pb_pack_dim){c->insn.group, c->inner, 1};
@@ -217,11 +273,10 @@ static void print_init(contract* c, const pb_access* y, int corrected) {
       if (column[d] >= 0) to.index[r].coef[column[d]] = y->index[r].coef[d];
   }
   if (corrected >= 0) {
-    const pb_vsplit* s = &c->split;
     pb_access* from = &init.access[init.access_count++];
     pb_vlayout_use_const(c->l, from, corrected);
-    if (s->block[c->lanes_dim] >= 0) from->index[0].coef[column[s->block[c->lanes_dim]]] = 1;
-    from->index[1].coef[column[s->lane[c->lanes_dim]]] = 1;
+    index_vectors(c, column, &from->index[0]);
+    from->index[1].coef[column[c->lane_column]] = 1;
     init.access[init.access_count++] = to;
     pb_nest_load(&init, 0);
   } else {
@@ -276,6 +331,7 @@ static void copy_rows(contract* c, pb_access* x) {
 
 static bool copies_rows(const contract* c) {
   const pb_nest* nest = c->nest;
+  if (c->use_matrix) return false; // its rows lie apart as they are
   return c->inner >= 0 && !c->x_block && c->rows >= USES_FOR_A_COPY && nest->extent[c->inner] >= 4 * c->l->lanes &&
          nest->extent[c->inner] % c->l->lanes == 0 && nest->extent[c->lanes_dim] >= 8 * c->l->lanes &&
          c->l->values[value_at(c, c->roles->x)].kind != PB_BLOCKED &&
@@ -342,7 +398,7 @@ bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
     }
   if (rows) copy_rows(&c, x);
   if (!is_const(&c, roles->w) && c.rows >= USES_FOR_A_COPY) {
-    int order[PB_NEST_DIMS], count = columns_of(&c, w, c.split.lane[c.lanes_dim], order);
+    int order[PB_NEST_DIMS], count = columns_of(&c, w, c.lane_column, order);
     if (count <= PB_NEST_RANK) copy_operand(&c, w, "packed", order, count);
   }
   pb_vlayout_print(l, &c.out);

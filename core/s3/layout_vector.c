@@ -76,6 +76,25 @@ static bool spoils_rest(const pb_vlayout* l, int v) {
   return false;
 }
 
+// Channels that lie next to each other: a vector; for an instruction on matrices all that it sums over, or all there
+// are.
+static int64_t block_of(const pb_vlayout* l, int64_t channels) {
+  if (!l->summed) return l->lanes;
+  return channels % l->summed == 0 ? l->summed : pb_vlayout_blocks(channels, l->lanes) * l->lanes;
+}
+
+static int64_t summed_channels(const pb_vlayout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_access* a = l->program.nests[n].access;
+    pb_roles roles;
+    if (!contraction_of(l, n, &roles)) continue;
+    pb_matrix_insn matrix = pb_matrix_contraction(l->unit->chip, a[roles.x].type, a[roles.w].type, a[roles.y].type);
+    int64_t sum = (int64_t)matrix.steps * matrix.group;
+    if (matrix.insn && matrix.lanes == l->lanes && sum % l->lanes == 0) return sum;
+  }
+  return 0;
+}
+
 static void choose_value(pb_vlayout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_vvalue* chosen = &l->values[v];
@@ -87,7 +106,7 @@ static void choose_value(pb_vlayout* l, int v) {
     int64_t channels = value->shape[1];
     if (value->type == PB_F32 && channels % l->lanes && spoils_rest(l, v)) return;
     chosen->kind = PB_BLOCKED;
-    chosen->block = l->lanes;
+    chosen->block = block_of(l, channels);
     bool outside = value->kind != PB_VALUE_LOCAL;
     if (channels * 2 > l->lanes) return;
     int group = group_for(l, value->type);
@@ -237,7 +256,8 @@ static void rewrite_const(pb_vlayout* l, const pb_vsplit* s, const pb_nest* nest
       if (column < 0 && (pass || whole)) continue;
       int64_t extent = pass || whole ? out->extent[column] : pb_vlayout_blocks(l->full[d], s->size[d]);
       if (pass) extent = s->size[d];
-      if (column >= 0) to->index[count].coef[column] = 1;
+      if (column >= 0) to->index[count].coef[column] = pass ? s->scale[d] : 1;
+      if (pass && s->group[d] >= 0) to->index[count].coef[s->group[d]] = 1;
       if (!pass && !whole) to->index[count].cst = s->shift[d] / s->size[d];
       shape[count] = extent;
       dims[count++] = (pb_pack_dim){extent, d, !pass && !whole ? s->size[d] : 1};
@@ -247,8 +267,9 @@ static void rewrite_const(pb_vlayout* l, const pb_vsplit* s, const pb_nest* nest
   pb_vlayout_use_const(l, to, pb_const_pack(l->unit->consts, id, from, full, count, dims, "lanes", count, shape));
 }
 
-// New dims in order: blocks and whole dims where they stood, lanes behind all of them.
-static void split_dims(const pb_nest* nest, const int64_t* size, pb_nest* out, pb_vsplit* s) {
+// New dims in order: blocks and whole dims where they stood, lanes behind all of them. Whole blocks of several vectors
+// are vectors and lanes, as contractions walk them.
+static void split_dims(const pb_vlayout* l, const pb_nest* nest, const int64_t* size, pb_nest* out, pb_vsplit* s) {
   out->dim_count = 0;
   for (int d = 0; d < nest->dim_count; ++d) {
     s->keep[d] = s->block[d] = s->lane[d] = s->group[d] = -1;
@@ -264,14 +285,20 @@ static void split_dims(const pb_nest* nest, const int64_t* size, pb_nest* out, p
   }
   for (int d = 0; d < nest->dim_count; ++d)
     if (size[d]) {
+      bool part = nest->extent[d] < size[d] && s->cut[d];
       s->lane[d] = out->dim_count;
-      out->extent[out->dim_count++] = nest->extent[d] < size[d] && s->cut[d] ? nest->extent[d] : size[d];
+      out->extent[out->dim_count++] = part ? nest->extent[d] : size[d];
+      if (part || size[d] <= l->lanes || size[d] % l->lanes) continue;
+      s->scale[d] = l->lanes;
+      s->group[d] = out->dim_count;
+      out->extent[s->lane[d]] = size[d] / l->lanes;
+      out->extent[out->dim_count++] = l->lanes;
     }
 }
 
 static void print_split(pb_vlayout* l, int n, const pb_nest* nest, const int64_t* size, pb_vsplit* s) {
   pb_nest out = *nest;
-  split_dims(nest, size, &out, s);
+  split_dims(l, nest, size, &out, s);
   for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
     if (l->program.values[v].kind == PB_VALUE_CONST)
@@ -339,7 +366,7 @@ static void rewrite_plain(pb_vlayout* l, int n) {
     if (l->values[v].kind == PB_PADDED && a == nest->access_count - 1 &&
         pb_index_single(&access->index[access->rank - 1], &dim) && dim >= 0 && nest->reduce == PB_SET &&
         (nest->extent[dim] % l->lanes == 0 || pb_vlayout_all_padded(l, n, dim))) {
-      size[dim] = l->lanes;
+      if (size[dim] < l->lanes) size[dim] = l->lanes; // rows of blocks end where rows of vectors do
       continue;
     }
     if (l->values[v].kind == PB_BLOCKED) continue;
@@ -455,6 +482,7 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
   l->lanes = facts.row_bytes / 4; // sums are of 4 bytes
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
   l->values = PB_NEW_ARRAY(&unit->arena, pb_vvalue, (size_t)l->program.value_count + 1);
+  l->summed = summed_channels(l);
   for (int turn = 0; turn < CHOICE_TURNS; ++turn) // a pointwise chain follows what its first value is
     for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
   for (int v = 0; v < l->program.value_count; ++v) describe_value(l, v);

@@ -34,6 +34,7 @@ typedef struct pb_vlayout {
   pb_unit* unit;
   pb_program program;
   int64_t lanes;
+  int64_t summed; // channels that an instruction on matrices sums over, 0: no nest is for one
   pb_vvalue* values;
   pb_vconst* consts;
   size_t const_count, const_capacity;

@@ -83,14 +83,20 @@ static bool same_index(const pb_access* a, const pb_access* b) {
   return same_walk(a, b);
 }
 
-// Every index of the store is one dim of the nest: element by element over the whole tensor.
+// Every index is one dim of the nest, or several of which each steps over all that those inside it walk: element by
+// element over the whole tensor.
 static bool walks_whole(const pb_nest* nest, const pb_access* access) {
   for (int r = 0; r < access->rank; ++r) {
     int64_t extent = 1;
-    for (int d = 0; d < nest->dim_count; ++d) {
-      if (access->index[r].coef[d] > 1 || access->index[r].coef[d] < 0) return false;
-      if (access->index[r].coef[d]) extent *= nest->extent[d];
+    bool walked[PB_NEST_DIMS] = {false};
+    for (int d = nest->dim_count - 1; d >= 0; --d) { // again from the last dim whenever one fits
+      if (walked[d] || access->index[r].coef[d] != extent) continue;
+      walked[d] = true;
+      extent *= nest->extent[d];
+      d = nest->dim_count;
     }
+    for (int d = 0; d < nest->dim_count; ++d)
+      if (access->index[r].coef[d] && !walked[d]) return false;
     if (access->index[r].cst || extent != access->shape[r]) return false;
   }
   return true;

@@ -2,10 +2,17 @@
 
 #include <string.h>
 
+// Whether its result is a vector for the code generator.
+static bool is_vector(const pb_chip* chip, const pb_insn* insn) {
+  const pb_memory* memory = &chip->memories[insn->operands[insn->dest].memory];
+  return memory->kind == PB_MEM_REGISTERS && !memory->value[0];
+}
+
 pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   pb_vector_facts facts = {.memory = -1};
   for (int i = 0; i < chip->insn_count && facts.memory < 0; ++i)
-    if (chip->insns[i].emit) facts.memory = chip->insns[i].operands[chip->insns[i].dest].memory;
+    if (chip->insns[i].emit && is_vector(chip, &chip->insns[i]))
+      facts.memory = chip->insns[i].operands[chip->insns[i].dest].memory;
   if (facts.memory < 0) return facts;
   const pb_memory* file = &chip->memories[facts.memory];
   facts.row_bytes = file->row_bytes;
@@ -47,7 +54,7 @@ pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, 
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
     const pb_expr_node* last = &insn->expr[insn->expr_count - 1];
-    if (!insn->emit || insn->reduce != PB_ACC_ADD || last->op != PB_OP_MUL) continue;
+    if (!insn->emit || !is_vector(chip, insn) || insn->reduce != PB_ACC_ADD || last->op != PB_OP_MUL) continue;
     bool flip_a, flip_b;
     int a = factor(insn, last->args[0], &flip_a), b = factor(insn, last->args[1], &flip_b);
     if (a < 0 || b < 0 || (flip_a && flip_b) || insn->operands[insn->dest].type != y) continue;

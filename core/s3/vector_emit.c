@@ -1,20 +1,11 @@
 // A register tile as text: loads shared between the points that use them, sums as loop-carried vectors.
-#include "core/s3/vector_emit.h"
+#include "core/s3/vector_tile.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_POINTS = 64 };
-
-typedef struct tile {
-  pb_vemit* e;
-  int points;
-  int64_t offset[MAX_POINTS][PB_NEST_DIMS]; // in elements, from where the tile begins
-  char acc[MAX_POINTS][24];                 // the register of each point: its sum, then its value
-} tile;
-
-static int lanes_of(const tile* t) { return t->e->k->lanes; }
+static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
 
 static void print_type(pb_text* text, pb_type type, int lanes) {
   if (lanes > 1)
@@ -23,7 +14,16 @@ static void print_type(pb_text* text, pb_type type, int lanes) {
     pb_text_add(text, "%s", pb_type_name(type));
 }
 
-static int begin(pb_vemit* e, int indent) {
+// What a sum is while it stands in a register.
+static void print_sum_type(const pb_vtile* t) {
+  const pb_vkernel* k = t->e->k;
+  if (k->matrix.insn)
+    pb_vemit_register_type(t->e->text, t->e->chip, &k->matrix.insn->operands[k->matrix.y]);
+  else
+    print_type(t->e->text, k->main.access[pb_vkernel_store(&k->main)].type, lanes_of(t));
+}
+
+int pb__vtile_begin(pb_vemit* e, int indent) {
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "%%v%d = ", e->serial);
   return e->serial++;
@@ -32,7 +32,7 @@ static int begin(pb_vemit* e, int indent) {
 // ---- loads ----
 
 // The element number as an affine expression of where the tile begins and of the loops over sums.
-static void print_place(tile* t, const pb_vaccess* access, int64_t displacement, bool sums) {
+static void print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement, bool sums) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
@@ -41,18 +41,23 @@ static void print_place(tile* t, const pb_vaccess* access, int64_t displacement,
       pb_text_add(e->text, "%%s%d_%d * %lld + ", d, e->start[d], (long long)access->stride[d]);
     else if (sums && k->is_sum[d] && d != k->group_dim && e->plan->tile[d] < k->main.nest->extent[d])
       pb_text_add(e->text, "%%k%d * %lld + ", d, (long long)access->stride[d]);
+    if (d == k->row_dim && e->row >= 0) pb_text_add(e->text, "%%q%d * %lld + ", e->row, (long long)access->stride[d]);
   }
   pb_text_add(e->text, "%lld", (long long)displacement);
 }
 
-static void print_flat(pb_vemit* e, const pb_vaccess* access, bool type) {
+int64_t pb__vtile_elements(const pb_value* value) {
+  pb_access shape = {.type = value->type, .rank = value->rank};
+  memcpy(shape.shape, value->shape, sizeof shape.shape);
+  return pb_access_elements(&shape);
+}
+
+void pb__vtile_print_flat(pb_vemit* e, const pb_vaccess* access, bool type) {
   for (int v = 0; v < e->k->program->value_count; ++v) {
     const pb_value* value = &e->k->program->values[v];
     if (value->argument != access->argument) continue;
-    pb_access shape = {.type = value->type, .rank = value->rank};
-    memcpy(shape.shape, value->shape, sizeof shape.shape);
     if (type)
-      pb_text_add(e->text, "memref<%lldx%s>", (long long)pb_access_elements(&shape), pb_type_name(value->type));
+      pb_text_add(e->text, "memref<%lldx%s>", (long long)pb__vtile_elements(value), pb_type_name(value->type));
     else
       pb_text_add(e->text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
   }
@@ -82,19 +87,19 @@ static int constant(pb_vemit* e, pb_type type, double value, int lanes) {
   return name;
 }
 
-static int find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width) {
+int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width) {
   for (size_t n = 0; n < e->load_count; ++n)
     if (e->loads[n].access == access && e->loads[n].displacement == displacement && e->loads[n].width == width)
       return e->loads[n].name;
   return -1;
 }
 
-static void note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width, int name) {
+void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width, int name) {
   pb_vload load = {access, displacement, width, name};
   PB_PUSH(e->loads, e->load_count, e->load_capacity, load);
 }
 
-static int64_t displacement_of(const tile* t, const pb_vaccess* access, int point, const int64_t* turn) {
+int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn) {
   const pb_vkernel* k = t->e->k;
   int64_t at = access->cst;
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
@@ -105,82 +110,83 @@ static int64_t displacement_of(const tile* t, const pb_vaccess* access, int poin
 }
 
 // How many elements of the access one register takes: neighbours along the lanes, or one for all of them.
-static int width_of(const tile* t, const pb_vaccess* access) {
+static int width_of(const pb_vtile* t, const pb_vaccess* access) {
   int d = t->e->k->lane_dim;
   return d >= 0 && access->stride[d] ? lanes_of(t) : 1;
 }
 
-static void print_load(tile* t, const pb_vaccess* access, int64_t displacement, int width, bool sums) {
+static void print_load(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width, bool sums) {
   pb_vemit* e = t->e;
   pb_text_add(e->text, width > 1 ? "affine.vector_load " : "affine.load ");
-  print_flat(e, access, false);
+  pb__vtile_print_flat(e, access, false);
   pb_text_add(e->text, "[");
   print_place(t, access, displacement, sums);
   pb_text_add(e->text, "] : ");
-  print_flat(e, access, true);
+  pb__vtile_print_flat(e, access, true);
   if (width > 1) pb_text_add(e->text, ", vector<%dx%s>", width, pb_type_name(access->type));
   pb_text_add(e->text, "\n");
 }
 
 // A register of the access's elements at a point.
-static int load(tile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent) {
+static int load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent) {
   pb_vemit* e = t->e;
-  int64_t displacement = displacement_of(t, access, point, turn);
-  int width = width_of(t, access), lanes = lanes_of(t), name = find_load(e, access, displacement, width);
+  int64_t displacement = pb__vtile_displacement(t, access, point, turn);
+  int width = width_of(t, access), lanes = lanes_of(t), name = pb__vtile_find_load(e, access, displacement, width);
   if (name >= 0) return name;
-  name = begin(e, indent);
+  name = pb__vtile_begin(e, indent);
   print_load(t, access, displacement, width, turn != NULL);
   if (width == 1 && lanes > 1) {
     int one = name;
-    name = begin(e, indent);
+    name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "vector.broadcast %%v%d : %s to ", one, pb_type_name(access->type));
     print_type(e->text, access->type, lanes);
     pb_text_add(e->text, "\n");
   }
-  note_load(e, access, displacement, width, name);
+  pb__vtile_note_load(e, access, displacement, width, name);
   return name;
 }
 
 // Groups of neighbours for an instruction that adds up each: one group for all lanes, its sign bits flipped if the
 // instruction takes them without sign; or a group a lane.
-static int load_groups(tile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn, int indent) {
+static int load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn,
+                       int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   int group = k->insn.group, lanes = lanes_of(t), all = group * lanes;
   const char* type = pb_type_name(access->type);
-  int64_t displacement = displacement_of(t, access, point, turn);
-  int name = find_load(e, access, displacement, all);
+  int64_t displacement = pb__vtile_displacement(t, access, point, turn);
+  int name = pb__vtile_find_load(e, access, displacement, all);
   if (name >= 0) return name;
-  name = begin(e, indent);
+  name = pb__vtile_begin(e, indent);
   print_load(t, access, displacement, each_lane ? all : group, true);
   if (!each_lane) {
     int bits = group * pb_type_bits(access->type), from = name;
-    name = begin(e, indent);
+    name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dx%s> to vector<1xi%d>\n", from, group, type, bits);
     from = name;
-    name = begin(e, indent);
+    name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "vector.extract %%v%d[0] : i%d from vector<1xi%d>\n", from, bits, bits);
     from = name;
-    name = begin(e, indent);
+    name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "vector.broadcast %%v%d : i%d to vector<%dxi%d>\n", from, bits, lanes, bits);
     from = name;
-    name = begin(e, indent);
+    name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dxi%d> to vector<%dx%s>\n", from, lanes, bits, all, type);
     if (k->insn.flips) {
       int half = constant(e, access->type, -(double)((int64_t)1 << (pb_type_bits(access->type) - 1)), all);
       from = name;
-      name = begin(e, indent);
+      name = pb__vtile_begin(e, indent);
       pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", from, half, all, type);
     }
   }
-  note_load(e, access, displacement, all, name);
+  pb__vtile_note_load(e, access, displacement, all, name);
   return name;
 }
 
 // ---- expressions ----
 
 // The value of a nest's expression at a point. `taken` is what stands in registers for the load that comes from there.
-static void evaluate(tile* t, const pb_vnest* nest, int point, const int64_t* turn, const char* taken, char* result,
+static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t* turn, const char* taken, char* result,
                      int indent) {
   pb_vemit* e = t->e;
   char names[PB_NEST_EXPR][24];
@@ -199,7 +205,7 @@ static void evaluate(tile* t, const pb_vnest* nest, int point, const int64_t* tu
       snprintf(names[n], sizeof names[n], "%%v%d", constant(e, node->type, node->value, lanes));
       continue;
     }
-    snprintf(names[n], sizeof names[n], "%%v%d", begin(e, indent));
+    snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_begin(e, indent));
     pb_text_add(e->text, "%s ", pb_op_spelling(node->op, node->type));
     for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(e->text, "%s%s", a ? ", " : "", names[node->args[a]]);
     pb_text_add(e->text, " : ");
@@ -213,7 +219,9 @@ static void evaluate(tile* t, const pb_vnest* nest, int point, const int64_t* tu
   memcpy(result, names[nest->nest->expr_count - 1], sizeof names[0]);
 }
 
-static void call_instruction(tile* t, int point, const int64_t* turn, int indent) {
+// ---- products ----
+
+static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   const pb_vaccess *xa = &k->main.access[k->x], *wa = &k->main.access[k->w];
@@ -221,7 +229,7 @@ static void call_instruction(tile* t, int point, const int64_t* turn, int indent
   int w = grouped ? load_groups(t, wa, true, point, turn, indent) : load(t, wa, point, turn, indent);
   int x = grouped ? load_groups(t, xa, false, point, turn, indent) : load(t, xa, point, turn, indent);
   const pb_insn* insn = k->insn.insn;
-  int name = begin(e, indent);
+  int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "func.call @%s(", insn->name);
   for (int o = 0; o < insn->operand_count; ++o) {
     if (o) pb_text_add(e->text, ", ");
@@ -243,18 +251,22 @@ static void call_instruction(tile* t, int point, const int64_t* turn, int indent
 }
 
 // One more term on each sum.
-static void add_terms(tile* t, const int64_t* turn, int indent) {
+static void add_terms(pb_vtile* t, const int64_t* turn, int indent) {
   pb_vemit* e = t->e;
   const pb_nest* main = e->k->main.nest;
   pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
   for (int p = 0; p < t->points; ++p) {
+    if (e->k->matrix.insn) {
+      pb__vtile_call_matrix(t, p, turn, indent);
+      continue;
+    }
     if (e->k->insn.insn) {
       call_instruction(t, p, turn, indent);
       continue;
     }
     char value[24];
     evaluate(t, &e->k->main, p, turn, NULL, value, indent);
-    int name = begin(e, indent);
+    int name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(main->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, type),
                 t->acc[p], value);
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", name);
@@ -265,26 +277,27 @@ static void add_terms(tile* t, const int64_t* turn, int indent) {
 
 // ---- sums ----
 
-static void unrolled(tile* t, int d, int64_t* turn, int indent) {
+static void unrolled(pb_vtile* t, int d, int64_t* turn, int indent) {
   const pb_vkernel* k = t->e->k;
   while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
   if (d == k->main.nest->dim_count) {
+    if (k->matrix.insn) t->e->load_count = 0; // kept from turn to turn they would take more registers than planned
     add_terms(t, turn, indent);
     return;
   }
-  for (turn[d] = 0; turn[d] < t->e->plan->tile[d]; ++turn[d]) unrolled(t, d + 1, turn, indent);
+  int64_t step = d == k->depth_dim ? k->depth : 1;
+  for (turn[d] = 0; turn[d] < t->e->plan->tile[d]; turn[d] += step) unrolled(t, d + 1, turn, indent);
   turn[d] = 0;
 }
 
-static void print_types(tile* t) {
-  pb_type type = t->e->k->main.access[pb_vkernel_store(&t->e->k->main)].type;
+static void print_types(pb_vtile* t) {
   for (int p = 0; p < t->points; ++p) {
     if (p) pb_text_add(t->e->text, ", ");
-    print_type(t->e->text, type, lanes_of(t));
+    print_sum_type(t);
   }
 }
 
-static void print_yield(tile* t, int indent) {
+static void print_yield(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "affine.yield ");
@@ -294,10 +307,10 @@ static void print_yield(tile* t, int indent) {
   pb_text_add(e->text, "\n");
 }
 
-static void sum(tile* t, int d, int indent);
+static void sum(pb_vtile* t, int d, int indent);
 
 // affine.for over a summed dim with the sums as loop-carried values.
-static void sum_loop(tile* t, int d, int indent) {
+static void sum_loop(pb_vtile* t, int d, int indent) {
   pb_vemit* e = t->e;
   int64_t extent = e->k->main.nest->extent[d], blocks = d == pb_vplan_outer_sum(e->k) ? e->plan->sum_blocks : 1;
   int result = e->serial++, first = e->serial;
@@ -326,7 +339,7 @@ static void sum_loop(tile* t, int d, int indent) {
   for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
 }
 
-static void sum(tile* t, int d, int indent) {
+static void sum(pb_vtile* t, int d, int indent) {
   const pb_vkernel* k = t->e->k;
   while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
   bool loop = d < k->main.nest->dim_count && (t->e->plan->tile[d] < k->main.nest->extent[d] ||
@@ -351,24 +364,24 @@ static void sum(tile* t, int d, int indent) {
 
 // Points in the order in which their products are written: rows outermost, so that the vectors of w, which all rows
 // share, stay in registers and each element of x is needed for a short while only.
-static void add_points(tile* t, const int* dims, int count, int64_t* offset) {
+static void add_points(pb_vtile* t, const int* dims, int count, int64_t* offset) {
   const pb_vemit* e = t->e;
   if (!count) {
     memcpy(t->offset[t->points++], offset, sizeof t->offset[0]);
     return;
   }
   int d = dims[0];
-  int64_t step = d == e->k->lane_dim ? e->k->lanes : 1;
-  for (int64_t n = 0; n < e->size[d] && t->points < MAX_POINTS; ++n) {
+  int64_t step = pb_vkernel_unit(e->k, d);
+  for (int64_t n = 0; n < e->size[d] && t->points < PB_VTILE_POINTS; ++n) {
     offset[d] = n * step;
-    // A short last vector is a whole one that begins earlier and makes some elements once more.
-    if (e->short_lanes[d] && n == e->size[d] - 1) offset[d] -= e->k->lanes - e->short_lanes[d];
+    // A short last vector or matrix is a whole one that begins earlier and makes some elements once more.
+    if (e->short_lanes[d] && n == e->size[d] - 1) offset[d] -= step - e->short_lanes[d];
     add_points(t, dims + 1, count - 1, offset);
   }
   offset[d] = 0;
 }
 
-static void make_points(tile* t) {
+static void make_points(pb_vtile* t) {
   const pb_vkernel* k = t->e->k;
   int dims[PB_NEST_DIMS], count = 0;
   int64_t offset[PB_NEST_DIMS] = {0};
@@ -379,28 +392,32 @@ static void make_points(tile* t) {
 }
 
 // Sums so far, where the result will be.
-static const pb_vaccess* partial_place(const tile* t) { return pb_vkernel_result(t->e->k); }
+static const pb_vaccess* partial_place(const pb_vtile* t) { return pb_vkernel_result(t->e->k); }
 
-static void print_store(tile* t, const pb_vaccess* to, int point, int indent) {
+static void print_store(pb_vtile* t, const pb_vaccess* to, int point, int indent) {
   pb_vemit* e = t->e;
   int lanes = lanes_of(t);
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
-  print_flat(e, to, false);
+  pb__vtile_print_flat(e, to, false);
   pb_text_add(e->text, "[");
-  print_place(t, to, displacement_of(t, to, point, NULL), false);
+  print_place(t, to, pb__vtile_displacement(t, to, point, NULL), false);
   pb_text_add(e->text, "] : ");
-  print_flat(e, to, true);
+  pb__vtile_print_flat(e, to, true);
   if (lanes > 1) pb_text_add(e->text, ", vector<%dx%s>", lanes, pb_type_name(to->type));
   pb_text_add(e->text, "\n");
 }
 
-static void start_sums(tile* t, int indent) {
+static void start_sums(pb_vtile* t, int indent) {
+  if (t->e->k->matrix.insn) {
+    pb__vtile_clear_matrices(t, indent);
+    return;
+  }
   for (int p = 0; p < t->points; ++p) evaluate(t, &t->e->k->init, p, NULL, NULL, t->acc[p], indent);
 }
 
 // The first part of a sum starts from what the init nest says, the others from the sums so far.
-static void start_partial_sums(tile* t, int indent) {
+static void start_partial_sums(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
   int result = e->serial++;
   pb_text_indent(e->text, indent);
@@ -419,21 +436,72 @@ static void start_partial_sums(tile* t, int indent) {
   for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
 }
 
-static void finish(tile* t, int indent) {
+static void finish_point(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
-  e->load_count = 0;
-  for (int p = 0; p < t->points; ++p) {
-    for (int n = 0; n < e->k->tail_count; ++n) {
-      char taken[24];
-      memcpy(taken, t->acc[p], sizeof taken);
-      evaluate(t, &e->k->tails[n], p, NULL, taken, t->acc[p], indent);
-    }
-    print_store(t, pb_vkernel_result(e->k), p, indent);
+  for (int n = 0; n < e->k->tail_count; ++n) {
+    char taken[24];
+    memcpy(taken, t->acc[point], sizeof taken);
+    evaluate(t, &e->k->tails[n], point, NULL, taken, t->acc[point], indent);
   }
+  print_store(t, pb_vkernel_result(e->k), point, indent);
+}
+
+// Registers that hold rows are cleared by an instruction; what else the sums start from is added at the end.
+static bool starts_from_zero(const pb_vkernel* k) {
+  const pb_nest* init = k->init.nest;
+  return !init || (init->expr_count == 1 && init->expr[0].op == PB_OP_CONST && init->expr[0].value == 0);
+}
+
+static int add_start(pb_vtile* t, int point, int sum, int indent) {
+  pb_vemit* e = t->e;
+  pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
+  char start[24];
+  evaluate(t, &e->k->init, point, NULL, NULL, start, indent);
+  int name = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "%s %%v%d, %s : ", pb_op_spelling(PB_OP_ADD, type), sum, start);
+  print_type(e->text, type, lanes_of(t));
+  pb_text_add(e->text, "\n");
+  return name;
+}
+
+// A register that holds rows becomes vectors by way of memory: no instruction moves its rows to others.
+static void finish_matrix(pb_vtile* t, int point, int indent) {
+  pb_vemit* e = t->e;
+  int64_t lanes = e->k->matrix.lanes, most = e->k->matrix.rows * lanes;
+  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
+  pb__vtile_store_matrix(t, point, indent);
+  e->row = e->serial++;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "affine.for %%q%d = 0 to %lld {\n", e->row, (long long)e->k->rows);
+  e->load_count = 0;
+  int sum = pb__vtile_begin(e, indent + 1);
+  pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld] : memref<%lldx%s>, vector<%lldx%s>\n", e->row,
+              (long long)lanes, (long long)most, type, (long long)lanes, type);
+  if (!starts_from_zero(e->k)) sum = add_start(t, point, sum, indent + 1);
+  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", sum);
+  finish_point(t, point, indent + 1);
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "}\n");
+  e->load_count = 0;
+  e->row = -1;
+}
+
+static void finish(pb_vtile* t, int indent) {
+  t->e->load_count = 0;
+  for (int p = 0; p < t->points; ++p)
+    if (t->e->k->matrix.insn)
+      finish_matrix(t, p, indent);
+    else
+      finish_point(t, p, indent);
+}
+
+void pb_vemit_instructions(const pb_vemit* e, pb_text* text) {
+  for (size_t n = 0; n < e->matrix_count; ++n) pb_vemit_matrix(text, e->chip, &e->matrices[n]);
+  if (e->k->insn.insn && !e->k->matrix.insn) pb_vemit_instruction(text, e->chip, e->k->insn.insn);
 }
 
 void pb_vemit_tile(pb_vemit* e, int indent) {
-  tile* t = calloc(1, sizeof *t);
+  pb_vtile* t = calloc(1, sizeof *t);
   if (!t) abort();
   t->e = e;
   int64_t blocks = e->plan->sum_blocks;
@@ -449,7 +517,7 @@ void pb_vemit_tile(pb_vemit* e, int indent) {
     sum(t, 0, indent);
   }
   if (blocks > 1 && e->k->tail_count) {
-    char sums[MAX_POINTS][24];
+    char sums[PB_VTILE_POINTS][24];
     memcpy(sums, t->acc, sizeof sums);
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%block) {\n", (long long)blocks - 1);

@@ -11,6 +11,13 @@ typedef struct pb_vload {
   int name;
 } pb_vload;
 
+// An instruction on registers that hold rows, at given extents of its dims.
+typedef struct pb_vmatrix {
+  const pb_insn* insn;
+  int64_t extent[PB_MAX_INSN_DIMS];
+  int64_t elements, stride; // of the flat tensor that it loads from or stores to, and between its rows; 0: none
+} pb_vmatrix;
+
 typedef struct pb_vemit {
   const pb_vkernel* k;
   const pb_vplan* plan;
@@ -21,13 +28,25 @@ typedef struct pb_vemit {
   int serial;
   int64_t size[PB_NEST_DIMS];    // of this tile, in steps
   int start[PB_NEST_DIMS];       // %s<d>_<start> is where it begins
-  int short_lanes[PB_NEST_DIMS]; // its last vector has so many lanes, 0: all
-  pb_vload* loads;               // made already in this stretch of code
+  int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
+  int row;                       // %q<row> is the row of a matrix whose vector is being finished, -1: none
+  bool has_sums;                 // constants make %sums, a register's worth of memory
+  pb_vmatrix* matrices;          // uses of instructions on matrices, each with another name
+  size_t matrix_count, matrix_capacity;
+  pb_vload* loads; // made already in this stretch of code
   size_t load_count, load_capacity;
 } pb_vemit;
 
 void pb_vemit_tile(pb_vemit* e, int indent);
 // The instruction as a function of whole registers: `func.func private @NAME`.
 void pb_vemit_instruction(pb_text* text, const pb_chip* chip, const pb_insn* insn);
+// Those that the kernel calls.
+void pb_vemit_instructions(const pb_vemit* e, pb_text* text);
+// The same for one on registers that hold rows: its function, that one's name, and its type, `(...) -> ...`.
+void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use);
+const char* pb_vemit_matrix_name(pb_arena* arena, const pb_vmatrix* use);
+void pb_vemit_matrix_types(pb_text* text, const pb_chip* chip, const pb_vmatrix* use);
+// `vector<...>`, a register's type in the IR.
+void pb_vemit_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand);
 
 #endif

@@ -89,15 +89,63 @@ static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
   return (nest->reduce == PB_SET || k->init.nest) && pb_vkernel_result(k)->argument >= 0;
 }
 
+int64_t pb_vkernel_unit(const pb_vkernel* k, int d) {
+  return d == k->lane_dim ? k->lanes : d == k->row_dim ? k->rows : 1;
+}
+
+// The dim of rows that leaves the fewest of a register's unused: it moves x and what is stored.
+static void choose_rows(pb_vkernel* k) {
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    const pb_vaccess* a = k->main.access;
+    if (k->is_sum[d] || a[k->w].stride[d] || a[k->x].stride[d] <= 0) continue;
+    int64_t rows = pb_matrix_part(k->main.nest->extent[d], k->matrix.rows);
+    if (rows < k->rows) continue;
+    k->rows = rows;
+    k->row_dim = d;
+  }
+}
+
+// The main nest as the instruction on matrices takes it: x's rows are runs of neighbours over two summed dims, w has
+// lanes and groups inside the outer one.
+static bool find_matrix(const pb_chip* chip, const pb_roles* roles, pb_vkernel* k) {
+  const pb_nest* nest = k->main.nest;
+  const pb_vaccess *x = &k->main.access[roles->x], *w = &k->main.access[roles->w];
+  k->matrix = pb_matrix_contraction(chip, x->type, w->type, k->main.access[roles->y].type);
+  int g = nest->dim_count - 1;
+  bool fits = k->matrix.insn && g > 0 && k->is_sum[g] && nest->extent[g] == k->matrix.group && x->stride[g] == 1 &&
+              w->stride[g] == 1;
+  k->x = roles->x;
+  k->w = roles->w;
+  for (int d = 0; fits && d < g; ++d)
+    if (k->is_sum[d] && x->stride[d] == k->matrix.group && w->stride[d] == (int64_t)k->matrix.lanes * k->matrix.group)
+      k->depth_dim = d;
+  if (fits) choose_rows(k);
+  if (k->depth_dim < 0 || k->row_dim < 0) {
+    k->matrix = (pb_matrix_insn){0};
+    k->depth_dim = k->row_dim = -1;
+    return false;
+  }
+  k->depth = pb_matrix_divisor(nest->extent[k->depth_dim], k->matrix.steps);
+  k->group_dim = g;
+  k->insn = (pb_vector_insn){.insn = k->matrix.insn,
+                             .lanes = k->matrix.lanes,
+                             .group = k->matrix.group,
+                             .x = k->matrix.x,
+                             .w = k->matrix.w,
+                             .y = k->matrix.y};
+  return true;
+}
+
 // The main nest as the instruction takes it: x (or each channel's own x) and w, summed in groups of neighbours.
 static void find_insn(const pb_chip* chip, pb_vkernel* k) {
   pb_roles roles;
   const pb_nest* nest = k->main.nest;
   if (!pb_nest_roles(nest, NULL, &roles)) return;
   const pb_access* a = nest->access;
-  pb_vector_insn insn = pb_vector_contraction(chip, a[roles.x].type, a[roles.w].type, a[roles.y].type);
   bool flipped = false;
   for (int e = 0; e < nest->expr_count; ++e) flipped |= nest->expr[e].op == PB_OP_ZEXT;
+  if (!flipped && find_matrix(chip, &roles, k)) return;
+  pb_vector_insn insn = pb_vector_contraction(chip, a[roles.x].type, a[roles.w].type, a[roles.y].type);
   if (!insn.insn || insn.flips != flipped) return;
   if (insn.flips) { // x is the factor that is read without sign
     for (int e = 0; e < nest->expr_count; ++e) {
@@ -144,7 +192,7 @@ static void choose_lanes(const pb_vkernel* k, int lanes, int* dim) {
 }
 
 bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
-  *k = (pb_vkernel){.program = program, .lane_dim = -1, .lanes = 1, .group_dim = -1};
+  *k = (pb_vkernel){.program = program, .lane_dim = -1, .lanes = 1, .group_dim = -1, .row_dim = -1, .depth_dim = -1};
   int main = -1;
   for (int n = 0; n < program->nest_count; ++n)
     if (program->nests[n].reduce != PB_SET) {
@@ -167,7 +215,8 @@ bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel*
   if (k->lane_dim >= 0) k->lanes = lanes;
   if (k->lane_dim < 0) {
     k->insn = (pb_vector_insn){0};
-    k->group_dim = -1;
+    k->matrix = (pb_matrix_insn){0};
+    k->group_dim = k->row_dim = k->depth_dim = -1;
   }
   return true;
 }

@@ -33,6 +33,9 @@ typedef struct pb_vkernel {
   pb_vector_insn insn;                 // insn.insn NULL: plain operations
   int x, w;                            // the accesses that it multiplies
   int group_dim;                       // inside the instruction, -1: none
+  pb_matrix_insn matrix;               // matrix.insn NULL: insn, if any, works on vectors; else it is insn.insn
+  int row_dim, depth_dim;              // whose elements are the rows of x and the steps of the sum inside it, -1: none
+  int64_t rows, depth;                 // how many of them at once
   pb_access renamed[PB_VEC_TAILS + 1]; // what tails store, over the main nest's dims
 } pb_vkernel;
 
@@ -40,6 +43,8 @@ typedef struct pb_vkernel {
 bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* kernel);
 // What is stored last: the access of the last tail, or of the main nest.
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
+// Neighbours along a dim that stand in one register.
+int64_t pb_vkernel_unit(const pb_vkernel* kernel, int dim);
 static inline int pb_vkernel_store(const pb_vnest* nest) { return nest->nest->access_count - 1; }
 
 #endif

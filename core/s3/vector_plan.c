@@ -8,8 +8,8 @@
 #include <string.h>
 
 int64_t pb_vplan_steps(const pb_vkernel* k, int d) {
-  int64_t extent = k->main.nest->extent[d];
-  return d == k->lane_dim ? (extent + k->lanes - 1) / k->lanes : extent;
+  int64_t extent = k->main.nest->extent[d], unit = pb_vkernel_unit(k, d);
+  return (extent + unit - 1) / unit;
 }
 
 bool pb_vplan_is_spatial(const pb_vkernel* k, int d) {
@@ -38,6 +38,9 @@ typedef struct facts {
   int64_t load_rate[3]; // bytes a cycle of the caches, innermost first
   int64_t shared_rate;  // of what lies behind them
   int64_t latency;      // cycles until a sum can be added to again
+  int64_t registers;    // that hold the sums
+  int64_t register_bytes;
+  int64_t products; // cycles of one step of one sum
 } facts;
 
 static facts facts_of(const pb_chip* chip, const pb_vkernel* k) {
@@ -50,6 +53,17 @@ static facts facts_of(const pb_chip* chip, const pb_vkernel* k) {
     if (shared || (m == chip->system_memory && f.shared_rate == 1)) f.shared_rate = memory->bytes_per_cycle;
   }
   if (k->insn.insn) f.latency = k->insn.insn->latency;
+  f.registers = f.vector.registers;
+  f.register_bytes = f.vector.row_bytes;
+  f.products = 1;
+  if (k->matrix.insn) {
+    const pb_memory* file = &chip->memories[k->matrix.memory];
+    f.register_bytes = file->row_bytes;
+    f.registers = file->bytes / file->row_bytes;
+    f.products = pb_matrix_cycles(&k->matrix, k->rows, k->depth);
+  } else if (!k->insn.insn) {
+    f.products = k->main.nest->expr_count;
+  }
   return f;
 }
 
@@ -88,13 +102,15 @@ static int64_t tile_registers(const pb_vkernel* k, const pb_vplan* plan) {
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (pb_vplan_is_spatial(k, d) && k->main.access[k->w].stride[d]) shared *= pb_vplan_tiles(k, plan, d).size;
   if (k->main.access[k->x].stride[k->lane_dim]) return points * 2 + 1; // x comes by vectors too
+  // Those that hold matrices cannot be spilled, and the code generator orders loads as it likes: all of x's are there.
+  if (k->matrix.insn) return points + shared + points / shared;
   return points + shared + 1;
 }
 
 static int64_t sum_steps(const pb_vkernel* k) {
   int64_t steps = 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (k->is_sum[d] && d != k->group_dim) steps *= k->main.nest->extent[d];
+    if (k->is_sum[d] && d != k->group_dim) steps *= k->main.nest->extent[d] / (d == k->depth_dim ? k->depth : 1);
   return steps;
 }
 
@@ -108,9 +124,9 @@ static int64_t spatial_tiles(const pb_vkernel* k, const pb_vplan* plan, bool col
 // Cycles of the arithmetic and the loads of its operands from the nearest cache, over all tiles.
 static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vplan* plan) {
   int64_t points = tile_points(k, plan), loads = tile_loads(k, plan), steps = sum_steps(k);
-  int64_t one = k->insn.insn ? 1 : k->main.nest->expr_count;
+  int64_t one = f->products;
   int64_t products = points * one, least = k->main.nest->reduce == PB_SET ? 0 : f->latency;
-  int64_t load_cycles = (loads * f->vector.row_bytes + f->load_rate[0] - 1) / (f->load_rate[0] ? f->load_rate[0] : 1);
+  int64_t load_cycles = (loads * f->register_bytes + f->load_rate[0] - 1) / (f->load_rate[0] ? f->load_rate[0] : 1);
   int64_t step = products;
   if (k->lanes == 1) load_cycles = loads;
   if (load_cycles > step) step = load_cycles;
@@ -121,7 +137,7 @@ static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   int64_t tiles = spatial_tiles(k, plan, false) * spatial_tiles(k, plan, true), all = 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (pb_vplan_is_spatial(k, d)) all *= pb_vplan_steps(k, d);
-  int64_t finish = all * (tail + 2) + tiles * edges;
+  int64_t finish = all * (tail + 2) * (k->matrix.insn ? k->rows : 1) + tiles * edges;
   return step == products ? all * one * steps + finish : tiles * step * steps + finish;
 }
 
@@ -175,10 +191,11 @@ bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan, con
     if (plan->tile[d] < 1 || plan->tile[d] > most) return false;
     *why = "an unrolled dim is not whole turns";
     if (k->is_sum[d] && nest->extent[d] % plan->tile[d]) return false;
+    *why = "a matrix is cut";
+    if (d == k->depth_dim && plan->tile[d] % k->depth) return false;
   }
   *why = "a tile needs more registers than there are";
-  if (k->main.nest->reduce != PB_SET && tile_points(k, plan) > 1 && tile_registers(k, plan) > f.vector.registers)
-    return false;
+  if (k->main.nest->reduce != PB_SET && tile_points(k, plan) > 1 && tile_registers(k, plan) > f.registers) return false;
   int64_t rows = spatial_tiles(k, plan, false), columns = spatial_tiles(k, plan, true);
   *why = "more parts than tiles";
   if (plan->row_chunks < 1 || plan->row_chunks > rows || plan->column_chunks < 1 || plan->column_chunks > columns)
@@ -197,7 +214,7 @@ bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan, con
 
 bool pb_vplan_can_block(const pb_vkernel* k) {
   const pb_vaccess* result = pb_vkernel_result(k);
-  return pb_vplan_outer_sum(k) >= 0 && k->insn.insn && result->type == PB_F32 &&
+  return pb_vplan_outer_sum(k) >= 0 && k->insn.insn && !k->matrix.insn && result->type == PB_F32 &&
          k->main.access[pb_vkernel_store(&k->main)].type == PB_F32;
 }
 
@@ -232,14 +249,16 @@ static void search_tiles(search* s, int d, int64_t points, int64_t most) {
   s->plan.tile[d] = 1;
 }
 
-// How many steps of a summed dim to write out: a short window whole, else a divisor, while the code stays small.
+// How many steps of a summed dim to write out: a short window whole, else a divisor, while the code stays small. Of
+// matrices one step: it keeps all their registers busy, and the code generator must not find loads to move up.
 static void unroll(const pb_vkernel* k, pb_vplan* plan) {
   int64_t points = tile_points(k, plan), code = 1;
   for (int d = k->main.nest->dim_count - 1; d >= 0; --d) {
     if (!k->is_sum[d]) continue;
     plan->tile[d] = 1;
     if (d == k->group_dim) plan->tile[d] = k->main.nest->extent[d];
-    if (d == k->group_dim || code < 0) continue;
+    if (k->matrix.insn && d == k->depth_dim) plan->tile[d] = k->depth;
+    if (d == k->group_dim || code < 0 || k->matrix.insn) continue;
     int64_t extent = k->main.nest->extent[d], most = 256 / (points * code), best = 1;
     if (most > 16 / code) most = 16 / code;
     for (int64_t u = 1; u <= most && u <= extent; ++u)
@@ -272,8 +291,8 @@ static void search_blocks(search* s) {
 
 void pb_vplan_make(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan) {
   search s = {.chip = chip, .k = k, .plan = {.row_chunks = 1, .column_chunks = 1, .sum_blocks = 1, .bound = ""}};
-  for (int d = 0; d < PB_NEST_DIMS; ++d) s.plan.tile[d] = 1;
-  int registers = pb_vector_facts_of(chip).registers;
+  for (int d = 0; d < PB_NEST_DIMS; ++d) s.plan.tile[d] = d == k->depth_dim ? k->depth : 1;
+  int64_t registers = facts_of(chip, k).registers;
   int64_t most = k->lanes == 1 ? 16 : k->main.nest->reduce == PB_SET ? 4 : k->insn.insn ? registers : registers / 2;
   s.best = s.plan;
   search_tiles(&s, k->main.nest->dim_count - 1, 1, most);

@@ -22,7 +22,7 @@ bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* kernel, pb_vplan* plan
 void pb_vplan_print(pb_text* text, const pb_vkernel* kernel, const pb_vplan* plan);
 pb_status pb_vplan_read(MlirOperation func, const pb_vkernel* kernel, pb_diag* diag, pb_vplan* plan) PB_MUST_CHECK;
 
-// Steps of a dim: elements, along lane_dim vectors (the last one may be short).
+// Steps of a dim: elements, along lane_dim vectors and along row_dim rows of a matrix (the last one may be short).
 int64_t pb_vplan_steps(const pb_vkernel* kernel, int dim);
 // Tiles along a dim: `count` of them, the first `big` of them `size` steps, the others one less.
 typedef struct pb_vtiles {

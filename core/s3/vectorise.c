@@ -26,11 +26,9 @@ static void print_variants(pb_vemit* e, int d, int indent) {
     return;
   }
   pb_vtiles t = pb_vplan_tiles(e->k, e->plan, d);
-  bool lanes = d == e->k->lane_dim;
-  int64_t step = lanes ? e->k->lanes : 1;
-  int64_t rest = lanes ? e->k->main.nest->extent[d] % e->k->lanes : 0;
+  int64_t step = pb_vkernel_unit(e->k, d), rest = e->k->main.nest->extent[d] % step;
   bool last_big = t.big == t.count;
-  // Alternatives: big tiles, small ones, and the last one when its last vector is short.
+  // Alternatives: big tiles, small ones, and the last one when its last vector or matrix is short.
   const struct {
     bool there, big, last;
   } alternatives[] = {{t.big > (rest && last_big), true, false},
@@ -180,17 +178,18 @@ static pb_status vectorise_kernel(pb_unit* unit, MlirOperation func) {
     return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL,
                     "its plan is illegal: %s", why);
   pb_text body = {0}, text = {0};
-  pb_vemit e = {.k = &kernel, .plan = &plan, .chip = unit->chip, .arena = &unit->arena, .text = &body};
+  pb_vemit e = {.k = &kernel, .plan = &plan, .chip = unit->chip, .arena = &unit->arena, .text = &body, .row = -1};
   print_loops(&e);
   pb_func_print_head(&text, func, "pb.shared", NULL);
   pb_text_add(&text, "%s%s  return\n}\n", e.constants.data ? e.constants.data : "", body.data);
   pb_text_add(&text, "func.func private @pb_share(%%n: index) -> (index, index) {\n"
                      "  %%zero = arith.constant 0 : index\n  return %%zero, %%n : index, index\n}\n");
-  if (kernel.insn.insn) pb_vemit_instruction(&text, unit->chip, kernel.insn.insn);
+  pb_vemit_instructions(&e, &text);
   pb_status status = pb_kernel_replace(unit, func, &text, "vectorise");
   pb_text_free(&body);
   pb_text_free(&text);
   pb_text_free(&e.constants);
+  free(e.matrices);
   return status;
 }
 

@@ -5,10 +5,18 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
+#ifdef VARIANT_amx
+#define VARIANT_avx512
+#endif
 #ifdef VARIANT_avx512
 defvar RegisterBytes = 64;
 defvar Registers = 32;
-defvar Needs = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni";
+defvar Base = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni";
+#ifdef VARIANT_amx
+defvar Needs = Base # ",amx-tile,amx-int8,state-18";
+#else
+defvar Needs = Base;
+#endif
 #else
 defvar RegisterBytes = 32;
 defvar Registers = 16;
@@ -21,7 +29,7 @@ def cpu : Chip {
   let Schema = PB_SCHEMA;
   let Revision = 2;
   let Control = "threads";
-  let Variants = ["v3", "avx512"];
+  let Variants = ["v3", "avx512", "amx"];
   let Features = Needs;
 }
 
@@ -52,5 +60,52 @@ def VPDPBUSD : CoreInstruction<"llvm.x86.avx512.vpdpbusd.512"> {
   let Semantics = (acc_add $c, (mul (zext $a), (sext $b)));
   let Cycles = (plus 1, 0);
   let Latency = 4;
+}
+#endif
+
+#ifdef VARIANT_amx
+// Tiles of up to 16 rows of 64 bytes. Which extents each holds, the code generator finds out from the shapes.
+def TREG : Memory {
+  let Kind = "registers"; let Scope = "thread"; let Bytes = !mul(8, 1024); let RowBytes = 1024; let BytesPerCycle = 64;
+  let Value = "x86_amx"; let FromVector = "llvm.x86.cast.vector.to.tile"; let ToVector = "llvm.x86.cast.tile.to.vector";
+}
+
+def TDPBSSD : CoreInstruction<"llvm.x86.tdpbssd.internal"> {
+  let Summary = "c += a * b, four products an element; b has the four of a column side by side";
+  let Dims = [Dim<"m", 16>, Dim<"n", 16>, Dim<"k", 16>, Dim<"g", 4>];
+  let Operands = (ins Reg<TREG, I32, ["m", "n"]>:$c, Reg<TREG, I8, ["m", "k", "g"]>:$a, Reg<TREG, I8, ["k", "n", "g"]>:$b);
+  let Semantics = (acc_add $c, (mul (sext $a), (sext $b)));
+  let Shape = [(plus $m, 0), (times $n, 4), (times $k, 4)];
+  let Cycles = (plus 16, 0);
+  let Latency = 52;
+}
+
+def TILEZERO : CoreInstruction<"llvm.x86.tilezero.internal"> {
+  let Summary = "c = 0";
+  let Dims = [Dim<"m", 16>, Dim<"n", 16>];
+  let Operands = (ins Reg<TREG, I32, ["m", "n"]>:$c);
+  let Semantics = (set $c, (i32c 0));
+  let Shape = [(plus $m, 0), (times $n, 4)];
+  let Cycles = (plus 1, 0);
+}
+
+def TILELOADD : CoreInstruction<"llvm.x86.tileloadd64.internal"> {
+  let Summary = "rows of memory into a tile";
+  let Dims = [Dim<"r", 16>, Dim<"b", 64>];
+  let Operands = (ins Reg<TREG, I8, ["r", "b"]>:$t, Rows<DRAM, I8, ["r", "b"]>:$m);
+  let Semantics = (set $t, $m);
+  let Shape = [(plus $r, 0), (plus $b, 0)];
+  let Cycles = (times $r, 1);
+  let Latency = 45;
+}
+
+def TILESTORED : CoreInstruction<"llvm.x86.tilestored64.internal"> {
+  let Summary = "a tile of sums into rows of memory";
+  let Dims = [Dim<"r", 16>, Dim<"n", 16>];
+  let Operands = (ins Rows<DRAM, I32, ["r", "n"]>:$m, Reg<TREG, I32, ["r", "n"]>:$c);
+  let Semantics = (set $m, $c);
+  let Shape = [(plus $r, 0), (times $n, 4)];
+  let Cycles = (times $r, 1);
+  let Latency = 16;
 }
 #endif

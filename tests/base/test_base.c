@@ -1,6 +1,7 @@
 // What everything stands on: arenas, arrays that grow, diagnostics, types, the table of constants, SHA-256.
 #include "core/base/consts.h"
 #include "core/base/diag.h"
+#include "core/base/processor.h"
 #include "core/base/sha256.h"
 
 #include <errno.h>
@@ -176,6 +177,24 @@ static void sha256_of_known_texts(void** state) {
   free(million);
 }
 
+// State 63 no processor has: it is refused when it is asked for.
+static void features_are_there_or_pretended(void** state) {
+  (void)state;
+  char missing[32] = "";
+  int number = 0;
+  assert_true(pb_processor_has("", missing, sizeof missing));
+  assert_true(pb_processor_state("state-63", &number));
+  assert_int_equal(number, 63);
+  assert_false(pb_processor_state("statement", NULL));
+  assert_false(pb_processor_has("state-63", missing, sizeof missing));
+  assert_string_equal(missing, "state-63");
+  pb_processor_pretend("state-63,un_heard_of");
+  assert_true(pb_processor_has("unheardof,state-63", missing, sizeof missing));
+  assert_false(pb_processor_has("unheard", missing, sizeof missing));
+  pb_processor_pretend(NULL);
+  assert_false(pb_processor_has("unheardof", missing, sizeof missing));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arena_gives_zeroed_aligned_memory_that_stays),
                                      cmocka_unit_test(arena_texts),
@@ -183,6 +202,7 @@ int main(void) {
                                      cmocka_unit_test(diagnostics_have_one_form),
                                      cmocka_unit_test(long_diagnostics_are_cut),
                                      cmocka_unit_test(types),
+                                     cmocka_unit_test(features_are_there_or_pretended),
                                      cmocka_unit_test(constants_keep_their_ids),
                                      cmocka_unit_test(sha256_of_known_texts)};
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,13 @@ typedef struct row {
   const char* word; // in the message
 } row;
 
+// A load of matrices from a memory, with a Shape.
+#define MATRIX(memory, shape)                                                                                          \
+  "def RF : Memory { let Kind = \"registers\"; let Bytes = 128; let RowBytes = 64; let BytesPerCycle = 64; }\n"        \
+  "def LOAD : CoreInstruction<\"load\"> { let Dims = [Dim<\"r\", 8>, Dim<\"b\", 8>]; let Cycles = (plus 1, 0); "       \
+  "let Operands = (ins Reg<RF, I8, [\"r\", \"b\"]>:$t, Rows<" memory ", I8, [\"r\", \"b\"]>:$m); "                     \
+  "let Semantics = (set $t, $m); let Shape = [" shape "]; }\n"
+
 static const row rows[] = {
     {"let Name = \"toy\";", "", "", 3010, "Name"},
     {"let Revision = 1;", "", "", 3010, "Revision"},
@@ -48,6 +55,11 @@ static const row rows[] = {
     {"let Mover = 1; let Dims", "let Mover = 1; let Buffer = -1; let Dims", "", 3243, "Buffer"},
     {"let Latency = 1;", "let Latency = 1; let Cached = 1;", "", 3207, "cached"},
     {"let Latency = 1;", "let Latency = 1; let Kind = \"bucket\";", "", 3012, "Kind"},
+    {"let Latency = 1;", "let Latency = 1; let Value = \"tile\";", "", 3208, "Value"},
+    {"def : Tokens", MATRIX("BUF", "(plus $r, 0)") "def : Tokens", "", 3112, "BUF"},
+    {"def : Tokens", MATRIX("MEM", "(plus 1, 0), (plus 1, 0), (plus 1, 0), (plus 1, 0), (plus $r, 0)") "def : Tokens",
+     "", 3113, "Shape"},
+    {"def : Tokens", MATRIX("MEM", "(plus $q, 0)") "def : Tokens", "", 3102, "q"},
     {"def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; }", "", "", 3040, "Tokens"},
     {"[LD, EX]", "[LD]", "", 3044, "nobody can wait"},
     {"let Depth = 2;", "let Depth = 0;", "", 3042, "Depth"},

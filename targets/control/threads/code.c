@@ -1,5 +1,6 @@
 #include "targets/control/threads/code.h"
 
+#include "core/base/processor.h"
 #include "targets/control/threads/share.h"
 
 #include <llvm-c/Core.h>
@@ -70,12 +71,12 @@ static bool lower(pb_code* code, MlirModule kernels) {
   return ok;
 }
 
-// "avx2,fma" to "+avx2,+fma".
+// "avx2,fma" to "+avx2,+fma", without state that the operating system grants.
 static char* feature_flags(const pb_chip* chip, pb_arena* arena) {
   char* flags = pb_strdup(arena, "");
   for (const char* at = chip->features; *at;) {
     int n = (int)strcspn(at, ",");
-    flags = pb_printf(arena, "%s%s+%.*s", flags, flags[0] ? "," : "", n, at);
+    if (!pb_processor_state(at, NULL)) flags = pb_printf(arena, "%s%s+%.*s", flags, flags[0] ? "," : "", n, at);
     at += n + (at[n] == ',');
   }
   return flags;

@@ -2,6 +2,7 @@
 
 #include "core/s3/kernels.h"
 #include "targets/control/threads/code.h"
+#include "targets/control/threads/intrinsic.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -23,36 +24,7 @@ static pb_status fail(pb_diag* diag, const char* what, const char* text) {
   return PB_ERR_SYSTEM;
 }
 
-static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
 static void append_bytes(MlirStringRef part, void* text) { pb_text_add_bytes(text, part.data, part.length); }
-
-// An instruction of the core: the intrinsic, to be inlined.
-static void print_instruction(MlirOperation func, pb_text* text) {
-  pb_arena scratch = {0};
-  MlirStringRef emit = mlirStringAttrGetValue(pb_op_attribute(func, "pb.emit"));
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  int count = (int)mlirBlockGetNumArguments(body);
-  pb_text types = {0}, names = {0}, result = {0};
-  for (int k = 0; k < count; ++k) {
-    pb_text_add(&names, "%s%%x%d", k ? ", " : "", k);
-    if (k) pb_text_add(&types, ", ");
-    mlirTypePrint(mlirValueGetType(mlirBlockGetArgument(body, k)), append, &types);
-  }
-  mlirTypePrint(mlirValueGetType(mlirOperationGetOperand(mlirBlockGetTerminator(body), 0)), append, &result);
-  pb_text_add(text, "func.func private @%s(", pb_func_name(func, &scratch));
-  for (int k = 0; k < count; ++k) {
-    pb_text_add(text, "%s%%x%d: ", k ? ", " : "", k);
-    mlirTypePrint(mlirValueGetType(mlirBlockGetArgument(body, k)), append, text);
-  }
-  pb_text_add(text,
-              ") -> %s attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = [\"alwaysinline\"]} {\n"
-              "  %%r = llvm.call_intrinsic \"%.*s\"(%s) : (%s) -> %s\n  return %%r : %s\n}\n",
-              result.data, (int)emit.length, emit.data, names.data, types.data, result.data, result.data);
-  pb_text_free(&types);
-  pb_text_free(&names);
-  pb_text_free(&result);
-  pb_arena_free(&scratch);
-}
 
 // void pb_k(void** args, int64 thread, int64 threads): loads the pointers and calls the kernel. A kernel that is not
 // shared is the first thread's.
@@ -119,7 +91,7 @@ static bool make_group(MlirModule module, const pb_engine* engine, int group, in
   int number = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.emit"))) print_instruction(op, &instructions);
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.emit"))) pb_intrinsic_print(op, &instructions);
     if (!is_kernel(op)) continue;
     const pb_kernel* k = &engine->kernels[number];
     if (number++ % groups != group) continue;
