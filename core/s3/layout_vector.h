@@ -34,6 +34,7 @@ typedef struct pb_vlayout {
   pb_unit* unit;
   pb_program program;
   int64_t lanes;
+  bool gains; // some nest is the faster for blocks
   pb_vvalue* values;
   pb_vconst* consts;
   size_t const_count, const_capacity;
