@@ -12,5 +12,5 @@ int pb_type_bits(pb_type type) { return types[type].bits; }
 const char* pb_type_name(pb_type type) { return type < PB_TYPE_COUNT ? types[type].name : "?"; }
 
 bool pb_op_converts(pb_op op) {
-  return op == PB_OP_SEXT || op == PB_OP_ZEXT || op == PB_OP_SITOFP || op == PB_OP_FPTOSI8;
+  return op == PB_OP_SEXT || op == PB_OP_ZEXT || op == PB_OP_SITOFP || op == PB_OP_FPTOSI8 || op == PB_OP_BITCAST;
 }

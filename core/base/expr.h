@@ -36,17 +36,28 @@ typedef enum pb_op {
   PB_OP_SEXT, // to i32
   PB_OP_ZEXT, // to i32, the bits taken as an unsigned number
   PB_OP_XOR,
+  PB_OP_AND, // integers
+  PB_OP_OR,
+  PB_OP_SHL,
+  PB_OP_SHR,     // with sign
+  PB_OP_BITCAST, // f32 to i32 and back: the same bits
+  PB_OP_LESS,    // f32 to i1: a < b, not so when either is NaN
+  PB_OP_SELECT,  // i1 ? second : third
   PB_OP_SITOFP,  // to f32
   PB_OP_FPTOSI8, // integral f32 in [-128, 127] to i8
   PB_OP_ROUNDEVEN,
   PB_OP_NEG,
   PB_OP_ABS,
-  PB_OP_SQRT,
+  PB_OP_SQRT, // correctly rounded
+  // From here on functions: core/math has what a chip without such an instruction computes.
   PB_OP_EXP2,
   PB_OP_RECIP,
   PB_OP_RSQRT,
   PB_OP_EXP,
+  PB_OP_EXPM1, // e^x - 1
   PB_OP_LOG,
+  PB_OP_LOG2,
+  PB_OP_LOG1P, // log(1 + x)
   PB_OP_TANH,
   PB_OP_ERF,
   PB_OP_OTHER, // a nest's op that has no name here: never matched by an instruction

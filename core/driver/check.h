@@ -5,7 +5,7 @@
 #include "core/base/expr.h"
 #include "core/s3/s3.h"
 
-enum { PB_RESULT_PARTS = 16 };
+enum { PB_RESULT_PARTS = 64 };
 
 // How far f32 results may be from each other, of the largest, once a pass takes sums in another order.
 #define PB_REASSOCIATION 1e-4

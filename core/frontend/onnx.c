@@ -167,8 +167,9 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
     if (f.number == 7) floats += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) / 4 : 1;
   }
   if (again.broken || ints > limit || floats > limit) return refuse(l, "attribute", "an attribute that is cut short");
-  attr->ints = PB_NEW_ARRAY(&l->graph->arena, int64_t, ints + 1);
-  attr->floats = PB_NEW_ARRAY(&l->graph->arena, float, floats + 1);
+  size_t room = (ints > floats ? ints : floats) + 1; // `count` is one kind's, and a reader may expect the other
+  attr->ints = PB_NEW_ARRAY(&l->graph->arena, int64_t, room);
+  attr->floats = PB_NEW_ARRAY(&l->graph->arena, float, room);
   int int_count = 0, float_count = 0;
   while (pb_wire_next(&wire, &f)) {
     uint32_t bits = (uint32_t)f.value;

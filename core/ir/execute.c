@@ -17,6 +17,7 @@
 
 static const char lowering[] =
     "lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-vector-to-llvm,convert-math-to-llvm,"
+    "convert-math-to-libm,"
     "convert-arith-to-llvm,finalize-memref-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts";
 
 static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }

@@ -16,7 +16,7 @@ enum {
   PB_NEST_COLS = PB_NEST_DIMS + PB_NEST_OUTERS,
   PB_NEST_RANK = 8,
   PB_NEST_ACCESSES = 10,
-  PB_NEST_EXPR = 64
+  PB_NEST_EXPR = 192
 };
 
 // One index of an access: sum coef[c] * column c + cst. Columns: own dims from 0, outer loops from PB_NEST_DIMS.
@@ -69,6 +69,8 @@ const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest);
 void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial);
 // The operation of MLIR that an operator is, for operands of the type; NULL: none.
 const char* pb_op_spelling(pb_op op, pb_type type);
+// The types behind its operands: of node `n`, on vectors of so many lanes; 1: scalars.
+void pb_op_print_types(pb_text* text, const pb_expr_node* expr, int n, int lanes);
 // A number as an attribute of the type, without it.
 void pb_number_print(pb_text* text, pb_type type, double value);
 // `memref<4x8xi8, "SPAD">`

@@ -133,6 +133,20 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
     return "arith.extui";
   case PB_OP_XOR:
     return "arith.xori";
+  case PB_OP_AND:
+    return "arith.andi";
+  case PB_OP_OR:
+    return "arith.ori";
+  case PB_OP_SHL:
+    return "arith.shli";
+  case PB_OP_SHR:
+    return "arith.shrsi";
+  case PB_OP_BITCAST:
+    return "arith.bitcast";
+  case PB_OP_LESS:
+    return "arith.cmpf olt,";
+  case PB_OP_SELECT:
+    return "arith.select";
   case PB_OP_SITOFP:
     return "arith.sitofp";
   case PB_OP_FPTOSI8:
@@ -151,8 +165,14 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
     return "math.rsqrt";
   case PB_OP_EXP:
     return "math.exp";
+  case PB_OP_EXPM1:
+    return "math.expm1";
   case PB_OP_LOG:
     return "math.log";
+  case PB_OP_LOG2:
+    return "math.log2";
+  case PB_OP_LOG1P:
+    return "math.log1p";
   case PB_OP_TANH:
     return "math.tanh";
   case PB_OP_ERF:
@@ -160,6 +180,23 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
   default:
     return NULL;
   }
+}
+
+static void print_type(pb_text* text, pb_type type, int lanes) {
+  if (lanes > 1)
+    pb_text_add(text, "vector<%dx%s>", lanes, pb_type_name(type));
+  else
+    pb_text_add(text, "%s", pb_type_name(type));
+}
+
+void pb_op_print_types(pb_text* text, const pb_expr_node* expr, int n, int lanes) {
+  const pb_expr_node* node = &expr[n];
+  if (pb_op_converts(node->op) || node->op == PB_OP_SELECT || node->op == PB_OP_LESS)
+    print_type(text, expr[node->args[0]].type, lanes);
+  if (node->op == PB_OP_LESS) return;
+  if (pb_op_converts(node->op)) pb_text_add(text, " to ");
+  if (node->op == PB_OP_SELECT) pb_text_add(text, ", ");
+  print_type(text, node->type, lanes);
 }
 
 static void print_node(pb_text* text, const pb_nest* nest, int id, int first, int serial, int indent) {
@@ -180,11 +217,8 @@ static void print_node(pb_text* text, const pb_nest* nest, int id, int first, in
   } else {
     pb_text_add(text, "%s ", pb_op_spelling(n->op, n->type));
     for (int k = 0; k < 3 && n->args[k] >= 0; ++k) pb_text_add(text, "%s%%e%d_%d", k ? ", " : "", serial, n->args[k]);
-    const char* type = pb_type_name(n->type);
-    if (pb_op_converts(n->op))
-      pb_text_add(text, " : %s to %s", pb_type_name(nest->expr[n->args[0]].type), type);
-    else
-      pb_text_add(text, " : %s", type);
+    pb_text_add(text, " : ");
+    pb_op_print_types(text, nest->expr, id, 1);
   }
   pb_text_add(text, "\n");
 }

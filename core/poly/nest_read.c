@@ -134,20 +134,26 @@ static const char* read_access(reader* r, MlirOperation op, intptr_t at, pb_acce
 static const struct {
   const char* name;
   pb_op op;
-} op_table[] = {{"arith.addi", PB_OP_ADD},     {"arith.addf", PB_OP_ADD},      {"arith.subi", PB_OP_SUB},
-                {"arith.subf", PB_OP_SUB},     {"arith.muli", PB_OP_MUL},      {"arith.mulf", PB_OP_MUL},
-                {"arith.divf", PB_OP_DIV},     {"arith.maxsi", PB_OP_MAX},     {"arith.maxnumf", PB_OP_MAX},
-                {"arith.maximumf", PB_OP_MAX}, {"arith.minsi", PB_OP_MIN},     {"arith.minnumf", PB_OP_MIN},
-                {"arith.minimumf", PB_OP_MIN}, {"arith.extsi", PB_OP_SEXT},    {"arith.extui", PB_OP_ZEXT},
-                {"arith.xori", PB_OP_XOR},     {"arith.sitofp", PB_OP_SITOFP}, {"arith.negf", PB_OP_NEG},
-                {"math.absf", PB_OP_ABS},      {"math.sqrt", PB_OP_SQRT},      {"math.roundeven", PB_OP_ROUNDEVEN},
-                {"math.exp2", PB_OP_EXP2},     {"math.rsqrt", PB_OP_RSQRT},    {"math.exp", PB_OP_EXP},
-                {"math.log", PB_OP_LOG},       {"math.tanh", PB_OP_TANH},      {"math.erf", PB_OP_ERF}};
+} op_table[] = {{"arith.addi", PB_OP_ADD},     {"arith.addf", PB_OP_ADD},        {"arith.subi", PB_OP_SUB},
+                {"arith.subf", PB_OP_SUB},     {"arith.muli", PB_OP_MUL},        {"arith.mulf", PB_OP_MUL},
+                {"arith.divf", PB_OP_DIV},     {"arith.maxsi", PB_OP_MAX},       {"arith.maxnumf", PB_OP_MAX},
+                {"arith.maximumf", PB_OP_MAX}, {"arith.minsi", PB_OP_MIN},       {"arith.minnumf", PB_OP_MIN},
+                {"arith.minimumf", PB_OP_MIN}, {"arith.extsi", PB_OP_SEXT},      {"arith.extui", PB_OP_ZEXT},
+                {"arith.xori", PB_OP_XOR},     {"arith.sitofp", PB_OP_SITOFP},   {"arith.negf", PB_OP_NEG},
+                {"math.absf", PB_OP_ABS},      {"math.sqrt", PB_OP_SQRT},        {"math.roundeven", PB_OP_ROUNDEVEN},
+                {"math.exp2", PB_OP_EXP2},     {"math.rsqrt", PB_OP_RSQRT},      {"math.exp", PB_OP_EXP},
+                {"math.log", PB_OP_LOG},       {"math.tanh", PB_OP_TANH},        {"math.erf", PB_OP_ERF},
+                {"math.expm1", PB_OP_EXPM1},   {"math.log2", PB_OP_LOG2},        {"math.log1p", PB_OP_LOG1P},
+                {"arith.andi", PB_OP_AND},     {"arith.ori", PB_OP_OR},          {"arith.shli", PB_OP_SHL},
+                {"arith.shrsi", PB_OP_SHR},    {"arith.bitcast", PB_OP_BITCAST}, {"arith.select", PB_OP_SELECT}};
+
+enum { ORDERED_LESS = 4 }; // of arith.cmpf's predicates
 
 static pb_op op_of(MlirOperation op, pb_type result) {
   for (size_t k = 0; k < sizeof op_table / sizeof *op_table; ++k)
     if (name_is(op, op_table[k].name)) return op_table[k].op;
   if (name_is(op, "arith.fptosi") && result == PB_I8) return PB_OP_FPTOSI8;
+  if (name_is(op, "arith.cmpf") && integer_attribute(op, "predicate") == ORDERED_LESS) return PB_OP_LESS;
   return PB_OP_OTHER;
 }
 

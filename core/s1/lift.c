@@ -218,7 +218,7 @@ static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, 
 
 void pb__read_pair(const pb_node* n, const char* name, int64_t* pair) {
   const pb_attr* a = pb_node_attr(n, name);
-  for (int k = 0; a && k < a->count && k < 2; ++k) pair[k] = a->ints[k];
+  for (int k = 0; a && k < a->count && k < 2; ++k) pair[a->count == 1 ? 1 : k] = a->ints[k];
 }
 
 // Windows of Conv and MaxPool: attributes to numbers, and the result's extents.
@@ -226,10 +226,10 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
   pb__read_pair(n, "strides", op->stride);
   pb__read_pair(n, "dilations", op->dilation);
   const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
-  for (int k = 0; pads && k < pads->count && k < 4; ++k) op->pad[k] = pads->ints[k];
+  bool line = pads && pads->count == 2; // over one dim: the second
+  for (int k = 0; pads && k < pads->count && k < 4; ++k) op->pad[line ? 2 * k + 1 : k] = pads->ints[k];
   bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4);
-  if (pb_node_int(n, "ceil_mode", 0))
-    return pb__refuse(l, n, "ceil_mode=0", "windows that hang over the edge (ceil_mode)");
+  bool hangs = pb_node_int(n, "ceil_mode", 0);
   for (int k = 0; k < 2; ++k) {
     const int64_t most = 1 << 20;
     if (op->stride[k] < 1 || op->dilation[k] < 1 || op->window[k] < 1 || op->pad[k] < 0 || op->pad[k + 2] < 0 ||
@@ -247,6 +247,10 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
     int64_t room = extent + op->pad[k] + op->pad[k + 2] - reach;
     if (room < 0) return pb__refuse(l, n, NULL, "a window larger than the padded input");
     out[k] = room / op->stride[k] + 1;
+    int64_t over = op->stride[k] - room % op->stride[k]; // of one window more, if it begins inside
+    if (!hangs || over == op->stride[k] || out[k] * op->stride[k] >= extent + op->pad[k]) continue;
+    ++out[k];
+    op->pad[k + 2] += over;
   }
   return PB_OK;
 }

@@ -31,7 +31,31 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
 pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank) PB_MUST_CHECK;
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;
 
-// Operators on f32: lift_float.c. `known`: whether there is a row for it.
+// Inside the operators on f32. The value of a float tensor; codes that a float operator reads are turned into floats.
+pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
+// A value that is a reshape of another becomes a tensor of its own.
+void pb__own(lifter* l, const pb_node* n, int* value);
+// pb__float_value for operators that walk their input by its own dims.
+pb_status pb__own_value(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
+// The one node that reads the tensor, if nothing else sees it; -1.
+int pb__only_user(const lifter* l, int tensor);
+pb_s1_op pb__float_op(const pb_node* n, pb_s1_kind kind);
+// The operator's result, behind Relu and Clip that only it feeds.
+pb_status pb__finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_t* shape) PB_MUST_CHECK;
+// A constant f32 vector of so many elements; NULL: it is another.
+const float* pb__vector(const lifter* l, int tensor, int64_t length);
+pb_status pb__gemm(lifter* l, const pb_node* n) PB_MUST_CHECK; // lift_matrix.c
+pb_status pb__matmul(lifter* l, const pb_node* n) PB_MUST_CHECK;
+// An axis counted from either end; false: it is not there.
+bool pb__axis(int64_t axis, int rank, int* at);
+// Integers of an attribute or of a constant input, whichever there is; more than `most` or not constant: *count is -1.
+void pb__read_integers(const lifter* l, const pb_node* n, const char* name, int input, int most, int64_t* items,
+                       int* count);
+
+// Operators on f32: lift_float.c hands what it does not know to the others. `known`: whether there is a row for it.
+pb_status pb__lift_function(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;  // lift_function.c
+pb_status pb__lift_reduction(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK; // lift_reduction.c
+pb_status pb__lift_movement(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;  // lift_movement.c
 pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 
 #endif

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The value of a float tensor; codes that a float operator reads are turned into floats here.
-static pb_status value_of(lifter* l, const pb_node* n, int tensor, int* value) {
+pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) {
   const pb_node* maker = pb__producer(l, tensor);
   if (tensor >= 0 && l->value_of[tensor] < 0 && maker && pb__is(maker, "DequantizeLinear") &&
       !pb__constant(l, maker->inputs[0]))
@@ -18,22 +17,20 @@ static pb_status value_of(lifter* l, const pb_node* n, int tensor, int* value) {
   return PB_OK;
 }
 
-static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind) { return pb__new_op(n->name, n->op, kind); }
+pb_s1_op pb__float_op(const pb_node* n, pb_s1_kind kind) { return pb__new_op(n->name, n->op, kind); }
 
-// A value that is a reshape of another becomes a tensor of its own.
-static void own(lifter* l, const pb_node* n, int* value) {
+void pb__own(lifter* l, const pb_node* n, int* value) {
   const pb_s1_value from = l->out->values[*value];
   if (from.alias_of < 0) return;
-  pb_s1_op op = new_op(n, PB_S1_COPY);
+  pb_s1_op op = pb__float_op(n, PB_S1_COPY);
   op.x = *value;
   op.y = *value = pb__add_value(l, from.name, from.type, from.rank, from.shape);
   pb__push_op(l, op);
 }
 
-// value_of for operators that walk their input by its own dims.
-static pb_status own_value_of(lifter* l, const pb_node* n, int tensor, int* value) {
-  PB_TRY(value_of(l, n, tensor, value));
-  own(l, n, value);
+pb_status pb__own_value(lifter* l, const pb_node* n, int tensor, int* value) {
+  PB_TRY(pb__float_value(l, n, tensor, value));
+  pb__own(l, n, value);
   l->value_of[tensor] = *value;
   return PB_OK;
 }
@@ -56,14 +53,12 @@ static pb_status read_bounds(lifter* l, const pb_node* f, double* lo, double* hi
   return PB_OK;
 }
 
-// The one node that reads the tensor, if nothing else sees it.
-static int only_user(const lifter* l, int tensor) {
+int pb__only_user(const lifter* l, int tensor) {
   return l->uses[tensor] == 1 && !l->g->tensors[tensor].is_output ? l->user[tensor] : -1;
 }
 
-// The result, behind Relu and Clip that only it feeds.
-static pb_status finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_t* shape) {
-  for (int next; (next = only_user(l, tensor)) >= 0;) {
+pb_status pb__finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_t* shape) {
+  for (int next; (next = pb__only_user(l, tensor)) >= 0;) {
     const pb_node* f = &l->g->nodes[next];
     if (l->done[next] || (!pb__is(f, "Relu") && !pb__is(f, "Clip")) || f->inputs[0] != tensor) break;
     PB_TRY(read_bounds(l, f, &op->lo, &op->hi));
@@ -76,15 +71,15 @@ static pb_status finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int
   return PB_OK;
 }
 
-static const float* vector(const lifter* l, int tensor, int64_t length) {
+const float* pb__vector(const lifter* l, int tensor, int64_t length) {
   const pb_const* c = pb__constant(l, tensor);
-  return c && c->type == PB_F32 && c->bytes == (uint64_t)length * 4 ? c->data : NULL;
+  return c && c->type == PB_F32 && c->rank == 1 && c->bytes == (uint64_t)length * 4 ? c->data : NULL;
 }
 
 // scale and shift of a batch normalisation, by channel.
 static pb_status read_norm(lifter* l, const pb_node* n, int64_t channels, float* scale, float* shift) {
-  const float *gamma = vector(l, pb__input(n, 1), channels), *beta = vector(l, pb__input(n, 2), channels),
-              *mean = vector(l, pb__input(n, 3), channels), *variance = vector(l, pb__input(n, 4), channels);
+  const float *gamma = pb__vector(l, pb__input(n, 1), channels), *beta = pb__vector(l, pb__input(n, 2), channels),
+              *mean = pb__vector(l, pb__input(n, 3), channels), *variance = pb__vector(l, pb__input(n, 4), channels);
   const pb_attr* epsilon = pb_node_attr(n, "epsilon");
   if (!gamma || !beta || !mean || !variance)
     return pb__refuse(l, n, NULL, "parameters that are not constant f32 vectors over the channels");
@@ -115,13 +110,34 @@ static pb_status fold_norm(lifter* l, const pb_node* norm, pb_s1_op* op, int64_t
   return PB_OK;
 }
 
+// A line of places as an image of one row: [n, c, w] as [n, c, 1, w].
+static int as_image(lifter* l, const pb_node* n, int value) {
+  const pb_s1_value from = l->out->values[value];
+  int64_t shape[4] = {from.shape[0], from.shape[1], 1, from.shape[2]};
+  int image = pb__add_value(l, from.name, PB_F32, 4, shape);
+  l->out->values[image].alias_of = value;
+  pb__own(l, n, &image);
+  return image;
+}
+
+static const pb_const* weights_as_image(lifter* l, const pb_const* w) {
+  int64_t shape[4] = {w->shape[0], w->shape[1], 1, w->shape[2]};
+  const void* data = pb_const_data(l->consts, (int)(w - l->consts->items));
+  return &l->consts->items[pb_consts_add(l->consts, w->name, PB_F32, 4, shape, data)];
+}
+
 static pb_status conv(lifter* l, const pb_node* n) {
-  pb_s1_op op = new_op(n, PB_S1_FCONV);
-  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_op op = pb__float_op(n, PB_S1_FCONV);
+  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   const pb_const* w = pb__constant(l, pb__input(n, 1));
   if (!w || w->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not constant f32");
+  int dims = w->rank;
+  if (dims == 3 && l->out->values[op.x].rank == 3) {
+    op.x = as_image(l, n, op.x);
+    w = weights_as_image(l, w);
+  }
   pb_s1_value in = l->out->values[op.x];
-  if (in.rank != 4 || w->rank != 4) return pb__refuse(l, n, NULL, "only convolutions over two dims are read");
+  if (in.rank != 4 || w->rank != 4) return pb__refuse(l, n, NULL, "only convolutions over one or two dims are read");
   op.groups = pb_node_int(n, "group", 1);
   if (op.groups < 1 || w->shape[1] * op.groups != in.shape[1] || w->shape[0] % op.groups)
     return pb__refuse(l, n, NULL, "weights that do not fit its input's channels");
@@ -131,21 +147,29 @@ static pb_status conv(lifter* l, const pb_node* n) {
   int64_t shape[4] = {in.shape[0], w->shape[0], 0, 0};
   PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
   if (pb__input(n, 2) >= 0) {
-    if (!vector(l, pb__input(n, 2), shape[1])) return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");
+    if (!pb__vector(l, pb__input(n, 2), shape[1]))
+      return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");
     op.bias = l->g->tensors[pb__input(n, 2)].const_id;
   }
-  int tensor = n->outputs[0], next = only_user(l, tensor);
+  int tensor = n->outputs[0], next = pb__only_user(l, tensor);
   if (next >= 0 && pb__is(&l->g->nodes[next], "BatchNormalization") && l->g->nodes[next].inputs[0] == tensor) {
     PB_TRY(fold_norm(l, &l->g->nodes[next], &op, shape[1]));
     l->done[next] = true;
     tensor = l->g->nodes[next].outputs[0];
   }
-  return finish(l, tensor, &op, 4, shape);
+  if (dims == 4) return pb__finish(l, tensor, &op, 4, shape);
+  op.y = pb__add_value(l, n->name, PB_F32, 4, shape);
+  pb__push_op(l, op);
+  shape[2] = shape[3];
+  int v = pb__add_value(l, l->g->tensors[tensor].name, PB_F32, 3, shape);
+  l->out->values[v].alias_of = op.y;
+  l->value_of[tensor] = v;
+  return PB_OK;
 }
 
 static pb_status norm(lifter* l, const pb_node* n) {
-  pb_s1_op op = new_op(n, PB_S1_FSCALE);
-  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_op op = pb__float_op(n, PB_S1_FSCALE);
+  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   pb_s1_value in = l->out->values[op.x];
   if (in.rank < 2) return pb__refuse(l, n, NULL, "an input without channels");
   int64_t channels = in.shape[1];
@@ -154,98 +178,28 @@ static pb_status norm(lifter* l, const pb_node* n) {
   PB_TRY(read_norm(l, n, channels, scale, shift));
   op.m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &channels, scale);
   op.bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_F32, 1, &channels, shift);
-  return finish(l, n->outputs[0], &op, in.rank, in.shape);
-}
-
-// Constant weights [k, n] as [n, k].
-static int turned(lifter* l, const pb_const* from) {
-  int64_t k = from->shape[0], n = from->shape[1], shape[2] = {n, k};
-  pb_pack pack = {.source = (int)(from - l->consts->items), .dim_count = 2, .stride = {1, n}, .extent = {n, k}};
-  pack.dims[0].extent = n;
-  pack.dims[0].scale = pack.dims[1].scale = 1;
-  pack.dims[1].extent = k;
-  pack.dims[1].axis = 1;
-  for (int a = 2; a < PB_PACK_AXES; ++a) pack.extent[a] = INT64_MAX;
-  return pb_consts_add_pack(l->consts, from->name, 2, shape, &pack);
-}
-
-// A constant times a number: itself when that is 1.
-static int scaled(lifter* l, int id, const pb_attr* factor) {
-  if (!factor || factor->f == 1) return id;
-  const float* from = pb_const_data(l->consts, id);
-  pb_const c = l->consts->items[id];
-  float* data = pb_alloc(&l->consts->arena, c.bytes);
-  for (uint64_t k = 0; k < c.bytes / 4; ++k) data[k] = from[k] * factor->f;
-  return pb_consts_add(l->consts, c.name, PB_F32, c.rank, c.shape, data);
-}
-
-static pb_status gemm(lifter* l, const pb_node* n) {
-  pb_s1_op op = new_op(n, PB_S1_FCONV);
-  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
-  const pb_const* w = pb__constant(l, pb__input(n, 1));
-  const pb_attr *alpha = pb_node_attr(n, "alpha"), *beta = pb_node_attr(n, "beta");
-  bool by_weights = w && w->type == PB_F32 && w->rank == 2;
-  if (!by_weights || pb_node_int(n, "transA", 0))
-    return pb__refuse(l, n, "constant weights, transA=0, or MatMul", "a Gemm in a form that is not read");
-  op.weights = pb_node_int(n, "transB", 0) ? (int)(w - l->consts->items) : turned(l, w);
-  op.weights = scaled(l, op.weights, alpha);
-  pb_s1_value in = l->out->values[op.x];
-  if (in.alias_of >= 0) { // a reshape is read in place when it keeps the rows apart
-    const pb_s1_value* base = &l->out->values[in.alias_of];
-    if (base->rank < 2 || in.rank != 2 || base->shape[0] != in.shape[0])
-      PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
-  }
-  const int64_t* ws = l->consts->items[op.weights].shape;
-  if (in.rank != 2 || in.shape[1] != ws[1]) return pb__refuse(l, n, NULL, "shapes that do not fit");
-  int64_t shape[2] = {in.shape[0], ws[0]};
-  if (pb__input(n, 2) >= 0) {
-    if (!vector(l, pb__input(n, 2), shape[1])) return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");
-    op.bias = scaled(l, l->g->tensors[pb__input(n, 2)].const_id, beta);
-  }
-  return finish(l, n->outputs[0], &op, 2, shape);
-}
-
-static pb_status matmul(lifter* l, const pb_node* n) {
-  pb_s1_op op = new_op(n, PB_S1_FMATMUL);
-  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
-  pb_s1_value a = l->out->values[op.x];
-  const pb_const* w = pb__constant(l, pb__input(n, 1));
-  int rank;
-  const int64_t* b;
-  if (w) {
-    if (w->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not f32");
-    op.weights = (int)(w - l->consts->items);
-    rank = w->rank;
-    b = w->shape;
-  } else {
-    PB_TRY(own_value_of(l, n, pb__input(n, 1), &op.z));
-    rank = l->out->values[op.z].rank;
-    b = l->out->values[op.z].shape;
-  }
-  bool fits = a.rank >= 2 && rank >= 2 && (rank == 2 || rank == a.rank) && a.shape[a.rank - 1] == b[rank - 2];
-  for (int r = 0; fits && rank > 2 && r < rank - 2; ++r) fits = a.shape[r] == b[r];
-  if (!fits)
-    return pb__refuse(l, n, "matrices, or stacks of equally many", "factors whose shapes do not fit or are broadcast");
-  int64_t shape[PB_GRAPH_RANK];
-  memcpy(shape, a.shape, sizeof shape);
-  shape[a.rank - 1] = b[rank - 1];
-  return finish(l, n->outputs[0], &op, a.rank, shape);
+  return pb__finish(l, n->outputs[0], &op, in.rank, in.shape);
 }
 
 static pb_status maxpool(lifter* l, const pb_node* n) {
-  pb_s1_op op = new_op(n, PB_S1_FMAXPOOL);
-  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_op op = pb__float_op(n, PB_S1_FMAXPOOL);
+  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   pb_s1_value in = l->out->values[op.x];
   if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
   if (n->output_count > 1 && n->outputs[1] >= 0) return pb__refuse(l, n, NULL, "indices of the largest elements");
-  pb__read_pair(n, "kernel_shape", op.window);
-  int64_t shape[4] = {in.shape[0], in.shape[1], 0, 0};
-  PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
-  return finish(l, n->outputs[0], &op, 4, shape);
+  int64_t shape[4] = {in.shape[0], in.shape[1], 1, 1};
+  if (pb__is(n, "GlobalMaxPool")) {
+    memcpy(op.window, in.shape + 2, sizeof op.window);
+  } else {
+    pb__read_pair(n, "kernel_shape", op.window);
+    PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
+  }
+  return pb__finish(l, n->outputs[0], &op, 4, shape);
 }
 
-// 1 / elements of a window inside the input, for each place of the result: [h, w].
-static int window_factors(lifter* l, const pb_node* n, const pb_s1_op* op, const int64_t* in, const int64_t* out) {
+// 1 / elements of a window in [lo, hi) of each dim, for each place of the result: [h, w].
+static int window_factors(lifter* l, const pb_node* n, const pb_s1_op* op, const int64_t* lo, const int64_t* hi,
+                          const int64_t* out) {
   float* m = pb_alloc(&l->consts->arena, (size_t)(out[0] * out[1]) * 4);
   for (int64_t h = 0; h < out[0]; ++h)
     for (int64_t w = 0; w < out[1]; ++w) {
@@ -254,7 +208,7 @@ static int window_factors(lifter* l, const pb_node* n, const pb_s1_op* op, const
         int64_t inside = 0;
         for (int64_t r = 0; r < op->window[k]; ++r) {
           int64_t i = at[k] * op->stride[k] + r * op->dilation[k] - op->pad[k];
-          inside += i >= 0 && i < in[k];
+          inside += i >= lo[k] && i < hi[k];
         }
         count *= inside;
       }
@@ -264,8 +218,8 @@ static int window_factors(lifter* l, const pb_node* n, const pb_s1_op* op, const
 }
 
 static pb_status average(lifter* l, const pb_node* n) {
-  pb_s1_op op = new_op(n, PB_S1_FAVERAGE);
-  PB_TRY(own_value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_op op = pb__float_op(n, PB_S1_FAVERAGE);
+  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   pb_s1_value in = l->out->values[op.x];
   if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
   int64_t shape[4] = {in.shape[0], in.shape[1], 1, 1};
@@ -278,19 +232,26 @@ static pb_status average(lifter* l, const pb_node* n) {
     PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
   }
   bool padded = op.pad[0] || op.pad[1] || op.pad[2] || op.pad[3];
-  if (padded && !pb_node_int(n, "count_include_pad", 0))
-    op.m = window_factors(l, n, &op, in.shape + 2, shape + 2);
+  bool counted = pb_node_int(n, "count_include_pad", 0), hangs = pb_node_int(n, "ceil_mode", 0);
+  int64_t lo[2] = {0, 0}, hi[2] = {in.shape[2], in.shape[3]};
+  const pb_attr* pads = pb_node_attr(n, "pads");
+  for (int k = 0; k < 2 && counted; ++k) { // what hangs over the pads does not count
+    lo[k] = -op.pad[k];
+    hi[k] += pads && pads->count == 4 ? pads->ints[2 + k] : 0;
+  }
+  if (padded && (!counted || hangs))
+    op.m = window_factors(l, n, &op, lo, hi, shape + 2);
   else
     op.ma = 1.0f / (float)(op.window[0] * op.window[1]);
-  return finish(l, n->outputs[0], &op, 4, shape);
+  return pb__finish(l, n->outputs[0], &op, 4, shape);
 }
 
 static pb_status clamp(lifter* l, const pb_node* n) {
-  pb_s1_op op = new_op(n, PB_S1_FCLAMP);
-  PB_TRY(value_of(l, n, pb__input(n, 0), &op.x));
+  pb_s1_op op = pb__float_op(n, PB_S1_FCLAMP);
+  PB_TRY(pb__float_value(l, n, pb__input(n, 0), &op.x));
   PB_TRY(read_bounds(l, n, &op.lo, &op.hi));
   pb_s1_value in = l->out->values[op.x];
-  return finish(l, n->outputs[0], &op, in.rank, in.shape);
+  return pb__finish(l, n->outputs[0], &op, in.rank, in.shape);
 }
 
 static pb_status binary(lifter* l, const pb_node* n) {
@@ -299,18 +260,19 @@ static pb_status binary(lifter* l, const pb_node* n) {
     pb_op op;
   } ops[] = {{"Add", PB_OP_ADD}, {"Sub", PB_OP_SUB}, {"Mul", PB_OP_MUL},
              {"Div", PB_OP_DIV}, {"Max", PB_OP_MAX}, {"Min", PB_OP_MIN}};
-  pb_s1_op op = new_op(n, PB_S1_FBINARY);
+  bool prelu = pb__is(n, "PRelu");
+  pb_s1_op op = pb__float_op(n, prelu ? PB_S1_FPRELU : PB_S1_FBINARY);
   for (size_t k = 0; k < sizeof ops / sizeof *ops; ++k)
     if (pb__is(n, ops[k].name)) op.binary = ops[k].op;
   if (n->input_count != 2) return pb__refuse(l, n, "two operands", "another number of operands than two");
   int side = pb__constant(l, n->inputs[0]) ? 1 : 0; // x is a value
   const pb_const* c = pb__constant(l, n->inputs[1 - side]);
-  PB_TRY(value_of(l, n, n->inputs[side], &op.x));
+  PB_TRY(pb__float_value(l, n, n->inputs[side], &op.x));
   if (c) {
     if (c->type != PB_F32) return pb__refuse(l, n, NULL, "a constant that is not f32");
     op.weights = (int)(c - l->consts->items);
   } else {
-    PB_TRY(value_of(l, n, n->inputs[1 - side], &op.z));
+    PB_TRY(pb__float_value(l, n, n->inputs[1 - side], &op.z));
   }
   op.swapped = side == 1;
   pb_s1_value a = l->out->values[op.x];
@@ -325,26 +287,29 @@ static pb_status binary(lifter* l, const pb_node* n) {
     rank = l->out->values[op.z].rank;
     shape = l->out->values[op.z].shape;
   }
+  if (prelu && (op.swapped || rank > a.rank)) return pb__refuse(l, n, NULL, "a slope of more dims than what it is for");
   int64_t result[PB_GRAPH_RANK];
-  bool fits = rank <= a.rank;
-  for (int r = 0; r < a.rank; ++r) {
-    int64_t other = r - (a.rank - rank) >= 0 && fits ? shape[r - (a.rank - rank)] : 1;
-    fits = fits && (a.shape[r] == other || a.shape[r] == 1 || other == 1);
-    result[r] = other > a.shape[r] ? other : a.shape[r];
+  int all = rank > a.rank ? rank : a.rank;
+  bool fits = true;
+  for (int r = 0; r < all; ++r) {
+    int64_t mine = r < all - a.rank ? 1 : a.shape[r - (all - a.rank)];
+    int64_t other = r < all - rank ? 1 : shape[r - (all - rank)];
+    fits = fits && (mine == other || mine == 1 || other == 1);
+    result[r] = other > mine ? other : mine;
   }
-  if (!fits) return pb__refuse(l, n, NULL, "shapes that do not fit, or a constant of more dims than the other operand");
+  if (!fits) return pb__refuse(l, n, NULL, "shapes that do not fit");
   int* operands[] = {&op.x, &op.z};
   for (int k = 0; k < (c ? 1 : 2); ++k) { // what is broadcast is walked by its own dims
     const pb_s1_value* v = &l->out->values[*operands[k]];
-    if (v->rank != a.rank || memcmp(v->shape, result, sizeof *result * (size_t)a.rank)) own(l, n, operands[k]);
+    if (v->rank != all || memcmp(v->shape, result, sizeof *result * (size_t)all)) pb__own(l, n, operands[k]);
   }
-  return finish(l, n->outputs[0], &op, a.rank, result);
+  return pb__finish(l, n->outputs[0], &op, all, result);
 }
 
 static pb_status reshape(lifter* l, const pb_node* n) {
   int x, rank;
   int64_t shape[PB_GRAPH_RANK];
-  PB_TRY(value_of(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__float_value(l, n, pb__input(n, 0), &x));
   pb_s1_value in = l->out->values[x];
   PB_TRY(pb__read_reshape(l, n, &in, shape, &rank));
   int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, rank, shape);
@@ -356,7 +321,7 @@ static pb_status reshape(lifter* l, const pb_node* n) {
 static pb_status concat(lifter* l, const pb_node* n) {
   int64_t shape[PB_GRAPH_RANK], axis = pb_node_int(n, "axis", 0);
   int first;
-  PB_TRY(own_value_of(l, n, n->inputs[0], &first));
+  PB_TRY(pb__own_value(l, n, n->inputs[0], &first));
   pb_s1_value in = l->out->values[first];
   if (axis < 0) axis += in.rank;
   if (axis < 0 || axis >= in.rank) return pb__refuse(l, n, NULL, "an axis that is not there");
@@ -364,7 +329,7 @@ static pb_status concat(lifter* l, const pb_node* n) {
   shape[axis] = 0;
   for (int k = 0; k < n->input_count; ++k) {
     int v;
-    PB_TRY(own_value_of(l, n, n->inputs[k], &v));
+    PB_TRY(pb__own_value(l, n, n->inputs[k], &v));
     const pb_s1_value* part = &l->out->values[v];
     bool fits = part->rank == in.rank;
     for (int r = 0; fits && r < in.rank; ++r) fits = r == axis || part->shape[r] == in.shape[r];
@@ -373,11 +338,11 @@ static pb_status concat(lifter* l, const pb_node* n) {
   }
   int y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, in.rank, shape);
   l->value_of[n->outputs[0]] = y;
-  pb_s1_op op = new_op(n, PB_S1_CONCAT);
+  pb_s1_op op = pb__float_op(n, PB_S1_CONCAT);
   op.axis = (int)axis;
   op.y = y;
   for (int k = 0; k < n->input_count; ++k) {
-    PB_TRY(value_of(l, n, n->inputs[k], &op.x));
+    PB_TRY(pb__float_value(l, n, n->inputs[k], &op.x));
     pb__push_op(l, op);
     op.offset += l->out->values[op.x].shape[axis];
   }
@@ -388,7 +353,7 @@ static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
 } rows[] = {{"Conv", conv},       {"BatchNormalization", norm},
-            {"Gemm", gemm},       {"MatMul", matmul},
+            {"Gemm", pb__gemm},   {"MatMul", pb__matmul},
             {"MaxPool", maxpool}, {"AveragePool", average},
             {"Relu", clamp},      {"GlobalAveragePool", average},
             {"Clip", clamp},      {"Add", binary},
@@ -397,9 +362,14 @@ static const struct {
             {"Min", binary},      {"Flatten", reshape},
             {"Reshape", reshape}, {"Identity", reshape},
             {"Squeeze", reshape}, {"Unsqueeze", reshape},
-            {"Dropout", reshape}, {"Concat", concat}};
+            {"Dropout", reshape}, {"Concat", concat},
+            {"PRelu", binary},    {"GlobalMaxPool", maxpool}};
 
 pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) {
+  PB_TRY(pb__lift_function(l, n, known));
+  if (!*known) PB_TRY(pb__lift_reduction(l, n, known));
+  if (!*known) PB_TRY(pb__lift_movement(l, n, known));
+  if (*known) return PB_OK;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {
     if (!pb__is(n, rows[k].op)) continue;
     *known = true;

@@ -14,15 +14,46 @@ typedef enum pb_s1_kind {
   PB_S1_DEQUANTISE, // codes to f32: (x - za) * m
   // On f32; lo and hi clamp the result. Each operation is rounded once, sums in the order of the loops.
   PB_S1_FCONV,    // sum x * w + bias; Gemm by constant weights [o, k] is one whose y has rank 2
-  PB_S1_FMATMUL,  // y[.., m, n] = sum x[.., m, k] * z[.., k, n]; z a value or the constant `weights`
+  PB_S1_FMATMUL,  // y[.., m, n] = sum x[.., m, k] * z[.., k, n]; z a value or the constant `weights`; `swapped`: z * x
   PB_S1_FMAXPOOL, //
   PB_S1_FAVERAGE, // sum over the window, times m (a constant: one number or [h, w])
   PB_S1_FBINARY,  // x op z, with broadcasting; z a value or the constant `weights`
   PB_S1_FSCALE,   // x * m + bias by channels
   PB_S1_FCLAMP,
-  PB_S1_CONCAT, // x goes into y at `offset` along `axis`; one op for each part. Any type
-  PB_S1_COPY    // any type, and another shape of the same elements
+  PB_S1_FUNARY,     // function(x), with parameters ma and mb
+  PB_S1_FPRELU,     // x < 0 ? x * z : x, with broadcasting as FBINARY
+  PB_S1_FREDUCE,    // sum or maximum (`binary`) over `axes`, times ma; y keeps them, 1 long
+  PB_S1_FSOFTMAX,   // over `axes`; `logarithm`: the logarithm of it
+  PB_S1_FNORM,      // (x - mean) / sqrt(variance + ma) over `axes`, times `weights`, plus `bias`
+  PB_S1_FTRANSPOSE, // y's dim r is x's dim order[r]
+  PB_S1_FSLICE,     // y[i] = x[start + i * step]
+  PB_S1_FPAD,       // x from `start` on in y, around it ma
+  PB_S1_CONCAT,     // x goes into y at `offset` along `axis`; one op for each part. Any type
+  PB_S1_COPY        // any type, and another shape of the same elements
 } pb_s1_kind;
+
+typedef enum pb_s1_function {
+  PB_S1_ABS,
+  PB_S1_NEG,
+  PB_S1_SQRT,
+  PB_S1_EXP,
+  PB_S1_LOG,
+  PB_S1_RECIPROCAL,
+  PB_S1_ERF,
+  PB_S1_TANH,
+  PB_S1_SIGMOID,      // 1 / (1 + e^-x)
+  PB_S1_SILU,         // x times that
+  PB_S1_HARD_SIGMOID, // clamp(ma x + mb, 0, 1)
+  PB_S1_HARD_SWISH,   // x times that
+  PB_S1_LEAKY_RELU,   // x < 0 ? ma x : x
+  PB_S1_ELU,          // x < 0 ? ma (e^x - 1) : x
+  PB_S1_SELU,         // mb times that
+  PB_S1_SOFTPLUS,     // log(1 + e^x)
+  PB_S1_SOFTSIGN,     // x / (1 + |x|)
+  PB_S1_GELU,         // x / 2 (1 + erf(x / sqrt(2)))
+  PB_S1_GELU_TANH,    // its approximation
+  PB_S1_POWER         // x^ma, 2 ma an integer
+} pb_s1_function;
 
 typedef struct pb_s1_value {
   const char* name;
@@ -40,12 +71,17 @@ typedef struct pb_s1_op {
   int weights, bias, m;                              // constants, -1; bias: i32 [o], m: f32 [o]
   int64_t window[2], stride[2], dilation[2], pad[4]; // pad: top, left, bottom, right
   int64_t groups;
-  double zx, zz, zy, lo, hi; // zero points and clamp, in codes
-  float ma, mb;              // scalar factors: ADD's two, QUANTISE's and DEQUANTISE's one
-  pb_op binary;              // FBINARY: add, sub, mul, div, max or min
-  bool swapped;              // FBINARY: z op x
-  int axis;                  // CONCAT
-  int64_t offset;            // CONCAT
+  double zx, zz, zy, lo, hi;                         // zero points and clamp, in codes
+  float ma, mb;                                      // scalar factors: ADD's two, QUANTISE's and DEQUANTISE's one
+  pb_op binary;                                      // FBINARY: add, sub, mul, div, max or min
+  bool swapped;                                      // FBINARY: z op x
+  int axis;                                          // CONCAT
+  int64_t offset;                                    // CONCAT
+  pb_s1_function function;                           // FUNARY
+  bool logarithm;                                    // FSOFTMAX
+  bool axes[PB_GRAPH_RANK];                          // FREDUCE, FSOFTMAX, FNORM
+  int order[PB_GRAPH_RANK];                          // FTRANSPOSE
+  int64_t start[PB_GRAPH_RANK], step[PB_GRAPH_RANK]; // FSLICE, FPAD
 } pb_s1_op;
 
 typedef struct pb_s1 {

@@ -71,8 +71,7 @@ void pb__s2_move(pb_access* access, int rank, int dim, int64_t coef) {
 
 pb_nest pb__s2_start(const pb_s1_op* op, const char* part) { return (pb_nest){.name = op->name, .part = part}; }
 
-// Fills `access` (all of it or the box [lo, hi) of each index) with a number.
-static void fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t* lo, const int64_t* hi, double value,
+void pb__s2_fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t* lo, const int64_t* hi, double value,
                  const char* part) {
   pb_nest nest = pb__s2_start(op, part);
   for (int r = 0; r < access.rank; ++r) {
@@ -100,7 +99,7 @@ pb_access pb__s2_padded(builder* b, const pb_s1_op* op, double value) {
                          {top, top + height, left + width, shape[3]}};
   for (int k = 0; k < 4; ++k) {
     int64_t lo[4] = {0, 0, boxes[k][0], boxes[k][2]}, hi[4] = {shape[0], shape[1], boxes[k][1], boxes[k][3]};
-    fill(b, op, p, lo, hi, value, "pad");
+    pb__s2_fill(b, op, p, lo, hi, value, "pad");
   }
   pb_nest nest = pb__s2_start(op, "copy");
   pb_access inside = p;
@@ -144,15 +143,23 @@ pb_access pb__s2_along(pb_access access, const int* dims) {
   return access;
 }
 
-// `access` walked in the order of another shape of the same elements.
+// Dims of the two shapes fall into groups of neighbours with equally many elements. An index that is a group of its own
+// is a sum of the other's dims; where there are several, the last of them walks past its end.
 pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims) {
-  bool same = access.rank == shape->rank;
-  for (int r = 0; same && r < access.rank; ++r) same = access.shape[r] == shape->shape[r];
-  if (same) return pb__s2_along(access, dims);
-  int64_t stride = 1;
-  for (int r = shape->rank - 1; r >= 0; --r) {
-    pb__s2_move(&access, access.rank - 1, dims[r], stride);
-    stride *= shape->shape[r];
+  int r = 0, s = 0;
+  while (r < access.rank && s < shape->rank) {
+    int first = s;
+    int64_t mine = access.shape[r++], its = shape->shape[s++];
+    while (mine != its)
+      if (mine < its)
+        mine *= access.shape[r++];
+      else
+        its *= shape->shape[s++];
+    int64_t stride = 1;
+    for (int k = s - 1; k >= first; --k) {
+      pb__s2_move(&access, r - 1, dims[k], stride);
+      stride *= shape->shape[k];
+    }
   }
   return access;
 }
@@ -177,7 +184,7 @@ static void requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access 
 
 void pb__s2_init(builder* b, const pb_s1_op* op, const pb_access* acc, double value) {
   int64_t lo[PB_NEST_RANK] = {0};
-  fill(b, op, *acc, lo, acc->shape, value, "init");
+  pb__s2_fill(b, op, *acc, lo, acc->shape, value, "init");
 }
 
 void pb__s2_convolve(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* w, pb_access* y) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static int clamped(pb_nest* n, const pb_s1_op* op, int v) {
+int pb__s2_clamped(pb_nest* n, const pb_s1_op* op, int v) {
   if (isfinite(op->lo)) v = pb_nest_node(n, PB_OP_MAX, PB_F32, v, pb_nest_const(n, PB_F32, op->lo));
   if (isfinite(op->hi)) v = pb_nest_node(n, PB_OP_MIN, PB_F32, v, pb_nest_const(n, PB_F32, op->hi));
   return v;
@@ -38,7 +38,7 @@ static void finish(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {
     n.access[n.access_count++] = bias;
     v = pb_nest_node(&n, PB_OP_ADD, PB_F32, v, pb_nest_load(&n, n.access_count - 1));
   }
-  clamped(&n, op, v);
+  pb__s2_clamped(&n, op, v);
   n.access[n.access_count++] = pb__s2_along(y, dims);
   pb__s2_print(b, &n);
 }
@@ -103,10 +103,15 @@ static void matmul(builder* b, const pb_s1_op* op) {
   pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, op->x),
             w = op->weights >= 0 ? pb__s2_on_const(b, op->weights) : pb__s2_on_value(b, op->z);
   pb_access acc = sums(b, op, &y, clamps(op)), to = acc;
+  if (op->swapped) { // x is the left factor
+    pb_access left = w;
+    w = x;
+    x = left;
+  }
   pb_nest n = pb__s2_start(op, "reduce");
   for (int r = 0; r + 1 < y.rank; ++r) {
     int d = pb__s2_add_dim(&n, y.shape[r]);
-    pb__s2_move(&x, r, d, 1);
+    if (r >= y.rank - x.rank) pb__s2_move(&x, r - (y.rank - x.rank), d, 1);
     pb__s2_move(&to, r, d, 1);
     if (w.rank > 2 && r + 2 < y.rank) pb__s2_move(&w, r, d, 1);
   }
@@ -135,8 +140,7 @@ static void pool(builder* b, const pb_s1_op* op) {
   if (follows) finish(b, op, acc, y);
 }
 
-// An operand along the result's dims, its own dims to the right; extents of 1 stand still.
-static pb_access broadcast(pb_access operand, const pb_access* y, const int* dims) {
+pb_access pb__s2_broadcast(pb_access operand, const pb_access* y, const int* dims) {
   for (int r = 0; r < operand.rank; ++r)
     if (operand.shape[r] > 1) pb__s2_move(&operand, r, dims[r + y->rank - operand.rank], 1);
   return operand;
@@ -150,18 +154,22 @@ static void pointwise(builder* b, const pb_s1_op* op) {
   int base = pb__s2_base_of(b, op->x);
   pb_access x = pb__s2_on_value(b, base);
   bool alias = base != op->x;
-  n.access[n.access_count++] = alias ? pb__s2_along_flat(x, &y, dims) : broadcast(x, &y, dims);
+  n.access[n.access_count++] = alias ? pb__s2_along_flat(x, &y, dims) : pb__s2_broadcast(x, &y, dims);
   int v = pb_nest_load(&n, 0);
-  if (op->kind == PB_S1_FBINARY) {
+  if (op->kind == PB_S1_FUNARY) v = pb__s2_function(&n, op, v);
+  if (op->kind == PB_S1_FBINARY || op->kind == PB_S1_FPRELU) {
     pb_access z = op->weights >= 0 ? pb__s2_on_const(b, op->weights) : pb__s2_on_value(b, op->z);
     if (op->weights < 0 && pb__s2_base_of(b, op->z) != op->z)
       n.access[n.access_count++] = pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), &y, dims);
     else
-      n.access[n.access_count++] = broadcast(z, &y, dims);
+      n.access[n.access_count++] = pb__s2_broadcast(z, &y, dims);
     int w = pb_nest_load(&n, 1);
-    v = op->swapped ? pb_nest_node(&n, op->binary, PB_F32, w, v) : pb_nest_node(&n, op->binary, PB_F32, v, w);
+    if (op->kind == PB_S1_FPRELU)
+      v = pb__s2_prelu(&n, v, w);
+    else
+      v = op->swapped ? pb_nest_node(&n, op->binary, PB_F32, w, v) : pb_nest_node(&n, op->binary, PB_F32, v, w);
   }
-  clamped(&n, op, v);
+  pb__s2_clamped(&n, op, v);
   n.access[n.access_count++] = pb__s2_along(y, dims);
   pb__s2_print(b, &n);
 }
@@ -197,8 +205,22 @@ void pb__s2_float(builder* b, const pb_s1_op* op) {
   case PB_S1_FSCALE:
     finish(b, op, pb__s2_on_value(b, op->x), pb__s2_on_value(b, op->y));
     break;
+  case PB_S1_FREDUCE:
+  case PB_S1_FSOFTMAX:
+  case PB_S1_FNORM:
+    pb__s2_reduction(b, op);
+    break;
+  case PB_S1_FTRANSPOSE:
+  case PB_S1_FSLICE:
+  case PB_S1_FPAD:
+    pb__s2_movement(b, op);
+    break;
   case PB_S1_CONCAT:
     concat(b, op);
+    break;
+  case PB_S1_COPY:
+    if (pb__s2_merge(b, op)) break;
+    pointwise(b, op);
     break;
   default:
     pointwise(b, op);

@@ -32,6 +32,9 @@ void pb__s2_walk(pb_nest* nest, const pb_access* shape, int* dims);
 pb_access pb__s2_along(pb_access access, const int* dims);
 // `access` walked in the order of another shape of the same elements.
 pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims);
+// Fills the box [lo, hi) of each index with a number.
+void pb__s2_fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t* lo, const int64_t* hi, double value,
+                 const char* part);
 void pb__s2_init(builder* b, const pb_s1_op* op, const pb_access* acc, double value);
 
 // The dims of a convolution, and how they walk its tensors:
@@ -40,6 +43,17 @@ void pb__s2_convolve(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* w,
 // The same for a window that slides over each channel for itself.
 void pb__s2_slide(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* y);
 
-void pb__s2_float(builder* b, const pb_s1_op* op); // build_float.c
+// The operator's clamp around a value.
+int pb__s2_clamped(pb_nest* n, const pb_s1_op* op, int v);
+// An operand along the result's dims, its own dims to the right; extents of 1 stand still.
+pb_access pb__s2_broadcast(pb_access operand, const pb_access* y, const int* dims);
+
+void pb__s2_float(builder* b, const pb_s1_op* op);          // build_float.c
+int pb__s2_function(pb_nest* n, const pb_s1_op* op, int x); // build_function.c: FUNARY's value
+int pb__s2_prelu(pb_nest* n, int x, int slope);
+void pb__s2_reduction(builder* b, const pb_s1_op* op); // build_reduction.c
+// A copy to a shape whose dims are products of neighbouring dims of x, walked by x's dims. false: it is another.
+bool pb__s2_merge(builder* b, const pb_s1_op* op);
+void pb__s2_movement(builder* b, const pb_s1_op* op); // build_movement.c
 
 #endif

@@ -62,14 +62,41 @@ static int group_for(const pb_vlayout* l, pb_type type) {
   return insn.insn ? insn.group : 1;
 }
 
+// A constant, or one above 0 plus e^x or |x|: what may divide.
+static bool is_far_from_0(const pb_expr_node* expr, int n) {
+  const pb_expr_node* node = &expr[n];
+  if (node->op == PB_OP_CONST) return true;
+  for (int side = 0; side < 2 && node->op == PB_OP_ADD; ++side) {
+    const pb_expr_node *one = &expr[node->args[side]], *other = &expr[node->args[1 - side]];
+    if (one->op == PB_OP_CONST && one->value > 0 && (other->op == PB_OP_EXP || other->op == PB_OP_ABS)) return true;
+  }
+  return false;
+}
+
+// Whether the body may make an infinity or NaN of finite elements. That a sum or product of very large ones overflows
+// does not count.
+static bool spoils(const pb_nest* nest) {
+  bool bad[PB_NEST_EXPR] = {false};
+  for (int e = 0; e < nest->expr_count; ++e) {
+    const pb_expr_node* node = &nest->expr[e];
+    if (node->op == PB_OP_DIV) { // by an infinite 1 + e^x: 0
+      bad[e] = bad[node->args[0]] || !is_far_from_0(nest->expr, node->args[1]);
+      continue;
+    }
+    bad[e] = node->op >= PB_OP_SQRT && node->op != PB_OP_TANH && node->op != PB_OP_ERF;
+    for (int a = 0; a < 3 && node->args[a] >= 0; ++a) bad[e] |= bad[node->args[a]];
+  }
+  return bad[nest->expr_count - 1];
+}
+
 // Whether lanes that no channel fills could come to hold infinities or NaN, which weights of 0 do not undo: by a
-// division, or by a maximum that starts at -inf and never gets there, since what it reads has no such lanes.
+// division or a function, or by a maximum that starts at -inf and never gets there, since what it reads has no such
+// lanes.
 static bool spoils_rest(const pb_vlayout* l, int v) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_stored(&l->program, n) != v) continue;
-    for (int e = 0; e < nest->expr_count; ++e)
-      if (nest->expr[e].op == PB_OP_DIV && nest->expr[nest->expr[e].args[1]].op != PB_OP_CONST) return true;
+    if (spoils(nest)) return true;
     for (int a = 0; nest->reduce == PB_ACC_MAX && a + 1 < nest->access_count; ++a)
       if (l->values[l->program.value_of[n][a]].kind == PB_PLAIN) return true;
   }
@@ -95,11 +122,52 @@ static int64_t summed_channels(const pb_vlayout* l) {
   return 0;
 }
 
+// Sums and maxima over channels that are no contraction would take the rest of the last block with them; a
+// transposition has two dims that would be split. Dim 1 of stacks of matrices is no channel.
+static bool must_stay_plain(const pb_vlayout* l, int v) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    const pb_access* store = &nest->access[nest->access_count - 1];
+    pb_roles roles;
+    bool contracts = contraction_of(l, n, &roles);
+    if (contracts && l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST) continue;
+    for (int a = 0; a < nest->access_count; ++a) {
+      int dim = -1;
+      if (l->program.value_of[n][a] != v) continue;
+      if (contracts) return true;
+      pb_index_single(&nest->access[a].index[1], &dim);
+      if (dim >= 0 && nest->reduce != PB_SET && !pb_access_uses(store, dim)) return true;
+      for (int b = 0; b < nest->access_count && dim >= 0; ++b)
+        for (int r = 0, other; r < nest->access[b].rank; ++r)
+          if (r != 1 && nest->access[b].rank == 4 && pb_index_single(&nest->access[b].index[r], &other) && other == dim)
+            return true;
+    }
+  }
+  return false;
+}
+
+// Blocks gain something only where a contraction or a window walks them.
+static bool any_gains(const pb_vlayout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    const pb_access* store = &nest->access[nest->access_count - 1];
+    int dim;
+    pb_roles roles;
+    if (store->rank != 4) continue;
+    if (contraction_of(l, n, &roles)) {
+      if (l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST) return true;
+      continue;
+    }
+    if (nest->reduce != PB_SET && pb_index_single(&store->index[1], &dim) && dim >= 0) return true;
+  }
+  return false;
+}
+
 static void choose_value(pb_vlayout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_vvalue* chosen = &l->values[v];
   if (value->kind == PB_VALUE_CONST) return;
-  if (value->rank == 4) {
+  if (value->rank == 4 && l->gains && !must_stay_plain(l, v)) {
     for (int n = 0; n < l->program.nest_count; ++n)
       for (int a = 0; a < l->program.nests[n].access_count; ++a)
         if (l->program.value_of[n][a] == v && !walks_channels(l, n, a)) return;
@@ -483,6 +551,7 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
   l->values = PB_NEW_ARRAY(&unit->arena, pb_vvalue, (size_t)l->program.value_count + 1);
   l->summed = summed_channels(l);
+  l->gains = any_gains(l);
   for (int turn = 0; turn < CHOICE_TURNS; ++turn) // a pointwise chain follows what its first value is
     for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
   for (int v = 0; v < l->program.value_count; ++v) describe_value(l, v);

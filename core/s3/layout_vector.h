@@ -35,6 +35,7 @@ typedef struct pb_vlayout {
   pb_program program;
   int64_t lanes;
   int64_t summed; // channels that an instruction on matrices sums over, 0: no nest is for one
+  bool gains;     // some nest is the faster for blocks
   pb_vvalue* values;
   pb_vconst* consts;
   size_t const_count, const_capacity;

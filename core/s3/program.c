@@ -140,3 +140,15 @@ int pb_program_readers(const pb_program* program, int value) {
   }
   return readers;
 }
+
+void pb_program_print_allocs(const pb_program* program, pb_text* text) {
+  for (int v = 0; v < program->value_count; ++v) {
+    const pb_value* value = &program->values[v];
+    if (value->kind != PB_VALUE_LOCAL) continue;
+    pb_access type = {.type = value->type, .rank = value->rank};
+    memcpy(type.shape, value->shape, sizeof type.shape);
+    pb_text_add(text, "  %%v%d = memref.alloc() : ", v);
+    pb_access_print_type(text, &type);
+    pb_text_add(text, "\n");
+  }
+}

@@ -39,6 +39,8 @@ bool pb_program_same_place(const pb_program* program, int a, int b);
 // The nests that write and read a value.
 bool pb_program_writes(const pb_program* program, int nest, int value);
 bool pb_program_reads(const pb_program* program, int nest, int value);
+// Prints `%v<value> = memref.alloc()` for each value of the function's own.
+void pb_program_print_allocs(const pb_program* program, pb_text* text);
 int pb_program_readers(const pb_program* program, int value); // how many nests read it
 
 #endif

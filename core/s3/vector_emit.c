@@ -209,11 +209,7 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
     pb_text_add(e->text, "%s ", pb_op_spelling(node->op, node->type));
     for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(e->text, "%s%s", a ? ", " : "", names[node->args[a]]);
     pb_text_add(e->text, " : ");
-    if (pb_op_converts(node->op)) {
-      print_type(e->text, nest->nest->expr[node->args[0]].type, lanes);
-      pb_text_add(e->text, " to ");
-    }
-    print_type(e->text, node->type, lanes);
+    pb_op_print_types(e->text, nest->nest->expr, n, lanes);
     pb_text_add(e->text, "\n");
   }
   memcpy(result, names[nest->nest->expr_count - 1], sizeof names[0]);

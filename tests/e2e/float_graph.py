@@ -42,6 +42,7 @@ class Graph:
     def __init__(self, name):
         self.name, self.nodes, self.consts, self.inputs, self.feeds = name, [], [], [], {}
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+        self.opset, self.ir_version = 20, 9
 
     def draw(self, *shape):
         return self.rng.standard_normal(shape).astype(np.float32)
@@ -58,8 +59,13 @@ class Graph:
 
     def op(self, kind, *inputs, to=None, **attrs):
         to = to or f"t{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [to], name=f"{kind.lower()}{len(self.nodes)}", **attrs))
+        self.op_of_many(kind, inputs, [to], **attrs)
         return to
+
+    def op_of_many(self, kind, inputs, outputs, **attrs):
+        self.nodes.append(
+            helper.make_node(kind, list(inputs), outputs, name=f"{kind.lower()}{len(self.nodes)}", **attrs)
+        )
 
     def conv(self, x, cin, cout, kernel, bias=True, group=1, **attrs):
         kernel = kernel if isinstance(kernel, tuple) else (kernel, kernel)
@@ -78,7 +84,10 @@ class Graph:
         infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
         graph = helper.make_graph(self.nodes, self.name, self.inputs, infos, self.consts)
         model = helper.make_model(
-            graph, producer_name="pb-tests", ir_version=9, opset_imports=[helper.make_opsetid("", 19)]
+            graph,
+            producer_name="pb-tests",
+            ir_version=self.ir_version,
+            opset_imports=[helper.make_opsetid("", self.opset)],
         )
         model = onnx.shape_inference.infer_shapes(model, strict_mode=True)
         onnx.checker.check_model(model)

@@ -62,6 +62,10 @@ def draw(rng, number):
     return net, " ".join(words)
 
 
+FUNCTIONS = ["Abs", "Neg", "Tanh", "Sigmoid", "Erf", "Gelu", "Elu", "Selu", "LeakyRelu", "HardSigmoid", "HardSwish"]
+FUNCTIONS += ["Softplus", "Softsign", "Sqrt", "Log", "PRelu"]
+
+
 class Drawing:
     """A random f32 graph as it grows: every tensor so far with its channels and its extent, all [n, c, size, size]."""
 
@@ -124,9 +128,51 @@ class Drawing:
         g = self.graph.op("Clip", g, self.graph.const(np.float32(0)), self.graph.const(np.float32(1)))
         return self.graph.op("Mul", x, g), channels, size
 
+    def function(self, x, channels, size):
+        kind = self.rng.choice(FUNCTIONS)
+        if kind == "PRelu":
+            return self.graph.op(kind, x, self.graph.const(self.graph.draw(channels, 1, 1))), channels, size
+        if kind in ("Sqrt", "Log"):
+            x = self.graph.op("Clip", x, self.graph.const(np.float32(0.25)))
+        y = self.graph.op(kind, x)
+        return (self.graph.op("Mul", x, y) if kind == "Sigmoid" and self.rng.random() < 0.5 else y), channels, size
+
+    def reduce(self, x, channels, size):
+        """Less (or times) a sum, a mean or the largest element over some axes."""
+        axes = self.rng.choice([[1], [2], [3], [2, 3], [1, 2, 3], [-1, 0]])
+        kind, how = self.rng.choice(["ReduceMean", "ReduceMax", "ReduceSum"]), self.rng.choice(["Sub", "Add", "Max"])
+        return self.graph.op(how, x, self.graph.op(kind, x, self.ints(*axes))), channels, size
+
+    def normalise(self, x, channels, size):
+        kind = self.rng.choice(["Softmax", "Softmax", "LogSoftmax", "LayerNormalization"])
+        if kind != "LayerNormalization":
+            return self.graph.op(kind, x, axis=self.rng.choice([-1, 0, 1, 2])), channels, size
+        scale, shift = (self.graph.const(self.graph.draw(size)) for _ in range(2))
+        return self.graph.op(kind, x, scale, shift), channels, size
+
+    def move(self, x, channels, size):
+        kind = self.rng.choice(["Transpose", "Slice", "Pad", "Split"])
+        if kind == "Transpose":
+            return self.graph.op(kind, x, perm=[0, 1, 3, 2]), channels, size
+        if kind == "Slice" and size > 2:
+            step = self.rng.choice([1, 1, 2])
+            boxes = self.ints(1, 1), self.ints(size, size + 5), self.ints(2, 3), self.ints(step, step)
+            return self.graph.op(kind, x, *boxes), channels, (size - 1 + step - 1) // step
+        if kind == "Split" and channels > 1:
+            first = self.rng.randrange(1, channels)
+            parts = [f"part{len(self.graph.nodes)}_{k}" for k in range(2)]
+            self.graph.op_of_many(kind, [x, self.ints(first, channels - first)], parts, axis=1)
+            return self.graph.op("Concat", *parts[::-1], axis=1), channels, size
+        front, behind = self.rng.randrange(3), self.rng.randrange(3)
+        pads = self.ints(0, 0, front, behind, 0, 0, behind, front)
+        return self.graph.op("Pad", x, pads, self.graph.const(np.float32(0.5))), channels, size + front + behind
+
+    def ints(self, *numbers):
+        return self.graph.const(np.array(numbers, np.int64))
+
     def step(self):
         x, channels, size = self.tensors[-1] if self.rng.random() < 0.8 else self.rng.choice(self.tensors)
-        kinds = ["conv"] * 5 + ["pair"] * 3 + ["pool", "by_const", "gate"]
+        kinds = ["conv"] * 5 + ["pair"] * 3 + ["pool", "by_const", "gate", "reduce", "normalise", "move"] + ["function"] * 3
         kind = self.rng.choice([k for k in kinds if k != "pool" or size > 2])
         y, channels, size = getattr(self, kind)(x, channels, size)
         act = self.rng.random()

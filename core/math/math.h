@@ -1,0 +1,24 @@
+// Functions as plain operations: one table for all targets, so that no libm, libdevice or ocml is ever called and a
+// model's result is the same everywhere. A row is an expansion of one operator of core/base/expr.h into additions,
+// multiplications, shifts and the like, each rounded once.
+#ifndef PB_MATH_MATH_H
+#define PB_MATH_MATH_H
+
+#include "core/poly/nest.h"
+
+typedef struct pb_math_row {
+  pb_op op;
+  const char* name;
+  int (*expand)(pb_nest* nest, int x); // appends nodes; returns the one that is the result
+  // The largest error on f32, against the exact value, in units of its last place. It holds for subnormal inputs and
+  // results too: nothing is flushed. tests/math asserts it.
+  double ulp;
+  const char* special; // results at infinities, zeros and outside the domain; NaN gives NaN everywhere
+} pb_math_row;
+
+enum { PB_MATH_NODES = 120 }; // no expansion has more
+
+const pb_math_row* pb_math_find(pb_op op); // NULL: not in the table
+extern const pb_math_row pb_math_table[];  // ends with a NULL name
+
+#endif

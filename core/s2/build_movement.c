@@ -1,0 +1,80 @@
+// What only moves elements, as copies.
+#include "core/s2/builder.h"
+
+#include <math.h>
+
+static void copy(builder* b, pb_nest* n, pb_access from, pb_access to) {
+  n->access[0] = from;
+  n->access[1] = to;
+  n->access_count = 2;
+  pb_nest_load(n, 0);
+  pb__s2_print(b, n);
+}
+
+static void transpose(builder* b, const pb_s1_op* op) {
+  pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
+  pb_nest n = pb__s2_start(op, "copy");
+  int dims[PB_NEST_RANK];
+  pb__s2_walk(&n, &y, dims);
+  for (int r = 0; r < y.rank; ++r) pb__s2_move(&x, op->order[r], dims[r], 1);
+  copy(b, &n, x, pb__s2_along(y, dims));
+}
+
+static void slice(builder* b, const pb_s1_op* op) {
+  pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
+  pb_nest n = pb__s2_start(op, "copy");
+  int dims[PB_NEST_RANK];
+  pb__s2_walk(&n, &y, dims);
+  for (int r = 0; r < y.rank; ++r) {
+    pb__s2_move(&x, r, dims[r], op->step[r]);
+    x.index[r].cst = op->start[r];
+  }
+  copy(b, &n, x, pb__s2_along(y, dims));
+}
+
+// The border as boxes, axis by axis: before and behind x along it, within x along the axes in front.
+static void pad(builder* b, const pb_s1_op* op) {
+  pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
+  int64_t lo[PB_NEST_RANK], hi[PB_NEST_RANK];
+  for (int axis = 0; axis < y.rank; ++axis)
+    for (int behind = 0; behind < 2; ++behind) {
+      for (int r = 0; r < y.rank; ++r) {
+        lo[r] = r < axis ? op->start[r] : 0;
+        hi[r] = r < axis ? op->start[r] + x.shape[r] : y.shape[r];
+      }
+      lo[axis] = behind ? op->start[axis] + x.shape[axis] : 0;
+      hi[axis] = behind ? y.shape[axis] : op->start[axis];
+      pb__s2_fill(b, op, y, lo, hi, op->ma, "pad");
+    }
+  pb_nest n = pb__s2_start(op, "copy");
+  int dims[PB_NEST_RANK];
+  pb__s2_walk(&n, &x, dims);
+  y = pb__s2_along(y, dims);
+  for (int r = 0; r < y.rank; ++r) y.index[r].cst = op->start[r];
+  copy(b, &n, pb__s2_along(x, dims), y);
+}
+
+bool pb__s2_merge(builder* b, const pb_s1_op* op) {
+  pb_access x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)), y = pb__s2_on_value(b, op->y);
+  int s = 0;
+  for (int r = 0; r < y.rank; ++r) {
+    int64_t product = 1;
+    while (s < x.rank && product * x.shape[s] <= y.shape[r]) product *= x.shape[s++];
+    if (product != y.shape[r]) return false;
+  }
+  if (s != x.rank || y.rank == x.rank || isfinite(op->lo) || isfinite(op->hi)) return false;
+  pb_nest n = pb__s2_start(op, "copy");
+  int dims[PB_NEST_RANK];
+  pb__s2_walk(&n, &x, dims);
+  copy(b, &n, pb__s2_along(x, dims), pb__s2_along_flat(y, &x, dims));
+  return true;
+}
+
+void pb__s2_movement(builder* b, const pb_s1_op* op) {
+  if (op->kind == PB_S1_FTRANSPOSE)
+    transpose(b, op);
+  else if (op->kind == PB_S1_FSLICE)
+    slice(b, op);
+  else
+    pad(b, op);
+}

@@ -1,0 +1,16 @@
+// A sum of 40 neighbours: two times 16 in lanes, 8 left over beside them, and then the 24.
+// RUN: %pb-opt %S/Inputs/exp2_sum.txt --target=cpu:avx512 --lanes --check | %FileCheck %s
+// CHECK: %[[T:.*]] = memref.alloc() : memref<3x24xf32>
+// CHECK: affine.for %[[I:.*]] = 0 to 3
+// CHECK: affine.for %[[B:.*]] = 0 to 2
+// CHECK-NEXT: affine.for %[[L:.*]] = 0 to 16
+// CHECK-NEXT: affine.load %{{.*}}[%[[I]], %[[B]] * 16 + %[[L]]]
+// CHECK: affine.for %{{.*}} = 0 to 8
+// CHECK-NEXT: affine.load %{{.*}}[%{{.*}}, %{{.*}} + 32]
+// CHECK-NEXT: affine.store %{{.*}}, %[[T]][%{{.*}}, %{{.*}} + 16]
+// CHECK: affine.for %{{.*}} = 0 to 24
+// CHECK-NEXT: affine.load %[[T]]
+
+// Another chip has no lanes of its own.
+// RUN: %pb-opt %S/Inputs/exp2_sum.txt --target=simnpu --lanes | %FileCheck %s --check-prefix=QUEUES
+// QUEUES-NOT: 3x24xf32
