@@ -136,9 +136,10 @@ static void pool(builder* b, const pb_s1_op* op) {
 }
 
 // An operand along the result's dims, its own dims to the right; extents of 1 stand still.
-static pb_access broadcast(pb_access operand, const pb_access* y, const int* dims) {
+pb_access pb__s2_repeat(pb_access operand, const pb_access* y, const int* dims) {
   for (int r = 0; r < operand.rank; ++r)
-    if (operand.shape[r] > 1) pb__s2_move(&operand, r, dims[r + y->rank - operand.rank], 1);
+    if (operand.shape[r] == y->shape[r + y->rank - operand.rank])
+      pb__s2_move(&operand, r, dims[r + y->rank - operand.rank], 1);
   return operand;
 }
 
@@ -150,14 +151,14 @@ static void pointwise(builder* b, const pb_s1_op* op) {
   int base = pb__s2_base_of(b, op->x);
   pb_access x = pb__s2_on_value(b, base);
   bool alias = base != op->x;
-  n.access[n.access_count++] = alias ? pb__s2_along_flat(x, &y, dims) : broadcast(x, &y, dims);
+  n.access[n.access_count++] = alias ? pb__s2_along_flat(x, &y, dims) : pb__s2_repeat(x, &y, dims);
   int v = pb_nest_load(&n, 0);
   if (op->kind == PB_S1_FBINARY) {
     pb_access z = op->weights >= 0 ? pb__s2_on_const(b, op->weights) : pb__s2_on_value(b, op->z);
     if (op->weights < 0 && pb__s2_base_of(b, op->z) != op->z)
       n.access[n.access_count++] = pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), &y, dims);
     else
-      n.access[n.access_count++] = broadcast(z, &y, dims);
+      n.access[n.access_count++] = pb__s2_repeat(z, &y, dims);
     int w = pb_nest_load(&n, 1);
     v = op->swapped ? pb_nest_node(&n, op->binary, PB_F32, w, v) : pb_nest_node(&n, op->binary, PB_F32, v, w);
   }

@@ -32,6 +32,8 @@ void pb__s2_walk(pb_nest* nest, const pb_access* shape, int* dims);
 pb_access pb__s2_along(pb_access access, const int* dims);
 // `access` walked in the order of another shape of the same elements.
 pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int* dims);
+// `access` repeated to fill the shape: its dims stand against the last of the shape's.
+pb_access pb__s2_repeat(pb_access access, const pb_access* shape, const int* dims);
 void pb__s2_init(builder* b, const pb_s1_op* op, const pb_access* acc, double value);
 
 // The dims of a convolution, and how they walk its tensors:
