@@ -1,22 +1,10 @@
-// Lifts quantised operators out of their float clothes: DequantizeLinear in front, the operator, perhaps Relu or Clip,
+// Lifts pb_codes operators out of their float clothes: DequantizeLinear in front, the operator, perhaps Relu or Clip,
 // QuantizeLinear behind become one operator on codes.
 #include "core/s1/lift.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct quantised {
-  int value; // codes
-  float scale;
-  double zero;
-} quantised;
-
-typedef struct target {
-  int node, tensor; // QuantizeLinear and the tensor that it makes
-  float scale;
-  double zero, lo, hi;
-} target;
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why) {
   return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2020, hint, "%s", why);
@@ -29,6 +17,16 @@ int pb__input(const pb_node* n, int k) { return k < n->input_count ? n->inputs[k
 const pb_const* pb__constant(const lifter* l, int tensor) {
   if (tensor < 0 || l->g->tensors[tensor].const_id < 0) return NULL;
   return &l->consts->items[l->g->tensors[tensor].const_id];
+}
+
+const pb_const* pb__signed_constant(lifter* l, int tensor) {
+  const pb_const* c = pb__constant(l, tensor);
+  if (!c || c->type != PB_I8 || !l->g->tensors[tensor].is_unsigned) return c;
+  pb_const from = *c; // adding constants moves the table
+  uint8_t* codes = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
+  for (uint64_t k = 0; k < from.bytes; ++k) codes[k] = ((const uint8_t*)from.data)[k] ^ 0x80;
+  int id = pb_consts_add(l->consts, from.name, PB_I8, from.rank, from.shape, codes);
+  return &l->consts->items[id];
 }
 
 bool pb__scalar_f32(const lifter* l, int tensor, float* value) {
@@ -45,6 +43,11 @@ const pb_node* pb__producer(const lifter* l, int tensor) {
 
 // The zero point of QuantizeLinear (or of its partner); u8 codes are shifted to i8 by 128. By ONNX's rule codes without
 // a zero point are u8, unless output_dtype says otherwise.
+static bool is_unsigned(const lifter* l, const pb_node* quantise) {
+  int zero = pb__input(quantise, 2);
+  return zero >= 0 ? l->g->tensors[zero].is_unsigned : pb_node_int(quantise, "output_dtype", 2) == 2;
+}
+
 static bool zero_point(const lifter* l, const pb_node* n, double* zero) {
   int tensor = pb__input(n, 2);
   *zero = 0;
@@ -70,7 +73,7 @@ int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int
 }
 
 // The codes behind a float tensor that DequantizeLinear makes.
-static pb_status read_codes(lifter* l, const pb_node* n, int tensor, quantised* q) {
+pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) {
   const pb_node* dq = pb__producer(l, tensor);
   if (!dq || !pb__is(dq, "DequantizeLinear"))
     return pb__refuse(l, n, "quantise the model (QDQ, int8)",
@@ -79,6 +82,8 @@ static pb_status read_codes(lifter* l, const pb_node* n, int tensor, quantised* 
     return pb__refuse(l, dq, NULL, "a scale or zero point that is not one constant number");
   if (q->scale <= 0 || !isfinite(q->scale)) return pb__refuse(l, dq, NULL, "a scale that is not a positive number");
   q->value = dq->inputs[0] < 0 ? -1 : l->value_of[dq->inputs[0]];
+  if (q->value < 0 && pb__constant(l, dq->inputs[0]))
+    return pb__refuse(l, n, NULL, "a constant where a tensor is expected");
   if (q->value < 0) return pb__refuse(l, dq, NULL, "its input comes later or from nowhere");
   return PB_OK;
 }
@@ -88,8 +93,29 @@ static double code_of(float v, float scale, double zero) {
   return fmin(127, fmax(-128, (double)rintf(v * inverse) + zero));
 }
 
+static pb_status read_bounds(lifter* l, const pb_node* f, float* lo, float* hi) {
+  *lo = pb__is(f, "Relu") ? 0 : -INFINITY;
+  *hi = INFINITY;
+  if (pb__is(f, "Relu")) return PB_OK;
+  const pb_attr *a = pb_node_attr(f, "min"), *b = pb_node_attr(f, "max");
+  if (a) *lo = a->f;
+  if (b) *hi = b->f;
+  if ((pb__input(f, 1) >= 0 && !pb__scalar_f32(l, pb__input(f, 1), lo)) ||
+      (pb__input(f, 2) >= 0 && !pb__scalar_f32(l, pb__input(f, 2), hi)))
+    return pb__refuse(l, f, NULL, "bounds that are not constant");
+  return PB_OK;
+}
+
+pb_status pb__clamp_target(lifter* l, const pb_node* n, pb_target* t) {
+  float lo, hi;
+  PB_TRY(read_bounds(l, n, &lo, &hi));
+  if (lo != -INFINITY) t->lo = fmax(t->lo, code_of(lo, t->scale, t->zero));
+  if (hi != INFINITY) t->hi = fmin(t->hi, code_of(hi, t->scale, t->zero));
+  return PB_OK;
+}
+
 // What follows: Relu and Clip fold into the clamp, until QuantizeLinear.
-static pb_status find_target(lifter* l, const pb_node* n, target* t) {
+pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) {
   double least = -INFINITY, most = INFINITY;
   int tensor = n->outputs[0];
   for (int hops = 0; hops < 4; ++hops) {
@@ -102,24 +128,17 @@ static pb_status find_target(lifter* l, const pb_node* n, target* t) {
           !isfinite(t->scale))
         return pb__refuse(l, f, NULL, "a scale or zero point that is not one constant number");
       t->node = next;
+      t->is_unsigned = is_unsigned(l, f);
       t->tensor = f->outputs[0];
       t->lo = least == -INFINITY ? -128 : code_of((float)least, t->scale, t->zero);
       t->hi = most == INFINITY ? 127 : code_of((float)most, t->scale, t->zero);
       l->done[next] = true;
       return PB_OK;
     }
-    float lo = -INFINITY, hi = INFINITY;
-    if (pb__is(f, "Relu"))
-      lo = 0;
-    else if (pb__is(f, "Clip")) {
-      const pb_attr *a = pb_node_attr(f, "min"), *b = pb_node_attr(f, "max");
-      if (a) lo = a->f;
-      if (b) hi = b->f;
-      if ((pb__input(f, 1) >= 0 && !pb__scalar_f32(l, pb__input(f, 1), &lo)) ||
-          (pb__input(f, 2) >= 0 && !pb__scalar_f32(l, pb__input(f, 2), &hi)))
-        return pb__refuse(l, f, NULL, "bounds that are not constant");
-    } else
+    float lo, hi;
+    if (!pb__is(f, "Relu") && !pb__is(f, "Clip"))
       return pb__refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised");
+    PB_TRY(read_bounds(l, f, &lo, &hi));
     least = fmax(least, lo);
     most = fmin(most, hi);
     l->done[next] = true;
@@ -128,9 +147,10 @@ static pb_status find_target(lifter* l, const pb_node* n, target* t) {
   return pb__refuse(l, n, NULL, "too long a chain behind it");
 }
 
-static int make_result(lifter* l, const target* t, int rank, const int64_t* shape) {
+int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shape) {
   int v = pb__add_value(l, l->g->tensors[t->tensor].name, PB_I8, rank, shape);
   l->value_of[t->tensor] = v;
+  l->unsigned_codes[t->tensor] = t->is_unsigned;
   return v;
 }
 
@@ -152,7 +172,7 @@ pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind) {
                     .hi = INFINITY};
 }
 
-static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind, const target* t) {
+pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t) {
   pb_s1_op op = pb__new_op(n->name, n->op, kind);
   if (t) {
     op.zy = t->zero;
@@ -162,34 +182,35 @@ static pb_s1_op new_op(const pb_node* n, pb_s1_kind kind, const target* t) {
   return op;
 }
 
-// weights [o, ...] of int8, scales one or [o], zero points 0.
-static pb_status read_weights(lifter* l, const pb_node* n, int tensor, const pb_const** w, const float** scales,
-                              int64_t* scale_count) {
+pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs, const pb_const** w,
+                           const float** scales, int64_t* scale_count) {
   const pb_node* dq = pb__producer(l, tensor);
   if (!dq || !pb__is(dq, "DequantizeLinear"))
     return pb__refuse(l, n, "quantise the model (QDQ, int8)", "its weights are not quantised");
-  *w = pb__constant(l, pb__input(dq, 0));
+  *w = pb__signed_constant(l, pb__input(dq, 0));
   const pb_const *s = pb__constant(l, pb__input(dq, 1)), *z = pb__constant(l, pb__input(dq, 2));
   if (!*w || (*w)->type != PB_I8 || (*w)->rank < 2 || !s || s->type != PB_F32)
     return pb__refuse(l, dq, NULL, "weights that are not constant int8");
-  if (l->g->tensors[dq->inputs[0]].is_unsigned)
-    return pb__refuse(l, dq, "signed, symmetric weights", "unsigned weights");
   *scale_count = (int64_t)(s->bytes / 4);
   *scales = s->data;
-  if (*scale_count != 1 && (*scale_count != (*w)->shape[0] || pb_node_int(dq, "axis", 1) != 0))
-    return pb__refuse(l, dq, "axis=0", "weights with scales along another dim than the first");
+  int64_t axis = pb_node_int(dq, "axis", 1);
+  if (axis < 0) axis += (*w)->rank;
+  if (*scale_count != 1 && (axis != outputs || *scale_count != (*w)->shape[outputs]))
+    return pb__refuse(l, dq, "one scale for each of its results", "weights with scales along another dim");
   for (int64_t k = 0; k < *scale_count; ++k)
     if (!((*scales)[k] > 0) || !isfinite((*scales)[k]))
       return pb__refuse(l, dq, NULL, "a scale that is not a positive number");
+  const bool from_128 = l->g->tensors[dq->inputs[0]].is_unsigned;
   for (uint64_t k = 0; z && k < z->bytes; ++k)
-    if (((const char*)z->data)[k % z->bytes])
+    if (((const uint8_t*)z->data)[k] != (from_128 && z->type == PB_I8 ? 128 : 0))
       return pb__refuse(l, dq, "symmetric weights", "weights with a zero point");
+  if (from_128 && !z) return pb__refuse(l, dq, "symmetric weights", "weights with a zero point");
   return PB_OK;
 }
 
 // bias' = bias - zx * sum(w), and the factor of each output.
-static pb_status fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales,
-                                int64_t scale_count, const quantised* x, const target* t, pb_s1_op* op) {
+pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales, int64_t scale_count,
+                             const pb_codes* x, const pb_target* t, pb_s1_op* op) {
   int64_t outputs = w->shape[0], each = (int64_t)w->bytes / outputs;
   int32_t* bias = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
   float* m = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
@@ -256,25 +277,24 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
 }
 
 static pb_status lift_conv(lifter* l, const pb_node* n) {
-  quantised x;
-  target t;
+  pb_codes x;
+  pb_target t;
   const pb_const* w;
   const float* scales;
   int64_t scale_count;
-  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(read_weights(l, n, pb__input(n, 1), &w, &scales, &scale_count));
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__read_weights(l, n, pb__input(n, 1), 0, &w, &scales, &scale_count));
   pb_s1_value in = l->out->values[x.value];
   if (in.rank != 4 || w->rank != 4) return pb__refuse(l, n, NULL, "only convolutions over two dims are read");
-  if (in.shape[0] != 1) return pb__refuse(l, n, "--input-shape with a batch of 1", "a batch of more than one");
-  pb_s1_op op = new_op(n, PB_S1_CONV, NULL);
+  pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   op.groups = pb_node_int(n, "group", 1);
   if (op.groups < 1 || w->shape[1] * op.groups != in.shape[1] || w->shape[0] % op.groups)
     return pb__refuse(l, n, NULL, "weights that do not fit its input's channels");
   op.window[0] = w->shape[2];
   op.window[1] = w->shape[3];
-  int64_t shape[4] = {1, w->shape[0], 0, 0};
+  int64_t shape[4] = {in.shape[0], w->shape[0], 0, 0};
   PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
-  PB_TRY(find_target(l, n, &t));
+  PB_TRY(pb__find_target(l, n, &t));
   op.zy = t.zero;
   op.lo = t.lo;
   op.hi = t.hi;
@@ -282,75 +302,44 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   op.x = x.value;
   op.weights = (int)(w - l->consts->items);
   pb_const kept = *w; // adding constants moves the table
-  PB_TRY(fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
-  op.y = make_result(l, &t, 4, shape);
-  pb__push_op(l, op);
-  return PB_OK;
-}
-
-// Gemm and MatMul by constant weights: weights [o, k]; MatMul's are turned.
-static pb_status lift_gemm(lifter* l, const pb_node* n) {
-  quantised x;
-  target t;
-  const pb_const* w;
-  const float* scales;
-  int64_t scale_count;
-  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(read_weights(l, n, pb__input(n, 1), &w, &scales, &scale_count));
-  const pb_attr *alpha = pb_node_attr(n, "alpha"), *beta = pb_node_attr(n, "beta");
-  if (!pb__is(n, "Gemm") || pb_node_int(n, "transA", 0) || !pb_node_int(n, "transB", 0) || (alpha && alpha->f != 1) ||
-      (beta && beta->f != 1))
-    return pb__refuse(l, n, "Gemm with transB=1, alpha=beta=1", "a matrix product in a form that is not read");
-  pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 2 || w->rank != 2 || in.shape[1] != w->shape[1])
-    return pb__refuse(l, n, NULL, "shapes that do not fit");
-  if (in.shape[0] != 1) return pb__refuse(l, n, "--input-shape with a batch of 1", "a batch of more than one");
-  pb_s1_op op = new_op(n, PB_S1_CONV, NULL);
-  PB_TRY(find_target(l, n, &t));
-  op.zy = t.zero;
-  op.lo = t.lo;
-  op.hi = t.hi;
-  op.zx = x.zero;
-  op.x = x.value;
-  op.weights = (int)(w - l->consts->items);
-  pb_const kept = *w;
-  PB_TRY(fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
-  int64_t shape[2] = {1, kept.shape[0]};
-  op.y = make_result(l, &t, 2, shape);
+  PB_TRY(pb__fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
+  op.y = pb__make_result(l, &t, 4, shape);
   pb__push_op(l, op);
   return PB_OK;
 }
 
 static pb_status lift_maxpool(lifter* l, const pb_node* n) {
-  quantised x;
-  target t;
-  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(find_target(l, n, &t));
+  pb_codes x;
+  pb_target t;
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__find_target(l, n, &t));
   pb_s1_value in = l->out->values[x.value];
-  if (t.scale != x.scale || t.zero != x.zero)
-    return pb__refuse(l, n, "the same scale in front and behind", "MaxPool that rescales");
-  if (t.lo != -128 || t.hi != 127)
-    return pb__refuse(l, n, "Relu in front of the pooling", "MaxPool with a clamp behind it");
-  if (in.rank != 4 || in.shape[0] != 1) return pb__refuse(l, n, NULL, "only pooling over two dims, batch 1, is read");
-  pb_s1_op op = new_op(n, PB_S1_MAXPOOL, &t);
+  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
+  pb_s1_op op = pb__codes_op(n, PB_S1_MAXPOOL, &t);
   pb__read_pair(n, "kernel_shape", op.window);
-  int64_t shape[4] = {1, in.shape[1], 0, 0};
+  int64_t shape[4] = {in.shape[0], in.shape[1], 0, 0};
   PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
   op.x = x.value;
-  op.y = make_result(l, &t, 4, shape);
+  if (pb__same_codes(&x, &t)) {
+    op.y = pb__make_result(l, &t, 4, shape);
+    pb__push_op(l, op);
+    return PB_OK;
+  }
+  op.y = pb__add_value(l, n->name, PB_I8, 4, shape);
   pb__push_op(l, op);
+  pb__requantise(l, n, (pb_codes){op.y, x.scale, x.zero}, &t, pb__make_result(l, &t, 4, shape));
   return PB_OK;
 }
 
 static pb_status lift_average(lifter* l, const pb_node* n) {
-  quantised x;
-  target t;
-  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(find_target(l, n, &t));
+  pb_codes x;
+  pb_target t;
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__find_target(l, n, &t));
   pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 4 || in.shape[0] != 1) return pb__refuse(l, n, NULL, "only pooling over two dims, batch 1, is read");
-  pb_s1_op op = new_op(n, PB_S1_AVERAGE, &t);
-  int64_t channels = in.shape[1], area = in.shape[2] * in.shape[3], shape[4] = {1, channels, 1, 1};
+  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
+  pb_s1_op op = pb__codes_op(n, PB_S1_AVERAGE, &t);
+  int64_t channels = in.shape[1], area = in.shape[2] * in.shape[3], shape[4] = {in.shape[0], channels, 1, 1};
   int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
   float* m = pb_alloc(&l->consts->arena, (size_t)channels * 4);
   float mean = x.scale / (float)area;
@@ -363,28 +352,7 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   op.window[1] = in.shape[3];
   op.bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &channels, bias);
   op.m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &channels, m);
-  op.y = make_result(l, &t, 4, shape);
-  pb__push_op(l, op);
-  return PB_OK;
-}
-
-static pb_status lift_add(lifter* l, const pb_node* n) {
-  quantised a, b;
-  target t;
-  PB_TRY(read_codes(l, n, pb__input(n, 0), &a));
-  PB_TRY(read_codes(l, n, pb__input(n, 1), &b));
-  PB_TRY(find_target(l, n, &t));
-  pb_s1_value va = l->out->values[a.value], vb = l->out->values[b.value];
-  if (va.rank != vb.rank || memcmp(va.shape, vb.shape, sizeof(int64_t) * (size_t)va.rank))
-    return pb__refuse(l, n, NULL, "operands of different shapes (broadcasting)");
-  pb_s1_op op = new_op(n, PB_S1_ADD, &t);
-  op.x = a.value;
-  op.z = b.value;
-  op.zx = a.zero;
-  op.zz = b.zero;
-  op.ma = a.scale / t.scale;
-  op.mb = b.scale / t.scale;
-  op.y = make_result(l, &t, va.rank, va.shape);
+  op.y = pb__make_result(l, &t, 4, shape);
   pb__push_op(l, op);
   return PB_OK;
 }
@@ -458,44 +426,49 @@ pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, i
 
 // Flatten, Reshape, Identity and the like: the same codes under another shape.
 static pb_status lift_reshape(lifter* l, const pb_node* n) {
-  quantised x;
-  target t;
-  PB_TRY(read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(find_target(l, n, &t));
-  if (t.scale != x.scale || t.zero != x.zero || t.lo != -128 || t.hi != 127)
-    return pb__refuse(l, n, "the same scale in front and behind", "a reshape that rescales");
+  pb_codes x;
+  pb_target t;
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__find_target(l, n, &t));
+  if (!pb__same_codes(&x, &t)) {
+    const pb_s1_value from = l->out->values[x.value];
+    int scaled = pb__add_value(l, n->name, PB_I8, from.rank, from.shape);
+    pb__requantise(l, n, x, &t, scaled);
+    x.value = scaled;
+  }
   pb_s1_value in = l->out->values[x.value];
   int64_t shape[PB_GRAPH_RANK];
   int rank;
   PB_TRY(pb__read_reshape(l, n, &in, shape, &rank));
-  int v = make_result(l, &t, rank, shape);
+  int v = pb__make_result(l, &t, rank, shape);
   l->out->values[v].alias_of = in.alias_of >= 0 ? in.alias_of : x.value;
   return PB_OK;
 }
 
 static pb_status lift_quantise(lifter* l, const pb_node* n) {
-  target t = {.tensor = n->outputs[0]};
+  pb_target t = {.tensor = n->outputs[0]};
   int source = n->inputs[0] < 0 ? -1 : l->value_of[n->inputs[0]];
   if (source < 0) return pb__refuse(l, n, NULL, "its input is a float that no operator here makes");
   if (!pb__scalar_f32(l, pb__input(n, 1), &t.scale) || !zero_point(l, n, &t.zero) || !(t.scale > 0) ||
       !isfinite(t.scale))
     return pb__refuse(l, n, NULL, "a scale or zero point that is not one constant number");
+  t.is_unsigned = is_unsigned(l, n);
   t.lo = -128;
   t.hi = 127;
-  pb_s1_op op = new_op(n, PB_S1_QUANTISE, &t);
+  pb_s1_op op = pb__codes_op(n, PB_S1_QUANTISE, &t);
   op.x = source;
   op.ma = 1.0f / t.scale;
   pb_s1_value in = l->out->values[source];
-  op.y = make_result(l, &t, in.rank, in.shape);
+  op.y = pb__make_result(l, &t, in.rank, in.shape);
   pb__push_op(l, op);
   return PB_OK;
 }
 
 // A float that leaves the model.
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
-  quantised x;
-  PB_TRY(read_codes(l, n, n->outputs[0], &x));
-  pb_s1_op op = new_op(n, PB_S1_DEQUANTISE, NULL);
+  pb_codes x;
+  PB_TRY(pb__read_codes(l, n, n->outputs[0], &x));
+  pb_s1_op op = pb__codes_op(n, PB_S1_DEQUANTISE, NULL);
   pb_s1_value in = l->out->values[x.value];
   op.x = x.value;
   op.zx = x.zero;
@@ -509,11 +482,16 @@ pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
 static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
-} rows[] = {{"Conv", lift_conv},       {"Gemm", lift_gemm},
-            {"MaxPool", lift_maxpool}, {"GlobalAveragePool", lift_average},
-            {"Add", lift_add},         {"Flatten", lift_reshape},
-            {"Reshape", lift_reshape}, {"Identity", lift_reshape},
-            {"Dropout", lift_reshape}, {"QuantizeLinear", lift_quantise}};
+} rows[] = {{"Conv", lift_conv},
+            {"MaxPool", lift_maxpool},
+            {"GlobalAveragePool", lift_average},
+            {"Flatten", lift_reshape},
+            {"Reshape", lift_reshape},
+            {"Squeeze", lift_reshape},
+            {"Unsqueeze", lift_reshape},
+            {"Identity", lift_reshape},
+            {"Dropout", lift_reshape},
+            {"QuantizeLinear", lift_quantise}};
 
 // The node's result becomes an entry of the constant table.
 static pb_status lift_constant(lifter* l, const pb_node* n) {
@@ -553,7 +531,8 @@ static pb_status lift_node(lifter* l, const pb_node* n) {
   }
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
     if (pb__is(n, rows[k].op)) return rows[k].lift(l, n);
-  if (quantised_input) PB_TRY(pb__lift_float(l, n, &known));
+  if (quantised_input) PB_TRY(pb__lift_codes(l, n, &known));
+  if (quantised_input && !known) PB_TRY(pb__lift_float(l, n, &known));
   if (known) return PB_OK;
   return pb__refuse(l, n, NULL, "this operator is not supported");
 }
@@ -562,9 +541,12 @@ static pb_status take_inputs(lifter* l) {
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_input) continue;
-    if (t->type != PB_F32)
+    if (t->type == PB_I8 && t->is_unsigned)
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021,
+                            "an f32 input, quantised inside", "an input of unsigned codes");
+    if (t->type != PB_F32 && t->type != PB_I8)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021, NULL,
-                            "an input of %s; only f32 inputs are read", pb_type_name(t->type));
+                            "an input of %s; only f32 and 8-bit inputs are read", pb_type_name(t->type));
     l->value_of[k] = pb__add_value(l, t->name, t->type, t->rank, t->shape);
     l->out->values[l->value_of[k]].is_input = true;
   }
@@ -594,9 +576,33 @@ static pb_status mark_outputs(lifter* l) {
     if (l->value_of[k] < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
                             "an output that no supported operator makes");
+    if (l->out->values[l->value_of[k]].type == PB_I8 && l->unsigned_codes[k])
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022,
+                            "DequantizeLinear behind it", "an output of unsigned codes");
     l->out->values[l->value_of[k]].is_output = true;
   }
   return count ? PB_OK : pb_error(l->diag, (pb_place){.file = l->g->file}, 2023, NULL, "a model without outputs");
+}
+
+// Drops operators whose results nobody reads: a model may hold them, kernels without results may not.
+static void drop_unread(pb_s1* program) {
+  bool* read = calloc(program->value_count + 1, sizeof *read);
+  bool* kept = calloc(program->op_count + 1, sizeof *kept);
+  if (!read || !kept) abort();
+  for (size_t k = program->op_count; k-- > 0;) {
+    const pb_s1_op* op = &program->ops[k];
+    kept[k] = program->values[op->y].is_output || read[op->y];
+    for (int side = 0; side < 2 && kept[k]; ++side) {
+      int v = side ? op->z : op->x;
+      if (v >= 0) read[program->values[v].alias_of >= 0 ? program->values[v].alias_of : v] = true;
+    }
+  }
+  size_t count = 0;
+  for (size_t k = 0; k < program->op_count; ++k)
+    if (kept[k]) program->ops[count++] = program->ops[k];
+  program->op_count = count;
+  free(read);
+  free(kept);
 }
 
 pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* program) {
@@ -607,7 +613,8 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* 
   l.uses = calloc(tensors, sizeof *l.uses);
   l.user = calloc(tensors, sizeof *l.user);
   l.done = calloc(graph->node_count + 1, sizeof *l.done);
-  if (!l.value_of || !l.uses || !l.user || !l.done) abort();
+  l.unsigned_codes = calloc(tensors, sizeof *l.unsigned_codes);
+  if (!l.unsigned_codes || !l.value_of || !l.uses || !l.user || !l.done) abort();
   memset(l.value_of, 0xff, tensors * sizeof *l.value_of);
   for (size_t n = 0; n < graph->node_count; ++n)
     for (int k = 0; k < graph->nodes[n].input_count; ++k)
@@ -619,10 +626,12 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* 
   for (size_t n = 0; n < graph->node_count && status == PB_OK; ++n)
     if (!l.done[n]) status = lift_node(&l, &graph->nodes[n]);
   if (status == PB_OK) status = mark_outputs(&l);
+  if (status == PB_OK) drop_unread(program);
   free(l.value_of);
   free(l.uses);
   free(l.user);
   free(l.done);
+  free(l.unsigned_codes);
   return status;
 }
 

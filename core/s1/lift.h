@@ -9,15 +9,33 @@ typedef struct lifter {
   pb_consts* consts;
   pb_diag* diag;
   pb_s1* out;
-  int* value_of;    // by graph tensor: the value that holds it (codes of a quantised tensor), -1
-  int *uses, *user; // by graph tensor
-  bool* done;       // by node
+  int* value_of;        // by graph tensor: the value that holds it (codes of a quantised tensor), -1
+  int *uses, *user;     // by graph tensor
+  bool* done;           // by node
+  bool* unsigned_codes; // by graph tensor: codes that the model has without a sign
 } lifter;
+
+// Codes of the model; those without a sign are 128 less here, their zero points too.
+typedef struct pb_codes {
+  int value;
+  float scale;
+  double zero;
+} pb_codes;
+
+// QuantizeLinear behind an operator, the tensor that it makes, and the clamp up to there.
+typedef struct pb_target {
+  int node, tensor;
+  bool is_unsigned;
+  float scale;
+  double zero, lo, hi;
+} pb_target;
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why);
 bool pb__is(const pb_node* n, const char* op);
 int pb__input(const pb_node* n, int k); // tensor, -1: left out
 const pb_const* pb__constant(const lifter* l, int tensor);
+// Of 8-bit codes: without a sign they become a constant that is 128 less.
+const pb_const* pb__signed_constant(lifter* l, int tensor);
 bool pb__scalar_f32(const lifter* l, int tensor, float* value);
 const pb_node* pb__producer(const lifter* l, int tensor);
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
@@ -30,6 +48,27 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
 // The shape that Flatten, Reshape and their like give to the elements of `in`.
 pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank) PB_MUST_CHECK;
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;
+
+// The codes behind a float tensor that DequantizeLinear makes.
+pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) PB_MUST_CHECK;
+// What follows: Relu and Clip fold into the clamp, until QuantizeLinear.
+pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHECK;
+// The target's clamp narrowed by the bounds of n, which is Relu or Clip.
+pb_status pb__clamp_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHECK;
+int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shape);
+pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t);
+// Constant int8 weights whose dim `outputs` counts results; scales one or one for each of those, zero points 0.
+pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs, const pb_const** w,
+                           const float** scales, int64_t* scale_count) PB_MUST_CHECK;
+// bias' = bias - zx * sum(w), and the factor of each result, for weights [o, ...].
+pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales, int64_t scale_count,
+                             const pb_codes* x, const pb_target* t, pb_s1_op* op) PB_MUST_CHECK;
+
+// More operators on codes: lift_codes.c.
+pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
+bool pb__same_codes(const pb_codes* x, const pb_target* t); // neither another scale nor a clamp
+// y = x in the target's scale, clamped.
+void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t, int y);
 
 // Inside the operators on f32. The value of a float tensor; codes that a float operator reads are turned into floats.
 pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;

@@ -10,6 +10,8 @@ typedef enum pb_s1_kind {
   PB_S1_MAXPOOL,  // codes
   PB_S1_AVERAGE,  // codes: sum over h, w; y = requantise(sum + bias, m)
   PB_S1_ADD,      // codes: y = clamp(roundeven((a - za) * ma + (b - zb) * mb) + zy)
+  PB_S1_MUL,      // codes: y = clamp(roundeven(((a - za) * (b - zb)) * ma) + zy)
+  PB_S1_RESCALE,  // codes: y = clamp(roundeven((x - za) * ma) + zy)
   PB_S1_QUANTISE, // f32 to codes: clamp(roundeven(x * m) + zy)
   PB_S1_DEQUANTISE, // codes to f32: (x - za) * m
   // On f32; lo and hi clamp the result. Each operation is rounded once, sums in the order of the loops.
@@ -67,7 +69,7 @@ typedef struct pb_s1_value {
 typedef struct pb_s1_op {
   pb_s1_kind kind;
   const char *name, *type;                           // the model's node and operator
-  int x, z, y;                                       // values; z: second operand of ADD, -1
+  int x, z, y;                                       // values; z: second operand of ADD and MUL (-1: `weights`), -1
   int weights, bias, m;                              // constants, -1; bias: i32 [o], m: f32 [o]
   int64_t window[2], stride[2], dilation[2], pad[4]; // pad: top, left, bottom, right
   int64_t groups;

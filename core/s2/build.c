@@ -233,8 +233,7 @@ void pb__s2_slide(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* y) {
 // acc[o, h, w] += x[c, h * s + r * d, w * s + q * d] * weights[o, c, r, q]; groups: c and o within one group.
 static void conv(builder* b, const pb_s1_op* op) {
   pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, op->zx), w = pb__s2_on_const(b, op->weights);
-  int64_t acc_shape[4] = {1, y.shape[1], y.shape[2], y.shape[3]};
-  pb_access acc = pb__s2_new_local(b, PB_I32, 4, acc_shape);
+  pb_access acc = pb__s2_new_local(b, PB_I32, 4, y.shape);
   pb__s2_init(b, op, &acc, 0);
   pb_nest n = pb__s2_start(op, "reduce");
   pb_access to = acc;
@@ -250,10 +249,27 @@ static void conv(builder* b, const pb_s1_op* op) {
   requantise(b, op, acc, y);
 }
 
-// acc[o] += x[k] * weights[o, k], where x may be a tensor of more dims: k walks them in order.
+// The rows of a matrix product: a tensor whose first dim counts them, whatever dims the columns are made of; or a copy
+// that has this shape.
+static pb_access rows_of(builder* b, const pb_s1_op* op) {
+  const pb_s1_value* matrix = &b->program->values[op->x];
+  pb_access x = pb__s2_on_value(b, pb__s2_base_of(b, op->x));
+  if (x.shape[0] == matrix->shape[0]) return x;
+  pb_access copy = pb__s2_new_local(b, x.type, matrix->rank, matrix->shape);
+  pb_nest n = pb__s2_start(op, "copy");
+  int dims[PB_NEST_RANK];
+  pb__s2_walk(&n, &x, dims);
+  n.access[0] = pb__s2_along(x, dims);
+  n.access[1] = pb__s2_along_flat(copy, &x, dims);
+  n.access_count = 2;
+  pb_nest_load(&n, 0);
+  pb__s2_print(b, &n);
+  return copy;
+}
+
+// acc[n, o] += x[n, k] * weights[o, k], where x may be a tensor of more dims: k walks them in order.
 static void gemm(builder* b, const pb_s1_op* op) {
-  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)),
-            w = pb__s2_on_const(b, op->weights);
+  pb_access y = pb__s2_on_value(b, op->y), x = rows_of(b, op), w = pb__s2_on_const(b, op->weights);
   pb_access acc = pb__s2_new_local(b, PB_I32, 2, y.shape);
   pb__s2_init(b, op, &acc, 0);
   pb_nest n = pb__s2_start(op, "reduce");
@@ -264,11 +280,12 @@ static void gemm(builder* b, const pb_s1_op* op) {
   n.access[0] = pb__s2_along(x, dims);
   n.access[1] = w;
   int64_t stride = 1;
-  for (int r = shape.rank - 1; r >= 0; --r) {
+  for (int r = shape.rank - 1; r > 0; --r) {
     pb__s2_move(&n.access[1], 1, dims[r], stride);
     stride *= shape.shape[r];
   }
   n.access[2] = acc;
+  pb__s2_move(&n.access[2], 0, dims[0], 1);
   pb__s2_move(&n.access[2], 1, o, 1);
   n.access_count = 3;
   n.reduce = PB_ACC_ADD;
@@ -296,13 +313,15 @@ static void average(builder* b, const pb_s1_op* op) {
   pb_access acc = pb__s2_new_local(b, PB_I32, 4, y.shape);
   pb__s2_init(b, op, &acc, 0);
   pb_nest n = pb__s2_start(op, "reduce");
-  int c = pb__s2_add_channels(&n, y.shape[1]), h = pb__s2_add_dim(&n, op->window[0]),
-      v = pb__s2_add_dim(&n, op->window[1]);
+  int batch = pb__s2_add_dim(&n, y.shape[0]), c = pb__s2_add_channels(&n, y.shape[1]);
+  int h = pb__s2_add_dim(&n, op->window[0]), v = pb__s2_add_dim(&n, op->window[1]);
+  pb__s2_move(&x, 0, batch, 1);
   pb__s2_move(&x, 1, c, 1);
   pb__s2_move(&x, 2, h, 1);
   pb__s2_move(&x, 3, v, 1);
   n.access[0] = x;
   n.access[1] = acc;
+  pb__s2_move(&n.access[1], 0, batch, 1);
   pb__s2_move(&n.access[1], 1, c, 1);
   n.access_count = 2;
   n.reduce = PB_ACC_ADD;
@@ -311,22 +330,37 @@ static void average(builder* b, const pb_s1_op* op) {
   requantise(b, op, acc, y);
 }
 
+static pb_access second_operand(builder* b, const pb_s1_op* op, const pb_access* x, const int* dims) {
+  if (op->weights >= 0) return pb__s2_repeat(pb__s2_on_const(b, op->weights), x, dims);
+  const pb_s1_value *from = &b->program->values[op->x], *z = &b->program->values[op->z];
+  bool same = from->rank == z->rank && !memcmp(from->shape, z->shape, sizeof(int64_t) * (size_t)z->rank);
+  if (same) return pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), x, dims);
+  return pb__s2_repeat(pb__s2_on_value(b, op->z), x, dims);
+}
+
 static void point(builder* b, const pb_s1_op* op) {
   pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
   pb_access x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)), y = pb__s2_on_value(b, op->y);
   pb__s2_walk(&n, &x, dims);
   n.access[n.access_count++] = pb__s2_along(x, dims);
-  if (op->kind == PB_S1_ADD)
-    n.access[n.access_count++] = pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), &x, dims);
+  if (op->kind == PB_S1_ADD || op->kind == PB_S1_MUL) n.access[n.access_count++] = second_operand(b, op, &x, dims);
   n.access[n.access_count++] = pb__s2_along_flat(y, &x, dims);
   if (op->kind == PB_S1_QUANTISE) {
     int v = pb_nest_load(&n, 0);
     to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma)), op);
   } else {
     int v = from_codes(&n, 0, op->zx);
-    v = pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma));
-    if (op->kind == PB_S1_ADD) {
+    float factor = op->kind == PB_S1_MUL ? 1 : op->ma;
+    v = pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, factor));
+    if (op->kind == PB_S1_MUL) { // both as numbers first: their product is exact
+      int w = from_codes(&n, 1, op->zz);
+      w = pb_nest_node(&n, PB_OP_MUL, PB_F32, w, pb_nest_const(&n, PB_F32, 1));
+      v = pb_nest_node(&n, PB_OP_MUL, PB_F32, v, w);
+      to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma)), op);
+    } else if (op->kind == PB_S1_RESCALE) { // by way of a number, whose own factor is 1
+      to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, 1)), op);
+    } else if (op->kind == PB_S1_ADD) {
       int w = from_codes(&n, 1, op->zz);
       w = pb_nest_node(&n, PB_OP_MUL, PB_F32, w, pb_nest_const(&n, PB_F32, op->mb));
       to_codes(&n, pb_nest_node(&n, PB_OP_ADD, PB_F32, v, w), op);
@@ -360,11 +394,18 @@ static void print_signature(builder* b, pb_text* text) {
   pb_text_add(text, ") {\n");
 }
 
+static bool is_made(const pb_s1* program, int value) {
+  for (size_t k = 0; k < program->op_count; ++k)
+    if (program->ops[k].y == value) return true;
+  return false;
+}
+
 char* pb_s2_build(const pb_s1* program, const pb_consts* consts) {
   builder b = {.program = program, .consts = consts};
   b.used_const = calloc(consts->count + 1, sizeof *b.used_const);
   for (size_t v = 0; v < program->value_count; ++v) {
     const pb_s1_value* value = &program->values[v];
+    if (!is_made(program, (int)v)) continue;
     if (!value->is_input && !value->is_output && value->alias_of < 0)
       declare(&b, ref_of(&b, (int)v), value->type, value->rank, value->shape);
   }

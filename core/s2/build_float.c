@@ -140,9 +140,10 @@ static void pool(builder* b, const pb_s1_op* op) {
   if (follows) finish(b, op, acc, y);
 }
 
-pb_access pb__s2_broadcast(pb_access operand, const pb_access* y, const int* dims) {
+pb_access pb__s2_repeat(pb_access operand, const pb_access* y, const int* dims) {
   for (int r = 0; r < operand.rank; ++r)
-    if (operand.shape[r] > 1) pb__s2_move(&operand, r, dims[r + y->rank - operand.rank], 1);
+    if (operand.shape[r] == y->shape[r + y->rank - operand.rank])
+      pb__s2_move(&operand, r, dims[r + y->rank - operand.rank], 1);
   return operand;
 }
 
@@ -154,7 +155,7 @@ static void pointwise(builder* b, const pb_s1_op* op) {
   int base = pb__s2_base_of(b, op->x);
   pb_access x = pb__s2_on_value(b, base);
   bool alias = base != op->x;
-  n.access[n.access_count++] = alias ? pb__s2_along_flat(x, &y, dims) : pb__s2_broadcast(x, &y, dims);
+  n.access[n.access_count++] = alias ? pb__s2_along_flat(x, &y, dims) : pb__s2_repeat(x, &y, dims);
   int v = pb_nest_load(&n, 0);
   if (op->kind == PB_S1_FUNARY) v = pb__s2_function(&n, op, v);
   if (op->kind == PB_S1_FBINARY || op->kind == PB_S1_FPRELU) {
@@ -162,7 +163,7 @@ static void pointwise(builder* b, const pb_s1_op* op) {
     if (op->weights < 0 && pb__s2_base_of(b, op->z) != op->z)
       n.access[n.access_count++] = pb__s2_along_flat(pb__s2_on_value(b, pb__s2_base_of(b, op->z)), &y, dims);
     else
-      n.access[n.access_count++] = pb__s2_broadcast(z, &y, dims);
+      n.access[n.access_count++] = pb__s2_repeat(z, &y, dims);
     int w = pb_nest_load(&n, 1);
     if (op->kind == PB_S1_FPRELU)
       v = pb__s2_prelu(&n, v, w);

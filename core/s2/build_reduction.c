@@ -44,9 +44,9 @@ static void reduce(builder* b, const pb_s1_op* op, pb_reduce how, pb_access x, c
   start_from(b, op, to, how == PB_ACC_MAX ? -INFINITY : 0);
   walk(&n, &x, dims);
   int v = add_load(&n, pb__s2_along(x, dims));
-  if (value) (void)value(&n, v, other ? add_load(&n, pb__s2_broadcast(*other, &x, dims)) : -1);
+  if (value) (void)value(&n, v, other ? add_load(&n, pb__s2_repeat(*other, &x, dims)) : -1);
   n.reduce = how;
-  store(b, &n, pb__s2_broadcast(to, &x, dims));
+  store(b, &n, pb__s2_repeat(to, &x, dims));
 }
 
 static int exp_of_difference(pb_nest* n, int x, int other) {
@@ -63,7 +63,7 @@ static void each(builder* b, const pb_s1_op* op, pb_access x, pb_access other, b
   pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
   walk(&n, &y, dims);
-  int a = add_load(&n, pb__s2_broadcast(x, &y, dims)), c = add_load(&n, pb__s2_broadcast(other, &y, dims));
+  int a = add_load(&n, pb__s2_repeat(x, &y, dims)), c = add_load(&n, pb__s2_repeat(other, &y, dims));
   int v = value(&n, a, c);
   if (last) pb__s2_clamped(&n, op, v);
   store(b, &n, pb__s2_along(y, dims));
@@ -132,10 +132,10 @@ static void norm(builder* b, const pb_s1_op* op) {
   int dims[PB_NEST_RANK];
   walk(&n, &y, dims);
   int v = add_load(&n, pb__s2_along(d, dims));
-  v = two(&n, PB_OP_MUL, v, add_load(&n, pb__s2_broadcast(factor, &y, dims)));
+  v = two(&n, PB_OP_MUL, v, add_load(&n, pb__s2_repeat(factor, &y, dims)));
   if (op->weights >= 0)
-    v = two(&n, PB_OP_MUL, v, add_load(&n, pb__s2_broadcast(pb__s2_on_const(b, op->weights), &y, dims)));
-  if (op->bias >= 0) v = two(&n, PB_OP_ADD, v, add_load(&n, pb__s2_broadcast(pb__s2_on_const(b, op->bias), &y, dims)));
+    v = two(&n, PB_OP_MUL, v, add_load(&n, pb__s2_repeat(pb__s2_on_const(b, op->weights), &y, dims)));
+  if (op->bias >= 0) v = two(&n, PB_OP_ADD, v, add_load(&n, pb__s2_repeat(pb__s2_on_const(b, op->bias), &y, dims)));
   pb__s2_clamped(&n, op, v);
   store(b, &n, pb__s2_along(y, dims));
 }

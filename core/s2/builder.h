@@ -35,6 +35,8 @@ pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int*
 // Fills the box [lo, hi) of each index with a number.
 void pb__s2_fill(builder* b, const pb_s1_op* op, pb_access access, const int64_t* lo, const int64_t* hi, double value,
                  const char* part);
+// `access` repeated to fill the shape: its dims stand against the last of the shape's.
+pb_access pb__s2_repeat(pb_access access, const pb_access* shape, const int* dims);
 void pb__s2_init(builder* b, const pb_s1_op* op, const pb_access* acc, double value);
 
 // The dims of a convolution, and how they walk its tensors:
@@ -45,8 +47,6 @@ void pb__s2_slide(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* y);
 
 // The operator's clamp around a value.
 int pb__s2_clamped(pb_nest* n, const pb_s1_op* op, int v);
-// An operand along the result's dims, its own dims to the right; extents of 1 stand still.
-pb_access pb__s2_broadcast(pb_access operand, const pb_access* y, const int* dims);
 
 void pb__s2_float(builder* b, const pb_s1_op* op);          // build_float.c
 int pb__s2_function(pb_nest* n, const pb_s1_op* op, int x); // build_function.c: FUNARY's value

@@ -90,7 +90,8 @@ static void plan_contraction(planner* p) {
   const pb_nest* main = &p->group->main;
   shape_of s = {0};
   contraction_dims(p->group, &s);
-  int outer = s.row_count > 0 ? s.rows[0] : -1, inner = s.row_count > 1 ? s.rows[s.row_count - 1] : -1;
+  int batches = s.row_count > 2 ? s.row_count - 2 : 0; // one image after the other
+  int outer = s.row_count > 0 ? s.rows[batches] : -1, inner = s.row_count > 1 ? s.rows[s.row_count - 1] : -1;
   int64_t outer_extent = outer < 0 ? 1 : main->extent[outer], inner_extent = inner < 0 ? 1 : main->extent[inner];
   for (int64_t i = inner_extent; i >= 1; --i) {
     if (inner_extent % i) continue;
@@ -98,8 +99,8 @@ static void plan_contraction(planner* p) {
     for (int64_t o = outer_extent; o >= 1; --o) {
       if (outer_extent % o) continue;
       pb_plan plan = {.result_depth = 2};
+      for (int k = 0; k < batches; ++k) add_band(&plan, main, s.rows[k], 1, main->extent[s.rows[k]]);
       if (outer >= 0) add_band(&plan, main, outer, o, outer_extent);
-      for (int k = 1; k + 1 < s.row_count; ++k) add_band(&plan, main, s.rows[k], 1, main->extent[s.rows[k]]);
       if (inner >= 0) add_band(&plan, main, inner, i, inner_extent);
       bool found = p->found;
       for (int depth = plan.band_count ? 2 : 1; depth >= 1; --depth) {
@@ -119,12 +120,12 @@ static void plan_blocks(planner* p) {
   int dims[PB_NEST_DIMS], count = 0;
   for (int d = 0; d < main->dim_count; ++d)
     if (pb_access_uses(y, d) && pb_access_stride(y, d) != 1) dims[count++] = d;
-  int tiled = count > 1 ? dims[1] : count ? dims[0] : -1;
+  int at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
   int64_t extent = tiled < 0 ? 1 : main->extent[tiled];
   for (int64_t step = extent; step >= 1; --step) {
     if (extent % step) continue;
     pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
-    if (count > 1) add_band(&plan, main, dims[0], 1, main->extent[dims[0]]);
+    for (int k = 0; k < at; ++k) add_band(&plan, main, dims[k], 1, main->extent[dims[k]]);
     if (tiled >= 0) add_band(&plan, main, tiled, step, extent);
     plan.x_level = plan.w_level = plan.result_level = plan.band_count;
     consider(p, plan);

@@ -138,6 +138,12 @@ static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest*
   return carried;
 }
 
+// A tail may read the value that it takes more than once.
+static void take_carried(pb_nest* tail, MlirValue value, const pb_access* at) {
+  for (int a = 0; a + 1 < tail->access_count; ++a)
+    if (tail->access[a].memref.ptr && pb_value_same(tail->access[a].memref, value)) tail->access[a] = *at;
+}
+
 static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_access at) {
   const pb_group* g = t->group;
   pb_access result = made; // the main nest's store over the columns: says which dims tails have
@@ -145,10 +151,11 @@ static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_acc
     pb_nest tail;
     int carried = align_tail(&g->program->nests[g->tails[k]], &made, point, &tail);
     if (carried < 0) return pb__tiling_fail(t, "a fused pointwise nest does not walk the tile as its producer does");
+    MlirValue value = tail.access[carried].memref;
     made = *pb_nest_store(&tail);
-    if (k == 0) tail.access[carried] = at; // still over the main nest's dims
+    if (k == 0) take_carried(&tail, value, &at); // still over the main nest's dims
     drop_dims(&tail, &result);
-    if (k > 0) tail.access[carried] = at;
+    if (k > 0) take_carried(&tail, value, &at);
     if (!pb__tiling_point(t, &tail, carried, t->plan->result_level, k + 1 == g->tail_count, 0)) return false;
     at = *pb_nest_store(&tail);
   }

@@ -1,8 +1,9 @@
-"""Random small networks. int8: compiled, run on the generated machine with all checks on, equal to the NumPy reference
-bit for bit. f32: compiled to machine code, within 1e-4 of ONNX Runtime's largest output. A network that the compiler
+"""Random small networks. int8 (chains with a head) and graphs (of int8 codes, any outputs): compiled, run on the generated
+machine with all checks on, equal to the NumPy reference bit for bit. f32: compiled to machine code, within 1e-4 of ONNX Runtime's largest output. A network that the compiler
 refuses must be refused with a PB code, and few may be.
 
     random_graphs.py --bin BUILD/bin [--count 200] [--seed 1] [--target simnpu] [--device machine]
+    random_graphs.py --bin BUILD/bin --type graphs [--target cpu --device native]
     random_graphs.py --bin BUILD/bin --type f32 --target cpu:avx512 --device native [--count 50]
 """
 
@@ -21,7 +22,91 @@ import onnx  # noqa: E402
 from float_graph import Graph, compare, expected_of  # noqa: E402
 from net import Net  # noqa: E402
 from qdq import quantized_model  # noqa: E402
+from quantised_graph import QuantisedGraph  # noqa: E402
+from quantised_ops import differs  # noqa: E402
 from reference import Reference  # noqa: E402
+
+
+class DrawingCodes:
+    """A random int8 graph as it grows: every tensor so far, all of one batch."""
+
+    def __init__(self, rng, number):
+        self.rng, self.graph = rng, QuantisedGraph(f"random{number}")
+        channels, size, batch = rng.choice([1, 2, 3, 8, 16, 17, 32]), rng.randrange(4, 15), rng.choice([1, 1, 1, 2, 3])
+        codes = rng.random() < 0.2
+        self.tensors = [self.graph.input(batch, channels, size, size, codes=codes)]
+        self.words = [f"{'codes ' if codes else ''}{batch}x{channels}x{size}x{size}"]
+
+    def window(self, size, sizes=(1, 2, 3, 3, 5)):
+        kernel = self.rng.choice([k for k in sizes if k <= size])
+        pad = self.rng.randrange(0, kernel // 2 + 1)
+        return kernel, {"strides": [self.rng.choice([1, 1, 2])] * 2, "pads": [pad] * 4}
+
+    def act(self):
+        return self.rng.choice([None, "relu", (0.0, 6.0), (-1.0, 4.0)])
+
+    def conv(self, x):
+        channels, outputs, group = x.shape[1], self.rng.choice([1, 5, 8, 16, 24, 33, 40]), 1
+        kind = self.rng.random()
+        if kind < 0.2:
+            outputs = group = channels
+        elif kind < 0.5 and channels % 2 == 0:
+            group = self.rng.choice([g for g in (2, 4, 8, 16) if channels % g == 0])
+            outputs = group * self.rng.choice([1, 2, 3, 4])
+        kernel, attrs = self.window(min(x.shape[2:]))
+        return self.graph.conv(x, outputs, kernel, group, self.rng.random() < 0.8, self.rng.random() < 0.7, self.act(),
+                               **attrs)
+
+    def pool(self, x):
+        kernel, attrs = self.window(min(x.shape[2:]), (2, 3) if min(x.shape[2:]) > 2 else (1,))
+        if self.rng.random() < 0.5:
+            return self.graph.op("MaxPool", x, scale=self.rng.choice([None, 0.8]), kernel_shape=[kernel] * 2, **attrs)
+        return self.graph.op("AveragePool", x, kernel_shape=[kernel] * 2, count_include_pad=1, **attrs)
+
+    def pair(self, x):
+        other = self.rng.choice([t for t in self.tensors if t.shape[2:] == x.shape[2:]])
+        scale = float(x.scale) + float(other.scale)
+        if other.shape[1] != x.shape[1] or self.rng.random() < 0.3:
+            return self.graph.op("Concat", x, other, scale=scale, axis=1)
+        kind = self.rng.choice(["Add", "Add", "Sub", "Mul"])
+        if kind == "Mul":
+            scale = float(x.scale) * float(other.scale) * 64
+        return self.graph.op(kind, x, other, scale=scale, act=self.act())
+
+    def by_const(self, x):
+        codes = self.rng_codes(self.rng.choice([(x.shape[1], 1, 1), (1, x.shape[1], 1, 1), (1,)]))
+        c = self.graph.node("DequantizeLinear", [self.graph.const(codes), *self.graph.parameters(0.02, 4)])
+        kind = self.rng.choice(["Add", "Mul"])
+        return self.graph.op(kind, x, extra=[c], scale=float(x.scale) + 0.02 if kind == "Add" else float(x.scale))
+
+    def rng_codes(self, shape):
+        return self.graph.rng.integers(-128, 128, shape).astype(np.int8)
+
+    def gate(self, x):
+        mean = self.graph.op("GlobalAveragePool", x, scale=float(x.scale) / 4)
+        y = self.graph.conv(mean, x.shape[1], 1, act=(0.0, 6.0))
+        return self.graph.op("Mul", x, y, scale=float(x.scale) * float(y.scale) * 64)
+
+    def clamp(self, x):
+        return self.graph.op("Relu", x, scale=float(x.scale) * 0.7)
+
+    def case(self):
+        for _ in range(self.rng.randrange(1, 6)):
+            x = self.tensors[-1] if self.rng.random() < 0.8 else self.rng.choice(self.tensors)
+            kind = self.rng.choice(["conv"] * 5 + ["pair"] * 3 + ["pool", "by_const", "gate", "clamp"])
+            y = getattr(self, kind)(x)
+            self.tensors.append(y)
+            self.words.append(f"{kind}->{'x'.join(str(extent) for extent in y.shape)}")
+        x = self.tensors[-1]
+        if self.rng.random() < 0.5:
+            if self.rng.random() < 0.7:
+                x = self.graph.op("GlobalAveragePool", x, scale=float(x.scale) / 3)
+            x = self.graph.dense(self.graph.op("Flatten", x), self.rng.choice([1, 3, 10, 37]))
+            self.words.append("dense")
+        self.graph.output(x, codes=self.rng.random() < 0.2)
+        if self.rng.random() < 0.4 and len(self.tensors) > 2:
+            self.graph.output(self.tensors[-2])
+        return self.graph, " ".join(self.words)
 
 
 def draw(rng, number):
@@ -246,12 +331,30 @@ def check_codes(args, rng, number, folder):
     yield f"{wrong} numbers differ" if wrong else ""
 
 
+def check_graph(args, rng, number, folder):
+    """One random int8 graph of any operators, batches and outputs: what it is, and what is wrong with its outputs."""
+    graph, what = DrawingCodes(rng, args.seed * 100000 + number).case()
+    model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
+    onnx.save(graph.model(), model)
+    results = Reference(graph.model()).run(graph.feeds)
+    files = {info.name: os.path.join(folder, f"out{k}.npy") for k, info in enumerate(graph.outputs)}
+    np.save(os.path.join(folder, "x.npy"), graph.feeds["x0"])
+    yield what
+    bisect = ["--bisect"] if args.device == "machine" and number % 20 == 0 else []
+    tools.compile_model(args.bin, model, args.target, engine, *bisect)
+    outputs = [f"--output={name}={file}" for name, file in files.items()]
+    source = os.path.join(folder, "x.npy")
+    tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={args.device}", "--input", source, *outputs])
+    wrong = [differs(results[name], np.load(file)) for name, file in files.items()]
+    yield "; ".join(text for text in wrong if text)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--type", choices=["int8", "f32"], default="int8")
+    parser.add_argument("--type", choices=["int8", "graphs", "f32"], default="int8")
     parser.add_argument("--target", default="simnpu")
     parser.add_argument("--device", default="machine")
     parser.add_argument("--keep", help="folder for the models that fail")
@@ -260,7 +363,7 @@ def main():
     failures, refusals = [], []
     with tempfile.TemporaryDirectory() as folder:
         for k in range(args.count):
-            check = (check_floats if args.type == "f32" else check_codes)(args, rng, k, folder)
+            check = {"f32": check_floats, "graphs": check_graph, "int8": check_codes}[args.type](args, rng, k, folder)
             what = next(check)
             try:
                 problem = next(check)

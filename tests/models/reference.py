@@ -10,8 +10,13 @@ the float graph node by node rounds differently in rare cases (see check.py).
   acc      exact int32 sum
   conv, gemm   y = clip(rne(f32(acc + bias) * m) + zy), acc = sum((x - zx) * w), m = f32(f32(sx*sw)/sy)
   average      y = clip(rne(f32(acc) * m) + zy), acc = sum(x) - zx*H*W, m = f32(f32(sx/f32(H*W))/sy)
+  average with a window: the same with the window's extents; what lies outside is 0
   add          y = clip(rne((f32(a) - za)*ma + (f32(b) - zb)*mb) + zy), ma = f32(sa/sy), mb = f32(sb/sy)
+  sub          the same with -mb
+  mul          y = clip(rne(((f32(a) - za) * (f32(b) - zb)) * m) + zy), m = f32(f32(sa*sb)/sy)
   maxpool      largest code; padding is -128
+  rescale      y = clip(rne((f32(x) - zx)*m) + zy), m = f32(sx/sy): where an operator that moves codes, or an activation
+               by itself, has another scale behind it than in front
   quantize     y = clip(rne(x * f32(1/s)) + z)
   dequantize   x = (f32(y) - f32(z)) * s
   relu, clip   the bounds of `clip` above: the codes of the activation's own bounds
@@ -96,7 +101,13 @@ class Reference:
     def scale_zero(self, node):
         scale = self.const[node.input[1]]
         zero = self.const[node.input[2]] if len(node.input) > 2 else np.zeros(scale.shape, np.int8)
+        if zero.dtype == np.uint8:  # codes without a sign are taken 128 less
+            zero = (zero.astype(np.int16) - 128).astype(np.int8)
         return scale, zero
+
+    def constant(self, name):
+        codes = self.const[name]
+        return (codes.astype(np.int16) - 128).astype(np.int8) if codes.dtype == np.uint8 else codes
 
     def source(self, name):
         """The DequantizeLinear behind a float tensor: (code tensor's name, scale, zero)."""
@@ -123,7 +134,10 @@ class Reference:
             return quantize(values[quant.input[0]], scale, zero)
         if node.op_type in ("Relu", "Clip"):
             limits = self.bounds(node, scale, zero)
-            node = self.producer[node.input[0]]
+            inner = self.producer[node.input[0]]
+            if inner.op_type == "DequantizeLinear":  # an activation by itself
+                return self.moved(node, values, f32(scale), zero, limits)
+            node = inner
         attrs = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
         method = getattr(self, "op_" + node.op_type.lower(), None)
         if method is None:
@@ -139,7 +153,7 @@ class Reference:
         bias = np.zeros(1, np.int32)
         if len(node.input) > 2 and node.input[2]:
             bias = self.const[self.source(node.input[2])[0]]
-        return name, int(zx), self.const[weight], bias.astype(np.int64), multiplier.astype(f32)
+        return name, int(zx), self.constant(weight), bias.astype(np.int64), multiplier.astype(f32)
 
     def op_conv(self, node, attrs, values, sy, zy, limits):
         name, zx, weight, bias, multiplier = self.weighted(node, sy)
@@ -171,33 +185,70 @@ class Reference:
         multiplier = f32(f32(f32(sx) / f32(area)) / sy)
         return requantize(acc, multiplier, zy, limits)
 
-    def op_add(self, node, attrs, values, sy, zy, limits):
+    def operand(self, tensor, values):
+        """Codes (of a value or a constant), scale and zero point of a float tensor."""
+        name, scale, zero = self.source(tensor)
+        return (values[name] if name in values else self.constant(name)), f32(scale), f32(zero)
+
+    def op_add(self, node, attrs, values, sy, zy, limits, sign=1):
         terms = []
         for tensor in node.input:
-            name, scale, zero = self.source(tensor)
-            terms.append((values[name].astype(f32) - f32(zero)) * f32(f32(scale) / sy))
+            codes, scale, zero = self.operand(tensor, values)
+            terms.append((codes.astype(f32) - zero) * (f32(sign if terms else 1) * f32(scale / sy)))
         return np.clip(np.rint(terms[0] + terms[1]) + f32(zy), *limits).astype(np.int8)
 
-    def same_scale(self, node, sy, zy):
-        name, scale, zero = self.source(node.input[0])
-        require(f32(scale) == sy and zero == zy, f"'{node.op_type}' must keep its input's scale")
-        return name
+    def op_sub(self, node, attrs, values, sy, zy, limits):
+        return self.op_add(node, attrs, values, sy, zy, limits, -1)
+
+    def op_mul(self, node, attrs, values, sy, zy, limits):
+        (a, sa, za), (b, sb, zb) = (self.operand(tensor, values) for tensor in node.input)
+        product = (a.astype(f32) - za) * (b.astype(f32) - zb)
+        return np.clip(np.rint(product * f32(f32(sa * sb) / sy)) + f32(zy), *limits).astype(np.int8)
+
+    def op_averagepool(self, node, attrs, values, sy, zy, limits):
+        name, sx, zx = self.source(node.input[0])
+        kernel, pads = attrs["kernel_shape"], attrs.get("pads", [0] * 4)
+        require(not any(pads) or attrs.get("count_include_pad", 0), "an average that leaves out its pads is not known")
+        x = pad_image(values[name].astype(np.int64) - int(zx), pads, 0)
+        acc = windows(x, kernel, attrs.get("strides", [1, 1]), [1, 1]).sum((4, 5))
+        return requantize(acc, f32(f32(f32(sx) / f32(kernel[0] * kernel[1])) / sy), zy, limits)
+
+    def op_matmul(self, node, attrs, values, sy, zy, limits):
+        return self.op_gemm(node, {}, values, sy, zy, limits)
+
+    def rescaled(self, x, node, tensor, sy, zy, limits):
+        """Codes x of a tensor in the scale of the node's result."""
+        _, scale, zero = self.source(tensor)
+        if f32(scale) == sy and zero == zy and limits == (-128, 127):
+            return x
+        term = (x.astype(f32) - f32(zero)) * f32(f32(scale) / sy)
+        return np.clip(np.rint(term) + f32(zy), *limits).astype(np.int8)
 
     def op_maxpool(self, node, attrs, values, sy, zy, limits):
-        x = pad_image(values[self.same_scale(node, sy, zy)], attrs.get("pads", [0] * 4), -128)
+        x = pad_image(values[self.source(node.input[0])[0]], attrs.get("pads", [0] * 4), -128)
         require(not attrs.get("ceil_mode", 0), "ceil_mode is not supported")
         strides, dilations = attrs.get("strides", [1, 1]), attrs.get("dilations", [1, 1])
         best = windows(x, attrs["kernel_shape"], strides, dilations).max((4, 5))
-        return np.clip(best, *limits).astype(np.int8)
+        return self.rescaled(best, node, node.input[0], sy, zy, limits)
+
+    def moved(self, node, values, sy, zy, limits):
+        return self.rescaled(values[self.source(node.input[0])[0]], node, node.input[0], sy, zy, limits)
 
     def op_flatten(self, node, attrs, values, sy, zy, limits):
-        x = values[self.same_scale(node, sy, zy)]
+        x = self.moved(node, values, sy, zy, limits)
         return x.reshape(int(np.prod(x.shape[: attrs.get("axis", 1)])), -1)
 
     def op_reshape(self, node, attrs, values, sy, zy, limits):
-        x = values[self.same_scale(node, sy, zy)]
+        x = self.moved(node, values, sy, zy, limits)
         wanted = self.const[node.input[1]]
         return x.reshape([x.shape[i] if d == 0 else d for i, d in enumerate(wanted)])
+
+    def op_identity(self, node, attrs, values, sy, zy, limits):
+        return self.moved(node, values, sy, zy, limits)
+
+    def op_concat(self, node, attrs, values, sy, zy, limits):
+        parts = [self.rescaled(values[self.source(t)[0]], node, t, sy, zy, limits) for t in node.input]
+        return np.concatenate(parts, axis=attrs["axis"])
 
     def run(self, inputs, given=None):
         """Every code tensor and output by name. With `given` codes (of another evaluator), each
@@ -208,6 +259,9 @@ class Reference:
             results[name] = self.layer(quant, values)
             values[name] = given.get(name, results[name])
         for name in self.outputs:
+            if name in values:  # codes leave as they are
+                results[name] = values[name]
+                continue
             codes, scale, zero = self.source(name)
             results[name] = dequantize(values[codes], scale, zero)
         return results

@@ -1,0 +1,267 @@
+// More quantised operators: products by constant matrices, operators by elements, concatenation, average pooling.
+#include "core/s1/lift.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool pb__same_codes(const pb_codes* x, const pb_target* t) {
+  return t->scale == x->scale && t->zero == x->zero && t->lo == -128 && t->hi == 127;
+}
+
+void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t, int y) {
+  pb_s1_op op = pb__codes_op(n, PB_S1_RESCALE, t);
+  op.x = x.value;
+  op.zx = x.zero;
+  op.ma = x.scale / t->scale;
+  op.y = y;
+  pb__push_op(l, op);
+}
+
+// Weights [k, o] turned to [o, k].
+static pb_const turned(lifter* l, const pb_const* w) {
+  pb_const from = *w;
+  int64_t k = from.shape[0], o = from.shape[1], shape[2] = {o, k};
+  int8_t* data = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
+  for (int64_t r = 0; r < o; ++r)
+    for (int64_t c = 0; c < k; ++c) data[r * k + c] = ((const int8_t*)from.data)[c * o + r];
+  int id = pb_consts_add(l->consts, from.name, PB_I8, 2, shape, data);
+  return l->consts->items[id];
+}
+
+// Gemm and MatMul by constant weights: rows of x by [o, k] or [k, o].
+static pb_status lift_product(lifter* l, const pb_node* n) {
+  pb_codes x;
+  pb_target t;
+  const pb_const* w;
+  const float* scales;
+  int64_t scale_count;
+  bool gemm = pb__is(n, "Gemm"), rows_first = gemm && pb_node_int(n, "transB", 0);
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__read_weights(l, n, pb__input(n, 1), rows_first ? 0 : 1, &w, &scales, &scale_count));
+  const pb_attr *alpha = pb_node_attr(n, "alpha"), *beta = pb_node_attr(n, "beta");
+  if (gemm && (pb_node_int(n, "transA", 0) || (alpha && alpha->f != 1) || (beta && beta->f != 1)))
+    return pb__refuse(l, n, "Gemm with transA=0, alpha=beta=1", "a matrix product in a form that is not read");
+  pb_s1_value in = l->out->values[x.value];
+  if (w->rank != 2 || in.rank < 2 || (gemm && in.rank != 2) || in.shape[in.rank - 1] != w->shape[rows_first ? 1 : 0])
+    return pb__refuse(l, n, NULL, "shapes that do not fit");
+  pb_const kept = rows_first ? *w : turned(l, w);
+  pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
+  PB_TRY(pb__find_target(l, n, &t));
+  op.zy = t.zero;
+  op.lo = t.lo;
+  op.hi = t.hi;
+  op.zx = x.zero;
+  op.x = x.value;
+  for (size_t k = 0; k < l->consts->count; ++k)
+    if (l->consts->items[k].data == kept.data) op.weights = (int)k;
+  PB_TRY(pb__fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
+  int64_t shape[2] = {1, kept.shape[0]}, rows[2] = {1, kept.shape[1]};
+  for (int r = 0; r + 1 < in.rank; ++r) shape[0] *= in.shape[r];
+  if (in.rank == 2) {
+    op.y = pb__make_result(l, &t, 2, shape);
+    pb__push_op(l, op);
+    return PB_OK;
+  }
+  rows[0] = shape[0]; // a matrix of all rows, in front and behind
+  op.x = pb__add_value(l, n->name, PB_I8, 2, rows);
+  l->out->values[op.x].alias_of = in.alias_of >= 0 ? in.alias_of : x.value;
+  op.y = pb__add_value(l, n->name, PB_I8, 2, shape);
+  pb__push_op(l, op);
+  in.shape[in.rank - 1] = kept.shape[0];
+  int y = pb__make_result(l, &t, in.rank, in.shape);
+  l->out->values[y].alias_of = op.y;
+  return PB_OK;
+}
+
+// Whether `small`, its dims against the last of `large`, repeats to fill it.
+static bool repeats(int small_rank, const int64_t* small, const pb_s1_value* large) {
+  int skip = large->rank - small_rank;
+  for (int r = 0; r < small_rank; ++r)
+    if (skip < 0 || (small[r] != 1 && small[r] != large->shape[skip + r])) return false;
+  return true;
+}
+
+// Whether the last dims of the value are those of the tensor whose elements it shares: that is how nests walk it.
+static bool ends_alike(const lifter* l, const pb_s1_value* value, int dims) {
+  const pb_s1_value* base = value->alias_of >= 0 ? &l->out->values[value->alias_of] : value;
+  for (int r = 1; r <= dims; ++r)
+    if (r > base->rank || base->shape[base->rank - r] != value->shape[value->rank - r]) return false;
+  return true;
+}
+
+// One number as a vector over the channels of `like`: chips read factors and operands by rows of lanes.
+static int over_channels(lifter* l, int id, const pb_s1_value* like) {
+  pb_const from = l->consts->items[id];
+  if (from.bytes != 1 || like->rank < 2) return id;
+  int64_t shape[PB_GRAPH_RANK];
+  for (int r = 1; r < like->rank; ++r) shape[r - 1] = r == 1 ? like->shape[1] : 1;
+  int8_t* codes = pb_alloc(&l->consts->arena, (size_t)shape[0]);
+  memset(codes, *(const int8_t*)from.data, (size_t)shape[0]);
+  return pb_consts_add(l->consts, from.name, PB_I8, like->rank - 1, shape, codes);
+}
+
+static void swap_operands(pb_codes* a, pb_codes* b) {
+  pb_codes kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+// A constant operand: its codes stand in the table.
+static pb_status read_constant(lifter* l, const pb_node* n, int tensor, pb_codes* q, int* id) {
+  const pb_node* dq = pb__producer(l, tensor);
+  *id = -1;
+  if (!dq || !pb__is(dq, "DequantizeLinear") || !pb__constant(l, dq->inputs[0])) return pb__read_codes(l, n, tensor, q);
+  const pb_const *codes = pb__signed_constant(l, dq->inputs[0]), *zero = pb__constant(l, pb__input(dq, 2));
+  bool from_128 = l->g->tensors[dq->inputs[0]].is_unsigned;
+  if (!pb__scalar_f32(l, pb__input(dq, 1), &q->scale) || !(q->scale > 0) || codes->type != PB_I8 ||
+      (zero && (zero->bytes != 1 || zero->type != PB_I8)))
+    return pb__refuse(l, dq, NULL, "a constant whose scale and zero point are not one number each");
+  int z = !zero ? 0 : from_128 ? *(const uint8_t*)zero->data : *(const int8_t*)zero->data;
+  q->zero = from_128 ? z - 128 : z;
+  q->value = -1;
+  *id = (int)(codes - l->consts->items);
+  return PB_OK;
+}
+
+static pb_status lift_elements(lifter* l, const pb_node* n) {
+  pb_codes a, b;
+  pb_target t;
+  int a_const, b_const;
+  bool mul = pb__is(n, "Mul"), sub = pb__is(n, "Sub");
+  PB_TRY(read_constant(l, n, pb__input(n, 0), &a, &a_const));
+  PB_TRY(read_constant(l, n, pb__input(n, 1), &b, &b_const));
+  PB_TRY(pb__find_target(l, n, &t));
+  if (a_const >= 0 && b_const >= 0) return pb__refuse(l, n, NULL, "two constants");
+  const pb_s1_value none = {0}, *va = a_const < 0 ? &l->out->values[a.value] : &none,
+                    *vb = b_const < 0 ? &l->out->values[b.value] : &none;
+  float ma = a.scale / t.scale, mb = b.scale / t.scale;
+  if (sub) mb = -mb;
+  if (a_const >= 0 || (b_const < 0 && !repeats(vb->rank, vb->shape, va))) { // the one that repeats is the second
+    swap_operands(&a, &b);
+    const pb_s1_value* kept = va;
+    va = vb;
+    vb = kept;
+    float m = ma;
+    ma = mb;
+    mb = m;
+    b_const = a_const;
+  }
+  if (b_const >= 0) b_const = over_channels(l, b_const, va->alias_of >= 0 ? &l->out->values[va->alias_of] : va);
+  const pb_const* c = b_const < 0 ? NULL : &l->consts->items[b_const];
+  if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va)))
+    return pb__refuse(l, n, NULL, "operands whose shapes do not fit");
+  bool same = !c && va->rank == vb->rank && !memcmp(va->shape, vb->shape, sizeof(int64_t) * (size_t)va->rank);
+  if (!same && ((!c && vb->alias_of >= 0) || !ends_alike(l, va, c ? c->rank : vb->rank)))
+    return pb__refuse(l, n, NULL, "a reshaped operand that repeats");
+  pb_s1_op op = pb__codes_op(n, mul ? PB_S1_MUL : PB_S1_ADD, &t);
+  op.x = a.value;
+  op.z = b.value;
+  op.weights = b_const;
+  op.zx = a.zero;
+  op.zz = b.zero;
+  float product = a.scale * b.scale;
+  op.ma = mul ? product / t.scale : ma;
+  op.mb = mul ? 1 : mb;
+  pb_s1_value shape = *va;
+  op.y = pb__make_result(l, &t, shape.rank, shape.shape);
+  pb__push_op(l, op);
+  return PB_OK;
+}
+
+// An activation by itself, between a DequantizeLinear and a QuantizeLinear of its own.
+static pb_status lift_clamp(lifter* l, const pb_node* n) {
+  pb_codes x;
+  pb_target t;
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__find_target(l, n, &t));
+  PB_TRY(pb__clamp_target(l, n, &t));
+  const pb_s1_value in = l->out->values[x.value];
+  pb__requantise(l, n, x, &t, pb__make_result(l, &t, in.rank, in.shape));
+  return PB_OK;
+}
+
+static pb_status lift_concat(lifter* l, const pb_node* n) {
+  pb_codes parts[64];
+  pb_target t;
+  if (n->input_count > 64) return pb__refuse(l, n, NULL, "more than 64 parts");
+  for (int k = 0; k < n->input_count; ++k) PB_TRY(pb__read_codes(l, n, pb__input(n, k), &parts[k]));
+  PB_TRY(pb__find_target(l, n, &t));
+  pb_s1_value whole = l->out->values[parts[0].value];
+  int64_t axis = pb_node_int(n, "axis", 0);
+  if (axis < 0) axis += whole.rank;
+  if (axis < 0 || axis >= whole.rank) return pb__refuse(l, n, NULL, "an axis that is not there");
+  whole.shape[axis] = 0;
+  for (int k = 0; k < n->input_count; ++k) {
+    const pb_s1_value* part = &l->out->values[parts[k].value];
+    for (int r = 0; r < whole.rank; ++r)
+      if (part->rank != whole.rank || (r != axis && part->shape[r] != whole.shape[r]))
+        return pb__refuse(l, n, NULL, "parts whose shapes do not fit");
+    whole.shape[axis] += part->shape[axis];
+  }
+  pb_s1_op op = pb__codes_op(n, PB_S1_CONCAT, NULL);
+  op.axis = (int)axis;
+  op.y = pb__make_result(l, &t, whole.rank, whole.shape);
+  for (int k = 0; k < n->input_count; ++k) {
+    pb_s1_value part = l->out->values[parts[k].value];
+    op.x = parts[k].value;
+    if (!pb__same_codes(&parts[k], &t)) {
+      op.x = pb__add_value(l, n->name, PB_I8, part.rank, part.shape);
+      pb__requantise(l, n, parts[k], &t, op.x);
+    }
+    pb__push_op(l, op);
+    op.offset += part.shape[axis];
+  }
+  return PB_OK;
+}
+
+// A convolution of each channel by ones; what lies outside counts as zero, and with count_include_pad is counted.
+static pb_status lift_average(lifter* l, const pb_node* n) {
+  pb_codes x;
+  pb_target t;
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__find_target(l, n, &t));
+  pb_s1_value in = l->out->values[x.value];
+  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
+  pb_s1_op op = pb__codes_op(n, PB_S1_CONV, &t);
+  pb__read_pair(n, "kernel_shape", op.window);
+  int64_t shape[4] = {in.shape[0], in.shape[1], 0, 0}, channels = in.shape[1];
+  PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
+  bool pads = op.pad[0] || op.pad[1] || op.pad[2] || op.pad[3];
+  if (pads && !pb_node_int(n, "count_include_pad", 0))
+    return pb__refuse(l, n, "count_include_pad=1, or no pads", "an average that leaves out its pads");
+  int64_t area = op.window[0] * op.window[1], each[4] = {channels, 1, op.window[0], op.window[1]};
+  if (area > 1 << 16) return pb__refuse(l, n, "GlobalAveragePool", "a window of more than 65536 elements");
+  int8_t* ones = pb_alloc(&l->consts->arena, (size_t)(channels * area));
+  int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
+  float *m = pb_alloc(&l->consts->arena, (size_t)channels * 4), mean = x.scale / (float)area;
+  memset(ones, 1, (size_t)(channels * area));
+  for (int64_t c = 0; c < channels; ++c) {
+    bias[c] = (int32_t)(-x.zero * (double)area);
+    m[c] = mean / t.scale;
+  }
+  op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.ones", n->name), PB_I8, 4, each, ones);
+  op.bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &channels, bias);
+  op.m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &channels, m);
+  op.groups = channels;
+  op.zx = x.zero;
+  op.x = x.value;
+  op.y = pb__make_result(l, &t, 4, shape);
+  pb__push_op(l, op);
+  return PB_OK;
+}
+
+static const struct {
+  const char* op;
+  pb_status (*lift)(lifter* l, const pb_node* n);
+} rows[] = {{"Gemm", lift_product}, {"MatMul", lift_product}, {"Add", lift_elements},
+            {"Sub", lift_elements}, {"Mul", lift_elements},   {"Concat", lift_concat},
+            {"Relu", lift_clamp},   {"Clip", lift_clamp},     {"AveragePool", lift_average}};
+
+pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) {
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
+    if (pb__is(n, rows[k].op)) {
+      *known = true;
+      return rows[k].lift(l, n);
+    }
+  return PB_OK;
+}

@@ -1,0 +1,88 @@
+// Inside `layout` for chips with rows of lanes: what its files share.
+#ifndef PB_S3_LAYOUT_LANES_H
+#define PB_S3_LAYOUT_LANES_H
+
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+#include "core/s3/roles.h"
+
+typedef enum pb_lanes_kind { PB_LANES_PLAIN, PB_LANES_BLOCKED, PB_LANES_PADDED } pb_lanes_kind;
+
+typedef struct pb_lanes_value {
+  pb_lanes_kind kind;
+  const char* ref;
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+} pb_lanes_value;
+
+typedef struct pb_lanes_const {
+  int id;
+  const char* ref;
+  bool splat;
+  pb_type type;
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+} pb_lanes_const;
+
+// A tensor at the graph's edge keeps the model's layout; what is computed reads and writes its twin, which a copy makes
+// (of an input) or takes (to an output).
+typedef struct pb_lanes_twin {
+  int edge, twin, copy; // values and the nest between them
+} pb_lanes_twin;
+
+typedef struct pb_lanes_layout {
+  pb_unit* unit;
+  pb_program program;
+  int64_t lanes;
+  pb_lanes_value* values;
+  bool* gathers; // by nest
+  bool* gone;    // by nest: a copy that is not needed
+  pb_lanes_twin* twins;
+  int twin_count;
+  pb_lanes_const consts[2048];
+  int const_count, extra_values, serial;
+  pb_text allocs, nests;
+} pb_lanes_layout;
+
+// How the nest's dims are split: dim d becomes block[d] and lane[d] (new dims), or stays as keep[d].
+typedef struct pb_lanes_dims {
+  int keep[PB_NEST_DIMS], block[PB_NEST_DIMS], lane[PB_NEST_DIMS];
+} pb_lanes_dims;
+
+static inline int64_t pb__lanes_blocks(const pb_lanes_layout* l, int64_t extent) {
+  return (extent + l->lanes - 1) / l->lanes;
+}
+
+bool pb__lanes_roles(const pb_lanes_layout* l, int n, pb_roles* roles);
+// Whether the access goes through its channels in such a way that rows of lanes stay rows of lanes: one dim through all
+// of them, or through a part that begins with a block; groups of whole blocks.
+bool pb__lanes_walks(const pb_lanes_layout* l, const pb_nest* nest, const pb_access* access);
+// The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
+int pb__lanes_depthwise(const pb_nest* nest, const pb_roles* roles);
+void pb__lanes_use_value(const pb_lanes_layout* l, pb_access* access, int v);
+// New dims in order: blocks where the dim stood, lanes behind all of them.
+void pb__lanes_split(const pb_lanes_layout* l, const pb_nest* nest, const bool* lanes, const bool* pads, pb_nest* out,
+                     pb_lanes_dims* s);
+void pb__lanes_spread(const pb_lanes_layout* l, const pb_lanes_dims* s, const pb_index* from, int dims, pb_index* to);
+// An access to a value over the new dims.
+void pb__lanes_rewrite_access(const pb_lanes_layout* l, const pb_lanes_dims* s, const pb_nest* nest, int v,
+                              const pb_access* from, pb_access* to);
+void pb__lanes_rewrite_accesses(pb_lanes_layout* l, int n, const pb_lanes_dims* s, const pb_nest* nest, pb_nest* out);
+// Scalar factors become loads of rows of equal numbers, unless instructions take the numbers themselves.
+void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest);
+
+// layout_edges.c: between plain tensors and blocks.
+void pb__lanes_add_twins(pb_lanes_layout* l);           // in front of choosing layouts
+void pb__lanes_drop_twins(pb_lanes_layout* l);          // behind it: those that are as plain as their edge
+bool pb__lanes_unused(const pb_lanes_layout* l, int v); // a twin that was dropped
+// Whether nest n takes from the one and makes the other, so that there is more to do than to split its dims.
+bool pb__lanes_crosses(const pb_lanes_layout* l, int n);
+pb_status pb__lanes_cross(pb_lanes_layout* l, int n) PB_MUST_CHECK;
+
+// layout_groups.c: convolutions of groups with several channels each.
+void pb__lanes_merge_groups(pb_lanes_layout* l);
+
+// Appends a value; what is there keeps its number.
+int pb__lanes_add_value(pb_lanes_layout* l, const pb_value* value);
+
+#endif

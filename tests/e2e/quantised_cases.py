@@ -1,0 +1,273 @@
+"""Graphs of one or a few int8 operators: what stands at a graph's edges, groups, batches, operators."""
+
+import numpy as np
+from quantised_graph import QuantisedGraph
+
+CASES = {}
+
+
+def case(name):
+    def register(build):
+        CASES[name] = build
+        return build
+
+    return register
+
+
+def family(name, *rows, **options):
+    """Registers build(graph, *row) under name_<row>."""
+
+    def register(build):
+        for row in rows:
+            words = "_".join(str(word).replace(" ", "") for word in row)
+            CASES[f"{name}_{words}"] = lambda g, row=row: build(g, *row)
+        return build
+
+    return register
+
+
+def make(name, **options):
+    graph = QuantisedGraph(name, **options)
+    CASES[name](graph)
+    return graph
+
+
+# ---- the graph's edges ----
+
+
+@family("conv_out", (3, 16), (16, 16), (16, 5), (5, 24), (17, 33))
+def conv_out(g, ins, outs):
+    g.output(g.conv(g.input(1, ins, 9, 7), outs, pads=[1] * 4, act="relu"))
+
+
+@family("pool_out", (16, ), (5, ), (24, ))
+def pool_out(g, channels):
+    x = g.conv(g.input(1, 16, 9, 7), channels)
+    g.output(g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4))
+
+
+@family("add_out", (16, ), (21, ))
+def add_out(g, channels):
+    x = g.conv(g.input(1, 8, 9, 7), channels)
+    g.output(g.op("Add", x, g.conv(x, channels, pads=[1] * 4), scale=1.5))
+
+
+@case("average_out")
+def average_out(g):
+    g.output(g.op("GlobalAveragePool", g.conv(g.input(1, 8, 9, 7), 21), scale=0.5))
+
+
+@case("flatten_out")
+def flatten_out(g):
+    g.output(g.op("Flatten", g.conv(g.input(1, 8, 9, 7), 21)))
+
+
+@case("input_out")
+def input_out(g):
+    x = g.input(1, 5, 9, 7)
+    g.output(x, g.conv(x, 21))
+
+
+@family("codes_in", (16, ), (3, ), (40, ), (21, ))
+def codes_in(g, channels):
+    g.output(g.conv(g.input(1, channels, 9, 7, codes=True), 21, pads=[1] * 4))
+
+
+@family("codes_out", (16, ), (21, ))
+def codes_out(g, channels):
+    g.output(g.conv(g.input(1, 8, 9, 7), channels), codes=True)
+
+
+@family("codes_pool_out", (16, ), (21, ))
+def codes_pool_out(g, channels):
+    g.output(g.op("MaxPool", g.conv(g.input(1, 8, 9, 7), channels), kernel_shape=[2, 2]), codes=True)
+
+
+@case("codes_through")
+def codes_through(g):
+    x = g.input(1, 5, 9, 7, codes=True)
+    g.output(g.op("Add", x, x, scale=0.1))
+    g.output(g.op("MaxPool", x, kernel_shape=[2, 2]), codes=True)
+
+
+@case("codes_row")
+def codes_row(g):
+    x = g.dense(g.input(1, 21, codes=True), 33)
+    g.output(x, g.dense(x, 10), codes=True)
+
+
+@case("row")
+def row(g):
+    g.output(g.dense(g.dense(g.input(1, 21), 33, act="relu"), 10))
+
+
+@case("used_inside")
+def used_inside(g):
+    x = g.conv(g.input(1, 8, 9, 7), 21)
+    y = g.conv(x, 16)
+    g.output(x, y)
+    g.output(g.conv(y, 24), codes=True)
+
+
+@case("codes_used_inside")
+def codes_used_inside(g):
+    x = g.conv(g.input(1, 8, 9, 7), 21)
+    g.output(x, g.conv(x, 16), codes=True)
+
+
+@case("inputs")
+def inputs(g):
+    x, y = g.input(1, 12, 9, 7), g.input(1, 20, 9, 7, codes=True, scale=0.03, zero=-7)
+    g.output(g.op("Add", g.conv(x, 24), g.conv(y, 24), scale=2.0), g.op("MaxPool", y, kernel_shape=[3, 3]))
+
+
+# ---- groups ----
+
+
+@family("grouped", (128, 128, 32), (64, 64, 2), (16, 32, 4), (32, 16, 4), (24, 40, 8), (6, 6, 2), (12, 24, 12),
+        (96, 64, 2), (40, 40, 5), (64, 64, 16))
+def grouped(g, ins, outs, groups):
+    x = g.conv(g.input(1, 8, 8, 6), ins, 1)
+    g.output(g.conv(g.conv(x, outs, group=groups, pads=[1] * 4, act="relu"), 10, 1))
+
+
+# ---- batches ----
+
+
+@family("batch_conv", (2, 16, 24, 1), (3, 3, 16, 1), (2, 21, 5, 1), (2, 16, 16, 16), (2, 16, 32, 4), (5, 24, 24, 1))
+def batch_conv(g, batch, ins, outs, group):
+    x = g.input(batch, ins, 9, 7)
+    g.output(g.conv(g.conv(x, outs, group=group, pads=[1] * 4, act="relu"), 10, 1))
+
+
+@family("batch_pool", (2, 16), (3, 21))
+def batch_pool(g, batch, channels):
+    x = g.conv(g.input(batch, 3, 9, 7), channels)
+    y = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    g.output(y, g.op("Add", y, y, scale=0.9))
+
+
+@family("batch_head", (2, 16, 10), (3, 21, 33), (17, 8, 1))
+def batch_head(g, batch, channels, classes):
+    x = g.op("GlobalAveragePool", g.conv(g.input(batch, 3, 9, 7), channels), scale=0.3)
+    g.output(g.dense(g.dense(g.op("Flatten", x), 24, act="relu"), classes))
+
+
+@family("batch_dense", (4, 32, 16), (7, 21, 33), (64, 300, 40))
+def batch_dense(g, batch, ins, outs):
+    g.output(g.dense(g.dense(g.input(batch, ins), outs, act="relu"), 12))
+
+
+@case("batch_flatten")
+def batch_flatten(g):
+    g.output(g.dense(g.op("Flatten", g.conv(g.input(2, 16, 5, 5), 21)), 10))
+
+
+@case("batch_codes")
+def batch_codes(g):
+    x = g.conv(g.input(3, 21, 5, 5, codes=True), 21)
+    g.output(x, g.conv(x, 16, 1), codes=True)
+
+
+@case("rows_of_an_image")
+def rows_of_an_image(g):
+    x = g.conv(g.input(1, 16, 5, 5), 21)
+    g.output(g.dense(g.op("Reshape", x, extra=[g.const(np.array([21, 9], np.int64))]), 10))
+
+
+# ---- operators ----
+
+
+@family("average", (16, 3, 1, 0), (21, 2, 2, 0), (24, 3, 2, 1))
+def average(g, channels, kernel, stride, pad):
+    x = g.conv(g.input(1, 8, 9, 7), channels)
+    y = g.op("AveragePool", x, scale=0.7, kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4,
+             count_include_pad=int(pad > 0))
+    g.output(g.conv(y, 10, 1))
+
+
+@family("pair", ("Mul", 16), ("Mul", 21), ("Sub", 16), ("Sub", 5))
+def pair(g, kind, channels):
+    x = g.conv(g.input(1, 8, 9, 7), channels)
+    y = g.conv(x, channels, pads=[1] * 4)
+    g.output(g.op(kind, x, y, scale=1.1 if kind == "Sub" else 1.5, act="relu"))
+
+
+@family("by_const", ("Add", (21, 1, 1)), ("Mul", (21, 1, 1)), ("Sub", (1, 21, 7, 5)), ("Mul", ()), ("Add", (1, )))
+def by_const(g, kind, shape):
+    x = g.conv(g.input(1, 8, 9, 7), 21)
+    codes = np.asarray(g.rng.integers(-128, 128, shape), np.int8)
+    if not shape:
+        codes = np.int8(77)
+    c = g.node("DequantizeLinear", [g.const(codes + np.int8(0) if g.kind == np.int8 else (codes.astype(np.int16) + 128).astype(np.uint8)),
+                                    *g.parameters(0.01, 4)])
+    g.output(g.op(kind, x, extra=[c], scale=0.6 if kind != "Mul" else 0.3))
+
+
+@family("gate", (16, ), (21, ))
+def gate(g, channels):
+    x = g.conv(g.input(1, 8, 9, 7), channels)
+    y = g.conv(g.op("GlobalAveragePool", x, scale=0.2), channels, 1, act=(0.0, 6.0))
+    g.output(g.conv(g.op("Mul", x, y, scale=2.0), 10, 1))
+
+
+@family("concat", (16, 32, 1), (16, 21, 1), (5, 16, 1), (21, 5, 1), (16, 16, 2), (8, 8, 2))
+def concat(g, first, second, axis):
+    x = g.input(1, 8, 9, 7)
+    y = g.op("Concat", g.conv(x, first), g.conv(x, second), scale=0.8, axis=axis)
+    g.output(g.conv(y, 10, 1))
+
+
+@family("concat_out", (16, 21))
+def concat_out(g, first, second):
+    x = g.input(1, 8, 9, 7)
+    g.output(g.op("Concat", g.conv(x, first), g.conv(x, second), axis=1))
+
+
+@case("dense_block")
+def dense_block(g):
+    x = g.conv(g.input(1, 3, 9, 7), 12, pads=[1] * 4)
+    for _ in range(3):
+        x = g.op("Concat", x, g.conv(x, 6, pads=[1] * 4, act="relu"), axis=1)
+    g.output(g.conv(x, 10, 1))
+
+
+@family("activation", ("relu", 16), ("clip", 21))
+def activation(g, act, channels):
+    x = g.conv(g.input(1, 8, 9, 7), channels)
+    bounds = [g.const(np.float32(0.5)), g.const(np.float32(6))] if act == "clip" else []
+    g.output(g.op(act.title(), x, extra=bounds, scale=0.7, zero=-100))
+
+
+@case("rescaled_moves")
+def rescaled_moves(g):
+    x = g.op("MaxPool", g.conv(g.input(1, 8, 9, 7), 21), kernel_shape=[2, 2], scale=0.9, zero=9)
+    y = g.op("Flatten", x, scale=1.3, zero=-20, act="relu")
+    g.output(x, g.dense(y, 10))
+
+
+@family("product", ("Gemm", 0, 1), ("MatMul", 0, 1), ("MatMul", 0, 0), ("Gemm", 1, 0))
+def product(g, kind, turned, each):
+    x = g.dense(g.input(3, 40), 21, kind=kind, turned=bool(turned), each=bool(each), act="relu")
+    g.output(g.dense(x, 12))
+
+
+@family("rows_of", (1, ), (2, ))
+def rows_of(g, batch):
+    x = g.dense(g.input(batch, 10, 24), 21, kind="MatMul", turned=False, act="relu")
+    g.output(g.dense(x, 8, kind="MatMul", turned=False))
+
+
+@family("itself", ("Add", ), ("Mul", ), ("Concat", ))
+def itself(g, kind):
+    x = g.conv(g.input(1, 8, 9, 7), 21)
+    g.conv(x, 5)  # nobody reads this
+    g.output(g.conv(g.op(kind, x, x, scale=1.4, **({"axis": 1} if kind == "Concat" else {})), 10, 1))
+
+
+@case("one_channel")
+def one_channel(g):
+    x = g.conv(g.input(1, 8, 9, 7), 1)
+    y = g.op("Mul", x, g.conv(g.op("GlobalAveragePool", x, scale=0.2), 1, 1), scale=0.6)
+    c = g.node("DequantizeLinear", [g.const(g.zero(77)), *g.parameters(0.01, 4)])
+    g.output(g.op("Mul", y, extra=[c], scale=0.3))

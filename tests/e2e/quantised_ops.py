@@ -1,0 +1,95 @@
+"""Small int8 graphs compiled for two chips and compared, output by output, with the NumPy reference bit for bit.
+
+    quantised_ops.py --bin BUILD/bin [--only TEXT] [--runs simnpu:machine,cpu:native] [--bisect] [--unsigned] [--list]
+"""
+
+import argparse
+import concurrent.futures
+import os
+import sys
+import tempfile
+
+import tools
+
+tools.require("numpy", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from quantised_cases import CASES, make  # noqa: E402
+from reference import Reference  # noqa: E402
+
+
+def differs(expected, actual):
+    if expected.shape != actual.shape or expected.dtype != actual.dtype:
+        return f"is {actual.dtype}{list(actual.shape)}, not {expected.dtype}{list(expected.shape)}"
+    wrong = np.argwhere(expected != actual)
+    if not len(wrong):
+        return None
+    at = tuple(wrong[0])
+    return f"{len(wrong)} of {expected.size} differ, the first at {[int(i) for i in at]}: {actual[at]}, not {expected[at]}"
+
+
+def run_on(args, stem, graph, target, device, expected):
+    engine, problems = f"{stem}-{device}.pbe", []
+    files = {name: f"{stem}-{device}-out{k}.npy" for k, name in enumerate(expected)}
+    try:
+        tools.compile_model(args.bin, stem + ".onnx", target, engine, *(["--bisect"] if args.bisect else []))
+        tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={device}",
+                   *(f"--input={name}={stem}-in-{name}.npy" for name in graph.feeds),
+                   *(f"--output={name}={file}" for name, file in files.items())])
+        problems = [f"{name} {wrong}" for name, file in files.items() if (wrong := differs(expected[name], np.load(file)))]
+    except tools.Failed as error:
+        told = [line for line in str(error).splitlines() if "error: " in line]
+        problems.append("; ".join(told)[:400] or str(error)[-400:])
+    return [f"FAILED {graph.name} on {target} {device}: {problem}" for problem in problems]
+
+
+def has_codes_outside(graph):
+    return any(info.type.tensor_type.elem_type != onnx.TensorProto.FLOAT for info in graph.inputs + graph.outputs)
+
+
+def run_case(args, folder, name):
+    """What is wrong with one graph on all targets. Unsigned codes that come in or leave are to be refused."""
+    graph = make(name, kind=np.uint8 if args.unsigned else np.int8)
+    model, stem = graph.model(), os.path.join(folder, name)
+    onnx.save(model, stem + ".onnx")
+    for tensor, value in graph.feeds.items():
+        np.save(f"{stem}-in-{tensor}.npy", value)
+    results = Reference(model).run(graph.feeds)
+    expected = {info.name: results[info.name] for info in model.graph.output}
+    flat = [tensor for tensor, value in expected.items() if value.size > 64 and len(np.unique(value)) < 5]
+    problems = [f"FAILED {name}: the reference of {tensor} is nearly constant" for tensor in flat]
+    for run in args.runs.split(","):
+        target, device = run.rsplit(":", 1)
+        found = run_on(args, stem, graph, target, device, expected)
+        if args.unsigned and has_codes_outside(graph):
+            refused = len(found) == 1 and ("PB2021" in found[0] or "PB2022" in found[0])
+            found = [] if refused else [f"FAILED {name}: unsigned codes outside are not refused: {found}"]
+        problems += found
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--runs", default="simnpu:machine,cpu:native", help="targets and devices")
+    parser.add_argument("--bisect", action="store_true")
+    parser.add_argument("--unsigned", action="store_true", help="codes are uint8")
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    names = [name for name in CASES if args.only in name]
+    if args.list:
+        print("\n".join(names))
+        return 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        problems = list(pool.map(lambda name: run_case(args, folder, name), names))
+    for lines in problems:
+        if lines:
+            print("\n".join(lines))
+    failed = sum(bool(lines) for lines in problems)
+    print(f"{len(names)} graphs on {args.runs}: {failed} failed")
+    return int(failed > 0 or not names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
