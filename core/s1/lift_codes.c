@@ -250,6 +250,34 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+static bool ends_in_codes(const lifter* l, const pb_node* n) {
+  for (int tensor = n->outputs[0]; l->uses[tensor] == 1 && !l->g->tensors[tensor].is_output;) {
+    const pb_node* next = &l->g->nodes[l->user[tensor]];
+    if (pb__is(next, "QuantizeLinear")) return true;
+    if (!pb__is(next, "Relu") && !pb__is(next, "Clip")) return false;
+    tensor = next->outputs[0];
+  }
+  return false;
+}
+
+static bool leaves_out_pads(const pb_node* n) {
+  const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
+  bool padded = mode && mode->s && !strncmp(mode->s, "SAME", 4);
+  for (int k = 0; pads && k < pads->count; ++k) padded |= pads->ints[k] != 0;
+  return padded && !pb_node_int(n, "count_include_pad", 0);
+}
+
+// Whether codes go in and come out. What does not is an operator on floats, in front of which codes become floats.
+static bool on_codes(const lifter* l, const pb_node* n) {
+  if (pb__is(n, "Gemm")) return true;
+  for (int k = 0; k < (pb__is(n, "Clip") ? 1 : n->input_count); ++k) {
+    const pb_node* dq = pb__producer(l, n->inputs[k]);
+    if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
+    if (pb__is(n, "MatMul") && k == 1 && !pb__constant(l, dq->inputs[0])) return false;
+  }
+  return ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n));
+}
+
 static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
@@ -259,7 +287,7 @@ static const struct {
 
 pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
-    if (pb__is(n, rows[k].op)) {
+    if (pb__is(n, rows[k].op) && on_codes(l, n)) {
       *known = true;
       return rows[k].lift(l, n);
     }

@@ -44,7 +44,8 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
     computed |= pb_program_writes(&l->program, n, v) && !is_copy(&l->program.nests[n]);
   }
   if (value->kind == PB_VALUE_INPUT) return read && value->type == PB_I8;
-  if (value->kind == PB_VALUE_OUTPUT) return one_row ? read && value->type == PB_I8 : computed;
+  if (value->kind == PB_VALUE_OUTPUT)
+    return one_row ? read && value->type == PB_I8 : computed || (read && put_together(l, v));
   return value->kind == PB_VALUE_LOCAL && put_together(l, v);
 }
 
@@ -103,7 +104,7 @@ void pb__lanes_add_twins(pb_lanes_layout* l) {
     if (!wants_twin(l, v)) continue;
     pb_value local = l->program.values[v];
     pb_nest copy = copy_of(&local);
-    bool output = local.kind == PB_VALUE_OUTPUT;
+    bool output = local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
     int twin = pb__lanes_add_value(l, &local), at = output ? l->program.nest_count : last_writer(l, v) + 1;
@@ -113,9 +114,33 @@ void pb__lanes_add_twins(pb_lanes_layout* l) {
   }
 }
 
+// The first access by which the nest reads a value of a kind, -1: none.
+static int reads_kind(const pb_lanes_layout* l, int n, pb_lanes_kind kind) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a];
+    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind == kind) return a;
+  }
+  return -1;
+}
+
+// Whether the twin of an output is computed from plain tensors alone, and for the output only.
+static bool made_of_plain(const pb_lanes_layout* l, const pb_lanes_twin* t) {
+  if (l->program.values[t->edge].kind != PB_VALUE_OUTPUT) return false;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    if (pb_program_reads(&l->program, n, t->twin) && n != t->copy) return false;
+    if (!pb_program_writes(&l->program, n, t->twin)) continue;
+    if (l->program.nests[n].reduce != PB_SET || reads_kind(l, n, PB_LANES_PLAIN) < 0 ||
+        reads_kind(l, n, PB_LANES_BLOCKED) >= 0 || reads_kind(l, n, PB_LANES_PADDED) >= 0)
+      return false;
+  }
+  return true;
+}
+
 void pb__lanes_drop_twins(pb_lanes_layout* l) {
   for (int k = 0; k < l->twin_count; ++k) {
     const pb_lanes_twin* t = &l->twins[k];
+    if (made_of_plain(l, t)) l->values[t->twin].kind = PB_LANES_PLAIN;
     if (l->values[t->twin].kind != PB_LANES_PLAIN) continue;
     l->gone[t->copy] = true;
     redirect(l, t->twin, t->edge, true, true);
@@ -176,10 +201,14 @@ static void declare(pb_lanes_layout* l, const pb_access* access) {
   pb_text_add(&l->allocs, "\n");
 }
 
-// The dim along the lanes of an access to a blocked value; -1: none, or it is no copy's business.
-static int channel_of(const pb_access* access) {
+// The dim along the lanes of an access to a blocked value, which may begin at any block; -1: none, or it is no copy's
+// business.
+static int channel_of(const pb_lanes_layout* l, const pb_access* access) {
   int dim;
-  return access->rank > 1 && pb_index_single(&access->index[1], &dim) ? dim : -1;
+  if (access->rank < 2 || access->index[1].cst % l->lanes) return -1;
+  pb_index along = access->index[1];
+  along.cst = 0;
+  return pb_index_single(&along, &dim) ? dim : -1;
 }
 
 // A pointwise nest that would read a plain tensor and write a blocked one: lanes of the one are not lanes of the other.
@@ -199,14 +228,14 @@ static void point_then_in(pb_lanes_layout* l, int n) {
   pb__lanes_splat(l, &out);
   pb_nest_print(&l->nests, &out, 1, &l->serial);
   int v = pb_program_stored(&l->program, n);
-  copy_all(l, &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(store)});
+  copy_all(l, &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, store)});
 }
 
 // The other way round: it writes blocks like those that it reads by access `from`.
 static void point_then_out(pb_lanes_layout* l, int n, int from) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access *source = &nest->access[from], *store = &nest->access[nest->access_count - 1];
-  int channel = channel_of(source), v = l->program.value_of[n][from];
+  int channel = channel_of(l, source), v = l->program.value_of[n][from];
   bool none[PB_NEST_DIMS] = {0}, lanes[PB_NEST_DIMS] = {0};
   pb_nest out = *nest;
   pb_lanes_dims s;
@@ -231,16 +260,6 @@ static void point_then_out(pb_lanes_layout* l, int n, int from) {
                           .channel = channel});
 }
 
-// The first access by which the nest reads a value of a kind, -1: none.
-static int reads_kind(const pb_lanes_layout* l, int n, pb_lanes_kind kind) {
-  const pb_nest* nest = &l->program.nests[n];
-  for (int a = 0; a + 1 < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a];
-    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind == kind) return a;
-  }
-  return -1;
-}
-
 bool pb__lanes_crosses(const pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   if (nest->reduce != PB_SET) return false;
@@ -251,7 +270,7 @@ bool pb__lanes_crosses(const pb_lanes_layout* l, int n) {
   case PB_LANES_PLAIN: {
     if (blocked < 0) return false;
     // whole rows of lanes that lie in the plain tensor as they are need no copy
-    int channel = channel_of(&nest->access[blocked]);
+    int channel = channel_of(l, &nest->access[blocked]);
     return channel >= 0 &&
            (nest->extent[channel] % l->lanes || pb_access_stride(&nest->access[nest->access_count - 1], channel) != 1);
   }
@@ -265,7 +284,7 @@ pb_status pb__lanes_cross(pb_lanes_layout* l, int n) {
   int v = pb_program_stored(&l->program, n), blocked = reads_kind(l, n, PB_LANES_BLOCKED);
   const pb_access* store = &nest->access[nest->access_count - 1];
   bool in = l->values[v].kind == PB_LANES_BLOCKED;
-  if (in ? blocked >= 0 || channel_of(store) < 0 : reads_kind(l, n, PB_LANES_PLAIN) >= 0)
+  if (in ? blocked >= 0 || channel_of(l, store) < 0 : reads_kind(l, n, PB_LANES_PLAIN) >= 0)
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014, NULL,
                           "operands that lie differently, by channels and in blocks of them");
   if (is_copy(nest)) {
@@ -277,7 +296,7 @@ pb_status pb__lanes_cross(pb_lanes_layout* l, int n) {
                             .blocked = inside,
                             .v = l->program.value_of[n][in ? 1 : 0],
                             .out = !in,
-                            .channel = channel_of(inside)});
+                            .channel = channel_of(l, inside)});
   } else if (in) {
     point_then_in(l, n);
   } else {

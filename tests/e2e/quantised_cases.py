@@ -271,3 +271,21 @@ def one_channel(g):
     y = g.op("Mul", x, g.conv(g.op("GlobalAveragePool", x, scale=0.2), 1, 1), scale=0.6)
     c = g.node("DequantizeLinear", [g.const(g.zero(77)), *g.parameters(0.01, 4)])
     g.output(g.op("Mul", y, extra=[c], scale=0.3))
+
+
+# ---- concatenations whose parts begin inside a block of lanes, at the graph's edge and read again ----
+
+
+@family("codes_concat", ("MaxPool", ), ("Conv", ))
+def codes_concat(g, reader):
+    x = g.input(1, 8, 9, 7, codes=True)
+    y = g.op("Concat", x, x, axis=1)
+    g.output(y, codes=True)
+    g.output(g.conv(y, 21) if reader == "Conv" else g.op("MaxPool", y, kernel_shape=[2, 2]))
+
+
+@case("concat_of_concat")
+def concat_of_concat(g):
+    x = g.conv(g.input(1, 8, 9, 7), 24)
+    y = g.op("Concat", g.op("Concat", x, x, axis=1), x, axis=1)
+    g.output(x, g.conv(y, 10, 1))
