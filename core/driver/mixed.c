@@ -1,12 +1,32 @@
 #include "core/driver/mixed.h"
 
 #include "core/driver/pipeline.h"
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
 #include "targets/control/threads/emit.h"
 
 #include <string.h>
 
+// Layouts are the chip's, and a pass that lays out what it cannot run may reach past a tensor's end, since its plan
+// would refuse that. Another target must not run it.
+static pb_status check_bounds(pb_unit* unit, MlirOperation func) {
+  pb_program program;
+  PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
+  for (int n = 0; n < program.nest_count; ++n)
+    for (int a = 0; a < program.nests[n].access_count; ++a) {
+      const pb_access* access = &program.nests[n].access[a];
+      for (int r = 0; r < access->rank && !access->boxed; ++r)
+        if (pb_index_can_leave(&program.nests[n], &access->index[r], access->shape[r]))
+          return pb_unsupported(unit->diag, (pb_place){.what = program.nests[n].name}, 4064,
+                                "compile the whole model for the other target",
+                                "it cannot be left to another target, as the layout of its tensors has no room for it");
+    }
+  return PB_OK;
+}
+
 // The other target plans and vectorises what it gets; layouts and groups are the chip's.
 static pb_status run_passes(pb_unit* unit) {
+  PB_TRY(pb_kernels_each(unit, check_bounds));
   PB_TRY(pb_pass_named("plan")->run(unit));
   return pb_pass_named("vectorise")->run(unit);
 }

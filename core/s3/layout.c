@@ -588,9 +588,22 @@ static void rewrite_depthwise(pb_lanes_layout* l, int n, const pb_roles* roles, 
   pb_nest_print(&l->nests, &out, 1, &l->serial);
 }
 
+// Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
+// So sums of floats that the chip has no instruction for are not laid out for another target either.
+static pb_status check_sums(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
+  pb_type x = nest->access[roles->x].type, w = nest->access[roles->w].type, y = nest->access[roles->y].type;
+  pb_roles unused;
+  if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
+  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4003,
+                        "quantise the model, or choose another target",
+                        "%s has no instruction that multiplies %s by %s into %s", l->unit->chip->name, pb_type_name(x),
+                        pb_type_name(w), pb_type_name(y));
+}
+
 static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
   pb_roles roles;
   const pb_nest* nest = &l->program.nests[n];
+  if (pb__lanes_roles(l, n, &roles)) PB_TRY(check_sums(l, nest, &roles));
   if (!pb__lanes_roles(l, n, &roles) || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
     if (pb__lanes_crosses(l, n)) return pb__lanes_cross(l, n);
     rewrite_plain(l, n);
