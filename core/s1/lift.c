@@ -208,6 +208,12 @@ pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs,
   return PB_OK;
 }
 
+static void add_bias_and_factor(lifter* l, const pb_node* n, int64_t count, const int32_t* bias, const float* m,
+                                pb_s1_op* op) {
+  op->bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &count, bias);
+  op->m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &count, m);
+}
+
 // bias' = bias - zx * sum(w), and the factor of each output.
 pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales, int64_t scale_count,
                              const pb_codes* x, const pb_target* t, pb_s1_op* op) {
@@ -232,8 +238,7 @@ pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb_const* w, con
     float product = x->scale * scales[scale_count == 1 ? 0 : o];
     m[o] = product / t->scale;
   }
-  op->bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &outputs, bias);
-  op->m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &outputs, m);
+  add_bias_and_factor(l, n, outputs, bias, m, op);
   return PB_OK;
 }
 
@@ -308,18 +313,26 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* x, pb_target* t, pb_s1_op* op,
+                        int64_t* shape) {
+  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), x));
+  PB_TRY(pb__find_target(l, n, t));
+  pb_s1_value in = l->out->values[x->value];
+  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
+  *op = pb__codes_op(n, kind, t);
+  pb__read_pair(n, "kernel_shape", op->window);
+  shape[0] = in.shape[0];
+  shape[1] = in.shape[1];
+  op->x = x->value;
+  return pb__read_window(l, n, &in, op, shape + 2);
+}
+
 static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
-  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(pb__find_target(l, n, &t));
-  pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
-  pb_s1_op op = pb__codes_op(n, PB_S1_MAXPOOL, &t);
-  pb__read_pair(n, "kernel_shape", op.window);
-  int64_t shape[4] = {in.shape[0], in.shape[1], 0, 0};
-  PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
-  op.x = x.value;
+  pb_s1_op op;
+  int64_t shape[4];
+  PB_TRY(pb__read_pool(l, n, PB_S1_MAXPOOL, &x, &t, &op, shape));
   if (pb__same_codes(&x, &t)) {
     op.y = pb__make_result(l, &t, 4, shape);
     pb__push_op(l, op);
@@ -331,6 +344,17 @@ static pb_status lift_maxpool(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+void pb__fold_mean(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, const pb_target* t,
+                   pb_s1_op* op) {
+  int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
+  float *m = pb_alloc(&l->consts->arena, (size_t)channels * 4), mean = x->scale / (float)area;
+  for (int64_t c = 0; c < channels; ++c) {
+    bias[c] = (int32_t)(-x->zero * (double)area);
+    m[c] = mean / t->scale;
+  }
+  add_bias_and_factor(l, n, channels, bias, m, op);
+}
+
 static pb_status lift_average(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
@@ -340,18 +364,10 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
   pb_s1_op op = pb__codes_op(n, PB_S1_AVERAGE, &t);
   int64_t channels = in.shape[1], area = in.shape[2] * in.shape[3], shape[4] = {in.shape[0], channels, 1, 1};
-  int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
-  float* m = pb_alloc(&l->consts->arena, (size_t)channels * 4);
-  float mean = x.scale / (float)area;
-  for (int64_t c = 0; c < channels; ++c) {
-    bias[c] = (int32_t)(-x.zero * (double)area);
-    m[c] = mean / t.scale;
-  }
   op.x = x.value;
   op.window[0] = in.shape[2];
   op.window[1] = in.shape[3];
-  op.bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &channels, bias);
-  op.m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &channels, m);
+  pb__fold_mean(l, n, channels, area, &x, &t, &op);
   op.y = pb__make_result(l, &t, 4, shape);
   pb__push_op(l, op);
   return PB_OK;

@@ -64,6 +64,13 @@ pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs,
 pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales, int64_t scale_count,
                              const pb_codes* x, const pb_target* t, pb_s1_op* op) PB_MUST_CHECK;
 
+// Bias and factor of each channel for the mean of `area` codes.
+void pb__fold_mean(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, const pb_target* t,
+                   pb_s1_op* op);
+// What MaxPool and AveragePool begin with: codes, target, an operator with its window, and the result's shape.
+pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* x, pb_target* t, pb_s1_op* op,
+                        int64_t* shape) PB_MUST_CHECK;
+
 // More operators on codes: lift_codes.c.
 pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 bool pb__same_codes(const pb_codes* x, const pb_target* t); // neither another scale nor a clamp

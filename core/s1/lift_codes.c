@@ -17,15 +17,14 @@ void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t,
   pb__push_op(l, op);
 }
 
-// Weights [k, o] turned to [o, k].
-static pb_const turned(lifter* l, const pb_const* w) {
+// Weights [k, o] turned to [o, k]: the new constant's id.
+static int turned(lifter* l, const pb_const* w) {
   pb_const from = *w;
   int64_t k = from.shape[0], o = from.shape[1], shape[2] = {o, k};
   int8_t* data = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
   for (int64_t r = 0; r < o; ++r)
     for (int64_t c = 0; c < k; ++c) data[r * k + c] = ((const int8_t*)from.data)[c * o + r];
-  int id = pb_consts_add(l->consts, from.name, PB_I8, 2, shape, data);
-  return l->consts->items[id];
+  return pb_consts_add(l->consts, from.name, PB_I8, 2, shape, data);
 }
 
 // Gemm and MatMul by constant weights: rows of x by [o, k] or [k, o].
@@ -44,7 +43,8 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   pb_s1_value in = l->out->values[x.value];
   if (w->rank != 2 || in.rank < 2 || (gemm && in.rank != 2) || in.shape[in.rank - 1] != w->shape[rows_first ? 1 : 0])
     return pb__refuse(l, n, NULL, "shapes that do not fit");
-  pb_const kept = rows_first ? *w : turned(l, w);
+  int weights = rows_first ? (int)(w - l->consts->items) : turned(l, w);
+  pb_const kept = l->consts->items[weights]; // adding constants moves the table
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   PB_TRY(pb__find_target(l, n, &t));
   op.zy = t.zero;
@@ -52,8 +52,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   op.hi = t.hi;
   op.zx = x.zero;
   op.x = x.value;
-  for (size_t k = 0; k < l->consts->count; ++k)
-    if (l->consts->items[k].data == kept.data) op.weights = (int)k;
+  op.weights = weights;
   PB_TRY(pb__fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
   int64_t shape[2] = {1, kept.shape[0]}, rows[2] = {1, kept.shape[1]};
   for (int r = 0; r + 1 < in.rank; ++r) shape[0] *= in.shape[r];
@@ -218,33 +217,21 @@ static pb_status lift_concat(lifter* l, const pb_node* n) {
 static pb_status lift_average(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
-  PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(pb__find_target(l, n, &t));
-  pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 4) return pb__refuse(l, n, NULL, "only pooling over two dims is read");
-  pb_s1_op op = pb__codes_op(n, PB_S1_CONV, &t);
-  pb__read_pair(n, "kernel_shape", op.window);
-  int64_t shape[4] = {in.shape[0], in.shape[1], 0, 0}, channels = in.shape[1];
-  PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
+  pb_s1_op op;
+  int64_t shape[4];
+  PB_TRY(pb__read_pool(l, n, PB_S1_CONV, &x, &t, &op, shape));
   bool pads = op.pad[0] || op.pad[1] || op.pad[2] || op.pad[3];
   if (pads && !pb_node_int(n, "count_include_pad", 0))
     return pb__refuse(l, n, "count_include_pad=1, or no pads", "an average that leaves out its pads");
-  int64_t area = op.window[0] * op.window[1], each[4] = {channels, 1, op.window[0], op.window[1]};
+  int64_t channels = shape[1], area = op.window[0] * op.window[1];
+  int64_t each[4] = {channels, 1, op.window[0], op.window[1]};
   if (area > 1 << 16) return pb__refuse(l, n, "GlobalAveragePool", "a window of more than 65536 elements");
   int8_t* ones = pb_alloc(&l->consts->arena, (size_t)(channels * area));
-  int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
-  float *m = pb_alloc(&l->consts->arena, (size_t)channels * 4), mean = x.scale / (float)area;
   memset(ones, 1, (size_t)(channels * area));
-  for (int64_t c = 0; c < channels; ++c) {
-    bias[c] = (int32_t)(-x.zero * (double)area);
-    m[c] = mean / t.scale;
-  }
   op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.ones", n->name), PB_I8, 4, each, ones);
-  op.bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &channels, bias);
-  op.m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &channels, m);
+  pb__fold_mean(l, n, channels, area, &x, &t, &op);
   op.groups = channels;
   op.zx = x.zero;
-  op.x = x.value;
   op.y = pb__make_result(l, &t, 4, shape);
   pb__push_op(l, op);
   return PB_OK;
