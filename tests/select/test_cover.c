@@ -2,6 +2,8 @@
 // add and requantise, each leaving what it made where the next one reads it.
 #include "core/select/cover.h"
 
+#include "expr.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,23 +14,6 @@
 #include <cmocka.h>
 
 static pb_chip* chip;
-static pb_expr_node pool[64];
-static int used;
-
-static int node(pb_op op, pb_type type, int a, int b) {
-  pool[used] = (pb_expr_node){.op = op, .type = type, .args = {a, b, -1}, .operand = -1};
-  return used++;
-}
-static int load(pb_type type, int access) {
-  int n = node(PB_OP_LOAD, type, -1, -1);
-  pool[n].operand = access;
-  return n;
-}
-static int number(double value) {
-  int n = node(PB_OP_CONST, PB_F32, -1, -1);
-  pool[n].value = value;
-  return n;
-}
 static void access(pb_flat* f, const char* memory, pb_type type) {
   pb_flat_access* a = &f->access[f->access_count++];
   *a = (pb_flat_access){.memory = memory ? pb_chip_memory(chip, memory) : PB_ANY_MEMORY, .type = type};
@@ -39,9 +24,9 @@ static void begin(pb_flat* f) {
 }
 
 static void codes(pb_flat* f, int value) {
-  int v = node(PB_OP_ADD, PB_F32, node(PB_OP_ROUNDEVEN, PB_F32, value, -1), number(-3));
-  v = node(PB_OP_MAX, PB_F32, v, number(-128));
-  node(PB_OP_FPTOSI8, PB_I8, node(PB_OP_MIN, PB_F32, v, number(100)), -1);
+  int v = node(PB_OP_ADD, PB_F32, node(PB_OP_ROUNDEVEN, PB_F32, value, -1), number(PB_F32, -3));
+  v = node(PB_OP_MAX, PB_F32, v, number(PB_F32, -128));
+  node(PB_OP_FPTOSI8, PB_I8, node(PB_OP_MIN, PB_F32, v, number(PB_F32, 100)), -1);
   f->expr_count = used;
 }
 
@@ -58,7 +43,7 @@ static void requantise(pb_flat* f, const char* place) {
 
 static int scaled(int access, double zero, double scale) {
   int v = node(PB_OP_SITOFP, PB_F32, load(PB_I8, access), -1);
-  return node(PB_OP_MUL, PB_F32, node(PB_OP_SUB, PB_F32, v, number(zero)), number(scale));
+  return node(PB_OP_MUL, PB_F32, node(PB_OP_SUB, PB_F32, v, number(PB_F32, zero)), number(PB_F32, scale));
 }
 
 static void residual(pb_flat* f) {
