@@ -16,6 +16,7 @@ enum {
 // One execution of a tree's body, as far as it has been added up. Times are from its own start.
 typedef struct part {
   int64_t queue[PB_MAX_QUEUES], commands[PB_MAX_QUEUES];
+  int64_t busy[PB_MAX_QUEUES];                      // of queue: without what it waits for
   int64_t words[PB_MAX_QUEUES];                     // that are fetched for the commands: fewer, with hardware loops
   int64_t system;                                   // cycles of its port
   int64_t chain;                                    // cycles in which the turns of its buffers follow each other
@@ -23,7 +24,7 @@ typedef struct part {
   int64_t queue_free[PB_MAX_QUEUES];                // the queue could start something else
   int64_t ready[PB_MAX_BUFFERS];                    // what fills the buffer has brought enough to go on with
   int64_t whole[PB_MAX_BUFFERS];                    // it has brought everything
-  int writer[PB_MAX_BUFFERS];                       // the queue that fills it, plus 1
+  uint32_t after[PB_MAX_BUFFERS];                   // queues whose work what fills it comes after
   int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS]; // it is in use; to 0: it is not
   uint32_t walked[PB_MAX_BUFFERS];                  // by which of the loops around
 } part;
@@ -151,23 +152,25 @@ static uint32_t columns_of(const pb_nest* nest, int access) {
 static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
   int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
+  uint32_t after = 1u << queue;
   for (int a = 0; a + 1 < nest->access_count; ++a)
     if (is_buffer(&nest->access[a])) {
       int b = nest->access[a].buffer;
       int64_t there = larger(p->ready[b], p->whole[b] - lasts);
       start = larger(start, there);
-      if (p->writer[b] == queue + 1) own = larger(own, there);
+      if (p->after[b] >> queue & 1) own = larger(own, there);
+      after |= p->after[b];
     }
   for (int a = 0; a < nest->access_count; ++a)
     if (is_buffer(&nest->access[a]))
       use(p, nest->access[a].buffer, start, start + lasts + until_done, columns_of(nest, a));
   const pb_access* dest = &nest->access[nest->access_count - 1];
   if (is_buffer(dest)) {
-    p->writer[dest->buffer] = queue + 1;
+    p->after[dest->buffer] = after;
     p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
     p->whole[dest->buffer] = start + lasts + until_done;
   }
-  p->queue[queue] += own - free_at; // it waits for its own former command, and what is behind it waits too
+  p->queue[queue] += own - free_at; // it waits for what came of its own former command; what is behind it waits too
   p->queue_free[queue] = start + lasts;
   p->end = larger(p->end, start + first + until_done);
 }
@@ -198,6 +201,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     if (beats > cycles) cycles = beats;
   }
   p->queue[insn->queue] += cycles;
+  p->busy[insn->queue] += cycles;
   p->commands[insn->queue] += commands;
   p->words[insn->queue] += words;
   p->system += beats + words * fetch;
@@ -243,16 +247,25 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part later = one;
   int64_t chain = chain_of(t, loop, &one), start = 0;
   sum->system += one.system * loop->extent - add_words(t->chip, &one, loop->extent, &later, sum);
+  int64_t own[PB_MAX_QUEUES] = {0};
   int64_t further = (loop->extent - 1) * larger(chain, busiest(t->chip, &later, &unused));
   sum->chain = larger(sum->chain, chain * loop->extent);
-  for (int b = 0; b < t->buffer_count; ++b)
-    if (one.to[b]) {
-      start = larger(start, sum->ready[b] - one.from[b]);
-      // a turn that walks all of the buffer ends no sooner than all of it is there
-      if (!(one.walked[b] >> loop->level & 1)) start = larger(start, sum->whole[b] - one.to[b]);
-    }
+  for (int b = 0; b < t->buffer_count; ++b) {
+    if (!one.to[b]) continue;
+    int64_t there = sum->ready[b] - one.from[b];
+    bool piecewise = one.walked[b] >> loop->level & 1; // each turn takes its piece of the buffer
+    // a turn that walks all of the buffer ends no sooner than all of it is there
+    if (!piecewise) there = larger(there, sum->whole[b] - one.to[b]);
+    start = larger(start, there);
+    if (piecewise) there = larger(there, sum->whole[b] - one.from[b] - further);
+    for (int q = 0; q < t->chip->queue_count; ++q) // as in run_nest
+      if (one.commands[q] && sum->after[b] >> q & 1) own[q] = larger(own[q], there);
+  }
   for (int q = 0; q < t->chip->queue_count; ++q) {
-    sum->queue[q] += one.queue[q] * loop->extent;
+    // what waits for its queue's own former work keeps the queue from going on to the next turn outside
+    int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
+    sum->queue[q] += larger(busy, held) + larger(own[q] - sum->queue_free[q], 0);
+    sum->busy[q] += one.busy[q] * loop->extent;
     sum->commands[q] += one.commands[q] * loop->extent;
     if (one.commands[q]) sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
   }
@@ -260,12 +273,16 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;
     use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b]);
-    sum->ready[b] = sum->whole[b] = larger(sum->ready[b], start + one.to[b] + further);
+    sum->after[b] |= one.after[b];
+    bool piecewise = one.after[b] && one.walked[b] >> loop->level & 1;
+    sum->whole[b] = larger(sum->whole[b], start + one.to[b] + further);
+    sum->ready[b] = piecewise ? larger(sum->ready[b], start + one.to[b]) : sum->whole[b];
   }
   return true;
 }
 
-// Adds what one execution of the tree's body takes.
+// Adds what one execution of the tree's body takes. What only one turn of a loop does is left out: little, and not what
+// the other turns wait for.
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
   for (const pb_tree* node = tree->first; node; node = node->next) {
     if (node->kind == PB_TREE_LOOP && !loop_cost(t, node, sum)) return false;
@@ -280,7 +297,7 @@ static bool fits(pb_tiling* t) {
     const pb_memory* memory = &t->chip->memories[m];
     int64_t used = 0;
     for (int b = 0; b < t->buffer_count; ++b) {
-      if (t->buffers[b].memory != m) continue;
+      if (t->buffers[b].memory != m || t->buffers[b].shares >= 0) continue;
       int64_t row = memory->row_bytes;
       used += (t->buffers[b].bytes + row - 1) / row * row * t->buffers[b].depth;
     }
@@ -299,6 +316,7 @@ bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_
     return false;
   }
   int64_t most = busiest(chip, &all, &plan->bound);
+  memcpy(plan->busy, all.busy, sizeof plan->busy);
   plan->cycles = larger(larger(all.end, all.chain), most) + arrival(chip);
   return true;
 }

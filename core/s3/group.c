@@ -1,4 +1,5 @@
-// What a kernel function computes, read off its nests: main nest, what feeds its input, tails.
+// What a kernel function computes, read off its nests: main nest, what feeds its input, tails. A kernel of several
+// reductions is a chain of such stages, each of which makes the x of the next.
 #include "core/s3/routes.h"
 #include "core/s3/tiling.h"
 
@@ -46,19 +47,20 @@ static bool fold_pad(pb_group* g, const int* feeds, int count) {
   return true;
 }
 
-static pb_status read_feeds(pb_group* g, pb_diag* diag) {
+// Of the nests from `first` on.
+static pb_status read_feeds(pb_group* g, int first, pb_diag* diag) {
   const pb_program* p = g->program;
   int value = p->value_of[g->main_index][g->x];
   if (p->values[value].kind != PB_VALUE_LOCAL) return PB_OK;
   int feeds[PB_MAX_FEEDS], count = 0;
-  for (int n = 0; n < g->main_index; ++n) {
-    if (!pb_program_writes(p, n, value)) continue;
+  for (int n = first; n < g->main_index; ++n) {
+    if (!pb_program_writes(p, n, value) || !(is_fill(&p->nests[n]) || is_copy(&p->nests[n]))) continue;
     if (count == PB_MAX_FEEDS)
       return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL,
                             "its input is made by more than %d nests", PB_MAX_FEEDS);
     feeds[count++] = n;
   }
-  if (fold_pad(g, feeds, count)) return PB_OK;
+  if (count == 0 || fold_pad(g, feeds, count)) return PB_OK;
   g->feed_count = count;
   memcpy(g->feeds, feeds, sizeof feeds);
   return PB_OK;
@@ -78,28 +80,65 @@ static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* dia
                         pb_type_name(w), pb_type_name(y));
 }
 
-pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_diag* diag, pb_group* g) {
-  *g = (pb_group){.program = program, .main_index = -1, .lanes = pb_chip_lanes(chip)};
-  for (int n = 0; n < program->nest_count; ++n) {
-    if (program->nests[n].reduce == PB_SET) continue;
-    if (g->main_index >= 0)
-      return pb_unsupported(diag, (pb_place){.what = program->nests[n].name}, 4005, NULL,
-                            "a second reduction in one kernel");
-    g->main_index = n;
-  }
-  g->reduces = g->main_index >= 0;
-  if (!g->reduces) g->main_index = 0;
-  if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
-  g->main = program->nests[g->main_index];
-  if (g->reduces) {
-    PB_TRY(read_contraction(g, chip, diag));
-    PB_TRY(read_feeds(g, diag));
-  }
-  for (int n = g->main_index + 1; n < program->nest_count; ++n) {
+// The tails of a producer: what comes before the next reduction and is not about that one's input or result.
+static pb_status read_tails(pb_group* g, int end, pb_diag* diag) {
+  const pb_program* p = g->program;
+  int next = end < p->nest_count ? pb_program_stored(p, end) : -1;
+  for (int n = g->main_index + 1; n < end; ++n) {
+    if (next >= 0 && (pb_program_writes(p, n, next) || is_fill(&p->nests[n]) || is_copy(&p->nests[n]))) continue;
     if (g->tail_count == PB_MAX_TAILS)
-      return pb_unsupported(diag, (pb_place){.what = program->nests[n].name}, 4007, NULL,
-                            "more than %d nests after the main one", PB_MAX_TAILS);
+      return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "more than %d nests after the main one",
+                            PB_MAX_TAILS);
     g->tails[g->tail_count++] = n;
   }
   return PB_OK;
+}
+
+static bool makes(const pb_group* g, MlirValue value) {
+  int last = g->tail_count ? g->tails[g->tail_count - 1] : g->main_index;
+  return pb_value_same(g->program->values[pb_program_stored(g->program, last)].ir, value);
+}
+
+// The reduction of nests from `first` on that begins at `main`, up to nest `end`; `producer`: the one before it.
+static pb_status read_stage(pb_group* g, const pb_group* producer, int first, int main, int end, const pb_chip* chip,
+                            pb_diag* diag) {
+  g->main_index = main;
+  g->reduces = true;
+  g->main = g->program->nests[main];
+  PB_TRY(read_contraction(g, chip, diag));
+  PB_TRY(read_feeds(g, first, diag));
+  PB_TRY(read_tails(g, end, diag));
+  if (!producer) return PB_OK;
+  g->producer = producer;
+  if (g->feed_count == 0 && makes(producer, g->main.access[g->x].memref)) return PB_OK;
+  return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4005, NULL,
+                        "a second reduction in one kernel that does not take the first one's result");
+}
+
+static int next_reduction(const pb_program* program, int from) {
+  while (from < program->nest_count && program->nests[from].reduce == PB_SET) ++from;
+  return from;
+}
+
+pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag, pb_group* g) {
+  *g = (pb_group){.program = program, .lanes = pb_chip_lanes(chip)};
+  if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
+  int main = next_reduction(program, 0), first = 0;
+  if (main == program->nest_count) {
+    g->main = program->nests[0];
+    return read_tails(g, program->nest_count, diag);
+  }
+  const pb_group* producer = NULL;
+  for (;;) {
+    int end = next_reduction(program, main + 1);
+    pb_group stage = {.program = program, .lanes = g->lanes};
+    PB_TRY(read_stage(&stage, producer, first, main, end, chip, diag));
+    *g = stage;
+    if (end == program->nest_count) return PB_OK;
+    pb_group* kept = PB_NEW(arena, pb_group);
+    *kept = stage;
+    producer = kept;
+    first = main + 1;
+    main = end;
+  }
 }

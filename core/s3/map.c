@@ -82,7 +82,10 @@ static pb_status map_alloc(mapper* m, MlirOperation op) {
   whole.shape[0] = b->depth;
   MlirAttribute name = pb_op_attribute(op, "pb.name");
   MlirStringRef s = mlirAttributeIsNull(name) ? mlirStringRefCreateFromCString("") : mlirStringAttrGetValue(name);
-  pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%.*s\"} : ", m->buffer_count++, (int)s.length, s.data);
+  pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%.*s\"", m->buffer_count++, (int)s.length, s.data);
+  int64_t place = pb_op_integer(op, "pb.place", -1);
+  if (place >= 0) pb_text_add(&m->head, ", pb.place = %lld : i64", (long long)place);
+  pb_text_add(&m->head, "} : ");
   pb_access_print_type(&m->head, &whole);
   pb_text_add(&m->head, "\n");
   return PB_OK;
@@ -415,6 +418,24 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   return PB_OK;
 }
 
+static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
+
+static pb_status map_block(mapper* m, MlirBlock block, int indent);
+
+// What is done in one turn of a loop: the condition stays as it is.
+static pb_status map_turn(mapper* m, MlirOperation op, int indent) {
+  int level = 0;
+  while (level < m->levels && !pb_value_same(m->ivs[level], mlirOperationGetOperand(op, 0))) ++level;
+  pb_text_indent(&m->body, indent);
+  pb_text_add(&m->body, "affine.if ");
+  mlirAttributePrint(pb_op_attribute(op, "condition"), append, &m->body);
+  pb_text_add(&m->body, "(%%o%d) {\n", level);
+  PB_TRY(map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)), indent + 1));
+  pb_text_indent(&m->body, indent);
+  pb_text_add(&m->body, "}\n");
+  return PB_OK;
+}
+
 static pb_status map_block(mapper* m, MlirBlock block, int indent) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
@@ -422,6 +443,8 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
       PB_TRY(map_alloc(m, op));
     else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part")))
       PB_TRY(map_nest(m, op, indent));
+    else if (pb_op_is(op, "affine.if"))
+      PB_TRY(map_turn(m, op, indent));
     else if (pb_op_is(op, "affine.for")) {
       MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
       MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));

@@ -6,7 +6,9 @@
 // that, and behind it the pointwise nests that take its result, element by element, one after the other. Fusion so
 // keeps the parallelism of the last nest, keeps rows of lanes rows of lanes (a tail whose store does not walk the lanes
 // is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
-// PolyBlocks' slicing-based fusion.
+// PolyBlocks' slicing-based fusion. Where memory is explicit, groups whose reductions follow each other may then become
+// one (chain.c).
+#include "core/s3/chain.h"
 #include "core/s3/fallback.h"
 #include "core/s3/kernels.h"
 #include "core/s3/landing.h"
@@ -340,8 +342,10 @@ static const char* value_ref(const outliner* o, int v) {
 }
 
 static uint64_t multiplies(const outliner* o, int group) {
-  int main = o->first_main[group];
-  return main < 0 ? 0 : (uint64_t)o->program.nests[main].macs;
+  uint64_t macs = 0;
+  for (int n = 0; n < o->program.nest_count; ++n)
+    if (o->group[n] == group && o->program.nests[n].reduce != PB_SET) macs += (uint64_t)o->program.nests[n].macs;
+  return macs;
 }
 
 static void print_call(outliner* o, int group, const signature* s, const char* kernel, bool flat) {
@@ -425,6 +429,8 @@ pb_status pb_s3_outline(pb_unit* unit) {
   o.first_main = PB_NEW_ARRAY(&unit->arena, int, nests);
   memset(o.group, 0xff, nests * sizeof *o.group);
   form_groups(&o);
+  pb_groups groups = {&o.program, o.group_count, o.group, o.first_main, o.last};
+  if (!o.cached) pb_chain_groups(unit, &groups);
   pb_status status = PB_OK;
   for (int n = 0; n < o.program.nest_count && status == PB_OK; ++n)
     for (int g = 0; g < o.group_count && status == PB_OK; ++g)

@@ -1,5 +1,6 @@
 // Place: every buffer gets an address in its memory. Requires mapped kernels, whose buffers all live for the whole
-// kernel; leaves pb.address (bytes) on each alloc. Buffers begin on rows; the plan has counted exactly these bytes.
+// kernel, or take turns at one place (pb.place); leaves pb.address (bytes) on each alloc. Buffers begin on rows; the
+// plan has counted exactly these bytes.
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
 
@@ -13,6 +14,14 @@ static int memory_named(const pb_chip* chip, MlirAttribute space) {
   for (int k = 0; k < chip->memory_count; ++k)
     if (strlen(chip->memories[k].name) == s.length && !memcmp(chip->memories[k].name, s.data, s.length)) return k;
   return -1;
+}
+
+// The buffer in front that lies where this one is to lie (pb.place); null: none.
+static MlirOperation same_place(MlirOperation first, MlirOperation op) {
+  int64_t place = pb_op_integer(op, "pb.place", -1);
+  for (; place >= 0 && !mlirOperationEqual(first, op); first = mlirOperationGetNextInBlock(first))
+    if (pb_op_is(first, "memref.alloc") && pb_op_integer(first, "pb.place", -1) == place) return first;
+  return (MlirOperation){NULL};
 }
 
 static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
@@ -30,6 +39,12 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
     int64_t copies = shape.shape[0], bytes = pb_access_elements(&shape) / copies * (pb_type_bits(shape.type) / 8);
     int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;
     MlirType i64 = mlirIntegerTypeGet(unit->context, 64);
+    MlirOperation before = same_place(mlirBlockGetFirstOperation(body), op);
+    if (!mlirOperationIsNull(before)) {
+      mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("pb.address"),
+                                      pb_op_attribute(before, "pb.address"));
+      continue;
+    }
     mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("pb.address"), mlirIntegerAttrGet(i64, used[m]));
     used[m] += rows * memory->row_bytes * copies;
     if (used[m] > memory->bytes)

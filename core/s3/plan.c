@@ -2,32 +2,80 @@
 // pb.plan on it. Enumerates tilings whose buffers fit the memories exactly, adds up what each costs (cost.c) and takes
 // the cheapest: nothing is timed. Loop order: the dims of x's rows outermost, then blocks of the result's lanes, then
 // the reduction, so that x is read once and partial results never leave the chip; whether the weights stay for the
-// whole kernel, for a block or for a chunk of the reduction is part of the choice.
+// whole kernel, for a block or for a chunk of the reduction is part of the choice. Where another reduction makes x,
+// each tiling is tried with the ways of making one tile's slice of x inside it, by the same rules.
 #include "core/s3/plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
+// The best plan found so far. Producers' plans are kept by stage, the last stage's first.
+typedef struct result {
+  pb_plan stages[PB_MAX_STAGES];
+  bool found;
+  char why[512];
+} result;
+
+// What plans one stage of the kernel. Its consumer's planner, if there is one, has decided the tile around it.
 typedef struct planner {
   const pb_chip* chip;
   const pb_group* group;
-  pb_plan best;
-  bool found;
-  const char* why;
+  struct planner* consumer;
+  int base;     // loops of the consumers around
+  pb_plan plan; // that is considered
+  pb_tiling tiling;
+  result* result;
 } planner;
 
-static void consider(planner* p, pb_plan plan) {
+static void plan_stage(planner* p);
+
+static void fail(planner* p, const char* why) {
+  if (why) snprintf(p->result->why, sizeof p->result->why, "%s", why);
+}
+
+// All stages are decided.
+static void judge(planner* p) {
   pb_arena scratch = {0};
   const char* why = NULL;
-  if (pb_plan_cost(p->chip, p->group, &plan, &scratch, &why)) {
-    if (!p->found || plan.cycles < p->best.cycles) p->best = plan;
-    p->found = true;
-  } else if (why) {
-    static char kept[512]; // outlives the scratch arena; one planner runs at a time
-    strncpy(kept, why, sizeof kept - 1);
-    p->why = kept;
-  }
+  planner* last = p;
+  int count = 1;
+  for (; last->consumer; last = last->consumer, ++count) last->consumer->plan.producer = &last->plan;
+  if (pb_plan_cost(last->chip, last->group, &last->plan, &scratch, &why)) {
+    result* r = p->result;
+    if (!r->found || last->plan.cycles < r->stages[0].cycles)
+      for (planner* stage = p; stage; stage = stage->consumer) r->stages[--count] = stage->plan;
+    r->found = true;
+  } else
+    fail(p, why);
   pb_arena_free(&scratch);
 }
+
+// The producer of x is planned for the slice that one tile needs.
+static void plan_producer(planner* p) {
+  pb_arena scratch = {0};
+  pb_group sliced;
+  const pb_plan none = {0};
+  p->plan.producer = &none;
+  pb_tiling_begin(p->chip, p->group, &p->plan, &scratch, &p->tiling);
+  p->tiling.base = p->base;
+  if (p->consumer) memcpy(p->tiling.body, p->consumer->tiling.body, sizeof p->tiling.body);
+  if (pb_tiling_slice(&p->tiling, &sliced)) {
+    planner producer = {.chip = p->chip, .group = &sliced, .consumer = p, .base = p->plan.x_level, .result = p->result};
+    plan_stage(&producer);
+  } else
+    fail(p, p->tiling.failure);
+  pb_arena_free(&scratch);
+}
+
+static void consider(planner* p, pb_plan plan) {
+  p->plan = plan;
+  if (p->group->producer)
+    plan_producer(p);
+  else
+    judge(p);
+}
+
+static int levels_of(const planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
 
 static void add_band(pb_plan* plan, const pb_nest* main, int dim, int64_t step, int64_t whole) {
   (void)main;
@@ -56,23 +104,24 @@ static void contraction_dims(const pb_group* g, shape_of* s) {
 static void contraction_weights(planner* p, const shape_of* s, const pb_plan* rows) {
   const pb_nest* main = &p->group->main;
   pb_plan plan = *rows;
-  plan.x_level = rows->band_count;
+  plan.x_level = levels_of(p, rows);
   bool x_by_block = false; // x is another for each block: it moves in with it
   for (int k = 0; k < s->block_count; ++k) {
     add_band(&plan, main, s->blocks[k], 1, main->extent[s->blocks[k]]);
     x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
   }
   if (x_by_block) {
-    plan.x_level = plan.band_count;
+    plan.x_level = levels_of(p, &plan);
     plan.x_depth = 2;
   }
-  plan.result_level = plan.band_count;
+  plan.result_level = levels_of(p, &plan);
   int first = s->sum_count ? s->sums[0] : -1;
   for (int64_t chunk = first < 0 ? 1 : main->extent[first]; chunk >= 1; --chunk) {
     if (first >= 0 && main->extent[first] % chunk) continue;
+    if (p->consumer && chunk > 1 && chunk < main->extent[first]) continue; // either all of a block's weights, or few
     pb_plan with = plan;
     if (first >= 0) add_band(&with, main, first, chunk, main->extent[first]);
-    int chunk_level = with.band_count;
+    int chunk_level = levels_of(p, &with);
     if (first >= 0) add_band(&with, main, first, 1, chunk);
     for (int k = 1; k < s->sum_count; ++k) add_band(&with, main, s->sums[k], 1, main->extent[s->sums[k]]);
     if (first < 0 || chunk == main->extent[first]) { // all weights stay
@@ -90,6 +139,11 @@ static void plan_contraction(planner* p) {
   const pb_nest* main = &p->group->main;
   shape_of s = {0};
   contraction_dims(p->group, &s);
+  if (p->consumer) { // its rows are the tile's
+    pb_plan plan = {.result_depth = 2, .x_depth = 2};
+    contraction_weights(p, &s, &plan);
+    return;
+  }
   int batches = s.row_count > 2 ? s.row_count - 2 : 0; // one image after the other
   int outer = s.row_count > 0 ? s.rows[batches] : -1, inner = s.row_count > 1 ? s.rows[s.row_count - 1] : -1;
   int64_t outer_extent = outer < 0 ? 1 : main->extent[outer], inner_extent = inner < 0 ? 1 : main->extent[inner];
@@ -102,34 +156,42 @@ static void plan_contraction(planner* p) {
       for (int k = 0; k < batches; ++k) add_band(&plan, main, s.rows[k], 1, main->extent[s.rows[k]]);
       if (outer >= 0) add_band(&plan, main, outer, o, outer_extent);
       if (inner >= 0) add_band(&plan, main, inner, i, inner_extent);
-      bool found = p->found;
+      bool found = p->result->found;
       for (int depth = plan.band_count ? 2 : 1; depth >= 1; --depth) {
         plan.x_depth = depth;
         contraction_weights(p, &s, &plan);
       }
-      any |= p->found && !found;
+      any |= p->result->found && !found;
     }
-    if (p->found && i < inner_extent && !any) break; // narrower rows only read more haloes
+    if (p->result->found && i < inner_extent && !any) break; // narrower rows only read more haloes
   }
 }
 
-// Other reductions and pointwise nests with several dims: channels one block at a time, then rows.
-static void plan_blocks(planner* p) {
+// Tiles of a dim inside the dims around it one by one. All of a tile's results lie in one buffer.
+static void plan_rows(planner* p, const int* around, int count, int dim) {
   const pb_nest* main = &p->group->main;
-  const pb_access* y = &main->access[main->access_count - 1];
-  int dims[PB_NEST_DIMS], count = 0;
-  for (int d = 0; d < main->dim_count; ++d)
-    if (pb_access_uses(y, d) && pb_access_stride(y, d) != 1) dims[count++] = d;
-  int at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
-  int64_t extent = tiled < 0 ? 1 : main->extent[tiled];
+  int64_t extent = dim < 0 ? 1 : main->extent[dim];
   for (int64_t step = extent; step >= 1; --step) {
     if (extent % step) continue;
     pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
-    for (int k = 0; k < at; ++k) add_band(&plan, main, dims[k], 1, main->extent[dims[k]]);
-    if (tiled >= 0) add_band(&plan, main, tiled, step, extent);
-    plan.x_level = plan.w_level = plan.result_level = plan.band_count;
+    for (int k = 0; k < count; ++k) add_band(&plan, main, around[k], 1, main->extent[around[k]]);
+    if (dim >= 0) add_band(&plan, main, dim, step, extent);
+    plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
     consider(p, plan);
   }
+}
+
+// Other reductions and pointwise nests with several dims: channels one block at a time, then rows; or rows of all blocks
+// at a time, for a producer that makes all blocks from the same input.
+static void plan_blocks(planner* p) {
+  const pb_nest* main = &p->group->main;
+  const pb_access* y = &main->access[main->access_count - 1];
+  int dims[PB_NEST_DIMS] = {0}, count = 0;
+  for (int d = 0; d < main->dim_count; ++d)
+    if (pb_access_uses(y, d) && pb_access_stride(y, d) != 1) dims[count++] = d;
+  int at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
+  plan_rows(p, dims, at, tiled);
+  if (p->group->producer && at > 0) plan_rows(p, dims, at - 1, tiled);
 }
 
 // Copies: whole if they fit, else the outer dims one by one and a part of the next.
@@ -144,7 +206,7 @@ static void plan_copy(planner* p) {
       plan.x_level = plan.w_level = plan.result_level = plan.band_count;
       consider(p, plan);
     }
-    if (p->found) return;
+    if (p->result->found) return;
   }
   if (!main->dim_count) consider(p, (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1});
 }
@@ -161,19 +223,36 @@ static void plan_flat(planner* p) {
   if (!rows) consider(p, (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1});
 }
 
-pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_diag* diag, pb_plan* plan) {
-  planner p = {.chip = chip, .group = group};
+static void plan_stage(planner* p) {
+  const pb_group* group = p->group;
   if (group->contraction)
-    plan_contraction(&p);
+    plan_contraction(p);
   else if (!group->reduces && group->main.expr_count == 1)
-    plan_copy(&p);
+    plan_copy(p);
   else if (!group->reduces && group->main.dim_count == 1)
-    plan_flat(&p);
+    plan_flat(p);
   else
-    plan_blocks(&p);
-  if (!p.found)
+    plan_blocks(p);
+}
+
+static int stage_count(const pb_group* group) {
+  int count = 1;
+  while ((group = group->producer)) ++count;
+  return count;
+}
+
+pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
+  result* r = PB_NEW(arena, result);
+  planner p = {.chip = chip, .group = group, .result = r};
+  int stages = stage_count(group);
+  if (stages > PB_MAX_STAGES)
+    fail(&p, "too many reductions in one kernel");
+  else
+    plan_stage(&p);
+  if (!r->found)
     return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, NULL, "%s cannot run this: %s", chip->name,
-                          p.why ? p.why : "no tiling fits");
-  *plan = p.best;
+                          *r->why ? r->why : "no tiling fits");
+  for (int k = 0; k + 1 < stages; ++k) r->stages[k].producer = &r->stages[k + 1];
+  *plan = r->stages[0];
   return PB_OK;
 }

@@ -18,6 +18,7 @@ typedef struct printer {
   pb_arena* arena;
   pb_text* text;
   int serial;
+  bool shared[PB_MAX_BUFFERS]; // another buffer lies where it lies
 } printer;
 
 static void name_accesses(printer* p, pb_nest* nest) {
@@ -40,8 +41,11 @@ static void print_alloc(printer* p, int id, int indent) {
       .type = buffer->type, .rank = buffer->rank, .space = p->tiling->chip->memories[buffer->memory].name};
   memcpy(type.shape, buffer->shape, sizeof type.shape);
   pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64} : ", id, buffer->name,
+  pb_text_add(p->text, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64", id, buffer->name,
               buffer->depth);
+  if (buffer->shares >= 0 || p->shared[id]) // one number for all that lie at one place
+    pb_text_add(p->text, ", pb.place = %d : i64", buffer->shares >= 0 ? buffer->shares : id);
+  pb_text_add(p->text, "} : ");
   pb_access_print_type(p->text, &type);
   pb_text_add(p->text, "\n");
 }
@@ -53,9 +57,13 @@ static void print_tree(printer* p, const pb_tree* tree, int indent) {
       name_accesses(p, node->nest);
       pb_nest_print(p->text, node->nest, indent, &p->serial);
     }
-    if (node->kind == PB_TREE_LOOP) {
+    if (node->kind == PB_TREE_LOOP || node->kind == PB_TREE_TURN) {
       pb_text_indent(p->text, indent);
-      pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", node->level, (long long)node->extent);
+      if (node->kind == PB_TREE_LOOP)
+        pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", node->level, (long long)node->extent);
+      else
+        pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)node->turn,
+                    node->loop);
       print_tree(p, node, indent + 1);
       pb_text_indent(p->text, indent);
       pb_text_add(p->text, "}\n");
@@ -68,19 +76,21 @@ static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
   pb_group group;
   pb_plan plan;
   PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
-  PB_TRY(pb_group_read(&program, unit->chip, unit->diag, &group));
-  PB_TRY(pb_plan_read(func, unit->diag, &plan));
+  PB_TRY(pb_group_read(&program, unit->chip, &unit->arena, unit->diag, &group));
+  PB_TRY(pb_plan_read(func, &unit->arena, unit->diag, &plan));
   const char* why;
   if (!pb_plan_cost(unit->chip, &group, &plan, &unit->arena, &why))
     return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL,
                     "its plan is illegal: %s", why);
   pb_tiling* tiling = PB_NEW(&unit->arena, pb_tiling);
-  if (!pb_tiling_build(unit->chip, &group, &plan, &unit->arena, tiling))
+  if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->arena, tiling))
     return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL,
                     "its plan is illegal: %s", tiling->failure);
   pb_text text = {0};
   pb_func_print_head(&text, func, "", NULL);
   printer p = {.tiling = tiling, .program = &program, .arena = &unit->arena, .text = &text};
+  for (int b = 0; b < tiling->buffer_count; ++b)
+    if (tiling->buffers[b].shares >= 0) p.shared[tiling->buffers[b].shares] = true;
   print_tree(&p, &tiling->root, 1);
   pb_text_add(&text, "  return\n}\n");
   pb_status status = pb_kernel_replace(unit, func, &text, "tile");
@@ -92,7 +102,7 @@ pb_status pb_s3_tile(pb_unit* unit) { return pb_kernels_each(unit, tile_kernel);
 
 // What a person asked for, if it can be carried out.
 static pb_status take_given(pb_unit* unit, const pb_given_plan* given, const pb_group* group, pb_plan* plan) {
-  PB_TRY(pb_plan_from(given->plan, given->place, 2406, unit->diag, plan));
+  PB_TRY(pb_plan_from(given->plan, given->place, 2406, &unit->arena, unit->diag, plan));
   const char* why;
   if (pb_plan_cost(unit->chip, group, plan, &unit->arena, &why)) return PB_OK;
   return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
@@ -103,12 +113,12 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_group group;
   pb_plan plan;
   PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
-  PB_TRY(pb_group_read(&program, unit->chip, unit->diag, &group));
+  PB_TRY(pb_group_read(&program, unit->chip, &unit->arena, unit->diag, &group));
   const pb_given_plan* given = pb_given_plan_of(unit, func);
   if (given)
     PB_TRY(take_given(unit, given, &group, &plan));
   else
-    PB_TRY(pb_plan_make(unit->chip, &group, unit->diag, &plan));
+    PB_TRY(pb_plan_make(unit->chip, &group, &unit->arena, unit->diag, &plan));
   pb_text text = {0};
   pb_plan_print(&text, &plan, &group.main);
   MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));

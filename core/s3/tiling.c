@@ -1,9 +1,13 @@
 // The parts of a tiling: bands, slices, buffers. Every access of the main nest is written over two kinds of columns:
 // the bands (loops over tiles, outer columns) and the dims inside the tile. The slice of a tensor that a buffer holds
 // is a box read off the columns: what moves with bands around the buffer is its origin, what moves inside is its
-// extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides.
+// extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides: the
+// tree of a chosen plan is built once more with isl finding every box (core/poly/slice.c), and both must agree.
 #include "core/s3/tiling.h"
 
+#include "core/poly/slice.h"
+
+#include <assert.h>
 #include <string.h>
 
 bool pb__tiling_fail(pb_tiling* t, const char* why) {
@@ -22,21 +26,45 @@ static pb_tree* tree_add(pb_tiling* t, int level, pb_tree* node) {
   return node;
 }
 
+void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling) {
+  *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
+  tiling->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
+  tiling->body[0] = &tiling->root;
+}
+
 void pb__tiling_hang(pb_tiling* t, int level) { tree_add(t, level, t->body[level + 1]); }
 
-void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) {
+static pb_tree* nest_node(pb_tiling* t, int level, const pb_nest* nest) {
   pb_tree* node = PB_NEW(t->arena, pb_tree);
   node->kind = PB_TREE_NEST;
+  node->level = level;
   node->nest = PB_NEW(t->arena, pb_nest);
   *node->nest = *nest;
   node->nest->outer_count = level;
   pb__tiling_outers(t, node->nest);
+  return node;
+}
+
+void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) { tree_add(t, level, nest_node(t, level, nest)); }
+
+void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest) {
+  pb_tree* node = PB_NEW(t->arena, pb_tree);
+  *node = (pb_tree){.kind = PB_TREE_TURN, .loop = loop, .turn = turn};
+  node->first = node->last = nest_node(t, level, nest);
   tree_add(t, level, node);
 }
 
+bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
+  pb_nest known = *nest;
+  pb__tiling_outers(t, &known);
+  for (int r = 0; r < access->rank; ++r)
+    if (pb_index_can_leave(&known, &access->index[r], access->shape[r])) return true;
+  return false;
+}
+
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
-  t->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
-  t->body[0] = &t->root;
+  if (pb__tiling_levels(t) > PB_NEST_OUTERS) return pb__tiling_fail(t, "more loops over tiles than a nest can use");
   int64_t left[PB_NEST_DIMS];
   memcpy(left, main->extent, sizeof left);
   for (int b = 0; b < t->plan->band_count; ++b) {
@@ -48,7 +76,7 @@ bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
     pb_tree* loop = PB_NEW(t->arena, pb_tree);
     *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = left[band->dim] / band->step};
     left[band->dim] = band->step;
-    t->body[b + 1] = loop;
+    t->body[t->base + b + 1] = loop;
   }
   return true;
 }
@@ -57,7 +85,7 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, pb_nest* point) 
   int column[PB_NEST_DIMS];
   *point = *main;
   point->dim_count = 0;
-  point->outer_count = t->plan->band_count;
+  point->outer_count = pb__tiling_levels(t);
   for (int d = 0; d < main->dim_count; ++d) {
     int64_t left = main->extent[d];
     for (int b = 0; b < t->plan->band_count; ++b)
@@ -70,16 +98,18 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, pb_nest* point) 
       const pb_index* from = &main->access[a].index[r];
       pb_index* to = &point->access[a].index[r];
       memset(to->coef, 0, sizeof to->coef);
+      for (int c = PB_NEST_DIMS; c < PB_NEST_DIMS + t->base; ++c) to->coef[c] = from->coef[c];
       for (int d = 0; d < main->dim_count; ++d) {
         if (column[d] >= 0) to->coef[column[d]] += from->coef[d];
         for (int b = 0; b < t->plan->band_count; ++b)
-          if (t->plan->bands[b].dim == d) to->coef[PB_NEST_DIMS + b] += from->coef[d] * t->plan->bands[b].step;
+          if (t->plan->bands[b].dim == d)
+            to->coef[PB_NEST_DIMS + t->base + b] += from->coef[d] * t->plan->bands[b].step;
       }
     }
 }
 
 void pb__tiling_outers(const pb_tiling* t, pb_nest* nest) {
-  for (int b = 0; t->body[0] && b < t->plan->band_count; ++b)
+  for (int b = 0; t->body[0] && b < pb__tiling_levels(t); ++b)
     nest->outer_extent[b] = t->body[b + 1] ? t->body[b + 1]->extent : 0;
 }
 
@@ -108,8 +138,13 @@ void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int d
     return;
   }
   pb_buffer* buffer = &t->buffers[t->buffer_count];
-  *buffer = (pb_buffer){
-      .name = name, .memory = memory, .type = local->type, .depth = depth, .level = level, .rank = local->rank};
+  *buffer = (pb_buffer){.name = name,
+                        .memory = memory,
+                        .type = local->type,
+                        .depth = depth,
+                        .level = level,
+                        .rank = local->rank,
+                        .shares = -1};
   memcpy(buffer->shape, local->shape, sizeof buffer->shape);
   buffer->bytes = pb_access_elements(local) * (pb_type_bits(local->type) / 8);
   local->buffer = t->buffer_count++;
@@ -119,10 +154,27 @@ void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int d
   tree_add(t, level, node);
 }
 
-void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
-                       const char* name, pb_nest* load) {
-  pb_access origin = *access;
-  pb_access local = {.type = access->type, .rank = access->rank, .splat = access->splat};
+// isl's box is the one read off.
+static bool same_box(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level,
+                     const pb_access* local, const pb_access* origin) {
+  int64_t all[PB_NEST_COLS];
+  for (int c = 0; c < PB_NEST_COLS; ++c) all[c] = 1;
+  memcpy(all, extents, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int k = 0; k < pb__tiling_levels(t) && t->body[k + 1]; ++k) all[PB_NEST_DIMS + k] = t->body[k + 1]->extent;
+  pb_slice slice;
+  if (!pb_slice_box(access, all, level, &slice)) return false;
+  for (int r = 0; r < access->rank; ++r) {
+    bool whole_row = access->splat && r == access->rank - 1;
+    if ((slice.extent[r] != local->shape[r] && !whole_row) || slice.origin[r].cst != origin->index[r].cst) return false;
+    if (memcmp(slice.origin[r].coef, origin->index[r].coef, sizeof slice.origin[r].coef)) return false;
+  }
+  return true;
+}
+
+void pb__tiling_box(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
+                    pb_access* origin) {
+  *origin = *access;
+  *local = (pb_access){.type = access->type, .rank = access->rank, .splat = access->splat};
   for (int r = 0; r < access->rank; ++r) {
     int64_t extent = 1;
     for (int c = 0; c < PB_NEST_COLS; ++c) {
@@ -130,12 +182,19 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
       bool inside = c < PB_NEST_DIMS || c - PB_NEST_DIMS >= level;
       if (!inside || !coef) continue;
       extent += coef * ((c < PB_NEST_DIMS ? extents[c] : t->body[c - PB_NEST_DIMS + 1]->extent) - 1);
-      local.index[r].coef[c] = coef;
-      origin.index[r].coef[c] = 0;
+      local->index[r].coef[c] = coef;
+      origin->index[r].coef[c] = 0;
     }
     if (access->splat && r == access->rank - 1) extent = access->shape[r];
-    local.shape[r] = extent;
+    local->shape[r] = extent;
   }
+  assert(!t->proved || same_box(t, access, extents, level, local, origin));
+}
+
+void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
+                       const char* name, pb_nest* load) {
+  pb_access origin, local;
+  pb__tiling_box(t, access, extents, level, &local, &origin);
   pb__tiling_own(t, &local, level, memory, depth, name);
   copy_nest(t, &local, &origin, load);
   *access = local;

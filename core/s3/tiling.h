@@ -7,7 +7,7 @@
 #include "core/s3/roles.h"
 #include "core/select/select.h"
 
-enum { PB_MAX_BUFFERS = 48, PB_MAX_BANDS = 10, PB_MAX_FEEDS = 8, PB_MAX_TAILS = 8 };
+enum { PB_MAX_BUFFERS = 48, PB_MAX_BANDS = 10, PB_MAX_FEEDS = 8, PB_MAX_TAILS = 8, PB_MAX_STAGES = 4 };
 
 // One loop over tiles: dim of the group's main nest, and how far one iteration steps along it.
 typedef struct pb_band {
@@ -19,11 +19,15 @@ typedef struct pb_band {
 typedef struct pb_plan {
   int band_count;
   pb_band bands[PB_MAX_BANDS]; // outermost first; what is left of each dim is walked inside the tile
-  // How many bands are around the buffers of the two inputs and of the results; 0: resident for the whole kernel.
+  // How many loops over tiles are around the buffers of the two inputs and of the results; 0: resident for the whole
+  // kernel. Loops around a producer's bands, those of its consumer outside x, count as well.
   int x_level, w_level, result_level;
   int x_depth, w_depth, result_depth; // copies, for overlap
-  int64_t cycles;                     // predicted, for the kernel
-  const char* bound;                  // the queue or memory that takes them
+  // How the slice of x is made inside its tile, where the group has a producer; NULL: x is a tensor.
+  const struct pb_plan* producer;
+  int64_t cycles;              // predicted, for the kernel
+  const char* bound;           // the queue or memory that takes them
+  int64_t busy[PB_MAX_QUEUES]; // cycles in which each queue's unit works, predicted
 } pb_plan;
 
 typedef struct pb_buffer {
@@ -34,15 +38,19 @@ typedef struct pb_buffer {
   int64_t shape[PB_NEST_RANK];
   int depth, level;
   int64_t bytes; // of one copy
+  int shares;    // the buffer before it at whose place it lies, since their stages take turns; -1: it has its own
 } pb_buffer;
 
-typedef enum pb_tree_kind { PB_TREE_LOOP, PB_TREE_NEST, PB_TREE_ALLOC } pb_tree_kind;
+// TURN: what it holds is done in one turn of one of the loops around.
+typedef enum pb_tree_kind { PB_TREE_LOOP, PB_TREE_NEST, PB_TREE_ALLOC, PB_TREE_TURN } pb_tree_kind;
 typedef struct pb_tree {
   pb_tree_kind kind;
   int level;      // loops around it
   int64_t extent; // LOOP
-  pb_nest* nest;  // NEST
-  int buffer;     // ALLOC
+  int loop;       // TURN: the level of the loop, and its turn
+  int64_t turn;
+  pb_nest* nest; // NEST
+  int buffer;    // ALLOC
   struct pb_tree *first, *last, *next;
 } pb_tree;
 
@@ -58,6 +66,7 @@ typedef struct pb_group {
   int tail_count, tails[PB_MAX_TAILS];
   const pb_insn* contraction; // the instruction, when the main nest is a contraction that the chip has one for
   pb_roles roles, insn_roles;
+  const struct pb_group* producer; // another reduction, with its own feeds and tails, that makes x; NULL: none
 } pb_group;
 
 typedef struct pb_tiling {
@@ -65,32 +74,71 @@ typedef struct pb_tiling {
   const pb_group* group;
   const pb_plan* plan;
   pb_arena* arena;
-  pb_tree root;                    // a LOOP of extent 1
-  pb_tree* body[PB_MAX_BANDS + 1]; // the loop that is filled at each level
+  int base;                          // loops of the consumers around the stage that is built
+  const struct pb_into* into;        // where its result goes; NULL: to its tensor
+  pb_tree root;                      // a LOOP of extent 1
+  pb_tree* body[PB_NEST_OUTERS + 1]; // the loop that is filled at each level
   int buffer_count;
   pb_buffer buffers[PB_MAX_BUFFERS];
+  bool proved;         // every slice is found by isl as well, and must be the same: for the tree that is carried out
   const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;
 
+// A stage that makes another one's x: the buffer, and where in the tensor that it stands for the buffer begins.
+typedef struct pb_into {
+  int buffer;
+  pb_access origin;
+} pb_into;
+
 // Reads what the kernel function computes. PB_ERR_UNSUPPORTED with the op's place when the chip has no way.
-pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_diag* diag, pb_group* group) PB_MUST_CHECK;
+// Producers are made in the arena.
+pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag,
+                        pb_group* group) PB_MUST_CHECK;
+// An empty tree.
+void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling);
 // Builds the tree of a plan. false: impossible, tiling->failure says why.
 bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling);
 // The nest as the selection sees it: linear strides, and the memories of its buffers (tensors: the system's).
 void pb_tiling_flat(const pb_tiling* tiling, const pb_nest* nest, pb_flat* flat);
 
+// The producer of the group's x as far as one tile of t->plan needs it: its main nest with the slice's extents, in
+// which the loops around are outer columns. Of t only group, plan, base and the loops outside base are looked at, and
+// the plan's own loops are opened. false: it cannot be sliced, t->failure says why.
+bool pb_tiling_slice(pb_tiling* t, pb_group* sliced);
+// The same tree as pb_tiling_build's, with each slice proved by isl. A slice that is not the least box is a bug.
+bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling);
+
 // Inside tiling.
+// Loops over tiles around everything of the stage that is built.
+static inline int pb__tiling_levels(const pb_tiling* t) { return t->base + t->plan->band_count; }
 bool pb__tiling_fail(pb_tiling* t, const char* why);
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
+// The loops of the plan's bands, if the plan keeps the rules of its levels.
+bool pb__tiling_open(pb_tiling* t);
+// Builds a stage that reduces; in tiling_build.c.
+bool pb__tiling_stage(pb_tiling* t);
+// Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
+bool pb__tiling_produce(pb_tiling* t, pb_nest* point, int memory);
+// The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
+void pb__tiling_into(const pb_tiling* t, pb_access* store);
 // Hangs the loop of band `level` into the loop around it: what was added there stands before it.
 void pb__tiling_hang(pb_tiling* t, int level);
 // Tells a nest how often the bands around it turn.
 void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
 // Adds a copy of the nest at a level.
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
+// The same, for one turn of the loop that is `loop` loops inside the root.
+void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest);
+// Whether any index of the access can leave its shape in the nest at a level.
+bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access);
 // The main nest's accesses written over bands (outer columns) and what is left inside the tile (own columns).
 void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, pb_nest* point);
+// The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.
+void pb__tiling_box(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
+                    pb_access* origin);
 // Gives `access` a buffer for everything inside `level`; adds the alloc there. The access then names the buffer.
 // *load copies the slice of what it was into the buffer; the caller adds it, or not.
 void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,

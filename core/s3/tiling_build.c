@@ -38,6 +38,8 @@ static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, in
         index->cst += index->coef[d] * x->index[r].cst;
       }
   }
+  for (int a = 0; t->into && a + 1 < nest.access_count; ++a)
+    if (pb__tiling_leaves(t, &nest, &nest.access[a])) nest.access[a].boxed = true;
   pb_access* store = pb_nest_store(&nest);
   store->memref.ptr = NULL;
   store->buffer = buffer;
@@ -54,7 +56,7 @@ static int pieces(const pb_nest* load, int inner) { return load->dim_count > inn
 static bool bring_x(pb_tiling* t, pb_nest* point, int memory) {
   const pb_plan* plan = t->plan;
   pb_access* x = &point->access[t->group->x];
-  if (plan->x_level > plan->band_count) return pb__tiling_fail(t, "x_level is past the bands");
+  if (t->group->producer) return pb__tiling_produce(t, point, memory);
   pb_nest load;
   pb__tiling_buffer(t, x, point->extent, plan->x_level, memory, plan->x_depth, "x", &load);
   load.outer_count = plan->x_level;
@@ -64,6 +66,15 @@ static bool bring_x(pb_tiling* t, pb_nest* point, int memory) {
   for (int k = 0; k < t->group->feed_count; ++k)
     if (!fuse_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, x->buffer)) return false;
   return true;
+}
+
+// Stages take turns with the instruction's own registers: a buffer there lies where an equal one of a stage before
+// lies.
+static void share_registers(pb_tiling* t, int buffer) {
+  pb_buffer* new = &t->buffers[buffer];
+  for (int b = 0; b < buffer && new->shares < 0; ++b)
+    if (t->buffers[b].memory == new->memory && t->buffers[b].bytes == new->bytes && t->buffers[b].depth == new->depth)
+      new->shares = b;
 }
 
 // Weights: from the system's memory to where the instruction holds them, perhaps in two steps.
@@ -79,10 +90,12 @@ static void bring_w(pb_tiling* t, pb_nest* point) {
     load.kept = pieces(&load, 2);
     pb__tiling_add(t, t->plan->w_level, &load);
   }
-  int depth = t->chip->memories[held].kind == PB_MEM_REGISTERS ? t->chip->memories[held].banks : t->plan->w_depth;
-  pb__tiling_buffer(t, w, point->extent, t->plan->band_count, held, depth, "held", &load);
+  bool registers = t->chip->memories[held].kind == PB_MEM_REGISTERS;
+  int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
+  pb__tiling_buffer(t, w, point->extent, pb__tiling_levels(t), held, depth, "held", &load);
+  if (registers && !t->failure) share_registers(t, w->buffer);
   load.part = "stage";
-  pb__tiling_add(t, t->plan->band_count, &load);
+  pb__tiling_add(t, pb__tiling_levels(t), &load);
 }
 
 // Dims that only the reduction walks are none of a tail's: drops them and renumbers.
@@ -131,9 +144,11 @@ static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest*
       if (tail->access[carried].index[r].coef[d] == 1) row = r;
     if (row < 0) return -1;
     for (int a = 0; a < tail->access_count; ++a)
-      for (int r = 0; r < tail->access[a].rank; ++r)
-        for (int c = 0; c < PB_NEST_COLS; ++c)
-          out->access[a].index[r].coef[c] += tail->access[a].index[r].coef[d] * made->index[row].coef[c];
+      for (int r = 0; r < tail->access[a].rank; ++r) {
+        int64_t step = tail->access[a].index[r].coef[d];
+        for (int c = 0; c < PB_NEST_COLS; ++c) out->access[a].index[r].coef[c] += step * made->index[row].coef[c];
+        out->access[a].index[r].cst += step * made->index[row].cst;
+      }
   }
   return carried;
 }
@@ -153,6 +168,7 @@ static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_acc
     if (carried < 0) return pb__tiling_fail(t, "a fused pointwise nest does not walk the tile as its producer does");
     MlirValue value = tail.access[carried].memref;
     made = *pb_nest_store(&tail);
+    if (k + 1 == g->tail_count && t->into) pb__tiling_into(t, pb_nest_store(&tail));
     if (k == 0) take_carried(&tail, value, &at); // still over the main nest's dims
     drop_dims(&tail, &result);
     if (k > 0) take_carried(&tail, value, &at);
@@ -162,7 +178,20 @@ static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_acc
   return true;
 }
 
-static bool build_reduction(pb_tiling* t) {
+// Where the sums are made: in a buffer of their own, or, for a producer without tails, in the one that it fills.
+static bool place_sums(pb_tiling* t, pb_nest* point, int memory, pb_nest* store) {
+  pb_access* sums = pb_nest_store(point);
+  if (t->into && t->group->tail_count == 0) {
+    pb__tiling_into(t, sums);
+    if (t->buffers[sums->buffer].memory == memory) return true;
+    return pb__tiling_fail(t, "a producer's sums are made where its consumer cannot read them");
+  }
+  pb__tiling_buffer(t, sums, point->extent, t->plan->result_level, memory, t->plan->result_depth, "acc", store);
+  pb__tiling_turn_to_store(store);
+  return true;
+}
+
+bool pb__tiling_stage(pb_tiling* t) {
   const pb_group* g = t->group;
   const pb_plan* plan = t->plan;
   pb_nest point;
@@ -184,18 +213,18 @@ static bool build_reduction(pb_tiling* t) {
   if (!bring_x(t, &point, x_memory)) return false;
   if (g->contraction) bring_w(t, &point);
 
-  int level = plan->result_level;
+  int level = plan->result_level, levels = pb__tiling_levels(t);
   pb_nest store;
-  pb__tiling_buffer(t, pb_nest_store(&point), point.extent, level, acc_memory, plan->result_depth, "acc", &store);
-  pb__tiling_turn_to_store(&store);
+  if (!place_sums(t, &point, acc_memory, &store)) return false;
   add_init(t, &point, level);
-  pb__tiling_add(t, plan->band_count, &point);
-  for (int b = plan->band_count - 1; b >= level; --b) pb__tiling_hang(t, b);
-  if (g->tail_count == 0)
+  pb__tiling_add(t, levels, &point);
+  for (int b = levels - 1; b >= level; --b) pb__tiling_hang(t, b);
+  if (g->tail_count > 0) {
+    if (!add_tails(t, &point, made, *pb_nest_store(&point))) return false;
+  } else if (!t->into) {
     pb__tiling_add(t, level, &store);
-  else if (!add_tails(t, &point, made, *pb_nest_store(&point)))
-    return false;
-  for (int b = level - 1; b >= 0; --b) pb__tiling_hang(t, b);
+  }
+  for (int b = level - 1; b >= t->base; --b) pb__tiling_hang(t, b);
   return !t->failure;
 }
 
@@ -233,7 +262,7 @@ static bool build_copy(pb_tiling* t) {
   }
   int memory = passage(t, local.type);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
-  pb__tiling_own(t, &local, t->plan->band_count, memory, t->plan->result_depth, "passage");
+  pb__tiling_own(t, &local, pb__tiling_levels(t), memory, t->plan->result_depth, "passage");
   store = (pb_nest){.name = load.name, .part = "store", .dim_count = load.dim_count, .access_count = 2};
   memcpy(store.extent, load.extent, sizeof store.extent);
   store.access[0] = local;
@@ -278,7 +307,7 @@ static bool sums_end_inside(pb_tiling* t) {
   const pb_access* y = &main->access[main->access_count - 1];
   for (int b = 0; b < t->plan->band_count && t->group->reduces; ++b) {
     int dim = t->plan->bands[b].dim;
-    bool sums = !pb_access_uses(y, dim), outside = b < t->plan->result_level;
+    bool sums = !pb_access_uses(y, dim), outside = t->base + b < t->plan->result_level;
     if (sums != outside) continue;
     return pb__tiling_fail(t, pb_printf(t->arena,
                                         sums ? "band %d walks dim %d of the reduction outside result_level"
@@ -288,16 +317,36 @@ static bool sums_end_inside(pb_tiling* t) {
   return true;
 }
 
-bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
-                     pb_tiling* tiling) {
-  *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
-  if (plan->band_count > PB_MAX_BANDS || plan->result_level > plan->band_count || plan->w_level > plan->band_count)
-    return pb__tiling_fail(tiling, "a level is past the bands");
+bool pb__tiling_open(pb_tiling* t) {
+  const pb_group* group = t->group;
+  const pb_plan* plan = t->plan;
+  int levels = pb__tiling_levels(t);
+  if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
+      plan->x_level > levels)
+    return pb__tiling_fail(t, "a level is past the bands");
+  if (plan->result_level < t->base)
+    return pb__tiling_fail(t, "a producer's result_level is outside the tile that it is made for");
+  if ((group->producer != NULL) != (plan->producer != NULL))
+    return pb__tiling_fail(t, group->producer ? "the plan of the producer is missing" : "there is no producer to plan");
   bool uneven = !group->reduces && group->main.expr_count > 1 && group->main.dim_count == 1 &&
                 group->main.extent[0] % group->lanes;
-  tiling->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
-  tiling->body[0] = &tiling->root;
-  if (!uneven && !pb__tiling_open_bands(tiling, &group->main)) return false;
-  if (!sums_end_inside(tiling)) return false;
-  return group->reduces ? build_reduction(tiling) : build_pointwise(tiling);
+  return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t);
+}
+
+static bool build(pb_tiling* t) {
+  if (!pb__tiling_open(t)) return false;
+  return t->group->reduces ? pb__tiling_stage(t) : build_pointwise(t);
+}
+
+bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling) {
+  pb_tiling_begin(chip, group, plan, arena, tiling);
+  return build(tiling);
+}
+
+bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling) {
+  pb_tiling_begin(chip, group, plan, arena, tiling);
+  tiling->proved = true;
+  return build(tiling);
 }

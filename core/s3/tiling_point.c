@@ -159,6 +159,7 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
     bool tensor = is_tensor_operand(t, &part->access[a]);
     int at = tensor ? p->level : 0;
     pb_tree* before = t->body[0]->last;
+    if (tensor && t->into && pb__tiling_leaves(t, part, &part->access[a])) part->access[a].boxed = true;
     pb__tiling_buffer(t, &part->access[a], part->extent, at, memory, tensor ? t->plan->x_depth : 1,
                       tensor ? "operand" : "params", &move);
     move.stream = carried >= 0 ? 1 : 0;
@@ -173,6 +174,10 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
 static bool place_result(point* p, pb_access* store, const pb_match* match) {
   pb_tiling* t = p->t;
   int memory = match->insn->operands[match->insn->dest].memory;
+  if (p->last && t->into) { // it is in its buffer already, and the instruction was chosen for that
+    p->direct = true;
+    return true;
+  }
   p->direct = memory == t->chip->system_memory;
   if (p->direct && !p->last) return pb__tiling_fail(t, "its result leaves the chip before the next nest takes it");
   if (p->direct) return true;

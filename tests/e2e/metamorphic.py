@@ -34,7 +34,7 @@ def vary(text, rng):
     lanes = rng.choice([8, 16, 32])
     spad = rng.choice([64, 128, 256, 512, 1024])
     rows = rng.choice([512, 1024, 2048, 4096])
-    latency, width = rng.choice([20, 100, 400]), rng.choice([8, 16, 32])
+    latency, width = rng.choice([20, 100, 400]), rng.choice([4, 8, 16, 32])
     depth, tokens = rng.choice([2, 4, 8]), rng.choice([31, 63, 127])
     opcode = rng.choice([0x21, 0x6B])
     text = replace(text, r"defvar D = \d+;", f"defvar D = {lanes};")

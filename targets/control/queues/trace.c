@@ -1,4 +1,4 @@
-// Follows a placed kernel: a small interpreter of affine.for, index arithmetic, windows and calls.
+// Follows a placed kernel: a small interpreter of affine.for and affine.if, index arithmetic, windows and calls.
 #include "targets/control/queues/trace.h"
 
 #include "core/poly/nest.h"
@@ -8,6 +8,7 @@
 #include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/IntegerSet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,6 +244,17 @@ static pb_status run_loop(tracer* t, MlirOperation op) {
   return PB_OK;
 }
 
+// affine.if over one number: what is done in one turn of a loop.
+static pb_status run_turn(tracer* t, MlirOperation op) {
+  MlirIntegerSet set = mlirIntegerSetAttrGetValue(pb_op_attribute(op, "condition"));
+  int64_t input = number(t, mlirOperationGetOperand(op, 0));
+  for (intptr_t k = 0; k < mlirIntegerSetGetNumConstraints(set); ++k) {
+    int64_t value = evaluate(mlirIntegerSetGetConstraint(set, k), &input, mlirIntegerSetGetNumDims(set));
+    if (mlirIntegerSetIsConstraintEq(set, k) ? value != 0 : value < 0) return PB_OK;
+  }
+  return run_block(t, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)));
+}
+
 static const pb_insn* called(tracer* t, MlirOperation op) {
   MlirStringRef s = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
   const char* name = pb_printf(t->arena, "%.*s", (int)s.length, s.data); // chip.INSN or chip.INSN.type
@@ -259,6 +271,8 @@ static pb_status run_block(tracer* t, MlirBlock block) {
        op = mlirOperationGetNextInBlock(op)) {
     if (pb_op_is(op, "affine.for"))
       PB_TRY(run_loop(t, op));
+    else if (pb_op_is(op, "affine.if"))
+      PB_TRY(run_turn(t, op));
     else if (pb_op_is(op, "affine.apply") || pb_op_is(op, "affine.max") || pb_op_is(op, "affine.min"))
       run_affine(t, op);
     else if (pb_op_is(op, "arith.constant"))

@@ -1,0 +1,18 @@
+// Slices, exactly, by isl: the box of a tensor that a tile touches through one access.
+#ifndef PB_POLY_SLICE_H
+#define PB_POLY_SLICE_H
+
+#include "core/poly/nest.h"
+
+// What an access touches in one turn of the loops around a tile. Columns as in pb_index; `extents` has one number for
+// each. The first `level` outer columns are the loops around; all others are walked inside.
+typedef struct pb_slice {
+  pb_index origin[PB_NEST_RANK]; // over the loops around
+  int64_t extent[PB_NEST_RANK];
+} pb_slice;
+
+// The smallest box of fixed extents, whose origin is linear in the loops around, that holds all that is touched. false:
+// there is no such box (or isl ran out of memory).
+bool pb_slice_box(const pb_access* access, const int64_t* extents, int level, pb_slice* slice);
+
+#endif

@@ -1,0 +1,20 @@
+// Chains: groups whose reductions follow each other become one kernel, where that is predicted to be faster.
+#ifndef PB_S3_CHAIN_H
+#define PB_S3_CHAIN_H
+
+#include "core/s3/program.h"
+#include "core/s3/s3.h"
+
+// What outline has decided so far.
+typedef struct pb_groups {
+  const pb_program* program;
+  int count;
+  int* of;   // by nest: its group
+  int* main; // by group: its last reduction, -1: none
+  int* last; // by group: the nest at whose place it runs; -1: the group is now part of another
+} pb_groups;
+
+// Joins a group that makes what another one reduces to that one.
+void pb_chain_groups(pb_unit* unit, pb_groups* groups);
+
+#endif

@@ -1,0 +1,123 @@
+// Slices by isl against slices found by walking every element.
+#include "core/poly/slice.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { LOOPS = 2, OWN = 3 };
+
+typedef struct example {
+  pb_access access;
+  int64_t extents[PB_NEST_COLS];
+} example;
+
+static example begin(int rank) {
+  example e = {.access = {.type = PB_I8, .rank = rank}};
+  for (int c = 0; c < PB_NEST_COLS; ++c) e.extents[c] = 1;
+  return e;
+}
+
+// Least and largest index `r` in one turn of the loops around.
+static void walk(const example* e, int r, const int64_t* turn, int64_t* least, int64_t* most) {
+  const pb_index* index = &e->access.index[r];
+  *least = INT64_MAX;
+  *most = INT64_MIN;
+  for (int64_t a = 0; a < e->extents[0]; ++a)
+    for (int64_t b = 0; b < e->extents[1]; ++b)
+      for (int64_t c = 0; c < e->extents[2]; ++c) {
+        int64_t at = index->cst + index->coef[0] * a + index->coef[1] * b + index->coef[2] * c;
+        for (int k = 0; k < LOOPS; ++k) at += index->coef[PB_NEST_DIMS + k] * turn[k];
+        if (at < *least) *least = at;
+        if (at > *most) *most = at;
+      }
+}
+
+// The box holds in every turn what is touched, and not an element more at either end.
+static void assert_least_box(const example* e) {
+  pb_slice slice;
+  assert_true(pb_slice_box(&e->access, e->extents, LOOPS, &slice));
+  int64_t turn[LOOPS];
+  for (turn[0] = 0; turn[0] < e->extents[PB_NEST_DIMS]; ++turn[0])
+    for (turn[1] = 0; turn[1] < e->extents[PB_NEST_DIMS + 1]; ++turn[1])
+      for (int r = 0; r < e->access.rank; ++r) {
+        int64_t least, most, origin = slice.origin[r].cst;
+        walk(e, r, turn, &least, &most);
+        for (int k = 0; k < LOOPS; ++k) origin += slice.origin[r].coef[PB_NEST_DIMS + k] * turn[k];
+        assert_int_equal(origin, least);
+        assert_int_equal(slice.extent[r], most - least + 1);
+      }
+}
+
+// Rows 2 (4 t + h) + r - 3 of a 7x7 convolution of stride 2 whose tiles are 4 rows high.
+static void a_window_with_its_halo(void** state) {
+  (void)state;
+  example e = begin(1);
+  e.extents[0] = 4;
+  e.extents[1] = 7;
+  e.extents[PB_NEST_DIMS] = 28;
+  e.access.index[0] = (pb_index){.cst = -3};
+  e.access.index[0].coef[0] = 2;
+  e.access.index[0].coef[1] = 1;
+  e.access.index[0].coef[PB_NEST_DIMS] = 8;
+  pb_slice slice;
+  assert_true(pb_slice_box(&e.access, e.extents, 1, &slice));
+  assert_int_equal(slice.extent[0], 13);
+  assert_int_equal(slice.origin[0].cst, -3);
+  assert_int_equal(slice.origin[0].coef[PB_NEST_DIMS], 8);
+  assert_least_box(&e);
+}
+
+static void backwards(void** state) {
+  (void)state;
+  example e = begin(1);
+  e.extents[0] = 5;
+  e.extents[PB_NEST_DIMS] = 3;
+  e.access.index[0].cst = 20;
+  e.access.index[0].coef[0] = -1;
+  e.access.index[0].coef[PB_NEST_DIMS] = -5;
+  assert_least_box(&e);
+}
+
+static void a_number_and_nothing(void** state) {
+  (void)state;
+  example e = begin(2);
+  e.access.index[1].cst = 7;
+  assert_least_box(&e);
+  e.access.rank = 0;
+  pb_slice slice;
+  assert_true(pb_slice_box(&e.access, e.extents, LOOPS, &slice));
+}
+
+static void random_accesses(void** state) {
+  (void)state;
+  srand(1);
+  for (int n = 0; n < 200; ++n) {
+    example e = begin(1 + rand() % 3);
+    for (int c = 0; c < OWN; ++c) e.extents[c] = 1 + rand() % 5;
+    for (int k = 0; k < LOOPS; ++k) e.extents[PB_NEST_DIMS + k] = 1 + rand() % 4;
+    for (int r = 0; r < e.access.rank; ++r) {
+      pb_index* index = &e.access.index[r];
+      index->cst = rand() % 9 - 4;
+      for (int c = 0; c < OWN; ++c) index->coef[c] = rand() % 4;
+      for (int k = 0; k < LOOPS; ++k) index->coef[PB_NEST_DIMS + k] = rand() % 9;
+    }
+    assert_least_box(&e);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_window_with_its_halo),
+      cmocka_unit_test(backwards),
+      cmocka_unit_test(a_number_and_nothing),
+      cmocka_unit_test(random_accesses),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
