@@ -18,7 +18,7 @@ def points(stats):
     for s in stats["steps"]:
         moved = s["dram_read"] + s["dram_write"] + s["dram_fetch"]
         if s["macs"] and s["cycles"] and moved:
-            yield s["origin"].removesuffix("_f"), s["macs"] / moved, s["macs"] / s["cycles"], s["bound"]
+            yield s["origin"].replace("_f", ""), s["macs"] / moved, s["macs"] / s["cycles"], s["bound"]
 
 
 def draw(stats, title, out):

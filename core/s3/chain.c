@@ -1,7 +1,7 @@
 // Two reductions in one kernel: the consumer's tile has the slice of the producer's result that it needs made on the
 // chip, and the tensor between them never exists. Both ways are planned and the cheaper by the cost model is taken; the
 // plan of the fused way keeps the criteria of slicing.h. Groups join from the front, so a chain of several grows by one
-// stage at a time.
+// stage at a time. Fills and the copy that they surround become one kernel in the same way.
 #include "core/s3/chain.h"
 
 #include "core/s3/plan.h"
@@ -155,6 +155,36 @@ static void join(pb_groups* g, int producer, int consumer) {
   g->last[producer] = -1;
 }
 
+// The fills around a copy, each a kernel of its own so far, and the copy: one copy through a box, if that is faster.
+static void join_pad(chainer* c, int copy) {
+  pb_groups* g = c->groups;
+  const pb_program* p = g->program;
+  int value = pb_program_stored(p, copy), nests[PB_MAX_FEEDS], count = 0;
+  int64_t apart = 0;
+  pb_plan plan;
+  pb_nest padded;
+  for (int n = 0; n < p->nest_count; ++n) {
+    if (!pb_program_writes(p, n, value)) continue;
+    if (count == PB_MAX_FEEDS || first_nest(g, g->of[n]) != n || g->last[g->of[n]] != n) return;
+    nests[count++] = n;
+  }
+  if (count < 2 || !pb_pad_as_copy(p, nests, count, &padded)) return;
+  int group[PB_MAX_FEEDS];
+  for (int k = 0; k < count; ++k) {
+    group[k] = g->of[nests[k]];
+    if (!plan_of(c, group[k], -1, &plan)) return;
+    apart += plan.cycles;
+  }
+  for (int k = 0; k < count; ++k) g->of[nests[k]] = group[count - 1];
+  bool joined = plan_of(c, group[count - 1], -1, &plan) && gains(plan.cycles, apart);
+  for (int k = 0; k + 1 < count; ++k) {
+    if (joined)
+      g->last[group[k]] = -1;
+    else
+      g->of[nests[k]] = group[k];
+  }
+}
+
 // Tries the groups that make what the group's nests read; one at most is the main input's.
 static void grow(chainer* c, int group) {
   const pb_program* p = c->groups->program;
@@ -168,6 +198,10 @@ static void grow(chainer* c, int group) {
 
 void pb_chain_groups(pb_unit* unit, pb_groups* groups) {
   chainer c = {.unit = unit, .groups = groups};
+  for (int n = 0; n < groups->program->nest_count; ++n) {
+    const pb_nest* nest = &groups->program->nests[n];
+    if (nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1) join_pad(&c, n);
+  }
   for (int n = 0; n < groups->program->nest_count; ++n)
     if (groups->last[groups->of[n]] == n && groups->main[groups->of[n]] >= 0) grow(&c, groups->of[n]);
   free(c.plans);

@@ -14,7 +14,7 @@ typedef struct pb_groups {
   int* last; // by group: the nest at whose place it runs; -1: the group is now part of another
 } pb_groups;
 
-// Joins a group that makes what another one reduces to that one.
+// Joins a group that makes what another one reduces to that one, and what makes one padded tensor.
 void pb_chain_groups(pb_unit* unit, pb_groups* groups);
 
 #endif

@@ -21,29 +21,60 @@ static bool is_shift(const pb_nest* copy, int64_t* shift) {
   return true;
 }
 
-// If x is a padded tensor (a shifted copy inside, one constant around it), reads the tensor through a box instead.
-static bool fold_pad(pb_group* g, const int* feeds, int count) {
-  int copy = -1;
-  const pb_nest* fill = NULL;
+// A padded tensor: a shifted copy inside, one constant around it.
+typedef struct pad {
+  const pb_nest* copy;
+  double fill;
+  int64_t shift[PB_NEST_RANK];
+} pad;
+
+static bool read_pad(const pb_program* program, const int* nests, int count, pad* p) {
+  bool filled = false;
+  p->copy = NULL;
   for (int k = 0; k < count; ++k) {
-    const pb_nest* nest = &g->program->nests[feeds[k]];
+    const pb_nest* nest = &program->nests[nests[k]];
     if (is_fill(nest)) {
-      if (fill && fill->expr[0].value != nest->expr[0].value) return false;
-      fill = nest;
-    } else if (is_copy(nest) && copy < 0)
-      copy = feeds[k];
+      if (filled && p->fill != nest->expr[0].value) return false;
+      p->fill = nest->expr[0].value;
+      filled = true;
+    } else if (is_copy(nest) && !p->copy)
+      p->copy = nest;
     else
       return false;
   }
-  int64_t shift[PB_NEST_RANK];
-  if (copy < 0 || !fill || !is_shift(&g->program->nests[copy], shift)) return false;
+  return p->copy && filled && is_shift(p->copy, p->shift);
+}
+
+bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main) {
+  pad p;
+  if (!read_pad(program, nests, count, &p)) return false;
+  *main = *p.copy;
+  pb_access *from = &main->access[0], *to = &main->access[1];
+  for (int r = 0; r < to->rank; ++r) {
+    pb_index at = to->index[r];
+    int d;
+    at.cst = 0;
+    if (!pb_index_single(&at, &d) || (d < 0 && to->shape[r] != 1)) return false;
+    if (d >= 0) main->extent[d] = to->shape[r];
+    from->index[r].cst -= to->index[r].cst;
+    to->index[r].cst = 0;
+  }
+  from->boxed = true;
+  from->fill = p.fill;
+  return true;
+}
+
+// If x is a padded tensor, reads the tensor through a box instead.
+static bool fold_pad(pb_group* g, const int* feeds, int count) {
+  pad p;
+  if (!read_pad(g->program, feeds, count, &p)) return false;
   pb_access* x = &g->main.access[g->x];
-  const pb_access* tensor = &g->program->nests[copy].access[0];
+  const pb_access* tensor = &p.copy->access[0];
   x->memref = tensor->memref;
   memcpy(x->shape, tensor->shape, sizeof x->shape);
-  for (int r = 0; r < x->rank; ++r) x->index[r].cst -= shift[r];
+  for (int r = 0; r < x->rank; ++r) x->index[r].cst -= p.shift[r];
   x->boxed = true;
-  x->fill = fill->expr[0].value;
+  x->fill = p.fill;
   return true;
 }
 
@@ -125,8 +156,11 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
   if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
   int main = next_reduction(program, 0), first = 0;
   if (main == program->nest_count) {
+    int all[PB_MAX_FEEDS], count = program->nest_count;
+    for (int n = 0; n < count && n < PB_MAX_FEEDS; ++n) all[n] = n;
+    if (count > 1 && count <= PB_MAX_FEEDS && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
     g->main = program->nests[0];
-    return read_tails(g, program->nest_count, diag);
+    return read_tails(g, count, diag);
   }
   const pb_group* producer = NULL;
   for (;;) {

@@ -348,6 +348,15 @@ static uint64_t multiplies(const outliner* o, int group) {
   return macs;
 }
 
+// The nodes of the group's reductions, or of its one nest: "conv1 + pool1".
+static void print_origin(const outliner* o, int group, pb_text* text) {
+  int named = 0;
+  for (int n = 0; n < o->program.nest_count; ++n)
+    if (o->group[n] == group && o->program.nests[n].reduce != PB_SET)
+      pb_text_add(text, "%s%s", named++ ? " + " : "", o->program.nests[n].name);
+  if (!named) pb_text_add(text, "%s", o->program.nests[o->last[group]].name);
+}
+
 static void print_call(outliner* o, int group, const signature* s, const char* kernel, bool flat) {
   for (int k = 0; k < s->count && flat; ++k) {
     const pb_value* value = &o->program.values[s->values[k]];
@@ -368,9 +377,9 @@ static void print_call(outliner* o, int group, const signature* s, const char* k
     else
       pb_text_add(&o->calls, "%s%s", k ? ", " : "", value_ref(o, v));
   }
-  int named = o->first_main[group] >= 0 ? o->first_main[group] : o->last[group];
-  pb_text_add(&o->calls, ") {pb.origin = \"%s\", pb.macs = %llu : i64} : (", o->program.nests[named].name,
-              (unsigned long long)multiplies(o, group));
+  pb_text_add(&o->calls, ") {pb.origin = \"");
+  print_origin(o, group, &o->calls);
+  pb_text_add(&o->calls, "\", pb.macs = %llu : i64} : (", (unsigned long long)multiplies(o, group));
   for (int k = 0; k < s->count; ++k) {
     if (k) pb_text_add(&o->calls, ", ");
     print_type(&o->calls, &o->program.values[s->values[k]], flat && !is_splat(o, s->values[k]));

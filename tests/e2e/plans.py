@@ -20,7 +20,7 @@ import onnx  # noqa: E402
 from reference import Reference  # noqa: E402
 
 MODEL = os.path.join(tools.MODELS, "digits.onnx")
-K7 = r"(k7 = \{.*?)"
+K3 = r"(k3 = \{.*?)"
 
 
 class Session:
@@ -78,53 +78,53 @@ def fixed_cases(s):
     with open(s.path("planned.pbe"), "rb") as a, open(s.path("unedited.pbe"), "rb") as b:
         s.check("an unedited plan gives another engine", a.read() == b.read())
 
-    split = "1, 2, " + re.search(K7 + r"bands = array<i64: ([^>]*)>", s.text).group(2)  # two rows of the image at a time
-    edited = re.sub(K7 + r"bands = array<i64: [^>]*>(.*?)result_level = 1", rf"\1bands = array<i64: {split}>\2result_level = 2",
+    split = "1, 2, " + re.search(K3 + r"bands = array<i64: ([^>]*)>", s.text).group(2)  # two rows of the image at a time
+    edited = re.sub(K3 + r"bands = array<i64: [^>]*>(.*?)result_level = 1", rf"\1bands = array<i64: {split}>\2result_level = 2",
                     s.text)
-    edited = edited.replace("// conv2_f\nk7", "\n\n// by hand\nk7")
+    edited = edited.replace("// conv2_f\nk3", "\n\n// by hand\nk3")
     status, said = s.compile(edited)
     s.check(said, status == 0 and edited != s.text)
     wrong = s.computes()
     s.check(f"a legal edit: {wrong}", wrong is None)
     again = tools.run([os.path.join(s.bin, "pbc"), MODEL, "--target=simnpu", f"--plan={s.path('edited.txt')}", "--emit=plan"])
-    s.check("the edit was not carried out", f"k7 = {{bands = array<i64: {split}>" in again)
-    s.check("tile was not worked out anew", re.search(r"k7 = .*tile = array<i64: 1, 2, 4, 16, 1, 1, 16>", again))
-    only = re.search(r"k7 = .*", edited).group(0)
+    s.check("the edit was not carried out", f"k3 = {{bands = array<i64: {split}>" in again)
+    s.check("tile was not worked out anew", re.search(r"k3 = .*tile = array<i64: 1, 2, 4, 16, 1, 1, 16>", again))
+    only = re.search(r"k3 = .*", edited).group(0)
     s.check("one kernel's plan alone is refused", s.compile(only)[0] == 0)
 
-    k7 = line_of(s.text, "k7")
-    s.refuses("a step that divides nothing", s.text.replace("k7 = {bands = array<i64: ", "k7 = {bands = array<i64: 1, 3, "), 2405, k7)
-    s.refuses("a level past the bands", re.sub(K7 + "x_level = 0", r"\1x_level = 9", s.text), 2405, k7)
-    s.refuses("a sum begun anew", re.sub(K7 + "result_level = 1", r"\1result_level = 3", s.text), 2405, k7)
-    inside = re.sub(K7 + "bands = array<i64: ([^>]*)>", r"\1bands = array<i64: \2, 1, 2>", s.text)
-    s.refuses("results inside result_level", inside, 2405, k7)
-    deep = re.sub("^k8 = .*", lambda line: re.sub(r"depth = \d", "depth = 64", line.group(0)), s.text, flags=re.M)
-    s.refuses("buffers that do not fit", deep, 2405, line_of(s.text, "k8"))
-    s.refuses("a field taken out", re.sub(K7 + "x_level = 0 : i64", r"\1x_level = 1.5 : f32", s.text), 2406, k7)
-    s.refuses("a field nobody knows", re.sub(K7 + "x_level = 0", r"\1y_level = 1 : i64, x_level = 0", s.text), 2406, k7)
+    k3 = line_of(s.text, "k3")
+    s.refuses("a step that divides nothing", s.text.replace("k3 = {bands = array<i64: ", "k3 = {bands = array<i64: 1, 3, "), 2405, k3)
+    s.refuses("a level past the bands", re.sub(K3 + "x_level = 0", r"\1x_level = 9", s.text), 2405, k3)
+    s.refuses("a sum begun anew", re.sub(K3 + "result_level = 1", r"\1result_level = 3", s.text), 2405, k3)
+    inside = re.sub(K3 + "bands = array<i64: ([^>]*)>", r"\1bands = array<i64: \2, 1, 2>", s.text)
+    s.refuses("results inside result_level", inside, 2405, k3)
+    deep = re.sub("^k4 = .*", lambda line: re.sub(r"depth = \d", "depth = 64", line.group(0)), s.text, flags=re.M)
+    s.refuses("buffers that do not fit", deep, 2405, line_of(s.text, "k4"))
+    s.refuses("a field taken out", re.sub(K3 + "x_level = 0 : i64", r"\1x_level = 1.5 : f32", s.text), 2406, k3)
+    s.refuses("a field nobody knows", re.sub(K3 + "x_level = 0", r"\1y_level = 1 : i64, x_level = 0", s.text), 2406, k3)
     producer_cases(s)
     s.refuses("a kernel that is not there", s.text + "k99 = {}\n", 2404, line_of(s.text + "k99", "k99"))
-    s.refuses("a kernel twice", s.text + "k7 = {}\n", 2403, line_of(s.text + "k99", "k99"))
-    s.refuses("no attribute", re.sub(K7 + "x_level = 0", r"\1x_level = ", s.text), 2402, k7)
-    s.refuses("no equals sign", s.text.replace("k7 = ", "k7 "), 2401, k7)
-    s.refuses("no name", s.text.replace("k7 = ", "= "), 2401, k7)
-    s.refuses("a brace left open", "\n\nk7 = {a = 1", 2401, 3)
-    s.refuses("a fault in the third line of a plan", "k7 = {\nbands = array<i64>,\n x_level = }\n", 2402, 3)
+    s.refuses("a kernel twice", s.text + "k3 = {}\n", 2403, line_of(s.text + "k99", "k99"))
+    s.refuses("no attribute", re.sub(K3 + "x_level = 0", r"\1x_level = ", s.text), 2402, k3)
+    s.refuses("no equals sign", s.text.replace("k3 = ", "k3 "), 2401, k3)
+    s.refuses("no name", s.text.replace("k3 = ", "= "), 2401, k3)
+    s.refuses("a brace left open", "\n\nk3 = {a = 1", 2401, 3)
+    s.refuses("a fault in the third line of a plan", "k3 = {\nbands = array<i64>,\n x_level = }\n", 2402, 3)
     status, said = s.compile("// nothing\n")
     s.check(said, status == 0)
 
 
 def producer_cases(s):
     """Plans of kernels whose first reduction makes what the second one takes."""
-    k6, k7 = line_of(s.text, "k6"), line_of(s.text, "k7")
-    producer = re.search(r"k6 = \{.*?(producer = \{[^}]*\}, )", s.text).group(1)
-    s.refuses("a producer taken out", s.text.replace(producer, "", 1), 2405, k6)
-    s.refuses("a producer that is not there", re.sub(K7 + "result_depth", rf"\1{producer}result_depth", s.text), 2405, k7)
-    s.refuses("a producer that is no plan", re.sub(r"(k6 = \{.*?)producer = \{[^}]*\}", r"\1producer = 1", s.text), 2406, k6)
+    k2, k3 = line_of(s.text, "k2"), line_of(s.text, "k3")
+    producer = re.search(r"k2 = \{.*?(producer = \{[^}]*\}, )", s.text).group(1)
+    s.refuses("a producer taken out", s.text.replace(producer, "", 1), 2405, k2)
+    s.refuses("a producer that is not there", re.sub(K3 + "result_depth", rf"\1{producer}result_depth", s.text), 2405, k3)
+    s.refuses("a producer that is no plan", re.sub(r"(k2 = \{.*?)producer = \{[^}]*\}", r"\1producer = 1", s.text), 2406, k2)
     s.refuses("a producer's step that divides nothing", s.text.replace(
-        producer, producer.replace("bands = array<i64>", "bands = array<i64: 0, 3>"), 1), 2405, k6)
+        producer, producer.replace("bands = array<i64>", "bands = array<i64: 0, 3>"), 1), 2405, k2)
     s.refuses("a producer's results outside its tile", s.text.replace(
-        producer, producer.replace("result_level = 1", "result_level = 0"), 1), 2405, k6)
+        producer, producer.replace("result_level = 1", "result_level = 0"), 1), 2405, k2)
     blocks = producer.replace("bands = array<i64>", "bands = array<i64: 0, 1>").replace("result_level = 1", "result_level = 2")
     bands = s.text.replace(producer, blocks, 1)
     status, said = s.compile(bands)
