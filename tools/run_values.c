@@ -84,6 +84,9 @@ static void store(void* data, pb_type type, uint64_t index, double number) {
   case PB_INDEX:
     ((int64_t*)data)[index] = (int64_t)number;
     break;
+  case PB_U8:
+    ((uint8_t*)data)[index] = (uint8_t)number;
+    break;
   default:
     ((int8_t*)data)[index] = (int8_t)number;
     break;
@@ -105,6 +108,8 @@ static double number_at(const void* data, pb_type type, uint64_t index) {
   case PB_I64:
   case PB_INDEX:
     return (double)((const int64_t*)data)[index];
+  case PB_U8:
+    return ((const uint8_t*)data)[index];
   default:
     return ((const int8_t*)data)[index];
   }
@@ -127,6 +132,7 @@ static void fill_random(const pb_rt_tensor* tensor, pb_npy* npy, uint64_t seed) 
     double unit = (double)bits * 0x1p-53;
     double number = npy->type == PB_F32 || npy->type == PB_F64 ? 2 * unit - 1
                     : npy->type == PB_I8                       ? floor(256 * unit) - 128
+                    : npy->type == PB_U8                       ? floor(256 * unit)
                     : npy->type == PB_I1                       ? floor(2 * unit)
                                                                : floor(10 * unit);
     store(npy->data, npy->type, k, number);

@@ -12,7 +12,8 @@
 enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 1, PB_ENGINE_ALIGN = 64 };
 enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 16 };
 
-// An input or output of the engine. Row-major, dense.
+// An input or output of the engine. Row-major, dense. Codes of type u8 the runtime gives to kernels, and takes from
+// them, as i8, 128 less.
 typedef struct pb_tensor_info {
   const char* name;
   pb_type type;

@@ -17,6 +17,7 @@ typedef enum pb_type {
   PB_F32,
   PB_F64,
   PB_INDEX,
+  PB_U8, // of an engine's inputs and outputs only: kernels have such codes 128 less, as i8
   PB_TYPE_COUNT
 } pb_type;
 

@@ -13,6 +13,7 @@
 #include "targets/control/queues/emit.h"
 #include "targets/control/threads/emit.h"
 
+#include <assert.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,6 +223,19 @@ static const char* target_of(pb_arena* arena, const pb_chip* chip) {
   return chip->variant[0] ? pb_printf(arena, "%s:%s", chip->name, chip->variant) : pb_strdup(arena, chip->name);
 }
 
+// The engine's tensors are the program's, in its order; the IR between has all codes signed.
+static void mark_unsigned(const pb_s1* program, pb_engine* e) {
+  int inputs = 0, outputs = 0;
+  for (size_t v = 0; v < program->value_count; ++v) {
+    const pb_s1_value* value = &program->values[v];
+    pb_tensor_info* info = value->is_input ? &e->inputs[inputs++] : value->is_output ? &e->outputs[outputs++] : NULL;
+    if (!info) continue;
+    assert(!strcmp(info->name, value->name) && info->type == value->type);
+    if (value->is_unsigned) info->type = PB_U8;
+  }
+  assert(inputs == e->input_count && outputs == e->output_count);
+}
+
 static pb_status back(compilation* c) {
   bool text = wants(c, "commands") || wants(c, "s4") || wants(c, "asm");
   if (text && c->chip->control == PB_CONTROL_THREADS) return print_native(c);
@@ -240,6 +254,7 @@ static pb_status back(compilation* c) {
   if (c->out->text) return PB_OK;
   if (c->dump.folder) PB_TRY(dump_commands(c));
   PB_TRY(pb_host_build(&c->unit, e));
+  mark_unsigned(&c->s1, e);
   if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
   stage_done(c, "host");
   return PB_OK;

@@ -10,7 +10,7 @@
 static const struct {
   const char* descr;
   pb_type type;
-} formats[] = {{"<f4", PB_F32}, {"|i1", PB_I8},  {"|u1", PB_I8},  {"<i4", PB_I32}, {"<i8", PB_I64},
+} formats[] = {{"<f4", PB_F32}, {"|i1", PB_I8},  {"|u1", PB_U8},  {"<i4", PB_I32}, {"<i8", PB_I64},
                {"|b1", PB_I1},  {"<i2", PB_I16}, {"<f8", PB_F64}, {"<f2", PB_F16}};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 

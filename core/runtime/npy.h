@@ -10,7 +10,7 @@
 enum { PB_NPY_MAX_RANK = 8 };
 
 typedef struct pb_npy {
-  pb_type type; // |u1 reads as PB_I8, |b1 as PB_I1
+  pb_type type; // |b1 reads as PB_I1
   int rank;
   int64_t shape[PB_NPY_MAX_RANK];
   uint64_t bytes;

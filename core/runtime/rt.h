@@ -44,8 +44,9 @@ struct pb_rt {
   const char* device_name;
   pb__words words;
   pb__native native;
-  const void* const* run_inputs; // during a run
+  const void** run_inputs; // during a run
   void* const* run_outputs;
+  void** signed_inputs; // of inputs with unsigned codes: a copy as kernels have them
   pb_rt_tensor *inputs, *outputs;
   pb_rt_step* steps;
   pb_rt_trace trace;
@@ -58,6 +59,11 @@ struct pb_rt {
 // Starts a call's error text; diagnostics go to it. pb__rt_code is the number of the first one.
 pb_diag pb__rt_diag(void);
 int pb__rt_code(pb_status status);
+
+// Tensors of unsigned codes, before a run and after it: what run_inputs and run_outputs have.
+pb_status pb__unsigned_inputs(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
+void pb__unsigned_outputs(pb_rt* rt);
+void pb__unsigned_free(pb_rt* rt);
 
 pb_status pb__native_open(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 void pb__native_step(pb_rt* rt, int step);

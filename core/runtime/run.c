@@ -64,6 +64,8 @@ static pb_status load(pb_rt* rt, pb_diag* diag) {
     PB_TRY(pb_chip_from_json(rt->engine->description, rt->path, colon ? colon + 1 : "", diag, &rt->chip));
   rt->inputs = describe(rt, rt->engine->input_count, rt->engine->inputs);
   rt->outputs = describe(rt, rt->engine->output_count, rt->engine->outputs);
+  rt->run_inputs = PB_NEW_ARRAY(&rt->arena, const void*, (size_t)rt->engine->input_count);
+  rt->signed_inputs = PB_NEW_ARRAY(&rt->arena, void*, (size_t)rt->engine->input_count);
   describe_steps(rt);
   return PB_OK;
 }
@@ -91,6 +93,7 @@ void pb_rt_free(pb_rt* rt) {
   if (!rt) return;
   close_device(rt);
   pb_chip_free(rt->chip);
+  pb__unsigned_free(rt);
   pb_engine_free(rt->engine);
   pb_arena arena = rt->arena;
   free(rt);
@@ -193,9 +196,12 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
 
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
   pb_diag diag = pb__rt_diag();
-  rt->run_inputs = inputs;
+  for (int k = 0; k < rt->engine->input_count; ++k) rt->run_inputs[k] = inputs[k];
   rt->run_outputs = outputs;
-  return pb__rt_code(run(rt, &diag));
+  pb_status status = pb__unsigned_inputs(rt, &diag);
+  if (status == PB_OK) status = run(rt, &diag);
+  if (status == PB_OK) pb__unsigned_outputs(rt);
+  return pb__rt_code(status);
 }
 
 // Up to the next offset that any step names, or the end.

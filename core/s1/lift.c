@@ -52,11 +52,9 @@ static bool zero_point(const lifter* l, const pb_node* n, double* zero) {
   int tensor = pb__input(n, 2);
   *zero = 0;
   if (tensor < 0) {
-    const pb_node* maker = pb__is(n, "DequantizeLinear") ? pb__producer(l, n->inputs[0]) : n;
-    if (maker && pb__is(maker, "QuantizeLinear")) {
-      if (maker != n && pb__input(maker, 2) >= 0) return zero_point(l, maker, zero);
-      *zero = pb_node_int(maker, "output_dtype", 2) == 3 ? 0 : -128;
-    }
+    bool from_128 =
+        pb__is(n, "QuantizeLinear") ? is_unsigned(l, n) : n->inputs[0] >= 0 && l->unsigned_codes[n->inputs[0]];
+    *zero = from_128 ? -128 : 0;
     return true;
   }
   const pb_const* c = pb__constant(l, tensor);
@@ -182,32 +180,6 @@ pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t) {
   return op;
 }
 
-pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs, const pb_const** w,
-                           const float** scales, int64_t* scale_count) {
-  const pb_node* dq = pb__producer(l, tensor);
-  if (!dq || !pb__is(dq, "DequantizeLinear"))
-    return pb__refuse(l, n, "quantise the model (QDQ, int8)", "its weights are not quantised");
-  *w = pb__signed_constant(l, pb__input(dq, 0));
-  const pb_const *s = pb__constant(l, pb__input(dq, 1)), *z = pb__constant(l, pb__input(dq, 2));
-  if (!*w || (*w)->type != PB_I8 || (*w)->rank < 2 || !s || s->type != PB_F32)
-    return pb__refuse(l, dq, NULL, "weights that are not constant int8");
-  *scale_count = (int64_t)(s->bytes / 4);
-  *scales = s->data;
-  int64_t axis = pb_node_int(dq, "axis", 1);
-  if (axis < 0) axis += (*w)->rank;
-  if (*scale_count != 1 && (axis != outputs || *scale_count != (*w)->shape[outputs]))
-    return pb__refuse(l, dq, "one scale for each of its results", "weights with scales along another dim");
-  for (int64_t k = 0; k < *scale_count; ++k)
-    if (!((*scales)[k] > 0) || !isfinite((*scales)[k]))
-      return pb__refuse(l, dq, NULL, "a scale that is not a positive number");
-  const bool from_128 = l->g->tensors[dq->inputs[0]].is_unsigned;
-  for (uint64_t k = 0; z && k < z->bytes; ++k)
-    if (((const uint8_t*)z->data)[k] != (from_128 && z->type == PB_I8 ? 128 : 0))
-      return pb__refuse(l, dq, "symmetric weights", "weights with a zero point");
-  if (from_128 && !z) return pb__refuse(l, dq, "symmetric weights", "weights with a zero point");
-  return PB_OK;
-}
-
 static void add_bias_and_factor(lifter* l, const pb_node* n, int64_t count, const int32_t* bias, const float* m,
                                 pb_s1_op* op) {
   op->bias = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.bias", n->name), PB_I32, 1, &count, bias);
@@ -215,12 +187,13 @@ static void add_bias_and_factor(lifter* l, const pb_node* n, int64_t count, cons
 }
 
 // bias' = bias - zx * sum(w), and the factor of each output.
-pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales, int64_t scale_count,
-                             const pb_codes* x, const pb_target* t, pb_s1_op* op) {
-  int64_t outputs = w->shape[0], each = (int64_t)w->bytes / outputs;
+pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, const pb_codes* x, const pb_target* t,
+                             pb_s1_op* op) {
+  const pb_const* codes = &l->consts->items[op->weights];
+  int64_t outputs = codes->shape[0], each = (int64_t)codes->bytes / outputs;
   int32_t* bias = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
   float* m = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
-  const int8_t* weights = w->data;
+  const int8_t* weights = codes->data;
   if (pb__input(n, 2) >= 0) {
     const pb_node* dq = pb__producer(l, pb__input(n, 2));
     const pb_const* b = dq && pb__is(dq, "DequantizeLinear") ? pb__constant(l, pb__input(dq, 0)) : NULL;
@@ -235,7 +208,7 @@ pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb_const* w, con
     if (folded < INT32_MIN || folded > INT32_MAX)
       return pb__refuse(l, n, NULL, "a bias that does not fit 32 bits with the zero point folded in");
     bias[o] = (int32_t)folded;
-    float product = x->scale * scales[scale_count == 1 ? 0 : o];
+    float product = x->scale * w->scales[w->scale_count == 1 ? 0 : o];
     m[o] = product / t->scale;
   }
   add_bias_and_factor(l, n, outputs, bias, m, op);
@@ -284,30 +257,28 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
 static pb_status lift_conv(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
-  const pb_const* w;
-  const float* scales;
-  int64_t scale_count;
+  pb__weights w;
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(pb__read_weights(l, n, pb__input(n, 1), 0, &w, &scales, &scale_count));
+  PB_TRY(pb__read_weights(l, n, pb__input(n, 1), 0, &w));
   pb_s1_value in = l->out->values[x.value];
-  if (in.rank != 4 || w->rank != 4) return pb__refuse(l, n, NULL, "only convolutions over two dims are read");
+  if (in.rank != 4 || w.rank != 4) return pb__refuse(l, n, NULL, "only convolutions over two dims are read");
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   op.groups = pb_node_int(n, "group", 1);
-  if (op.groups < 1 || w->shape[1] * op.groups != in.shape[1] || w->shape[0] % op.groups)
+  if (op.groups < 1 || w.shape[1] * op.groups != in.shape[1] || w.shape[0] % op.groups)
     return pb__refuse(l, n, NULL, "weights that do not fit its input's channels");
-  op.window[0] = w->shape[2];
-  op.window[1] = w->shape[3];
-  int64_t shape[4] = {in.shape[0], w->shape[0], 0, 0};
+  op.window[0] = w.shape[2];
+  op.window[1] = w.shape[3];
+  int64_t shape[4] = {in.shape[0], w.shape[0], 0, 0};
   PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
   PB_TRY(pb__find_target(l, n, &t));
   op.zy = t.zero;
   op.lo = t.lo;
   op.hi = t.hi;
   op.zx = x.zero;
-  op.x = x.value;
-  op.weights = (int)(w - l->consts->items);
-  pb_const kept = *w; // adding constants moves the table
-  PB_TRY(pb__fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
+  op.x = w.twice ? pb__twice(l, n, x.value, 1, op.groups) : x.value;
+  pb__own(l, n, &op.x);
+  op.weights = w.id;
+  PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
   op.y = pb__make_result(l, &t, 4, shape);
   pb__push_op(l, op);
   return PB_OK;
@@ -324,6 +295,7 @@ pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* 
   shape[0] = in.shape[0];
   shape[1] = in.shape[1];
   op->x = x->value;
+  pb__own(l, n, &op->x);
   return pb__read_window(l, n, &in, op, shape + 2);
 }
 
@@ -365,6 +337,7 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__codes_op(n, PB_S1_AVERAGE, &t);
   int64_t channels = in.shape[1], area = in.shape[2] * in.shape[3], shape[4] = {in.shape[0], channels, 1, 1};
   op.x = x.value;
+  pb__own(l, n, &op.x);
   op.window[0] = in.shape[2];
   op.window[1] = in.shape[3];
   pb__fold_mean(l, n, channels, area, &x, &t, &op);
@@ -456,8 +429,9 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
   int64_t shape[PB_GRAPH_RANK];
   int rank;
   PB_TRY(pb__read_reshape(l, n, &in, shape, &rank));
-  int v = pb__make_result(l, &t, rank, shape);
-  l->out->values[v].alias_of = in.alias_of >= 0 ? in.alias_of : x.value;
+  int v = pb__make_result(l, &t, rank, shape), base = in.alias_of >= 0 ? in.alias_of : x.value;
+  l->out->values[v].alias_of = base;
+  if (!pb_s1_merges(&l->out->values[base], &l->out->values[v])) pb__own(l, n, &l->value_of[t.tensor]);
   return PB_OK;
 }
 
@@ -557,14 +531,13 @@ static pb_status take_inputs(lifter* l) {
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_input) continue;
-    if (t->type == PB_I8 && t->is_unsigned)
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021,
-                            "an f32 input, quantised inside", "an input of unsigned codes");
     if (t->type != PB_F32 && t->type != PB_I8)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021, NULL,
                             "an input of %s; only f32 and 8-bit inputs are read", pb_type_name(t->type));
     l->value_of[k] = pb__add_value(l, t->name, t->type, t->rank, t->shape);
+    l->unsigned_codes[k] = t->type == PB_I8 && t->is_unsigned;
     l->out->values[l->value_of[k]].is_input = true;
+    l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
   }
   return PB_OK;
 }
@@ -592,10 +565,8 @@ static pb_status mark_outputs(lifter* l) {
     if (l->value_of[k] < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
                             "an output that no supported operator makes");
-    if (l->out->values[l->value_of[k]].type == PB_I8 && l->unsigned_codes[k])
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022,
-                            "DequantizeLinear behind it", "an output of unsigned codes");
     l->out->values[l->value_of[k]].is_output = true;
+    l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
   }
   return count ? PB_OK : pb_error(l->diag, (pb_place){.file = l->g->file}, 2023, NULL, "a model without outputs");
 }
@@ -649,6 +620,23 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* 
   free(l.done);
   free(l.unsigned_codes);
   return status;
+}
+
+bool pb_s1_merges(const pb_s1_value* from, const pb_s1_value* to) {
+  int r = 0, s = 0;
+  while (r < to->rank && s < from->rank) {
+    int64_t mine = to->shape[r++], its = from->shape[s++];
+    int several = mine != 1;
+    while (mine != its)
+      if (mine < its) {
+        mine *= to->shape[r];
+        several += to->shape[r++] != 1;
+      } else {
+        its *= from->shape[s++];
+      }
+    if (several > 1) return false;
+  }
+  return true;
 }
 
 void pb_s1_free(pb_s1* program) {

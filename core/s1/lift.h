@@ -30,6 +30,16 @@ typedef struct pb_target {
   double zero, lo, hi;
 } pb_target;
 
+// Constant weights without zero points. `twice`: their constant has two codes for each of the model's, the first ones
+// of all inputs before the second ones.
+typedef struct pb__weights {
+  int id, rank;
+  int64_t shape[PB_GRAPH_RANK]; // the model's
+  bool twice;
+  int64_t scale_count; // 1, or one for each result
+  const float* scales;
+} pb__weights;
+
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why);
 bool pb__is(const pb_node* n, const char* op);
 int pb__input(const pb_node* n, int k); // tensor, -1: left out
@@ -57,12 +67,13 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHE
 pb_status pb__clamp_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CHECK;
 int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shape);
 pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t);
-// Constant int8 weights whose dim `outputs` counts results; scales one or one for each of those, zero points 0.
-pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs, const pb_const** w,
-                           const float** scales, int64_t* scale_count) PB_MUST_CHECK;
-// bias' = bias - zx * sum(w), and the factor of each result, for weights [o, ...].
-pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb_const* w, const float* scales, int64_t scale_count,
-                             const pb_codes* x, const pb_target* t, pb_s1_op* op) PB_MUST_CHECK;
+// Constant int8 weights whose dim `outputs` counts results; scales one or one for each of those: lift_weights.c.
+pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs, pb__weights* w) PB_MUST_CHECK;
+// The value with all that it has along the axis twice, of each group: what weights that are `twice` are multiplied by.
+int pb__twice(lifter* l, const pb_node* n, int value, int axis, int64_t groups);
+// bias' = bias - zx * sum(w), and the factor of each result, for the operator's weights [o, ...].
+pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, const pb_codes* x, const pb_target* t,
+                             pb_s1_op* op) PB_MUST_CHECK;
 
 // Bias and factor of each channel for the mean of `area` codes.
 void pb__fold_mean(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, const pb_target* t,

@@ -18,8 +18,8 @@ void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t,
 }
 
 // Weights [k, o] turned to [o, k]: the new constant's id.
-static int turned(lifter* l, const pb_const* w) {
-  pb_const from = *w;
+static int turned(lifter* l, int id) {
+  pb_const from = l->consts->items[id];
   int64_t k = from.shape[0], o = from.shape[1], shape[2] = {o, k};
   int8_t* data = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
   for (int64_t r = 0; r < o; ++r)
@@ -31,32 +31,28 @@ static int turned(lifter* l, const pb_const* w) {
 static pb_status lift_product(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
-  const pb_const* w;
-  const float* scales;
-  int64_t scale_count;
+  pb__weights w;
   bool gemm = pb__is(n, "Gemm"), rows_first = gemm && pb_node_int(n, "transB", 0);
   PB_TRY(pb__read_codes(l, n, pb__input(n, 0), &x));
-  PB_TRY(pb__read_weights(l, n, pb__input(n, 1), rows_first ? 0 : 1, &w, &scales, &scale_count));
+  PB_TRY(pb__read_weights(l, n, pb__input(n, 1), rows_first ? 0 : 1, &w));
   const pb_attr *alpha = pb_node_attr(n, "alpha"), *beta = pb_node_attr(n, "beta");
   if (gemm && (pb_node_int(n, "transA", 0) || (alpha && alpha->f != 1) || (beta && beta->f != 1)))
     return pb__refuse(l, n, "Gemm with transA=0, alpha=beta=1", "a matrix product in a form that is not read");
   pb_s1_value in = l->out->values[x.value];
-  if (w->rank != 2 || in.rank < 2 || (gemm && in.rank != 2) || in.shape[in.rank - 1] != w->shape[rows_first ? 1 : 0])
+  if (w.rank != 2 || in.rank < 2 || (gemm && in.rank != 2) || in.shape[in.rank - 1] != w.shape[rows_first ? 1 : 0])
     return pb__refuse(l, n, NULL, "shapes that do not fit");
-  int weights = rows_first ? (int)(w - l->consts->items) : turned(l, w);
-  pb_const kept = l->consts->items[weights]; // adding constants moves the table
   pb_s1_op op = pb__codes_op(n, PB_S1_CONV, NULL);
   PB_TRY(pb__find_target(l, n, &t));
   op.zy = t.zero;
   op.lo = t.lo;
   op.hi = t.hi;
   op.zx = x.zero;
-  op.x = x.value;
-  op.weights = weights;
-  PB_TRY(pb__fold_constants(l, n, &kept, scales, scale_count, &x, &t, &op));
-  int64_t shape[2] = {1, kept.shape[0]}, rows[2] = {1, kept.shape[1]};
+  op.weights = rows_first ? w.id : turned(l, w.id);
+  PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
+  int64_t outputs = w.shape[rows_first ? 0 : 1], shape[2] = {1, outputs}, rows[2] = {1, in.shape[in.rank - 1]};
   for (int r = 0; r + 1 < in.rank; ++r) shape[0] *= in.shape[r];
   if (in.rank == 2) {
+    op.x = w.twice ? pb__twice(l, n, x.value, 1, 1) : x.value;
     op.y = pb__make_result(l, &t, 2, shape);
     pb__push_op(l, op);
     return PB_OK;
@@ -64,11 +60,14 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   rows[0] = shape[0]; // a matrix of all rows, in front and behind
   op.x = pb__add_value(l, n->name, PB_I8, 2, rows);
   l->out->values[op.x].alias_of = in.alias_of >= 0 ? in.alias_of : x.value;
+  if (in.alias_of >= 0 || in.rank > 3) pb__own(l, n, &op.x);
+  if (w.twice) op.x = pb__twice(l, n, op.x, 1, 1);
   op.y = pb__add_value(l, n->name, PB_I8, 2, shape);
   pb__push_op(l, op);
-  in.shape[in.rank - 1] = kept.shape[0];
+  in.shape[in.rank - 1] = outputs;
   int y = pb__make_result(l, &t, in.rank, in.shape);
   l->out->values[y].alias_of = op.y;
+  if (in.rank > 3) pb__own(l, n, &l->value_of[t.tensor]);
   return PB_OK;
 }
 
@@ -203,7 +202,9 @@ static pb_status lift_concat(lifter* l, const pb_node* n) {
   for (int k = 0; k < n->input_count; ++k) {
     pb_s1_value part = l->out->values[parts[k].value];
     op.x = parts[k].value;
-    if (!pb__same_codes(&parts[k], &t)) {
+    if (pb__same_codes(&parts[k], &t)) {
+      pb__own(l, n, &op.x);
+    } else {
       op.x = pb__add_value(l, n->name, PB_I8, part.rank, part.shape);
       pb__requantise(l, n, parts[k], &t, op.x);
     }

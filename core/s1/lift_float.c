@@ -19,11 +19,30 @@ pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) {
 
 pb_s1_op pb__float_op(const pb_node* n, pb_s1_kind kind) { return pb__new_op(n->name, n->op, kind); }
 
+// A row of all the elements: dims of two shapes without common borders meet in it.
+static int flattened(lifter* l, const pb_node* n, int base) {
+  const pb_s1_value from = l->out->values[base];
+  int64_t count = 1;
+  for (int r = 0; r < from.rank; ++r) count *= from.shape[r];
+  pb_s1_op op = pb__float_op(n, PB_S1_COPY);
+  op.x = pb__add_value(l, from.name, from.type, 1, &count);
+  l->out->values[op.x].alias_of = base;
+  op.y = pb__add_value(l, from.name, from.type, 1, &count);
+  pb__push_op(l, op);
+  return op.y;
+}
+
 void pb__own(lifter* l, const pb_node* n, int* value) {
   const pb_s1_value from = l->out->values[*value];
   if (from.alias_of < 0) return;
+  const pb_s1_value base = l->out->values[from.alias_of];
   pb_s1_op op = pb__float_op(n, PB_S1_COPY);
   op.x = *value;
+  if (!pb_s1_merges(&base, &from) && !pb_s1_merges(&from, &base)) {
+    int row = flattened(l, n, from.alias_of);
+    op.x = pb__add_value(l, from.name, from.type, from.rank, from.shape);
+    l->out->values[op.x].alias_of = row;
+  }
   op.y = *value = pb__add_value(l, from.name, from.type, from.rank, from.shape);
   pb__push_op(l, op);
 }

@@ -5,7 +5,7 @@ static void print_value(pb_text* t, const pb_s1* p, int v) {
   const pb_s1_value* value = &p->values[v];
   pb_text_add(t, "%%%d:", v);
   for (int r = 0; r < value->rank; ++r) pb_text_add(t, "%lldx", (long long)value->shape[r]);
-  pb_text_add(t, "%s", pb_type_name(value->type));
+  pb_text_add(t, "%s", pb_type_name(value->is_unsigned ? PB_U8 : value->type));
 }
 
 char* pb_s1_print(const pb_s1* p) {

@@ -63,7 +63,8 @@ typedef struct pb_s1_value {
   int rank;
   int64_t shape[PB_GRAPH_RANK];
   bool is_input, is_output;
-  int alias_of; // the same elements under another shape; -1: a value of its own
+  bool is_unsigned; // of an input or output: outside of the program its codes are u8, 128 more
+  int alias_of;     // the same elements under another shape; -1: a value of its own
 } pb_s1_value;
 
 typedef struct pb_s1_op {
@@ -96,6 +97,9 @@ typedef struct pb_s1 {
 // Lifts the quantised graph. A node that is not covered is PB_ERR_UNSUPPORTED with its name, operator and reason.
 pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
 void pb_s1_free(pb_s1* program);
+// Whether each dim of `to` is one of `from` or several neighbours together, dims of 1 aside: nests over `from` then
+// walk `to` by sums of their dims.
+bool pb_s1_merges(const pb_s1_value* from, const pb_s1_value* to);
 // One line an operator, for --emit=s1. malloc'ed.
 char* pb_s1_print(const pb_s1* program);
 

@@ -56,13 +56,8 @@ static void pad(builder* b, const pb_s1_op* op) {
 
 bool pb__s2_merge(builder* b, const pb_s1_op* op) {
   pb_access x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)), y = pb__s2_on_value(b, op->y);
-  int s = 0;
-  for (int r = 0; r < y.rank; ++r) {
-    int64_t product = 1;
-    while (s < x.rank && product * x.shape[s] <= y.shape[r]) product *= x.shape[s++];
-    if (product != y.shape[r]) return false;
-  }
-  if (s != x.rank || y.rank == x.rank || isfinite(op->lo) || isfinite(op->hi)) return false;
+  const pb_s1_value *from = &b->program->values[pb__s2_base_of(b, op->x)], *to = &b->program->values[op->y];
+  if (!pb_s1_merges(from, to) || pb_s1_merges(to, from) || isfinite(op->lo) || isfinite(op->hi)) return false;
   pb_nest n = pb__s2_start(op, "copy");
   int dims[PB_NEST_RANK];
   pb__s2_walk(&n, &x, dims);

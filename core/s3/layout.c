@@ -103,6 +103,13 @@ bool pb__lanes_walks(const pb_lanes_layout* l, const pb_nest* nest, const pb_acc
   return index->cst + all == access->shape[1] || (all % l->lanes == 0 && index->cst + all <= access->shape[1]);
 }
 
+bool pb__lanes_turns(const pb_nest* nest) {
+  const pb_access *from = &nest->access[0], *to = &nest->access[1];
+  int a, b;
+  return nest->access_count == 2 && nest->expr_count == 1 && from->rank > 1 && to->rank > 1 &&
+         pb_index_single(&from->index[1], &a) && pb_index_single(&to->index[1], &b) && a >= 0 && b >= 0 && a != b;
+}
+
 // Whether the value is made of an input of the graph, which ends where the model says and not at a whole row.
 static bool made_of_input(const pb_lanes_layout* l, int v) {
   for (int n = 0; n < l->program.nest_count; ++n)
@@ -127,6 +134,8 @@ static void choose(pb_lanes_layout* l) {
       int v = l->program.value_of[n][a];
       if (l->values[v].kind == PB_LANES_BLOCKED && !pb__lanes_walks(l, nest, &nest->access[a])) keep_plain(l, v);
     }
+    if (pb__lanes_turns(nest) && l->values[l->program.value_of[n][1]].kind == PB_LANES_BLOCKED)
+      keep_plain(l, l->program.value_of[n][1]);
     pb_roles roles;
     if (!pb__lanes_roles(l, n, &roles)) continue;
     l->gathers[n] = should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);

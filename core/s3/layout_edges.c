@@ -28,7 +28,8 @@ static bool makes_same(const pb_lanes_layout* l, int n, const pb_value* value) {
 static bool put_together(const pb_lanes_layout* l, int v) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_writes(&l->program, n, v) && is_copy(nest) && !pb__lanes_walks(l, nest, &nest->access[1]))
+    if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
+        (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(nest)))
       return true;
   }
   return false;

@@ -18,7 +18,7 @@ typedef struct pb_rt pb_rt;
 
 typedef struct pb_rt_tensor {
   const char* name;
-  const char* type; // "f32", "i8", "i64", ...
+  const char* type; // "f32", "i8", "u8", "i64", ...
   int rank;
   const int64_t* shape;   // row-major, dense
   uint64_t element_bytes; // of one element; i1 takes one byte
@@ -81,7 +81,8 @@ void pb_rt_set_trace(pb_rt* rt, pb_rt_trace trace, void* user);
 typedef void (*pb_rt_after_step)(void* user, pb_rt* rt, int step);
 void pb_rt_set_after_step(pb_rt* rt, pb_rt_after_step call, void* user);
 // Copies the argument's memory as it is now, up to `bytes`; *size is what there is of it. For an argument between
-// kernels that is a bound: up to the next tensor in the arena.
+// kernels that is a bound: up to the next tensor in the arena. Codes of u8 tensors are here as kernels have them, 128
+// less.
 int pb_rt_read_arg(pb_rt* rt, int step, int arg, void* data, uint64_t bytes, uint64_t* size);
 
 #ifdef __cplusplus

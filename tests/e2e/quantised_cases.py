@@ -246,10 +246,56 @@ def rescaled_moves(g):
     g.output(x, g.dense(y, 10))
 
 
+RESHAPES = {"apart": (1, 12, 10, 7), "split": (1, 4, 6, 35), "merged": (1, 24, 35, 1), "dims": (24, 7, 5)}
+
+
+@family("reshaped", *((reader, new) for reader in ("Conv", "MaxPool", "GlobalAveragePool", "AveragePool", "Clip")
+                      for new in ("apart", "split", "merged")),
+        *((reader, new) for reader in ("Concat", "Add", "MatMul", "itself") for new in ("apart", "dims")))
+def reshaped(g, reader, new):
+    x = g.op("Reshape", g.conv(g.input(1, 8, 9, 7), 24), extra=[g.const(np.array(RESHAPES[new], np.int64))])
+    if reader == "Conv":
+        g.output(g.conv(x, 16, (3, 1)))
+    elif reader == "MatMul":
+        g.output(g.dense(x, 16, kind="MatMul", turned=False))
+    elif reader in ("Concat", "Add"):
+        g.output(g.op(reader, x, x, **({"axis": 1} if reader == "Concat" else {"scale": 0.9})))
+    elif reader == "Clip":
+        g.output(g.conv(g.op("Clip", x, extra=[g.const(np.float32(-2)), g.const(np.float32(30))]), 16, (3, 1)))
+    else:
+        window = {"kernel_shape": [2, 1]} if reader in ("MaxPool", "AveragePool") else {}
+        g.output(x if reader == "itself" else g.op(reader, x, **window))
+
+
 @family("product", ("Gemm", 0, 1), ("MatMul", 0, 1), ("MatMul", 0, 0), ("Gemm", 1, 0))
 def product(g, kind, turned, each):
     x = g.dense(g.input(3, 40), 21, kind=kind, turned=bool(turned), each=bool(each), act="relu")
     g.output(g.dense(x, 12))
+
+
+# ---- weights with zero points: within 8 bits when those are taken off (zero points of 1 at most), and beyond ----
+
+
+@family("offset_conv", (16, 21, 1, 90, 1), (8, 16, 1, 120, 0), (21, 21, 21, 90, 1), (24, 40, 8, 90, 1))
+def offset_conv(g, ins, outs, groups, zero, each):
+    x = g.conv(g.input(1, 8, 9, 7), ins, zero=1)
+    g.output(g.conv(x, outs, group=groups, pads=[1] * 4, zero=zero, each=bool(each), act="relu"))
+
+
+@family("offset_product", ("Gemm", 0, 1), ("MatMul", 0, 1), ("MatMul", 0, 0), ("Gemm", 1, 0))
+def offset_product(g, kind, turned, each):
+    x = g.dense(g.input(3, 40), 21, kind=kind, turned=bool(turned), each=bool(each), zero=100, act="relu")
+    g.output(g.dense(x, 12, zero=1))
+
+
+@case("offset_rows")
+def offset_rows(g):
+    g.output(g.dense(g.input(2, 10, 24), 21, kind="MatMul", turned=False, zero=100))
+
+
+@case("offset_codes_in")
+def offset_codes_in(g):
+    g.output(g.conv(g.input(1, 21, 9, 7, codes=True), 16, pads=[1] * 4, zero=60), codes=True)
 
 
 @family("rows_of", (1, ), (2, ))

@@ -86,12 +86,18 @@ class QuantisedGraph:
         inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
         return [d.dim_value for d in inferred.graph.output[0].type.tensor_type.shape.dim]
 
-    def weights(self, *shape, axis=0, each=True):
-        """Constant int8 weights behind DequantizeLinear: the float tensor, and its scales."""
+    def weights(self, *shape, axis=0, each=True, zero=0):
+        """Constant weights behind DequantizeLinear: the float tensor, and its scales. They are int8 without zero points,
+        or of the graph's kind with zero points up to `zero` on both sides of the middle."""
         codes = self.rng.integers(-127, 128, shape).astype(np.int8)
         count = shape[axis] if each else 1
         scales = self.rng.uniform(0.005, 0.02, count).astype(np.float32)
-        array, zeros = (scales, np.zeros(count, np.int8)) if each else (scales[0], np.int8(0))
+        zeros = np.zeros(count, np.int8)
+        if zero:
+            middle = 128 if self.kind == np.uint8 else 0
+            codes = (codes.astype(np.int16) + middle).astype(self.kind)
+            zeros = (self.rng.integers(-zero, zero + 1, count) + middle).astype(self.kind)
+        array, zeros = (scales, zeros) if each else (scales[0], zeros[0])
         names = [self.const(codes), self.const(array), self.const(zeros)]
         return self.node("DequantizeLinear", names, **({"axis": axis} if each else {})), scales
 
@@ -101,18 +107,19 @@ class QuantisedGraph:
         names = [self.const(codes), self.const(array), self.const(np.zeros(count, np.int32))]
         return self.node("DequantizeLinear", names, axis=0)
 
-    def conv(self, x, outputs, kernel=3, group=1, bias=True, each=True, act=None, **attrs):
+    def conv(self, x, outputs, kernel=3, group=1, bias=True, each=True, act=None, zero=0, **attrs):
         kernel = kernel if isinstance(kernel, tuple) else (kernel, kernel)
         ins = x.shape[1] // group
-        w, scales = self.weights(outputs, ins, *kernel, each=each)
+        w, scales = self.weights(outputs, ins, *kernel, each=each, zero=zero)
         extra = [w] + ([self.bias(x, scales, outputs)] if bias else [])
         spread = np.sqrt(ins * kernel[0] * kernel[1]) * 73 * 73 * float(x.scale) * 0.0125
         return self.op("Conv", x, scale=spread / 60, act=act, extra=extra, group=group, kernel_shape=list(kernel), **attrs)
 
-    def dense(self, x, outputs, kind="Gemm", turned=True, bias=True, each=True, act=None, **attrs):
+    def dense(self, x, outputs, kind="Gemm", turned=True, bias=True, each=True, act=None, zero=0, **attrs):
         """Gemm or MatMul by constant weights [outputs, k] (`turned`) or [k, outputs]."""
         k = x.shape[-1]
-        w, scales = self.weights(*((outputs, k) if turned else (k, outputs)), axis=0 if turned else 1, each=each)
+        w, scales = self.weights(*((outputs, k) if turned else (k, outputs)), axis=0 if turned else 1, each=each,
+                                 zero=zero)
         extra = [w] + ([self.bias(x, scales, outputs)] if bias and kind == "Gemm" else [])
         spread = np.sqrt(k) * 73 * 73 * float(x.scale) * 0.0125
         if kind == "Gemm":

@@ -1,6 +1,6 @@
 """Small float networks quantised by ONNX Runtime's static quantiser, as its users do, with signed and with unsigned
-codes: compiled for two chips and equal to the NumPy reference bit for bit; and no further from ONNX Runtime's own result
-than its roundings explain.
+codes, weights with zero points among them: compiled for two chips and equal to the NumPy reference bit for bit; and no
+further from ONNX Runtime's own result than its roundings explain.
 
     static_quantiser.py --bin BUILD/bin [--only TEXT] [--runs simnpu:machine,cpu:native]
 """
@@ -77,7 +77,10 @@ def product(g):
 NETWORKS = (plain, mobile, branches, product)
 
 
-def quantised(network, signed, each, folder):
+ONE, EACH, OFFSET = "by tensors", "by channels", "with zero points"
+
+
+def quantised(network, signed, weights, folder):
     """The quantised model's file, and its inputs."""
     g = Graph(network.__name__)
     made = network(g)
@@ -86,14 +89,15 @@ def quantised(network, signed, each, folder):
     onnx.save(case.model, source)
     kind = QuantType.QInt8 if signed else QuantType.QUInt8
     quantize_static(source, target, Samples(case.feeds), quant_format=QuantFormat.QDQ, activation_type=kind,
-                    weight_type=QuantType.QInt8, per_channel=each)
+                    weight_type=kind if weights == OFFSET else QuantType.QInt8, per_channel=weights == EACH,
+                    extra_options={"WeightSymmetric": weights != OFFSET})
     return target, case.feeds
 
 
-def check(args, name, network, signed, each):
+def check(args, name, network, signed, weights):
     problems = []
     with tempfile.TemporaryDirectory() as folder:
-        path, feeds = quantised(network, signed, each, folder)
+        path, feeds = quantised(network, signed, weights, folder)
         model = onnx.load(path)
         results, runtime = Reference(model).run(feeds), expected_of(model, feeds)
         expected = {o.name: results[o.name].astype(np.float32) for o in model.graph.output}
@@ -134,11 +138,11 @@ def main():
     failed = count = 0
     for network in NETWORKS:
         for signed in (True, False):
-            for each in (False, True):
-                name = f"{network.__name__} {'int8' if signed else 'uint8'} {'by channels' if each else 'by tensors'}"
+            for weights in (ONE, EACH, OFFSET):
+                name = f"{network.__name__} {'int8' if signed else 'uint8'} {weights}"
                 if args.only not in name:
                     continue
-                problems = check(args, name, network, signed, each)
+                problems = check(args, name, network, signed, weights)
                 count, failed = count + 1, failed + bool(problems)
                 if problems:
                     print("\n".join(problems), flush=True)

@@ -2,9 +2,10 @@
 binade; 2**-149 below the normal numbers) may not be more than the table says, and infinities, zeros with their sign and
 NaN are where they belong.
 
-    ulp.py --bin BUILD/bin [--target cpu:v3] [--stride 1021] [--only exp]
+    ulp.py --bin BUILD/bin [--target cpu:v3] [--stride 1021 [--first 0]] [--only exp]
 
-Inputs are every stride-th of the 2**32 patterns of bits (1: all of them) and the neighbourhood of special values.
+Inputs are every stride-th of the 2**32 patterns of bits (1: all of them, about an hour) and the neighbourhood of special
+values. --first 0 to 15 of --stride 16 together are all of them too.
 """
 
 import argparse
@@ -78,6 +79,7 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--stride", type=int, default=1021)
+    parser.add_argument("--first", type=int, default=0, help="the pattern to begin with, below the stride")
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -90,9 +92,9 @@ def main():
         names = [name for name in stated if args.only in name]
         worst = dict.fromkeys(names, (-1.0, 0.0, 0.0))
         worst_of(args.bin, engine, folder, names, special_values(), worst)
-        count = -(-(1 << 32) // args.stride)
+        count = -(-((1 << 32) - args.first) // args.stride)
         for first in range(0, count, BLOCK):
-            bits = np.arange(first, min(first + BLOCK, count), dtype=np.uint64) * args.stride
+            bits = np.arange(first, min(first + BLOCK, count), dtype=np.uint64) * args.stride + args.first
             worst_of(args.bin, engine, folder, names, bits.astype(np.uint32), worst)
     failed = 0
     for name in names:

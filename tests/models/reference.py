@@ -8,7 +8,7 @@ the float graph node by node rounds differently in rare cases (see check.py).
 
   rne      round to nearest, ties to even; every other step rounds to float32 in the same way
   acc      exact int32 sum
-  conv, gemm   y = clip(rne(f32(acc + bias) * m) + zy), acc = sum((x - zx) * w), m = f32(f32(sx*sw)/sy)
+  conv, gemm   y = clip(rne(f32(acc + bias) * m) + zy), acc = sum((x - zx) * (w - zw)), m = f32(f32(sx*sw)/sy)
   average      y = clip(rne(f32(acc) * m) + zy), acc = sum(x) - zx*H*W, m = f32(f32(sx/f32(H*W))/sy)
   average with a window: the same with the window's extents; what lies outside is 0
   add          y = clip(rne((f32(a) - za)*ma + (f32(b) - zb)*mb) + zy), ma = f32(sa/sy), mb = f32(sb/sy)
@@ -54,6 +54,11 @@ def requantize(acc, multiplier, zero, bounds):
     return np.clip(scaled, *bounds).astype(np.int8)
 
 
+def signed(codes):
+    """Codes without a sign are taken 128 less."""
+    return (codes.astype(np.int16) - 128).astype(np.int8) if codes.dtype == np.uint8 else codes
+
+
 def pad_image(x, pads, value):
     top, left, bottom, right = pads
     return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)), constant_values=value)
@@ -96,18 +101,17 @@ class Reference:
         self.producer = {out: node for node in graph.node for out in node.output}
         self.inputs = [i.name for i in graph.input if i.name not in self.const]
         self.outputs = [o.name for o in graph.output]
+        kinds = {o.name: o.type.tensor_type.elem_type for o in graph.output}
+        self.unsigned = {name for name, kind in kinds.items() if kind == onnx.TensorProto.UINT8}
         self.nodes = [n for n in graph.node if n.op_type == "QuantizeLinear"]
 
     def scale_zero(self, node):
         scale = self.const[node.input[1]]
         zero = self.const[node.input[2]] if len(node.input) > 2 else np.zeros(scale.shape, np.int8)
-        if zero.dtype == np.uint8:  # codes without a sign are taken 128 less
-            zero = (zero.astype(np.int16) - 128).astype(np.int8)
-        return scale, zero
+        return scale, signed(zero)
 
     def constant(self, name):
-        codes = self.const[name]
-        return (codes.astype(np.int16) - 128).astype(np.int8) if codes.dtype == np.uint8 else codes
+        return signed(self.const[name])
 
     def source(self, name):
         """The DequantizeLinear behind a float tensor: (code tensor's name, scale, zero)."""
@@ -148,12 +152,16 @@ class Reference:
         """Weights, bias and multipliers of a Conv or Gemm, and its input's scale."""
         name, sx, zx = self.source(node.input[0])
         weight, sw, zw = self.source(node.input[1])
-        require(not np.any(zw), "weights must have zero point 0")
+        attrs = {a.name: onnx.helper.get_attribute_value(a) for a in self.producer[node.input[1]].attribute}
+        weight = self.constant(weight).astype(np.int16)
+        if np.size(zw) > 1:  # along its own axis
+            zw = zw.reshape([-1 if d == attrs.get("axis", 1) % weight.ndim else 1 for d in range(weight.ndim)])
+        weight = weight - zw.astype(np.int16)
         multiplier = (f32(sx) * np.atleast_1d(sw)).astype(f32) / sy
         bias = np.zeros(1, np.int32)
         if len(node.input) > 2 and node.input[2]:
             bias = self.const[self.source(node.input[2])[0]]
-        return name, int(zx), self.constant(weight), bias.astype(np.int64), multiplier.astype(f32)
+        return name, int(zx), weight, bias.astype(np.int64), multiplier.astype(f32)
 
     def op_conv(self, node, attrs, values, sy, zy, limits):
         name, zx, weight, bias, multiplier = self.weighted(node, sy)
@@ -253,14 +261,15 @@ class Reference:
     def run(self, inputs, given=None):
         """Every code tensor and output by name. With `given` codes (of another evaluator), each
         layer reads those instead of this run's, so that one layer's difference does not spread."""
-        given, values, results = given or {}, dict(inputs), {}
+        given, values, results = given or {}, {name: signed(x) for name, x in inputs.items()}, {}
         for quant in self.nodes:
             name = quant.output[0]
             results[name] = self.layer(quant, values)
             values[name] = given.get(name, results[name])
         for name in self.outputs:
             if name in values:  # codes leave as they are
-                results[name] = values[name]
+                codes = values[name]
+                results[name] = (codes.astype(np.int16) + 128).astype(np.uint8) if name in self.unsigned else codes
                 continue
             codes, scale, zero = self.source(name)
             results[name] = dequantize(values[codes], scale, zero)

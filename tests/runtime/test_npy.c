@@ -23,8 +23,8 @@ static pb_diag quiet = {.sink = keep_code};
 
 static void round_trip(void** state) {
   (void)state;
-  static const pb_type types[] = {PB_F32, PB_I8, PB_I32, PB_I64};
-  for (int t = 0; t < 4; ++t)
+  static const pb_type types[] = {PB_F32, PB_I8, PB_U8, PB_I32, PB_I64};
+  for (size_t t = 0; t < sizeof types / sizeof *types; ++t)
     for (int rank = 0; rank < 4; ++rank) {
       uint8_t data[24 * 8];
       pb_npy in = {.type = types[t], .rank = rank, .shape = {2, 3, 4}, .data = data}, out;

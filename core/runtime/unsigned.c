@@ -1,0 +1,34 @@
+// Unsigned codes: kernels have them 128 less, as i8. Inputs are copied, outputs change where they lie.
+#include "core/runtime/rt.h"
+
+#include <stdlib.h>
+
+// 128 more or less: of 8 bits that is the uppermost one turned over.
+static void turn(uint8_t* to, const uint8_t* from, uint64_t bytes) {
+  for (uint64_t k = 0; k < bytes; ++k) to[k] = from[k] ^ 0x80;
+}
+
+static pb_status turn_input(pb_rt* rt, int k, const void* from, pb_diag* diag) {
+  uint64_t bytes = rt->inputs[k].bytes;
+  if (!rt->signed_inputs[k]) rt->signed_inputs[k] = malloc(bytes);
+  if (!rt->signed_inputs[k])
+    return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for input '%s'", rt->inputs[k].name);
+  turn(rt->signed_inputs[k], from, bytes);
+  rt->run_inputs[k] = rt->signed_inputs[k];
+  return PB_OK;
+}
+
+pb_status pb__unsigned_inputs(pb_rt* rt, pb_diag* diag) {
+  for (int k = 0; k < rt->engine->input_count; ++k)
+    if (rt->engine->inputs[k].type == PB_U8) PB_TRY(turn_input(rt, k, rt->run_inputs[k], diag));
+  return PB_OK;
+}
+
+void pb__unsigned_outputs(pb_rt* rt) {
+  for (int k = 0; k < rt->engine->output_count; ++k)
+    if (rt->engine->outputs[k].type == PB_U8) turn(rt->run_outputs[k], rt->run_outputs[k], rt->outputs[k].bytes);
+}
+
+void pb__unsigned_free(pb_rt* rt) {
+  for (int k = 0; rt->signed_inputs && k < rt->engine->input_count; ++k) free(rt->signed_inputs[k]);
+}
