@@ -3,16 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
+// Sums of addresses stay far from the ends of 64 bits, and what is kept for each row on chip fits in memory.
+static const int64_t most_bytes = (int64_t)1 << 48, most_rows = 1 << 24;
+
 #define FAULT(code, hint, ...) (++*faults, (void)pb_error(diag, place, code, hint, __VA_ARGS__))
 
 void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* faults) {
   if (m->bytes < 1)
     FAULT(3200, "a positive number", "%s: Bytes is %lld", m->name, (long long)m->bytes);
+  else if (m->bytes > most_bytes)
+    FAULT(3209, "at most 2^48", "%s: Bytes is %lld", m->name, (long long)m->bytes);
   else if (m->row_bytes < 1)
     FAULT(3201, "a positive number", "%s: RowBytes is %lld", m->name, (long long)m->row_bytes);
   else if (m->bytes % m->row_bytes)
     FAULT(3202, "a multiple of RowBytes", "%s: %lld bytes are not whole rows of %lld", m->name, (long long)m->bytes,
           (long long)m->row_bytes);
+  else if (m->scope != PB_SCOPE_SYSTEM && m->bytes / m->row_bytes > most_rows)
+    FAULT(3209, "at most 2^24 rows on chip", "%s: %lld rows", m->name, (long long)(m->bytes / m->row_bytes));
   if (m->banks < 1 || m->ports < 1)
     FAULT(3203, "1 or more", "%s: %d banks of %d ports", m->name, m->banks, m->ports);
   else if (m->row_bytes > 0 && m->bytes / m->row_bytes % m->banks)

@@ -186,6 +186,8 @@ int64_t pb_field_min(const pb_field* field);
 int64_t pb_field_max(const pb_field* field);
 // Encodes into chip->command_bytes bytes. A value out of its field's range is PB_ERR_UNSUPPORTED with a diagnostic.
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
+// Sets the bits of queues that an encoded command waits for and signals; none was set before.
+void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint8_t* bytes);
 // Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits or a dim is below its minimum.
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
 // Whether the bytes are a hardware loop's command.

@@ -60,6 +60,13 @@ static int64_t get_int(const record* rec, const char* field, int64_t missing) {
   return missing;
 }
 
+static int get_int32(const record* rec, const char* field, int missing) {
+  int64_t value = get_int(rec, field, missing);
+  if (value >= INT32_MIN && value <= INT32_MAX) return (int)value;
+  fault(rec, 3013, "32 bits with sign", "field '%s' is %lld", field, (long long)value);
+  return missing;
+}
+
 static const char* get_text(const record* rec, const char* field) {
   json_t* v = json_object_get(rec->json, field);
   if (json_is_string(v)) return keep(rec->r, json_string_value(v));
@@ -106,10 +113,10 @@ static void read_chip_record(reader* r) {
   c->name = get_text(&rec, "Name");
   c->summary = get_text(&rec, "Summary");
   c->features = json_object_get(rec.json, "Features") ? get_text(&rec, "Features") : "";
-  c->revision = (int)get_int(&rec, "Revision", 0);
-  c->mhz = (int)get_int(&rec, "MHz", 1000);
-  c->arguments = (int)get_int(&rec, "Arguments", 16);
-  c->command_bytes = (int)get_int(&rec, "CommandBytes", 0);
+  c->revision = get_int32(&rec, "Revision", 0);
+  c->mhz = get_int32(&rec, "MHz", 1000);
+  c->arguments = get_int32(&rec, "Arguments", 16);
+  c->command_bytes = get_int32(&rec, "CommandBytes", 0);
   c->control = (pb_control)choice(&rec, "Control", controls, 3);
   int64_t schema = get_int(&rec, "Schema", 1);
   if (schema != 1) fault(&rec, 3021, "this pb reads schema 1", "written for schema %lld", (long long)schema);
@@ -141,9 +148,9 @@ static void read_memories(reader* r) {
     m->row_bytes = get_int(&rec, "RowBytes", 1);
     m->bytes_per_cycle = get_int(&rec, "BytesPerCycle", 1);
     m->line_bytes = get_int(&rec, "LineBytes", 0);
-    m->banks = (int)get_int(&rec, "Banks", 1);
-    m->ports = (int)get_int(&rec, "Ports", 1);
-    m->latency = (int)get_int(&rec, "Latency", 0);
+    m->banks = get_int32(&rec, "Banks", 1);
+    m->ports = get_int32(&rec, "Ports", 1);
+    m->latency = get_int32(&rec, "Latency", 0);
     m->cached = get_int(&rec, "Cached", 0) != 0;
     m->value = get_text(&rec, "Value");
     m->from_vector = get_text(&rec, "FromVector");
@@ -175,8 +182,8 @@ static void read_queues(reader* r) {
     return;
   }
   record rec = open_record(r, json_string_value(json_array_get(tokens, 0)));
-  c->wait_bit = (int)get_int(&rec, "WaitBit", 0);
-  c->signal_bit = (int)get_int(&rec, "SignalBit", 0);
+  c->wait_bit = get_int32(&rec, "WaitBit", 0);
+  c->signal_bit = get_int32(&rec, "SignalBit", 0);
   int bits = 8 * (c->command_bytes < 0                     ? 0
                   : c->command_bytes > PB_COMMAND_BITS / 8 ? PB_COMMAND_BITS / 8
                                                            : c->command_bytes);
@@ -197,8 +204,8 @@ static void read_queues(reader* r) {
   c->queues = PB_NEW_ARRAY(&c->arena, pb_queue, (size_t)c->queue_count + 1);
   for (int k = 0; k < c->queue_count; ++k) {
     record q = open_record(r, get_def(json_array_get(list, (size_t)k)));
-    c->queues[k] = (pb_queue){
-        .name = keep(r, q.name), .depth = (int)get_int(&q, "Depth", 1), .tokens = (int)get_int(&q, "Tokens", 1)};
+    c->queues[k] =
+        (pb_queue){.name = keep(r, q.name), .depth = get_int32(&q, "Depth", 1), .tokens = get_int32(&q, "Tokens", 1)};
     if (c->queues[k].depth < 1) fault(&q, 3042, "1 or more", "Depth is %d", c->queues[k].depth);
     if (c->queues[k].tokens < 1) fault(&q, 3043, "1 or more", "Tokens is %d", c->queues[k].tokens);
   }
@@ -219,8 +226,8 @@ static void read_functions(reader* r) {
     record rec = open_record(r, text_of(json_array_get(list, k)));
     pb_function* f = &c->functions[c->function_count++];
     f->name = get_text(&rec, "Name");
-    f->table_bits = (int)get_int(&rec, "TableBits", 6);
-    f->degree = (int)get_int(&rec, "Degree", 2);
+    f->table_bits = get_int32(&rec, "TableBits", 6);
+    f->degree = get_int32(&rec, "Degree", 2);
     f->max_ulp = atof(get_text(&rec, "MaxUlp"));
     if (strcmp(f->name, "exp2") && strcmp(f->name, "recip") && strcmp(f->name, "rsqrt"))
       fault(&rec, 3050, "exp2, recip or rsqrt", "a function named \"%s\"", f->name);
@@ -343,10 +350,8 @@ static void read_dims(const record* rec, pb_insn* insn) {
     record d = open_record(rec->r, get_def(json_array_get(list, k)));
     const char* field = get_text(&d, "Field");
     pb_dim* dim = &insn->dims[insn->dim_count++];
-    *dim = (pb_dim){.name = get_text(&d, "Name"),
-                    .min = (int)get_int(&d, "Min", 1),
-                    .max = (int)get_int(&d, "Max", 1),
-                    .field = -1};
+    *dim = (pb_dim){
+        .name = get_text(&d, "Name"), .min = get_int32(&d, "Min", 1), .max = get_int32(&d, "Max", 1), .field = -1};
     if (field[0]) dim->field = field_named(rec, insn, field, 3079, "a dim");
     pb__check_dim(insn, dim, rec->name, rec->place, rec->r->diag, &rec->r->faults);
   }
@@ -684,7 +689,7 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
   insn->summary = get_text(&rec, "Summary");
   insn->file = r->chip->file;
   insn->line = rec.place.line;
-  insn->latency = (int)get_int(&rec, "Latency", 0);
+  insn->latency = get_int32(&rec, "Latency", 0);
   insn->queue = -1;
   if (instance_of(rec.json, "CoreInstruction")) {
     insn->emit = get_text(&rec, "Emit");

@@ -83,6 +83,13 @@ static void set_bit(uint8_t* bytes, int bit, bool on) {
 }
 static bool get_bit(const uint8_t* bytes, int bit) { return bytes[bit / 8] >> bit % 8 & 1; }
 
+void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint8_t* bytes) {
+  for (int q = 0; q < chip->queue_count; ++q) {
+    set_bit(bytes, chip->wait_bit + q, waits >> q & 1);
+    set_bit(bytes, chip->signal_bit + q, signals >> q & 1);
+  }
+}
+
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) {
   const pb_insn* insn = command->insn;
   memset(bytes, 0, (size_t)chip->command_bytes);
@@ -93,13 +100,10 @@ pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* byt
     if (value < pb_field_min(field) || value > pb_field_max(field))
       return pb_unsupported(diag, (pb_place){.what = insn->name}, 3300, NULL, "field '%s' cannot carry %lld",
                             field->name, (long long)value);
-    for (int b = 0; b < field->width; ++b)
+    for (int b = 0; b < field->width && value >> b; ++b) // of a negative one all
       if (field->bits[b] >= 0) set_bit(bytes, field->bits[b], value >> b & 1);
   }
-  for (int q = 0; q < chip->queue_count; ++q) {
-    set_bit(bytes, chip->wait_bit + q, command->waits >> q & 1);
-    set_bit(bytes, chip->signal_bit + q, command->signals >> q & 1);
-  }
+  pb_encode_tokens(chip, command->waits, command->signals, bytes);
   return PB_OK;
 }
 

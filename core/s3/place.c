@@ -1,6 +1,7 @@
 // Place: every buffer gets an address in its memory. Requires mapped kernels, whose buffers all live for the whole
 // kernel, or take turns at one place (pb.place); leaves pb.address (bytes) on each alloc. Buffers begin on rows; the
-// plan has counted exactly these bytes.
+// plan has counted exactly these bytes. They are packed densely: rows interleave over banks, and in which bank a buffer
+// begins was measured to matter next to nothing (sdk-docs/how-it-works.md, banks and addresses).
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
 

@@ -3,10 +3,12 @@
 #define PB_QUEUES_EMIT_H
 
 #include "core/artefact/engine.h"
-#include "targets/control/queues/trace.h"
+#include "tdl/chip.h"
 
-// Traces the kernel, puts the tokens in, encodes each queue's commands and rolls them into hardware loops where the
-// chip has them. Memory comes from `arena`.
+#include <mlir-c/IR.h>
+
+// Traces the kernel, encodes each command, puts state and tokens in and rolls each queue's words into hardware loops
+// where the chip has them. Memory of the words, and no more, comes from `arena`.
 pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
                          pb_words_kernel* words) PB_MUST_CHECK;
 // The commands in program order with their queues and tokens, before loops, for --emit=s4. malloc'ed text.

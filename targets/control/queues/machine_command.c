@@ -111,7 +111,8 @@ const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32
   return NULL;
 }
 
-int machine__command_read(pb_device* device, const machine_site* site, const uint8_t* bytes, machine_command* mc) {
+int machine__command_read(pb_device* device, const machine_site* site, const uint8_t* bytes, int64_t (*state)[32],
+                          machine_command* mc) {
   const pb_chip* chip = device->chip;
   char text[512] = "";
   pb_diag diag = {.sink = keep_text, .user = text};
@@ -127,7 +128,7 @@ int machine__command_read(pb_device* device, const machine_site* site, const uin
                              chip->queues[insn->queue].name);
   for (int f = 0; f < insn->field_count; ++f)
     if (insn->fields[f].state_writer >= 0)
-      mc->command.values[f] = device->state[insn->fields[f].state_writer][insn->fields[f].state_field];
+      mc->command.values[f] = state[insn->fields[f].state_writer][insn->fields[f].state_field];
   for (int d = 0; d < insn->dim_count; ++d)
     mc->extent[d] = insn->dims[d].field >= 0 ? mc->command.values[insn->dims[d].field] : insn->dims[d].max;
   mc->accumulates =

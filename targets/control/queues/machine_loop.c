@@ -1,6 +1,7 @@
 // Hardware loops: the commands that a queue runs, from the words that it fetches.
 #include "machine_state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Takes a loop's header and body.
@@ -64,7 +65,8 @@ const uint8_t* machine__sequence_next(pb_device* device, const machine_site* sit
   return word;
 }
 
-int machine__command_again(pb_device* device, const machine_site* site, machine_command* command) {
+// The bytes of command `index`: loops before it are passed by as a whole.
+static int find(pb_device* device, const machine_site* site, uint8_t* bytes) {
   const pb_chip* chip = device->chip;
   uint64_t left = site->index;
   for (uint32_t at = 0;;) {
@@ -72,7 +74,8 @@ int machine__command_again(pb_device* device, const machine_site* site, machine_
     pb_command header;
     if (!word) return MACHINE_BAD_ADDRESS;
     if (!pb_is_loop(chip, word) || pb_decode(chip, word, &header, NULL) != PB_OK) {
-      if (left-- == 0) return machine__command_read(device, site, word, command);
+      memcpy(bytes, word, (size_t)chip->command_bytes);
+      if (left-- == 0) return MACHINE_OK;
       ++at;
       continue;
     }
@@ -84,10 +87,44 @@ int machine__command_again(pb_device* device, const machine_site* site, machine_
     }
     const uint8_t* first = machine__word(device, site, at + 1 + 2 * (uint32_t)(left % body));
     const uint8_t* step = machine__word(device, site, at + 2 + 2 * (uint32_t)(left % body));
-    uint8_t bytes[PB_COMMAND_BITS / 8];
     if (!first || !step) return MACHINE_BAD_ADDRESS;
     memcpy(bytes, first, (size_t)chip->command_bytes);
     for (uint64_t turn = 0; turn < left / body; ++turn) pb_command_step(chip, bytes, step);
-    return machine__command_read(device, site, bytes, command);
+    return MACHINE_OK;
   }
+}
+
+static bool uses_state(const pb_device* device, const uint8_t* bytes) {
+  pb_command command;
+  if (pb_decode(device->chip, bytes, &command, NULL) != PB_OK) return false;
+  for (int f = 0; f < command.insn->field_count; ++f)
+    if (command.insn->fields[f].state_writer >= 0) return true;
+  return false;
+}
+
+// What the queue's commands before `index` leave in the state: those after it may have changed that since.
+static int follow_state(pb_device* device, const machine_site* site, int64_t (*state)[32]) {
+  machine_sequence sequence = {.count = device->kernel.count[site->queue]};
+  for (uint32_t k = 0; k < site->index; ++k) {
+    int code;
+    uint32_t fetched;
+    const uint8_t* bytes = machine__sequence_next(device, site, &sequence, &fetched, &code);
+    pb_command command;
+    if (!bytes) return code;
+    if (pb_decode(device->chip, bytes, &command, NULL) == PB_OK) pb_state_follow(device->chip, state, &command);
+  }
+  return MACHINE_OK;
+}
+
+int machine__command_again(pb_device* device, const machine_site* site, machine_command* command) {
+  uint8_t bytes[PB_COMMAND_BITS / 8];
+  int code = find(device, site, bytes);
+  if (code) return code;
+  if (!uses_state(device, bytes)) return machine__command_read(device, site, bytes, device->state, command);
+  int64_t(*state)[32] = calloc((size_t)device->chip->insn_count, sizeof *state);
+  if (!state) return machine__fault(device, MACHINE_OUT_OF_MEMORY, "no memory for a report");
+  code = follow_state(device, site, state);
+  if (!code) code = machine__command_read(device, site, bytes, state, command);
+  free(state);
+  return code;
 }

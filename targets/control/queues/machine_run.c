@@ -313,7 +313,7 @@ static int read_head(pb_device* device, int q) {
   l->read = bytes != NULL;
   if (!bytes) return code;
   for (; taken + 1 < l->needed; ++taken) fetch(device, q);
-  return machine__command_read(device, &site, bytes, &l->head);
+  return machine__command_read(device, &site, bytes, device->state, &l->head);
 }
 
 // The queue is done with its head: the next may follow.

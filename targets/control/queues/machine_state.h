@@ -125,10 +125,11 @@ int64_t machine__first_invalid(const machine_memory* memory, int64_t address, in
 
 // Word `word` of the queue's stream. NULL after a fault: it lies in no allocation.
 const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32_t word);
-// Decodes a command and checks that its windows lie in their memories.
-int machine__command_read(pb_device* device, const machine_site* site, const uint8_t* bytes, machine_command* command);
+// Decodes a command, with the configuration state that it finds, and checks that its windows lie in their memories.
+int machine__command_read(pb_device* device, const machine_site* site, const uint8_t* bytes, int64_t (*state)[32],
+                          machine_command* command);
 
-// The same for command `index` of `queue`, counted as the queue runs them.
+// The same for command `index` of `queue`, counted as the queue runs them, with the state that it found when it ran.
 int machine__command_again(pb_device* device, const machine_site* site, machine_command* command);
 
 // The order in which a queue runs the words of its stream: one after the other, and in turns where a hardware loop

@@ -16,9 +16,14 @@ typedef struct roller {
   int limbs;
 } roller;
 
+// Little-endian; the constant bound of the inner loop makes it one load.
 static number word(const roller* r, size_t at) {
   number n = {{0}};
-  for (size_t k = 0; k < r->bytes; ++k) n.limb[k / 8] |= (uint64_t)r->words[at * r->bytes + k] << k % 8 * 8;
+  const uint8_t* from = r->words + at * r->bytes;
+  size_t whole = r->bytes / 8;
+  for (size_t l = 0; l < whole; ++l)
+    for (int k = 0; k < 8; ++k) n.limb[l] |= (uint64_t)from[l * 8 + (size_t)k] << k * 8;
+  for (size_t k = whole * 8; k < r->bytes; ++k) n.limb[whole] |= (uint64_t)from[k] << k % 8 * 8;
   return n;
 }
 
@@ -38,16 +43,30 @@ static bool same(const roller* r, const number* a, const number* b) {
   return memcmp(a->limb, b->limb, (size_t)r->limbs * sizeof *a->limb) == 0;
 }
 
+static uint64_t low(const roller* r, size_t at) {
+  uint64_t limb = 0;
+  for (int k = 0; k < 8; ++k) limb |= (uint64_t)r->words[at * r->bytes + (size_t)k] << k * 8;
+  return limb;
+}
+
+// Whether the first command of a body can be there a third time, by its low bytes alone: for most lengths it cannot.
+static bool may_repeat(const roller* r, size_t at, size_t length) {
+  if (r->bytes < 8) return true;
+  uint64_t a = low(r, at), b = low(r, at + length), c = low(r, at + 2 * length);
+  return c - b == b - a;
+}
+
 // How many turns of a body of `length` commands begin at `at`.
 static size_t turns_of(const roller* r, size_t at, size_t length, size_t most) {
   number steps[PB_MAX_LOOP_BODY];
   if (at + 2 * length > r->count) return 1;
-  for (size_t k = 0; k < length; ++k) steps[k] = difference(r, at + length + k, at + k);
   size_t turns = 2;
+  if (at + 3 * length <= r->count && !may_repeat(r, at, length)) return turns;
   for (; turns < most && at + (turns + 1) * length <= r->count; ++turns)
     for (size_t k = 0; k < length; ++k) {
       size_t now = at + turns * length + k;
       number step = difference(r, now, now - length);
+      if (turns == 2) steps[k] = difference(r, at + length + k, at + k);
       if (!same(r, &step, &steps[k])) return turns;
     }
   return turns;

@@ -4,6 +4,8 @@
 // one write serves them all. Writer and readers share a queue, which is in order: no tokens are needed. A writer that
 // computes something too (weights move in, and where the next sums go is said) says what the commands after it want;
 // when they want another value before it comes again, it is run again.
+//
+// So commands are seen twice: first to learn what each field will be wanted to be, and until which command.
 #include "targets/control/queues/trace.h"
 
 #include <stdlib.h>
@@ -11,15 +13,50 @@
 
 enum { FIELDS = 32 };
 
-// What commands from here on want of a writer's fields; known: somebody wants it.
+// What a writer's fields hold or should hold; known: that matters to somebody.
 typedef struct wanted {
   int64_t value[FIELDS];
   uint32_t known;
 } wanted;
 
+// All commands up to `last` that want the field want this value.
+typedef struct run {
+  size_t last;
+  int64_t value;
+} run;
+
+typedef struct field_runs {
+  run* runs; // in the order of commands
+  size_t count, capacity, at;
+} field_runs;
+
+// The last command of a writer that computes something too.
+typedef struct computed {
+  pb_traced command;
+  pb_region regions[PB_MAX_OPERANDS];
+} computed;
+
+struct pb_state_writer {
+  const pb_chip* chip;
+  pb_diag* diag;
+  pb_taker to;
+  size_t shown, taken; // commands
+  pb_arena arena;
+  field_runs (*ahead)[FIELDS]; // by instruction that writes
+  wanted* state;               // the same
+  computed* last;
+  uint32_t* fields; // by instruction: its fields that others read as state
+};
+
 static bool uses_state(const pb_insn* insn) {
   for (int f = 0; f < insn->field_count; ++f)
     if (insn->fields[f].state_writer >= 0) return true;
+  return false;
+}
+
+bool pb_chip_has_state(const pb_chip* chip) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (uses_state(&chip->insns[i])) return true;
   return false;
 }
 
@@ -58,21 +95,58 @@ static bool holds(const pb_traced* traced, int writer, const wanted* state) {
   return true;
 }
 
-// Backwards over the commands: for each and each writer that it depends on, what that writer's fields should be.
-static pb_status look_ahead(const pb_chip* chip, const pb_trace* trace, const uint32_t* fields, wanted** plans,
-                            pb_arena* arena, pb_diag* diag) {
-  wanted* next = PB_NEW_ARRAY(arena, wanted, (size_t)chip->insn_count);
-  for (size_t k = trace->count; k-- > 0;) {
-    const pb_command* c = &trace->commands[k].command;
-    if (!uses_state(c->insn) && !(c->insn->operand_count && fields[c->insn->index])) continue;
-    plans[k] = PB_NEW_ARRAY(arena, wanted, (size_t)chip->insn_count);
-    for (int w = 0; w < chip->insn_count; ++w)
-      if (!want(&trace->commands[k], w, &next[w]))
-        return pb_unsupported(diag, (pb_place){.what = trace->commands[k].nest}, 4106, NULL,
-                              "%s needs two values in one field of %s", c->insn->name, chip->insns[w].name);
-    memcpy(plans[k], next, sizeof *next * (size_t)chip->insn_count);
+pb_state_writer* pb_state_start(const pb_chip* chip, pb_diag* diag) {
+  pb_state_writer* w = calloc(1, sizeof *w);
+  if (!w) abort();
+  size_t insns = (size_t)chip->insn_count;
+  w->chip = chip;
+  w->diag = diag;
+  w->ahead = pb_alloc_array(&w->arena, insns, sizeof *w->ahead);
+  w->state = PB_NEW_ARRAY(&w->arena, wanted, insns);
+  w->last = PB_NEW_ARRAY(&w->arena, computed, insns);
+  w->fields = PB_NEW_ARRAY(&w->arena, uint32_t, insns);
+  for (int i = 0; i < chip->insn_count; ++i) w->fields[i] = state_fields(chip, &chip->insns[i]);
+  return w;
+}
+
+pb_status pb_state_show(void* writer, const pb_traced* command) {
+  pb_state_writer* w = writer;
+  const pb_insn* insn = command->command.insn;
+  for (int by = 0; by < w->chip->insn_count; ++by) {
+    wanted own = {0};
+    if (!w->fields[by]) continue;
+    if (!want(command, by, &own))
+      return pb_unsupported(w->diag, (pb_place){.what = command->nest}, 4106, NULL,
+                            "%s needs two values in one field of %s", insn->name, w->chip->insns[by].name);
+    for (int f = 0; f < FIELDS; ++f) {
+      field_runs* r = &w->ahead[by][f];
+      if (!(own.known >> f & 1)) continue;
+      if (r->count && r->runs[r->count - 1].value == own.value[f])
+        r->runs[r->count - 1].last = w->shown;
+      else
+        PB_PUSH(r->runs, r->count, r->capacity, ((run){w->shown, own.value[f]}));
+    }
   }
+  ++w->shown;
   return PB_OK;
+}
+
+void pb_state_begin(pb_state_writer* w, pb_taker to) {
+  w->to = to;
+  w->taken = 0;
+}
+
+// What the command at hand and those after it want of a writer, each field as the first of them wants it.
+static wanted wanted_from_here(pb_state_writer* w, int by) {
+  wanted plan = {0};
+  for (int f = 0; f < FIELDS; ++f) {
+    field_runs* r = &w->ahead[by][f];
+    while (r->at < r->count && r->runs[r->at].last < w->taken) ++r->at;
+    if (r->at == r->count) continue;
+    plan.value[f] = r->runs[r->at].value;
+    plan.known |= 1u << f;
+  }
+  return plan;
 }
 
 // What the state becomes, and with it the fields of the command that sets it.
@@ -96,75 +170,63 @@ static void take_idle(pb_traced* c, const wanted* state) {
   }
 }
 
-typedef struct writer {
-  const pb_chip* chip;
-  pb_diag* diag;
-  pb_trace out;
-  wanted* state;    // by instruction that writes it
-  pb_traced* last;  // by instruction that computes something too: its last command
-  uint32_t* fields; // by instruction: its fields that others read as state
-} writer;
+static bool computes(const pb_state_writer* w, int insn) {
+  return w->chip->insns[insn].operand_count && w->fields[insn];
+}
 
-static bool computes(const writer* w, int insn) { return w->chip->insns[insn].operand_count && w->fields[insn]; }
-
-static pb_status put(writer* w, pb_traced c, const wanted* plans);
+static pb_status put(pb_state_writer* w, pb_traced c, bool repeated);
 
 // Sets what the command needs of one writer.
-static pb_status provide(writer* w, const pb_traced* c, int by, const wanted* plans) {
-  wanted own = {0};
-  const wanted* plan = plans ? &plans[by] : &own;
+static pb_status provide(pb_state_writer* w, const pb_traced* c, int by, bool repeated) {
+  wanted plan = {0};
   pb_traced set = {.command = {.insn = &w->chip->insns[by]}};
-  want(c, by, &own);
+  if (repeated)
+    want(c, by, &plan);
+  else
+    plan = wanted_from_here(w, by);
   if (computes(w, by)) {
-    if (!w->last[by].command.insn)
+    if (!w->last[by].command.command.insn)
       return pb_unsupported(
           w->diag, (pb_place){.what = c->nest}, 4107, "this is a bug in the compiler, not in the model",
           "%s needs what %s says, which has not run yet", c->command.insn->name, set.command.insn->name);
-    set = w->last[by];
+    set = w->last[by].command;
   }
   set.nest = c->nest;
-  set_fields(&set.command, computes(w, by) ? w->fields[by] : UINT32_MAX, plan, &w->state[by]);
-  return put(w, set, NULL);
+  set_fields(&set.command, computes(w, by) ? w->fields[by] : UINT32_MAX, &plan, &w->state[by]);
+  return put(w, set, true);
 }
 
-// Adds a command behind all that it needs. Writers that compute come first: they need state of their own, which may be
-// another than the command's.
-static pb_status put(writer* w, pb_traced c, const wanted* plans) {
+// Hands a command on behind all that it needs. Writers that compute come first: they need state of their own, which may
+// be another than the command's. `repeated`: a write that a command of the kernel needs.
+static pb_status put(pb_state_writer* w, pb_traced c, bool repeated) {
   for (int computing = 1; computing >= 0; --computing)
     for (int by = 0; by < w->chip->insn_count; ++by)
-      if (computes(w, by) == computing && !holds(&c, by, &w->state[by])) PB_TRY(provide(w, &c, by, plans));
+      if (w->fields[by] && computes(w, by) == computing && !holds(&c, by, &w->state[by]))
+        PB_TRY(provide(w, &c, by, repeated));
   int self = c.command.insn->index;
   if (computes(w, self)) {
-    if (plans) set_fields(&c.command, w->fields[self], &plans[self], &w->state[self]);
-    w->last[self] = c;
+    wanted plan = wanted_from_here(w, self);
+    computed* last = &w->last[self];
+    if (!repeated) set_fields(&c.command, w->fields[self], &plan, &w->state[self]);
+    if (c.regions != last->regions) memcpy(last->regions, c.regions, sizeof *c.regions * (size_t)c.region_count);
+    c.regions = last->regions;
+    last->command = c;
   }
   take_idle(&c, w->state);
-  PB_PUSH(w->out.commands, w->out.count, w->out.capacity, c);
+  return w->to.take(w->to.user, &c);
+}
+
+pb_status pb_state_take(void* writer, const pb_traced* command) {
+  pb_state_writer* w = writer;
+  PB_TRY(put(w, *command, false));
+  ++w->taken;
   return PB_OK;
 }
 
-pb_status pb_trace_state(const pb_chip* chip, pb_trace* trace, pb_diag* diag) {
-  bool any = false;
-  for (size_t k = 0; k < trace->count && !any; ++k) any = uses_state(trace->commands[k].command.insn);
-  if (!any) return PB_OK;
-  pb_arena arena = {0};
-  size_t insns = (size_t)chip->insn_count;
-  writer w = {.chip = chip,
-              .diag = diag,
-              .out = {.argument_count = trace->argument_count},
-              .state = PB_NEW_ARRAY(&arena, wanted, insns),
-              .last = PB_NEW_ARRAY(&arena, pb_traced, insns),
-              .fields = PB_NEW_ARRAY(&arena, uint32_t, insns)};
-  for (int i = 0; i < chip->insn_count; ++i) w.fields[i] = state_fields(chip, &chip->insns[i]);
-  wanted** plans = PB_NEW_ARRAY(&arena, wanted*, trace->count);
-  pb_status status = look_ahead(chip, trace, w.fields, plans, &arena, diag);
-  for (size_t k = 0; k < trace->count && status == PB_OK; ++k) status = put(&w, trace->commands[k], plans[k]);
-  pb_arena_free(&arena);
-  if (status == PB_OK) {
-    free(trace->commands);
-    *trace = w.out;
-  } else {
-    free(w.out.commands);
-  }
-  return status;
+void pb_state_free(pb_state_writer* w) {
+  if (!w) return;
+  for (int i = 0; i < w->chip->insn_count; ++i)
+    for (int f = 0; f < FIELDS; ++f) free(w->ahead[i][f].runs);
+  pb_arena_free(&w->arena);
+  free(w);
 }

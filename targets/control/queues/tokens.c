@@ -11,6 +11,7 @@
 // too many in that order, the wait before it is made to wait for the later command instead.
 #include "targets/control/queues/trace.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,13 @@ typedef struct row_state {
   int32_t writer;                 // command, -1: none
   int32_t readers[PB_MAX_QUEUES]; // command, -1: none since the writer
 } row_state;
+
+// What stays of a command. Kernels are millions of commands: no more than this.
+typedef struct noted {
+  int32_t position; // in its queue
+  uint16_t waits, signals;
+  uint8_t queue;
+} noted;
 
 // A token: the command that hands it out and the one that takes it.
 typedef struct handover {
@@ -32,26 +40,31 @@ typedef struct pair {
   int32_t count;
 } pair;
 
-typedef struct tokens {
+struct pb_tokens {
   const pb_chip* chip;
-  pb_trace* trace;
-  row_state** rows;                // by memory
-  int32_t* position;               // of each command in its queue
-  int32_t (*clock)[PB_MAX_QUEUES]; // by command: how many of each queue's commands are done before it starts
+  pb_diag* diag;
+  row_state** rows; // by memory
+  noted* commands;
+  size_t count, capacity;
+  // by command and queue: how many of that queue's commands are done before it starts
+  int32_t* clock;
+  size_t clock_count, clock_capacity;
   int32_t known[PB_MAX_QUEUES][PB_MAX_QUEUES];
   int32_t* at[PB_MAX_QUEUES]; // command of each position
-  int32_t counts[PB_MAX_QUEUES];
+  size_t counts[PB_MAX_QUEUES], capacities[PB_MAX_QUEUES];
   int32_t need[PB_MAX_QUEUES]; // positions + 1, for the command at hand
   pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES];
-} tokens;
+};
 
-static void depend(tokens* t, int32_t on) {
+static_assert(PB_MAX_QUEUES <= 16, "waits and signals are noted in 16 bits");
+
+static void depend(pb_tokens* t, int32_t on) {
   if (on < 0) return;
-  int queue = t->trace->commands[on].command.insn->queue;
-  if (t->position[on] + 1 > t->need[queue]) t->need[queue] = t->position[on] + 1;
+  const noted* n = &t->commands[on];
+  if (n->position + 1 > t->need[n->queue]) t->need[n->queue] = n->position + 1;
 }
 
-static void touch_row(tokens* t, row_state* row, int32_t command, int queue, bool write, bool mark) {
+static void touch_row(pb_tokens* t, row_state* row, int32_t command, int queue, bool write, bool mark) {
   if (!mark) {
     depend(t, row->writer);
     for (int q = 0; write && q < t->chip->queue_count; ++q) depend(t, row->readers[q]);
@@ -64,7 +77,7 @@ static void touch_row(tokens* t, row_state* row, int32_t command, int queue, boo
 }
 
 // Walks the rows of a region: all dims but those that make one run of bytes.
-static bool touch_region(tokens* t, const pb_region* region, int32_t command, int queue, bool mark) {
+static bool touch_region(pb_tokens* t, const pb_region* region, int32_t command, int queue, bool mark) {
   const pb_memory* memory = &t->chip->memories[region->memory];
   int64_t run = region->element, counter[PB_MAX_INSN_DIMS] = {0};
   int outer = region->rank;
@@ -84,15 +97,15 @@ static bool touch_region(tokens* t, const pb_region* region, int32_t command, in
   }
 }
 
-static int32_t limit_of(const tokens* t, int queue) {
+static int32_t limit_of(const pb_tokens* t, int queue) {
   int tokens = t->chip->queues[queue].tokens;
   return tokens < 1 ? 1 : tokens < MAX_COUNT ? tokens : MAX_COUNT;
 }
 
 // Of every two neighbouring tokens the first waits for both: half of them are enough.
-static void thin_out(tokens* t, int p, int c) {
+static void thin_out(pb_tokens* t, int p, int c) {
   pair* x = &t->pairs[p][c];
-  pb_traced* commands = t->trace->commands;
+  noted* commands = t->commands;
   handover* h = x->handovers;
   int32_t limit = limit_of(t, p), kept = 0;
   handover ordered[MAX_COUNT];
@@ -100,8 +113,8 @@ static void thin_out(tokens* t, int p, int c) {
   for (int32_t k = 0; k < limit; k += 2) {
     h[kept] = ordered[k];
     if (k + 1 < limit) {
-      commands[ordered[k].on].command.signals &= ~(1u << c);
-      commands[ordered[k + 1].id].command.waits &= ~(1u << p);
+      commands[ordered[k].on].signals &= (uint16_t) ~(1u << c);
+      commands[ordered[k + 1].id].waits &= (uint16_t) ~(1u << p);
       h[kept].on = ordered[k + 1].on;
     }
     ++kept;
@@ -110,70 +123,86 @@ static void thin_out(tokens* t, int p, int c) {
 }
 
 // A token from command `on` of queue p to command `id` of queue c.
-static void hand(tokens* t, int p, int32_t on, int c, int32_t id) {
+static void hand(pb_tokens* t, int p, int32_t on, int c, int32_t id) {
   pair* x = &t->pairs[p][c];
-  pb_traced* commands = t->trace->commands;
+  noted* commands = t->commands;
   int32_t limit = limit_of(t, p);
   bool full = x->count >= limit && x->handovers[x->count % limit].id > on; // all of the last are taken after `on`
-  commands[on].command.signals |= 1u << c;
+  commands[on].signals |= (uint16_t)(1u << c);
   if (full && limit == 1) {
-    commands[x->handovers[0].on].command.signals &= ~(1u << c);
+    commands[x->handovers[0].on].signals &= (uint16_t) ~(1u << c);
     x->handovers[0].on = on;
     return;
   }
   if (full) thin_out(t, p, c);
-  commands[id].command.waits |= 1u << p;
+  commands[id].waits |= (uint16_t)(1u << p);
   x->handovers[x->count++ % limit] = (handover){on, id};
 }
 
-static pb_status visit(tokens* t, int32_t id, pb_diag* diag) {
-  pb_traced* c = &t->trace->commands[id];
-  int queue = c->command.insn->queue;
+pb_status pb_tokens_add(pb_tokens* t, const pb_traced* c) {
+  int queue = c->command.insn->queue, queues = t->chip->queue_count;
+  int32_t id = (int32_t)t->count;
   memset(t->need, 0, sizeof t->need);
   for (int mark = 0; mark < 2; ++mark)
     for (int r = 0; r < c->region_count; ++r)
       if (t->rows[c->regions[r].memory] && !touch_region(t, &c->regions[r], id, queue, mark))
-        return pb_unsupported(diag, (pb_place){.what = c->nest}, 4105,
+        return pb_unsupported(t->diag, (pb_place){.what = c->nest}, 4105,
                               "this is a bug in the compiler, not in the model", "%s reaches outside %s",
                               c->command.insn->name, t->chip->memories[c->regions[r].memory].name);
-  for (int p = 0; p < t->chip->queue_count; ++p) {
+  PB_PUSH(t->commands, t->count, t->capacity,
+          ((noted){.position = (int32_t)t->counts[queue], .queue = (uint8_t)queue}));
+  for (int p = 0; p < queues; ++p) {
     if (p == queue || t->need[p] <= t->known[queue][p]) continue;
     int32_t on = t->at[p][t->need[p] - 1];
     hand(t, p, on, queue, id);
-    for (int q = 0; q < t->chip->queue_count; ++q)
-      if (t->clock[on][q] > t->known[queue][q]) t->known[queue][q] = t->clock[on][q];
+    for (int q = 0; q < queues; ++q) {
+      int32_t then = t->clock[(size_t)on * (size_t)queues + (size_t)q];
+      if (then > t->known[queue][q]) t->known[queue][q] = then;
+    }
     if (t->need[p] > t->known[queue][p]) t->known[queue][p] = t->need[p];
   }
-  memcpy(t->clock[id], t->known[queue], sizeof t->clock[id]);
-  t->clock[id][queue] = t->counts[queue]; // those before it in its own queue
-  t->position[id] = t->counts[queue];
-  t->at[queue][t->counts[queue]++] = id;
+  for (int q = 0; q < queues; ++q) // of its own queue: those before it
+    PB_PUSH(t->clock, t->clock_count, t->clock_capacity, q == queue ? (int32_t)t->counts[q] : t->known[queue][q]);
+  PB_PUSH(t->at[queue], t->counts[queue], t->capacities[queue], id);
   return PB_OK;
 }
 
-pb_status pb_trace_tokens(const pb_chip* chip, pb_trace* trace, pb_diag* diag) {
-  tokens t = {.chip = chip, .trace = trace};
-  t.rows = calloc((size_t)chip->memory_count, sizeof *t.rows);
+pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag) {
+  pb_tokens* t = calloc(1, sizeof *t);
+  if (!t) abort();
+  t->chip = chip;
+  t->diag = diag;
+  t->rows = calloc((size_t)chip->memory_count, sizeof *t->rows);
   for (int m = 0; m < chip->memory_count; ++m) {
     if (m == chip->system_memory) continue; // kernels write no tensor that they read
     size_t rows = (size_t)(chip->memories[m].bytes / chip->memories[m].row_bytes);
-    t.rows[m] = malloc(rows * sizeof **t.rows);
-    memset(t.rows[m], 0xff, rows * sizeof **t.rows);
+    t->rows[m] = malloc(rows * sizeof **t->rows);
+    if (!t->rows[m]) abort();
+    memset(t->rows[m], 0xff, rows * sizeof **t->rows);
   }
-  t.position = calloc(trace->count + 1, sizeof *t.position);
-  t.clock = calloc(trace->count + 1, sizeof *t.clock);
-  for (int q = 0; q < chip->queue_count; ++q) t.at[q] = calloc(trace->count + 1, sizeof **t.at);
   for (int p = 0; p < chip->queue_count; ++p)
     for (int c = 0; c < chip->queue_count; ++c)
-      t.pairs[p][c].handovers = calloc((size_t)limit_of(&t, p), sizeof(handover));
-  pb_status status = PB_OK;
-  for (size_t k = 0; k < trace->count && status == PB_OK; ++k) status = visit(&t, (int32_t)k, diag);
-  for (int m = 0; m < chip->memory_count; ++m) free(t.rows[m]);
-  for (int q = 0; q < chip->queue_count; ++q) free(t.at[q]);
-  for (int p = 0; p < chip->queue_count; ++p)
-    for (int c = 0; c < chip->queue_count; ++c) free(t.pairs[p][c].handovers);
-  free(t.rows);
-  free(t.position);
-  free(t.clock);
-  return status;
+      t->pairs[p][c].handovers = calloc((size_t)limit_of(t, p), sizeof(handover));
+  return t;
+}
+
+size_t pb_tokens_count(const pb_tokens* t) { return t->count; }
+
+void pb_tokens_of(const pb_tokens* t, size_t command, int* queue, uint32_t* waits, uint32_t* signals) {
+  *queue = t->commands[command].queue;
+  *waits = t->commands[command].waits;
+  *signals = t->commands[command].signals;
+}
+
+void pb_tokens_free(pb_tokens* t) {
+  if (!t) return;
+  for (int m = 0; m < t->chip->memory_count; ++m) free(t->rows[m]);
+  for (int p = 0; p < t->chip->queue_count; ++p) {
+    free(t->at[p]);
+    for (int c = 0; c < t->chip->queue_count; ++c) free(t->pairs[p][c].handovers);
+  }
+  free(t->rows);
+  free(t->commands);
+  free(t->clock);
+  free(t);
 }

@@ -1,13 +1,14 @@
-// Stage S4 for control by queues: a placed kernel is followed through its loops once, at compile time, and every call
-// becomes one command with all its fields known. Then tokens are put where one queue needs what another made.
+// Stage S4 for control by queues: a placed kernel is followed through its loops at compile time, and every call becomes
+// one command with all its fields known. Commands of configuration state are put between them, and tokens where one
+// queue needs what another made. A kernel can be millions of commands: each goes through all of this by itself, and
+// what stays of it is its words.
 #ifndef PB_QUEUES_TRACE_H
 #define PB_QUEUES_TRACE_H
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"
+#include "targets/control/queues/decode.h"
 #include "tdl/chip.h"
-
-#include <mlir-c/IR.h>
 
 // What a command touches: rows of bytes in a memory, as an arithmetic progression in up to three dims.
 typedef struct pb_region {
@@ -25,23 +26,35 @@ typedef struct pb_traced {
   uint32_t idle;    // fields whose values do not matter: strides along one element
   const char* nest; // node of the model
   int region_count;
-  pb_region* regions; // in the arena: there are millions of commands
+  const pb_region* regions;
 } pb_traced;
 
-typedef struct pb_trace {
-  pb_traced* commands; // in program order
-  size_t count, capacity;
-  int argument_count;
-} pb_trace;
+// Who takes commands, in program order. What a command points at is there until `take` returns.
+typedef struct pb_taker {
+  pb_status (*take)(void* user, const pb_traced* command);
+  void* user;
+} pb_taker;
 
-// Follows `func`. A value that no field can carry is PB_ERR_UNSUPPORTED with the instruction and the model's node.
-pb_status pb_trace_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
-                          pb_trace* trace) PB_MUST_CHECK;
-// Puts commands that write configuration state before those that need it, as few as can be. PB_ERR_UNSUPPORTED when a
-// command needs two values in one place.
-pb_status pb_trace_state(const pb_chip* chip, pb_trace* trace, pb_diag* diag) PB_MUST_CHECK;
-// Sets waits and signals of every command.
-pb_status pb_trace_tokens(const pb_chip* chip, pb_trace* trace, pb_diag* diag) PB_MUST_CHECK;
-void pb_trace_free(pb_trace* trace);
+// Follows a decoded kernel. A value that no field can carry is PB_ERR_UNSUPPORTED with the instruction and the model's
+// node.
+pb_status pb_trace_run(const pb_chip* chip, const pb_decoded* kernel, pb_diag* diag, pb_taker to) PB_MUST_CHECK;
+
+// Configuration state: as few commands as can be that write it, each before one that needs it. Every command is shown
+// first, in order, then goes through. PB_ERR_UNSUPPORTED when a command needs two values in one place.
+typedef struct pb_state_writer pb_state_writer;
+bool pb_chip_has_state(const pb_chip* chip);
+pb_state_writer* pb_state_start(const pb_chip* chip, pb_diag* diag);
+pb_status pb_state_show(void* writer, const pb_traced* command) PB_MUST_CHECK;
+void pb_state_begin(pb_state_writer* writer, pb_taker to);
+pb_status pb_state_take(void* writer, const pb_traced* command) PB_MUST_CHECK;
+void pb_state_free(pb_state_writer* writer); // NULL is fine
+
+// Waits and signals. Those of a command are what they are once all commands have been added.
+typedef struct pb_tokens pb_tokens;
+pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag);
+pb_status pb_tokens_add(pb_tokens* tokens, const pb_traced* command) PB_MUST_CHECK;
+size_t pb_tokens_count(const pb_tokens* tokens); // commands added
+void pb_tokens_of(const pb_tokens* tokens, size_t command, int* queue, uint32_t* waits, uint32_t* signals);
+void pb_tokens_free(pb_tokens* tokens); // NULL is fine
 
 #endif
