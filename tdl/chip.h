@@ -29,7 +29,7 @@ typedef struct pb_memory {
   pb_memory_kind kind;
   pb_scope scope;
   int64_t bytes, row_bytes, bytes_per_cycle, line_bytes;
-  int banks, ports, latency;
+  int banks, ports, latency, ways;
   bool cached;
   const char *value, *from_vector, *to_vector; // registers: see pb.td; "": they are vectors
 } pb_memory;

@@ -152,6 +152,7 @@ static void read_memories(reader* r) {
     m->ports = get_int32(&rec, "Ports", 1);
     m->latency = get_int32(&rec, "Latency", 0);
     m->cached = get_int(&rec, "Cached", 0) != 0;
+    m->ways = json_object_get(rec.json, "Ways") ? (int)get_int(&rec, "Ways", 1) : 1;
     m->value = get_text(&rec, "Value");
     m->from_vector = get_text(&rec, "FromVector");
     m->to_vector = get_text(&rec, "ToVector");
@@ -167,6 +168,21 @@ static void read_memories(reader* r) {
     c->system_memory = 0;
     (void)pb_error(r->diag, (pb_place){.file = r->path}, 3030,
                    "let Scope = \"system\" on the memory that tensors live in", "no memory of scope \"system\"");
+  }
+}
+
+static void read_levels(reader* r) {
+  json_t* list = instances(r, "Level");
+  pb_chip* c = r->chip;
+  c->level_count = (int)json_array_size(list);
+  c->levels = PB_NEW_ARRAY(&c->arena, pb_level, (size_t)c->level_count + 1);
+  for (int k = 0; k < c->level_count; ++k) {
+    static const char* const syncs[] = {"none", "barrier", "tokens"};
+    record rec = open_record(r, text_of(json_array_get(list, (size_t)k)));
+    c->levels[k] = (pb_level){.name = get_text(&rec, "Name"),
+                              .max = (int)get_int(&rec, "Max", 1),
+                              .sync = syncs[choice(&rec, "Sync", syncs, 3)],
+                              .sync_cycles = (int)get_int(&rec, "SyncCycles", 0)};
   }
 }
 
@@ -780,6 +796,7 @@ static pb_status read_json(reader* r, const char* text) {
   }
   read_chip_record(r);
   read_memories(r);
+  read_levels(r);
   read_queues(r);
   read_functions(r);
   if (!r->faults || r->chip->queue_count) read_insns(r);

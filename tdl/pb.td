@@ -70,6 +70,7 @@ class Memory {
   int Latency = 0;              // cycles from request to data
   bit Cached = 0;               // 1: hardware decides what is in it
   int LineBytes = 0;            // cached: line
+  int Ways = 8;                 // cached: lines that can lie in one set
   // Registers that are no vectors for the code generator, but matrices of rows: LLVM's type of one, and the intrinsics
   // that make it from a vector of i32 of the same bytes and the other way round.
   string Value = "";            // "x86_amx"; "": registers are vectors

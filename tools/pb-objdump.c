@@ -101,7 +101,7 @@ static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, const op
     if (o->kernel && strcmp(o->kernel, kernel->name)) continue;
     printf("\nkernel %s: %llu cycles predicted, bound by %s\n", kernel->name,
            (unsigned long long)kernel->predicted_cycles, *kernel->bound ? kernel->bound : "?");
-    if (!kernel->is_words) printf("  native, symbol %s\n", kernel->symbol);
+    if (!kernel->is_words) printf("  native, symbol %s%s\n", kernel->symbol, kernel->alone ? ", one thread" : "");
     for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q) {
       if (o->queue && strcmp(o->queue, chip->queues[q].name)) continue;
       printf("  queue %s: %u commands\n", chip->queues[q].name, kernel->words.count[q]);

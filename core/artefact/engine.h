@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 1, PB_ENGINE_ALIGN = 64 };
+enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 2, PB_ENGINE_ALIGN = 64 };
 enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 16 };
 
 // An input or output of the engine. Row-major, dense. Codes of type u8 the runtime gives to kernels, and takes from
@@ -40,6 +40,7 @@ typedef struct pb_kernel {
   bool is_words;
   pb_words_kernel words; // is_words
   const char* symbol;    // else: void symbol(void** args, int64_t thread, int64_t threads) in the native object
+  bool alone;            // native: more threads than one would not pay
   // for reports
   uint64_t predicted_cycles; // the plan's
   // "MX", "DRAM", ...: what the plan says bounds it; of native code in an engine for a chip with commands: its target

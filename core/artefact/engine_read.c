@@ -165,6 +165,7 @@ static void get_kernel(cursor* c, pb_kernel* kernel) {
     for (int q = 0; q < words->queue_count; ++q) words->count[q] = (uint32_t)get(c, 4);
   } else {
     kernel->symbol = get_text(c);
+    kernel->alone = get(c, 1) != 0;
   }
   kernel->predicted_cycles = get(c, 8);
   kernel->bound = get_text(c);

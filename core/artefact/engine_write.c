@@ -42,6 +42,7 @@ static void put_kernel(buffer* b, const pb_kernel* kernel) {
     for (int q = 0; q < kernel->words.queue_count; ++q) put(b, 4, kernel->words.count[q]);
   } else {
     put_text(b, kernel->symbol);
+    put(b, 1, kernel->alone);
   }
   put(b, 8, kernel->predicted_cycles);
   put_text(b, kernel->bound);

@@ -32,6 +32,7 @@ typedef enum pb_op {
   PB_OP_SUB,
   PB_OP_MUL,
   PB_OP_DIV,
+  PB_OP_FMA, // f32: first * second + third, rounded once
   PB_OP_MAX,
   PB_OP_MIN,  // floats: a number wins over NaN; -0 < +0
   PB_OP_SEXT, // to i32

@@ -27,10 +27,11 @@ int pb__polynomial(pb_nest* n, int x, const float* c, int count) {
   return sum;
 }
 
-int pb__power_of_two(pb_nest* n, int i) {
-  int biased = pb__add(n, i, pb__i32(n, EXPONENT_BIAS));
-  return pb__from_bits(n, pb__op(n, PB_OP_SHL, biased, pb__i32(n, MANTISSA_BITS)));
+int pb__power_of_two(pb_nest* n, int exponent, int more) {
+  return pb__from_bits(n, pb__add(n, exponent, pb__i32(n, (int64_t)(EXPONENT_BIAS + more) << MANTISSA_BITS)));
 }
+
+int pb__scaled(pb_nest* n, int y, int exponent) { return pb__from_bits(n, pb__add(n, pb__bits(n, y), exponent)); }
 
 int pb__with_sign_of(pb_nest* n, int magnitude, int x) {
   int sign = pb__op(n, PB_OP_AND, pb__bits(n, x), pb__i32(n, INT32_MIN));

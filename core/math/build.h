@@ -10,8 +10,10 @@ int pb__i32(pb_nest* n, int64_t value);
 int pb__select(pb_nest* n, int condition, int yes, int no);
 // c[0] + c[1] x + ...
 int pb__polynomial(pb_nest* n, int x, const float* c, int count);
-// 2^i for an integer i whose result is a normal number.
-int pb__power_of_two(pb_nest* n, int i);
+// The i32 that has an integer where a number has its exponent, so that adding it to a number's bits multiplies by 2^i:
+// 2^(i + more), and y 2^i. Both must be normal numbers; scaling makes anything of a NaN.
+int pb__power_of_two(pb_nest* n, int exponent, int more);
+int pb__scaled(pb_nest* n, int y, int exponent);
 // `magnitude`, which must not be negative, with the sign of x.
 int pb__with_sign_of(pb_nest* n, int magnitude, int x);
 
@@ -38,7 +40,7 @@ static inline int pb__at_least(pb_nest* n, int x, double limit) {
 
 // e^r as 2^i (1 + q) by Cody and Waite's reduction: x = i log(2) + r, |r| <= log(2) / 2. |x| < 2^21.
 typedef struct pb_exp_parts {
-  int i, q; // an i32, an f32
+  int exponent, q; // i where a number's exponent is, an i32; an f32
 } pb_exp_parts;
 pb_exp_parts pb__exp_parts(pb_nest* n, int x);
 pb_exp_parts pb__expm1_parts(pb_nest* n, int x); // q exact to its own ULP, where the above is to that of 1 + q

@@ -2,13 +2,20 @@
 // the polynomials are fit.py's.
 #include "core/math/build.h"
 
-// Added to a number below 2^22 it leaves the nearest integer (to even) in the low bits of the sum.
+#include <math.h>
+
+// Added to a number below 2^22 it leaves the nearest integer (to even) in the low bits of the sum; its own bits are all
+// further up, so that a shift to the exponent's place leaves the integer alone.
 #define ROUNDER 12582912.0 // 1.5 * 2^23
-enum { ROUNDER_BITS = 0x4b400000 };
+enum { MANTISSA_BITS = 23 };
 // log(2) in two: products of the first, of 15 bits, by an exponent are exact.
 #define LOG2_HIGH 0.693145751953125
 #define LOG2_LOW 1.428606765330187e-06
 #define LOG2_E 1.4426950408889634
+
+static int exponent_of(pb_nest* n, int shifted) {
+  return pb__op(n, PB_OP_SHL, pb__bits(n, shifted), pb__i32(n, MANTISSA_BITS));
+}
 
 static pb_exp_parts reduced(pb_nest* n, int x, const float* c, int count) {
   int rounder = pb__f32(n, ROUNDER), shifted = pb__add(n, pb__mul(n, x, pb__f32(n, LOG2_E)), rounder);
@@ -16,7 +23,7 @@ static pb_exp_parts reduced(pb_nest* n, int x, const float* c, int count) {
   int r = pb__sub(n, x, pb__mul(n, whole, pb__f32(n, LOG2_HIGH)));
   r = pb__sub(n, r, pb__mul(n, whole, pb__f32(n, LOG2_LOW)));
   int q = pb__add(n, r, pb__mul(n, pb__mul(n, r, r), pb__polynomial(n, r, c, count)));
-  return (pb_exp_parts){pb__sub(n, pb__bits(n, shifted), pb__i32(n, ROUNDER_BITS)), q};
+  return (pb_exp_parts){exponent_of(n, shifted), q};
 }
 
 pb_exp_parts pb__exp_parts(pb_nest* n, int x) {
@@ -29,33 +36,36 @@ pb_exp_parts pb__expm1_parts(pb_nest* n, int x) {
   return reduced(n, x, c, 5);
 }
 
-// y * 2^i in two steps, for results that leave the range of normal numbers: only the second can round.
-static int scaled(pb_nest* n, int y, int i) {
-  int half = pb__op(n, PB_OP_SHR, i, pb__i32(n, 1));
-  y = pb__mul(n, y, pb__power_of_two(n, half));
-  return pb__mul(n, y, pb__power_of_two(n, pb__sub(n, i, half)));
+// y * 2^i, the function of x. Results below the normal numbers are made 2^64 too large first, so that the one product
+// rounds. From `overflow` on, where the exponent has no room, it is infinite; NaN stays NaN.
+static int result_of(pb_nest* n, int x, int y, int exponent, double overflow) {
+  int small = pb__less(n, x, pb__f32(n, 0)), more = pb__i32(n, (int64_t)64 << MANTISSA_BITS);
+  y = pb__scaled(n, y, pb__select(n, small, pb__add(n, exponent, more), exponent));
+  y = pb__select(n, small, pb__mul(n, y, pb__f32(n, 0x1p-64)), y);
+  return pb__select(n, pb__less(n, x, pb__f32(n, overflow)), y, pb__add(n, x, pb__f32(n, INFINITY)));
 }
 
-// Beyond the limits the result is infinite, or less than half the least subnormal.
+// Below the limit the result is less than half the least subnormal.
 int pb__exp(pb_nest* n, int x) {
-  pb_exp_parts e = pb__exp_parts(n, pb__at_least(n, pb__at_most(n, x, 89), -104));
-  return scaled(n, pb__add(n, e.q, pb__f32(n, 1)), e.i);
+  x = pb__at_least(n, x, -104);
+  pb_exp_parts e = pb__exp_parts(n, x);
+  return result_of(n, x, pb__add(n, e.q, pb__f32(n, 1)), e.exponent, 88.72283935546875);
 }
 
 int pb__exp2(pb_nest* n, int x) {
   static const float c[] = {6.931471825e-01f, 2.402264774e-01f, 5.550359935e-02f,
                             9.618505836e-03f, 1.339081209e-03f, 1.532649476e-04f};
-  x = pb__at_least(n, pb__at_most(n, x, 129), -151);
+  x = pb__at_least(n, x, -151);
   int rounder = pb__f32(n, ROUNDER), shifted = pb__add(n, x, rounder);
   int r = pb__sub(n, x, pb__sub(n, shifted, rounder));
   int y = pb__add(n, pb__mul(n, r, pb__polynomial(n, r, c, 6)), pb__f32(n, 1));
-  return scaled(n, y, pb__sub(n, pb__bits(n, shifted), pb__i32(n, ROUNDER_BITS)));
+  return result_of(n, x, y, exponent_of(n, shifted), 128);
 }
 
 // 2^i (1 + q) - 1 = 2 (2^(i - 1) q + (2^(i - 1) - 1/2)): one factor of 2 stays outside, since 2^128 is no number.
 int pb__expm1(pb_nest* n, int x) {
   pb_exp_parts e = pb__expm1_parts(n, pb__at_least(n, pb__at_most(n, x, 89), -18));
-  int s = pb__power_of_two(n, pb__sub(n, e.i, pb__i32(n, 1)));
+  int s = pb__power_of_two(n, e.exponent, -1);
   int y = pb__add(n, pb__mul(n, s, e.q), pb__sub(n, s, pb__f32(n, 0.5)));
   y = pb__mul(n, y, pb__f32(n, 2));
   return pb__with_sign_of(n, y, x); // -0
@@ -65,7 +75,7 @@ int pb__expm1(pb_nest* n, int x) {
 int pb__tanh(pb_nest* n, int x) {
   int twice = pb__add(n, pb__abs(n, x), pb__abs(n, x));
   pb_exp_parts e = pb__expm1_parts(n, pb__at_most(n, twice, 20));
-  int s = pb__power_of_two(n, e.i);
+  int s = pb__power_of_two(n, e.exponent, 0);
   int t = pb__add(n, pb__mul(n, s, e.q), pb__sub(n, s, pb__f32(n, 1)));
   return pb__with_sign_of(n, pb__div(n, t, pb__add(n, t, pb__f32(n, 2))), x);
 }

@@ -1,6 +1,7 @@
 // Functions as plain operations: one table for all targets, so that no libm, libdevice or ocml is ever called and a
 // model's result is the same everywhere. A row is an expansion of one operator of core/base/expr.h into additions,
-// multiplications, shifts and the like, each rounded once.
+// multiplications, shifts and the like, each rounded once. A chip that multiplies and adds in one does so here as well:
+// the errors stated hold for both.
 #ifndef PB_MATH_MATH_H
 #define PB_MATH_MATH_H
 
@@ -17,6 +18,10 @@ typedef struct pb_math_row {
 } pb_math_row;
 
 enum { PB_MATH_NODES = 120 }; // no expansion has more
+
+// For chips that multiply and add in one, rounding once: every product that only one sum or difference takes, among the
+// nodes from `first` on, becomes one node with it. `result` is one of those; returns its new number.
+int pb_math_fuse(pb_nest* nest, int first, int result);
 
 const pb_math_row* pb_math_find(pb_op op); // NULL: not in the table
 extern const pb_math_row pb_math_table[];  // ends with a NULL name

@@ -70,3 +70,14 @@ bool pb_index_single(const pb_index* index, int* dim) {
   }
   return index->cst == 0;
 }
+
+void pb_nest_remove_dim(pb_nest* nest, int dim) {
+  --nest->dim_count;
+  for (int d = dim; d < nest->dim_count; ++d) nest->extent[d] = nest->extent[d + 1];
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      int64_t* coef = nest->access[a].index[r].coef;
+      for (int d = dim; d < nest->dim_count; ++d) coef[d] = coef[d + 1];
+      coef[nest->dim_count] = 0;
+    }
+}

@@ -90,6 +90,8 @@ bool pb_index_single(const pb_index* index, int* dim);
 bool pb_value_same(MlirValue a, MlirValue b);
 int64_t pb_access_elements(const pb_access* access);
 
+// Takes an own dim away; none of the accesses moves along it any more.
+void pb_nest_remove_dim(pb_nest* nest, int dim);
 // Appends a node and returns its index.
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b);
 int pb_nest_load(pb_nest* nest, int access);

@@ -123,6 +123,8 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
     return f ? "arith.mulf" : "arith.muli";
   case PB_OP_DIV:
     return f ? "arith.divf" : "arith.divsi";
+  case PB_OP_FMA:
+    return "math.fma";
   case PB_OP_MAX:
     return f ? "arith.maxnumf" : "arith.maxsi";
   case PB_OP_MIN:

@@ -145,7 +145,8 @@ static const struct {
                 {"math.log", PB_OP_LOG},       {"math.tanh", PB_OP_TANH},        {"math.erf", PB_OP_ERF},
                 {"math.expm1", PB_OP_EXPM1},   {"math.log2", PB_OP_LOG2},        {"math.log1p", PB_OP_LOG1P},
                 {"arith.andi", PB_OP_AND},     {"arith.ori", PB_OP_OR},          {"arith.shli", PB_OP_SHL},
-                {"arith.shrsi", PB_OP_SHR},    {"arith.bitcast", PB_OP_BITCAST}, {"arith.select", PB_OP_SELECT}};
+                {"arith.shrsi", PB_OP_SHR},    {"arith.bitcast", PB_OP_BITCAST}, {"arith.select", PB_OP_SELECT},
+                {"math.fma", PB_OP_FMA}};
 
 enum { ORDERED_LESS = 4 }; // of arith.cmpf's predicates
 

@@ -87,7 +87,7 @@ void pb__native_step(pb_rt* rt, int index) {
   }
   pb__native_entry entry = rt->native.entries[step->kernel];
   int threads = rt->threads > 0 ? rt->threads : rt->native.processors;
-  if (threads == 1) {
+  if (threads == 1 || rt->engine->kernels[step->kernel].alone) {
     entry(args, 0, 1);
     return;
   }

@@ -99,19 +99,6 @@ static void fill_rows(laner* l, const pb_nest* nest, const pb_access* rows) {
   print(l, &fill);
 }
 
-// The nest without a dim that none of its accesses uses.
-static void drop_dim(pb_nest* nest, int d) {
-  --nest->dim_count;
-  for (int k = d; k < nest->dim_count; ++k) {
-    nest->extent[k] = nest->extent[k + 1];
-    for (int a = 0; a < nest->access_count; ++a)
-      for (int r = 0; r < nest->access[a].rank; ++r)
-        nest->access[a].index[r].coef[k] = nest->access[a].index[r].coef[k + 1];
-  }
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[nest->dim_count] = 0;
-}
-
 static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
   int64_t whole = nest->extent[dim] / l->lanes, rest = nest->extent[dim] % l->lanes;
   pb_access rows = make_rows(l, nest, dim, l->lanes + rest);
@@ -145,7 +132,7 @@ static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
   end.extent[dim] = l->lanes + rest;
   pb_nest_load(&end, 0);
   for (int d = end.dim_count - 1; d >= 0; --d)
-    if (d != dim && !pb_access_uses(&rows, d)) drop_dim(&end, d); // summed over already
+    if (d != dim && !pb_access_uses(&rows, d)) pb_nest_remove_dim(&end, d); // summed over already
   print(l, &end);
 }
 

@@ -8,15 +8,6 @@ static bool is_copy(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1;
 }
 
-int pb__lanes_add_value(pb_lanes_layout* l, const pb_value* value) {
-  pb_program* p = &l->program;
-  pb_value* all = PB_NEW_ARRAY(&l->unit->arena, pb_value, (size_t)p->value_count + 1);
-  memcpy(all, p->values, sizeof *all * (size_t)p->value_count);
-  all[p->value_count] = *value;
-  p->values = all;
-  return p->value_count++;
-}
-
 // A copy of the whole value, which is a crossing by itself.
 static bool makes_same(const pb_lanes_layout* l, int n, const pb_value* value) {
   const pb_value* made = &l->program.values[pb_program_stored(&l->program, n)];
@@ -108,7 +99,8 @@ void pb__lanes_add_twins(pb_lanes_layout* l) {
     bool output = local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
-    int twin = pb__lanes_add_value(l, &local), at = output ? l->program.nest_count : last_writer(l, v) + 1;
+    int twin = pb_program_add_value(&l->program, &l->unit->arena, &local),
+        at = output ? l->program.nest_count : last_writer(l, v) + 1;
     redirect(l, v, twin, true, output);
     insert(l, at, &copy, output ? twin : v, output ? v : twin);
     l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, at};

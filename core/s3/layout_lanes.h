@@ -84,7 +84,4 @@ pb_status pb__lanes_cross(pb_lanes_layout* l, int n) PB_MUST_CHECK;
 // layout_groups.c: convolutions of groups with several channels each.
 void pb__lanes_merge_groups(pb_lanes_layout* l);
 
-// Appends a value; what is there keeps its number.
-int pb__lanes_add_value(pb_lanes_layout* l, const pb_value* value);
-
 #endif

@@ -105,7 +105,7 @@ static bool spoils_rest(const pb_vlayout* l, int v) {
 
 // Channels that lie next to each other: a vector; for an instruction on matrices all that it sums over, or all there
 // are.
-static int64_t block_of(const pb_vlayout* l, int64_t channels) {
+int64_t pb_vlayout_block(const pb_vlayout* l, int64_t channels) {
   if (!l->summed) return l->lanes;
   return channels % l->summed == 0 ? l->summed : pb_vlayout_blocks(channels, l->lanes) * l->lanes;
 }
@@ -163,20 +163,34 @@ static bool any_gains(const pb_vlayout* l) {
   return false;
 }
 
+bool pb_vlayout_can_block(const pb_vlayout* l, int v, int but) {
+  if (l->program.values[v].rank != 4 || must_stay_plain(l, v)) return false;
+  for (int n = 0; n < l->program.nest_count; ++n)
+    for (int a = 0; a < l->program.nests[n].access_count && n != but; ++a)
+      if (l->program.value_of[n][a] == v && !walks_channels(l, n, a) && !pb_vlayout_walks_groups(l, n, a)) return false;
+  return true;
+}
+
+// Whether a convolution of several groups takes or makes it.
+static bool in_groups(const pb_vlayout* l, int v) {
+  for (int n = 0; n < l->program.nest_count; ++n)
+    for (int a = 0; a < l->program.nests[n].access_count; ++a)
+      if (l->program.value_of[n][a] == v && pb_vlayout_walks_groups(l, n, a)) return true;
+  return false;
+}
+
 static void choose_value(pb_vlayout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_vvalue* chosen = &l->values[v];
-  if (value->kind == PB_VALUE_CONST) return;
+  if (value->kind == PB_VALUE_CONST || chosen->refused) return;
   if (value->rank == 4 && l->gains && !must_stay_plain(l, v)) {
-    for (int n = 0; n < l->program.nest_count; ++n)
-      for (int a = 0; a < l->program.nests[n].access_count; ++a)
-        if (l->program.value_of[n][a] == v && !walks_channels(l, n, a)) return;
+    if (!pb_vlayout_can_block(l, v, -1)) return;
     int64_t channels = value->shape[1];
     if (value->type == PB_F32 && channels % l->lanes && spoils_rest(l, v)) return;
     chosen->kind = PB_BLOCKED;
-    chosen->block = block_of(l, channels);
+    chosen->block = pb_vlayout_block(l, channels);
     bool outside = value->kind != PB_VALUE_LOCAL;
-    if (channels * 2 > l->lanes) return;
+    if (channels * 2 > l->lanes || in_groups(l, v)) return;
     int group = group_for(l, value->type);
     if (outside ? value->kind == PB_VALUE_INPUT : is_narrow(l, v)) {
       chosen->block = (channels + group - 1) / group * group;
@@ -290,15 +304,15 @@ void pb_vlayout_rewrite(const pb_vlayout* l, const pb_vsplit* s, const pb_nest* 
   pb_vlayout_use_value(l, to, v);
   for (int r = 0; r < from->rank; ++r) pb_vlayout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
   if (l->values[v].kind != PB_BLOCKED) return;
-  int dim = -1;
-  pb_index_single(&from->index[1], &dim);
-  memset(&to->index[1], 0, sizeof to->index[1]);
-  memset(&to->index[from->rank], 0, sizeof to->index[1]);
-  if (dim < 0) return; // one channel: lane 0 of block 0
-  to->index[1].cst = s->shift[dim] / l->values[v].block;
-  if (s->block[dim] >= 0) to->index[1].coef[s->block[dim]] = 1;
-  if (s->lane[dim] >= 0) to->index[from->rank].coef[s->lane[dim]] = s->scale[dim];
-  if (s->group[dim] >= 0) to->index[from->rank].coef[s->group[dim]] = 1;
+  pb_index *blocks = &to->index[1], *lane = &to->index[from->rank];
+  const pb_index all = *blocks;
+  int64_t block = l->values[v].block;
+  memset(blocks, 0, sizeof *blocks);
+  memset(lane, 0, sizeof *lane);
+  blocks->cst = all.cst / block; // whole blocks: a shift, or one channel in lane 0 of block 0
+  for (int d = 0; d < PB_NEST_DIMS; ++d)
+    *(all.coef[d] % block ? &lane->coef[d] : &blocks->coef[d]) =
+        all.coef[d] % block ? all.coef[d] : all.coef[d] / block;
 }
 
 // A constant over split dims: packed the same way, padded with zeros. Else it stays as it is.
@@ -549,11 +563,15 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   l->lanes = facts.row_bytes / 4; // sums are of 4 bytes
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
-  l->values = PB_NEW_ARRAY(&unit->arena, pb_vvalue, (size_t)l->program.value_count + 1);
   l->summed = summed_channels(l);
+  pb_vlayout_merge_groups(l);
+  l->values = PB_NEW_ARRAY(&unit->arena, pb_vvalue, (size_t)l->program.value_count + 1);
   l->gains = any_gains(l);
-  for (int turn = 0; turn < CHOICE_TURNS; ++turn) // a pointwise chain follows what its first value is
-    for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
+  do {
+    for (int v = 0; v < l->program.value_count; ++v) l->values[v].kind = PB_PLAIN;
+    for (int turn = 0; turn < CHOICE_TURNS; ++turn) // a pointwise chain follows what its first value is
+      for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
+  } while (pb_vlayout_refuse_groups(l));
   for (int v = 0; v < l->program.value_count; ++v) describe_value(l, v);
   for (int v = 0; v < l->program.value_count; ++v)
     if (l->program.values[v].kind == PB_VALUE_INPUT) copy_edge(l, v, true);

@@ -2,6 +2,7 @@
 #ifndef PB_S3_LAYOUT_VECTOR_H
 #define PB_S3_LAYOUT_VECTOR_H
 
+#include "core/s3/grouped.h"
 #include "core/s3/kernels.h"
 #include "core/s3/relayout.h"
 #include "core/s3/vector.h"
@@ -17,6 +18,7 @@ typedef enum pb_vkind {
 typedef struct pb_vvalue {
   pb_vkind kind;
   int64_t block;
+  bool refused;            // it must stay plain: what it is multiplied into does
   const char *ref, *outer; // outer: the graph's input or output; ref may be its twin in another layout
   int rank;
   int64_t shape[PB_NEST_RANK];
@@ -53,6 +55,11 @@ typedef struct pb_vsplit {
 
 static inline int64_t pb_vlayout_blocks(int64_t extent, int64_t block) { return (extent + block - 1) / block; }
 
+// How the groups of a convolution are cut: those in one block of x or y, and those in one vector of y.
+typedef struct pb_vgroups {
+  int64_t block, lanes;
+} pb_vgroups;
+
 void pb_vlayout_declare(pb_vlayout* l, const char* ref, pb_type type, int rank, const int64_t* shape);
 void pb_vlayout_print(pb_vlayout* l, const pb_nest* nest);
 const pb_vconst* pb_vlayout_const(pb_vlayout* l, int id);
@@ -63,6 +70,18 @@ void pb_vlayout_rewrite(const pb_vlayout* l, const pb_vsplit* s, const pb_nest* 
                         pb_access* to);
 bool pb_vlayout_all_padded(const pb_vlayout* l, int n, int dim);
 int pb_vlayout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role); // -1: none, -2: several
+
+// Channels that lie next to each other; whether value v may have blocks as far as others than nest `but` read it.
+int64_t pb_vlayout_block(const pb_vlayout* l, int64_t channels);
+bool pb_vlayout_can_block(const pb_vlayout* l, int v, int but);
+
+// layout_vector_groups.c: convolutions of groups with several channels each.
+void pb_vlayout_merge_groups(pb_vlayout* l); // in front of choosing layouts
+// Whether nest n is one whose tensors can have blocks, and how it is cut then.
+bool pb_vlayout_grouped(const pb_vlayout* l, int n, pb_grouped* g, pb_vgroups* s);
+bool pb_vlayout_walks_groups(const pb_vlayout* l, int n, int a);
+// Both its tensors have blocks or none. true: some value was refused, and layouts must be chosen again.
+bool pb_vlayout_refuse_groups(pb_vlayout* l);
 
 // Rewrites a sum of products in the order of the chip's instruction. false: it stays a plain nest.
 bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles);

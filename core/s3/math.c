@@ -6,6 +6,7 @@
 
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
+#include "core/s3/vector.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,6 +25,7 @@ static const pb_math_row* lacking(const pb_chip* chip, const pb_expr_node* node)
 
 static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
   int map[PB_NEST_EXPR];
+  bool fuses = pb_vector_contraction(unit->chip, PB_F32, PB_F32, PB_F32).insn != NULL;
   *to = *from;
   to->expr_count = 0;
   for (int e = 0; e < from->expr_count; ++e) {
@@ -41,6 +43,7 @@ static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
     if (row) {
       int before = to->expr_count;
       map[e] = row->expand(to, node.args[0]);
+      if (fuses) map[e] = pb_math_fuse(to, before, map[e]);
       assert(to->expr_count - before <= PB_MATH_NODES);
     } else {
       map[e] = to->expr_count;

@@ -152,3 +152,11 @@ void pb_program_print_allocs(const pb_program* program, pb_text* text) {
     pb_text_add(text, "\n");
   }
 }
+
+int pb_program_add_value(pb_program* p, pb_arena* arena, const pb_value* value) {
+  pb_value* all = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
+  memcpy(all, p->values, sizeof *all * (size_t)p->value_count);
+  all[p->value_count] = *value;
+  p->values = all;
+  return p->value_count++;
+}

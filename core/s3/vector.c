@@ -26,7 +26,9 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
     if (at == 3) continue;
     memmove(&facts.cache[at + 1], &facts.cache[at], sizeof facts.cache[0] * (size_t)(2 - at));
     facts.cache[at] = memory->bytes;
+    if (at == 0) facts.ways = memory->ways;
   }
+  if (facts.ways) facts.way = facts.cache[0] / facts.ways;
   return facts;
 }
 

@@ -12,6 +12,8 @@ typedef struct pb_vector_facts {
   int registers;
   int64_t cache[3]; // bytes of the caches of a core or thread, innermost first; 0: none
   int64_t line;     // bytes
+  int64_t way;      // bytes of the innermost one that are in different sets, and
+  int ways;         // how many lines a set has
 } pb_vector_facts;
 
 pb_vector_facts pb_vector_facts_of(const pb_chip* chip);

@@ -7,180 +7,19 @@
 
 static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
 
-static void print_type(pb_text* text, pb_type type, int lanes) {
-  if (lanes > 1)
-    pb_text_add(text, "vector<%dx%s>", lanes, pb_type_name(type));
-  else
-    pb_text_add(text, "%s", pb_type_name(type));
-}
-
 // What a sum is while it stands in a register.
 static void print_sum_type(const pb_vtile* t) {
   const pb_vkernel* k = t->e->k;
   if (k->matrix.insn)
     pb_vemit_register_type(t->e->text, t->e->chip, &k->matrix.insn->operands[k->matrix.y]);
   else
-    print_type(t->e->text, k->main.access[pb_vkernel_store(&k->main)].type, lanes_of(t));
+    pb__vtile_print_type(t->e->text, k->main.access[pb_vkernel_store(&k->main)].type, lanes_of(t));
 }
 
 int pb__vtile_begin(pb_vemit* e, int indent) {
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "%%v%d = ", e->serial);
   return e->serial++;
-}
-
-// ---- loads ----
-
-// The element number as an affine expression of where the tile begins and of the loops over sums.
-static void print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement, bool sums) {
-  pb_vemit* e = t->e;
-  const pb_vkernel* k = e->k;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    if (!access->stride[d]) continue;
-    if (pb_vplan_is_spatial(k, d))
-      pb_text_add(e->text, "%%s%d_%d * %lld + ", d, e->start[d], (long long)access->stride[d]);
-    else if (sums && k->is_sum[d] && d != k->group_dim && e->plan->tile[d] < k->main.nest->extent[d])
-      pb_text_add(e->text, "%%k%d * %lld + ", d, (long long)access->stride[d]);
-    if (d == k->row_dim && e->row >= 0) pb_text_add(e->text, "%%q%d * %lld + ", e->row, (long long)access->stride[d]);
-  }
-  pb_text_add(e->text, "%lld", (long long)displacement);
-}
-
-int64_t pb__vtile_elements(const pb_value* value) {
-  pb_access shape = {.type = value->type, .rank = value->rank};
-  memcpy(shape.shape, value->shape, sizeof shape.shape);
-  return pb_access_elements(&shape);
-}
-
-void pb__vtile_print_flat(pb_vemit* e, const pb_vaccess* access, bool type) {
-  for (int v = 0; v < e->k->program->value_count; ++v) {
-    const pb_value* value = &e->k->program->values[v];
-    if (value->argument != access->argument) continue;
-    if (type)
-      pb_text_add(e->text, "memref<%lldx%s>", (long long)pb__vtile_elements(value), pb_type_name(value->type));
-    else
-      pb_text_add(e->text, "%%%s%d", value->rank == 1 ? "a" : "f", access->argument);
-  }
-}
-
-static int constant(pb_vemit* e, pb_type type, double value, int lanes) {
-  pb_text line = {0};
-  if (lanes > 1) {
-    pb_text_add(&line, " = arith.constant dense<");
-    pb_number_print(&line, type, value);
-    pb_text_add(&line, "> : vector<%dx%s>\n", lanes, pb_type_name(type));
-  } else {
-    pb_text_add(&line, " = arith.constant ");
-    pb_number_print(&line, type, value);
-    pb_text_add(&line, " : %s\n", pb_type_name(type));
-  }
-  const char* found = e->constants.data ? strstr(e->constants.data, line.data) : NULL;
-  int name;
-  if (found) {
-    while (*found != 'v') --found; // `%v<name>` stands before
-    name = atoi(found + 1);
-  } else {
-    name = e->serial++;
-    pb_text_add(&e->constants, "  %%v%d%s", name, line.data);
-  }
-  pb_text_free(&line);
-  return name;
-}
-
-int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width) {
-  for (size_t n = 0; n < e->load_count; ++n)
-    if (e->loads[n].access == access && e->loads[n].displacement == displacement && e->loads[n].width == width)
-      return e->loads[n].name;
-  return -1;
-}
-
-void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width, int name) {
-  pb_vload load = {access, displacement, width, name};
-  PB_PUSH(e->loads, e->load_count, e->load_capacity, load);
-}
-
-int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn) {
-  const pb_vkernel* k = t->e->k;
-  int64_t at = access->cst;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    if (pb_vplan_is_spatial(k, d)) at += t->offset[point][d] * access->stride[d];
-    if (turn && k->is_sum[d]) at += turn[d] * access->stride[d];
-  }
-  return at;
-}
-
-// How many elements of the access one register takes: neighbours along the lanes, or one for all of them.
-static int width_of(const pb_vtile* t, const pb_vaccess* access) {
-  int d = t->e->k->lane_dim;
-  return d >= 0 && access->stride[d] ? lanes_of(t) : 1;
-}
-
-static void print_load(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width, bool sums) {
-  pb_vemit* e = t->e;
-  pb_text_add(e->text, width > 1 ? "affine.vector_load " : "affine.load ");
-  pb__vtile_print_flat(e, access, false);
-  pb_text_add(e->text, "[");
-  print_place(t, access, displacement, sums);
-  pb_text_add(e->text, "] : ");
-  pb__vtile_print_flat(e, access, true);
-  if (width > 1) pb_text_add(e->text, ", vector<%dx%s>", width, pb_type_name(access->type));
-  pb_text_add(e->text, "\n");
-}
-
-// A register of the access's elements at a point.
-static int load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent) {
-  pb_vemit* e = t->e;
-  int64_t displacement = pb__vtile_displacement(t, access, point, turn);
-  int width = width_of(t, access), lanes = lanes_of(t), name = pb__vtile_find_load(e, access, displacement, width);
-  if (name >= 0) return name;
-  name = pb__vtile_begin(e, indent);
-  print_load(t, access, displacement, width, turn != NULL);
-  if (width == 1 && lanes > 1) {
-    int one = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.broadcast %%v%d : %s to ", one, pb_type_name(access->type));
-    print_type(e->text, access->type, lanes);
-    pb_text_add(e->text, "\n");
-  }
-  pb__vtile_note_load(e, access, displacement, width, name);
-  return name;
-}
-
-// Groups of neighbours for an instruction that adds up each: one group for all lanes, its sign bits flipped if the
-// instruction takes them without sign; or a group a lane.
-static int load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn,
-                       int indent) {
-  pb_vemit* e = t->e;
-  const pb_vkernel* k = e->k;
-  int group = k->insn.group, lanes = lanes_of(t), all = group * lanes;
-  const char* type = pb_type_name(access->type);
-  int64_t displacement = pb__vtile_displacement(t, access, point, turn);
-  int name = pb__vtile_find_load(e, access, displacement, all);
-  if (name >= 0) return name;
-  name = pb__vtile_begin(e, indent);
-  print_load(t, access, displacement, each_lane ? all : group, true);
-  if (!each_lane) {
-    int bits = group * pb_type_bits(access->type), from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dx%s> to vector<1xi%d>\n", from, group, type, bits);
-    from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.extract %%v%d[0] : i%d from vector<1xi%d>\n", from, bits, bits);
-    from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.broadcast %%v%d : i%d to vector<%dxi%d>\n", from, bits, lanes, bits);
-    from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dxi%d> to vector<%dx%s>\n", from, lanes, bits, all, type);
-    if (k->insn.flips) {
-      int half = constant(e, access->type, -(double)((int64_t)1 << (pb_type_bits(access->type) - 1)), all);
-      from = name;
-      name = pb__vtile_begin(e, indent);
-      pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", from, half, all, type);
-    }
-  }
-  pb__vtile_note_load(e, access, displacement, all, name);
-  return name;
 }
 
 // ---- expressions ----
@@ -198,11 +37,11 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
       if (access->argument == PB_VEC_REGISTERS)
         memcpy(names[n], taken, sizeof names[n]);
       else
-        snprintf(names[n], sizeof names[n], "%%v%d", load(t, access, point, turn, indent));
+        snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_load(t, access, point, turn, indent));
       continue;
     }
     if (node->op == PB_OP_CONST) {
-      snprintf(names[n], sizeof names[n], "%%v%d", constant(e, node->type, node->value, lanes));
+      snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_constant(e, node->type, node->value, lanes));
       continue;
     }
     snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_begin(e, indent));
@@ -222,8 +61,10 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int in
   const pb_vkernel* k = e->k;
   const pb_vaccess *xa = &k->main.access[k->x], *wa = &k->main.access[k->w];
   bool grouped = k->insn.group > 1;
-  int w = grouped ? load_groups(t, wa, true, point, turn, indent) : load(t, wa, point, turn, indent);
-  int x = grouped ? load_groups(t, xa, false, point, turn, indent) : load(t, xa, point, turn, indent);
+  int w =
+      grouped ? pb__vtile_load_groups(t, wa, true, point, turn, indent) : pb__vtile_load(t, wa, point, turn, indent);
+  int x =
+      grouped ? pb__vtile_load_groups(t, xa, false, point, turn, indent) : pb__vtile_load(t, xa, point, turn, indent);
   const pb_insn* insn = k->insn.insn;
   int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "func.call @%s(", insn->name);
@@ -241,7 +82,7 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int in
     pb_text_add(e->text, "%svector<%lldx%s>", o ? ", " : "", (long long)elements, pb_type_name(operand->type));
   }
   pb_text_add(e->text, ") -> ");
-  print_type(e->text, insn->operands[insn->dest].type, lanes_of(t));
+  pb__vtile_print_type(e->text, insn->operands[insn->dest].type, lanes_of(t));
   pb_text_add(e->text, "\n");
   snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
@@ -266,7 +107,7 @@ static void add_terms(pb_vtile* t, const int64_t* turn, int indent) {
     pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(main->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, type),
                 t->acc[p], value);
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", name);
-    print_type(e->text, type, lanes_of(t));
+    pb__vtile_print_type(e->text, type, lanes_of(t));
     pb_text_add(e->text, "\n");
   }
 }
@@ -397,7 +238,7 @@ static void print_store(pb_vtile* t, const pb_vaccess* to, int point, int indent
   pb_text_add(e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
   pb__vtile_print_flat(e, to, false);
   pb_text_add(e->text, "[");
-  print_place(t, to, pb__vtile_displacement(t, to, point, NULL), false);
+  pb__vtile_print_place(t, to, pb__vtile_displacement(t, to, point, NULL), false);
   pb_text_add(e->text, "] : ");
   pb__vtile_print_flat(e, to, true);
   if (lanes > 1) pb_text_add(e->text, ", vector<%dx%s>", lanes, pb_type_name(to->type));
@@ -424,7 +265,7 @@ static void start_partial_sums(pb_vtile* t, int indent) {
     e->load_count = 0;
     if (first) start_sums(t, indent + 1);
     for (int p = 0; p < t->points && !first; ++p)
-      snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", load(t, partial_place(t), p, NULL, indent + 1));
+      snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb__vtile_load(t, partial_place(t), p, NULL, indent + 1));
     print_yield(t, indent + 1);
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, first ? "} else {\n" : "}\n");
@@ -455,7 +296,7 @@ static int add_start(pb_vtile* t, int point, int sum, int indent) {
   evaluate(t, &e->k->init, point, NULL, NULL, start, indent);
   int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "%s %%v%d, %s : ", pb_op_spelling(PB_OP_ADD, type), sum, start);
-  print_type(e->text, type, lanes_of(t));
+  pb__vtile_print_type(e->text, type, lanes_of(t));
   pb_text_add(e->text, "\n");
   return name;
 }

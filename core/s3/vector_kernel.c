@@ -2,33 +2,50 @@
 
 #include <string.h>
 
-// Which dim of the main nest each dim of another nest is: both walk the same tensor alike, by equal coefficients.
-static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest* other, const pb_access* its,
-                       int* main_dim) {
-  for (int d = 0; d < other->dim_count; ++d) main_dim[d] = -1;
-  for (int r = 0; r < mine->rank; ++r) {
-    int pairs = 0, dims = 0;
-    if (mine->index[r].cst != its->index[r].cst) return false;
-    for (int d = 0; d < main->dim_count; ++d) {
-      if (!mine->index[r].coef[d]) continue;
-      ++dims;
-      for (int e = 0; e < other->dim_count; ++e)
-        if (its->index[r].coef[e] == mine->index[r].coef[d] && other->extent[e] == main->extent[d]) {
-          main_dim[e] = d;
-          ++pairs;
-          break;
-        }
-    }
-    for (int e = 0; e < other->dim_count; ++e) dims -= its->index[r].coef[e] != 0;
-    if (dims || pairs > main->dim_count) return false;
+// By what dims of the main nest move those of another one: scale[its dim][main dim].
+typedef int64_t dim_scales[PB_NEST_DIMS][PB_NEST_DIMS];
+
+// The main dims that one dim of another nest is: one, or several of which each steps over all that the ones before it
+// walk.
+static bool match_dim(const pb_nest* main, const pb_index* mine, int64_t coef, int64_t extent, bool* taken,
+                      int64_t* scale) {
+  for (int64_t walked = 1; walked < extent;) {
+    int d = 0;
+    while (d < main->dim_count && (taken[d] || mine->coef[d] != coef * walked || extent % (walked * main->extent[d])))
+      ++d;
+    if (d == main->dim_count) return false;
+    taken[d] = true;
+    scale[d] = walked;
+    walked *= main->extent[d];
   }
-  for (int d = 0; d < other->dim_count; ++d)
-    if (main_dim[d] < 0) return false;
   return true;
 }
 
-static bool translate(const pb_program* p, int n, const int* main_dim, int from_registers, pb_vnest* out) {
-  out->nest = &p->nests[n];
+// Which dims of the main nest those of another nest are: both walk the same tensor alike.
+static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest* other, const pb_access* its,
+                       dim_scales scale) {
+  bool matched[PB_NEST_DIMS] = {false};
+  memset(scale, 0, sizeof(dim_scales));
+  for (int r = 0; r < mine->rank; ++r) {
+    bool taken[PB_NEST_DIMS] = {false};
+    if (mine->index[r].cst != its->index[r].cst) return false;
+    for (int e = 0; e < other->dim_count; ++e) {
+      int64_t coef = its->index[r].coef[e];
+      if (!coef) continue;
+      if (!match_dim(main, &mine->index[r], coef, other->extent[e], taken, scale[e])) return false;
+      matched[e] = true;
+    }
+    for (int d = 0; d < main->dim_count; ++d)
+      if (mine->index[r].coef[d] && !taken[d]) return false;
+  }
+  for (int d = 0; d < other->dim_count; ++d)
+    if (!matched[d]) return false;
+  return true;
+}
+
+static bool translate(const pb_program* p, int n, const pb_nest* nest, const dim_scales* scale, int from_registers,
+                      pb_vnest* out) {
+  out->nest = nest;
   for (int a = 0; a < out->nest->access_count; ++a) {
     const pb_access* access = &out->nest->access[a];
     pb_vaccess* v = &out->access[a];
@@ -38,7 +55,11 @@ static bool translate(const pb_program* p, int n, const int* main_dim, int from_
     if (access->boxed) return false;
     if (p->value_of[n][a] == from_registers) v->argument = PB_VEC_REGISTERS;
     if (v->argument == PB_VEC_INSIDE && a + 1 < out->nest->access_count) return false;
-    for (int d = 0; d < out->nest->dim_count; ++d) v->stride[main_dim ? main_dim[d] : d] += pb_access_stride(access, d);
+    for (int e = 0; e < out->nest->dim_count; ++e) {
+      int64_t stride = pb_access_stride(access, e);
+      if (!scale) v->stride[e] = stride;
+      for (int d = 0; scale && d < PB_NEST_DIMS; ++d) v->stride[d] += (*scale)[e][d] * stride;
+    }
   }
   return true;
 }
@@ -50,8 +71,9 @@ static int read_of(const pb_program* p, int n, int value) {
 }
 
 static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
-  int made = pb_program_stored(p, main), dims[PB_NEST_DIMS];
-  const pb_nest* nest = &p->nests[main];
+  int made = pb_program_stored(p, main);
+  dim_scales dims;
+  const pb_nest* nest = k->main.nest;
   const pb_access* store = &nest->access[nest->access_count - 1];
   const pb_access* last = store;
   for (int n = 0; n < p->nest_count; ++n) {
@@ -61,7 +83,7 @@ static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
     if (other->reduce != PB_SET) return false;
     if (n < main && pb_program_same_place(p, n, main)) {
       if (k->init.nest || nest->reduce == PB_SET || !match_dims(nest, store, other, to, dims) ||
-          !translate(p, n, dims, -1, &k->init))
+          !translate(p, n, other, (const dim_scales*)&dims, -1, &k->init))
         return false;
     } else if (other->access_count == 1) {
       if (k->fill_count == PB_VEC_FILLS) return false;
@@ -69,7 +91,7 @@ static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
     } else {
       int a = n > main ? read_of(p, n, made) : -1;
       if (a < 0 || k->tail_count == PB_VEC_TAILS || !match_dims(nest, last, other, &other->access[a], dims) ||
-          !translate(p, n, dims, made, &k->tails[k->tail_count]))
+          !translate(p, n, other, (const dim_scales*)&dims, made, &k->tails[k->tail_count]))
         return false;
       ++k->tail_count;
       made = pb_program_stored(p, n);
@@ -77,7 +99,8 @@ static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
       *renamed = *to;
       for (int r = 0; r < to->rank; ++r) {
         memset(renamed->index[r].coef, 0, sizeof renamed->index[r].coef);
-        for (int d = 0; d < other->dim_count; ++d) renamed->index[r].coef[dims[d]] = to->index[r].coef[d];
+        for (int e = 0; e < other->dim_count; ++e)
+          for (int d = 0; d < nest->dim_count; ++d) renamed->index[r].coef[d] += dims[e][d] * to->index[r].coef[e];
       }
       last = renamed;
     }
@@ -159,9 +182,9 @@ static void find_insn(const pb_chip* chip, pb_vkernel* k) {
   }
   if (insn.group > 1) {
     int g = nest->dim_count - 1;
-    if (g < 0 || !k->is_sum[g] || nest->extent[g] != insn.group || k->main.access[roles.x].stride[g] != 1 ||
-        k->main.access[roles.w].stride[g] != 1)
-      return;
+    if (g < 0 || !k->is_sum[g] || nest->extent[g] > insn.group || k->main.access[roles.w].stride[g] != 1) return;
+    k->taps = k->main.access[roles.x].stride[g] != 1;
+    if (!k->taps && nest->extent[g] != insn.group) return;
     k->group_dim = g;
   }
   k->insn = insn;
@@ -191,8 +214,121 @@ static void choose_lanes(const pb_vkernel* k, int lanes, int* dim) {
   }
 }
 
+// ---- transpositions ----
+
+static void remove_dim(pb_vkernel* k, int dim) {
+  pb_nest_remove_dim(&k->merged, dim);
+  for (int a = 0; a < k->merged.access_count; ++a) {
+    int64_t* stride = k->main.access[a].stride;
+    for (int d = dim; d < k->merged.dim_count; ++d) stride[d] = stride[d + 1];
+    stride[k->merged.dim_count] = 0;
+  }
+}
+
+// Two dims that all tensors walk as one become one: longer vectors.
+static void join_dims(pb_vkernel* k) {
+  k->merged = *k->main.nest;
+  k->main.nest = &k->merged;
+  for (int d = k->merged.dim_count - 2; d >= 0; --d) {
+    bool joins = true;
+    for (int a = 0; a < k->merged.access_count; ++a) {
+      const int64_t* stride = k->main.access[a].stride;
+      joins &= stride[d] == stride[d + 1] * k->merged.extent[d + 1];
+    }
+    if (!joins) continue;
+    k->merged.extent[d + 1] *= k->merged.extent[d];
+    remove_dim(k, d);
+  }
+}
+
+// Values that are only set, and stored along one dim but loaded along another.
+static void choose_turn(pb_vkernel* k, int lanes) {
+  const pb_vaccess* to = &k->main.access[pb_vkernel_store(&k->main)];
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    for (int turn = 0; turn < k->main.nest->dim_count && k->lane_dim < 0; ++turn) {
+      bool fits = to->stride[d] == 1 && k->main.nest->extent[d] >= lanes && turn != d;
+      for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
+        const int64_t* stride = k->main.access[a].stride;
+        fits &= stride[d] == 0 || stride[d] == 1 || stride[turn] == 1;
+      }
+      if (!fits) continue;
+      k->lane_dim = d;
+      k->turn_dim = turn;
+    }
+}
+
+// ---- lanes in runs ----
+
+// Whether the access takes elements `step` apart, one for each of the outer of two dims that are lanes, and whatever
+// else moves stays between two of them or steps over all.
+static bool comes_in_runs(const pb_nest* nest, const pb_access* access, const bool* summed, int outer) {
+  int64_t step = pb_access_stride(access, outer), all = step * nest->extent[outer], inside = 0;
+  if (step <= 0 || pb_access_stride(access, outer + 1) || pb_access_offset(access) % all) return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    int64_t stride = pb_access_stride(access, d);
+    if (d == outer || stride % all == 0) continue;
+    if (!summed[d] || stride < 0) return false;
+    inside += stride * (nest->extent[d] - 1);
+  }
+  return inside < step;
+}
+
+// The outer of two neighbouring dims whose elements together are the lanes; *access: the load that comes in runs.
+static int dim_of_runs(const pb_nest* nest, const bool* summed, int64_t lanes, int* access) {
+  for (int d = 0; d + 1 < nest->dim_count; ++d) {
+    int64_t inner = nest->extent[d + 1];
+    bool fits = !summed[d] && !summed[d + 1] && nest->extent[d] * inner == lanes;
+    *access = -1;
+    for (int a = 0; fits && a < nest->access_count; ++a) {
+      if (pb_access_stride(&nest->access[a], d) == inner * pb_access_stride(&nest->access[a], d + 1)) continue;
+      fits = *access < 0 && a + 1 < nest->access_count && comes_in_runs(nest, &nest->access[a], summed, d);
+      *access = a;
+    }
+    if (fits && *access >= 0) return d;
+  }
+  return -1;
+}
+
+static void note_sums(const pb_nest* nest, bool* summed) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    summed[d] = nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], d);
+}
+
+// Reads the main nest, the two dims of lanes in runs as one.
+static bool read_main(const pb_program* p, int main, int64_t lanes, pb_vkernel* k) {
+  const pb_nest* nest = &p->nests[main];
+  int in_runs, outer;
+  int64_t step = 0, run = 0;
+  note_sums(nest, k->is_sum);
+  outer = dim_of_runs(nest, k->is_sum, lanes, &in_runs);
+  if (outer >= 0) {
+    step = pb_access_stride(&nest->access[in_runs], outer);
+    run = nest->extent[outer + 1];
+    k->merged = *nest;
+    k->merged.extent[outer + 1] = lanes;
+    pb_nest_remove_dim(&k->merged, outer);
+    nest = &k->merged;
+    note_sums(nest, k->is_sum);
+  }
+  if (!translate(p, main, nest, NULL, -1, &k->main)) return false;
+  if (outer >= 0) {
+    k->main.access[in_runs].run = run;
+    k->main.access[in_runs].run_stride = step;
+  }
+  return true;
+}
+
+bool pb_vkernel_inside_runs(const pb_vkernel* k, int d) {
+  for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
+    int64_t runs = pb_vkernel_runs(k, &k->main.access[a]);
+    if (k->is_sum[d] && runs && k->main.access[a].stride[d] % runs) return true;
+  }
+  return false;
+}
+
 bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
-  *k = (pb_vkernel){.program = program, .lane_dim = -1, .lanes = 1, .group_dim = -1, .row_dim = -1, .depth_dim = -1};
+  *k = (pb_vkernel){
+      .program = program, .lane_dim = -1, .lanes = 1, .group_dim = -1, .row_dim = -1, .depth_dim = -1, .turn_dim = -1};
   int main = -1;
   for (int n = 0; n < program->nest_count; ++n)
     if (program->nests[n].reduce != PB_SET) {
@@ -202,21 +338,25 @@ bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel*
   for (int n = 0; n < program->nest_count && main < 0; ++n)
     if (program->nests[n].access_count > 1) main = n;
   if (main < 0 && program->nest_count) main = program->nest_count - 1;
-  if (main < 0 || !translate(program, main, NULL, -1, &k->main)) return false;
-  const pb_nest* nest = &program->nests[main];
-  for (int d = 0; d < nest->dim_count; ++d)
-    k->is_sum[d] = nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], d);
+  int lanes = (int)(pb_vector_facts_of(chip).row_bytes / 4);
+  if (main < 0 || !read_main(program, main, lanes, k)) return false;
+  const pb_nest* nest = k->main.nest;
   if (!read_others(program, main, k)) return false;
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_OTHER) return false;
   find_insn(chip, k);
-  int lanes = (int)(pb_vector_facts_of(chip).row_bytes / 4);
   choose_lanes(k, lanes, &k->lane_dim);
+  if (k->lane_dim < 0 && nest->reduce == PB_SET && !k->tail_count) {
+    join_dims(k);
+    choose_lanes(k, lanes, &k->lane_dim);
+    if (k->lane_dim < 0) choose_turn(k, lanes);
+  }
   if (k->lane_dim >= 0) k->lanes = lanes;
   if (k->lane_dim < 0) {
     k->insn = (pb_vector_insn){0};
     k->matrix = (pb_matrix_insn){0};
     k->group_dim = k->row_dim = k->depth_dim = -1;
+    k->taps = false;
   }
   return true;
 }

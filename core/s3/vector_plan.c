@@ -33,6 +33,8 @@ pb_vtiles pb_vplan_tiles(const pb_vkernel* k, const pb_vplan* plan, int d) {
   return (pb_vtiles){count, steps - count * (size - 1), size};
 }
 
+enum { TURN_CYCLES = 5 }; // of one register of a square: about the logarithm of its edge, and a load
+
 typedef struct facts {
   pb_vector_facts vector;
   int64_t load_rate[3]; // bytes a cycle of the caches, innermost first
@@ -62,7 +64,7 @@ static facts facts_of(const pb_chip* chip, const pb_vkernel* k) {
     f.registers = file->bytes / file->row_bytes;
     f.products = pb_matrix_cycles(&k->matrix, k->rows, k->depth);
   } else if (!k->insn.insn) {
-    f.products = k->main.nest->expr_count;
+    f.products = k->main.nest->expr_count + (k->turn_dim >= 0 ? TURN_CYCLES : 0);
   }
   return f;
 }
@@ -101,7 +103,11 @@ static int64_t tile_registers(const pb_vkernel* k, const pb_vplan* plan) {
   if (!k->insn.insn) return points + 2 * k->main.nest->access_count;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (pb_vplan_is_spatial(k, d) && k->main.access[k->w].stride[d]) shared *= pb_vplan_tiles(k, plan, d).size;
-  if (k->main.access[k->x].stride[k->lane_dim]) return points * 2 + 1; // x comes by vectors too
+  const pb_vaccess* x = &k->main.access[k->x];
+  int64_t patterns = 0; // of the shuffles that make lanes of runs, about half of them in registers at a time
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (d != k->group_dim && pb_vkernel_inside_runs(k, d)) patterns += k->main.nest->extent[d];
+  if (x->stride[k->lane_dim] || x->run) return points * 2 + 1 + patterns / 2; // x comes by vectors too
   // Those that hold matrices cannot be spilled, and the code generator orders loads as it likes: all of x's are there.
   if (k->matrix.insn) return points + shared + points / shared;
   return points + shared + 1;
@@ -121,6 +127,35 @@ static int64_t spatial_tiles(const pb_vkernel* k, const pb_vplan* plan, bool col
   return tiles;
 }
 
+// The summed dim along which a spatial dim's windows overlap, -1: none.
+static int overlapping(const pb_vkernel* k, int d) {
+  const int64_t* stride = k->main.access[k->x].stride;
+  int found = -1;
+  for (int s = 0; s < k->main.nest->dim_count; ++s)
+    if (k->is_sum[s] && stride[s] > 0 && stride[d] % stride[s] == 0 &&
+        stride[d] / stride[s] < k->main.nest->extent[s] && (found < 0 || stride[s] > stride[found]))
+      found = s;
+  return found;
+}
+
+// Cycles of a tile whose groups are put together of taps: each element of x that its windows cover is widened, flipped
+// and moved to its places once, and each group is joined and multiplied.
+static int64_t taps_cycles(const pb_vkernel* k, const pb_vplan* plan) {
+  int64_t cover[PB_NEST_DIMS], elements = 1, taps = k->main.nest->extent[k->group_dim];
+  for (int d = 0; d < k->main.nest->dim_count; ++d) cover[d] = k->is_sum[d] ? k->main.nest->extent[d] : 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    if (!pb_vplan_is_spatial(k, d)) continue;
+    int s = overlapping(k, d);
+    int64_t size = pb_vplan_tiles(k, plan, d).size;
+    if (s < 0)
+      elements *= size;
+    else
+      cover[s] += (size - 1) * (k->main.access[k->x].stride[d] / k->main.access[k->x].stride[s]);
+  }
+  for (int d = 0; d < k->main.nest->dim_count; ++d) elements *= cover[d];
+  return elements * (taps + 1) + tile_points(k, plan) * sum_steps(k) * 2;
+}
+
 // Cycles of the arithmetic and the loads of its operands from the nearest cache, over all tiles.
 static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vplan* plan) {
   int64_t points = tile_points(k, plan), loads = tile_loads(k, plan), steps = sum_steps(k);
@@ -138,6 +173,7 @@ static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (pb_vplan_is_spatial(k, d)) all *= pb_vplan_steps(k, d);
   int64_t finish = all * (tail + 2) * (k->matrix.insn ? k->rows : 1) + tiles * edges;
+  if (k->taps) return tiles * taps_cycles(k, plan) + finish;
   return step == products ? all * one * steps + finish : tiles * step * steps + finish;
 }
 
@@ -172,12 +208,24 @@ static int64_t traffic_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   return cycles;
 }
 
+// Tiles in front of an item, when the parts of rows and columns are as the loops cut them.
+static int64_t tiles_before(int64_t item, int64_t rows, int64_t columns, const pb_vplan* plan) {
+  int64_t row = item / plan->column_chunks, column = item % plan->column_chunks;
+  int64_t begin = row * rows / plan->row_chunks, end = (row + 1) * rows / plan->row_chunks;
+  return begin * columns + (end - begin) * (column * columns / plan->column_chunks);
+}
+
 // Uneven shares of the work for 2, 4 and 8 threads, as a part of 1024 that is lost on average.
-static int64_t imbalance(int64_t items) {
-  int64_t lost = 0;
+static int64_t imbalance(int64_t rows, int64_t columns, const pb_vplan* plan) {
+  int64_t lost = 0, items = plan->row_chunks * plan->column_chunks;
   for (int64_t threads = 2; threads <= 8; threads *= 2) {
-    int64_t turns = (items + threads - 1) / threads;
-    lost += 1024 - 1024 * items / (turns * threads);
+    int64_t most = 1;
+    for (int64_t t = 0; t < threads; ++t) {
+      int64_t share = tiles_before(items * (t + 1) / threads, rows, columns, plan) -
+                      tiles_before(items * t / threads, rows, columns, plan);
+      if (share > most) most = share;
+    }
+    lost += 1024 - 1024 * rows * columns / (most * threads);
   }
   return lost / 3;
 }
@@ -191,6 +239,10 @@ bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan, con
     if (plan->tile[d] < 1 || plan->tile[d] > most) return false;
     *why = "an unrolled dim is not whole turns";
     if (k->is_sum[d] && nest->extent[d] % plan->tile[d]) return false;
+    *why = "channels inside runs of lanes are not written out";
+    if (pb_vkernel_inside_runs(k, d) && plan->tile[d] < nest->extent[d]) return false;
+    *why = "a square has more rows than lanes";
+    if (d == k->turn_dim && plan->tile[d] > k->lanes) return false;
     *why = "a matrix is cut";
     if (d == k->depth_dim && plan->tile[d] % k->depth) return false;
   }
@@ -206,7 +258,7 @@ bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan, con
   if (plan->sum_blocks > 1 && nest->extent[outer] % (plan->sum_blocks * plan->tile[outer])) return false;
   int64_t compute = compute_cycles(&f, k, plan), moves = traffic_cycles(&f, k, plan);
   int64_t busy = compute > moves ? compute + moves / 8 : moves + compute / 8;
-  plan->cycles = busy + busy * imbalance(plan->row_chunks * plan->column_chunks) / 1024;
+  plan->cycles = busy + busy * imbalance(rows, columns, plan) / 1024;
   plan->bound = compute > moves ? "compute" : "memory";
   *why = NULL;
   return true;
@@ -229,7 +281,9 @@ static void consider(search* s) {
   const char* why;
   pb_vplan plan = s->plan;
   if (!pb_vplan_cost(s->chip, s->k, &plan, &why)) return;
-  if (!s->found || plan.cycles < s->best.cycles) s->best = plan;
+  // Of tiles of values that are only set, equally good ones, the last one has the most neighbours.
+  bool better = plan.cycles < s->best.cycles || (s->k->main.nest->reduce == PB_SET && plan.cycles == s->best.cycles);
+  if (!s->found || better) s->best = plan;
   s->found = true;
 }
 
@@ -256,9 +310,11 @@ static void unroll(const pb_vkernel* k, pb_vplan* plan) {
   for (int d = k->main.nest->dim_count - 1; d >= 0; --d) {
     if (!k->is_sum[d]) continue;
     plan->tile[d] = 1;
-    if (d == k->group_dim) plan->tile[d] = k->main.nest->extent[d];
+    bool inside = pb_vkernel_inside_runs(k, d);
+    if (d == k->group_dim || inside) plan->tile[d] = k->main.nest->extent[d];
     if (k->matrix.insn && d == k->depth_dim) plan->tile[d] = k->depth;
-    if (d == k->group_dim || code < 0 || k->matrix.insn) continue;
+    if (inside && d != k->group_dim) code *= plan->tile[d];
+    if (d == k->group_dim || inside || code < 0 || k->matrix.insn) continue;
     int64_t extent = k->main.nest->extent[d], most = 256 / (points * code), best = 1;
     if (most > 16 / code) most = 16 / code;
     for (int64_t u = 1; u <= most && u <= extent; ++u)
@@ -289,9 +345,25 @@ static void search_blocks(search* s) {
   if (!s->found) s->best = tiles;
 }
 
+static int64_t rows_of_square(const pb_vkernel* k) {
+  int64_t extent = k->main.nest->extent[k->turn_dim];
+  for (int64_t rows = k->lanes; rows * 2 >= k->lanes; rows /= 2)
+    if (extent % rows == 0) return rows;
+  return extent < k->lanes ? extent : k->lanes;
+}
+
 void pb_vplan_make(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan) {
   search s = {.chip = chip, .k = k, .plan = {.row_chunks = 1, .column_chunks = 1, .sum_blocks = 1, .bound = ""}};
   for (int d = 0; d < PB_NEST_DIMS; ++d) s.plan.tile[d] = d == k->depth_dim ? k->depth : 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (pb_vkernel_inside_runs(k, d)) s.plan.tile[d] = k->main.nest->extent[d];
+  if (k->turn_dim >= 0) { // one square at a time, of whole registers where that leaves no rest
+    s.plan.tile[k->turn_dim] = rows_of_square(k);
+    consider(&s);
+    search_blocks(&s);
+    *plan = s.best;
+    return;
+  }
   int64_t registers = facts_of(chip, k).registers;
   int64_t most = k->lanes == 1 ? 16 : k->main.nest->reduce == PB_SET ? 4 : k->insn.insn ? registers : registers / 2;
   s.best = s.plan;

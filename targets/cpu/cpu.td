@@ -33,7 +33,7 @@ def cpu : Chip {
   let Features = Needs;
 }
 
-def THREAD : Level { let Name = "thread"; let Max = 256; let Sync = "barrier"; let SyncCycles = 2000; }
+def THREAD : Level { let Name = "thread"; let Max = 256; let Sync = "barrier"; let SyncCycles = 3000; }
 
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 40); let RowBytes = 64; let BytesPerCycle = 4; let Latency = 300; }
 def L3   : Memory { let Scope = "chip"; let Bytes = !mul(4, 1024, 1024); let RowBytes = 64; let BytesPerCycle = 8; let Latency = 60; let Cached = 1; let LineBytes = 64; }

@@ -25,7 +25,7 @@ static pb_tensor_info inputs[] = {{"x", PB_F32, 2, {4, 8}}};
 static pb_tensor_info outputs[] = {{"y", PB_I8, 1, {32}}, {"scalar", PB_I64, 0, {0}}};
 static pb_kernel kernels[] = {
     {.name = "k0", .is_words = true, .words = {2, counts, streams}, .predicted_cycles = 99, .bound = "MX"},
-    {.name = "k1", .symbol = "k1_entry", .bound = ""}};
+    {.name = "k1", .symbol = "k1_entry", .alone = true, .bound = ""}};
 static pb_step steps[] = {
     {.kernel = 0,
      .origin = "Conv_1",
@@ -104,6 +104,7 @@ static void round_trip(void** state) {
   assert_int_equal(out->kernels[0].predicted_cycles, 99);
   assert_string_equal(out->kernels[0].bound, "MX");
   assert_string_equal(out->kernels[1].symbol, "k1_entry");
+  assert_true(out->kernels[1].alone);
   assert_int_equal(out->step_count, 2);
   assert_string_equal(out->steps[1].origin, "Relu_2");
   assert_int_equal(out->steps[0].arg_count, 3);

@@ -69,6 +69,19 @@ CONVS = [
     ("groups_of_16", (1, 48, 7, 7), 96, 3, {"group": 3, "pads": [1, 1, 1, 1]}),
     ("groups_4", (1, 64, 7, 9), 64, 1, {"group": 4}),
     ("groups_5", (1, 15, 7, 9), 10, 3, {"group": 5}),
+    ("32_groups_of_4", (1, 128, 9, 7), 128, 3, {"group": 32, "pads": [1, 1, 1, 1]}),
+    ("32_groups_of_8", (1, 256, 9, 7), 256, 3, {"group": 32, "pads": [1, 1, 1, 1], "strides": [2, 2]}),
+    ("8_groups_of_16", (1, 128, 14, 9), 128, 3, {"group": 8, "pads": [1, 1, 1, 1]}),
+    ("4_groups_of_32", (1, 128, 7, 7), 128, 3, {"group": 4, "pads": [1, 1, 1, 1]}),
+    ("groups_of_2", (1, 32, 9, 7), 32, 3, {"group": 16, "pads": [1, 1, 1, 1]}),
+    ("groups_of_2_to_8", (1, 16, 9, 7), 64, 3, {"group": 8, "pads": [1, 1, 1, 1]}),
+    ("groups_of_8_to_16", (1, 32, 9, 7), 64, 3, {"group": 4, "dilations": [2, 2], "pads": [2, 2, 2, 2]}),
+    ("groups_of_16_to_4", (1, 64, 9, 7), 16, 3, {"group": 4}),
+    ("groups_of_32_to_16", (1, 96, 9, 7), 48, (1, 3), {"group": 3, "pads": [0, 1, 0, 1]}),
+    ("groups_of_3", (1, 48, 9, 7), 48, 3, {"group": 16, "pads": [1, 1, 1, 1]}),
+    ("groups_of_24", (1, 96, 9, 7), 96, 3, {"group": 4, "pads": [1, 1, 1, 1]}),
+    ("3_groups_of_24", (1, 72, 9, 7), 72, 3, {"group": 3, "pads": [1, 1, 1, 1]}),
+    ("batch_groups_of_4", (2, 32, 9, 7), 32, 3, {"group": 8, "pads": [1, 1, 1, 1]}),
     ("3x3_of_256", (1, 256, 7, 7), 144, 3, {"pads": [1, 1, 1, 1]}),
     ("1x1_of_1000", (1, 1000, 5, 5), 40, 1, {}),
     ("3x3_large", (1, 16, 57, 55), 24, 3, {"pads": [1, 1, 1, 1]}),
@@ -93,6 +106,16 @@ def conv_chain(g, *channels):
     return x
 
 
+@case("resnext_block", 64, 8, 16)
+@case("resnext_block_wide", 64, 2, 64)
+@case("resnext_block_odd", 40, 8, 24)
+def resnext_block(g, channels, groups, width):
+    x = g.input(1, channels, 9, 7)
+    y = g.op("Relu", g.conv(x, channels, width, 1))
+    y = g.op("Relu", g.conv(y, width, width, 3, group=groups, pads=[1, 1, 1, 1]))
+    return g.op("Relu", g.op("Add", g.conv(y, width, channels, 1), x))
+
+
 def residual(g, channels):
     x = g.input(1, channels, 9, 7)
     y = g.op("Relu", g.conv(x, channels, channels, 3, pads=[1, 1, 1, 1]))
@@ -102,6 +125,8 @@ def residual(g, channels):
 case("conv_norm_relu", 3, 16, "relu")(conv_norm_relu)
 case("conv_norm_clip", 17, 24, "clip")(conv_norm_relu)
 case("conv_norm_no_bias", 16, 40, "relu")(lambda g, *p: conv_norm_relu(g, *p, bias=False))
+case("groups_of_4_norm_relu", 32, 32, "relu")(lambda g, *p: conv_norm_relu(g, *p, group=8))
+case("groups_of_32_norm_relu", 64, 64, "relu")(lambda g, *p: conv_norm_relu(g, *p, group=2))
 case("depthwise_norm_relu", 24, 24, "relu")(lambda g, *p: conv_norm_relu(g, *p, group=24))
 case("chain", 3, 16, 17, 40)(conv_chain)
 case("chain_24", 24, 24, 24)(conv_chain)

@@ -52,10 +52,21 @@ static void print_entry(const pb_kernel* kernel, int count, bool shared, pb_text
   pb_text_add(text, "  llvm.return\n}\n");
 }
 
-static void describe_kernel(MlirOperation func, pb_arena* arena, pb_kernel* k) {
+// What it costs that threads begin and end a kernel together.
+static uint64_t cycles_to_share(const pb_chip* chip) {
+  uint64_t cycles = 0;
+  for (int l = 0; l < chip->level_count; ++l)
+    if (!strcmp(chip->levels[l].sync, "barrier")) cycles = (uint64_t)chip->levels[l].sync_cycles;
+  return cycles;
+}
+
+// A kernel is one thread's when it is not shared, which one without a plan is not, or when a second thread would save
+// less than it costs: at most half of the work.
+static void describe_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_kernel* k) {
   k->name = pb_func_name(func, arena);
   k->symbol = pb_printf(arena, "pb_%s", k->name);
   k->bound = "";
+  k->alone = true;
   MlirAttribute plan = pb_op_attribute(func, "pb.plan");
   if (mlirAttributeIsNull(plan)) return;
   MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles")),
@@ -64,6 +75,7 @@ static void describe_kernel(MlirOperation func, pb_arena* arena, pb_kernel* k) {
   MlirStringRef s = mlirStringAttrGetValue(bound);
   k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
   k->bound = pb_printf(arena, "%.*s", (int)s.length, s.data);
+  k->alone = k->predicted_cycles / 2 <= cycles_to_share(chip);
 }
 
 static bool is_kernel(MlirOperation op) { return !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")); }
@@ -143,10 +155,10 @@ static void make_all(pb_code* codes, int count) {
   pthread_mutex_destroy(&w.lock);
 }
 
-static int list_kernels(MlirModule module, pb_engine* engine) {
+static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
-    if (is_kernel(op)) describe_kernel(op, &engine->arena, &engine->kernels[engine->kernel_count++]);
+    if (is_kernel(op)) describe_kernel(chip, op, &engine->arena, &engine->kernels[engine->kernel_count++]);
   int groups = (engine->kernel_count + GROUP_KERNELS - 1) / GROUP_KERNELS;
   return groups < 1 ? 1 : groups > MAX_GROUPS ? MAX_GROUPS : groups;
 }
@@ -198,7 +210,7 @@ pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, pb_engine* eng
   char* folder = pb_printf(&engine->arena, "%s/pb-XXXXXX", base && base[0] ? base : P_tmpdir);
   if (!mkdtemp(folder)) return pb_system_error(diag, (pb_place){.file = folder}, 4202, "cannot be made");
   pb_code codes[MAX_GROUPS] = {0};
-  int groups = list_kernels(module, engine);
+  int groups = list_kernels(chip, module, engine);
   for (int g = 0; g < groups; ++g) codes[g].object = pb_printf(&engine->arena, "%s/kernels%d.o", folder, g);
   char* shared = pb_printf(&engine->arena, "%s/kernels.so", folder);
   pb_status status = compile_groups(chip, module, engine, codes, groups, diag);
@@ -220,7 +232,7 @@ pb_status pb_threads_print(const pb_chip* chip, MlirModule module, bool assembly
        op = mlirOperationGetNextInBlock(op))
     ++functions;
   scratch.kernels = PB_NEW_ARRAY(&scratch.arena, pb_kernel, (size_t)functions + 1);
-  (void)list_kernels(module, &scratch);
+  (void)list_kernels(chip, module, &scratch);
   pb_code code = {.form = assembly ? PB_CODE_ASSEMBLY : PB_CODE_LLVM};
   pb_status status = compile_groups(chip, module, &scratch, &code, 1, diag);
   *text = code.text;
