@@ -131,6 +131,16 @@ static void put_commands(pb_text* t, const pb_chip* chip, const uint64_t* count,
   pb_text_add(t, "}");
 }
 
+// A step's origin names the nodes of a fused kernel as "a + b".
+static void put_nodes(pb_text* t, const char* origin) {
+  for (const char* end;; origin = end + 3) {
+    end = strstr(origin, " + ");
+    put_bytes(t, origin, end ? (size_t)(end - origin) : strlen(origin));
+    if (!end) return;
+    pb_text_add(t, ", ");
+  }
+}
+
 static void put_kernel(pb_text* t, const pb_unit* unit, const pb_engine* e, int index) {
   const pb_kernel* k = &e->kernels[index];
   MlirOperation func = pb_module_func(unit->module, k->name);
@@ -141,7 +151,7 @@ static void put_kernel(pb_text* t, const pb_unit* unit, const pb_engine* e, int 
   for (int s = 0; s < e->step_count; ++s) {
     if (e->steps[s].kernel != index) continue;
     pb_text_add(t, "%s", runs++ ? ", " : "");
-    put_string(t, e->steps[s].origin);
+    put_nodes(t, e->steps[s].origin);
   }
   pb_text_add(t, "], \"runs\": %d, \"predicted_cycles\": ", runs);
   put_cycles(t, k);

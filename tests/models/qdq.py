@@ -181,28 +181,3 @@ def one_layer(model, codes, shapes):
                 )
                 stop.add(source)
     return part(model, codes, inputs, stop)
-
-
-def averaged(model, size):
-    """`model`, whose output has images of `size` x `size`, with a node called `tail` behind it that leads to a global
-    average: for chips on which only numbers by channels leave. The tensor in front of `tail` can then be read where it
-    lies (pb-run --dump-tensors). Large images are pooled first: the average takes an image as a whole."""
-    graph = model.graph
-    last, factor = graph.node[-1], size // 28
-    parameters, nodes, codes = list(last.input[1:]), list(graph.node[:-1]), last.input[0]
-    window = {"kernel_shape": [factor] * 2, "strides": [factor] * 2}
-    for op, attrs in ([("MaxPool", window)] if factor > 1 else []) + [("GlobalAveragePool", {})]:
-        name = "tail" if codes == last.input[0] else "tail2"
-        nodes += [
-            helper.make_node("DequantizeLinear", [codes, *parameters], [name + "_in"], name=name + "_in"),
-            helper.make_node(op, [name + "_in"], [name + "_f"], name=name, **attrs),
-            helper.make_node("QuantizeLinear", [name + "_f", *parameters], [name + "_q"], name=name + "_q"),
-        ]
-        codes = name + "_q"
-    nodes.append(helper.make_node("DequantizeLinear", [codes, *parameters], ["part_out"], name="part_out"))
-    output = helper.make_tensor_value_info("part_out", TensorProto.FLOAT, None)
-    made = helper.make_graph(nodes, graph.name, graph.input, [output], graph.initializer)
-    result = helper.make_model(
-        made, producer_name="pb-tests", ir_version=model.ir_version, opset_imports=model.opset_import
-    )
-    return onnx.shape_inference.infer_shapes(result)
