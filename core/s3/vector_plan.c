@@ -33,7 +33,10 @@ pb_vtiles pb_vplan_tiles(const pb_vkernel* k, const pb_vplan* plan, int d) {
   return (pb_vtiles){count, steps - count * (size - 1), size};
 }
 
-enum { TURN_CYCLES = 5 }; // of one register of a square: about the logarithm of its edge, and a load
+enum {
+  TURN_CYCLES = 5,   // of one register of a square: about the logarithm of its edge, and a load
+  BRANCH_CYCLES = 20 // lost where a loop ends
+};
 
 typedef struct facts {
   pb_vector_facts vector;
@@ -173,6 +176,9 @@ static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (pb_vplan_is_spatial(k, d)) all *= pb_vplan_steps(k, d);
   int64_t finish = all * (tail + 2) * (k->matrix.insn ? k->rows : 1) + tiles * edges;
+  // From the second block of the sums on, a tile's are loaded, two a cycle, and stored, one a cycle; and each block
+  // ends in a branch that nobody foresees.
+  finish += (plan->sum_blocks - 1) * tiles * (points * 3 / 2 + BRANCH_CYCLES);
   if (k->taps) return tiles * taps_cycles(k, plan) + finish;
   return step == products ? all * one * steps + finish : tiles * step * steps + finish;
 }
