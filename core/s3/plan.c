@@ -104,12 +104,13 @@ static void contraction_dims(const pb_group* g, shape_of* s) {
 static void contraction_weights(planner* p, const shape_of* s, const pb_plan* rows) {
   const pb_nest* main = &p->group->main;
   pb_plan plan = *rows;
-  plan.x_level = levels_of(p, rows);
+  plan.x_level = levels_of(p, rows) - rows->x_stays;
   bool x_by_block = false; // x is another for each block: it moves in with it
   for (int k = 0; k < s->block_count; ++k) {
     add_band(&plan, main, s->blocks[k], 1, main->extent[s->blocks[k]]);
     x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
   }
+  if (x_by_block && rows->x_stays) return;
   if (x_by_block) {
     plan.x_level = levels_of(p, &plan);
     plan.x_depth = 2;
@@ -132,6 +133,19 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
     with.w_level = chunk_level;
     with.w_depth = 2;
     consider(p, with);
+  }
+}
+
+// Whole rows of an x that stays on the chip: no halo moves twice.
+static void plan_staying(planner* p, const shape_of* s, int batches, int outer) {
+  const pb_nest* main = &p->group->main;
+  if (outer < 0 || p->group->producer || p->group->feed_count) return;
+  for (int64_t o = main->extent[outer] - 1; o >= 1; --o) {
+    if (main->extent[outer] % o) continue;
+    pb_plan plan = {.result_depth = 2, .x_depth = 1, .x_stays = 1};
+    for (int k = 0; k < batches; ++k) add_band(&plan, main, s->rows[k], 1, main->extent[s->rows[k]]);
+    add_band(&plan, main, outer, o, main->extent[outer]);
+    contraction_weights(p, s, &plan);
   }
 }
 
@@ -165,6 +179,7 @@ static void plan_contraction(planner* p) {
     }
     if (p->result->found && i < inner_extent && !any) break; // narrower rows only read more haloes
   }
+  plan_staying(p, &s, batches, outer);
 }
 
 // Tiles of a dim inside the dims around it one by one. All of a tile's results lie in one buffer.
@@ -181,8 +196,8 @@ static void plan_rows(planner* p, const int* around, int count, int dim) {
   }
 }
 
-// Other reductions and pointwise nests with several dims: channels one block at a time, then rows; or rows of all blocks
-// at a time, for a producer that makes all blocks from the same input.
+// Other reductions and pointwise nests with several dims: channels one block at a time, then rows; or rows of all
+// blocks at a time, for a producer that makes all blocks from the same input.
 static void plan_blocks(planner* p) {
   const pb_nest* main = &p->group->main;
   const pb_access* y = &main->access[main->access_count - 1];

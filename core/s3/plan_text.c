@@ -7,9 +7,13 @@
 static const struct {
   const char* name;
   size_t offset;
-} numbers[] = {{"x_level", offsetof(pb_plan, x_level)},           {"w_level", offsetof(pb_plan, w_level)},
-               {"result_level", offsetof(pb_plan, result_level)}, {"x_depth", offsetof(pb_plan, x_depth)},
-               {"w_depth", offsetof(pb_plan, w_depth)},           {"result_depth", offsetof(pb_plan, result_depth)}};
+} numbers[] = {{"x_level", offsetof(pb_plan, x_level)},
+               {"w_level", offsetof(pb_plan, w_level)},
+               {"result_level", offsetof(pb_plan, result_level)},
+               {"x_depth", offsetof(pb_plan, x_depth)},
+               {"w_depth", offsetof(pb_plan, w_depth)},
+               {"result_depth", offsetof(pb_plan, result_depth)},
+               {"x_stays", offsetof(pb_plan, x_stays)}};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 static int64_t tile_of(const pb_plan* plan, const pb_nest* main, int dim) {

@@ -81,6 +81,18 @@ bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
   return true;
 }
 
+// Whether a copy tests the dim's index against a box: then the dim stays, also where one turn of it is left, for a
+// mover has no other place for the test.
+static bool is_tested(const pb_tiling* t, const pb_nest* main, int d) {
+  if (t->group->reduces) return false;
+  for (int a = 0; a < main->access_count; ++a)
+    for (int r = 0; main->access[a].boxed && r < main->access[a].rank; ++r)
+      if (main->access[a].index[r].coef[d] &&
+          pb_index_can_leave(main, &main->access[a].index[r], main->access[a].shape[r]))
+        return true;
+  return false;
+}
+
 void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, pb_nest* point) {
   int column[PB_NEST_DIMS];
   *point = *main;
@@ -90,7 +102,7 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, pb_nest* point) 
     int64_t left = main->extent[d];
     for (int b = 0; b < t->plan->band_count; ++b)
       if (t->plan->bands[b].dim == d) left = t->plan->bands[b].step;
-    column[d] = left > 1 ? point->dim_count++ : -1;
+    column[d] = left > 1 || is_tested(t, main, d) ? point->dim_count++ : -1;
     if (column[d] >= 0) point->extent[column[d]] = left;
   }
   for (int a = 0; a < main->access_count; ++a)

@@ -52,16 +52,47 @@ static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, in
 // one block.
 static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
 
+// Brings x turn by turn of the band inside its level: in front of the band what the first turn's tile shares with the
+// second's, then in each turn as much as the band steps on. `load`: of the whole buffer; `tile`: the box that one turn
+// touches, `origin`: where it begins.
+static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, const pb_access* origin) {
+  int level = t->plan->x_level, column = PB_NEST_DIMS + level, moved = -1;
+  const pb_access* local = &load->access[1];
+  for (int r = 0; r < tile->rank; ++r) {
+    if (!origin->index[r].coef[column]) continue;
+    if (moved >= 0) return pb__tiling_fail(t, "x_stays: two indices of x move with the band");
+    moved = r;
+  }
+  if (moved < 0) return pb__tiling_fail(t, "x_stays: no index of x moves with the band");
+  int64_t step = origin->index[moved].coef[column], rows = tile->shape[moved], shared = rows > step ? rows - step : 0;
+  int d = 0;
+  while (d < load->dim_count && !local->index[moved].coef[d]) ++d;
+  if (d == load->dim_count) return pb__tiling_fail(t, "x_stays: x does not move");
+  pb_nest first = *load, each = *load;
+  first.extent[d] = shared;
+  each.extent[d] = rows - shared;
+  for (int a = 0; a < 2; ++a) {
+    each.access[a].index[moved].coef[column] = step;
+    each.access[a].index[moved].cst += shared;
+  }
+  if (shared) pb__tiling_add(t, level, &first);
+  pb__tiling_add(t, level + 1, &each);
+  return !t->failure;
+}
+
 // The main input's buffer, filled by moves or by the nests that make it.
 static bool bring_x(pb_tiling* t, pb_nest* point, int memory) {
   const pb_plan* plan = t->plan;
   pb_access* x = &point->access[t->group->x];
   if (t->group->producer) return pb__tiling_produce(t, point, memory);
   pb_nest load;
+  pb_access tile = {0}, origin = {0};
+  if (plan->x_stays) pb__tiling_box(t, x, point->extent, plan->x_level + 1, &tile, &origin);
   pb__tiling_buffer(t, x, point->extent, plan->x_level, memory, plan->x_depth, "x", &load);
   load.outer_count = plan->x_level;
   load.kept = pieces(&load, 3);
   if (t->failure) return false;
+  if (plan->x_stays) return bring_new(t, &load, &tile, &origin);
   if (!t->group->feed_count) pb__tiling_add(t, plan->x_level, &load);
   for (int k = 0; k < t->group->feed_count; ++k)
     if (!fuse_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, x->buffer)) return false;
@@ -324,6 +355,9 @@ bool pb__tiling_open(pb_tiling* t) {
   if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
       plan->x_level > levels)
     return pb__tiling_fail(t, "a level is past the bands");
+  if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels || group->producer ||
+                        group->feed_count || !group->reduces))
+    return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
   if (plan->result_level < t->base)
     return pb__tiling_fail(t, "a producer's result_level is outside the tile that it is made for");
   if ((group->producer != NULL) != (plan->producer != NULL))
