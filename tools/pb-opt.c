@@ -81,6 +81,7 @@ static int read_options(int argc, char** argv, options* o) {
     const char* a = argv[k];
     char* end = NULL;
     if (!strcmp(a, "--help")) return usage(stdout) + 1;
+    if (!strcmp(a, "--version")) return puts("pb-opt 0.1.0") < 0 ? 2 : 1;
     if (!strncmp(a, "--target=", 9))
       o->target = a + 9;
     else if (!strncmp(a, "--target-dir=", 13))

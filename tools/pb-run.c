@@ -1,4 +1,5 @@
 // pb-run ENGINE: runs an engine file and looks at what it does.
+#include "core/artefact/engine.h"
 #include "run_report.h"
 #include "run_values.h"
 #ifdef PB_HAVE_MACHINE
@@ -256,7 +257,7 @@ int main(int argc, char** argv) {
   options o = {.percentile = 90};
   for (int k = 1; k < argc; ++k) {
     if (!strcmp(argv[k], "--help")) return fputs(help, stdout) < 0;
-    if (!strcmp(argv[k], "--version")) return printf("pb-run 0.1.0, engine version 1\n") < 0;
+    if (!strcmp(argv[k], "--version")) return printf("pb-run 0.1.0, engine version %d\n", PB_ENGINE_VERSION) < 0;
     if (read_option(argc, argv, &k, &o) != PB_OK) return 1;
   }
   if (!o.engine) return fputs(help, stderr), 1;

@@ -21,6 +21,7 @@ static int usage(FILE* to) {
       "  --dump-intermediates=DIR         what every stage and pass leaves, in numbered files\n"
       "  --fallback=TARGET                for what the target cannot run, say cpu; each is a warning with the reason\n"
       "  --print-after=PASS               the IR after a pass, on standard error\n"
+      "  --threads=N                      compile with N threads at most; the engine is the same\n"
       "  --time-passes                    seconds by pass, on standard error\n"
       "  --bisect                         run the IR after every pass; name the first pass that changes a result\n"
       "  --target-dir=DIR                 where to look for targets first\n"
@@ -119,7 +120,13 @@ int main(int argc, char** argv) {
       o.print_after = a + 14;
     else if (!strncmp(a, "--plan=", 7))
       o.plan_file = a + 7;
-    else if (!strncmp(a, "--report=", 9))
+    else if (!strncmp(a, "--threads=", 10)) {
+      char* end;
+      long threads = strtol(a + 10, &end, 10);
+      if (end == a + 10 || *end || threads < 1 || threads > 1024)
+        return fail(1009, "a number from 1 to 1024", "'%s' is no number of threads", a + 10);
+      o.threads = (int)threads;
+    } else if (!strncmp(a, "--report=", 9))
       report = a + 9;
     else if (!strncmp(a, "--dump-intermediates=", 21))
       o.dump_dir = a + 21;

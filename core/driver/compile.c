@@ -81,6 +81,7 @@ static pb_status front(compilation* c) {
   PB_TRY(pb_dump_module(&c->dump, "s2", c->unit.module, c->unit.diag));
   if (!c->options->plan_file) return PB_OK;
   c->unit.given = &c->given;
+  c->unit.workers = c->options->threads;
   return pb_given_plans_read(&c->unit, c->options->plan_file, &c->given);
 }
 
@@ -192,7 +193,8 @@ static pb_status emit_kernels(compilation* c, pb_engine* e) {
   for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
     count += !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"));
   e->kernels = PB_NEW_ARRAY(&e->arena, pb_kernel, count + 1);
-  if (c->chip->control == PB_CONTROL_THREADS) return pb_threads_emit(c->chip, unit->module, e, unit->diag);
+  if (c->chip->control == PB_CONTROL_THREADS)
+    return pb_threads_emit(c->chip, unit->module, unit->workers, e, unit->diag);
   MlirOperation next;
   for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = next) {
     next = mlirOperationGetNextInBlock(op); // one that is left is replaced

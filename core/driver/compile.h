@@ -20,6 +20,7 @@ typedef struct pb_compile_options {
   const char* plan_file;   // plans to use instead of the planner's; NULL
   const char* dump_dir;    // a folder for what every stage and pass leaves, in numbered files; made if missing; NULL
   const char* fallback;    // a target controlled by threads for what the first cannot run; NULL: that is an error
+  int threads;             // that compile at once at most, 0: one a processor; the engine is the same
   bool report;             // make `report`
   bool check; // execute the IR after every pass and compare: the first pass that changes a result is an error
   void (*progress)(void* user, const char* what);

@@ -66,7 +66,7 @@ pb_status pb_mixed_emit(pb_unit* unit, pb_engine* engine) {
     return pb_error(unit->diag, (pb_place){.what = "fallback"}, 4090, "this is a bug in the compiler, not in the model",
                     "the kernels that were left do not verify");
   pb_status status = run_passes(&other);
-  if (status == PB_OK) status = pb_threads_emit(f->chip, other.module, &scratch, unit->diag);
+  if (status == PB_OK) status = pb_threads_emit(f->chip, other.module, unit->workers, &scratch, unit->diag);
   if (status == PB_OK) take_kernels(&scratch, f->target, engine);
   mlirModuleDestroy(other.module);
   pb_arena_free(&other.arena);

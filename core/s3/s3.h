@@ -17,6 +17,7 @@ typedef struct pb_unit {
   pb_diag* diag;
   pb_arena arena;
   struct pb_given_plans* given; // --plan=FILE, of plan_given.h; NULL: every plan is the planner's
+  int workers;                  // threads that may compile kernels at once, 0: one a processor
   struct pb_fallback* fallback; // --fallback, of fallback.h; NULL: what the chip cannot run is an error
 } pb_unit;
 

@@ -48,6 +48,17 @@ def emits(s):
     s.check("--emit=engine", s.run("--target=simnpu", "--emit=engine", "-o", engine).returncode == 0 and os.path.exists(engine))
 
 
+def threads(s):
+    engines = [os.path.join(s.folder, f"t{count}.pbe") for count in (1, 2)]
+    for count, engine in enumerate(engines, 1):
+        s.check("threads", s.run("--target=cpu", "-o", engine, f"--threads={count}").returncode == 0)
+    with open(engines[0], "rb") as one, open(engines[1], "rb") as two:
+        s.check("threads change the engine", one.read() == two.read())
+    for wrong in "0", "x", "-1", "":
+        told = s.run("--target=cpu", "-o", engines[0], f"--threads={wrong}")
+        s.check("no number of threads", told.returncode == 1 and "[PB1009]" in told.stderr)
+
+
 def reports(s):
     path, engine = os.path.join(s.folder, "r.json"), os.path.join(s.folder, "r.pbe")
     for target in "simnpu", "simnpu:8", "cpu":
@@ -96,7 +107,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         s = Session(args.bin, folder)
-        for part in emits, reports, dumps, fallbacks:
+        for part in emits, threads, reports, dumps, fallbacks:
             part(s)
     print(f"{s.failures} failures")
     return int(s.failures != 0)

@@ -137,10 +137,11 @@ static void* worker(void* user) {
   }
 }
 
-static void make_all(pb_code* codes, int count) {
+static void make_all(pb_code* codes, int count, int workers) {
   work w = {.codes = codes, .count = count};
   pthread_t threads[MAX_WORKERS];
   long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  if (workers > 0 && workers < processors) processors = workers;
   int started = 0, wanted = count < processors ? count : (int)processors;
   pb_code_start();
   pthread_mutex_init(&w.lock, NULL);
@@ -164,15 +165,15 @@ static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engin
 }
 
 // Compiles the groups; on success the caller has the objects or texts.
-static pb_status compile_groups(const pb_chip* chip, MlirModule module, const pb_engine* engine, pb_code* codes,
-                                int groups, pb_diag* diag) {
+static pb_status compile_groups(const pb_chip* chip, MlirModule module, int workers, const pb_engine* engine,
+                                pb_code* codes, int groups, pb_diag* diag) {
   mlirContextGetOrLoadDialect(mlirModuleGetContext(module), mlirStringRefCreateFromCString("llvm"));
   for (int g = 0; g < groups; ++g) {
     codes[g].chip = chip;
     if (!make_group(module, engine, g, groups, &codes[g]))
       return fail(diag, "threads", "the instructions do not parse");
   }
-  make_all(codes, groups);
+  make_all(codes, groups, workers);
   for (int g = 0; g < groups; ++g)
     if (codes[g].why) return fail(diag, "threads", codes[g].why);
   return PB_OK;
@@ -204,7 +205,7 @@ static pb_status read_native(const char* path, pb_engine* engine, pb_diag* diag)
   return ok ? PB_OK : pb_system_error(diag, (pb_place){.file = path}, 4202, "cannot be read");
 }
 
-pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, pb_engine* engine, pb_diag* diag) {
+pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, int workers, pb_engine* engine, pb_diag* diag) {
   engine->features = pb_strdup(&engine->arena, chip->features);
   const char* base = getenv("TMPDIR");
   char* folder = pb_printf(&engine->arena, "%s/pb-XXXXXX", base && base[0] ? base : P_tmpdir);
@@ -213,7 +214,7 @@ pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, pb_engine* eng
   int groups = list_kernels(chip, module, engine);
   for (int g = 0; g < groups; ++g) codes[g].object = pb_printf(&engine->arena, "%s/kernels%d.o", folder, g);
   char* shared = pb_printf(&engine->arena, "%s/kernels.so", folder);
-  pb_status status = compile_groups(chip, module, engine, codes, groups, diag);
+  pb_status status = compile_groups(chip, module, workers, engine, codes, groups, diag);
   if (status == PB_OK) status = link_objects(codes, groups, shared, diag);
   if (status == PB_OK) status = read_native(shared, engine, diag);
   for (int g = 0; g < groups; ++g) {
@@ -234,7 +235,7 @@ pb_status pb_threads_print(const pb_chip* chip, MlirModule module, bool assembly
   scratch.kernels = PB_NEW_ARRAY(&scratch.arena, pb_kernel, (size_t)functions + 1);
   (void)list_kernels(chip, module, &scratch);
   pb_code code = {.form = assembly ? PB_CODE_ASSEMBLY : PB_CODE_LLVM};
-  pb_status status = compile_groups(chip, module, &scratch, &code, 1, diag);
+  pb_status status = compile_groups(chip, module, 1, &scratch, &code, 1, diag);
   *text = code.text;
   code.text = NULL;
   pb_code_free(&code);

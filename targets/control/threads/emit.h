@@ -9,8 +9,10 @@
 
 // Compiles every kernel function (pb.kernel) of the module to `void pb_NAME(void** args, int64_t thread, int64_t
 // threads)` and puts the object into engine->native, the kernels into engine->kernels. The module stays as it is. What
-// LLVM or the linker refuses is PB_ERR_SYSTEM with their words.
-pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, pb_engine* engine, pb_diag* diag) PB_MUST_CHECK;
+// LLVM or the linker refuses is PB_ERR_SYSTEM with their words. `workers`: threads that compile at once at most, 0: one
+// a processor; the object is the same.
+pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, int workers, pb_engine* engine,
+                          pb_diag* diag) PB_MUST_CHECK;
 
 // What pb_threads_emit would compile, as text, malloc'ed: LLVM IR as it comes from the kernels, or, when `assembly`,
 // what the code generator makes of it.
