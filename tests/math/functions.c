@@ -42,7 +42,7 @@ static pb_status compile(pb_unit* unit, const char* target, pb_engine* engine) {
   memcpy(engine->chip_hash, unit->chip->hash, sizeof engine->chip_hash);
   engine->description = pb_strdup(&engine->arena, unit->chip->json);
   engine->kernels = PB_NEW_ARRAY(&engine->arena, pb_kernel, 64);
-  PB_TRY(pb_threads_emit(unit->chip, unit->module, engine, unit->diag));
+  PB_TRY(pb_threads_emit(unit->chip, unit->module, 0, engine, unit->diag));
   return pb_host_build(unit, engine);
 }
 
