@@ -70,6 +70,7 @@ static pb_status front(compilation* c) {
     c->out->text = text;
     return PB_OK;
   }
+  c->unit.workers = c->options->threads;
   c->unit.context = pb_context_create();
   c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString(text));
   free(text);
@@ -81,7 +82,6 @@ static pb_status front(compilation* c) {
   PB_TRY(pb_dump_module(&c->dump, "s2", c->unit.module, c->unit.diag));
   if (!c->options->plan_file) return PB_OK;
   c->unit.given = &c->given;
-  c->unit.workers = c->options->threads;
   return pb_given_plans_read(&c->unit, c->options->plan_file, &c->given);
 }
 

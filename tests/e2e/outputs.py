@@ -6,9 +6,11 @@
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 
 import tools
 
@@ -51,7 +53,11 @@ def emits(s):
 def threads(s):
     engines = [os.path.join(s.folder, f"t{count}.pbe") for count in (1, 2)]
     for count, engine in enumerate(engines, 1):
+        used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         s.check("threads", s.run("--target=cpu", "-o", engine, f"--threads={count}").returncode == 0)
+        wall, now = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+        busy = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+        s.check(f"{count} threads take {busy:.2f} s of processors in {wall:.2f} s", busy <= (count + 0.15) * wall)
     with open(engines[0], "rb") as one, open(engines[1], "rb") as two:
         s.check("threads change the engine", one.read() == two.read())
     for wrong in "0", "x", "-1", "":
