@@ -1,6 +1,7 @@
 #include "core/driver/pipeline.h"
 
 #include "core/poly/text.h"
+#include "core/s3/kernels.h"
 
 #include <errno.h>
 #include <mlir-c/Diagnostics.h>
@@ -43,13 +44,11 @@ typedef struct route {
   const char* path;
 } route;
 
-static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
-
 static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
   route* r = user;
   if (mlirDiagnosticGetSeverity(d) != MlirDiagnosticError) return mlirLogicalResultSuccess();
   pb_text text = {0};
-  mlirDiagnosticPrint(d, append, &text);
+  mlirDiagnosticPrint(d, pb_text_append, &text);
   MlirLocation loc = mlirDiagnosticGetLocation(d);
   pb_place place = {.file = r->path};
   if (mlirLocationIsAFileLineColRange(loc)) {
@@ -97,7 +96,7 @@ pb_status pb_module_parse(MlirContext context, const char* path, pb_diag* diag, 
 
 char* pb_module_print(MlirModule module) {
   pb_text text = {0};
-  mlirOperationPrint(mlirModuleGetOperation(module), append, &text);
+  mlirOperationPrint(mlirModuleGetOperation(module), pb_text_append, &text);
   pb_text_add(&text, "\n");
   return text.data;
 }

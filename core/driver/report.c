@@ -27,8 +27,6 @@ static void put_bytes(pb_text* t, const char* text, size_t length) {
 
 static void put_string(pb_text* t, const char* text) { put_bytes(t, text, strlen(text)); }
 
-static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
-
 // An attribute as JSON: dictionaries, lists, numbers and strings as such, all else as MLIR prints it.
 static void put_attribute(pb_text* t, MlirAttribute a) {
   if (mlirAttributeIsADictionary(a)) {
@@ -63,7 +61,7 @@ static void put_attribute(pb_text* t, MlirAttribute a) {
     put_bytes(t, s.data, s.length);
   } else {
     pb_text printed = {0};
-    mlirAttributePrint(a, append, &printed);
+    mlirAttributePrint(a, pb_text_append, &printed);
     put_bytes(t, printed.data ? printed.data : "", printed.length);
     pb_text_free(&printed);
   }

@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  LEAST_GAIN = 100
-}; // a hundredth of the time: what is saved must be more than predictions err between like plans
+// What is saved must be more than this part of the time: predictions of like plans err by so much.
+enum { LEAST_GAIN = 100 };
 
 typedef struct known {
   char* text;
@@ -83,7 +82,19 @@ static int argument_count(const pb_program* p) {
   return count;
 }
 
-// The plan of the groups' nests as one kernel. false: the chip cannot run them so.
+// false: the chip cannot run the program as one kernel.
+static bool make_plan(const chainer* c, const pb_program* program, pb_arena* scratch, pb_plan* plan) {
+  const pb_chip* chip = c->unit->chip;
+  pb_diag quiet = {.sink = drop};
+  pb_group group;
+  if (argument_count(program) > chip->arguments) return false;
+  if (pb_group_read(program, chip, scratch, &quiet, &group) != PB_OK) return false;
+  if (pb_plan_make(chip, &group, scratch, &quiet, plan) != PB_OK) return false;
+  plan->producer = NULL; // which the scratch arena holds
+  return true;
+}
+
+// The plan of the groups' nests as one kernel, without its producers'. false: the chip cannot run them so.
 static bool plan_of(chainer* c, int a, int b, pb_plan* plan) {
   pb_arena scratch = {0};
   pb_program program;
@@ -93,13 +104,8 @@ static bool plan_of(chainer* c, int a, int b, pb_plan* plan) {
   size_t k = 0;
   while (k < c->plan_count && strcmp(c->plans[k].text, text.data)) ++k;
   if (k == c->plan_count) {
-    pb_diag quiet = {.sink = drop};
-    pb_group* group = PB_NEW(&scratch, pb_group);
     known new = {.text = pb_strdup(&c->unit->arena, text.data)};
-    new.runs = argument_count(&program) <=
-                   c->unit->chip->arguments&& pb_group_read(&program, c->unit->chip, &scratch, &quiet, group) ==
-               PB_OK&& pb_plan_make(c->unit->chip, group, &scratch, &quiet, &new.plan) == PB_OK;
-    new.plan.producer = NULL; // which the scratch arena holds
+    new.runs = make_plan(c, &program, &scratch, &new.plan);
     PB_PUSH(c->plans, c->plan_count, c->plan_capacity, new);
   }
   *plan = c->plans[k].plan;

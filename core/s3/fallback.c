@@ -11,8 +11,6 @@ static void hold(void* user, bool error, int code, const char* text) {
   pb_text_add(user, "%s\n", text);
 }
 
-static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
-
 static pb_left_kernel* item_of(const pb_fallback* f, const char* name) {
   for (size_t k = 0; k < f->count; ++k)
     if (!strcmp(f->items[k].name, name)) return &f->items[k];
@@ -26,7 +24,7 @@ void pb_attempt_begin(pb_unit* unit, pb_attempt* attempt, MlirOperation func) {
   const char* name = pb_func_name(func, &unit->arena);
   if (item_of(unit->fallback, name)) return;
   pb_text text = {0};
-  mlirOperationPrint(func, append, &text);
+  mlirOperationPrint(func, pb_text_append, &text);
   pb_left_kernel item = {.name = name, .text = pb_strdup(&unit->arena, text.data)};
   PB_PUSH(unit->fallback->items, unit->fallback->count, unit->fallback->capacity, item);
   pb_text_free(&text);

@@ -85,6 +85,17 @@ pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass
   return PB_OK;
 }
 
+void pb_text_append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
+
+int pb_memref_memory(const pb_chip* chip, MlirValue memref) {
+  MlirAttribute space = mlirMemRefTypeGetMemorySpace(mlirValueGetType(memref));
+  if (mlirAttributeIsNull(space) || !mlirAttributeIsAString(space)) return chip->system_memory;
+  MlirStringRef name = mlirStringAttrGetValue(space);
+  for (int k = 0; k < chip->memory_count; ++k)
+    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(chip->memories[k].name))) return k;
+  return -1;
+}
+
 const char* pb_func_name(MlirOperation func, pb_arena* arena) {
   MlirStringRef s = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
   return pb_printf(arena, "%.*s", (int)s.length, s.data);
@@ -101,8 +112,6 @@ MlirOperation pb_module_func(MlirModule module, const char* name) {
   return (MlirOperation){NULL};
 }
 
-static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
-
 void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, const char* const* drop) {
   MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
@@ -110,12 +119,12 @@ void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, co
   pb_text_add(text, "func.func @%.*s(", (int)name.length, name.data);
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     pb_text_add(text, "%s%%a%d: ", k ? ", " : "", (int)k);
-    mlirTypePrint(mlirValueGetType(mlirBlockGetArgument(body, k)), append, text);
+    mlirTypePrint(mlirValueGetType(mlirBlockGetArgument(body, k)), pb_text_append, text);
     if (mlirAttributeIsNull(attrs)) continue;
     MlirAttribute one = mlirArrayAttrGetElement(attrs, k);
     if (mlirDictionaryAttrGetNumElements(one) == 0) continue;
     pb_text_add(text, " ");
-    mlirAttributePrint(one, append, text);
+    mlirAttributePrint(one, pb_text_append, text);
   }
   pb_text_add(text, ") attributes {%s", extra);
   bool any = extra[0] != 0;
@@ -127,7 +136,7 @@ void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, co
       dropped |= id.length == strlen(drop[d]) && !memcmp(id.data, drop[d], id.length);
     if (dropped) continue;
     pb_text_add(text, "%s%.*s = ", any ? ", " : "", (int)id.length, id.data);
-    mlirAttributePrint(a.attribute, append, text);
+    mlirAttributePrint(a.attribute, pb_text_append, text);
     any = true;
   }
   pb_text_add(text, "} {\n");

@@ -14,6 +14,11 @@ pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* tex
 // The same for a whole module.
 pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass) PB_MUST_CHECK;
 
+// A callback that MLIR prints with; `text` is the pb_text.
+void pb_text_append(MlirStringRef part, void* text);
+// The chip's memory that a memref lies in, by its type's memory space; without one the system's. -1: none of that name.
+int pb_memref_memory(const pb_chip* chip, MlirValue memref);
+
 const char* pb_func_name(MlirOperation func, pb_arena* arena);
 MlirOperation pb_module_func(MlirModule module, const char* name); // null: none
 // Prints `func.func @name(%a0: type {attributes}, ...) attributes {...} {`, with `extra` (may be "") among the

@@ -44,17 +44,6 @@ typedef struct mapper {
   bool used[512][PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
 } mapper;
 
-static int memory_space(const mapper* m, MlirValue v) {
-  MlirAttribute space = mlirMemRefTypeGetMemorySpace(mlirValueGetType(v));
-  if (mlirAttributeIsNull(space) || !mlirAttributeIsAString(space)) return m->unit->chip->system_memory;
-  MlirStringRef s = mlirStringAttrGetValue(space);
-  for (int k = 0; k < m->unit->chip->memory_count; ++k) {
-    const char* name = m->unit->chip->memories[k].name;
-    if (strlen(name) == s.length && !memcmp(name, s.data, s.length)) return k;
-  }
-  return -1;
-}
-
 static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
   for (int k = 0; k < m->buffer_count; ++k)
     if (pb_value_same(m->buffers[k].ir, v)) return &m->buffers[k];
@@ -74,7 +63,7 @@ static pb_status map_alloc(mapper* m, MlirOperation op) {
   *b = (mapped_buffer){
       .ir = mlirOperationGetResult(op, 0), .level = m->levels, .depth = (int)pb_op_integer(op, "pb.depth", 1)};
   pb_access_of_value(b->ir, &b->shape);
-  b->memory = memory_space(m, b->ir);
+  b->memory = pb_memref_memory(m->unit->chip, b->ir);
   pb_access whole = b->shape;
   whole.space = m->unit->chip->memories[b->memory].name;
   whole.rank = b->shape.rank + 1;
@@ -418,8 +407,6 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   return PB_OK;
 }
 
-static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
-
 static pb_status map_block(mapper* m, MlirBlock block, int indent);
 
 // What is done in one turn of a loop: the condition stays as it is.
@@ -428,7 +415,7 @@ static pb_status map_turn(mapper* m, MlirOperation op, int indent) {
   while (level < m->levels && !pb_value_same(m->ivs[level], mlirOperationGetOperand(op, 0))) ++level;
   pb_text_indent(&m->body, indent);
   pb_text_add(&m->body, "affine.if ");
-  mlirAttributePrint(pb_op_attribute(op, "condition"), append, &m->body);
+  mlirAttributePrint(pb_op_attribute(op, "condition"), pb_text_append, &m->body);
   pb_text_add(&m->body, "(%%o%d) {\n", level);
   PB_TRY(map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)), indent + 1));
   pb_text_indent(&m->body, indent);

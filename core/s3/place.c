@@ -9,14 +9,6 @@
 #include <mlir-c/BuiltinTypes.h>
 #include <string.h>
 
-static int memory_named(const pb_chip* chip, MlirAttribute space) {
-  if (mlirAttributeIsNull(space) || !mlirAttributeIsAString(space)) return -1;
-  MlirStringRef s = mlirStringAttrGetValue(space);
-  for (int k = 0; k < chip->memory_count; ++k)
-    if (strlen(chip->memories[k].name) == s.length && !memcmp(chip->memories[k].name, s.data, s.length)) return k;
-  return -1;
-}
-
 // The buffer in front that lies where this one is to lie (pb.place); null: none.
 static MlirOperation same_place(MlirOperation first, MlirOperation op) {
   int64_t place = pb_op_integer(op, "pb.place", -1);
@@ -34,8 +26,8 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
     if (!pb_op_is(op, "memref.alloc")) continue;
     MlirValue v = mlirOperationGetResult(op, 0);
     pb_access shape;
-    int m = memory_named(chip, mlirMemRefTypeGetMemorySpace(mlirValueGetType(v)));
-    if (m < 0 || !pb_access_of_value(v, &shape)) continue;
+    int m = pb_memref_memory(chip, v);
+    if (m < 0 || m == chip->system_memory || !pb_access_of_value(v, &shape)) continue;
     const pb_memory* memory = &chip->memories[m];
     int64_t copies = shape.shape[0], bytes = pb_access_elements(&shape) / copies * (pb_type_bits(shape.type) / 8);
     int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;

@@ -77,8 +77,7 @@ static void consider(planner* p, pb_plan plan) {
 
 static int levels_of(const planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
 
-static void add_band(pb_plan* plan, const pb_nest* main, int dim, int64_t step, int64_t whole) {
-  (void)main;
+static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
   if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
 }
 
@@ -107,7 +106,7 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
   plan.x_level = levels_of(p, rows) - rows->x_stays;
   bool x_by_block = false; // x is another for each block: it moves in with it
   for (int k = 0; k < s->block_count; ++k) {
-    add_band(&plan, main, s->blocks[k], 1, main->extent[s->blocks[k]]);
+    add_band(&plan, s->blocks[k], 1, main->extent[s->blocks[k]]);
     x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
   }
   if (x_by_block && rows->x_stays) return;
@@ -121,10 +120,10 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
     if (first >= 0 && main->extent[first] % chunk) continue;
     if (p->consumer && chunk > 1 && chunk < main->extent[first]) continue; // either all of a block's weights, or few
     pb_plan with = plan;
-    if (first >= 0) add_band(&with, main, first, chunk, main->extent[first]);
+    if (first >= 0) add_band(&with, first, chunk, main->extent[first]);
     int chunk_level = levels_of(p, &with);
-    if (first >= 0) add_band(&with, main, first, 1, chunk);
-    for (int k = 1; k < s->sum_count; ++k) add_band(&with, main, s->sums[k], 1, main->extent[s->sums[k]]);
+    if (first >= 0) add_band(&with, first, 1, chunk);
+    for (int k = 1; k < s->sum_count; ++k) add_band(&with, s->sums[k], 1, main->extent[s->sums[k]]);
     if (first < 0 || chunk == main->extent[first]) { // all weights stay
       with.w_level = 0;
       with.w_depth = 1;
@@ -143,8 +142,8 @@ static void plan_staying(planner* p, const shape_of* s, int batches, int outer) 
   for (int64_t o = main->extent[outer] - 1; o >= 1; --o) {
     if (main->extent[outer] % o) continue;
     pb_plan plan = {.result_depth = 2, .x_depth = 1, .x_stays = 1};
-    for (int k = 0; k < batches; ++k) add_band(&plan, main, s->rows[k], 1, main->extent[s->rows[k]]);
-    add_band(&plan, main, outer, o, main->extent[outer]);
+    for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, main->extent[s->rows[k]]);
+    add_band(&plan, outer, o, main->extent[outer]);
     contraction_weights(p, s, &plan);
   }
 }
@@ -167,9 +166,9 @@ static void plan_contraction(planner* p) {
     for (int64_t o = outer_extent; o >= 1; --o) {
       if (outer_extent % o) continue;
       pb_plan plan = {.result_depth = 2};
-      for (int k = 0; k < batches; ++k) add_band(&plan, main, s.rows[k], 1, main->extent[s.rows[k]]);
-      if (outer >= 0) add_band(&plan, main, outer, o, outer_extent);
-      if (inner >= 0) add_band(&plan, main, inner, i, inner_extent);
+      for (int k = 0; k < batches; ++k) add_band(&plan, s.rows[k], 1, main->extent[s.rows[k]]);
+      if (outer >= 0) add_band(&plan, outer, o, outer_extent);
+      if (inner >= 0) add_band(&plan, inner, i, inner_extent);
       bool found = p->result->found;
       for (int depth = plan.band_count ? 2 : 1; depth >= 1; --depth) {
         plan.x_depth = depth;
@@ -189,8 +188,8 @@ static void plan_rows(planner* p, const int* around, int count, int dim) {
   for (int64_t step = extent; step >= 1; --step) {
     if (extent % step) continue;
     pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
-    for (int k = 0; k < count; ++k) add_band(&plan, main, around[k], 1, main->extent[around[k]]);
-    if (dim >= 0) add_band(&plan, main, dim, step, extent);
+    for (int k = 0; k < count; ++k) add_band(&plan, around[k], 1, main->extent[around[k]]);
+    if (dim >= 0) add_band(&plan, dim, step, extent);
     plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
     consider(p, plan);
   }
@@ -216,8 +215,8 @@ static void plan_copy(planner* p) {
     for (int64_t step = main->extent[tiled]; step >= 1; --step) {
       if (main->extent[tiled] % step) continue;
       pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
-      for (int d = 0; d < tiled; ++d) add_band(&plan, main, d, 1, main->extent[d]);
-      add_band(&plan, main, tiled, step, main->extent[tiled]);
+      for (int d = 0; d < tiled; ++d) add_band(&plan, d, 1, main->extent[d]);
+      add_band(&plan, tiled, step, main->extent[tiled]);
       plan.x_level = plan.w_level = plan.result_level = plan.band_count;
       consider(p, plan);
     }
@@ -231,7 +230,7 @@ static void plan_flat(planner* p) {
   for (int64_t tile = rows; tile >= 1; --tile) {
     if (rows % tile) continue;
     pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
-    add_band(&plan, &p->group->main, 0, tile * lanes, rows * lanes);
+    add_band(&plan, 0, tile * lanes, rows * lanes);
     plan.x_level = plan.w_level = plan.result_level = plan.band_count;
     consider(p, plan);
   }

@@ -60,13 +60,11 @@ typedef struct route {
   bool said;
 } route;
 
-static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
-
 static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
   route* r = user;
   if (mlirDiagnosticGetSeverity(d) != MlirDiagnosticError || r->said) return mlirLogicalResultSuccess();
   pb_text text = {0};
-  mlirDiagnosticPrint(d, append, &text);
+  mlirDiagnosticPrint(d, pb_text_append, &text);
   pb_place place = here(r->reader);
   MlirLocation loc = mlirDiagnosticGetLocation(d);
   if (mlirLocationIsAFileLineColRange(loc)) place.line += mlirLocationFileLineColRangeGetStartLine(loc) - 1;
@@ -188,7 +186,7 @@ pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) {
     MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name"));
     print_nodes(unit, name, text);
     pb_text_add(text, "%.*s = ", (int)name.length, name.data);
-    mlirAttributePrint(plan, append, text);
+    mlirAttributePrint(plan, pb_text_append, text);
     pb_text_add(text, "\n");
   }
   if (text->length > empty) return PB_OK;

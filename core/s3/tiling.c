@@ -125,6 +125,15 @@ void pb__tiling_outers(const pb_tiling* t, pb_nest* nest) {
     nest->outer_extent[b] = t->body[b + 1] ? t->body[b + 1]->extent : 0;
 }
 
+void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by) {
+  for (int a = 0; a < accesses; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      pb_index* index = &nest->access[a].index[r];
+      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) index->coef[c] += index->coef[dim] * by->coef[c];
+      index->cst += index->coef[dim] * by->cst;
+    }
+}
+
 // A nest that copies a buffer's box: its dims are the indices of extent over 1.
 static void copy_nest(const pb_tiling* t, const pb_access* local, const pb_access* tensor, pb_nest* nest) {
   *nest = (pb_nest){.name = t->group->main.name, .part = "load", .access_count = 2};

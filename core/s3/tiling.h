@@ -134,6 +134,8 @@ void pb__tiling_into(const pb_tiling* t, pb_access* store);
 void pb__tiling_hang(pb_tiling* t, int level);
 // Tells a nest how often the bands around it turn.
 void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
+// Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
+void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by);
 // Adds a copy of the nest at a level.
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
 // The same, for one turn of the loop that is `loop` loops inside the root.

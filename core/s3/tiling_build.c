@@ -5,18 +5,6 @@
 
 #include <string.h>
 
-// Dim d of a feeding nest writes index r of x alone: then the slice of x is a slice of d.
-static int dim_of_index(const pb_nest* feed, int r) {
-  const pb_index* index = &feed->access[feed->access_count - 1].index[r];
-  int found = -1;
-  for (int d = 0; d < feed->dim_count; ++d) {
-    if (!index->coef[d]) continue;
-    if (index->coef[d] != 1 || index->cst || found >= 0) return -1;
-    found = d;
-  }
-  return found;
-}
-
 // Slices a nest that makes x so that it makes the buffer instead. `load` is the copy that it replaces: it has the
 // slice's origin.
 static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, int buffer) {
@@ -26,17 +14,12 @@ static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, in
   nest.part = "load";
   for (int r = 0; r < b->rank; ++r) {
     if (b->shape[r] == x->shape[r]) continue; // whole along this index: the feed's dims stay as they are
-    int d = dim_of_index(feed, r);
-    if (d < 0 || feed->extent[d] != x->shape[r])
+    int d;
+    bool own = pb_index_single(&feed->access[feed->access_count - 1].index[r], &d); // the slice of x is a slice of d
+    if (!own || d < 0 || feed->extent[d] != x->shape[r])
       return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
     nest.extent[d] = b->shape[r];
-    for (int a = 0; a < nest.access_count - 1; ++a)
-      for (int i = 0; i < nest.access[a].rank; ++i) {
-        pb_index* index = &nest.access[a].index[i];
-        for (int k = 0; k < PB_NEST_OUTERS; ++k)
-          index->coef[PB_NEST_DIMS + k] += index->coef[d] * x->index[r].coef[PB_NEST_DIMS + k];
-        index->cst += index->coef[d] * x->index[r].cst;
-      }
+    pb__tiling_shift(&nest, nest.access_count - 1, d, &x->index[r]);
   }
   for (int a = 0; t->into && a + 1 < nest.access_count; ++a)
     if (pb__tiling_leaves(t, &nest, &nest.access[a])) nest.access[a].boxed = true;

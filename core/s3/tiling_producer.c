@@ -44,15 +44,6 @@ static bool moves(const pb_index* origin) {
   return false;
 }
 
-static void shift(pb_nest* nest, int dim, const pb_index* by) {
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int i = 0; i < nest->access[a].rank; ++i) {
-      pb_index* index = &nest->access[a].index[i];
-      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) index->coef[c] += index->coef[dim] * by->coef[c];
-      index->cst += index->coef[dim] * by->cst;
-    }
-}
-
 // Shortens the dim that walks index r of the producer's result to the box's extent there, from its origin on.
 static bool slice_index(pb_tiling* t, slice* s, int r) {
   pb_nest* main = &s->group.main;
@@ -74,7 +65,7 @@ static bool slice_index(pb_tiling* t, slice* s, int r) {
   }
   if (box < 1) return pb__tiling_fail(t, "a slice that is all border");
   main->extent[d] = box;
-  shift(main, d, &origin);
+  pb__tiling_shift(main, main->access_count, d, &origin);
   return true;
 }
 
@@ -85,8 +76,7 @@ static bool allow_leaving(pb_tiling* t, pb_group* g) {
     pb_access* access = &g->main.access[a];
     if (access->boxed || !pb__tiling_leaves(t, &g->main, access)) continue;
     if (g->feed_count && a == g->x) continue; // its feeds read what is there
-    if (g->contraction && a != g->x)
-      return pb__tiling_fail(t, "a producer that cannot be computed past its border");
+    if (g->contraction && a != g->x) return pb__tiling_fail(t, "a producer that cannot be computed past its border");
     access->boxed = true;
   }
   return true;

@@ -126,6 +126,14 @@ static int shuffle(pb_vemit* e, int a, int b, const int* from, int count, int ha
   return name;
 }
 
+// For an instruction that takes its elements without sign.
+static int flip_signs(pb_vemit* e, int from, pb_type type, int count, int indent) {
+  int half = pb__vtile_constant(e, type, -(double)((int64_t)1 << (pb_type_bits(type) - 1)), count);
+  int name = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", from, half, count, pb_type_name(type));
+  return name;
+}
+
 // All elements from the first to the last run, their sign bits flipped if the instruction takes them without sign; they
 // serve every summed dim inside the runs.
 static int load_all_runs(pb_vtile* t, const pb_vaccess* access, int64_t begin, int64_t count, bool flips, int indent) {
@@ -134,14 +142,7 @@ static int load_all_runs(pb_vtile* t, const pb_vaccess* access, int64_t begin, i
   if (name >= 0) return name;
   name = pb__vtile_begin(e, indent);
   print_load(t, access, begin, (int)count, true);
-  if (flips) {
-    int half =
-        pb__vtile_constant(e, access->type, -(double)((int64_t)1 << (pb_type_bits(access->type) - 1)), (int)count);
-    int from = name;
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%lldx%s>\n", from, half, (long long)count,
-                pb_type_name(access->type));
-  }
+  if (flips) name = flip_signs(e, name, access->type, (int)count, indent);
   pb__vtile_note_load(e, access, begin, LOAD_RUNS, name);
   return name;
 }
@@ -247,11 +248,7 @@ static int load_tap(pb_vtile* t, const pb_vaccess* access, int64_t displacement,
   } else {
     from = pb__vtile_begin(e, indent);
     print_load(t, access, displacement, lanes, true);
-    if (e->k->insn.flips) {
-      int half = pb__vtile_constant(e, access->type, -(double)((int64_t)1 << (bits - 1)), lanes), plain = from;
-      from = pb__vtile_begin(e, indent);
-      pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", plain, half, lanes, type);
-    }
+    if (e->k->insn.flips) from = flip_signs(e, from, access->type, lanes, indent);
     name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "arith.extui %%v%d : vector<%dx%s> to vector<%dxi32>\n", from, lanes, type, lanes);
   }
@@ -305,12 +302,7 @@ int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane,
     from = name;
     name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dxi%d> to vector<%dx%s>\n", from, lanes, bits, all, type);
-    if (k->insn.flips) {
-      int half = pb__vtile_constant(e, access->type, -(double)((int64_t)1 << (pb_type_bits(access->type) - 1)), all);
-      from = name;
-      name = pb__vtile_begin(e, indent);
-      pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", from, half, all, type);
-    }
+    if (k->insn.flips) name = flip_signs(e, name, access->type, all, indent);
   }
   pb__vtile_note_load(e, access, displacement, all, name);
   return name;

@@ -3,8 +3,7 @@
     judge.py --bin BUILD/bin [--net resnet18,...] [--size 224] [--inputs 32] [--devices native,machine]
 
 Layers: each layer alone, as a model of its own, gets the inputs that reference.py computed for it; on every device at
-least 99.99% of its codes are the reference's and none is more than one code apart. simnpu has no images of floats, so
-there a layer's tensor is read from its memory.
+least 99.99% of its codes are the reference's and none is more than one code apart.
 
 Inputs: seeded images through the whole network on `native`. At least 8 different classes come first (as many as there
 are images, when those are fewer); the first class is ONNX Runtime's wherever its margin is over one code of the logits'

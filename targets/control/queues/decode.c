@@ -140,19 +140,11 @@ static void decode_constant(decoder* d, MlirOperation op) {
   result_of(d, op)->number = value;
 }
 
-static int memory_named(const pb_chip* chip, MlirAttribute space) {
-  if (mlirAttributeIsNull(space) || !mlirAttributeIsAString(space)) return chip->system_memory;
-  MlirStringRef s = mlirStringAttrGetValue(space);
-  for (int k = 0; k < chip->memory_count; ++k)
-    if (strlen(chip->memories[k].name) == s.length && !memcmp(chip->memories[k].name, s.data, s.length)) return k;
-  return -1;
-}
-
 static void bind_memref(decoder* d, MlirValue v, int argument, int64_t address) {
   MlirType type = mlirValueGetType(v);
   int value = value_of(d, v);
   d->out->values[value] =
-      (pb_traced_value){.memory = memory_named(d->chip, mlirMemRefTypeGetMemorySpace(type)),
+      (pb_traced_value){.memory = pb_memref_memory(d->chip, v),
                         .argument = argument,
                         .base = address,
                         .element = pb_type_bits(pb_type_of(mlirShapedTypeGetElementType(type))) / 8};
