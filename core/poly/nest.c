@@ -1,5 +1,8 @@
 #include "core/poly/nest.h"
 
+#include <stddef.h>
+#include <string.h>
+
 int64_t pb_access_stride(const pb_access* access, int col) {
   int64_t stride = 0, row = 1;
   for (int r = access->rank - 1; r >= 0; --r) {
@@ -69,6 +72,13 @@ bool pb_index_single(const pb_index* index, int* dim) {
     *dim = d;
   }
   return index->cst == 0;
+}
+
+void pb_nest_copy(pb_nest* to, const pb_nest* from) {
+  memcpy(to, from, offsetof(pb_nest, access) + (size_t)from->access_count * sizeof *from->access);
+  to->expr_count = from->expr_count;
+  memcpy(to->expr, from->expr, (size_t)from->expr_count * sizeof *from->expr);
+  to->reduce = from->reduce;
 }
 
 void pb_nest_remove_dim(pb_nest* nest, int dim) {

@@ -22,6 +22,8 @@ typedef struct part {
   int64_t chain;                                    // cycles in which the turns of its buffers follow each other
   int64_t end;                                      // the last result is there
   int64_t queue_free[PB_MAX_QUEUES];                // the queue could start something else
+  int64_t first[PB_MAX_QUEUES];                     // its first command starts
+  bool used[PB_MAX_QUEUES];                         // it has one
   int64_t ready[PB_MAX_BUFFERS];                    // what fills the buffer has brought enough to go on with
   int64_t whole[PB_MAX_BUFFERS];                    // it has brought everything
   uint32_t after[PB_MAX_BUFFERS];                   // queues whose work what fills it comes after
@@ -147,6 +149,11 @@ static uint32_t columns_of(const pb_nest* nest, int access) {
   return columns;
 }
 
+static void begin_queue(part* p, int queue, int64_t start) {
+  if (!p->used[queue]) p->first[queue] = start;
+  p->used[queue] = true;
+}
+
 // The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
 // and `until_done` later what it writes is there.
 static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
@@ -170,6 +177,7 @@ static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int
     p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
     p->whole[dest->buffer] = start + lasts + until_done;
   }
+  begin_queue(p, queue, start);
   p->queue[queue] += own - free_at; // it waits for what came of its own former command; what is behind it waits too
   p->queue_free[queue] = start + lasts;
   p->end = larger(p->end, start + first + until_done);
@@ -181,7 +189,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   pb_match match;
   const char* why;
   pb_tiling_flat(t, nest, &flat);
-  if (!pb_select(t->chip, &flat, t->arena, &match, &why))
+  if (!pb_select_again(t->group->memo, &flat, &match, &why))
     return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
   const pb_insn* insn = match.twins[nest->stream % match.twin_count];
   int64_t commands = 1, fetch = (t->chip->command_bytes + system_beat(t->chip) - 1) / system_beat(t->chip);
@@ -239,6 +247,14 @@ static int64_t add_words(const pb_chip* chip, const part* one, int64_t turns, pa
   return saved * fetch;
 }
 
+// How many turns ahead of the rest a queue can be: as many as the buffers made in each turn have copies.
+static int64_t turns_ahead(const pb_tiling* t, const pb_tree* loop) {
+  int64_t most = 0;
+  for (const pb_tree* node = loop->first; node; node = node->next)
+    if (node->kind == PB_TREE_ALLOC) most = larger(most, t->buffers[node->buffer].depth);
+  return most;
+}
+
 // All turns of a loop: it begins when what it reads from outside is there.
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
@@ -248,7 +264,8 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   int64_t chain = chain_of(t, loop, &one), start = 0;
   sum->system += one.system * loop->extent - add_words(t->chip, &one, loop->extent, &later, sum);
   int64_t own[PB_MAX_QUEUES] = {0};
-  int64_t further = (loop->extent - 1) * larger(chain, busiest(t->chip, &later, &unused));
+  int64_t period = larger(chain, busiest(t->chip, &later, &unused)), further = (loop->extent - 1) * period;
+  int64_t ahead = turns_ahead(t, loop), behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
   sum->chain = larger(sum->chain, chain * loop->extent);
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;
@@ -261,13 +278,19 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     for (int q = 0; q < t->chip->queue_count; ++q) // as in run_nest
       if (one.commands[q] && sum->after[b] >> q & 1) own[q] = larger(own[q], there);
   }
+  for (int q = 0; q < t->chip->queue_count; ++q)
+    if (one.used[q]) start = larger(start, sum->queue_free[q] - one.first[q]);
   for (int q = 0; q < t->chip->queue_count; ++q) {
     // what waits for its queue's own former work keeps the queue from going on to the next turn outside
     int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
     sum->queue[q] += larger(busy, held) + larger(own[q] - sum->queue_free[q], 0);
     sum->busy[q] += one.busy[q] * loop->extent;
     sum->commands[q] += one.commands[q] * loop->extent;
-    if (one.commands[q]) sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
+    if (!one.commands[q]) continue;
+    begin_queue(sum, q, start + one.first[q]);
+    // in order: what comes behind the loop waits until the last turn's buffers were free
+    sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
+    sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
   }
   sum->end = larger(sum->end, start + one.end + further);
   for (int b = 0; b < t->buffer_count; ++b) {

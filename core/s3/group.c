@@ -152,7 +152,8 @@ static int next_reduction(const pb_program* program, int from) {
 }
 
 pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag, pb_group* g) {
-  *g = (pb_group){.program = program, .lanes = pb_chip_lanes(chip)};
+  *g = (pb_group){.program = program, .lanes = pb_chip_lanes(chip), .memo = PB_NEW(arena, pb_select_memo)};
+  *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
   if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
   int main = next_reduction(program, 0), first = 0;
   if (main == program->nest_count) {
@@ -165,7 +166,7 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
   const pb_group* producer = NULL;
   for (;;) {
     int end = next_reduction(program, main + 1);
-    pb_group stage = {.program = program, .lanes = g->lanes};
+    pb_group stage = {.program = program, .lanes = g->lanes, .memo = g->memo};
     PB_TRY(read_stage(&stage, producer, first, main, end, chip, diag));
     *g = stage;
     if (end == program->nest_count) return PB_OK;

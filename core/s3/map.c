@@ -26,7 +26,7 @@ typedef struct mapped_buffer {
   MlirValue ir;
   pb_access shape;
   const char* name;
-  int memory, depth, level;
+  int memory, depth, level, phase;
   bool pending_init; // set to neutral by a nest that went; accumulation starts below `init_level`
   int init_level;
 } mapped_buffer;
@@ -60,8 +60,10 @@ static pb_status map_alloc(mapper* m, MlirOperation op) {
   if (m->buffer_count == MAX_BUFFERS)
     return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
   mapped_buffer* b = &m->buffers[m->buffer_count];
-  *b = (mapped_buffer){
-      .ir = mlirOperationGetResult(op, 0), .level = m->levels, .depth = (int)pb_op_integer(op, "pb.depth", 1)};
+  *b = (mapped_buffer){.ir = mlirOperationGetResult(op, 0),
+                       .level = m->levels,
+                       .depth = (int)pb_op_integer(op, "pb.depth", 1),
+                       .phase = (int)pb_op_integer(op, "pb.phase", 0)};
   pb_access_of_value(b->ir, &b->shape);
   b->memory = pb_memref_memory(m->unit->chip, b->ir);
   pb_access whole = b->shape;
@@ -180,6 +182,7 @@ static void print_apply(call* c, const char* name, const int64_t* bands, const i
       pb_text_add(t, "%sd%d * %lld", k < rotates->level - 1 ? " + " : "", k, (long long)turns);
       turns *= c->m->extents[k];
     }
+    if (rotates->phase) pb_text_add(t, " + %d", rotates->phase);
     pb_text_add(t, ") mod %d) * %lld", rotates->depth, (long long)pb_access_elements(&rotates->shape));
   }
   pb_text_add(t, ")>");

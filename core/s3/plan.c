@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_COPIES = 4 };
+
 // The best plan found so far. Producers' plans are kept by stage, the last stage's first.
 typedef struct result {
   pb_plan stages[PB_MAX_STAGES];
@@ -75,6 +77,19 @@ static void consider(planner* p, pb_plan plan) {
     judge(p);
 }
 
+// The largest step below `last` worth trying along a dim: a divisor, or, where the next divisor is less than half as
+// long, one that cuts the dim into tiles of nearly one size, each a fifth shorter than the one before. 0: none is left.
+static int64_t next_step(int64_t extent, int64_t last, bool even) {
+  int64_t divisor = last - 1;
+  while (divisor > 0 && extent % divisor) --divisor;
+  if (even || divisor * 2 >= last) return divisor;
+  for (int64_t step = last * 4 / 5; step > divisor; --step) {
+    int64_t tiles = (extent + step - 1) / step;
+    if (step == (extent + tiles - 1) / tiles) return step;
+  }
+  return divisor;
+}
+
 static int levels_of(const planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
 
 static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
@@ -100,6 +115,9 @@ static void contraction_dims(const pb_group* g, shape_of* s) {
       s->sums[s->sum_count++] = d;
 }
 
+// Slices of x that a producer makes are all of one size.
+static bool whole_slices(const planner* p) { return p->group->producer || p->consumer; }
+
 static void contraction_weights(planner* p, const shape_of* s, const pb_plan* rows) {
   const pb_nest* main = &p->group->main;
   pb_plan plan = *rows;
@@ -116,8 +134,8 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
   }
   plan.result_level = levels_of(p, &plan);
   int first = s->sum_count ? s->sums[0] : -1;
-  for (int64_t chunk = first < 0 ? 1 : main->extent[first]; chunk >= 1; --chunk) {
-    if (first >= 0 && main->extent[first] % chunk) continue;
+  int64_t sums = first < 0 ? 1 : main->extent[first];
+  for (int64_t chunk = sums; chunk >= 1; chunk = next_step(sums, chunk, whole_slices(p))) {
     if (p->consumer && chunk > 1 && chunk < main->extent[first]) continue; // either all of a block's weights, or few
     pb_plan with = plan;
     if (first >= 0) add_band(&with, first, chunk, main->extent[first]);
@@ -160,11 +178,10 @@ static void plan_contraction(planner* p) {
   int batches = s.row_count > 2 ? s.row_count - 2 : 0; // one image after the other
   int outer = s.row_count > 0 ? s.rows[batches] : -1, inner = s.row_count > 1 ? s.rows[s.row_count - 1] : -1;
   int64_t outer_extent = outer < 0 ? 1 : main->extent[outer], inner_extent = inner < 0 ? 1 : main->extent[inner];
-  for (int64_t i = inner_extent; i >= 1; --i) {
-    if (inner_extent % i) continue;
+  bool even = whole_slices(p);
+  for (int64_t i = inner_extent; i >= 1; i = next_step(inner_extent, i, even)) {
     bool any = false;
-    for (int64_t o = outer_extent; o >= 1; --o) {
-      if (outer_extent % o) continue;
+    for (int64_t o = outer_extent; o >= 1; o = next_step(outer_extent, o, even)) {
       pb_plan plan = {.result_depth = 2};
       for (int k = 0; k < batches; ++k) add_band(&plan, s.rows[k], 1, main->extent[s.rows[k]]);
       if (outer >= 0) add_band(&plan, outer, o, outer_extent);
@@ -185,8 +202,7 @@ static void plan_contraction(planner* p) {
 static void plan_rows(planner* p, const int* around, int count, int dim) {
   const pb_nest* main = &p->group->main;
   int64_t extent = dim < 0 ? 1 : main->extent[dim];
-  for (int64_t step = extent; step >= 1; --step) {
-    if (extent % step) continue;
+  for (int64_t step = extent; step >= 1; step = next_step(extent, step, whole_slices(p))) {
     pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
     for (int k = 0; k < count; ++k) add_band(&plan, around[k], 1, main->extent[around[k]]);
     if (dim >= 0) add_band(&plan, dim, step, extent);
@@ -212,8 +228,7 @@ static void plan_blocks(planner* p) {
 static void plan_copy(planner* p) {
   const pb_nest* main = &p->group->main;
   for (int tiled = 0; tiled < main->dim_count; ++tiled) {
-    for (int64_t step = main->extent[tiled]; step >= 1; --step) {
-      if (main->extent[tiled] % step) continue;
+    for (int64_t step = main->extent[tiled]; step >= 1; step = next_step(main->extent[tiled], step, false)) {
       pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
       for (int d = 0; d < tiled; ++d) add_band(&plan, d, 1, main->extent[d]);
       add_band(&plan, tiled, step, main->extent[tiled]);
@@ -227,8 +242,7 @@ static void plan_copy(planner* p) {
 
 static void plan_flat(planner* p) {
   int64_t lanes = p->group->lanes, rows = p->group->main.extent[0] / lanes;
-  for (int64_t tile = rows; tile >= 1; --tile) {
-    if (rows % tile) continue;
+  for (int64_t tile = rows; tile >= 1; tile = next_step(rows, tile, false)) {
     pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
     add_band(&plan, 0, tile * lanes, rows * lanes);
     plan.x_level = plan.w_level = plan.result_level = plan.band_count;
@@ -255,6 +269,25 @@ static int stage_count(const pb_group* group) {
   return count;
 }
 
+// More copies of the weights, and then of x, as long as each one is worth its room: where a tile of products is short,
+// two do not hide what a load takes to arrive.
+static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
+  const char* why;
+  bool better = !plan->producer;
+  while (better) {
+    better = false;
+    for (int operand = 0; operand < 2 && !better; ++operand) {
+      pb_arena scratch = {0};
+      pb_plan deeper = *plan;
+      int* depth = operand ? &deeper.x_depth : &deeper.w_depth;
+      better = *depth > 1 && ++*depth <= MOST_COPIES && pb_plan_cost(chip, group, &deeper, &scratch, &why) &&
+               deeper.cycles < plan->cycles;
+      if (better) *plan = deeper;
+      pb_arena_free(&scratch);
+    }
+  }
+}
+
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
   result* r = PB_NEW(arena, result);
   planner p = {.chip = chip, .group = group, .result = r};
@@ -268,5 +301,6 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
                           *r->why ? r->why : "no tiling fits");
   for (int k = 0; k + 1 < stages; ++k) r->stages[k].producer = &r->stages[k + 1];
   *plan = r->stages[0];
+  if (group->contraction) deepen(chip, group, plan);
   return PB_OK;
 }

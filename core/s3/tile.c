@@ -45,6 +45,7 @@ static void print_alloc(printer* p, int id, int indent) {
               buffer->depth);
   if (buffer->shares >= 0 || p->shared[id]) // one number for all that lie at one place
     pb_text_add(p->text, ", pb.place = %d : i64", buffer->shares >= 0 ? buffer->shares : id);
+  if (buffer->phase) pb_text_add(p->text, ", pb.phase = %d : i64", buffer->phase);
   pb_text_add(p->text, "} : ");
   pb_access_print_type(p->text, &type);
   pb_text_add(p->text, "\n");

@@ -5,11 +5,12 @@
 
 #include "core/s3/program.h"
 #include "core/s3/roles.h"
-#include "core/select/select.h"
+#include "core/select/memo.h"
 
-enum { PB_MAX_BUFFERS = 48, PB_MAX_BANDS = 10, PB_MAX_FEEDS = 8, PB_MAX_TAILS = 8, PB_MAX_STAGES = 4 };
+enum { PB_MAX_BUFFERS = 96, PB_MAX_BANDS = 10, PB_MAX_FEEDS = 8, PB_MAX_TAILS = 8, PB_MAX_STAGES = 4 };
 
-// One loop over tiles: dim of the group's main nest, and how far one iteration steps along it.
+// One loop over tiles: dim of the group's main nest, and how far one iteration steps along it. A step need not divide
+// what the bands around it leave of the dim: the rest is a tile of its own behind the loop.
 typedef struct pb_band {
   int dim;
   int64_t step;
@@ -41,8 +42,24 @@ typedef struct pb_buffer {
   int64_t shape[PB_NEST_RANK];
   int depth, level;
   int64_t bytes; // of one copy
-  int shares;    // the buffer before it at whose place it lies, since their stages take turns; -1: it has its own
+  int shares;    // the buffer before it at whose place it lies, since the two take turns; -1: it has its own
+  int phase;     // its first turn takes copy phase mod depth
+  const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
+  int claimed;   // by the buffers of which remainder, 0: none
 } pb_buffer;
+
+// What the loops opened so far leave of each dim of a stage's main nest, and where that begins: linear in the loops.
+typedef struct pb_tile {
+  int64_t extent[PB_NEST_DIMS];
+  pb_index origin[PB_NEST_DIMS];
+  bool adds; // it is the rest of a sum: what it adds to has been set
+} pb_tile;
+
+// While the remainder of a loop is built: the buffers inside the loop, at whose places those of the remainder lie.
+typedef struct pb_twins {
+  int first, end, level, serial;
+  int64_t turns;
+} pb_twins;
 
 // TURN: what it holds is done in one turn of one of the loops around.
 typedef enum pb_tree_kind { PB_TREE_LOOP, PB_TREE_NEST, PB_TREE_ALLOC, PB_TREE_TURN } pb_tree_kind;
@@ -69,6 +86,7 @@ typedef struct pb_group {
   int tail_count, tails[PB_MAX_TAILS];
   const pb_insn* contraction; // the instruction, when the main nest is a contraction that the chip has one for
   pb_roles roles, insn_roles;
+  pb_select_memo* memo;            // of the kernel's nests, on their way into tiles
   const struct pb_group* producer; // another reduction, with its own feeds and tails, that makes x; NULL: none
 } pb_group;
 
@@ -83,6 +101,8 @@ typedef struct pb_tiling {
   pb_tree* body[PB_NEST_OUTERS + 1]; // the loop that is filled at each level
   int buffer_count;
   pb_buffer buffers[PB_MAX_BUFFERS];
+  pb_twins twins;
+  int remainders;
   bool proved;         // every slice is found by isl as well, and must be the same: for the tree that is carried out
   const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;
@@ -127,11 +147,14 @@ bool pb__tiling_open(pb_tiling* t);
 // Builds a stage that reduces; in tiling_build.c.
 bool pb__tiling_stage(pb_tiling* t);
 // Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
-bool pb__tiling_produce(pb_tiling* t, pb_nest* point, int memory);
+bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory);
 // The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
 void pb__tiling_into(const pb_tiling* t, pb_access* store);
 // Hangs the loop of band `level` into the loop around it: what was added there stands before it.
 void pb__tiling_hang(pb_tiling* t, int level);
+// What was added at a level behind `before` (NULL: everything) goes to its front: what later steps need soon, or is
+// small, does not queue up behind all of the weights.
+void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before);
 // Tells a nest how often the bands around it turn.
 void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
 // Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
@@ -142,8 +165,20 @@ void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
 void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest);
 // Whether any index of the access can leave its shape in the nest at a level.
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access);
-// The main nest's accesses written over bands (outer columns) and what is left inside the tile (own columns).
-void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, pb_nest* point);
+// The tile outside all of the stage's bands.
+void pb__tile_whole(const pb_nest* main, pb_tile* tile);
+// The tile inside the band at `level`, one of its full turns or (`rest`) what they leave. Returns how many turns there
+// are of it; 0: none.
+int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest);
+// Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.
+typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, const void* stage);
+bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);
+// The main nest on a tile: accesses over the loops around (outer columns) and what is left inside (own columns).
+void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point);
+// The stage's main nest goes on with a buffer in place of access `a`: one for all that the tile, and what the loops
+// inside `level` walk, touches of it. *load, as below. Returns the box that it holds in *box, if that is not NULL.
+void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+                     const char* name, pb_nest* load, pb_access* box);
 // The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.
 void pb__tiling_box(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin);
@@ -159,7 +194,7 @@ bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);
 // The memory of the operand that stands for an access; PB_ANY_MEMORY: none does.
 int pb__tiling_memory(const pb_match* match, int access);
 // The nest with its tensors in no memory yet, for the selection to say where they should be.
-pb_nest pb__tiling_undecided(const pb_nest* nest);
+void pb__tiling_undecided(const pb_nest* nest, pb_nest* open);
 // A pointwise nest on the tile at `level`. `carried`: the access that is a buffer already, -1: none. `last`: the result
 // goes to its tensor. `valid`: of the one row that the nest computes, how many elements exist; 0: all.
 bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid);

@@ -6,27 +6,27 @@
 #include <string.h>
 
 // Slices a nest that makes x so that it makes the buffer instead. `load` is the copy that it replaces: it has the
-// slice's origin.
-static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, int buffer) {
-  const pb_buffer* b = &t->buffers[buffer];
+// slice's origin; `box`: the slice.
+static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, const pb_access* box) {
   const pb_access* x = &load->access[0];
-  pb_nest nest = *feed;
+  pb_nest nest;
+  pb_nest_copy(&nest, feed);
   nest.part = "load";
-  for (int r = 0; r < b->rank; ++r) {
-    if (b->shape[r] == x->shape[r]) continue; // whole along this index: the feed's dims stay as they are
+  for (int r = 0; r < box->rank; ++r) {
+    if (box->shape[r] == x->shape[r]) continue; // whole along this index: the feed's dims stay as they are
     int d;
     bool own = pb_index_single(&feed->access[feed->access_count - 1].index[r], &d); // the slice of x is a slice of d
     if (!own || d < 0 || feed->extent[d] != x->shape[r])
       return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
-    nest.extent[d] = b->shape[r];
+    nest.extent[d] = box->shape[r];
     pb__tiling_shift(&nest, nest.access_count - 1, d, &x->index[r]);
   }
   for (int a = 0; t->into && a + 1 < nest.access_count; ++a)
     if (pb__tiling_leaves(t, &nest, &nest.access[a])) nest.access[a].boxed = true;
   pb_access* store = pb_nest_store(&nest);
   store->memref.ptr = NULL;
-  store->buffer = buffer;
-  memcpy(store->shape, b->shape, sizeof store->shape);
+  store->buffer = load->access[1].buffer;
+  memcpy(store->shape, load->access[1].shape, sizeof store->shape);
   pb__tiling_add(t, load->outer_count, &nest);
   return true;
 }
@@ -36,9 +36,10 @@ static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, in
 static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
 
 // Brings x turn by turn of the band inside its level: in front of the band what the first turn's tile shares with the
-// second's, then in each turn as much as the band steps on. `load`: of the whole buffer; `tile`: the box that one turn
-// touches, `origin`: where it begins.
-static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, const pb_access* origin) {
+// second's, then in each turn as much as the band steps on: *each, for the caller to add there. `load`: of the whole
+// buffer; `tile`: the box that one turn touches, `origin`: where it begins.
+static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, const pb_access* origin,
+                      pb_nest* each) {
   int level = t->plan->x_level, column = PB_NEST_DIMS + level, moved = -1;
   const pb_access* local = &load->access[1];
   for (int r = 0; r < tile->rank; ++r) {
@@ -51,34 +52,52 @@ static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, 
   int d = 0;
   while (d < load->dim_count && !local->index[moved].coef[d]) ++d;
   if (d == load->dim_count) return pb__tiling_fail(t, "x_stays: x does not move");
-  pb_nest first = *load, each = *load;
+  pb_nest first;
+  pb_nest_copy(&first, load);
+  pb_nest_copy(each, load);
   first.extent[d] = shared;
-  each.extent[d] = rows - shared;
+  each->extent[d] = rows - shared;
   for (int a = 0; a < 2; ++a) {
-    each.access[a].index[moved].coef[column] = step;
-    each.access[a].index[moved].cst += shared;
+    each->access[a].index[moved].coef[column] = step;
+    each->access[a].index[moved].cst += shared;
   }
   if (shared) pb__tiling_add(t, level, &first);
-  pb__tiling_add(t, level + 1, &each);
   return !t->failure;
 }
 
+// A stage that reduces, on its way into the tile.
+typedef struct stage {
+  pb_nest main; // over its own dims; operands that have a home are their buffers
+  int x_memory, sums_memory;
+  pb_nest* each;  // what each turn of the loop around brings of x; NULL: nothing
+  pb_nest* store; // takes the sums to their tensor
+} stage;
+
 // The main input's buffer, filled by moves or by the nests that make it.
-static bool bring_x(pb_tiling* t, pb_nest* point, int memory) {
+static bool bring_x(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
   const pb_plan* plan = t->plan;
-  pb_access* x = &point->access[t->group->x];
-  if (t->group->producer) return pb__tiling_produce(t, point, memory);
+  int x = t->group->x;
   pb_nest load;
-  pb_access tile = {0}, origin = {0};
-  if (plan->x_stays) pb__tiling_box(t, x, point->extent, plan->x_level + 1, &tile, &origin);
-  pb__tiling_buffer(t, x, point->extent, plan->x_level, memory, plan->x_depth, "x", &load);
+  pb_access box, turn = {0}, origin = {0};
+  if (t->group->producer) return pb__tiling_produce(t, &s->main, tile, s->x_memory);
+  if (plan->x_stays) {
+    pb_tile inner = *tile;
+    pb_nest point;
+    pb__tile_step(t, &inner, level, false);
+    pb__tiling_expand(t, &s->main, &inner, &point);
+    pb__tiling_box(t, &point.access[x], point.extent, level + 1, &turn, &origin);
+  }
+  pb__tiling_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box);
   load.outer_count = plan->x_level;
   load.kept = pieces(&load, 3);
   if (t->failure) return false;
-  if (plan->x_stays) return bring_new(t, &load, &tile, &origin);
+  if (plan->x_stays) {
+    s->each = PB_NEW(t->arena, pb_nest);
+    return bring_new(t, &load, &turn, &origin, s->each);
+  }
   if (!t->group->feed_count) pb__tiling_add(t, plan->x_level, &load);
   for (int k = 0; k < t->group->feed_count; ++k)
-    if (!fuse_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, x->buffer)) return false;
+    if (!fuse_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, &box)) return false;
   return true;
 }
 
@@ -88,28 +107,37 @@ static void share_registers(pb_tiling* t, int buffer) {
   pb_buffer* new = &t->buffers[buffer];
   for (int b = 0; b < buffer && new->shares < 0; ++b)
     if (t->buffers[b].memory == new->memory && t->buffers[b].bytes == new->bytes && t->buffers[b].depth == new->depth)
-      new->shares = b;
+      new->shares = t->buffers[b].shares >= 0 ? t->buffers[b].shares : b;
 }
 
-// Weights: from the system's memory to where the instruction holds them, perhaps in two steps.
-static void bring_w(pb_tiling* t, pb_nest* point) {
+// Where the instruction holds its weights.
+static int held_memory(const pb_group* g) { return g->contraction->operands[g->insn_roles.w].memory; }
+
+// Weights: from the system's memory to where the instruction holds them, perhaps in two steps. This is the first.
+static void bring_w(pb_tiling* t, stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
-  pb_access* w = &point->access[g->roles.w];
-  int held = g->contraction->operands[g->insn_roles.w].memory;
-  int via = pb_route_via(t->chip, held, w->type);
+  int w = g->roles.w, held = held_memory(g), via = pb_route_via(t->chip, held, s->main.access[w].type);
   pb_nest load;
-  if (via != held) {
-    pb__tiling_buffer(t, w, point->extent, t->plan->w_level, via, t->plan->w_depth, "w", &load);
-    load.stream = 1;
-    load.kept = pieces(&load, 2);
-    pb__tiling_add(t, t->plan->w_level, &load);
-  }
+  pb_tree* before = t->body[t->plan->w_level]->last;
+  if (via == held) return;
+  pb__tiling_home(t, &s->main, w, tile, t->plan->w_level, via, t->plan->w_depth, "w", &load, NULL);
+  load.stream = 1;
+  load.kept = pieces(&load, 2);
+  pb__tiling_add(t, t->plan->w_level, &load);
+  // a producer's weights are needed before those of its consumer
+  if (t->plan->w_level < t->base) pb__tiling_to_front(t, t->plan->w_level, before);
+}
+
+static void hold_w(pb_tiling* t, stage* s, const pb_tile* tile) {
+  const pb_group* g = t->group;
+  int w = g->roles.w, held = held_memory(g), level = pb__tiling_levels(t);
   bool registers = t->chip->memories[held].kind == PB_MEM_REGISTERS;
   int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
-  pb__tiling_buffer(t, w, point->extent, pb__tiling_levels(t), held, depth, "held", &load);
-  if (registers && !t->failure) share_registers(t, w->buffer);
+  pb_nest load;
+  pb__tiling_home(t, &s->main, w, tile, level, held, depth, "held", &load, NULL);
+  if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
   load.part = "stage";
-  pb__tiling_add(t, pb__tiling_levels(t), &load);
+  pb__tiling_add(t, level, &load);
 }
 
 // Dims that only the reduction walks are none of a tail's: drops them and renumbers.
@@ -146,7 +174,7 @@ static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest*
   for (int a = 0; a + 1 < tail->access_count; ++a)
     if (pb_value_same(tail->access[a].memref, made->memref)) carried = a;
   if (carried < 0) return -1;
-  *out = *tail;
+  pb_nest_copy(out, tail);
   out->dim_count = point->dim_count;
   memcpy(out->extent, point->extent, sizeof out->extent);
   for (int a = 0; a < tail->access_count; ++a)
@@ -193,53 +221,91 @@ static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_acc
 }
 
 // Where the sums are made: in a buffer of their own, or, for a producer without tails, in the one that it fills.
-static bool place_sums(pb_tiling* t, pb_nest* point, int memory, pb_nest* store) {
-  pb_access* sums = pb_nest_store(point);
+static bool place_sums(pb_tiling* t, stage* s, const pb_tile* tile) {
+  int y = s->main.access_count - 1;
   if (t->into && t->group->tail_count == 0) {
-    pb__tiling_into(t, sums);
-    if (t->buffers[sums->buffer].memory == memory) return true;
+    pb__tiling_into(t, &s->main.access[y]);
+    if (t->buffers[s->main.access[y].buffer].memory == s->sums_memory) return true;
     return pb__tiling_fail(t, "a producer's sums are made where its consumer cannot read them");
   }
-  pb__tiling_buffer(t, sums, point->extent, t->plan->result_level, memory, t->plan->result_depth, "acc", store);
-  pb__tiling_turn_to_store(store);
+  s->store = PB_NEW(t->arena, pb_nest);
+  pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store,
+                  NULL);
+  pb__tiling_turn_to_store(s->store);
+  return true;
+}
+
+// Operands whose home is at this level, or, on the way in, outside it.
+static bool find_homes(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
+  const pb_plan* plan = t->plan;
+  pb_nest point;
+  if (s->each) pb__tiling_add(t, level, s->each);
+  s->each = NULL;
+  if ((plan->x_level > t->base ? plan->x_level : t->base) == level && !bring_x(t, s, tile, level)) return false;
+  if (t->group->contraction && (plan->w_level > t->base ? plan->w_level : t->base) == level) bring_w(t, s, tile);
+  if (t->group->contraction && level == pb__tiling_levels(t)) hold_w(t, s, tile);
+  if (plan->result_level != level || t->failure) return !t->failure;
+  if (!place_sums(t, s, tile)) return false;
+  pb__tiling_expand(t, &s->main, tile, &point);
+  add_init(t, &point, level);
+  return !t->failure;
+}
+
+// Everything inside `level` loops.
+static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
+  const stage* outside = around;
+  stage s = {.x_memory = outside->x_memory,
+             .sums_memory = outside->sums_memory,
+             .each = outside->each,
+             .store = outside->store};
+  pb_nest_copy(&s.main, &outside->main);
+  pb_nest point;
+  if (!find_homes(t, &s, tile, level)) return false;
+  if (level == pb__tiling_levels(t)) {
+    pb__tiling_expand(t, &s.main, tile, &point);
+    point.part = tile->adds ? "add" : "reduce";
+    pb__tiling_add(t, level, &point);
+  } else if (!pb__tiling_band(t, tile, level, build_level, &s))
+    return false;
+  if (level != t->plan->result_level) return !t->failure;
+  if (t->group->tail_count > 0) {
+    pb_nest made;
+    pb__tiling_expand(t, &t->group->main, tile, &made);
+    pb__tiling_expand(t, &s.main, tile, &point);
+    return add_tails(t, &point, *pb_nest_store(&made), *pb_nest_store(&point));
+  }
+  if (!t->into) pb__tiling_add(t, level, s.store);
+  return !t->failure;
+}
+
+// The memories that the main nest's instruction wants x and the sums in.
+static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
+  const pb_group* g = t->group;
+  if (g->contraction) {
+    s->x_memory = g->contraction->operands[g->insn_roles.x].memory;
+    s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
+    return true;
+  }
+  pb_tile inner = *tile;
+  pb_nest point;
+  pb_match match;
+  for (int level = t->base; level < pb__tiling_levels(t); ++level) pb__tile_step(t, &inner, level, false);
+  pb__tiling_expand(t, &g->main, &inner, &point);
+  point.part = "reduce";
+  pb_nest open;
+  pb__tiling_undecided(&point, &open);
+  if (!pb__tiling_select(t, &open, &match)) return false;
+  s->x_memory = pb__tiling_memory(&match, g->x);
+  s->sums_memory = match.insn->operands[match.insn->dest].memory;
   return true;
 }
 
 bool pb__tiling_stage(pb_tiling* t) {
-  const pb_group* g = t->group;
-  const pb_plan* plan = t->plan;
-  pb_nest point;
-  pb__tiling_expand(t, &g->main, &point);
-  point.part = "reduce";
-  pb_access made = *pb_nest_store(&point);
-
-  int x_memory, acc_memory;
-  if (g->contraction) {
-    x_memory = g->contraction->operands[g->insn_roles.x].memory;
-    acc_memory = g->contraction->operands[g->insn_roles.y].memory;
-  } else {
-    pb_match match;
-    pb_nest open = pb__tiling_undecided(&point);
-    if (!pb__tiling_select(t, &open, &match)) return false;
-    x_memory = pb__tiling_memory(&match, g->x);
-    acc_memory = match.insn->operands[match.insn->dest].memory;
-  }
-  if (!bring_x(t, &point, x_memory)) return false;
-  if (g->contraction) bring_w(t, &point);
-
-  int level = plan->result_level, levels = pb__tiling_levels(t);
-  pb_nest store;
-  if (!place_sums(t, &point, acc_memory, &store)) return false;
-  add_init(t, &point, level);
-  pb__tiling_add(t, levels, &point);
-  for (int b = levels - 1; b >= level; --b) pb__tiling_hang(t, b);
-  if (g->tail_count > 0) {
-    if (!add_tails(t, &point, made, *pb_nest_store(&point))) return false;
-  } else if (!t->into) {
-    pb__tiling_add(t, level, &store);
-  }
-  for (int b = level - 1; b >= t->base; --b) pb__tiling_hang(t, b);
-  return !t->failure;
+  stage s = {.each = NULL};
+  pb_tile tile;
+  pb_nest_copy(&s.main, &t->group->main);
+  pb__tile_whole(&s.main, &tile);
+  return find_memories(t, &s, &tile) && build_level(t, &tile, t->base, &s);
 }
 
 // The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends:
@@ -266,9 +332,9 @@ static int passage(const pb_tiling* t, pb_type type) {
 }
 
 // A copy (or a fill) between tensors passes through a buffer laid out as the tile's dims.
-static bool build_copy(pb_tiling* t) {
+static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   pb_nest load, store;
-  pb__tiling_expand(t, &t->group->main, &load);
+  pb__tiling_expand(t, &t->group->main, tile, &load);
   pb_access local = {.type = pb_nest_store(&load)->type, .rank = load.dim_count};
   for (int d = 0; d < load.dim_count; ++d) {
     local.shape[d] = load.extent[d];
@@ -276,7 +342,7 @@ static bool build_copy(pb_tiling* t) {
   }
   int memory = passage(t, local.type);
   if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
-  pb__tiling_own(t, &local, pb__tiling_levels(t), memory, t->plan->result_depth, "passage");
+  pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");
   store = (pb_nest){.name = load.name, .part = "store", .dim_count = load.dim_count, .access_count = 2};
   memcpy(store.extent, load.extent, sizeof store.extent);
   store.access[0] = local;
@@ -284,34 +350,35 @@ static bool build_copy(pb_tiling* t) {
   pb_nest_load(&store, 0);
   *pb_nest_store(&load) = local;
   load.part = "load";
-  pb__tiling_add(t, t->plan->band_count, &load);
-  pb__tiling_add(t, t->plan->band_count, &store);
-  for (int b = t->plan->band_count - 1; b >= 0; --b) pb__tiling_hang(t, b);
+  pb__tiling_add(t, level, &load);
+  pb__tiling_add(t, level, &store);
   return !t->failure;
+}
+
+// Everything inside `level` loops of a kernel that reduces nothing; `main`: its first nest.
+static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, const void* main) {
+  const pb_group* g = t->group;
+  pb_nest point;
+  if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_point_level, main);
+  if (g->main.expr_count == 1) return build_copy(t, tile, level);
+  pb__tiling_expand(t, main, tile, &point);
+  pb_access made = *pb_nest_store(&point);
+  return pb__tiling_point(t, &point, -1, level, g->tail_count == 0, 0) &&
+         add_tails(t, &point, made, *pb_nest_store(&point));
 }
 
 static bool build_pointwise(pb_tiling* t) {
   const pb_group* g = t->group;
-  pb_nest point;
-  if (g->main.expr_count == 1) return build_copy(t);
-  int64_t rest = g->main.dim_count == 1 ? g->main.extent[0] % g->lanes : 0;
-  if (rest) {
-    pb_nest whole = g->main;
-    whole.extent[0] -= rest;
-    if (whole.extent[0]) {
-      if (!pb__tiling_open_bands(t, &whole)) return false;
-      pb__tiling_expand(t, &whole, &point);
-      if (!pb__tiling_point(t, &point, -1, t->plan->band_count, true, 0)) return false;
-      for (int b = t->plan->band_count - 1; b >= 0; --b) pb__tiling_hang(t, b);
-    }
-    return build_rest(t, &g->main, whole.extent[0]);
-  }
-  pb__tiling_expand(t, &g->main, &point);
-  pb_access made = *pb_nest_store(&point);
-  if (!pb__tiling_point(t, &point, -1, t->plan->band_count, g->tail_count == 0, 0)) return false;
-  if (!add_tails(t, &point, made, *pb_nest_store(&point))) return false;
-  for (int b = t->plan->band_count - 1; b >= 0; --b) pb__tiling_hang(t, b);
-  return !t->failure;
+  bool lanes = g->main.expr_count > 1 && g->main.dim_count == 1;
+  int64_t rest = lanes ? g->main.extent[0] % g->lanes : 0;
+  pb_nest whole = g->main;
+  pb_tile tile;
+  whole.extent[0] -= rest;
+  pb__tile_whole(&whole, &tile);
+  if (!rest) return build_point_level(t, &tile, t->base, &whole);
+  bool any = whole.extent[0] > 0;
+  if (any && !(pb__tiling_open_bands(t, &whole) && build_point_level(t, &tile, t->base, &whole))) return false;
+  return build_rest(t, &g->main, whole.extent[0]);
 }
 
 // A loop of the reduction around the result's buffer would begin the sum anew each turn; a loop over results inside it

@@ -9,7 +9,7 @@ bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match) {
   pb_flat flat;
   const char* why = NULL;
   pb_tiling_flat(t, nest, &flat);
-  if (pb_select(t->chip, &flat, t->arena, match, &why)) return true;
+  if (pb_select_again(t->group->memo, &flat, match, &why)) return true;
   return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
 }
 
@@ -19,15 +19,14 @@ int pb__tiling_memory(const pb_match* match, int access) {
   return PB_ANY_MEMORY;
 }
 
-pb_nest pb__tiling_undecided(const pb_nest* nest) {
-  pb_nest open = *nest;
-  for (int a = 0; a < open.access_count; ++a)
-    if (open.access[a].memref.ptr) {
-      open.access[a].memref.ptr = NULL;
-      open.access[a].buffer = -1;
-      open.access[a].boxed = false;
+void pb__tiling_undecided(const pb_nest* nest, pb_nest* open) {
+  pb_nest_copy(open, nest);
+  for (int a = 0; a < open->access_count; ++a)
+    if (open->access[a].memref.ptr) {
+      open->access[a].memref.ptr = NULL;
+      open->access[a].buffer = -1;
+      open->access[a].boxed = false;
     }
-  return open;
 }
 
 // Constants stay on the chip for the whole kernel: they are vectors along the lanes.
@@ -36,17 +35,6 @@ static bool is_tensor_operand(const pb_tiling* t, const pb_access* access) {
   for (int v = 0; v < p->value_count; ++v)
     if (pb_value_same(p->values[v].ir, access->memref)) return p->values[v].kind != PB_VALUE_CONST;
   return true;
-}
-
-// What was added to the whole kernel behind `before` goes to its front: small things that later steps need do not queue
-// up behind all of the weights.
-static void to_front(pb_tiling* t, pb_tree* before) {
-  pb_tree *whole = t->body[0], *moved = before ? before->next : NULL;
-  if (!moved) return;
-  whole->last->next = whole->first;
-  whole->first = moved;
-  whole->last = before;
-  before->next = NULL;
 }
 
 // A pointwise nest on its way into the tile: one instruction, or several with buffers between them.
@@ -64,12 +52,13 @@ typedef struct point {
 
 // One instruction if there is one, else the cheapest cover.
 static bool find_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover* cover) {
-  pb_nest open = pb__tiling_undecided(nest);
+  pb_nest open;
   pb_flat flat;
   pb_match match;
   const char* why = NULL;
+  pb__tiling_undecided(nest, &open);
   pb_tiling_flat(t, &open, &flat);
-  if (pb_select(t->chip, &flat, t->arena, &match, &why)) {
+  if (pb_select_again(t->group->memo, &flat, &match, &why)) {
     *cover = (pb_cover){.count = 1, .pieces = {{.insn = match.insn, .node = nest->expr_count - 1, .addend = -1}}};
     return true;
   }
@@ -100,7 +89,7 @@ static int load_of(pb_nest* part, pb_type type, int access) {
 static int cut(const point* p, const pb_piece* piece, pb_nest* part) {
   int in[PB_COVER_NODES], access_of[PB_NEST_ACCESSES], root = piece->addend >= 0 ? piece->addend : piece->node;
   bool needed[PB_COVER_NODES] = {false}, leaf[PB_COVER_NODES] = {false};
-  *part = *p->nest;
+  pb_nest_copy(part, p->nest);
   part->access_count = part->expr_count = 0;
   memset(access_of, 0xff, sizeof access_of);
   for (int k = 0; k < piece->leaf_count; ++k) leaf[piece->leaves[k]] = true;
@@ -148,25 +137,60 @@ static void place_between(point* p, int at) {
   }
 }
 
+// The buffer that holds all of a constant for the whole kernel: for the remainders of tiles too. NULL: there is none
+// yet.
+static const pb_buffer* holder_of(const pb_tiling* t, const pb_access* access, int memory) {
+  for (int b = 0; b < t->buffer_count; ++b)
+    if (t->buffers[b].whole == access->memref.ptr && t->buffers[b].memory == memory) return &t->buffers[b];
+  return NULL;
+}
+
+static bool is_whole(const pb_access* source, const pb_access* box, const pb_access* origin) {
+  bool whole = !memcmp(box->shape, source->shape, sizeof(int64_t) * (size_t)source->rank);
+  for (int r = 0; r < source->rank; ++r)
+    for (int c = 0; c < PB_NEST_COLS; ++c) whole &= !origin->index[r].coef[c] && !origin->index[r].cst;
+  return whole;
+}
+
+// A constant moves in once, in front of the kernel.
+static void bring_params(pb_tiling* t, pb_nest* part, int a, int memory, int stream) {
+  pb_access box, origin, *access = &part->access[a];
+  const void* source = access->memref.ptr;
+  pb_nest move;
+  pb__tiling_box(t, access, part->extent, 0, &box, &origin);
+  bool whole = is_whole(access, &box, &origin);
+  const pb_buffer* holder = whole ? holder_of(t, access, memory) : NULL;
+  if (holder) {
+    box.buffer = (int)(holder - t->buffers);
+    *access = box;
+    return;
+  }
+  pb_tree* before = t->body[0]->last;
+  pb__tiling_buffer(t, access, part->extent, 0, memory, 1, "params", &move);
+  if (t->failure) return;
+  if (whole) t->buffers[access->buffer].whole = source;
+  move.stream = stream;
+  pb__tiling_add(t, 0, &move);
+  pb__tiling_to_front(t, 0, before);
+}
+
 // Operands that are tensors move in beside the tile unless the instruction reads them where they are; vectors stay
 // resident.
 static void bring_operands(point* p, pb_nest* part, int carried, const pb_match* match) {
   pb_tiling* t = p->t;
   pb_nest move;
-  for (int a = 0; a + 1 < part->access_count; ++a) {
+  for (int a = 0; a + 1 < part->access_count && !t->failure; ++a) {
     int memory = pb__tiling_memory(match, a);
     if (a == carried || !part->access[a].memref.ptr || memory == t->chip->system_memory) continue;
-    bool tensor = is_tensor_operand(t, &part->access[a]);
-    int at = tensor ? p->level : 0;
-    pb_tree* before = t->body[0]->last;
-    if (tensor && t->into && pb__tiling_leaves(t, part, &part->access[a])) part->access[a].boxed = true;
-    pb__tiling_buffer(t, &part->access[a], part->extent, at, memory, tensor ? t->plan->x_depth : 1,
-                      tensor ? "operand" : "params", &move);
+    if (!is_tensor_operand(t, &part->access[a])) {
+      bring_params(t, part, a, memory, carried >= 0 ? 1 : 0);
+      continue;
+    }
+    if (t->into && pb__tiling_leaves(t, part, &part->access[a])) part->access[a].boxed = true;
+    pb__tiling_buffer(t, &part->access[a], part->extent, p->level, memory, t->plan->x_depth, "operand", &move);
     move.stream = carried >= 0 ? 1 : 0;
-    if (tensor && p->valid)
-      move.access[0].boxed = pb_index_can_leave(&move, &move.access[0].index[0], move.access[0].shape[0]);
-    pb__tiling_add(t, at, &move);
-    if (!tensor) to_front(t, before);
+    if (p->valid) move.access[0].boxed = pb_index_can_leave(&move, &move.access[0].index[0], move.access[0].shape[0]);
+    pb__tiling_add(t, p->level, &move);
   }
 }
 
@@ -190,7 +214,8 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
 
 static bool add_piece(point* p, int at) {
   const pb_piece* piece = &p->cover->pieces[at];
-  pb_nest part = *p->nest;
+  pb_nest part, open;
+  pb_nest_copy(&part, p->nest);
   pb_match match;
   bool final = at + 1 == p->cover->count;
   int carried = p->carried;
@@ -204,7 +229,7 @@ static bool add_piece(point* p, int at) {
     part.part = "add";
     part.reduce = piece->insn->reduce;
   }
-  pb_nest open = pb__tiling_undecided(&part);
+  pb__tiling_undecided(&part, &open);
   if (!pb__tiling_select(p->t, &open, &match)) return false;
   bring_operands(p, &part, carried, &match);
   if (final && !place_result(p, pb_nest_store(&part), &match)) return false;

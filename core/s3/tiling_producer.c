@@ -95,10 +95,13 @@ static bool find_slice(pb_tiling* t, const pb_nest* point, slice* s) {
 }
 
 bool pb_tiling_slice(pb_tiling* t, pb_group* sliced) {
+  pb_tile tile;
   pb_nest point;
   slice s;
   if (!pb__tiling_open(t)) return false;
-  pb__tiling_expand(t, &t->group->main, &point);
+  pb__tile_whole(&t->group->main, &tile);
+  for (int level = t->base; level < t->plan->x_level; ++level) pb__tile_step(t, &tile, level, false);
+  pb__tiling_expand(t, &t->group->main, &tile, &point);
   if (!find_slice(t, &point, &s)) return false;
   *sliced = s.group;
   return true;
@@ -166,16 +169,17 @@ static bool build_producer(pb_tiling* t, const slice* s, int buffer) {
   return built;
 }
 
-bool pb__tiling_produce(pb_tiling* t, pb_nest* point, int memory) {
+bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory) {
   const pb_plan* plan = t->plan;
-  pb_access* x = &point->access[t->group->x];
+  pb_nest point, unused;
   slice s;
-  pb_nest unused;
-  if (!find_slice(t, point, &s)) return false;
-  pb__tiling_buffer(t, x, point->extent, plan->x_level, memory, plan->x_depth, "between", &unused);
+  pb__tiling_expand(t, main, tile, &point);
+  if (!find_slice(t, &point, &s)) return false;
+  pb__tiling_home(t, main, t->group->x, tile, plan->x_level, memory, plan->x_depth, "between", &unused, NULL);
   if (t->failure) return false;
-  fill_borders(t, &s, x->buffer, false);
-  if (!build_producer(t, &s, x->buffer)) return false;
-  fill_borders(t, &s, x->buffer, true);
+  int buffer = main->access[t->group->x].buffer;
+  fill_borders(t, &s, buffer, false);
+  if (!build_producer(t, &s, buffer)) return false;
+  fill_borders(t, &s, buffer, true);
   return !t->failure;
 }
