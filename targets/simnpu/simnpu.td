@@ -1,6 +1,6 @@
 //===- simnpu.td - the SDK's reference NPU --------------------------------===//
 //
-// A weight-stationary D x D int8 array with double-buffered weights, a banked
+// A weight-stationary D x D int8 array with weights in four banks, a banked
 // scratchpad and accumulator, a vector unit that reads and writes both, and
 // movers to and from DRAM. Seven parts work at once, each fed by a queue of its
 // own; tokens order them. RTL: rtl/, which takes its parameters from this file.
@@ -34,9 +34,11 @@ def simnpu : Chip {
 //===----------------------------------------------------------------------===//
 
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 31); let RowBytes = 16; let BytesPerCycle = 16; let Latency = 100; }
-def SPAD : Memory { let Bytes = !mul(256, 1024); let RowBytes = D; let Banks = 4; let BytesPerCycle = !mul(4, D); let Latency = 1; }
+def SPAD : Memory { let Bytes = !mul(256, 1024); let RowBytes = D; let Banks = 8; let BytesPerCycle = !mul(8, D); let Latency = 1; }
 def ACC  : Memory { let Bytes = !mul(!mul(2048, 4), D); let RowBytes = !mul(4, D); let Banks = 2; let BytesPerCycle = !mul(8, D); let Latency = 1; }
-def WREG : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(D, D)); let RowBytes = D; let Banks = 2; let BytesPerCycle = D; }
+// Four banks: products of few rows are over before a load and the completion of the product before it are, and with
+// two the array would wait for both (17 rows: 30 cycles a tile instead of 18).
+def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(D, D)); let RowBytes = D; let Banks = 4; let BytesPerCycle = D; }
 
 //===----------------------------------------------------------------------===//
 // Queues
@@ -44,8 +46,8 @@ def WREG : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(D, D)); let
 
 def L0 : Queue { let Depth = 8; let Tokens = 63; }   // loads
 def L1 : Queue { let Depth = 8; let Tokens = 63; }   // loads
-def WX : Queue { let Depth = 8; let Tokens = 63; }   // weights into the array
-def MX : Queue { let Depth = 8; let Tokens = 63; }   // the array
+def WX : Queue { let Depth = 16; let Tokens = 63; }   // weights into the array
+def MX : Queue { let Depth = 16; let Tokens = 63; }   // the array
 def VX : Queue { let Depth = 8; let Tokens = 63; }   // the vector unit
 def ST : Queue { let Depth = 8; let Tokens = 63; }   // stores
 
@@ -143,22 +145,22 @@ def STA : Move<ST, 0x19> {
 //===----------------------------------------------------------------------===//
 
 def WLD : Instruction<WX> {
-  let Summary = "load a DxD tile of weights into one of the array's two banks";
-  bits<18> src; bits<12> sk; bits<1> w;
+  let Summary = "load a DxD tile of weights into one of the array's banks";
+  bits<18> src; bits<12> sk; bits<2> w;
   let Dims = [Dim<"k", D>, Dim<"n", D>];
   let Operands = (ins Window<SPAD, I8, ["k", "n"], "src", ["sk", "elem"]>:$s,
                       Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], !mul(D, D)>:$d);
   let Semantics = (set $d, $s);
   let Cycles = (plus D, 1);
   let Latency = 2;
-  let Inst{7-0} = 0x20; let Inst{37-20} = src; let Inst{49-38} = sk; let Inst{50} = w;
+  let Inst{7-0} = 0x20; let Inst{37-20} = src; let Inst{49-38} = sk; let Inst{51-50} = w;
 }
 
 // Rows of A and C in two levels: a 3x3 convolution takes a tile with its halo in one command.
 def MMA : Instruction<MX> {
   let Summary = "multiply rows of A by the weights in a bank and set or add to rows of C";
   bits<18> a; bits<14> c; bits<16> ai; bits<12> aj; bits<14> ci; bits<12> cj;
-  bits<12> ni; bits<12> nj; bits<1> w; bits<1> acc;
+  bits<12> ni; bits<12> nj; bits<2> w; bits<1> acc;
   let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"n", D>, Dim<"k", D>];
   let Operands = (ins Window<SPAD, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
                       Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], !mul(D, D)>:$wt,
@@ -169,7 +171,7 @@ def MMA : Instruction<MX> {
   let Latency = !add(D, 4);
   let Inst{7-0} = 0x21;
   let Inst{37-20} = a; let Inst{51-38} = c; let Inst{67-52} = ai; let Inst{79-68} = aj; let Inst{93-80} = ci;
-  let Inst{105-94} = cj; let Inst{117-106} = ni; let Inst{129-118} = nj; let Inst{130} = w; let Inst{131} = acc;
+  let Inst{105-94} = cj; let Inst{117-106} = ni; let Inst{129-118} = nj; let Inst{131-130} = w; let Inst{132} = acc;
 }
 
 //===----------------------------------------------------------------------===//

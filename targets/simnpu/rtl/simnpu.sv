@@ -216,7 +216,8 @@ module simnpu
       .req_data(dram_req_data), .req_strobe(dram_req_strobe), .req_ready(dram_req_ready), .reads_fetch_load);
 
   // Array -------------------------------------------------------------------------------------------------------------
-  logic w_valid, w_bank, mma_row;
+  logic w_valid, mma_row;
+  logic [BANK_W-1:0] w_bank;
   logic [$clog2(D)-1:0] w_k;
 
   simnpu_weights weights (

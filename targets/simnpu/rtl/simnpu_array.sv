@@ -13,7 +13,7 @@ module simnpu_array
     output logic cmd_take,
     // weights
     input logic w_valid,
-    input logic w_bank,
+    input logic [BANK_W-1:0] w_bank,
     input logic [$clog2(D)-1:0] w_k,
     input logic [BYTE_ROW-1:0] w_data,
     // rows of A
@@ -38,7 +38,8 @@ module simnpu_array
     logic [SPAD_ROW_W-1:0] ai, aj;
     logic [ACC_ROW_W-1:0] ci, cj;
     logic [11:0] ni, nj;
-    logic bank, acc;
+    logic [BANK_W-1:0] bank;
+    logic acc;
     queues_t signals;
   } job_t;
   job_t job;
@@ -71,7 +72,7 @@ module simnpu_array
           cj: ACC_ROW_W'(cmd[MMA_CJ_LSB+:MMA_CJ_W]),
           ni: cmd[MMA_NI_LSB+:MMA_NI_W],
           nj: cmd[MMA_NJ_LSB+:MMA_NJ_W],
-          bank: cmd[MMA_W_LSB],
+          bank: cmd[MMA_W_LSB+:MMA_W_W],
           acc: cmd[MMA_ACC_LSB],
           signals: cmd[SIGNAL_BIT+:QUEUES]
       };
@@ -101,7 +102,7 @@ module simnpu_array
   localparam int RING_W = $clog2(D);
 
   tag_t entering, leaving, adding;
-  logic entering_bank;
+  logic [BANK_W-1:0] entering_bank;
   logic [RING_W-1:0] turn;
   tag_t tags_ring[D];
   logic [WORD_ROW-1:0] sums, adding_sums;

@@ -3,23 +3,24 @@
 // cycle as the array of simnpu_cells_systolic.sv, and several times faster. Weights and codes are kept sign-extended to
 // words, which Verilator turns into plain multiplications.
 module simnpu_cells
+  import simnpu_pkg::*;
   import simnpu_types::*;
 (
     input logic clk,
     input logic rst,
     // a row of weights: row w_k of bank w_bank
     input logic w_valid,
-    input logic w_bank,
+    input logic [BANK_W-1:0] w_bank,
     input logic [$clog2(D)-1:0] w_k,
     input logic [BYTE_ROW-1:0] w_data,
     // a row of A, for the weights of `bank`
     input logic enter,
-    input logic bank,
+    input logic [BANK_W-1:0] bank,
     input logic [BYTE_ROW-1:0] a_data,
     output logic [WORD_ROW-1:0] sums
 );
   localparam int RING_W = $clog2(D);
-  logic [WORD_ROW-1:0] weights[2*D];  // [bank, k]: word n is column n
+  logic [WORD_ROW-1:0] weights[WREG_BANKS*D];  // [bank, k]: word n is column n
   logic [WORD_ROW-1:0] ring[D];
   logic [D-1:0] live;
   logic [RING_W-1:0] turn;

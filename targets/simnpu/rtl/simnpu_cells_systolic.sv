@@ -2,22 +2,23 @@
 // than element 0 and goes to all its columns, sums move down one row a cycle. Takes the place of simnpu_cells in a build
 // of its own, on which the tests run the same programs.
 module simnpu_cells
+  import simnpu_pkg::*;
   import simnpu_types::*;
 (
     input logic clk,
     input logic rst,
     input logic w_valid,
-    input logic w_bank,
+    input logic [BANK_W-1:0] w_bank,
     input logic [$clog2(D)-1:0] w_k,
     input logic [BYTE_ROW-1:0] w_data,
     input logic enter,
-    input logic bank,
+    input logic [BANK_W-1:0] bank,
     input logic [BYTE_ROW-1:0] a_data,
     output logic [WORD_ROW-1:0] sums
 );
   // The edge between cells of row k - 1 and row k; row D is the way out.
   logic [WORD_ROW-1:0] down[D+1];
-  logic banks[D+1];
+  logic [BANK_W-1:0] banks[D+1];
   logic unused_rst;
   assign unused_rst = rst;
   assign down[0] = 0;
@@ -32,7 +33,7 @@ module simnpu_cells
     always_ff @(posedge clk) banks[k+1] <= banks[k];
 
     for (genvar n = 0; n < D; ++n) begin : g_cell
-      logic signed [7:0] weight[2];
+      logic signed [7:0] weight[WREG_BANKS];
       always_ff @(posedge clk) begin
         if (w_valid && w_k == k) weight[w_bank] <= w_data[8*n+:8];
         down[k+1][32*n+:32] <= down[k][32*n+:32] + 32'($signed(skew[k]) * weight[banks[k]]);

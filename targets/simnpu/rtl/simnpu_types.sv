@@ -6,6 +6,7 @@ package simnpu_types;
   localparam int CHUNK = DRAM_ROW_BYTES;  // movers move aligned chunks of this many bytes
   localparam int SPAD_ROW_W = $clog2(SPAD_ROWS);
   localparam int ACC_ROW_W = $clog2(ACC_ROWS);
+  localparam int BANK_W = $clog2(WREG_BANKS);
   localparam int WORD_ROW = 32 * D;  // bits of a row of words
   localparam int BYTE_ROW = 8 * D;  // bits of a row of codes
   localparam int COMMAND_BITS = 8 * COMMAND_BYTES;

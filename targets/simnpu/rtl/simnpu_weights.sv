@@ -12,7 +12,7 @@ module simnpu_weights
     output logic [SPAD_ROW_W-1:0] r_row,
     input logic r_grant,
     output logic w_valid,  // the row granted in the last cycle is weight row w_k of bank w_bank
-    output logic w_bank,
+    output logic [BANK_W-1:0] w_bank,
     output logic [$clog2(D)-1:0] w_k,
     input logic hold,
     output logic last,
@@ -20,7 +20,8 @@ module simnpu_weights
     output logic busy
 );
   localparam int K_W = $clog2(D);
-  logic active, bank;
+  logic active;
+  logic [BANK_W-1:0] bank;
   logic [K_W-1:0] k;
   logic [SPAD_ROW_W-1:0] row;
   logic [WLD_SK_W-1:0] step;
@@ -49,7 +50,7 @@ module simnpu_weights
       k <= 0;
       row <= SPAD_ROW_W'(cmd[WLD_SRC_LSB+:WLD_SRC_W]);
       step <= cmd[WLD_SK_LSB+:WLD_SK_W];
-      bank <= cmd[WLD_W_LSB];
+      bank <= cmd[WLD_W_LSB+:WLD_W_W];
       signals <= cmd[SIGNAL_BIT+:QUEUES];
     end else begin
       if (done) active <= 0;

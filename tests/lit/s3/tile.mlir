@@ -5,7 +5,7 @@
 // CHECK: memref.alloc() {pb.depth = 1 : i64, pb.name = "params"} : memref<{{.*}}, "ACC">
 // CHECK: affine.if
 // CHECK: pb.part = "load"
-// CHECK: memref.alloc() {pb.depth = 2 : i64, pb.name = "held"} : memref<{{.*}}, "WREG">
+// CHECK: memref.alloc() {pb.depth = 4 : i64, pb.name = "held"{{.*}}} : memref<{{.*}}, "WREG">
 // CHECK: pb.part = "stage"
 // CHECK: pb.part = "reduce"
 // CHECK: pb.part = "point"
