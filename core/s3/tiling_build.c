@@ -365,5 +365,5 @@ bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* 
                      pb_tiling* tiling) {
   pb_tiling_begin(chip, group, plan, arena, tiling);
   tiling->proved = true;
-  return build(tiling);
+  return build(tiling) && !tiling->failure;
 }
