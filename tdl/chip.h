@@ -17,11 +17,13 @@ enum {
   PB_MAX_QUEUES = 16,
   PB_COMMAND_BITS = 256,
   PB_MAX_LOOP_BODY = 32,
-  PB_MAX_SHAPE = 4
+  PB_MAX_SHAPE = 4,
+  PB_MOST_LATENCY = 1 << 20,
+  PB_MOST_TOKENS = 4095
 };
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
-typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS, PB_MEM_FIFO } pb_memory_kind;
+typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS } pb_memory_kind;
 typedef enum pb_scope { PB_SCOPE_SYSTEM, PB_SCOPE_CHIP, PB_SCOPE_CORE, PB_SCOPE_THREAD } pb_scope;
 
 typedef struct pb_memory {

@@ -72,6 +72,11 @@ static pb_status refuse(tracer* t, const pb_traced* c, const char* field, int64_
 static pb_status set_field(tracer* t, pb_traced* c, int field, int64_t value) {
   const pb_field* f = &c->command.insn->fields[field];
   if (value < pb_field_min(f) || value > pb_field_max(f)) return refuse(t, c, f->name, value);
+  if (c->set >> field & 1 && c->command.values[field] != value)
+    return pb_error(t->diag, (pb_place){.what = c->nest}, 4108, "this is a bug in the compiler, not in the model",
+                    "field '%s' of %s gets two values, %lld and %lld", f->name, c->command.insn->name,
+                    (long long)c->command.values[field], (long long)value);
+  c->set |= 1u << field;
   c->command.values[field] = value;
   return PB_OK;
 }
