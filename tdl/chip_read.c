@@ -149,6 +149,11 @@ static void read_memories(reader* r) {
   json_t* list = instances(r, "Memory");
   pb_chip* c = r->chip;
   c->memory_count = (int)json_array_size(list);
+  if (c->memory_count > PB_MAX_MEMORIES) {
+    ++r->faults;
+    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3032, NULL, "%d memories, more than %d", c->memory_count,
+                   PB_MAX_MEMORIES);
+  }
   c->memories = PB_NEW_ARRAY(&c->arena, pb_memory, (size_t)c->memory_count + 1);
   c->system_memory = -1;
   for (int k = 0; k < c->memory_count; ++k) {

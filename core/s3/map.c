@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_BUFFERS = 64, MAX_LEVELS = 16 };
+enum { MAX_BUFFERS = 64, MAX_LEVELS = PB_NEST_OUTERS };
 
 typedef struct mapped_buffer {
   MlirValue ir;
@@ -41,7 +41,7 @@ typedef struct mapper {
   int levels;
   mapped_buffer buffers[MAX_BUFFERS];
   int buffer_count, serial;
-  bool used[512][PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
+  bool (*used)[PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
 } mapper;
 
 static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
@@ -433,6 +433,9 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
     else if (pb_op_is(op, "affine.if"))
       PB_TRY(map_turn(m, op, indent));
     else if (pb_op_is(op, "affine.for")) {
+      if (m->levels == MAX_LEVELS)
+        return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4024, NULL,
+                              "loops over tiles more than %d deep", MAX_LEVELS);
       MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
       MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));
       m->extents[m->levels] = mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
@@ -454,6 +457,7 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   m->unit = unit;
   m->func = func;
   m->kernel = pb_func_name(func, &unit->arena);
+  m->used = pb_alloc_array(&unit->arena, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
   pb_status status = map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), 1);
   if (status == PB_OK) {
     pb_text all = {0};

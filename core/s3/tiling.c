@@ -7,6 +7,7 @@
 
 #include "core/poly/slice.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool pb__tiling_fail(pb_tiling* t, const char* why) {
@@ -233,6 +234,9 @@ static bool rows_aligned(const pb_access* access, const pb_nest* nest, int64_t r
     if (pb_access_stride(access, PB_NEST_DIMS + k) * size % row_bytes) return false;
   return true;
 }
+
+static_assert((int)PB_FLAT_DIMS >= (int)PB_NEST_DIMS && (int)PB_FLAT_ACCESSES >= (int)PB_NEST_ACCESSES,
+              "a nest is flattened as it is");
 
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
   *flat = (pb_flat){.dim_count = nest->dim_count,

@@ -32,6 +32,7 @@ typedef struct row {
   "def SET : Instruction<LD> { bits<12> s; let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); "            \
   "let Inst{7-0} = 0x08; let Inst{23-12} = s; }\n"
 #define LONG "a_name_of_forty_characters_and_no_fewer_x"
+#define MEMORY "def : Memory { let Bytes = 64; let RowBytes = 8; let BytesPerCycle = 8; }\n"
 #define EXP2 "(exp2 "
 #define PLUS "(plus "
 #define END ")"
@@ -225,6 +226,7 @@ static const row rows[] = {
     {"Window<MEM, I8, [\"i\", \"b\"], \"off\", [\"si\", \"elem\"], 1> {\n  let Slot",
      "Window<MEM, I16, [\"i\", \"b\"], \"off\", [\"si\", \"elem\"], 1> {\n  let Slot", "", 3265, "8 bits"},
     {"Dim<\"i\", 255, \"ni\">", "Dim<\"i\", 256>", "def IN", 3264, "box"},
+    {"def : Tokens", TIMES_8(MEMORY) TIMES_8(MEMORY) "def : Tokens", "", 3032, "19 memories"},
     // more than llvm-tblgen is given
     {"def : Tokens", "defvar endless = !range(0, 2000000000);\ndef : Tokens", "", 3006, "memory"},
     {"let Mover = 1;", "", "def NEVER", 0, ""},
