@@ -187,6 +187,10 @@ typedef struct pb_command {
 // Largest and smallest value that a field can carry.
 int64_t pb_field_min(const pb_field* field);
 int64_t pb_field_max(const pb_field* field);
+// Whether the field can carry the value.
+bool pb_field_holds(const pb_field* field, int64_t value);
+// The value of a field that carries these bits of an f32: as many, with the sign that the field has.
+int64_t pb_field_bits(const pb_field* field, uint32_t bits);
 // Encodes into chip->command_bytes bytes. A value out of its field's range is PB_ERR_UNSUPPORTED with a diagnostic.
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
 // Sets the bits of queues that an encoded command waits for and signals; none was set before.

@@ -110,6 +110,7 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
     f->memory = b ? b->memory : m->unit->chip->system_memory;
     f->type = access->type;
     f->boxed = access->boxed;
+    f->fill = access->fill;
     f->splat = access->splat;
     int64_t size = pb_type_bits(access->type) / 8, row = m->unit->chip->memories[f->memory].row_bytes;
     f->aligned_rows = pb_access_offset(access) * size % row == 0;
@@ -306,10 +307,9 @@ static void print_immediate(call* c, int o) {
   pb_text* t = &c->m->body;
   pb_type type = c->match->insn->operands[o].type;
   pb_text_indent(t, c->indent);
-  if (type == PB_F32)
-    pb_text_add(t, "%%m%d_%d = arith.constant %.9e : f32\n", c->id, o, c->match->imm[o]);
-  else
-    pb_text_add(t, "%%m%d_%d = arith.constant %lld : %s\n", c->id, o, (long long)c->match->imm[o], pb_type_name(type));
+  pb_text_add(t, "%%m%d_%d = arith.constant ", c->id, o);
+  pb_number_print(t, type, c->match->imm[o]);
+  pb_text_add(t, " : %s\n", pb_type_name(type));
 }
 
 // The first tensor of the type that the nest stores.
@@ -357,7 +357,10 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
     for (int a = 0; a < nest->access_count; ++a)
       if (nest->access[a].boxed) fill = nest->access[a].fill;
     pb_text_indent(t, c.indent);
-    pb_text_add(t, "%%f%d = arith.constant %lld : %s\n", c.id, (long long)fill, pb_type_name(boxed->type));
+    pb_type type = c.type == PB_TYPE_COUNT ? boxed->type : c.type;
+    pb_text_add(t, "%%f%d = arith.constant ", c.id);
+    pb_number_print(t, type, fill);
+    pb_text_add(t, " : %s\n", pb_type_name(type));
   }
   pb_text_indent(t, c.indent);
   pb_instruction_call(t, m->unit->chip, insn, c.type, c.id, nest->name);

@@ -256,6 +256,7 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
                                       : PB_ANY_MEMORY;
     f->type = access->type;
     f->boxed = access->boxed;
+    f->fill = access->fill;
     f->splat = access->splat;
     for (int d = 0; d < nest->dim_count; ++d) {
       f->stride[d] = pb_access_stride(access, d);

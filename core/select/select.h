@@ -19,6 +19,7 @@ typedef struct pb_flat_access {
   bool boxed;
   int box_rank[PB_FLAT_DIMS];
   int64_t box_step[PB_FLAT_DIMS]; // by how much dim d moves that index
+  double fill;                    // what is read outside
   bool splat;                     // all lanes hold one number: any stride along them will do
   bool aligned_rows;              // its base is a multiple of the memory's row; false: element-granular
 } pb_flat_access;
