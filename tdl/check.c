@@ -119,6 +119,9 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
   }
   need_field(insn, w->base, "a base", place, diag, faults);
   need_field(insn, w->slot, "a slot", place, diag, faults);
+  if (w->slot >= 0 && chip->arguments <= 16 && pb_field_max(&insn->fields[w->slot]) < chip->arguments - 1)
+    FAULT(3258, "widen the field, or lower Arguments", "%s: field '%s' cannot name the last of %d arguments",
+          insn->name, insn->fields[w->slot].name, chip->arguments);
   if (w->memory == chip->system_memory && w->slot < 0)
     FAULT(3230, "let Slot = \"arg\"", "%s: window '%s' is on the system's memory and has no argument slot", insn->name,
           w->name);
@@ -193,6 +196,17 @@ static void check_state(const pb_chip* chip, const pb_insn* insn, pb_place place
     if (writer->queue != insn->queue)
       FAULT(3244, "a writer in the same queue", "%s: its field '%s' is state that %s writes from another queue",
             insn->name, insn->fields[f].name, writer->name);
+    const pb_field *field = &insn->fields[f], *source = &writer->fields[field->state_field];
+    bool whole = true;
+    for (int b = 0; b < source->width; ++b) whole &= source->bits[b] >= 0;
+    if (!whole)
+      FAULT(3268, "let Inst{..} = field in the writer", "%s: its field '%s' is state, but %s does not encode '%s'",
+            insn->name, field->name, writer->name, source->name);
+    if (source->width != field->width || source->is_signed != field->is_signed)
+      FAULT(3269, "the same width and sign on both sides",
+            "%s: its field '%s' has %d bits%s, but '%s' of %s, where it stands, has %d%s", insn->name, field->name,
+            field->width, field->is_signed ? " with sign" : "", source->name, writer->name, source->width,
+            source->is_signed ? " with sign" : "");
     if (uses_field(writer, insn->fields[f].state_field))
       FAULT(3245, "a field of its own, which the writer's windows and dims do not use",
             "%s: its field '%s' is state, but %s uses the field that it comes from itself", insn->name,

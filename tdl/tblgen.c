@@ -16,8 +16,8 @@ extern char** environ;
 
 // What llvm-tblgen may take: a description of a few thousand records needs a hundredth of it, a !range without end all
 // there is. Records are read from its output, which is limited as well.
-enum { MOST_SECONDS = 5 };
-static const rlim_t most_memory = (rlim_t)2 << 30, most_output = (rlim_t)256 << 20;
+enum { MOST_SECONDS = 3 };
+static const rlim_t most_memory = (rlim_t)1 << 30, most_output = (rlim_t)64 << 20;
 
 static void limit(pid_t pid) {
   const struct rlimit seconds = {MOST_SECONDS, MOST_SECONDS + 1}, memory = {most_memory, most_memory},

@@ -171,6 +171,19 @@ static const row rows[] = {
      "def OUT : Instruction<LD> {\n  let State = [StateField<\"si\", \"SET\", \"s\">, StateField<\"li\", \"SET\", "
      "\"s\">];\n  bits<2> arg; bits<16> off; bits<12> si;",
      "", 3261, "fields 'li' and 'si' are both field 's' of SET"},
+    {"def OUT : Instruction<LD> {\n  bits<2> arg; bits<16> off; bits<12> si; bits<8> ni; bits<8> nb; bits<12> loc; "
+     "bits<12> li;",
+     "def SET : Instruction<LD> { bits<12> s; let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); let "
+     "Inst{7-0} = 0x08; }\n"
+     "def OUT : Instruction<LD> {\n  let State = [StateField<\"li\", \"SET\", \"s\">];\n"
+     "  bits<2> arg; bits<16> off; bits<12> si; bits<8> ni; bits<8> nb; bits<12> loc; bits<12> li;",
+     "", 3268, "does not encode 's'"},
+    {"def OUT : Instruction<LD> {\n  bits<2> arg;",
+     "def SET : Instruction<LD> { bits<10> s; let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); "
+     "let Inst{7-0} = 0x08; let Inst{21-12} = s; }\n"
+     "def OUT : Instruction<LD> {\n  let State = [StateField<\"li\", \"SET\", \"s\">];\n  bits<2> arg;",
+     "", 3269, "has 12 bits, but 's' of SET"},
+    {"let Arguments = 4;", "let Arguments = 5;", "", 3258, "the last of 5"},
     // names
     {"let Name = \"toy\";", "let Name = \"my-toy\";", "", 3270, "my-toy"},
     {"let Name = \"toy\";", "let Name = \"my toy\";", "", 3270, "my toy"},
