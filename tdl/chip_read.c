@@ -673,7 +673,7 @@ static void read_semantics(const record* rec, pb_insn* insn) {
       fault(rec, 3099, "Imm<I1>", "the accumulate flag '$%s' is no bit", flag ? flag : "?");
   }
   int value = read_expr(rec, insn, json_array_get(args, wanted - 1), 0);
-  if (insn->expr_count && insn->expr[value].type != insn->operands[insn->dest].type && !insn->mover)
+  if (insn->expr_count && insn->expr[value].type != insn->operands[insn->dest].type)
     fault(rec, 3100, "convert it", "semantics write %s into a window of %s", pb_type_name(insn->expr[value].type),
           pb_type_name(insn->operands[insn->dest].type));
 }

@@ -16,7 +16,7 @@ extern char** environ;
 
 // What llvm-tblgen may take: a description of a few thousand records needs a hundredth of it, a !range without end all
 // there is. Records are read from its output, which is limited as well.
-enum { MOST_SECONDS = 3 };
+enum { MOST_SECONDS = 2 };
 static const rlim_t most_memory = (rlim_t)1 << 30, most_output = (rlim_t)64 << 20;
 
 static void limit(pid_t pid) {

@@ -184,6 +184,9 @@ static const row rows[] = {
      "def OUT : Instruction<LD> {\n  let State = [StateField<\"li\", \"SET\", \"s\">];\n  bits<2> arg;",
      "", 3269, "has 12 bits, but 's' of SET"},
     {"let Arguments = 4;", "let Arguments = 5;", "", 3258, "the last of 5"},
+    {"Window<BUF, I8, [\"i\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>:$src, OutsideTo:$dst",
+     "Window<BUF, I32, [\"i\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>:$src, OutsideTo:$dst", "def OUT", 3100,
+     "into a window"},
     // names
     {"let Name = \"toy\";", "let Name = \"my-toy\";", "", 3270, "my-toy"},
     {"let Name = \"toy\";", "let Name = \"my toy\";", "", 3270, "my toy"},
