@@ -5,8 +5,20 @@
 
 // Sums of addresses stay far from the ends of 64 bits, and what is kept for each row on chip fits in memory.
 static const int64_t most_bytes = (int64_t)1 << 48, most_rows = 1 << 24;
+static const int64_t most_rate = 1 << 16; // bytes a cycle
 
 #define FAULT(code, hint, ...) (++*faults, (void)pb_error(diag, place, code, hint, __VA_ARGS__))
+
+void pb__check_name(const char* what, const char* name, size_t most, pb_place place, pb_diag* diag, int* faults) {
+  size_t length = strlen(name);
+  bool plain = length && !(name[0] >= '0' && name[0] <= '9');
+  for (size_t k = 0; k < length; ++k)
+    plain &= name[k] == '_' || (name[k] >= '0' && name[k] <= '9') || ((name[k] | 32) >= 'a' && (name[k] | 32) <= 'z');
+  if (!plain)
+    FAULT(3270, "letters, digits and '_', and no digit first", "%s is named \"%s\"", what, name);
+  else if (length > most)
+    FAULT(3271, "a shorter name", "%s is named '%s': %zu characters, at most %zu", what, name, length, most);
+}
 
 void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* faults) {
   if (m->bytes < 1)
@@ -24,9 +36,12 @@ void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* fa
     FAULT(3203, "1 or more", "%s: %d banks of %d ports", m->name, m->banks, m->ports);
   else if (m->row_bytes > 0 && m->bytes / m->row_bytes % m->banks)
     FAULT(3204, "rows in a multiple of the banks", "%s: its rows do not divide over %d banks", m->name, m->banks);
-  if (m->bytes_per_cycle < 1)
-    FAULT(3205, "a positive number", "%s: BytesPerCycle is %lld", m->name, (long long)m->bytes_per_cycle);
-  if (m->latency < 0) FAULT(3206, "0 or more", "%s: Latency is %d", m->name, m->latency);
+  if (m->bytes_per_cycle < 1 || m->bytes_per_cycle > most_rate)
+    FAULT(3205, "1 to 65536", "%s: BytesPerCycle is %lld", m->name, (long long)m->bytes_per_cycle);
+  if (m->latency < 0 || m->latency > PB_MOST_LATENCY)
+    FAULT(3206, "0 to 1048576", "%s: Latency is %d", m->name, m->latency);
+  if (m->ways < 1 || m->line_bytes < 0)
+    FAULT(3263, "positive numbers", "%s: %d ways of lines of %lld bytes", m->name, m->ways, (long long)m->line_bytes);
   if (m->value[0] && (m->kind != PB_MEM_REGISTERS || !m->from_vector[0] || !m->to_vector[0] || m->row_bytes % 4))
     FAULT(3208, "registers with FromVector and ToVector, of whole i32", "%s: its Value is '%s'", m->name, m->value);
   if (m->cached && m->line_bytes < 1) FAULT(3207, "let LineBytes = ...", "%s: a cached memory has lines", m->name);
@@ -104,6 +119,9 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
   }
   need_field(insn, w->base, "a base", place, diag, faults);
   need_field(insn, w->slot, "a slot", place, diag, faults);
+  if (w->slot >= 0 && chip->arguments <= 16 && pb_field_max(&insn->fields[w->slot]) < chip->arguments - 1)
+    FAULT(3258, "widen the field, or lower Arguments", "%s: field '%s' cannot name the last of %d arguments",
+          insn->name, insn->fields[w->slot].name, chip->arguments);
   if (w->memory == chip->system_memory && w->slot < 0)
     FAULT(3230, "let Slot = \"arg\"", "%s: window '%s' is on the system's memory and has no argument slot", insn->name,
           w->name);
@@ -124,7 +142,18 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
     if (w->has_box && w->box_lo[k] >= 0) {
       need_field(insn, w->box_lo[k], "a box", place, diag, faults);
       need_field(insn, w->box_hi[k], "a box", place, diag, faults);
+      int64_t most = insn->dims[w->dims[k]].max;
+      if (pb_field_max(&insn->fields[w->box_lo[k]]) < most || pb_field_max(&insn->fields[w->box_hi[k]]) < most)
+        FAULT(3264, "widen the fields, or lower the dim's largest extent",
+              "%s: the box of window '%s' does not reach the end of dim '%s', %lld", insn->name, w->name,
+              insn->dims[w->dims[k]].name, (long long)most);
     }
+  }
+  if (w->has_box && w->fill >= 0) {
+    need_field(insn, w->fill, "what is read outside a box", place, diag, faults);
+    if (insn->fields[w->fill].width < pb_type_bits(w->type))
+      FAULT(3265, "as many bits as the elements have", "%s: field '%s' has %d bits, what it fills has %d", insn->name,
+            insn->fields[w->fill].name, insn->fields[w->fill].width, pb_type_bits(w->type));
   }
   if (w->memory != chip->system_memory && w->unit == m->row_bytes && row > m->row_bytes)
     FAULT(3235, "fewer lanes, or wider rows", "%s: window '%s' takes %lld bytes of a row of %s, which has %lld",
@@ -167,6 +196,17 @@ static void check_state(const pb_chip* chip, const pb_insn* insn, pb_place place
     if (writer->queue != insn->queue)
       FAULT(3244, "a writer in the same queue", "%s: its field '%s' is state that %s writes from another queue",
             insn->name, insn->fields[f].name, writer->name);
+    const pb_field *field = &insn->fields[f], *source = &writer->fields[field->state_field];
+    bool whole = true;
+    for (int b = 0; b < source->width; ++b) whole &= source->bits[b] >= 0;
+    if (!whole)
+      FAULT(3268, "let Inst{..} = field in the writer", "%s: its field '%s' is state, but %s does not encode '%s'",
+            insn->name, field->name, writer->name, source->name);
+    if (source->width != field->width || source->is_signed != field->is_signed)
+      FAULT(3269, "the same width and sign on both sides",
+            "%s: its field '%s' has %d bits%s, but '%s' of %s, where it stands, has %d%s", insn->name, field->name,
+            field->width, field->is_signed ? " with sign" : "", source->name, writer->name, source->width,
+            source->is_signed ? " with sign" : "");
     if (uses_field(writer, insn->fields[f].state_field))
       FAULT(3245, "a field of its own, which the writer's windows and dims do not use",
             "%s: its field '%s' is state, but %s uses the field that it comes from itself", insn->name,
@@ -192,6 +232,10 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
       check_least_tile(chip, insn, operand, place, diag, faults);
     } else {
       need_field(insn, operand->base, "an immediate", place, diag, faults);
+      if (insn->fields[operand->base].width < pb_type_bits(operand->type))
+        FAULT(3266, "as many bits as the type has", "%s: field '%s' has %d bits, an immediate of %s has %d", insn->name,
+              operand->name, insn->fields[operand->base].width, pb_type_name(operand->type),
+              pb_type_bits(operand->type));
       if (!used_in_semantics(insn, o))
         FAULT(3237, "use it in Semantics", "%s: operand '%s' is not used", insn->name, operand->name);
     }
@@ -203,10 +247,11 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
   if (insn->buffer < 0 || (insn->buffer && !insn->mover))
     FAULT(3243, "0 or more, for movers", "%s: Buffer is %lld", insn->name, (long long)insn->buffer);
   check_state(chip, insn, place, diag, faults);
-  if (insn->latency < 0) FAULT(3241, "0 or more", "%s: Latency is %d", insn->name, insn->latency);
-  int64_t most[PB_MAX_INSN_DIMS];
-  for (int d = 0; d < insn->dim_count; ++d) most[d] = insn->dims[d].max;
-  if (insn->cost_count && pb_cycles(insn, most) < 1) FAULT(3242, NULL, "%s: its cycles come to nothing", insn->name);
+  if (insn->latency < 0 || insn->latency > PB_MOST_LATENCY)
+    FAULT(3241, "0 to 1048576", "%s: Latency is %d", insn->name, insn->latency);
+  int64_t least[PB_MAX_INSN_DIMS] = {0}; // cycles only grow with the extents
+  for (int d = 0; d < insn->dim_count; ++d) least[d] = insn->dims[d].min;
+  if (insn->cost_count && pb_cycles(insn, least) < 1) FAULT(3242, NULL, "%s: its cycles come to nothing", insn->name);
 }
 
 static pb_place place_of(const pb_insn* insn) {
@@ -294,6 +339,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   }
   if (chip->arguments < 1 || chip->arguments > 16) FAULT(3257, "1 to 16", "Arguments is %d", chip->arguments);
   check_opcodes(chip, diag, faults);
+  pb__check_uses(chip, diag, faults);
   check_loop(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);

@@ -15,13 +15,16 @@ enum {
   PB_MAX_OPERANDS = 12,
   PB_MAX_EXPR = 48,
   PB_MAX_QUEUES = 16,
+  PB_MAX_MEMORIES = 16,
   PB_COMMAND_BITS = 256,
   PB_MAX_LOOP_BODY = 32,
-  PB_MAX_SHAPE = 4
+  PB_MAX_SHAPE = 4,
+  PB_MOST_LATENCY = 1 << 20,
+  PB_MOST_TOKENS = 4095
 };
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
-typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS, PB_MEM_FIFO } pb_memory_kind;
+typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS } pb_memory_kind;
 typedef enum pb_scope { PB_SCOPE_SYSTEM, PB_SCOPE_CHIP, PB_SCOPE_CORE, PB_SCOPE_THREAD } pb_scope;
 
 typedef struct pb_memory {
@@ -184,6 +187,10 @@ typedef struct pb_command {
 // Largest and smallest value that a field can carry.
 int64_t pb_field_min(const pb_field* field);
 int64_t pb_field_max(const pb_field* field);
+// Whether the field can carry the value.
+bool pb_field_holds(const pb_field* field, int64_t value);
+// The value of a field that carries these bits of an f32: as many, with the sign that the field has.
+int64_t pb_field_bits(const pb_field* field, uint32_t bits);
 // Encodes into chip->command_bytes bytes. A value out of its field's range is PB_ERR_UNSUPPORTED with a diagnostic.
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
 // Sets the bits of queues that an encoded command waits for and signals; none was set before.

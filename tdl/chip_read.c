@@ -3,7 +3,9 @@
 #include "tdl/chip.h"
 #include "tdl/tblgen.h"
 
+#include <float.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,10 @@ static int choice(const record* rec, const char* field, const char* const* names
   return 0;
 }
 
+static void check_name(const record* rec, const char* what, const char* name, size_t most) {
+  pb__check_name(what, name, most, rec->place, rec->r->diag, &rec->r->faults);
+}
+
 static void read_chip_record(reader* r) {
   json_t* list = instances(r, "Chip");
   pb_chip* c = r->chip;
@@ -113,36 +119,49 @@ static void read_chip_record(reader* r) {
   c->name = get_text(&rec, "Name");
   c->summary = get_text(&rec, "Summary");
   c->features = json_object_get(rec.json, "Features") ? get_text(&rec, "Features") : "";
+  if (json_is_string(json_object_get(rec.json, "Name"))) check_name(&rec, "the chip", c->name, 64);
   c->revision = get_int32(&rec, "Revision", 0);
   c->mhz = get_int32(&rec, "MHz", 1000);
+  if (c->revision < 0) fault(&rec, 3023, "0 or more", "Revision is %d", c->revision);
+  if (c->mhz < 1) fault(&rec, 3024, "1 or more", "MHz is %d", c->mhz);
   c->arguments = get_int32(&rec, "Arguments", 16);
   c->command_bytes = get_int32(&rec, "CommandBytes", 0);
   c->control = (pb_control)choice(&rec, "Control", controls, 3);
   int64_t schema = get_int(&rec, "Schema", 1);
   if (schema != 1) fault(&rec, 3021, "this pb reads schema 1", "written for schema %lld", (long long)schema);
   json_t* variants = json_object_get(rec.json, "Variants");
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   bool known = c->variant[0] == 0;
   c->variants = PB_NEW_ARRAY(&c->arena, const char*, json_array_size(variants) + 1);
   for (size_t k = 0; k < json_array_size(variants); ++k) {
-    c->variants[c->variant_count++] = keep(r, text_of(json_array_get(variants, k)));
+    const char* name = keep(r, text_of(json_array_get(variants, k)));
+    c->variants[c->variant_count++] = name;
+    if (strlen(name) > 32 || name[strspn(name, letters)] || !name[0])
+      fault(&rec, 3025, "letters, digits and '_', 32 at most", "a variant is named \"%s\"", name);
     known |= !strcmp(text_of(json_array_get(variants, k)), c->variant);
   }
   if (!known) fault(&rec, 3022, "list it in Variants", "has no variant '%s'", c->variant);
 }
 
 static void read_memories(reader* r) {
-  static const char* const kinds[] = {"addressed", "registers", "fifo"};
+  static const char* const kinds[] = {"addressed", "registers"};
   static const char* const scopes[] = {"system", "chip", "core", "thread"};
   json_t* list = instances(r, "Memory");
   pb_chip* c = r->chip;
   c->memory_count = (int)json_array_size(list);
+  if (c->memory_count > PB_MAX_MEMORIES) {
+    ++r->faults;
+    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3032, NULL, "%d memories, more than %d", c->memory_count,
+                   PB_MAX_MEMORIES);
+  }
   c->memories = PB_NEW_ARRAY(&c->arena, pb_memory, (size_t)c->memory_count + 1);
   c->system_memory = -1;
   for (int k = 0; k < c->memory_count; ++k) {
     record rec = open_record(r, text_of(json_array_get(list, (size_t)k)));
     pb_memory* m = &c->memories[k];
     m->name = keep(r, rec.name);
-    m->kind = (pb_memory_kind)choice(&rec, "Kind", kinds, 3);
+    check_name(&rec, "a memory", m->name, 64);
+    m->kind = (pb_memory_kind)choice(&rec, "Kind", kinds, 2);
     m->scope = (pb_scope)choice(&rec, "Scope", scopes, 4);
     m->bytes = get_int(&rec, "Bytes", 1);
     m->row_bytes = get_int(&rec, "RowBytes", 1);
@@ -152,7 +171,7 @@ static void read_memories(reader* r) {
     m->ports = get_int32(&rec, "Ports", 1);
     m->latency = get_int32(&rec, "Latency", 0);
     m->cached = get_int(&rec, "Cached", 0) != 0;
-    m->ways = json_object_get(rec.json, "Ways") ? (int)get_int(&rec, "Ways", 1) : 1;
+    m->ways = json_object_get(rec.json, "Ways") ? get_int32(&rec, "Ways", 1) : 1;
     m->value = get_text(&rec, "Value");
     m->from_vector = get_text(&rec, "FromVector");
     m->to_vector = get_text(&rec, "ToVector");
@@ -180,9 +199,12 @@ static void read_levels(reader* r) {
     static const char* const syncs[] = {"none", "barrier", "tokens"};
     record rec = open_record(r, text_of(json_array_get(list, (size_t)k)));
     c->levels[k] = (pb_level){.name = get_text(&rec, "Name"),
-                              .max = (int)get_int(&rec, "Max", 1),
+                              .max = get_int32(&rec, "Max", 1),
                               .sync = syncs[choice(&rec, "Sync", syncs, 3)],
-                              .sync_cycles = (int)get_int(&rec, "SyncCycles", 0)};
+                              .sync_cycles = get_int32(&rec, "SyncCycles", 0)};
+    if (c->levels[k].max < 1 || c->levels[k].sync_cycles < 0)
+      fault(&rec, 3046, "Max of 1 or more, SyncCycles of 0 or more", "Max is %d, SyncCycles is %d", c->levels[k].max,
+            c->levels[k].sync_cycles);
   }
 }
 
@@ -222,8 +244,13 @@ static void read_queues(reader* r) {
     record q = open_record(r, get_def(json_array_get(list, (size_t)k)));
     c->queues[k] =
         (pb_queue){.name = keep(r, q.name), .depth = get_int32(&q, "Depth", 1), .tokens = get_int32(&q, "Tokens", 1)};
-    if (c->queues[k].depth < 1) fault(&q, 3042, "1 or more", "Depth is %d", c->queues[k].depth);
-    if (c->queues[k].tokens < 1) fault(&q, 3043, "1 or more", "Tokens is %d", c->queues[k].tokens);
+    check_name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
+    if (c->queues[k].depth < 1 || c->queues[k].depth > PB_MOST_TOKENS)
+      fault(&q, 3042, "1 to 4095", "Depth is %d", c->queues[k].depth);
+    if (c->queues[k].tokens < 1 || c->queues[k].tokens > PB_MOST_TOKENS)
+      fault(&q, 3043, "1 to 4095", "Tokens is %d", c->queues[k].tokens);
+    for (int j = 0; j < k; ++j)
+      if (!strcmp(c->queues[j].name, c->queues[k].name)) fault(&rec, 3047, "once", "queue %s is listed twice", q.name);
   }
   for (size_t k = 0; k < json_array_size(instances(r, "Queue")); ++k) {
     const char* name = text_of(json_array_get(instances(r, "Queue"), k));
@@ -232,6 +259,13 @@ static void read_queues(reader* r) {
     record q = open_record(r, name);
     if (!listed) fault(&q, 3044, "add it to Tokens.Queues, or remove it", "a queue that nobody can wait for");
   }
+}
+
+// All of the text is one finite number.
+static bool read_number(const char* text, double* number) {
+  char* end;
+  *number = strtod(text, &end);
+  return text[0] && !*end && isfinite(*number);
 }
 
 static void read_functions(reader* r) {
@@ -244,7 +278,11 @@ static void read_functions(reader* r) {
     f->name = get_text(&rec, "Name");
     f->table_bits = get_int32(&rec, "TableBits", 6);
     f->degree = get_int32(&rec, "Degree", 2);
-    f->max_ulp = atof(get_text(&rec, "MaxUlp"));
+    const char* ulp = get_text(&rec, "MaxUlp");
+    if (ulp[0] && (!read_number(ulp, &f->max_ulp) || f->max_ulp <= 0))
+      fault(&rec, 3053, "a positive number", "MaxUlp is \"%s\"", ulp);
+    for (int j = 0; j + 1 < c->function_count; ++j)
+      if (!strcmp(c->functions[j].name, f->name)) fault(&rec, 3054, "one of each", "a second Function \"%s\"", f->name);
     if (strcmp(f->name, "exp2") && strcmp(f->name, "recip") && strcmp(f->name, "rsqrt"))
       fault(&rec, 3050, "exp2, recip or rsqrt", "a function named \"%s\"", f->name);
     if (f->table_bits < 2 || f->table_bits > 12) fault(&rec, 3051, "2 to 12", "TableBits is %d", f->table_bits);
@@ -298,6 +336,7 @@ static void read_fields(const record* rec, pb_insn* insn) {
       return;
     }
     pb_field* f = &insn->fields[insn->field_count++];
+    check_name(rec, "a field", key, 64);
     *f = (pb_field){
         .name = keep(rec->r, key), .width = (int)json_array_size(value), .state_writer = -1, .state_field = -1};
     memset(f->bits, 0xff, sizeof f->bits);
@@ -368,6 +407,7 @@ static void read_dims(const record* rec, pb_insn* insn) {
     pb_dim* dim = &insn->dims[insn->dim_count++];
     *dim = (pb_dim){
         .name = get_text(&d, "Name"), .min = get_int32(&d, "Min", 1), .max = get_int32(&d, "Max", 1), .field = -1};
+    check_name(rec, "a dim", dim->name, 64);
     if (field[0]) dim->field = field_named(rec, insn, field, 3079, "a dim");
     pb__check_dim(insn, dim, rec->name, rec->place, rec->r->diag, &rec->r->faults);
   }
@@ -493,6 +533,7 @@ static void read_operands(const record* rec, pb_insn* insn) {
       fault(rec, 3089, "Window<...>:$name or Imm<...>:$name", "operand %zu has no name or is no window", k);
       continue;
     }
+    check_name(rec, "an operand", name, 64);
     record w = open_record(rec->r, def);
     pb_operand* operand = &insn->operands[insn->operand_count++];
     *operand = (pb_operand){
@@ -561,18 +602,30 @@ static pb_type result_type(const record* rec, pb_op op, pb_type a, pb_type b, bo
   return op == PB_OP_FPTOSI8 ? PB_I8 : a;
 }
 
+// (f32c "0.5"), (i32c 3): a number that the type has.
+static int read_constant(const record* rec, pb_insn* insn, pb_type type, json_t* args) {
+  json_t* c = json_array_get(json_array_get(args, 0), 0);
+  double number = (double)json_integer_value(c);
+  bool is_number =
+      json_is_integer(c) || (type == PB_F32 && json_is_string(c) && read_number(json_string_value(c), &number));
+  bool fits = type == PB_F32 ? fabs(number) <= (double)FLT_MAX : number >= INT32_MIN && number <= INT32_MAX;
+  if (json_array_size(args) != 1 || !is_number || !fits)
+    fault(rec, 3105, "(f32c \"0.5\"), or (i32c 3)", "a constant that is no %s", pb_type_name(type));
+  return add_node(rec, insn,
+                  (pb_expr_node){.op = PB_OP_CONST, .type = type, .args = {-1, -1, -1}, .value = fits ? number : 0});
+}
+
 static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   json_t* value = json_array_get(arg, 0);
-  if (depth > 32 || !json_is_object(value)) return read_leaf(rec, insn, json_string_value(json_array_get(arg, 1)));
+  if (depth > 32) {
+    if (depth == 33) fault(rec, 3106, "a value in fewer steps", "semantics nested more than 32 deep");
+    return 0;
+  }
+  if (!json_is_object(value)) return read_leaf(rec, insn, json_string_value(json_array_get(arg, 1)));
   const char* name = get_def(json_object_get(value, "operator"));
   json_t* args = json_object_get(value, "args");
   if (name && (!strcmp(name, "f32c") || !strcmp(name, "i32c"))) {
-    json_t* c = json_array_get(json_array_get(args, 0), 0);
-    double number = json_is_string(c) ? atof(json_string_value(c)) : (double)json_integer_value(c);
-    return add_node(
-        rec, insn,
-        (pb_expr_node){
-            .op = PB_OP_CONST, .type = name[0] == 'f' ? PB_F32 : PB_I32, .args = {-1, -1, -1}, .value = number});
+    return read_constant(rec, insn, name[0] == 'f' ? PB_F32 : PB_I32, args);
   }
   for (size_t k = 0; name && k < sizeof operators / sizeof *operators; ++k) {
     if (strcmp(name, operators[k].name)) continue;
@@ -620,7 +673,7 @@ static void read_semantics(const record* rec, pb_insn* insn) {
       fault(rec, 3099, "Imm<I1>", "the accumulate flag '$%s' is no bit", flag ? flag : "?");
   }
   int value = read_expr(rec, insn, json_array_get(args, wanted - 1), 0);
-  if (insn->expr_count && insn->expr[value].type != insn->operands[insn->dest].type && !insn->mover)
+  if (insn->expr_count && insn->expr[value].type != insn->operands[insn->dest].type)
     fault(rec, 3100, "convert it", "semantics write %s into a window of %s", pb_type_name(insn->expr[value].type),
           pb_type_name(insn->operands[insn->dest].type));
 }
@@ -635,7 +688,10 @@ static int read_cost(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   } ops[] = {{"plus", PB_COST_PLUS}, {"times", PB_COST_TIMES}, {"ceildiv", PB_COST_CEILDIV}, {"maximum", PB_COST_MAX}};
   if (json_is_integer(value)) {
     cost = (pb_cost){.op = PB_COST_CONST, .value = json_integer_value(value)};
-  } else if (name && depth < 16) {
+    if (cost.value < 0) fault(rec, 3104, "0 or more", "cycles name the number %lld", (long long)cost.value);
+  } else if (name && depth == 16) {
+    fault(rec, 3107, "a sum in fewer steps", "cycles nested more than 16 deep");
+  } else if (name) {
     json_t* args = json_object_get(value, "args");
     bool known = false;
     for (size_t k = 0; k < 4; ++k)
@@ -659,7 +715,10 @@ static int read_cost(const record* rec, pb_insn* insn, json_t* arg, int depth) {
       cost.value = 0;
     }
   }
-  if (insn->cost_count == PB_MAX_EXPR) return 0;
+  if (insn->cost_count == PB_MAX_EXPR) {
+    fault(rec, 3108, NULL, "cycles of more than %d operations", PB_MAX_EXPR);
+    return 0;
+  }
   insn->cost[insn->cost_count] = cost;
   return insn->cost_count++;
 }
@@ -702,6 +761,7 @@ static void read_command(const record* rec, pb_insn* insn) {
 static void read_insn(reader* r, const char* name, pb_insn* insn) {
   record rec = open_record(r, name);
   insn->name = keep(r, name);
+  check_name(&rec, "an instruction", insn->name, 64);
   insn->summary = get_text(&rec, "Summary");
   insn->file = r->chip->file;
   insn->line = rec.place.line;
@@ -768,6 +828,7 @@ static void read_loop(reader* r) {
   if (r->chip->control != PB_CONTROL_QUEUES) fault(&rec, 3121, NULL, "a HardwareLoop repeats commands of queues");
   pb_insn* loop = r->chip->loop = PB_NEW(&r->chip->arena, pb_insn);
   loop->name = keep(r, text_of(json_array_get(names, 0)));
+  check_name(&rec, "the loop", loop->name, 64);
   loop->summary = "";
   loop->file = r->chip->file;
   loop->line = rec.place.line;

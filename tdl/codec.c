@@ -34,6 +34,14 @@ int64_t pb_field_max(const pb_field* field) {
   return field->is_signed ? ((int64_t)1 << (field->width - 1)) - 1 : ((int64_t)1 << field->width) - 1;
 }
 
+int64_t pb_field_bits(const pb_field* field, uint32_t bits) {
+  return field->is_signed && field->width == 32 ? (int32_t)bits : (int64_t)bits;
+}
+
+bool pb_field_holds(const pb_field* field, int64_t value) {
+  return value >= pb_field_min(field) && value <= pb_field_max(field);
+}
+
 // No command takes longer: a description that says so says nonsense, which must not overflow.
 static int64_t within(int64_t cycles) {
   const int64_t most = INT32_MAX;

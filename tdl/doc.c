@@ -221,7 +221,7 @@ static void print_loop(const pb_chip* chip, FILE* out) {
 
 void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   static const char* const controls[] = {"threads", "a grid", "queues"};
-  static const char* const kinds[] = {"addressed", "registers", "fifo"};
+  static const char* const kinds[] = {"addressed", "registers"};
   static const char* const scopes[] = {"system", "chip", "core", "thread"};
   fprintf(out, "# %s%s%s\n\n%s. Revision %d, %d MHz, controlled by %s.\n", chip->name, *chip->variant ? ":" : "",
           chip->variant, chip->summary, chip->revision, chip->mhz, controls[chip->control]);

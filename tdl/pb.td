@@ -7,6 +7,7 @@
 //
 // Units: Bytes are bytes, Cycles are cycles of the chip's one clock, rates are
 // per cycle. A field left unset (`?`) that has no default here is an error.
+// Names of records, dims, operands and fields are letters, digits and '_'.
 //===----------------------------------------------------------------------===//
 
 defvar PB_SCHEMA = 1;
@@ -60,7 +61,7 @@ class Level {
 //===----------------------------------------------------------------------===//
 
 class Memory {
-  string Kind = "addressed";    // "addressed", "registers" or "fifo"
+  string Kind = "addressed";    // "addressed" or "registers"
   string Scope = "chip";        // "system" (the one that tensors live in), "chip", "core", "thread"
   int Bytes = ?;                // whole size
   int RowBytes = ?;             // bytes moved by one access; an address unit of `row` windows
@@ -111,6 +112,8 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // (the next row of the memory) or "none" (the dimension does not move the window).
 // Unit is the memory's RowBytes unless said.
 // Slot names the field with the argument slot, for windows on system memory.
+// An encoded field says one thing: no two of an instruction's bases, strides,
+// slots, extents, boxes, fills and immediates share one, in a command or in state.
 class Window<Memory mem, Type type, list<string> dims, string base, list<string> strides, int unit = 0> {
   Memory Mem = mem;             // where it lies
   Type Elem = type;             // of one element
@@ -159,7 +162,7 @@ def ceildiv;  // (ceildiv a, b): quotient, rounded up
 def maximum;  // (maximum a, b): the larger
 
 // Numbers are carried by these in a Semantics dag: (add $x, (f32c "0.5")), (i32c 3)
-def f32c;     // a number of type f32, as text
+def f32c;     // a finite number of type f32, as text
 def i32c;     // a number of type i32
 
 // A field of an instruction whose value stands in state written by another one.

@@ -1,15 +1,32 @@
+#define _GNU_SOURCE // prlimit
 #include "tdl/tblgen.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char** environ;
+
+// What llvm-tblgen may take: a description of a few thousand records needs a hundredth of it, a !range without end all
+// there is. Records are read from its output, which is limited as well.
+enum { MOST_SECONDS = 2 };
+static const rlim_t most_memory = (rlim_t)1 << 30, most_output = (rlim_t)64 << 20;
+
+static void limit(pid_t pid) {
+  const struct rlimit seconds = {MOST_SECONDS, MOST_SECONDS + 1}, memory = {most_memory, most_memory},
+                      output = {most_output, most_output}, core = {0, 0};
+  prlimit(pid, RLIMIT_CPU, &seconds, NULL);
+  prlimit(pid, RLIMIT_AS, &memory, NULL);
+  prlimit(pid, RLIMIT_FSIZE, &output, NULL);
+  prlimit(pid, RLIMIT_CORE, &core, NULL);
+}
 
 static char* read_all(FILE* file) {
   char* data = NULL;
@@ -54,6 +71,16 @@ static void report(char* complaints, const char* path, pb_diag* diag) {
   if (!any) pb_error(diag, (pb_place){.file = path}, 3001, NULL, "llvm-tblgen could not read it");
 }
 
+// It did not end by itself: a limit, or a fault of its own, which deep nesting provokes.
+static void report_signal(int signal, const char* path, pb_diag* diag) {
+  bool slow = signal == SIGXCPU || signal == SIGKILL, large = signal == SIGXFSZ || signal == SIGABRT;
+  pb_error(diag, (pb_place){.file = path}, 3006, "a smaller description",
+           slow    ? "llvm-tblgen takes more than %d seconds"
+           : large ? "llvm-tblgen takes more memory than it is given"
+                   : "llvm-tblgen gives up (signal %d): lists, or expressions in each other, too large",
+           slow ? MOST_SECONDS : signal);
+}
+
 static pb_status spawn(const char* path, const char* variant, int out, int err, pb_diag* diag, pid_t* pid) {
   const char *include = getenv("PB_TDL_PATH"), *slash = strrchr(path, '/');
   char macro[64], folder[4096];
@@ -92,10 +119,14 @@ pb_status pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, c
   pb_status status = spawn(path, variant, fileno(out), fileno(err), diag, &pid);
   int code = 0;
   if (status == PB_OK) {
+    limit(pid);
     while (waitpid(pid, &code, 0) < 0 && errno == EINTR) {}
     rewind(out);
     rewind(err);
-    if (!WIFEXITED(code) || WEXITSTATUS(code)) {
+    if (WIFSIGNALED(code)) {
+      report_signal(WTERMSIG(code), path, diag);
+      status = PB_ERR_INPUT;
+    } else if (!WIFEXITED(code) || WEXITSTATUS(code)) {
       char* complaints = read_all(err);
       report(complaints, path, diag);
       free(complaints);

@@ -13,11 +13,18 @@ static void print_place(char* out, size_t size, pb_place place) {
     snprintf(out, size, "%s: ", place.file);
 }
 
+// One diagnostic is one line (and one for its hint), whatever names it quotes.
+static void plain(char* text) {
+  for (; *text; ++text)
+    if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
+}
+
 static void emit(pb_diag* diag, bool error, pb_place place, int code, const char* hint, const char* extra,
                  const char* format, va_list args) {
   char where[512], what[2048], text[4096];
   print_place(where, sizeof where, place);
   vsnprintf(what, sizeof what, format, args);
+  plain(what);
   snprintf(text, sizeof text, "%s%s: %s%s%s%s%s [PB%04d]%s%s", where, error ? "error" : "warning",
            place.what ? place.what : "", place.what ? ": " : "", what, extra ? ": " : "", extra ? extra : "", code,
            hint ? "\n  hint: " : "", hint ? hint : "");

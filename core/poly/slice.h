@@ -9,10 +9,11 @@
 typedef struct pb_slice {
   pb_index origin[PB_NEST_RANK]; // over the loops around
   int64_t extent[PB_NEST_RANK];
+  bool whole_row; // along the last index it may hold more than is touched
 } pb_slice;
 
-// The smallest box of fixed extents, whose origin is linear in the loops around, that holds all that is touched. false:
-// there is no such box (or isl ran out of memory).
-bool pb_slice_box(const pb_access* access, const int64_t* extents, int level, pb_slice* slice);
+// Whether isl proves that the slice is the smallest box of fixed extents, whose origin is linear in the loops around,
+// that holds all that is touched. false: it is not, or isl has run out of memory.
+bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int level, const pb_slice* slice);
 
 #endif

@@ -122,7 +122,12 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
     }
   }
   const char* type = type_name(b, operand->type);
-  if (operand->fill < 0) line(b, "%%f = arith.constant 0 : %s", type);
+  if (operand->fill < 0) {
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%f = arith.constant ");
+    pb_number_print(b->t, b->type == PB_TYPE_COUNT ? operand->type : b->type, 0);
+    pb_text_add(b->t, " : %s\n", type);
+  }
   line(b, "%%e%d = scf.if %%%s -> %s {", node, inside, type);
   pb_text_indent(b->t, b->indent + 1);
   pb_text_add(b->t, "%%v%d = memref.load ", node);
@@ -158,10 +163,10 @@ static void print_node(body* b, const pb_chip* chip, int id) {
       line(b, "%%e%d = arith.ori %%m_%d, %%z%d : %s", id, n->operand, id, type);
     }
   } else if (n->op == PB_OP_CONST) {
-    if (f)
-      line(b, "%%e%d = arith.constant %.9e : f32", id, n->value);
-    else
-      line(b, "%%e%d = arith.constant %lld : %s", id, (long long)n->value, pb_type_name(n->type));
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%e%d = arith.constant ", id);
+    pb_number_print(b->t, n->type, n->value);
+    pb_text_add(b->t, " : %s\n", pb_type_name(n->type));
   } else if (n->op == PB_OP_RECIP) {
     line(b, "%%one%d = arith.constant 1.0 : f32", id);
     line(b, "%%e%d = arith.divf %%one%d, %%e%d : f32", id, id, n->args[0]);

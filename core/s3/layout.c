@@ -17,6 +17,7 @@
 #include "core/s3/routes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The contraction's K dim that walks x's channels, -1: none.
@@ -166,16 +167,16 @@ static void describe_values(pb_lanes_layout* l) {
   }
 }
 
+// What it returns lasts until the next constant is noted.
 static const pb_lanes_const* note_const(pb_lanes_layout* l, int id, bool splat) {
-  for (int k = 0; k < l->const_count; ++k)
+  for (size_t k = 0; k < l->const_count; ++k)
     if (l->consts[k].id == id) return &l->consts[k];
-  pb_lanes_const* c = &l->consts[l->const_count];
   const pb_const* item = &l->unit->consts->items[id];
-  *c = (pb_lanes_const){
+  pb_lanes_const c = {
       .id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
-  memcpy(c->shape, item->shape, sizeof c->shape);
-  ++l->const_count;
-  return c;
+  memcpy(c.shape, item->shape, sizeof c.shape);
+  PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
+  return &l->consts[l->const_count - 1];
 }
 
 static void use_const(pb_lanes_layout* l, pb_access* access, int id, bool splat) {
@@ -536,11 +537,12 @@ static int pack_diagonal(pb_lanes_layout* l, int n, const pb_roles* roles, int c
   pb_const from = l->unit->consts->items[id];
   const char* source = pb_const_data(l->unit->consts, id);
   int64_t blocks = pb__lanes_blocks(l, nest->extent[channel]), shape[3] = {blocks, window * l->lanes, l->lanes};
-  char* data = pb_alloc(&l->unit->consts->arena, (size_t)(blocks * window * l->lanes * l->lanes));
+  size_t size = (size_t)pb_type_bits(from.type) / 8;
+  char* data = pb_alloc_array(&l->unit->consts->arena, (size_t)(blocks * window * l->lanes * l->lanes), size);
   for (int64_t c = 0; c < nest->extent[channel]; ++c)
     for (int64_t k = 0; k < window; ++k) {
-      int64_t lane = c % l->lanes;
-      data[((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane] = source[c * window + k];
+      int64_t lane = c % l->lanes, to = ((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane;
+      memcpy(data + (size_t)to * size, source + (size_t)(c * window + k) * size, size);
     }
   return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
 }
@@ -609,11 +611,35 @@ static pb_status check_sums(const pb_lanes_layout* l, const pb_nest* nest, const
                         pb_type_name(w), pb_type_name(y));
 }
 
+// Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is
+// summed, else one for each dim that walks blocks. Constants are packed dim by dim.
+static pb_status check_room(const pb_lanes_layout* l, int n, bool contraction) {
+  const pb_nest* nest = &l->program.nests[n];
+  bool walks[PB_NEST_DIMS] = {0};
+  int dims = nest->dim_count + (contraction ? 3 : 0), packed = 0;
+  for (int a = 0; a < nest->access_count; ++a) {
+    int used = 2;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      used += pb_access_uses(&nest->access[a], d);
+      if (contraction || walks[d] || nest->access[a].rank < 2 || !nest->access[a].index[1].coef[d]) continue;
+      walks[d] = true;
+      ++dims;
+    }
+    if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST && used > packed) packed = used;
+  }
+  if (dims <= PB_NEST_DIMS && packed <= PB_PACK_DIMS) return PB_OK;
+  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4041, "fewer dimensions",
+                        "in rows of lanes it has %d loops, %d around a constant; at most %d and %d", dims, packed,
+                        PB_NEST_DIMS, PB_PACK_DIMS);
+}
+
 static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
   pb_roles roles;
   const pb_nest* nest = &l->program.nests[n];
-  if (pb__lanes_roles(l, n, &roles)) PB_TRY(check_sums(l, nest, &roles));
-  if (!pb__lanes_roles(l, n, &roles) || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
+  bool contraction = pb__lanes_roles(l, n, &roles);
+  PB_TRY(check_room(l, n, contraction));
+  if (contraction) PB_TRY(check_sums(l, nest, &roles));
+  if (!contraction || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
     if (pb__lanes_crosses(l, n)) return pb__lanes_cross(l, n);
     rewrite_plain(l, n);
     return PB_OK;
@@ -632,7 +658,7 @@ static void print_program(pb_lanes_layout* l, pb_text* text) {
   bool any = false;
   for (int pass = 0; pass < 3; ++pass) { // inputs, constants, outputs
     if (pass == 1) {
-      for (int k = 0; k < l->const_count; ++k) {
+      for (size_t k = 0; k < l->const_count; ++k) {
         const pb_lanes_const* c = &l->consts[k];
         pb_access type = {.type = c->type, .rank = c->rank};
         memcpy(type.shape, c->shape, sizeof type.shape);
@@ -684,5 +710,6 @@ pb_status pb_s3_layout(pb_unit* unit) {
   pb_text_free(&text);
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);
+  free(l->consts);
   return status;
 }

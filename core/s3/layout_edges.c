@@ -30,12 +30,13 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
-  bool read = false, computed = false;
+  bool read = false, computed = false, summed = false;
   for (int n = 0; n < l->program.nest_count; ++n) {
     read |= pb_program_reads(&l->program, n, v) && !pb_program_writes(&l->program, n, v) && !makes_same(l, n, value);
+    summed |= pb_program_reads(&l->program, n, v) && l->program.nests[n].reduce != PB_SET;
     computed |= pb_program_writes(&l->program, n, v) && !is_copy(&l->program.nests[n]);
   }
-  if (value->kind == PB_VALUE_INPUT) return read && value->type == PB_I8;
+  if (value->kind == PB_VALUE_INPUT) return read && (value->type == PB_I8 || summed);
   if (value->kind == PB_VALUE_OUTPUT)
     return one_row ? read && value->type == PB_I8 : computed || (read && put_together(l, v));
   return value->kind == PB_VALUE_LOCAL && put_together(l, v);

@@ -39,8 +39,9 @@ typedef struct pb_lanes_layout {
   bool* gone;    // by nest: a copy that is not needed
   pb_lanes_twin* twins;
   int twin_count;
-  pb_lanes_const consts[2048];
-  int const_count, extra_values, serial;
+  pb_lanes_const* consts;
+  size_t const_count, const_capacity;
+  int extra_values, serial;
   pb_text allocs, nests;
 } pb_lanes_layout;
 

@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_BUFFERS = 64, MAX_LEVELS = 16 };
+enum { MAX_BUFFERS = 64, MAX_LEVELS = PB_NEST_OUTERS };
 
 typedef struct mapped_buffer {
   MlirValue ir;
@@ -41,7 +41,7 @@ typedef struct mapper {
   int levels;
   mapped_buffer buffers[MAX_BUFFERS];
   int buffer_count, serial;
-  bool used[512][PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
+  bool (*used)[PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
 } mapper;
 
 static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
@@ -112,6 +112,7 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
     f->memory = b ? b->memory : m->unit->chip->system_memory;
     f->type = access->type;
     f->boxed = access->boxed;
+    f->fill = access->fill;
     f->splat = access->splat;
     int64_t size = pb_type_bits(access->type) / 8, row = m->unit->chip->memories[f->memory].row_bytes;
     f->aligned_rows = pb_access_offset(access) * size % row == 0;
@@ -309,10 +310,9 @@ static void print_immediate(call* c, int o) {
   pb_text* t = &c->m->body;
   pb_type type = c->match->insn->operands[o].type;
   pb_text_indent(t, c->indent);
-  if (type == PB_F32)
-    pb_text_add(t, "%%m%d_%d = arith.constant %.9e : f32\n", c->id, o, c->match->imm[o]);
-  else
-    pb_text_add(t, "%%m%d_%d = arith.constant %lld : %s\n", c->id, o, (long long)c->match->imm[o], pb_type_name(type));
+  pb_text_add(t, "%%m%d_%d = arith.constant ", c->id, o);
+  pb_number_print(t, type, c->match->imm[o]);
+  pb_text_add(t, " : %s\n", pb_type_name(type));
 }
 
 // The first tensor of the type that the nest stores.
@@ -360,7 +360,10 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
     for (int a = 0; a < nest->access_count; ++a)
       if (nest->access[a].boxed) fill = nest->access[a].fill;
     pb_text_indent(t, c.indent);
-    pb_text_add(t, "%%f%d = arith.constant %lld : %s\n", c.id, (long long)fill, pb_type_name(boxed->type));
+    pb_type type = c.type == PB_TYPE_COUNT ? boxed->type : c.type;
+    pb_text_add(t, "%%f%d = arith.constant ", c.id);
+    pb_number_print(t, type, fill);
+    pb_text_add(t, " : %s\n", pb_type_name(type));
   }
   pb_text_indent(t, c.indent);
   pb_instruction_call(t, m->unit->chip, insn, c.type, c.id, nest->name);
@@ -436,6 +439,9 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
     else if (pb_op_is(op, "affine.if"))
       PB_TRY(map_turn(m, op, indent));
     else if (pb_op_is(op, "affine.for")) {
+      if (m->levels == MAX_LEVELS)
+        return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4024, NULL,
+                              "loops over tiles more than %d deep", MAX_LEVELS);
       MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
       MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));
       m->extents[m->levels] = mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
@@ -457,6 +463,7 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   m->unit = unit;
   m->func = func;
   m->kernel = pb_func_name(func, &unit->arena);
+  m->used = pb_alloc_array(&unit->arena, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
   pb_status status = map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), 1);
   if (status == PB_OK) {
     pb_text all = {0};

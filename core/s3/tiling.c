@@ -2,7 +2,7 @@
 // the bands (loops over tiles, outer columns) and the dims inside the tile. The slice of a tensor that a buffer holds
 // is a box read off the columns: what moves with bands around the buffer is its origin, what moves inside is its
 // extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides: the
-// tree of a chosen plan is built once more with isl finding every box (core/poly/slice.c), and both must agree.
+// tree of a chosen plan is built once more with isl proving every box (core/poly/slice.c).
 #include "core/s3/tiling.h"
 
 #include "core/poly/slice.h"
@@ -259,24 +259,20 @@ void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int d
   tree_add(t, level, node);
 }
 
-// isl's box is the one read off.
-static bool same_box(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level,
-                     const pb_access* local, const pb_access* origin) {
+// isl proves that the box read off is the least one.
+static bool is_proved(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level,
+                      const pb_access* local, const pb_access* origin) {
   int64_t all[PB_NEST_COLS];
   for (int c = 0; c < PB_NEST_COLS; ++c) all[c] = 1;
   memcpy(all, extents, sizeof(int64_t) * PB_NEST_DIMS);
   for (int k = 0; k < pb__tiling_levels(t) && t->body[k + 1]; ++k) all[PB_NEST_DIMS + k] = t->body[k + 1]->extent;
-  pb_slice slice;
-  if (!pb_slice_box(access, all, level, &slice)) return false;
-  for (int r = 0; r < access->rank; ++r) {
-    bool whole_row = access->splat && r == access->rank - 1;
-    if ((slice.extent[r] != local->shape[r] && !whole_row) || slice.origin[r].cst != origin->index[r].cst) return false;
-    if (memcmp(slice.origin[r].coef, origin->index[r].coef, sizeof slice.origin[r].coef)) return false;
-  }
-  return true;
+  pb_slice slice = {.whole_row = access->splat};
+  memcpy(slice.origin, origin->index, sizeof slice.origin);
+  memcpy(slice.extent, local->shape, sizeof slice.extent);
+  return pb_slice_is_least(access, all, level, &slice);
 }
 
-void pb__tiling_box(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
+void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin) {
   *origin = *access;
   *local = (pb_access){.type = access->type, .rank = access->rank, .splat = access->splat};
@@ -293,7 +289,8 @@ void pb__tiling_box(const pb_tiling* t, const pb_access* access, const int64_t* 
     if (access->splat && r == access->rank - 1) extent = access->shape[r];
     local->shape[r] = extent;
   }
-  assert(!t->proved || same_box(t, access, extents, level, local, origin));
+  if (t->proved && !t->failure && !is_proved(t, access, extents, level, local, origin))
+    pb__tiling_fail(t, "isl does not find the slice that a buffer was made for; this is a bug in the compiler");
 }
 
 // A matrix instruction reads the rows of its input one after the other. Where they lie a multiple of the banks apart
@@ -368,6 +365,9 @@ static bool rows_aligned(const pb_access* access, const pb_nest* nest, int64_t r
   return true;
 }
 
+static_assert((int)PB_FLAT_DIMS >= (int)PB_NEST_DIMS && (int)PB_FLAT_ACCESSES >= (int)PB_NEST_ACCESSES,
+              "a nest is flattened as it is");
+
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
   *flat = (pb_flat){.dim_count = nest->dim_count,
                     .kept = nest->kept,
@@ -386,6 +386,7 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
                                       : PB_ANY_MEMORY;
     f->type = access->type;
     f->boxed = access->boxed;
+    f->fill = access->fill;
     f->splat = access->splat;
     for (int d = 0; d < nest->dim_count; ++d) {
       f->stride[d] = pb_access_stride(access, d);

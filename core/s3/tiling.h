@@ -133,7 +133,8 @@ void pb_tiling_flat(const pb_tiling* tiling, const pb_nest* nest, pb_flat* flat)
 // which the loops around are outer columns. Of t only group, plan, base and the loops outside base are looked at, and
 // the plan's own loops are opened. false: it cannot be sliced, t->failure says why.
 bool pb_tiling_slice(pb_tiling* t, pb_group* sliced);
-// The same tree as pb_tiling_build's, with each slice proved by isl. A slice that is not the least box is a bug.
+// The same tree as pb_tiling_build's, with each slice proved by isl in every build of the compiler. false with
+// tiling->failure: a slice is not the least box, which is a bug.
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling);
 
@@ -180,7 +181,7 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* t
 void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
                      const char* name, pb_nest* load, pb_access* box);
 // The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.
-void pb__tiling_box(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
+void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin);
 // Gives `access` a buffer for everything inside `level`; adds the alloc there. The access then names the buffer.
 // *load copies the slice of what it was into the buffer; the caller adds it, or not.

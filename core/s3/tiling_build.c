@@ -156,6 +156,10 @@ static void drop_dims(pb_nest* nest, const pb_access* keep_those_of) {
   nest->dim_count = count;
 }
 
+static double least_of(pb_type type) {
+  return type == PB_I8 ? INT8_MIN : type == PB_I16 ? INT16_MIN : type == PB_I32 ? INT32_MIN : -__builtin_inf();
+}
+
 static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb_nest nest = {.name = point->name, .part = "init", .dim_count = point->dim_count, .access_count = 1};
   memcpy(nest.extent, point->extent, sizeof nest.extent);
@@ -163,7 +167,7 @@ static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb_access dims = nest.access[0];
   drop_dims(&nest, &dims);
   pb_type type = nest.access[0].type;
-  pb_nest_const(&nest, type, point->reduce == PB_ACC_MAX ? (type == PB_I8 ? -128 : -__builtin_inf()) : 0);
+  pb_nest_const(&nest, type, point->reduce == PB_ACC_MAX ? least_of(type) : 0);
   pb__tiling_add(t, level, &nest);
 }
 
@@ -432,5 +436,5 @@ bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* 
                      pb_tiling* tiling) {
   pb_tiling_begin(chip, group, plan, arena, tiling);
   tiling->proved = true;
-  return build(tiling);
+  return build(tiling) && !tiling->failure;
 }

@@ -85,8 +85,9 @@ static int load_of(pb_nest* part, pb_type type, int access) {
   return node;
 }
 
-// The value of one piece as a nest without its store. Returns which of its accesses is the carried one, -1: none.
-static int cut(const point* p, const pb_piece* piece, pb_nest* part) {
+// The value of one piece as a nest without its store. *carried: which of its accesses is the carried one, -1: none.
+// false: it has more operands than a nest can have.
+static bool cut(const point* p, const pb_piece* piece, pb_nest* part, int* carried) {
   int in[PB_COVER_NODES], access_of[PB_NEST_ACCESSES], root = piece->addend >= 0 ? piece->addend : piece->node;
   bool needed[PB_COVER_NODES] = {false}, leaf[PB_COVER_NODES] = {false};
   pb_nest_copy(part, p->nest);
@@ -100,6 +101,7 @@ static int cut(const point* p, const pb_piece* piece, pb_nest* part) {
   for (int n = 0; n <= root; ++n) {
     if (!needed[n]) continue;
     pb_expr_node node = p->nest->expr[n];
+    if (part->access_count == PB_NEST_ACCESSES) return false;
     if (leaf[n]) {
       int memory = 0;
       for (int k = 0; k < piece->leaf_count; ++k)
@@ -117,7 +119,8 @@ static int cut(const point* p, const pb_piece* piece, pb_nest* part) {
       part->expr[part->expr_count++] = node;
     }
   }
-  return p->carried >= 0 ? access_of[p->carried] : -1;
+  *carried = p->carried >= 0 ? access_of[p->carried] : -1;
+  return true;
 }
 
 // Where a piece that is not the last one leaves its value.
@@ -220,8 +223,8 @@ static bool add_piece(point* p, int at) {
   bool final = at + 1 == p->cover->count;
   int carried = p->carried;
   if (p->cover->count > 1) {
-    carried = cut(p, piece, &part);
-    if (part.access_count == PB_NEST_ACCESSES) return pb__tiling_fail(p->t, "too many operands");
+    if (!cut(p, piece, &part, &carried) || part.access_count == PB_NEST_ACCESSES)
+      return pb__tiling_fail(p->t, "too many operands");
     if (!final) place_between(p, at);
     part.access[part.access_count++] = final ? *pb_nest_store(p->nest) : p->made[at];
   }

@@ -54,8 +54,8 @@ static bool slice_index(pb_tiling* t, slice* s, int r) {
   *b = (border){.loop = -1};
   if (!pb_index_single(&pb_nest_store(main)->index[r], &d))
     return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
-  if (d < 0) return true; // one element, and the box is that one
   if (moves(&origin)) {
+    if (d < 0) return pb__tiling_fail(t, "a single row of a producer in a slice that moves along it");
     if (!moving_border(t, &origin, box, whole, b)) return false;
   } else {
     b->rows[0] = origin.cst < 0 ? -origin.cst : 0;
@@ -64,6 +64,7 @@ static bool slice_index(pb_tiling* t, slice* s, int r) {
     origin.cst += b->rows[0];
   }
   if (box < 1) return pb__tiling_fail(t, "a slice that is all border");
+  if (d < 0) return true; // the one row that there is, with a border on either side of it
   main->extent[d] = box;
   pb__tiling_shift(main, main->access_count, d, &origin);
   return true;

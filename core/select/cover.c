@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMORIES = 16 };
 static const int64_t impossible = INT64_MAX / 4;
 
 // The best way to make a node's value in a memory.
@@ -20,7 +19,7 @@ typedef struct coverer {
   const pb_flat* nest;
   int carried;
   int uses[PB_COVER_NODES];
-  way ways[PB_COVER_NODES][MEMORIES];
+  way ways[PB_COVER_NODES][PB_MAX_MEMORIES];
 } coverer;
 
 // Cycles for a thousand elements, and something for the command itself.
@@ -144,7 +143,7 @@ static bool emit(coverer* c, int node, int memory, pb_cover* cover) {
 
 bool pb_cover_find(const pb_chip* chip, const pb_flat* nest, int carried, pb_cover* cover) {
   *cover = (pb_cover){0};
-  if (nest->reduce != PB_SET || nest->expr_count > PB_COVER_NODES || chip->memory_count > MEMORIES) return false;
+  if (nest->reduce != PB_SET || nest->expr_count > PB_COVER_NODES) return false;
   coverer* c = calloc(1, sizeof *c);
   if (!c) abort();
   c->chip = chip, c->nest = nest, c->carried = carried;

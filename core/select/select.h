@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { PB_FLAT_DIMS = 10, PB_FLAT_ACCESSES = 10, PB_ANY_MEMORY = -1 };
+enum { PB_FLAT_DIMS = 14, PB_FLAT_ACCESSES = 10, PB_ANY_MEMORY = -1 };
 
 // An access as one linear function of the dims: buffers are dense, so rank does not matter to an address.
 typedef struct pb_flat_access {
@@ -19,8 +19,9 @@ typedef struct pb_flat_access {
   bool boxed;
   int box_rank[PB_FLAT_DIMS];
   int64_t box_step[PB_FLAT_DIMS]; // by how much dim d moves that index
-  bool splat;        // all lanes hold one number: any stride along them will do
-  bool aligned_rows; // its base is a multiple of the memory's row; false: element-granular
+  double fill;                    // what is read outside
+  bool splat;                     // all lanes hold one number: any stride along them will do
+  bool aligned_rows;              // its base is a multiple of the memory's row; false: element-granular
 } pb_flat_access;
 
 typedef struct pb_flat {

@@ -25,13 +25,32 @@ static bool bind_immediate(const pb_insn* insn, int operand, double value, pb_bi
   return true;
 }
 
+static uint32_t bits_of(double value) {
+  float number = (float)value;
+  uint32_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
+// Whether the window can read this number outside its box: 0 without a field for it, else what the field can carry.
+static bool can_fill(const pb_insn* insn, const pb_operand* window, pb_type type, double value) {
+  if (type == PB_F32) {
+    if (window->fill < 0) return bits_of(value) == 0;
+    const pb_field* field = &insn->fields[window->fill];
+    return pb_field_holds(field, pb_field_bits(field, bits_of(value)));
+  }
+  if (window->fill < 0) return value == 0;
+  return value >= type_least(type) && value <= type_most(type) &&
+         pb_field_holds(&insn->fields[window->fill], (int64_t)value);
+}
+
 static bool bind_window(const pb_insn* insn, int operand, const pb_flat* nest, int access, pb_binding* binding) {
   const pb_operand* window = &insn->operands[operand];
   const pb_flat_access* a = &nest->access[access];
   // A mover copies bits, whatever they mean: i32 and f32 are the same word to it.
   bool same = insn->mover ? pb_type_bits(window->type) == pb_type_bits(a->type) : window->type == a->type;
   if (!same || (a->memory != PB_ANY_MEMORY && a->memory != window->memory)) return false;
-  if (a->boxed && !window->has_box) return false;
+  if (a->boxed && (!window->has_box || !can_fill(insn, window, a->type, a->fill))) return false;
   if (binding->node_of[operand] >= 0) return false;
   if (binding->access_of[operand] >= 0) return binding->access_of[operand] == access;
   binding->access_of[operand] = access;
@@ -51,10 +70,8 @@ static bool bind_node(const pb_insn* insn, int in, int operand, const pb_flat* n
 // A mover that fills what lies outside a box writes a constant when nothing lies inside.
 static bool bind_fill(const pb_insn* insn, int operand, const pb_expr_node* constant, pb_binding* binding) {
   const pb_operand* window = &insn->operands[operand];
-  if (!window->has_box || constant->type != window->type || (window->fill < 0 && constant->value != 0)) return false;
-  if (constant->type != PB_F32 &&
-      (constant->value < type_least(constant->type) || constant->value > type_most(constant->type)))
-    return false;
+  bool same = insn->mover ? pb_type_bits(window->type) == pb_type_bits(constant->type) : window->type == constant->type;
+  if (!same || !window->has_box || !can_fill(insn, window, constant->type, constant->value)) return false;
   binding->fills = true;
   binding->fill = constant->value;
   return true;

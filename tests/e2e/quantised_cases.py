@@ -336,3 +336,32 @@ def concat_of_concat(g):
     x = g.conv(g.input(1, 8, 9, 7), 24)
     y = g.op("Concat", g.op("Concat", x, x, axis=1), x, axis=1)
     g.output(x, g.conv(y, 10, 1))
+
+
+# ---- windows over edges and with gaps, of a kernel of two reductions and of one ----
+
+
+@family("window_pair",
+        ((17, 1), (1, 5), (5, 2), (0, 2, 0, 2), (1, 1)), ((1, 17), (5, 1), (2, 5), (2, 0, 2, 0), (1, 1)),
+        ((9, 1), (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), ((1, 1), (3, 3), (1, 1), (1, 1, 1, 1), (1, 1)),
+        ((12, 1), (1, 3), (1, 1), (0, 2, 0, 2), (1, 1)), ((12, 1), (3, 2), (4, 1), (1, 0, 0, 1), (1, 1)),
+        ((8, 13), (1, 1), (3, 4), (0, 0, 0, 0), (1, 1)), ((11, 13), (2, 3), (5, 5), (0, 1, 1, 0), (1, 2)),
+        ((15, 7), (3, 1), (1, 2), (2, 0, 2, 0), (2, 1)), ((2, 31), (1, 3), (1, 5), (0, 0, 0, 0), (1, 3)))
+def window_pair(g, size, kernel, strides, pads, dilations):
+    """A second convolution whose tile has its piece of the first made inside it."""
+    x = g.conv(g.input(2, 16, *size), 16, kernel=1)
+    g.output(g.conv(x, 8, kernel=kernel, strides=list(strides), pads=list(pads), dilations=list(dilations)))
+
+
+@family("window_pool", ((17, 1), (1, 3), (5, 2), (0, 1, 0, 1)), ((1, 9), (3, 3), (2, 2), (1, 1, 1, 1)),
+        ((1, 1), (2, 2), (1, 1), (1, 0, 0, 1)), ((9, 14), (2, 2), (4, 5), (0, 0, 0, 0)))
+def window_pool(g, size, kernel, strides, pads):
+    x = g.conv(g.input(1, 16, *size), 16, kernel=1)
+    g.output(g.op("MaxPool", x, kernel_shape=list(kernel), strides=list(strides), pads=list(pads)))
+
+
+@family("window_gaps", ((3, 31), (1, 3), (1, 5), (1, 3)), ((31, 3), (3, 1), (5, 1), (3, 1)),
+        ((29, 29), (3, 3), (6, 5), (2, 4)), ((20, 41), (2, 3), (7, 9), (3, 2)), ((13, 40), (1, 2), (2, 3), (1, 7)))
+def window_gaps(g, size, kernel, strides, dilations):
+    """Strides over dilated kernels: what a tile touches leaves gaps that no piece of its rows covers."""
+    g.output(g.conv(g.input(1, 16, *size), 16, kernel=kernel, strides=list(strides), dilations=list(dilations)))

@@ -39,20 +39,44 @@ static void walk(const example* e, int r, const int64_t* turn, int64_t* least, i
       }
 }
 
-// The box holds in every turn what is touched, and not an element more at either end.
-static void assert_least_box(const example* e) {
-  pb_slice slice;
-  assert_true(pb_slice_box(&e->access, e->extents, LOOPS, &slice));
-  int64_t turn[LOOPS];
-  for (turn[0] = 0; turn[0] < e->extents[PB_NEST_DIMS]; ++turn[0])
-    for (turn[1] = 0; turn[1] < e->extents[PB_NEST_DIMS + 1]; ++turn[1])
-      for (int r = 0; r < e->access.rank; ++r) {
-        int64_t least, most, origin = slice.origin[r].cst;
-        walk(e, r, turn, &least, &most);
-        for (int k = 0; k < LOOPS; ++k) origin += slice.origin[r].coef[PB_NEST_DIMS + k] * turn[k];
-        assert_int_equal(origin, least);
-        assert_int_equal(slice.extent[r], most - least + 1);
+// The box that one turn shows, in the turns after it where the loops around take it: the least one, unless what is
+// touched moves otherwise.
+static pb_slice walk_slice(const example* e) {
+  pb_slice slice = {0};
+  int64_t turn[LOOPS] = {0};
+  for (int r = 0; r < e->access.rank; ++r) {
+    int64_t least, most;
+    walk(e, r, turn, &least, &most);
+    for (int k = 0; k < LOOPS; ++k) slice.origin[r].coef[PB_NEST_DIMS + k] = e->access.index[r].coef[PB_NEST_DIMS + k];
+    slice.origin[r].cst = least;
+    slice.extent[r] = most - least + 1;
+  }
+  return slice;
+}
+
+// Each box that is wrong by one number must not be proved.
+static void assert_mutants_fail(const example* e, const pb_slice* right) {
+  for (int r = 0; r < e->access.rank; ++r)
+    for (int by = -1; by <= 1; by += 2) {
+      pb_slice wrong = *right;
+      wrong.extent[r] += by;
+      assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong));
+      wrong = *right;
+      wrong.origin[r].cst += by;
+      assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong));
+      for (int k = 0; k < LOOPS; ++k) {
+        if (e->extents[PB_NEST_DIMS + k] == 1 || !e->access.index[r].coef[PB_NEST_DIMS + k]) continue;
+        wrong = *right;
+        wrong.origin[r].coef[PB_NEST_DIMS + k] += by;
+        assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong));
       }
+    }
+}
+
+static void assert_least_box(const example* e) {
+  pb_slice slice = walk_slice(e);
+  assert_true(pb_slice_is_least(&e->access, e->extents, LOOPS, &slice));
+  assert_mutants_fail(e, &slice);
 }
 
 // Rows 2 (4 t + h) + r - 3 of a 7x7 convolution of stride 2 whose tiles are 4 rows high.
@@ -66,11 +90,10 @@ static void a_window_with_its_halo(void** state) {
   e.access.index[0].coef[0] = 2;
   e.access.index[0].coef[1] = 1;
   e.access.index[0].coef[PB_NEST_DIMS] = 8;
-  pb_slice slice;
-  assert_true(pb_slice_box(&e.access, e.extents, 1, &slice));
-  assert_int_equal(slice.extent[0], 13);
-  assert_int_equal(slice.origin[0].cst, -3);
-  assert_int_equal(slice.origin[0].coef[PB_NEST_DIMS], 8);
+  pb_slice slice = {.extent = {13}};
+  slice.origin[0].cst = -3;
+  slice.origin[0].coef[PB_NEST_DIMS] = 8;
+  assert_true(pb_slice_is_least(&e.access, e.extents, 1, &slice));
   assert_least_box(&e);
 }
 
@@ -91,8 +114,38 @@ static void a_number_and_nothing(void** state) {
   e.access.index[1].cst = 7;
   assert_least_box(&e);
   e.access.rank = 0;
-  pb_slice slice;
-  assert_true(pb_slice_box(&e.access, e.extents, LOOPS, &slice));
+  assert_least_box(&e);
+}
+
+// 5 w + 3 s, a stride over a dilated kernel: every second row or so is left out.
+static void a_window_with_gaps(void** state) {
+  (void)state;
+  for (int step = 2; step <= 7; ++step)
+    for (int dilation = 2; dilation <= 4; ++dilation) {
+      example e = begin(1);
+      e.extents[0] = 5;
+      e.extents[1] = 3;
+      e.extents[PB_NEST_DIMS] = 3;
+      e.access.index[0].coef[0] = step;
+      e.access.index[0].coef[1] = dilation;
+      e.access.index[0].coef[PB_NEST_DIMS] = 5 * step;
+      assert_least_box(&e);
+    }
+}
+
+// A row of one number may be held whole, but it must hold what is touched.
+static void a_row_held_whole(void** state) {
+  (void)state;
+  example e = begin(2);
+  e.extents[0] = 4;
+  e.access.index[1].coef[0] = 1;
+  pb_slice slice = walk_slice(&e);
+  slice.extent[1] = 16;
+  assert_false(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice));
+  slice.whole_row = true;
+  assert_true(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice));
+  slice.extent[1] = 3;
+  assert_false(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice));
 }
 
 static void random_accesses(void** state) {
@@ -114,10 +167,9 @@ static void random_accesses(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_window_with_its_halo),
-      cmocka_unit_test(backwards),
-      cmocka_unit_test(a_number_and_nothing),
-      cmocka_unit_test(random_accesses),
+      cmocka_unit_test(a_window_with_its_halo), cmocka_unit_test(backwards),
+      cmocka_unit_test(a_number_and_nothing),   cmocka_unit_test(a_window_with_gaps),
+      cmocka_unit_test(a_row_held_whole),       cmocka_unit_test(random_accesses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,19 @@ typedef struct row {
   "let Operands = (ins Reg<RF, I8, [\"r\", \"b\"]>:$t, Rows<" memory ", I8, [\"r\", \"b\"]>:$m); "                     \
   "let Semantics = (set $t, $m); let Shape = [" shape "]; }\n"
 
+// A command that sets a stride for others.
+#define STRIDES                                                                                                        \
+  "def SET : Instruction<LD> { bits<12> s; let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); "            \
+  "let Inst{7-0} = 0x08; let Inst{23-12} = s; }\n"
+#define LONG "a_name_of_forty_characters_and_no_fewer_x"
+#define MEMORY "def : Memory { let Bytes = 64; let RowBytes = 8; let BytesPerCycle = 8; }\n"
+#define EXP2 "(exp2 "
+#define PLUS "(plus "
+#define END ")"
+#define END_1 ", 1)"
+#define TIMES_8(text) text text text text text text text text
+#define TIMES_32(text) TIMES_8(text) TIMES_8(text) TIMES_8(text) TIMES_8(text)
+
 static const row rows[] = {
     {"let Name = \"toy\";", "", "", 3010, "Name"},
     {"let Revision = 1;", "", "", 3010, "Revision"},
@@ -129,12 +142,115 @@ static const row rows[] = {
     {"let Cycles = (plus $r, 2);", "", "", 3010, "Cycles"},
     {"Dim<\"n\", 8>, Dim<\"k\", 8>", "Dim<\"n\", 16>, Dim<\"k\", 8>", "def DOT", 3235, "row"},
     {"bits<9> a;", "bits<5> a;", "def DOT", 3001, "bit"},
+    // two uses of one field
+    {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"loc\", [\"si\", \"elem\"], 1>:$dst);", "def IN", 3260,
+     "the stride of window 'src' along 'i' and the stride of window 'dst' along 'i'"},
+    {"Window<BUF, I8, [\"i\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>:$dst);",
+     "Window<BUF, I8, [\"i\", \"b\"], \"off\", [\"li\", \"elem\"], 1>:$dst);", "def IN", 3260,
+     "the base of window 'src' and the base of window 'dst'"},
+    {"\"w\", [\"row\"", "\"a\", [\"row\"", "def DOT", 3260, "the base of window 'x' and the base of window 'v'"},
+    {"\"y\", [\"row\", \"elem\"]>:$d, Imm", "\"a\", [\"row\", \"elem\"]>:$d, Imm", "def DOT", 3260,
+     "the base of window 'x' and the base of window 'd'"},
+    {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"loc\", [\"nb\", \"elem\"], 1>:$dst);", "def IN", 3260,
+     "the extent of dim 'b' and the stride of window 'dst'"},
+    {"Dim<\"b\", 255, \"nb\">", "Dim<\"b\", 255, \"ni\">", "def IN", 3260,
+     "the extent of dim 'i' and the extent of dim 'b'"},
+    {"let BoxHi = [\"hi\", \"\"];", "let BoxHi = [\"lo\", \"\"];", "", 3260, "the least 'i' in the box"},
+    {"let Fill = \"fill\";", "let Fill = \"hi\";", "", 3260, "what window 'src' reads outside its box"},
+    {"\"a\", [\"row\", \"elem\"]>:$x, Imm<I8>:$zp", "\"zp\", [\"row\", \"elem\"]>:$x, Imm<I8>:$zp", "def CODE", 3260,
+     "the base of window 'x' and the immediate 'zp'"},
+    {"let Body = \"body\";", "let Body = \"turns\";", "def AGAIN", 3260,
+     "how many turns there are and how many commands"},
+    {"def OUT : Instruction<LD> {\n  bits<2> arg; bits<16> off; bits<12> si;",
+     STRIDES
+     "def OUT : Instruction<LD> {\n  let State = [StateField<\"si\", \"SET\", \"s\">, StateField<\"li\", \"SET\", "
+     "\"s\">];\n  bits<2> arg; bits<16> off; bits<12> si;",
+     "", 3262, "in Inst and in State"},
+    {"def OUT : Instruction<LD> {\n  bits<2> arg; bits<16> off; bits<12> si;",
+     STRIDES
+     "def OUT : Instruction<LD> {\n  let State = [StateField<\"si\", \"SET\", \"s\">, StateField<\"li\", \"SET\", "
+     "\"s\">];\n  bits<2> arg; bits<16> off; bits<12> si;",
+     "", 3261, "fields 'li' and 'si' are both field 's' of SET"},
+    {"def OUT : Instruction<LD> {\n  bits<2> arg; bits<16> off; bits<12> si; bits<8> ni; bits<8> nb; bits<12> loc; "
+     "bits<12> li;",
+     "def SET : Instruction<LD> { bits<12> s; let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); let "
+     "Inst{7-0} = 0x08; }\n"
+     "def OUT : Instruction<LD> {\n  let State = [StateField<\"li\", \"SET\", \"s\">];\n"
+     "  bits<2> arg; bits<16> off; bits<12> si; bits<8> ni; bits<8> nb; bits<12> loc; bits<12> li;",
+     "", 3268, "does not encode 's'"},
+    {"def OUT : Instruction<LD> {\n  bits<2> arg;",
+     "def SET : Instruction<LD> { bits<10> s; let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); "
+     "let Inst{7-0} = 0x08; let Inst{21-12} = s; }\n"
+     "def OUT : Instruction<LD> {\n  let State = [StateField<\"li\", \"SET\", \"s\">];\n  bits<2> arg;",
+     "", 3269, "has 12 bits, but 's' of SET"},
+    {"let Arguments = 4;", "let Arguments = 5;", "", 3258, "the last of 5"},
+    {"Window<BUF, I8, [\"i\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>:$src, OutsideTo:$dst",
+     "Window<BUF, I32, [\"i\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>:$src, OutsideTo:$dst", "def OUT", 3100,
+     "into a window"},
+    // names
+    {"let Name = \"toy\";", "let Name = \"my-toy\";", "", 3270, "my-toy"},
+    {"let Name = \"toy\";", "let Name = \"my toy\";", "", 3270, "my toy"},
+    {"let Name = \"toy\";", "let Name = \"my\\\"toy\";", "", 3270, "the chip"},
+    {"let Name = \"toy\";", "let Name = \"my/toy\";", "", 3270, "my/toy"},
+    {"let Name = \"toy\";", "let Name = \"t\xc3\xb6y\";", "", 3270, "the chip"},
+    {"let Name = \"toy\";", "let Name = \"\";", "", 3270, "the chip"},
+    {"let Name = \"toy\";", "let Name = \"8toy\";", "", 3270, "8toy"},
+    {"def OUT :", "def \"OUT-1\" :", "", 3270, "OUT-1"},
+    {"def BUF :", "def \"BUF 1\" :", "", 3001, "BUF"},
+    {"Dim<\"r\", 255, \"rows\">", "Dim<\"r r\", 255, \"rows\">", "def DOT", 3270, "r r"},
+    {"let Name = \"toy\";", "let Name = \"" LONG LONG "\";", "", 3271, "at most 64"},
+    {"def : Tokens { let Queues = [LD, EX];",
+     "def EX_WITH_A_NAME_TOO_LONG : Queue { let Depth = 1; let Tokens = 1; }\n"
+     "def : Tokens { let Queues = [LD, EX, EX_WITH_A_NAME_TOO_LONG];",
+     "", 3271, "at most 20"},
+    {"let Variants = [\"a\"];", "let Variants = [\"a-b\"];", "", 3025, "a-b"},
+    // numbers
+    {"let BytesPerCycle = 16;", "let BytesPerCycle = -16;", "", 3205, "BytesPerCycle"},
+    {"let BytesPerCycle = 16;", "let BytesPerCycle = 65537;", "", 3205, "BytesPerCycle"},
+    {"let Tokens = 7;", "let Tokens = 2147483647;", "", 3043, "Tokens"},
+    {"let Depth = 2;", "let Depth = 4096;", "", 3042, "Depth"},
+    {"let Latency = 1;", "let Latency = 1048577;", "", 3206, "Latency"},
+    {"let Latency = 3;", "let Latency = 1048577;", "", 3241, "Latency"},
+    {"let Latency = 1;", "let Latency = 1; let Kind = \"fifo\";", "", 3012, "fifo"},
+    {"let Latency = 1;", "let Latency = 1; let Ways = 0;", "", 3263, "ways"},
+    {"let Revision = 1;", "let Revision = -1;", "", 3023, "Revision"},
+    {"let Revision = 1;", "let Revision = 1; let MHz = -5;", "", 3024, "MHz"},
+    {"def : Tokens", "def : Level { let Name = \"core\"; let Max = 0; }\ndef : Tokens", "", 3046, "Max"},
+    {"[LD, EX]", "[LD, EX, EX]", "", 3047, "twice"},
+    {"let MaxUlp = \"4\";", "let MaxUlp = \"four\";", "", 3053, "four"},
+    {"let MaxUlp = \"4\";", "let MaxUlp = \"-4\";", "", 3053, "-4"},
+    {"def : Function {",
+     "def : Function { let Name = \"exp2\"; let TableBits = 4; let Degree = 1; let MaxUlp = \"9\"; }\ndef : Function {",
+     "", 3054, "second"},
+    {"(plus $r, 2)", "(plus $r, -2)", "", 3104, "-2"},
+    {"(plus $r, 2)", "(times $r, 0)", "", 3242, "nothing"},
+    {"(sext $v))", "(i32c 99999999999))", "", 3105, "i32"},
+    {"(sext $v))", "(i32c \"3\"))", "", 3105, "i32"},
+    {"(exp2 $x)", "(mul $x, (f32c \"abc\"))", "", 3105, "f32"},
+    {"(exp2 $x)", "(mul $x, (f32c \"0.5x\"))", "", 3105, "f32"},
+    {"(exp2 $x)", "(mul $x, (f32c \"1e39\"))", "", 3105, "f32"},
+    {"(exp2 $x)", "(mul $x, (f32c \"inf\"))", "", 3105, "f32"},
+    {"(exp2 $x)", "(exp2 " TIMES_32(EXP2) "$x" TIMES_32(END) ")", "", 3106, "nested"},
+    {"(plus $r, 2)", "(plus " TIMES_32(PLUS) "$r" TIMES_32(END_1) ", 2)", "", 3107, "nested"},
+    {"bits<8> zp;\n  let Dims = [Dim<\"r\", 255, \"rows\">, Dim<\"n\", 8>];\n  let Operands = (ins Window<SUM, I32, "
+     "[\"r\", \"n\"], "
+     "\"a\", [\"row\", \"elem\"]>:$x, Imm<I8>:$zp",
+     "bits<8> zp;\n  let Dims = [Dim<\"r\", 255, \"rows\">, Dim<\"n\", 8>];\n  let Operands = (ins Window<SUM, I32, "
+     "[\"r\", \"n\"], "
+     "\"a\", [\"row\", \"elem\"]>:$x, Imm<I16>:$zp",
+     "def CODE", 3266, "8 bits"},
+    {"Window<MEM, I8, [\"i\", \"b\"], \"off\", [\"si\", \"elem\"], 1> {\n  let Slot",
+     "Window<MEM, I16, [\"i\", \"b\"], \"off\", [\"si\", \"elem\"], 1> {\n  let Slot", "", 3265, "8 bits"},
+    {"Dim<\"i\", 255, \"ni\">", "Dim<\"i\", 256>", "def IN", 3264, "box"},
+    {"def : Tokens", TIMES_8(MEMORY) TIMES_8(MEMORY) "def : Tokens", "", 3032, "19 memories"},
+    // more than llvm-tblgen is given
+    {"def : Tokens", "defvar endless = !range(0, 2000000000);\ndef : Tokens", "", 3006, "memory"},
     {"let Mover = 1;", "", "def NEVER", 0, ""},
 };
 
 typedef struct seen {
   int codes[64], count;
-  char text[8192];
+  char text[16384];
 } seen;
 
 static void note(void* user, bool error, int code, const char* text) {

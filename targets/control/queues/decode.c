@@ -138,6 +138,7 @@ static void decode_constant(decoder* d, MlirOperation op) {
   MlirAttribute a = pb_op_attribute(op, "value");
   double value = mlirAttributeIsAFloat(a) ? mlirFloatAttrGetValueDouble(a) : (double)mlirIntegerAttrGetValueInt(a);
   result_of(d, op)->number = value;
+  result_of(d, op)->is_float = mlirAttributeIsAFloat(a);
 }
 
 static void bind_memref(decoder* d, MlirValue v, int argument, int64_t address) {

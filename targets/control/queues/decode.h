@@ -56,6 +56,7 @@ typedef struct pb_decoded_op {
 // A value while the kernel runs: a number, or a buffer or a window on one.
 typedef struct pb_traced_value {
   double number; // integers up to 2^53 and f32 are exact
+  bool is_float; // number: a constant of a float type
   int memory, argument;
   int64_t base, element; // bytes
   int rank;

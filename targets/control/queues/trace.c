@@ -72,8 +72,21 @@ static pb_status refuse(tracer* t, const pb_traced* c, const char* field, int64_
 static pb_status set_field(tracer* t, pb_traced* c, int field, int64_t value) {
   const pb_field* f = &c->command.insn->fields[field];
   if (value < pb_field_min(f) || value > pb_field_max(f)) return refuse(t, c, f->name, value);
+  if (c->set >> field & 1 && c->command.values[field] != value)
+    return pb_error(t->diag, (pb_place){.what = c->nest}, 4108, "this is a bug in the compiler, not in the model",
+                    "field '%s' of %s gets two values, %lld and %lld", f->name, c->command.insn->name,
+                    (long long)c->command.values[field], (long long)value);
+  c->set |= 1u << field;
   c->command.values[field] = value;
   return PB_OK;
+}
+
+// A number of the model: floats are carried as their bits.
+static pb_status set_number(tracer* t, pb_traced* c, int field, bool is_float, double value) {
+  float f = (float)value;
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  return set_field(t, c, field, is_float ? pb_field_bits(&c->command.insn->fields[field], bits) : (int64_t)value);
 }
 
 static pb_status set_window(tracer* t, pb_traced* c, const pb_operand* operand, const pb_traced_value* window,
@@ -135,22 +148,19 @@ static pb_status run_call(tracer* t, const pb_decoded_op* op) {
       PB_TRY(set_field(t, &c, operand->box_lo[k], lo));
       PB_TRY(set_field(t, &c, operand->box_hi[k], hi));
     }
-    if (operand->fill >= 0) PB_TRY(set_field(t, &c, operand->fill, number(t, op, boxes++)));
+    if (operand->fill >= 0) {
+      const pb_traced_value* fill = &t->values[op->operands[boxes++]];
+      PB_TRY(set_number(t, &c, operand->fill, fill->is_float, fill->number));
+    }
   }
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* operand = &insn->operands[o];
     const pb_traced_value* value = &t->values[op->operands[o]];
     if (operand->memory >= 0)
       PB_TRY(set_window(t, &c, operand, value, regions, fills && operand->has_box));
-    else if (operand->type == PB_F32) {
-      float f = (float)value->number;
-      uint32_t bits;
-      memcpy(&bits, &f, sizeof bits);
-      PB_TRY(set_field(t, &c, operand->base, bits));
-    } else {
-      // i1 true is printed as -1
-      PB_TRY(set_field(t, &c, operand->base, operand->type == PB_I1 ? value->number != 0 : (int64_t)value->number));
-    }
+    else // i1 true is printed as -1
+      PB_TRY(set_number(t, &c, operand->base, operand->type == PB_F32,
+                        operand->type == PB_I1 ? value->number != 0 : value->number));
   }
   return t->to.take(t->to.user, &c);
 }

@@ -23,6 +23,7 @@ typedef struct pb_region {
 
 typedef struct pb_traced {
   pb_command command;
+  uint32_t set;     // fields that have their value
   uint32_t idle;    // fields whose values do not matter: strides along one element
   const char* nest; // node of the model
   int region_count;

@@ -1,0 +1,145 @@
+// Tokens between queues: every need is met, and no counter is asked for one token more than it holds. Commands that run
+// in the program's order are a legal run, in which a signal to a full counter would wait for a command behind it: so
+// in that order each counter must stay within its limit, whatever the queues do.
+#include "targets/control/queues/trace.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 4000, ROWS = 512 };
+
+// A command of a queue that touches one row of a memory on the chip.
+typedef struct step {
+  int queue, row;
+  bool writes;
+} step;
+
+static const pb_insn* insn_of(const pb_chip* chip, int queue) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (chip->insns[i].queue == queue) return &chip->insns[i];
+  return NULL;
+}
+
+static pb_tokens* add_all(const pb_chip* chip, const step* steps, int count) {
+  pb_tokens* t = pb_tokens_start(chip, NULL);
+  int memory = 0;
+  while (memory == chip->system_memory) ++memory;
+  int64_t row = chip->memories[memory].row_bytes;
+  for (int k = 0; k < count; ++k) {
+    pb_region region = {.memory = memory, .argument = -1, .base = steps[k].row * row, .rank = 1, .element = 1};
+    region.extent[0] = row;
+    region.stride[0] = 1;
+    region.written = steps[k].writes;
+    pb_traced c = {.command = {.insn = insn_of(chip, steps[k].queue)}, .region_count = 1, .regions = &region};
+    assert_int_equal(pb_tokens_add(t, &c), PB_OK);
+  }
+  return t;
+}
+
+// What command k must come after, by its row, is before it in its queue or has handed on, through whichever queues.
+// Runs in the program's order and returns the highest count that any counter reaches.
+static int check(const pb_chip* chip, const step* steps, int count) {
+  enum { Q = PB_MAX_QUEUES };
+  pb_tokens* t = add_all(chip, steps, count);
+  static int32_t clock[MOST][Q], handed[Q][Q][MOST];
+  int32_t now[Q][Q] = {0}, done[Q] = {0}, signals[Q][Q] = {0}, waits[Q][Q] = {0}, position[MOST];
+  int writer[ROWS], readers[ROWS][Q], most = 0;
+  memset(writer, 0xff, sizeof writer);
+  memset(readers, 0xff, sizeof readers);
+  for (int k = 0; k < count; ++k) {
+    int q, row = steps[k].row;
+    uint32_t waited, signalled;
+    pb_tokens_of(t, (size_t)k, &q, &waited, &signalled);
+    assert_int_equal(q, steps[k].queue);
+    for (int p = 0; p < chip->queue_count; ++p) {
+      if (!(waited >> p & 1)) continue;
+      assert_true(waits[p][q] < signals[p][q]); // there in time
+      int32_t from = handed[p][q][waits[p][q]++];
+      for (int r = 0; r < chip->queue_count; ++r)
+        if (clock[from][r] > now[q][r]) now[q][r] = clock[from][r];
+    }
+    now[q][q] = position[k] = ++done[q];
+    memcpy(clock[k], now[q], sizeof clock[k]);
+    int before[Q + 1], befores = 0;
+    before[befores++] = writer[row];
+    for (int r = 0; steps[k].writes && r < chip->queue_count; ++r) before[befores++] = readers[row][r];
+    for (int b = 0; b < befores; ++b)
+      if (before[b] >= 0) assert_true(now[q][steps[before[b]].queue] >= position[before[b]]);
+    for (int c = 0; c < chip->queue_count; ++c) {
+      if (!(signalled >> c & 1)) continue;
+      handed[q][c][signals[q][c]++] = k;
+      int there = signals[q][c] - waits[q][c];
+      assert_true(there <= chip->queues[q].tokens);
+      if (there > most) most = there;
+    }
+    if (steps[k].writes) {
+      writer[row] = k;
+      memset(readers[row], 0xff, sizeof readers[row]);
+    } else
+      readers[row][q] = k;
+  }
+  pb_tokens_free(t);
+  return most;
+}
+
+static pb_chip* chip_of(const char* spec) {
+  pb_chip* chip;
+  assert_int_equal(pb_chip_find(spec, NULL, NULL, &chip), PB_OK);
+  return chip;
+}
+
+static const char* const chips[] = {"simnpu", PB_SOURCE_DIR "/tests/chips/tinynpu_short.td",
+                                    PB_SOURCE_DIR "/tests/chips/tinynpu.td"};
+
+// One queue makes many rows before another takes the first: one token more than the counter holds would be asked for.
+static void a_counter_is_filled_and_no_more(void** state) {
+  (void)state;
+  for (size_t n = 0; n < sizeof chips / sizeof *chips; ++n) {
+    pb_chip* chip = chip_of(chips[n]);
+    int limit = chip->queues[0].tokens;
+    for (int rows = limit; rows <= limit + 3; ++rows) {
+      step steps[256];
+      for (int k = 0; k < rows; ++k) steps[k] = (step){0, k, true}, steps[rows + k] = (step){1, k, false};
+      int most = check(chip, steps, 2 * rows);
+      if (rows == limit) assert_int_equal(most, limit);
+    }
+    pb_chip_free(chip);
+  }
+}
+
+static void random_commands(void** state) {
+  (void)state;
+  static step steps[MOST];
+  for (size_t n = 0; n < sizeof chips / sizeof *chips; ++n) {
+    pb_chip* chip = chip_of(chips[n]);
+    srand(1);
+    int reached = 0;
+    for (int turn = 0; turn < 40; ++turn) {
+      int count = 200 + rand() % 1000, rows = turn % 2 ? 8 : 256, batch = 1 + rand() % 150, queue = 0;
+      for (int k = 0; k < count; ++k) {
+        if (k % batch == 0) queue = rand() % chip->queue_count;
+        steps[k] = (step){queue, rand() % rows, rand() % 2 == 0};
+      }
+      int most = check(chip, steps, count);
+      if (most > reached) reached = most;
+    }
+    printf("%s: counters of %d reach %d\n", chip->name, chip->queues[0].tokens, reached);
+    assert_true(reached >= (chip->queues[0].tokens < 5 ? chip->queues[0].tokens : 5));
+    pb_chip_free(chip);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_counter_is_filled_and_no_more),
+      cmocka_unit_test(random_commands),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
