@@ -40,7 +40,8 @@ typedef struct pb_attr {
   int count;
   int64_t* ints;
   float* floats;
-  int tensor; // const id
+  int tensor;       // const id
+  bool is_unsigned; // the tensor: u8 as PB_I8
 } pb_attr;
 
 typedef struct pb_node {
@@ -68,6 +69,10 @@ typedef struct pb_input_shape {
   int rank;
   int64_t shape[PB_GRAPH_RANK];
 } pb_input_shape;
+
+// Elements of a tensor at most, so that sizes in bytes, indices and their sums stay far from the end of 64 bits, and so
+// that no stage works for minutes on what no memory holds.
+#define PB_MAX_ELEMENTS INT32_MAX
 
 // Maps and reads an ONNX file; constants are added to `consts` and point into the mapping, so the graph must outlive
 // them. Every size is checked against the file before it is used. The caller frees the graph.

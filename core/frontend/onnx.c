@@ -20,18 +20,20 @@ typedef struct loader {
   int* buckets; // names to tensors
   int* chain;
   size_t bucket_count, chain_capacity;
+  bool cut_name; // a name holds a NUL
 } loader;
 
 static pb_status refuse(loader* l, const char* what, const char* text) {
   return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = what}, 2010, NULL, "%s", text);
 }
 
+// Names stay as they are: whoever prints one into IR or JSON quotes it. A NUL would cut it short, and make two names
+// one.
 static const char* text_of(loader* l, pb_wire bytes) {
   size_t n = (size_t)(bytes.end - bytes.at);
   char* text = pb_alloc(&l->graph->arena, n + 1);
   if (n) memcpy(text, bytes.at, n); // a field that is no text has none
-  for (size_t k = 0; k < n; ++k)
-    if ((unsigned char)text[k] < 0x20 || text[k] == '"' || text[k] == '\\') text[k] = '_'; // names are printed into IR
+  l->cut_name |= strlen(text) != n;
   return text;
 }
 
@@ -188,8 +190,7 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
       break;
     case 5: {
       const char* name;
-      bool is_unsigned;
-      PB_TRY(read_tensor(l, f.bytes, &name, &attr->tensor, &is_unsigned));
+      PB_TRY(read_tensor(l, f.bytes, &name, &attr->tensor, &attr->is_unsigned));
       break;
     }
     case 7:
@@ -370,6 +371,7 @@ static pb_status read_model(loader* l, pb_wire wire) {
     }
   }
   if (wire.broken || !found) return refuse(l, NULL, "this is no ONNX model, or it is cut short");
+  if (l->cut_name) return refuse(l, NULL, "a name with a NUL in it");
   return PB_OK;
 }
 
