@@ -690,6 +690,9 @@ static pb_status mark_outputs(lifter* l) {
         (l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0 ||
          l->out->values[l->value_of[k]].is_output))
       copy_output(l, (int)k);
+    if (l->value_of[k] < 0 && t->const_id >= 0)
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
+                            "an output that is a constant");
     if (l->value_of[k] < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
                             "an output that no supported operator makes");

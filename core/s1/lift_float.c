@@ -13,6 +13,9 @@ pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) {
       !pb__constant(l, maker->inputs[0]))
     PB_TRY(pb__lift_dequantise(l, maker));
   *value = tensor < 0 ? -1 : l->value_of[tensor];
+  if (*value < 0 && (pb__constant(l, tensor) || (maker && pb__is(maker, "DequantizeLinear"))))
+    return pb__refuse(l, n, "fold constants before: onnxsim, or ONNX Runtime's basic optimisations",
+                      "a constant where a tensor is expected");
   if (*value < 0) return pb__refuse(l, n, NULL, "an input that no supported operator makes");
   if (l->out->values[*value].type != PB_F32) return pb__refuse(l, n, NULL, "an input that is not of type f32");
   return PB_OK;

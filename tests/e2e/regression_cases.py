@@ -276,7 +276,7 @@ def swish_spelled_out(label, channels, height, width):
     inner = m.op("Clip", m.op("Add", a, m.const(F32(3))), m.const(F32(0)), six)
     r = m.op("Div", m.op("Mul", a, inner), six)
     w = m.const(m.rng.standard_normal((channels, 1, 5, 5)).astype(F32))
-    return m.done(m.op("Conv", r, w, m.const(m.rng.standard_normal(channels).astype(F32)), group=channels, pads=[2] * 4), targets=("cpu",))
+    return m.done(m.op("Conv", r, w, m.const(m.rng.standard_normal(channels).astype(F32)), group=channels, pads=[2] * 4), targets=("cpu",), says=("PB4065",))
 
 
 for args in ((200, 7, 7), (40, 14, 14), (88, 3, 96)):
