@@ -303,7 +303,13 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
   pb__read_pair(n, "strides", op->stride);
   pb__read_pair(n, "dilations", op->dilation);
   const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
-  bool line = pads && pads->count == 2; // over one dim: the second
+  bool line = pads && pads->count == 2;                      // over one dim: the second
+  bool valid = mode && mode->s && !strcmp(mode->s, "VALID"); // its pads do not count
+  if (mode && mode->s && !valid && strcmp(mode->s, "NOTSET") && strcmp(mode->s, "SAME_UPPER") &&
+      strcmp(mode->s, "SAME_LOWER"))
+    return pb__refuse(l, n, "NOTSET, VALID, SAME_UPPER or SAME_LOWER", "an auto_pad that is not known");
+  if (pads && pads->count != 2 && pads->count != 4) return pb__refuse(l, n, NULL, "pads for another number of dims");
+  if (valid) pads = NULL;
   for (int k = 0; pads && k < pads->count && k < 4; ++k) op->pad[line ? 2 * k + 1 : k] = pads->ints[k];
   bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4), lower = same && !strcmp(mode->s, "SAME_LOWER");
   bool hangs = pb_node_int(n, "ceil_mode", 0);
@@ -625,6 +631,52 @@ static pb_status lift_constant(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+// The kinds of the attributes that are read, whoever has them. Of another kind they would count as missing.
+static const struct {
+  const char* name;
+  pb_attr_kind kind;
+  bool flag; // 0 or 1
+} kinds[] = {{"keepdims", PB_ATTR_INT, true},
+             {"ceil_mode", PB_ATTR_INT, true},
+             {"count_include_pad", PB_ATTR_INT, true},
+             {"transA", PB_ATTR_INT, true},
+             {"transB", PB_ATTR_INT, true},
+             {"noop_with_empty_axes", PB_ATTR_INT, true},
+             {"training_mode", PB_ATTR_INT, true},
+             {"axis", PB_ATTR_INT, false},
+             {"group", PB_ATTR_INT, false},
+             {"output_dtype", PB_ATTR_INT, false},
+             {"axes", PB_ATTR_INTS, false},
+             {"strides", PB_ATTR_INTS, false},
+             {"dilations", PB_ATTR_INTS, false},
+             {"pads", PB_ATTR_INTS, false},
+             {"kernel_shape", PB_ATTR_INTS, false},
+             {"perm", PB_ATTR_INTS, false},
+             {"starts", PB_ATTR_INTS, false},
+             {"ends", PB_ATTR_INTS, false},
+             {"split", PB_ATTR_INTS, false},
+             {"epsilon", PB_ATTR_FLOAT, false},
+             {"alpha", PB_ATTR_FLOAT, false},
+             {"beta", PB_ATTR_FLOAT, false},
+             {"gamma", PB_ATTR_FLOAT, false},
+             {"min", PB_ATTR_FLOAT, false},
+             {"max", PB_ATTR_FLOAT, false},
+             {"auto_pad", PB_ATTR_STRING, false},
+             {"mode", PB_ATTR_STRING, false},
+             {"approximate", PB_ATTR_STRING, false}};
+
+static pb_status check_attributes(lifter* l, const pb_node* n) {
+  for (int a = 0; a < n->attr_count; ++a)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
+      const pb_attr* attr = &n->attrs[a];
+      if (strcmp(attr->name, kinds[k].name)) continue;
+      if (attr->kind != kinds[k].kind || (kinds[k].flag && attr->i != 0 && attr->i != 1))
+        return pb__refuse(l, n, NULL,
+                          pb_printf(&l->g->arena, "an attribute '%s' of another kind, or neither 0 nor 1", attr->name));
+    }
+  return PB_OK;
+}
+
 static pb_status lift_known(lifter* l, const pb_node* n) {
   if (n->domain[0] && strcmp(n->domain, "ai.onnx"))
     return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
@@ -648,6 +700,7 @@ static pb_status lift_known(lifter* l, const pb_node* n) {
 
 static pb_status lift_node(lifter* l, const pb_node* n) {
   l->impossible = NULL;
+  PB_TRY(check_attributes(l, n));
   PB_TRY(lift_known(l, n));
   return l->impossible ? pb__refuse(l, n, NULL, l->impossible) : PB_OK;
 }
