@@ -23,14 +23,16 @@ static const char* shape_text(int rank, const int64_t* shape, const char* type, 
 pb_status run_value_named(const char* option, const char* text, int count,
                           const pb_rt_tensor* (*tensor)(const pb_rt*, int), const pb_rt* rt, const char** rest,
                           int* index) {
-  const char* equals = strchr(text, '=');
-  for (*index = 0; equals && *index < count; ++*index) {
-    const char* name = tensor(rt, *index)->name;
-    if (strlen(name) == (size_t)(equals - text) && !strncmp(name, text, (size_t)(equals - text))) {
-      *rest = equals + 1;
-      return PB_OK;
-    }
+  size_t longest = 0;
+  for (int k = 0; k < count; ++k) {
+    const char* name = tensor(rt, k)->name;
+    size_t length = strlen(name);
+    if (strncmp(name, text, length) || text[length] != '=' || length < longest) continue;
+    *index = k;
+    *rest = text + length + 1;
+    longest = length;
   }
+  if (longest) return PB_OK;
   *index = 0;
   *rest = text;
   if (count == 1) return PB_OK;

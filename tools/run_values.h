@@ -12,7 +12,8 @@ typedef struct run_value {
   int64_t samples; // 1: every run gets the same
 } run_value;
 
-// Which of `count` tensors "NAME=rest" or "rest" means; *rest is what follows. "rest" alone needs a count of 1.
+// Which of `count` tensors "NAME=rest" or "rest" means; *rest is what follows. A name may hold '='; of several that
+// fit it is the longest. "rest" alone needs a count of 1.
 pb_status run_value_named(const char* option, const char* text, int count,
                           const pb_rt_tensor* (*tensor)(const pb_rt*, int), const pb_rt* rt, const char** rest,
                           int* index) PB_MUST_CHECK;

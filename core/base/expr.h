@@ -34,7 +34,9 @@ typedef enum pb_op {
   PB_OP_DIV,
   PB_OP_FMA, // f32: first * second + third, rounded once
   PB_OP_MAX,
-  PB_OP_MIN,  // floats: a number wins over NaN; -0 < +0
+  PB_OP_MIN,     // floats: a number wins over NaN; -0 < +0
+  PB_OP_MAXIMUM, // floats: NaN wins; -0 < +0
+  PB_OP_MINIMUM,
   PB_OP_SEXT, // to i32
   PB_OP_ZEXT, // to i32, the bits taken as an unsigned number
   PB_OP_XOR,

@@ -161,6 +161,11 @@ static void put_kernel(pb_text* t, const pb_unit* unit, const pb_engine* e, int 
     pb_text_add(t, "null");
   else
     put_attribute(t, plan);
+  MlirAttribute scalar = mlirOperationIsNull(func) ? mlirAttributeGetNull() : pb_op_attribute(func, "pb.scalar");
+  if (!mlirAttributeIsNull(scalar)) { // why it has none
+    pb_text_add(t, ", \"scalar\": ");
+    put_attribute(t, scalar);
+  }
   pb_text_add(t, ",\n     \"memory_bytes\": ");
   put_memory(t, unit->chip, func);
   pb_text_add(t, ", \"commands\": ");

@@ -14,9 +14,10 @@ enum { PB_GRAPH_RANK = 8 };
 
 typedef struct pb_tensor {
   const char* name;
-  pb_type type;     // PB_TYPE_COUNT until known
-  bool is_unsigned; // u8 as PB_I8
-  int rank;         // -1 until known
+  pb_type type;      // PB_TYPE_COUNT until known
+  bool is_unsigned;  // u8 as PB_I8
+  int64_t type_code; // of an input: ONNX's, 0: not said
+  int rank;          // -1 until known
   int64_t shape[PB_GRAPH_RANK];
   int const_id; // initialiser: its id in the constant table; -1
   bool is_input, is_output;
@@ -40,7 +41,8 @@ typedef struct pb_attr {
   int count;
   int64_t* ints;
   float* floats;
-  int tensor; // const id
+  int tensor;       // const id
+  bool is_unsigned; // the tensor: u8 as PB_I8
 } pb_attr;
 
 typedef struct pb_node {
@@ -50,6 +52,12 @@ typedef struct pb_node {
   pb_attr* attrs;
 } pb_node;
 
+typedef struct pb_mapping {
+  void* data;
+  size_t bytes;
+  const char* location; // NULL: the model itself
+} pb_mapping;
+
 typedef struct pb_graph {
   const char* file;
   int64_t opset;
@@ -57,8 +65,8 @@ typedef struct pb_graph {
   size_t tensor_count, tensor_capacity;
   pb_node* nodes;
   size_t node_count, node_capacity;
-  void* mapping;
-  size_t mapping_bytes;
+  pb_mapping* mappings; // its file, and those with its data
+  size_t mapping_count, mapping_capacity;
   pb_arena arena;
 } pb_graph;
 
@@ -69,10 +77,18 @@ typedef struct pb_input_shape {
   int64_t shape[PB_GRAPH_RANK];
 } pb_input_shape;
 
+// Elements of a tensor at most, so that sizes in bytes, indices and their sums stay far from the end of 64 bits, and so
+// that no stage works for minutes on what no memory holds.
+#define PB_MAX_ELEMENTS INT32_MAX
+
 // Maps and reads an ONNX file; constants are added to `consts` and point into the mapping, so the graph must outlive
 // them. Every size is checked against the file before it is used. The caller frees the graph.
 pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts,
                        pb_diag* diag, pb_graph** graph) PB_MUST_CHECK;
+// The same from bytes in memory, which must outlive the constants; `name` is for diagnostics. There are no files
+// beside.
+pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, pb_consts* consts, pb_diag* diag,
+                        pb_graph** graph) PB_MUST_CHECK;
 void pb_graph_free(pb_graph* graph);
 
 const pb_attr* pb_node_attr(const pb_node* node, const char* name); // NULL: none

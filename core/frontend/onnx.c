@@ -1,6 +1,5 @@
 // ONNX files to graphs. Field numbers are those of onnx.proto (ONNX IR version 3 and later).
-#include "core/frontend/graph.h"
-#include "core/frontend/wire.h"
+#include "core/frontend/loader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,25 +12,19 @@
 enum { MAX_NODES = 1 << 20, MAX_TENSORS = 1 << 21, MAX_ELEMENTS_LOG2 = 40 };
 enum { MAX_COPY = 1 << 16 }; // bytes of a constant up to which it is brought to an aligned place
 
-typedef struct loader {
-  pb_graph* graph;
-  pb_consts* consts;
-  pb_diag* diag;
-  int* buckets; // names to tensors
-  int* chain;
-  size_t bucket_count, chain_capacity;
-} loader;
+typedef pb__loader loader;
 
 static pb_status refuse(loader* l, const char* what, const char* text) {
   return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = what}, 2010, NULL, "%s", text);
 }
 
+// Names stay as they are: whoever prints one into IR or JSON quotes it. A NUL would cut it short, and make two names
+// one.
 static const char* text_of(loader* l, pb_wire bytes) {
   size_t n = (size_t)(bytes.end - bytes.at);
   char* text = pb_alloc(&l->graph->arena, n + 1);
   if (n) memcpy(text, bytes.at, n); // a field that is no text has none
-  for (size_t k = 0; k < n; ++k)
-    if ((unsigned char)text[k] < 0x20 || text[k] == '"' || text[k] == '\\') text[k] = '_'; // names are printed into IR
+  l->cut_name |= strlen(text) != n;
   return text;
 }
 
@@ -67,15 +60,28 @@ static pb_type element_type(int64_t code, bool* is_unsigned) {
   case 2:
   case 3:
     return PB_I8;
+  case 5:
+    return PB_I16;
   case 6:
     return PB_I32;
   case 7:
     return PB_I64;
   case 9:
     return PB_I1;
+  case 10:
+    return PB_F16;
+  case 11:
+    return PB_F64;
+  case 16:
+    return PB_BF16;
   default:
     return PB_TYPE_COUNT;
   }
+}
+
+// Whether constants of the type are read; the others are known by name alone.
+static bool is_read(pb_type type) {
+  return type == PB_F32 || type == PB_I8 || type == PB_I32 || type == PB_I64 || type == PB_I1;
 }
 
 // Packed or not, repeated numbers of a tensor that does not use raw_data.
@@ -97,11 +103,26 @@ static void typed_values(pb_wire_field* f, pb_type type, char* data, size_t size
   }
 }
 
+// StringStringEntryProto { key = 1, value = 2 }
+static void read_external(loader* l, pb_wire wire, pb__external* external) {
+  const char *key = "", *value = "";
+  pb_wire_field f;
+  while (pb_wire_next(&wire, &f)) {
+    if (f.number == 1 && f.type == 2) key = text_of(l, f.bytes);
+    if (f.number == 2 && f.type == 2) value = text_of(l, f.bytes);
+  }
+  if (!strcmp(key, "location")) external->location = value;
+  if (!strcmp(key, "offset")) external->offset = value;
+  if (!strcmp(key, "length")) external->length = value;
+}
+
 static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id, bool* is_unsigned) {
   pb_wire_field f;
   int64_t shape[PB_GRAPH_RANK], code = 0, elements = 1;
   int rank = 0;
   pb_wire raw = {0}, again = wire;
+  pb__external external = {0};
+  bool outside = false;
   *name = "";
   while (pb_wire_next(&wire, &f)) {
     if (f.number == 1 && f.type == 2) {
@@ -118,13 +139,14 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
       *name = text_of(l, f.bytes);
     else if (f.number == 9 && f.type == 2)
       raw = f.bytes;
-    else if ((f.number == 13 && f.type == 2) || (f.number == 14 && f.value == 1))
-      return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2011,
-                            "save the model in one file", "data outside the file");
+    else if (f.number == 13 && f.type == 2)
+      read_external(l, f.bytes, &external);
+    else if (f.number == 14 && f.type == 0)
+      outside = f.value == 1;
   }
   if (wire.broken) return refuse(l, *name, "a tensor that is cut short");
   pb_type type = element_type(code, is_unsigned);
-  if (type == PB_TYPE_COUNT)
+  if (type == PB_TYPE_COUNT || !is_read(type))
     return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2012, NULL,
                           "elements of ONNX type %lld", (long long)code);
   for (int r = 0; r < rank; ++r) {
@@ -134,6 +156,7 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
       return refuse(l, *name, "a tensor with an impossible shape");
     elements *= shape[r];
   }
+  if (outside) PB_TRY(pb__external_data(l, *name, &external, &raw));
   size_t size = ((size_t)pb_type_bits(type) + 7) / 8, bytes = (size_t)elements * size,
          have = (size_t)(raw.end - raw.at);
   const void* data = raw.at;
@@ -188,8 +211,7 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
       break;
     case 5: {
       const char* name;
-      bool is_unsigned;
-      PB_TRY(read_tensor(l, f.bytes, &name, &attr->tensor, &is_unsigned));
+      PB_TRY(read_tensor(l, f.bytes, &name, &attr->tensor, &attr->is_unsigned));
       break;
     }
     case 7:
@@ -222,6 +244,10 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
   attr->count = attr->kind == PB_ATTR_FLOATS ? float_count : int_count;
   return PB_OK;
 }
+
+#define MADE_TWICE "a tensor that two nodes make, or a node and the model itself"
+
+static bool is_made(const pb_tensor* t) { return t->producer >= 0 || t->const_id >= 0 || t->is_input; }
 
 static pb_status read_node(loader* l, pb_wire wire) {
   pb_node node = {.op = "", .name = "", .domain = ""};
@@ -269,8 +295,7 @@ static pb_status read_node(loader* l, pb_wire wire) {
   if (g->node_count == MAX_NODES) return refuse(l, NULL, "more nodes than any model has");
   for (int k = 0; k < node.output_count; ++k) {
     if (node.outputs[k] < 0) continue;
-    if (g->tensors[node.outputs[k]].producer >= 0)
-      return refuse(l, g->tensors[node.outputs[k]].name, "a tensor that two nodes make");
+    if (is_made(&g->tensors[node.outputs[k]])) return refuse(l, g->tensors[node.outputs[k]].name, MADE_TWICE);
     g->tensors[node.outputs[k]].producer = (int)g->node_count;
   }
   if (!node.name[0] && node.output_count && node.outputs[0] >= 0) node.name = g->tensors[node.outputs[0]].name;
@@ -284,7 +309,10 @@ static void read_value_type(pb_wire wire, pb_tensor* tensor) {
   while (pb_wire_next(&wire, &type)) {
     if (type.number != 1 || type.type != 2) continue;
     while (pb_wire_next(&type.bytes, &part)) {
-      if (part.number == 1 && part.type == 0) tensor->type = element_type((int64_t)part.value, &tensor->is_unsigned);
+      if (part.number == 1 && part.type == 0) {
+        tensor->type_code = (int64_t)part.value;
+        tensor->type = element_type(tensor->type_code, &tensor->is_unsigned);
+      }
       if (part.number != 2 || part.type != 2) continue;
       tensor->rank = 0;
       while (pb_wire_next(&part.bytes, &dim)) {
@@ -309,10 +337,12 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
   if (!name[0]) return refuse(l, NULL, "an input or output without a name");
   int at = tensor_named(l, name); // may move the table
   pb_tensor* tensor = &l->graph->tensors[at];
+  if (input && (tensor->producer >= 0 || tensor->is_input)) return refuse(l, name, MADE_TWICE);
   if (input && tensor->const_id < 0) tensor->is_input = true;
   if (!input) tensor->is_output = true;
   if (tensor->const_id >= 0) return PB_OK;
   tensor->type = type.type;
+  tensor->type_code = type.type_code;
   tensor->is_unsigned = type.is_unsigned;
   tensor->rank = type.rank;
   memcpy(tensor->shape, type.shape, sizeof tensor->shape);
@@ -333,6 +363,7 @@ static pb_status read_graph(loader* l, pb_wire wire) {
         PB_TRY(read_tensor(l, f.bytes, &name, &id, &is_unsigned));
         int at = tensor_named(l, name); // may move the table
         pb_tensor* t = &l->graph->tensors[at];
+        if (t->const_id >= 0) return refuse(l, name, MADE_TWICE);
         t->const_id = id;
         t->type = l->consts->items[id].type;
         t->is_unsigned = is_unsigned;
@@ -370,6 +401,34 @@ static pb_status read_model(loader* l, pb_wire wire) {
     }
   }
   if (wire.broken || !found) return refuse(l, NULL, "this is no ONNX model, or it is cut short");
+  if (l->cut_name) return refuse(l, NULL, "a name with a NUL in it");
+  return PB_OK;
+}
+
+// The shape with the open dims that come first as 1, as --input-shape takes it.
+static const char* shape_text(loader* l, const pb_tensor* t) {
+  const char* text = "";
+  for (int r = 0; r < t->rank; ++r)
+    text = pb_printf(&l->graph->arena, "%s%s%lld", text, r ? "x" : "", t->shape[r] < 0 ? 1LL : (long long)t->shape[r]);
+  return text;
+}
+
+static pb_status check_input(loader* l, pb_tensor* t) {
+  pb_place place = {.file = l->graph->file, .what = t->name};
+  const char* hint = "--input-shape NAME=1x3x224x224";
+  if (t->type == PB_TYPE_COUNT && t->type_code)
+    return pb_unsupported(l->diag, place, 2016, NULL, "an input of ONNX type %lld", (long long)t->type_code);
+  if (t->type == PB_TYPE_COUNT) return pb_error(l->diag, place, 2016, NULL, "an input whose type is not known");
+  if (t->rank < 0) return pb_error(l->diag, place, 2016, hint, "an input whose shape is not known");
+  for (int r = 0; r < t->rank; ++r) {
+    if (t->shape[r] == -1 && r > 0) return pb_error(l->diag, place, 2016, hint, "an input whose dim %d is open", r);
+    if (t->shape[r] < 1 && t->shape[r] != -1)
+      return pb_error(l->diag, place, 2016, hint, "an input whose dim %d is %lld long", r, (long long)t->shape[r]);
+  }
+  if (!t->rank || t->shape[0] != -1) return PB_OK;
+  pb_warning(l->diag, place, 2017, "its first dim is open and compiled as 1; --input-shape '%s=%s' says another",
+             t->name, shape_text(l, t));
+  t->shape[0] = 1;
   return PB_OK;
 }
 
@@ -391,16 +450,43 @@ static pb_status set_inputs(loader* l, const pb_input_shape* shapes, int count) 
   for (size_t i = 0; i < l->graph->tensor_count; ++i) {
     pb_tensor* t = &l->graph->tensors[i];
     if (!t->is_input) continue;
-    bool known = t->rank >= 0 && t->type != PB_TYPE_COUNT;
-    for (int r = 0; r < t->rank; ++r) {
-      if (r == 0 && t->shape[r] == -1) t->shape[r] = 1; // a free batch is one
-      known &= t->shape[r] > 0;
-    }
-    if (!known)
-      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2016,
-                      "--input-shape NAME=1x3x224x224", "an input whose shape or type is not known");
+    PB_TRY(check_input(l, t));
   }
   return PB_OK;
+}
+
+// StableHLO and other dialects of MLIR as text.
+static bool is_mlir(const char* bytes, size_t count) {
+  static const char* const words[] = {"module", "func.func", "stablehlo.", "#loc", "\"builtin.module\"",
+                                      "vhlo.",  "ML\xefR"};
+  size_t at = 0;
+  while (at < count && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\t' || bytes[at] == '\r')) ++at;
+  for (size_t k = 0; k < sizeof words / sizeof *words; ++k)
+    if (count - at >= strlen(words[k]) && !memcmp(bytes + at, words[k], strlen(words[k]))) return true;
+  return count - at >= 2 && !memcmp(bytes + at, "//", 2);
+}
+
+static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t count, const pb_input_shape* shapes,
+                            int shape_count, pb_consts* consts, pb_diag* diag) {
+  if (is_mlir(bytes, count))
+    return pb_unsupported(diag, (pb_place){.file = g->file}, 2018, "export the model to ONNX",
+                          "StableHLO and MLIR are not read yet");
+  loader l = {.graph = g, .consts = consts, .diag = diag, .bucket_count = 65536, .in_file = in_file};
+  l.buckets = malloc(l.bucket_count * sizeof *l.buckets);
+  if (!l.buckets) abort();
+  memset(l.buckets, 0xff, l.bucket_count * sizeof *l.buckets);
+  pb_status status = read_model(&l, (pb_wire){bytes, (const uint8_t*)bytes + count, false});
+  if (status == PB_OK) status = set_inputs(&l, shapes, shape_count);
+  free(l.buckets);
+  free(l.chain);
+  return status;
+}
+
+static pb_graph* new_graph(const char* path) {
+  pb_graph* g = calloc(1, sizeof *g);
+  if (!g) abort();
+  g->file = pb_strdup(&g->arena, path);
+  return g;
 }
 
 pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts,
@@ -412,23 +498,24 @@ pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape
     close(fd);
     return pb_error(diag, (pb_place){.file = path}, 2010, NULL, "this is no ONNX model: no file, or an empty one");
   }
-  void* data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  pb_mapping file = {.data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0),
+                     .bytes = (size_t)st.st_size};
   close(fd);
-  if (data == MAP_FAILED) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be mapped");
-  pb_graph* g = calloc(1, sizeof *g);
-  if (!g) abort();
-  g->mapping = data;
-  g->mapping_bytes = (size_t)st.st_size;
-  g->file = pb_strdup(&g->arena, path);
-  loader l = {.graph = g, .consts = consts, .diag = diag, .bucket_count = 65536};
-  l.buckets = malloc(l.bucket_count * sizeof *l.buckets);
-  if (!l.buckets) abort();
-  memset(l.buckets, 0xff, l.bucket_count * sizeof *l.buckets);
-  pb_wire wire = {data, (const uint8_t*)data + st.st_size, false};
-  pb_status status = read_model(&l, wire);
-  if (status == PB_OK) status = set_inputs(&l, shapes, shape_count);
-  free(l.buckets);
-  free(l.chain);
+  if (file.data == MAP_FAILED) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be mapped");
+  pb_graph* g = new_graph(path);
+  PB_PUSH(g->mappings, g->mapping_count, g->mapping_capacity, file);
+  pb_status status = read_bytes(g, true, file.data, file.bytes, shapes, shape_count, consts, diag);
+  if (status == PB_OK)
+    *graph = g;
+  else
+    pb_graph_free(g);
+  return status;
+}
+
+pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, pb_consts* consts, pb_diag* diag,
+                        pb_graph** graph) {
+  pb_graph* g = new_graph(name);
+  pb_status status = read_bytes(g, false, bytes, count, NULL, 0, consts, diag);
   if (status == PB_OK)
     *graph = g;
   else
@@ -440,7 +527,8 @@ void pb_graph_free(pb_graph* g) {
   if (!g) return;
   free(g->tensors);
   free(g->nodes);
-  if (g->mapping) munmap(g->mapping, g->mapping_bytes);
+  for (size_t k = 0; k < g->mapping_count; ++k) munmap(g->mappings[k].data, g->mappings[k].bytes);
+  free(g->mappings);
   pb_arena_free(&g->arena);
   free(g);
 }

@@ -129,6 +129,10 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
     return f ? "arith.maxnumf" : "arith.maxsi";
   case PB_OP_MIN:
     return f ? "arith.minnumf" : "arith.minsi";
+  case PB_OP_MAXIMUM:
+    return "arith.maximumf";
+  case PB_OP_MINIMUM:
+    return "arith.minimumf";
   case PB_OP_SEXT:
     return "arith.extsi";
   case PB_OP_ZEXT:
@@ -259,7 +263,10 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
     pb_text_indent(text, indent + d);
     pb_text_add(text, "}");
   }
-  pb_text_add(text, " {pb.nest = \"%s\", pb.part = \"%s\"", nest->name ? nest->name : "", nest->part ? nest->part : "");
+  pb_text_add(text, " {pb.nest = ");
+  pb_text_add_quoted(text, nest->name ? nest->name : "");
+  pb_text_add(text, ", pb.part = ");
+  pb_text_add_quoted(text, nest->part ? nest->part : "");
   if (nest->macs) pb_text_add(text, ", pb.macs = %lld : i64", (long long)nest->macs);
   if (nest->stream) pb_text_add(text, ", pb.stream = %d : i64", nest->stream);
   if (nest->kept) pb_text_add(text, ", pb.kept = %d : i64", nest->kept);

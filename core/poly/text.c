@@ -34,6 +34,15 @@ void pb_text_add(pb_text* text, const char* format, ...) {
   text->length += (size_t)n;
 }
 
+void pb_text_add_quoted(pb_text* text, const char* bytes) {
+  pb_text_add(text, "\"");
+  for (; *bytes; ++bytes) {
+    unsigned char c = (unsigned char)*bytes;
+    pb_text_add(text, c < ' ' || c == '"' || c == '\\' || c == 0x7f ? "\\%02X" : "%c", c);
+  }
+  pb_text_add(text, "\"");
+}
+
 void pb_text_indent(pb_text* text, int depth) {
   for (int k = 0; k < depth; ++k) pb_text_add(text, "  ");
 }

@@ -2,6 +2,7 @@
 // QuantizeLinear behind become one operator on codes.
 #include "core/s1/lift.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,27 +44,52 @@ const pb_node* pb__producer(const lifter* l, int tensor) {
 
 // The zero point of QuantizeLinear (or of its partner); u8 codes are shifted to i8 by 128. By ONNX's rule codes without
 // a zero point are u8, unless output_dtype says otherwise.
+enum { DTYPE_UNKNOWN = 0, DTYPE_UINT8 = 2, DTYPE_INT8 = 3 };
+
+static int64_t output_type(const pb_node* quantise) {
+  int64_t type = pb_node_int(quantise, "output_dtype", DTYPE_UNKNOWN);
+  return type == DTYPE_UNKNOWN ? DTYPE_UINT8 : type;
+}
+
 static bool is_unsigned(const lifter* l, const pb_node* quantise) {
   int zero = pb__input(quantise, 2);
-  return zero >= 0 ? l->g->tensors[zero].is_unsigned : pb_node_int(quantise, "output_dtype", 2) == 2;
+  return zero >= 0 ? l->g->tensors[zero].is_unsigned : output_type(quantise) == DTYPE_UINT8;
 }
 
 static bool zero_point(const lifter* l, const pb_node* n, double* zero) {
   int tensor = pb__input(n, 2);
   *zero = 0;
+  bool quantises = pb__is(n, "QuantizeLinear");
   if (tensor < 0) {
-    bool from_128 =
-        pb__is(n, "QuantizeLinear") ? is_unsigned(l, n) : n->inputs[0] >= 0 && l->unsigned_codes[n->inputs[0]];
+    bool from_128 = quantises ? is_unsigned(l, n) : n->inputs[0] >= 0 && l->unsigned_codes[n->inputs[0]];
     *zero = from_128 ? -128 : 0;
-    return true;
+    return !quantises || output_type(n) == DTYPE_UINT8 || output_type(n) == DTYPE_INT8;
   }
   const pb_const* c = pb__constant(l, tensor);
   if (!c || c->type != PB_I8 || c->bytes != 1) return false;
+  bool other = !quantises && n->inputs[0] >= 0 && l->unsigned_codes[n->inputs[0]] != l->g->tensors[tensor].is_unsigned;
+  if (other && !pb__constant(l, n->inputs[0])) return false;
   *zero = l->g->tensors[tensor].is_unsigned ? (double)*(const uint8_t*)c->data - 128 : (double)*(const int8_t*)c->data;
   return true;
 }
 
+int64_t pb__elements(int rank, const int64_t* shape) {
+  int64_t count = 1;
+  if (rank > PB_GRAPH_RANK) return -1;
+  for (int r = 0; r < rank; ++r) {
+    if (shape[r] < 1 || shape[r] > PB_MAX_ELEMENTS / count) return -1;
+    count *= shape[r];
+  }
+  return count;
+}
+
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
+  static const int64_t none[PB_GRAPH_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  if (pb__elements(rank, shape) < 0) {
+    l->impossible = "a result without elements, or of more than 2^31 - 1";
+    if (rank > PB_GRAPH_RANK) rank = PB_GRAPH_RANK;
+    shape = none; // the node is refused once its lifting returns
+  }
   pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1};
   memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
   PB_PUSH(l->out->values, l->out->value_count, l->out->value_capacity, v);
@@ -101,7 +127,7 @@ static pb_status read_bounds(lifter* l, const pb_node* f, float* lo, float* hi) 
   if ((pb__input(f, 1) >= 0 && !pb__scalar_f32(l, pb__input(f, 1), lo)) ||
       (pb__input(f, 2) >= 0 && !pb__scalar_f32(l, pb__input(f, 2), hi)))
     return pb__refuse(l, f, NULL, "bounds that are not constant");
-  return PB_OK;
+  return isnan(*lo) || isnan(*hi) ? pb__refuse(l, f, NULL, "bounds that are no numbers") : PB_OK;
 }
 
 pb_status pb__clamp_target(lifter* l, const pb_node* n, pb_target* t) {
@@ -125,6 +151,7 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) {
       if (!pb__scalar_f32(l, pb__input(f, 1), &t->scale) || !zero_point(l, f, &t->zero) || !(t->scale > 0) ||
           !isfinite(t->scale))
         return pb__refuse(l, f, NULL, "a scale or zero point that is not one constant number");
+      (void)pb__factor(l, 1, t->scale); // by which bounds are turned into codes
       t->node = next;
       t->is_unsigned = is_unsigned(l, f);
       t->tensor = f->outputs[0];
@@ -186,30 +213,81 @@ static void add_bias_and_factor(lifter* l, const pb_node* n, int64_t count, cons
   op->m = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.m", n->name), PB_F32, 1, &count, m);
 }
 
-// bias' = bias - zx * sum(w), and the factor of each output.
+float pb__factor(lifter* l, float scale, float by) {
+  const float least = 1e-20f;
+  float factor = scale / by;
+  if (!isfinite(factor) || (fabsf(scale) < FLT_MIN && by < least))
+    l->impossible = "scales so far apart that f32 does not hold their products and quotients";
+  return factor;
+}
+
+// A constant's f32 or i32 number for a result, where it has one for each or one for all; false: it has another count.
+static bool has_each(const pb_const* c, pb_type type, int64_t outputs) {
+  return c && c->type == type && (c->bytes == 4 || c->bytes == (uint64_t)outputs * 4);
+}
+
+static const void* each_at(const pb_const* c, int64_t o) { return (const char*)c->data + (c->bytes == 4 ? 0 : 4 * o); }
+
+// The biases in units of the sums that they are added to. One whose scale is not the sums' is rounded to it, if that
+// moves no result by more than half a code. `units`: of the sums by result; `scale`: the result's.
+static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const float* units, float scale,
+                           int64_t* bias) {
+  const pb_node* dq = pb__producer(l, pb__input(n, 2));
+  bool quantised = dq && pb__is(dq, "DequantizeLinear");
+  const pb_const *b = quantised ? pb__constant(l, pb__input(dq, 0)) : NULL,
+                 *s = quantised ? pb__constant(l, pb__input(dq, 1)) : NULL,
+                 *z = quantised ? pb__constant(l, pb__input(dq, 2)) : NULL;
+  if (!b || b->type != PB_I32 || b->bytes != (uint64_t)outputs * 4 || (b->rank && b->shape[b->rank - 1] != outputs))
+    return pb__refuse(l, n, "int32 biases with scale sx * sw",
+                      "a bias that is not constant int32, one for each result");
+  if (!has_each(s, PB_F32, outputs) || (pb__input(dq, 2) >= 0 && !has_each(z, PB_I32, outputs)))
+    return pb__refuse(l, dq, NULL,
+                      "a bias whose scale and zero point are not constant, one for each result or for all");
+  const double most = (double)((int64_t)1 << 40), half = 0.5;
+  for (int64_t o = 0; o < outputs; ++o) {
+    int32_t code, zero = 0;
+    float own;
+    memcpy(&code, (const char*)b->data + 4 * o, 4);
+    memcpy(&own, each_at(s, o), 4);
+    if (z) memcpy(&zero, each_at(z, o), 4);
+    bias[o] = (int64_t)code - zero;
+    if (own == units[o]) continue;
+    double exact = (double)bias[o] * ((double)own / units[o]), rounded = nearbyint(exact);
+    if (!(fabs(exact) < most) || fabs(exact - rounded) * units[o] / scale > half)
+      return pb__refuse(l, dq, "int32 biases with scale sx * sw", "a bias that its results' sums cannot hold");
+    bias[o] = (int64_t)rounded;
+  }
+  return PB_OK;
+}
+
+// bias' = bias - zx * sum(w), if neither it, nor any sum of products, nor any of both together leaves 32 bits.
+static bool fold_bias(const int8_t* weights, int64_t count, int zero, int64_t bias, int32_t* folded) {
+  int64_t least = 0, most = 0, sum = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    sum += weights[k];
+    most += weights[k] * (weights[k] > 0 ? INT8_MAX : INT8_MIN);
+    least += weights[k] * (weights[k] > 0 ? INT8_MIN : INT8_MAX);
+  }
+  bias -= zero * sum;
+  *folded = (int32_t)bias;
+  return bias >= INT32_MIN && bias <= INT32_MAX && least >= INT32_MIN && most <= INT32_MAX &&
+         least + bias >= INT32_MIN && most + bias <= INT32_MAX;
+}
+
 pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, const pb_codes* x, const pb_target* t,
                              pb_s1_op* op) {
-  const pb_const* codes = &l->consts->items[op->weights];
-  int64_t outputs = codes->shape[0], each = (int64_t)codes->bytes / outputs;
-  int32_t* bias = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
-  float* m = pb_alloc(&l->consts->arena, (size_t)outputs * 4);
-  const int8_t* weights = codes->data;
-  if (pb__input(n, 2) >= 0) {
-    const pb_node* dq = pb__producer(l, pb__input(n, 2));
-    const pb_const* b = dq && pb__is(dq, "DequantizeLinear") ? pb__constant(l, pb__input(dq, 0)) : NULL;
-    if (!b || b->type != PB_I32 || b->bytes != (uint64_t)outputs * 4)
-      return pb__refuse(l, n, "int32 biases with scale sx * sw", "a bias that is not constant int32");
-    memcpy(bias, b->data, (size_t)outputs * 4);
-  }
+  const pb_const codes = l->consts->items[op->weights];
+  int64_t outputs = codes.shape[0], each = (int64_t)codes.bytes / outputs;
+  int64_t* wide = PB_NEW_ARRAY(&l->consts->arena, int64_t, (size_t)outputs);
+  int32_t* bias = PB_NEW_ARRAY(&l->consts->arena, int32_t, (size_t)outputs);
+  float* m = PB_NEW_ARRAY(&l->consts->arena, float, (size_t)outputs);
+  for (int64_t o = 0; o < outputs; ++o) m[o] = x->scale * w->scales[w->scale_count == 1 ? 0 : o];
+  if (pb__input(n, 2) >= 0) PB_TRY(read_bias(l, n, outputs, m, t->scale, wide));
   for (int64_t o = 0; o < outputs; ++o) {
-    int64_t sum = 0;
-    for (int64_t k = 0; k < each; ++k) sum += weights[o * each + k];
-    int64_t folded = (int64_t)bias[o] - (int64_t)x->zero * sum;
-    if (folded < INT32_MIN || folded > INT32_MAX)
-      return pb__refuse(l, n, NULL, "a bias that does not fit 32 bits with the zero point folded in");
-    bias[o] = (int32_t)folded;
-    float product = x->scale * w->scales[w->scale_count == 1 ? 0 : o];
-    m[o] = product / t->scale;
+    bool negated = w->negated && w->negated[o];
+    m[o] = pb__factor(l, negated ? -m[o] : m[o], t->scale);
+    if (!fold_bias((const int8_t*)codes.data + o * each, each, (int)x->zero, negated ? -wide[o] : wide[o], &bias[o]))
+      return pb__refuse(l, n, NULL, "sums that may not fit 32 bits, its bias and zero point counted");
   }
   add_bias_and_factor(l, n, outputs, bias, m, op);
   return PB_OK;
@@ -225,9 +303,15 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
   pb__read_pair(n, "strides", op->stride);
   pb__read_pair(n, "dilations", op->dilation);
   const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
-  bool line = pads && pads->count == 2; // over one dim: the second
+  bool line = pads && pads->count == 2;                      // over one dim: the second
+  bool valid = mode && mode->s && !strcmp(mode->s, "VALID"); // its pads do not count
+  if (mode && mode->s && !valid && strcmp(mode->s, "NOTSET") && strcmp(mode->s, "SAME_UPPER") &&
+      strcmp(mode->s, "SAME_LOWER"))
+    return pb__refuse(l, n, "NOTSET, VALID, SAME_UPPER or SAME_LOWER", "an auto_pad that is not known");
+  if (pads && pads->count != 2 && pads->count != 4) return pb__refuse(l, n, NULL, "pads for another number of dims");
+  if (valid) pads = NULL;
   for (int k = 0; pads && k < pads->count && k < 4; ++k) op->pad[line ? 2 * k + 1 : k] = pads->ints[k];
-  bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4);
+  bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4), lower = same && !strcmp(mode->s, "SAME_LOWER");
   bool hangs = pb_node_int(n, "ceil_mode", 0);
   for (int k = 0; k < 2; ++k) {
     const int64_t most = 1 << 20;
@@ -239,9 +323,14 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
     if (same) {
       out[k] = (extent + op->stride[k] - 1) / op->stride[k];
       int64_t need = (out[k] - 1) * op->stride[k] + reach - extent;
+      if (need < 0 && !pb__is(n, "Conv"))
+        return pb__refuse(l, n, "explicit pads", "windows that leave out some of the input, by auto_pad");
+      // less than no pad takes elements away, in front as many as ONNX Runtime does
+      if (need < 0) op->start[2 + k] = lower ? -need / 2 - (need < -1) : (-need - 1) / 2;
       if (need < 0) need = 0;
-      op->pad[k] = !strcmp(mode->s, "SAME_LOWER") ? need - need / 2 : need / 2;
+      op->pad[k] = lower ? need - need / 2 : need / 2;
       op->pad[k + 2] = need - op->pad[k];
+      extent -= op->start[2 + k];
     }
     int64_t room = extent + op->pad[k] + op->pad[k + 2] - reach;
     if (room < 0) return pb__refuse(l, n, NULL, "a window larger than the padded input");
@@ -250,8 +339,33 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
     if (!hangs || over == op->stride[k] || out[k] * op->stride[k] >= extent + op->pad[k]) continue;
     ++out[k];
     op->pad[k + 2] += over;
+    op->over[k] = over;
   }
+  if (out[0] > PB_MAX_ELEMENTS / out[1]) return pb__refuse(l, n, NULL, "a result of more than 2^31 - 1 elements");
   return PB_OK;
+}
+
+int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, const int64_t* to) {
+  pb_s1_value x = l->out->values[value];
+  pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_SLICE);
+  bool whole = true;
+  for (int r = 0; r < x.rank; ++r) {
+    whole &= from[r] == 0 && to[r] == x.shape[r];
+    op.step[r] = 1;
+    op.start[r] = from[r];
+    x.shape[r] = to[r] - from[r];
+  }
+  if (whole) return value;
+  op.x = value;
+  op.y = pb__add_value(l, n->name, x.type, x.rank, x.shape);
+  pb__push_op(l, op);
+  return op.y;
+}
+
+void pb__crop(lifter* l, const pb_node* n, pb_s1_op* op) {
+  const pb_s1_value x = l->out->values[op->x];
+  if (op->start[2] || op->start[3]) op->x = pb__part_of(l, n, op->x, op->start, x.shape);
+  op->start[2] = op->start[3] = 0;
 }
 
 static pb_status lift_conv(lifter* l, const pb_node* n) {
@@ -275,7 +389,10 @@ static pb_status lift_conv(lifter* l, const pb_node* n) {
   op.lo = t.lo;
   op.hi = t.hi;
   op.zx = x.zero;
-  op.x = w.twice ? pb__twice(l, n, x.value, 1, op.groups) : x.value;
+  op.x = x.value;
+  pb__own(l, n, &op.x);
+  pb__crop(l, n, &op);
+  if (w.twice) op.x = pb__twice(l, n, op.x, 1, op.groups);
   pb__own(l, n, &op.x);
   op.weights = w.id;
   PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
@@ -319,10 +436,15 @@ static pb_status lift_maxpool(lifter* l, const pb_node* n) {
 void pb__fold_mean(lifter* l, const pb_node* n, int64_t channels, int64_t area, const pb_codes* x, const pb_target* t,
                    pb_s1_op* op) {
   int32_t* bias = pb_alloc(&l->consts->arena, (size_t)channels * 4);
-  float *m = pb_alloc(&l->consts->arena, (size_t)channels * 4), mean = x->scale / (float)area;
+  float* m = pb_alloc(&l->consts->arena, (size_t)channels * 4);
+  const float mean = pb__factor(l, x->scale / (float)area, t->scale);
+  if (area > INT32_MAX / UINT8_MAX) {
+    l->impossible = "a mean of so many codes that their sum may not fit 32 bits";
+    area = 1;
+  }
   for (int64_t c = 0; c < channels; ++c) {
     bias[c] = (int32_t)(-x->zero * (double)area);
-    m[c] = mean / t->scale;
+    m[c] = mean;
   }
   add_bias_and_factor(l, n, channels, bias, m, op);
 }
@@ -447,7 +569,7 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
   t.hi = 127;
   pb_s1_op op = pb__codes_op(n, PB_S1_QUANTISE, &t);
   op.x = source;
-  op.ma = 1.0f / t.scale;
+  op.ma = pb__factor(l, 1, t.scale);
   pb_s1_value in = l->out->values[source];
   op.y = pb__make_result(l, &t, in.rank, in.shape);
   pb__push_op(l, op);
@@ -487,9 +609,11 @@ static const struct {
 static pb_status lift_constant(lifter* l, const pb_node* n) {
   const pb_attr *value = pb_node_attr(n, "value"), *number = pb_node_attr(n, "value_float"),
                 *integer = pb_node_attr(n, "value_int"), *integers = pb_node_attr(n, "value_ints");
+  pb_tensor* made = &l->g->tensors[n->outputs[0]];
   int id;
-  if (value && value->kind == PB_ATTR_TENSOR) {
+  if (value && value->kind == PB_ATTR_TENSOR && value->tensor >= 0) {
     id = value->tensor;
+    made->is_unsigned = value->is_unsigned;
   } else if (number) {
     float* data = PB_NEW(&l->consts->arena, float);
     *data = number->f;
@@ -502,11 +626,58 @@ static pb_status lift_constant(lifter* l, const pb_node* n) {
   } else {
     return pb__refuse(l, n, "value, value_float, value_int or value_ints", "a constant in a form that is not read");
   }
-  l->g->tensors[n->outputs[0]].const_id = id;
+  made->const_id = id;
+  made->type = l->consts->items[id].type;
   return PB_OK;
 }
 
-static pb_status lift_node(lifter* l, const pb_node* n) {
+// The kinds of the attributes that are read, whoever has them. Of another kind they would count as missing.
+static const struct {
+  const char* name;
+  pb_attr_kind kind;
+  bool flag; // 0 or 1
+} kinds[] = {{"keepdims", PB_ATTR_INT, true},
+             {"ceil_mode", PB_ATTR_INT, true},
+             {"count_include_pad", PB_ATTR_INT, true},
+             {"transA", PB_ATTR_INT, true},
+             {"transB", PB_ATTR_INT, true},
+             {"noop_with_empty_axes", PB_ATTR_INT, true},
+             {"training_mode", PB_ATTR_INT, true},
+             {"axis", PB_ATTR_INT, false},
+             {"group", PB_ATTR_INT, false},
+             {"output_dtype", PB_ATTR_INT, false},
+             {"axes", PB_ATTR_INTS, false},
+             {"strides", PB_ATTR_INTS, false},
+             {"dilations", PB_ATTR_INTS, false},
+             {"pads", PB_ATTR_INTS, false},
+             {"kernel_shape", PB_ATTR_INTS, false},
+             {"perm", PB_ATTR_INTS, false},
+             {"starts", PB_ATTR_INTS, false},
+             {"ends", PB_ATTR_INTS, false},
+             {"split", PB_ATTR_INTS, false},
+             {"epsilon", PB_ATTR_FLOAT, false},
+             {"alpha", PB_ATTR_FLOAT, false},
+             {"beta", PB_ATTR_FLOAT, false},
+             {"gamma", PB_ATTR_FLOAT, false},
+             {"min", PB_ATTR_FLOAT, false},
+             {"max", PB_ATTR_FLOAT, false},
+             {"auto_pad", PB_ATTR_STRING, false},
+             {"mode", PB_ATTR_STRING, false},
+             {"approximate", PB_ATTR_STRING, false}};
+
+static pb_status check_attributes(lifter* l, const pb_node* n) {
+  for (int a = 0; a < n->attr_count; ++a)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
+      const pb_attr* attr = &n->attrs[a];
+      if (strcmp(attr->name, kinds[k].name)) continue;
+      if (attr->kind != kinds[k].kind || (kinds[k].flag && attr->i != 0 && attr->i != 1))
+        return pb__refuse(l, n, NULL,
+                          pb_printf(&l->g->arena, "an attribute '%s' of another kind, or neither 0 nor 1", attr->name));
+    }
+  return PB_OK;
+}
+
+static pb_status lift_known(lifter* l, const pb_node* n) {
   if (n->domain[0] && strcmp(n->domain, "ai.onnx"))
     return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
   if (n->output_count < 1 || n->outputs[0] < 0) return pb__refuse(l, n, NULL, "a node without a result");
@@ -527,6 +698,13 @@ static pb_status lift_node(lifter* l, const pb_node* n) {
   return pb__refuse(l, n, NULL, "this operator is not supported");
 }
 
+static pb_status lift_node(lifter* l, const pb_node* n) {
+  l->impossible = NULL;
+  PB_TRY(check_attributes(l, n));
+  PB_TRY(lift_known(l, n));
+  return l->impossible ? pb__refuse(l, n, NULL, l->impossible) : PB_OK;
+}
+
 static pb_status take_inputs(lifter* l) {
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
@@ -534,6 +712,9 @@ static pb_status take_inputs(lifter* l) {
     if (t->type != PB_F32 && t->type != PB_I8)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021, NULL,
                             "an input of %s; only f32 and 8-bit inputs are read", pb_type_name(t->type));
+    if (pb__elements(t->rank, t->shape) < 0)
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2024, NULL,
+                            "an input of more than 2^31 - 1 elements");
     l->value_of[k] = pb__add_value(l, t->name, t->type, t->rank, t->shape);
     l->unsigned_codes[k] = t->type == PB_I8 && t->is_unsigned;
     l->out->values[l->value_of[k]].is_input = true;
@@ -562,6 +743,9 @@ static pb_status mark_outputs(lifter* l) {
         (l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0 ||
          l->out->values[l->value_of[k]].is_output))
       copy_output(l, (int)k);
+    if (l->value_of[k] < 0 && t->const_id >= 0)
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
+                            "an output that is a constant");
     if (l->value_of[k] < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
                             "an output that no supported operator makes");
@@ -614,6 +798,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* 
     if (!l.done[n]) status = lift_node(&l, &graph->nodes[n]);
   if (status == PB_OK) status = mark_outputs(&l);
   if (status == PB_OK) drop_unread(program);
+  if (status == PB_OK) pb__s1_bound(program, consts);
   free(l.value_of);
   free(l.uses);
   free(l.user);

@@ -9,10 +9,11 @@ typedef struct lifter {
   pb_consts* consts;
   pb_diag* diag;
   pb_s1* out;
-  int* value_of;        // by graph tensor: the value that holds it (codes of a quantised tensor), -1
-  int *uses, *user;     // by graph tensor
-  bool* done;           // by node
-  bool* unsigned_codes; // by graph tensor: codes that the model has without a sign
+  int* value_of;          // by graph tensor: the value that holds it (codes of a quantised tensor), -1
+  int *uses, *user;       // by graph tensor
+  bool* done;             // by node
+  bool* unsigned_codes;   // by graph tensor: codes that the model has without a sign
+  const char* impossible; // why the node that is being lifted cannot be: noted deep inside, told when it is done
 } lifter;
 
 // Codes of the model; those without a sign are 128 less here, their zero points too.
@@ -38,6 +39,7 @@ typedef struct pb__weights {
   bool twice;
   int64_t scale_count; // 1, or one for each result
   const float* scales;
+  const bool* negated; // by result: the constant has the weights times -1; NULL: none
 } pb__weights;
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why);
@@ -48,6 +50,9 @@ const pb_const* pb__constant(const lifter* l, int tensor);
 const pb_const* pb__signed_constant(lifter* l, int tensor);
 bool pb__scalar_f32(const lifter* l, int tensor, float* value);
 const pb_node* pb__producer(const lifter* l, int tensor);
+// Elements of a shape; -1: none, more than a tensor may have, or more dims.
+int64_t pb__elements(int rank, const int64_t* shape);
+// A value of an impossible shape is noted in l->impossible.
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
 // An operator without operands, constants, pads or bounds, its window of one element.
 pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind);
@@ -57,6 +62,10 @@ void pb__read_pair(const pb_node* n, const char* name, int64_t* pair);
 pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_s1_op* op, int64_t* out) PB_MUST_CHECK;
 // The shape that Flatten, Reshape and their like give to the elements of `in`.
 pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank) PB_MUST_CHECK;
+// The elements [from, to) of each dim: the value itself when that is all.
+int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, const int64_t* to);
+// Takes off op->x what op->start leaves out in front.
+void pb__crop(lifter* l, const pb_node* n, pb_s1_op* op);
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;
 
 // The codes behind a float tensor that DequantizeLinear makes.
@@ -68,6 +77,8 @@ pb_status pb__clamp_target(lifter* l, const pb_node* n, pb_target* t) PB_MUST_CH
 int pb__make_result(lifter* l, const pb_target* t, int rank, const int64_t* shape);
 pb_s1_op pb__codes_op(const pb_node* n, pb_s1_kind kind, const pb_target* t);
 // Constant int8 weights whose dim `outputs` counts results; scales one or one for each of those: lift_weights.c.
+// scale / by as the factor of a multiplication; what f32 cannot hold is noted in l->impossible.
+float pb__factor(lifter* l, float scale, float by);
 pb_status pb__read_weights(lifter* l, const pb_node* n, int tensor, int outputs, pb__weights* w) PB_MUST_CHECK;
 // The value with all that it has along the axis twice, of each group: what weights that are `twice` are multiplied by.
 int pb__twice(lifter* l, const pb_node* n, int value, int axis, int64_t groups);
@@ -108,6 +119,9 @@ bool pb__axis(int64_t axis, int rank, int* at);
 // Integers of an attribute or of a constant input, whichever there is; more than `most` or not constant: *count is -1.
 void pb__read_integers(const lifter* l, const pb_node* n, const char* name, int input, int most, int64_t* items,
                        int* count);
+
+// Finds which results are bounded: bounds.c.
+void pb__s1_bound(pb_s1* program, pb_consts* consts);
 
 // Operators on f32: lift_float.c hands what it does not know to the others. `known`: whether there is a row for it.
 pb_status pb__lift_function(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;  // lift_function.c

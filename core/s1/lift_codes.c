@@ -12,7 +12,7 @@ void pb__requantise(lifter* l, const pb_node* n, pb_codes x, const pb_target* t,
   pb_s1_op op = pb__codes_op(n, PB_S1_RESCALE, t);
   op.x = x.value;
   op.zx = x.zero;
-  op.ma = x.scale / t->scale;
+  op.ma = pb__factor(l, x.scale, t->scale);
   op.y = y;
   pb__push_op(l, op);
 }
@@ -132,7 +132,7 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
   if (a_const >= 0 && b_const >= 0) return pb__refuse(l, n, NULL, "two constants");
   const pb_s1_value none = {0}, *va = a_const < 0 ? &l->out->values[a.value] : &none,
                     *vb = b_const < 0 ? &l->out->values[b.value] : &none;
-  float ma = a.scale / t.scale, mb = b.scale / t.scale;
+  float ma = pb__factor(l, a.scale, t.scale), mb = pb__factor(l, b.scale, t.scale);
   if (sub) mb = -mb;
   if (a_const >= 0 || (b_const < 0 && !repeats(vb->rank, vb->shape, va))) { // the one that repeats is the second
     swap_operands(&a, &b);
@@ -157,8 +157,7 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
   op.weights = b_const;
   op.zx = a.zero;
   op.zz = b.zero;
-  float product = a.scale * b.scale;
-  op.ma = mul ? product / t.scale : ma;
+  op.ma = mul ? pb__factor(l, a.scale * b.scale, t.scale) : ma;
   op.mb = mul ? 1 : mb;
   pb_s1_value shape = *va;
   op.y = pb__make_result(l, &t, shape.rank, shape.shape);
@@ -214,27 +213,81 @@ static pb_status lift_concat(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
-// A convolution of each channel by ones; what lies outside counts as zero, and with count_include_pad is counted.
+// The windows [from, to) of each dim: a convolution of each channel by ones. Windows that hang over the pads are the
+// last of their dim, and lack what hangs over.
+static int average_part(lifter* l, const pb_node* n, const pb_s1_op* whole, const pb_codes* x, const pb_target* t,
+                        const int64_t* from, const int64_t* to, int y) {
+  pb_s1_op op = *whole;
+  pb_s1_value in = l->out->values[op.x];
+  int64_t begin[4] = {0}, end[4] = {in.shape[0], in.shape[1]};
+  for (int k = 0; k < 2; ++k) {
+    int64_t extent = in.shape[2 + k], low = from[k] * op.stride[k] - op.pad[k];
+    int64_t last = (to[k] - 1) * op.stride[k] - op.pad[k], limit = extent + op.pad[2 + k] - op.over[k];
+    while (last + (op.window[k] - 1) * op.dilation[k] >= limit) --op.window[k];
+    int64_t high = last + (op.window[k] - 1) * op.dilation[k] + 1;
+    begin[2 + k] = low > 0 ? low : 0;
+    end[2 + k] = high < extent ? high : extent;
+    op.pad[k] = begin[2 + k] - low;
+    op.pad[2 + k] = high - end[2 + k];
+  }
+  int64_t area = op.window[0] * op.window[1], each[4] = {in.shape[1], 1, op.window[0], op.window[1]};
+  int8_t* ones = pb_alloc_array(&l->consts->arena, (size_t)in.shape[1], (size_t)area);
+  memset(ones, 1, (size_t)(in.shape[1] * area));
+  op.x = pb__part_of(l, n, op.x, begin, end);
+  op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.ones", n->name), PB_I8, 4, each, ones);
+  pb__fold_mean(l, n, in.shape[1], area, x, t, &op);
+  int64_t shape[4] = {in.shape[0], in.shape[1], to[0] - from[0], to[1] - from[1]};
+  op.y = y >= 0 ? y : pb__add_value(l, n->name, PB_I8, 4, shape);
+  pb__push_op(l, op);
+  return op.y;
+}
+
+// Windows of another size stand in the last row and column only: up to four parts.
+static void average_parts(lifter* l, const pb_node* n, const pb_s1_op* whole, const pb_codes* x, const pb_target* t,
+                          const int64_t* shape, int y) {
+  int64_t cut[2][3];
+  int parts[2];
+  for (int k = 0; k < 2; ++k) {
+    bool cuts = whole->over[k] && shape[2 + k] > 1;
+    parts[k] = cuts ? 2 : 1;
+    cut[k][0] = 0;
+    cut[k][1] = shape[2 + k] - cuts;
+    cut[k][2] = shape[2 + k];
+  }
+  pb_s1_op rows = pb__codes_op(n, PB_S1_CONCAT, NULL);
+  rows.axis = 2;
+  rows.y = y;
+  for (int r = 0; r < parts[0]; ++r) {
+    int64_t row[4] = {shape[0], shape[1], cut[0][r + 1] - cut[0][r], shape[3]};
+    pb_s1_op columns = pb__codes_op(n, PB_S1_CONCAT, NULL);
+    columns.axis = 3;
+    columns.y = parts[0] == 1 ? y : parts[1] == 1 ? -1 : pb__add_value(l, n->name, PB_I8, 4, row);
+    for (int c = 0; c < parts[1]; ++c) {
+      int64_t from[2] = {cut[0][r], cut[1][c]}, to[2] = {cut[0][r + 1], cut[1][c + 1]};
+      int part = average_part(l, n, whole, x, t, from, to, parts[0] * parts[1] == 1 ? y : -1);
+      rows.x = columns.x = part;
+      columns.offset = from[1];
+      if (parts[1] > 1) pb__push_op(l, columns);
+    }
+    if (parts[0] == 1) break;
+    if (parts[1] > 1) rows.x = columns.y;
+    rows.offset = cut[0][r];
+    pb__push_op(l, rows);
+  }
+}
+
+// What lies outside counts as zero, and with count_include_pad is counted.
 static pb_status lift_average(lifter* l, const pb_node* n) {
   pb_codes x;
   pb_target t;
   pb_s1_op op;
   int64_t shape[4];
   PB_TRY(pb__read_pool(l, n, PB_S1_CONV, &x, &t, &op, shape));
-  bool pads = op.pad[0] || op.pad[1] || op.pad[2] || op.pad[3];
-  if (pads && !pb_node_int(n, "count_include_pad", 0))
-    return pb__refuse(l, n, "count_include_pad=1, or no pads", "an average that leaves out its pads");
-  int64_t channels = shape[1], area = op.window[0] * op.window[1];
-  int64_t each[4] = {channels, 1, op.window[0], op.window[1]};
-  if (area > 1 << 16) return pb__refuse(l, n, "GlobalAveragePool", "a window of more than 65536 elements");
-  int8_t* ones = pb_alloc(&l->consts->arena, (size_t)(channels * area));
-  memset(ones, 1, (size_t)(channels * area));
-  op.weights = pb_consts_add(l->consts, pb_printf(&l->consts->arena, "%s.ones", n->name), PB_I8, 4, each, ones);
-  pb__fold_mean(l, n, channels, area, &x, &t, &op);
-  op.groups = channels;
+  if (op.window[0] * op.window[1] > 1 << 16)
+    return pb__refuse(l, n, "GlobalAveragePool", "a window of more than 65536 elements");
+  op.groups = shape[1];
   op.zx = x.zero;
-  op.y = pb__make_result(l, &t, 4, shape);
-  pb__push_op(l, op);
+  average_parts(l, n, &op, &x, &t, shape, pb__make_result(l, &t, 4, shape));
   return PB_OK;
 }
 

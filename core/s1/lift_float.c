@@ -2,6 +2,7 @@
 // a convolution goes into its constants.
 #include "core/s1/lift.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,9 @@ pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) {
       !pb__constant(l, maker->inputs[0]))
     PB_TRY(pb__lift_dequantise(l, maker));
   *value = tensor < 0 ? -1 : l->value_of[tensor];
+  if (*value < 0 && (pb__constant(l, tensor) || (maker && pb__is(maker, "DequantizeLinear"))))
+    return pb__refuse(l, n, "fold constants before: onnxsim, or ONNX Runtime's basic optimisations",
+                      "a constant where a tensor is expected");
   if (*value < 0) return pb__refuse(l, n, NULL, "an input that no supported operator makes");
   if (l->out->values[*value].type != PB_F32) return pb__refuse(l, n, NULL, "an input that is not of type f32");
   return PB_OK;
@@ -61,11 +65,12 @@ static pb_status read_bounds(lifter* l, const pb_node* f, double* lo, double* hi
     least = 0;
   } else {
     const pb_attr *a = pb_node_attr(f, "min"), *b = pb_node_attr(f, "max");
-    if (a) least = a->f;
-    if (b) most = b->f;
+    least = a ? a->f : -FLT_MAX; // infinities are beyond the bounds that it has by default
+    most = b ? b->f : FLT_MAX;
     if ((pb__input(f, 1) >= 0 && !pb__scalar_f32(l, pb__input(f, 1), &least)) ||
         (pb__input(f, 2) >= 0 && !pb__scalar_f32(l, pb__input(f, 2), &most)))
       return pb__refuse(l, f, NULL, "bounds that are not constant");
+    if (isnan(least) || isnan(most)) return pb__refuse(l, f, NULL, "bounds that are no numbers");
   }
   *lo = fmin(fmax(*lo, least), most);
   *hi = fmin(fmax(*hi, least), most);
@@ -165,6 +170,7 @@ static pb_status conv(lifter* l, const pb_node* n) {
   op.window[1] = w->shape[3];
   int64_t shape[4] = {in.shape[0], w->shape[0], 0, 0};
   PB_TRY(pb__read_window(l, n, &in, &op, shape + 2));
+  pb__crop(l, n, &op);
   if (pb__input(n, 2) >= 0) {
     if (!pb__vector(l, pb__input(n, 2), shape[1]))
       return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");
@@ -253,10 +259,9 @@ static pb_status average(lifter* l, const pb_node* n) {
   bool padded = op.pad[0] || op.pad[1] || op.pad[2] || op.pad[3];
   bool counted = pb_node_int(n, "count_include_pad", 0), hangs = pb_node_int(n, "ceil_mode", 0);
   int64_t lo[2] = {0, 0}, hi[2] = {in.shape[2], in.shape[3]};
-  const pb_attr* pads = pb_node_attr(n, "pads");
   for (int k = 0; k < 2 && counted; ++k) { // what hangs over the pads does not count
     lo[k] = -op.pad[k];
-    hi[k] += pads && pads->count == 4 ? pads->ints[2 + k] : 0;
+    hi[k] += op.pad[2 + k] - op.over[k];
   }
   if (padded && (!counted || hangs))
     op.m = window_factors(l, n, &op, lo, hi, shape + 2);
@@ -277,8 +282,8 @@ static pb_status binary(lifter* l, const pb_node* n) {
   static const struct {
     const char* name;
     pb_op op;
-  } ops[] = {{"Add", PB_OP_ADD}, {"Sub", PB_OP_SUB}, {"Mul", PB_OP_MUL},
-             {"Div", PB_OP_DIV}, {"Max", PB_OP_MAX}, {"Min", PB_OP_MIN}};
+  } ops[] = {{"Add", PB_OP_ADD}, {"Sub", PB_OP_SUB},     {"Mul", PB_OP_MUL},
+             {"Div", PB_OP_DIV}, {"Max", PB_OP_MAXIMUM}, {"Min", PB_OP_MINIMUM}};
   bool prelu = pb__is(n, "PRelu");
   pb_s1_op op = pb__float_op(n, prelu ? PB_S1_FPRELU : PB_S1_FBINARY);
   for (size_t k = 0; k < sizeof ops / sizeof *ops; ++k)

@@ -41,7 +41,7 @@ static int64_t slice_axis(int64_t extent, int64_t start, int64_t end, int64_t st
 }
 
 static pb_status slice(lifter* l, const pb_node* n) {
-  pb_s1_op op = pb__float_op(n, PB_S1_FSLICE);
+  pb_s1_op op = pb__float_op(n, PB_S1_SLICE);
   int64_t starts[PB_GRAPH_RANK], ends[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], steps[PB_GRAPH_RANK], shape[PB_GRAPH_RANK];
   int count, end_count, axis_count, step_count, at;
   bool sliced[PB_GRAPH_RANK] = {0};
@@ -74,7 +74,7 @@ static pb_status slice(lifter* l, const pb_node* n) {
 
 // Parts as said, or equal ones, of which the last may be smaller.
 static pb_status split(lifter* l, const pb_node* n) {
-  pb_s1_op op = pb__float_op(n, PB_S1_FSLICE);
+  pb_s1_op op = pb__float_op(n, PB_S1_SLICE);
   enum { PARTS = 64 };
   int64_t parts[PARTS], shape[PB_GRAPH_RANK];
   int count, axis;

@@ -12,15 +12,17 @@ char* pb_s1_print(const pb_s1* p) {
   static const char* const kinds[] = {
       "conv",     "maxpool",  "average",    "add",     "mul",    "rescale", "quantise", "dequantise", "fconv",
       "fmatmul",  "fmaxpool", "faverage",   "fbinary", "fscale", "fclamp",  "funary",   "fprelu",     "freduce",
-      "fsoftmax", "fnorm",    "ftranspose", "fslice",  "fpad",   "concat",  "copy"};
+      "fsoftmax", "fnorm",    "ftranspose", "slice",   "fpad",   "concat",  "copy"};
   pb_text t = {0};
   for (size_t v = 0; v < p->value_count; ++v) {
     if (!p->values[v].is_input && p->values[v].alias_of < 0) continue;
     print_value(&t, p, (int)v);
     if (p->values[v].is_input)
-      pb_text_add(&t, " = input \"%s\"\n", p->values[v].name);
+      pb_text_add(&t, " = input ");
     else
-      pb_text_add(&t, " = alias %%%d\n", p->values[v].alias_of);
+      pb_text_add(&t, " = alias %%%d", p->values[v].alias_of);
+    if (p->values[v].is_input) pb_text_add_quoted(&t, p->values[v].name);
+    pb_text_add(&t, "\n");
   }
   for (size_t k = 0; k < p->op_count; ++k) {
     const pb_s1_op* op = &p->ops[k];

@@ -28,7 +28,7 @@ typedef enum pb_s1_kind {
   PB_S1_FSOFTMAX,   // over `axes`; `logarithm`: the logarithm of it
   PB_S1_FNORM,      // (x - mean) / sqrt(variance + ma) over `axes`, times `weights`, plus `bias`
   PB_S1_FTRANSPOSE, // y's dim r is x's dim order[r]
-  PB_S1_FSLICE,     // y[i] = x[start + i * step]
+  PB_S1_SLICE,      // y[i] = x[start + i * step]. Any type
   PB_S1_FPAD,       // x from `start` on in y, around it ma
   PB_S1_CONCAT,     // x goes into y at `offset` along `axis`; one op for each part. Any type
   PB_S1_COPY        // any type, and another shape of the same elements
@@ -73,7 +73,9 @@ typedef struct pb_s1_op {
   int x, z, y;                                       // values; z: second operand of ADD and MUL (-1: `weights`), -1
   int weights, bias, m;                              // constants, -1; bias: i32 [o], m: f32 [o]
   int64_t window[2], stride[2], dilation[2], pad[4]; // pad: top, left, bottom, right
+  int64_t over[2];                                   // of pad: what the last window hangs over, with ceil_mode
   int64_t groups;
+  bool bounded;                                      // before it is clamped its result is a number, NaN never
   double zx, zz, zy, lo, hi;                         // zero points and clamp, in codes
   float ma, mb;                                      // scalar factors: ADD's two, QUANTISE's and DEQUANTISE's one
   pb_op binary;                                      // FBINARY: add, sub, mul, div, max or min

@@ -369,11 +369,9 @@ static void point(builder* b, const pb_s1_op* op) {
   pb__s2_print(b, &n);
 }
 
-static void print_argument(builder* b, pb_text* text, bool* any, pb_access access, const char* attribute) {
-  (void)b;
+static void print_argument(pb_text* text, bool* any, pb_access access) {
   pb_text_add(text, "%s%s: ", *any ? ", " : "", access.ref);
   pb_access_print_type(text, &access);
-  pb_text_add(text, " {%s}", attribute);
   *any = true;
 }
 
@@ -381,14 +379,18 @@ static void print_signature(builder* b, pb_text* text) {
   bool any = false;
   pb_text_add(text, "func.func @main(");
   for (int pass = 0; pass < 3; ++pass) {
-    for (size_t k = 0; pass == 1 && k < b->consts->count; ++k)
-      if (b->used_const[k])
-        print_argument(b, text, &any, pb__s2_on_const(b, (int)k), pb_printf(&b->arena, "pb.const = %zu : i64", k));
+    for (size_t k = 0; pass == 1 && k < b->consts->count; ++k) {
+      if (!b->used_const[k]) continue;
+      print_argument(text, &any, pb__s2_on_const(b, (int)k));
+      pb_text_add(text, " {pb.const = %zu : i64}", k);
+    }
     for (size_t v = 0; pass != 1 && v < b->program->value_count; ++v) {
       const pb_s1_value* value = &b->program->values[v];
       if (pass == 0 ? !value->is_input : !value->is_output) continue;
-      print_argument(b, text, &any, pb__s2_on_value(b, (int)v),
-                     pb_printf(&b->arena, "pb.%s = \"%s\"", pass ? "output" : "input", value->name));
+      print_argument(text, &any, pb__s2_on_value(b, (int)v));
+      pb_text_add(text, " {pb.%s = ", pass ? "output" : "input");
+      pb_text_add_quoted(text, value->name);
+      pb_text_add(text, "}");
     }
   }
   pb_text_add(text, ") {\n");

@@ -5,12 +5,28 @@
 #include <string.h>
 
 int pb__s2_clamped(pb_nest* n, const pb_s1_op* op, int v) {
-  if (isfinite(op->lo)) v = pb_nest_node(n, PB_OP_MAX, PB_F32, v, pb_nest_const(n, PB_F32, op->lo));
-  if (isfinite(op->hi)) v = pb_nest_node(n, PB_OP_MIN, PB_F32, v, pb_nest_const(n, PB_F32, op->hi));
+  if (op->lo > -INFINITY) v = pb__s2_bounded(n, op, v, op->lo, true);
+  if (op->hi < INFINITY) v = pb__s2_bounded(n, op, v, op->hi, false);
   return v;
 }
 
-static bool clamps(const pb_s1_op* op) { return isfinite(op->lo) || isfinite(op->hi); }
+int pb__s2_bounded(pb_nest* n, const pb_s1_op* op, int v, double bound, bool from_below) {
+  int c = pb_nest_const(n, PB_F32, bound);
+  if (op->bounded) return pb_nest_node(n, from_below ? PB_OP_MAX : PB_OP_MIN, PB_F32, v, c);
+  // a comparison that NaN fails: one instruction where a maximum that keeps NaN takes several
+  int beyond = from_below ? pb_nest_node(n, PB_OP_LESS, PB_I1, v, c) : pb_nest_node(n, PB_OP_LESS, PB_I1, c, v);
+  int id = pb_nest_node(n, PB_OP_SELECT, PB_F32, beyond, c);
+  n->expr[id].args[2] = v;
+  return id;
+}
+
+bool pb__s2_clamps(const pb_s1_op* op) { return op->lo > -INFINITY || op->hi < INFINITY; }
+
+// The operator as nests have it: what is bounded has no NaN to keep.
+static pb_op binary_of(const pb_s1_op* op) {
+  if (!op->bounded) return op->binary;
+  return op->binary == PB_OP_MAXIMUM ? PB_OP_MAX : op->binary == PB_OP_MINIMUM ? PB_OP_MIN : op->binary;
+}
 
 // y = clamp(acc * m + bias), by channels (index 1, or the last one of a matrix).
 static void finish(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {
@@ -64,7 +80,7 @@ static pb_access sums(builder* b, const pb_s1_op* op, const pb_access* y, bool f
 // acc[n, o, h, w] += x[n, c, h * s + r * d, w * s + q * d] * weights[o, c, r, q]; groups: c and o within one group.
 static void conv(builder* b, const pb_s1_op* op) {
   pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, 0), w = pb__s2_on_const(b, op->weights);
-  bool follows = op->bias >= 0 || clamps(op);
+  bool follows = op->bias >= 0 || pb__s2_clamps(op);
   pb_access acc = sums(b, op, &y, follows);
   pb_nest n = pb__s2_start(op, "reduce");
   pb_access to = acc;
@@ -78,7 +94,7 @@ static void gemm(builder* b, const pb_s1_op* op) {
   pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)),
             w = pb__s2_on_const(b, op->weights);
   if (x.rank < 2 || x.shape[0] != y.shape[0]) x = pb__s2_on_value(b, op->x);
-  bool follows = op->bias >= 0 || clamps(op);
+  bool follows = op->bias >= 0 || pb__s2_clamps(op);
   pb_access acc = sums(b, op, &y, follows);
   pb_nest n = pb__s2_start(op, "reduce");
   int m = pb__s2_add_dim(&n, y.shape[0]), o = pb__s2_add_channels(&n, y.shape[1]), dims[PB_NEST_RANK] = {0};
@@ -102,7 +118,7 @@ static void gemm(builder* b, const pb_s1_op* op) {
 static void matmul(builder* b, const pb_s1_op* op) {
   pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, op->x),
             w = op->weights >= 0 ? pb__s2_on_const(b, op->weights) : pb__s2_on_value(b, op->z);
-  pb_access acc = sums(b, op, &y, clamps(op)), to = acc;
+  pb_access acc = sums(b, op, &y, pb__s2_clamps(op)), to = acc;
   if (op->swapped) { // x is the left factor
     pb_access left = w;
     w = x;
@@ -121,11 +137,11 @@ static void matmul(builder* b, const pb_s1_op* op) {
   pb__s2_move(&w, w.rank - 2, k, 1);
   pb__s2_move(&x, x.rank - 1, k, 1);
   multiply(b, &n, x, w, to);
-  if (clamps(op)) finish(b, op, acc, y);
+  if (pb__s2_clamps(op)) finish(b, op, acc, y);
 }
 
 static void pool(builder* b, const pb_s1_op* op) {
-  bool max = op->kind == PB_S1_FMAXPOOL, follows = !max || clamps(op);
+  bool max = op->kind == PB_S1_FMAXPOOL, follows = !max || pb__s2_clamps(op);
   pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_padded(b, op, max ? -INFINITY : 0);
   pb_access acc = follows ? pb__s2_new_local(b, PB_F32, 4, y.shape) : y, to = acc;
   pb__s2_init(b, op, &acc, max ? -INFINITY : 0);
@@ -168,7 +184,7 @@ static void pointwise(builder* b, const pb_s1_op* op) {
     if (op->kind == PB_S1_FPRELU)
       v = pb__s2_prelu(&n, v, w);
     else
-      v = op->swapped ? pb_nest_node(&n, op->binary, PB_F32, w, v) : pb_nest_node(&n, op->binary, PB_F32, v, w);
+      v = op->swapped ? pb_nest_node(&n, binary_of(op), PB_F32, w, v) : pb_nest_node(&n, binary_of(op), PB_F32, v, w);
   }
   pb__s2_clamped(&n, op, v);
   n.access[n.access_count++] = pb__s2_along(y, dims);
@@ -212,7 +228,7 @@ void pb__s2_float(builder* b, const pb_s1_op* op) {
     pb__s2_reduction(b, op);
     break;
   case PB_S1_FTRANSPOSE:
-  case PB_S1_FSLICE:
+  case PB_S1_SLICE:
   case PB_S1_FPAD:
     pb__s2_movement(b, op);
     break;

@@ -23,11 +23,11 @@ static int sigmoid(pb_nest* n, int x) {
   return two(n, PB_OP_DIV, unit, two(n, PB_OP_ADD, e, unit));
 }
 
-static int hard_sigmoid(pb_nest* n, int x, float slope, float shift) {
-  int v = two(n, PB_OP_MUL, x, number(n, slope));
-  v = two(n, PB_OP_ADD, v, number(n, shift));
-  v = two(n, PB_OP_MAX, v, number(n, 0));
-  return two(n, PB_OP_MIN, v, number(n, 1));
+static int hard_sigmoid(pb_nest* n, const pb_s1_op* op, int x) {
+  int v = two(n, PB_OP_MUL, x, number(n, op->ma));
+  v = two(n, PB_OP_ADD, v, number(n, op->mb));
+  v = pb__s2_bounded(n, op, v, 0, true);
+  return pb__s2_bounded(n, op, v, 1, false);
 }
 
 static int elu(pb_nest* n, int x, float alpha) {
@@ -88,9 +88,9 @@ int pb__s2_function(pb_nest* n, const pb_s1_op* op, int x) {
   case PB_S1_SILU:
     return two(n, PB_OP_MUL, x, sigmoid(n, x));
   case PB_S1_HARD_SIGMOID:
-    return hard_sigmoid(n, x, op->ma, op->mb);
+    return hard_sigmoid(n, op, x);
   case PB_S1_HARD_SWISH:
-    return two(n, PB_OP_MUL, x, hard_sigmoid(n, x, op->ma, op->mb));
+    return two(n, PB_OP_MUL, x, hard_sigmoid(n, op, x));
   case PB_S1_LEAKY_RELU:
     return select_below_0(n, x, two(n, PB_OP_MUL, x, number(n, op->ma)), x);
   case PB_S1_ELU:

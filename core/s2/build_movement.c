@@ -1,8 +1,6 @@
 // What only moves elements, as copies.
 #include "core/s2/builder.h"
 
-#include <math.h>
-
 static void copy(builder* b, pb_nest* n, pb_access from, pb_access to) {
   n->access[0] = from;
   n->access[1] = to;
@@ -57,7 +55,7 @@ static void pad(builder* b, const pb_s1_op* op) {
 bool pb__s2_merge(builder* b, const pb_s1_op* op) {
   pb_access x = pb__s2_on_value(b, pb__s2_base_of(b, op->x)), y = pb__s2_on_value(b, op->y);
   const pb_s1_value *from = &b->program->values[pb__s2_base_of(b, op->x)], *to = &b->program->values[op->y];
-  if (!pb_s1_merges(from, to) || pb_s1_merges(to, from) || isfinite(op->lo) || isfinite(op->hi)) return false;
+  if (!pb_s1_merges(from, to) || pb_s1_merges(to, from) || pb__s2_clamps(op)) return false;
   pb_nest n = pb__s2_start(op, "copy");
   int dims[PB_NEST_RANK];
   pb__s2_walk(&n, &x, dims);
@@ -68,7 +66,7 @@ bool pb__s2_merge(builder* b, const pb_s1_op* op) {
 void pb__s2_movement(builder* b, const pb_s1_op* op) {
   if (op->kind == PB_S1_FTRANSPOSE)
     transpose(b, op);
-  else if (op->kind == PB_S1_FSLICE)
+  else if (op->kind == PB_S1_SLICE)
     slice(b, op);
   else
     pad(b, op);

@@ -74,7 +74,7 @@ static int product(pb_nest* n, int x, int other) { return two(n, PB_OP_MUL, x, o
 
 static void reduction(builder* b, const pb_s1_op* op) {
   pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
-  bool follows = op->ma != 1 || isfinite(op->lo) || isfinite(op->hi);
+  bool follows = op->ma != 1 || pb__s2_clamps(op);
   pb_access sum = follows ? kept(b, op, &x) : y;
   reduce(b, op, op->binary == PB_OP_MAX ? PB_ACC_MAX : PB_ACC_ADD, x, NULL, NULL, sum);
   if (!follows) return;

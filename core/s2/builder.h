@@ -47,6 +47,9 @@ void pb__s2_slide(pb_nest* n, const pb_s1_op* op, pb_access* x, pb_access* y);
 
 // The operator's clamp around a value.
 int pb__s2_clamped(pb_nest* n, const pb_s1_op* op, int v);
+bool pb__s2_clamps(const pb_s1_op* op);
+// v, or the bound where v is below it (or above it). NaN stays.
+int pb__s2_bounded(pb_nest* n, const pb_s1_op* op, int v, double bound, bool from_below);
 
 void pb__s2_float(builder* b, const pb_s1_op* op);          // build_float.c
 int pb__s2_function(pb_nest* n, const pb_s1_op* op, int x); // build_function.c: FUNARY's value

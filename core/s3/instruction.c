@@ -72,7 +72,9 @@ void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn
   print_name(text, chip, insn, type);
   pb_text_add(text, "(");
   print_arguments(text, chip, insn, type, name, true, false);
-  pb_text_add(text, ") {pb.nest = \"%s\"} : (", nest ? nest : "");
+  pb_text_add(text, ") {pb.nest = ");
+  pb_text_add_quoted(text, nest ? nest : "");
+  pb_text_add(text, "} : (");
   print_arguments(text, chip, insn, type, name, false, true);
   pb_text_add(text, ") -> ()\n");
 }

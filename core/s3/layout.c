@@ -52,13 +52,22 @@ static bool should_gather(const pb_lanes_layout* l, const pb_nest* nest, const p
   return pb__lanes_blocks(l, channels * window) * 2 <= pb__lanes_blocks(l, channels) * window;
 }
 
+// Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
+static bool computed_with(const pb_lanes_layout* l, int value) {
+  for (int n = 0; n < l->program.nest_count; ++n)
+    if (pb_program_reads(&l->program, n, value) && !pb_program_writes(&l->program, n, value) &&
+        (l->program.nests[n].expr_count != 1 || l->program.nests[n].reduce != PB_SET))
+      return true;
+  return false;
+}
+
 static void keep_plain(pb_lanes_layout* l, int value) {
   l->values[value].kind = PB_LANES_PLAIN;
   for (int n = 0; n < l->program.nest_count; ++n) // what is copied into it (a pad's inside) stays plain too
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
         l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
       int source = l->program.value_of[n][0];
-      if (l->values[source].kind != PB_LANES_PLAIN) keep_plain(l, source);
+      if (l->values[source].kind != PB_LANES_PLAIN && !computed_with(l, source)) keep_plain(l, source);
     }
 }
 
@@ -676,7 +685,9 @@ static void print_program(pb_lanes_layout* l, pb_text* text) {
       memcpy(type.shape, value->shape, sizeof type.shape);
       pb_text_add(text, "%s%s: ", any ? ", " : "", l->values[v].ref);
       pb_access_print_type(text, &type);
-      pb_text_add(text, " {%s = \"%s\"}", pass ? "pb.output" : "pb.input", value->name);
+      pb_text_add(text, " {%s = ", pass ? "pb.output" : "pb.input");
+      pb_text_add_quoted(text, value->name);
+      pb_text_add(text, "}");
       any = true;
     }
   }

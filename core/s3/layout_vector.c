@@ -550,7 +550,9 @@ static void print_program(pb_vlayout* l, pb_text* text) {
       const pb_value* value = &l->program.values[v];
       if (value->kind != (pass ? PB_VALUE_OUTPUT : PB_VALUE_INPUT)) continue;
       print_argument(text, &any, l->values[v].outer, value->type, value->rank, value->shape);
-      pb_text_add(text, " {%s = \"%s\"}", pass ? "pb.output" : "pb.input", value->name);
+      pb_text_add(text, " {%s = ", pass ? "pb.output" : "pb.input");
+      pb_text_add_quoted(text, value->name);
+      pb_text_add(text, "}");
     }
   }
   pb_text_add(text, ") {\n%s%s  return\n}\n}\n", l->allocs.data ? l->allocs.data : "",

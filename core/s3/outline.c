@@ -377,9 +377,12 @@ static void print_call(outliner* o, int group, const signature* s, const char* k
     else
       pb_text_add(&o->calls, "%s%s", k ? ", " : "", value_ref(o, v));
   }
-  pb_text_add(&o->calls, ") {pb.origin = \"");
-  print_origin(o, group, &o->calls);
-  pb_text_add(&o->calls, "\", pb.macs = %llu : i64} : (", (unsigned long long)multiplies(o, group));
+  pb_text origin = {0};
+  print_origin(o, group, &origin);
+  pb_text_add(&o->calls, ") {pb.origin = ");
+  pb_text_add_quoted(&o->calls, origin.data ? origin.data : "");
+  pb_text_free(&origin);
+  pb_text_add(&o->calls, ", pb.macs = %llu : i64} : (", (unsigned long long)multiplies(o, group));
   for (int k = 0; k < s->count; ++k) {
     if (k) pb_text_add(&o->calls, ", ");
     print_type(&o->calls, &o->program.values[s->values[k]], flat && !is_splat(o, s->values[k]));

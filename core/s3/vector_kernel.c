@@ -326,24 +326,30 @@ bool pb_vkernel_inside_runs(const pb_vkernel* k, int d) {
   return false;
 }
 
+static bool unread(pb_vkernel* k, const char* why) {
+  k->why = why;
+  return false;
+}
+
 bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
   *k = (pb_vkernel){
       .program = program, .lane_dim = -1, .lanes = 1, .group_dim = -1, .row_dim = -1, .depth_dim = -1, .turn_dim = -1};
   int main = -1;
   for (int n = 0; n < program->nest_count; ++n)
     if (program->nests[n].reduce != PB_SET) {
-      if (main >= 0) return false;
+      if (main >= 0) return unread(k, "it has several sums");
       main = n;
     }
   for (int n = 0; n < program->nest_count && main < 0; ++n)
     if (program->nests[n].access_count > 1) main = n;
   if (main < 0 && program->nest_count) main = program->nest_count - 1;
   int lanes = (int)(pb_vector_facts_of(chip).row_bytes / 4);
-  if (main < 0 || !read_main(program, main, lanes, k)) return false;
+  if (main < 0) return unread(k, "it has no loops");
+  if (!read_main(program, main, lanes, k)) return unread(k, "its operands lie in no form that vectors walk");
   const pb_nest* nest = k->main.nest;
-  if (!read_others(program, main, k)) return false;
+  if (!read_others(program, main, k)) return unread(k, "what stands around its main loops does not follow them");
   for (int e = 0; e < nest->expr_count; ++e)
-    if (nest->expr[e].op == PB_OP_OTHER) return false;
+    if (nest->expr[e].op == PB_OP_OTHER) return unread(k, "it has an operation without a vector form");
   find_insn(chip, k);
   choose_lanes(k, lanes, &k->lane_dim);
   if (k->lane_dim < 0 && nest->reduce == PB_SET && !k->tail_count) {

@@ -42,9 +42,10 @@ typedef struct pb_vkernel {
   int64_t rows, depth;                 // how many of them at once
   pb_access renamed[PB_VEC_TAILS + 1]; // what tails store, over the main nest's dims
   pb_nest merged;                      // the main nest when some of its dims were made one
+  const char* why;                     // of a kernel that is not of this form
 } pb_vkernel;
 
-// Reads a kernel function. false: it is not of this form, and stays as it is.
+// Reads a kernel function. false: it is not of this form, for the reason kernel->why, and stays as it is.
 bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* kernel);
 // What is stored last: the access of the last tail, or of the main nest.
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);

@@ -11,6 +11,7 @@
 #include "core/s3/plan_given.h"
 #include "core/s3/vector_emit.h"
 
+#include <mlir-c/BuiltinAttributes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,12 +206,28 @@ static pb_status take_given(pb_unit* unit, const pb_given_plan* given, MlirOpera
   return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
 }
 
+// A kernel without a plan: plain loops, on one thread. Said, and kept for the report.
+static void note_scalar(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
+  const char* name = pb_func_name(func, &unit->arena);
+  for (int n = 0; n < program->nest_count; ++n)
+    if (program->nests[n].reduce != PB_SET || n + 1 == program->nest_count) {
+      name = program->nests[n].name;
+      break;
+    }
+  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.scalar"),
+                                  mlirStringAttrGet(unit->context, mlirStringRefCreateFromCString(why)));
+  pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops on one thread, since %s", why);
+}
+
 static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_vkernel kernel;
   pb_vplan plan;
   PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
-  if (!pb_vkernel_read(&program, unit->chip, &kernel)) return PB_OK;
+  if (!pb_vkernel_read(&program, unit->chip, &kernel)) {
+    note_scalar(unit, func, &program, kernel.why);
+    return PB_OK;
+  }
   const pb_given_plan* given = pb_given_plan_of(unit, func);
   if (given)
     PB_TRY(take_given(unit, given, func, &kernel, &plan));

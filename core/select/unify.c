@@ -99,7 +99,10 @@ static bool neutral_value(pb_op op, pb_type imm_type, double* value) {
   }
 }
 
-static bool commutes(pb_op op) { return op == PB_OP_ADD || op == PB_OP_MUL || op == PB_OP_MAX || op == PB_OP_MIN; }
+static bool commutes(pb_op op) {
+  return op == PB_OP_ADD || op == PB_OP_MUL || op == PB_OP_MAX || op == PB_OP_MIN || op == PB_OP_MAXIMUM ||
+         op == PB_OP_MINIMUM;
+}
 
 static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_binding* binding);
 

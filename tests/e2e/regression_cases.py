@@ -1,0 +1,284 @@
+"""Models that once went wrong, each made here: the smallest that shows what was the matter."""
+
+import zlib
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+F32, U8, I8, I32, I64 = np.float32, np.uint8, np.int8, np.int32, np.int64
+CASES = {}
+
+
+class Case:
+    """`refused`: of a model that is no model for anybody, the code that pbc gives, within a second. `step`: a code's
+    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: a warning's code."""
+
+    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=()):
+        self.model, self.feeds, self.step, self.refused = model, feeds, step, refused
+        self.targets, self.says = targets, says
+
+
+def case(make):
+    CASES[make.__name__] = make
+    return make
+
+
+class Maker:
+    def __init__(self, name, opset=13):
+        self.name, self.opset, self.nodes, self.consts, self.inputs, self.feeds = name, opset, [], [], [], {}
+        self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+
+    def input(self, name, *shape, values=None):
+        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+        if values is not None:
+            self.feeds[name] = np.array(values, F32).reshape(shape)
+        elif np.prod([float(d) for d in shape]) < 1e6:
+            self.feeds[name] = 2 * self.rng.standard_normal(shape).astype(F32)
+        return name
+
+    def const(self, value, by_node=False):
+        name = f"c{len(self.consts) + len(self.nodes)}"
+        if by_node:
+            self.nodes.append(helper.make_node("Constant", [], [name], value=numpy_helper.from_array(np.asarray(value))))
+        else:
+            self.consts.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def op(self, kind, *inputs, name=None, **attrs):
+        out = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, list(inputs), [out], name=name or f"{kind.lower()}{len(self.nodes)}", **attrs))
+        return out
+
+    def codes(self, x, scale, zero=I8(3), scale_back=None):
+        """Quantised and dequantised; scale and zero point may be names."""
+        scale, zero = (v if isinstance(v, str) else self.const(v) for v in (scale, zero))
+        return self.op("DequantizeLinear", self.op("QuantizeLinear", x, scale, zero), scale, zero)
+
+    def weights(self, codes, scale, zero, by_node=False, axis=0):
+        names = [self.const(codes, by_node), self.const(scale), self.const(zero)]
+        return self.op("DequantizeLinear", *names, **({"axis": axis} if np.ndim(scale) else {}))
+
+    def done(self, *outputs, **known):
+        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+        graph = helper.make_graph(self.nodes, self.name, self.inputs, infos, self.consts)
+        model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", self.opset)])
+        return Case(model, self.feeds, **known)
+
+
+@case
+def zero_point_of_a_constant_node():
+    m = Maker("zero_point_of_a_constant_node")
+    return m.done(m.codes(m.input("x", 1, 4, 2, 2), F32(0.1), m.const(U8(131), by_node=True)), step=0.1)
+
+
+@case
+def weights_of_a_constant_node():
+    m = Maker("weights_of_a_constant_node")
+    x = m.codes(m.input("x", 1, 4, 2, 2), F32(0.05))
+    w = m.weights(m.rng.integers(0, 256, (4, 4, 1, 1)).astype(U8), F32(0.02), U8(128), by_node=True)
+    return m.done(m.codes(m.op("Conv", x, w), F32(0.1)), step=0.1)
+
+
+def far_weights(name, zero, code, kind, product=False):
+    """A weight `code - zero` away from zero, between two others."""
+    m = Maker(name)
+    x = m.codes(m.input("x", *((3, 16) if product else (1, 16, 2, 2))), F32(0.05))
+    codes = m.rng.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, (3, 16)).astype(kind)
+    codes[1] = zero
+    codes[1, ::3] = code
+    zeros = np.array([7, zero, 100], kind)
+    w = m.weights(codes.T.copy() if product else codes.reshape(3, 16, 1, 1), np.full(3, 0.01, F32), zeros, axis=int(product))
+    return m.done(m.codes(m.op("MatMul" if product else "Conv", x, w), F32(0.1)), step=0.1)
+
+
+for distance, zero, code, kind in ((254, 0, 254, U8), (255, 0, 255, U8), (-255, 255, 0, U8), (255, -128, 127, I8)):
+    for product in (False, True):
+        label = f"weight_{distance}_away_{kind.__name__}{'_product' if product else ''}".replace("-", "minus_")
+        CASES[label] = lambda label=label, z=zero, c=code, k=kind, p=product: far_weights(label, z, c, k, p)
+
+
+def names(label, *pair):
+    m = Maker(label)
+    for name in pair:
+        m.input(name, 1, 2)
+    return m.done(m.op("Sub", *pair, name=f"sub {pair[0]}"), targets=("cpu",))
+
+
+for label, pair in (("names_with_a_quote", ('a"', "a_")), ("names_with_equals", ("a", "a=b")), ("names_with_a_backslash", ("a\\", "a\\n")),
+                    ("names_beyond_ascii", ("größe", "gr%s")), ("names_with_spaces", ("a b + c", "a\tb")),
+                    ("names_of_control", ("a\n", "a\x01"))):
+    CASES[label] = lambda label=label, pair=pair: names(label, *pair)
+
+
+def residual(label, channels, group, pooled=False):
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 16, 8, 8), F32(0.05))
+    for k, ins in enumerate((16, channels)):
+        shape = (channels, ins // (group or 1), *((3, 3) if group else (1, 1)))
+        w = m.weights(m.rng.integers(0, 256, shape).astype(U8), np.full(channels, 0.005, F32),
+                      m.rng.integers(100, 156, channels).astype(U8))
+        y = m.codes(m.op("Conv", x, w, group=group or 1, pads=[group and 1 or 0] * 4), F32(0.05))
+        if k == 0:
+            x = y
+    added = m.op("Add", x, y)
+    return m.done(m.codes(added, F32(0.05)), *([m.codes(m.op("MaxPool", x, kernel_shape=[2, 2]), F32(0.05))] if pooled else []), step=0.1)
+
+
+CASES["residual_of_24_channels_zero_points"] = lambda: residual("residual_of_24_channels_zero_points", 24, 0)
+CASES["residual_of_16_groups_zero_points"] = lambda: residual("residual_of_16_groups_zero_points", 16, 16)
+CASES["residual_and_pool_of_24_channels"] = lambda: residual("residual_and_pool_of_24_channels", 24, 0, pooled=True)
+
+
+def same_padded(label, mode, extent, kernel, stride, quantised):
+    m = Maker(label)
+    x = m.input("x", 1, 4, extent, 6)
+    if quantised:
+        x = m.codes(x, F32(0.05))
+        w = m.weights(m.rng.integers(-127, 128, (3, 4, kernel, 1)).astype(I8), F32(0.01), I8(0))
+    else:
+        w = m.const(m.rng.standard_normal((3, 4, kernel, 1)).astype(F32))
+    y = m.op("Conv", x, w, auto_pad=mode, kernel_shape=[kernel, 1], strides=[stride, 1])
+    return m.done(m.codes(y, F32(0.1)), step=0.1) if quantised else m.done(y, targets=("cpu",))
+
+
+for mode in ("SAME_UPPER", "SAME_LOWER"):  # totals of -3, -1, -2 and -4
+    for extent, kernel, stride, quantised in ((8, 1, 4, 0), (8, 1, 4, 1), (8, 1, 3, 0), (8, 1, 5, 1), (10, 1, 5, 0), (9, 2, 5, 1)):
+        label = f"{mode.lower()}_{extent}_{kernel}_{stride}{'_codes' if quantised else ''}"
+        CASES[label] = lambda a=(label, mode, extent, kernel, stride, quantised): same_padded(*a)
+
+
+def hanging_average(label, height, width, kernel, stride, pads, counted, quantised=True):
+    """With ceil_mode the last window may hang over the pads, and then is of fewer elements."""
+    m = Maker(label, opset=19)
+    x = m.input("x", 1, 16, height, width)
+    x = m.codes(x, F32(0.05)) if quantised else x
+    y = m.op("AveragePool", x, kernel_shape=list(kernel), strides=list(stride), pads=list(pads), ceil_mode=1, count_include_pad=counted)
+    return m.done(m.codes(y, F32(0.03)), step=0.03) if quantised else m.done(y, targets=("cpu",))
+
+
+for label, args in (("rows_5", (5, 1, (2, 1), (2, 1), (0, 0, 1, 0), 1)), ("rows_6", (6, 1, (3, 1), (2, 1), (1, 0, 1, 0), 1)),
+                    ("columns", (4, 6, (2, 3), (2, 2), (0, 1, 0, 1), 1)), ("both", (6, 8, (3, 3), (2, 3), (1, 0, 1, 1), 1)),
+                    ("uncounted", (6, 7, (3, 2), (2, 2), (0, 0, 0, 0), 0)),
+                    ("at_equality", (6, 4, (2, 2), (3, 2), (0, 0, 0, 0), 1))):
+    for quantised in (True, False):
+        name = f"hanging_average_{label}{'' if quantised else '_f32'}"
+        CASES[name] = lambda name=name, args=args, q=quantised: hanging_average(name, *args, quantised=q)
+
+
+def hanging_maximum(label, extent, kernel, stride, pads, quantised):
+    m = Maker(label, opset=19)
+    x = m.input("x", 1, 16, extent, 4)
+    x = m.codes(x, F32(0.05)) if quantised else x
+    y = m.op("MaxPool", x, kernel_shape=[kernel, 1], strides=[stride, 1], pads=[pads[0], 0, pads[1], 0], ceil_mode=1)
+    return m.done(m.codes(y, F32(0.05)), step=0.05) if quantised else m.done(y, targets=("cpu",))
+
+
+# A window more would begin just behind the input and its pad in front: it is left out. One element more, and it is not.
+for extent, kernel, stride, pads in ((6, 1, 3, (0, 0)), (7, 1, 3, (0, 0)), (6, 2, 4, (1, 1)), (7, 2, 4, (1, 1)), (5, 3, 3, (1, 1))):
+    for quantised in (True, False):
+        label = f"ceil_mode_{extent}_{kernel}_{stride}{'_codes' if quantised else ''}"
+        CASES[label] = lambda a=(label, extent, kernel, stride, pads, quantised): hanging_maximum(*a)
+
+
+def biased(label, factor, each):
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 16, 4, 4), F32(0.05))
+    scale = m.rng.uniform(0.005, 0.02, 8).astype(F32) if each else F32(0.01)
+    w = m.weights(m.rng.integers(-127, 128, (8, 16, 1, 1)).astype(I8), scale, np.zeros(8, I8) if each else I8(0))
+    own = (F32(factor) * F32(0.05) * scale).astype(F32)
+    names = [m.const(m.rng.integers(-4000, 4000, 8).astype(I32)), m.const(own), m.const(np.zeros(8, I32) if each else I32(0))]
+    b = m.op("DequantizeLinear", *names, **({"axis": 0} if each else {}))
+    return m.done(m.codes(m.op("Conv", x, w, b), F32(0.04)), step=0.04)
+
+
+for factor in (1, 0.5, 1.001, 3):
+    for each in (False, True):
+        label = f"bias_of_scale_{factor}{'_each' if each else ''}"
+        CASES[label] = lambda label=label, factor=factor, each=each: biased(label, factor, each)
+
+
+@case
+def pad_to_an_impossible_size():
+    m = Maker("pad_to_an_impossible_size")
+    pads = m.const(np.array([0, 0, 0, 0, 0, 0, 0, 1 << 40], I64))
+    return m.done(m.op("Pad", m.input("x", 1, 1, 4, 4), pads), refused="PB2020")
+
+
+@case
+def window_of_an_impossible_size():
+    m = Maker("window_of_an_impossible_size")
+    pool = m.op("MaxPool", m.input("x", 1, 1, 4, 4), kernel_shape=[1 << 30] * 2, pads=[(1 << 30) - 1] * 4)
+    return m.done(pool, refused="PB2020")
+
+
+def huge_input(label, *shape, concat=False):
+    m = Maker(label)
+    x = m.codes(m.input("x", *shape), F32(0.05))
+    if concat:
+        x = m.codes(m.op("Concat", x, x, x, axis=1), F32(0.05))
+    return m.done(x, refused="PB2024")
+
+
+CASES["channels_2147483647"] = lambda: huge_input("channels_2147483647", 3, 2147483647, 28, 16)
+CASES["channels_4294967296"] = lambda: huge_input("channels_4294967296", 3, 4294967296, 28, 16, concat=True)
+
+
+@case
+def extent_4611686018427387904():
+    m = Maker("extent_4611686018427387904")
+    return m.done(m.op("Relu", m.input("x", 1, 4611686018427387904)), refused="PB2024")
+
+
+@case
+def result_of_an_impossible_size():
+    """Each operand has fewer elements than a tensor may have, their product has not."""
+    m = Maker("result_of_an_impossible_size")
+    return m.done(m.op("Mul", m.input("x", 1 << 20, 1), m.input("y", 1, 1 << 20)), refused="PB2020")
+
+
+def dilated_stride(label):
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 16, 3, 31), F32(0.05))
+    w = m.weights(m.rng.integers(-127, 128, (16, 16, 1, 3)).astype(I8), np.full(16, 0.01, F32), np.zeros(16, I8))
+    return m.done(m.codes(m.op("Conv", x, w, dilations=[1, 3], strides=[1, 5], kernel_shape=[1, 3]), F32(0.1)), step=0.1, targets=("cpu",))
+
+
+CASES["dilation_with_a_larger_stride"] = lambda: dilated_stride("dilation_with_a_larger_stride")
+
+
+def not_numbers(label, build):
+    m = Maker(label, opset=14)
+    x = m.input("x", 1, 8, values=[np.nan, -1, 2, np.inf, -np.inf, -0.0, 0.0, 0.25])
+    y = m.input("y", 1, 8, values=[1, np.nan, -2, np.nan, np.inf, 0.0, -0.0, 0.5])
+    return m.done(build(m, x, y), targets=("cpu",))
+
+
+BOUNDS = {"relu": lambda m, x, y: m.op("Relu", x),
+          "clip": lambda m, x, y: m.op("Clip", x, m.const(F32(-0.5)), m.const(F32(0.5))),
+          "clip_above": lambda m, x, y: m.op("Clip", x, "", m.const(F32(0.5))),
+          "max": lambda m, x, y: m.op("Max", x, y), "min": lambda m, x, y: m.op("Min", x, y),
+          "max_of_a_constant": lambda m, x, y: m.op("Max", x, m.const(F32(0.1))),
+          "min_of_a_constant": lambda m, x, y: m.op("Min", m.const(F32(0.1)), x),
+          "sum_then_relu": lambda m, x, y: m.op("Relu", m.op("Add", x, y)),
+          "hard_sigmoid": lambda m, x, y: m.op("HardSigmoid", x), "hard_swish": lambda m, x, y: m.op("HardSwish", x),
+          "leaky_relu": lambda m, x, y: m.op("LeakyRelu", x), "softplus": lambda m, x, y: m.op("Softplus", x)}
+for kind, build in BOUNDS.items():
+    CASES[f"not_a_number_{kind}"] = lambda label=f"not_a_number_{kind}", build=build: not_numbers(label, build)
+
+
+def swish_spelled_out(label, channels, height, width):
+    """No vector plan takes the hard swish in front of a depthwise convolution."""
+    m = Maker(label, opset=14)
+    x = m.input("x", 1, 16, height, width)
+    a = m.op("Conv", x, m.const(m.rng.standard_normal((channels, 16, 1, 1)).astype(F32)), m.const(m.rng.standard_normal(channels).astype(F32)))
+    six = m.const(F32(6))
+    inner = m.op("Clip", m.op("Add", a, m.const(F32(3))), m.const(F32(0)), six)
+    r = m.op("Div", m.op("Mul", a, inner), six)
+    w = m.const(m.rng.standard_normal((channels, 1, 5, 5)).astype(F32))
+    return m.done(m.op("Conv", r, w, m.const(m.rng.standard_normal(channels).astype(F32)), group=channels, pads=[2] * 4), targets=("cpu",), says=("PB4065",))
+
+
+for args in ((200, 7, 7), (40, 14, 14), (88, 3, 96)):
+    label = "swish_then_depthwise_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: swish_spelled_out(label, *args)

@@ -1,0 +1,101 @@
+"""The models of regression_cases.py: each is compiled, run, and compared with ONNX Runtime without its optimisations
+of graphs. f32 within 1e-5 of the largest number, NaN where ONNX Runtime has it; codes within one. What nobody could run is refused, with its
+code and within a second.
+
+    regressions.py --bin BUILD/bin [--only TEXT] [--list]
+"""
+
+import argparse
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import tools
+
+tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from float_graph import expected_of  # noqa: E402
+from regression_cases import CASES  # noqa: E402
+
+DEVICES = {"cpu": "native", "simnpu": "machine"}
+SECONDS, TOLERANCE = 1.0, 1e-5
+
+
+def apart(expected, actual, step):
+    """What is wrong with an output, or None."""
+    if expected.shape != actual.shape or expected.dtype != actual.dtype:
+        return f"is {actual.dtype}{list(actual.shape)}, not {expected.dtype}{list(expected.shape)}"
+    finite = np.abs(expected[np.isfinite(expected)])
+    most = 1.001 * step if step else TOLERANCE * max(finite.max(initial=0), 1e-30)
+    with np.errstate(invalid="ignore"):
+        same = (expected == actual) | (np.isnan(expected) & np.isnan(actual)) | (np.abs(expected - actual) <= most)
+    if same.all():
+        return None
+    at = tuple(int(i) for i in np.argwhere(~same)[0])
+    return f"{(~same).sum()} of {same.size} differ, the first at {list(at)}: {actual[at]!r}, not {expected[at]!r}"
+
+
+def refused(command, code):
+    start = time.monotonic()
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    took = time.monotonic() - start
+    if result.returncode != 1 or f"[{code}]" not in result.stderr:
+        return [f"not refused with {code}: exit code {result.returncode}, {result.stderr.strip()[-300:]}"]
+    return [f"refused only after {took:.1f} s"] if took > SECONDS else []
+
+
+def run_on(args, stem, case, target):
+    model, engine = stem + ".onnx", f"{stem}-{target}.pbe"
+    command = [os.path.join(args.bin, "pbc"), model, f"--target={target}", "-o", engine]
+    if case.refused:
+        return refused(command, case.refused)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if result.returncode:
+        return [f"exit code {result.returncode}: {result.stderr.strip()[-300:]}"]
+    problems = [f"compiled without {code}: {result.stderr.strip()[-300:]}" for code in case.says if f"[{code}]" not in result.stderr]
+    expected = expected_of(case.model, case.feeds)
+    files = {name: f"{stem}-{target}-out{k}.npy" for k, name in enumerate(expected)}
+    try:
+        tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={DEVICES[target]}",
+                   *(f"--input={name}={stem}-in{k}.npy" for k, name in enumerate(case.feeds)),
+                   *(f"--output={name}={file}" for name, file in files.items())])
+    except tools.Failed as error:
+        return problems + [str(error)[-400:]]
+    found = {name: apart(expected[name], np.load(file), case.step) for name, file in files.items()}
+    return problems + [f"{name} {wrong}" for name, wrong in found.items() if wrong]
+
+
+def run_case(args, folder, number, name):
+    case, stem = CASES[name](), os.path.join(folder, str(number))
+    onnx.save(case.model, stem + ".onnx")
+    for k, value in enumerate(case.feeds.values()):
+        np.save(f"{stem}-in{k}.npy", value)
+    return [f"FAILED {name} on {target}: {problem}" for target in case.targets for problem in run_on(args, stem, case, target)]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--list", action="store_true")
+    args = parser.parse_args()
+    names = [name for name in CASES if args.only in name]
+    if args.list:
+        print("\n".join(names))
+        return 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        problems = list(pool.map(lambda k: run_case(args, folder, k, names[k]), range(len(names))))
+    for lines in problems:
+        if lines:
+            print("\n".join(lines))
+    failed = sum(bool(lines) for lines in problems)
+    print(f"{len(names)} models: {failed} failed")
+    return int(failed > 0 or not names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
