@@ -1,0 +1,103 @@
+"""Compile time and memory of long chains of small operators: Conv, Add, Relu, MatMul in turn.
+
+    bench/scale.py --bin build/bin [--nodes 1250,2500,5000,10000] [--targets cpu,simnpu]
+
+For simnpu the same chain in int8 (QDQ). Prints Markdown: seconds, MB, and the time over that of half the nodes.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+C, H = 8, 4
+
+
+def float_chain(nodes):
+    rng = np.random.RandomState(0)
+    init, ops, x, shape = [], [], "x", None
+    weights = [numpy_helper.from_array((rng.randn(C, C, 1, 1) / 3).astype(np.float32), f"w{k}") for k in range(4)]
+    products = [numpy_helper.from_array((rng.randn(H, H) / 2).astype(np.float32), f"m{k}") for k in range(4)]
+    biases = [numpy_helper.from_array(rng.randn(1, C, 1, 1).astype(np.float32), f"b{k}") for k in range(4)]
+    init += weights + products + biases
+    for k in range(nodes):
+        y = f"t{k}"
+        kind = k % 4
+        if kind == 0:
+            ops.append(helper.make_node("Conv", [x, f"w{k // 4 % 4}"], [y], name=f"n{k}"))
+        elif kind == 1:
+            ops.append(helper.make_node("Add", [x, f"b{k // 4 % 4}"], [y], name=f"n{k}"))
+        elif kind == 2:
+            ops.append(helper.make_node("Relu", [x], [y], name=f"n{k}"))
+        else:
+            ops.append(helper.make_node("MatMul", [x, f"m{k // 4 % 4}"], [y], name=f"n{k}"))
+        x = y
+    return finish(ops, init, x, TensorProto.FLOAT)
+
+
+def code_chain(nodes):
+    rng = np.random.RandomState(0)
+    init = [numpy_helper.from_array(np.float32(0.05), "s"), numpy_helper.from_array(np.int8(0), "z"),
+            numpy_helper.from_array(np.float32(0.02), "ws"), numpy_helper.from_array(np.float32(0.001), "bs"),
+            numpy_helper.from_array(np.int32(0), "bz")]
+    for k in range(4):
+        init.append(numpy_helper.from_array(rng.randint(-127, 128, (C, C, 1, 1)).astype(np.int8), f"w{k}"))
+        init.append(numpy_helper.from_array(rng.randint(-900, 900, C).astype(np.int32), f"b{k}"))
+    ops, x = [], "x"
+    for k in range(nodes // 2):
+        f, y = f"f{k}", f"t{k}"
+        ops.append(helper.make_node("DequantizeLinear", [x, "s", "z"], [f]))
+        if k % 2 == 0:
+            ops.append(helper.make_node("DequantizeLinear", [f"w{k // 2 % 4}", "ws", "z"], [f"wf{k}"]))
+            ops.append(helper.make_node("DequantizeLinear", [f"b{k // 2 % 4}", "bs", "bz"], [f"bf{k}"]))
+            ops.append(helper.make_node("Conv", [f, f"wf{k}", f"bf{k}"], [f"c{k}"], name=f"n{k}"))
+            ops.append(helper.make_node("Relu", [f"c{k}"], [f"r{k}"]))
+        else:
+            ops.append(helper.make_node("Add", [f, f], [f"r{k}"], name=f"n{k}"))
+        ops.append(helper.make_node("QuantizeLinear", [f"r{k}", "s", "z"], [y]))
+        x = y
+    return finish(ops, init, x, TensorProto.INT8)
+
+
+def finish(ops, init, last, kind):
+    graph = helper.make_graph(ops, "chain", [helper.make_tensor_value_info("x", kind, [1, C, H, H])],
+                              [helper.make_tensor_value_info(last, kind, [1, C, H, H])], init)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+
+
+def compile_once(args, model, target, folder):
+    path = os.path.join(folder, "m.onnx")
+    onnx.save(model, path)
+    before = time.time()
+    pid = subprocess.Popen([os.path.join(args.bin, "pbc"), path, f"--target={target}", "-o", os.path.join(folder, "m.pbe")])
+    _, status, usage = os.wait4(pid.pid, 0)
+    if status:
+        sys.exit(f"{target}: the compiler failed")
+    return time.time() - before, usage.ru_maxrss / 1024
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--nodes", default="1250,2500,5000,10000")
+    parser.add_argument("--targets", default="cpu,simnpu")
+    args = parser.parse_args()
+    print("| nodes | target | s | MB | over half the nodes |\n|--:|---|--:|--:|--:|")
+    with tempfile.TemporaryDirectory() as folder:
+        for target in args.targets.split(","):
+            before = None
+            for nodes in (int(n) for n in args.nodes.split(",")):
+                model = code_chain(nodes) if target.startswith("simnpu") else float_chain(nodes)
+                seconds, mb = compile_once(args, model, target, folder)
+                print(f"| {nodes:,} | {target} | {seconds:.1f} | {mb:.0f} | {f'{seconds / before:.1f}' if before else ''} |", flush=True)
+                before = seconds
+
+
+if __name__ == "__main__":
+    main()
