@@ -4,6 +4,7 @@ Both run in forks of BUILD/bin/pb-server (server.c), which is loaded once for ea
 programs themselves, for a debugger."""
 
 import atexit
+import hashlib
 import os
 import subprocess
 import sys
@@ -98,3 +99,19 @@ def compile_model(bin_dir, model, target, engine, *options):
 def run_engine(bin_dir, engine, device, inputs, output):
     """inputs: a .npy file for the one input; output: where the one output goes."""
     run([os.path.join(bin_dir, "pb-run"), engine, f"--device={device}", "--input", inputs, "--output", output])
+
+
+def network(bin_dir, net, kind, size, classes=10, **more):
+    """The file of a seeded network, made once for all tests of a build and as long as its makers stay as they are."""
+    makers = [os.path.join(MODELS, name) for name in ("networks.py", "net.py", "qdq.py")]
+    what = "-".join([net, kind, str(size), str(classes), *(f"{key}{value}" for key, value in sorted(more.items()))])
+    digest = hashlib.sha256(b"".join(open(path, "rb").read() for path in makers)).hexdigest()[:16]
+    folder = os.path.join(bin_dir, "..", "networks")
+    path = os.path.join(folder, f"{what}-{digest}.onnx")
+    if not os.path.exists(path):
+        os.makedirs(folder, exist_ok=True)
+        mine = f"{path}.{os.getpid()}"
+        run([sys.executable, makers[0], "--net", net, "--type", kind, "--size", str(size), "--classes", str(classes),
+             *(f"--{key}={value}" for key, value in more.items()), "--out", mine])
+        os.replace(mine, path)
+    return path
