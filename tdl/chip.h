@@ -168,7 +168,8 @@ pb_status pb_chip_read(const char* path, const char* variant, pb_diag* diag, pb_
 pb_status pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag,
                             pb_chip** chip) PB_MUST_CHECK;
 // Finds NAME[:VARIANT] or FILE.td among the in-tree targets, `target_dir` (may be NULL) and PB_TARGET_PATH. A NAME
-// alone whose chip names features and variants means the last variant listed whose features this processor has.
+// alone whose chip names features and variants means the last variant listed whose features this processor has;
+// NAME:native is that variant with the sizes of this machine's caches.
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
 void pb_chip_free(pb_chip* chip);
 

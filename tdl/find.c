@@ -1,6 +1,7 @@
 // Where descriptions are found, and what identifies one.
 #include "core/base/processor.h"
 #include "core/base/sha256.h"
+#include "tdl/caches.h"
 #include "tdl/check.h"
 
 #include <stdio.h>
@@ -12,10 +13,10 @@ static bool exists(const char* path) { return access(path, R_OK) == 0; }
 
 // DIR/NAME/NAME.td or DIR/NAME.td.
 static bool in_folder(const char* folder, const char* name, char* path, size_t size) {
-  snprintf(path, size, "%s/%s/%s.td", folder, name, name);
-  if (exists(path)) return true;
-  snprintf(path, size, "%s/%s.td", folder, name);
-  return exists(path);
+  int n = snprintf(path, size, "%s/%s/%s.td", folder, name, name);
+  if (n > 0 && (size_t)n < size && exists(path)) return true;
+  n = snprintf(path, size, "%s/%s.td", folder, name);
+  return n > 0 && (size_t)n < size && exists(path);
 }
 
 static bool locate(const char* name, const char* target_dir, char* path, size_t size) {
@@ -54,6 +55,21 @@ static pb_status choose_variant(const char* path, pb_diag* diag, pb_chip** chip)
   return status;
 }
 
+// The variant that NAME alone means, with this machine's caches. A chip without caches is refused: nothing would be
+// read.
+static pb_status find_native(const char* path, pb_diag* diag, pb_chip** chip) {
+  pb_chip* variant;
+  PB_TRY(pb_chip_read(path, "", diag, &variant));
+  bool cached = false;
+  for (int m = 0; m < variant->memory_count; ++m) cached |= variant->memories[m].cached;
+  pb_status status = cached ? choose_variant(path, diag, &variant)
+                            : pb_error(diag, (pb_place){.file = path}, 1015, "the target's name alone",
+                                       "'%s' has no caches whose sizes a machine could say", variant->name);
+  if (status == PB_OK) status = pb__chip_with_own_caches(variant, diag, chip);
+  pb_chip_free(variant);
+  return status;
+}
+
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) {
   size_t n = strlen(spec);
   if (n > 3 && !strcmp(spec + n - 3, ".td")) return pb_chip_read(spec, "", diag, chip);
@@ -63,6 +79,7 @@ pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, 
   if (!name[0] || strchr(name, '/') || !locate(name, target_dir, path, sizeof path))
     return pb_error(diag, (pb_place){0}, 1010, "a target's name, NAME:VARIANT, or a description FILE.td",
                     "there is no target '%s'", spec);
+  if (colon && !strcmp(colon + 1, "native")) return find_native(path, diag, chip);
   PB_TRY(pb_chip_read(path, colon ? colon + 1 : "", diag, chip));
   return colon ? PB_OK : choose_variant(path, diag, chip);
 }

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 // x = 2^q * m with m in [1, 2) for recip and rsqrt; x = q + f with f in [0, 1) for exp2.
@@ -150,11 +152,20 @@ uint32_t pb_function_table(const char* name, int table_bits, int degree, uint32_
   return power > degree ? 0 : bits_of(fit(kind_of(name), table_bits, degree, index).c[power]);
 }
 
-// A segment is fitted when it is first needed: machines evaluate millions of points. Racing threads write equal bits.
+// A segment is fitted when it is first needed: machines evaluate millions of points. Several machines may run at once;
+// who finds a segment ready finds all of it.
 static const float* segment(kind k, int table_bits, int degree, uint32_t index) {
   static coefficients cache[UNKNOWN][PB_FUNCTION_MAX_TABLE_BITS + 1][PB_FUNCTION_MAX_DEGREE + 1][ENTRY_LIMIT];
+  static atomic_bool ready[UNKNOWN][PB_FUNCTION_MAX_TABLE_BITS + 1][PB_FUNCTION_MAX_DEGREE + 1][ENTRY_LIMIT];
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   coefficients* entry = &cache[k][table_bits][degree][index];
-  if (entry->c[0] == 0) *entry = fit(k, table_bits, degree, index); // no segment's value is 0
+  atomic_bool* done = &ready[k][table_bits][degree][index];
+  if (!atomic_load_explicit(done, memory_order_acquire)) {
+    pthread_mutex_lock(&lock);
+    if (!atomic_load_explicit(done, memory_order_relaxed)) *entry = fit(k, table_bits, degree, index);
+    atomic_store_explicit(done, true, memory_order_release);
+    pthread_mutex_unlock(&lock);
+  }
   return entry->c;
 }
 

@@ -1,20 +1,20 @@
 #include "core/base/sha256.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 // The constants are the first 32 bits of the fractional parts of the roots of the first primes.
-static uint32_t round_constant(int k) {
-  static uint32_t table[64];
-  if (!table[63])
-    for (int n = 2, count = 0; count < 64; ++n) {
-      int prime = 1;
-      for (int d = 2; d * d <= n; ++d) prime &= n % d != 0;
-      if (!prime) continue;
-      long double root = cbrtl((long double)n);
-      table[count++] = (uint32_t)((root - floorl(root)) * 4294967296.0L);
-    }
-  return table[k];
+static uint32_t round_constants[64];
+
+static void make_round_constants(void) {
+  for (int n = 2, count = 0; count < 64; ++n) {
+    int prime = 1;
+    for (int d = 2; d * d <= n; ++d) prime &= n % d != 0;
+    if (!prime) continue;
+    long double root = cbrtl((long double)n);
+    round_constants[count++] = (uint32_t)((root - floorl(root)) * 4294967296.0L);
+  }
 }
 
 static uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
@@ -32,7 +32,7 @@ static void compress(pb_sha256* sha, const uint8_t* block) {
   memcpy(s, sha->state, sizeof s);
   for (int t = 0; t < 64; ++t) {
     uint32_t e = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-    uint32_t t1 = s[7] + e + ((s[4] & s[5]) ^ (~s[4] & s[6])) + round_constant(t) + w[t];
+    uint32_t t1 = s[7] + e + ((s[4] & s[5]) ^ (~s[4] & s[6])) + round_constants[t] + w[t];
     uint32_t a = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
     uint32_t t2 = a + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
     memmove(s + 1, s, sizeof s - sizeof *s);
@@ -43,6 +43,8 @@ static void compress(pb_sha256* sha, const uint8_t* block) {
 }
 
 void pb_sha256_init(pb_sha256* sha) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_round_constants);
   static const int primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
   memset(sha, 0, sizeof *sha);
   for (int k = 0; k < 8; ++k) {

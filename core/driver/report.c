@@ -219,6 +219,17 @@ static void put_steps(pb_text* t, const pb_unit* unit, const pb_engine* e) {
   pb_text_add(t, "  ]\n");
 }
 
+// What the plans took them for: the description's numbers, or those that were read from the machine.
+static void put_caches(pb_text* t, const pb_chip* chip) {
+  const char* separator = "  \"caches\": {";
+  for (int m = 0; m < chip->memory_count; ++m) {
+    if (!chip->memories[m].cached) continue;
+    pb_text_add(t, "%s\"%s\": %lld", separator, chip->memories[m].name, (long long)chip->memories[m].bytes);
+    separator = ", ";
+  }
+  if (!strcmp(separator, ", ")) pb_text_add(t, "},\n");
+}
+
 char* pb_report_make(const pb_unit* unit, const pb_engine* e) {
   pb_text t = {0};
   pb_text_add(&t, "{\n  \"target\": ");
@@ -226,6 +237,7 @@ char* pb_report_make(const pb_unit* unit, const pb_engine* e) {
   pb_text_add(&t, ", \"revision\": %d,\n  \"description_sha256\": \"", e->chip_revision);
   for (size_t k = 0; k < sizeof e->chip_hash; ++k) pb_text_add(&t, "%02x", e->chip_hash[k]);
   pb_text_add(&t, "\",\n");
+  put_caches(&t, unit->chip);
   put_totals(&t, unit, e);
   pb_text_add(&t, "  \"kernels\": [\n");
   for (int k = 0; k < e->kernel_count; ++k) {

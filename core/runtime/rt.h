@@ -7,6 +7,8 @@
 #include "pb/pb.h"
 #include "tdl/chip.h"
 
+#include <stdatomic.h>
+
 // Thread `thread` of `threads` does its share.
 typedef void (*pb__native_entry)(void** args, int64_t thread, int64_t threads);
 
@@ -44,6 +46,7 @@ struct pb_rt {
   const char* device_name;
   pb__words words;
   pb__native native;
+  atomic_bool is_running;  // for a caller: there is one arena, and a device does one thing at a time
   const void** run_inputs; // during a run
   void* const* run_outputs;
   void** signed_inputs; // of inputs with unsigned codes: a copy as kernels have them

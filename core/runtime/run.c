@@ -196,11 +196,15 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
 
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
   pb_diag diag = pb__rt_diag();
+  if (atomic_exchange(&rt->is_running, true))
+    return pb__rt_code(pb_error(&diag, (pb_place){.file = rt->path}, 5034, "load the engine once for each caller",
+                                "the engine is running for another caller"));
   for (int k = 0; k < rt->engine->input_count; ++k) rt->run_inputs[k] = inputs[k];
   rt->run_outputs = outputs;
   pb_status status = pb__unsigned_inputs(rt, &diag);
   if (status == PB_OK) status = run(rt, &diag);
   if (status == PB_OK) pb__unsigned_outputs(rt);
+  atomic_store(&rt->is_running, false);
   return pb__rt_code(status);
 }
 

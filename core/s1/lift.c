@@ -677,6 +677,24 @@ static pb_status check_attributes(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
+// Whether the node's result becomes codes, with nothing but Relu and Clip between.
+static bool is_quantised_behind(const lifter* l, const pb_node* n) {
+  const pb_node* at = n;
+  do {
+    int tensor = at->outputs[0];
+    if (l->uses[tensor] != 1 || l->g->tensors[tensor].is_output) return false;
+    at = &l->g->nodes[l->user[tensor]];
+  } while ((pb__is(at, "Relu") || pb__is(at, "Clip")) && at->output_count > 0 && at->outputs[0] >= 0);
+  return pb__is(at, "QuantizeLinear");
+}
+
+// Whether the node works on codes. Those of a tensor that others read as floats, or that leaves as such, are there
+// still.
+static bool reads_codes(lifter* l, const pb_node* n) {
+  const pb_node* maker = pb__producer(l, n->inputs[0]);
+  return maker && pb__is(maker, "DequantizeLinear") && (l->value_of[n->inputs[0]] < 0 || is_quantised_behind(l, n));
+}
+
 static pb_status lift_known(lifter* l, const pb_node* n) {
   if (n->domain[0] && strcmp(n->domain, "ai.onnx"))
     return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
@@ -684,8 +702,7 @@ static pb_status lift_known(lifter* l, const pb_node* n) {
   if (pb__is(n, "Constant")) return lift_constant(l, n);
   if (pb__is(n, "DequantizeLinear")) return l->g->tensors[n->outputs[0]].is_output ? pb__lift_dequantise(l, n) : PB_OK;
   if (n->input_count < 1 || n->inputs[0] < 0) return pb__refuse(l, n, NULL, "a node without an input");
-  const pb_node* maker = pb__producer(l, n->inputs[0]);
-  bool quantised_input = maker && pb__is(maker, "DequantizeLinear") && l->value_of[n->inputs[0]] < 0, known = false;
+  bool quantised_input = reads_codes(l, n), known = false;
   if (!quantised_input && !pb__is(n, "QuantizeLinear")) {
     PB_TRY(pb__lift_float(l, n, &known));
     if (known) return PB_OK;

@@ -61,13 +61,21 @@ static bool computed_with(const pb_lanes_layout* l, int value) {
   return false;
 }
 
+// Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
+static bool is_reduced(const pb_lanes_layout* l, int value) {
+  for (int n = 0; n < l->program.nest_count; ++n)
+    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
+  return false;
+}
+
 static void keep_plain(pb_lanes_layout* l, int value) {
   l->values[value].kind = PB_LANES_PLAIN;
   for (int n = 0; n < l->program.nest_count; ++n) // what is copied into it (a pad's inside) stays plain too
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
         l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
       int source = l->program.value_of[n][0];
-      if (l->values[source].kind != PB_LANES_PLAIN && !computed_with(l, source)) keep_plain(l, source);
+      if (l->values[source].kind != PB_LANES_PLAIN && !computed_with(l, source) && !is_reduced(l, source))
+        keep_plain(l, source);
     }
 }
 
@@ -120,12 +128,26 @@ bool pb__lanes_turns(const pb_nest* nest) {
          pb_index_single(&from->index[1], &a) && pb_index_single(&to->index[1], &b) && a >= 0 && b >= 0 && a != b;
 }
 
-// Whether the value is made of an input of the graph, which ends where the model says and not at a whole row.
-static bool made_of_input(const pb_lanes_layout* l, int v) {
+// Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
+// or the plain twin of the value.
+static bool made_of_plain(const pb_lanes_layout* l, int v) {
+  for (int k = 0; k < l->twin_count; ++k)
+    if (l->twins[k].twin == v && l->program.value_of[l->twins[k].copy][1] == v) return true;
   for (int n = 0; n < l->program.nest_count; ++n)
     for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a)
       if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_INPUT) return true;
   return false;
+}
+
+// Whether the value is put together of several: none of them fills what a row has behind the last one.
+static bool made_of_parts(const pb_lanes_layout* l, int v) {
+  int parts = 0;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    parts += pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count == 2 &&
+             nest->expr_count == 1;
+  }
+  return parts > 1;
 }
 
 static void choose(pb_lanes_layout* l) {
@@ -135,7 +157,7 @@ static void choose(pb_lanes_layout* l) {
     if (value->kind != PB_VALUE_LOCAL) continue;
     if (value->rank == 4) l->values[v].kind = PB_LANES_BLOCKED;
     if (value->rank != 2) continue;
-    bool uneven = value->shape[1] % l->lanes && made_of_input(l, v);
+    bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
     l->values[v].kind = value->shape[0] > 1 || uneven ? PB_LANES_BLOCKED : PB_LANES_PADDED;
   }
   for (int n = 0; n < l->program.nest_count; ++n) {
@@ -254,6 +276,19 @@ void pb__lanes_split(const pb_lanes_layout* l, const pb_nest* nest, const bool* 
     }
 }
 
+// A vector, or a single number, with zeros behind it up to a whole row, which is what a mover takes.
+static int whole_rows(pb_lanes_layout* l, int id) {
+  pb_const from = l->unit->consts->items[id];
+  int64_t count = from.rank ? from.shape[0] : 1, padded = pb__lanes_blocks(l, count) * l->lanes;
+  if (from.rank > 1 || count == padded) return id;
+  size_t size = (size_t)pb_type_bits(from.type) / 8;
+  char* data = pb_alloc(&l->unit->consts->arena, (size_t)padded * size);
+  memcpy(data, pb_const_data(l->unit->consts, id), (size_t)count * size);
+  memset(data + (size_t)count * size, 0, (size_t)(padded - count) * size);
+  return pb_consts_add(l->unit->consts, pb_printf(&l->unit->consts->arena, "%s.rows", from.name ? from.name : ""),
+                       from.type, 1, &padded, data);
+}
+
 // A vector (or any constant) over a dim that was split or padded: packed the same way.
 static void rewrite_const(pb_lanes_layout* l, const pb_lanes_dims* s, const pb_nest* nest, const pb_nest* out, int id,
                           const pb_access* from, pb_access* to) {
@@ -275,7 +310,8 @@ static void rewrite_const(pb_lanes_layout* l, const pb_lanes_dims* s, const pb_n
     }
   if (!packed) {
     for (int r = 0; r < from->rank; ++r) pb__lanes_spread(l, s, &from->index[r], nest->dim_count, &to->index[r]);
-    use_const(l, to, id, false);
+    use_const(l, to, whole_rows(l, id), false);
+    if (!from->rank) to->index[0] = (pb_index){0};
     return;
   }
   use_const(l, to, pb_const_pack(l->unit->consts, id, from, nest->extent, count, dims, "lanes", count, shape), false);

@@ -294,13 +294,13 @@ static void note_sums(const pb_nest* nest, bool* summed) {
     summed[d] = nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], d);
 }
 
-// Reads the main nest, the two dims of lanes in runs as one.
-static bool read_main(const pb_program* p, int main, int64_t lanes, pb_vkernel* k) {
+// Reads the main nest, the two dims of lanes in runs as one if `merges`.
+static bool read_main(const pb_program* p, int main, int64_t lanes, bool merges, pb_vkernel* k) {
   const pb_nest* nest = &p->nests[main];
   int in_runs, outer;
   int64_t step = 0, run = 0;
   note_sums(nest, k->is_sum);
-  outer = dim_of_runs(nest, k->is_sum, lanes, &in_runs);
+  outer = merges ? dim_of_runs(nest, k->is_sum, lanes, &in_runs) : -1;
   if (outer >= 0) {
     step = pb_access_stride(&nest->access[in_runs], outer);
     run = nest->extent[outer + 1];
@@ -314,6 +314,7 @@ static bool read_main(const pb_program* p, int main, int64_t lanes, pb_vkernel* 
   if (outer >= 0) {
     k->main.access[in_runs].run = run;
     k->main.access[in_runs].run_stride = step;
+    k->run_dim = outer;
   }
   return true;
 }
@@ -331,9 +332,15 @@ static bool unread(pb_vkernel* k, const char* why) {
   return false;
 }
 
-bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
-  *k = (pb_vkernel){
-      .program = program, .lane_dim = -1, .lanes = 1, .group_dim = -1, .row_dim = -1, .depth_dim = -1, .turn_dim = -1};
+static bool read_kernel(const pb_program* program, const pb_chip* chip, bool merges, pb_vkernel* k) {
+  *k = (pb_vkernel){.program = program,
+                    .lane_dim = -1,
+                    .lanes = 1,
+                    .group_dim = -1,
+                    .row_dim = -1,
+                    .depth_dim = -1,
+                    .turn_dim = -1,
+                    .run_dim = -1};
   int main = -1;
   for (int n = 0; n < program->nest_count; ++n)
     if (program->nests[n].reduce != PB_SET) {
@@ -345,14 +352,14 @@ bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel*
   if (main < 0 && program->nest_count) main = program->nest_count - 1;
   int lanes = (int)(pb_vector_facts_of(chip).row_bytes / 4);
   if (main < 0) return unread(k, "it has no loops");
-  if (!read_main(program, main, lanes, k)) return unread(k, "its operands lie in no form that vectors walk");
+  if (!read_main(program, main, lanes, merges, k)) return unread(k, "its operands lie in no form that vectors walk");
   const pb_nest* nest = k->main.nest;
   if (!read_others(program, main, k)) return unread(k, "what stands around its main loops does not follow them");
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_OTHER) return unread(k, "it has an operation without a vector form");
   find_insn(chip, k);
   choose_lanes(k, lanes, &k->lane_dim);
-  if (k->lane_dim < 0 && nest->reduce == PB_SET && !k->tail_count) {
+  if (k->lane_dim < 0 && k->run_dim < 0 && nest->reduce == PB_SET && !k->tail_count) {
     join_dims(k);
     choose_lanes(k, lanes, &k->lane_dim);
     if (k->lane_dim < 0) choose_turn(k, lanes);
@@ -365,6 +372,12 @@ bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel*
     k->taps = false;
   }
   return true;
+}
+
+// Two dims count as one because they are the lanes: where others are, or none, the kernel is read without that.
+bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
+  if (!read_kernel(program, chip, true, k)) return false;
+  return k->run_dim < 0 || k->lane_dim == k->run_dim || read_kernel(program, chip, false, k);
 }
 
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* k) {

@@ -32,7 +32,8 @@ typedef struct pb_vkernel {
   bool is_sum[PB_NEST_DIMS]; // the dim is summed over
   int lane_dim;              // whose elements are lanes, -1: none, the code is scalar
   int lanes;                 // of a vector; 1: scalar
-  int turn_dim;        // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
+  int run_dim;  // two dims of the kernel that were made one, because some loads come in runs along them; -1: none
+  int turn_dim; // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
   pb_vector_insn insn; // insn.insn NULL: plain operations
   int x, w;            // the accesses that it multiplies
   int group_dim;       // inside the instruction, -1: none

@@ -1,6 +1,7 @@
-"""A network of int8 for processors with tiles, run under the trap: the same bits as the NumPy reference and as vectors.
+"""A network of int8 for processors with tiles, run under the trap (trap.c), which carries out the instructions on tiles
+on any processor, or by the unit itself where there is one: the same bits as the NumPy reference and as vectors.
 
-    tiles.py --bin BUILD/bin --net digits|resnet18|mobilenetv2 --size 64 [--bisect]
+    tiles.py --bin BUILD/bin --net digits|resnet18|mobilenetv2 --size 64 [--bisect] [--unit]
 """
 
 import argparse
@@ -19,16 +20,20 @@ import onnx  # noqa: E402
 from reference import Reference  # noqa: E402
 
 VECTORS, TILES = "cpu:avx512", "cpu:amx"
-NEEDS = ("avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni")  # the trap has tiles only
+VECTOR_NEEDS = "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni"  # the trap has tiles only
+TILE_NEEDS = "amx_tile", "amx_int8"
 UNGRANTED = "PB5021"
 
 
-def require_vectors():
+def features():
     with open("/proc/cpuinfo") as file:
-        flags = next((line.split() for line in file if line.startswith("flags")), [])
-    missing = [name for name in NEEDS if name not in flags]
+        return next((line.split() for line in file if line.startswith("flags")), [])
+
+
+def require(names, why):
+    missing = [name for name in names if name not in features()]
     if missing:
-        print(f"skipped: this processor lacks {missing[0]}, which code for tiles needs besides")
+        print(f"skipped: this processor lacks {missing[0]}, {why}")
         sys.exit(tools.SKIPPED)
 
 
@@ -37,27 +42,20 @@ def make_model(args, folder):
     if args.net == "digits":
         images = np.load(os.path.join(tools.MODELS, "digits_images.npy"))
         return os.path.join(tools.MODELS, "digits.onnx"), images
-    model = os.path.join(folder, "m.onnx")
-    tools.run([sys.executable, os.path.join(tools.MODELS, "networks.py"), "--net", args.net, "--type", "int8",
-               "--size", str(args.size), "--classes", "10", "--out", model])
+    model = tools.network(args.bin, args.net, "int8", args.size)
     image = np.random.RandomState(5).randn(1, 3, args.size, args.size)
     return model, np.clip(image, -2.5, 2.6).astype(np.float32)
 
 
-def run_trapped(args, engine, source, output, threads):
+def run_tiles(args, engine, source, output, threads):
     """What the engine writes, and how many instructions the trap carried out."""
-    command = [os.path.join(args.bin, "trapped", "pb-run"), engine, "--device=native", f"--threads={threads}",
+    command = [os.path.join(args.bin, "" if args.unit else "trapped", "pb-run"), engine, "--device=native", f"--threads={threads}",
                "--input", source, "--output", output]
     result = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if result.returncode != 0:
         raise tools.Failed(f"{' '.join(command)}\nexit code {result.returncode}\n{result.stdout}{result.stderr}")
     count = re.search(r"tile trap: (\d+) instructions", result.stderr)
     return np.load(output), int(count.group(1)) if count else 0
-
-
-def has_tiles():
-    with open("/proc/cpuinfo") as file:
-        return "amx_int8" in file.read()
 
 
 def check_refusal(args, engine, source, output):
@@ -73,8 +71,11 @@ def main():
     parser.add_argument("--net", required=True)
     parser.add_argument("--size", type=int, default=64)
     parser.add_argument("--bisect", action="store_true")
+    parser.add_argument("--unit", action="store_true", help="run on the processor's own tiles")
     args = parser.parse_args()
-    require_vectors()
+    require(VECTOR_NEEDS, "which code for tiles needs besides")
+    if args.unit:
+        require(TILE_NEEDS, "the unit that this is about: only its emulation is run here")
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         model, image = make_model(args, folder)
@@ -89,15 +90,15 @@ def main():
         expected = reference.run({reference.inputs[0]: image})[reference.outputs[0]].astype(np.float32)
         expected = expected.reshape(by_vectors.shape)
         for threads in 1, 2:
-            actual, count = run_trapped(args, engine, source, output, threads)
+            actual, count = run_tiles(args, engine, source, output, threads)
             for name, other in ("the reference", expected), ("vectors", by_vectors):
                 wrong = np.count_nonzero(actual.view(np.int32) != other.view(np.int32))
                 if wrong:
                     faults.append(f"{threads} threads: {wrong} of {actual.size} values differ from {name}")
-            if count == 0 and not has_tiles():
-                faults.append("no instruction on tiles was carried out")
-            print(f"{args.net} with {threads} threads: {actual.size} values, {count} instructions on tiles")
-        if not has_tiles() and not check_refusal(args, engine, source, output):
+            if (count == 0) != args.unit:
+                faults.append(f"{count} instructions on tiles were carried out by the trap")
+            print(f"{args.net} with {threads} threads: {actual.size} values, {count} instructions on tiles trapped")
+        if not set(TILE_NEEDS) <= set(features()) and not check_refusal(args, engine, source, output):
             faults.append("an engine for tiles is not refused where there are none")
     for fault in faults:
         print(fault)

@@ -2,7 +2,9 @@
 with two, every output compared with ONNX Runtime; and the int8 networks among them with their own reference, code for
 code. A target simnpu+cpu is an engine for both: the machine runs what it can, native code the rest.
 
-    float_ops.py --bin BUILD/bin [--only TEXT] [--targets cpu:v3,cpu:avx512] [--every 1] [--keep DIR] [--list]
+    float_ops.py --bin BUILD/bin [--only TEXT] [--targets cpu:v3,cpu:avx512] [--every 1] [--shard 0/1] [--keep DIR] [--list]
+
+Targets A|B take one graph after the other.
 """
 
 import argparse
@@ -65,17 +67,22 @@ def main():
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--targets", default="cpu:v3,cpu:avx512")
     parser.add_argument("--every", type=int, default=1, help="take every so manyth case only")
+    parser.add_argument("--shard", default="0/1", help="I/N: each N-th case, from I")
     parser.add_argument("--keep", help="folder for the models that fail")
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    cases = [make() for make in CASES if args.only in make.name][:: args.every]
+    first, step = (int(part) for part in args.shard.split("/"))
+    makers = [make for make in CASES if args.only in make.name][:: args.every]
+    cases = [make() for make in makers][first::step]
     if args.list:
         print("\n".join(case.name for case in cases))
         return 0
     failed = refused = 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         targets = args.targets.split(",")
-        jobs = [pool.submit(run_case, args.bin, folder, case, targets) for case in cases]
+        turns = [[each.split("|")[k % len(each.split("|"))] for each in targets] for k in range(len(cases))]
+        jobs = [pool.submit(run_case, args.bin, folder, case, turns[k]) for k, case in enumerate(cases)]
         for job in jobs:
             problems, model = job.result()
             refused += sum(problem.startswith("refused") for problem in problems)

@@ -27,9 +27,7 @@ def main():
     parser.add_argument("--bisect", action="store_true")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
-        tools.run([sys.executable, os.path.join(tools.MODELS, "networks.py"), "--net", args.net, "--type", "int8",
-                   "--size", str(args.size), "--classes", str(args.classes), "--out", model])
+        model, engine = tools.network(args.bin, args.net, "int8", args.size, args.classes), os.path.join(folder, "m.pbe")
         reference = Reference(onnx.load(model))
         image = np.clip(np.random.RandomState(5).randn(1, 3, args.size, args.size), -2.5, 2.6).astype(np.float32)
         source, output = os.path.join(folder, "in.npy"), os.path.join(folder, "out.npy")

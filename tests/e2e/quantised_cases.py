@@ -365,3 +365,31 @@ def window_pool(g, size, kernel, strides, pads):
 def window_gaps(g, size, kernel, strides, dilations):
     """Strides over dilated kernels: what a tile touches leaves gaps that no piece of its rows covers."""
     g.output(g.conv(g.input(1, 16, *size), 16, kernel=kernel, strides=list(strides), dilations=list(dilations)))
+
+
+# ---- what random graphs have found ----
+
+
+@family("read_as_floats_too", ("Conv", ), ("Add", ), ("MaxPool", ))
+def read_as_floats_too(g, reader):
+    """Floats that leave the graph and are read inside by the same DequantizeLinear."""
+    g.shared = True
+    x = g.conv(g.input(1, 8, 9, 7), 16)
+    g.output(x)
+    more = {"Conv": {"extra": [g.weights(21, 16, 1, 1)[0]], "scale": 3.0}, "Add": {"scale": 2.0},
+            "MaxPool": {"kernel_shape": [2, 2]}}[reader]
+    g.output(g.op(reader, *[x] * (1 + (reader == "Add")), **more))
+
+
+@case("lanes_in_two_groups")
+def lanes_in_two_groups(g):
+    """Outputs of both groups make a vector of 16, of weights in two parts; the images are single elements."""
+    g.output(g.conv(g.input(3, 34, 1, 1), 16, (2, 2), 2, zero=100, pads=[1, 1, 0, 0]))
+
+
+@family("offset_long_row", (935, 16), (100, 1000))
+def offset_long_row(g, ins, outs):
+    """Rows with weights of two parts that begin inside a row of lanes."""
+    x = g.op("Flatten", g.input(1, ins // 55, 11, 5)) if ins % 55 == 0 else g.dense(g.input(1, 48), ins)
+    g.output(g.dense(x, outs, zero=100), codes=True)
+

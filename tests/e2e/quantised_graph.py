@@ -6,40 +6,62 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+def product(numbers):
+    return int(np.prod(numbers, dtype=np.int64))
+
+
 KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int8): TensorProto.INT8, np.dtype(np.uint8): TensorProto.UINT8}
 
 
 class Codes:
-    """A quantised tensor as it grows: the name of its codes, its scale, its zero point, its shape."""
+    """A quantised tensor as it grows: the name of its codes, its scale, its zero point (of int8), its shape, its type."""
 
-    def __init__(self, name, scale, zero, shape):
-        self.name, self.scale, self.zero, self.shape = name, np.float32(scale), zero, tuple(shape)
+    def __init__(self, name, scale, zero, shape, kind):
+        self.name, self.scale, self.zero, self.shape, self.kind = name, np.float32(scale), zero, tuple(shape), kind
 
 
 class QuantisedGraph:
     """Every operator reads codes through DequantizeLinear and ends in QuantizeLinear; numbers are drawn from a generator
-    seeded with the graph's name. `kind`: of the codes, int8 or uint8."""
+    seeded with the graph's name. `kind`: of the codes made from now on, int8 or uint8. `shared`: readers of a tensor
+    have one DequantizeLinear together."""
 
-    def __init__(self, name, kind=np.int8):
-        self.name, self.kind = name, np.dtype(kind)
+    def __init__(self, name, kind=np.int8, shared=False):
+        self.name, self.kind, self.shared = name, np.dtype(kind), shared
         self.nodes, self.consts, self.inputs, self.outputs, self.feeds = [], [], [], [], {}
+        self.infos, self.read = {}, {}  # of every tensor: what is known of it; the floats of shared codes
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
     def const(self, array):
         name = f"c{len(self.consts)}"
         self.consts.append(numpy_helper.from_array(np.asarray(array), name))
+        self.infos[name] = self.consts[-1]
         return name
 
     def node(self, op, inputs, **attrs):
         name = f"{op.lower()}{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, inputs, [name], name=name, **attrs))
+        self.infos[name] = self.infer(self.nodes[-1])
         return name
 
-    def zero(self, code):
-        return self.kind.type(code + (128 if self.kind == np.uint8 else 0))
+    def infer(self, node):
+        """The tensor that a node makes, from what is known of its inputs."""
+        known = [self.infos[name] for name in node.input if name]
+        values = [info for info in known if isinstance(info, onnx.ValueInfoProto)]
+        consts = [info for info in known if isinstance(info, onnx.TensorProto)]
+        for big in [c for c in consts if product(c.dims) > 16]:  # its numbers do not matter
+            consts.remove(big)
+            values.append(helper.make_tensor_value_info(big.name, big.data_type, big.dims))
+        unknown = [helper.make_tensor_value_info(node.output[0], TensorProto.UNDEFINED, None)]
+        model = helper.make_model(helper.make_graph([node], "part", values, unknown, consts),
+                                  opset_imports=[helper.make_opsetid("", 19)])
+        return onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph.output[0]
 
-    def parameters(self, scale, zero):
-        return [self.const(np.float32(scale)), self.const(self.zero(zero))]
+    def zero(self, code, kind=None):
+        kind = kind or self.kind
+        return kind.type(code + (128 if kind == np.uint8 else 0))
+
+    def parameters(self, scale, zero, kind=None):
+        return [self.const(np.float32(scale)), self.const(self.zero(zero, kind))]
 
     def input(self, *shape, codes=False, scale=0.02, zero=3):
         """An input of floats that are quantised, or of codes."""
@@ -47,22 +69,25 @@ class QuantisedGraph:
         if codes:
             low = 0 if self.kind == np.uint8 else -128
             self.feeds[name] = self.rng.integers(low, low + 256, shape).astype(self.kind)
-            made = Codes(name, scale, zero, shape)
         else:
             self.feeds[name] = self.rng.standard_normal(shape).astype(np.float32)
-            made = self.quantise(name, scale, zero, shape)
-        self.inputs.append(helper.make_tensor_value_info(name, KINDS[self.feeds[name].dtype], shape))
-        return made
+        self.infos[name] = helper.make_tensor_value_info(name, KINDS[self.feeds[name].dtype], shape)
+        self.inputs.append(self.infos[name])
+        return Codes(name, scale, zero, shape, self.kind) if codes else self.quantise(name, scale, zero, shape)
 
     def quantise(self, tensor, scale, zero, shape):
-        return Codes(self.node("QuantizeLinear", [tensor, *self.parameters(scale, zero)]), scale, zero, shape)
+        return Codes(self.node("QuantizeLinear", [tensor, *self.parameters(scale, zero)]), scale, zero, shape, self.kind)
 
     def floats(self, codes):
-        return self.node("DequantizeLinear", [codes.name, *self.parameters(codes.scale, codes.zero)])
+        name = self.read.get(codes.name) if self.shared else None
+        if not name:
+            name = self.node("DequantizeLinear", [codes.name, *self.parameters(codes.scale, codes.zero, codes.kind)])
+            self.read[codes.name] = name
+        return name
 
     def output(self, *tensors, codes=False):
         for t in tensors:
-            kind = self.kind if codes else np.dtype(np.float32)
+            kind = t.kind if codes else np.dtype(np.float32)
             name = t.name if codes else self.floats(t)
             self.outputs.append(helper.make_tensor_value_info(name, KINDS[kind], t.shape))
 
@@ -80,11 +105,7 @@ class QuantisedGraph:
         return self.quantise(x, scale, zero, self.shape_of(x))
 
     def shape_of(self, tensor):
-        infos = [helper.make_tensor_value_info(tensor, TensorProto.FLOAT, None)]
-        model = helper.make_model(helper.make_graph(self.nodes, "part", self.inputs, infos, self.consts),
-                                  opset_imports=[helper.make_opsetid("", 19)])
-        inferred = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
-        return [d.dim_value for d in inferred.graph.output[0].type.tensor_type.shape.dim]
+        return [d.dim_value for d in self.infos[tensor].type.tensor_type.shape.dim]
 
     def weights(self, *shape, axis=0, each=True, zero=0):
         """Constant weights behind DequantizeLinear: the float tensor, and its scales. They are int8 without zero points,

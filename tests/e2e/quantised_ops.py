@@ -1,6 +1,7 @@
 """Small int8 graphs compiled for two chips and compared, output by output, with the NumPy reference bit for bit.
 
-    quantised_ops.py --bin BUILD/bin [--only TEXT] [--runs simnpu:machine,cpu:native] [--bisect] [--unsigned] [--list]
+    quantised_ops.py --bin BUILD/bin [--only TEXT] [--runs simnpu:machine,cpu:native] [--bisect] [--unsigned] [--every 1]
+                     [--shard 0/1] [--list]
 """
 
 import argparse
@@ -67,13 +68,17 @@ def main():
     parser.add_argument("--runs", default="simnpu:machine,cpu:native", help="targets and devices")
     parser.add_argument("--bisect", action="store_true")
     parser.add_argument("--unsigned", action="store_true", help="codes are uint8")
+    parser.add_argument("--every", type=int, default=1, help="take every so manyth case only")
+    parser.add_argument("--shard", default="0/1", help="I/N: each N-th case, from I")
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    names = [name for name in CASES if args.only in name]
+    first, step = (int(part) for part in args.shard.split("/"))
+    names = [name for name in CASES if args.only in name][:: args.every][first::step]
     if args.list:
         print("\n".join(names))
         return 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         problems = list(pool.map(lambda name: run_case(args, folder, name), names))
     for lines in problems:
         if lines:

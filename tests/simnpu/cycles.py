@@ -62,9 +62,7 @@ def main():
     parser.add_argument("--table", action="store_true", help="print every layer")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
-        tools.run([sys.executable, os.path.join(tools.MODELS, "networks.py"), "--net", args.net, "--type", "int8",
-                   "--size", str(args.size), "--classes", str(args.classes), "--out", model])
+        model, engine = tools.network(args.bin, args.net, "int8", args.size, args.classes), os.path.join(folder, "m.pbe")
         import onnx  # noqa: E402
         args.input = onnx.load(model).graph.input[0].name
         tools.compile_model(args.bin, model, args.target, engine)

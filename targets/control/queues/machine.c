@@ -3,13 +3,14 @@
 #include "machine.h"
 #include "machine_state.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const uint64_t default_limit = 1000000000000;
-static char open_fault[256] = "no fault";
+static _Thread_local char open_fault[256] = "no fault";
 
 int machine__fault(pb_device* device, int code, const char* format, ...) {
   va_list args;
@@ -80,11 +81,18 @@ static struct {
   int devices;    // open
   uint64_t asked; // when pb_machine_ops last gave it
 } slots[SLOTS];
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER; // engines may be loaded by several threads
+
+static void count_devices(const pb_chip* chip, int more) {
+  pthread_mutex_lock(&slots_lock);
+  for (int n = 0; n < SLOTS; ++n)
+    if (slots[n].chip == chip) slots[n].devices += more;
+  pthread_mutex_unlock(&slots_lock);
+}
 
 static void close_device(pb_device* device) {
   if (!device) return;
-  for (int n = 0; n < SLOTS; ++n)
-    if (slots[n].chip == device->chip) --slots[n].devices;
+  count_devices(device->chip, -1);
   machine__timing_close(device->timing);
   machine__vectors_close(device->vectors);
   machine__memory_close(device);
@@ -115,8 +123,7 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
     free(device);
     return MACHINE_BAD_OPTION;
   }
-  for (int n = 0; n < SLOTS; ++n)
-    if (slots[n].chip == chip) ++slots[n].devices;
+  count_devices(chip, 1);
   if (!machine__memory_open(device)) {
     snprintf(open_fault, sizeof open_fault, "no host memory for the memories of %s", chip->name);
     close_device(device);
@@ -199,12 +206,7 @@ static int slot_for(const pb_chip* chip) {
   return best;
 }
 
-const pb_device_ops* pb_machine_ops(const pb_chip* chip) {
-  if (chip->control != PB_CONTROL_QUEUES || chip->system_memory < 0) return NULL;
-  static uint64_t asked;
-  int n = slot_for(chip);
-  if (n < 0) return NULL;
-  slots[n].asked = ++asked;
+static void fill_slot(int n, const pb_chip* chip) {
   slots[n].chip = chip;
   slots[n].ops = (pb_device_ops){.abi = PB_DEVICE_ABI,
                                  .name = chip->name,
@@ -220,5 +222,17 @@ const pb_device_ops* pb_machine_ops(const pb_chip* chip) {
                                  .counter = counter,
                                  .last_fault = last_fault,
                                  .set_trace = set_trace};
-  return &slots[n].ops;
+}
+
+const pb_device_ops* pb_machine_ops(const pb_chip* chip) {
+  if (chip->control != PB_CONTROL_QUEUES || chip->system_memory < 0) return NULL;
+  static uint64_t asked;
+  pthread_mutex_lock(&slots_lock);
+  int n = slot_for(chip);
+  if (n >= 0) {
+    slots[n].asked = ++asked;
+    if (slots[n].chip != chip || !slots[n].devices) fill_slot(n, chip);
+  }
+  pthread_mutex_unlock(&slots_lock);
+  return n < 0 ? NULL : &slots[n].ops;
 }

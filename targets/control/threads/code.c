@@ -12,6 +12,7 @@
 #include <mlir-c/Pass.h>
 #include <mlir-c/RegisterEverything.h>
 #include <mlir-c/Target/LLVMIR.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,13 +38,15 @@ static bool refuse(pb_code* code, const char* why) {
   return false;
 }
 
-void pb_code_start(void) {
-  static bool started;
-  if (started) return;
-  started = true;
+static void start(void) {
   mlirRegisterAllPasses();
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
+}
+
+void pb_code_start(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, start);
 }
 
 static MlirContext new_context(void) {
