@@ -24,12 +24,12 @@ static int usage(FILE* to) {
 static void fill_stand_in(char* data, pb_type type, int64_t elements, bool splat) {
   for (int64_t k = 0; k < elements; ++k) {
     int64_t e = splat ? 3 : k;
-    if (type == PB_F32)
-      ((float*)(void*)data)[k] = 1.0f / (float)(1 + e % 7);
-    else if (type == PB_I32)
-      ((int32_t*)(void*)data)[k] = (int32_t)(e % 11) - 5;
-    else
-      data[k] = (char)(e * 37 % 17 - 8);
+    bool small = pb_type_bits(type) <= 8;
+    bool whole = type == PB_I16 || type == PB_I32 || type == PB_I64 || type == PB_INDEX;
+    pb_number_store(data, type, k,
+                    small   ? (double)(e * 37 % 17 - 8)
+                    : whole ? (double)(e % 11 - 5)
+                            : (double)(1.0f / (float)(1 + e % 7)));
   }
 }
 
@@ -54,14 +54,12 @@ static pb_status stand_in_constants(pb_unit* unit) {
         return pb_error(unit->diag, (pb_place){.what = "main"}, 2002, "0 to 4096", "constant id %zu", want);
       while (unit->consts->count <= want) pb_consts_add(unit->consts, "none", PB_I8, 0, NULL, "");
       int64_t elements = pb_access_elements(&shape);
-      char* data = pb_alloc(&unit->consts->arena, (size_t)elements * 4);
+      size_t size = ((size_t)pb_type_bits(shape.type) + 7) / 8;
+      char* data = pb_alloc_array(&unit->consts->arena, (size_t)elements, size);
       fill_stand_in(data, shape.type, elements, !mlirAttributeIsNull(splat));
       pb_const* c = &unit->consts->items[want];
-      *c = (pb_const){.name = "stand-in",
-                      .type = shape.type,
-                      .rank = shape.rank,
-                      .data = data,
-                      .bytes = (uint64_t)(elements * pb_type_bits(shape.type) / 8)};
+      *c = (pb_const){
+          .name = "stand-in", .type = shape.type, .rank = shape.rank, .data = data, .bytes = (uint64_t)elements * size};
       memcpy(c->shape, shape.shape, sizeof c->shape);
     }
   return PB_OK;
@@ -118,11 +116,11 @@ static pb_status run_passes(pb_unit* unit, const options* o) {
     if (!o->check || status != PB_OK) continue;
     status = pb_check_run(unit, o->seed, &after);
     if (status == PB_OK) status = compare(unit, o->passes[k], &before, &after);
-    free(before.data);
+    pb_results_free(&before);
     before = after;
     after = (pb_results){0};
   }
-  free(before.data);
+  pb_results_free(&before);
   return status;
 }
 

@@ -158,7 +158,7 @@ static double now(void) {
 static pb_status run_sample(job* j, int64_t sample, double* seconds) {
   const void** inputs = calloc((size_t)pb_rt_input_count(j->rt) + 1, sizeof *inputs);
   void** outputs = calloc((size_t)pb_rt_output_count(j->rt) + 1, sizeof *outputs);
-  if (!inputs || !outputs) abort();
+  if (!inputs || !outputs) pb_no_memory(sizeof *inputs);
   for (int k = 0; k < pb_rt_input_count(j->rt); ++k) inputs[k] = run_value_sample(&j->inputs[k], sample);
   for (int k = 0; k < pb_rt_output_count(j->rt); ++k) outputs[k] = run_value_sample(&j->outputs[k], sample);
   double start = now();
@@ -180,7 +180,7 @@ static pb_status run_all(job* j) {
   for (int k = 0; k < j->o->warmup; ++k) PB_TRY(run_sample(j, 0, &seconds));
   j->times =
       (run_times){.seconds = calloc((size_t)repeat, sizeof(double)), .count = repeat, .percentile = j->o->percentile};
-  if (!j->times.seconds) abort();
+  if (!j->times.seconds) pb_no_memory((size_t)repeat * sizeof(double));
   if (j->timeline.file) pb_rt_set_trace(j->rt, run_timeline_event, &j->timeline);
   for (int k = 0; k < repeat; ++k)
     for (int64_t s = 0; s < j->samples; ++s) {
@@ -221,7 +221,7 @@ static void dump_step(void* user, pb_rt* rt, int step) {
     uint64_t size = 0;
     if (pb_rt_read_arg(rt, step, a, NULL, 0, &size)) continue;
     pb_npy npy = {.type = PB_I8, .rank = 1, .shape = {(int64_t)size}, .bytes = size, .data = malloc(size ? size : 1)};
-    if (!npy.data) abort();
+    if (!npy.data) pb_no_memory(size);
     snprintf(path, sizeof path, "%s/step%03d_arg%02d.npy", folder, step, a);
     if (told(pb_rt_read_arg(rt, step, a, npy.data, size, &size)) == PB_OK && pb_npy_write(path, &npy, NULL) != PB_OK)
       exit(1);
@@ -238,7 +238,7 @@ static pb_status execute(job* j) {
   }
   j->inputs = calloc((size_t)pb_rt_input_count(j->rt) + 1, sizeof *j->inputs);
   j->outputs = calloc((size_t)pb_rt_output_count(j->rt) + 1, sizeof *j->outputs);
-  if (!j->inputs || !j->outputs) abort();
+  if (!j->inputs || !j->outputs) pb_no_memory(sizeof *j->inputs);
   PB_TRY(read_inputs(j));
   pb_rt_set_threads(j->rt, o->threads);
   if (o->device || o->device_options)

@@ -103,7 +103,8 @@ static int check_emit(const char* emit) {
 
 int main(int argc, char** argv) {
   pb_compile_options o = {0};
-  pb_input_shape shapes[16];
+  static pb_arena arena; // of the whole run
+  pb_input_shape* shapes = PB_NEW_ARRAY(&arena, pb_input_shape, (size_t)argc);
   const char *out = NULL, *report = NULL;
   bool time_passes = false;
   for (int k = 1; k < argc; ++k) {
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
       out = argv[++k];
     else if (!strncmp(a, "--input-shape", 13) && (a[13] == '=' || k + 1 < argc)) {
       char* text = a[13] == '=' ? a + 14 : argv[++k];
-      if (o.shape_count == 16 || !parse_shape(text, &shapes[o.shape_count]))
+      if (!parse_shape(text, &shapes[o.shape_count]))
         return fail(1004, "NAME=1x3x224x224", "'%s' is no input shape", text);
       ++o.shape_count;
     } else if (a[0] == '-')

@@ -1,5 +1,7 @@
 #include "run_values.h"
 
+#include "core/base/arena.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -185,7 +187,7 @@ void run_value_make(const pb_rt_tensor* tensor, int64_t samples, run_value* valu
     npy->shape[npy->rank++] = samples;
   npy->bytes = tensor->bytes * (uint64_t)samples;
   npy->data = aligned_alloc(64, (npy->bytes + 64) / 64 * 64);
-  if (!npy->data) abort();
+  if (!npy->data) pb_no_memory(npy->bytes);
   memset(npy->data, 0, npy->bytes);
 }
 

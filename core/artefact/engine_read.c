@@ -248,7 +248,7 @@ static pb_status read_into(reader* r, pb_engine* engine) {
 pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) {
   reader r = {.path = path, .diag = diag};
   *engine = calloc(1, sizeof **engine);
-  if (!*engine) abort();
+  if (!*engine) pb_no_memory(sizeof **engine);
   pb_status status = read_into(&r, *engine);
   if (status == PB_OK) return PB_OK;
   pb_engine_free(*engine);

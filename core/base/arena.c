@@ -1,9 +1,12 @@
 #include "core/base/arena.h"
 
+#include "core/base/diag.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct pb_arena_block {
   struct pb_arena_block* next;
@@ -11,20 +14,24 @@ struct pb_arena_block {
   _Alignas(16) unsigned char data[];
 };
 
-static void* must(void* memory) {
-  if (!memory) {
-    fputs("out of memory\n", stderr);
-    abort();
-  }
+void pb_no_memory(size_t bytes) {
+  (void)pb_error(NULL, (pb_place){0}, 1011, NULL, "out of memory: no room for %zu bytes", bytes);
+  fflush(stdout);
+  _exit(1);
+}
+
+static void* must(void* memory, size_t bytes) {
+  if (!memory) pb_no_memory(bytes);
   return memory;
 }
 
 void* pb_alloc(pb_arena* arena, size_t bytes) {
+  if (bytes > SIZE_MAX / 2) pb_no_memory(bytes);
   bytes = (bytes + 15) & ~(size_t)15;
   struct pb_arena_block* block = arena->head;
   if (!block || block->size - block->used < bytes) {
     size_t size = bytes > 65536 ? bytes : 65536;
-    block = must(calloc(1, sizeof *block + size));
+    block = must(calloc(1, sizeof *block + size), size);
     block->size = size;
     block->next = arena->head;
     arena->head = block;
@@ -35,7 +42,7 @@ void* pb_alloc(pb_arena* arena, size_t bytes) {
 }
 
 void* pb_alloc_array(pb_arena* arena, size_t count, size_t size) {
-  if (size && count > SIZE_MAX / 2 / size) must(NULL);
+  if (size && count > SIZE_MAX / 2 / size) pb_no_memory(SIZE_MAX);
   return pb_alloc(arena, count * size);
 }
 
@@ -67,5 +74,5 @@ void pb_arena_free(pb_arena* arena) {
 void* pb_grow(void* items, size_t count, size_t* capacity, size_t size) {
   if (count < *capacity) return items;
   *capacity = *capacity ? *capacity * 2 : 8;
-  return must(realloc(items, *capacity * size));
+  return must(realloc(items, *capacity * size), *capacity * size);
 }

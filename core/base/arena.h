@@ -1,4 +1,5 @@
-// Memory with a named lifetime: many small allocations, freed by one call. Running out of memory ends the process.
+// Memory with a named lifetime: many small allocations, freed by one call. Running out of memory ends the process
+// with a diagnostic and exit code 1.
 #ifndef PB_BASE_ARENA_H
 #define PB_BASE_ARENA_H
 
@@ -8,6 +9,9 @@
 typedef struct pb_arena {
   struct pb_arena_block* head;
 } pb_arena; // starts as {0}
+
+// Says that there is no memory for so many bytes (PB1011) and ends the process with exit code 1.
+_Noreturn void pb_no_memory(size_t bytes);
 
 void* pb_alloc(pb_arena* arena, size_t bytes); // zeroed, aligned to 16
 void* pb_alloc_array(pb_arena* arena, size_t count, size_t size);

@@ -126,7 +126,7 @@ void pb_const_write(const pb_consts* consts, int id, void* to) {
   const void* from = source->data ? source->data : source->made;
   if (!from) {
     scratch = malloc(source->bytes + 1);
-    if (!scratch) abort();
+    if (!scratch) pb_no_memory(source->bytes);
     pb_const_write(consts, item->pack->source, scratch);
     from = scratch;
   }
@@ -144,7 +144,7 @@ const void* pb_const_data(pb_consts* consts, int id) {
   if (item->data && (uintptr_t)item->data % element_size(item) == 0) return item->data;
   if (!item->made) {
     void* made = malloc(item->bytes + 1);
-    if (!made) abort();
+    if (!made) pb_no_memory(item->bytes);
     pb_const_write(consts, id, made);
     consts->items[id].made = made;
   }

@@ -38,20 +38,46 @@ static float next_input(uint64_t* state) { // splitmix64
   return (float)((z ^ z >> 31) >> 40) / 8388608.0f - 1.0f;
 }
 
-static void* input_buffer(const pb_access* shape, uint64_t* state) {
+void pb_number_store(void* data, pb_type type, int64_t index, double number) {
+  char* at = (char*)data + index * ((pb_type_bits(type) + 7) / 8);
+  float f32 = (float)number;
+  int64_t integer = isfinite(number) ? (int64_t)number : 0;
+  uint32_t bits;
+  memcpy(&bits, &f32, sizeof bits);
+  if (type == PB_F64)
+    memcpy(at, &number, sizeof number);
+  else if (type == PB_F32)
+    memcpy(at, &f32, sizeof f32);
+  else if (type == PB_BF16)
+    memcpy(at, (const char*)&bits + 2, 2);
+  else if (type == PB_F16) { // whole halves: 0, -0.5, 1
+    uint16_t half = number == 0 ? 0 : number < 0 ? 0xb800 : 0x3c00;
+    memcpy(at, &half, sizeof half);
+  } else if (type == PB_I1)
+    *at = integer & 1;
+  else
+    memcpy(at, &integer, (size_t)pb_type_bits(type) / 8); // the low bytes of a little-endian number
+}
+
+static bool is_float(pb_type type) { return type == PB_F32 || type == PB_F64; }
+
+static size_t bytes_of(const pb_access* shape) {
+  return (size_t)pb_access_elements(shape) * (((size_t)pb_type_bits(shape->type) + 7) / 8);
+}
+
+// `odd`: among floats NaN, infinities and -0, of each one in 64.
+static void fill_input(void* data, const pb_access* shape, bool odd, uint64_t* state) {
+  static const double odds[] = {NAN, INFINITY, -INFINITY, -0.0};
+  const double large = 1000, code = 127;
   int64_t n = pb_access_elements(shape);
-  char* data = calloc((size_t)n + 1, 4);
-  if (!data) abort();
   for (int64_t k = 0; k < n; ++k) {
-    float v = next_input(state);
-    if (shape->type == PB_F32)
-      ((float*)(void*)data)[k] = v;
-    else if (shape->type == PB_I32)
-      ((int32_t*)(void*)data)[k] = (int32_t)(v * 1000);
+    double v = (double)next_input(state);
+    int32_t which = (int32_t)((v + 1) * 4096) & 63; // of bits that the number itself has too
+    if (is_float(shape->type))
+      pb_number_store(data, shape->type, k, odd && which < 4 ? odds[which] : v);
     else
-      data[k] = (char)(v * 127);
+      pb_number_store(data, shape->type, k, v * (shape->type == PB_I32 || shape->type == PB_I64 ? large : code));
   }
-  return data;
 }
 
 static MlirAttribute argument_attribute(MlirAttribute all, int k, const char* name) {
@@ -75,54 +101,74 @@ static pb_status check_main(const pb_unit* unit, MlirOperation main) {
     MlirAttribute id = argument_attribute(attrs, k, "pb.const");
     if (mlirAttributeIsNull(id)) continue;
     int64_t n = mlirAttributeIsAInteger(id) ? mlirIntegerAttrGetValueInt(id) : -1;
-    uint64_t bytes = (uint64_t)pb_access_elements(&shape) * (uint64_t)(pb_type_bits(shape.type) / 8);
+    uint64_t bytes = (uint64_t)bytes_of(&shape);
     if (n < 0 || (uint64_t)n >= unit->consts->count || unit->consts->items[n].bytes < bytes)
       return pb_error(unit->diag, place, 4093, NULL, "argument %d of 'main' names a constant that is not there", k);
   }
   return PB_OK;
 }
 
+static void take_result(const pb_access* shape, const void* data, pb_results* results) {
+  size_t bytes = bytes_of(shape);
+  results->data = realloc(results->data, results->bytes + bytes + 1);
+  if (!results->data) pb_no_memory(results->bytes + bytes);
+  memcpy(results->data + results->bytes, data, bytes);
+  results->bytes += bytes;
+  PB_PUSH(results->parts, results->part_count, results->part_capacity, ((struct pb_result_part){shape->type, bytes}));
+}
+
+typedef struct argument {
+  pb_access shape;
+  int constant; // -1: the buffer is the check's own
+  bool output;
+} argument;
+
+static void read_argument(MlirOperation main, int k, argument* a) {
+  MlirAttribute attrs = pb_op_attribute(main, "arg_attrs"), id = argument_attribute(attrs, k, "pb.const");
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
+  pb_access_of_value(mlirBlockGetArgument(body, k), &a->shape);
+  a->constant = mlirAttributeIsNull(id) ? -1 : (int)mlirIntegerAttrGetValueInt(id);
+  a->output = !mlirAttributeIsNull(argument_attribute(attrs, k, "pb.output"));
+}
+
+enum { SETS = 2 }; // of inputs: numbers, and odd ones among them
+
 static pb_status run(const pb_unit* unit, MlirModule module, uint64_t seed, pb_results* results) {
   MlirOperation main = pb_module_func(module, "main");
   PB_TRY(check_main(unit, main));
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
-  MlirAttribute attrs = pb_op_attribute(main, "arg_attrs");
-  int count = (int)mlirBlockGetNumArguments(body);
-  void** buffers = calloc((size_t)count + 1, sizeof *buffers);
-  bool* own = calloc((size_t)count + 1, sizeof *own);
-  if (!buffers || !own) abort();
-  for (int k = 0; k < count; ++k) {
-    MlirAttribute id = argument_attribute(attrs, k, "pb.const");
-    pb_access shape;
-    pb_access_of_value(mlirBlockGetArgument(body, k), &shape);
-    own[k] = mlirAttributeIsNull(id);
-    if (own[k])
-      buffers[k] = input_buffer(&shape, &seed);
-    else
-      buffers[k] = (void*)(uintptr_t)pb_const_data(unit->consts, (int)mlirIntegerAttrGetValueInt(id));
+  int count = (int)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
+  pb_arena arena = {0};
+  argument* arguments = PB_NEW_ARRAY(&arena, argument, (size_t)count + 1);
+  void** buffers = PB_NEW_ARRAY(&arena, void*, (size_t)count* SETS + 1);
+  pb_status status = PB_OK;
+  for (int k = 0; k < count * SETS; ++k) {
+    argument* a = &arguments[k % count];
+    read_argument(main, k % count, a);
+    if (a->constant >= 0)
+      buffers[k] = (void*)(uintptr_t)pb_const_data(unit->consts, a->constant);
+    else if (!(buffers[k] = calloc(bytes_of(&a->shape) + 1, 1)))
+      status = pb_error(unit->diag, (pb_place){.what = "check"}, 4094, NULL, "no memory for argument %d of 'main'",
+                        k % count);
   }
-  pb_status status = pb_ir_execute(module, "main", buffers, count, unit->diag);
-  *results = (pb_results){0};
-  for (int k = 0; k < count; ++k) {
-    MlirAttribute output = argument_attribute(attrs, k, "pb.output");
-    if (status == PB_OK && !mlirAttributeIsNull(output)) {
-      pb_access shape;
-      pb_access_of_value(mlirBlockGetArgument(body, k), &shape);
-      size_t bytes = (size_t)pb_access_elements(&shape) * (size_t)(pb_type_bits(shape.type) / 8);
-      results->data = realloc(results->data, results->bytes + bytes);
-      if (!results->data) abort();
-      memcpy(results->data + results->bytes, buffers[k], bytes);
-      if (results->part_count < PB_RESULT_PARTS) {
-        results->parts[results->part_count].type = shape.type;
-        results->parts[results->part_count++].bytes = bytes;
-      }
-      results->bytes += bytes;
-    }
-    if (own[k]) free(buffers[k]);
+  for (int s = 0; s < SETS && status == PB_OK; ++s) {
+    uint64_t state = seed;
+    for (int k = 0; k < count; ++k)
+      if (arguments[k].constant < 0) fill_input(buffers[s * count + k], &arguments[k].shape, s > 0, &state);
   }
-  free(buffers);
-  free(own);
+  if (status == PB_OK) status = pb_ir_execute_sets(module, "main", buffers, count, SETS, unit->diag);
+  for (int k = 0; k < count * SETS; ++k) {
+    const argument* a = &arguments[k % count];
+    if (status == PB_OK && a->output) take_result(&a->shape, buffers[k], results);
+    if (a->constant < 0) free(buffers[k]);
+  }
+  pb_arena_free(&arena);
   return status;
+}
+
+void pb_results_free(pb_results* results) {
+  free(results->data);
+  free(results->parts);
+  *results = (pb_results){0};
 }
 
 pb_status pb_check_run(const pb_unit* unit, uint64_t seed, pb_results* results) {
@@ -149,13 +195,13 @@ static bool floats_close(const char* a, const char* b, size_t bytes, double rela
   float largest = 0, x, y;
   for (size_t k = 0; k + 4 <= bytes; k += 4) {
     memcpy(&x, a + k, 4);
-    if (fabsf(x) > largest) largest = fabsf(x); // of finite ones: a NaN is larger than nothing
+    if (isfinite(x) && fabsf(x) > largest) largest = fabsf(x);
   }
   for (size_t k = 0; k + 4 <= bytes; k += 4) {
     memcpy(&x, a + k, 4);
     memcpy(&y, b + k, 4);
     bool same = !memcmp(&x, &y, 4) || (isnan(x) && isnan(y));
-    if (same || fabs((double)x - (double)y) <= relative * largest) continue;
+    if (same || (isfinite(x) && isfinite(y) && fabs((double)x - (double)y) <= relative * largest)) continue;
     *first = k;
     return false;
   }
@@ -165,7 +211,7 @@ static bool floats_close(const char* a, const char* b, size_t bytes, double rela
 bool pb_results_close(const pb_results* a, const pb_results* b, double relative, size_t* first) {
   size_t at = 0;
   if (a->bytes != b->bytes) return pb_results_equal(a, b, first);
-  for (int p = 0; p < a->part_count; ++p) {
+  for (size_t p = 0; p < a->part_count; ++p) {
     size_t bytes = a->parts[p].bytes;
     bool same = a->parts[p].type == PB_F32 ? floats_close(a->data + at, b->data + at, bytes, relative, first)
                                            : !memcmp(a->data + at, b->data + at, bytes);

@@ -5,8 +5,6 @@
 #include "core/base/expr.h"
 #include "core/s3/s3.h"
 
-enum { PB_RESULT_PARTS = 64 };
-
 // How far f32 results may be from each other, of the largest, once a pass takes sums in another order.
 #define PB_REASSOCIATION 1e-4
 
@@ -14,16 +12,20 @@ enum { PB_RESULT_PARTS = 64 };
 typedef struct pb_results {
   char* data;
   size_t bytes;
-  struct {
+  struct pb_result_part {
     pb_type type;
     size_t bytes;
-  } parts[PB_RESULT_PARTS]; // the first outputs; further ones must be equal whatever their type
-  int part_count;
-} pb_results;
+  } * parts;
+  size_t part_count, part_capacity;
+} pb_results; // starts as {0}
 
-// Executes @main of the unit's module, whatever stage it is at: inputs are drawn from `seed` (f32 in [-1, 1)),
-// constants come from the unit's table. The caller frees results->data.
+// Executes @main of the unit's module, whatever stage it is at, constants from the unit's table, twice: on inputs drawn
+// from `seed` (floats in [-1, 1)), and on the same with NaN, infinities and -0 among the floats. The caller frees the
+// results.
 pb_status pb_check_run(const pb_unit* unit, uint64_t seed, pb_results* results) PB_MUST_CHECK;
+void pb_results_free(pb_results* results);
+// Stores a number as an element of a type, cut to it.
+void pb_number_store(void* data, pb_type type, int64_t index, double number);
 // Whether two runs gave the same bytes; *first is the first that differs.
 bool pb_results_equal(const pb_results* a, const pb_results* b, size_t* first);
 // The same after a pass that rounds in another order: f32 outputs may differ by `relative` of their largest element.

@@ -13,7 +13,6 @@
 #include "targets/control/queues/emit.h"
 #include "targets/control/threads/emit.h"
 
-#include <assert.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +92,7 @@ static pb_status check_pass(compilation* c, const char* pass, bool exact) {
   size_t first;
   bool equal = exact ? pb_results_equal(&c->expected, &now, &first)
                      : pb_results_close(&c->expected, &now, PB_REASSOCIATION, &first);
-  free(now.data);
+  pb_results_free(&now);
   stage_done(c, "check");
   if (equal) return PB_OK;
   return pb_error(c->unit.diag, (pb_place){.what = pass}, 4092,
@@ -153,7 +152,7 @@ static pb_status print_commands(pb_unit* unit, MlirOperation func, char** text) 
   const char* name = pb_func_name(func, &scratch);
   size_t have = *text ? strlen(*text) : 0, more = one ? strlen(one) : 0;
   *text = realloc(*text, have + more + strlen(name) + 16);
-  if (!*text) abort();
+  if (!*text) pb_no_memory(have + more);
   sprintf(*text + have, "%s:\n%s", name, one ? one : "");
   pb_arena_free(&scratch);
   free(one);
@@ -226,23 +225,26 @@ static const char* target_of(pb_arena* arena, const pb_chip* chip) {
 }
 
 // The engine's tensors are the program's, in its order; the IR between has all codes signed.
-static void mark_unsigned(const pb_s1* program, pb_engine* e) {
+static pb_status mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e) {
   int inputs = 0, outputs = 0;
   for (size_t v = 0; v < program->value_count; ++v) {
     const pb_s1_value* value = &program->values[v];
     pb_tensor_info* info = value->is_input ? &e->inputs[inputs++] : value->is_output ? &e->outputs[outputs++] : NULL;
     if (!info) continue;
-    assert(!strcmp(info->name, value->name) && info->type == value->type);
+    if (inputs > e->input_count || outputs > e->output_count || strcmp(info->name, value->name) ||
+        info->type != value->type)
+      return pb_error(diag, (pb_place){.what = value->name}, 4096, "this is a bug in the compiler, not in the model",
+                      "is not the engine's tensor in its place");
     if (value->is_unsigned) info->type = PB_U8;
   }
-  assert(inputs == e->input_count && outputs == e->output_count);
+  return PB_OK;
 }
 
 static pb_status back(compilation* c) {
   bool text = wants(c, "commands") || wants(c, "s4") || wants(c, "asm");
   if (text && c->chip->control == PB_CONTROL_THREADS) return print_native(c);
   pb_engine* e = calloc(1, sizeof *e);
-  if (!e) abort();
+  if (!e) pb_no_memory(sizeof *e);
   c->out->engine = e;
   const pb_chip* chip = c->chip;
   e->target = target_of(&e->arena, chip);
@@ -256,7 +258,7 @@ static pb_status back(compilation* c) {
   if (c->out->text) return PB_OK;
   if (c->dump.folder) PB_TRY(dump_commands(c));
   PB_TRY(pb_host_build(&c->unit, e));
-  mark_unsigned(&c->s1, e);
+  PB_TRY(mark_unsigned(&c->s1, c->unit.diag, e));
   if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
   stage_done(c, "host");
   return PB_OK;
@@ -309,7 +311,7 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_given_plans_free(&c.given);
   if (c.has_module) mlirModuleDestroy(c.unit.module);
   if (c.unit.context.ptr) mlirContextDestroy(c.unit.context);
-  free(c.expected.data);
+  pb_results_free(&c.expected);
   pb_s1_free(&c.s1);
   pb_graph_free(c.graph);
   pb_consts_free(&c.consts);

@@ -69,7 +69,7 @@ static char* read_file(const char* path, size_t* length) {
     if (n + 65536 > capacity) {
       capacity = capacity ? capacity * 2 : 1 << 17;
       char* grown = realloc(data, capacity);
-      if (!grown) abort();
+      if (!grown) pb_no_memory(capacity);
       data = grown;
     }
     size_t got = fread(data + n, 1, capacity - n - 1, f);

@@ -44,7 +44,7 @@ static int tensor_named(loader* l, const char* name) {
   if (g->tensor_count > l->chain_capacity) {
     l->chain_capacity = g->tensor_capacity;
     l->chain = realloc(l->chain, l->chain_capacity * sizeof *l->chain);
-    if (!l->chain) abort();
+    if (!l->chain) pb_no_memory(l->chain_capacity * sizeof *l->chain);
   }
   l->chain[g->tensor_count - 1] = l->buckets[b];
   l->buckets[b] = (int)g->tensor_count - 1;
@@ -473,7 +473,7 @@ static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t
                           "StableHLO and MLIR are not read yet");
   loader l = {.graph = g, .consts = consts, .diag = diag, .bucket_count = 65536, .in_file = in_file};
   l.buckets = malloc(l.bucket_count * sizeof *l.buckets);
-  if (!l.buckets) abort();
+  if (!l.buckets) pb_no_memory(l.bucket_count * sizeof *l.buckets);
   memset(l.buckets, 0xff, l.bucket_count * sizeof *l.buckets);
   pb_status status = read_model(&l, (pb_wire){bytes, (const uint8_t*)bytes + count, false});
   if (status == PB_OK) status = set_inputs(&l, shapes, shape_count);
@@ -484,7 +484,7 @@ static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t
 
 static pb_graph* new_graph(const char* path) {
   pb_graph* g = calloc(1, sizeof *g);
-  if (!g) abort();
+  if (!g) pb_no_memory(sizeof *g);
   g->file = pb_strdup(&g->arena, path);
   return g;
 }

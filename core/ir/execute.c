@@ -121,7 +121,8 @@ static bool lower(MlirModule module, message* m) {
   return ok;
 }
 
-static pb_status run(MlirModule module, const char* function, void** slots, message* m, pb_diag* diag) {
+static pb_status run(MlirModule module, const char* function, void** slots, size_t slot_count, int sets, message* m,
+                     pb_diag* diag) {
   if (!lower(module, m)) return refuse(diag, function, m->length ? m->text : "it does not lower to LLVM");
   MlirExecutionEngine engine = mlirExecutionEngineCreate(module, 2, 0, NULL, false, false);
   if (mlirExecutionEngineIsNull(engine)) return refuse(diag, function, m->length ? m->text : "the JIT refuses it");
@@ -129,12 +130,17 @@ static pb_status run(MlirModule module, const char* function, void** slots, mess
   void* packed = mlirExecutionEngineLookupPacked(engine, str(function));
   void (*call)(void**);
   memcpy(&call, &packed, sizeof call);
-  if (packed) call(slots);
+  for (int s = 0; packed && s < sets; ++s) call(slots + (size_t)s * slot_count);
   mlirExecutionEngineDestroy(engine);
   return packed ? PB_OK : refuse(diag, function, "the JIT does not find it");
 }
 
 pb_status pb_ir_execute(MlirModule module, const char* function, void* const* buffers, int count, pb_diag* diag) {
+  return pb_ir_execute_sets(module, function, buffers, count, 1, diag);
+}
+
+pb_status pb_ir_execute_sets(MlirModule module, const char* function, void* const* buffers, int count, int sets,
+                             pb_diag* diag) {
   static bool registered; // passes are registered once in a process
   MlirContext context = mlirModuleGetContext(module);
   if (!registered) mlirRegisterAllPasses();
@@ -159,13 +165,14 @@ pb_status pb_ir_execute(MlirModule module, const char* function, void* const* bu
   size_t slot_count = 0;
   for (int k = 0; k < count; ++k)
     slot_count += 3 + 2 * (size_t)mlirShapedTypeGetRank(mlirValueGetType(mlirBlockGetArgument(body, k)));
-  void **slots = PB_NEW_ARRAY(&arena, void*, slot_count + 1), **at = slots;
-  for (int k = 0; k < count; ++k) at = flatten(&arena, mlirValueGetType(mlirBlockGetArgument(body, k)), buffers[k], at);
+  void **slots = PB_NEW_ARRAY(&arena, void*, slot_count*(size_t)sets + 1), **at = slots;
+  for (int k = 0; k < count * sets; ++k)
+    at = flatten(&arena, mlirValueGetType(mlirBlockGetArgument(body, k % count)), buffers[k], at);
   free_buffers(mlirModuleGetBody(copy));
 
   message m = {0};
   MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(context, keep_first, &m, NULL);
-  pb_status status = run(copy, function, slots, &m, diag);
+  pb_status status = run(copy, function, slots, slot_count, sets, &m, diag);
   mlirContextDetachDiagnosticHandler(context, handler);
   mlirModuleDestroy(copy);
   pb_arena_free(&arena);

@@ -14,4 +14,8 @@
 pb_status pb_ir_execute(MlirModule module, const char* function, void* const* buffers, int count,
                         pb_diag* diag) PB_MUST_CHECK;
 
+// The same for several sets of buffers, one after the other: set s begins at buffers[s * count].
+pb_status pb_ir_execute_sets(MlirModule module, const char* function, void* const* buffers, int count, int sets,
+                             pb_diag* diag) PB_MUST_CHECK;
+
 #endif

@@ -1,5 +1,7 @@
 #include "core/poly/text.h"
 
+#include "core/base/arena.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,7 @@ static void reserve(pb_text* text, size_t more) {
   size_t capacity = text->capacity ? text->capacity * 2 : 4096;
   while (capacity < text->length + more + 1) capacity *= 2;
   text->data = realloc(text->data, capacity);
-  if (!text->data) abort();
+  if (!text->data) pb_no_memory(capacity);
   text->capacity = capacity;
 }
 
@@ -26,7 +28,7 @@ void pb_text_add(pb_text* text, const char* format, ...) {
   va_start(args, format);
   int n = vsnprintf(NULL, 0, format, args);
   va_end(args);
-  if (n < 0) abort();
+  if (n < 0) abort(); // of formats without wide characters, as all are, and less than 2 GiB
   reserve(text, (size_t)n);
   va_start(args, format);
   vsnprintf(text->data + text->length, text->capacity - text->length, format, args);

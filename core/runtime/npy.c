@@ -135,7 +135,11 @@ pb_status pb_npy_read(const char* path, pb_diag* diag, pb_npy* npy) {
     if (count == capacity) {
       capacity = capacity ? 2 * capacity : 1 << 16;
       uint8_t* more = realloc(bytes, capacity);
-      if (!more) abort();
+      if (!more) {
+        free(bytes);
+        fclose(file);
+        return pb_system_error(diag, place, 5033, "no memory for %zu bytes", capacity);
+      }
       bytes = more;
     }
     count += fread(bytes + count, 1, capacity - count, file);

@@ -73,7 +73,7 @@ static pb_status load(pb_rt* rt, pb_diag* diag) {
 int pb_rt_load(const char* path, unsigned flags, pb_rt** out) {
   pb_diag diag = pb__rt_diag();
   pb_rt* rt = calloc(1, sizeof *rt);
-  if (!rt) abort();
+  if (!rt) pb_no_memory(sizeof *rt);
   rt->flags = flags;
   rt->path = pb_strdup(&rt->arena, path);
   rt->device_name = "";

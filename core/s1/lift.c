@@ -776,7 +776,7 @@ static pb_status mark_outputs(lifter* l) {
 static void drop_unread(pb_s1* program) {
   bool* read = calloc(program->value_count + 1, sizeof *read);
   bool* kept = calloc(program->op_count + 1, sizeof *kept);
-  if (!read || !kept) abort();
+  if (!read || !kept) pb_no_memory(program->value_count + program->op_count);
   for (size_t k = program->op_count; k-- > 0;) {
     const pb_s1_op* op = &program->ops[k];
     kept[k] = program->values[op->y].is_output || read[op->y];
@@ -802,7 +802,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* 
   l.user = calloc(tensors, sizeof *l.user);
   l.done = calloc(graph->node_count + 1, sizeof *l.done);
   l.unsigned_codes = calloc(tensors, sizeof *l.unsigned_codes);
-  if (!l.unsigned_codes || !l.value_of || !l.uses || !l.user || !l.done) abort();
+  if (!l.unsigned_codes || !l.value_of || !l.uses || !l.user || !l.done) pb_no_memory(tensors * sizeof *l.value_of);
   memset(l.value_of, 0xff, tensors * sizeof *l.value_of);
   for (size_t n = 0; n < graph->node_count; ++n)
     for (int k = 0; k < graph->nodes[n].input_count; ++k)

@@ -178,9 +178,8 @@ static pb_status lift_clamp(lifter* l, const pb_node* n) {
 }
 
 static pb_status lift_concat(lifter* l, const pb_node* n) {
-  pb_codes parts[64];
+  pb_codes* parts = PB_NEW_ARRAY(&l->g->arena, pb_codes, (size_t)n->input_count);
   pb_target t;
-  if (n->input_count > 64) return pb__refuse(l, n, NULL, "more than 64 parts");
   for (int k = 0; k < n->input_count; ++k) PB_TRY(pb__read_codes(l, n, pb__input(n, k), &parts[k]));
   PB_TRY(pb__find_target(l, n, &t));
   pb_s1_value whole = l->out->values[parts[0].value];

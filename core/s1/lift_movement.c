@@ -75,15 +75,14 @@ static pb_status slice(lifter* l, const pb_node* n) {
 // Parts as said, or equal ones, of which the last may be smaller.
 static pb_status split(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_SLICE);
-  enum { PARTS = 64 };
-  int64_t parts[PARTS], shape[PB_GRAPH_RANK];
+  int64_t shape[PB_GRAPH_RANK], *parts = PB_NEW_ARRAY(&l->g->arena, int64_t, (size_t)n->output_count);
   int count, axis;
   PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
   if (!pb__axis(pb_node_int(n, "axis", 0), x.rank, &axis)) return pb__refuse(l, n, NULL, "an axis that is not there");
-  pb__read_integers(l, n, "split", 1, PARTS, parts, &count);
-  if (count < 0 || n->output_count > PARTS || (count && count != n->output_count))
-    return pb__refuse(l, n, NULL, "parts that are not constant, or too many");
+  pb__read_integers(l, n, "split", 1, n->output_count, parts, &count);
+  if (count < 0 || (count && count != n->output_count))
+    return pb__refuse(l, n, NULL, "parts that are not constant, or more than results");
   int64_t each = (x.shape[axis] + n->output_count - 1) / n->output_count;
   memcpy(shape, x.shape, sizeof shape);
   for (int r = 0; r < x.rank; ++r) op.step[r] = 1;

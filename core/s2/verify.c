@@ -47,7 +47,7 @@ static bool marked(const uint64_t* bits, int64_t at) { return bits[at / 64] >> a
 
 static uint64_t* new_bits(int64_t elements) {
   uint64_t* bits = calloc((size_t)elements / 64 + 1, sizeof *bits);
-  if (!bits) abort();
+  if (!bits) pb_no_memory((size_t)elements / 8);
   return bits;
 }
 
