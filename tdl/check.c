@@ -191,7 +191,7 @@ static bool uses_field(const pb_insn* insn, int field) {
 // A command that writes state goes before those that need it in their queue.
 static void check_state(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
   for (int f = 0; f < insn->field_count; ++f) {
-    if (insn->fields[f].state_writer < 0) continue;
+    if (insn->fields[f].state_writer < 0 || insn->fields[f].state_field < 0) continue;
     const pb_insn* writer = &chip->insns[insn->fields[f].state_writer];
     if (writer->queue != insn->queue)
       FAULT(3244, "a writer in the same queue", "%s: its field '%s' is state that %s writes from another queue",

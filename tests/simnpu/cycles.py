@@ -2,9 +2,10 @@
 
     cycles.py --bin BUILD/bin --net resnet18 --size 224 [--target simnpu] [--table]
 
-Two figures hold for every layer, or the test fails and names those that miss: the machine within 10% of the RTL, the
+Two figures hold for every layer, or the test fails and names those that miss: the machine within 5% of the RTL, the
 prediction within 25%. A kernel of a few hundred cycles is all latency and order of arbitration, so a difference of up
-to 64 cycles (machine) or 200 (prediction: twice the latency of DRAM) is never a miss.
+to 64 cycles (machine) or 200 (prediction: twice the latency of DRAM) is never a miss. The networks' totals are pinned
+within 1%: a change that moves one is meant, and writes its new figure here.
 """
 
 import argparse
@@ -18,8 +19,14 @@ import tools  # noqa: E402
 
 tools.require("numpy", "onnx", "onnxruntime")
 
-MACHINE_SHARE, MACHINE_CYCLES = 0.10, 64
+MACHINE_SHARE, MACHINE_CYCLES = 0.05, 64
 PREDICTED_SHARE, PREDICTED_CYCLES = 0.25, 200
+PIN_SHARE = 0.01
+# Of int8 networks of 10 classes on 64x64 images: cycles on the RTL, on the machine, predicted.
+PINS = {"resnet18": (1335396, 1369705, 1388880), "mobilenetv2": (450976, 461602, 446641),
+        "resnet50": (2830024, 2895146, 2938036), "vgg16": (7363151, 7511997, 7553649)}
+# Layers that are past a limit, for reasons not found yet: one that comes within it leaves the list.
+KNOWN = {("vgg16", "pool4_f", "machine"), ("resnet50", "pool_f + fc_f", "predicted")}
 
 
 def steps(args, engine, device, folder):
@@ -40,7 +47,11 @@ def compare(args, engine, folder):
     for m, r in zip(machine, rtl):
         wrong = misses(m["cycles"], r["cycles"], MACHINE_SHARE, MACHINE_CYCLES)
         far = misses(r["predicted_cycles"], r["cycles"], PREDICTED_SHARE, PREDICTED_CYCLES)
-        failed += wrong + far
+        for miss, kind in ((wrong, "machine"), (far, "predicted")):
+            known = args.pinned and (args.net, r["origin"], kind) in KNOWN
+            failed += miss != known
+            if known and not miss:
+                print(f"{r['origin']}: {kind} is within its limit; take it off the list")
         if args.table or wrong or far:
             print(f"{r['kernel'][:20]:20} {r['origin'][:30]:30} rtl {r['cycles']:9} machine {m['cycles']:9} "
                   f"{m['cycles'] / r['cycles']:.3f}{'!' if wrong else ' '} predicted {r['predicted_cycles']:9} "
@@ -49,6 +60,10 @@ def compare(args, engine, folder):
              ((rtl, "cycles"), (machine, "cycles"), (rtl, "predicted_cycles"))]
     print(f"{args.net}, {args.size}: {len(rtl)} layers, rtl {total[0]} cycles, machine {total[1] / total[0]:.3f}, "
           f"predicted {total[2] / total[0]:.3f}; {failed} misses")
+    for name, value, pin in zip(("rtl", "machine", "predicted"), total, PINS.get(args.net, ()) if args.pinned else ()):
+        if abs(value - pin) > PIN_SHARE * pin:
+            failed += 1
+            print(f"{name}: {value} cycles, {pin} are pinned")
     return failed
 
 
@@ -61,6 +76,7 @@ def main():
     parser.add_argument("--target", default="simnpu")
     parser.add_argument("--table", action="store_true", help="print every layer")
     args = parser.parse_args()
+    args.pinned = args.size == 64 and args.classes == 10 and args.target == "simnpu"
     with tempfile.TemporaryDirectory() as folder:
         model, engine = tools.network(args.bin, args.net, "int8", args.size, args.classes), os.path.join(folder, "m.pbe")
         import onnx  # noqa: E402

@@ -1,7 +1,9 @@
 // Random legal programs on the RTL against the reference: every memory is compared at the end.
-//   random_programs MODEL PROGRAMS SEED [OPTIONS [drop]]
+//   random_programs MODEL PROGRAMS SEED [OPTIONS [drop LEAST]]
 // Each program's seed is printed when it fails; rerun with PROGRAMS 1 and that seed. With `drop` one token is taken out
-// of each program, and the test is that some of them then go wrong.
+// of each program, and the test is that so many of them then go wrong: LEAST is what was counted with these seeds. Not
+// every token is needed, as its order may follow from others; and on the RTL, which checks nothing, the other order
+// must also come about and change a byte.
 #include "program.h"
 #include "reference.h"
 
@@ -282,5 +284,5 @@ int main(int argc, char** argv) {
   printf("%s: %d programs, %d failed, %llu cycles\n", argv[1], count, failed,
          (unsigned long long)device_counter(&dev, "cycles"));
   device_stop(&dev);
-  return drop == (failed > 0) ? 0 : 1;
+  return drop ? failed < (argc > 6 ? atoi(argv[6]) : 1) : failed > 0;
 }

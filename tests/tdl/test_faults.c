@@ -187,6 +187,9 @@ static const row rows[] = {
     {"Window<BUF, I8, [\"i\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>:$src, OutsideTo:$dst",
      "Window<BUF, I32, [\"i\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>:$src, OutsideTo:$dst", "def OUT", 3100,
      "into a window"},
+    {"def OUT : Instruction<LD> {\n  bits<2> arg;",
+     STRIDES "def OUT : Instruction<LD> {\n  let State = [StateField<\"li\", \"SET\", \"t\">];\n  bits<2> arg;", "",
+     3077, "SET.t"},
     // names
     {"let Name = \"toy\";", "let Name = \"my-toy\";", "", 3270, "my-toy"},
     {"let Name = \"toy\";", "let Name = \"my toy\";", "", 3270, "my toy"},
