@@ -561,7 +561,8 @@ static const struct {
                  {"zext", PB_OP_ZEXT, 1},       {"sitofp", PB_OP_SITOFP, 1},
                  {"fptosi8", PB_OP_FPTOSI8, 1}, {"roundeven", PB_OP_ROUNDEVEN, 1},
                  {"exp2", PB_OP_EXP2, 1},       {"recip", PB_OP_RECIP, 1},
-                 {"rsqrt", PB_OP_RSQRT, 1}};
+                 {"rsqrt", PB_OP_RSQRT, 1},     {"less", PB_OP_LESS, 2},
+                 {"select", PB_OP_SELECT, 3}};
 
 static int add_node(const record* rec, pb_insn* insn, pb_expr_node node) {
   if (insn->expr_count == PB_MAX_EXPR) {
@@ -587,10 +588,18 @@ static int read_leaf(const record* rec, pb_insn* insn, const char* name) {
                                  .operand = o});
 }
 
-static pb_type result_type(const record* rec, pb_op op, pb_type a, pb_type b, bool two) {
+// Of `node` with so many values behind it; those that are computed alike must be of one type.
+static pb_type result_type(const record* rec, const pb_insn* insn, const pb_expr_node* node, int args) {
+  pb_op op = node->op;
+  pb_type first = insn->expr[node->args[0]].type, a = args == 3 ? insn->expr[node->args[1]].type : first;
+  pb_type b = args > 1 ? insn->expr[node->args[args - 1]].type : a;
   bool f = a == PB_F32;
-  if (two && a != b)
+  if (a != b)
     fault(rec, 3093, "convert one of them: sext, sitofp", "semantics mix %s and %s", pb_type_name(a), pb_type_name(b));
+  if (op == PB_OP_SELECT && first != PB_I1)
+    fault(rec, 3107, "(less ...) or an Imm<I1>", "select by a value of %s", pb_type_name(first));
+  if (op == PB_OP_LESS && !f) fault(rec, 3094, "sitofp first", "a float's operation on %s", pb_type_name(a));
+  if (op == PB_OP_LESS) return PB_I1;
   if (op == PB_OP_SEXT || op == PB_OP_ZEXT) return PB_I32;
   if (op == PB_OP_SITOFP) {
     if (f) fault(rec, 3094, NULL, "sitofp of a float");
@@ -636,12 +645,11 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
     pb_expr_node node = {.op = operators[k].op, .args = {-1, -1, -1}};
     for (int a = 0; a < operators[k].args; ++a)
       node.args[a] = read_expr(rec, insn, json_array_get(args, (size_t)a), depth + 1);
-    pb_type a = insn->expr[node.args[0]].type;
-    node.type = result_type(rec, node.op, a, operators[k].args == 2 ? insn->expr[node.args[1]].type : a,
-                            operators[k].args == 2);
+    node.type = result_type(rec, insn, &node, operators[k].args);
     return add_node(rec, insn, node);
   }
-  fault(rec, 3096, "add, sub, mul, max, min, sext, zext, sitofp, fptosi8, roundeven, exp2, recip, rsqrt, f32c, i32c",
+  fault(rec, 3096,
+        "add, sub, mul, max, min, less, select, sext, zext, sitofp, fptosi8, roundeven, exp2, recip, rsqrt, f32c, i32c",
         "semantics use '%s'", name ? name : "?");
   return 0;
 }

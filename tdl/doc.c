@@ -8,7 +8,7 @@ static const char* const op_names[PB_OP_COUNT] = {
     [PB_OP_FPTOSI8] = "i8", [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",       [PB_OP_ABS] = "abs",
     [PB_OP_SQRT] = "sqrt",  [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip", [PB_OP_RSQRT] = "rsqrt",
     [PB_OP_EXP] = "exp",    [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf",
-    [PB_OP_ZEXT] = "u32"};
+    [PB_OP_ZEXT] = "u32",   [PB_OP_LESS] = "<"};
 
 static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = pb_printf(arena, "%s", o->name);
@@ -16,7 +16,9 @@ static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   return o->rank ? pb_printf(arena, "%s]", text) : text;
 }
 
-static bool is_infix(pb_op op) { return op == PB_OP_ADD || op == PB_OP_SUB || op == PB_OP_MUL || op == PB_OP_DIV; }
+static bool is_infix(pb_op op) {
+  return op == PB_OP_ADD || op == PB_OP_SUB || op == PB_OP_MUL || op == PB_OP_DIV || op == PB_OP_LESS;
+}
 
 static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   const pb_expr_node* n = &insn->expr[node];
@@ -27,6 +29,7 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   char* a = n->args[0] >= 0 ? expression(insn, n->args[0], arena) : "";
   if (n->args[1] < 0) return pb_printf(arena, "%s(%s)", name, a);
   char* b = expression(insn, n->args[1], arena);
+  if (n->op == PB_OP_SELECT) return pb_printf(arena, "%s ? %s : %s", a, b, expression(insn, n->args[2], arena));
   return is_infix(n->op) ? pb_printf(arena, "(%s %s %s)", a, name, b) : pb_printf(arena, "%s(%s, %s)", name, a, b);
 }
 

@@ -151,6 +151,8 @@ def sext;       // (sext $a): to i32
 def zext;       // (zext $a): to i32, the bits of $a taken as an unsigned number
 def sitofp;     // i8 or i32 to f32, round to nearest even
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
+def less;       // (less $a, $b): of two f32, i1: $a < $b, not so when either is NaN
+def select;     // (select $i1, $a, $b): $a where the bit is set, else $b
 def roundeven;  // f32 to integral f32
 def exp2;       // the Function named exp2
 def recip;      // the Function named recip

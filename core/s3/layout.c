@@ -7,6 +7,7 @@
 // An input of few channels stays as it is: instead its contraction reads a gathered tensor [h, w, k] whose rows are
 // whole windows. That tensor is written by plain copies here and gone after fusion: only tiles of it ever exist.
 // Exact: sums are of integers, or keep their order.
+#include "core/s3/grouped.h"
 #include "core/s3/kernels.h"
 #include "core/s3/landing.h"
 #include "core/s3/layout_lanes.h"
@@ -656,6 +657,21 @@ static pb_status check_sums(const pb_lanes_layout* l, const pb_nest* nest, const
                         pb_type_name(w), pb_type_name(y));
 }
 
+// Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero
+// times infinity or NaN is NaN: what one group holds would reach the others.
+static pb_status check_groups(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
+  pb_grouped g;
+  bool depthwise = pb__lanes_depthwise(nest, roles) >= 0;
+  if (nest->access[roles->x].type != PB_F32 || !pb_grouped_read(nest, roles, &g) ||
+      (!depthwise && g.ins % l->lanes == 0 && g.outs % l->lanes == 0))
+    return PB_OK;
+  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4042,
+                        "groups of whole rows, one group, or --fallback=cpu",
+                        "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
+                        "infinity and NaN pass",
+                        (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
+}
+
 // Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is
 // summed, else one for each dim that walks blocks. Constants are packed dim by dim.
 static pb_status check_room(const pb_lanes_layout* l, int n, bool contraction) {
@@ -684,6 +700,7 @@ static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
   bool contraction = pb__lanes_roles(l, n, &roles);
   PB_TRY(check_room(l, n, contraction));
   if (contraction) PB_TRY(check_sums(l, nest, &roles));
+  if (contraction) PB_TRY(check_groups(l, nest, &roles));
   if (!contraction || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
     if (pb__lanes_crosses(l, n)) return pb__lanes_cross(l, n);
     rewrite_plain(l, n);

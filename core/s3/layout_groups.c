@@ -18,6 +18,7 @@ void pb__lanes_merge_groups(pb_lanes_layout* l) {
     const pb_nest* nest = &l->program.nests[n];
     if (!pb__lanes_roles(l, n, &roles) || !pb_grouped_read(nest, &roles, &g)) continue;
     if (l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) continue;
+    if (nest->access[roles.x].type == PB_F32) continue; // zeros do not keep infinity and NaN apart
     int64_t s = together(l, &g);
     if (s > 1 && pb__lanes_depthwise(nest, &roles) < 0 && nest->dim_count + 2 <= PB_NEST_DIMS)
       pb_grouped_merge(l->unit, &l->program, n, &roles, &g, s);

@@ -145,10 +145,10 @@ multiclass Binary<bits<6> op, dag body> {
 defm ADD : Binary<18, (set $d, (add $x, $v))>;
 defm MUL2 : Binary<19, (set $d, (mul $x, $v))>;
 def MAXI : Vec<21> {
-  let Summary = "the larger of a number and a constant";
+  let Summary = "the larger of a number and a constant; NaN stays";
   bits<32> least;
   let Operands = (ins X<BUF>:$x, Imm<F32>:$least, Y:$d);
-  let Semantics = (set $d, (max $x, $least));
+  let Semantics = (set $d, (select (less $x, $least), $least, $x));
   let Inst{93-62} = least;
 }
 def POOL : Vec<22> {

@@ -367,6 +367,11 @@ static void apply(evaluation* e, int n, int64_t count) {
     uint32_t bits = (uint32_t)pb_type_bits(e->insn->expr[node->args[0]].type),
              mask = bits < 32 ? (1u << bits) - 1 : ~0u;
     EACH(out[k].u = a[k].u & mask);
+  } else if (node->op == PB_OP_LESS) {
+    EACH(out[k].u = a[k].f < b[k].f);
+  } else if (node->op == PB_OP_SELECT) {
+    const value* c = e->vectors->nodes[node->args[2]];
+    EACH(out[k] = a[k].u & 1 ? b[k] : c[k]);
   } else if (node->type == PB_F32)
     apply_float(e->chip, node->op, out, a, b, count);
   else
@@ -385,7 +390,8 @@ static void start(evaluation* e, pb_device* device, const machine_command* c, co
       EACH(e->vectors->nodes[n][k] = x);
     }
     e->uniform[n] = is_scalar(node) || (node->op != PB_OP_LOAD && e->uniform[node->args[0]] &&
-                                        (node->args[1] < 0 || e->uniform[node->args[1]]));
+                                        (node->args[1] < 0 || e->uniform[node->args[1]]) &&
+                                        (node->args[2] < 0 || e->uniform[node->args[2]]));
     if (e->uniform[n] && !is_scalar(node)) apply(e, n, count);
   }
 }
