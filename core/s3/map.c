@@ -11,6 +11,7 @@
 #include "core/poly/nest.h"
 #include "core/s3/instruction.h"
 #include "core/s3/kernels.h"
+#include "core/s3/tiling.h"
 #include "core/select/select.h"
 
 #include <mlir-c/AffineExpr.h>
@@ -20,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_BUFFERS = 64, MAX_LEVELS = PB_NEST_OUTERS };
+enum { MAX_BUFFERS = PB_MAX_BUFFERS, MAX_LEVELS = PB_NEST_OUTERS };
 
 typedef struct mapped_buffer {
   MlirValue ir;

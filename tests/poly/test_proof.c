@@ -17,8 +17,8 @@ static pb_chip* chip;
 static char tensors[2]; // two different values
 
 // y[i, n] = max over k of x[from + step * i, k, n]
-static pb_group rows_maximum(int64_t from, int64_t step) {
-  pb_group g = {.reduces = true, .lanes = LANES, .x = 0};
+static pb_group rows_maximum(int64_t from, int64_t step, pb_select_memo* memo) {
+  pb_group g = {.reduces = true, .lanes = LANES, .x = 0, .memo = memo};
   pb_nest* main = &g.main;
   *main = (pb_nest){.name = "maximum", .part = "reduce", .dim_count = 3, .access_count = 2, .reduce = PB_ACC_MAX};
   memcpy(main->extent, (int64_t[]){ROWS, WINDOW, LANES}, 3 * sizeof(int64_t));
@@ -40,7 +40,8 @@ static void a_box_is_proved(void** state) {
   (void)state;
   pb_arena arena = {0};
   pb_tiling tiling;
-  pb_group forwards = rows_maximum(0, 1);
+  pb_select_memo memo = {.chip = chip, .arena = &arena};
+  pb_group forwards = rows_maximum(0, 1, &memo);
   assert_true(pb_tiling_build(chip, &forwards, &plan, &arena, &tiling));
   assert_true(pb_tiling_prove(chip, &forwards, &plan, &arena, &tiling));
   assert_int_equal(tiling.buffers[0].shape[0], ROWS);
@@ -51,7 +52,8 @@ static void a_wrong_box_is_not_proved(void** state) {
   (void)state;
   pb_arena arena = {0};
   pb_tiling tiling;
-  pb_group backwards = rows_maximum(ROWS - 1, -1);
+  pb_select_memo memo = {.chip = chip, .arena = &arena};
+  pb_group backwards = rows_maximum(ROWS - 1, -1, &memo);
   assert_true(pb_tiling_build(chip, &backwards, &plan, &arena, &tiling));
   assert_false(pb_tiling_prove(chip, &backwards, &plan, &arena, &tiling));
   assert_non_null(strstr(tiling.failure, "isl"));

@@ -2,7 +2,7 @@
 
     cycles.py --bin BUILD/bin --net resnet18 --size 224 [--target simnpu] [--table]
 
-Two figures hold for every layer, or the test fails and names those that miss: the machine within 5% of the RTL, the
+Two figures hold for every layer, or the test fails and names those that miss: the machine within 3% of the RTL, the
 prediction within 25%. A kernel of a few hundred cycles is all latency and order of arbitration, so a difference of up
 to 64 cycles (machine) or 200 (prediction: twice the latency of DRAM) is never a miss. The networks' totals are pinned
 within 1%: a change that moves one is meant, and writes its new figure here.
@@ -19,14 +19,16 @@ import tools  # noqa: E402
 
 tools.require("numpy", "onnx", "onnxruntime")
 
-MACHINE_SHARE, MACHINE_CYCLES = 0.05, 64
+MACHINE_SHARE, MACHINE_CYCLES = 0.03, 64
 PREDICTED_SHARE, PREDICTED_CYCLES = 0.25, 200
 PIN_SHARE = 0.01
 # Of int8 networks of 10 classes on 64x64 images: cycles on the RTL, on the machine, predicted.
-PINS = {"resnet18": (1335396, 1369705, 1388880), "mobilenetv2": (450976, 461602, 446641),
-        "resnet50": (2830024, 2895146, 2938036), "vgg16": (7363151, 7511997, 7553649)}
+PINS = {"resnet18": (1121920, 1126076, 1072503), "mobilenetv2": (387654, 391189, 364143),
+        "resnet50": (2281576, 2296871, 2207197), "vgg16": (6708187, 6779747, 6721159)}
 # Layers that are past a limit, for reasons not found yet: one that comes within it leaves the list.
-KNOWN = {("vgg16", "pool4_f", "machine"), ("resnet50", "pool_f + fc_f", "predicted")}
+KNOWN = {(net, layer, "machine") for net, layers in {
+    "vgg16": ["pool4_f", "pool5_f"], "resnet18": ["s3b1_conv1_f"],
+    "mobilenetv2": ["b15_expand_f", "b16_expand_f", "b17_expand_f"]}.items() for layer in layers}
 
 
 def steps(args, engine, device, folder):
