@@ -1,5 +1,5 @@
 """The graphs of function_cases.py on a chip that lacks most of what they need: each is refused with a code, by a line
-that names a node of the graph, or its result is ONNX Runtime's. And the functions between codes: the same, where a
+that names a node of the graph or an input (whose copy into rows of lanes is a kernel too), or its result is ONNX Runtime's. And the functions between codes: the same, where a
 result may be one code away.
 
     refusals.py --bin BUILD/bin [--target simnpu] [--device machine] [--only TEXT] [--every 1]
@@ -65,7 +65,7 @@ def run(args, folder, case, tolerance):
         tools.compile_model(args.bin, model, args.target, engine)
     except tools.Failed as error:
         told = [line for line in str(error).splitlines() if re.search(r"error: .*\[PB\d{4}\]", line)]
-        names = [node.name for node in case.model.graph.node]
+        names = [place.name for place in (*case.model.graph.node, *case.model.graph.input)]
         if told and any(re.search(rf"\b{re.escape(name)}\b", line) for line in told for name in names):
             return "refused"
         return f"an error without a code or a node: {str(error)[-300:]}"
