@@ -1,6 +1,7 @@
 #include "core/driver/compile.h"
 
 #include "core/driver/check.h"
+#include "core/driver/control.h"
 #include "core/driver/dump.h"
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
@@ -10,8 +11,6 @@
 #include "core/s2/verify.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan_given.h"
-#include "targets/control/queues/emit.h"
-#include "targets/control/threads/emit.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
@@ -24,6 +23,7 @@ typedef struct compilation {
   pb_compiled* out;
   pb_unit unit;
   pb_chip* chip;
+  const pb_control_ops* control;
   pb_consts consts;
   pb_graph* graph;
   pb_s1 s1;
@@ -145,79 +145,23 @@ static pb_status run_passes(compilation* c) {
   return PB_OK;
 }
 
-static pb_status print_commands(pb_unit* unit, MlirOperation func, char** text) {
-  char* one;
-  PB_TRY(pb_queues_print(unit->chip, func, unit->diag, &one));
-  pb_arena scratch = {0};
-  const char* name = pb_func_name(func, &scratch);
-  size_t have = *text ? strlen(*text) : 0, more = one ? strlen(one) : 0;
-  *text = realloc(*text, have + more + strlen(name) + 16);
-  if (!*text) pb_no_memory(have + more);
-  sprintf(*text + have, "%s:\n%s", name, one ? one : "");
-  pb_arena_free(&scratch);
-  free(one);
-  return PB_OK;
-}
-
-// --emit of what the chip runs, for control by threads.
-static pb_status print_native(compilation* c) {
-  if (wants(c, "commands"))
-    return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4062, "--emit=asm",
-                          "it is controlled by threads and has no commands");
-  return pb_threads_print(c->chip, c->unit.module, wants(c, "asm"), c->unit.diag, &c->out->text);
-}
-
-static pb_status emit_words(pb_unit* unit, MlirOperation func, pb_engine* e) {
-  pb_kernel k = {.name = pb_func_name(func, &e->arena), .is_words = true};
-  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
-  MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles"));
-  MlirStringRef bound =
-      mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
-  k.predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
-  k.bound = pb_printf(&e->arena, "%.*s", (int)bound.length, bound.data);
-  bool left = false;
-  pb_attempt attempt;
-  if (pb_may_leave(unit)) pb_attempt_begin(unit, &attempt, func);
-  pb_status status = pb_queues_emit(unit->chip, func, &e->arena, unit->diag, &k.words);
-  if (pb_may_leave(unit)) status = pb_attempt_end(unit, &attempt, k.name, status, &left);
-  if (status == PB_OK && !left) e->kernels[e->kernel_count++] = k;
-  return status;
-}
-
 static pb_status emit_kernels(compilation* c, pb_engine* e) {
   pb_unit* unit = &c->unit;
   size_t count = 0;
-  MlirBlock body = mlirModuleGetBody(unit->module);
-  MlirOperation op;
-  for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
     count += !mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"));
   e->kernels = PB_NEW_ARRAY(&e->arena, pb_kernel, count + 1);
-  if (c->chip->control == PB_CONTROL_THREADS)
-    return pb_threads_emit(c->chip, unit->module, unit->workers, e, unit->diag);
-  MlirOperation next;
-  for (op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = next) {
-    next = mlirOperationGetNextInBlock(op); // one that is left is replaced
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || pb_kernel_is_left(op)) continue;
-    if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
-      PB_TRY(print_commands(unit, op, &c->out->text));
-      continue;
-    }
-    PB_TRY(emit_words(unit, op, e));
-  }
+  PB_TRY(c->control->emit(unit, e));
   return pb_mixed_emit(unit, e);
 }
 
-static pb_status dump_commands(compilation* c) {
-  if (c->chip->control != PB_CONTROL_QUEUES) return PB_OK;
-  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(c->unit.module));
+static pb_status dump_kernels(compilation* c) {
   char* text = NULL;
-  pb_status status = PB_OK;
-  for (; !mlirOperationIsNull(op) && status == PB_OK; op = mlirOperationGetNextInBlock(op))
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op))
-      status = print_commands(&c->unit, op, &text);
-  if (status == PB_OK) return pb_dump_text(&c->dump, "commands.txt", text, c->unit.diag);
-  free(text);
-  return status;
+  const char* form = c->control->dump;
+  if (!form || !c->dump.folder) return PB_OK;
+  PB_TRY(c->control->print(&c->unit, form, &text));
+  return pb_dump_text(&c->dump, pb_printf(&c->unit.arena, "%s.txt", form), text, c->unit.diag);
 }
 
 static const char* target_of(pb_arena* arena, const pb_chip* chip) {
@@ -241,8 +185,11 @@ static pb_status mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e
 }
 
 static pb_status back(compilation* c) {
-  bool text = wants(c, "commands") || wants(c, "s4") || wants(c, "asm");
-  if (text && c->chip->control == PB_CONTROL_THREADS) return print_native(c);
+  if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
+    PB_TRY(c->control->print(&c->unit, c->options->emit, &c->out->text));
+    stage_done(c, "s4");
+    return PB_OK;
+  }
   pb_engine* e = calloc(1, sizeof *e);
   if (!e) pb_no_memory(sizeof *e);
   c->out->engine = e;
@@ -255,8 +202,7 @@ static pb_status back(compilation* c) {
   e->description = pb_strdup(&e->arena, chip->json);
   PB_TRY(emit_kernels(c, e));
   stage_done(c, "s4");
-  if (c->out->text) return PB_OK;
-  if (c->dump.folder) PB_TRY(dump_commands(c));
+  PB_TRY(dump_kernels(c));
   PB_TRY(pb_host_build(&c->unit, e));
   PB_TRY(mark_unsigned(&c->s1, c->unit.diag, e));
   if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
@@ -276,10 +222,11 @@ static pb_status print_plans(compilation* c) {
 
 static pb_status find_fallback(compilation* c) {
   PB_TRY(pb_chip_find(c->options->fallback, c->options->target_dir, c->unit.diag, &c->other));
-  if (c->other->control != PB_CONTROL_THREADS)
+  const pb_control_ops* other = pb_control_of(c->other);
+  if (!other || !other->native)
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->options->fallback}, 4061, "--fallback=cpu",
                           "what is left of a model can go to a target that is controlled by threads only");
-  if (c->chip->control != PB_CONTROL_QUEUES) return PB_OK; // leaves nothing
+  if (c->control->native) return PB_OK; // leaves nothing
   c->fallback = (pb_fallback){.chip = c->other, .target = target_of(&c->unit.arena, c->other)};
   c->unit.fallback = &c->fallback;
   return PB_OK;
@@ -289,9 +236,10 @@ static pb_status compile(compilation* c) {
   PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
   stage_done(c, "target");
   c->unit.chip = c->chip;
-  if (c->chip->control == PB_CONTROL_GRID)
+  c->control = pb_control_of(c->chip);
+  if (!c->control)
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
-                          "control by a grid has no back end yet");
+                          "the way it is controlled has no back end yet");
   if (c->options->fallback) PB_TRY(find_fallback(c));
   PB_TRY(front(c));
   if (c->out->text) return PB_OK;

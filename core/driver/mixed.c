@@ -1,9 +1,9 @@
 #include "core/driver/mixed.h"
 
+#include "core/driver/control.h"
 #include "core/driver/pipeline.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
-#include "targets/control/threads/emit.h"
 
 #include <string.h>
 
@@ -57,7 +57,8 @@ pb_status pb_mixed_emit(pb_unit* unit, pb_engine* engine) {
     pb_text_free(&text);
     return PB_OK;
   }
-  pb_unit other = {.context = unit->context, .chip = f->chip, .consts = unit->consts, .diag = unit->diag};
+  pb_unit other = {
+      .context = unit->context, .chip = f->chip, .consts = unit->consts, .diag = unit->diag, .workers = unit->workers};
   pb_engine scratch = {0};
   scratch.kernels = PB_NEW_ARRAY(&scratch.arena, pb_kernel, count);
   other.module = mlirModuleCreateParse(unit->context, mlirStringRefCreate(text.data, text.length));
@@ -66,7 +67,7 @@ pb_status pb_mixed_emit(pb_unit* unit, pb_engine* engine) {
     return pb_error(unit->diag, (pb_place){.what = "fallback"}, 4090, "this is a bug in the compiler, not in the model",
                     "the kernels that were left do not verify");
   pb_status status = run_passes(&other);
-  if (status == PB_OK) status = pb_threads_emit(f->chip, other.module, unit->workers, &scratch, unit->diag);
+  if (status == PB_OK) status = pb_control_of(f->chip)->emit(&other, &scratch);
   if (status == PB_OK) take_kernels(&scratch, f->target, engine);
   mlirModuleDestroy(other.module);
   pb_arena_free(&other.arena);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# core/ names no target; no source file is past 1,000 lines; nobody's paths stand in the tree.
+# core/ names no target and includes nothing of theirs; no source file is past 1,000 lines; nobody's paths stand in the tree.
 # Usage: rules.sh SOURCE_FOLDER
 cd "$1" || exit 1
 failed=0
@@ -7,6 +7,7 @@ say() { echo "$1"; failed=1; }
 sources() { find "$@" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.td' -o -name '*.sv' -o -name '*.py' -o -name '*.def' -o -name '*.md' -o -name '*.cmake' \) -not -path './build*' -not -path './.venv/*' -not -path './.git/*'; }
 
 while read -r hit; do say "core names a target: $hit"; done < <(sources core | xargs grep -niwE 'simnpu|nvgpu|amdgpu|nvvm|rocdl|cuda|hip|avx|avx2|avx512|amx|x86' | cut -c1-140)
+while read -r hit; do say "core includes a target's header: $hit"; done < <(sources core | xargs grep -nE '#include "targets/' | cut -c1-140)
 while read -r lines file; do
   [ "$file" != total ] && [ "$lines" -gt 1000 ] && say "past 1,000 lines: $file ($lines)"
 done < <(sources . | xargs wc -l)

@@ -1,0 +1,26 @@
+// What a kind of control adds behind stage S3: synchronisation and machine code (stages S4 and S5). Each registers
+// itself as a row of targets/targets.def, from which the table is made; the core asks the table and includes nothing of
+// targets/.
+#ifndef PB_DRIVER_CONTROL_H
+#define PB_DRIVER_CONTROL_H
+
+#include "core/artefact/engine.h"
+#include "core/s3/s3.h"
+
+typedef struct pb_control_ops {
+  pb_control control;
+  const char* name; // in a description: "queues"
+  bool native;      // code of the host's processor: can run what another control leaves (--fallback)
+  // Adds every kernel of the unit's module (a function with pb.kernel) to the engine, whose list has room for all, but
+  // those that are left to another target; kernels that it cannot carry out may be left too (core/s3/fallback.h).
+  pb_status (*emit)(pb_unit* unit, pb_engine* engine) PB_MUST_CHECK;
+  // The same as text, malloc'ed. `form`: "s4", "commands", "asm"; one that it does not have is PB_ERR_UNSUPPORTED.
+  pb_status (*print)(pb_unit* unit, const char* form, char** text) PB_MUST_CHECK;
+  const char* dump; // the form that --dump-intermediates keeps; NULL: none
+} pb_control_ops;
+
+extern const pb_control_ops* const pb_controls[]; // ends with NULL; in targets/controls.c
+
+const pb_control_ops* pb_control_of(const pb_chip* chip); // NULL: none is registered for it
+
+#endif
