@@ -151,6 +151,16 @@ static bool made_of_parts(const pb_lanes_layout* l, int v) {
   return parts > 1;
 }
 
+// Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
+// Sums of products are none of these, as their weights are zero there.
+static bool sums_lanes(const pb_lanes_layout* l, const pb_nest* nest, const pb_access* access) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  if (nest->reduce == PB_SET || access == store || access->rank < 2 || access->shape[1] % l->lanes == 0) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (access->index[1].coef[d] && !pb_access_uses(store, d)) return true;
+  return false;
+}
+
 static void choose(pb_lanes_layout* l) {
   for (int v = 0; v < l->program.value_count; ++v) {
     const pb_value* value = &l->program.values[v];
@@ -170,7 +180,14 @@ static void choose(pb_lanes_layout* l) {
     if (pb__lanes_turns(nest) && l->values[l->program.value_of[n][1]].kind == PB_LANES_BLOCKED)
       keep_plain(l, l->program.value_of[n][1]);
     pb_roles roles;
-    if (!pb__lanes_roles(l, n, &roles)) continue;
+    if (!pb__lanes_roles(l, n, &roles)) {
+      for (int a = 0; a < nest->access_count; ++a) {
+        int v = l->program.value_of[n][a];
+        if (l->values[v].kind == PB_LANES_BLOCKED && sums_lanes(l, nest, &nest->access[a]) && !is_reduced(l, v))
+          keep_plain(l, v);
+      }
+      continue;
+    }
     l->gathers[n] = should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);
     if (l->gathers[n]) keep_plain(l, l->program.value_of[n][roles.x]);
   }
@@ -665,11 +682,11 @@ static pb_status check_groups(const pb_lanes_layout* l, const pb_nest* nest, con
   if (nest->access[roles->x].type != PB_F32 || !pb_grouped_read(nest, roles, &g) ||
       (!depthwise && g.ins % l->lanes == 0 && g.outs % l->lanes == 0))
     return PB_OK;
-  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4042,
-                        "groups of whole rows, one group, or --fallback=cpu",
-                        "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
-                        "infinity and NaN pass",
-                        (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
+  return pb_unsupported(
+      l->unit->diag, (pb_place){.what = nest->name}, 4042, "groups of whole rows, one group, or --fallback=cpu",
+      "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
+      "infinity and NaN pass",
+      (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
 }
 
 // Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is
@@ -701,6 +718,12 @@ static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
   PB_TRY(check_room(l, n, contraction));
   if (contraction) PB_TRY(check_sums(l, nest, &roles));
   if (contraction) PB_TRY(check_groups(l, nest, &roles));
+  for (int a = 0; !contraction && a < nest->access_count; ++a)
+    if (l->values[l->program.value_of[n][a]].kind == PB_LANES_BLOCKED && sums_lanes(l, nest, &nest->access[a]))
+      return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4043,
+                            "a multiple of them, or another target",
+                            "it adds up %lld channels, which end inside a row of %lld lanes",
+                            (long long)nest->access[a].shape[1], (long long)l->lanes);
   if (!contraction || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
     if (pb__lanes_crosses(l, n)) return pb__lanes_cross(l, n);
     rewrite_plain(l, n);
