@@ -297,7 +297,8 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   int64_t own[PB_MAX_QUEUES] = {0};
   int64_t period = larger(chain, busiest(t->chip, &later, &unused)), further = (loop->extent - 1) * period;
   int64_t ahead = turns_ahead(t, loop), behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
-  sum->chain = larger(sum->chain, chain * loop->extent);
+  // a remainder's buffers are those of the loop before it
+  sum->chain = loop->turns_before ? sum->chain + chain * loop->extent : larger(sum->chain, chain * loop->extent);
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;
     int64_t there = sum->ready[b] - one.from[b];

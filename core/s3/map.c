@@ -27,7 +27,7 @@ typedef struct mapped_buffer {
   MlirValue ir;
   pb_access shape;
   const char* name;
-  int memory, depth, level, phase;
+  int memory, depth, level;
   bool pending_init; // set to neutral by a nest that went; accumulation starts below `init_level`
   int init_level;
 } mapped_buffer;
@@ -39,6 +39,7 @@ typedef struct mapper {
   pb_text head, body; // allocs go to the head
   MlirValue ivs[MAX_LEVELS];
   int64_t extents[MAX_LEVELS];
+  int64_t first[MAX_LEVELS], turns[MAX_LEVELS]; // of the row of turns that the loop is part of
   int levels;
   mapped_buffer buffers[MAX_BUFFERS];
   int buffer_count, serial;
@@ -61,10 +62,8 @@ static pb_status map_alloc(mapper* m, MlirOperation op) {
   if (m->buffer_count == MAX_BUFFERS)
     return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
   mapped_buffer* b = &m->buffers[m->buffer_count];
-  *b = (mapped_buffer){.ir = mlirOperationGetResult(op, 0),
-                       .level = m->levels,
-                       .depth = (int)pb_op_integer(op, "pb.depth", 1),
-                       .phase = (int)pb_op_integer(op, "pb.phase", 0)};
+  *b = (mapped_buffer){
+      .ir = mlirOperationGetResult(op, 0), .level = m->levels, .depth = (int)pb_op_integer(op, "pb.depth", 1)};
   pb_access_of_value(b->ir, &b->shape);
   b->memory = pb_memref_memory(m->unit->chip, b->ir);
   pb_access whole = b->shape;
@@ -179,12 +178,13 @@ static void print_apply(call* c, const char* name, const int64_t* bands, const i
     if (loops[k]) pb_text_add(t, " + d%d * %lld", levels + k, (long long)loops[k]);
   if (rotates && rotates->depth > 1 && rotates->level > 0) {
     pb_text_add(t, " + ((");
-    int64_t turns = 1;
+    int64_t turns = 1, before = 0; // of the loops inside, and those of which a loop is the remainder
     for (int k = rotates->level - 1; k >= 0; --k) {
       pb_text_add(t, "%sd%d * %lld", k < rotates->level - 1 ? " + " : "", k, (long long)turns);
-      turns *= c->m->extents[k];
+      before += c->m->first[k] * turns;
+      turns *= c->m->turns[k];
     }
-    if (rotates->phase) pb_text_add(t, " + %d", rotates->phase);
+    if (before) pb_text_add(t, " + %lld", (long long)before);
     pb_text_add(t, ") mod %d) * %lld", rotates->depth, (long long)pb_access_elements(&rotates->shape));
   }
   pb_text_add(t, ")>");
@@ -446,6 +446,8 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
       MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
       MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));
       m->extents[m->levels] = mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
+      m->first[m->levels] = pb_op_integer(op, "pb.first", 0);
+      m->turns[m->levels] = pb_op_integer(op, "pb.turns", m->extents[m->levels]);
       m->ivs[m->levels] = mlirBlockGetArgument(body, 0);
       pb_text_indent(&m->body, indent);
       pb_text_add(&m->body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)m->extents[m->levels]);

@@ -45,7 +45,6 @@ static void print_alloc(printer* p, int id, int indent) {
               buffer->depth);
   if (buffer->shares >= 0 || p->shared[id]) // one number for all that lie at one place
     pb_text_add(p->text, ", pb.place = %d : i64", buffer->shares >= 0 ? buffer->shares : id);
-  if (buffer->phase) pb_text_add(p->text, ", pb.phase = %d : i64", buffer->phase);
   pb_text_add(p->text, "} : ");
   pb_access_print_type(p->text, &type);
   pb_text_add(p->text, "\n");
@@ -67,7 +66,11 @@ static void print_tree(printer* p, const pb_tree* tree, int indent) {
                     node->loop);
       print_tree(p, node, indent + 1);
       pb_text_indent(p->text, indent);
-      pb_text_add(p->text, "}\n");
+      pb_text_add(p->text, "}");
+      if (node->kind == PB_TREE_LOOP && node->turns)
+        pb_text_add(p->text, " {pb.first = %lld : i64, pb.turns = %lld : i64}", (long long)node->turns_before,
+                    (long long)node->turns);
+      pb_text_add(p->text, "\n");
     }
   }
 }

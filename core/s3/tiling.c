@@ -10,8 +10,6 @@
 #include <assert.h>
 #include <string.h>
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-
 bool pb__tiling_fail(pb_tiling* t, const char* why) {
   if (!t->failure) t->failure = why;
   return false;
@@ -121,22 +119,23 @@ int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
   pb_twins around = t->twins;
   int first = t->buffer_count;
-  int64_t turns = 0;
+  pb_tile tiles[2] = {*tile, *tile};
+  int64_t turns[2], before = 0; // of the loop and of its remainder
+  for (int rest = 0; rest < 2; ++rest) turns[rest] = pb__tile_step(t, &tiles[rest], level, rest);
+  bool cut = turns[0] && turns[1];
   for (int rest = 0; rest < 2; ++rest) {
-    pb_tile inner = *tile;
-    int64_t extent = pb__tile_step(t, &inner, level, rest);
-    if (!extent) continue;
+    if (!turns[rest]) continue;
     pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
-    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = extent};
-    if (rest && turns)
-      t->twins =
-          (pb_twins){.first = first, .end = t->buffer_count, .level = level, .serial = ++t->remainders, .turns = turns};
-    bool built = inside(t, &inner, level + 1, stage);
+    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = turns[rest]};
+    if (cut) loop->turns_before = before, loop->turns = turns[0] + turns[1];
+    if (rest && cut)
+      t->twins = (pb_twins){.first = first, .end = t->buffer_count, .level = level, .serial = ++t->remainders};
+    bool built = inside(t, &tiles[rest], level + 1, stage);
     t->twins = around;
     if (!built) return false;
     t->body[level + 1] = loop;
     pb__tiling_hang(t, level);
-    turns = extent;
+    before = turns[rest];
   }
   return !t->failure;
 }
@@ -232,7 +231,6 @@ static void lie_at_twin(pb_tiling* t, pb_buffer* new) {
   twin->claimed = t->twins.serial;
   new->shares = twin->shares >= 0 ? twin->shares : b;
   memcpy(new->shape, twin->shape, sizeof new->shape);
-  new->phase = (int)((twin->phase + t->twins.turns) % larger(new->depth, 1));
 }
 
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {

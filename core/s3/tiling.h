@@ -41,11 +41,10 @@ typedef struct pb_buffer {
   int rank;
   int64_t shape[PB_NEST_RANK];
   int depth, level;
-  int64_t bytes; // of one copy
-  int shares;    // the buffer before it at whose place it lies, since the two take turns; -1: it has its own
-  int phase;     // its first turn takes copy phase mod depth
+  int64_t bytes;     // of one copy
+  int shares;        // the buffer before it at whose place it lies, since the two take turns; -1: it has its own
   const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
-  int claimed;   // by the buffers of which remainder, 0: none
+  int claimed;       // by the buffers of which remainder, 0: none
 } pb_buffer;
 
 // What the loops opened so far leave of each dim of a stage's main nest, and where that begins: linear in the loops.
@@ -58,7 +57,6 @@ typedef struct pb_tile {
 // While the remainder of a loop is built: the buffers inside the loop, at whose places those of the remainder lie.
 typedef struct pb_twins {
   int first, end, level, serial;
-  int64_t turns;
 } pb_twins;
 
 // TURN: what it holds is done in one turn of one of the loops around.
@@ -67,7 +65,10 @@ typedef struct pb_tree {
   pb_tree_kind kind;
   int level;      // loops around it
   int64_t extent; // LOOP
-  int loop;       // TURN: the level of the loop, and its turn
+  // LOOP: turns of the band that come before it, and of the whole band: a loop and its remainder are one row of turns,
+  // in which buffers take their copies in order. 0, 0: they are the loop's own.
+  int64_t turns_before, turns;
+  int loop; // TURN: the level of the loop, and its turn
   int64_t turn;
   pb_nest* nest; // NEST
   int buffer;    // ALLOC
