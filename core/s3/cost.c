@@ -24,6 +24,7 @@ typedef struct part {
   int64_t queue_free[PB_MAX_QUEUES];                // the queue could start something else
   int64_t first[PB_MAX_QUEUES];                     // its first command starts
   bool used[PB_MAX_QUEUES];                         // it has one
+  bool rolled[PB_MAX_QUEUES];                       // its words are a hardware loop's, in part
   int64_t ready[PB_MAX_BUFFERS];                    // what fills the buffer has brought enough to go on with
   int64_t whole[PB_MAX_BUFFERS];                    // it has brought everything
   uint32_t after[PB_MAX_BUFFERS];                   // queues whose work what fills it comes after
@@ -265,17 +266,31 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
 }
 
 // What the words of a loop's turns cost less than those of the first one turn after turn: adds them to `sum`, and
-// makes `later` one of the turns that follow. Returns the cycles of the port that are saved.
-static int64_t add_words(const pb_chip* chip, const part* one, int64_t turns, part* later, part* sum) {
+// makes `later` one of the turns that follow. Returns the cycles of the port that are saved. Turns are alike only so
+// many
+// (`period`) apart, as buffers take their copies in turn.
+static int64_t add_words(const pb_chip* chip, const part* one, int64_t turns, int64_t period, part* later, part* sum) {
   int64_t fetch = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip), saved = 0;
   for (int q = 0; q < chip->queue_count; ++q) {
-    int64_t words = rolled(chip, one->commands[q], one->words[q], turns);
+    int64_t words = rolled(chip, one->commands[q] * period, one->words[q] * period, turns / period);
+    words += one->words[q] * (turns % period);
+    sum->rolled[q] |= words < one->words[q] * turns;
     sum->words[q] += words;
     saved += one->words[q] * turns - words;
     if (turns > 1) later->words[q] = (words - one->words[q]) / (turns - 1);
   }
   if (turns > 1) later->system -= saved * fetch / (turns - 1);
   return saved * fetch;
+}
+
+// A loop's body stays where words that were fetched ahead would be: of those that follow it, and are not in a loop's
+// body themselves, half of them at most are there when it ends.
+static void wait_for_words(const pb_chip* chip, part* one) {
+  for (int q = 0; q < chip->queue_count; ++q) {
+    int depth = chip->queues[q].depth > 0 ? chip->queues[q].depth : 1;
+    int64_t late = one->words[q] - depth / 2;
+    if (one->rolled[q] && late > 0) one->queue[q] += late * arrival(chip) / depth;
+  }
 }
 
 // How many turns ahead of the rest a queue can be: as many as the buffers made in each turn have copies.
@@ -290,13 +305,14 @@ static int64_t turns_ahead(const pb_tiling* t, const pb_tree* loop) {
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
   if (!tree_cost(t, loop, &one)) return false;
+  wait_for_words(t->chip, &one);
   const char* unused;
   part later = one;
-  int64_t chain = chain_of(t, loop, &one), start = 0;
-  sum->system += one.system * loop->extent - add_words(t->chip, &one, loop->extent, &later, sum);
+  int64_t chain = chain_of(t, loop, &one), start = 0, ahead = turns_ahead(t, loop);
+  sum->system += one.system * loop->extent - add_words(t->chip, &one, loop->extent, larger(ahead, 1), &later, sum);
   int64_t own[PB_MAX_QUEUES] = {0};
   int64_t period = larger(chain, busiest(t->chip, &later, &unused)), further = (loop->extent - 1) * period;
-  int64_t ahead = turns_ahead(t, loop), behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
+  int64_t behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
   // a remainder's buffers are those of the loop before it
   sum->chain = loop->turns_before ? sum->chain + chain * loop->extent : larger(sum->chain, chain * loop->extent);
   for (int b = 0; b < t->buffer_count; ++b) {

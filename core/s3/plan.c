@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_COPIES = 4 };
+// Three copies of the weights where they cost nothing: they even out what the cost model does not see.
+enum { MOST_COPIES = 4, FREE_COPIES = 3 };
 
 // The best plan found so far. Producers' plans are kept by stage, the last stage's first.
 typedef struct result {
@@ -281,7 +282,7 @@ static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
       pb_plan deeper = *plan;
       int* depth = operand ? &deeper.x_depth : &deeper.w_depth;
       better = *depth > 1 && ++*depth <= MOST_COPIES && pb_plan_cost(chip, group, &deeper, &scratch, &why) &&
-               deeper.cycles < plan->cycles;
+               deeper.cycles - (operand == 0 && *depth <= FREE_COPIES) < plan->cycles;
       if (better) *plan = deeper;
       pb_arena_free(&scratch);
     }
