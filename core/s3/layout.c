@@ -160,6 +160,7 @@ static void choose(pb_lanes_layout* l) {
     if (value->rank != 2) continue;
     bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
     l->values[v].kind = value->shape[0] > 1 || uneven ? PB_LANES_BLOCKED : PB_LANES_PADDED;
+    if (pb__lanes_flattened(l, v)) l->values[v].kind = PB_LANES_PLAIN;
   }
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];

@@ -76,6 +76,7 @@ void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest);
 
 // layout_edges.c: between plain tensors and blocks.
 void pb__lanes_add_twins(pb_lanes_layout* l);           // in front of choosing layouts
+bool pb__lanes_flattened(const pb_lanes_layout* l, int v);
 void pb__lanes_drop_twins(pb_lanes_layout* l);          // behind it: those that are as plain as their edge
 bool pb__lanes_unused(const pb_lanes_layout* l, int v); // a twin that was dropped
 // Whether nest n takes from the one and makes the other, so that there is more to do than to split its dims.
