@@ -20,18 +20,18 @@ static bool put_together(const pb_lanes_layout* l, int v) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
-        (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(nest)))
+        (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(l, n)))
       return true;
   }
   return false;
 }
 
-// Computed element by element, and walked otherwise than by rows of lanes: behind a reshape. It is made plain.
+// Made element by element, and walked otherwise than by rows of lanes: behind a reshape. It is made plain.
 bool pb__lanes_flattened(const pb_lanes_layout* l, int v) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && !is_copy(nest) &&
-        nest->access_count > 1 && !pb__lanes_walks(l, nest, &nest->access[nest->access_count - 1]))
+    if (pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count > 1 &&
+        (!pb__lanes_walks(l, nest, &nest->access[nest->access_count - 1]) || pb__lanes_turns(l, n)))
       return true;
   }
   return false;

@@ -312,7 +312,7 @@ def flattened(label, batch, channels, height, width, product, computed):
     return m.done(x, codes_product(m, y, count, 20) if product else y, step=4 if product else 0.3)
 
 
-for args in ((1, 48, 4, 23, False, True), (1, 33, 3, 5, False, True), (1, 33, 3, 5, True, True), (2, 10, 3, 5, True, True),
+for args in ((1, 48, 4, 23, False, True), (1, 24, 1, 16, False, True), (1, 24, 1, 16, True, True), (2, 24, 3, 32, True, True), (1, 33, 3, 5, False, True), (1, 33, 3, 5, True, True), (2, 10, 3, 5, True, True),
              (1, 48, 3, 5, True, True), (2, 0, 3, 7, True, False)):
     label = "flattened_relu_" + "_".join(map(str, args))
     CASES[label] = lambda label=label, args=args: flattened(label, *args)
@@ -341,3 +341,27 @@ def far_groups(label, channels, group, outs, pooled):
 for args in ((64, 2, 2, True), (32, 2, 2, False), (80, 2, 2, False), (96, 2, 96, False), (40, 5, 10, True)):
     label = "far_groups_" + "_".join(map(str, args))
     CASES[label] = lambda label=label, args=args: far_groups(label, *args)
+
+
+def far_product(label, channels, width):
+    """The product takes its flattened input twice, for its weights' zero point is far away."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, channels, 1, width), F32(0.05))
+    x = m.codes(m.op("Reshape", x, m.const(np.array([1, channels * width], I64))), F32(0.05))
+    w = m.weights(m.rng.integers(0, 256, (channels * width, 3)).astype(U8), F32(0.01), U8(255))
+    y = codes_product(m, x, channels * width, 1)
+    return m.done(y, m.codes(m.op("MatMul", x, w), F32(4)), step=4)
+
+
+CASES["far_product_of_24_channels"] = lambda: far_product("far_product_of_24_channels", 24, 16)
+CASES["far_product_of_9_channels"] = lambda: far_product("far_product_of_9_channels", 9, 7)
+
+
+def padded_and_read(label):
+    """A tensor inside its padding has another reader, which the border does not wait for."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 2, 2, 2, 23), F32(0.05))
+    return m.done(m.op("Relu", x), codes_conv(m, x, 2, 17, 3, pads=[1] * 4), step=0.3, targets=("cpu",))
+
+
+CASES["padded_and_read"] = lambda: padded_and_read("padded_and_read")
