@@ -50,8 +50,6 @@ class Server:
 
     def run(self, command, timeout):
         lines = [f"{int(timeout)} {len(command)}", *command]
-        if any("\n" in line for line in lines):
-            raise ValueError(f"a line's end in {command}")
         self.process.stdin.write(("\n".join(lines) + "\n").encode())
         self.process.stdin.flush()
         code, *sizes = self.process.stdout.readline().split()
@@ -79,7 +77,7 @@ def server_for(program):
 def call(command, timeout=600):
     """Runs a command: its exit code, or minus the signal that ended it, and what it printed."""
     server = server_for(command[0])
-    if server:
+    if server and not any("\n" in word for word in command):  # the server's words end with a line
         return server.run(command, timeout)
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 
