@@ -237,6 +237,17 @@ def result_of_an_impossible_size():
     return m.done(m.op("Mul", m.input("x", 1 << 20, 1), m.input("y", 1, 1 << 20)), refused="PB2020")
 
 
+def beyond_the_memory(label, *shape):
+    m = Maker(label)
+    x = m.codes(m.input("x", *shape), F32(0.05))
+    return m.done(m.codes(m.op("Relu", x), F32(0.05)), refused="PB4051", targets=("simnpu",))
+
+
+for shape in ((1, 16, 4096, 4096), (1, 16, 8192, 8192), (1, 1 << 30)):
+    label = "beyond_the_memory_" + "_".join(map(str, shape))
+    CASES[label] = lambda label=label, shape=shape: beyond_the_memory(label, *shape)
+
+
 def dilated_stride(label):
     m = Maker(label)
     x = m.codes(m.input("x", 1, 16, 3, 31), F32(0.05))
