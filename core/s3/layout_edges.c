@@ -69,8 +69,16 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
   return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__lanes_flattened(l, v));
 }
 
-static pb_nest copy_of(const pb_value* value) {
-  pb_nest nest = {.name = value->name ? value->name : "", .part = "copy", .access_count = 2};
+// The operator in the model that value v is copied for, or that makes it.
+static const char* operator_of(const pb_lanes_layout* l, int v) {
+  for (int n = 0; n < l->program.nest_count; ++n)
+    if (pb_program_reads(&l->program, n, v) || pb_program_writes(&l->program, n, v)) return l->program.nests[n].name;
+  return "";
+}
+
+static pb_nest copy_of(const pb_lanes_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  pb_nest nest = {.name = operator_of(l, v), .part = "copy", .access_count = 2};
   pb_access access = {.type = value->type, .rank = value->rank, .buffer = -1};
   memcpy(access.shape, value->shape, sizeof access.shape);
   for (int r = 0; r < value->rank; ++r) {
@@ -123,7 +131,7 @@ void pb__lanes_add_twins(pb_lanes_layout* l) {
   for (int v = 0; v < values; ++v) {
     if (!wants_twin(l, v)) continue;
     pb_value local = l->program.values[v];
-    pb_nest copy = copy_of(&local);
+    pb_nest copy = copy_of(l, v);
     bool output = local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
