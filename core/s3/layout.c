@@ -676,11 +676,11 @@ static pb_status check_groups(const pb_lanes_layout* l, const pb_nest* nest, con
   if (nest->access[roles->x].type != PB_F32 || !pb_grouped_read(nest, roles, &g) ||
       (!depthwise && g.ins % l->lanes == 0 && g.outs % l->lanes == 0))
     return PB_OK;
-  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4042,
-                        "groups of whole rows, one group, or --fallback=cpu",
-                        "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
-                        "infinity and NaN pass",
-                        (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
+  return pb_unsupported(
+      l->unit->diag, (pb_place){.what = nest->name}, 4042, "groups of whole rows, one group, or --fallback=cpu",
+      "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
+      "infinity and NaN pass",
+      (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
 }
 
 // Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is

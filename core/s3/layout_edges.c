@@ -260,7 +260,8 @@ static void point_then_in(pb_lanes_layout* l, int n) {
   pb__lanes_splat(l, &out);
   pb_nest_print(&l->nests, &out, 1, &l->serial);
   int v = pb_program_stored(&l->program, n);
-  copy_all(l, &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
+  copy_all(l,
+           &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
 }
 
 // The other way round: it writes blocks like those that it reads by access `from`.

@@ -75,7 +75,7 @@ void pb__lanes_rewrite_accesses(pb_lanes_layout* l, int n, const pb_lanes_dims* 
 void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest);
 
 // layout_edges.c: between plain tensors and blocks.
-void pb__lanes_add_twins(pb_lanes_layout* l);           // in front of choosing layouts
+void pb__lanes_add_twins(pb_lanes_layout* l); // in front of choosing layouts
 bool pb__lanes_flattened(const pb_lanes_layout* l, int v);
 void pb__lanes_drop_twins(pb_lanes_layout* l);          // behind it: those that are as plain as their edge
 bool pb__lanes_unused(const pb_lanes_layout* l, int v); // a twin that was dropped
