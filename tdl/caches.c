@@ -93,12 +93,12 @@ static void set_summary(const pb_chip* chip, json_t* root, const char* said) {
 pb_status pb__chip_with_own_caches(const pb_chip* chip, pb_diag* diag, pb_chip** native) {
   char said[256] = "";
   json_t* root = json_loads(chip->json, 0, NULL);
-  if (!root) abort(); // the chip was made of it
+  if (!root) pb_no_memory(strlen(chip->json)); // it is JSON: the chip was made of it
   pb_status status = set_bytes(chip, root, said, sizeof said, diag);
   if (status == PB_OK) {
     set_summary(chip, root, said);
     char* text = json_dumps(root, 0);
-    if (!text) abort();
+    if (!text) pb_no_memory(strlen(chip->json));
     status = pb_chip_from_json(text, chip->file, chip->variant, diag, native);
     free(text);
   }

@@ -220,6 +220,16 @@ static bool used_in_semantics(const pb_insn* insn, int operand) {
   return operand == insn->acc_flag;
 }
 
+// Types that commands have a meaning for: what the generated machine computes with. An instruction of a core is LLVM's.
+static void check_type(const pb_chip* chip, const pb_insn* insn, const pb_operand* operand, pb_place place,
+                       pb_diag* diag, int* faults) {
+  bool window = operand->memory >= 0, half = operand->type == PB_F16 || operand->type == PB_BF16;
+  if (chip->control == PB_CONTROL_QUEUES && (half || (window && operand->type == PB_I1)))
+    FAULT(3272, window ? "I8, I16, I32 or F32" : "I1, I8, I16, I32 or F32",
+          "%s: %s '%s' has type %s, which no command of a chip with queues computes with yet", insn->name,
+          window ? "window" : "immediate", operand->name, pb_type_name(operand->type));
+}
+
 void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
   check_encoding(chip, insn, place, diag, faults);
   for (int o = 0; o < insn->operand_count; ++o) {
@@ -227,6 +237,7 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
     for (int p = 0; p < o; ++p)
       if (!strcmp(insn->operands[p].name, operand->name))
         FAULT(3239, NULL, "%s: two operands named '%s'", insn->name, operand->name);
+    check_type(chip, insn, operand, place, diag, faults);
     if (operand->memory >= 0) {
       check_window(chip, insn, operand, place, diag, faults);
       check_least_tile(chip, insn, operand, place, diag, faults);

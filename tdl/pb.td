@@ -22,13 +22,13 @@ class Type<string name, int width, string kind> {
   int Bits = width;             // of one element
   string Kind = kind;           // "int" or "float"
 }
-def I1   : Type<"i1", 1, "int">;
+def I1   : Type<"i1", 1, "int">;      // of immediates
 def I8   : Type<"i8", 8, "int">;
 def I16  : Type<"i16", 16, "int">;
 def I32  : Type<"i32", 32, "int">;
 def F32  : Type<"f32", 32, "float">;
-def BF16 : Type<"bf16", 16, "float">;
-def F16  : Type<"f16", 16, "float">;
+def BF16 : Type<"bf16", 16, "float">; // of cores; commands of queues do not compute with it yet
+def F16  : Type<"f16", 16, "float">;  // of cores; commands of queues do not compute with it yet
 
 //===----------------------------------------------------------------------===//
 // The chip

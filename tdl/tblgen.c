@@ -1,6 +1,8 @@
 #define _GNU_SOURCE // prlimit
 #include "tdl/tblgen.h"
 
+#include "core/base/arena.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -35,7 +37,7 @@ static char* read_all(FILE* file) {
     if (length + 65536 > capacity) {
       capacity = capacity ? capacity * 2 : 1 << 18;
       char* grown = realloc(data, capacity);
-      if (!grown) abort();
+      if (!grown) pb_no_memory(capacity);
       data = grown;
     }
     size_t n = fread(data + length, 1, capacity - length - 1, file);

@@ -243,10 +243,13 @@ static pb_status compile(compilation* c) {
   if (c->options->fallback) PB_TRY(find_fallback(c));
   PB_TRY(front(c));
   if (c->out->text) return PB_OK;
+  PB_TRY(pb_host_check(&c->unit));
   PB_TRY(run_passes(c));
   PB_TRY(pb_given_plans_used(&c->unit));
   if (wants(c, "plan")) return print_plans(c);
-  return c->out->text ? PB_OK : back(c);
+  if (c->out->text) return PB_OK;
+  PB_TRY(pb_host_check(&c->unit));
+  return back(c);
 }
 
 pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {

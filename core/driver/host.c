@@ -184,6 +184,50 @@ static void place_constants(host* h) {
   free(used);
 }
 
+static pb_status check_room(const pb_unit* unit, uint64_t bytes) {
+  const pb_memory* m = &unit->chip->memories[unit->chip->system_memory];
+  if (bytes <= (uint64_t)m->bytes) return PB_OK;
+  return pb_unsupported(unit->diag, (pb_place){.what = "model"}, 4051, "smaller tensors, or --target=cpu",
+                        "inputs, outputs, constants and what lies between kernels take %llu bytes of %s's %s, which "
+                        "has %lld",
+                        (unsigned long long)bytes, unit->chip->name, m->name, (long long)m->bytes);
+}
+
+static uint64_t bytes_of(MlirValue v) {
+  pb_access shape;
+  return pb_access_of_value(v, &shape)
+             ? padded((uint64_t)pb_access_elements(&shape) * (uint64_t)((pb_type_bits(shape.type) + 7) / 8))
+             : 0;
+}
+
+pb_status pb_host_check(const pb_unit* unit) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
+  uint64_t outside = 0, most = 0;
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) outside += bytes_of(mlirBlockGetArgument(body, k));
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    uint64_t inside = pb_op_is(op, "memref.alloc") ? bytes_of(mlirOperationGetResult(op, 0)) : 0;
+    for (intptr_t k = 0; pb_op_is(op, "func.call") && k < mlirOperationGetNumOperands(op); ++k) {
+      MlirValue v = mlirOperationGetOperand(op, k);
+      if (mlirValueIsAOpResult(v)) inside += bytes_of(v);
+    }
+    if (inside > most) most = inside;
+  }
+  return check_room(unit, outside + most);
+}
+
+static uint64_t outside_bytes(const pb_engine* e) {
+  uint64_t bytes = e->const_bytes;
+  for (int pass = 0; pass < 2; ++pass)
+    for (int k = 0; k < (pass ? e->output_count : e->input_count); ++k) {
+      const pb_tensor_info* info = pass ? &e->outputs[k] : &e->inputs[k];
+      uint64_t size = (uint64_t)((pb_type_bits(info->type) + 7) / 8);
+      for (int r = 0; r < info->rank; ++r) size *= (uint64_t)info->shape[r];
+      bytes += padded(size);
+    }
+  return bytes;
+}
+
 pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
   host h = {.unit = unit, .engine = engine};
   MlirOperation main = pb_module_func(unit->module, "main");
@@ -192,6 +236,7 @@ pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
   if (status == PB_OK) {
     place_arena(&h);
     place_constants(&h);
+    status = check_room(unit, outside_bytes(engine) + engine->arena_bytes);
   }
   free(h.places);
   return status;

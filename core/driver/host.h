@@ -6,6 +6,8 @@
 #include "core/s3/s3.h"
 
 // Fills the engine's inputs, outputs, constants, arena and steps. Kernels must be there already, by name.
+// Refuses what the chip's system memory cannot hold; asked in front of what takes time, the passes and S4.
+pb_status pb_host_check(const pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) PB_MUST_CHECK;
 
 #endif

@@ -1,6 +1,7 @@
 #include "core/poly/nest.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 int64_t pb_access_stride(const pb_access* access, int col) {
@@ -33,7 +34,11 @@ bool pb_access_uses(const pb_access* access, int col) {
   return false;
 }
 
+// There is room: the reader refuses larger bodies, the builders of S2 make fewer nodes for any operator, `math` counts
+// before it expands, and the rest take parts of a nest apart or add a node or two to a contraction's or a mover's.
+// Should that ever be untrue, it ends here and not in another's memory.
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b) {
+  if (nest->expr_count >= PB_NEST_EXPR) abort();
   nest->expr[nest->expr_count] = (pb_expr_node){.op = op, .type = type, .args = {a, b, -1}};
   return nest->expr_count++;
 }

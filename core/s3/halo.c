@@ -22,6 +22,7 @@ typedef struct haloer {
   pb_program program;
   bool* dropped; // nests
   bool* gone;    // values
+  bool* padded;  // values that another one is made inside of
 } haloer;
 
 static bool is_fill(const pb_nest* nest) {
@@ -91,6 +92,7 @@ static void redirect(haloer* h, int from, int to, const int64_t* shift) {
       h->program.value_of[n][a] = to;
     }
   h->gone[from] = true;
+  h->padded[to] = true;
 }
 
 // A second padded copy of what now lies in `to`, with a border that this one covers, is the same tensor further in.
@@ -127,6 +129,28 @@ static void merge(haloer* h, const pad* first) {
   }
 }
 
+static void print_nest(haloer* h, int n, int* serial, pb_text* text) {
+  pb_nest* nest = &h->program.nests[n];
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = h->program.value_of[n][a], argument = h->program.values[v].argument;
+    nest->access[a].ref =
+        argument >= 0 ? pb_printf(&h->unit->arena, "%%a%d", argument) : pb_printf(&h->unit->arena, "%%v%d", v);
+  }
+  h->dropped[n] = true;
+  pb_nest_print(text, nest, 1, serial);
+}
+
+// Who reads what is inside, and not its border, may stand in front of the border's place in the program: the border
+// comes first then, for what has been read is written no more.
+static void print_borders(haloer* h, int n, int* serial, pb_text* text) {
+  for (int k = n + 1; k < h->program.nest_count; ++k) {
+    int v = pb_program_stored(&h->program, k);
+    if (!h->dropped[k] && h->padded[v] && is_fill(&h->program.nests[k]) && pb_program_reads(&h->program, n, v) &&
+        !pb_program_writes(&h->program, n, v))
+      print_nest(h, k, serial, text);
+  }
+}
+
 static void print_program(haloer* h, pb_text* text) {
   pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\n");
   pb_func_print_head(text, h->program.func, "", NULL);
@@ -141,14 +165,9 @@ static void print_program(haloer* h, pb_text* text) {
   }
   int serial = 0;
   for (int n = 0; n < h->program.nest_count; ++n) {
-    pb_nest* nest = &h->program.nests[n];
     if (h->dropped[n]) continue;
-    for (int a = 0; a < nest->access_count; ++a) {
-      int v = h->program.value_of[n][a], argument = h->program.values[v].argument;
-      nest->access[a].ref =
-          argument >= 0 ? pb_printf(&h->unit->arena, "%%a%d", argument) : pb_printf(&h->unit->arena, "%%v%d", v);
-    }
-    pb_nest_print(text, nest, 1, &serial);
+    print_borders(h, n, &serial, text);
+    print_nest(h, n, &serial, text);
   }
   pb_text_add(text, "  return\n}\n}\n");
 }
@@ -159,6 +178,7 @@ pb_status pb_s3_halo(pb_unit* unit) {
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &h.program));
   h.dropped = PB_NEW_ARRAY(&unit->arena, bool, (size_t)h.program.nest_count + 1);
   h.gone = PB_NEW_ARRAY(&unit->arena, bool, (size_t)h.program.value_count + 1);
+  h.padded = PB_NEW_ARRAY(&unit->arena, bool, (size_t)h.program.value_count + 1);
   for (int n = 0; n < h.program.nest_count; ++n) {
     pad p = {0};
     if (!is_pad(&h, n, &p)) continue;

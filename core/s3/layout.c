@@ -122,11 +122,21 @@ bool pb__lanes_walks(const pb_lanes_layout* l, const pb_nest* nest, const pb_acc
   return index->cst + all == access->shape[1] || (all % l->lanes == 0 && index->cst + all <= access->shape[1]);
 }
 
-bool pb__lanes_turns(const pb_nest* nest) {
-  const pb_access *from = &nest->access[0], *to = &nest->access[1];
-  int a, b;
-  return nest->access_count == 2 && nest->expr_count == 1 && from->rank > 1 && to->rank > 1 &&
-         pb_index_single(&from->index[1], &a) && pb_index_single(&to->index[1], &b) && a >= 0 && b >= 0 && a != b;
+// The dim from element to element along the channels, -1: none.
+static int along_lanes(const pb_nest* nest, const pb_access* access) {
+  for (int d = 0; access->rank > 1 && d < nest->dim_count; ++d)
+    if (access->index[1].coef[d] == 1 && nest->extent[d] > 1) return d;
+  return -1;
+}
+
+bool pb__lanes_turns(const pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int to = along_lanes(nest, &nest->access[nest->access_count - 1]);
+  for (int a = 0; nest->reduce == PB_SET && to >= 0 && a + 1 < nest->access_count; ++a) {
+    int from = along_lanes(nest, &nest->access[a]);
+    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from >= 0 && from != to) return true;
+  }
+  return false;
 }
 
 // Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
@@ -170,6 +180,7 @@ static void choose(pb_lanes_layout* l) {
     if (value->rank != 2) continue;
     bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
     l->values[v].kind = value->shape[0] > 1 || uneven ? PB_LANES_BLOCKED : PB_LANES_PADDED;
+    if (pb__lanes_flattened(l, v)) l->values[v].kind = PB_LANES_PLAIN;
   }
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
@@ -177,8 +188,8 @@ static void choose(pb_lanes_layout* l) {
       int v = l->program.value_of[n][a];
       if (l->values[v].kind == PB_LANES_BLOCKED && !pb__lanes_walks(l, nest, &nest->access[a])) keep_plain(l, v);
     }
-    if (pb__lanes_turns(nest) && l->values[l->program.value_of[n][1]].kind == PB_LANES_BLOCKED)
-      keep_plain(l, l->program.value_of[n][1]);
+    int stored = pb_program_stored(&l->program, n);
+    if (pb__lanes_turns(l, n) && l->values[stored].kind == PB_LANES_BLOCKED) keep_plain(l, stored);
     pb_roles roles;
     if (!pb__lanes_roles(l, n, &roles)) {
       for (int a = 0; a < nest->access_count; ++a) {

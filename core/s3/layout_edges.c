@@ -20,17 +20,43 @@ static bool put_together(const pb_lanes_layout* l, int v) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
-        (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(nest)))
+        (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(l, n)))
       return true;
   }
   return false;
+}
+
+// Made element by element, and walked otherwise than by rows of lanes: behind a reshape. It is made plain.
+bool pb__lanes_flattened(const pb_lanes_layout* l, int v) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count > 1 &&
+        (!pb__lanes_walks(l, nest, &nest->access[nest->access_count - 1]) || pb__lanes_turns(l, n)))
+      return true;
+  }
+  return false;
+}
+
+// Made in rows of lanes by a unit that takes sums or largest elements, and read otherwise, by groups that fill no rows.
+static bool read_across(const pb_lanes_layout* l, int v) {
+  bool reduced = false, across = false;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb_program_writes(&l->program, n, v)) {
+      reduced |= nest->reduce != PB_SET;
+      continue;
+    }
+    for (int a = 0; a + 1 < nest->access_count; ++a)
+      across |= l->program.value_of[n][a] == v && !pb__lanes_walks(l, nest, &nest->access[a]);
+  }
+  return reduced && across;
 }
 
 static bool wants_twin(const pb_lanes_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
-  bool read = false, computed = false, summed = false;
+  bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
   for (int n = 0; n < l->program.nest_count; ++n) {
     read |= pb_program_reads(&l->program, n, v) && !pb_program_writes(&l->program, n, v) && !makes_same(l, n, value);
     summed |= pb_program_reads(&l->program, n, v) && l->program.nests[n].reduce != PB_SET;
@@ -38,12 +64,21 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
   }
   if (value->kind == PB_VALUE_INPUT) return read && (value->type == PB_I8 || summed);
   if (value->kind == PB_VALUE_OUTPUT)
-    return one_row ? read && value->type == PB_I8 : computed || (read && put_together(l, v));
-  return value->kind == PB_VALUE_LOCAL && put_together(l, v);
+    return one_row ? read && value->type == PB_I8 : computed || summed || (read && put_together(l, v));
+  if (value->kind != PB_VALUE_LOCAL) return false;
+  return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__lanes_flattened(l, v));
 }
 
-static pb_nest copy_of(const pb_value* value) {
-  pb_nest nest = {.name = value->name ? value->name : "", .part = "copy", .access_count = 2};
+// The operator in the model that value v is copied for, or that makes it.
+static const char* operator_of(const pb_lanes_layout* l, int v) {
+  for (int n = 0; n < l->program.nest_count; ++n)
+    if (pb_program_reads(&l->program, n, v) || pb_program_writes(&l->program, n, v)) return l->program.nests[n].name;
+  return "";
+}
+
+static pb_nest copy_of(const pb_lanes_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  pb_nest nest = {.name = operator_of(l, v), .part = "copy", .access_count = 2};
   pb_access access = {.type = value->type, .rank = value->rank, .buffer = -1};
   memcpy(access.shape, value->shape, sizeof access.shape);
   for (int r = 0; r < value->rank; ++r) {
@@ -96,7 +131,7 @@ void pb__lanes_add_twins(pb_lanes_layout* l) {
   for (int v = 0; v < values; ++v) {
     if (!wants_twin(l, v)) continue;
     pb_value local = l->program.values[v];
-    pb_nest copy = copy_of(&local);
+    pb_nest copy = copy_of(l, v);
     bool output = local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
@@ -135,7 +170,7 @@ void pb__lanes_drop_twins(pb_lanes_layout* l) {
   for (int k = 0; k < l->twin_count; ++k) {
     const pb_lanes_twin* t = &l->twins[k];
     if (made_of_plain(l, t)) l->values[t->twin].kind = PB_LANES_PLAIN;
-    if (l->values[t->twin].kind != PB_LANES_PLAIN) continue;
+    if (l->values[t->twin].kind != PB_LANES_PLAIN || l->values[t->edge].kind == PB_LANES_BLOCKED) continue;
     l->gone[t->copy] = true;
     redirect(l, t->twin, t->edge, true, true);
   }
@@ -195,14 +230,17 @@ static void declare(pb_lanes_layout* l, const pb_access* access) {
   pb_text_add(&l->allocs, "\n");
 }
 
-// The dim along the lanes of an access to a blocked value, which may begin at any block; -1: none, or it is no copy's
-// business.
-static int channel_of(const pb_lanes_layout* l, const pb_access* access) {
+// The dim along the lanes of an access to a blocked value, which may begin at any block, and with other dims may walk
+// groups of whole blocks; -1: none, or it is no copy's business.
+static int channel_of(const pb_lanes_layout* l, const pb_nest* nest, const pb_access* access) {
   int dim;
   if (access->rank < 2 || access->index[1].cst % l->lanes) return -1;
   pb_index along = access->index[1];
   along.cst = 0;
-  return pb_index_single(&along, &dim) ? dim : -1;
+  if (pb_index_single(&along, &dim)) return dim;
+  for (dim = 0; pb__lanes_walks(l, nest, access) && dim < nest->dim_count; ++dim)
+    if (along.coef[dim] == 1 && nest->extent[dim] > 1) return dim;
+  return -1;
 }
 
 // A pointwise nest that would read a plain tensor and write a blocked one: lanes of the one are not lanes of the other.
@@ -222,14 +260,15 @@ static void point_then_in(pb_lanes_layout* l, int n) {
   pb__lanes_splat(l, &out);
   pb_nest_print(&l->nests, &out, 1, &l->serial);
   int v = pb_program_stored(&l->program, n);
-  copy_all(l, &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, store)});
+  copy_all(l,
+           &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
 }
 
 // The other way round: it writes blocks like those that it reads by access `from`.
 static void point_then_out(pb_lanes_layout* l, int n, int from) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access *source = &nest->access[from], *store = &nest->access[nest->access_count - 1];
-  int channel = channel_of(l, source), v = l->program.value_of[n][from];
+  int channel = channel_of(l, nest, source), v = l->program.value_of[n][from];
   bool none[PB_NEST_DIMS] = {0}, lanes[PB_NEST_DIMS] = {0};
   pb_nest out = *nest;
   pb_lanes_dims s;
@@ -264,7 +303,7 @@ bool pb__lanes_crosses(const pb_lanes_layout* l, int n) {
   case PB_LANES_PLAIN: {
     if (blocked < 0) return false;
     // whole rows of lanes that lie in the plain tensor as they are need no copy
-    int channel = channel_of(l, &nest->access[blocked]);
+    int channel = channel_of(l, nest, &nest->access[blocked]);
     return channel >= 0 &&
            (nest->extent[channel] % l->lanes || pb_access_stride(&nest->access[nest->access_count - 1], channel) != 1);
   }
@@ -278,7 +317,7 @@ pb_status pb__lanes_cross(pb_lanes_layout* l, int n) {
   int v = pb_program_stored(&l->program, n), blocked = reads_kind(l, n, PB_LANES_BLOCKED);
   const pb_access* store = &nest->access[nest->access_count - 1];
   bool in = l->values[v].kind == PB_LANES_BLOCKED;
-  if (in ? blocked >= 0 || channel_of(l, store) < 0 : reads_kind(l, n, PB_LANES_PLAIN) >= 0)
+  if (in ? blocked >= 0 || channel_of(l, nest, store) < 0 : reads_kind(l, n, PB_LANES_PLAIN) >= 0)
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014, NULL,
                           "operands that lie differently, by channels and in blocks of them");
   if (is_copy(nest)) {
@@ -290,7 +329,7 @@ pb_status pb__lanes_cross(pb_lanes_layout* l, int n) {
                             .blocked = inside,
                             .v = l->program.value_of[n][in ? 1 : 0],
                             .out = !in,
-                            .channel = channel_of(l, inside)});
+                            .channel = channel_of(l, nest, inside)});
   } else if (in) {
     point_then_in(l, n);
   } else {

@@ -58,8 +58,8 @@ bool pb__lanes_roles(const pb_lanes_layout* l, int n, pb_roles* roles);
 // Whether the access goes through its channels in such a way that rows of lanes stay rows of lanes: one dim through all
 // of them, or through a part that begins with a block; groups of whole blocks.
 bool pb__lanes_walks(const pb_lanes_layout* l, const pb_nest* nest, const pb_access* access);
-// Whether the nest copies elements so that lanes are another dim than before.
-bool pb__lanes_turns(const pb_nest* nest);
+// Whether nest n sets elements so that lanes are another dim than those of what it reads.
+bool pb__lanes_turns(const pb_lanes_layout* l, int n);
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
 int pb__lanes_depthwise(const pb_nest* nest, const pb_roles* roles);
 void pb__lanes_use_value(const pb_lanes_layout* l, pb_access* access, int v);
@@ -75,7 +75,8 @@ void pb__lanes_rewrite_accesses(pb_lanes_layout* l, int n, const pb_lanes_dims* 
 void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest);
 
 // layout_edges.c: between plain tensors and blocks.
-void pb__lanes_add_twins(pb_lanes_layout* l);           // in front of choosing layouts
+void pb__lanes_add_twins(pb_lanes_layout* l); // in front of choosing layouts
+bool pb__lanes_flattened(const pb_lanes_layout* l, int v);
 void pb__lanes_drop_twins(pb_lanes_layout* l);          // behind it: those that are as plain as their edge
 bool pb__lanes_unused(const pb_lanes_layout* l, int v); // a twin that was dropped
 // Whether nest n takes from the one and makes the other, so that there is more to do than to split its dims.

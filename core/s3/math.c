@@ -44,7 +44,7 @@ static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
       int before = to->expr_count;
       map[e] = row->expand(to, node.args[0]);
       if (fuses) map[e] = pb_math_fuse(to, before, map[e]);
-      assert(to->expr_count - before <= PB_MATH_NODES);
+      assert(to->expr_count - before <= PB_MATH_NODES); // of tables, not of input
     } else {
       map[e] = to->expr_count;
       to->expr[to->expr_count++] = node;

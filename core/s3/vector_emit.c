@@ -339,7 +339,7 @@ void pb_vemit_instructions(const pb_vemit* e, pb_text* text) {
 
 void pb_vemit_tile(pb_vemit* e, int indent) {
   pb_vtile* t = calloc(1, sizeof *t);
-  if (!t) abort();
+  if (!t) pb_no_memory(sizeof *t);
   t->e = e;
   int64_t blocks = e->plan->sum_blocks;
   make_points(t);

@@ -145,7 +145,7 @@ bool pb_cover_find(const pb_chip* chip, const pb_flat* nest, int carried, pb_cov
   *cover = (pb_cover){0};
   if (nest->reduce != PB_SET || nest->expr_count > PB_COVER_NODES) return false;
   coverer* c = calloc(1, sizeof *c);
-  if (!c) abort();
+  if (!c) pb_no_memory(sizeof *c);
   c->chip = chip, c->nest = nest, c->carried = carried;
   for (int n = 0; n < nest->expr_count; ++n)
     for (int k = 0; k < 3; ++k)

@@ -1,8 +1,11 @@
-"""The graphs of function_cases.py on a chip that lacks most of what they need: each is refused with a code, by a line
-that names a node of the graph or an input (whose copy into rows of lanes is a kernel too), or its result is ONNX Runtime's. And the functions between codes: the same, where a
-result may be one code away.
+"""The graphs of function_cases.py on a chip that lacks most of what they need: each is refused by the very line that
+refusals_TARGET.txt has for it, with its code, which names a node of the graph; or it is not in there, and its result is
+ONNX Runtime's. And the functions between codes: the same, where a result may be one code away.
 
-    refusals.py --bin BUILD/bin [--target simnpu] [--device machine] [--only TEXT] [--every 1]
+    refusals.py --bin BUILD/bin [--target simnpu] [--device machine] [--only TEXT] [--every 1] [--write]
+
+--write makes the file anew, to be read before it is committed: a reason that became another, or a graph that is no
+longer right, is a change in what users see.
 """
 
 import argparse
@@ -57,18 +60,34 @@ def cases(only, every):
             yield case, 1.01 * float(SCALE / largest)
 
 
-def run(args, folder, case, tolerance):
-    """'equal', 'refused', or what is wrong."""
+def table_of(args):
+    """The line that refuses a graph, by the graph's name."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"refusals_{args.target}.txt")
+    if not os.path.exists(path):
+        return path, {}
+    with open(path, encoding="utf-8") as file:
+        return path, dict(line.rstrip("\n").split(": ", 1) for line in file)
+
+
+def run(args, folder, case, tolerance, refusals):
+    """'equal', 'refused', or what is wrong. `refusals`: what is to be said; with --write, what was."""
+    known = refusals.get(case.name)
     model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
     onnx.save(case.model, model)
     try:
         tools.compile_model(args.bin, model, args.target, engine)
     except tools.Failed as error:
-        told = [line for line in str(error).splitlines() if re.search(r"error: .*\[PB\d{4}\]", line)]
-        names = [place.name for place in (*case.model.graph.node, *case.model.graph.input)]
-        if told and any(re.search(rf"\b{re.escape(name)}\b", line) for line in told for name in names):
-            return "refused"
-        return f"an error without a code or a node: {str(error)[-300:]}"
+        told = [line.split("error: ", 1)[1] for line in str(error).splitlines() if re.search(r"error: .*\[PB\d{4}\]", line)]
+        names = [node.name for node in case.model.graph.node]
+        if not told or not any(re.search(rf"\b{re.escape(name)}\b", line) for line in told for name in names):
+            return f"an error without a code or a node: {str(error)[-300:]}"
+        if args.write:
+            refusals[case.name] = told[0]
+        elif told[0] != known:
+            return f"refused by '{told[0]}', not by '{known}'"
+        return "refused"
+    if known and not args.write:
+        return f"not refused by '{known}'"
     command = [os.path.join(args.bin, "pb-run"), engine, f"--device={args.device}"]
     for name, value in case.feeds.items():
         np.save(os.path.join(folder, f"in-{name}.npy"), value)
@@ -90,14 +109,21 @@ def main():
     parser.add_argument("--device", default="machine")
     parser.add_argument("--only", default="")
     parser.add_argument("--every", type=int, default=1, help="of the graphs only each so many-th")
+    parser.add_argument("--write", action="store_true", help="the refusals that there are become those that there should be")
     args = parser.parse_args()
+    path, refusals = table_of(args)
+    if args.write:
+        refusals = {}
     counts = {"equal": 0, "refused": 0, "failed": 0}
     with tempfile.TemporaryDirectory() as folder:
         for case, tolerance in cases(args.only, args.every):
-            found = run(args, folder, case, tolerance)
+            found = run(args, folder, case, tolerance, refusals)
             counts[found if found in counts else "failed"] += 1
             if found not in counts:
                 print(f"FAILED {case.name} on {args.target}: {found}", flush=True)
+    if args.write:
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"{name}: {line}\n" for name, line in refusals.items())
     print(f"{args.target}: " + ", ".join(f"{count} {word}" for word, count in counts.items()))
     # A chip without functions that refuses nothing is not asked.
     return int(counts["failed"] or not counts["equal"] or (args.device == "machine" and not counts["refused"]))

@@ -237,6 +237,17 @@ def result_of_an_impossible_size():
     return m.done(m.op("Mul", m.input("x", 1 << 20, 1), m.input("y", 1, 1 << 20)), refused="PB2020")
 
 
+def beyond_the_memory(label, *shape):
+    m = Maker(label)
+    x = m.codes(m.input("x", *shape), F32(0.05))
+    return m.done(m.codes(m.op("Relu", x), F32(0.05)), refused="PB4051", targets=("simnpu",))
+
+
+for shape in ((1, 16, 4096, 4096), (1, 16, 8192, 8192), (1, 1 << 30)):
+    label = "beyond_the_memory_" + "_".join(map(str, shape))
+    CASES[label] = lambda label=label, shape=shape: beyond_the_memory(label, *shape)
+
+
 def dilated_stride(label):
     m = Maker(label)
     x = m.codes(m.input("x", 1, 16, 3, 31), F32(0.05))
@@ -282,3 +293,86 @@ def swish_spelled_out(label, channels, height, width):
 for args in ((200, 7, 7), (40, 14, 14), (88, 3, 96)):
     label = "swish_then_depthwise_" + "_".join(map(str, args))
     CASES[label] = lambda label=label, args=args: swish_spelled_out(label, *args)
+
+
+def codes_product(m, x, ins, outs):
+    w = m.weights(m.rng.integers(-127, 128, (outs, ins)).astype(I8), F32(0.01), I8(0))
+    return m.codes(m.op("Gemm", x, w, transB=1), F32(4))
+
+
+def codes_conv(m, x, ins, outs, kernel=1, group=1, far=False, scale=F32(0.3), **attrs):
+    shape = (outs, ins // group, kernel, kernel)
+    if far:
+        w = m.weights(m.rng.integers(0, 256, shape).astype(U8), np.full(outs, 0.01, F32), np.full(outs, 255, U8))
+    else:
+        w = m.weights(m.rng.integers(-127, 128, shape).astype(I8), np.full(outs, 0.01, F32), np.zeros(outs, I8))
+    return m.codes(m.op("Conv", x, w, group=group, kernel_shape=[kernel, kernel], **attrs), scale)
+
+
+def pooled_codes(m, x, **attrs):
+    return m.codes(m.op("MaxPool", x, kernel_shape=[1, 1], **attrs), F32(0.05))
+
+
+def flattened(label, batch, channels, height, width, product, computed):
+    """A clamp behind a reshape walks rows of lanes as no vector unit does."""
+    m = Maker(label)
+    x = m.codes(m.input("x", batch, 16, height, width), F32(0.05))
+    x = codes_conv(m, x, 16, channels) if computed else pooled_codes(m, x)
+    count = (channels if computed else 16) * height * width
+    y = m.codes(m.op("Relu", m.op("Reshape", x, m.const(np.array([batch, count], I64)))), F32(0.2))
+    return m.done(x, codes_product(m, y, count, 20) if product else y, step=4 if product else 0.3)
+
+
+for args in ((1, 48, 4, 23, False, True), (1, 24, 1, 16, False, True), (1, 24, 1, 16, True, True), (2, 24, 3, 32, True, True), (1, 33, 3, 5, False, True), (1, 33, 3, 5, True, True), (2, 10, 3, 5, True, True),
+             (1, 48, 3, 5, True, True), (2, 0, 3, 7, True, False)):
+    label = "flattened_relu_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: flattened(label, *args)
+
+
+def joined_and_read(label, channels):
+    """A concatenation that leaves the graph is read by a convolution too."""
+    m = Maker(label)
+    x = codes_conv(m, m.codes(m.input("x", 1, 8, 3, 13), F32(0.05)), 8, channels)
+    joined = m.codes(m.op("Concat", x, x, axis=1), F32(0.3))
+    return m.done(joined, codes_conv(m, joined, 2 * channels, 33, strides=[2, 1]), step=0.3)
+
+
+CASES["joined_rows_are_read"] = lambda: joined_and_read("joined_rows_are_read", 16)
+CASES["joined_parts_of_rows_are_read"] = lambda: joined_and_read("joined_parts_of_rows_are_read", 5)
+
+
+def far_groups(label, channels, group, outs, pooled):
+    """Groups whose weights' zero points are far away: their inputs are taken twice, group by group."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, channels, 4, 9), F32(0.05))
+    x = pooled_codes(m, x, strides=[1, 2]) if pooled else codes_conv(m, x, channels, channels)
+    return m.done(codes_conv(m, x, channels, outs, 3, group, far=True, scale=F32(12), pads=[1] * 4), step=12)
+
+
+for args in ((64, 2, 2, True), (32, 2, 2, False), (80, 2, 2, False), (96, 2, 96, False), (40, 5, 10, True)):
+    label = "far_groups_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: far_groups(label, *args)
+
+
+def far_product(label, channels, width):
+    """The product takes its flattened input twice, for its weights' zero point is far away."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, channels, 1, width), F32(0.05))
+    x = m.codes(m.op("Reshape", x, m.const(np.array([1, channels * width], I64))), F32(0.05))
+    w = m.weights(m.rng.integers(0, 256, (channels * width, 3)).astype(U8), F32(0.01), U8(255))
+    y = codes_product(m, x, channels * width, 1)
+    return m.done(y, m.codes(m.op("MatMul", x, w), F32(4)), step=4)
+
+
+CASES["far_product_of_24_channels"] = lambda: far_product("far_product_of_24_channels", 24, 16)
+CASES["far_product_of_9_channels"] = lambda: far_product("far_product_of_9_channels", 9, 7)
+
+
+def padded_and_read(label):
+    """A tensor inside its padding has another reader, which the border does not wait for."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 2, 2, 2, 23), F32(0.05))
+    return m.done(m.op("Relu", x), codes_conv(m, x, 2, 17, 3, pads=[1] * 4), step=0.3, targets=("cpu",))
+
+
+CASES["padded_and_read"] = lambda: padded_and_read("padded_and_read")

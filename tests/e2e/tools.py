@@ -77,7 +77,7 @@ def server_for(program):
 def call(command, timeout=600):
     """Runs a command: its exit code, or minus the signal that ended it, and what it printed."""
     server = server_for(command[0])
-    if server and not any("\n" in word for word in command):  # which end a word on its way to the server
+    if server and not any("\n" in word for word in command):  # the server's words end with a line
         return server.run(command, timeout)
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
 

@@ -42,7 +42,7 @@ static void widen(decoder* d) {
   size_t old = d->capacity;
   d->capacity = old ? old * 2 : 1024;
   d->table = calloc(d->capacity, sizeof *d->table);
-  if (!d->table) abort();
+  if (!d->table) pb_no_memory(d->capacity * sizeof *d->table);
   for (size_t k = 0; k < old; ++k)
     if (from[k].key) *find(d, from[k].key) = from[k];
   free(from);

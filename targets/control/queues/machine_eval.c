@@ -28,7 +28,7 @@ struct machine_vectors {
 machine_vectors* machine__vectors_open(const pb_chip* chip) {
   (void)chip;
   machine_vectors* v = calloc(1, sizeof *v);
-  if (!v) abort();
+  if (!v) pb_no_memory(sizeof *v);
   return v;
 }
 
@@ -278,7 +278,7 @@ static void apply_int(pb_op op, value* out, const value* a, const value* b, int6
     EACH(out[k].i = to_code(a[k].f));
     break;
   default:
-    assert(!"an integer operation that descriptions cannot name");
+    assert(!"an integer operation"); // tdl/chip_read.c knows no other name in Semantics
   }
 }
 
@@ -290,7 +290,7 @@ static const pb_function* find_function(const pb_chip* chip, const char* name) {
 
 static void apply_function(const pb_chip* chip, const char* name, value* out, const value* a, int64_t count) {
   const pb_function* f = find_function(chip, name);
-  assert(f);
+  assert(f); // tdl/check.c refuses a chip that uses a function and has none
   EACH(out[k].f = pb_function_eval(name, f->table_bits, f->degree, a[k].f));
 }
 
@@ -339,7 +339,7 @@ static void apply_float(const pb_chip* chip, pb_op op, value* out, const value* 
     apply_function(chip, "rsqrt", out, a, count);
     break;
   default:
-    assert(!"a float operation that descriptions cannot name");
+    assert(!"a float operation"); // tdl/chip_read.c knows no other name in Semantics
   }
 }
 
@@ -452,7 +452,7 @@ static void reduce_points(evaluation* e, const machine_command* c, const walk* s
   int64_t points = s->each < BLOCK ? BLOCK / s->each : 1, need = points * s->each;
   if (need > v->capacity) {
     v->terms = realloc(v->terms, (size_t)need * sizeof *v->terms);
-    if (!v->terms) abort();
+    if (!v->terms) pb_no_memory((size_t)need * sizeof *v->terms);
     v->capacity = need;
   }
   for (int64_t first = 0; first < s->points; first += points) {

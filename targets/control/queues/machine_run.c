@@ -68,12 +68,12 @@ struct machine_timing {
 
 machine_timing* machine__timing_open(const pb_chip* chip) {
   machine_timing* t = calloc(1, sizeof *t);
-  if (!t) abort();
+  if (!t) pb_no_memory(sizeof *t);
   int queues = t->queues = chip->queue_count, tokens = 0;
   for (int q = 0; q < queues; ++q) tokens += t->limits[q] = chip->queues[q].tokens > 0 ? chip->queues[q].tokens : 1;
   t->words = calloc((size_t)(tokens + 1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
   t->times = calloc(2 * (size_t)tokens * (size_t)queues, sizeof *t->times);
-  if (!t->words || !t->times) abort();
+  if (!t->words || !t->times) pb_no_memory((size_t)tokens * (size_t)queues * (size_t)queues);
   uint32_t* words = t->words;
   uint64_t* times = t->times;
   for (int p = 0; p < queues; ++p) {

@@ -97,7 +97,7 @@ static bool holds(const pb_traced* traced, int writer, const wanted* state) {
 
 pb_state_writer* pb_state_start(const pb_chip* chip, pb_diag* diag) {
   pb_state_writer* w = calloc(1, sizeof *w);
-  if (!w) abort();
+  if (!w) pb_no_memory(sizeof *w);
   size_t insns = (size_t)chip->insn_count;
   w->chip = chip;
   w->diag = diag;

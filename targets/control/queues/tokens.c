@@ -169,7 +169,7 @@ pb_status pb_tokens_add(pb_tokens* t, const pb_traced* c) {
 
 pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag) {
   pb_tokens* t = calloc(1, sizeof *t);
-  if (!t) abort();
+  if (!t) pb_no_memory(sizeof *t);
   t->chip = chip;
   t->diag = diag;
   t->rows = calloc((size_t)chip->memory_count, sizeof *t->rows);
@@ -177,7 +177,7 @@ pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag) {
     if (m == chip->system_memory) continue; // kernels write no tensor that they read
     size_t rows = (size_t)(chip->memories[m].bytes / chip->memories[m].row_bytes);
     t->rows[m] = malloc(rows * sizeof **t->rows);
-    if (!t->rows[m]) abort();
+    if (!t->rows[m]) pb_no_memory(rows * sizeof **t->rows);
     memset(t->rows[m], 0xff, rows * sizeof **t->rows);
   }
   for (int p = 0; p < chip->queue_count; ++p)

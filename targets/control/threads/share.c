@@ -43,7 +43,7 @@ static void add_arguments(MlirOperation func, MlirBlock body) {
   intptr_t count = mlirBlockGetNumArguments(body);
   MlirType* types = malloc(sizeof *types * (size_t)(count + 2));
   MlirAttribute* attrs = malloc(sizeof *attrs * (size_t)(count + 2));
-  if (!types || !attrs) abort();
+  if (!types || !attrs) pb_no_memory(sizeof *types * (size_t)(count + 2));
   MlirAttribute have = pb_op_attribute(func, "arg_attrs"), none = mlirDictionaryAttrGet(context, 0, NULL);
   for (intptr_t k = 0; k < count + 2; ++k) {
     types[k] = k < count ? mlirValueGetType(mlirBlockGetArgument(body, k)) : index;
