@@ -1,5 +1,6 @@
 #include "core/driver/host.h"
 
+#include "core/base/table.h"
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
 
@@ -19,6 +20,8 @@ typedef struct host {
   pb_engine* engine;
   place* places;
   size_t place_count, place_capacity;
+  pb_table numbers; // of places by their values
+  pb_table kernels; // by name
 } host;
 
 static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
@@ -26,9 +29,13 @@ static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / 
 static place* place_of(host* h, MlirValue v) {
   if (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape"))
     v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
-  for (size_t k = 0; k < h->place_count; ++k)
-    if (pb_value_same(h->places[k].value, v)) return &h->places[k];
-  return NULL;
+  int k = pb_table_find_address(&h->numbers, v.ptr);
+  return k < 0 ? NULL : &h->places[k];
+}
+
+static void add_place(host* h, place p) {
+  pb_table_add_address(&h->numbers, p.value.ptr, (int)h->place_count);
+  PB_PUSH(h->places, h->place_count, h->place_capacity, p);
 }
 
 static MlirAttribute argument_attribute(MlirOperation func, intptr_t k, const char* name) {
@@ -69,14 +76,8 @@ static void take_arguments(host* h, MlirOperation main) {
       p.arg = (pb_arg){PB_SPACE_INPUT, (uint64_t)e->input_count};
       add_tensor(e, e->inputs, &e->input_count, argument_attribute(main, k, "pb.input"), &shape);
     }
-    PB_PUSH(h->places, h->place_count, h->place_capacity, p);
+    add_place(h, p);
   }
-}
-
-static int kernel_named(const pb_engine* e, MlirStringRef name) {
-  for (int k = 0; k < e->kernel_count; ++k)
-    if (strlen(e->kernels[k].name) == name.length && !memcmp(e->kernels[k].name, name.data, name.length)) return k;
-  return -1;
 }
 
 static pb_status take_steps(host* h, MlirOperation main) {
@@ -91,14 +92,15 @@ static pb_status take_steps(host* h, MlirOperation main) {
     pb_access shape;
     pb_access_of_value(p.value, &shape);
     p.bytes = padded((uint64_t)pb_access_elements(&shape) * (uint64_t)(pb_type_bits(shape.type) / 8));
-    PB_PUSH(h->places, h->place_count, h->place_capacity, p);
+    add_place(h, p);
   }
   e->steps = PB_NEW_ARRAY(&e->arena, pb_step, calls + 1);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "func.call")) continue;
     pb_step* step = &e->steps[e->step_count];
-    step->kernel = kernel_named(e, mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee")));
+    MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
+    step->kernel = pb_table_find(&h->kernels, callee.data, callee.length);
     step->origin = text_of(e, pb_op_attribute(op, "pb.origin"));
     step->macs = (uint64_t)pb_op_integer(op, "pb.macs", 0);
     step->arg_count = (int)mlirOperationGetNumOperands(op);
@@ -187,6 +189,8 @@ static void place_constants(host* h) {
 pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
   host h = {.unit = unit, .engine = engine};
   MlirOperation main = pb_module_func(unit->module, "main");
+  for (int k = 0; k < engine->kernel_count; ++k)
+    pb_table_add(&h.kernels, engine->kernels[k].name, strlen(engine->kernels[k].name), k);
   take_arguments(&h, main);
   pb_status status = take_steps(&h, main);
   if (status == PB_OK) {
@@ -194,5 +198,7 @@ pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
     place_constants(&h);
   }
   free(h.places);
+  pb_table_free(&h.numbers);
+  pb_table_free(&h.kernels);
   return status;
 }

@@ -55,7 +55,7 @@ static bool should_gather(const pb_lanes_layout* l, const pb_nest* nest, const p
 
 // Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
 static bool computed_with(const pb_lanes_layout* l, int value) {
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, value)
     if (pb_program_reads(&l->program, n, value) && !pb_program_writes(&l->program, n, value) &&
         (l->program.nests[n].expr_count != 1 || l->program.nests[n].reduce != PB_SET))
       return true;
@@ -64,14 +64,14 @@ static bool computed_with(const pb_lanes_layout* l, int value) {
 
 // Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
 static bool is_reduced(const pb_lanes_layout* l, int value) {
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, value)
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
   return false;
 }
 
 static void keep_plain(pb_lanes_layout* l, int value) {
   l->values[value].kind = PB_LANES_PLAIN;
-  for (int n = 0; n < l->program.nest_count; ++n) // what is copied into it (a pad's inside) stays plain too
+  PB_FOR_USES (n, &l->program, value) // what is copied into it (a pad's inside) stays plain too
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
         l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
       int source = l->program.value_of[n][0];
@@ -82,7 +82,7 @@ static void keep_plain(pb_lanes_layout* l, int value) {
 
 // Whether only this nest reads the value, directly or through a padded copy of it.
 static bool read_by_alone(const pb_lanes_layout* l, int value, int nest) {
-  for (int k = 0; k < l->program.nest_count; ++k) {
+  PB_FOR_USES (k, &l->program, value) {
     if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
     const pb_nest* copy = &l->program.nests[k];
     if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
@@ -94,7 +94,7 @@ static bool read_by_alone(const pb_lanes_layout* l, int value, int nest) {
 // A plain tensor may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
 static bool can_be_plain(const pb_lanes_layout* l, int value, int nest) {
   if (!read_by_alone(l, value, nest)) return false;
-  for (int k = 0; k < l->program.nest_count; ++k) {
+  PB_FOR_USES (k, &l->program, value) {
     if (!pb_program_writes(&l->program, k, value)) continue;
     const pb_nest* maker = &l->program.nests[k];
     if (maker->reduce != PB_SET) return false;
@@ -132,9 +132,9 @@ bool pb__lanes_turns(const pb_nest* nest) {
 // Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
 // or the plain twin of the value.
 static bool made_of_plain(const pb_lanes_layout* l, int v) {
-  for (int k = 0; k < l->twin_count; ++k)
-    if (l->twins[k].twin == v && l->program.value_of[l->twins[k].copy][1] == v) return true;
-  for (int n = 0; n < l->program.nest_count; ++n)
+  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
+  if (twin && l->program.value_of[twin->copy][1] == v) return true;
+  PB_FOR_USES (n, &l->program, v)
     for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a)
       if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_INPUT) return true;
   return false;
@@ -143,7 +143,7 @@ static bool made_of_plain(const pb_lanes_layout* l, int v) {
 // Whether the value is put together of several: none of them fills what a row has behind the last one.
 static bool made_of_parts(const pb_lanes_layout* l, int v) {
   int parts = 0;
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     parts += pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count == 2 &&
              nest->expr_count == 1;
@@ -218,8 +218,9 @@ static void describe_values(pb_lanes_layout* l) {
 
 // What it returns lasts until the next constant is noted.
 static const pb_lanes_const* note_const(pb_lanes_layout* l, int id, bool splat) {
-  for (size_t k = 0; k < l->const_count; ++k)
-    if (l->consts[k].id == id) return &l->consts[k];
+  int known = pb_numbers_at(&l->const_of, id);
+  if (known >= 0) return &l->consts[known];
+  pb_numbers_set(&l->const_of, id, (int)l->const_count);
   const pb_const* item = &l->unit->consts->items[id];
   pb_lanes_const c = {
       .id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
@@ -798,5 +799,6 @@ pb_status pb_s3_layout(pb_unit* unit) {
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);
   free(l->consts);
+  pb_numbers_free(&l->const_of);
   return status;
 }

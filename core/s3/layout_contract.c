@@ -510,8 +510,8 @@ bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
   } else {
     pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->w), &nest->access[roles->w], w);
   }
-  for (int k = 0; k < n; ++k)
-    if (pb_vlayout_is_init(l, k, n)) {
+  PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
+    if (k < n && pb_vlayout_is_init(l, k, n)) {
       print_init(&c, y, corrected, sum);
       break;
     }

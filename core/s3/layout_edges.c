@@ -17,7 +17,7 @@ static bool makes_same(const pb_lanes_layout* l, int n, const pb_value* value) {
 
 // A concatenation whose parts begin inside a block, or a reshape, is put together plain.
 static bool put_together(const pb_lanes_layout* l, int v) {
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
         (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(nest)))
@@ -31,7 +31,7 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false;
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     read |= pb_program_reads(&l->program, n, v) && !pb_program_writes(&l->program, n, v) && !makes_same(l, n, value);
     summed |= pb_program_reads(&l->program, n, v) && l->program.nests[n].reduce != PB_SET;
     computed |= pb_program_writes(&l->program, n, v) && !is_copy(&l->program.nests[n]);
@@ -57,55 +57,80 @@ static pb_nest copy_of(const pb_value* value) {
 }
 
 static void redirect(pb_lanes_layout* l, int from, int to, bool reads, bool writes) {
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, from)
     for (int a = 0; a < l->program.nests[n].access_count; ++a) {
       bool store = a == l->program.nests[n].access_count - 1;
-      if (l->program.value_of[n][a] == from && (store ? writes : reads)) l->program.value_of[n][a] = to;
+      if (l->program.value_of[n][a] == from && (store ? writes : reads))
+        pb_program_set_value(&l->program, &l->unit->arena, n, a, to);
     }
-}
-
-// Makes room for one nest in front of nest `at` and puts it there.
-static void insert(pb_lanes_layout* l, int at, const pb_nest* nest, int from, int to) {
-  pb_program* p = &l->program;
-  pb_nest* nests = PB_NEW_ARRAY(&l->unit->arena, pb_nest, (size_t)p->nest_count + 1);
-  int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(&l->unit->arena, (size_t)p->nest_count + 1, sizeof *value_of);
-  for (int n = 0; n <= p->nest_count; ++n) {
-    if (n == at) continue;
-    nests[n] = p->nests[n - (n > at)];
-    memcpy(value_of[n], p->value_of[n - (n > at)], sizeof *value_of);
-  }
-  nests[at] = *nest;
-  value_of[at][0] = from;
-  value_of[at][1] = to;
-  p->nests = nests;
-  p->value_of = value_of;
-  ++p->nest_count;
-  for (int k = 0; k < l->twin_count; ++k) l->twins[k].copy += l->twins[k].copy >= at;
 }
 
 static int last_writer(const pb_lanes_layout* l, int v) {
   int last = -1;
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, v)
     if (pb_program_writes(&l->program, n, v)) last = n;
   return last;
 }
 
+// The nests before the copies were put among them.
+typedef struct nests_before {
+  const pb_nest* nests;
+  int (*value_of)[PB_NEST_ACCESSES];
+  int count;
+} nests_before;
+
+static void append(pb_program* p, const pb_nest* nest, const int* value_of) {
+  pb_nest_copy(&p->nests[p->nest_count], nest);
+  memcpy(p->value_of[p->nest_count++], value_of, sizeof *p->value_of);
+}
+
+static void append_copy(pb_lanes_layout* l, pb_lanes_twin* t, bool output) {
+  pb_nest copy = copy_of(&l->program.values[t->edge]);
+  t->copy = l->program.nest_count;
+  append(&l->program, &copy, (const int[PB_NEST_ACCESSES]){output ? t->twin : t->edge, output ? t->edge : t->twin});
+}
+
+// Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1).
+static void insert_copies(pb_lanes_layout* l, const int* in_front) {
+  pb_program* p = &l->program;
+  pb_arena* arena = &l->unit->arena;
+  const nests_before before = {p->nests, p->value_of, p->nest_count};
+  size_t room = (size_t)(before.count + l->twin_count) + 1;
+  int *first = PB_NEW_ARRAY(arena, int, (size_t)before.count + 1), *next = PB_NEW_ARRAY(arena, int, room);
+  memset(first, 0xff, sizeof *first * ((size_t)before.count + 1));
+  for (int k = 0; k < l->twin_count; ++k) {
+    if (in_front[k] < 0) continue;
+    next[k] = first[in_front[k]];
+    first[in_front[k]] = k;
+  }
+  p->nests = PB_NEW_ARRAY(arena, pb_nest, room);
+  p->value_of = pb_alloc_array(arena, room, sizeof *p->value_of);
+  p->nest_count = 0;
+  for (int n = 0; n <= before.count; ++n) {
+    for (int k = first[n]; k >= 0; k = next[k]) append_copy(l, &l->twins[k], false);
+    if (n < before.count) append(p, &before.nests[n], before.value_of[n]);
+  }
+  for (int k = 0; k < l->twin_count; ++k)
+    if (in_front[k] < 0) append_copy(l, &l->twins[k], true);
+  pb_program_index(p, arena);
+}
+
 void pb__lanes_add_twins(pb_lanes_layout* l) {
   int values = l->program.value_count;
+  int* in_front = PB_NEW_ARRAY(&l->unit->arena, int, (size_t)values + 1);
   l->twins = PB_NEW_ARRAY(&l->unit->arena, pb_lanes_twin, (size_t)values + 1);
   for (int v = 0; v < values; ++v) {
     if (!wants_twin(l, v)) continue;
     pb_value local = l->program.values[v];
-    pb_nest copy = copy_of(&local);
     bool output = local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
-    int twin = pb_program_add_value(&l->program, &l->unit->arena, &local),
-        at = output ? l->program.nest_count : last_writer(l, v) + 1;
+    int twin = pb_program_add_value(&l->program, &l->unit->arena, &local);
+    in_front[l->twin_count] = output ? -1 : last_writer(l, v) + 1;
     redirect(l, v, twin, true, output);
-    insert(l, at, &copy, output ? twin : v, output ? v : twin);
-    l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, at};
+    l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, -1};
   }
+  if (l->twin_count) insert_copies(l, in_front);
 }
 
 // The first access by which the nest reads a value of a kind, -1: none.
@@ -121,7 +146,7 @@ static int reads_kind(const pb_lanes_layout* l, int n, pb_lanes_kind kind) {
 // Whether the twin of an output is computed from plain tensors alone, and for the output only.
 static bool made_of_plain(const pb_lanes_layout* l, const pb_lanes_twin* t) {
   if (l->program.values[t->edge].kind != PB_VALUE_OUTPUT) return false;
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, t->twin) {
     if (pb_program_reads(&l->program, n, t->twin) && n != t->copy) return false;
     if (!pb_program_writes(&l->program, n, t->twin)) continue;
     if (l->program.nests[n].reduce != PB_SET || reads_kind(l, n, PB_LANES_PLAIN) < 0 ||
@@ -141,10 +166,21 @@ void pb__lanes_drop_twins(pb_lanes_layout* l) {
   }
 }
 
+const pb_lanes_twin* pb__lanes_twin_of(const pb_lanes_layout* l, int v) {
+  int low = 0, high = l->twin_count;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    if (l->twins[middle].twin < v)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < l->twin_count && l->twins[low].twin == v ? &l->twins[low] : NULL;
+}
+
 bool pb__lanes_unused(const pb_lanes_layout* l, int v) {
-  for (int k = 0; k < l->twin_count; ++k)
-    if (l->twins[k].twin == v) return l->gone[l->twins[k].copy];
-  return false;
+  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
+  return twin && l->gone[twin->copy];
 }
 
 // A copy between the plain tensor that `plain` walks and a blocked one with the shape of value v.
