@@ -1,10 +1,12 @@
 """Compile time and memory of long chains of small operators: Conv, Add, Relu, MatMul in turn.
 
     bench/scale.py --bin build/bin [--nodes 1250,2500,5000,10000] [--targets cpu,simnpu] [--runs 1] [--most 2.6]
+                   [--most-mb 300]
 
 For simnpu the same chain in int8 (QDQ). Prints Markdown: seconds; the processor's seconds (the compiler's own and those of
 what it starts), less than which no other load makes them; MB; and by what twice the nodes multiply the processor's seconds,
-counted from the row above. --runs: the fastest of so many. --most: fails where that factor is above it.
+counted from the row above. --runs: the fastest of so many. --most: fails where that factor is above it; --most-mb: where a
+row takes more memory.
 """
 
 import argparse
@@ -92,8 +94,9 @@ def main():
     parser.add_argument("--targets", default="cpu,simnpu")
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--most", type=float)
+    parser.add_argument("--most-mb", type=float)
     args = parser.parse_args()
-    failed = False
+    failed = []
     print("| nodes | target | s | processor's s | MB | for twice the nodes |\n|--:|---|--:|--:|--:|--:|")
     with tempfile.TemporaryDirectory() as folder:
         for target in args.targets.split(","):
@@ -106,11 +109,14 @@ def main():
             best = [[min(run[k][what] for run in runs) for what in range(3)] for k in range(len(sizes))]
             for k, (seconds, used, mb) in enumerate(best):
                 factor = (used / best[k - 1][1]) ** (1 / math.log2(sizes[k] / sizes[k - 1])) if k else 0
-                failed |= args.most is not None and factor > args.most
+                if args.most is not None and factor > args.most:
+                    failed.append(f"{target}: twice the nodes take {factor:.2f} times as long, {args.most} at most")
+                if args.most_mb is not None and mb > args.most_mb:
+                    failed.append(f"{target}: {sizes[k]} nodes take {mb:.0f} MB, {args.most_mb:g} at most")
                 print(f"| {sizes[k]:,} | {target} | {seconds:.1f} | {used:.1f} | {mb:.0f} | {f'{factor:.2f}' if k else ''} |",
                       flush=True)
     if failed:
-        sys.exit(f"twice the nodes take more than {args.most} times as long")
+        sys.exit("\n".join(failed))
 
 
 if __name__ == "__main__":

@@ -139,7 +139,7 @@ static bool plan_of(chainer* c, const nest_list* list, pb_plan* plan) {
     new.runs = make_plan(c, &program, &scratch, &new.plan);
     k = (int)c->plan_count;
     PB_PUSH(c->plans, c->plan_count, c->plan_capacity, new);
-    pb_table_add(&c->texts, pb_strdup(&c->unit->arena, text.data), text.length, k);
+    pb_table_add(&c->texts, pb_strdup(&c->unit->pass, text.data), text.length, k);
   }
   *plan = c->plans[k].plan;
   pb_text_free(&text);

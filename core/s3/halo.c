@@ -88,7 +88,7 @@ static void redirect(haloer* h, int from, int to, const int64_t* shift) {
       pb_access* access = &h->program.nests[n].access[a];
       memcpy(access->shape, h->program.values[to].shape, sizeof access->shape);
       for (int r = 0; r < access->rank; ++r) access->index[r].cst += shift[r];
-      pb_program_set_value(&h->program, &h->unit->arena, n, a, to);
+      pb_program_set_value(&h->program, &h->unit->pass, n, a, to);
     }
   h->gone[from] = true;
 }
@@ -147,7 +147,7 @@ static void print_program(haloer* h, pb_text* text) {
     for (int a = 0; a < nest->access_count; ++a) {
       int v = h->program.value_of[n][a], argument = h->program.values[v].argument;
       nest->access[a].ref =
-          argument >= 0 ? pb_printf(&h->unit->arena, "%%a%d", argument) : pb_printf(&h->unit->arena, "%%v%d", v);
+          argument >= 0 ? pb_printf(&h->unit->pass, "%%a%d", argument) : pb_printf(&h->unit->pass, "%%v%d", v);
     }
     pb_nest_print(text, nest, 1, &serial);
   }
@@ -157,9 +157,9 @@ static void print_program(haloer* h, pb_text* text) {
 pb_status pb_s3_halo(pb_unit* unit) {
   if (pb_vector_facts_of(unit->chip).memory < 0) return PB_OK;
   haloer h = {.unit = unit};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &h.program));
-  h.dropped = PB_NEW_ARRAY(&unit->arena, bool, (size_t)h.program.nest_count + 1);
-  h.gone = PB_NEW_ARRAY(&unit->arena, bool, (size_t)h.program.value_count + 1);
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &h.program));
+  h.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.nest_count + 1);
+  h.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.value_count + 1);
   for (int n = 0; n < h.program.nest_count; ++n) {
     pad p = {0};
     if (!is_pad(&h, n, &p)) continue;

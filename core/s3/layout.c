@@ -205,8 +205,8 @@ static void describe_values(pb_lanes_layout* l) {
       new->shape[new->rank++] = l->lanes;
     }
     if (new->kind == PB_LANES_PADDED) new->shape[1] = pb__lanes_blocks(l, value->shape[1]) * l->lanes;
-    new->ref = value->kind == PB_VALUE_LOCAL ? pb_printf(&l->unit->arena, "%%v%d", v)
-                                             : pb_printf(&l->unit->arena, "%%g%d", value->argument);
+    new->ref = value->kind == PB_VALUE_LOCAL ? pb_printf(&l->unit->pass, "%%v%d", v)
+                                             : pb_printf(&l->unit->pass, "%%g%d", value->argument);
     if (value->kind != PB_VALUE_LOCAL) continue;
     pb_access type = {.type = value->type, .rank = new->rank};
     memcpy(type.shape, new->shape, sizeof type.shape);
@@ -223,7 +223,7 @@ static const pb_lanes_const* note_const(pb_lanes_layout* l, int id, bool splat) 
   pb_numbers_set(&l->const_of, id, (int)l->const_count);
   const pb_const* item = &l->unit->consts->items[id];
   pb_lanes_const c = {
-      .id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
+      .id = id, .ref = pb_printf(&l->unit->pass, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
   memcpy(c.shape, item->shape, sizeof c.shape);
   PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
   return &l->consts[l->const_count - 1];
@@ -441,7 +441,7 @@ static void gather(pb_lanes_layout* l, int n, const pb_roles* roles, int64_t k_e
   int v = l->program.value_of[n][roles->x], column[PB_NEST_DIMS];
   memset(gathered, 0, sizeof *gathered);
   gathered->type = nest->access[roles->x].type;
-  gathered->ref = pb_printf(&l->unit->arena, "%%gather%d", l->extra_values++);
+  gathered->ref = pb_printf(&l->unit->pass, "%%gather%d", l->extra_values++);
   int64_t k_stride[PB_NEST_DIMS] = {0}, stride = 1;
   for (int d = nest->dim_count - 1; d >= 0; --d)
     if (roles->role[d] == PB_ROLE_K) {
@@ -774,16 +774,15 @@ static void print_program(pb_lanes_layout* l, pb_text* text) {
 
 pb_status pb_s3_layout(pb_unit* unit) {
   if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_layout_vector(unit);
-  pb_lanes_layout* l = PB_NEW(&unit->arena, pb_lanes_layout);
-  l->unit = unit;
+  pb_lanes_layout layout = {.unit = unit}, *l = &layout;
   l->lanes = pb_chip_lanes(unit->chip);
   if (l->lanes == 1) return PB_OK;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
+  PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   pb__lanes_merge_groups(l);
   pb__lanes_add_twins(l);
-  l->values = PB_NEW_ARRAY(&unit->arena, pb_lanes_value, (size_t)l->program.value_count);
-  l->gathers = PB_NEW_ARRAY(&unit->arena, bool, (size_t)l->program.nest_count + 1);
-  l->gone = PB_NEW_ARRAY(&unit->arena, bool, (size_t)l->program.nest_count + 1);
+  l->values = PB_NEW_ARRAY(&unit->pass, pb_lanes_value, (size_t)l->program.value_count);
+  l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
+  l->gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
   choose(l);
   pb__lanes_drop_twins(l);
   describe_values(l);
@@ -791,13 +790,11 @@ pb_status pb_s3_layout(pb_unit* unit) {
   for (int n = 0; n < l->program.nest_count && status == PB_OK; ++n)
     if (!l->gone[n]) status = rewrite_nest(l, n);
   pb_text text = {0};
-  if (status == PB_OK) {
-    print_program(l, &text);
-    status = pb_module_replace(unit, &text, "layout");
-  }
-  pb_text_free(&text);
+  if (status == PB_OK) print_program(l, &text);
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);
+  if (status == PB_OK) status = pb_module_replace(unit, &text, "layout");
+  pb_text_free(&text);
   free(l->consts);
   pb_numbers_free(&l->const_of);
   return status;

@@ -61,7 +61,7 @@ static void redirect(pb_lanes_layout* l, int from, int to, bool reads, bool writ
     for (int a = 0; a < l->program.nests[n].access_count; ++a) {
       bool store = a == l->program.nests[n].access_count - 1;
       if (l->program.value_of[n][a] == from && (store ? writes : reads))
-        pb_program_set_value(&l->program, &l->unit->arena, n, a, to);
+        pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
     }
 }
 
@@ -72,60 +72,54 @@ static int last_writer(const pb_lanes_layout* l, int v) {
   return last;
 }
 
-// The nests before the copies were put among them.
-typedef struct nests_before {
-  const pb_nest* nests;
-  int (*value_of)[PB_NEST_ACCESSES];
-  int count;
-} nests_before;
-
-static void append(pb_program* p, const pb_nest* nest, const int* value_of) {
-  pb_nest_copy(&p->nests[p->nest_count], nest);
-  memcpy(p->value_of[p->nest_count++], value_of, sizeof *p->value_of);
+static void put(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
+  pb_nest_copy(&p->nests[at], nest);
+  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
 }
 
-static void append_copy(pb_lanes_layout* l, pb_lanes_twin* t, bool output) {
+static void put_copy(pb_lanes_layout* l, int at, pb_lanes_twin* t, bool output) {
   pb_nest copy = copy_of(&l->program.values[t->edge]);
-  t->copy = l->program.nest_count;
-  append(&l->program, &copy, (const int[PB_NEST_ACCESSES]){output ? t->twin : t->edge, output ? t->edge : t->twin});
+  t->copy = at;
+  put(&l->program, at, &copy, (const int[PB_NEST_ACCESSES]){output ? t->twin : t->edge, output ? t->edge : t->twin});
 }
 
-// Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1).
+// Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1). From
+// the end on, so that every nest moves into room that is free.
 static void insert_copies(pb_lanes_layout* l, const int* in_front) {
   pb_program* p = &l->program;
-  pb_arena* arena = &l->unit->arena;
-  const nests_before before = {p->nests, p->value_of, p->nest_count};
-  size_t room = (size_t)(before.count + l->twin_count) + 1;
-  int *first = PB_NEW_ARRAY(arena, int, (size_t)before.count + 1), *next = PB_NEW_ARRAY(arena, int, room);
-  memset(first, 0xff, sizeof *first * ((size_t)before.count + 1));
-  for (int k = 0; k < l->twin_count; ++k) {
-    if (in_front[k] < 0) continue;
+  pb_arena* arena = &l->unit->pass;
+  int before = p->nest_count, at = before + l->twin_count;
+  int* first = PB_NEW_ARRAY(arena, int, (size_t)before + 1);
+  int* next = PB_NEW_ARRAY(arena, int, (size_t)l->twin_count + 1);
+  memset(first, 0xff, sizeof *first * ((size_t)before + 1));
+  for (int k = l->twin_count - 1; k >= 0; --k) { // of inputs, which all come first, the last one comes first
+    if (in_front[k] < 0) {
+      put_copy(l, --at, &l->twins[k], true);
+      continue;
+    }
     next[k] = first[in_front[k]];
     first[in_front[k]] = k;
   }
-  p->nests = PB_NEW_ARRAY(arena, pb_nest, room);
-  p->value_of = pb_alloc_array(arena, room, sizeof *p->value_of);
-  p->nest_count = 0;
-  for (int n = 0; n <= before.count; ++n) {
-    for (int k = first[n]; k >= 0; k = next[k]) append_copy(l, &l->twins[k], false);
-    if (n < before.count) append(p, &before.nests[n], before.value_of[n]);
+  p->nest_count += l->twin_count;
+  for (int n = before; n >= 0; --n) {
+    if (n < before && at - 1 > n) put(p, at - 1, &p->nests[n], p->value_of[n]);
+    if (n < before) --at;
+    for (int k = first[n]; k >= 0; k = next[k]) put_copy(l, --at, &l->twins[k], false);
   }
-  for (int k = 0; k < l->twin_count; ++k)
-    if (in_front[k] < 0) append_copy(l, &l->twins[k], true);
   pb_program_index(p, arena);
 }
 
 void pb__lanes_add_twins(pb_lanes_layout* l) {
   int values = l->program.value_count;
-  int* in_front = PB_NEW_ARRAY(&l->unit->arena, int, (size_t)values + 1);
-  l->twins = PB_NEW_ARRAY(&l->unit->arena, pb_lanes_twin, (size_t)values + 1);
+  int* in_front = PB_NEW_ARRAY(&l->unit->pass, int, (size_t)values + 1);
+  l->twins = PB_NEW_ARRAY(&l->unit->pass, pb_lanes_twin, (size_t)values + 1);
   for (int v = 0; v < values; ++v) {
     if (!wants_twin(l, v)) continue;
     pb_value local = l->program.values[v];
     bool output = local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
-    int twin = pb_program_add_value(&l->program, &l->unit->arena, &local);
+    int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
     in_front[l->twin_count] = output ? -1 : last_writer(l, v) + 1;
     redirect(l, v, twin, true, output);
     l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, -1};
@@ -247,7 +241,7 @@ static void point_then_in(pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   pb_access plain = *store;
-  plain.ref = pb_printf(&l->unit->arena, "%%plain%d", l->extra_values++);
+  plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
   declare(l, &plain);
   bool none[PB_NEST_DIMS] = {0};
   pb_nest out = *nest;
@@ -274,7 +268,7 @@ static void point_then_out(pb_lanes_layout* l, int n, int from) {
   pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
   pb_access blocked = out.access[from];
   blocked.type = store->type;
-  blocked.ref = pb_printf(&l->unit->arena, "%%blocks%d", l->extra_values++);
+  blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
   declare(l, &blocked);
   out.access[out.access_count - 1] = blocked;
   pb__lanes_splat(l, &out);

@@ -248,8 +248,8 @@ static void describe_value(pb_vlayout* l, int v) {
   if (new->kind == PB_PADDED)
     new->shape[new->rank - 1] = pb_vlayout_blocks(value->shape[new->rank - 1], l->lanes) * l->lanes;
   bool outside = value->kind != PB_VALUE_LOCAL, own = !outside || has_twin(l, v);
-  new->outer = outside ? pb_printf(&l->unit->arena, "%%g%d", value->argument) : NULL;
-  new->ref = pb_printf(&l->unit->arena, own ? "%%v%d" : "%%g%d", own ? v : value->argument);
+  new->outer = outside ? pb_printf(&l->unit->pass, "%%g%d", value->argument) : NULL;
+  new->ref = pb_printf(&l->unit->pass, own ? "%%v%d" : "%%g%d", own ? v : value->argument);
   if (own) pb_vlayout_declare(l, new->ref, value->type, new->rank, new->shape);
 }
 
@@ -270,7 +270,7 @@ const pb_vconst* pb_vlayout_const(pb_vlayout* l, int id) {
   if (known >= 0) return &l->consts[known];
   pb_numbers_set(&l->const_of, id, (int)l->const_count);
   const pb_const* item = &l->unit->consts->items[id];
-  pb_vconst c = {.id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .type = item->type, .rank = item->rank};
+  pb_vconst c = {.id = id, .ref = pb_printf(&l->unit->pass, "%%c%d", id), .type = item->type, .rank = item->rank};
   memcpy(c.shape, item->shape, sizeof c.shape);
   PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
   return &l->consts[l->const_count - 1];
@@ -568,15 +568,14 @@ static void print_program(pb_vlayout* l, pb_text* text) {
 }
 
 pb_status pb_s3_layout_vector(pb_unit* unit) {
-  pb_vlayout* l = PB_NEW(&unit->arena, pb_vlayout);
-  l->unit = unit;
+  pb_vlayout layout = {.unit = unit}, *l = &layout;
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   l->lanes = facts.row_bytes / 4; // sums are of 4 bytes
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
-  l->roles = PB_NEW_ARRAY(&unit->arena, pb_vroles, (size_t)l->program.nest_count + 1);
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
+  l->roles = PB_NEW_ARRAY(&unit->pass, pb_vroles, (size_t)l->program.nest_count + 1);
   l->summed = summed_channels(l);
   pb_vlayout_merge_groups(l);
-  l->values = PB_NEW_ARRAY(&unit->arena, pb_vvalue, (size_t)l->program.value_count + 1);
+  l->values = PB_NEW_ARRAY(&unit->pass, pb_vvalue, (size_t)l->program.value_count + 1);
   l->gains = any_gains(l);
   do {
     for (int v = 0; v < l->program.value_count; ++v) l->values[v].kind = PB_PLAIN;
@@ -591,10 +590,10 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
     if (l->program.values[v].kind == PB_VALUE_OUTPUT) copy_edge(l, v, false);
   pb_text text = {0};
   print_program(l, &text);
-  pb_status status = pb_module_replace(unit, &text, "layout");
-  pb_text_free(&text);
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);
+  pb_status status = pb_module_replace(unit, &text, "layout");
+  pb_text_free(&text);
   free(l->consts);
   pb_numbers_free(&l->const_of);
   return status;

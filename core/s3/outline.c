@@ -315,9 +315,9 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     for (int a = 0; a < nest.access_count; ++a) {
       int v = o->program.value_of[n][a];
       for (int k = 0; k < s->count; ++k)
-        if (s->values[k] == v) nest.access[a].ref = pb_printf(&o->unit->arena, "%%a%d", k);
+        if (s->values[k] == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%a%d", k);
       for (int k = 0; k < s->local_count; ++k)
-        if (s->locals[k] == v) nest.access[a].ref = pb_printf(&o->unit->arena, "%%t%d", k);
+        if (s->locals[k] == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%t%d", k);
     }
     pb_nest_print(text, &nest, 1, &serial);
   }
@@ -331,7 +331,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
 
 static const char* value_ref(const outliner* o, int v) {
   int argument = o->program.values[v].argument;
-  return argument >= 0 ? pb_printf(&o->unit->arena, "%%a%d", argument) : pb_printf(&o->unit->arena, "%%v%d", v);
+  return argument >= 0 ? pb_printf(&o->unit->pass, "%%a%d", argument) : pb_printf(&o->unit->pass, "%%v%d", v);
 }
 
 static uint64_t multiplies(const outliner* o, int group) {
@@ -394,7 +394,7 @@ static pb_status emit_group(outliner* o, int group) {
   int kernel = pb_table_find(&o->kernels, text.data, text.length);
   if (kernel < 0) {
     kernel = (int)o->kernels.count;
-    pb_table_add(&o->kernels, pb_strdup(&o->unit->arena, text.data), text.length, kernel);
+    pb_table_add(&o->kernels, pb_strdup(&o->unit->pass, text.data), text.length, kernel);
     pb_text_add(&o->functions, "func.func @k%d", kernel);
     print_kernel(o, group, &s, flat, length, true, &o->functions);
   }
@@ -423,7 +423,7 @@ static pb_status print_program(outliner* o) {
 // Where their last nests stand.
 static pb_status emit_groups(outliner* o) {
   size_t nests = (size_t)o->program.nest_count + 1;
-  int *at = PB_NEW_ARRAY(&o->unit->arena, int, nests), *next = PB_NEW_ARRAY(&o->unit->arena, int, nests);
+  int *at = PB_NEW_ARRAY(&o->unit->pass, int, nests), *next = PB_NEW_ARRAY(&o->unit->pass, int, nests);
   memset(at, 0xff, nests * sizeof *at);
   for (int g = o->group_count - 1; g >= 0; --g) { // groups are no more than nests
     if (o->last[g] < 0) continue;
@@ -437,14 +437,14 @@ static pb_status emit_groups(outliner* o) {
 
 pb_status pb_s3_outline(pb_unit* unit) {
   outliner o = {.unit = unit, .cached = pb_vector_facts_of(unit->chip).memory >= 0};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &o.program));
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));
   size_t nests = (size_t)o.program.nest_count + 1;
-  o.group = PB_NEW_ARRAY(&unit->arena, int, nests);
-  o.last = PB_NEW_ARRAY(&unit->arena, int, nests);
-  o.first_main = PB_NEW_ARRAY(&unit->arena, int, nests);
+  o.group = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.last = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.first_main = PB_NEW_ARRAY(&unit->pass, int, nests);
   memset(o.group, 0xff, nests * sizeof *o.group);
   form_groups(&o);
-  pb_groups_list(&o.program, &unit->arena, o.group_count, o.group, o.first_main, o.last, &o.groups);
+  pb_groups_list(&o.program, &unit->pass, o.group_count, o.group, o.first_main, o.last, &o.groups);
   if (!o.cached) pb_chain_groups(unit, &o.groups);
   pb_status status = emit_groups(&o);
   if (status == PB_OK) status = print_program(&o);

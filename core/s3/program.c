@@ -103,7 +103,7 @@ static pb_status read_nests(pb_program* program, MlirBlock body, const pb_table*
   return PB_OK;
 }
 
-pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
+static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* diag, pb_program* program) {
   *program = (pb_program){.func = func};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   int arguments = (int)mlirBlockGetNumArguments(body), locals = 0, nests = 0;
@@ -114,8 +114,9 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   }
   program->value_capacity = arguments + locals;
   program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
-  program->nests = PB_NEW_ARRAY(arena, pb_nest, (size_t)nests + 1);
-  program->value_of = pb_alloc_array(arena, (size_t)nests + 1, sizeof *program->value_of);
+  size_t room = (size_t)(nests + (roomy ? program->value_capacity : 0)) + 1;
+  program->nests = PB_NEW_ARRAY(arena, pb_nest, room);
+  program->value_of = pb_alloc_array(arena, room, sizeof *program->value_of);
   pb_table numbers = {0};
   for (int k = 0; k < arguments; ++k)
     describe_argument(func, mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
@@ -131,6 +132,14 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
   pb_table_free(&numbers);
   if (status == PB_OK) pb_program_index(program, arena);
   return status;
+}
+
+pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
+  return read(func, false, arena, diag, program);
+}
+
+pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
+  return read(func, true, arena, diag, program);
 }
 
 int pb_program_stored(const pb_program* program, int nest) {

@@ -42,6 +42,8 @@ int pb_program_next_use(const pb_program* program, int value, int after);
 
 // Reads a function whose body is allocs and nests. What is not of the form is PB_ERR_UNSUPPORTED with the op's place.
 pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
+// The same with room for one more nest a value.
+pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
 
 int pb_program_stored(const pb_program* program, int nest); // the value that the nest writes
 // Whether two nests write the same elements of one tensor, as far as where each index begins and how far it goes tells.
