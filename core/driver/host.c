@@ -118,26 +118,29 @@ static pb_status take_steps(host* h, MlirOperation main) {
   return PB_OK;
 }
 
+// Large ones first, else in the order of the program: the same on every machine.
+static int by_bytes(const void* a, const void* b) {
+  const place *x = *(place*const*)a, *y = *(place*const*)b;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+  return (x > y) - (x < y);
+}
+
 // Large tensors first, each at the lowest offset where it meets no tensor that lives at the same time.
 static void place_arena(host* h) {
   size_t n = h->place_count;
-  size_t* order = malloc((n + 1) * sizeof *order);
+  place** order = malloc((n + 1) * sizeof *order);
+  if (!order) pb_no_memory(n * sizeof *order);
   size_t count = 0;
   for (size_t k = 0; k < n; ++k)
-    if (h->places[k].arg.space == PB_SPACE_ARENA && h->places[k].first >= 0) order[count++] = k;
-  for (size_t i = 1; i < count; ++i) // insertion sort: stable, so the result is the same everywhere
-    for (size_t j = i; j > 0 && h->places[order[j]].bytes > h->places[order[j - 1]].bytes; --j) {
-      size_t swap = order[j];
-      order[j] = order[j - 1];
-      order[j - 1] = swap;
-    }
+    if (h->places[k].arg.space == PB_SPACE_ARENA && h->places[k].first >= 0) order[count++] = &h->places[k];
+  qsort(order, count, sizeof *order, by_bytes);
   for (size_t i = 0; i < count; ++i) {
-    place* p = &h->places[order[i]];
+    place* p = order[i];
     uint64_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t j = 0; j < i; ++j) {
-        const place* q = &h->places[order[j]];
+        const place* q = order[j];
         bool together = p->first <= q->last && q->first <= p->last;
         if (together && at < q->arg.value + q->bytes && q->arg.value < at + p->bytes) {
           at = q->arg.value + q->bytes;
