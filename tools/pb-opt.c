@@ -112,7 +112,7 @@ static pb_status run_passes(pb_unit* unit, const options* o) {
   pb_results before = {0}, after = {0};
   pb_status status = o->check ? pb_check_run(unit, o->seed, &before) : PB_OK;
   for (int k = 0; k < o->count && status == PB_OK; ++k) {
-    status = o->passes[k]->run(unit);
+    status = pb_pass_run(o->passes[k], unit);
     if (!o->check || status != PB_OK) continue;
     status = pb_check_run(unit, o->seed, &after);
     if (status == PB_OK) status = compare(unit, o->passes[k], &before, &after);

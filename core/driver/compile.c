@@ -123,7 +123,7 @@ static pb_status run_passes(compilation* c) {
       c->out->text = pb_module_print(c->unit.module);
       return PB_OK;
     }
-    PB_TRY(p->run(&c->unit));
+    PB_TRY(pb_pass_run(p, &c->unit));
     stage_done(c, p->name);
     PB_TRY(pb_dump_module(&c->dump, p->name, c->unit.module, c->unit.diag));
     if (c->options->check) {

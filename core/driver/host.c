@@ -1,5 +1,6 @@
 #include "core/driver/host.h"
 
+#include "core/base/table.h"
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
 
@@ -19,6 +20,8 @@ typedef struct host {
   pb_engine* engine;
   place* places;
   size_t place_count, place_capacity;
+  pb_table numbers; // of places by their values
+  pb_table kernels; // by name
 } host;
 
 static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
@@ -26,9 +29,13 @@ static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / 
 static place* place_of(host* h, MlirValue v) {
   if (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape"))
     v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
-  for (size_t k = 0; k < h->place_count; ++k)
-    if (pb_value_same(h->places[k].value, v)) return &h->places[k];
-  return NULL;
+  int k = pb_table_find_address(&h->numbers, v.ptr);
+  return k < 0 ? NULL : &h->places[k];
+}
+
+static void add_place(host* h, place p) {
+  pb_table_add_address(&h->numbers, p.value.ptr, (int)h->place_count);
+  PB_PUSH(h->places, h->place_count, h->place_capacity, p);
 }
 
 static MlirAttribute argument_attribute(MlirOperation func, intptr_t k, const char* name) {
@@ -69,14 +76,8 @@ static void take_arguments(host* h, MlirOperation main) {
       p.arg = (pb_arg){PB_SPACE_INPUT, (uint64_t)e->input_count};
       add_tensor(e, e->inputs, &e->input_count, argument_attribute(main, k, "pb.input"), &shape);
     }
-    PB_PUSH(h->places, h->place_count, h->place_capacity, p);
+    add_place(h, p);
   }
-}
-
-static int kernel_named(const pb_engine* e, MlirStringRef name) {
-  for (int k = 0; k < e->kernel_count; ++k)
-    if (strlen(e->kernels[k].name) == name.length && !memcmp(e->kernels[k].name, name.data, name.length)) return k;
-  return -1;
 }
 
 static pb_status take_steps(host* h, MlirOperation main) {
@@ -91,14 +92,15 @@ static pb_status take_steps(host* h, MlirOperation main) {
     pb_access shape;
     pb_access_of_value(p.value, &shape);
     p.bytes = padded((uint64_t)pb_access_elements(&shape) * (uint64_t)(pb_type_bits(shape.type) / 8));
-    PB_PUSH(h->places, h->place_count, h->place_capacity, p);
+    add_place(h, p);
   }
   e->steps = PB_NEW_ARRAY(&e->arena, pb_step, calls + 1);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "func.call")) continue;
     pb_step* step = &e->steps[e->step_count];
-    step->kernel = kernel_named(e, mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee")));
+    MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
+    step->kernel = pb_table_find(&h->kernels, callee.data, callee.length);
     step->origin = text_of(e, pb_op_attribute(op, "pb.origin"));
     step->macs = (uint64_t)pb_op_integer(op, "pb.macs", 0);
     step->arg_count = (int)mlirOperationGetNumOperands(op);
@@ -116,26 +118,29 @@ static pb_status take_steps(host* h, MlirOperation main) {
   return PB_OK;
 }
 
+// Large ones first, else in the order of the program: the same on every machine.
+static int by_bytes(const void* a, const void* b) {
+  const place *x = *(place*const*)a, *y = *(place*const*)b;
+  if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+  return (x > y) - (x < y);
+}
+
 // Large tensors first, each at the lowest offset where it meets no tensor that lives at the same time.
 static void place_arena(host* h) {
   size_t n = h->place_count;
-  size_t* order = malloc((n + 1) * sizeof *order);
+  place** order = malloc((n + 1) * sizeof *order);
+  if (!order) pb_no_memory(n * sizeof *order);
   size_t count = 0;
   for (size_t k = 0; k < n; ++k)
-    if (h->places[k].arg.space == PB_SPACE_ARENA && h->places[k].first >= 0) order[count++] = k;
-  for (size_t i = 1; i < count; ++i) // insertion sort: stable, so the result is the same everywhere
-    for (size_t j = i; j > 0 && h->places[order[j]].bytes > h->places[order[j - 1]].bytes; --j) {
-      size_t swap = order[j];
-      order[j] = order[j - 1];
-      order[j - 1] = swap;
-    }
+    if (h->places[k].arg.space == PB_SPACE_ARENA && h->places[k].first >= 0) order[count++] = &h->places[k];
+  qsort(order, count, sizeof *order, by_bytes);
   for (size_t i = 0; i < count; ++i) {
-    place* p = &h->places[order[i]];
+    place* p = order[i];
     uint64_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t j = 0; j < i; ++j) {
-        const place* q = &h->places[order[j]];
+        const place* q = order[j];
         bool together = p->first <= q->last && q->first <= p->last;
         if (together && at < q->arg.value + q->bytes && q->arg.value < at + p->bytes) {
           at = q->arg.value + q->bytes;
@@ -231,6 +236,8 @@ static uint64_t outside_bytes(const pb_engine* e) {
 pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
   host h = {.unit = unit, .engine = engine};
   MlirOperation main = pb_module_func(unit->module, "main");
+  for (int k = 0; k < engine->kernel_count; ++k)
+    pb_table_add(&h.kernels, engine->kernels[k].name, strlen(engine->kernels[k].name), k);
   take_arguments(&h, main);
   pb_status status = take_steps(&h, main);
   if (status == PB_OK) {
@@ -239,5 +246,7 @@ pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
     status = check_room(unit, outside_bytes(engine) + engine->arena_bytes);
   }
   free(h.places);
+  pb_table_free(&h.numbers);
+  pb_table_free(&h.kernels);
   return status;
 }

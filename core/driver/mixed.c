@@ -11,7 +11,7 @@
 // would refuse that. Another target must not run it.
 static pb_status check_bounds(pb_unit* unit, MlirOperation func) {
   pb_program program;
-  PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
+  PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   for (int n = 0; n < program.nest_count; ++n)
     for (int a = 0; a < program.nests[n].access_count; ++a) {
       const pb_access* access = &program.nests[n].access[a];
@@ -27,8 +27,8 @@ static pb_status check_bounds(pb_unit* unit, MlirOperation func) {
 // The other target plans and vectorises what it gets; layouts and groups are the chip's.
 static pb_status run_passes(pb_unit* unit) {
   PB_TRY(pb_kernels_each(unit, check_bounds));
-  PB_TRY(pb_pass_named("plan")->run(unit));
-  return pb_pass_named("vectorise")->run(unit);
+  PB_TRY(pb_pass_run(pb_pass_named("plan"), unit));
+  return pb_pass_run(pb_pass_named("vectorise"), unit);
 }
 
 static void take_kernels(const pb_engine* from, const char* target, pb_engine* to) {

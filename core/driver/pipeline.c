@@ -26,6 +26,12 @@ const pb_pass* pb_pass_named(const char* name) {
   return NULL;
 }
 
+pb_status pb_pass_run(const pb_pass* pass, pb_unit* unit) {
+  pb_status status = pass->run(unit);
+  pb_arena_free(&unit->pass);
+  return status;
+}
+
 MlirContext pb_context_create(void) {
   static const char* const dialects[] = {"func",   "arith", "math",   "affine", "memref",
                                          "vector", "scf",   "linalg", "tensor"};

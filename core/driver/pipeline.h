@@ -14,7 +14,9 @@ typedef struct pb_pass {
   const char* summary;
 } pb_pass;
 
-extern const pb_pass pb_passes[];               // in order; ends with a null name
+extern const pb_pass pb_passes[]; // in order; ends with a null name
+// Runs the pass and gives back what it took.
+pb_status pb_pass_run(const pb_pass* pass, pb_unit* unit) PB_MUST_CHECK;
 const pb_pass* pb_pass_named(const char* name); // NULL: none
 
 // A context with every dialect that the stages use; the caller destroys it.

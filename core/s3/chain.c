@@ -4,6 +4,7 @@
 // stage at a time. Fills and the copy that they surround become one kernel in the same way.
 #include "core/s3/chain.h"
 
+#include "core/base/table.h"
 #include "core/s3/plan.h"
 
 #include <stdlib.h>
@@ -13,7 +14,6 @@
 enum { LEAST_GAIN = 100 };
 
 typedef struct known {
-  char* text;
   pb_plan plan;
   bool runs; // the chip can run it so
 } known;
@@ -21,34 +21,70 @@ typedef struct known {
 typedef struct chainer {
   pb_unit* unit;
   pb_groups* groups;
-  known* plans; // of programs that were planned, by their text: networks repeat themselves
+  known* plans; // of programs that were planned: networks repeat themselves
   size_t plan_count, plan_capacity;
+  pb_table texts; // their numbers by the programs' texts
 } chainer;
 
-static bool uses(const pb_program* p, int nest, int value) {
-  return pb_program_reads(p, nest, value) || pb_program_writes(p, nest, value);
+// Some nests in their order.
+typedef struct nest_list {
+  int *nests, count;
+} nest_list;
+
+static bool is_among(const nest_list* list, int nest) {
+  for (int k = 0; k < list->count; ++k)
+    if (list->nests[k] == nest) return true;
+  return false;
 }
 
-// The nests of two groups (b: -1: of one) as a program of their own: what others see too is no local of it.
-static void view(const chainer* c, int a, int b, pb_arena* arena, pb_program* out) {
-  const pb_program* p = c->groups->program;
-  *out = (pb_program){.func = p->func, .value_count = p->value_count};
-  out->values = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
-  out->nests = PB_NEW_ARRAY(arena, pb_nest, (size_t)p->nest_count + 1);
-  out->value_of = pb_alloc_array(arena, (size_t)p->nest_count + 1, sizeof *out->value_of);
-  memcpy(out->values, p->values, sizeof *p->values * (size_t)p->value_count);
-  for (int n = 0; n < p->nest_count; ++n) {
-    int group = c->groups->of[n];
-    if (group == a || group == b) {
-      out->nests[out->nest_count] = p->nests[n];
-      memcpy(out->value_of[out->nest_count++], p->value_of[n], sizeof *p->value_of);
-      continue;
-    }
-    for (int k = 0; k < p->nests[n].access_count; ++k) {
-      pb_value* value = &out->values[p->value_of[n][k]];
-      if (value->kind == PB_VALUE_LOCAL) value->kind = PB_VALUE_INPUT;
-    }
+// Merges the nests of a group into the list.
+static void add_group(const pb_groups* g, int group, pb_arena* arena, nest_list* list) {
+  int count = 0, from = 0;
+  for (int n = g->first[group]; n >= 0; n = g->next[n]) ++count;
+  int* nests = PB_NEW_ARRAY(arena, int, (size_t)(list->count + count) + 1);
+  count = 0;
+  for (int n = g->first[group]; n >= 0; n = g->next[n]) {
+    while (from < list->count && list->nests[from] < n) nests[count++] = list->nests[from++];
+    nests[count++] = n;
   }
+  while (from < list->count) nests[count++] = list->nests[from++];
+  *list = (nest_list){nests, count};
+}
+
+// The least value above `after` that the nests use, -1: none.
+static int next_value(const pb_program* p, const nest_list* list, int after) {
+  int least = -1;
+  for (int k = 0; k < list->count; ++k)
+    for (int a = 0, n = list->nests[k]; a < p->nests[n].access_count; ++a) {
+      int v = p->value_of[n][a];
+      if (v > after && (least < 0 || v < least)) least = v;
+    }
+  return least;
+}
+
+static bool used_elsewhere(const pb_program* p, const nest_list* list, int value) {
+  PB_FOR_USES (n, p, value)
+    if (!is_among(list, n)) return true;
+  return false;
+}
+
+// The nests as a program of their own, with the values that they use: what others see too is no local of it.
+static void view(const pb_program* p, const nest_list* list, pb_arena* arena, pb_program* out) {
+  *out = (pb_program){.func = p->func, .nest_count = list->count};
+  out->nests = PB_NEW_ARRAY(arena, pb_nest, (size_t)list->count + 1);
+  out->value_of = pb_alloc_array(arena, (size_t)list->count + 1, sizeof *out->value_of);
+  for (int v = -1; (v = next_value(p, list, v)) >= 0;) ++out->value_count;
+  out->value_capacity = out->value_count;
+  out->values = PB_NEW_ARRAY(arena, pb_value, (size_t)out->value_count + 1);
+  for (int k = 0; k < list->count; ++k) pb_nest_copy(&out->nests[k], &p->nests[list->nests[k]]);
+  for (int v = -1, at = 0; (v = next_value(p, list, v)) >= 0; ++at) {
+    out->values[at] = p->values[v];
+    if (p->values[v].kind == PB_VALUE_LOCAL && used_elsewhere(p, list, v)) out->values[at].kind = PB_VALUE_INPUT;
+    for (int k = 0; k < list->count; ++k)
+      for (int a = 0; a < out->nests[k].access_count; ++a)
+        if (p->value_of[list->nests[k]][a] == v) out->value_of[k][a] = at;
+  }
+  pb_program_index(out, arena);
 }
 
 // Nests with their values numbered in the order of their first use: equal work is equal text.
@@ -74,11 +110,7 @@ static void drop(void* user, bool error, int code, const char* text) {
 // Tensors that the kernel would be given: commands can name so many and no more.
 static int argument_count(const pb_program* p) {
   int count = 0;
-  for (int v = 0; v < p->value_count; ++v) {
-    bool used = false;
-    for (int n = 0; n < p->nest_count && !used; ++n) used = uses(p, n, v);
-    count += used && p->values[v].kind != PB_VALUE_LOCAL;
-  }
+  for (int v = 0; v < p->value_count; ++v) count += p->values[v].kind != PB_VALUE_LOCAL;
   return count;
 }
 
@@ -94,24 +126,36 @@ static bool make_plan(const chainer* c, const pb_program* program, pb_arena* scr
   return true;
 }
 
-// The plan of the groups' nests as one kernel, without its producers'. false: the chip cannot run them so.
-static bool plan_of(chainer* c, int a, int b, pb_plan* plan) {
+// The plan of the nests as one kernel, without its producers'. false: the chip cannot run them so.
+static bool plan_of(chainer* c, const nest_list* list, pb_plan* plan) {
   pb_arena scratch = {0};
   pb_program program;
   pb_text text = {0};
-  view(c, a, b, &scratch, &program);
+  view(c->groups->program, list, &scratch, &program);
   print_view(&program, &scratch, &text);
-  size_t k = 0;
-  while (k < c->plan_count && strcmp(c->plans[k].text, text.data)) ++k;
-  if (k == c->plan_count) {
-    known new = {.text = pb_strdup(&c->unit->arena, text.data)};
+  int k = pb_table_find(&c->texts, text.data, text.length);
+  if (k < 0) {
+    known new = {0};
     new.runs = make_plan(c, &program, &scratch, &new.plan);
+    k = (int)c->plan_count;
     PB_PUSH(c->plans, c->plan_count, c->plan_capacity, new);
+    pb_table_add(&c->texts, pb_strdup(&c->unit->pass, text.data), text.length, k);
   }
   *plan = c->plans[k].plan;
   pb_text_free(&text);
   pb_arena_free(&scratch);
   return c->plans[k].runs;
+}
+
+// Of groups (b: -1: of one).
+static bool plan_groups(chainer* c, int a, int b, pb_plan* plan) {
+  pb_arena scratch = {0};
+  nest_list list = {0};
+  add_group(c->groups, a, &scratch, &list);
+  if (b >= 0) add_group(c->groups, b, &scratch, &list);
+  bool runs = plan_of(c, &list, plan);
+  pb_arena_free(&scratch);
+  return runs;
 }
 
 static bool gains(int64_t fused, int64_t apart) { return fused < apart - apart / LEAST_GAIN; }
@@ -120,17 +164,11 @@ static bool gains(int64_t fused, int64_t apart) { return fused < apart - apart /
 // and then the fused plans, of which there are many, need not be looked at.
 static bool pays(chainer* c, int producer, int consumer) {
   pb_plan first, second, fused;
-  if (!plan_of(c, producer, -1, &first) || !plan_of(c, consumer, -1, &second)) return false;
+  if (!plan_groups(c, producer, -1, &first) || !plan_groups(c, consumer, -1, &second)) return false;
   int64_t apart = first.cycles + second.cycles;
   for (int q = 0; q < c->unit->chip->queue_count; ++q)
     if (!gains(first.busy[q] + second.busy[q], apart)) return false;
-  return plan_of(c, producer, consumer, &fused) && gains(fused.cycles, apart);
-}
-
-static int first_nest(const pb_groups* g, int group) {
-  int n = 0;
-  while (g->of[n] != group) ++n;
-  return n;
+  return plan_groups(c, producer, consumer, &fused) && gains(fused.cycles, apart);
 }
 
 // The group that makes `value`, if it is a reduction's, nobody but `reader` reads it, and its work all comes before.
@@ -139,26 +177,46 @@ static int producer_of(const chainer* c, int value, int reader) {
   const pb_program* p = g->program;
   int maker = -1;
   if (p->values[value].kind != PB_VALUE_LOCAL) return -1;
-  for (int n = 0; n < p->nest_count; ++n) {
+  PB_FOR_USES (n, p, value) {
     if (pb_program_writes(p, n, value) && g->of[n] != reader) {
       if (maker >= 0 && maker != g->of[n]) return -1;
       maker = g->of[n];
     }
   }
-  if (maker < 0 || g->main[maker] < 0 || g->last[maker] < 0 || g->last[maker] >= first_nest(g, reader)) return -1;
+  if (maker < 0 || g->main[maker] < 0 || g->last[maker] < 0 || g->last[maker] >= g->first[reader]) return -1;
   if (pb_program_stored(p, g->last[maker]) != value) return -1;
   int readers = 0;
-  for (int n = 0; n < p->nest_count; ++n) {
-    if (g->of[n] == maker || !uses(p, n, value)) continue;
+  PB_FOR_USES (n, p, value) {
+    if (g->of[n] == maker) continue;
     if (g->of[n] != reader || ++readers > 1) return -1;
   }
   return maker;
 }
 
+void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
+                    pb_groups* groups) {
+  *groups = (pb_groups){.program = program, .count = count, .of = of, .main = main, .last = last};
+  groups->first = PB_NEW_ARRAY(arena, int, (size_t)count + 1);
+  groups->next = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  for (int g = 0; g < count; ++g) groups->first[g] = -1;
+  for (int n = program->nest_count - 1; n >= 0; --n) {
+    groups->next[n] = groups->first[of[n]];
+    groups->first[of[n]] = n;
+  }
+}
+
+// The nests of the producer go among those of the consumer.
 static void join(pb_groups* g, int producer, int consumer) {
-  for (int n = 0; n < g->program->nest_count; ++n)
-    if (g->of[n] == producer) g->of[n] = consumer;
-  g->last[producer] = -1;
+  int *link = &g->first[consumer], from = g->first[producer];
+  while (from >= 0) {
+    while (*link >= 0 && *link < from) link = &g->next[*link];
+    int rest = g->next[from];
+    g->of[from] = consumer;
+    g->next[from] = *link;
+    *link = from;
+    from = rest;
+  }
+  g->first[producer] = g->last[producer] = -1;
 }
 
 // The fills around a copy, each a kernel of its own so far, and the copy: one copy through a box, if that is faster.
@@ -169,37 +227,34 @@ static void join_pad(chainer* c, int copy) {
   int64_t apart = 0;
   pb_plan plan;
   pb_nest padded;
-  for (int n = 0; n < p->nest_count; ++n) {
+  PB_FOR_USES (n, p, value) {
     if (!pb_program_writes(p, n, value)) continue;
-    if (count == PB_MAX_FEEDS || first_nest(g, g->of[n]) != n || g->last[g->of[n]] != n) return;
+    if (count == PB_MAX_FEEDS || g->first[g->of[n]] != n || g->last[g->of[n]] != n) return;
     nests[count++] = n;
   }
   if (count < 2 || !pb_pad_as_copy(p, nests, count, &padded)) return;
   int group[PB_MAX_FEEDS];
   for (int k = 0; k < count; ++k) {
     group[k] = g->of[nests[k]];
-    if (!plan_of(c, group[k], -1, &plan)) return;
+    if (!plan_groups(c, group[k], -1, &plan)) return;
     apart += plan.cycles;
   }
-  for (int k = 0; k < count; ++k) g->of[nests[k]] = group[count - 1];
-  bool joined = plan_of(c, group[count - 1], -1, &plan) && gains(plan.cycles, apart);
-  for (int k = 0; k + 1 < count; ++k) {
-    if (joined)
-      g->last[group[k]] = -1;
-    else
-      g->of[nests[k]] = group[k];
-  }
+  if (!plan_of(c, &(nest_list){nests, count}, &plan) || !gains(plan.cycles, apart)) return;
+  for (int k = 0; k + 1 < count; ++k) join(g, group[k], group[count - 1]);
 }
 
 // Tries the groups that make what the group's nests read; one at most is the main input's.
 static void grow(chainer* c, int group) {
-  const pb_program* p = c->groups->program;
-  for (int v = 0; v < p->value_count; ++v) {
+  pb_arena scratch = {0};
+  nest_list list = {0};
+  add_group(c->groups, group, &scratch, &list);
+  for (int v = -1; (v = next_value(c->groups->program, &list, v)) >= 0;) {
     int producer = producer_of(c, v, group);
     if (producer < 0 || !pays(c, producer, group)) continue;
     join(c->groups, producer, group);
-    return;
+    break;
   }
+  pb_arena_free(&scratch);
 }
 
 void pb_chain_groups(pb_unit* unit, pb_groups* groups) {
@@ -211,4 +266,5 @@ void pb_chain_groups(pb_unit* unit, pb_groups* groups) {
   for (int n = 0; n < groups->program->nest_count; ++n)
     if (groups->last[groups->of[n]] == n && groups->main[groups->of[n]] >= 0) grow(&c, groups->of[n]);
   free(c.plans);
+  pb_table_free(&c.texts);
 }

@@ -9,10 +9,15 @@
 typedef struct pb_groups {
   const pb_program* program;
   int count;
-  int* of;   // by nest: its group
-  int* main; // by group: its last reduction, -1: none
-  int* last; // by group: the nest at whose place it runs; -1: the group is now part of another
+  int* of;           // by nest: its group
+  int* main;         // by group: its last reduction, -1: none
+  int* last;         // by group: the nest at whose place it runs; -1: the group is now part of another
+  int *first, *next; // by group its first nest and by nest the next one of its group, in their order; -1: no more
 } pb_groups;
+
+// Groups of these arrays, with their nests listed.
+void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
+                    pb_groups* groups);
 
 // Joins a group that makes what another one reduces to that one, and what makes one padded tensor.
 void pb_chain_groups(pb_unit* unit, pb_groups* groups);

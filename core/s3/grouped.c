@@ -49,7 +49,7 @@ void pb_grouped_merge(pb_unit* unit, pb_program* program, int n, const pb_roles*
   pb_value weights = program->values[program->value_of[n][roles->w]];
   weights.const_id = widen(unit->consts, weights.const_id, g, s);
   memcpy(weights.shape, unit->consts->items[weights.const_id].shape, sizeof(int64_t) * 4);
-  program->value_of[n][roles->w] = pb_program_add_value(program, &unit->arena, &weights);
+  pb_program_set_value(program, &unit->pass, n, roles->w, pb_program_add_value(program, &unit->pass, &weights));
   pb_access *x = &nest->access[roles->x], *w = &nest->access[roles->w], *y = &nest->access[roles->y];
   int o = need_dim(nest, g->o, g->outs * s), c = need_dim(nest, g->c, g->ins * s);
   w->shape[1] = weights.shape[1];

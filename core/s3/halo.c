@@ -55,7 +55,7 @@ static bool is_shift(const haloer* h, int n, pad* p) {
 
 // Elements are told apart by each index alone: nothing walks the tensor as a flat one, an index running past its end.
 static bool by_its_own_dims(const haloer* h, int v) {
-  for (int n = 0; n < h->program.nest_count; ++n)
+  PB_FOR_USES (n, &h->program, v)
     for (int a = 0; a < h->program.nests[n].access_count; ++a) {
       const pb_access* access = &h->program.nests[n].access[a];
       if (h->dropped[n] || h->program.value_of[n][a] != v) continue;
@@ -71,7 +71,7 @@ static bool is_pad(const haloer* h, int n, pad* p) {
   const pb_value *from = &h->program.values[p->from], *to = &h->program.values[p->to];
   if (from->kind != PB_VALUE_LOCAL || to->kind != PB_VALUE_LOCAL || h->gone[p->from]) return false;
   bool any = false;
-  for (int k = 0; k < h->program.nest_count; ++k) {
+  PB_FOR_USES (k, &h->program, p->to) {
     if (k == n || h->dropped[k] || pb_program_stored(&h->program, k) != p->to) continue;
     const pb_nest* nest = &h->program.nests[k];
     if (!is_fill(nest) || (any && nest->expr[0].value != p->fill)) return false;
@@ -83,47 +83,48 @@ static bool is_pad(const haloer* h, int n, pad* p) {
 
 // Every use of one tensor becomes a use of the other, `shift` further.
 static void redirect(haloer* h, int from, int to, const int64_t* shift) {
-  for (int n = 0; n < h->program.nest_count; ++n)
+  PB_FOR_USES (n, &h->program, from)
     for (int a = 0; a < h->program.nests[n].access_count; ++a) {
       if (h->dropped[n] || h->program.value_of[n][a] != from) continue;
       pb_access* access = &h->program.nests[n].access[a];
       memcpy(access->shape, h->program.values[to].shape, sizeof access->shape);
       for (int r = 0; r < access->rank; ++r) access->index[r].cst += shift[r];
-      h->program.value_of[n][a] = to;
+      pb_program_set_value(&h->program, &h->unit->pass, n, a, to);
     }
   h->gone[from] = true;
   h->padded[to] = true;
 }
 
+// Whether the copy out of what now lies in the first padded tensor would be a padded copy of the tensor inside.
+static bool is_second_pad(haloer* h, int n, const pad* first, pad* second) {
+  pb_nest* copy = &h->program.nests[n];
+  pb_access now = copy->access[0];
+  for (int r = 0; r < now.rank; ++r) {
+    copy->access[0].index[r].cst -= first->shift[r];
+    copy->access[0].shape[r] = h->program.values[first->from].shape[r];
+  }
+  bool is = is_pad(h, n, second) && second->fill == first->fill;
+  copy->access[0] = now;
+  return is;
+}
+
 // A second padded copy of what now lies in `to`, with a border that this one covers, is the same tensor further in.
 static void merge(haloer* h, const pad* first) {
-  for (int n = 0; n < h->program.nest_count; ++n) {
+  PB_FOR_USES (n, &h->program, first->to) {
     const pb_nest* copy = &h->program.nests[n];
     if (h->dropped[n] || copy->access_count != 2 || h->program.value_of[n][0] != first->to ||
         pb_program_stored(&h->program, n) == first->to || copy->reduce != PB_SET)
       continue;
-    pb_nest plain = *copy;
-    int64_t between[PB_NEST_RANK];
-    const pb_value* inner = &h->program.values[first->from];
-    for (int r = 0; r < plain.access[0].rank; ++r) {
-      plain.access[0].index[r].cst -= first->shift[r];
-      plain.access[0].shape[r] = inner->shape[r];
-    }
-    haloer view = *h;
-    pb_nest* saved = h->program.nests;
-    pb_nest* nests = PB_NEW_ARRAY(&h->unit->arena, pb_nest, (size_t)h->program.nest_count);
-    memcpy(nests, saved, sizeof *nests * (size_t)h->program.nest_count);
-    nests[n] = plain;
-    view.program.nests = nests;
     pad second = {0};
-    bool fits = is_pad(&view, n, &second) && second.fill == first->fill;
-    for (int r = 0; fits && r < plain.access[0].rank; ++r) {
+    int64_t between[PB_NEST_RANK];
+    bool fits = is_second_pad(h, n, first, &second);
+    for (int r = 0; fits && r < copy->access[0].rank; ++r) {
       between[r] = first->shift[r] - second.shift[r];
       fits = between[r] >= 0 &&
              between[r] + h->program.values[second.to].shape[r] <= h->program.values[first->to].shape[r];
     }
     if (!fits) continue;
-    for (int k = 0; k < h->program.nest_count; ++k)
+    PB_FOR_USES (k, &h->program, second.to)
       if (pb_program_stored(&h->program, k) == second.to) h->dropped[k] = true;
     redirect(h, second.to, first->to, between);
   }
@@ -134,7 +135,7 @@ static void print_nest(haloer* h, int n, int* serial, pb_text* text) {
   for (int a = 0; a < nest->access_count; ++a) {
     int v = h->program.value_of[n][a], argument = h->program.values[v].argument;
     nest->access[a].ref =
-        argument >= 0 ? pb_printf(&h->unit->arena, "%%a%d", argument) : pb_printf(&h->unit->arena, "%%v%d", v);
+        argument >= 0 ? pb_printf(&h->unit->pass, "%%a%d", argument) : pb_printf(&h->unit->pass, "%%v%d", v);
   }
   h->dropped[n] = true;
   pb_nest_print(text, nest, 1, serial);
@@ -175,10 +176,10 @@ static void print_program(haloer* h, pb_text* text) {
 pb_status pb_s3_halo(pb_unit* unit) {
   if (pb_vector_facts_of(unit->chip).memory < 0) return PB_OK;
   haloer h = {.unit = unit};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &h.program));
-  h.dropped = PB_NEW_ARRAY(&unit->arena, bool, (size_t)h.program.nest_count + 1);
-  h.gone = PB_NEW_ARRAY(&unit->arena, bool, (size_t)h.program.value_count + 1);
-  h.padded = PB_NEW_ARRAY(&unit->arena, bool, (size_t)h.program.value_count + 1);
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &h.program));
+  h.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.nest_count + 1);
+  h.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.value_count + 1);
+  h.padded = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.value_count + 1);
   for (int n = 0; n < h.program.nest_count; ++n) {
     pad p = {0};
     if (!is_pad(&h, n, &p)) continue;

@@ -33,8 +33,11 @@ pb_status pb_kernels_each(pb_unit* unit, pb_status (*visit)(pb_unit* unit, MlirO
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
   while (!mlirOperationIsNull(op)) {
     MlirOperation next = mlirOperationGetNextInBlock(op);
-    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op))
-      PB_TRY(pb_may_leave(unit) ? attempt(unit, op, visit) : visit(unit, op));
+    if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) && !pb_kernel_is_left(op)) {
+      pb_status status = pb_may_leave(unit) ? attempt(unit, op, visit) : visit(unit, op);
+      pb_arena_free(&unit->pass);
+      if (status != PB_OK) return status;
+    }
     op = next;
   }
   return PB_OK;
@@ -78,11 +81,12 @@ pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* tex
 }
 
 pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass) {
-  MlirModule module = parse(unit, text, pass);
-  if (mlirModuleIsNull(module)) return PB_ERR_SYSTEM;
+  pb_arena_free(&unit->pass);
   mlirModuleDestroy(unit->module);
-  unit->module = module;
-  return PB_OK;
+  unit->module = parse(unit, text, pass);
+  if (!mlirModuleIsNull(unit->module)) return PB_OK;
+  unit->module = mlirModuleCreateEmpty(mlirLocationUnknownGet(unit->context));
+  return PB_ERR_SYSTEM;
 }
 
 void pb_text_append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }

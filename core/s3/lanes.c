@@ -52,7 +52,7 @@ static int neighbours(const laner* l, const pb_nest* nest) {
 // too: the rest is set once, and so cannot be summed over them.
 static pb_access make_rows(laner* l, const pb_nest* nest, int dim, int64_t width) {
   const pb_access* store = &nest->access[nest->access_count - 1];
-  pb_access rows = {.ref = pb_printf(&l->unit->arena, "%%l%d", l->locals++), .type = store->type};
+  pb_access rows = {.ref = pb_printf(&l->unit->pass, "%%l%d", l->locals++), .type = store->type};
   for (int d = 0; d < nest->dim_count; ++d) {
     if (d == dim || (width == l->lanes && !pb_access_uses(store, d))) continue;
     rows.index[rows.rank].coef[d] = 1;
@@ -142,7 +142,7 @@ static void print_nests(laner* l) {
     for (int a = 0; a < nest->access_count; ++a) {
       int v = l->program.value_of[n][a], argument = l->program.values[v].argument;
       nest->access[a].ref =
-          argument >= 0 ? pb_printf(&l->unit->arena, "%%a%d", argument) : pb_printf(&l->unit->arena, "%%v%d", v);
+          argument >= 0 ? pb_printf(&l->unit->pass, "%%a%d", argument) : pb_printf(&l->unit->pass, "%%v%d", v);
     }
     int dim = neighbours(l, nest);
     if (dim >= 0)
@@ -156,7 +156,7 @@ pb_status pb_s3_lanes(pb_unit* unit) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   laner l = {.unit = unit, .lanes = facts.row_bytes / 4};
   if (facts.memory < 0) return PB_OK;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l.program));
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l.program));
   bool any = false;
   for (int n = 0; n < l.program.nest_count; ++n) any |= neighbours(&l, &l.program.nests[n]) >= 0;
   if (!any) return PB_OK;

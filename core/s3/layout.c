@@ -55,7 +55,7 @@ static bool should_gather(const pb_lanes_layout* l, const pb_nest* nest, const p
 
 // Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
 static bool computed_with(const pb_lanes_layout* l, int value) {
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, value)
     if (pb_program_reads(&l->program, n, value) && !pb_program_writes(&l->program, n, value) &&
         (l->program.nests[n].expr_count != 1 || l->program.nests[n].reduce != PB_SET))
       return true;
@@ -64,14 +64,14 @@ static bool computed_with(const pb_lanes_layout* l, int value) {
 
 // Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
 static bool is_reduced(const pb_lanes_layout* l, int value) {
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, value)
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
   return false;
 }
 
 static void keep_plain(pb_lanes_layout* l, int value) {
   l->values[value].kind = PB_LANES_PLAIN;
-  for (int n = 0; n < l->program.nest_count; ++n) // what is copied into it (a pad's inside) stays plain too
+  PB_FOR_USES (n, &l->program, value) // what is copied into it (a pad's inside) stays plain too
     if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
         l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
       int source = l->program.value_of[n][0];
@@ -82,7 +82,7 @@ static void keep_plain(pb_lanes_layout* l, int value) {
 
 // Whether only this nest reads the value, directly or through a padded copy of it.
 static bool read_by_alone(const pb_lanes_layout* l, int value, int nest) {
-  for (int k = 0; k < l->program.nest_count; ++k) {
+  PB_FOR_USES (k, &l->program, value) {
     if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
     const pb_nest* copy = &l->program.nests[k];
     if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
@@ -94,7 +94,7 @@ static bool read_by_alone(const pb_lanes_layout* l, int value, int nest) {
 // A plain tensor may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
 static bool can_be_plain(const pb_lanes_layout* l, int value, int nest) {
   if (!read_by_alone(l, value, nest)) return false;
-  for (int k = 0; k < l->program.nest_count; ++k) {
+  PB_FOR_USES (k, &l->program, value) {
     if (!pb_program_writes(&l->program, k, value)) continue;
     const pb_nest* maker = &l->program.nests[k];
     if (maker->reduce != PB_SET) return false;
@@ -142,9 +142,9 @@ bool pb__lanes_turns(const pb_lanes_layout* l, int n) {
 // Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
 // or the plain twin of the value.
 static bool made_of_plain(const pb_lanes_layout* l, int v) {
-  for (int k = 0; k < l->twin_count; ++k)
-    if (l->twins[k].twin == v && l->program.value_of[l->twins[k].copy][1] == v) return true;
-  for (int n = 0; n < l->program.nest_count; ++n)
+  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
+  if (twin && l->program.value_of[twin->copy][1] == v) return true;
+  PB_FOR_USES (n, &l->program, v)
     for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a)
       if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_INPUT) return true;
   return false;
@@ -153,7 +153,7 @@ static bool made_of_plain(const pb_lanes_layout* l, int v) {
 // Whether the value is put together of several: none of them fills what a row has behind the last one.
 static bool made_of_parts(const pb_lanes_layout* l, int v) {
   int parts = 0;
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     parts += pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count == 2 &&
              nest->expr_count == 1;
@@ -216,8 +216,8 @@ static void describe_values(pb_lanes_layout* l) {
       new->shape[new->rank++] = l->lanes;
     }
     if (new->kind == PB_LANES_PADDED) new->shape[1] = pb__lanes_blocks(l, value->shape[1]) * l->lanes;
-    new->ref = value->kind == PB_VALUE_LOCAL ? pb_printf(&l->unit->arena, "%%v%d", v)
-                                             : pb_printf(&l->unit->arena, "%%g%d", value->argument);
+    new->ref = value->kind == PB_VALUE_LOCAL ? pb_printf(&l->unit->pass, "%%v%d", v)
+                                             : pb_printf(&l->unit->pass, "%%g%d", value->argument);
     if (value->kind != PB_VALUE_LOCAL) continue;
     pb_access type = {.type = value->type, .rank = new->rank};
     memcpy(type.shape, new->shape, sizeof type.shape);
@@ -229,11 +229,12 @@ static void describe_values(pb_lanes_layout* l) {
 
 // What it returns lasts until the next constant is noted.
 static const pb_lanes_const* note_const(pb_lanes_layout* l, int id, bool splat) {
-  for (size_t k = 0; k < l->const_count; ++k)
-    if (l->consts[k].id == id) return &l->consts[k];
+  int known = pb_numbers_at(&l->const_of, id);
+  if (known >= 0) return &l->consts[known];
+  pb_numbers_set(&l->const_of, id, (int)l->const_count);
   const pb_const* item = &l->unit->consts->items[id];
   pb_lanes_const c = {
-      .id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
+      .id = id, .ref = pb_printf(&l->unit->pass, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
   memcpy(c.shape, item->shape, sizeof c.shape);
   PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
   return &l->consts[l->const_count - 1];
@@ -451,7 +452,7 @@ static void gather(pb_lanes_layout* l, int n, const pb_roles* roles, int64_t k_e
   int v = l->program.value_of[n][roles->x], column[PB_NEST_DIMS];
   memset(gathered, 0, sizeof *gathered);
   gathered->type = nest->access[roles->x].type;
-  gathered->ref = pb_printf(&l->unit->arena, "%%gather%d", l->extra_values++);
+  gathered->ref = pb_printf(&l->unit->pass, "%%gather%d", l->extra_values++);
   int64_t k_stride[PB_NEST_DIMS] = {0}, stride = 1;
   for (int d = nest->dim_count - 1; d >= 0; --d)
     if (roles->role[d] == PB_ROLE_K) {
@@ -784,16 +785,15 @@ static void print_program(pb_lanes_layout* l, pb_text* text) {
 
 pb_status pb_s3_layout(pb_unit* unit) {
   if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_layout_vector(unit);
-  pb_lanes_layout* l = PB_NEW(&unit->arena, pb_lanes_layout);
-  l->unit = unit;
+  pb_lanes_layout layout = {.unit = unit}, *l = &layout;
   l->lanes = pb_chip_lanes(unit->chip);
   if (l->lanes == 1) return PB_OK;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
+  PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   pb__lanes_merge_groups(l);
   pb__lanes_add_twins(l);
-  l->values = PB_NEW_ARRAY(&unit->arena, pb_lanes_value, (size_t)l->program.value_count);
-  l->gathers = PB_NEW_ARRAY(&unit->arena, bool, (size_t)l->program.nest_count + 1);
-  l->gone = PB_NEW_ARRAY(&unit->arena, bool, (size_t)l->program.nest_count + 1);
+  l->values = PB_NEW_ARRAY(&unit->pass, pb_lanes_value, (size_t)l->program.value_count);
+  l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
+  l->gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
   choose(l);
   pb__lanes_drop_twins(l);
   describe_values(l);
@@ -801,13 +801,12 @@ pb_status pb_s3_layout(pb_unit* unit) {
   for (int n = 0; n < l->program.nest_count && status == PB_OK; ++n)
     if (!l->gone[n]) status = rewrite_nest(l, n);
   pb_text text = {0};
-  if (status == PB_OK) {
-    print_program(l, &text);
-    status = pb_module_replace(unit, &text, "layout");
-  }
-  pb_text_free(&text);
+  if (status == PB_OK) print_program(l, &text);
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);
+  if (status == PB_OK) status = pb_module_replace(unit, &text, "layout");
+  pb_text_free(&text);
   free(l->consts);
+  pb_numbers_free(&l->const_of);
   return status;
 }

@@ -393,7 +393,7 @@ static void print_init(contract* c, const pb_access* y, int corrected, int sum) 
 // A copy of x or w in the order in which the contraction walks it: [outer dims in `order`..., inner].
 static void copy_operand(contract* c, pb_access* access, const char* what, const int* order, int count) {
   pb_nest copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
-  pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->arena, "%%%s%d", what, c->l->extra++)};
+  pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->pass, "%%%s%d", what, c->l->extra++)};
   pb_access from = *access;
   for (int r = 0; r < from.rank; ++r) memset(from.index[r].coef, 0, sizeof from.index[r].coef);
   for (int k = 0; k < count; ++k) {
@@ -510,8 +510,8 @@ bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
   } else {
     pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->w), &nest->access[roles->w], w);
   }
-  for (int k = 0; k < n; ++k)
-    if (pb_vlayout_is_init(l, k, n)) {
+  PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
+    if (k < n && pb_vlayout_is_init(l, k, n)) {
       print_init(&c, y, corrected, sum);
       break;
     }

@@ -17,7 +17,7 @@ static bool makes_same(const pb_lanes_layout* l, int n, const pb_value* value) {
 
 // A concatenation whose parts begin inside a block, or a reshape, is put together plain.
 static bool put_together(const pb_lanes_layout* l, int v) {
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
         (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(l, n)))
@@ -57,7 +57,7 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     read |= pb_program_reads(&l->program, n, v) && !pb_program_writes(&l->program, n, v) && !makes_same(l, n, value);
     summed |= pb_program_reads(&l->program, n, v) && l->program.nests[n].reduce != PB_SET;
     computed |= pb_program_writes(&l->program, n, v) && !is_copy(&l->program.nests[n]);
@@ -71,14 +71,12 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
 
 // The operator in the model that value v is copied for, or that makes it.
 static const char* operator_of(const pb_lanes_layout* l, int v) {
-  for (int n = 0; n < l->program.nest_count; ++n)
-    if (pb_program_reads(&l->program, n, v) || pb_program_writes(&l->program, n, v)) return l->program.nests[n].name;
-  return "";
+  int n = pb_program_next_use(&l->program, v, -1);
+  return n >= 0 ? l->program.nests[n].name : "";
 }
 
-static pb_nest copy_of(const pb_lanes_layout* l, int v) {
-  const pb_value* value = &l->program.values[v];
-  pb_nest nest = {.name = operator_of(l, v), .part = "copy", .access_count = 2};
+static pb_nest copy_of(const pb_value* value, const char* name) {
+  pb_nest nest = {.name = name, .part = "copy", .access_count = 2};
   pb_access access = {.type = value->type, .rank = value->rank, .buffer = -1};
   memcpy(access.shape, value->shape, sizeof access.shape);
   for (int r = 0; r < value->rank; ++r) {
@@ -92,55 +90,75 @@ static pb_nest copy_of(const pb_lanes_layout* l, int v) {
 }
 
 static void redirect(pb_lanes_layout* l, int from, int to, bool reads, bool writes) {
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, from)
     for (int a = 0; a < l->program.nests[n].access_count; ++a) {
       bool store = a == l->program.nests[n].access_count - 1;
-      if (l->program.value_of[n][a] == from && (store ? writes : reads)) l->program.value_of[n][a] = to;
+      if (l->program.value_of[n][a] == from && (store ? writes : reads))
+        pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
     }
-}
-
-// Makes room for one nest in front of nest `at` and puts it there.
-static void insert(pb_lanes_layout* l, int at, const pb_nest* nest, int from, int to) {
-  pb_program* p = &l->program;
-  pb_nest* nests = PB_NEW_ARRAY(&l->unit->arena, pb_nest, (size_t)p->nest_count + 1);
-  int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(&l->unit->arena, (size_t)p->nest_count + 1, sizeof *value_of);
-  for (int n = 0; n <= p->nest_count; ++n) {
-    if (n == at) continue;
-    nests[n] = p->nests[n - (n > at)];
-    memcpy(value_of[n], p->value_of[n - (n > at)], sizeof *value_of);
-  }
-  nests[at] = *nest;
-  value_of[at][0] = from;
-  value_of[at][1] = to;
-  p->nests = nests;
-  p->value_of = value_of;
-  ++p->nest_count;
-  for (int k = 0; k < l->twin_count; ++k) l->twins[k].copy += l->twins[k].copy >= at;
 }
 
 static int last_writer(const pb_lanes_layout* l, int v) {
   int last = -1;
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, v)
     if (pb_program_writes(&l->program, n, v)) last = n;
   return last;
 }
 
+static void put(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
+  pb_nest_copy(&p->nests[at], nest);
+  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
+}
+
+static void put_copy(pb_lanes_layout* l, int at, pb_lanes_twin* t, bool output) {
+  pb_nest copy = copy_of(&l->program.values[t->edge], t->name);
+  t->copy = at;
+  put(&l->program, at, &copy, (const int[PB_NEST_ACCESSES]){output ? t->twin : t->edge, output ? t->edge : t->twin});
+}
+
+// Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1). From
+// the end on, so that every nest moves into room that is free.
+static void insert_copies(pb_lanes_layout* l, const int* in_front) {
+  pb_program* p = &l->program;
+  pb_arena* arena = &l->unit->pass;
+  int before = p->nest_count, at = before + l->twin_count;
+  int* first = PB_NEW_ARRAY(arena, int, (size_t)before + 1);
+  int* next = PB_NEW_ARRAY(arena, int, (size_t)l->twin_count + 1);
+  memset(first, 0xff, sizeof *first * ((size_t)before + 1));
+  for (int k = l->twin_count - 1; k >= 0; --k) { // of inputs, which all come first, the last one comes first
+    if (in_front[k] < 0) {
+      put_copy(l, --at, &l->twins[k], true);
+      continue;
+    }
+    next[k] = first[in_front[k]];
+    first[in_front[k]] = k;
+  }
+  p->nest_count += l->twin_count;
+  for (int n = before; n >= 0; --n) {
+    if (n < before && at - 1 > n) put(p, at - 1, &p->nests[n], p->value_of[n]);
+    if (n < before) --at;
+    for (int k = first[n]; k >= 0; k = next[k]) put_copy(l, --at, &l->twins[k], false);
+  }
+  pb_program_index(p, arena);
+}
+
 void pb__lanes_add_twins(pb_lanes_layout* l) {
   int values = l->program.value_count;
-  l->twins = PB_NEW_ARRAY(&l->unit->arena, pb_lanes_twin, (size_t)values + 1);
+  int* in_front = PB_NEW_ARRAY(&l->unit->pass, int, (size_t)values + 1);
+  l->twins = PB_NEW_ARRAY(&l->unit->pass, pb_lanes_twin, (size_t)values + 1);
   for (int v = 0; v < values; ++v) {
     if (!wants_twin(l, v)) continue;
     pb_value local = l->program.values[v];
-    pb_nest copy = copy_of(l, v);
+    const char* name = operator_of(l, v);
     bool output = local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
-    int twin = pb_program_add_value(&l->program, &l->unit->arena, &local),
-        at = output ? l->program.nest_count : last_writer(l, v) + 1;
+    int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
+    in_front[l->twin_count] = output ? -1 : last_writer(l, v) + 1;
     redirect(l, v, twin, true, output);
-    insert(l, at, &copy, output ? twin : v, output ? v : twin);
-    l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, at};
+    l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, -1, name};
   }
+  if (l->twin_count) insert_copies(l, in_front);
 }
 
 // The first access by which the nest reads a value of a kind, -1: none.
@@ -156,7 +174,7 @@ static int reads_kind(const pb_lanes_layout* l, int n, pb_lanes_kind kind) {
 // Whether the twin of an output is computed from plain tensors alone, and for the output only.
 static bool made_of_plain(const pb_lanes_layout* l, const pb_lanes_twin* t) {
   if (l->program.values[t->edge].kind != PB_VALUE_OUTPUT) return false;
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, t->twin) {
     if (pb_program_reads(&l->program, n, t->twin) && n != t->copy) return false;
     if (!pb_program_writes(&l->program, n, t->twin)) continue;
     if (l->program.nests[n].reduce != PB_SET || reads_kind(l, n, PB_LANES_PLAIN) < 0 ||
@@ -176,10 +194,21 @@ void pb__lanes_drop_twins(pb_lanes_layout* l) {
   }
 }
 
+const pb_lanes_twin* pb__lanes_twin_of(const pb_lanes_layout* l, int v) {
+  int low = 0, high = l->twin_count;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    if (l->twins[middle].twin < v)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < l->twin_count && l->twins[low].twin == v ? &l->twins[low] : NULL;
+}
+
 bool pb__lanes_unused(const pb_lanes_layout* l, int v) {
-  for (int k = 0; k < l->twin_count; ++k)
-    if (l->twins[k].twin == v) return l->gone[l->twins[k].copy];
-  return false;
+  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
+  return twin && l->gone[twin->copy];
 }
 
 // A copy between the plain tensor that `plain` walks and a blocked one with the shape of value v.
@@ -249,7 +278,7 @@ static void point_then_in(pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   pb_access plain = *store;
-  plain.ref = pb_printf(&l->unit->arena, "%%plain%d", l->extra_values++);
+  plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
   declare(l, &plain);
   bool none[PB_NEST_DIMS] = {0};
   pb_nest out = *nest;
@@ -277,7 +306,7 @@ static void point_then_out(pb_lanes_layout* l, int n, int from) {
   pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
   pb_access blocked = out.access[from];
   blocked.type = store->type;
-  blocked.ref = pb_printf(&l->unit->arena, "%%blocks%d", l->extra_values++);
+  blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
   declare(l, &blocked);
   out.access[out.access_count - 1] = blocked;
   pb__lanes_splat(l, &out);

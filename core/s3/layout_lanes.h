@@ -2,6 +2,7 @@
 #ifndef PB_S3_LAYOUT_LANES_H
 #define PB_S3_LAYOUT_LANES_H
 
+#include "core/base/numbers.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
 #include "core/s3/roles.h"
@@ -28,6 +29,7 @@ typedef struct pb_lanes_const {
 // (of an input) or takes (to an output).
 typedef struct pb_lanes_twin {
   int edge, twin, copy; // values and the nest between them
+  const char* name;     // the operator that it is copied for
 } pb_lanes_twin;
 
 typedef struct pb_lanes_layout {
@@ -35,12 +37,13 @@ typedef struct pb_lanes_layout {
   pb_program program;
   int64_t lanes;
   pb_lanes_value* values;
-  bool* gathers; // by nest
-  bool* gone;    // by nest: a copy that is not needed
-  pb_lanes_twin* twins;
+  bool* gathers;        // by nest
+  bool* gone;           // by nest: a copy that is not needed
+  pb_lanes_twin* twins; // in the order of their own values, which stand behind those of the model
   int twin_count;
   pb_lanes_const* consts;
   size_t const_count, const_capacity;
+  pb_numbers const_of; // by id: which of them
   int extra_values, serial;
   pb_text allocs, nests;
 } pb_lanes_layout;
@@ -75,10 +78,11 @@ void pb__lanes_rewrite_accesses(pb_lanes_layout* l, int n, const pb_lanes_dims* 
 void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest);
 
 // layout_edges.c: between plain tensors and blocks.
-void pb__lanes_add_twins(pb_lanes_layout* l); // in front of choosing layouts
+void pb__lanes_add_twins(pb_lanes_layout* l);  // in front of choosing layouts
+void pb__lanes_drop_twins(pb_lanes_layout* l); // behind it: those that are as plain as their edge
 bool pb__lanes_flattened(const pb_lanes_layout* l, int v);
-void pb__lanes_drop_twins(pb_lanes_layout* l);          // behind it: those that are as plain as their edge
-bool pb__lanes_unused(const pb_lanes_layout* l, int v); // a twin that was dropped
+const pb_lanes_twin* pb__lanes_twin_of(const pb_lanes_layout* l, int v); // whose twin v is, NULL: of none
+bool pb__lanes_unused(const pb_lanes_layout* l, int v);                  // a twin that was dropped
 // Whether nest n takes from the one and makes the other, so that there is more to do than to split its dims.
 bool pb__lanes_crosses(const pb_lanes_layout* l, int n);
 pb_status pb__lanes_cross(pb_lanes_layout* l, int n) PB_MUST_CHECK;

@@ -13,12 +13,18 @@
 
 enum { CHOICE_TURNS = 4 };
 
-static bool contraction_of(const pb_vlayout* l, int n, pb_roles* roles) {
-  bool weight[PB_NEST_ACCESSES] = {0};
-  const pb_nest* nest = &l->program.nests[n];
-  for (int a = 0; a < nest->access_count; ++a)
-    weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
-  return pb_nest_roles(nest, weight, roles);
+bool pb_vlayout_roles(const pb_vlayout* l, int n, pb_roles* roles) {
+  pb_vroles* known = &l->roles[n];
+  if (!known->read) {
+    bool weight[PB_NEST_ACCESSES] = {0};
+    const pb_nest* nest = &l->program.nests[n];
+    for (int a = 0; a < nest->access_count; ++a)
+      weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
+    known->contracts = pb_nest_roles(nest, weight, &known->roles);
+    known->read = true;
+  }
+  if (known->contracts) *roles = known->roles;
+  return known->contracts;
 }
 
 int pb_vlayout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
@@ -39,10 +45,10 @@ static bool walks_channels(const pb_vlayout* l, int n, int a) {
 
 // Few channels that come straight from the outside and go straight into contractions.
 static bool is_narrow(const pb_vlayout* l, int v) {
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     pb_roles roles;
-    bool writes = pb_program_stored(&l->program, n) == v, contracts = contraction_of(l, n, &roles);
+    bool writes = pb_program_stored(&l->program, n) == v, contracts = pb_vlayout_roles(l, n, &roles);
     if (writes && nest->reduce != PB_SET) return false;
     for (int a = 0; a + 1 < nest->access_count; ++a) {
       int from = l->program.value_of[n][a];
@@ -93,7 +99,7 @@ static bool spoils(const pb_nest* nest) {
 // division or a function, or by a maximum that starts at -inf and never gets there, since what it reads has no such
 // lanes.
 static bool spoils_rest(const pb_vlayout* l, int v) {
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_stored(&l->program, n) != v) continue;
     if (spoils(nest)) return true;
@@ -114,7 +120,7 @@ static int64_t summed_channels(const pb_vlayout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_access* a = l->program.nests[n].access;
     pb_roles roles;
-    if (!contraction_of(l, n, &roles)) continue;
+    if (!pb_vlayout_roles(l, n, &roles)) continue;
     pb_matrix_insn matrix = pb_matrix_contraction(l->unit->chip, a[roles.x].type, a[roles.w].type, a[roles.y].type);
     int64_t sum = (int64_t)matrix.steps * matrix.group;
     if (matrix.insn && matrix.lanes == l->lanes && sum % l->lanes == 0) return sum;
@@ -125,11 +131,11 @@ static int64_t summed_channels(const pb_vlayout* l) {
 // Sums and maxima over channels that are no contraction would take the rest of the last block with them; a
 // transposition has two dims that would be split. Dim 1 of stacks of matrices is no channel.
 static bool must_stay_plain(const pb_vlayout* l, int v) {
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     const pb_access* store = &nest->access[nest->access_count - 1];
     pb_roles roles;
-    bool contracts = contraction_of(l, n, &roles);
+    bool contracts = pb_vlayout_roles(l, n, &roles);
     if (contracts && l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST) continue;
     for (int a = 0; a < nest->access_count; ++a) {
       int dim = -1;
@@ -154,7 +160,7 @@ static bool any_gains(const pb_vlayout* l) {
     int dim;
     pb_roles roles;
     if (store->rank != 4) continue;
-    if (contraction_of(l, n, &roles)) {
+    if (pb_vlayout_roles(l, n, &roles)) {
       if (l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST) return true;
       continue;
     }
@@ -165,7 +171,7 @@ static bool any_gains(const pb_vlayout* l) {
 
 bool pb_vlayout_can_block(const pb_vlayout* l, int v, int but) {
   if (l->program.values[v].rank != 4 || must_stay_plain(l, v)) return false;
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count && n != but; ++a)
       if (l->program.value_of[n][a] == v && !walks_channels(l, n, a) && !pb_vlayout_walks_groups(l, n, a)) return false;
   return true;
@@ -173,7 +179,7 @@ bool pb_vlayout_can_block(const pb_vlayout* l, int v, int but) {
 
 // Whether a convolution of several groups takes or makes it.
 static bool in_groups(const pb_vlayout* l, int v) {
-  for (int n = 0; n < l->program.nest_count; ++n)
+  PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count; ++a)
       if (l->program.value_of[n][a] == v && pb_vlayout_walks_groups(l, n, a)) return true;
   return false;
@@ -199,7 +205,7 @@ static void choose_value(pb_vlayout* l, int v) {
     return;
   }
   if (value->rank < 2) return;
-  for (int n = 0; n < l->program.nest_count; ++n) { // the last dim of what a contraction makes
+  PB_FOR_USES (n, &l->program, v) { // the last dim of what a contraction makes
     int dim;
     if (pb_program_stored(&l->program, n) != v) continue;
     const pb_nest* nest = &l->program.nests[n];
@@ -211,7 +217,7 @@ static void choose_value(pb_vlayout* l, int v) {
       return;
     }
     pb_roles roles;
-    if (contraction_of(l, n, &roles) && roles.role[dim] == PB_ROLE_N) chosen->kind = PB_PADDED;
+    if (pb_vlayout_roles(l, n, &roles) && roles.role[dim] == PB_ROLE_N) chosen->kind = PB_PADDED;
     for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) { // pointwise from one such
       const pb_access* from = &nest->access[a];
       if (l->values[l->program.value_of[n][a]].kind == PB_PADDED && from->rank == store->rank &&
@@ -242,8 +248,8 @@ static void describe_value(pb_vlayout* l, int v) {
   if (new->kind == PB_PADDED)
     new->shape[new->rank - 1] = pb_vlayout_blocks(value->shape[new->rank - 1], l->lanes) * l->lanes;
   bool outside = value->kind != PB_VALUE_LOCAL, own = !outside || has_twin(l, v);
-  new->outer = outside ? pb_printf(&l->unit->arena, "%%g%d", value->argument) : NULL;
-  new->ref = pb_printf(&l->unit->arena, own ? "%%v%d" : "%%g%d", own ? v : value->argument);
+  new->outer = outside ? pb_printf(&l->unit->pass, "%%g%d", value->argument) : NULL;
+  new->ref = pb_printf(&l->unit->pass, own ? "%%v%d" : "%%g%d", own ? v : value->argument);
   if (own) pb_vlayout_declare(l, new->ref, value->type, new->rank, new->shape);
 }
 
@@ -260,10 +266,11 @@ void pb_vlayout_declare(pb_vlayout* l, const char* ref, pb_type type, int rank, 
 void pb_vlayout_print(pb_vlayout* l, const pb_nest* nest) { pb_nest_print(&l->nests, nest, 1, &l->serial); }
 
 const pb_vconst* pb_vlayout_const(pb_vlayout* l, int id) {
-  for (size_t k = 0; k < l->const_count; ++k)
-    if (l->consts[k].id == id) return &l->consts[k];
+  int known = pb_numbers_at(&l->const_of, id);
+  if (known >= 0) return &l->consts[known];
+  pb_numbers_set(&l->const_of, id, (int)l->const_count);
   const pb_const* item = &l->unit->consts->items[id];
-  pb_vconst c = {.id = id, .ref = pb_printf(&l->unit->arena, "%%c%d", id), .type = item->type, .rank = item->rank};
+  pb_vconst c = {.id = id, .ref = pb_printf(&l->unit->pass, "%%c%d", id), .type = item->type, .rank = item->rank};
   memcpy(c.shape, item->shape, sizeof c.shape);
   PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
   return &l->consts[l->const_count - 1];
@@ -483,12 +490,13 @@ bool pb_vlayout_all_padded(const pb_vlayout* l, int n, int dim) {
 // What sets a contraction's sum is printed with the contraction, which knows what it starts from.
 static void rewrite_nest(pb_vlayout* l, int n) {
   pb_roles roles;
-  for (int m = n + 1; m < l->program.nest_count; ++m)
-    if (pb_vlayout_is_init(l, n, m) && contraction_of(l, m, &roles)) return;
-  bool contracts = contraction_of(l, n, &roles);
+  int made = pb_program_stored(&l->program, n);
+  PB_FOR_USES (m, &l->program, made)
+    if (m > n && pb_vlayout_is_init(l, n, m) && pb_vlayout_roles(l, m, &roles)) return;
+  bool contracts = pb_vlayout_roles(l, n, &roles);
   if (contracts && pb_vlayout_contraction(l, n, &roles)) return;
-  for (int k = 0; contracts && k < n; ++k)
-    if (pb_vlayout_is_init(l, k, n)) rewrite_plain(l, k);
+  PB_FOR_USES (k, &l->program, made)
+    if (contracts && k < n && pb_vlayout_is_init(l, k, n)) rewrite_plain(l, k);
   rewrite_plain(l, n);
 }
 
@@ -560,14 +568,14 @@ static void print_program(pb_vlayout* l, pb_text* text) {
 }
 
 pb_status pb_s3_layout_vector(pb_unit* unit) {
-  pb_vlayout* l = PB_NEW(&unit->arena, pb_vlayout);
-  l->unit = unit;
+  pb_vlayout layout = {.unit = unit}, *l = &layout;
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   l->lanes = facts.row_bytes / 4; // sums are of 4 bytes
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &l->program));
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
+  l->roles = PB_NEW_ARRAY(&unit->pass, pb_vroles, (size_t)l->program.nest_count + 1);
   l->summed = summed_channels(l);
   pb_vlayout_merge_groups(l);
-  l->values = PB_NEW_ARRAY(&unit->arena, pb_vvalue, (size_t)l->program.value_count + 1);
+  l->values = PB_NEW_ARRAY(&unit->pass, pb_vvalue, (size_t)l->program.value_count + 1);
   l->gains = any_gains(l);
   do {
     for (int v = 0; v < l->program.value_count; ++v) l->values[v].kind = PB_PLAIN;
@@ -582,10 +590,11 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
     if (l->program.values[v].kind == PB_VALUE_OUTPUT) copy_edge(l, v, false);
   pb_text text = {0};
   print_program(l, &text);
-  pb_status status = pb_module_replace(unit, &text, "layout");
-  pb_text_free(&text);
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);
+  pb_status status = pb_module_replace(unit, &text, "layout");
+  pb_text_free(&text);
   free(l->consts);
+  pb_numbers_free(&l->const_of);
   return status;
 }

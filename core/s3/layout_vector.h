@@ -2,6 +2,7 @@
 #ifndef PB_S3_LAYOUT_VECTOR_H
 #define PB_S3_LAYOUT_VECTOR_H
 
+#include "core/base/numbers.h"
 #include "core/s3/grouped.h"
 #include "core/s3/kernels.h"
 #include "core/s3/relayout.h"
@@ -32,6 +33,12 @@ typedef struct pb_vconst {
   int64_t shape[PB_NEST_RANK];
 } pb_vconst;
 
+// What pb_nest_roles says of a nest, once it was asked.
+typedef struct pb_vroles {
+  bool read, contracts;
+  pb_roles roles;
+} pb_vroles;
+
 typedef struct pb_vlayout {
   pb_unit* unit;
   pb_program program;
@@ -39,8 +46,10 @@ typedef struct pb_vlayout {
   int64_t summed; // channels that an instruction on matrices sums over, 0: no nest is for one
   bool gains;     // some nest is the faster for blocks
   pb_vvalue* values;
+  pb_vroles* roles; // by nest
   pb_vconst* consts;
   size_t const_count, const_capacity;
+  pb_numbers const_of;        // by id: which of them
   int64_t full[PB_NEST_DIMS]; // extents of the nest being rewritten, before it is cut in parts
   int extra, serial;
   pb_text allocs, nests;
@@ -60,6 +69,8 @@ typedef struct pb_vgroups {
   int64_t block, lanes;
 } pb_vgroups;
 
+// Whether the nest is a contraction, and its roles if so.
+bool pb_vlayout_roles(const pb_vlayout* l, int n, pb_roles* roles);
 void pb_vlayout_declare(pb_vlayout* l, const char* ref, pb_type type, int rank, const int64_t* shape);
 void pb_vlayout_print(pb_vlayout* l, const pb_nest* nest);
 const pb_vconst* pb_vlayout_const(pb_vlayout* l, int id);

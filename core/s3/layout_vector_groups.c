@@ -10,12 +10,8 @@
 enum { PRODUCTS_IN_VAIN = 16 };
 
 static bool read(const pb_vlayout* l, int n, pb_roles* roles, pb_grouped* g) {
-  bool weight[PB_NEST_ACCESSES] = {0};
-  const pb_nest* nest = &l->program.nests[n];
-  for (int a = 0; a < nest->access_count; ++a)
-    weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
-  return pb_nest_roles(nest, weight, roles) && weight[roles->w] && pb_grouped_read(nest, roles, g) &&
-         (g->ins > 1 || g->outs > 1);
+  return pb_vlayout_roles(l, n, roles) && l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST &&
+         pb_grouped_read(&l->program.nests[n], roles, g) && (g->ins > 1 || g->outs > 1);
 }
 
 // The widest run of channels, at most a block, that is whole groups or a part of one; 0: they cross each other.
@@ -99,6 +95,8 @@ void pb_vlayout_merge_groups(pb_vlayout* l) {
     int x = l->program.value_of[n][roles.x], y = l->program.value_of[n][roles.y];
     if (!pb_vlayout_can_block(l, x, n) || !pb_vlayout_can_block(l, y, n)) continue;
     int64_t s = together(l, &l->program.nests[n], &roles, &g);
-    if (s > 1) pb_grouped_merge(l->unit, &l->program, n, &roles, &g, s);
+    if (s <= 1) continue;
+    pb_grouped_merge(l->unit, &l->program, n, &roles, &g, s);
+    l->roles[n].read = false;
   }
 }

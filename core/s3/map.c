@@ -54,8 +54,8 @@ static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
 
 static const char* reference(mapper* m, MlirValue v) {
   mapped_buffer* b = buffer_of(m, v);
-  if (b) return pb_printf(&m->unit->arena, "%%b%d", (int)(b - m->buffers));
-  return pb_printf(&m->unit->arena, "%%a%d", (int)mlirBlockArgumentGetArgNumber(v));
+  if (b) return pb_printf(&m->unit->pass, "%%b%d", (int)(b - m->buffers));
+  return pb_printf(&m->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(v));
 }
 
 static pb_status map_alloc(mapper* m, MlirOperation op) {
@@ -226,7 +226,7 @@ static void print_window(call* c, int o) {
   }
   pb_text_indent(t, c->indent);
   pb_text_add(t, "%%w%d_%d = memref.reinterpret_cast %s to offset: [%%p%d_%d], sizes: [", c->id, o,
-              access ? reference(c->m, access->memref) : pb_printf(&c->m->unit->arena, "%%a%d", c->stand_in), c->id, o);
+              access ? reference(c->m, access->memref) : pb_printf(&c->m->unit->pass, "%%a%d", c->stand_in), c->id, o);
   for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%n%d_%d_%d", k ? ", " : "", c->id, o, k);
   pb_text_add(t, "], strides: [");
   for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%s%d_%d_%d", k ? ", " : "", c->id, o, k);
@@ -377,8 +377,8 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
 static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init") && nest->access_count == 1; }
 
 static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
-  pb_nest* nest = PB_NEW(&m->unit->arena, pb_nest);
-  const char* why = pb_nest_read(op, &m->unit->arena, nest);
+  pb_nest* nest = PB_NEW(&m->unit->pass, pb_nest);
+  const char* why = pb_nest_read(op, &m->unit->pass, nest);
   if (why) return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4021, NULL, "%s", why);
   order_outers(m, nest);
   for (int a = 0; a < nest->access_count; ++a) { // vectors of one number are marked on the kernel's argument
@@ -402,7 +402,7 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   pb_flat flat;
   pb_match match;
   flatten(m, nest, &flat);
-  if (!pb_select(m->unit->chip, &flat, &m->unit->arena, &match, &why))
+  if (!pb_select(m->unit->chip, &flat, &m->unit->pass, &match, &why))
     return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4022, NULL, "%s cannot run its part '%s': %s",
                           m->unit->chip->name, nest->part, why);
   if (match.fills && stand_in_for(m, nest) < 0)
@@ -462,11 +462,11 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
 }
 
 static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
-  mapper* m = PB_NEW(&unit->arena, mapper);
+  mapper* m = PB_NEW(&unit->pass, mapper);
   m->unit = unit;
   m->func = func;
-  m->kernel = pb_func_name(func, &unit->arena);
-  m->used = pb_alloc_array(&unit->arena, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
+  m->kernel = pb_func_name(func, &unit->pass);
+  m->used = pb_alloc_array(&unit->pass, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
   pb_status status = map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), 1);
   if (status == PB_OK) {
     pb_text all = {0};

@@ -54,7 +54,7 @@ static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
 }
 
 static pb_status print_program(pb_unit* unit, const pb_program* program, pb_text* text) {
-  pb_nest* nest = PB_NEW(&unit->arena, pb_nest);
+  pb_nest* nest = PB_NEW(&unit->pass, pb_nest);
   int serial = 0;
   pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\n");
   pb_func_print_head(text, program->func, "", NULL);
@@ -64,7 +64,7 @@ static pb_status print_program(pb_unit* unit, const pb_program* program, pb_text
     for (int a = 0; a < nest->access_count; ++a) {
       int v = program->value_of[n][a], argument = program->values[v].argument;
       nest->access[a].ref =
-          argument >= 0 ? pb_printf(&unit->arena, "%%a%d", argument) : pb_printf(&unit->arena, "%%v%d", v);
+          argument >= 0 ? pb_printf(&unit->pass, "%%a%d", argument) : pb_printf(&unit->pass, "%%v%d", v);
     }
     pb_nest_print(text, nest, 1, &serial);
   }
@@ -75,7 +75,7 @@ static pb_status print_program(pb_unit* unit, const pb_program* program, pb_text
 pb_status pb_s3_math(pb_unit* unit) {
   pb_program program;
   bool any = false;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &program));
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
   for (int n = 0; n < program.nest_count; ++n)
     for (int e = 0; e < program.nests[n].expr_count; ++e) any |= lacking(unit->chip, &program.nests[n].expr[e]) != NULL;
   if (!any) return PB_OK;

@@ -8,6 +8,7 @@
 // is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
 // PolyBlocks' slicing-based fusion. Where memory is explicit, groups whose reductions follow each other may then become
 // one (chain.c).
+#include "core/base/table.h"
 #include "core/s3/chain.h"
 #include "core/s3/fallback.h"
 #include "core/s3/kernels.h"
@@ -20,11 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct kernel {
-  char* text; // without its name
-  const char* name;
-} kernel;
-
 typedef struct outliner {
   pb_unit* unit;
   pb_program program;
@@ -32,8 +28,8 @@ typedef struct outliner {
   int* last;       // by group: the nest at whose place it runs
   int* first_main; // by group: the reduction, or -1
   int group_count;
-  kernel* kernels;
-  size_t kernel_count, kernel_capacity;
+  pb_groups groups; // the same, once every nest has one
+  pb_table kernels; // numbers of kernel functions by their text without the name
   pb_text functions, calls;
   int serial;
   bool cached; // memory is cached: nothing is gained by making a tensor tile by tile, unless it stays in registers
@@ -41,7 +37,7 @@ typedef struct outliner {
 
 static int writer_count(const outliner* o, int value) {
   int n = 0;
-  for (int k = 0; k < o->program.nest_count; ++k) n += pb_program_writes(&o->program, k, value);
+  PB_FOR_USES (k, &o->program, value) n += pb_program_writes(&o->program, k, value);
   return n;
 }
 
@@ -49,7 +45,7 @@ static bool is_local(const outliner* o, int value) { return o->program.values[va
 
 // All nests that read the value are this one.
 static bool read_only_by(const outliner* o, int value, int nest) {
-  for (int k = 0; k < o->program.nest_count; ++k)
+  PB_FOR_USES (k, &o->program, value)
     if (k != nest && pb_program_reads(&o->program, k, value) && !pb_program_writes(&o->program, k, value)) return false;
   return true;
 }
@@ -63,13 +59,13 @@ static bool is_plain_copy(const pb_nest* nest) {
 static void take_feeds(outliner* o, int value, int reader, int group) {
   if (o->cached || !is_local(o, value) || !read_only_by(o, value, reader)) return;
   int copies = 0;
-  for (int k = 0; k < o->program.nest_count; ++k) {
+  PB_FOR_USES (k, &o->program, value) {
     if (!pb_program_writes(&o->program, k, value)) continue;
     if (!is_plain_copy(&o->program.nests[k]) || o->group[k] >= 0) return;
     copies += o->program.nests[k].access_count == 2;
   }
   if (copies > 1) return;
-  for (int k = 0; k < o->program.nest_count; ++k)
+  PB_FOR_USES (k, &o->program, value)
     if (pb_program_writes(&o->program, k, value)) o->group[k] = group;
 }
 
@@ -128,14 +124,14 @@ static bool can_follow(const outliner* o, int t, int value) {
 // The fills of the border around what a group makes, once its last nest is known.
 static void take_borders(outliner* o, int group) {
   int value = o->program.value_of[o->last[group]][o->program.nests[o->last[group]].access_count - 1];
-  for (int k = 0; k < o->program.nest_count; ++k)
+  PB_FOR_USES (k, &o->program, value)
     if (o->group[k] < 0 && pb_program_writes(&o->program, k, value) && o->program.nests[k].access_count == 1)
       o->group[k] = group;
 }
 
 static int only_reader(const outliner* o, int value) {
   int reader = -1;
-  for (int k = 0; k < o->program.nest_count; ++k) {
+  PB_FOR_USES (k, &o->program, value) {
     if (!pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) continue;
     if (reader >= 0) return -1;
     reader = k;
@@ -183,8 +179,8 @@ static void seed(outliner* o, int nest) {
   o->group[nest] = group;
   o->last[group] = nest;
   o->first_main[group] = n->reduce == PB_SET ? -1 : nest;
-  for (int k = 0; k < nest; ++k) // what sets the result before the reduction
-    if (n->reduce != PB_SET && pb_program_writes(&o->program, k, value)) o->group[k] = group;
+  PB_FOR_USES (k, &o->program, value) // what sets the result before the reduction
+    if (k < nest && n->reduce != PB_SET && pb_program_writes(&o->program, k, value)) o->group[k] = group;
   if (n->reduce == PB_SET) {
     if (o->cached) take_borders(o, group);
     return;
@@ -238,9 +234,8 @@ typedef struct signature {
 
 static bool inside_group(const outliner* o, int value, int group) {
   if (!is_local(o, value)) return false;
-  for (int k = 0; k < o->program.nest_count; ++k)
-    if ((pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) && o->group[k] != group)
-      return false;
+  PB_FOR_USES (k, &o->program, value)
+    if (o->group[k] != group) return false;
   return true;
 }
 
@@ -251,8 +246,7 @@ static bool contains(const int* items, int count, int item) {
 }
 
 static pb_status collect(outliner* o, int group, signature* s) {
-  for (int n = 0; n < o->program.nest_count; ++n) {
-    if (o->group[n] != group) continue;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
     for (int a = 0; a < o->program.nests[n].access_count; ++a) {
       int v = o->program.value_of[n][a];
       bool local = inside_group(o, v, group);
@@ -288,7 +282,7 @@ static void print_type(pb_text* text, const pb_value* value, bool flat) {
 }
 
 static bool written_in_group(const outliner* o, int v, int group) {
-  for (int n = 0; n < o->program.nest_count; ++n)
+  PB_FOR_USES (n, &o->program, v)
     if (o->group[n] == group && pb_program_writes(&o->program, n, v)) return true;
   return false;
 }
@@ -314,17 +308,16 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     pb_text_add(text, "\n");
   }
   int serial = 0;
-  for (int n = 0; n < o->program.nest_count; ++n) {
-    if (o->group[n] != group) continue;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
     pb_nest nest = o->program.nests[n];
     if (!named) nest.name = "";
     if (flat) flatten(&nest, length);
     for (int a = 0; a < nest.access_count; ++a) {
       int v = o->program.value_of[n][a];
       for (int k = 0; k < s->count; ++k)
-        if (s->values[k] == v) nest.access[a].ref = pb_printf(&o->unit->arena, "%%a%d", k);
+        if (s->values[k] == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%a%d", k);
       for (int k = 0; k < s->local_count; ++k)
-        if (s->locals[k] == v) nest.access[a].ref = pb_printf(&o->unit->arena, "%%t%d", k);
+        if (s->locals[k] == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%t%d", k);
     }
     pb_nest_print(text, &nest, 1, &serial);
   }
@@ -338,26 +331,25 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
 
 static const char* value_ref(const outliner* o, int v) {
   int argument = o->program.values[v].argument;
-  return argument >= 0 ? pb_printf(&o->unit->arena, "%%a%d", argument) : pb_printf(&o->unit->arena, "%%v%d", v);
+  return argument >= 0 ? pb_printf(&o->unit->pass, "%%a%d", argument) : pb_printf(&o->unit->pass, "%%v%d", v);
 }
 
 static uint64_t multiplies(const outliner* o, int group) {
   uint64_t macs = 0;
-  for (int n = 0; n < o->program.nest_count; ++n)
-    if (o->group[n] == group && o->program.nests[n].reduce != PB_SET) macs += (uint64_t)o->program.nests[n].macs;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
+    if (o->program.nests[n].reduce != PB_SET) macs += (uint64_t)o->program.nests[n].macs;
   return macs;
 }
 
 // The nodes of the group's reductions, or of its one nest: "conv1 + pool1".
 static void print_origin(const outliner* o, int group, pb_text* text) {
   int named = 0;
-  for (int n = 0; n < o->program.nest_count; ++n)
-    if (o->group[n] == group && o->program.nests[n].reduce != PB_SET)
-      pb_text_add(text, "%s%s", named++ ? " + " : "", o->program.nests[n].name);
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
+    if (o->program.nests[n].reduce != PB_SET) pb_text_add(text, "%s%s", named++ ? " + " : "", o->program.nests[n].name);
   if (!named) pb_text_add(text, "%s", o->program.nests[o->last[group]].name);
 }
 
-static void print_call(outliner* o, int group, const signature* s, const char* kernel, bool flat) {
+static void print_call(outliner* o, int group, const signature* s, int kernel, bool flat) {
   for (int k = 0; k < s->count && flat; ++k) {
     const pb_value* value = &o->program.values[s->values[k]];
     if (is_splat(o, s->values[k]) || value->rank == 1) continue;
@@ -369,7 +361,7 @@ static void print_call(outliner* o, int group, const signature* s, const char* k
     print_type(&o->calls, value, true);
     pb_text_add(&o->calls, "\n");
   }
-  pb_text_add(&o->calls, "  func.call @%s(", kernel);
+  pb_text_add(&o->calls, "  func.call @k%d(", kernel);
   for (int k = 0; k < s->count; ++k) {
     int v = s->values[k];
     if (flat && !is_splat(o, v) && o->program.values[v].rank != 1)
@@ -395,22 +387,19 @@ static pb_status emit_group(outliner* o, int group) {
   int64_t length = 0;
   int nests = 0;
   PB_TRY(collect(o, group, &s));
-  for (int n = 0; n < o->program.nest_count; ++n) nests += o->group[n] == group;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) ++nests;
   bool flat = nests == 1 && is_flat(o, o->last[group], &length);
   pb_text text = {0};
   print_kernel(o, group, &s, flat, length, false, &text);
-  const char* name = NULL;
-  for (size_t k = 0; k < o->kernel_count; ++k)
-    if (!strcmp(o->kernels[k].text, text.data)) name = o->kernels[k].name;
-  if (!name) {
-    name = pb_printf(&o->unit->arena, "k%zu", o->kernel_count);
-    kernel new = {.text = pb_strdup(&o->unit->arena, text.data), .name = name};
-    PB_PUSH(o->kernels, o->kernel_count, o->kernel_capacity, new);
-    pb_text_add(&o->functions, "func.func @%s", name);
+  int kernel = pb_table_find(&o->kernels, text.data, text.length);
+  if (kernel < 0) {
+    kernel = (int)o->kernels.count;
+    pb_table_add(&o->kernels, pb_strdup(&o->unit->pass, text.data), text.length, kernel);
+    pb_text_add(&o->functions, "func.func @k%d", kernel);
     print_kernel(o, group, &s, flat, length, true, &o->functions);
   }
   pb_text_free(&text);
-  print_call(o, group, &s, name, flat);
+  print_call(o, group, &s, kernel, flat);
   return PB_OK;
 }
 
@@ -419,8 +408,7 @@ static pb_status print_program(outliner* o) {
   pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n%s", o->functions.data ? o->functions.data : "");
   pb_func_print_head(&text, o->program.func, "pb.host", NULL);
   for (int v = 0; v < o->program.value_count; ++v) {
-    if (!is_local(o, v) ||
-        (o->program.values[v].first_use >= 0 && inside_group(o, v, o->group[o->program.values[v].first_use])))
+    if (!is_local(o, v) || (o->program.uses[v].count && inside_group(o, v, o->group[o->program.uses[v].nests[0]])))
       continue;
     pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
     print_type(&text, &o->program.values[v], false);
@@ -432,24 +420,36 @@ static pb_status print_program(outliner* o) {
   return status;
 }
 
+// Where their last nests stand.
+static pb_status emit_groups(outliner* o) {
+  size_t nests = (size_t)o->program.nest_count + 1;
+  int *at = PB_NEW_ARRAY(&o->unit->pass, int, nests), *next = PB_NEW_ARRAY(&o->unit->pass, int, nests);
+  memset(at, 0xff, nests * sizeof *at);
+  for (int g = o->group_count - 1; g >= 0; --g) { // groups are no more than nests
+    if (o->last[g] < 0) continue;
+    next[g] = at[o->last[g]];
+    at[o->last[g]] = g;
+  }
+  for (int n = 0; n < o->program.nest_count; ++n)
+    for (int g = at[n]; g >= 0; g = next[g]) PB_TRY(emit_group(o, g));
+  return PB_OK;
+}
+
 pb_status pb_s3_outline(pb_unit* unit) {
   outliner o = {.unit = unit, .cached = pb_vector_facts_of(unit->chip).memory >= 0};
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->arena, unit->diag, &o.program));
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));
   size_t nests = (size_t)o.program.nest_count + 1;
-  o.group = PB_NEW_ARRAY(&unit->arena, int, nests);
-  o.last = PB_NEW_ARRAY(&unit->arena, int, nests);
-  o.first_main = PB_NEW_ARRAY(&unit->arena, int, nests);
+  o.group = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.last = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.first_main = PB_NEW_ARRAY(&unit->pass, int, nests);
   memset(o.group, 0xff, nests * sizeof *o.group);
   form_groups(&o);
-  pb_groups groups = {&o.program, o.group_count, o.group, o.first_main, o.last};
-  if (!o.cached) pb_chain_groups(unit, &groups);
-  pb_status status = PB_OK;
-  for (int n = 0; n < o.program.nest_count && status == PB_OK; ++n)
-    for (int g = 0; g < o.group_count && status == PB_OK; ++g)
-      if (o.last[g] == n) status = emit_group(&o, g);
+  pb_groups_list(&o.program, &unit->pass, o.group_count, o.group, o.first_main, o.last, &o.groups);
+  if (!o.cached) pb_chain_groups(unit, &o.groups);
+  pb_status status = emit_groups(&o);
   if (status == PB_OK) status = print_program(&o);
   pb_text_free(&o.functions);
   pb_text_free(&o.calls);
-  free(o.kernels);
+  pb_table_free(&o.kernels);
   return status;
 }

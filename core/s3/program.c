@@ -1,5 +1,7 @@
 #include "core/s3/program.h"
 
+#include "core/base/table.h"
+
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <string.h>
@@ -23,7 +25,7 @@ static const char* text_of(MlirAttribute a, pb_arena* arena) {
 
 static void describe(MlirValue ir, pb_value* value) {
   pb_access shape;
-  *value = (pb_value){.ir = ir, .argument = -1, .const_id = -1, .type = PB_TYPE_COUNT, .first_use = -1, .last_use = -1};
+  *value = (pb_value){.ir = ir, .argument = -1, .const_id = -1, .type = PB_TYPE_COUNT};
   if (!pb_access_of_value(ir, &shape)) return;
   value->type = shape.type;
   value->rank = shape.rank;
@@ -45,30 +47,63 @@ static void describe_argument(MlirOperation func, MlirValue ir, int k, pb_arena*
   value->name = mlirAttributeIsNull(a) ? "" : text_of(a, arena);
 }
 
-static int find(const pb_program* program, MlirValue ir) {
-  for (int v = 0; v < program->value_count; ++v)
-    if (pb_value_same(program->values[v].ir, ir)) return v;
-  return -1;
-}
-
-static pb_status note_uses(pb_program* program, int nest, pb_diag* diag) {
+static pb_status find_values(pb_program* program, const pb_table* numbers, int nest, pb_diag* diag) {
   pb_nest* n = &program->nests[nest];
   for (int a = 0; a < n->access_count; ++a) {
-    int v = find(program, n->access[a].memref);
+    int v = pb_table_find_address(numbers, n->access[a].memref.ptr);
     if (v < 0)
       return pb_unsupported(diag, (pb_place){.what = n->name}, 4001, NULL,
                             "a nest uses a memref that is no value of its function");
     program->value_of[nest][a] = v;
     pb_value* value = &program->values[v];
-    if (value->first_use < 0) value->first_use = nest;
-    value->last_use = nest;
     n->access[a].splat = value->kind == PB_VALUE_CONST && value->rank == 1 &&
                          !mlirAttributeIsNull(argument_attribute(program->func, value->argument, "pb.splat"));
   }
   return PB_OK;
 }
 
-pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
+static bool used_before(const pb_program* p, int nest, int access) {
+  for (int a = 0; a < access; ++a)
+    if (p->value_of[nest][a] == p->value_of[nest][access]) return true;
+  return false;
+}
+
+void pb_program_index(pb_program* p, pb_arena* arena) {
+  p->uses = PB_NEW_ARRAY(arena, pb_uses, (size_t)p->value_capacity + 1);
+  int total = 0;
+  for (int fill = 0; fill < 2; ++fill) {
+    int* all = fill ? PB_NEW_ARRAY(arena, int, (size_t)total + 1) : NULL;
+    for (int v = 0; fill && v < p->value_count; ++v) {
+      pb_uses* uses = &p->uses[v];
+      *uses = (pb_uses){.nests = all, .capacity = uses->count};
+      all += uses->capacity;
+    }
+    for (int n = 0; n < p->nest_count; ++n)
+      for (int a = 0; a < p->nests[n].access_count; ++a) {
+        if (used_before(p, n, a)) continue;
+        pb_uses* uses = &p->uses[p->value_of[n][a]];
+        if (fill) uses->nests[uses->count] = n;
+        ++uses->count;
+        total += !fill;
+      }
+  }
+}
+
+// The function's nests in order, with the values that they use.
+static pb_status read_nests(pb_program* program, MlirBlock body, const pb_table* numbers, pb_arena* arena,
+                            pb_diag* diag) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    if (!name_is(op, "affine.for") && !name_is(op, "affine.store")) continue;
+    pb_nest* nest = &program->nests[program->nest_count];
+    const char* why = pb_nest_read(op, arena, nest);
+    if (why) return pb_unsupported(diag, (pb_place){.what = nest->name}, 4002, NULL, "not in value form: %s", why);
+    PB_TRY(find_values(program, numbers, program->nest_count++, diag));
+  }
+  return PB_OK;
+}
+
+static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* diag, pb_program* program) {
   *program = (pb_program){.func = func};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   int arguments = (int)mlirBlockGetNumArguments(body), locals = 0, nests = 0;
@@ -77,25 +112,34 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
     locals += name_is(op, "memref.alloc");
     nests += name_is(op, "affine.for") || name_is(op, "affine.store");
   }
-  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)(arguments + locals) + 1);
-  program->nests = PB_NEW_ARRAY(arena, pb_nest, (size_t)nests + 1);
-  program->value_of = pb_alloc_array(arena, (size_t)nests + 1, sizeof *program->value_of);
+  program->value_capacity = arguments + locals;
+  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
+  size_t room = (size_t)(nests + (roomy ? program->value_capacity : 0)) + 1;
+  program->nests = PB_NEW_ARRAY(arena, pb_nest, room);
+  program->value_of = pb_alloc_array(arena, room, sizeof *program->value_of);
+  pb_table numbers = {0};
   for (int k = 0; k < arguments; ++k)
     describe_argument(func, mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
+       op = mlirOperationGetNextInBlock(op))
     if (name_is(op, "memref.alloc")) {
       pb_value* value = &program->values[program->value_count++];
       describe(mlirOperationGetResult(op, 0), value);
       value->kind = PB_VALUE_LOCAL;
-    } else if (name_is(op, "affine.for") || name_is(op, "affine.store")) {
-      pb_nest* nest = &program->nests[program->nest_count];
-      const char* why = pb_nest_read(op, arena, nest);
-      if (why) return pb_unsupported(diag, (pb_place){.what = nest->name}, 4002, NULL, "not in value form: %s", why);
-      PB_TRY(note_uses(program, program->nest_count++, diag));
     }
-  }
-  return PB_OK;
+  for (int v = 0; v < program->value_count; ++v) pb_table_add_address(&numbers, program->values[v].ir.ptr, v);
+  pb_status status = read_nests(program, body, &numbers, arena, diag);
+  pb_table_free(&numbers);
+  if (status == PB_OK) pb_program_index(program, arena);
+  return status;
+}
+
+pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
+  return read(func, false, arena, diag, program);
+}
+
+pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) {
+  return read(func, true, arena, diag, program);
 }
 
 int pb_program_stored(const pb_program* program, int nest) {
@@ -128,9 +172,28 @@ bool pb_program_reads(const pb_program* program, int nest, int value) {
   return n->reduce != PB_SET && pb_program_writes(program, nest, value);
 }
 
+// Where the nest stands among the uses, or would.
+static int place_among(const pb_uses* uses, int nest) {
+  int low = 0, high = uses->count;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    if (uses->nests[middle] < nest)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+int pb_program_next_use(const pb_program* program, int value, int after) {
+  const pb_uses* uses = &program->uses[value];
+  int at = place_among(uses, after + 1);
+  return at < uses->count ? uses->nests[at] : -1;
+}
+
 int pb_program_readers(const pb_program* program, int value) {
   int readers = 0;
-  for (int n = 0; n < program->nest_count; ++n) {
+  PB_FOR_USES (n, program, value) {
     const pb_nest* nest = &program->nests[n];
     for (int a = 0; a + 1 < nest->access_count; ++a)
       if (program->value_of[n][a] == value) {
@@ -154,9 +217,40 @@ void pb_program_print_allocs(const pb_program* program, pb_text* text) {
 }
 
 int pb_program_add_value(pb_program* p, pb_arena* arena, const pb_value* value) {
-  pb_value* all = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
-  memcpy(all, p->values, sizeof *all * (size_t)p->value_count);
-  all[p->value_count] = *value;
-  p->values = all;
+  if (p->value_count == p->value_capacity) {
+    size_t count = (size_t)p->value_count, capacity = count * 2 + 8;
+    pb_value* values = PB_NEW_ARRAY(arena, pb_value, capacity + 1);
+    pb_uses* uses = PB_NEW_ARRAY(arena, pb_uses, capacity + 1);
+    memcpy(values, p->values, sizeof *values * count);
+    memcpy(uses, p->uses, sizeof *uses * count);
+    p->values = values;
+    p->uses = uses;
+    p->value_capacity = (int)capacity;
+  }
+  p->values[p->value_count] = *value;
   return p->value_count++;
+}
+
+static void add_use(pb_uses* uses, pb_arena* arena, int nest) {
+  int at = place_among(uses, nest);
+  if (at < uses->count && uses->nests[at] == nest) return;
+  if (uses->count == uses->capacity) {
+    int* nests = PB_NEW_ARRAY(arena, int, (size_t)uses->capacity * 2 + 4);
+    if (uses->count) memcpy(nests, uses->nests, sizeof *nests * (size_t)uses->count);
+    uses->nests = nests;
+    uses->capacity = uses->capacity * 2 + 4;
+  }
+  memmove(uses->nests + at + 1, uses->nests + at, sizeof *uses->nests * (size_t)(uses->count++ - at));
+  uses->nests[at] = nest;
+}
+
+void pb_program_set_value(pb_program* p, pb_arena* arena, int nest, int access, int value) {
+  int before = p->value_of[nest][access];
+  p->value_of[nest][access] = value;
+  add_use(&p->uses[value], arena, nest);
+  for (int a = 0; a < p->nests[nest].access_count; ++a)
+    if (p->value_of[nest][a] == before) return;
+  pb_uses* uses = &p->uses[before];
+  int at = place_among(uses, nest);
+  memmove(uses->nests + at, uses->nests + at + 1, sizeof *uses->nests * (size_t)(--uses->count - at));
 }

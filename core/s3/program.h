@@ -19,19 +19,31 @@ typedef struct pb_value {
   pb_type type;
   int rank;
   int64_t shape[PB_NEST_RANK];
-  int first_use, last_use; // nests; -1: none
 } pb_value;
+
+// The nests that read or write a value, in their order, each once.
+typedef struct pb_uses {
+  int *nests, count, capacity;
+} pb_uses;
 
 typedef struct pb_program {
   MlirOperation func;
-  int value_count, nest_count;
+  int value_count, value_capacity, nest_count;
   pb_value* values;
   pb_nest* nests;
-  int (*value_of)[PB_NEST_ACCESSES]; // value_of[nest][access]
+  int (*value_of)[PB_NEST_ACCESSES]; // value_of[nest][access]; changed by pb_program_set_value
+  pb_uses* uses;                     // by value: passes ask it instead of looking through all nests
 } pb_program;
+
+// The first nest behind nest `after` that uses the value, -1: none.
+int pb_program_next_use(const pb_program* program, int value, int after);
+// The nests that use a value, in order, even while uses come and go.
+#define PB_FOR_USES(n, program, value) for (int n = -1; (n = pb_program_next_use(program, value, n)) >= 0;)
 
 // Reads a function whose body is allocs and nests. What is not of the form is PB_ERR_UNSUPPORTED with the op's place.
 pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
+// The same with room for one more nest a value.
+pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
 
 int pb_program_stored(const pb_program* program, int nest); // the value that the nest writes
 // Whether two nests write the same elements of one tensor, as far as where each index begins and how far it goes tells.
@@ -43,6 +55,10 @@ bool pb_program_reads(const pb_program* program, int nest, int value);
 void pb_program_print_allocs(const pb_program* program, pb_text* text);
 // Appends a value and returns its number; what is there keeps its own.
 int pb_program_add_value(pb_program* program, pb_arena* arena, const pb_value* value);
+// The access becomes one to another value; the uses of both are kept.
+void pb_program_set_value(pb_program* program, pb_arena* arena, int nest, int access, int value);
+// Makes the uses of all values anew, after nests were put in or taken out.
+void pb_program_index(pb_program* program, pb_arena* arena);
 int pb_program_readers(const pb_program* program, int value); // how many nests read it
 
 #endif

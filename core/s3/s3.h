@@ -15,7 +15,8 @@ typedef struct pb_unit {
   const pb_chip* chip;
   pb_consts* consts;
   pb_diag* diag;
-  pb_arena arena;
+  pb_arena arena; // lives as long as the unit
+  pb_arena pass;  // what a pass makes: gone behind it, and behind each kernel where it goes kernel by kernel
   struct pb_given_plans* given; // --plan=FILE, of plan_given.h; NULL: every plan is the planner's
   int workers;                  // threads that may compile kernels at once, 0: one a processor
   struct pb_fallback* fallback; // --fallback, of fallback.h; NULL: what the chip cannot run is an error

@@ -79,20 +79,20 @@ static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_group group;
   pb_plan plan;
-  PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
-  PB_TRY(pb_group_read(&program, unit->chip, &unit->arena, unit->diag, &group));
-  PB_TRY(pb_plan_read(func, &unit->arena, unit->diag, &plan));
+  PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
+  PB_TRY(pb_group_read(&program, unit->chip, &unit->pass, unit->diag, &group));
+  PB_TRY(pb_plan_read(func, &unit->pass, unit->diag, &plan));
   const char* why;
-  if (!pb_plan_cost(unit->chip, &group, &plan, &unit->arena, &why))
-    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL,
+  if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why))
+    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4012, NULL,
                     "its plan is illegal: %s", why);
-  pb_tiling* tiling = PB_NEW(&unit->arena, pb_tiling);
-  if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->arena, tiling))
-    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL,
+  pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
+  if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->pass, tiling))
+    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4012, NULL,
                     "its plan is illegal: %s", tiling->failure);
   pb_text text = {0};
   pb_func_print_head(&text, func, "", NULL);
-  printer p = {.tiling = tiling, .program = &program, .arena = &unit->arena, .text = &text};
+  printer p = {.tiling = tiling, .program = &program, .arena = &unit->pass, .text = &text};
   for (int b = 0; b < tiling->buffer_count; ++b)
     if (tiling->buffers[b].shares >= 0) p.shared[tiling->buffers[b].shares] = true;
   print_tree(&p, &tiling->root, 1);
@@ -106,9 +106,9 @@ pb_status pb_s3_tile(pb_unit* unit) { return pb_kernels_each(unit, tile_kernel);
 
 // What a person asked for, if it can be carried out.
 static pb_status take_given(pb_unit* unit, const pb_given_plan* given, const pb_group* group, pb_plan* plan) {
-  PB_TRY(pb_plan_from(given->plan, given->place, 2406, &unit->arena, unit->diag, plan));
+  PB_TRY(pb_plan_from(given->plan, given->place, 2406, &unit->pass, unit->diag, plan));
   const char* why;
-  if (pb_plan_cost(unit->chip, group, plan, &unit->arena, &why)) return PB_OK;
+  if (pb_plan_cost(unit->chip, group, plan, &unit->pass, &why)) return PB_OK;
   return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
 }
 
@@ -116,13 +116,13 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_group group;
   pb_plan plan;
-  PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
-  PB_TRY(pb_group_read(&program, unit->chip, &unit->arena, unit->diag, &group));
+  PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
+  PB_TRY(pb_group_read(&program, unit->chip, &unit->pass, unit->diag, &group));
   const pb_given_plan* given = pb_given_plan_of(unit, func);
   if (given)
     PB_TRY(take_given(unit, given, &group, &plan));
   else
-    PB_TRY(pb_plan_make(unit->chip, &group, &unit->arena, unit->diag, &plan));
+    PB_TRY(pb_plan_make(unit->chip, &group, &unit->pass, unit->diag, &plan));
   pb_text text = {0};
   pb_plan_print(&text, &plan, &group.main);
   MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));

@@ -169,17 +169,17 @@ static void print_loops(pb_vemit* e) {
 
 static pb_status vectorise_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
-  PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
+  PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   pb_vkernel kernel;
   if (!pb_vkernel_read(&program, unit->chip, &kernel)) return PB_OK;
   pb_vplan plan;
   const char* why;
   PB_TRY(pb_vplan_read(func, &kernel, unit->diag, &plan));
   if (!pb_vplan_cost(unit->chip, &kernel, &plan, &why))
-    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->arena)}, 4012, NULL,
+    return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4012, NULL,
                     "its plan is illegal: %s", why);
   pb_text body = {0}, text = {0};
-  pb_vemit e = {.k = &kernel, .plan = &plan, .chip = unit->chip, .arena = &unit->arena, .text = &body, .row = -1};
+  pb_vemit e = {.k = &kernel, .plan = &plan, .chip = unit->chip, .arena = &unit->pass, .text = &body, .row = -1};
   print_loops(&e);
   pb_func_print_head(&text, func, "pb.shared", NULL);
   pb_text_add(&text, "%s%s  return\n}\n", e.constants.data ? e.constants.data : "", body.data);
@@ -208,7 +208,7 @@ static pb_status take_given(pb_unit* unit, const pb_given_plan* given, MlirOpera
 
 // A kernel without a plan: plain loops, on one thread. Said, and kept for the report.
 static void note_scalar(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
-  const char* name = pb_func_name(func, &unit->arena);
+  const char* name = pb_func_name(func, &unit->pass);
   for (int n = 0; n < program->nest_count; ++n)
     if (program->nests[n].reduce != PB_SET || n + 1 == program->nest_count) {
       name = program->nests[n].name;
@@ -223,7 +223,7 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_vkernel kernel;
   pb_vplan plan;
-  PB_TRY(pb_program_read(func, &unit->arena, unit->diag, &program));
+  PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   if (!pb_vkernel_read(&program, unit->chip, &kernel)) {
     note_scalar(unit, func, &program, kernel.why);
     return PB_OK;

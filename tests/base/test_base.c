@@ -1,8 +1,10 @@
 // What everything stands on: arenas, arrays that grow, diagnostics, types, the table of constants, SHA-256.
 #include "core/base/consts.h"
 #include "core/base/diag.h"
+#include "core/base/numbers.h"
 #include "core/base/processor.h"
 #include "core/base/sha256.h"
+#include "core/base/table.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -195,10 +197,52 @@ static void features_are_there_or_pretended(void** state) {
   assert_false(pb_processor_has("unheardof", missing, sizeof missing));
 }
 
+static void tables_find_equal_bytes_and_the_same_address(void** state) {
+  (void)state;
+  enum { COUNT = 5000 };
+  static char keys[COUNT][8];
+  pb_table bytes = {0}, addresses = {0};
+  assert_int_equal(pb_table_find(&bytes, "k0", 2), -1);
+  for (int k = 0; k < COUNT; ++k) {
+    sprintf(keys[k], "k%d", k);
+    pb_table_add(&bytes, keys[k], strlen(keys[k]), k);
+    pb_table_add_address(&addresses, keys[k], COUNT - k);
+  }
+  for (int k = 0; k < COUNT; ++k) {
+    char same[8];
+    strcpy(same, keys[k]);
+    assert_int_equal(pb_table_find(&bytes, same, strlen(same)), k);
+    assert_int_equal(pb_table_find_address(&addresses, keys[k]), COUNT - k);
+    assert_int_equal(pb_table_find_address(&addresses, same), -1);
+  }
+  assert_int_equal(pb_table_find(&bytes, "k50001", 6), -1);
+  assert_int_equal(pb_table_find(&bytes, "k50001", 0), -1); // no bytes are a key too
+  pb_table_add(&bytes, "", 0, 77);
+  assert_int_equal(pb_table_find(&bytes, keys, 0), 77);
+  pb_table_free(&bytes);
+  pb_table_free(&addresses);
+  assert_int_equal(pb_table_find(&bytes, "k0", 2), -1);
+}
+
+static void numbers_by_index(void** state) {
+  (void)state;
+  pb_numbers numbers = {0};
+  assert_int_equal(pb_numbers_at(&numbers, 0), -1);
+  pb_numbers_set(&numbers, 300, 7);
+  pb_numbers_set(&numbers, 2, 0);
+  assert_int_equal(pb_numbers_at(&numbers, 300), 7);
+  assert_int_equal(pb_numbers_at(&numbers, 2), 0);
+  assert_int_equal(pb_numbers_at(&numbers, 3), -1);
+  assert_int_equal(pb_numbers_at(&numbers, 301), -1);
+  pb_numbers_free(&numbers);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arena_gives_zeroed_aligned_memory_that_stays),
                                      cmocka_unit_test(arena_texts),
                                      cmocka_unit_test(arrays_grow),
+                                     cmocka_unit_test(tables_find_equal_bytes_and_the_same_address),
+                                     cmocka_unit_test(numbers_by_index),
                                      cmocka_unit_test(diagnostics_have_one_form),
                                      cmocka_unit_test(long_diagnostics_are_cut),
                                      cmocka_unit_test(types),
