@@ -12,5 +12,12 @@ int pb_type_bits(pb_type type) { return types[type].bits; }
 const char* pb_type_name(pb_type type) { return type < PB_TYPE_COUNT ? types[type].name : "?"; }
 
 bool pb_op_converts(pb_op op) {
-  return op == PB_OP_SEXT || op == PB_OP_ZEXT || op == PB_OP_SITOFP || op == PB_OP_FPTOSI8 || op == PB_OP_BITCAST;
+  return op == PB_OP_SEXT || op == PB_OP_ZEXT || op == PB_OP_SITOFP || op == PB_OP_FPTOSI8 || op == PB_OP_BITCAST ||
+         op == PB_OP_TRUNC || op == PB_OP_FPTOSI;
+}
+
+bool pb_op_compares(pb_op op) { return op == PB_OP_LESS || op == PB_OP_LESS_EQUAL || op == PB_OP_EQUAL; }
+
+bool pb_type_is_float(pb_type type) {
+  return type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16;
 }

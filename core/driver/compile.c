@@ -176,10 +176,10 @@ static pb_status mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e
     pb_tensor_info* info = value->is_input ? &e->inputs[inputs++] : value->is_output ? &e->outputs[outputs++] : NULL;
     if (!info) continue;
     if (inputs > e->input_count || outputs > e->output_count || strcmp(info->name, value->name) ||
-        info->type != value->type)
+        info->type != (value->type == PB_I1 ? PB_I8 : value->type))
       return pb_error(diag, (pb_place){.what = value->name}, 4096, "this is a bug in the compiler, not in the model",
                       "is not the engine's tensor in its place");
-    if (value->is_unsigned) info->type = PB_U8;
+    info->type = value->is_unsigned ? PB_U8 : value->type;
   }
   return PB_OK;
 }

@@ -52,7 +52,53 @@ int pb_nest_load(pb_nest* nest, int access) {
 int pb_nest_const(pb_nest* nest, pb_type type, double value) {
   int id = pb_nest_node(nest, PB_OP_CONST, type, -1, -1);
   nest->expr[id].value = value;
+  if (!pb_type_is_float(type)) nest->expr[id].integer = (int64_t)value;
   return id;
+}
+
+int pb_nest_integer(pb_nest* nest, pb_type type, int64_t value) {
+  int id = pb_nest_node(nest, PB_OP_CONST, type, -1, -1);
+  nest->expr[id].value = (double)value;
+  nest->expr[id].integer = value;
+  return id;
+}
+
+int pb_nest_gather(pb_nest* nest, int access, int at, int index) {
+  nest->access[access].gathered = 1 + at;
+  int id = pb_nest_load(nest, access);
+  nest->expr[id].args[0] = index;
+  return id;
+}
+
+bool pb_nest_gathers(const pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].gathered) return true;
+  return false;
+}
+
+void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
+  const pb_expr_node* node = &nest->expr[id];
+  int bits = pb_type_bits(node->type);
+  int64_t a, b, c, d;
+  *least = bits >= 64 ? INT64_MIN : -((int64_t)1 << (bits - 1));
+  *most = bits >= 64 ? INT64_MAX : ((int64_t)1 << (bits - 1)) - 1;
+  switch (node->op) {
+  case PB_OP_CONST:
+    *least = *most = node->integer;
+    return;
+  case PB_OP_SEXT:
+    pb_nest_range(nest, node->args[0], least, most);
+    return;
+  case PB_OP_MIN:
+  case PB_OP_MAX:
+    pb_nest_range(nest, node->args[0], &a, &b);
+    pb_nest_range(nest, node->args[1], &c, &d);
+    *least = (node->op == PB_OP_MIN) == (a < c) ? a : c;
+    *most = (node->op == PB_OP_MIN) == (b < d) ? b : d;
+    return;
+  default:
+    return;
+  }
 }
 
 bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t extent) {

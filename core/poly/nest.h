@@ -38,6 +38,8 @@ typedef struct pb_access {
   bool boxed;
   double fill;
   bool splat; // every element along the last index is the same number
+  // 1 + the index to which a load adds a number that the body computes, clamped to the extent; 0: none.
+  int gathered;
 } pb_access;
 
 typedef struct pb_nest {
@@ -69,10 +71,14 @@ const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest);
 void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial);
 // The operation of MLIR that an operator is, for operands of the type; NULL: none.
 const char* pb_op_spelling(pb_op op, pb_type type);
+// That of node `n`, its operands' types looked at.
+const char* pb_node_spelling(const pb_expr_node* expr, int n);
 // The types behind its operands: of node `n`, on vectors of so many lanes; 1: scalars.
 void pb_op_print_types(pb_text* text, const pb_expr_node* expr, int n, int lanes);
 // A number as an attribute of the type, without it.
 void pb_number_print(pb_text* text, pb_type type, double value);
+// That of a CONST, all 64 bits of it.
+void pb_constant_print(pb_text* text, const pb_expr_node* node);
 // `memref<4x8xi8, "SPAD">`
 void pb_access_print_type(pb_text* text, const pb_access* access);
 
@@ -98,6 +104,13 @@ void pb_nest_remove_dim(pb_nest* nest, int dim);
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b);
 int pb_nest_load(pb_nest* nest, int access);
 int pb_nest_const(pb_nest* nest, pb_type type, double value);
+int pb_nest_integer(pb_nest* nest, pb_type type, int64_t value);
+// A load whose index `at` adds node `index`, of type index.
+int pb_nest_gather(pb_nest* nest, int access, int at, int index);
+// Whether any of its loads has an index that the body computes.
+bool pb_nest_gathers(const pb_nest* nest);
+// Bounds of an integer node, as its constants, minima and maxima tell; what they do not tell is the type's.
+void pb_nest_range(const pb_nest* nest, int node, int64_t* least, int64_t* most);
 
 // MLIR's element type as a pb_type; PB_TYPE_COUNT when there is none.
 pb_type pb_type_of(MlirType type);

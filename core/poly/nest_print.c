@@ -44,13 +44,19 @@ static void print_place(pb_text* text, const pb_access* access, int first) {
 }
 
 void pb_number_print(pb_text* text, pb_type type, double value) {
-  bool is_float = type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16;
-  if (!is_float)
+  if (!pb_type_is_float(type))
     pb_text_add(text, "%lld", (long long)value);
   else if (isfinite(value))
     pb_text_add(text, "%.17e", value);
   else
     pb_text_add(text, "0x%08X", isnan(value) ? 0x7fc00000u : value > 0 ? 0x7f800000u : 0xff800000u);
+}
+
+void pb_constant_print(pb_text* text, const pb_expr_node* node) {
+  if (pb_type_is_float(node->type))
+    pb_number_print(text, node->type, node->value);
+  else
+    pb_text_add(text, "%lld", (long long)node->integer);
 }
 
 static void print_constant(pb_text* text, pb_type type, double value) {
@@ -134,7 +140,7 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
   case PB_OP_MINIMUM:
     return "arith.minimumf";
   case PB_OP_SEXT:
-    return "arith.extsi";
+    return type == PB_INDEX ? "arith.index_cast" : "arith.extsi";
   case PB_OP_ZEXT:
     return "arith.extui";
   case PB_OP_XOR:
@@ -150,12 +156,19 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
   case PB_OP_BITCAST:
     return "arith.bitcast";
   case PB_OP_LESS:
-    return "arith.cmpf olt,";
+    return f ? "arith.cmpf olt," : "arith.cmpi slt,";
+  case PB_OP_LESS_EQUAL:
+    return f ? "arith.cmpf ole," : "arith.cmpi sle,";
+  case PB_OP_EQUAL:
+    return f ? "arith.cmpf oeq," : "arith.cmpi eq,";
+  case PB_OP_TRUNC:
+    return "arith.trunci";
   case PB_OP_SELECT:
     return "arith.select";
   case PB_OP_SITOFP:
     return "arith.sitofp";
   case PB_OP_FPTOSI8:
+  case PB_OP_FPTOSI:
     return "arith.fptosi";
   case PB_OP_ROUNDEVEN:
     return "math.roundeven";
@@ -183,9 +196,18 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
     return "math.tanh";
   case PB_OP_ERF:
     return "math.erf";
+  case PB_OP_SIN:
+    return "math.sin";
+  case PB_OP_COS:
+    return "math.cos";
   default:
     return NULL;
   }
+}
+
+const char* pb_node_spelling(const pb_expr_node* expr, int n) {
+  const pb_expr_node* node = &expr[n];
+  return pb_op_spelling(node->op, pb_op_compares(node->op) ? expr[node->args[0]].type : node->type);
 }
 
 static void print_type(pb_text* text, pb_type type, int lanes) {
@@ -197,12 +219,45 @@ static void print_type(pb_text* text, pb_type type, int lanes) {
 
 void pb_op_print_types(pb_text* text, const pb_expr_node* expr, int n, int lanes) {
   const pb_expr_node* node = &expr[n];
-  if (pb_op_converts(node->op) || node->op == PB_OP_SELECT || node->op == PB_OP_LESS)
+  if (pb_op_converts(node->op) || node->op == PB_OP_SELECT || pb_op_compares(node->op))
     print_type(text, expr[node->args[0]].type, lanes);
-  if (node->op == PB_OP_LESS) return;
+  if (pb_op_compares(node->op)) return;
   if (pb_op_converts(node->op)) pb_text_add(text, " to ");
   if (node->op == PB_OP_SELECT) pb_text_add(text, ", ");
   print_type(text, node->type, lanes);
+}
+
+// A load of which one index adds a number from the body: all are written out for memref.load.
+static void print_gather(pb_text* text, const pb_access* access, int first, int serial, int index, const char* name,
+                         int indent) {
+  for (int r = 0; r < access->rank; ++r) {
+    pb_text_add(text, "%s_%d = affine.apply affine_map<(", name, r);
+    for (int c = 0, any = 0; c < PB_NEST_COLS; ++c)
+      if (access->index[r].coef[c]) pb_text_add(text, "%sd%d", any++ ? ", " : "", c);
+    pb_text_add(text, ") -> (%lld", (long long)access->index[r].cst);
+    for (int c = 0; c < PB_NEST_COLS; ++c)
+      if (access->index[r].coef[c]) pb_text_add(text, " + d%d * %lld", c, (long long)access->index[r].coef[c]);
+    pb_text_add(text, ")>(");
+    for (int c = 0, any = 0; c < PB_NEST_COLS; ++c) {
+      if (!access->index[r].coef[c]) continue;
+      bool own = c < PB_NEST_DIMS;
+      pb_text_add(text, "%s%%%c%d", any++ ? ", " : "", own ? 'i' : 'o', own ? first + c : c - PB_NEST_DIMS);
+    }
+    pb_text_add(text, ")\n");
+    pb_text_indent(text, indent);
+  }
+  int g = access->gathered - 1;
+  pb_text_add(text, "%s_at = arith.addi %s_%d, %%e%d_%d : index\n", name, name, g, serial, index);
+  pb_text_indent(text, indent);
+  pb_text_add(text, "%s = memref.load %s[", name, access->ref);
+  for (int r = 0; r < access->rank; ++r)
+    if (r == g)
+      pb_text_add(text, "%s%s_at", r ? ", " : "", name);
+    else
+      pb_text_add(text, "%s%s_%d", r ? ", " : "", name, r);
+  pb_text_add(text, "] : ");
+  pb_access_print_type(text, access);
+  pb_text_add(text, "\n");
 }
 
 static void print_node(pb_text* text, const pb_nest* nest, int id, int first, int serial, int indent) {
@@ -214,14 +269,20 @@ static void print_node(pb_text* text, const pb_nest* nest, int id, int first, in
     print_box(text, nest, &nest->access[n->operand], first, name, indent);
     return;
   }
+  if (n->op == PB_OP_LOAD && n->args[0] >= 0) {
+    print_gather(text, &nest->access[n->operand], first, serial, n->args[0], name, indent);
+    return;
+  }
   pb_text_add(text, "%s = ", name);
   if (n->op == PB_OP_LOAD) {
     pb_text_add(text, "affine.load ");
     print_place(text, &nest->access[n->operand], first);
   } else if (n->op == PB_OP_CONST) {
-    print_constant(text, n->type, n->value);
+    pb_text_add(text, "arith.constant ");
+    pb_constant_print(text, n);
+    pb_text_add(text, " : %s", pb_type_name(n->type));
   } else {
-    pb_text_add(text, "%s ", pb_op_spelling(n->op, n->type));
+    pb_text_add(text, "%s ", pb_node_spelling(nest->expr, id));
     for (int k = 0; k < 3 && n->args[k] >= 0; ++k) pb_text_add(text, "%s%%e%d_%d", k ? ", " : "", serial, n->args[k]);
     pb_text_add(text, " : ");
     pb_op_print_types(text, nest->expr, id, 1);

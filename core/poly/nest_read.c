@@ -134,51 +134,42 @@ static const char* read_access(reader* r, MlirOperation op, intptr_t at, pb_acce
 static const struct {
   const char* name;
   pb_op op;
-} op_table[] = {{"arith.addi", PB_OP_ADD},
-                {"arith.addf", PB_OP_ADD},
-                {"arith.subi", PB_OP_SUB},
-                {"arith.subf", PB_OP_SUB},
-                {"arith.muli", PB_OP_MUL},
-                {"arith.mulf", PB_OP_MUL},
-                {"arith.divf", PB_OP_DIV},
-                {"arith.maxsi", PB_OP_MAX},
-                {"arith.maxnumf", PB_OP_MAX},
-                {"arith.maximumf", PB_OP_MAXIMUM},
-                {"arith.minsi", PB_OP_MIN},
-                {"arith.minnumf", PB_OP_MIN},
-                {"arith.minimumf", PB_OP_MINIMUM},
-                {"arith.extsi", PB_OP_SEXT},
-                {"arith.extui", PB_OP_ZEXT},
-                {"arith.xori", PB_OP_XOR},
-                {"arith.sitofp", PB_OP_SITOFP},
-                {"arith.negf", PB_OP_NEG},
-                {"math.absf", PB_OP_ABS},
-                {"math.sqrt", PB_OP_SQRT},
-                {"math.roundeven", PB_OP_ROUNDEVEN},
-                {"math.exp2", PB_OP_EXP2},
-                {"math.rsqrt", PB_OP_RSQRT},
-                {"math.exp", PB_OP_EXP},
-                {"math.log", PB_OP_LOG},
-                {"math.tanh", PB_OP_TANH},
-                {"math.erf", PB_OP_ERF},
-                {"math.expm1", PB_OP_EXPM1},
-                {"math.log2", PB_OP_LOG2},
-                {"math.log1p", PB_OP_LOG1P},
-                {"arith.andi", PB_OP_AND},
-                {"arith.ori", PB_OP_OR},
-                {"arith.shli", PB_OP_SHL},
-                {"arith.shrsi", PB_OP_SHR},
-                {"arith.bitcast", PB_OP_BITCAST},
-                {"arith.select", PB_OP_SELECT},
-                {"math.fma", PB_OP_FMA}};
+} op_table[] = {{"arith.addi", PB_OP_ADD},         {"arith.addf", PB_OP_ADD},
+                {"arith.subi", PB_OP_SUB},         {"arith.subf", PB_OP_SUB},
+                {"arith.muli", PB_OP_MUL},         {"arith.mulf", PB_OP_MUL},
+                {"arith.divf", PB_OP_DIV},         {"arith.divsi", PB_OP_DIV},
+                {"arith.maxsi", PB_OP_MAX},        {"arith.maxnumf", PB_OP_MAX},
+                {"arith.maximumf", PB_OP_MAXIMUM}, {"arith.minsi", PB_OP_MIN},
+                {"arith.minnumf", PB_OP_MIN},      {"arith.minimumf", PB_OP_MINIMUM},
+                {"arith.extsi", PB_OP_SEXT},       {"arith.extui", PB_OP_ZEXT},
+                {"arith.trunci", PB_OP_TRUNC},     {"arith.index_cast", PB_OP_SEXT},
+                {"math.sin", PB_OP_SIN},           {"math.cos", PB_OP_COS},
+                {"arith.xori", PB_OP_XOR},         {"arith.sitofp", PB_OP_SITOFP},
+                {"arith.negf", PB_OP_NEG},         {"math.absf", PB_OP_ABS},
+                {"math.sqrt", PB_OP_SQRT},         {"math.roundeven", PB_OP_ROUNDEVEN},
+                {"math.exp2", PB_OP_EXP2},         {"math.rsqrt", PB_OP_RSQRT},
+                {"math.exp", PB_OP_EXP},           {"math.log", PB_OP_LOG},
+                {"math.tanh", PB_OP_TANH},         {"math.erf", PB_OP_ERF},
+                {"math.expm1", PB_OP_EXPM1},       {"math.log2", PB_OP_LOG2},
+                {"math.log1p", PB_OP_LOG1P},       {"arith.andi", PB_OP_AND},
+                {"arith.ori", PB_OP_OR},           {"arith.shli", PB_OP_SHL},
+                {"arith.shrsi", PB_OP_SHR},        {"arith.bitcast", PB_OP_BITCAST},
+                {"arith.select", PB_OP_SELECT},    {"math.fma", PB_OP_FMA}};
 
-enum { ORDERED_LESS = 4 }; // of arith.cmpf's predicates
+// Of arith.cmpf's and arith.cmpi's predicates.
+enum { ORDERED_EQUAL = 1, ORDERED_LESS = 4, ORDERED_LESS_EQUAL = 5, EQUAL = 0, SIGNED_LESS = 2, SIGNED_LESS_EQUAL = 3 };
 
 static pb_op op_of(MlirOperation op, pb_type result) {
   for (size_t k = 0; k < sizeof op_table / sizeof *op_table; ++k)
     if (name_is(op, op_table[k].name)) return op_table[k].op;
   if (name_is(op, "arith.fptosi") && result == PB_I8) return PB_OP_FPTOSI8;
-  if (name_is(op, "arith.cmpf") && integer_attribute(op, "predicate") == ORDERED_LESS) return PB_OP_LESS;
+  if (name_is(op, "arith.fptosi") && (result == PB_I32 || result == PB_I64)) return PB_OP_FPTOSI;
+  bool f = name_is(op, "arith.cmpf");
+  if (!f && !name_is(op, "arith.cmpi")) return PB_OP_OTHER;
+  int predicate = integer_attribute(op, "predicate");
+  if (predicate == (f ? ORDERED_LESS : SIGNED_LESS)) return PB_OP_LESS;
+  if (predicate == (f ? ORDERED_LESS_EQUAL : SIGNED_LESS_EQUAL)) return PB_OP_LESS_EQUAL;
+  if (predicate == (f ? ORDERED_EQUAL : EQUAL)) return PB_OP_EQUAL;
   return PB_OP_OTHER;
 }
 
@@ -213,6 +204,59 @@ static double constant_value(MlirAttribute a) {
   return (double)mlirIntegerAttrGetValueInt(a);
 }
 
+// The index as what the loops make of it, and perhaps a number that the body computed: its node is *gathered.
+static const char* read_index(reader* r, MlirValue v, pb_index* index, int* gathered) {
+  *gathered = node_of(r, v);
+  if (*gathered >= 0) return NULL;
+  MlirOperation op = mlirValueIsAOpResult(v) ? mlirOpResultGetOwner(v) : (MlirOperation){NULL};
+  if (mlirOperationIsNull(op)) {
+    int column = column_of(r, v);
+    if (column < 0) return "an access over too many loops";
+    index->coef[column] += 1;
+    return NULL;
+  }
+  if (name_is(op, "arith.addi")) {
+    int other;
+    const char* why = read_index(r, mlirOperationGetOperand(op, 0), index, gathered);
+    if (!why) why = read_index(r, mlirOperationGetOperand(op, 1), index, &other);
+    if (!why && *gathered >= 0 && other >= 0) return "an index that adds two numbers of the body";
+    if (other >= 0) *gathered = other;
+    return why;
+  }
+  if (!name_is(op, "affine.apply")) return "an index that is neither of its loops nor of its body";
+  MlirAffineMap map = mlirAffineMapAttrGetValue(attribute(op, "map"));
+  int columns[PB_NEST_COLS];
+  intptr_t inputs = mlirAffineMapGetNumInputs(map);
+  if (inputs > PB_NEST_COLS) return "an access over too many loops";
+  for (intptr_t k = 0; k < inputs; ++k) {
+    columns[k] = column_of(r, mlirOperationGetOperand(op, k));
+    if (columns[k] < 0) return "an access over too many loops";
+  }
+  return add_linear(mlirAffineMapGetResult(map, 0), 1, columns, mlirAffineMapGetNumDims(map), index)
+             ? NULL
+             : "an access that is not linear";
+}
+
+// A load of which one index adds what the body computes.
+static const char* read_gather(reader* r, MlirOperation op) {
+  pb_nest* nest = r->nest;
+  if (nest->access_count + 1 >= PB_NEST_ACCESSES) return "too many loads";
+  pb_access* access = &nest->access[nest->access_count];
+  if (!pb_access_of_value(mlirOperationGetOperand(op, 0), access)) return "a memref that is not static";
+  pb_expr_node node = {.op = PB_OP_LOAD, .type = access->type, .args = {-1, -1, -1}, .operand = nest->access_count};
+  for (int i = 0; i < access->rank; ++i) {
+    int gathered = -1;
+    const char* why = read_index(r, mlirOperationGetOperand(op, 1 + i), &access->index[i], &gathered);
+    if (why) return why;
+    if (gathered < 0) continue;
+    if (access->gathered) return "a load with two indices that its body computes";
+    access->gathered = i + 1;
+    node.args[0] = gathered;
+  }
+  ++nest->access_count;
+  return add_node(r, node, mlirOperationGetResult(op, 0)) < 0 ? "too many operations" : NULL;
+}
+
 // An affine.if that yields a load, or a constant outside the tensor.
 static const char* read_box(reader* r, MlirOperation op) {
   if (mlirOperationGetNumResults(op) != 1 || mlirOperationGetNumRegions(op) != 2) return "an affine.if that is no box";
@@ -230,12 +274,17 @@ static const char* read_box(reader* r, MlirOperation op) {
 static const char* read_body_op(reader* r, MlirOperation op) {
   if (name_is(op, "affine.load")) return read_load(r, op, mlirOperationGetResult(op, 0));
   if (name_is(op, "affine.if")) return read_box(r, op);
+  if (name_is(op, "memref.load")) return read_gather(r, op);
+  if (name_is(op, "affine.apply")) return NULL; // read where it is an index
   if (mlirOperationGetNumResults(op) != 1) return "an operation with effects in its body";
   MlirValue result = mlirOperationGetResult(op, 0);
   pb_expr_node node = {.type = pb_type_of(mlirValueGetType(result)), .args = {-1, -1, -1}};
+  if (node.type == PB_INDEX && name_is(op, "arith.addi")) return NULL;
   if (name_is(op, "arith.constant")) {
+    MlirAttribute value = attribute(op, "value");
     node.op = PB_OP_CONST;
-    node.value = constant_value(attribute(op, "value"));
+    node.value = constant_value(value);
+    if (mlirAttributeIsAInteger(value)) node.integer = mlirIntegerAttrGetValueInt(value);
   } else {
     node.op = op_of(op, node.type);
     intptr_t n = mlirOperationGetNumOperands(op);
@@ -277,7 +326,8 @@ static void recognise_reduction(pb_nest* nest) {
   if (n->op != PB_OP_ADD && n->op != PB_OP_MAX) return;
   for (int side = 0; side < 2; ++side) {
     pb_expr_node* old = &nest->expr[n->args[side]];
-    if (old->op != PB_OP_LOAD || !same_place(&nest->access[old->operand], pb_nest_store(nest))) continue;
+    if (old->op != PB_OP_LOAD || old->args[0] >= 0 || !same_place(&nest->access[old->operand], pb_nest_store(nest)))
+      continue;
     int value = n->args[1 - side], gone = n->args[side], access = old->operand;
     nest->reduce = n->op == PB_OP_ADD ? PB_ACC_ADD : PB_ACC_MAX;
     --nest->expr_count; // the add

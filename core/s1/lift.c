@@ -90,7 +90,7 @@ int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int
     if (rank > PB_GRAPH_RANK) rank = PB_GRAPH_RANK;
     shape = none; // the node is refused once its lifting returns
   }
-  pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1};
+  pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1, .const_id = -1};
   memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
   PB_PUSH(l->out->values, l->out->value_count, l->out->value_capacity, v);
   return (int)l->out->value_count - 1;
@@ -186,6 +186,7 @@ pb_s1_op pb__new_op(const char* name, const char* type, pb_s1_kind kind) {
                     .name = name,
                     .type = type,
                     .z = -1,
+                    .third = -1,
                     .weights = -1,
                     .bias = -1,
                     .m = -1,
@@ -290,58 +291,6 @@ pb_status pb__fold_constants(lifter* l, const pb_node* n, const pb__weights* w, 
       return pb__refuse(l, n, NULL, "sums that may not fit 32 bits, its bias and zero point counted");
   }
   add_bias_and_factor(l, n, outputs, bias, m, op);
-  return PB_OK;
-}
-
-void pb__read_pair(const pb_node* n, const char* name, int64_t* pair) {
-  const pb_attr* a = pb_node_attr(n, name);
-  for (int k = 0; a && k < a->count && k < 2; ++k) pair[a->count == 1 ? 1 : k] = a->ints[k];
-}
-
-// Windows of Conv and MaxPool: attributes to numbers, and the result's extents.
-pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_s1_op* op, int64_t* out) {
-  pb__read_pair(n, "strides", op->stride);
-  pb__read_pair(n, "dilations", op->dilation);
-  const pb_attr *pads = pb_node_attr(n, "pads"), *mode = pb_node_attr(n, "auto_pad");
-  bool line = pads && pads->count == 2;                      // over one dim: the second
-  bool valid = mode && mode->s && !strcmp(mode->s, "VALID"); // its pads do not count
-  if (mode && mode->s && !valid && strcmp(mode->s, "NOTSET") && strcmp(mode->s, "SAME_UPPER") &&
-      strcmp(mode->s, "SAME_LOWER"))
-    return pb__refuse(l, n, "NOTSET, VALID, SAME_UPPER or SAME_LOWER", "an auto_pad that is not known");
-  if (pads && pads->count != 2 && pads->count != 4) return pb__refuse(l, n, NULL, "pads for another number of dims");
-  if (valid) pads = NULL;
-  for (int k = 0; pads && k < pads->count && k < 4; ++k) op->pad[line ? 2 * k + 1 : k] = pads->ints[k];
-  bool same = mode && mode->s && !strncmp(mode->s, "SAME", 4), lower = same && !strcmp(mode->s, "SAME_LOWER");
-  bool hangs = pb_node_int(n, "ceil_mode", 0);
-  for (int k = 0; k < 2; ++k) {
-    const int64_t most = 1 << 20;
-    if (op->stride[k] < 1 || op->dilation[k] < 1 || op->window[k] < 1 || op->pad[k] < 0 || op->pad[k + 2] < 0 ||
-        op->stride[k] > most || op->dilation[k] > most || op->window[k] > most || op->pad[k] > most ||
-        op->pad[k + 2] > most)
-      return pb__refuse(l, n, NULL, "a stride, dilation, window or pad that makes no sense");
-    int64_t extent = x->shape[2 + k], reach = (op->window[k] - 1) * op->dilation[k] + 1;
-    if (same) {
-      out[k] = (extent + op->stride[k] - 1) / op->stride[k];
-      int64_t need = (out[k] - 1) * op->stride[k] + reach - extent;
-      if (need < 0 && !pb__is(n, "Conv"))
-        return pb__refuse(l, n, "explicit pads", "windows that leave out some of the input, by auto_pad");
-      // less than no pad takes elements away, in front as many as ONNX Runtime does
-      if (need < 0) op->start[2 + k] = lower ? -need / 2 - (need < -1) : (-need - 1) / 2;
-      if (need < 0) need = 0;
-      op->pad[k] = lower ? need - need / 2 : need / 2;
-      op->pad[k + 2] = need - op->pad[k];
-      extent -= op->start[2 + k];
-    }
-    int64_t room = extent + op->pad[k] + op->pad[k + 2] - reach;
-    if (room < 0) return pb__refuse(l, n, NULL, "a window larger than the padded input");
-    out[k] = room / op->stride[k] + 1;
-    int64_t over = op->stride[k] - room % op->stride[k]; // of one window more, if it begins inside
-    if (!hangs || over == op->stride[k] || out[k] * op->stride[k] >= extent + op->pad[k]) continue;
-    ++out[k];
-    op->pad[k + 2] += over;
-    op->over[k] = over;
-  }
-  if (out[0] > PB_MAX_ELEMENTS / out[1]) return pb__refuse(l, n, NULL, "a result of more than 2^31 - 1 elements");
   return PB_OK;
 }
 
@@ -468,73 +417,6 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
   return PB_OK;
 }
 
-// Squeeze and Unsqueeze: the axes stand in an attribute or in a constant.
-static pb_status squeeze(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank_out) {
-  const pb_attr* attr = pb_node_attr(n, "axes");
-  const pb_const* c = pb__constant(l, pb__input(n, 1));
-  bool adds = pb__is(n, "Unsqueeze"), marked[PB_GRAPH_RANK] = {0};
-  int64_t count = attr ? attr->count : c && c->type == PB_I64 ? (int64_t)(c->bytes / 8) : 0;
-  if ((pb__input(n, 1) >= 0 && !c) || (adds && !count)) return pb__refuse(l, n, NULL, "axes that are not constant");
-  int64_t rank = adds ? in->rank + count : in->rank;
-  if (rank > PB_GRAPH_RANK) return pb__refuse(l, n, NULL, "more than 8 dims");
-  for (int64_t k = 0; k < count; ++k) {
-    int64_t axis;
-    memcpy(&axis, attr ? (const char*)&attr->ints[k] : (const char*)c->data + 8 * k, 8);
-    if (axis < 0) axis += rank;
-    if (axis < 0 || axis >= rank || marked[axis] || (!adds && in->shape[axis] != 1))
-      return pb__refuse(l, n, NULL, "an axis that is not there, or not 1 long");
-    marked[axis] = true;
-  }
-  int from = 0, to = 0;
-  for (int r = 0; r < rank; ++r) {
-    if (adds)
-      shape[to++] = marked[r] ? 1 : in->shape[from++];
-    else if (count ? !marked[r] : in->shape[r] != 1)
-      shape[to++] = in->shape[r];
-  }
-  *rank_out = to;
-  return PB_OK;
-}
-
-pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank_out) {
-  int64_t total = 1;
-  int rank = 0;
-  for (int r = 0; r < in->rank; ++r) total *= in->shape[r];
-  if (pb__is(n, "Flatten")) {
-    int64_t axis = pb_node_int(n, "axis", 1);
-    if (axis < 0) axis += in->rank;
-    shape[0] = 1;
-    for (int r = 0; r < in->rank && r < axis; ++r) shape[0] *= in->shape[r];
-    shape[1] = total / shape[0];
-    rank = 2;
-  } else if (pb__is(n, "Reshape")) {
-    const pb_const* c = pb__constant(l, pb__input(n, 1));
-    if (!c || c->type != PB_I64 || c->bytes / 8 > PB_GRAPH_RANK)
-      return pb__refuse(l, n, NULL, "a shape that is not constant");
-    int64_t known = 1, free_dim = -1;
-    for (rank = 0; rank < (int)(c->bytes / 8); ++rank) {
-      memcpy(&shape[rank], (const char*)c->data + 8 * rank, 8);
-      if (shape[rank] == 0 && rank < in->rank) shape[rank] = in->shape[rank];
-      if (shape[rank] == -1)
-        free_dim = rank;
-      else if (shape[rank] > 0 && shape[rank] <= total / known)
-        known *= shape[rank];
-      else
-        return pb__refuse(l, n, NULL, "a shape that does not fit");
-    }
-    if (free_dim >= 0) shape[free_dim] = known ? total / known : 0;
-    if (free_dim < 0 ? known != total : shape[free_dim] * known != total)
-      return pb__refuse(l, n, NULL, "a shape that does not fit");
-  } else if (pb__is(n, "Squeeze") || pb__is(n, "Unsqueeze")) {
-    PB_TRY(squeeze(l, n, in, shape, &rank));
-  } else {
-    rank = in->rank;
-    memcpy(shape, in->shape, sizeof in->shape);
-  }
-  *rank_out = rank;
-  return PB_OK;
-}
-
 // Flatten, Reshape, Identity and the like: the same codes under another shape.
 static pb_status lift_reshape(lifter* l, const pb_node* n) {
   pb_codes x;
@@ -605,78 +487,6 @@ static const struct {
             {"Dropout", lift_reshape},
             {"QuantizeLinear", lift_quantise}};
 
-// The node's result becomes an entry of the constant table.
-static pb_status lift_constant(lifter* l, const pb_node* n) {
-  const pb_attr *value = pb_node_attr(n, "value"), *number = pb_node_attr(n, "value_float"),
-                *integer = pb_node_attr(n, "value_int"), *integers = pb_node_attr(n, "value_ints");
-  pb_tensor* made = &l->g->tensors[n->outputs[0]];
-  int id;
-  if (value && value->kind == PB_ATTR_TENSOR && value->tensor >= 0) {
-    id = value->tensor;
-    made->is_unsigned = value->is_unsigned;
-  } else if (number) {
-    float* data = PB_NEW(&l->consts->arena, float);
-    *data = number->f;
-    id = pb_consts_add(l->consts, n->name, PB_F32, 0, NULL, data);
-  } else if (integer || (integers && integers->count)) {
-    int64_t count = integer ? 1 : integers->count;
-    int64_t* data = PB_NEW_ARRAY(&l->consts->arena, int64_t, (size_t)count);
-    memcpy(data, integer ? &integer->i : integers->ints, (size_t)count * 8);
-    id = pb_consts_add(l->consts, n->name, PB_I64, integer ? 0 : 1, &count, data);
-  } else {
-    return pb__refuse(l, n, "value, value_float, value_int or value_ints", "a constant in a form that is not read");
-  }
-  made->const_id = id;
-  made->type = l->consts->items[id].type;
-  return PB_OK;
-}
-
-// The kinds of the attributes that are read, whoever has them. Of another kind they would count as missing.
-static const struct {
-  const char* name;
-  pb_attr_kind kind;
-  bool flag; // 0 or 1
-} kinds[] = {{"keepdims", PB_ATTR_INT, true},
-             {"ceil_mode", PB_ATTR_INT, true},
-             {"count_include_pad", PB_ATTR_INT, true},
-             {"transA", PB_ATTR_INT, true},
-             {"transB", PB_ATTR_INT, true},
-             {"noop_with_empty_axes", PB_ATTR_INT, true},
-             {"training_mode", PB_ATTR_INT, true},
-             {"axis", PB_ATTR_INT, false},
-             {"group", PB_ATTR_INT, false},
-             {"output_dtype", PB_ATTR_INT, false},
-             {"axes", PB_ATTR_INTS, false},
-             {"strides", PB_ATTR_INTS, false},
-             {"dilations", PB_ATTR_INTS, false},
-             {"pads", PB_ATTR_INTS, false},
-             {"kernel_shape", PB_ATTR_INTS, false},
-             {"perm", PB_ATTR_INTS, false},
-             {"starts", PB_ATTR_INTS, false},
-             {"ends", PB_ATTR_INTS, false},
-             {"split", PB_ATTR_INTS, false},
-             {"epsilon", PB_ATTR_FLOAT, false},
-             {"alpha", PB_ATTR_FLOAT, false},
-             {"beta", PB_ATTR_FLOAT, false},
-             {"gamma", PB_ATTR_FLOAT, false},
-             {"min", PB_ATTR_FLOAT, false},
-             {"max", PB_ATTR_FLOAT, false},
-             {"auto_pad", PB_ATTR_STRING, false},
-             {"mode", PB_ATTR_STRING, false},
-             {"approximate", PB_ATTR_STRING, false}};
-
-static pb_status check_attributes(lifter* l, const pb_node* n) {
-  for (int a = 0; a < n->attr_count; ++a)
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
-      const pb_attr* attr = &n->attrs[a];
-      if (strcmp(attr->name, kinds[k].name)) continue;
-      if (attr->kind != kinds[k].kind || (kinds[k].flag && attr->i != 0 && attr->i != 1))
-        return pb__refuse(l, n, NULL,
-                          pb_printf(&l->g->arena, "an attribute '%s' of another kind, or neither 0 nor 1", attr->name));
-    }
-  return PB_OK;
-}
-
 // Whether the node's result becomes codes, with nothing but Relu and Clip between.
 static bool is_quantised_behind(const lifter* l, const pb_node* n) {
   const pb_node* at = n;
@@ -699,10 +509,13 @@ static pb_status lift_known(lifter* l, const pb_node* n) {
   if (n->domain[0] && strcmp(n->domain, "ai.onnx"))
     return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
   if (n->output_count < 1 || n->outputs[0] < 0) return pb__refuse(l, n, NULL, "a node without a result");
-  if (pb__is(n, "Constant")) return lift_constant(l, n);
+  if (pb__is(n, "Constant")) return pb__lift_constant(l, n);
   if (pb__is(n, "DequantizeLinear")) return l->g->tensors[n->outputs[0]].is_output ? pb__lift_dequantise(l, n) : PB_OK;
+  bool known = false;
+  PB_TRY(pb__fold(l, n, &known));
+  if (known) return PB_OK;
   if (n->input_count < 1 || n->inputs[0] < 0) return pb__refuse(l, n, NULL, "a node without an input");
-  bool quantised_input = reads_codes(l, n), known = false;
+  bool quantised_input = reads_codes(l, n);
   if (!quantised_input && !pb__is(n, "QuantizeLinear")) {
     PB_TRY(pb__lift_float(l, n, &known));
     if (known) return PB_OK;
@@ -717,7 +530,7 @@ static pb_status lift_known(lifter* l, const pb_node* n) {
 
 static pb_status lift_node(lifter* l, const pb_node* n) {
   l->impossible = NULL;
-  PB_TRY(check_attributes(l, n));
+  PB_TRY(pb__check_attributes(l, n));
   PB_TRY(lift_known(l, n));
   return l->impossible ? pb__refuse(l, n, NULL, l->impossible) : PB_OK;
 }
@@ -726,9 +539,9 @@ static pb_status take_inputs(lifter* l) {
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_input) continue;
-    if (t->type != PB_F32 && t->type != PB_I8)
+    if (t->type != PB_F32 && t->type != PB_I8 && t->type != PB_I32 && t->type != PB_I64 && t->type != PB_I1)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021, NULL,
-                            "an input of %s; only f32 and 8-bit inputs are read", pb_type_name(t->type));
+                            "an input of %s; f32, i64, i32, 8-bit and bool inputs are read", pb_type_name(t->type));
     if (pb__elements(t->rank, t->shape) < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2024, NULL,
                             "an input of more than 2^31 - 1 elements");
@@ -780,8 +593,8 @@ static void drop_unread(pb_s1* program) {
   for (size_t k = program->op_count; k-- > 0;) {
     const pb_s1_op* op = &program->ops[k];
     kept[k] = program->values[op->y].is_output || read[op->y];
-    for (int side = 0; side < 2 && kept[k]; ++side) {
-      int v = side ? op->z : op->x;
+    for (int side = 0; side < 3 && kept[k]; ++side) {
+      int v = side == 2 ? op->third : side ? op->z : op->x;
       if (v >= 0) read[program->values[v].alias_of >= 0 ? program->values[v].alias_of : v] = true;
     }
   }

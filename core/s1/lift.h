@@ -93,6 +93,21 @@ void pb__fold_mean(lifter* l, const pb_node* n, int64_t channels, int64_t area, 
 pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* x, pb_target* t, pb_s1_op* op,
                         int64_t* shape) PB_MUST_CHECK;
 
+// What a node says of itself: lift_constant.c.
+pb_status pb__lift_constant(lifter* l, const pb_node* n) PB_MUST_CHECK;
+pb_status pb__check_attributes(lifter* l, const pb_node* n) PB_MUST_CHECK;
+// A node whose operands are constants, or that asks for a shape alone, becomes a constant: fold.c.
+pb_status pb__fold(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
+
+// Any types: lift_each.c. The value of a tensor; a constant becomes one.
+pb_status pb__any_value(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
+// The type of its elements; PB_TYPE_COUNT: not known.
+pb_type pb__type_of(const lifter* l, int tensor);
+// The shape that both have together, the last dims against each other. false: they do not fit.
+bool pb__broadcast(int64_t* shape, int* rank, const int64_t* other, int other_rank);
+pb_status pb__lift_each(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
+pb_status pb__lift_gather(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK; // lift_gather.c
+
 // More operators on codes: lift_codes.c.
 pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 bool pb__same_codes(const pb_codes* x, const pb_target* t); // neither another scale nor a clamp
@@ -105,6 +120,7 @@ pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) P
 void pb__own(lifter* l, const pb_node* n, int* value);
 // pb__float_value for operators that walk their input by its own dims.
 pb_status pb__own_value(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
+pb_status pb__own_any(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
 // The one node that reads the tensor, if nothing else sees it; -1.
 int pb__only_user(const lifter* l, int tensor);
 pb_s1_op pb__float_op(const pb_node* n, pb_s1_kind kind);

@@ -8,15 +8,7 @@
 #include <string.h>
 
 pb_status pb__float_value(lifter* l, const pb_node* n, int tensor, int* value) {
-  const pb_node* maker = pb__producer(l, tensor);
-  if (tensor >= 0 && l->value_of[tensor] < 0 && maker && pb__is(maker, "DequantizeLinear") &&
-      !pb__constant(l, maker->inputs[0]))
-    PB_TRY(pb__lift_dequantise(l, maker));
-  *value = tensor < 0 ? -1 : l->value_of[tensor];
-  if (*value < 0 && (pb__constant(l, tensor) || (maker && pb__is(maker, "DequantizeLinear"))))
-    return pb__refuse(l, n, "fold constants before: onnxsim, or ONNX Runtime's basic optimisations",
-                      "a constant where a tensor is expected");
-  if (*value < 0) return pb__refuse(l, n, NULL, "an input that no supported operator makes");
+  PB_TRY(pb__any_value(l, n, tensor, value));
   if (l->out->values[*value].type != PB_F32) return pb__refuse(l, n, NULL, "an input that is not of type f32");
   return PB_OK;
 }
@@ -53,6 +45,13 @@ void pb__own(lifter* l, const pb_node* n, int* value) {
 
 pb_status pb__own_value(lifter* l, const pb_node* n, int tensor, int* value) {
   PB_TRY(pb__float_value(l, n, tensor, value));
+  pb__own(l, n, value);
+  l->value_of[tensor] = *value;
+  return PB_OK;
+}
+
+pb_status pb__own_any(lifter* l, const pb_node* n, int tensor, int* value) {
+  PB_TRY(pb__any_value(l, n, tensor, value));
   pb__own(l, n, value);
   l->value_of[tensor] = *value;
   return PB_OK;
@@ -333,10 +332,11 @@ static pb_status binary(lifter* l, const pb_node* n) {
 static pb_status reshape(lifter* l, const pb_node* n) {
   int x, rank;
   int64_t shape[PB_GRAPH_RANK];
-  PB_TRY(pb__float_value(l, n, pb__input(n, 0), &x));
+  PB_TRY(pb__any_value(l, n, pb__input(n, 0), &x));
   pb_s1_value in = l->out->values[x];
   PB_TRY(pb__read_reshape(l, n, &in, shape, &rank));
-  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, rank, shape);
+  int v = pb__add_value(l, l->g->tensors[n->outputs[0]].name, in.type, rank, shape);
+  l->unsigned_codes[n->outputs[0]] = l->unsigned_codes[n->inputs[0]];
   l->out->values[v].alias_of = in.alias_of >= 0 ? in.alias_of : x;
   l->value_of[n->outputs[0]] = v;
   return PB_OK;
@@ -345,7 +345,7 @@ static pb_status reshape(lifter* l, const pb_node* n) {
 static pb_status concat(lifter* l, const pb_node* n) {
   int64_t shape[PB_GRAPH_RANK], axis = pb_node_int(n, "axis", 0);
   int first;
-  PB_TRY(pb__own_value(l, n, n->inputs[0], &first));
+  PB_TRY(pb__own_any(l, n, n->inputs[0], &first));
   pb_s1_value in = l->out->values[first];
   if (axis < 0) axis += in.rank;
   if (axis < 0 || axis >= in.rank) return pb__refuse(l, n, NULL, "an axis that is not there");
@@ -353,20 +353,23 @@ static pb_status concat(lifter* l, const pb_node* n) {
   shape[axis] = 0;
   for (int k = 0; k < n->input_count; ++k) {
     int v;
-    PB_TRY(pb__own_value(l, n, n->inputs[k], &v));
+    PB_TRY(pb__own_any(l, n, n->inputs[k], &v));
     const pb_s1_value* part = &l->out->values[v];
+    if (part->type != in.type || l->unsigned_codes[n->inputs[k]] != l->unsigned_codes[n->inputs[0]])
+      return pb__refuse(l, n, NULL, "parts of several types");
     bool fits = part->rank == in.rank;
     for (int r = 0; fits && r < in.rank; ++r) fits = r == axis || part->shape[r] == in.shape[r];
     if (!fits) return pb__refuse(l, n, NULL, "parts whose shapes do not fit");
     shape[axis] += part->shape[axis];
   }
-  int y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, PB_F32, in.rank, shape);
+  int y = pb__add_value(l, l->g->tensors[n->outputs[0]].name, in.type, in.rank, shape);
   l->value_of[n->outputs[0]] = y;
+  l->unsigned_codes[n->outputs[0]] = l->unsigned_codes[n->inputs[0]];
   pb_s1_op op = pb__float_op(n, PB_S1_CONCAT);
   op.axis = (int)axis;
   op.y = y;
   for (int k = 0; k < n->input_count; ++k) {
-    PB_TRY(pb__float_value(l, n, n->inputs[k], &op.x));
+    PB_TRY(pb__any_value(l, n, n->inputs[k], &op.x));
     pb__push_op(l, op);
     op.offset += l->out->values[op.x].shape[axis];
   }
@@ -390,7 +393,9 @@ static const struct {
             {"PRelu", binary},    {"GlobalMaxPool", maxpool}};
 
 pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) {
-  PB_TRY(pb__lift_function(l, n, known));
+  PB_TRY(pb__lift_each(l, n, known));
+  if (!*known) PB_TRY(pb__lift_gather(l, n, known));
+  if (!*known) PB_TRY(pb__lift_function(l, n, known));
   if (!*known) PB_TRY(pb__lift_reduction(l, n, known));
   if (!*known) PB_TRY(pb__lift_movement(l, n, known));
   if (*known) return PB_OK;

@@ -5,8 +5,9 @@
 #include <string.h>
 
 // A result without arithmetic: no clamp goes into it.
-static void push(lifter* l, pb_s1_op* op, int tensor, int rank, const int64_t* shape) {
-  op->y = pb__add_value(l, l->g->tensors[tensor].name, PB_F32, rank, shape);
+static void push(lifter* l, const pb_node* n, pb_s1_op* op, int tensor, int rank, const int64_t* shape) {
+  op->y = pb__add_value(l, l->g->tensors[tensor].name, l->out->values[op->x].type, rank, shape);
+  l->unsigned_codes[tensor] = l->unsigned_codes[n->inputs[0]];
   l->value_of[tensor] = op->y;
   pb__push_op(l, *op);
 }
@@ -16,7 +17,7 @@ static pb_status transpose(lifter* l, const pb_node* n) {
   int64_t shape[PB_GRAPH_RANK];
   const pb_attr* perm = pb_node_attr(n, "perm");
   bool used[PB_GRAPH_RANK] = {0};
-  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
   if (perm && perm->count != x.rank) return pb__refuse(l, n, NULL, "a permutation of another length");
   for (int r = 0; r < x.rank; ++r) {
@@ -26,7 +27,7 @@ static pb_status transpose(lifter* l, const pb_node* n) {
     op.order[r] = (int)from;
     shape[r] = x.shape[from];
   }
-  push(l, &op, n->outputs[0], x.rank, shape);
+  push(l, n, &op, n->outputs[0], x.rank, shape);
   return PB_OK;
 }
 
@@ -45,7 +46,7 @@ static pb_status slice(lifter* l, const pb_node* n) {
   int64_t starts[PB_GRAPH_RANK], ends[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], steps[PB_GRAPH_RANK], shape[PB_GRAPH_RANK];
   int count, end_count, axis_count, step_count, at;
   bool sliced[PB_GRAPH_RANK] = {0};
-  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
   pb__read_integers(l, n, "starts", 1, PB_GRAPH_RANK, starts, &count);
   pb__read_integers(l, n, "ends", 2, PB_GRAPH_RANK, ends, &end_count);
@@ -68,7 +69,7 @@ static pb_status slice(lifter* l, const pb_node* n) {
     shape[at] = slice_axis(x.shape[at], starts[k], ends[k], step, &op.start[at]);
     if (!shape[at]) return pb__refuse(l, n, NULL, "a slice without elements");
   }
-  push(l, &op, n->outputs[0], x.rank, shape);
+  push(l, n, &op, n->outputs[0], x.rank, shape);
   return PB_OK;
 }
 
@@ -77,7 +78,7 @@ static pb_status split(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_SLICE);
   int64_t shape[PB_GRAPH_RANK], *parts = PB_NEW_ARRAY(&l->g->arena, int64_t, (size_t)n->output_count);
   int count, axis;
-  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
+  PB_TRY(pb__own_any(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
   if (!pb__axis(pb_node_int(n, "axis", 0), x.rank, &axis)) return pb__refuse(l, n, NULL, "an axis that is not there");
   pb__read_integers(l, n, "split", 1, n->output_count, parts, &count);
@@ -90,7 +91,7 @@ static pb_status split(lifter* l, const pb_node* n) {
     int64_t left = x.shape[axis] - op.start[axis];
     shape[axis] = count ? parts[k] : each < left ? each : left;
     if (shape[axis] < 1 || shape[axis] > left) return pb__refuse(l, n, NULL, "parts that do not fit");
-    if (n->outputs[k] >= 0) push(l, &op, n->outputs[k], x.rank, shape);
+    if (n->outputs[k] >= 0) push(l, n, &op, n->outputs[k], x.rank, shape);
     op.start[axis] += shape[axis];
   }
   return op.start[axis] == x.shape[axis] ? PB_OK : pb__refuse(l, n, NULL, "parts that do not fit");
@@ -126,7 +127,7 @@ static pb_status pad(lifter* l, const pb_node* n) {
     op.start[at] = front;
     shape[at] += front + behind;
   }
-  push(l, &op, n->outputs[0], x.rank, shape);
+  push(l, n, &op, n->outputs[0], x.rank, shape);
   return PB_OK;
 }
 

@@ -12,7 +12,7 @@ char* pb_s1_print(const pb_s1* p) {
   static const char* const kinds[] = {
       "conv",     "maxpool",  "average",    "add",     "mul",    "rescale", "quantise", "dequantise", "fconv",
       "fmatmul",  "fmaxpool", "faverage",   "fbinary", "fscale", "fclamp",  "funary",   "fprelu",     "freduce",
-      "fsoftmax", "fnorm",    "ftranspose", "slice",   "fpad",   "concat",  "copy"};
+      "fsoftmax", "fnorm",    "ftranspose", "slice",   "fpad",   "concat",  "copy",     "each",       "gather"};
   pb_text t = {0};
   for (size_t v = 0; v < p->value_count; ++v) {
     if (!p->values[v].is_input && p->values[v].alias_of < 0) continue;
@@ -32,6 +32,10 @@ char* pb_s1_print(const pb_s1* p) {
     if (op->z >= 0) {
       pb_text_add(&t, ", ");
       print_value(&t, p, op->z);
+    }
+    if (op->third >= 0) {
+      pb_text_add(&t, ", ");
+      print_value(&t, p, op->third);
     }
     if (op->weights >= 0) pb_text_add(&t, " weights=const%d", op->weights);
     if (op->m >= 0) pb_text_add(&t, " bias=const%d m=const%d", op->bias, op->m);

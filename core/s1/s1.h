@@ -31,7 +31,10 @@ typedef enum pb_s1_kind {
   PB_S1_SLICE,      // y[i] = x[start + i * step]. Any type
   PB_S1_FPAD,       // x from `start` on in y, around it ma
   PB_S1_CONCAT,     // x goes into y at `offset` along `axis`; one op for each part. Any type
-  PB_S1_COPY        // any type, and another shape of the same elements
+  PB_S1_COPY,       // any type, and another shape of the same elements
+  // Of any types. Truths are PB_I1: a byte each, 0 or 1.
+  PB_S1_EACH,  // `each` of x, z and third, with broadcasting
+  PB_S1_GATHER // x at z along `axis`, counted from the end below 0, clamped; `pointwise`: z walks as y does
 } pb_s1_kind;
 
 typedef enum pb_s1_function {
@@ -57,6 +60,21 @@ typedef enum pb_s1_function {
   PB_S1_POWER         // x^ma, 2 ma an integer
 } pb_s1_function;
 
+typedef enum pb_s1_each {
+  PB_S1_EQUAL,
+  PB_S1_LESS,
+  PB_S1_LESS_EQUAL,
+  PB_S1_IS_NAN,
+  PB_S1_AND,
+  PB_S1_OR,
+  PB_S1_XOR,
+  PB_S1_NOT,
+  PB_S1_WHERE,  // x ? z : third
+  PB_S1_CAST,   // to y's type; `unsigned_x`, `unsigned_y`: codes without a sign
+  PB_S1_EXPAND, // x as it is
+  PB_S1_INTEGER // x `binary` z, on integers; wraps
+} pb_s1_each;
+
 typedef struct pb_s1_value {
   const char* name;
   pb_type type;
@@ -65,6 +83,7 @@ typedef struct pb_s1_value {
   bool is_input, is_output;
   bool is_unsigned; // of an input or output: outside of the program its codes are u8, 128 more
   int alias_of;     // the same elements under another shape; -1: a value of its own
+  int const_id;     // the constant that it is, -1
 } pb_s1_value;
 
 typedef struct pb_s1_op {
@@ -80,9 +99,14 @@ typedef struct pb_s1_op {
   float ma, mb;                                      // scalar factors: ADD's two, QUANTISE's and DEQUANTISE's one
   pb_op binary;                                      // FBINARY: add, sub, mul, div, max or min
   bool swapped;                                      // FBINARY: z op x
-  int axis;                                          // CONCAT
+  int axis;                                          // CONCAT, GATHER
   int64_t offset;                                    // CONCAT
   pb_s1_function function;                           // FUNARY
+  pb_s1_each each;                                   // EACH
+  int third;                                         // EACH: a value, -1
+  bool unsigned_x, unsigned_y;                       // EACH
+  bool pointwise;                                    // GATHER
+  bool by_root;                                      // FNORM: no mean, the root of the squares' mean alone
   bool logarithm;                                    // FSOFTMAX
   bool axes[PB_GRAPH_RANK];                          // FREDUCE, FSOFTMAX, FNORM
   int order[PB_GRAPH_RANK];                          // FTRANSPOSE

@@ -9,6 +9,9 @@ static const char* ref_of(builder* b, int v) {
   return pb_printf(&b->arena, value->is_input ? "%%in%d" : value->is_output ? "%%out%d" : "%%v%d", v);
 }
 
+// A truth is a byte.
+static pb_type stored_as(pb_type type) { return type == PB_I1 ? PB_I8 : type; }
+
 int pb__s2_base_of(const builder* b, int v) {
   int alias = b->program->values[v].alias_of;
   return alias >= 0 ? alias : v;
@@ -16,7 +19,8 @@ int pb__s2_base_of(const builder* b, int v) {
 
 pb_access pb__s2_on_value(builder* b, int v) {
   const pb_s1_value* value = &b->program->values[v];
-  pb_access access = {.ref = ref_of(b, v), .type = value->type, .rank = value->rank};
+  if (value->const_id >= 0) return pb__s2_on_const(b, value->const_id);
+  pb_access access = {.ref = ref_of(b, v), .type = stored_as(value->type), .rank = value->rank};
   memcpy(access.shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
   return access;
 }
@@ -30,7 +34,7 @@ pb_access pb__s2_on_const(builder* b, int id) {
 }
 
 static void declare(builder* b, const char* ref, pb_type type, int rank, const int64_t* shape) {
-  pb_access a = {.type = type, .rank = rank};
+  pb_access a = {.type = stored_as(type), .rank = rank};
   memcpy(a.shape, shape, sizeof(int64_t) * (size_t)rank);
   pb_text_add(&b->allocs, "  %s = memref.alloc() : ", ref);
   pb_access_print_type(&b->allocs, &a);

@@ -232,6 +232,12 @@ void pb__s2_float(builder* b, const pb_s1_op* op) {
   case PB_S1_FPAD:
     pb__s2_movement(b, op);
     break;
+  case PB_S1_EACH:
+    pb__s2_each(b, op);
+    break;
+  case PB_S1_GATHER:
+    pb__s2_gather(b, op);
+    break;
   case PB_S1_CONCAT:
     concat(b, op);
     break;

@@ -57,6 +57,8 @@ int pb__s2_prelu(pb_nest* n, int x, int slope);
 void pb__s2_reduction(builder* b, const pb_s1_op* op); // build_reduction.c
 // A copy to a shape whose dims are products of neighbouring dims of x, walked by x's dims. false: it is another.
 bool pb__s2_merge(builder* b, const pb_s1_op* op);
+void pb__s2_each(builder* b, const pb_s1_op* op); // build_each.c
+void pb__s2_gather(builder* b, const pb_s1_op* op);
 void pb__s2_movement(builder* b, const pb_s1_op* op); // build_movement.c
 
 #endif

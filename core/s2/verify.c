@@ -101,6 +101,30 @@ static bool walk_next(walk* w) {
   return false;
 }
 
+// A load whose index adds a number of the body may read anywhere along it: the number must stay in the tensor whatever
+// the loops do, and all of the tensor must be there.
+static pb_status check_gather(verifier* v, const pb_expr_node* load) {
+  const pb_access* access = &v->nest->access[load->operand];
+  const value* from = find(v, access->memref);
+  if (!from) return BREACH(v, 4071, "'%s' reads a memref that is no tensor of its own", name_of(v));
+  int64_t least, most;
+  pb_nest_range(v->nest, load->args[0], &least, &most);
+  for (int r = 0; r < access->rank; ++r) {
+    pb_index first = access->index[r], last = first;
+    if (access->gathered == r + 1) {
+      if (least < -access->shape[r] || most > access->shape[r])
+        return BREACH(v, 4079, "'%s' reads a tensor at a number that is not clamped, at index %d", name_of(v), r);
+      first.cst += least;
+      last.cst += most;
+    }
+    if (pb_index_can_leave(v->nest, &first, access->shape[r]) || pb_index_can_leave(v->nest, &last, access->shape[r]))
+      return BREACH(v, 4078, "'%s' reads outside a tensor, at index %d", name_of(v), r);
+  }
+  if (from->kind != INPUT && from->set_count < from->elements)
+    return BREACH(v, 4075, "'%s' reads anywhere in a tensor of which not all is written", name_of(v));
+  return PB_OK;
+}
+
 static pb_status check_read(verifier* v, const pb_access* access) {
   value* from = find(v, access->memref);
   if (!from) return BREACH(v, 4071, "'%s' reads a memref that is no tensor of its own", name_of(v));
@@ -154,7 +178,14 @@ static pb_status check_nest(verifier* v, MlirOperation op) {
   const char* why = pb_nest_read(op, &v->arena, &nest);
   v->nest = &nest;
   if (why) return BREACH(v, 4070, "'%s' is no nest: %s", name_of(v), why);
-  for (int a = 0; a + 1 < nest.access_count; ++a) PB_TRY(check_read(v, &nest.access[a]));
+  for (int a = 0; a + 1 < nest.access_count; ++a)
+    if (!nest.access[a].gathered) PB_TRY(check_read(v, &nest.access[a]));
+  for (int e = 0; e < nest.expr_count; ++e) {
+    const pb_expr_node* node = &nest.expr[e];
+    if (node->op != PB_OP_LOAD || node->args[0] < 0) continue;
+    PB_TRY(check_gather(v, node));
+    find(v, nest.access[node->operand].memref)->read = true;
+  }
   pb_status status = check_write(v, pb_nest_store(&nest));
   v->nest = NULL;
   return status;
@@ -166,7 +197,8 @@ static bool belongs_to_nests(MlirOperation op) {
   for (size_t k = 0; k < sizeof dialects / sizeof *dialects; ++k)
     if (!strncmp(name.data, dialects[k], strlen(dialects[k]))) return true;
   // a nest whose extents are all 1 is its store alone, with what it needs before it
-  return op_is(op, "affine.load") || op_is(op, "affine.if") || op_is(op, "memref.dealloc") || op_is(op, "func.return");
+  return op_is(op, "affine.load") || op_is(op, "affine.if") || op_is(op, "affine.apply") || op_is(op, "memref.load") ||
+         op_is(op, "memref.dealloc") || op_is(op, "func.return");
 }
 
 static bool is_view(MlirOperation op) {

@@ -789,6 +789,14 @@ pb_status pb_s3_layout(pb_unit* unit) {
   l->lanes = pb_chip_lanes(unit->chip);
   if (l->lanes == 1) return PB_OK;
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
+  for (int n = 0; n < l->program.nest_count; ++n)
+    if (pb_nest_gathers(&l->program.nests[n]))
+      return pb_unsupported(unit->diag, (pb_place){.what = l->program.nests[n].name}, 4048, "another target",
+                            "%s reads nothing at an index that comes at run time", unit->chip->name);
+  for (int v = 0; v < l->program.value_count; ++v)
+    if (l->program.values[v].type == PB_I64)
+      return pb_unsupported(unit->diag, (pb_place){.what = l->program.values[v].name}, 4048, "another target",
+                            "%s has no instruction on elements of i64", unit->chip->name);
   pb__lanes_merge_groups(l);
   pb__lanes_add_twins(l);
   l->values = PB_NEW_ARRAY(&unit->pass, pb_lanes_value, (size_t)l->program.value_count);

@@ -185,10 +185,21 @@ static bool in_groups(const pb_vlayout* l, int v) {
   return false;
 }
 
+// Numbers in registers of another width, and tensors around a load at a computed index, stay as they are.
+static bool is_moved_alone(const pb_vlayout* l, int v) {
+  if (l->program.values[v].type == PB_I64) return true;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    for (int a = 0; a < nest->access_count; ++a)
+      if (l->program.value_of[n][a] == v && pb_nest_gathers(nest)) return true;
+  }
+  return false;
+}
+
 static void choose_value(pb_vlayout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_vvalue* chosen = &l->values[v];
-  if (value->kind == PB_VALUE_CONST || chosen->refused) return;
+  if (value->kind == PB_VALUE_CONST || chosen->refused || is_moved_alone(l, v)) return;
   if (value->rank == 4 && l->gains && !must_stay_plain(l, v)) {
     if (!pb_vlayout_can_block(l, v, -1)) return;
     int64_t channels = value->shape[1];

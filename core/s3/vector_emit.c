@@ -41,11 +41,11 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
       continue;
     }
     if (node->op == PB_OP_CONST) {
-      snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_constant(e, node->type, node->value, lanes));
+      snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_constant(e, node, lanes));
       continue;
     }
     snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_begin(e, indent));
-    pb_text_add(e->text, "%s ", pb_op_spelling(node->op, node->type));
+    pb_text_add(e->text, "%s ", pb_node_spelling(nest->nest->expr, n));
     for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(e->text, "%s%s", a ? ", " : "", names[node->args[a]]);
     pb_text_add(e->text, " : ");
     pb_op_print_types(e->text, nest->nest->expr, n, lanes);

@@ -23,7 +23,7 @@ static void print_values(pb_text* text, const pb_insn* insn, int64_t products) {
       pb_text_add(text, "\n");
       continue;
     }
-    pb_text_add(text, "  %%e%d = %s ", n, pb_op_spelling(node->op, node->type));
+    pb_text_add(text, "  %%e%d = %s ", n, pb_node_spelling(insn->expr, n));
     for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(text, "%s%%e%d", a ? ", " : "", node->args[a]);
     pb_text_add(text, " : ");
     if (pb_op_converts(node->op)) {

@@ -48,15 +48,16 @@ void pb__vtile_print_flat(pb_vemit* e, const pb_vaccess* access, bool type) {
   }
 }
 
-int pb__vtile_constant(pb_vemit* e, pb_type type, double value, int lanes) {
+int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes) {
+  pb_type type = node->type;
   pb_text line = {0};
   if (lanes > 1) {
     pb_text_add(&line, " = arith.constant dense<");
-    pb_number_print(&line, type, value);
+    pb_constant_print(&line, node);
     pb_text_add(&line, "> : vector<%dx%s>\n", lanes, pb_type_name(type));
   } else {
     pb_text_add(&line, " = arith.constant ");
-    pb_number_print(&line, type, value);
+    pb_constant_print(&line, node);
     pb_text_add(&line, " : %s\n", pb_type_name(type));
   }
   const char* found = e->constants.data ? strstr(e->constants.data, line.data) : NULL;
@@ -70,6 +71,10 @@ int pb__vtile_constant(pb_vemit* e, pb_type type, double value, int lanes) {
   }
   pb_text_free(&line);
   return name;
+}
+
+int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes) {
+  return pb__vtile_constant(e, &(pb_expr_node){.op = PB_OP_CONST, .type = type, .integer = value}, lanes);
 }
 
 int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width) {
@@ -128,7 +133,7 @@ static int shuffle(pb_vemit* e, int a, int b, const int* from, int count, int ha
 
 // For an instruction that takes its elements without sign.
 static int flip_signs(pb_vemit* e, int from, pb_type type, int count, int indent) {
-  int half = pb__vtile_constant(e, type, -(double)((int64_t)1 << (pb_type_bits(type) - 1)), count);
+  int half = pb__vtile_integer(e, type, -((int64_t)1 << (pb_type_bits(type) - 1)), count);
   int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "arith.xori %%v%d, %%v%d : vector<%dx%s>\n", from, half, count, pb_type_name(type));
   return name;
@@ -242,7 +247,7 @@ static int load_tap(pb_vtile* t, const pb_vaccess* access, int64_t displacement,
   if (name >= 0) return name;
   if (tap) {
     from = load_tap(t, access, displacement, 0, indent);
-    int places = pb__vtile_constant(e, PB_I32, tap * bits, lanes);
+    int places = pb__vtile_integer(e, PB_I32, tap * bits, lanes);
     name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "arith.shli %%v%d, %%v%d : vector<%dxi32>\n", from, places, lanes);
   } else {

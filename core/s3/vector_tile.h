@@ -26,7 +26,8 @@ int64_t pb__vtile_elements(const pb_value* value);
 
 void pb__vtile_print_type(pb_text* text, pb_type type, int lanes); // a vector's, or an element's
 // A number for all lanes, as %v<result> at the head of the function.
-int pb__vtile_constant(pb_vemit* e, pb_type type, double value, int lanes);
+int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes);
+int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes);
 // The element number as an affine expression of where the tile begins and, with `sums`, of the loops over sums.
 void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement, bool sums);
 // A register of the access's elements at a point, as %v<result>.

@@ -127,6 +127,7 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
   int imm = immediate_of(insn, in);
   if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, n->value, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST) return bind_fill(insn, i->operand, n, binding);
+  if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD && n->args[0] >= 0) return false; // no instruction gathers yet
   if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD) return bind_window(insn, i->operand, nest, n->operand, binding);
   if (i->op == PB_OP_LOAD) return bind_node(insn, in, i->operand, nest, nn, binding);
   if (i->op == PB_OP_CONST) return n->op == PB_OP_CONST && i->type == n->type && i->value == n->value;

@@ -19,6 +19,7 @@ tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 import function_cases  # noqa: E402, F401  (registers its cases)
+import typed_cases  # noqa: E402, F401  (the same)
 from float_cases import CASES  # noqa: E402
 from float_graph import compare, expected_of  # noqa: E402
 

@@ -16,7 +16,7 @@
 // A padded row, summed with weights in windows of 3, then doubled.
 static const char program[] =
     "func.func @main(%x: memref<6xi32> {pb.input = \"x\"}, %w: memref<3xi32> {pb.const = 0 : i64},\n"
-    "                %y: memref<6xi32> {pb.output = \"y\"}) {\n"
+    "                %ids: memref<4xi64> {pb.input = \"ids\"}, %y: memref<6xi32> {pb.output = \"y\"}) {\n"
     "  %p = memref.alloc() : memref<8xi32>\n"
     "  %s = memref.alloc() : memref<6xi32>\n"
     "  affine.for %i = 0 to 2 {\n"
@@ -46,6 +46,18 @@ static const char program[] =
     "    %1 = arith.addi %0, %0 : i32\n"
     "    affine.store %1, %y[%i] : memref<6xi32>\n"
     "  } {pb.nest = \"twice\", pb.part = \"point\"}\n"
+    "  %q = memref.alloc() : memref<6xi32>\n"
+    "  %g = memref.alloc() : memref<4xi32>\n"
+    "  affine.for %i = 0 to 4 {\n"
+    "    %0 = affine.load %ids[%i] : memref<4xi64>\n"
+    "    %least = arith.constant 0 : i64\n"
+    "    %most = arith.constant 5 : i64\n"
+    "    %1 = arith.maxsi %0, %least : i64\n"
+    "    %2 = arith.minsi %1, %most : i64\n"
+    "    %3 = arith.index_cast %2 : i64 to index\n"
+    "    %4 = memref.load %s[%3] : memref<6xi32>\n"
+    "    affine.store %4, %g[%i] : memref<4xi32>\n"
+    "  } {pb.nest = \"pick\", pb.part = \"gather\"}\n"
     "  // here\n"
     "  return\n"
     "}\n"
@@ -58,6 +70,11 @@ typedef struct mutant {
 } mutant;
 
 static const mutant mutants[] = {
+    {"constant 5 : i64", "constant 6 : i64", 4078, "'pick' reads outside"},
+    {"arith.maxsi %0, %least", "arith.addi %0, %least", 4079, "'pick' reads a tensor at a number that is not clamped"},
+    {"memref.load %s[%3]", "memref.load %q[%3]", 4075, "'pick' reads anywhere"},
+    {"    %4 = memref.load %s[%3]", "    %5 = arith.addi %3, %3 : index\n    %4 = memref.load %s[%5]", 4070,
+     "adds two numbers"},
     {"  // here", "  call @other(%y) : (memref<6xi32>) -> ()", 4070, "func.call"},
     {"@main", "@start", 4070, "main"},
     {"  // here", "  %v = memref.subview %s[0] [3] [1] : memref<6xi32> to memref<3xi32, strided<[1]>>", 4071,

@@ -1,0 +1,467 @@
+// Nodes that the model alone decides: shapes, what is computed of constants. Their results become constants, so that
+// operators which want a constant operand (a shape, axes, a box) find one where an exporter left it computed.
+#include "core/s1/lift.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ELEMENTS = 1 << 26 };
+
+// A number of any type: floats in f, all others in i.
+typedef struct number {
+  int64_t i;
+  float f;
+} number;
+
+typedef struct constant {
+  pb_type type;
+  int rank;
+  int64_t shape[PB_GRAPH_RANK], count;
+  char* data; // of a result: to be filled
+} constant;
+
+static size_t size_of(pb_type type) { return ((size_t)pb_type_bits(type) + 7) / 8; }
+
+static number number_at(const constant* c, int64_t k) {
+  number v = {0};
+  const char* at = c->data + (size_t)k * size_of(c->type);
+  int32_t narrow;
+  if (c->type == PB_F32) {
+    memcpy(&v.f, at, 4);
+  } else if (c->type == PB_I64) {
+    memcpy(&v.i, at, 8);
+  } else if (c->type == PB_I32) {
+    memcpy(&narrow, at, 4);
+    v.i = narrow;
+  } else {
+    v.i = c->type == PB_I1 ? *at != 0 : *(const signed char*)at;
+  }
+  return v;
+}
+
+static void set_number(constant* c, int64_t k, number v) {
+  char* at = c->data + (size_t)k * size_of(c->type);
+  if (c->type == PB_F32)
+    memcpy(at, &v.f, 4);
+  else
+    memcpy(at, &v.i, size_of(c->type)); // the low bytes of a little-endian number
+}
+
+static bool take(lifter* l, int tensor, constant* c) {
+  const pb_const* from = pb__constant(l, tensor);
+  if (!from || from->rank > PB_GRAPH_RANK) return false;
+  *c = (constant){.type = from->type, .rank = from->rank, .count = 1};
+  memcpy(c->shape, from->shape, sizeof c->shape);
+  for (int r = 0; r < c->rank; ++r) c->count *= c->shape[r];
+  c->data = (char*)(uintptr_t)pb_const_data(l->consts, (int)(from - l->consts->items));
+  return c->type == PB_F32 || c->type == PB_I64 || c->type == PB_I32 || c->type == PB_I1 || c->type == PB_I8;
+}
+
+static bool start(lifter* l, pb_type type, int rank, const int64_t* shape, constant* c) {
+  *c = (constant){.type = type, .rank = rank, .count = 1};
+  if (rank > PB_GRAPH_RANK) return false;
+  for (int r = 0; r < rank; ++r) {
+    if (shape[r] < 0 || (shape[r] && c->count > MOST_ELEMENTS / shape[r])) return false;
+    c->shape[r] = shape[r];
+    c->count *= shape[r];
+  }
+  c->data = pb_alloc(&l->consts->arena, (size_t)c->count * size_of(type) + 1);
+  return true;
+}
+
+static void give(lifter* l, const pb_node* n, const constant* c) {
+  pb_tensor* made = &l->g->tensors[n->outputs[0]];
+  made->const_id = pb_consts_add(l->consts, made->name, c->type, c->rank, c->shape, c->data);
+  made->type = c->type;
+  made->is_unsigned = false;
+}
+
+// ---- movement: element k of y is from[base + sum index * stride] ----
+
+static void walk(const constant* from, int64_t base, const int64_t* stride, constant* y) {
+  int64_t at[PB_GRAPH_RANK] = {0};
+  size_t size = size_of(y->type);
+  for (int64_t k = 0; k < y->count; ++k) {
+    int64_t source = base;
+    for (int r = 0; r < y->rank; ++r) source += at[r] * stride[r];
+    memcpy(y->data + (size_t)k * size, from->data + (size_t)source * size, size);
+    for (int r = y->rank - 1; r >= 0 && ++at[r] == y->shape[r]; --r) at[r] = 0;
+  }
+}
+
+static void strides_of(const constant* c, int64_t* stride) {
+  int64_t step = 1;
+  for (int r = c->rank - 1; r >= 0; --r) {
+    stride[r] = step;
+    step *= c->shape[r];
+  }
+}
+
+// The strides by which c is walked to fill a shape that it is broadcast to.
+static void spread(const constant* c, int rank, int64_t* stride) {
+  int64_t own[PB_GRAPH_RANK];
+  strides_of(c, own);
+  for (int r = 0; r < rank; ++r) {
+    int mine = r - (rank - c->rank);
+    stride[r] = mine < 0 || c->shape[mine] == 1 ? 0 : own[mine];
+  }
+}
+
+static bool reshape(lifter* l, const pb_node* n, const constant* x, constant* y) {
+  pb_s1_value in = {.rank = x->rank};
+  int64_t shape[PB_GRAPH_RANK], stride[PB_GRAPH_RANK];
+  int rank;
+  memcpy(in.shape, x->shape, sizeof in.shape);
+  bool same = pb__is(n, "Identity");
+  if (same) {
+    rank = x->rank;
+    memcpy(shape, x->shape, sizeof shape);
+  } else if (x->count < 1 || pb__read_reshape(l, n, &in, shape, &rank) != PB_OK) {
+    return false;
+  }
+  if (!start(l, x->type, rank, shape, y) || y->count != x->count) return false;
+  strides_of(y, stride);
+  walk(x, 0, stride, y);
+  return true;
+}
+
+static bool transpose(lifter* l, const pb_node* n, const constant* x, constant* y) {
+  const pb_attr* perm = pb_node_attr(n, "perm");
+  int64_t own[PB_GRAPH_RANK], stride[PB_GRAPH_RANK], shape[PB_GRAPH_RANK];
+  if (perm && perm->count != x->rank) return false;
+  strides_of(x, own);
+  for (int r = 0; r < x->rank; ++r) {
+    int64_t from = perm ? perm->ints[r] : x->rank - 1 - r;
+    if (from < 0 || from >= x->rank) return false;
+    shape[r] = x->shape[from];
+    stride[r] = own[from];
+  }
+  if (!start(l, x->type, x->rank, shape, y)) return false;
+  walk(x, 0, stride, y);
+  return true;
+}
+
+static bool slice(lifter* l, const pb_node* n, const constant* x, constant* y) {
+  int64_t starts[PB_GRAPH_RANK], ends[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], steps[PB_GRAPH_RANK];
+  int64_t stride[PB_GRAPH_RANK], shape[PB_GRAPH_RANK], base = 0;
+  int count, end_count, axis_count, step_count, at;
+  pb__read_integers(l, n, "starts", 1, PB_GRAPH_RANK, starts, &count);
+  pb__read_integers(l, n, "ends", 2, PB_GRAPH_RANK, ends, &end_count);
+  pb__read_integers(l, n, "axes", 3, PB_GRAPH_RANK, axes, &axis_count);
+  pb__read_integers(l, n, NULL, 4, PB_GRAPH_RANK, steps, &step_count);
+  if (count < 1 || end_count != count || (axis_count && axis_count != count) || (step_count && step_count != count))
+    return false;
+  strides_of(x, stride);
+  memcpy(shape, x->shape, sizeof shape);
+  for (int k = 0; k < count; ++k) {
+    int64_t step = step_count ? steps[k] : 1, first = starts[k], last = ends[k];
+    if (!pb__axis(axis_count ? axes[k] : k, x->rank, &at) || step < 1) return false;
+    int64_t extent = x->shape[at];
+    first = first < 0 ? (first < -extent ? 0 : first + extent) : first > extent ? extent : first;
+    last = last < 0 ? (last < -extent ? 0 : last + extent) : last > extent ? extent : last;
+    shape[at] = last > first ? (last - first - 1) / step + 1 : 0;
+    base += first * stride[at];
+    stride[at] *= step;
+  }
+  if (!start(l, x->type, x->rank, shape, y)) return false;
+  walk(x, base, stride, y);
+  return true;
+}
+
+static bool expand(lifter* l, const pb_node* n, const constant* x, constant* y) {
+  int64_t said[PB_GRAPH_RANK], shape[PB_GRAPH_RANK], stride[PB_GRAPH_RANK];
+  int count, rank = x->rank;
+  pb__read_integers(l, n, NULL, 1, PB_GRAPH_RANK, said, &count);
+  memcpy(shape, x->shape, sizeof shape);
+  if (count < 0 || !pb__broadcast(shape, &rank, said, count) || !start(l, x->type, rank, shape, y)) return false;
+  spread(x, rank, stride);
+  walk(x, 0, stride, y);
+  return true;
+}
+
+static bool gather(lifter* l, const pb_node* n, const constant* x, constant* y) {
+  constant ids;
+  int axis, rank = 0;
+  int64_t shape[2 * PB_GRAPH_RANK] = {0}, inner = 1, outer = 1;
+  if (!take(l, pb__input(n, 1), &ids) || (ids.type != PB_I64 && ids.type != PB_I32)) return false;
+  if (!pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
+  for (int r = 0; r < x->rank; ++r) {
+    for (int k = 0; k < ids.rank && r == axis; ++k) shape[rank++] = ids.shape[k];
+    if (r != axis) shape[rank++] = x->shape[r];
+    if (r < axis) outer *= x->shape[r];
+    if (r > axis) inner *= x->shape[r];
+  }
+  if (!start(l, x->type, rank, shape, y)) return false;
+  size_t bytes = (size_t)inner * size_of(x->type);
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t k = 0; k < ids.count; ++k) {
+      int64_t at = number_at(&ids, k).i, extent = x->shape[axis];
+      if (at < 0) at += extent;
+      if (at < 0 || at >= extent) return false;
+      memcpy(y->data + (size_t)(o * ids.count + k) * bytes, x->data + (size_t)(o * extent + at) * bytes, bytes);
+    }
+  return true;
+}
+
+static bool concat(lifter* l, const pb_node* n, const constant* x, constant* y) {
+  constant part;
+  int axis;
+  int64_t shape[PB_GRAPH_RANK], inner = 1, outer = 1, done = 0;
+  if (!pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
+  memcpy(shape, x->shape, sizeof shape);
+  for (int k = 1; k < n->input_count; ++k) {
+    if (!take(l, n->inputs[k], &part) || part.type != x->type || part.rank != x->rank) return false;
+    for (int r = 0; r < x->rank; ++r)
+      if (r != axis && part.shape[r] != x->shape[r]) return false;
+    shape[axis] += part.shape[axis];
+  }
+  if (!start(l, x->type, x->rank, shape, y)) return false;
+  for (int r = 0; r < x->rank; ++r)
+    if (r != axis) *(r < axis ? &outer : &inner) *= x->shape[r];
+  size_t row = (size_t)inner * size_of(x->type);
+  for (int k = 0; k < n->input_count; ++k) {
+    (void)take(l, n->inputs[k], &part);
+    size_t bytes = (size_t)part.shape[axis] * row;
+    for (int64_t o = 0; o < outer; ++o)
+      memcpy(y->data + (size_t)(o * shape[axis] + done) * row, part.data + (size_t)o * bytes, bytes);
+    done += part.shape[axis];
+  }
+  return true;
+}
+
+// ---- element by element ----
+
+typedef enum rule { OF_X, TRUTH, OF_Z, OF_CAST } rule; // the result's type
+
+static int64_t to_integer(float f) {
+  const float limit = 9223371487098961920.0f;
+  return isnan(f) ? INT64_MIN : (int64_t)(f > limit ? limit : f < -limit ? -limit : f);
+}
+
+static bool whole(const char* op, int64_t a, int64_t b, int64_t* y) {
+  uint64_t x = (uint64_t)a, z = (uint64_t)b;
+  if (!strcmp(op, "Add"))
+    *y = (int64_t)(x + z);
+  else if (!strcmp(op, "Sub"))
+    *y = (int64_t)(x - z);
+  else if (!strcmp(op, "Mul"))
+    *y = (int64_t)(x * z);
+  else if (!strcmp(op, "Div") && b && b != -1)
+    *y = a / b;
+  else if (!strcmp(op, "Mod") && b > 0)
+    *y = (a % b + b) % b;
+  else if (!strcmp(op, "Max"))
+    *y = a > b ? a : b;
+  else if (!strcmp(op, "Min"))
+    *y = a < b ? a : b;
+  else if (!strcmp(op, "Neg"))
+    *y = (int64_t)(0 - x);
+  else if (!strcmp(op, "And"))
+    *y = a && b;
+  else if (!strcmp(op, "Or"))
+    *y = a || b;
+  else if (!strcmp(op, "Not"))
+    *y = !a;
+  else
+    return false;
+  return true;
+}
+
+static bool real(const char* op, float a, float b, float* y) {
+  if (!strcmp(op, "Add"))
+    *y = a + b;
+  else if (!strcmp(op, "Sub"))
+    *y = a - b;
+  else if (!strcmp(op, "Mul"))
+    *y = a * b;
+  else if (!strcmp(op, "Div"))
+    *y = a / b;
+  else if (!strcmp(op, "Neg"))
+    *y = -a;
+  else if (!strcmp(op, "Sqrt"))
+    *y = sqrtf(a);
+  else if (!strcmp(op, "Reciprocal"))
+    *y = 1 / a;
+  else if (!strcmp(op, "Floor"))
+    *y = floorf(a);
+  else if (!strcmp(op, "Ceil"))
+    *y = ceilf(a);
+  else
+    return false;
+  return true;
+}
+
+static bool compares(const char* op, int order, bool ordered, int64_t* y) {
+  if (!strcmp(op, "Equal"))
+    *y = ordered && order == 0;
+  else if (!strcmp(op, "Less"))
+    *y = ordered && order < 0;
+  else if (!strcmp(op, "Greater"))
+    *y = ordered && order > 0;
+  else if (!strcmp(op, "LessOrEqual"))
+    *y = ordered && order <= 0;
+  else if (!strcmp(op, "GreaterOrEqual"))
+    *y = ordered && order >= 0;
+  else
+    return false;
+  return true;
+}
+
+static bool compute(const char* op, const constant* in, const number* v, pb_type to, number* y) {
+  bool f = in[0].type == PB_F32;
+  if (!strcmp(op, "Where")) {
+    *y = v[0].i ? v[1] : v[2];
+    return true;
+  }
+  if (!strcmp(op, "Cast")) {
+    y->f = f ? v[0].f : (float)v[0].i;
+    y->i = to == PB_I1 ? (f ? v[0].f != 0 : v[0].i != 0) : f ? to_integer(v[0].f) : v[0].i;
+    return true;
+  }
+  int order = f ? (v[0].f > v[1].f) - (v[0].f < v[1].f) : (v[0].i > v[1].i) - (v[0].i < v[1].i);
+  bool ordered = !f || (!isnan(v[0].f) && !isnan(v[1].f));
+  if (compares(op, order, ordered, &y->i)) return true;
+  return f ? real(op, v[0].f, v[1].f, &y->f) : whole(op, v[0].i, v[1].i, &y->i);
+}
+
+static pb_type cast_type(const pb_node* n) {
+  switch (pb_node_int(n, "to", 0)) {
+  case 1:
+    return PB_F32;
+  case 6:
+    return PB_I32;
+  case 7:
+    return PB_I64;
+  case 9:
+    return PB_I1;
+  default:
+    return PB_TYPE_COUNT;
+  }
+}
+
+static bool each(lifter* l, const pb_node* n, int operands, rule type, constant* y) {
+  constant in[3];
+  int64_t shape[PB_GRAPH_RANK] = {0}, stride[3][PB_GRAPH_RANK], at[PB_GRAPH_RANK] = {0};
+  int rank = 0;
+  if (n->input_count != operands) return false;
+  for (int k = 0; k < operands; ++k)
+    if (!take(l, n->inputs[k], &in[k]) || !pb__broadcast(shape, &rank, in[k].shape, in[k].rank)) return false;
+  for (int k = type == OF_Z ? 2 : 1; k < operands; ++k)
+    if (in[k].type != in[k - 1].type) return false;
+  pb_type to = type == TRUTH ? PB_I1 : type == OF_Z ? in[1].type : type == OF_CAST ? cast_type(n) : in[0].type;
+  if (to == PB_TYPE_COUNT || in[0].type == PB_I8 || !start(l, to, rank, shape, y)) return false;
+  for (int k = 0; k < operands; ++k) spread(&in[k], rank, stride[k]);
+  for (int64_t e = 0; e < y->count; ++e) {
+    number v[3] = {{0}}, made = {0};
+    for (int k = 0; k < operands; ++k) {
+      int64_t source = 0;
+      for (int r = 0; r < rank; ++r) source += at[r] * stride[k][r];
+      v[k] = number_at(&in[k], source);
+    }
+    if (!compute(n->op, in, v, to, &made)) return false;
+    set_number(y, e, made);
+    for (int r = rank - 1; r >= 0 && ++at[r] == shape[r]; --r) at[r] = 0;
+  }
+  return true;
+}
+
+static const struct {
+  const char* op;
+  int operands;
+  rule type;
+} elementwise[] = {{"Add", 2, OF_X},    {"Sub", 2, OF_X},          {"Mul", 2, OF_X},
+                   {"Div", 2, OF_X},    {"Mod", 2, OF_X},          {"Max", 2, OF_X},
+                   {"Min", 2, OF_X},    {"Neg", 1, OF_X},          {"Sqrt", 1, OF_X},
+                   {"Floor", 1, OF_X},  {"Ceil", 1, OF_X},         {"Reciprocal", 1, OF_X},
+                   {"And", 2, OF_X},    {"Or", 2, OF_X},           {"Not", 1, OF_X},
+                   {"Equal", 2, TRUTH}, {"Less", 2, TRUTH},        {"Greater", 2, TRUTH},
+                   {"Where", 3, OF_Z},  {"LessOrEqual", 2, TRUTH}, {"GreaterOrEqual", 2, TRUTH},
+                   {"Cast", 1, OF_CAST}};
+
+static const struct {
+  const char* op;
+  bool (*fold)(lifter* l, const pb_node* n, const constant* x, constant* y);
+} movements[] = {{"Reshape", reshape},   {"Identity", reshape},    {"Squeeze", reshape},
+                 {"Unsqueeze", reshape}, {"Transpose", transpose}, {"Slice", slice},
+                 {"Expand", expand},     {"Gather", gather},       {"Concat", concat}};
+
+// ---- without a constant in front ----
+
+static bool shape_of(lifter* l, const pb_node* n, constant* y) {
+  int tensor = pb__input(n, 0), value = tensor < 0 ? -1 : l->value_of[tensor];
+  const pb_const* c = pb__constant(l, tensor);
+  if (value < 0 && !c) return false;
+  int64_t rank = c ? c->rank : l->out->values[value].rank, elements = 1;
+  const int64_t* shape = c ? c->shape : l->out->values[value].shape;
+  int64_t from = pb_node_int(n, "start", 0), to = pb_node_int(n, "end", rank);
+  from = from < 0 ? (from < -rank ? 0 : from + rank) : from > rank ? rank : from;
+  to = to < 0 ? (to < -rank ? 0 : to + rank) : to > rank ? rank : to;
+  int64_t count = to > from ? to - from : 0;
+  if (pb__is(n, "Shape")) {
+    if (!start(l, PB_I64, 1, &count, y)) return false;
+    memcpy(y->data, shape + from, (size_t)count * 8);
+    return true;
+  }
+  for (int64_t r = 0; r < rank; ++r) elements *= shape[r];
+  return start(l, PB_I64, 0, NULL, y) && memcpy(y->data, &elements, 8);
+}
+
+static bool constant_of_shape(lifter* l, const pb_node* n, constant* y) {
+  const pb_attr* value = pb_node_attr(n, "value");
+  int64_t shape[PB_GRAPH_RANK];
+  int rank;
+  pb__read_integers(l, n, NULL, 0, PB_GRAPH_RANK, shape, &rank);
+  if (rank < 0 || (value && (value->kind != PB_ATTR_TENSOR || value->tensor < 0 || value->is_unsigned))) return false;
+  const pb_const* c = value ? &l->consts->items[value->tensor] : NULL;
+  pb_type type = c ? c->type : PB_F32;
+  if ((c && c->bytes != size_of(type)) || !start(l, type, rank, shape, y)) return false;
+  for (int64_t k = 0; k < y->count; ++k)
+    if (c)
+      memcpy(y->data + (size_t)k * size_of(type), c->data, size_of(type));
+    else
+      memset(y->data + 4 * k, 0, 4);
+  return true;
+}
+
+static bool range(lifter* l, const pb_node* n, constant* y) {
+  constant in[3];
+  number v[3];
+  for (int k = 0; k < 3; ++k) {
+    if (!take(l, pb__input(n, k), &in[k]) || in[k].count != 1 || in[k].type != in[0].type) return false;
+    v[k] = number_at(&in[k], 0);
+  }
+  bool f = in[0].type == PB_F32;
+  if (!f && in[0].type != PB_I64 && in[0].type != PB_I32) return false;
+  double step = f ? (double)v[2].f : (double)v[2].i;
+  double span = f ? (double)v[1].f - (double)v[0].f : (double)v[1].i - (double)v[0].i, turns = ceil(span / step);
+  if (step == 0 || !(turns < MOST_ELEMENTS)) return false;
+  int64_t count = turns > 0 ? (int64_t)turns : 0;
+  if (!start(l, in[0].type, 1, &count, y)) return false;
+  for (int64_t k = 0; k < count; ++k)
+    set_number(y, k, (number){.i = v[0].i + k * v[2].i, .f = v[0].f + (float)k * v[2].f});
+  return true;
+}
+
+static bool fold(lifter* l, const pb_node* n, constant* y) {
+  constant x;
+  if (pb__is(n, "Shape") || pb__is(n, "Size")) return shape_of(l, n, y);
+  if (pb__is(n, "ConstantOfShape")) return constant_of_shape(l, n, y);
+  if (pb__is(n, "Range")) return range(l, n, y);
+  if (n->input_count < 1 || !pb__constant(l, n->inputs[0])) return false;
+  bool eight = l->g->tensors[n->inputs[0]].is_unsigned || pb__constant(l, n->inputs[0])->type == PB_I8;
+  if (eight) return false; // codes belong to the operators that they are quantised for
+  for (size_t k = 0; k < sizeof elementwise / sizeof *elementwise; ++k)
+    if (pb__is(n, elementwise[k].op)) return each(l, n, elementwise[k].operands, elementwise[k].type, y);
+  for (size_t k = 0; k < sizeof movements / sizeof *movements; ++k)
+    if (pb__is(n, movements[k].op)) return take(l, n->inputs[0], &x) && movements[k].fold(l, n, &x, y);
+  return false;
+}
+
+pb_status pb__fold(lifter* l, const pb_node* n, bool* known) {
+  constant y;
+  int errors = l->diag ? l->diag->errors : 0;
+  *known = fold(l, n, &y);
+  if (*known) give(l, n, &y);
+  return l->diag && l->diag->errors > errors ? PB_ERR_UNSUPPORTED : PB_OK; // a shape was refused
+}
