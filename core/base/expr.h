@@ -68,8 +68,6 @@ typedef enum pb_op {
   PB_OP_LOG1P, // log(1 + x)
   PB_OP_TANH,
   PB_OP_ERF,
-  PB_OP_SIN,
-  PB_OP_COS,
   PB_OP_OTHER, // a nest's op that has no name here: never matched by an instruction
   PB_OP_COUNT
 } pb_op;

@@ -196,10 +196,6 @@ const char* pb_op_spelling(pb_op op, pb_type type) {
     return "math.tanh";
   case PB_OP_ERF:
     return "math.erf";
-  case PB_OP_SIN:
-    return "math.sin";
-  case PB_OP_COS:
-    return "math.cos";
   default:
     return NULL;
   }

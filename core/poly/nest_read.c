@@ -134,27 +134,20 @@ static const char* read_access(reader* r, MlirOperation op, intptr_t at, pb_acce
 static const struct {
   const char* name;
   pb_op op;
-} op_table[] = {{"arith.addi", PB_OP_ADD},         {"arith.addf", PB_OP_ADD},
-                {"arith.subi", PB_OP_SUB},         {"arith.subf", PB_OP_SUB},
-                {"arith.muli", PB_OP_MUL},         {"arith.mulf", PB_OP_MUL},
-                {"arith.divf", PB_OP_DIV},         {"arith.divsi", PB_OP_DIV},
-                {"arith.maxsi", PB_OP_MAX},        {"arith.maxnumf", PB_OP_MAX},
-                {"arith.maximumf", PB_OP_MAXIMUM}, {"arith.minsi", PB_OP_MIN},
-                {"arith.minnumf", PB_OP_MIN},      {"arith.minimumf", PB_OP_MINIMUM},
-                {"arith.extsi", PB_OP_SEXT},       {"arith.extui", PB_OP_ZEXT},
-                {"arith.trunci", PB_OP_TRUNC},     {"arith.index_cast", PB_OP_SEXT},
-                {"math.sin", PB_OP_SIN},           {"math.cos", PB_OP_COS},
-                {"arith.xori", PB_OP_XOR},         {"arith.sitofp", PB_OP_SITOFP},
-                {"arith.negf", PB_OP_NEG},         {"math.absf", PB_OP_ABS},
-                {"math.sqrt", PB_OP_SQRT},         {"math.roundeven", PB_OP_ROUNDEVEN},
-                {"math.exp2", PB_OP_EXP2},         {"math.rsqrt", PB_OP_RSQRT},
-                {"math.exp", PB_OP_EXP},           {"math.log", PB_OP_LOG},
-                {"math.tanh", PB_OP_TANH},         {"math.erf", PB_OP_ERF},
-                {"math.expm1", PB_OP_EXPM1},       {"math.log2", PB_OP_LOG2},
-                {"math.log1p", PB_OP_LOG1P},       {"arith.andi", PB_OP_AND},
-                {"arith.ori", PB_OP_OR},           {"arith.shli", PB_OP_SHL},
-                {"arith.shrsi", PB_OP_SHR},        {"arith.bitcast", PB_OP_BITCAST},
-                {"arith.select", PB_OP_SELECT},    {"math.fma", PB_OP_FMA}};
+} op_table[] = {{"arith.addi", PB_OP_ADD},    {"arith.addf", PB_OP_ADD},         {"arith.subi", PB_OP_SUB},
+                {"arith.subf", PB_OP_SUB},    {"arith.muli", PB_OP_MUL},         {"arith.mulf", PB_OP_MUL},
+                {"arith.divf", PB_OP_DIV},    {"arith.divsi", PB_OP_DIV},        {"arith.maxsi", PB_OP_MAX},
+                {"arith.maxnumf", PB_OP_MAX}, {"arith.maximumf", PB_OP_MAXIMUM}, {"arith.minsi", PB_OP_MIN},
+                {"arith.minnumf", PB_OP_MIN}, {"arith.minimumf", PB_OP_MINIMUM}, {"arith.extsi", PB_OP_SEXT},
+                {"arith.extui", PB_OP_ZEXT},  {"arith.trunci", PB_OP_TRUNC},     {"arith.index_cast", PB_OP_SEXT},
+                {"arith.xori", PB_OP_XOR},    {"arith.sitofp", PB_OP_SITOFP},    {"arith.negf", PB_OP_NEG},
+                {"math.absf", PB_OP_ABS},     {"math.sqrt", PB_OP_SQRT},         {"math.roundeven", PB_OP_ROUNDEVEN},
+                {"math.exp2", PB_OP_EXP2},    {"math.rsqrt", PB_OP_RSQRT},       {"math.exp", PB_OP_EXP},
+                {"math.log", PB_OP_LOG},      {"math.tanh", PB_OP_TANH},         {"math.erf", PB_OP_ERF},
+                {"math.expm1", PB_OP_EXPM1},  {"math.log2", PB_OP_LOG2},         {"math.log1p", PB_OP_LOG1P},
+                {"arith.andi", PB_OP_AND},    {"arith.ori", PB_OP_OR},           {"arith.shli", PB_OP_SHL},
+                {"arith.shrsi", PB_OP_SHR},   {"arith.bitcast", PB_OP_BITCAST},  {"arith.select", PB_OP_SELECT},
+                {"math.fma", PB_OP_FMA}};
 
 // Of arith.cmpf's and arith.cmpi's predicates.
 enum { ORDERED_EQUAL = 1, ORDERED_LESS = 4, ORDERED_LESS_EQUAL = 5, EQUAL = 0, SIGNED_LESS = 2, SIGNED_LESS_EQUAL = 3 };

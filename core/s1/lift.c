@@ -506,7 +506,9 @@ static bool reads_codes(lifter* l, const pb_node* n) {
 }
 
 static pb_status lift_known(lifter* l, const pb_node* n) {
-  if (n->domain[0] && strcmp(n->domain, "ai.onnx"))
+  bool of_runtime = !strcmp(n->domain, "com.microsoft") &&
+                    (pb__is(n, "Gelu") || pb__is(n, "FastGelu") || pb__is(n, "SimplifiedLayerNormalization"));
+  if (n->domain[0] && strcmp(n->domain, "ai.onnx") && !of_runtime)
     return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
   if (n->output_count < 1 || n->outputs[0] < 0) return pb__refuse(l, n, NULL, "a node without a result");
   if (pb__is(n, "Constant")) return pb__lift_constant(l, n);

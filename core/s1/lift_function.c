@@ -38,7 +38,8 @@ static pb_status function(lifter* l, const pb_node* n, pb_s1_function which, flo
 
 static pb_status gelu(lifter* l, const pb_node* n) {
   const pb_attr* a = pb_node_attr(n, "approximate");
-  bool by_tanh = a && a->s && !strcmp(a->s, "tanh");
+  bool by_tanh = pb__is(n, "FastGelu") || (a && a->s && !strcmp(a->s, "tanh"));
+  if (n->input_count != 1) return pb__refuse(l, n, "Add in front", "a bias of its own");
   return function(l, n, by_tanh ? PB_S1_GELU_TANH : PB_S1_GELU, 0, 0);
 }
 
@@ -88,7 +89,7 @@ static const struct {
 
 pb_status pb__lift_function(lifter* l, const pb_node* n, bool* known) {
   *known = true;
-  if (pb__is(n, "Gelu")) return gelu(l, n);
+  if (pb__is(n, "Gelu") || pb__is(n, "FastGelu")) return gelu(l, n);
   if (pb__is(n, "Pow")) return power(l, n);
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
     if (pb__is(n, rows[k].op))

@@ -140,49 +140,39 @@ pb_status pb__gemm(lifter* l, const pb_node* n) {
   return pb__finish(l, n->outputs[0], &op, 2, shape);
 }
 
-// A constant left factor: a matrix, or a stack of as many as the value is.
-static pb_status matmul_by_left(lifter* l, const pb_node* n, const pb_const* a) {
-  pb_s1_op op = pb__float_op(n, PB_S1_FMATMUL);
-  PB_TRY(pb__own_value(l, n, pb__input(n, 1), &op.x));
-  pb_s1_value b = l->out->values[op.x];
-  if (a->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not f32");
-  bool fits = b.rank >= 2 && (a->rank == 2 || a->rank == b.rank) && a->shape[a->rank - 1] == b.shape[b.rank - 2];
-  for (int r = 0; fits && a->rank > 2 && r < a->rank - 2; ++r) fits = a->shape[r] == b.shape[r];
-  if (!fits)
-    return pb__refuse(l, n, "matrices, or stacks of equally many", "factors whose shapes do not fit or are broadcast");
-  op.weights = (int)(a - l->consts->items);
-  op.swapped = true;
-  int64_t shape[PB_GRAPH_RANK];
-  memcpy(shape, b.shape, sizeof shape);
-  shape[b.rank - 2] = a->shape[a->rank - 2];
-  return pb__finish(l, n->outputs[0], &op, b.rank, shape);
+// The product's shape: batch dims are broadcast, like those of any operator of two. false: the factors do not fit.
+static bool product_shape(const int64_t* a, int a_rank, const int64_t* b, int b_rank, int64_t* shape, int* rank) {
+  if (a_rank < 2 || b_rank < 2 || a[a_rank - 1] != b[b_rank - 2]) return false;
+  *rank = a_rank - 2;
+  memcpy(shape, a, sizeof *shape * (size_t)*rank);
+  if (!pb__broadcast(shape, rank, b, b_rank - 2)) return false;
+  shape[(*rank)++] = a[a_rank - 2];
+  shape[(*rank)++] = b[b_rank - 1];
+  return true;
 }
 
+// One factor may be a constant; on the left it is `swapped`.
 pb_status pb__matmul(lifter* l, const pb_node* n) {
-  const pb_const* left = pb__constant(l, n->inputs[0]);
-  if (left && !pb__constant(l, pb__input(n, 1))) return matmul_by_left(l, n, left);
   pb_s1_op op = pb__float_op(n, PB_S1_FMATMUL);
-  PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
-  pb_s1_value a = l->out->values[op.x];
-  const pb_const* w = pb__constant(l, pb__input(n, 1));
-  int rank;
-  const int64_t* b;
+  const pb_const* left = pb__constant(l, n->inputs[0]);
+  op.swapped = left && !pb__constant(l, pb__input(n, 1));
+  PB_TRY(pb__own_value(l, n, pb__input(n, op.swapped ? 1 : 0), &op.x));
+  const pb_const* w = pb__constant(l, pb__input(n, op.swapped ? 0 : 1));
+  int64_t other[PB_GRAPH_RANK] = {0}, shape[PB_GRAPH_RANK];
+  int other_rank, rank;
   if (w) {
     if (w->type != PB_F32) return pb__refuse(l, n, NULL, "weights that are not f32");
     op.weights = (int)(w - l->consts->items);
-    rank = w->rank;
-    b = w->shape;
+    other_rank = w->rank;
+    memcpy(other, w->shape, sizeof other);
   } else {
     PB_TRY(pb__own_value(l, n, pb__input(n, 1), &op.z));
-    rank = l->out->values[op.z].rank;
-    b = l->out->values[op.z].shape;
+    other_rank = l->out->values[op.z].rank;
+    memcpy(other, l->out->values[op.z].shape, sizeof other);
   }
-  bool fits = a.rank >= 2 && rank >= 2 && (rank == 2 || rank == a.rank) && a.shape[a.rank - 1] == b[rank - 2];
-  for (int r = 0; fits && rank > 2 && r < rank - 2; ++r) fits = a.shape[r] == b[r];
-  if (!fits)
-    return pb__refuse(l, n, "matrices, or stacks of equally many", "factors whose shapes do not fit or are broadcast");
-  int64_t shape[PB_GRAPH_RANK];
-  memcpy(shape, a.shape, sizeof shape);
-  shape[a.rank - 1] = b[rank - 1];
-  return pb__finish(l, n->outputs[0], &op, a.rank, shape);
+  const pb_s1_value x = l->out->values[op.x];
+  bool fits = op.swapped ? product_shape(other, other_rank, x.shape, x.rank, shape, &rank)
+                         : product_shape(x.shape, x.rank, other, other_rank, shape, &rank);
+  if (!fits) return pb__refuse(l, n, "matrices, or stacks of them", "factors whose shapes do not fit");
+  return pb__finish(l, n->outputs[0], &op, rank, shape);
 }

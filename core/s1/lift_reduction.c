@@ -93,9 +93,11 @@ static pb_status layer_norm(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_FNORM);
   const pb_attr* epsilon = pb_node_attr(n, "epsilon");
   int axis;
+  op.by_root = !pb__is(n, "LayerNormalization");
   PB_TRY(pb__own_value(l, n, pb__input(n, 0), &op.x));
   pb_s1_value x = l->out->values[op.x];
   if (!pb__axis(pb_node_int(n, "axis", -1), x.rank, &axis)) return pb__refuse(l, n, NULL, "an axis that is not there");
+  if (op.by_root && n->input_count > 2) return pb__refuse(l, n, NULL, "another number of operands than two");
   for (int k = 1; k < n->output_count; ++k)
     if (n->outputs[k] >= 0) return pb__refuse(l, n, NULL, "mean and deviation as results");
   for (int r = axis; r < x.rank; ++r) op.axes[r] = true;
@@ -110,8 +112,14 @@ static pb_status layer_norm(lifter* l, const pb_node* n) {
 static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
-} rows[] = {{"ReduceSum", reduce}, {"ReduceMean", reduce},  {"ReduceMax", reduce},
-            {"Softmax", softmax},  {"LogSoftmax", softmax}, {"LayerNormalization", layer_norm}};
+} rows[] = {{"ReduceSum", reduce},
+            {"ReduceMean", reduce},
+            {"ReduceMax", reduce},
+            {"Softmax", softmax},
+            {"LogSoftmax", softmax},
+            {"LayerNormalization", layer_norm},
+            {"RMSNormalization", layer_norm},
+            {"SimplifiedLayerNormalization", layer_norm}};
 
 pb_status pb__lift_reduction(lifter* l, const pb_node* n, bool* known) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k) {

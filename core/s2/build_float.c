@@ -125,11 +125,11 @@ static void matmul(builder* b, const pb_s1_op* op) {
     x = left;
   }
   pb_nest n = pb__s2_start(op, "reduce");
-  for (int r = 0; r + 1 < y.rank; ++r) {
-    int d = pb__s2_add_dim(&n, y.shape[r]);
-    if (r >= y.rank - x.rank) pb__s2_move(&x, r - (y.rank - x.rank), d, 1);
+  for (int r = 0; r + 1 < y.rank; ++r) { // batch dims that one factor lacks, or has once, are broadcast
+    int d = pb__s2_add_dim(&n, y.shape[r]), mine = r - (y.rank - x.rank), its = r - (y.rank - w.rank);
+    if (mine >= 0 && x.shape[mine] == y.shape[r]) pb__s2_move(&x, mine, d, 1);
     pb__s2_move(&to, r, d, 1);
-    if (w.rank > 2 && r + 2 < y.rank) pb__s2_move(&w, r, d, 1);
+    if (its >= 0 && r + 2 < y.rank && w.shape[its] == y.shape[r]) pb__s2_move(&w, its, d, 1);
   }
   int o = pb__s2_add_channels(&n, y.shape[y.rank - 1]), k = pb__s2_add_channels(&n, x.shape[x.rank - 1]);
   pb__s2_move(&to, y.rank - 1, o, 1);

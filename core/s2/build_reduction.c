@@ -119,13 +119,16 @@ static void softmax(builder* b, const pb_s1_op* op) {
 
 static void norm(builder* b, const pb_s1_op* op) {
   pb_access x = pb__s2_on_value(b, op->x), y = pb__s2_on_value(b, op->y);
-  pb_access sum = kept(b, op, &x), mean = kept(b, op, &x), squares = kept(b, op, &x), factor = kept(b, op, &x);
-  pb_access d = pb__s2_new_local(b, PB_F32, x.rank, x.shape);
+  pb_access squares = kept(b, op, &x), factor = kept(b, op, &x), d = x;
   double count = 1;
   for (int r = 0; r < x.rank; ++r) count *= op->axes[r] ? (double)x.shape[r] : 1;
-  reduce(b, op, PB_ACC_ADD, x, NULL, NULL, sum);
-  finish(b, op, PB_OP_MUL, 1 / count, 0, sum, mean);
-  each(b, op, x, mean, difference, false, d);
+  if (!op->by_root) {
+    pb_access sum = kept(b, op, &x), mean = kept(b, op, &x);
+    d = pb__s2_new_local(b, PB_F32, x.rank, x.shape);
+    reduce(b, op, PB_ACC_ADD, x, NULL, NULL, sum);
+    finish(b, op, PB_OP_MUL, 1 / count, 0, sum, mean);
+    each(b, op, x, mean, difference, false, d);
+  }
   reduce(b, op, PB_ACC_ADD, d, NULL, square, squares);
   finish(b, op, PB_OP_RSQRT, 1 / count, op->ma, squares, factor);
   pb_nest n = pb__s2_start(op, "point");

@@ -237,3 +237,27 @@ def folded(g):
     w = g.op("Concat", w, g.op("Neg", w), axis=1)
     w = g.op("Expand", g.op("Mul", w, g.const(np.float32(0.5))), g.const(np.array([1, 1], np.int64)))
     return g.op("MatMul", g.input(9, 24), w)
+
+
+PRODUCTS = [
+    ("grouped", (2, 4, 9, 16), (2, 1, 16, 24)),
+    ("shared", (1, 3, 17, 16), (5, 1, 16, 40)),
+    ("more_behind", (9, 16), (2, 3, 16, 17)),
+    ("fewer_behind", (2, 3, 9, 16), (3, 16, 17)),
+    ("one_row", (2, 4, 1, 40), (2, 4, 40, 24)),
+    ("one_column", (2, 4, 5, 40), (2, 4, 40, 1)),
+]
+for _name, _a, _b in PRODUCTS:
+    for _made in ("both", "left", "right"):
+
+        @case(f"typed_product_{_name}_{_made}", _a, _b, _made)
+        def product(g, a, b, made):
+            left = g.input(*a, name="a") if made != "right" else g.const(g.draw(*a))
+            right = g.input(*b, name="b") if made != "left" else g.const(g.draw(*b))
+            return g.op("MatMul", left, right)
+
+
+@case("typed_root_norm")
+def root_norm(g):
+    g.opset, g.ir_version = 23, 11
+    return g.op("RMSNormalization", g.input(3, 7, 40), g.const(g.draw(40)), epsilon=1e-6)
