@@ -152,21 +152,39 @@ static bool must_stay_plain(const pb_vlayout* l, int v) {
   return false;
 }
 
-// Blocks gain something only where a contraction or a window walks them.
-static bool any_gains(const pb_vlayout* l) {
-  for (int n = 0; n < l->program.nest_count; ++n) {
-    const pb_nest* nest = &l->program.nests[n];
-    const pb_access* store = &nest->access[nest->access_count - 1];
-    int dim;
-    pb_roles roles;
-    if (store->rank != 4) continue;
-    if (pb_vlayout_roles(l, n, &roles)) {
-      if (l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST) return true;
-      continue;
+// Whether blocks gain the nest something: a contraction by weights or a window walks them. Rows that are summed for
+// themselves, as softmax does, have their lanes along the row.
+static bool nest_gains(const pb_vlayout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int dim;
+  pb_roles roles;
+  if (store->rank != 4) return false;
+  if (pb_vlayout_roles(l, n, &roles)) return l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST;
+  bool rows = store->shape[3] == 1 && store->shape[2] > 1;
+  return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
+}
+
+// The values that such nests touch, and those beside them in other nests; what must stay plain passes nothing on.
+static void find_gains(pb_vlayout* l) {
+  const pb_program* p = &l->program;
+  l->gains = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  bool* plain = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  for (int v = 0; v < p->value_count; ++v)
+    plain[v] = p->values[v].rank != 4 || p->values[v].kind == PB_VALUE_CONST || must_stay_plain(l, v);
+  for (bool more = true, first = true; more; first = false) {
+    more = false;
+    for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
+      int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
+      bool gains = first && nest_gains(l, n);
+      for (int a = 0; a < p->nests[n].access_count && !gains; ++a)
+        gains = l->gains[p->value_of[n][a]] && !plain[p->value_of[n][a]];
+      for (int a = 0; a < p->nests[n].access_count && gains; ++a) {
+        more |= !l->gains[p->value_of[n][a]];
+        l->gains[p->value_of[n][a]] = true;
+      }
     }
-    if (nest->reduce != PB_SET && pb_index_single(&store->index[1], &dim) && dim >= 0) return true;
   }
-  return false;
 }
 
 bool pb_vlayout_can_block(const pb_vlayout* l, int v, int but) {
@@ -200,7 +218,7 @@ static void choose_value(pb_vlayout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_vvalue* chosen = &l->values[v];
   if (value->kind == PB_VALUE_CONST || chosen->refused || is_moved_alone(l, v)) return;
-  if (value->rank == 4 && l->gains && !must_stay_plain(l, v)) {
+  if (value->rank == 4 && l->gains[v] && !must_stay_plain(l, v)) {
     if (!pb_vlayout_can_block(l, v, -1)) return;
     int64_t channels = value->shape[1];
     if (value->type == PB_F32 && channels % l->lanes && spoils_rest(l, v)) return;
@@ -228,7 +246,11 @@ static void choose_value(pb_vlayout* l, int v) {
       return;
     }
     pb_roles roles;
-    if (pb_vlayout_roles(l, n, &roles) && roles.role[dim] == PB_ROLE_N) chosen->kind = PB_PADDED;
+    // a second factor that the network makes has no padding to go with it
+    if (pb_vlayout_roles(l, n, &roles) && roles.role[dim] == PB_ROLE_N &&
+        (nest->extent[dim] % l->lanes == 0 ||
+         l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST))
+      chosen->kind = PB_PADDED;
     for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) { // pointwise from one such
       const pb_access* from = &nest->access[a];
       if (l->values[l->program.value_of[n][a]].kind == PB_PADDED && from->rank == store->rank &&
@@ -587,7 +609,7 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
   l->summed = summed_channels(l);
   pb_vlayout_merge_groups(l);
   l->values = PB_NEW_ARRAY(&unit->pass, pb_vvalue, (size_t)l->program.value_count + 1);
-  l->gains = any_gains(l);
+  find_gains(l);
   do {
     for (int v = 0; v < l->program.value_count; ++v) l->values[v].kind = PB_PLAIN;
     for (int turn = 0; turn < CHOICE_TURNS; ++turn) // a pointwise chain follows what its first value is

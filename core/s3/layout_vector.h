@@ -44,7 +44,7 @@ typedef struct pb_vlayout {
   pb_program program;
   int64_t lanes;
   int64_t summed; // channels that an instruction on matrices sums over, 0: no nest is for one
-  bool gains;     // some nest is the faster for blocks
+  bool* gains;    // by value: blocks make it, or something that it meets, faster
   pb_vvalue* values;
   pb_vroles* roles; // by nest
   pb_vconst* consts;
