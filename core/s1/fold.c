@@ -48,9 +48,20 @@ static void set_number(constant* c, int64_t k, number v) {
     memcpy(at, &v.i, size_of(c->type)); // the low bytes of a little-endian number
 }
 
+// Whether products of its extents are far from overflow, of some too where another is 0.
+static bool is_small(int rank, const int64_t* shape) {
+  const int64_t most = (int64_t)1 << 40;
+  int64_t product = 1;
+  for (int r = 0; r < rank; ++r) {
+    if (shape[r] < 0 || shape[r] > most / product) return false;
+    if (shape[r]) product *= shape[r];
+  }
+  return true;
+}
+
 static bool take(lifter* l, int tensor, constant* c) {
   const pb_const* from = pb__constant(l, tensor);
-  if (!from || from->rank > PB_GRAPH_RANK) return false;
+  if (!from || from->rank > PB_GRAPH_RANK || !is_small(from->rank, from->shape)) return false;
   *c = (constant){.type = from->type, .rank = from->rank, .count = 1};
   memcpy(c->shape, from->shape, sizeof c->shape);
   for (int r = 0; r < c->rank; ++r) c->count *= c->shape[r];
@@ -60,9 +71,9 @@ static bool take(lifter* l, int tensor, constant* c) {
 
 static bool start(lifter* l, pb_type type, int rank, const int64_t* shape, constant* c) {
   *c = (constant){.type = type, .rank = rank, .count = 1};
-  if (rank > PB_GRAPH_RANK) return false;
+  if (rank > PB_GRAPH_RANK || !is_small(rank, shape)) return false;
   for (int r = 0; r < rank; ++r) {
-    if (shape[r] < 0 || (shape[r] && c->count > MOST_ELEMENTS / shape[r])) return false;
+    if (shape[r] && c->count > MOST_ELEMENTS / shape[r]) return false;
     c->shape[r] = shape[r];
     c->count *= shape[r];
   }
@@ -162,7 +173,7 @@ static bool slice(lifter* l, const pb_node* n, const constant* x, constant* y) {
     last = last < 0 ? (last < -extent ? 0 : last + extent) : last > extent ? extent : last;
     shape[at] = last > first ? (last - first - 1) / step + 1 : 0;
     base += first * stride[at];
-    stride[at] *= step;
+    stride[at] *= shape[at] > 1 ? step : 1; // below the extent then
   }
   if (!start(l, x->type, x->rank, shape, y)) return false;
   walk(x, base, stride, y);
@@ -250,7 +261,7 @@ static bool whole(const char* op, int64_t a, int64_t b, int64_t* y) {
   else if (!strcmp(op, "Div") && b && b != -1)
     *y = a / b;
   else if (!strcmp(op, "Mod") && b > 0)
-    *y = (a % b + b) % b;
+    *y = a % b < 0 ? a % b + b : a % b;
   else if (!strcmp(op, "Max"))
     *y = a > b ? a : b;
   else if (!strcmp(op, "Min"))
@@ -439,7 +450,9 @@ static bool range(lifter* l, const pb_node* n, constant* y) {
   int64_t count = turns > 0 ? (int64_t)turns : 0;
   if (!start(l, in[0].type, 1, &count, y)) return false;
   for (int64_t k = 0; k < count; ++k)
-    set_number(y, k, (number){.i = v[0].i + k * v[2].i, .f = v[0].f + (float)k * v[2].f});
+    set_number(
+        y, k,
+        (number){.i = (int64_t)((uint64_t)v[0].i + (uint64_t)k * (uint64_t)v[2].i), .f = v[0].f + (float)k * v[2].f});
   return true;
 }
 

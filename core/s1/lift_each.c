@@ -176,7 +176,8 @@ static pb_status trilu(lifter* l, const pb_node* n) {
   pb__read_integers(l, n, NULL, 1, 1, &k, &count);
   if (count < 0) return pb__refuse(l, n, NULL, "a diagonal that is not constant");
   if (rank < 2) return pb__refuse(l, n, NULL, "an input that is no matrix");
-  const int64_t* sides = shape + rank - 2;
+  const int64_t *sides = shape + rank - 2, most = 1 << 26;
+  if (sides[0] > most / sides[1]) return pb__refuse(l, n, NULL, "a matrix of more than 2^26 elements");
   bool upper = pb_node_int(n, "upper", 1) != 0;
   char* triangle = pb_alloc(&l->consts->arena, (size_t)(sides[0] * sides[1]) + 1);
   for (int64_t i = 0; i < sides[0]; ++i)
