@@ -15,10 +15,12 @@ char* pb_s1_print(const pb_s1* p) {
       "fsoftmax", "fnorm",    "ftranspose", "slice",   "fpad",   "concat",  "copy",     "each",       "gather"};
   pb_text t = {0};
   for (size_t v = 0; v < p->value_count; ++v) {
-    if (!p->values[v].is_input && p->values[v].alias_of < 0) continue;
+    if (!p->values[v].is_input && p->values[v].alias_of < 0 && p->values[v].const_id < 0) continue;
     print_value(&t, p, (int)v);
     if (p->values[v].is_input)
       pb_text_add(&t, " = input ");
+    else if (p->values[v].const_id >= 0)
+      pb_text_add(&t, " = const%d", p->values[v].const_id);
     else
       pb_text_add(&t, " = alias %%%d", p->values[v].alias_of);
     if (p->values[v].is_input) pb_text_add_quoted(&t, p->values[v].name);
