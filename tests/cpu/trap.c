@@ -110,7 +110,7 @@ static void patch_object(const char* path, void* handle) {
   for (int k = 0; k < header->e_shnum; ++k) patch_section(&sections[k], (uint8_t*)map->l_addr, disassembler);
   LLVMDisasmDispose(disassembler);
   munmap((void*)(uintptr_t)bytes, (size_t)s.st_size);
-  qsort(patches, patch_count, sizeof *patches, by_address);
+  if (patch_count) qsort(patches, patch_count, sizeof *patches, by_address);
 }
 
 void* __real_dlopen(const char* path, int flags);
@@ -134,7 +134,7 @@ static void on_illegal(int signal_number, siginfo_t* info, void* user) {
   uint64_t registers[16];
   for (int k = 0; k < 16; ++k) registers[k] = (uint64_t)saved[order[k]];
   patch wanted = {.at = (const uint8_t*)saved[REG_RIP]};
-  const patch* found = bsearch(&wanted, patches, patch_count, sizeof *patches, by_address);
+  const patch* found = !patch_count ? NULL : bsearch(&wanted, patches, patch_count, sizeof *patches, by_address);
   pb_tile_code code;
   const char* why = "an instruction that is none on tiles, or was not taken out";
   if (found && pb_tile_decode(found->bytes, &code))
