@@ -144,11 +144,12 @@ static void print_nest(haloer* h, int n, int* serial, pb_text* text) {
 // Who reads what is inside, and not its border, may stand in front of the border's place in the program: the border
 // comes first then, for what has been read is written no more.
 static void print_borders(haloer* h, int n, int* serial, pb_text* text) {
-  for (int k = n + 1; k < h->program.nest_count; ++k) {
-    int v = pb_program_stored(&h->program, k);
-    if (!h->dropped[k] && h->padded[v] && is_fill(&h->program.nests[k]) && pb_program_reads(&h->program, n, v) &&
-        !pb_program_writes(&h->program, n, v))
-      print_nest(h, k, serial, text);
+  for (int a = 0; a < h->program.nests[n].access_count; ++a) {
+    int v = h->program.value_of[n][a];
+    if (!h->padded[v] || !pb_program_reads(&h->program, n, v) || pb_program_writes(&h->program, n, v)) continue;
+    PB_FOR_USES (k, &h->program, v)
+      if (k > n && !h->dropped[k] && pb_program_stored(&h->program, k) == v && is_fill(&h->program.nests[k]))
+        print_nest(h, k, serial, text);
   }
 }
 

@@ -206,11 +206,8 @@ static bool in_groups(const pb_vlayout* l, int v) {
 // Numbers in registers of another width, and tensors around a load at a computed index, stay as they are.
 static bool is_moved_alone(const pb_vlayout* l, int v) {
   if (l->program.values[v].type == PB_I64) return true;
-  for (int n = 0; n < l->program.nest_count; ++n) {
-    const pb_nest* nest = &l->program.nests[n];
-    for (int a = 0; a < nest->access_count; ++a)
-      if (l->program.value_of[n][a] == v && pb_nest_gathers(nest)) return true;
-  }
+  PB_FOR_USES (n, &l->program, v)
+    if (pb_nest_gathers(&l->program.nests[n])) return true;
   return false;
 }
 
