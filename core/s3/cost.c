@@ -266,9 +266,8 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
 }
 
 // What the words of a loop's turns cost less than those of the first one turn after turn: adds them to `sum`, and
-// makes `later` one of the turns that follow. Returns the cycles of the port that are saved. Turns are alike only so
-// many
-// (`period`) apart, as buffers take their copies in turn.
+// makes `later` one of the turns that follow. Returns the cycles of the port that are saved. Turns are alike only
+// `period` apart, as buffers take their copies in turn.
 static int64_t add_words(const pb_chip* chip, const part* one, int64_t turns, int64_t period, part* later, part* sum) {
   int64_t fetch = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip), saved = 0;
   for (int q = 0; q < chip->queue_count; ++q) {

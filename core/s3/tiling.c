@@ -73,8 +73,6 @@ bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access*
   return false;
 }
 
-static int64_t turns_of(int64_t left, const pb_band* band) { return left / band->step; }
-
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
   if (pb__tiling_levels(t) > PB_NEST_OUTERS) return pb__tiling_fail(t, "more loops over tiles than a nest can use");
   int64_t left[PB_NEST_DIMS];
@@ -88,7 +86,7 @@ bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
     if (left[band->dim] % band->step && (t->group->producer || t->plan->x_stays))
       return pb__tiling_fail(t, "a band's step does not divide its dim, and slices of x must be of one size");
     pb_tree* loop = PB_NEW(t->arena, pb_tree);
-    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = turns_of(left[band->dim], band)};
+    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = left[band->dim] / band->step};
     left[band->dim] = band->step;
     t->body[t->base + b + 1] = loop;
   }
@@ -103,7 +101,7 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile) {
 int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
   const pb_band* band = &t->plan->bands[level - t->base];
   const pb_nest* main = &t->group->main;
-  int64_t turns = turns_of(tile->extent[band->dim], band), left = tile->extent[band->dim] - turns * band->step;
+  int64_t turns = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - turns * band->step;
   if (rest ? left == 0 : turns == 0) return 0;
   tile->extent[band->dim] = rest ? left : band->step;
   if (!rest) {
