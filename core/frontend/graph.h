@@ -91,6 +91,9 @@ pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, pb_co
                         pb_graph** graph) PB_MUST_CHECK;
 void pb_graph_free(pb_graph* graph);
 
+// The type that a code of onnx.TensorProto.DataType stands for: uint8 is PB_I8 and *is_unsigned. PB_TYPE_COUNT: none
+// here.
+pb_type pb_onnx_type(int64_t code, bool* is_unsigned);
 const pb_attr* pb_node_attr(const pb_node* node, const char* name); // NULL: none
 int64_t pb_node_int(const pb_node* node, const char* name, int64_t missing);
 // "node 'conv1' (Conv)" in the graph's arena.

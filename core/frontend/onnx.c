@@ -51,8 +51,7 @@ static int tensor_named(loader* l, const char* name) {
   return l->buckets[b];
 }
 
-// onnx.TensorProto.DataType
-static pb_type element_type(int64_t code, bool* is_unsigned) {
+pb_type pb_onnx_type(int64_t code, bool* is_unsigned) {
   *is_unsigned = code == 2;
   switch (code) {
   case 1:
@@ -145,7 +144,7 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
       outside = f.value == 1;
   }
   if (wire.broken) return refuse(l, *name, "a tensor that is cut short");
-  pb_type type = element_type(code, is_unsigned);
+  pb_type type = pb_onnx_type(code, is_unsigned);
   if (type == PB_TYPE_COUNT || !is_read(type))
     return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2012, NULL,
                           "elements of ONNX type %lld", (long long)code);
@@ -311,7 +310,7 @@ static void read_value_type(pb_wire wire, pb_tensor* tensor) {
     while (pb_wire_next(&type.bytes, &part)) {
       if (part.number == 1 && part.type == 0) {
         tensor->type_code = (int64_t)part.value;
-        tensor->type = element_type(tensor->type_code, &tensor->is_unsigned);
+        tensor->type = pb_onnx_type(tensor->type_code, &tensor->is_unsigned);
       }
       if (part.number != 2 || part.type != 2) continue;
       tensor->rank = 0;

@@ -337,18 +337,9 @@ static bool compute(const char* op, const constant* in, const number* v, pb_type
 }
 
 static pb_type cast_type(const pb_node* n) {
-  switch (pb_node_int(n, "to", 0)) {
-  case 1:
-    return PB_F32;
-  case 6:
-    return PB_I32;
-  case 7:
-    return PB_I64;
-  case 9:
-    return PB_I1;
-  default:
-    return PB_TYPE_COUNT;
-  }
+  bool is_unsigned;
+  pb_type type = pb_onnx_type(pb_node_int(n, "to", 0), &is_unsigned);
+  return type == PB_F32 || type == PB_I32 || type == PB_I64 || type == PB_I1 ? type : PB_TYPE_COUNT;
 }
 
 static bool each(lifter* l, const pb_node* n, int operands, rule type, constant* y) {

@@ -133,23 +133,15 @@ static pb_status where(lifter* l, const pb_node* n) {
 }
 
 static pb_status cast(lifter* l, const pb_node* n) {
-  static const struct {
-    int64_t code;
-    pb_type type;
-    bool is_unsigned;
-  } types[] = {{1, PB_F32, false}, {2, PB_I8, true},   {3, PB_I8, false},
-               {6, PB_I32, false}, {7, PB_I64, false}, {9, PB_I1, false}};
   pb_s1_op op = pb__new_op(n->name, n->op, PB_S1_EACH);
   int64_t shape[PB_GRAPH_RANK], to = pb_node_int(n, "to", 0);
   int rank;
   PB_TRY(take(l, n, 1, &op, shape, &rank));
   op.each = PB_S1_CAST;
   op.unsigned_x = l->unsigned_codes[n->inputs[0]];
-  for (size_t k = 0; k < sizeof types / sizeof *types; ++k) {
-    if (types[k].code != to) continue;
-    op.unsigned_y = types[k].is_unsigned;
-    return give(l, n, &op, types[k].type, shape, rank);
-  }
+  pb_type type = pb_onnx_type(to, &op.unsigned_y);
+  if (type == PB_F32 || type == PB_I8 || type == PB_I32 || type == PB_I64 || type == PB_I1)
+    return give(l, n, &op, type, shape, rank);
   return pb__refuse(l, n, "f32, i64, i32, int8, uint8 or bool",
                     pb_printf(&l->g->arena, "a conversion to ONNX type %lld, which is not read yet", (long long)to));
 }
