@@ -39,8 +39,11 @@ static bool y_takes_lanes(const contract* c) {
   int dim;
   if (v->kind == PB_BLOCKED)
     return v->block % c->l->lanes == 0 && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
-  if (!pb_index_single(&y->index[y->rank - 1], &dim) || dim != c->lanes_dim) return false;
-  return v->kind == PB_PADDED || c->nest->extent[dim] % c->l->lanes == 0;
+  if (pb_index_single(&y->index[y->rank - 1], &dim) && dim == c->lanes_dim && v->kind == PB_PADDED) return true;
+  if (y->index[y->rank - 1].coef[c->lanes_dim] != 1) return false;
+  for (int d = 0; d < c->nest->dim_count; ++d) // one of several dims of the row: heads side by side
+    if (d != c->lanes_dim && y->index[y->rank - 1].coef[d] % c->l->lanes) return false;
+  return v->kind == PB_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
 }
 
 // The K dim along which x's elements are neighbours, once x has its layout.
@@ -61,13 +64,16 @@ static void find_inner(contract* c) {
   }
 }
 
+// A factor that the network makes is copied into the instruction's order for many rows; for few it must lie in it.
 static bool runtime_w_fits(const contract* c) {
   const pb_access* w = &c->nest->access[c->roles->w];
-  for (int r = 0; r < w->rank; ++r) {
+  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->w)];
+  if (v->kind == PB_BLOCKED || c->nest->extent[c->lanes_dim] % c->l->lanes) return false;
+  for (int r = 0; r < w->rank && c->rows < USES_FOR_A_COPY; ++r) {
     int dim;
-    if (!pb_index_single(&w->index[r], &dim)) return false;
+    if (v->kind != PB_PLAIN || !pb_index_single(&w->index[r], &dim)) return false;
   }
-  return c->l->values[value_at(c, c->roles->w)].kind == PB_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
+  return true;
 }
 
 // Cycles of the products for one vector of y's lanes, by the instruction on matrices; 0: it does not fit.

@@ -231,7 +231,8 @@ int pb_program_add_value(pb_program* p, pb_arena* arena, const pb_value* value) 
   return p->value_count++;
 }
 
-static void add_use(pb_uses* uses, pb_arena* arena, int nest) {
+void pb_program_add_use(pb_program* p, pb_arena* arena, int nest, int value) {
+  pb_uses* uses = &p->uses[value];
   int at = place_among(uses, nest);
   if (at < uses->count && uses->nests[at] == nest) return;
   if (uses->count == uses->capacity) {
@@ -247,7 +248,7 @@ static void add_use(pb_uses* uses, pb_arena* arena, int nest) {
 void pb_program_set_value(pb_program* p, pb_arena* arena, int nest, int access, int value) {
   int before = p->value_of[nest][access];
   p->value_of[nest][access] = value;
-  add_use(&p->uses[value], arena, nest);
+  pb_program_add_use(p, arena, nest, value);
   for (int a = 0; a < p->nests[nest].access_count; ++a)
     if (p->value_of[nest][a] == before) return;
   pb_uses* uses = &p->uses[before];

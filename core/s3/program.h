@@ -57,6 +57,8 @@ void pb_program_print_allocs(const pb_program* program, pb_text* text);
 int pb_program_add_value(pb_program* program, pb_arena* arena, const pb_value* value);
 // The access becomes one to another value; the uses of both are kept.
 void pb_program_set_value(pb_program* program, pb_arena* arena, int nest, int access, int value);
+// Notes that the nest uses the value, where its accesses were changed by hand.
+void pb_program_add_use(pb_program* program, pb_arena* arena, int nest, int value);
 // Makes the uses of all values anew, after nests were put in or taken out.
 void pb_program_index(pb_program* program, pb_arena* arena);
 int pb_program_readers(const pb_program* program, int value); // how many nests read it

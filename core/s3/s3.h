@@ -22,6 +22,8 @@ typedef struct pb_unit {
   struct pb_fallback* fallback; // --fallback, of fallback.h; NULL: what the chip cannot run is an error
 } pb_unit;
 
+pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_inline(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_halo(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_math(pb_unit* unit) PB_MUST_CHECK;

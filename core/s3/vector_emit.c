@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_EPILOGUE_NODES = 1000 }; // of all points of a tile, written out
+
 static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
 
 // What a sum is while it stands in a register.
@@ -199,6 +201,13 @@ static void sum(pb_vtile* t, int d, int indent) {
 
 // ---- the tile ----
 
+// Where the n-th step along a dim begins. A short last vector or matrix is a whole one that begins earlier and makes
+// some elements once more.
+static int64_t point_offset(const pb_vemit* e, int d, int64_t n) {
+  int64_t step = pb_vkernel_unit(e->k, d);
+  return n * step - (e->short_lanes[d] && n == e->size[d] - 1 ? step - e->short_lanes[d] : 0);
+}
+
 // Points in the order in which their products are written: rows outermost, so that the vectors of w, which all rows
 // share, stay in registers and each element of x is needed for a short while only.
 static void add_points(pb_vtile* t, const int* dims, int count, int64_t* offset) {
@@ -208,23 +217,24 @@ static void add_points(pb_vtile* t, const int* dims, int count, int64_t* offset)
     return;
   }
   int d = dims[0];
-  int64_t step = pb_vkernel_unit(e->k, d);
   for (int64_t n = 0; n < e->size[d] && t->points < PB_VTILE_POINTS; ++n) {
-    offset[d] = n * step;
-    // A short last vector or matrix is a whole one that begins earlier and makes some elements once more.
-    if (e->short_lanes[d] && n == e->size[d] - 1) offset[d] -= step - e->short_lanes[d];
+    offset[d] = point_offset(e, d, n);
     add_points(t, dims + 1, count - 1, offset);
   }
   offset[d] = 0;
 }
 
-static void make_points(pb_vtile* t) {
-  const pb_vkernel* k = t->e->k;
-  int dims[PB_NEST_DIMS], count = 0;
-  int64_t offset[PB_NEST_DIMS] = {0};
+static int point_dims(const pb_vemit* e, int* dims) {
+  int count = 0;
   for (int columns = 0; columns < 2; ++columns)
-    for (int d = 0; d < k->main.nest->dim_count; ++d)
-      if (pb_vplan_is_spatial(k, d) && pb_vplan_is_column(k, d) == columns) dims[count++] = d;
+    for (int d = 0; d < e->k->main.nest->dim_count; ++d)
+      if (pb_vplan_is_spatial(e->k, d) && pb_vplan_is_column(e->k, d) == columns) dims[count++] = d;
+  return count;
+}
+
+static void make_points(pb_vtile* t) {
+  int dims[PB_NEST_DIMS], count = point_dims(t->e, dims);
+  int64_t offset[PB_NEST_DIMS] = {0};
   add_points(t, dims, count, offset);
 }
 
@@ -301,30 +311,125 @@ static int add_start(pb_vtile* t, int point, int sum, int indent) {
   return name;
 }
 
+// A loop over a dim of the tile: %q<id>, which is returned.
+static int walk(pb_vemit* e, int d, int64_t step, int64_t count, int indent) {
+  int id = e->serial++;
+  e->walk[d] = id + 1;
+  e->walk_step[d] = step;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "affine.for %%q%d = 0 to %lld {\n", id, (long long)count);
+  return id;
+}
+
+static void end_walk(pb_vemit* e, int d, int indent) {
+  e->walk[d] = 0;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "}\n");
+}
+
 // A register that holds rows becomes vectors by way of memory: no instruction moves its rows to others.
 static void finish_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   int64_t lanes = e->k->matrix.lanes, most = e->k->matrix.rows * lanes;
   const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
   pb__vtile_store_matrix(t, point, indent);
-  e->row = e->serial++;
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "affine.for %%q%d = 0 to %lld {\n", e->row, (long long)e->k->rows);
+  int row = walk(e, e->k->row_dim, 1, e->k->rows, indent);
   e->load_count = 0;
   int sum = pb__vtile_begin(e, indent + 1);
-  pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld] : memref<%lldx%s>, vector<%lldx%s>\n", e->row,
+  pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld] : memref<%lldx%s>, vector<%lldx%s>\n", row,
               (long long)lanes, (long long)most, type, (long long)lanes, type);
   if (!starts_from_zero(e->k)) sum = add_start(t, point, sum, indent + 1);
   snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", sum);
   finish_point(t, point, indent + 1);
-  pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "}\n");
+  end_walk(e, e->k->row_dim, indent);
   e->load_count = 0;
-  e->row = -1;
+}
+
+// A tile's values on their way through memory to loops that finish them.
+typedef struct finishing {
+  pb_vtile* t;
+  int dims[PB_NEST_DIMS], count;
+  int64_t stride[PB_NEST_DIMS]; // of the number of a value
+  int64_t offset[PB_NEST_DIMS], number;
+} finishing;
+
+static int64_t epilogue_nodes(const pb_vkernel* k) {
+  int64_t nodes = 0;
+  for (int n = 0; n < k->tail_count; ++n) nodes += k->tails[n].nest->expr_count;
+  return nodes;
+}
+
+static int load_value(const finishing* f, int indent) {
+  pb_vemit* e = f->t->e;
+  int lanes = lanes_of(f->t), name = pb__vtile_begin(e, indent);
+  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
+  pb_text_add(e->text, "affine.vector_load %%values[");
+  for (int k = 0; k < f->count; ++k)
+    if (e->walk[f->dims[k]])
+      pb_text_add(e->text, "%%q%d * %lld + ", e->walk[f->dims[k]] - 1, (long long)(f->stride[k] * lanes));
+  pb_text_add(e->text, "%lld] : memref<%dx%s>, vector<%dx%s>\n", (long long)(f->number * lanes),
+              PB_VTILE_POINTS * lanes, type, lanes, type);
+  return name;
+}
+
+static void finish_dims(finishing* f, int k, int indent) {
+  pb_vtile* t = f->t;
+  pb_vemit* e = t->e;
+  if (k == f->count) {
+    e->load_count = 0;
+    memcpy(t->offset[0], f->offset, sizeof t->offset[0]);
+    snprintf(t->acc[0], sizeof t->acc[0], "%%v%d", load_value(f, indent));
+    finish_point(t, 0, indent);
+    return;
+  }
+  int d = f->dims[k];
+  int64_t step = pb_vkernel_unit(e->k, d);
+  if (e->size[d] > 1 && !e->short_lanes[d]) {
+    walk(e, d, step, e->size[d], indent);
+    finish_dims(f, k + 1, indent + 1);
+    end_walk(e, d, indent);
+    return;
+  }
+  for (int64_t n = 0; n < e->size[d]; ++n) {
+    f->offset[d] = point_offset(e, d, n);
+    f->number += n * f->stride[k];
+    finish_dims(f, k + 1, indent);
+    f->number -= n * f->stride[k];
+  }
+  f->offset[d] = 0;
+}
+
+// A long epilogue written out for each of a tile's points would not stay in the cache of instructions (Gelu behind a
+// product took twice its time so): loops go over the points, which come from memory.
+static void finish_in_loops(pb_vtile* t, int indent) {
+  pb_vemit* e = t->e;
+  finishing f = {.t = t};
+  int64_t stride = 1;
+  int lanes = lanes_of(t), room = PB_VTILE_POINTS * lanes;
+  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
+  if (!e->has_values)
+    pb_text_add(&e->constants, "  %%values = memref.alloca() {alignment = 64 : i64} : memref<%dx%s>\n", room, type);
+  e->has_values = true;
+  f.count = point_dims(e, f.dims);
+  for (int k = f.count - 1; k >= 0; --k) {
+    f.stride[k] = stride;
+    stride *= e->size[f.dims[k]];
+  }
+  for (int p = 0; p < t->points; ++p) {
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, "affine.vector_store %s, %%values[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], p * lanes,
+                room, type, lanes, type);
+  }
+  finish_dims(&f, 0, indent);
+  e->load_count = 0;
 }
 
 static void finish(pb_vtile* t, int indent) {
   t->e->load_count = 0;
+  if (!t->e->k->matrix.insn && lanes_of(t) > 1 && t->points * epilogue_nodes(t->e->k) > MOST_EPILOGUE_NODES) {
+    finish_in_loops(t, indent);
+    return;
+  }
   for (int p = 0; p < t->points; ++p)
     if (t->e->k->matrix.insn)
       finish_matrix(t, p, indent);

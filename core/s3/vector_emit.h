@@ -29,9 +29,11 @@ typedef struct pb_vemit {
   int64_t size[PB_NEST_DIMS];    // of this tile, in steps
   int start[PB_NEST_DIMS];       // %s<d>_<start> is where it begins
   int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
-  int row;                       // %q<row> is the row of a matrix whose vector is being finished, -1: none
-  bool has_sums;                 // constants make %sums, a register's worth of memory
-  pb_vmatrix* matrices;          // uses of instructions on matrices, each with another name
+  int walk[PB_NEST_DIMS];        // 1 + id: %q<id> walks the dim by walk_step, where a tile's values are finished
+  int64_t walk_step[PB_NEST_DIMS];
+  bool has_sums;        // constants make %sums, a register's worth of memory
+  bool has_values;      // constants make %values, room for a tile's
+  pb_vmatrix* matrices; // uses of instructions on matrices, each with another name
   size_t matrix_count, matrix_capacity;
   pb_vload* loads; // made already in this stretch of code
   size_t load_count, load_capacity;

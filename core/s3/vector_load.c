@@ -26,7 +26,8 @@ void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displa
       pb_text_add(e->text, "%%s%d_%d * %lld + ", d, e->start[d], (long long)access->stride[d]);
     else if (sums && k->is_sum[d] && d != k->group_dim && e->plan->tile[d] < k->main.nest->extent[d])
       pb_text_add(e->text, "%%k%d * %lld + ", d, (long long)access->stride[d]);
-    if (d == k->row_dim && e->row >= 0) pb_text_add(e->text, "%%q%d * %lld + ", e->row, (long long)access->stride[d]);
+    if (e->walk[d])
+      pb_text_add(e->text, "%%q%d * %lld + ", e->walk[d] - 1, (long long)(access->stride[d] * e->walk_step[d]));
   }
   pb_text_add(e->text, "%lld", (long long)displacement);
 }

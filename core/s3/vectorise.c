@@ -179,7 +179,7 @@ static pb_status vectorise_kernel(pb_unit* unit, MlirOperation func) {
     return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4012, NULL,
                     "its plan is illegal: %s", why);
   pb_text body = {0}, text = {0};
-  pb_vemit e = {.k = &kernel, .plan = &plan, .chip = unit->chip, .arena = &unit->pass, .text = &body, .row = -1};
+  pb_vemit e = {.k = &kernel, .plan = &plan, .chip = unit->chip, .arena = &unit->pass, .text = &body};
   print_loops(&e);
   pb_func_print_head(&text, func, "pb.shared", NULL);
   pb_text_add(&text, "%s%s  return\n}\n", e.constants.data ? e.constants.data : "", body.data);

@@ -1,0 +1,24 @@
+// Accesses through a tensor that a nest makes element by element: what reads the tensor can read what the nest reads.
+#ifndef PB_S3_COMPOSE_H
+#define PB_S3_COMPOSE_H
+
+#include "core/s3/program.h"
+#include "core/s3/s3.h"
+
+// Whether the nest walks the access's tensor element by element: each index is one dim of its own over the whole
+// extent, and every dim of the nest is one of them. *dim_of: by index, -1 where the extent is 1.
+bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of);
+
+// The access `inner` of nest `maker` at the element of the maker's tensor at which `outer` stands in another nest.
+// `dim_of`: from pb_walks_elements, of the maker's access to that tensor. The place in memory is the caller's to set.
+pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_access* inner);
+
+// The one nest that stores the value, if it is a local one that nothing else writes; -1: there is none.
+int pb_program_only_writer(const pb_program* program, int value);
+// The one nest that loads the value, of those that are not `dropped`; -1: none or several do.
+int pb_program_only_reader(const pb_program* program, const bool* dropped, int value);
+
+// Prints the program function anew without the nests that are `dropped`; values that no nest uses any more go.
+pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const bool* dropped, const char* pass) PB_MUST_CHECK;
+
+#endif
