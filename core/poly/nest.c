@@ -132,6 +132,19 @@ void pb_nest_copy(pb_nest* to, const pb_nest* from) {
   to->reduce = from->reduce;
 }
 
+void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      int64_t ordered[PB_NEST_OUTERS] = {0};
+      for (int k = 0; k < nest->outer_count; ++k)
+        for (int l = 0; l < count; ++l)
+          if (pb_value_same(loops[l], nest->outer[k])) ordered[l] = nest->access[a].index[r].coef[PB_NEST_DIMS + k];
+      memcpy(&nest->access[a].index[r].coef[PB_NEST_DIMS], ordered, sizeof ordered);
+    }
+  nest->outer_count = count;
+  memcpy(nest->outer_extent, extents, sizeof *extents * (size_t)count);
+}
+
 void pb_nest_remove_dim(pb_nest* nest, int dim) {
   --nest->dim_count;
   for (int d = dim; d < nest->dim_count; ++d) nest->extent[d] = nest->extent[d + 1];

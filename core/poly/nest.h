@@ -98,6 +98,8 @@ int64_t pb_access_elements(const pb_access* access);
 
 // Copies what is in use; everything else in *to stays as it was. A nest is some 25 KB, and most use a tenth of it.
 void pb_nest_copy(pb_nest* to, const pb_nest* from);
+// Puts the outer columns in the order of these loops, outermost first, of which they are some.
+void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count);
 // Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
 // Appends a node and returns its index.

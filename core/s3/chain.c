@@ -6,6 +6,7 @@
 
 #include "core/base/table.h"
 #include "core/s3/plan.h"
+#include "core/s3/stages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,6 @@ typedef struct nest_list {
   int *nests, count;
 } nest_list;
 
-static bool is_among(const nest_list* list, int nest) {
-  for (int k = 0; k < list->count; ++k)
-    if (list->nests[k] == nest) return true;
-  return false;
-}
-
 // Merges the nests of a group into the list.
 static void add_group(const pb_groups* g, int group, pb_arena* arena, nest_list* list) {
   int count = 0, from = 0;
@@ -60,47 +55,6 @@ static int next_value(const pb_program* p, const nest_list* list, int after) {
       if (v > after && (least < 0 || v < least)) least = v;
     }
   return least;
-}
-
-static bool used_elsewhere(const pb_program* p, const nest_list* list, int value) {
-  PB_FOR_USES (n, p, value)
-    if (!is_among(list, n)) return true;
-  return false;
-}
-
-// The nests as a program of their own, with the values that they use: what others see too is no local of it.
-static void view(const pb_program* p, const nest_list* list, pb_arena* arena, pb_program* out) {
-  *out = (pb_program){.func = p->func, .nest_count = list->count};
-  out->nests = PB_NEW_ARRAY(arena, pb_nest, (size_t)list->count + 1);
-  out->value_of = pb_alloc_array(arena, (size_t)list->count + 1, sizeof *out->value_of);
-  for (int v = -1; (v = next_value(p, list, v)) >= 0;) ++out->value_count;
-  out->value_capacity = out->value_count;
-  out->values = PB_NEW_ARRAY(arena, pb_value, (size_t)out->value_count + 1);
-  for (int k = 0; k < list->count; ++k) pb_nest_copy(&out->nests[k], &p->nests[list->nests[k]]);
-  for (int v = -1, at = 0; (v = next_value(p, list, v)) >= 0; ++at) {
-    out->values[at] = p->values[v];
-    if (p->values[v].kind == PB_VALUE_LOCAL && used_elsewhere(p, list, v)) out->values[at].kind = PB_VALUE_INPUT;
-    for (int k = 0; k < list->count; ++k)
-      for (int a = 0; a < out->nests[k].access_count; ++a)
-        if (p->value_of[list->nests[k]][a] == v) out->value_of[k][a] = at;
-  }
-  pb_program_index(out, arena);
-}
-
-// Nests with their values numbered in the order of their first use: equal work is equal text.
-static void print_view(const pb_program* p, pb_arena* arena, pb_text* text) {
-  int* number = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
-  int count = 0, serial = 0;
-  for (int n = 0; n < p->nest_count; ++n) {
-    pb_nest nest = p->nests[n];
-    nest.name = "";
-    for (int a = 0; a < nest.access_count; ++a) {
-      int v = p->value_of[n][a];
-      if (!number[v]) number[v] = ++count;
-      nest.access[a].ref = pb_printf(arena, "%%v%d_%d", number[v], (int)p->values[v].kind);
-    }
-    pb_nest_print(text, &nest, 0, &serial);
-  }
 }
 
 static void drop(void* user, bool error, int code, const char* text) {
@@ -131,8 +85,8 @@ static bool plan_of(chainer* c, const nest_list* list, pb_plan* plan) {
   pb_arena scratch = {0};
   pb_program program;
   pb_text text = {0};
-  view(c->groups->program, list, &scratch, &program);
-  print_view(&program, &scratch, &text);
+  pb_program_view(c->groups->program, list->nests, list->count, &scratch, &program);
+  pb_program_print_view(&program, &scratch, &text);
   int k = pb_table_find(&c->texts, text.data, text.length);
   if (k < 0) {
     known new = {0};
@@ -206,7 +160,7 @@ void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* 
 }
 
 // The nests of the producer go among those of the consumer.
-static void join(pb_groups* g, int producer, int consumer) {
+void pb_groups_join(pb_groups* g, int producer, int consumer) {
   int *link = &g->first[consumer], from = g->first[producer];
   while (from >= 0) {
     while (*link >= 0 && *link < from) link = &g->next[*link];
@@ -240,7 +194,7 @@ static void join_pad(chainer* c, int copy) {
     apart += plan.cycles;
   }
   if (!plan_of(c, &(nest_list){nests, count}, &plan) || !gains(plan.cycles, apart)) return;
-  for (int k = 0; k + 1 < count; ++k) join(g, group[k], group[count - 1]);
+  for (int k = 0; k + 1 < count; ++k) pb_groups_join(g, group[k], group[count - 1]);
 }
 
 // Tries the groups that make what the group's nests read; one at most is the main input's.
@@ -251,7 +205,7 @@ static void grow(chainer* c, int group) {
   for (int v = -1; (v = next_value(c->groups->program, &list, v)) >= 0;) {
     int producer = producer_of(c, v, group);
     if (producer < 0 || !pays(c, producer, group)) continue;
-    join(c->groups, producer, group);
+    pb_groups_join(c->groups, producer, group);
     break;
   }
   pb_arena_free(&scratch);

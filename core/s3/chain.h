@@ -19,7 +19,13 @@ typedef struct pb_groups {
 void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
                     pb_groups* groups);
 
+// The nests of one group become nests of another, at whose place they run.
+void pb_groups_join(pb_groups* groups, int from, int into);
+
 // Joins a group that makes what another one reduces to that one, and what makes one padded tensor.
 void pb_chain_groups(pb_unit* unit, pb_groups* groups);
+
+// Joins groups that share loops where memory is cached; *staged, by group: it is of several stages now.
+pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) PB_MUST_CHECK;
 
 #endif

@@ -82,20 +82,6 @@ static pb_status map_alloc(mapper* m, MlirOperation op) {
   return PB_OK;
 }
 
-// Puts the nest's outer columns in the order of the levels around it.
-static void order_outers(const mapper* m, pb_nest* nest) {
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank; ++r) {
-      int64_t by_level[PB_NEST_OUTERS] = {0};
-      for (int k = 0; k < nest->outer_count; ++k)
-        for (int l = 0; l < m->levels; ++l)
-          if (pb_value_same(m->ivs[l], nest->outer[k])) by_level[l] = nest->access[a].index[r].coef[PB_NEST_DIMS + k];
-      memcpy(&nest->access[a].index[r].coef[PB_NEST_DIMS], by_level, sizeof by_level);
-    }
-  nest->outer_count = m->levels;
-  memcpy(nest->outer_extent, m->extents, sizeof(int64_t) * (size_t)m->levels);
-}
-
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
   *flat = (pb_flat){.dim_count = nest->dim_count,
                     .kept = nest->kept,
@@ -380,7 +366,7 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   pb_nest* nest = PB_NEW(&m->unit->pass, pb_nest);
   const char* why = pb_nest_read(op, &m->unit->pass, nest);
   if (why) return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4021, NULL, "%s", why);
-  order_outers(m, nest);
+  pb_nest_order_outers(nest, m->ivs, m->extents, m->levels);
   for (int a = 0; a < nest->access_count; ++a) { // vectors of one number are marked on the kernel's argument
     mapped_buffer* b = buffer_of(m, nest->access[a].memref);
     nest->access[a].splat = b ? b->shape.splat : pb_argument_is_splat(m->func, nest->access[a].memref);

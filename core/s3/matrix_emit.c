@@ -22,6 +22,11 @@ static void print_place_map(pb_vtile* t, const pb_vaccess* access, int64_t displ
       pb_text_add(&names, "%%k%d", d);
     pb_text_add(&sum, "d%d * %lld + ", count++, (long long)access->stride[d]);
   }
+  for (int o = 0; o < PB_NEST_OUTERS; ++o)
+    if (access->outer[o]) {
+      pb_text_add(&names, "%s%%o%d", count ? ", " : "", o);
+      pb_text_add(&sum, "d%d * %lld + ", count++, (long long)access->outer[o]);
+    }
   pb_text_add(e->text, "affine_map<(");
   for (int k2 = 0; k2 < count; ++k2) pb_text_add(e->text, "%sd%d", k2 ? ", " : "", k2);
   pb_text_add(e->text, ") -> (%s%lld)>(%s)", sum.data ? sum.data : "", (long long)displacement,

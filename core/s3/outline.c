@@ -27,6 +27,7 @@ typedef struct outliner {
   int* group;      // by nest; -1: none yet
   int* last;       // by group: the nest at whose place it runs
   int* first_main; // by group: the reduction, or -1
+  bool* staged;    // by group: it is of several stages
   int group_count;
   pb_groups groups; // the same, once every nest has one
   pb_table kernels; // numbers of kernel functions by their text without the name
@@ -302,7 +303,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     print_type(text, &o->program.values[v], flat && !is_splat(o, v));
     pb_text_add(text, " {%s%s}", kind, is_splat(o, v) ? ", pb.splat" : "");
   }
-  pb_text_add(text, ") attributes {pb.kernel} {\n");
+  pb_text_add(text, ") attributes {pb.kernel%s} {\n", o->staged[group] ? ", pb.stages" : "");
   for (int k = 0; k < s->local_count; ++k) {
     pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
     print_type(text, &o->program.values[s->locals[k]], flat); // one nest alone: a result that nobody reads
@@ -446,8 +447,10 @@ pb_status pb_s3_outline(pb_unit* unit) {
   memset(o.group, 0xff, nests * sizeof *o.group);
   form_groups(&o);
   pb_groups_list(&o.program, &unit->pass, o.group_count, o.group, o.first_main, o.last, &o.groups);
+  o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
   if (!o.cached) pb_chain_groups(unit, &o.groups);
-  pb_status status = emit_groups(&o);
+  pb_status status = o.cached ? pb_fuse_stages(unit, &o.groups, o.staged) : PB_OK;
+  if (status == PB_OK) status = emit_groups(&o);
   if (status == PB_OK) status = print_program(&o);
   pb_text_free(&o.functions);
   pb_text_free(&o.calls);

@@ -142,6 +142,16 @@ pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* di
   return read(func, true, arena, diag, program);
 }
 
+void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* program) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  int count = (int)mlirBlockGetNumArguments(body);
+  *program = (pb_program){.func = func, .value_capacity = count};
+  program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)count + 1);
+  for (int k = 0; k < count; ++k)
+    describe_argument(func, mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
+  pb_program_index(program, arena);
+}
+
 int pb_program_stored(const pb_program* program, int nest) {
   return program->value_of[nest][program->nests[nest].access_count - 1];
 }

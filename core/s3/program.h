@@ -45,6 +45,9 @@ pb_status pb_program_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb
 // The same with room for one more nest a value.
 pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_program* program) PB_MUST_CHECK;
 
+// Its arguments alone, without nests.
+void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* program);
+
 int pb_program_stored(const pb_program* program, int nest); // the value that the nest writes
 // Whether two nests write the same elements of one tensor, as far as where each index begins and how far it goes tells.
 bool pb_program_same_place(const pb_program* program, int a, int b);

@@ -5,6 +5,7 @@
 
 #include "core/s3/program.h"
 #include "core/s3/roles.h"
+#include "core/s3/stages.h"
 #include "core/select/memo.h"
 
 enum { PB_MAX_BUFFERS = 96, PB_MAX_BANDS = 10, PB_MAX_FEEDS = 8, PB_MAX_TAILS = 8, PB_MAX_STAGES = 4 };
@@ -138,6 +139,18 @@ bool pb_tiling_slice(pb_tiling* t, pb_group* sliced);
 // tiling->failure: a slice is not the least box, which is a bug.
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling);
+
+// The nests of a kernel of stages on one turn of the shared loops, as a program: values between are as large as that
+// turn makes them. *t is an empty tree with the plan's bands; `tile`: of the shared loops.
+void pb_tiling_turn(const pb_tiling* t, const pb_stages* stages, const pb_tile* tile, pb_arena* arena,
+                    pb_program* turn);
+// The tree of such a kernel: loops of plan->bands, whose dims are shared loops, around buffers and nests. Memory is
+// cached: tensors are read where they are.
+bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
+                      pb_tiling* tiling);
+// An empty tree over the shared loops, which are the dims of its group's main nest.
+void pb_tiling_begin_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
+                            pb_tiling* tiling);
 
 // Inside tiling.
 // Loops over tiles around everything of the stage that is built.

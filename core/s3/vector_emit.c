@@ -58,6 +58,12 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
 
 // ---- products ----
 
+static void note_instruction(pb_vemit* e, const pb_insn* insn) {
+  for (size_t n = 0; n < e->insn_count; ++n)
+    if (e->insns[n] == insn) return;
+  PB_PUSH(e->insns, e->insn_count, e->insn_capacity, insn);
+}
+
 static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
@@ -68,6 +74,7 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int in
   int x =
       grouped ? pb__vtile_load_groups(t, xa, false, point, turn, indent) : pb__vtile_load(t, xa, point, turn, indent);
   const pb_insn* insn = k->insn.insn;
+  note_instruction(e, insn);
   int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "func.call @%s(", insn->name);
   for (int o = 0; o < insn->operand_count; ++o) {
@@ -363,7 +370,7 @@ static int load_value(const finishing* f, int indent) {
   pb_vemit* e = f->t->e;
   int lanes = lanes_of(f->t), name = pb__vtile_begin(e, indent);
   const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
-  pb_text_add(e->text, "affine.vector_load %%values[");
+  pb_text_add(e->text, "affine.vector_load %%values_%s[", type);
   for (int k = 0; k < f->count; ++k)
     if (e->walk[f->dims[k]])
       pb_text_add(e->text, "%%q%d * %lld + ", e->walk[f->dims[k]] - 1, (long long)(f->stride[k] * lanes));
@@ -407,9 +414,11 @@ static void finish_in_loops(pb_vtile* t, int indent) {
   int64_t stride = 1;
   int lanes = lanes_of(t), room = PB_VTILE_POINTS * lanes;
   const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
-  if (!e->has_values)
-    pb_text_add(&e->constants, "  %%values = memref.alloca() {alignment = 64 : i64} : memref<%dx%s>\n", room, type);
-  e->has_values = true;
+  pb_type made = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
+  if (!e->has_values[made])
+    pb_text_add(&e->constants, "  %%values_%s = memref.alloca() {alignment = 64 : i64} : memref<%dx%s>\n", type, room,
+                type);
+  e->has_values[made] = true;
   f.count = point_dims(e, f.dims);
   for (int k = f.count - 1; k >= 0; --k) {
     f.stride[k] = stride;
@@ -417,8 +426,8 @@ static void finish_in_loops(pb_vtile* t, int indent) {
   }
   for (int p = 0; p < t->points; ++p) {
     pb_text_indent(e->text, indent);
-    pb_text_add(e->text, "affine.vector_store %s, %%values[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], p * lanes,
-                room, type, lanes, type);
+    pb_text_add(e->text, "affine.vector_store %s, %%values_%s[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], type,
+                p * lanes, room, type, lanes, type);
   }
   finish_dims(&f, 0, indent);
   e->load_count = 0;
@@ -439,7 +448,7 @@ static void finish(pb_vtile* t, int indent) {
 
 void pb_vemit_instructions(const pb_vemit* e, pb_text* text) {
   for (size_t n = 0; n < e->matrix_count; ++n) pb_vemit_matrix(text, e->chip, &e->matrices[n]);
-  if (e->k->insn.insn && !e->k->matrix.insn) pb_vemit_instruction(text, e->chip, e->k->insn.insn);
+  for (size_t n = 0; n < e->insn_count; ++n) pb_vemit_instruction(text, e->chip, e->insns[n]);
 }
 
 void pb_vemit_tile(pb_vemit* e, int indent) {

@@ -31,15 +31,26 @@ typedef struct pb_vemit {
   int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
   int walk[PB_NEST_DIMS];        // 1 + id: %q<id> walks the dim by walk_step, where a tile's values are finished
   int64_t walk_step[PB_NEST_DIMS];
-  bool has_sums;        // constants make %sums, a register's worth of memory
-  bool has_values;      // constants make %values, room for a tile's
-  pb_vmatrix* matrices; // uses of instructions on matrices, each with another name
+  bool has_sums;                  // constants make %sums, a register's worth of memory
+  bool has_values[PB_TYPE_COUNT]; // constants make %values_<type>, room for those of a tile
+  pb_vmatrix* matrices;           // uses of instructions on matrices, each with another name
   size_t matrix_count, matrix_capacity;
+  const pb_insn** insns; // on vectors, each once
+  size_t insn_count, insn_capacity;
   pb_vload* loads; // made already in this stretch of code
   size_t load_count, load_capacity;
 } pb_vemit;
 
 void pb_vemit_tile(pb_vemit* e, int indent);
+// Arguments as flat tensors: %f<argument>.
+void pb_vemit_flats(pb_vemit* e, const pb_program* program);
+// The kernel's loops over its tiles. One that is not alone stands in a loop over shares of the work, %item.
+void pb_vemit_loops(pb_vemit* e, int indent);
+// Puts the text, a kernel's body, where the function was.
+pb_status pb_vemit_replace(pb_unit* unit, MlirOperation func, pb_vemit* e) PB_MUST_CHECK;
+void pb_vemit_free(pb_vemit* e);
+// A kernel of several stages; in vectorise_stages.c.
+pb_status pb_vectorise_stages(pb_unit* unit, MlirOperation func) PB_MUST_CHECK;
 // The instruction as a function of whole registers: `func.func private @NAME`.
 void pb_vemit_instruction(pb_text* text, const pb_chip* chip, const pb_insn* insn);
 // Those that the kernel calls.

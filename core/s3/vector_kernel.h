@@ -12,6 +12,7 @@ typedef struct pb_vaccess {
   int argument; // of the kernel function; PB_VEC_REGISTERS, or PB_VEC_INSIDE: a tensor of the kernel's own
   pb_type type;
   int64_t cst, stride[PB_NEST_DIMS];
+  int64_t outer[PB_NEST_OUTERS]; // the same for the loops around the nest
   // Lanes in runs: `run` neighbours along lane_dim take one element, the next run that run_stride further on. 0: none.
   int64_t run, run_stride;
 } pb_vaccess;
@@ -32,6 +33,7 @@ typedef struct pb_vkernel {
   bool is_sum[PB_NEST_DIMS]; // the dim is summed over
   int lane_dim;              // whose elements are lanes, -1: none, the code is scalar
   int lanes;                 // of a vector; 1: scalar
+  bool alone;                // it is one turn of loops around, which are shared: no thread takes a part of it
   int run_dim;  // two dims of the kernel that were made one, because some loads come in runs along them; -1: none
   int turn_dim; // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
   pb_vector_insn insn; // insn.insn NULL: plain operations

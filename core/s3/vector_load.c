@@ -29,6 +29,8 @@ void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displa
     if (e->walk[d])
       pb_text_add(e->text, "%%q%d * %lld + ", e->walk[d] - 1, (long long)(access->stride[d] * e->walk_step[d]));
   }
+  for (int o = 0; o < PB_NEST_OUTERS; ++o)
+    if (access->outer[o]) pb_text_add(e->text, "%%o%d * %lld + ", o, (long long)access->outer[o]);
   pb_text_add(e->text, "%lld", (long long)displacement);
 }
 

@@ -79,6 +79,13 @@ static int64_t rate_of(const facts* f, int64_t bytes) {
   return f->shared_rate;
 }
 
+int64_t pb_vplan_rate(const pb_chip* chip, int64_t bytes) {
+  static const pb_nest empty;
+  const pb_vkernel none = {.lanes = 1, .turn_dim = -1, .main.nest = &empty};
+  facts f = facts_of(chip, &none);
+  return rate_of(&f, bytes);
+}
+
 static int64_t bytes_of(pb_type type) { return type == PB_I1 ? 1 : pb_type_bits(type) / 8; }
 
 // Loads for one step of the sum over a tile, or all of them for nests without one.
@@ -264,7 +271,7 @@ bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan, con
   if (plan->sum_blocks > 1 && nest->extent[outer] % (plan->sum_blocks * plan->tile[outer])) return false;
   int64_t compute = compute_cycles(&f, k, plan), moves = traffic_cycles(&f, k, plan);
   int64_t busy = compute > moves ? compute + moves / 8 : moves + compute / 8;
-  plan->cycles = busy + busy * imbalance(rows, columns, plan) / 1024;
+  plan->cycles = busy + (k->alone ? 0 : busy * imbalance(rows, columns, plan) / 1024);
   plan->bound = compute > moves ? "compute" : "memory";
   *why = NULL;
   return true;
@@ -333,10 +340,11 @@ static void unroll(const pb_vkernel* k, pb_vplan* plan) {
 static void search_blocks(search* s) {
   static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
   pb_vplan tiles = s->best;
+  size_t most = s->k->alone ? 1 : sizeof parts / sizeof *parts;
   int outer = pb_vplan_outer_sum(s->k);
   s->found = false;
-  for (size_t r = 0; r < sizeof parts / sizeof *parts; ++r)
-    for (size_t c = 0; c < sizeof parts / sizeof *parts; ++c)
+  for (size_t r = 0; r < most; ++r)
+    for (size_t c = 0; c < most; ++c)
       for (int64_t b = 1; b <= 64; ++b)
         for (int inside = 0; inside < 2; ++inside) {
           bool blocks = outer >= 0 && s->k->main.nest->extent[outer] % (b * tiles.tile[outer]) == 0;

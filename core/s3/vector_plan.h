@@ -20,7 +20,14 @@ void pb_vplan_make(const pb_chip* chip, const pb_vkernel* kernel, pb_vplan* plan
 // Fills cycles and bound. false: it is illegal, *why says why.
 bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* kernel, pb_vplan* plan, const char** why);
 void pb_vplan_print(pb_text* text, const pb_vkernel* kernel, const pb_vplan* plan);
+// Whether the attribute is such a plan, and none of loops over tiles.
+bool pb_vplan_is(MlirAttribute attribute);
 pb_status pb_vplan_read(MlirOperation func, const pb_vkernel* kernel, pb_diag* diag, pb_vplan* plan) PB_MUST_CHECK;
+// The same from the attribute itself; `place` and `code` for the diagnostic.
+pb_status pb_vplan_from(MlirAttribute attribute, const pb_vkernel* kernel, pb_place place, int code, pb_diag* diag,
+                        pb_vplan* plan) PB_MUST_CHECK;
+// Bytes a cycle at which a tensor of this size is read again.
+int64_t pb_vplan_rate(const pb_chip* chip, int64_t bytes);
 
 // Steps of a dim: elements, along lane_dim vectors and along row_dim rows of a matrix (the last one may be short).
 int64_t pb_vplan_steps(const pb_vkernel* kernel, int dim);

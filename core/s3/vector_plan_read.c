@@ -14,8 +14,11 @@ static bool number(MlirAttribute plan, const char* name, int64_t* to) {
   return true;
 }
 
-pb_status pb_vplan_read(MlirOperation func, const pb_vkernel* k, pb_diag* diag, pb_vplan* plan) {
-  MlirAttribute a = pb_op_attribute(func, "pb.plan");
+bool pb_vplan_is(MlirAttribute a) {
+  return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(member(a, "columns_inside"));
+}
+
+pb_status pb_vplan_from(MlirAttribute a, const pb_vkernel* k, pb_place place, int code, pb_diag* diag, pb_vplan* plan) {
   *plan = (pb_vplan){.bound = ""};
   const char* missing = NULL;
   if (mlirAttributeIsNull(a) || !mlirAttributeIsADictionary(a)) missing = "pb.plan";
@@ -28,14 +31,16 @@ pb_status pb_vplan_read(MlirOperation func, const pb_vkernel* k, pb_diag* diag, 
   if (!missing && !number(a, "column_chunks", &plan->column_chunks)) missing = "column_chunks";
   if (!missing && !number(a, "sum_blocks", &plan->sum_blocks)) missing = "sum_blocks";
   if (!missing && (mlirAttributeIsNull(inside) || !mlirAttributeIsABool(inside))) missing = "columns_inside";
-  if (missing) {
-    pb_arena scratch = {0};
-    (void)pb_error(diag, (pb_place){.what = pb_func_name(func, &scratch)}, 4011, "--emit=plan prints whole ones",
-                   "its plan has no %s", missing);
-    pb_arena_free(&scratch);
-    return PB_ERR_INPUT;
-  }
+  if (missing) return pb_error(diag, place, code, "--emit=plan prints whole ones", "its plan has no %s", missing);
   plan->columns_inside = mlirBoolAttrGetValue(inside);
   for (int d = 0; d < PB_NEST_DIMS; ++d) plan->tile[d] = d < dims ? mlirDenseI64ArrayGetElement(tile, d) : 1;
   return PB_OK;
+}
+
+pb_status pb_vplan_read(MlirOperation func, const pb_vkernel* k, pb_diag* diag, pb_vplan* plan) {
+  pb_arena scratch = {0};
+  pb_status status = pb_vplan_from(pb_op_attribute(func, "pb.plan"), k,
+                                   (pb_place){.what = pb_func_name(func, &scratch)}, 4011, diag, plan);
+  pb_arena_free(&scratch);
+  return status;
 }

@@ -9,6 +9,7 @@
 //     acc = init; for k { acc = call @VFMADD(x, w, acc) ... }  y = tail(acc); store } } }
 #include "core/s3/kernels.h"
 #include "core/s3/plan_given.h"
+#include "core/s3/plan_stages.h"
 #include "core/s3/vector_emit.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -94,11 +95,14 @@ static void open_tiles(pb_vemit* e, bool columns, int indent) {
   int64_t tiles = tile_count(e, columns), chunks = columns ? e->plan->column_chunks : e->plan->row_chunks;
   const char* name = columns ? "column" : "row";
   pb_text_indent(e->text, indent);
-  pb_text_add(e->text,
-              "affine.for %%%s = affine_map<(d0) -> ((d0 * %lld) floordiv %lld)>(%%%s_part) to "
-              "affine_map<(d0) -> ((d0 * %lld + %lld) floordiv %lld)>(%%%s_part) {\n",
-              name, (long long)tiles, (long long)chunks, name, (long long)tiles, (long long)tiles, (long long)chunks,
-              name);
+  if (e->k->alone)
+    pb_text_add(e->text, "affine.for %%%s = 0 to %lld {\n", name, (long long)tiles);
+  else
+    pb_text_add(e->text,
+                "affine.for %%%s = affine_map<(d0) -> ((d0 * %lld) floordiv %lld)>(%%%s_part) to "
+                "affine_map<(d0) -> ((d0 * %lld + %lld) floordiv %lld)>(%%%s_part) {\n",
+                name, (long long)tiles, (long long)chunks, name, (long long)tiles, (long long)tiles, (long long)chunks,
+                name);
   print_decode(e, columns, columns ? "%column" : "%row", indent + 1);
 }
 
@@ -123,10 +127,9 @@ static void print_fills(pb_vemit* e) {
   pb_text_add(e->text, "  }\n");
 }
 
-// Tensors as flat ones: %f<argument>.
-static void print_flats(pb_vemit* e) {
-  for (int v = 0; v < e->k->program->value_count; ++v) {
-    const pb_value* value = &e->k->program->values[v];
+void pb_vemit_flats(pb_vemit* e, const pb_program* program) {
+  for (int v = 0; v < program->value_count; ++v) {
+    const pb_value* value = &program->values[v];
     if (value->argument < 0) continue;
     pb_access type = {.type = value->type, .rank = value->rank};
     memcpy(type.shape, value->shape, sizeof type.shape);
@@ -145,29 +148,55 @@ static void print_flats(pb_vemit* e) {
   }
 }
 
-static void print_loops(pb_vemit* e) {
-  int64_t items = e->plan->row_chunks * e->plan->column_chunks, blocks = e->plan->sum_blocks;
+void pb_vemit_loops(pb_vemit* e, int indent) {
+  int begin = indent;
+  if (e->plan->sum_blocks > 1) {
+    pb_text_indent(e->text, indent++);
+    pb_text_add(e->text, "affine.for %%block = 0 to %lld {\n", (long long)e->plan->sum_blocks);
+  }
+  open_tiles(e, !e->plan->columns_inside, indent++);
+  open_tiles(e, e->plan->columns_inside, indent++);
+  print_variants(e, 0, indent);
+  while (indent > begin) close(e, --indent);
+}
+
+static void print_shares(pb_vemit* e) {
+  int64_t items = e->plan->row_chunks * e->plan->column_chunks;
   pb_text_add(e->text, "  %%items = arith.constant %lld : index\n", (long long)items);
   pb_text_add(e->text, "  %%lo:2 = func.call @pb_share(%%items) : (index) -> (index, index)\n");
-  print_flats(e);
+  pb_vemit_flats(e, e->k->program);
   print_fills(e);
   pb_text_add(e->text, "  affine.for %%item = %%lo#0 to %%lo#1 {\n");
   pb_text_add(e->text, "    %%row_part = affine.apply affine_map<(d0) -> (d0 floordiv %lld)>(%%item)\n",
               (long long)e->plan->column_chunks);
   pb_text_add(e->text, "    %%column_part = affine.apply affine_map<(d0) -> (d0 mod %lld)>(%%item)\n",
               (long long)e->plan->column_chunks);
-  int indent = 2;
-  if (blocks > 1) {
-    pb_text_indent(e->text, indent++);
-    pb_text_add(e->text, "affine.for %%block = 0 to %lld {\n", (long long)blocks);
-  }
-  open_tiles(e, !e->plan->columns_inside, indent++);
-  open_tiles(e, e->plan->columns_inside, indent++);
-  print_variants(e, 0, indent);
-  while (indent > 1) close(e, --indent);
+  pb_vemit_loops(e, 2);
+  close(e, 1);
+}
+
+pb_status pb_vemit_replace(pb_unit* unit, MlirOperation func, pb_vemit* e) {
+  pb_text text = {0};
+  pb_func_print_head(&text, func, "pb.shared", NULL);
+  pb_text_add(&text, "%s%s  return\n}\n", e->constants.data ? e->constants.data : "", e->text->data);
+  pb_text_add(&text, "func.func private @pb_share(%%n: index) -> (index, index) {\n"
+                     "  %%zero = arith.constant 0 : index\n  return %%zero, %%n : index, index\n}\n");
+  pb_vemit_instructions(e, &text);
+  pb_status status = pb_kernel_replace(unit, func, &text, "vectorise");
+  pb_text_free(&text);
+  pb_vemit_free(e);
+  return status;
+}
+
+void pb_vemit_free(pb_vemit* e) {
+  pb_text_free(e->text);
+  pb_text_free(&e->constants);
+  free(e->matrices);
+  free(e->insns);
 }
 
 static pb_status vectorise_kernel(pb_unit* unit, MlirOperation func) {
+  if (pb_stage_plan_is(pb_op_attribute(func, "pb.plan"))) return pb_vectorise_stages(unit, func);
   pb_program program;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   pb_vkernel kernel;
@@ -178,20 +207,10 @@ static pb_status vectorise_kernel(pb_unit* unit, MlirOperation func) {
   if (!pb_vplan_cost(unit->chip, &kernel, &plan, &why))
     return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4012, NULL,
                     "its plan is illegal: %s", why);
-  pb_text body = {0}, text = {0};
+  pb_text body = {0};
   pb_vemit e = {.k = &kernel, .plan = &plan, .chip = unit->chip, .arena = &unit->pass, .text = &body};
-  print_loops(&e);
-  pb_func_print_head(&text, func, "pb.shared", NULL);
-  pb_text_add(&text, "%s%s  return\n}\n", e.constants.data ? e.constants.data : "", body.data);
-  pb_text_add(&text, "func.func private @pb_share(%%n: index) -> (index, index) {\n"
-                     "  %%zero = arith.constant 0 : index\n  return %%zero, %%n : index, index\n}\n");
-  pb_vemit_instructions(&e, &text);
-  pb_status status = pb_kernel_replace(unit, func, &text, "vectorise");
-  pb_text_free(&body);
-  pb_text_free(&text);
-  pb_text_free(&e.constants);
-  free(e.matrices);
-  return status;
+  print_shares(&e);
+  return pb_vemit_replace(unit, func, &e);
 }
 
 pb_status pb_s3_vectorise(pb_unit* unit) { return pb_kernels_each(unit, vectorise_kernel); }
@@ -219,11 +238,38 @@ static void note_scalar(pb_unit* unit, MlirOperation func, const pb_program* pro
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops on one thread, since %s", why);
 }
 
+static void set_plan(pb_unit* unit, MlirOperation func, pb_text* text) {
+  MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text->data, text->length));
+  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
+  pb_text_free(text);
+}
+
+static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages* stages) {
+  pb_stage_plan plan;
+  const char* why = "no tile of its loops stays in a core's caches";
+  const pb_given_plan* given = pb_given_plan_of(unit, func);
+  if (given) {
+    PB_TRY(pb_stage_plan_from(given->plan, unit->chip, stages, given->place, 2406, &unit->pass, unit->diag, &plan));
+    if (!pb_stage_plan_cost(unit->chip, stages, &unit->pass, &plan, &why))
+      return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
+  } else if (!pb_stage_plan_make(unit->chip, stages, &unit->pass, &plan)) {
+    note_scalar(unit, func, stages->program, why);
+    return PB_OK;
+  }
+  pb_text text = {0};
+  pb_stage_plan_print(&text, unit->chip, stages, &plan);
+  set_plan(unit, func, &text);
+  return PB_OK;
+}
+
 static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_vkernel kernel;
   pb_vplan plan;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
+  pb_stages stages;
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.stages")) && pb_stages_read(&program, &unit->pass, &stages))
+    return plan_stages(unit, func, &stages);
   if (!pb_vkernel_read(&program, unit->chip, &kernel)) {
     note_scalar(unit, func, &program, kernel.why);
     return PB_OK;
@@ -235,9 +281,7 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
     pb_vplan_make(unit->chip, &kernel, &plan);
   pb_text text = {0};
   pb_vplan_print(&text, &kernel, &plan);
-  MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));
-  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
-  pb_text_free(&text);
+  set_plan(unit, func, &text);
   return PB_OK;
 }
 

@@ -1,0 +1,31 @@
+// Kernels of several stages: a graph of nests that share loops. A stage is a reduction with what sets its sums and the
+// pointwise nests that take them alone, or a pointwise nest; a value between stages is a buffer of one turn of the
+// shared loops, and the tensor that it was never exists.
+#ifndef PB_S3_STAGES_H
+#define PB_S3_STAGES_H
+
+#include "core/s3/program.h"
+
+enum { PB_MAX_SHARED = 6 };
+
+typedef struct pb_stages {
+  const pb_program* program; // of the kernel: what is a local of it stays inside
+  int shared;                // loops, in the order of the last nest's dims
+  int64_t extent[PB_MAX_SHARED];
+  int (*dim)[PB_MAX_SHARED]; // by nest: its dim that is this shared loop
+  int (*loop)[PB_NEST_RANK]; // by value and index: which shared loop walks it, -1: none
+} pb_stages;
+
+// Finds the loops that all nests of a kernel share. false: there are none, or a nest is of no form that a stage has.
+bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stages);
+// Which nests are one stage: *of, by nest, is its number; stages stand in the order of their last nests. Returns how
+// many there are.
+int pb_stages_split(const pb_program* program, pb_arena* arena, int** of);
+// Some nests of a program, in their order, as a program with the values that they use: what other nests use too is no
+// local of it.
+void pb_program_view(const pb_program* program, const int* nests, int count, pb_arena* arena, pb_program* view);
+
+// Its nests with values numbered in the order of their first use and without names: equal work is equal text.
+void pb_program_print_view(const pb_program* program, pb_arena* arena, pb_text* text);
+
+#endif
