@@ -26,7 +26,7 @@ pb_status pb_check_run(const pb_unit* unit, uint64_t seed, pb_results* results) 
 void pb_results_free(pb_results* results);
 // Stores a number as an element of a type, cut to it.
 void pb_number_store(void* data, pb_type type, int64_t index, double number);
-// Whether two runs gave the same bytes; *first is the first that differs.
+// Whether two runs gave the same bytes, any NaN being as good as another; *first is the first that differs.
 bool pb_results_equal(const pb_results* a, const pb_results* b, size_t* first);
 // The same after a pass that rounds in another order: f32 outputs may differ by `relative` of their largest element.
 bool pb_results_close(const pb_results* a, const pb_results* b, double relative, size_t* first);
