@@ -45,11 +45,14 @@ bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* aren
   return true;
 }
 
-static int64_t turn_bytes(const pb_program* turn) {
+static int64_t turn_bytes(const pb_chip* chip, const pb_program* turn, pb_arena* arena) {
   int64_t bytes = 0;
+  int *of, *home;
+  (void)pb_stages_split(turn, arena, &of);
+  pb_stages_homes(turn, of, pb_vector_facts_of(chip).row_bytes / 4, arena, &home);
   for (int v = 0; v < turn->value_count; ++v) {
     const pb_value* value = &turn->values[v];
-    if (value->kind != PB_VALUE_LOCAL) continue;
+    if (value->kind != PB_VALUE_LOCAL || home[v] != v) continue;
     pb_access shape = {.type = value->type, .rank = value->rank};
     memcpy(shape.shape, value->shape, sizeof shape.shape);
     bytes += pb_access_elements(&shape) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
@@ -76,7 +79,7 @@ static bool make_turn(const pb_chip* chip, const pb_stages* s, pb_arena* arena, 
   for (int b = 0; b < plan->loops.band_count; ++b) (void)pb__tile_step(t, &tile, b, false);
   pb_tiling_turn(t, s, &tile, arena, program);
   *why = "a turn's values do not stay in a core's caches";
-  if (turn_bytes(program) > most_bytes(chip)) return false;
+  if (turn_bytes(chip, program, arena) > most_bytes(chip)) return false;
   *why = "a stage is of no form that vectors walk";
   return pb_turn_read(chip, program, arena, turn);
 }

@@ -177,6 +177,49 @@ int pb_stages_split(const pb_program* p, pb_arena* arena, int** of) {
   return number_stages(p, arena, *of);
 }
 
+static bool in_one_stage(const pb_program* p, const int* of, int value) {
+  int stage = -1;
+  PB_FOR_USES (n, p, value) {
+    if (stage >= 0 && of[n] != stage) return false;
+    stage = of[n];
+  }
+  return true;
+}
+
+static bool same_shape(const pb_value* a, const pb_value* b) {
+  return a->type == b->type && a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
+}
+
+static bool same_place(const pb_access* a, const pb_access* b) {
+  return a->rank == b->rank && !memcmp(a->index, b->index, sizeof *a->index * (size_t)a->rank);
+}
+
+// The local that nest n reads for the last time where it writes, -1: none. A last vector that begins earlier, so as to
+// be whole, would take some elements twice.
+static int taken_over(const pb_program* p, int n, int64_t lanes) {
+  const pb_nest* nest = &p->nests[n];
+  const pb_value* made = &p->values[pb_program_stored(p, n)];
+  if (nest->reduce != PB_SET || !made->rank || made->shape[made->rank - 1] % lanes) return -1;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int value = p->value_of[n][a];
+    bool fits = is_between(p, value) && same_shape(&p->values[value], made) && pb_program_next_use(p, value, n) < 0 &&
+                same_place(&nest->access[a], &nest->access[nest->access_count - 1]);
+    for (int b = 0; b + 1 < nest->access_count; ++b) fits &= b == a || p->value_of[n][b] != value;
+    if (fits) return value;
+  }
+  return -1;
+}
+
+void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena* arena, int** home) {
+  *home = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
+  for (int v = 0; v < p->value_count; ++v) (*home)[v] = is_between(p, v) && in_one_stage(p, of, v) ? -1 : v;
+  for (int n = 0; n < p->nest_count; ++n) {
+    int made = pb_program_stored(p, n), from = taken_over(p, n, lanes);
+    if (from < 0 || (*home)[from] < 0 || (*home)[made] != made || !is_between(p, made)) continue;
+    if (pb_program_next_use(p, made, -1) == n) (*home)[made] = (*home)[from];
+  }
+}
+
 static bool is_plain(const pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a)
     if (nest->access[a].boxed || nest->access[a].gathered) return false;

@@ -21,6 +21,10 @@ bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stage
 // Which nests are one stage: *of, by nest, is its number; stages stand in the order of their last nests. Returns how
 // many there are.
 int pb_stages_split(const pb_program* program, pb_arena* arena, int** of);
+// Where a local lies: *home, by value, is the value whose buffer it takes over, itself, or -1: it stays in the
+// registers of one stage. A pointwise nest makes its value in place of one that it is the last to read, element by
+// element in rows of whole vectors.
+void pb_stages_homes(const pb_program* program, const int* of, int64_t lanes, pb_arena* arena, int** home);
 // Some nests of a program, in their order, as a program with the values that they use: what other nests use too is no
 // local of it.
 void pb_program_view(const pb_program* program, const int* nests, int count, pb_arena* arena, pb_program* view);

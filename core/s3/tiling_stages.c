@@ -1,6 +1,7 @@
 // From a plan to the tiled kernel of several stages: loops over tiles of what the stages share, and in each turn the
 // stages one after the other on buffers.
 #include "core/s3/tiling.h"
+#include "core/s3/vector.h"
 
 #include <string.h>
 
@@ -65,14 +66,19 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_level, s);
   pb_program turn;
   pb_tiling_turn(t, s, tile, t->arena, &turn);
+  int *of, *home;
+  (void)pb_stages_split(&turn, t->arena, &of);
+  pb_stages_homes(&turn, of, pb_vector_facts_of(t->chip).row_bytes / 4, t->arena, &home);
   int* buffer = PB_NEW_ARRAY(t->arena, int, (size_t)turn.value_count + 1);
   for (int v = 0; v < turn.value_count; ++v) {
-    if (!is_between(s, v)) continue;
+    if (!is_between(s, v) || (home[v] >= 0 && home[v] != v)) continue;
     pb_access own = whole_of(&turn.values[v]);
     pb__tiling_own(t, &own, level, t->chip->system_memory, 1, "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;
   }
+  for (int v = 0; v < turn.value_count; ++v)
+    if (is_between(s, v) && home[v] >= 0) buffer[v] = buffer[home[v]];
   for (int n = 0; n < turn.nest_count; ++n) {
     for (int a = 0; a < turn.nests[n].access_count; ++a)
       if (is_between(s, turn.value_of[n][a])) {

@@ -117,6 +117,7 @@ static pb_status print_turn(stager* s, MlirBlock block, bool rest, int indent) {
   if (!pb_turn_read(s->unit->chip, &program, &s->unit->pass, &turn))
     return pb_error(s->unit->diag, (pb_place){.what = pb_func_name(s->func, &s->unit->pass)}, 4012, NULL,
                     "a stage is of no form that vectors walk");
+  bool* declared = PB_NEW_ARRAY(&s->unit->pass, bool, (size_t)program.value_count + 1);
   for (int k = 0; k < turn.count; ++k) {
     pb_vplan plan;
     PB_TRY(plan_of(s, &turn.kernels[k], k, rest, &plan));
@@ -124,8 +125,9 @@ static pb_status print_turn(stager* s, MlirBlock block, bool rest, int indent) {
       const pb_value* value = &turn.views[k].values[v];
       bool makes = false;
       for (int n = 0; n < turn.views[k].nest_count; ++n) makes |= pb_program_writes(&turn.views[k], n, v);
-      if (makes && value->argument >= 0 && s->kernel.values[value->argument].kind == PB_VALUE_LOCAL)
-        declare_buffer(s, value);
+      if (!makes || value->argument < 0 || s->kernel.values[value->argument].kind != PB_VALUE_LOCAL) continue;
+      if (!declared[value->argument]) declare_buffer(s, value);
+      declared[value->argument] = true;
     }
     s->e.k = &turn.kernels[k];
     s->e.plan = &plan;
