@@ -10,7 +10,11 @@
 #include <string.h>
 
 enum {
-  STAGE_CYCLES = 40,    // to begin one
+  STAGE_CYCLES = 40, // to begin one
+  // Steps that leave a rest stand beside another one, so threads share the loops around alone: these must be enough.
+  SHARES = 8,
+  UNEVEN_STEP = 8,
+  MOST_UNEVEN = 128,
   MOST_BYTES = 1 << 18, // of a thread's buffers: they lie on its stack
 };
 
@@ -25,13 +29,14 @@ static void number_buffers(pb_program* program) {
 bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_turn* turn) {
   pb_program numbered = *program;
   int *of, *nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
-  turn->count = pb_stages_split(program, arena, &of);
-  turn->views = PB_NEW_ARRAY(arena, pb_program, (size_t)turn->count + 1);
-  turn->kernels = PB_NEW_ARRAY(arena, pb_vkernel, (size_t)turn->count + 1);
+  int stages = pb_stages_split(program, arena, &of);
+  turn->count = 0;
+  turn->views = PB_NEW_ARRAY(arena, pb_program, (size_t)stages + 1);
+  turn->kernels = PB_NEW_ARRAY(arena, pb_vkernel, (size_t)stages + 1);
   numbered.values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_count + 1);
   memcpy(numbered.values, program->values, sizeof *program->values * (size_t)program->value_count);
   number_buffers(&numbered);
-  for (int k = 0; k < turn->count; ++k) {
+  for (int k = 0; k < stages; ++k) {
     pb_program* view = &turn->views[k];
     int count = 0;
     for (int n = 0; n < program->nest_count; ++n)
@@ -39,6 +44,7 @@ bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* aren
     pb_program_view(&numbered, nests, count, arena, view);
     for (int v = 0; v < view->value_count; ++v)
       if (view->values[v].kind == PB_VALUE_LOCAL) view->values[v].argument = -1;
+    ++turn->count;
     if (!pb_vkernel_read(view, chip, &turn->kernels[k])) return false;
     turn->kernels[k].alone = true;
   }
@@ -65,23 +71,35 @@ static int64_t most_bytes(const pb_chip* chip) {
   return bytes < MOST_BYTES ? bytes : MOST_BYTES;
 }
 
+// One turn of all bands, of the last one a full turn or (`rest`) what they leave. false: there is none.
+static bool tile_of(const pb_tiling* t, bool rest, pb_tile* tile) {
+  pb__tile_whole(&t->group->main, tile);
+  for (int b = 0; b < t->plan->band_count; ++b)
+    if (!pb__tile_step(t, tile, b, rest && b + 1 == t->plan->band_count)) return false;
+  return !rest || t->plan->band_count;
+}
+
+// Reads a full turn, and sees that vectors walk what is left over, too.
 static bool make_turn(const pb_chip* chip, const pb_stages* s, pb_arena* arena, const pb_stage_plan* plan,
                       pb_turn* turn, const char** why) {
   pb_tiling* t = PB_NEW(arena, pb_tiling);
-  pb_program* program = PB_NEW(arena, pb_program);
+  pb_program *program = PB_NEW(arena, pb_program), *left = PB_NEW(arena, pb_program);
   pb_tile tile;
+  pb_turn rest;
   pb_tiling_begin_stages(chip, s, &plan->loops, arena, t);
   if (!pb__tiling_open_bands(t, &t->group->main)) {
     *why = t->failure;
     return false;
   }
-  pb__tile_whole(&t->group->main, &tile);
-  for (int b = 0; b < plan->loops.band_count; ++b) (void)pb__tile_step(t, &tile, b, false);
+  (void)tile_of(t, false, &tile);
   pb_tiling_turn(t, s, &tile, arena, program);
   *why = "a turn's values do not stay in a core's caches";
   if (turn_bytes(chip, program, arena) > most_bytes(chip)) return false;
   *why = "a stage is of no form that vectors walk";
-  return pb_turn_read(chip, program, arena, turn);
+  if (!pb_turn_read(chip, program, arena, turn)) return false;
+  if (!tile_of(t, true, &tile)) return true;
+  pb_tiling_turn(t, s, &tile, arena, left);
+  return pb_turn_read(chip, left, arena, &rest);
 }
 
 // What is lost on average where so many equal turns are shared by 2, 4 and 8 threads, as a part of 1024.
@@ -150,10 +168,13 @@ static void consider(const pb_chip* chip, const pb_stages* s, int64_t step, pb_s
 
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
   bool found = false;
-  int64_t last = s->extent[s->shared - 1];
+  int64_t last = s->extent[s->shared - 1], outer = 1;
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_vplan, (size_t)s->program->nest_count)};
-  for (int64_t step = last; step >= 1; --step)
-    if (last % step == 0) consider(chip, s, step, plan, &found);
+  for (int k = 0; k + 1 < s->shared; ++k) outer *= s->extent[k];
+  for (int64_t step = last; step >= 1; --step) {
+    bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN;
+    if (last % step == 0 || uneven) consider(chip, s, step, plan, &found);
+  }
   return found;
 }
 

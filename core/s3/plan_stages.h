@@ -21,7 +21,8 @@ typedef struct pb_turn {
 } pb_turn;
 
 // Reads the nests of a turn, whose locals are buffers; those that stay in one stage's registers are none. Buffers are
-// numbered behind the arguments, in the order of values. false: a stage is of no form that vectors walk.
+// numbered behind the arguments, in the order of values. false: the last of turn->count stages is of no form that
+// vectors walk; its kernel says why.
 bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_turn* turn);
 // The cheapest plan whose buffers stay in a core's caches. false: there is none.
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan);

@@ -39,7 +39,7 @@ static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest
       if (mine->index[r].coef[d] && !taken[d]) return false;
   }
   for (int d = 0; d < other->dim_count; ++d)
-    if (!matched[d]) return false;
+    if (!matched[d] && other->extent[d] > 1) return false;
   return true;
 }
 

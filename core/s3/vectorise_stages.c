@@ -116,7 +116,7 @@ static pb_status print_turn(stager* s, MlirBlock block, bool rest, int indent) {
   PB_TRY(read_turn(s, block, &program));
   if (!pb_turn_read(s->unit->chip, &program, &s->unit->pass, &turn))
     return pb_error(s->unit->diag, (pb_place){.what = pb_func_name(s->func, &s->unit->pass)}, 4012, NULL,
-                    "a stage is of no form that vectors walk");
+                    "stage %d is of no form that vectors walk: %s", turn.count - 1, turn.kernels[turn.count - 1].why);
   bool* declared = PB_NEW_ARRAY(&s->unit->pass, bool, (size_t)program.value_count + 1);
   for (int k = 0; k < turn.count; ++k) {
     pb_vplan plan;

@@ -319,6 +319,8 @@ def run_net(args, folder, name):
     start, good = time.monotonic(), True
     try:
         command = [os.path.join(args.bin, "pbc"), stem + ".onnx", f"--target={args.target}", "-o", stem + ".pbe"]
+        if args.bisect and name.split("_")[0] in args.bisect.split(","):
+            command.append("--bisect")  # every pass leaves results as they were, or says why not
         told = tools.call(command)
         if told.returncode:
             raise tools.Failed(command, told)
@@ -353,6 +355,7 @@ def main():
     parser.add_argument("--size", choices=("small", "full"), default="small")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--time", action="store_true", help="beside ONNX Runtime")
+    parser.add_argument("--bisect", default="", help="networks for which the IR is run after every pass")
     parser.add_argument("--keep", help="a folder for the models and what they give")
     args = parser.parse_args()
     good = True
