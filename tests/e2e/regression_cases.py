@@ -278,6 +278,44 @@ for kind, build in BOUNDS.items():
     CASES[f"not_a_number_{kind}"] = lambda label=f"not_a_number_{kind}", build=build: not_numbers(label, build)
 
 
+def infinity_in_one_element(label, channels, group, between):
+    """An infinity becomes zeros, which the channels behind it add up; other lanes and groups never see it."""
+    m = Maker(label, opset=14)
+    x = m.input("x", 1, 16, 6, 5)
+    m.feeds["x"][0, 3, 2, 2] = np.inf
+    w = -np.abs(m.rng.standard_normal((channels, 16 // group, 1, 1))).astype(F32)
+    last = np.abs(m.rng.standard_normal((9, channels, 1, 1))).astype(F32)
+    y = m.op("Relu", m.op("Conv", x, m.const(w), m.const(m.rng.standard_normal(channels).astype(F32)), group=group))
+    y = between(m, y, channels)
+    return m.done(m.op("Conv", y, m.const(last)), targets=("cpu",))
+
+
+def plane(m, kind, y, channels):
+    one = m.op("Conv", m.op("ReduceMean", y, axes=[1]), m.const(-np.ones((1, 1, 1, 1), F32)))
+    return m.op(kind, y, one) if kind != "Div" else m.op(kind, one, y)
+
+
+BEHIND_INFINITY = {
+    "alone": lambda m, y, c: y,
+    "no_tail": lambda m, y, c: m.op("Conv", y, m.const(m.rng.standard_normal((c, c, 1, 1)).astype(F32))),
+    "padded": lambda m, y, c: m.op("Conv", y, m.const(m.rng.standard_normal((c, c, 3, 3)).astype(F32)), pads=[1] * 4),
+    "largest": lambda m, y, c: m.op("MaxPool", y, kernel_shape=[2, 2], pads=[1, 0, 0, 1]),
+    "mean": lambda m, y, c: m.op("GlobalAveragePool", y),
+    "sum": lambda m, y, c: m.op("Add", m.op("Relu", m.op("Conv", y, m.const(m.rng.standard_normal((c, c, 1, 1)).astype(F32)))), y),
+    "depthwise": lambda m, y, c: m.op("Conv", y, m.const(m.rng.standard_normal((c, 1, 3, 3)).astype(F32)), group=c, pads=[1] * 4),
+    "swish": lambda m, y, c: m.op("Mul", y, m.op("Sigmoid", y)),
+    "divided": lambda m, y, c: m.op("Div", y, m.const(np.linspace(1, 2, c).astype(F32).reshape(1, c, 1, 1))),
+    "logarithm": lambda m, y, c: m.op("Log", m.op("Add", y, m.const(F32(1)))),
+    "enlarged": lambda m, y, c: m.op("Pad", y, m.const(np.array([0, 0, 1, 0, 0, 0, 0, 2], I64)), m.const(F32(0.5))),
+    "infinite_border": lambda m, y, c: m.op("Pad", y, m.const(np.array([0, 0, 1, 0, 0, 0, 0, 2], I64)), m.const(F32(-np.inf))),
+    "added_plane": lambda m, y, c: plane(m, "Add", y, c),
+}
+for kind, between in BEHIND_INFINITY.items():
+    for channels, group in ((24, 1), (20, 1), (32, 1), (24, 4), (48, 8), (48, 16)) if kind == "alone" else ((20, 1),):
+        label = f"infinity_{kind}_{channels}_{group}"
+        CASES[label] = lambda label=label, channels=channels, group=group, between=between: infinity_in_one_element(label, channels, group, between)
+
+
 def swish_spelled_out(label, channels, height, width):
     """No vector plan takes the hard swish in front of a depthwise convolution."""
     m = Maker(label, opset=14)
