@@ -170,6 +170,17 @@ static bool is_moved_alone(const pb_vlayout* l, int v) {
   return false;
 }
 
+// A maximum of channels that lie plainly never reaches the lanes behind them, which stay -inf.
+static bool maximises_plain(const pb_vlayout* l, int v) {
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb_program_stored(&l->program, n) != v || nest->reduce != PB_ACC_MAX) continue;
+    for (int a = 0; a + 1 < nest->access_count; ++a)
+      if (l->values[l->program.value_of[n][a]].kind == PB_PLAIN) return true;
+  }
+  return false;
+}
+
 static void choose_value(pb_vlayout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_vvalue* chosen = &l->values[v];
@@ -177,6 +188,7 @@ static void choose_value(pb_vlayout* l, int v) {
   if (value->rank == 4 && l->gains[v] && !must_stay_plain(l, v)) {
     if (!pb_vlayout_can_block(l, v, -1)) return;
     int64_t channels = value->shape[1];
+    if (value->type == PB_F32 && channels % l->lanes && maximises_plain(l, v)) return;
     chosen->kind = PB_BLOCKED;
     chosen->block = pb_vlayout_block(l, channels);
     bool outside = value->kind != PB_VALUE_LOCAL;
@@ -393,6 +405,7 @@ static void print_split(pb_vlayout* l, int n, const pb_nest* nest, const int64_t
     else
       pb_vlayout_rewrite(l, s, nest, v, &nest->access[a], &out.access[a]);
   }
+  pb_vlayout_mask_rest(l, pb_program_stored(&l->program, n), &out);
   pb_vlayout_print(l, &out);
 }
 
@@ -436,7 +449,21 @@ static void rewrite_cut(pb_vlayout* l, int n, const int64_t* size, int dim) {
     fill_rest(l, nest, &nest->access[nest->access_count - 1], v, l->full[dim]);
 }
 
+// One channel that no dim walks gets one: nests beside this one write and read all lanes of its block.
+static void walk_single_channel(pb_vlayout* l, int n) {
+  pb_nest* nest = &l->program.nests[n];
+  int stored = pb_program_stored(&l->program, n), dim;
+  if (l->values[stored].kind != PB_BLOCKED || nest->dim_count + 2 > PB_NEST_DIMS ||
+      !pb_index_single(&pb_nest_store(nest)->index[1], &dim) || dim >= 0)
+    return;
+  dim = nest->dim_count++;
+  nest->extent[dim] = 1;
+  for (int a = 0; a < nest->access_count; ++a)
+    if (l->values[l->program.value_of[n][a]].kind == PB_BLOCKED) nest->access[a].index[1].coef[dim] = 1;
+}
+
 static void rewrite_plain(pb_vlayout* l, int n) {
+  walk_single_channel(l, n);
   const pb_nest* nest = &l->program.nests[n];
   int64_t size[PB_NEST_DIMS] = {0};
   int cut = -1;

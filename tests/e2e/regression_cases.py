@@ -12,11 +12,12 @@ CASES = {}
 
 class Case:
     """`refused`: of a model that is no model for anybody, the code that pbc gives, within a second. `step`: a code's
-    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: a warning's code."""
+    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: a warning's code. `bisect`:
+    the IR must be right behind every pass."""
 
-    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=()):
+    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), bisect=False):
         self.model, self.feeds, self.step, self.refused = model, feeds, step, refused
-        self.targets, self.says = targets, says
+        self.targets, self.says, self.bisect = targets, says, bisect
 
 
 def case(make):
@@ -317,7 +318,7 @@ for kind, between in BEHIND_INFINITY.items():
 
 
 def swish_spelled_out(label, channels, height, width):
-    """No vector plan takes the hard swish in front of a depthwise convolution."""
+    """A division in front of a depthwise convolution, in blocks of which the last is not full."""
     m = Maker(label, opset=14)
     x = m.input("x", 1, 16, height, width)
     a = m.op("Conv", x, m.const(m.rng.standard_normal((channels, 16, 1, 1)).astype(F32)), m.const(m.rng.standard_normal(channels).astype(F32)))
@@ -325,12 +326,19 @@ def swish_spelled_out(label, channels, height, width):
     inner = m.op("Clip", m.op("Add", a, m.const(F32(3))), m.const(F32(0)), six)
     r = m.op("Div", m.op("Mul", a, inner), six)
     w = m.const(m.rng.standard_normal((channels, 1, 5, 5)).astype(F32))
-    return m.done(m.op("Conv", r, w, m.const(m.rng.standard_normal(channels).astype(F32)), group=channels, pads=[2] * 4), targets=("cpu",), says=("PB4065",))
+    return m.done(m.op("Conv", r, w, m.const(m.rng.standard_normal(channels).astype(F32)), group=channels, pads=[2] * 4), targets=("cpu",))
 
 
 for args in ((200, 7, 7), (40, 14, 14), (88, 3, 96)):
     label = "swish_then_depthwise_" + "_".join(map(str, args))
     CASES[label] = lambda label=label, args=args: swish_spelled_out(label, *args)
+
+
+@case
+def mean_of_three_channels():
+    """No vector plan takes it."""
+    m = Maker("mean_of_three_channels")
+    return m.done(m.op("GlobalAveragePool", m.input("x", 2, 3, 5, 11)), targets=("cpu",), says=("PB4065",))
 
 
 def codes_product(m, x, ins, outs):
@@ -414,3 +422,35 @@ def padded_and_read(label):
 
 
 CASES["padded_and_read"] = lambda: padded_and_read("padded_and_read")
+
+
+def flattened_plane(label, height):
+    """The rows of one channel become the channels of a product, across the lanes, which takes them twice: its weights'
+    zero point is far away."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 1, 2 * height, 40), F32(0.05))
+    x = m.codes(m.op("AveragePool", x, kernel_shape=[2, 40], strides=[2, 1]), F32(0.05))
+    x = m.codes(m.op("Flatten", x), F32(0.05))
+    w = m.weights(m.rng.integers(0, 256, (height, 100)).astype(U8), F32(0.01), U8(255))
+    return m.done(m.codes(m.op("MatMul", x, w), F32(4)), step=4, bisect=True)
+
+
+for height in (2, 5, 16, 18):
+    CASES[f"flattened_plane_{height}"] = lambda height=height: flattened_plane(f"flattened_plane_{height}", height)
+
+
+@case
+def one_channel_between():
+    """A softmax walks the one channel of a block, an addition all its lanes."""
+    m = Maker("one_channel_between")
+    x = m.op("Conv", m.input("x", 2, 48, 1, 11), m.const(m.rng.standard_normal((1, 48, 1, 3)).astype(F32)))
+    x = m.op("Relu", m.op("Add", *2 * [m.op("Softmax", x, axis=-1)]))
+    x = m.op("Conv", x, m.const(m.rng.standard_normal((40, 1, 1, 1)).astype(F32)))
+    return m.done(x, targets=("cpu",), bisect=True)
+
+
+@case
+def largest_beside_nan():
+    """What runs the IR takes the largest number of a row that has NaN in it as the engine does."""
+    m = Maker("largest_beside_nan")
+    return m.done(m.op("LogSoftmax", m.input("x", 1, 257, 7, 6), axis=2), targets=("cpu",), bisect=True)
