@@ -133,8 +133,11 @@ bool pb__lanes_turns(const pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   int to = along_lanes(nest, &nest->access[nest->access_count - 1]);
   for (int a = 0; nest->reduce == PB_SET && to >= 0 && a + 1 < nest->access_count; ++a) {
-    int from = along_lanes(nest, &nest->access[a]);
-    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from >= 0 && from != to) return true;
+    const pb_access* access = &nest->access[a];
+    int from = along_lanes(nest, access);
+    bool elsewhere = access->rank > 1 && pb_access_uses(access, to); // of one channel: not along its lanes
+    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from != to && (from >= 0 || elsewhere))
+      return true;
   }
   return false;
 }
