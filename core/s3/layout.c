@@ -753,6 +753,14 @@ static pb_status check_room(const pb_lanes_layout* l, int n, bool contraction) {
                         PB_NEST_DIMS, PB_PACK_DIMS);
 }
 
+// Whether x is a plain tensor whose channels are no whole rows of lanes: it is read as a gathered one then.
+static bool rows_end_early(const pb_lanes_layout* l, int n, const pb_roles* roles) {
+  const pb_nest* nest = &l->program.nests[n];
+  int channel = channel_of_x(l, nest, roles);
+  return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LANES_PLAIN &&
+         nest->extent[channel] % l->lanes && dim_of_groups(nest, roles) < 0;
+}
+
 static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
   pb_roles roles;
   const pb_nest* nest = &l->program.nests[n];
@@ -779,6 +787,7 @@ static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
     rewrite_depthwise(l, n, &roles, channel);
     return PB_OK;
   }
+  if (rows_end_early(l, n, &roles)) l->gathers[n] = true;
   rewrite_contraction(l, n, &roles);
   return PB_OK;
 }

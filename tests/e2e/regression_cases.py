@@ -27,7 +27,7 @@ def case(make):
 
 class Maker:
     def __init__(self, name, opset=13):
-        self.name, self.opset, self.nodes, self.consts, self.inputs, self.feeds = name, opset, [], [], [], {}
+        self.name, self.opset, self.nodes, self.consts, self.inputs, self.feeds, self.types = name, opset, [], [], [], {}, {}
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
     def input(self, name, *shape, values=None):
@@ -61,7 +61,7 @@ class Maker:
         return self.op("DequantizeLinear", *names, **({"axis": axis} if np.ndim(scale) else {}))
 
     def done(self, *outputs, **known):
-        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+        infos = [helper.make_tensor_value_info(name, self.types.get(name, TensorProto.FLOAT), None) for name in outputs]
         graph = helper.make_graph(self.nodes, self.name, self.inputs, infos, self.consts)
         model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", self.opset)])
         return Case(model, self.feeds, **known)
@@ -454,3 +454,19 @@ def largest_beside_nan():
     """What runs the IR takes the largest number of a row that has NaN in it as the engine does."""
     m = Maker("largest_beside_nan")
     return m.done(m.op("LogSoftmax", m.input("x", 1, 257, 7, 6), axis=2), targets=("cpu",), bisect=True)
+
+
+def flattened_output(label, channels, height):
+    """What a reshape and a clamp make leaves the graph, and a product reads it: a plain tensor that ends inside a row."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 3, channels, height, 1), F32(0.05))
+    scale, zero = m.const(F32(0.05)), m.const(I8(3))
+    x = m.op("QuantizeLinear", m.op("Relu", m.codes(m.op("Flatten", x), F32(0.05))), scale, zero)
+    m.types[x] = TensorProto.INT8
+    y = m.op("DequantizeLinear", x, scale, zero)
+    return m.done(x, codes_product(m, y, channels * height, 3), step=4, bisect=True)
+
+
+for args in ((15, 14), (3, 3), (16, 2)):
+    label = "flattened_output_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: flattened_output(label, *args)
