@@ -691,33 +691,6 @@ static void rewrite_depthwise(pb_lanes_layout* l, int n, const pb_roles* roles, 
   pb_nest_print(&l->nests, &out, 1, &l->serial);
 }
 
-// Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
-// So sums of floats that the chip has no instruction for are not laid out for another target either.
-static pb_status check_sums(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  pb_type x = nest->access[roles->x].type, w = nest->access[roles->w].type, y = nest->access[roles->y].type;
-  pb_roles unused;
-  if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
-  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4003,
-                        "quantise the model, or choose another target",
-                        "%s has no instruction that multiplies %s by %s into %s", l->unit->chip->name, pb_type_name(x),
-                        pb_type_name(w), pb_type_name(y));
-}
-
-// Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero
-// times infinity or NaN is NaN: what one group holds would reach the others.
-static pb_status check_groups(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  pb_grouped g;
-  bool depthwise = pb__lanes_depthwise(nest, roles) >= 0;
-  if (nest->access[roles->x].type != PB_F32 || !pb_grouped_read(nest, roles, &g) ||
-      (!depthwise && g.ins % l->lanes == 0 && g.outs % l->lanes == 0))
-    return PB_OK;
-  return pb_unsupported(
-      l->unit->diag, (pb_place){.what = nest->name}, 4042, "groups of whole rows, one group, or --fallback=cpu",
-      "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
-      "infinity and NaN pass",
-      (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
-}
-
 static pb_status check_types(const pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const char* chip = l->unit->chip->name;
@@ -771,8 +744,7 @@ static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
   bool contraction = pb__lanes_roles(l, n, &roles);
   PB_TRY(check_types(l, n));
   PB_TRY(check_room(l, n, contraction));
-  if (contraction) PB_TRY(check_sums(l, nest, &roles));
-  if (contraction) PB_TRY(check_groups(l, nest, &roles));
+  if (contraction) PB_TRY(pb__lanes_check_floats(l, n, &roles));
   for (int a = 0; !contraction && a < nest->access_count; ++a)
     if (l->values[l->program.value_of[n][a]].kind == PB_LANES_BLOCKED && sums_lanes(l, nest, &nest->access[a]))
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4043,

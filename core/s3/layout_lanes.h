@@ -104,6 +104,9 @@ bool pb__lanes_unused(const pb_lanes_layout* l, int v);                  // a tw
 bool pb__lanes_crosses(const pb_lanes_layout* l, int n);
 pb_status pb__lanes_cross(pb_lanes_layout* l, int n) PB_MUST_CHECK;
 
+// layout_floats.c: whether a sum of products, if of floats, comes out right in rows of lanes.
+pb_status pb__lanes_check_floats(const pb_lanes_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
+
 // layout_groups.c: convolutions of groups with several channels each.
 void pb__lanes_merge_groups(pb_lanes_layout* l);
 
