@@ -470,3 +470,20 @@ def flattened_output(label, channels, height):
 for args in ((15, 14), (3, 3), (16, 2)):
     label = "flattened_output_" + "_".join(map(str, args))
     CASES[label] = lambda label=label, args=args: flattened_output(label, *args)
+
+
+def bias_at_the_edge(label, bias, refused):
+    """One weight of 127 times any code, and a bias, make the largest or the smallest sum that 32 bits hold, or one more."""
+    m = Maker(label)
+    one = F32(1)
+    x = m.codes(m.input("x", 1, 1, 4, 5), one, I8(0))
+    w = m.weights(np.full((1, 1, 1, 1), 127, I8), one, I8(0))
+    b = m.op("DequantizeLinear", m.const(np.array([bias], I32)), m.const(one), m.const(I32(0)))
+    return m.done(m.codes(m.op("Conv", x, w, b), F32(2.0**25), I8(0)), step=2.0**25, refused=refused)
+
+
+LARGEST, SMALLEST = 2**31 - 1 - 127 * 127, -(2**31) + 127 * 128
+for name, bias, code in (("largest", LARGEST, None), ("past_largest", LARGEST + 1, "PB2020"), ("smallest", SMALLEST, None),
+                         ("past_smallest", SMALLEST - 1, "PB2020")):
+    label = f"bias_{name}"
+    CASES[label] = lambda label=label, bias=bias, code=code: bias_at_the_edge(label, bias, code)
