@@ -7,6 +7,7 @@
 // An input of few channels stays as it is: instead its contraction reads a gathered tensor [h, w, k] whose rows are
 // whole windows. That tensor is written by plain copies here and gone after fusion: only tiles of it ever exist.
 // Exact: sums are of integers, or keep their order.
+#include "core/s3/fallback.h"
 #include "core/s3/grouped.h"
 #include "core/s3/kernels.h"
 #include "core/s3/landing.h"
@@ -133,8 +134,11 @@ bool pb__lanes_turns(const pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   int to = along_lanes(nest, &nest->access[nest->access_count - 1]);
   for (int a = 0; nest->reduce == PB_SET && to >= 0 && a + 1 < nest->access_count; ++a) {
-    int from = along_lanes(nest, &nest->access[a]);
-    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from >= 0 && from != to) return true;
+    const pb_access* access = &nest->access[a];
+    int from = along_lanes(nest, access);
+    bool elsewhere = access->rank > 1 && pb_access_uses(access, to); // of one channel: not along its lanes
+    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from != to && (from >= 0 || elsewhere))
+      return true;
   }
   return false;
 }
@@ -175,7 +179,7 @@ static void choose(pb_lanes_layout* l) {
   for (int v = 0; v < l->program.value_count; ++v) {
     const pb_value* value = &l->program.values[v];
     l->values[v].kind = PB_LANES_PLAIN;
-    if (value->kind != PB_VALUE_LOCAL) continue;
+    if (value->kind != PB_VALUE_LOCAL || pb__lanes_touched(l, v, true)) continue;
     if (value->rank == 4) l->values[v].kind = PB_LANES_BLOCKED;
     if (value->rank != 2) continue;
     bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
@@ -184,6 +188,7 @@ static void choose(pb_lanes_layout* l) {
   }
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
+    if (pb__lanes_is_apart(l, n)) continue;
     for (int a = 0; a < nest->access_count; ++a) {
       int v = l->program.value_of[n][a];
       if (l->values[v].kind == PB_LANES_BLOCKED && !pb__lanes_walks(l, nest, &nest->access[a])) keep_plain(l, v);
@@ -377,7 +382,15 @@ void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest) {
   }
 }
 
-static void rewrite_plain(pb_lanes_layout* l, int n) {
+// What reaches past a tensor's end, where lanes are filled up, no chip's plan takes, and no other target's either.
+static bool leaves_tensors(const pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank && !nest->access[a].boxed; ++r)
+      if (pb_index_can_leave(nest, &nest->access[a].index[r], nest->access[a].shape[r])) return true;
+  return false;
+}
+
+static pb_status rewrite_plain(pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   bool lanes[PB_NEST_DIMS] = {0}, pads[PB_NEST_DIMS] = {0};
   for (int a = 0; a < nest->access_count; ++a) {
@@ -393,7 +406,11 @@ static void rewrite_plain(pb_lanes_layout* l, int n) {
   pb__lanes_split(l, nest, lanes, pads, &out, &s);
   pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
   if (nest->reduce == PB_SET) pb__lanes_splat(l, &out);
+  if (pb_may_leave(l->unit) && leaves_tensors(&out))
+    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4064, "another target",
+                          "its tensors' rows of lanes have no room for it");
   pb_nest_print(&l->nests, &out, 1, &l->serial);
+  return PB_OK;
 }
 
 // The dim that walks whole groups, -1: one group.
@@ -674,31 +691,17 @@ static void rewrite_depthwise(pb_lanes_layout* l, int n, const pb_roles* roles, 
   pb_nest_print(&l->nests, &out, 1, &l->serial);
 }
 
-// Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
-// So sums of floats that the chip has no instruction for are not laid out for another target either.
-static pb_status check_sums(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  pb_type x = nest->access[roles->x].type, w = nest->access[roles->w].type, y = nest->access[roles->y].type;
-  pb_roles unused;
-  if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
-  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4003,
-                        "quantise the model, or choose another target",
-                        "%s has no instruction that multiplies %s by %s into %s", l->unit->chip->name, pb_type_name(x),
-                        pb_type_name(w), pb_type_name(y));
-}
-
-// Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero
-// times infinity or NaN is NaN: what one group holds would reach the others.
-static pb_status check_groups(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  pb_grouped g;
-  bool depthwise = pb__lanes_depthwise(nest, roles) >= 0;
-  if (nest->access[roles->x].type != PB_F32 || !pb_grouped_read(nest, roles, &g) ||
-      (!depthwise && g.ins % l->lanes == 0 && g.outs % l->lanes == 0))
-    return PB_OK;
-  return pb_unsupported(
-      l->unit->diag, (pb_place){.what = nest->name}, 4042, "groups of whole rows, one group, or --fallback=cpu",
-      "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
-      "infinity and NaN pass",
-      (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
+static pb_status check_types(const pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const char* chip = l->unit->chip->name;
+  if (pb_nest_gathers(nest))
+    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
+                          "%s reads nothing at an index that comes at run time", chip);
+  for (int a = 0; a < nest->access_count; ++a)
+    if (l->program.values[l->program.value_of[n][a]].type == PB_I64)
+      return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
+                            "%s has no instruction on elements of i64", chip);
+  return PB_OK;
 }
 
 // Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is
@@ -723,13 +726,25 @@ static pb_status check_room(const pb_lanes_layout* l, int n, bool contraction) {
                         PB_NEST_DIMS, PB_PACK_DIMS);
 }
 
+// Whether x is a plain tensor whose channels are no whole rows of lanes: it is read as a gathered one then.
+static bool rows_end_early(const pb_lanes_layout* l, int n, const pb_roles* roles) {
+  const pb_nest* nest = &l->program.nests[n];
+  int channel = channel_of_x(l, nest, roles);
+  return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LANES_PLAIN &&
+         nest->extent[channel] % l->lanes && dim_of_groups(nest, roles) < 0;
+}
+
 static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
   pb_roles roles;
   const pb_nest* nest = &l->program.nests[n];
+  if (pb__lanes_is_apart(l, n)) {
+    pb__lanes_print_apart(l, n);
+    return PB_OK;
+  }
   bool contraction = pb__lanes_roles(l, n, &roles);
+  PB_TRY(check_types(l, n));
   PB_TRY(check_room(l, n, contraction));
-  if (contraction) PB_TRY(check_sums(l, nest, &roles));
-  if (contraction) PB_TRY(check_groups(l, nest, &roles));
+  if (contraction) PB_TRY(pb__lanes_check_floats(l, n, &roles));
   for (int a = 0; !contraction && a < nest->access_count; ++a)
     if (l->values[l->program.value_of[n][a]].kind == PB_LANES_BLOCKED && sums_lanes(l, nest, &nest->access[a]))
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4043,
@@ -737,15 +752,14 @@ static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
                             "it adds up %lld channels, which end inside a row of %lld lanes",
                             (long long)nest->access[a].shape[1], (long long)l->lanes);
   if (!contraction || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
-    if (pb__lanes_crosses(l, n)) return pb__lanes_cross(l, n);
-    rewrite_plain(l, n);
-    return PB_OK;
+    return pb__lanes_crosses(l, n) ? pb__lanes_cross(l, n) : rewrite_plain(l, n);
   }
   int channel = pb__lanes_depthwise(nest, &roles);
   if (channel >= 0 && l->values[l->program.value_of[n][roles.x]].kind == PB_LANES_BLOCKED) {
     rewrite_depthwise(l, n, &roles, channel);
     return PB_OK;
   }
+  if (rows_end_early(l, n, &roles)) l->gathers[n] = true;
   rewrite_contraction(l, n, &roles);
   return PB_OK;
 }
@@ -783,20 +797,22 @@ static void print_program(pb_lanes_layout* l, pb_text* text) {
               l->nests.data ? l->nests.data : "");
 }
 
-pb_status pb_s3_layout(pb_unit* unit) {
-  if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_layout_vector(unit);
-  pb_lanes_layout layout = {.unit = unit}, *l = &layout;
-  l->lanes = pb_chip_lanes(unit->chip);
-  if (l->lanes == 1) return PB_OK;
+// With --fallback operators that no layout fits are put aside, and their number says that it must be tried again.
+static pb_status rewrite_nests(pb_lanes_layout* l) {
+  size_t apart = l->apart->count;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    pb_status status = l->gone[n] ? PB_OK : rewrite_nest(l, n);
+    if (status == PB_OK) continue;
+    if (status != PB_ERR_UNSUPPORTED || !pb_may_leave(l->unit)) return status;
+    if (!pb__lanes_is_apart(l, n)) pb__lanes_set_apart(l, n);
+  }
+  return l->apart->count > apart ? PB_ERR_UNSUPPORTED : PB_OK;
+}
+
+static pb_status lay_out(pb_unit* unit, pb_lanes_apart* apart) {
+  pb_lanes_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
-  for (int n = 0; n < l->program.nest_count; ++n)
-    if (pb_nest_gathers(&l->program.nests[n]))
-      return pb_unsupported(unit->diag, (pb_place){.what = l->program.nests[n].name}, 4048, "another target",
-                            "%s reads nothing at an index that comes at run time", unit->chip->name);
-  for (int v = 0; v < l->program.value_count; ++v)
-    if (l->program.values[v].type == PB_I64)
-      return pb_unsupported(unit->diag, (pb_place){.what = l->program.values[v].name}, 4048, "another target",
-                            "%s has no instruction on elements of i64", unit->chip->name);
+  while (pb__lanes_grow_apart(l)) {}
   pb__lanes_merge_groups(l);
   pb__lanes_add_twins(l);
   l->values = PB_NEW_ARRAY(&unit->pass, pb_lanes_value, (size_t)l->program.value_count);
@@ -805,9 +821,7 @@ pb_status pb_s3_layout(pb_unit* unit) {
   choose(l);
   pb__lanes_drop_twins(l);
   describe_values(l);
-  pb_status status = PB_OK;
-  for (int n = 0; n < l->program.nest_count && status == PB_OK; ++n)
-    if (!l->gone[n]) status = rewrite_nest(l, n);
+  pb_status status = rewrite_nests(l);
   pb_text text = {0};
   if (status == PB_OK) print_program(l, &text);
   pb_text_free(&l->allocs);
@@ -816,5 +830,28 @@ pb_status pb_s3_layout(pb_unit* unit) {
   pb_text_free(&text);
   free(l->consts);
   pb_numbers_free(&l->const_of);
+  return status;
+}
+
+static void say_nothing(void* user, bool error, int code, const char* text) {
+  (void)user, (void)error, (void)code, (void)text;
+}
+
+pb_status pb_s3_layout(pb_unit* unit) {
+  if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_layout_vector(unit);
+  if (pb_chip_lanes(unit->chip) == 1) return PB_OK;
+  pb_lanes_apart apart = {0};
+  pb_diag* diag = unit->diag;
+  pb_diag quiet = {.sink = say_nothing};
+  size_t before;
+  pb_status status;
+  do { // what is refused only because of others, which then stand apart, says so when the kernels are planned
+    before = apart.count;
+    unit->diag = pb_may_leave(unit) ? &quiet : diag;
+    status = lay_out(unit, &apart);
+    unit->diag = diag;
+  } while (status == PB_ERR_UNSUPPORTED && apart.count > before);
+  if (status != PB_OK && pb_may_leave(unit)) status = lay_out(unit, &apart); // once more, with what is wrong
+  free(apart.names);
   return status;
 }

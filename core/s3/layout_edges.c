@@ -72,6 +72,7 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
 // The operator in the model that value v is copied for, or that makes it.
 static const char* operator_of(const pb_lanes_layout* l, int v) {
   int n = pb_program_next_use(&l->program, v, -1);
+  while (n >= 0 && pb__lanes_is_apart(l, n)) n = pb_program_next_use(&l->program, v, n);
   return n >= 0 ? l->program.nests[n].name : "";
 }
 
@@ -93,6 +94,7 @@ static void redirect(pb_lanes_layout* l, int from, int to, bool reads, bool writ
   PB_FOR_USES (n, &l->program, from)
     for (int a = 0; a < l->program.nests[n].access_count; ++a) {
       bool store = a == l->program.nests[n].access_count - 1;
+      if (pb__lanes_is_apart(l, n)) continue;
       if (l->program.value_of[n][a] == from && (store ? writes : reads))
         pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
     }
@@ -110,10 +112,10 @@ static void put(pb_program* p, int at, const pb_nest* nest, const int* value_of)
   memcpy(p->value_of[at], value_of, sizeof *p->value_of);
 }
 
-static void put_copy(pb_lanes_layout* l, int at, pb_lanes_twin* t, bool output) {
+static void put_copy(pb_lanes_layout* l, int at, pb_lanes_twin* t) {
   pb_nest copy = copy_of(&l->program.values[t->edge], t->name);
   t->copy = at;
-  put(&l->program, at, &copy, (const int[PB_NEST_ACCESSES]){output ? t->twin : t->edge, output ? t->edge : t->twin});
+  put(&l->program, at, &copy, (const int[PB_NEST_ACCESSES]){t->out ? t->twin : t->edge, t->out ? t->edge : t->twin});
 }
 
 // Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1). From
@@ -127,7 +129,7 @@ static void insert_copies(pb_lanes_layout* l, const int* in_front) {
   memset(first, 0xff, sizeof *first * ((size_t)before + 1));
   for (int k = l->twin_count - 1; k >= 0; --k) { // of inputs, which all come first, the last one comes first
     if (in_front[k] < 0) {
-      put_copy(l, --at, &l->twins[k], true);
+      put_copy(l, --at, &l->twins[k]);
       continue;
     }
     next[k] = first[in_front[k]];
@@ -137,9 +139,14 @@ static void insert_copies(pb_lanes_layout* l, const int* in_front) {
   for (int n = before; n >= 0; --n) {
     if (n < before && at - 1 > n) put(p, at - 1, &p->nests[n], p->value_of[n]);
     if (n < before) --at;
-    for (int k = first[n]; k >= 0; k = next[k]) put_copy(l, --at, &l->twins[k], false);
+    for (int k = first[n]; k >= 0; k = next[k]) put_copy(l, --at, &l->twins[k]);
   }
   pb_program_index(p, arena);
+}
+
+static bool made_by_others(const pb_lanes_layout* l, int v) {
+  int maker = last_writer(l, v);
+  return maker >= 0 && !pb__lanes_is_apart(l, maker);
 }
 
 void pb__lanes_add_twins(pb_lanes_layout* l) {
@@ -147,16 +154,18 @@ void pb__lanes_add_twins(pb_lanes_layout* l) {
   int* in_front = PB_NEW_ARRAY(&l->unit->pass, int, (size_t)values + 1);
   l->twins = PB_NEW_ARRAY(&l->unit->pass, pb_lanes_twin, (size_t)values + 1);
   for (int v = 0; v < values; ++v) {
-    if (!wants_twin(l, v)) continue;
     pb_value local = l->program.values[v];
+    bool apart = pb__lanes_touched(l, v, true);
+    bool shared = apart && pb__lanes_touched(l, v, false) && (local.rank == 4 || local.rank == 2);
+    if (apart ? !shared || local.kind == PB_VALUE_CONST : !wants_twin(l, v)) continue;
     const char* name = operator_of(l, v);
-    bool output = local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
+    bool output = shared ? made_by_others(l, v) : local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
     int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
-    in_front[l->twin_count] = output ? -1 : last_writer(l, v) + 1;
+    in_front[l->twin_count] = output && !shared ? -1 : last_writer(l, v) + 1;
     redirect(l, v, twin, true, output);
-    l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, -1, name};
+    l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, -1, name, output};
   }
   if (l->twin_count) insert_copies(l, in_front);
 }

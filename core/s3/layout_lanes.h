@@ -30,7 +30,15 @@ typedef struct pb_lanes_const {
 typedef struct pb_lanes_twin {
   int edge, twin, copy; // values and the nest between them
   const char* name;     // the operator that it is copied for
+  bool out;             // from the twin
 } pb_lanes_twin;
+
+// Operators that stay as the model has them, for another target: with --fallback those that no layout of this one fits.
+// What they share with others gets a twin as if it left the graph and came back.
+typedef struct pb_lanes_apart {
+  const char** names;
+  size_t count, capacity;
+} pb_lanes_apart;
 
 typedef struct pb_lanes_layout {
   pb_unit* unit;
@@ -41,6 +49,7 @@ typedef struct pb_lanes_layout {
   bool* gone;           // by nest: a copy that is not needed
   pb_lanes_twin* twins; // in the order of their own values, which stand behind those of the model
   int twin_count;
+  pb_lanes_apart* apart;
   pb_lanes_const* consts;
   size_t const_count, const_capacity;
   pb_numbers const_of; // by id: which of them
@@ -77,6 +86,14 @@ void pb__lanes_rewrite_accesses(pb_lanes_layout* l, int n, const pb_lanes_dims* 
 // Scalar factors become loads of rows of equal numbers, unless instructions take the numbers themselves.
 void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest);
 
+// layout_apart.c: operators left for another target.
+bool pb__lanes_is_apart(const pb_lanes_layout* l, int n);
+void pb__lanes_set_apart(pb_lanes_layout* l, int n);
+bool pb__lanes_touched(const pb_lanes_layout* l, int v, bool apart); // by such operators, or by others
+void pb__lanes_print_apart(pb_lanes_layout* l, int n);
+// Nests that write a value together stay together, and what no layout fits stays apart. true: an operator was added.
+bool pb__lanes_grow_apart(pb_lanes_layout* l);
+
 // layout_edges.c: between plain tensors and blocks.
 void pb__lanes_add_twins(pb_lanes_layout* l);  // in front of choosing layouts
 void pb__lanes_drop_twins(pb_lanes_layout* l); // behind it: those that are as plain as their edge
@@ -86,6 +103,9 @@ bool pb__lanes_unused(const pb_lanes_layout* l, int v);                  // a tw
 // Whether nest n takes from the one and makes the other, so that there is more to do than to split its dims.
 bool pb__lanes_crosses(const pb_lanes_layout* l, int n);
 pb_status pb__lanes_cross(pb_lanes_layout* l, int n) PB_MUST_CHECK;
+
+// layout_floats.c: whether a sum of products, if of floats, comes out right in rows of lanes.
+pb_status pb__lanes_check_floats(const pb_lanes_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
 
 // layout_groups.c: convolutions of groups with several channels each.
 void pb__lanes_merge_groups(pb_lanes_layout* l);

@@ -68,47 +68,6 @@ static int group_for(const pb_vlayout* l, pb_type type) {
   return insn.insn ? insn.group : 1;
 }
 
-// A constant, or one above 0 plus e^x or |x|: what may divide.
-static bool is_far_from_0(const pb_expr_node* expr, int n) {
-  const pb_expr_node* node = &expr[n];
-  if (node->op == PB_OP_CONST) return true;
-  for (int side = 0; side < 2 && node->op == PB_OP_ADD; ++side) {
-    const pb_expr_node *one = &expr[node->args[side]], *other = &expr[node->args[1 - side]];
-    if (one->op == PB_OP_CONST && one->value > 0 && (other->op == PB_OP_EXP || other->op == PB_OP_ABS)) return true;
-  }
-  return false;
-}
-
-// Whether the body may make an infinity or NaN of finite elements. That a sum or product of very large ones overflows
-// does not count.
-static bool spoils(const pb_nest* nest) {
-  bool bad[PB_NEST_EXPR] = {false};
-  for (int e = 0; e < nest->expr_count; ++e) {
-    const pb_expr_node* node = &nest->expr[e];
-    if (node->op == PB_OP_DIV) { // by an infinite 1 + e^x: 0
-      bad[e] = bad[node->args[0]] || !is_far_from_0(nest->expr, node->args[1]);
-      continue;
-    }
-    bad[e] = node->op >= PB_OP_SQRT && node->op != PB_OP_TANH && node->op != PB_OP_ERF;
-    for (int a = 0; a < 3 && node->args[a] >= 0; ++a) bad[e] |= bad[node->args[a]];
-  }
-  return bad[nest->expr_count - 1];
-}
-
-// Whether lanes that no channel fills could come to hold infinities or NaN, which weights of 0 do not undo: by a
-// division or a function, or by a maximum that starts at -inf and never gets there, since what it reads has no such
-// lanes.
-static bool spoils_rest(const pb_vlayout* l, int v) {
-  PB_FOR_USES (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_stored(&l->program, n) != v) continue;
-    if (spoils(nest)) return true;
-    for (int a = 0; nest->reduce == PB_ACC_MAX && a + 1 < nest->access_count; ++a)
-      if (l->values[l->program.value_of[n][a]].kind == PB_PLAIN) return true;
-  }
-  return false;
-}
-
 // Channels that lie next to each other: a vector; for an instruction on matrices all that it sums over, or all there
 // are.
 int64_t pb_vlayout_block(const pb_vlayout* l, int64_t channels) {
@@ -211,6 +170,17 @@ static bool is_moved_alone(const pb_vlayout* l, int v) {
   return false;
 }
 
+// A maximum of channels that lie plainly never reaches the lanes behind them, which stay -inf.
+static bool maximises_plain(const pb_vlayout* l, int v) {
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb_program_stored(&l->program, n) != v || nest->reduce != PB_ACC_MAX) continue;
+    for (int a = 0; a + 1 < nest->access_count; ++a)
+      if (l->values[l->program.value_of[n][a]].kind == PB_PLAIN) return true;
+  }
+  return false;
+}
+
 static void choose_value(pb_vlayout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_vvalue* chosen = &l->values[v];
@@ -218,7 +188,7 @@ static void choose_value(pb_vlayout* l, int v) {
   if (value->rank == 4 && l->gains[v] && !must_stay_plain(l, v)) {
     if (!pb_vlayout_can_block(l, v, -1)) return;
     int64_t channels = value->shape[1];
-    if (value->type == PB_F32 && channels % l->lanes && spoils_rest(l, v)) return;
+    if (value->type == PB_F32 && channels % l->lanes && maximises_plain(l, v)) return;
     chosen->kind = PB_BLOCKED;
     chosen->block = pb_vlayout_block(l, channels);
     bool outside = value->kind != PB_VALUE_LOCAL;
@@ -281,6 +251,7 @@ static void describe_value(pb_vlayout* l, int v) {
   new->outer = outside ? pb_printf(&l->unit->pass, "%%g%d", value->argument) : NULL;
   new->ref = pb_printf(&l->unit->pass, own ? "%%v%d" : "%%g%d", own ? v : value->argument);
   if (own) pb_vlayout_declare(l, new->ref, value->type, new->rank, new->shape);
+  if (new->made) pb_vlayout_declare(l, new->made, value->type, new->rank, new->shape);
 }
 
 // ---- nests ----
@@ -321,6 +292,12 @@ void pb_vlayout_use_value(const pb_vlayout* l, pb_access* access, int v) {
   memcpy(access->shape, l->values[v].shape, sizeof access->shape);
 }
 
+// Where nests store what they make of it.
+static void use_made(const pb_vlayout* l, pb_access* access, int v) {
+  pb_vlayout_use_value(l, access, v);
+  if (l->values[v].made) access->ref = l->values[v].made;
+}
+
 void pb_vlayout_spread(const pb_vsplit* s, const pb_index* from, int dims, pb_index* to) {
   memset(to->coef, 0, sizeof to->coef);
   to->cst = from->cst;
@@ -338,7 +315,10 @@ void pb_vlayout_spread(const pb_vsplit* s, const pb_index* from, int dims, pb_in
 void pb_vlayout_rewrite(const pb_vlayout* l, const pb_vsplit* s, const pb_nest* nest, int v, const pb_access* from,
                         pb_access* to) {
   *to = *from;
-  pb_vlayout_use_value(l, to, v);
+  if (from == &nest->access[nest->access_count - 1])
+    use_made(l, to, v);
+  else
+    pb_vlayout_use_value(l, to, v);
   for (int r = 0; r < from->rank; ++r) pb_vlayout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
   if (l->values[v].kind != PB_BLOCKED) return;
   pb_index *blocks = &to->index[1], *lane = &to->index[from->rank];
@@ -425,6 +405,7 @@ static void print_split(pb_vlayout* l, int n, const pb_nest* nest, const int64_t
     else
       pb_vlayout_rewrite(l, s, nest, v, &nest->access[a], &out.access[a]);
   }
+  pb_vlayout_mask_rest(l, pb_program_stored(&l->program, n), &out);
   pb_vlayout_print(l, &out);
 }
 
@@ -434,7 +415,7 @@ static void fill_rest(pb_vlayout* l, const pb_nest* nest, const pb_access* store
   pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
   pb_access* to = &fill.access[0];
   to->type = l->program.values[v].type;
-  pb_vlayout_use_value(l, to, v);
+  use_made(l, to, v);
   for (int r = 0; r < to->rank; ++r) {
     bool lane = r == to->rank - 1;
     int64_t extent = r == 1 ? 1 : lane ? block - rest : store ? 1 : to->shape[r];
@@ -468,7 +449,21 @@ static void rewrite_cut(pb_vlayout* l, int n, const int64_t* size, int dim) {
     fill_rest(l, nest, &nest->access[nest->access_count - 1], v, l->full[dim]);
 }
 
+// One channel that no dim walks gets one: nests beside this one write and read all lanes of its block.
+static void walk_single_channel(pb_vlayout* l, int n) {
+  pb_nest* nest = &l->program.nests[n];
+  int stored = pb_program_stored(&l->program, n), dim;
+  if (l->values[stored].kind != PB_BLOCKED || nest->dim_count + 2 > PB_NEST_DIMS ||
+      !pb_index_single(&pb_nest_store(nest)->index[1], &dim) || dim >= 0)
+    return;
+  dim = nest->dim_count++;
+  nest->extent[dim] = 1;
+  for (int a = 0; a < nest->access_count; ++a)
+    if (l->values[l->program.value_of[n][a]].kind == PB_BLOCKED) nest->access[a].index[1].coef[dim] = 1;
+}
+
 static void rewrite_plain(pb_vlayout* l, int n) {
+  walk_single_channel(l, n);
   const pb_nest* nest = &l->program.nests[n];
   int64_t size[PB_NEST_DIMS] = {0};
   int cut = -1;
@@ -612,10 +607,14 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
     for (int turn = 0; turn < CHOICE_TURNS; ++turn) // a pointwise chain follows what its first value is
       for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
   } while (pb_vlayout_refuse_groups(l));
+  pb_vlayout_find_rests(l);
   for (int v = 0; v < l->program.value_count; ++v) describe_value(l, v);
   for (int v = 0; v < l->program.value_count; ++v)
     if (l->program.values[v].kind == PB_VALUE_INPUT) copy_edge(l, v, true);
-  for (int n = 0; n < l->program.nest_count; ++n) rewrite_nest(l, n);
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    rewrite_nest(l, n);
+    pb_vlayout_clean_rest(l, n);
+  }
   for (int v = 0; v < l->program.value_count; ++v)
     if (l->program.values[v].kind == PB_VALUE_OUTPUT) copy_edge(l, v, false);
   pb_text text = {0};

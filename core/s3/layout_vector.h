@@ -21,6 +21,8 @@ typedef struct pb_vvalue {
   int64_t block;
   bool refused;            // it must stay plain: what it is multiplied into does
   const char *ref, *outer; // outer: the graph's input or output; ref may be its twin in another layout
+  bool masked;             // pointwise nests that make it clean its lanes
+  const char* made;        // it is made here, then its lanes are cleaned; NULL: as it is
   int rank;
   int64_t shape[PB_NEST_RANK];
 } pb_vvalue;
@@ -93,6 +95,12 @@ bool pb_vlayout_grouped(const pb_vlayout* l, int n, pb_grouped* g, pb_vgroups* s
 bool pb_vlayout_walks_groups(const pb_vlayout* l, int n, int a);
 // Both its tensors have blocks or none. true: some value was refused, and layouts must be chosen again.
 bool pb_vlayout_refuse_groups(pb_vlayout* l);
+
+// layout_vector_rest.c: lanes that no channel fills. Which values' are cleaned, once all have their layouts; and the
+// nest that does it, behind the last that makes what nest n makes.
+void pb_vlayout_find_rests(pb_vlayout* l);
+void pb_vlayout_mask_rest(pb_vlayout* l, int v, pb_nest* nest); // a rewritten nest that makes value v
+void pb_vlayout_clean_rest(pb_vlayout* l, int n);
 
 // Rewrites a sum of products in the order of the chip's instruction. false: it stays a plain nest.
 bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles);

@@ -1,8 +1,8 @@
 // Convolutions of groups with several channels each, for cores with vector registers. A vector of results lies within
 // one group, or its lanes are several whole groups: then the lanes of a group read the same element of x, and those of
 // the next one that of its own channels (pb_vaccess.run). Nothing is multiplied in vain. Groups that fit neither way
-// are taken together with zeros in the weights between them; for floats that means that an infinity in one of them
-// becomes NaN in the others.
+// are taken together with zeros in the weights between them, but those of floats: zeros do not keep infinity and NaN
+// apart.
 #include "core/s3/layout_vector.h"
 
 // Products by zero, for each that counts, from where on plain operations on single elements are not slower; one
@@ -93,6 +93,7 @@ void pb_vlayout_merge_groups(pb_vlayout* l) {
     pb_grouped g;
     if (!read(l, n, &roles, &g) || l->program.nests[n].dim_count + 2 > PB_NEST_DIMS) continue;
     int x = l->program.value_of[n][roles.x], y = l->program.value_of[n][roles.y];
+    if (l->program.values[x].type == PB_F32) continue;
     if (!pb_vlayout_can_block(l, x, n) || !pb_vlayout_can_block(l, y, n)) continue;
     int64_t s = together(l, &l->program.nests[n], &roles, &g);
     if (s <= 1) continue;

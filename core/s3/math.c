@@ -1,7 +1,7 @@
 // Math: functions that no instruction of the chip computes become plain operations, by the one table in core/math.
-// Requires the program function in value form; leaves it so, nest by nest. Behind layout, which wants to know of a nest
-// that it makes an infinity of 0; before outline and plan, which see what the operations cost. The results differ from
-// the C library's, which runs the IR in front of this pass, by the errors that the table states.
+// Requires the program function in value form; leaves it so, nest by nest. Before outline and plan, which see what the
+// operations cost. The results differ from the C library's, which runs the IR in front of this pass, by the errors that
+// the table states.
 #include "core/math/math.h"
 
 #include "core/s3/kernels.h"

@@ -17,8 +17,10 @@ import onnx  # noqa: E402
 from float_graph import Graph, compare, expected_of  # noqa: E402
 
 TOLERANCE = 1e-5  # of the output's largest number
-# Groups that share a row of lanes could be kept apart by zeros alone, which infinity and NaN pass.
-REFUSED = dict.fromkeys(["depthwise", "depthwise_uneven", "depthwise_one_block", "depthwise_between"], "PB4042")
+# Groups that share a row of lanes could be kept apart by zeros alone, which infinity and NaN pass; so could channels of
+# what the chip made and lanes that none fills.
+REFUSED = dict.fromkeys(["depthwise", "depthwise_uneven", "depthwise_one_block", "depthwise_between", "uneven_between",
+                         "plane_between"], "PB4042")
 CASES = {}
 
 
@@ -51,6 +53,28 @@ convolution("no_bias", 8, 8, 1, bias=False)
 def two_convolutions(g):
     x = g.op("Relu", g.conv(g.input(1, 8, 8, 6), 8, 12, 3, pads=[1] * 4))
     return [g.conv(x, 12, 5, 3, pads=[1] * 4)]
+
+
+@case
+def uneven_between(g):
+    return [g.conv(g.op("Relu", g.conv(g.input(1, 8, 6, 5), 8, 10, 1)), 10, 8, 1)]
+
+
+@case
+def plane_between(g):
+    x = g.input(1, 6, 6, 5)
+    return [g.conv(g.op("Add", x, g.input(1, 1, 6, 5, name="plane")), 6, 8, 1)]
+
+
+@case
+def uneven_sum(g):
+    x = g.input(1, 6, 6, 5)
+    return [g.conv(g.op("Relu", g.op("Add", x, x)), 6, 8, 1)]
+
+
+@case
+def uneven_input(g):
+    return [g.conv(g.op("MaxPool", g.input(1, 6, 6, 5), kernel_shape=[2, 2]), 6, 8, 1)]
 
 
 @case

@@ -24,8 +24,8 @@ from float_cases import CASES  # noqa: E402
 from float_graph import compare, expected_of  # noqa: E402
 
 TOLERANCE = 1e-5  # of the output's largest number
-# For two targets: sums of floats, layouts that only the first could run, integers of 64 bits and look-ups.
-REFUSED = "PB4003", "PB4014", "PB4043", "PB4048", "PB4064"
+# Of two targets: a reciprocal near its pole of a sum, which one of them takes in another order than ONNX Runtime.
+UNSTABLE = {"functions_behind_conv": 1e-4, "reciprocal_18_in_conv": 1e-4}
 
 
 def run_on(bin_dir, stem, case, target, expected):
@@ -41,13 +41,12 @@ def run_on(bin_dir, stem, case, target, expected):
             device = ([] if other else ["--device=native"]) + [f"--threads={threads}"]
             tools.run([os.path.join(bin_dir, "pb-run"), engine, *device, *sources, *outputs])
             for name, file in files.items():
-                wrong = compare(expected[name], np.load(file), 0 if case.reference else TOLERANCE)
+                most = UNSTABLE.get(case.name, TOLERANCE) if other else TOLERANCE
+                wrong = compare(expected[name], np.load(file), 0 if case.reference else most)
                 if wrong:
                     problems.append(f"{threads} threads: {name} {wrong}")
     except tools.Failed as error:
         told = [line for line in str(error).splitlines() if "error: " in line]
-        if other and any(code in told[0] for code in REFUSED):
-            return [f"refused {case.name} on {target}"]
         problems.append("; ".join(told)[:400] or str(error)[-400:])
     return [f"FAILED {case.name} on {target}: {problem}" for problem in problems]
 
@@ -80,22 +79,20 @@ def main():
     if args.list:
         print("\n".join(case.name for case in cases))
         return 0
-    failed = refused = 0
+    failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         targets = args.targets.split(",")
         turns = [[each.split("|")[k % len(each.split("|"))] for each in targets] for k in range(len(cases))]
         jobs = [pool.submit(run_case, args.bin, folder, case, turns[k]) for k, case in enumerate(cases)]
         for job in jobs:
             problems, model = job.result()
-            refused += sum(problem.startswith("refused") for problem in problems)
-            problems = [problem for problem in problems if not problem.startswith("refused")]
             failed += bool(problems)
             if problems:
                 print("\n".join(problems), flush=True)
             if problems and args.keep:
                 os.makedirs(args.keep, exist_ok=True)
                 os.replace(model, os.path.join(args.keep, os.path.basename(model)))
-    print(f"{len(cases)} graphs on {' and '.join(targets)}: {failed} failed, {refused} refused")
+    print(f"{len(cases)} graphs on {' and '.join(targets)}: {failed} failed")
     return int(bool(failed) or not jobs)
 
 

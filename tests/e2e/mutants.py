@@ -104,17 +104,17 @@ def mutate_graph(data, rng):
     return model.SerializeToString()
 
 
-def limited():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-
-
 def run(command):
-    """(exit code or None when it did not end, what was printed)."""
+    """(exit code or None when it did not end, what was printed). In a fork of this process's server, whose memory is
+    limited, and so is a fork's."""
+    server = tools.server_for(command[0])
+    if server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:
-        result = subprocess.run(command, capture_output=True, timeout=SECONDS, preexec_fn=limited)
+        result = tools.call(command, SECONDS)
     except subprocess.TimeoutExpired:
         return None, "no end"
-    return result.returncode, (result.stdout + result.stderr).decode(errors="replace")
+    return result.returncode, result.stdout + result.stderr
 
 
 def refused(code, printed):
@@ -351,7 +351,7 @@ def main():
         args.folder = folder
         pool = seeds()
         STATE.update(args=args, pool=pool, engines=engines_of(args, pool[::-1]))
-        with concurrent.futures.ProcessPoolExecutor(args.jobs) as workers:
+        with concurrent.futures.ProcessPoolExecutor(args.jobs, initializer=tools.servers.__dict__.clear) as workers:
             for number, name, found in workers.map(work, range(args.models + args.engines), chunksize=16):
                 counts[("engine " if number >= args.models else "model ") + (found if found.startswith("unlike") else found.split(":")[0])] += 1
                 if found.startswith("wrong"):

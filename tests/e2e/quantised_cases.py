@@ -52,6 +52,34 @@ def add_out(g, channels):
     g.output(g.op("Add", x, g.conv(x, channels, pads=[1] * 4), scale=1.5))
 
 
+def told_apart(sx, sw, sy):
+    """A sum whose code tells the factor rounded to f32 twice, as (sx * sw) / sy is, from the one rounded once; or None."""
+    twice, once = (sx * sw) / sy, np.float32(np.float64(sx) * np.float64(sw) / np.float64(sy))
+    if twice == once:
+        return None
+    sums = np.rint((np.arange(1, 110, dtype=np.float64) + 0.5) / np.float64(twice)).astype(np.float32)
+    differ = np.rint(sums * twice) != np.rint(sums * once)
+    return int(sums[differ][0]) if differ.any() else None
+
+
+@case("factor_of_f32_out")
+def factor_of_f32_out(g):
+    """Weights are 0: each result is its bias times a factor."""
+    x, sy, scales, sums = g.input(1, 8, 3, 4), np.float32(0.7), [], []
+    while len(sums) < 32:
+        sw = np.float32(g.rng.uniform(0.005, 0.02))
+        found = told_apart(np.float32(x.scale), sw, sy)
+        if found:
+            scales.append(sw)
+            sums.append(found)
+    scales = np.array(scales)
+    zeros = np.zeros(32, np.int32)
+    w = g.node("DequantizeLinear", [g.const(np.zeros((32, 8, 1, 1), np.int8)), g.const(scales), g.const(zeros.astype(np.int8))], axis=0)
+    units = np.float32(x.scale) * scales
+    b = g.node("DequantizeLinear", [g.const(np.array(sums, np.int32)), g.const(units), g.const(zeros)], axis=0)
+    g.output(g.op("Conv", x, scale=sy, extra=[w, b], kernel_shape=[1, 1]))
+
+
 @case("average_out")
 def average_out(g):
     g.output(g.op("GlobalAveragePool", g.conv(g.input(1, 8, 9, 7), 21), scale=0.5))

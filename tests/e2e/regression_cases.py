@@ -12,11 +12,12 @@ CASES = {}
 
 class Case:
     """`refused`: of a model that is no model for anybody, the code that pbc gives, within a second. `step`: a code's
-    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: a warning's code."""
+    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: a warning's code. `bisect`:
+    the IR must be right behind every pass."""
 
-    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=()):
+    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), bisect=False):
         self.model, self.feeds, self.step, self.refused = model, feeds, step, refused
-        self.targets, self.says = targets, says
+        self.targets, self.says, self.bisect = targets, says, bisect
 
 
 def case(make):
@@ -26,7 +27,7 @@ def case(make):
 
 class Maker:
     def __init__(self, name, opset=13):
-        self.name, self.opset, self.nodes, self.consts, self.inputs, self.feeds = name, opset, [], [], [], {}
+        self.name, self.opset, self.nodes, self.consts, self.inputs, self.feeds, self.types = name, opset, [], [], [], {}, {}
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
     def input(self, name, *shape, values=None):
@@ -60,7 +61,7 @@ class Maker:
         return self.op("DequantizeLinear", *names, **({"axis": axis} if np.ndim(scale) else {}))
 
     def done(self, *outputs, **known):
-        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs]
+        infos = [helper.make_tensor_value_info(name, self.types.get(name, TensorProto.FLOAT), None) for name in outputs]
         graph = helper.make_graph(self.nodes, self.name, self.inputs, infos, self.consts)
         model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", self.opset)])
         return Case(model, self.feeds, **known)
@@ -278,8 +279,46 @@ for kind, build in BOUNDS.items():
     CASES[f"not_a_number_{kind}"] = lambda label=f"not_a_number_{kind}", build=build: not_numbers(label, build)
 
 
+def infinity_in_one_element(label, channels, group, between):
+    """An infinity becomes zeros, which the channels behind it add up; other lanes and groups never see it."""
+    m = Maker(label, opset=14)
+    x = m.input("x", 1, 16, 6, 5)
+    m.feeds["x"][0, 3, 2, 2] = np.inf
+    w = -np.abs(m.rng.standard_normal((channels, 16 // group, 1, 1))).astype(F32)
+    last = np.abs(m.rng.standard_normal((9, channels, 1, 1))).astype(F32)
+    y = m.op("Relu", m.op("Conv", x, m.const(w), m.const(m.rng.standard_normal(channels).astype(F32)), group=group))
+    y = between(m, y, channels)
+    return m.done(m.op("Conv", y, m.const(last)), targets=("cpu",))
+
+
+def plane(m, kind, y, channels):
+    one = m.op("Conv", m.op("ReduceMean", y, axes=[1]), m.const(-np.ones((1, 1, 1, 1), F32)))
+    return m.op(kind, y, one) if kind != "Div" else m.op(kind, one, y)
+
+
+BEHIND_INFINITY = {
+    "alone": lambda m, y, c: y,
+    "no_tail": lambda m, y, c: m.op("Conv", y, m.const(m.rng.standard_normal((c, c, 1, 1)).astype(F32))),
+    "padded": lambda m, y, c: m.op("Conv", y, m.const(m.rng.standard_normal((c, c, 3, 3)).astype(F32)), pads=[1] * 4),
+    "largest": lambda m, y, c: m.op("MaxPool", y, kernel_shape=[2, 2], pads=[1, 0, 0, 1]),
+    "mean": lambda m, y, c: m.op("GlobalAveragePool", y),
+    "sum": lambda m, y, c: m.op("Add", m.op("Relu", m.op("Conv", y, m.const(m.rng.standard_normal((c, c, 1, 1)).astype(F32)))), y),
+    "depthwise": lambda m, y, c: m.op("Conv", y, m.const(m.rng.standard_normal((c, 1, 3, 3)).astype(F32)), group=c, pads=[1] * 4),
+    "swish": lambda m, y, c: m.op("Mul", y, m.op("Sigmoid", y)),
+    "divided": lambda m, y, c: m.op("Div", y, m.const(np.linspace(1, 2, c).astype(F32).reshape(1, c, 1, 1))),
+    "logarithm": lambda m, y, c: m.op("Log", m.op("Add", y, m.const(F32(1)))),
+    "enlarged": lambda m, y, c: m.op("Pad", y, m.const(np.array([0, 0, 1, 0, 0, 0, 0, 2], I64)), m.const(F32(0.5))),
+    "infinite_border": lambda m, y, c: m.op("Pad", y, m.const(np.array([0, 0, 1, 0, 0, 0, 0, 2], I64)), m.const(F32(-np.inf))),
+    "added_plane": lambda m, y, c: plane(m, "Add", y, c),
+}
+for kind, between in BEHIND_INFINITY.items():
+    for channels, group in ((24, 1), (20, 1), (32, 1), (24, 4), (48, 8), (48, 16)) if kind == "alone" else ((20, 1),):
+        label = f"infinity_{kind}_{channels}_{group}"
+        CASES[label] = lambda label=label, channels=channels, group=group, between=between: infinity_in_one_element(label, channels, group, between)
+
+
 def swish_spelled_out(label, channels, height, width):
-    """No vector plan takes the hard swish in front of a depthwise convolution."""
+    """A division in front of a depthwise convolution, in blocks of which the last is not full."""
     m = Maker(label, opset=14)
     x = m.input("x", 1, 16, height, width)
     a = m.op("Conv", x, m.const(m.rng.standard_normal((channels, 16, 1, 1)).astype(F32)), m.const(m.rng.standard_normal(channels).astype(F32)))
@@ -287,12 +326,19 @@ def swish_spelled_out(label, channels, height, width):
     inner = m.op("Clip", m.op("Add", a, m.const(F32(3))), m.const(F32(0)), six)
     r = m.op("Div", m.op("Mul", a, inner), six)
     w = m.const(m.rng.standard_normal((channels, 1, 5, 5)).astype(F32))
-    return m.done(m.op("Conv", r, w, m.const(m.rng.standard_normal(channels).astype(F32)), group=channels, pads=[2] * 4), targets=("cpu",), says=("PB4065",))
+    return m.done(m.op("Conv", r, w, m.const(m.rng.standard_normal(channels).astype(F32)), group=channels, pads=[2] * 4), targets=("cpu",))
 
 
 for args in ((200, 7, 7), (40, 14, 14), (88, 3, 96)):
     label = "swish_then_depthwise_" + "_".join(map(str, args))
     CASES[label] = lambda label=label, args=args: swish_spelled_out(label, *args)
+
+
+@case
+def mean_of_three_channels():
+    """No vector plan takes it."""
+    m = Maker("mean_of_three_channels")
+    return m.done(m.op("GlobalAveragePool", m.input("x", 2, 3, 5, 11)), targets=("cpu",), says=("PB4065",))
 
 
 def codes_product(m, x, ins, outs):
@@ -376,3 +422,68 @@ def padded_and_read(label):
 
 
 CASES["padded_and_read"] = lambda: padded_and_read("padded_and_read")
+
+
+def flattened_plane(label, height):
+    """The rows of one channel become the channels of a product, across the lanes, which takes them twice: its weights'
+    zero point is far away."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 1, 2 * height, 40), F32(0.05))
+    x = m.codes(m.op("AveragePool", x, kernel_shape=[2, 40], strides=[2, 1]), F32(0.05))
+    x = m.codes(m.op("Flatten", x), F32(0.05))
+    w = m.weights(m.rng.integers(0, 256, (height, 100)).astype(U8), F32(0.01), U8(255))
+    return m.done(m.codes(m.op("MatMul", x, w), F32(4)), step=4, bisect=True)
+
+
+for height in (2, 5, 16, 18):
+    CASES[f"flattened_plane_{height}"] = lambda height=height: flattened_plane(f"flattened_plane_{height}", height)
+
+
+@case
+def one_channel_between():
+    """A softmax walks the one channel of a block, an addition all its lanes."""
+    m = Maker("one_channel_between")
+    x = m.op("Conv", m.input("x", 2, 48, 1, 11), m.const(m.rng.standard_normal((1, 48, 1, 3)).astype(F32)))
+    x = m.op("Relu", m.op("Add", *2 * [m.op("Softmax", x, axis=-1)]))
+    x = m.op("Conv", x, m.const(m.rng.standard_normal((40, 1, 1, 1)).astype(F32)))
+    return m.done(x, targets=("cpu",), bisect=True)
+
+
+@case
+def largest_beside_nan():
+    """What runs the IR takes the largest number of a row that has NaN in it as the engine does."""
+    m = Maker("largest_beside_nan")
+    return m.done(m.op("LogSoftmax", m.input("x", 1, 257, 7, 6), axis=2), targets=("cpu",), bisect=True)
+
+
+def flattened_output(label, channels, height):
+    """What a reshape and a clamp make leaves the graph, and a product reads it: a plain tensor that ends inside a row."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 3, channels, height, 1), F32(0.05))
+    scale, zero = m.const(F32(0.05)), m.const(I8(3))
+    x = m.op("QuantizeLinear", m.op("Relu", m.codes(m.op("Flatten", x), F32(0.05))), scale, zero)
+    m.types[x] = TensorProto.INT8
+    y = m.op("DequantizeLinear", x, scale, zero)
+    return m.done(x, codes_product(m, y, channels * height, 3), step=4, bisect=True)
+
+
+for args in ((15, 14), (3, 3), (16, 2)):
+    label = "flattened_output_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: flattened_output(label, *args)
+
+
+def bias_at_the_edge(label, bias, refused):
+    """One weight of 127 times any code, and a bias, make the largest or the smallest sum that 32 bits hold, or one more."""
+    m = Maker(label)
+    one = F32(1)
+    x = m.codes(m.input("x", 1, 1, 4, 5), one, I8(0))
+    w = m.weights(np.full((1, 1, 1, 1), 127, I8), one, I8(0))
+    b = m.op("DequantizeLinear", m.const(np.array([bias], I32)), m.const(one), m.const(I32(0)))
+    return m.done(m.codes(m.op("Conv", x, w, b), F32(2.0**25), I8(0)), step=2.0**25, refused=refused)
+
+
+LARGEST, SMALLEST = 2**31 - 1 - 127 * 127, -(2**31) + 127 * 128
+for name, bias, code in (("largest", LARGEST, None), ("past_largest", LARGEST + 1, "PB2020"), ("smallest", SMALLEST, None),
+                         ("past_smallest", SMALLEST - 1, "PB2020")):
+    label = f"bias_{name}"
+    CASES[label] = lambda label=label, bias=bias, code=code: bias_at_the_edge(label, bias, code)

@@ -50,10 +50,10 @@ def refused(command, code):
 
 def run_on(args, stem, case, target):
     model, engine = stem + ".onnx", f"{stem}-{target}.pbe"
-    command = [os.path.join(args.bin, "pbc"), model, f"--target={target}", "-o", engine]
+    command = [os.path.join(args.bin, "pbc"), model, f"--target={target}", "-o", engine, *(["--bisect"] if case.bisect else [])]
     if case.refused:
         return refused(command, case.refused)
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    result = tools.call(command, 120)
     if result.returncode:
         return [f"exit code {result.returncode}: {result.stderr.strip()[-300:]}"]
     problems = [f"compiled without {code}: {result.stderr.strip()[-300:]}" for code in case.says if f"[{code}]" not in result.stderr]
