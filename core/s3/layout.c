@@ -790,9 +790,9 @@ pb_status pb_s3_layout(pb_unit* unit) {
   if (l->lanes == 1) return PB_OK;
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   for (int n = 0; n < l->program.nest_count; ++n)
-    if (pb_nest_gathers(&l->program.nests[n]))
+    if (pb_nest_is_fixed(&l->program.nests[n]))
       return pb_unsupported(unit->diag, (pb_place){.what = l->program.nests[n].name}, 4048, "another target",
-                            "%s reads nothing at an index that comes at run time", unit->chip->name);
+                            "%s computes no index and combines by sums and maxima alone", unit->chip->name);
   for (int v = 0; v < l->program.value_count; ++v)
     if (l->program.values[v].type == PB_I64)
       return pb_unsupported(unit->diag, (pb_place){.what = l->program.values[v].name}, 4048, "another target",
