@@ -23,6 +23,12 @@ static const pb_math_row* lacking(const pb_chip* chip, const pb_expr_node* node)
   return row && !chip_has(chip, node->op) ? row : NULL;
 }
 
+static int expanded(const pb_math_row* row, pb_nest* to, const pb_expr_node* node) {
+  bool wide = node->type == PB_F64;
+  if (node->args[1] < 0) return (wide ? row->wide : row->expand)(to, node->args[0]);
+  return (wide ? row->wide_two : row->expand_two)(to, node->args[0], node->args[1]);
+}
+
 static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
   int map[PB_NEST_EXPR];
   bool fuses = pb_vector_contraction(unit->chip, PB_F32, PB_F32, PB_F32).insn != NULL;
@@ -34,16 +40,16 @@ static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
     if (to->expr_count + (row ? PB_MATH_NODES : 1) > PB_NEST_EXPR)
       return pb_unsupported(unit->diag, (pb_place){.what = from->name}, 4045, "split the expression",
                             "too many functions in one nest");
-    if (row && node.type != PB_F32)
+    if (row && !pb_math_has(row, node.type))
       return pb_unsupported(unit->diag, (pb_place){.what = from->name}, 4046, NULL,
-                            "%s of %s: the chip has no instruction for it, and only f32 is computed without", row->name,
+                            "%s of %s: the chip has no instruction for it, and it is not computed without", row->name,
                             pb_type_name(node.type));
     for (int a = 0; a < 3; ++a)
       if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
     if (row) {
       int before = to->expr_count;
-      map[e] = row->expand(to, node.args[0]);
-      if (fuses) map[e] = pb_math_fuse(to, before, map[e]);
+      map[e] = expanded(row, to, &node);
+      if (fuses && node.type == PB_F32) map[e] = pb_math_fuse(to, before, map[e]);
       assert(to->expr_count - before <= PB_MATH_NODES); // of tables, not of input
     } else {
       map[e] = to->expr_count;

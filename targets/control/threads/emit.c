@@ -180,8 +180,9 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
 }
 
 static pb_status link_objects(const pb_code* codes, int count, const char* shared, pb_diag* diag) {
-  const char* argv[MAX_GROUPS + 8] = {"ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "-o", shared};
-  for (int g = 0; g < count; ++g) argv[6 + g] = codes[g].object;
+  const char* argv[MAX_GROUPS + 8] = {"ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "--no-undefined",
+                                      "-o",     shared};
+  for (int g = 0; g < count; ++g) argv[7 + g] = codes[g].object;
   pid_t pid;
   int code = 0;
   char* arguments[MAX_GROUPS + 8];
