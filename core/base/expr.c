@@ -7,7 +7,7 @@ static const struct {
     [PB_I1] = {"i1", 1},     [PB_I8] = {"i8", 8},        [PB_I16] = {"i16", 16},   [PB_I32] = {"i32", 32},
     [PB_I64] = {"i64", 64},  [PB_F16] = {"f16", 16},     [PB_BF16] = {"bf16", 16}, [PB_F32] = {"f32", 32},
     [PB_F64] = {"f64", 64},  [PB_INDEX] = {"index", 64}, [PB_U8] = {"u8", 8},      [PB_UI8] = {"u8", 8},
-    [PB_UI16] = {"u16", 16}, [PB_UI32] = {"u32", 32},    [PB_UI64] = {"u64", 64}};
+    [PB_UI16] = {"u16", 16}, [PB_UI32] = {"u32", 32},    [PB_UI64] = {"u64", 64}, [PB_I128] = {"i128", 128}};
 
 int pb_type_bits(pb_type type) { return types[type].bits; }
 const char* pb_type_name(pb_type type) { return type < PB_TYPE_COUNT ? types[type].name : "?"; }

@@ -24,6 +24,7 @@ typedef enum pb_type {
   PB_UI16,
   PB_UI32,
   PB_UI64,
+  PB_I128, // of tensors inside a program: several results that are combined as one number
   PB_TYPE_COUNT
 } pb_type;
 

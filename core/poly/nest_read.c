@@ -56,6 +56,8 @@ pb_type pb_type_of(MlirType type) {
     return PB_I32;
   case 64:
     return PB_I64;
+  case 128:
+    return PB_I128;
   default:
     return PB_TYPE_COUNT;
   }

@@ -61,6 +61,9 @@ int pb__door_flat(pb_door* d, int value);
 // x with edges and gaps: low and high by dim, and the step from an element to the next.
 pb_status pb__door_padded(pb_door* d, const pb_flat_op* op, int x, int with, const int64_t* edges, const int64_t* step,
                           int* y);
+// The turn of a loop as an i64, and a number of the body as a place: -1 is 0.
+int pb__door_turn(pb_nest* n, int dim);
+int pb__door_as_place(pb_nest* n, int at);
 // y's elements all what one value is: `from` has one element.
 void pb__door_fill(pb_door* d, int y, int from);
 

@@ -74,7 +74,7 @@ static pb_flat_type type_of(reader* r, MlirType type) {
     elements *= out.shape[k];
   }
   out.type = number_type(element);
-  if (out.type == PB_INDEX) out.type = PB_TYPE_COUNT;
+  if (out.type == PB_INDEX || out.type == PB_I128) out.type = PB_TYPE_COUNT;
   return out;
 }
 
