@@ -16,7 +16,7 @@ enum {
   PB_NEST_COLS = PB_NEST_DIMS + PB_NEST_OUTERS,
   PB_NEST_RANK = 8,
   PB_NEST_ACCESSES = 10,
-  PB_NEST_EXPR = 400
+  PB_NEST_EXPR = 512
 };
 
 // One index of an access: sum coef[c] * column c + cst. Columns: own dims from 0, outer loops from PB_NEST_DIMS.
