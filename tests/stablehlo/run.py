@@ -37,6 +37,8 @@ def run_one(path, work):
         return ("refused" if known else "failed"), (lines or [text or f"exit code {done.returncode}"])[0]
     args = [engine]
     for k, data in enumerate(case.inputs):
+        if np.iscomplexobj(data):  # pairs
+            data = data.view(data.real.dtype).reshape(*data.shape, 2) if data.shape else np.array([data.real, data.imag])
         np.save(work / f"in{k}.npy", data)
         args += ["--input", f"arg{k}={work / f'in{k}.npy'}"]
     for k in range(len(case.checks)):
@@ -48,6 +50,8 @@ def run_one(path, work):
         actual = np.load(work / f"out{k}.npy")
         if actual.dtype.kind == "V" or (element == "bf16" and actual.dtype != np.uint16):
             actual = actual.view(np.uint16)
+        if np.iscomplexobj(expected):
+            actual = actual.astype(expected.real.dtype).view(expected.dtype).reshape(expected.shape)
         if actual.dtype != expected.dtype:
             actual = actual.view(expected.dtype) if actual.itemsize == expected.itemsize else actual.astype(expected.dtype)
         if not expected.shape and actual.shape == (1,):

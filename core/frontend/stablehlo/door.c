@@ -191,8 +191,47 @@ static void find_unknown(pb_door* d, const pb_flat_block* block, const char** to
 
 static pb_status check_type(pb_door* d, const pb_flat_op* op, int flat_value) {
   const pb_flat_type* type = pb__door_type(d, flat_value);
-  if (type->type != PB_TYPE_COUNT && !type->is_complex) return PB_OK;
+  bool parts = type->type == PB_F32 || type->type == PB_F64;
+  if (type->type != PB_TYPE_COUNT && (!type->is_complex || (parts && type->rank < PB_NEST_RANK))) return PB_OK;
   return pb__door_refuse(d, op, "values of %s are not supported", type->text);
+}
+
+pb_door_value pb__door_get(const pb_door* d, int flat_value) {
+  return (pb_door_value){d->value[flat_value], d->imaginary[flat_value]};
+}
+
+void pb__door_set(pb_door* d, int flat_value, pb_door_value v) {
+  d->value[flat_value] = v.value;
+  d->imaginary[flat_value] = v.imaginary;
+}
+
+static bool has_complex(const pb_door* d, const pb_flat_op* op) {
+  for (int k = 0; k < op->operand_count; ++k)
+    if (pb__door_type(d, op->operands[k])->is_complex) return true;
+  for (int k = 0; k < op->result_count; ++k)
+    if (pb__door_type(d, op->results[k])->is_complex) return true;
+  return false;
+}
+
+// Operators that have regions or calls inside carry pairs by themselves; others are made for each part, or for both.
+static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* make) {
+  static const char* const carry[] = {"func.call",         "stablehlo.while", "stablehlo.if",  "stablehlo.case",
+                                      "stablehlo.complex", "stablehlo.real",  "stablehlo.imag"};
+  for (size_t k = 0; k < sizeof carry / sizeof *carry; ++k)
+    if (!strcmp(op->name, carry[k])) return make(d, op);
+  if (!pb__door_by_parts(op)) {
+    bool element = make == pb__door_element;
+    return element ? pb__door_complex_element(d, op) : pb__door_refuse(d, op, "of complex numbers");
+  }
+  int* first = PB_NEW_ARRAY(&d->m.program->arena, int, (size_t)op->result_count + 1);
+  PB_TRY(make(d, op));
+  for (int k = 0; k < op->result_count; ++k) first[k] = d->value[op->results[k]];
+  d->part = 1;
+  PB_TRY(make(d, op));
+  d->part = 0;
+  for (int k = 0; k < op->result_count; ++k)
+    pb__door_set(d, op->results[k], (pb_door_value){first[k], d->value[op->results[k]]});
+  return PB_OK;
 }
 
 static pb_status make_op(pb_door* d, const pb_flat_op* op) {
@@ -209,6 +248,8 @@ static pb_status make_op(pb_door* d, const pb_flat_op* op) {
   for (int v = 0; v < op->result_count; ++v) PB_TRY(check_type(d, op, op->results[v]));
   d->m.name = pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
   d->m.type = op->name;
+  if (has_complex(d, op)) return make_complex(d, op, makers[k]);
+  for (int v = 0; v < op->result_count; ++v) d->imaginary[op->results[v]] = -1;
   return makers[k](d, op);
 }
 
@@ -232,14 +273,15 @@ pb_status pb__door_call(pb_door* d, const pb_flat_op* op) {
   if (!func || func->body.argument_count != op->operand_count)
     return pb__door_refuse(d, op, "no such function '%s'", name);
   if (d->calls == MOST_CALLS) return pb__door_refuse(d, op, "calls inside each other deeper than %d", MOST_CALLS);
-  for (int k = 0; k < op->operand_count; ++k) d->value[func->body.arguments[k]] = pb__door_in(d, op, k);
+  for (int k = 0; k < op->operand_count; ++k)
+    pb__door_set(d, func->body.arguments[k], pb__door_get(d, op->operands[k]));
   ++d->calls;
   PB_TRY(pb__door_block(d, &func->body));
   --d->calls;
   const pb_flat_op* end = return_of(&func->body);
   if (!end || strcmp(end->name, "func.return") || end->operand_count != op->result_count)
     return pb__door_refuse(d, op, "'%s' does not return as many values", name);
-  for (int k = 0; k < op->result_count; ++k) d->value[op->results[k]] = d->value[end->operands[k]];
+  for (int k = 0; k < op->result_count; ++k) pb__door_set(d, op->results[k], pb__door_get(d, end->operands[k]));
   return PB_OK;
 }
 
@@ -259,20 +301,25 @@ static void rename_value(pb_s1* program, int from, int to) {
 static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
   pb_s1* program = d->m.program;
   int count = end->operand_count;
-  int* made = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1);
+  int *made = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1),
+      *results = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1);
   for (int k = 0; k < count; ++k) {
-    int v = d->value[end->operands[k]];
+    pb_door_value v = pb__door_get(d, end->operands[k]);
+    results[k] = v.value >= 0 && v.imaginary >= 0 ? pb__door_pairs(d, v) : v.value;
+  }
+  for (int k = 0; k < count; ++k) {
     PB_TRY(check_type(d, end, end->operands[k]));
+    int v = results[k];
     if (v < 0) return pb__door_refuse(d, end, "a result that is made elsewhere");
     const pb_s1_value old = program->values[v];
     d->m.name = pb_printf(&program->arena, "out%d", k);
     int out = made[k] = pb_make_value(&d->m, old.type, old.rank, old.shape);
     program->values[out].is_output = true;
     bool again = old.is_output;
-    for (int j = 0; j < k; ++j) again |= d->value[end->operands[j]] == v;
+    for (int j = 0; j < k; ++j) again |= results[j] == v;
     if (old.is_input || old.const_id >= 0 || again) {
       for (int j = 0; again && j < k; ++j)
-        if (d->value[end->operands[j]] == v) v = made[j];
+        if (results[j] == v) v = made[j];
       pb_make_copy(&d->m, v, out);
     } else {
       rename_value(program, v, out);
@@ -305,8 +352,14 @@ static pb_status make_main(pb_door* d, const pb_flat_func* main) {
     const pb_flat_type* type = pb__door_type(d, flat);
     PB_TRY(check_type(d, &head, flat));
     d->m.name = pb_printf(&d->m.program->arena, "arg%d", k);
-    d->value[flat] = pb_make_value(&d->m, type->type, type->rank, type->shape);
-    d->m.program->values[d->value[flat]].is_input = true;
+    int64_t shape[PB_FLAT_RANK + 1];
+    memcpy(shape, type->shape, sizeof type->shape);
+    if (type->is_complex) shape[type->rank] = 2;
+    int in = pb_make_value(&d->m, type->type, type->rank + type->is_complex, shape);
+    d->m.program->values[in].is_input = true;
+    pb_door_value both = {in, -1};
+    if (type->is_complex) both = (pb_door_value){pb__door_part(d, in, 0), pb__door_part(d, in, 1)};
+    pb__door_set(d, flat, both);
   }
   PB_TRY(pb__door_block(d, &main->body));
   PB_TRY(make_outputs(d, end));
@@ -338,6 +391,8 @@ pb_status pb_stablehlo_load(const char* path, pb_consts* consts, pb_diag* diag, 
     d->value = PB_NEW_ARRAY(&flat.arena, int, values);
     d->node = PB_NEW_ARRAY(&flat.arena, int, values);
     memset(d->value, 0xff, values * sizeof *d->value);
+    d->imaginary = PB_NEW_ARRAY(&flat.arena, int, values);
+    memset(d->imaginary, 0xff, values * sizeof *d->imaginary);
     memset(d->node, 0xff, values * sizeof *d->node);
     status = make_program(d);
   }

@@ -12,15 +12,26 @@ typedef struct pb_door {
   const pb_flat* flat;
   pb_maker m;
   pb_diag* diag;
-  int* value; // by value of the flat form: S1's, -1
-  int* node;  // the same inside of the body that is being made: its node, -1
-  int calls;  // that are inside each other
+  int* value;     // by value of the flat form: S1's, -1
+  int* node;      // the same inside of the body that is being made: its node, -1
+  int calls;      // that are inside each other
+  int* imaginary; // by value of the flat form: S1's value of the imaginary part, -1: it has none
+  int part;       // of operators that are made for each part alone: 1 the imaginary one
 } pb_door;
+
+typedef struct pb_door_value {
+  int value, imaginary;
+} pb_door_value;
+pb_door_value pb__door_get(const pb_door* d, int flat_value);
+void pb__door_set(pb_door* d, int flat_value, pb_door_value v);
 
 pb_status pb__door_refuse(pb_door* d, const pb_flat_op* op, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 const pb_flat_type* pb__door_type(const pb_door* d, int flat_value);
-static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) { return d->value[op->operands[k]]; }
+static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
+  int flat = op->operands[k];
+  return d->part && d->imaginary[flat] >= 0 ? d->imaginary[flat] : d->value[flat];
+}
 // A value for the operator's result.
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
 // Makes the operations of a block.
@@ -66,6 +77,15 @@ int pb__door_turn(pb_nest* n, int dim);
 int pb__door_as_place(pb_nest* n, int at);
 // y's elements all what one value is: `from` has one element.
 void pb__door_fill(pb_door* d, int y, int from);
+
+// Whether the parts of complex numbers go through the operator each alone.
+bool pb__door_by_parts(const pb_flat_op* op);
+pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op);
+// A part of a tensor of pairs, and a tensor of pairs.
+int pb__door_part(pb_door* d, int pairs, int part);
+int pb__door_pairs(pb_door* d, pb_door_value v);
+// Computes a number that constants alone decide.
+bool pb__door_fold(pb_door* d, const pb_flat_op* op);
 
 typedef pb_status pb_door_maker(pb_door* d, const pb_flat_op* op);
 #define OP(name, least, most, results, attributes, function, summary) pb_door_maker pb__door_##function;

@@ -123,6 +123,7 @@ void pb__door_store(pb_door* d, int node, int y, const int* dims) {
 }
 
 pb_status pb__door_element(pb_door* d, const pb_flat_op* op) {
+  if (pb__door_fold(d, op)) return PB_OK;
   int y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], nodes[3], node;
   const pb_s1_value result = *pb_made(&d->m, y);
   (void)pb_make_walk(&d->m, "point", y, dims);
@@ -191,7 +192,7 @@ pb_status pb__door_body(pb_door* d, pb_nest* n, const pb_flat_op* owner, int reg
   for (int v = 0; v < d->flat->value_count; ++v) d->node[v] = -1;
   for (int k = 0; k < block->argument_count; ++k) {
     const pb_flat_type* type = pb__door_type(d, block->arguments[k]);
-    if (type->rank || type->type == PB_TYPE_COUNT || type->is_complex)
+    if (type->rank || type->type == PB_TYPE_COUNT || (type->is_complex && !pb__door_by_parts(owner)))
       return pb__door_refuse(d, owner, "a body over %s", type->text);
     d->node[block->arguments[k]] = arguments[k];
   }

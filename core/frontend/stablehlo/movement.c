@@ -9,10 +9,11 @@ pb_status pb__door_constant(pb_door* d, const pb_flat_op* op) {
   if (type->type != result->type || type->rank != result->rank ||
       memcmp(type->shape, result->shape, sizeof(int64_t) * (size_t)type->rank))
     return pb__door_refuse(d, op, "a value of another type than its result");
-  size_t bytes = ((size_t)pb_type_bits(type->type) + 7) / 8;
-  for (int r = 0; r < type->rank; ++r) bytes *= (size_t)type->shape[r];
-  void* kept = pb_alloc(&d->m.consts->arena, bytes + 1);
-  memcpy(kept, value->bytes, bytes);
+  size_t size = ((size_t)pb_type_bits(type->type) + 7) / 8, count = 1, step = type->is_complex ? 2 : 1;
+  for (int r = 0; r < type->rank; ++r) count *= (size_t)type->shape[r];
+  char* kept = pb_alloc_array(&d->m.consts->arena, count + 1, size);
+  const char* from = (const char*)value->bytes + (size_t)d->part * size;
+  for (size_t k = 0; k < count; ++k) memcpy(kept + k * size, from + k * step * size, size);
   d->value[op->results[0]] = pb_make_constant(&d->m, type->type, type->rank, type->shape, kept);
   return PB_OK;
 }
