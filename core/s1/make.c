@@ -12,7 +12,7 @@ int pb_make_value(pb_maker* m, pb_type type, int rank, const int64_t* shape) {
 
 int pb_make_constant(pb_maker* m, pb_type type, int rank, const int64_t* shape, const void* data) {
   int v = pb_make_value(m, type, rank, shape);
-  m->program->values[v].const_id = pb_consts_add(m->consts, m->name, type, rank, shape, data);
+  m->program->values[v].const_id = pb_consts_add(m->consts, m->name, pb_type_stored(type), rank, shape, data);
   return v;
 }
 

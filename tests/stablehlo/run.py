@@ -62,6 +62,27 @@ def run_one(path, work):
     return "passed", ""
 
 
+def page(counts, reasons, macro, share, total):
+    """sdk-docs/conformance.md"""
+    out = [
+        "# StableHLO's conformance suite on the CPU",
+        "",
+        "Made by `tests/stablehlo/run.py --bin build/bin --page sdk-docs/conformance.md`; a line an operator of the suite, that",
+        "is a primitive of JAX. Passed: compiled, run on inputs that come at run time, and within what the file's check allows (3",
+        "ULP, or equal). Refused: an error that names the operator and the reason. Nothing is wrong without a word: a failure",
+        "fails the run. Files that StableHLO's own interpreter does not pass are left out.",
+        "",
+        f"{total['passed']} of {sum(total.values())} files pass ({100 * share:.1f}%); the mean over operators is {100 * macro:.1f}%.",
+        "",
+        "| operator | passed | refused | failed |",
+        "| --- | --: | --: | --: |",
+    ]
+    out += [f"| {op} | {c['passed']} | {c['refused']} | {c['failed']} |" for op, c in sorted(counts.items())]
+    out += ["", "What is refused, by reason:", "", "| files | reason |", "| --: | --- |"]
+    out += [f"| {n} | {why} |" for why, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
+    return "\n".join(out) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=Path, required=True)
@@ -71,6 +92,7 @@ def main():
     parser.add_argument("--shard", default="0/1")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--page", type=Path, help="the conformance page, to be written")
     options = parser.parse_args()
     global BIN
     BIN = options.bin
@@ -111,6 +133,8 @@ def run_all(options, folder, work):
     macro = np.mean([c["passed"] / sum(c.values()) for c in counts.values()]) if counts else 0
     share = total["passed"] / max(1, sum(total.values()))
     print(f"{len(counts)} operators, macro {100 * macro:.1f}%, plain {100 * share:.1f}%: {dict(total)}")
+    if options.page:
+        options.page.write_text(page(counts, reasons, macro, share, total))
     if options.out:
         options.out.write_text(json.dumps(results, indent=1) + "\n")
     return 1 if total["failed"] else 0

@@ -138,7 +138,8 @@ class Case:
 
         out = ['"builtin.module"() ({']
         results = ", ".join(k for _, k in actual)
-        out.append(f'  "func.func"() <{{function_type = ({", ".join(kinds)}) -> ({results}), sym_name = "main"}}> ({{')
+        made = results if len(actual) == 1 else f"({results})"
+        out.append(f'  "func.func"() <{{function_type = ({", ".join(kinds)}) -> {made}, sym_name = "main"}}> ({{')
         if kinds:
             out.append("  ^bb0(" + ", ".join(f"%model_arg{k}: {t}" for k, t in enumerate(kinds)) + "):")
         out += [renamed(line) for line in body]
