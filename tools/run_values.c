@@ -49,7 +49,8 @@ pb_status run_value_named(const char* option, const char* text, int count,
 
 // Types that NumPy has no name for travel as integers of their size.
 static bool fits(pb_type file, pb_type tensor) {
-  return file == tensor || (file == PB_I8 && tensor == PB_I1) || (file == PB_I16 && tensor == PB_BF16);
+  return file == tensor || (file == PB_I8 && tensor == PB_I1) ||
+         ((file == PB_I16 || file == PB_UI16) && tensor == PB_BF16);
 }
 
 static pb_status check_shape(const char* path, const pb_rt_tensor* tensor, const pb_npy* npy, int64_t* samples) {

@@ -20,7 +20,7 @@ static pb_status check_tensors(const check* c, const char* what, int count, cons
     if (!t->name || !t->name[0]) return FAIL(c, "%s %d has no name", what, k);
     for (int other = 0; other < k; ++other)
       if (!strcmp(t->name, tensors[other].name)) return FAIL(c, "two of the %ss are called '%s'", what, t->name);
-    if ((unsigned)t->type >= PB_TYPE_COUNT) return FAIL(c, "%s '%s' has no type", what, t->name);
+    if ((unsigned)t->type >= PB_TYPE_COUNT || t->type == PB_I128) return FAIL(c, "%s '%s' has no type", what, t->name);
     if (t->rank < 0 || t->rank > PB_MAX_RANK) return FAIL(c, "%s '%s' has %d dimensions", what, t->name, t->rank);
     uint64_t bytes = 8;
     for (int d = 0; d < t->rank; ++d) {

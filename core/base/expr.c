@@ -4,20 +4,57 @@ static const struct {
   const char* name;
   int bits;
 } types[PB_TYPE_COUNT] = {
-    [PB_I1] = {"i1", 1},    [PB_I8] = {"i8", 8},        [PB_I16] = {"i16", 16},   [PB_I32] = {"i32", 32},
-    [PB_I64] = {"i64", 64}, [PB_F16] = {"f16", 16},     [PB_BF16] = {"bf16", 16}, [PB_F32] = {"f32", 32},
-    [PB_F64] = {"f64", 64}, [PB_INDEX] = {"index", 64}, [PB_U8] = {"u8", 8}};
+    [PB_I1] = {"i1", 1},     [PB_I8] = {"i8", 8},        [PB_I16] = {"i16", 16},   [PB_I32] = {"i32", 32},
+    [PB_I64] = {"i64", 64},  [PB_F16] = {"f16", 16},     [PB_BF16] = {"bf16", 16}, [PB_F32] = {"f32", 32},
+    [PB_F64] = {"f64", 64},  [PB_INDEX] = {"index", 64}, [PB_U8] = {"u8", 8},      [PB_UI8] = {"u8", 8},
+    [PB_UI16] = {"u16", 16}, [PB_UI32] = {"u32", 32},    [PB_UI64] = {"u64", 64}, [PB_I128] = {"i128", 128}};
 
 int pb_type_bits(pb_type type) { return types[type].bits; }
 const char* pb_type_name(pb_type type) { return type < PB_TYPE_COUNT ? types[type].name : "?"; }
 
 bool pb_op_converts(pb_op op) {
-  return op == PB_OP_SEXT || op == PB_OP_ZEXT || op == PB_OP_SITOFP || op == PB_OP_FPTOSI8 || op == PB_OP_BITCAST ||
-         op == PB_OP_TRUNC || op == PB_OP_FPTOSI;
+  switch (op) {
+  case PB_OP_SEXT:
+  case PB_OP_ZEXT:
+  case PB_OP_TRUNC:
+  case PB_OP_SITOFP:
+  case PB_OP_UITOFP:
+  case PB_OP_FPTOSI8:
+  case PB_OP_FPTOSI:
+  case PB_OP_FPTOUI:
+  case PB_OP_EXTF:
+  case PB_OP_TRUNCF:
+  case PB_OP_BITCAST:
+    return true;
+  default:
+    return false;
+  }
 }
 
-bool pb_op_compares(pb_op op) { return op == PB_OP_LESS || op == PB_OP_LESS_EQUAL || op == PB_OP_EQUAL; }
-
-bool pb_type_is_float(pb_type type) {
-  return type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16;
+bool pb_op_compares(pb_op op) {
+  return op == PB_OP_LESS || op == PB_OP_LESS_EQUAL || op == PB_OP_LESSU || op == PB_OP_LESS_EQUALU ||
+         op == PB_OP_EQUAL;
 }
+
+pb_type pb_type_stored(pb_type type) {
+  switch (type) {
+  case PB_I1:
+  case PB_UI8:
+    return PB_I8;
+  case PB_F16:
+  case PB_BF16:
+  case PB_UI16:
+    return PB_I16;
+  case PB_UI32:
+    return PB_I32;
+  case PB_UI64:
+    return PB_I64;
+  default:
+    return type;
+  }
+}
+
+bool pb_type_is_unsigned(pb_type type) { return type >= PB_UI8 && type <= PB_UI64; }
+bool pb_type_is_narrow(pb_type type) { return type == PB_F16 || type == PB_BF16; }
+
+bool pb_type_is_float(pb_type type) { return type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16; }

@@ -18,42 +18,72 @@ typedef enum pb_type {
   PB_F64,
   PB_INDEX,
   PB_U8, // of an engine's inputs and outputs only: kernels have such codes 128 less, as i8
+  // Without a sign, of values outside of nests: those have the same bits as pb_type_stored says, and operations that
+  // take them so.
+  PB_UI8, // "u8" too: kernels have it as it is
+  PB_UI16,
+  PB_UI32,
+  PB_UI64,
+  PB_I128, // of tensors inside a program: several results that are combined as one number
   PB_TYPE_COUNT
 } pb_type;
 
 int pb_type_bits(pb_type type);         // PB_I1: 1 (stored in a byte); PB_INDEX: 64
 const char* pb_type_name(pb_type type); // "i8", "f32"
+// How a tensor of such elements lies in memory, and in nests: a truth is a byte, the narrow floats are codes of 16 bits
+// that bodies widen and round by their own arithmetic.
+pb_type pb_type_stored(pb_type type);
+bool pb_type_is_unsigned(pb_type type);
+bool pb_type_is_narrow(pb_type type); // a float of 16 bits
 
 typedef enum pb_op {
   PB_OP_LOAD,  // operand: which access (a nest) or which window (an instruction); args[0]: what its index adds
   PB_OP_IMM,   // operand: which immediate of the instruction; instructions only
   PB_OP_CONST, // value: number, of integers `integer`
+  PB_OP_INDEX, // operand: an own loop of the nest, whose turn it is: an i64
   PB_OP_ADD,
   PB_OP_SUB,
   PB_OP_MUL,
-  PB_OP_DIV,
+  PB_OP_DIV,  // of integers: towards 0, the divisor not 0, the quotient in range
+  PB_OP_DIVU, // what ends in U takes integers as numbers without a sign
+  PB_OP_REM,  // integers, as DIV
+  PB_OP_REMU,
   PB_OP_FMA, // f32: first * second + third, rounded once
   PB_OP_MAX,
   PB_OP_MIN,     // floats: a number wins over NaN; -0 < +0
   PB_OP_MAXIMUM, // floats: NaN wins; -0 < +0
   PB_OP_MINIMUM,
+  PB_OP_MAXU,
+  PB_OP_MINU,
   PB_OP_SEXT,  // to a wider integer, or to an index
   PB_OP_ZEXT,  // the same, the bits taken as an unsigned number
   PB_OP_TRUNC, // to a narrower integer
   PB_OP_XOR,
   PB_OP_AND, // integers
   PB_OP_OR,
-  PB_OP_SHL,
-  PB_OP_SHR,     // with sign
-  PB_OP_BITCAST, // f32 to i32 and back: the same bits
-  PB_OP_LESS,    // to i1: a < b; of floats not so when either is NaN
+  PB_OP_SHL, // shifts by fewer bits than there are
+  PB_OP_SHR, // with sign
+  PB_OP_SHRU,
+  PB_OP_POPCOUNT, // how many bits are set
+  PB_OP_CLZ,      // how many bits in front of the first that is set
+  PB_OP_BITCAST,  // floats to integers and back: the same bits
+  PB_OP_LESS,     // to i1: a < b; of floats not so when either is NaN
   PB_OP_LESS_EQUAL,
+  PB_OP_LESSU,
+  PB_OP_LESS_EQUALU,
   PB_OP_EQUAL,
-  PB_OP_SELECT,  // i1 ? second : third
-  PB_OP_SITOFP,  // to f32
+  PB_OP_SELECT, // i1 ? second : third
+  PB_OP_SITOFP, // to a float
+  PB_OP_UITOFP,
   PB_OP_FPTOSI8, // integral f32 in [-128, 127] to i8
-  PB_OP_FPTOSI,  // f32 to i32 or i64, towards 0; the number must be in range
+  PB_OP_FPTOSI,  // a float to i32 or i64, towards 0; the number must be in range
+  PB_OP_FPTOUI,  // the same to numbers without a sign
+  PB_OP_EXTF,    // f32 to f64
+  PB_OP_TRUNCF,  // and back, rounded once
   PB_OP_ROUNDEVEN,
+  PB_OP_FLOOR,
+  PB_OP_CEIL,
+  PB_OP_WHOLE, // towards 0
   PB_OP_NEG,
   PB_OP_ABS,
   PB_OP_SQRT, // correctly rounded
@@ -68,6 +98,13 @@ typedef enum pb_op {
   PB_OP_LOG1P, // log(1 + x)
   PB_OP_TANH,
   PB_OP_ERF,
+  PB_OP_SIN,
+  PB_OP_COS,
+  PB_OP_TAN,
+  PB_OP_ATAN,
+  PB_OP_ATAN2,
+  PB_OP_CBRT,
+  PB_OP_POW,
   PB_OP_OTHER, // a nest's op that has no name here: never matched by an instruction
   PB_OP_COUNT
 } pb_op;
@@ -86,6 +123,7 @@ typedef struct pb_expr_node {
 } pb_expr_node;
 
 // How the value is stored: plainly, or combined with what is there over the dims that the destination lacks.
-typedef enum pb_reduce { PB_SET, PB_ACC_ADD, PB_ACC_MAX } pb_reduce;
+// PB_ACC_BODY: the body itself loads what is there and makes what replaces it; turns go in the order of the loops.
+typedef enum pb_reduce { PB_SET, PB_ACC_ADD, PB_ACC_MAX, PB_ACC_BODY } pb_reduce;
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
 #include "core/driver/report.h"
+#include "core/frontend/stablehlo/stablehlo.h"
 #include "core/s1/s1.h"
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
@@ -53,11 +54,20 @@ static bool wants(const compilation* c, const char* what) {
   return c->options->emit && !strcmp(c->options->emit, what);
 }
 
+static bool is_text(const char* path) {
+  size_t n = strlen(path);
+  return n > 5 && !strcmp(path + n - 5, ".mlir");
+}
+
 static pb_status front(compilation* c) {
   const pb_compile_options* o = c->options;
-  PB_TRY(pb_onnx_load(o->model, o->shapes, o->shape_count, &c->consts, c->unit.diag, &c->graph));
-  stage_done(c, "read");
-  PB_TRY(pb_s1_build(c->graph, &c->consts, c->unit.diag, &c->s1));
+  if (is_text(o->model)) {
+    PB_TRY(pb_stablehlo_load(o->model, &c->consts, c->unit.diag, &c->s1));
+  } else {
+    PB_TRY(pb_onnx_load(o->model, o->shapes, o->shape_count, &c->consts, c->unit.diag, &c->graph));
+    stage_done(c, "read");
+    PB_TRY(pb_s1_build(c->graph, &c->consts, c->unit.diag, &c->s1));
+  }
   stage_done(c, "s1");
   if (wants(c, "s1")) {
     c->out->text = pb_s1_print(&c->s1);
@@ -105,7 +115,7 @@ static bool rounds_otherwise(const pb_s1* program) {
   for (size_t k = 0; k < program->op_count; ++k) {
     pb_s1_kind kind = program->ops[k].kind;
     if (kind == PB_S1_FCONV || kind == PB_S1_FMATMUL || kind == PB_S1_FAVERAGE || kind == PB_S1_FUNARY ||
-        kind == PB_S1_FREDUCE || kind == PB_S1_FSOFTMAX || kind == PB_S1_FNORM)
+        kind == PB_S1_FREDUCE || kind == PB_S1_FSOFTMAX || kind == PB_S1_FNORM || kind == PB_S1_NEST)
       return true;
   }
   return false;
@@ -176,7 +186,7 @@ static pb_status mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e
     pb_tensor_info* info = value->is_input ? &e->inputs[inputs++] : value->is_output ? &e->outputs[outputs++] : NULL;
     if (!info) continue;
     if (inputs > e->input_count || outputs > e->output_count || strcmp(info->name, value->name) ||
-        info->type != (value->type == PB_I1 ? PB_I8 : value->type))
+        info->type != pb_type_stored(value->type))
       return pb_error(diag, (pb_place){.what = value->name}, 4096, "this is a bug in the compiler, not in the model",
                       "is not the engine's tensor in its place");
     info->type = value->is_unsigned ? PB_U8 : value->type;

@@ -2,6 +2,7 @@
 #ifndef PB_DRIVER_PIPELINE_H
 #define PB_DRIVER_PIPELINE_H
 
+#include "core/ir/module.h"
 #include "core/s3/s3.h"
 
 typedef enum pb_pass_kind { PB_PASS_EXACT, PB_PASS_REASSOCIATES } pb_pass_kind;
@@ -21,8 +22,5 @@ const pb_pass* pb_pass_named(const char* name); // NULL: none
 
 // A context with every dialect that the stages use; the caller destroys it.
 MlirContext pb_context_create(void);
-// Parses a module from text or a file. Faults become diagnostics with the place in the text.
-pb_status pb_module_parse(MlirContext context, const char* path, pb_diag* diag, MlirModule* module) PB_MUST_CHECK;
-char* pb_module_print(MlirModule module); // malloc'ed
 
 #endif

@@ -468,8 +468,8 @@ static bool is_mlir(const char* bytes, size_t count) {
 static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t count, const pb_input_shape* shapes,
                             int shape_count, pb_consts* consts, pb_diag* diag) {
   if (is_mlir(bytes, count))
-    return pb_unsupported(diag, (pb_place){.file = g->file}, 2018, "export the model to ONNX",
-                          "StableHLO and MLIR are not read yet");
+    return pb_unsupported(diag, (pb_place){.file = g->file}, 2018, "call it MODEL.mlir",
+                          "this is MLIR, and the file's name says ONNX");
   loader l = {.graph = g, .consts = consts, .diag = diag, .bucket_count = 65536, .in_file = in_file};
   l.buckets = malloc(l.bucket_count * sizeof *l.buckets);
   if (!l.buckets) pb_no_memory(l.bucket_count * sizeof *l.buckets);

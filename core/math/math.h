@@ -10,20 +10,26 @@
 typedef struct pb_math_row {
   pb_op op;
   const char* name;
-  int (*expand)(pb_nest* nest, int x); // appends nodes; returns the one that is the result
-  // The largest error on f32, against the exact value, in units of its last place. It holds for subnormal inputs and
-  // results too: nothing is flushed. tests/math asserts it.
-  double ulp;
+  // Appends nodes, of f32 and of f64; returns the one that is the result. NULL: not of that type, or of two operands.
+  int (*expand)(pb_nest* nest, int x);
+  int (*wide)(pb_nest* nest, int x);
+  int (*expand_two)(pb_nest* nest, int x, int y);
+  int (*wide_two)(pb_nest* nest, int x, int y);
+  // The largest error on f32, and on f64, against the exact value, in units of its last place. It holds for subnormal
+  // inputs and results too: nothing is flushed. tests/math asserts it.
+  double ulp, wide_ulp;
   const char* special; // results at infinities, zeros and outside the domain; NaN gives NaN everywhere
 } pb_math_row;
 
-enum { PB_MATH_NODES = 120 }; // no expansion has more
+enum { PB_MATH_NODES = 260 }; // no expansion has more: what a nest must have room for
 
 // For chips that multiply and add in one, rounding once: every product that only one sum or difference takes, among the
 // nodes from `first` on, becomes one node with it. `result` is one of those; returns its new number.
 int pb_math_fuse(pb_nest* nest, int first, int result);
 
 const pb_math_row* pb_math_find(pb_op op); // NULL: not in the table
-extern const pb_math_row pb_math_table[];  // ends with a NULL name
+// Whether the row computes numbers of the type.
+bool pb_math_has(const pb_math_row* row, pb_type type);
+extern const pb_math_row pb_math_table[]; // ends with a NULL name
 
 #endif

@@ -76,6 +76,13 @@ bool pb_nest_gathers(const pb_nest* nest) {
   return false;
 }
 
+bool pb_nest_is_fixed(const pb_nest* nest) {
+  if (nest->reduce == PB_ACC_BODY || pb_nest_gathers(nest)) return true;
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_INDEX) return true;
+  return false;
+}
+
 void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
   const pb_expr_node* node = &nest->expr[id];
   int bits = pb_type_bits(node->type);
@@ -86,9 +93,34 @@ void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
   case PB_OP_CONST:
     *least = *most = node->integer;
     return;
+  case PB_OP_INDEX:
+    *least = 0;
+    *most = nest->extent[node->operand] - 1;
+    return;
   case PB_OP_SEXT:
     pb_nest_range(nest, node->args[0], least, most);
     return;
+  case PB_OP_SELECT:
+    pb_nest_range(nest, node->args[1], &a, &b);
+    pb_nest_range(nest, node->args[2], &c, &d);
+    *least = a < c ? a : c;
+    *most = b > d ? b : d;
+    return;
+  case PB_OP_ADD:
+  case PB_OP_MUL: {
+    pb_nest_range(nest, node->args[0], &a, &b);
+    pb_nest_range(nest, node->args[1], &c, &d);
+    const int64_t far = INT32_MAX; // sums and products of what is nearer do not wrap
+    if (bits < 64 || a < -far || b > far || c < -far || d > far) return;
+    bool sum = node->op == PB_OP_ADD;
+    int64_t ends[4] = {sum ? a + c : a * c, sum ? a + c : a * d, sum ? b + d : b * c, sum ? b + d : b * d};
+    *least = *most = ends[0];
+    for (int k = 1; k < 4; ++k) {
+      if (ends[k] < *least) *least = ends[k];
+      if (ends[k] > *most) *most = ends[k];
+    }
+    return;
+  }
   case PB_OP_MIN:
   case PB_OP_MAX:
     pb_nest_range(nest, node->args[0], &a, &b);
@@ -130,6 +162,7 @@ void pb_nest_copy(pb_nest* to, const pb_nest* from) {
   to->expr_count = from->expr_count;
   memcpy(to->expr, from->expr, (size_t)from->expr_count * sizeof *from->expr);
   to->reduce = from->reduce;
+  to->stored_at = from->stored_at;
 }
 
 void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count) {

@@ -16,7 +16,7 @@ enum {
   PB_NEST_COLS = PB_NEST_DIMS + PB_NEST_OUTERS,
   PB_NEST_RANK = 8,
   PB_NEST_ACCESSES = 10,
-  PB_NEST_EXPR = 192
+  PB_NEST_EXPR = 512
 };
 
 // One index of an access: sum coef[c] * column c + cst. Columns: own dims from 0, outer loops from PB_NEST_DIMS.
@@ -38,7 +38,8 @@ typedef struct pb_access {
   bool boxed;
   double fill;
   bool splat; // every element along the last index is the same number
-  // 1 + the index to which a load adds a number that the body computes, clamped to the extent; 0: none.
+  // 1 + the index to which a load adds a number that the body computes, clamped to the extent; 0: none. A store's is
+  // the nest's node stored_at.
   int gathered;
 } pb_access;
 
@@ -55,11 +56,12 @@ typedef struct pb_nest {
   int64_t outer_extent[PB_NEST_OUTERS]; // 0: not known
   int access_count;                     // the last one is the store
   pb_access access[PB_NEST_ACCESSES];
-  int expr_count; // LOAD's operand is an access
-  pb_expr_node expr[PB_NEST_EXPR];
-  // PB_SET: the stored value is the last node. Else the body adds (maximises) the last node onto what is stored
-  // there; the load of the old value is neither an access nor a node.
+  // PB_SET, PB_ACC_BODY: the stored value is the last node. Else the body adds (maximises) the last node onto what is
+  // stored there; the load of the old value is neither an access nor a node.
   pb_reduce reduce;
+  int stored_at;                   // where the store's index is computed: the node that it adds
+  int expr_count;                  // LOAD's operand is an access
+  pb_expr_node expr[PB_NEST_EXPR]; // the last field: most of it is not in use, and not touched
 } pb_nest;
 
 // Reads the perfect nest whose outermost op is `op`: an affine.for, or a lone affine.store with its operands before it
@@ -71,6 +73,8 @@ const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest);
 void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial);
 // The operation of MLIR that an operator is, for operands of the type; NULL: none.
 const char* pb_op_spelling(pb_op op, pb_type type);
+// And back; PB_OP_OTHER: none, or one of those that the name alone does not tell apart.
+pb_op pb_op_spelt(const char* name, size_t length);
 // That of node `n`, its operands' types looked at.
 const char* pb_node_spelling(const pb_expr_node* expr, int n);
 // The types behind its operands: of node `n`, on vectors of so many lanes; 1: scalars.
@@ -109,8 +113,11 @@ int pb_nest_const(pb_nest* nest, pb_type type, double value);
 int pb_nest_integer(pb_nest* nest, pb_type type, int64_t value);
 // A load whose index `at` adds node `index`, of type index.
 int pb_nest_gather(pb_nest* nest, int access, int at, int index);
-// Whether any of its loads has an index that the body computes.
+// Whether any of its accesses has an index that the body computes.
 bool pb_nest_gathers(const pb_nest* nest);
+// Whether its loops and tensors must stay as they are: its body computes an index, takes the loops' turns as numbers,
+// or combines by an operation of its own.
+bool pb_nest_is_fixed(const pb_nest* nest);
 // Bounds of an integer node, as its constants, minima and maxima tell; what they do not tell is the type's.
 void pb_nest_range(const pb_nest* nest, int node, int64_t* least, int64_t* most);
 

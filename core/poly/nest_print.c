@@ -48,6 +48,8 @@ void pb_number_print(pb_text* text, pb_type type, double value) {
     pb_text_add(text, "%lld", (long long)value);
   else if (isfinite(value))
     pb_text_add(text, "%.17e", value);
+  else if (type == PB_F64)
+    pb_text_add(text, "0x%s", isnan(value) ? "7FF8000000000000" : value > 0 ? "7FF0000000000000" : "FFF0000000000000");
   else
     pb_text_add(text, "0x%08X", isnan(value) ? 0x7fc00000u : value > 0 ? 0x7f800000u : 0xff800000u);
 }
@@ -118,94 +120,6 @@ static void print_box(pb_text* text, const pb_nest* nest, const pb_access* acces
   pb_text_add(text, "}\n");
 }
 
-const char* pb_op_spelling(pb_op op, pb_type type) {
-  bool f = type == PB_F32 || type == PB_F64;
-  switch (op) {
-  case PB_OP_ADD:
-    return f ? "arith.addf" : "arith.addi";
-  case PB_OP_SUB:
-    return f ? "arith.subf" : "arith.subi";
-  case PB_OP_MUL:
-    return f ? "arith.mulf" : "arith.muli";
-  case PB_OP_DIV:
-    return f ? "arith.divf" : "arith.divsi";
-  case PB_OP_FMA:
-    return "math.fma";
-  case PB_OP_MAX:
-    return f ? "arith.maxnumf" : "arith.maxsi";
-  case PB_OP_MIN:
-    return f ? "arith.minnumf" : "arith.minsi";
-  case PB_OP_MAXIMUM:
-    return "arith.maximumf";
-  case PB_OP_MINIMUM:
-    return "arith.minimumf";
-  case PB_OP_SEXT:
-    return type == PB_INDEX ? "arith.index_cast" : "arith.extsi";
-  case PB_OP_ZEXT:
-    return "arith.extui";
-  case PB_OP_XOR:
-    return "arith.xori";
-  case PB_OP_AND:
-    return "arith.andi";
-  case PB_OP_OR:
-    return "arith.ori";
-  case PB_OP_SHL:
-    return "arith.shli";
-  case PB_OP_SHR:
-    return "arith.shrsi";
-  case PB_OP_BITCAST:
-    return "arith.bitcast";
-  case PB_OP_LESS:
-    return f ? "arith.cmpf olt," : "arith.cmpi slt,";
-  case PB_OP_LESS_EQUAL:
-    return f ? "arith.cmpf ole," : "arith.cmpi sle,";
-  case PB_OP_EQUAL:
-    return f ? "arith.cmpf oeq," : "arith.cmpi eq,";
-  case PB_OP_TRUNC:
-    return "arith.trunci";
-  case PB_OP_SELECT:
-    return "arith.select";
-  case PB_OP_SITOFP:
-    return "arith.sitofp";
-  case PB_OP_FPTOSI8:
-  case PB_OP_FPTOSI:
-    return "arith.fptosi";
-  case PB_OP_ROUNDEVEN:
-    return "math.roundeven";
-  case PB_OP_NEG:
-    return "arith.negf";
-  case PB_OP_ABS:
-    return "math.absf";
-  case PB_OP_SQRT:
-    return "math.sqrt";
-  case PB_OP_EXP2:
-    return "math.exp2";
-  case PB_OP_RSQRT:
-    return "math.rsqrt";
-  case PB_OP_EXP:
-    return "math.exp";
-  case PB_OP_EXPM1:
-    return "math.expm1";
-  case PB_OP_LOG:
-    return "math.log";
-  case PB_OP_LOG2:
-    return "math.log2";
-  case PB_OP_LOG1P:
-    return "math.log1p";
-  case PB_OP_TANH:
-    return "math.tanh";
-  case PB_OP_ERF:
-    return "math.erf";
-  default:
-    return NULL;
-  }
-}
-
-const char* pb_node_spelling(const pb_expr_node* expr, int n) {
-  const pb_expr_node* node = &expr[n];
-  return pb_op_spelling(node->op, pb_op_compares(node->op) ? expr[node->args[0]].type : node->type);
-}
-
 static void print_type(pb_text* text, pb_type type, int lanes) {
   if (lanes > 1)
     pb_text_add(text, "vector<%dx%s>", lanes, pb_type_name(type));
@@ -223,9 +137,10 @@ void pb_op_print_types(pb_text* text, const pb_expr_node* expr, int n, int lanes
   print_type(text, node->type, lanes);
 }
 
-// A load of which one index adds a number from the body: all are written out for memref.load.
-static void print_gather(pb_text* text, const pb_access* access, int first, int serial, int index, const char* name,
-                         int indent) {
+// An access of which one index adds a number from the body: all are written out, and the last line is the load, or the
+// store of node `value`.
+static void print_gather(pb_text* text, const pb_access* access, int first, int serial, int index, int value,
+                         const char* name, int indent) {
   for (int r = 0; r < access->rank; ++r) {
     pb_text_add(text, "%s_%d = affine.apply affine_map<(", name, r);
     for (int c = 0, any = 0; c < PB_NEST_COLS; ++c)
@@ -245,7 +160,10 @@ static void print_gather(pb_text* text, const pb_access* access, int first, int 
   int g = access->gathered - 1;
   pb_text_add(text, "%s_at = arith.addi %s_%d, %%e%d_%d : index\n", name, name, g, serial, index);
   pb_text_indent(text, indent);
-  pb_text_add(text, "%s = memref.load %s[", name, access->ref);
+  if (value >= 0)
+    pb_text_add(text, "memref.store %%e%d_%d, %s[", serial, value, access->ref);
+  else
+    pb_text_add(text, "%s = memref.load %s[", name, access->ref);
   for (int r = 0; r < access->rank; ++r)
     if (r == g)
       pb_text_add(text, "%s%s_at", r ? ", " : "", name);
@@ -253,7 +171,7 @@ static void print_gather(pb_text* text, const pb_access* access, int first, int 
       pb_text_add(text, "%s%s_%d", r ? ", " : "", name, r);
   pb_text_add(text, "] : ");
   pb_access_print_type(text, access);
-  pb_text_add(text, "\n");
+  if (value < 0) pb_text_add(text, "\n");
 }
 
 static void print_node(pb_text* text, const pb_nest* nest, int id, int first, int serial, int indent) {
@@ -266,7 +184,11 @@ static void print_node(pb_text* text, const pb_nest* nest, int id, int first, in
     return;
   }
   if (n->op == PB_OP_LOAD && n->args[0] >= 0) {
-    print_gather(text, &nest->access[n->operand], first, serial, n->args[0], name, indent);
+    print_gather(text, &nest->access[n->operand], first, serial, n->args[0], -1, name, indent);
+    return;
+  }
+  if (n->op == PB_OP_INDEX) {
+    pb_text_add(text, "%s = arith.index_cast %%i%d : index to i64\n", name, first + n->operand);
     return;
   }
   pb_text_add(text, "%s = ", name);
@@ -299,7 +221,8 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
   for (int k = 0; k < nest->expr_count; ++k) print_node(text, nest, k, first, id, inner);
   const pb_access* store = &nest->access[nest->access_count - 1];
   int value = nest->expr_count - 1;
-  if (nest->reduce != PB_SET) {
+  bool sums = nest->reduce == PB_ACC_ADD || nest->reduce == PB_ACC_MAX;
+  if (sums) {
     pb_text_indent(text, inner);
     pb_text_add(text, "%%old%d = affine.load ", id);
     print_place(text, store, first);
@@ -310,11 +233,17 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
                 pb_type_name(store->type));
   }
   pb_text_indent(text, inner);
-  if (nest->reduce == PB_SET)
-    pb_text_add(text, "affine.store %%e%d_%d, ", id, value);
-  else
+  if (store->gathered) {
+    char name[32];
+    snprintf(name, sizeof name, "%%st%d", id);
+    print_gather(text, store, first, id, nest->stored_at, value, name, inner);
+  } else if (sums) {
     pb_text_add(text, "affine.store %%new%d, ", id);
-  print_place(text, store, first);
+    print_place(text, store, first);
+  } else {
+    pb_text_add(text, "affine.store %%e%d_%d, ", id, value);
+    print_place(text, store, first);
+  }
   for (int d = loops - 1; d >= 0; --d) {
     pb_text_add(text, "\n");
     pb_text_indent(text, indent + d);
@@ -326,6 +255,7 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
   pb_text_add_quoted(text, nest->part ? nest->part : "");
   if (nest->macs) pb_text_add(text, ", pb.macs = %lld : i64", (long long)nest->macs);
   if (nest->stream) pb_text_add(text, ", pb.stream = %d : i64", nest->stream);
+  if (nest->reduce == PB_ACC_BODY) pb_text_add(text, ", pb.body");
   if (nest->kept) pb_text_add(text, ", pb.kept = %d : i64", nest->kept);
   pb_text_add(text, "}\n");
 }

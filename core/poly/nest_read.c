@@ -6,6 +6,7 @@
 #include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
+#include <stddef.h>
 #include <string.h>
 
 typedef struct reader {
@@ -55,6 +56,8 @@ pb_type pb_type_of(MlirType type) {
     return PB_I32;
   case 64:
     return PB_I64;
+  case 128:
+    return PB_I128;
   default:
     return PB_TYPE_COUNT;
   }
@@ -131,39 +134,35 @@ static const char* read_access(reader* r, MlirOperation op, intptr_t at, pb_acce
   return NULL;
 }
 
-static const struct {
-  const char* name;
-  pb_op op;
-} op_table[] = {{"arith.addi", PB_OP_ADD},    {"arith.addf", PB_OP_ADD},         {"arith.subi", PB_OP_SUB},
-                {"arith.subf", PB_OP_SUB},    {"arith.muli", PB_OP_MUL},         {"arith.mulf", PB_OP_MUL},
-                {"arith.divf", PB_OP_DIV},    {"arith.divsi", PB_OP_DIV},        {"arith.maxsi", PB_OP_MAX},
-                {"arith.maxnumf", PB_OP_MAX}, {"arith.maximumf", PB_OP_MAXIMUM}, {"arith.minsi", PB_OP_MIN},
-                {"arith.minnumf", PB_OP_MIN}, {"arith.minimumf", PB_OP_MINIMUM}, {"arith.extsi", PB_OP_SEXT},
-                {"arith.extui", PB_OP_ZEXT},  {"arith.trunci", PB_OP_TRUNC},     {"arith.index_cast", PB_OP_SEXT},
-                {"arith.xori", PB_OP_XOR},    {"arith.sitofp", PB_OP_SITOFP},    {"arith.negf", PB_OP_NEG},
-                {"math.absf", PB_OP_ABS},     {"math.sqrt", PB_OP_SQRT},         {"math.roundeven", PB_OP_ROUNDEVEN},
-                {"math.exp2", PB_OP_EXP2},    {"math.rsqrt", PB_OP_RSQRT},       {"math.exp", PB_OP_EXP},
-                {"math.log", PB_OP_LOG},      {"math.tanh", PB_OP_TANH},         {"math.erf", PB_OP_ERF},
-                {"math.expm1", PB_OP_EXPM1},  {"math.log2", PB_OP_LOG2},         {"math.log1p", PB_OP_LOG1P},
-                {"arith.andi", PB_OP_AND},    {"arith.ori", PB_OP_OR},           {"arith.shli", PB_OP_SHL},
-                {"arith.shrsi", PB_OP_SHR},   {"arith.bitcast", PB_OP_BITCAST},  {"arith.select", PB_OP_SELECT},
-                {"math.fma", PB_OP_FMA}};
-
 // Of arith.cmpf's and arith.cmpi's predicates.
-enum { ORDERED_EQUAL = 1, ORDERED_LESS = 4, ORDERED_LESS_EQUAL = 5, EQUAL = 0, SIGNED_LESS = 2, SIGNED_LESS_EQUAL = 3 };
+enum { ORDERED_EQUAL = 1, ORDERED_LESS = 4, ORDERED_LESS_EQUAL = 5 };
+enum { EQUAL = 0, SIGNED_LESS = 2, SIGNED_LESS_EQUAL = 3, UNSIGNED_LESS = 6, UNSIGNED_LESS_EQUAL = 7 };
+
+static pb_op comparison_of(int predicate, bool floats) {
+  static const struct {
+    bool floats;
+    int predicate;
+    pb_op op;
+  } known[] = {{true, ORDERED_EQUAL, PB_OP_EQUAL},
+               {true, ORDERED_LESS, PB_OP_LESS},
+               {true, ORDERED_LESS_EQUAL, PB_OP_LESS_EQUAL},
+               {false, EQUAL, PB_OP_EQUAL},
+               {false, SIGNED_LESS, PB_OP_LESS},
+               {false, SIGNED_LESS_EQUAL, PB_OP_LESS_EQUAL},
+               {false, UNSIGNED_LESS, PB_OP_LESSU},
+               {false, UNSIGNED_LESS_EQUAL, PB_OP_LESS_EQUALU}};
+  for (size_t k = 0; k < sizeof known / sizeof *known; ++k)
+    if (known[k].floats == floats && known[k].predicate == predicate) return known[k].op;
+  return PB_OP_OTHER;
+}
 
 static pb_op op_of(MlirOperation op, pb_type result) {
-  for (size_t k = 0; k < sizeof op_table / sizeof *op_table; ++k)
-    if (name_is(op, op_table[k].name)) return op_table[k].op;
-  if (name_is(op, "arith.fptosi") && result == PB_I8) return PB_OP_FPTOSI8;
-  if (name_is(op, "arith.fptosi") && (result == PB_I32 || result == PB_I64)) return PB_OP_FPTOSI;
-  bool f = name_is(op, "arith.cmpf");
-  if (!f && !name_is(op, "arith.cmpi")) return PB_OP_OTHER;
-  int predicate = integer_attribute(op, "predicate");
-  if (predicate == (f ? ORDERED_LESS : SIGNED_LESS)) return PB_OP_LESS;
-  if (predicate == (f ? ORDERED_LESS_EQUAL : SIGNED_LESS_EQUAL)) return PB_OP_LESS_EQUAL;
-  if (predicate == (f ? ORDERED_EQUAL : EQUAL)) return PB_OP_EQUAL;
-  return PB_OP_OTHER;
+  if (name_is(op, "arith.fptosi"))
+    return result == PB_I8 ? PB_OP_FPTOSI8 : result == PB_I32 || result == PB_I64 ? PB_OP_FPTOSI : PB_OP_OTHER;
+  bool floats = name_is(op, "arith.cmpf");
+  if (floats || name_is(op, "arith.cmpi")) return comparison_of(integer_attribute(op, "predicate"), floats);
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  return pb_op_spelt(name.data, name.length);
 }
 
 static int add_node(reader* r, pb_expr_node node, MlirValue value) {
@@ -230,22 +229,29 @@ static const char* read_index(reader* r, MlirValue v, pb_index* index, int* gath
              : "an access that is not linear";
 }
 
-// A load of which one index adds what the body computes.
+// An access of which one index adds what the body computes: node *at. The memref is operand `first`.
+static const char* read_computed(reader* r, MlirOperation op, int first, pb_access* access, int* at) {
+  if (!pb_access_of_value(mlirOperationGetOperand(op, first), access)) return "a memref that is not static";
+  for (int i = 0; i < access->rank; ++i) {
+    int gathered = -1;
+    const char* why = read_index(r, mlirOperationGetOperand(op, first + 1 + i), &access->index[i], &gathered);
+    if (why) return why;
+    if (gathered < 0) continue;
+    if (access->gathered) return "two indices that its body computes";
+    access->gathered = i + 1;
+    *at = gathered;
+  }
+  return NULL;
+}
+
 static const char* read_gather(reader* r, MlirOperation op) {
   pb_nest* nest = r->nest;
   if (nest->access_count + 1 >= PB_NEST_ACCESSES) return "too many loads";
   pb_access* access = &nest->access[nest->access_count];
-  if (!pb_access_of_value(mlirOperationGetOperand(op, 0), access)) return "a memref that is not static";
-  pb_expr_node node = {.op = PB_OP_LOAD, .type = access->type, .args = {-1, -1, -1}, .operand = nest->access_count};
-  for (int i = 0; i < access->rank; ++i) {
-    int gathered = -1;
-    const char* why = read_index(r, mlirOperationGetOperand(op, 1 + i), &access->index[i], &gathered);
-    if (why) return why;
-    if (gathered < 0) continue;
-    if (access->gathered) return "a load with two indices that its body computes";
-    access->gathered = i + 1;
-    node.args[0] = gathered;
-  }
+  pb_expr_node node = {.op = PB_OP_LOAD, .args = {-1, -1, -1}, .operand = nest->access_count};
+  const char* why = read_computed(r, op, 0, access, &node.args[0]);
+  if (why) return why;
+  node.type = access->type;
   ++nest->access_count;
   return add_node(r, node, mlirOperationGetResult(op, 0)) < 0 ? "too many operations" : NULL;
 }
@@ -273,6 +279,12 @@ static const char* read_body_op(reader* r, MlirOperation op) {
   MlirValue result = mlirOperationGetResult(op, 0);
   pb_expr_node node = {.type = pb_type_of(mlirValueGetType(result)), .args = {-1, -1, -1}};
   if (node.type == PB_INDEX && name_is(op, "arith.addi")) return NULL;
+  for (int d = 0; name_is(op, "arith.index_cast") && d < r->nest->dim_count; ++d)
+    if (pb_value_same(r->ivs[d], mlirOperationGetOperand(op, 0))) {
+      node.op = PB_OP_INDEX;
+      node.operand = d;
+      return add_node(r, node, result) < 0 ? "too many operations" : NULL;
+    }
   if (name_is(op, "arith.constant")) {
     MlirAttribute value = attribute(op, "value");
     node.op = PB_OP_CONST;
@@ -353,17 +365,19 @@ static const char* read_store(reader* r, MlirOperation op) {
     if (why) return why;
     value = node_of(r, v);
   }
-  const char* why = read_access(r, op, 1, &nest->access[nest->access_count++]);
+  pb_access* access = &nest->access[nest->access_count++];
+  const char* why =
+      name_is(op, "memref.store") ? read_computed(r, op, 1, access, &nest->stored_at) : read_access(r, op, 1, access);
   if (why) return why;
   if (value != nest->expr_count - 1) return "a store of a value that is not the body's last";
-  recognise_reduction(nest);
+  if (nest->reduce == PB_SET) recognise_reduction(nest);
   return NULL;
 }
 
 static const char* read_body(reader* r, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
-    if (name_is(op, "affine.store")) {
+    if (name_is(op, "affine.store") || name_is(op, "memref.store")) {
       MlirOperation end = mlirOperationGetNextInBlock(op);
       if (mlirOperationIsNull(end) || !name_is(end, "affine.yield")) return "something after the store";
       return read_store(r, op);
@@ -376,7 +390,7 @@ static const char* read_body(reader* r, MlirBlock block) {
 
 const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest) {
   reader r = {.nest = nest};
-  memset(nest, 0, sizeof *nest);
+  memset(nest, 0, offsetof(pb_nest, expr));
   nest->op = op;
   nest->name = string_attribute(op, "pb.nest", arena);
   nest->part = string_attribute(op, "pb.part", arena);
@@ -384,6 +398,7 @@ const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest) {
   if (!mlirAttributeIsNull(macs) && mlirAttributeIsAInteger(macs)) nest->macs = mlirIntegerAttrGetValueInt(macs);
   nest->stream = integer_attribute(op, "pb.stream");
   nest->kept = integer_attribute(op, "pb.kept");
+  if (!mlirAttributeIsNull(attribute(op, "pb.body"))) nest->reduce = PB_ACC_BODY;
   if (name_is(op, "affine.store")) { // every extent is 1: the operations that feed it stand before it
     MlirBlock block = mlirOperationGetBlock(op);
     MlirOperation first = op;

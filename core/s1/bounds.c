@@ -64,7 +64,8 @@ static float of_result(pb_consts* consts, const pb_s1_op* op, float x, float z) 
 void pb__s1_bound(pb_s1* p, pb_consts* consts) {
   float* bounds = calloc(p->value_count + 1, sizeof *bounds);
   if (!bounds) pb_no_memory(p->value_count * sizeof *bounds);
-  for (size_t v = 0; v < p->value_count; ++v) bounds[v] = p->values[v].is_input || p->values[v].const_id >= 0 ? unbounded : 0;
+  for (size_t v = 0; v < p->value_count; ++v)
+    bounds[v] = p->values[v].is_input || p->values[v].const_id >= 0 ? unbounded : 0;
   for (size_t k = 0; k < p->op_count; ++k) {
     pb_s1_op* op = &p->ops[k];
     float bound = of_result(consts, op, of_value(p, bounds, op->x), of_value(p, bounds, op->z));

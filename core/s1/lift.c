@@ -659,5 +659,6 @@ bool pb_s1_merges(const pb_s1_value* from, const pb_s1_value* to) {
 void pb_s1_free(pb_s1* program) {
   free(program->values);
   free(program->ops);
+  pb_arena_free(&program->arena);
   *program = (pb_s1){0};
 }

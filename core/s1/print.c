@@ -9,10 +9,11 @@ static void print_value(pb_text* t, const pb_s1* p, int v) {
 }
 
 char* pb_s1_print(const pb_s1* p) {
-  static const char* const kinds[] = {
-      "conv",     "maxpool",  "average",    "add",     "mul",    "rescale", "quantise", "dequantise", "fconv",
-      "fmatmul",  "fmaxpool", "faverage",   "fbinary", "fscale", "fclamp",  "funary",   "fprelu",     "freduce",
-      "fsoftmax", "fnorm",    "ftranspose", "slice",   "fpad",   "concat",  "copy",     "each",       "gather"};
+  static const char* const kinds[] = {"conv",     "maxpool",    "average",    "add",     "mul",      "rescale",
+                                      "quantise", "dequantise", "fconv",      "fmatmul", "fmaxpool", "faverage",
+                                      "fbinary",  "fscale",     "fclamp",     "funary",  "fprelu",   "freduce",
+                                      "fsoftmax", "fnorm",      "ftranspose", "slice",   "fpad",     "concat",
+                                      "copy",     "each",       "gather",     "nest"};
   pb_text t = {0};
   for (size_t v = 0; v < p->value_count; ++v) {
     if (!p->values[v].is_input && p->values[v].alias_of < 0 && p->values[v].const_id < 0) continue;
@@ -30,7 +31,11 @@ char* pb_s1_print(const pb_s1* p) {
     const pb_s1_op* op = &p->ops[k];
     print_value(&t, p, op->y);
     pb_text_add(&t, " = %s ", kinds[op->kind]);
-    print_value(&t, p, op->x);
+    if (op->x >= 0) print_value(&t, p, op->x);
+    for (int a = 1; op->nest && a + 1 < op->nest->access_count; ++a) {
+      pb_text_add(&t, ", ");
+      print_value(&t, p, op->nest->access[a].buffer);
+    }
     if (op->z >= 0) {
       pb_text_add(&t, ", ");
       print_value(&t, p, op->z);

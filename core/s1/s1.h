@@ -4,6 +4,7 @@
 #define PB_S1_S1_H
 
 #include "core/frontend/graph.h"
+#include "core/poly/nest.h"
 
 typedef enum pb_s1_kind {
   PB_S1_CONV,     // codes: acc = sum x * w; y = requantise(acc + bias, m). Gemm is one with a window of the whole input
@@ -33,8 +34,9 @@ typedef enum pb_s1_kind {
   PB_S1_CONCAT,     // x goes into y at `offset` along `axis`; one op for each part. Any type
   PB_S1_COPY,       // any type, and another shape of the same elements
   // Of any types. Truths are PB_I1: a byte each, 0 or 1.
-  PB_S1_EACH,  // `each` of x, z and third, with broadcasting
-  PB_S1_GATHER // x at z along `axis`, counted from the end below 0, clamped; `pointwise`: z walks as y does
+  PB_S1_EACH,   // `each` of x, z and third, with broadcasting
+  PB_S1_GATHER, // x at z along `axis`, counted from the end below 0, clamped; `pointwise`: z walks as y does
+  PB_S1_NEST    // `nest` itself, over values
 } pb_s1_kind;
 
 typedef enum pb_s1_function {
@@ -111,6 +113,7 @@ typedef struct pb_s1_op {
   bool axes[PB_GRAPH_RANK];                          // FREDUCE, FSOFTMAX, FNORM
   int order[PB_GRAPH_RANK];                          // FTRANSPOSE
   int64_t start[PB_GRAPH_RANK], step[PB_GRAPH_RANK]; // FSLICE, FPAD
+  const pb_nest* nest;                               // NEST: its accesses' `buffer` are values, the last one y
 } pb_s1_op;
 
 typedef struct pb_s1 {
@@ -118,6 +121,7 @@ typedef struct pb_s1 {
   size_t value_count, value_capacity;
   pb_s1_op* ops;
   size_t op_count, op_capacity;
+  pb_arena arena; // names and nests
 } pb_s1;
 
 // Lifts the quantised graph. A node that is not covered is PB_ERR_UNSUPPORTED with its name, operator and reason.

@@ -9,9 +9,6 @@ static const char* ref_of(builder* b, int v) {
   return pb_printf(&b->arena, value->is_input ? "%%in%d" : value->is_output ? "%%out%d" : "%%v%d", v);
 }
 
-// A truth is a byte.
-static pb_type stored_as(pb_type type) { return type == PB_I1 ? PB_I8 : type; }
-
 int pb__s2_base_of(const builder* b, int v) {
   int alias = b->program->values[v].alias_of;
   return alias >= 0 ? alias : v;
@@ -20,21 +17,21 @@ int pb__s2_base_of(const builder* b, int v) {
 pb_access pb__s2_on_value(builder* b, int v) {
   const pb_s1_value* value = &b->program->values[v];
   if (value->const_id >= 0) return pb__s2_on_const(b, value->const_id);
-  pb_access access = {.ref = ref_of(b, v), .type = stored_as(value->type), .rank = value->rank};
+  pb_access access = {.ref = ref_of(b, v), .type = pb_type_stored(value->type), .rank = value->rank};
   memcpy(access.shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
   return access;
 }
 
 pb_access pb__s2_on_const(builder* b, int id) {
   const pb_const* c = &b->consts->items[id];
-  pb_access access = {.ref = pb_printf(&b->arena, "%%c%d", id), .type = c->type, .rank = c->rank};
+  pb_access access = {.ref = pb_printf(&b->arena, "%%c%d", id), .type = pb_type_stored(c->type), .rank = c->rank};
   memcpy(access.shape, c->shape, sizeof(int64_t) * (size_t)c->rank);
   b->used_const[id] = true;
   return access;
 }
 
 static void declare(builder* b, const char* ref, pb_type type, int rank, const int64_t* shape) {
-  pb_access a = {.type = stored_as(type), .rank = rank};
+  pb_access a = {.type = pb_type_stored(type), .rank = rank};
   memcpy(a.shape, shape, sizeof(int64_t) * (size_t)rank);
   pb_text_add(&b->allocs, "  %s = memref.alloc() : ", ref);
   pb_access_print_type(&b->allocs, &a);
@@ -373,6 +370,20 @@ static void point(builder* b, const pb_s1_op* op) {
   pb__s2_print(b, &n);
 }
 
+static void nest(builder* b, const pb_s1_op* op) {
+  pb_nest n = *op->nest;
+  n.name = op->name;
+  for (int a = 0; a < n.access_count; ++a) {
+    pb_access on = pb__s2_on_value(b, n.access[a].buffer);
+    n.access[a].ref = on.ref;
+    n.access[a].type = on.type;
+    n.access[a].rank = on.rank;
+    memcpy(n.access[a].shape, on.shape, sizeof on.shape);
+    n.access[a].buffer = -1;
+  }
+  pb__s2_print(b, &n);
+}
+
 static void print_argument(pb_text* text, bool* any, pb_access access) {
   pb_text_add(text, "%s%s: ", *any ? ", " : "", access.ref);
   pb_access_print_type(text, &access);
@@ -425,6 +436,8 @@ char* pb_s2_build(const pb_s1* program, const pb_consts* consts) {
       maxpool(&b, op);
     else if (op->kind == PB_S1_AVERAGE)
       average(&b, op);
+    else if (op->kind == PB_S1_NEST)
+      nest(&b, op);
     else if (op->kind >= PB_S1_FCONV)
       pb__s2_float(&b, op);
     else

@@ -66,6 +66,11 @@ static value* find(verifier* v, MlirValue ir) {
   return NULL;
 }
 
+// A nest whose body combines may read what it makes: all of it is there before.
+static bool is_own(const pb_nest* nest, const pb_access* access) {
+  return nest->reduce == PB_ACC_BODY && pb_value_same(access->memref, nest->access[nest->access_count - 1].memref);
+}
+
 // Steps through the elements that an access touches, each point of the dims that it uses once.
 typedef struct walk {
   const pb_nest* nest;
@@ -103,12 +108,11 @@ static bool walk_next(walk* w) {
 
 // A load whose index adds a number of the body may read anywhere along it: the number must stay in the tensor whatever
 // the loops do, and all of the tensor must be there.
-static pb_status check_gather(verifier* v, const pb_expr_node* load) {
-  const pb_access* access = &v->nest->access[load->operand];
+static pb_status check_computed(verifier* v, const pb_access* access, int at) {
   const value* from = find(v, access->memref);
   if (!from) return BREACH(v, 4071, "'%s' reads a memref that is no tensor of its own", name_of(v));
   int64_t least, most;
-  pb_nest_range(v->nest, load->args[0], &least, &most);
+  pb_nest_range(v->nest, at, &least, &most);
   for (int r = 0; r < access->rank; ++r) {
     pb_index first = access->index[r], last = first;
     if (access->gathered == r + 1) {
@@ -143,6 +147,16 @@ static pb_status check_read(verifier* v, const pb_access* access) {
   return PB_OK;
 }
 
+// A store whose index adds a number of the body changes elements of what is there, any of them and in the nest's order.
+static pb_status check_computed_write(verifier* v, value* to, const pb_access* store) {
+  if (v->nest->reduce != PB_ACC_BODY || to->set_count < to->elements)
+    return BREACH(v, 4075, "'%s' changes elements of a tensor of which not all is written", name_of(v));
+  PB_TRY(check_computed(v, store, v->nest->stored_at));
+  if (!to->summed) to->summed = new_bits(to->elements);
+  for (int64_t element = 0; element < to->elements; ++element) (void)test_and_mark(to->summed, element);
+  return PB_OK;
+}
+
 // A dim that the store does not use writes the same elements again and again.
 static bool writes_again(const pb_nest* nest, const pb_access* store) {
   for (int d = 0; d < nest->dim_count; ++d)
@@ -156,6 +170,7 @@ static pb_status check_write(verifier* v, const pb_access* store) {
   if (!to) return BREACH(v, 4071, "'%s' writes a memref that is no tensor of its own", name_of(v));
   if (to->kind == INPUT) return BREACH(v, 4073, "'%s' writes an input or a constant", name_of(v));
   if (to->read) return BREACH(v, 4076, "'%s' writes a tensor that has been read", name_of(v));
+  if (store->gathered) return check_computed_write(v, to, store);
   for (int r = 0; r < store->rank; ++r)
     if (pb_index_can_leave(v->nest, &store->index[r], store->shape[r]))
       return BREACH(v, 4078, "'%s' writes outside a tensor, at index %d", name_of(v), r);
@@ -179,12 +194,13 @@ static pb_status check_nest(verifier* v, MlirOperation op) {
   v->nest = &nest;
   if (why) return BREACH(v, 4070, "'%s' is no nest: %s", name_of(v), why);
   for (int a = 0; a + 1 < nest.access_count; ++a)
-    if (!nest.access[a].gathered) PB_TRY(check_read(v, &nest.access[a]));
+    if (!nest.access[a].gathered && !is_own(&nest, &nest.access[a])) PB_TRY(check_read(v, &nest.access[a]));
   for (int e = 0; e < nest.expr_count; ++e) {
     const pb_expr_node* node = &nest.expr[e];
     if (node->op != PB_OP_LOAD || node->args[0] < 0) continue;
-    PB_TRY(check_gather(v, node));
-    find(v, nest.access[node->operand].memref)->read = true;
+    const pb_access* access = &nest.access[node->operand];
+    PB_TRY(check_computed(v, access, node->args[0]));
+    if (!is_own(&nest, access)) find(v, access->memref)->read = true;
   }
   pb_status status = check_write(v, pb_nest_store(&nest));
   v->nest = NULL;

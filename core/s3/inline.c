@@ -21,7 +21,7 @@ typedef struct inliner {
 } inliner;
 
 static bool is_pointwise(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_gathers(nest);
+  return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest);
 }
 
 // Whether some nest reduces into the value.

@@ -37,8 +37,8 @@ static int neighbours(const laner* l, const pb_nest* nest) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   pb_roles roles;
   int found = -1;
-  if (nest->reduce == PB_SET || nest->dim_count == PB_NEST_DIMS || pb_nest_roles(nest, NULL, &roles) ||
-      pb_type_bits(store->type) != 32)
+  if (nest->reduce == PB_SET || pb_nest_is_fixed(nest) || nest->dim_count == PB_NEST_DIMS ||
+      pb_nest_roles(nest, NULL, &roles) || pb_type_bits(store->type) != 32)
     return -1;
   for (int d = 0; d < nest->dim_count; ++d) {
     bool summed = !pb_access_uses(store, d);

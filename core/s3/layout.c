@@ -697,6 +697,9 @@ static pb_status check_types(const pb_lanes_layout* l, int n) {
   if (pb_nest_gathers(nest))
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
                           "%s reads nothing at an index that comes at run time", chip);
+  if (pb_nest_is_fixed(nest))
+    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
+                          "%s computes no index and combines by sums and maxima alone", chip);
   for (int a = 0; a < nest->access_count; ++a)
     if (l->program.values[l->program.value_of[n][a]].type == PB_I64)
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",

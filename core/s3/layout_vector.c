@@ -164,9 +164,10 @@ static bool in_groups(const pb_vlayout* l, int v) {
 
 // Numbers in registers of another width, and tensors around a load at a computed index, stay as they are.
 static bool is_moved_alone(const pb_vlayout* l, int v) {
-  if (l->program.values[v].type == PB_I64) return true;
+  if (l->program.values[v].type != PB_F32 && l->program.values[v].type != PB_I32 && l->program.values[v].type != PB_I8)
+    return true;
   PB_FOR_USES (n, &l->program, v)
-    if (pb_nest_gathers(&l->program.nests[n])) return true;
+    if (pb_nest_is_fixed(&l->program.nests[n])) return true;
   return false;
 }
 

@@ -8,7 +8,6 @@
 #include "core/s3/program.h"
 #include "core/s3/vector.h"
 
-#include <assert.h>
 #include <string.h>
 
 static bool chip_has(const pb_chip* chip, pb_op op) {
@@ -23,33 +22,51 @@ static const pb_math_row* lacking(const pb_chip* chip, const pb_expr_node* node)
   return row && !chip_has(chip, node->op) ? row : NULL;
 }
 
+static int expanded(const pb_math_row* row, pb_nest* to, const pb_expr_node* node) {
+  bool wide = node->type == PB_F64;
+  if (node->args[1] < 0) return (wide ? row->wide : row->expand)(to, node->args[0]);
+  return (wide ? row->wide_two : row->expand_two)(to, node->args[0], node->args[1]);
+}
+
+// How many nodes that makes, found in a nest of its own.
+static int nodes_of(const pb_math_row* row, const pb_expr_node* node, pb_nest* scratch) {
+  pb_expr_node call = *node;
+  scratch->expr_count = 0;
+  for (int a = 0; a < 2 && node->args[a] >= 0; ++a) call.args[a] = pb_nest_const(scratch, node->type, 1);
+  int before = scratch->expr_count;
+  (void)expanded(row, scratch, &call);
+  return scratch->expr_count - before;
+}
+
 static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
   int map[PB_NEST_EXPR];
+  pb_nest* scratch = NULL;
   bool fuses = pb_vector_contraction(unit->chip, PB_F32, PB_F32, PB_F32).insn != NULL;
   *to = *from;
   to->expr_count = 0;
   for (int e = 0; e < from->expr_count; ++e) {
     pb_expr_node node = from->expr[e];
     const pb_math_row* row = lacking(unit->chip, &node);
-    if (to->expr_count + (row ? PB_MATH_NODES : 1) > PB_NEST_EXPR)
+    if (row && !pb_math_has(row, node.type))
+      return pb_unsupported(unit->diag, (pb_place){.what = from->name}, 4046, NULL,
+                            "%s of %s: the chip has no instruction for it, and it is not computed without", row->name,
+                            pb_type_name(node.type));
+    if (row && !scratch) scratch = PB_NEW(&unit->pass, pb_nest);
+    if (to->expr_count + (row ? nodes_of(row, &node, scratch) : 1) > PB_NEST_EXPR)
       return pb_unsupported(unit->diag, (pb_place){.what = from->name}, 4045, "split the expression",
                             "too many functions in one nest");
-    if (row && node.type != PB_F32)
-      return pb_unsupported(unit->diag, (pb_place){.what = from->name}, 4046, NULL,
-                            "%s of %s: the chip has no instruction for it, and only f32 is computed without", row->name,
-                            pb_type_name(node.type));
     for (int a = 0; a < 3; ++a)
       if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
     if (row) {
       int before = to->expr_count;
-      map[e] = row->expand(to, node.args[0]);
-      if (fuses) map[e] = pb_math_fuse(to, before, map[e]);
-      assert(to->expr_count - before <= PB_MATH_NODES); // of tables, not of input
+      map[e] = expanded(row, to, &node);
+      if (fuses && node.type == PB_F32) map[e] = pb_math_fuse(to, before, map[e]);
     } else {
       map[e] = to->expr_count;
       to->expr[to->expr_count++] = node;
     }
   }
+  if (pb_nest_store(to)->gathered) to->stored_at = map[from->stored_at];
   return PB_OK;
 }
 

@@ -111,7 +111,7 @@ static int access_of(const outliner* o, int nest, int value) {
 static bool can_follow(const outliner* o, int t, int value) {
   const pb_nest* nest = &o->program.nests[t];
   int a = access_of(o, t, value);
-  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 || pb_nest_gathers(nest))
+  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 || pb_nest_is_fixed(nest))
     return false;
   const pb_access* store = &nest->access[nest->access_count - 1];
   int out = o->program.value_of[t][nest->access_count - 1];
@@ -202,7 +202,7 @@ static void form_groups(outliner* o) {
 // A pointwise nest that walks all its tensors alike, front to back, is one loop over flat tensors.
 static bool is_flat(const outliner* o, int n, int64_t* length) {
   const pb_nest* nest = &o->program.nests[n];
-  if (nest->reduce != PB_SET || !nest->dim_count || pb_nest_gathers(nest)) return false;
+  if (nest->reduce != PB_SET || !nest->dim_count || pb_nest_is_fixed(nest)) return false;
   int64_t stride = 1;
   for (int d = nest->dim_count - 1; d >= 0; --d) {
     for (int a = 0; a < nest->access_count; ++a)

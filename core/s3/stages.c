@@ -222,8 +222,8 @@ void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena
 
 static bool is_plain(const pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].boxed || nest->access[a].gathered) return false;
-  return nest->dim_count > 0;
+    if (nest->access[a].boxed) return false;
+  return nest->dim_count > 0 && !pb_nest_is_fixed(nest);
 }
 
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {

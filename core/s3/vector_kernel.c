@@ -52,7 +52,9 @@ static bool translate(const pb_program* p, int n, const pb_nest* nest, const dim
     int argument = p->values[p->value_of[n][a]].argument;
     *v = (pb_vaccess){
         .argument = argument >= 0 ? argument : PB_VEC_INSIDE, .type = access->type, .cst = pb_access_offset(access)};
-    if (access->boxed || access->gathered) return false;
+    if (access->boxed || pb_nest_is_fixed(nest)) return false;
+    if (access->type != PB_F32 && access->type != PB_I32 && access->type != PB_I8 && access->type != PB_I64)
+      return false;
     for (int k = 0; k < out->nest->outer_count; ++k) v->outer[k] = pb_access_stride(access, PB_NEST_DIMS + k);
     if (p->value_of[n][a] == from_registers) v->argument = PB_VEC_REGISTERS;
     if (v->argument == PB_VEC_INSIDE && a + 1 < out->nest->access_count) return false;

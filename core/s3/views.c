@@ -25,7 +25,7 @@ typedef struct viewer {
 
 static bool is_copy(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && !nest->access[0].boxed &&
-         !pb_nest_gathers(nest);
+         !pb_nest_is_fixed(nest);
 }
 
 // Convolutions and pools want their channels in blocks, which whoever walks them otherwise would forbid.
@@ -95,7 +95,7 @@ static bool look_through(viewer* v, int n, int a) {
   pb_program* p = &v->program;
   int value = p->value_of[n][a], copy = pb_program_only_writer(p, value), dim_of[PB_NEST_RANK];
   const pb_access* was = &p->nests[n].access[a];
-  if (copy < 0 || copy >= n || !is_copy(&p->nests[copy]) || was->boxed || was->gathered || was->splat) return false;
+  if (copy < 0 || copy >= n || pb_nest_is_fixed(&p->nests[n]) || !is_copy(&p->nests[copy]) || was->boxed || was->gathered || was->splat) return false;
   if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of) || leaves(&p->nests[n], was)) return false;
   int source = p->value_of[copy][0];
   if (p->values[source].kind == PB_VALUE_CONST || has_channels(v, source) || has_channels(v, value)) return false;
@@ -114,7 +114,7 @@ static bool can_move(const viewer* v, int copy, const int* dim_of) {
   PB_FOR_USES (n, p, value) {
     if (n == copy || v->dropped[n]) continue;
     const pb_nest* nest = &p->nests[n];
-    if (n > copy || !pb_program_writes(p, n, value) || leaves(nest, &nest->access[nest->access_count - 1]))
+    if (n > copy || pb_nest_is_fixed(nest) || !pb_program_writes(p, n, value) || leaves(nest, &nest->access[nest->access_count - 1]))
       return false;
     pb_access now = pb_access_compose(&nest->access[nest->access_count - 1], dim_of, &p->nests[copy].access[1]);
     int d = neighbours(nest, &nest->access[nest->access_count - 1]);

@@ -115,9 +115,11 @@ static void types(void** state) {
     pb_type type;
     const char* name;
     int bits;
-  } rows[] = {{PB_I1, "i1", 1},    {PB_I8, "i8", 8},        {PB_I16, "i16", 16},   {PB_I32, "i32", 32},
-              {PB_I64, "i64", 64}, {PB_F16, "f16", 16},     {PB_BF16, "bf16", 16}, {PB_F32, "f32", 32},
-              {PB_F64, "f64", 64}, {PB_INDEX, "index", 64}, {PB_U8, "u8", 8}};
+  } rows[] = {{PB_I1, "i1", 1},     {PB_I8, "i8", 8},        {PB_I16, "i16", 16},   {PB_I32, "i32", 32},
+              {PB_I64, "i64", 64},  {PB_F16, "f16", 16},     {PB_BF16, "bf16", 16}, {PB_F32, "f32", 32},
+              {PB_F64, "f64", 64},  {PB_INDEX, "index", 64}, {PB_U8, "u8", 8},      {PB_UI8, "u8", 8},
+              {PB_UI16, "u16", 16}, {PB_UI32, "u32", 32},    {PB_UI64, "u64", 64},
+              {PB_I128, "i128", 128}};
   assert_int_equal(sizeof rows / sizeof *rows, PB_TYPE_COUNT);
   for (size_t k = 0; k < PB_TYPE_COUNT; ++k) {
     assert_int_equal(rows[k].type, k);

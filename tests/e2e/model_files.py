@@ -129,7 +129,7 @@ def shapes(s):
 
 def texts(s):
     for text in ("module @m {\n}\n", "\n  func.func @main() { return }", "// made by hand\nmodule {}", '"builtin.module"() ({}) : () -> ()', "ML\xefR\x01StableHLO"):
-        s.refuses(f"MLIR: {text!r}", text.encode("latin-1"), 2018, "StableHLO and MLIR are not read yet")
+        s.refuses(f"MLIR: {text!r}", text.encode("latin-1"), 2018, "this is MLIR, and the file's name says ONNX")
     s.refuses("some text", b"hello", 2010)
 
 

@@ -14,10 +14,11 @@
 static void print_module(pb_text* text, const char* elements) {
   pb_text_add(text, "module {\nfunc.func @main(%%x: memref<%sxf32> {pb.input = \"x\"}", elements);
   for (const pb_math_row* row = pb_math_table; row->name; ++row)
-    pb_text_add(text, ", %%%s: memref<%sxf32> {pb.output = \"%s\"}", row->name, elements, row->name);
+    if (row->expand) pb_text_add(text, ", %%%s: memref<%sxf32> {pb.output = \"%s\"}", row->name, elements, row->name);
   pb_text_add(text, ") {\n");
   int serial = 0;
   for (const pb_math_row* row = pb_math_table; row->name; ++row) {
+    if (!row->expand) continue;
     pb_nest nest = {.name = row->name, .part = "point", .dim_count = 1, .access_count = 2};
     char name[32];
     snprintf(name, sizeof name, "%%%s", row->name);

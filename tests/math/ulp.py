@@ -31,6 +31,11 @@ REFERENCES = {
     "log1p": np.log1p,
     "tanh": np.tanh,
     "erf": lambda x: np.frompyfunc(math.erf, 1, 1)(x).astype(np.float64),
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "atan": np.arctan,
+    "cbrt": np.cbrt,
     "rsqrt": lambda x: 1 / np.sqrt(x),
 }
 

@@ -58,6 +58,24 @@ static const char program[] =
     "    %4 = memref.load %s[%3] : memref<6xi32>\n"
     "    affine.store %4, %g[%i] : memref<4xi32>\n"
     "  } {pb.nest = \"pick\", pb.part = \"gather\"}\n"
+    "  affine.for %i = 0 to 6 {\n"
+    "    %blank = arith.constant 0 : i32\n"
+    "    affine.store %blank, %q[%i] : memref<6xi32>\n"
+    "  } {pb.nest = \"blank\", pb.part = \"init\"}\n"
+    "  affine.for %i = 0 to 4 {\n"
+    "    %0 = affine.load %ids[%i] : memref<4xi64>\n"
+    "    %turn = arith.index_cast %i : index to i64\n"
+    "    %low = arith.constant 0 : i64\n"
+    "    %high = arith.constant 4 : i64\n"
+    "    %1 = arith.maxsi %0, %low : i64\n"
+    "    %2 = arith.minsi %1, %high : i64\n"
+    "    %3 = arith.index_cast %2 : i64 to index\n"
+    "    %9 = arith.index_cast %0 : i64 to index\n"
+    "    %old = memref.load %q[%3] : memref<6xi32>\n"
+    "    %t = arith.trunci %turn : i64 to i32\n"
+    "    %new = arith.ori %old, %t : i32\n"
+    "    memref.store %new, %q[%3] : memref<6xi32>\n"
+    "  } {pb.nest = \"change\", pb.part = \"point\", pb.body}\n"
     "  // here\n"
     "  return\n"
     "}\n"
@@ -72,6 +90,15 @@ typedef struct mutant {
 static const mutant mutants[] = {
     {"constant 5 : i64", "constant 6 : i64", 4078, "'pick' reads outside"},
     {"arith.maxsi %0, %least", "arith.addi %0, %least", 4079, "'pick' reads a tensor at a number that is not clamped"},
+    {", pb.body", "", 4076, "'change' writes a tensor that has been read"},
+    {"constant 4 : i64", "constant 6 : i64", 4078, "'change' reads outside"},
+    {"memref.store %new, %q[%3]", "memref.store %new, %q[%9]", 4079, "'change'"},
+    {"affine.store %blank, %q[%i]", "affine.store %blank, %q[0]", 4074, "'blank'"},
+    {"affine.for %i = 0 to 6 {\n    %blank", "affine.for %i = 0 to 5 {\n    %blank", 4075, "'change'"},
+    {"  // here",
+     "  affine.for %i = 0 to 1 {\n %z = arith.constant 1 : i32\n affine.store %z, %q[%i] : memref<6xi32>\n }"
+     "{pb.nest = \"late\", pb.part = \"point\"}",
+     4074, "'late' writes element 0"},
     {"memref.load %s[%3]", "memref.load %q[%3]", 4075, "'pick' reads anywhere"},
     {"    %4 = memref.load %s[%3]", "    %5 = arith.addi %3, %3 : index\n    %4 = memref.load %s[%5]", 4070,
      "adds two numbers"},

@@ -1,9 +1,12 @@
+#define _GNU_SOURCE
 #include "targets/control/threads/emit.h"
 
 #include "core/s3/kernels.h"
 #include "targets/control/threads/code.h"
 #include "targets/control/threads/intrinsic.h"
 
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <pthread.h>
@@ -179,12 +182,23 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
   return PB_OK;
 }
 
+// The C library of this process: kernels may take memory and copy it, and that is all. Whatever else they would call, a
+// function of libm or of the compiler's own run-time library, is an error here.
+static const char* c_library(void) {
+  Dl_info info;
+  return dladdr((void*)(uintptr_t)gnu_get_libc_version, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
 static pb_status link_objects(const pb_code* codes, int count, const char* shared, pb_diag* diag) {
-  const char* argv[MAX_GROUPS + 8] = {"ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "-o", shared};
-  for (int g = 0; g < count; ++g) argv[6 + g] = codes[g].object;
+  enum { FIRST = 7 };
+  const char* argv[MAX_GROUPS + FIRST + 3] = {
+      "ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "--no-undefined", "-o", shared};
+  for (int g = 0; g < count; ++g) argv[FIRST + g] = codes[g].object;
+  argv[FIRST + count] = "--as-needed";
+  argv[FIRST + count + 1] = c_library();
   pid_t pid;
   int code = 0;
-  char* arguments[MAX_GROUPS + 8];
+  char* arguments[MAX_GROUPS + FIRST + 3];
   memcpy(arguments, argv, sizeof argv);
   if (posix_spawn(&pid, PB_LLD, NULL, NULL, arguments, environ))
     return pb_system_error(diag, (pb_place){.file = PB_LLD}, 4201, "cannot be started");

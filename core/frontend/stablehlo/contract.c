@@ -1,0 +1,252 @@
+// Products that are summed: dot_general and convolutions, of any dims and types.
+#include "core/frontend/stablehlo/door.h"
+
+#include <ctype.h>
+#include <string.h>
+
+// y, or a tensor of f32 that its sums are taken in when it has narrow floats.
+static int sums_of(pb_door* d, int y) {
+  const pb_s1_value out = *pb_made(&d->m, y);
+  int sums = pb_type_is_narrow(out.type) ? pb_make_value(&d->m, PB_F32, out.rank, out.shape) : y;
+  pb_type type = pb_made(&d->m, sums)->type;
+  int dims[PB_NEST_RANK];
+  (void)pb_make_walk(&d->m, "init", sums, dims);
+  (void)pb_scalar_number(&d->m.nest, type, 0);
+  pb_make_end(&d->m, sums, dims);
+  return sums;
+}
+
+static void round_sums(pb_door* d, int sums, int y) {
+  int dims[PB_NEST_RANK];
+  if (sums == y) return;
+  (void)pb_make_walk(&d->m, "point", y, dims);
+  pb_make_along(&d->m, pb_make_access(&d->m, sums), dims);
+  int v = pb_nest_load(&d->m.nest, 0);
+  pb__door_store(d, v, y, dims);
+}
+
+// sums += a * b, the two accesses being there; indices of the sums by `to`.
+static void multiply(pb_door* d, int a, int b, int sums, const int* to) {
+  pb_nest* n = &d->m.nest;
+  pb_type type = pb_made(&d->m, sums)->type, ta = pb_made(&d->m, n->access[a].buffer)->type,
+          tb = pb_made(&d->m, n->access[b].buffer)->type;
+  int x = pb_scalar_converted(n, pb_scalar_load(n, a, ta), ta, type);
+  int z = pb_scalar_converted(n, pb_scalar_load(n, b, tb), tb, type);
+  pb_type worked = pb_scalar_worked(type);
+  if (type == PB_I1) { // or of ands
+    int own = pb_make_access(&d->m, sums);
+    pb_make_along(&d->m, own, to);
+    n->reduce = PB_ACC_BODY;
+    int product = pb_nest_node(n, PB_OP_AND, worked, x, z);
+    (void)pb_nest_node(n, PB_OP_OR, worked, pb_nest_load(n, own), product);
+  } else {
+    n->reduce = PB_ACC_ADD;
+    (void)pb_nest_node(n, PB_OP_MUL, worked, x, z);
+  }
+  pb_make_end(&d->m, sums, to);
+}
+
+// Operands whose elements are worked on as another type become tensors of it first: the planner knows products of
+// tensors.
+static int worked_operand(pb_door* d, int v, pb_type type) {
+  const pb_s1_value in = *pb_made(&d->m, v);
+  int dims[PB_NEST_RANK];
+  if (in.type == type || pb_scalar_worked(type) != PB_F32) return v;
+  int wide = pb_make_value(&d->m, type, in.rank, in.shape);
+  (void)pb_make_walk(&d->m, "point", wide, dims);
+  pb_make_along(&d->m, pb_make_access(&d->m, v), dims);
+  int x = pb_scalar_load(&d->m.nest, 0, in.type);
+  pb__door_store(d, pb_scalar_converted(&d->m.nest, x, in.type, type), wide, dims);
+  return wide;
+}
+
+typedef struct dims {
+  int count;
+  int64_t at[PB_NEST_RANK];
+} dims;
+
+static dims list(const pb_flat_op* op, const char* name) {
+  dims d;
+  d.count = pb__door_list(op, "dot_dimension_numbers", name, PB_NEST_RANK, d.at);
+  return d;
+}
+
+static bool fit(const dims* a, const dims* b, const pb_s1_value* x, const pb_s1_value* z, bool* of_x, bool* of_z) {
+  if (a->count < 0 || a->count != b->count) return false;
+  for (int k = 0; k < a->count; ++k) {
+    if (a->at[k] < 0 || a->at[k] >= x->rank || b->at[k] < 0 || b->at[k] >= z->rank || of_x[a->at[k]] ||
+        of_z[b->at[k]] || x->shape[a->at[k]] != z->shape[b->at[k]])
+      return false;
+    of_x[a->at[k]] = of_z[b->at[k]] = true;
+  }
+  return true;
+}
+
+pb_status pb__door_dot_general(pb_door* d, const pb_flat_op* op) {
+  int y = pb__door_result(d, op, 0);
+  pb_type summed = pb_type_is_narrow(pb_made(&d->m, y)->type) ? PB_F32 : pb_made(&d->m, y)->type;
+  int x = worked_operand(d, pb__door_in(d, op, 0), summed), z = worked_operand(d, pb__door_in(d, op, 1), summed);
+  const pb_s1_value in = *pb_made(&d->m, x), other = *pb_made(&d->m, z), out = *pb_made(&d->m, y);
+  dims xb = list(op, "lhs_batching_dimensions"), zb = list(op, "rhs_batching_dimensions");
+  dims xc = list(op, "lhs_contracting_dimensions"), zc = list(op, "rhs_contracting_dimensions");
+  bool of_x[PB_NEST_RANK] = {false}, of_z[PB_NEST_RANK] = {false};
+  if (!fit(&xb, &zb, &in, &other, of_x, of_z) || !fit(&xc, &zc, &in, &other, of_x, of_z) ||
+      in.rank + other.rank - xb.count - 2 * xc.count != out.rank || out.rank + xc.count > PB_NEST_DIMS)
+    return pb__door_refuse(d, op, "dimensions that do not fit");
+  int sums = sums_of(d, y), to[PB_NEST_RANK], at = 0, of_in[PB_NEST_RANK], of_other[PB_NEST_RANK];
+  (void)pb_make_start(&d->m, "reduce");
+  for (int k = 0; k < xb.count; ++k, ++at)
+    of_in[xb.at[k]] = of_other[zb.at[k]] = to[at] = pb_make_loop(&d->m, in.shape[xb.at[k]]);
+  for (int r = 0; r < in.rank; ++r)
+    if (!of_x[r]) of_in[r] = to[at++] = pb_make_loop(&d->m, in.shape[r]);
+  for (int r = 0; r < other.rank; ++r)
+    if (!of_z[r]) of_other[r] = to[at++] = pb_make_loop(&d->m, other.shape[r]);
+  for (int k = 0; k < xc.count; ++k) of_in[xc.at[k]] = of_other[zc.at[k]] = pb_make_loop(&d->m, in.shape[xc.at[k]]);
+  int a = pb_make_access(&d->m, x), b = pb_make_access(&d->m, z);
+  pb_make_along(&d->m, a, of_in);
+  pb_make_along(&d->m, b, of_other);
+  multiply(d, a, b, sums, to);
+  round_sums(d, sums, y);
+  return PB_OK;
+}
+
+// "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]": by dim what it is, a space as its number from 0, else -1, -2.
+enum { BATCH = -1, FEATURE = -2 };
+static const char* read_roles(const char* at, int* roles, int* count) {
+  at = at ? strchr(at, '[') : NULL;
+  *count = 0;
+  for (++at; at && *at && *at != ']'; ++at) {
+    if (*at == ',' || *at == ' ') continue;
+    if (*count == PB_NEST_RANK) return NULL;
+    bool batch = *at == 'b' || *at == 'o', feature = *at == 'f' || *at == 'i';
+    if (!batch && !feature && !isdigit((unsigned char)*at)) return NULL;
+    roles[(*count)++] = batch ? BATCH : feature ? FEATURE : *at - '0';
+  }
+  return at;
+}
+
+typedef struct conv {
+  int x[PB_NEST_RANK], w[PB_NEST_RANK], y[PB_NEST_RANK], rank; // roles
+  const int64_t *stride, *pad, *base, *dilation, *reversed;
+  int64_t groups, batch_groups;
+} conv;
+
+static int dim_of(const int* roles, int rank, int role) {
+  for (int r = 0; r < rank; ++r)
+    if (roles[r] == role) return r;
+  return -1;
+}
+
+static pb_status read_conv(pb_door* d, const pb_flat_op* op, int rank, conv* c) {
+  int w, y;
+  const char* at = read_roles(pb_flat_find(op, "dimension_numbers")->text, c->x, &c->rank);
+  at = read_roles(at, c->w, &w);
+  at = read_roles(at, c->y, &y);
+  if (!at || c->rank != rank || w != rank || y != rank || rank < 2)
+    return pb__door_refuse(d, op, "dimension numbers that do not fit");
+  int spaces = rank - 2;
+  c->stride = pb__door_ints(d, op, "window_strides", spaces, 1);
+  c->pad = pb__door_ints(d, op, "padding", 2 * spaces, 0);
+  c->base = pb__door_ints(d, op, "lhs_dilation", spaces, 1);
+  c->dilation = pb__door_ints(d, op, "rhs_dilation", spaces, 1);
+  c->reversed = pb__door_ints(d, op, "window_reversal", spaces, 0);
+  c->groups = pb__door_int(op, "feature_group_count", 1);
+  c->batch_groups = pb__door_int(op, "batch_group_count", 1);
+  for (int role = FEATURE; role < spaces; ++role)
+    if (dim_of(c->x, rank, role) < 0 || dim_of(c->w, rank, role) < 0 || dim_of(c->y, rank, role) < 0)
+      return pb__door_refuse(d, op, "dimension numbers that do not fit");
+  bool fits = c->stride && c->pad && c->base && c->dilation && c->reversed && c->groups > 0 && c->batch_groups > 0 &&
+              (c->groups == 1 || c->batch_groups == 1);
+  for (int s = 0; fits && s < spaces; ++s) fits = c->stride[s] > 0 && c->base[s] > 0 && c->dilation[s] > 0;
+  return fits ? PB_OK : pb__door_refuse(d, op, "attributes that do not fit");
+}
+
+static pb_status check_conv(pb_door* d, const pb_flat_op* op, const conv* c, const pb_s1_value* x, const pb_s1_value* w,
+                            const pb_s1_value* y) {
+  int64_t outs = w->shape[dim_of(c->w, c->rank, BATCH)], ins = w->shape[dim_of(c->w, c->rank, FEATURE)];
+  int64_t features = x->shape[dim_of(c->x, c->rank, FEATURE)], batch = x->shape[dim_of(c->x, c->rank, BATCH)];
+  bool fits = ins * c->groups == features && outs % c->groups == 0 && outs % c->batch_groups == 0 &&
+              batch % c->batch_groups == 0 && y->shape[dim_of(c->y, c->rank, FEATURE)] == outs &&
+              y->shape[dim_of(c->y, c->rank, BATCH)] == batch / c->batch_groups;
+  for (int s = 0; fits && s < c->rank - 2; ++s) {
+    int64_t all = (x->shape[dim_of(c->x, c->rank, s)] - 1) * c->base[s] + 1 + c->pad[2 * s] + c->pad[2 * s + 1];
+    int64_t window = (w->shape[dim_of(c->w, c->rank, s)] - 1) * c->dilation[s] + 1;
+    fits = (all - window) / c->stride[s] + 1 == y->shape[dim_of(c->y, c->rank, s)];
+  }
+  return fits ? PB_OK : pb__door_refuse(d, op, "shapes that do not fit");
+}
+
+// y[n, g o, s..] += x[(b n), g i, s stride + k dilation..] * w[o, i, k..]; groups of features or of the batch are a
+// dim.
+pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
+  int y = pb__door_result(d, op, 0), x = pb__door_in(d, op, 0), w = pb__door_in(d, op, 1), zero;
+  pb_type summed = pb_type_is_narrow(pb_made(&d->m, y)->type) ? PB_F32 : pb_made(&d->m, y)->type;
+  conv c;
+  if (pb_made(&d->m, x)->rank != pb_made(&d->m, y)->rank || pb_made(&d->m, w)->rank != pb_made(&d->m, y)->rank)
+    return pb__door_refuse(d, op, "operands of different ranks");
+  PB_TRY(read_conv(d, op, pb_made(&d->m, x)->rank, &c));
+  PB_TRY(check_conv(d, op, &c, pb_made(&d->m, x), pb_made(&d->m, w), pb_made(&d->m, y)));
+  x = worked_operand(d, x, summed);
+  w = worked_operand(d, w, summed);
+  int64_t pad[2 * PB_NEST_RANK] = {0}, base[PB_NEST_RANK];
+  bool padded = false;
+  for (int r = 0; r < c.rank; ++r) {
+    base[r] = 1;
+    if (c.x[r] < 0) continue;
+    base[r] = c.base[c.x[r]];
+    pad[2 * r] = c.pad[2 * c.x[r]];
+    pad[2 * r + 1] = c.pad[2 * c.x[r] + 1];
+    padded |= pad[2 * r] || pad[2 * r + 1] || base[r] != 1;
+  }
+  if (padded) {
+    static const int64_t nothing[1];
+    zero = pb_make_constant(&d->m, pb_made(&d->m, x)->type, 0, NULL, nothing);
+    PB_TRY(pb__door_padded(d, op, x, zero, pad, base, &x));
+  }
+  const pb_s1_value in = *pb_made(&d->m, x), kernel = *pb_made(&d->m, w), out = *pb_made(&d->m, y);
+  int sums = sums_of(d, y);
+  (void)pb_make_start(&d->m, "reduce");
+  int64_t groups = c.groups * c.batch_groups, outs = kernel.shape[dim_of(c.w, c.rank, BATCH)] / groups;
+  int xf = dim_of(c.x, c.rank, FEATURE), xn = dim_of(c.x, c.rank, BATCH), wo = dim_of(c.w, c.rank, BATCH),
+      wi = dim_of(c.w, c.rank, FEATURE), yn = dim_of(c.y, c.rank, BATCH), yf = dim_of(c.y, c.rank, FEATURE);
+  int loops[PB_NEST_DIMS], spaces = c.rank - 2;
+  if (4 + 2 * spaces > PB_NEST_DIMS) return pb__door_refuse(d, op, "too many dimensions");
+  int n = pb_make_loop(&d->m, out.shape[yn]), g = pb_make_loop(&d->m, groups), o = pb_make_loop(&d->m, outs);
+  for (int s = 0; s < spaces; ++s) loops[s] = pb_make_loop(&d->m, out.shape[dim_of(c.y, c.rank, s)]);
+  int i = pb_make_loop(&d->m, kernel.shape[wi]);
+  for (int s = 0; s < spaces; ++s) loops[spaces + s] = pb_make_loop(&d->m, kernel.shape[dim_of(c.w, c.rank, s)]);
+  int a = pb_make_access(&d->m, x), b = pb_make_access(&d->m, w);
+  pb_make_move(&d->m, a, xn, n, 1);
+  pb_make_move(&d->m, a, c.groups > 1 ? xf : xn, g, c.groups > 1 ? kernel.shape[wi] : out.shape[yn]);
+  pb_make_move(&d->m, a, xf, i, 1);
+  pb_make_move(&d->m, b, wo, g, outs);
+  pb_make_move(&d->m, b, wo, o, 1);
+  pb_make_move(&d->m, b, wi, i, 1);
+  for (int s = 0; s < spaces; ++s) {
+    int xs = dim_of(c.x, c.rank, s), ws = dim_of(c.w, c.rank, s);
+    pb_make_move(&d->m, a, xs, loops[s], c.stride[s]);
+    pb_make_move(&d->m, a, xs, loops[spaces + s], c.dilation[s]);
+    pb_make_move(&d->m, b, ws, loops[spaces + s], c.reversed[s] ? -1 : 1);
+    if (c.reversed[s]) d->m.nest.access[b].index[ws].cst = kernel.shape[ws] - 1;
+  }
+  (void)in;
+  int none[PB_NEST_RANK];
+  for (int r = 0; r < out.rank; ++r) none[r] = -1;
+  none[yn] = n;
+  for (int s = 0; s < spaces; ++s) none[dim_of(c.y, c.rank, s)] = loops[s];
+  // the features of y are two loops: a tensor with both as dims would be another shape, so the access is moved by hand
+  pb_nest* nest = &d->m.nest;
+  pb_type type = pb_made(&d->m, sums)->type;
+  if (type == PB_I1) return pb__door_refuse(d, op, "of truths");
+  int va = pb_scalar_converted(nest, pb_scalar_load(nest, a, in.type), in.type, type);
+  int vb = pb_scalar_converted(nest, pb_scalar_load(nest, b, kernel.type), kernel.type, type);
+  (void)pb_nest_node(nest, PB_OP_MUL, pb_scalar_worked(type), va, vb);
+  nest->reduce = PB_ACC_ADD;
+  int to = pb_make_access(&d->m, sums);
+  pb_make_along(&d->m, to, none);
+  pb_make_move(&d->m, to, yf, g, outs);
+  pb_make_move(&d->m, to, yf, o, 1);
+  pb_make_finish(&d->m);
+  round_sums(d, sums, y);
+  return PB_OK;
+}

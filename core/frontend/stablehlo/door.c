@@ -1,0 +1,402 @@
+// The way through a module: unknown operators are named, calls are put in their places, results become outputs.
+#include "core/frontend/stablehlo/door.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CALLS = 32, MOST_NAMES = 64 };
+
+#define OP(name, least, most, results, attributes, function, summary) {name, least, most, results, attributes, summary},
+const pb_stablehlo_row pb_stablehlo_rows[] = {
+#include "core/frontend/stablehlo/stablehlo.def"
+    {0}};
+#undef OP
+#define OP(name, least, most, results, attributes, function, summary) pb__door_##function,
+static pb_door_maker* const makers[] = {
+#include "core/frontend/stablehlo/stablehlo.def"
+};
+#undef OP
+
+static int row_of(const char* name) {
+  for (int k = 0; pb_stablehlo_rows[k].name; ++k)
+    if (!strcmp(pb_stablehlo_rows[k].name, name)) return k;
+  return -1;
+}
+
+static pb_place place_of(const pb_door* d, const pb_flat_op* op) {
+  return (pb_place){.file = d->flat->file, .line = op->line, .column = op->column};
+}
+
+pb_status pb__door_refuse(pb_door* d, const pb_flat_op* op, const char* format, ...) {
+  char why[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(why, sizeof why, format, args);
+  va_end(args);
+  return pb_unsupported(d->diag, place_of(d, op), 2110, NULL, "%s: %s", op->name, why);
+}
+
+const pb_flat_type* pb__door_type(const pb_door* d, int flat_value) { return &d->flat->values[flat_value]; }
+
+int pb__door_result(pb_door* d, const pb_flat_op* op, int k) {
+  const pb_flat_type* type = pb__door_type(d, op->results[k]);
+  return d->value[op->results[k]] = pb_make_value(&d->m, type->type, type->rank, type->shape);
+}
+
+// ---- attributes ----
+
+int64_t pb__door_int(const pb_flat_op* op, const char* name, int64_t missing) {
+  const pb_flat_attr* a = pb_flat_find(op, name);
+  return a ? a->i : missing;
+}
+
+const int64_t* pb__door_ints(pb_door* d, const pb_flat_op* op, const char* name, int count, int64_t missing) {
+  const pb_flat_attr* a = pb_flat_find(op, name);
+  if (a) return a->ints && a->count == count ? a->ints : NULL;
+  int64_t* all = PB_NEW_ARRAY(&d->m.program->arena, int64_t, (size_t)count + 1);
+  for (int k = 0; k < count; ++k) all[k] = missing;
+  return all;
+}
+
+// Behind "name =" in the text, NULL: it is not there.
+static const char* behind(const pb_flat_op* op, const char* attribute, const char* name) {
+  const pb_flat_attr* a = pb_flat_find(op, attribute);
+  size_t length = strlen(name);
+  for (const char* at = a ? a->text : NULL; at && (at = strstr(at, name)); at += length) {
+    bool starts = at == a->text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+    if (starts && !strncmp(at + length, " = ", 3)) return at + length + 3;
+  }
+  return NULL;
+}
+
+int pb__door_list(const pb_flat_op* op, const char* attribute, const char* name, int most, int64_t* items) {
+  const char* at = behind(op, attribute, name);
+  int count = 0;
+  if (!at || *at != '[') return 0;
+  for (++at; *at && *at != ']';) {
+    char* end;
+    long long number = strtoll(at, &end, 10);
+    if (end == at || count == most) return -1;
+    items[count++] = number;
+    at = *end == ',' ? end + 1 : end;
+    while (*at == ' ') ++at;
+  }
+  return count;
+}
+
+int64_t pb__door_field(const pb_flat_op* op, const char* attribute, const char* name, int64_t missing) {
+  const char* at = behind(op, attribute, name);
+  return at ? strtoll(at, NULL, 10) : missing;
+}
+
+bool pb__door_says(const pb_flat_op* op, const char* attribute, const char* word) {
+  const pb_flat_attr* a = pb_flat_find(op, attribute);
+  const char* at = a ? strstr(a->text, word) : NULL;
+  return at && !isalnum((unsigned char)at[strlen(word)]) && (at == a->text || !isalnum((unsigned char)at[-1]));
+}
+
+static bool is_kind(const pb_flat_attr* a, const char* kind, size_t length) {
+  static const char* const kinds[] = {
+      [PB_FLAT_INT] = "int", [PB_FLAT_INTS] = "ints", [PB_FLAT_TEXT] = "text", [PB_FLAT_TENSOR] = "tensor"};
+  const char* is = a->ints && length == 4 && !strncmp(kind, "ints", 4) ? "ints" : kinds[a->kind];
+  return strlen(is) == length && !strncmp(is, kind, length);
+}
+
+// The row's attributes, "name:kind?" by blanks.
+static pb_status check_attributes(pb_door* d, const pb_flat_op* op, const char* spec) {
+  while (*spec) {
+    size_t name = strcspn(spec, ":"), kind = strcspn(spec + name + 1, "? ");
+    char text[64];
+    snprintf(text, sizeof text, "%.*s", (int)name, spec);
+    const pb_flat_attr* a = pb_flat_find(op, text);
+    const char* end = spec + name + 1 + kind;
+    if (!a && *end != '?') return pb__door_refuse(d, op, "attribute '%s' is missing", text);
+    if (a && !is_kind(a, spec + name + 1, kind))
+      return pb__door_refuse(d, op, "attribute '%s' is not of the kind %.*s", text, (int)kind, spec + name + 1);
+    spec = end + (*end == '?');
+    while (*spec == ' ') ++spec;
+  }
+  return PB_OK;
+}
+
+// The names of all attributes of all rows, for the reader.
+static const char* const* attribute_names(pb_arena* arena) {
+  const char** names = PB_NEW_ARRAY(arena, const char*, MOST_NAMES + 1);
+  int count = 0;
+  for (int k = 0; pb_stablehlo_rows[k].name; ++k)
+    for (const char* at = pb_stablehlo_rows[k].attributes; *at;) {
+      const char* name = pb_printf(arena, "%.*s", (int)strcspn(at, ":"), at);
+      bool known = false;
+      for (int n = 0; n < count; ++n) known |= !strcmp(names[n], name);
+      if (!known && count < MOST_NAMES) names[count++] = name;
+      at += strcspn(at, " ");
+      while (*at == ' ') ++at;
+    }
+  return names;
+}
+
+// ---- operators that are not known ----
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+// Levenshtein's distance.
+static int distance(const char* a, const char* b) {
+  enum { MOST = 64 };
+  int row[MOST + 1], n = least((int)strlen(b), MOST);
+  for (int k = 0; k <= n; ++k) row[k] = k;
+  for (int i = 1; a[i - 1]; ++i) {
+    int corner = row[0];
+    row[0] = i;
+    for (int k = 1; k <= n; ++k) {
+      int above = row[k];
+      row[k] = least(least(row[k], row[k - 1]) + 1, corner + (a[i - 1] != b[k - 1]));
+      corner = above;
+    }
+  }
+  return row[n];
+}
+
+static const char* nearest(const char* name) {
+  const char* best = NULL;
+  int at = 4; // further away it is another word
+  for (int k = 0; pb_stablehlo_rows[k].name; ++k) {
+    int away = distance(name, pb_stablehlo_rows[k].name);
+    if (away < at) {
+      at = away;
+      best = pb_stablehlo_rows[k].name;
+    }
+  }
+  return best;
+}
+
+static void find_unknown(pb_door* d, const pb_flat_block* block, const char** told, int* count) {
+  for (int k = 0; k < block->op_count; ++k) {
+    const pb_flat_op* op = &block->ops[k];
+    for (int r = 0; r < op->region_count; ++r) find_unknown(d, &op->regions[r], told, count);
+    bool known = row_of(op->name) >= 0 || !strcmp(op->name, "func.return") || !strcmp(op->name, "stablehlo.return");
+    for (int t = 0; t < *count; ++t) known |= !strcmp(told[t], op->name);
+    if (known || *count == MOST_NAMES) continue;
+    told[(*count)++] = op->name;
+    const char* near = nearest(op->name);
+    (void)pb_unsupported(d->diag, place_of(d, op), 2111,
+                         near ? pb_printf(&d->m.program->arena, "perhaps %s", near) : NULL, "operator '%s' is not read",
+                         op->name);
+  }
+}
+
+// ---- values ----
+
+static pb_status check_type(pb_door* d, const pb_flat_op* op, int flat_value) {
+  const pb_flat_type* type = pb__door_type(d, flat_value);
+  bool parts = type->type == PB_F32 || type->type == PB_F64;
+  if (type->type != PB_TYPE_COUNT && (!type->is_complex || (parts && type->rank < PB_NEST_RANK))) return PB_OK;
+  return pb__door_refuse(d, op, "values of %s are not supported", type->text);
+}
+
+pb_door_value pb__door_get(const pb_door* d, int flat_value) {
+  return (pb_door_value){d->value[flat_value], d->imaginary[flat_value]};
+}
+
+void pb__door_set(pb_door* d, int flat_value, pb_door_value v) {
+  d->value[flat_value] = v.value;
+  d->imaginary[flat_value] = v.imaginary;
+}
+
+static bool has_complex(const pb_door* d, const pb_flat_op* op) {
+  for (int k = 0; k < op->operand_count; ++k)
+    if (pb__door_type(d, op->operands[k])->is_complex) return true;
+  for (int k = 0; k < op->result_count; ++k)
+    if (pb__door_type(d, op->results[k])->is_complex) return true;
+  return false;
+}
+
+// Operators that have regions or calls inside carry pairs by themselves; others are made for each part, or for both.
+static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* make) {
+  static const char* const carry[] = {"func.call",         "stablehlo.while", "stablehlo.if",  "stablehlo.case",
+                                      "stablehlo.complex", "stablehlo.real",  "stablehlo.imag"};
+  for (size_t k = 0; k < sizeof carry / sizeof *carry; ++k)
+    if (!strcmp(op->name, carry[k])) return make(d, op);
+  if (!pb__door_by_parts(op)) {
+    bool element = make == pb__door_element;
+    return element ? pb__door_complex_element(d, op) : pb__door_refuse(d, op, "of complex numbers");
+  }
+  int* first = PB_NEW_ARRAY(&d->m.program->arena, int, (size_t)op->result_count + 1);
+  PB_TRY(make(d, op));
+  for (int k = 0; k < op->result_count; ++k) first[k] = d->value[op->results[k]];
+  d->part = 1;
+  PB_TRY(make(d, op));
+  d->part = 0;
+  for (int k = 0; k < op->result_count; ++k)
+    pb__door_set(d, op->results[k], (pb_door_value){first[k], d->value[op->results[k]]});
+  return PB_OK;
+}
+
+static pb_status make_op(pb_door* d, const pb_flat_op* op) {
+  int k = row_of(op->name);
+  const pb_stablehlo_row* row = &pb_stablehlo_rows[k];
+  if (op->operand_count < row->least || op->operand_count > row->most ||
+      (row->results >= 0 && op->result_count != row->results))
+    return pb__door_refuse(d, op, "%d operands and %d results do not fit it", op->operand_count, op->result_count);
+  PB_TRY(check_attributes(d, op, row->attributes));
+  for (int v = 0; v < op->operand_count; ++v) {
+    PB_TRY(check_type(d, op, op->operands[v]));
+    if (d->value[op->operands[v]] < 0) return pb__door_refuse(d, op, "an operand that is made elsewhere");
+  }
+  for (int v = 0; v < op->result_count; ++v) PB_TRY(check_type(d, op, op->results[v]));
+  d->m.name = pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
+  d->m.type = op->name;
+  if (has_complex(d, op)) return make_complex(d, op, makers[k]);
+  for (int v = 0; v < op->result_count; ++v) d->imaginary[op->results[v]] = -1;
+  return makers[k](d, op);
+}
+
+pb_status pb__door_block(pb_door* d, const pb_flat_block* block) {
+  for (int k = 0; k < block->op_count; ++k)
+    if (strcmp(block->ops[k].name, "func.return") && strcmp(block->ops[k].name, "stablehlo.return"))
+      PB_TRY(make_op(d, &block->ops[k]));
+  return PB_OK;
+}
+
+static const pb_flat_op* return_of(const pb_flat_block* block) {
+  return block->op_count ? &block->ops[block->op_count - 1] : NULL;
+}
+
+// The callee's values are made anew at each call.
+pb_status pb__door_call(pb_door* d, const pb_flat_op* op) {
+  const char* name = pb_flat_find(op, "callee")->text;
+  const pb_flat_func* func = NULL;
+  for (int k = 0; k < d->flat->func_count; ++k)
+    if (!strcmp(d->flat->funcs[k].name, name)) func = &d->flat->funcs[k];
+  if (!func || func->body.argument_count != op->operand_count)
+    return pb__door_refuse(d, op, "no such function '%s'", name);
+  if (d->calls == MOST_CALLS) return pb__door_refuse(d, op, "calls inside each other deeper than %d", MOST_CALLS);
+  for (int k = 0; k < op->operand_count; ++k)
+    pb__door_set(d, func->body.arguments[k], pb__door_get(d, op->operands[k]));
+  ++d->calls;
+  PB_TRY(pb__door_block(d, &func->body));
+  --d->calls;
+  const pb_flat_op* end = return_of(&func->body);
+  if (!end || strcmp(end->name, "func.return") || end->operand_count != op->result_count)
+    return pb__door_refuse(d, op, "'%s' does not return as many values", name);
+  for (int k = 0; k < op->result_count; ++k) pb__door_set(d, op->results[k], pb__door_get(d, end->operands[k]));
+  return PB_OK;
+}
+
+// ---- the program ----
+
+// What the value is read and written as everywhere becomes another one.
+static void rename_value(pb_s1* program, int from, int to) {
+  for (size_t k = 0; k < program->op_count; ++k) {
+    pb_nest* nest = (pb_nest*)(uintptr_t)program->ops[k].nest; // the door's own
+    if (program->ops[k].x == from) program->ops[k].x = to;
+    if (program->ops[k].y == from) program->ops[k].y = to;
+    for (int a = 0; a < nest->access_count; ++a)
+      if (nest->access[a].buffer == from) nest->access[a].buffer = to;
+  }
+}
+
+static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
+  pb_s1* program = d->m.program;
+  int count = end->operand_count;
+  int *made = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1),
+      *results = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1);
+  for (int k = 0; k < count; ++k) {
+    pb_door_value v = pb__door_get(d, end->operands[k]);
+    results[k] = v.value >= 0 && v.imaginary >= 0 ? pb__door_pairs(d, v) : v.value;
+  }
+  for (int k = 0; k < count; ++k) {
+    PB_TRY(check_type(d, end, end->operands[k]));
+    int v = results[k];
+    if (v < 0) return pb__door_refuse(d, end, "a result that is made elsewhere");
+    const pb_s1_value old = program->values[v];
+    d->m.name = pb_printf(&program->arena, "out%d", k);
+    int out = made[k] = pb_make_value(&d->m, old.type, old.rank, old.shape);
+    program->values[out].is_output = true;
+    bool again = old.is_output;
+    for (int j = 0; j < k; ++j) again |= results[j] == v;
+    if (old.is_input || old.const_id >= 0 || again) {
+      for (int j = 0; again && j < k; ++j)
+        if (results[j] == v) v = made[j];
+      pb_make_copy(&d->m, v, out);
+    } else {
+      rename_value(program, v, out);
+    }
+  }
+  return PB_OK;
+}
+
+// Operators of which nothing reaches a result go.
+static void drop_dead(pb_s1* program) {
+  bool* live = calloc(program->value_count + 1, sizeof *live);
+  if (!live) pb_no_memory(program->value_count);
+  for (size_t v = 0; v < program->value_count; ++v) live[v] = program->values[v].is_output;
+  for (size_t k = program->op_count; k-- > 0;)
+    for (int a = 0; live[program->ops[k].y] && a < program->ops[k].nest->access_count; ++a)
+      live[program->ops[k].nest->access[a].buffer] = true;
+  size_t kept = 0;
+  for (size_t k = 0; k < program->op_count; ++k)
+    if (live[program->ops[k].y]) program->ops[kept++] = program->ops[k];
+  program->op_count = kept;
+  free(live);
+}
+
+static pb_status make_main(pb_door* d, const pb_flat_func* main) {
+  const pb_flat_op* end = return_of(&main->body);
+  pb_flat_op head = {.name = "func.func", .line = main->line, .column = main->column};
+  if (!end || strcmp(end->name, "func.return")) return pb__door_refuse(d, &head, "@%s has no end", main->name);
+  for (int k = 0; k < main->body.argument_count; ++k) {
+    int flat = main->body.arguments[k];
+    const pb_flat_type* type = pb__door_type(d, flat);
+    PB_TRY(check_type(d, &head, flat));
+    d->m.name = pb_printf(&d->m.program->arena, "arg%d", k);
+    int64_t shape[PB_FLAT_RANK + 1];
+    memcpy(shape, type->shape, sizeof type->shape);
+    if (type->is_complex) shape[type->rank] = 2;
+    int in = pb_make_value(&d->m, type->type, type->rank + type->is_complex, shape);
+    d->m.program->values[in].is_input = true;
+    pb_door_value both = {in, -1};
+    if (type->is_complex) both = (pb_door_value){pb__door_part(d, in, 0), pb__door_part(d, in, 1)};
+    pb__door_set(d, flat, both);
+  }
+  PB_TRY(pb__door_block(d, &main->body));
+  PB_TRY(make_outputs(d, end));
+  drop_dead(d->m.program);
+  return PB_OK;
+}
+
+static pb_status make_program(pb_door* d) {
+  const pb_flat_func* main = d->flat->func_count == 1 ? d->flat->funcs : NULL;
+  const char* told[MOST_NAMES];
+  int unknown = 0;
+  for (int k = 0; k < d->flat->func_count; ++k) {
+    if (!strcmp(d->flat->funcs[k].name, "main")) main = &d->flat->funcs[k];
+    find_unknown(d, &d->flat->funcs[k].body, told, &unknown);
+  }
+  if (unknown) return PB_ERR_UNSUPPORTED;
+  if (!main) return pb_error(d->diag, (pb_place){.file = d->flat->file}, 2112, NULL, "there is no function 'main'");
+  return make_main(d, main);
+}
+
+pb_status pb_stablehlo_load(const char* path, pb_consts* consts, pb_diag* diag, pb_s1* program) {
+  pb_flat flat = {0};
+  pb_door* d = calloc(1, sizeof *d);
+  if (!d) pb_no_memory(sizeof *d);
+  pb_status status = pb_flat_read(path, attribute_names(&program->arena), diag, &flat);
+  if (status == PB_OK) {
+    *d = (pb_door){.flat = &flat, .diag = diag, .m = {.program = program, .consts = consts}};
+    size_t values = (size_t)flat.value_count + 1;
+    d->value = PB_NEW_ARRAY(&flat.arena, int, values);
+    d->node = PB_NEW_ARRAY(&flat.arena, int, values);
+    memset(d->value, 0xff, values * sizeof *d->value);
+    d->imaginary = PB_NEW_ARRAY(&flat.arena, int, values);
+    memset(d->imaginary, 0xff, values * sizeof *d->imaginary);
+    memset(d->node, 0xff, values * sizeof *d->node);
+    status = make_program(d);
+  }
+  pb_flat_free(&flat);
+  free(d);
+  return status;
+}

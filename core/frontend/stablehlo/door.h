@@ -1,0 +1,95 @@
+// StableHLO and CHLO to stage S1: what the files that know operators share. An operator is a row of stablehlo.def and a
+// function here that makes its nests by the builders of S1.
+#ifndef PB_STABLEHLO_DOOR_H
+#define PB_STABLEHLO_DOOR_H
+
+#include "core/frontend/flat.h"
+#include "core/frontend/stablehlo/stablehlo.h"
+#include "core/s1/make.h"
+#include "core/s1/scalar.h"
+
+typedef struct pb_door {
+  const pb_flat* flat;
+  pb_maker m;
+  pb_diag* diag;
+  int* value;     // by value of the flat form: S1's, -1
+  int* node;      // the same inside of the body that is being made: its node, -1
+  int calls;      // that are inside each other
+  int* imaginary; // by value of the flat form: S1's value of the imaginary part, -1: it has none
+  int part;       // of operators that are made for each part alone: 1 the imaginary one
+} pb_door;
+
+typedef struct pb_door_value {
+  int value, imaginary;
+} pb_door_value;
+pb_door_value pb__door_get(const pb_door* d, int flat_value);
+void pb__door_set(pb_door* d, int flat_value, pb_door_value v);
+
+pb_status pb__door_refuse(pb_door* d, const pb_flat_op* op, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+const pb_flat_type* pb__door_type(const pb_door* d, int flat_value);
+static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
+  int flat = op->operands[k];
+  return d->part && d->imaginary[flat] >= 0 ? d->imaginary[flat] : d->value[flat];
+}
+// A value for the operator's result.
+int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
+// Makes the operations of a block.
+pb_status pb__door_block(pb_door* d, const pb_flat_block* block);
+
+// Attributes. `missing` where an optional one is left out.
+int64_t pb__door_int(const pb_flat_op* op, const char* name, int64_t missing);
+// As many integers as asked for, or NULL when there is another number; `missing` for each where it is left out.
+const int64_t* pb__door_ints(pb_door* d, const pb_flat_op* op, const char* name, int count, int64_t missing);
+// A list in the text of a structured attribute, "name = [0, 1]": its length; -1: more than `most`.
+int pb__door_list(const pb_flat_op* op, const char* attribute, const char* name, int most, int64_t* items);
+int64_t pb__door_field(const pb_flat_op* op, const char* attribute, const char* name, int64_t missing);
+bool pb__door_says(const pb_flat_op* op, const char* attribute, const char* word);
+
+// ---- bodies ----
+
+// Whether it is an operation of one element, which bodies and whole tensors share.
+bool pb__door_is_scalar(const pb_flat_op* op);
+// Its node, from nodes of its operands.
+pb_status pb__door_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* nodes, int* node);
+// A region's body: nodes of its arguments, and of what it returns.
+pb_status pb__door_body(pb_door* d, pb_nest* n, const pb_flat_op* owner, int region, const int* arguments,
+                        int* results);
+// What a body combines, when that is one operation of both its arguments; "": another.
+const char* pb__door_combiner(const pb_flat_op* owner, int region);
+// A node of a value's element: a constant where all are the same, else a load; *access: what was added, -1.
+int pb__door_load(pb_door* d, int value, int* access);
+// Stores the node, rounded to the value's type, and ends the nest.
+void pb__door_store(pb_door* d, int node, int y, const int* dims);
+// The same into the last access, which is there.
+void pb__door_close(pb_door* d, int node, pb_type type);
+// The node made the last one of the nest, in the stored form of the type.
+void pb__door_last(pb_door* d, int node, pb_type type);
+// The value as one that no other is: constants and inputs that several results are made of.
+int pb__door_copy(pb_door* d, int value, int rank, const int64_t* shape);
+// The value's elements in one dim, copied unless it has one.
+int pb__door_flat(pb_door* d, int value);
+// x with edges and gaps: low and high by dim, and the step from an element to the next.
+pb_status pb__door_padded(pb_door* d, const pb_flat_op* op, int x, int with, const int64_t* edges, const int64_t* step,
+                          int* y);
+// The turn of a loop as an i64, and a number of the body as a place: -1 is 0.
+int pb__door_turn(pb_nest* n, int dim);
+int pb__door_as_place(pb_nest* n, int at);
+// y's elements all what one value is: `from` has one element.
+void pb__door_fill(pb_door* d, int y, int from);
+
+// Whether the parts of complex numbers go through the operator each alone.
+bool pb__door_by_parts(const pb_flat_op* op);
+pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op);
+// A part of a tensor of pairs, and a tensor of pairs.
+int pb__door_part(pb_door* d, int pairs, int part);
+int pb__door_pairs(pb_door* d, pb_door_value v);
+// Computes a number that constants alone decide.
+bool pb__door_fold(pb_door* d, const pb_flat_op* op);
+
+typedef pb_status pb_door_maker(pb_door* d, const pb_flat_op* op);
+#define OP(name, least, most, results, attributes, function, summary) pb_door_maker pb__door_##function;
+#include "core/frontend/stablehlo/stablehlo.def"
+#undef OP
+
+#endif

@@ -1,0 +1,319 @@
+// MLIR text to the flat form, through MLIR's own parser: no dialect is loaded, so that any operation is taken and none
+// is verified; every check is the front end's.
+#include "core/frontend/flat.h"
+
+#include "core/base/table.h"
+#include "core/ir/module.h"
+#include "core/poly/nest.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/IR.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+  pb_flat* flat;
+  const char* const* names;
+  pb_diag* diag;
+  pb_table numbers; // of values
+  pb_flat_type* values;
+  size_t value_count, value_capacity;
+  int depth;
+} reader;
+
+enum { MOST_DEPTH = 64 };
+static const int64_t most_elements = INT32_MAX;
+
+static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }
+
+static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
+
+static bool op_is(MlirOperation op, const char* name) {
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), str(name));
+}
+
+static const char* kept(reader* r, MlirStringRef s) {
+  return pb_printf(&r->flat->arena, "%.*s", (int)s.length, s.data);
+}
+
+static const char* printed(reader* r, MlirAttribute a) {
+  pb_text text = {0};
+  mlirAttributePrint(a, append, &text);
+  const char* copy = pb_strdup(&r->flat->arena, text.data ? text.data : "");
+  pb_text_free(&text);
+  return copy;
+}
+
+static pb_type number_type(MlirType type) {
+  pb_type known = pb_type_of(type);
+  if (!mlirTypeIsAInteger(type) || !mlirIntegerTypeIsUnsigned(type)) return known;
+  return known == PB_I8    ? PB_UI8
+         : known == PB_I16 ? PB_UI16
+         : known == PB_I32 ? PB_UI32
+         : known == PB_I64 ? PB_UI64
+                           : PB_TYPE_COUNT;
+}
+
+static pb_flat_type type_of(reader* r, MlirType type) {
+  pb_flat_type out = {.type = PB_TYPE_COUNT};
+  pb_text text = {0};
+  mlirTypePrint(type, append, &text);
+  out.text = pb_strdup(&r->flat->arena, text.data ? text.data : "");
+  pb_text_free(&text);
+  if (!mlirTypeIsARankedTensor(type) || mlirShapedTypeGetRank(type) > PB_FLAT_RANK) return out;
+  MlirType element = mlirShapedTypeGetElementType(type);
+  out.is_complex = mlirTypeIsAComplex(element);
+  if (out.is_complex) element = mlirComplexTypeGetElementType(element);
+  int64_t elements = 1;
+  out.rank = (int)mlirShapedTypeGetRank(type);
+  for (int k = 0; k < out.rank; ++k) {
+    if (mlirShapedTypeIsDynamicDim(type, k)) return out;
+    out.shape[k] = mlirShapedTypeGetDimSize(type, k);
+    if (out.shape[k] < 1 || out.shape[k] > most_elements / elements) return out;
+    elements *= out.shape[k];
+  }
+  out.type = number_type(element);
+  if (out.type == PB_INDEX || out.type == PB_I128) out.type = PB_TYPE_COUNT;
+  return out;
+}
+
+static int64_t elements_of(const pb_flat_type* type) {
+  int64_t n = 1;
+  for (int k = 0; k < type->rank; ++k) n *= type->shape[k];
+  return n;
+}
+
+static bool read_tensor(reader* r, MlirAttribute a, pb_flat_attr* out) {
+  out->type = type_of(r, mlirAttributeGetType(a));
+  if (out->type.type == PB_TYPE_COUNT) return false;
+  int64_t n = elements_of(&out->type);
+  size_t size = ((size_t)pb_type_bits(out->type.type) + 7) / 8 * (out->type.is_complex ? 2 : 1);
+  char* bytes = pb_alloc_array(&r->flat->arena, (size_t)n + 1, size);
+  bool splat = mlirDenseElementsAttrIsSplat(a);
+  if (out->type.type == PB_I1) {
+    for (int64_t k = 0; k < n; ++k) bytes[k] = mlirDenseElementsAttrGetBoolValue(a, splat ? 0 : k);
+  } else {
+    const char* raw = mlirDenseElementsAttrGetRawData(a);
+    for (int64_t k = 0; splat && k < n; ++k) memcpy(bytes + (size_t)k * size, raw, size);
+    if (!splat) memcpy(bytes, raw, (size_t)n * size);
+  }
+  out->kind = PB_FLAT_TENSOR;
+  out->bytes = bytes;
+  return true;
+}
+
+static int64_t array_element(MlirAttribute a, intptr_t k) {
+  if (mlirAttributeIsADenseI64Array(a)) return mlirDenseI64ArrayGetElement(a, k);
+  if (mlirAttributeIsADenseI32Array(a)) return mlirDenseI32ArrayGetElement(a, k);
+  return mlirDenseBoolArrayGetElement(a, k);
+}
+
+// Tensors of i64 are arrays too: paddings come so.
+static void read_ints(reader* r, MlirAttribute a, pb_flat_attr* out) {
+  bool array =
+      mlirAttributeIsADenseI64Array(a) || mlirAttributeIsADenseI32Array(a) || mlirAttributeIsADenseBoolArray(a);
+  if (array) {
+    int64_t* ints = PB_NEW_ARRAY(&r->flat->arena, int64_t, (size_t)mlirDenseArrayGetNumElements(a) + 1);
+    out->count = (int)mlirDenseArrayGetNumElements(a);
+    for (int k = 0; k < out->count; ++k) ints[k] = array_element(a, k);
+    out->ints = ints;
+    out->kind = PB_FLAT_INTS;
+  } else if (out->kind == PB_FLAT_TENSOR && out->type.type == PB_I64 && out->type.rank <= 2) {
+    out->count = (int)elements_of(&out->type);
+    out->ints = out->bytes;
+  }
+}
+
+static bool read_attribute(reader* r, MlirOperation op, const char* name, pb_flat_attr* out) {
+  MlirAttribute a = mlirOperationGetInherentAttributeByName(op, str(name));
+  if (mlirAttributeIsNull(a)) a = mlirOperationGetDiscardableAttributeByName(op, str(name));
+  if (mlirAttributeIsNull(a)) return false;
+  *out = (pb_flat_attr){.name = name, .kind = PB_FLAT_TEXT, .text = ""};
+  if (mlirAttributeIsADenseElements(a) && read_tensor(r, a, out)) {
+    read_ints(r, a, out);
+  } else if (mlirAttributeIsAInteger(a)) { // more than 64 bits: text
+    MlirType type = mlirAttributeGetType(a);
+    if (!mlirTypeIsAInteger(type) || mlirIntegerTypeGetWidth(type) <= 64) {
+      out->kind = PB_FLAT_INT;
+      out->i = mlirIntegerAttrGetValueInt(a);
+    }
+    out->text = printed(r, a);
+  } else if (mlirAttributeIsABool(a)) {
+    out->kind = PB_FLAT_INT;
+    out->i = mlirBoolAttrGetValue(a);
+    out->text = out->i ? "true" : "false";
+  } else if (mlirAttributeIsAString(a)) {
+    out->text = kept(r, mlirStringAttrGetValue(a));
+  } else if (mlirAttributeIsAFlatSymbolRef(a)) {
+    out->text = kept(r, mlirFlatSymbolRefAttrGetValue(a));
+  } else {
+    read_ints(r, a, out);
+    out->text = printed(r, a);
+  }
+  return true;
+}
+
+static int add_value(reader* r, MlirValue v) {
+  pb_table_add_address(&r->numbers, v.ptr, (int)r->value_count);
+  PB_PUSH(r->values, r->value_count, r->value_capacity, type_of(r, mlirValueGetType(v)));
+  return (int)r->value_count - 1;
+}
+
+static void place_of(MlirOperation op, int* line, int* column) {
+  MlirLocation loc = mlirOperationGetLocation(op);
+  *line = *column = 0;
+  if (!mlirLocationIsAFileLineColRange(loc)) return;
+  *line = mlirLocationFileLineColRangeGetStartLine(loc);
+  *column = mlirLocationFileLineColRangeGetStartColumn(loc);
+}
+
+static pb_status read_region(reader* r, MlirRegion region, MlirOperation owner, pb_flat_block* out);
+
+static pb_status refuse(reader* r, MlirOperation op, const char* why) {
+  pb_place place = {.file = r->flat->file};
+  place_of(op, &place.line, &place.column);
+  return pb_unsupported(r->diag, place, 2101, NULL, "%s", why);
+}
+
+static pb_status read_op(reader* r, MlirOperation op, pb_flat_op* out) {
+  pb_arena* arena = &r->flat->arena;
+  pb_flat_attr found[64];
+  out->name = kept(r, mlirIdentifierStr(mlirOperationGetName(op)));
+  place_of(op, &out->line, &out->column);
+  for (int k = 0; r->names[k] && out->attr_count < 64; ++k)
+    if (read_attribute(r, op, r->names[k], &found[out->attr_count])) ++out->attr_count;
+  pb_flat_attr* attrs = PB_NEW_ARRAY(arena, pb_flat_attr, (size_t)out->attr_count + 1);
+  memcpy(attrs, found, sizeof *attrs * (size_t)out->attr_count);
+  out->attrs = attrs;
+  out->operand_count = (int)mlirOperationGetNumOperands(op);
+  int* operands = PB_NEW_ARRAY(arena, int, (size_t)out->operand_count + 1);
+  for (int k = 0; k < out->operand_count; ++k) {
+    operands[k] = pb_table_find_address(&r->numbers, mlirOperationGetOperand(op, k).ptr);
+    if (operands[k] < 0) return refuse(r, op, "an operand that no operation before it makes");
+  }
+  out->operands = operands;
+  out->region_count = (int)mlirOperationGetNumRegions(op);
+  pb_flat_block* regions = PB_NEW_ARRAY(arena, pb_flat_block, (size_t)out->region_count + 1);
+  for (int k = 0; k < out->region_count; ++k) PB_TRY(read_region(r, mlirOperationGetRegion(op, k), op, &regions[k]));
+  out->regions = regions;
+  out->result_count = (int)mlirOperationGetNumResults(op);
+  int* results = PB_NEW_ARRAY(arena, int, (size_t)out->result_count + 1);
+  for (int k = 0; k < out->result_count; ++k) results[k] = add_value(r, mlirOperationGetResult(op, k));
+  out->results = results;
+  return PB_OK;
+}
+
+static pb_status read_block(reader* r, MlirBlock block, pb_flat_block* out) {
+  pb_arena* arena = &r->flat->arena;
+  out->argument_count = (int)mlirBlockGetNumArguments(block);
+  int* arguments = PB_NEW_ARRAY(arena, int, (size_t)out->argument_count + 1);
+  for (int k = 0; k < out->argument_count; ++k) arguments[k] = add_value(r, mlirBlockGetArgument(block, k));
+  out->arguments = arguments;
+  MlirOperation op = mlirBlockGetFirstOperation(block);
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) ++out->op_count;
+  pb_flat_op* ops = PB_NEW_ARRAY(arena, pb_flat_op, (size_t)out->op_count + 1);
+  int k = 0;
+  for (op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    PB_TRY(read_op(r, op, &ops[k++]));
+  out->ops = ops;
+  return PB_OK;
+}
+
+static pb_status read_region(reader* r, MlirRegion region, MlirOperation owner, pb_flat_block* out) {
+  MlirBlock block = mlirRegionGetFirstBlock(region);
+  if (mlirBlockIsNull(block)) return PB_OK;
+  if (!mlirBlockIsNull(mlirBlockGetNextInRegion(block))) return refuse(r, owner, "a region of several blocks");
+  if (++r->depth > MOST_DEPTH) return refuse(r, owner, "regions inside each other too deep");
+  PB_TRY(read_block(r, block, out));
+  --r->depth;
+  return PB_OK;
+}
+
+static pb_status read_func(reader* r, MlirOperation op, pb_flat_func* out) {
+  MlirAttribute name = mlirOperationGetInherentAttributeByName(op, str("sym_name"));
+  if (mlirAttributeIsNull(name)) name = mlirOperationGetDiscardableAttributeByName(op, str("sym_name"));
+  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name) || mlirOperationGetNumRegions(op) != 1)
+    return refuse(r, op, "a function without a name or a body");
+  out->name = kept(r, mlirStringAttrGetValue(name));
+  place_of(op, &out->line, &out->column);
+  return read_region(r, mlirOperationGetRegion(op, 0), op, &out->body);
+}
+
+static pb_status read_module(reader* r, MlirModule module) {
+  MlirBlock body = mlirModuleGetBody(module);
+  MlirOperation op = mlirBlockGetFirstOperation(body);
+  if (!mlirOperationIsNull(op) && op_is(op, "builtin.module")) { // an outer module that the parser put around it
+    MlirOperation next = mlirOperationGetNextInBlock(op);
+    if (!mlirOperationIsNull(next)) return refuse(r, next, "more than one module in a file");
+    body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+    op = mlirBlockGetFirstOperation(body);
+  }
+  size_t count = 0;
+  for (MlirOperation o = op; !mlirOperationIsNull(o); o = mlirOperationGetNextInBlock(o)) ++count;
+  pb_flat_func* funcs = PB_NEW_ARRAY(&r->flat->arena, pb_flat_func, count + 1);
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (op_is(op, "sdy.mesh")) continue; // of several devices: here is one
+    if (!op_is(op, "func.func")) return refuse(r, op, "something that is no function in the module");
+    PB_TRY(read_func(r, op, &funcs[r->flat->func_count++]));
+  }
+  r->flat->funcs = funcs;
+  return PB_OK;
+}
+
+// Forms of StableHLO that MLIR cannot read without the dialect: bytecode, and text that is not generic. The whole file
+// need not be looked at: an operation of either form stands near its beginning.
+static pb_status check_form(const char* path, pb_diag* diag) {
+  char head[16384];
+  FILE* f = fopen(path, "rb");
+  size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+  if (f) fclose(f);
+  for (size_t k = 0; k < n; ++k)
+    if (!head[k]) head[k] = ' ';
+  head[n] = 0;
+  pb_place place = {.file = path};
+  if (!strncmp(head, "ML\xefR", 4))
+    return pb_unsupported(diag, place, 2102,
+                          "stablehlo-translate --deserialize FILE | stablehlo-opt --mlir-print-op-generic",
+                          "this is bytecode; only generic text is read");
+  if (strstr(head, "= stablehlo.") || strstr(head, "= chlo.") || strstr(head, "\n  func.func ") ||
+      strstr(head, "\nfunc.func ") || !strncmp(head, "func.func ", 10) || !strncmp(head, "module ", 7))
+    return pb_unsupported(diag, place, 2103,
+                          "stablehlo-opt --mlir-print-op-generic FILE, or get_asm(print_generic_op_form=True)",
+                          "this is text in the pretty form; only the generic one is read");
+  return PB_OK;
+}
+
+pb_status pb_flat_read(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) {
+  PB_TRY(check_form(path, diag));
+  MlirContext context = mlirContextCreateWithThreading(false);
+  mlirContextSetAllowUnregisteredDialects(context, true);
+  reader r = {.flat = flat, .names = attributes, .diag = diag};
+  MlirModule module;
+  flat->file = pb_strdup(&flat->arena, path);
+  pb_status status = pb_module_parse(context, path, diag, &module);
+  if (status == PB_OK) {
+    status = read_module(&r, module);
+    mlirModuleDestroy(module);
+  }
+  pb_flat_type* values = PB_NEW_ARRAY(&flat->arena, pb_flat_type, r.value_count + 1);
+  if (r.value_count) memcpy(values, r.values, sizeof *values * r.value_count);
+  flat->values = values;
+  flat->value_count = (int)r.value_count;
+  free(r.values);
+  pb_table_free(&r.numbers);
+  mlirContextDestroy(context);
+  return status;
+}
+
+void pb_flat_free(pb_flat* flat) {
+  pb_arena_free(&flat->arena);
+  *flat = (pb_flat){0};
+}
+
+const pb_flat_attr* pb_flat_find(const pb_flat_op* op, const char* name) {
+  for (int k = 0; k < op->attr_count; ++k)
+    if (!strcmp(op->attrs[k].name, name)) return &op->attrs[k];
+  return NULL;
+}

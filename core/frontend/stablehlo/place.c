@@ -1,0 +1,296 @@
+// Elements at places that come at run time: what reads them, and what changes them there. All dims of such a tensor
+// count as one, so that one number says where.
+#include "core/frontend/stablehlo/door.h"
+
+#include <string.h>
+
+static int two(pb_nest* n, pb_op op, int a, int b) { return pb_nest_node(n, op, n->expr[a].type, a, b); }
+static int number(pb_nest* n, int64_t value) { return pb_nest_integer(n, PB_I64, value); }
+
+static int index_number(pb_nest* n, int access, pb_type type) {
+  int v = pb_scalar_converted(n, pb_scalar_load(n, access, type), type, PB_I64);
+  return type == PB_UI64 ? two(n, PB_OP_MINU, v, number(n, INT64_MAX)) : v;
+}
+
+static int kept(pb_nest* n, int v, int64_t most) {
+  return two(n, PB_OP_MIN, two(n, PB_OP_MAX, v, number(n, 0)), number(n, most));
+}
+
+static int plus(pb_nest* n, int sum, int v, int64_t stride) {
+  if (stride != 1) v = two(n, PB_OP_MUL, v, number(n, stride));
+  return sum < 0 ? v : two(n, PB_OP_ADD, sum, v);
+}
+
+int pb__door_turn(pb_nest* n, int dim) {
+  if (dim < 0) return number(n, 0);
+  int id = pb_nest_node(n, PB_OP_INDEX, PB_I64, -1, -1);
+  n->expr[id].operand = dim;
+  return id;
+}
+
+int pb__door_as_place(pb_nest* n, int at) {
+  return pb_nest_node(n, PB_OP_SEXT, PB_INDEX, at < 0 ? number(n, 0) : at, -1);
+}
+
+static void strides_of(const pb_s1_value* v, int64_t* stride) {
+  int64_t all = 1;
+  for (int r = v->rank - 1; r >= 0; --r) {
+    stride[r] = all;
+    all *= v->shape[r];
+  }
+}
+
+// ---- slices ----
+
+static pb_status starts(pb_door* d, const pb_flat_op* op, int first, const pb_s1_value* x, const int64_t* size,
+                        int* at) {
+  int64_t stride[PB_NEST_RANK];
+  strides_of(x, stride);
+  *at = -1;
+  if (op->operand_count != first + x->rank) return pb__door_refuse(d, op, "a start for each dimension");
+  for (int r = 0; r < x->rank; ++r) {
+    int v = pb__door_in(d, op, first + r);
+    pb_type type = pb_made(&d->m, v)->type;
+    if (pb_made(&d->m, v)->rank || pb_type_is_float(type) || type == PB_I1)
+      return pb__door_refuse(d, op, "a start that is no integer");
+    if (size[r] == x->shape[r]) continue; // it can begin at 0 alone
+    int start = index_number(&d->m.nest, pb_make_access(&d->m, v), type);
+    *at = plus(&d->m.nest, *at, kept(&d->m.nest, start, x->shape[r] - size[r]), stride[r]);
+  }
+  return PB_OK;
+}
+
+pb_status pb__door_dynamic_slice(pb_door* d, const pb_flat_op* op) {
+  int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], at;
+  const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
+  const int64_t* size = pb__door_ints(d, op, "slice_sizes", in.rank, 0);
+  bool fits = size && in.rank == out.rank;
+  for (int r = 0; fits && r < in.rank; ++r) fits = size[r] == out.shape[r] && size[r] <= in.shape[r];
+  if (!fits) return pb__door_refuse(d, op, "sizes that do not fit");
+  int flat = pb__door_flat(d, x);
+  pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
+  PB_TRY(starts(d, op, 1, &in, size, &at));
+  int access = pb_make_access(&d->m, flat);
+  pb_make_flat(&d->m, access, in.rank, in.shape, dims);
+  (void)pb_nest_gather(n, access, 0, pb__door_as_place(n, at));
+  pb_make_end(&d->m, y, dims);
+  return PB_OK;
+}
+
+// What y begins as, in one dim; y itself where it has one.
+static int begun(pb_door* d, int x, int y) {
+  int64_t all = pb_made_elements(&d->m, y);
+  int flat = pb_made(&d->m, y)->rank == 1 ? y : pb_make_value(&d->m, pb_made(&d->m, y)->type, 1, &all);
+  pb_make_copy(&d->m, x, flat);
+  return flat;
+}
+
+static void ended(pb_door* d, int flat, int y) {
+  if (flat != y) pb_make_copy(&d->m, flat, y);
+}
+
+// The value, the last node, goes to what `flat` has at node `at` more than the access's index says.
+static void store_at(pb_door* d, int flat, int at, int access_like) {
+  pb_nest* n = &d->m.nest;
+  int to = pb_make_access(&d->m, flat);
+  if (access_like >= 0) memcpy(n->access[to].index, n->access[access_like].index, sizeof n->access[to].index);
+  n->access[to].gathered = 1;
+  n->stored_at = at;
+  n->reduce = PB_ACC_BODY;
+  pb_make_finish(&d->m);
+}
+
+pb_status pb__door_dynamic_update_slice(pb_door* d, const pb_flat_op* op) {
+  int x = pb__door_in(d, op, 0), u = pb__door_in(d, op, 1), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], at;
+  const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
+  bool fits = in.rank == update.rank && in.type == update.type;
+  for (int r = 0; fits && r < in.rank; ++r) fits = update.shape[r] <= in.shape[r];
+  if (!fits) return pb__door_refuse(d, op, "an update that does not fit");
+  int flat = begun(d, x, y);
+  pb_nest* n = pb_make_walk(&d->m, "point", u, dims);
+  PB_TRY(starts(d, op, 2, &in, update.shape, &at));
+  int place = pb__door_as_place(n, at), from = pb_make_access(&d->m, u);
+  pb_make_along(&d->m, from, dims);
+  (void)pb_nest_load(n, from);
+  int to = pb_make_access(&d->m, flat);
+  pb_make_flat(&d->m, to, in.rank, in.shape, dims);
+  n->access[to].gathered = 1;
+  n->stored_at = place;
+  n->reduce = PB_ACC_BODY;
+  pb_make_finish(&d->m);
+  ended(d, flat, y);
+  return PB_OK;
+}
+
+// ---- gather and scatter ----
+
+typedef struct list {
+  int count;
+  int64_t at[PB_NEST_RANK];
+} list;
+
+static list read_list(const pb_flat_op* op, const char* attribute, const char* name) {
+  list l;
+  l.count = pb__door_list(op, attribute, name, PB_NEST_RANK, l.at);
+  return l;
+}
+
+static int found(const list* l, int64_t item) {
+  for (int k = 0; k < l->count; ++k)
+    if (l->at[k] == item) return k;
+  return -1;
+}
+
+static bool inside(const list* l, int rank) {
+  for (int k = 0; k < l->count; ++k)
+    if (l->at[k] < 0 || l->at[k] >= rank || found(l, l->at[k]) != k) return false;
+  return l->count >= 0;
+}
+
+// What both have: `window` are the dims of updates (results) that walk a window, `dropped` those of the operand without
+// one, `map` the operand's dims that a vector of indices moves; `batch` and `index_batch` go together.
+typedef struct places {
+  list window, dropped, map, batch, index_batch;
+  int64_t vector; // the dim of the indices that has their vectors
+} places;
+
+static pb_status check_places(pb_door* d, const pb_flat_op* op, const places* p, const pb_s1_value* x,
+                              const pb_s1_value* indices, const pb_s1_value* u) {
+  bool fits = inside(&p->window, u->rank) && inside(&p->dropped, x->rank) && inside(&p->map, x->rank) &&
+              inside(&p->batch, x->rank) && inside(&p->index_batch, indices->rank) &&
+              p->batch.count == p->index_batch.count && p->vector >= 0 && p->vector <= indices->rank &&
+              p->window.count + p->dropped.count + p->batch.count == x->rank &&
+              u->rank - p->window.count == indices->rank - (p->vector < indices->rank) &&
+              (p->vector < indices->rank ? indices->shape[p->vector] : 1) == p->map.count &&
+              !pb_type_is_float(indices->type) && indices->type != PB_I1 && found(&p->index_batch, p->vector) < 0;
+  for (int r = 0; fits && r < p->batch.count; ++r)
+    fits = found(&p->dropped, p->batch.at[r]) < 0 && found(&p->map, p->batch.at[r]) < 0 &&
+           indices->shape[p->index_batch.at[r]] == x->shape[p->batch.at[r]];
+  for (int r = 0, s = 0; fits && r < u->rank; ++r) {
+    if (found(&p->window, r) >= 0) continue;
+    if (s == p->vector) ++s;
+    fits = u->shape[r] == indices->shape[s++];
+  }
+  return fits ? PB_OK : pb__door_refuse(d, op, "dimension numbers that do not fit");
+}
+
+// The loop of updates (results) that walks the dim r of the operand inside its window, -1: it has none.
+static int window_loop(const places* p, int r, const int* dims) {
+  int k = 0;
+  if (found(&p->dropped, r) >= 0 || found(&p->batch, r) >= 0) return -1;
+  for (int s = 0; s < r; ++s) k += found(&p->dropped, s) < 0 && found(&p->batch, s) < 0;
+  return dims[p->window.at[k]];
+}
+
+static int64_t window_extent(const places* p, int r, const pb_s1_value* u) {
+  int k = 0;
+  if (found(&p->dropped, r) >= 0 || found(&p->batch, r) >= 0) return 1;
+  for (int s = 0; s < r; ++s) k += found(&p->dropped, s) < 0 && found(&p->batch, s) < 0;
+  return u->shape[p->window.at[k]];
+}
+
+// The loop that walks the dim s of the indices.
+static int index_loop(const places* p, int s, int u_rank, const int* dims) {
+  int at = s - (p->vector < s), k = 0;
+  for (int r = 0; r < u_rank; ++r)
+    if (found(&p->window, r) < 0 && k++ == at) return dims[r];
+  return -1;
+}
+
+// Component k of the vector that belongs to this turn.
+static int component(pb_door* d, const places* p, int indices, int k, int u_rank, const int* dims) {
+  const pb_s1_value value = *pb_made(&d->m, indices);
+  int access = pb_make_access(&d->m, indices);
+  for (int s = 0; s < value.rank; ++s)
+    if (s != p->vector) pb_make_move(&d->m, access, s, index_loop(p, s, u_rank, dims), 1);
+  if (p->vector < value.rank) d->m.nest.access[access].index[p->vector].cst = k;
+  return index_number(&d->m.nest, access, value.type);
+}
+
+pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
+  int x = pb__door_in(d, op, 0), indices = pb__door_in(d, op, 1), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
+  const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
+  const char* numbers = "dimension_numbers";
+  places p = {read_list(op, numbers, "offset_dims"),
+              read_list(op, numbers, "collapsed_slice_dims"),
+              read_list(op, numbers, "start_index_map"),
+              read_list(op, numbers, "operand_batching_dims"),
+              read_list(op, numbers, "start_indices_batching_dims"),
+              pb__door_field(op, numbers, "index_vector_dim", 0)};
+  const int64_t* size = pb__door_ints(d, op, "slice_sizes", in.rank, 0);
+  PB_TRY(check_places(d, op, &p, &in, pb_made(&d->m, indices), &out));
+  bool fits = size && p.map.count + 2 < PB_NEST_ACCESSES;
+  for (int r = 0; fits && r < in.rank; ++r) fits = size[r] == window_extent(&p, r, &out) && size[r] <= in.shape[r];
+  if (!fits) return pb__door_refuse(d, op, "slices that do not fit");
+  int64_t stride[PB_NEST_RANK];
+  strides_of(&in, stride);
+  int flat = pb__door_flat(d, x), at = -1;
+  pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
+  for (int k = 0; k < p.map.count; ++k) {
+    int64_t r = p.map.at[k];
+    int start = component(d, &p, indices, k, out.rank, dims);
+    at = plus(n, at, kept(n, start, in.shape[r] - size[r]), stride[r]);
+  }
+  int access = pb_make_access(&d->m, flat);
+  for (int r = 0; r < in.rank; ++r) pb_make_move(&d->m, access, 0, window_loop(&p, r, dims), stride[r]);
+  for (int k = 0; k < p.batch.count; ++k)
+    pb_make_move(&d->m, access, 0, index_loop(&p, (int)p.index_batch.at[k], out.rank, dims), stride[p.batch.at[k]]);
+  (void)pb_nest_gather(n, access, 0, pb__door_as_place(n, at));
+  pb_make_end(&d->m, y, dims);
+  return PB_OK;
+}
+
+static int both(pb_nest* n, int a, int b) { return a < 0 ? b : pb_nest_node(n, PB_OP_AND, PB_I1, a, b); }
+
+// Updates in their order; one whose place lies outside changes nothing.
+pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
+  if (op->operand_count != 3) return pb__door_refuse(d, op, "several operands");
+  int x = pb__door_in(d, op, 0), indices = pb__door_in(d, op, 1), u = pb__door_in(d, op, 2);
+  int y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
+  const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
+  const char* numbers = "scatter_dimension_numbers";
+  places p = {read_list(op, numbers, "update_window_dims"),
+              read_list(op, numbers, "inserted_window_dims"),
+              read_list(op, numbers, "scatter_dims_to_operand_dims"),
+              read_list(op, numbers, "input_batching_dims"),
+              read_list(op, numbers, "scatter_indices_batching_dims"),
+              pb__door_field(op, numbers, "index_vector_dim", 0)};
+  PB_TRY(check_places(d, op, &p, &in, pb_made(&d->m, indices), &update));
+  if (p.map.count + 4 > PB_NEST_ACCESSES || in.type != update.type)
+    return pb__door_refuse(d, op, "updates that do not fit");
+  int64_t stride[PB_NEST_RANK];
+  strides_of(&in, stride);
+  int flat = begun(d, x, y), at = -1, condition = -1;
+  pb_nest* n = pb_make_walk(&d->m, "point", u, dims);
+  for (int r = 0; r < in.rank; ++r) {
+    int k = found(&p.map, r), b = found(&p.batch, r);
+    int place = k >= 0 ? component(d, &p, indices, k, update.rank, dims) : -1;
+    int loop = b >= 0 ? index_loop(&p, (int)p.index_batch.at[b], update.rank, dims) : window_loop(&p, r, dims);
+    if (loop >= 0) {
+      int turn = pb__door_turn(n, loop);
+      place = place >= 0 ? two(n, PB_OP_ADD, place, turn) : turn;
+    }
+    if (place < 0) continue;
+    int last = number(n, in.shape[r] - 1);
+    int inner = pb_nest_node(n, PB_OP_LESS_EQUALU, PB_I1, place, last); // below 0 is far above
+    condition = both(n, condition, inner);
+    at = plus(n, at, kept(n, place, in.shape[r] - 1), stride[r]);
+  }
+  int where = pb__door_as_place(n, at), arguments[2], result;
+  int own = pb_make_access(&d->m, flat), from = pb_make_access(&d->m, u);
+  pb_make_along(&d->m, from, dims);
+  int old = pb_nest_gather(n, own, 0, where);
+  arguments[0] = pb_scalar_decoded(n, old, in.type);
+  arguments[1] = pb_scalar_load(n, from, in.type);
+  PB_TRY(pb__door_body(d, n, op, 0, arguments, &result));
+  result = pb_scalar_encoded(n, result, in.type);
+  if (condition >= 0) {
+    int chosen = pb_nest_node(n, PB_OP_SELECT, n->expr[result].type, condition, result);
+    n->expr[chosen].args[2] = old;
+    result = chosen;
+  }
+  if (result != n->expr_count - 1) (void)pb_nest_node(n, PB_OP_BITCAST, n->expr[result].type, result, -1);
+  store_at(d, flat, where, -1);
+  ended(d, flat, y);
+  return PB_OK;
+}

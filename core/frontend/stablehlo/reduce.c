@@ -1,0 +1,353 @@
+// What combines many elements: reductions and windows, by any body.
+#include "core/frontend/stablehlo/door.h"
+
+#include <string.h>
+
+// Sums and maxima that the planner knows by themselves: their order does not matter to it. Narrow floats round in each
+// step, and a maximum of floats keeps NaN: those are bodies.
+static pb_reduce known_reduction(const pb_flat_op* op, pb_type type) {
+  const char* how = pb__door_combiner(op, 0);
+  bool plain = type == PB_F32 || type == PB_F64 || (!pb_type_is_float(type) && type != PB_I1);
+  if (plain && !strcmp(how, "stablehlo.add")) return PB_ACC_ADD;
+  bool is_signed = type == PB_I8 || type == PB_I16 || type == PB_I32 || type == PB_I64;
+  return is_signed && !strcmp(how, "stablehlo.maximum") ? PB_ACC_MAX : PB_ACC_BODY;
+}
+
+// The nest that is being made reads what y holds as well, in the last access, and combines both by the body.
+static pb_status combine(pb_door* d, const pb_flat_op* op, int element, int y, const int* dims) {
+  pb_nest* n = &d->m.nest;
+  pb_type type = pb_made(&d->m, y)->type;
+  n->reduce = known_reduction(op, type);
+  if (n->reduce == PB_ACC_BODY) {
+    int own = pb_make_access(&d->m, y), both[2], result;
+    pb_make_along(&d->m, own, dims);
+    both[0] = pb_scalar_load(n, own, type);
+    both[1] = element;
+    PB_TRY(pb__door_body(d, n, op, 0, both, &result));
+    pb__door_last(d, result, type);
+  } else {
+    pb__door_last(d, element, type);
+  }
+  pb_make_end(&d->m, y, dims);
+  return PB_OK;
+}
+
+static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* gone) {
+  int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), access, dims[PB_NEST_RANK], kept[PB_NEST_RANK];
+  const pb_s1_value in = *pb_made(&d->m, x);
+  pb__door_fill(d, y, pb__door_in(d, op, 1));
+  (void)pb_make_start(&d->m, "reduce");
+  int r, to = 0;
+  for (r = 0; r < in.rank; ++r)
+    if (!gone[r]) kept[to++] = dims[r] = pb_make_loop(&d->m, in.shape[r]);
+  for (r = 0; r < in.rank; ++r)
+    if (gone[r]) dims[r] = pb_make_loop(&d->m, in.shape[r]);
+  int element = pb__door_load(d, x, &access);
+  if (access >= 0) pb_make_along(&d->m, access, dims);
+  return combine(d, op, element, y, kept);
+}
+
+// ---- several results at once ----
+
+// What a body combines together lies in one number, the first in its low bits.
+typedef struct state {
+  int value, width; // of the first
+  pb_type types[2], whole;
+} state;
+
+static state new_state(pb_door* d, const pb_type* types, int rank, const int64_t* shape) {
+  state s = {.types = {types[0], types[1]}};
+  s.width = pb_type_bits(pb_type_stored(types[0]));
+  s.whole = s.width + pb_type_bits(pb_type_stored(types[1])) > 64 ? PB_I128 : PB_I64;
+  s.value = pb_make_value(&d->m, s.whole, rank, shape);
+  return s;
+}
+
+static pb_type bits_type(pb_type stored) { return stored == PB_F32 ? PB_I32 : stored == PB_F64 ? PB_I64 : stored; }
+
+static int shift_of(pb_nest* n, const state* s) {
+  int amount = pb_nest_integer(n, PB_I64, s->width);
+  return s->whole == PB_I128 ? pb_nest_node(n, PB_OP_ZEXT, PB_I128, amount, -1) : amount;
+}
+
+static int packed(pb_nest* n, const state* s, const int* worked) {
+  int parts[2];
+  for (int k = 0; k < 2; ++k) {
+    int v = pb_scalar_encoded(n, worked[k], s->types[k]);
+    pb_type stored = n->expr[v].type, bits = bits_type(stored);
+    if (bits != stored) v = pb_nest_node(n, PB_OP_BITCAST, bits, v, -1);
+    parts[k] = pb_nest_node(n, PB_OP_ZEXT, s->whole, v, -1);
+  }
+  int high = pb_nest_node(n, PB_OP_SHL, s->whole, parts[1], shift_of(n, s));
+  return pb_nest_node(n, PB_OP_OR, s->whole, parts[0], high);
+}
+
+static int unpacked(pb_nest* n, const state* s, int whole, int k) {
+  pb_type stored = pb_type_stored(s->types[k]), bits = bits_type(stored);
+  if (k) whole = pb_nest_node(n, PB_OP_SHRU, s->whole, whole, shift_of(n, s));
+  int v = pb_nest_node(n, PB_OP_TRUNC, bits, whole, -1);
+  if (bits != stored) v = pb_nest_node(n, PB_OP_BITCAST, stored, v, -1);
+  return pb_scalar_decoded(n, v, s->types[k]);
+}
+
+static void set_state(pb_door* d, const state* s, const int* from) {
+  int dims[PB_NEST_RANK], access, worked[2];
+  (void)pb_make_walk(&d->m, "init", s->value, dims);
+  for (int k = 0; k < 2; ++k) worked[k] = pb__door_load(d, from[k], &access);
+  (void)packed(&d->m.nest, s, worked);
+  pb_make_end(&d->m, s->value, dims);
+}
+
+// The elements that the nest has loaded, onto what the state holds.
+static pb_status combine_state(pb_door* d, const pb_flat_op* op, const state* s, const int* elements, const int* dims) {
+  pb_nest* n = &d->m.nest;
+  int own = pb_make_access(&d->m, s->value), all[4], results[2];
+  pb_make_along(&d->m, own, dims);
+  int old = pb_nest_load(n, own);
+  for (int k = 0; k < 2; ++k) {
+    all[k] = unpacked(n, s, old, k);
+    all[2 + k] = elements[k];
+  }
+  PB_TRY(pb__door_body(d, n, op, 0, all, results));
+  (void)packed(n, s, results);
+  n->reduce = PB_ACC_BODY;
+  pb_make_end(&d->m, s->value, dims);
+  return PB_OK;
+}
+
+static void take_results(pb_door* d, const pb_flat_op* op, const state* s) {
+  int dims[PB_NEST_RANK];
+  for (int k = 0; k < 2; ++k) {
+    int y = pb__door_result(d, op, k);
+    pb_nest* n = pb_make_walk(&d->m, "point", y, dims);
+    pb_make_along(&d->m, pb_make_access(&d->m, s->value), dims);
+    pb__door_store(d, unpacked(n, s, pb_nest_load(n, 0), k), y, dims);
+  }
+}
+
+static pb_status check_two(pb_door* d, const pb_flat_op* op, pb_type* types) {
+  const pb_flat_type *a = pb__door_type(d, op->operands[0]), *b = pb__door_type(d, op->operands[1]);
+  if (op->result_count != 2 || op->operand_count != 4) return pb__door_refuse(d, op, "more than two results");
+  if (a->rank != b->rank || memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank))
+    return pb__door_refuse(d, op, "operands of different shapes");
+  for (int k = 0; k < 2; ++k) {
+    types[k] = pb__door_type(d, op->operands[k])->type;
+    if (pb__door_type(d, op->operands[2 + k])->type != types[k] || pb__door_type(d, op->results[k])->type != types[k])
+      return pb__door_refuse(d, op, "operands of different types");
+  }
+  return PB_OK;
+}
+
+static pb_status reduce_two(pb_door* d, const pb_flat_op* op, const bool* gone) {
+  const pb_flat_type *in = pb__door_type(d, op->operands[0]), *out = pb__door_type(d, op->results[0]);
+  int dims[PB_NEST_RANK], kept[PB_NEST_RANK], to = 0, access, elements[2];
+  pb_type types[2];
+  PB_TRY(check_two(d, op, types));
+  state s = new_state(d, types, out->rank, out->shape);
+  set_state(d, &s, (const int[]){pb__door_in(d, op, 2), pb__door_in(d, op, 3)});
+  (void)pb_make_start(&d->m, "reduce");
+  for (int r = 0; r < in->rank; ++r)
+    if (!gone[r]) kept[to++] = dims[r] = pb_make_loop(&d->m, in->shape[r]);
+  for (int r = 0; r < in->rank; ++r)
+    if (gone[r]) dims[r] = pb_make_loop(&d->m, in->shape[r]);
+  for (int k = 0; k < 2; ++k) {
+    elements[k] = pb__door_load(d, pb__door_in(d, op, k), &access);
+    if (access >= 0) pb_make_along(&d->m, access, dims);
+  }
+  PB_TRY(combine_state(d, op, &s, elements, kept));
+  take_results(d, op, &s);
+  return PB_OK;
+}
+
+pb_status pb__door_reduce(pb_door* d, const pb_flat_op* op) {
+  const pb_flat_attr* dims = pb_flat_find(op, "dimensions");
+  const pb_flat_type* x = pb__door_type(d, op->operands[0]);
+  bool gone[PB_NEST_RANK] = {false};
+  int kept = 0;
+  for (int k = 0; dims->ints && k < dims->count; ++k) {
+    if (dims->ints[k] < 0 || dims->ints[k] >= x->rank || gone[dims->ints[k]])
+      return pb__door_refuse(d, op, "dimensions that do not fit");
+    gone[dims->ints[k]] = true;
+  }
+  if (op->result_count < 1 || op->operand_count != 2 * op->result_count)
+    return pb__door_refuse(d, op, "an initial value for each operand");
+  const pb_flat_type* y = pb__door_type(d, op->results[0]);
+  bool fits = true;
+  for (int r = 0; r < x->rank; ++r) {
+    if (gone[r]) continue;
+    fits = fits && kept < y->rank && y->shape[kept] == x->shape[r];
+    ++kept;
+  }
+  if (!fits || kept != y->rank) return pb__door_refuse(d, op, "a shape that does not fit");
+  return op->result_count == 1 ? reduce_one(d, op, gone) : reduce_two(d, op, gone);
+}
+
+// ---- windows ----
+
+typedef struct window {
+  const int64_t *size, *stride, *base, *dilation, *pad; // pad: low and high by dim
+} window;
+
+static pb_status read_window(pb_door* d, const pb_flat_op* op, const pb_s1_value* in, const pb_s1_value* out,
+                             window* w) {
+  *w =
+      (window){pb__door_ints(d, op, "window_dimensions", in->rank, 1),
+               pb__door_ints(d, op, "window_strides", in->rank, 1), pb__door_ints(d, op, "base_dilations", in->rank, 1),
+               pb__door_ints(d, op, "window_dilations", in->rank, 1), pb__door_ints(d, op, "padding", 2 * in->rank, 0)};
+  bool fits = w->size && w->stride && w->base && w->dilation && w->pad && in->rank == out->rank;
+  for (int r = 0; fits && r < in->rank; ++r) {
+    fits = w->size[r] > 0 && w->stride[r] > 0 && w->base[r] > 0 && w->dilation[r] > 0;
+    if (!fits) break;
+    int64_t all = (in->shape[r] - 1) * w->base[r] + 1 + w->pad[2 * r] + w->pad[2 * r + 1];
+    fits = (all - ((w->size[r] - 1) * w->dilation[r] + 1)) / w->stride[r] + 1 == out->shape[r];
+  }
+  return fits ? PB_OK : pb__door_refuse(d, op, "a window that does not fit");
+}
+
+// The loops of a window over x: those of the results in dims, the access to x moved by both.
+static pb_status walk_windows(pb_door* d, const pb_flat_op* op, const window* w, const pb_s1_value* out, int* dims,
+                              int* inner) {
+  int loops = 0;
+  (void)pb_make_start(&d->m, "reduce");
+  for (int r = 0; r < out->rank; ++r) loops += (out->shape[r] > 1) + (w->size[r] > 1);
+  if (loops > PB_NEST_DIMS) return pb__door_refuse(d, op, "too many dimensions");
+  for (int r = 0; r < out->rank; ++r) dims[r] = pb_make_loop(&d->m, out->shape[r]);
+  for (int r = 0; r < out->rank; ++r) inner[r] = pb_make_loop(&d->m, w->size[r]);
+  return PB_OK;
+}
+
+static int load_window(pb_door* d, int x, const window* w, const int* dims, const int* inner) {
+  int access = pb_make_access(&d->m, x);
+  for (int r = 0; r < pb_made(&d->m, x)->rank; ++r) {
+    pb_make_move(&d->m, access, r, dims[r], w->stride[r]);
+    pb_make_move(&d->m, access, r, inner[r], w->dilation[r]);
+  }
+  return pb_scalar_load(&d->m.nest, access, pb_made(&d->m, x)->type);
+}
+
+// x with the initial value around it and in its gaps, when any window meets those.
+static pb_status surrounded(pb_door* d, const pb_flat_op* op, const window* w, int with, int* x) {
+  bool padded = false;
+  for (int r = 0; r < pb_made(&d->m, *x)->rank; ++r) padded |= w->pad[2 * r] || w->pad[2 * r + 1] || w->base[r] != 1;
+  return padded ? pb__door_padded(d, op, *x, with, w->pad, w->base, x) : PB_OK;
+}
+
+pb_status pb__door_reduce_window(pb_door* d, const pb_flat_op* op) {
+  const pb_flat_type *in = pb__door_type(d, op->operands[0]), *out = pb__door_type(d, op->results[0]);
+  int count = op->result_count, x[2], dims[PB_NEST_RANK], inner[PB_NEST_RANK], elements[2];
+  pb_type types[2];
+  window w;
+  if (op->operand_count != 2 * count || count > 2) return pb__door_refuse(d, op, "more than two results");
+  if (count == 2) PB_TRY(check_two(d, op, types));
+  pb_s1_value a = {.rank = in->rank}, b = {.rank = out->rank};
+  memcpy(a.shape, in->shape, sizeof a.shape);
+  memcpy(b.shape, out->shape, sizeof b.shape);
+  PB_TRY(read_window(d, op, &a, &b, &w));
+  for (int k = 0; k < count; ++k) {
+    x[k] = pb__door_in(d, op, k);
+    PB_TRY(surrounded(d, op, &w, pb__door_in(d, op, count + k), &x[k]));
+  }
+  if (count == 2) {
+    state s = new_state(d, types, out->rank, out->shape);
+    set_state(d, &s, (const int[]){pb__door_in(d, op, 2), pb__door_in(d, op, 3)});
+    PB_TRY(walk_windows(d, op, &w, &b, dims, inner));
+    for (int k = 0; k < 2; ++k) elements[k] = load_window(d, x[k], &w, dims, inner);
+    PB_TRY(combine_state(d, op, &s, elements, dims));
+    take_results(d, op, &s);
+    return PB_OK;
+  }
+  int y = pb__door_result(d, op, 0);
+  pb__door_fill(d, y, pb__door_in(d, op, 1));
+  PB_TRY(walk_windows(d, op, &w, &b, dims, inner));
+  return combine(d, op, load_window(d, x[0], &w, dims, inner), y, dims);
+}
+
+// ---- select and scatter ----
+
+// Where the window's element that the first body selects lies in x, by its number there; -1: the window is empty. The
+// state is that element and the number.
+static pb_status select_places(pb_door* d, const pb_flat_op* op, int x, const window* w, const pb_s1_value* source,
+                               state* s) {
+  static const int32_t nothing = -1;
+  static const int64_t zero = 0;
+  const pb_s1_value in = *pb_made(&d->m, x);
+  const pb_type types[2] = {in.type, PB_I32};
+  int dims[PB_NEST_RANK], inner[PB_NEST_RANK], all[2], keep, at = -1, condition = -1;
+  *s = new_state(d, types, source->rank, source->shape);
+  int first = pb_make_constant(&d->m, in.type, 0, NULL, &zero),
+      none = pb_make_constant(&d->m, PB_I32, 0, NULL, &nothing);
+  set_state(d, s, (const int[]){first, none});
+  int flat = pb__door_flat(d, x);
+  PB_TRY(walk_windows(d, op, w, source, dims, inner));
+  pb_nest* n = &d->m.nest;
+  for (int r = 0; r < in.rank; ++r) { // the place along each dim, inside or not
+    int p = pb_nest_node(n, PB_OP_MUL, PB_I64, pb__door_turn(n, dims[r]), pb_nest_integer(n, PB_I64, w->stride[r]));
+    p = pb_nest_node(n, PB_OP_ADD, PB_I64, p, pb__door_turn(n, inner[r]));
+    p = pb_nest_node(n, PB_OP_SUB, PB_I64, p, pb_nest_integer(n, PB_I64, w->pad[2 * r]));
+    int last = pb_nest_integer(n, PB_I64, in.shape[r] - 1);
+    int is = pb_nest_node(n, PB_OP_LESS_EQUALU, PB_I1, p, last);
+    condition = condition < 0 ? is : pb_nest_node(n, PB_OP_AND, PB_I1, condition, is);
+    p = pb_nest_node(n, PB_OP_MAX, PB_I64, p, pb_nest_integer(n, PB_I64, 0));
+    p = pb_nest_node(n, PB_OP_MIN, PB_I64, p, last);
+    if (at >= 0) at = pb_nest_node(n, PB_OP_MUL, PB_I64, at, pb_nest_integer(n, PB_I64, in.shape[r]));
+    at = at < 0 ? p : pb_nest_node(n, PB_OP_ADD, PB_I64, at, p);
+  }
+  if (at < 0) return pb__door_refuse(d, op, "of one number");
+  int code = pb_nest_gather(n, pb_make_access(&d->m, flat), 0, pb__door_as_place(n, at));
+  int own = pb_make_access(&d->m, s->value);
+  pb_make_along(&d->m, own, dims);
+  int old = pb_nest_load(n, own), place = pb_nest_node(n, PB_OP_TRUNC, PB_I32, at, -1);
+  int element = pb_scalar_decoded(n, code, in.type), best = unpacked(n, s, old, 0), best_place = unpacked(n, s, old, 1);
+  all[0] = best;
+  all[1] = element;
+  PB_TRY(pb__door_body(d, n, op, 0, all, &keep));
+  int empty = pb_nest_node(n, PB_OP_LESS, PB_I1, best_place, pb_nest_integer(n, PB_I32, 0));
+  int other = pb_nest_node(n, PB_OP_EQUAL, PB_I1, keep, pb_nest_integer(n, PB_I8, 0));
+  int take = pb_nest_node(n, PB_OP_OR, PB_I1, empty, other);
+  take = pb_nest_node(n, PB_OP_AND, PB_I1, take, condition);
+  for (int k = 0; k < 2; ++k) {
+    all[k] = pb_nest_node(n, PB_OP_SELECT, n->expr[k ? place : element].type, take, k ? place : element);
+    n->expr[all[k]].args[2] = k ? best_place : best;
+  }
+  (void)packed(n, s, all);
+  n->reduce = PB_ACC_BODY;
+  pb_make_end(&d->m, s->value, dims);
+  return PB_OK;
+}
+
+pb_status pb__door_select_and_scatter(pb_door* d, const pb_flat_op* op) {
+  int x = pb__door_in(d, op, 0), u = pb__door_in(d, op, 1), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
+  const pb_s1_value in = *pb_made(&d->m, x), source = *pb_made(&d->m, u);
+  int64_t all = pb_made_elements(&d->m, x);
+  int arguments[2], result;
+  window w;
+  state s;
+  if (in.type != source.type) return pb__door_refuse(d, op, "operands of different types");
+  PB_TRY(read_window(d, op, &in, &source, &w));
+  PB_TRY(select_places(d, op, x, &w, &source, &s));
+  int flat = pb_make_value(&d->m, in.type, 1, &all);
+  pb__door_fill(d, flat, pb__door_in(d, op, 2));
+  pb_nest* n = pb_make_walk(&d->m, "point", u, dims);
+  int from = pb_make_access(&d->m, u), states = pb_make_access(&d->m, s.value), own = pb_make_access(&d->m, flat);
+  pb_make_along(&d->m, from, dims);
+  pb_make_along(&d->m, states, dims);
+  int place = unpacked(n, &s, pb_nest_load(n, states), 1);
+  int is = pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, pb_nest_integer(n, PB_I32, 0), place);
+  int at = pb_nest_node(n, PB_OP_SEXT, PB_I64, place, -1);
+  at = pb_nest_node(n, PB_OP_MAX, PB_I64, at, pb_nest_integer(n, PB_I64, 0));
+  at = pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, all - 1));
+  int where = pb__door_as_place(n, at), old = pb_nest_gather(n, own, 0, where);
+  arguments[0] = pb_scalar_decoded(n, old, in.type);
+  arguments[1] = pb_scalar_load(n, from, in.type);
+  PB_TRY(pb__door_body(d, n, op, 1, arguments, &result));
+  result = pb_scalar_encoded(n, result, in.type);
+  int chosen = pb_nest_node(n, PB_OP_SELECT, n->expr[result].type, is, result);
+  n->expr[chosen].args[2] = old;
+  int to = pb_make_access(&d->m, flat);
+  n->access[to].gathered = 1;
+  n->stored_at = where;
+  n->reduce = PB_ACC_BODY;
+  pb_make_finish(&d->m);
+  pb_make_copy(&d->m, flat, y);
+  return PB_OK;
+}

@@ -1,0 +1,150 @@
+// Orders: each element's rank is how many go before it, by any comparator; elements that are alike keep their order.
+#include "core/frontend/stablehlo/door.h"
+
+#include <string.h>
+
+static int truth(pb_nest* n, int byte) { // a byte of 0 or 1 as a condition
+  return pb_nest_node(n, PB_OP_LESS, PB_I1, pb_nest_integer(n, PB_I8, 0), byte);
+}
+
+// Whether element j goes before element i: what the comparator says, or it says nothing and j stood in front.
+static int precedes(pb_nest* n, int j_first, int i_first, int j, int i) {
+  int none = pb_nest_node(n, PB_OP_XOR, PB_I8, i_first, pb_nest_integer(n, PB_I8, 1));
+  int in_front = pb_nest_node(n, PB_OP_LESS, PB_I1, pb__door_turn(n, j), pb__door_turn(n, i));
+  int stays = pb_nest_node(n, PB_OP_AND, PB_I1, truth(n, none), in_front);
+  return pb_nest_node(n, PB_OP_OR, PB_I1, truth(n, j_first), stays);
+}
+
+typedef pb_status comparator(pb_door* d, const pb_flat_op* op, const int* first, const int* second, int* node);
+
+// The ranks along `axis` of what x orders, as i32.
+static pb_status ranks(pb_door* d, const pb_flat_op* op, int count, const int* x, int axis, comparator* goes_first,
+                       int* rank) {
+  enum { MOST = 4 };
+  const pb_s1_value in = *pb_made(&d->m, x[0]);
+  int dims[PB_NEST_RANK], other[PB_NEST_RANK], of_i[MOST], of_j[MOST], j_first, i_first;
+  if (count > MOST || in.rank + 1 > PB_NEST_DIMS) return pb__door_refuse(d, op, "too many operands");
+  *rank = pb_make_value(&d->m, PB_I32, in.rank, in.shape);
+  (void)pb_make_walk(&d->m, "init", *rank, dims);
+  (void)pb_nest_integer(&d->m.nest, PB_I32, 0);
+  pb_make_end(&d->m, *rank, dims);
+  pb_nest* n = pb_make_walk(&d->m, "reduce", *rank, dims);
+  memcpy(other, dims, sizeof other);
+  other[axis] = pb_make_loop(&d->m, in.shape[axis]);
+  for (int k = 0; k < count; ++k) {
+    pb_type type = pb_made(&d->m, x[k])->type;
+    int i = pb_make_access(&d->m, x[k]), j = pb_make_access(&d->m, x[k]);
+    pb_make_along(&d->m, i, dims);
+    pb_make_along(&d->m, j, other);
+    of_i[k] = pb_scalar_load(n, i, type);
+    of_j[k] = pb_scalar_load(n, j, type);
+  }
+  PB_TRY(goes_first(d, op, of_j, of_i, &j_first));
+  PB_TRY(goes_first(d, op, of_i, of_j, &i_first));
+  int before = precedes(n, j_first, i_first, other[axis], dims[axis]);
+  (void)pb_nest_node(n, PB_OP_ZEXT, PB_I32, before, -1);
+  n->reduce = PB_ACC_ADD;
+  pb_make_end(&d->m, *rank, dims);
+  return PB_OK;
+}
+
+static pb_status by_body(pb_door* d, const pb_flat_op* op, const int* first, const int* second, int* node) {
+  int arguments[8];
+  for (int k = 0; k < op->operand_count; ++k) {
+    arguments[2 * k] = first[k];
+    arguments[2 * k + 1] = second[k];
+  }
+  return pb__door_body(d, &d->m.nest, op, 0, arguments, node);
+}
+
+// The element's rank as a place below `most`.
+static int place_of(pb_door* d, int rank, const int* dims, int64_t most, int* number) {
+  pb_nest* n = &d->m.nest;
+  int access = pb_make_access(&d->m, rank);
+  pb_make_along(&d->m, access, dims);
+  *number = pb_nest_node(n, PB_OP_SEXT, PB_I64, pb_nest_load(n, access), -1);
+  int at = pb_nest_node(n, PB_OP_MAX, PB_I64, *number, pb_nest_integer(n, PB_I64, 0));
+  at = pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, most - 1));
+  return pb__door_as_place(n, at);
+}
+
+static void store(pb_door* d, int y, int axis, const int* dims, int place) {
+  pb_nest* n = &d->m.nest;
+  int to = pb_make_access(&d->m, y);
+  for (int r = 0; r < n->access[to].rank; ++r)
+    if (r != axis) pb_make_move(&d->m, to, r, dims[r], 1);
+  n->access[to].gathered = 1 + axis;
+  n->stored_at = place;
+  n->reduce = PB_ACC_BODY;
+  pb_make_finish(&d->m);
+}
+
+pb_status pb__door_sort(pb_door* d, const pb_flat_op* op) {
+  int x[4], rank, dims[PB_NEST_RANK], number;
+  if (op->operand_count > 4) return pb__door_refuse(d, op, "more than four operands");
+  if (op->result_count != op->operand_count) return pb__door_refuse(d, op, "another number of results");
+  const pb_s1_value in = *pb_made(&d->m, pb__door_in(d, op, 0));
+  int64_t axis = pb__door_int(op, "dimension", -1);
+  if (axis < 0) axis += in.rank;
+  if (axis < 0 || axis >= in.rank) return pb__door_refuse(d, op, "no such dimension");
+  for (int k = 0; k < op->operand_count; ++k) {
+    x[k] = pb__door_in(d, op, k);
+    const pb_s1_value* v = pb_made(&d->m, x[k]);
+    if (v->rank != in.rank || memcmp(v->shape, in.shape, sizeof(int64_t) * (size_t)in.rank))
+      return pb__door_refuse(d, op, "operands of different shapes");
+  }
+  PB_TRY(ranks(d, op, op->operand_count, x, (int)axis, by_body, &rank));
+  for (int k = 0; k < op->operand_count; ++k) {
+    int y = pb__door_result(d, op, k);
+    pb_make_copy(&d->m, x[k], y);
+    pb_nest* n = pb_make_walk(&d->m, "point", x[k], dims);
+    int place = place_of(d, rank, dims, in.shape[axis], &number), from = pb_make_access(&d->m, x[k]);
+    pb_make_along(&d->m, from, dims);
+    (void)pb_nest_load(n, from);
+    store(d, y, (int)axis, dims, place);
+  }
+  return PB_OK;
+}
+
+static pb_status larger(pb_door* d, const pb_flat_op* op, const int* first, const int* second, int* node) {
+  pb_type type = pb__door_type(d, op->operands[0])->type;
+  *node = pb_scalar_compare(&d->m.nest, PB_GT, type, true, first[0], second[0]);
+  return PB_OK;
+}
+
+// The elements whose ranks are below k, and where they stood.
+pb_status pb__door_top_k(pb_door* d, const pb_flat_op* op) {
+  int x = pb__door_in(d, op, 0), rank, dims[PB_NEST_RANK], number;
+  const pb_s1_value in = *pb_made(&d->m, x);
+  int64_t count = pb__door_int(op, "k", 0);
+  const pb_flat_type *values = pb__door_type(d, op->results[0]), *places = pb__door_type(d, op->results[1]);
+  int axis = in.rank - 1;
+  if (in.rank < 1 || count < 1 || count > in.shape[axis] || values->rank != in.rank || values->shape[axis] != count ||
+      places->rank != in.rank || places->shape[axis] != count || places->type != PB_I32)
+    return pb__door_refuse(d, op, "results that do not fit");
+  PB_TRY(ranks(d, op, 1, &x, axis, larger, &rank));
+  for (int k = 0; k < 2; ++k) {
+    int y = pb__door_result(d, op, k);
+    pb_type stored = pb_type_stored(pb_made(&d->m, y)->type);
+    (void)pb_make_walk(&d->m, "init", y, dims);
+    (void)(pb_type_is_float(stored) ? pb_nest_const(&d->m.nest, stored, 0) : pb_nest_integer(&d->m.nest, stored, 0));
+    pb_make_end(&d->m, y, dims);
+    pb_nest* n = pb_make_walk(&d->m, "point", x, dims);
+    int place = place_of(d, rank, dims, count, &number), element;
+    if (k) {
+      element = pb_nest_node(n, PB_OP_TRUNC, PB_I32, pb__door_turn(n, dims[axis]), -1);
+    } else {
+      int from = pb_make_access(&d->m, x);
+      pb_make_along(&d->m, from, dims);
+      element = pb_nest_load(n, from);
+    }
+    int own = pb_make_access(&d->m, y);
+    for (int r = 0; r < axis; ++r) pb_make_move(&d->m, own, r, dims[r], 1);
+    int old = pb_nest_gather(n, own, axis, place);
+    int is = pb_nest_node(n, PB_OP_LESS, PB_I1, number, pb_nest_integer(n, PB_I64, count));
+    int chosen = pb_nest_node(n, PB_OP_SELECT, n->expr[element].type, is, element);
+    n->expr[chosen].args[2] = old;
+    store(d, y, axis, dims, place);
+  }
+  return PB_OK;
+}

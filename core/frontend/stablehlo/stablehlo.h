@@ -1,0 +1,20 @@
+// The front end for StableHLO and CHLO, as generic MLIR text.
+#ifndef PB_STABLEHLO_STABLEHLO_H
+#define PB_STABLEHLO_STABLEHLO_H
+
+#include "core/s1/s1.h"
+
+// Reads the module's @main: arguments become inputs arg0, arg1, ..., results outputs out0, out1, ... All operators that
+// are not known are named before anything else is looked at.
+pb_status pb_stablehlo_load(const char* path, pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
+
+// The rows of stablehlo.def.
+typedef struct pb_stablehlo_row {
+  const char* name;
+  int least, most, results; // operands; results -1: any number
+  const char* attributes;   // "name:kind", a ? behind those that may be left out
+  const char* summary;
+} pb_stablehlo_row;
+extern const pb_stablehlo_row pb_stablehlo_rows[]; // ends with a NULL name
+
+#endif

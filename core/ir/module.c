@@ -1,0 +1,74 @@
+#include "core/ir/module.h"
+
+#include "core/base/arena.h"
+#include "core/poly/text.h"
+
+#include <errno.h>
+#include <mlir-c/Diagnostics.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
+
+typedef struct route {
+  pb_diag* diag;
+  const char* path;
+} route;
+
+static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
+  route* r = user;
+  if (mlirDiagnosticGetSeverity(d) != MlirDiagnosticError) return mlirLogicalResultSuccess();
+  pb_text text = {0};
+  mlirDiagnosticPrint(d, append, &text);
+  MlirLocation loc = mlirDiagnosticGetLocation(d);
+  pb_place place = {.file = r->path};
+  if (mlirLocationIsAFileLineColRange(loc)) {
+    place.line = mlirLocationFileLineColRangeGetStartLine(loc);
+    place.column = mlirLocationFileLineColRangeGetStartColumn(loc);
+  }
+  (void)pb_error(r->diag, place, 2001, NULL, "%s", text.data ? text.data : "");
+  pb_text_free(&text);
+  return mlirLogicalResultSuccess();
+}
+
+static char* read_file(const char* path, size_t* length) {
+  FILE* f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+  if (!f) return NULL;
+  char* data = NULL;
+  size_t n = 0, capacity = 0;
+  for (;;) {
+    if (n + 65536 > capacity) {
+      capacity = capacity ? capacity * 2 : 1 << 17;
+      char* grown = realloc(data, capacity);
+      if (!grown) pb_no_memory(capacity);
+      data = grown;
+    }
+    size_t got = fread(data + n, 1, capacity - n - 1, f);
+    n += got;
+    if (!got) break;
+  }
+  data[n] = 0;
+  if (f != stdin) fclose(f);
+  *length = n;
+  return data;
+}
+
+pb_status pb_module_parse(MlirContext context, const char* path, pb_diag* diag, MlirModule* module) {
+  size_t length;
+  char* data = read_file(path, &length);
+  if (!data) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read");
+  route r = {diag, path};
+  MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
+  *module = mlirModuleCreateParse(context, mlirStringRefCreate(data, length));
+  mlirContextDetachDiagnosticHandler(context, id);
+  free(data);
+  return mlirModuleIsNull(*module) ? PB_ERR_INPUT : PB_OK;
+}
+
+char* pb_module_print(MlirModule module) {
+  pb_text text = {0};
+  mlirOperationPrint(mlirModuleGetOperation(module), append, &text);
+  pb_text_add(&text, "\n");
+  return text.data;
+}

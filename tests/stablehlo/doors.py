@@ -1,0 +1,191 @@
+"""StableHLO text at the edges: every code of the narrow floats converted both ways, functions of f64 against long double,
+what is refused and how, and that an engine calls nothing but the C library's memory.
+
+    tests/stablehlo/doors.py --bin build/bin"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy")
+import numpy as np  # noqa: E402
+import suite  # noqa: E402
+
+FUNCTIONS = {  # of f64: the reference, and the error that core/math/table.c states
+    "exponential": (np.exp, 1),
+    "exponential_minus_one": (np.expm1, 2),
+    "log": (np.log, 1),
+    "log_plus_one": (np.log1p, 2),
+    "tanh": (np.tanh, 3),
+    "cbrt": (np.cbrt, 1.5),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), 1.5),
+}
+ALLOWED = {"malloc", "free", "memcpy", "memset", "memmove"}
+
+
+def text_of(operands, ops, result):
+    """A module whose @main takes %a0, %a1, ..., has the lines `ops` and returns %r."""
+    arguments = ", ".join(f"%a{k}: {t}" for k, t in enumerate(operands))
+    head = f"  ^bb0({arguments}):\n" if operands else ""
+    body = "".join(f"    {line}\n" for line in ops)
+    return (
+        f'"builtin.module"() ({{\n  "func.func"() <{{function_type = ({", ".join(operands)}) -> {result}, '
+        f'sym_name = "main"}}> ({{\n{head}{body}    "func.return"(%r) : ({result}) -> ()\n  }}) : () -> ()\n}}) : () -> ()\n'
+    )
+
+
+class Bench:
+    def __init__(self, bin_dir, folder):
+        self.bin, self.folder, self.failed = bin_dir, Path(folder), 0
+
+    def say(self, good, what):
+        self.failed += not good
+        print(f"{'ok    ' if good else 'FAILED'} {what}")
+
+    def compile(self, text, name="m.mlir"):
+        model = self.folder / name
+        model.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return tools.call([f"{self.bin}/pbc", str(model), "--target=cpu", "-o", str(self.folder / "m.pbe")])
+
+    def run(self, text, *inputs):
+        done = self.compile(text)
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        args = []
+        for k, data in enumerate(inputs):
+            np.save(self.folder / f"{k}.npy", data)
+            args += ["--input", f"arg{k}={self.folder / f'{k}.npy'}"]
+        tools.run([f"{self.bin}/pb-run", str(self.folder / "m.pbe"), *args, "--output", f"out0={self.folder / 'y.npy'}"])
+        return np.load(self.folder / "y.npy")
+
+    def refuses(self, what, text, *words, name="m.mlir"):
+        done = self.compile(text, name)
+        good = done.returncode == 1 and all(word in done.stderr for word in words)
+        self.say(good, what if good else f"{what}: exit code {done.returncode}, {done.stderr.strip()[:400]!r}")
+
+
+def converted(bench, data, source, target):
+    shape = "x".join(map(str, data.shape))
+    a, r = f"tensor<{shape}x{source}>", f"tensor<{shape}x{target}>"
+    return bench.run(text_of([a], [f'%r = "stablehlo.convert"(%a0) : ({a}) -> {r}'], r), data)
+
+
+def same(a, b):
+    """Equal bits, or both NaN."""
+    return np.all((a == b) | ((a != a) & (b != b)))
+
+
+def narrow_floats(bench):
+    codes = np.arange(1 << 16, dtype=np.uint16)
+    halves = codes.view(np.float16)
+    wide = converted(bench, halves, "f16", "f32")
+    bench.say(same(wide, halves.astype(np.float32)), "f16 to f32, every code")
+    bench.say(same(converted(bench, wide, "f32", "f16"), halves), "and back")
+    brains = (codes.astype(np.uint32) << 16).view(np.float32)
+    made = converted(bench, codes, "bf16", "f32")
+    bench.say(same(made, brains), "bf16 to f32, every code")
+    random = np.random.default_rng(3)
+    bits = random.integers(0, 1 << 32, 1 << 18, dtype=np.uint32)
+    near = (halves.astype(np.float32).view(np.uint32).astype(np.int64)[:, None] + [-1, 1, 0x1000, 0xFFF, 0x1001]).ravel()
+    floats = np.concatenate([bits, near.astype(np.uint32)]).view(np.float32)
+    with np.errstate(all="ignore"):
+        bench.say(same(converted(bench, floats, "f32", "f16"), floats.astype(np.float16)), "f32 to f16, ties and their neighbours")
+    got = converted(bench, floats, "f32", "bf16").view(np.uint16)
+    wanted = suite.to_bf16(floats)
+    good = (got == wanted) | (np.isnan(floats) & ((got & 0x7F80) == 0x7F80) & ((got & 0x7F) != 0))
+    bench.say(np.all(good), "f32 to bf16")
+    doubles = np.concatenate([random.normal(size=4000) * 10.0 ** random.integers(-9, 6, 4000), halves.astype(np.float64)[:, None].repeat(3, 1).ravel()])
+    doubles[4000:] = np.nextafter(doubles[4000:], np.tile([-np.inf, np.inf, 0], 1 << 16)) + 0.0
+    with np.errstate(all="ignore"):
+        bench.say(same(converted(bench, doubles, "f64", "f16"), doubles.astype(np.float16)), "f64 to f16, rounded once")
+    whole = random.integers(-(1 << 63), (1 << 63) - 1, 4000)
+    whole[:2000] >>= random.integers(0, 63, 2000)
+    bench.say(same(converted(bench, whole, "i64", "f16"), whole.astype(np.float16)), "i64 to f16")
+    with np.errstate(all="ignore"):
+        kept = np.where(np.isnan(floats), 0, np.clip(floats.astype(np.float64), -128, 127)).astype(np.int8)
+    bench.say(np.all(converted(bench, floats, "f32", "i8") == kept), "f32 to i8, kept within it")
+
+
+def functions(bench):
+    random = np.random.default_rng(1)
+    count = 100000
+    x = random.integers(0, 1 << 64, count, dtype=np.uint64).view(np.float64).copy()
+    x[: count // 2] = random.normal(size=count // 2) * np.where(random.random(count // 2) < 0.5, 5, 300)
+    x[:16] = [0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 5e-324, -5e-324, 1e-310, 710, 709.7, -745, -746, 1.7e308, 0.5]
+    kind = f"tensor<{count}xf64>"
+    for name, (reference, stated) in FUNCTIONS.items():
+        y = bench.run(text_of([kind], [f'%r = "stablehlo.{name}"(%a0) : ({kind}) -> {kind}'], kind), x)
+        with np.errstate(all="ignore"):
+            exact = reference(x.astype(np.longdouble))
+            near = exact.astype(np.float64)
+            ulp = np.abs(y - exact) / np.maximum(np.spacing(np.abs(near)), 5e-324)
+        equal = (y == near) | (np.isnan(y) & np.isnan(near))
+        worst = float(np.max(np.where(equal & ~np.isfinite(ulp), 0, np.where(np.isnan(ulp), np.inf, ulp))))
+        signs = np.all((near != 0) | (np.signbit(y) == np.signbit(near)))
+        bench.say(worst <= stated and signs, f"{name} of f64: {worst:.3g} ULP, stated {stated:g}")
+
+
+def symbols(bench):
+    """An engine's code is a shared object inside of its file: what it leaves undefined."""
+    kind = "tensor<64xf32>"
+    ops = []
+    for k, name in enumerate(("sine", "tan", "cbrt", "exponential", "logistic", "log_plus_one")):
+        ops.append(f'%{k} = "stablehlo.{name}"({f"%{k - 1}" if k else "%a0"}) : ({kind}) -> {kind}')
+    ops.append(f'%6 = "stablehlo.convert"(%5) : ({kind}) -> tensor<64xbf16>')
+    ops.append(f'%7 = "stablehlo.convert"(%6) : (tensor<64xbf16>) -> {kind}')
+    ops.append(f'%8 = "stablehlo.power"(%7, %a0) : ({kind}, {kind}) -> {kind}')
+    ops.append(f'%r = "stablehlo.remainder"(%8, %a0) : ({kind}, {kind}) -> {kind}')
+    done = bench.compile(text_of([kind], ops, kind))
+    data = (bench.folder / "m.pbe").read_bytes() if done.returncode == 0 else b""
+    start = data.find(b"\x7fELF")
+    (bench.folder / "code.so").write_bytes(data[start:])
+    listed = subprocess.run(["nm", "-D", "--undefined-only", str(bench.folder / "code.so")], capture_output=True, text=True)
+    names = {line.split()[-1].split("@")[0] for line in listed.stdout.splitlines() if line.strip()}
+    bench.say(start >= 0 and listed.returncode == 0 and names <= ALLOWED, f"symbols that an engine wants: {sorted(names)}")
+
+
+def refusals(bench):
+    f = "tensor<4xf32>"
+    both = [f'%0 = "stablehlo.sinn"(%a0) : ({f}) -> {f}', f'%r = "mystery.op"(%0) : ({f}) -> {f}']
+    bench.refuses("all operators that are not known", text_of([f], both, f), "m.mlir:4:10: error: operator 'stablehlo.sinn'",
+                  "operator 'mystery.op' is not read", "PB2111", "perhaps stablehlo.si")
+    bench.refuses("an attribute that is missing", text_of([f], [f'%r = "stablehlo.reverse"(%a0) : ({f}) -> {f}'], f),
+                  "m.mlir:4:10", "attribute 'dimensions' is missing")
+    bench.refuses("an attribute of another kind", text_of([f], [f'%r = "stablehlo.reverse"(%a0) <{{dimensions = "0"}}> : ({f}) -> {f}'], f),
+                  "not of the kind ints")
+    bench.refuses("operands of different shapes", text_of([f, "tensor<5xf32>"], [f'%r = "stablehlo.add"(%a0, %a1) : ({f}, tensor<5xf32>) -> {f}'], f),
+                  "operands of different shapes")
+    bench.refuses("operands of different types", text_of([f, "tensor<4xf64>"], [f'%r = "stablehlo.add"(%a0, %a1) : ({f}, tensor<4xf64>) -> {f}'], f),
+                  "operands of different types")
+    bench.refuses("a type that is not there", text_of([f], [f'%r = "stablehlo.not"(%a0) : ({f}) -> {f}'], f), "of f32")
+    bench.refuses("an open extent", text_of(["tensor<?xf32>"], [f'%r = "stablehlo.abs"(%a0) : (tensor<?xf32>) -> tensor<?xf32>'], "tensor<?xf32>"),
+                  "values of tensor<?xf32> are not supported")
+    bench.refuses("a slice past the end", text_of([f], [f'%r = "stablehlo.slice"(%a0) <{{limit_indices = array<i64: 5>, start_indices = array<i64: 1>, strides = array<i64: 1>}}> : ({f}) -> {f}'], f),
+                  "bounds that do not fit")
+    bench.refuses("recursion", text_of([f], [f'%r = "func.call"(%a0) <{{callee = @main}}> : ({f}) -> {f}'], f), "calls inside each other")
+    bench.refuses("a function that is not there", text_of([f], [f'%r = "func.call"(%a0) <{{callee = @f}}> : ({f}) -> {f}'], f), "no such function 'f'")
+    bench.refuses("no MLIR", "no such thing", "m.mlir:1:1: error")
+    bench.refuses("an empty file", "", "there is no function 'main'")
+    bench.refuses("the pretty form", "module {\n  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n    return %a : tensor<4xf32>\n  }\n}\n",
+                  "pretty form", "--mlir-print-op-generic")
+    bench.refuses("bytecode", b"ML\xefR\x01StableHLO_v1.0.0\x00\x01", "bytecode", "stablehlo-translate --deserialize")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(options.bin, folder)
+        for part in (refusals, symbols, narrow_floats, functions):
+            part(bench)
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
