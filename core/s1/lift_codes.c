@@ -49,7 +49,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   op.zx = x.zero;
   op.weights = rows_first ? w.id : turned(l, w.id);
   PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
-  int64_t outputs = w.shape[rows_first ? 0 : 1], shape[2] = {1, outputs}, rows[2] = {1, in.shape[in.rank - 1]};
+  int64_t outputs = w.shape[rows_first ? 0 : 1], shape[2] = {1, outputs};
   for (int r = 0; r + 1 < in.rank; ++r) shape[0] *= in.shape[r];
   if (in.rank == 2) {
     op.x = w.twice ? pb__twice(l, n, x.value, 1, 1) : x.value;
@@ -57,10 +57,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
     pb__push_op(l, op);
     return PB_OK;
   }
-  rows[0] = shape[0]; // a matrix of all rows, in front and behind
-  op.x = pb__add_value(l, n->name, PB_I8, 2, rows);
-  l->out->values[op.x].alias_of = in.alias_of >= 0 ? in.alias_of : x.value;
-  if (in.alias_of >= 0 || in.rank > 3) pb__own(l, n, &op.x);
+  op.x = pb__matrix_of(l, n, x.value); // a matrix of all rows, in front and behind
   if (w.twice) op.x = pb__twice(l, n, op.x, 1, 1);
   op.y = pb__add_value(l, n->name, PB_I8, 2, shape);
   pb__push_op(l, op);
@@ -160,7 +157,11 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
   op.ma = mul ? pb__factor(l, a.scale * b.scale, t.scale) : ma;
   op.mb = mul ? 1 : mb;
   pb_s1_value shape = *va;
-  op.y = pb__make_result(l, &t, shape.rank, shape.shape);
+  bool matrix = shape.rank == 3 && shape.alias_of >= 0 && l->out->values[shape.alias_of].rank == 2;
+  if (matrix)
+    pb__matrix_result(l, n, &t, shape.rank, shape.shape, &op.y);
+  else
+    op.y = pb__make_result(l, &t, shape.rank, shape.shape);
   pb__push_op(l, op);
   return PB_OK;
 }
@@ -307,13 +308,23 @@ static bool leaves_out_pads(const pb_node* n) {
   return padded && !pb_node_int(n, "count_include_pad", 0);
 }
 
+// What takes a row of codes together; operands behind the first are constants.
+static const char* const over_rows[] = {"Softmax", "LayerNormalization", "RMSNormalization",
+                                        "SimplifiedLayerNormalization"};
+
+static pb_status lift_matmul(lifter* l, const pb_node* n) {
+  const pb_node* dq = pb__producer(l, pb__input(n, 1));
+  return pb__constant(l, dq->inputs[0]) ? lift_product(l, n) : pb__lift_matmul_codes(l, n);
+}
+
 // Whether codes go in and come out. What does not is an operator on floats, in front of which codes become floats.
 static bool on_codes(const lifter* l, const pb_node* n) {
   if (pb__is(n, "Gemm")) return true;
+  for (size_t k = 0; k < sizeof over_rows / sizeof *over_rows; ++k)
+    if (pb__is(n, over_rows[k])) return pb__over_last_dim(l, n) && ends_in_codes(l, n);
   for (int k = 0; k < (pb__is(n, "Clip") ? 1 : n->input_count); ++k) {
     const pb_node* dq = pb__producer(l, n->inputs[k]);
     if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
-    if (pb__is(n, "MatMul") && k == 1 && !pb__constant(l, dq->inputs[0])) return false;
   }
   return ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n));
 }
@@ -321,9 +332,19 @@ static bool on_codes(const lifter* l, const pb_node* n) {
 static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
-} rows[] = {{"Gemm", lift_product}, {"MatMul", lift_product}, {"Add", lift_elements},
-            {"Sub", lift_elements}, {"Mul", lift_elements},   {"Concat", lift_concat},
-            {"Relu", lift_clamp},   {"Clip", lift_clamp},     {"AveragePool", lift_average}};
+} rows[] = {{"Gemm", lift_product},
+            {"MatMul", lift_matmul},
+            {"Add", lift_elements},
+            {"Sub", lift_elements},
+            {"Mul", lift_elements},
+            {"Concat", lift_concat},
+            {"Relu", lift_clamp},
+            {"Clip", lift_clamp},
+            {"AveragePool", lift_average},
+            {"Softmax", pb__lift_softmax_codes},
+            {"LayerNormalization", pb__lift_norm_codes},
+            {"RMSNormalization", pb__lift_norm_codes},
+            {"SimplifiedLayerNormalization", pb__lift_norm_codes}};
 
 pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)

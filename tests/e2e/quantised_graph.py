@@ -27,7 +27,7 @@ class QuantisedGraph:
 
     def __init__(self, name, kind=np.int8, shared=False):
         self.name, self.kind, self.shared = name, np.dtype(kind), shared
-        self.nodes, self.consts, self.inputs, self.outputs, self.feeds = [], [], [], [], {}
+        self.nodes, self.consts, self.inputs, self.outputs, self.given, self.feeds = [], [], [], [], [], {}
         self.infos, self.read = {}, {}  # of every tensor: what is known of it; the floats of shared codes
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
@@ -88,6 +88,7 @@ class QuantisedGraph:
     def output(self, *tensors, codes=False):
         for t in tensors:
             kind = t.kind if codes else np.dtype(np.float32)
+            self.given.append(t)
             name = t.name if codes else self.floats(t)
             self.outputs.append(helper.make_tensor_value_info(name, KINDS[kind], t.shape))
 
