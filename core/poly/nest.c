@@ -89,6 +89,13 @@ void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
   case PB_OP_SEXT:
     pb_nest_range(nest, node->args[0], least, most);
     return;
+  case PB_OP_ADD: // of numbers so small that nothing wraps
+    pb_nest_range(nest, node->args[0], &a, &b);
+    pb_nest_range(nest, node->args[1], &c, &d);
+    if (__builtin_add_overflow(a, c, &a) || __builtin_add_overflow(b, d, &b) || a < *least || b > *most) return;
+    *least = a;
+    *most = b;
+    return;
   case PB_OP_MIN:
   case PB_OP_MAX:
     pb_nest_range(nest, node->args[0], &a, &b);
