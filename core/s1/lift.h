@@ -152,8 +152,11 @@ pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
 bool pb__over_last_dim(const lifter* l, const pb_node* n);
 // The value as a matrix of its last dim's rows.
 int pb__matrix_of(lifter* l, const pb_node* n, int value);
+int pb__matrix_behind(const lifter* l, int value); // the same if there is such a matrix already, -1
 // A result as such a matrix: *y is it, and the target's value has its elements in the shape.
 void pb__matrix_result(lifter* l, const pb_node* n, const pb_target* t, int rank, const int64_t* shape, int* y);
+// Gives those who walk the target's value by its own dims a tensor where the matrix has fewer.
+void pb__own_result(lifter* l, const pb_node* n, const pb_target* t, int y);
 // Folds what only moves codes in front of products and behind them into their walks: walks.c.
 void pb__s1_walks(pb_s1* program, pb_consts* consts);
 // What only moves elements, on codes: lift_moves.c.

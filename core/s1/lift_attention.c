@@ -29,14 +29,21 @@ static int behind_copy(const lifter* l, int value) {
   return value;
 }
 
-int pb__matrix_of(lifter* l, const pb_node* n, int value) {
-  const pb_s1_value v = l->out->values[value];
-  int64_t rows = rows_of(&v), columns = v.rank ? v.shape[v.rank - 1] : 1, shape[2] = {rows, columns};
-  int base = v.alias_of >= 0 ? v.alias_of : value;
+int pb__matrix_behind(const lifter* l, int value) {
+  const pb_s1_value* v = &l->out->values[value];
+  int64_t rows = rows_of(v), columns = v->rank ? v->shape[v->rank - 1] : 1;
+  int base = v->alias_of >= 0 ? v->alias_of : value;
   if (is_matrix(&l->out->values[base], rows, columns)) return base;
   int before = behind_copy(l, base);
-  if (is_matrix(&l->out->values[before], rows, columns)) return before;
-  int matrix = pb__add_value(l, v.name, v.type, 2, shape);
+  return is_matrix(&l->out->values[before], rows, columns) ? before : -1;
+}
+
+int pb__matrix_of(lifter* l, const pb_node* n, int value) {
+  int there = pb__matrix_behind(l, value);
+  if (there >= 0) return there;
+  const pb_s1_value v = l->out->values[value];
+  int64_t shape[2] = {rows_of(&v), v.rank ? v.shape[v.rank - 1] : 1};
+  int base = v.alias_of >= 0 ? v.alias_of : value, matrix = pb__add_value(l, v.name, v.type, 2, shape);
   l->out->values[matrix].alias_of = base;
   pb__own(l, n, &matrix);
   return matrix;
@@ -58,14 +65,14 @@ void pb__matrix_result(lifter* l, const pb_node* n, const pb_target* t, int rank
 
 // Others walk a tensor by sums of its own dims: where the matrix has fewer, they get a copy. It goes again if only
 // those who look behind it read it.
-static void own_result(lifter* l, const pb_node* n, const pb_target* t, int y) {
+void pb__own_result(lifter* l, const pb_node* n, const pb_target* t, int y) {
   int* value = &l->value_of[t->tensor];
   if (*value != y && !pb_s1_merges(&l->out->values[y], &l->out->values[*value])) pb__own(l, n, value);
 }
 
 bool pb__over_last_dim(const lifter* l, const pb_node* n) {
   const pb_node* dq = pb__producer(l, n->inputs[0]);
-  if (!dq || dq->inputs[0] < 0 || l->value_of[dq->inputs[0]] < 0) return false;
+  if (!dq || pb__input(dq, 0) < 0 || l->value_of[dq->inputs[0]] < 0) return false;
   const pb_s1_value* x = &l->out->values[l->value_of[dq->inputs[0]]];
   int axis;
   bool one = !pb__is(n, "Softmax") || l->g->opset >= 13;
@@ -101,7 +108,7 @@ pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) {
   op.ma = pb__factor(l, 1, t.scale);
   pb__matrix_result(l, n, &t, in.rank, in.shape, &op.y);
   pb__push_op(l, op);
-  own_result(l, n, &t, op.y);
+  pb__own_result(l, n, &t, op.y);
   return PB_OK;
 }
 
@@ -115,7 +122,7 @@ static bool read_numbers(const lifter* l, int tensor, int64_t count, float* out)
     return true;
   }
   if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
-  const pb_const *codes = pb__constant(l, dq->inputs[0]), *zero = pb__constant(l, pb__input(dq, 2));
+  const pb_const *codes = pb__constant(l, pb__input(dq, 0)), *zero = pb__constant(l, pb__input(dq, 2));
   if (!codes || !pb__scalar_f32(l, pb__input(dq, 1), &scale) || codes->rank != 1 || codes->shape[0] != count)
     return false;
   if (zero && (zero->type != codes->type || zero->bytes * (uint64_t)count != codes->bytes)) return false;
@@ -179,7 +186,7 @@ pb_status pb__lift_norm_codes(lifter* l, const pb_node* n) {
   op.x = pb__matrix_of(l, n, x.value);
   pb__matrix_result(l, n, &t, in.rank, in.shape, &op.y);
   pb__push_op(l, op);
-  own_result(l, n, &t, op.y);
+  pb__own_result(l, n, &t, op.y);
   return PB_OK;
 }
 
@@ -222,16 +229,14 @@ pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) {
   memcpy(y.shape, shape, sizeof shape);
   operand_steps(w, 2, &y, batch, batch + 1);
   pb_s1_op op = pb__codes_op(n, PB_S1_MATMUL, &t);
-  op.x = x.value;
-  op.z = z.value;
   op.zx = x.zero;
   op.zz = z.zero;
   op.walk = w;
   op.ma = pb__factor(l, x.scale * z.scale, t.scale);
-  pb__own(l, n, &op.x);
-  pb__own(l, n, &op.z);
+  op.x = pb__matrix_of(l, n, x.value);
+  op.z = pb__matrix_of(l, n, z.value);
   pb__matrix_result(l, n, &t, batch + 2, shape, &op.y);
   pb__push_op(l, op);
-  own_result(l, n, &t, op.y);
+  pb__own_result(l, n, &t, op.y);
   return PB_OK;
 }

@@ -95,6 +95,34 @@ static int over_channels(lifter* l, int id, const pb_s1_value* like) {
   return pb_consts_add(l->consts, from.name, PB_I8, like->rank - 1, shape, codes);
 }
 
+// A constant that is broadcast to a stack of matrices, as a constant over the matrix of all rows: a vector over the
+// columns where the rows are alike. -1: too large.
+static int over_matrix(lifter* l, int id, const pb_s1_value* like) {
+  const int64_t most = 1 << 26;
+  pb_const from = l->consts->items[id];
+  int64_t columns = like->shape[like->rank - 1], count = pb__elements(like->rank, like->shape), step[PB_GRAPH_RANK];
+  bool alike = true;
+  int64_t stride = 1;
+  memset(step, 0, sizeof step);
+  for (int r = from.rank - 1, at = like->rank - 1; r >= 0; --r, --at) {
+    if (from.shape[r] != 1) step[at] = stride;
+    alike &= from.shape[r] == 1 || at == like->rank - 1;
+    stride *= from.shape[r];
+  }
+  int64_t shape[2] = {count / columns, columns}, made = alike ? columns : count;
+  if (count < 0 || made > most) return -1;
+  int8_t* codes = pb_alloc(&l->consts->arena, (size_t)made);
+  for (int64_t k = 0; k < made; ++k) {
+    int64_t rest = k, place = 0;
+    for (int r = like->rank - 1; r >= 0; --r) {
+      place += rest % like->shape[r] * step[r];
+      rest /= like->shape[r];
+    }
+    codes[k] = ((const int8_t*)from.data)[place];
+  }
+  return pb_consts_add(l->consts, from.name, PB_I8, alike ? 1 : 2, alike ? shape + 1 : shape, codes);
+}
+
 static void swap_operands(pb_codes* a, pb_codes* b) {
   pb_codes kept = *a;
   *a = *b;
@@ -141,7 +169,25 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     mb = m;
     b_const = a_const;
   }
-  if (b_const >= 0) b_const = over_channels(l, b_const, va->alias_of >= 0 ? &l->out->values[va->alias_of] : va);
+  // Stacks of matrices are added as the matrices of all their rows, if that is how they were made.
+  const pb_s1_value stack = *va;
+  int matrix = stack.rank > 2 ? pb__matrix_behind(l, a.value) : -1;
+  int other = matrix >= 0 && b_const < 0 && vb->rank == stack.rank ? pb__matrix_behind(l, b.value) : -1;
+  int spread =
+      matrix >= 0 && b_const >= 0 && repeats(l->consts->items[b_const].rank, l->consts->items[b_const].shape, va)
+          ? over_matrix(l, b_const, &stack)
+          : -1;
+  bool same_rows = other >= 0 && !memcmp(vb->shape, stack.shape, sizeof(int64_t) * (size_t)stack.rank);
+  if (spread >= 0 || same_rows) {
+    a.value = matrix;
+    va = &l->out->values[matrix];
+    if (spread >= 0) b_const = spread;
+    if (same_rows) b.value = other;
+    if (same_rows) vb = &l->out->values[other];
+  } else {
+    matrix = -1;
+    if (b_const >= 0) b_const = over_channels(l, b_const, va->alias_of >= 0 ? &l->out->values[va->alias_of] : va);
+  }
   const pb_const* c = b_const < 0 ? NULL : &l->consts->items[b_const];
   if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va)))
     return pb__refuse(l, n, NULL, "operands whose shapes do not fit");
@@ -156,13 +202,12 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
   op.zz = b.zero;
   op.ma = mul ? pb__factor(l, a.scale * b.scale, t.scale) : ma;
   op.mb = mul ? 1 : mb;
-  pb_s1_value shape = *va;
-  bool matrix = shape.rank == 3 && shape.alias_of >= 0 && l->out->values[shape.alias_of].rank == 2;
-  if (matrix)
-    pb__matrix_result(l, n, &t, shape.rank, shape.shape, &op.y);
+  if (matrix >= 0)
+    pb__matrix_result(l, n, &t, stack.rank, stack.shape, &op.y);
   else
-    op.y = pb__make_result(l, &t, shape.rank, shape.shape);
+    op.y = pb__make_result(l, &t, stack.rank, stack.shape);
   pb__push_op(l, op);
+  if (matrix >= 0) pb__own_result(l, n, &t, op.y);
   return PB_OK;
 }
 
@@ -314,7 +359,8 @@ static const char* const over_rows[] = {"Softmax", "LayerNormalization", "RMSNor
 
 static pb_status lift_matmul(lifter* l, const pb_node* n) {
   const pb_node* dq = pb__producer(l, pb__input(n, 1));
-  return pb__constant(l, dq->inputs[0]) ? lift_product(l, n) : pb__lift_matmul_codes(l, n);
+  bool computed = dq && pb__is(dq, "DequantizeLinear") && !pb__constant(l, pb__input(dq, 0));
+  return computed ? pb__lift_matmul_codes(l, n) : lift_product(l, n);
 }
 
 // Whether codes go in and come out. What does not is an operator on floats, in front of which codes become floats.

@@ -15,7 +15,7 @@ static bool is_move(const lifter* l, const pb_node* n) {
   bool any = false;
   for (size_t k = 0; k < sizeof moves / sizeof *moves; ++k) any |= pb__is(n, moves[k]);
   const pb_node* dq = pb__producer(l, n->inputs[0]);
-  if (!any || !dq || dq->inputs[0] < 0 || l->value_of[dq->inputs[0]] < 0) return false;
+  if (!any || !dq || pb__input(dq, 0) < 0 || l->value_of[dq->inputs[0]] < 0) return false;
   for (int k = 0; k < n->output_count; ++k)
     if (!quantised_behind(l, n->outputs[k])) return false;
   return true;

@@ -59,7 +59,7 @@ static bool constant_number(const lifter* l, int tensor, double* number) {
     return true;
   }
   if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
-  const pb_const *code = pb__constant(l, dq->inputs[0]), *zero = pb__constant(l, pb__input(dq, 2));
+  const pb_const *code = pb__constant(l, pb__input(dq, 0)), *zero = pb__constant(l, pb__input(dq, 2));
   if (!code || code->type != PB_I8 || code->bytes != 1 || !pb__scalar_f32(l, pb__input(dq, 1), &scale)) return false;
   if (zero && (zero->type != PB_I8 || zero->bytes != 1)) return false;
   bool unsigned_code = l->g->tensors[dq->inputs[0]].is_unsigned;
@@ -87,7 +87,7 @@ static bool follow(function* f, int tensor, int depth) {
   if (producer < 0 || l->g->tensors[tensor].is_output) return false;
   const pb_node* n = &l->g->nodes[producer];
   if (pb__is(n, "DequantizeLinear")) {
-    if (n->inputs[0] < 0 || pb__constant(l, n->inputs[0])) return false;
+    if (pb__input(n, 0) < 0 || pb__constant(l, n->inputs[0])) return false;
     if (f->source >= 0) return same_source(l, f->source, producer);
     f->source = producer;
     return true;

@@ -91,7 +91,7 @@ static void fold_operand(pb_s1* p, const int* maker, pb_s1_op* op, int side) {
   int* operand = side ? &op->z : &op->x;
   for (int value = *operand; (value = step_back(p, maker, &at, side, value)) >= 0;) {
     const pb_s1_value* v = &p->values[value];
-    if (v->alias_of >= 0 || v->rank < 2 || !pb_s1_walk_index(&at, side, v, index, first)) continue;
+    if (v->alias_of >= 0 || v->rank != 2 || !pb_s1_walk_index(&at, side, v, index, first)) continue;
     *op->walk = at;
     *operand = value;
   }

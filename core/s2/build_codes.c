@@ -171,8 +171,9 @@ static void norm(builder* b, const pb_s1_op* op) {
   n = pb__s2_start(op, "point");
   walk_rows(&n, &x, dims);
   v = node(&n, PB_OP_SITOFP, PB_F32, add_load(&n, pb__s2_along(x, dims)), -1);
-  if (op->zx != 0) v = node(&n, PB_OP_SUB, PB_F32, v, pb_nest_const(&n, PB_F32, op->zx));
-  if (!op->by_root) v = node(&n, PB_OP_SUB, PB_F32, v, add_load(&n, by_row(mean, dims)));
+  if (op->zx != 0 || op->by_root) v = node(&n, PB_OP_SUB, PB_F32, v, pb_nest_const(&n, PB_F32, op->zx));
+  int middle = op->by_root ? pb_nest_const(&n, PB_F32, 0) : add_load(&n, by_row(mean, dims)); // one form for both
+  v = node(&n, PB_OP_SUB, PB_F32, v, middle);
   v = node(&n, PB_OP_MUL, PB_F32, v, add_load(&n, by_row(factor, dims)));
   pb__s2_move(&gain, 0, dims[1], 1);
   pb__s2_move(&shift, 0, dims[1], 1);

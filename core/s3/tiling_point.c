@@ -112,6 +112,7 @@ static bool cut(const point* p, const pb_piece* piece, pb_nest* part, int* carri
       int* a = &access_of[node.operand];
       if (*a < 0) part->access[*a = part->access_count++] = p->nest->access[node.operand];
       in[n] = load_of(part, node.type, *a);
+      if (node.args[0] >= 0) part->expr[in[n]].args[0] = in[node.args[0]];
     } else {
       for (int k = 0; k < 3; ++k)
         if (node.args[k] >= 0) node.args[k] = in[node.args[k]];
@@ -155,8 +156,7 @@ static bool is_whole(const pb_access* source, const pb_access* box, const pb_acc
   return whole;
 }
 
-// A constant moves in once, in front of the kernel.
-static void bring_params(pb_tiling* t, pb_nest* part, int a, int memory, int stream) {
+void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int stream) {
   pb_access box, origin, *access = &part->access[a];
   const void* source = access->memref.ptr;
   pb_nest move;
@@ -186,7 +186,7 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
     int memory = pb__tiling_memory(match, a);
     if (a == carried || !part->access[a].memref.ptr || memory == t->chip->system_memory) continue;
     if (!is_tensor_operand(t, &part->access[a])) {
-      bring_params(t, part, a, memory, carried >= 0 ? 1 : 0);
+      pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;
     }
     if (t->into && pb__tiling_leaves(t, part, &part->access[a])) part->access[a].boxed = true;

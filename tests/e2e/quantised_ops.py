@@ -1,7 +1,7 @@
 """Small int8 graphs compiled for two chips and compared, output by output, with the NumPy reference bit for bit.
 
     quantised_ops.py --bin BUILD/bin [--only TEXT] [--runs simnpu:machine,cpu:native] [--bisect] [--unsigned] [--every 1]
-                     [--shard 0/1] [--list] [--transformers]
+                     [--shard 0/1] [--list] [--transformers] [--skip TEXT]
 
 With --transformers the graphs are those of transformer_cases.py, and the reference must be within one code of ONNX Runtime.
 """
@@ -96,12 +96,14 @@ def main():
     parser.add_argument("--shard", default="0/1", help="I/N: each N-th case, from I")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--transformers", action="store_true", help="the graphs of transformer_cases.py")
+    parser.add_argument("--skip", help="cases whose name begins so")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
     first, step = (int(part) for part in args.shard.split("/"))
     if args.transformers:
         tools.require("onnxruntime")
-    names = [name for name in CASES if args.only in name and (name in TRANSFORMERS) == args.transformers][:: args.every][first::step]
+    names = [name for name in CASES if args.only in name and (name in TRANSFORMERS) == args.transformers
+             and not (args.skip and name.startswith(args.skip))][:: args.every][first::step]
     if args.list:
         print("\n".join(names))
         return 0

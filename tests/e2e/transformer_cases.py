@@ -1,5 +1,5 @@
 """Graphs of what transformers add to int8 networks: functions, softmax, norms, products of two computed
-operands, attention."""
+operands, attention. Ragged ones have rows that end inside a row of lanes."""
 
 import numpy as np
 from onnx import helper
@@ -33,7 +33,8 @@ def gelu_steps(g, width):
     g.output(g.quantise(y, x.scale, -60, (6, width)))
 
 
-@family("softmax", (1, 1, 16), (4, 12, 32), (3, 17, 128), (2, 5, 48), (1, 3, 512))
+@family("ragged_softmax", (1, 1, 16), (2, 3, 17))
+@family("softmax", (4, 12, 32), (3, 17, 128), (2, 5, 48), (1, 3, 512))
 def softmax(g, heads, rows, columns):
     x = g.input(1, heads, rows, columns, codes=True, scale=0.07, zero=11)
     g.output(g.op("Softmax", x, scale=1 / 255, zero=-128, axis=-1), codes=True)
@@ -61,6 +62,14 @@ def norm_codes(g, width):
     shift = [g.const(g.rng.integers(-900, 900, width).astype(np.int32)), g.const(np.float32(0.0004)), g.const(np.int32(0))]
     extra = [g.node("DequantizeLinear", gain), g.node("DequantizeLinear", shift)]
     g.output(g.op("LayerNormalization", x, scale=0.02, zero=4, extra=extra, axis=-1), codes=True)
+
+
+@family("norm_root", (16, 0.03), (64, 0.1))
+def norm_root(g, width, scale):
+    g.opset = 23
+    x = g.input(1, 9, width, codes=True, scale=scale, zero=-4)
+    gain = g.const((1 + 0.1 * g.rng.standard_normal(width)).astype(np.float32))
+    g.output(g.op("RMSNormalization", x, scale=0.02, zero=4, extra=[gain], axis=-1), codes=True)
 
 
 @family("norm_flat", (48, ))
@@ -93,7 +102,8 @@ def heads_of(g, x, tokens, heads, width, turned=False):
     return g.op("Transpose", x, perm=[0, 1, 3, 2]) if turned else x
 
 
-@family("attention", (16, 2, 32), (24, 4, 64), (32, 1, 16), (48, 3, 48))
+@family("ragged_attention", (24, 4, 64), (17, 2, 32))
+@family("attention", (16, 2, 32), (32, 1, 16), (48, 3, 48))
 def attention(g, tokens, heads, width):
     x = g.input(1, tokens, width, scale=0.02, zero=1)
     q, k, v = (g.dense(x, width, kind="MatMul", turned=False) for _ in range(3))
