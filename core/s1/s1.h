@@ -94,7 +94,7 @@ typedef struct pb_s1_value {
 // How a product of stacks of matrices walks its tensors: dims are those of the stack, then m, n and k. A step of dim d
 // moves the place in x, z and y by step[0..2][d] elements, from first[0..2] on. The tensors are the operator's x, z and
 // y, or those that these are moved out of or into.
-enum { PB_S1_WALK_DIMS = PB_GRAPH_RANK + 1 };
+enum { PB_S1_WALK_DIMS = PB_GRAPH_RANK + 3 };
 typedef struct pb_s1_walk {
   int dims;
   int64_t extent[PB_S1_WALK_DIMS], step[3][PB_S1_WALK_DIMS], first[3];

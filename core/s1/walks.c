@@ -32,6 +32,36 @@ bool pb_s1_walk_index(const pb_s1_walk* w, int side, const pb_s1_value* v, int64
   return true;
 }
 
+// Splits dim d into turns of `inner`: the walk stays the same.
+static bool split_dim(pb_s1_walk* w, int d, int64_t inner) {
+  if (w->dims == PB_S1_WALK_DIMS || inner < 2 || w->extent[d] % inner || w->extent[d] == inner) return false;
+  for (int k = w->dims; k > d; --k) {
+    w->extent[k] = w->extent[k - 1];
+    for (int side = 0; side < 3; ++side) w->step[side][k] = w->step[side][k - 1];
+  }
+  ++w->dims;
+  w->extent[d] /= inner;
+  w->extent[d + 1] = inner;
+  for (int side = 0; side < 3; ++side) w->step[side][d] *= inner;
+  return true;
+}
+
+// A dim that walks several indices of the value, one inside the other, becomes as many dims: heads in groups.
+static void split_by(pb_s1_walk* w, int side, const pb_s1_value* v) {
+  for (int d = 0; d < w->dims; ++d) {
+    int64_t stride = 1;
+    for (int r = v->rank - 1; r >= 0; --r) {
+      int64_t within = v->shape[r] * stride;
+      bool walks = w->step[side][d] && w->step[side][d] % stride == 0 && w->step[side][d] < within;
+      if (walks && w->step[side][d] * (w->extent[d] - 1) >= within) {
+        (void)split_dim(w, d, within / w->step[side][d]);
+        break;
+      }
+      stride = within;
+    }
+  }
+}
+
 static const pb_s1_op* maker_of(const pb_s1* p, const int* maker, int value) {
   return maker[value] < 0 ? NULL : &p->ops[maker[value]];
 }
@@ -40,6 +70,7 @@ static const pb_s1_op* maker_of(const pb_s1* p, const int* maker, int value) {
 static bool through(pb_s1_walk* w, int side, const pb_s1_value* y, const pb_s1_value* x, const int* from,
                     const int64_t* times, const int64_t* start) {
   int64_t index[PB_GRAPH_RANK * PB_S1_WALK_DIMS], first[PB_GRAPH_RANK];
+  split_by(w, side, y);
   if (!pb_s1_walk_index(w, side, y, index, first)) return false;
   memset(w->step[side], 0, sizeof w->step[side]);
   w->first[side] = 0;

@@ -117,7 +117,7 @@ bool pb__lanes_walks(const pb_lanes_layout* l, const pb_nest* nest, const pb_acc
     if (index->coef[d]) all *= nest->extent[d];
   }
   for (int d = 0; d < nest->dim_count; ++d)
-    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] != inner || inner % l->lanes || all % inner))
+    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
       return false;
   return index->cst + all == access->shape[1] || (all % l->lanes == 0 && index->cst + all <= access->shape[1]);
 }

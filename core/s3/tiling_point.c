@@ -29,9 +29,12 @@ void pb__tiling_undecided(const pb_nest* nest, pb_nest* open) {
     }
 }
 
-// Constants stay on the chip for the whole kernel: they are vectors along the lanes.
-static bool is_tensor_operand(const pb_tiling* t, const pb_access* access) {
+// Constants stay on the chip for the whole kernel: they are vectors along the lanes. One that would take more than a
+// quarter of the memory comes by tiles, as tensors do.
+static bool is_tensor_operand(const pb_tiling* t, const pb_access* access, int memory) {
   const pb_program* p = t->group->program;
+  int64_t bytes = pb_access_elements(access) * (pb_type_bits(access->type) / 8);
+  if (bytes * 4 > t->chip->memories[memory].bytes && !access->gathered) return true;
   for (int v = 0; v < p->value_count; ++v)
     if (pb_value_same(p->values[v].ir, access->memref)) return p->values[v].kind != PB_VALUE_CONST;
   return true;
@@ -185,7 +188,7 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
   for (int a = 0; a + 1 < part->access_count && !t->failure; ++a) {
     int memory = pb__tiling_memory(match, a);
     if (a == carried || !part->access[a].memref.ptr || memory == t->chip->system_memory) continue;
-    if (!is_tensor_operand(t, &part->access[a])) {
+    if (!is_tensor_operand(t, &part->access[a], memory)) {
       pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;
     }
