@@ -155,12 +155,30 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
       FAULT(3265, "as many bits as the elements have", "%s: field '%s' has %d bits, what it fills has %d", insn->name,
             insn->fields[w->fill].name, insn->fields[w->fill].width, pb_type_bits(w->type));
   }
-  if (w->memory != chip->system_memory && w->unit == m->row_bytes && row > m->row_bytes)
+  if (w->memory != chip->system_memory && w->unit == m->row_bytes && row > m->row_bytes && !pb_is_table(insn, w))
     FAULT(3235, "fewer lanes, or wider rows", "%s: window '%s' takes %lld bytes of a row of %s, which has %lld",
           insn->name, w->name, (long long)row, m->name, (long long)m->row_bytes);
   if (w->has_box && w->written) FAULT(3236, NULL, "%s: window '%s' is written and has a box", insn->name, w->name);
   if (!w->read && !w->written)
     FAULT(3237, "use it in Semantics", "%s: operand '%s' is neither read nor written", insn->name, w->name);
+}
+
+// A table's dim is no loop: its window is only looked up, and no other walks it.
+static void check_tables(const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* w = &insn->operands[o];
+    bool table = w->memory >= 0 && pb_is_table(insn, w);
+    for (int k = 0; w->memory >= 0 && k < w->rank; ++k)
+      if (insn->dims[w->dims[k]].table && !table)
+        FAULT(3280, "a dim of the table's own", "%s: window '%s' walks '%s', along which a table is looked up",
+              insn->name, w->name, insn->dims[w->dims[k]].name);
+    for (int e = 0; table && e < insn->expr_count; ++e)
+      if (insn->expr[e].op == PB_OP_LOAD && insn->expr[e].operand == o && insn->expr[e].args[0] < 0)
+        FAULT(3281, "(lookup $t, index)", "%s: table '%s' is read without an index", insn->name, w->name);
+    if (table && (w->written || w->has_box || w->strides[0].kind != PB_STRIDE_ELEM))
+      FAULT(3282, "neighbouring elements, read alone", "%s: table '%s' is written, boxed, or has gaps", insn->name,
+            w->name);
+  }
 }
 
 // Smallest tile: every fixed dim once, variable dims at their least.
@@ -253,6 +271,7 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
   }
   for (int d = 0; d < insn->dim_count; ++d)
     need_field(insn, insn->dims[d].field, "a dim's extent", place, diag, faults);
+  check_tables(insn, place, diag, faults);
   if (insn->mover && (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD))
     FAULT(3240, "let Mover = 0, or (set $dst, $src)", "%s: a mover that does more than move", insn->name);
   if (insn->buffer < 0 || (insn->buffer && !insn->mover))

@@ -51,7 +51,8 @@ typedef struct pb_level {
 typedef struct pb_dim {
   const char* name;
   int min, max;
-  int field; // index in insn.fields, -1: extent is always max
+  int field;  // index in insn.fields, -1: extent is always max
+  bool table; // a window's elements are looked up along it: it is no loop of the instruction
 } pb_dim;
 
 // A named field of an instruction; bits[k] is where bit k of the value stands in the command, -1: dropped.
@@ -177,6 +178,7 @@ const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name); // NULL: non
 int pb_chip_memory(const pb_chip* chip, const char* name);          // -1: none
 int pb_insn_field(const pb_insn* insn, const char* name);           // -1: none
 int pb_insn_operand(const pb_insn* insn, const char* name);         // -1: none
+bool pb_is_table(const pb_insn* insn, const pb_operand* operand);   // its elements are looked up
 
 // A command before it is encoded: values by field index, waits and signals by queue bit.
 typedef struct pb_command {

@@ -562,7 +562,8 @@ static const struct {
                  {"fptosi8", PB_OP_FPTOSI8, 1}, {"roundeven", PB_OP_ROUNDEVEN, 1},
                  {"exp2", PB_OP_EXP2, 1},       {"recip", PB_OP_RECIP, 1},
                  {"rsqrt", PB_OP_RSQRT, 1},     {"less", PB_OP_LESS, 2},
-                 {"select", PB_OP_SELECT, 3}};
+                 {"select", PB_OP_SELECT, 3},   {"div", PB_OP_DIV, 2},
+                 {"sqrt", PB_OP_SQRT, 1},       {"trunc8", PB_OP_TRUNC, 1}};
 
 static int add_node(const record* rec, pb_insn* insn, pb_expr_node node) {
   if (insn->expr_count == PB_MAX_EXPR) {
@@ -600,12 +601,15 @@ static pb_type result_type(const record* rec, const pb_insn* insn, const pb_expr
     fault(rec, 3107, "(less ...) or an Imm<I1>", "select by a value of %s", pb_type_name(first));
   if (op == PB_OP_LESS && !f) fault(rec, 3094, "sitofp first", "a float's operation on %s", pb_type_name(a));
   if (op == PB_OP_LESS) return PB_I1;
+  if (op == PB_OP_TRUNC && a != PB_I32) fault(rec, 3094, "sext first", "trunc8 of %s", pb_type_name(a));
+  if (op == PB_OP_TRUNC) return PB_I8;
   if (op == PB_OP_SEXT || op == PB_OP_ZEXT) return PB_I32;
   if (op == PB_OP_SITOFP) {
     if (f) fault(rec, 3094, NULL, "sitofp of a float");
     return PB_F32;
   }
-  if ((op == PB_OP_FPTOSI8 || op == PB_OP_ROUNDEVEN || op == PB_OP_EXP2 || op == PB_OP_RECIP || op == PB_OP_RSQRT) &&
+  if ((op == PB_OP_FPTOSI8 || op == PB_OP_ROUNDEVEN || op == PB_OP_EXP2 || op == PB_OP_RECIP || op == PB_OP_RSQRT ||
+       op == PB_OP_SQRT || op == PB_OP_DIV) &&
       !f)
     fault(rec, 3094, "sitofp first", "a float's operation on %s", pb_type_name(a));
   return op == PB_OP_FPTOSI8 ? PB_I8 : a;
@@ -624,6 +628,28 @@ static int read_constant(const record* rec, pb_insn* insn, pb_type type, json_t*
                   (pb_expr_node){.op = PB_OP_CONST, .type = type, .args = {-1, -1, -1}, .value = fits ? number : 0});
 }
 
+static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth);
+
+// (lookup $table, index)
+static int read_lookup(const record* rec, pb_insn* insn, json_t* args, int depth) {
+  const char* name = json_string_value(json_array_get(json_array_get(args, 0), 1));
+  int o = name ? pb_insn_operand(insn, name) : -1;
+  bool fits = json_array_size(args) == 2 && o >= 0 && insn->operands[o].memory >= 0 && insn->operands[o].rank == 1 &&
+              insn->dims[insn->operands[o].dims[0]].field < 0;
+  if (!fits) {
+    fault(rec, 3125, "(lookup $t, index), $t a window of one dim of fixed extent", "a look-up in no table");
+    return 0;
+  }
+  int index = read_expr(rec, insn, json_array_get(args, 1), depth + 1);
+  if (insn->expr_count && insn->expr[index].type != PB_I32)
+    fault(rec, 3093, "sext first", "a look-up by an index of %s", pb_type_name(insn->expr[index].type));
+  insn->operands[o].read = true;
+  insn->dims[insn->operands[o].dims[0]].table = true;
+  return add_node(
+      rec, insn,
+      (pb_expr_node){.op = PB_OP_LOAD, .type = insn->operands[o].type, .args = {index, -1, -1}, .operand = o});
+}
+
 static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   json_t* value = json_array_get(arg, 0);
   if (depth > 32) {
@@ -636,6 +662,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   if (name && (!strcmp(name, "f32c") || !strcmp(name, "i32c"))) {
     return read_constant(rec, insn, name[0] == 'f' ? PB_F32 : PB_I32, args);
   }
+  if (name && !strcmp(name, "lookup")) return read_lookup(rec, insn, args, depth);
   for (size_t k = 0; name && k < sizeof operators / sizeof *operators; ++k) {
     if (strcmp(name, operators[k].name)) continue;
     if ((int)json_array_size(args) != operators[k].args) {
@@ -648,9 +675,11 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
     node.type = result_type(rec, insn, &node, operators[k].args);
     return add_node(rec, insn, node);
   }
-  fault(rec, 3096,
-        "add, sub, mul, max, min, less, select, sext, zext, sitofp, fptosi8, roundeven, exp2, recip, rsqrt, f32c, i32c",
-        "semantics use '%s'", name ? name : "?");
+  fault(
+      rec, 3096,
+      "add, sub, mul, div, max, min, less, select, sext, zext, trunc8, sitofp, fptosi8, roundeven, sqrt, exp2, recip, "
+      "rsqrt, lookup, f32c, i32c",
+      "semantics use '%s'", name ? name : "?");
   return 0;
 }
 

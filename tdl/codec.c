@@ -193,6 +193,10 @@ static char* print_operand(const pb_insn* insn, const pb_command* c, const pb_op
   return o->fill >= 0 ? pb_printf(arena, "%s fill=%lld", text, (long long)c->values[o->fill]) : text;
 }
 
+bool pb_is_table(const pb_insn* insn, const pb_operand* operand) {
+  return operand->memory >= 0 && operand->rank == 1 && insn->dims[operand->dims[0]].table;
+}
+
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena) {
   char* text = pb_strdup(arena, command->insn->name);
   for (int o = 0; o < command->insn->operand_count; ++o)

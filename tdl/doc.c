@@ -8,7 +8,7 @@ static const char* const op_names[PB_OP_COUNT] = {
     [PB_OP_FPTOSI8] = "i8", [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",       [PB_OP_ABS] = "abs",
     [PB_OP_SQRT] = "sqrt",  [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip", [PB_OP_RSQRT] = "rsqrt",
     [PB_OP_EXP] = "exp",    [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf",
-    [PB_OP_ZEXT] = "u32",   [PB_OP_LESS] = "<"};
+    [PB_OP_ZEXT] = "u32",   [PB_OP_LESS] = "<",        [PB_OP_TRUNC] = "i8"};
 
 static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = pb_printf(arena, "%s", o->name);
@@ -22,6 +22,8 @@ static bool is_infix(pb_op op) {
 
 static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   const pb_expr_node* n = &insn->expr[node];
+  if (n->op == PB_OP_LOAD && n->args[0] >= 0)
+    return pb_printf(arena, "%s[%s]", insn->operands[n->operand].name, expression(insn, n->args[0], arena));
   if (n->op == PB_OP_LOAD) return window(insn, &insn->operands[n->operand], arena);
   if (n->op == PB_OP_IMM) return pb_strdup(arena, insn->operands[n->operand].name);
   if (n->op == PB_OP_CONST) return pb_printf(arena, "%g", n->value);
@@ -40,7 +42,7 @@ static char* reduced_dims(const pb_insn* insn, pb_arena* arena) {
   for (int d = 0; d < insn->dim_count; ++d) {
     bool kept = false;
     for (int k = 0; k < dest->rank; ++k) kept |= dest->dims[k] == d;
-    if (!kept) text = pb_printf(arena, "%s%s%s", text, *text ? "," : "", insn->dims[d].name);
+    if (!kept && !insn->dims[d].table) text = pb_printf(arena, "%s%s%s", text, *text ? "," : "", insn->dims[d].name);
   }
   return text;
 }

@@ -145,11 +145,15 @@ def acc_max;  // (acc_max $d, $flag, e)  the same with max and the type's least 
 def add;      // sum; integers wrap
 def sub;      // difference; integers wrap
 def mul;      // product; integers wrap, f32 rounded once
+def div;      // quotient of two f32, correctly rounded
 def max;      // the larger
 def min;      // the smaller
 def sext;       // (sext $a): to i32
 def zext;       // (zext $a): to i32, the bits of $a taken as an unsigned number
 def sitofp;     // i8 or i32 to f32, round to nearest even
+def trunc8;     // i32 to i8: its low bits
+def sqrt;       // of an f32, correctly rounded
+def lookup;     // (lookup $t, $i): element i, an i32 that counts modulo their number, of a window of one dim, which nothing else walks
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
 def less;       // (less $a, $b): of two f32, i1: $a < $b, not so when either is NaN
 def select;     // (select $i1, $a, $b): $a where the bit is set, else $b

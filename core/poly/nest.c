@@ -106,14 +106,19 @@ void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
     *least = a < c ? a : c;
     *most = b > d ? b : d;
     return;
-  case PB_OP_ADD:
+  case PB_OP_ADD: // of numbers so small that nothing wraps
+    pb_nest_range(nest, node->args[0], &a, &b);
+    pb_nest_range(nest, node->args[1], &c, &d);
+    if (__builtin_add_overflow(a, c, &a) || __builtin_add_overflow(b, d, &b) || a < *least || b > *most) return;
+    *least = a;
+    *most = b;
+    return;
   case PB_OP_MUL: {
     pb_nest_range(nest, node->args[0], &a, &b);
     pb_nest_range(nest, node->args[1], &c, &d);
-    const int64_t far = INT32_MAX; // sums and products of what is nearer do not wrap
+    const int64_t far = INT32_MAX; // products of what is nearer do not wrap
     if (bits < 64 || a < -far || b > far || c < -far || d > far) return;
-    bool sum = node->op == PB_OP_ADD;
-    int64_t ends[4] = {sum ? a + c : a * c, sum ? a + c : a * d, sum ? b + d : b * c, sum ? b + d : b * d};
+    int64_t ends[4] = {a * c, a * d, b * c, b * d};
     *least = *most = ends[0];
     for (int k = 1; k < 4; ++k) {
       if (ends[k] < *least) *least = ends[k];

@@ -442,18 +442,24 @@ static pb_status lift_reshape(lifter* l, const pb_node* n) {
 static pb_status lift_quantise(lifter* l, const pb_node* n) {
   pb_target t = {.tensor = n->outputs[0]};
   int source = n->inputs[0] < 0 ? -1 : l->value_of[n->inputs[0]];
-  if (source < 0) return pb__refuse(l, n, NULL, "its input is a float that no operator here makes");
+  if (source < 0 && !pb__is_table(l, n))
+    return pb__refuse(l, n, NULL, "its input is a float that no operator here makes");
   if (!pb__scalar_f32(l, pb__input(n, 1), &t.scale) || !zero_point(l, n, &t.zero) || !(t.scale > 0) ||
       !isfinite(t.scale))
     return pb__refuse(l, n, NULL, "a scale or zero point that is not one constant number");
   t.is_unsigned = is_unsigned(l, n);
   t.lo = -128;
   t.hi = 127;
+  (void)pb__factor(l, 1, t.scale);
+  if (pb__is_table(l, n)) return pb__lift_table(l, n, &t);
   pb_s1_op op = pb__codes_op(n, PB_S1_QUANTISE, &t);
   op.x = source;
   op.ma = pb__factor(l, 1, t.scale);
   pb_s1_value in = l->out->values[source];
-  op.y = pb__make_result(l, &t, in.rank, in.shape);
+  if (in.rank == 3)
+    pb__matrix_result(l, n, &t, in.rank, in.shape, &op.y);
+  else
+    op.y = pb__make_result(l, &t, in.rank, in.shape);
   pb__push_op(l, op);
   return PB_OK;
 }
@@ -511,7 +517,6 @@ static pb_status lift_known(lifter* l, const pb_node* n) {
   if (n->domain[0] && strcmp(n->domain, "ai.onnx") && !of_runtime)
     return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
   if (n->output_count < 1 || n->outputs[0] < 0) return pb__refuse(l, n, NULL, "a node without a result");
-  if (pb__is(n, "Constant")) return pb__lift_constant(l, n);
   if (pb__is(n, "DequantizeLinear")) return l->g->tensors[n->outputs[0]].is_output ? pb__lift_dequantise(l, n) : PB_OK;
   bool known = false;
   PB_TRY(pb__fold(l, n, &known));
@@ -522,6 +527,8 @@ static pb_status lift_known(lifter* l, const pb_node* n) {
     PB_TRY(pb__lift_float(l, n, &known));
     if (known) return PB_OK;
   }
+  if (quantised_input) PB_TRY(pb__lift_moves(l, n, &known));
+  if (known) return PB_OK;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)
     if (pb__is(n, rows[k].op)) return rows[k].lift(l, n);
   if (quantised_input) PB_TRY(pb__lift_codes(l, n, &known));
@@ -535,6 +542,19 @@ static pb_status lift_node(lifter* l, const pb_node* n) {
   PB_TRY(pb__check_attributes(l, n));
   PB_TRY(lift_known(l, n));
   return l->impossible ? pb__refuse(l, n, NULL, l->impossible) : PB_OK;
+}
+
+// Constants come first: what a node is may hang on them.
+static pb_status lift_constants(lifter* l) {
+  for (size_t k = 0; k < l->g->node_count; ++k) {
+    const pb_node* n = &l->g->nodes[k];
+    bool ours = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
+    if (!pb__is(n, "Constant") || !ours || n->output_count < 1 || n->outputs[0] < 0) continue;
+    PB_TRY(pb__check_attributes(l, n));
+    PB_TRY(pb__lift_constant(l, n));
+    l->done[k] = true;
+  }
+  return PB_OK;
 }
 
 static pb_status take_inputs(lifter* l) {
@@ -625,16 +645,24 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* 
         ++l.uses[graph->nodes[n].inputs[k]];
         l.user[graph->nodes[n].inputs[k]] = (int)n;
       }
+  l.table_source = malloc((graph->node_count + 1) * sizeof *l.table_source);
+  if (!l.table_source) pb_no_memory(graph->node_count);
+  memset(l.table_source, 0xff, (graph->node_count + 1) * sizeof *l.table_source);
   pb_status status = take_inputs(&l);
+  if (status == PB_OK) status = lift_constants(&l);
+  if (status == PB_OK) pb__find_tables(&l);
   for (size_t n = 0; n < graph->node_count && status == PB_OK; ++n)
     if (!l.done[n]) status = lift_node(&l, &graph->nodes[n]);
   if (status == PB_OK) status = mark_outputs(&l);
+  if (status == PB_OK) drop_unread(program);
+  if (status == PB_OK) pb__s1_walks(program, consts);
   if (status == PB_OK) drop_unread(program);
   if (status == PB_OK) pb__s1_bound(program, consts);
   free(l.value_of);
   free(l.uses);
   free(l.user);
   free(l.done);
+  free(l.table_source);
   free(l.unsigned_codes);
   return status;
 }

@@ -13,6 +13,7 @@ typedef struct lifter {
   int *uses, *user;       // by graph tensor
   bool* done;             // by node
   bool* unsigned_codes;   // by graph tensor: codes that the model has without a sign
+  int* table_source;      // by node: the DequantizeLinear whose codes a QuantizeLinear has a function of, -1
   const char* impossible; // why the node that is being lifted cannot be: noted deep inside, told when it is done
 } lifter;
 
@@ -138,6 +139,28 @@ void pb__read_integers(const lifter* l, const pb_node* n, const char* name, int 
 
 // Finds which results are bounded: bounds.c.
 void pb__s1_bound(pb_s1* program, pb_consts* consts);
+
+// Functions of one code: lift_table.c. Marks the nodes between a DequantizeLinear and a QuantizeLinear that are one.
+void pb__find_tables(lifter* l);
+bool pb__is_table(const lifter* l, const pb_node* quantise);
+pb_status pb__lift_table(lifter* l, const pb_node* quantise, const pb_target* t) PB_MUST_CHECK;
+// Softmax, normalisations and products of two computed operands, on codes: lift_attention.c.
+pb_status pb__lift_softmax_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
+pb_status pb__lift_norm_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
+pb_status pb__lift_matmul_codes(lifter* l, const pb_node* n) PB_MUST_CHECK;
+// Whether codes of the node's first operand are what it reads, over its last dim where it has an axis.
+bool pb__over_last_dim(const lifter* l, const pb_node* n);
+// The value as a matrix of its last dim's rows.
+int pb__matrix_of(lifter* l, const pb_node* n, int value);
+int pb__matrix_behind(const lifter* l, int value); // the same if there is such a matrix already, -1
+// A result as such a matrix: *y is it, and the target's value has its elements in the shape.
+void pb__matrix_result(lifter* l, const pb_node* n, const pb_target* t, int rank, const int64_t* shape, int* y);
+// Gives those who walk the target's value by its own dims a tensor where the matrix has fewer.
+void pb__own_result(lifter* l, const pb_node* n, const pb_target* t, int y);
+// Folds what only moves codes in front of products and behind them into their walks: walks.c.
+void pb__s1_walks(pb_s1* program, pb_consts* consts);
+// What only moves elements, on codes: lift_moves.c.
+pb_status pb__lift_moves(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 
 // Operators on f32: lift_float.c hands what it does not know to the others. `known`: whether there is a row for it.
 pb_status pb__lift_function(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;  // lift_function.c

@@ -49,7 +49,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
   op.zx = x.zero;
   op.weights = rows_first ? w.id : turned(l, w.id);
   PB_TRY(pb__fold_constants(l, n, &w, &x, &t, &op));
-  int64_t outputs = w.shape[rows_first ? 0 : 1], shape[2] = {1, outputs}, rows[2] = {1, in.shape[in.rank - 1]};
+  int64_t outputs = w.shape[rows_first ? 0 : 1], shape[2] = {1, outputs};
   for (int r = 0; r + 1 < in.rank; ++r) shape[0] *= in.shape[r];
   if (in.rank == 2) {
     op.x = w.twice ? pb__twice(l, n, x.value, 1, 1) : x.value;
@@ -57,10 +57,7 @@ static pb_status lift_product(lifter* l, const pb_node* n) {
     pb__push_op(l, op);
     return PB_OK;
   }
-  rows[0] = shape[0]; // a matrix of all rows, in front and behind
-  op.x = pb__add_value(l, n->name, PB_I8, 2, rows);
-  l->out->values[op.x].alias_of = in.alias_of >= 0 ? in.alias_of : x.value;
-  if (in.alias_of >= 0 || in.rank > 3) pb__own(l, n, &op.x);
+  op.x = pb__matrix_of(l, n, x.value); // a matrix of all rows, in front and behind
   if (w.twice) op.x = pb__twice(l, n, op.x, 1, 1);
   op.y = pb__add_value(l, n->name, PB_I8, 2, shape);
   pb__push_op(l, op);
@@ -96,6 +93,34 @@ static int over_channels(lifter* l, int id, const pb_s1_value* like) {
   int8_t* codes = pb_alloc(&l->consts->arena, (size_t)shape[0]);
   memset(codes, *(const int8_t*)from.data, (size_t)shape[0]);
   return pb_consts_add(l->consts, from.name, PB_I8, like->rank - 1, shape, codes);
+}
+
+// A constant that is broadcast to a stack of matrices, as a constant over the matrix of all rows: a vector over the
+// columns where the rows are alike. -1: too large.
+static int over_matrix(lifter* l, int id, const pb_s1_value* like) {
+  const int64_t most = 1 << 26;
+  pb_const from = l->consts->items[id];
+  int64_t columns = like->shape[like->rank - 1], count = pb__elements(like->rank, like->shape), step[PB_GRAPH_RANK];
+  bool alike = true;
+  int64_t stride = 1;
+  memset(step, 0, sizeof step);
+  for (int r = from.rank - 1, at = like->rank - 1; r >= 0; --r, --at) {
+    if (from.shape[r] != 1) step[at] = stride;
+    alike &= from.shape[r] == 1 || at == like->rank - 1;
+    stride *= from.shape[r];
+  }
+  int64_t shape[2] = {count / columns, columns}, made = alike ? columns : count;
+  if (count < 0 || made > most) return -1;
+  int8_t* codes = pb_alloc(&l->consts->arena, (size_t)made);
+  for (int64_t k = 0; k < made; ++k) {
+    int64_t rest = k, place = 0;
+    for (int r = like->rank - 1; r >= 0; --r) {
+      place += rest % like->shape[r] * step[r];
+      rest /= like->shape[r];
+    }
+    codes[k] = ((const int8_t*)from.data)[place];
+  }
+  return pb_consts_add(l->consts, from.name, PB_I8, alike ? 1 : 2, alike ? shape + 1 : shape, codes);
 }
 
 static void swap_operands(pb_codes* a, pb_codes* b) {
@@ -144,7 +169,25 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
     mb = m;
     b_const = a_const;
   }
-  if (b_const >= 0) b_const = over_channels(l, b_const, va->alias_of >= 0 ? &l->out->values[va->alias_of] : va);
+  // Stacks of matrices are added as the matrices of all their rows, if that is how they were made.
+  const pb_s1_value stack = *va;
+  int matrix = stack.rank > 2 ? pb__matrix_behind(l, a.value) : -1;
+  int other = matrix >= 0 && b_const < 0 && vb->rank == stack.rank ? pb__matrix_behind(l, b.value) : -1;
+  int spread =
+      matrix >= 0 && b_const >= 0 && repeats(l->consts->items[b_const].rank, l->consts->items[b_const].shape, va)
+          ? over_matrix(l, b_const, &stack)
+          : -1;
+  bool same_rows = other >= 0 && !memcmp(vb->shape, stack.shape, sizeof(int64_t) * (size_t)stack.rank);
+  if (spread >= 0 || same_rows) {
+    a.value = matrix;
+    va = &l->out->values[matrix];
+    if (spread >= 0) b_const = spread;
+    if (same_rows) b.value = other;
+    if (same_rows) vb = &l->out->values[other];
+  } else {
+    matrix = -1;
+    if (b_const >= 0) b_const = over_channels(l, b_const, va->alias_of >= 0 ? &l->out->values[va->alias_of] : va);
+  }
   const pb_const* c = b_const < 0 ? NULL : &l->consts->items[b_const];
   if (!(c ? repeats(c->rank, c->shape, va) : repeats(vb->rank, vb->shape, va)))
     return pb__refuse(l, n, NULL, "operands whose shapes do not fit");
@@ -159,9 +202,12 @@ static pb_status lift_elements(lifter* l, const pb_node* n) {
   op.zz = b.zero;
   op.ma = mul ? pb__factor(l, a.scale * b.scale, t.scale) : ma;
   op.mb = mul ? 1 : mb;
-  pb_s1_value shape = *va;
-  op.y = pb__make_result(l, &t, shape.rank, shape.shape);
+  if (matrix >= 0)
+    pb__matrix_result(l, n, &t, stack.rank, stack.shape, &op.y);
+  else
+    op.y = pb__make_result(l, &t, stack.rank, stack.shape);
   pb__push_op(l, op);
+  if (matrix >= 0) pb__own_result(l, n, &t, op.y);
   return PB_OK;
 }
 
@@ -307,13 +353,24 @@ static bool leaves_out_pads(const pb_node* n) {
   return padded && !pb_node_int(n, "count_include_pad", 0);
 }
 
+// What takes a row of codes together; operands behind the first are constants.
+static const char* const over_rows[] = {"Softmax", "LayerNormalization", "RMSNormalization",
+                                        "SimplifiedLayerNormalization"};
+
+static pb_status lift_matmul(lifter* l, const pb_node* n) {
+  const pb_node* dq = pb__producer(l, pb__input(n, 1));
+  bool computed = dq && pb__is(dq, "DequantizeLinear") && !pb__constant(l, pb__input(dq, 0));
+  return computed ? pb__lift_matmul_codes(l, n) : lift_product(l, n);
+}
+
 // Whether codes go in and come out. What does not is an operator on floats, in front of which codes become floats.
 static bool on_codes(const lifter* l, const pb_node* n) {
   if (pb__is(n, "Gemm")) return true;
+  for (size_t k = 0; k < sizeof over_rows / sizeof *over_rows; ++k)
+    if (pb__is(n, over_rows[k])) return pb__over_last_dim(l, n) && ends_in_codes(l, n);
   for (int k = 0; k < (pb__is(n, "Clip") ? 1 : n->input_count); ++k) {
     const pb_node* dq = pb__producer(l, n->inputs[k]);
     if (!dq || !pb__is(dq, "DequantizeLinear")) return false;
-    if (pb__is(n, "MatMul") && k == 1 && !pb__constant(l, dq->inputs[0])) return false;
   }
   return ends_in_codes(l, n) && !(pb__is(n, "AveragePool") && leaves_out_pads(n));
 }
@@ -321,9 +378,19 @@ static bool on_codes(const lifter* l, const pb_node* n) {
 static const struct {
   const char* op;
   pb_status (*lift)(lifter* l, const pb_node* n);
-} rows[] = {{"Gemm", lift_product}, {"MatMul", lift_product}, {"Add", lift_elements},
-            {"Sub", lift_elements}, {"Mul", lift_elements},   {"Concat", lift_concat},
-            {"Relu", lift_clamp},   {"Clip", lift_clamp},     {"AveragePool", lift_average}};
+} rows[] = {{"Gemm", lift_product},
+            {"MatMul", lift_matmul},
+            {"Add", lift_elements},
+            {"Sub", lift_elements},
+            {"Mul", lift_elements},
+            {"Concat", lift_concat},
+            {"Relu", lift_clamp},
+            {"Clip", lift_clamp},
+            {"AveragePool", lift_average},
+            {"Softmax", pb__lift_softmax_codes},
+            {"LayerNormalization", pb__lift_norm_codes},
+            {"RMSNormalization", pb__lift_norm_codes},
+            {"SimplifiedLayerNormalization", pb__lift_norm_codes}};
 
 pb_status pb__lift_codes(lifter* l, const pb_node* n, bool* known) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; ++k)

@@ -15,6 +15,11 @@ typedef enum pb_s1_kind {
   PB_S1_RESCALE,  // codes: y = clamp(roundeven((x - za) * ma) + zy)
   PB_S1_QUANTISE, // f32 to codes: clamp(roundeven(x * m) + zy)
   PB_S1_DEQUANTISE, // codes to f32: (x - za) * m
+  // What transformers do with codes: sdk-docs/quantised-transformers.md has each to the bit.
+  PB_S1_TABLE,   // y = weights[x + 128]: any function of one code
+  PB_S1_SOFTMAX, // over the last dim: numerators weights[x - max + 255], ma / their sum, times the numerator
+  PB_S1_NORM,   // over the last dim, of x - zx: sums and sums of squares, times `weights`, plus `bias`; mb = 1 / length
+  PB_S1_MATMUL, // two computed operands, as `walk` says: y = clamp(roundeven(sum (x - zx) (z - zz) * m) + zy)
   // On f32; lo and hi clamp the result. Each operation is rounded once, sums in the order of the loops.
   PB_S1_FCONV,    // sum x * w + bias; Gemm by constant weights [o, k] is one whose y has rank 2
   PB_S1_FMATMUL,  // y[.., m, n] = sum x[.., m, k] * z[.., k, n]; z a value or the constant `weights`; `swapped`: z * x
@@ -88,6 +93,15 @@ typedef struct pb_s1_value {
   int const_id;     // the constant that it is, -1
 } pb_s1_value;
 
+// How a product of stacks of matrices walks its tensors: dims are those of the stack, then m, n and k. A step of dim d
+// moves the place in x, z and y by step[0..2][d] elements, from first[0..2] on. The tensors are the operator's x, z and
+// y, or those that these are moved out of or into.
+enum { PB_S1_WALK_DIMS = PB_GRAPH_RANK + 3 };
+typedef struct pb_s1_walk {
+  int dims;
+  int64_t extent[PB_S1_WALK_DIMS], step[3][PB_S1_WALK_DIMS], first[3];
+} pb_s1_walk;
+
 typedef struct pb_s1_op {
   pb_s1_kind kind;
   const char *name, *type;                           // the model's node and operator
@@ -108,7 +122,8 @@ typedef struct pb_s1_op {
   int third;                                         // EACH: a value, -1
   bool unsigned_x, unsigned_y;                       // EACH
   bool pointwise;                                    // GATHER
-  bool by_root;                                      // FNORM: no mean, the root of the squares' mean alone
+  bool by_root;                                      // FNORM, NORM: no mean, the root of the squares' mean alone
+  pb_s1_walk* walk;                                  // MATMUL; in the constants' arena
   bool logarithm;                                    // FSOFTMAX
   bool axes[PB_GRAPH_RANK];                          // FREDUCE, FSOFTMAX, FNORM
   int order[PB_GRAPH_RANK];                          // FTRANSPOSE
@@ -130,6 +145,9 @@ void pb_s1_free(pb_s1* program);
 // Whether each dim of `to` is one of `from` or several neighbours together, dims of 1 aside: nests over `from` then
 // walk `to` by sums of their dims.
 bool pb_s1_merges(const pb_s1_value* from, const pb_s1_value* to);
+// An index of each dim of a shape as sums over the walk's dims, of operand `side`: index[r * PB_S1_WALK_DIMS + d];
+// first[r] is where it starts. false: the steps do not keep the dims apart.
+bool pb_s1_walk_index(const pb_s1_walk* walk, int side, const pb_s1_value* value, int64_t* index, int64_t* first);
 // One line an operator, for --emit=s1. malloc'ed.
 char* pb_s1_print(const pb_s1* program);
 

@@ -119,7 +119,7 @@ pb_access pb__s2_padded(builder* b, const pb_s1_op* op, double value) {
 }
 
 // clamp(roundeven(value) + zero, lo, hi) as codes.
-static void to_codes(pb_nest* n, int value, const pb_s1_op* op) {
+void pb__s2_to_codes(pb_nest* n, int value, const pb_s1_op* op) {
   int v = pb_nest_node(n, PB_OP_ROUNDEVEN, PB_F32, value, -1);
   if (op->zy != 0) v = pb_nest_node(n, PB_OP_ADD, PB_F32, v, pb_nest_const(n, PB_F32, op->zy));
   v = pb_nest_node(n, PB_OP_MAX, PB_F32, v, pb_nest_const(n, PB_F32, op->lo));
@@ -165,7 +165,7 @@ pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int*
   return access;
 }
 
-static void requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {
+void pb__s2_requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {
   pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
   pb__s2_walk(&n, &y, dims);
@@ -179,7 +179,7 @@ static void requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access 
   n.access_count = 4;
   int sum = pb_nest_node(&n, PB_OP_ADD, PB_I32, pb_nest_load(&n, 0), pb_nest_load(&n, 1));
   int f = pb_nest_node(&n, PB_OP_SITOFP, PB_F32, sum, -1);
-  to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, f, pb_nest_load(&n, 2)), op);
+  pb__s2_to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, f, pb_nest_load(&n, 2)), op);
   pb__s2_print(b, &n);
 }
 
@@ -247,7 +247,7 @@ static void conv(builder* b, const pb_s1_op* op) {
   int a = pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 0), -1);
   pb_nest_node(&n, PB_OP_MUL, PB_I32, a, pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 1), -1));
   pb__s2_print(b, &n);
-  requantise(b, op, acc, y);
+  pb__s2_requantise(b, op, acc, y);
 }
 
 // The rows of a matrix product: a tensor whose first dim counts them, whatever dims the columns are made of; or a copy
@@ -293,7 +293,7 @@ static void gemm(builder* b, const pb_s1_op* op) {
   int a = pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 0), -1);
   pb_nest_node(&n, PB_OP_MUL, PB_I32, a, pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 1), -1));
   pb__s2_print(b, &n);
-  requantise(b, op, acc, y);
+  pb__s2_requantise(b, op, acc, y);
 }
 
 static void maxpool(builder* b, const pb_s1_op* op) {
@@ -328,7 +328,7 @@ static void average(builder* b, const pb_s1_op* op) {
   n.reduce = PB_ACC_ADD;
   pb_nest_node(&n, PB_OP_SEXT, PB_I32, pb_nest_load(&n, 0), -1);
   pb__s2_print(b, &n);
-  requantise(b, op, acc, y);
+  pb__s2_requantise(b, op, acc, y);
 }
 
 static pb_access second_operand(builder* b, const pb_s1_op* op, const pb_access* x, const int* dims) {
@@ -349,7 +349,7 @@ static void point(builder* b, const pb_s1_op* op) {
   n.access[n.access_count++] = pb__s2_along_flat(y, &x, dims);
   if (op->kind == PB_S1_QUANTISE) {
     int v = pb_nest_load(&n, 0);
-    to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma)), op);
+    pb__s2_to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma)), op);
   } else {
     int v = from_codes(&n, 0, op->zx);
     float factor = op->kind == PB_S1_MUL ? 1 : op->ma;
@@ -358,13 +358,13 @@ static void point(builder* b, const pb_s1_op* op) {
       int w = from_codes(&n, 1, op->zz);
       w = pb_nest_node(&n, PB_OP_MUL, PB_F32, w, pb_nest_const(&n, PB_F32, 1));
       v = pb_nest_node(&n, PB_OP_MUL, PB_F32, v, w);
-      to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma)), op);
+      pb__s2_to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma)), op);
     } else if (op->kind == PB_S1_RESCALE) { // by way of a number, whose own factor is 1
-      to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, 1)), op);
+      pb__s2_to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, 1)), op);
     } else if (op->kind == PB_S1_ADD) {
       int w = from_codes(&n, 1, op->zz);
       w = pb_nest_node(&n, PB_OP_MUL, PB_F32, w, pb_nest_const(&n, PB_F32, op->mb));
-      to_codes(&n, pb_nest_node(&n, PB_OP_ADD, PB_F32, v, w), op);
+      pb__s2_to_codes(&n, pb_nest_node(&n, PB_OP_ADD, PB_F32, v, w), op);
     }
   }
   pb__s2_print(b, &n);
@@ -438,6 +438,8 @@ char* pb_s2_build(const pb_s1* program, const pb_consts* consts) {
       average(&b, op);
     else if (op->kind == PB_S1_NEST)
       nest(&b, op);
+    else if (op->kind >= PB_S1_TABLE && op->kind <= PB_S1_MATMUL)
+      pb__s2_codes(&b, op);
     else if (op->kind >= PB_S1_FCONV)
       pb__s2_float(&b, op);
     else

@@ -61,4 +61,10 @@ void pb__s2_each(builder* b, const pb_s1_op* op); // build_each.c
 void pb__s2_gather(builder* b, const pb_s1_op* op);
 void pb__s2_movement(builder* b, const pb_s1_op* op); // build_movement.c
 
+// Codes: build.c. y = requantise(acc + bias, m); what comes last of every operator on codes: clamp(roundeven(v) +
+// zero).
+void pb__s2_requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access y);
+void pb__s2_to_codes(pb_nest* n, int value, const pb_s1_op* op);
+void pb__s2_codes(builder* b, const pb_s1_op* op); // build_codes.c: TABLE, SOFTMAX, NORM, MATMUL
+
 #endif

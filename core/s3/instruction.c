@@ -145,7 +145,14 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
 static void print_node(body* b, const pb_chip* chip, int id) {
   const pb_expr_node* n = &b->insn->expr[id];
   bool f = n->type == PB_F32;
-  if (n->op == PB_OP_LOAD) {
+  if (n->op == PB_OP_LOAD && n->args[0] >= 0) {
+    const pb_operand* table = &b->insn->operands[n->operand];
+    line(b, "%%x%d = arith.index_cast %%e%d : i32 to index", id, n->args[0]);
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%e%d = memref.load %%w_%d[%%x%d] : ", id, n->operand, id);
+    pb_instruction_window_type(b->t, chip, table, b->type);
+    pb_text_add(b->t, "\n");
+  } else if (n->op == PB_OP_LOAD) {
     if (b->insn->operands[n->operand].has_box) {
       boxed_load(b, chip, n->operand, id);
       return;
@@ -199,7 +206,7 @@ static void open_loops(body* b, bool destination, const char* carried) {
   const char* type = pb_type_name(b->insn->operands[b->insn->dest].type);
   int depth = 0;
   for (int d = 0; d < b->insn->dim_count; ++d) {
-    if (in_destination(b->insn, d) != destination) continue;
+    if (in_destination(b->insn, d) != destination || b->insn->dims[d].table) continue;
     if (!carried)
       line(b, "scf.for %%i%d = %%zero to %%to%d step %%one {", d, d);
     else {
@@ -218,7 +225,7 @@ static void open_loops(body* b, bool destination, const char* carried) {
 
 static int reduced_dims(const pb_insn* insn) {
   int n = 0;
-  for (int d = 0; d < insn->dim_count; ++d) n += !in_destination(insn, d);
+  for (int d = 0; d < insn->dim_count; ++d) n += !in_destination(insn, d) && !insn->dims[d].table;
   return n;
 }
 

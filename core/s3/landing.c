@@ -16,6 +16,7 @@ static void flat_of(const pb_nest* nest, pb_flat* flat) {
     pb_flat_access* f = &flat->access[a];
     *f = (pb_flat_access){
         .memory = PB_ANY_MEMORY, .type = nest->access[a].type, .splat = nest->access[a].splat, .aligned_rows = true};
+    f->table = nest->access[a].gathered ? pb_access_elements(&nest->access[a]) : 0;
     for (int d = 0; d < nest->dim_count; ++d) {
       f->stride[d] = pb_access_stride(&nest->access[a], d);
       f->box_rank[d] = -1;

@@ -118,7 +118,7 @@ bool pb__lanes_walks(const pb_lanes_layout* l, const pb_nest* nest, const pb_acc
     if (index->coef[d]) all *= nest->extent[d];
   }
   for (int d = 0; d < nest->dim_count; ++d)
-    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] != inner || inner % l->lanes || all % inner))
+    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
       return false;
   return index->cst + all == access->shape[1] || (all % l->lanes == 0 && index->cst + all <= access->shape[1]);
 }
@@ -183,7 +183,8 @@ static void choose(pb_lanes_layout* l) {
     if (value->rank == 4) l->values[v].kind = PB_LANES_BLOCKED;
     if (value->rank != 2) continue;
     bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
-    l->values[v].kind = value->shape[0] > 1 || uneven ? PB_LANES_BLOCKED : PB_LANES_PADDED;
+    l->values[v].kind =
+        value->shape[0] > 1 || uneven || pb__lanes_read_by_rows(l, v) ? PB_LANES_BLOCKED : PB_LANES_PADDED;
     if (pb__lanes_flattened(l, v)) l->values[v].kind = PB_LANES_PLAIN;
   }
   for (int n = 0; n < l->program.nest_count; ++n) {
@@ -207,6 +208,7 @@ static void choose(pb_lanes_layout* l) {
     l->gathers[n] = should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);
     if (l->gathers[n]) keep_plain(l, l->program.value_of[n][roles.x]);
   }
+  pb__lanes_choose_rows(l);
 }
 
 static void describe_values(pb_lanes_layout* l) {
@@ -216,7 +218,7 @@ static void describe_values(pb_lanes_layout* l) {
     if (value->kind == PB_VALUE_CONST || pb__lanes_unused(l, v)) continue;
     new->rank = value->rank;
     memcpy(new->shape, value->shape, sizeof new->shape);
-    if (new->kind == PB_LANES_BLOCKED) {
+    if (new->kind == PB_LANES_BLOCKED || new->kind == PB_LANES_SPREAD) {
       new->shape[1] = pb__lanes_blocks(l, value->shape[1]);
       new->shape[new->rank++] = l->lanes;
     }
@@ -277,6 +279,10 @@ void pb__lanes_rewrite_access(const pb_lanes_layout* l, const pb_lanes_dims* s, 
   *to = *from;
   pb__lanes_use_value(l, to, v);
   for (int r = 0; r < from->rank; ++r) pb__lanes_spread(l, s, &from->index[r], nest->dim_count, &to->index[r]);
+  if (l->values[v].kind == PB_LANES_SPREAD) {
+    memset(&to->index[1], 0, 2 * sizeof to->index[1]);
+    if (s->row >= 0) to->index[2].coef[s->row] = 1;
+  }
   if (l->values[v].kind != PB_LANES_BLOCKED) return;
   pb_index *blocks = &to->index[1], *lane = &to->index[from->rank];
   memset(lane, 0, sizeof *lane);
@@ -293,6 +299,7 @@ void pb__lanes_rewrite_access(const pb_lanes_layout* l, const pb_lanes_dims* s, 
 // New dims in order: blocks where the dim stood, lanes behind all of `before_lanes`.
 void pb__lanes_split(const pb_lanes_layout* l, const pb_nest* nest, const bool* lanes, const bool* pads, pb_nest* out,
                      pb_lanes_dims* s) {
+  s->row = -1;
   out->dim_count = 0;
   for (int d = 0; d < nest->dim_count; ++d) {
     s->keep[d] = s->block[d] = s->lane[d] = -1;
@@ -362,22 +369,32 @@ void pb__lanes_rewrite_accesses(pb_lanes_layout* l, int n, const pb_lanes_dims* 
   }
 }
 
+// A code as a number less its zero point, which commands carry.
+static bool is_less_zero(const pb_nest* nest, const pb_expr_node* node) {
+  return node->op == PB_OP_SUB && nest->expr[node->args[0]].op == PB_OP_SITOFP;
+}
+
+static void splat_constant(pb_lanes_layout* l, pb_nest* nest, int node) {
+  pb_expr_node* number = &nest->expr[node];
+  if (number->op != PB_OP_CONST || nest->access_count == PB_NEST_ACCESSES) return;
+  int at = nest->access_count - 1; // before the store
+  nest->access[nest->access_count++] = nest->access[at];
+  memset(&nest->access[at], 0, sizeof nest->access[at]);
+  use_const(l, &nest->access[at], pb_const_splat(l->unit->consts, number->value, l->lanes), true);
+  number->op = PB_OP_LOAD;
+  number->operand = at;
+}
+
 // Scalar factors become loads of rows of equal numbers, unless instructions take the numbers themselves.
 void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest) {
   int memory;
-  if (pb_point_lands(l->unit->chip, nest, -1, PB_ANY_MEMORY, &memory)) return;
-  for (int k = 0; k < nest->expr_count; ++k) {
-    pb_expr_node* mul = &nest->expr[k];
-    if (mul->op != PB_OP_MUL || mul->type != PB_F32) continue;
-    for (int side = 0; side < 2; ++side) {
-      pb_expr_node* factor = &nest->expr[mul->args[side]];
-      if (factor->op != PB_OP_CONST || nest->access_count == PB_NEST_ACCESSES) continue;
-      int at = nest->access_count - 1; // before the store
-      nest->access[nest->access_count++] = nest->access[at];
-      memset(&nest->access[at], 0, sizeof nest->access[at]);
-      use_const(l, &nest->access[at], pb_const_splat(l->unit->consts, factor->value, l->lanes), true);
-      factor->op = PB_OP_LOAD;
-      factor->operand = at;
+  for (int pass = 0; pass < 2; ++pass) { // factors, and if that is not enough all numbers in front of a rounding
+    if (pb_point_lands(l->unit->chip, nest, -1, PB_ANY_MEMORY, &memory)) return;
+    for (int k = 0; k < nest->expr_count && nest->expr[k].op != PB_OP_ROUNDEVEN; ++k) {
+      const pb_expr_node* node = &nest->expr[k];
+      bool binary = node->type == PB_F32 && node->args[0] >= 0 && node->args[1] >= 0;
+      if (!binary || (node->op != PB_OP_MUL && pass == 0) || is_less_zero(nest, node)) continue;
+      for (int side = 0; side < 2; ++side) splat_constant(l, nest, node->args[side]);
     }
   }
 }
@@ -694,10 +711,10 @@ static void rewrite_depthwise(pb_lanes_layout* l, int n, const pb_roles* roles, 
 static pb_status check_types(const pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const char* chip = l->unit->chip->name;
-  if (pb_nest_gathers(nest))
+  if (!pb__lanes_looks_up(l, n))
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
                           "%s reads nothing at an index that comes at run time", chip);
-  if (pb_nest_is_fixed(nest))
+  if (pb_nest_is_fixed(nest) && !pb_nest_gathers(nest))
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
                           "%s computes no index and combines by sums and maxima alone", chip);
   for (int a = 0; a < nest->access_count; ++a)
@@ -754,7 +771,13 @@ static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
                             "a multiple of them, or another target",
                             "it adds up %lld channels, which end inside a row of %lld lanes",
                             (long long)nest->access[a].shape[1], (long long)l->lanes);
-  if (!contraction || l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST) {
+  bool computed = contraction && l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST;
+  if (computed) PB_TRY(pb__lanes_check_rows(l, n));
+  if (computed || pb__lanes_has_rows(l, n)) {
+    pb__lanes_rewrite_rows(l, n);
+    return PB_OK;
+  }
+  if (!contraction) {
     return pb__lanes_crosses(l, n) ? pb__lanes_cross(l, n) : rewrite_plain(l, n);
   }
   int channel = pb__lanes_depthwise(nest, &roles);

@@ -7,7 +7,8 @@
 #include "core/s3/program.h"
 #include "core/s3/roles.h"
 
-typedef enum pb_lanes_kind { PB_LANES_PLAIN, PB_LANES_BLOCKED, PB_LANES_PADDED } pb_lanes_kind;
+// SPREAD: [r, 1], one number for each row, stands in all lanes of a row of lanes.
+typedef enum pb_lanes_kind { PB_LANES_PLAIN, PB_LANES_BLOCKED, PB_LANES_PADDED, PB_LANES_SPREAD } pb_lanes_kind;
 
 typedef struct pb_lanes_value {
   pb_lanes_kind kind;
@@ -60,6 +61,7 @@ typedef struct pb_lanes_layout {
 // How the nest's dims are split: dim d becomes block[d] and lane[d] (new dims), or stays as keep[d].
 typedef struct pb_lanes_dims {
   int keep[PB_NEST_DIMS], block[PB_NEST_DIMS], lane[PB_NEST_DIMS];
+  int row; // the dim along which numbers of rows are read and written, -1: lane 0 of them is read
 } pb_lanes_dims;
 
 static inline int64_t pb__lanes_blocks(const pb_lanes_layout* l, int64_t extent) {
@@ -106,6 +108,16 @@ pb_status pb__lanes_cross(pb_lanes_layout* l, int n) PB_MUST_CHECK;
 
 // layout_floats.c: whether a sum of products, if of floats, comes out right in rows of lanes.
 pb_status pb__lanes_check_floats(const pb_lanes_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
+
+// layout_rows.c: one number for each row of lanes.
+void pb__lanes_choose_rows(pb_lanes_layout* l);
+bool pb__lanes_read_by_rows(const pb_lanes_layout* l, int v); // a number is made of each of its rows
+bool pb__lanes_has_rows(const pb_lanes_layout* l, int n);     // nest n reads or writes such numbers
+// Nests of products of two computed tensors, of tables, and with numbers of rows.
+pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) PB_MUST_CHECK;
+void pb__lanes_rewrite_rows(pb_lanes_layout* l, int n);
+// Whether the chip looks up what the nest does: in constants, of as many elements as its tables have.
+bool pb__lanes_looks_up(const pb_lanes_layout* l, int n);
 
 // layout_groups.c: convolutions of groups with several channels each.
 void pb__lanes_merge_groups(pb_lanes_layout* l);

@@ -100,6 +100,7 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
     f->boxed = access->boxed;
     f->fill = access->fill;
     f->splat = access->splat;
+    f->table = access->gathered ? pb_access_elements(access) : 0;
     int64_t size = pb_type_bits(access->type) / 8, row = m->unit->chip->memories[f->memory].row_bytes;
     f->aligned_rows = pb_access_offset(access) * size % row == 0;
     for (int k = 0; k < nest->outer_count; ++k)
@@ -203,9 +204,12 @@ static void print_window(call* c, int o) {
   for (int k = 0; k < operand->rank; ++k) {
     int d = c->match->dim_of[operand->dims[k]];
     snprintf(name, sizeof name, "n%d_%d_%d", c->id, o, k);
-    print_index_constant(t, c->indent, name, d < 0 || !access ? 1 : flat->extent[d]);
+    const pb_dim* dim = &c->match->insn->dims[operand->dims[k]];
+    bool table = dim->table && access;
+    print_index_constant(t, c->indent, name, table ? dim->max : d < 0 || !access ? 1 : flat->extent[d]);
     snprintf(name, sizeof name, "s%d_%d_%d", c->id, o, k);
-    int64_t stride = d < 0 || !access                                              ? 0
+    int64_t stride = table                                                         ? 1
+                     : d < 0 || !access                                            ? 0
                      : access->splat && operand->strides[k].kind == PB_STRIDE_ELEM ? 1
                                                                                    : flat->access[a].stride[d];
     print_index_constant(t, c->indent, name, stride);

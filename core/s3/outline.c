@@ -14,6 +14,7 @@
 #include "core/s3/kernels.h"
 #include "core/s3/landing.h"
 #include "core/s3/program.h"
+#include "core/s3/roles.h"
 #include "core/s3/vector.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -107,12 +108,20 @@ static int access_of(const outliner* o, int nest, int value) {
   return -1;
 }
 
+// Whether the nest must stay as it is. Tables that are constant stay on the chip, whoever looks up in them.
+static bool is_fixed(const outliner* o, int t) {
+  const pb_nest* nest = &o->program.nests[t];
+  if (o->cached || !pb_nest_gathers(nest)) return pb_nest_is_fixed(nest);
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].gathered && o->program.values[o->program.value_of[t][a]].kind != PB_VALUE_CONST) return true;
+  return false;
+}
+
 // Can nest t run on the tile of the value that it takes?
 static bool can_follow(const outliner* o, int t, int value) {
   const pb_nest* nest = &o->program.nests[t];
   int a = access_of(o, t, value);
-  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 || pb_nest_is_fixed(nest))
-    return false;
+  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 || is_fixed(o, t)) return false;
   const pb_access* store = &nest->access[nest->access_count - 1];
   int out = o->program.value_of[t][nest->access_count - 1];
   if (o->cached) // it may store inside a border that fills write
@@ -174,6 +183,15 @@ static void add_tails(outliner* o, int group, int value) {
   }
 }
 
+// The input that a kernel's plan is about, and whose making it may slice.
+static int main_input(const outliner* o, int nest) {
+  bool weight[PB_NEST_ACCESSES] = {0};
+  pb_roles roles;
+  for (int a = 0; a < o->program.nests[nest].access_count; ++a)
+    weight[a] = o->program.values[o->program.value_of[nest][a]].kind == PB_VALUE_CONST;
+  return pb_nest_roles(&o->program.nests[nest], weight, &roles) ? roles.x : 0;
+}
+
 static void seed(outliner* o, int nest) {
   int group = o->group_count++;
   const pb_nest* n = &o->program.nests[nest];
@@ -187,7 +205,7 @@ static void seed(outliner* o, int nest) {
     if (o->cached) take_borders(o, group);
     return;
   }
-  for (int a = 0; a + 1 < n->access_count; ++a) take_feeds(o, o->program.value_of[nest][a], nest, group);
+  take_feeds(o, o->program.value_of[nest][main_input(o, nest)], nest, group);
   add_tails(o, group, value);
   if (o->cached) take_borders(o, group);
 }

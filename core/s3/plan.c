@@ -222,7 +222,11 @@ static void plan_blocks(planner* p) {
     if (pb_access_uses(y, d) && pb_access_stride(y, d) != 1) dims[count++] = d;
   int at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
   plan_rows(p, dims, at, tiled);
-  if (p->group->producer && at > 0) plan_rows(p, dims, at - 1, tiled);
+  bool repeats = false; // a tensor that all blocks read alike
+  for (int a = 0; a + 1 < main->access_count && at > 0; ++a)
+    repeats |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], tiled) &&
+               !pb_access_uses(&main->access[a], dims[at - 1]);
+  if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled);
 }
 
 // Copies: whole if they fit, else the outer dims one by one and a part of the next.

@@ -2,8 +2,13 @@
 
 #include <string.h>
 
-// The load behind an expression node, through a widening and a flip of bits; -1: something else.
+// The load behind an expression node, through a zero point, a widening and a flip of bits; -1: something else.
 static int load_behind(const pb_expr_node* expr, int node) {
+  if (expr[node].op == PB_OP_SUB && expr[node].type == PB_I32) {
+    int zero = expr[node].args[1];
+    if (expr[zero].op == PB_OP_SEXT) zero = expr[zero].args[0];
+    if (expr[zero].op == PB_OP_CONST || expr[zero].op == PB_OP_IMM) node = expr[node].args[0];
+  }
   if (expr[node].op == PB_OP_SEXT || expr[node].op == PB_OP_ZEXT) node = expr[node].args[0];
   if (expr[node].op == PB_OP_XOR) node = expr[node].args[0];
   return expr[node].op == PB_OP_LOAD ? expr[node].operand : -1;

@@ -262,7 +262,7 @@ static bool is_proved(const pb_tiling* t, const pb_access* access, const int64_t
   for (int c = 0; c < PB_NEST_COLS; ++c) all[c] = 1;
   memcpy(all, extents, sizeof(int64_t) * PB_NEST_DIMS);
   for (int k = 0; k < pb__tiling_levels(t) && t->body[k + 1]; ++k) all[PB_NEST_DIMS + k] = t->body[k + 1]->extent;
-  pb_slice slice = {.whole_row = access->splat};
+  pb_slice slice = {.whole_row = access->splat || access->gathered == access->rank};
   memcpy(slice.origin, origin->index, sizeof slice.origin);
   memcpy(slice.extent, local->shape, sizeof slice.extent);
   return pb_slice_is_least(access, all, level, &slice);
@@ -271,7 +271,8 @@ static bool is_proved(const pb_tiling* t, const pb_access* access, const int64_t
 void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
                     pb_access* origin) {
   *origin = *access;
-  *local = (pb_access){.type = access->type, .rank = access->rank, .splat = access->splat};
+  *local =
+      (pb_access){.type = access->type, .rank = access->rank, .splat = access->splat, .gathered = access->gathered};
   for (int r = 0; r < access->rank; ++r) {
     int64_t extent = 1;
     for (int c = 0; c < PB_NEST_COLS; ++c) {
@@ -283,6 +284,7 @@ void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extent
       origin->index[r].coef[c] = 0;
     }
     if (access->splat && r == access->rank - 1) extent = access->shape[r];
+    if (access->gathered == r + 1) extent = access->shape[r]; // any of them
     local->shape[r] = extent;
   }
   if (t->proved && !t->failure && !is_proved(t, access, extents, level, local, origin))
@@ -384,6 +386,7 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
     f->boxed = access->boxed;
     f->fill = access->fill;
     f->splat = access->splat;
+    f->table = access->gathered ? pb_access_elements(access) : 0;
     for (int d = 0; d < nest->dim_count; ++d) {
       f->stride[d] = pb_access_stride(access, d);
       f->box_rank[d] = -1;

@@ -212,6 +212,8 @@ int pb__tiling_memory(const pb_match* match, int access);
 void pb__tiling_undecided(const pb_nest* nest, pb_nest* open);
 // A pointwise nest on the tile at `level`. `carried`: the access that is a buffer already, -1: none. `last`: the result
 // goes to its tensor. `valid`: of the one row that the nest computes, how many elements exist; 0: all.
+// A constant of a nest moves into a memory once, in front of the kernel.
+void pb__tiling_params(pb_tiling* t, pb_nest* nest, int access, int memory, int stream);
 bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid);
 
 #endif

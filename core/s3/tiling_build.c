@@ -128,12 +128,55 @@ static void bring_w(pb_tiling* t, stage* s, const pb_tile* tile) {
   if (t->plan->w_level < t->base) pb__tiling_to_front(t, t->plan->w_level, before);
 }
 
+// The dim of the main nest that walks the tile's weights in a role, -1: none, or several.
+static int walked_in_tile(const pb_tiling* t, const pb_tile* tile, pb_role role) {
+  int found = -1;
+  for (int d = 0; d < t->group->main.dim_count; ++d)
+    if (t->group->roles.role[d] == role && tile->extent[d] > 1) found = found < 0 ? d : -2;
+  return found < 0 ? -1 : found;
+}
+
+// Weights whose rows are the results' columns: a computed tensor lies as it was made. They are held the other way
+// round.
+static bool lies_turned(const pb_tiling* t, const stage* s, int k, int n) {
+  const pb_access* w = &s->main.access[t->group->roles.w];
+  return k >= 0 && n >= 0 && pb_access_stride(w, k) == 1 && pb_access_stride(w, n) != 1;
+}
+
+static void hold_turned(pb_tiling* t, stage* s, const pb_tile* tile, int k, int n, int depth) {
+  int held = held_memory(t->group), level = pb__tiling_levels(t);
+  pb_access box, *access = &s->main.access[t->group->roles.w];
+  pb_nest point, load = {.name = s->main.name, .part = "stage", .dim_count = 2, .access_count = 2};
+  pb__tiling_expand(t, &s->main, tile, &point);
+  pb__tiling_box(t, &point.access[t->group->roles.w], point.extent, level, &box, &load.access[0]);
+  pb_access local = {.type = access->type, .rank = 2, .shape = {tile->extent[k], tile->extent[n]}};
+  pb__tiling_own(t, &local, level, held, depth, "held");
+  if (t->failure) return;
+  const int dims[2] = {k, n};
+  load.access[1] = local;
+  for (int d = 0; d < 2; ++d) {
+    load.extent[d] = tile->extent[dims[d]];
+    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[d] = access->index[r].coef[dims[d]];
+    load.access[1].index[d].coef[d] = 1;
+    local.index[d].coef[dims[d]] = 1;
+  }
+  pb_nest_load(&load, 0);
+  *access = local;
+  pb__tiling_add(t, level, &load);
+}
+
 static void hold_w(pb_tiling* t, stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
   int w = g->roles.w, held = held_memory(g), level = pb__tiling_levels(t);
   bool registers = t->chip->memories[held].kind == PB_MEM_REGISTERS;
   int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
   pb_nest load;
+  int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
+  if (lies_turned(t, s, k, n)) {
+    hold_turned(t, s, tile, k, n, depth);
+    if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
+    return;
+  }
   pb__tiling_home(t, &s->main, w, tile, level, held, depth, "held", &load, NULL);
   if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
   load.part = "stage";
@@ -301,7 +344,9 @@ static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
   if (!pb__tiling_select(t, &open, &match)) return false;
   s->x_memory = pb__tiling_memory(&match, g->x);
   s->sums_memory = match.insn->operands[match.insn->dest].memory;
-  return true;
+  for (int a = 0; a + 1 < s->main.access_count && !t->failure; ++a) // tables
+    if (a != g->x) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
+  return !t->failure;
 }
 
 bool pb__tiling_stage(pb_tiling* t) {

@@ -29,9 +29,12 @@ void pb__tiling_undecided(const pb_nest* nest, pb_nest* open) {
     }
 }
 
-// Constants stay on the chip for the whole kernel: they are vectors along the lanes.
-static bool is_tensor_operand(const pb_tiling* t, const pb_access* access) {
+// Constants stay on the chip for the whole kernel: they are vectors along the lanes. One that would take more than a
+// quarter of the memory comes by tiles, as tensors do.
+static bool is_tensor_operand(const pb_tiling* t, const pb_access* access, int memory) {
   const pb_program* p = t->group->program;
+  int64_t bytes = pb_access_elements(access) * (pb_type_bits(access->type) / 8);
+  if (bytes * 4 > t->chip->memories[memory].bytes && !access->gathered) return true;
   for (int v = 0; v < p->value_count; ++v)
     if (pb_value_same(p->values[v].ir, access->memref)) return p->values[v].kind != PB_VALUE_CONST;
   return true;
@@ -112,6 +115,7 @@ static bool cut(const point* p, const pb_piece* piece, pb_nest* part, int* carri
       int* a = &access_of[node.operand];
       if (*a < 0) part->access[*a = part->access_count++] = p->nest->access[node.operand];
       in[n] = load_of(part, node.type, *a);
+      if (node.args[0] >= 0) part->expr[in[n]].args[0] = in[node.args[0]];
     } else {
       for (int k = 0; k < 3; ++k)
         if (node.args[k] >= 0) node.args[k] = in[node.args[k]];
@@ -155,8 +159,7 @@ static bool is_whole(const pb_access* source, const pb_access* box, const pb_acc
   return whole;
 }
 
-// A constant moves in once, in front of the kernel.
-static void bring_params(pb_tiling* t, pb_nest* part, int a, int memory, int stream) {
+void pb__tiling_params(pb_tiling* t, pb_nest* part, int a, int memory, int stream) {
   pb_access box, origin, *access = &part->access[a];
   const void* source = access->memref.ptr;
   pb_nest move;
@@ -185,8 +188,8 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
   for (int a = 0; a + 1 < part->access_count && !t->failure; ++a) {
     int memory = pb__tiling_memory(match, a);
     if (a == carried || !part->access[a].memref.ptr || memory == t->chip->system_memory) continue;
-    if (!is_tensor_operand(t, &part->access[a])) {
-      bring_params(t, part, a, memory, carried >= 0 ? 1 : 0);
+    if (!is_tensor_operand(t, &part->access[a], memory)) {
+      pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;
     }
     if (t->into && pb__tiling_leaves(t, part, &part->access[a])) part->access[a].boxed = true;

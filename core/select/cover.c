@@ -27,7 +27,7 @@ static int64_t cost_of(const pb_insn* insn) {
   int64_t most[PB_MAX_INSN_DIMS] = {0}, elements = 1;
   for (int d = 0; d < insn->dim_count; ++d) {
     most[d] = insn->dims[d].max;
-    if (elements < 1 << 20) elements *= most[d];
+    if (elements < 1 << 20 && !insn->dims[d].table) elements *= most[d];
   }
   return 1000 * pb_cycles(insn, most) / elements + 1;
 }
@@ -37,7 +37,7 @@ static bool each_element_alone(const pb_insn* insn) {
   for (int d = 0; d < insn->dim_count; ++d) {
     bool walks = false;
     for (int k = 0; k < dest->rank; ++k) walks |= dest->dims[k] == d;
-    if (!walks) return false;
+    if (!walks && !insn->dims[d].table) return false;
   }
   return true;
 }

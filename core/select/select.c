@@ -244,6 +244,11 @@ static void assign(search* s, const pb_flat* nest, int at, int* dim_of) {
     return;
   }
   int t = s->order[at];
+  if (s->insn->dims[t].table) {
+    dim_of[t] = -1;
+    assign(s, nest, at + 1, dim_of);
+    return;
+  }
   for (int d = nest->kept; d < nest->dim_count; ++d) {
     bool taken = false;
     for (int u = 0; u < at; ++u) taken |= dim_of[s->order[u]] == d;

@@ -121,13 +121,29 @@ static bool unify_args(const pb_insn* insn, const pb_expr_node* i, const pb_flat
   return ok;
 }
 
+// A look-up in a table of as many elements; the nest's index is of type index.
+static bool unify_table(const pb_insn* insn, const pb_expr_node* i, const pb_flat* nest, const pb_expr_node* n,
+                        pb_binding* binding) {
+  const pb_operand* window = &insn->operands[i->operand];
+  if (n->op != PB_OP_LOAD || n->args[0] < 0) return false;
+  if (nest->access[n->operand].table != insn->dims[window->dims[0]].max) return false;
+  int index = n->args[0];
+  if (nest->expr[index].op == PB_OP_SEXT && nest->expr[index].type == PB_INDEX) index = nest->expr[index].args[0];
+  pb_binding saved = *binding;
+  if (bind_window(insn, i->operand, nest, n->operand, binding) && unify(insn, i->args[0], nest, index, binding))
+    return true;
+  *binding = saved;
+  return false;
+}
+
 static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_binding* binding) {
   const pb_expr_node* i = &insn->expr[in];
   const pb_expr_node* n = &nest->expr[nn];
   int imm = immediate_of(insn, in);
   if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, n->value, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST) return bind_fill(insn, i->operand, n, binding);
-  if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD && n->args[0] >= 0) return false; // no instruction gathers yet
+  if (i->op == PB_OP_LOAD && i->args[0] >= 0) return unify_table(insn, i, nest, n, binding);
+  if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD && n->args[0] >= 0) return false;
   if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD) return bind_window(insn, i->operand, nest, n->operand, binding);
   if (i->op == PB_OP_LOAD) return bind_node(insn, in, i->operand, nest, nn, binding);
   if (i->op == PB_OP_CONST) return n->op == PB_OP_CONST && i->type == n->type && i->value == n->value;

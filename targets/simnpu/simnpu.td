@@ -157,21 +157,37 @@ def WLD : Instruction<WX> {
 }
 
 // Rows of A and C in two levels: a 3x3 convolution takes a tile with its halo in one command.
+// The same for weights whose rows are the array's columns: keys in a product by queries.
+def WLDT : Instruction<WX> {
+  let Summary = "load a DxD tile of weights, transposed";
+  bits<18> src; bits<12> sn; bits<2> w;
+  let Dims = [Dim<"k", D>, Dim<"n", D>];
+  let Operands = (ins Window<SPAD, I8, ["n", "k"], "src", ["sn", "elem"]>:$s,
+                      Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], !mul(D, D)>:$d);
+  let Semantics = (set $d, $s);
+  let Cycles = (plus D, 1);
+  let Latency = 2;
+  let Inst{7-0} = 0x22; let Inst{37-20} = src; let Inst{49-38} = sn; let Inst{51-50} = w;
+}
+
+// With the weights of a product of two computed operands, both have zero points.
 def MMA : Instruction<MX> {
   let Summary = "multiply rows of A by the weights in a bank and set or add to rows of C";
-  bits<18> a; bits<14> c; bits<16> ai; bits<12> aj; bits<14> ci; bits<12> cj;
+  bits<8> zx; bits<8> zw; bits<18> a; bits<14> c; bits<16> ai; bits<12> aj; bits<14> ci; bits<12> cj;
   bits<12> ni; bits<12> nj; bits<2> w; bits<1> acc;
   let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"n", D>, Dim<"k", D>];
   let Operands = (ins Window<SPAD, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
                       Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], !mul(D, D)>:$wt,
                       Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y,
-                      Imm<I1>:$acc);
-  let Semantics = (acc_add $y, $acc, (mul (sext $x), (sext $wt)));
+                      Imm<I8>:$zx, Imm<I8>:$zw, Imm<I1>:$acc);
+  let Semantics = (acc_add $y, $acc, (mul (sub (sext $x), (sext $zx)), (sub (sext $wt), (sext $zw))));
+  let Signed = ["zx", "zw"];
   let Cycles = (plus (times $i, $j), 1);
   let Latency = !add(D, 4);
   let Inst{7-0} = 0x21;
   let Inst{37-20} = a; let Inst{51-38} = c; let Inst{67-52} = ai; let Inst{79-68} = aj; let Inst{93-80} = ci;
   let Inst{105-94} = cj; let Inst{117-106} = ni; let Inst{129-118} = nj; let Inst{131-130} = w; let Inst{132} = acc;
+  let Inst{140-133} = zx; let Inst{148-141} = zw;
 }
 
 //===----------------------------------------------------------------------===//
@@ -306,6 +322,7 @@ defm VSUB : Binary<0x41, (set $d, (sub $x, $z)), (set $d, (sub $x, $z))>;
 defm VMUL : Binary<0x42, (set $d, (mul $x, $z)), (set $d, (mul $x, $z))>;
 defm VMAX : Binary<0x43, (set $d, (max $x, $z)), (set $d, (max $x, $z))>;
 defm VMIN : Binary<0x44, (set $d, (min $x, $z)), (set $d, (min $x, $z))>;
+defm VDIV : Binary<0x45, (set $d, (div $x, $z)), (set $d, (div $x, $z))>;
 
 class Unary<bits<8> op, dag body, string what> : Words<op> {
   let Summary = what;
@@ -317,6 +334,7 @@ class Unary<bits<8> op, dag body, string what> : Words<op> {
 def VEXP2  : Unary<0x50, (set $d, (exp2 $x)), "2 to the power of x">;
 def VRECIP : Unary<0x51, (set $d, (recip $x)), "1 / x">;
 def VRSQRT : Unary<0x52, (set $d, (rsqrt $x)), "1 / sqrt(x)">;
+def VSQRT  : Unary<0x53, (set $d, (sqrt $x)), "sqrt(x), correctly rounded">;
 
 // A row to one number, in lane 0: a balanced tree over neighbouring lanes.
 class RowReduce<bits<8> op, dag body, string what> : Words<op> {
@@ -329,6 +347,109 @@ class RowReduce<bits<8> op, dag body, string what> : Words<op> {
 }
 def VRSUM : RowReduce<0x54, (acc_add $d, $acc, $x), "sum of a row">;
 def VRMAX : RowReduce<0x55, (acc_max $d, $acc, $x), "largest of a row">;
+
+//===----------------------------------------------------------------------===//
+// What transformers do with codes. A number of a row stands in all lanes of a row of its own, so that whatever works lane
+// by lane works on it too; sums and largest ones are of integers, the same in any order and with any number of lanes.
+//===----------------------------------------------------------------------===//
+
+// A table of 256 words, read from the accumulator before the command's rows.
+defvar WithTable = (maximum (plus (times $i, $j), 1), !add(!div(256, D), 5));
+defvar Table = Window<ACC, I32, ["t"], "pt", ["elem"]>;
+defvar XCodes = Window<SPAD, I8, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>;
+
+def VLUT : Vector<0x60> {
+  let Summary = "look codes up in a table: any function of a code";
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"n", D>, Dim<"t", 256>];
+  let Cycles = WithTable;
+  bits<18> y; bits<14> yi; bits<14> yj; bits<18> a; bits<14> ai; bits<14> aj; bits<14> pt;
+  let Operands = (ins XCodes:$x, Table:$table, YCodes:$d);
+  let Semantics = (set $d, (trunc8 (lookup $table, (add (sext $x), (i32c 128)))));
+  let Inst{61-44} = y; let Inst{75-62} = yi; let Inst{89-76} = yj;
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj; let Inst{173-160} = pt;
+}
+
+def VLUTQ : Codes<0x61> {
+  let Summary = "look codes up in a table, scale by a number of the row and quantise";
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"n", D>, Dim<"t", 256>];
+  let Cycles = WithTable;
+  bits<18> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj; bits<14> pt;
+  let Operands = (ins XCodes:$x, Table:$table, Window<ACC, F32, ["i", "j", "n"], "b", ["bi", "bj", "elem"]>:$scale,
+                      Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YCodes:$d);
+  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven
+                      (mul (sitofp (lookup $table, (add (sext $x), (i32c 128)))), $scale)), (sitofp $zp)),
+                      (sitofp $lo)), (sitofp $hi))));
+  let Signed = ["zp", "lo", "hi"];
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj;
+  let Inst{173-160} = b; let Inst{187-174} = bi; let Inst{201-188} = bj; let Inst{215-202} = pt;
+}
+
+// Rows of codes to one number each, in all lanes l.
+class RowCodes<bits<8> op, string what> : Words<op> {
+  let Summary = what;
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"l", D>, Dim<"n", D>];
+  bits<18> a; bits<14> ai; bits<14> aj; bits<1> acc;
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj; let Inst{160} = acc;
+}
+defvar YRow = Window<ACC, I32, ["i", "j", "l"], "y", ["yi", "yj", "elem"]>;
+
+def VRMAXQ : RowCodes<0x62, "largest code of a row"> {
+  let Operands = (ins XCodes:$x, Imm<I1>:$acc, YRow:$d);
+  let Semantics = (acc_max $d, $acc, (sext $x));
+}
+class RowSums<bits<8> op, dag value, string what> : RowCodes<op, what> {
+  bits<8> za;
+  let Operands = (ins XCodes:$x, Imm<I8>:$za, Imm<I1>:$acc, YRow:$d);
+  let Semantics = value;
+  let Signed = ["za"];
+  let Inst{168-161} = za;
+}
+def VRSUMQ : RowSums<0x63, (acc_add $d, $acc, (sub (sext $x), (sext $za))), "sum of a row of codes">;
+def VRSQQ  : RowSums<0x64, (acc_add $d, $acc, (mul (sub (sext $x), (sext $za)), (sub (sext $x), (sext $za)))),
+                     "sum of the squares of a row of codes">;
+def VRLUT : RowCodes<0x65, "sum of what a table has for a row of codes"> {
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"l", D>, Dim<"n", D>, Dim<"t", 256>];
+  let Cycles = WithTable;
+  bits<14> pt;
+  let Operands = (ins XCodes:$x, Table:$table, Imm<I1>:$acc, YRow:$d);
+  let Semantics = (acc_add $d, $acc, (lookup $table, (add (sext $x), (i32c 128))));
+  let Inst{174-161} = pt;
+}
+
+def VBELOW : Vector<0x66> {
+  let Summary = "codes less the largest of their row, plus 127";
+  bits<18> y; bits<14> yi; bits<14> yj; bits<18> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj;
+  let Operands = (ins XCodes:$x, Window<ACC, I32, ["i", "j", "n"], "b", ["bi", "bj", "elem"]>:$most, YCodes:$d);
+  let Semantics = (set $d, (trunc8 (add (sub (sext $x), $most), (i32c 127))));
+  let Inst{61-44} = y; let Inst{75-62} = yi; let Inst{89-76} = yj;
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj;
+  let Inst{173-160} = b; let Inst{187-174} = bi; let Inst{201-188} = bj;
+}
+
+def VSUBQ : Words<0x67> {
+  let Summary = "codes as f32 less a number of their row";
+  bits<18> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj; bits<8> za;
+  let Operands = (ins XCodes:$x, Imm<I8>:$za, Window<ACC, F32, ["i", "j", "n"], "b", ["bi", "bj", "elem"]>:$mean, YF32:$d);
+  let Semantics = (set $d, (sub (sub (sitofp $x), (sitofp $za)), $mean));
+  let Signed = ["za"];
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj;
+  let Inst{173-160} = b; let Inst{187-174} = bi; let Inst{201-188} = bj; let Inst{209-202} = za;
+}
+
+def VNQ : Codes<0x68> {
+  let Summary = "scale by a number of the row and by columns, shift by columns, quantise: norms";
+  let Cycles = WithRows;
+  bits<14> a; bits<14> ai; bits<14> aj; bits<14> b; bits<14> bi; bits<14> bj; bits<14> ps; bits<14> pb;
+  let Operands = (ins Window<ACC, F32, ["i", "j", "n"], "a", ["ai", "aj", "elem"]>:$x,
+                      Window<ACC, F32, ["i", "j", "n"], "b", ["bi", "bj", "elem"]>:$r,
+                      Window<ACC, F32, ["n"], "ps", ["elem"]>:$gain, Window<ACC, F32, ["n"], "pb", ["elem"]>:$shift,
+                      Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YCodes:$d);
+  let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (add (mul (mul $x, $r), $gain), $shift)), (sitofp $zp)),
+                                              (sitofp $lo)), (sitofp $hi))));
+  let Signed = ["zp", "lo", "hi"];
+  let Inst{127-114} = a; let Inst{141-128} = ai; let Inst{155-142} = aj;
+  let Inst{169-156} = b; let Inst{183-170} = bi; let Inst{197-184} = bj; let Inst{211-198} = ps; let Inst{225-212} = pb;
+}
 
 def : Function { let Name = "exp2";  let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }
 def : Function { let Name = "recip"; let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }

@@ -26,8 +26,9 @@ class QuantisedGraph:
     have one DequantizeLinear together."""
 
     def __init__(self, name, kind=np.int8, shared=False):
+        self.opset = 19
         self.name, self.kind, self.shared = name, np.dtype(kind), shared
-        self.nodes, self.consts, self.inputs, self.outputs, self.feeds = [], [], [], [], {}
+        self.nodes, self.consts, self.inputs, self.outputs, self.given, self.feeds = [], [], [], [], [], {}
         self.infos, self.read = {}, {}  # of every tensor: what is known of it; the floats of shared codes
         self.rng = np.random.default_rng(zlib.crc32(name.encode()))
 
@@ -53,7 +54,7 @@ class QuantisedGraph:
             values.append(helper.make_tensor_value_info(big.name, big.data_type, big.dims))
         unknown = [helper.make_tensor_value_info(node.output[0], TensorProto.UNDEFINED, None)]
         model = helper.make_model(helper.make_graph([node], "part", values, unknown, consts),
-                                  opset_imports=[helper.make_opsetid("", 19)])
+                                  opset_imports=[helper.make_opsetid("", self.opset)])
         return onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True).graph.output[0]
 
     def zero(self, code, kind=None):
@@ -88,6 +89,7 @@ class QuantisedGraph:
     def output(self, *tensors, codes=False):
         for t in tensors:
             kind = t.kind if codes else np.dtype(np.float32)
+            self.given.append(t)
             name = t.name if codes else self.floats(t)
             self.outputs.append(helper.make_tensor_value_info(name, KINDS[kind], t.shape))
 
@@ -149,6 +151,6 @@ class QuantisedGraph:
 
     def model(self):
         graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs, self.consts)
-        model = helper.make_model(graph, producer_name="pb-tests", ir_version=9, opset_imports=[helper.make_opsetid("", 19)])
+        model = helper.make_model(graph, producer_name="pb-tests", ir_version=9, opset_imports=[helper.make_opsetid("", self.opset)])
         onnx.checker.check_model(model)
         return model

@@ -17,6 +17,7 @@ the float graph node by node rounds differently in rare cases (see check.py).
   maxpool      largest code; padding is -128
   rescale      y = clip(rne((f32(x) - zx)*m) + zy), m = f32(sx/sy): where an operator that moves codes, or an activation
                by itself, has another scale behind it than in front
+  functions of one code, softmax, norms, products of two computed operands: reference_transformers.py
   quantize     y = clip(rne(x * f32(1/s)) + z)
   dequantize   x = (f32(y) - f32(z)) * s
   relu, clip   the bounds of `clip` above: the codes of the activation's own bounds
@@ -29,6 +30,7 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 from onnx import numpy_helper
+from reference_transformers import Transformers
 
 f32 = np.float32
 
@@ -92,7 +94,7 @@ def conv_sum(x, w, strides, pads, dilations, group):
     return out
 
 
-class Reference:
+class Reference(Transformers):
     """A parsed model: layers in order, each from a Q node back to the DQ nodes that feed it."""
 
     def __init__(self, model):
@@ -104,6 +106,12 @@ class Reference:
         kinds = {o.name: o.type.tensor_type.elem_type for o in graph.output}
         self.unsigned = {name for name, kind in kinds.items() if kind == onnx.TensorProto.UINT8}
         self.nodes = [n for n in graph.node if n.op_type == "QuantizeLinear"]
+        self.dequantised = {}
+        for node in graph.node:
+            if node.op_type == "Constant":
+                self.const[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+            if node.op_type == "DequantizeLinear":
+                self.dequantised.setdefault(node.input[0], []).append(node)
 
     def scale_zero(self, node):
         scale = self.const[node.input[1]]
@@ -136,6 +144,9 @@ class Reference:
         node, limits = self.producer.get(quant.input[0]), (-128, 127)
         if node is None:
             return quantize(values[quant.input[0]], scale, zero)
+        source = self.table_of(quant.input[0])
+        if source is not None:
+            return self.table(source, quant.input[0], values, f32(scale), zero)
         if node.op_type in ("Relu", "Clip"):
             limits = self.bounds(node, scale, zero)
             inner = self.producer[node.input[0]]
@@ -146,6 +157,8 @@ class Reference:
         method = getattr(self, "op_" + node.op_type.lower(), None)
         if method is None:
             raise ValueError(f"operation '{node.op_type}' ('{node.name}') is not known")
+        if node.op_type == "Split":
+            return method(node, attrs, values, f32(scale), zero, limits, list(node.output).index(quant.input[0]))
         return method(node, attrs, values, f32(scale), zero, limits)
 
     def weighted(self, node, sy):
@@ -222,6 +235,8 @@ class Reference:
         return requantize(acc, f32(f32(f32(sx) / f32(kernel[0] * kernel[1])) / sy), zy, limits)
 
     def op_matmul(self, node, attrs, values, sy, zy, limits):
+        if self.source(node.input[1])[0] not in self.const:
+            return self.matmul(node, values, sy, zy, limits, requantize)
         return self.op_gemm(node, {}, values, sy, zy, limits)
 
     def rescaled(self, x, node, tensor, sy, zy, limits):

@@ -76,7 +76,23 @@ static int move_accesses(const pb_command* c, const uint64_t* args, access* out)
   return 2;
 }
 
+enum { TABLE_BYTES = 4 * 256 };
+
 static bool starts(const char* name, const char* prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
+
+static bool among(const char* name, const char* const* names, int count) {
+  for (int k = 0; k < count; ++k)
+    if (strcmp(name, names[k]) == 0) return true;
+  return false;
+}
+
+bool command_on_codes(const pb_command* command, bool y) {
+  static const char* const reads[] = {"VADDQ",  "VMAXQ",  "VSUMQ", "VDQ",   "VLUT",   "VLUTQ",
+                                      "VRMAXQ", "VRSUMQ", "VRSQQ", "VRLUT", "VBELOW", "VSUBQ"};
+  static const char* const writes[] = {"VRQ", "VADDQ", "VQ", "VMAXQ", "VLUT", "VLUTQ", "VBELOW", "VNQ"};
+  const char* name = command->insn->name;
+  return y ? among(name, writes, sizeof writes / sizeof *writes) : among(name, reads, sizeof reads / sizeof *reads);
+}
 
 int command_accesses(const pb_chip* chip, const uint64_t* args, const pb_command* c, access* out) {
   const char* name = c->insn->name;
@@ -89,16 +105,24 @@ int command_accesses(const pb_chip* chip, const uint64_t* args, const pb_command
     out[n++] = range(IN_WREG, true, command_field(c, "w") * bank, 0, bank);
     return n;
   }
+  if (strcmp(name, "WLDT") == 0) {
+    out[n++] =
+        range(IN_SPAD, false, command_field(c, "src") * lanes, (lanes - 1) * command_field(c, "sn") * lanes, lanes);
+    out[n++] = range(IN_WREG, true, command_field(c, "w") * bank, 0, bank);
+    return n;
+  }
   if (strcmp(name, "MMA") == 0) {
     out[n++] = rows(chip, c, IN_SPAD, false, "a", "ai", "aj");
     out[n++] = range(IN_WREG, false, command_field(c, "w") * bank, 0, bank);
     out[n++] = rows(chip, c, IN_ACC, true, "c", "ci", "cj");
     return n;
   }
-  bool codes_in = starts(name, "VADDQ") || starts(name, "VMAXQ") || starts(name, "VSUMQ") || starts(name, "VDQ");
-  bool codes_out = starts(name, "VRQ") || starts(name, "VADDQ") || starts(name, "VQ") || starts(name, "VMAXQ");
+  bool codes_in = command_on_codes(c, false), codes_out = command_on_codes(c, true);
   out[n++] = rows(chip, c, codes_in ? IN_SPAD : IN_ACC, false, "a", "ai", "aj");
-  if (pb_insn_field(c->insn, "bi") >= 0) out[n++] = rows(chip, c, codes_in ? IN_SPAD : IN_ACC, false, "b", "bi", "bj");
+  if (pb_insn_field(c->insn, "bi") >= 0)
+    out[n++] = rows(chip, c, starts(name, "VADDQ") ? IN_SPAD : IN_ACC, false, "b", "bi", "bj");
+  if (pb_insn_field(c->insn, "pt") >= 0)
+    out[n++] = range(IN_ACC, false, command_field(c, "pt") * 4 * lanes, 0, TABLE_BYTES);
   static const char* const parameters[] = {"pb", "ps", "psa", "psb"};
   for (int k = 0; k < 4; ++k)
     if (pb_insn_field(c->insn, parameters[k]) >= 0) out[n++] = row(chip, c, IN_ACC, false, parameters[k]);

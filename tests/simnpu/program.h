@@ -44,7 +44,9 @@ int64_t command_field(const pb_command* command, const char* name); // 0 when th
 // bytes.
 void program_order(program* p);
 
-// What one command touches. Returns how many.
+// Whether a vector command reads (y: writes) codes.
+bool command_on_codes(const pb_command* command, bool y);
+// What one command touches, what it writes last. Returns how many.
 int command_accesses(const pb_chip* chip, const uint64_t* args, const pb_command* command, access* out);
 
 typedef struct device {

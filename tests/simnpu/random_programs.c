@@ -12,7 +12,7 @@
 #include <string.h>
 
 // Small windows on the memories, so that commands meet.
-enum { SPAD_ROWS = 256, ACC_ROWS = 64, DATA_BYTES = 16384, COMMANDS = 120 };
+enum { SPAD_ROWS = 256, ACC_ROWS = 64, DATA_BYTES = 16384, COMMANDS = 120, TABLE = 256 };
 
 typedef struct generator {
   program g;
@@ -94,7 +94,9 @@ static void make_vector(generator* r, pb_command* c, bool codes_in, bool codes_o
     set(c, "aj", command_field(c, "yj"));
   } else
     window(r, c, "a", "ai", "aj", in, 1, 1, false);
-  if (pb_insn_field(c->insn, "b") >= 0) window(r, c, "b", "bi", "bj", in, 1, 1, false);
+  bool of_words = strcmp(c->insn->name, "VADDQ") != 0;
+  if (pb_insn_field(c->insn, "b") >= 0) window(r, c, "b", "bi", "bj", of_words ? ACC_ROWS : in, 1, 1, false);
+  set(c, "pt", draw(r, (uint32_t)(ACC_ROWS - TABLE / r->d + 1)));
   static const char* const rows[] = {"pb", "ps", "psa", "psb"};
   for (int n = 0; n < 4; ++n) set(c, rows[n], draw(r, ACC_ROWS));
   int lo = (int)draw(r, 256) - 128, hi = (int)draw(r, 256) - 128;
@@ -122,26 +124,31 @@ static bool sound(const generator* r, const pb_command* c) {
 }
 
 static void make_command(generator* r) {
-  static const char* const names[] = {"LDS0",  "LDS1",  "LDA0",   "LDA1",   "STS",   "STA",   "WLD",   "WLD",   "MMA",
-                                      "MMA",   "MMA",   "VRQ",    "VADDQ",  "VQ",    "VMAXQ", "VSUMQ", "VDQ",   "VI2F",
-                                      "VADD",  "VSUB",  "VMUL",   "VMAX",   "VMIN",  "VADDR", "VSUBR", "VMULR", "VMAXR",
-                                      "VMINR", "VEXP2", "VRECIP", "VRSQRT", "VRSUM", "VRMAX"};
+  // Moves and products are drawn so often that most tokens order something.
+  static const char* const names[] = {
+      "LDS0",  "LDS1",  "LDA0",  "LDA1",   "STS",    "STA",    "LDS0",   "LDS1",   "LDA0",  "LDA1", "STS",
+      "STA",   "WLD",   "WLD",   "WLDT",   "MMA",    "MMA",    "MMA",    "MMA",    "MMA",   "VRQ",  "VADDQ",
+      "VQ",    "VMAXQ", "VSUMQ", "VDQ",    "VI2F",   "VADD",   "VSUB",   "VMUL",   "VMAX",  "VMIN", "VADDR",
+      "VSUBR", "VMULR", "VMAXR", "VMINR",  "VEXP2",  "VRECIP", "VRSQRT", "VRSUM",  "VRMAX", "VDIV", "VDIVR",
+      "VSQRT", "VLUT",  "VLUTQ", "VRMAXQ", "VRSUMQ", "VRSQQ",  "VRLUT",  "VBELOW", "VSUBQ", "VNQ"};
   for (;;) {
     const char* name = names[draw(r, sizeof names / sizeof *names)];
     pb_command* c = program_add(&r->g, name, (const field_value[]){{0}});
-    bool codes_in = !strcmp(name, "VADDQ") || !strcmp(name, "VMAXQ") || !strcmp(name, "VSUMQ") || !strcmp(name, "VDQ");
-    bool codes_out = !strcmp(name, "VRQ") || !strcmp(name, "VADDQ") || !strcmp(name, "VQ") || !strcmp(name, "VMAXQ");
+    bool codes_in = command_on_codes(c, false), codes_out = command_on_codes(c, true);
     if (name[0] == 'V')
       make_vector(r, c, codes_in, codes_out);
-    else if (!strcmp(name, "WLD")) {
+    else if (!strncmp(name, "WLD", 3)) {
       int step = (int)draw(r, (uint32_t)((SPAD_ROWS - 1) / (r->d - 1)) + 1);
       set(c, "sk", step);
+      set(c, "sn", step);
       set(c, "src", draw(r, (uint32_t)(SPAD_ROWS - step * (r->d - 1))));
       set(c, "w", draw(r, 2));
     } else if (!strcmp(name, "MMA")) {
       extents(r, c);
       window(r, c, "a", "ai", "aj", SPAD_ROWS, 1, 1, false);
       window(r, c, "c", "ci", "cj", ACC_ROWS, 1, 1, draw(r, 2));
+      set(c, "zx", draw(r, 3) ? 0 : (int)draw(r, 256) - 128);
+      set(c, "zw", draw(r, 3) ? 0 : (int)draw(r, 256) - 128);
       set(c, "w", draw(r, 2));
       set(c, "acc", draw(r, 2));
     } else

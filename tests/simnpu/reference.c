@@ -86,7 +86,8 @@ static void multiply(reference* r, const pb_command* c) {
       int32_t* y = ints(r, at(c, "c", "ci", "cj", i, j));
       for (int n = 0; n < r->lanes; ++n) {
         uint32_t sum = get(c, "acc") ? (uint32_t)y[n] : 0;
-        for (int k = 0; k < r->lanes; ++k) sum += (uint32_t)(x[k] * weights[k * r->lanes + n]);
+        for (int k = 0; k < r->lanes; ++k)
+          sum += (uint32_t)((x[k] - get(c, "zx")) * (weights[k * r->lanes + n] - get(c, "zw")));
         y[n] = (int32_t)sum;
       }
     }
@@ -116,6 +117,27 @@ static void sum_codes(reference* r, const pb_command* c) {
 
 static bool is(const pb_command* c, const char* name) { return strcmp(c->insn->name, name) == 0; }
 
+static int32_t look_up(reference* r, const pb_command* c, int8_t code) { return ints(r, get(c, "pt"))[code + 128]; }
+
+// One number of a row of codes, in all lanes.
+static void row_number(reference* r, const pb_command* c, int64_t i, int64_t j) {
+  const int8_t* x = codes(r, at(c, "a", "ai", "aj", i, j));
+  int32_t* y = ints(r, at(c, "y", "yi", "yj", i, j));
+  uint32_t sum = 0;
+  int32_t most = INT32_MIN;
+  for (int l = 0; l < r->lanes; ++l) {
+    int32_t less = pb_insn_field(c->insn, "za") >= 0 ? x[l] - (int32_t)get(c, "za") : x[l];
+    sum += (uint32_t)(is(c, "VRLUT") ? look_up(r, c, x[l]) : is(c, "VRSQQ") ? less * less : less);
+    most = x[l] > most ? x[l] : most;
+  }
+  for (int l = 0; l < r->lanes; ++l) {
+    if (is(c, "VRMAXQ"))
+      y[l] = get(c, "acc") && y[l] > most ? y[l] : most;
+    else
+      y[l] = (int32_t)((get(c, "acc") ? (uint32_t)y[l] : 0) + sum);
+  }
+}
+
 // Commands that make codes, one row of them.
 static void codes_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
   int8_t* y = codes(r, at(c, "y", "yi", "yj", i, j));
@@ -131,6 +153,16 @@ static void codes_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
       y[l] = quantise(c, add(left, right));
     } else if (is(c, "VQ")) {
       y[l] = quantise(c, mul(words(r, a)[l], words(r, get(c, "ps"))[l]));
+    } else if (is(c, "VLUT")) {
+      y[l] = (int8_t)look_up(r, c, codes(r, a)[l]);
+    } else if (is(c, "VLUTQ")) {
+      float number = (float)look_up(r, c, codes(r, a)[l]);
+      y[l] = quantise(c, mul(number, words(r, at(c, "b", "bi", "bj", i, j))[l]));
+    } else if (is(c, "VBELOW")) {
+      y[l] = (int8_t)((uint32_t)codes(r, a)[l] - (uint32_t)ints(r, at(c, "b", "bi", "bj", i, j))[l] + 127u);
+    } else if (is(c, "VNQ")) {
+      float scaled = mul(words(r, a)[l], words(r, at(c, "b", "bi", "bj", i, j))[l]);
+      y[l] = quantise(c, add(mul(scaled, words(r, get(c, "ps"))[l]), words(r, get(c, "pb"))[l]));
     } else { // VMAXQ
       int8_t x = codes(r, a)[l];
       y[l] = get(c, "acc") && y[l] > x ? y[l] : x;
@@ -139,6 +171,7 @@ static void codes_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
 }
 
 static float binary(const char* name, float a, float b) {
+  if (name[1] == 'D') return canonical(a / b);
   switch (name[2]) { // VaDd, VSub, VMul, VMax, VMin
   case 'D':
     return add(a, b);
@@ -169,6 +202,10 @@ static void words_row(reference* r, const pb_command* c, int64_t i, int64_t j) {
   for (int l = 0; l < r->lanes; ++l) {
     if (is(c, "VDQ"))
       x[l] = mul((float)(codes(r, a)[l] - get(c, "za")), words(r, get(c, "ps"))[l]);
+    else if (is(c, "VSUBQ"))
+      x[l] = add((float)(codes(r, a)[l] - get(c, "za")), -words(r, at(c, "b", "bi", "bj", i, j))[l]);
+    else if (is(c, "VSQRT"))
+      x[l] = canonical(sqrtf(words(r, a)[l]));
     else if (is(c, "VI2F"))
       x[l] = (float)ints(r, a)[l];
     else if (two)
@@ -191,6 +228,12 @@ static void run(reference* r, const program* p, const pb_command* c) {
              (size_t)r->lanes);
     return;
   }
+  if (is(c, "WLDT")) {
+    for (int n = 0; n < r->lanes; ++n)
+      for (int k = 0; k < r->lanes; ++k)
+        r->wreg[(get(c, "w") * r->lanes + k) * r->lanes + n] = (uint8_t)codes(r, get(c, "src") + n * get(c, "sn"))[k];
+    return;
+  }
   if (is(c, "MMA")) {
     multiply(r, c);
     return;
@@ -199,9 +242,10 @@ static void run(reference* r, const program* p, const pb_command* c) {
     sum_codes(r, c);
     return;
   }
-  bool to_codes = is(c, "VRQ") || is(c, "VADDQ") || is(c, "VQ") || is(c, "VMAXQ");
+  bool to_codes = command_on_codes(c, true);
+  bool number = is(c, "VRMAXQ") || is(c, "VRSUMQ") || is(c, "VRSQQ") || is(c, "VRLUT");
   for (int64_t i = 0; i < get(c, "ni"); ++i)
-    for (int64_t j = 0; j < get(c, "nj"); ++j) (to_codes ? codes_row : words_row)(r, c, i, j);
+    for (int64_t j = 0; j < get(c, "nj"); ++j) (number ? row_number : to_codes ? codes_row : words_row)(r, c, i, j);
 }
 
 void reference_run(reference* r, const program* p) {

@@ -149,8 +149,9 @@ static void test_movers(void** state) {
 // Instructions of the vector unit on all rows, each into rows of its own where memory allows.
 static void test_vector(void** state) {
   (void)state;
-  static const char* const words[] = {"VI2F",  "VADD",  "VSUB",  "VMUL",  "VMAX",   "VMIN",   "VADDR", "VSUBR",
-                                      "VMULR", "VMAXR", "VMINR", "VEXP2", "VRECIP", "VRSQRT", "VRSUM", "VRMAX"};
+  static const char* const words[] = {"VI2F",  "VADD",  "VSUB",  "VMUL",  "VMAX",  "VMIN",   "VADDR",
+                                      "VSUBR", "VMULR", "VMAXR", "VMINR", "VEXP2", "VRECIP", "VRSQRT",
+                                      "VRSUM", "VRMAX", "VDIV",  "VDIVR", "VSQRT"};
   for (int n = 0; n < 3; ++n)
     for (uint64_t seed = 0; seed < 12; ++seed)
       for (size_t k = 0; k < sizeof words / sizeof *words; ++k) {
@@ -198,6 +199,97 @@ static void test_codes(void** state) {
       run_and_compare(&b);
       bench_close(&b);
     }
+}
+
+// What transformers do with codes: each instruction, tables of commands close behind each other, sums row upon row.
+static void test_transformers(void** state) {
+  (void)state;
+  for (int n = 0; n < 3; ++n)
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+      bench b;
+      bench_open(&b, sizes[n], seed & 1 ? "random=1,stall=20" : NULL, 31 * seed);
+      load_all(&b);
+      int za = (int)(draw(&b) % 256) - 128, zp = (int)(draw(&b) % 256) - 128, rows = seed & 2 ? 3 : 9;
+      for (int k = 0; k < 5; ++k) { // tables take turns
+        ADD(&b.p, "VLUT", {"a", 40 * k}, {"ai", rows}, {"aj", 1}, {"pt", 7 * k}, {"y", 256 + 32 * k}, {"yi", rows},
+            {"yj", 1}, {"ni", 3}, {"nj", rows});
+        ADD(&b.p, "VLUTQ", {"a", 30 * k}, {"ai", 0}, {"aj", 1}, {"pt", 64 - 7 * k}, {"b", 3 * k}, {"bi", 1}, {"bj", 0},
+            {"y", 416 + 16 * k}, {"yi", 3}, {"yj", 1}, {"ni", 2}, {"nj", 3}, {"zp", zp}, {"lo", -120}, {"hi", 100});
+      }
+      static const char* const sums[] = {"VRMAXQ", "VRSUMQ", "VRSQQ", "VRLUT"};
+      for (int k = 0; k < 4; ++k)
+        for (int part = 0; part < 3; ++part) { // fields that an instruction lacks are 0
+          pb_command* c = ADD(&b.p, sums[k], {"a", 25 * k + part}, {"aj", 3}, {"y", 100 + 7 * k}, {"yj", 1}, {"ni", 1},
+                              {"nj", 7}, {"acc", part > 0});
+          if (pb_insn_field(c->insn, "za") >= 0) c->values[pb_insn_field(c->insn, "za")] = za;
+          if (pb_insn_field(c->insn, "pt") >= 0) c->values[pb_insn_field(c->insn, "pt")] = 40;
+        }
+      // More rows than can be under way: each adds to what the command before it wrote.
+      for (int part = 0; part < 3; ++part)
+        ADD(&b.p, "VRSUMQ", {"a", part}, {"aj", 2}, {"y", 66}, {"yj", 1}, {"ni", 1}, {"nj", 30}, {"acc", part > 0});
+      ADD(&b.p, "VBELOW", {"a", 5}, {"ai", 4}, {"aj", 1}, {"b", 100}, {"bi", 1}, {"y", 240}, {"yi", 4}, {"yj", 1},
+          {"ni", 3}, {"nj", 4});
+      ADD(&b.p, "VSUBQ", {"a", 9}, {"ai", 1}, {"aj", 6}, {"za", za}, {"b", 2}, {"bi", 1}, {"y", 96}, {"yi", 1},
+          {"yj", 1}, {"ni", 2}, {"nj", 1});
+      ADD(&b.p, "VNQ", {"a", 1}, {"ai", 5}, {"aj", 1}, {"b", 30}, {"bi", 1}, {"ps", 50}, {"pb", 51}, {"y", 200},
+          {"yi", 5}, {"yj", 1}, {"ni", 4}, {"nj", 5}, {"zp", zp}, {"lo", -128}, {"hi", 127});
+      // Weights by columns, both zero points, into either bank.
+      for (int w = 0; w < 2; ++w) ADD(&b.p, w ? "WLD" : "WLDT", {"src", 90 + w}, {w ? "sk" : "sn", 1 + w}, {"w", w});
+      for (int w = 0; w < 2; ++w)
+        ADD(&b.p, "MMA", {"a", 11}, {"aj", 3}, {"c", 40 + 10 * w}, {"cj", 1}, {"ni", 1}, {"nj", 9}, {"w", w},
+            {"acc", w}, {"zx", za}, {"zw", w ? 0 : zp});
+      store_all(&b);
+      run_and_compare(&b);
+      bench_close(&b);
+    }
+}
+
+// Quotients and roots at their corners: the two nearest halves, subnormals in and out, powers of two, the largest.
+static void test_division_corners(void** state) {
+  (void)state;
+  static const uint32_t corners[] = {0x00000000, 0x80000000, 0x00000001, 0x00000002, 0x00000003, 0x007fffff,
+                                     0x00800000, 0x00800001, 0x00ffffff, 0x3f7fffff, 0x3f800000, 0x3f800001,
+                                     0x3fffffff, 0x40000000, 0x40400000, 0x7f7fffff, 0x7f800000, 0x7fc00000,
+                                     0xff800000, 0xbf800001, 0x34000000, 0x4b000001, 0x7effffff, 0x01000001};
+  enum { CORNERS = sizeof corners / sizeof *corners, LANES = 16, GROUPS = 2 };
+  bench b;
+  bench_open(&b, LANES, NULL, 5);
+  // Rows 0 to 23: a corner in all lanes. Rows 24 and 25: all corners.
+  for (int row = 0; row < CORNERS + GROUPS; ++row)
+    for (int l = 0; l < LANES; ++l) {
+      uint32_t word = corners[row < CORNERS ? row : ((row - CORNERS) * LANES + l) % CORNERS];
+      memcpy(b.r.dram + b.p.args[IN_WORDS] + 4 * (row * LANES + l), &word, 4);
+    }
+  device_fill(&b.dev, &b.p, b.r.dram);
+  load_all(&b);
+  for (int group = 0; group < GROUPS; ++group)
+    ADD(&b.p, "VDIV", {"a", 0}, {"aj", 1}, {"b", CORNERS + group}, {"y", 30 + group * CORNERS}, {"yj", 1}, {"ni", 1},
+        {"nj", CORNERS});
+  ADD(&b.p, "VSQRT", {"a", CORNERS}, {"aj", 1}, {"y", 90}, {"yj", 1}, {"ni", 1}, {"nj", GROUPS});
+  store_all(&b);
+  run_and_compare(&b);
+  bench_close(&b);
+}
+
+// Significands one after the other, of both parities of the exponent: every way in which a root can round.
+static void test_many_roots(void** state) {
+  (void)state;
+  for (uint32_t from = 0; from < 8; ++from) {
+    bench b;
+    bench_open(&b, 16, NULL, 5);
+    for (int k = 0; k < 64 * 16; ++k) {
+      uint32_t square = 4097 + (from * 64 * 16 + (uint32_t)k) / 2 * 3; // near squares of numbers of 12 bits and more
+      float x = (float)square * (float)square + (k & 1 ? -1.0f : 1.0f), y = 1.0f + (float)k * 0x1p-23f;
+      memcpy(b.r.dram + b.p.args[IN_WORDS] + 4 * k, from & 1 ? &y : &x, 4);
+    }
+    device_fill(&b.dev, &b.p, b.r.dram);
+    load_all(&b);
+    ADD(&b.p, "VSQRT", {"a", 0}, {"aj", 1}, {"y", 64}, {"yj", 1}, {"ni", 1}, {"nj", 32});
+    ADD(&b.p, "VDIV", {"a", 0}, {"aj", 1}, {"b", 32}, {"bj", 1}, {"y", 96}, {"yj", 1}, {"ni", 1}, {"nj", 32});
+    store_all(&b);
+    run_and_compare(&b);
+    bench_close(&b);
+  }
 }
 
 // More tokens than a counter holds: the giver must wait, and none may be lost.
@@ -354,10 +446,17 @@ static void test_rates(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_matrix_product), cmocka_unit_test(test_movers),
-      cmocka_unit_test(test_vector),         cmocka_unit_test(test_codes),
-      cmocka_unit_test(test_full_counter),   cmocka_unit_test(test_hang_is_reported),
-      cmocka_unit_test(test_faults),         cmocka_unit_test(test_trace),
+      cmocka_unit_test(test_matrix_product),
+      cmocka_unit_test(test_movers),
+      cmocka_unit_test(test_vector),
+      cmocka_unit_test(test_codes),
+      cmocka_unit_test(test_transformers),
+      cmocka_unit_test(test_division_corners),
+      cmocka_unit_test(test_many_roots),
+      cmocka_unit_test(test_full_counter),
+      cmocka_unit_test(test_hang_is_reported),
+      cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_trace),
       cmocka_unit_test(test_rates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

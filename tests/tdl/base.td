@@ -54,6 +54,14 @@ def EXP : Instruction<EX> {
   let Semantics = (set $d, (exp2 $x)); let Cycles = (plus $r, 1);
   let Inst{7-0} = 0x05; let Inst{18-12} = a; let Inst{25-19} = y; let Inst{33-26} = rows;
 }
+def LOOK : Instruction<EX> {
+  bits<9> a; bits<7> t; bits<9> y; bits<8> rows;
+  let Dims = [Dim<"r", 255, "rows">, Dim<"n", 8>, Dim<"e", 16>];
+  let Operands = (ins Window<BUF, I8, ["r", "n"], "a", ["row", "elem"]>:$x, Window<SUM, I32, ["e"], "t", ["elem"]>:$table,
+                      Window<BUF, I8, ["r", "n"], "y", ["row", "elem"]>:$d);
+  let Semantics = (set $d, (trunc8 (lookup $table, (sext $x)))); let Cycles = (plus $r, 3);
+  let Inst{7-0} = 0x07; let Inst{20-12} = a; let Inst{27-21} = t; let Inst{36-28} = y; let Inst{44-37} = rows;
+}
 def : Function { let Name = "exp2"; let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }
 def AGAIN : HardwareLoop {
   bits<8> turns; bits<4> body;

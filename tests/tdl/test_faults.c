@@ -121,7 +121,7 @@ static const row rows[] = {
     {"(mul (sext $x), (sext $v))", "(plus (sext $x), (sext $v))", "", 3096, "plus"},
     {"def AGAIN : HardwareLoop {",
      "def ONCE : HardwareLoop { bits<8> t; bits<4> b; let Turns = \"t\"; let Body = \"b\"; "
-     "let MaxBody = 1; let Inst{7-0} = 0x07; let Inst{19-12} = t; let Inst{23-20} = b; }\ndef AGAIN : HardwareLoop {",
+     "let MaxBody = 1; let Inst{7-0} = 0x09; let Inst{19-12} = t; let Inst{23-20} = b; }\ndef AGAIN : HardwareLoop {",
      "", 3120, "second"},
     {"let Turns = \"turns\";", "let Turns = \"round\";", "def AGAIN", 3122, "round"},
     {"let Body = \"body\";", "", "def AGAIN", 3122, "Body"},
@@ -147,6 +147,15 @@ static const row rows[] = {
     {"let Cycles = (plus $r, 2);", "", "", 3010, "Cycles"},
     {"Dim<\"n\", 8>, Dim<\"k\", 8>", "Dim<\"n\", 16>, Dim<\"k\", 8>", "def DOT", 3235, "row"},
     {"bits<9> a;", "bits<5> a;", "def DOT", 3001, "bit"},
+    // tables
+    {"(lookup $table, (sext $x))", "(lookup $x, (sext $x))", "", 3125, "no table"},
+    {"(lookup $table, (sext $x))", "(lookup $table)", "", 3125, "no table"},
+    {"(lookup $table, (sext $x))", "(lookup $table, $x)", "", 3093, "by an index of i8"},
+    {"(lookup $table, (sext $x))", "(add $table, (lookup $table, (sext $x)))", "", 3281, "without an index"},
+    {"[\"r\", \"n\"], \"y\", [\"row\", \"elem\"]>:$d);\n  let Semantics = (set $d, (trunc8",
+     "[\"r\", \"e\"], \"y\", [\"row\", \"elem\"]>:$d);\n  let Semantics = (set $d, (trunc8", "", 3280, "walks 'e'"},
+    {"\"t\", [\"elem\"]>:$table", "\"t\", [\"row\"]>:$table", "", 3282, "has gaps"},
+    {"(trunc8 (lookup $table, (sext $x)))", "(trunc8 $x)", "", 3094, "trunc8 of i8"},
     // two uses of one field
     {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"loc\", [\"si\", \"elem\"], 1>:$dst);", "def IN", 3260,
      "the stride of window 'src' along 'i' and the stride of window 'dst' along 'i'"},

@@ -16,6 +16,7 @@ typedef uint32_t lanes __attribute__((vector_size(4 * LANES)));
 typedef struct contraction {
   const machine_window *x, *w, *y;
   int k, n; // dims of the instruction
+  int32_t zero_x, zero_w;
 } contraction;
 
 static int window_dim(const machine_window* w, int dim) {
@@ -24,8 +25,17 @@ static int window_dim(const machine_window* w, int dim) {
   return -1;
 }
 
-// The window that node `n` sign-extends, or -1.
-static int extended_load(const pb_insn* insn, int n) {
+// The window that node `n` sign-extends, or -1. *zero: what it takes off, an immediate.
+static int extended_load(const machine_command* c, int n, int32_t* zero) {
+  const pb_insn* insn = c->command.insn;
+  *zero = 0;
+  if (n >= 0 && insn->expr[n].op == PB_OP_SUB) {
+    const pb_expr_node* off = &insn->expr[insn->expr[n].args[1]];
+    if (off->op == PB_OP_SEXT) off = &insn->expr[off->args[0]];
+    if (off->op != PB_OP_IMM || insn->operands[off->operand].type != PB_I8) return -1;
+    *zero = (int32_t)c->command.values[insn->operands[off->operand].base];
+    n = insn->expr[n].args[0];
+  }
   if (n < 0 || insn->expr[n].op != PB_OP_SEXT) return -1;
   const pb_expr_node* load = &insn->expr[insn->expr[n].args[0]];
   return load->op == PB_OP_LOAD && insn->operands[load->operand].type == PB_I8 ? load->operand : -1;
@@ -36,7 +46,8 @@ static bool recognise(const machine_command* c, contraction* out) {
   if (insn->reduce != PB_ACC_ADD || insn->operands[insn->dest].type != PB_I32) return false;
   const pb_expr_node* value = &insn->expr[insn->expr_count - 1];
   if (value->op != PB_OP_MUL) return false;
-  int a = extended_load(insn, value->args[0]), b = extended_load(insn, value->args[1]);
+  int32_t zero_a, zero_b;
+  int a = extended_load(c, value->args[0], &zero_a), b = extended_load(c, value->args[1], &zero_b);
   if (a < 0 || b < 0) return false;
   const machine_window *wa = &c->windows[a], *wb = &c->windows[b], *y = &c->windows[insn->dest];
   if (wa->boxed || wb->boxed) return false;
@@ -54,7 +65,7 @@ static bool recognise(const machine_command* c, contraction* out) {
     int n = w->operand->dims[1 - window_dim(w, k)];
     if (n == k || window_dim(y, n) < 0 || window_dim(x, n) >= 0 || c->extent[n] > LANES * 64) continue;
     if (y->stride[window_dim(y, n)] != 4) continue;
-    *out = (contraction){x, w, y, k, n};
+    *out = (contraction){x, w, y, k, n, turn ? zero_b : zero_a, turn ? zero_a : zero_b};
     return true;
   }
   return false;
@@ -65,6 +76,7 @@ typedef struct tile {
   uint8_t* y[ROWS];
   int64_t x_stride; // of k
   int rows, k, n;   // n <= LANES
+  lanes less;       // what x's zero point takes off every row's sums
   bool accumulates;
 } tile;
 
@@ -84,7 +96,7 @@ WIDE static void multiply(const tile* t, const lanes* weights) {
     s2 += w * (uint32_t)x2[at];
     s3 += w * (uint32_t)x3[at];
   }
-  sum[0] = s0, sum[1] = s1, sum[2] = s2, sum[3] = s3;
+  sum[0] = s0 - t->less, sum[1] = s1 - t->less, sum[2] = s2 - t->less, sum[3] = s3 - t->less;
   for (int r = 0; r < t->rows; ++r) memcpy(t->y[r], &sum[r], 4 * (size_t)t->n);
 }
 
@@ -94,7 +106,7 @@ static void load_weights(const contraction* c, const uint8_t* data, int64_t exte
   const uint8_t* base = data + c->w->address + first_n * stride_n;
   for (int64_t k = 0; k < extent_k; ++k) {
     uint32_t row[LANES] = {0};
-    for (int m = 0; m < n; ++m) row[m] = (uint32_t)(int8_t)base[k * stride_k + m * stride_n];
+    for (int m = 0; m < n; ++m) row[m] = (uint32_t)((int8_t)base[k * stride_k + m * stride_n] - c->zero_w);
     memcpy(&out[k], row, sizeof row);
   }
 }
@@ -143,6 +155,8 @@ bool machine__contract(pb_device* device, const machine_command* command) {
               .accumulates = command->accumulates};
     t.n = extent_n - first < LANES ? (int)(extent_n - first) : LANES;
     load_weights(&c, ws, t.k, first, t.n, weights);
+    t.less = (lanes){0};
+    for (int k = 0; k < t.k; ++k) t.less += weights[k] * (uint32_t)c.zero_x;
     rows r = make_rows(&c);
     int most = machine__apart(c.y) ? ROWS : 1; // rows that coincide must see each other's sums
     bool more = true;

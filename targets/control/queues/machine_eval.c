@@ -56,6 +56,7 @@ static walk make_walk(const machine_command* c) {
   walk s = {.points = 1, .each = 1};
   for (int pass = 0; pass < 2; ++pass)
     for (int d = 0; d < insn->dim_count; ++d) {
+      if (insn->dims[d].table) continue;
       bool kept = window_has(&c->windows[insn->dest], d);
       if (kept != (pass == 0)) continue;
       s.dim[s.rank] = d;
@@ -271,6 +272,9 @@ static void apply_int(pb_op op, value* out, const value* a, const value* b, int6
   case PB_OP_ABS:
     EACH(out[k].u = a[k].i < 0 ? 0 - a[k].u : a[k].u);
     break;
+  case PB_OP_TRUNC:
+    EACH(out[k].i = (int8_t)a[k].u);
+    break;
   case PB_OP_SEXT:
     memcpy(out, a, (size_t)count * sizeof *out);
     break;
@@ -396,11 +400,22 @@ static void start(evaluation* e, pb_device* device, const machine_command* c, co
   }
 }
 
+// Elements of a table, by indices that count modulo its extent.
+static void look_up(const evaluation* e, const pb_expr_node* node, value* out, const value* index, int64_t count) {
+  const view* table = &e->views[node->operand];
+  uint32_t entries = (uint32_t)e->insn->dims[e->insn->operands[node->operand].dims[0]].max;
+  int64_t bytes = pb_type_bits(table->type) / 8;
+  EACH(
+      load_run(&out[k], table->data + table->address + (int64_t)(index[k].u % entries) * bytes, bytes, 1, table->type));
+}
+
 static const value* evaluate(evaluation* e, int64_t first, int64_t count) {
   for (int n = 0; n < e->insn->expr_count; ++n) {
     if (e->uniform[n]) continue;
     const pb_expr_node* node = &e->insn->expr[n];
-    if (node->op == PB_OP_LOAD)
+    if (node->op == PB_OP_LOAD && node->args[0] >= 0)
+      look_up(e, node, e->vectors->nodes[n], e->vectors->nodes[node->args[0]], count);
+    else if (node->op == PB_OP_LOAD)
       gather(&e->views[node->operand], first, count, e->vectors->nodes[n]);
     else
       apply(e, n, count);

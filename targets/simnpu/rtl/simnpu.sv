@@ -64,13 +64,14 @@ module simnpu
     case (q)
       Q_L0: return op == OP_LDS0 || op == OP_LDA0;
       Q_L1: return op == OP_LDS1 || op == OP_LDA1;
-      Q_WX: return op == OP_WLD;
+      Q_WX: return op == OP_WLD || op == OP_WLDT;
       Q_MX: return op == OP_MMA;
       Q_ST: return op == OP_STS || op == OP_STA;
       default:
       case (op)
         OP_VRQ, OP_VADDQ, OP_VQ, OP_VMAXQ, OP_VSUMQ, OP_VDQ, OP_VI2F, OP_VADD, OP_VSUB, OP_VMUL, OP_VMAX, OP_VMIN,
-        OP_VADDR, OP_VSUBR, OP_VMULR, OP_VMAXR, OP_VMINR, OP_VEXP2, OP_VRECIP, OP_VRSQRT, OP_VRSUM, OP_VRMAX: return 1;
+        OP_VADDR, OP_VSUBR, OP_VMULR, OP_VMAXR, OP_VMINR, OP_VEXP2, OP_VRECIP, OP_VRSQRT, OP_VRSUM, OP_VRMAX, OP_VDIV, OP_VDIVR,
+        OP_VSQRT, OP_VLUT, OP_VLUTQ, OP_VRMAXQ, OP_VRSUMQ, OP_VRSQQ, OP_VRLUT, OP_VBELOW, OP_VSUBQ, OP_VNQ: return 1;
         default: return 0;
       endcase
     endcase
@@ -216,18 +217,18 @@ module simnpu
       .req_data(dram_req_data), .req_strobe(dram_req_strobe), .req_ready(dram_req_ready), .reads_fetch_load);
 
   // Array -------------------------------------------------------------------------------------------------------------
-  logic w_valid, mma_row;
+  logic w_valid, w_column, mma_row;
   logic [BANK_W-1:0] w_bank;
   logic [$clog2(D)-1:0] w_k;
 
   simnpu_weights weights (
       .clk, .rst, .cmd_valid(valid[Q_WX]), .cmd(head[Q_WX]), .cmd_take(takes[Q_WX]),
-      .r_req(sr_req[1]), .r_row(sr_row[1]), .r_grant(sr_grant[1]), .w_valid, .w_bank, .w_k,
+      .r_req(sr_req[1]), .r_row(sr_row[1]), .r_grant(sr_grant[1]), .w_valid, .w_bank, .w_column, .w_k,
       .hold(holds[Q_WX]), .last(lasts[Q_WX]), .last_signals(last_signals[Q_WX]), .busy(busy[Q_WX]));
 
   simnpu_array array (
       .clk, .rst, .cmd_valid(valid[Q_MX]), .cmd(head[Q_MX]), .cmd_take(takes[Q_MX]),
-      .w_valid, .w_bank, .w_k, .w_data(sr_data[1]),
+      .w_valid, .w_bank, .w_column, .w_k, .w_data(sr_data[1]),
       .a_req(sr_req[0]), .a_row(sr_row[0]), .a_data(sr_data[0]),
       .c_req(ar_req[0]), .c_row(ar_row[0]), .c_data(ar_data[0]),
       .y_req(aw_req[0]), .y_row(aw_row[0]), .y_data(aw_data[0]),

@@ -14,6 +14,7 @@ module simnpu_array
     // weights
     input logic w_valid,
     input logic [BANK_W-1:0] w_bank,
+    input logic w_column,
     input logic [$clog2(D)-1:0] w_k,
     input logic [BYTE_ROW-1:0] w_data,
     // rows of A
@@ -39,6 +40,7 @@ module simnpu_array
     logic [ACC_ROW_W-1:0] ci, cj;
     logic [11:0] ni, nj;
     logic [BANK_W-1:0] bank;
+    logic [7:0] zx, zw;
     logic acc;
     queues_t signals;
   } job_t;
@@ -73,6 +75,8 @@ module simnpu_array
           ni: cmd[MMA_NI_LSB+:MMA_NI_W],
           nj: cmd[MMA_NJ_LSB+:MMA_NJ_W],
           bank: cmd[MMA_W_LSB+:MMA_W_W],
+          zx: cmd[MMA_ZX_LSB+:MMA_ZX_W],
+          zw: cmd[MMA_ZW_LSB+:MMA_ZW_W],
           acc: cmd[MMA_ACC_LSB],
           signals: cmd[SIGNAL_BIT+:QUEUES]
       };
@@ -103,16 +107,20 @@ module simnpu_array
 
   tag_t entering, leaving, adding;
   logic [BANK_W-1:0] entering_bank;
+  logic [7:0] entering_zx, entering_zw;
   logic [RING_W-1:0] turn;
   tag_t tags_ring[D];
   logic [WORD_ROW-1:0] sums, adding_sums;
 
   simnpu_cells cells (
-      .clk, .rst, .w_valid, .w_bank, .w_k, .w_data, .enter(entering.valid), .bank(entering_bank), .a_data, .sums);
+      .clk, .rst, .w_valid, .w_bank, .w_column, .w_k, .w_data, .enter(entering.valid), .bank(entering_bank),
+      .zx(entering_zx), .zw(entering_zw), .a_data, .sums);
 
   always_ff @(posedge clk) begin
     entering <= '{valid: active, acc: job.acc, last: finish, row: c_now, signals: job.signals};
     entering_bank <= job.bank;
+    entering_zx <= job.zx;
+    entering_zw <= job.zw;
     turn <= turn + 1;
     tags_ring[turn] <= entering;
     leaving <= tags_ring[turn];

@@ -8,14 +8,17 @@ module simnpu_cells
 (
     input logic clk,
     input logic rst,
-    // a row of weights: row w_k of bank w_bank
+    // a row of weights: row w_k of bank w_bank, or its column w_k
     input logic w_valid,
     input logic [BANK_W-1:0] w_bank,
+    input logic w_column,
     input logic [$clog2(D)-1:0] w_k,
     input logic [BYTE_ROW-1:0] w_data,
     // a row of A, for the weights of `bank`
     input logic enter,
     input logic [BANK_W-1:0] bank,
+    input logic [7:0] zx,  // zero points of A and of the weights
+    input logic [7:0] zw,
     input logic [BYTE_ROW-1:0] a_data,
     output logic [WORD_ROW-1:0] sums
 );
@@ -30,11 +33,19 @@ module simnpu_cells
   endfunction
 
   always_ff @(posedge clk) begin
-    if (w_valid) for (int n = 0; n < D; ++n) weights[{w_bank, w_k}][32*n+:32] <= extend(w_data[8*n+:8]);
+    if (w_valid && !w_column) for (int n = 0; n < D; ++n) weights[{w_bank, w_k}][32*n+:32] <= extend(w_data[8*n+:8]);
+    if (w_valid && w_column)
+      for (int k = 0; k < D; ++k) weights[{w_bank, RING_W'(k)}][32*w_k+:32] <= extend(w_data[8*k+:8]);
     if (enter) begin
       automatic logic [WORD_ROW-1:0] row = 0;
-      for (int k = 0; k < D; ++k)
-        for (int n = 0; n < D; ++n) row[32*n+:32] += extend(a_data[8*k+:8]) * weights[{bank, RING_W'(k)}][32*n+:32];
+      automatic logic [31:0] whole = 0;
+      for (int k = 0; k < D; ++k) begin
+        automatic logic [31:0] x = extend(a_data[8*k+:8]) - extend(zx);
+        whole += x;
+        for (int n = 0; n < D; ++n) row[32*n+:32] += x * weights[{bank, RING_W'(k)}][32*n+:32];
+      end
+      // The zero point of the weights takes off the same from every column.
+      if (zw != 0) for (int n = 0; n < D; ++n) row[32*n+:32] -= extend(zw) * whole;
       ring[turn] <= row;
     end
     if (live[D-1]) sums <= ring[turn];

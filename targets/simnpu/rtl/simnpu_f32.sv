@@ -66,6 +66,66 @@ package simnpu_f32;
     return f32_pack(sign, ea + eb - 127, {product[46:16], product[15:0] != 0});
   endfunction
 
+  // The significand of a number other than 0, its first bit in front, and its biased exponent, below 1 of a subnormal.
+  function automatic logic [35:0] f32_normal(input logic [31:0] a);
+    logic [5:0] n;
+    if (a[30:23] != 0) return {4'b0, a[30:23], 1'b1, a[22:0]};
+    n = f32_clz({a[22:0], 9'b0});
+    return {-12'(n), {a[22:0], 1'b0} << n};
+  endfunction
+
+  // Correctly rounded: 26 bits of the quotient say how it rounds, with what is left of it.
+  function automatic logic [31:0] f32_div(input logic [31:0] a, input logic [31:0] b);
+    /*verilator no_inline_task*/
+    logic sign;
+    logic [35:0] na, nb;
+    logic [51:0] dividend, quotient;
+    logic signed [11:0] exponent;
+    sign = a[31] ^ b[31];
+    if (f32_is_nan(a) || f32_is_nan(b)) return F32_NAN;
+    if (a[30:23] == 255) return b[30:23] == 255 ? F32_NAN : {sign, F32_INF[30:0]};
+    if (b[30:23] == 255) return {sign, 31'b0};
+    if (b[30:0] == 0) return a[30:0] == 0 ? F32_NAN : {sign, F32_INF[30:0]};
+    if (a[30:0] == 0) return {sign, 31'b0};
+    na = f32_normal(a);
+    nb = f32_normal(b);
+    exponent = $signed(na[35:24]) - $signed(nb[35:24]) + 127;
+    dividend = {2'b0, na[23:0], 26'b0};
+    quotient = dividend / {28'b0, nb[23:0]};  // in (2^25, 2^27)
+    if (quotient * {28'b0, nb[23:0]} != dividend) quotient[0] = 1;
+    if (quotient[26]) return f32_pack(sign, exponent, {quotient[26:0], 5'b0});
+    return f32_pack(sign, exponent - 1, {quotient[25:0], 6'b0});
+  endfunction
+
+  // Correctly rounded: a bit of the root after the other, then what is left says whether it is exact.
+  function automatic logic [31:0] f32_sqrt(input logic [31:0] a);
+    /*verilator no_inline_task*/
+    logic [35:0] na;
+    logic [51:0] x;
+    logic [51:0] rest, trial;
+    logic [25:0] root;
+    logic signed [11:0] exponent;
+    int n;
+    if (f32_is_nan(a)) return F32_NAN;
+    if (a[30:0] == 0) return a;
+    if (a[31]) return F32_NAN;
+    if (a[30:23] == 255) return a;
+    na = f32_normal(a);
+    exponent = $signed(na[35:24]) - 127;
+    // x is the significand with an even exponent, in [2^50, 2^52): its root has 26 bits
+    x = exponent[0] ? {na[23:0], 28'b0} : {1'b0, na[23:0], 27'b0};
+    root = 0;
+    rest = x;
+    for (n = 25; n >= 0; n = n - 1) begin
+      trial = (52'(root) << (n + 1)) | (52'd1 << (2 * n));
+      if (rest >= trial) begin
+        rest = rest - trial;
+        root = root | (26'd1 << n);
+      end
+    end
+    return f32_pack(0, (exponent >>> 1) + 127, {root, 5'b0, rest != 0});
+  endfunction
+
   function automatic logic [31:0] f32_add(input logic [31:0] a, input logic [31:0] b);
     /*verilator no_inline_task*/
     logic [31:0] major, minor, mb, ms, sum;

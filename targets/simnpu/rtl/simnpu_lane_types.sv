@@ -9,6 +9,11 @@ package simnpu_lane_types;
   // Rows asked for and not yet written: those in a stream's buffer and in the lanes, with some to spare.
   localparam int UNDER_WAY = 24;
 
+  // A table is as many rows of the accumulator. One is read while another one's command waits and a third one's runs.
+  localparam int TABLE = 256;
+  localparam int TABLE_ROWS = TABLE / D;
+  localparam int TABLES = 3;
+
   typedef enum logic [4:0] {
     REQUANTISE,
     ADD_CODES,
@@ -24,7 +29,18 @@ package simnpu_lane_types;
     MIN,
     FUNCTION,
     ROW_SUM,
-    ROW_MAX
+    ROW_MAX,
+    DIV,
+    SQRT,
+    LOOK_UP,
+    LOOK_UP_QUANTISE,
+    ROW_SUM_CODES,
+    ROW_SQUARES,
+    ROW_LOOK_UP,
+    ROW_MAX_CODES,
+    BELOW,
+    LESS_MEAN,
+    NORMALISE
   } lane_op_t;
 
   // Rows row + i * i_step + j * j_step of one of the two memories.
@@ -36,7 +52,7 @@ package simnpu_lane_types;
   // What the lanes need with every row.
   typedef struct packed {
     lane_op_t op;
-    logic [1:0] which;  // function
+    logic [1:0] which;  // function, or which of the tables
     logic broadcast;  // lane 0 of the second operand serves all lanes
     logic keep;  // the command's acc flag
     logic [7:0] zp, lo, hi, za, zb;
@@ -56,5 +72,7 @@ package simnpu_lane_types;
     logic [11:0] ni, nj;
     logic [1:0] par_used;
     logic [1:0][ACC_ROW_W-1:0] par_row;
+    logic tabled;  // it looks codes up in a table
+    logic [ACC_ROW_W-1:0] table_row;
   } job_t;
 endpackage

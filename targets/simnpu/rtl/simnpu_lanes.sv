@@ -5,6 +5,9 @@
 //   words    multiply     add, max
 //   function reduce       c2 * t     c1 +         * t         c0 +        scale
 //   rows     tree over neighbouring lanes, a level a stage                the old value
+//   norms    scale, in front of stage 3 by the row, then as codes
+//
+// Division and square root stand in one stage here; as built they take stages 3 to 7, some bits in each.
 module simnpu_lanes
   import simnpu_pkg::*;
   import simnpu_types::*;
@@ -21,6 +24,7 @@ module simnpu_lanes
     input logic [WORD_ROW-1:0] b,
     input logic [WORD_ROW-1:0] p0,
     input logic [WORD_ROW-1:0] p1,
+    input logic [WORD_ROW-1:0] tables[TABLES*TABLE_ROWS],
     output logic empty,
     output logic out_valid,
     output lane_tag_t out_tag,
@@ -34,7 +38,7 @@ module simnpu_lanes
   words_t x1, x2, x3, x4, x5, x6, x7, x8;  // the value
   words_t z1, z2, z3, z4, z5, z6, z7;  // a second operand; of row reductions the old value, kept to the end
   words_t u1, u2, u3, u4;  // scale, coefficient 1
-  words_t w1, w2, w3, w4, w5, w6;  // scale of the second operand, coefficient 0
+  words_t w1, w2, w3, w4, w5, w6;  // scale or shift of the second operand, coefficient 0
   scale_t [D-1:0] e3, e4, e5, e6, e7;
   words_t sums;
 
@@ -49,6 +53,24 @@ module simnpu_lanes
 
   function automatic logic is_tree(input lane_op_t op);
     return op == ROW_SUM || op == ROW_MAX;
+  endfunction
+
+  function automatic logic [31:0] of_codes(input lane_op_t op, input logic [31:0] x, input logic [31:0] y);
+    if (op == ROW_MAX_CODES) return $signed(x) > $signed(y) ? x : y;
+    return x + y;
+  endfunction
+
+  function automatic words_t level_of_codes(input lane_op_t op, input words_t x, input int lanes);
+    level_of_codes = x;
+    for (int l = 0; l < D / 2; ++l)
+      if (l < lanes) level_of_codes[32*l+:32] = of_codes(op, x[64*l+:32], x[64*l+32+:32]);
+  endfunction
+
+  localparam int LANE_W = $clog2(D);
+  localparam int TABLES_W = $clog2(TABLES * TABLE_ROWS);
+  function automatic logic [31:0] look_up(input logic [1:0] which, input logic [7:0] code);
+    automatic logic [7:0] index = code ^ 8'h80;
+    return tables[TABLES_W'(which) * TABLES_W'(TABLE_ROWS) + TABLES_W'(index[7:LANE_W])][32*index[LANE_W-1:0]+:32];
   endfunction
 
   // One level: lane l of the result from lanes 2l and 2l + 1.
@@ -83,6 +105,25 @@ module simnpu_lanes
           MAX_CODES:
           for (int l = 0; l < D; ++l)
             x1[32*l+:32] <= tag.keep && $signed(b[8*l+:8]) > $signed(a[8*l+:8]) ? extend(b[8*l+:8]) : extend(a[8*l+:8]);
+          LOOK_UP, LOOK_UP_QUANTISE: for (int l = 0; l < D; ++l) x1[32*l+:32] <= look_up(tag.which, a[8*l+:8]);
+          ROW_LOOK_UP: begin
+            for (int l = 0; l < D; ++l) x1[32*l+:32] <= look_up(tag.which, a[8*l+:8]);
+            if (!tag.keep) z1 <= 0;
+          end
+          ROW_SUM_CODES, ROW_SQUARES: begin
+            for (int l = 0; l < D; ++l) x1[32*l+:32] <= extend(a[8*l+:8]) - extend(tag.za);
+            if (!tag.keep) z1 <= 0;
+          end
+          ROW_MAX_CODES: begin
+            for (int l = 0; l < D; ++l) x1[32*l+:32] <= extend(a[8*l+:8]);
+            if (!tag.keep) z1 <= {D{32'h80000000}};
+          end
+          BELOW: for (int l = 0; l < D; ++l) x1[32*l+:32] <= extend(a[8*l+:8]) - b[32*l+:32] + 127;
+          LESS_MEAN:
+          for (int l = 0; l < D; ++l) begin
+            x1[32*l+:32] <= extend(a[8*l+:8]) - extend(tag.za);
+            z1[32*l+:32] <= b[32*l+:32] ^ 32'h80000000;
+          end
           SUM_CODES, DEQUANTISE: for (int l = 0; l < D; ++l) x1[32*l+:32] <= extend(a[8*l+:8]) - extend(tag.za);
           SUB: begin
             x1 <= a;
@@ -106,7 +147,10 @@ module simnpu_lanes
         u2 <= u1;
         w2 <= w1;
         case (t1.op)
-          REQUANTISE, DEQUANTISE, CONVERT: for (int l = 0; l < D; ++l) x2[32*l+:32] <= f32_from_i32(x1[32*l+:32]);
+          REQUANTISE, DEQUANTISE, CONVERT, LOOK_UP_QUANTISE, LESS_MEAN:
+          for (int l = 0; l < D; ++l) x2[32*l+:32] <= f32_from_i32(x1[32*l+:32]);
+          ROW_SQUARES: for (int l = 0; l < D; ++l) x2[32*l+:32] <= x1[32*l+:32] * x1[32*l+:32];
+          NORMALISE: for (int l = 0; l < D; ++l) x2[32*l+:32] <= f32_mul(x1[32*l+:32], z1[32*l+:32]);
           ADD_CODES:
           for (int l = 0; l < D; ++l) begin
             x2[32*l+:32] <= f32_from_i32(x1[32*l+:32]);
@@ -127,12 +171,19 @@ module simnpu_lanes
         z3 <= z2;
         case (t2.op)
           REQUANTISE, QUANTISE, DEQUANTISE: for (int l = 0; l < D; ++l) x3[32*l+:32] <= f32_mul(x2[32*l+:32], u2[32*l+:32]);
+          NORMALISE: begin
+            for (int l = 0; l < D; ++l) x3[32*l+:32] <= f32_mul(x2[32*l+:32], u2[32*l+:32]);
+            w3 <= w2;
+          end
+          DIV: for (int l = 0; l < D; ++l) x3[32*l+:32] <= f32_div(x2[32*l+:32], z2[32*l+:32]);
+          SQRT: for (int l = 0; l < D; ++l) x3[32*l+:32] <= f32_sqrt(x2[32*l+:32]);
+          ROW_SUM_CODES, ROW_SQUARES, ROW_LOOK_UP, ROW_MAX_CODES: x3 <= level_of_codes(t2.op, x2, D / 2);
           ADD_CODES:
           for (int l = 0; l < D; ++l) begin
             x3[32*l+:32] <= f32_mul(x2[32*l+:32], u2[32*l+:32]);
             z3[32*l+:32] <= f32_mul(z2[32*l+:32], w2[32*l+:32]);
           end
-          MUL: for (int l = 0; l < D; ++l) x3[32*l+:32] <= f32_mul(x2[32*l+:32], z2[32*l+:32]);
+          MUL, LOOK_UP_QUANTISE: for (int l = 0; l < D; ++l) x3[32*l+:32] <= f32_mul(x2[32*l+:32], z2[32*l+:32]);
           FUNCTION:
           for (int l = 0; l < D; ++l) begin
             automatic reduced_t s = reduce(which_t'(t2.which), x2[32*l+:32]);
@@ -150,7 +201,9 @@ module simnpu_lanes
         x4 <= x3;
         z4 <= z3;
         case (t3.op)
-          ADD_CODES, ADD, SUB: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_add(x3[32*l+:32], z3[32*l+:32]);
+          NORMALISE: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_add(x3[32*l+:32], w3[32*l+:32]);
+          ROW_SUM_CODES, ROW_SQUARES, ROW_LOOK_UP, ROW_MAX_CODES: x4 <= level_of_codes(t3.op, x3, D / 4);
+          ADD_CODES, ADD, SUB, LESS_MEAN: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_add(x3[32*l+:32], z3[32*l+:32]);
           MAX: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_max(x3[32*l+:32], z3[32*l+:32]);
           MIN: for (int l = 0; l < D; ++l) x4[32*l+:32] <= f32_min(x3[32*l+:32], z3[32*l+:32]);
           FUNCTION: begin
@@ -169,7 +222,8 @@ module simnpu_lanes
         x5 <= x4;
         z5 <= z4;
         case (t4.op)
-          REQUANTISE, ADD_CODES, QUANTISE: for (int l = 0; l < D; ++l) x5[32*l+:32] <= f32_roundeven(x4[32*l+:32]);
+          ROW_SUM_CODES, ROW_SQUARES, ROW_LOOK_UP, ROW_MAX_CODES: x5 <= level_of_codes(t4.op, x4, D / 8);
+          REQUANTISE, ADD_CODES, QUANTISE, LOOK_UP_QUANTISE, NORMALISE: for (int l = 0; l < D; ++l) x5[32*l+:32] <= f32_roundeven(x4[32*l+:32]);
           FUNCTION: begin
             for (int l = 0; l < D; ++l) z5[32*l+:32] <= f32_add(u4[32*l+:32], z4[32*l+:32]);
             w5 <= w4;
@@ -185,7 +239,8 @@ module simnpu_lanes
         x6 <= x5;
         z6 <= z5;
         case (t5.op)
-          REQUANTISE, ADD_CODES, QUANTISE: begin
+          ROW_SUM_CODES, ROW_SQUARES, ROW_LOOK_UP, ROW_MAX_CODES: if (LEVELS > 3) x6 <= level_of_codes(t5.op, x5, D / 16);
+          REQUANTISE, ADD_CODES, QUANTISE, LOOK_UP_QUANTISE, NORMALISE: begin
             automatic logic [31:0] zp = f32_from_i32(extend(t5.zp));
             for (int l = 0; l < D; ++l) x6[32*l+:32] <= f32_add(x5[32*l+:32], zp);
           end
@@ -204,7 +259,8 @@ module simnpu_lanes
         x7 <= x6;
         z7 <= z6;
         case (t6.op)
-          REQUANTISE, ADD_CODES, QUANTISE: begin
+          ROW_SUM_CODES, ROW_SQUARES, ROW_LOOK_UP, ROW_MAX_CODES: if (LEVELS > 4) x7 <= level_of_codes(t6.op, x6, D / 32);
+          REQUANTISE, ADD_CODES, QUANTISE, LOOK_UP_QUANTISE, NORMALISE: begin
             automatic logic [31:0] lo = f32_from_i32(extend(t6.lo));
             automatic logic [31:0] hi = f32_from_i32(extend(t6.hi));
             for (int l = 0; l < D; ++l) x7[32*l+:32] <= {24'b0, f32_to_i8(f32_min(f32_max(x6[32*l+:32], lo), hi))};
@@ -223,6 +279,8 @@ module simnpu_lanes
         x8 <= x7;
         case (t7.op)
           FUNCTION: for (int l = 0; l < D; ++l) x8[32*l+:32] <= finish(z7[32*l+:32], e7[l]);
+          ROW_SUM_CODES, ROW_SQUARES, ROW_LOOK_UP, ROW_MAX_CODES:
+          for (int l = 0; l < D; ++l) x8[32*l+:32] <= of_codes(t7.op, z7[32*l+:32], x7[31:0]);
           ROW_SUM: x8[31:0] <= f32_add(z7[31:0], x7[31:0]);
           ROW_MAX: x8[31:0] <= f32_max(z7[31:0], x7[31:0]);
           default: ;

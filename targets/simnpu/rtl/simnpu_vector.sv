@@ -1,6 +1,6 @@
 // The vector unit: commands, operand streams, hazards. The arithmetic is in simnpu_lanes.
 //
-// A command passes three places. `prep`: its parameter rows are read. `read`: two streams fetch its operand rows, each at
+// A command passes three places. `prep`: its parameter rows are read, and its table. `read`: two streams fetch its operand rows, each at
 // its own pace into a small buffer, so that two operands that step alike cost nothing after the first row even in one
 // bank. `issue`: rows enter the lanes. A command that reads what an earlier one has yet to write stays in prep until the
 // unit is empty; whether it does is judged by the range of rows from the first to the last that each touches. One that
@@ -51,6 +51,12 @@ module simnpu_vector
   logic [1:0] par_ask;  // parameter rows not yet asked for
   logic par_coming, par_coming_which, par_which;
   logic [WORD_ROW-1:0] prep_p[2];
+  // Tables take turns: those of the commands in read and issue stand while prep's is read.
+  logic [WORD_ROW-1:0] tables[TABLES*TABLE_ROWS];
+  logic [1:0] turn;  // the table of the last command that has one
+  logic [$clog2(TABLE_ROWS):0] table_left;  // rows not yet asked for
+  logic table_coming;
+  logic [$clog2(TABLE_ROWS)-1:0] table_at, table_coming_at;
 
   simnpu_vector_decode decode (.valid(cmd_take), .cmd, .job(decoded));
 
@@ -72,31 +78,47 @@ module simnpu_vector
       for (int n = 0; n < 2; ++n) begin
         if (prep.s[n].used && !(n == 1 && follows)) hazard |= meets(prep.s[n].acc, prep.s[n].row, prep.s_last[n]);
         if (prep.par_used[n]) hazard |= meets(1, row_t'(prep.par_row[n]), row_t'(prep.par_row[n]));
+        if (prep.tabled) hazard |= meets(1, row_t'(prep.table_row), row_t'(prep.table_row) + row_t'(TABLE_ROWS - 1));
       end
   end
 
+  localparam int TABLES_W = $clog2(TABLES * TABLE_ROWS);
+  logic [1:0] next_turn;
+  assign next_turn = turn == 2'(TABLES - 1) ? 0 : turn + 1;
   assign cmd_take = cmd_valid && !hold && (!prep_valid || to_read);
   assign par_which = !par_ask[0];
-  assign par_req = prep_valid && cleared && par_ask != 0;
-  assign par_row = prep.par_row[par_which];
+  assign table_at = ($clog2(TABLE_ROWS))'(TABLE_ROWS - 32'(table_left));
+  assign par_req = prep_valid && cleared && (par_ask != 0 || table_left != 0);
+  assign par_row = par_ask != 0 ? prep.par_row[par_which] : prep.table_row + ACC_ROW_W'(table_at);
 
   always_ff @(posedge clk) begin
     if (rst) begin
       prep_valid <= 0;
       par_coming <= 0;
+      table_coming <= 0;
+      turn <= 0;
       hull_valid <= 0;
     end else begin
-      par_coming <= par_grant;
+      par_coming <= par_grant && par_ask != 0;
       par_coming_which <= par_which;
+      table_coming <= par_grant && par_ask == 0;
+      table_coming_at <= table_at;
+      if (table_coming) tables[TABLES_W'(prep.tag.which) * TABLES_W'(TABLE_ROWS) + TABLES_W'(table_coming_at)] <= par_data;
       if (par_coming) prep_p[par_coming_which] <= par_data;
       if (cmd_take) begin
         prep <= decoded;
         prep_valid <= 1;
         par_ask <= decoded.par_used;
+        table_left <= decoded.tabled ? ($clog2(TABLE_ROWS) + 1)'(TABLE_ROWS) : 0;
+        if (decoded.tabled) begin
+          turn <= next_turn;
+          prep.tag.which <= next_turn;
+        end
         cleared <= 0;
       end else begin
         if (to_read) prep_valid <= 0;
-        if (par_grant) par_ask[par_which] <= 0;
+        if (par_grant && par_ask != 0) par_ask[par_which] <= 0;
+        if (par_grant && par_ask == 0) table_left <= table_left - 1;
         if (!hazard || unit_empty) cleared <= 1;
       end
       if (unit_empty) hull_valid <= 0;
@@ -118,7 +140,7 @@ module simnpu_vector
 
   // The streams are free once their last rows are asked for, though these may still wait in the buffers.
   assign streams_done = stream_done[0] && stream_done[1];
-  assign to_read = prep_valid && cleared && par_ask == 0 && !par_coming && (!read_valid || (streams_done && (handed || to_issue)));
+  assign to_read = prep_valid && cleared && par_ask == 0 && !par_coming && table_left == 0 && !table_coming && (!read_valid || (streams_done && (handed || to_issue)));
 
   for (genvar s = 0; s < 2; ++s) begin : g_stream
     simnpu_stream stream (
@@ -196,7 +218,7 @@ module simnpu_vector
   logic [WORD_ROW-1:0] out;
 
   simnpu_lanes lanes (
-      .clk, .rst, .enable, .enter, .tag, .a(operand[0]), .b(operand[1]), .p0(issue_p[0]), .p1(issue_p[1]),
+      .clk, .rst, .enable, .enter, .tag, .a(operand[0]), .b(operand[1]), .p0(issue_p[0]), .p1(issue_p[1]), .tables,
       .empty(lanes_empty), .out_valid, .out_tag, .out);
 
   // Sums over rows come out once.

@@ -10,6 +10,11 @@
 `define REDUCE(INSN, OP) begin \
   `UNARY(INSN, OP) job.tag.lane0 = 1; job.tag.keep = `FIELD(INSN, ACC); job.s[1] = job.y; job.s[1].used = job.tag.keep; end
 
+`define ROW_CODES(INSN, OP) begin \
+  job.tag.op = OP; job.y = `WINDOW(INSN, 1, Y); job.s[0] = `WINDOW(INSN, 0, A); job.tag.keep = `FIELD(INSN, ACC); \
+  job.s[1] = job.y; job.s[1].used = job.tag.keep; end
+`define TABLE(INSN) begin job.tabled = 1; job.table_row = ACC_ROW_W'(`FIELD(INSN, PT)); end
+
 module simnpu_vector_decode
   import simnpu_pkg::*;
   import simnpu_types::*;
@@ -102,6 +107,48 @@ module simnpu_vector_decode
         OP_VRSQRT: begin `UNARY(VRSQRT, FUNCTION) job.tag.which = RSQRT; end
         OP_VRSUM: `REDUCE(VRSUM, ROW_SUM)
         OP_VRMAX: `REDUCE(VRMAX, ROW_MAX)
+        OP_VDIV: `BINARY(VDIV, DIV)
+        OP_VDIVR: begin `BINARY(VDIVR, DIV) job.tag.broadcast = 1; end
+        OP_VSQRT: `UNARY(VSQRT, SQRT)
+        OP_VLUT: begin
+          job.y = `WINDOW(VLUT, 0, Y);
+          job.tag.op = LOOK_UP;
+          job.s[0] = `WINDOW(VLUT, 0, A);
+          `TABLE(VLUT)
+        end
+        OP_VLUTQ: begin
+          `CODES(VLUTQ)
+          job.tag.op = LOOK_UP_QUANTISE;
+          job.s[0] = `WINDOW(VLUTQ, 0, A);
+          job.s[1] = `WINDOW(VLUTQ, 1, B);
+          `TABLE(VLUTQ)
+        end
+        OP_VRMAXQ: `ROW_CODES(VRMAXQ, ROW_MAX_CODES)
+        OP_VRSUMQ: begin `ROW_CODES(VRSUMQ, ROW_SUM_CODES) job.tag.za = `FIELD(VRSUMQ, ZA); end
+        OP_VRSQQ: begin `ROW_CODES(VRSQQ, ROW_SQUARES) job.tag.za = `FIELD(VRSQQ, ZA); end
+        OP_VRLUT: begin `ROW_CODES(VRLUT, ROW_LOOK_UP) `TABLE(VRLUT) end
+        OP_VBELOW: begin
+          job.y = `WINDOW(VBELOW, 0, Y);
+          job.tag.op = BELOW;
+          job.s[0] = `WINDOW(VBELOW, 0, A);
+          job.s[1] = `WINDOW(VBELOW, 1, B);
+        end
+        OP_VSUBQ: begin
+          job.y = `WINDOW(VSUBQ, 1, Y);
+          job.tag.op = LESS_MEAN;
+          job.s[0] = `WINDOW(VSUBQ, 0, A);
+          job.s[1] = `WINDOW(VSUBQ, 1, B);
+          job.tag.za = `FIELD(VSUBQ, ZA);
+        end
+        OP_VNQ: begin
+          `CODES(VNQ)
+          job.tag.op = NORMALISE;
+          job.s[0] = `WINDOW(VNQ, 1, A);
+          job.s[1] = `WINDOW(VNQ, 1, B);
+          job.par_used = 3;
+          job.par_row[0] = ACC_ROW_W'(`FIELD(VNQ, PS));
+          job.par_row[1] = ACC_ROW_W'(`FIELD(VNQ, PB));
+        end
         default: ;
       endcase
       job.tag.to_acc = job.y.acc;
@@ -117,3 +164,5 @@ endmodule
 `undef BINARY
 `undef UNARY
 `undef REDUCE
+`undef ROW_CODES
+`undef TABLE

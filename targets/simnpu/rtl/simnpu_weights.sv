@@ -1,4 +1,4 @@
-// WLD: D rows of weights from the scratchpad into a bank of the array, a row a cycle.
+// WLD: D rows of weights from the scratchpad into a bank of the array, a row a cycle. WLDT: each row into a column.
 module simnpu_weights
   import simnpu_pkg::*;
   import simnpu_types::*;
@@ -13,6 +13,7 @@ module simnpu_weights
     input logic r_grant,
     output logic w_valid,  // the row granted in the last cycle is weight row w_k of bank w_bank
     output logic [BANK_W-1:0] w_bank,
+    output logic w_column,  // column w_k
     output logic [$clog2(D)-1:0] w_k,
     input logic hold,
     output logic last,
@@ -20,7 +21,7 @@ module simnpu_weights
     output logic busy
 );
   localparam int K_W = $clog2(D);
-  logic active;
+  logic active, turned;
   logic [BANK_W-1:0] bank;
   logic [K_W-1:0] k;
   logic [SPAD_ROW_W-1:0] row;
@@ -38,6 +39,7 @@ module simnpu_weights
   always_ff @(posedge clk) begin
     w_valid <= r_grant;
     w_bank <= bank;
+    w_column <= turned;
     w_k <= k;
     last <= done;
     last_signals <= signals;
@@ -50,6 +52,7 @@ module simnpu_weights
       k <= 0;
       row <= SPAD_ROW_W'(cmd[WLD_SRC_LSB+:WLD_SRC_W]);
       step <= cmd[WLD_SK_LSB+:WLD_SK_W];
+      turned <= cmd[7:0] == OP_WLDT;
       bank <= cmd[WLD_W_LSB+:WLD_W_W];
       signals <= cmd[SIGNAL_BIT+:QUEUES];
     end else begin

@@ -1,0 +1,57 @@
+// Lifts what only moves elements, on codes: the same codes elsewhere, between a DequantizeLinear and the QuantizeLinear
+// of each result. Where that has another scale the codes are requantised behind the move.
+#include "core/s1/lift.h"
+
+#include <string.h>
+
+static const char* const moves[] = {"Transpose", "Slice", "Split", "Expand"};
+
+static bool quantised_behind(const lifter* l, int tensor) {
+  return tensor < 0 || (l->uses[tensor] == 1 && !l->g->tensors[tensor].is_output &&
+                        pb__is(&l->g->nodes[l->user[tensor]], "QuantizeLinear"));
+}
+
+static bool is_move(const lifter* l, const pb_node* n) {
+  bool any = false;
+  for (size_t k = 0; k < sizeof moves / sizeof *moves; ++k) any |= pb__is(n, moves[k]);
+  const pb_node* dq = pb__producer(l, n->inputs[0]);
+  if (!any || !dq || pb__input(dq, 0) < 0 || l->value_of[dq->inputs[0]] < 0) return false;
+  for (int k = 0; k < n->output_count; ++k)
+    if (!quantised_behind(l, n->outputs[k])) return false;
+  return true;
+}
+
+// What the move made of the codes becomes the codes of the QuantizeLinear behind.
+static pb_status settle(lifter* l, const pb_node* n, const pb_codes* x, int output) {
+  pb_node one = *n;
+  pb_target t;
+  int moved = l->value_of[output];
+  one.outputs = &output;
+  one.output_count = 1;
+  PB_TRY(pb__find_target(l, &one, &t));
+  l->value_of[output] = -1; // it was never of floats
+  if (pb__same_codes(x, &t)) {
+    l->value_of[t.tensor] = moved;
+    l->unsigned_codes[t.tensor] = t.is_unsigned;
+    return PB_OK;
+  }
+  pb_s1_value shape = l->out->values[moved];
+  pb_codes codes = {moved, x->scale, x->zero};
+  pb__requantise(l, n, codes, &t, pb__make_result(l, &t, shape.rank, shape.shape));
+  return PB_OK;
+}
+
+pb_status pb__lift_moves(lifter* l, const pb_node* n, bool* known) {
+  *known = false;
+  if (!is_move(l, n)) return PB_OK;
+  pb_codes x;
+  int input = n->inputs[0], floats = l->value_of[input];
+  PB_TRY(pb__read_codes(l, n, input, &x));
+  l->value_of[input] = x.value; // for as long as the move is lifted its operand is the codes
+  pb_status status = pb__lift_float(l, n, known);
+  l->value_of[input] = floats;
+  PB_TRY(status);
+  for (int k = 0; k < n->output_count; ++k)
+    if (n->outputs[k] >= 0) PB_TRY(settle(l, n, &x, n->outputs[k]));
+  return PB_OK;
+}
