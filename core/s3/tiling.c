@@ -196,6 +196,7 @@ static void copy_nest(const pb_tiling* t, const pb_access* local, const pb_acces
   pb__tiling_outers(t, nest);
   nest->access[0] = *tensor;
   nest->access[1] = *local;
+  nest->access[0].gathered = nest->access[1].gathered = 0; // all of a table
   for (int r = 0; r < local->rank; ++r) {
     memset(&nest->access[1].index[r], 0, sizeof(pb_index));
     // an index that a box tests keeps its dim: the mover has no other place for the test
