@@ -99,6 +99,13 @@ pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) {
   return PB_OK;
 }
 
+// What prints a nest without dims gives it one that nothing uses.
+static bool is_walked(const pb_nest* nest, int d) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (pb_access_uses(&nest->access[a], d)) return true;
+  return nest->extent[d] > 1;
+}
+
 // Blocks of lanes come first: a tile then holds all blocks of some rows, and the rows' numbers once.
 static void blocks_first(const pb_lanes_layout* l, const pb_nest* nest, const bool* lanes, pb_nest* out,
                          pb_lanes_dims* s) {
@@ -110,7 +117,7 @@ static void blocks_first(const pb_lanes_layout* l, const pb_nest* nest, const bo
       out->extent[out->dim_count++] = pb__lanes_blocks(l, nest->extent[d]);
     }
   for (int d = 0; d < nest->dim_count; ++d)
-    if (!lanes[d]) {
+    if (!lanes[d] && is_walked(nest, d)) {
       s->keep[d] = out->dim_count;
       out->extent[out->dim_count++] = nest->extent[d];
     }
@@ -128,7 +135,7 @@ static void find_row(const pb_lanes_layout* l, int n, pb_nest* out, pb_lanes_dim
   if (l->values[l->program.value_of[n][store]].kind == PB_LANES_SPREAD) {
     s->row = out->dim_count;
     out->extent[out->dim_count++] = l->lanes;
-  } else if (is_blocked(l, n, store) && pb_index_single(&nest->access[store].index[1], &dim) && dim >= 0) {
+  } else if (nest->access[store].rank > 1 && pb_index_single(&nest->access[store].index[1], &dim) && dim >= 0) {
     s->row = s->lane[dim];
   }
 }

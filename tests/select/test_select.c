@@ -105,7 +105,70 @@ static void pooling(pb_flat* f) {
   f->reduce = PB_ACC_MAX;
 }
 
+// y[r, n] = table[x[r, n] + 128], a code; the index is of type index, as in IR.
+static void look_up(pb_flat* f) {
+  begin(f);
+  dims(f, 2, 40, 16);
+  strides(add_access(f, "SPAD", PB_I8), 2, 16, 1);
+  add_access(f, "ACC", PB_I32)->table = 256;
+  strides(add_access(f, "SPAD", PB_I8), 2, 32, 1);
+  int at = node(PB_OP_ADD, PB_I32, node(PB_OP_SEXT, PB_I32, load(PB_I8, 0), -1), number(PB_I32, 128));
+  int index = node(PB_OP_SEXT, PB_INDEX, at, -1), element = load(PB_I32, 1);
+  pool[element].args[0] = index;
+  node(PB_OP_TRUNC, PB_I8, element, -1);
+}
+
+// d[r, l] += the square of x[r, n] - 7, over n: the same number in all lanes l.
+static void squares(pb_flat* f) {
+  begin(f);
+  dims(f, 3, 30, 16, 16); // r, n, l
+  strides(add_access(f, "SPAD", PB_I8), 3, 48, 1, 0);
+  strides(add_access(f, "ACC", PB_I32), 3, 16, 0, 1);
+  int x = node(PB_OP_SUB, PB_I32, node(PB_OP_SEXT, PB_I32, load(PB_I8, 0), -1), number(PB_I32, -3));
+  node(PB_OP_MUL, PB_I32, x, node(PB_OP_SUB, PB_I32, node(PB_OP_SEXT, PB_I32, load(PB_I8, 0), -1), number(PB_I32, -3)));
+  f->reduce = PB_ACC_ADD;
+}
+
+// Weights whose rows are the array's columns.
+static void turned(pb_flat* f) {
+  begin(f);
+  dims(f, 2, 16, 16); // k, n
+  strides(add_access(f, "SPAD", PB_I8), 2, 1, 64);
+  strides(add_access(f, "WREG", PB_I8), 2, 16, 1);
+  load(PB_I8, 0);
+}
+
+// (x + 3) (w - 5)
+static void product_of_zeros(pb_flat* f) {
+  product(f);
+  used = 0;
+  int x = node(PB_OP_SUB, PB_I32, node(PB_OP_SEXT, PB_I32, load(PB_I8, 0), -1), number(PB_I32, -3));
+  int w = node(PB_OP_SUB, PB_I32, node(PB_OP_SEXT, PB_I32, load(PB_I8, 1), -1), number(PB_I32, 5));
+  node(PB_OP_MUL, PB_I32, x, w);
+}
+
 // ---- mutants ----
+
+static void shorter_table(pb_flat* f) { f->access[1].table = 255; }
+static void no_table(pb_flat* f) { f->access[1].table = 0; }
+static void other_place(pb_flat* f) {
+  (void)f;
+  for (int k = 0; k < used; ++k)
+    if (pool[k].op == PB_OP_CONST && pool[k].value == 128) pool[k].value = 127;
+}
+static void no_index(pb_flat* f) {
+  (void)f;
+  for (int k = 0; k < used; ++k)
+    if (pool[k].op == PB_OP_LOAD && pool[k].operand == 1) pool[k].args[0] = -1;
+}
+static void two_zeros(pb_flat* f) { // the command has one
+  (void)f;
+  for (int k = used - 1; k >= 0; --k)
+    if (pool[k].op == PB_OP_CONST) {
+      pool[k].value = 4;
+      return;
+    }
+}
 
 static void other_operation(pb_flat* f) {
   for (int k = 0; k < used; ++k)
@@ -184,6 +247,15 @@ static const row rows[] = {
      {other_operation, no_rounding, too_few_lanes}},
     {"a padded load", padded_load, "LDS0", 0, {other_destination, other_reduction, fill_elsewhere}},
     {"a fill", fill, "LDS0", 0, {fill_too_wide, fill_elsewhere, zero_out_of_range}},
+    {"a look-up",
+     look_up,
+     "VLUT",
+     0,
+     {shorter_table, no_table, other_place, no_index, other_type, other_memory, other_reduction, lanes_apart,
+      too_few_lanes}},
+    {"squares of rows", squares, "VRSQQ", 0, {two_zeros, zero_out_of_range, other_type, other_memory, lanes_apart}},
+    {"weights turned round", turned, "WLDT", 0, {other_memory, lanes_apart, other_type, too_few_lanes}},
+    {"a product of codes with zero points", product_of_zeros, "MMA", 0, {zero_out_of_range, zero_with_fraction}},
     {"max pooling", pooling, "VMAXQ", 2, {other_type, other_memory, other_destination, uneven_stride}},
 };
 
