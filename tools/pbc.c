@@ -10,7 +10,7 @@
 
 static int usage(FILE* to) {
   fputs(
-      "usage: pbc MODEL.onnx --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
+      "usage: pbc MODEL.onnx|MODEL.mlir --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
       "  --input-shape NAME=1x3x224x224   the shape of an input that the model leaves open\n"
       "  --emit=WHAT                      text on standard output, or in -o:\n"
       "      engine (the default), s1 (operators), s2 (nests), s3 (planned kernels), PASS (IR after that pass),\n"

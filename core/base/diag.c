@@ -19,6 +19,15 @@ static void plain(char* text) {
     if ((unsigned char)*text < ' ' || *text == 0x7f) *text = '?';
 }
 
+void pb_diag_pass(pb_diag* diag, bool error, int code, const char* text) {
+  if (diag && error) ++diag->errors;
+  if (diag && !error) ++diag->warnings;
+  if (diag && diag->sink)
+    diag->sink(diag->user, error, code, text);
+  else
+    fprintf(stderr, "%s\n", text);
+}
+
 static void emit(pb_diag* diag, bool error, pb_place place, int code, const char* hint, const char* extra,
                  const char* format, va_list args) {
   char where[512], what[2048], text[4096];
@@ -28,18 +37,7 @@ static void emit(pb_diag* diag, bool error, pb_place place, int code, const char
   snprintf(text, sizeof text, "%s%s: %s%s%s%s%s [PB%04d]%s%s", where, error ? "error" : "warning",
            place.what ? place.what : "", place.what ? ": " : "", what, extra ? ": " : "", extra ? extra : "", code,
            hint ? "\n  hint: " : "", hint ? hint : "");
-  if (!diag) {
-    fprintf(stderr, "%s\n", text);
-    return;
-  }
-  if (error)
-    ++diag->errors;
-  else
-    ++diag->warnings;
-  if (diag->sink)
-    diag->sink(diag->user, error, code, text);
-  else
-    fprintf(stderr, "%s\n", text);
+  pb_diag_pass(diag, error, code, text);
 }
 
 pb_status pb_error(pb_diag* diag, pb_place place, int code, const char* hint, const char* format, ...) {

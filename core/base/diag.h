@@ -35,6 +35,9 @@ pb_status pb_system_error(pb_diag* diag, pb_place place, int code, const char* f
     __attribute__((format(printf, 4, 5)));
 void pb_warning(pb_diag* diag, pb_place place, int code, const char* format, ...) __attribute__((format(printf, 4, 5)));
 
+// Passes on what another process has written as a diagnostic.
+void pb_diag_pass(pb_diag* diag, bool error, int code, const char* text);
+
 // Code ranges: 1xxx command line and files, 2xxx models, 3xxx descriptions, 4xxx planning and selection,
 // 5xxx engines and loading, 6xxx devices.
 

@@ -61,12 +61,20 @@ typedef struct pb_flat {
   const pb_flat_type* values;
   const pb_flat_func* funcs;
   pb_arena arena;
-} pb_flat; // starts as {0}
+  void* data; // that the attributes' bytes lie in, malloc'ed; NULL: the arena
+} pb_flat;    // starts as {0}
 
 // Reads the module in the file: generic form, any dialect. `attributes`: the names of those that are read, NULL at the
-// end. What MLIR refuses is refused with its place.
+// end. What MLIR refuses is refused with its place. MLIR's parser runs in a child process under limits of time and
+// memory; what it hands over is checked like any file.
 pb_status pb_flat_read(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) PB_MUST_CHECK;
 void pb_flat_free(pb_flat* flat);
+
+// The same in this process.
+pb_status pb_flat_parse(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) PB_MUST_CHECK;
+// Its bytes, malloc'ed, and back. `data` stays the caller's when it is refused (false), else the flat form's.
+void* pb_flat_pack(const pb_flat* flat, size_t* bytes);
+bool pb_flat_unpack(void* data, size_t bytes, pb_flat* flat);
 
 const pb_flat_attr* pb_flat_find(const pb_flat_op* op, const char* name); // NULL: none
 

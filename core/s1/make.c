@@ -75,6 +75,7 @@ void pb_make_flat(pb_maker* m, int access, int rank, const int64_t* shape, const
 
 void pb_make_finish(pb_maker* m) {
   pb_nest* kept = pb_alloc(&m->program->arena, sizeof *kept);
+  m->is_wrong |= m->nest.expr[m->nest.expr_count - 1].type != pb_nest_store(&m->nest)->type;
   pb_nest_copy(kept, &m->nest);
   pb_s1_op op = {.kind = PB_S1_NEST,
                  .name = m->name,
@@ -148,4 +149,9 @@ static void copy(pb_maker* m, int x, int y) {
   copy(m, flat, y);
 }
 
-void pb_make_copy(pb_maker* m, int x, int y) { copy(m, x, y); }
+void pb_make_copy(pb_maker* m, int x, int y) {
+  if (pb_made_elements(m, x) == pb_made_elements(m, y))
+    copy(m, x, y);
+  else
+    m->is_wrong = true;
+}

@@ -9,6 +9,7 @@ typedef struct pb_maker {
   pb_s1* program;
   pb_consts* consts;
   const char *name, *type; // of the operator that is being made, as the model says it
+  bool is_wrong;           // a nest was ended that stores another type than its tensor's
   pb_nest nest;            // that is being made
 } pb_maker;
 

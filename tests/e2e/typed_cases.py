@@ -261,3 +261,47 @@ for _name, _a, _b in PRODUCTS:
 def root_norm(g):
     g.opset, g.ir_version = 23, 11
     return g.op("RMSNormalization", g.input(3, 7, 40), g.const(g.draw(40)), epsilon=1e-6)
+
+
+SCALARS = {  # what an operator's operand is drawn from
+    "Sin": 30, "Cos": 30, "Tan": 1.4, "Asin": 0, "Acos": 0, "Atan": 9, "Sinh": 3, "Cosh": 3, "Asinh": 50, "Atanh": 0,
+    "Floor": 9, "Ceil": 9, "Round": 9, "Sign": 2,
+}
+for _op, _width in SCALARS.items():
+
+    @case(f"scalar_{_op.lower()}", _op, _width)
+    def scalar(g, op, width):
+        x = g.draw(3, 5, 17) * width if width else np.tanh(g.draw(3, 5, 17)) * 0.99
+        if op in ("Round", "Floor", "Ceil"):
+            x[0] = np.round(x[0] * 2) / 2
+        return g.op(op, g.feed("x", x.astype(np.float32)))
+
+
+@case("scalar_acosh")
+def acosh(g):
+    return g.op("Acosh", g.feed("x", (1 + np.abs(g.draw(3, 40)) * 20).astype(np.float32)))
+
+
+@case("scalar_pow_tensor")
+def pow_tensor(g):
+    base = np.abs(g.draw(4, 33)).astype(np.float32) + 0.1
+    return g.op("Pow", g.feed("x", base), g.feed("y", g.draw(1, 33) * 3))
+
+
+@case("scalar_pow_odd")
+def pow_odd(g):
+    return g.op("Pow", g.feed("x", np.abs(g.draw(4, 33)).astype(np.float32)), g.const(np.float32(2.2)))
+
+
+@case("scalar_after_product")
+def after_product(g):
+    w = g.const(g.draw(16, 24) / 4)
+    return g.op("Cos", g.op("MatMul", g.input(10, 16), w))
+
+
+for _op in ("And", "Or", "Xor"):
+
+    @case(f"scalar_bitwise_{_op.lower()}", _op)
+    def bitwise(g, op):
+        a, b = numbers(g, "i32", 4, 9), numbers(g, "i32", 1, 9)
+        return out(g, g.op(f"Bitwise{op}", g.feed("a", a), g.feed("b", b)), "i32")

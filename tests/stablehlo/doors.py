@@ -176,14 +176,52 @@ def refusals(bench):
     bench.refuses("bytecode", b"ML\xefR\x01StableHLO_v1.0.0\x00\x01", "bytecode", "stablehlo-translate --deserialize")
 
 
+def damaged(bench, count):
+    """Text with a few bytes changed: an error, or a program; no crash and no hang."""
+    f = "tensor<4x6xf32>"
+    text = text_of([f, "tensor<2x1xi32>"], [
+        '%0 = "stablehlo.constant"() <{value = dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>}> : () -> tensor<6xf32>',
+        f'%1 = "stablehlo.broadcast_in_dim"(%0) <{{broadcast_dimensions = array<i64: 1>}}> : (tensor<6xf32>) -> {f}',
+        f'%2 = "stablehlo.multiply"(%a0, %1) : ({f}, {f}) -> {f}',
+        '%3 = "stablehlo.dot_general"(%2, %a0) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], '
+        f'rhs_contracting_dimensions = [1]>}}> : ({f}, {f}) -> tensor<4x4xf32>',
+        '%r = "stablehlo.gather"(%3, %a1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], '
+        'start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<4x4xf32>, tensor<2x1xi32>) '
+        '-> tensor<2x4xf32>'], "tensor<2x4xf32>").encode()
+    random = np.random.default_rng(5)
+    compiled = refused = 0
+    for _ in range(count):
+        copy = bytearray(text)
+        for _ in range(random.integers(1, 4)):
+            at = int(random.integers(0, len(copy)))
+            how = random.integers(0, 4)
+            if how == 0:
+                copy[at] = int(random.integers(32, 127))
+            elif how == 1:
+                del copy[at : at + int(random.integers(1, 12))]
+            elif how == 2:
+                copy[at:at] = copy[at : at + int(random.integers(1, 40))]
+            else:
+                copy[at:at] = str(random.integers(0, 10)).encode()
+        done = bench.compile(bytes(copy))
+        good = done.returncode in (0, 1) and (done.returncode == 0 or "error: " in done.stderr) and "PB4090" not in done.stderr
+        compiled += done.returncode == 0
+        refused += done.returncode == 1
+        if not good:
+            bench.say(False, f"damaged text: exit code {done.returncode}, {done.stderr[-300:]!r}\n{bytes(copy).decode(errors='replace')}")
+    bench.say(compiled and refused > count / 2, f"damaged text: {compiled} compiled, {refused} refused, of {count}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--damaged", type=int, default=60, help="how many damaged texts")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
         for part in (refusals, symbols, narrow_floats, functions):
             part(bench)
+        damaged(bench, options.damaged)
     return 1 if bench.failed else 0
 
 

@@ -20,7 +20,6 @@ static const char* const by_parts[] = {"stablehlo.broadcast_in_dim",
                                        "stablehlo.negate",
                                        "stablehlo.select",
                                        "stablehlo.constant",
-                                       "stablehlo.optimization_barrier",
                                        "stablehlo.reduce",
                                        "stablehlo.reduce_window",
                                        "stablehlo.scatter",
@@ -89,19 +88,20 @@ static int zeros_like(pb_door* d, int v) {
 pb_status pb__door_complex(pb_door* d, const pb_flat_op* op) {
   const pb_flat_type *a = pb__door_type(d, op->operands[0]), *out = pb__door_type(d, op->results[0]);
   if (!out->is_complex || a->is_complex || a->type != out->type) return pb__door_refuse(d, op, "parts that do not fit");
-  pb__door_set(d, op->results[0], (pb_door_value){pb__door_in(d, op, 0), pb__door_in(d, op, 1)});
-  return PB_OK;
+  const pb_s1_value *re = pb_made(&d->m, pb__door_in(d, op, 0)), *im = pb_made(&d->m, pb__door_in(d, op, 1));
+  if (re->type != im->type || re->rank != im->rank || memcmp(re->shape, im->shape, sizeof(int64_t) * (size_t)re->rank))
+    return pb__door_refuse(d, op, "parts that do not fit");
+  return pb__door_bind(d, op, op->results[0], (pb_door_value){pb__door_in(d, op, 0), pb__door_in(d, op, 1)});
 }
 
 pb_status pb__door_real(pb_door* d, const pb_flat_op* op) {
-  d->value[op->results[0]] = pb__door_in(d, op, 0);
-  return PB_OK;
+  return pb__door_bind(d, op, op->results[0], (pb_door_value){pb__door_in(d, op, 0), -1});
 }
 
 pb_status pb__door_imag(pb_door* d, const pb_flat_op* op) {
   pb_door_value x = pb__door_get(d, op->operands[0]);
-  d->value[op->results[0]] = x.imaginary >= 0 ? x.imaginary : zeros_like(d, x.value);
-  return PB_OK;
+  int part = x.imaginary >= 0 ? x.imaginary : zeros_like(d, x.value);
+  return pb__door_bind(d, op, op->results[0], (pb_door_value){part, -1});
 }
 
 typedef struct pair {

@@ -81,9 +81,12 @@ static pb_status make_block(pb_door* d, const pb_flat_op* op, int region, int co
   const pb_flat_op* end = block ? end_of(block) : NULL;
   if (!end || block->argument_count != count || end->operand_count != made)
     return pb__door_refuse(d, op, "a region that does not fit");
-  for (int k = 0; k < count; ++k) pb__door_set(d, block->arguments[k], in[k]);
+  for (int k = 0; k < count; ++k) PB_TRY(pb__door_bind(d, op, block->arguments[k], in[k]));
   PB_TRY(pb__door_block(d, block));
-  for (int k = 0; k < made; ++k) out[k] = pb__door_get(d, end->operands[k]);
+  for (int k = 0; k < made; ++k) {
+    out[k] = pb__door_get(d, end->operands[k]);
+    if (out[k].value < 0) return pb__door_refuse(d, op, "a result that is made elsewhere");
+  }
   return PB_OK;
 }
 
@@ -102,7 +105,7 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
       return pb__door_refuse(d, op, "more than %d turns, or %d operators, written out", MOST_TURNS, MOST_OPERATORS);
     PB_TRY(make_block(d, op, 1, count, now, count, now));
   }
-  for (int k = 0; k < count; ++k) pb__door_set(d, op->results[k], now[k]);
+  for (int k = 0; k < count; ++k) PB_TRY(pb__door_bind(d, op, op->results[k], now[k]));
   return PB_OK;
 }
 
@@ -153,6 +156,6 @@ pb_status pb__door_branch(pb_door* d, const pb_flat_op* op) {
       all[k] = last;
     }
   }
-  for (int k = 0; k < count; ++k) pb__door_set(d, op->results[k], all[k]);
+  for (int k = 0; k < count; ++k) PB_TRY(pb__door_bind(d, op, op->results[k], all[k]));
   return PB_OK;
 }

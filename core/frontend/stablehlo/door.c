@@ -46,6 +46,12 @@ int pb__door_result(pb_door* d, const pb_flat_op* op, int k) {
   return d->value[op->results[k]] = pb_make_value(&d->m, type->type, type->rank, type->shape);
 }
 
+bool pb__door_alike(const pb_door* d, const pb_flat_op* op, int result, int k) {
+  const pb_flat_type *a = pb__door_type(d, op->results[result]), *b = pb__door_type(d, op->operands[k]);
+  return a->type == b->type && a->is_complex == b->is_complex && a->rank == b->rank &&
+         !memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank);
+}
+
 // ---- attributes ----
 
 int64_t pb__door_int(const pb_flat_op* op, const char* name, int64_t missing) {
@@ -123,7 +129,7 @@ static pb_status check_attributes(pb_door* d, const pb_flat_op* op, const char* 
 }
 
 // The names of all attributes of all rows, for the reader.
-static const char* const* attribute_names(pb_arena* arena) {
+const char* const* pb_stablehlo_attributes(pb_arena* arena) {
   const char** names = PB_NEW_ARRAY(arena, const char*, MOST_NAMES + 1);
   int count = 0;
   for (int k = 0; pb_stablehlo_rows[k].name; ++k)
@@ -205,6 +211,17 @@ void pb__door_set(pb_door* d, int flat_value, pb_door_value v) {
   d->imaginary[flat_value] = v.imaginary;
 }
 
+pb_status pb__door_bind(pb_door* d, const pb_flat_op* op, int flat_value, pb_door_value v) {
+  const pb_flat_type* name = pb__door_type(d, flat_value);
+  bool fits = v.value >= 0 && name->is_complex == (v.imaginary >= 0);
+  const pb_s1_value* value = fits ? pb_made(&d->m, v.value) : NULL;
+  fits = fits && value->type == name->type && value->rank == name->rank &&
+         !memcmp(value->shape, name->shape, sizeof(int64_t) * (size_t)name->rank);
+  if (!fits) return pb__door_refuse(d, op, "a value that is not of %s", name->text);
+  pb__door_set(d, flat_value, v);
+  return PB_OK;
+}
+
 static bool has_complex(const pb_door* d, const pb_flat_op* op) {
   for (int k = 0; k < op->operand_count; ++k)
     if (pb__door_type(d, op->operands[k])->is_complex) return true;
@@ -215,8 +232,9 @@ static bool has_complex(const pb_door* d, const pb_flat_op* op) {
 
 // Operators that have regions or calls inside carry pairs by themselves; others are made for each part, or for both.
 static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* make) {
-  static const char* const carry[] = {"func.call",         "stablehlo.while", "stablehlo.if",  "stablehlo.case",
-                                      "stablehlo.complex", "stablehlo.real",  "stablehlo.imag"};
+  static const char* const carry[] = {
+      "func.call",         "stablehlo.while", "stablehlo.if",   "stablehlo.case",
+      "stablehlo.complex", "stablehlo.real",  "stablehlo.imag", "stablehlo.optimization_barrier"};
   for (size_t k = 0; k < sizeof carry / sizeof *carry; ++k)
     if (!strcmp(op->name, carry[k])) return make(d, op);
   if (!pb__door_by_parts(op)) {
@@ -248,9 +266,10 @@ static pb_status make_op(pb_door* d, const pb_flat_op* op) {
   for (int v = 0; v < op->result_count; ++v) PB_TRY(check_type(d, op, op->results[v]));
   d->m.name = pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
   d->m.type = op->name;
-  if (has_complex(d, op)) return make_complex(d, op, makers[k]);
-  for (int v = 0; v < op->result_count; ++v) d->imaginary[op->results[v]] = -1;
-  return makers[k](d, op);
+  bool is_complex = has_complex(d, op);
+  for (int v = 0; v < op->result_count && !is_complex; ++v) d->imaginary[op->results[v]] = -1;
+  PB_TRY(is_complex ? make_complex(d, op, makers[k]) : makers[k](d, op));
+  return d->m.is_wrong ? pb__door_refuse(d, op, "operands or results of types that do not fit") : PB_OK;
 }
 
 pb_status pb__door_block(pb_door* d, const pb_flat_block* block) {
@@ -274,14 +293,15 @@ pb_status pb__door_call(pb_door* d, const pb_flat_op* op) {
     return pb__door_refuse(d, op, "no such function '%s'", name);
   if (d->calls == MOST_CALLS) return pb__door_refuse(d, op, "calls inside each other deeper than %d", MOST_CALLS);
   for (int k = 0; k < op->operand_count; ++k)
-    pb__door_set(d, func->body.arguments[k], pb__door_get(d, op->operands[k]));
+    PB_TRY(pb__door_bind(d, op, func->body.arguments[k], pb__door_get(d, op->operands[k])));
   ++d->calls;
   PB_TRY(pb__door_block(d, &func->body));
   --d->calls;
   const pb_flat_op* end = return_of(&func->body);
   if (!end || strcmp(end->name, "func.return") || end->operand_count != op->result_count)
     return pb__door_refuse(d, op, "'%s' does not return as many values", name);
-  for (int k = 0; k < op->result_count; ++k) pb__door_set(d, op->results[k], pb__door_get(d, end->operands[k]));
+  for (int k = 0; k < op->result_count; ++k)
+    PB_TRY(pb__door_bind(d, op, op->results[k], pb__door_get(d, end->operands[k])));
   return PB_OK;
 }
 
@@ -380,23 +400,25 @@ static pb_status make_program(pb_door* d) {
   return make_main(d, main);
 }
 
+pb_status pb_stablehlo_make(const pb_flat* flat, pb_consts* consts, pb_diag* diag, pb_s1* program) {
+  pb_arena scratch = {0};
+  size_t values = (size_t)flat->value_count + 1;
+  pb_door* d = PB_NEW(&scratch, pb_door);
+  *d = (pb_door){.flat = flat, .diag = diag, .m = {.program = program, .consts = consts}};
+  int** tables[] = {&d->value, &d->imaginary, &d->node};
+  for (int k = 0; k < 3; ++k) {
+    *tables[k] = PB_NEW_ARRAY(&scratch, int, values);
+    memset(*tables[k], 0xff, values * sizeof(int));
+  }
+  pb_status status = make_program(d);
+  pb_arena_free(&scratch);
+  return status;
+}
+
 pb_status pb_stablehlo_load(const char* path, pb_consts* consts, pb_diag* diag, pb_s1* program) {
   pb_flat flat = {0};
-  pb_door* d = calloc(1, sizeof *d);
-  if (!d) pb_no_memory(sizeof *d);
-  pb_status status = pb_flat_read(path, attribute_names(&program->arena), diag, &flat);
-  if (status == PB_OK) {
-    *d = (pb_door){.flat = &flat, .diag = diag, .m = {.program = program, .consts = consts}};
-    size_t values = (size_t)flat.value_count + 1;
-    d->value = PB_NEW_ARRAY(&flat.arena, int, values);
-    d->node = PB_NEW_ARRAY(&flat.arena, int, values);
-    memset(d->value, 0xff, values * sizeof *d->value);
-    d->imaginary = PB_NEW_ARRAY(&flat.arena, int, values);
-    memset(d->imaginary, 0xff, values * sizeof *d->imaginary);
-    memset(d->node, 0xff, values * sizeof *d->node);
-    status = make_program(d);
-  }
+  pb_status status = pb_flat_read(path, pb_stablehlo_attributes(&program->arena), diag, &flat);
+  if (status == PB_OK) status = pb_stablehlo_make(&flat, consts, diag, program);
   pb_flat_free(&flat);
-  free(d);
   return status;
 }

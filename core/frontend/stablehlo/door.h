@@ -24,6 +24,8 @@ typedef struct pb_door_value {
 } pb_door_value;
 pb_door_value pb__door_get(const pb_door* d, int flat_value);
 void pb__door_set(pb_door* d, int flat_value, pb_door_value v);
+// The same for a value that comes from elsewhere, and may be of another type than the name says.
+pb_status pb__door_bind(pb_door* d, const struct pb_flat_op* op, int flat_value, pb_door_value v);
 
 pb_status pb__door_refuse(pb_door* d, const pb_flat_op* op, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -32,6 +34,8 @@ static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
   int flat = op->operands[k];
   return d->part && d->imaginary[flat] >= 0 ? d->imaginary[flat] : d->value[flat];
 }
+// Whether a result is of the type of operand k.
+bool pb__door_alike(const pb_door* d, const pb_flat_op* op, int result, int k);
 // A value for the operator's result.
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
 // Makes the operations of a block.
@@ -52,9 +56,13 @@ bool pb__door_says(const pb_flat_op* op, const char* attribute, const char* word
 bool pb__door_is_scalar(const pb_flat_op* op);
 // Its node, from nodes of its operands.
 pb_status pb__door_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* nodes, int* node);
-// A region's body: nodes of its arguments, and of what it returns.
-pb_status pb__door_body(pb_door* d, pb_nest* n, const pb_flat_op* owner, int region, const int* arguments,
-                        int* results);
+// A region's body: so many nodes of its arguments, and of what it returns, which must be of these types.
+typedef struct pb_door_ends {
+  int count;
+  const int* nodes;
+} pb_door_ends;
+pb_status pb__door_body(pb_door* d, pb_nest* n, const pb_flat_op* owner, int region, pb_door_ends arguments, int made,
+                        const pb_type* types, int* results);
 // What a body combines, when that is one operation of both its arguments; "": another.
 const char* pb__door_combiner(const pb_flat_op* owner, int region);
 // A node of a value's element: a constant where all are the same, else a load; *access: what was added, -1.

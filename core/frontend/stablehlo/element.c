@@ -65,7 +65,7 @@ static pb_status reduce_precision(pb_door* d, pb_nest* n, const pb_flat_op* op, 
   return PB_OK;
 }
 
-pb_status pb__door_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* v, int* node) {
+static pb_status make_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* v, int* node) {
   pb_type type = pb__door_type(d, op->operands[0])->type, result = pb__door_type(d, op->results[0])->type;
   const pb_scalar_row* row = pb_scalar_find(plain_name(op));
   bool alike = true; // the operands that are worked on together
@@ -92,6 +92,17 @@ pb_status pb__door_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const in
       return pb__door_refuse(d, op, "a result of %s", pb_type_name(result));
     *node = row->make(n, type, v);
   }
+  return PB_OK;
+}
+
+pb_status pb__door_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* v, int* node) {
+  const pb_flat_type* made = pb__door_type(d, op->results[0]);
+  for (int k = 0; k < op->operand_count; ++k)
+    if (n->expr[v[k]].type != pb_scalar_worked(pb__door_type(d, op->operands[k])->type))
+      return pb__door_refuse(d, op, "an operand of another type");
+  PB_TRY(make_scalar(d, n, op, v, node));
+  if (made->type == PB_TYPE_COUNT || n->expr[*node].type != pb_scalar_worked(made->type))
+    return pb__door_refuse(d, op, "a result of %s", made->text);
   return PB_OK;
 }
 
@@ -184,23 +195,30 @@ static pb_status body_op(pb_door* d, pb_nest* n, const pb_flat_op* op) {
   return PB_OK;
 }
 
-pb_status pb__door_body(pb_door* d, pb_nest* n, const pb_flat_op* owner, int region, const int* arguments,
-                        int* results) {
+pb_status pb__door_body(pb_door* d, pb_nest* n, const pb_flat_op* owner, int region, pb_door_ends arguments, int made,
+                        const pb_type* types, int* results) {
   if (region >= owner->region_count || !owner->regions[region].op_count)
     return pb__door_refuse(d, owner, "its body is missing");
   const pb_flat_block* block = &owner->regions[region];
+  const pb_flat_op* end = &block->ops[block->op_count - 1];
+  if (block->argument_count != arguments.count || end->operand_count != made)
+    return pb__door_refuse(d, owner, "a body of %d arguments and %d results", block->argument_count,
+                           end->operand_count);
   for (int v = 0; v < d->flat->value_count; ++v) d->node[v] = -1;
   for (int k = 0; k < block->argument_count; ++k) {
     const pb_flat_type* type = pb__door_type(d, block->arguments[k]);
     if (type->rank || type->type == PB_TYPE_COUNT || (type->is_complex && !pb__door_by_parts(owner)))
       return pb__door_refuse(d, owner, "a body over %s", type->text);
-    d->node[block->arguments[k]] = arguments[k];
+    if (n->expr[arguments.nodes[k]].type != pb_scalar_worked(type->type))
+      return pb__door_refuse(d, owner, "a body over %s", type->text);
+    d->node[block->arguments[k]] = arguments.nodes[k];
   }
   for (int k = 0; k + 1 < block->op_count; ++k) PB_TRY(body_op(d, n, &block->ops[k]));
-  const pb_flat_op* end = &block->ops[block->op_count - 1];
-  for (int k = 0; k < end->operand_count; ++k) {
+  for (int k = 0; k < made; ++k) {
     if (d->node[end->operands[k]] < 0) PB_TRY(captured(d, end, end->operands[k], &d->node[end->operands[k]]));
     results[k] = d->node[end->operands[k]];
+    if (n->expr[results[k]].type != pb_scalar_worked(types[k]))
+      return pb__door_refuse(d, owner, "a body that returns another type");
   }
   return PB_OK;
 }

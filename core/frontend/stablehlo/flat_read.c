@@ -9,7 +9,6 @@
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/IR.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,31 +261,7 @@ static pb_status read_module(reader* r, MlirModule module) {
   return PB_OK;
 }
 
-// Forms of StableHLO that MLIR cannot read without the dialect: bytecode, and text that is not generic. The whole file
-// need not be looked at: an operation of either form stands near its beginning.
-static pb_status check_form(const char* path, pb_diag* diag) {
-  char head[16384];
-  FILE* f = fopen(path, "rb");
-  size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
-  if (f) fclose(f);
-  for (size_t k = 0; k < n; ++k)
-    if (!head[k]) head[k] = ' ';
-  head[n] = 0;
-  pb_place place = {.file = path};
-  if (!strncmp(head, "ML\xefR", 4))
-    return pb_unsupported(diag, place, 2102,
-                          "stablehlo-translate --deserialize FILE | stablehlo-opt --mlir-print-op-generic",
-                          "this is bytecode; only generic text is read");
-  if (strstr(head, "= stablehlo.") || strstr(head, "= chlo.") || strstr(head, "\n  func.func ") ||
-      strstr(head, "\nfunc.func ") || !strncmp(head, "func.func ", 10) || !strncmp(head, "module ", 7))
-    return pb_unsupported(diag, place, 2103,
-                          "stablehlo-opt --mlir-print-op-generic FILE, or get_asm(print_generic_op_form=True)",
-                          "this is text in the pretty form; only the generic one is read");
-  return PB_OK;
-}
-
-pb_status pb_flat_read(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) {
-  PB_TRY(check_form(path, diag));
+pb_status pb_flat_parse(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) {
   MlirContext context = mlirContextCreateWithThreading(false);
   mlirContextSetAllowUnregisteredDialects(context, true);
   reader r = {.flat = flat, .names = attributes, .diag = diag};
@@ -305,15 +280,4 @@ pb_status pb_flat_read(const char* path, const char* const* attributes, pb_diag*
   pb_table_free(&r.numbers);
   mlirContextDestroy(context);
   return status;
-}
-
-void pb_flat_free(pb_flat* flat) {
-  pb_arena_free(&flat->arena);
-  *flat = (pb_flat){0};
-}
-
-const pb_flat_attr* pb_flat_find(const pb_flat_op* op, const char* name) {
-  for (int k = 0; k < op->attr_count; ++k)
-    if (!strcmp(op->attrs[k].name, name)) return &op->attrs[k];
-  return NULL;
 }

@@ -20,7 +20,8 @@ pb_status pb__door_constant(pb_door* d, const pb_flat_op* op) {
 
 pb_status pb__door_same(pb_door* d, const pb_flat_op* op) {
   if (op->result_count != op->operand_count) return pb__door_refuse(d, op, "another number of results");
-  for (int k = 0; k < op->result_count; ++k) d->value[op->results[k]] = pb__door_in(d, op, k);
+  for (int k = 0; k < op->result_count; ++k)
+    PB_TRY(pb__door_bind(d, op, op->results[k], pb__door_get(d, op->operands[k])));
   return PB_OK;
 }
 

@@ -103,7 +103,7 @@ static void store_at(pb_door* d, int flat, int at, int access_like) {
 pb_status pb__door_dynamic_update_slice(pb_door* d, const pb_flat_op* op) {
   int x = pb__door_in(d, op, 0), u = pb__door_in(d, op, 1), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], at;
   const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
-  bool fits = in.rank == update.rank && in.type == update.type;
+  bool fits = in.rank == update.rank && in.type == update.type && pb__door_alike(d, op, 0, 0);
   for (int r = 0; fits && r < in.rank; ++r) fits = update.shape[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "an update that does not fit");
   int flat = begun(d, x, y);
@@ -244,7 +244,8 @@ static int both(pb_nest* n, int a, int b) { return a < 0 ? b : pb_nest_node(n, P
 
 // Updates in their order; one whose place lies outside changes nothing.
 pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
-  if (op->operand_count != 3) return pb__door_refuse(d, op, "several operands");
+  if (op->operand_count != 3 || op->result_count != 1) return pb__door_refuse(d, op, "several operands");
+  if (!pb__door_alike(d, op, 0, 0)) return pb__door_refuse(d, op, "a result of another type");
   int x = pb__door_in(d, op, 0), indices = pb__door_in(d, op, 1), u = pb__door_in(d, op, 2);
   int y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
   const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
@@ -282,7 +283,7 @@ pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
   int old = pb_nest_gather(n, own, 0, where);
   arguments[0] = pb_scalar_decoded(n, old, in.type);
   arguments[1] = pb_scalar_load(n, from, in.type);
-  PB_TRY(pb__door_body(d, n, op, 0, arguments, &result));
+  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2, arguments}, 1, &in.type, &result));
   result = pb_scalar_encoded(n, result, in.type);
   if (condition >= 0) {
     int chosen = pb_nest_node(n, PB_OP_SELECT, n->expr[result].type, condition, result);

@@ -23,7 +23,7 @@ static pb_status combine(pb_door* d, const pb_flat_op* op, int element, int y, c
     pb_make_along(&d->m, own, dims);
     both[0] = pb_scalar_load(n, own, type);
     both[1] = element;
-    PB_TRY(pb__door_body(d, n, op, 0, both, &result));
+    PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2, both}, 1, &type, &result));
     pb__door_last(d, result, type);
   } else {
     pb__door_last(d, element, type);
@@ -108,7 +108,7 @@ static pb_status combine_state(pb_door* d, const pb_flat_op* op, const state* s,
     all[k] = unpacked(n, s, old, k);
     all[2 + k] = elements[k];
   }
-  PB_TRY(pb__door_body(d, n, op, 0, all, results));
+  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){4, all}, 2, s->types, results));
   (void)packed(n, s, results);
   n->reduce = PB_ACC_BODY;
   pb_make_end(&d->m, s->value, dims);
@@ -177,6 +177,10 @@ pb_status pb__door_reduce(pb_door* d, const pb_flat_op* op) {
     if (gone[r]) continue;
     fits = fits && kept < y->rank && y->shape[kept] == x->shape[r];
     ++kept;
+  }
+  for (int k = 1; k < op->result_count; ++k) {
+    const pb_flat_type* other = pb__door_type(d, op->results[k]);
+    fits = fits && other->rank == y->rank && !memcmp(other->shape, y->shape, sizeof(int64_t) * (size_t)y->rank);
   }
   if (!fits || kept != y->rank) return pb__door_refuse(d, op, "a shape that does not fit");
   return op->result_count == 1 ? reduce_one(d, op, gone) : reduce_two(d, op, gone);
@@ -300,7 +304,8 @@ static pb_status select_places(pb_door* d, const pb_flat_op* op, int x, const wi
   int element = pb_scalar_decoded(n, code, in.type), best = unpacked(n, s, old, 0), best_place = unpacked(n, s, old, 1);
   all[0] = best;
   all[1] = element;
-  PB_TRY(pb__door_body(d, n, op, 0, all, &keep));
+  const pb_type truth = PB_I1;
+  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2, all}, 1, &truth, &keep));
   int empty = pb_nest_node(n, PB_OP_LESS, PB_I1, best_place, pb_nest_integer(n, PB_I32, 0));
   int other = pb_nest_node(n, PB_OP_EQUAL, PB_I1, keep, pb_nest_integer(n, PB_I8, 0));
   int take = pb_nest_node(n, PB_OP_OR, PB_I1, empty, other);
@@ -322,7 +327,8 @@ pb_status pb__door_select_and_scatter(pb_door* d, const pb_flat_op* op) {
   int arguments[2], result;
   window w;
   state s;
-  if (in.type != source.type) return pb__door_refuse(d, op, "operands of different types");
+  if (in.type != source.type || !pb__door_alike(d, op, 0, 0))
+    return pb__door_refuse(d, op, "operands of different types");
   PB_TRY(read_window(d, op, &in, &source, &w));
   PB_TRY(select_places(d, op, x, &w, &source, &s));
   int flat = pb_make_value(&d->m, in.type, 1, &all);
@@ -339,7 +345,7 @@ pb_status pb__door_select_and_scatter(pb_door* d, const pb_flat_op* op) {
   int where = pb__door_as_place(n, at), old = pb_nest_gather(n, own, 0, where);
   arguments[0] = pb_scalar_decoded(n, old, in.type);
   arguments[1] = pb_scalar_load(n, from, in.type);
-  PB_TRY(pb__door_body(d, n, op, 1, arguments, &result));
+  PB_TRY(pb__door_body(d, n, op, 1, (pb_door_ends){2, arguments}, 1, &in.type, &result));
   result = pb_scalar_encoded(n, result, in.type);
   int chosen = pb_nest_node(n, PB_OP_SELECT, n->expr[result].type, is, result);
   n->expr[chosen].args[2] = old;

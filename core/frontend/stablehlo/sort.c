@@ -54,7 +54,8 @@ static pb_status by_body(pb_door* d, const pb_flat_op* op, const int* first, con
     arguments[2 * k] = first[k];
     arguments[2 * k + 1] = second[k];
   }
-  return pb__door_body(d, &d->m.nest, op, 0, arguments, node);
+  const pb_type truth = PB_I1;
+  return pb__door_body(d, &d->m.nest, op, 0, (pb_door_ends){2 * op->operand_count, arguments}, 1, &truth, node);
 }
 
 // The element's rank as a place below `most`.
@@ -92,6 +93,7 @@ pb_status pb__door_sort(pb_door* d, const pb_flat_op* op) {
     const pb_s1_value* v = pb_made(&d->m, x[k]);
     if (v->rank != in.rank || memcmp(v->shape, in.shape, sizeof(int64_t) * (size_t)in.rank))
       return pb__door_refuse(d, op, "operands of different shapes");
+    if (!pb__door_alike(d, op, k, k)) return pb__door_refuse(d, op, "a result of another type");
   }
   PB_TRY(ranks(d, op, op->operand_count, x, (int)axis, by_body, &rank));
   for (int k = 0; k < op->operand_count; ++k) {
@@ -120,7 +122,7 @@ pb_status pb__door_top_k(pb_door* d, const pb_flat_op* op) {
   const pb_flat_type *values = pb__door_type(d, op->results[0]), *places = pb__door_type(d, op->results[1]);
   int axis = in.rank - 1;
   if (in.rank < 1 || count < 1 || count > in.shape[axis] || values->rank != in.rank || values->shape[axis] != count ||
-      places->rank != in.rank || places->shape[axis] != count || places->type != PB_I32)
+      places->rank != in.rank || places->shape[axis] != count || places->type != PB_I32 || values->type != in.type)
     return pb__door_refuse(d, op, "results that do not fit");
   PB_TRY(ranks(d, op, 1, &x, axis, larger, &rank));
   for (int k = 0; k < 2; ++k) {

@@ -8,6 +8,12 @@
 // are not known are named before anything else is looked at.
 pb_status pb_stablehlo_load(const char* path, pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
 
+// The same from the flat form. `file` is for diagnostics.
+struct pb_flat;
+pb_status pb_stablehlo_make(const struct pb_flat* flat, pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
+// The names of all attributes that are looked at, NULL at the end; in the arena.
+const char* const* pb_stablehlo_attributes(pb_arena* arena);
+
 // The rows of stablehlo.def.
 typedef struct pb_stablehlo_row {
   const char* name;
