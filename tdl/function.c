@@ -171,6 +171,7 @@ static const float* segment(kind k, int table_bits, int degree, uint32_t index) 
 }
 
 float pb_function_eval(const char* name, int table_bits, int degree, float x) {
+  // as above
   assert(pb_function_known(name, table_bits, degree));
   kind k = kind_of(name);
   uint32_t bits = bits_of(x);

@@ -11,6 +11,7 @@
 #include <mlir-c/Pass.h>
 #include <mlir-c/RegisterEverything.h>
 #include <mlir-c/Support.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,16 +139,19 @@ static pb_status run(MlirModule module, const char* function, void** slots, size
   return packed ? PB_OK : refuse(diag, function, "the JIT does not find it");
 }
 
+void pb_ir_register_passes(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, mlirRegisterAllPasses);
+}
+
 pb_status pb_ir_execute(MlirModule module, const char* function, void* const* buffers, int count, pb_diag* diag) {
   return pb_ir_execute_sets(module, function, buffers, count, 1, diag);
 }
 
 pb_status pb_ir_execute_sets(MlirModule module, const char* function, void* const* buffers, int count, int sets,
                              pb_diag* diag) {
-  static bool registered; // passes are registered once in a process
   MlirContext context = mlirModuleGetContext(module);
-  if (!registered) mlirRegisterAllPasses();
-  registered = true;
+  pb_ir_register_passes();
   mlirRegisterAllLLVMTranslations(context);
 
   MlirModule copy = mlirModuleFromOperation(mlirOperationClone(mlirModuleGetOperation(module)));

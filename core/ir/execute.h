@@ -18,4 +18,7 @@ pb_status pb_ir_execute(MlirModule module, const char* function, void* const* bu
 pb_status pb_ir_execute_sets(MlirModule module, const char* function, void* const* buffers, int count, int sets,
                              pb_diag* diag) PB_MUST_CHECK;
 
+// MLIR's passes, once in a process, whoever asks first in whichever thread.
+void pb_ir_register_passes(void);
+
 #endif

@@ -37,10 +37,10 @@ def damage(data, rng):
 def judge(command):
     """None, or what is wrong with how the command ended."""
     try:
-        result = subprocess.run(command, capture_output=True, timeout=SECONDS)
+        result = tools.call(command, SECONDS)
     except subprocess.TimeoutExpired:
         return "no end"
-    printed = (result.stdout + result.stderr).decode(errors="replace")
+    printed = result.stdout + result.stderr
     if result.returncode not in (0, 1):
         return f"exit code {result.returncode}: {printed[-300:]}"
     if result.returncode == 1 and not re.search(r"\[PB\d{4}\]", printed):

@@ -8,7 +8,6 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -46,9 +45,9 @@ def run_one(bin_dir, folder, lacks, text, expected):
     with open(chip, "w", encoding="utf-8") as file:
         file.write(text)
     command = [os.path.join(bin_dir, "pbc"), MODEL, f"--target={chip}", "-o", engine]
-    alone = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    alone = tools.call(command, 60)
     problems = [] if alone.returncode == 1 and "PB40" in alone.stderr else ["not refused without a fall-back"]
-    told = subprocess.run(command + ["--fallback=cpu", f"--report={report}"], capture_output=True, text=True, timeout=60)
+    told = tools.call(command + ["--fallback=cpu", f"--report={report}"], 60)
     if told.returncode:
         return problems + [told.stderr]
     with open(report, encoding="utf-8") as file:
@@ -64,8 +63,7 @@ def run_one(bin_dir, folder, lacks, text, expected):
     wrong = np.count_nonzero(np.load(output).reshape(expected.shape).view(np.int32) != expected.view(np.int32))
     if wrong:
         problems.append(f"{wrong} logits differ")
-    native = subprocess.run([os.path.join(bin_dir, "pb-run"), engine, "--device=native", "--input", IMAGES],
-                            capture_output=True, text=True, timeout=60)
+    native = tools.call([os.path.join(bin_dir, "pb-run"), engine, "--device=native", "--input", IMAGES], 60)
     if native.returncode != 1 or "PB5027" not in native.stderr:
         problems.append("runs without its chip")
     return problems
@@ -85,8 +83,8 @@ def main():
             problems = run_one(args.bin, folder, lacks, without(text, lacks), expected)
             failed += bool(problems)
             print(f"without {lacks}: {'; '.join(problems) or 'as expected'}")
-        other = subprocess.run([os.path.join(args.bin, "pbc"), MODEL, "--target=simnpu", "--fallback=simnpu", "-o",
-                                os.path.join(folder, "x.pbe")], capture_output=True, text=True, timeout=60)
+        other = tools.call([os.path.join(args.bin, "pbc"), MODEL, "--target=simnpu", "--fallback=simnpu", "-o",
+                                os.path.join(folder, "x.pbe")], 60)
         refused = other.returncode == 1 and "PB4061" in other.stderr
         print(f"a fall-back with queues: {'refused' if refused else 'taken'}")
     return int(failed or not refused)

@@ -7,7 +7,6 @@ import argparse
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,7 +29,7 @@ class Session:
             print(f"FAILED: {what}")
 
     def run(self, *options):
-        return subprocess.run([self.pbc, MODEL, *options], capture_output=True, text=True, timeout=120)
+        return tools.call([self.pbc, MODEL, *options], 120)
 
     def refuses(self, code, words, *options):
         result = self.run(*options)

@@ -9,7 +9,6 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -50,7 +49,7 @@ class Session:
             file.write(text)
         command = [os.path.join(self.bin, "pbc"), MODEL, "--target=simnpu", f"--plan={self.path('edited.txt')}",
                    "-o", self.path(engine)]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        result = tools.call(command, 120)
         return result.returncode, result.stderr
 
     def computes(self, engine="edited.pbe"):

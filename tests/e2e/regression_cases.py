@@ -487,3 +487,13 @@ for name, bias, code in (("largest", LARGEST, None), ("past_largest", LARGEST + 
                          ("past_smallest", SMALLEST - 1, "PB2020")):
     label = f"bias_{name}"
     CASES[label] = lambda label=label, bias=bias, code=code: bias_at_the_edge(label, bias, code)
+
+
+@case
+def range_of_constants():
+    """It folds, of f32 and of i64, up and down, and empty."""
+    m = Maker("range_of_constants")
+    up = m.op("Range", m.const(F32(1)), m.const(F32(5)), m.const(F32(0.75)))
+    down = m.op("Cast", m.op("Range", m.const(I64(9)), m.const(I64(-3)), m.const(I64(-2))), to=1)
+    none = m.op("Cast", m.op("Range", m.const(I64(2)), m.const(I64(2)), m.const(I64(1))), to=1)
+    return m.done(m.op("Mul", m.input("x", 6, 6), m.op("Add", up, m.op("Concat", down, none, axis=0))), targets=("cpu",))

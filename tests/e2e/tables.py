@@ -8,7 +8,6 @@ Each case says how many of something there are, and whether a refusal is a right
 import argparse
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -79,8 +78,7 @@ def run_case(args, folder, build, count):
         np.save(f"{stem}-{name}.npy", value)
     expected = Reference(model).run(g.feeds)
     names = [info.name for info in model.graph.output]
-    pbc = subprocess.run([os.path.join(args.bin, "pbc"), stem + ".onnx", "--target=simnpu", "-o", stem + ".pbe"],
-                         capture_output=True, text=True, timeout=120)
+    pbc = tools.call([os.path.join(args.bin, "pbc"), stem + ".onnx", "--target=simnpu", "-o", stem + ".pbe"], 120)
     if pbc.returncode:
         codes = re.findall(r"error: .*\[(PB\d{4})\]", pbc.stderr)
         bug = "bug in the compiler" in pbc.stderr

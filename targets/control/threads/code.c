@@ -1,6 +1,7 @@
 #include "targets/control/threads/code.h"
 
 #include "core/base/processor.h"
+#include "core/ir/execute.h"
 #include "targets/control/threads/share.h"
 
 #include <llvm-c/Core.h>
@@ -39,7 +40,7 @@ static bool refuse(pb_code* code, const char* why) {
 }
 
 static void start(void) {
-  mlirRegisterAllPasses();
+  pb_ir_register_passes();
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
 }

@@ -1,0 +1,57 @@
+"""Cycles that the plans of cores with vector registers predict for whole networks of 64x64 images, pinned within 0.1%: a
+change that moves one is meant, and writes its new figure here.
+
+    predictions.py --bin BUILD/bin [--write]
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+
+import tools
+
+tools.require("numpy", "onnx")
+
+SHARE = 0.001
+PINS = {
+    ("resnet18", "f32", "cpu:v3"): 19898040,
+    ("resnet18", "f32", "cpu:avx512"): 13066203,
+    ("mobilenetv2", "f32", "cpu:v3"): 4404786,
+    ("mobilenetv2", "f32", "cpu:avx512"): 2505870,
+    ("resnet18", "int8", "cpu:v3"): 93171202,
+    ("resnet18", "int8", "cpu:avx512"): 3674332,
+    ("mobilenetv2", "int8", "cpu:v3"): 16766629,
+    ("mobilenetv2", "int8", "cpu:avx512"): 1442659,
+}
+
+
+def predicted(bin_dir, folder, net, kind, target):
+    model, report = tools.network(bin_dir, net, kind, 64), os.path.join(folder, "r.json")
+    tools.compile_model(bin_dir, model, target, os.path.join(folder, "e.pbe"), f"--report={report}")
+    with open(report, encoding="utf-8") as file:
+        return json.load(file)["totals"]["predicted_cycles"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--write", action="store_true", help="print the figures as they are")
+    args = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for key, pin in PINS.items():
+            cycles = predicted(args.bin, folder, *key)
+            wrong = abs(cycles - pin) > SHARE * pin
+            failed += wrong
+            if args.write:
+                print(f"    {key}: {cycles},")
+            elif wrong:
+                print(f"FAILED {' '.join(key)}: {cycles} cycles predicted, {pin} pinned")
+    print(f"{len(PINS)} predictions: {failed} failed")
+    return int(failed > 0 and not args.write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
