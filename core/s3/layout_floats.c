@@ -61,30 +61,39 @@ static bool keeps_finite(const pb_nest* nest) {
   return true;
 }
 
-// Whether lanes that no channel fills hold finite numbers: zeros from outside a tensor's box, and what is made of such
-// lanes alone.
-static bool rest_is_finite(const pb_lanes_layout* l, int v) {
-  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
-  if (l->program.values[v].kind == PB_VALUE_INPUT || (twin && !twin->out)) return true;
-  PB_FOR_USES (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    const pb_access* store = &nest->access[nest->access_count - 1];
-    if (!pb_program_writes(&l->program, n, v) || nest->access_count == 1) continue;
-    if (!keeps_finite(nest)) return false;
-    for (int a = 0; a + 1 < nest->access_count; ++a) {
-      int from = l->program.value_of[n][a];
-      if (l->program.values[from].kind == PB_VALUE_CONST) continue;
-      if (nest->access[a].rank != store->rank ||
-          memcmp(nest->access[a].index[1].coef, store->index[1].coef, sizeof store->index[1].coef) ||
-          !rest_is_finite(l, from))
-        return false;
-    }
+static bool rest_is_finite(pb_lanes_layout* l, int v);
+
+// Whether the nest makes finite numbers there: of the same lanes of what it reads.
+static bool makes_finite(pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  if (nest->access_count == 1) return true;
+  if (!keeps_finite(nest)) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int from = l->program.value_of[n][a];
+    if (l->program.values[from].kind == PB_VALUE_CONST) continue;
+    if (nest->access[a].rank != store->rank ||
+        memcmp(nest->access[a].index[1].coef, store->index[1].coef, sizeof store->index[1].coef) ||
+        !rest_is_finite(l, from))
+      return false;
   }
   return true;
 }
 
+// Whether lanes that no channel fills hold finite numbers: zeros from outside a tensor's box, and what is made of such
+// lanes alone.
+static bool rest_is_finite(pb_lanes_layout* l, int v) {
+  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
+  if (l->program.values[v].kind == PB_VALUE_INPUT || (twin && !twin->out)) return true;
+  if (l->values[v].rest != PB_REST_UNKNOWN) return l->values[v].rest == PB_REST_FINITE;
+  bool finite = true;
+  PB_FOR_USES (n, &l->program, v) finite = finite && (!pb_program_writes(&l->program, n, v) || makes_finite(l, n));
+  l->values[v].rest = finite ? PB_REST_FINITE : PB_REST_ANY;
+  return finite;
+}
+
 // Weights are 0 there, which takes out any number but infinity and NaN: what one channel holds would reach others.
-static pb_status check_rest(const pb_lanes_layout* l, const pb_nest* nest, int x) {
+static pb_status check_rest(pb_lanes_layout* l, const pb_nest* nest, int x) {
   const pb_value* value = &l->program.values[x];
   if (value->type != PB_F32 || l->values[x].kind == PB_LANES_PLAIN || value->shape[1] % l->lanes == 0 ||
       rest_is_finite(l, x))
@@ -95,7 +104,7 @@ static pb_status check_rest(const pb_lanes_layout* l, const pb_nest* nest, int x
                         (long long)value->shape[1], (long long)l->lanes, l->unit->chip->name);
 }
 
-pb_status pb__lanes_check_floats(const pb_lanes_layout* l, int n, const pb_roles* roles) {
+pb_status pb__lanes_check_floats(pb_lanes_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
   PB_TRY(check_sums(l, nest, roles));
   PB_TRY(check_groups(l, nest, roles));

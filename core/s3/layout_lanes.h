@@ -12,6 +12,7 @@ typedef enum pb_lanes_kind { PB_LANES_PLAIN, PB_LANES_BLOCKED, PB_LANES_PADDED, 
 
 typedef struct pb_lanes_value {
   pb_lanes_kind kind;
+  enum { PB_REST_UNKNOWN, PB_REST_FINITE, PB_REST_ANY } rest; // lanes that no channel fills, of floats
   const char* ref;
   int rank;
   int64_t shape[PB_NEST_RANK];
@@ -107,7 +108,7 @@ bool pb__lanes_crosses(const pb_lanes_layout* l, int n);
 pb_status pb__lanes_cross(pb_lanes_layout* l, int n) PB_MUST_CHECK;
 
 // layout_floats.c: whether a sum of products, if of floats, comes out right in rows of lanes.
-pb_status pb__lanes_check_floats(const pb_lanes_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
+pb_status pb__lanes_check_floats(pb_lanes_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
 
 // layout_rows.c: one number for each row of lanes.
 void pb__lanes_choose_rows(pb_lanes_layout* l);

@@ -73,6 +73,15 @@ def uneven_sum(g):
 
 
 @case
+def sums_of_sums(g):
+    """Each reads the one before twice: what is asked of values is asked once."""
+    x = g.input(1, 6, 3, 2)
+    for _ in range(30):
+        x = g.op("Add", x, x)
+    return [g.conv(x, 6, 8, 1)]
+
+
+@case
 def uneven_input(g):
     return [g.conv(g.op("MaxPool", g.input(1, 6, 6, 5), kernel_shape=[2, 2]), 6, 8, 1)]
 
