@@ -167,6 +167,17 @@ def refusals(bench):
                   "values of tensor<?xf32> are not supported")
     bench.refuses("a slice past the end", text_of([f], [f'%r = "stablehlo.slice"(%a0) <{{limit_indices = array<i64: 5>, start_indices = array<i64: 1>, strides = array<i64: 1>}}> : ({f}) -> {f}'], f),
                   "bounds that do not fit")
+    square = "tensor<4x4xf32>"
+    dot = '"stablehlo.dot_general"(%a0, %a1) <{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}>'
+    bench.refuses("a product of another shape", text_of([square, square], [f"%r = {dot} : ({square}, {square}) -> tensor<4x3xf32>"], "tensor<4x3xf32>"),
+                  "do not fit")
+    bench.refuses("the largest of another shape", text_of([square], [f'%r, %i = "chlo.top_k"(%a0) <{{k = 2 : i64}}> : ({square}) -> (tensor<3x2xf32>, tensor<4x2xi32>)'], "tensor<3x2xf32>"),
+                  "results that do not fit")
+    conv = '"stablehlo.convolution"(%a0, %a1) <{batch_group_count = 1 : i64, dimension_numbers = "none", feature_group_count = 1 : i64}>'
+    bench.refuses("a convolution without numbers", text_of([square, square], [f"%r = {conv} : ({square}, {square}) -> {square}"], square), "dimension numbers that do not fit")
+    pad = '"stablehlo.pad"(%a0, %z) <{edge_padding_high = array<i64: 0>, edge_padding_low = array<i64: 9223372036854775807>, interior_padding = array<i64: 9223372036854775807>}>'
+    zero = '%z = "stablehlo.constant"() <{value = dense<0.0> : tensor<f32>}> : () -> tensor<f32>'
+    bench.refuses("edges that no number holds", text_of([f], [zero, f"%r = {pad} : ({f}, tensor<f32>) -> {f}"], f), "paddings that do not fit")
     bench.refuses("recursion", text_of([f], [f'%r = "func.call"(%a0) <{{callee = @main}}> : ({f}) -> {f}'], f), "calls inside each other")
     bench.refuses("a function that is not there", text_of([f], [f'%r = "func.call"(%a0) <{{callee = @f}}> : ({f}) -> {f}'], f), "no such function 'f'")
     bench.refuses("no MLIR", "no such thing", "m.mlir:1:1: error")

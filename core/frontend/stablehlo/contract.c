@@ -82,32 +82,86 @@ static bool fit(const dims* a, const dims* b, const pb_s1_value* x, const pb_s1_
   return true;
 }
 
-pb_status pb__door_dot_general(pb_door* d, const pb_flat_op* op) {
-  int y = pb__door_result(d, op, 0);
-  pb_type summed = pb_type_is_narrow(pb_made(&d->m, y)->type) ? PB_F32 : pb_made(&d->m, y)->type;
-  int x = worked_operand(d, pb__door_in(d, op, 0), summed), z = worked_operand(d, pb__door_in(d, op, 1), summed);
-  const pb_s1_value in = *pb_made(&d->m, x), other = *pb_made(&d->m, z), out = *pb_made(&d->m, y);
-  dims xb = list(op, "lhs_batching_dimensions"), zb = list(op, "rhs_batching_dimensions");
-  dims xc = list(op, "lhs_contracting_dimensions"), zc = list(op, "rhs_contracting_dimensions");
-  bool of_x[PB_NEST_RANK] = {false}, of_z[PB_NEST_RANK] = {false};
-  if (!fit(&xb, &zb, &in, &other, of_x, of_z) || !fit(&xc, &zc, &in, &other, of_x, of_z) ||
-      in.rank + other.rank - xb.count - 2 * xc.count != out.rank || out.rank + xc.count > PB_NEST_DIMS)
-    return pb__door_refuse(d, op, "dimensions that do not fit");
+// Which loop walks each dim of the operands; false: the numbers do not fit, or the result has another shape.
+typedef struct dot {
+  dims xb, zb, xc, zc;
+  bool of_x[PB_NEST_RANK], of_z[PB_NEST_RANK]; // dims that are batches, or summed over
+} dot;
+
+static bool read_dot(const pb_flat_op* op, const pb_s1_value* x, const pb_s1_value* z, const pb_flat_type* y, dot* t) {
+  *t = (dot){list(op, "lhs_batching_dimensions"),
+             list(op, "rhs_batching_dimensions"),
+             list(op, "lhs_contracting_dimensions"),
+             list(op, "rhs_contracting_dimensions"),
+             {false},
+             {false}};
+  if (!fit(&t->xb, &t->zb, x, z, t->of_x, t->of_z) || !fit(&t->xc, &t->zc, x, z, t->of_x, t->of_z) ||
+      x->rank + z->rank - t->xb.count - 2 * t->xc.count != y->rank || y->rank + t->xc.count > PB_NEST_DIMS)
+    return false;
+  bool fits = true;
+  int at = 0;
+  for (int k = 0; k < t->xb.count; ++k) fits &= y->shape[at++] == x->shape[t->xb.at[k]];
+  for (int r = 0; r < x->rank; ++r)
+    if (!t->of_x[r]) fits &= y->shape[at++] == x->shape[r];
+  for (int r = 0; r < z->rank; ++r)
+    if (!t->of_z[r]) fits &= y->shape[at++] == z->shape[r];
+  return fits;
+}
+
+static int make_dot(pb_door* d, const dot* t, int x, int z, pb_type type, int rank, const int64_t* shape) {
+  int y = pb_make_value(&d->m, type, rank, shape);
+  pb_type summed = pb_type_is_narrow(type) ? PB_F32 : type;
+  x = worked_operand(d, x, summed);
+  z = worked_operand(d, z, summed);
+  const pb_s1_value in = *pb_made(&d->m, x), other = *pb_made(&d->m, z);
   int sums = sums_of(d, y), to[PB_NEST_RANK], at = 0, of_in[PB_NEST_RANK], of_other[PB_NEST_RANK];
   (void)pb_make_start(&d->m, "reduce");
-  for (int k = 0; k < xb.count; ++k, ++at)
-    of_in[xb.at[k]] = of_other[zb.at[k]] = to[at] = pb_make_loop(&d->m, in.shape[xb.at[k]]);
+  for (int k = 0; k < t->xb.count; ++k, ++at)
+    of_in[t->xb.at[k]] = of_other[t->zb.at[k]] = to[at] = pb_make_loop(&d->m, in.shape[t->xb.at[k]]);
   for (int r = 0; r < in.rank; ++r)
-    if (!of_x[r]) of_in[r] = to[at++] = pb_make_loop(&d->m, in.shape[r]);
+    if (!t->of_x[r]) of_in[r] = to[at++] = pb_make_loop(&d->m, in.shape[r]);
   for (int r = 0; r < other.rank; ++r)
-    if (!of_z[r]) of_other[r] = to[at++] = pb_make_loop(&d->m, other.shape[r]);
-  for (int k = 0; k < xc.count; ++k) of_in[xc.at[k]] = of_other[zc.at[k]] = pb_make_loop(&d->m, in.shape[xc.at[k]]);
+    if (!t->of_z[r]) of_other[r] = to[at++] = pb_make_loop(&d->m, other.shape[r]);
+  for (int k = 0; k < t->xc.count; ++k)
+    of_in[t->xc.at[k]] = of_other[t->zc.at[k]] = pb_make_loop(&d->m, in.shape[t->xc.at[k]]);
   int a = pb_make_access(&d->m, x), b = pb_make_access(&d->m, z);
   pb_make_along(&d->m, a, of_in);
   pb_make_along(&d->m, b, of_other);
   multiply(d, a, b, sums, to);
   round_sums(d, sums, y);
-  return PB_OK;
+  return y;
+}
+
+static int combined(pb_door* d, pb_op how, int a, int b) {
+  const pb_s1_value type = *pb_made(&d->m, a);
+  int y = pb_make_value(&d->m, type.type, type.rank, type.shape), dims[PB_NEST_RANK];
+  pb_nest* n = pb_make_walk(&d->m, "point", y, dims);
+  pb_make_along(&d->m, pb_make_access(&d->m, a), dims);
+  pb_make_along(&d->m, pb_make_access(&d->m, b), dims);
+  int first = pb_nest_load(n, 0), second = pb_nest_load(n, 1);
+  (void)pb_nest_node(n, how, type.type, first, second);
+  pb_make_end(&d->m, y, dims);
+  return y;
+}
+
+// Of complex numbers four products of their parts.
+pb_status pb__door_dot_general(pb_door* d, const pb_flat_op* op) {
+  const pb_flat_type* out = pb__door_type(d, op->results[0]);
+  pb_door_value x = pb__door_get(d, op->operands[0]), z = pb__door_get(d, op->operands[1]);
+  dot t;
+  if (!read_dot(op, pb_made(&d->m, x.value), pb_made(&d->m, z.value), out, &t) ||
+      out->is_complex != (x.imaginary >= 0) || out->is_complex != (z.imaginary >= 0))
+    return pb__door_refuse(d, op, "dimensions or types that do not fit");
+  pb_door_value y = {-1, -1};
+#define DOT(a, b) make_dot(d, &t, a, b, out->type, out->rank, out->shape)
+  y.value = DOT(x.value, z.value);
+  if (out->is_complex) {
+    y.value = combined(d, PB_OP_SUB, y.value, DOT(x.imaginary, z.imaginary));
+    int cross = DOT(x.value, z.imaginary);
+    y.imaginary = combined(d, PB_OP_ADD, cross, DOT(x.imaginary, z.value));
+  }
+#undef DOT
+  return pb__door_bind(d, op, op->results[0], y);
 }
 
 // "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]": by dim what it is, a space as its number from 0, else -1, -2.
@@ -115,7 +169,8 @@ enum { BATCH = -1, FEATURE = -2 };
 static const char* read_roles(const char* at, int* roles, int* count) {
   at = at ? strchr(at, '[') : NULL;
   *count = 0;
-  for (++at; at && *at && *at != ']'; ++at) {
+  if (!at) return NULL;
+  for (++at; *at && *at != ']'; ++at) {
     if (*at == ',' || *at == ' ') continue;
     if (*count == PB_NEST_RANK) return NULL;
     bool batch = *at == 'b' || *at == 'o', feature = *at == 'f' || *at == 'i';

@@ -61,6 +61,9 @@ int64_t pb__door_int(const pb_flat_op* op, const char* name, int64_t missing) {
 
 const int64_t* pb__door_ints(pb_door* d, const pb_flat_op* op, const char* name, int count, int64_t missing) {
   const pb_flat_attr* a = pb_flat_find(op, name);
+  const int64_t far = (int64_t)1 << 31; // products and sums of what is nearer do not overflow
+  for (int k = 0; a && a->ints && k < a->count; ++k)
+    if (a->ints[k] < -far || a->ints[k] > far) return NULL;
   if (a) return a->ints && a->count == count ? a->ints : NULL;
   int64_t* all = PB_NEW_ARRAY(&d->m.program->arena, int64_t, (size_t)count + 1);
   for (int k = 0; k < count; ++k) all[k] = missing;
@@ -232,9 +235,15 @@ static bool has_complex(const pb_door* d, const pb_flat_op* op) {
 
 // Operators that have regions or calls inside carry pairs by themselves; others are made for each part, or for both.
 static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* make) {
-  static const char* const carry[] = {
-      "func.call",         "stablehlo.while", "stablehlo.if",   "stablehlo.case",
-      "stablehlo.complex", "stablehlo.real",  "stablehlo.imag", "stablehlo.optimization_barrier"};
+  static const char* const carry[] = {"func.call",
+                                      "stablehlo.while",
+                                      "stablehlo.if",
+                                      "stablehlo.case",
+                                      "stablehlo.complex",
+                                      "stablehlo.real",
+                                      "stablehlo.imag",
+                                      "stablehlo.optimization_barrier",
+                                      "stablehlo.dot_general"};
   for (size_t k = 0; k < sizeof carry / sizeof *carry; ++k)
     if (!strcmp(op->name, carry[k])) return make(d, op);
   if (!pb__door_by_parts(op)) {

@@ -26,7 +26,8 @@
 #endif
 
 enum { SECONDS = 60, TEXT = 4096 };
-static const uint64_t memory = (uint64_t)4 << 30; // and so much for a byte of the file:
+// Memory, and so much more for each byte of the file; a second more for so many bytes.
+#define MEMORY ((uint64_t)4 << 30)
 enum { BYTES_A_BYTE = 64, BYTES_A_SECOND = 1 << 20 };
 
 // Forms of StableHLO that MLIR cannot read without the dialect: bytecode, and text that is not generic. The whole file
@@ -90,7 +91,7 @@ static _Noreturn void child(int to, const char* path, const char* const* names, 
   limit(RLIMIT_CPU, seconds);
   limit(RLIMIT_CORE, 0);
 #ifndef SANITIZED
-  limit(RLIMIT_AS, memory + size * BYTES_A_BYTE);
+  limit(RLIMIT_AS, MEMORY + size * BYTES_A_BYTE);
 #else
   (void)size;
 #endif

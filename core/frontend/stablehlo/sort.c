@@ -124,6 +124,9 @@ pb_status pb__door_top_k(pb_door* d, const pb_flat_op* op) {
   if (in.rank < 1 || count < 1 || count > in.shape[axis] || values->rank != in.rank || values->shape[axis] != count ||
       places->rank != in.rank || places->shape[axis] != count || places->type != PB_I32 || values->type != in.type)
     return pb__door_refuse(d, op, "results that do not fit");
+  for (int r = 0; r < axis; ++r)
+    if (values->shape[r] != in.shape[r] || places->shape[r] != in.shape[r])
+      return pb__door_refuse(d, op, "results that do not fit");
   PB_TRY(ranks(d, op, 1, &x, axis, larger, &rank));
   for (int k = 0; k < 2; ++k) {
     int y = pb__door_result(d, op, k);
