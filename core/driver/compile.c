@@ -11,7 +11,7 @@
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan_given.h"
+#include "core/s3/plan/plan_given.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>

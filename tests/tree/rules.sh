@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# core/ names no target and includes nothing of theirs; no source file is past 1,000 lines; nobody's paths stand in the tree.
+# core/ names no target and includes nothing of theirs; its folders depend one way; no source file is past 1,000 lines; nobody's paths stand in the tree.
 # Usage: rules.sh SOURCE_FOLDER
 cd "$1" || exit 1
 failed=0
@@ -8,6 +8,17 @@ sources() { find "$@" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.td' -o -nam
 
 while read -r hit; do say "core names a target: $hit"; done < <(sources core | xargs grep -niwE 'simnpu|nvgpu|amdgpu|nvvm|rocdl|cuda|hip|avx|avx2|avx512|amx|x86' | cut -c1-140)
 while read -r hit; do say "core includes a target's header: $hit"; done < <(sources core | xargs grep -nE '#include "targets/' | cut -c1-140)
+# core/s3's folders use each other in one direction.
+while read -r user used; do
+  for folder in $used; do
+    while read -r hit; do say "core/s3/$user is used by what it stands on: $hit"; done < <(grep -rnE "#include \"core/s3/$user/" "core/s3/$folder" | cut -c1-140)
+  done
+done <<'END'
+lower kernel plan layout fusion
+fusion kernel plan layout
+plan kernel layout
+layout kernel
+END
 while read -r lines file; do
   [ "$file" != total ] && [ "$lines" -gt 1000 ] && say "past 1,000 lines: $file ($lines)"
 done < <(sources . | xargs wc -l)

@@ -121,7 +121,7 @@ static pb_status set_window(tracer* t, pb_traced* c, const pb_operand* operand, 
 
 static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v > hi ? hi : v; }
 
-// The operands in the order that core/s3/instruction.h says.
+// The operands in the order that core/s3/lower/instruction.h says.
 static pb_status run_call(tracer* t, const pb_decoded_op* op) {
   const pb_insn* insn = op->insn;
   pb_region regions[PB_MAX_OPERANDS];

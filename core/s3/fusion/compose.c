@@ -1,0 +1,92 @@
+#include "core/s3/fusion/compose.h"
+
+#include "core/s3/kernels.h"
+
+#include <string.h>
+
+bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of) {
+  bool walked[PB_NEST_DIMS] = {false};
+  int count = 0;
+  for (int r = 0; r < access->rank; ++r) {
+    if (!pb_index_single(&access->index[r], &dim_of[r])) return false;
+    int d = dim_of[r];
+    if (d < 0 ? access->shape[r] != 1 : walked[d] || nest->extent[d] != access->shape[r]) return false;
+    if (d < 0) continue;
+    walked[d] = true;
+    ++count;
+  }
+  return count == nest->dim_count && !access->boxed && !access->gathered;
+}
+
+pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_access* inner) {
+  pb_access out = *inner;
+  for (int r = 0; r < inner->rank; ++r) {
+    pb_index* to = &out.index[r];
+    memset(to->coef, 0, sizeof to->coef);
+    for (int k = 0; k < outer->rank; ++k) {
+      int64_t scale = dim_of[k] < 0 ? 0 : inner->index[r].coef[dim_of[k]];
+      for (int c = 0; scale && c < PB_NEST_COLS; ++c) to->coef[c] += scale * outer->index[k].coef[c];
+      to->cst += scale * outer->index[k].cst;
+    }
+  }
+  return out;
+}
+
+int pb_program_only_writer(const pb_program* p, int value) {
+  int writer = -1;
+  if (p->values[value].kind != PB_VALUE_LOCAL) return -1;
+  PB_FOR_USES (n, p, value) {
+    if (!pb_program_writes(p, n, value)) continue;
+    if (writer >= 0) return -1;
+    writer = n;
+  }
+  return writer;
+}
+
+int pb_program_only_reader(const pb_program* p, const bool* dropped, int value) {
+  int reader = -1;
+  PB_FOR_USES (n, p, value) {
+    if (dropped[n] || !pb_program_reads(p, n, value) || pb_program_writes(p, n, value)) continue;
+    if (reader >= 0) return -1;
+    reader = n;
+  }
+  return reader;
+}
+
+static bool is_used(const pb_program* p, const bool* dropped, int value) {
+  PB_FOR_USES (n, p, value)
+    if (!dropped[n] && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
+  return false;
+}
+
+static void print_nest(pb_unit* unit, pb_program* p, int n, int* serial, pb_text* text) {
+  pb_nest* nest = &p->nests[n];
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = p->value_of[n][a], argument = p->values[v].argument;
+    nest->access[a].ref =
+        argument >= 0 ? pb_printf(&unit->pass, "%%a%d", argument) : pb_printf(&unit->pass, "%%v%d", v);
+  }
+  pb_nest_print(text, nest, 1, serial);
+}
+
+pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
+  pb_text text = {0};
+  int serial = 0;
+  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
+  pb_func_print_head(&text, p->func, "", NULL);
+  for (int v = 0; v < p->value_count; ++v) {
+    const pb_value* value = &p->values[v];
+    if (value->kind != PB_VALUE_LOCAL || !is_used(p, dropped, v)) continue;
+    pb_access type = {.type = value->type, .rank = value->rank};
+    memcpy(type.shape, value->shape, sizeof type.shape);
+    pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
+    pb_access_print_type(&text, &type);
+    pb_text_add(&text, "\n");
+  }
+  for (int n = 0; n < p->nest_count; ++n)
+    if (!dropped[n]) print_nest(unit, p, n, &serial, &text);
+  pb_text_add(&text, "  return\n}\n}\n");
+  pb_status status = pb_module_replace(unit, &text, pass);
+  pb_text_free(&text);
+  return status;
+}

@@ -1,0 +1,224 @@
+// Two reductions in one kernel: the consumer's tile has the slice of the producer's result that it needs made on the
+// chip, and the tensor between them never exists. Both ways are planned and the cheaper by the cost model is taken; the
+// plan of the fused way keeps the criteria of slicing.h. Groups join from the front, so a chain of several grows by one
+// stage at a time. Fills and the copy that they surround become one kernel in the same way.
+#include "core/s3/fusion/fusion.h"
+
+#include "core/base/table.h"
+#include "core/s3/kernel/stages.h"
+#include "core/s3/plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// What is saved must be more than this part of the time: predictions of like plans err by so much.
+enum { LEAST_GAIN = 100 };
+
+typedef struct known {
+  pb_plan plan;
+  bool runs; // the chip can run it so
+} known;
+
+typedef struct chainer {
+  pb_unit* unit;
+  pb_groups* groups;
+  known* plans; // of programs that were planned: networks repeat themselves
+  size_t plan_count, plan_capacity;
+  pb_table texts; // their numbers by the programs' texts
+} chainer;
+
+// Some nests in their order.
+typedef struct nest_list {
+  int *nests, count;
+} nest_list;
+
+// Merges the nests of a group into the list.
+static void add_group(const pb_groups* g, int group, pb_arena* arena, nest_list* list) {
+  int count = 0, from = 0;
+  for (int n = g->first[group]; n >= 0; n = g->next[n]) ++count;
+  int* nests = PB_NEW_ARRAY(arena, int, (size_t)(list->count + count) + 1);
+  count = 0;
+  for (int n = g->first[group]; n >= 0; n = g->next[n]) {
+    while (from < list->count && list->nests[from] < n) nests[count++] = list->nests[from++];
+    nests[count++] = n;
+  }
+  while (from < list->count) nests[count++] = list->nests[from++];
+  *list = (nest_list){nests, count};
+}
+
+// The least value above `after` that the nests use, -1: none.
+static int next_value(const pb_program* p, const nest_list* list, int after) {
+  int least = -1;
+  for (int k = 0; k < list->count; ++k)
+    for (int a = 0, n = list->nests[k]; a < p->nests[n].access_count; ++a) {
+      int v = p->value_of[n][a];
+      if (v > after && (least < 0 || v < least)) least = v;
+    }
+  return least;
+}
+
+static void drop(void* user, bool error, int code, const char* text) {
+  (void)user, (void)error, (void)code, (void)text;
+}
+
+// Tensors that the kernel would be given: commands can name so many and no more.
+static int argument_count(const pb_program* p) {
+  int count = 0;
+  for (int v = 0; v < p->value_count; ++v) count += p->values[v].kind != PB_VALUE_LOCAL;
+  return count;
+}
+
+// false: the chip cannot run the program as one kernel.
+static bool make_plan(const chainer* c, const pb_program* program, pb_arena* scratch, pb_plan* plan) {
+  const pb_chip* chip = c->unit->chip;
+  pb_diag quiet = {.sink = drop};
+  pb_group group;
+  if (argument_count(program) > chip->arguments) return false;
+  if (pb_group_read(program, chip, scratch, &quiet, &group) != PB_OK) return false;
+  if (pb_plan_make(chip, &group, scratch, &quiet, plan) != PB_OK) return false;
+  plan->producer = NULL; // which the scratch arena holds
+  return true;
+}
+
+// The plan of the nests as one kernel, without its producers'. false: the chip cannot run them so.
+static bool plan_of(chainer* c, const nest_list* list, pb_plan* plan) {
+  pb_arena scratch = {0};
+  pb_program program;
+  pb_text text = {0};
+  pb_program_view(c->groups->program, list->nests, list->count, &scratch, &program);
+  pb_program_print_view(&program, &scratch, &text);
+  int k = pb_table_find(&c->texts, text.data, text.length);
+  if (k < 0) {
+    known new = {0};
+    new.runs = make_plan(c, &program, &scratch, &new.plan);
+    k = (int)c->plan_count;
+    PB_PUSH(c->plans, c->plan_count, c->plan_capacity, new);
+    pb_table_add(&c->texts, pb_strdup(&c->unit->pass, text.data), text.length, k);
+  }
+  *plan = c->plans[k].plan;
+  pb_text_free(&text);
+  pb_arena_free(&scratch);
+  return c->plans[k].runs;
+}
+
+// Of groups (b: -1: of one).
+static bool plan_groups(chainer* c, int a, int b, pb_plan* plan) {
+  pb_arena scratch = {0};
+  nest_list list = {0};
+  add_group(c->groups, a, &scratch, &list);
+  if (b >= 0) add_group(c->groups, b, &scratch, &list);
+  bool runs = plan_of(c, &list, plan);
+  pb_arena_free(&scratch);
+  return runs;
+}
+
+static bool gains(int64_t fused, int64_t apart) { return fused < apart - apart / LEAST_GAIN; }
+
+// Whether one kernel instead of two is faster. A unit that both keep busy nearly all the time leaves nothing to gain,
+// and then the fused plans, of which there are many, need not be looked at.
+static bool pays(chainer* c, int producer, int consumer) {
+  pb_plan first, second, fused;
+  if (!plan_groups(c, producer, -1, &first) || !plan_groups(c, consumer, -1, &second)) return false;
+  int64_t apart = first.cycles + second.cycles;
+  for (int q = 0; q < c->unit->chip->queue_count; ++q)
+    if (!gains(first.busy[q] + second.busy[q], apart)) return false;
+  return plan_groups(c, producer, consumer, &fused) && gains(fused.cycles, apart);
+}
+
+// The group that makes `value`, if it is a reduction's, nobody but `reader` reads it, and its work all comes before.
+static int producer_of(const chainer* c, int value, int reader) {
+  const pb_groups* g = c->groups;
+  const pb_program* p = g->program;
+  int maker = -1;
+  if (p->values[value].kind != PB_VALUE_LOCAL) return -1;
+  PB_FOR_USES (n, p, value) {
+    if (pb_program_writes(p, n, value) && g->of[n] != reader) {
+      if (maker >= 0 && maker != g->of[n]) return -1;
+      maker = g->of[n];
+    }
+  }
+  if (maker < 0 || g->main[maker] < 0 || g->last[maker] < 0 || g->last[maker] >= g->first[reader]) return -1;
+  if (pb_program_stored(p, g->last[maker]) != value) return -1;
+  int readers = 0;
+  PB_FOR_USES (n, p, value) {
+    if (g->of[n] == maker) continue;
+    if (g->of[n] != reader || ++readers > 1) return -1;
+  }
+  return maker;
+}
+
+void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
+                    pb_groups* groups) {
+  *groups = (pb_groups){.program = program, .count = count, .of = of, .main = main, .last = last};
+  groups->first = PB_NEW_ARRAY(arena, int, (size_t)count + 1);
+  groups->next = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  for (int g = 0; g < count; ++g) groups->first[g] = -1;
+  for (int n = program->nest_count - 1; n >= 0; --n) {
+    groups->next[n] = groups->first[of[n]];
+    groups->first[of[n]] = n;
+  }
+}
+
+// The nests of the producer go among those of the consumer.
+void pb_groups_join(pb_groups* g, int producer, int consumer) {
+  int *link = &g->first[consumer], from = g->first[producer];
+  while (from >= 0) {
+    while (*link >= 0 && *link < from) link = &g->next[*link];
+    int rest = g->next[from];
+    g->of[from] = consumer;
+    g->next[from] = *link;
+    *link = from;
+    from = rest;
+  }
+  g->first[producer] = g->last[producer] = -1;
+}
+
+// The fills around a copy, each a kernel of its own so far, and the copy: one copy through a box, if that is faster.
+static void join_pad(chainer* c, int copy) {
+  pb_groups* g = c->groups;
+  const pb_program* p = g->program;
+  int value = pb_program_stored(p, copy), nests[PB_MAX_FEEDS], count = 0;
+  int64_t apart = 0;
+  pb_plan plan;
+  pb_nest padded;
+  PB_FOR_USES (n, p, value) {
+    if (!pb_program_writes(p, n, value)) continue;
+    if (count == PB_MAX_FEEDS || g->first[g->of[n]] != n || g->last[g->of[n]] != n) return;
+    nests[count++] = n;
+  }
+  if (count < 2 || !pb_pad_as_copy(p, nests, count, &padded)) return;
+  int group[PB_MAX_FEEDS];
+  for (int k = 0; k < count; ++k) {
+    group[k] = g->of[nests[k]];
+    if (!plan_groups(c, group[k], -1, &plan)) return;
+    apart += plan.cycles;
+  }
+  if (!plan_of(c, &(nest_list){nests, count}, &plan) || !gains(plan.cycles, apart)) return;
+  for (int k = 0; k + 1 < count; ++k) pb_groups_join(g, group[k], group[count - 1]);
+}
+
+// Tries the groups that make what the group's nests read; one at most is the main input's.
+static void grow(chainer* c, int group) {
+  pb_arena scratch = {0};
+  nest_list list = {0};
+  add_group(c->groups, group, &scratch, &list);
+  for (int v = -1; (v = next_value(c->groups->program, &list, v)) >= 0;) {
+    int producer = producer_of(c, v, group);
+    if (producer < 0 || !pays(c, producer, group)) continue;
+    pb_groups_join(c->groups, producer, group);
+    break;
+  }
+  pb_arena_free(&scratch);
+}
+
+void pb_fuse_reductions(pb_unit* unit, pb_groups* groups) {
+  chainer c = {.unit = unit, .groups = groups};
+  for (int n = 0; n < groups->program->nest_count; ++n) {
+    const pb_nest* nest = &groups->program->nests[n];
+    if (nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1) join_pad(&c, n);
+  }
+  for (int n = 0; n < groups->program->nest_count; ++n)
+    if (groups->last[groups->of[n]] == n && groups->main[groups->of[n]] >= 0) grow(&c, groups->of[n]);
+  free(c.plans);
+  pb_table_free(&c.texts);
+}

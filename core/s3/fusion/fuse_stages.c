@@ -1,0 +1,182 @@
+// Groups that share loops become one kernel of several stages (stages.h), where that is predicted to be faster: what is
+// between them then is as large as a turn of those loops, and stays near. A kernel grows backwards from its last group
+// by groups all of whose readers are in it: softmax by its sum, its numerators and its maximum, attention also by the
+// product that makes the scores. This is slicing-based fusion (PolyBlocks) with slices that never overlap.
+//
+// Products by constant weights stay by themselves: each turn would read all of the weights again.
+#include "core/base/table.h"
+#include "core/s3/fusion/fusion.h"
+#include "core/s3/kernel/roles.h"
+#include "core/s3/plan/plan_stages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  MOST_GROUPS = 12, // in one kernel, and
+  MOST_VALUES = 14  // tensors that it is given, and buffers
+};
+
+typedef struct fuser {
+  pb_unit* unit;
+  pb_groups* groups;
+  bool* staged;
+  pb_table texts; // 0 or 1 by the text of a kernel's nests: whether they are faster as one
+} fuser;
+
+// Groups that are to be one kernel, the last one first.
+typedef struct region {
+  int groups[MOST_GROUPS], count;
+  int shared; // loops of all of them
+} region;
+
+static bool is_in(const region* r, int group) {
+  for (int k = 0; k < r->count; ++k)
+    if (r->groups[k] == group) return true;
+  return false;
+}
+
+// A product by weights; borders around what it makes are another nest's.
+static bool stays_alone(const fuser* f, int group) {
+  const pb_program* p = f->groups->program;
+  for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
+    pb_roles roles;
+    if (pb_nest_is_fixed(&p->nests[n])) return true;
+    if (!pb_nest_roles(&p->nests[n], NULL, &roles)) continue;
+    if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
+        p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
+      return true;
+  }
+  return false;
+}
+
+static int by_number(const void* a, const void* b) { return *(const int*)a - *(const int*)b; }
+
+// The nests of the region in their order.
+static int list_nests(const fuser* f, const region* r, pb_arena* arena, int** nests) {
+  int count = 0, at = 0;
+  for (int k = 0; k < r->count; ++k)
+    for (int n = f->groups->first[r->groups[k]]; n >= 0; n = f->groups->next[n]) ++count;
+  *nests = PB_NEW_ARRAY(arena, int, (size_t)count + 1);
+  for (int k = 0; k < r->count; ++k)
+    for (int n = f->groups->first[r->groups[k]]; n >= 0; n = f->groups->next[n]) (*nests)[at++] = n;
+  qsort(*nests, (size_t)count, sizeof **nests, by_number);
+  return count;
+}
+
+static int shared_loops(const fuser* f, const region* r) {
+  pb_arena scratch = {0};
+  pb_program view;
+  pb_stages stages;
+  int *nests, count = list_nests(f, r, &scratch, &nests), shared = 0, given = 0;
+  pb_program_view(f->groups->program, nests, count, &scratch, &view);
+  for (int v = 0; v < view.value_count; ++v) given += view.values[v].kind != PB_VALUE_LOCAL;
+  if (given <= MOST_VALUES && view.value_count - given <= MOST_VALUES && pb_stages_read(&view, &scratch, &stages))
+    shared = stages.shared;
+  pb_arena_free(&scratch);
+  return shared;
+}
+
+// The group that makes the value for the region alone, -1: none.
+static int maker_for(const fuser* f, const region* r, int value) {
+  const pb_program* p = f->groups->program;
+  int maker = -1;
+  if (p->values[value].kind != PB_VALUE_LOCAL) return -1;
+  PB_FOR_USES (n, p, value) {
+    int group = f->groups->of[n];
+    if (is_in(r, group)) continue;
+    if (!pb_program_writes(p, n, value) || (maker >= 0 && maker != group)) return -1;
+    maker = group;
+  }
+  if (maker < 0 || f->staged[maker] || f->groups->last[maker] >= f->groups->last[r->groups[0]]) return -1;
+  return pb_program_stored(p, f->groups->last[maker]) == value && !stays_alone(f, maker) ? maker : -1;
+}
+
+// One group more that the region has all the readers of. The first one may cost loops: a product's rows and columns are
+// both its own, and what makes its rows knows no columns.
+static bool grow(const fuser* f, region* r) {
+  const pb_program* p = f->groups->program;
+  if (r->count == MOST_GROUPS) return false;
+  for (int k = 0; k < r->count; ++k)
+    for (int n = f->groups->first[r->groups[k]]; n >= 0; n = f->groups->next[n])
+      for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+        int maker = maker_for(f, r, p->value_of[n][a]);
+        if (maker < 0) continue;
+        region with = *r;
+        with.groups[with.count++] = maker;
+        with.shared = shared_loops(f, &with);
+        if (!with.shared || (r->count > 1 && with.shared < r->shared)) continue;
+        *r = with;
+        return true;
+      }
+  return false;
+}
+
+// Cycles of the region's groups as kernels of their own, with what they pass on going through memory; 0: one of them is
+// of no form that vectors walk.
+static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
+  int64_t cycles = 0;
+  for (int k = 0; k < r->count; ++k) {
+    region one = {.groups = {r->groups[k]}, .count = 1};
+    pb_program view;
+    pb_vkernel kernel;
+    pb_vplan plan;
+    int *nests, count = list_nests(f, &one, arena, &nests);
+    pb_program_view(f->groups->program, nests, count, arena, &view);
+    for (int v = 0; v < view.value_count; ++v) view.values[v].argument = view.values[v].kind == PB_VALUE_LOCAL ? -1 : v;
+    if (!pb_vkernel_read(&view, f->unit->chip, &kernel)) return 0;
+    pb_vplan_make(f->unit->chip, &kernel, &plan);
+    cycles += plan.cycles;
+  }
+  for (int v = 0; v < whole->value_count; ++v) {
+    const pb_value* value = &whole->values[v];
+    pb_access shape = {.type = value->type, .rank = value->rank};
+    if (value->kind != PB_VALUE_LOCAL) continue;
+    memcpy(shape.shape, value->shape, sizeof shape.shape);
+    int64_t bytes = pb_access_elements(&shape) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
+    cycles += bytes * (1 + pb_program_readers(whole, v)) / pb_vplan_rate(f->unit->chip, bytes);
+  }
+  return cycles;
+}
+
+static bool is_faster(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
+  pb_stages stages;
+  pb_stage_plan plan;
+  if (!pb_stages_read(whole, arena, &stages) || !pb_stage_plan_make(f->unit->chip, &stages, arena, &plan)) return false;
+  int64_t apart = cycles_apart(f, r, whole, arena);
+  return !apart || plan.loops.cycles < apart;
+}
+
+static bool pays(fuser* f, const region* r) {
+  pb_arena scratch = {0};
+  pb_text text = {0};
+  pb_program whole;
+  int *nests, count = list_nests(f, r, &scratch, &nests);
+  pb_program_view(f->groups->program, nests, count, &scratch, &whole);
+  for (int v = 0; v < whole.value_count; ++v)
+    whole.values[v].argument = whole.values[v].kind == PB_VALUE_LOCAL ? -1 : v;
+  pb_program_print_view(&whole, &scratch, &text);
+  int known = pb_table_find(&f->texts, text.data, text.length);
+  if (known < 0) {
+    known = is_faster(f, r, &whole, &scratch);
+    pb_table_add(&f->texts, pb_strdup(&f->unit->pass, text.data), text.length, known);
+  }
+  pb_text_free(&text);
+  pb_arena_free(&scratch);
+  return known > 0;
+}
+
+pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
+  fuser f = {.unit = unit, .groups = groups, .staged = staged};
+  for (int n = groups->program->nest_count - 1; n >= 0; --n) {
+    int group = groups->of[n];
+    if (groups->last[group] != n || staged[group] || stays_alone(&f, group)) continue;
+    region r = {.groups = {group}, .count = 1};
+    while (grow(&f, &r)) continue;
+    for (; r.count > 1 && !pays(&f, &r); --r.count) continue; // with fewer groups, perhaps
+    for (int k = 1; k < r.count; ++k) pb_groups_join(groups, r.groups[k], group);
+    staged[group] = r.count > 1;
+  }
+  pb_table_free(&f.texts);
+  return PB_OK;
+}

@@ -1,0 +1,31 @@
+// Fusion of groups: which of them become one kernel, where that is predicted to be faster.
+#ifndef PB_S3_FUSION_H
+#define PB_S3_FUSION_H
+
+#include "core/s3/program.h"
+#include "core/s3/s3.h"
+
+// What outline has decided so far.
+typedef struct pb_groups {
+  const pb_program* program;
+  int count;
+  int* of;           // by nest: its group
+  int* main;         // by group: its last reduction, -1: none
+  int* last;         // by group: the nest at whose place it runs; -1: the group is now part of another
+  int *first, *next; // by group its first nest and by nest the next one of its group, in their order; -1: no more
+} pb_groups;
+
+// Groups of these arrays, with their nests listed.
+void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
+                    pb_groups* groups);
+
+// The nests of one group become nests of another, at whose place they run.
+void pb_groups_join(pb_groups* groups, int from, int into);
+
+// Joins a group that makes what another one reduces to that one, and what makes one padded tensor.
+void pb_fuse_reductions(pb_unit* unit, pb_groups* groups);
+
+// Joins groups that share loops where memory is cached; *staged, by group: it is of several stages now.
+pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) PB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,165 @@
+// Inline: a pointwise nest whose result only one other pointwise nest takes, element by element, is computed there.
+// Requires the program function in value form; leaves it in value form. Exact: the same operations on the same numbers.
+//
+//   before   b[i] = a[i] / 2;  c[i] = erf(b[i]);  y[i] = a[i] * c[i]
+//   after    y[i] = a[i] * erf(a[i] / 2)
+//
+// What takes a reduction's result alone stays by itself: it will be that reduction's epilogue, and what it leaves is
+// smaller than sums are. In front of `math`, which wants room for the functions in a nest. Only where memory is cached:
+// elsewhere a nest is an instruction or two, and epilogues of several nests pass values on the chip.
+#include "core/math/math.h"
+#include "core/s3/fusion/compose.h"
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+
+#include <string.h>
+
+typedef struct inliner {
+  pb_unit* unit;
+  pb_program program;
+  bool* dropped; // nests
+} inliner;
+
+static bool is_pointwise(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count > 1 && nest->expr_count > 1 && !pb_nest_is_fixed(nest);
+}
+
+// Whether some nest reduces into the value.
+static bool is_reduced(const pb_program* p, int value) {
+  PB_FOR_USES (n, p, value)
+    if (pb_program_writes(p, n, value) && p->nests[n].reduce != PB_SET) return true;
+  return false;
+}
+
+static bool is_epilogue(const inliner* i, int n) {
+  const pb_program* p = &i->program;
+  for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
+    if (is_reduced(p, p->value_of[n][a]) && pb_program_only_reader(p, i->dropped, p->value_of[n][a]) == n) return true;
+  return false;
+}
+
+// Nodes once functions are written out.
+static int room_for(const pb_nest* nest) {
+  int nodes = 0;
+  for (int e = 0; e < nest->expr_count; ++e) nodes += pb_math_find(nest->expr[e].op) ? PB_MATH_NODES : 1;
+  return nodes;
+}
+
+static bool same_access(const pb_access* a, const pb_access* b) {
+  return a->rank == b->rank && a->boxed == b->boxed && !memcmp(a->index, b->index, sizeof *a->index * (size_t)a->rank);
+}
+
+// The number of the access among those of `nest`, which grows by it if it is new; -1: it has no room for more.
+static int add_access(pb_nest* nest, int* values, const pb_access* access, int value) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (values[a] == value && same_access(&nest->access[a], access)) return a;
+  if (nest->access_count + 1 >= PB_NEST_ACCESSES) return -1; // the store comes behind them
+  nest->access[nest->access_count] = *access;
+  values[nest->access_count] = value;
+  return nest->access_count++;
+}
+
+typedef struct merge {
+  const pb_program* p;
+  int taker, maker, load, dim_of[PB_NEST_RANK];
+  pb_nest out;
+  int values[PB_NEST_ACCESSES];
+} merge;
+
+// The node that loads by an access already, -1: none does.
+static int loaded(const pb_nest* nest, int access) {
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_LOAD && nest->expr[e].operand == access) return e;
+  return -1;
+}
+
+// Appends the expression of nest n; what its loads become is in `access`. Node `taken` stands for the loads of `load`.
+static int append(merge* m, int n, const int* access, int load, int taken) {
+  const pb_nest* nest = &m->p->nests[n];
+  int map[PB_NEST_EXPR];
+  for (int e = 0; e < nest->expr_count; ++e) {
+    pb_expr_node node = nest->expr[e];
+    if (node.op == PB_OP_LOAD && node.operand == load) {
+      map[e] = taken;
+      continue;
+    }
+    if (node.op == PB_OP_LOAD) {
+      node.operand = access[node.operand];
+      map[e] = loaded(&m->out, node.operand);
+      if (map[e] >= 0) continue;
+    }
+    for (int k = 0; k < 3; ++k)
+      if (node.args[k] >= 0) node.args[k] = map[node.args[k]];
+    map[e] = m->out.expr_count;
+    m->out.expr[m->out.expr_count++] = node;
+  }
+  return map[nest->expr_count - 1];
+}
+
+// The taker with the maker's expression in place of its load. false: a nest has no room for both.
+static bool make(merge* m) {
+  const pb_nest *taker = &m->p->nests[m->taker], *maker = &m->p->nests[m->maker];
+  int of_maker[PB_NEST_ACCESSES], of_taker[PB_NEST_ACCESSES];
+  if (room_for(taker) + room_for(maker) > PB_NEST_EXPR) return false;
+  pb_nest_copy(&m->out, taker);
+  m->out.access_count = m->out.expr_count = 0;
+  for (int a = 0; a + 1 < maker->access_count; ++a) {
+    pb_access composed = pb_access_compose(&taker->access[m->load], m->dim_of, &maker->access[a]);
+    of_maker[a] = add_access(&m->out, m->values, &composed, m->p->value_of[m->maker][a]);
+    if (of_maker[a] < 0) return false;
+  }
+  for (int a = 0; a + 1 < taker->access_count; ++a) {
+    if (a == m->load) continue;
+    of_taker[a] = add_access(&m->out, m->values, &taker->access[a], m->p->value_of[m->taker][a]);
+    if (of_taker[a] < 0) return false;
+  }
+  int taken = append(m, m->maker, of_maker, -1, -1), last = append(m, m->taker, of_taker, m->load, taken);
+  m->out.access[m->out.access_count] = taker->access[taker->access_count - 1];
+  m->values[m->out.access_count++] = m->p->value_of[m->taker][taker->access_count - 1];
+  return last == m->out.expr_count - 1; // a nest that only loads is a copy, and none of these
+}
+
+// Whether load `a` of nest n takes each element once, of a value that a pointwise nest makes for it alone.
+static bool can_inline(const inliner* i, int n, int a, merge* m) {
+  const pb_program* p = &i->program;
+  const pb_nest* taker = &p->nests[n];
+  const pb_access* access = &taker->access[a];
+  int value = p->value_of[n][a], maker = pb_program_only_writer(p, value);
+  if (maker < 0 || maker >= n || access->boxed || access->gathered || pb_program_only_reader(p, i->dropped, value) != n)
+    return false;
+  for (int b = 0; b + 1 < taker->access_count; ++b)
+    if (b != a && p->value_of[n][b] == value) return false; // at two places
+  for (int d = 0; d < taker->dim_count; ++d)
+    if (taker->extent[d] > 1 && !pb_access_uses(access, d)) return false;
+  for (int r = 0; r < access->rank; ++r)
+    if (pb_index_can_leave(taker, &access->index[r], access->shape[r])) return false;
+  *m = (merge){.p = p, .taker = n, .maker = maker, .load = a};
+  const pb_nest* nest = &p->nests[maker];
+  return is_pointwise(nest) && !is_epilogue(i, maker) &&
+         pb_walks_elements(nest, &nest->access[nest->access_count - 1], m->dim_of);
+}
+
+static bool inline_one(inliner* i, int n) {
+  pb_program* p = &i->program;
+  merge* m = PB_NEW(&i->unit->pass, merge);
+  for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+    if (!can_inline(i, n, a, m) || !make(m)) continue;
+    i->dropped[m->maker] = true;
+    pb_nest_copy(&p->nests[n], &m->out);
+    memcpy(p->value_of[n], m->values, sizeof m->values);
+    for (int b = 0; b < m->out.access_count; ++b) pb_program_add_use(p, &i->unit->pass, n, m->values[b]);
+    return true;
+  }
+  return false;
+}
+
+pb_status pb_s3_inline(pb_unit* unit) {
+  if (pb_vector_facts_of(unit->chip).memory < 0) return PB_OK;
+  inliner i = {.unit = unit};
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &i.program));
+  bool changed = false;
+  i.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)i.program.nest_count + 1);
+  for (int n = 0; n < i.program.nest_count; ++n)
+    while (is_pointwise(&i.program.nests[n]) && inline_one(&i, n)) changed = true;
+  return changed ? pb_program_rewrite(unit, &i.program, i.dropped, "inline") : PB_OK;
+}

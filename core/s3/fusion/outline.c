@@ -1,0 +1,477 @@
+// Outline: groups nests by slicing-based fusion and makes a kernel function of each group. Requires the program
+// function in value form; leaves the program as a straight sequence of calls, one for each group, and kernel functions
+// (pb.kernel) whose arguments are the tensors that they share. Equal kernels are one function. Exact.
+//
+// A group is a reduction (or a pointwise nest) with, in front, the nests that make its input if nobody else reads
+// that, and behind it the pointwise nests that take its result, element by element, one after the other. Fusion so
+// keeps the parallelism of the last nest, keeps rows of lanes rows of lanes (a tail whose store does not walk the lanes
+// is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
+// PolyBlocks' slicing-based fusion. Where memory is explicit, groups whose reductions follow each other may then become
+// one (fuse_reductions.c).
+#include "core/base/table.h"
+#include "core/s3/fallback.h"
+#include "core/s3/fusion/fusion.h"
+#include "core/s3/kernel/landing.h"
+#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct outliner {
+  pb_unit* unit;
+  pb_program program;
+  int* group;      // by nest; -1: none yet
+  int* last;       // by group: the nest at whose place it runs
+  int* first_main; // by group: the reduction, or -1
+  bool* staged;    // by group: it is of several stages
+  int group_count;
+  pb_groups groups; // the same, once every nest has one
+  pb_table kernels; // numbers of kernel functions by their text without the name
+  pb_text functions, calls;
+  int serial;
+  bool cached; // memory is cached: nothing is gained by making a tensor tile by tile, unless it stays in registers
+} outliner;
+
+static int writer_count(const outliner* o, int value) {
+  int n = 0;
+  PB_FOR_USES (k, &o->program, value) n += pb_program_writes(&o->program, k, value);
+  return n;
+}
+
+static bool is_local(const outliner* o, int value) { return o->program.values[value].kind == PB_VALUE_LOCAL; }
+
+// All nests that read the value are this one.
+static bool read_only_by(const outliner* o, int value, int nest) {
+  PB_FOR_USES (k, &o->program, value)
+    if (k != nest && pb_program_reads(&o->program, k, value) && !pb_program_writes(&o->program, k, value)) return false;
+  return true;
+}
+
+static bool is_plain_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->expr_count == 1 && nest->access_count <= 2;
+}
+
+// The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
+// tensor put together of several copies has pieces that a tile cannot tell apart.
+static void take_feeds(outliner* o, int value, int reader, int group) {
+  if (o->cached || !is_local(o, value) || !read_only_by(o, value, reader)) return;
+  int copies = 0;
+  PB_FOR_USES (k, &o->program, value) {
+    if (!pb_program_writes(&o->program, k, value)) continue;
+    if (!is_plain_copy(&o->program.nests[k]) || o->group[k] >= 0) return;
+    copies += o->program.nests[k].access_count == 2;
+  }
+  if (copies > 1) return;
+  PB_FOR_USES (k, &o->program, value)
+    if (pb_program_writes(&o->program, k, value)) o->group[k] = group;
+}
+
+static bool same_walk(const pb_access* a, const pb_access* b) {
+  for (int r = 0; r < a->rank; ++r)
+    if (memcmp(a->index[r].coef, b->index[r].coef, sizeof a->index[r].coef)) return false;
+  return true;
+}
+
+static bool same_index(const pb_access* a, const pb_access* b) {
+  for (int r = 0; r < a->rank; ++r)
+    if (a->index[r].cst != b->index[r].cst) return false;
+  return same_walk(a, b);
+}
+
+// Every index is one dim of the nest, or several of which each steps over all that those inside it walk: element by
+// element over the whole tensor.
+static bool walks_whole(const pb_nest* nest, const pb_access* access) {
+  for (int r = 0; r < access->rank; ++r) {
+    int64_t extent = 1;
+    bool walked[PB_NEST_DIMS] = {false};
+    for (int d = nest->dim_count - 1; d >= 0; --d) { // again from the last dim whenever one fits
+      if (walked[d] || access->index[r].coef[d] != extent) continue;
+      walked[d] = true;
+      extent *= nest->extent[d];
+      d = nest->dim_count;
+    }
+    for (int d = 0; d < nest->dim_count; ++d)
+      if (access->index[r].coef[d] && !walked[d]) return false;
+    if (access->index[r].cst || extent != access->shape[r]) return false;
+  }
+  return true;
+}
+
+static int access_of(const outliner* o, int nest, int value) {
+  for (int a = 0; a + 1 < o->program.nests[nest].access_count; ++a)
+    if (o->program.value_of[nest][a] == value) return a;
+  return -1;
+}
+
+// Whether the nest must stay as it is. Tables that are constant stay on the chip, whoever looks up in them.
+static bool is_fixed(const outliner* o, int t) {
+  const pb_nest* nest = &o->program.nests[t];
+  if (o->cached || !pb_nest_gathers(nest)) return pb_nest_is_fixed(nest);
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].gathered && o->program.values[o->program.value_of[t][a]].kind != PB_VALUE_CONST) return true;
+  return false;
+}
+
+// Can nest t run on the tile of the value that it takes?
+static bool can_follow(const outliner* o, int t, int value) {
+  const pb_nest* nest = &o->program.nests[t];
+  int a = access_of(o, t, value);
+  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 || is_fixed(o, t)) return false;
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int out = o->program.value_of[t][nest->access_count - 1];
+  if (o->cached) // it may store inside a border that fills write
+    return walks_whole(nest, &nest->access[a]) && store->rank == nest->access[a].rank &&
+           same_walk(store, &nest->access[a]);
+  if (writer_count(o, out) != 1 || !walks_whole(nest, &nest->access[a])) return false;
+  if (store->rank == nest->access[a].rank && same_index(store, &nest->access[a])) return walks_whole(nest, store);
+  return false;
+}
+
+// The fills of the border around what a group makes, once its last nest is known.
+static void take_borders(outliner* o, int group) {
+  int value = o->program.value_of[o->last[group]][o->program.nests[o->last[group]].access_count - 1];
+  PB_FOR_USES (k, &o->program, value)
+    if (o->group[k] < 0 && pb_program_writes(&o->program, k, value) && o->program.nests[k].access_count == 1)
+      o->group[k] = group;
+}
+
+static int only_reader(const outliner* o, int value) {
+  int reader = -1;
+  PB_FOR_USES (k, &o->program, value) {
+    if (!pb_program_reads(&o->program, k, value) || pb_program_writes(&o->program, k, value)) continue;
+    if (reader >= 0) return -1;
+    reader = k;
+  }
+  return reader;
+}
+
+// The memory in which the group's reduction leaves its sums; -1: not known yet, or the memory is cached.
+static int sums_land(const outliner* o, int nest) {
+  bool weight[PB_NEST_ACCESSES] = {0};
+  int memory = -1;
+  for (int a = 0; a < o->program.nests[nest].access_count; ++a)
+    weight[a] = o->program.values[o->program.value_of[nest][a]].kind == PB_VALUE_CONST;
+  if (!o->cached) pb_sum_lands(o->unit->chip, &o->program.nests[nest], weight, &memory);
+  return memory;
+}
+
+// A chip may compute the tail from another place only: then its operand goes there by way of a tensor. One that it
+// cannot compute at all goes where its producer goes, and the plan will say so, unless another target is to run it.
+// *memory: where the value that it takes lies, and then its own; -1: not known.
+static bool can_take(const outliner* o, int t, int value, int* memory) {
+  const pb_nest* nest = &o->program.nests[t];
+  int a = access_of(o, t, value), anywhere;
+  if (*memory < 0) return true;
+  if (pb_point_lands(o->unit->chip, nest, a, *memory, memory)) return true;
+  return !pb_may_leave(o->unit) && !pb_point_lands(o->unit->chip, nest, -1, PB_ANY_MEMORY, &anywhere);
+}
+
+static void add_tails(outliner* o, int group, int value) {
+  int memory = sums_land(o, o->first_main[group]);
+  for (int tails = 0; tails < 6; ++tails) {
+    int t = is_local(o, value) ? only_reader(o, value) : -1;
+    if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
+    if (!can_take(o, t, value, &memory)) return;
+    o->group[t] = group;
+    if (t > o->last[group]) o->last[group] = t;
+    value = o->program.value_of[t][o->program.nests[t].access_count - 1];
+  }
+}
+
+// The input that a kernel's plan is about, and whose making it may slice.
+static int main_input(const outliner* o, int nest) {
+  bool weight[PB_NEST_ACCESSES] = {0};
+  pb_roles roles;
+  for (int a = 0; a < o->program.nests[nest].access_count; ++a)
+    weight[a] = o->program.values[o->program.value_of[nest][a]].kind == PB_VALUE_CONST;
+  return pb_nest_roles(&o->program.nests[nest], weight, &roles) ? roles.x : 0;
+}
+
+static void seed(outliner* o, int nest) {
+  int group = o->group_count++;
+  const pb_nest* n = &o->program.nests[nest];
+  int value = o->program.value_of[nest][n->access_count - 1];
+  o->group[nest] = group;
+  o->last[group] = nest;
+  o->first_main[group] = n->reduce == PB_SET ? -1 : nest;
+  PB_FOR_USES (k, &o->program, value) // what sets the result before the reduction
+    if (k < nest && n->reduce != PB_SET && pb_program_writes(&o->program, k, value)) o->group[k] = group;
+  if (n->reduce == PB_SET) {
+    if (o->cached) take_borders(o, group);
+    return;
+  }
+  take_feeds(o, o->program.value_of[nest][main_input(o, nest)], nest, group);
+  add_tails(o, group, value);
+  if (o->cached) take_borders(o, group);
+}
+
+static void form_groups(outliner* o) {
+  for (int n = 0; n < o->program.nest_count; ++n)
+    if (o->program.nests[n].reduce != PB_SET) seed(o, n);
+  for (int n = 0; n < o->program.nest_count; ++n)
+    if (o->group[n] < 0) seed(o, n);
+}
+
+// A pointwise nest that walks all its tensors alike, front to back, is one loop over flat tensors.
+static bool is_flat(const outliner* o, int n, int64_t* length) {
+  const pb_nest* nest = &o->program.nests[n];
+  if (nest->reduce != PB_SET || !nest->dim_count || pb_nest_is_fixed(nest)) return false;
+  int64_t stride = 1;
+  for (int d = nest->dim_count - 1; d >= 0; --d) {
+    for (int a = 0; a < nest->access_count; ++a)
+      if (!nest->access[a].splat && pb_access_stride(&nest->access[a], d) != stride) return false;
+    stride *= nest->extent[d];
+  }
+  for (int a = 0; a < nest->access_count; ++a)
+    if (!nest->access[a].splat && (pb_access_offset(&nest->access[a]) || pb_access_elements(&nest->access[a]) < stride))
+      return false;
+  *length = stride;
+  return true;
+}
+
+static void flatten(pb_nest* nest, int64_t length) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_access* access = &nest->access[a];
+    if (access->splat) continue;
+    access->shape[0] = pb_access_elements(access);
+    access->rank = 1;
+    memset(&access->index[0], 0, sizeof access->index[0]);
+    access->index[0].coef[0] = 1;
+  }
+  nest->dim_count = 1;
+  nest->extent[0] = length;
+}
+
+typedef struct signature {
+  int values[32]; // arguments, then locals
+  int count, locals[16], local_count;
+} signature;
+
+static bool inside_group(const outliner* o, int value, int group) {
+  if (!is_local(o, value)) return false;
+  PB_FOR_USES (k, &o->program, value)
+    if (o->group[k] != group) return false;
+  return true;
+}
+
+static bool contains(const int* items, int count, int item) {
+  for (int k = 0; k < count; ++k)
+    if (items[k] == item) return true;
+  return false;
+}
+
+static pb_status collect(outliner* o, int group, signature* s) {
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
+    for (int a = 0; a < o->program.nests[n].access_count; ++a) {
+      int v = o->program.value_of[n][a];
+      bool local = inside_group(o, v, group);
+      if (contains(s->values, s->count, v) || contains(s->locals, s->local_count, v)) continue;
+      if (s->count == 32 || s->local_count == 16)
+        return pb_unsupported(o->unit->diag, (pb_place){.what = o->program.nests[n].name}, 4040, NULL,
+                              "too many tensors in one kernel");
+      if (local)
+        s->locals[s->local_count++] = v;
+      else
+        s->values[s->count++] = v;
+    }
+  }
+  return PB_OK;
+}
+
+static bool is_splat(const outliner* o, int v) {
+  return o->program.values[v].argument >= 0 && o->program.values[v].kind == PB_VALUE_CONST &&
+         o->program.values[v].rank == 1 &&
+         !mlirAttributeIsNull(mlirDictionaryAttrGetElementByName(
+             mlirArrayAttrGetElement(pb_op_attribute(o->program.func, "arg_attrs"), o->program.values[v].argument),
+             mlirStringRefCreateFromCString("pb.splat")));
+}
+
+static void print_type(pb_text* text, const pb_value* value, bool flat) {
+  pb_access type = {.type = value->type, .rank = value->rank};
+  memcpy(type.shape, value->shape, sizeof type.shape);
+  if (flat) {
+    type.shape[0] = pb_access_elements(&type);
+    type.rank = 1;
+  }
+  pb_access_print_type(text, &type);
+}
+
+static bool written_in_group(const outliner* o, int v, int group) {
+  PB_FOR_USES (n, &o->program, v)
+    if (o->group[n] == group && pb_program_writes(&o->program, n, v)) return true;
+  return false;
+}
+
+// The kernel's function from its parameter list on, nests in order. Without the model's names equal kernels are equal
+// text; the function that stands for them keeps the names of the first.
+static void print_kernel(outliner* o, int group, const signature* s, bool flat, int64_t length, bool named,
+                         pb_text* text) {
+  pb_text_add(text, "(");
+  for (int k = 0; k < s->count; ++k) {
+    int v = s->values[k];
+    const char* kind = o->program.values[v].kind == PB_VALUE_CONST ? "pb.const = -1 : i64"
+                       : written_in_group(o, v, group)             ? "pb.output = \"\""
+                                                                   : "pb.input = \"\"";
+    pb_text_add(text, "%s%%a%d: ", k ? ", " : "", k);
+    print_type(text, &o->program.values[v], flat && !is_splat(o, v));
+    pb_text_add(text, " {%s%s}", kind, is_splat(o, v) ? ", pb.splat" : "");
+  }
+  pb_text_add(text, ") attributes {pb.kernel%s} {\n", o->staged[group] ? ", pb.stages" : "");
+  for (int k = 0; k < s->local_count; ++k) {
+    pb_text_add(text, "  %%t%d = memref.alloc() : ", k);
+    print_type(text, &o->program.values[s->locals[k]], flat); // one nest alone: a result that nobody reads
+    pb_text_add(text, "\n");
+  }
+  int serial = 0;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
+    pb_nest nest = o->program.nests[n];
+    if (!named) nest.name = "";
+    if (flat) flatten(&nest, length);
+    for (int a = 0; a < nest.access_count; ++a) {
+      int v = o->program.value_of[n][a];
+      for (int k = 0; k < s->count; ++k)
+        if (s->values[k] == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%a%d", k);
+      for (int k = 0; k < s->local_count; ++k)
+        if (s->locals[k] == v) nest.access[a].ref = pb_printf(&o->unit->pass, "%%t%d", k);
+    }
+    pb_nest_print(text, &nest, 1, &serial);
+  }
+  for (int k = 0; k < s->local_count; ++k) { // where they stay: a chip with explicit memories fuses them away
+    pb_text_add(text, "  memref.dealloc %%t%d : ", k);
+    print_type(text, &o->program.values[s->locals[k]], flat);
+    pb_text_add(text, "\n");
+  }
+  pb_text_add(text, "  return\n}\n");
+}
+
+static const char* value_ref(const outliner* o, int v) {
+  int argument = o->program.values[v].argument;
+  return argument >= 0 ? pb_printf(&o->unit->pass, "%%a%d", argument) : pb_printf(&o->unit->pass, "%%v%d", v);
+}
+
+static uint64_t multiplies(const outliner* o, int group) {
+  uint64_t macs = 0;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
+    if (o->program.nests[n].reduce != PB_SET) macs += (uint64_t)o->program.nests[n].macs;
+  return macs;
+}
+
+// The nodes of the group's reductions, or of its one nest: "conv1 + pool1".
+static void print_origin(const outliner* o, int group, pb_text* text) {
+  int named = 0;
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n])
+    if (o->program.nests[n].reduce != PB_SET) pb_text_add(text, "%s%s", named++ ? " + " : "", o->program.nests[n].name);
+  if (!named) pb_text_add(text, "%s", o->program.nests[o->last[group]].name);
+}
+
+static void print_call(outliner* o, int group, const signature* s, int kernel, bool flat) {
+  for (int k = 0; k < s->count && flat; ++k) {
+    const pb_value* value = &o->program.values[s->values[k]];
+    if (is_splat(o, s->values[k]) || value->rank == 1) continue;
+    pb_text_add(&o->calls, "  %%f%d_%d = memref.collapse_shape %s [[", group, k, value_ref(o, s->values[k]));
+    for (int r = 0; r < value->rank; ++r) pb_text_add(&o->calls, "%s%d", r ? ", " : "", r);
+    pb_text_add(&o->calls, "]] : ");
+    print_type(&o->calls, value, false);
+    pb_text_add(&o->calls, " into ");
+    print_type(&o->calls, value, true);
+    pb_text_add(&o->calls, "\n");
+  }
+  pb_text_add(&o->calls, "  func.call @k%d(", kernel);
+  for (int k = 0; k < s->count; ++k) {
+    int v = s->values[k];
+    if (flat && !is_splat(o, v) && o->program.values[v].rank != 1)
+      pb_text_add(&o->calls, "%s%%f%d_%d", k ? ", " : "", group, k);
+    else
+      pb_text_add(&o->calls, "%s%s", k ? ", " : "", value_ref(o, v));
+  }
+  pb_text origin = {0};
+  print_origin(o, group, &origin);
+  pb_text_add(&o->calls, ") {pb.origin = ");
+  pb_text_add_quoted(&o->calls, origin.data ? origin.data : "");
+  pb_text_free(&origin);
+  pb_text_add(&o->calls, ", pb.macs = %llu : i64} : (", (unsigned long long)multiplies(o, group));
+  for (int k = 0; k < s->count; ++k) {
+    if (k) pb_text_add(&o->calls, ", ");
+    print_type(&o->calls, &o->program.values[s->values[k]], flat && !is_splat(o, s->values[k]));
+  }
+  pb_text_add(&o->calls, ") -> ()\n");
+}
+
+static pb_status emit_group(outliner* o, int group) {
+  signature s = {0};
+  int64_t length = 0;
+  int nests = 0;
+  PB_TRY(collect(o, group, &s));
+  for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) ++nests;
+  bool flat = nests == 1 && is_flat(o, o->last[group], &length);
+  pb_text text = {0};
+  print_kernel(o, group, &s, flat, length, false, &text);
+  int kernel = pb_table_find(&o->kernels, text.data, text.length);
+  if (kernel < 0) {
+    kernel = (int)o->kernels.count;
+    pb_table_add(&o->kernels, pb_strdup(&o->unit->pass, text.data), text.length, kernel);
+    pb_text_add(&o->functions, "func.func @k%d", kernel);
+    print_kernel(o, group, &s, flat, length, true, &o->functions);
+  }
+  pb_text_free(&text);
+  print_call(o, group, &s, kernel, flat);
+  return PB_OK;
+}
+
+static pb_status print_program(outliner* o) {
+  pb_text text = {0};
+  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n%s", o->functions.data ? o->functions.data : "");
+  pb_func_print_head(&text, o->program.func, "pb.host", NULL);
+  for (int v = 0; v < o->program.value_count; ++v) {
+    if (!is_local(o, v) || (o->program.uses[v].count && inside_group(o, v, o->group[o->program.uses[v].nests[0]])))
+      continue;
+    pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
+    print_type(&text, &o->program.values[v], false);
+    pb_text_add(&text, "\n");
+  }
+  pb_text_add(&text, "%s  return\n}\n}\n", o->calls.data ? o->calls.data : "");
+  pb_status status = pb_module_replace(o->unit, &text, "outline");
+  pb_text_free(&text);
+  return status;
+}
+
+// Where their last nests stand.
+static pb_status emit_groups(outliner* o) {
+  size_t nests = (size_t)o->program.nest_count + 1;
+  int *at = PB_NEW_ARRAY(&o->unit->pass, int, nests), *next = PB_NEW_ARRAY(&o->unit->pass, int, nests);
+  memset(at, 0xff, nests * sizeof *at);
+  for (int g = o->group_count - 1; g >= 0; --g) { // groups are no more than nests
+    if (o->last[g] < 0) continue;
+    next[g] = at[o->last[g]];
+    at[o->last[g]] = g;
+  }
+  for (int n = 0; n < o->program.nest_count; ++n)
+    for (int g = at[n]; g >= 0; g = next[g]) PB_TRY(emit_group(o, g));
+  return PB_OK;
+}
+
+pb_status pb_s3_outline(pb_unit* unit) {
+  outliner o = {.unit = unit, .cached = pb_vector_facts_of(unit->chip).memory >= 0};
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));
+  size_t nests = (size_t)o.program.nest_count + 1;
+  o.group = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.last = PB_NEW_ARRAY(&unit->pass, int, nests);
+  o.first_main = PB_NEW_ARRAY(&unit->pass, int, nests);
+  memset(o.group, 0xff, nests * sizeof *o.group);
+  form_groups(&o);
+  pb_groups_list(&o.program, &unit->pass, o.group_count, o.group, o.first_main, o.last, &o.groups);
+  o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
+  if (!o.cached) pb_fuse_reductions(unit, &o.groups);
+  pb_status status = o.cached ? pb_fuse_stages(unit, &o.groups, o.staged) : PB_OK;
+  if (status == PB_OK) status = emit_groups(&o);
+  if (status == PB_OK) status = print_program(&o);
+  pb_text_free(&o.functions);
+  pb_text_free(&o.calls);
+  pb_table_free(&o.kernels);
+  return status;
+}

@@ -1,0 +1,178 @@
+// Views: tensors that only copy others - transposed, reshaped, sliced, broadcast - are not made where what reads them
+// can walk the original, or what is copied can be made at its last place from the start. Requires the program function
+// in value form; leaves it in value form. Exact.
+//
+//   before   t[h, s, d] = x[s, h * 64 + d];  y[h, i, j] += q[..] * t[h, j, k]
+//   after    y[h, i, j] += q[..] * x[j, h * 64 + k]
+//
+// Vectors are walked along the dim whose elements are neighbours; a view that would take the neighbours away stays a
+// copy, unless what reads it copies it anyway: another copy, or a large product, whose second factor `layout` packs.
+// Only where memory is cached: movers walk tensors by rows of lanes, which `layout` has yet to choose.
+#include "core/s3/fusion/compose.h"
+#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+
+#include <string.h>
+
+enum { ROWS_FOR_A_COPY = 32 }; // of a product: layout then packs its second factor
+
+typedef struct viewer {
+  pb_unit* unit;
+  pb_program program;
+  bool* dropped; // nests
+} viewer;
+
+static bool is_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && !nest->access[0].boxed &&
+         !pb_nest_is_fixed(nest);
+}
+
+// Convolutions and pools want their channels in blocks, which whoever walks them otherwise would forbid.
+static bool has_channels(const viewer* v, int value) {
+  const pb_program* p = &v->program;
+  if (p->values[value].rank != 4) return false;
+  PB_FOR_USES (n, p, value) {
+    const pb_nest* nest = &p->nests[n];
+    pb_roles roles;
+    if (v->dropped[n] || nest->reduce == PB_SET) continue;
+    if (!pb_nest_roles(nest, NULL, &roles)) return pb_nest_store((pb_nest*)nest)->rank == 4;
+    if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
+        p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
+      return true;
+  }
+  return false;
+}
+
+// The dim along which the access's elements are neighbours, -1: none.
+static int neighbours(const pb_nest* nest, const pb_access* access) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (nest->extent[d] > 1 && pb_access_stride(access, d) == 1) return d;
+  return -1;
+}
+
+static bool leaves(const pb_nest* nest, const pb_access* access) {
+  for (int r = 0; r < access->rank; ++r)
+    if (pb_index_can_leave(nest, &access->index[r], access->shape[r])) return true;
+  return false;
+}
+
+static bool uses_the_same(const pb_nest* nest, const pb_access* a, const pb_access* b) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_access_uses(a, d) != pb_access_uses(b, d)) return false;
+  return true;
+}
+
+// Whether `layout` packs the factor of this product: both are computed, there are many rows, and columns fill vectors.
+static bool is_packed(const viewer* v, int n, int access) {
+  const pb_nest* nest = &v->program.nests[n];
+  pb_roles roles;
+  int64_t rows = 1, lanes = pb_vector_facts_of(v->unit->chip).row_bytes / 4;
+  if (!pb_nest_roles(nest, NULL, &roles) || roles.w != access) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles.role[d] == PB_ROLE_M)
+      rows *= nest->extent[d];
+    else if (roles.role[d] == PB_ROLE_N && nest->extent[d] % lanes)
+      return false;
+  return rows >= ROWS_FOR_A_COPY;
+}
+
+// Whether the nest goes on well with `now` in place of its load `a`.
+static bool suits(const viewer* v, int n, int a, const pb_access* now) {
+  const pb_nest* nest = &v->program.nests[n];
+  const pb_access* was = &nest->access[a];
+  pb_roles roles;
+  if (is_copy(nest)) return true;
+  if (pb_nest_roles(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
+  if (is_packed(v, n, a)) return true;
+  int d = neighbours(nest, was);
+  int64_t stride = d < 0 ? 1 : pb_access_stride(now, d);
+  return stride == 1 || stride == 0;
+}
+
+// The load `a` of nest n through the copy that makes what it loads. false: it stays.
+static bool look_through(viewer* v, int n, int a) {
+  pb_program* p = &v->program;
+  int value = p->value_of[n][a], copy = pb_program_only_writer(p, value), dim_of[PB_NEST_RANK];
+  const pb_access* was = &p->nests[n].access[a];
+  if (copy < 0 || copy >= n || pb_nest_is_fixed(&p->nests[n]) || !is_copy(&p->nests[copy]) || was->boxed ||
+      was->gathered || was->splat)
+    return false;
+  if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of) || leaves(&p->nests[n], was)) return false;
+  int source = p->value_of[copy][0];
+  if (p->values[source].kind == PB_VALUE_CONST || has_channels(v, source) || has_channels(v, value)) return false;
+  pb_access now = pb_access_compose(was, dim_of, &p->nests[copy].access[0]);
+  if (!suits(v, n, a, &now)) return false;
+  p->nests[n].access[a] = now;
+  pb_program_set_value(p, &v->unit->pass, n, a, source);
+  return true;
+}
+
+// Whether whatever stores the value can store through the copy instead: neighbours stay neighbours.
+static bool can_move(const viewer* v, int copy, const int* dim_of) {
+  const pb_program* p = &v->program;
+  int value = p->value_of[copy][0];
+  bool any = false;
+  PB_FOR_USES (n, p, value) {
+    if (n == copy || v->dropped[n]) continue;
+    const pb_nest* nest = &p->nests[n];
+    if (n > copy || pb_nest_is_fixed(nest) || !pb_program_writes(p, n, value) ||
+        leaves(nest, &nest->access[nest->access_count - 1]))
+      return false;
+    pb_access now = pb_access_compose(&nest->access[nest->access_count - 1], dim_of, &p->nests[copy].access[1]);
+    int d = neighbours(nest, &nest->access[nest->access_count - 1]);
+    if (d >= 0 && pb_access_stride(&now, d) != 1) return false;
+    for (int a = 0; a + 1 < nest->access_count; ++a)
+      if (p->value_of[n][a] == value) return false;
+    any = true;
+  }
+  return any;
+}
+
+// What is only copied is made where the copy would put it.
+static void move_in(viewer* v, int copy) {
+  pb_program* p = &v->program;
+  int from = p->value_of[copy][0], to = p->value_of[copy][1], dim_of[PB_NEST_RANK], writers = 0;
+  if (p->values[from].kind != PB_VALUE_LOCAL || p->values[to].kind == PB_VALUE_CONST ||
+      pb_program_only_reader(p, v->dropped, from) != copy || has_channels(v, from) || has_channels(v, to))
+    return;
+  PB_FOR_USES (n, p, to) writers += pb_program_writes(p, n, to);
+  if (writers != 1 || !pb_walks_elements(&p->nests[copy], &p->nests[copy].access[0], dim_of)) return;
+  if (!can_move(v, copy, dim_of)) return;
+  v->dropped[copy] = true;
+  PB_FOR_USES (n, p, from) {
+    pb_access* store = pb_nest_store(&p->nests[n]);
+    if (v->dropped[n]) continue;
+    *store = pb_access_compose(store, dim_of, &p->nests[copy].access[1]);
+    pb_program_set_value(p, &v->unit->pass, n, p->nests[n].access_count - 1, to);
+  }
+}
+
+static bool is_read(const viewer* v, int value) {
+  PB_FOR_USES (n, &v->program, value)
+    if (!v->dropped[n] && !pb_program_writes(&v->program, n, value)) return true;
+  return false;
+}
+
+pb_status pb_s3_views(pb_unit* unit) {
+  if (pb_vector_facts_of(unit->chip).memory < 0) return PB_OK;
+  viewer v = {.unit = unit};
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &v.program));
+  pb_program* p = &v.program;
+  bool changed = false;
+  v.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)p->nest_count + 1);
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
+      while (look_through(&v, n, a)) changed = true;
+  for (int n = p->nest_count - 1; n >= 0; --n) { // what only copies read that have gone goes too
+    int value = pb_program_stored(p, n);
+    v.dropped[n] = is_copy(&p->nests[n]) && p->values[value].kind == PB_VALUE_LOCAL && !is_read(&v, value);
+    changed |= v.dropped[n];
+  }
+  for (int n = 0; n < p->nest_count; ++n)
+    if (is_copy(&p->nests[n]) && !v.dropped[n]) {
+      move_in(&v, n);
+      changed |= v.dropped[n];
+    }
+  return changed ? pb_program_rewrite(unit, p, v.dropped, "views") : PB_OK;
+}

@@ -1,0 +1,180 @@
+// What a kernel function computes, read off its nests: main nest, what feeds its input, tails. A kernel of several
+// reductions is a chain of such stages, each of which makes the x of the next.
+#include "core/s3/kernel/group.h"
+
+#include "core/s3/routes.h"
+
+#include <string.h>
+
+static bool is_fill(const pb_nest* nest) { return nest->access_count == 1 && nest->expr_count == 1; }
+static bool is_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
+}
+
+// A copy that only shifts: each index of the store is the same index of the load plus a constant.
+static bool is_shift(const pb_nest* copy, int64_t* shift) {
+  const pb_access *from = &copy->access[0], *to = &copy->access[1];
+  if (from->rank != to->rank || from->type != to->type) return false;
+  for (int r = 0; r < to->rank; ++r) {
+    if (memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef)) return false;
+    shift[r] = to->index[r].cst - from->index[r].cst;
+  }
+  return true;
+}
+
+// A padded tensor: a shifted copy inside, one constant around it.
+typedef struct pad {
+  const pb_nest* copy;
+  double fill;
+  int64_t shift[PB_NEST_RANK];
+} pad;
+
+static bool read_pad(const pb_program* program, const int* nests, int count, pad* p) {
+  bool filled = false;
+  p->copy = NULL;
+  for (int k = 0; k < count; ++k) {
+    const pb_nest* nest = &program->nests[nests[k]];
+    if (is_fill(nest)) {
+      if (filled && p->fill != nest->expr[0].value) return false;
+      p->fill = nest->expr[0].value;
+      filled = true;
+    } else if (is_copy(nest) && !p->copy)
+      p->copy = nest;
+    else
+      return false;
+  }
+  return p->copy && filled && is_shift(p->copy, p->shift);
+}
+
+bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main) {
+  pad p;
+  if (!read_pad(program, nests, count, &p)) return false;
+  *main = *p.copy;
+  pb_access *from = &main->access[0], *to = &main->access[1];
+  for (int r = 0; r < to->rank; ++r) {
+    pb_index at = to->index[r];
+    int d;
+    at.cst = 0;
+    if (!pb_index_single(&at, &d) || (d < 0 && to->shape[r] != 1)) return false;
+    if (d >= 0) main->extent[d] = to->shape[r];
+    from->index[r].cst -= to->index[r].cst;
+    to->index[r].cst = 0;
+  }
+  from->boxed = true;
+  from->fill = p.fill;
+  return true;
+}
+
+// If x is a padded tensor, reads the tensor through a box instead.
+static bool fold_pad(pb_group* g, const int* feeds, int count) {
+  pad p;
+  if (!read_pad(g->program, feeds, count, &p)) return false;
+  pb_access* x = &g->main.access[g->x];
+  const pb_access* tensor = &p.copy->access[0];
+  x->memref = tensor->memref;
+  memcpy(x->shape, tensor->shape, sizeof x->shape);
+  for (int r = 0; r < x->rank; ++r) x->index[r].cst -= p.shift[r];
+  x->boxed = true;
+  x->fill = p.fill;
+  return true;
+}
+
+// Of the nests from `first` on.
+static pb_status read_feeds(pb_group* g, int first, pb_diag* diag) {
+  const pb_program* p = g->program;
+  int value = p->value_of[g->main_index][g->x];
+  if (p->values[value].kind != PB_VALUE_LOCAL) return PB_OK;
+  int feeds[PB_MAX_FEEDS], count = 0;
+  for (int n = first; n < g->main_index; ++n) {
+    if (!pb_program_writes(p, n, value) || !(is_fill(&p->nests[n]) || is_copy(&p->nests[n]))) continue;
+    if (count == PB_MAX_FEEDS)
+      return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL,
+                            "its input is made by more than %d nests", PB_MAX_FEEDS);
+    feeds[count++] = n;
+  }
+  if (count == 0 || fold_pad(g, feeds, count)) return PB_OK;
+  g->feed_count = count;
+  memcpy(g->feeds, feeds, sizeof feeds);
+  return PB_OK;
+}
+
+static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* diag) {
+  bool weight[PB_NEST_ACCESSES] = {0};
+  for (int a = 0; a < g->main.access_count; ++a)
+    weight[a] = g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
+  if (!pb_nest_roles(&g->main, weight, &g->roles)) return PB_OK;
+  pb_type x = g->main.access[g->roles.x].type, w = g->main.access[g->roles.w].type, y = g->main.access[g->roles.y].type;
+  g->contraction = pb_chip_contraction(chip, x, w, y, &g->insn_roles);
+  g->x = g->roles.x;
+  if (g->contraction) return PB_OK;
+  return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4003, "quantise the model, or choose another target",
+                        "%s has no instruction that multiplies %s by %s into %s", chip->name, pb_type_name(x),
+                        pb_type_name(w), pb_type_name(y));
+}
+
+// The tails of a producer: what comes before the next reduction and is not about that one's input or result.
+static pb_status read_tails(pb_group* g, int end, pb_diag* diag) {
+  const pb_program* p = g->program;
+  int next = end < p->nest_count ? pb_program_stored(p, end) : -1;
+  for (int n = g->main_index + 1; n < end; ++n) {
+    if (next >= 0 && (pb_program_writes(p, n, next) || is_fill(&p->nests[n]) || is_copy(&p->nests[n]))) continue;
+    if (g->tail_count == PB_MAX_TAILS)
+      return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "more than %d nests after the main one",
+                            PB_MAX_TAILS);
+    g->tails[g->tail_count++] = n;
+  }
+  return PB_OK;
+}
+
+static bool makes(const pb_group* g, MlirValue value) {
+  int last = g->tail_count ? g->tails[g->tail_count - 1] : g->main_index;
+  return pb_value_same(g->program->values[pb_program_stored(g->program, last)].ir, value);
+}
+
+// The reduction of nests from `first` on that begins at `main`, up to nest `end`; `producer`: the one before it.
+static pb_status read_stage(pb_group* g, const pb_group* producer, int first, int main, int end, const pb_chip* chip,
+                            pb_diag* diag) {
+  g->main_index = main;
+  g->reduces = true;
+  g->main = g->program->nests[main];
+  PB_TRY(read_contraction(g, chip, diag));
+  PB_TRY(read_feeds(g, first, diag));
+  PB_TRY(read_tails(g, end, diag));
+  if (!producer) return PB_OK;
+  g->producer = producer;
+  if (g->feed_count == 0 && makes(producer, g->main.access[g->x].memref)) return PB_OK;
+  return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4005, NULL,
+                        "a second reduction in one kernel that does not take the first one's result");
+}
+
+static int next_reduction(const pb_program* program, int from) {
+  while (from < program->nest_count && program->nests[from].reduce == PB_SET) ++from;
+  return from;
+}
+
+pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag, pb_group* g) {
+  *g = (pb_group){.program = program, .lanes = pb_chip_lanes(chip), .memo = PB_NEW(arena, pb_select_memo)};
+  *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
+  if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
+  int main = next_reduction(program, 0), first = 0;
+  if (main == program->nest_count) {
+    int all[PB_MAX_FEEDS], count = program->nest_count;
+    for (int n = 0; n < count && n < PB_MAX_FEEDS; ++n) all[n] = n;
+    if (count > 1 && count <= PB_MAX_FEEDS && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
+    g->main = program->nests[0];
+    return read_tails(g, count, diag);
+  }
+  const pb_group* producer = NULL;
+  for (;;) {
+    int end = next_reduction(program, main + 1);
+    pb_group stage = {.program = program, .lanes = g->lanes, .memo = g->memo};
+    PB_TRY(read_stage(&stage, producer, first, main, end, chip, diag));
+    *g = stage;
+    if (end == program->nest_count) return PB_OK;
+    pb_group* kept = PB_NEW(arena, pb_group);
+    *kept = stage;
+    producer = kept;
+    first = main + 1;
+    main = end;
+  }
+}

@@ -1,0 +1,36 @@
+// What a kernel function computes, read off its nests: a main nest, what feeds its input, its tails; the stages that
+// make that input.
+#ifndef PB_S3_GROUP_H
+#define PB_S3_GROUP_H
+
+#include "core/s3/kernel/roles.h"
+#include "core/s3/program.h"
+#include "core/select/memo.h"
+
+enum { PB_MAX_FEEDS = 8, PB_MAX_TAILS = 8 };
+
+// What a kernel computes: a main nest (a reduction, or pointwise), what feeds its input, pointwise tails.
+typedef struct pb_group {
+  const pb_program* program; // of the kernel function
+  pb_nest main;              // with a pad folded into its input as a box
+  int main_index;
+  bool reduces;
+  int64_t lanes;                       // elements in a row of the chip's vectors
+  int x;                               // the access that the plan's x_level is about
+  int feed_count, feeds[PB_MAX_FEEDS]; // nests that make x, to be sliced into the tile
+  int tail_count, tails[PB_MAX_TAILS];
+  const pb_insn* contraction; // the instruction, when the main nest is a contraction that the chip has one for
+  pb_roles roles, insn_roles;
+  pb_select_memo* memo;            // of the kernel's nests, on their way into tiles
+  const struct pb_group* producer; // another reduction, with its own feeds and tails, that makes x; NULL: none
+} pb_group;
+
+// Reads what the kernel function computes. PB_ERR_UNSUPPORTED with the op's place when the chip has no way.
+// Producers are made in the arena.
+pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag,
+                        pb_group* group) PB_MUST_CHECK;
+// Nests that make a padded tensor (fills, and one copy that only shifts) as one copy that reads through a box. false:
+// it is something else.
+bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main);
+
+#endif

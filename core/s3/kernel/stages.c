@@ -1,0 +1,292 @@
+// Which loops the nests of a kernel share. Each dim of the last nest is followed through the values that lie between:
+// where one nest stores an index by a dim and another loads it by a dim, the two are one loop. A loop is shared if
+// every nest has it, and every value between carries it: then a turn of it needs nothing that another turn makes.
+#include "core/s3/kernel/stages.h"
+
+#include <string.h>
+
+static bool is_between(const pb_program* p, int value) { return p->values[value].kind == PB_VALUE_LOCAL; }
+
+// Dims by what loop they are, -1: none; and indices of values.
+typedef struct tracer {
+  const pb_program* p;
+  int (*loop_of_dim)[PB_NEST_DIMS];
+  int (*loop_of_index)[PB_NEST_RANK]; // by value
+  bool broken[PB_NEST_DIMS];          // loops that are not shared
+} tracer;
+
+static void join(tracer* t, int* a, int* b, bool* changed) {
+  if (*a == *b) return;
+  if (*a >= 0 && *b >= 0) {
+    t->broken[*a] = t->broken[*b] = true;
+    return;
+  }
+  *(*a < 0 ? a : b) = *a < 0 ? *b : *a;
+  *changed = true;
+}
+
+static void trace_access(tracer* t, int n, int a, bool* changed) {
+  const pb_nest* nest = &t->p->nests[n];
+  const pb_access* access = &nest->access[a];
+  int value = t->p->value_of[n][a], d;
+  for (int r = 0; r < access->rank; ++r)
+    if (pb_index_single(&access->index[r], &d) && d >= 0 && nest->extent[d] == access->shape[r])
+      join(t, &t->loop_of_dim[n][d], &t->loop_of_index[value][r], changed);
+}
+
+static bool moves_alike(const pb_access* a, int da, const pb_access* b, int db) {
+  for (int r = 0; r < a->rank; ++r)
+    if (a->index[r].coef[da] != b->index[r].coef[db]) return false;
+  return a->rank == b->rank;
+}
+
+// What sets a sum walks the loops that the sum is made in.
+static void trace_init(tracer* t, int init, int sum, bool* changed) {
+  const pb_nest *a = &t->p->nests[init], *b = &t->p->nests[sum];
+  for (int d = 0; d < a->dim_count; ++d)
+    for (int e = 0; e < b->dim_count; ++e)
+      if (a->extent[d] == b->extent[e] && pb_access_uses(&a->access[a->access_count - 1], d) &&
+          moves_alike(&a->access[a->access_count - 1], d, &b->access[b->access_count - 1], e))
+        join(t, &t->loop_of_dim[init][d], &t->loop_of_dim[sum][e], changed);
+}
+
+static void trace(tracer* t) {
+  const pb_program* p = t->p;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int n = p->nest_count - 1; n >= 0; --n) {
+      for (int a = 0; a < p->nests[n].access_count; ++a)
+        if (is_between(p, p->value_of[n][a])) trace_access(t, n, a, &changed);
+      PB_FOR_USES (k, p, pb_program_stored(p, n))
+        if (k < n && p->nests[n].reduce != PB_SET && pb_program_same_place(p, k, n)) trace_init(t, k, n, &changed);
+    }
+  }
+}
+
+static int dim_of_loop(const tracer* t, int n, int loop) {
+  int found = -1;
+  for (int d = 0; d < t->p->nests[n].dim_count; ++d)
+    if (t->loop_of_dim[n][d] == loop) found = found < 0 ? d : -2;
+  return found;
+}
+
+// Whether the access moves along the loop by the index of the value that is the loop, and by no other.
+static bool follows(const tracer* t, int n, int a, int loop, int dim) {
+  const pb_access* access = &t->p->nests[n].access[a];
+  int value = t->p->value_of[n][a], carried = 0, d;
+  for (int r = 0; r < access->rank; ++r) {
+    bool is_loop = t->loop_of_index[value][r] == loop;
+    carried += is_loop;
+    if (is_loop ? !pb_index_single(&access->index[r], &d) || d != dim : access->index[r].coef[dim] != 0) return false;
+  }
+  return carried == 1;
+}
+
+static bool is_shared(const tracer* t, int loop, int* dims) {
+  if (t->broken[loop]) return false;
+  for (int n = 0; n < t->p->nest_count; ++n) {
+    const pb_nest* nest = &t->p->nests[n];
+    dims[n] = dim_of_loop(t, n, loop);
+    if (dims[n] < 0 || (nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], dims[n])))
+      return false;
+    for (int a = 0; a < nest->access_count; ++a)
+      if (is_between(t->p, t->p->value_of[n][a]) && !follows(t, n, a, loop, dims[n])) return false;
+  }
+  return true;
+}
+
+static void find_shared(pb_stages* s, pb_arena* arena) {
+  const pb_program* p = s->program;
+  size_t nests = (size_t)p->nest_count;
+  tracer t = {.p = p};
+  t.loop_of_dim = pb_alloc_array(arena, nests, sizeof *t.loop_of_dim);
+  t.loop_of_index = pb_alloc_array(arena, (size_t)p->value_count + 1, sizeof *t.loop_of_index);
+  s->dim = pb_alloc_array(arena, nests, sizeof *s->dim);
+  s->loop = pb_alloc_array(arena, (size_t)p->value_count + 1, sizeof *s->loop);
+  memset(s->loop, 0xff, ((size_t)p->value_count + 1) * sizeof *s->loop);
+  memset(t.loop_of_dim, 0xff, nests * sizeof *t.loop_of_dim);
+  memset(t.loop_of_index, 0xff, ((size_t)p->value_count + 1) * sizeof *t.loop_of_index);
+  int last = p->nest_count - 1, *dims = PB_NEW_ARRAY(arena, int, nests);
+  for (int d = 0; d < p->nests[last].dim_count; ++d)
+    if (pb_access_uses(&p->nests[last].access[p->nests[last].access_count - 1], d)) t.loop_of_dim[last][d] = d;
+  trace(&t);
+  for (int d = 0; d < p->nests[last].dim_count && s->shared < PB_MAX_SHARED; ++d) {
+    if (t.loop_of_dim[last][d] != d || !is_shared(&t, d, dims)) continue;
+    s->extent[s->shared] = p->nests[last].extent[d];
+    for (int n = 0; n < p->nest_count; ++n) s->dim[n][s->shared] = dims[n];
+    for (int v = 0; v < p->value_count; ++v)
+      for (int r = 0; r < PB_NEST_RANK; ++r)
+        if (t.loop_of_index[v][r] == d) s->loop[v][r] = s->shared;
+    ++s->shared;
+  }
+}
+
+// ---- stages ----
+
+// The one nest outside its writers that reads the value; -1: none or several.
+static int taker_of(const pb_program* p, int value) {
+  int taker = -1;
+  PB_FOR_USES (n, p, value) {
+    if (!pb_program_reads(p, n, value) || pb_program_writes(p, n, value)) continue;
+    if (taker >= 0) return -1;
+    taker = n;
+  }
+  return taker;
+}
+
+static bool same_walk(const pb_nest* nest, int loads, int stores) {
+  const pb_access *load = &nest->access[loads], *store = &nest->access[stores];
+  for (int r = 0; r < load->rank && load->rank == store->rank; ++r)
+    if (memcmp(load->index[r].coef, store->index[r].coef, sizeof load->index[r].coef)) return false;
+  return load->rank == store->rank;
+}
+
+// Whether the pointwise nest can take the sums in registers: it walks them as it walks what it stores.
+static bool is_epilogue(const pb_program* p, int n, int value) {
+  const pb_nest* nest = &p->nests[n];
+  if (nest->reduce != PB_SET || nest->expr_count < 2) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    if (p->value_of[n][a] == value && !same_walk(nest, a, nest->access_count - 1)) return false;
+  return true;
+}
+
+static int number_stages(const pb_program* p, pb_arena* arena, int* of) {
+  int *number = PB_NEW_ARRAY(arena, int, (size_t)p->nest_count + 1), count = 0;
+  for (int n = 0; n < p->nest_count; ++n) {
+    bool last = true;
+    for (int k = n + 1; k < p->nest_count; ++k) last &= of[k] != of[n];
+    if (last) number[of[n]] = count++;
+  }
+  for (int n = 0; n < p->nest_count; ++n) of[n] = number[of[n]];
+  return count;
+}
+
+int pb_stages_split(const pb_program* p, pb_arena* arena, int** of) {
+  *of = PB_NEW_ARRAY(arena, int, (size_t)p->nest_count + 1);
+  for (int n = 0; n < p->nest_count; ++n) (*of)[n] = n;
+  for (int n = 0; n < p->nest_count; ++n) {
+    if (p->nests[n].reduce == PB_SET) continue;
+    int value = pb_program_stored(p, n);
+    PB_FOR_USES (k, p, value)
+      if (k < n && pb_program_writes(p, k, value)) (*of)[k] = n;
+    for (int taker; is_between(p, value) && (taker = taker_of(p, value)) > n && is_epilogue(p, taker, value);) {
+      (*of)[taker] = n;
+      value = pb_program_stored(p, taker);
+    }
+  }
+  return number_stages(p, arena, *of);
+}
+
+static bool in_one_stage(const pb_program* p, const int* of, int value) {
+  int stage = -1;
+  PB_FOR_USES (n, p, value) {
+    if (stage >= 0 && of[n] != stage) return false;
+    stage = of[n];
+  }
+  return true;
+}
+
+static bool same_shape(const pb_value* a, const pb_value* b) {
+  return a->type == b->type && a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->rank);
+}
+
+static bool same_place(const pb_access* a, const pb_access* b) {
+  return a->rank == b->rank && !memcmp(a->index, b->index, sizeof *a->index * (size_t)a->rank);
+}
+
+// The local that nest n reads for the last time where it writes, -1: none. A last vector that begins earlier, so as to
+// be whole, would take some elements twice.
+static int taken_over(const pb_program* p, int n, int64_t lanes) {
+  const pb_nest* nest = &p->nests[n];
+  const pb_value* made = &p->values[pb_program_stored(p, n)];
+  if (nest->reduce != PB_SET || !made->rank || made->shape[made->rank - 1] % lanes) return -1;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int value = p->value_of[n][a];
+    bool fits = is_between(p, value) && same_shape(&p->values[value], made) && pb_program_next_use(p, value, n) < 0 &&
+                same_place(&nest->access[a], &nest->access[nest->access_count - 1]);
+    for (int b = 0; b + 1 < nest->access_count; ++b) fits &= b == a || p->value_of[n][b] != value;
+    if (fits) return value;
+  }
+  return -1;
+}
+
+void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena* arena, int** home) {
+  *home = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
+  for (int v = 0; v < p->value_count; ++v) (*home)[v] = is_between(p, v) && in_one_stage(p, of, v) ? -1 : v;
+  for (int n = 0; n < p->nest_count; ++n) {
+    int made = pb_program_stored(p, n), from = taken_over(p, n, lanes);
+    if (from < 0 || (*home)[from] < 0 || (*home)[made] != made || !is_between(p, made)) continue;
+    if (pb_program_next_use(p, made, -1) == n) (*home)[made] = (*home)[from];
+  }
+}
+
+static bool is_plain(const pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].boxed) return false;
+  return nest->dim_count > 0 && !pb_nest_is_fixed(nest);
+}
+
+bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {
+  *s = (pb_stages){.program = program};
+  for (int n = 0; n < program->nest_count; ++n)
+    if (!is_plain(&program->nests[n])) return false;
+  if (program->nest_count < 2) return false;
+  find_shared(s, arena);
+  return s->shared > 0;
+}
+
+// ---- programs of some of the nests ----
+
+// The least value above `after` that the nests use, -1: none.
+static int next_value(const pb_program* p, const int* nests, int count, int after) {
+  int least = -1;
+  for (int k = 0; k < count; ++k)
+    for (int a = 0, n = nests[k]; a < p->nests[n].access_count; ++a) {
+      int v = p->value_of[n][a];
+      if (v > after && (least < 0 || v < least)) least = v;
+    }
+  return least;
+}
+
+static bool used_elsewhere(const pb_program* p, const int* nests, int count, int value) {
+  PB_FOR_USES (n, p, value) {
+    bool among = false;
+    for (int k = 0; k < count; ++k) among |= nests[k] == n;
+    if (!among) return true;
+  }
+  return false;
+}
+
+void pb_program_view(const pb_program* p, const int* nests, int count, pb_arena* arena, pb_program* out) {
+  *out = (pb_program){.func = p->func, .nest_count = count};
+  out->nests = PB_NEW_ARRAY(arena, pb_nest, (size_t)count + 1);
+  out->value_of = pb_alloc_array(arena, (size_t)count + 1, sizeof *out->value_of);
+  for (int v = -1; (v = next_value(p, nests, count, v)) >= 0;) ++out->value_count;
+  out->value_capacity = out->value_count;
+  out->values = PB_NEW_ARRAY(arena, pb_value, (size_t)out->value_count + 1);
+  for (int k = 0; k < count; ++k) pb_nest_copy(&out->nests[k], &p->nests[nests[k]]);
+  for (int v = -1, at = 0; (v = next_value(p, nests, count, v)) >= 0; ++at) {
+    out->values[at] = p->values[v];
+    if (p->values[v].kind == PB_VALUE_LOCAL && used_elsewhere(p, nests, count, v))
+      out->values[at].kind = PB_VALUE_INPUT;
+    for (int k = 0; k < count; ++k)
+      for (int a = 0; a < out->nests[k].access_count; ++a)
+        if (p->value_of[nests[k]][a] == v) out->value_of[k][a] = at;
+  }
+  pb_program_index(out, arena);
+}
+
+void pb_program_print_view(const pb_program* p, pb_arena* arena, pb_text* text) {
+  int* number = PB_NEW_ARRAY(arena, int, (size_t)p->value_count + 1);
+  int count = 0, serial = 0;
+  for (int n = 0; n < p->nest_count; ++n) {
+    pb_nest nest = p->nests[n];
+    nest.name = "";
+    for (int a = 0; a < nest.access_count; ++a) {
+      int v = p->value_of[n][a];
+      if (!number[v]) number[v] = ++count;
+      nest.access[a].ref = pb_printf(arena, "%%v%d_%d", number[v], (int)p->values[v].kind);
+    }
+    pb_nest_print(text, &nest, 0, &serial);
+  }
+}

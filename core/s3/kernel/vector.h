@@ -1,0 +1,55 @@
+// Chips whose cores compute in vector registers: the facts that layout, plan and vectorise read off the description.
+#ifndef PB_S3_VECTOR_H
+#define PB_S3_VECTOR_H
+
+#include "core/s3/kernel/roles.h"
+#include "core/s3/program.h"
+#include "core/s3/s3.h"
+
+typedef struct pb_vector_facts {
+  int memory;        // the register file, -1: the chip has none
+  int64_t row_bytes; // of a register
+  int registers;
+  int64_t cache[3]; // bytes of the caches of a core or thread, innermost first; 0: none
+  int64_t line;     // bytes
+  int64_t way;      // bytes of the innermost one that are in different sets, and
+  int ways;         // how many lines a set has
+} pb_vector_facts;
+
+pb_vector_facts pb_vector_facts_of(const pb_chip* chip);
+
+// An instruction of a core that multiplies elements of these types and adds up `group` neighbouring products into each
+// lane of the sum.
+typedef struct pb_vector_insn {
+  const pb_insn* insn; // NULL: none
+  int lanes, group;
+  int x, w, y;    // operands
+  bool flips;     // it takes x without sign, the nest with: x is read with its sign bit flipped
+  bool swappable; // x and w are alike
+} pb_vector_insn;
+
+// An instruction of a core that multiplies matrices, y[m, n] += x[m, k, g] * w[k, n, g], in registers that hold rows
+// (pb_memory.value), with those that move such registers.
+typedef struct pb_matrix_insn {
+  const pb_insn* insn; // NULL: none
+  const pb_insn *load_x, *load_w, *store, *zero;
+  int x, w, y;                   // operands
+  int memory;                    // the register file
+  int m, n, k, g;                // dims
+  int rows, lanes, steps, group; // their largest extents
+} pb_matrix_insn;
+
+// The first one for these types whose factors both have a sign, and that the chip can load, store and clear. Its n are
+// the lanes of a vector of y.
+pb_matrix_insn pb_matrix_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
+// Its cycles on so many rows and steps.
+int64_t pb_matrix_cycles(const pb_matrix_insn* matrix, int64_t rows, int64_t steps);
+// Extent of each of the equal parts, at most `most` long, that an extent is cut in; the last one may overlap.
+int64_t pb_matrix_part(int64_t extent, int64_t most);
+// The largest divisor of an extent that is at most `most`.
+int64_t pb_matrix_divisor(int64_t extent, int64_t most);
+
+// The one for y += x * w with the most products, both factors with sign in the nest.
+pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
+
+#endif

@@ -1,0 +1,389 @@
+#include "core/s3/kernel/vector_kernel.h"
+
+#include <string.h>
+
+// By what dims of the main nest move those of another one: scale[its dim][main dim].
+typedef int64_t dim_scales[PB_NEST_DIMS][PB_NEST_DIMS];
+
+// The main dims that one dim of another nest is: one, or several of which each steps over all that the ones before it
+// walk.
+static bool match_dim(const pb_nest* main, const pb_index* mine, int64_t coef, int64_t extent, bool* taken,
+                      int64_t* scale) {
+  for (int64_t walked = 1; walked < extent;) {
+    int d = 0;
+    while (d < main->dim_count && (taken[d] || mine->coef[d] != coef * walked || extent % (walked * main->extent[d])))
+      ++d;
+    if (d == main->dim_count) return false;
+    taken[d] = true;
+    scale[d] = walked;
+    walked *= main->extent[d];
+  }
+  return true;
+}
+
+// Which dims of the main nest those of another nest are: both walk the same tensor alike.
+static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest* other, const pb_access* its,
+                       dim_scales scale) {
+  bool matched[PB_NEST_DIMS] = {false};
+  memset(scale, 0, sizeof(dim_scales));
+  for (int r = 0; r < mine->rank; ++r) {
+    bool taken[PB_NEST_DIMS] = {false};
+    if (mine->index[r].cst != its->index[r].cst) return false;
+    for (int e = 0; e < other->dim_count; ++e) {
+      int64_t coef = its->index[r].coef[e];
+      if (!coef) continue;
+      if (!match_dim(main, &mine->index[r], coef, other->extent[e], taken, scale[e])) return false;
+      matched[e] = true;
+    }
+    for (int d = 0; d < main->dim_count; ++d)
+      if (mine->index[r].coef[d] && !taken[d]) return false;
+  }
+  for (int d = 0; d < other->dim_count; ++d)
+    if (!matched[d] && other->extent[d] > 1) return false;
+  return true;
+}
+
+static bool translate(const pb_program* p, int n, const pb_nest* nest, const dim_scales* scale, int from_registers,
+                      pb_vnest* out) {
+  out->nest = nest;
+  for (int a = 0; a < out->nest->access_count; ++a) {
+    const pb_access* access = &out->nest->access[a];
+    pb_vaccess* v = &out->access[a];
+    int argument = p->values[p->value_of[n][a]].argument;
+    *v = (pb_vaccess){
+        .argument = argument >= 0 ? argument : PB_VEC_INSIDE, .type = access->type, .cst = pb_access_offset(access)};
+    if (access->boxed || pb_nest_is_fixed(nest)) return false;
+    if (access->type != PB_F32 && access->type != PB_I32 && access->type != PB_I8 && access->type != PB_I64)
+      return false;
+    for (int k = 0; k < out->nest->outer_count; ++k) v->outer[k] = pb_access_stride(access, PB_NEST_DIMS + k);
+    if (p->value_of[n][a] == from_registers) v->argument = PB_VEC_REGISTERS;
+    if (v->argument == PB_VEC_INSIDE && a + 1 < out->nest->access_count) return false;
+    for (int e = 0; e < out->nest->dim_count; ++e) {
+      int64_t stride = pb_access_stride(access, e);
+      if (!scale) v->stride[e] = stride;
+      for (int d = 0; scale && d < PB_NEST_DIMS; ++d) v->stride[d] += (*scale)[e][d] * stride;
+    }
+  }
+  return true;
+}
+
+static int read_of(const pb_program* p, int n, int value) {
+  for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
+    if (p->value_of[n][a] == value) return a;
+  return -1;
+}
+
+static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
+  int made = pb_program_stored(p, main);
+  dim_scales dims;
+  const pb_nest* nest = k->main.nest;
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  const pb_access* last = store;
+  for (int n = 0; n < p->nest_count; ++n) {
+    const pb_nest* other = &p->nests[n];
+    const pb_access* to = &other->access[other->access_count - 1];
+    if (n == main) continue;
+    if (other->reduce != PB_SET) return false;
+    if (n < main && pb_program_same_place(p, n, main)) {
+      if (k->init.nest || nest->reduce == PB_SET || !match_dims(nest, store, other, to, dims) ||
+          !translate(p, n, other, (const dim_scales*)&dims, -1, &k->init))
+        return false;
+    } else if (other->access_count == 1) {
+      if (k->fill_count == PB_VEC_FILLS) return false;
+      k->fills[k->fill_count++] = other;
+    } else {
+      int a = n > main ? read_of(p, n, made) : -1;
+      if (a < 0 || k->tail_count == PB_VEC_TAILS || !match_dims(nest, last, other, &other->access[a], dims) ||
+          !translate(p, n, other, (const dim_scales*)&dims, made, &k->tails[k->tail_count]))
+        return false;
+      ++k->tail_count;
+      made = pb_program_stored(p, n);
+      pb_access* renamed = &k->renamed[k->tail_count]; // the next tail is matched against this one's store
+      *renamed = *to;
+      for (int r = 0; r < to->rank; ++r) {
+        memset(renamed->index[r].coef, 0, sizeof renamed->index[r].coef);
+        for (int e = 0; e < other->dim_count; ++e)
+          for (int d = 0; d < nest->dim_count; ++d) renamed->index[r].coef[d] += dims[e][d] * to->index[r].coef[e];
+      }
+      last = renamed;
+    }
+  }
+  for (int t = -1; t + 1 < k->tail_count; ++t) { // only the last value leaves the registers
+    const pb_vnest* from = t < 0 ? &k->main : &k->tails[t];
+    if (from->access[pb_vkernel_store(from)].argument >= 0) return false;
+  }
+  return (nest->reduce == PB_SET || k->init.nest) && pb_vkernel_result(k)->argument >= 0;
+}
+
+int64_t pb_vkernel_unit(const pb_vkernel* k, int d) {
+  return d == k->lane_dim ? k->lanes : d == k->row_dim ? k->rows : 1;
+}
+
+// The dim of rows that leaves the fewest of a register's unused: it moves x and what is stored.
+static void choose_rows(pb_vkernel* k) {
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    const pb_vaccess* a = k->main.access;
+    if (k->is_sum[d] || a[k->w].stride[d] || a[k->x].stride[d] <= 0) continue;
+    int64_t rows = pb_matrix_part(k->main.nest->extent[d], k->matrix.rows);
+    if (rows < k->rows) continue;
+    k->rows = rows;
+    k->row_dim = d;
+  }
+}
+
+// The main nest as the instruction on matrices takes it: x's rows are runs of neighbours over two summed dims, w has
+// lanes and groups inside the outer one.
+static bool find_matrix(const pb_chip* chip, const pb_roles* roles, pb_vkernel* k) {
+  const pb_nest* nest = k->main.nest;
+  const pb_vaccess *x = &k->main.access[roles->x], *w = &k->main.access[roles->w];
+  k->matrix = pb_matrix_contraction(chip, x->type, w->type, k->main.access[roles->y].type);
+  int g = nest->dim_count - 1;
+  bool fits = k->matrix.insn && g > 0 && k->is_sum[g] && nest->extent[g] == k->matrix.group && x->stride[g] == 1 &&
+              w->stride[g] == 1;
+  k->x = roles->x;
+  k->w = roles->w;
+  for (int d = 0; fits && d < g; ++d)
+    if (k->is_sum[d] && x->stride[d] == k->matrix.group && w->stride[d] == (int64_t)k->matrix.lanes * k->matrix.group)
+      k->depth_dim = d;
+  if (fits) choose_rows(k);
+  if (k->depth_dim < 0 || k->row_dim < 0) {
+    k->matrix = (pb_matrix_insn){0};
+    k->depth_dim = k->row_dim = -1;
+    return false;
+  }
+  k->depth = pb_matrix_divisor(nest->extent[k->depth_dim], k->matrix.steps);
+  k->group_dim = g;
+  k->insn = (pb_vector_insn){.insn = k->matrix.insn,
+                             .lanes = k->matrix.lanes,
+                             .group = k->matrix.group,
+                             .x = k->matrix.x,
+                             .w = k->matrix.w,
+                             .y = k->matrix.y};
+  return true;
+}
+
+// The main nest as the instruction takes it: x (or each channel's own x) and w, summed in groups of neighbours.
+static void find_insn(const pb_chip* chip, pb_vkernel* k) {
+  pb_roles roles;
+  const pb_nest* nest = k->main.nest;
+  if (!pb_nest_roles(nest, NULL, &roles)) return;
+  const pb_access* a = nest->access;
+  bool flipped = false;
+  for (int e = 0; e < nest->expr_count; ++e) flipped |= nest->expr[e].op == PB_OP_ZEXT;
+  if (!flipped && find_matrix(chip, &roles, k)) return;
+  pb_vector_insn insn = pb_vector_contraction(chip, a[roles.x].type, a[roles.w].type, a[roles.y].type);
+  if (!insn.insn || insn.flips != flipped) return;
+  if (insn.flips) { // x is the factor that is read without sign
+    for (int e = 0; e < nest->expr_count; ++e) {
+      if (nest->expr[e].op != PB_OP_XOR) continue;
+      int load = nest->expr[nest->expr[e].args[0]].operand;
+      if (load != roles.x) {
+        roles.w = roles.x;
+        roles.x = load;
+      }
+    }
+  }
+  if (insn.group > 1) {
+    int g = nest->dim_count - 1;
+    if (g < 0 || !k->is_sum[g] || nest->extent[g] > insn.group || k->main.access[roles.w].stride[g] != 1) return;
+    k->taps = k->main.access[roles.x].stride[g] != 1;
+    if (!k->taps && nest->extent[g] != insn.group) return;
+    k->group_dim = g;
+  }
+  k->insn = insn;
+  k->x = roles.x;
+  k->w = roles.w;
+}
+
+static bool strides_allow(const pb_vkernel* k, const pb_vnest* nest, int d, bool main) {
+  for (int a = 0; nest->nest && a < nest->nest->access_count; ++a) {
+    const pb_vaccess* access = &nest->access[a];
+    if (access->argument == PB_VEC_REGISTERS) continue;
+    bool store = a == pb_vkernel_store(nest);
+    bool grouped = main && k->group_dim >= 0 && a == k->w;
+    if (grouped ? access->stride[d] != k->insn.group : access->stride[d] != 1 && (store || access->stride[d] != 0))
+      return false;
+  }
+  return true;
+}
+
+static void choose_lanes(const pb_vkernel* k, int lanes, int* dim) {
+  *dim = -1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    bool fits = !k->is_sum[d] && k->main.nest->extent[d] >= lanes && strides_allow(k, &k->main, d, true) &&
+                strides_allow(k, &k->init, d, false);
+    for (int t = 0; t < k->tail_count; ++t) fits &= strides_allow(k, &k->tails[t], d, false);
+    if (fits) *dim = d;
+  }
+}
+
+// ---- transpositions ----
+
+static void remove_dim(pb_vkernel* k, int dim) {
+  pb_nest_remove_dim(&k->merged, dim);
+  for (int a = 0; a < k->merged.access_count; ++a) {
+    int64_t* stride = k->main.access[a].stride;
+    for (int d = dim; d < k->merged.dim_count; ++d) stride[d] = stride[d + 1];
+    stride[k->merged.dim_count] = 0;
+  }
+}
+
+// Two dims that all tensors walk as one become one: longer vectors.
+static void join_dims(pb_vkernel* k) {
+  k->merged = *k->main.nest;
+  k->main.nest = &k->merged;
+  for (int d = k->merged.dim_count - 2; d >= 0; --d) {
+    bool joins = true;
+    for (int a = 0; a < k->merged.access_count; ++a) {
+      const int64_t* stride = k->main.access[a].stride;
+      joins &= stride[d] == stride[d + 1] * k->merged.extent[d + 1];
+    }
+    if (!joins) continue;
+    k->merged.extent[d + 1] *= k->merged.extent[d];
+    remove_dim(k, d);
+  }
+}
+
+// Values that are only set, and stored along one dim but loaded along another.
+static void choose_turn(pb_vkernel* k, int lanes) {
+  const pb_vaccess* to = &k->main.access[pb_vkernel_store(&k->main)];
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    for (int turn = 0; turn < k->main.nest->dim_count && k->lane_dim < 0; ++turn) {
+      bool fits = to->stride[d] == 1 && k->main.nest->extent[d] >= lanes && turn != d;
+      for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
+        const int64_t* stride = k->main.access[a].stride;
+        fits &= stride[d] == 0 || stride[d] == 1 || stride[turn] == 1;
+      }
+      if (!fits) continue;
+      k->lane_dim = d;
+      k->turn_dim = turn;
+    }
+}
+
+// ---- lanes in runs ----
+
+// Whether the access takes elements `step` apart, one for each of the outer of two dims that are lanes, and whatever
+// else moves stays between two of them or steps over all.
+static bool comes_in_runs(const pb_nest* nest, const pb_access* access, const bool* summed, int outer) {
+  int64_t step = pb_access_stride(access, outer), all = step * nest->extent[outer], inside = 0;
+  if (step <= 0 || pb_access_stride(access, outer + 1) || pb_access_offset(access) % all) return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    int64_t stride = pb_access_stride(access, d);
+    if (d == outer || stride % all == 0) continue;
+    if (!summed[d] || stride < 0) return false;
+    inside += stride * (nest->extent[d] - 1);
+  }
+  return inside < step;
+}
+
+// The outer of two neighbouring dims whose elements together are the lanes; *access: the load that comes in runs.
+static int dim_of_runs(const pb_nest* nest, const bool* summed, int64_t lanes, int* access) {
+  for (int d = 0; d + 1 < nest->dim_count; ++d) {
+    int64_t inner = nest->extent[d + 1];
+    bool fits = !summed[d] && !summed[d + 1] && nest->extent[d] * inner == lanes;
+    *access = -1;
+    for (int a = 0; fits && a < nest->access_count; ++a) {
+      if (pb_access_stride(&nest->access[a], d) == inner * pb_access_stride(&nest->access[a], d + 1)) continue;
+      fits = *access < 0 && a + 1 < nest->access_count && comes_in_runs(nest, &nest->access[a], summed, d);
+      *access = a;
+    }
+    if (fits && *access >= 0) return d;
+  }
+  return -1;
+}
+
+static void note_sums(const pb_nest* nest, bool* summed) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    summed[d] = nest->reduce != PB_SET && !pb_access_uses(&nest->access[nest->access_count - 1], d);
+}
+
+// Reads the main nest, the two dims of lanes in runs as one if `merges`.
+static bool read_main(const pb_program* p, int main, int64_t lanes, bool merges, pb_vkernel* k) {
+  const pb_nest* nest = &p->nests[main];
+  int in_runs, outer;
+  int64_t step = 0, run = 0;
+  note_sums(nest, k->is_sum);
+  outer = merges ? dim_of_runs(nest, k->is_sum, lanes, &in_runs) : -1;
+  if (outer >= 0) {
+    step = pb_access_stride(&nest->access[in_runs], outer);
+    run = nest->extent[outer + 1];
+    k->merged = *nest;
+    k->merged.extent[outer + 1] = lanes;
+    pb_nest_remove_dim(&k->merged, outer);
+    nest = &k->merged;
+    note_sums(nest, k->is_sum);
+  }
+  if (!translate(p, main, nest, NULL, -1, &k->main)) return false;
+  if (outer >= 0) {
+    k->main.access[in_runs].run = run;
+    k->main.access[in_runs].run_stride = step;
+    k->run_dim = outer;
+  }
+  return true;
+}
+
+bool pb_vkernel_inside_runs(const pb_vkernel* k, int d) {
+  for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
+    int64_t runs = pb_vkernel_runs(k, &k->main.access[a]);
+    if (k->is_sum[d] && runs && k->main.access[a].stride[d] % runs) return true;
+  }
+  return false;
+}
+
+static bool unread(pb_vkernel* k, const char* why) {
+  k->why = why;
+  return false;
+}
+
+static bool read_kernel(const pb_program* program, const pb_chip* chip, bool merges, pb_vkernel* k) {
+  *k = (pb_vkernel){.program = program,
+                    .lane_dim = -1,
+                    .lanes = 1,
+                    .group_dim = -1,
+                    .row_dim = -1,
+                    .depth_dim = -1,
+                    .turn_dim = -1,
+                    .run_dim = -1};
+  int main = -1;
+  for (int n = 0; n < program->nest_count; ++n)
+    if (program->nests[n].reduce != PB_SET) {
+      if (main >= 0) return unread(k, "it has several sums");
+      main = n;
+    }
+  for (int n = 0; n < program->nest_count && main < 0; ++n)
+    if (program->nests[n].access_count > 1) main = n;
+  if (main < 0 && program->nest_count) main = program->nest_count - 1;
+  int lanes = (int)(pb_vector_facts_of(chip).row_bytes / 4);
+  if (main < 0) return unread(k, "it has no loops");
+  if (!read_main(program, main, lanes, merges, k)) return unread(k, "its operands lie in no form that vectors walk");
+  const pb_nest* nest = k->main.nest;
+  if (!read_others(program, main, k)) return unread(k, "what stands around its main loops does not follow them");
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_OTHER) return unread(k, "it has an operation without a vector form");
+  find_insn(chip, k);
+  choose_lanes(k, lanes, &k->lane_dim);
+  if (k->lane_dim < 0 && k->run_dim < 0 && nest->reduce == PB_SET && !k->tail_count) {
+    join_dims(k);
+    choose_lanes(k, lanes, &k->lane_dim);
+    if (k->lane_dim < 0) choose_turn(k, lanes);
+  }
+  if (k->lane_dim >= 0) k->lanes = lanes;
+  if (k->lane_dim < 0) {
+    k->insn = (pb_vector_insn){0};
+    k->matrix = (pb_matrix_insn){0};
+    k->group_dim = k->row_dim = k->depth_dim = -1;
+    k->taps = false;
+  }
+  return true;
+}
+
+// Two dims count as one because they are the lanes: where others are, or none, the kernel is read without that.
+bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
+  if (!read_kernel(program, chip, true, k)) return false;
+  return k->run_dim < 0 || k->lane_dim == k->run_dim || read_kernel(program, chip, false, k);
+}
+
+const pb_vaccess* pb_vkernel_result(const pb_vkernel* k) {
+  const pb_vnest* last = k->tail_count ? &k->tails[k->tail_count - 1] : &k->main;
+  return &last->access[pb_vkernel_store(last)];
+}

@@ -1,0 +1,69 @@
+// A kernel of nests as cores with vector registers run it: one main nest, whose sums or values stay in registers, what
+// they start from, and the pointwise nests that take them before they are stored.
+#ifndef PB_S3_VECTOR_KERNEL_H
+#define PB_S3_VECTOR_KERNEL_H
+
+#include "core/s3/kernel/vector.h"
+
+enum { PB_VEC_TAILS = 8, PB_VEC_FILLS = 16, PB_VEC_REGISTERS = -1, PB_VEC_INSIDE = -2 };
+
+// An access as the main nest's dims move it: element number = cst + sum stride[d] * d.
+typedef struct pb_vaccess {
+  int argument; // of the kernel function; PB_VEC_REGISTERS, or PB_VEC_INSIDE: a tensor of the kernel's own
+  pb_type type;
+  int64_t cst, stride[PB_NEST_DIMS];
+  int64_t outer[PB_NEST_OUTERS]; // the same for the loops around the nest
+  // Lanes in runs: `run` neighbours along lane_dim take one element, the next run that run_stride further on. 0: none.
+  int64_t run, run_stride;
+} pb_vaccess;
+
+// A nest of the kernel over the main nest's dims.
+typedef struct pb_vnest {
+  const pb_nest* nest;
+  pb_vaccess access[PB_NEST_ACCESSES];
+} pb_vnest;
+
+typedef struct pb_vkernel {
+  const pb_program* program;
+  pb_vnest main, init; // init.nest: NULL when the main nest only sets
+  pb_vnest tails[PB_VEC_TAILS];
+  int tail_count;
+  const pb_nest* fills[PB_VEC_FILLS]; // of borders: other elements of what is stored
+  int fill_count;
+  bool is_sum[PB_NEST_DIMS]; // the dim is summed over
+  int lane_dim;              // whose elements are lanes, -1: none, the code is scalar
+  int lanes;                 // of a vector; 1: scalar
+  bool alone;                // it is one turn of loops around, which are shared: no thread takes a part of it
+  int run_dim;  // two dims of the kernel that were made one, because some loads come in runs along them; -1: none
+  int turn_dim; // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
+  pb_vector_insn insn; // insn.insn NULL: plain operations
+  int x, w;            // the accesses that it multiplies
+  int group_dim;       // inside the instruction, -1: none
+  bool taps; // along group_dim x's neighbours lie apart, each with neighbours for all lanes; fewer than the group has
+  pb_matrix_insn matrix;               // matrix.insn NULL: insn, if any, works on vectors; else it is insn.insn
+  int row_dim, depth_dim;              // whose elements are the rows of x and the steps of the sum inside it, -1: none
+  int64_t rows, depth;                 // how many of them at once
+  pb_access renamed[PB_VEC_TAILS + 1]; // what tails store, over the main nest's dims
+  pb_nest merged;                      // the main nest when some of its dims were made one
+  const char* why;                     // of a kernel that is not of this form
+} pb_vkernel;
+
+// Reads a kernel function. false: it is not of this form, for the reason kernel->why, and stays as it is.
+bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* kernel);
+// What is stored last: the access of the last tail, or of the main nest.
+const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
+// Neighbours along a dim that stand in one register.
+int64_t pb_vkernel_unit(const pb_vkernel* kernel, int dim);
+// Whether a load's neighbours lie along turn_dim.
+static inline bool pb_vkernel_is_turned(const pb_vkernel* k, const pb_vaccess* access) {
+  return k->turn_dim >= 0 && access->stride[k->lane_dim] != 0 && access->stride[k->lane_dim] != 1;
+}
+// Elements from the first to the last run: they lie in one place, whichever of the summed dims inside moves.
+static inline int64_t pb_vkernel_runs(const pb_vkernel* k, const pb_vaccess* access) {
+  return access->run ? k->lanes / access->run * access->run_stride : 0;
+}
+// Whether a summed dim walks elements between the first and the last run of an access.
+bool pb_vkernel_inside_runs(const pb_vkernel* kernel, int dim);
+static inline int pb_vkernel_store(const pb_vnest* nest) { return nest->nest->access_count - 1; }
+
+#endif

@@ -1,0 +1,174 @@
+// Lanes: a sum or a maximum of neighbours in memory is taken in a register's lanes first, then of the lanes. Requires
+// the program function in value form, laid out; leaves it so. Only on chips with vector registers, and only where no
+// other dim could be the lanes. Sums are taken in another order; maxima are the same.
+//
+//   before   y[i] = 0;  y[i] += f(x[i, k])                                            k < 40, 16 lanes
+//   after    t[i, l] = 0;  t[i, l] += f(x[i, 16 b + l])                               b < 2, l < 16
+//            t[i, 16 + r] = f(x[i, 32 + r])                                           r < 8
+//            y[i] = 0;  y[i] += t[i, j]                                               j < 24
+#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct laner {
+  pb_unit* unit;
+  pb_program program;
+  int64_t lanes;
+  pb_text allocs, nests;
+  int serial, locals;
+} laner;
+
+static bool strides_are(const pb_nest* nest, int d, bool store_too) {
+  bool moves = false;
+  for (int a = 0; a < nest->access_count - !store_too; ++a) {
+    int64_t stride = pb_access_stride(&nest->access[a], d);
+    if (nest->access[a].boxed || (stride != 0 && stride != 1)) return false;
+    moves |= stride == 1;
+  }
+  return moves && (!store_too || pb_access_stride(&nest->access[nest->access_count - 1], d) == 1);
+}
+
+// The summed dim of neighbours that becomes lanes, -1: none, or there is no need.
+static int neighbours(const laner* l, const pb_nest* nest) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  pb_roles roles;
+  int found = -1;
+  if (nest->reduce == PB_SET || pb_nest_is_fixed(nest) || nest->dim_count == PB_NEST_DIMS ||
+      pb_nest_roles(nest, NULL, &roles) || pb_type_bits(store->type) != 32)
+    return -1;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    bool summed = !pb_access_uses(store, d);
+    if (!summed && nest->extent[d] >= l->lanes && strides_are(nest, d, true)) return -1;
+    if (summed && nest->extent[d] >= 2 * l->lanes && strides_are(nest, d, false)) found = d;
+  }
+  return found;
+}
+
+// Where partial results lie: a row of them for each result. With a rest, one for each turn of the other summed dims
+// too: the rest is set once, and so cannot be summed over them.
+static pb_access make_rows(laner* l, const pb_nest* nest, int dim, int64_t width) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  pb_access rows = {.ref = pb_printf(&l->unit->pass, "%%l%d", l->locals++), .type = store->type};
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (d == dim || (width == l->lanes && !pb_access_uses(store, d))) continue;
+    rows.index[rows.rank].coef[d] = 1;
+    rows.shape[rows.rank++] = nest->extent[d];
+  }
+  rows.shape[rows.rank++] = width;
+  pb_text_add(&l->allocs, "  %s = memref.alloc() : ", rows.ref);
+  pb_access_print_type(&l->allocs, &rows);
+  pb_text_add(&l->allocs, "\n");
+  return rows;
+}
+
+static void print(laner* l, const pb_nest* nest) { pb_nest_print(&l->nests, nest, 1, &l->serial); }
+
+// What a sum or a maximum starts from.
+static double neutral(const pb_nest* nest) {
+  if (nest->reduce == PB_ACC_ADD) return 0;
+  return nest->access[nest->access_count - 1].type == PB_F32 ? -INFINITY : INT32_MIN;
+}
+
+// The nest's accesses, its dim `dim` replaced by scale * dim + shift, `lane` (-1: none) added to it.
+static pb_nest moved(const pb_nest* nest, int dim, int64_t scale, int64_t shift, int lane) {
+  pb_nest out = *nest;
+  for (int a = 0; a < out.access_count; ++a)
+    for (int r = 0; r < out.access[a].rank; ++r) {
+      pb_index* index = &out.access[a].index[r];
+      int64_t coef = index->coef[dim];
+      index->cst += coef * shift;
+      if (lane >= 0) index->coef[lane] = coef;
+      index->coef[dim] = coef * scale;
+    }
+  return out;
+}
+
+static void fill_rows(laner* l, const pb_nest* nest, const pb_access* rows) {
+  pb_nest fill = {.name = nest->name, .part = "init", .access_count = 1};
+  fill.access[0] = *rows;
+  for (int r = 0; r < rows->rank; ++r) {
+    memset(&fill.access[0].index[r], 0, sizeof fill.access[0].index[r]);
+    fill.access[0].index[r].coef[fill.dim_count] = 1;
+    fill.extent[fill.dim_count++] = r == rows->rank - 1 ? l->lanes : rows->shape[r];
+  }
+  pb_nest_const(&fill, rows->type, neutral(nest));
+  print(l, &fill);
+}
+
+static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
+  int64_t whole = nest->extent[dim] / l->lanes, rest = nest->extent[dim] % l->lanes;
+  pb_access rows = make_rows(l, nest, dim, l->lanes + rest);
+  int last = rows.rank - 1, lane = nest->dim_count;
+  fill_rows(l, nest, &rows);
+
+  pb_nest part = moved(nest, dim, l->lanes, 0, lane);
+  part.extent[dim] = whole;
+  part.extent[part.dim_count++] = l->lanes;
+  *pb_nest_store(&part) = rows;
+  pb_nest_store(&part)->index[last].coef[lane] = 1;
+  print(l, &part);
+
+  if (rest) {
+    part = moved(nest, dim, 1, whole * l->lanes, -1);
+    part.extent[dim] = rest;
+    part.reduce = PB_SET;
+    part.part = "point";
+    *pb_nest_store(&part) = rows;
+    pb_nest_store(&part)->index[last].coef[dim] = 1;
+    pb_nest_store(&part)->index[last].cst = l->lanes;
+    print(l, &part);
+  }
+
+  pb_nest end = *nest;
+  end.expr_count = 0;
+  end.access_count = 2;
+  end.access[0] = rows;
+  end.access[0].index[last].coef[dim] = 1;
+  end.access[1] = nest->access[nest->access_count - 1];
+  end.extent[dim] = l->lanes + rest;
+  pb_nest_load(&end, 0);
+  for (int d = end.dim_count - 1; d >= 0; --d)
+    if (d != dim && !pb_access_uses(&rows, d)) pb_nest_remove_dim(&end, d); // summed over already
+  print(l, &end);
+}
+
+static void print_nests(laner* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    pb_nest* nest = &l->program.nests[n];
+    for (int a = 0; a < nest->access_count; ++a) {
+      int v = l->program.value_of[n][a], argument = l->program.values[v].argument;
+      nest->access[a].ref =
+          argument >= 0 ? pb_printf(&l->unit->pass, "%%a%d", argument) : pb_printf(&l->unit->pass, "%%v%d", v);
+    }
+    int dim = neighbours(l, nest);
+    if (dim >= 0)
+      print_in_lanes(l, nest, dim);
+    else
+      print(l, nest);
+  }
+}
+
+pb_status pb_s3_lanes(pb_unit* unit) {
+  pb_vector_facts facts = pb_vector_facts_of(unit->chip);
+  laner l = {.unit = unit, .lanes = facts.row_bytes / 4};
+  if (facts.memory < 0) return PB_OK;
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l.program));
+  bool any = false;
+  for (int n = 0; n < l.program.nest_count; ++n) any |= neighbours(&l, &l.program.nests[n]) >= 0;
+  if (!any) return PB_OK;
+  print_nests(&l);
+  pb_text text = {0};
+  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
+  pb_func_print_head(&text, l.program.func, "", NULL);
+  pb_program_print_allocs(&l.program, &text);
+  pb_text_add(&text, "%s%s  return\n}\n}\n", l.allocs.data, l.nests.data);
+  pb_status status = pb_module_replace(unit, &text, "lanes");
+  pb_text_free(&text);
+  pb_text_free(&l.allocs);
+  pb_text_free(&l.nests);
+  return status;
+}

@@ -1,0 +1,531 @@
+// Contractions in the layout of the chip's vector instruction; see layout_vector.c.
+#include "core/s3/layout/layout_vector.h"
+
+#include <string.h>
+
+// From how many uses of each element on a copy in a better order pays.
+enum { USES_FOR_A_COPY = 32 };
+
+typedef struct contract {
+  pb_vlayout* l;
+  int n; // the nest
+  const pb_nest* nest;
+  const pb_roles* roles;
+  pb_vector_insn insn;
+  int lanes_dim;   // N, or B when there is no N (each channel for itself)
+  int inner;       // the K dim whose neighbours lie next to each other in x, -1: none
+  int64_t x_block; // inner is split by it, 0: it is not
+  bool use_insn, depthwise;
+  bool taps; // each channel for itself, by an instruction whose groups are neighbours in the window: inner is that dim
+  bool use_matrix; // the instruction that multiplies matrices
+  pb_grouped g;    // g.g: -1, or the dim of groups with several channels each
+  pb_vgroups cut;  // those groups
+  int lane_column; // of the new nest: the lanes
+  int64_t rows;    // product of M's extents
+  pb_nest out;
+  pb_vsplit split;
+} contract;
+
+static int value_at(const contract* c, int access) { return c->l->program.value_of[c->n][access]; }
+
+static bool is_const(const contract* c, int access) {
+  return c->l->program.values[value_at(c, access)].kind == PB_VALUE_CONST;
+}
+
+// Can y be written by whole vectors along the dim?
+static bool y_takes_lanes(const contract* c) {
+  const pb_access* y = &c->nest->access[c->roles->y];
+  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->y)];
+  int dim;
+  if (v->kind == PB_BLOCKED)
+    return v->block % c->l->lanes == 0 && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
+  if (pb_index_single(&y->index[y->rank - 1], &dim) && dim == c->lanes_dim && v->kind == PB_PADDED) return true;
+  if (y->index[y->rank - 1].coef[c->lanes_dim] != 1) return false;
+  for (int d = 0; d < c->nest->dim_count; ++d) // one of several dims of the row: heads side by side
+    if (d != c->lanes_dim && y->index[y->rank - 1].coef[d] % c->l->lanes) return false;
+  return v->kind == PB_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
+}
+
+// The K dim along which x's elements are neighbours, once x has its layout.
+static void find_inner(contract* c) {
+  const pb_access* x = &c->nest->access[c->roles->x];
+  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->x)];
+  int dim;
+  c->inner = -1;
+  c->x_block = 0;
+  if (v->kind == PB_BLOCKED) {
+    if (!pb_index_single(&x->index[1], &dim) || dim < 0 || c->roles->role[dim] != PB_ROLE_K) return;
+    c->inner = dim;
+    c->x_block = v->block;
+  } else if (pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 && c->roles->role[dim] == PB_ROLE_K) {
+    for (int r = 0; r + 1 < x->rank; ++r)
+      if (x->index[r].coef[dim]) return;
+    c->inner = dim;
+  }
+}
+
+// A factor that the network makes is copied into the instruction's order for many rows; for few it must lie in it.
+static bool runtime_w_fits(const contract* c) {
+  const pb_access* w = &c->nest->access[c->roles->w];
+  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->w)];
+  if (v->kind == PB_BLOCKED || c->nest->extent[c->lanes_dim] % c->l->lanes) return false;
+  for (int r = 0; r < w->rank && c->rows < USES_FOR_A_COPY; ++r) {
+    int dim;
+    if (v->kind != PB_PLAIN || !pb_index_single(&w->index[r], &dim)) return false;
+  }
+  return true;
+}
+
+// Cycles of the products for one vector of y's lanes, by the instruction on matrices; 0: it does not fit.
+static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
+  int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner], best = 0, sum = 1;
+  if (!matrix->insn || matrix->lanes != c->l->lanes || c->depthwise || !is_const(c, c->roles->w)) return 0;
+  if (run % matrix->group || run / matrix->group < 2) return 0;
+  for (int d = 0; d < c->nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_K && d != c->inner) sum *= c->nest->extent[d];
+  int64_t steps = run / matrix->group, depth = pb_matrix_divisor(steps, matrix->steps);
+  sum *= steps / depth * pb_vlayout_blocks(c->nest->extent[c->inner], run);
+  for (int d = 0; d < c->nest->dim_count; ++d) {
+    if (c->roles->role[d] != PB_ROLE_M) continue;
+    int64_t extent = c->nest->extent[d], part = pb_matrix_part(extent, matrix->rows);
+    int64_t cycles = c->rows / extent * pb_vlayout_blocks(extent, part) * sum * pb_matrix_cycles(matrix, part, depth);
+    if (!best || cycles < best) best = cycles;
+  }
+  return best;
+}
+
+static int64_t vector_cycles(const contract* c) {
+  int64_t sum = 1, one[PB_MAX_INSN_DIMS];
+  for (int d = 0; d < c->insn.insn->dim_count; ++d) one[d] = c->insn.insn->dims[d].max;
+  for (int d = 0; d < c->nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_K) sum *= c->nest->extent[d];
+  return c->rows * pb_vlayout_blocks(sum, c->insn.group) * pb_cycles(c->insn.insn, one);
+}
+
+// Matrices instead of vectors, where the description says that they take fewer cycles.
+static void choose_matrix(contract* c) {
+  const pb_access* a = c->nest->access;
+  pb_matrix_insn matrix =
+      pb_matrix_contraction(c->l->unit->chip, a[c->roles->x].type, a[c->roles->w].type, a[c->roles->y].type);
+  int64_t cycles = matrix_cycles(c, &matrix);
+  if (!cycles || (c->use_insn && cycles >= vector_cycles(c))) return;
+  c->use_matrix = c->use_insn = true;
+  c->insn = (pb_vector_insn){.insn = matrix.insn, .lanes = matrix.lanes, .group = matrix.group};
+}
+
+// The summed dim with the most neighbours that one group has room for; weights of 0 fill it.
+static void find_taps(contract* c) {
+  int64_t most = 1;
+  if (c->insn.group * pb_type_bits(c->nest->access[c->roles->x].type) != 32) return; // the lanes of a sum
+  for (int d = 0; d < c->nest->dim_count; ++d) {
+    int64_t extent = c->nest->extent[d];
+    if (c->roles->role[d] != PB_ROLE_K || extent <= most || extent > c->insn.group) continue;
+    c->taps = c->use_insn = true;
+    c->inner = d;
+    most = extent;
+  }
+}
+
+static void choose_insn(contract* c) {
+  const pb_roles* r = c->roles;
+  const pb_access* a = c->nest->access;
+  c->insn = pb_vector_contraction(c->l->unit->chip, a[r->x].type, a[r->w].type, a[r->y].type);
+  c->use_insn = c->insn.insn && !(c->depthwise && c->insn.group > 1);
+  if (c->insn.insn && !c->use_insn) find_taps(c);
+  if (c->use_insn && c->insn.group > 1 && !c->taps) {
+    int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner];
+    c->use_insn = is_const(c, r->w) && run % c->insn.group == 0;
+  }
+}
+
+// Groups with several channels each; see layout_vector_groups.c.
+static bool classify_groups(contract* c) {
+  const pb_vvalue *x = &c->l->values[value_at(c, c->roles->x)], *y = &c->l->values[value_at(c, c->roles->y)];
+  if (!pb_vlayout_grouped(c->l, c->n, &c->g, &c->cut) || x->kind != PB_BLOCKED || y->kind != PB_BLOCKED) {
+    c->g.g = -1;
+    return false;
+  }
+  c->lanes_dim = c->g.o;
+  c->inner = c->g.c;
+  c->x_block = c->g.ins % x->block ? 0 : x->block;
+  choose_insn(c);
+  return true;
+}
+
+static bool classify(contract* c) {
+  const pb_roles* r = c->roles;
+  int o = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_N);
+  c->rows = 1;
+  for (int d = 0; d < c->nest->dim_count; ++d)
+    if (r->role[d] == PB_ROLE_M) c->rows *= c->nest->extent[d];
+  if (classify_groups(c)) return true;
+  if (o == -2) return false;
+  c->lanes_dim = o;
+  if (o < 0) { // each channel for itself
+    int dim;
+    c->depthwise = true;
+    c->lanes_dim = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_B);
+    const pb_access* x = &c->nest->access[r->x];
+    const pb_vvalue* v = &c->l->values[value_at(c, r->x)];
+    if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_BLOCKED || v->block % c->l->lanes ||
+        !pb_index_single(&x->index[1], &dim) || dim != c->lanes_dim)
+      return false;
+  }
+  if (!y_takes_lanes(c) || (!is_const(c, r->w) && !runtime_w_fits(c))) return false;
+  find_inner(c);
+  choose_insn(c);
+  choose_matrix(c);
+  return true;
+}
+
+static int add_dim(contract* c, int64_t extent) {
+  c->out.extent[c->out.dim_count] = extent;
+  return c->out.dim_count++;
+}
+
+// The dim of groups: blocks of x or y, vectors in one, groups in a vector; the last of these stand with the lanes.
+static void split_groups(contract* c) {
+  pb_vsplit* s = &c->split;
+  int g = c->g.g;
+  s->size[g] = c->cut.block;
+  s->scale[g] = c->cut.lanes;
+  if (c->g.groups > c->cut.block) s->block[g] = add_dim(c, c->g.groups / c->cut.block);
+  if (c->cut.block > c->cut.lanes) s->lane[g] = add_dim(c, c->cut.block / c->cut.lanes);
+}
+
+// Blocks of results, and vectors in one.
+static void split_results(contract* c) {
+  pb_vsplit* s = &c->split;
+  int lanes = c->lanes_dim;
+  const pb_vvalue* y = &c->l->values[value_at(c, c->roles->y)];
+  int64_t extent = c->nest->extent[lanes], block = y->kind == PB_BLOCKED ? y->block : c->l->lanes;
+  if (c->g.g >= 0 && extent < block) block = c->l->lanes;
+  s->size[lanes] = block;
+  if (extent > block) s->block[lanes] = add_dim(c, pb_vlayout_blocks(extent, block));
+  if (block == c->l->lanes) return;
+  s->scale[lanes] = c->l->lanes;
+  s->lane[lanes] = add_dim(c, block / c->l->lanes);
+}
+
+static bool groups_are_lanes(const contract* c) { return c->g.g >= 0 && c->cut.lanes > 1; }
+
+static void split_lanes(contract* c) {
+  pb_vsplit* s = &c->split;
+  if (groups_are_lanes(c)) {
+    s->group[c->g.g] = add_dim(c, c->cut.lanes);
+    c->lane_column = s->keep[c->lanes_dim] = add_dim(c, c->g.outs);
+    return;
+  }
+  c->lane_column = add_dim(c, c->l->lanes);
+  *(s->lane[c->lanes_dim] >= 0 ? &s->group[c->lanes_dim] : &s->lane[c->lanes_dim]) = c->lane_column;
+}
+
+// New dims in order: batches, blocks of lanes, rows, lanes, then the sum: blocks of the inner dim, the window, inside
+// the block.
+static void split_all(contract* c) {
+  pb_vsplit* s = &c->split;
+  const pb_nest* nest = c->nest;
+  for (int d = 0; d < PB_NEST_DIMS; ++d) {
+    s->keep[d] = s->block[d] = s->lane[d] = s->group[d] = -1;
+    s->scale[d] = 1;
+    s->shift[d] = s->size[d] = 0;
+  }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_B && d != c->lanes_dim && d != c->g.g) s->keep[d] = add_dim(c, nest->extent[d]);
+  if (c->g.g >= 0) split_groups(c);
+  if (!groups_are_lanes(c)) split_results(c);
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_M) s->keep[d] = add_dim(c, nest->extent[d]);
+  split_lanes(c);
+  int64_t group = c->use_insn ? c->insn.group : 1, inner_steps = 0;
+  int k = c->inner;
+  if (k >= 0 && !c->taps) {
+    int64_t block = c->x_block ? c->x_block : group > 1 ? nest->extent[k] : 0;
+    s->size[k] = block;
+    s->scale[k] = group;
+    inner_steps = block / group;
+    if (block && nest->extent[k] > block) s->block[k] = add_dim(c, pb_vlayout_blocks(nest->extent[k], block));
+  }
+  // Channels whose lanes come in runs are steps inside one register of x: innermost.
+  for (int inside = 0; inside < 2; ++inside)
+    for (int d = 0; d < nest->dim_count; ++d)
+      if (c->roles->role[d] == PB_ROLE_K && !(d == k && (inner_steps || c->taps)) &&
+          (groups_are_lanes(c) && d == k) == inside)
+        s->keep[d] = add_dim(c, nest->extent[d]);
+  if (inner_steps > 1) s->lane[k] = add_dim(c, inner_steps);
+  if (inner_steps && group > 1) s->group[k] = add_dim(c, group);
+  if (c->taps) s->group[k] = add_dim(c, nest->extent[k]);
+}
+
+// The number of a vector among the lanes, as an index over the new dims.
+static void index_vectors(const contract* c, pb_index* index) {
+  const pb_vsplit* s = &c->split;
+  int block = s->block[c->lanes_dim], step = s->group[c->lanes_dim] >= 0 ? s->lane[c->lanes_dim] : -1;
+  if (block >= 0) index->coef[block] = s->size[c->lanes_dim] / c->l->lanes;
+  if (step >= 0) index->coef[step] = 1;
+}
+
+typedef struct packing {
+  pb_pack_dim dims[PB_PACK_DIMS];
+  int64_t shape[PB_NEST_RANK];
+  int count, rank;
+} packing;
+
+static void pack_dim(packing* p, int64_t extent, int dim, int64_t scale) {
+  p->dims[p->count++] = (pb_pack_dim){extent, dim, scale};
+}
+
+static void pack_groups(const contract* c, packing* p, pb_access* w) {
+  const pb_vsplit* s = &c->split;
+  int64_t vectors = c->g.groups / c->cut.lanes;
+  pack_dim(p, vectors, c->g.g, c->cut.lanes);
+  if (s->block[c->g.g] >= 0) w->index[p->rank].coef[s->block[c->g.g]] = c->cut.block / c->cut.lanes;
+  if (s->lane[c->g.g] >= 0) w->index[p->rank].coef[s->lane[c->g.g]] = 1;
+  p->shape[p->rank++] = vectors;
+}
+
+// The summed dims, flat and in the order of the new nest's.
+static void pack_sum(const contract* c, packing* p, pb_access* w) {
+  const pb_vsplit* s = &c->split;
+  int columns[PB_PACK_DIMS], first = p->count;
+  int64_t stride = 1;
+  for (int column = 0; column < c->out.dim_count; ++column)
+    for (int d = 0; d < c->nest->dim_count; ++d) {
+      if (c->roles->role[d] != PB_ROLE_K) continue;
+      int64_t scale = s->keep[d] == column ? 1 : s->block[d] == column ? s->size[d] : s->scale[d];
+      if (s->keep[d] != column && s->block[d] != column && s->lane[d] != column) continue;
+      columns[p->count] = column;
+      pack_dim(p, c->out.extent[column], d, scale);
+    }
+  for (int k = p->count - 1; k >= first; --k) {
+    w->index[p->rank].coef[columns[k]] = stride;
+    stride *= p->dims[k].extent;
+  }
+  p->shape[p->rank++] = stride;
+}
+
+// The weights as [batches, blocks of lanes, k, lanes, group]. *sum: where k stands.
+static int pack_weights(contract* c, pb_access* w, int* sum) {
+  const pb_vsplit* s = &c->split;
+  packing p = {.count = 0};
+  int lanes = c->lanes_dim;
+  memset(w->index, 0, sizeof w->index);
+  for (int d = 0; d < c->nest->dim_count; ++d)
+    if (c->roles->role[d] == PB_ROLE_B && d != lanes && d != c->g.g && s->keep[d] >= 0) {
+      pack_dim(&p, c->nest->extent[d], d, 1);
+      w->index[p.rank].coef[s->keep[d]] = 1;
+      p.shape[p.rank++] = c->nest->extent[d];
+    }
+  if (c->g.g >= 0) pack_groups(c, &p, w);
+  if (!groups_are_lanes(c)) {
+    pack_dim(&p, pb_vlayout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
+    index_vectors(c, &w->index[p.rank]);
+    p.shape[p.rank++] = p.dims[p.count - 1].extent;
+  }
+  *sum = p.rank;
+  pack_sum(c, &p, w);
+  if (groups_are_lanes(c)) {
+    pack_dim(&p, c->cut.lanes, c->g.g, 1);
+    w->index[p.rank].coef[s->group[c->g.g]] = c->g.outs;
+  }
+  pack_dim(&p, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
+  w->index[p.rank].coef[c->lane_column] = 1;
+  p.shape[p.rank++] = c->l->lanes;
+  if (c->inner >= 0 && s->group[c->inner] >= 0) {
+    pack_dim(&p, c->insn.group, c->inner, 1);
+    w->index[p.rank].coef[s->group[c->inner]] = 1;
+    p.shape[p.rank++] = c->insn.group;
+  }
+  int id = c->l->program.values[value_at(c, c->roles->w)].const_id;
+  return pb_const_pack(c->l->unit->consts, id, &c->nest->access[c->roles->w], c->nest->extent, p.count, p.dims, "lanes",
+                       p.rank, p.shape);
+}
+
+// What sums of x + half of its range are too large by, negated: the weights' shape without k and group.
+static int correction(contract* c, int weights, int sum) {
+  pb_consts* consts = c->l->unit->consts;
+  const pb_const w = consts->items[weights];
+  int64_t half = (int64_t)1 << (pb_type_bits(w.type) - 1), lanes = c->l->lanes, group = c->insn.group;
+  int64_t blocks = 1, steps = w.shape[sum], shape[PB_NEST_RANK];
+  for (int r = 0; r < sum; ++r) blocks *= shape[r] = w.shape[r];
+  shape[sum] = lanes;
+  int32_t* sums = pb_alloc(&consts->arena, (size_t)(blocks * lanes) * sizeof *sums);
+  const int8_t* at = pb_const_data(consts, weights);
+  for (int64_t b = 0; b < blocks; ++b)
+    for (int64_t k = 0; k < steps; ++k)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        for (int64_t g = 0; g < group; ++g) sums[b * lanes + lane] -= (int32_t)half * *at++;
+  return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w.name ? w.name : ""), PB_I32, sum + 1, shape, sums);
+}
+
+bool pb_vlayout_is_init(const pb_vlayout* l, int n, int reduction) {
+  const pb_nest* fill = &l->program.nests[n];
+  return fill->access_count == 1 && fill->reduce == PB_SET && n < reduction &&
+         pb_program_same_place(&l->program, n, reduction);
+}
+
+// y = 0, or what corrects the flipped sign bits. Lanes of several groups are one dim here: nothing reads by group.
+static void print_init(contract* c, const pb_access* y, int corrected, int sum) {
+  pb_nest init = {.name = c->nest->name, .part = "init"};
+  const pb_index* weights = c->out.access[c->roles->w].index;
+  int column[PB_NEST_DIMS], gone = groups_are_lanes(c) ? c->split.group[c->g.g] : -1;
+  for (int d = 0; d < c->out.dim_count; ++d) {
+    column[d] = -1;
+    if (!pb_access_uses(y, d) || d == gone) continue;
+    column[d] = init.dim_count;
+    init.extent[init.dim_count++] = d == c->lane_column ? c->l->lanes : c->out.extent[d];
+  }
+  pb_access to = *y;
+  for (int r = 0; r < to.rank; ++r) {
+    memset(to.index[r].coef, 0, sizeof to.index[r].coef);
+    for (int d = 0; d < c->out.dim_count; ++d)
+      if (column[d] >= 0) to.index[r].coef[column[d]] = y->index[r].coef[d];
+  }
+  if (corrected >= 0) {
+    pb_access* from = &init.access[init.access_count++];
+    pb_vlayout_use_const(c->l, from, corrected);
+    for (int r = 0; r <= sum; ++r)
+      for (int d = 0; d < c->out.dim_count; ++d)
+        if (column[d] >= 0) from->index[r].coef[column[d]] = weights[r < sum ? r : r + 1].coef[d];
+    init.access[init.access_count++] = to;
+    pb_nest_load(&init, 0);
+  } else {
+    init.access[init.access_count++] = to;
+    pb_nest_const(&init, to.type, 0);
+  }
+  pb_vlayout_print(c->l, &init);
+}
+
+// A copy of x or w in the order in which the contraction walks it: [outer dims in `order`..., inner].
+static void copy_operand(contract* c, pb_access* access, const char* what, const int* order, int count) {
+  pb_nest copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
+  pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->pass, "%%%s%d", what, c->l->extra++)};
+  pb_access from = *access;
+  for (int r = 0; r < from.rank; ++r) memset(from.index[r].coef, 0, sizeof from.index[r].coef);
+  for (int k = 0; k < count; ++k) {
+    for (int r = 0; r < from.rank; ++r) from.index[r].coef[k] = access->index[r].coef[order[k]];
+    to.index[k].coef[k] = 1;
+    to.shape[k] = copy.extent[k] = c->out.extent[order[k]];
+  }
+  copy.dim_count = to.rank = count;
+  copy.access[0] = from;
+  copy.access[1] = to;
+  pb_nest_load(&copy, 0);
+  pb_vlayout_declare(c->l, to.ref, to.type, to.rank, to.shape);
+  pb_vlayout_print(c->l, &copy);
+  for (int k = 0; k < count; ++k) {
+    memset(to.index[k].coef, 0, sizeof to.index[k].coef);
+    to.index[k].coef[order[k]] = 1;
+  }
+  *access = to;
+}
+
+static int columns_of(const contract* c, const pb_access* access, int last, int* order) {
+  int count = 0;
+  for (int d = 0; d < c->out.dim_count; ++d)
+    if (pb_access_uses(access, d) && d != last) order[count++] = d;
+  if (last >= 0) order[count++] = last;
+  return count;
+}
+
+// [m, k] becomes [k / lanes, m, lanes]: rows of a tile lie near each other, whatever the length of a row.
+static void copy_rows(contract* c, pb_access* x) {
+  int order[PB_NEST_DIMS], count = 0, last = c->split.lane[c->inner];
+  for (int d = 0; d < c->out.dim_count; ++d)
+    if (c->split.block[c->inner] == d) order[count++] = d;
+  for (int d = 0; d < c->out.dim_count; ++d)
+    if (pb_access_uses(x, d) && d != last && d != c->split.block[c->inner]) order[count++] = d;
+  order[count++] = last;
+  if (count <= PB_NEST_RANK) copy_operand(c, x, "rows", order, count);
+}
+
+// Whether the rows of a tile, as many as half the registers, drive each other out of the innermost cache: so far apart
+// that more of them fall on one set than it has lines. Then a copy pays, which costs the more, the more threads write
+// what all of them read.
+static bool rows_collide(const contract* c) {
+  const pb_access* x = &c->nest->access[c->roles->x];
+  pb_vector_facts facts = pb_vector_facts_of(c->l->unit->chip);
+  int64_t stride = x->shape[x->rank - 1] * pb_type_bits(x->type) / 8, period = facts.way;
+  while (stride) { // the greatest common divisor
+    int64_t rest = period % stride;
+    period = stride;
+    stride = rest;
+  }
+  return facts.registers / 2 > facts.way / period * facts.ways;
+}
+
+static bool copies_rows(const contract* c) {
+  const pb_nest* nest = c->nest;
+  if (c->use_matrix) return false; // its rows lie apart as they are
+  return rows_collide(c) && c->inner >= 0 && !c->x_block && c->rows >= USES_FOR_A_COPY &&
+         nest->extent[c->inner] >= 4 * c->l->lanes && nest->extent[c->inner] % c->l->lanes == 0 &&
+         nest->extent[c->lanes_dim] >= 8 * c->l->lanes && c->l->values[value_at(c, c->roles->x)].kind != PB_BLOCKED &&
+         c->l->lanes % (c->use_insn ? c->insn.group : 1) == 0;
+}
+
+// x with its sign bit flipped and read without sign.
+static void flip(contract* c) {
+  pb_nest* out = &c->out;
+  pb_expr_node from[PB_NEST_EXPR];
+  int map[PB_NEST_EXPR], count = out->expr_count;
+  memcpy(from, out->expr, sizeof from);
+  out->expr_count = 0;
+  for (int k = 0; k < count; ++k) {
+    pb_expr_node node = from[k];
+    for (int a = 0; a < 3; ++a)
+      if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
+    bool widens =
+        node.op == PB_OP_SEXT && from[from[k].args[0]].op == PB_OP_LOAD && from[from[k].args[0]].operand == c->roles->x;
+    if (widens) {
+      pb_type type = from[from[k].args[0]].type;
+      int half = pb_nest_const(out, type, -(double)((int64_t)1 << (pb_type_bits(type) - 1)));
+      node.args[0] = pb_nest_node(out, PB_OP_XOR, type, node.args[0], half);
+      node.op = PB_OP_ZEXT;
+    }
+    map[k] = out->expr_count;
+    out->expr[out->expr_count++] = node;
+  }
+}
+
+bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
+  contract c = {.l = l, .n = n, .nest = &l->program.nests[n], .roles = roles, .g.g = -1};
+  if (!classify(&c)) return false;
+  const pb_nest* nest = c.nest;
+  c.out = (pb_nest){.name = nest->name,
+                    .part = nest->part,
+                    .macs = nest->macs,
+                    .reduce = nest->reduce,
+                    .access_count = nest->access_count,
+                    .expr_count = nest->expr_count};
+  memcpy(c.out.expr, nest->expr, sizeof c.out.expr);
+  bool rows = copies_rows(&c);
+  if (rows) c.x_block = l->lanes;
+  split_all(&c);
+  if (c.out.dim_count > PB_NEST_DIMS) return false;
+  pb_access *x = &c.out.access[roles->x], *w = &c.out.access[roles->w], *y = &c.out.access[roles->y];
+  pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->x), &nest->access[roles->x], x);
+  pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->y), &nest->access[roles->y], y);
+  int corrected = -1, sum = -1;
+  if (is_const(&c, roles->w)) {
+    int id = pack_weights(&c, w, &sum);
+    pb_vlayout_use_const(l, w, id);
+    if (c.use_insn && c.insn.flips) {
+      corrected = correction(&c, id, sum);
+      flip(&c);
+    }
+  } else {
+    pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->w), &nest->access[roles->w], w);
+  }
+  PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
+    if (k < n && pb_vlayout_is_init(l, k, n)) {
+      print_init(&c, y, corrected, sum);
+      break;
+    }
+  if (rows) copy_rows(&c, x);
+  if (!is_const(&c, roles->w) && c.rows >= USES_FOR_A_COPY) {
+    int order[PB_NEST_DIMS], count = columns_of(&c, w, c.lane_column, order);
+    if (count <= PB_NEST_RANK) copy_operand(&c, w, "packed", order, count);
+  }
+  pb_vlayout_print(l, &c.out);
+  return true;
+}

@@ -1,0 +1,377 @@
+// Between plain tensors and blocks of lanes: twins of tensors at the graph's edge, and the copies that movers make from
+// the one layout to the other, element by element along the lanes.
+#include "core/s3/layout/layout_lanes.h"
+
+#include <string.h>
+
+static bool is_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1;
+}
+
+// A copy of the whole value, which is a crossing by itself.
+static bool makes_same(const pb_lanes_layout* l, int n, const pb_value* value) {
+  const pb_value* made = &l->program.values[pb_program_stored(&l->program, n)];
+  return is_copy(&l->program.nests[n]) && made->rank == value->rank &&
+         !memcmp(made->shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
+}
+
+// A concatenation whose parts begin inside a block, or a reshape, is put together plain.
+static bool put_together(const pb_lanes_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
+        (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(l, n)))
+      return true;
+  }
+  return false;
+}
+
+// Made element by element, and walked otherwise than by rows of lanes: behind a reshape. It is made plain.
+bool pb__lanes_flattened(const pb_lanes_layout* l, int v) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count > 1 &&
+        (!pb__lanes_walks(l, nest, &nest->access[nest->access_count - 1]) || pb__lanes_turns(l, n)))
+      return true;
+  }
+  return false;
+}
+
+// Made in rows of lanes by a unit that takes sums or largest elements, and read otherwise, by groups that fill no rows.
+static bool read_across(const pb_lanes_layout* l, int v) {
+  bool reduced = false, across = false;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb_program_writes(&l->program, n, v)) {
+      reduced |= nest->reduce != PB_SET;
+      continue;
+    }
+    for (int a = 0; a + 1 < nest->access_count; ++a)
+      across |= l->program.value_of[n][a] == v && !pb__lanes_walks(l, nest, &nest->access[a]);
+  }
+  return reduced && across;
+}
+
+static bool wants_twin(const pb_lanes_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  if (value->rank != 4 && value->rank != 2) return false;
+  bool one_row = value->rank == 2 && value->shape[0] == 1;
+  bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
+  PB_FOR_USES (n, &l->program, v) {
+    read |= pb_program_reads(&l->program, n, v) && !pb_program_writes(&l->program, n, v) && !makes_same(l, n, value);
+    summed |= pb_program_reads(&l->program, n, v) && l->program.nests[n].reduce != PB_SET;
+    computed |= pb_program_writes(&l->program, n, v) && !is_copy(&l->program.nests[n]);
+  }
+  if (value->kind == PB_VALUE_INPUT) return read && (value->type == PB_I8 || summed);
+  if (value->kind == PB_VALUE_OUTPUT)
+    return one_row ? read && value->type == PB_I8 : computed || summed || (read && put_together(l, v));
+  if (value->kind != PB_VALUE_LOCAL) return false;
+  return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__lanes_flattened(l, v));
+}
+
+// The operator in the model that value v is copied for, or that makes it.
+static const char* operator_of(const pb_lanes_layout* l, int v) {
+  int n = pb_program_next_use(&l->program, v, -1);
+  while (n >= 0 && pb__lanes_is_apart(l, n)) n = pb_program_next_use(&l->program, v, n);
+  return n >= 0 ? l->program.nests[n].name : "";
+}
+
+static pb_nest copy_of(const pb_value* value, const char* name) {
+  pb_nest nest = {.name = name, .part = "copy", .access_count = 2};
+  pb_access access = {.type = value->type, .rank = value->rank, .buffer = -1};
+  memcpy(access.shape, value->shape, sizeof access.shape);
+  for (int r = 0; r < value->rank; ++r) {
+    if (value->shape[r] == 1 && r != 1) continue;
+    access.index[r].coef[nest.dim_count] = 1;
+    nest.extent[nest.dim_count++] = value->shape[r];
+  }
+  nest.access[0] = nest.access[1] = access;
+  pb_nest_load(&nest, 0);
+  return nest;
+}
+
+static void redirect(pb_lanes_layout* l, int from, int to, bool reads, bool writes) {
+  PB_FOR_USES (n, &l->program, from)
+    for (int a = 0; a < l->program.nests[n].access_count; ++a) {
+      bool store = a == l->program.nests[n].access_count - 1;
+      if (pb__lanes_is_apart(l, n)) continue;
+      if (l->program.value_of[n][a] == from && (store ? writes : reads))
+        pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
+    }
+}
+
+static int last_writer(const pb_lanes_layout* l, int v) {
+  int last = -1;
+  PB_FOR_USES (n, &l->program, v)
+    if (pb_program_writes(&l->program, n, v)) last = n;
+  return last;
+}
+
+static void put(pb_program* p, int at, const pb_nest* nest, const int* value_of) {
+  pb_nest_copy(&p->nests[at], nest);
+  memcpy(p->value_of[at], value_of, sizeof *p->value_of);
+}
+
+static void put_copy(pb_lanes_layout* l, int at, pb_lanes_twin* t) {
+  pb_nest copy = copy_of(&l->program.values[t->edge], t->name);
+  t->copy = at;
+  put(&l->program, at, &copy, (const int[PB_NEST_ACCESSES]){t->out ? t->twin : t->edge, t->out ? t->edge : t->twin});
+}
+
+// Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1). From
+// the end on, so that every nest moves into room that is free.
+static void insert_copies(pb_lanes_layout* l, const int* in_front) {
+  pb_program* p = &l->program;
+  pb_arena* arena = &l->unit->pass;
+  int before = p->nest_count, at = before + l->twin_count;
+  int* first = PB_NEW_ARRAY(arena, int, (size_t)before + 1);
+  int* next = PB_NEW_ARRAY(arena, int, (size_t)l->twin_count + 1);
+  memset(first, 0xff, sizeof *first * ((size_t)before + 1));
+  for (int k = l->twin_count - 1; k >= 0; --k) { // of inputs, which all come first, the last one comes first
+    if (in_front[k] < 0) {
+      put_copy(l, --at, &l->twins[k]);
+      continue;
+    }
+    next[k] = first[in_front[k]];
+    first[in_front[k]] = k;
+  }
+  p->nest_count += l->twin_count;
+  for (int n = before; n >= 0; --n) {
+    if (n < before && at - 1 > n) put(p, at - 1, &p->nests[n], p->value_of[n]);
+    if (n < before) --at;
+    for (int k = first[n]; k >= 0; k = next[k]) put_copy(l, --at, &l->twins[k]);
+  }
+  pb_program_index(p, arena);
+}
+
+static bool made_by_others(const pb_lanes_layout* l, int v) {
+  int maker = last_writer(l, v);
+  return maker >= 0 && !pb__lanes_is_apart(l, maker);
+}
+
+void pb__lanes_add_twins(pb_lanes_layout* l) {
+  int values = l->program.value_count;
+  int* in_front = PB_NEW_ARRAY(&l->unit->pass, int, (size_t)values + 1);
+  l->twins = PB_NEW_ARRAY(&l->unit->pass, pb_lanes_twin, (size_t)values + 1);
+  for (int v = 0; v < values; ++v) {
+    pb_value local = l->program.values[v];
+    bool apart = pb__lanes_touched(l, v, true);
+    bool shared = apart && pb__lanes_touched(l, v, false) && (local.rank == 4 || local.rank == 2);
+    if (apart ? !shared || local.kind == PB_VALUE_CONST : !wants_twin(l, v)) continue;
+    const char* name = operator_of(l, v);
+    bool output = shared ? made_by_others(l, v) : local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
+    local.kind = PB_VALUE_LOCAL;
+    local.argument = -1;
+    int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
+    in_front[l->twin_count] = output && !shared ? -1 : last_writer(l, v) + 1;
+    redirect(l, v, twin, true, output);
+    l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, -1, name, output};
+  }
+  if (l->twin_count) insert_copies(l, in_front);
+}
+
+// The first access by which the nest reads a value of a kind, -1: none.
+static int reads_kind(const pb_lanes_layout* l, int n, pb_lanes_kind kind) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a];
+    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind == kind) return a;
+  }
+  return -1;
+}
+
+// Whether the twin of an output is computed from plain tensors alone, and for the output only.
+static bool made_of_plain(const pb_lanes_layout* l, const pb_lanes_twin* t) {
+  if (l->program.values[t->edge].kind != PB_VALUE_OUTPUT) return false;
+  PB_FOR_USES (n, &l->program, t->twin) {
+    if (pb_program_reads(&l->program, n, t->twin) && n != t->copy) return false;
+    if (!pb_program_writes(&l->program, n, t->twin)) continue;
+    if (l->program.nests[n].reduce != PB_SET || reads_kind(l, n, PB_LANES_PLAIN) < 0 ||
+        reads_kind(l, n, PB_LANES_BLOCKED) >= 0 || reads_kind(l, n, PB_LANES_PADDED) >= 0)
+      return false;
+  }
+  return true;
+}
+
+void pb__lanes_drop_twins(pb_lanes_layout* l) {
+  for (int k = 0; k < l->twin_count; ++k) {
+    const pb_lanes_twin* t = &l->twins[k];
+    if (made_of_plain(l, t)) l->values[t->twin].kind = PB_LANES_PLAIN;
+    if (l->values[t->twin].kind != PB_LANES_PLAIN || l->values[t->edge].kind == PB_LANES_BLOCKED) continue;
+    l->gone[t->copy] = true;
+    redirect(l, t->twin, t->edge, true, true);
+  }
+}
+
+const pb_lanes_twin* pb__lanes_twin_of(const pb_lanes_layout* l, int v) {
+  int low = 0, high = l->twin_count;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    if (l->twins[middle].twin < v)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < l->twin_count && l->twins[low].twin == v ? &l->twins[low] : NULL;
+}
+
+bool pb__lanes_unused(const pb_lanes_layout* l, int v) {
+  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
+  return twin && l->gone[twin->copy];
+}
+
+// A copy between the plain tensor that `plain` walks and a blocked one with the shape of value v.
+typedef struct crossing {
+  const pb_nest* nest;
+  const pb_access *plain, *blocked; // over the nest's dims
+  int v;
+  const char* ref; // of the blocked tensor, when it is not v itself
+  bool out;        // from blocks to plain
+  int channel;
+} crossing;
+
+// Blocks [first, first + count), of the last one `filled` lanes. Into a block that is not full the missing lanes come
+// as 0, from outside the plain tensor's box.
+static void copy_blocks(pb_lanes_layout* l, const crossing* c, int64_t first, int64_t count, int64_t filled) {
+  bool none[PB_NEST_DIMS] = {0}, lanes[PB_NEST_DIMS] = {0};
+  pb_nest part = *c->nest, copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
+  pb_lanes_dims s;
+  lanes[c->channel] = true;
+  part.extent[c->channel] = count * l->lanes;
+  pb__lanes_split(l, &part, lanes, none, &copy, &s);
+  if (c->out) copy.extent[s.lane[c->channel]] = filled;
+  pb_access* plain = &copy.access[c->out ? 1 : 0];
+  pb_access* blocked = &copy.access[c->out ? 0 : 1];
+  *plain = *c->plain;
+  for (int r = 0; r < plain->rank; ++r) {
+    pb__lanes_spread(l, &s, &c->plain->index[r], part.dim_count, &plain->index[r]);
+    plain->index[r].cst += c->plain->index[r].coef[c->channel] * first * l->lanes;
+  }
+  plain->boxed = !c->out && filled < l->lanes;
+  pb__lanes_rewrite_access(l, &s, &part, c->v, c->blocked, blocked);
+  blocked->index[1].cst += first;
+  blocked->type = plain->type;
+  if (c->ref) blocked->ref = c->ref;
+  pb_nest_load(&copy, 0);
+  pb_nest_print(&l->nests, &copy, 1, &l->serial);
+}
+
+static void copy_all(pb_lanes_layout* l, const crossing* c) {
+  int64_t whole = c->nest->extent[c->channel] / l->lanes, rest = c->nest->extent[c->channel] % l->lanes;
+  if (whole) copy_blocks(l, c, 0, whole, l->lanes);
+  if (rest) copy_blocks(l, c, whole, 1, rest);
+}
+
+static void declare(pb_lanes_layout* l, const pb_access* access) {
+  pb_text_add(&l->allocs, "  %s = memref.alloc() : ", access->ref);
+  pb_access_print_type(&l->allocs, access);
+  pb_text_add(&l->allocs, "\n");
+}
+
+// The dim along the lanes of an access to a blocked value, which may begin at any block, and with other dims may walk
+// groups of whole blocks; -1: none, or it is no copy's business.
+static int channel_of(const pb_lanes_layout* l, const pb_nest* nest, const pb_access* access) {
+  int dim;
+  if (access->rank < 2 || access->index[1].cst % l->lanes) return -1;
+  pb_index along = access->index[1];
+  along.cst = 0;
+  if (pb_index_single(&along, &dim)) return dim;
+  for (dim = 0; pb__lanes_walks(l, nest, access) && dim < nest->dim_count; ++dim)
+    if (along.coef[dim] == 1 && nest->extent[dim] > 1) return dim;
+  return -1;
+}
+
+// A pointwise nest that would read a plain tensor and write a blocked one: lanes of the one are not lanes of the other.
+// So it writes a plain tensor, and a copy turns that into blocks.
+static void point_then_in(pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  pb_access plain = *store;
+  plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
+  declare(l, &plain);
+  bool none[PB_NEST_DIMS] = {0};
+  pb_nest out = *nest;
+  pb_lanes_dims s;
+  pb__lanes_split(l, nest, none, none, &out, &s);
+  pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
+  out.access[out.access_count - 1] = plain;
+  pb__lanes_splat(l, &out);
+  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  int v = pb_program_stored(&l->program, n);
+  copy_all(l,
+           &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
+}
+
+// The other way round: it writes blocks like those that it reads by access `from`.
+static void point_then_out(pb_lanes_layout* l, int n, int from) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access *source = &nest->access[from], *store = &nest->access[nest->access_count - 1];
+  int channel = channel_of(l, nest, source), v = l->program.value_of[n][from];
+  bool none[PB_NEST_DIMS] = {0}, lanes[PB_NEST_DIMS] = {0};
+  pb_nest out = *nest;
+  pb_lanes_dims s;
+  lanes[channel] = true;
+  pb__lanes_split(l, nest, lanes, none, &out, &s);
+  pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
+  pb_access blocked = out.access[from];
+  blocked.type = store->type;
+  blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
+  declare(l, &blocked);
+  out.access[out.access_count - 1] = blocked;
+  pb__lanes_splat(l, &out);
+  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  pb_access plain = *store;
+  pb__lanes_use_value(l, &plain, pb_program_stored(&l->program, n));
+  copy_all(l, &(crossing){.nest = nest,
+                          .plain = &plain,
+                          .blocked = source,
+                          .v = v,
+                          .ref = blocked.ref,
+                          .out = true,
+                          .channel = channel});
+}
+
+bool pb__lanes_crosses(const pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  if (nest->reduce != PB_SET) return false;
+  int blocked = reads_kind(l, n, PB_LANES_BLOCKED);
+  switch (l->values[pb_program_stored(&l->program, n)].kind) {
+  case PB_LANES_BLOCKED:
+    return reads_kind(l, n, PB_LANES_PLAIN) >= 0;
+  case PB_LANES_PLAIN: {
+    if (blocked < 0) return false;
+    // whole rows of lanes that lie in the plain tensor as they are need no copy
+    int channel = channel_of(l, nest, &nest->access[blocked]);
+    return channel >= 0 &&
+           (nest->extent[channel] % l->lanes || pb_access_stride(&nest->access[nest->access_count - 1], channel) != 1);
+  }
+  default:
+    return false;
+  }
+}
+
+pb_status pb__lanes_cross(pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int v = pb_program_stored(&l->program, n), blocked = reads_kind(l, n, PB_LANES_BLOCKED);
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  bool in = l->values[v].kind == PB_LANES_BLOCKED;
+  if (in ? blocked >= 0 || channel_of(l, nest, store) < 0 : reads_kind(l, n, PB_LANES_PLAIN) >= 0)
+    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014, NULL,
+                          "operands that lie differently, by channels and in blocks of them");
+  if (is_copy(nest)) {
+    pb_access plain = nest->access[in ? 0 : 1];
+    pb__lanes_use_value(l, &plain, l->program.value_of[n][in ? 0 : 1]);
+    const pb_access* inside = &nest->access[in ? 1 : 0];
+    copy_all(l, &(crossing){.nest = nest,
+                            .plain = &plain,
+                            .blocked = inside,
+                            .v = l->program.value_of[n][in ? 1 : 0],
+                            .out = !in,
+                            .channel = channel_of(l, nest, inside)});
+  } else if (in) {
+    point_then_in(l, n);
+  } else {
+    point_then_out(l, n, blocked);
+  }
+  return PB_OK;
+}

@@ -1,0 +1,155 @@
+// Layout of what rows of lanes have in common. A number for each row ([r, 1]: a sum, a largest code, a factor) stands
+// in all lanes of a row of its own: then what works lane by lane works on it and with it. And of products of two
+// computed tensors: both are in blocks of lanes already, so only the nest's dims are split.
+#include "core/s3/layout/layout_lanes.h"
+
+#include <string.h>
+
+static bool is_blocked(const pb_lanes_layout* l, int n, int a) {
+  return l->values[l->program.value_of[n][a]].kind == PB_LANES_BLOCKED;
+}
+
+static bool is_contraction(const pb_lanes_layout* l, int n) {
+  pb_roles roles;
+  return pb__lanes_roles(l, n, &roles);
+}
+
+// Whether the nest takes a row of lanes together into each element that it stores.
+static bool takes_rows(const pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access *x = &nest->access[0], *store = &nest->access[nest->access_count - 1];
+  int dim;
+  if (nest->reduce == PB_SET || nest->access_count < 2 || is_contraction(l, n) || !is_blocked(l, n, 0)) return false;
+  return x->rank == 2 && pb_index_single(&x->index[1], &dim) && dim >= 0 && !pb_access_uses(store, dim) &&
+         nest->extent[dim] % l->lanes == 0;
+}
+
+static bool of_rows_alone(const pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a];
+    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind != PB_LANES_SPREAD) return false;
+  }
+  return nest->reduce == PB_SET && !pb_nest_gathers(nest);
+}
+
+bool pb__lanes_read_by_rows(const pb_lanes_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    const pb_access *x = &nest->access[0], *store = &nest->access[nest->access_count - 1];
+    int dim;
+    if (nest->reduce != PB_SET && nest->access_count > 1 && l->program.value_of[n][0] == v && x->rank == 2 &&
+        store->rank == 2 && store->shape[1] == 1 && pb_index_single(&x->index[1], &dim) && dim >= 0 &&
+        !pb_access_uses(store, dim) && !is_contraction(l, n))
+      return true;
+  }
+  return false;
+}
+
+void pb__lanes_choose_rows(pb_lanes_layout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) { // in order: what a nest reads is known
+    int v = pb_program_stored(&l->program, n);
+    const pb_value* value = &l->program.values[v];
+    if (value->kind != PB_VALUE_LOCAL || value->rank != 2 || value->shape[1] != 1) continue;
+    if (takes_rows(l, n)) l->values[v].kind = PB_LANES_SPREAD;
+    bool made = l->program.nests[n].access_count > 1 && of_rows_alone(l, n), read = false;
+    for (int a = 0; made && a + 1 < l->program.nests[n].access_count; ++a)
+      read |= l->values[l->program.value_of[n][a]].kind == PB_LANES_SPREAD;
+    if (made && read) l->values[v].kind = PB_LANES_SPREAD;
+  }
+}
+
+bool pb__lanes_has_rows(const pb_lanes_layout* l, int n) {
+  for (int a = 0; a < l->program.nests[n].access_count; ++a)
+    if (l->values[l->program.value_of[n][a]].kind == PB_LANES_SPREAD) return true;
+  return false;
+}
+
+bool pb__lanes_looks_up(const pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_chip* chip = l->unit->chip;
+  for (int a = 0; a < nest->access_count; ++a) {
+    bool found = !nest->access[a].gathered,
+         constant = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
+    for (int i = 0; i < chip->insn_count && constant; ++i)
+      for (int d = 0; d < chip->insns[i].dim_count; ++d)
+        found |= chip->insns[i].dims[d].table && chip->insns[i].dims[d].max == pb_access_elements(&nest->access[a]);
+    if (!found) return false;
+  }
+  return true;
+}
+
+// What fills rows up is no neutral value of a product of two computed tensors.
+pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_roles roles;
+  if (!pb__lanes_roles(l, n, &roles)) return PB_OK;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    bool lanes = roles.role[d] == PB_ROLE_K || roles.role[d] == PB_ROLE_N;
+    if (!lanes || nest->extent[d] % l->lanes == 0) continue;
+    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4049, "a multiple of them, or another target",
+                          "it multiplies two computed tensors over %lld elements, which end inside a row of %lld lanes",
+                          (long long)nest->extent[d], (long long)l->lanes);
+  }
+  for (int a = 0; a < nest->access_count; ++a)
+    if (!is_blocked(l, n, a))
+      return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4049, "heads of whole rows of lanes",
+                            "it multiplies two computed tensors whose columns are no rows of %lld lanes",
+                            (long long)l->lanes);
+  return PB_OK;
+}
+
+// What prints a nest without dims gives it one that nothing uses.
+static bool is_walked(const pb_nest* nest, int d) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (pb_access_uses(&nest->access[a], d)) return true;
+  return nest->extent[d] > 1;
+}
+
+// Blocks of lanes come first: a tile then holds all blocks of some rows, and the rows' numbers once.
+static void blocks_first(const pb_lanes_layout* l, const pb_nest* nest, const bool* lanes, pb_nest* out,
+                         pb_lanes_dims* s) {
+  memset(s, 0xff, sizeof *s);
+  out->dim_count = 0;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (lanes[d] && pb__lanes_blocks(l, nest->extent[d]) > 1) {
+      s->block[d] = out->dim_count;
+      out->extent[out->dim_count++] = pb__lanes_blocks(l, nest->extent[d]);
+    }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (!lanes[d] && is_walked(nest, d)) {
+      s->keep[d] = out->dim_count;
+      out->extent[out->dim_count++] = nest->extent[d];
+    }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (lanes[d]) {
+      s->lane[d] = out->dim_count;
+      out->extent[out->dim_count++] = l->lanes;
+    }
+}
+
+// The dim of numbers of rows: that of the lanes which the nest stores, or one more, along which it stores them all.
+static void find_row(const pb_lanes_layout* l, int n, pb_nest* out, pb_lanes_dims* s) {
+  const pb_nest* nest = &l->program.nests[n];
+  int store = nest->access_count - 1, dim;
+  if (l->values[l->program.value_of[n][store]].kind == PB_LANES_SPREAD) {
+    s->row = out->dim_count;
+    out->extent[out->dim_count++] = l->lanes;
+  } else if (nest->access[store].rank > 1 && pb_index_single(&nest->access[store].index[1], &dim) && dim >= 0) {
+    s->row = s->lane[dim];
+  }
+}
+
+void pb__lanes_rewrite_rows(pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  bool lanes[PB_NEST_DIMS] = {0};
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int d = 0; is_blocked(l, n, a) && d < nest->dim_count; ++d) lanes[d] |= nest->access[a].index[1].coef[d] == 1;
+  pb_nest out = *nest;
+  pb_lanes_dims s;
+  blocks_first(l, nest, lanes, &out, &s);
+  find_row(l, n, &out, &s);
+  pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
+  if (nest->reduce == PB_SET) pb__lanes_splat(l, &out);
+  pb_nest_print(&l->nests, &out, 1, &l->serial);
+}

@@ -1,0 +1,324 @@
+#include "core/s3/lower/instruction.h"
+
+#include "core/poly/nest.h"
+
+#include <math.h>
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdio.h>
+#include <string.h>
+
+void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_operand* operand, pb_type type) {
+  pb_text_add(text, "memref<");
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(text, "?x");
+  pb_text_add(text, "%s, strided<[", pb_type_name(type == PB_TYPE_COUNT ? operand->type : type));
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(text, "%s?", k ? ", " : "");
+  pb_text_add(text, "], offset: ?>");
+  if (operand->memory != chip->system_memory) pb_text_add(text, ", \"%s\"", chip->memories[operand->memory].name);
+  pb_text_add(text, ">");
+}
+
+const pb_operand* pb_instruction_boxed(const pb_insn* insn) {
+  for (int o = 0; o < insn->operand_count; ++o)
+    if (insn->operands[o].memory >= 0 && insn->operands[o].has_box) return &insn->operands[o];
+  return NULL;
+}
+
+static void print_name(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type) {
+  pb_text_add(text, "@%s.%s", chip->name, insn->name);
+  if (type != PB_TYPE_COUNT) pb_text_add(text, ".%s", pb_type_name(type));
+}
+
+// Prints every argument: names when `types` is false, types otherwise, `name: type` when both.
+static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn, pb_type type, const char* id,
+                            bool names, bool types) {
+  bool any = false;
+  const char* between = names && types ? ": " : "";
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* operand = &insn->operands[o];
+    pb_text_add(t, "%s", any ? ", " : "");
+    any = true;
+    if (names) pb_text_add(t, "%%%c%s_%d%s", operand->memory >= 0 ? 'w' : 'm', id, o, between);
+    if (types && operand->memory >= 0)
+      pb_instruction_window_type(t, chip, operand, type);
+    else if (types)
+      pb_text_add(t, "%s", pb_type_name(operand->type));
+  }
+  for (int d = 0; d < insn->dim_count; ++d) {
+    if (insn->dims[d].field < 0) continue;
+    pb_text_add(t, ", ");
+    if (names) pb_text_add(t, "%%x%s_%d%s", id, d, between);
+    if (types) pb_text_add(t, "index");
+  }
+  const pb_operand* boxed = pb_instruction_boxed(insn);
+  if (!boxed) return;
+  int o = (int)(boxed - insn->operands);
+  for (int k = 0; k < boxed->rank; ++k)
+    for (int side = 0; side < 2 && boxed->box_lo[k] >= 0; ++side) {
+      pb_text_add(t, ", ");
+      if (names) pb_text_add(t, "%%%s%s_%d_%d%s", side ? "hi" : "lo", id, o, k, between);
+      if (types) pb_text_add(t, "index");
+    }
+  if (boxed->fill < 0) return;
+  pb_text_add(t, ", ");
+  if (names) pb_text_add(t, "%%f%s%s", id, between);
+  if (types) pb_text_add(t, "%s", pb_type_name(type == PB_TYPE_COUNT ? boxed->type : type));
+}
+
+void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id,
+                         const char* nest) {
+  char name[16];
+  snprintf(name, sizeof name, "%d", id);
+  pb_text_add(text, "func.call ");
+  print_name(text, chip, insn, type);
+  pb_text_add(text, "(");
+  print_arguments(text, chip, insn, type, name, true, false);
+  pb_text_add(text, ") {pb.nest = ");
+  pb_text_add_quoted(text, nest ? nest : "");
+  pb_text_add(text, "} : (");
+  print_arguments(text, chip, insn, type, name, false, true);
+  pb_text_add(text, ") -> ()\n");
+}
+
+typedef struct body {
+  pb_text* t;
+  const pb_insn* insn;
+  pb_type type;
+  int indent;
+} body;
+
+static void line(body* b, const char* format, ...) __attribute__((format(printf, 2, 3)));
+static void line(body* b, const char* format, ...) {
+  char text[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  pb_text_indent(b->t, b->indent);
+  pb_text_add(b->t, "%s\n", text);
+}
+
+static void window_place(body* b, int o) {
+  const pb_operand* operand = &b->insn->operands[o];
+  pb_text_add(b->t, "%%w_%d[", o);
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(b->t, "%s%%i%d", k ? ", " : "", operand->dims[k]);
+  pb_text_add(b->t, "] : ");
+}
+
+static const char* type_name(const body* b, pb_type own) {
+  return pb_type_name(b->type == PB_TYPE_COUNT ? own : b->type);
+}
+
+// A boxed window reads its fill value outside: the load stands behind the test, as there is nothing to load there.
+static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
+  const pb_operand* operand = &b->insn->operands[o];
+  char inside[32] = "";
+  int tests = 0;
+  for (int k = 0; k < operand->rank; ++k) {
+    if (operand->box_lo[k] < 0) continue;
+    for (int side = 0; side < 2; ++side) {
+      line(b, "%%b%d_%d = arith.cmpi %s, %%i%d, %%%s_%d_%d : index", node, tests, side ? "slt" : "sge",
+           operand->dims[k], side ? "hi" : "lo", o, k);
+      if (tests) line(b, "%%c%d_%d = arith.andi %%%s, %%b%d_%d : i1", node, tests, inside, node, tests);
+      snprintf(inside, sizeof inside, "%c%d_%d", tests ? 'c' : 'b', node, tests);
+      ++tests;
+    }
+  }
+  const char* type = type_name(b, operand->type);
+  if (operand->fill < 0) {
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%f = arith.constant ");
+    pb_number_print(b->t, b->type == PB_TYPE_COUNT ? operand->type : b->type, 0);
+    pb_text_add(b->t, " : %s\n", type);
+  }
+  line(b, "%%e%d = scf.if %%%s -> %s {", node, inside, type);
+  pb_text_indent(b->t, b->indent + 1);
+  pb_text_add(b->t, "%%v%d = memref.load ", node);
+  window_place(b, o);
+  pb_instruction_window_type(b->t, chip, operand, b->type);
+  pb_text_add(b->t, "\n");
+  line(b, "  scf.yield %%v%d : %s", node, type);
+  line(b, "} else {");
+  line(b, "  scf.yield %%f : %s", type);
+  line(b, "}");
+}
+
+static void print_node(body* b, const pb_chip* chip, int id) {
+  const pb_expr_node* n = &b->insn->expr[id];
+  bool f = n->type == PB_F32;
+  if (n->op == PB_OP_LOAD && n->args[0] >= 0) {
+    const pb_operand* table = &b->insn->operands[n->operand];
+    line(b, "%%x%d = arith.index_cast %%e%d : i32 to index", id, n->args[0]);
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%e%d = memref.load %%w_%d[%%x%d] : ", id, n->operand, id);
+    pb_instruction_window_type(b->t, chip, table, b->type);
+    pb_text_add(b->t, "\n");
+  } else if (n->op == PB_OP_LOAD) {
+    if (b->insn->operands[n->operand].has_box) {
+      boxed_load(b, chip, n->operand, id);
+      return;
+    }
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%e%d = memref.load ", id);
+    window_place(b, n->operand);
+    pb_instruction_window_type(b->t, chip, &b->insn->operands[n->operand], b->type);
+    pb_text_add(b->t, "\n");
+  } else if (n->op == PB_OP_IMM) {
+    const char* type = pb_type_name(n->type);
+    if (f) {
+      line(b, "%%z%d = arith.constant -0.0 : f32", id);
+      line(b, "%%e%d = arith.addf %%m_%d, %%z%d : f32", id, n->operand, id);
+    } else {
+      line(b, "%%z%d = arith.constant 0 : %s", id, type);
+      line(b, "%%e%d = arith.ori %%m_%d, %%z%d : %s", id, n->operand, id, type);
+    }
+  } else if (n->op == PB_OP_CONST) {
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%e%d = arith.constant ", id);
+    pb_number_print(b->t, n->type, n->value);
+    pb_text_add(b->t, " : %s\n", pb_type_name(n->type));
+  } else if (n->op == PB_OP_RECIP) {
+    line(b, "%%one%d = arith.constant 1.0 : f32", id);
+    line(b, "%%e%d = arith.divf %%one%d, %%e%d : f32", id, id, n->args[0]);
+  } else if (pb_op_converts(n->op)) {
+    line(b, "%%e%d = %s %%e%d : %s to %s", id, pb_op_spelling(n->op, n->type), n->args[0],
+         pb_type_name(b->insn->expr[n->args[0]].type), pb_type_name(n->type));
+  } else if (n->op == PB_OP_SELECT) {
+    line(b, "%%e%d = arith.select %%e%d, %%e%d, %%e%d : %s", id, n->args[0], n->args[1], n->args[2],
+         pb_type_name(n->type));
+  } else if (n->op == PB_OP_LESS) {
+    line(b, "%%e%d = arith.cmpf olt, %%e%d, %%e%d : f32", id, n->args[0], n->args[1]);
+  } else if (n->args[1] >= 0) {
+    line(b, "%%e%d = %s %%e%d, %%e%d : %s", id, pb_op_spelling(n->op, n->type), n->args[0], n->args[1],
+         pb_type_name(n->type));
+  } else {
+    line(b, "%%e%d = %s %%e%d : %s", id, pb_op_spelling(n->op, n->type), n->args[0], pb_type_name(n->type));
+  }
+}
+
+static bool in_destination(const pb_insn* insn, int dim) {
+  const pb_operand* dest = &insn->operands[insn->dest];
+  for (int k = 0; k < dest->rank; ++k)
+    if (dest->dims[k] == dim) return true;
+  return false;
+}
+
+static void open_loops(body* b, bool destination, const char* carried) {
+  const char* type = pb_type_name(b->insn->operands[b->insn->dest].type);
+  int depth = 0;
+  for (int d = 0; d < b->insn->dim_count; ++d) {
+    if (in_destination(b->insn, d) != destination || b->insn->dims[d].table) continue;
+    if (!carried)
+      line(b, "scf.for %%i%d = %%zero to %%to%d step %%one {", d, d);
+    else {
+      char from[32];
+      if (depth)
+        snprintf(from, sizeof from, "acc%d", depth - 1);
+      else
+        snprintf(from, sizeof from, "%s", carried);
+      line(b, "%%sum%d = scf.for %%i%d = %%zero to %%to%d step %%one iter_args(%%acc%d = %%%s) -> (%s) {", depth, d, d,
+           depth, from, type);
+    }
+    ++b->indent;
+    ++depth;
+  }
+}
+
+static int reduced_dims(const pb_insn* insn) {
+  int n = 0;
+  for (int d = 0; d < insn->dim_count; ++d) n += !in_destination(insn, d) && !insn->dims[d].table;
+  return n;
+}
+
+static void print_value(body* b, const pb_chip* chip) {
+  for (int k = 0; k < b->insn->expr_count; ++k) print_node(b, chip, k);
+}
+
+// %start: what is there, or what the reduction begins with, as the accumulate flag says.
+static void start_from_flag(body* b) {
+  const pb_insn* insn = b->insn;
+  pb_type type = insn->operands[insn->dest].type;
+  const char* name = pb_type_name(type);
+  if (type == PB_F32)
+    line(b, "%%neutral = arith.constant %s : f32", insn->reduce == PB_ACC_MAX ? "0xFF800000" : "0.0");
+  else
+    line(b, "%%neutral = arith.constant %lld : %s",
+         insn->reduce == PB_ACC_MAX ? -(1LL << (pb_type_bits(type) - 1)) : 0LL, name);
+  line(b, "%%start = arith.select %%m_%d, %%old, %%neutral : %s", insn->acc_flag, name);
+}
+
+static void print_reduction(body* b, const pb_chip* chip) {
+  const pb_insn* insn = b->insn;
+  pb_type type = insn->operands[insn->dest].type;
+  const char* name = pb_type_name(type);
+  pb_text_indent(b->t, b->indent);
+  pb_text_add(b->t, "%%old = memref.load ");
+  window_place(b, insn->dest);
+  pb_instruction_window_type(b->t, chip, &insn->operands[insn->dest], b->type);
+  pb_text_add(b->t, "\n");
+  const char* start = insn->acc_flag < 0 ? "old" : "start";
+  if (insn->acc_flag >= 0) start_from_flag(b);
+  int n = reduced_dims(insn), value = insn->expr_count - 1;
+  const char* combine = pb_op_spelling(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, type);
+  if (n) open_loops(b, false, start);
+  print_value(b, chip);
+  char inner[32];
+  if (n)
+    snprintf(inner, sizeof inner, "acc%d", n - 1);
+  else
+    snprintf(inner, sizeof inner, "%s", start);
+  line(b, "%%new = %s %%%s, %%e%d : %s", combine, inner, value, name);
+  for (int k = n - 1; k >= 0; --k) {
+    if (k == n - 1)
+      line(b, "scf.yield %%new : %s", name);
+    else
+      line(b, "scf.yield %%sum%d : %s", k + 1, name);
+    --b->indent;
+    line(b, "}");
+  }
+  pb_text_indent(b->t, b->indent);
+  pb_text_add(b->t, "memref.store %s, ", n ? "%sum0" : "%new");
+  window_place(b, insn->dest);
+  pb_instruction_window_type(b->t, chip, &insn->operands[insn->dest], b->type);
+  pb_text_add(b->t, "\n");
+}
+
+void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type) {
+  body b = {.t = text, .insn = insn, .type = type, .indent = 1};
+  pb_text_add(text, "func.func private ");
+  print_name(text, chip, insn, type);
+  pb_text_add(text, "(");
+  print_arguments(text, chip, insn, type, "", true, true);
+  pb_text_add(text, ") attributes {pb.instruction = \"%s\"} {\n", insn->name);
+  line(&b, "%%zero = arith.constant 0 : index");
+  line(&b, "%%one = arith.constant 1 : index");
+  for (int d = 0; d < insn->dim_count; ++d) {
+    if (insn->dims[d].field < 0)
+      line(&b, "%%to%d = arith.constant %d : index", d, insn->dims[d].max);
+    else
+      line(&b, "%%to%d = arith.addi %%x_%d, %%zero : index", d, d);
+  }
+  open_loops(&b, true, NULL);
+  if (insn->reduce == PB_SET) {
+    print_value(&b, chip);
+    pb_text_indent(text, b.indent);
+    pb_text_add(text, "memref.store %%e%d, ", insn->expr_count - 1);
+    window_place(&b, insn->dest);
+    pb_instruction_window_type(text, chip, &insn->operands[insn->dest], type);
+    pb_text_add(text, "\n");
+  } else {
+    print_reduction(&b, chip);
+  }
+  while (b.indent > 1) {
+    --b.indent;
+    line(&b, "}");
+  }
+  pb_text_add(text, "  return\n}\n");
+}
+
+bool pb_argument_is_splat(MlirOperation func, MlirValue value) {
+  if (!mlirValueIsABlockArgument(value)) return false;
+  MlirAttribute all = mlirOperationGetAttributeByName(func, mlirStringRefCreateFromCString("arg_attrs"));
+  if (mlirAttributeIsNull(all)) return false;
+  MlirAttribute one = mlirArrayAttrGetElement(all, mlirBlockArgumentGetArgNumber(value));
+  return !mlirAttributeIsNull(mlirDictionaryAttrGetElementByName(one, mlirStringRefCreateFromCString("pb.splat")));
+}

@@ -1,0 +1,476 @@
+// Map: nests become calls of instructions, on windows of the buffers; copies of buffers rotate (depth). Requires tiled
+// kernels; leaves loops, allocs at the top of the function (one for all copies of a buffer), windows
+// (memref.reinterpret_cast) that appear only as operands of calls, and calls. Every call's function has the
+// instruction's semantics as a plain nest, so the IR still runs. Exact.
+//
+//   before   affine.for i, j, n, k: acc[i, j, n] += x[r + i, s + j, k] * held[k, n]
+//   after    call @chip.MMA(window x, window held, window acc, accumulate?, rows...)
+//
+// A nest that only sets a result to its reduction's neutral value goes: the instruction's accumulate flag is false in
+// the first turn of the loops that reduce.
+#include "core/poly/nest.h"
+#include "core/s3/kernels.h"
+#include "core/s3/lower/instruction.h"
+#include "core/s3/plan/tiling.h"
+#include "core/select/select.h"
+
+#include <mlir-c/AffineExpr.h>
+#include <mlir-c/AffineMap.h>
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_BUFFERS = PB_MAX_BUFFERS, MAX_LEVELS = PB_NEST_OUTERS };
+
+typedef struct mapped_buffer {
+  MlirValue ir;
+  pb_access shape;
+  const char* name;
+  int memory, depth, level;
+  bool pending_init; // set to neutral by a nest that went; accumulation starts below `init_level`
+  int init_level;
+} mapped_buffer;
+
+typedef struct mapper {
+  pb_unit* unit;
+  const char* kernel;
+  MlirOperation func;
+  pb_text head, body; // allocs go to the head
+  MlirValue ivs[MAX_LEVELS];
+  int64_t extents[MAX_LEVELS];
+  int64_t first[MAX_LEVELS], turns[MAX_LEVELS]; // of the row of turns that the loop is part of
+  int levels;
+  mapped_buffer buffers[MAX_BUFFERS];
+  int buffer_count, serial;
+  bool (*used)[PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
+} mapper;
+
+static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
+  for (int k = 0; k < m->buffer_count; ++k)
+    if (pb_value_same(m->buffers[k].ir, v)) return &m->buffers[k];
+  return NULL;
+}
+
+static const char* reference(mapper* m, MlirValue v) {
+  mapped_buffer* b = buffer_of(m, v);
+  if (b) return pb_printf(&m->unit->pass, "%%b%d", (int)(b - m->buffers));
+  return pb_printf(&m->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(v));
+}
+
+static pb_status map_alloc(mapper* m, MlirOperation op) {
+  if (m->buffer_count == MAX_BUFFERS)
+    return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
+  mapped_buffer* b = &m->buffers[m->buffer_count];
+  *b = (mapped_buffer){
+      .ir = mlirOperationGetResult(op, 0), .level = m->levels, .depth = (int)pb_op_integer(op, "pb.depth", 1)};
+  pb_access_of_value(b->ir, &b->shape);
+  b->memory = pb_memref_memory(m->unit->chip, b->ir);
+  pb_access whole = b->shape;
+  whole.space = m->unit->chip->memories[b->memory].name;
+  whole.rank = b->shape.rank + 1;
+  memmove(&whole.shape[1], &whole.shape[0], sizeof(int64_t) * (size_t)b->shape.rank);
+  whole.shape[0] = b->depth;
+  MlirAttribute name = pb_op_attribute(op, "pb.name");
+  MlirStringRef s = mlirAttributeIsNull(name) ? mlirStringRefCreateFromCString("") : mlirStringAttrGetValue(name);
+  pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%.*s\"", m->buffer_count++, (int)s.length, s.data);
+  int64_t place = pb_op_integer(op, "pb.place", -1);
+  if (place >= 0) pb_text_add(&m->head, ", pb.place = %lld : i64", (long long)place);
+  pb_text_add(&m->head, "} : ");
+  pb_access_print_type(&m->head, &whole);
+  pb_text_add(&m->head, "\n");
+  return PB_OK;
+}
+
+static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
+  *flat = (pb_flat){.dim_count = nest->dim_count,
+                    .kept = nest->kept,
+                    .access_count = nest->access_count,
+                    .expr_count = nest->expr_count,
+                    .expr = nest->expr,
+                    .reduce = nest->reduce,
+                    .onto = !strcmp(nest->part, "add")};
+  memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    pb_flat_access* f = &flat->access[a];
+    mapped_buffer* b = buffer_of(m, access->memref);
+    f->memory = b ? b->memory : m->unit->chip->system_memory;
+    f->type = access->type;
+    f->boxed = access->boxed;
+    f->fill = access->fill;
+    f->splat = access->splat;
+    f->table = access->gathered ? pb_access_elements(access) : 0;
+    int64_t size = pb_type_bits(access->type) / 8, row = m->unit->chip->memories[f->memory].row_bytes;
+    f->aligned_rows = pb_access_offset(access) * size % row == 0;
+    for (int k = 0; k < nest->outer_count; ++k)
+      f->aligned_rows &= pb_access_stride(access, PB_NEST_DIMS + k) * size % row == 0;
+    if (b && b->depth > 1) f->aligned_rows &= pb_access_elements(&b->shape) * size % row == 0;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      f->stride[d] = pb_access_stride(access, d);
+      f->box_rank[d] = -1;
+      for (int r = 0; access->boxed && r < access->rank; ++r) {
+        if (!access->index[r].coef[d] || !pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
+        f->box_rank[d] = r;
+        f->box_step[d] = access->index[r].coef[d];
+      }
+    }
+  }
+}
+
+// A mover copies bits: the type of what it moves where that is not its own, else PB_TYPE_COUNT.
+static pb_type copied_type(const pb_nest* nest, const pb_match* match) {
+  pb_type type = nest->access[nest->access_count - 1].type;
+  return match->insn->mover && match->insn->operands[match->insn->dest].type != type ? type : PB_TYPE_COUNT;
+}
+
+typedef struct call {
+  pb_type type;
+  mapper* m;
+  const pb_nest* nest;
+  const pb_match* match;
+  int indent, id;
+  int stand_in; // argument of the kernel for a window that is not read, -1: none has its type
+} call;
+
+// The loops around the call, bands and then leftover ones, as a map's dims or as its operands.
+static void print_loops(call* c, bool dims) {
+  pb_text* t = &c->m->body;
+  int levels = c->m->levels, leftover = c->match->loop_count;
+  pb_text_add(t, "(");
+  for (int k = 0; k < levels + leftover; ++k) {
+    pb_text_add(t, "%s", k ? ", " : "");
+    if (dims)
+      pb_text_add(t, "d%d", k);
+    else if (k < levels)
+      pb_text_add(t, "%%o%d", k);
+    else
+      pb_text_add(t, "%%l%d_%d", c->id, k - levels);
+  }
+  pb_text_add(t, ")");
+}
+
+// %<name> = affine.apply of a linear function of the loops around the call: bands, then leftover loops.
+static void print_apply(call* c, const char* name, const int64_t* bands, const int64_t* loops, int64_t cst,
+                        const mapped_buffer* rotates) {
+  pb_text* t = &c->m->body;
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%%s = affine.apply affine_map<", name);
+  int levels = c->m->levels, leftover = c->match->loop_count;
+  print_loops(c, true);
+  pb_text_add(t, " -> (%lld", (long long)cst);
+  for (int k = 0; k < levels; ++k)
+    if (bands[k]) pb_text_add(t, " + d%d * %lld", k, (long long)bands[k]);
+  for (int k = 0; k < leftover; ++k)
+    if (loops[k]) pb_text_add(t, " + d%d * %lld", levels + k, (long long)loops[k]);
+  if (rotates && rotates->depth > 1 && rotates->level > 0) {
+    pb_text_add(t, " + ((");
+    int64_t turns = 1, before = 0; // of the loops inside, and those of which a loop is the remainder
+    for (int k = rotates->level - 1; k >= 0; --k) {
+      pb_text_add(t, "%sd%d * %lld", k < rotates->level - 1 ? " + " : "", k, (long long)turns);
+      before += c->m->first[k] * turns;
+      turns *= c->m->turns[k];
+    }
+    if (before) pb_text_add(t, " + %lld", (long long)before);
+    pb_text_add(t, ") mod %d) * %lld", rotates->depth, (long long)pb_access_elements(&rotates->shape));
+  }
+  pb_text_add(t, ")>");
+  print_loops(c, false);
+  pb_text_add(t, "\n");
+}
+
+static void print_index_constant(pb_text* t, int indent, const char* name, int64_t value) {
+  pb_text_indent(t, indent);
+  pb_text_add(t, "%%%s = arith.constant %lld : index\n", name, (long long)value);
+}
+
+// The window of operand o: base, extents and strides as numbers, so that all windows of an operand have one type.
+static void print_window(call* c, int o) {
+  const pb_operand* operand = &c->match->insn->operands[o];
+  const pb_flat* flat = &c->match->nest;
+  pb_text* t = &c->m->body;
+  int a = c->match->access_of[o];
+  // a window that is not read (a mover that only fills) still has to be some window: a tensor stands in, its extents 1
+  const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
+  char name[48];
+  int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
+  mapped_buffer* b = access ? buffer_of(c->m, access->memref) : NULL;
+  if (access) {
+    for (int k = 0; k < c->m->levels; ++k) bands[k] = pb_access_stride(access, PB_NEST_DIMS + k);
+    for (int k = 0; k < c->match->loop_count; ++k) loops[k] = flat->access[a].stride[c->match->loops[k]];
+  }
+  snprintf(name, sizeof name, "p%d_%d", c->id, o);
+  print_apply(c, name, bands, loops, access ? pb_access_offset(access) : 0, b);
+  for (int k = 0; k < operand->rank; ++k) {
+    int d = c->match->dim_of[operand->dims[k]];
+    snprintf(name, sizeof name, "n%d_%d_%d", c->id, o, k);
+    const pb_dim* dim = &c->match->insn->dims[operand->dims[k]];
+    bool table = dim->table && access;
+    print_index_constant(t, c->indent, name, table ? dim->max : d < 0 || !access ? 1 : flat->extent[d]);
+    snprintf(name, sizeof name, "s%d_%d_%d", c->id, o, k);
+    int64_t stride = table                                                         ? 1
+                     : d < 0 || !access                                            ? 0
+                     : access->splat && operand->strides[k].kind == PB_STRIDE_ELEM ? 1
+                                                                                   : flat->access[a].stride[d];
+    print_index_constant(t, c->indent, name, stride);
+  }
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%w%d_%d = memref.reinterpret_cast %s to offset: [%%p%d_%d], sizes: [", c->id, o,
+              access ? reference(c->m, access->memref) : pb_printf(&c->m->unit->pass, "%%a%d", c->stand_in), c->id, o);
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%n%d_%d_%d", k ? ", " : "", c->id, o, k);
+  pb_text_add(t, "], strides: [");
+  for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%s%d_%d_%d", k ? ", " : "", c->id, o, k);
+  pb_text_add(t, "] : ");
+  if (access) {
+    pb_access type = *access;
+    if (b) {
+      type.rank = b->shape.rank + 1;
+      type.shape[0] = b->depth;
+      memcpy(&type.shape[1], b->shape.shape, sizeof(int64_t) * (size_t)b->shape.rank);
+      type.space = c->m->unit->chip->memories[b->memory].name;
+    }
+    pb_access_print_type(t, &type);
+  } else {
+    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(c->m->func, 0));
+    pb_access tensor;
+    pb_access_of_value(mlirBlockGetArgument(block, c->stand_in), &tensor);
+    pb_access_print_type(t, &tensor);
+  }
+  pb_text_add(t, " to ");
+  pb_instruction_window_type(t, c->m->unit->chip, operand, c->type);
+  pb_text_add(t, "\n");
+}
+
+// The box of one window dim: [lo, hi) of the dim's turns that lie inside the tensor.
+static void print_box(call* c, int o, int k) {
+  const pb_operand* operand = &c->match->insn->operands[o];
+  pb_text* t = &c->m->body;
+  int a = c->match->access_of[o];
+  int d = c->match->dim_of[operand->dims[k]];
+  int64_t extent = d < 0 ? 1 : c->match->nest.extent[d];
+  const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
+  int rank = access && access->boxed && d >= 0 ? c->match->nest.access[a].box_rank[d] : -1;
+  if (rank < 0) {
+    char lo[48], hi[48];
+    snprintf(lo, sizeof lo, "lo%d_%d_%d", c->id, o, k);
+    snprintf(hi, sizeof hi, "hi%d_%d_%d", c->id, o, k);
+    print_index_constant(t, c->indent, lo, 0);
+    print_index_constant(t, c->indent, hi, c->match->fills ? 0 : extent);
+    return;
+  }
+  const pb_index* index = &access->index[rank];
+  const pb_flat_access* flat = &c->match->nest.access[a];
+  for (int side = 0; side < 2; ++side) {
+    pb_text_indent(t, c->indent);
+    pb_text_add(t, "%%%s%d_%d_%d = affine.%s affine_map<", side ? "hi" : "lo", c->id, o, k, side ? "min" : "max");
+    print_loops(c, true);
+    pb_text_add(t, " -> (%lld, %lld", side ? (long long)extent : 0LL,
+                side ? (long long)(access->shape[rank] - index->cst) : (long long)-index->cst);
+    for (int l = 0; l < c->m->levels; ++l)
+      if (index->coef[PB_NEST_DIMS + l]) pb_text_add(t, " + d%d * %lld", l, (long long)-index->coef[PB_NEST_DIMS + l]);
+    for (int l = 0; l < c->match->loop_count; ++l)
+      if (flat->box_rank[c->match->loops[l]] == rank)
+        pb_text_add(t, " + d%d * %lld", c->m->levels + l, (long long)-flat->box_step[c->match->loops[l]]);
+    pb_text_add(t, ")>");
+    print_loops(c, false);
+    pb_text_add(t, "\n");
+  }
+}
+
+// The accumulate flag: false in the first turn of every loop that reduces into the buffer since it was set.
+static void print_flag(call* c, int o) {
+  pb_text* t = &c->m->body;
+  const pb_access* store = &c->nest->access[c->nest->access_count - 1];
+  mapped_buffer* b = buffer_of(c->m, store->memref);
+  int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
+  bool starts = b && b->pending_init && !c->match->nest.onto;
+  for (int k = starts ? b->init_level : c->m->levels; k < c->m->levels; ++k)
+    bands[k] = pb_access_uses(store, PB_NEST_DIMS + k) ? 0 : 1;
+  const pb_flat_access* f = &c->match->nest.access[c->match->nest.access_count - 1];
+  for (int k = 0; k < c->match->loop_count; ++k) loops[k] = f->stride[c->match->loops[k]] ? 0 : 1;
+  char name[48];
+  snprintf(name, sizeof name, "t%d", c->id);
+  print_apply(c, name, bands, loops, starts ? 0 : 1, NULL);
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%z%d = arith.constant 0 : index\n", c->id);
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%m%d_%d = arith.cmpi ne, %%t%d, %%z%d : index\n", c->id, o, c->id, c->id);
+}
+
+static void print_immediate(call* c, int o) {
+  pb_text* t = &c->m->body;
+  pb_type type = c->match->insn->operands[o].type;
+  pb_text_indent(t, c->indent);
+  pb_text_add(t, "%%m%d_%d = arith.constant ", c->id, o);
+  pb_number_print(t, type, c->match->imm[o]);
+  pb_text_add(t, " : %s\n", pb_type_name(type));
+}
+
+// The first tensor of the type that the nest stores.
+static int stand_in_for(const mapper* m, const pb_nest* nest) {
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(m->func, 0));
+  pb_access tensor;
+  for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k)
+    if (pb_access_of_value(mlirBlockGetArgument(block, k), &tensor) &&
+        tensor.type == nest->access[nest->access_count - 1].type)
+      return k;
+  return -1;
+}
+
+static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, int indent) {
+  call c = {.m = m, .nest = nest, .match = match, .indent = indent + match->loop_count, .id = m->serial++};
+  const pb_insn* insn = match->insn;
+  pb_text* t = &m->body;
+  c.type = copied_type(nest, match);
+  c.stand_in = match->fills ? stand_in_for(m, nest) : -1;
+  m->used[insn->index][c.type] = true;
+  for (int k = 0; k < match->loop_count; ++k) {
+    pb_text_indent(t, indent + k);
+    pb_text_add(t, "affine.for %%l%d_%d = 0 to %lld {\n", c.id, k, (long long)match->nest.extent[match->loops[k]]);
+  }
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* operand = &insn->operands[o];
+    if (operand->memory >= 0)
+      print_window(&c, o);
+    else if (o == insn->acc_flag)
+      print_flag(&c, o);
+    else
+      print_immediate(&c, o);
+    for (int k = 0; operand->memory >= 0 && operand->has_box && k < operand->rank; ++k)
+      if (operand->box_lo[k] >= 0) print_box(&c, o, k);
+  }
+  for (int d = 0; d < insn->dim_count; ++d) {
+    if (insn->dims[d].field < 0) continue;
+    char name[48];
+    snprintf(name, sizeof name, "x%d_%d", c.id, d);
+    print_index_constant(t, c.indent, name, match->dim_of[d] < 0 ? 1 : match->nest.extent[match->dim_of[d]]);
+  }
+  const pb_operand* boxed = pb_instruction_boxed(insn);
+  if (boxed && boxed->fill >= 0) {
+    double fill = match->fills ? match->fill : 0;
+    for (int a = 0; a < nest->access_count; ++a)
+      if (nest->access[a].boxed) fill = nest->access[a].fill;
+    pb_text_indent(t, c.indent);
+    pb_type type = c.type == PB_TYPE_COUNT ? boxed->type : c.type;
+    pb_text_add(t, "%%f%d = arith.constant ", c.id);
+    pb_number_print(t, type, fill);
+    pb_text_add(t, " : %s\n", pb_type_name(type));
+  }
+  pb_text_indent(t, c.indent);
+  pb_instruction_call(t, m->unit->chip, insn, c.type, c.id, nest->name);
+  for (int k = match->loop_count - 1; k >= 0; --k) {
+    pb_text_indent(t, indent + k);
+    pb_text_add(t, "}\n");
+  }
+}
+
+static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init") && nest->access_count == 1; }
+
+static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
+  pb_nest* nest = PB_NEW(&m->unit->pass, pb_nest);
+  const char* why = pb_nest_read(op, &m->unit->pass, nest);
+  if (why) return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4021, NULL, "%s", why);
+  pb_nest_order_outers(nest, m->ivs, m->extents, m->levels);
+  for (int a = 0; a < nest->access_count; ++a) { // vectors of one number are marked on the kernel's argument
+    mapped_buffer* b = buffer_of(m, nest->access[a].memref);
+    nest->access[a].splat = b ? b->shape.splat : pb_argument_is_splat(m->func, nest->access[a].memref);
+  }
+  if (!strcmp(nest->part, "load") && nest->access_count == 2 && nest->access[0].splat) {
+    mapped_buffer* b = buffer_of(m, nest->access[1].memref);
+    if (b) b->shape.splat = true;
+    nest->access[0].splat = false; // the load itself moves the whole row
+    nest->access[1].splat = false;
+  }
+  if (sets_neutral(nest)) {
+    mapped_buffer* b = buffer_of(m, nest->access[0].memref);
+    if (b) {
+      b->pending_init = true;
+      b->init_level = m->levels;
+      return PB_OK;
+    }
+  }
+  pb_flat flat;
+  pb_match match;
+  flatten(m, nest, &flat);
+  if (!pb_select(m->unit->chip, &flat, &m->unit->pass, &match, &why))
+    return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4022, NULL, "%s cannot run its part '%s': %s",
+                          m->unit->chip->name, nest->part, why);
+  if (match.fills && stand_in_for(m, nest) < 0)
+    return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4023, NULL,
+                          "%s fills in its part '%s', and no tensor of this kernel has the type of what is filled",
+                          match.insn->name, nest->part);
+  match.insn = match.twins[nest->stream % match.twin_count];
+  print_call(m, nest, &match, indent);
+  return PB_OK;
+}
+
+static pb_status map_block(mapper* m, MlirBlock block, int indent);
+
+// What is done in one turn of a loop: the condition stays as it is.
+static pb_status map_turn(mapper* m, MlirOperation op, int indent) {
+  int level = 0;
+  while (level < m->levels && !pb_value_same(m->ivs[level], mlirOperationGetOperand(op, 0))) ++level;
+  pb_text_indent(&m->body, indent);
+  pb_text_add(&m->body, "affine.if ");
+  mlirAttributePrint(pb_op_attribute(op, "condition"), pb_text_append, &m->body);
+  pb_text_add(&m->body, "(%%o%d) {\n", level);
+  PB_TRY(map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)), indent + 1));
+  pb_text_indent(&m->body, indent);
+  pb_text_add(&m->body, "}\n");
+  return PB_OK;
+}
+
+static pb_status map_block(mapper* m, MlirBlock block, int indent) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    if (pb_op_is(op, "memref.alloc"))
+      PB_TRY(map_alloc(m, op));
+    else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part")))
+      PB_TRY(map_nest(m, op, indent));
+    else if (pb_op_is(op, "affine.if"))
+      PB_TRY(map_turn(m, op, indent));
+    else if (pb_op_is(op, "affine.for")) {
+      if (m->levels == MAX_LEVELS)
+        return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4024, NULL,
+                              "loops over tiles more than %d deep", MAX_LEVELS);
+      MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+      MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));
+      m->extents[m->levels] = mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
+      m->first[m->levels] = pb_op_integer(op, "pb.first", 0);
+      m->turns[m->levels] = pb_op_integer(op, "pb.turns", m->extents[m->levels]);
+      m->ivs[m->levels] = mlirBlockGetArgument(body, 0);
+      pb_text_indent(&m->body, indent);
+      pb_text_add(&m->body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)m->extents[m->levels]);
+      ++m->levels;
+      PB_TRY(map_block(m, body, indent + 1));
+      --m->levels;
+      pb_text_indent(&m->body, indent);
+      pb_text_add(&m->body, "}\n");
+    }
+  }
+  return PB_OK;
+}
+
+static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
+  mapper* m = PB_NEW(&unit->pass, mapper);
+  m->unit = unit;
+  m->func = func;
+  m->kernel = pb_func_name(func, &unit->pass);
+  m->used = pb_alloc_array(&unit->pass, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
+  pb_status status = map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), 1);
+  if (status == PB_OK) {
+    pb_text all = {0};
+    for (int i = 0; i < unit->chip->insn_count; ++i)
+      for (int type = 0; type <= PB_TYPE_COUNT; ++type)
+        if (m->used[i][type]) pb_instruction_function(&all, unit->chip, &unit->chip->insns[i], (pb_type)type);
+    pb_func_print_head(&all, func, "", NULL);
+    pb_text_add(&all, "%s%s  return\n}\n", m->head.data ? m->head.data : "", m->body.data ? m->body.data : "");
+    status = pb_kernel_replace(unit, func, &all, "map");
+    pb_text_free(&all);
+  }
+  pb_text_free(&m->head);
+  pb_text_free(&m->body);
+  return status;
+}
+
+pb_status pb_s3_map(pb_unit* unit) { return pb_kernels_each(unit, map_kernel); }

@@ -1,0 +1,104 @@
+// Math: functions that no instruction of the chip computes become plain operations, by the one table in core/math.
+// Requires the program function in value form; leaves it so, nest by nest. Before outline and plan, which see what the
+// operations cost. The results differ from the C library's, which runs the IR in front of this pass, by the errors that
+// the table states.
+#include "core/math/math.h"
+
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+
+#include <string.h>
+
+static bool chip_has(const pb_chip* chip, pb_op op) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    for (int e = 0; e < chip->insns[i].expr_count; ++e)
+      if (chip->insns[i].expr[e].op == op) return true;
+  return false;
+}
+
+static const pb_math_row* lacking(const pb_chip* chip, const pb_expr_node* node) {
+  const pb_math_row* row = pb_math_find(node->op);
+  return row && !chip_has(chip, node->op) ? row : NULL;
+}
+
+static int expanded(const pb_math_row* row, pb_nest* to, const pb_expr_node* node) {
+  bool wide = node->type == PB_F64;
+  if (node->args[1] < 0) return (wide ? row->wide : row->expand)(to, node->args[0]);
+  return (wide ? row->wide_two : row->expand_two)(to, node->args[0], node->args[1]);
+}
+
+// How many nodes that makes, found in a nest of its own.
+static int nodes_of(const pb_math_row* row, const pb_expr_node* node, pb_nest* scratch) {
+  pb_expr_node call = *node;
+  scratch->expr_count = 0;
+  for (int a = 0; a < 2 && node->args[a] >= 0; ++a) call.args[a] = pb_nest_const(scratch, node->type, 1);
+  int before = scratch->expr_count;
+  (void)expanded(row, scratch, &call);
+  return scratch->expr_count - before;
+}
+
+static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
+  int map[PB_NEST_EXPR];
+  pb_nest* scratch = NULL;
+  bool fuses = pb_vector_contraction(unit->chip, PB_F32, PB_F32, PB_F32).insn != NULL;
+  *to = *from;
+  to->expr_count = 0;
+  for (int e = 0; e < from->expr_count; ++e) {
+    pb_expr_node node = from->expr[e];
+    const pb_math_row* row = lacking(unit->chip, &node);
+    if (row && !pb_math_has(row, node.type))
+      return pb_unsupported(unit->diag, (pb_place){.what = from->name}, 4046, NULL,
+                            "%s of %s: the chip has no instruction for it, and it is not computed without", row->name,
+                            pb_type_name(node.type));
+    if (row && !scratch) scratch = PB_NEW(&unit->pass, pb_nest);
+    if (to->expr_count + (row ? nodes_of(row, &node, scratch) : 1) > PB_NEST_EXPR)
+      return pb_unsupported(unit->diag, (pb_place){.what = from->name}, 4045, "split the expression",
+                            "too many functions in one nest");
+    for (int a = 0; a < 3; ++a)
+      if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
+    if (row) {
+      int before = to->expr_count;
+      map[e] = expanded(row, to, &node);
+      if (fuses && node.type == PB_F32) map[e] = pb_math_fuse(to, before, map[e]);
+    } else {
+      map[e] = to->expr_count;
+      to->expr[to->expr_count++] = node;
+    }
+  }
+  if (pb_nest_store(to)->gathered) to->stored_at = map[from->stored_at];
+  return PB_OK;
+}
+
+static pb_status print_program(pb_unit* unit, const pb_program* program, pb_text* text) {
+  pb_nest* nest = PB_NEW(&unit->pass, pb_nest);
+  int serial = 0;
+  pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\n");
+  pb_func_print_head(text, program->func, "", NULL);
+  pb_program_print_allocs(program, text);
+  for (int n = 0; n < program->nest_count; ++n) {
+    PB_TRY(expand(unit, &program->nests[n], nest));
+    for (int a = 0; a < nest->access_count; ++a) {
+      int v = program->value_of[n][a], argument = program->values[v].argument;
+      nest->access[a].ref =
+          argument >= 0 ? pb_printf(&unit->pass, "%%a%d", argument) : pb_printf(&unit->pass, "%%v%d", v);
+    }
+    pb_nest_print(text, nest, 1, &serial);
+  }
+  pb_text_add(text, "  return\n}\n}\n");
+  return PB_OK;
+}
+
+pb_status pb_s3_math(pb_unit* unit) {
+  pb_program program;
+  bool any = false;
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  for (int n = 0; n < program.nest_count; ++n)
+    for (int e = 0; e < program.nests[n].expr_count; ++e) any |= lacking(unit->chip, &program.nests[n].expr[e]) != NULL;
+  if (!any) return PB_OK;
+  pb_text text = {0};
+  pb_status status = print_program(unit, &program, &text);
+  if (status == PB_OK) status = pb_module_replace(unit, &text, "math");
+  pb_text_free(&text);
+  return status;
+}

@@ -1,0 +1,137 @@
+// Tile and fuse: carries out the plan. Requires a kernel function in value form with pb.plan. Leaves loops over tiles
+// with, inside, allocs of the tile's buffers (pb.depth copies are wanted) and small nests: loads of slices, the main
+// nest on the tile, its tails, stores. Exact: the order of every reduction is the one the bands say.
+//
+//   before   affine.for h, w, o, r, s, c: acc[h, w, o] += x[h + r, w + s, c] * w[r, s, c, o];  y = requant(acc)
+//   after    affine.for th { x = alloc "SPAD"; load x; affine.for o { w = alloc; load w; acc = alloc "ACC"; init acc;
+//              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
+#include "core/s3/kernels.h"
+#include "core/s3/plan/plan.h"
+#include "core/s3/plan/plan_stages.h"
+
+#include <string.h>
+
+typedef struct printer {
+  const pb_tiling* tiling;
+  const pb_program* program;
+  pb_arena* arena;
+  pb_text* text;
+  int serial;
+  bool shared[PB_MAX_BUFFERS]; // another buffer lies where it lies
+} printer;
+
+// NULL: the system's memory.
+static const char* space_of(const printer* p, int buffer) {
+  const pb_chip* chip = p->tiling->chip;
+  int memory = p->tiling->buffers[buffer].memory;
+  return memory == chip->system_memory ? NULL : chip->memories[memory].name;
+}
+
+static void name_accesses(printer* p, pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_access* access = &nest->access[a];
+    if (access->memref.ptr) {
+      for (int v = 0; v < p->program->value_count; ++v)
+        if (pb_value_same(p->program->values[v].ir, access->memref))
+          access->ref = pb_printf(p->arena, "%%a%d", p->program->values[v].argument);
+    } else {
+      access->ref = pb_printf(p->arena, "%%b%d", access->buffer);
+      access->space = space_of(p, access->buffer);
+    }
+  }
+}
+
+static void print_alloc(printer* p, int id, int indent) {
+  const pb_buffer* buffer = &p->tiling->buffers[id];
+  pb_access type = {.type = buffer->type, .rank = buffer->rank, .space = space_of(p, id)};
+  memcpy(type.shape, buffer->shape, sizeof type.shape);
+  pb_text_indent(p->text, indent);
+  pb_text_add(p->text, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64", id, buffer->name,
+              buffer->depth);
+  if (buffer->shares >= 0 || p->shared[id]) // one number for all that lie at one place
+    pb_text_add(p->text, ", pb.place = %d : i64", buffer->shares >= 0 ? buffer->shares : id);
+  pb_text_add(p->text, "} : ");
+  pb_access_print_type(p->text, &type);
+  pb_text_add(p->text, "\n");
+}
+
+static void print_tree(printer* p, const pb_tree* tree, int indent) {
+  for (const pb_tree* node = tree->first; node; node = node->next) {
+    if (node->kind == PB_TREE_ALLOC) print_alloc(p, node->buffer, indent);
+    if (node->kind == PB_TREE_NEST) {
+      name_accesses(p, node->nest);
+      pb_nest_print(p->text, node->nest, indent, &p->serial);
+    }
+    if (node->kind == PB_TREE_LOOP || node->kind == PB_TREE_TURN) {
+      pb_text_indent(p->text, indent);
+      if (node->kind == PB_TREE_LOOP)
+        pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", node->level, (long long)node->extent);
+      else
+        pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)node->turn,
+                    node->loop);
+      print_tree(p, node, indent + 1);
+      pb_text_indent(p->text, indent);
+      pb_text_add(p->text, "}");
+      if (node->kind == PB_TREE_LOOP && node->turns)
+        pb_text_add(p->text, " {pb.first = %lld : i64, pb.turns = %lld : i64}", (long long)node->turns_before,
+                    (long long)node->turns);
+      pb_text_add(p->text, "\n");
+    }
+  }
+}
+
+static pb_status print_kernel(pb_unit* unit, MlirOperation func, const pb_program* program, const pb_tiling* tiling) {
+  pb_text text = {0};
+  pb_func_print_head(&text, func, "", NULL);
+  printer p = {.tiling = tiling, .program = program, .arena = &unit->pass, .text = &text};
+  for (int b = 0; b < tiling->buffer_count; ++b)
+    if (tiling->buffers[b].shares >= 0) p.shared[tiling->buffers[b].shares] = true;
+  print_tree(&p, &tiling->root, 1);
+  pb_text_add(&text, "  return\n}\n");
+  pb_status status = pb_kernel_replace(unit, func, &text, "tile");
+  pb_text_free(&text);
+  return status;
+}
+
+static pb_status illegal(pb_unit* unit, MlirOperation func, const char* why) {
+  return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4012, NULL,
+                  "its plan is illegal: %s", why);
+}
+
+static pb_status tile_stages(pb_unit* unit, MlirOperation func, const pb_program* program) {
+  pb_stages stages;
+  pb_stage_plan plan;
+  const char* why = "its nests share no loop";
+  pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
+  if (!pb_stages_read(program, &unit->pass, &stages)) return illegal(unit, func, why);
+  PB_TRY(pb_stage_plan_from(pb_op_attribute(func, "pb.plan"), unit->chip, &stages,
+                            (pb_place){.what = pb_func_name(func, &unit->pass)}, 4011, &unit->pass, unit->diag, &plan));
+  if (!pb_stage_plan_cost(unit->chip, &stages, &unit->pass, &plan, &why)) return illegal(unit, func, why);
+  if (!pb_tiling_stages(unit->chip, &stages, &plan.loops, &unit->pass, tiling))
+    return illegal(unit, func, tiling->failure);
+  return print_kernel(unit, func, program, tiling);
+}
+
+static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program* program) {
+  pb_group group;
+  pb_plan plan;
+  const char* why;
+  PB_TRY(pb_group_read(program, unit->chip, &unit->pass, unit->diag, &group));
+  PB_TRY(pb_plan_read(func, &unit->pass, unit->diag, &plan));
+  if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why)) return illegal(unit, func, why);
+  pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
+  if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->pass, tiling)) return illegal(unit, func, tiling->failure);
+  return print_kernel(unit, func, program, tiling);
+}
+
+// A plan of registers alone has no loops over tiles, nor has a kernel that runs as plain loops.
+static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
+  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
+  bool stages = pb_stage_plan_is(plan);
+  if (pb_vplan_is(plan) || !mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return PB_OK;
+  pb_program program;
+  PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
+  return stages ? tile_stages(unit, func, &program) : tile_group(unit, func, &program);
+}
+
+pb_status pb_s3_tile(pb_unit* unit) { return pb_kernels_each(unit, tile_kernel); }

@@ -1,0 +1,489 @@
+// A register tile as text: loads shared between the points that use them, sums as loop-carried vectors.
+#include "core/s3/lower/vector_tile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_EPILOGUE_NODES = 1000 }; // of all points of a tile, written out
+
+static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
+
+// What a sum is while it stands in a register.
+static void print_sum_type(const pb_vtile* t) {
+  const pb_vkernel* k = t->e->k;
+  if (k->matrix.insn)
+    pb_vemit_register_type(t->e->text, t->e->chip, &k->matrix.insn->operands[k->matrix.y]);
+  else
+    pb__vtile_print_type(t->e->text, k->main.access[pb_vkernel_store(&k->main)].type, lanes_of(t));
+}
+
+int pb__vtile_begin(pb_vemit* e, int indent) {
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "%%v%d = ", e->serial);
+  return e->serial++;
+}
+
+// ---- expressions ----
+
+// The value of a nest's expression at a point. `taken` is what stands in registers for the load that comes from there.
+static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t* turn, const char* taken, char* result,
+                     int indent) {
+  pb_vemit* e = t->e;
+  char names[PB_NEST_EXPR][24];
+  int lanes = lanes_of(t);
+  for (int n = 0; n < nest->nest->expr_count; ++n) {
+    const pb_expr_node* node = &nest->nest->expr[n];
+    if (node->op == PB_OP_LOAD) {
+      const pb_vaccess* access = &nest->access[node->operand];
+      if (access->argument == PB_VEC_REGISTERS)
+        memcpy(names[n], taken, sizeof names[n]);
+      else
+        snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_load(t, access, point, turn, indent));
+      continue;
+    }
+    if (node->op == PB_OP_CONST) {
+      snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_constant(e, node, lanes));
+      continue;
+    }
+    snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_begin(e, indent));
+    pb_text_add(e->text, "%s ", pb_node_spelling(nest->nest->expr, n));
+    for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(e->text, "%s%s", a ? ", " : "", names[node->args[a]]);
+    pb_text_add(e->text, " : ");
+    pb_op_print_types(e->text, nest->nest->expr, n, lanes);
+    pb_text_add(e->text, "\n");
+  }
+  memcpy(result, names[nest->nest->expr_count - 1], sizeof names[0]);
+}
+
+// ---- products ----
+
+static void note_instruction(pb_vemit* e, const pb_insn* insn) {
+  for (size_t n = 0; n < e->insn_count; ++n)
+    if (e->insns[n] == insn) return;
+  PB_PUSH(e->insns, e->insn_count, e->insn_capacity, insn);
+}
+
+static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int indent) {
+  pb_vemit* e = t->e;
+  const pb_vkernel* k = e->k;
+  const pb_vaccess *xa = &k->main.access[k->x], *wa = &k->main.access[k->w];
+  bool grouped = k->insn.group > 1;
+  int w =
+      grouped ? pb__vtile_load_groups(t, wa, true, point, turn, indent) : pb__vtile_load(t, wa, point, turn, indent);
+  int x =
+      grouped ? pb__vtile_load_groups(t, xa, false, point, turn, indent) : pb__vtile_load(t, xa, point, turn, indent);
+  const pb_insn* insn = k->insn.insn;
+  note_instruction(e, insn);
+  int name = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "func.call @%s(", insn->name);
+  for (int o = 0; o < insn->operand_count; ++o) {
+    if (o) pb_text_add(e->text, ", ");
+    if (o == insn->dest)
+      pb_text_add(e->text, "%s", t->acc[point]);
+    else
+      pb_text_add(e->text, "%%v%d", o == k->insn.x ? x : w);
+  }
+  pb_text_add(e->text, ") : (");
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* operand = &insn->operands[o];
+    int64_t elements = e->chip->memories[operand->memory].row_bytes * 8 / pb_type_bits(operand->type);
+    pb_text_add(e->text, "%svector<%lldx%s>", o ? ", " : "", (long long)elements, pb_type_name(operand->type));
+  }
+  pb_text_add(e->text, ") -> ");
+  pb__vtile_print_type(e->text, insn->operands[insn->dest].type, lanes_of(t));
+  pb_text_add(e->text, "\n");
+  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
+}
+
+// One more term on each sum.
+static void add_terms(pb_vtile* t, const int64_t* turn, int indent) {
+  pb_vemit* e = t->e;
+  const pb_nest* main = e->k->main.nest;
+  pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
+  for (int p = 0; p < t->points; ++p) {
+    if (e->k->matrix.insn) {
+      pb__vtile_call_matrix(t, p, turn, indent);
+      continue;
+    }
+    if (e->k->insn.insn) {
+      call_instruction(t, p, turn, indent);
+      continue;
+    }
+    char value[24];
+    evaluate(t, &e->k->main, p, turn, NULL, value, indent);
+    int name = pb__vtile_begin(e, indent);
+    pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(main->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, type),
+                t->acc[p], value);
+    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", name);
+    pb__vtile_print_type(e->text, type, lanes_of(t));
+    pb_text_add(e->text, "\n");
+  }
+}
+
+// ---- sums ----
+
+static void unrolled(pb_vtile* t, int d, int64_t* turn, int indent) {
+  const pb_vkernel* k = t->e->k;
+  while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
+  if (d == k->main.nest->dim_count) {
+    if (k->matrix.insn) t->e->load_count = 0; // kept from turn to turn they would take more registers than planned
+    add_terms(t, turn, indent);
+    return;
+  }
+  int64_t step = d == k->depth_dim ? k->depth : 1;
+  for (turn[d] = 0; turn[d] < t->e->plan->tile[d]; turn[d] += step) unrolled(t, d + 1, turn, indent);
+  turn[d] = 0;
+}
+
+static void print_types(pb_vtile* t) {
+  for (int p = 0; p < t->points; ++p) {
+    if (p) pb_text_add(t->e->text, ", ");
+    print_sum_type(t);
+  }
+}
+
+static void print_yield(pb_vtile* t, int indent) {
+  pb_vemit* e = t->e;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "affine.yield ");
+  for (int p = 0; p < t->points; ++p) pb_text_add(e->text, "%s%s", p ? ", " : "", t->acc[p]);
+  pb_text_add(e->text, " : ");
+  print_types(t);
+  pb_text_add(e->text, "\n");
+}
+
+static void sum(pb_vtile* t, int d, int indent);
+
+// affine.for over a summed dim with the sums as loop-carried values.
+static void sum_loop(pb_vtile* t, int d, int indent) {
+  pb_vemit* e = t->e;
+  int64_t extent = e->k->main.nest->extent[d], blocks = d == pb_vplan_outer_sum(e->k) ? e->plan->sum_blocks : 1;
+  int result = e->serial++, first = e->serial;
+  e->serial += t->points;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "%%r%d:%d = affine.for %%k%d = ", result, t->points, d);
+  if (blocks > 1)
+    pb_text_add(e->text, "affine_map<(d0) -> (d0 * %lld)>(%%block) to affine_map<(d0) -> (d0 * %lld + %lld)>(%%block)",
+                (long long)(extent / blocks), (long long)(extent / blocks), (long long)(extent / blocks));
+  else
+    pb_text_add(e->text, "0 to %lld", (long long)extent);
+  pb_text_add(e->text, " step %lld iter_args(", (long long)e->plan->tile[d]);
+  for (int p = 0; p < t->points; ++p) {
+    pb_text_add(e->text, "%s%%v%d = %s", p ? ", " : "", first + p, t->acc[p]);
+    snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", first + p);
+  }
+  pb_text_add(e->text, ") -> (");
+  print_types(t);
+  pb_text_add(e->text, ") {\n");
+  e->load_count = 0;
+  sum(t, d + 1, indent + 1);
+  print_yield(t, indent + 1);
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "}\n");
+  e->load_count = 0;
+  for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
+}
+
+static void sum(pb_vtile* t, int d, int indent) {
+  const pb_vkernel* k = t->e->k;
+  while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
+  bool loop = d < k->main.nest->dim_count && (t->e->plan->tile[d] < k->main.nest->extent[d] ||
+                                              (d == pb_vplan_outer_sum(k) && t->e->plan->sum_blocks > 1));
+  if (loop) {
+    sum_loop(t, d, indent);
+    return;
+  }
+  bool deeper = false;
+  for (int n = d + 1; n < k->main.nest->dim_count; ++n)
+    deeper |= k->is_sum[n] && n != k->group_dim && t->e->plan->tile[n] < k->main.nest->extent[n];
+  if (deeper) { // written out although a loop stands further in: a dim of one turn
+    sum(t, d + 1, indent);
+    return;
+  }
+  int64_t turn[PB_NEST_DIMS] = {0};
+  t->e->load_count = 0;
+  unrolled(t, 0, turn, indent);
+}
+
+// ---- the tile ----
+
+// Where the n-th step along a dim begins. A short last vector or matrix is a whole one that begins earlier and makes
+// some elements once more.
+static int64_t point_offset(const pb_vemit* e, int d, int64_t n) {
+  int64_t step = pb_vkernel_unit(e->k, d);
+  return n * step - (e->short_lanes[d] && n == e->size[d] - 1 ? step - e->short_lanes[d] : 0);
+}
+
+// Points in the order in which their products are written: rows outermost, so that the vectors of w, which all rows
+// share, stay in registers and each element of x is needed for a short while only.
+static void add_points(pb_vtile* t, const int* dims, int count, int64_t* offset) {
+  const pb_vemit* e = t->e;
+  if (!count) {
+    memcpy(t->offset[t->points++], offset, sizeof t->offset[0]);
+    return;
+  }
+  int d = dims[0];
+  for (int64_t n = 0; n < e->size[d] && t->points < PB_VTILE_POINTS; ++n) {
+    offset[d] = point_offset(e, d, n);
+    add_points(t, dims + 1, count - 1, offset);
+  }
+  offset[d] = 0;
+}
+
+static int point_dims(const pb_vemit* e, int* dims) {
+  int count = 0;
+  for (int columns = 0; columns < 2; ++columns)
+    for (int d = 0; d < e->k->main.nest->dim_count; ++d)
+      if (pb_vplan_is_spatial(e->k, d) && pb_vplan_is_column(e->k, d) == columns) dims[count++] = d;
+  return count;
+}
+
+static void make_points(pb_vtile* t) {
+  int dims[PB_NEST_DIMS], count = point_dims(t->e, dims);
+  int64_t offset[PB_NEST_DIMS] = {0};
+  add_points(t, dims, count, offset);
+}
+
+// Sums so far, where the result will be.
+static const pb_vaccess* partial_place(const pb_vtile* t) { return pb_vkernel_result(t->e->k); }
+
+static void print_store(pb_vtile* t, const pb_vaccess* to, int point, int indent) {
+  pb_vemit* e = t->e;
+  int lanes = lanes_of(t);
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
+  pb__vtile_print_flat(e, to, false);
+  pb_text_add(e->text, "[");
+  pb__vtile_print_place(t, to, pb__vtile_displacement(t, to, point, NULL), false);
+  pb_text_add(e->text, "] : ");
+  pb__vtile_print_flat(e, to, true);
+  if (lanes > 1) pb_text_add(e->text, ", vector<%dx%s>", lanes, pb_type_name(to->type));
+  pb_text_add(e->text, "\n");
+}
+
+static void start_sums(pb_vtile* t, int indent) {
+  if (t->e->k->matrix.insn) {
+    pb__vtile_clear_matrices(t, indent);
+    return;
+  }
+  for (int p = 0; p < t->points; ++p) evaluate(t, &t->e->k->init, p, NULL, NULL, t->acc[p], indent);
+}
+
+// The first part of a sum starts from what the init nest says, the others from the sums so far.
+static void start_partial_sums(pb_vtile* t, int indent) {
+  pb_vemit* e = t->e;
+  int result = e->serial++;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "%%r%d:%d = affine.if affine_set<(d0) : (d0 == 0)>(%%block) -> (", result, t->points);
+  print_types(t);
+  pb_text_add(e->text, ") {\n");
+  for (int first = 1; first >= 0; --first) {
+    e->load_count = 0;
+    if (first) start_sums(t, indent + 1);
+    for (int p = 0; p < t->points && !first; ++p)
+      snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb__vtile_load(t, partial_place(t), p, NULL, indent + 1));
+    print_yield(t, indent + 1);
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, first ? "} else {\n" : "}\n");
+  }
+  for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
+}
+
+static void finish_point(pb_vtile* t, int point, int indent) {
+  pb_vemit* e = t->e;
+  for (int n = 0; n < e->k->tail_count; ++n) {
+    char taken[24];
+    memcpy(taken, t->acc[point], sizeof taken);
+    evaluate(t, &e->k->tails[n], point, NULL, taken, t->acc[point], indent);
+  }
+  print_store(t, pb_vkernel_result(e->k), point, indent);
+}
+
+// Registers that hold rows are cleared by an instruction; what else the sums start from is added at the end.
+static bool starts_from_zero(const pb_vkernel* k) {
+  const pb_nest* init = k->init.nest;
+  return !init || (init->expr_count == 1 && init->expr[0].op == PB_OP_CONST && init->expr[0].value == 0);
+}
+
+static int add_start(pb_vtile* t, int point, int sum, int indent) {
+  pb_vemit* e = t->e;
+  pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
+  char start[24];
+  evaluate(t, &e->k->init, point, NULL, NULL, start, indent);
+  int name = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "%s %%v%d, %s : ", pb_op_spelling(PB_OP_ADD, type), sum, start);
+  pb__vtile_print_type(e->text, type, lanes_of(t));
+  pb_text_add(e->text, "\n");
+  return name;
+}
+
+// A loop over a dim of the tile: %q<id>, which is returned.
+static int walk(pb_vemit* e, int d, int64_t step, int64_t count, int indent) {
+  int id = e->serial++;
+  e->walk[d] = id + 1;
+  e->walk_step[d] = step;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "affine.for %%q%d = 0 to %lld {\n", id, (long long)count);
+  return id;
+}
+
+static void end_walk(pb_vemit* e, int d, int indent) {
+  e->walk[d] = 0;
+  pb_text_indent(e->text, indent);
+  pb_text_add(e->text, "}\n");
+}
+
+// A register that holds rows becomes vectors by way of memory: no instruction moves its rows to others.
+static void finish_matrix(pb_vtile* t, int point, int indent) {
+  pb_vemit* e = t->e;
+  int64_t lanes = e->k->matrix.lanes, most = e->k->matrix.rows * lanes;
+  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
+  pb__vtile_store_matrix(t, point, indent);
+  int row = walk(e, e->k->row_dim, 1, e->k->rows, indent);
+  e->load_count = 0;
+  int sum = pb__vtile_begin(e, indent + 1);
+  pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld] : memref<%lldx%s>, vector<%lldx%s>\n", row,
+              (long long)lanes, (long long)most, type, (long long)lanes, type);
+  if (!starts_from_zero(e->k)) sum = add_start(t, point, sum, indent + 1);
+  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", sum);
+  finish_point(t, point, indent + 1);
+  end_walk(e, e->k->row_dim, indent);
+  e->load_count = 0;
+}
+
+// A tile's values on their way through memory to loops that finish them.
+typedef struct finishing {
+  pb_vtile* t;
+  int dims[PB_NEST_DIMS], count;
+  int64_t stride[PB_NEST_DIMS]; // of the number of a value
+  int64_t offset[PB_NEST_DIMS], number;
+} finishing;
+
+static int64_t epilogue_nodes(const pb_vkernel* k) {
+  int64_t nodes = 0;
+  for (int n = 0; n < k->tail_count; ++n) nodes += k->tails[n].nest->expr_count;
+  return nodes;
+}
+
+static int load_value(const finishing* f, int indent) {
+  pb_vemit* e = f->t->e;
+  int lanes = lanes_of(f->t), name = pb__vtile_begin(e, indent);
+  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
+  pb_text_add(e->text, "affine.vector_load %%values_%s[", type);
+  for (int k = 0; k < f->count; ++k)
+    if (e->walk[f->dims[k]])
+      pb_text_add(e->text, "%%q%d * %lld + ", e->walk[f->dims[k]] - 1, (long long)(f->stride[k] * lanes));
+  pb_text_add(e->text, "%lld] : memref<%dx%s>, vector<%dx%s>\n", (long long)(f->number * lanes),
+              PB_VTILE_POINTS * lanes, type, lanes, type);
+  return name;
+}
+
+static void finish_dims(finishing* f, int k, int indent) {
+  pb_vtile* t = f->t;
+  pb_vemit* e = t->e;
+  if (k == f->count) {
+    e->load_count = 0;
+    memcpy(t->offset[0], f->offset, sizeof t->offset[0]);
+    snprintf(t->acc[0], sizeof t->acc[0], "%%v%d", load_value(f, indent));
+    finish_point(t, 0, indent);
+    return;
+  }
+  int d = f->dims[k];
+  int64_t step = pb_vkernel_unit(e->k, d);
+  if (e->size[d] > 1 && !e->short_lanes[d]) {
+    walk(e, d, step, e->size[d], indent);
+    finish_dims(f, k + 1, indent + 1);
+    end_walk(e, d, indent);
+    return;
+  }
+  for (int64_t n = 0; n < e->size[d]; ++n) {
+    f->offset[d] = point_offset(e, d, n);
+    f->number += n * f->stride[k];
+    finish_dims(f, k + 1, indent);
+    f->number -= n * f->stride[k];
+  }
+  f->offset[d] = 0;
+}
+
+// A long epilogue written out for each of a tile's points would not stay in the cache of instructions (Gelu behind a
+// product took twice its time so): loops go over the points, which come from memory.
+static void finish_in_loops(pb_vtile* t, int indent) {
+  pb_vemit* e = t->e;
+  finishing f = {.t = t};
+  int64_t stride = 1;
+  int lanes = lanes_of(t), room = PB_VTILE_POINTS * lanes;
+  const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
+  pb_type made = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
+  if (!e->has_values[made])
+    pb_text_add(&e->constants, "  %%values_%s = memref.alloca() {alignment = 64 : i64} : memref<%dx%s>\n", type, room,
+                type);
+  e->has_values[made] = true;
+  f.count = point_dims(e, f.dims);
+  for (int k = f.count - 1; k >= 0; --k) {
+    f.stride[k] = stride;
+    stride *= e->size[f.dims[k]];
+  }
+  for (int p = 0; p < t->points; ++p) {
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, "affine.vector_store %s, %%values_%s[%d] : memref<%dx%s>, vector<%dx%s>\n", t->acc[p], type,
+                p * lanes, room, type, lanes, type);
+  }
+  finish_dims(&f, 0, indent);
+  e->load_count = 0;
+}
+
+static void finish(pb_vtile* t, int indent) {
+  t->e->load_count = 0;
+  if (!t->e->k->matrix.insn && lanes_of(t) > 1 && t->points * epilogue_nodes(t->e->k) > MOST_EPILOGUE_NODES) {
+    finish_in_loops(t, indent);
+    return;
+  }
+  for (int p = 0; p < t->points; ++p)
+    if (t->e->k->matrix.insn)
+      finish_matrix(t, p, indent);
+    else
+      finish_point(t, p, indent);
+}
+
+void pb_vemit_instructions(const pb_vemit* e, pb_text* text) {
+  for (size_t n = 0; n < e->matrix_count; ++n) pb_vemit_matrix(text, e->chip, &e->matrices[n]);
+  for (size_t n = 0; n < e->insn_count; ++n) pb_vemit_instruction(text, e->chip, e->insns[n]);
+}
+
+void pb_vemit_tile(pb_vemit* e, int indent) {
+  pb_vtile* t = calloc(1, sizeof *t);
+  if (!t) pb_no_memory(sizeof *t);
+  t->e = e;
+  int64_t blocks = e->plan->sum_blocks;
+  make_points(t);
+  e->load_count = 0;
+  if (e->k->main.nest->reduce == PB_SET) {
+    for (int p = 0; p < t->points; ++p) evaluate(t, &e->k->main, p, NULL, NULL, t->acc[p], indent);
+  } else {
+    if (blocks > 1)
+      start_partial_sums(t, indent);
+    else
+      start_sums(t, indent);
+    sum(t, 0, indent);
+  }
+  if (blocks > 1 && e->k->tail_count) {
+    char sums[PB_VTILE_POINTS][24];
+    memcpy(sums, t->acc, sizeof sums);
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%block) {\n", (long long)blocks - 1);
+    finish(t, indent + 1);
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, "} else {\n");
+    memcpy(t->acc, sums, sizeof sums);
+    for (int p = 0; p < t->points; ++p) print_store(t, partial_place(t), p, indent + 1);
+    pb_text_indent(e->text, indent);
+    pb_text_add(e->text, "}\n");
+  } else {
+    finish(t, indent);
+  }
+  free(t);
+  free(e->loads);
+  e->loads = NULL;
+  e->load_count = e->load_capacity = 0;
+}

@@ -1,0 +1,65 @@
+// Inside `vectorise`: the text of one register tile.
+#ifndef PB_S3_VECTOR_EMIT_H
+#define PB_S3_VECTOR_EMIT_H
+
+#include "core/s3/plan/vector_plan.h"
+
+typedef struct pb_vload {
+  const pb_vaccess* access;
+  int64_t displacement;
+  int width; // 1: one element for all lanes
+  int name;
+} pb_vload;
+
+// An instruction on registers that hold rows, at given extents of its dims.
+typedef struct pb_vmatrix {
+  const pb_insn* insn;
+  int64_t extent[PB_MAX_INSN_DIMS];
+  int64_t elements, stride; // of the flat tensor that it loads from or stores to, and between its rows; 0: none
+} pb_vmatrix;
+
+typedef struct pb_vemit {
+  const pb_vkernel* k;
+  const pb_vplan* plan;
+  const pb_chip* chip;
+  pb_arena* arena;
+  pb_text* text;
+  pb_text constants; // at the head of the function
+  int serial;
+  int64_t size[PB_NEST_DIMS];    // of this tile, in steps
+  int start[PB_NEST_DIMS];       // %s<d>_<start> is where it begins
+  int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
+  int walk[PB_NEST_DIMS];        // 1 + id: %q<id> walks the dim by walk_step, where a tile's values are finished
+  int64_t walk_step[PB_NEST_DIMS];
+  bool has_sums;                  // constants make %sums, a register's worth of memory
+  bool has_values[PB_TYPE_COUNT]; // constants make %values_<type>, room for those of a tile
+  pb_vmatrix* matrices;           // uses of instructions on matrices, each with another name
+  size_t matrix_count, matrix_capacity;
+  const pb_insn** insns; // on vectors, each once
+  size_t insn_count, insn_capacity;
+  pb_vload* loads; // made already in this stretch of code
+  size_t load_count, load_capacity;
+} pb_vemit;
+
+void pb_vemit_tile(pb_vemit* e, int indent);
+// Arguments as flat tensors: %f<argument>.
+void pb_vemit_flats(pb_vemit* e, const pb_program* program);
+// The kernel's loops over its tiles. One that is not alone stands in a loop over shares of the work, %item.
+void pb_vemit_loops(pb_vemit* e, int indent);
+// Puts the text, a kernel's body, where the function was.
+pb_status pb_vemit_replace(pb_unit* unit, MlirOperation func, pb_vemit* e) PB_MUST_CHECK;
+void pb_vemit_free(pb_vemit* e);
+// A kernel of several stages; in vectorise_stages.c.
+pb_status pb_vectorise_stages(pb_unit* unit, MlirOperation func) PB_MUST_CHECK;
+// The instruction as a function of whole registers: `func.func private @NAME`.
+void pb_vemit_instruction(pb_text* text, const pb_chip* chip, const pb_insn* insn);
+// Those that the kernel calls.
+void pb_vemit_instructions(const pb_vemit* e, pb_text* text);
+// The same for one on registers that hold rows: its function, that one's name, and its type, `(...) -> ...`.
+void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use);
+const char* pb_vemit_matrix_name(pb_arena* arena, const pb_vmatrix* use);
+void pb_vemit_matrix_types(pb_text* text, const pb_chip* chip, const pb_vmatrix* use);
+// `vector<...>`, a register's type in the IR.
+void pb_vemit_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand);
+
+#endif

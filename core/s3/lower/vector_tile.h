@@ -1,0 +1,45 @@
+// Inside the text of one register tile: what its files share.
+#ifndef PB_S3_VECTOR_TILE_H
+#define PB_S3_VECTOR_TILE_H
+
+#include "core/s3/lower/vector_emit.h"
+
+enum { PB_VTILE_POINTS = 64 };
+
+typedef struct pb_vtile {
+  pb_vemit* e;
+  int points;
+  int64_t offset[PB_VTILE_POINTS][PB_NEST_DIMS]; // in elements, from where the tile begins
+  char acc[PB_VTILE_POINTS][24];                 // the register of each point: its sum, then its value
+} pb_vtile;
+
+// Begins a line that defines %v<result>.
+int pb__vtile_begin(pb_vemit* e, int indent);
+// Of an access at a point, from where the tile begins, in elements. turn: of the sums written out, NULL: none.
+int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn);
+// Loads made already in this stretch of code, by how many elements they take; -1: a matrix. -1 back: none.
+int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width);
+void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width, int name);
+// The flat tensor's name, or its type.
+void pb__vtile_print_flat(pb_vemit* e, const pb_vaccess* access, bool type);
+int64_t pb__vtile_elements(const pb_value* value);
+
+void pb__vtile_print_type(pb_text* text, pb_type type, int lanes); // a vector's, or an element's
+// A number for all lanes, as %v<result> at the head of the function.
+int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes);
+int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes);
+// The element number as an affine expression of where the tile begins and, with `sums`, of the loops over sums.
+void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement, bool sums);
+// A register of the access's elements at a point, as %v<result>.
+int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent);
+// Groups of neighbours for an instruction that adds up each: one group for all lanes, its sign bits flipped if the
+// instruction takes them without sign; or a group a lane.
+int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn,
+                          int indent);
+
+// matrix_emit.c: one product on the sum of a point; zero for all sums; a point's sums to rows of %sums.
+void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* turn, int indent);
+void pb__vtile_clear_matrices(pb_vtile* t, int indent);
+void pb__vtile_store_matrix(pb_vtile* t, int point, int indent);
+
+#endif

@@ -1,0 +1,392 @@
+// What a plan takes, by the chip's facts. Three things can hold a kernel up, and the longest of them is its time:
+//  - a queue: its commands' cycles, or how fast commands arrive when only Depth of them are fetched ahead;
+//  - the system memory's port: beats of the movers' runs, where they lie across beats too, and of the commands;
+//  - turns that wait for each other: a buffer is free again only when all that fill and use it are done with it, and a
+//    loop has as many turns under way as the buffer has copies.
+// A tree of loops is added up from the inside out: what one execution takes of everything, and how long it lasts alone.
+#include "core/s3/plan/plan.h"
+
+#include <string.h>
+
+enum {
+  START_CYCLES = 6, // from the last beat of a command, or a token, to the start
+  TOKEN_CYCLES = 2
+};
+
+// One execution of a tree's body, as far as it has been added up. Times are from its own start.
+typedef struct part {
+  int64_t queue[PB_MAX_QUEUES], commands[PB_MAX_QUEUES];
+  int64_t busy[PB_MAX_QUEUES];                      // of queue: without what it waits for
+  int64_t words[PB_MAX_QUEUES];                     // that are fetched for the commands: fewer, with hardware loops
+  int64_t system;                                   // cycles of its port
+  int64_t chain;                                    // cycles in which the turns of its buffers follow each other
+  int64_t end;                                      // the last result is there
+  int64_t queue_free[PB_MAX_QUEUES];                // the queue could start something else
+  int64_t first[PB_MAX_QUEUES];                     // its first command starts
+  bool used[PB_MAX_QUEUES];                         // it has one
+  bool rolled[PB_MAX_QUEUES];                       // its words are a hardware loop's, in part
+  int64_t ready[PB_MAX_BUFFERS];                    // what fills the buffer has brought enough to go on with
+  int64_t whole[PB_MAX_BUFFERS];                    // it has brought everything
+  uint32_t after[PB_MAX_BUFFERS];                   // queues whose work what fills it comes after
+  int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS]; // it is in use; to 0: it is not
+  uint32_t walked[PB_MAX_BUFFERS];                  // by which of the loops around
+} part;
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static void use(part* p, int buffer, int64_t from, int64_t to, uint32_t walked) {
+  p->walked[buffer] |= walked;
+  if (!p->to[buffer] || from < p->from[buffer]) p->from[buffer] = from;
+  p->to[buffer] = larger(p->to[buffer], to);
+}
+
+static int64_t system_beat(const pb_chip* chip) {
+  int64_t bytes = chip->memories[chip->system_memory].bytes_per_cycle;
+  return bytes > 0 ? bytes : 1;
+}
+
+static int64_t gcd(int64_t a, int64_t b) {
+  while (b) {
+    int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a < 0 ? -a : a;
+}
+
+// Runs of an access start at multiples of this many bytes within a beat. `run`: the dim of the flat nest along a run.
+static int64_t run_phase(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int access, int run) {
+  const pb_access* a = &nest->access[access];
+  const pb_flat_access* flat = &match->nest.access[access];
+  int64_t size = pb_type_bits(a->type) / 8, unit = system_beat(chip), phase = unit;
+  phase = gcd(phase, pb_access_offset(a) * size);
+  for (int k = 0; k < nest->outer_count; ++k) phase = gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * size);
+  for (int d = 0; d < match->nest.dim_count; ++d)
+    if (d != run && match->nest.extent[d] > 1) phase = gcd(phase, flat->stride[d] * size);
+  return phase ? phase : unit;
+}
+
+// Sum of floor((step * k + first) / by) over k from 0 to count - 1 (as in Graham, Knuth, Patashnik, "Concrete
+// Mathematics", 3.5), so that wide ports take no longer to plan for.
+static int64_t sum_of_quotients(int64_t count, int64_t step, int64_t first, int64_t by) {
+  int64_t sum = 0;
+  while (count > 0) {
+    sum += count * (count - 1) / 2 * (step / by) + count * (first / by);
+    step %= by, first %= by;
+    int64_t last = step * count + first;
+    count = last / by;
+    first = last % by;
+    int64_t turned = step;
+    step = by, by = turned;
+    if (!turned) break;
+  }
+  return sum;
+}
+
+// Beats of runs of so many bytes, one from each multiple of `step` in a beat.
+static int64_t beats_of(int64_t bytes, int64_t unit, int64_t step) {
+  return sum_of_quotients(unit / step, step, bytes + unit - 1, unit);
+}
+
+// Pairs of places in a beat whose source lies behind the target, and whose run has more than one beat to read.
+static int64_t reads_ahead(int64_t bytes, int64_t unit, int64_t source_step, int64_t target_step) {
+  int64_t sources = unit / source_step, first = bytes > unit ? 0 : (unit - bytes) / source_step + 1;
+  if (first >= sources) return 0;
+  // targets in front of the source k: its distance over target_step, rounded up
+  return sum_of_quotients(sources - first, source_step, source_step * first + target_step - 1, target_step);
+}
+
+// number * part / whole, down or up, which does not overflow where the whole is small.
+static int64_t share(int64_t number, int64_t part, int64_t whole, bool up) {
+  return number * (part / whole) + (number * (part % whole) + (up ? whole - 1 : 0)) / whole;
+}
+
+// A mover goes run by run. `cycles`: of all its runs, when it reads a beat ahead of a run whose first written beat
+// needs two; `beats`: at the system memory's port.
+static void mover_cost(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int64_t* cycles,
+                       int64_t* beats) {
+  const pb_insn* insn = match->insn;
+  const pb_operand *from = &insn->operands[insn->expr[0].operand], *to = &insn->operands[insn->dest];
+  int inner = to->rank ? match->dim_of[to->dims[to->rank - 1]] : -1, last = match->nest.access_count - 1;
+  int64_t unit = system_beat(chip), runs = 1, bytes = pb_type_bits(to->type) / 8;
+  for (int d = 0; d < match->nest.dim_count; ++d)
+    if (d != inner) runs *= match->nest.extent[d];
+  if (inner >= 0) bytes *= match->nest.extent[inner];
+  int64_t target_step = run_phase(chip, nest, match, last, inner), targets = unit / target_step;
+  int64_t source_step = match->fills ? unit : run_phase(chip, nest, match, 0, inner), sources = unit / source_step;
+  // over all places in a beat at which a run can begin, on both sides
+  int64_t in = match->fills ? 0 : beats_of(bytes, unit, source_step), out = beats_of(bytes, unit, target_step);
+  int64_t ahead = match->fills ? 0 : reads_ahead(bytes, unit, source_step, target_step);
+  int64_t wants = share(runs, sources * out + ahead, sources * targets, true);
+  if (wants > *cycles) *cycles = wants;
+  if (from->memory == chip->system_memory) *beats += share(runs, in, sources, false);
+  if (to->memory == chip->system_memory) *beats += share(runs, out, targets, false);
+}
+
+// Beats at the system memory's port of an instruction that does more than move. *loads: some of them read.
+static int64_t system_beats(const pb_chip* chip, const pb_match* match, bool* loads) {
+  const pb_insn* insn = match->insn;
+  int64_t unit = system_beat(chip), beats = 0;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    if (insn->operands[o].memory != chip->system_memory || match->access_of[o] < 0) continue;
+    const pb_flat_access* access = &match->nest.access[match->access_of[o]];
+    int64_t run = pb_type_bits(access->type) / 8, runs = 1;
+    for (int d = 0; d < match->nest.dim_count; ++d)
+      if (access->stride[d] == 1)
+        run *= match->nest.extent[d];
+      else
+        runs *= match->nest.extent[d];
+    beats += runs * ((run + unit - 1) / unit);
+    *loads |= o != insn->dest;
+  }
+  return beats;
+}
+
+static int64_t arrival(const pb_chip* chip) {
+  int64_t beats = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
+  return chip->memories[chip->system_memory].latency + beats + START_CYCLES;
+}
+
+// Words for `turns` of a loop in each of which a queue runs `commands` that are `words` long. A hardware loop takes
+// them when they are few enough for its body: once to begin with, as the first turn often waits for other tokens than
+// those that follow, and once as body and steps.
+static int64_t rolled(const pb_chip* chip, int64_t commands, int64_t words, int64_t turns) {
+  int64_t plain = words * turns, loop = 1 + 3 * commands;
+  return chip->loop && commands <= chip->loop_most && loop < plain ? loop : plain;
+}
+
+// Words of a queue come no faster than Depth of them in the time that one takes to arrive.
+static int64_t queue_time(const pb_chip* chip, int queue, int64_t cycles, int64_t words) {
+  int depth = chip->queues[queue].depth > 0 ? chip->queues[queue].depth : 1;
+  int64_t arriving = words * arrival(chip) / depth;
+  return arriving > cycles ? arriving : cycles;
+}
+
+// The longest of its queues and of the port.
+static int64_t busiest(const pb_chip* chip, const part* p, const char** name) {
+  int64_t most = p->system;
+  *name = chip->memories[chip->system_memory].name;
+  for (int q = 0; q < chip->queue_count; ++q) {
+    int64_t time = queue_time(chip, q, p->queue[q], p->words[q]);
+    if (time > most) most = time, *name = chip->queues[q].name;
+  }
+  return most;
+}
+
+static bool is_buffer(const pb_access* access) { return !access->memref.ptr && access->buffer >= 0; }
+
+static uint32_t columns_of(const pb_nest* nest, int access) {
+  uint32_t columns = 0;
+  for (int k = 0; k < nest->outer_count; ++k)
+    if (pb_access_uses(&nest->access[access], PB_NEST_DIMS + k)) columns |= 1u << k;
+  return columns;
+}
+
+static void begin_queue(part* p, int queue, int64_t start) {
+  if (!p->used[queue]) p->first[queue] = start;
+  p->used[queue] = true;
+}
+
+// The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
+// and `until_done` later what it writes is there.
+static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
+  int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
+  int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
+  uint32_t after = 1u << queue;
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    if (is_buffer(&nest->access[a])) {
+      int b = nest->access[a].buffer;
+      int64_t there = larger(p->ready[b], p->whole[b] - lasts);
+      start = larger(start, there);
+      if (p->after[b] >> queue & 1) own = larger(own, there);
+      after |= p->after[b];
+    }
+  for (int a = 0; a < nest->access_count; ++a)
+    if (is_buffer(&nest->access[a]))
+      use(p, nest->access[a].buffer, start, start + lasts + until_done, columns_of(nest, a));
+  const pb_access* dest = &nest->access[nest->access_count - 1];
+  if (is_buffer(dest)) {
+    p->after[dest->buffer] = after;
+    p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
+    p->whole[dest->buffer] = start + lasts + until_done;
+  }
+  begin_queue(p, queue, start);
+  p->queue[queue] += own - free_at; // it waits for what came of its own former command; what is behind it waits too
+  p->queue_free[queue] = start + lasts;
+  p->end = larger(p->end, start + first + until_done);
+}
+
+static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
+  if (!strcmp(nest->part, "init")) return true; // the instruction's accumulate flag
+  pb_flat flat;
+  pb_match match;
+  const char* why;
+  pb_tiling_flat(t, nest, &flat);
+  if (!pb_select_again(t->group->memo, &flat, &match, &why))
+    return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
+  const pb_insn* insn = match.twins[nest->stream % match.twin_count];
+  int64_t commands = 1, fetch = (t->chip->command_bytes + system_beat(t->chip) - 1) / system_beat(t->chip);
+  int64_t words = 1;
+  for (int k = match.loop_count - 1; k >= 0; --k) {
+    int64_t turns = match.nest.extent[match.loops[k]];
+    words = rolled(t->chip, commands, words, turns);
+    commands *= turns;
+  }
+  int64_t cycles = match.cycles, beats = 0;
+  bool loads = false;
+  if (insn->mover) {
+    mover_cost(t->chip, nest, &match, &cycles, &beats);
+    loads = !match.fills && insn->operands[insn->expr[0].operand].memory == t->chip->system_memory;
+  } else {
+    beats = system_beats(t->chip, &match, &loads);
+    if (beats > cycles) cycles = beats;
+  }
+  p->queue[insn->queue] += cycles;
+  p->busy[insn->queue] += cycles;
+  p->commands[insn->queue] += commands;
+  p->words[insn->queue] += words;
+  p->system += beats + words * fetch;
+  int64_t until_done = insn->latency + TOKEN_CYCLES;
+  if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
+  run_nest(p, nest, insn->queue, queue_time(t->chip, insn->queue, cycles, words - 1), until_done);
+  return true;
+}
+
+static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum);
+
+// Cycles from one turn of the loop to the next that the buffers allow: until their copies are free again.
+static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
+  int64_t chain = one->chain;
+  for (const pb_tree* node = loop->first; node; node = node->next) {
+    if (node->kind != PB_TREE_ALLOC) continue;
+    int b = node->buffer;
+    chain = larger(chain, (one->to[b] - one->from[b]) / larger(t->buffers[b].depth, 1));
+    one->to[b] = 0; // nobody outside sees it
+  }
+  return chain;
+}
+
+// What the words of a loop's turns cost less than those of the first one turn after turn: adds them to `sum`, and
+// makes `later` one of the turns that follow. Returns the cycles of the port that are saved. Turns are alike only
+// `period` apart, as buffers take their copies in turn.
+static int64_t add_words(const pb_chip* chip, const part* one, int64_t turns, int64_t period, part* later, part* sum) {
+  int64_t fetch = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip), saved = 0;
+  for (int q = 0; q < chip->queue_count; ++q) {
+    int64_t words = rolled(chip, one->commands[q] * period, one->words[q] * period, turns / period);
+    words += one->words[q] * (turns % period);
+    sum->rolled[q] |= words < one->words[q] * turns;
+    sum->words[q] += words;
+    saved += one->words[q] * turns - words;
+    if (turns > 1) later->words[q] = (words - one->words[q]) / (turns - 1);
+  }
+  if (turns > 1) later->system -= saved * fetch / (turns - 1);
+  return saved * fetch;
+}
+
+// A loop's body stays where words that were fetched ahead would be: of those that follow it, and are not in a loop's
+// body themselves, half of them at most are there when it ends.
+static void wait_for_words(const pb_chip* chip, part* one) {
+  for (int q = 0; q < chip->queue_count; ++q) {
+    int depth = chip->queues[q].depth > 0 ? chip->queues[q].depth : 1;
+    int64_t late = one->words[q] - depth / 2;
+    if (one->rolled[q] && late > 0) one->queue[q] += late * arrival(chip) / depth;
+  }
+}
+
+// How many turns ahead of the rest a queue can be: as many as the buffers made in each turn have copies.
+static int64_t turns_ahead(const pb_tiling* t, const pb_tree* loop) {
+  int64_t most = 0;
+  for (const pb_tree* node = loop->first; node; node = node->next)
+    if (node->kind == PB_TREE_ALLOC) most = larger(most, t->buffers[node->buffer].depth);
+  return most;
+}
+
+// All turns of a loop: it begins when what it reads from outside is there.
+static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
+  part one = {0};
+  if (!tree_cost(t, loop, &one)) return false;
+  wait_for_words(t->chip, &one);
+  const char* unused;
+  part later = one;
+  int64_t chain = chain_of(t, loop, &one), start = 0, ahead = turns_ahead(t, loop);
+  sum->system += one.system * loop->extent - add_words(t->chip, &one, loop->extent, larger(ahead, 1), &later, sum);
+  int64_t own[PB_MAX_QUEUES] = {0};
+  int64_t period = larger(chain, busiest(t->chip, &later, &unused)), further = (loop->extent - 1) * period;
+  int64_t behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
+  // a remainder's buffers are those of the loop before it
+  sum->chain = loop->turns_before ? sum->chain + chain * loop->extent : larger(sum->chain, chain * loop->extent);
+  for (int b = 0; b < t->buffer_count; ++b) {
+    if (!one.to[b]) continue;
+    int64_t there = sum->ready[b] - one.from[b];
+    bool piecewise = one.walked[b] >> loop->level & 1; // each turn takes its piece of the buffer
+    // a turn that walks all of the buffer ends no sooner than all of it is there
+    if (!piecewise) there = larger(there, sum->whole[b] - one.to[b]);
+    start = larger(start, there);
+    if (piecewise) there = larger(there, sum->whole[b] - one.from[b] - further);
+    for (int q = 0; q < t->chip->queue_count; ++q) // as in run_nest
+      if (one.commands[q] && sum->after[b] >> q & 1) own[q] = larger(own[q], there);
+  }
+  for (int q = 0; q < t->chip->queue_count; ++q)
+    if (one.used[q]) start = larger(start, sum->queue_free[q] - one.first[q]);
+  for (int q = 0; q < t->chip->queue_count; ++q) {
+    // what waits for its queue's own former work keeps the queue from going on to the next turn outside
+    int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
+    sum->queue[q] += larger(busy, held) + larger(own[q] - sum->queue_free[q], 0);
+    sum->busy[q] += one.busy[q] * loop->extent;
+    sum->commands[q] += one.commands[q] * loop->extent;
+    if (!one.commands[q]) continue;
+    begin_queue(sum, q, start + one.first[q]);
+    // in order: what comes behind the loop waits until the last turn's buffers were free
+    sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
+    sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
+  }
+  sum->end = larger(sum->end, start + one.end + further);
+  for (int b = 0; b < t->buffer_count; ++b) {
+    if (!one.to[b]) continue;
+    use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b]);
+    sum->after[b] |= one.after[b];
+    bool piecewise = one.after[b] && one.walked[b] >> loop->level & 1;
+    sum->whole[b] = larger(sum->whole[b], start + one.to[b] + further);
+    sum->ready[b] = piecewise ? larger(sum->ready[b], start + one.to[b]) : sum->whole[b];
+  }
+  return true;
+}
+
+// Adds what one execution of the tree's body takes. What only one turn of a loop does is left out: little, and not what
+// the other turns wait for.
+static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
+  for (const pb_tree* node = tree->first; node; node = node->next) {
+    if (node->kind == PB_TREE_LOOP && !loop_cost(t, node, sum)) return false;
+    if (node->kind == PB_TREE_NEST && !nest_cost(t, node->nest, sum)) return false;
+  }
+  return true;
+}
+
+// Buffers lie side by side for the whole kernel, each from a row on.
+static bool fits(pb_tiling* t) {
+  for (int m = 0; m < t->chip->memory_count; ++m) {
+    const pb_memory* memory = &t->chip->memories[m];
+    int64_t used = 0;
+    for (int b = 0; b < t->buffer_count; ++b) {
+      if (t->buffers[b].memory != m || t->buffers[b].shares >= 0) continue;
+      int64_t row = memory->row_bytes;
+      used += (t->buffers[b].bytes + row - 1) / row * row * t->buffers[b].depth;
+    }
+    if (used > memory->bytes)
+      return pb__tiling_fail(t, pb_printf(t->arena, "its buffers take %lld bytes of %s, which has %lld",
+                                          (long long)used, memory->name, (long long)memory->bytes));
+  }
+  return true;
+}
+
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
+  pb_tiling* tiling = PB_NEW(arena, pb_tiling);
+  part all = {0};
+  if (!pb_tiling_build(chip, group, plan, arena, tiling) || !fits(tiling) || !tree_cost(tiling, &tiling->root, &all)) {
+    *why = tiling->failure;
+    return false;
+  }
+  int64_t most = busiest(chip, &all, &plan->bound);
+  memcpy(plan->busy, all.busy, sizeof plan->busy);
+  plan->cycles = larger(larger(all.end, all.chain), most) + arrival(chip);
+  return true;
+}

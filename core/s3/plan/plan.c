@@ -1,0 +1,311 @@
+// Plan: all choices for one kernel at once. Requires a kernel function in value form after layout; leaves the attribute
+// pb.plan on it. Enumerates tilings whose buffers fit the memories exactly, adds up what each costs (cost.c) and takes
+// the cheapest: nothing is timed. Loop order: the dims of x's rows outermost, then blocks of the result's lanes, then
+// the reduction, so that x is read once and partial results never leave the chip; whether the weights stay for the
+// whole kernel, for a block or for a chunk of the reduction is part of the choice. Where another reduction makes x,
+// each tiling is tried with the ways of making one tile's slice of x inside it, by the same rules.
+#include "core/s3/plan/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Three copies of the weights where they cost nothing: they even out what the cost model does not see.
+enum { MOST_COPIES = 4, FREE_COPIES = 3 };
+
+// The best plan found so far. Producers' plans are kept by stage, the last stage's first.
+typedef struct result {
+  pb_plan stages[PB_MAX_STAGES];
+  bool found;
+  char why[512];
+} result;
+
+// What plans one stage of the kernel. Its consumer's planner, if there is one, has decided the tile around it.
+typedef struct planner {
+  const pb_chip* chip;
+  const pb_group* group;
+  struct planner* consumer;
+  int base;     // loops of the consumers around
+  pb_plan plan; // that is considered
+  pb_tiling tiling;
+  result* result;
+} planner;
+
+static void plan_stage(planner* p);
+
+static void fail(planner* p, const char* why) {
+  if (why) snprintf(p->result->why, sizeof p->result->why, "%s", why);
+}
+
+// All stages are decided.
+static void judge(planner* p) {
+  pb_arena scratch = {0};
+  const char* why = NULL;
+  planner* last = p;
+  int count = 1;
+  for (; last->consumer; last = last->consumer, ++count) last->consumer->plan.producer = &last->plan;
+  if (pb_plan_cost(last->chip, last->group, &last->plan, &scratch, &why)) {
+    result* r = p->result;
+    if (!r->found || last->plan.cycles < r->stages[0].cycles)
+      for (planner* stage = p; stage; stage = stage->consumer) r->stages[--count] = stage->plan;
+    r->found = true;
+  } else
+    fail(p, why);
+  pb_arena_free(&scratch);
+}
+
+// The producer of x is planned for the slice that one tile needs.
+static void plan_producer(planner* p) {
+  pb_arena scratch = {0};
+  pb_group sliced;
+  const pb_plan none = {0};
+  p->plan.producer = &none;
+  pb_tiling_begin(p->chip, p->group, &p->plan, &scratch, &p->tiling);
+  p->tiling.base = p->base;
+  if (p->consumer) memcpy(p->tiling.body, p->consumer->tiling.body, sizeof p->tiling.body);
+  if (pb_tiling_slice(&p->tiling, &sliced)) {
+    planner producer = {.chip = p->chip, .group = &sliced, .consumer = p, .base = p->plan.x_level, .result = p->result};
+    plan_stage(&producer);
+  } else
+    fail(p, p->tiling.failure);
+  pb_arena_free(&scratch);
+}
+
+static void consider(planner* p, pb_plan plan) {
+  p->plan = plan;
+  if (p->group->producer)
+    plan_producer(p);
+  else
+    judge(p);
+}
+
+// The largest step below `last` worth trying along a dim: a divisor, or, where the next divisor is less than half as
+// long, one that cuts the dim into tiles of nearly one size, each a fifth shorter than the one before. 0: none is left.
+static int64_t next_step(int64_t extent, int64_t last, bool even) {
+  int64_t divisor = last - 1;
+  while (divisor > 0 && extent % divisor) --divisor;
+  if (even || divisor * 2 >= last) return divisor;
+  for (int64_t step = last * 4 / 5; step > divisor; --step) {
+    int64_t tiles = (extent + step - 1) / step;
+    if (step == (extent + tiles - 1) / tiles) return step;
+  }
+  return divisor;
+}
+
+static int levels_of(const planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
+
+static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
+  if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
+}
+
+// Dims of the main nest by what they do: rows (M), blocks of lanes (N), reduction (K) without the lanes themselves.
+typedef struct shape_of {
+  int rows[PB_NEST_DIMS], row_count, blocks[PB_NEST_DIMS], block_count, sums[PB_NEST_DIMS], sum_count;
+} shape_of;
+
+static void contraction_dims(const pb_group* g, shape_of* s) {
+  const pb_access *x = &g->main.access[g->roles.x], *y = &g->main.access[g->roles.y];
+  for (int d = 0; d < g->main.dim_count; ++d) {
+    if (g->roles.role[d] == PB_ROLE_M) s->rows[s->row_count++] = d;
+    if (g->roles.role[d] == PB_ROLE_N && pb_access_stride(y, d) != 1) s->blocks[s->block_count++] = d;
+    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) != 1) s->sums[s->sum_count++] = d;
+    if (g->roles.role[d] == PB_ROLE_B) s->blocks[s->block_count++] = d;
+  }
+  // a reduction dim that walks x by neighbours but is no lane (a window of a row) is a sum too
+  for (int d = 0; d < g->main.dim_count; ++d)
+    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != g->lanes)
+      s->sums[s->sum_count++] = d;
+}
+
+// Slices of x that a producer makes are all of one size.
+static bool whole_slices(const planner* p) { return p->group->producer || p->consumer; }
+
+static void contraction_weights(planner* p, const shape_of* s, const pb_plan* rows) {
+  const pb_nest* main = &p->group->main;
+  pb_plan plan = *rows;
+  plan.x_level = levels_of(p, rows) - rows->x_stays;
+  bool x_by_block = false; // x is another for each block: it moves in with it
+  for (int k = 0; k < s->block_count; ++k) {
+    add_band(&plan, s->blocks[k], 1, main->extent[s->blocks[k]]);
+    x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
+  }
+  if (x_by_block && rows->x_stays) return;
+  if (x_by_block) {
+    plan.x_level = levels_of(p, &plan);
+    plan.x_depth = 2;
+  }
+  plan.result_level = levels_of(p, &plan);
+  int first = s->sum_count ? s->sums[0] : -1;
+  int64_t sums = first < 0 ? 1 : main->extent[first];
+  for (int64_t chunk = sums; chunk >= 1; chunk = next_step(sums, chunk, whole_slices(p))) {
+    if (p->consumer && chunk > 1 && chunk < main->extent[first]) continue; // either all of a block's weights, or few
+    pb_plan with = plan;
+    if (first >= 0) add_band(&with, first, chunk, main->extent[first]);
+    int chunk_level = levels_of(p, &with);
+    if (first >= 0) add_band(&with, first, 1, chunk);
+    for (int k = 1; k < s->sum_count; ++k) add_band(&with, s->sums[k], 1, main->extent[s->sums[k]]);
+    if (first < 0 || chunk == main->extent[first]) { // all weights stay
+      with.w_level = 0;
+      with.w_depth = 1;
+      consider(p, with);
+    }
+    with.w_level = chunk_level;
+    with.w_depth = 2;
+    consider(p, with);
+  }
+}
+
+// Whole rows of an x that stays on the chip: no halo moves twice.
+static void plan_staying(planner* p, const shape_of* s, int batches, int outer) {
+  const pb_nest* main = &p->group->main;
+  if (outer < 0 || p->group->producer || p->group->feed_count) return;
+  for (int64_t o = main->extent[outer] - 1; o >= 1; --o) {
+    if (main->extent[outer] % o) continue;
+    pb_plan plan = {.result_depth = 2, .x_depth = 1, .x_stays = 1};
+    for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, main->extent[s->rows[k]]);
+    add_band(&plan, outer, o, main->extent[outer]);
+    contraction_weights(p, s, &plan);
+  }
+}
+
+static void plan_contraction(planner* p) {
+  const pb_nest* main = &p->group->main;
+  shape_of s = {0};
+  contraction_dims(p->group, &s);
+  if (p->consumer) { // its rows are the tile's
+    pb_plan plan = {.result_depth = 2, .x_depth = 2};
+    contraction_weights(p, &s, &plan);
+    return;
+  }
+  int batches = s.row_count > 2 ? s.row_count - 2 : 0; // one image after the other
+  int outer = s.row_count > 0 ? s.rows[batches] : -1, inner = s.row_count > 1 ? s.rows[s.row_count - 1] : -1;
+  int64_t outer_extent = outer < 0 ? 1 : main->extent[outer], inner_extent = inner < 0 ? 1 : main->extent[inner];
+  bool even = whole_slices(p);
+  for (int64_t i = inner_extent; i >= 1; i = next_step(inner_extent, i, even)) {
+    bool any = false;
+    for (int64_t o = outer_extent; o >= 1; o = next_step(outer_extent, o, even)) {
+      pb_plan plan = {.result_depth = 2};
+      for (int k = 0; k < batches; ++k) add_band(&plan, s.rows[k], 1, main->extent[s.rows[k]]);
+      if (outer >= 0) add_band(&plan, outer, o, outer_extent);
+      if (inner >= 0) add_band(&plan, inner, i, inner_extent);
+      bool found = p->result->found;
+      for (int depth = plan.band_count ? 2 : 1; depth >= 1; --depth) {
+        plan.x_depth = depth;
+        contraction_weights(p, &s, &plan);
+      }
+      any |= p->result->found && !found;
+    }
+    if (p->result->found && i < inner_extent && !any) break; // narrower rows only read more haloes
+  }
+  plan_staying(p, &s, batches, outer);
+}
+
+// Tiles of a dim inside the dims around it one by one. All of a tile's results lie in one buffer.
+static void plan_rows(planner* p, const int* around, int count, int dim) {
+  const pb_nest* main = &p->group->main;
+  int64_t extent = dim < 0 ? 1 : main->extent[dim];
+  for (int64_t step = extent; step >= 1; step = next_step(extent, step, whole_slices(p))) {
+    pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
+    for (int k = 0; k < count; ++k) add_band(&plan, around[k], 1, main->extent[around[k]]);
+    if (dim >= 0) add_band(&plan, dim, step, extent);
+    plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
+    consider(p, plan);
+  }
+}
+
+// Other reductions and pointwise nests with several dims: channels one block at a time, then rows; or rows of all
+// blocks at a time, for a producer that makes all blocks from the same input.
+static void plan_blocks(planner* p) {
+  const pb_nest* main = &p->group->main;
+  const pb_access* y = &main->access[main->access_count - 1];
+  int dims[PB_NEST_DIMS] = {0}, count = 0;
+  for (int d = 0; d < main->dim_count; ++d)
+    if (pb_access_uses(y, d) && pb_access_stride(y, d) != 1) dims[count++] = d;
+  int at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
+  plan_rows(p, dims, at, tiled);
+  bool repeats = false; // a tensor that all blocks read alike
+  for (int a = 0; a + 1 < main->access_count && at > 0; ++a)
+    repeats |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], tiled) &&
+               !pb_access_uses(&main->access[a], dims[at - 1]);
+  if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled);
+}
+
+// Copies: whole if they fit, else the outer dims one by one and a part of the next.
+static void plan_copy(planner* p) {
+  const pb_nest* main = &p->group->main;
+  for (int tiled = 0; tiled < main->dim_count; ++tiled) {
+    for (int64_t step = main->extent[tiled]; step >= 1; step = next_step(main->extent[tiled], step, false)) {
+      pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
+      for (int d = 0; d < tiled; ++d) add_band(&plan, d, 1, main->extent[d]);
+      add_band(&plan, tiled, step, main->extent[tiled]);
+      plan.x_level = plan.w_level = plan.result_level = plan.band_count;
+      consider(p, plan);
+    }
+    if (p->result->found) return;
+  }
+  if (!main->dim_count) consider(p, (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1});
+}
+
+static void plan_flat(planner* p) {
+  int64_t lanes = p->group->lanes, rows = p->group->main.extent[0] / lanes;
+  for (int64_t tile = rows; tile >= 1; tile = next_step(rows, tile, false)) {
+    pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
+    add_band(&plan, 0, tile * lanes, rows * lanes);
+    plan.x_level = plan.w_level = plan.result_level = plan.band_count;
+    consider(p, plan);
+  }
+  if (!rows) consider(p, (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1});
+}
+
+static void plan_stage(planner* p) {
+  const pb_group* group = p->group;
+  if (group->contraction)
+    plan_contraction(p);
+  else if (!group->reduces && group->main.expr_count == 1)
+    plan_copy(p);
+  else if (!group->reduces && group->main.dim_count == 1)
+    plan_flat(p);
+  else
+    plan_blocks(p);
+}
+
+static int stage_count(const pb_group* group) {
+  int count = 1;
+  while ((group = group->producer)) ++count;
+  return count;
+}
+
+// More copies of the weights, and then of x, as long as each one is worth its room: where a tile of products is short,
+// two do not hide what a load takes to arrive.
+static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
+  const char* why;
+  bool better = !plan->producer;
+  while (better) {
+    better = false;
+    for (int operand = 0; operand < 2 && !better; ++operand) {
+      pb_arena scratch = {0};
+      pb_plan deeper = *plan;
+      int* depth = operand ? &deeper.x_depth : &deeper.w_depth;
+      better = *depth > 1 && ++*depth <= MOST_COPIES && pb_plan_cost(chip, group, &deeper, &scratch, &why) &&
+               deeper.cycles - (operand == 0 && *depth <= FREE_COPIES) < plan->cycles;
+      if (better) *plan = deeper;
+      pb_arena_free(&scratch);
+    }
+  }
+}
+
+pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
+  result* r = PB_NEW(arena, result);
+  planner p = {.chip = chip, .group = group, .result = r};
+  int stages = stage_count(group);
+  if (stages > PB_MAX_STAGES)
+    fail(&p, "too many reductions in one kernel");
+  else
+    plan_stage(&p);
+  if (!r->found)
+    return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, NULL, "%s cannot run this: %s", chip->name,
+                          *r->why ? r->why : "no tiling fits");
+  for (int k = 0; k + 1 < stages; ++k) r->stages[k].producer = &r->stages[k + 1];
+  *plan = r->stages[0];
+  if (group->contraction) deepen(chip, group, plan);
+  return PB_OK;
+}

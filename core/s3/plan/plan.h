@@ -1,0 +1,25 @@
+// The plan of a kernel: made, costed, printed as an attribute and read back.
+#ifndef PB_S3_PLAN_H
+#define PB_S3_PLAN_H
+
+#include "core/s3/plan/tiling.h"
+
+// The cheapest plan that fits; producers' plans are made in the arena. PB_ERR_UNSUPPORTED with the nest's name and the
+// reason when there is none.
+pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag,
+                       pb_plan* plan) PB_MUST_CHECK;
+// Fills cycles and bound of a plan. false: it is illegal, *why (in arena) says why.
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
+
+// `{bands = array<i64: dim, step, ...>, x_level = ...}` as the text of an MLIR attribute. For whoever reads it, and
+// ignored when it is read back: cycles, bound, the extents of the main nest's dims, and what a tile has of each.
+// A producer's plan stands in its consumer's, as `producer`.
+void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_nest* main);
+// Reads the attribute pb.plan of a kernel function; what is missing or not of its kind is PB_ERR_INPUT. Producers'
+// plans are made in the arena.
+pb_status pb_plan_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;
+// The same from the attribute itself; `place` and `code` for the diagnostic.
+pb_status pb_plan_from(MlirAttribute attribute, pb_place place, int code, pb_arena* arena, pb_diag* diag,
+                       pb_plan* plan) PB_MUST_CHECK;
+
+#endif

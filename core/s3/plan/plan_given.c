@@ -1,0 +1,194 @@
+#include "core/s3/plan/plan_given.h"
+
+#include "core/s3/kernels.h"
+
+#include <ctype.h>
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/Diagnostics.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reader {
+  pb_unit* unit;
+  const char* path;
+  const char* at;
+  int line;
+} reader;
+
+static pb_place here(const reader* r) { return (pb_place){.file = r->path, .line = r->line}; }
+
+static void skip_space(reader* r) {
+  for (;; ++r->at) {
+    if (r->at[0] == '/' && r->at[1] == '/') r->at += strcspn(r->at, "\n");
+    if (*r->at == '\n') ++r->line;
+    if (!isspace((unsigned char)*r->at)) return;
+  }
+}
+
+static const char* take_name(reader* r) {
+  size_t n = 0;
+  while (isalnum((unsigned char)r->at[n]) || (r->at[n] && strchr("_.$-", r->at[n]))) ++n;
+  const char* name = n ? pb_printf(&r->unit->arena, "%.*s", (int)n, r->at) : NULL;
+  r->at += n;
+  return name;
+}
+
+// The length of what stands between matching braces, strings passed over; 0: they do not match.
+static size_t braced(const char* text) {
+  int depth = 0;
+  bool string = false;
+  for (size_t n = 0; text[n]; ++n) {
+    char c = text[n];
+    if (string) {
+      if (c == '\\' && text[n + 1])
+        ++n;
+      else if (c == '"')
+        string = false;
+      continue;
+    }
+    string = c == '"';
+    depth += (c == '{') - (c == '}');
+    if (!depth) return n + 1;
+  }
+  return 0;
+}
+
+// MLIR's words for what it cannot parse, with the line moved from the attribute's text to the file.
+typedef struct route {
+  const reader* reader;
+  bool said;
+} route;
+
+static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
+  route* r = user;
+  if (mlirDiagnosticGetSeverity(d) != MlirDiagnosticError || r->said) return mlirLogicalResultSuccess();
+  pb_text text = {0};
+  mlirDiagnosticPrint(d, pb_text_append, &text);
+  pb_place place = here(r->reader);
+  MlirLocation loc = mlirDiagnosticGetLocation(d);
+  if (mlirLocationIsAFileLineColRange(loc)) place.line += mlirLocationFileLineColRangeGetStartLine(loc) - 1;
+  (void)pb_error(r->reader->unit->diag, place, 2402, "an MLIR attribute, as --emit=plan prints it", "%s",
+                 text.data ? text.data : "no attribute");
+  pb_text_free(&text);
+  r->said = true;
+  return mlirLogicalResultSuccess();
+}
+
+static pb_status parse_attribute(reader* r, size_t length, MlirAttribute* plan) {
+  route to = {.reader = r};
+  MlirContext context = r->unit->context;
+  MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &to, NULL);
+  char* text = pb_printf(&r->unit->arena, "%.*s", (int)length, r->at); // MLIR wants the end to be a zero
+  *plan = mlirAttributeParseGet(context, mlirStringRefCreateFromCString(text));
+  mlirContextDetachDiagnosticHandler(context, id);
+  if (!mlirAttributeIsNull(*plan)) return PB_OK;
+  return to.said ? PB_ERR_INPUT : pb_error(r->unit->diag, here(r), 2402, NULL, "no MLIR attribute");
+}
+
+static pb_status read_plan(reader* r, pb_given_plans* plans) {
+  pb_diag* diag = r->unit->diag;
+  const char* hint = "KERNEL = {...}, as --emit=plan prints it";
+  pb_given_plan plan = {.place = here(r), .kernel = take_name(r)};
+  if (!plan.kernel) return pb_error(diag, here(r), 2401, hint, "a kernel's name is expected");
+  for (size_t k = 0; k < plans->count; ++k)
+    if (!strcmp(plans->items[k].kernel, plan.kernel))
+      return pb_error(diag, here(r), 2403, NULL, "a second plan for '%s'; the first is in line %d", plan.kernel,
+                      plans->items[k].place.line);
+  skip_space(r);
+  if (*r->at != '=') return pb_error(diag, here(r), 2401, hint, "'=' is expected after '%s'", plan.kernel);
+  ++r->at;
+  skip_space(r);
+  if (*r->at != '{') return pb_error(diag, here(r), 2401, hint, "'{' is expected");
+  size_t length = braced(r->at);
+  if (!length) return pb_error(diag, here(r), 2401, hint, "this brace is never closed");
+  PB_TRY(parse_attribute(r, length, &plan.plan));
+  for (; length; --length) r->line += *r->at++ == '\n';
+  PB_PUSH(plans->items, plans->count, plans->capacity, plan);
+  return PB_OK;
+}
+
+static char* read_text(const char* path, pb_arena* arena) {
+  FILE* file = fopen(path, "rb");
+  if (!file) return NULL;
+  pb_text text = {0};
+  char part[4096];
+  for (size_t n; (n = fread(part, 1, sizeof part, file));) {
+    for (size_t k = 0; k < n; ++k)
+      if (!part[k]) part[k] = 1; // a zero would end the text unseen; this is refused
+    pb_text_add(&text, "%.*s", (int)n, part);
+  }
+  bool failed = ferror(file);
+  fclose(file);
+  char* kept = failed ? NULL : pb_strdup(arena, text.data ? text.data : "");
+  pb_text_free(&text);
+  return kept;
+}
+
+pb_status pb_given_plans_read(pb_unit* unit, const char* path, pb_given_plans* plans) {
+  const char* text = read_text(path, &unit->arena);
+  if (!text) return pb_system_error(unit->diag, (pb_place){.file = path}, 1001, "cannot be read");
+  reader r = {.unit = unit, .path = path, .at = text, .line = 1};
+  for (skip_space(&r); *r.at; skip_space(&r)) PB_TRY(read_plan(&r, plans));
+  return PB_OK;
+}
+
+void pb_given_plans_free(pb_given_plans* plans) {
+  free(plans->items);
+  *plans = (pb_given_plans){0};
+}
+
+const pb_given_plan* pb_given_plan_of(const pb_unit* unit, MlirOperation func) {
+  if (!unit->given) return NULL;
+  MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
+  for (size_t k = 0; k < unit->given->count; ++k) {
+    pb_given_plan* plan = &unit->given->items[k];
+    if (name.length != strlen(plan->kernel) || memcmp(name.data, plan->kernel, name.length)) continue;
+    plan->used = true;
+    return plan;
+  }
+  return NULL;
+}
+
+pb_status pb_given_plans_used(const pb_unit* unit) {
+  for (size_t k = 0; unit->given && k < unit->given->count; ++k)
+    if (!unit->given->items[k].used)
+      return pb_error(unit->diag, unit->given->items[k].place, 2404, "--emit=plan lists the kernels",
+                      "no kernel '%s' that is planned", unit->given->items[k].kernel);
+  return PB_OK;
+}
+
+// The model's nodes that the host program runs a kernel for, as a comment.
+static void print_nodes(const pb_unit* unit, MlirStringRef kernel, pb_text* text) {
+  MlirOperation main = pb_module_func(unit->module, "main");
+  if (mlirOperationIsNull(main)) return;
+  MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    MlirAttribute callee = pb_op_attribute(op, "callee"), origin = pb_op_attribute(op, "pb.origin");
+    if (mlirAttributeIsNull(callee) || mlirAttributeIsNull(origin) || !mlirAttributeIsAString(origin)) continue;
+    if (!mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(callee), kernel)) continue;
+    MlirStringRef s = mlirStringAttrGetValue(origin);
+    pb_text_add(text, "// ");
+    for (size_t k = 0; k < s.length; ++k) // a name may hold the end of a line
+      pb_text_add(text, "%c", (unsigned char)s.data[k] < ' ' ? ' ' : s.data[k]);
+    pb_text_add(text, "\n");
+  }
+}
+
+pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) {
+  pb_text_add(text, "// Plans for %s%s%s. Edit and hand back with --plan=FILE; a kernel left out is planned anew.\n",
+              unit->chip->name, unit->chip->variant[0] ? ":" : "", unit->chip->variant);
+  size_t empty = text->length;
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    MlirAttribute plan = pb_op_attribute(op, "pb.plan");
+    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || mlirAttributeIsNull(plan)) continue;
+    MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name"));
+    print_nodes(unit, name, text);
+    pb_text_add(text, "%.*s = ", (int)name.length, name.data);
+    mlirAttributePrint(plan, pb_text_append, text);
+    pb_text_add(text, "\n");
+  }
+  if (text->length > empty) return PB_OK;
+  return pb_unsupported(unit->diag, (pb_place){.what = unit->chip->name}, 2407, NULL, "no kernel has a plan");
+}

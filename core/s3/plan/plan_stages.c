@@ -1,0 +1,233 @@
+// Tiles of the loops that several stages share. All loops but the last go one by one; of the last as many turns are
+// taken together as pay: more rows give products more to do with each load, fewer leave more of the values between in a
+// near cache. What a turn takes is the sum of what its stages take (vector_plan.c), whose operands are as large as the
+// turn makes them.
+#include "core/s3/plan/plan_stages.h"
+
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <string.h>
+
+enum {
+  STAGE_CYCLES = 40, // to begin one
+  // Steps that leave a rest stand beside another one, so threads share the loops around alone: these must be enough.
+  SHARES = 8,
+  UNEVEN_STEP = 8,
+  MOST_UNEVEN = 128,
+  MOST_BYTES = 1 << 18, // of a thread's buffers: they lie on its stack
+};
+
+static void number_buffers(pb_program* program) {
+  int arguments = 0;
+  for (int v = 0; v < program->value_count; ++v)
+    if (program->values[v].argument >= arguments) arguments = program->values[v].argument + 1;
+  for (int v = 0; v < program->value_count; ++v)
+    if (program->values[v].argument < 0) program->values[v].argument = arguments++;
+}
+
+bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_turn* turn) {
+  pb_program numbered = *program;
+  int *of, *nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  int stages = pb_stages_split(program, arena, &of);
+  turn->count = 0;
+  turn->views = PB_NEW_ARRAY(arena, pb_program, (size_t)stages + 1);
+  turn->kernels = PB_NEW_ARRAY(arena, pb_vkernel, (size_t)stages + 1);
+  numbered.values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_count + 1);
+  memcpy(numbered.values, program->values, sizeof *program->values * (size_t)program->value_count);
+  number_buffers(&numbered);
+  for (int k = 0; k < stages; ++k) {
+    pb_program* view = &turn->views[k];
+    int count = 0;
+    for (int n = 0; n < program->nest_count; ++n)
+      if (of[n] == k) nests[count++] = n;
+    pb_program_view(&numbered, nests, count, arena, view);
+    for (int v = 0; v < view->value_count; ++v)
+      if (view->values[v].kind == PB_VALUE_LOCAL) view->values[v].argument = -1;
+    ++turn->count;
+    if (!pb_vkernel_read(view, chip, &turn->kernels[k])) return false;
+    turn->kernels[k].alone = true;
+  }
+  return true;
+}
+
+static int64_t turn_bytes(const pb_chip* chip, const pb_program* turn, pb_arena* arena) {
+  int64_t bytes = 0;
+  int *of, *home;
+  (void)pb_stages_split(turn, arena, &of);
+  pb_stages_homes(turn, of, pb_vector_facts_of(chip).row_bytes / 4, arena, &home);
+  for (int v = 0; v < turn->value_count; ++v) {
+    const pb_value* value = &turn->values[v];
+    if (value->kind != PB_VALUE_LOCAL || home[v] != v) continue;
+    pb_access shape = {.type = value->type, .rank = value->rank};
+    memcpy(shape.shape, value->shape, sizeof shape.shape);
+    bytes += pb_access_elements(&shape) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
+  }
+  return bytes;
+}
+
+static int64_t most_bytes(const pb_chip* chip) {
+  int64_t bytes = pb_vector_facts_of(chip).cache[1] / 2;
+  return bytes < MOST_BYTES ? bytes : MOST_BYTES;
+}
+
+// One turn of all bands, of the last one a full turn or (`rest`) what they leave. false: there is none.
+static bool tile_of(const pb_tiling* t, bool rest, pb_tile* tile) {
+  pb__tile_whole(&t->group->main, tile);
+  for (int b = 0; b < t->plan->band_count; ++b)
+    if (!pb__tile_step(t, tile, b, rest && b + 1 == t->plan->band_count)) return false;
+  return !rest || t->plan->band_count;
+}
+
+// Reads a full turn, and sees that vectors walk what is left over, too.
+static bool make_turn(const pb_chip* chip, const pb_stages* s, pb_arena* arena, const pb_stage_plan* plan,
+                      pb_turn* turn, const char** why) {
+  pb_tiling* t = PB_NEW(arena, pb_tiling);
+  pb_program *program = PB_NEW(arena, pb_program), *left = PB_NEW(arena, pb_program);
+  pb_tile tile;
+  pb_turn rest;
+  pb_tiling_begin_stages(chip, s, &plan->loops, arena, t);
+  if (!pb__tiling_open_bands(t, &t->group->main)) {
+    *why = t->failure;
+    return false;
+  }
+  (void)tile_of(t, false, &tile);
+  pb_tiling_turn(t, s, &tile, arena, program);
+  *why = "a turn's values do not stay in a core's caches";
+  if (turn_bytes(chip, program, arena) > most_bytes(chip)) return false;
+  *why = "a stage is of no form that vectors walk";
+  if (!pb_turn_read(chip, program, arena, turn)) return false;
+  if (!tile_of(t, true, &tile)) return true;
+  pb_tiling_turn(t, s, &tile, arena, left);
+  return pb_turn_read(chip, left, arena, &rest);
+}
+
+// What is lost on average where so many equal turns are shared by 2, 4 and 8 threads, as a part of 1024.
+static int64_t imbalance(int64_t turns) {
+  int64_t lost = 0;
+  for (int64_t threads = 2; threads <= 8; threads *= 2) {
+    int64_t most = (turns + threads - 1) / threads;
+    lost += 1024 - 1024 * turns / (most * threads);
+  }
+  return lost / 3;
+}
+
+static int64_t turns_of(const pb_stages* s, const pb_plan* plan) {
+  int64_t left[PB_MAX_SHARED], turns = 1;
+  memcpy(left, s->extent, sizeof left);
+  for (int b = 0; b < plan->band_count; ++b) {
+    const pb_band* band = &plan->bands[b];
+    turns *= (left[band->dim] + band->step - 1) / band->step;
+    left[band->dim] = band->step;
+  }
+  return turns;
+}
+
+static void add_up(const pb_stages* s, pb_stage_plan* plan) {
+  int64_t turn = 0, turns = turns_of(s, &plan->loops);
+  for (int k = 0; k < plan->count; ++k) turn += plan->stages[k].cycles + STAGE_CYCLES;
+  plan->loops.cycles = turn * turns + turn * turns * imbalance(turns) / 1024;
+  plan->loops.bound = "compute";
+}
+
+bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan,
+                        const char** why) {
+  pb_turn turn;
+  if (!make_turn(chip, s, arena, plan, &turn, why)) return false;
+  *why = "it has another number of stages";
+  if (turn.count != plan->count) return false;
+  for (int k = 0; k < plan->count; ++k)
+    if (!pb_vplan_cost(chip, &turn.kernels[k], &plan->stages[k], why)) return false;
+  add_up(s, plan);
+  return true;
+}
+
+static void consider(const pb_chip* chip, const pb_stages* s, int64_t step, pb_stage_plan* best, bool* found) {
+  pb_arena scratch = {0};
+  pb_stage_plan plan = {.count = 0};
+  pb_turn turn;
+  const char* why;
+  for (int k = 0; k < s->shared; ++k) {
+    int64_t by = k + 1 < s->shared ? 1 : step;
+    if (by < s->extent[k]) plan.loops.bands[plan.loops.band_count++] = (pb_band){k, by};
+  }
+  if (make_turn(chip, s, &scratch, &plan, &turn, &why)) {
+    plan.count = turn.count;
+    plan.stages = PB_NEW_ARRAY(&scratch, pb_vplan, (size_t)turn.count);
+    for (int k = 0; k < turn.count; ++k) pb_vplan_make(chip, &turn.kernels[k], &plan.stages[k]);
+    add_up(s, &plan);
+    if (!*found || plan.loops.cycles < best->loops.cycles) {
+      best->loops = plan.loops;
+      best->count = plan.count;
+      memcpy(best->stages, plan.stages, sizeof *plan.stages * (size_t)plan.count);
+    }
+    *found = true;
+  }
+  pb_arena_free(&scratch);
+}
+
+bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
+  bool found = false;
+  int64_t last = s->extent[s->shared - 1], outer = 1;
+  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_vplan, (size_t)s->program->nest_count)};
+  for (int k = 0; k + 1 < s->shared; ++k) outer *= s->extent[k];
+  for (int64_t step = last; step >= 1; --step) {
+    bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN;
+    if (last % step == 0 || uneven) consider(chip, s, step, plan, &found);
+  }
+  return found;
+}
+
+// ---- as text ----
+
+void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
+  pb_arena scratch = {0};
+  pb_turn turn;
+  const char* why;
+  pb_text_add(text, "{extents = array<i64");
+  for (int k = 0; k < s->shared; ++k) pb_text_add(text, "%s%lld", k ? ", " : ": ", (long long)s->extent[k]);
+  pb_text_add(text, ">, bands = array<i64");
+  for (int b = 0; b < plan->loops.band_count; ++b)
+    pb_text_add(text, "%s%d, %lld", b ? ", " : ": ", plan->loops.bands[b].dim, (long long)plan->loops.bands[b].step);
+  pb_text_add(text, ">, stages = [");
+  if (make_turn(chip, s, &scratch, plan, &turn, &why))
+    for (int k = 0; k < plan->count; ++k) {
+      if (k) pb_text_add(text, ", ");
+      pb_vplan_print(text, &turn.kernels[k], &plan->stages[k]);
+    }
+  pb_text_add(text, "], cycles = %lld : i64, bound = \"%s\"}", (long long)plan->loops.cycles, plan->loops.bound);
+  pb_arena_free(&scratch);
+}
+
+static MlirAttribute member(MlirAttribute plan, const char* name) {
+  return mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString(name));
+}
+
+bool pb_stage_plan_is(MlirAttribute a) {
+  return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(member(a, "stages"));
+}
+
+pb_status pb_stage_plan_from(MlirAttribute a, const pb_chip* chip, const pb_stages* s, pb_place place, int code,
+                             pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) {
+  const char* hint = "edit only the numbers of a printed plan";
+  MlirAttribute bands = member(a, "bands"), stages = member(a, "stages");
+  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_vplan, (size_t)s->program->nest_count)};
+  if (mlirAttributeIsNull(bands) || !mlirAttributeIsADenseI64Array(bands) || mlirDenseArrayGetNumElements(bands) % 2 ||
+      mlirDenseArrayGetNumElements(bands) > 2 * PB_MAX_BANDS)
+    return pb_error(diag, place, code, hint, "field 'bands' is missing or no pairs of a loop and a step");
+  for (intptr_t k = 0; k < mlirDenseArrayGetNumElements(bands); k += 2) {
+    int64_t dim = mlirDenseI64ArrayGetElement(bands, k);
+    if (dim < 0 || dim >= s->shared) return pb_error(diag, place, code, hint, "field 'bands' names no shared loop");
+    plan->loops.bands[plan->loops.band_count++] = (pb_band){(int)dim, mlirDenseI64ArrayGetElement(bands, k + 1)};
+  }
+  pb_turn turn;
+  const char* why;
+  if (!make_turn(chip, s, arena, plan, &turn, &why))
+    return pb_error(diag, place, code, NULL, "the plan is illegal: %s", why);
+  plan->count = turn.count;
+  if (!mlirAttributeIsAArray(stages) || mlirArrayAttrGetNumElements(stages) != turn.count)
+    return pb_error(diag, place, code, hint, "field 'stages' is no list of %d plans", turn.count);
+  for (int k = 0; k < turn.count; ++k)
+    PB_TRY(pb_vplan_from(mlirArrayAttrGetElement(stages, k), &turn.kernels[k], place, code, diag, &plan->stages[k]));
+  return PB_OK;
+}

@@ -1,0 +1,39 @@
+// The plan of a kernel of several stages where memory is cached: tiles of the loops that the stages share, and for each
+// stage the plan of what it does in one turn. It stands on the kernel as the attribute pb.plan.
+#ifndef PB_S3_PLAN_STAGES_H
+#define PB_S3_PLAN_STAGES_H
+
+#include "core/s3/kernel/stages.h"
+#include "core/s3/plan/tiling.h"
+#include "core/s3/plan/vector_plan.h"
+
+typedef struct pb_stage_plan {
+  pb_plan loops;    // bands over the shared loops, cycles, bound
+  int count;        // of stages
+  pb_vplan* stages; // of a full turn
+} pb_stage_plan;
+
+// One turn's stages, each as a kernel that is run whole by one thread.
+typedef struct pb_turn {
+  int count;
+  pb_program* views;
+  pb_vkernel* kernels;
+} pb_turn;
+
+// Reads the nests of a turn, whose locals are buffers; those that stay in one stage's registers are none. Buffers are
+// numbered behind the arguments, in the order of values. false: the last of turn->count stages is of no form that
+// vectors walk; its kernel says why.
+bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_turn* turn);
+// The cheapest plan whose buffers stay in a core's caches. false: there is none.
+bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan);
+// Fills cycles and bound. false: it is illegal, *why says why.
+bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
+                        const char** why);
+// {extents = ..., bands = ..., stages = [...], cycles = ..., bound = ...}
+void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan);
+// Whether the attribute is such a plan, and not one of a kernel of one stage.
+bool pb_stage_plan_is(MlirAttribute attribute);
+pb_status pb_stage_plan_from(MlirAttribute attribute, const pb_chip* chip, const pb_stages* stages, pb_place place,
+                             int code, pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) PB_MUST_CHECK;
+
+#endif

@@ -1,0 +1,139 @@
+#include "core/s3/plan/plan.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <string.h>
+
+static const struct {
+  const char* name;
+  size_t offset;
+} numbers[] = {{"x_level", offsetof(pb_plan, x_level)},
+               {"w_level", offsetof(pb_plan, w_level)},
+               {"result_level", offsetof(pb_plan, result_level)},
+               {"x_depth", offsetof(pb_plan, x_depth)},
+               {"w_depth", offsetof(pb_plan, w_depth)},
+               {"result_depth", offsetof(pb_plan, result_depth)},
+               {"x_stays", offsetof(pb_plan, x_stays)}};
+enum { NUMBERS = sizeof numbers / sizeof *numbers };
+
+static int64_t tile_of(const pb_plan* plan, const pb_nest* main, int dim) {
+  int64_t left = main->extent[dim];
+  for (int b = 0; b < plan->band_count; ++b)
+    if (plan->bands[b].dim == dim) left = plan->bands[b].step;
+  return left;
+}
+
+static void print_list(pb_text* text, const char* name, const int64_t* values, int count) {
+  pb_text_add(text, "%s = array<i64", name);
+  for (int k = 0; k < count; ++k) pb_text_add(text, "%s%lld", k ? ", " : ": ", (long long)values[k]);
+  pb_text_add(text, ">, ");
+}
+
+static void print_stage(pb_text* text, const pb_plan* plan) {
+  int64_t bands[2 * PB_MAX_BANDS];
+  for (int b = 0; b < plan->band_count; ++b) {
+    bands[2 * b] = plan->bands[b].dim;
+    bands[2 * b + 1] = plan->bands[b].step;
+  }
+  print_list(text, "bands", bands, 2 * plan->band_count);
+  for (int k = 0; k < NUMBERS; ++k)
+    pb_text_add(text, "%s%s = %d : i64", k ? ", " : "", numbers[k].name,
+                *(const int*)((const char*)plan + numbers[k].offset));
+}
+
+void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_nest* main) {
+  int64_t tile[PB_NEST_DIMS];
+  int producers = 0;
+  for (int d = 0; d < main->dim_count; ++d) tile[d] = tile_of(plan, main, d);
+  pb_text_add(text, "{");
+  print_list(text, "extents", main->extent, main->dim_count);
+  print_list(text, "tile", tile, main->dim_count);
+  print_stage(text, plan);
+  for (const pb_plan* p = plan->producer; p; p = p->producer, ++producers) {
+    pb_text_add(text, ", producer = {");
+    print_stage(text, p);
+  }
+  while (producers-- > 0) pb_text_add(text, "}");
+  pb_text_add(text, ", cycles = %lld : i64, bound = \"%s\"}", (long long)plan->cycles, plan->bound);
+}
+
+typedef struct source {
+  pb_diag* diag;
+  pb_place place;
+  int code;
+} source;
+
+static pb_status refuse(const source* from, const char* field) {
+  return pb_error(from->diag, from->place, from->code, "edit only the numbers of a printed plan",
+                  "field '%s' is missing, of the wrong kind or out of range", field);
+}
+
+static MlirAttribute field(MlirAttribute all, const char* name) {
+  return mlirDictionaryAttrGetElementByName(all, mlirStringRefCreateFromCString(name));
+}
+
+// A field that nobody reads would be an edit without effect.
+static pb_status known_fields(MlirAttribute all, const source* from) {
+  static const char* const others[] = {"bands", "extents", "tile", "cycles", "bound", "producer"};
+  for (intptr_t n = 0; n < mlirDictionaryAttrGetNumElements(all); ++n) {
+    MlirStringRef name = mlirIdentifierStr(mlirDictionaryAttrGetElement(all, n).name);
+    bool known = false;
+    for (size_t k = 0; k < sizeof others / sizeof *others; ++k)
+      known |= mlirStringRefEqual(name, mlirStringRefCreateFromCString(others[k]));
+    for (int k = 0; k < NUMBERS; ++k)
+      known |= mlirStringRefEqual(name, mlirStringRefCreateFromCString(numbers[k].name));
+    if (!known)
+      return pb_error(from->diag, from->place, from->code, "edit only the numbers of a printed plan",
+                      "a plan has no field '%.*s'", (int)name.length, name.data);
+  }
+  return PB_OK;
+}
+
+static pb_status read_stage(MlirAttribute all, const source* from, const char* name, pb_plan* plan) {
+  *plan = (pb_plan){.bound = ""};
+  if (mlirAttributeIsNull(all) || !mlirAttributeIsADictionary(all)) return refuse(from, name);
+  PB_TRY(known_fields(all, from));
+  MlirAttribute bands = field(all, "bands");
+  if (mlirAttributeIsNull(bands) || !mlirAttributeIsADenseI64Array(bands)) return refuse(from, "bands");
+  intptr_t n = mlirDenseArrayGetNumElements(bands);
+  if (n % 2 || n / 2 > PB_MAX_BANDS) return refuse(from, "bands");
+  for (intptr_t k = 0; k < n; k += 2) {
+    int64_t dim = mlirDenseI64ArrayGetElement(bands, k);
+    if (dim < 0 || dim >= PB_NEST_DIMS) return refuse(from, "bands");
+    plan->bands[plan->band_count++] = (pb_band){(int)dim, mlirDenseI64ArrayGetElement(bands, k + 1)};
+  }
+  for (int k = 0; k < NUMBERS; ++k) {
+    MlirAttribute a = field(all, numbers[k].name);
+    if (mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a)) return refuse(from, numbers[k].name);
+    MlirType type = mlirAttributeGetType(a);
+    if (!mlirTypeIsAInteger(type) || !mlirIntegerTypeIsSignless(type) || mlirIntegerTypeGetWidth(type) > 64)
+      return refuse(from, numbers[k].name);
+    int64_t value = mlirIntegerAttrGetValueInt(a);
+    bool is_depth = strstr(numbers[k].name, "depth") != NULL;
+    if (value < (is_depth ? 1 : 0) || value > 64) return refuse(from, numbers[k].name);
+    *(int*)((char*)plan + numbers[k].offset) = (int)value;
+  }
+  MlirAttribute cycles = field(all, "cycles");
+  if (!mlirAttributeIsNull(cycles) && mlirAttributeIsAInteger(cycles))
+    plan->cycles = mlirIntegerAttrGetValueInt(cycles);
+  return PB_OK;
+}
+
+pb_status pb_plan_from(MlirAttribute all, pb_place place, int code, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
+  source from = {diag, place, code};
+  PB_TRY(read_stage(all, &from, "pb.plan", plan));
+  for (int stages = 1;; ++stages) {
+    all = field(all, "producer");
+    if (mlirAttributeIsNull(all)) return PB_OK;
+    if (stages == PB_MAX_STAGES) return refuse(&from, "producer");
+    pb_plan* producer = PB_NEW(arena, pb_plan);
+    PB_TRY(read_stage(all, &from, "producer", producer));
+    plan->producer = producer;
+    plan = producer;
+  }
+}
+
+pb_status pb_plan_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
+  return pb_plan_from(mlirOperationGetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan")),
+                      (pb_place){.what = "pb.plan"}, 4011, arena, diag, plan);
+}

@@ -1,0 +1,402 @@
+// The parts of a tiling: bands, slices, buffers. Every access of the main nest is written over two kinds of columns:
+// the bands (loops over tiles, outer columns) and the dims inside the tile. The slice of a tensor that a buffer holds
+// is a box read off the columns: what moves with bands around the buffer is its origin, what moves inside is its
+// extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides: the
+// tree of a chosen plan is built once more with isl proving every box (core/poly/slice.c).
+#include "core/s3/plan/tiling.h"
+
+#include "core/poly/slice.h"
+
+#include <assert.h>
+#include <string.h>
+
+bool pb__tiling_fail(pb_tiling* t, const char* why) {
+  if (!t->failure) t->failure = why;
+  return false;
+}
+
+static pb_tree* tree_add(pb_tiling* t, int level, pb_tree* node) {
+  pb_tree* parent = t->body[level];
+  node->level = level;
+  if (parent->last)
+    parent->last->next = node;
+  else
+    parent->first = node;
+  parent->last = node;
+  return node;
+}
+
+void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before) {
+  pb_tree *whole = t->body[level], *moved = before ? before->next : NULL;
+  if (!moved) return;
+  whole->last->next = whole->first;
+  whole->first = moved;
+  whole->last = before;
+  before->next = NULL;
+}
+
+void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling) {
+  *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
+  tiling->root = (pb_tree){.kind = PB_TREE_LOOP, .extent = 1};
+  tiling->body[0] = &tiling->root;
+}
+
+void pb__tiling_hang(pb_tiling* t, int level) { tree_add(t, level, t->body[level + 1]); }
+
+static pb_tree* nest_node(pb_tiling* t, int level, const pb_nest* nest) {
+  pb_tree* node = PB_NEW(t->arena, pb_tree);
+  node->kind = PB_TREE_NEST;
+  node->level = level;
+  node->nest = PB_NEW(t->arena, pb_nest);
+  pb_nest_copy(node->nest, nest);
+  node->nest->outer_count = level;
+  pb__tiling_outers(t, node->nest);
+  return node;
+}
+
+void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) { tree_add(t, level, nest_node(t, level, nest)); }
+
+void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest) {
+  pb_tree* node = PB_NEW(t->arena, pb_tree);
+  *node = (pb_tree){.kind = PB_TREE_TURN, .loop = loop, .turn = turn};
+  node->first = node->last = nest_node(t, level, nest);
+  tree_add(t, level, node);
+}
+
+bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
+  pb_nest known;
+  pb_nest_copy(&known, nest);
+  pb__tiling_outers(t, &known);
+  for (int r = 0; r < access->rank; ++r)
+    if (pb_index_can_leave(&known, &access->index[r], access->shape[r])) return true;
+  return false;
+}
+
+bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main) {
+  if (pb__tiling_levels(t) > PB_NEST_OUTERS) return pb__tiling_fail(t, "more loops over tiles than a nest can use");
+  int64_t left[PB_NEST_DIMS];
+  memcpy(left, main->extent, sizeof left);
+  for (int b = 0; b < t->plan->band_count; ++b) {
+    const pb_band* band = &t->plan->bands[b];
+    if (band->dim < 0 || band->dim >= main->dim_count)
+      return pb__tiling_fail(t, "a band names a dim that is not there");
+    if (band->step < 1 || band->step > left[band->dim])
+      return pb__tiling_fail(t, "a band's step is not between 1 and what is left of its dim");
+    if (left[band->dim] % band->step && (t->group->producer || t->plan->x_stays))
+      return pb__tiling_fail(t, "a band's step does not divide its dim, and slices of x must be of one size");
+    pb_tree* loop = PB_NEW(t->arena, pb_tree);
+    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = left[band->dim] / band->step};
+    left[band->dim] = band->step;
+    t->body[t->base + b + 1] = loop;
+  }
+  return true;
+}
+
+void pb__tile_whole(const pb_nest* main, pb_tile* tile) {
+  *tile = (pb_tile){.adds = false};
+  memcpy(tile->extent, main->extent, sizeof tile->extent);
+}
+
+int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
+  const pb_band* band = &t->plan->bands[level - t->base];
+  const pb_nest* main = &t->group->main;
+  int64_t turns = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - turns * band->step;
+  if (rest ? left == 0 : turns == 0) return 0;
+  tile->extent[band->dim] = rest ? left : band->step;
+  if (!rest) {
+    tile->origin[band->dim].coef[PB_NEST_DIMS + level] = band->step;
+    return turns;
+  }
+  tile->origin[band->dim].cst += turns * band->step;
+  bool sums = t->group->reduces && !pb_access_uses(&main->access[main->access_count - 1], band->dim);
+  tile->adds |= sums && turns > 0;
+  return 1;
+}
+
+bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
+  pb_twins around = t->twins;
+  int first = t->buffer_count;
+  pb_tile tiles[2] = {*tile, *tile};
+  int64_t turns[2], before = 0; // of the loop and of its remainder
+  for (int rest = 0; rest < 2; ++rest) turns[rest] = pb__tile_step(t, &tiles[rest], level, rest);
+  bool cut = turns[0] && turns[1];
+  for (int rest = 0; rest < 2; ++rest) {
+    if (!turns[rest]) continue;
+    pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
+    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = turns[rest]};
+    if (cut) loop->turns_before = before, loop->turns = turns[0] + turns[1];
+    if (rest && cut)
+      t->twins = (pb_twins){.first = first, .end = t->buffer_count, .level = level, .serial = ++t->remainders};
+    bool built = inside(t, &tiles[rest], level + 1, stage);
+    t->twins = around;
+    if (!built) return false;
+    t->body[level + 1] = loop;
+    pb__tiling_hang(t, level);
+    before = turns[rest];
+  }
+  return !t->failure;
+}
+
+// Whether a copy tests the dim's index against a box: then the dim stays, also where one turn of it is left, for a
+// mover has no other place for the test.
+static bool is_tested(const pb_tiling* t, const pb_nest* main, int d) {
+  if (t->group->reduces) return false;
+  for (int a = 0; a < main->access_count; ++a)
+    for (int r = 0; main->access[a].boxed && r < main->access[a].rank; ++r)
+      if (main->access[a].index[r].coef[d] &&
+          pb_index_can_leave(main, &main->access[a].index[r], main->access[a].shape[r]))
+        return true;
+  return false;
+}
+
+void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point) {
+  int column[PB_NEST_DIMS];
+  pb_nest_copy(point, main);
+  point->dim_count = 0;
+  point->outer_count = pb__tiling_levels(t);
+  for (int d = 0; d < main->dim_count; ++d) {
+    column[d] = tile->extent[d] > 1 || is_tested(t, main, d) ? point->dim_count++ : -1;
+    if (column[d] >= 0) point->extent[column[d]] = tile->extent[d];
+  }
+  for (int a = 0; a < main->access_count; ++a)
+    for (int r = 0; r < main->access[a].rank; ++r) {
+      const pb_index* from = &main->access[a].index[r];
+      pb_index* to = &point->access[a].index[r];
+      memset(to->coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+      for (int d = 0; d < main->dim_count; ++d) {
+        if (!from->coef[d]) continue;
+        if (column[d] >= 0) to->coef[column[d]] += from->coef[d];
+        for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) to->coef[c] += from->coef[d] * tile->origin[d].coef[c];
+        to->cst += from->coef[d] * tile->origin[d].cst;
+      }
+    }
+}
+
+void pb__tiling_outers(const pb_tiling* t, pb_nest* nest) {
+  for (int b = 0; t->body[0] && b < pb__tiling_levels(t); ++b)
+    nest->outer_extent[b] = t->body[b + 1] ? t->body[b + 1]->extent : 0;
+}
+
+void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by) {
+  for (int a = 0; a < accesses; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      pb_index* index = &nest->access[a].index[r];
+      for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) index->coef[c] += index->coef[dim] * by->coef[c];
+      index->cst += index->coef[dim] * by->cst;
+    }
+}
+
+// A nest that copies a buffer's box: its dims are the indices of extent over 1.
+static void copy_nest(const pb_tiling* t, const pb_access* local, const pb_access* tensor, pb_nest* nest) {
+  static const pb_nest empty = {.part = "load"};
+  pb_nest_copy(nest, &empty);
+  nest->name = t->group->main.name;
+  nest->access_count = 2;
+  pb__tiling_outers(t, nest);
+  nest->access[0] = *tensor;
+  nest->access[1] = *local;
+  nest->access[0].gathered = nest->access[1].gathered = 0; // all of a table
+  for (int r = 0; r < local->rank; ++r) {
+    memset(&nest->access[1].index[r], 0, sizeof(pb_index));
+    // an index that a box tests keeps its dim: the mover has no other place for the test
+    bool tested = tensor->boxed && pb_index_can_leave(nest, &nest->access[0].index[r], tensor->shape[r]);
+    if (local->shape[r] == 1 && !tested) continue;
+    int d = nest->dim_count++;
+    nest->extent[d] = local->shape[r];
+    nest->access[0].index[r].coef[d] = 1;
+    nest->access[1].index[r].coef[d] = 1;
+  }
+  pb_nest_load(nest, 0);
+}
+
+// A buffer of the loop whose remainder is being built that can hold `new` at its own place; -1: none.
+static int find_twin(const pb_tiling* t, const pb_buffer* new) {
+  for (int b = t->twins.first; b < t->twins.end; ++b) {
+    const pb_buffer* twin = &t->buffers[b];
+    bool holds = twin->level > t->twins.level && twin->level == new->level && twin->memory == new->memory &&
+                 twin->type == new->type && twin->rank == new->rank && twin->depth == new->depth &&
+                 twin->claimed != t->twins.serial;
+    for (int r = 0; r < new->rank; ++r) holds &= twin->shape[r] >= new->shape[r];
+    if (holds) return b;
+  }
+  return -1;
+}
+
+static void lie_at_twin(pb_tiling* t, pb_buffer* new) {
+  int b = t->twins.serial ? find_twin(t, new) : -1;
+  if (b < 0) return;
+  pb_buffer* twin = &t->buffers[b];
+  twin->claimed = t->twins.serial;
+  new->shares = twin->shares >= 0 ? twin->shares : b;
+  memcpy(new->shape, twin->shape, sizeof new->shape);
+}
+
+void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {
+  if (t->buffer_count == PB_MAX_BUFFERS) {
+    pb__tiling_fail(t, "more buffers than a kernel can have");
+    return;
+  }
+  pb_buffer* buffer = &t->buffers[t->buffer_count];
+  *buffer = (pb_buffer){.name = name,
+                        .memory = memory,
+                        .type = local->type,
+                        .depth = depth,
+                        .level = level,
+                        .rank = local->rank,
+                        .shares = -1};
+  memcpy(buffer->shape, local->shape, sizeof buffer->shape);
+  lie_at_twin(t, buffer);
+  memcpy(local->shape, buffer->shape, sizeof local->shape);
+  buffer->bytes = pb_access_elements(local) * (pb_type_bits(local->type) / 8);
+  local->buffer = t->buffer_count++;
+  local->memref.ptr = NULL;
+  pb_tree* node = PB_NEW(t->arena, pb_tree);
+  *node = (pb_tree){.kind = PB_TREE_ALLOC, .buffer = local->buffer};
+  tree_add(t, level, node);
+}
+
+// isl proves that the box read off is the least one.
+static bool is_proved(const pb_tiling* t, const pb_access* access, const int64_t* extents, int level,
+                      const pb_access* local, const pb_access* origin) {
+  int64_t all[PB_NEST_COLS];
+  for (int c = 0; c < PB_NEST_COLS; ++c) all[c] = 1;
+  memcpy(all, extents, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int k = 0; k < pb__tiling_levels(t) && t->body[k + 1]; ++k) all[PB_NEST_DIMS + k] = t->body[k + 1]->extent;
+  pb_slice slice = {.whole_row = access->splat || access->gathered == access->rank};
+  memcpy(slice.origin, origin->index, sizeof slice.origin);
+  memcpy(slice.extent, local->shape, sizeof slice.extent);
+  return pb_slice_is_least(access, all, level, &slice);
+}
+
+void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
+                    pb_access* origin) {
+  *origin = *access;
+  *local =
+      (pb_access){.type = access->type, .rank = access->rank, .splat = access->splat, .gathered = access->gathered};
+  for (int r = 0; r < access->rank; ++r) {
+    int64_t extent = 1;
+    for (int c = 0; c < PB_NEST_COLS; ++c) {
+      int64_t coef = access->index[r].coef[c];
+      bool inside = c < PB_NEST_DIMS || c - PB_NEST_DIMS >= level;
+      if (!inside || !coef) continue;
+      extent += coef * ((c < PB_NEST_DIMS ? extents[c] : t->body[c - PB_NEST_DIMS + 1]->extent) - 1);
+      local->index[r].coef[c] = coef;
+      origin->index[r].coef[c] = 0;
+    }
+    if (access->splat && r == access->rank - 1) extent = access->shape[r];
+    if (access->gathered == r + 1) extent = access->shape[r]; // any of them
+    local->shape[r] = extent;
+  }
+  if (t->proved && !t->failure && !is_proved(t, access, extents, level, local, origin))
+    pb__tiling_fail(t, "isl does not find the slice that a buffer was made for; this is a bug in the compiler");
+}
+
+// A matrix instruction reads the rows of its input one after the other. Where they lie a multiple of the banks apart
+// they are all in one bank, and whoever else reads the memory waits for the whole command (a product of 64 rows of 768
+// codes took 24% longer on the RTL): so one row of the memory is left free behind each.
+static void spread_over_banks(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory,
+                              pb_access* box) {
+  const pb_memory* m = &t->chip->memories[memory];
+  int64_t size = pb_type_bits(box->type) / 8, pitch = size;
+  int walked = -1, rank = -1;
+  if (!t->group->contraction || a != t->group->x || m->banks < 2) return;
+  for (int d = 0; d < main->dim_count; ++d)
+    if (t->group->roles.role[d] == PB_ROLE_M && tile->extent[d] > 1) walked = d;
+  for (int r = 0; walked >= 0 && r < box->rank; ++r)
+    if (main->access[a].index[r].coef[walked]) rank = r;
+  if (rank < 0 || rank + 1 >= box->rank) return;
+  for (int r = rank + 1; r < box->rank; ++r) pitch *= box->shape[r];
+  int64_t step = rank + 2 == box->rank ? m->row_bytes / size : 1;
+  if (pitch % (m->row_bytes * 2) == 0) box->shape[rank + 1] += step;
+}
+
+// A buffer of local's shape; *load fills it with the box.
+static void fill_buffer(pb_tiling* t, const pb_access* box, const pb_access* origin, int level, int memory, int depth,
+                        const char* name, pb_access* local, pb_nest* load) {
+  pb__tiling_own(t, local, level, memory, depth, name);
+  copy_nest(t, box, origin, load);
+  load->access[1].buffer = local->buffer;
+  memcpy(load->access[1].shape, local->shape, sizeof local->shape);
+}
+
+void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
+                       const char* name, pb_nest* load) {
+  pb_access origin, box;
+  pb__tiling_box(t, access, extents, level, &box, &origin);
+  *access = box;
+  fill_buffer(t, &box, &origin, level, memory, depth, name, access, load);
+}
+
+void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+                     const char* name, pb_nest* load, pb_access* box) {
+  pb_nest point;
+  pb_access origin, held, local, *access = &main->access[a];
+  pb__tiling_expand(t, main, tile, &point);
+  pb__tiling_box(t, &point.access[a], point.extent, level, &held, &origin);
+  local = held;
+  spread_over_banks(t, main, a, tile, memory, &local);
+  fill_buffer(t, &held, &origin, level, memory, depth, name, &local, load);
+  for (int r = 0; r < access->rank; ++r) { // over the main nest's own dims as before, from the box's origin on
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c)
+      local.index[r].coef[c] = access->index[r].coef[c] - origin.index[r].coef[c];
+    memcpy(local.index[r].coef, access->index[r].coef, sizeof(int64_t) * PB_NEST_DIMS);
+    local.index[r].cst = access->index[r].cst - origin.index[r].cst;
+  }
+  *access = local;
+  if (box) *box = held;
+}
+
+void pb__tiling_turn_to_store(pb_nest* load) {
+  pb_access tensor = load->access[0];
+  load->access[0] = load->access[1];
+  load->access[1] = tensor;
+  load->expr[0].type = load->access[0].type;
+  load->part = "store";
+}
+
+// All that moves the base of a window must keep it on whole rows, for windows whose unit is a row.
+static bool rows_aligned(const pb_access* access, const pb_nest* nest, int64_t row_bytes) {
+  int64_t size = pb_type_bits(access->type) / 8;
+  if (pb_access_offset(access) * size % row_bytes) return false;
+  for (int k = 0; k < nest->outer_count; ++k)
+    if (pb_access_stride(access, PB_NEST_DIMS + k) * size % row_bytes) return false;
+  return true;
+}
+
+static_assert((int)PB_FLAT_DIMS >= (int)PB_NEST_DIMS && (int)PB_FLAT_ACCESSES >= (int)PB_NEST_ACCESSES,
+              "a nest is flattened as it is");
+
+void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
+  *flat = (pb_flat){.dim_count = nest->dim_count,
+                    .kept = nest->kept,
+                    .access_count = nest->access_count,
+                    .expr_count = nest->expr_count,
+                    .expr = nest->expr,
+                    .reduce = nest->reduce,
+                    .onto = !strcmp(nest->part, "add")};
+  memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    pb_flat_access* f = &flat->access[a];
+    bool tensor = access->memref.ptr != NULL;
+    f->memory = tensor                ? t->chip->system_memory
+                : access->buffer >= 0 ? t->buffers[access->buffer].memory
+                                      : PB_ANY_MEMORY;
+    f->type = access->type;
+    f->boxed = access->boxed;
+    f->fill = access->fill;
+    f->splat = access->splat;
+    f->table = access->gathered ? pb_access_elements(access) : 0;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      f->stride[d] = pb_access_stride(access, d);
+      f->box_rank[d] = -1;
+      for (int r = 0; access->boxed && r < access->rank; ++r) {
+        if (!access->index[r].coef[d] || !pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
+        f->box_rank[d] = r;
+        f->box_step[d] = access->index[r].coef[d];
+      }
+    }
+    f->aligned_rows = f->memory < 0 || rows_aligned(access, nest, t->chip->memories[f->memory].row_bytes);
+  }
+}

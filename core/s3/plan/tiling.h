@@ -1,0 +1,194 @@
+// A tiled kernel before it is IR: buffers, loops and nests as a tree. The planner builds one for every candidate and
+// adds up its cost; `tile` builds the one of the chosen plan and prints it. So what is planned is what is built.
+#ifndef PB_S3_TILING_H
+#define PB_S3_TILING_H
+
+#include "core/s3/kernel/group.h"
+#include "core/s3/kernel/stages.h"
+
+enum { PB_MAX_BUFFERS = 96, PB_MAX_BANDS = 10, PB_MAX_STAGES = 4 };
+
+// One loop over tiles: dim of the group's main nest, and how far one iteration steps along it. A step need not divide
+// what the bands around it leave of the dim: the rest is a tile of its own behind the loop.
+typedef struct pb_band {
+  int dim;
+  int64_t step;
+} pb_band;
+
+// All choices for one kernel. It stands on the kernel as the attribute pb.plan.
+typedef struct pb_plan {
+  int band_count;
+  pb_band bands[PB_MAX_BANDS]; // outermost first; what is left of each dim is walked inside the tile
+  // How many loops over tiles are around the buffers of the two inputs and of the results; 0: resident for the whole
+  // kernel. Loops around a producer's bands, those of its consumer outside x, count as well.
+  int x_level, w_level, result_level;
+  int x_depth, w_depth, result_depth; // copies, for overlap
+  // 1: x stays for all turns of the band inside x_level, each of which brings only what no turn before has brought: the
+  // halo, rows that neighbouring tiles share, stays on the chip.
+  int x_stays;
+  // How the slice of x is made inside its tile, where the group has a producer; NULL: x is a tensor.
+  const struct pb_plan* producer;
+  int64_t cycles;              // predicted, for the kernel
+  const char* bound;           // the queue or memory that takes them
+  int64_t busy[PB_MAX_QUEUES]; // cycles in which each queue's unit works, predicted
+} pb_plan;
+
+typedef struct pb_buffer {
+  const char* name;
+  int memory; // index in the chip
+  pb_type type;
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+  int depth, level;
+  int64_t bytes;     // of one copy
+  int shares;        // the buffer before it at whose place it lies, since the two take turns; -1: it has its own
+  const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
+  int claimed;       // by the buffers of which remainder, 0: none
+} pb_buffer;
+
+// What the loops opened so far leave of each dim of a stage's main nest, and where that begins: linear in the loops.
+typedef struct pb_tile {
+  int64_t extent[PB_NEST_DIMS];
+  pb_index origin[PB_NEST_DIMS];
+  bool adds; // it is the rest of a sum: what it adds to has been set
+} pb_tile;
+
+// While the remainder of a loop is built: the buffers inside the loop, at whose places those of the remainder lie.
+typedef struct pb_twins {
+  int first, end, level, serial;
+} pb_twins;
+
+// TURN: what it holds is done in one turn of one of the loops around.
+typedef enum pb_tree_kind { PB_TREE_LOOP, PB_TREE_NEST, PB_TREE_ALLOC, PB_TREE_TURN } pb_tree_kind;
+typedef struct pb_tree {
+  pb_tree_kind kind;
+  int level;      // loops around it
+  int64_t extent; // LOOP
+  // LOOP: turns of the band that come before it, and of the whole band: a loop and its remainder are one row of turns,
+  // in which buffers take their copies in order. 0, 0: they are the loop's own.
+  int64_t turns_before, turns;
+  int loop; // TURN: the level of the loop, and its turn
+  int64_t turn;
+  pb_nest* nest; // NEST
+  int buffer;    // ALLOC
+  struct pb_tree *first, *last, *next;
+} pb_tree;
+
+typedef struct pb_tiling {
+  const pb_chip* chip;
+  const pb_group* group;
+  const pb_plan* plan;
+  pb_arena* arena;
+  int base;                          // loops of the consumers around the stage that is built
+  const struct pb_into* into;        // where its result goes; NULL: to its tensor
+  pb_tree root;                      // a LOOP of extent 1
+  pb_tree* body[PB_NEST_OUTERS + 1]; // the loop that is filled at each level
+  int buffer_count;
+  pb_buffer buffers[PB_MAX_BUFFERS];
+  pb_twins twins;
+  int remainders;
+  bool proved;         // every slice is found by isl as well, and must be the same: for the tree that is carried out
+  const char* failure; // why there is no such tiling; NULL: all is well
+} pb_tiling;
+
+// A stage that makes another one's x: the buffer, and where in the tensor that it stands for the buffer begins.
+typedef struct pb_into {
+  int buffer;
+  pb_access origin;
+} pb_into;
+
+// An empty tree.
+void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling);
+// Builds the tree of a plan. false: impossible, tiling->failure says why.
+bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling);
+// The nest as the selection sees it: linear strides, and the memories of its buffers (tensors: the system's).
+void pb_tiling_flat(const pb_tiling* tiling, const pb_nest* nest, pb_flat* flat);
+
+// The producer of the group's x as far as one tile of t->plan needs it: its main nest with the slice's extents, in
+// which the loops around are outer columns. Of t only group, plan, base and the loops outside base are looked at, and
+// the plan's own loops are opened. false: it cannot be sliced, t->failure says why.
+bool pb_tiling_slice(pb_tiling* t, pb_group* sliced);
+// The same tree as pb_tiling_build's, with each slice proved by isl in every build of the compiler. false with
+// tiling->failure: a slice is not the least box, which is a bug.
+bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling);
+
+// The nests of a kernel of stages on one turn of the shared loops, as a program: values between are as large as that
+// turn makes them. *t is an empty tree with the plan's bands; `tile`: of the shared loops.
+void pb_tiling_turn(const pb_tiling* t, const pb_stages* stages, const pb_tile* tile, pb_arena* arena,
+                    pb_program* turn);
+// The tree of such a kernel: loops of plan->bands, whose dims are shared loops, around buffers and nests. Memory is
+// cached: tensors are read where they are.
+bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
+                      pb_tiling* tiling);
+// An empty tree over the shared loops, which are the dims of its group's main nest.
+void pb_tiling_begin_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
+                            pb_tiling* tiling);
+
+// Inside tiling.
+// Loops over tiles around everything of the stage that is built.
+static inline int pb__tiling_levels(const pb_tiling* t) { return t->base + t->plan->band_count; }
+bool pb__tiling_fail(pb_tiling* t, const char* why);
+bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
+// The loops of the plan's bands, if the plan keeps the rules of its levels.
+bool pb__tiling_open(pb_tiling* t);
+// Builds a stage that reduces; in tiling_build.c.
+bool pb__tiling_stage(pb_tiling* t);
+// Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
+bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory);
+// The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
+void pb__tiling_into(const pb_tiling* t, pb_access* store);
+// Hangs the loop of band `level` into the loop around it: what was added there stands before it.
+void pb__tiling_hang(pb_tiling* t, int level);
+// What was added at a level behind `before` (NULL: everything) goes to its front: what later steps need soon, or is
+// small, does not queue up behind all of the weights.
+void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before);
+// Tells a nest how often the bands around it turn.
+void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
+// Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
+void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by);
+// Adds a copy of the nest at a level.
+void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
+// The same, for one turn of the loop that is `loop` loops inside the root.
+void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest);
+// Whether any index of the access can leave its shape in the nest at a level.
+bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access);
+// The tile outside all of the stage's bands.
+void pb__tile_whole(const pb_nest* main, pb_tile* tile);
+// The tile inside the band at `level`, one of its full turns or (`rest`) what they leave. Returns how many turns there
+// are of it; 0: none.
+int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest);
+// Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.
+typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, const void* stage);
+bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);
+// The main nest on a tile: accesses over the loops around (outer columns) and what is left inside (own columns).
+void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point);
+// The stage's main nest goes on with a buffer in place of access `a`: one for all that the tile, and what the loops
+// inside `level` walk, touches of it. *load, as below. Returns the box that it holds in *box, if that is not NULL.
+void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,
+                     const char* name, pb_nest* load, pb_access* box);
+// The box of what `access` touches inside `level`: *local indexes the box, *origin the tensor where the box begins.
+void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
+                    pb_access* origin);
+// Gives `access` a buffer for everything inside `level`; adds the alloc there. The access then names the buffer.
+// *load copies the slice of what it was into the buffer; the caller adds it, or not.
+void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
+                       const char* name, pb_nest* load);
+// Allocates a buffer of the access's shape at a level; the access then names it.
+void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
+void pb__tiling_turn_to_store(pb_nest* load); // the mirror image: from the buffer to the tensor
+// Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
+bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);
+// The memory of the operand that stands for an access; PB_ANY_MEMORY: none does.
+int pb__tiling_memory(const pb_match* match, int access);
+// The nest with its tensors in no memory yet, for the selection to say where they should be.
+void pb__tiling_undecided(const pb_nest* nest, pb_nest* open);
+// A pointwise nest on the tile at `level`. `carried`: the access that is a buffer already, -1: none. `last`: the result
+// goes to its tensor. `valid`: of the one row that the nest computes, how many elements exist; 0: all.
+// A constant of a nest moves into a memory once, in front of the kernel.
+void pb__tiling_params(pb_tiling* t, pb_nest* nest, int access, int memory, int stream);
+bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool last, int64_t valid);
+
+#endif

@@ -1,0 +1,485 @@
+// From a plan to the tiled kernel: the main nest over its bands, slices of producers in front of it, tails behind it.
+#include "core/s3/plan/tiling.h"
+
+#include "core/s3/routes.h"
+
+#include <string.h>
+
+// Slices a nest that makes x so that it makes the buffer instead. `load` is the copy that it replaces: it has the
+// slice's origin; `box`: the slice.
+static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, const pb_access* box) {
+  const pb_access* x = &load->access[0];
+  pb_nest nest;
+  pb_nest_copy(&nest, feed);
+  nest.part = "load";
+  for (int r = 0; r < box->rank; ++r) {
+    if (box->shape[r] == x->shape[r]) continue; // whole along this index: the feed's dims stay as they are
+    int d;
+    bool own = pb_index_single(&feed->access[feed->access_count - 1].index[r], &d); // the slice of x is a slice of d
+    if (!own || d < 0 || feed->extent[d] != x->shape[r])
+      return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
+    nest.extent[d] = box->shape[r];
+    pb__tiling_shift(&nest, nest.access_count - 1, d, &x->index[r]);
+  }
+  for (int a = 0; t->into && a + 1 < nest.access_count; ++a)
+    if (pb__tiling_leaves(t, &nest, &nest.access[a])) nest.access[a].boxed = true;
+  pb_access* store = pb_nest_store(&nest);
+  store->memref.ptr = NULL;
+  store->buffer = load->access[1].buffer;
+  memcpy(store->shape, load->access[1].shape, sizeof store->shape);
+  pb__tiling_add(t, load->outer_count, &nest);
+  return true;
+}
+
+// A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
+// one block.
+static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
+
+// Brings x turn by turn of the band inside its level: in front of the band what the first turn's tile shares with the
+// second's, then in each turn as much as the band steps on: *each, for the caller to add there. `load`: of the whole
+// buffer; `tile`: the box that one turn touches, `origin`: where it begins.
+static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, const pb_access* origin,
+                      pb_nest* each) {
+  int level = t->plan->x_level, column = PB_NEST_DIMS + level, moved = -1;
+  const pb_access* local = &load->access[1];
+  for (int r = 0; r < tile->rank; ++r) {
+    if (!origin->index[r].coef[column]) continue;
+    if (moved >= 0) return pb__tiling_fail(t, "x_stays: two indices of x move with the band");
+    moved = r;
+  }
+  if (moved < 0) return pb__tiling_fail(t, "x_stays: no index of x moves with the band");
+  int64_t step = origin->index[moved].coef[column], rows = tile->shape[moved], shared = rows > step ? rows - step : 0;
+  int d = 0;
+  while (d < load->dim_count && !local->index[moved].coef[d]) ++d;
+  if (d == load->dim_count) return pb__tiling_fail(t, "x_stays: x does not move");
+  pb_nest first;
+  pb_nest_copy(&first, load);
+  pb_nest_copy(each, load);
+  first.extent[d] = shared;
+  each->extent[d] = rows - shared;
+  for (int a = 0; a < 2; ++a) {
+    each->access[a].index[moved].coef[column] = step;
+    each->access[a].index[moved].cst += shared;
+  }
+  if (shared) pb__tiling_add(t, level, &first);
+  return !t->failure;
+}
+
+// A stage that reduces, on its way into the tile.
+typedef struct stage {
+  pb_nest main; // over its own dims; operands that have a home are their buffers
+  int x_memory, sums_memory;
+  pb_nest* each;  // what each turn of the loop around brings of x; NULL: nothing
+  pb_nest* store; // takes the sums to their tensor
+} stage;
+
+// The main input's buffer, filled by moves or by the nests that make it.
+static bool bring_x(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
+  const pb_plan* plan = t->plan;
+  int x = t->group->x;
+  pb_nest load;
+  pb_access box, turn = {0}, origin = {0};
+  if (t->group->producer) return pb__tiling_produce(t, &s->main, tile, s->x_memory);
+  if (plan->x_stays) {
+    pb_tile inner = *tile;
+    pb_nest point;
+    pb__tile_step(t, &inner, level, false);
+    pb__tiling_expand(t, &s->main, &inner, &point);
+    pb__tiling_box(t, &point.access[x], point.extent, level + 1, &turn, &origin);
+  }
+  pb__tiling_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box);
+  load.outer_count = plan->x_level;
+  load.kept = pieces(&load, 3);
+  if (t->failure) return false;
+  if (plan->x_stays) {
+    s->each = PB_NEW(t->arena, pb_nest);
+    return bring_new(t, &load, &turn, &origin, s->each);
+  }
+  if (!t->group->feed_count) pb__tiling_add(t, plan->x_level, &load);
+  for (int k = 0; k < t->group->feed_count; ++k)
+    if (!fuse_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, &box)) return false;
+  return true;
+}
+
+// Stages take turns with the instruction's own registers: a buffer there lies where an equal one of a stage before
+// lies.
+static void share_registers(pb_tiling* t, int buffer) {
+  pb_buffer* new = &t->buffers[buffer];
+  for (int b = 0; b < buffer && new->shares < 0; ++b)
+    if (t->buffers[b].memory == new->memory && t->buffers[b].bytes == new->bytes && t->buffers[b].depth == new->depth)
+      new->shares = t->buffers[b].shares >= 0 ? t->buffers[b].shares : b;
+}
+
+// Where the instruction holds its weights.
+static int held_memory(const pb_group* g) { return g->contraction->operands[g->insn_roles.w].memory; }
+
+// Weights: from the system's memory to where the instruction holds them, perhaps in two steps. This is the first.
+static void bring_w(pb_tiling* t, stage* s, const pb_tile* tile) {
+  const pb_group* g = t->group;
+  int w = g->roles.w, held = held_memory(g), via = pb_route_via(t->chip, held, s->main.access[w].type);
+  pb_nest load;
+  pb_tree* before = t->body[t->plan->w_level]->last;
+  if (via == held) return;
+  pb__tiling_home(t, &s->main, w, tile, t->plan->w_level, via, t->plan->w_depth, "w", &load, NULL);
+  load.stream = 1;
+  load.kept = pieces(&load, 2);
+  pb__tiling_add(t, t->plan->w_level, &load);
+  // a producer's weights are needed before those of its consumer
+  if (t->plan->w_level < t->base) pb__tiling_to_front(t, t->plan->w_level, before);
+}
+
+// The dim of the main nest that walks the tile's weights in a role, -1: none, or several.
+static int walked_in_tile(const pb_tiling* t, const pb_tile* tile, pb_role role) {
+  int found = -1;
+  for (int d = 0; d < t->group->main.dim_count; ++d)
+    if (t->group->roles.role[d] == role && tile->extent[d] > 1) found = found < 0 ? d : -2;
+  return found < 0 ? -1 : found;
+}
+
+// Weights whose rows are the results' columns: a computed tensor lies as it was made. They are held the other way
+// round.
+static bool lies_turned(const pb_tiling* t, const stage* s, int k, int n) {
+  const pb_access* w = &s->main.access[t->group->roles.w];
+  return k >= 0 && n >= 0 && pb_access_stride(w, k) == 1 && pb_access_stride(w, n) != 1;
+}
+
+static void hold_turned(pb_tiling* t, stage* s, const pb_tile* tile, int k, int n, int depth) {
+  int held = held_memory(t->group), level = pb__tiling_levels(t);
+  pb_access box, *access = &s->main.access[t->group->roles.w];
+  pb_nest point, load = {.name = s->main.name, .part = "stage", .dim_count = 2, .access_count = 2};
+  pb__tiling_expand(t, &s->main, tile, &point);
+  pb__tiling_box(t, &point.access[t->group->roles.w], point.extent, level, &box, &load.access[0]);
+  pb_access local = {.type = access->type, .rank = 2, .shape = {tile->extent[k], tile->extent[n]}};
+  pb__tiling_own(t, &local, level, held, depth, "held");
+  if (t->failure) return;
+  const int dims[2] = {k, n};
+  load.access[1] = local;
+  for (int d = 0; d < 2; ++d) {
+    load.extent[d] = tile->extent[dims[d]];
+    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[d] = access->index[r].coef[dims[d]];
+    load.access[1].index[d].coef[d] = 1;
+    local.index[d].coef[dims[d]] = 1;
+  }
+  pb_nest_load(&load, 0);
+  *access = local;
+  pb__tiling_add(t, level, &load);
+}
+
+static void hold_w(pb_tiling* t, stage* s, const pb_tile* tile) {
+  const pb_group* g = t->group;
+  int w = g->roles.w, held = held_memory(g), level = pb__tiling_levels(t);
+  bool registers = t->chip->memories[held].kind == PB_MEM_REGISTERS;
+  int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
+  pb_nest load;
+  int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
+  if (lies_turned(t, s, k, n)) {
+    hold_turned(t, s, tile, k, n, depth);
+    if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
+    return;
+  }
+  pb__tiling_home(t, &s->main, w, tile, level, held, depth, "held", &load, NULL);
+  if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
+  load.part = "stage";
+  pb__tiling_add(t, level, &load);
+}
+
+// Dims that only the reduction walks are none of a tail's: drops them and renumbers.
+static void drop_dims(pb_nest* nest, const pb_access* keep_those_of) {
+  int count = 0;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (!pb_access_uses(keep_those_of, d)) continue;
+    for (int a = 0; a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r)
+        nest->access[a].index[r].coef[count] = nest->access[a].index[r].coef[d];
+    nest->extent[count++] = nest->extent[d];
+  }
+  for (int d = count; d < nest->dim_count; ++d)
+    for (int a = 0; a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r) nest->access[a].index[r].coef[d] = 0;
+  nest->dim_count = count;
+}
+
+static double least_of(pb_type type) {
+  return type == PB_I8 ? INT8_MIN : type == PB_I16 ? INT16_MIN : type == PB_I32 ? INT32_MIN : -__builtin_inf();
+}
+
+static void add_init(pb_tiling* t, const pb_nest* point, int level) {
+  pb_nest nest = {.name = point->name, .part = "init", .dim_count = point->dim_count, .access_count = 1};
+  memcpy(nest.extent, point->extent, sizeof nest.extent);
+  nest.access[0] = point->access[point->access_count - 1];
+  pb_access dims = nest.access[0];
+  drop_dims(&nest, &dims);
+  pb_type type = nest.access[0].type;
+  pb_nest_const(&nest, type, point->reduce == PB_ACC_MAX ? least_of(type) : 0);
+  pb__tiling_add(t, level, &nest);
+}
+
+// A tail over the columns of the main nest: each of its dims walks what moves the same index of the value that it
+// takes. `made` is that value's store over the columns. Returns the access that loads it, -1: it does not line up.
+static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest* point, pb_nest* out) {
+  int carried = -1;
+  for (int a = 0; a + 1 < tail->access_count; ++a)
+    if (pb_value_same(tail->access[a].memref, made->memref)) carried = a;
+  if (carried < 0) return -1;
+  pb_nest_copy(out, tail);
+  out->dim_count = point->dim_count;
+  memcpy(out->extent, point->extent, sizeof out->extent);
+  for (int a = 0; a < tail->access_count; ++a)
+    for (int r = 0; r < tail->access[a].rank; ++r)
+      memset(out->access[a].index[r].coef, 0, sizeof out->access[a].index[r].coef);
+  for (int d = 0; d < tail->dim_count; ++d) {
+    int row = -1;
+    for (int r = 0; r < made->rank; ++r)
+      if (tail->access[carried].index[r].coef[d] == 1) row = r;
+    if (row < 0) return -1;
+    for (int a = 0; a < tail->access_count; ++a)
+      for (int r = 0; r < tail->access[a].rank; ++r) {
+        int64_t step = tail->access[a].index[r].coef[d];
+        for (int c = 0; c < PB_NEST_COLS; ++c) out->access[a].index[r].coef[c] += step * made->index[row].coef[c];
+        out->access[a].index[r].cst += step * made->index[row].cst;
+      }
+  }
+  return carried;
+}
+
+// A tail may read the value that it takes more than once.
+static void take_carried(pb_nest* tail, MlirValue value, const pb_access* at) {
+  for (int a = 0; a + 1 < tail->access_count; ++a)
+    if (tail->access[a].memref.ptr && pb_value_same(tail->access[a].memref, value)) tail->access[a] = *at;
+}
+
+static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_access at) {
+  const pb_group* g = t->group;
+  pb_access result = made; // the main nest's store over the columns: says which dims tails have
+  for (int k = 0; k < g->tail_count; ++k) {
+    pb_nest tail;
+    int carried = align_tail(&g->program->nests[g->tails[k]], &made, point, &tail);
+    if (carried < 0) return pb__tiling_fail(t, "a fused pointwise nest does not walk the tile as its producer does");
+    MlirValue value = tail.access[carried].memref;
+    made = *pb_nest_store(&tail);
+    if (k + 1 == g->tail_count && t->into) pb__tiling_into(t, pb_nest_store(&tail));
+    if (k == 0) take_carried(&tail, value, &at); // still over the main nest's dims
+    drop_dims(&tail, &result);
+    if (k > 0) take_carried(&tail, value, &at);
+    if (!pb__tiling_point(t, &tail, carried, t->plan->result_level, k + 1 == g->tail_count, 0)) return false;
+    at = *pb_nest_store(&tail);
+  }
+  return true;
+}
+
+// Where the sums are made: in a buffer of their own, or, for a producer without tails, in the one that it fills.
+static bool place_sums(pb_tiling* t, stage* s, const pb_tile* tile) {
+  int y = s->main.access_count - 1;
+  if (t->into && t->group->tail_count == 0) {
+    pb__tiling_into(t, &s->main.access[y]);
+    if (t->buffers[s->main.access[y].buffer].memory == s->sums_memory) return true;
+    return pb__tiling_fail(t, "a producer's sums are made where its consumer cannot read them");
+  }
+  s->store = PB_NEW(t->arena, pb_nest);
+  pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store,
+                  NULL);
+  pb__tiling_turn_to_store(s->store);
+  return true;
+}
+
+// Operands whose home is at this level, or, on the way in, outside it.
+static bool find_homes(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
+  const pb_plan* plan = t->plan;
+  pb_nest point;
+  if (s->each) pb__tiling_add(t, level, s->each);
+  s->each = NULL;
+  if ((plan->x_level > t->base ? plan->x_level : t->base) == level && !bring_x(t, s, tile, level)) return false;
+  if (t->group->contraction && (plan->w_level > t->base ? plan->w_level : t->base) == level) bring_w(t, s, tile);
+  if (t->group->contraction && level == pb__tiling_levels(t)) hold_w(t, s, tile);
+  if (plan->result_level != level || t->failure) return !t->failure;
+  if (!place_sums(t, s, tile)) return false;
+  pb__tiling_expand(t, &s->main, tile, &point);
+  add_init(t, &point, level);
+  return !t->failure;
+}
+
+// Everything inside `level` loops.
+static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
+  const stage* outside = around;
+  stage s = {.x_memory = outside->x_memory,
+             .sums_memory = outside->sums_memory,
+             .each = outside->each,
+             .store = outside->store};
+  pb_nest_copy(&s.main, &outside->main);
+  pb_nest point;
+  if (!find_homes(t, &s, tile, level)) return false;
+  if (level == pb__tiling_levels(t)) {
+    pb__tiling_expand(t, &s.main, tile, &point);
+    point.part = tile->adds ? "add" : "reduce";
+    pb__tiling_add(t, level, &point);
+  } else if (!pb__tiling_band(t, tile, level, build_level, &s))
+    return false;
+  if (level != t->plan->result_level) return !t->failure;
+  if (t->group->tail_count > 0) {
+    pb_nest made;
+    pb__tiling_expand(t, &t->group->main, tile, &made);
+    pb__tiling_expand(t, &s.main, tile, &point);
+    return add_tails(t, &point, *pb_nest_store(&made), *pb_nest_store(&point));
+  }
+  if (!t->into) pb__tiling_add(t, level, s.store);
+  return !t->failure;
+}
+
+// The memories that the main nest's instruction wants x and the sums in.
+static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
+  const pb_group* g = t->group;
+  if (g->contraction) {
+    s->x_memory = g->contraction->operands[g->insn_roles.x].memory;
+    s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
+    return true;
+  }
+  pb_tile inner = *tile;
+  pb_nest point;
+  pb_match match;
+  for (int level = t->base; level < pb__tiling_levels(t); ++level) pb__tile_step(t, &inner, level, false);
+  pb__tiling_expand(t, &g->main, &inner, &point);
+  point.part = "reduce";
+  pb_nest open;
+  pb__tiling_undecided(&point, &open);
+  if (!pb__tiling_select(t, &open, &match)) return false;
+  s->x_memory = pb__tiling_memory(&match, g->x);
+  s->sums_memory = match.insn->operands[match.insn->dest].memory;
+  for (int a = 0; a + 1 < s->main.access_count && !t->failure; ++a) // tables
+    if (a != g->x) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
+  return !t->failure;
+}
+
+bool pb__tiling_stage(pb_tiling* t) {
+  stage s = {.each = NULL};
+  pb_tile tile;
+  pb_nest_copy(&s.main, &t->group->main);
+  pb__tile_whole(&s.main, &tile);
+  return find_memories(t, &s, &tile) && build_level(t, &tile, t->base, &s);
+}
+
+// The last row of a flat nest whose length is no multiple of the lanes. It is the row that ends where the tensor ends:
+// a few elements are computed twice. A tensor shorter than a row is computed as a whole row, moved as far as it exists.
+static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
+  pb_nest rest = *main;
+  int64_t valid = 0, length = main->extent[0];
+  if (from)
+    from = length - t->group->lanes;
+  else
+    valid = length;
+  for (int a = 0; a < rest.access_count; ++a)
+    if (!rest.access[a].splat && rest.access[a].rank == 1) rest.access[a].index[0].cst += from;
+  rest.extent[0] = t->group->lanes;
+  return pb__tiling_point(t, &rest, -1, 0, true, valid);
+}
+
+// A memory through which data can pass from the system's memory and back.
+static int passage(const pb_tiling* t, pb_type type) {
+  for (int m = 0; m < t->chip->memory_count; ++m)
+    if (m != t->chip->system_memory && pb_route_via(t->chip, m, type) == m && pb_route_leaves(t->chip, m, type))
+      return m;
+  return -1;
+}
+
+// A copy (or a fill) between tensors passes through a buffer laid out as the tile's dims.
+static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
+  pb_nest load, store;
+  pb__tiling_expand(t, &t->group->main, tile, &load);
+  pb_access local = {.type = pb_nest_store(&load)->type, .rank = load.dim_count};
+  for (int d = 0; d < load.dim_count; ++d) {
+    local.shape[d] = load.extent[d];
+    local.index[d].coef[d] = 1;
+  }
+  int memory = passage(t, local.type);
+  if (memory < 0) return pb__tiling_fail(t, "no memory on the chip lets data of this type through");
+  pb__tiling_own(t, &local, level, memory, t->plan->result_depth, "passage");
+  store = (pb_nest){.name = load.name, .part = "store", .dim_count = load.dim_count, .access_count = 2};
+  memcpy(store.extent, load.extent, sizeof store.extent);
+  store.access[0] = local;
+  store.access[1] = *pb_nest_store(&load);
+  pb_nest_load(&store, 0);
+  *pb_nest_store(&load) = local;
+  load.part = "load";
+  pb__tiling_add(t, level, &load);
+  pb__tiling_add(t, level, &store);
+  return !t->failure;
+}
+
+// Everything inside `level` loops of a kernel that reduces nothing; `main`: its first nest.
+static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, const void* main) {
+  const pb_group* g = t->group;
+  pb_nest point;
+  if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_point_level, main);
+  if (g->main.expr_count == 1) return build_copy(t, tile, level);
+  pb__tiling_expand(t, main, tile, &point);
+  pb_access made = *pb_nest_store(&point);
+  return pb__tiling_point(t, &point, -1, level, g->tail_count == 0, 0) &&
+         add_tails(t, &point, made, *pb_nest_store(&point));
+}
+
+static bool build_pointwise(pb_tiling* t) {
+  const pb_group* g = t->group;
+  bool lanes = g->main.expr_count > 1 && g->main.dim_count == 1;
+  int64_t rest = lanes ? g->main.extent[0] % g->lanes : 0;
+  pb_nest whole = g->main;
+  pb_tile tile;
+  whole.extent[0] -= rest;
+  pb__tile_whole(&whole, &tile);
+  if (!rest) return build_point_level(t, &tile, t->base, &whole);
+  bool any = whole.extent[0] > 0;
+  if (any && !(pb__tiling_open_bands(t, &whole) && build_point_level(t, &tile, t->base, &whole))) return false;
+  return build_rest(t, &g->main, whole.extent[0]);
+}
+
+// A loop of the reduction around the result's buffer would begin the sum anew each turn; a loop over results inside it
+// would leave them half made when the tails come.
+static bool sums_end_inside(pb_tiling* t) {
+  const pb_nest* main = &t->group->main;
+  const pb_access* y = &main->access[main->access_count - 1];
+  for (int b = 0; b < t->plan->band_count && t->group->reduces; ++b) {
+    int dim = t->plan->bands[b].dim;
+    bool sums = !pb_access_uses(y, dim), outside = t->base + b < t->plan->result_level;
+    if (sums != outside) continue;
+    return pb__tiling_fail(t, pb_printf(t->arena,
+                                        sums ? "band %d walks dim %d of the reduction outside result_level"
+                                             : "band %d walks dim %d of the result inside result_level",
+                                        b, dim));
+  }
+  return true;
+}
+
+bool pb__tiling_open(pb_tiling* t) {
+  const pb_group* group = t->group;
+  const pb_plan* plan = t->plan;
+  int levels = pb__tiling_levels(t);
+  if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
+      plan->x_level > levels)
+    return pb__tiling_fail(t, "a level is past the bands");
+  if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels || group->producer ||
+                        group->feed_count || !group->reduces))
+    return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
+  if (plan->result_level < t->base)
+    return pb__tiling_fail(t, "a producer's result_level is outside the tile that it is made for");
+  if ((group->producer != NULL) != (plan->producer != NULL))
+    return pb__tiling_fail(t, group->producer ? "the plan of the producer is missing" : "there is no producer to plan");
+  bool uneven = !group->reduces && group->main.expr_count > 1 && group->main.dim_count == 1 &&
+                group->main.extent[0] % group->lanes;
+  return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t);
+}
+
+static bool build(pb_tiling* t) {
+  if (!pb__tiling_open(t)) return false;
+  return t->group->reduces ? pb__tiling_stage(t) : build_pointwise(t);
+}
+
+bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling) {
+  pb_tiling_begin(chip, group, plan, arena, tiling);
+  return build(tiling);
+}
+
+bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                     pb_tiling* tiling) {
+  pb_tiling_begin(chip, group, plan, arena, tiling);
+  tiling->proved = true;
+  return build(tiling) && !tiling->failure;
+}

@@ -1,0 +1,48 @@
+// How a kernel runs on cores with vector registers: the tile that stays in registers, and the blocks that stay in
+// caches. Chosen by the description alone, printed as the attribute pb.plan and read back.
+#ifndef PB_S3_VECTOR_PLAN_H
+#define PB_S3_VECTOR_PLAN_H
+
+#include "core/s3/kernel/vector_kernel.h"
+
+typedef struct pb_vplan {
+  int64_t tile[PB_NEST_DIMS]; // steps of each dim of the main nest in registers at once: elements, or whole vectors
+                              // along lane_dim. Summed dims: how far the loop is unrolled
+  int64_t row_chunks;         // parts of the tiles that do not move w, and
+  int64_t column_chunks;      // of those that do: their product is the work to share between threads
+  int64_t sum_blocks;         // parts of the outermost summed dim; between two the sums are in memory
+  bool columns_inside;        // inside a part, tiles that move w run faster than those that do not
+  int64_t cycles;             // predicted, of one thread
+  const char* bound;          // by what
+} pb_vplan;
+
+void pb_vplan_make(const pb_chip* chip, const pb_vkernel* kernel, pb_vplan* plan);
+// Fills cycles and bound. false: it is illegal, *why says why.
+bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* kernel, pb_vplan* plan, const char** why);
+void pb_vplan_print(pb_text* text, const pb_vkernel* kernel, const pb_vplan* plan);
+// Whether the attribute is such a plan, and none of loops over tiles.
+bool pb_vplan_is(MlirAttribute attribute);
+pb_status pb_vplan_read(MlirOperation func, const pb_vkernel* kernel, pb_diag* diag, pb_vplan* plan) PB_MUST_CHECK;
+// The same from the attribute itself; `place` and `code` for the diagnostic.
+pb_status pb_vplan_from(MlirAttribute attribute, const pb_vkernel* kernel, pb_place place, int code, pb_diag* diag,
+                        pb_vplan* plan) PB_MUST_CHECK;
+// Bytes a cycle at which a tensor of this size is read again.
+int64_t pb_vplan_rate(const pb_chip* chip, int64_t bytes);
+
+// Steps of a dim: elements, along lane_dim vectors and along row_dim rows of a matrix (the last one may be short).
+int64_t pb_vplan_steps(const pb_vkernel* kernel, int dim);
+// Tiles along a dim: `count` of them, the first `big` of them `size` steps, the others one less.
+typedef struct pb_vtiles {
+  int64_t count, big, size;
+} pb_vtiles;
+pb_vtiles pb_vplan_tiles(const pb_vkernel* kernel, const pb_vplan* plan, int dim);
+// Whether the dim moves w and not x: its tiles are columns. Others are rows.
+bool pb_vplan_is_column(const pb_vkernel* kernel, int dim);
+// Whether tiles are made along the dim: it is neither summed nor one vector.
+bool pb_vplan_is_spatial(const pb_vkernel* kernel, int dim);
+// Whether partial sums may lie where the result will: both are of the same kind.
+bool pb_vplan_can_block(const pb_vkernel* kernel);
+// The outermost summed dim, -1: none.
+int pb_vplan_outer_sum(const pb_vkernel* kernel);
+
+#endif
