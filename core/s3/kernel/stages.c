@@ -199,7 +199,7 @@ static bool same_place(const pb_access* a, const pb_access* b) {
 static int taken_over(const pb_program* p, int n, int64_t lanes) {
   const pb_nest* nest = &p->nests[n];
   const pb_value* made = &p->values[pb_program_stored(p, n)];
-  if (nest->reduce != PB_SET || !made->rank || made->shape[made->rank - 1] % lanes) return -1;
+  if (nest->reduce != PB_SET || !made->rank || lanes < 1 || made->shape[made->rank - 1] % lanes) return -1;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int value = p->value_of[n][a];
     bool fits = is_between(p, value) && same_shape(&p->values[value], made) && pb_program_next_use(p, value, n) < 0 &&
