@@ -91,7 +91,7 @@ int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int
     shape = none; // the node is refused once its lifting returns
   }
   pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1, .const_id = -1};
-  memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
+  if (rank) memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
   PB_PUSH(l->out->values, l->out->value_count, l->out->value_capacity, v);
   return (int)l->out->value_count - 1;
 }
