@@ -51,7 +51,7 @@ int pb__matrix_of(lifter* l, const pb_node* n, int value) {
 
 void pb__matrix_result(lifter* l, const pb_node* n, const pb_target* t, int rank, const int64_t* shape, int* y) {
   pb_s1_value v = {.rank = rank};
-  memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
+  if (rank) memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
   int64_t matrix[2] = {rows_of(&v), rank ? shape[rank - 1] : 1};
   if (rank == 2) {
     *y = pb__make_result(l, t, 2, matrix);

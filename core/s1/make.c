@@ -5,7 +5,7 @@
 
 int pb_make_value(pb_maker* m, pb_type type, int rank, const int64_t* shape) {
   pb_s1_value v = {.name = m->name, .type = type, .rank = rank, .alias_of = -1, .const_id = -1};
-  memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
+  if (rank) memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
   PB_PUSH(m->program->values, m->program->value_count, m->program->value_capacity, v);
   return (int)m->program->value_count - 1;
 }
