@@ -2,6 +2,8 @@
 
 #include "core/s3/fallback.h"
 
+#include <mlir-c/AffineExpr.h>
+#include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <stdio.h>
@@ -19,6 +21,15 @@ MlirAttribute pb_op_attribute(MlirOperation op, const char* name) {
 int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing) {
   MlirAttribute a = pb_op_attribute(op, name);
   return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? missing : mlirIntegerAttrGetValueInt(a);
+}
+
+MlirAttribute pb_member(MlirAttribute dictionary, const char* name) {
+  return mlirDictionaryAttrGetElementByName(dictionary, mlirStringRefCreateFromCString(name));
+}
+
+int64_t pb_loop_turns(MlirOperation loop) {
+  MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(loop, "upperBoundMap"));
+  return mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
 }
 
 static pb_status attempt(pb_unit* unit, MlirOperation func, pb_status (*visit)(pb_unit* unit, MlirOperation func)) {
@@ -144,4 +155,34 @@ void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, co
     any = true;
   }
   pb_text_add(text, "} {\n");
+}
+
+static bool is_used(const pb_program* p, const bool* dropped, int value) {
+  PB_FOR_USES (n, p, value)
+    if (!(dropped && dropped[n]) && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
+  return false;
+}
+
+pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
+  pb_text text = {0};
+  int serial = 0;
+  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
+  pb_func_print_head(&text, p->func, "", NULL);
+  for (int v = 0; v < p->value_count; ++v) {
+    const pb_value* value = &p->values[v];
+    if (value->kind != PB_VALUE_LOCAL || !is_used(p, dropped, v)) continue;
+    pb_access type = pb_value_shape(value);
+    pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
+    pb_access_print_type(&text, &type);
+    pb_text_add(&text, "\n");
+  }
+  for (int n = 0; n < p->nest_count; ++n)
+    if (!(dropped && dropped[n])) {
+      pb_program_name_accesses(p, n, &unit->pass, &p->nests[n]);
+      pb_nest_print(&text, &p->nests[n], 1, &serial);
+    }
+  pb_text_add(&text, "  return\n}\n}\n");
+  pb_status status = pb_module_replace(unit, &text, pass);
+  pb_text_free(&text);
+  return status;
 }

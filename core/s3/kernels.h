@@ -3,6 +3,7 @@
 #define PB_S3_KERNELS_H
 
 #include "core/poly/text.h"
+#include "core/s3/program.h"
 #include "core/s3/s3.h"
 
 // Calls `visit` for each kernel function (pb.kernel) that the chip runs, in order; `visit` may replace it. With a
@@ -14,6 +15,10 @@ pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* tex
 // The same for a whole module. What the pass has in unit->pass goes first, and the module before: two of each would be
 // the most that compiling takes.
 pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass) PB_MUST_CHECK;
+
+// Prints the program function anew without the nests that are `dropped` (NULL: none); values that no nest uses any more
+// go.
+pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const bool* dropped, const char* pass) PB_MUST_CHECK;
 
 // A callback that MLIR prints with; `text` is the pb_text.
 void pb_text_append(MlirStringRef part, void* text);
@@ -29,5 +34,7 @@ void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, co
 bool pb_op_is(MlirOperation op, const char* name);
 MlirAttribute pb_op_attribute(MlirOperation op, const char* name);          // null: none
 int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing); // an integer attribute
+MlirAttribute pb_member(MlirAttribute dictionary, const char* name);        // null: none
+int64_t pb_loop_turns(MlirOperation loop);                                  // of an affine.for from 0 to a constant
 
 #endif

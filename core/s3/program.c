@@ -152,6 +152,24 @@ void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* 
   pb_program_index(program, arena);
 }
 
+pb_access pb_value_shape(const pb_value* value) {
+  pb_access access = {.type = value->type, .rank = value->rank};
+  memcpy(access.shape, value->shape, sizeof access.shape);
+  return access;
+}
+
+int64_t pb_value_bytes(const pb_value* value) {
+  pb_access shape = pb_value_shape(value);
+  return pb_access_elements(&shape) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
+}
+
+void pb_program_name_accesses(const pb_program* p, int n, pb_arena* arena, pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = p->value_of[n][a], argument = p->values[v].argument;
+    nest->access[a].ref = argument >= 0 ? pb_printf(arena, "%%a%d", argument) : pb_printf(arena, "%%v%d", v);
+  }
+}
+
 int pb_program_stored(const pb_program* program, int nest) {
   return program->value_of[nest][program->nests[nest].access_count - 1];
 }
@@ -218,8 +236,7 @@ void pb_program_print_allocs(const pb_program* program, pb_text* text) {
   for (int v = 0; v < program->value_count; ++v) {
     const pb_value* value = &program->values[v];
     if (value->kind != PB_VALUE_LOCAL) continue;
-    pb_access type = {.type = value->type, .rank = value->rank};
-    memcpy(type.shape, value->shape, sizeof type.shape);
+    pb_access type = pb_value_shape(value);
     pb_text_add(text, "  %%v%d = memref.alloc() : ", v);
     pb_access_print_type(text, &type);
     pb_text_add(text, "\n");

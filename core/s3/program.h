@@ -48,6 +48,12 @@ pb_status pb_program_read_roomy(MlirOperation func, pb_arena* arena, pb_diag* di
 // Its arguments alone, without nests.
 void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* program);
 
+// The value as an access without indices: its type, rank and shape.
+pb_access pb_value_shape(const pb_value* value);
+int64_t pb_value_bytes(const pb_value* value);
+// Names what nest n accesses, to be printed: %a<argument>, or %v<value> of a local. Names go to the arena.
+void pb_program_name_accesses(const pb_program* program, int nest, pb_arena* arena, pb_nest* named);
+
 int pb_program_stored(const pb_program* program, int nest); // the value that the nest writes
 // Whether two nests write the same elements of one tensor, as far as where each index begins and how far it goes tells.
 bool pb_program_same_place(const pb_program* program, int a, int b);

@@ -1,7 +1,5 @@
 #include "core/s3/fusion/compose.h"
 
-#include "core/s3/kernels.h"
-
 #include <string.h>
 
 bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of) {
@@ -51,42 +49,4 @@ int pb_program_only_reader(const pb_program* p, const bool* dropped, int value) 
     reader = n;
   }
   return reader;
-}
-
-static bool is_used(const pb_program* p, const bool* dropped, int value) {
-  PB_FOR_USES (n, p, value)
-    if (!dropped[n] && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
-  return false;
-}
-
-static void print_nest(pb_unit* unit, pb_program* p, int n, int* serial, pb_text* text) {
-  pb_nest* nest = &p->nests[n];
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = p->value_of[n][a], argument = p->values[v].argument;
-    nest->access[a].ref =
-        argument >= 0 ? pb_printf(&unit->pass, "%%a%d", argument) : pb_printf(&unit->pass, "%%v%d", v);
-  }
-  pb_nest_print(text, nest, 1, serial);
-}
-
-pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
-  pb_text text = {0};
-  int serial = 0;
-  pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
-  pb_func_print_head(&text, p->func, "", NULL);
-  for (int v = 0; v < p->value_count; ++v) {
-    const pb_value* value = &p->values[v];
-    if (value->kind != PB_VALUE_LOCAL || !is_used(p, dropped, v)) continue;
-    pb_access type = {.type = value->type, .rank = value->rank};
-    memcpy(type.shape, value->shape, sizeof type.shape);
-    pb_text_add(&text, "  %%v%d = memref.alloc() : ", v);
-    pb_access_print_type(&text, &type);
-    pb_text_add(&text, "\n");
-  }
-  for (int n = 0; n < p->nest_count; ++n)
-    if (!dropped[n]) print_nest(unit, p, n, &serial, &text);
-  pb_text_add(&text, "  return\n}\n}\n");
-  pb_status status = pb_module_replace(unit, &text, pass);
-  pb_text_free(&text);
-  return status;
 }

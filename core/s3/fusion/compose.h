@@ -3,7 +3,6 @@
 #define PB_S3_COMPOSE_H
 
 #include "core/s3/program.h"
-#include "core/s3/s3.h"
 
 // Whether the nest walks the access's tensor element by element: each index is one dim of its own over the whole
 // extent, and every dim of the nest is one of them. *dim_of: by index, -1 where the extent is 1.
@@ -17,8 +16,5 @@ pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_
 int pb_program_only_writer(const pb_program* program, int value);
 // The one nest that loads the value, of those that are not `dropped`; -1: none or several do.
 int pb_program_only_reader(const pb_program* program, const bool* dropped, int value);
-
-// Prints the program function anew without the nests that are `dropped`; values that no nest uses any more go.
-pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const bool* dropped, const char* pass) PB_MUST_CHECK;
 
 #endif

@@ -27,36 +27,6 @@ typedef struct chainer {
   pb_table texts; // their numbers by the programs' texts
 } chainer;
 
-// Some nests in their order.
-typedef struct nest_list {
-  int *nests, count;
-} nest_list;
-
-// Merges the nests of a group into the list.
-static void add_group(const pb_groups* g, int group, pb_arena* arena, nest_list* list) {
-  int count = 0, from = 0;
-  for (int n = g->first[group]; n >= 0; n = g->next[n]) ++count;
-  int* nests = PB_NEW_ARRAY(arena, int, (size_t)(list->count + count) + 1);
-  count = 0;
-  for (int n = g->first[group]; n >= 0; n = g->next[n]) {
-    while (from < list->count && list->nests[from] < n) nests[count++] = list->nests[from++];
-    nests[count++] = n;
-  }
-  while (from < list->count) nests[count++] = list->nests[from++];
-  *list = (nest_list){nests, count};
-}
-
-// The least value above `after` that the nests use, -1: none.
-static int next_value(const pb_program* p, const nest_list* list, int after) {
-  int least = -1;
-  for (int k = 0; k < list->count; ++k)
-    for (int a = 0, n = list->nests[k]; a < p->nests[n].access_count; ++a) {
-      int v = p->value_of[n][a];
-      if (v > after && (least < 0 || v < least)) least = v;
-    }
-  return least;
-}
-
 static void drop(void* user, bool error, int code, const char* text) {
   (void)user, (void)error, (void)code, (void)text;
 }
@@ -81,7 +51,7 @@ static bool make_plan(const chainer* c, const pb_program* program, pb_arena* scr
 }
 
 // The plan of the nests as one kernel, without its producers'. false: the chip cannot run them so.
-static bool plan_of(chainer* c, const nest_list* list, pb_plan* plan) {
+static bool plan_of(chainer* c, const pb_nest_list* list, pb_plan* plan) {
   pb_arena scratch = {0};
   pb_program program;
   pb_text text = {0};
@@ -104,9 +74,9 @@ static bool plan_of(chainer* c, const nest_list* list, pb_plan* plan) {
 // Of groups (b: -1: of one).
 static bool plan_groups(chainer* c, int a, int b, pb_plan* plan) {
   pb_arena scratch = {0};
-  nest_list list = {0};
-  add_group(c->groups, a, &scratch, &list);
-  if (b >= 0) add_group(c->groups, b, &scratch, &list);
+  pb_nest_list list = {0};
+  pb_groups_add(c->groups, a, &scratch, &list);
+  if (b >= 0) pb_groups_add(c->groups, b, &scratch, &list);
   bool runs = plan_of(c, &list, plan);
   pb_arena_free(&scratch);
   return runs;
@@ -145,6 +115,19 @@ static int producer_of(const chainer* c, int value, int reader) {
     if (g->of[n] != reader || ++readers > 1) return -1;
   }
   return maker;
+}
+
+void pb_groups_add(const pb_groups* g, int group, pb_arena* arena, pb_nest_list* list) {
+  int count = 0, from = 0;
+  for (int n = g->first[group]; n >= 0; n = g->next[n]) ++count;
+  int* nests = PB_NEW_ARRAY(arena, int, (size_t)(list->count + count) + 1);
+  count = 0;
+  for (int n = g->first[group]; n >= 0; n = g->next[n]) {
+    while (from < list->count && list->nests[from] < n) nests[count++] = list->nests[from++];
+    nests[count++] = n;
+  }
+  while (from < list->count) nests[count++] = list->nests[from++];
+  *list = (pb_nest_list){nests, count};
 }
 
 void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
@@ -193,16 +176,16 @@ static void join_pad(chainer* c, int copy) {
     if (!plan_groups(c, group[k], -1, &plan)) return;
     apart += plan.cycles;
   }
-  if (!plan_of(c, &(nest_list){nests, count}, &plan) || !gains(plan.cycles, apart)) return;
+  if (!plan_of(c, &(pb_nest_list){nests, count}, &plan) || !gains(plan.cycles, apart)) return;
   for (int k = 0; k + 1 < count; ++k) pb_groups_join(g, group[k], group[count - 1]);
 }
 
 // Tries the groups that make what the group's nests read; one at most is the main input's.
 static void grow(chainer* c, int group) {
   pb_arena scratch = {0};
-  nest_list list = {0};
-  add_group(c->groups, group, &scratch, &list);
-  for (int v = -1; (v = next_value(c->groups->program, &list, v)) >= 0;) {
+  pb_nest_list list = {0};
+  pb_groups_add(c->groups, group, &scratch, &list);
+  for (int v = -1; (v = pb_program_next_value(c->groups->program, list.nests, list.count, v)) >= 0;) {
     int producer = producer_of(c, v, group);
     if (producer < 0 || !pays(c, producer, group)) continue;
     pb_groups_join(c->groups, producer, group);

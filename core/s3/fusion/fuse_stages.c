@@ -9,9 +9,6 @@
 #include "core/s3/kernel/roles.h"
 #include "core/s3/plan/plan_stages.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum {
   MOST_GROUPS = 12, // in one kernel, and
   MOST_VALUES = 14  // tensors that it is given, and buffers
@@ -50,26 +47,21 @@ static bool stays_alone(const fuser* f, int group) {
   return false;
 }
 
-static int by_number(const void* a, const void* b) { return *(const int*)a - *(const int*)b; }
-
-// The nests of the region in their order.
-static int list_nests(const fuser* f, const region* r, pb_arena* arena, int** nests) {
-  int count = 0, at = 0;
-  for (int k = 0; k < r->count; ++k)
-    for (int n = f->groups->first[r->groups[k]]; n >= 0; n = f->groups->next[n]) ++count;
-  *nests = PB_NEW_ARRAY(arena, int, (size_t)count + 1);
-  for (int k = 0; k < r->count; ++k)
-    for (int n = f->groups->first[r->groups[k]]; n >= 0; n = f->groups->next[n]) (*nests)[at++] = n;
-  qsort(*nests, (size_t)count, sizeof **nests, by_number);
-  return count;
+// The nests of the region as a kernel's program: what others see are its arguments.
+static void view_region(const fuser* f, const region* r, pb_arena* arena, pb_program* view) {
+  pb_nest_list list = {0};
+  for (int k = 0; k < r->count; ++k) pb_groups_add(f->groups, r->groups[k], arena, &list);
+  pb_program_view(f->groups->program, list.nests, list.count, arena, view);
+  for (int v = 0; v < view->value_count; ++v)
+    view->values[v].argument = view->values[v].kind == PB_VALUE_LOCAL ? -1 : v;
 }
 
 static int shared_loops(const fuser* f, const region* r) {
   pb_arena scratch = {0};
   pb_program view;
   pb_stages stages;
-  int *nests, count = list_nests(f, r, &scratch, &nests), shared = 0, given = 0;
-  pb_program_view(f->groups->program, nests, count, &scratch, &view);
+  int shared = 0, given = 0;
+  view_region(f, r, &scratch, &view);
   for (int v = 0; v < view.value_count; ++v) given += view.values[v].kind != PB_VALUE_LOCAL;
   if (given <= MOST_VALUES && view.value_count - given <= MOST_VALUES && pb_stages_read(&view, &scratch, &stages))
     shared = stages.shared;
@@ -121,19 +113,15 @@ static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* w
     pb_program view;
     pb_vkernel kernel;
     pb_vplan plan;
-    int *nests, count = list_nests(f, &one, arena, &nests);
-    pb_program_view(f->groups->program, nests, count, arena, &view);
-    for (int v = 0; v < view.value_count; ++v) view.values[v].argument = view.values[v].kind == PB_VALUE_LOCAL ? -1 : v;
+    view_region(f, &one, arena, &view);
     if (!pb_vkernel_read(&view, f->unit->chip, &kernel)) return 0;
     pb_vplan_make(f->unit->chip, &kernel, &plan);
     cycles += plan.cycles;
   }
   for (int v = 0; v < whole->value_count; ++v) {
     const pb_value* value = &whole->values[v];
-    pb_access shape = {.type = value->type, .rank = value->rank};
     if (value->kind != PB_VALUE_LOCAL) continue;
-    memcpy(shape.shape, value->shape, sizeof shape.shape);
-    int64_t bytes = pb_access_elements(&shape) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
+    int64_t bytes = pb_value_bytes(value);
     cycles += bytes * (1 + pb_program_readers(whole, v)) / pb_vplan_rate(f->unit->chip, bytes);
   }
   return cycles;
@@ -151,8 +139,7 @@ static bool pays(fuser* f, const region* r) {
   pb_arena scratch = {0};
   pb_text text = {0};
   pb_program whole;
-  int *nests, count = list_nests(f, r, &scratch, &nests);
-  pb_program_view(f->groups->program, nests, count, &scratch, &whole);
+  view_region(f, r, &scratch, &whole);
   for (int v = 0; v < whole.value_count; ++v)
     whole.values[v].argument = whole.values[v].kind == PB_VALUE_LOCAL ? -1 : v;
   pb_program_print_view(&whole, &scratch, &text);

@@ -15,6 +15,13 @@ typedef struct pb_groups {
   int *first, *next; // by group its first nest and by nest the next one of its group, in their order; -1: no more
 } pb_groups;
 
+// Some nests in their order.
+typedef struct pb_nest_list {
+  int *nests, count;
+} pb_nest_list;
+
+// Merges the nests of a group into the list, which begins as {0}.
+void pb_groups_add(const pb_groups* groups, int group, pb_arena* arena, pb_nest_list* list);
 // Groups of these arrays, with their nests listed.
 void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* of, int* main, int* last,
                     pb_groups* groups);

@@ -237,8 +237,7 @@ bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {
 
 // ---- programs of some of the nests ----
 
-// The least value above `after` that the nests use, -1: none.
-static int next_value(const pb_program* p, const int* nests, int count, int after) {
+int pb_program_next_value(const pb_program* p, const int* nests, int count, int after) {
   int least = -1;
   for (int k = 0; k < count; ++k)
     for (int a = 0, n = nests[k]; a < p->nests[n].access_count; ++a) {
@@ -261,11 +260,11 @@ void pb_program_view(const pb_program* p, const int* nests, int count, pb_arena*
   *out = (pb_program){.func = p->func, .nest_count = count};
   out->nests = PB_NEW_ARRAY(arena, pb_nest, (size_t)count + 1);
   out->value_of = pb_alloc_array(arena, (size_t)count + 1, sizeof *out->value_of);
-  for (int v = -1; (v = next_value(p, nests, count, v)) >= 0;) ++out->value_count;
+  for (int v = -1; (v = pb_program_next_value(p, nests, count, v)) >= 0;) ++out->value_count;
   out->value_capacity = out->value_count;
   out->values = PB_NEW_ARRAY(arena, pb_value, (size_t)out->value_count + 1);
   for (int k = 0; k < count; ++k) pb_nest_copy(&out->nests[k], &p->nests[nests[k]]);
-  for (int v = -1, at = 0; (v = next_value(p, nests, count, v)) >= 0; ++at) {
+  for (int v = -1, at = 0; (v = pb_program_next_value(p, nests, count, v)) >= 0; ++at) {
     out->values[at] = p->values[v];
     if (p->values[v].kind == PB_VALUE_LOCAL && used_elsewhere(p, nests, count, v))
       out->values[at].kind = PB_VALUE_INPUT;

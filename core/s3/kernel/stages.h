@@ -25,6 +25,8 @@ int pb_stages_split(const pb_program* program, pb_arena* arena, int** of);
 // registers of one stage. A pointwise nest makes its value in place of one that it is the last to read, element by
 // element in rows of whole vectors.
 void pb_stages_homes(const pb_program* program, const int* of, int64_t lanes, pb_arena* arena, int** home);
+// The least value above `after` that the nests use, -1: none.
+int pb_program_next_value(const pb_program* program, const int* nests, int count, int after);
 // Some nests of a program, in their order, as a program with the values that they use: what other nests use too is no
 // local of it.
 void pb_program_view(const pb_program* program, const int* nests, int count, pb_arena* arena, pb_program* view);

@@ -132,11 +132,7 @@ static void merge(haloer* h, const pad* first) {
 
 static void print_nest(haloer* h, int n, int* serial, pb_text* text) {
   pb_nest* nest = &h->program.nests[n];
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = h->program.value_of[n][a], argument = h->program.values[v].argument;
-    nest->access[a].ref =
-        argument >= 0 ? pb_printf(&h->unit->pass, "%%a%d", argument) : pb_printf(&h->unit->pass, "%%v%d", v);
-  }
+  pb_program_name_accesses(&h->program, n, &h->unit->pass, nest);
   h->dropped[n] = true;
   pb_nest_print(text, nest, 1, serial);
 }

@@ -139,11 +139,7 @@ static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
 static void print_nests(laner* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     pb_nest* nest = &l->program.nests[n];
-    for (int a = 0; a < nest->access_count; ++a) {
-      int v = l->program.value_of[n][a], argument = l->program.values[v].argument;
-      nest->access[a].ref =
-          argument >= 0 ? pb_printf(&l->unit->pass, "%%a%d", argument) : pb_printf(&l->unit->pass, "%%v%d", v);
-    }
+    pb_program_name_accesses(&l->program, n, &l->unit->pass, nest);
     int dim = neighbours(l, nest);
     if (dim >= 0)
       print_in_lanes(l, nest, dim);

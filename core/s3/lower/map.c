@@ -434,8 +434,7 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
         return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4024, NULL,
                               "loops over tiles more than %d deep", MAX_LEVELS);
       MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-      MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));
-      m->extents[m->levels] = mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
+      m->extents[m->levels] = pb_loop_turns(op);
       m->first[m->levels] = pb_op_integer(op, "pb.first", 0);
       m->turns[m->levels] = pb_op_integer(op, "pb.turns", m->extents[m->levels]);
       m->ivs[m->levels] = mlirBlockGetArgument(body, 0);

@@ -70,25 +70,6 @@ static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
   return PB_OK;
 }
 
-static pb_status print_program(pb_unit* unit, const pb_program* program, pb_text* text) {
-  pb_nest* nest = PB_NEW(&unit->pass, pb_nest);
-  int serial = 0;
-  pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\n");
-  pb_func_print_head(text, program->func, "", NULL);
-  pb_program_print_allocs(program, text);
-  for (int n = 0; n < program->nest_count; ++n) {
-    PB_TRY(expand(unit, &program->nests[n], nest));
-    for (int a = 0; a < nest->access_count; ++a) {
-      int v = program->value_of[n][a], argument = program->values[v].argument;
-      nest->access[a].ref =
-          argument >= 0 ? pb_printf(&unit->pass, "%%a%d", argument) : pb_printf(&unit->pass, "%%v%d", v);
-    }
-    pb_nest_print(text, nest, 1, &serial);
-  }
-  pb_text_add(text, "  return\n}\n}\n");
-  return PB_OK;
-}
-
 pb_status pb_s3_math(pb_unit* unit) {
   pb_program program;
   bool any = false;
@@ -96,9 +77,10 @@ pb_status pb_s3_math(pb_unit* unit) {
   for (int n = 0; n < program.nest_count; ++n)
     for (int e = 0; e < program.nests[n].expr_count; ++e) any |= lacking(unit->chip, &program.nests[n].expr[e]) != NULL;
   if (!any) return PB_OK;
-  pb_text text = {0};
-  pb_status status = print_program(unit, &program, &text);
-  if (status == PB_OK) status = pb_module_replace(unit, &text, "math");
-  pb_text_free(&text);
-  return status;
+  pb_nest* nest = PB_NEW(&unit->pass, pb_nest);
+  for (int n = 0; n < program.nest_count; ++n) {
+    PB_TRY(expand(unit, &program.nests[n], nest));
+    pb_nest_copy(&program.nests[n], nest);
+  }
+  return pb_program_rewrite(unit, &program, NULL, "math");
 }

@@ -4,8 +4,6 @@
 #include "core/s3/lower/vector_emit.h"
 #include "core/s3/plan/plan_stages.h"
 
-#include <mlir-c/AffineExpr.h>
-#include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
 
@@ -26,17 +24,12 @@ static bool is_nest(MlirOperation op) { return !mlirAttributeIsNull(pb_op_attrib
 
 static bool is_tile_loop(MlirOperation op) { return pb_op_is(op, "affine.for") && !is_nest(op); }
 
-static int64_t turns_of(MlirOperation loop) {
-  MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(loop, "upperBoundMap"));
-  return mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
-}
-
 static pb_status enter(stager* s, MlirOperation loop) {
   if (s->level == PB_NEST_OUTERS)
     return pb_unsupported(s->unit->diag, (pb_place){.what = pb_func_name(s->func, &s->unit->pass)}, 4024, NULL,
                           "loops over tiles more than %d deep", PB_NEST_OUTERS);
   s->loops[s->level] = mlirBlockGetArgument(body_of(loop), 0);
-  s->extents[s->level++] = turns_of(loop);
+  s->extents[s->level++] = pb_loop_turns(loop);
   return PB_OK;
 }
 
@@ -56,8 +49,7 @@ static void add_buffer(stager* s, MlirOperation op) {
 }
 
 static void declare_buffer(stager* s, const pb_value* value) {
-  pb_access shape = {.type = value->type, .rank = value->rank};
-  memcpy(shape.shape, value->shape, sizeof shape.shape);
+  pb_access shape = pb_value_shape(value);
   pb_text_add(&s->e.constants, "  %%%s%d = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n",
               value->rank == 1 ? "a" : "f", value->argument, (long long)pb_access_elements(&shape),
               pb_type_name(value->type));
@@ -143,7 +135,7 @@ static pb_status print_block(stager* s, MlirBlock block, bool rest, int indent) 
     any |= is_nest(op);
     if (!is_tile_loop(op)) continue;
     pb_text_indent(s->e.text, indent);
-    pb_text_add(s->e.text, "affine.for %%o%d = 0 to %lld {\n", s->level, (long long)turns_of(op));
+    pb_text_add(s->e.text, "affine.for %%o%d = 0 to %lld {\n", s->level, (long long)pb_loop_turns(op));
     PB_TRY(enter(s, op));
     PB_TRY(print_block(s, body_of(op), rest || pb_op_integer(op, "pb.first", 0) > 0, indent + 1));
     --s->level;
@@ -185,8 +177,7 @@ static pb_status print_shares(stager* s, MlirBlock block) {
 pb_status pb_vectorise_stages(pb_unit* unit, MlirOperation func) {
   pb_text body = {0};
   stager s = {.unit = unit, .func = func, .e = {.chip = unit->chip, .arena = &unit->pass, .text = &body}};
-  s.plans =
-      mlirDictionaryAttrGetElementByName(pb_op_attribute(func, "pb.plan"), mlirStringRefCreateFromCString("stages"));
+  s.plans = pb_member(pb_op_attribute(func, "pb.plan"), "stages");
   pb_program_read_arguments(func, &unit->pass, &s.kernel);
   pb_status status = print_shares(&s, body_of(func));
   if (status == PB_OK) return pb_vemit_replace(unit, func, &s.e);

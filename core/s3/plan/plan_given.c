@@ -192,3 +192,9 @@ pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) {
   if (text->length > empty) return PB_OK;
   return pb_unsupported(unit->diag, (pb_place){.what = unit->chip->name}, 2407, NULL, "no kernel has a plan");
 }
+
+void pb_plan_set(pb_unit* unit, MlirOperation func, pb_text* text) {
+  MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text->data, text->length));
+  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
+  pb_text_free(text);
+}

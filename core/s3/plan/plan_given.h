@@ -32,5 +32,7 @@ pb_status pb_given_plans_used(const pb_unit* unit) PB_MUST_CHECK;
 
 // Every kernel that has a plan (pb.plan) in the form that is read above. PB_ERR_UNSUPPORTED (PB2407) when none has.
 pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) PB_MUST_CHECK;
+// The kernel's plan (pb.plan) from the text of its attribute, which is freed.
+void pb_plan_set(pb_unit* unit, MlirOperation func, pb_text* text);
 
 #endif

@@ -25,9 +25,7 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
     PB_TRY(pb_plan_make(unit->chip, &group, &unit->pass, unit->diag, &plan));
   pb_text text = {0};
   pb_plan_print(&text, &plan, &group.main);
-  MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));
-  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
-  pb_text_free(&text);
+  pb_plan_set(unit, func, &text);
   return PB_OK;
 }
 

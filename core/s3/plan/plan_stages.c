@@ -57,11 +57,7 @@ static int64_t turn_bytes(const pb_chip* chip, const pb_program* turn, pb_arena*
   (void)pb_stages_split(turn, arena, &of);
   pb_stages_homes(turn, of, pb_vector_facts_of(chip).row_bytes / 4, arena, &home);
   for (int v = 0; v < turn->value_count; ++v) {
-    const pb_value* value = &turn->values[v];
-    if (value->kind != PB_VALUE_LOCAL || home[v] != v) continue;
-    pb_access shape = {.type = value->type, .rank = value->rank};
-    memcpy(shape.shape, value->shape, sizeof shape.shape);
-    bytes += pb_access_elements(&shape) * (value->type == PB_I1 ? 8 : pb_type_bits(value->type)) / 8;
+    if (turn->values[v].kind == PB_VALUE_LOCAL && home[v] == v) bytes += pb_value_bytes(&turn->values[v]);
   }
   return bytes;
 }
@@ -199,18 +195,14 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
   pb_arena_free(&scratch);
 }
 
-static MlirAttribute member(MlirAttribute plan, const char* name) {
-  return mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString(name));
-}
-
 bool pb_stage_plan_is(MlirAttribute a) {
-  return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(member(a, "stages"));
+  return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(pb_member(a, "stages"));
 }
 
 pb_status pb_stage_plan_from(MlirAttribute a, const pb_chip* chip, const pb_stages* s, pb_place place, int code,
                              pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) {
   const char* hint = "edit only the numbers of a printed plan";
-  MlirAttribute bands = member(a, "bands"), stages = member(a, "stages");
+  MlirAttribute bands = pb_member(a, "bands"), stages = pb_member(a, "stages");
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_vplan, (size_t)s->program->nest_count)};
   if (mlirAttributeIsNull(bands) || !mlirAttributeIsADenseI64Array(bands) || mlirDenseArrayGetNumElements(bands) % 2 ||
       mlirDenseArrayGetNumElements(bands) > 2 * PB_MAX_BANDS)

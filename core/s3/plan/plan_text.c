@@ -1,3 +1,4 @@
+#include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -68,10 +69,6 @@ static pb_status refuse(const source* from, const char* field) {
                   "field '%s' is missing, of the wrong kind or out of range", field);
 }
 
-static MlirAttribute field(MlirAttribute all, const char* name) {
-  return mlirDictionaryAttrGetElementByName(all, mlirStringRefCreateFromCString(name));
-}
-
 // A field that nobody reads would be an edit without effect.
 static pb_status known_fields(MlirAttribute all, const source* from) {
   static const char* const others[] = {"bands", "extents", "tile", "cycles", "bound", "producer"};
@@ -93,7 +90,7 @@ static pb_status read_stage(MlirAttribute all, const source* from, const char* n
   *plan = (pb_plan){.bound = ""};
   if (mlirAttributeIsNull(all) || !mlirAttributeIsADictionary(all)) return refuse(from, name);
   PB_TRY(known_fields(all, from));
-  MlirAttribute bands = field(all, "bands");
+  MlirAttribute bands = pb_member(all, "bands");
   if (mlirAttributeIsNull(bands) || !mlirAttributeIsADenseI64Array(bands)) return refuse(from, "bands");
   intptr_t n = mlirDenseArrayGetNumElements(bands);
   if (n % 2 || n / 2 > PB_MAX_BANDS) return refuse(from, "bands");
@@ -103,7 +100,7 @@ static pb_status read_stage(MlirAttribute all, const source* from, const char* n
     plan->bands[plan->band_count++] = (pb_band){(int)dim, mlirDenseI64ArrayGetElement(bands, k + 1)};
   }
   for (int k = 0; k < NUMBERS; ++k) {
-    MlirAttribute a = field(all, numbers[k].name);
+    MlirAttribute a = pb_member(all, numbers[k].name);
     if (mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a)) return refuse(from, numbers[k].name);
     MlirType type = mlirAttributeGetType(a);
     if (!mlirTypeIsAInteger(type) || !mlirIntegerTypeIsSignless(type) || mlirIntegerTypeGetWidth(type) > 64)
@@ -113,7 +110,7 @@ static pb_status read_stage(MlirAttribute all, const source* from, const char* n
     if (value < (is_depth ? 1 : 0) || value > 64) return refuse(from, numbers[k].name);
     *(int*)((char*)plan + numbers[k].offset) = (int)value;
   }
-  MlirAttribute cycles = field(all, "cycles");
+  MlirAttribute cycles = pb_member(all, "cycles");
   if (!mlirAttributeIsNull(cycles) && mlirAttributeIsAInteger(cycles))
     plan->cycles = mlirIntegerAttrGetValueInt(cycles);
   return PB_OK;
@@ -123,7 +120,7 @@ pb_status pb_plan_from(MlirAttribute all, pb_place place, int code, pb_arena* ar
   source from = {diag, place, code};
   PB_TRY(read_stage(all, &from, "pb.plan", plan));
   for (int stages = 1;; ++stages) {
-    all = field(all, "producer");
+    all = pb_member(all, "producer");
     if (mlirAttributeIsNull(all)) return PB_OK;
     if (stages == PB_MAX_STAGES) return refuse(&from, "producer");
     pb_plan* producer = PB_NEW(arena, pb_plan);

@@ -29,12 +29,6 @@ static void note_scalar(pb_unit* unit, MlirOperation func, const pb_program* pro
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops on one thread, since %s", why);
 }
 
-static void set_plan(pb_unit* unit, MlirOperation func, pb_text* text) {
-  MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text->data, text->length));
-  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
-  pb_text_free(text);
-}
-
 static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages* stages) {
   pb_stage_plan plan;
   const char* why = "no tile of its loops stays in a core's caches";
@@ -49,7 +43,7 @@ static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages*
   }
   pb_text text = {0};
   pb_stage_plan_print(&text, unit->chip, stages, &plan);
-  set_plan(unit, func, &text);
+  pb_plan_set(unit, func, &text);
   return PB_OK;
 }
 
@@ -72,7 +66,7 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
     pb_vplan_make(unit->chip, &kernel, &plan);
   pb_text text = {0};
   pb_vplan_print(&text, &kernel, &plan);
-  set_plan(unit, func, &text);
+  pb_plan_set(unit, func, &text);
   return PB_OK;
 }
 

@@ -54,12 +54,6 @@ void pb_tiling_turn(const pb_tiling* t, const pb_stages* s, const pb_tile* tile,
   }
 }
 
-static pb_access whole_of(const pb_value* value) {
-  pb_access access = {.type = value->type, .rank = value->rank};
-  memcpy(access.shape, value->shape, sizeof access.shape);
-  return access;
-}
-
 // Everything inside `level` loops.
 static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* stages) {
   const pb_stages* s = stages;
@@ -72,7 +66,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   int* buffer = PB_NEW_ARRAY(t->arena, int, (size_t)turn.value_count + 1);
   for (int v = 0; v < turn.value_count; ++v) {
     if (!is_between(s, v) || (home[v] >= 0 && home[v] != v)) continue;
-    pb_access own = whole_of(&turn.values[v]);
+    pb_access own = pb_value_shape(&turn.values[v]);
     pb__tiling_own(t, &own, level, t->chip->system_memory, 1, "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;

@@ -3,26 +3,23 @@
 
 #include <mlir-c/BuiltinAttributes.h>
 
-static MlirAttribute member(MlirAttribute plan, const char* name) {
-  return mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString(name));
-}
-
 static bool number(MlirAttribute plan, const char* name, int64_t* to) {
-  MlirAttribute a = member(plan, name);
+  MlirAttribute a = pb_member(plan, name);
   if (mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a)) return false;
   *to = mlirIntegerAttrGetValueInt(a);
   return true;
 }
 
 bool pb_vplan_is(MlirAttribute a) {
-  return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(member(a, "columns_inside"));
+  return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) &&
+         !mlirAttributeIsNull(pb_member(a, "columns_inside"));
 }
 
 pb_status pb_vplan_from(MlirAttribute a, const pb_vkernel* k, pb_place place, int code, pb_diag* diag, pb_vplan* plan) {
   *plan = (pb_vplan){.bound = ""};
   const char* missing = NULL;
   if (mlirAttributeIsNull(a) || !mlirAttributeIsADictionary(a)) missing = "pb.plan";
-  MlirAttribute tile = missing ? a : member(a, "tile"), inside = missing ? a : member(a, "columns_inside");
+  MlirAttribute tile = missing ? a : pb_member(a, "tile"), inside = missing ? a : pb_member(a, "columns_inside");
   int dims = k->main.nest->dim_count;
   if (!missing && (mlirAttributeIsNull(tile) || !mlirAttributeIsADenseI64Array(tile) ||
                    mlirDenseArrayGetNumElements(tile) != (dims ? dims : 1)))
