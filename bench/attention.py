@@ -9,7 +9,6 @@ keys). A figure is the median over rounds of medians, in ms; results are compare
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -56,11 +55,9 @@ def model(path, length, size, form):
 
 def ours(binaries, engine, folder, threads, repeats):
     inputs = [a for n in "qkv" for a in ("--input", f"{n}={folder}/{n}.npy")]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     out = subprocess.run([f"{binaries}/pb-run", engine, *inputs, f"--threads={threads}", "--warmup=2",
                           f"--repeat={repeats}", "--output", f"y={folder}/y.npy"], check=True, capture_output=True,
                          text=True).stdout
-    del before
     return float(out.split(" ms median")[0].split()[-1])
 
 

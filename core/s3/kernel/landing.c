@@ -1,26 +1,19 @@
 #include "core/s3/kernel/landing.h"
 
+#include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/roles.h"
 #include "core/select/cover.h"
 
 #include <string.h>
 
+// Nothing has a place yet, and nothing is padded.
 static void flat_of(const pb_nest* nest, pb_flat* flat) {
-  *flat = (pb_flat){.dim_count = nest->dim_count,
-                    .access_count = nest->access_count,
-                    .expr_count = nest->expr_count,
-                    .expr = nest->expr,
-                    .reduce = nest->reduce};
-  memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  pb_flat_begin(nest, flat);
+  flat->kept = 0;
+  flat->onto = false;
   for (int a = 0; a < nest->access_count; ++a) {
-    pb_flat_access* f = &flat->access[a];
-    *f = (pb_flat_access){
-        .memory = PB_ANY_MEMORY, .type = nest->access[a].type, .splat = nest->access[a].splat, .aligned_rows = true};
-    f->table = nest->access[a].gathered ? pb_access_elements(&nest->access[a]) : 0;
-    for (int d = 0; d < nest->dim_count; ++d) {
-      f->stride[d] = pb_access_stride(&nest->access[a], d);
-      f->box_rank[d] = -1;
-    }
+    flat->access[a].boxed = false;
+    for (int d = 0; d < nest->dim_count; ++d) flat->access[a].box_rank[d] = -1;
   }
 }
 

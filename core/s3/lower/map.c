@@ -9,6 +9,7 @@
 // A nest that only sets a result to its reduction's neutral value goes: the instruction's accumulate flag is false in
 // the first turn of the loops that reduce.
 #include "core/poly/nest.h"
+#include "core/s3/kernel/flat.h"
 #include "core/s3/kernels.h"
 #include "core/s3/lower/instruction.h"
 #include "core/s3/plan/tiling.h"
@@ -83,38 +84,14 @@ static pb_status map_alloc(mapper* m, MlirOperation op) {
 }
 
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
-  *flat = (pb_flat){.dim_count = nest->dim_count,
-                    .kept = nest->kept,
-                    .access_count = nest->access_count,
-                    .expr_count = nest->expr_count,
-                    .expr = nest->expr,
-                    .reduce = nest->reduce,
-                    .onto = !strcmp(nest->part, "add")};
-  memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  const pb_chip* chip = m->unit->chip;
+  pb_flat_begin(nest, flat);
   for (int a = 0; a < nest->access_count; ++a) {
-    const pb_access* access = &nest->access[a];
-    pb_flat_access* f = &flat->access[a];
-    mapped_buffer* b = buffer_of(m, access->memref);
-    f->memory = b ? b->memory : m->unit->chip->system_memory;
-    f->type = access->type;
-    f->boxed = access->boxed;
-    f->fill = access->fill;
-    f->splat = access->splat;
-    f->table = access->gathered ? pb_access_elements(access) : 0;
-    int64_t size = pb_type_bits(access->type) / 8, row = m->unit->chip->memories[f->memory].row_bytes;
-    f->aligned_rows = pb_access_offset(access) * size % row == 0;
-    for (int k = 0; k < nest->outer_count; ++k)
-      f->aligned_rows &= pb_access_stride(access, PB_NEST_DIMS + k) * size % row == 0;
-    if (b && b->depth > 1) f->aligned_rows &= pb_access_elements(&b->shape) * size % row == 0;
-    for (int d = 0; d < nest->dim_count; ++d) {
-      f->stride[d] = pb_access_stride(access, d);
-      f->box_rank[d] = -1;
-      for (int r = 0; access->boxed && r < access->rank; ++r) {
-        if (!access->index[r].coef[d] || !pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
-        f->box_rank[d] = r;
-        f->box_step[d] = access->index[r].coef[d];
-      }
-    }
+    const mapped_buffer* b = buffer_of(m, nest->access[a].memref);
+    int memory = b ? b->memory : chip->system_memory;
+    pb_flat_place(chip, nest, a, memory, flat);
+    int64_t copy = b ? pb_access_elements(&b->shape) * (pb_type_bits(nest->access[a].type) / 8) : 0;
+    if (b && b->depth > 1) flat->access[a].aligned_rows &= copy % chip->memories[memory].row_bytes == 0;
   }
 }
 

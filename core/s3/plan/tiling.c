@@ -6,8 +6,8 @@
 #include "core/s3/plan/tiling.h"
 
 #include "core/poly/slice.h"
+#include "core/s3/kernel/flat.h"
 
-#include <assert.h>
 #include <string.h>
 
 bool pb__tiling_fail(pb_tiling* t, const char* why) {
@@ -355,48 +355,13 @@ void pb__tiling_turn_to_store(pb_nest* load) {
   load->part = "store";
 }
 
-// All that moves the base of a window must keep it on whole rows, for windows whose unit is a row.
-static bool rows_aligned(const pb_access* access, const pb_nest* nest, int64_t row_bytes) {
-  int64_t size = pb_type_bits(access->type) / 8;
-  if (pb_access_offset(access) * size % row_bytes) return false;
-  for (int k = 0; k < nest->outer_count; ++k)
-    if (pb_access_stride(access, PB_NEST_DIMS + k) * size % row_bytes) return false;
-  return true;
-}
-
-static_assert((int)PB_FLAT_DIMS >= (int)PB_NEST_DIMS && (int)PB_FLAT_ACCESSES >= (int)PB_NEST_ACCESSES,
-              "a nest is flattened as it is");
-
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
-  *flat = (pb_flat){.dim_count = nest->dim_count,
-                    .kept = nest->kept,
-                    .access_count = nest->access_count,
-                    .expr_count = nest->expr_count,
-                    .expr = nest->expr,
-                    .reduce = nest->reduce,
-                    .onto = !strcmp(nest->part, "add")};
-  memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  pb_flat_begin(nest, flat);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
-    pb_flat_access* f = &flat->access[a];
-    bool tensor = access->memref.ptr != NULL;
-    f->memory = tensor                ? t->chip->system_memory
-                : access->buffer >= 0 ? t->buffers[access->buffer].memory
-                                      : PB_ANY_MEMORY;
-    f->type = access->type;
-    f->boxed = access->boxed;
-    f->fill = access->fill;
-    f->splat = access->splat;
-    f->table = access->gathered ? pb_access_elements(access) : 0;
-    for (int d = 0; d < nest->dim_count; ++d) {
-      f->stride[d] = pb_access_stride(access, d);
-      f->box_rank[d] = -1;
-      for (int r = 0; access->boxed && r < access->rank; ++r) {
-        if (!access->index[r].coef[d] || !pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
-        f->box_rank[d] = r;
-        f->box_step[d] = access->index[r].coef[d];
-      }
-    }
-    f->aligned_rows = f->memory < 0 || rows_aligned(access, nest, t->chip->memories[f->memory].row_bytes);
+    int memory = access->memref.ptr    ? t->chip->system_memory
+                 : access->buffer >= 0 ? t->buffers[access->buffer].memory
+                                       : PB_ANY_MEMORY;
+    pb_flat_place(t->chip, nest, a, memory, flat);
   }
 }

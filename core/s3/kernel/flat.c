@@ -1,0 +1,51 @@
+#include "core/s3/kernel/flat.h"
+
+#include <assert.h>
+#include <string.h>
+
+static_assert((int)PB_FLAT_DIMS >= (int)PB_NEST_DIMS && (int)PB_FLAT_ACCESSES >= (int)PB_NEST_ACCESSES,
+              "a nest is flattened as it is");
+
+static void note_box(const pb_nest* nest, const pb_access* access, int d, pb_flat_access* f) {
+  f->box_rank[d] = -1;
+  for (int r = 0; access->boxed && r < access->rank; ++r) {
+    if (!access->index[r].coef[d] || !pb_index_can_leave(nest, &access->index[r], access->shape[r])) continue;
+    f->box_rank[d] = r;
+    f->box_step[d] = access->index[r].coef[d];
+  }
+}
+
+void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
+  *flat = (pb_flat){.dim_count = nest->dim_count,
+                    .kept = nest->kept,
+                    .access_count = nest->access_count,
+                    .expr_count = nest->expr_count,
+                    .expr = nest->expr,
+                    .reduce = nest->reduce,
+                    .onto = nest->part && !strcmp(nest->part, "add")};
+  memcpy(flat->extent, nest->extent, sizeof(int64_t) * (size_t)nest->dim_count);
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    flat->access[a] = (pb_flat_access){.memory = PB_ANY_MEMORY,
+                                       .type = access->type,
+                                       .boxed = access->boxed,
+                                       .fill = access->fill,
+                                       .splat = access->splat,
+                                       .table = access->gathered ? pb_access_elements(access) : 0,
+                                       .aligned_rows = true};
+    for (int d = 0; d < nest->dim_count; ++d) {
+      flat->access[a].stride[d] = pb_access_stride(access, d);
+      note_box(nest, access, d, &flat->access[a]);
+    }
+  }
+}
+
+void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int memory, pb_flat* flat) {
+  const pb_access* a = &nest->access[access];
+  flat->access[access].memory = memory;
+  if (memory < 0) return;
+  int64_t size = pb_type_bits(a->type) / 8, row = chip->memories[memory].row_bytes;
+  bool aligned = pb_access_offset(a) * size % row == 0;
+  for (int k = 0; k < nest->outer_count; ++k) aligned &= pb_access_stride(a, PB_NEST_DIMS + k) * size % row == 0;
+  flat->access[access].aligned_rows = aligned;
+}

@@ -1,0 +1,14 @@
+// A nest as the selection sees it: linear strides, and the memories that its operands lie in.
+#ifndef PB_S3_FLAT_H
+#define PB_S3_FLAT_H
+
+#include "core/poly/nest.h"
+#include "core/select/select.h"
+
+// The nest with its operands in any memory.
+void pb_flat_begin(const pb_nest* nest, pb_flat* flat);
+// Access `access` lies in a memory of the chip (PB_ANY_MEMORY: in any): notes it, and whether all that moves the base
+// of its window keeps it on whole rows there.
+void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int memory, pb_flat* flat);
+
+#endif
