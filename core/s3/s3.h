@@ -28,13 +28,12 @@ pb_status pb_s3_halo(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_math(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_lanes(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_delinearize(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_outline(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_plan(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_tile(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_map(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_place(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_vectorise(pb_unit* unit) PB_MUST_CHECK;
-// The plan pass of cores with vector registers, which pb_s3_plan hands over to.
-pb_status pb_s3_plan_vector(pb_unit* unit) PB_MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
 // The slices that a tiling's buffers hold are proved before a plan is carried out, in every build. Its mutant is a nest
 // that walks a tensor backwards over a loop that its buffer outlives: the box read off is none, and only the proof says
 // so.
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/tiling.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,9 +14,10 @@ while read -r user used; do
     while read -r hit; do say "core/s3/$user is used by what it stands on: $hit"; done < <(grep -rnE "#include \"core/s3/$user/" "core/s3/$folder" | cut -c1-140)
   done
 done <<'END'
-lower kernel plan layout fusion
-fusion kernel plan layout
-plan kernel layout
+lower kernel plan tree layout fusion
+fusion kernel plan tree layout
+plan kernel tree layout
+tree kernel layout
 layout kernel
 END
 while read -r lines file; do

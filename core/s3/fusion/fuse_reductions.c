@@ -22,7 +22,8 @@ typedef struct known {
 typedef struct chainer {
   pb_unit* unit;
   pb_groups* groups;
-  known* plans; // of programs that were planned: networks repeat themselves
+  const bool* staged; // groups that are left as they are
+  known* plans;       // of programs that were planned: networks repeat themselves
   size_t plan_count, plan_capacity;
   pb_table texts; // their numbers by the programs' texts
 } chainer;
@@ -107,7 +108,8 @@ static int producer_of(const chainer* c, int value, int reader) {
       maker = g->of[n];
     }
   }
-  if (maker < 0 || g->main[maker] < 0 || g->last[maker] < 0 || g->last[maker] >= g->first[reader]) return -1;
+  if (maker < 0 || c->staged[maker] || g->main[maker] < 0 || g->last[maker] < 0 || g->last[maker] >= g->first[reader])
+    return -1;
   if (pb_program_stored(p, g->last[maker]) != value) return -1;
   int readers = 0;
   PB_FOR_USES (n, p, value) {
@@ -194,14 +196,15 @@ static void grow(chainer* c, int group) {
   pb_arena_free(&scratch);
 }
 
-void pb_fuse_reductions(pb_unit* unit, pb_groups* groups) {
-  chainer c = {.unit = unit, .groups = groups};
+void pb_fuse_reductions(pb_unit* unit, pb_groups* groups, const bool* staged) {
+  chainer c = {.unit = unit, .groups = groups, .staged = staged};
   for (int n = 0; n < groups->program->nest_count; ++n) {
     const pb_nest* nest = &groups->program->nests[n];
     if (nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1) join_pad(&c, n);
   }
   for (int n = 0; n < groups->program->nest_count; ++n)
-    if (groups->last[groups->of[n]] == n && groups->main[groups->of[n]] >= 0) grow(&c, groups->of[n]);
+    if (groups->last[groups->of[n]] == n && groups->main[groups->of[n]] >= 0 && !staged[groups->of[n]])
+      grow(&c, groups->of[n]);
   free(c.plans);
   pb_table_free(&c.texts);
 }

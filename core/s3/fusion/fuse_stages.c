@@ -7,6 +7,7 @@
 #include "core/base/table.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/roles.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/plan/plan_stages.h"
 
 enum {
@@ -19,6 +20,7 @@ typedef struct fuser {
   pb_groups* groups;
   bool* staged;
   pb_table texts; // 0 or 1 by the text of a kernel's nests: whether they are faster as one
+  bool cached;    // memory is
 } fuser;
 
 // Groups that are to be one kernel, the last one first.
@@ -33,12 +35,27 @@ static bool is_in(const region* r, int group) {
   return false;
 }
 
+// Whether the nest must stay as it is. Tables that are constant stay on the chip, whoever looks up in them.
+static bool is_fixed(const fuser* f, int n) {
+  const pb_program* p = f->groups->program;
+  const pb_nest* nest = &p->nests[n];
+  if (f->cached || !pb_nest_gathers(nest)) return pb_nest_is_fixed(nest);
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].gathered && p->values[p->value_of[n][a]].kind != PB_VALUE_CONST) return true;
+  return false;
+}
+
+// Movers copy, from the system's memory to the chip's and back.
+static bool is_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1;
+}
+
 // A product by weights; borders around what it makes are another nest's.
 static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
     pb_roles roles;
-    if (pb_nest_is_fixed(&p->nests[n])) return true;
+    if (is_fixed(f, n) || (!f->cached && is_copy(&p->nests[n]))) return true;
     if (!pb_nest_roles(&p->nests[n], NULL, &roles)) continue;
     if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
@@ -63,7 +80,9 @@ static int shared_loops(const fuser* f, const region* r) {
   int shared = 0, given = 0;
   view_region(f, r, &scratch, &view);
   for (int v = 0; v < view.value_count; ++v) given += view.values[v].kind != PB_VALUE_LOCAL;
-  if (given <= MOST_VALUES && view.value_count - given <= MOST_VALUES && pb_stages_read(&view, &scratch, &stages))
+  int most =
+      f->unit->chip->arguments && f->unit->chip->arguments < MOST_VALUES ? f->unit->chip->arguments : MOST_VALUES;
+  if (given <= most && view.value_count - given <= MOST_VALUES && pb_stages_of(f->unit->chip, &view, &scratch, &stages))
     shared = stages.shared;
   pb_arena_free(&scratch);
   return shared;
@@ -104,21 +123,43 @@ static bool grow(const fuser* f, region* r) {
   return false;
 }
 
+static void drop(void* user, bool error, int code, const char* text) {
+  (void)user, (void)error, (void)code, (void)text;
+}
+
+// Cycles of some nests as a kernel of one stage. false: it is of no form that has a plan.
+static bool cycles_of(const fuser* f, const pb_program* view, pb_arena* arena, int64_t* cycles) {
+  const pb_chip* chip = f->unit->chip;
+  pb_diag quiet = {.sink = drop};
+  if (f->cached) {
+    pb_vkernel kernel;
+    pb_vplan plan;
+    if (!pb_vkernel_read(view, chip, &kernel)) return false;
+    pb_vplan_make(chip, &kernel, &plan);
+    *cycles = plan.cycles;
+    return true;
+  }
+  pb_group group;
+  pb_plan plan;
+  if (pb_group_read(view, chip, arena, &quiet, &group) != PB_OK ||
+      pb_plan_make(chip, &group, arena, &quiet, &plan) != PB_OK)
+    return false;
+  *cycles = plan.cycles;
+  return true;
+}
+
 // Cycles of the region's groups as kernels of their own, with what they pass on going through memory; 0: one of them is
-// of no form that vectors walk.
+// of no form that has a plan.
 static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
-  int64_t cycles = 0;
+  int64_t cycles = 0, one_group;
   for (int k = 0; k < r->count; ++k) {
     region one = {.groups = {r->groups[k]}, .count = 1};
     pb_program view;
-    pb_vkernel kernel;
-    pb_vplan plan;
     view_region(f, &one, arena, &view);
-    if (!pb_vkernel_read(&view, f->unit->chip, &kernel)) return 0;
-    pb_vplan_make(f->unit->chip, &kernel, &plan);
-    cycles += plan.cycles;
+    if (!cycles_of(f, &view, arena, &one_group)) return 0;
+    cycles += one_group;
   }
-  for (int v = 0; v < whole->value_count; ++v) {
+  for (int v = 0; v < whole->value_count && f->cached; ++v) { // movers' cycles are in the kernels' already
     const pb_value* value = &whole->values[v];
     if (value->kind != PB_VALUE_LOCAL) continue;
     int64_t bytes = pb_value_bytes(value);
@@ -130,7 +171,8 @@ static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* w
 static bool is_faster(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
   pb_stages stages;
   pb_stage_plan plan;
-  if (!pb_stages_read(whole, arena, &stages) || !pb_stage_plan_make(f->unit->chip, &stages, arena, &plan)) return false;
+  if (!pb_stages_of(f->unit->chip, whole, arena, &stages) || !pb_stage_plan_make(f->unit->chip, &stages, arena, &plan))
+    return false;
   int64_t apart = cycles_apart(f, r, whole, arena);
   return !apart || plan.loops.cycles < apart;
 }
@@ -154,7 +196,7 @@ static bool pays(fuser* f, const region* r) {
 }
 
 pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
-  fuser f = {.unit = unit, .groups = groups, .staged = staged};
+  fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = pb_vector_facts_of(unit->chip).memory >= 0};
   for (int n = groups->program->nest_count - 1; n >= 0; --n) {
     int group = groups->of[n];
     if (groups->last[group] != n || staged[group] || stays_alone(&f, group)) continue;

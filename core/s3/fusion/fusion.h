@@ -30,9 +30,9 @@ void pb_groups_list(const pb_program* program, pb_arena* arena, int count, int* 
 void pb_groups_join(pb_groups* groups, int from, int into);
 
 // Joins a group that makes what another one reduces to that one, and what makes one padded tensor.
-void pb_fuse_reductions(pb_unit* unit, pb_groups* groups);
+void pb_fuse_reductions(pb_unit* unit, pb_groups* groups, const bool* staged);
 
-// Joins groups that share loops where memory is cached; *staged, by group: it is of several stages now.
+// Joins groups that share loops; *staged, by group: it is of several stages now.
 pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) PB_MUST_CHECK;
 
 #endif

@@ -466,8 +466,8 @@ pb_status pb_s3_outline(pb_unit* unit) {
   form_groups(&o);
   pb_groups_list(&o.program, &unit->pass, o.group_count, o.group, o.first_main, o.last, &o.groups);
   o.staged = PB_NEW_ARRAY(&unit->pass, bool, nests);
-  if (!o.cached) pb_fuse_reductions(unit, &o.groups);
-  pb_status status = o.cached ? pb_fuse_stages(unit, &o.groups, o.staged) : PB_OK;
+  pb_status status = pb_fuse_stages(unit, &o.groups, o.staged);
+  if (!o.cached) pb_fuse_reductions(unit, &o.groups, o.staged);
   if (status == PB_OK) status = emit_groups(&o);
   if (status == PB_OK) status = print_program(&o);
   pb_text_free(&o.functions);

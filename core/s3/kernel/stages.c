@@ -134,10 +134,11 @@ static int taker_of(const pb_program* p, int value) {
   return taker;
 }
 
+// By the nest's own dims: of what lies between only a turn's part is there, which the loops around do not move.
 static bool same_walk(const pb_nest* nest, int loads, int stores) {
   const pb_access *load = &nest->access[loads], *store = &nest->access[stores];
   for (int r = 0; r < load->rank && load->rank == store->rank; ++r)
-    if (memcmp(load->index[r].coef, store->index[r].coef, sizeof load->index[r].coef)) return false;
+    if (memcmp(load->index[r].coef, store->index[r].coef, PB_NEST_DIMS * sizeof *load->index[r].coef)) return false;
   return load->rank == store->rank;
 }
 
@@ -175,6 +176,15 @@ int pb_stages_split(const pb_program* p, pb_arena* arena, int** of) {
     }
   }
   return number_stages(p, arena, *of);
+}
+
+int pb_stages_split_first(const pb_program* p, pb_arena* arena, int** of) {
+  int count = pb_stages_split(p, arena, of), sum = 0, taken = 0;
+  while (sum < p->nest_count && ((*of)[sum] || p->nests[sum].reduce == PB_SET)) ++sum;
+  for (int n = sum + 1; n < p->nest_count; ++n) taken += (*of)[n] == 0;
+  if (sum == p->nest_count || !taken) return 0;
+  for (int n = 0; n < p->nest_count; ++n) (*of)[n] += (*of)[n] > 0 || n > sum;
+  return count + 1;
 }
 
 static bool in_one_stage(const pb_program* p, const int* of, int value) {
@@ -220,19 +230,84 @@ void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena
   }
 }
 
-static bool is_plain(const pb_nest* nest) {
-  for (int a = 0; a < nest->access_count; ++a)
+// Tables that are constant are no tensor that a turn takes a part of.
+static bool is_plain(const pb_program* p, int n) {
+  const pb_nest* nest = &p->nests[n];
+  bool tables = pb_nest_gathers(nest);
+  for (int a = 0; a < nest->access_count; ++a) {
     if (nest->access[a].boxed) return false;
-  return nest->dim_count > 0 && !pb_nest_is_fixed(nest);
+    if (nest->access[a].gathered) tables &= p->values[p->value_of[n][a]].kind == PB_VALUE_CONST;
+  }
+  return nest->dim_count > 0 && (tables || !pb_nest_is_fixed(nest));
 }
 
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {
   *s = (pb_stages){.program = program};
   for (int n = 0; n < program->nest_count; ++n)
-    if (!is_plain(&program->nests[n])) return false;
+    if (!is_plain(program, n)) return false;
   if (program->nest_count < 2) return false;
   find_shared(s, arena);
   return s->shared > 0;
+}
+
+static bool walks_rows(const pb_stages* s, int loop) {
+  for (int v = 0; v < s->program->value_count; ++v) {
+    int rank = s->program->values[v].rank;
+    if (is_between(s->program, v) && rank && s->loop[v][rank - 1] == loop) return true;
+  }
+  return false;
+}
+
+void pb_stages_keep_rows(pb_stages* s) {
+  for (int k = s->shared - 1; k >= 0; --k) {
+    if (!walks_rows(s, k)) continue;
+    size_t behind = (size_t)(--s->shared - k);
+    memmove(&s->extent[k], &s->extent[k + 1], behind * sizeof *s->extent);
+    for (int n = 0; n < s->program->nest_count; ++n)
+      memmove(&s->dim[n][k], &s->dim[n][k + 1], behind * sizeof *s->dim[n]);
+    for (int v = 0; v < s->program->value_count; ++v)
+      for (int r = 0; r < PB_NEST_RANK; ++r) {
+        int* loop = &s->loop[v][r];
+        *loop = *loop == k ? -1 : *loop > k ? *loop - 1 : *loop;
+      }
+  }
+}
+
+// Bytes of the kernel's arguments that every turn of a loop reads alike.
+static int64_t reused(const pb_stages* s, int loop) {
+  const pb_program* p = s->program;
+  int64_t bytes = 0;
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+      const pb_access* access = &p->nests[n].access[a];
+      if (!is_between(p, p->value_of[n][a]) && !pb_access_uses(access, s->dim[n][loop]))
+        bytes += pb_value_bytes(&p->values[p->value_of[n][a]]);
+    }
+  return bytes;
+}
+
+static void swap(int* a, int* b) {
+  int kept = *a;
+  *a = *b;
+  *b = kept;
+}
+
+static void swap_loops(pb_stages* s, int a, int b) {
+  int64_t extent = s->extent[a];
+  s->extent[a] = s->extent[b];
+  s->extent[b] = extent;
+  for (int n = 0; n < s->program->nest_count; ++n) swap(&s->dim[n][a], &s->dim[n][b]);
+  for (int v = 0; v < s->program->value_count; ++v)
+    for (int r = 0; r < PB_NEST_RANK; ++r) {
+      int* loop = &s->loop[v][r];
+      *loop = *loop == a ? b : *loop == b ? a : *loop;
+    }
+}
+
+void pb_stages_order_by_reuse(pb_stages* s) {
+  for (int end = s->shared; end > 1; --end)
+    for (int k = 0; k + 1 < end; ++k)
+      if (reused(s, k) > reused(s, k + 1)) swap_loops(s, k, k + 1);
 }
 
 // ---- programs of some of the nests ----

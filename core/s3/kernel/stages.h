@@ -18,9 +18,16 @@ typedef struct pb_stages {
 
 // Finds the loops that all nests of a kernel share. false: there are none, or a nest is of no form that a stage has.
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stages);
+// Takes loops out along which values between lie next to each other: rows of lanes stay whole.
+void pb_stages_keep_rows(pb_stages* stages);
+// Puts the loops last of which more of what the kernel is given is read again in each turn.
+void pb_stages_order_by_reuse(pb_stages* stages);
 // Which nests are one stage: *of, by nest, is its number; stages stand in the order of their last nests. Returns how
 // many there are.
 int pb_stages_split(const pb_program* program, pb_arena* arena, int** of);
+// The same, but what takes the first stage's sums is a stage of its own. Returns 0 where the first stage is no sum that
+// others take.
+int pb_stages_split_first(const pb_program* program, pb_arena* arena, int** of);
 // Where a local lies: *home, by value, is the value whose buffer it takes over, itself, or -1: it stays in the
 // registers of one stage. A pointwise nest makes its value in place of one that it is the last to read, element by
 // element in rows of whole vectors.

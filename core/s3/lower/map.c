@@ -12,7 +12,7 @@
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernels.h"
 #include "core/s3/lower/instruction.h"
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/tiling.h"
 #include "core/select/select.h"
 
 #include <mlir-c/AffineExpr.h>

@@ -103,11 +103,11 @@ static pb_status tile_stages(pb_unit* unit, MlirOperation func, const pb_program
   pb_stage_plan plan;
   const char* why = "its nests share no loop";
   pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
-  if (!pb_stages_read(program, &unit->pass, &stages)) return illegal(unit, func, why);
+  if (!pb_stages_of(unit->chip, program, &unit->pass, &stages)) return illegal(unit, func, why);
   PB_TRY(pb_stage_plan_from(pb_op_attribute(func, "pb.plan"), unit->chip, &stages,
                             (pb_place){.what = pb_func_name(func, &unit->pass)}, 4011, &unit->pass, unit->diag, &plan));
   if (!pb_stage_plan_cost(unit->chip, &stages, &unit->pass, &plan, &why)) return illegal(unit, func, why);
-  if (!pb_tiling_stages(unit->chip, &stages, &plan.loops, &unit->pass, tiling))
+  if (!pb_stage_plan_build(unit->chip, &stages, &plan, &unit->pass, tiling))
     return illegal(unit, func, tiling->failure);
   return print_kernel(unit, func, program, tiling);
 }

@@ -28,6 +28,8 @@ typedef struct planner {
   pb_plan plan; // that is considered
   pb_tiling tiling;
   result* result;
+  const pb_judge* judge; // of a stage among others, whose loops are around; NULL: the kernel's cycles
+  int copies;            // of results at most, 0: 2
 } planner;
 
 static void plan_stage(planner* p);
@@ -36,8 +38,23 @@ static void fail(planner* p, const char* why) {
   if (why) snprintf(p->result->why, sizeof p->result->why, "%s", why);
 }
 
+static void judge_stage(planner* p) {
+  const char* why = NULL;
+  result* r = p->result;
+  if (!p->judge->cycles(p->judge->user, &p->plan, &p->plan.cycles, &why)) {
+    fail(p, why);
+    return;
+  }
+  if (!r->found || p->plan.cycles < r->stages[0].cycles) r->stages[0] = p->plan;
+  r->found = true;
+}
+
 // All stages are decided.
 static void judge(planner* p) {
+  if (p->judge) {
+    judge_stage(p);
+    return;
+  }
   pb_arena scratch = {0};
   const char* why = NULL;
   planner* last = p;
@@ -72,6 +89,7 @@ static void plan_producer(planner* p) {
 
 static void consider(planner* p, pb_plan plan) {
   p->plan = plan;
+  if (p->copies) p->plan.result_depth = p->copies;
   if (p->group->producer)
     plan_producer(p);
   else
@@ -80,7 +98,7 @@ static void consider(planner* p, pb_plan plan) {
 
 // The largest step below `last` worth trying along a dim: a divisor, or, where the next divisor is less than half as
 // long, one that cuts the dim into tiles of nearly one size, each a fifth shorter than the one before. 0: none is left.
-static int64_t next_step(int64_t extent, int64_t last, bool even) {
+int64_t pb_plan_next_step(int64_t extent, int64_t last, bool even) {
   int64_t divisor = last - 1;
   while (divisor > 0 && extent % divisor) --divisor;
   if (even || divisor * 2 >= last) return divisor;
@@ -119,6 +137,9 @@ static void contraction_dims(const pb_group* g, shape_of* s) {
 // Slices of x that a producer makes are all of one size.
 static bool whole_slices(const planner* p) { return p->group->producer || p->consumer; }
 
+// Loops of another stage, or of all, are around.
+static bool is_inside(const planner* p) { return p->consumer || p->judge; }
+
 static void contraction_weights(planner* p, const shape_of* s, const pb_plan* rows) {
   const pb_nest* main = &p->group->main;
   pb_plan plan = *rows;
@@ -136,17 +157,16 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
   plan.result_level = levels_of(p, &plan);
   int first = s->sum_count ? s->sums[0] : -1;
   int64_t sums = first < 0 ? 1 : main->extent[first];
-  for (int64_t chunk = sums; chunk >= 1; chunk = next_step(sums, chunk, whole_slices(p))) {
-    if (p->consumer && chunk > 1 && chunk < main->extent[first]) continue; // either all of a block's weights, or few
+  for (int64_t chunk = sums; chunk >= 1; chunk = pb_plan_next_step(sums, chunk, whole_slices(p))) {
+    if (is_inside(p) && chunk > 1 && chunk < main->extent[first]) continue; // either all of a block's weights, or few
     pb_plan with = plan;
     if (first >= 0) add_band(&with, first, chunk, main->extent[first]);
     int chunk_level = levels_of(p, &with);
     if (first >= 0) add_band(&with, first, 1, chunk);
     for (int k = 1; k < s->sum_count; ++k) add_band(&with, s->sums[k], 1, main->extent[s->sums[k]]);
     if (first < 0 || chunk == main->extent[first]) { // all weights stay
-      with.w_level = 0;
-      with.w_depth = 1;
-      consider(p, with);
+      for (with.w_level = 0; with.w_level <= (p->judge ? p->base : 0); ++with.w_level)
+        for (with.w_depth = with.w_level ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
     }
     with.w_level = chunk_level;
     with.w_depth = 2;
@@ -171,7 +191,7 @@ static void plan_contraction(planner* p) {
   const pb_nest* main = &p->group->main;
   shape_of s = {0};
   contraction_dims(p->group, &s);
-  if (p->consumer) { // its rows are the tile's
+  if (is_inside(p)) { // its rows are the tile's
     pb_plan plan = {.result_depth = 2, .x_depth = 2};
     contraction_weights(p, &s, &plan);
     return;
@@ -180,9 +200,9 @@ static void plan_contraction(planner* p) {
   int outer = s.row_count > 0 ? s.rows[batches] : -1, inner = s.row_count > 1 ? s.rows[s.row_count - 1] : -1;
   int64_t outer_extent = outer < 0 ? 1 : main->extent[outer], inner_extent = inner < 0 ? 1 : main->extent[inner];
   bool even = whole_slices(p);
-  for (int64_t i = inner_extent; i >= 1; i = next_step(inner_extent, i, even)) {
+  for (int64_t i = inner_extent; i >= 1; i = pb_plan_next_step(inner_extent, i, even)) {
     bool any = false;
-    for (int64_t o = outer_extent; o >= 1; o = next_step(outer_extent, o, even)) {
+    for (int64_t o = outer_extent; o >= 1; o = pb_plan_next_step(outer_extent, o, even)) {
       pb_plan plan = {.result_depth = 2};
       for (int k = 0; k < batches; ++k) add_band(&plan, s.rows[k], 1, main->extent[s.rows[k]]);
       if (outer >= 0) add_band(&plan, outer, o, outer_extent);
@@ -203,7 +223,7 @@ static void plan_contraction(planner* p) {
 static void plan_rows(planner* p, const int* around, int count, int dim) {
   const pb_nest* main = &p->group->main;
   int64_t extent = dim < 0 ? 1 : main->extent[dim];
-  for (int64_t step = extent; step >= 1; step = next_step(extent, step, whole_slices(p))) {
+  for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step, whole_slices(p))) {
     pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
     for (int k = 0; k < count; ++k) add_band(&plan, around[k], 1, main->extent[around[k]]);
     if (dim >= 0) add_band(&plan, dim, step, extent);
@@ -229,31 +249,37 @@ static void plan_blocks(planner* p) {
   if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled);
 }
 
+static void consider_whole(planner* p) {
+  pb_plan plan = {.x_depth = 1, .w_depth = 1, .result_depth = 1};
+  plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
+  consider(p, plan);
+}
+
 // Copies: whole if they fit, else the outer dims one by one and a part of the next.
 static void plan_copy(planner* p) {
   const pb_nest* main = &p->group->main;
   for (int tiled = 0; tiled < main->dim_count; ++tiled) {
-    for (int64_t step = main->extent[tiled]; step >= 1; step = next_step(main->extent[tiled], step, false)) {
+    for (int64_t step = main->extent[tiled]; step >= 1; step = pb_plan_next_step(main->extent[tiled], step, false)) {
       pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
       for (int d = 0; d < tiled; ++d) add_band(&plan, d, 1, main->extent[d]);
       add_band(&plan, tiled, step, main->extent[tiled]);
-      plan.x_level = plan.w_level = plan.result_level = plan.band_count;
+      plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
       consider(p, plan);
     }
     if (p->result->found) return;
   }
-  if (!main->dim_count) consider(p, (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1});
+  if (!main->dim_count) consider_whole(p);
 }
 
 static void plan_flat(planner* p) {
   int64_t lanes = p->group->lanes, rows = p->group->main.extent[0] / lanes;
-  for (int64_t tile = rows; tile >= 1; tile = next_step(rows, tile, false)) {
+  for (int64_t tile = rows; tile >= 1; tile = pb_plan_next_step(rows, tile, false)) {
     pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
     add_band(&plan, 0, tile * lanes, rows * lanes);
-    plan.x_level = plan.w_level = plan.result_level = plan.band_count;
+    plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
     consider(p, plan);
   }
-  if (!rows) consider(p, (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1});
+  if (!rows) consider_whole(p);
 }
 
 static void plan_stage(planner* p) {
@@ -291,6 +317,19 @@ static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
       pb_arena_free(&scratch);
     }
   }
+}
+
+bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
+                   pb_plan* plan, char why[512]) {
+  pb_arena scratch = {0};
+  result* r = PB_NEW(&scratch, result);
+  planner p = {.chip = chip, .group = group, .base = base, .result = r, .judge = judge, .copies = copies};
+  plan_stage(&p);
+  bool found = r->found;
+  *plan = r->stages[0];
+  memcpy(why, r->why, sizeof r->why);
+  pb_arena_free(&scratch);
+  return found;
 }
 
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {

@@ -2,14 +2,25 @@
 #ifndef PB_S3_PLAN_H
 #define PB_S3_PLAN_H
 
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/cost.h"
 
 // The cheapest plan that fits; producers' plans are made in the arena. PB_ERR_UNSUPPORTED with the nest's name and the
 // reason when there is none.
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag,
                        pb_plan* plan) PB_MUST_CHECK;
-// Fills cycles and bound of a plan. false: it is illegal, *why (in arena) says why.
-bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
+
+// How a plan for one stage of a kernel is judged, by the cycles of whatever it is part of. false: it is illegal, *why
+// says why.
+typedef struct pb_judge {
+  bool (*cycles)(void* user, const pb_plan* plan, int64_t* cycles, const char** why);
+  void* user;
+} pb_judge;
+// The best plan of a stage inside `base` loops of its kernel, by that judge, with so many copies of its results. false:
+// there is none, `why` says why.
+bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
+                   pb_plan* plan, char why[512]);
+// The next step below `last` that is worth trying along a dim, 0: none is left.
+int64_t pb_plan_next_step(int64_t extent, int64_t last, bool even);
 
 // `{bands = array<i64: dim, step, ...>, x_level = ...}` as the text of an MLIR attribute. For whoever reads it, and
 // ignored when it is read back: cycles, bound, the extents of the main nest's dims, and what a tile has of each.

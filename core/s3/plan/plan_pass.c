@@ -1,8 +1,10 @@
 // The pass that plans: the plan of each kernel as the attribute pb.plan, by the chip's facts or as a person gave it.
-#include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
 #include "core/s3/plan/plan_given.h"
+#include "core/s3/plan/plan_stages.h"
+
+#include <mlir-c/BuiltinAttributes.h>
 
 // What a person asked for, if it can be carried out.
 static pb_status take_given(pb_unit* unit, const pb_given_plan* given, const pb_group* group, pb_plan* plan) {
@@ -12,12 +14,76 @@ static pb_status take_given(pb_unit* unit, const pb_given_plan* given, const pb_
   return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
 }
 
-static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
-  pb_program program;
+// A kernel of several stages. Where there is no plan for it: a place in the model and the reason.
+static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages* stages) {
+  pb_stage_plan plan;
+  const char* why = NULL;
+  const pb_given_plan* given = pb_given_plan_of(unit, func);
+  if (given) {
+    PB_TRY(pb_stage_plan_from(given->plan, unit->chip, stages, given->place, 2406, &unit->pass, unit->diag, &plan));
+    if (!pb_stage_plan_cost(unit->chip, stages, &unit->pass, &plan, &why))
+      return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
+  } else if (!pb_stage_plan_make(unit->chip, stages, &unit->pass, &plan))
+    return pb_unsupported(unit->diag, (pb_place){.what = stages->program->nests[0].name}, 4010, NULL,
+                          "%s cannot run this: no tile of the loops that its stages share fits", unit->chip->name);
+  pb_text text = {0};
+  pb_stage_plan_print(&text, unit->chip, stages, &plan);
+  pb_plan_set(unit, func, &text);
+  return PB_OK;
+}
+
+// Whether outline made the kernel of several stages.
+static bool is_staged(pb_unit* unit, MlirOperation func, const pb_program* program, pb_stages* stages) {
+  return !mlirAttributeIsNull(pb_op_attribute(func, "pb.stages")) &&
+         pb_stages_of(unit->chip, program, &unit->pass, stages);
+}
+
+static pb_status take_given_vector(pb_unit* unit, const pb_given_plan* given, MlirOperation func,
+                                   const pb_vkernel* kernel, pb_vplan* plan) {
+  const char* why;
+  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), given->plan);
+  PB_TRY(pb_vplan_read(func, kernel, unit->diag, plan));
+  if (pb_vplan_cost(unit->chip, kernel, plan, &why)) return PB_OK;
+  return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
+}
+
+// A kernel without a plan: plain loops, on one thread. Said, and kept for the report.
+static void note_scalar(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
+  const char* name = pb_func_name(func, &unit->pass);
+  for (int n = 0; n < program->nest_count; ++n)
+    if (program->nests[n].reduce != PB_SET || n + 1 == program->nest_count) {
+      name = program->nests[n].name;
+      break;
+    }
+  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.scalar"),
+                                  mlirStringAttrGet(unit->context, mlirStringRefCreateFromCString(why)));
+  pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops on one thread, since %s", why);
+}
+
+// A kernel of one stage that cores compute in vector registers.
+static pb_status plan_vector(pb_unit* unit, MlirOperation func, const pb_program* program) {
+  pb_vkernel kernel;
+  pb_vplan plan;
+  if (!pb_vkernel_read(program, unit->chip, &kernel)) {
+    note_scalar(unit, func, program, kernel.why);
+    return PB_OK;
+  }
+  const pb_given_plan* given = pb_given_plan_of(unit, func);
+  if (given)
+    PB_TRY(take_given_vector(unit, given, func, &kernel, &plan));
+  else
+    pb_vplan_make(unit->chip, &kernel, &plan);
+  pb_text text = {0};
+  pb_vplan_print(&text, &kernel, &plan);
+  pb_plan_set(unit, func, &text);
+  return PB_OK;
+}
+
+// A kernel of one stage whose operands move through memories of the chip's.
+static pb_status plan_group(pb_unit* unit, MlirOperation func, const pb_program* program) {
   pb_group group;
   pb_plan plan;
-  PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
-  PB_TRY(pb_group_read(&program, unit->chip, &unit->pass, unit->diag, &group));
+  PB_TRY(pb_group_read(program, unit->chip, &unit->pass, unit->diag, &group));
   const pb_given_plan* given = pb_given_plan_of(unit, func);
   if (given)
     PB_TRY(take_given(unit, given, &group, &plan));
@@ -29,10 +95,16 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   return PB_OK;
 }
 
+static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
+  pb_program program;
+  pb_stages stages;
+  PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
+  if (is_staged(unit, func, &program, &stages)) return plan_stages(unit, func, &stages);
+  if (pb_vector_facts_of(unit->chip).memory >= 0) return plan_vector(unit, func, &program);
+  return plan_group(unit, func, &program);
+}
+
 pb_status pb_s3_plan(pb_unit* unit) {
-  if (pb_vector_facts_of(unit->chip).memory >= 0)
-    PB_TRY(pb_s3_plan_vector(unit));
-  else
-    PB_TRY(pb_kernels_each(unit, plan_kernel));
+  PB_TRY(pb_kernels_each(unit, plan_kernel));
   return pb_given_plans_used(unit);
 }

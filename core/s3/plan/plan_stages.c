@@ -5,6 +5,7 @@
 #include "core/s3/plan/plan_stages.h"
 
 #include "core/s3/kernels.h"
+#include "core/s3/plan/plan.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
@@ -17,6 +18,17 @@ enum {
   MOST_UNEVEN = 128,
   MOST_BYTES = 1 << 18, // of a thread's buffers: they lie on its stack
 };
+
+// Whether a turn's values are moved to memories of the chip's; else they lie in a thread's own part of its memory.
+static bool is_explicit(const pb_chip* chip) { return pb_vector_facts_of(chip).memory < 0; }
+
+bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+  if (!pb_stages_read(program, arena, stages)) return false;
+  if (!is_explicit(chip)) return true;
+  pb_stages_keep_rows(stages);
+  pb_stages_order_by_reuse(stages);
+  return stages->shared > 0;
+}
 
 static void number_buffers(pb_program* program) {
   int arguments = 0;
@@ -129,6 +141,7 @@ static void add_up(const pb_stages* s, pb_stage_plan* plan) {
 bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan,
                         const char** why) {
   pb_turn turn;
+  if (is_explicit(chip)) return pb_stage_tiles_cost(chip, s, arena, plan, why);
   if (!make_turn(chip, s, arena, plan, &turn, why)) return false;
   *why = "it has another number of stages";
   if (turn.count != plan->count) return false;
@@ -165,6 +178,7 @@ static void consider(const pb_chip* chip, const pb_stages* s, int64_t step, pb_s
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
   bool found = false;
   int64_t last = s->extent[s->shared - 1], outer = 1;
+  if (is_explicit(chip)) return pb_stage_tiles_make(chip, s, arena, plan);
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_vplan, (size_t)s->program->nest_count)};
   for (int k = 0; k + 1 < s->shared; ++k) outer *= s->extent[k];
   for (int64_t step = last; step >= 1; --step) {
@@ -172,6 +186,12 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
     if (last % step == 0 || uneven) consider(chip, s, step, plan, &found);
   }
   return found;
+}
+
+bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan, pb_arena* arena,
+                         pb_tiling* tiling) {
+  if (is_explicit(chip)) return pb_stage_tiles_prove(chip, s, plan, arena, tiling);
+  return pb_tiling_stages(chip, s, &plan->loops, arena, tiling);
 }
 
 // ---- as text ----
@@ -185,8 +205,13 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
   pb_text_add(text, ">, bands = array<i64");
   for (int b = 0; b < plan->loops.band_count; ++b)
     pb_text_add(text, "%s%d, %lld", b ? ", " : ": ", plan->loops.bands[b].dim, (long long)plan->loops.bands[b].step);
-  pb_text_add(text, ">, stages = [");
-  if (make_turn(chip, s, &scratch, plan, &turn, &why))
+  pb_text_add(text, ">, ");
+  if (is_explicit(chip))
+    pb_text_add(text, "copies = %d : i64, ahead = %s, ", plan->loops.result_depth, plan->skewed ? "true" : "false");
+  pb_text_add(text, "stages = [");
+  if (is_explicit(chip))
+    pb_stage_tiles_print(text, chip, s, plan);
+  else if (make_turn(chip, s, &scratch, plan, &turn, &why))
     for (int k = 0; k < plan->count; ++k) {
       if (k) pb_text_add(text, ", ");
       pb_vplan_print(text, &turn.kernels[k], &plan->stages[k]);
@@ -197,6 +222,27 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
 
 bool pb_stage_plan_is(MlirAttribute a) {
   return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(pb_member(a, "stages"));
+}
+
+static pb_status tiles_from(MlirAttribute all, MlirAttribute stages, pb_place place, int code, pb_arena* arena,
+                            pb_diag* diag, pb_stage_plan* plan) {
+  const char* hint = "edit only the numbers of a printed plan";
+  MlirAttribute copies = pb_member(all, "copies");
+  if (mlirAttributeIsNull(copies) || !mlirAttributeIsAInteger(copies) || mlirIntegerAttrGetValueInt(copies) < 1 ||
+      mlirIntegerAttrGetValueInt(copies) > 64)
+    return pb_error(diag, place, code, hint, "field 'copies' is missing or not between 1 and 64");
+  MlirAttribute ahead = pb_member(all, "ahead");
+  if (mlirAttributeIsNull(ahead) || !mlirAttributeIsABool(ahead))
+    return pb_error(diag, place, code, hint, "field 'ahead' is missing or not true or false");
+  plan->skewed = mlirBoolAttrGetValue(ahead);
+  plan->loops.result_depth = (int)mlirIntegerAttrGetValueInt(copies);
+  plan->loops.x_depth = plan->loops.w_depth = 1;
+  if (!mlirAttributeIsAArray(stages)) return pb_error(diag, place, code, hint, "field 'stages' is no list");
+  plan->count = (int)mlirArrayAttrGetNumElements(stages);
+  plan->tiles = PB_NEW_ARRAY(arena, pb_plan, (size_t)plan->count + 1);
+  for (int k = 0; k < plan->count; ++k)
+    PB_TRY(pb_plan_from(mlirArrayAttrGetElement(stages, k), place, code, arena, diag, &plan->tiles[k]));
+  return PB_OK;
 }
 
 pb_status pb_stage_plan_from(MlirAttribute a, const pb_chip* chip, const pb_stages* s, pb_place place, int code,
@@ -212,6 +258,7 @@ pb_status pb_stage_plan_from(MlirAttribute a, const pb_chip* chip, const pb_stag
     if (dim < 0 || dim >= s->shared) return pb_error(diag, place, code, hint, "field 'bands' names no shared loop");
     plan->loops.bands[plan->loops.band_count++] = (pb_band){(int)dim, mlirDenseI64ArrayGetElement(bands, k + 1)};
   }
+  if (is_explicit(chip)) return tiles_from(a, stages, place, code, arena, diag, plan);
   pb_turn turn;
   const char* why;
   if (!make_turn(chip, s, arena, plan, &turn, &why))

@@ -1,16 +1,18 @@
-// The plan of a kernel of several stages where memory is cached: tiles of the loops that the stages share, and for each
+// The plan of a kernel of several stages: tiles of the loops that the stages share, and for each
 // stage the plan of what it does in one turn. It stands on the kernel as the attribute pb.plan.
 #ifndef PB_S3_PLAN_STAGES_H
 #define PB_S3_PLAN_STAGES_H
 
 #include "core/s3/kernel/stages.h"
-#include "core/s3/plan/tiling.h"
 #include "core/s3/plan/vector_plan.h"
+#include "core/s3/tree/tiling.h"
 
 typedef struct pb_stage_plan {
-  pb_plan loops;    // bands over the shared loops, cycles, bound
+  pb_plan loops;    // bands over the shared loops, copies of what lies between stages (result_depth), cycles, bound
+  bool skewed;      // the first stage's sums are made a turn ahead (tiling_groups.h)
   int count;        // of stages
-  pb_vplan* stages; // of a full turn
+  pb_vplan* stages; // of a full turn, where memory is cached; else
+  pb_plan* tiles;   // of a full turn
 } pb_stage_plan;
 
 // One turn's stages, each as a kernel that is run whole by one thread.
@@ -31,9 +33,23 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
                         const char** why);
 // {extents = ..., bands = ..., stages = [...], cycles = ..., bound = ...}
 void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan);
+// Builds the kernel's tree, its slices proved where memory is explicit. false: tiling->failure says why.
+bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
+                         pb_tiling* tiling);
 // Whether the attribute is such a plan, and not one of a kernel of one stage.
 bool pb_stage_plan_is(MlirAttribute attribute);
 pb_status pb_stage_plan_from(MlirAttribute attribute, const pb_chip* chip, const pb_stages* stages, pb_place place,
                              int code, pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) PB_MUST_CHECK;
+
+// Finds the loops that the stages of a kernel share and that the chip can tile.
+bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages);
+
+// Where memory is explicit; in plan_stage_tiles.c.
+bool pb_stage_tiles_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan);
+bool pb_stage_tiles_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
+                         const char** why);
+bool pb_stage_tiles_prove(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
+                          pb_tiling* tiling);
+void pb_stage_tiles_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan);
 
 #endif

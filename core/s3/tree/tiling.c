@@ -3,7 +3,7 @@
 // is a box read off the columns: what moves with bands around the buffer is its origin, what moves inside is its
 // extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides: the
 // tree of a chosen plan is built once more with isl proving every box (core/poly/slice.c).
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/tiling.h"
 
 #include "core/poly/slice.h"
 #include "core/s3/kernel/flat.h"
@@ -290,6 +290,35 @@ void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extent
   }
   if (t->proved && !t->failure && !is_proved(t, access, extents, level, local, origin))
     pb__tiling_fail(t, "isl does not find the slice that a buffer was made for; this is a bug in the compiler");
+}
+
+// Whether what `access` touches inside `level` is all of its box along index r: from the smallest step on each dim
+// begins where those before end.
+static bool is_dense_along(const pb_tiling* t, const pb_index* index, const int64_t* extents, int level) {
+  bool taken[PB_NEST_COLS] = {false};
+  int64_t span = 1;
+  for (;;) {
+    int least = -1;
+    int64_t extent = 1;
+    for (int c = 0; c < PB_NEST_COLS; ++c) {
+      bool inside = c < PB_NEST_DIMS || c - PB_NEST_DIMS >= level;
+      if (!inside || taken[c] || !index->coef[c]) continue;
+      if (least >= 0 && index->coef[least] <= index->coef[c]) continue;
+      least = c;
+      extent = c < PB_NEST_DIMS ? extents[c] : t->body[c - PB_NEST_DIMS + 1]->extent;
+    }
+    if (least < 0) return true;
+    taken[least] = true;
+    if (extent > 1 && index->coef[least] > span) return false;
+    span += index->coef[least] * (extent - 1);
+  }
+}
+
+bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int64_t* extents, int level) {
+  for (int r = 0; r < access->rank; ++r)
+    if (!is_dense_along(t, &access->index[r], extents, level))
+      return pb__tiling_fail(t, "a tile's results have others between them, which its store would overwrite");
+  return true;
 }
 
 // A matrix instruction reads the rows of its input one after the other. Where they lie a multiple of the banks apart

@@ -1,5 +1,5 @@
 // Pointwise nests on the tile: their instructions, the buffers between them, and what they read and leave.
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/tiling.h"
 
 #include "core/select/cover.h"
 
@@ -211,6 +211,7 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
   p->direct = memory == t->chip->system_memory;
   if (p->direct && !p->last) return pb__tiling_fail(t, "its result leaves the chip before the next nest takes it");
   if (p->direct) return true;
+  if (p->last && !pb__tiling_leaves_no_holes(t, store, p->nest->extent, p->level)) return false;
   pb__tiling_buffer(t, store, p->nest->extent, p->level, memory, t->plan->result_depth, p->last ? "result" : "carried",
                     &p->move);
   pb__tiling_turn_to_store(&p->move);

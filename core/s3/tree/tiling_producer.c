@@ -6,8 +6,8 @@
 // Where the consumer pads, the box reaches over the tensor's border. An index whose box stands still is clipped, and
 // the border beside it filled. One that moves with a loop is computed all along - what it reads outside its own tensors
 // is no matter - and the first and the last turn fill the border over it: a slice of one size in every turn.
-#include "core/s3/plan/slicing.h"
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/slicing.h"
+#include "core/s3/tree/tiling.h"
 
 #include <string.h>
 

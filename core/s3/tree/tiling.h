@@ -43,6 +43,7 @@ typedef struct pb_buffer {
   int64_t bytes;     // of one copy
   int shares;        // the buffer before it at whose place it lies, since the two take turns; -1: it has its own
   const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
+  bool ahead;        // a loop inside takes what the turn before has left there, then leaves it for the next
   int claimed;       // by the buffers of which remainder, 0: none
 } pb_buffer;
 
@@ -136,6 +137,8 @@ bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
 bool pb__tiling_open(pb_tiling* t);
 // Builds a stage that reduces; in tiling_build.c.
 bool pb__tiling_stage(pb_tiling* t);
+// Builds everything of t's group by t's plan, inside t->base loops.
+bool pb__tiling_build_group(pb_tiling* t);
 // Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
 bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory);
 // The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
@@ -178,6 +181,8 @@ void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, 
                        const char* name, pb_nest* load);
 // Allocates a buffer of the access's shape at a level; the access then names it.
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
+// Whether the box of what a nest stores has nothing in it but that: it is stored as a whole. false: t fails.
+bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int64_t* extents, int level);
 void pb__tiling_turn_to_store(pb_nest* load); // the mirror image: from the buffer to the tensor
 // Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
 bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);

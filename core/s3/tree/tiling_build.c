@@ -1,5 +1,5 @@
 // From a plan to the tiled kernel: the main nest over its bands, slices of producers in front of it, tails behind it.
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/tiling.h"
 
 #include "core/s3/routes.h"
 
@@ -73,12 +73,21 @@ typedef struct stage {
   pb_nest* store; // takes the sums to their tensor
 } stage;
 
+// What another stage of the kernel has made, or holds already.
+static bool lies_on_chip(const pb_nest* main, int a) { return !main->access[a].memref.ptr; }
+
+static bool is_read_there(pb_tiling* t, const pb_nest* main, int a, int memory) {
+  if (t->buffers[main->access[a].buffer].memory == memory) return true;
+  return pb__tiling_fail(t, "what a stage makes does not lie where the next one's instruction reads it");
+}
+
 // The main input's buffer, filled by moves or by the nests that make it.
 static bool bring_x(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
   const pb_plan* plan = t->plan;
   int x = t->group->x;
   pb_nest load;
   pb_access box, turn = {0}, origin = {0};
+  if (lies_on_chip(&s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
   if (t->group->producer) return pb__tiling_produce(t, &s->main, tile, s->x_memory);
   if (plan->x_stays) {
     pb_tile inner = *tile;
@@ -119,6 +128,10 @@ static void bring_w(pb_tiling* t, stage* s, const pb_tile* tile) {
   int w = g->roles.w, held = held_memory(g), via = pb_route_via(t->chip, held, s->main.access[w].type);
   pb_nest load;
   pb_tree* before = t->body[t->plan->w_level]->last;
+  if (lies_on_chip(&s->main, w)) {
+    (void)is_read_there(t, &s->main, w, via);
+    return;
+  }
   if (via == held) return;
   pb__tiling_home(t, &s->main, w, tile, t->plan->w_level, via, t->plan->w_depth, "w", &load, NULL);
   load.stream = 1;
@@ -226,7 +239,7 @@ static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest*
   memcpy(out->extent, point->extent, sizeof out->extent);
   for (int a = 0; a < tail->access_count; ++a)
     for (int r = 0; r < tail->access[a].rank; ++r)
-      memset(out->access[a].index[r].coef, 0, sizeof out->access[a].index[r].coef);
+      memset(out->access[a].index[r].coef, 0, PB_NEST_DIMS * sizeof *out->access[a].index[r].coef);
   for (int d = 0; d < tail->dim_count; ++d) {
     int row = -1;
     for (int r = 0; r < made->rank; ++r)
@@ -276,6 +289,10 @@ static bool place_sums(pb_tiling* t, stage* s, const pb_tile* tile) {
     return pb__tiling_fail(t, "a producer's sums are made where its consumer cannot read them");
   }
   s->store = PB_NEW(t->arena, pb_nest);
+  pb_nest point;
+  pb__tiling_expand(t, &s->main, tile, &point);
+  if (!t->group->tail_count && !pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level))
+    return false;
   pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store,
                   NULL);
   pb__tiling_turn_to_store(s->store);
@@ -345,7 +362,7 @@ static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
   s->x_memory = pb__tiling_memory(&match, g->x);
   s->sums_memory = match.insn->operands[match.insn->dest].memory;
   for (int a = 0; a + 1 < s->main.access_count && !t->failure; ++a) // tables
-    if (a != g->x) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
+    if (a != g->x && !lies_on_chip(&s->main, a)) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
   return !t->failure;
 }
 
@@ -466,7 +483,7 @@ bool pb__tiling_open(pb_tiling* t) {
   return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t);
 }
 
-static bool build(pb_tiling* t) {
+bool pb__tiling_build_group(pb_tiling* t) {
   if (!pb__tiling_open(t)) return false;
   return t->group->reduces ? pb__tiling_stage(t) : build_pointwise(t);
 }
@@ -474,12 +491,12 @@ static bool build(pb_tiling* t) {
 bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling) {
   pb_tiling_begin(chip, group, plan, arena, tiling);
-  return build(tiling);
+  return pb__tiling_build_group(tiling);
 }
 
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling) {
   pb_tiling_begin(chip, group, plan, arena, tiling);
   tiling->proved = true;
-  return build(tiling) && !tiling->failure;
+  return pb__tiling_build_group(tiling) && !tiling->failure;
 }

@@ -6,7 +6,7 @@
 #ifndef PB_S3_SLICING_H
 #define PB_S3_SLICING_H
 
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/tiling.h"
 
 // Whether the slice of t->group's x, the box `local` in each turn of the loops outside x_level, keeps them. false:
 // t->failure says which it breaks.

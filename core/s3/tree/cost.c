@@ -4,7 +4,7 @@
 //  - turns that wait for each other: a buffer is free again only when all that fill and use it are done with it, and a
 //    loop has as many turns under way as the buffer has copies.
 // A tree of loops is added up from the inside out: what one execution takes of everything, and how long it lasts alone.
-#include "core/s3/plan/plan.h"
+#include "core/s3/tree/cost.h"
 
 #include <string.h>
 
@@ -262,6 +262,8 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
     chain = larger(chain, (one->to[b] - one->from[b]) / larger(t->buffers[b].depth, 1));
     one->to[b] = 0; // nobody outside sees it
   }
+  for (int b = 0; b < t->buffer_count; ++b) // what the next turn begins with
+    if (t->buffers[b].ahead && one->to[b]) chain = larger(chain, one->whole[b] - one->from[b]);
   return chain;
 }
 
@@ -378,15 +380,18 @@ static bool fits(pb_tiling* t) {
   return true;
 }
 
+bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
+  part all = {0};
+  if (!fits(t) || !tree_cost(t, &t->root, &all)) return false;
+  int64_t most = busiest(t->chip, &all, &plan->bound);
+  memcpy(plan->busy, all.busy, sizeof plan->busy);
+  plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);
+  return true;
+}
+
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
   pb_tiling* tiling = PB_NEW(arena, pb_tiling);
-  part all = {0};
-  if (!pb_tiling_build(chip, group, plan, arena, tiling) || !fits(tiling) || !tree_cost(tiling, &tiling->root, &all)) {
-    *why = tiling->failure;
-    return false;
-  }
-  int64_t most = busiest(chip, &all, &plan->bound);
-  memcpy(plan->busy, all.busy, sizeof plan->busy);
-  plan->cycles = larger(larger(all.end, all.chain), most) + arrival(chip);
-  return true;
+  if (pb_tiling_build(chip, group, plan, arena, tiling) && pb_tree_cost(tiling, plan)) return true;
+  *why = tiling->failure;
+  return false;
 }

@@ -1,7 +1,7 @@
 // From a plan to the tiled kernel of several stages: loops over tiles of what the stages share, and in each turn the
 // stages one after the other on buffers.
 #include "core/s3/kernel/vector.h"
-#include "core/s3/plan/tiling.h"
+#include "core/s3/tree/tiling.h"
 
 #include <string.h>
 

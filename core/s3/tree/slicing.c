@@ -1,4 +1,4 @@
-#include "core/s3/plan/slicing.h"
+#include "core/s3/tree/slicing.h"
 
 enum { MOST_WORK_PERCENT = 150 }; // of what the tensor takes when it is computed once; the cost model sees the rest
 

@@ -1,0 +1,205 @@
+// Delinearize: rows that a product walks as head * rows + row become two indices, of the tensors inside the program and
+// of all nests that walk them; columns alike. Requires the program function in value form, its layouts chosen; leaves
+// it in value form. Exact: the same elements at the same places in memory.
+//
+//   before   s[h * 32 + r, k] += q[r, h, c] * k[k, h, c];  m[i] = max s[i, k]         i < 128
+//   after    s[h, r, k] += q[r, h, c] * k[k, h, c];        m[h, r] = max s[h, r, k]   h < 4, r < 32
+//
+// What works on rows knows no heads, and a product by heads does: over one shape they share both loops, and can be one
+// kernel (fuse_stages.c).
+#include "core/s3/fusion/compose.h"
+#include "core/s3/kernel/roles.h"
+#include "core/s3/kernels.h"
+
+#include <string.h>
+
+// The dims and indices that have to be cut so that one of them can be. By value and by nest.
+typedef struct cutter {
+  pb_program* p;
+  int64_t inner;                                // extent of the inner of two
+  bool (*index)[PB_NEST_RANK];                  // by value: it is cut
+  bool (*dim)[PB_NEST_DIMS];                    // by nest: it is cut
+  int* indices;                                 // by value: how many are
+  int *values, value_count, *nests, nest_count; // that have any
+} cutter;
+
+static bool is_local(const cutter* c, int value) { return c->p->values[value].kind == PB_VALUE_LOCAL; }
+
+// Of an index that several dims walk, each over all that those of smaller steps do: the one of the largest step. -1: it
+// is none of these, or not all of the shape.
+static int outermost(const pb_nest* nest, const pb_access* access, int r) {
+  const int64_t* coef = access->index[r].coef;
+  int64_t span = 1;
+  int dims = 0, last = -1;
+  if (access->index[r].cst) return -1;
+  for (bool found = true; found;) {
+    found = false;
+    for (int d = 0; d < nest->dim_count && !found; ++d) {
+      if (coef[d] != span || nest->extent[d] == 1) continue;
+      span *= nest->extent[d];
+      last = d;
+      found = true;
+      ++dims;
+    }
+  }
+  for (int d = 0; d < nest->dim_count; ++d) dims -= coef[d] != 0 && nest->extent[d] > 1;
+  return dims == 0 && span == access->shape[r] && last >= 0 && coef[last] > 1 ? last : -1;
+}
+
+// Whether dims of the index step over whole runs of `inner`, or stay within one.
+static bool keeps_runs(const pb_nest* nest, const pb_access* access, int r, int64_t inner) {
+  int64_t within = 0;
+  if (access->index[r].cst) return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    int64_t coef = access->index[r].coef[d];
+    if (coef < 0) return false;
+    if (coef % inner) within += coef * (nest->extent[d] - 1);
+  }
+  return within < inner;
+}
+
+// Whether the index is a dim that walks all of the shape.
+static bool is_whole_dim(const pb_nest* nest, const pb_access* access, int r, int* d) {
+  return pb_index_single(&access->index[r], d) && *d >= 0 && nest->extent[*d] == access->shape[r];
+}
+
+static bool cut_value(cutter* c, int value, int r);
+
+static bool cut_dim(cutter* c, int n, int d) {
+  const pb_nest* nest = &c->p->nests[n];
+  int own;
+  if (c->dim[n][d]) return true;
+  c->dim[n][d] = true;
+  c->nests[c->nest_count++] = n;
+  if (nest->dim_count == PB_NEST_DIMS || (pb_nest_is_fixed(nest) && !pb_nest_gathers(nest))) return false;
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r)
+      if (is_local(c, c->p->value_of[n][a]) && is_whole_dim(nest, &nest->access[a], r, &own) && own == d &&
+          !cut_value(c, c->p->value_of[n][a], r))
+        return false;
+  return true;
+}
+
+static bool cut_value(cutter* c, int value, int r) {
+  int d;
+  if (c->index[value][r]) return true;
+  if (c->indices[value]++ || c->p->values[value].rank == PB_NEST_RANK) return false;
+  c->index[value][r] = true;
+  c->values[c->value_count++] = value;
+  PB_FOR_USES (n, c->p, value) {
+    const pb_nest* nest = &c->p->nests[n];
+    for (int a = 0; a < nest->access_count; ++a) {
+      if (c->p->value_of[n][a] != value) continue;
+      const pb_access* access = &nest->access[a];
+      if (access->boxed || access->gathered || access->splat) return false;
+      if (is_whole_dim(nest, access, r, &d) ? !cut_dim(c, n, d) : !keeps_runs(nest, access, r, c->inner)) return false;
+    }
+  }
+  return true;
+}
+
+// ---- carried out ----
+
+// Dim d becomes d (the outer one) and, behind it, the inner one.
+static void apply_dim(pb_nest* nest, int d, int64_t inner) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      int64_t* coef = nest->access[a].index[r].coef;
+      memmove(&coef[d + 1], &coef[d], sizeof *coef * (size_t)(nest->dim_count - d));
+      coef[d] *= inner;
+    }
+  memmove(&nest->extent[d + 1], &nest->extent[d], sizeof *nest->extent * (size_t)(nest->dim_count - d));
+  nest->extent[d] /= inner;
+  nest->extent[d + 1] = inner;
+  ++nest->dim_count;
+}
+
+// Index r becomes r, the outer one, and r + 1.
+static void apply_index(pb_access* access, int dims, int r, int64_t inner) {
+  size_t behind = (size_t)(access->rank - r);
+  memmove(&access->index[r + 1], &access->index[r], sizeof *access->index * behind);
+  memmove(&access->shape[r + 1], &access->shape[r], sizeof *access->shape * behind);
+  access->shape[r] /= inner;
+  access->shape[r + 1] = inner;
+  ++access->rank;
+  for (int d = 0; d < dims; ++d) {
+    bool outer = access->index[r].coef[d] % inner == 0;
+    access->index[r].coef[d] = outer ? access->index[r].coef[d] / inner : 0;
+    if (outer) access->index[r + 1].coef[d] = 0;
+  }
+}
+
+static void apply(cutter* c) {
+  for (int k = 0; k < c->nest_count; ++k)
+    for (int n = c->nests[k], d = PB_NEST_DIMS; d-- > 0;)
+      if (c->dim[n][d]) {
+        apply_dim(&c->p->nests[n], d, c->inner);
+        c->dim[n][d] = false;
+      }
+  for (int k = 0; k < c->value_count; ++k) {
+    int v = c->values[k], r = 0;
+    pb_value* value = &c->p->values[v];
+    while (!c->index[v][r]) ++r;
+    PB_FOR_USES (n, c->p, v)
+      for (int a = 0; a < c->p->nests[n].access_count; ++a)
+        if (c->p->value_of[n][a] == v) apply_index(&c->p->nests[n].access[a], c->p->nests[n].dim_count, r, c->inner);
+    memmove(&value->shape[r + 1], &value->shape[r], sizeof *value->shape * (size_t)(value->rank - r));
+    value->shape[r] /= c->inner;
+    value->shape[r + 1] = c->inner;
+    ++value->rank;
+  }
+}
+
+static void clear(cutter* c) {
+  for (int k = 0; k < c->nest_count; ++k) memset(c->dim[c->nests[k]], 0, sizeof *c->dim);
+  for (int k = 0; k < c->value_count; ++k) {
+    memset(c->index[c->values[k]], 0, sizeof *c->index);
+    c->indices[c->values[k]] = 0;
+  }
+  c->nest_count = c->value_count = 0;
+}
+
+// A product of two computed tensors.
+static bool is_seed(const pb_program* p, int n, pb_roles* roles) {
+  return p->nests[n].reduce != PB_SET && pb_nest_roles(&p->nests[n], NULL, roles) &&
+         p->values[p->value_of[n][roles->x]].kind != PB_VALUE_CONST &&
+         p->values[p->value_of[n][roles->w]].kind != PB_VALUE_CONST;
+}
+
+// Where access a walks heads and their rows, or their columns, by one index. Heads of groups are two dims.
+static bool cut_access(cutter* c, int n, const pb_roles* roles, int a) {
+  int value = c->p->value_of[n][a];
+  bool any = false;
+  for (int r = 0; is_local(c, value) && r < c->p->nests[n].access[a].rank; ++r) {
+    const pb_nest* nest = &c->p->nests[n];
+    int d = outermost(nest, &nest->access[a], r);
+    if (d < 0 || roles->role[d] != PB_ROLE_B) continue;
+    c->inner = nest->access[a].index[r].coef[d];
+    bool cuts = cut_value(c, value, r);
+    if (cuts) apply(c);
+    clear(c);
+    any |= cuts;
+  }
+  return any;
+}
+
+pb_status pb_s3_delinearize(pb_unit* unit) {
+  pb_program program;
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  size_t nests = (size_t)program.nest_count + 1, values = (size_t)program.value_count + 1;
+  cutter c = {.p = &program,
+              .index = pb_alloc_array(&unit->pass, values, sizeof *c.index),
+              .dim = pb_alloc_array(&unit->pass, nests, sizeof *c.dim),
+              .indices = PB_NEW_ARRAY(&unit->pass, int, values),
+              .values = PB_NEW_ARRAY(&unit->pass, int, values),
+              .nests = PB_NEW_ARRAY(&unit->pass, int, nests* PB_NEST_DIMS)};
+  bool any = false;
+  pb_roles roles;
+  for (int n = 0; n < program.nest_count; ++n)
+    if (is_seed(&program, n, &roles)) {
+      any |= cut_access(&c, n, &roles, roles.x);
+      any |= cut_access(&c, n, &roles, roles.w);
+      any |= cut_access(&c, n, &roles, roles.y);
+    }
+  return any ? pb_program_rewrite(unit, &program, NULL, "delinearize") : PB_OK;
+}

@@ -1,0 +1,171 @@
+// Plans of kernels of several stages on memories of their own. Of the loops that the stages share all but the last go
+// one by one; of the last as many turns are taken together as pay. For each such turn the stages are planned one after
+// the other as kernels of one stage are (plan.c), each by what the kernel takes up to and with it: queues run on from
+// stage to stage and from turn to turn, and the memories are all stages'.
+#include "core/s3/plan/plan_stages.h"
+
+#include "core/s3/plan/plan.h"
+#include "core/s3/tree/tiling_groups.h"
+
+#include <string.h>
+
+// What has two copies, so that queues work on one while others take the other: everything, all but what lies between
+// stages, the results of products alone, nothing.
+enum { HOPELESS = 2 };
+typedef enum room { ROOMY, INSIDE, PRODUCTS, TIGHT } room;
+
+typedef struct stage_search {
+  room room;
+  pb_stage_tiles tiles;
+  pb_plan loops, *plans;
+  pb_arena* arena;
+  const char *failure, *bound; // in the arena; of the chip's
+} stage_search;
+
+// Cycles of the stages so far with this plan for the last of them.
+static bool cycles_with(void* user, const pb_plan* plan, int64_t* cycles, const char** why) {
+  stage_search* s = user;
+  pb_arena scratch = {0};
+  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  pb_plan whole = s->loops;
+  s->plans[s->tiles.built - 1] = *plan;
+  bool legal = pb_stage_tiles_build(&s->tiles, &scratch, false, t) && pb_tree_cost(t, &whole);
+  *cycles = whole.cycles;
+  s->bound = whole.bound;
+  if (!legal) *why = s->failure = pb_printf(s->arena, "%s", t->failure ? t->failure : "no tiling fits");
+  pb_arena_free(&scratch);
+  return legal;
+}
+
+static void open_search(const pb_chip* chip, const pb_stages* stages, bool skewed, pb_arena* arena, stage_search* s) {
+  s->arena = arena;
+  s->plans = PB_NEW_ARRAY(arena, pb_plan, (size_t)stages->program->nest_count + 1);
+  pb_stage_tiles_begin(chip, stages, &s->loops, arena, &s->tiles);
+  s->tiles.tiles = s->plans;
+  s->tiles.skewed = skewed;
+}
+
+// The shared loops alone: what their first turn is. NULL: the chip cannot run it.
+static const pb_turn_groups* full_turn(stage_search* s) {
+  pb_arena scratch = {0};
+  s->tiles.built = 0;
+  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  bool built = pb_stage_tiles_build(&s->tiles, &scratch, false, t);
+  if (!built) s->failure = pb_printf(s->arena, "%s", t->failure ? t->failure : "");
+  pb_arena_free(&scratch);
+  return built ? pb_stage_tiles_turn(&s->tiles) : NULL;
+}
+
+// Plans all stages inside the loops of s->loops. false: some stage has no plan.
+static bool plan_all(stage_search* s) {
+  const pb_turn_groups* turn = full_turn(s);
+  const pb_judge judge = {cycles_with, s};
+  char why[512];
+  if (!turn) return false;
+  for (int k = 0; k < turn->count; ++k) {
+    pb_plan best;
+    s->tiles.built = k + 1;
+    int copies = s->room == TIGHT || (s->room == PRODUCTS && !turn->groups[k].contraction) ? 1 : 2;
+    if (!pb_plan_stage(s->tiles.chip, &turn->groups[k], s->loops.band_count, copies, &judge, &best, why)) {
+      s->failure = pb_printf(s->arena, "%s", why);
+      return false;
+    }
+    s->plans[k] = best;
+  }
+  const char* unused;
+  return cycles_with(s, &s->plans[turn->count - 1], &s->loops.cycles, &unused);
+}
+
+static void keep(stage_search* s, const pb_turn_groups* turn, bool* found, pb_stage_plan* best) {
+  if (*found && s->loops.cycles >= best->loops.cycles) return;
+  *found = true;
+  best->loops = s->loops;
+  best->loops.bound = s->bound;
+  best->skewed = s->tiles.skewed;
+  for (int k = 0; k < turn->count; ++k) s->plans[k].bound = s->bound;
+  best->count = turn->count;
+  memcpy(best->tiles, s->plans, sizeof *s->plans * (size_t)turn->count);
+}
+
+// One choice of the loops, tried with less and less room until the stages fit.
+typedef struct trial {
+  const pb_chip* chip;
+  const pb_stages* stages;
+  int64_t step; // of the last shared loop
+  bool skewed;
+  room room;
+} trial;
+
+// Whether more room would change nothing: the stages fit, or cannot be tiled so. *cycles: the least so far.
+static bool consider(const trial* tried, bool* found, int64_t* cycles, pb_stage_plan* best) {
+  pb_arena scratch = {0};
+  stage_search* s = PB_NEW(&scratch, stage_search);
+  const pb_stages* stages = tried->stages;
+  s->room = tried->room;
+  s->loops = (pb_plan){.result_depth = tried->room == ROOMY ? 2 : 1, .x_depth = 1, .w_depth = 1, .bound = ""};
+  for (int k = 0; k < stages->shared; ++k) {
+    int64_t by = k + 1 < stages->shared ? 1 : tried->step;
+    if (by < stages->extent[k]) s->loops.bands[s->loops.band_count++] = (pb_band){k, by};
+  }
+  open_search(tried->chip, stages, tried->skewed, &scratch, s);
+  bool possible = full_turn(s) != NULL, planned = possible && plan_all(s);
+  if (planned && s->loops.cycles < *cycles) *cycles = s->loops.cycles;
+  if (planned) keep(s, pb_stage_tiles_turn(&s->tiles), found, best);
+  pb_arena_free(&scratch);
+  return planned || !possible;
+}
+
+bool pb_stage_tiles_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan) {
+  bool found = false;
+  int64_t last = stages->extent[stages->shared - 1];
+  *plan = (pb_stage_plan){.tiles = PB_NEW_ARRAY(arena, pb_plan, (size_t)stages->program->nest_count + 1)};
+  for (int64_t step = last; step >= 1; step = pb_plan_next_step(last, step, false)) {
+    int64_t cycles = INT64_MAX;
+    for (int skewed = 0; skewed < 2; ++skewed)
+      for (room room = ROOMY; room <= TIGHT; ++room)
+        if (consider(&(trial){chip, stages, step, skewed, room}, &found, &cycles, plan)) break;
+    if (found && cycles / HOPELESS > plan->loops.cycles) break; // shorter turns only wait more
+  }
+  return found;
+}
+
+bool pb_stage_tiles_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
+                         const char** why) {
+  stage_search* s = PB_NEW(arena, stage_search);
+  s->loops = plan->loops;
+  open_search(chip, stages, plan->skewed, arena, s);
+  const pb_turn_groups* turn = full_turn(s);
+  *why = s->failure;
+  if (!turn) return false;
+  *why = "it has another number of stages";
+  if (turn->count != plan->count) return false;
+  memcpy(s->plans, plan->tiles, sizeof *s->plans * (size_t)plan->count);
+  s->tiles.built = plan->count;
+  pb_tiling* t = PB_NEW(arena, pb_tiling);
+  if (pb_stage_tiles_build(&s->tiles, arena, false, t) && pb_tree_cost(t, &plan->loops)) return true;
+  *why = t->failure;
+  return false;
+}
+
+bool pb_stage_tiles_prove(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
+                          pb_tiling* tiling) {
+  pb_stage_tiles* tiles = PB_NEW(arena, pb_stage_tiles);
+  pb_stage_tiles_begin(chip, stages, &plan->loops, arena, tiles);
+  tiles->skewed = plan->skewed;
+  tiles->tiles = plan->tiles;
+  tiles->built = plan->count;
+  return pb_stage_tiles_build(tiles, arena, true, tiling);
+}
+
+void pb_stage_tiles_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan) {
+  pb_arena scratch = {0};
+  stage_search* s = PB_NEW(&scratch, stage_search);
+  s->loops = plan->loops;
+  open_search(chip, stages, plan->skewed, &scratch, s);
+  const pb_turn_groups* turn = full_turn(s);
+  for (int k = 0; turn && k < plan->count; ++k) {
+    if (k) pb_text_add(text, ", ");
+    pb_plan_print(text, &plan->tiles[k], &turn->groups[k].main);
+  }
+  pb_arena_free(&scratch);
+}

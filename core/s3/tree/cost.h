@@ -1,0 +1,12 @@
+// What a tree takes, by the chip's facts.
+#ifndef PB_S3_COST_H
+#define PB_S3_COST_H
+
+#include "core/s3/tree/tiling.h"
+
+// Fills cycles, bound and busy of the plan whose tree was built. false: it does not fit, tiling->failure says why.
+bool pb_tree_cost(pb_tiling* tiling, pb_plan* plan);
+// Builds the tree of a kernel of one stage and does the same. false: the plan is illegal, *why (in arena) says why.
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
+
+#endif

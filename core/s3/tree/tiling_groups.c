@@ -1,0 +1,322 @@
+// Kernels of several stages on memories of their own: in each turn of the shared loops the stages one after the other,
+// each tiled as a kernel of one stage is, on buffers that hold what lies between them. A value between lies where its
+// stage's last instruction leaves it, and the stages that take it must read it there.
+#include "core/s3/tree/tiling_groups.h"
+
+#include "core/s3/kernel/flat.h"
+#include "core/select/cover.h"
+
+#include <string.h>
+
+static bool is_between(const pb_stages* s, int value) { return s->program->values[value].kind == PB_VALUE_LOCAL; }
+
+static void drop(void* user, bool error, int code, const char* text) {
+  (void)user, (void)error, (void)code, (void)text;
+}
+
+// ---- reading a turn ----
+
+// The nest with what lies between in its memories; access `carried` in `from`.
+static void flat_of(const pb_turn_groups* turn, const pb_program* view, int n, const int* origin, int carried, int from,
+                    pb_flat* flat) {
+  pb_flat_begin(&view->nests[n], flat);
+  for (int a = 0; a < view->nests[n].access_count; ++a)
+    flat->access[a].memory = turn->memory[origin[view->value_of[n][a]]];
+  if (carried >= 0) flat->access[carried].memory = from;
+}
+
+// Where an instruction, or the last of several, leaves the value of a nest; -1: none computes it.
+static int lands(const pb_stage_tiles* s, const pb_flat* flat, int carried) {
+  pb_match match;
+  pb_cover cover;
+  const char* why;
+  if (pb_select_again(s->memo, flat, &match, &why)) return match.insn->operands[match.insn->dest].memory;
+  if (flat->reduce != PB_SET || !pb_cover_find(s->chip, flat, carried, &cover)) return -1;
+  return cover.pieces[cover.count - 1].memory;
+}
+
+static int read_of(const pb_program* view, int n, int value) {
+  for (int a = 0; a + 1 < view->nests[n].access_count; ++a)
+    if (view->value_of[n][a] == value) return a;
+  return -1;
+}
+
+// The memory in which a stage leaves its result. `origin`: by value of the view, that of the kernel.
+static int result_memory(const pb_stage_tiles* s, const pb_turn_groups* turn, int k, const int* origin) {
+  const pb_group* g = &turn->groups[k];
+  const pb_program* view = &turn->views[k];
+  pb_flat flat;
+  int memory, made = pb_program_stored(view, g->main_index);
+  flat_of(turn, view, g->main_index, origin, -1, 0, &flat);
+  memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : lands(s, &flat, -1);
+  for (int t = 0; t < g->tail_count && memory >= 0; ++t) {
+    int carried = read_of(view, g->tails[t], made);
+    flat_of(turn, view, g->tails[t], origin, carried, memory, &flat);
+    memory = lands(s, &flat, carried);
+    made = pb_program_stored(view, g->tails[t]);
+  }
+  return memory;
+}
+
+// Whether a stage's matrix instruction reads the rows of the value.
+static void note_matrix(pb_turn_groups* turn, int k, const int* origin) {
+  const pb_group* g = &turn->groups[k];
+  if (g->contraction) turn->matrix[origin[turn->views[k].value_of[g->main_index][g->x]]] = true;
+}
+
+// The stages of a turn, in order: what a later one reads has a memory by then.
+static bool read_turn(pb_stage_tiles* s, const pb_tiling* t, const pb_tile* tile, pb_turn_groups* turn) {
+  pb_program program;
+  int *of, values = s->stages->program->value_count;
+  pb_diag quiet = {.sink = drop};
+  pb_tiling_turn(t, s->stages, tile, s->arena, &program);
+  int* nests = PB_NEW_ARRAY(s->arena, int, (size_t)program.nest_count + 1);
+  turn->values = program.values;
+  turn->count = s->skewed ? pb_stages_split_first(&program, s->arena, &of) : pb_stages_split(&program, s->arena, &of);
+  if (!turn->count) return false;
+  turn->views = PB_NEW_ARRAY(s->arena, pb_program, (size_t)turn->count + 1);
+  turn->groups = PB_NEW_ARRAY(s->arena, pb_group, (size_t)turn->count + 1);
+  turn->origin = PB_NEW_ARRAY(s->arena, int*, (size_t)turn->count + 1);
+  turn->memory = PB_NEW_ARRAY(s->arena, int, (size_t)values + 1);
+  turn->matrix = PB_NEW_ARRAY(s->arena, bool, (size_t)values + 1);
+  turn->maker = PB_NEW_ARRAY(s->arena, int, (size_t)values + 1);
+  for (int v = 0; v < values; ++v) turn->memory[v] = turn->maker[v] = -1;
+  for (int k = 0; k < turn->count; ++k) {
+    int count = 0, v = -1;
+    for (int n = 0; n < program.nest_count; ++n)
+      if (of[n] == k) nests[count++] = n;
+    pb_program_view(&program, nests, count, s->arena, &turn->views[k]);
+    int* origin = turn->origin[k] = PB_NEW_ARRAY(s->arena, int, (size_t)turn->views[k].value_count + 1);
+    for (int at = 0; (v = pb_program_next_value(&program, nests, count, v)) >= 0; ++at) origin[at] = v;
+    pb_group* g = &turn->groups[k];
+    if (pb_group_read(&turn->views[k], s->chip, s->arena, &quiet, g) != PB_OK) return false;
+    g->memo = s->memo;
+    note_matrix(turn, k, origin);
+    int last = g->tail_count ? g->tails[g->tail_count - 1] : g->main_index;
+    int result = origin[pb_program_stored(&turn->views[k], last)];
+    if (!is_between(s->stages, result)) continue;
+    turn->memory[result] = result_memory(s, turn, k, origin);
+    turn->maker[result] = k;
+    if (turn->memory[result] < 0 || turn->memory[result] == s->chip->system_memory) return false;
+  }
+  return true;
+}
+
+// The turn that is built as the next one; the same loops are built many times.
+static const pb_turn_groups* next_turn(pb_stage_tiles* s, pb_tiling* t, const pb_tile* tile) {
+  int at = s->at++;
+  if (at == PB_MAX_TURNS) {
+    pb__tiling_fail(t, "remainders in too many loops");
+    return NULL;
+  }
+  if (at == s->turn_count) {
+    pb_turn_groups* turn = &s->turns[s->turn_count++];
+    turn->fits = read_turn(s, t, tile, turn);
+  }
+  if (s->turns[at].fits) return &s->turns[at];
+  pb__tiling_fail(t, "the chip has no instructions for one of its stages, or they leave the chip");
+  return NULL;
+}
+
+// ---- building it ----
+
+// Rows that a matrix instruction reads one after the other are not to lie in one bank: one row is left free behind each
+// (as in spread_over_banks of tiling.c).
+static void spread_over_banks(const pb_chip* chip, int memory, pb_access* own) {
+  const pb_memory* m = &chip->memories[memory];
+  int64_t pitch = pb_type_bits(own->type) / 8;
+  int r = own->rank - 1;
+  if (m->banks < 2 || own->rank < 3) return;
+  pitch *= own->shape[r] * own->shape[r - 1];
+  if (pitch % (m->row_bytes * 2) == 0) ++own->shape[r - 1];
+}
+
+// Buffers of what the stages from `first` to `end` make for each other.
+static bool allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_groups* turn, int first, int end, int level,
+                     int* buffer) {
+  for (int v = 0; v < s->stages->program->value_count; ++v) {
+    if (turn->maker[v] < first || turn->maker[v] >= end) continue;
+    pb_access own = pb_value_shape(&turn->values[v]);
+    if (turn->matrix[v]) spread_over_banks(t->chip, turn->memory[v], &own);
+    pb__tiling_own(t, &own, level, turn->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
+    if (t->failure) return false;
+    buffer[v] = own.buffer;
+  }
+  return true;
+}
+
+static void use_buffers(const pb_tiling* t, const pb_program* view, int n, const int* origin, const int* buffer,
+                        pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    int b = buffer[origin[view->value_of[n][a]]];
+    if (b < 0) continue;
+    nest->access[a].memref.ptr = NULL;
+    nest->access[a].buffer = b;
+    memcpy(nest->access[a].shape, t->buffers[b].shape, sizeof nest->access[a].shape);
+  }
+}
+
+static bool build_stage(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_groups* turn, int k, int level,
+                        const int* buffer) {
+  pb_program view = turn->views[k];
+  pb_group group = turn->groups[k];
+  pb_tiling around = *t;
+  pb_into into = {.buffer = -1};
+  view.nests = PB_NEW_ARRAY(t->arena, pb_nest, (size_t)view.nest_count + 1);
+  for (int n = 0; n < view.nest_count; ++n) {
+    pb_nest_copy(&view.nests[n], &turn->views[k].nests[n]);
+    use_buffers(t, &view, n, turn->origin[k], buffer, &view.nests[n]);
+    const pb_access* store = pb_nest_store(&view.nests[n]);
+    if (!store->memref.ptr) into.buffer = store->buffer;
+  }
+  use_buffers(t, &view, group.main_index, turn->origin[k], buffer, &group.main);
+  if (into.buffer >= 0) into.origin = (pb_access){.rank = t->buffers[into.buffer].rank};
+  group.program = &view;
+  t->group = &group;
+  t->base = level;
+  t->plan = &s->tiles[k];
+  t->into = into.buffer >= 0 ? &into : NULL;
+  bool built = pb__tiling_build_group(t);
+  t->group = around.group;
+  t->plan = around.plan;
+  t->base = around.base;
+  t->into = around.into;
+  memcpy(t->body, around.body, sizeof t->body);
+  return built;
+}
+
+// The stages from `first` to `end`, as far as there are any.
+static bool build_stages(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_groups* turn, int first, int end,
+                         int level, const int* buffer) {
+  for (int k = first; k < end && k < turn->count && k < s->built; ++k)
+    if (!build_stage(t, s, turn, k, level, buffer)) return false;
+  return !t->failure;
+}
+
+static int* no_buffers(const pb_stage_tiles* s, pb_arena* arena) {
+  size_t values = (size_t)s->stages->program->value_count + 1;
+  int* buffer = PB_NEW_ARRAY(arena, int, values);
+  memset(buffer, 0xff, values * sizeof *buffer);
+  return buffer;
+}
+
+// A loop of `turns` turns of the row of `all` that the innermost band is.
+static void open_loop(pb_tiling* t, int level, int64_t before, int64_t turns, int64_t all) {
+  pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
+  *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = turns, .turns_before = before, .turns = all};
+}
+
+static void close_loop(pb_tiling* t, int level, pb_tree* loop) {
+  t->body[level + 1] = loop;
+  pb__tiling_hang(t, level);
+}
+
+// Builds with new buffers lying where those from `first` to `end` lie, inside `level` loops.
+static void begin_twins(pb_tiling* t, int first, int end, int level) {
+  t->twins = (pb_twins){.first = first, .end = end, .level = level, .serial = ++t->remainders};
+}
+
+// A turn on its way into the loop.
+typedef struct skew {
+  pb_stage_tiles* s;
+  int level; // of the loop
+  int* sums; // buffers of the first stage's
+  pb_twins around;
+  int start, started; // buffers with which the first stage was built in front of the loop
+} skew;
+
+// The first stage in front of the loop, in a loop of its own.
+static bool build_start(pb_tiling* t, skew* k, const pb_tile* first) {
+  const pb_turn_groups* turn = next_turn(k->s, t, first);
+  if (!turn || !allocate(t, k->s, turn, 0, 1, k->level, k->sums)) return false;
+  for (int v = 0; v < k->s->stages->program->value_count; ++v)
+    if (k->sums[v] >= 0) t->buffers[k->sums[v]].ahead = true;
+  k->start = t->buffer_count;
+  open_loop(t, k->level, 0, 1, 0);
+  pb_tree* loop = t->body[k->level + 1];
+  bool built = build_stages(t, k->s, turn, 0, 1, k->level + 1, k->sums);
+  k->started = t->buffer_count;
+  close_loop(t, k->level, loop);
+  return built;
+}
+
+// One turn whose sums are there already; `ahead`: the tile whose sums are made in between, NULL: none is left.
+static bool build_turn_of(pb_tiling* t, skew* k, const pb_tile* tile, const pb_tile* ahead) {
+  pb_stage_tiles* s = k->s;
+  const pb_turn_groups* turn = next_turn(s, t, tile);
+  int *buffer = no_buffers(s, t->arena), level = k->level + 1;
+  if (!turn) return false;
+  memcpy(buffer, k->sums, sizeof *buffer * (size_t)s->stages->program->value_count);
+  if (!allocate(t, s, turn, 1, s->built, level, buffer) || !build_stages(t, s, turn, 1, 2, level, buffer)) return false;
+  if (ahead) {
+    const pb_turn_groups* next = next_turn(s, t, ahead);
+    begin_twins(t, k->start, k->started, k->level);
+    bool built = next && build_stages(t, s, next, 0, 1, level, buffer);
+    t->twins = k->around;
+    if (!built) return false;
+  }
+  return build_stages(t, s, turn, 2, turn->count, level, buffer);
+}
+
+//   sums(0);  for t < T - 1 { take sums(t);  sums(t + 1);  the other stages of t };  all but sums of T - 1
+static bool build_skewed(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
+  skew k = {.s = s, .level = level, .sums = no_buffers(s, t->arena), .around = t->twins};
+  pb_tile first = *tile, each = *tile, ahead, last;
+  const pb_band* band = &s->loops->bands[level - t->base];
+  int64_t turns = pb__tile_step(t, &each, level, false);
+  if (turns < 2 || tile->extent[band->dim] % band->step)
+    return pb__tiling_fail(t, "sums cannot be made ahead in a loop of one turn, or with a remainder");
+  first.extent[band->dim] = band->step;
+  ahead = each;
+  ahead.origin[band->dim].cst += band->step;
+  last = first;
+  last.origin[band->dim].cst += (turns - 1) * band->step;
+  if (!build_start(t, &k, &first)) return false;
+  open_loop(t, level, 0, turns - 1, turns);
+  pb_tree* loop = t->body[level + 1];
+  if (!build_turn_of(t, &k, &each, &ahead)) return false;
+  close_loop(t, level, loop);
+  begin_twins(t, k.started, t->buffer_count, level);
+  open_loop(t, level, turns - 1, 1, turns);
+  loop = t->body[level + 1];
+  bool built = build_turn_of(t, &k, &last, NULL);
+  t->twins = k.around;
+  close_loop(t, level, loop);
+  return built && !t->failure;
+}
+
+// Everything inside `level` loops.
+static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* stages) {
+  pb_stage_tiles* s = *(pb_stage_tiles* const*)stages;
+  int levels = pb__tiling_levels(t);
+  if (s->skewed && level + 1 == levels) return build_skewed(t, s, tile, level);
+  if (level < levels) return pb__tiling_band(t, tile, level, build_level, stages);
+  if (s->skewed) return pb__tiling_fail(t, "sums cannot be made ahead without a loop");
+  const pb_turn_groups* turn = next_turn(s, t, tile);
+  int* buffer = no_buffers(s, t->arena);
+  return turn && allocate(t, s, turn, 0, s->built, level, buffer) &&
+         build_stages(t, s, turn, 0, turn->count, level, buffer);
+}
+
+void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,
+                          pb_stage_tiles* s) {
+  *s = (pb_stage_tiles){.chip = chip, .stages = stages, .loops = loops, .arena = arena};
+  s->memo = PB_NEW(arena, pb_select_memo);
+  *s->memo = (pb_select_memo){.chip = chip, .arena = arena};
+}
+
+bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, bool proved, pb_tiling* t) {
+  pb_tile tile;
+  pb_tiling_begin_stages(s->chip, s->stages, s->loops, arena, t);
+  pb_group* root = PB_NEW(arena, pb_group);
+  *root = *t->group;
+  root->memo = s->memo;
+  t->group = root;
+  t->proved = proved;
+  s->at = 0;
+  if (!pb__tiling_open_bands(t, &t->group->main)) return false;
+  pb__tile_whole(&t->group->main, &tile);
+  return build_level(t, &tile, t->base, &s) && !t->failure;
+}
+
+const pb_turn_groups* pb_stage_tiles_turn(pb_stage_tiles* s) { return s->turn_count ? &s->turns[0] : NULL; }

@@ -1,0 +1,34 @@
+// Attention on codes, on memories of its own: one kernel. Scores are a turn's, here a head's; sums of the next head's are
+// made while this one's go on: in front of the loop, behind what takes those before, and not in the last turn.
+// RUN: %pb-opt %S/Inputs/heads-codes.txt --target=simnpu --delinearize --outline --plan > %t.plan
+// RUN: %pb-opt %t.plan --target=simnpu --tile | %FileCheck %s
+// CHECK: func.func @k0
+// CHECK-SAME: ahead = true, bands = array<i64: 0, 1>
+// CHECK: %[[SUMS:.*]] = memref.alloc() {{.*}}pb.name = "between"{{.*}} : memref<1x64x4x16xi32, "ACC">
+// CHECK: pb.nest = "scores", pb.part = "reduce"
+// CHECK: affine.for %{{.*}} = 0 to 3 {
+// CHECK: memref.alloc() {{.*}}pb.name = "between"{{.*}} : memref<1x64x4x16xi8, "SPAD">
+// CHECK: affine.load %[[SUMS]][
+// CHECK: pb.nest = "scores", pb.part = "point"
+// CHECK: affine.store %{{.*}}, %[[SUMS]][
+// CHECK: pb.nest = "scores", pb.part = "reduce"
+// CHECK: pb.nest = "largest", pb.part = "reduce"
+// CHECK: pb.nest = "differences", pb.part = "point"
+// CHECK: pb.nest = "values", pb.part = "reduce"
+// CHECK: {pb.first = 0 : i64, pb.turns = 4 : i64}
+// CHECK-NOT: pb.nest = "scores", pb.part = "reduce"
+// CHECK: pb.nest = "values", pb.part = "reduce"
+// CHECK: {pb.first = 3 : i64, pb.turns = 4 : i64}
+// CHECK-NOT: pb.stages
+// RUN: %pb-opt %t.plan --target=simnpu --tile --map --place --check > /dev/null
+
+// Rows that leave a rest, without sums made ahead.
+// RUN: sed 's/ahead = true, bands = array<i64: 0, 1>/ahead = false, bands = array<i64: 0, 1, 1, 24>/; s/w_level = 1/w_level = 2/g; s/x_level = 1/x_level = 2/g; s/x_level = 2 : i64, x_stays/x_level = 3 : i64, x_stays/g' %t.plan > %t.uneven
+// RUN: not %pb-opt %t.uneven --target=simnpu --tile 2>&1 | %FileCheck %s --check-prefix=STAGES
+// STAGES: error: k0: its plan is illegal: it has another number of stages [PB4012]
+
+// What is wrong with a plan is said.
+// RUN: sed 's/ahead = true, bands = array<i64: 0, 1>/ahead = true, bands = array<i64: 0, 4>/' %t.plan | not %pb-opt - --target=simnpu --tile 2>&1 | %FileCheck %s --check-prefix=AHEAD
+// AHEAD: error: k0: its plan is illegal: sums cannot be made ahead in a loop of one turn, or with a remainder [PB4012]
+// RUN: sed 's/copies = 2/copies = 0/' %t.plan | not %pb-opt - --target=simnpu --tile 2>&1 | %FileCheck %s --check-prefix=COPIES
+// COPIES: error: k0: field 'copies' is missing or not between 1 and 64 [PB4011]
