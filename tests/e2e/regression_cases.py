@@ -488,6 +488,14 @@ for args in ((13, 2), (5, 3), (4, 2)):
     CASES[label] = lambda label=label, args=args: flattened_twice_clamped(label, *args)
 
 
+@case
+def padded_in_six_dims():
+    """Twelve numbers of padding: more than a tensor of four dims has."""
+    m = Maker("padded_in_six_dims")
+    pads = m.const(np.array([0, 1, 0, 2, 0, 1, 1, 0, 0, 1, 2, 0], I64))
+    return m.done(m.op("Pad", m.input("x", 1, 2, 2, 3, 2, 3), pads, m.const(F32(0.5))), targets=("cpu",))
+
+
 def bias_at_the_edge(label, bias, refused):
     """One weight of 127 times any code, and a bias, make the largest or the smallest sum that 32 bits hold, or one more."""
     m = Maker(label)
