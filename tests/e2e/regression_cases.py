@@ -472,6 +472,30 @@ for args in ((15, 14), (3, 3), (16, 2)):
     CASES[label] = lambda label=label, args=args: flattened_output(label, *args)
 
 
+def flattened_twice_clamped(label, height, clamps):
+    """Clamps one behind the other read what a reshape made element by element: a plain tensor that ends inside a row, of
+    which they took the whole row."""
+    m = Maker(label)
+    image = m.codes(m.input("x", 1, 1, height, height), F32(0.05))
+    x = m.codes(m.op("Flatten", image), F32(0.05))
+    for _ in range(clamps):
+        x = m.codes(m.op("Relu", x), F32(0.05))
+    return m.done(x, image, step=1, bisect=True)
+
+
+for args in ((13, 2), (5, 3), (4, 2)):
+    label = "flattened_twice_clamped_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: flattened_twice_clamped(label, *args)
+
+
+@case
+def padded_in_six_dims():
+    """Twelve numbers of padding: more than a tensor of four dims has."""
+    m = Maker("padded_in_six_dims")
+    pads = m.const(np.array([0, 1, 0, 2, 0, 1, 1, 0, 0, 1, 2, 0], I64))
+    return m.done(m.op("Pad", m.input("x", 1, 2, 2, 3, 2, 3), pads, m.const(F32(0.5))), targets=("cpu",))
+
+
 def bias_at_the_edge(label, bias, refused):
     """One weight of 127 times any code, and a bias, make the largest or the smallest sum that 32 bits hold, or one more."""
     m = Maker(label)

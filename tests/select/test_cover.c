@@ -69,6 +69,24 @@ static void a_bias_moves_onto_the_sums(void** state) {
   assert_int_equal(cover.pieces[1].memory, chip->system_memory);
 }
 
+// An addition has no first operand: the sums may stand on either side.
+static void a_bias_may_stand_in_front(void** state) {
+  (void)state;
+  pb_flat f;
+  pb_cover cover;
+  requantise(&f, "ACC");
+  for (int n = 0; n < f.expr_count; ++n)
+    if (pool[n].op == PB_OP_ADD && pool[n].type == PB_I32) {
+      int first = pool[n].args[0];
+      pool[n].args[0] = pool[n].args[1];
+      pool[n].args[1] = first;
+    }
+  assert_true(pb_cover_find(chip, &f, 0, &cover));
+  assert_int_equal(cover.count, 2);
+  assert_string_equal(name(&cover, 0), "MVIN_ADD");
+  assert_int_equal(cover.pieces[0].onto_access, 0);
+}
+
 static void sums_that_others_need_stay(void** state) {
   (void)state;
   pb_flat f;
@@ -125,7 +143,8 @@ static int close_chip(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_bias_moves_onto_the_sums), cmocka_unit_test(sums_that_others_need_stay),
-      cmocka_unit_test(a_residual_is_three_moves), cmocka_unit_test(what_no_instruction_computes_is_refused)};
+      cmocka_unit_test(a_bias_moves_onto_the_sums), cmocka_unit_test(a_bias_may_stand_in_front),
+      cmocka_unit_test(sums_that_others_need_stay), cmocka_unit_test(a_residual_is_three_moves),
+      cmocka_unit_test(what_no_instruction_computes_is_refused)};
   return cmocka_run_group_tests(tests, open_chip, close_chip);
 }

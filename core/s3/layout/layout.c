@@ -144,13 +144,16 @@ bool pb__lanes_turns(const pb_lanes_layout* l, int n) {
 }
 
 // Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
-// or the plain twin of the value.
+// one that is made element by element behind a reshape, or the plain twin of the value.
 static bool made_of_plain(const pb_lanes_layout* l, int v) {
   const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
   if (twin && l->program.value_of[twin->copy][1] == v) return true;
   PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a)
-      if (l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_INPUT) return true;
+    for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a) {
+      int from = l->program.value_of[n][a];
+      pb_value_kind kind = l->program.values[from].kind;
+      if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && pb__lanes_flattened(l, from))) return true;
+    }
   return false;
 }
 

@@ -28,7 +28,7 @@ static bool put_together(const pb_lanes_layout* l, int v) {
 
 // Made element by element, and walked otherwise than by rows of lanes: behind a reshape. It is made plain.
 bool pb__lanes_flattened(const pb_lanes_layout* l, int v) {
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count > 1 &&
         (!pb__lanes_walks(l, nest, &nest->access[nest->access_count - 1]) || pb__lanes_turns(l, n)))
@@ -40,7 +40,7 @@ bool pb__lanes_flattened(const pb_lanes_layout* l, int v) {
 // Made in rows of lanes by a unit that takes sums or largest elements, and read otherwise, by groups that fill no rows.
 static bool read_across(const pb_lanes_layout* l, int v) {
   bool reduced = false, across = false;
-  for (int n = 0; n < l->program.nest_count; ++n) {
+  PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v)) {
       reduced |= nest->reduce != PB_SET;
