@@ -2,9 +2,6 @@
 #include "core/artefact/engine.h"
 #include "run_report.h"
 #include "run_values.h"
-#ifdef PB_HAVE_MACHINE
-#include "targets/control/queues/machine.h"
-#endif
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +20,7 @@ static const char help[] =
     "  --output [NAME=]FILE.npy  write an output\n"
     "  --expect [NAME=]FILE.npy  compare an output; exit code 1 if it differs\n"
     "  --atol=X --rtol=X         tolerated: |ours - theirs| <= atol + rtol * |theirs|, default 0\n"
-    "  --device=NAME             native, machine or rtl\n"
+    "  --device=NAME             native, machine, rtl, or a driver ./FILE.so (pb/device.h)\n"
     "  --device-options=TEXT     the device's own, key=value,...\n"
     "  --threads=N               of native code\n"
     "  --warmup=N --repeat=N     runs before timing, and timed ones; --percentile=P (default 90) is reported\n"
@@ -264,7 +261,7 @@ int main(int argc, char** argv) {
   }
   if (!o.engine) return fputs(help, stderr), 1;
 #ifdef PB_HAVE_MACHINE
-  pb_rt_add_device("machine", pb_machine_ops);
+  pb_rt_add_machine();
 #endif
   job j = {.o = &o};
   pb_status status = execute(&j);
