@@ -6,22 +6,14 @@
 #include "core/driver/compile.h"
 #include "core/runtime/npy.h"
 #include "pb/pb.h"
+#include "tools/run_compare.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_MODELS = 64, KEPT_STEPS = 256 };
-
-// What the steps of a run left in their arguments.
-typedef struct steps {
-  int count;
-  struct {
-    uint8_t* data;
-    uint64_t bytes;
-  } args[KEPT_STEPS][PB_DEVICE_MAX_ARGS];
-} steps;
+enum { MOST_MODELS = 64 };
 
 static void keep_text(void* user, bool error, int code, const char* text) {
   (void)code;
@@ -29,50 +21,14 @@ static void keep_text(void* user, bool error, int code, const char* text) {
   if (error && !*why) snprintf(why, JUDGE_WHY, "%s", text);
 }
 
-static void keep_step(void* user, pb_rt* rt, int step) {
-  steps* kept = user;
-  if (step >= KEPT_STEPS) return;
-  if (step >= kept->count) kept->count = step + 1;
-  for (int a = 0; a < pb_rt_arg_count(rt, step) && a < PB_DEVICE_MAX_ARGS; ++a) {
-    uint64_t size = 0;
-    if (pb_rt_read_arg(rt, step, a, NULL, 0, &size)) continue;
-    free(kept->args[step][a].data);
-    kept->args[step][a].data = malloc(size ? size : 1);
-    kept->args[step][a].bytes = size;
-    if (kept->args[step][a].data && pb_rt_read_arg(rt, step, a, kept->args[step][a].data, size, &size))
-      kept->args[step][a].bytes = 0;
-  }
-}
-
-static void free_steps(steps* kept) {
-  for (int s = 0; s < kept->count; ++s)
-    for (int a = 0; a < PB_DEVICE_MAX_ARGS; ++a) free(kept->args[s][a].data);
-  free(kept);
-}
-
 // A compiled model on one device. `out` has room for one sample.
-static bool run_sample(pb_rt* rt, const void* in, void* out, steps* kept, char** text, suite* s) {
+static bool run_sample(pb_rt* rt, const void* in, void* out, run_steps* kept, char** text, suite* s) {
   const void* inputs[] = {in};
   void* outputs[] = {out};
-  pb_rt_set_after_step(rt, kept ? keep_step : NULL, kept);
+  pb_rt_set_after_step(rt, kept ? run_steps_keep : NULL, kept);
   if (!pb_rt_run(rt, inputs, outputs)) return true;
   *text = pb_strdup(&s->arena, pb_rt_error());
   return false;
-}
-
-static char* first_step(suite* s, pb_rt* rt, const char* device, const steps* machine, const steps* other) {
-  for (int step = 0; step < machine->count && step < other->count; ++step)
-    for (int a = 0; a < PB_DEVICE_MAX_ARGS; ++a)
-      for (uint64_t k = 0; k < machine->args[step][a].bytes && k < other->args[step][a].bytes; ++k) {
-        uint8_t x = machine->args[step][a].data[k], y = other->args[step][a].data[k];
-        if (x == y) continue;
-        const pb_rt_step* info = pb_rt_step_info(rt, step);
-        return pb_printf(&s->arena,
-                         "%s: the first step that differs is %d, kernel %s of '%s': byte %llu of argument %d: the "
-                         "machine has 0x%02x, the device 0x%02x",
-                         device, step, info->kernel, info->origin, (unsigned long long)k, a, x, y);
-      }
-  return pb_printf(&s->arena, "%s: the result differs from the machine's, no step between does", device);
 }
 
 static char* first_number(suite* s, const char* device, int64_t sample, const float* want, const float* got,
@@ -113,11 +69,13 @@ static bool run_engine(suite* s, const char* path, const char* device, const pb_
     good = false;
     *text = first_number(s, device, k, (const void*)answer, out, out_bytes / 4);
     if (!strcmp(device, "machine") || !open_engine(s, path, "machine", &beside, text)) continue;
-    steps *mine = calloc(1, sizeof *mine), *theirs = calloc(1, sizeof *theirs);
-    if (mine && theirs && run_sample(beside, from, out, mine, text, s) && run_sample(rt, from, out, theirs, text, s))
-      *text = first_step(s, rt, device, mine, theirs);
-    if (mine) free_steps(mine);
-    if (theirs) free_steps(theirs);
+    run_steps *mine = run_steps_make(), *theirs = run_steps_make();
+    if (run_sample(beside, from, out, mine, text, s) && run_sample(rt, from, out, theirs, text, s)) {
+      char* step = run_steps_difference(rt, mine, "the machine", theirs, device, &s->arena);
+      if (step) *text = step;
+    }
+    run_steps_free(mine);
+    run_steps_free(theirs);
   }
   free(out);
   pb_rt_free(beside);
