@@ -137,6 +137,18 @@ static void run_shape(suite* s, const pb_insn* insn, wish w, const char* suffix)
   suite_record(s, name, good ? PASSED : FAILED, text, suite_seconds() - start);
 }
 
+// Whether two sources walk a dim that the result lacks.
+static bool is_product(const pb_insn* insn) {
+  for (int d = 0; d < insn->dim_count; ++d) {
+    int walks = 0;
+    for (int o = 0; o < insn->operand_count; ++o)
+      for (int k = 0; k < insn->operands[o].rank && insn->operands[o].memory >= 0; ++k)
+        if (insn->operands[o].dims[k] == d) walks += o == insn->dest ? -PB_MAX_OPERANDS : 1;
+    if (walks > 1) return true;
+  }
+  return false;
+}
+
 static void run_instruction(suite* s, const pb_insn* insn) {
   static const shape plain[] = {SHAPE_SMALLEST, SHAPE_RAGGED, SHAPE_UNALIGNED, SHAPE_EXTREME,
                                 SHAPE_OVERLAP,  SHAPE_FIRST,  SHAPE_LAST,      SHAPE_RANDOM};
@@ -153,8 +165,7 @@ static void run_instruction(suite* s, const pb_insn* insn) {
     if (command_walks_alike(insn, o)) run_shape(s, insn, (wish){.shape = SHAPE_IN_PLACE, .which = which++}, suffix);
   }
   // Elements of a result lie apart, but those of a product, which may add rows onto one row.
-  if (insn->reduce == PB_ACC_ADD && insn->expr[insn->expr_count - 1].op == PB_OP_MUL)
-    run_shape(s, insn, (wish){.shape = SHAPE_REPEAT}, "");
+  if (insn->reduce == PB_ACC_ADD && is_product(insn)) run_shape(s, insn, (wish){.shape = SHAPE_REPEAT}, "");
   for (int side = 0; has_box(insn) && side < 6; ++side)
     run_shape(s, insn, (wish){.shape = SHAPE_BOX, .which = side}, sides[side]);
 }

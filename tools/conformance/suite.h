@@ -114,6 +114,7 @@ typedef struct suite {
   size_t result_count, result_capacity;
   int vector_files;
   bool failed;
+  uint64_t limit; // cycles that the program in hand may take on a device: many times what the machine took
   pb_arena arena;
 } suite;
 
