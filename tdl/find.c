@@ -1,4 +1,5 @@
 // Where descriptions are found, and what identifies one.
+#include "core/base/installation.h"
 #include "core/base/processor.h"
 #include "core/base/sha256.h"
 #include "tdl/caches.h"
@@ -29,7 +30,29 @@ static bool locate(const char* name, const char* target_dir, char* path, size_t 
     if (n && in_folder(folder, name, path, size)) return true;
     list += n + (list[n] == ':');
   }
-  return in_folder(PB_TARGETS_DIR, name, path, size);
+  char own[2048];
+  pb_installed_folder("targets", own, sizeof own);
+  return in_folder(own, name, path, size);
+}
+
+// A name that is nowhere: each folder that was looked into, and which of them are none.
+static pb_status not_found(const char* spec, const char* name, const char* target_dir, pb_diag* diag) {
+  pb_arena arena = {0};
+  const char *list = getenv("PB_TARGET_PATH"), *text = "";
+  if (target_dir) text = pb_printf(&arena, "%s%s, ", target_dir, access(target_dir, X_OK) ? " (no such folder)" : "");
+  while (list && *list) {
+    size_t n = strcspn(list, ":");
+    const char* folder = pb_printf(&arena, "%.*s", (int)n, list);
+    if (n) text = pb_printf(&arena, "%s%s%s, ", text, folder, access(folder, X_OK) ? " (no such folder)" : "");
+    list += n + (list[n] == ':');
+  }
+  char own[2048];
+  pb_installed_folder("targets", own, sizeof own);
+  pb_status status =
+      pb_error(diag, (pb_place){0}, 1010, "a target's name, NAME:VARIANT, or a description FILE.td",
+               "there is no target '%s': no %s/%s.td or %s.td in %s%s", spec, name, name, name, text, own);
+  pb_arena_free(&arena);
+  return status;
 }
 
 // Variants go from the least demanding to the most. Replaces *chip.
@@ -76,9 +99,10 @@ pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, 
   char name[256], path[1400];
   const char* colon = strchr(spec, ':');
   snprintf(name, sizeof name, "%.*s", (int)(colon ? (size_t)(colon - spec) : n), spec);
-  if (!name[0] || strchr(name, '/') || !locate(name, target_dir, path, sizeof path))
+  if (!name[0] || strchr(name, '/'))
     return pb_error(diag, (pb_place){0}, 1010, "a target's name, NAME:VARIANT, or a description FILE.td",
-                    "there is no target '%s'", spec);
+                    "'%s' is no name of a target", spec);
+  if (!locate(name, target_dir, path, sizeof path)) return not_found(spec, name, target_dir, diag);
   if (colon && !strcmp(colon + 1, "native")) return find_native(path, diag, chip);
   PB_TRY(pb_chip_read(path, colon ? colon + 1 : "", diag, chip));
   return colon ? PB_OK : choose_variant(path, diag, chip);

@@ -2,6 +2,7 @@
 #include "tdl/tblgen.h"
 
 #include "core/base/arena.h"
+#include "core/base/installation.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,13 +86,14 @@ static void report_signal(int signal, const char* path, pb_diag* diag) {
 
 static pb_status spawn(const char* path, const char* variant, int out, int err, pb_diag* diag, pid_t* pid) {
   const char *include = getenv("PB_TDL_PATH"), *slash = strrchr(path, '/');
-  char macro[64], folder[4096];
+  char macro[64], folder[4096], language[2200];
+  pb_installed_folder("tdl", language, sizeof language);
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
   snprintf(macro, sizeof macro, "-DVARIANT_%s", variant ? variant : "");
   char* argv[] = {(char*)PB_TBLGEN,
                   (char*)"--dump-json",
                   (char*)"-I",
-                  (char*)(include ? include : PB_TDL_DIR),
+                  (char*)(include ? include : language),
                   (char*)"-I", // a description may include its neighbours
                   slash == path ? (char*)"/" : folder,
                   (char*)path,

@@ -1,10 +1,8 @@
 // pb-run ENGINE: runs an engine file and looks at what it does.
 #include "core/artefact/engine.h"
+#include "run_compare.h"
 #include "run_report.h"
 #include "run_values.h"
-#ifdef PB_HAVE_MACHINE
-#include "targets/control/queues/machine.h"
-#endif
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +21,10 @@ static const char help[] =
     "  --output [NAME=]FILE.npy  write an output\n"
     "  --expect [NAME=]FILE.npy  compare an output; exit code 1 if it differs\n"
     "  --atol=X --rtol=X         tolerated: |ours - theirs| <= atol + rtol * |theirs|, default 0\n"
-    "  --device=NAME             native, machine or rtl\n"
+    "  --device=NAME             native, machine, rtl, or a driver ./FILE.so (pb/device.h)\n"
     "  --device-options=TEXT     the device's own, key=value,...\n"
+    "  --compare=NAME            run on this device too, step by step: the first step that differs is an error\n"
+    "  --compare-options=TEXT    that device's own\n"
     "  --threads=N               of native code\n"
     "  --warmup=N --repeat=N     runs before timing, and timed ones; --percentile=P (default 90) is reported\n"
     "  --stats[=FILE.json]       cycles and use of each step\n"
@@ -36,7 +36,7 @@ static const char help[] =
 
 enum { MAX_VALUES = 64 };
 typedef struct options {
-  const char *engine, *device, *device_options, *stats_file, *trace, *dump;
+  const char *engine, *device, *device_options, *compare, *compare_options, *stats_file, *trace, *dump;
   const char *inputs[MAX_VALUES], *outputs[MAX_VALUES], *expects[MAX_VALUES];
   int input_count, output_count, expect_count, warmup, repeat, threads;
   double atol, rtol, percentile;
@@ -85,6 +85,7 @@ static pb_status read_option(int argc, char** argv, int* k, options* o) {
     int* count;
     double* number;
   } valued[] = {{"--device", &o->device, NULL, NULL},   {"--device-options", &o->device_options, NULL, NULL},
+                {"--compare", &o->compare, NULL, NULL}, {"--compare-options", &o->compare_options, NULL, NULL},
                 {"--trace", &o->trace, NULL, NULL},     {"--dump-tensors", &o->dump, NULL, NULL},
                 {"--warmup", NULL, &o->warmup, NULL},   {"--repeat", NULL, &o->repeat, NULL},
                 {"--threads", NULL, &o->threads, NULL}, {"--atol", NULL, NULL, &o->atol},
@@ -120,6 +121,8 @@ typedef struct job {
   run_value *inputs, *outputs;
   run_times times;
   run_timeline timeline;
+  pb_rt* beside; // the other device's, with --compare
+  run_steps *steps, *steps_beside;
 } job;
 
 // The runtime's own error, already formatted.
@@ -155,18 +158,49 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static uint64_t cycles_of(const pb_rt* rt) {
+  uint64_t cycles = 0;
+  for (int k = 0; k < pb_rt_step_count(rt); ++k) cycles += pb_rt_step_info(rt, k)->cycles;
+  return cycles;
+}
+
+// The sample on the other device, into the same outputs.
+static pb_status compare_sample(job* j, int64_t sample, const void** inputs, void** outputs) {
+  j->steps_beside = run_steps_make();
+  pb_rt_set_after_step(j->beside, run_steps_keep, j->steps_beside);
+  PB_TRY(told(pb_rt_run(j->beside, inputs, outputs)));
+  pb_arena arena = {0};
+  char* text =
+      run_steps_difference(j->rt, j->steps, pb_rt_device(j->rt), j->steps_beside, pb_rt_device(j->beside), &arena);
+  pb_status status =
+      text ? pb_error(NULL, (pb_place){.file = j->o->engine}, 5061,
+                      "pb-target-test names the first command that differs", "sample %lld: %s", (long long)sample, text)
+           : PB_OK;
+  pb_arena_free(&arena);
+  return status;
+}
+
+static void free_steps(job* j) {
+  run_steps_free(j->steps);
+  run_steps_free(j->steps_beside);
+  j->steps = j->steps_beside = NULL;
+}
+
 static pb_status run_sample(job* j, int64_t sample, double* seconds) {
   const void** inputs = calloc((size_t)pb_rt_input_count(j->rt) + 1, sizeof *inputs);
   void** outputs = calloc((size_t)pb_rt_output_count(j->rt) + 1, sizeof *outputs);
   if (!inputs || !outputs) pb_no_memory(sizeof *inputs);
   for (int k = 0; k < pb_rt_input_count(j->rt); ++k) inputs[k] = run_value_sample(&j->inputs[k], sample);
   for (int k = 0; k < pb_rt_output_count(j->rt); ++k) outputs[k] = run_value_sample(&j->outputs[k], sample);
+  if (j->beside) pb_rt_set_after_step(j->rt, run_steps_keep, j->steps = run_steps_make());
   double start = now();
-  int code = pb_rt_run(j->rt, inputs, outputs);
+  pb_status status = told(pb_rt_run(j->rt, inputs, outputs));
   *seconds = now() - start;
+  if (status == PB_OK && j->beside) status = compare_sample(j, sample, inputs, outputs);
+  free_steps(j);
   free(inputs);
   free(outputs);
-  return told(code);
+  return status;
 }
 
 static void show_progress(int64_t done, int64_t all) {
@@ -205,7 +239,8 @@ static pb_status deliver(job* j) {
     pb_status one = run_value_expect(&j->outputs[index], rest, j->o->atol, j->o->rtol);
     if (one != PB_OK) status = one;
   }
-  bool reported = j->o->output_count || j->o->expect_count || j->o->stats || j->o->stats_file || j->o->timed;
+  bool reported =
+      j->o->compare || j->o->output_count || j->o->expect_count || j->o->stats || j->o->stats_file || j->o->timed;
   for (int k = 0; !reported && k < count; ++k) run_value_print(&j->outputs[k]);
   if (j->o->timed) run_report_times(&j->times);
   if (j->o->stats) run_report_table(j->rt);
@@ -245,12 +280,21 @@ static pb_status execute(job* j) {
     PB_TRY(told(pb_rt_set_device(j->rt, o->device ? o->device : "machine", o->device_options)));
   for (int k = 0; k < pb_rt_output_count(j->rt); ++k)
     run_value_make(pb_rt_output(j->rt, k), j->samples, &j->outputs[k]);
+  if (o->compare) {
+    PB_TRY(told(pb_rt_load(o->engine, o->no_native ? PB_LOAD_NO_NATIVE : 0, &j->beside)));
+    PB_TRY(told(pb_rt_set_device(j->beside, o->compare, o->compare_options)));
+    if (!o->device && !o->device_options) PB_TRY(told(pb_rt_set_device(j->rt, "machine", NULL)));
+  }
   if (o->trace) PB_TRY(run_timeline_open(&j->timeline, j->rt, o->trace));
   if (o->dump) {
     mkdir(o->dump, 0777);
     pb_rt_set_after_step(j->rt, dump_step, (void*)(uintptr_t)o->dump);
   }
   PB_TRY(run_all(j));
+  if (o->compare)
+    printf("%lld samples, %d steps each: %s and %s agree in every byte; the last took %llu and %llu cycles\n",
+           (long long)j->samples, pb_rt_step_count(j->rt), pb_rt_device(j->rt), pb_rt_device(j->beside),
+           (unsigned long long)cycles_of(j->rt), (unsigned long long)cycles_of(j->beside));
   PB_TRY(run_timeline_close(&j->timeline));
   return deliver(j);
 }
@@ -264,7 +308,7 @@ int main(int argc, char** argv) {
   }
   if (!o.engine) return fputs(help, stderr), 1;
 #ifdef PB_HAVE_MACHINE
-  pb_rt_add_device("machine", pb_machine_ops);
+  pb_rt_add_machine();
 #endif
   job j = {.o = &o};
   pb_status status = execute(&j);
@@ -275,5 +319,6 @@ int main(int argc, char** argv) {
   free(j.outputs);
   free(j.times.seconds);
   pb_rt_free(j.rt);
+  pb_rt_free(j.beside);
   return status == PB_OK ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-add_executable(pb-run pb-run.c run_values.c run_report.c)
+add_executable(pb-run pb-run.c run_values.c run_report.c run_compare.c)
 target_link_libraries(pb-run PRIVATE pb_runtime)
 set_target_properties(pb-run PROPERTIES ENABLE_EXPORTS ON)
 if(TARGET pb_machine)

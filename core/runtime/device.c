@@ -59,15 +59,24 @@ static bool find_library(pb_rt* rt, char* path, size_t size) {
   *slash = 0;
   snprintf(folder, sizeof folder, "%s/../lib", program);
   if (in_folder(rt, folder, path, size)) return true;
+  snprintf(folder, sizeof folder, "%s/../lib/pb", program); // an installation
+  if (in_folder(rt, folder, path, size)) return true;
   snprintf(folder, sizeof folder, "%s/../targets/%.*s", program, (int)strcspn(rt->engine->target, ":"),
            rt->engine->target);
   return in_folder(rt, folder, path, size);
 }
 
-pb_status pb__device_library(pb_rt* rt, pb_diag* diag, void** library, const pb_device_ops** ops) {
+bool pb__device_is_file(const char* name) {
+  size_t n = strlen(name);
+  return strchr(name, '/') || (n > 3 && !strcmp(name + n - 3, ".so"));
+}
+
+pb_status pb__device_library(pb_rt* rt, const char* name, pb_diag* diag, void** library, const pb_device_ops** ops) {
   char path[2048];
   pb_place place = {.file = rt->path};
-  if (strchr(rt->engine->target, '/') || !find_library(rt, path, sizeof path))
+  if (pb__device_is_file(name)) // dlopen looks elsewhere for a name without a folder
+    snprintf(path, sizeof path, "%s%s", strchr(name, '/') ? "" : "./", name);
+  else if (strchr(rt->engine->target, '/') || !find_library(rt, path, sizeof path))
     return pb_error(diag, place, 5024, "set PB_DEVICE_PATH to the folder with the library", "no RTL of '%s' was found",
                     rt->engine->target);
   *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

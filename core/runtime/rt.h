@@ -85,7 +85,10 @@ void pb__words_close(pb_rt* rt);
 
 // The operations of a device that pb_rt_add_device named; NULL: no such name.
 const pb_device_ops* pb__device_named(const char* name, const pb_chip* chip);
-// Opens the shared library of the chip's RTL.
-pb_status pb__device_library(pb_rt* rt, pb_diag* diag, void** library, const pb_device_ops** ops) PB_MUST_CHECK;
+// Whether a device's name is that of a driver's file.
+bool pb__device_is_file(const char* name);
+// Opens that file, or under any other name the shared library of the chip's RTL.
+pb_status pb__device_library(pb_rt* rt, const char* name, pb_diag* diag, void** library,
+                             const pb_device_ops** ops) PB_MUST_CHECK;
 
 #endif

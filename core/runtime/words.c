@@ -77,10 +77,11 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
   pb__words* w = &rt->words;
   PB_TRY(check_chip(rt, diag));
   w->ops = pb__device_named(name, rt->chip);
-  if (!w->ops && !strcmp(name, "rtl")) PB_TRY(pb__device_library(rt, diag, &w->library, &w->ops));
+  if (!w->ops && (!strcmp(name, "rtl") || pb__device_is_file(name)))
+    PB_TRY(pb__device_library(rt, name, diag, &w->library, &w->ops));
   if (!w->ops)
-    return pb_error(diag, (pb_place){.file = rt->path}, 5027, "native, machine or rtl", "there is no device '%s'",
-                    name);
+    return pb_error(diag, (pb_place){.file = rt->path}, 5027, "native, machine, rtl, or a driver ./FILE.so",
+                    "there is no device '%s'", name);
   rt->device_name = pb_strdup(&rt->arena, name);
   if (w->ops->open(options, &w->device)) return fault(rt, "opening", diag);
   w->cycles = counter_named(w, "", "cycles");

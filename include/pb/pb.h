@@ -39,8 +39,9 @@ const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index);
 
 // What executes the kernels: "native" for machine code; for words "machine" (the model generated from the chip's
 // description), "rtl" (its RTL in a shared library lib<target>_rtl_<variant>.so, looked for in PB_DEVICE_PATH and
-// beside the program), or a name given to pb_rt_add_device. options: the device's, "key=value,...", or NULL. When it is
-// not called, the first run takes "native" or "machine", as the engine needs.
+// beside the program), a driver's file ./FILE.so (pb/device.h), or a name given to pb_rt_add_device. options: the
+// device's, "key=value,...", or NULL. When it is not called, the first run takes "native" or "machine", as the engine
+// needs.
 int pb_rt_set_device(pb_rt* rt, const char* name, const char* options);
 const char* pb_rt_device(const pb_rt* rt);      // "" before one was set
 void pb_rt_set_threads(pb_rt* rt, int threads); // native code; 0: as many as the process may use
@@ -49,6 +50,7 @@ void pb_rt_set_threads(pb_rt* rt, int threads); // native code; 0: as many as th
 struct pb_chip;
 struct pb_device_ops;
 void pb_rt_add_device(const char* name, const struct pb_device_ops* (*ops)(const struct pb_chip* chip));
+void pb_rt_add_machine(void); // "machine"; it stands in a library of its own, pb_machine
 
 // inputs[k] and outputs[k] are `bytes` long, of the caller; nothing is kept after the call.
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs);

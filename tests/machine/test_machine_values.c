@@ -199,9 +199,28 @@ static void special_floats(void** state) {
   kernel_close(&k);
 }
 
+// Sums that meet in one element are added to it one after the other, as single points are.
+static void sums_meet(void** state) {
+  (void)state;
+  kernel k;
+  kernel_open(&k, "simnpu", NULL);
+  float rows[5][16] = {{0}}, y;
+  for (int r = 0; r < 4; ++r)
+    for (int l = 0; l < 16; ++l) rows[r][l] = (float)(r + 1);
+  kernel_argument(&k, rows, sizeof rows);
+  uint64_t out = kernel_argument(&k, NULL, sizeof y);
+  put(&k, "LDA0", "arg=0 nb=80 loc=0", "", "VX");
+  put(&k, "VRSUM", "a=0 aj=1 y=4 yj=0 nj=4 acc=1", "L0", "ST");
+  put(&k, "STA", "arg=1 nb=1 loc=256", "VX", "");
+  run_or_fail(&k);
+  k.ops->copy_out(k.device, out, &y, sizeof y);
+  assert_true(y == 16 * (1 + 2 + 3 + 4));
+  kernel_close(&k);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(matmul_and_requantise), cmocka_unit_test(requantisation_is_exact),
                                      cmocka_unit_test(box_reads_fill_outside), cmocka_unit_test(reductions),
-                                     cmocka_unit_test(special_floats)};
+                                     cmocka_unit_test(special_floats), cmocka_unit_test(sums_meet)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

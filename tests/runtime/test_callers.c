@@ -21,7 +21,7 @@ static int make_engine(void** state) {
   (void)state;
   pb_chip* chip;
   copy_engine copy;
-  pb_rt_add_device("machine", pb_machine_ops);
+  pb_rt_add_machine();
   if (pb_chip_find("simnpu", NULL, NULL, &chip) != PB_OK) return 1;
   copy_engine_make(&copy, chip, true);
   pb_status status = pb_engine_write(&copy.engine, PATH, NULL);

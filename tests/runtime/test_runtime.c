@@ -19,7 +19,7 @@ static pb_chip* chip;
 
 static int load_chip(void** state) {
   (void)state;
-  pb_rt_add_device("machine", pb_machine_ops);
+  pb_rt_add_machine();
   return pb_chip_find("simnpu", NULL, NULL, &chip) == PB_OK ? 0 : 1;
 }
 static int free_chip(void** state) {

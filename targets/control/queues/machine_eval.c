@@ -464,7 +464,9 @@ static void finish(evaluation* e, const machine_command* c, int64_t first, int64
 
 static void reduce_points(evaluation* e, const machine_command* c, const walk* s) {
   machine_vectors* v = e->vectors;
-  int64_t points = s->each < BLOCK ? BLOCK / s->each : 1, need = points * s->each;
+  // Sums that meet in one element are added one after the other.
+  int64_t points = s->each < BLOCK && machine__apart(&c->windows[e->insn->dest]) ? BLOCK / s->each : 1;
+  int64_t need = points * s->each;
   if (need > v->capacity) {
     v->terms = realloc(v->terms, (size_t)need * sizeof *v->terms);
     if (!v->terms) pb_no_memory((size_t)need * sizeof *v->terms);

@@ -1,0 +1,11 @@
+// Where the files lie that programs read: the description language, targets, models of the conformance suite.
+#ifndef PB_BASE_INSTALLATION_H
+#define PB_BASE_INSTALLATION_H
+
+#include <stddef.h>
+
+// The folder that is `part` in the source tree, say "tdl": of the installation that this program belongs to
+// (share/pb beside its bin), else of the tree that it was built from, else of the prefix it was configured for.
+void pb_installed_folder(const char* part, char* path, size_t size);
+
+#endif

@@ -1,0 +1,92 @@
+"""Devices with one fault each: pb-target-test must find each and name the instruction.
+
+    faults.py --bin BUILD/bin --driver other_machine.so [--only TEXT]
+
+The device is the machine of a description with one line changed; the suite has the right one.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TINY, GEMMINI, SIMNPU = "../chips/tinynpu.td", "../chips/gemmini.td", "../../targets/simnpu/simnpu.td"
+
+# Chip, what is wrong, the instructions of which one must be named, the text and what stands in its place.
+FAULTS = [
+    (TINY, "sums wrong in sign", ["MUL"], "(mul (sext $x), (sext $wt))", "(mul (sext $x), (sub (i32c 0), (sext $wt)))"),
+    (TINY, "weights without sign", ["MUL"], "(mul (sext $x), (sext $wt))", "(mul (sext $x), (zext $wt))"),
+    (TINY, "products never add up", ["MUL"], "let Inst{7} = keep; let Inst{23-16}", "let Inst{180} = keep; let Inst{23-16}"),
+    (TINY, "the sum begins anew", ["MAXC", "SUMC"], "let Inst{54} = keep;", "let Inst{180} = keep;"),
+    (TINY, "the zero point before the rounding", ["REQ"],
+     "(add (roundeven (mul (sitofp (add $x, $bias)), $scale)), (sitofp $zp))",
+     "(roundeven (add (mul (sitofp (add $x, $bias)), $scale), (sitofp $zp)))"),
+    (TINY, "no rounding", ["QNT"], "(add (roundeven (mul $x, $scale)), (sitofp $zp))", "(add (mul $x, $scale), (sitofp $zp))"),
+    (TINY, "clamps in the other order", ["QNT"],
+     "(min (max (add (roundeven (mul $x, $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))",
+     "(max (min (add (roundeven (mul $x, $scale)), (sitofp $zp)), (sitofp $hi)), (sitofp $lo))"),
+    (TINY, "two zero points changed over", ["ADDC"], "let Inst{125-118} = za; let Inst{133-126} = zb;",
+     "let Inst{125-118} = zb; let Inst{133-126} = za;"),
+    (TINY, "a zero point without sign", ["DEQ"], 'let Signed = ["za"];\n  let Inst{63-54}', "let Inst{63-54}"),
+    (TINY, "the fill is always 0", ["GETB"], '  let Fill = "fill";\n', ""),
+    (TINY, "the box's ends changed over", ["GETB"], 'let BoxHi = ["ihi", "jhi", ""];', 'let BoxHi = ["jhi", "ihi", ""];'),
+    (TINY, "extents changed over", ["GETB", "GETW", "PUTB", "PUTW"], "let Inst{54-47} = ni;    let Inst{62-55} = nj;",
+     "let Inst{54-47} = nj;    let Inst{62-55} = ni;"),
+    (TINY, "the top bit of a base is lost", ["REQ", "ADDC", "QNT", "MAXC", "SUMC", "DEQ"], "let Inst{25-14} = a;",
+     "let Inst{24-14} = a{10-0}; let Inst{180} = a{11};"),
+    (TINY, "the top bit of a bound is lost", ["REQ", "ADDC", "QNT"], "let Inst{77-70} = hi;",
+     "let Inst{76-70} = hi{6-0}; let Inst{180} = hi{7};"),
+    (TINY, "rows of weights by another step", ["SETW", "MUL"],
+     'Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d', 'Window<WB, I8, ["n", "k"], "bank", ["row", "elem"], !mul(N, N)>:$d'),
+    (TINY, "tokens of two queues changed over", None, "let Queues = [DM, MX, VX]", "let Queues = [MX, DM, VX]"),
+    (GEMMINI, "a move that adds sets", ["MVIN_ADD"], "(acc_add $dst, $src)", "(set $dst, $src)"),
+    (GEMMINI, "clamps in the other order", ["MVOUT_ROUND"],
+     "(min (max (add (roundeven $src), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))",
+     "(max (min (add (roundeven $src), (sitofp $zp)), (sitofp $hi)), (sitofp $lo))"),
+    (GEMMINI, "a row's scale by another row", ["MVOUT_REQUANT"], "let Inst{71-62} = ps;",
+     "let Inst{70-62} = ps{8-0}; let Inst{120} = ps{9};"),
+    (GEMMINI, "the larger is the sum", ["POOL"], "(acc_max $d, $keep, $x)", "(acc_add $d, $keep, $x)"),
+    (SIMNPU, "one column of a table", ["VLUT", "VLUTQ", "VRLUT"], "(lookup $table, (add (sext $x), (i32c 128)))",
+     "(lookup $table, (add (sext $x), (i32c 127)))"),
+    (SIMNPU, "the sign of a zero point is lost", ["MMA"], "let Inst{148-141} = zw;",
+     "let Inst{147-141} = zw{6-0}; let Inst{255} = zw{7};"),
+    (SIMNPU, "weights not transposed", ["WLDT"], '["n", "k"], "src", ["sn", "elem"]', '["k", "n"], "src", ["sn", "elem"]'),
+    (SIMNPU, "the smaller for the larger", ["VMAX", "VMAXR", "VRMAX"], "(max $x, $z)", "(min $x, $z)"),
+    (SIMNPU, "a bank of weights too few", ["WLD", "MMA", "WLDT"], "let Inst{49-38} = sk; let Inst{51-50} = w;",
+     "let Inst{49-38} = sk; let Inst{50} = w{0}; let Inst{255} = w{1};"),
+]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--bin", required=True)
+    p.add_argument("--driver", required=True)
+    p.add_argument("--only", default="")
+    a = p.parse_args()
+    missed = 0
+    with tempfile.TemporaryDirectory() as work:
+        for chip, what, names, old, new in FAULTS:
+            if a.only not in what:
+                continue
+            path = os.path.join(HERE, chip)
+            text = open(path).read()
+            if old not in text:
+                sys.exit(f"{chip}: the text of '{what}' is gone")
+            other = os.path.join(work, "other.td")
+            open(other, "w").write(text.replace(old, new, 1))
+            run = subprocess.run([os.path.join(a.bin, "pb-target-test"), path, f"--device={a.driver}", f"--device-options=td={other}",
+                                  "--no-networks", "--first"], capture_output=True, text=True)
+            named = re.search(r"the first command that differs is (\w+)", run.stdout)
+            behind = re.search(r"was written last by (\w+)", run.stdout)
+            found = run.returncode == 1 and bool(named or names is None) and (names is None or {m.group(1) for m in (named, behind) if m} & set(names))
+            print(f"{'found ' if found else 'MISSED'} {os.path.basename(chip)}: {what}: "
+                  f"{named.group(1) if named else (run.stdout + run.stderr)[-300:]}")
+            missed += not found
+    print(f"{missed} missed")
+    sys.exit(missed > 0)
+
+
+main()

@@ -1,0 +1,53 @@
+// A driver whose chip is another than the one under test: the machine made from the description that the option td=FILE
+// names. So a fault of a device is a line of a description.
+#include "pb/device.h"
+#include "targets/control/queues/machine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static pb_chip* chip; // read by open, and kept: the machine's operations are its
+
+static int open_other(const char* options, pb_device** device) {
+  pb_diag diag = {0};
+  if (!options || strncmp(options, "td=", 3) || pb_chip_read(options + 3, "", &diag, &chip) != PB_OK) return 1;
+  return pb_machine_ops(chip)->open(NULL, device);
+}
+static void close_other(pb_device* d) {
+  pb_machine_ops(chip)->close(d);
+  pb_chip_free(chip);
+}
+static int alloc(pb_device* d, uint64_t bytes, uint64_t align, uint64_t* at) {
+  return pb_machine_ops(chip)->alloc(d, bytes, align, at);
+}
+static int free_all(pb_device* d) { return pb_machine_ops(chip)->free_all(d); }
+static int copy_in(pb_device* d, uint64_t at, const void* data, uint64_t bytes) {
+  return pb_machine_ops(chip)->copy_in(d, at, data, bytes);
+}
+static int copy_out(pb_device* d, uint64_t at, void* data, uint64_t bytes) {
+  return pb_machine_ops(chip)->copy_out(d, at, data, bytes);
+}
+static int submit(pb_device* d, const pb_submission* kernel) { return pb_machine_ops(chip)->submit(d, kernel); }
+static int wait_for(pb_device* d) { return pb_machine_ops(chip)->wait(d); }
+static const char* counter_name(pb_device* d, uint32_t k) { return pb_machine_ops(chip)->counter_name(d, k); }
+static uint64_t counter(pb_device* d, uint32_t k) { return pb_machine_ops(chip)->counter(d, k); }
+static const char* fault(pb_device* d) {
+  return d ? pb_machine_ops(chip)->last_fault(d) : "td=FILE.td names the other chip";
+}
+
+const pb_device_ops* pb_device_entry(void) {
+  static const pb_device_ops ops = {.abi = PB_DEVICE_ABI,
+                                    .name = "other machine",
+                                    .open = open_other,
+                                    .close = close_other,
+                                    .alloc = alloc,
+                                    .free_all = free_all,
+                                    .copy_in = copy_in,
+                                    .copy_out = copy_out,
+                                    .submit = submit,
+                                    .wait = wait_for,
+                                    .counter_name = counter_name,
+                                    .counter = counter,
+                                    .last_fault = fault};
+  return &ops;
+}

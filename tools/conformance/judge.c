@@ -1,0 +1,475 @@
+// What commands mean, element by element: the judge's evaluation.
+#include "judge_read.h"
+
+#include "tdl/function.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static void* map_bytes(int64_t bytes) {
+  void* at = mmap(NULL, (size_t)(bytes ? bytes : 1), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
+}
+
+static void open_space(judge_space* s, int64_t bytes) {
+  s->bytes = bytes;
+  s->data = map_bytes(bytes);
+  s->valid = map_bytes(bytes);
+  if (!s->data || !s->valid) s->bytes = 0; // then every access is out of bounds
+}
+
+static void close_space(judge_space* s) {
+  if (s->data) munmap(s->data, (size_t)(s->bytes ? s->bytes : 1));
+  if (s->valid) munmap(s->valid, (size_t)(s->bytes ? s->bytes : 1));
+  *s = (judge_space){0};
+}
+
+judge* judge_open(const char* json, char* why) {
+  judge* j = calloc(1, sizeof *j);
+  if (!j || !judge__read_description(j, json, why)) {
+    judge_close(j);
+    return NULL;
+  }
+  j->state = calloc((size_t)j->insn_count + 1, sizeof *j->state);
+  for (int m = 0; m < j->memory_count; ++m) {
+    if (m != j->system) open_space(&j->spaces[m], j->memories[m].bytes);
+    memcpy(j->spaces[m].name, j->memories[m].name, sizeof j->spaces[m].name);
+  }
+  return j;
+}
+
+void judge_close(judge* j) {
+  if (!j) return;
+  for (int s = 0; s < JUDGE_SPACES; ++s) close_space(&j->spaces[s]);
+  free(j->insns);
+  free(j->state);
+  free(j);
+}
+
+judge_space* judge_space_at(judge* j, int space) { return &j->spaces[space]; }
+
+void judge_argument(judge* j, int slot, int64_t bytes) {
+  judge_space* s = &j->spaces[JUDGE_ARGUMENTS + slot];
+  close_space(s);
+  open_space(s, bytes);
+  snprintf(s->name, sizeof s->name, "argument %d", slot);
+}
+
+void judge_reset(judge* j) {
+  for (int m = 0; m < j->memory_count; ++m) {
+    int64_t bytes = j->spaces[m].bytes;
+    char name[64];
+    if (m == j->system) continue;
+    memcpy(name, j->spaces[m].name, sizeof name);
+    close_space(&j->spaces[m]);
+    open_space(&j->spaces[m], bytes);
+    memcpy(j->spaces[m].name, name, sizeof name);
+  }
+  memset(j->state, 0, sizeof *j->state * (size_t)j->insn_count);
+}
+
+int judge_memory(const judge* j, const char* name) {
+  for (int m = 0; m < j->memory_count; ++m)
+    if (!strcmp(j->memories[m].name, name)) return m;
+  return -1;
+}
+int judge_insn(const judge* j, const char* name) {
+  for (int i = 0; i < j->insn_count; ++i)
+    if (!strcmp(j->insns[i].name, name)) return i;
+  return -1;
+}
+int judge_field(const judge* j, int insn, const char* name) {
+  for (int f = 0; f < j->insns[insn].field_count; ++f)
+    if (!strcmp(j->insns[insn].fields[f].name, name)) return f;
+  return -1;
+}
+
+// Reading a command ---------------------------------------------------------------------------------------------------
+
+static bool bit_of(const uint8_t* bytes, int bit) { return bytes[bit / 8] >> bit % 8 & 1; }
+
+bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* c, char* why) {
+  *c = (judge_command){.insn = -1};
+  for (int i = 0; i < j->insn_count && c->insn < 0; ++i) {
+    bool same = true;
+    for (int k = 0; k < j->command_bytes; ++k) same &= !((bytes[k] ^ j->insns[i].fixed[k]) & j->insns[i].mask[k]);
+    if (same) c->insn = i;
+  }
+  if (c->insn < 0) return snprintf(why, JUDGE_WHY, "no instruction has these bits"), false;
+  const judge_insn_record* insn = &j->insns[c->insn];
+  for (int f = 0; f < insn->field_count; ++f) {
+    const judge_field_record* field = &insn->fields[f];
+    uint64_t value = 0;
+    for (int b = 0; b < field->width; ++b)
+      if (field->bit[b] >= 0 && bit_of(bytes, field->bit[b])) value |= (uint64_t)1 << b;
+    if (field->is_signed && field->width < 64 && value >> (field->width - 1) & 1) value -= (uint64_t)1 << field->width;
+    c->values[f] = (int64_t)value;
+  }
+  for (int q = 0; q < j->queue_count; ++q) {
+    c->waits |= (uint32_t)bit_of(bytes, j->wait_bit + q) << q;
+    c->signals |= (uint32_t)bit_of(bytes, j->signal_bit + q) << q;
+  }
+  return true;
+}
+
+static void bound_window(const judge_operand* o, const judge_command* c, judge_window* w) {
+  w->first = w->address, w->last = w->address + w->bytes;
+  for (int k = 0; k < o->rank; ++k) {
+    w->lo[k] = 0, w->hi[k] = w->extent[k];
+    if (o->box_lo[k] >= 0 && c->values[o->box_lo[k]] > 0) w->lo[k] = c->values[o->box_lo[k]];
+    if (o->box_hi[k] >= 0 && c->values[o->box_hi[k]] < w->hi[k]) w->hi[k] = c->values[o->box_hi[k]];
+    w->boxed |= w->lo[k] > 0 || w->hi[k] < w->extent[k];
+    w->empty |= w->lo[k] >= w->hi[k];
+  }
+  for (int k = 0; k < o->rank && !w->empty; ++k) {
+    int64_t a = w->lo[k] * w->stride[k], b = (w->hi[k] - 1) * w->stride[k];
+    w->first += a < b ? a : b, w->last += a < b ? b : a;
+  }
+}
+
+static void make_window(const judge* j, const judge_insn_record* insn, const judge_command* c, int index,
+                        judge_window* w) {
+  const judge_operand* o = &insn->operands[index];
+  *w = (judge_window){.space = o->memory, .rank = o->rank, .bytes = o->type.bits < 8 ? 1 : o->type.bits / 8};
+  if (!o->is_window) return;
+  if (o->memory == j->system) w->space = JUDGE_ARGUMENTS + (o->slot >= 0 ? (int)(c->values[o->slot] & 15) : 0);
+  w->address = c->values[o->base] * o->unit;
+  for (int k = 0; k < o->rank; ++k) {
+    w->dims[k] = o->dims[k];
+    w->extent[k] = c->extent[o->dims[k]];
+    w->stride[k] = o->steps[k] == JUDGE_BY_FIELD     ? c->values[o->strides[k]] * o->unit
+                   : o->steps[k] == JUDGE_BY_ELEMENT ? w->bytes
+                   : o->steps[k] == JUDGE_BY_ROW     ? j->memories[o->memory].row_bytes
+                                                     : 0;
+  }
+  w->fill = o->fill >= 0 ? c->values[o->fill] : 0;
+  w->writes = index == insn->dest;
+  w->reads = w->writes ? insn->how != JUDGE_SET && c->accumulates : true;
+  bound_window(o, c, w);
+}
+
+// Calls for the address of each element inside the box; false ends.
+static bool each_element(const judge_window* w, bool (*call)(void* user, int64_t address), void* user) {
+  int64_t at[JUDGE_DIMS];
+  if (w->empty) return true;
+  for (int k = 0; k < w->rank; ++k) at[k] = w->lo[k];
+  for (;;) {
+    int64_t address = w->address;
+    for (int k = 0; k < w->rank; ++k) address += at[k] * w->stride[k];
+    if (!call(user, address)) return false;
+    int k = w->rank - 1;
+    for (; k >= 0 && ++at[k] >= w->hi[k]; --k) at[k] = w->lo[k];
+    if (k < 0) return true;
+  }
+}
+
+typedef struct reading {
+  const judge_space* space;
+  int bytes;
+  int64_t bad;
+} reading;
+
+static bool is_valid(void* user, int64_t address) {
+  reading* r = user;
+  for (int b = 0; b < r->bytes; ++b)
+    if (!r->space->valid[address + b]) return r->bad = address + b, false;
+  return true;
+}
+
+static bool check_window(judge* j, const judge_insn_record* insn, int index, const judge_window* w, char* why) {
+  const judge_space* s = &j->spaces[w->space];
+  const char* name = insn->operands[index].name;
+  if (w->first < 0 || w->last > s->bytes)
+    return snprintf(why, JUDGE_WHY, "operand '%s' touches bytes [%lld, %lld) of %s, which has %lld", name,
+                    (long long)w->first, (long long)w->last, s->name, (long long)s->bytes),
+           false;
+  reading r = {s, w->bytes, 0};
+  if (w->reads && !each_element(w, is_valid, &r))
+    return snprintf(why, JUDGE_WHY, "operand '%s' reads byte %lld of %s, which nothing wrote", name, (long long)r.bad,
+                    s->name),
+           false;
+  return true;
+}
+
+const int64_t* judge_state(const judge* j, int insn) { return j->state[insn]; }
+
+bool judge_read(judge* j, const uint8_t* bytes, judge_command* c, char* why) {
+  if (!judge_decode(j, bytes, c, why)) return false;
+  const judge_insn_record* insn = &j->insns[c->insn];
+  for (int f = 0; f < insn->field_count; ++f)
+    if (insn->fields[f].writer >= 0) c->values[f] = j->state[insn->fields[f].writer][insn->fields[f].writer_field];
+  return judge_place(j, c, why);
+}
+
+bool judge_place(judge* j, judge_command* c, char* why) {
+  const judge_insn_record* insn = &j->insns[c->insn];
+  for (int d = 0; d < insn->dim_count; ++d) {
+    c->extent[d] = insn->dims[d].field >= 0 ? c->values[insn->dims[d].field] : insn->dims[d].max;
+    if (c->extent[d] < insn->dims[d].min || c->extent[d] > insn->dims[d].max)
+      return snprintf(why, JUDGE_WHY, "dim '%s' is %lld; %d to %d", insn->dims[d].name, (long long)c->extent[d],
+                      insn->dims[d].min, insn->dims[d].max),
+             false;
+  }
+  c->count = insn->operand_count;
+  c->dest = insn->dest;
+  c->accumulates = insn->how != JUDGE_SET && (insn->flag < 0 || c->values[insn->operands[insn->flag].base] != 0);
+  for (int o = 0; o < c->count; ++o) {
+    make_window(j, insn, c, o, &c->windows[o]);
+    if (!insn->operands[o].is_window) c->windows[o].space = -1;
+    if (insn->operands[o].is_window && !c->windows[o].empty && !check_window(j, insn, o, &c->windows[o], why))
+      return false;
+  }
+  return true;
+}
+
+bool judge_apart(const judge_window* w) {
+  bool used[JUDGE_DIMS] = {false};
+  int64_t span = w->bytes;
+  for (int n = 0; n < w->rank; ++n) {
+    int least = -1;
+    for (int k = 0; k < w->rank; ++k)
+      if (!used[k] && (least < 0 || llabs(w->stride[k]) < llabs(w->stride[least]))) least = k;
+    used[least] = true;
+    if (w->extent[least] == 1) continue;
+    if (llabs(w->stride[least]) < span) return false;
+    span += (w->extent[least] - 1) * llabs(w->stride[least]);
+  }
+  return true;
+}
+
+// Computing -----------------------------------------------------------------------------------------------------------
+
+static judge_value wrap(judge_type type, judge_value x) {
+  if (type.is_float || type.bits >= 32) return x;
+  if (type.bits == 1) return (judge_value){.u = x.u & 1};
+  uint32_t top = 1u << (type.bits - 1), kept = x.u & ((top << 1) - 1);
+  return (judge_value){.i = (int32_t)((kept ^ top) - top)};
+}
+
+static judge_value fetch(const judge_space* s, int64_t address, judge_type type) {
+  judge_value x = {.u = 0};
+  for (int b = 0; b < (type.bits + 7) / 8; ++b) x.u |= (uint32_t)s->data[address + b] << 8 * b;
+  return wrap(type, x);
+}
+
+static void put(judge_space* s, int64_t address, judge_type type, judge_value x) {
+  for (int b = 0; b < (type.bits + 7) / 8; ++b) {
+    s->data[address + b] = (uint8_t)(x.u >> 8 * b);
+    s->valid[address + b] = 1;
+  }
+}
+
+static const uint32_t one_nan = 0x7fc00000;
+static judge_value rounded(float x) { return x == x ? (judge_value){.f = x} : (judge_value){.u = one_nan}; }
+
+// The larger or the smaller: a number wins over NaN, and -0 is below +0.
+static judge_value extreme(judge_value a, judge_value b, bool larger) {
+  bool a_nan = a.f != a.f, b_nan = b.f != b.f;
+  if (a_nan && b_nan) return (judge_value){.u = one_nan};
+  if (a_nan || b_nan) return a_nan ? b : a;
+  bool a_below = a.f < b.f || (a.f == b.f && signbit(a.f) && !signbit(b.f));
+  return a_below == larger ? b : a;
+}
+
+static float nearest_even(float x) {
+  if (!(fabsf(x) < 8388608.0f)) return x;
+  float down = floorf(x), gap = x - down;
+  float r = gap > 0.5f || (gap == 0.5f && fmodf(down, 2.0f) != 0.0f) ? down + 1.0f : down;
+  return copysignf(r, x);
+}
+
+static judge_value on_floats(const judge* j, judge_op op, judge_value a, judge_value b) {
+  switch (op) {
+  case JUDGE_ADD:
+    return rounded(a.f + b.f);
+  case JUDGE_SUB:
+    return rounded(a.f - b.f);
+  case JUDGE_MUL:
+    return rounded(a.f * b.f);
+  case JUDGE_DIV:
+    return rounded(a.f / b.f);
+  case JUDGE_MAX:
+    return extreme(a, b, true);
+  case JUDGE_MIN:
+    return extreme(a, b, false);
+  case JUDGE_SQRT:
+    return rounded(sqrtf(a.f));
+  case JUDGE_ROUNDEVEN:
+    return rounded(nearest_even(a.f));
+  default:
+    break;
+  }
+  const char* name = op == JUDGE_EXP2 ? "exp2" : op == JUDGE_RECIP ? "recip" : "rsqrt";
+  for (int k = 0; k < j->function_count; ++k)
+    if (!strcmp(j->functions[k].name, name))
+      return (judge_value){.f = pb_function_eval(name, j->functions[k].table_bits, j->functions[k].degree, a.f)};
+  return (judge_value){.u = one_nan};
+}
+
+static judge_value on_integers(judge_op op, judge_type type, judge_value a, judge_value b) {
+  switch (op) {
+  case JUDGE_ADD:
+    return wrap(type, (judge_value){.u = a.u + b.u});
+  case JUDGE_SUB:
+    return wrap(type, (judge_value){.u = a.u - b.u});
+  case JUDGE_MUL:
+    return wrap(type, (judge_value){.u = a.u * b.u});
+  case JUDGE_MAX:
+    return a.i > b.i ? a : b;
+  default:
+    return a.i < b.i ? a : b;
+  }
+}
+
+static judge_value to_code(judge_value x) {
+  if (!(x.f >= -128.0f)) return (judge_value){.i = -128};
+  return (judge_value){.i = x.f > 127.0f ? 127 : (int32_t)x.f};
+}
+
+typedef struct element {
+  judge* j;
+  const judge_insn_record* insn;
+  const judge_command* c;
+  int64_t at[JUDGE_DIMS]; // by dim of the instruction
+} element;
+
+static judge_value load(const element* e, const judge_node* n, const judge_value* nodes) {
+  const judge_window* w = &e->c->windows[n->operand];
+  const judge_operand* o = &e->insn->operands[n->operand];
+  int64_t address = w->address;
+  if (n->op == JUDGE_LOOKUP)
+    address += (int64_t)(nodes[n->args[0]].u % (uint32_t)e->insn->dims[o->dims[0]].max) * w->bytes;
+  for (int k = 0; k < w->rank && n->op == JUDGE_LOAD; ++k) {
+    int64_t at = e->at[w->dims[k]];
+    if (at < w->lo[k] || at >= w->hi[k]) return wrap(o->type, (judge_value){.i = (int32_t)w->fill});
+    address += at * w->stride[k];
+  }
+  return fetch(&e->j->spaces[w->space], address, o->type);
+}
+
+static judge_value compute(const element* e) {
+  judge_value v[JUDGE_NODES];
+  for (int k = 0; k < e->insn->node_count; ++k) {
+    const judge_node* n = &e->insn->nodes[k];
+    judge_value a = n->args[0] >= 0 && n->args[0] < k ? v[n->args[0]] : (judge_value){.u = 0};
+    judge_value b = n->args[1] >= 0 && n->args[1] < k ? v[n->args[1]] : a;
+    judge_type from = n->args[0] >= 0 ? e->insn->nodes[n->args[0]].type : n->type;
+    switch (n->op) {
+    case JUDGE_LOAD:
+    case JUDGE_LOOKUP:
+      v[k] = load(e, n, v);
+      break;
+    case JUDGE_IMMEDIATE:
+      v[k] = wrap(n->type, (judge_value){.u = (uint32_t)e->c->values[e->insn->operands[n->operand].base]});
+      break;
+    case JUDGE_NUMBER:
+      v[k] = n->number;
+      break;
+    case JUDGE_SEXT:
+      v[k] = a;
+      break;
+    case JUDGE_ZEXT:
+      v[k].u = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u;
+      break;
+    case JUDGE_SITOFP:
+      v[k].f = (float)a.i;
+      break;
+    case JUDGE_TRUNC8:
+      v[k] = wrap((judge_type){8, false}, a);
+      break;
+    case JUDGE_FPTOSI8:
+      v[k] = to_code(a);
+      break;
+    case JUDGE_LESS:
+      v[k].u = from.is_float ? a.f < b.f : a.i < b.i;
+      break;
+    case JUDGE_SELECT:
+      v[k] = a.u & 1 ? b : v[n->args[2]];
+      break;
+    default:
+      v[k] = n->type.is_float ? on_floats(e->j, n->op, a, b) : on_integers(n->op, n->type, a, b);
+    }
+  }
+  return v[e->insn->node_count - 1];
+}
+
+static judge_value combine(const judge_insn_record* insn, judge_type type, judge_value a, judge_value b) {
+  judge_op op = insn->how == JUDGE_ACC_ADD ? JUDGE_ADD : JUDGE_MAX;
+  return type.is_float ? on_floats(NULL, op, a, b) : on_integers(op, type, a, b);
+}
+
+static judge_value nothing(const judge_insn_record* insn, judge_type type) {
+  if (insn->how == JUDGE_ACC_ADD) return (judge_value){.u = 0};
+  if (type.is_float) return (judge_value){.f = -INFINITY};
+  return (judge_value){.i = -(int32_t)((1u << (type.bits - 1)) - 1) - 1};
+}
+
+// What is summed up for one element: neighbours by twos, then those by twos; one that is left over waits.
+static judge_value total(const judge_insn_record* insn, judge_type type, judge_value* x, int64_t count) {
+  for (; count > 1; count = (count + 1) / 2)
+    for (int64_t k = 0; 2 * k < count; ++k)
+      x[k] = 2 * k + 1 < count ? combine(insn, type, x[2 * k], x[2 * k + 1]) : x[2 * k];
+  return x[0];
+}
+
+// Steps `at` along the listed dims, the last fastest; false: all were there.
+static bool step(const judge_command* c, const int* dims, int count, int64_t* at) {
+  for (int k = count - 1; k >= 0; --k) {
+    if (++at[dims[k]] < c->extent[dims[k]]) return true;
+    at[dims[k]] = 0;
+  }
+  return false;
+}
+
+typedef struct result {
+  int64_t address;
+  judge_value value;
+} result;
+
+// Reads come before writes, but for elements that are written twice: those add up one after the other.
+void judge_run(judge* j, const judge_command* c) {
+  const judge_insn_record* insn = &j->insns[c->insn];
+  int64_t kept[JUDGE_FIELDS];
+  memcpy(kept, c->values, sizeof kept);
+  memcpy(j->state[c->insn], kept, sizeof kept);
+  if (!c->count) return;
+  const judge_window* d = &c->windows[c->dest];
+  judge_type type = insn->operands[c->dest].type;
+  int outer[JUDGE_DIMS], inner[JUDGE_DIMS], outers = 0, inners = 0;
+  int64_t points = 1, each = 1;
+  for (int k = 0; k < insn->dim_count; ++k) {
+    bool walks = false;
+    for (int p = 0; p < d->rank; ++p) walks |= d->dims[p] == k;
+    if (insn->dims[k].table) continue;
+    if (walks)
+      outer[outers++] = k, points *= c->extent[k];
+    else
+      inner[inners++] = k, each *= c->extent[k];
+  }
+  judge_value* terms = malloc((size_t)each * sizeof *terms);
+  result* results = malloc((size_t)points * sizeof *results);
+  element e = {.j = j, .insn = insn, .c = c};
+  if (!terms || !results) abort();
+  for (int64_t p = 0; p < points; ++p) {
+    for (int64_t t = 0; t < each; ++t) {
+      terms[t] = compute(&e);
+      step(c, inner, inners, e.at);
+    }
+    results[p].address = d->address;
+    for (int k = 0; k < d->rank; ++k) results[p].address += e.at[d->dims[k]] * d->stride[k];
+    results[p].value = insn->how == JUDGE_SET ? terms[0] : total(insn, type, terms, each);
+    step(c, outer, outers, e.at);
+  }
+  judge_space* s = &j->spaces[d->space];
+  for (int64_t p = 0; p < points; ++p) {
+    judge_value old = c->accumulates ? fetch(s, results[p].address, type) : nothing(insn, type);
+    put(s, results[p].address, type,
+        insn->how == JUDGE_SET ? results[p].value : combine(insn, type, old, results[p].value));
+  }
+  free(terms);
+  free(results);
+}

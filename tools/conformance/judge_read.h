@@ -1,0 +1,107 @@
+// Inside the judge: a description as the judge reads it.
+#ifndef PB_CONFORMANCE_JUDGE_READ_H
+#define PB_CONFORMANCE_JUDGE_READ_H
+
+#include "judge.h"
+
+enum { JUDGE_BITS = 256, JUDGE_NODES = 64, JUDGE_MEMORIES = 16 };
+
+typedef enum judge_op {
+  JUDGE_LOAD,
+  JUDGE_IMMEDIATE,
+  JUDGE_NUMBER,
+  JUDGE_ADD,
+  JUDGE_SUB,
+  JUDGE_MUL,
+  JUDGE_DIV,
+  JUDGE_MAX,
+  JUDGE_MIN,
+  JUDGE_SEXT,
+  JUDGE_ZEXT,
+  JUDGE_SITOFP,
+  JUDGE_TRUNC8,
+  JUDGE_SQRT,
+  JUDGE_LOOKUP,
+  JUDGE_FPTOSI8,
+  JUDGE_LESS,
+  JUDGE_SELECT,
+  JUDGE_ROUNDEVEN,
+  JUDGE_EXP2,
+  JUDGE_RECIP,
+  JUDGE_RSQRT
+} judge_op;
+
+typedef struct judge_type {
+  int bits;
+  bool is_float;
+} judge_type;
+
+typedef union judge_value {
+  int32_t i;
+  uint32_t u;
+  float f;
+} judge_value;
+
+typedef struct judge_node {
+  judge_op op;
+  judge_type type;
+  int args[3], operand;
+  judge_value number;
+} judge_node;
+
+typedef struct judge_field_record {
+  char name[64];
+  int width;
+  bool is_signed;
+  int16_t bit[64]; // of the command; -1: none
+  int writer, writer_field;
+  char writer_name[64], writer_field_name[64];
+} judge_field_record;
+
+typedef enum judge_step { JUDGE_BY_FIELD, JUDGE_BY_ELEMENT, JUDGE_BY_ROW, JUDGE_BY_NONE } judge_step;
+
+typedef struct judge_operand {
+  char name[64];
+  bool is_window, table;
+  judge_type type;
+  int memory, rank, base, slot, fill;
+  int64_t unit;
+  int dims[JUDGE_DIMS], strides[JUDGE_DIMS], box_lo[JUDGE_DIMS], box_hi[JUDGE_DIMS];
+  judge_step steps[JUDGE_DIMS];
+} judge_operand;
+
+typedef struct judge_insn_record {
+  char name[64];
+  uint8_t fixed[JUDGE_BITS / 8], mask[JUDGE_BITS / 8];
+  int field_count, dim_count, operand_count, node_count;
+  judge_field_record fields[JUDGE_FIELDS];
+  struct {
+    char name[64];
+    int min, max, field;
+    bool table;
+  } dims[JUDGE_DIMS];
+  judge_operand operands[JUDGE_OPERANDS];
+  int dest, flag; // operand; the flag's, -1: none
+  enum { JUDGE_SET, JUDGE_ACC_ADD, JUDGE_ACC_MAX } how;
+  judge_node nodes[JUDGE_NODES]; // the last one is the value
+} judge_insn_record;
+
+struct judge {
+  int command_bytes, memory_count, system, insn_count, queue_count, wait_bit, signal_bit;
+  struct {
+    char name[64];
+    int64_t bytes, row_bytes;
+  } memories[JUDGE_MEMORIES];
+  judge_insn_record* insns;
+  struct {
+    char name[16];
+    int table_bits, degree;
+  } functions[4];
+  int function_count;
+  judge_space spaces[JUDGE_SPACES];
+  int64_t (*state)[JUDGE_FIELDS];
+};
+
+bool judge__read_description(judge* j, const char* json, char* why);
+
+#endif

@@ -1,0 +1,88 @@
+// Tokens: which command of one queue waits for which of another, from what they touch in program order.
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct token {
+  size_t from, to; // commands of the program
+} token;
+
+typedef struct channel {
+  token* tokens;
+  size_t count, capacity;
+} channel;
+
+static bool conflict(const touched* a, const touched* b) {
+  for (int x = 0; x < a->count; ++x)
+    for (int y = 0; y < b->count; ++y)
+      if (a->of[x].space == b->of[y].space && (a->of[x].written || b->of[y].written) &&
+          a->of[x].first < b->of[y].last && b->of[y].first < a->of[x].last)
+        return true;
+  return false;
+}
+
+// Whether the counter has room for one more token that is there from command `from` until `to`. Then the program runs
+// through in its own order, and so in every other that the tokens allow.
+static bool has_room(const channel* c, size_t from, size_t to, int limit) {
+  for (size_t t = from; t < to; ++t) {
+    int there = 1;
+    for (size_t k = 0; k < c->count; ++k) there += c->tokens[k].from <= t && c->tokens[k].to > t;
+    if (there > limit) return false;
+  }
+  return true;
+}
+
+// The last command of queue q before `n`.
+static size_t last_of(const program* p, int q, size_t n) {
+  size_t m = n;
+  while (m > 0 && p->commands[m - 1].insn->queue != q) --m;
+  return m - 1;
+}
+
+// Tokens of a pair of queues are taken in the order in which they were given: a command that must follow command m of
+// another queue follows it already, when one before it took a token of m's or a later one's.
+void program_order(const suite* s, program* p) {
+  int queues = s->chip->queue_count;
+  channel* channels = calloc((size_t)(queues * queues), sizeof *channels);
+  if (!channels) abort();
+  for (size_t n = 0; n < p->count; ++n) p->commands[n].waits = p->commands[n].signals = 0;
+  for (size_t n = 0; n < p->count; ++n) {
+    int q = p->commands[n].insn->queue;
+    uint32_t found = 1u << q;
+    for (size_t m = n; m-- > 0;) {
+      int r = p->commands[m].insn->queue;
+      channel* c = &channels[r * queues + q];
+      if (found >> r & 1) continue;
+      if (c->count && m <= c->tokens[c->count - 1].from) found |= 1u << r;
+      if (found >> r & 1 || !conflict(&p->touches[n], &p->touches[m])) continue;
+      found |= 1u << r;
+      if (has_room(c, m, n, s->chip->queues[r].tokens)) {
+        PB_PUSH(c->tokens, c->count, c->capacity, ((token){m, n}));
+        p->commands[m].signals |= 1u << q;
+        p->commands[n].waits |= 1u << r;
+        continue;
+      }
+      token* last = &c->tokens[c->count - 1]; // is taken behind m: so it may as well be given by m or later
+      p->commands[last->from].signals &= ~(1u << q);
+      last->from = last_of(p, r, last->to);
+      p->commands[last->from].signals |= 1u << q;
+    }
+  }
+  for (int k = 0; k < queues * queues; ++k) free(channels[k].tokens);
+  free(channels);
+}
+
+void program_push(program* p, const pb_command* command, const judge_command* read) {
+  touched t = {0};
+  for (int o = 0; o < read->count; ++o) {
+    const judge_window* w = &read->windows[o];
+    if (w->space < 0 || w->empty) continue;
+    t.of[t.count].space = w->space;
+    t.of[t.count].written = w->writes;
+    t.of[t.count].first = w->first;
+    t.of[t.count++].last = w->last;
+  }
+  PB_PUSH(p->commands, p->count, p->capacity, *command);
+  PB_PUSH(p->touches, p->touch_count, p->touch_capacity, t);
+}

@@ -1,0 +1,177 @@
+// Where programs work: arguments, parts of each memory, and which instructions fill and drain those.
+#include "suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PART_BYTES = 12288, WIDE_BYTES = 131072, SYSTEM_BYTES = 65536, DRAIN_BYTES = 524288 };
+
+uint32_t draw(suite* s, uint32_t below) {
+  s->state ^= s->state << 13;
+  s->state ^= s->state >> 7;
+  s->state ^= s->state << 17;
+  return (uint32_t)((s->state >> 16) % (below ? below : 1));
+}
+
+int64_t draw_between(suite* s, int64_t least, int64_t most) {
+  if (most <= least) return least;
+  uint64_t high = draw(s, 1u << 31), span = (uint64_t)(most - least) + 1;
+  return least + (int64_t)((high << 31 | draw(s, 1u << 31)) % span);
+}
+
+static uint32_t random_word(suite* s) {
+  float x;
+  uint32_t bits;
+  switch (draw(s, 8)) {
+  case 0:
+    return draw(s, 1u << 16) << 16 | draw(s, 1u << 16);
+  case 1:
+    return draw(s, 2) << 31 | (draw(s, 2) ? 0x7f800000u : 0); // infinities and zeros
+  case 2:
+    return draw(s, 2) << 31 | draw(s, 1u << 24); // subnormal and just above
+  case 3:
+    return draw(s, 20000) - 10000; // a sum
+  case 4:
+    x = (float)(int32_t)(draw(s, 512) - 256) * 0.5f; // ties
+    break;
+  default:
+    x = ((float)draw(s, 1u << 20) - (1 << 19)) * 0x1p-16f;
+    break;
+  }
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+// In rows: whole numbers, powers of two that make ties of them, or all kinds.
+static uint32_t kind_of_word(suite* s, uint32_t kind) {
+  if (kind > 1) return random_word(s);
+  if (kind == 0) return draw(s, 256) - 128;
+  return (draw(s, 4) == 0 ? 0x80000000u : 0) | (127 - draw(s, 5)) << 23;
+}
+
+static uint32_t extreme_word(suite* s) {
+  static const uint32_t words[] = {0x80808080, 0x7f7f7f7f, 0x80000000, 0x7fffffff, 0xffffffff, 0x00000000, 0x7f800000,
+                                   0xff800000, 0x7f7fffff, 0xff7fffff, 0x00000001, 0x80000001, 0x7f80807f, 0x00800000};
+  return words[draw(s, sizeof words / sizeof *words)];
+}
+
+void suite_images(suite* s) {
+  uint32_t kind = 0;
+  for (int k = 0; k < REGIONS; ++k)
+    for (int64_t at = s->regions[k].first; at + 4 <= s->regions[k].last; at += 4) {
+      if (at % 128 == 0) kind = draw(s, 4);
+      uint32_t word = k == REGION_WORDS      ? kind_of_word(s, kind)
+                      : k == REGION_EXTREMES ? extreme_word(s)
+                                             : draw(s, 1u << 16) << 16 | draw(s, 1u << 16);
+      memcpy(s->image[s->regions[k].space - JUDGE_ARGUMENTS] + at, &word, 4);
+    }
+}
+
+// How far every window on the system's memory can begin from its argument.
+static int64_t reach_of(const pb_chip* chip) {
+  int64_t reach = INT64_MAX;
+  for (int i = 0; i < chip->insn_count; ++i)
+    for (int o = 0; o < chip->insns[i].operand_count; ++o) {
+      const pb_operand* x = &chip->insns[i].operands[o];
+      if (x->memory != chip->system_memory) continue;
+      int64_t most = pb_field_max(&chip->insns[i].fields[x->base]) / 2;
+      if (most < reach / x->unit) reach = most * x->unit;
+    }
+  return reach / 64 * 64;
+}
+
+// An argument a region, if the chip has so many: else the last one has the rest.
+static bool plan_arguments(suite* s) {
+  int64_t reach = reach_of(s->chip);
+  int64_t bytes[REGIONS] = {SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, DRAIN_BYTES};
+  int64_t room = s->chip->memories[s->chip->system_memory].bytes / 4;
+  for (int k = 0; k < REGIONS; ++k) {
+    int slot = k < s->chip->arguments ? k : s->chip->arguments - 1;
+    if (bytes[k] * REGIONS > room) bytes[k] = room / REGIONS / 64 * 64;
+    if (bytes[k] > reach) bytes[k] = reach;
+    s->regions[k] = (region){JUDGE_ARGUMENTS + slot, s->argument_bytes[slot], s->argument_bytes[slot] + bytes[k]};
+    s->argument_bytes[slot] += bytes[k];
+    if (slot >= s->argument_count) s->argument_count = slot + 1;
+  }
+  for (int a = 0; a < s->argument_count; ++a) {
+    s->image[a] = pb_alloc(&s->arena, (size_t)s->argument_bytes[a]);
+    judge_argument(s->judge, a, s->argument_bytes[a]);
+  }
+  return room > 4096;
+}
+
+static bool is_copy(const pb_insn* insn) {
+  return insn->operand_count && insn->reduce == PB_SET && insn->expr_count == 1 && insn->expr[0].op == PB_OP_LOAD &&
+         insn->operands[insn->expr[0].operand].type == insn->operands[insn->dest].type;
+}
+
+// Whether all that the instruction reads can be there already.
+static bool sources_ready(const suite* s, const pb_insn* insn, int* depth) {
+  *depth = 0;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* operand = &insn->operands[o];
+    if (operand->memory < 0 || o == insn->dest || operand->memory == s->chip->system_memory) continue;
+    const memory_plan* m = &s->memories[operand->memory];
+    if (!m->filler || operand->memory == insn->operands[insn->dest].memory) return false;
+    if (m->depth + 1 > *depth) *depth = m->depth + 1;
+  }
+  return true;
+}
+
+// Copies are preferred, and of those the ones with the fewest operands; what always adds cannot begin.
+static void plan_fillers(suite* s) {
+  for (bool found = true; found;) {
+    found = false;
+    for (int pass = 0; pass < 2 && !found; ++pass)
+      for (int i = 0; i < s->chip->insn_count && !found; ++i) {
+        const pb_insn* insn = &s->chip->insns[i];
+        int depth;
+        if (!insn->operand_count || (pass == 0) != is_copy(insn)) continue;
+        if (insn->reduce != PB_SET && insn->acc_flag < 0) continue;
+        int memory = insn->operands[insn->dest].memory;
+        if (memory == s->chip->system_memory || s->memories[memory].filler || !sources_ready(s, insn, &depth)) continue;
+        s->memories[memory].filler = insn;
+        s->memories[memory].depth = depth;
+        found = true;
+      }
+  }
+  for (int i = 0; i < s->chip->insn_count; ++i) {
+    const pb_insn* insn = &s->chip->insns[i];
+    if (!is_copy(insn) || insn->operands[insn->dest].memory != s->chip->system_memory) continue;
+    int from = insn->operands[insn->expr[0].operand].memory;
+    if (from != s->chip->system_memory && !s->memories[from].drainer) s->memories[from].drainer = insn;
+  }
+}
+
+// Small memories whole, of others both ends.
+void suite_parts(suite* s, bool wide) {
+  s->wide = wide;
+  for (int m = 0; m < s->chip->memory_count; ++m) {
+    const pb_memory* memory = &s->chip->memories[m];
+    memory_plan* plan = &s->memories[m];
+    int64_t part = (wide ? WIDE_BYTES : PART_BYTES) / memory->row_bytes * memory->row_bytes;
+    if (part < memory->row_bytes) part = memory->row_bytes;
+    plan->count = 0;
+    if (m == s->chip->system_memory) continue;
+    if (memory->bytes <= 2 * part)
+      plan->parts[plan->count++] = (region){s->space[m], 0, memory->bytes};
+    else {
+      plan->parts[plan->count++] = (region){s->space[m], 0, part};
+      plan->parts[plan->count++] = (region){s->space[m], memory->bytes - part, memory->bytes};
+    }
+  }
+}
+
+bool suite_plan(suite* s, char* why) {
+  for (int m = 0; m < s->chip->memory_count; ++m) {
+    s->space[m] = judge_memory(s->judge, s->chip->memories[m].name);
+    if (s->space[m] < 0)
+      return snprintf(why, JUDGE_WHY, "the judge has no memory %s", s->chip->memories[m].name), false;
+  }
+  if (!plan_arguments(s)) return snprintf(why, JUDGE_WHY, "the system's memory is too small to test"), false;
+  plan_fillers(s);
+  suite_parts(s, false);
+  s->coverage = pb_alloc_array(&s->arena, (size_t)s->chip->insn_count, sizeof *s->coverage);
+  suite_images(s);
+  return true;
+}

@@ -1,0 +1,149 @@
+// What was run of the description, and the results as JUnit has them.
+#include "suite.h"
+
+#include <string.h>
+
+void suite_cover(suite* s, const pb_command* c, const judge_command* read) {
+  const pb_insn* insn = c->insn;
+  insn_coverage* v = &s->coverage[insn->index];
+  ++v->commands;
+  for (int d = 0; d < insn->dim_count; ++d) {
+    int64_t extent = command_extent(c, d);
+    if (extent == insn->dims[d].min) v->least |= 1u << d;
+    if (extent == insn->dims[d].max) v->most |= 1u << d;
+  }
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* x = &insn->operands[o];
+    if (x->memory < 0) {
+      if (x->type == PB_I1) v->flags[c->values[x->base] & 1] |= 1u << o;
+      continue;
+    }
+    for (int k = 0; k < x->rank; ++k) {
+      if (x->strides[k].kind == PB_STRIDE_FIELD && command_extent(c, x->dims[k]) > 1) {
+        int64_t stride = c->values[x->strides[k].field];
+        if (stride == 0) v->zero |= 1u << x->strides[k].field;
+        if (stride < 0) v->negative |= 1u << x->strides[k].field;
+      }
+      if (!x->has_box || x->box_lo[k] < 0) continue;
+      bool low = c->values[x->box_lo[k]] > 0, high = c->values[x->box_hi[k]] < command_extent(c, x->dims[k]);
+      v->box |= (low ? 2u : 0) | (high ? 4u : 0) | (!low && !high ? 1u : 0) | (read->windows[o].empty ? 8u : 0);
+    }
+  }
+}
+
+static void missing(FILE* out, int* count, const pb_insn* insn, const char* format, const char* what) {
+  fprintf(out, "  missing: %s: ", insn->name);
+  fprintf(out, format, what);
+  fputc('\n', out);
+  ++*count;
+}
+
+// Whether the result can lie in its memory with the dim at its largest and all others at their least.
+static bool can_hold(const pb_chip* chip, const pb_insn* insn, int dim) {
+  const pb_operand* d = &insn->operands[insn->dest];
+  int64_t bytes = pb_type_bits(d->type) / 8;
+  for (int k = d->rank - 1; k >= 0; --k) {
+    if (d->strides[k].kind == PB_STRIDE_FIELD && d->dims[k] == dim && bytes < d->unit) bytes = d->unit;
+    bytes *= d->dims[k] == dim ? insn->dims[dim].max : insn->dims[d->dims[k]].min;
+  }
+  return bytes <= chip->memories[d->memory].bytes;
+}
+
+static void cover_insn(const pb_chip* chip, const pb_insn* insn, const insn_coverage* v, FILE* out, int* count,
+                       int* all) {
+  ++*all;
+  if (!v->commands) {
+    missing(out, count, insn, "no command%s", "");
+    return;
+  }
+  for (int d = 0; d < insn->dim_count; ++d) {
+    if (insn->dims[d].field < 0) continue;
+    bool held = can_hold(chip, insn, d);
+    *all += 1 + held;
+    if (!(v->least >> d & 1)) missing(out, count, insn, "dim '%s' at its least", insn->dims[d].name);
+    if (held && !(v->most >> d & 1)) missing(out, count, insn, "dim '%s' at its largest", insn->dims[d].name);
+  }
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* x = &insn->operands[o];
+    for (int bit = 0; bit < 2 && x->memory < 0 && x->type == PB_I1; ++bit) {
+      ++*all;
+      if (!(v->flags[bit] >> o & 1)) missing(out, count, insn, bit ? "'%s' set" : "'%s' not set", x->name);
+    }
+    for (int k = 0; k < x->rank && x->memory >= 0 && !x->written; ++k) {
+      if (x->strides[k].kind != PB_STRIDE_FIELD) continue;
+      int f = x->strides[k].field;
+      ++*all;
+      if (!(v->zero >> f & 1)) missing(out, count, insn, "stride '%s' of 0", insn->fields[f].name);
+      *all += insn->fields[f].is_signed;
+      if (insn->fields[f].is_signed && !(v->negative >> f & 1))
+        missing(out, count, insn, "negative stride '%s'", insn->fields[f].name);
+    }
+    static const char* const sides[] = {"whole", "cut at its low end", "cut at its high end", "empty"};
+    for (int b = 0; b < 4 && x->memory >= 0 && x->has_box; ++b) {
+      ++*all;
+      if (!(v->box >> b & 1)) missing(out, count, insn, "box %s", sides[b]);
+    }
+  }
+}
+
+int suite_coverage(const suite* s, FILE* out) {
+  int count = 0, all = 0, edges = 0, seen = 0;
+  fprintf(out, "coverage of %s:\n", s->chip->name);
+  for (int i = 0; i < s->chip->insn_count; ++i)
+    cover_insn(s->chip, &s->chip->insns[i], &s->coverage[i], out, &count, &all);
+  for (int to = 0; to < s->chip->queue_count; ++to)
+    for (int from = 0; from < s->chip->queue_count; ++from) {
+      if (from == to) continue;
+      ++edges;
+      if (s->waited[to] >> from & 1)
+        ++seen;
+      else
+        fprintf(out, "  missing: a command of %s that waits for %s\n", s->chip->queues[to].name,
+                s->chip->queues[from].name);
+    }
+  bool looped = false;
+  for (int i = 0; i < s->chip->insn_count; ++i) looped |= s->coverage[i].looped;
+  if (s->chip->loop && !looped) fprintf(out, "  missing: a hardware loop\n"), ++count;
+  fprintf(out, "  %d instructions, %d of %d forms, %d of %d edges between queues%s\n", s->chip->insn_count, all - count,
+          all, seen, edges, s->chip->loop && looped ? ", hardware loops" : "");
+  return count + edges - seen;
+}
+
+static void write_escaped(FILE* out, const char* text) {
+  for (; *text; ++text) switch (*text) {
+    case '&':
+      fputs("&amp;", out);
+      break;
+    case '<':
+      fputs("&lt;", out);
+      break;
+    case '"':
+      fputs("&quot;", out);
+      break;
+    default:
+      fputc((unsigned char)*text < 32 && *text != '\n' ? ' ' : *text, out);
+    }
+}
+
+bool suite_junit(const suite* s, const char* path) {
+  FILE* out = fopen(path, "w");
+  size_t failed = 0, skipped = 0;
+  if (!out) return false;
+  for (size_t k = 0; k < s->result_count; ++k)
+    failed += s->results[k].how == FAILED, skipped += s->results[k].how == SKIPPED;
+  fprintf(out, "<?xml version=\"1.0\"?>\n<testsuite name=\"%s\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n",
+          s->chip->name, s->result_count, failed, skipped);
+  for (size_t k = 0; k < s->result_count; ++k) {
+    const case_result* r = &s->results[k];
+    fprintf(out, "  <testcase name=\"%s\" time=\"%.3f\"", r->name, r->seconds);
+    if (r->how == PASSED) {
+      fputs("/>\n", out);
+      continue;
+    }
+    fprintf(out, "><%s message=\"", r->how == FAILED ? "failure" : "skipped");
+    write_escaped(out, r->text);
+    fputs("\"/></testcase>\n", out);
+  }
+  fputs("</testsuite>\n", out);
+  return !fclose(out);
+}

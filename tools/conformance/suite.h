@@ -1,0 +1,194 @@
+// The conformance suite of a description: programs made from its instructions, run on the generated machine, and on a
+// vendor's device beside it, and compared with the judge (judge.h) byte for byte.
+#ifndef PB_CONFORMANCE_SUITE_H
+#define PB_CONFORMANCE_SUITE_H
+
+#include "judge.h"
+#include "pb/device.h"
+#include "tdl/chip.h"
+
+#include <stdio.h>
+
+// Regions of the arguments that programs read and write. Random bits; numbers of all kinds, by words; bytes and words
+// at their extremes; what leaves the chip, and what is drained from it at the end.
+typedef enum region_kind { REGION_BYTES, REGION_WORDS, REGION_EXTREMES, REGION_OUT, REGION_DRAIN, REGIONS } region_kind;
+
+typedef struct region {
+  int space;
+  int64_t first, last;
+} region;
+
+enum { MAX_REGIONS = 4, MAX_DRAINS = 4096 };
+
+// What the suite does with a memory of the chip: the parts that it fills, and by what.
+typedef struct memory_plan {
+  int count;
+  region parts[MAX_REGIONS];
+  const pb_insn* filler;  // NULL: nothing can fill it
+  const pb_insn* drainer; // copies it to the system's memory bit for bit; NULL: nothing does
+  int depth;              // of its filler's sources: 0 is filled from the system's memory
+} memory_plan;
+
+// A run of bytes of a memory that a command of the program's end copied to the drain region.
+typedef struct drained {
+  int space;
+  int64_t address, bytes, at;
+} drained;
+
+// What a command touches, for the order among queues.
+typedef struct touched {
+  int count;
+  struct {
+    int space;
+    bool written;
+    int64_t first, last;
+  } of[PB_MAX_OPERANDS];
+} touched;
+
+typedef struct program {
+  pb_command* commands;
+  size_t count, capacity;
+  touched* touches;
+  size_t touch_count, touch_capacity;
+  size_t body, tail; // commands before `body` fill the chip, those from `tail` on drain it
+  bool rolled;       // into hardware loops, where the chip has them
+  drained* drains;
+  size_t drain_count, drain_capacity;
+} program;
+
+enum { FORM_BITS = 24 };
+
+// What was run of an instruction, for --coverage.
+typedef struct insn_coverage {
+  uint64_t commands;
+  uint32_t low, high;      // fields that stood at their least and largest value that a program could give them
+  uint32_t zero, negative; // stride fields
+  uint32_t flags[2];       // immediates of one bit, by operand
+  uint32_t box;            // 1: whole, 2: cut at a low end, 4: cut at a high end, 8: empty
+  uint32_t least, most;    // dims, by index, at their Min and Max
+  bool in_place, overlap, looped;
+} insn_coverage;
+
+typedef struct target_device {
+  const char* name; // "machine", or the driver's
+  const pb_device_ops* ops;
+  pb_device* handle;
+  void* library;
+} target_device;
+
+typedef struct suite_options {
+  const char *device, *device_options, *filter, *junit, *vectors;
+  bool coverage, verbose, networks, first;
+  const char* target_dir;
+  int random; // programs
+  uint64_t seed;
+} suite_options;
+
+typedef enum outcome { PASSED, FAILED, SKIPPED } outcome;
+
+typedef struct case_result {
+  char* name;
+  char* text; // of a failure, or why it was skipped
+  outcome how;
+  double seconds;
+} case_result;
+
+typedef struct suite {
+  const pb_chip* chip;
+  const char* spec;
+  const suite_options* options;
+  judge* judge;
+  target_device devices[2];
+  int device_count;
+  uint64_t state; // of the random numbers
+  region regions[REGIONS];
+  int space[PB_MAX_MEMORIES]; // the judge's, by the chip's memory
+  memory_plan memories[PB_MAX_MEMORIES];
+  int64_t argument_bytes[PB_DEVICE_MAX_ARGS];
+  int argument_count;
+  uint8_t* image[PB_DEVICE_MAX_ARGS]; // what arguments hold before a program
+  insn_coverage* coverage;            // by instruction
+  bool wide;                          // parts of memories as large as any command's windows
+  uint32_t waited[PB_MAX_QUEUES];     // by queue: for which it has waited
+  case_result* results;
+  size_t result_count, result_capacity;
+  int vector_files;
+  bool failed;
+  uint64_t limit; // cycles that the program in hand may take on a device: many times what the machine took
+  pb_arena arena;
+} suite;
+
+// Random numbers.
+uint32_t draw(suite* s, uint32_t below);
+int64_t draw_between(suite* s, int64_t least, int64_t most);
+
+// Regions and memories (plan.c).
+bool suite_plan(suite* s, char* why);
+void suite_images(suite* s); // fills the images anew
+void suite_parts(suite* s, bool wide);
+
+// How a command is to be drawn (command.c).
+typedef enum shape {
+  SHAPE_RANDOM,
+  SHAPE_SMALLEST,
+  SHAPE_LARGEST, // the dim `which` at its largest
+  SHAPE_RAGGED,
+  SHAPE_UNALIGNED,
+  SHAPE_EXTREME,  // numbers and immediates at their ends
+  SHAPE_OVERLAP,  // sources over themselves and each other
+  SHAPE_IN_PLACE, // the result over a source of the same shape
+  SHAPE_REPEAT,   // adds onto one element again and again
+  SHAPE_FIRST,    // windows at the front of their memories
+  SHAPE_LAST,     // and at their end
+  SHAPE_BOX,      // `which`: a side of a box
+  SHAPES
+} shape;
+extern const char* const shape_names[SHAPES];
+
+typedef struct wish {
+  shape shape;
+  int which;
+  int flag; // of immediates of one bit: 0, 1, or -1: drawn
+} wish;
+
+// Appends a legal command of the instruction, with commands that write its state in front, as the judge sees them, and
+// has the judge carry it out. False: none was found.
+bool program_draw(suite* s, program* p, const pb_insn* insn, wish w, char* why);
+// The same for given values; they are legal or the program is not changed.
+bool program_put(suite* s, program* p, const pb_command* command, char* why);
+void program_push(program* p, const pb_command* command, const judge_command* read);
+// Window `operand` from `address` on, element after element as far as its strides can say so; the free extents grow up
+// to `most` bytes in all. Returns the bytes that follow each other without a gap; 0: it cannot be placed.
+int64_t command_lay(const suite* s, pb_command* c, int operand, int64_t address, int64_t most, bool grow);
+int64_t command_extent(const pb_command* c, int dim);
+bool command_walks_alike(const pb_insn* insn, int source); // as the result does: it may lie over it
+
+// Whole programs (program.c).
+void program_begin(suite* s, program* p, bool extremes); // the judge starts anew; fills the chip
+void program_end(suite* s, program* p);                  // drains it, and finds the tokens
+void program_order(const suite* s, program* p);          // the tokens alone
+void program_free(program* p);
+// Runs it on each device. False, with what differs first, or what a device said.
+bool program_check(suite* s, const program* p, char** text);
+
+bool device_open(suite* s, const char* name, target_device* d, char* why);
+void device_close(target_device* d);
+
+// Cases (cases.c, networks.c).
+void suite_encodings(suite* s);
+void suite_instructions(suite* s);
+void suite_queues(suite* s);
+void suite_random(suite* s);
+void suite_networks(suite* s);
+bool suite_wants(const suite* s, const char* name);
+void suite_record(suite* s, const char* name, outcome how, const char* text, double seconds);
+double suite_seconds(void);
+
+// Reports (report.c).
+void suite_cover(suite* s, const pb_command* c, const judge_command* read);
+int suite_coverage(const suite* s, FILE* out); // how much is missing
+bool suite_junit(const suite* s, const char* path);
+// A program as commands and memories for $readmemh (vectors.c).
+bool suite_vectors(suite* s, const program* p, const char* name);
+
+#endif

@@ -1,0 +1,67 @@
+// A program as files for a bench of RTL that links nothing of the SDK: one command, one 8-byte word a line, for
+// $readmemh.
+#include "suite.h"
+
+#include "targets/control/queues/roll.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool write_bytes(const char* path, const uint8_t* data, size_t count, size_t each) {
+  FILE* out = fopen(path, "w");
+  if (!out) return false;
+  for (size_t k = 0; k + each <= count; k += each) {
+    for (size_t b = each; b-- > 0;) fprintf(out, "%02x", data[k + b]);
+    fputc('\n', out);
+  }
+  return !fclose(out);
+}
+
+static bool write_stream(suite* s, const program* p, int q, const char* folder, size_t* count) {
+  size_t bytes = (size_t)s->chip->command_bytes;
+  uint8_t* stream = malloc((p->count + 1) * bytes);
+  char path[1200];
+  bool good = stream != NULL;
+  *count = 0;
+  for (size_t n = 0; n < p->count && good; ++n)
+    if (p->commands[n].insn->queue == q)
+      good = pb_encode(s->chip, &p->commands[n], stream + bytes * (*count)++, NULL) == PB_OK;
+  if (good && p->rolled && s->chip->loop) *count = pb_roll(s->chip, stream, *count);
+  snprintf(path, sizeof path, "%s/commands_%s.hex", folder, s->chip->queues[q].name);
+  good = good && write_bytes(path, stream, *count * bytes, bytes);
+  free(stream);
+  return good;
+}
+
+// DIR/NAME with '-' for '/': commands_QUEUE.hex, argument_K_in.hex and argument_K_out.hex, and what they are.
+bool suite_vectors(suite* s, const program* p, const char* name) {
+  char folder[1024], path[1200];
+  int n = snprintf(folder, sizeof folder, "%s/%s", s->options->vectors, name);
+  for (char* at = folder + strlen(s->options->vectors) + 1; *at; ++at)
+    if (*at == '/') *at = '-';
+  mkdir(s->options->vectors, 0777);
+  mkdir(folder, 0777);
+  snprintf(path, sizeof path, "%s/program.txt", folder);
+  FILE* out = n > 0 ? fopen(path, "w") : NULL;
+  if (!out) return false;
+  fprintf(out, "# %s, %s: what each queue runs, and what the arguments hold before and after\n", s->chip->name, name);
+  bool good = true;
+  for (int q = 0; q < s->chip->queue_count && good; ++q) {
+    size_t count;
+    good = write_stream(s, p, q, folder, &count);
+    fprintf(out, "queue %s commands_%s.hex %zu commands of %d bytes\n", s->chip->queues[q].name,
+            s->chip->queues[q].name, count, s->chip->command_bytes);
+  }
+  for (int a = 0; a < s->argument_count && good; ++a) {
+    snprintf(path, sizeof path, "%s/argument_%d_in.hex", folder, a);
+    good = write_bytes(path, s->image[a], (size_t)s->argument_bytes[a], 8);
+    snprintf(path, sizeof path, "%s/argument_%d_out.hex", folder, a);
+    good =
+        good && write_bytes(path, judge_space_at(s->judge, JUDGE_ARGUMENTS + a)->data, (size_t)s->argument_bytes[a], 8);
+    fprintf(out, "argument %d %lld bytes argument_%d_in.hex argument_%d_out.hex\n", a, (long long)s->argument_bytes[a],
+            a, a);
+  }
+  ++s->vector_files;
+  return !fclose(out) && good;
+}
