@@ -1,5 +1,6 @@
 // pbc MODEL --target=NAME -o OUT.pbe: compiles a model to an engine.
 #include "core/driver/compile.h"
+#include "core/runtime/npy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@ static int usage(FILE* to) {
   fputs(
       "usage: pbc MODEL.onnx|MODEL.mlir --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
       "  --input-shape NAME=1x3x224x224   the shape of an input that the model leaves open\n"
+      "  --bind NAME=FILE.npy             an input that is a constant: what is made of it is made now\n"
       "  --emit=WHAT                      text on standard output, or in -o:\n"
       "      engine (the default), s1 (operators), s2 (nests), s3 (planned kernels), PASS (IR after that pass),\n"
       "      plan (the plan of every kernel, to be edited), s4 or commands or asm (what the chip runs)\n"
@@ -54,6 +56,21 @@ static bool parse_shape(char* text, pb_input_shape* shape) {
     if (end[0] == 'x' && !end[1]) return false;
   }
   return shape->rank > 0;
+}
+
+// NAME=FILE.npy. What is read stays until the process ends.
+static bool parse_bound(char* text, pb_bound* bound) {
+  char* equals = strchr(text, '=');
+  pb_npy npy;
+  if (!equals || equals == text || !equals[1]) {
+    (void)fail(1004, "NAME=FILE.npy", "'%s' binds nothing", text);
+    return false;
+  }
+  *equals = 0;
+  if (pb_npy_read(equals + 1, NULL, &npy) != PB_OK) return false;
+  *bound = (pb_bound){.name = text, .type = npy.type, .rank = npy.rank, .data = npy.data};
+  memcpy(bound->shape, npy.shape, sizeof bound->shape);
+  return true;
 }
 
 typedef struct progress {
@@ -105,6 +122,7 @@ int main(int argc, char** argv) {
   pb_compile_options o = {0};
   static pb_arena arena; // of the whole run
   pb_input_shape* shapes = PB_NEW_ARRAY(&arena, pb_input_shape, (size_t)argc);
+  pb_bound* bounds = PB_NEW_ARRAY(&arena, pb_bound, (size_t)argc);
   const char *out = NULL, *report = NULL;
   bool time_passes = false;
   for (int k = 1; k < argc; ++k) {
@@ -141,9 +159,11 @@ int main(int argc, char** argv) {
       out = argv[++k];
     else if (!strncmp(a, "--input-shape", 13) && (a[13] == '=' || k + 1 < argc)) {
       char* text = a[13] == '=' ? a + 14 : argv[++k];
-      if (!parse_shape(text, &shapes[o.shape_count]))
+      if (!parse_shape(text, &shapes[o.inputs.shape_count]))
         return fail(1004, "NAME=1x3x224x224", "'%s' is no input shape", text);
-      ++o.shape_count;
+      ++o.inputs.shape_count;
+    } else if (!strncmp(a, "--bind", 6) && (a[6] == '=' || (!a[6] && k + 1 < argc))) {
+      if (!parse_bound(a[6] ? a + 7 : argv[++k], &bounds[o.inputs.bound_count++])) return 1;
     } else if (a[0] == '-')
       return fail(1002, "pbc --help lists the options", "no option '%s'", a);
     else if (o.model)
@@ -151,7 +171,8 @@ int main(int argc, char** argv) {
     else
       o.model = a;
   }
-  o.shapes = shapes;
+  o.inputs.shapes = shapes;
+  o.inputs.bounds = bounds;
   o.report = report != NULL;
   if (!o.model || !o.target) return usage(stderr);
   if (o.emit && check_emit(o.emit)) return 1;

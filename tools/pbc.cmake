@@ -1,2 +1,2 @@
 add_executable(pbc pbc.c)
-target_link_libraries(pbc PRIVATE pb_driver)
+target_link_libraries(pbc PRIVATE pb_driver pb_runtime)

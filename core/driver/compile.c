@@ -6,6 +6,7 @@
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
 #include "core/driver/report.h"
+#include "core/frontend/onnx/onnx.h"
 #include "core/frontend/stablehlo/stablehlo.h"
 #include "core/s1/s1.h"
 #include "core/s2/s2.h"
@@ -62,11 +63,11 @@ static bool is_text(const char* path) {
 static pb_status front(compilation* c) {
   const pb_compile_options* o = c->options;
   if (is_text(o->model)) {
-    PB_TRY(pb_stablehlo_load(o->model, &c->consts, c->unit.diag, &c->s1));
+    PB_TRY(pb_stablehlo_load(o->model, &o->inputs, &c->consts, c->unit.diag, &c->s1));
   } else {
-    PB_TRY(pb_onnx_load(o->model, o->shapes, o->shape_count, &c->consts, c->unit.diag, &c->graph));
+    PB_TRY(pb_onnx_load(o->model, &o->inputs, &c->consts, c->unit.diag, &c->graph));
     stage_done(c, "read");
-    PB_TRY(pb_s1_build(c->graph, &c->consts, c->unit.diag, &c->s1));
+    PB_TRY(pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1));
   }
   stage_done(c, "s1");
   if (wants(c, "s1")) {

@@ -13,8 +13,7 @@ typedef struct pb_timing {
 
 typedef struct pb_compile_options {
   const char *model, *target, *target_dir;
-  const pb_input_shape* shapes;
-  int shape_count;
+  pb_input_options inputs;
   const char* emit;        // NULL: the engine; else s1, s2, s3, s4, asm, commands, plan, or a pass's name: IR after it
   const char* print_after; // a pass; its IR goes to stderr
   const char* plan_file;   // plans to use instead of the planner's; NULL

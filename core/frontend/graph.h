@@ -30,7 +30,9 @@ typedef enum pb_attr_kind {
   PB_ATTR_STRING,
   PB_ATTR_INTS,
   PB_ATTR_FLOATS,
-  PB_ATTR_TENSOR
+  PB_ATTR_TENSOR,
+  PB_ATTR_STRINGS,
+  PB_ATTR_GRAPH
 } pb_attr_kind;
 typedef struct pb_attr {
   const char* name;
@@ -41,6 +43,7 @@ typedef struct pb_attr {
   int count;
   int64_t* ints;
   float* floats;
+  const char** strings;
   int tensor;       // const id
   bool is_unsigned; // the tensor: u8 as PB_I8
 } pb_attr;
@@ -77,14 +80,31 @@ typedef struct pb_input_shape {
   int64_t shape[PB_GRAPH_RANK];
 } pb_input_shape;
 
+// --bind NAME=FILE.npy: an input that is a constant. PB_U8 is uint8.
+typedef struct pb_bound {
+  const char* name;
+  pb_type type;
+  int rank;
+  int64_t shape[PB_GRAPH_RANK];
+  const void* data; // outlives the compilation
+} pb_bound;
+
+// What the command line says of a model's inputs; starts as {0}.
+typedef struct pb_input_options {
+  const pb_input_shape* shapes;
+  int shape_count;
+  const pb_bound* bounds;
+  int bound_count;
+} pb_input_options;
+
 // Elements of a tensor at most, so that sizes in bytes, indices and their sums stay far from the end of 64 bits, and so
 // that no stage works for minutes on what no memory holds.
 #define PB_MAX_ELEMENTS INT32_MAX
 
 // Maps and reads an ONNX file; constants are added to `consts` and point into the mapping, so the graph must outlive
 // them. Every size is checked against the file before it is used. The caller frees the graph.
-pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts,
-                       pb_diag* diag, pb_graph** graph) PB_MUST_CHECK;
+pb_status pb_onnx_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
+                       pb_graph** graph) PB_MUST_CHECK; // inputs: NULL, nothing is said
 // The same from bytes in memory, which must outlive the constants; `name` is for diagnostics. There are no files
 // beside.
 pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, pb_consts* consts, pb_diag* diag,

@@ -59,6 +59,8 @@ pb_type pb_onnx_type(int64_t code, bool* is_unsigned) {
   case 2:
   case 3:
     return PB_I8;
+  case 4:
+    return PB_UI16;
   case 5:
     return PB_I16;
   case 6:
@@ -71,16 +73,15 @@ pb_type pb_onnx_type(int64_t code, bool* is_unsigned) {
     return PB_F16;
   case 11:
     return PB_F64;
+  case 12:
+    return PB_UI32;
+  case 13:
+    return PB_UI64;
   case 16:
     return PB_BF16;
   default:
     return PB_TYPE_COUNT;
   }
-}
-
-// Whether constants of the type are read; the others are known by name alone.
-static bool is_read(pb_type type) {
-  return type == PB_F32 || type == PB_I8 || type == PB_I32 || type == PB_I64 || type == PB_I1;
 }
 
 // Packed or not, repeated numbers of a tensor that does not use raw_data.
@@ -89,10 +90,11 @@ static void typed_values(pb_wire_field* f, pb_type type, char* data, size_t size
     pb_wire w = f->bytes;
     while (w.at < w.end && *filled < count) {
       uint64_t v = 0;
-      if (type == PB_F32) {
-        if (w.end - w.at < 4) return;
-        memcpy(&v, w.at, 4);
-        w.at += 4;
+      size_t fixed = type == PB_F32 ? 4 : type == PB_F64 ? 8 : 0;
+      if (fixed) {
+        if ((size_t)(w.end - w.at) < fixed) return;
+        memcpy(&v, w.at, fixed);
+        w.at += fixed;
       } else if (!pb_wire_varint(&w, &v))
         return;
       memcpy(data + (*filled)++ * size, &v, size);
@@ -145,7 +147,7 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
   }
   if (wire.broken) return refuse(l, *name, "a tensor that is cut short");
   pb_type type = pb_onnx_type(code, is_unsigned);
-  if (type == PB_TYPE_COUNT || !is_read(type))
+  if (type == PB_TYPE_COUNT)
     return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2012, NULL,
                           "elements of ONNX type %lld", (long long)code);
   for (int r = 0; r < rank; ++r) {
@@ -165,7 +167,8 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
     char* own = pb_alloc(&l->graph->arena, bytes + 1);
     size_t filled = 0;
     while (pb_wire_next(&again, &f))
-      if (f.number == 4 || f.number == 5 || f.number == 7) typed_values(&f, type, own, size, (size_t)elements, &filled);
+      if (f.number == 4 || f.number == 5 || f.number == 7 || f.number == 10 || f.number == 11)
+        typed_values(&f, type, own, size, (size_t)elements, &filled);
     if (filled != (size_t)elements) return refuse(l, *name, "a tensor whose data are not as long as its shape says");
     data = own;
   } else if ((uintptr_t)data % size && bytes <= MAX_COPY) { // fields are packed without padding
@@ -180,19 +183,21 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
 static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
   pb_wire_field f;
   pb_wire again = wire;
-  size_t ints = 0, floats = 0, limit = (size_t)(wire.end - wire.at) + 1;
+  size_t ints = 0, floats = 0, strings = 0, limit = (size_t)(wire.end - wire.at) + 1;
   int64_t type = 0;
   attr->name = "";
   attr->tensor = -1;
   while (pb_wire_next(&again, &f)) {
     if (f.number == 8) ints += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) : 1;
+    strings += f.number == 9;
     if (f.number == 7) floats += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) / 4 : 1;
   }
   if (again.broken || ints > limit || floats > limit) return refuse(l, "attribute", "an attribute that is cut short");
   size_t room = (ints > floats ? ints : floats) + 1; // `count` is one kind's, and a reader may expect the other
   attr->ints = PB_NEW_ARRAY(&l->graph->arena, int64_t, room);
   attr->floats = PB_NEW_ARRAY(&l->graph->arena, float, room);
-  int int_count = 0, float_count = 0;
+  attr->strings = PB_NEW_ARRAY(&l->graph->arena, const char*, strings + 1);
+  int int_count = 0, float_count = 0, string_count = 0;
   while (pb_wire_next(&wire, &f)) {
     uint32_t bits = (uint32_t)f.value;
     switch (f.number) {
@@ -227,6 +232,9 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
         attr->ints[int_count++] = (int64_t)f.value;
       break;
     }
+    case 9:
+      attr->strings[string_count++] = text_of(l, f.bytes);
+      break;
     case 20:
       type = (int64_t)f.value;
       break;
@@ -237,10 +245,12 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
   attr->kind = type == 1   ? PB_ATTR_FLOAT
                : type == 3 ? PB_ATTR_STRING
                : type == 4 ? PB_ATTR_TENSOR
+               : type == 5 ? PB_ATTR_GRAPH
                : type == 6 ? PB_ATTR_FLOATS
                : type == 7 ? PB_ATTR_INTS
+               : type == 8 ? PB_ATTR_STRINGS
                            : PB_ATTR_INT;
-  attr->count = attr->kind == PB_ATTR_FLOATS ? float_count : int_count;
+  attr->count = attr->kind == PB_ATTR_FLOATS ? float_count : attr->kind == PB_ATTR_STRINGS ? string_count : int_count;
   return PB_OK;
 }
 
@@ -431,8 +441,34 @@ static pb_status check_input(loader* l, pb_tensor* t) {
   return PB_OK;
 }
 
-static pb_status set_inputs(loader* l, const pb_input_shape* shapes, int count) {
-  for (int k = 0; k < count; ++k) {
+// The input becomes an initialiser.
+static pb_status bind(loader* l, const pb_bound* bound) {
+  pb_tensor* t = NULL;
+  for (size_t i = 0; i < l->graph->tensor_count; ++i)
+    if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, bound->name)) t = &l->graph->tensors[i];
+  if (!t)
+    return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, "pb-run --info lists inputs",
+                    "no input is named '%s'", bound->name);
+  pb_place place = {.file = l->graph->file, .what = t->name};
+  bool is_unsigned = bound->type == PB_U8;
+  pb_type type = is_unsigned ? PB_I8 : bound->type;
+  if (t->type != type || t->is_unsigned != is_unsigned)
+    return pb_error(l->diag, place, 2019, NULL, "is of %s, and what is bound to it of %s",
+                    t->is_unsigned ? "u8" : pb_type_name(t->type), pb_type_name(bound->type));
+  bool fits = t->rank < 0 || t->rank == bound->rank;
+  for (int r = 0; fits && r < t->rank; ++r) fits = t->shape[r] < 0 || t->shape[r] == bound->shape[r];
+  if (!fits) return pb_error(l->diag, place, 2019, NULL, "what is bound to it has another shape");
+  t->const_id = pb_consts_add(l->consts, t->name, type, bound->rank, bound->shape, bound->data);
+  t->is_input = false;
+  t->rank = bound->rank;
+  memcpy(t->shape, bound->shape, sizeof t->shape);
+  return PB_OK;
+}
+
+static pb_status set_inputs(loader* l, const pb_input_options* inputs) {
+  const pb_input_shape* shapes = inputs->shapes;
+  for (int k = 0; k < inputs->bound_count; ++k) PB_TRY(bind(l, &inputs->bounds[k]));
+  for (int k = 0; k < inputs->shape_count; ++k) {
     pb_tensor* t = NULL;
     for (size_t i = 0; i < l->graph->tensor_count; ++i)
       if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, shapes[k].name))
@@ -465,8 +501,9 @@ static bool is_mlir(const char* bytes, size_t count) {
   return count - at >= 2 && !memcmp(bytes + at, "//", 2);
 }
 
-static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t count, const pb_input_shape* shapes,
-                            int shape_count, pb_consts* consts, pb_diag* diag) {
+static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t count, const pb_input_options* inputs,
+                            pb_consts* consts, pb_diag* diag) {
+  static const pb_input_options none;
   if (is_mlir(bytes, count))
     return pb_unsupported(diag, (pb_place){.file = g->file}, 2018, "call it MODEL.mlir",
                           "this is MLIR, and the file's name says ONNX");
@@ -475,7 +512,7 @@ static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t
   if (!l.buckets) pb_no_memory(l.bucket_count * sizeof *l.buckets);
   memset(l.buckets, 0xff, l.bucket_count * sizeof *l.buckets);
   pb_status status = read_model(&l, (pb_wire){bytes, (const uint8_t*)bytes + count, false});
-  if (status == PB_OK) status = set_inputs(&l, shapes, shape_count);
+  if (status == PB_OK) status = set_inputs(&l, inputs ? inputs : &none);
   free(l.buckets);
   free(l.chain);
   return status;
@@ -488,8 +525,8 @@ static pb_graph* new_graph(const char* path) {
   return g;
 }
 
-pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape_count, pb_consts* consts,
-                       pb_diag* diag, pb_graph** graph) {
+pb_status pb_onnx_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
+                       pb_graph** graph) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   struct stat st;
   if (fd < 0) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read");
@@ -503,7 +540,7 @@ pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape
   if (file.data == MAP_FAILED) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be mapped");
   pb_graph* g = new_graph(path);
   PB_PUSH(g->mappings, g->mapping_count, g->mapping_capacity, file);
-  pb_status status = read_bytes(g, true, file.data, file.bytes, shapes, shape_count, consts, diag);
+  pb_status status = read_bytes(g, true, file.data, file.bytes, inputs, consts, diag);
   if (status == PB_OK)
     *graph = g;
   else
@@ -514,7 +551,7 @@ pb_status pb_onnx_load(const char* path, const pb_input_shape* shapes, int shape
 pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, pb_consts* consts, pb_diag* diag,
                         pb_graph** graph) {
   pb_graph* g = new_graph(name);
-  pb_status status = read_bytes(g, false, bytes, count, NULL, 0, consts, diag);
+  pb_status status = read_bytes(g, false, bytes, count, NULL, consts, diag);
   if (status == PB_OK)
     *graph = g;
   else

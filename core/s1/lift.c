@@ -8,6 +8,7 @@
 #include <string.h>
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why) {
+  if (l->quiet) return PB_ERR_UNSUPPORTED;
   return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = pb_node_place(l->g, n)}, 2020, hint, "%s", why);
 }
 
@@ -112,6 +113,11 @@ pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) {
   return PB_OK;
 }
 
+void pb__mark_done(lifter* l, int node) {
+  l->done[node] = true;
+  if (l->marks < (int)(sizeof l->marked / sizeof *l->marked)) l->marked[l->marks++] = node;
+}
+
 static double code_of(float v, float scale, double zero) {
   float inverse = 1.0f / scale;
   return fmin(127, fmax(-128, (double)rintf(v * inverse) + zero));
@@ -157,7 +163,7 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) {
       t->tensor = f->outputs[0];
       t->lo = least == -INFINITY ? -128 : code_of((float)least, t->scale, t->zero);
       t->hi = most == INFINITY ? 127 : code_of((float)most, t->scale, t->zero);
-      l->done[next] = true;
+      pb__mark_done(l, next);
       return PB_OK;
     }
     float lo, hi;
@@ -166,7 +172,7 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) {
     PB_TRY(read_bounds(l, f, &lo, &hi));
     least = fmax(least, lo);
     most = fmin(most, hi);
-    l->done[next] = true;
+    pb__mark_done(l, next);
     tensor = f->outputs[0];
   }
   return pb__refuse(l, n, NULL, "too long a chain behind it");
@@ -468,6 +474,7 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) {
   pb_codes x;
   PB_TRY(pb__read_codes(l, n, n->outputs[0], &x));
+  if (l->out->values[x.value].type != PB_I8) return pb__refuse(l, n, NULL, "codes of more than 8 bits");
   pb_s1_op op = pb__codes_op(n, PB_S1_DEQUANTISE, NULL);
   pb_s1_value in = l->out->values[x.value];
   op.x = x.value;
@@ -511,16 +518,10 @@ static bool reads_codes(lifter* l, const pb_node* n) {
   return maker && pb__is(maker, "DequantizeLinear") && (l->value_of[n->inputs[0]] < 0 || is_quantised_behind(l, n));
 }
 
-static pb_status lift_known(lifter* l, const pb_node* n) {
-  bool of_runtime = !strcmp(n->domain, "com.microsoft") &&
-                    (pb__is(n, "Gelu") || pb__is(n, "FastGelu") || pb__is(n, "SimplifiedLayerNormalization"));
-  if (n->domain[0] && strcmp(n->domain, "ai.onnx") && !of_runtime)
-    return pb__refuse(l, n, NULL, pb_printf(&l->g->arena, "operators of domain '%s' are not read", n->domain));
-  if (n->output_count < 1 || n->outputs[0] < 0) return pb__refuse(l, n, NULL, "a node without a result");
-  if (pb__is(n, "DequantizeLinear")) return l->g->tensors[n->outputs[0]].is_output ? pb__lift_dequantise(l, n) : PB_OK;
+// The forms that are kinds of their own here.
+static pb_status lift_form(lifter* l, const pb_node* n) {
   bool known = false;
-  PB_TRY(pb__fold(l, n, &known));
-  if (known) return PB_OK;
+  if (n->output_count < 1 || n->outputs[0] < 0) return pb__refuse(l, n, NULL, "a node without a result");
   if (n->input_count < 1 || n->inputs[0] < 0) return pb__refuse(l, n, NULL, "a node without an input");
   bool quantised_input = reads_codes(l, n);
   if (!quantised_input && !pb__is(n, "QuantizeLinear")) {
@@ -534,14 +535,64 @@ static pb_status lift_known(lifter* l, const pb_node* n) {
   if (quantised_input) PB_TRY(pb__lift_codes(l, n, &known));
   if (quantised_input && !known) PB_TRY(pb__lift_float(l, n, &known));
   if (known) return PB_OK;
-  return pb__refuse(l, n, NULL, "this operator is not supported");
+  l->unknown = true;
+  return PB_ERR_UNSUPPORTED;
+}
+
+// A form that is none after all leaves operators whose results nobody reads, which go with the others of that kind, and
+// the nodes that it took for its own.
+static bool is_form(lifter* l, const pb_node* n) {
+  l->impossible = NULL;
+  l->quiet = true;
+  l->marks = 0;
+  bool is = lift_form(l, n) == PB_OK && !l->impossible;
+  l->quiet = false;
+  l->impossible = NULL;
+  for (int k = 0; k < l->marks && !is; ++k) l->done[l->marked[k]] = false;
+  for (int k = 0; k < n->output_count && !is; ++k)
+    if (n->outputs[k] >= 0) l->value_of[n->outputs[k]] = -1;
+  return is;
+}
+
+// Between codes, a known operator in another form stays an error: its row would have it in floats.
+static bool is_of_codes(lifter* l, const pb_node* n) {
+  return n->input_count > 0 && n->inputs[0] >= 0 && reads_codes(l, n) && is_quantised_behind(l, n);
+}
+
+static bool is_of_runtime(const pb_node* n) {
+  return !strcmp(n->domain, "com.microsoft") &&
+         (pb__is(n, "Gelu") || pb__is(n, "FastGelu") || pb__is(n, "SimplifiedLayerNormalization"));
+}
+
+// The types that forms are of: they take others for what those are stored as.
+static bool has_plain_types(const lifter* l, const pb_node* n) {
+  for (int k = 0; k < n->input_count; ++k) {
+    pb_type type = pb__type_of(l, n->inputs[k]);
+    if (type != PB_F32 && type != PB_I8 && type != PB_I32 && type != PB_I64 && type != PB_I1 && type != PB_TYPE_COUNT)
+      return false;
+  }
+  return true;
 }
 
 static pb_status lift_node(lifter* l, const pb_node* n) {
-  l->impossible = NULL;
-  PB_TRY(pb__check_attributes(l, n));
-  PB_TRY(lift_known(l, n));
-  return l->impossible ? pb__refuse(l, n, NULL, l->impossible) : PB_OK;
+  bool known = false, own = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
+  bool made = n->output_count > 0 && n->outputs[0] >= 0;
+  PB_TRY(l->rows->check(l, n));
+  if (own && pb__is(n, "DequantizeLinear") && made) { // made when somebody reads it as floats
+    int value;
+    return l->g->tensors[n->outputs[0]].is_output ? pb__any_value(l, n, n->outputs[0], &value) : PB_OK;
+  }
+  if (own && made) PB_TRY(pb__fold(l, n, &known));
+  if (known) return PB_OK;
+  if (own && made && is_of_codes(l, n)) {
+    l->impossible = NULL;
+    l->unknown = false;
+    pb_status status = lift_form(l, n);
+    if (status == PB_OK && l->impossible) return pb__refuse(l, n, NULL, l->impossible);
+    if (!l->unknown) return status;
+  }
+  bool formed = (own || is_of_runtime(n)) && has_plain_types(l, n);
+  return formed && is_form(l, n) ? PB_OK : l->rows->make(l, n, &known);
 }
 
 // Constants come first: what a node is may hang on them.
@@ -550,7 +601,7 @@ static pb_status lift_constants(lifter* l) {
     const pb_node* n = &l->g->nodes[k];
     bool ours = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
     if (!pb__is(n, "Constant") || !ours || n->output_count < 1 || n->outputs[0] < 0) continue;
-    PB_TRY(pb__check_attributes(l, n));
+    PB_TRY(l->rows->check(l, n));
     PB_TRY(pb__lift_constant(l, n));
     l->done[k] = true;
   }
@@ -561,9 +612,6 @@ static pb_status take_inputs(lifter* l) {
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_input) continue;
-    if (t->type != PB_F32 && t->type != PB_I8 && t->type != PB_I32 && t->type != PB_I64 && t->type != PB_I1)
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2021, NULL,
-                            "an input of %s; f32, i64, i32, 8-bit and bool inputs are read", pb_type_name(t->type));
     if (pb__elements(t->rank, t->shape) < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2024, NULL,
                             "an input of more than 2^31 - 1 elements");
@@ -585,19 +633,26 @@ static void copy_output(lifter* l, int tensor) {
   pb__push_op(l, op);
 }
 
+// The outputs that constants are, as values.
+static pb_status constant_output(lifter* l, int tensor) {
+  pb_node none = {.op = "output", .name = l->g->tensors[tensor].name, .domain = ""};
+  int value;
+  l->impossible = NULL;
+  PB_TRY(pb__any_value(l, &none, tensor, &value));
+  return l->impossible ? pb__refuse(l, &none, NULL, l->impossible) : PB_OK;
+}
+
 static pb_status mark_outputs(lifter* l) {
   int count = 0;
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_output) continue;
     ++count;
+    if (l->value_of[k] < 0 && t->const_id >= 0 && !t->is_input) PB_TRY(constant_output(l, (int)k));
     if (l->value_of[k] >= 0 &&
         (l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0 ||
-         l->out->values[l->value_of[k]].is_output))
+         l->out->values[l->value_of[k]].const_id >= 0 || l->out->values[l->value_of[k]].is_output))
       copy_output(l, (int)k);
-    if (l->value_of[k] < 0 && t->const_id >= 0)
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
-                            "an output that is a constant");
     if (l->value_of[k] < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
                             "an output that no supported operator makes");
@@ -615,8 +670,10 @@ static void drop_unread(pb_s1* program) {
   for (size_t k = program->op_count; k-- > 0;) {
     const pb_s1_op* op = &program->ops[k];
     kept[k] = program->values[op->y].is_output || read[op->y];
-    for (int side = 0; side < 3 && kept[k]; ++side) {
-      int v = side == 2 ? op->third : side ? op->z : op->x;
+    int operands[3 + PB_NEST_ACCESSES] = {op->x, op->z, op->third}, count = 3;
+    for (int a = 0; op->nest && a < op->nest->access_count; ++a) operands[count++] = op->nest->access[a].buffer;
+    for (int a = 0; a < count && kept[k]; ++a) {
+      int v = operands[a];
       if (v >= 0) read[program->values[v].alias_of >= 0 ? program->values[v].alias_of : v] = true;
     }
   }
@@ -628,8 +685,8 @@ static void drop_unread(pb_s1* program) {
   free(kept);
 }
 
-pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* program) {
-  lifter l = {.g = graph, .consts = consts, .diag = diag, .out = program};
+pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const pb_s1_rows* rows, pb_s1* program) {
+  lifter l = {.g = graph, .consts = consts, .diag = diag, .out = program, .rows = rows};
   *program = (pb_s1){0};
   size_t tensors = graph->tensor_count + 1;
   l.value_of = malloc(tensors * sizeof *l.value_of);
@@ -648,7 +705,8 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* 
   l.table_source = malloc((graph->node_count + 1) * sizeof *l.table_source);
   if (!l.table_source) pb_no_memory(graph->node_count);
   memset(l.table_source, 0xff, (graph->node_count + 1) * sizeof *l.table_source);
-  pb_status status = take_inputs(&l);
+  pb_status status = rows->survey(&l);
+  if (status == PB_OK) status = take_inputs(&l);
   if (status == PB_OK) status = lift_constants(&l);
   if (status == PB_OK) pb__find_tables(&l);
   for (size_t n = 0; n < graph->node_count && status == PB_OK; ++n)

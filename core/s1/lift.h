@@ -14,6 +14,10 @@ typedef struct lifter {
   bool* done;             // by node
   bool* unsigned_codes;   // by graph tensor: codes that the model has without a sign
   int* table_source;      // by node: the DequantizeLinear whose codes a QuantizeLinear has a function of, -1
+  const pb_s1_rows* rows; // of the front end
+  bool quiet;             // a form is tried, and what it is not is no error
+  bool unknown;           // the node is no form at all
+  int marked[8], marks;   // nodes that the form tried counts as done
   const char* impossible; // why the node that is being lifted cannot be: noted deep inside, told when it is done
 } lifter;
 
@@ -45,7 +49,8 @@ typedef struct pb__weights {
 
 pb_status pb__refuse(lifter* l, const pb_node* n, const char* hint, const char* why);
 bool pb__is(const pb_node* n, const char* op);
-int pb__input(const pb_node* n, int k); // tensor, -1: left out
+void pb__mark_done(lifter* l, int node); // another node that the form which is being made takes for its own
+int pb__input(const pb_node* n, int k);  // tensor, -1: left out
 const pb_const* pb__constant(const lifter* l, int tensor);
 // Of 8-bit codes: without a sign they become a constant that is 128 less.
 const pb_const* pb__signed_constant(lifter* l, int tensor);
@@ -96,7 +101,6 @@ pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* 
 
 // What a node says of itself: lift_constant.c.
 pb_status pb__lift_constant(lifter* l, const pb_node* n) PB_MUST_CHECK;
-pb_status pb__check_attributes(lifter* l, const pb_node* n) PB_MUST_CHECK;
 // A node whose operands are constants, or that asks for a shape alone, becomes a constant: fold.c.
 pb_status pb__fold(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 

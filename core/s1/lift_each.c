@@ -12,6 +12,8 @@ static int constant_value(lifter* l, int tensor) {
   if (pb__elements(c->rank, c->shape) < 0) l->impossible = "a constant without elements, or of more than 2^31 - 1";
   pb_const from = *c;
   int v = pb__add_value(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
+  if (pb_type_stored(from.type) != from.type && from.type != PB_I1)
+    id = pb_consts_add(l->consts, from.name, pb_type_stored(from.type), from.rank, from.shape, from.data);
   if (from.type == PB_I1) {
     char* truths = pb_alloc(&l->consts->arena, from.bytes + 1);
     for (uint64_t k = 0; k < from.bytes; ++k) truths[k] = ((const char*)from.data)[k] != 0;
@@ -23,20 +25,25 @@ static int constant_value(lifter* l, int tensor) {
   return v;
 }
 
+// Codes of 8 bits and one scale are a kind of their own.
+static pb_status dequantise(lifter* l, const pb_node* n) {
+  bool known, quiet = l->quiet;
+  l->quiet = true;
+  pb_status status = pb__constant(l, n->inputs[0]) ? PB_ERR_UNSUPPORTED : pb__lift_dequantise(l, n);
+  l->quiet = quiet;
+  return status == PB_OK ? PB_OK : l->rows->make(l, n, &known);
+}
+
 pb_status pb__any_value(lifter* l, const pb_node* n, int tensor, int* value) {
   const pb_node* maker = pb__producer(l, tensor);
   bool dequantised = maker && pb__is(maker, "DequantizeLinear");
-  if (tensor >= 0 && l->value_of[tensor] < 0 && dequantised && !pb__constant(l, maker->inputs[0]))
-    PB_TRY(pb__lift_dequantise(l, maker));
+  if (tensor >= 0 && l->value_of[tensor] < 0 && dequantised) PB_TRY(dequantise(l, maker));
   *value = tensor < 0 ? -1 : l->value_of[tensor];
   if (*value >= 0) return PB_OK;
   if (pb__constant(l, tensor)) {
     *value = constant_value(l, tensor);
     return PB_OK;
   }
-  if (dequantised)
-    return pb__refuse(l, n, "fold constants before: onnxsim, or ONNX Runtime's basic optimisations",
-                      "a constant where a tensor is expected");
   return pb__refuse(l, n, NULL, "an input that no supported operator makes");
 }
 

@@ -85,7 +85,7 @@ pb_status pb__finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_
     const pb_node* f = &l->g->nodes[next];
     if (l->done[next] || (!pb__is(f, "Relu") && !pb__is(f, "Clip")) || f->inputs[0] != tensor) break;
     PB_TRY(read_bounds(l, f, &op->lo, &op->hi));
-    l->done[next] = true;
+    pb__mark_done(l, next);
     tensor = f->outputs[0];
   }
   op->y = pb__add_value(l, l->g->tensors[tensor].name, PB_F32, rank, shape);
@@ -178,7 +178,7 @@ static pb_status conv(lifter* l, const pb_node* n) {
   int tensor = n->outputs[0], next = pb__only_user(l, tensor);
   if (next >= 0 && pb__is(&l->g->nodes[next], "BatchNormalization") && l->g->nodes[next].inputs[0] == tensor) {
     PB_TRY(fold_norm(l, &l->g->nodes[next], &op, shape[1]));
-    l->done[next] = true;
+    pb__mark_done(l, next);
     tensor = l->g->nodes[next].outputs[0];
   }
   if (dims == 4) return pb__finish(l, tensor, &op, 4, shape);

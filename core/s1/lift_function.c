@@ -26,7 +26,7 @@ static pb_status function(lifter* l, const pb_node* n, pb_s1_function which, flo
   if (which == PB_S1_SIGMOID || which == PB_S1_HARD_SIGMOID) product = product_with(l, n->inputs[0], tensor);
   if (product >= 0) {
     which = which == PB_S1_SIGMOID ? PB_S1_SILU : PB_S1_HARD_SWISH;
-    l->done[product] = true;
+    pb__mark_done(l, product);
     tensor = l->g->nodes[product].outputs[0];
   }
   op.function = which;

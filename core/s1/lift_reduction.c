@@ -16,9 +16,15 @@ void pb__read_integers(const lifter* l, const pb_node* n, const char* name, int 
   const pb_const* c = pb__constant(l, pb__input(n, input));
   *count = 0;
   if (!a && pb__input(n, input) < 0) return;
-  int64_t have = a ? a->count : c && c->type == PB_I64 ? (int64_t)(c->bytes / 8) : -1;
+  bool narrow = c && c->type == PB_I32, whole = narrow || (c && c->type == PB_I64);
+  int64_t have = a ? a->count : whole ? (int64_t)(c->bytes / (narrow ? 4 : 8)) : -1;
   *count = have < 0 || have > most ? -1 : (int)have;
-  if (*count > 0) memcpy(items, a ? (const void*)a->ints : c->data, (size_t)*count * 8);
+  if (*count > 0 && (a || !narrow)) memcpy(items, a ? (const void*)a->ints : c->data, (size_t)*count * 8);
+  for (int k = 0; k < *count && !a && narrow; ++k) {
+    int32_t item;
+    memcpy(&item, (const char*)c->data + 4 * k, 4);
+    items[k] = item;
+  }
 }
 
 // Marks the axes that the node says; none said: all of them. The elements that each result takes together.

@@ -6,6 +6,8 @@
 #include "core/frontend/graph.h"
 #include "core/poly/nest.h"
 
+struct lifter;
+
 typedef enum pb_s1_kind {
   PB_S1_CONV,     // codes: acc = sum x * w; y = requantise(acc + bias, m). Gemm is one with a window of the whole input
   PB_S1_MAXPOOL,  // codes
@@ -140,7 +142,14 @@ typedef struct pb_s1 {
 } pb_s1;
 
 // Lifts the quantised graph. A node that is not covered is PB_ERR_UNSUPPORTED with its name, operator and reason.
-pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
+// `rows`: the front end's table of operators; its functions are in core/frontend/onnx.
+typedef struct pb_s1_rows {
+  pb_status (*survey)(struct lifter* l);                              // names all nodes that it lacks
+  pb_status (*check)(struct lifter* l, const pb_node* n);             // operands, results, attributes
+  pb_status (*make)(struct lifter* l, const pb_node* n, bool* known); // what is no kind of its own here
+} pb_s1_rows;
+pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const pb_s1_rows* rows,
+                      pb_s1* program) PB_MUST_CHECK;
 void pb_s1_free(pb_s1* program);
 // Whether each dim of `to` is one of `from` or several neighbours together, dims of 1 aside: nests over `from` then
 // walk `to` by sums of their dims.

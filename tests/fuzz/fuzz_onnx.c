@@ -2,7 +2,7 @@
 // printed.
 #include "fuzz.h"
 
-#include "core/s1/s1.h"
+#include "core/frontend/onnx/onnx.h"
 
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   pb_s1 program = {0};
   pb_status status = pb_onnx_parse(data, size, "fuzz", &consts, &diag, &graph);
   if (status == PB_OK) {
-    status = pb_s1_build(graph, &consts, &diag, &program);
+    status = pb_onnx_build(graph, &consts, &diag, &program);
     if (status == PB_OK) free(pb_s1_print(&program));
   }
   if (status != PB_OK && !diag.errors) abort(); // a refusal says why

@@ -1,6 +1,7 @@
 // s2_run MODEL.onnx INPUT OUTPUT: stage S2 of a model with one input and one output, run by the JIT on each sample of a
 // file of raw f32. Arguments of the function: the input, the constants by id, the output.
 #include "core/driver/pipeline.h"
+#include "core/frontend/onnx/onnx.h"
 #include "core/ir/execute.h"
 #include "core/poly/nest.h"
 #include "core/s2/s2.h"
@@ -49,8 +50,8 @@ int main(int argc, char** argv) {
   pb_consts consts = {0};
   pb_graph* graph = NULL;
   pb_s1 program = {0};
-  if (pb_onnx_load(argv[1], NULL, 0, &consts, &diag, &graph) != PB_OK ||
-      pb_s1_build(graph, &consts, &diag, &program) != PB_OK)
+  if (pb_onnx_load(argv[1], NULL, &consts, &diag, &graph) != PB_OK ||
+      pb_onnx_build(graph, &consts, &diag, &program) != PB_OK)
     return 1;
   char* text = pb_s2_build(&program, &consts);
   MlirContext context = pb_context_create();

@@ -83,7 +83,7 @@ static pb_status make(const pb_flat* flat, char* why, MlirContext context) {
   pb_consts consts = {0};
   pb_s1 program = {0};
   pb_diag diag = {.sink = silent, .user = why};
-  pb_status status = pb_stablehlo_make(flat, &consts, &diag, &program);
+  pb_status status = pb_stablehlo_make(flat, NULL, &consts, &diag, &program);
   if (status == PB_OK && context.ptr) judge(context, &program, &consts);
   pb_s1_free(&program);
   pb_consts_free(&consts);

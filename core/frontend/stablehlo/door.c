@@ -27,7 +27,7 @@ static int row_of(const char* name) {
 }
 
 static pb_place place_of(const pb_door* d, const pb_flat_op* op) {
-  return (pb_place){.file = d->flat->file, .line = op->line, .column = op->column};
+  return (pb_place){.file = d->flat->file, .line = op->line, .column = op->column, .what = d->what};
 }
 
 pb_status pb__door_refuse(pb_door* d, const pb_flat_op* op, const char* format, ...) {
@@ -261,8 +261,9 @@ static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* m
   return PB_OK;
 }
 
-static pb_status make_op(pb_door* d, const pb_flat_op* op) {
+pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   int k = row_of(op->name);
+  if (k < 0) return pb__door_refuse(d, op, "no such operator");
   const pb_stablehlo_row* row = &pb_stablehlo_rows[k];
   if (op->operand_count < row->least || op->operand_count > row->most ||
       (row->results >= 0 && op->result_count != row->results))
@@ -273,7 +274,7 @@ static pb_status make_op(pb_door* d, const pb_flat_op* op) {
     if (d->value[op->operands[v]] < 0) return pb__door_refuse(d, op, "an operand that is made elsewhere");
   }
   for (int v = 0; v < op->result_count; ++v) PB_TRY(check_type(d, op, op->results[v]));
-  d->m.name = pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
+  d->m.name = d->name ? d->name : pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
   d->m.type = op->name;
   bool is_complex = has_complex(d, op);
   for (int v = 0; v < op->result_count && !is_complex; ++v) d->imaginary[op->results[v]] = -1;
@@ -284,7 +285,7 @@ static pb_status make_op(pb_door* d, const pb_flat_op* op) {
 pb_status pb__door_block(pb_door* d, const pb_flat_block* block) {
   for (int k = 0; k < block->op_count; ++k)
     if (strcmp(block->ops[k].name, "func.return") && strcmp(block->ops[k].name, "stablehlo.return"))
-      PB_TRY(make_op(d, &block->ops[k]));
+      PB_TRY(pb__door_op(d, &block->ops[k]));
   return PB_OK;
 }
 
@@ -372,10 +373,40 @@ static void drop_dead(pb_s1* program) {
   free(live);
 }
 
+static const pb_bound* bound_to(const pb_door* d, const char* name) {
+  for (int k = 0; d->inputs && k < d->inputs->bound_count; ++k)
+    if (!strcmp(d->inputs->bounds[k].name, name)) return &d->inputs->bounds[k];
+  return NULL;
+}
+
+static pb_status check_bound(pb_door* d, const pb_bound* bound, pb_type type, int rank, const int64_t* shape) {
+  pb_place place = {.file = d->flat->file, .what = bound->name};
+  bool fits = bound->rank == rank && (!rank || !memcmp(bound->shape, shape, sizeof *shape * (size_t)rank));
+  pb_type is = bound->type == PB_U8 ? PB_UI8 : bound->type;
+  if (is != type)
+    return pb_error(d->diag, place, 2019, NULL, "is of %s, and what is bound to it of %s", pb_type_name(type),
+                    pb_type_name(is));
+  return fits ? PB_OK : pb_error(d->diag, place, 2019, NULL, "what is bound to it has another shape");
+}
+
+// Names that are bound and no argument has.
+static pb_status check_names(pb_door* d, int arguments) {
+  for (int k = 0; d->inputs && k < d->inputs->bound_count; ++k) {
+    bool known = false;
+    for (int a = 0; a < arguments; ++a)
+      known |= !strcmp(d->inputs->bounds[k].name, pb_printf(&d->m.program->arena, "arg%d", a));
+    if (!known)
+      return pb_error(d->diag, (pb_place){.file = d->flat->file}, 2014, "arguments are arg0, arg1, ...",
+                      "no input is named '%s'", d->inputs->bounds[k].name);
+  }
+  return PB_OK;
+}
+
 static pb_status make_main(pb_door* d, const pb_flat_func* main) {
   const pb_flat_op* end = return_of(&main->body);
   pb_flat_op head = {.name = "func.func", .line = main->line, .column = main->column};
   if (!end || strcmp(end->name, "func.return")) return pb__door_refuse(d, &head, "@%s has no end", main->name);
+  PB_TRY(check_names(d, main->body.argument_count));
   for (int k = 0; k < main->body.argument_count; ++k) {
     int flat = main->body.arguments[k];
     const pb_flat_type* type = pb__door_type(d, flat);
@@ -384,8 +415,11 @@ static pb_status make_main(pb_door* d, const pb_flat_func* main) {
     int64_t shape[PB_FLAT_RANK + 1];
     memcpy(shape, type->shape, sizeof type->shape);
     if (type->is_complex) shape[type->rank] = 2;
-    int in = pb_make_value(&d->m, type->type, type->rank + type->is_complex, shape);
-    d->m.program->values[in].is_input = true;
+    const pb_bound* bound = bound_to(d, d->m.name);
+    if (bound) PB_TRY(check_bound(d, bound, type->type, type->rank + type->is_complex, shape));
+    int in = bound ? pb_make_constant(&d->m, type->type, bound->rank, shape, bound->data)
+                   : pb_make_value(&d->m, type->type, type->rank + type->is_complex, shape);
+    d->m.program->values[in].is_input = !bound;
     pb_door_value both = {in, -1};
     if (type->is_complex) both = (pb_door_value){pb__door_part(d, in, 0), pb__door_part(d, in, 1)};
     pb__door_set(d, flat, both);
@@ -409,11 +443,12 @@ static pb_status make_program(pb_door* d) {
   return make_main(d, main);
 }
 
-pb_status pb_stablehlo_make(const pb_flat* flat, pb_consts* consts, pb_diag* diag, pb_s1* program) {
+pb_status pb_stablehlo_make(const pb_flat* flat, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
+                            pb_s1* program) {
   pb_arena scratch = {0};
   size_t values = (size_t)flat->value_count + 1;
   pb_door* d = PB_NEW(&scratch, pb_door);
-  *d = (pb_door){.flat = flat, .diag = diag, .m = {.program = program, .consts = consts}};
+  *d = (pb_door){.flat = flat, .inputs = inputs, .diag = diag, .m = {.program = program, .consts = consts}};
   int** tables[] = {&d->value, &d->imaginary, &d->node};
   for (int k = 0; k < 3; ++k) {
     *tables[k] = PB_NEW_ARRAY(&scratch, int, values);
@@ -424,10 +459,11 @@ pb_status pb_stablehlo_make(const pb_flat* flat, pb_consts* consts, pb_diag* dia
   return status;
 }
 
-pb_status pb_stablehlo_load(const char* path, pb_consts* consts, pb_diag* diag, pb_s1* program) {
+pb_status pb_stablehlo_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
+                            pb_s1* program) {
   pb_flat flat = {0};
   pb_status status = pb_flat_read(path, pb_stablehlo_attributes(&program->arena), diag, &flat);
-  if (status == PB_OK) status = pb_stablehlo_make(&flat, consts, diag, program);
+  if (status == PB_OK) status = pb_stablehlo_make(&flat, inputs, consts, diag, program);
   pb_flat_free(&flat);
   return status;
 }

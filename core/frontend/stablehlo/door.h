@@ -12,11 +12,15 @@ typedef struct pb_door {
   const pb_flat* flat;
   pb_maker m;
   pb_diag* diag;
-  int* value;     // by value of the flat form: S1's, -1
-  int* node;      // the same inside of the body that is being made: its node, -1
-  int calls;      // that are inside each other
-  int* imaginary; // by value of the flat form: S1's value of the imaginary part, -1: it has none
-  int part;       // of operators that are made for each part alone: 1 the imaginary one
+  int* value;                     // by value of the flat form: S1's, -1
+  int* node;                      // the same inside of the body that is being made: its node, -1
+  const pb_input_options* inputs; // NULL: nothing is said of them
+  int calls;                      // that are inside each other
+  int* imaginary;                 // by value of the flat form: S1's value of the imaginary part, -1: it has none
+  const char* name;               // of what is made, NULL: by its operator and line
+  const char* what;               // where it is, beside the line
+  bool broadcasts;                // operations of elements take operands whose last dims fit
+  int part;                       // of operators that are made for each part alone: 1 the imaginary one
 } pb_door;
 
 typedef struct pb_door_value {
@@ -38,6 +42,8 @@ static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
 bool pb__door_alike(const pb_door* d, const pb_flat_op* op, int result, int k);
 // A value for the operator's result.
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
+// Makes one operation, its operands being there.
+pb_status pb__door_op(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
 // Makes the operations of a block.
 pb_status pb__door_block(pb_door* d, const pb_flat_block* block);
 

@@ -143,9 +143,13 @@ pb_status pb__door_element(pb_door* d, const pb_flat_op* op) {
     const pb_s1_value* value = pb_made(&d->m, v);
     bool same =
         value->rank == result.rank && !memcmp(value->shape, result.shape, sizeof(int64_t) * (size_t)result.rank);
-    if (!same && value->rank) return pb__door_refuse(d, op, "operands of different shapes");
+    if (!same && value->rank && !d->broadcasts) return pb__door_refuse(d, op, "operands of different shapes");
     nodes[k] = pb__door_load(d, v, &access);
     if (access >= 0 && same) pb_make_along(&d->m, access, dims);
+    if (access < 0 || same) continue;
+    int lead = result.rank - pb_made(&d->m, v)->rank;
+    for (int r = 0; r < pb_made(&d->m, v)->rank; ++r)
+      if (pb_made(&d->m, v)->shape[r] > 1) pb_make_move(&d->m, access, r, dims[lead + r], 1);
   }
   PB_TRY(pb__door_scalar(d, &d->m.nest, op, nodes, &node));
   pb__door_store(d, node, y, dims);

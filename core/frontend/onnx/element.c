@@ -1,0 +1,292 @@
+// What is done to each element: one operation, or a few.
+#include "core/frontend/onnx/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#define IN(k) pb__o_in(o, k)
+#define OUT(v) pb__o_out(o, 0, v)
+
+// Before opset 7 operands of fewer dims were laid along `axis`, not against the last dims.
+static int other(pb_onnx* o, int x) {
+  int z = IN(1);
+  const pb_attr* axis = pb_node_attr(o->n, "axis");
+  if (!axis) return z;
+  const pb_flat_type in = *pb__o_type(o, x), of = *pb__o_type(o, z);
+  int64_t shape[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  int at = pb__o_axis(o, axis->i, in.rank);
+  if (at + of.rank > in.rank) pb__o_refuse(o, "shapes that do not fit");
+  if (pb__o_bad(o)) return z;
+  memcpy(shape + at, of.shape, sizeof *shape * (size_t)of.rank);
+  return pb__o_reshape(o, z, in.rank, shape);
+}
+
+void pb__o_op_unary(pb_onnx* o) { OUT(pb__o_unary(o, o->row->detail, IN(0))); }
+
+void pb__o_op_binary(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_binary(o, o->row->detail, x, other(o, x)));
+}
+
+void pb__o_op_compare(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_compare(o, o->row->detail, x, other(o, x)));
+}
+
+void pb__o_op_reciprocal(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_div(o, pb__o_like(o, x, 1), x));
+}
+
+void pb__o_op_is_nan(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_compare(o, "NE", x, x));
+}
+
+void pb__o_op_is_inf(pb_onnx* o) {
+  int x = IN(0), below = pb__o_compare(o, "EQ", x, pb__o_like(o, x, -INFINITY)),
+      above = pb__o_compare(o, "EQ", x, pb__o_like(o, x, INFINITY));
+  bool of_below = pb__o_int(o, "detect_negative", 1), of_above = pb__o_int(o, "detect_positive", 1);
+  if (of_below && of_above)
+    OUT(pb__o_binary(o, "or", below, above));
+  else if (of_below || of_above)
+    OUT(of_below ? below : above);
+  else
+    OUT(pb__o_binary(o, "and", below, above)); // never both
+}
+
+void pb__o_op_bit_shift(pb_onnx* o) {
+  const char* direction = pb__o_text(o, "direction", "");
+  bool left = !strcmp(direction, "LEFT");
+  if (!left && strcmp(direction, "RIGHT")) pb__o_refuse(o, "a direction '%s'", direction);
+  int x = IN(0);
+  OUT(pb__o_binary(o, left ? "shift_left" : "shift_right_logical", x, IN(1)));
+}
+
+void pb__o_op_modulo(pb_onnx* o) {
+  int x = IN(0), z = IN(1), rest = pb__o_binary(o, "remainder", x, z);
+  pb_type type = pb__o_type(o, x)->type;
+  bool floats = pb_type_is_float(type), of_c = pb__o_int(o, "fmod", 0);
+  if (floats && !of_c) pb__o_refuse(o, "of floats without fmod=1");
+  if (!of_c && !floats && !pb_type_is_unsigned(type)) { // the sign of the divisor
+    int zero = pb__o_like(o, x, 0), below = pb__o_compare(o, "LT", rest, zero);
+    int turn = pb__o_binary(o, "xor", below, pb__o_compare(o, "LT", z, zero));
+    turn = pb__o_binary(o, "and", turn, pb__o_compare(o, "NE", rest, zero));
+    rest = pb__o_select(o, turn, pb__o_add(o, rest, z), rest);
+  }
+  OUT(rest);
+}
+
+// x to an integer's power by its bits; below 0 what is left of 1 / x^-z.
+static int whole_power(pb_onnx* o, int x, int z) {
+  int one = pb__o_like(o, x, 1), zero = pb__o_like(o, x, 0), result = one, square = x;
+  bool has_sign = !pb_type_is_unsigned(pb__o_type(o, x)->type);
+  int bits = pb_type_bits(pb__o_type(o, x)->type);
+  for (int k = 0; k < bits - has_sign; ++k) {
+    int bit = pb__o_binary(o, "and", z, pb__o_integer(o, pb__o_type(o, z)->type, (int64_t)((uint64_t)1 << k)));
+    int is = pb__o_compare(o, "NE", bit, pb__o_like(o, z, 0));
+    result = pb__o_select(o, is, pb__o_mul(o, result, square), result);
+    square = pb__o_mul(o, square, square);
+  }
+  if (!has_sign) return result;
+  int minus = pb__o_like(o, x, -1), odd = pb__o_binary(o, "and", z, one);
+  int of_minus = pb__o_select(o, pb__o_compare(o, "NE", odd, zero), minus, one);
+  int below = pb__o_select(o, pb__o_compare(o, "EQ", x, minus), of_minus, zero);
+  below = pb__o_select(o, pb__o_compare(o, "EQ", x, one), one, below);
+  return pb__o_select(o, pb__o_compare(o, "LT", z, zero), below, result);
+}
+
+void pb__o_op_power(pb_onnx* o) {
+  int x = IN(0), z = other(o, x);
+  pb_type type = pb__o_type(o, x)->type, by = pb__o_type(o, z)->type;
+  if (type == PB_I1 || by == PB_I1) pb__o_refuse(o, "of truths");
+  if (pb_type_is_float(type))
+    OUT(pb__o_binary(o, "power", x, pb__o_cast(o, z, type)));
+  else if (pb_type_is_float(by))
+    OUT(pb__o_cast(o, pb__o_binary(o, "power", pb__o_cast(o, x, PB_F32), pb__o_cast(o, z, PB_F32)), type));
+  else
+    OUT(whole_power(o, x, pb__o_cast(o, z, type)));
+}
+
+void pb__o_op_several(pb_onnx* o) {
+  bool mean = !strcmp(o->row->detail, "mean");
+  int y = IN(0);
+  for (int k = 1; k < o->n->input_count; ++k) y = pb__o_binary(o, mean ? "add" : o->row->detail, y, IN(k));
+  if (mean) y = pb__o_div(o, y, pb__o_like(o, y, o->n->input_count));
+  OUT(y);
+}
+
+void pb__o_op_where(pb_onnx* o) {
+  int truth = IN(0), yes = IN(1);
+  OUT(pb__o_select(o, truth, yes, IN(2)));
+}
+
+static void cast_to(pb_onnx* o, pb_type to, long long code) {
+  if (to == PB_TYPE_COUNT) pb__o_refuse(o, "to ONNX type %lld", code);
+  if (!pb__o_bad(o)) OUT(pb__o_cast(o, IN(0), to));
+}
+
+void pb__o_op_cast(pb_onnx* o) {
+  bool is_unsigned;
+  int64_t code = pb__o_int(o, "to", 0);
+  pb_type to = pb_onnx_type(code, &is_unsigned);
+  cast_to(o, is_unsigned ? PB_UI8 : to, (long long)code);
+}
+
+void pb__o_op_cast_like(pb_onnx* o) { cast_to(o, pb__o_type(o, IN(1))->type, 0); }
+
+void pb__o_op_clip(pb_onnx* o) {
+  int y = IN(0);
+  const pb_attr *least = pb_node_attr(o->n, "min"), *most = pb_node_attr(o->n, "max");
+  if (pb__o_has(o, 1)) y = pb__o_most(o, y, IN(1));
+  if (pb__o_has(o, 2)) y = pb__o_least(o, y, IN(2));
+  if (least) y = pb__o_most(o, y, pb__o_like(o, y, (double)least->f));
+  if (most) y = pb__o_least(o, y, pb__o_like(o, y, (double)most->f));
+  OUT(y);
+}
+
+void pb__o_op_identity(pb_onnx* o) { OUT(IN(0)); }
+
+// In training it draws numbers; a ratio of 0 draws none.
+void pb__o_op_dropout(pb_onnx* o) {
+  int x = IN(0), count;
+  const pb_const* training = pb__constant(o->l, pb__input(o->n, 2));
+  float ratio = 0.5f;
+  if (pb__o_has(o, 1) && (!pb__o_reals(o, 1, 1, &ratio, &count) || count != 1)) ratio = 0.5f;
+  bool draws = pb__o_has(o, 2) && (!training || training->bytes != 1 || *(const char*)training->data);
+  if (draws && ratio != 0) pb__o_refuse(o, "in training, which draws numbers");
+  OUT(x);
+  if (!pb__o_wants(o, 1)) return;
+  const pb_flat_type in = *pb__o_type(o, x);
+  bool truths = o->l->g->opset >= 10;
+  int one = truths ? pb__o_integer(o, PB_I1, 1) : pb__o_like(o, x, 1);
+  pb__o_out(o, 1, pb__o_expand(o, one, in.rank, in.shape));
+}
+
+// ---- activations ----
+
+static int below_zero(pb_onnx* o, int x) { return pb__o_compare(o, "LT", x, pb__o_like(o, x, 0)); }
+
+// a (e^x - 1)
+static int bent(pb_onnx* o, int x, double a) {
+  return pb__o_mul(o, pb__o_like(o, x, a), pb__o_unary(o, "exponential_minus_one", x));
+}
+
+void pb__o_op_relu(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_most(o, x, pb__o_like(o, x, 0)));
+}
+
+void pb__o_op_leaky_relu(pb_onnx* o) {
+  const double slope = 0.01;
+  int x = IN(0);
+  OUT(pb__o_select(o, below_zero(o, x), pb__o_mul(o, x, pb__o_like(o, x, pb__o_real(o, "alpha", slope))), x));
+}
+
+void pb__o_op_prelu(pb_onnx* o) {
+  int x = IN(0), slope = IN(1);
+  const pb_flat_type in = *pb__o_type(o, x), of = *pb__o_type(o, slope);
+  if (o->l->g->opset < 7 && of.rank == 1 && in.rank > 2) slope = pb__o_along(o, slope, in.rank, 1); // by channels
+  OUT(pb__o_select(o, below_zero(o, x), pb__o_mul(o, x, slope), x));
+}
+
+void pb__o_op_thresholded_relu(pb_onnx* o) {
+  int x = IN(0), most = pb__o_like(o, x, pb__o_real(o, "alpha", 1));
+  OUT(pb__o_select(o, pb__o_compare(o, "GT", x, most), x, pb__o_like(o, x, 0)));
+}
+
+void pb__o_op_elu(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_select(o, below_zero(o, x), bent(o, x, pb__o_real(o, "alpha", 1)), x));
+}
+
+void pb__o_op_selu(pb_onnx* o) {
+  const double alpha = 1.67326319217681884765625, gamma = 1.05070102214813232421875;
+  int x = IN(0), y = pb__o_select(o, below_zero(o, x), bent(o, x, pb__o_real(o, "alpha", alpha)), x);
+  OUT(pb__o_mul(o, pb__o_like(o, x, pb__o_real(o, "gamma", gamma)), y));
+}
+
+void pb__o_op_celu(pb_onnx* o) {
+  int x = IN(0);
+  double alpha = pb__o_real(o, "alpha", 1);
+  int part = bent(o, pb__o_div(o, x, pb__o_like(o, x, alpha)), alpha), zero = pb__o_like(o, x, 0);
+  OUT(pb__o_add(o, pb__o_most(o, x, zero), pb__o_least(o, part, zero)));
+}
+
+static int softplus(pb_onnx* o, int x) {
+  int far = pb__o_unary(o, "exponential", pb__o_unary(o, "negate", pb__o_unary(o, "abs", x)));
+  return pb__o_add(o, pb__o_most(o, x, pb__o_like(o, x, 0)), pb__o_unary(o, "log_plus_one", far));
+}
+
+void pb__o_op_softplus(pb_onnx* o) { OUT(softplus(o, IN(0))); }
+
+void pb__o_op_mish(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_mul(o, x, pb__o_unary(o, "tanh", softplus(o, x))));
+}
+
+void pb__o_op_softsign(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_div(o, x, pb__o_add(o, pb__o_like(o, x, 1), pb__o_unary(o, "abs", x))));
+}
+
+static int hard_sigmoid(pb_onnx* o, int x, double alpha, double beta) {
+  int y = pb__o_add(o, pb__o_mul(o, x, pb__o_like(o, x, alpha)), pb__o_like(o, x, beta));
+  return pb__o_least(o, pb__o_most(o, y, pb__o_like(o, x, 0)), pb__o_like(o, x, 1));
+}
+
+void pb__o_op_hard_sigmoid(pb_onnx* o) {
+  const double alpha = 0.2, beta = 0.5;
+  OUT(hard_sigmoid(o, IN(0), pb__o_real(o, "alpha", alpha), pb__o_real(o, "beta", beta)));
+}
+
+void pb__o_op_hard_swish(pb_onnx* o) {
+  int x = IN(0);
+  OUT(pb__o_mul(o, x, hard_sigmoid(o, x, 1.0 / 6, 0.5)));
+}
+
+static int swish(pb_onnx* o, int x, double alpha) {
+  int scaled = alpha == 1 ? x : pb__o_mul(o, x, pb__o_like(o, x, alpha));
+  return pb__o_mul(o, x, pb__o_unary(o, "logistic", scaled));
+}
+
+void pb__o_op_swish(pb_onnx* o) { OUT(swish(o, IN(0), pb__o_real(o, "alpha", 1))); }
+void pb__o_op_quick_gelu(pb_onnx* o) { OUT(swish(o, IN(0), pb__o_real(o, "alpha", 1.702))); }
+
+static int gelu(pb_onnx* o, int x, bool by_tanh) {
+  const double cubic = 0.044715, pi = 3.14159265358979323846;
+  int inner, half = pb__o_mul(o, x, pb__o_like(o, x, 0.5));
+  if (by_tanh) {
+    inner = pb__o_mul(o, pb__o_mul(o, x, x), pb__o_mul(o, x, pb__o_like(o, x, cubic)));
+    inner = pb__o_mul(o, pb__o_add(o, x, inner), pb__o_like(o, x, sqrt(2 / pi)));
+    inner = pb__o_unary(o, "tanh", inner);
+  } else {
+    inner = pb__o_unary(o, "erf", pb__o_mul(o, x, pb__o_like(o, x, sqrt(0.5))));
+  }
+  return pb__o_mul(o, half, pb__o_add(o, inner, pb__o_like(o, x, 1)));
+}
+
+void pb__o_op_gelu(pb_onnx* o) {
+  const char* how = pb__o_text(o, "approximate", "none");
+  if (strcmp(how, "none") && strcmp(how, "tanh")) pb__o_refuse(o, "an approximation '%s'", how);
+  OUT(gelu(o, IN(0), !strcmp(how, "tanh")));
+}
+
+void pb__o_op_fast_gelu(pb_onnx* o) {
+  int x = IN(0);
+  OUT(gelu(o, pb__o_has(o, 1) ? pb__o_add(o, x, IN(1)) : x, true));
+}
+
+void pb__o_op_bias_gelu(pb_onnx* o) {
+  int x = IN(0);
+  OUT(gelu(o, pb__o_add(o, x, IN(1)), false));
+}
+
+void pb__o_op_shrink(pb_onnx* o) {
+  int x = IN(0);
+  double lambda = pb__o_real(o, "lambd", 0.5), bias = pb__o_real(o, "bias", 0);
+  int low = pb__o_compare(o, "LT", x, pb__o_like(o, x, -lambda)),
+      high = pb__o_compare(o, "GT", x, pb__o_like(o, x, lambda)), by = pb__o_like(o, x, bias);
+  int y = pb__o_select(o, high, pb__o_sub(o, x, by), pb__o_like(o, x, 0));
+  OUT(pb__o_select(o, low, pb__o_add(o, x, by), y));
+}

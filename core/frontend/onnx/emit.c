@@ -1,0 +1,489 @@
+// One operator of StableHLO after the other: its flat form is made and handed to its row.
+#include "core/frontend/onnx/emit.h"
+
+#include <string.h>
+
+enum { MOST_OPERANDS = 64 };
+
+int pb__o_new(pb_onnx* o, pb_type type, int rank, const int64_t* shape) {
+  if (o->flat.value_count == o->capacity) {
+    int more = o->capacity ? 2 * o->capacity : 64;
+    pb_flat_type* types = PB_NEW_ARRAY(&o->arena, pb_flat_type, (size_t)more);
+    int** tables[] = {&o->door.value, &o->door.imaginary, &o->door.node};
+    if (o->capacity) memcpy(types, o->types, (size_t)o->capacity * sizeof *types);
+    for (int k = 0; k < 3; ++k) {
+      int* table = PB_NEW_ARRAY(&o->arena, int, (size_t)more);
+      memset(table, 0xff, (size_t)more * sizeof *table);
+      if (o->capacity) memcpy(table, *tables[k], (size_t)o->capacity * sizeof *table);
+      *tables[k] = table;
+    }
+    o->flat.values = o->types = types;
+    o->capacity = more;
+  }
+  pb_flat_type* t = &o->types[o->flat.value_count];
+  *t = (pb_flat_type){.type = type, .rank = rank, .text = pb_type_name(type)};
+  if (rank < 0 || rank > PB_FLAT_RANK || pb__elements(rank, shape) < 0) {
+    if (rank < 0 || rank > PB_FLAT_RANK)
+      pb__o_refuse(o, "a tensor of more than 8 dims");
+    else
+      pb__o_refuse(o, "a tensor without elements, or of more than 2^31 - 1");
+    t->rank = rank < 0 ? 0 : rank > PB_FLAT_RANK ? PB_FLAT_RANK : rank;
+    for (int r = 0; r < t->rank; ++r) t->shape[r] = 1;
+  } else if (rank) {
+    memcpy(t->shape, shape, sizeof *shape * (size_t)rank);
+  }
+  return o->flat.value_count++;
+}
+
+void pb__o_emit(pb_onnx* o, const pb__o_form* form) {
+  pb_flat_op op = {.name = form->name,
+                   .operand_count = form->operand_count,
+                   .operands = form->operands,
+                   .result_count = form->result_count,
+                   .results = form->results,
+                   .attr_count = form->attr_count,
+                   .attrs = form->attrs,
+                   .region_count = form->body != NULL,
+                   .regions = form->body};
+  if (o->status == PB_OK) o->status = pb__door_op(&o->door, &op);
+}
+
+static int one(pb_onnx* o, const char* name, int count, const int* operands, const pb_flat_attr* attrs, int attr_count,
+               const pb_flat_block* body, int result) {
+  pb__o_emit(o, &(pb__o_form){.name = name,
+                              .operand_count = count,
+                              .operands = operands,
+                              .result_count = 1,
+                              .results = &result,
+                              .attr_count = attr_count,
+                              .attrs = attrs,
+                              .body = body});
+  return result;
+}
+
+static pb_flat_attr ints_of(pb_onnx* o, const char* name, int count, const int64_t* items) {
+  int64_t* kept = PB_NEW_ARRAY(&o->arena, int64_t, (size_t)(count > 0 ? count : 0) + 1);
+  if (count > 0) memcpy(kept, items, sizeof *items * (size_t)count);
+  return (pb_flat_attr){.name = name, .kind = PB_FLAT_INTS, .count = count, .ints = kept, .text = ""};
+}
+
+static pb_flat_attr int_of(const char* name, int64_t value) {
+  return (pb_flat_attr){.name = name, .kind = PB_FLAT_INT, .i = value, .text = ""};
+}
+
+static pb_flat_attr text_of(const char* name, const char* text) {
+  return (pb_flat_attr){.name = name, .kind = PB_FLAT_TEXT, .text = text};
+}
+
+static const char* list_text(pb_onnx* o, const char* name, int count, const int64_t* items) {
+  const char* text = pb_printf(&o->arena, "%s = [", name);
+  for (int k = 0; k < count; ++k) text = pb_printf(&o->arena, "%s%s%lld", text, k ? ", " : "", (long long)items[k]);
+  return pb_printf(&o->arena, "%s]", text);
+}
+
+static const char* full_name(pb_onnx* o, const char* scalar) {
+  static const char* const of_chlo[] = {"erf",   "next_after", "acos",    "acosh",     "asin",    "asinh",
+                                        "atanh", "cosh",       "digamma", "erfc",      "erf_inv", "lgamma",
+                                        "sinh",  "tan",        "atan",    "bessel_i1e"};
+  for (size_t k = 0; k < sizeof of_chlo / sizeof *of_chlo; ++k)
+    if (!strcmp(scalar, of_chlo[k])) return pb_printf(&o->arena, "chlo.%s", scalar);
+  return pb_printf(&o->arena, "stablehlo.%s", scalar);
+}
+
+// ---- constants ----
+
+int pb__o_constant(pb_onnx* o, pb_type type, int rank, const int64_t* shape, const void* bytes) {
+  int y = pb__o_new(o, type, rank, shape);
+  pb_flat_attr value = {.name = "value", .kind = PB_FLAT_TENSOR, .text = "", .type = *pb__o_type(o, y), .bytes = bytes};
+  return pb__o_bad(o) ? y : one(o, "stablehlo.constant", 0, NULL, &value, 1, NULL, y);
+}
+
+// The nearest half, ties to even, of a number that a program says: subnormal ones too.
+static uint16_t half_of(double value) {
+  uint64_t all;
+  memcpy(&all, &value, 8);
+  uint16_t sign = (uint16_t)(all >> 48 & 0x8000);
+  double magnitude = value < 0 ? -value : value;
+  if (value != value) return 0x7e00;
+  if (magnitude >= 65520) return sign | 0x7c00;
+  int exponent = (int)(all >> 52 & 0x7ff) - 1023;
+  if (exponent < -14) exponent = -14;
+  double unit = 1; // of the last place
+  for (int k = exponent - 10; k < 0; ++k) unit /= 2;
+  for (int k = exponent - 10; k > 0; --k) unit *= 2;
+  double places = magnitude / unit; // exact
+  uint32_t whole = (uint32_t)places;
+  double rest = places - whole;
+  whole += rest > 0.5 || (rest == 0.5 && whole & 1);
+  return (uint16_t)(sign | (whole + ((uint32_t)(exponent + 14) << 10))); // a carry goes into the exponent
+}
+
+static uint16_t bfloat_of(double value) {
+  float f = (float)value;
+  uint32_t all;
+  memcpy(&all, &f, 4);
+  if (f != f) return 0x7fc0;
+  return (uint16_t)((all + 0x7fff + (all >> 16 & 1)) >> 16);
+}
+
+int pb__o_number(pb_onnx* o, pb_type type, double value) {
+  float single = (float)value;
+  uint16_t narrow = type == PB_F16 ? half_of(value) : bfloat_of(value);
+  if (type == PB_F32) return pb__o_constant(o, type, 0, NULL, &single);
+  if (type == PB_F64) return pb__o_constant(o, type, 0, NULL, &value);
+  if (pb_type_is_narrow(type)) return pb__o_constant(o, type, 0, NULL, &narrow);
+  return pb__o_integer(o, type, (int64_t)value);
+}
+
+int pb__o_integer(pb_onnx* o, pb_type type, int64_t value) {
+  if (pb_type_is_float(type)) return pb__o_number(o, type, (double)value);
+  return pb__o_constant(o, type, 0, NULL, &value); // its low bytes
+}
+
+int pb__o_like(pb_onnx* o, int v, double value) { return pb__o_number(o, pb__o_type(o, v)->type, value); }
+
+// ---- of each element ----
+
+// All operands against each other; -1 where they do not fit.
+static int broadcast(pb_onnx* o, pb_type type, int count, const int* operands) {
+  int64_t shape[PB_GRAPH_RANK] = {0};
+  int rank = 0;
+  for (int k = 0; k < count; ++k) {
+    const pb_flat_type* t = pb__o_type(o, operands[k]);
+    if (pb__broadcast(shape, &rank, t->shape, t->rank)) continue;
+    pb__o_refuse(o, "shapes that do not fit");
+    return pb__o_new(o, type, 0, NULL);
+  }
+  return pb__o_new(o, type, rank, shape);
+}
+
+static int element(pb_onnx* o, const char* name, pb_type type, int count, const int* operands,
+                   const pb_flat_attr* attrs, int attr_count) {
+  int y = broadcast(o, type, count, operands);
+  return one(o, name, count, operands, attrs, attr_count, NULL, y);
+}
+
+static int scalar(pb_onnx* o, const char* name, int count, const int* operands) {
+  const pb_scalar_row* row = pb_scalar_find(name);
+  pb_type type = pb__o_type(o, operands[0])->type;
+  if (!pb_scalar_takes(row, type)) pb__o_refuse(o, "of %s", pb_type_name(type));
+  return element(o, full_name(o, name), row->result == PB_TYPE_COUNT ? type : row->result, count, operands, NULL, 0);
+}
+
+int pb__o_unary(pb_onnx* o, const char* name, int x) { return scalar(o, name, 1, &x); }
+
+int pb__o_binary(pb_onnx* o, const char* name, int x, int z) { return scalar(o, name, 2, (const int[]){x, z}); }
+
+int pb__o_compare(pb_onnx* o, const char* direction, int x, int z) {
+  pb_flat_attr how = text_of("comparison_direction", direction);
+  return element(o, "stablehlo.compare", PB_I1, 2, (const int[]){x, z}, &how, 1);
+}
+
+int pb__o_select(pb_onnx* o, int truth, int yes, int no) {
+  return element(o, "stablehlo.select", pb__o_type(o, yes)->type, 3, (const int[]){truth, yes, no}, NULL, 0);
+}
+
+int pb__o_cast(pb_onnx* o, int x, pb_type to) {
+  return pb__o_type(o, x)->type == to ? x : element(o, "stablehlo.convert", to, 1, &x, NULL, 0);
+}
+
+// ---- movement ----
+
+static bool is_shape(const pb_flat_type* t, int rank, const int64_t* shape) {
+  return t->rank == rank && (!rank || !memcmp(t->shape, shape, sizeof *shape * (size_t)rank));
+}
+
+bool pb__o_same_shape(const pb_onnx* o, int a, int b) {
+  return is_shape(pb__o_type(o, a), pb__o_type(o, b)->rank, pb__o_type(o, b)->shape);
+}
+
+int64_t pb__o_elements(const pb_onnx* o, int v) {
+  int64_t all = 1;
+  for (int r = 0; r < pb__o_type(o, v)->rank; ++r) all *= pb__o_type(o, v)->shape[r];
+  return all;
+}
+
+int pb__o_reshape(pb_onnx* o, int x, int rank, const int64_t* shape) {
+  if (is_shape(pb__o_type(o, x), rank, shape)) return x;
+  return one(o, "stablehlo.reshape", 1, &x, NULL, 0, NULL, pb__o_new(o, pb__o_type(o, x)->type, rank, shape));
+}
+
+int pb__o_broadcast(pb_onnx* o, int x, int rank, const int64_t* shape, const int64_t* dims) {
+  pb_flat_attr to = ints_of(o, "broadcast_dimensions", pb__o_type(o, x)->rank, dims);
+  int y = pb__o_new(o, pb__o_type(o, x)->type, rank, shape);
+  return one(o, "stablehlo.broadcast_in_dim", 1, &x, &to, 1, NULL, y);
+}
+
+int pb__o_expand(pb_onnx* o, int x, int rank, const int64_t* shape) {
+  int64_t dims[PB_FLAT_RANK];
+  if (is_shape(pb__o_type(o, x), rank, shape)) return x;
+  for (int r = 0; r < pb__o_type(o, x)->rank; ++r) dims[r] = rank - pb__o_type(o, x)->rank + r;
+  return pb__o_broadcast(o, x, rank, shape, dims);
+}
+
+int pb__o_transpose(pb_onnx* o, int x, const int64_t* order) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t shape[PB_FLAT_RANK];
+  bool same = true;
+  for (int r = 0; r < in.rank; ++r) {
+    shape[r] = in.shape[order[r]];
+    same &= order[r] == r;
+  }
+  pb_flat_attr by = ints_of(o, "permutation", in.rank, order);
+  return same ? x : one(o, "stablehlo.transpose", 1, &x, &by, 1, NULL, pb__o_new(o, in.type, in.rank, shape));
+}
+
+int pb__o_moved(pb_onnx* o, int x, int from, int to) {
+  int64_t order[PB_FLAT_RANK];
+  int rank = pb__o_type(o, x)->rank;
+  for (int r = 0, s = 0; r < rank; ++r) {
+    if (s == from) ++s;
+    order[r] = r == to ? from : s++;
+  }
+  return pb__o_transpose(o, x, order);
+}
+
+int pb__o_slice(pb_onnx* o, int x, const int64_t* from, const int64_t* to, const int64_t* step) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t shape[PB_FLAT_RANK], steps[PB_FLAT_RANK];
+  bool whole = true;
+  for (int r = 0; r < in.rank; ++r) {
+    steps[r] = step ? step[r] : 1;
+    shape[r] = to[r] > from[r] ? (to[r] - from[r] + steps[r] - 1) / steps[r] : 0;
+    whole &= shape[r] == in.shape[r] && steps[r] == 1;
+  }
+  if (whole) return x;
+  pb_flat_attr attrs[] = {ints_of(o, "start_indices", in.rank, from), ints_of(o, "limit_indices", in.rank, to),
+                          ints_of(o, "strides", in.rank, steps)};
+  return one(o, "stablehlo.slice", 1, &x, attrs, 3, NULL, pb__o_new(o, in.type, in.rank, shape));
+}
+
+int pb__o_part(pb_onnx* o, int x, int axis, int64_t from, int64_t to) {
+  int64_t first[PB_FLAT_RANK] = {0}, last[PB_FLAT_RANK];
+  memcpy(last, pb__o_type(o, x)->shape, sizeof last);
+  first[axis] = from;
+  last[axis] = to;
+  return pb__o_slice(o, x, first, last, NULL);
+}
+
+int pb__o_reverse(pb_onnx* o, int x, const bool* turned) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t dims[PB_FLAT_RANK];
+  int count = 0;
+  for (int r = 0; r < in.rank; ++r)
+    if (turned[r] && in.shape[r] > 1) dims[count++] = r;
+  pb_flat_attr along = ints_of(o, "dimensions", count, dims);
+  return count ? one(o, "stablehlo.reverse", 1, &x, &along, 1, NULL, pb__o_new(o, in.type, in.rank, in.shape)) : x;
+}
+
+int pb__o_join(pb_onnx* o, int count, const int* parts, int axis) {
+  const pb_flat_type first = *pb__o_type(o, parts[0]);
+  int64_t shape[PB_FLAT_RANK];
+  if (count == 1) return parts[0];
+  memcpy(shape, first.shape, sizeof shape);
+  shape[axis] = 0;
+  for (int k = 0; k < count; ++k) {
+    const pb_flat_type* t = pb__o_type(o, parts[k]);
+    bool fits = t->rank == first.rank && t->type == first.type;
+    for (int r = 0; fits && r < t->rank; ++r) fits = r == axis || t->shape[r] == first.shape[r];
+    if (!fits) pb__o_refuse(o, "parts that do not fit");
+    shape[axis] += t->shape[axis];
+  }
+  pb_flat_attr along = int_of("dimension", axis);
+  int y = pb__o_new(o, first.type, first.rank, shape);
+  if (count <= MOST_OPERANDS) return one(o, "stablehlo.concatenate", count, parts, &along, 1, NULL, y);
+  int half[2] = {pb__o_join(o, count / 2, parts, axis), pb__o_join(o, count - count / 2, parts + count / 2, axis)};
+  return one(o, "stablehlo.concatenate", 2, half, &along, 1, NULL, y);
+}
+
+int pb__o_pad(pb_onnx* o, int x, int with, const int64_t* low, const int64_t* high, const int64_t* gap) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t shape[PB_FLAT_RANK], gaps[PB_FLAT_RANK];
+  bool same = true;
+  for (int r = 0; r < in.rank; ++r) {
+    gaps[r] = gap ? gap[r] : 0;
+    shape[r] = in.shape[r] + (in.shape[r] - 1) * gaps[r] + low[r] + high[r];
+    same &= !low[r] && !high[r] && !gaps[r];
+  }
+  if (same) return x;
+  pb_flat_attr attrs[] = {ints_of(o, "edge_padding_low", in.rank, low), ints_of(o, "edge_padding_high", in.rank, high),
+                          ints_of(o, "interior_padding", in.rank, gaps)};
+  int y = pb__o_new(o, in.type, in.rank, shape);
+  return one(o, "stablehlo.pad", 2, (const int[]){x, with}, attrs, 3, NULL, y);
+}
+
+int pb__o_iota(pb_onnx* o, pb_type type, int rank, const int64_t* shape, int axis) {
+  pb_flat_attr along = int_of("iota_dimension", axis);
+  return one(o, "stablehlo.iota", 0, NULL, &along, 1, NULL, pb__o_new(o, type, rank, shape));
+}
+
+// ---- what combines many ----
+
+static pb_flat_block* body_of(pb_onnx* o, const char* scalar, pb_type type) {
+  pb_flat_block* body = PB_NEW(&o->arena, pb_flat_block);
+  int* values = PB_NEW_ARRAY(&o->arena, int, 3);
+  pb_flat_op* ops = PB_NEW_ARRAY(&o->arena, pb_flat_op, 2);
+  for (int k = 0; k < 3; ++k) values[k] = pb__o_new(o, type, 0, NULL);
+  bool second = !strcmp(scalar, "second"); // what comes replaces what is there
+  int made = second ? 0 : 1;
+  ops[0] = (pb_flat_op){
+      .name = full_name(o, scalar), .operand_count = 2, .operands = values, .result_count = 1, .results = values + 2};
+  ops[made] =
+      (pb_flat_op){.name = "stablehlo.return", .operand_count = 1, .operands = second ? values + 1 : values + 2};
+  *body = (pb_flat_block){.argument_count = 2, .arguments = values, .op_count = made + 1, .ops = ops};
+  return body;
+}
+
+// What the reduction begins with: it changes nothing.
+static int neutral(pb_onnx* o, const char* scalar, pb_type type) {
+  bool most = !strcmp(scalar, "maximum"), least = !strcmp(scalar, "minimum");
+  if (!strcmp(scalar, "multiply")) return pb__o_number(o, type, 1);
+  if (!strcmp(scalar, "and")) return pb__o_integer(o, type, -1 & (type == PB_I1 ? 1 : -1));
+  if (!most && !least) return pb__o_number(o, type, 0);
+  if (pb_type_is_float(type)) return pb__o_number(o, type, most ? -__builtin_inf() : __builtin_inf());
+  if (type == PB_I1) return pb__o_integer(o, type, least);
+  int bits = pb_type_bits(type);
+  if (pb_type_is_unsigned(type)) return pb__o_integer(o, type, most ? 0 : -1);
+  return pb__o_integer(o, type, most ? (int64_t)(UINT64_MAX << (bits - 1)) : (int64_t)(UINT64_MAX >> (65 - bits)));
+}
+
+int pb__o_reduce(pb_onnx* o, int x, const char* name, const bool* gone) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t dims[PB_FLAT_RANK], shape[PB_FLAT_RANK];
+  int count = 0, rank = 0;
+  for (int r = 0; r < in.rank; ++r)
+    if (gone[r])
+      dims[count++] = r;
+    else
+      shape[rank++] = in.shape[r];
+  if (!count) return x;
+  pb_flat_attr over = ints_of(o, "dimensions", count, dims);
+  const pb_flat_block* body = body_of(o, name, in.type);
+  int with = neutral(o, name, in.type), y = pb__o_new(o, in.type, rank, shape);
+  return one(o, "stablehlo.reduce", 2, (const int[]){x, with}, &over, 1, body, y);
+}
+
+int pb__o_reduce_kept(pb_onnx* o, int x, const char* name, const bool* gone) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t shape[PB_FLAT_RANK];
+  for (int r = 0; r < in.rank; ++r) shape[r] = gone[r] ? 1 : in.shape[r];
+  return pb__o_reshape(o, pb__o_reduce(o, x, name, gone), in.rank, shape);
+}
+
+int pb__o_windows(pb_onnx* o, int x, int with, const char* name, const pb_onnx_window* w) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t shape[PB_FLAT_RANK], pads[2 * PB_FLAT_RANK];
+  for (int r = 0; r < in.rank; ++r) {
+    int64_t room = in.shape[r] + w->low[r] + w->high[r] - (w->size[r] - 1) * w->dilation[r] - 1;
+    shape[r] = room < 0 ? 0 : room / w->stride[r] + 1;
+    pads[2 * r] = w->low[r];
+    pads[2 * r + 1] = w->high[r];
+  }
+  pb_flat_attr attrs[] = {
+      ints_of(o, "window_dimensions", in.rank, w->size), ints_of(o, "window_strides", in.rank, w->stride),
+      ints_of(o, "window_dilations", in.rank, w->dilation), ints_of(o, "padding", 2 * in.rank, pads)};
+  const pb_flat_block* body = body_of(o, name, in.type);
+  if (with < 0) with = neutral(o, name, in.type);
+  int y = pb__o_new(o, in.type, in.rank, shape);
+  return one(o, "stablehlo.reduce_window", 2, (const int[]){x, with}, attrs, 4, body, y);
+}
+
+// ---- products ----
+
+int pb__o_dot(pb_onnx* o, int x, int z, const pb_onnx_pairs* p, pb_type type) {
+  const pb_flat_type a = *pb__o_type(o, x), b = *pb__o_type(o, z);
+  int64_t shape[2 * PB_FLAT_RANK];
+  int rank = 0;
+  bool used[2][PB_FLAT_RANK] = {{false}};
+  for (int k = 0; k < p->batches; ++k) {
+    shape[rank++] = a.shape[p->batch[0][k]];
+    for (int side = 0; side < 2; ++side) used[side][p->batch[side][k]] = true;
+  }
+  for (int k = 0; k < p->sums; ++k)
+    for (int side = 0; side < 2; ++side) used[side][p->sum[side][k]] = true;
+  for (int side = 0; side < 2; ++side)
+    for (int r = 0; r < (side ? b.rank : a.rank); ++r)
+      if (!used[side][r]) shape[rank++] = side ? b.shape[r] : a.shape[r];
+  const char* text = list_text(o, "lhs_batching_dimensions", p->batches, p->batch[0]);
+  text = pb_printf(&o->arena, "%s, %s", text, list_text(o, "rhs_batching_dimensions", p->batches, p->batch[1]));
+  text = pb_printf(&o->arena, "%s, %s", text, list_text(o, "lhs_contracting_dimensions", p->sums, p->sum[0]));
+  text = pb_printf(&o->arena, "%s, %s", text, list_text(o, "rhs_contracting_dimensions", p->sums, p->sum[1]));
+  pb_flat_attr how = text_of("dot_dimension_numbers", text);
+  int y = pb__o_new(o, type, rank, shape);
+  return one(o, "stablehlo.dot_general", 2, (const int[]){x, z}, &how, 1, NULL, y);
+}
+
+int pb__o_conv(pb_onnx* o, int x, int w, const pb_onnx_conv* c, pb_type type) {
+  const pb_flat_type in = *pb__o_type(o, x), kernel = *pb__o_type(o, w);
+  int spaces = in.rank - 2;
+  int64_t shape[PB_FLAT_RANK] = {in.shape[0], kernel.shape[0]}, pads[2 * PB_FLAT_RANK], ones[PB_FLAT_RANK],
+          turned[PB_FLAT_RANK];
+  const char* dims = "";
+  for (int s = 0; s < spaces; ++s) {
+    int64_t all = (in.shape[2 + s] - 1) * c->gap[s] + 1 + c->low[s] + c->high[s];
+    int64_t room = all - (kernel.shape[2 + s] - 1) * c->dilation[s] - 1;
+    shape[2 + s] = room < 0 ? 0 : room / c->stride[s] + 1;
+    pads[2 * s] = c->low[s];
+    pads[2 * s + 1] = c->high[s];
+    ones[s] = c->gap[s];
+    turned[s] = c->reversed;
+    dims = pb_printf(&o->arena, "%s, %d", dims, s);
+  }
+  const char* text = pb_printf(&o->arena, "[b, f%s]x[o, i%s]->[b, f%s]", dims, dims, dims);
+  pb_flat_attr attrs[] = {text_of("dimension_numbers", text),
+                          ints_of(o, "window_strides", spaces, c->stride),
+                          ints_of(o, "padding", 2 * spaces, pads),
+                          ints_of(o, "lhs_dilation", spaces, ones),
+                          ints_of(o, "rhs_dilation", spaces, c->dilation),
+                          ints_of(o, "window_reversal", spaces, turned),
+                          int_of("feature_group_count", c->groups),
+                          int_of("batch_group_count", 1)};
+  int y = pb__o_new(o, type, in.rank, shape);
+  return one(o, "stablehlo.convolution", 2, (const int[]){x, w}, attrs, 8, NULL, y);
+}
+
+// ---- places that come at run time ----
+
+static pb_flat_attr numbers_of(pb_onnx* o, const pb_onnx_places* p, bool scatter, int vector) {
+  const char* text = list_text(o, scatter ? "update_window_dims" : "offset_dims", p->windows, p->window);
+  text = pb_printf(&o->arena, "%s, %s", text,
+                   list_text(o, scatter ? "inserted_window_dims" : "collapsed_slice_dims", p->dropped, p->drop));
+  text = pb_printf(&o->arena, "%s, %s", text,
+                   list_text(o, scatter ? "scatter_dims_to_operand_dims" : "start_index_map", p->maps, p->map));
+  text = pb_printf(&o->arena, "%s, index_vector_dim = %d", text, vector);
+  return text_of(scatter ? "scatter_dimension_numbers" : "dimension_numbers", text);
+}
+
+int pb__o_gather(pb_onnx* o, int x, int places, const pb_onnx_places* p, int rank, const int64_t* shape) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  pb_flat_attr attrs[] = {numbers_of(o, p, false, pb__o_type(o, places)->rank - 1),
+                          ints_of(o, "slice_sizes", in.rank, p->size)};
+  int y = pb__o_new(o, in.type, rank, shape);
+  return one(o, "stablehlo.gather", 2, (const int[]){x, places}, attrs, 2, NULL, y);
+}
+
+int pb__o_scatter(pb_onnx* o, int x, int places, int updates, const char* name, const pb_onnx_places* p) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  pb_flat_attr how = numbers_of(o, p, true, pb__o_type(o, places)->rank - 1);
+  const pb_flat_block* body = body_of(o, name, in.type);
+  int y = pb__o_new(o, in.type, in.rank, in.shape);
+  return one(o, "stablehlo.scatter", 3, (const int[]){x, places, updates}, &how, 1, body, y);
+}
+
+int pb__o_top(pb_onnx* o, int x, int64_t count, int* where) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t shape[PB_FLAT_RANK];
+  memcpy(shape, in.shape, sizeof shape);
+  if (in.rank) shape[in.rank - 1] = count;
+  pb_flat_attr k = int_of("k", count);
+  int results[2] = {pb__o_new(o, in.type, in.rank, shape), pb__o_new(o, PB_I32, in.rank, shape)};
+  pb__o_emit(o, &(pb__o_form){.name = "chlo.top_k",
+                              .operand_count = 1,
+                              .operands = &x,
+                              .result_count = 2,
+                              .results = results,
+                              .attr_count = 1,
+                              .attrs = &k});
+  *where = results[1];
+  return results[0];
+}

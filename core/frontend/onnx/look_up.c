@@ -1,0 +1,163 @@
+// Elements at places that come at run time.
+#include "core/frontend/onnx/rows.h"
+
+#include <string.h>
+
+#define IN(k) pb__o_in(o, k)
+#define OUT(v) pb__o_out(o, 0, v)
+
+// Below 0 counted from the end.
+static int place(pb_onnx* o, int at, int64_t extent) {
+  if (pb_type_is_float(pb__o_type(o, at)->type) || pb__o_type(o, at)->type == PB_I1)
+    pb__o_refuse(o, "indices of %s", pb_type_name(pb__o_type(o, at)->type));
+  at = pb__o_cast(o, at, PB_I64);
+  int below = pb__o_compare(o, "LT", at, pb__o_integer(o, PB_I64, 0));
+  return pb__o_select(o, below, pb__o_add(o, at, pb__o_integer(o, PB_I64, extent)), at);
+}
+
+static int with_last_dim(pb_onnx* o, int v) {
+  int64_t shape[PB_FLAT_RANK + 1];
+  int rank = pb__o_type(o, v)->rank;
+  memcpy(shape, pb__o_type(o, v)->shape, sizeof(int64_t) * PB_FLAT_RANK);
+  shape[rank] = 1;
+  return pb__o_reshape(o, v, rank + 1, shape);
+}
+
+void pb__o_op_gather(pb_onnx* o) {
+  int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), at = IN(1);
+  const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
+  int rank = in.rank - 1 + where.rank;
+  if (rank > PB_FLAT_RANK || where.rank >= PB_FLAT_RANK) pb__o_refuse(o, "a result of more than 8 dims");
+  if (pb__o_bad(o)) return;
+  pb_onnx_places p = {.dropped = 1, .drop = {axis}, .maps = 1, .map = {axis}};
+  int64_t shape[2 * PB_FLAT_RANK];
+  int to = 0;
+  for (int r = 0; r < in.rank; ++r) {
+    p.size[r] = r == axis ? 1 : in.shape[r];
+    for (int k = 0; k < where.rank && r == axis; ++k) shape[to++] = where.shape[k];
+    if (r == axis) continue;
+    p.window[p.windows++] = to;
+    shape[to++] = in.shape[r];
+  }
+  OUT(pb__o_gather(o, x, with_last_dim(o, place(o, at, in.shape[axis])), &p, rank, shape));
+}
+
+// Vectors that say every dim: along `axis` the index, along the others where it stands.
+static int all_places(pb_onnx* o, int at, int axis, int64_t extent) {
+  const pb_flat_type where = *pb__o_type(o, at);
+  int64_t shape[PB_FLAT_RANK + 1];
+  int parts[PB_FLAT_RANK];
+  memcpy(shape, where.shape, sizeof where.shape);
+  shape[where.rank] = 1;
+  for (int r = 0; r < where.rank; ++r) {
+    int v = r == axis ? place(o, at, extent) : pb__o_iota(o, PB_I64, where.rank, where.shape, r);
+    parts[r] = pb__o_reshape(o, v, where.rank + 1, shape);
+  }
+  return pb__o_join(o, where.rank, parts, where.rank);
+}
+
+static bool inside(const pb_flat_type* where, const pb_flat_type* in, int axis) {
+  bool fits = where->rank == in->rank && in->rank > 0 && in->rank < PB_FLAT_RANK;
+  for (int r = 0; fits && r < in->rank; ++r) fits = r == axis || where->shape[r] <= in->shape[r];
+  return fits;
+}
+
+static void every_dim(const pb_flat_type* in, pb_onnx_places* p) {
+  *p = (pb_onnx_places){.dropped = in->rank, .maps = in->rank};
+  for (int r = 0; r < in->rank; ++r) {
+    p->drop[r] = p->map[r] = r;
+    p->size[r] = 1;
+  }
+}
+
+void pb__o_op_gather_elements(pb_onnx* o) {
+  int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), at = IN(1);
+  const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
+  pb_onnx_places p;
+  if (!inside(&where, &in, axis)) pb__o_refuse(o, "indices that do not fit");
+  if (pb__o_bad(o)) return;
+  every_dim(&in, &p);
+  OUT(pb__o_gather(o, x, all_places(o, at, axis, in.shape[axis]), &p, where.rank, where.shape));
+}
+
+static const char* combiner(pb_onnx* o) {
+  static const char* const names[][2] = {
+      {"none", "second"}, {"add", "add"}, {"mul", "multiply"}, {"max", "maximum"}, {"min", "minimum"}};
+  const char* how = pb__o_text(o, "reduction", "none");
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k)
+    if (!strcmp(how, names[k][0])) return names[k][1];
+  pb__o_refuse(o, "a reduction '%s'", how);
+  return "second";
+}
+
+void pb__o_op_scatter_elements(pb_onnx* o) {
+  int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), at = IN(1), with = IN(2);
+  const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
+  const char* how = combiner(o);
+  pb_onnx_places p;
+  if (!inside(&where, &in, axis) || !pb__o_same_shape(o, at, with))
+    pb__o_refuse(o, "indices or updates that do not fit");
+  if (pb__o_bad(o)) return;
+  every_dim(&in, &p);
+  OUT(pb__o_scatter(o, x, all_places(o, at, axis, in.shape[axis]), with, how, &p));
+}
+
+// The last dim of the indices has vectors over x's dims behind `batches`: each its own extent to count from the end.
+static int vectors(pb_onnx* o, int at, const pb_flat_type* in, int batches) {
+  const pb_flat_type where = *pb__o_type(o, at);
+  int64_t extents[PB_FLAT_RANK], count = where.shape[where.rank - 1];
+  for (int k = 0; k < count; ++k) extents[k] = in->shape[batches + k];
+  at = pb__o_cast(o, at, PB_I64);
+  int below = pb__o_compare(o, "LT", at, pb__o_integer(o, PB_I64, 0));
+  int more = pb__o_add(o, at, pb__o_constant(o, PB_I64, 1, &count, extents));
+  at = pb__o_select(o, below, more, at);
+  int parts[PB_FLAT_RANK + 1];
+  int64_t shape[PB_FLAT_RANK];
+  memcpy(shape, where.shape, sizeof shape);
+  shape[where.rank - 1] = 1;
+  for (int b = 0; b < batches; ++b) parts[b] = pb__o_iota(o, PB_I64, where.rank, shape, b);
+  parts[batches] = at;
+  return pb__o_join(o, batches + 1, parts, where.rank - 1);
+}
+
+static bool vectors_fit(const pb_flat_type* in, const pb_flat_type* where, int64_t batches) {
+  bool fits = where->rank >= 1 && batches >= 0 && batches < where->rank && batches < in->rank &&
+              where->shape[where->rank - 1] <= in->rank - batches && !pb_type_is_float(where->type);
+  for (int b = 0; fits && b < batches; ++b) fits = where->shape[b] == in->shape[b];
+  return fits;
+}
+
+void pb__o_op_gather_nd(pb_onnx* o) {
+  int x = IN(0), at = IN(1), rank = 0;
+  const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
+  int64_t batches = pb__o_int(o, "batch_dims", 0), shape[2 * PB_FLAT_RANK];
+  if (!vectors_fit(&in, &where, batches)) pb__o_refuse(o, "indices that do not fit");
+  if (pb__o_bad(o)) return;
+  int maps = (int)(batches + where.shape[where.rank - 1]);
+  pb_onnx_places p = {.dropped = maps, .maps = maps};
+  for (int r = 0; r < where.rank - 1; ++r) shape[rank++] = where.shape[r];
+  for (int r = 0; r < in.rank; ++r) {
+    p.size[r] = r < maps ? 1 : in.shape[r];
+    if (r < maps) {
+      p.drop[r] = p.map[r] = r;
+    } else {
+      p.window[p.windows++] = rank;
+      shape[rank++] = in.shape[r];
+    }
+  }
+  if (rank > PB_FLAT_RANK) pb__o_refuse(o, "a result of more than 8 dims");
+  if (!pb__o_bad(o)) OUT(pb__o_gather(o, x, vectors(o, at, &in, (int)batches), &p, rank, shape));
+}
+
+void pb__o_op_scatter_nd(pb_onnx* o) {
+  int x = IN(0), at = IN(1), with = IN(2);
+  const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at), update = *pb__o_type(o, with);
+  const char* how = combiner(o);
+  if (!vectors_fit(&in, &where, 0)) pb__o_refuse(o, "indices that do not fit");
+  if (pb__o_bad(o)) return;
+  int maps = (int)where.shape[where.rank - 1];
+  pb_onnx_places p = {.dropped = maps, .maps = maps};
+  for (int r = 0; r < maps; ++r) p.drop[r] = p.map[r] = r;
+  for (int r = where.rank - 1; r < update.rank; ++r) p.window[p.windows++] = r;
+  OUT(pb__o_scatter(o, x, vectors(o, at, &in, 0), with, how, &p));
+}

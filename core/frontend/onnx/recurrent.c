@@ -1,0 +1,231 @@
+// RNN, GRU and LSTM, turn by turn: the inputs' products all at once, the state's one after the other.
+#include "core/frontend/onnx/rows.h"
+
+#include <string.h>
+
+#define IN(k) pb__o_in(o, k)
+
+enum { MOST_TURNS = 2048 };
+
+typedef struct cell {
+  int gates, states; // a state's parts: h, and c
+  bool lstm, gru;
+  int64_t hidden, batch, turns;
+  const char* activation[3];
+  double alpha[3], beta[3], clip;
+  int r, rb, p; // of a direction: R [gates h, h], its biases [gates h] and the peepholes [3 h], -1
+  bool linear_before_reset, input_forget;
+} cell;
+
+static int activated(pb_onnx* o, const cell* c, int which, int x) {
+  const char* name = c->activation[which];
+  if (c->clip > 0) x = pb__o_least(o, pb__o_most(o, x, pb__o_like(o, x, -c->clip)), pb__o_like(o, x, c->clip));
+#define NUMBER(v) pb__o_like(o, x, v)
+  int a = NUMBER(c->alpha[which]), b = NUMBER(c->beta[which]), zero = NUMBER(0);
+  if (!strcmp(name, "Sigmoid")) return pb__o_unary(o, "logistic", x);
+  if (!strcmp(name, "Tanh")) return pb__o_unary(o, "tanh", x);
+  if (!strcmp(name, "Relu")) return pb__o_most(o, x, zero);
+  if (!strcmp(name, "Affine")) return pb__o_add(o, pb__o_mul(o, a, x), b);
+  if (!strcmp(name, "LeakyRelu")) return pb__o_select(o, pb__o_compare(o, "LT", x, zero), pb__o_mul(o, a, x), x);
+  if (!strcmp(name, "ThresholdedRelu")) return pb__o_select(o, pb__o_compare(o, "GT", x, a), x, zero);
+  if (!strcmp(name, "ScaledTanh")) return pb__o_mul(o, a, pb__o_unary(o, "tanh", pb__o_mul(o, b, x)));
+  if (!strcmp(name, "HardSigmoid"))
+    return pb__o_least(o, pb__o_most(o, pb__o_add(o, pb__o_mul(o, a, x), b), zero), NUMBER(1));
+  if (!strcmp(name, "Elu"))
+    return pb__o_select(o, pb__o_compare(o, "LT", x, zero), pb__o_mul(o, a, pb__o_unary(o, "exponential_minus_one", x)),
+                        x);
+  if (!strcmp(name, "Softsign")) return pb__o_div(o, x, pb__o_add(o, pb__o_unary(o, "abs", x), NUMBER(1)));
+  if (!strcmp(name, "Softplus")) return pb__o_unary(o, "log_plus_one", pb__o_unary(o, "exponential", x));
+#undef NUMBER
+  pb__o_refuse(o, "an activation '%s'", name);
+  return x;
+}
+
+static void usual_numbers(const char* name, double* alpha, double* beta) {
+  static const struct {
+    const char* name;
+    double alpha, beta;
+  } usual[] = {{"Affine", 1, 0},     {"LeakyRelu", 0.01, 0},    {"ThresholdedRelu", 1, 0},
+               {"ScaledTanh", 1, 1}, {"HardSigmoid", 0.2, 0.5}, {"Elu", 1, 0}};
+  *alpha = *beta = 0;
+  for (size_t k = 0; k < sizeof usual / sizeof *usual; ++k)
+    if (!strcmp(name, usual[k].name)) {
+      *alpha = usual[k].alpha;
+      *beta = usual[k].beta;
+    }
+}
+
+// The functions of a direction. Numbers stand in the order of the functions.
+static void read_activations(pb_onnx* o, cell* c, int direction) {
+  static const char* const usual[] = {"Sigmoid", "Tanh", "Tanh"};
+  const pb_attr *names = pb_node_attr(o->n, "activations"), *alphas = pb_node_attr(o->n, "activation_alpha"),
+                *betas = pb_node_attr(o->n, "activation_beta");
+  int each = c->lstm ? 3 : c->gru ? 2 : 1;
+  for (int k = 0; k < each; ++k) {
+    int at = direction * each + k;
+    c->activation[k] = names && at < names->count ? names->strings[at] : usual[each == 1 ? 1 : k];
+    usual_numbers(c->activation[k], &c->alpha[k], &c->beta[k]);
+    if (alphas && at < alphas->count) c->alpha[k] = (double)alphas->floats[at];
+    if (betas && at < betas->count) c->beta[k] = (double)betas->floats[at];
+  }
+}
+
+static int gate(pb_onnx* o, const cell* c, int gates, int k) {
+  return pb__o_part(o, gates, 1, k * c->hidden, (k + 1) * c->hidden);
+}
+
+static int by_matrix(pb_onnx* o, int x, int w) { // x [.., k] by w [n, k]
+  int last = pb__o_type(o, x)->rank - 1;
+  pb_onnx_pairs p = {.sums = 1, .sum = {{last}, {1}}};
+  return pb__o_dot(o, x, w, &p, pb__o_type(o, x)->type);
+}
+
+static int peephole(pb_onnx* o, const cell* c, int x, int which, int state) {
+  if (c->p < 0) return x;
+  return pb__o_add(o, x, pb__o_mul(o, pb__o_part(o, c->p, 0, which * c->hidden, (which + 1) * c->hidden), state));
+}
+
+static void lstm_turn(pb_onnx* o, const cell* c, int x, int* state) {
+  int all = pb__o_add(o, x, by_matrix(o, state[0], c->r));
+  int i = activated(o, c, 0, peephole(o, c, gate(o, c, all, 0), 0, state[1]));
+  int f = c->input_forget ? pb__o_sub(o, pb__o_like(o, i, 1), i)
+                          : activated(o, c, 0, peephole(o, c, gate(o, c, all, 2), 2, state[1]));
+  int fresh = activated(o, c, 1, gate(o, c, all, 3));
+  state[1] = pb__o_add(o, pb__o_mul(o, f, state[1]), pb__o_mul(o, i, fresh));
+  int out = activated(o, c, 0, peephole(o, c, gate(o, c, all, 1), 1, state[1]));
+  cell plain = *c;
+  plain.clip = 0; // what is clipped goes into gates
+  state[0] = pb__o_mul(o, out, activated(o, &plain, 2, state[1]));
+}
+
+static int rows_of(pb_onnx* o, const cell* c, int w, int from, int to) {
+  return w < 0 ? -1 : pb__o_part(o, w, 0, from * c->hidden, to * c->hidden);
+}
+
+static int plus(pb_onnx* o, int x, int bias) { return bias < 0 ? x : pb__o_add(o, x, bias); }
+
+static void gru_turn(pb_onnx* o, const cell* c, int x, int* state) {
+  int h = state[0], two = plus(o, by_matrix(o, h, rows_of(o, c, c->r, 0, 2)), rows_of(o, c, c->rb, 0, 2));
+  two = pb__o_add(o, pb__o_part(o, x, 1, 0, 2 * c->hidden), two);
+  int z = activated(o, c, 0, gate(o, c, two, 0)), r = activated(o, c, 0, gate(o, c, two, 1));
+  int w = rows_of(o, c, c->r, 2, 3), bias = rows_of(o, c, c->rb, 2, 3), inner;
+  if (c->linear_before_reset)
+    inner = pb__o_mul(o, r, plus(o, by_matrix(o, h, w), bias));
+  else
+    inner = plus(o, by_matrix(o, pb__o_mul(o, r, h), w), bias);
+  int fresh = activated(o, c, 1, pb__o_add(o, gate(o, c, x, 2), inner));
+  state[0] = pb__o_add(o, pb__o_mul(o, pb__o_sub(o, pb__o_like(o, z, 1), z), fresh), pb__o_mul(o, z, h));
+}
+
+static void turn(pb_onnx* o, const cell* c, int x, int* state) {
+  if (c->lstm)
+    lstm_turn(o, c, x, state);
+  else if (c->gru)
+    gru_turn(o, c, x, state);
+  else
+    state[0] = activated(o, c, 0, pb__o_add(o, x, by_matrix(o, state[0], c->r)));
+}
+
+// Part d of the first dim, without it.
+static int of_direction(pb_onnx* o, int k, int d) {
+  int v = IN(k);
+  const pb_flat_type t = *pb__o_type(o, v);
+  if (t.rank < 2 || d >= t.shape[0]) pb__o_refuse(o, "operand %d does not fit", k);
+  return pb__o_bad(o) ? v : pb__o_reshape(o, pb__o_part(o, v, 0, d, d + 1), t.rank - 1, t.shape + 1);
+}
+
+static int initial(pb_onnx* o, const cell* c, int k, int d, bool batch_first, pb_type type) {
+  const int64_t shape[2] = {c->batch, c->hidden};
+  if (!pb__o_has(o, k)) return pb__o_expand(o, pb__o_number(o, type, 0), 2, shape);
+  if (!batch_first) return of_direction(o, k, d);
+  return pb__o_reshape(o, pb__o_part(o, IN(k), 1, d, d + 1), 2, shape);
+}
+
+// One direction over x [turns, batch, input]: ys by turn, what the state is in the end.
+static void run_direction(pb_onnx* o, cell* c, int x, int d, bool backwards, bool batch_first, int* ys, int* state) {
+  int w = of_direction(o, 1, d), bias = pb__o_has(o, 3) ? of_direction(o, 3, d) : -1;
+  int64_t width = c->gates * c->hidden;
+  pb_type type = pb__o_type(o, x)->type;
+  c->r = of_direction(o, 2, d);
+  if (!pb__o_bad(o) &&
+      (pb__o_type(o, w)->shape[0] != width || pb__o_type(o, c->r)->shape[0] != width ||
+       pb__o_type(o, c->r)->shape[1] != c->hidden || pb__o_type(o, w)->shape[1] != pb__o_type(o, x)->shape[2] ||
+       (bias >= 0 && pb__o_type(o, bias)->shape[0] != 2 * width)))
+    pb__o_refuse(o, "weights that do not fit");
+  if (pb__o_bad(o)) return;
+  c->p = c->lstm && pb__o_has(o, 7) ? of_direction(o, 7, d) : -1;
+  int all = by_matrix(o, x, w);
+  c->rb = -1;
+  if (bias >= 0) {
+    int of_x = pb__o_part(o, bias, 0, 0, width), of_r = pb__o_part(o, bias, 0, width, 2 * width);
+    all = pb__o_add(o, all, c->gru ? of_x : pb__o_add(o, of_x, of_r));
+    c->rb = of_r;
+  }
+  read_activations(o, c, d);
+  state[0] = initial(o, c, 5, d, batch_first, type);
+  if (c->lstm) state[1] = initial(o, c, 6, d, batch_first, type);
+  const int64_t matrix[2] = {c->batch, width};
+  int lengths = pb__o_has(o, 4) ? pb__o_reshape(o, IN(4), 2, (const int64_t[]){c->batch, 1}) : -1;
+  for (int64_t k = 0; k < c->turns && !pb__o_bad(o); ++k) {
+    int64_t t = backwards ? c->turns - 1 - k : k;
+    int now[2] = {state[0], state[1]};
+    turn(o, c, pb__o_reshape(o, pb__o_part(o, all, 0, t, t + 1), 2, matrix), now);
+    ys[t] = now[0];
+    if (lengths >= 0) { // behind a sequence's end nothing changes, and its results are 0
+      int is = pb__o_compare(o, "GT", lengths, pb__o_integer(o, pb__o_type(o, lengths)->type, t));
+      for (int s = 0; s < c->states; ++s) now[s] = pb__o_select(o, is, now[s], state[s]);
+      ys[t] = pb__o_select(o, is, ys[t], pb__o_like(o, ys[t], 0));
+    }
+    memcpy(state, now, sizeof now);
+  }
+}
+
+static int stacked(pb_onnx* o, const cell* c, int count, const int* parts, int64_t outer, int64_t inner,
+                   bool batch_first) {
+  int* whole = PB_NEW_ARRAY(&o->arena, int, (size_t)count + 1);
+  const int64_t one[4] = {1, 1, c->batch, c->hidden}, shape[4] = {outer, inner, c->batch, c->hidden};
+  static const int64_t batch_in_front[4] = {2, 0, 1, 3};
+  for (int k = 0; k < count; ++k) whole[k] = pb__o_reshape(o, parts[k], 4, one);
+  int y = pb__o_reshape(o, pb__o_join(o, count, whole, 0), 4, shape);
+  return batch_first ? pb__o_transpose(o, y, batch_in_front) : y;
+}
+
+void pb__o_op_rnn(pb_onnx* o) {
+  const char *how = o->row->detail, *direction = pb__o_text(o, "direction", "forward");
+  bool batch_first = pb__o_int(o, "layout", 0), both = !strcmp(direction, "bidirectional"),
+       reverse = !strcmp(direction, "reverse");
+  int x = IN(0), r = IN(2);
+  if (pb__o_type(o, x)->rank != 3 || pb__o_type(o, r)->rank != 3)
+    pb__o_refuse(o, "an input or weights that do not fit");
+  if (!both && !reverse && strcmp(direction, "forward")) pb__o_refuse(o, "a direction '%s'", direction);
+  if (pb__o_bad(o)) return;
+  if (batch_first) x = pb__o_transpose(o, x, (const int64_t[]){1, 0, 2});
+  const pb_flat_type in = *pb__o_type(o, x);
+  cell c = {.lstm = !strcmp(how, "lstm"),
+            .gru = !strcmp(how, "gru"),
+            .hidden = pb__o_type(o, r)->shape[2],
+            .batch = in.shape[1],
+            .turns = in.shape[0],
+            .clip = pb__o_real(o, "clip", 0),
+            .linear_before_reset = pb__o_int(o, "linear_before_reset", 0),
+            .input_forget = pb__o_int(o, "input_forget", 0)};
+  c.gates = c.lstm ? 4 : c.gru ? 3 : 1;
+  c.states = c.lstm ? 2 : 1;
+  int directions = both ? 2 : 1, states[2][2] = {{-1, -1}, {-1, -1}};
+  if (c.turns > MOST_TURNS) pb__o_refuse(o, "more than %d turns", MOST_TURNS);
+  int *ys = PB_NEW_ARRAY(&o->arena, int, (size_t)(2 * c.turns) + 1),
+      *mixed = PB_NEW_ARRAY(&o->arena, int, (size_t)(2 * c.turns) + 1);
+  for (int d = 0; d < directions && !pb__o_bad(o); ++d)
+    run_direction(o, &c, x, d, reverse || d == 1, batch_first, ys + d * c.turns, states[d]);
+  if (pb__o_bad(o)) return;
+  for (int64_t t = 0; t < c.turns; ++t)
+    for (int d = 0; d < directions; ++d) mixed[t * directions + d] = ys[d * c.turns + t];
+  if (pb__o_wants(o, 0))
+    pb__o_out(o, 0, stacked(o, &c, (int)c.turns * directions, mixed, c.turns, directions, batch_first));
+  for (int s = 0; s < c.states; ++s) {
+    if (!pb__o_wants(o, 1 + s)) continue;
+    const int last[2] = {states[0][s], states[1][s]};
+    int64_t shape[3] = {batch_first ? c.batch : directions, batch_first ? directions : c.batch, c.hidden};
+    pb__o_out(o, 1 + s, pb__o_reshape(o, stacked(o, &c, directions, last, directions, 1, batch_first), 3, shape));
+  }
+}

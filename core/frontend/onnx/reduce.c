@@ -1,0 +1,182 @@
+// What takes many elements together: reductions, softmax, orders.
+#include "core/frontend/onnx/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+int pb__o_worked(pb_onnx* o, int x) {
+  pb_type type = pb__o_type(o, x)->type;
+  return pb__o_cast(o, x, pb_scalar_worked(type) == PB_F32 ? PB_F32 : type);
+}
+
+static int reduced(pb_onnx* o, int x, const char* how, const bool* gone, bool keep) {
+  return keep ? pb__o_reduce_kept(o, x, how, gone) : pb__o_reduce(o, x, how, gone);
+}
+
+int pb__o_sum(pb_onnx* o, int x, const bool* gone, bool keep) {
+  return pb__o_cast(o, reduced(o, pb__o_worked(o, x), "add", gone, keep), pb__o_type(o, x)->type);
+}
+
+static int64_t gone_elements(const pb_onnx* o, int x, const bool* gone) {
+  int64_t count = 1;
+  for (int r = 0; r < pb__o_type(o, x)->rank; ++r)
+    if (gone[r]) count *= pb__o_type(o, x)->shape[r];
+  return count;
+}
+
+static int mean(pb_onnx* o, int x, const bool* gone, bool keep) {
+  int sum = reduced(o, pb__o_worked(o, x), "add", gone, keep);
+  sum = pb__o_div(o, sum, pb__o_like(o, sum, (double)gone_elements(o, x, gone)));
+  return pb__o_cast(o, sum, pb__o_type(o, x)->type);
+}
+
+int pb__o_mean(pb_onnx* o, int x, const bool* gone) { return mean(o, x, gone, true); }
+
+// An infinite maximum is not taken off: of infinities that are alike nothing would be left.
+static int shift(pb_onnx* o, int x, const bool* gone) {
+  int most = pb__o_reduce_kept(o, x, "maximum", gone);
+  return pb__o_select(o, pb__o_unary(o, "is_finite", most), most, pb__o_like(o, most, 0));
+}
+
+static void read_axes(pb_onnx* o, int rank, bool* gone) {
+  int64_t axes[PB_GRAPH_RANK];
+  int count = pb__o_list(o, "axes", 1, PB_GRAPH_RANK, axes);
+  memset(gone, 0, PB_FLAT_RANK * sizeof *gone);
+  for (int r = 0; r < rank && count <= 0; ++r) gone[r] = !pb__o_int(o, "noop_with_empty_axes", 0);
+  for (int k = 0; k < count; ++k) gone[pb__o_axis(o, axes[k], rank)] = rank > 0;
+}
+
+void pb__o_op_reduce(pb_onnx* o) {
+  const char* how = o->row->detail;
+  bool gone[PB_FLAT_RANK], keep = pb__o_int(o, "keepdims", 1);
+  int x = pb__o_in(o, 0), y = x;
+  read_axes(o, pb__o_type(o, x)->rank, gone);
+  if (!strcmp(how, "max") || !strcmp(how, "min")) {
+    y = reduced(o, x, how[1] == 'a' ? "maximum" : "minimum", gone, keep);
+  } else if (!strcmp(how, "mean")) {
+    y = mean(o, x, gone, keep);
+  } else if (!strcmp(how, "product")) {
+    y = pb__o_cast(o, reduced(o, pb__o_worked(o, x), "multiply", gone, keep), pb__o_type(o, x)->type);
+  } else if (!strcmp(how, "logexp")) {
+    int most = shift(o, x, gone), rest = pb__o_unary(o, "exponential", pb__o_sub(o, x, most));
+    y = pb__o_add(o, pb__o_unary(o, "log", pb__o_sum(o, rest, gone, true)), most);
+    if (!keep) y = pb__o_reduce(o, y, "add", gone);
+  } else {
+    if (!strcmp(how, "L1")) x = pb__o_unary(o, "abs", x);
+    if (!strcmp(how, "L2") || !strcmp(how, "square")) x = pb__o_mul(o, x, x);
+    y = pb__o_sum(o, x, gone, keep);
+    if (!strcmp(how, "L2")) y = pb__o_unary(o, "sqrt", y);
+    if (!strcmp(how, "log")) y = pb__o_unary(o, "log", y);
+  }
+  pb__o_out(o, 0, y);
+}
+
+// NaN counts as the largest and the least: what is NaN is unlike itself.
+int pb__o_first_of_most(pb_onnx* o, int x, int axis, bool least, bool last) {
+  const pb_flat_type in = *pb__o_type(o, x);
+  bool gone[PB_FLAT_RANK] = {false};
+  gone[axis] = true;
+  int most = pb__o_reduce_kept(o, x, least ? "minimum" : "maximum", gone);
+  int is = pb__o_compare(o, "EQ", x, most);
+  if (pb_type_is_float(in.type)) is = pb__o_binary(o, "or", is, pb__o_compare(o, "NE", x, x));
+  int64_t shape[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  shape[axis] = in.shape[axis];
+  int place = pb__o_iota(o, PB_I64, in.rank, shape, axis);
+  place = pb__o_select(o, is, place, pb__o_integer(o, PB_I64, last ? -1 : in.shape[axis]));
+  return pb__o_reduce_kept(o, place, last ? "maximum" : "minimum", gone);
+}
+
+void pb__o_op_arg_most(pb_onnx* o) {
+  int x = pb__o_in(o, 0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank);
+  if (pb__o_bad(o)) return;
+  int y = pb__o_first_of_most(o, x, axis, !strcmp(o->row->detail, "min"), pb__o_int(o, "select_last_index", 0));
+  bool gone[PB_FLAT_RANK] = {false};
+  gone[axis] = true;
+  pb__o_out(o, 0, pb__o_int(o, "keepdims", 1) ? y : pb__o_reduce(o, y, "add", gone));
+}
+
+// The axes that Softmax and its like go over: up to opset 12 all from the axis on.
+static void soft_axes(pb_onnx* o, int rank, bool* axes) {
+  bool old = o->l->g->opset < 13;
+  int64_t first = pb__o_int(o, "axis", old ? 1 : -1);
+  int axis = old && first == rank ? rank : pb__o_axis(o, first, rank);
+  memset(axes, 0, PB_FLAT_RANK * sizeof *axes);
+  for (int r = axis; r < rank; ++r) axes[r] = old || r == axis;
+}
+
+int pb__o_softmax(pb_onnx* o, int x, const bool* axes, bool logarithm) {
+  pb_type type = pb__o_type(o, x)->type;
+  x = pb__o_worked(o, x);
+  int rest = pb__o_sub(o, x, pb__o_reduce_kept(o, x, "maximum", axes));
+  int e = pb__o_unary(o, "exponential", rest), sum = pb__o_reduce_kept(o, e, "add", axes);
+  int y = logarithm ? pb__o_sub(o, rest, pb__o_unary(o, "log", sum)) : pb__o_div(o, e, sum);
+  return pb__o_cast(o, y, type);
+}
+
+void pb__o_op_softmax(pb_onnx* o) {
+  bool axes[PB_FLAT_RANK];
+  int x = pb__o_in(o, 0);
+  soft_axes(o, pb__o_type(o, x)->rank, axes);
+  if (!pb__o_bad(o)) pb__o_out(o, 0, pb__o_softmax(o, x, axes, o->row->detail[0] != 0));
+}
+
+void pb__o_op_hardmax(pb_onnx* o) {
+  bool axes[PB_FLAT_RANK];
+  int x = pb__o_in(o, 0), axis = 0;
+  const pb_flat_type in = *pb__o_type(o, x);
+  soft_axes(o, in.rank, axes);
+  if (pb__o_bad(o)) return;
+  while (axis < in.rank && !axes[axis]) ++axis;
+  int64_t shape[PB_FLAT_RANK], inner = 1;
+  int rank = axis + 1;
+  for (int r = 0; r < in.rank; ++r) {
+    bool flat = axis < in.rank - 1 && axes[in.rank - 1]; // as one axis
+    if (r < axis || !flat) shape[r] = in.shape[r];
+    if (!flat) rank = in.rank;
+    if (r >= axis && flat) inner *= in.shape[r];
+    if (flat) shape[axis] = inner;
+  }
+  if (axis == in.rank) pb__o_refuse(o, "over no axis");
+  int flat = pb__o_reshape(o, x, rank, shape);
+  if (pb__o_bad(o)) return;
+  int first = pb__o_first_of_most(o, flat, axis, false, false);
+  int64_t row[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  row[axis] = shape[axis];
+  int is = pb__o_compare(o, "EQ", pb__o_iota(o, PB_I64, rank, row, axis), first);
+  pb__o_out(o, 0, pb__o_reshape(o, pb__o_cast(o, is, in.type), in.rank, in.shape));
+}
+
+void pb__o_op_cumulate(pb_onnx* o) {
+  int x = pb__o_in(o, 0), count;
+  int64_t at;
+  const pb_flat_type in = *pb__o_type(o, x);
+  bool exclusive = pb__o_int(o, "exclusive", 0), backwards = pb__o_int(o, "reverse", 0);
+  count = pb__o_list(o, NULL, 1, 1, &at);
+  if (count != 1) pb__o_refuse(o, "an axis that is not one number");
+  int axis = pb__o_bad(o) ? 0 : pb__o_axis(o, at, in.rank);
+  if (pb__o_bad(o)) return;
+  pb_onnx_window w = {.size = {0}};
+  for (int r = 0; r < in.rank; ++r) w.size[r] = w.stride[r] = w.dilation[r] = 1;
+  int64_t extent = w.size[axis] = in.shape[axis];
+  int64_t before = exclusive ? extent : extent - 1, behind = exclusive ? -1 : 0;
+  w.low[axis] = backwards ? behind : before;
+  w.high[axis] = backwards ? before : behind;
+  int y = pb__o_windows(o, pb__o_worked(o, x), -1, o->row->detail, &w);
+  pb__o_out(o, 0, pb__o_cast(o, y, in.type));
+}
+
+void pb__o_op_top_k(pb_onnx* o) {
+  int x = pb__o_in(o, 0), where;
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t k = pb__o_int(o, "k", -1);
+  int axis = pb__o_axis(o, pb__o_int(o, "axis", -1), in.rank), count = k < 0 ? pb__o_list(o, NULL, 1, 1, &k) : 1;
+  bool largest = pb__o_int(o, "largest", 1);
+  if (!pb__o_bad(o) && (count != 1 || k < 1 || k > in.shape[axis])) pb__o_refuse(o, "a k that does not fit");
+  if (pb__o_bad(o)) return;
+  const char* turn = pb_type_is_float(in.type) ? "negate" : "not"; // the order turned round
+  int last = pb__o_moved(o, largest ? x : pb__o_unary(o, turn, x), axis, in.rank - 1);
+  int top = pb__o_top(o, last, k, &where);
+  if (!largest) top = pb__o_unary(o, turn, top);
+  pb__o_out(o, 0, pb__o_moved(o, top, in.rank - 1, axis));
+  pb__o_out(o, 1, pb__o_moved(o, pb__o_cast(o, where, PB_I64), in.rank - 1, axis));
+}

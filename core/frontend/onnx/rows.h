@@ -1,0 +1,136 @@
+// ONNX's operators by rows: onnx.def has a row an operator, and each row's function says what the operator is in the
+// operators of StableHLO, whose rows make the nests. Inside: what those functions share.
+#ifndef PB_ONNX_ROWS_H
+#define PB_ONNX_ROWS_H
+
+#include "core/frontend/onnx/onnx.h"
+#include "core/frontend/stablehlo/door.h"
+#include "core/s1/lift.h"
+
+// The node that is being made. A tensor in it is a number: a value of the flat form, whose type is known even when
+// making it failed, so that a function looks at `status` at its end alone, or where it divides by what may be nothing.
+typedef struct pb_onnx {
+  lifter* l;
+  const pb_node* n;
+  const pb_onnx_row* row;
+  pb_door door;
+  pb_flat flat;
+  pb_flat_type* types;
+  int capacity;
+  size_t first_value; // of S1, that this node made
+  pb_arena arena;     // until the node is made
+  pb_status status;   // the first thing that went wrong
+} pb_onnx;
+
+void pb__o_refuse(pb_onnx* o, const char* format, ...) __attribute__((format(printf, 2, 3)));
+static inline bool pb__o_bad(const pb_onnx* o) { return o->status != PB_OK; }
+
+// ---- the node ----
+
+bool pb__o_has(const pb_onnx* o, int k);   // operand k
+int pb__o_in(pb_onnx* o, int k);           // a refusal where it is left out
+bool pb__o_wants(const pb_onnx* o, int k); // result k
+void pb__o_out(pb_onnx* o, int k, int v);  // result k is v
+int64_t pb__o_int(const pb_onnx* o, const char* name, int64_t missing);
+double pb__o_real(const pb_onnx* o, const char* name, double missing);
+const char* pb__o_text(const pb_onnx* o, const char* name, const char* missing);
+// As many integers as asked for, each within 2^31; `missing` where it is left out.
+void pb__o_ints(pb_onnx* o, const char* name, int count, int64_t missing, int64_t* items);
+// Of an attribute, or of a constant operand where the attribute is not there; -1: neither.
+int pb__o_list(pb_onnx* o, const char* name, int k, int most, int64_t* items);
+// The floats of a constant operand; false: it is none, or of another number.
+bool pb__o_reals(const pb_onnx* o, int k, int most, float* items, int* count);
+int pb__o_axis(pb_onnx* o, int64_t axis, int rank); // counted from either end
+
+// ---- tensors ----
+
+static inline const pb_flat_type* pb__o_type(const pb_onnx* o, int v) { return &o->types[v]; }
+int64_t pb__o_elements(const pb_onnx* o, int v);
+bool pb__o_same_shape(const pb_onnx* o, int a, int b);
+
+int pb__o_number(pb_onnx* o, pb_type type, double value); // of rank 0
+int pb__o_integer(pb_onnx* o, pb_type type, int64_t value);
+int pb__o_like(pb_onnx* o, int v, double value); // of v's type, rank 0
+int pb__o_constant(pb_onnx* o, pb_type type, int rank, const int64_t* shape, const void* bytes);
+
+int pb__o_unary(pb_onnx* o, const char* scalar, int x);
+int pb__o_binary(pb_onnx* o, const char* scalar, int x, int z); // with broadcasting, as all below
+int pb__o_compare(pb_onnx* o, const char* direction, int x, int z);
+int pb__o_select(pb_onnx* o, int truth, int yes, int no);
+int pb__o_cast(pb_onnx* o, int x, pb_type to);
+
+int pb__o_reshape(pb_onnx* o, int x, int rank, const int64_t* shape);
+int pb__o_expand(pb_onnx* o, int x, int rank, const int64_t* shape); // the last dims against each other
+// x's dim r is dim dims[r] of the result.
+int pb__o_broadcast(pb_onnx* o, int x, int rank, const int64_t* shape, const int64_t* dims);
+int pb__o_transpose(pb_onnx* o, int x, const int64_t* order);
+int pb__o_slice(pb_onnx* o, int x, const int64_t* from, const int64_t* to, const int64_t* step);
+int pb__o_part(pb_onnx* o, int x, int axis, int64_t from, int64_t to); // along one axis alone
+int pb__o_reverse(pb_onnx* o, int x, const bool* turned);
+int pb__o_join(pb_onnx* o, int count, const int* parts, int axis);
+// Edges may be negative; `gap` between the elements, NULL: none.
+int pb__o_pad(pb_onnx* o, int x, int with, const int64_t* low, const int64_t* high, const int64_t* gap);
+int pb__o_iota(pb_onnx* o, pb_type type, int rank, const int64_t* shape, int axis);
+// x at constant places along the axis; a slice or a repetition where it is one.
+int pb__o_take(pb_onnx* o, int x, int axis, int64_t count, const int64_t* places);
+int pb__o_moved(pb_onnx* o, int x, int from, int to); // one dim to another place
+
+// By "add", "multiply", "maximum", "minimum", "and", "or" over the marked dims, which go.
+int pb__o_reduce(pb_onnx* o, int x, const char* scalar, const bool* gone);
+int pb__o_reduce_kept(pb_onnx* o, int x, const char* scalar, const bool* gone); // which stay, 1 long
+typedef struct pb_onnx_window {
+  int64_t size[PB_FLAT_RANK], stride[PB_FLAT_RANK], dilation[PB_FLAT_RANK], low[PB_FLAT_RANK], high[PB_FLAT_RANK];
+} pb_onnx_window;
+int pb__o_windows(pb_onnx* o, int x, int with, const char* scalar, const pb_onnx_window* w);
+
+// Products: dims by `batch` and `summed` pairs, results in the order batches, x's, z's.
+typedef struct pb_onnx_pairs {
+  int batches, sums;
+  int64_t batch[2][PB_FLAT_RANK], sum[2][PB_FLAT_RANK];
+} pb_onnx_pairs;
+int pb__o_dot(pb_onnx* o, int x, int z, const pb_onnx_pairs* pairs, pb_type type);
+int pb__o_matmul(pb_onnx* o, int x, int z, pb_type type); // as NumPy's
+// Windows over the dims from 2 on: `gap` between the input's elements, weights turned round where `reversed`.
+typedef struct pb_onnx_conv {
+  int64_t stride[PB_FLAT_RANK], dilation[PB_FLAT_RANK], low[PB_FLAT_RANK], high[PB_FLAT_RANK], gap[PB_FLAT_RANK];
+  int64_t groups;
+  bool reversed;
+} pb_onnx_conv;
+int pb__o_conv(pb_onnx* o, int x, int w, const pb_onnx_conv* c, pb_type type);
+
+// Places by vectors: index_vector is the last dim of the indices.
+typedef struct pb_onnx_places {
+  int windows, dropped, maps;
+  int64_t window[PB_FLAT_RANK], drop[PB_FLAT_RANK], map[PB_FLAT_RANK], size[PB_FLAT_RANK];
+} pb_onnx_places;
+int pb__o_gather(pb_onnx* o, int x, int places, const pb_onnx_places* p, int rank, const int64_t* shape);
+int pb__o_scatter(pb_onnx* o, int x, int places, int updates, const char* scalar, const pb_onnx_places* p);
+// The largest along the last dim in order; *where: i32.
+int pb__o_top(pb_onnx* o, int x, int64_t count, int* where);
+
+// ---- what several rows are made of ----
+
+static inline int pb__o_add(pb_onnx* o, int x, int z) { return pb__o_binary(o, "add", x, z); }
+static inline int pb__o_sub(pb_onnx* o, int x, int z) { return pb__o_binary(o, "subtract", x, z); }
+static inline int pb__o_mul(pb_onnx* o, int x, int z) { return pb__o_binary(o, "multiply", x, z); }
+static inline int pb__o_div(pb_onnx* o, int x, int z) { return pb__o_binary(o, "divide", x, z); }
+static inline int pb__o_most(pb_onnx* o, int x, int z) { return pb__o_binary(o, "maximum", x, z); }
+static inline int pb__o_least(pb_onnx* o, int x, int z) { return pb__o_binary(o, "minimum", x, z); }
+int pb__o_sum(pb_onnx* o, int x, const bool* gone, bool keep); // of narrow floats taken in f32
+int pb__o_mean(pb_onnx* o, int x, const bool* gone);           // kept
+int pb__o_softmax(pb_onnx* o, int x, const bool* axes, bool logarithm);
+// Along the axis the first place (the last one) of the largest, i64, kept.
+int pb__o_first_of_most(pb_onnx* o, int x, int axis, bool least, bool last);
+// Reads the window of Conv and pools: kernel_shape (or these extents), strides, dilations, pads, auto_pad, ceil_mode.
+void pb__o_read_window(pb_onnx* o, const int64_t* extents, int spaces, const int64_t* kernel, pb_onnx_conv* w,
+                       int64_t* out);
+// A vector along dim `axis` of a tensor of so many dims, others 1.
+int pb__o_along(pb_onnx* o, int vector, int rank, int axis);
+int pb__o_worked(pb_onnx* o, int x); // narrow floats as f32
+
+typedef void pb_onnx_maker(pb_onnx* o);
+#define OP(name, since, least, most, results, attributes, function, detail, summary) pb_onnx_maker pb__o_op_##function;
+#include "core/frontend/onnx/onnx.def"
+#undef OP
+
+#endif

@@ -1,0 +1,203 @@
+// Windows over the dims behind channels: convolutions and pools, of any number of them.
+#include "core/frontend/onnx/rows.h"
+
+#include <string.h>
+
+#define IN(k) pb__o_in(o, k)
+#define OUT(v) pb__o_out(o, 0, v)
+
+enum { FAR = 1 << 20 };
+
+static void fit_one(pb_onnx* o, const char* mode, bool hangs, int64_t extent, int64_t reach, pb_onnx_conv* w, int s,
+                    int64_t* out) {
+  bool upper = !strcmp(mode, "SAME_UPPER"), lower = !strcmp(mode, "SAME_LOWER");
+  if (!strcmp(mode, "VALID")) w->low[s] = w->high[s] = 0;
+  if (upper || lower) {
+    *out = (extent + w->stride[s] - 1) / w->stride[s];
+    int64_t need = (*out - 1) * w->stride[s] + reach - extent;
+    if (need < 0) need = 0;
+    w->low[s] = lower ? need - need / 2 : need / 2;
+    w->high[s] = need - w->low[s];
+  }
+  int64_t room = extent + w->low[s] + w->high[s] - reach;
+  if (room < 0) pb__o_refuse(o, "a window larger than the padded input");
+  *out = room < 0 ? 1 : room / w->stride[s] + 1;
+  int64_t over = room < 0 ? 0 : (w->stride[s] - room % w->stride[s]) % w->stride[s];
+  if (!hangs || !over || *out * w->stride[s] >= extent + w->low[s]) return; // one more would begin outside
+  ++*out;
+  w->gap[s] = over; // what the last window hangs over, until the caller takes it
+}
+
+void pb__o_read_window(pb_onnx* o, const int64_t* extents, int spaces, const int64_t* kernel, pb_onnx_conv* w,
+                       int64_t* out) {
+  const char* mode = pb__o_text(o, "auto_pad", "NOTSET");
+  int64_t pads[2 * PB_FLAT_RANK];
+  memset(w, 0, sizeof *w);
+  if (strcmp(mode, "NOTSET") && strcmp(mode, "VALID") && strcmp(mode, "SAME_UPPER") && strcmp(mode, "SAME_LOWER"))
+    pb__o_refuse(o, "auto_pad '%s'", mode);
+  pb__o_ints(o, "strides", spaces, 1, w->stride);
+  pb__o_ints(o, "dilations", spaces, 1, w->dilation);
+  pb__o_ints(o, "pads", 2 * spaces, 0, pads);
+  for (int s = 0; s < spaces; ++s) {
+    w->low[s] = pads[s];
+    w->high[s] = pads[spaces + s];
+    bool good = w->stride[s] > 0 && w->dilation[s] > 0 && kernel[s] > 0 && w->low[s] >= 0 && w->high[s] >= 0 &&
+                w->stride[s] < FAR && w->dilation[s] < FAR && kernel[s] < FAR && w->low[s] < FAR && w->high[s] < FAR;
+    if (!good) pb__o_refuse(o, "a stride, dilation, window or pad that makes no sense");
+    if (pb__o_bad(o)) return;
+    int64_t reach = (kernel[s] - 1) * w->dilation[s] + 1;
+    fit_one(o, mode, pb__o_int(o, "ceil_mode", 0), extents[s], reach, w, s, &out[s]);
+  }
+}
+
+// ---- convolutions ----
+
+static bool of_weights(pb_onnx* o, const pb_flat_type* in, const pb_flat_type* w, int64_t inputs) {
+  bool fits = in->rank >= 3 && in->rank <= 5 && w->rank == in->rank && in->shape[1] == inputs;
+  const pb_attr* said = pb_node_attr(o->n, "kernel_shape");
+  for (int s = 2; fits && said && s < in->rank; ++s)
+    fits = said->count == in->rank - 2 && said->ints[s - 2] == w->shape[s];
+  if (!fits) pb__o_refuse(o, "an input and weights that do not fit, or of other than 1 to 3 dims");
+  return fits;
+}
+
+static int convolved(pb_onnx* o, int x, int w, pb_type type) {
+  const pb_flat_type in = *pb__o_type(o, x), kernel = *pb__o_type(o, w);
+  int64_t groups = pb__o_int(o, "group", 1), out[PB_FLAT_RANK];
+  pb_onnx_conv c;
+  if (groups < 1 || groups > FAR) groups = 0;
+  if (!of_weights(o, &in, &kernel, groups * kernel.shape[1]) || !groups || kernel.shape[0] % groups) {
+    pb__o_refuse(o, "groups that do not fit");
+    return x;
+  }
+  pb__o_read_window(o, in.shape + 2, in.rank - 2, kernel.shape + 2, &c, out);
+  if (pb__o_bad(o)) return x;
+  c.groups = groups;
+  for (int s = 0; s < in.rank - 2; ++s) c.gap[s] = 1;
+  return pb__o_conv(o, x, w, &c, type);
+}
+
+static int with_bias(pb_onnx* o, int y, int k) {
+  return pb__o_has(o, k) ? pb__o_add(o, y, pb__o_along(o, IN(k), pb__o_type(o, y)->rank, 1)) : y;
+}
+
+void pb__o_op_conv(pb_onnx* o) {
+  int x = IN(0), w = IN(1);
+  if (pb__o_type(o, x)->type != pb__o_type(o, w)->type) pb__o_refuse(o, "operands of several types");
+  OUT(with_bias(o, convolved(o, x, w, pb__o_type(o, x)->type), 2));
+}
+
+// The pads of a result that is asked for, or as large as the strides make it.
+static void wanted_pads(pb_onnx* o, int s, int64_t all, int64_t wanted, const char* mode, pb_onnx_conv* c) {
+  int64_t total = all - wanted;
+  if (total < 0) total = 0;
+  bool upper = !strcmp(mode, "SAME_UPPER");
+  c->low[s] = upper ? total / 2 : total - total / 2;
+  c->high[s] = all - wanted - c->low[s];
+  if (wanted < 1) pb__o_refuse(o, "an output shape that makes no sense");
+}
+
+// A convolution over its input with gaps, by the weights turned round.
+void pb__o_op_conv_transpose(pb_onnx* o) {
+  int x = IN(0), w = IN(1);
+  const pb_flat_type in = *pb__o_type(o, x), kernel = *pb__o_type(o, w);
+  int spaces = in.rank - 2;
+  int64_t groups = pb__o_int(o, "group", 1), more[PB_FLAT_RANK], wanted[PB_FLAT_RANK], out[PB_FLAT_RANK];
+  const char* mode = pb__o_text(o, "auto_pad", "NOTSET");
+  pb_onnx_conv c, made = {.groups = groups, .reversed = true};
+  if (in.type != kernel.type || groups < 1 || !of_weights(o, &in, &kernel, kernel.shape[0]) || in.shape[1] % groups)
+    pb__o_refuse(o, "weights or groups that do not fit");
+  if (pb__o_bad(o)) return;
+  pb__o_ints(o, "output_padding", spaces, 0, more);
+  const pb_attr* said = pb_node_attr(o->n, "output_shape");
+  if (said && said->count == in.rank) // batch and channels in front
+    memcpy(wanted, said->ints + 2, sizeof *wanted * (size_t)spaces);
+  else
+    pb__o_ints(o, "output_shape", spaces, 0, wanted);
+  int64_t plenty[PB_FLAT_RANK];
+  for (int s = 0; s < spaces; ++s) plenty[s] = (int64_t)FAR * FAR; // any window fits there
+  pb__o_read_window(o, plenty, spaces, kernel.shape + 2, &c, out);
+  bool same = !strncmp(mode, "SAME", 4);
+  for (int s = 0; s < spaces && !pb__o_bad(o); ++s) {
+    int64_t reach = (kernel.shape[2 + s] - 1) * c.dilation[s] + 1;
+    int64_t all = c.stride[s] * (in.shape[2 + s] - 1) + reach + more[s];
+    if (said || same) wanted_pads(o, s, all, said ? wanted[s] : in.shape[2 + s] * c.stride[s], mode, &c);
+    made.stride[s] = 1;
+    made.gap[s] = c.stride[s];
+    made.dilation[s] = c.dilation[s];
+    made.low[s] = reach - 1 - c.low[s];
+    made.high[s] = reach - 1 - c.high[s] + more[s];
+  }
+  if (pb__o_bad(o)) return;
+  int64_t parts[PB_FLAT_RANK] = {groups, kernel.shape[0] / groups, kernel.shape[1]}, order[PB_FLAT_RANK] = {0, 2, 1},
+          turned[PB_FLAT_RANK] = {groups * kernel.shape[1], kernel.shape[0] / groups};
+  for (int s = 0; s < spaces; ++s) {
+    parts[3 + s] = turned[2 + s] = kernel.shape[2 + s];
+    order[3 + s] = 3 + s;
+  }
+  w = pb__o_transpose(o, pb__o_reshape(o, w, in.rank + 1, parts), order);
+  w = pb__o_reshape(o, w, in.rank, turned);
+  OUT(with_bias(o, pb__o_conv(o, x, w, &made, in.type), 2));
+}
+
+// ---- integers: sums in i32 of what the zero points are taken from ----
+
+static int from_zero(pb_onnx* o, int k, int zero, int axis) {
+  int x = IN(k);
+  pb_type type = pb__o_type(o, x)->type;
+  int rank = pb__o_type(o, x)->rank;
+  if (type != PB_I8 && type != PB_UI8) pb__o_refuse(o, "operand %d of %s", k, pb_type_name(type));
+  x = pb__o_cast(o, x, PB_I32);
+  if (!pb__o_has(o, zero) || pb__o_bad(o)) return x;
+  int z = IN(zero);
+  if (pb__o_elements(o, z) > 1 && pb__o_type(o, z)->rank == 1)
+    z = pb__o_along(o, z, rank, axis < 0 ? axis + rank : axis);
+  else if (pb__o_elements(o, z) == 1)
+    z = pb__o_reshape(o, z, 0, NULL);
+  return pb__o_sub(o, x, pb__o_cast(o, z, PB_I32));
+}
+
+void pb__o_op_matmul_integer(pb_onnx* o) {
+  int x = from_zero(o, 0, 2, pb__o_type(o, IN(0))->rank > 1 ? -2 : 0), z = from_zero(o, 1, 3, -1);
+  OUT(pb__o_matmul(o, x, z, PB_I32));
+}
+
+void pb__o_op_conv_integer(pb_onnx* o) {
+  int x = from_zero(o, 0, 2, 0), w = from_zero(o, 1, 3, 0);
+  OUT(convolved(o, x, w, PB_I32));
+}
+
+// round(sums * (sx sw / sy)) + zy: each f32 operation rounded once.
+static int requantised(pb_onnx* o, int sums, int factor, int zero) {
+  pb_type type = pb__o_type(o, zero)->type;
+  int y = pb__o_mul(o, pb__o_cast(o, sums, PB_F32), factor);
+  y = pb__o_add(o, pb__o_unary(o, "round_nearest_even", y), pb__o_cast(o, pb__o_reshape(o, zero, 0, NULL), PB_F32));
+  return pb__o_cast(o, y, type);
+}
+
+static int scale_of(pb_onnx* o, int k, int rank, int axis) {
+  int s = IN(k);
+  if (pb__o_type(o, s)->type != PB_F32) pb__o_refuse(o, "a scale of %s", pb_type_name(pb__o_type(o, s)->type));
+  return pb__o_elements(o, s) == 1 ? pb__o_reshape(o, s, 0, NULL)
+                                   : pb__o_along(o, s, rank, axis < 0 ? axis + rank : axis);
+}
+
+void pb__o_op_qlinear_matmul(pb_onnx* o) {
+  int rank = pb__o_type(o, IN(0))->rank;
+  int x = from_zero(o, 0, 2, rank > 1 ? -2 : 0), z = from_zero(o, 3, 5, -1);
+  int sums = pb__o_matmul(o, x, z, PB_I32);
+  rank = pb__o_type(o, sums)->rank;
+  if (pb__o_bad(o) || !rank) return;
+  int factor = pb__o_mul(o, scale_of(o, 1, rank, rank > 1 ? -2 : 0), scale_of(o, 4, rank, -1));
+  factor = pb__o_div(o, factor, scale_of(o, 6, rank, -1));
+  OUT(requantised(o, sums, factor, IN(7)));
+}
+
+void pb__o_op_qlinear_conv(pb_onnx* o) {
+  int x = from_zero(o, 0, 2, 1), w = from_zero(o, 3, 5, 0), rank = pb__o_type(o, x)->rank;
+  int sums = with_bias(o, convolved(o, x, w, PB_I32), 8);
+  if (pb__o_bad(o)) return;
+  int factor = pb__o_mul(o, scale_of(o, 1, rank, 1), scale_of(o, 4, rank, 1));
+  factor = pb__o_div(o, factor, scale_of(o, 6, rank, 1));
+  OUT(requantised(o, sums, factor, IN(7)));
+}

@@ -1,0 +1,59 @@
+"""Writes sdk-docs/onnx.md from the rows of core/frontend/onnx/onnx.def; --check: is it what they say?"""
+
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROWS = HERE.parent / "core" / "frontend" / "onnx" / "onnx.def"
+HEAD = """# ONNX
+
+Made by `sdk-docs/onnx.py` from `core/frontend/onnx/onnx.def`, one row an operator.
+
+`pbc MODEL.onnx --target=cpu -o x.pbe` reads a model whose extents are known (`--input-shape NAME=1x3x224x224` says those that
+it leaves open). Operators that are not here are all named at once, each with the nearest name that is; an attribute that an
+operator does not have, or of another kind, is an error. Types: bool, signed and unsigned integers of 8 to 64 bits, f16, bf16,
+f32, f64. What a node's meaning hangs on (shapes, axes, bounds of slices, k, ...) has to be constant: an initialiser, computed
+of constants and shapes, or an input that `--bind NAME=FILE.npy` makes one.
+
+A row says what its operator is in the operators of [StableHLO](stablehlo.md), whose rows make the loop nests: there are no
+two ways to the same one, and what that page says of rounding, sums and times holds here. Forms that the planner knows by
+name (products, convolutions and pools over f32, softmax, norms, attention, everything on codes of 8 bits between
+DequantizeLinear and QuantizeLinear) are recognised first, by `core/s1/lift*.c`; the row has the other types, ranks and
+attributes. An operator is added by its row, its function in `core/frontend/onnx` and its test in `tests/onnx`.
+
+What passes of ONNX's own tests: [conformance-onnx.md](conformance-onnx.md).
+
+"""
+FAMILY = re.compile(r"^// ---- (.*) ----$")
+ROW = re.compile(r'^OP\("([\w.]+)", (\d+), (\d+), (\d+), (\d+), "([^"]*)", \w+, "[^"]*", "([^"]*)"\)$')
+
+
+def page():
+    out = [HEAD]
+    for line in ROWS.read_text().splitlines():
+        family, row = FAMILY.match(line), ROW.match(line)
+        if family:
+            out.append(f"\n## {family.group(1).capitalize()}\n\n| operator | from opset | attributes | |\n| --- | --: | --- | --- |\n")
+        elif row:
+            name, since, _, _, _, attributes, about = row.groups()
+            names = ", ".join(a.split(":")[0] for a in attributes.split() if not a.startswith("consumed_inputs"))
+            out.append(f"| `{name}` | {since} | {names} | {about} |\n")
+        elif line.startswith("OP("):
+            raise SystemExit(f"{ROWS}: onnx.py does not read {line}")
+    return "".join(out)
+
+
+def main():
+    target = HERE / "onnx.md"
+    if "--check" in sys.argv:
+        if target.read_text() == page():
+            return 0
+        print("sdk-docs/onnx.md is not what onnx.def says: run sdk-docs/onnx.py")
+        return 1
+    target.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,227 @@
+"""ONNX's own tests on the CPU: each model of libonnx-testdata is compiled, run on the inputs that lie beside it and compared.
+
+    tests/onnx/nodes.py --bin build/bin [--only REGEX] [--every N] [--out FILE.json] [--page FILE.md]
+
+Equal means what ONNX's runner means: integers and truths equal, floats within 1e-3 of the value and 1e-7. An operand that says a
+shape (axes, starts, k, ...) and comes as an input is bound with --bind: the test then counts as bound, not as passed. A
+refusal by the compiler is counted with its reason; everything else that is not right is a failure, and makes the run fail."""
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from onnx import numpy_helper  # noqa: E402
+
+DATA = Path("/usr/share/libonnx-testdata/data")
+SETS = "node", "simple", "pytorch-operator", "pytorch-converted"
+RTOL, ATOL = 1e-3, 1e-7
+
+# What is drawn at random: the files hold one draw.
+RANDOM = re.compile(r"bernoulli|training_dropout(?!.*zero_ratio)")
+
+
+def read_tensor(path):
+    tensor = onnx.TensorProto()
+    tensor.ParseFromString(path.read_bytes())
+    return numpy_helper.to_array(tensor)
+
+
+def sequences(model):
+    kinds = [v.type.WhichOneof("value") for v in [*model.graph.input, *model.graph.output]]
+    return any(kind not in ("tensor_type", None) for kind in kinds)
+
+
+def strings(model):
+    return any(v.type.tensor_type.elem_type == onnx.TensorProto.STRING for v in [*model.graph.input, *model.graph.output])
+
+
+def save(path, value):
+    np.save(path, value.view("|V2") if value.dtype.name == "bfloat16" else value)
+
+
+def compiled(model, engine, *options):
+    """(engine made, it was refused, the first line of what was said)"""
+    done = tools.call([f"{BIN}/pbc", str(model), "--target=cpu", "-o", str(engine), *options], timeout=120)
+    if not done.returncode:
+        return True, False, ""
+    lines = [line for line in done.stderr.strip().splitlines() if "error: " in line]
+    known = done.returncode == 1 and lines and not any("PB4090" in line or "PB4200" in line for line in lines)
+    return False, known, (lines or [done.stderr.strip() or f"exit code {done.returncode}"])[0]
+
+
+def close(actual, expected):
+    if actual.dtype.kind == "V" or expected.dtype.name == "bfloat16":
+        expected, actual = expected.astype(np.float32), actual.view(expected.dtype).astype(np.float32)
+    if actual.size != expected.size or (actual.shape != expected.shape and expected.shape):
+        return f"shape {actual.shape}, expected {expected.shape}"
+    if actual.dtype != expected.dtype:
+        return f"type {actual.dtype}, expected {expected.dtype}"
+    actual = actual.reshape(expected.shape)
+    if expected.dtype.kind in "fc":
+        same = np.allclose(actual, expected, rtol=RTOL, atol=ATOL, equal_nan=True)
+    else:
+        same = np.array_equal(actual, expected)
+    if same:
+        return ""
+    wrong = np.argwhere(~np.isclose(actual, expected, rtol=RTOL, atol=ATOL, equal_nan=True))
+    at = tuple(wrong[0]) if len(wrong) else ()
+    return f"{len(wrong)} of {actual.size} differ, at {at}: {actual[at]}, expected {expected[at]}"
+
+
+# Which operands say a shape, or where something is.
+SHAPES = {"Resize": (1, 2, 3), "Upsample": (1,), "Slice": (1, 2, 3, 4), "Pad": (1, 3), "Range": (0, 1, 2), "ConstantOfShape": (0,),
+          "HannWindow": (0,), "HammingWindow": (0,), "BlackmanWindow": (0,), "MaxUnpool": (2,), "DFT": (1,), "STFT": (1, 3),
+          "MelWeightMatrix": (0, 1, 2, 3, 4), "Loop": (0, 1), "If": (0,), "Compress": (1,)}
+
+
+def shape_operands(model, inputs):
+    found = set()
+    for node in model.graph.node:
+        for k, name in enumerate(node.input):
+            whole = name in inputs and np.load(inputs[name]).dtype in (np.int64, np.int32)
+            if name in inputs and (k in SHAPES[node.op_type] if node.op_type in SHAPES else k > 0 and whole):
+                found.add(name)
+    return sorted(found)
+
+
+def run_one(folder, work):
+    """("passed" | "bound" | "refused" | "failed" | "skipped", reason)"""
+    path, engine = folder / "model.onnx", work / "m.pbe"
+    model = onnx.load(path)
+    if strings(model):
+        return "refused", "strings"
+    if sequences(model):
+        return "refused", "sequences and optionals as inputs or outputs"
+    initialisers = {t.name for t in model.graph.initializer}
+    names = [v.name for v in model.graph.input if v.name not in initialisers]
+    given = sorted(folder.glob("test_data_set_*"))[0]
+    inputs = {}
+    for k, name in enumerate(names):
+        inputs[name] = work / f"in{k}.npy"
+        value, declared = read_tensor(given / f"input_{k}.pb"), model.graph.input[k].type.tensor_type.elem_type
+        if value.dtype != onnx.helper.tensor_dtype_to_np_dtype(declared):
+            return "refused", "the test's data are of another type than its model"
+        save(inputs[name], value)
+    made, refused, why = compiled(path, engine)
+    bound = []
+    if refused and ("constant" in why or "0 long" in why):
+        bound = shape_operands(model, inputs)
+        if bound:
+            made, refused, _ = compiled(path, engine, *(f"--bind={n}={inputs[n]}" for n in bound))
+    if not made:
+        return ("refused" if refused else "failed"), why
+    args = [word for n in names if n not in bound for word in ("--input", f"{n}={inputs[n]}")]
+    outputs = [v.name for v in model.graph.output]
+    for k, name in enumerate(outputs):
+        args += ["--output", f"{name}={work / f'out{k}.npy'}"]
+    done = tools.call([f"{BIN}/pb-run", str(engine), *args], timeout=120)
+    if done.returncode:
+        return "failed", f"pb-run: {done.stderr.strip()[-300:]}"
+    for k, name in enumerate(outputs):
+        why = close(np.load(work / f"out{k}.npy"), read_tensor(given / f"output_{k}.pb"))
+        if why:
+            return "failed", f"{name}: {why}"
+    return ("bound" if bound else "passed"), ""
+
+
+
+
+
+
+def operator_of(folder):
+    """What the test is a test of: the operator of its name's expansion, or the one that is no constant."""
+    try:
+        nodes = onnx.load(folder / "model.onnx").graph.node
+    except Exception:
+        return "?"
+    kinds = [n.op_type for n in nodes if n.op_type != "Constant"]
+    if folder.name.endswith("_expanded") or "_expanded_ver" in folder.name:
+        return "functions, expanded"
+    return kinds[0] if len(set(kinds)) == 1 else "several"
+
+
+COLUMNS = "passed", "bound", "refused", "failed"
+
+
+def page(counts, reasons, sets):
+    """sdk-docs/conformance-onnx.md"""
+    out = [
+        "# ONNX's own tests on the CPU",
+        "",
+        "Made by `tests/onnx/nodes.py --bin build/bin --page sdk-docs/conformance-onnx.md` over Debian's `libonnx-testdata`",
+        "(ONNX 1.12). Passed: compiled, run on inputs that come at run time, integers equal and floats within 1e-3 of the value",
+        "and 1e-7, as ONNX's own runner has it. Bound: the same, where operands that say a shape (axes, starts, k, ...) come as",
+        "inputs there and were given with `--bind`. Refused: an error that names the operator and the reason. Tests whose results",
+        "are drawn at random are left out.",
+        "",
+        "| set | passed | bound | refused | failed |",
+        "| --- | --: | --: | --: | --: |",
+    ]
+    out += [f"| {name} | " + " | ".join(str(c[k]) for k in COLUMNS) + " |" for name, c in sets.items()]
+    out += ["", "The node tests by operator:", "", "| operator | passed | bound | refused | failed |", "| --- | --: | --: | --: | --: |"]
+    out += [f"| {op} | " + " | ".join(str(c[k]) for k in COLUMNS) + " |" for op, c in sorted(counts.items())]
+    out += ["", "What is refused, by reason:", "", "| tests | reason |", "| --: | --- |"]
+    out += [f"| {n} | {why} |" for why, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
+    return "\n".join(out) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--only", default=".")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--page", type=Path, help="the conformance page, to be written")
+    options = parser.parse_args()
+    if not options.data.is_dir():
+        print("skipped: libonnx-testdata is not installed (scripts/setup installs it)")
+        return tools.SKIPPED
+    global BIN
+    BIN = options.bin
+    with tempfile.TemporaryDirectory() as folder:
+        return run_all(options, Path(folder))
+
+
+def run_all(options, work):
+    counts, reasons, results, sets = defaultdict(Counter), Counter(), [], {}
+    for name in options.sets.split(","):
+        folders = [f for f in sorted((options.data / name).iterdir()) if re.search(options.only, f.name)]
+        sets[name] = total = Counter()
+        for folder in folders[:: options.every]:
+            if RANDOM.search(folder.name):
+                continue
+            what, why = run_one(folder, work)
+            results.append({"set": name, "test": folder.name, "result": what, "reason": why})
+            total[what] += 1
+            if name == "node":
+                counts[operator_of(folder)][what] += 1
+            if what == "refused":
+                reasons[re.sub(r"^.*?error: ", "", re.sub(r"node '[^']*'", "node", why))] += 1
+            if what == "failed" and not options.quiet:
+                print(f"failed: {name}/{folder.name}: {why}", flush=True)
+    for why, n in reasons.most_common(80):
+        print(f"{n:5} {why}")
+    for name, c in sets.items():
+        print(f"{name:20} {dict(c)} of {sum(c.values())}")
+    if options.page:
+        options.page.write_text(page(counts, reasons, sets))
+    if options.out:
+        options.out.write_text(json.dumps(results, indent=1) + "\n")
+    return 1 if any(c["failed"] for c in sets.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""What the table of ONNX's operators says of a model, and inputs that are bound.
+
+    table.py --bin BUILD/bin
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx")
+import numpy as np  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def model(nodes, opset=17, shape=(2, 6), more=(), domains=()):
+    inputs = [helper.make_tensor_value_info("x", FLOAT, shape), *more]
+    outputs = [helper.make_tensor_value_info("y", FLOAT, None)]
+    imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(name, 1) for name in domains)]
+    return helper.make_model(helper.make_graph(nodes, "g", inputs, outputs), ir_version=8, opset_imports=imports)
+
+
+def node(kind, inputs=("x",), outputs=("y",), **attributes):
+    return helper.make_node(kind, list(inputs), list(outputs), name=f"the_{kind.lower()}", **attributes)
+
+
+class Session:
+    def __init__(self, bin_dir, folder):
+        self.bin, self.folder, self.failures, self.count = bin_dir, folder, 0, 0
+
+    def compile(self, made, *options):
+        self.count += 1
+        path = os.path.join(self.folder, "m.onnx")
+        Path(path).write_bytes(made.SerializeToString())
+        return tools.call([os.path.join(self.bin, "pbc"), path, "--target=cpu", "-o", os.path.join(self.folder, "m.pbe"), *options])
+
+    def check(self, what, good):
+        if not good:
+            self.failures += 1
+            print(f"FAILED: {what}")
+
+    def refuses(self, what, made, *words, options=()):
+        done = self.compile(made, *options)
+        self.check(f"{what}: {done.returncode} {done.stderr}", done.returncode == 1 and all(w in done.stderr for w in words))
+
+    def gives(self, what, made, expected, *options, **inputs):
+        done = self.compile(made, *options)
+        self.check(f"{what}: {done.stderr}", done.returncode == 0)
+        if done.returncode:
+            return
+        words = []
+        for name, value in inputs.items():
+            np.save(os.path.join(self.folder, f"{name}.npy"), value)
+            words += ["--input", f"{name}={os.path.join(self.folder, name + '.npy')}"]
+        out = os.path.join(self.folder, "out.npy")
+        done = tools.call([os.path.join(self.bin, "pb-run"), os.path.join(self.folder, "m.pbe"), *words, "--output", f"y={out}"])
+        self.check(f"{what}: {done.stderr}", done.returncode == 0 and np.array_equal(np.load(out), expected))
+
+
+def refusals(s):
+    nodes = [node("Relux", outputs=["a"]), node("Relux", ["a"], ["b"]), node("Convv", ["b", "b"], ["c"]),
+             node("Thing", ["c"], domain="com.example")]
+    s.refuses("all operators that are not read, each once", model(nodes, domains=["com.example"]),
+              "node 'the_relux' (Relux): operator 'Relux' is not read", "perhaps Relu",
+              "operator 'Convv' is not read", "perhaps Conv", "operator 'com.example.Thing' is not read")
+    s.refuses("an attribute that it does not have", model([node("Relu", slope=0.5)]), "node 'the_relu' (Relu)",
+              "an attribute 'slope' that it does not have")
+    s.refuses("an attribute of another kind", model([node("Softmax", axis=0.5)]), "attribute 'axis' is not of the kind int")
+    s.refuses("a flag that is neither 0 nor 1", model([node("ReduceSum", keepdims=2)]), "attribute 'keepdims' is not of the kind flag")
+    s.refuses("an attribute that is missing", model([node("Einsum")]), "attribute 'equation' is missing")
+    s.refuses("too many operands", model([node("Relu", ["x", "x"])]), "2 operands and 1 results; it has 1 to 1, and up to 1")
+    s.refuses("an operator of a later opset", model([node("Mish")], opset=17), "it came with opset 18, and the model is of 17")
+    s.refuses("an axis that is not there", model([node("ArgMax", axis=2)]), "axis 2 of 2 dims")
+    s.refuses("a type that it does not take", model([node("Cast", outputs=["a"], to=TensorProto.DOUBLE), node("Sin", ["a"])]), "of f64")
+    s.refuses("strings", model([node("Cast", to=TensorProto.STRING)]), "to ONNX type 8")
+
+
+def bound(s):
+    x = np.arange(12, dtype=np.float32).reshape(2, 6)
+    shape = helper.make_tensor_value_info("shape", INT64, [2])
+    reshaped = model([node("Reshape", ["x", "shape"])], more=[shape])
+    path = os.path.join(s.folder, "shape.npy")
+    option = f"--bind=shape={path}"
+    np.save(path, np.array([4, 3]))
+    s.refuses("a shape that comes at run time", reshaped, "a shape that is not constant")
+    s.gives("a shape that is bound", reshaped, x.reshape(4, 3), option, x=x)
+    np.save(path, np.array([4, 3], np.int32))
+    s.refuses("of another type", reshaped, "shape: is of i64, and what is bound to it of i32", options=[option])
+    np.save(path, np.array([4, 3, 1]))
+    s.refuses("of another shape", reshaped, "shape: what is bound to it has another shape", options=[option])
+    s.refuses("a name that no input has", reshaped, "no input is named 'form'", options=[f"--bind=form={path}"])
+    s.refuses("no file", reshaped, "none.npy", options=["--bind=shape=none.npy"])
+    s.refuses("no name", reshaped, "binds nothing", options=["--bind=shape"])
+
+
+def values(s):
+    x = np.linspace(-3, 3, 12, dtype=np.float32).reshape(2, 6)
+    twice = model([node("Identity", outputs=["a"]), node("Neg", ["a"], ["y"])])
+    s.gives("a copy and what is made of it", twice, -x, x=x)
+    ranks = model([node("ArgMax", outputs=["a"], axis=1, keepdims=0), node("Cast", ["a"], to=FLOAT)])
+    nan = x.copy()
+    nan[1, 2] = np.nan
+    s.gives("the place of the largest, NaN the largest", ranks, np.argmax(nan, 1).astype(np.float32), x=nan)
+    last = model([node("ArgMax", outputs=["a"], axis=1, keepdims=0, select_last_index=1), node("Cast", ["a"], to=FLOAT)])
+    s.gives("the last of equal ones", last, np.full(2, 5, np.float32), x=np.ones((2, 6), np.float32))
+    power = model([node("Cast", outputs=["a"], to=INT64), node("Pow", ["a", "a"], ["b"]), node("Cast", ["b"], to=FLOAT)])
+    base = np.array([[-2, -1, 0, 1, 2, 3], [4, 5, 6, 7, 8, 9]], np.float32)
+    s.gives("an integer's power", power, np.array([[0, -1, 1, 1, 4, 27], [256, 3125, 46656, 823543, 16777216, 387420489]], np.float32), x=base)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    bin_dir = os.path.abspath(parser.parse_args().bin)
+    with tempfile.TemporaryDirectory() as folder:
+        s = Session(bin_dir, folder)
+        for part in (refusals, bound, values):
+            part(s)
+    print(f"{s.count} models, {s.failures} failed")
+    return 1 if s.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
