@@ -166,14 +166,15 @@ static bool is_seed(const pb_program* p, int n, pb_roles* roles) {
          p->values[p->value_of[n][roles->w]].kind != PB_VALUE_CONST;
 }
 
-// Where access a walks heads and their rows, or their columns, by one index. Heads of groups are two dims.
+// Where access a walks heads and their rows, or their columns, by one index. Heads of a group that share
+// their keys move rows too.
 static bool cut_access(cutter* c, int n, const pb_roles* roles, int a) {
   int value = c->p->value_of[n][a];
   bool any = false;
   for (int r = 0; is_local(c, value) && r < c->p->nests[n].access[a].rank; ++r) {
     const pb_nest* nest = &c->p->nests[n];
     int d = outermost(nest, &nest->access[a], r);
-    if (d < 0 || roles->role[d] != PB_ROLE_B) continue;
+    if (d < 0 || (roles->role[d] != PB_ROLE_B && roles->role[d] != PB_ROLE_M)) continue;
     c->inner = nest->access[a].index[r].coef[d];
     bool cuts = cut_value(c, value, r);
     if (cuts) apply(c);

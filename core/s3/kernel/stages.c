@@ -273,17 +273,23 @@ void pb_stages_keep_rows(pb_stages* s) {
   }
 }
 
-// Bytes of the kernel's arguments that every turn of a loop reads alike.
+// Bytes of the kernel's arguments that sums in every turn of a loop read alike.
 static int64_t reused(const pb_stages* s, int loop) {
   const pb_program* p = s->program;
   int64_t bytes = 0;
   for (int n = 0; n < p->nest_count; ++n)
-    for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+    for (int a = 0; p->nests[n].reduce != PB_SET && a + 1 < p->nests[n].access_count; ++a) {
       const pb_access* access = &p->nests[n].access[a];
       if (!is_between(p, p->value_of[n][a]) && !pb_access_uses(access, s->dim[n][loop]))
         bytes += pb_value_bytes(&p->values[p->value_of[n][a]]);
     }
   return bytes;
+}
+
+// Whether loop a is to be inside loop b.
+static bool goes_inside(const pb_stages* s, int a, int b) {
+  int64_t more = reused(s, a) - reused(s, b);
+  return more > 0 || (more == 0 && s->extent[a] > s->extent[b]);
 }
 
 static void swap(int* a, int* b) {
@@ -307,7 +313,7 @@ static void swap_loops(pb_stages* s, int a, int b) {
 void pb_stages_order_by_reuse(pb_stages* s) {
   for (int end = s->shared; end > 1; --end)
     for (int k = 0; k + 1 < end; ++k)
-      if (reused(s, k) > reused(s, k + 1)) swap_loops(s, k, k + 1);
+      if (goes_inside(s, k, k + 1)) swap_loops(s, k, k + 1);
 }
 
 // ---- programs of some of the nests ----

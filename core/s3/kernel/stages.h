@@ -20,7 +20,7 @@ typedef struct pb_stages {
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stages);
 // Takes loops out along which values between lie next to each other: rows of lanes stay whole.
 void pb_stages_keep_rows(pb_stages* stages);
-// Puts the loops last of which more of what the kernel is given is read again in each turn.
+// Puts the loops last in each of whose turns sums read more of the same again; of equal ones the longest.
 void pb_stages_order_by_reuse(pb_stages* stages);
 // Which nests are one stage: *of, by nest, is its number; stages stand in the order of their last nests. Returns how
 // many there are.
