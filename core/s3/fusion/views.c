@@ -67,7 +67,7 @@ static bool uses_the_same(const pb_nest* nest, const pb_access* a, const pb_acce
 static bool is_packed(const viewer* v, int n, int access) {
   const pb_nest* nest = &v->program.nests[n];
   pb_roles roles;
-  int64_t rows = 1, lanes = pb_vector_facts_of(v->unit->chip).row_bytes / 4;
+  int64_t rows = 1, lanes = pb_vector_facts_of(v->unit->chip).lanes;
   if (!pb_nest_roles(nest, NULL, &roles) || roles.w != access) return false;
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles.role[d] == PB_ROLE_M)

@@ -16,6 +16,7 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   if (facts.memory < 0) return facts;
   const pb_memory* file = &chip->memories[facts.memory];
   facts.row_bytes = file->row_bytes;
+  facts.lanes = facts.row_bytes / 4;
   facts.registers = (int)(file->bytes / file->row_bytes);
   for (int m = 0; m < chip->memory_count; ++m) {
     const pb_memory* memory = &chip->memories[m];

@@ -9,6 +9,7 @@
 typedef struct pb_vector_facts {
   int memory;        // the register file, -1: the chip has none
   int64_t row_bytes; // of a register
+  int64_t lanes;     // elements of 4 bytes in it, as sums have
   int registers;
   int64_t cache[3]; // bytes of the caches of a core or thread, innermost first; 0: none
   int64_t line;     // bytes

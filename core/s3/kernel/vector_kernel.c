@@ -353,7 +353,7 @@ static bool read_kernel(const pb_program* program, const pb_chip* chip, bool mer
   for (int n = 0; n < program->nest_count && main < 0; ++n)
     if (program->nests[n].access_count > 1) main = n;
   if (main < 0 && program->nest_count) main = program->nest_count - 1;
-  int lanes = (int)(pb_vector_facts_of(chip).row_bytes / 4);
+  int lanes = (int)pb_vector_facts_of(chip).lanes;
   if (main < 0) return unread(k, "it has no loops");
   if (!read_main(program, main, lanes, merges, k)) return unread(k, "its operands lie in no form that vectors walk");
   const pb_nest* nest = k->main.nest;

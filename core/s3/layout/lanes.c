@@ -150,7 +150,7 @@ static void print_nests(laner* l) {
 
 pb_status pb_s3_lanes(pb_unit* unit) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
-  laner l = {.unit = unit, .lanes = facts.row_bytes / 4};
+  laner l = {.unit = unit, .lanes = facts.lanes};
   if (facts.memory < 0) return PB_OK;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l.program));
   bool any = false;

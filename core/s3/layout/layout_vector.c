@@ -596,7 +596,7 @@ static void print_program(pb_vlayout* l, pb_text* text) {
 pb_status pb_s3_layout_vector(pb_unit* unit) {
   pb_vlayout layout = {.unit = unit}, *l = &layout;
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
-  l->lanes = facts.row_bytes / 4; // sums are of 4 bytes
+  l->lanes = facts.lanes;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   l->roles = PB_NEW_ARRAY(&unit->pass, pb_vroles, (size_t)l->program.nest_count + 1);
   l->summed = summed_channels(l);

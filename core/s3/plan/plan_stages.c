@@ -67,7 +67,7 @@ static int64_t turn_bytes(const pb_chip* chip, const pb_program* turn, pb_arena*
   int64_t bytes = 0;
   int *of, *home;
   (void)pb_stages_split(turn, arena, &of);
-  pb_stages_homes(turn, of, pb_vector_facts_of(chip).row_bytes / 4, arena, &home);
+  pb_stages_homes(turn, of, pb_vector_facts_of(chip).lanes, arena, &home);
   for (int v = 0; v < turn->value_count; ++v) {
     if (turn->values[v].kind == PB_VALUE_LOCAL && home[v] == v) bytes += pb_value_bytes(&turn->values[v]);
   }

@@ -62,7 +62,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   pb_tiling_turn(t, s, tile, t->arena, &turn);
   int *of, *home;
   (void)pb_stages_split(&turn, t->arena, &of);
-  pb_stages_homes(&turn, of, pb_vector_facts_of(t->chip).row_bytes / 4, t->arena, &home);
+  pb_stages_homes(&turn, of, pb_vector_facts_of(t->chip).lanes, t->arena, &home);
   int* buffer = PB_NEW_ARRAY(t->arena, int, (size_t)turn.value_count + 1);
   for (int v = 0; v < turn.value_count; ++v) {
     if (!is_between(s, v) || (home[v] >= 0 && home[v] != v)) continue;
