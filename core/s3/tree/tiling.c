@@ -340,6 +340,15 @@ static void spread_over_banks(const pb_tiling* t, const pb_nest* main, int a, co
   if (pitch % (m->row_bytes * 2) == 0) box->shape[rank + 1] += step;
 }
 
+void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* own) {
+  const pb_memory* m = &chip->memories[memory];
+  int64_t pitch = pb_type_bits(own->type) / 8;
+  int blocks = own->rank - 2;
+  if (m->banks < 2 || blocks < 1) return;
+  pitch *= own->shape[blocks] * own->shape[blocks + 1];
+  if (pitch % (m->row_bytes * 2) == 0) ++own->shape[blocks];
+}
+
 // A buffer of local's shape; *load fills it with the box.
 static void fill_buffer(pb_tiling* t, const pb_access* box, const pb_access* origin, int level, int memory, int depth,
                         const char* name, pb_access* local, pb_nest* load) {

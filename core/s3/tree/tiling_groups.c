@@ -120,24 +120,13 @@ static const pb_turn_groups* next_turn(pb_stage_tiles* s, pb_tiling* t, const pb
 
 // ---- building it ----
 
-// Rows that a matrix instruction reads one after the other are not to lie in one bank: one row is left free behind each
-// (as in spread_over_banks of tiling.c).
-static void spread_over_banks(const pb_chip* chip, int memory, pb_access* own) {
-  const pb_memory* m = &chip->memories[memory];
-  int64_t pitch = pb_type_bits(own->type) / 8;
-  int r = own->rank - 1;
-  if (m->banks < 2 || own->rank < 3) return;
-  pitch *= own->shape[r] * own->shape[r - 1];
-  if (pitch % (m->row_bytes * 2) == 0) ++own->shape[r - 1];
-}
-
 // Buffers of what the stages from `first` to `end` make for each other.
 static bool allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_groups* turn, int first, int end, int level,
                      int* buffer) {
   for (int v = 0; v < s->stages->program->value_count; ++v) {
     if (turn->maker[v] < first || turn->maker[v] >= end) continue;
     pb_access own = pb_value_shape(&turn->values[v]);
-    if (turn->matrix[v]) spread_over_banks(t->chip, turn->memory[v], &own);
+    if (turn->matrix[v] || turn->groups[turn->maker[v]].contraction) pb__tiling_spread(t->chip, turn->memory[v], &own);
     pb__tiling_own(t, &own, level, turn->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;

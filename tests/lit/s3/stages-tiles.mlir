@@ -1,10 +1,11 @@
 // Attention on codes, on memories of its own: one kernel. Scores are a turn's, here a head's; sums of the next head's are
-// made while this one's go on: in front of the loop, behind what takes those before, and not in the last turn.
+// made while this one's go on: in front of the loop, behind what takes those before, and not in the last turn. A row of the
+// accumulator is left free behind each row of them, which would all begin in one of its two banks.
 // RUN: %pb-opt %S/Inputs/heads-codes.txt --target=simnpu --delinearize --outline --plan > %t.plan
 // RUN: %pb-opt %t.plan --target=simnpu --tile | %FileCheck %s
 // CHECK: func.func @k0
 // CHECK-SAME: ahead = true, bands = array<i64: 0, 1>
-// CHECK: %[[SUMS:.*]] = memref.alloc() {{.*}}pb.name = "between"{{.*}} : memref<1x64x4x16xi32, "ACC">
+// CHECK: %[[SUMS:.*]] = memref.alloc() {{.*}}pb.name = "between"{{.*}} : memref<1x64x5x16xi32, "ACC">
 // CHECK: pb.nest = "scores", pb.part = "reduce"
 // CHECK: affine.for %{{.*}} = 0 to 3 {
 // CHECK: memref.alloc() {{.*}}pb.name = "between"{{.*}} : memref<1x64x4x16xi8, "SPAD">
