@@ -55,7 +55,7 @@ class Analysis:
         if kind == "Constant":
             return 0.0
         if kind in MOVES:
-            return self.again(*(self.apart[name] if k in MOVES[kind] else None for k, name in enumerate(node.input)))
+            return self.again(*(self.moved(name, k in MOVES[kind]) for k, name in enumerate(node.input)))
         if kind in SLOPES:
             x, e = self.operand(0)
             v = np.abs(self.of(node.output[0]))
@@ -76,11 +76,17 @@ class Analysis:
         names = self.node.input
         return (self.of(names[k]), self.apart[names[k]]) if k < len(names) and names[k] else (None, None)
 
+    def moved(self, name, is_data):
+        """What stands for an operand where distances are moved: numbers of places stay, what a pad is filled with is exact."""
+        if is_data:
+            return self.apart[name]
+        return np.zeros(self.value[name].shape) if name and self.value[name].dtype == np.float32 else None
+
     def again(self, *values):
         """The node's results for other values of its operands; None: as they are."""
         names = list(self.node.input)
         given = {k: self.value[name] for k, name in enumerate(names) if name}
-        given.update((k, np.minimum(value, 1e30).astype(np.float32)) for k, value in enumerate(values) if value is not None)
+        given.update((k, np.asarray(np.minimum(value, 1e30), np.float32)) for k, value in enumerate(values) if value is not None)
         node = helper.make_node(self.node.op_type, [f"i{k}" if name else "" for k, name in enumerate(names)],
                                 [f"o{k}" for k in range(len(self.node.output))], domain=self.node.domain)
         node.attribute.extend(self.node.attribute)
