@@ -85,9 +85,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    names = [name for name in CASES if args.only in name]
+    names = [name for name in CASES if args.only in name][:: args.every]
     if args.list:
         print("\n".join(names))
         return 0
