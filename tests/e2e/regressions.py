@@ -64,7 +64,7 @@ def run_on(args, stem, case, target):
     expected = expected_of(case.model, case.feeds)
     files = {name: f"{stem}-{target}-out{k}.npy" for k, name in enumerate(expected)}
     try:
-        tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={DEVICES[target]}",
+        tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={DEVICES[target.split(':')[0]]}",
                    *(f"--input={name}={stem}-in{k}.npy" for k, name in enumerate(case.feeds)),
                    *(f"--output={name}={file}" for name, file in files.items())])
     except tools.Failed as error:
