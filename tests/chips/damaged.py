@@ -187,7 +187,8 @@ DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4)
 
 def renamed(text, rng):
     """A field has another name wherever it is meant."""
-    name = pick(rng, [n for n in fields(text) if len(n) > 1 and len(body(text, rf"\$({n})\b")) == 0])
+    meant_elsewhere = r"\$({0})\b|\b(?:dag|string|int|bits<\d+>|list<\w+>) {0}[,>]"  # an operand, a parameter
+    name = pick(rng, [n for n in fields(text) if len(n) > 1 and not body(text, meant_elsewhere.format(n))])
     return re.sub(rf'(bits<\d+> |"|= ){name}(?=[;"{{])', rf"\g<1>{name}_x", text), f"{name} is {name}_x"
 
 

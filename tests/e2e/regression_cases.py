@@ -488,6 +488,20 @@ for args in ((13, 2), (5, 3), (4, 2)):
     CASES[label] = lambda label=label, args=args: flattened_twice_clamped(label, *args)
 
 
+def one_run_of_lanes(label, batch, rows):
+    """A factor of one element, by channels, is the same for all lanes of a register: no run of several."""
+    m = Maker(label)
+    x = m.codes(m.input("x", batch, 1, rows, 1), F32(0.02), I8(-5))
+    w = m.weights(np.array([[[77]]], I8), F32(0.02), I8(4))
+    y = m.codes(m.op("Mul", x, w), F32(0.02), I8(-5))
+    y = m.codes(m.op("Add", y, x), F32(0.04), I8(-5))
+    return m.done(m.codes(m.op("Flatten", y), F32(0.04), I8(-5)), step=1, targets=("cpu:avx512", "cpu:v3"))
+
+
+for rows in (16, 8):
+    CASES[f"one_run_of_{rows}_lanes"] = lambda rows=rows: one_run_of_lanes(f"one_run_of_{rows}_lanes", 3, rows)
+
+
 @case
 def padded_in_six_dims():
     """Twelve numbers of padding: more than a tensor of four dims has."""

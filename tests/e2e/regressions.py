@@ -64,7 +64,7 @@ def run_on(args, stem, case, target):
     expected = expected_of(case.model, case.feeds)
     files = {name: f"{stem}-{target}-out{k}.npy" for k, name in enumerate(expected)}
     try:
-        tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={DEVICES[target]}",
+        tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={DEVICES[target.split(':')[0]]}",
                    *(f"--input={name}={stem}-in{k}.npy" for k, name in enumerate(case.feeds)),
                    *(f"--output={name}={file}" for name, file in files.items())])
     except tools.Failed as error:
@@ -85,9 +85,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    names = [name for name in CASES if args.only in name]
+    names = [name for name in CASES if args.only in name][:: args.every]
     if args.list:
         print("\n".join(names))
         return 0

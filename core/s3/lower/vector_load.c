@@ -172,6 +172,11 @@ static int load_runs(pb_vtile* t, const pb_vaccess* access, int group, int point
   int64_t inside = (displacement % count + count) % count;
   const char *type = pb_type_name(access->type), *word = type;
   name = load_all_runs(t, access, displacement - inside, count, group > 1 && e->k->insn.flips, indent);
+  if (count == 1) { // one run as long as a register
+    name = broadcast(e, name, type, lanes, indent);
+    pb__vtile_note_load(e, access, displacement, lanes * group, name);
+    return name;
+  }
   if (group > 1) {
     word = pb_printf(e->arena, "i%d", group * pb_type_bits(access->type));
     name = bitcast(e, name, count, type, count / group, word, indent);

@@ -75,10 +75,10 @@ static pb_decoded_op* add(decoder* d, pb_decoded_kind kind) {
   return &out->ops[out->op_count - 1];
 }
 
-static int* operands_of(decoder* d, MlirOperation op, int* count) {
-  *count = (int)mlirOperationGetNumOperands(op);
-  int* list = PB_NEW_ARRAY(d->arena, int, (size_t)*count + 1);
-  for (int k = 0; k < *count; ++k) list[k] = value_of(d, mlirOperationGetOperand(op, k));
+static int* operands_of(decoder* d, MlirOperation op) {
+  int count = (int)mlirOperationGetNumOperands(op);
+  int* list = PB_NEW_ARRAY(d->arena, int, (size_t)count + 1);
+  for (int k = 0; k < count; ++k) list[k] = value_of(d, mlirOperationGetOperand(op, k));
   return list;
 }
 
@@ -110,14 +110,13 @@ static int decode_expr(MlirAffineExpr e, pb_decoded_op* op, int dims) {
 }
 
 // Adds what makes `result` of expressions over the operands, the first `dims` of which are their dims.
-static void decode_exprs(decoder* d, pb_decoded_kind kind, int result, int* operands, int operand_count,
-                         const MlirAffineExpr* exprs, int count, int dims) {
+static void decode_exprs(decoder* d, pb_decoded_kind kind, int result, int* operands, const MlirAffineExpr* exprs,
+                         int count, int dims) {
   int nodes = 0;
   for (int k = 0; k < count; ++k) nodes += expr_nodes(exprs[k]);
   pb_decoded_op* out = add(d, kind);
   out->result = result;
   out->operands = operands;
-  out->operand_count = operand_count;
   out->result_count = count;
   out->nodes = PB_NEW_ARRAY(d->arena, pb_affine_node, (size_t)nodes);
   out->results = PB_NEW_ARRAY(d->arena, int, (size_t)count);
@@ -127,10 +126,10 @@ static void decode_exprs(decoder* d, pb_decoded_kind kind, int result, int* oper
 
 static void decode_affine(decoder* d, MlirOperation op, pb_decoded_kind kind) {
   MlirAffineMap map = mlirAffineMapAttrGetValue(pb_op_attribute(op, "map"));
-  int operand_count, *operands = operands_of(d, op, &operand_count), count = (int)mlirAffineMapGetNumResults(map);
+  int *operands = operands_of(d, op), count = (int)mlirAffineMapGetNumResults(map);
   MlirAffineExpr* exprs = PB_NEW_ARRAY(d->arena, MlirAffineExpr, (size_t)count + 1);
   for (int k = 0; k < count; ++k) exprs[k] = mlirAffineMapGetResult(map, k);
-  decode_exprs(d, kind, value_of(d, mlirOperationGetResult(op, 0)), operands, operand_count, exprs, count,
+  decode_exprs(d, kind, value_of(d, mlirOperationGetResult(op, 0)), operands, exprs, count,
                (int)mlirAffineMapGetNumDims(map));
 }
 
@@ -171,7 +170,6 @@ static void decode_window(decoder* d, MlirOperation op) {
   pb_decoded_op* out = add(d, PB_DECODED_WINDOW);
   out->result = result;
   out->operands = operands;
-  out->operand_count = count;
   out->rank = rank;
 }
 
@@ -196,12 +194,11 @@ static pb_status decode_call(decoder* d, MlirOperation op) {
     d->name_data = s.data; // attributes are unique: the same text is the same pointer
     name = d->name;
   }
-  int operand_count, *operands = operands_of(d, op, &operand_count);
+  int* operands = operands_of(d, op);
   pb_decoded_op* out = add(d, PB_DECODED_CALL);
   out->insn = insn;
   out->nest = name;
   out->operands = operands;
-  out->operand_count = operand_count;
   return PB_OK;
 }
 
@@ -228,13 +225,12 @@ static pb_status decode_if(decoder* d, MlirOperation op) {
   if (mlirIntegerSetGetNumConstraints(set) != 1 || !mlirIntegerSetIsConstraintEq(set, 0))
     return pb_unsupported(d->diag, (pb_place){0}, 4103, NULL, "a condition in a placed kernel that is no equation");
   MlirAffineExpr zero = mlirIntegerSetGetConstraint(set, 0);
-  int operand_count, *operands = operands_of(d, op, &operand_count), *tested = PB_NEW(d->arena, int);
+  int *operands = operands_of(d, op), *tested = PB_NEW(d->arena, int);
   *tested = new_value(d);
-  decode_exprs(d, PB_DECODED_APPLY, *tested, operands, operand_count, &zero, 1, (int)mlirIntegerSetGetNumDims(set));
+  decode_exprs(d, PB_DECODED_APPLY, *tested, operands, &zero, 1, (int)mlirIntegerSetGetNumDims(set));
   int begin = (int)d->out->op_count;
   pb_decoded_op* test = add(d, PB_DECODED_IF);
   test->operands = tested;
-  test->operand_count = 1;
   PB_TRY(decode_block(d, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0))));
   d->out->ops[begin].other = (int)d->out->op_count - 1;
   return PB_OK;
@@ -256,11 +252,10 @@ static pb_status decode_block(decoder* d, MlirBlock block) {
     else if (pb_op_is(op, "arith.constant"))
       decode_constant(d, op);
     else if (pb_op_is(op, "arith.cmpi")) { // the one comparison that `map` makes: not equal
-      int count, *operands = operands_of(d, op, &count), result = value_of(d, mlirOperationGetResult(op, 0));
+      int *operands = operands_of(d, op), result = value_of(d, mlirOperationGetResult(op, 0));
       pb_decoded_op* out = add(d, PB_DECODED_DIFFERS);
       out->result = result;
       out->operands = operands;
-      out->operand_count = count;
     } else if (pb_op_is(op, "memref.alloc"))
       bind_memref(d, mlirOperationGetResult(op, 0), -1, pb_op_integer(op, "pb.address", 0));
     else if (pb_op_is(op, "memref.reinterpret_cast"))

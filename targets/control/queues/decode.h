@@ -42,7 +42,6 @@ typedef struct pb_affine_node {
 typedef struct pb_decoded_op {
   pb_decoded_kind kind;
   int result;
-  int operand_count;
   int* operands; // values
   int64_t extent;
   int other;
