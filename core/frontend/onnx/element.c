@@ -60,7 +60,9 @@ void pb__o_op_bit_shift(pb_onnx* o) {
   bool left = !strcmp(direction, "LEFT");
   if (!left && strcmp(direction, "RIGHT")) pb__o_refuse(o, "a direction '%s'", direction);
   int x = IN(0);
-  OUT(pb__o_binary(o, left ? "shift_left" : "shift_right_logical", x, IN(1)));
+  bool has_sign = !pb_type_is_unsigned(pb__o_type(o, x)->type);
+  const char* right = has_sign ? "shift_right_arithmetic" : "shift_right_logical";
+  OUT(pb__o_binary(o, left ? "shift_left" : right, x, IN(1)));
 }
 
 void pb__o_op_modulo(pb_onnx* o) {
