@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import tempfile
+import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -152,6 +153,25 @@ def run_one(folder, work):
 
 
 
+def write_cases(folder):
+    """The package's cases in the form of the others."""
+    warnings.simplefilter("ignore")
+    from onnx.backend.test.case.node import collect_testcases
+
+    for case in collect_testcases(None):
+        if case.model is None or not case.data_sets:
+            continue
+        data = folder / case.name / "test_data_set_0"
+        data.mkdir(parents=True)
+        (folder / case.name / "model.onnx").write_bytes(case.model.SerializeToString())
+        for kind, values in zip(("input", "output"), case.data_sets[0]):
+            for k, value in enumerate(values):
+                if isinstance(value, (np.ndarray, np.generic)):
+                    value = numpy_helper.from_array(np.asarray(value))
+                if isinstance(value, onnx.TensorProto):
+                    (data / f"{kind}_{k}.pb").write_bytes(value.SerializeToString())
+
+
 def operator_of(folder):
     """What the test is a test of: the operator of its name's expansion, or the one that is no constant."""
     try:
@@ -173,7 +193,7 @@ def page(counts, reasons, sets):
         "# ONNX's own tests on the CPU",
         "",
         "Made by `tests/onnx/nodes.py --bin build/bin --page sdk-docs/conformance-onnx.md` over Debian's `libonnx-testdata`",
-        "(ONNX 1.12). Passed: compiled, run on inputs that come at run time, integers equal and floats within 1e-3 of the value",
+        "(ONNX 1.12); with `--package` over the cases of the Python package (ONNX 1.23, opset 28) too. Passed: compiled, run on inputs that come at run time, integers equal and floats within 1e-3 of the value",
         "and 1e-7, as ONNX's own runner has it. Bound: the same, where operands that say a shape (axes, starts, k, ...) come as",
         "inputs there and were given with `--bind`. Refused: an error that names the operator and the reason. Tests whose results",
         "are drawn at random are left out.",
@@ -194,6 +214,7 @@ def main():
     parser.add_argument("--bin", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--package", action="store_true", help="the cases of the Python package onnx too, of its last opset")
     parser.add_argument("--only", default=".")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--out", type=Path)
@@ -211,8 +232,11 @@ def main():
 
 def run_all(options, work):
     counts, reasons, results, sets = defaultdict(Counter), Counter(), [], {}
-    for name in options.sets.split(","):
-        folders = [f for f in sorted((options.data / name).iterdir()) if re.search(options.only, f.name)]
+    if options.package:
+        write_cases(work / "package")
+    for name in options.sets.split(",") + ["package"] * options.package:
+        data = work / name if name == "package" else options.data / name
+        folders = [f for f in sorted(data.iterdir()) if re.search(options.only, f.name)]
         sets[name] = total = Counter()
         for folder in folders[:: options.every]:
             if RANDOM.search(folder.name):
