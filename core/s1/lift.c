@@ -546,6 +546,10 @@ static bool is_form(lifter* l, const pb_node* n) {
   l->quiet = true;
   l->marks = 0;
   bool is = lift_form(l, n) == PB_OK && !l->impossible;
+  for (int k = 1; k < n->output_count && is; ++k) { // results that the form does not have
+    int tensor = n->outputs[k];
+    is = tensor < 0 || l->value_of[tensor] >= 0 || (!l->uses[tensor] && !l->g->tensors[tensor].is_output);
+  }
   l->quiet = false;
   l->impossible = NULL;
   for (int k = 0; k < l->marks && !is; ++k) l->done[l->marked[k]] = false;

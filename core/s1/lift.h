@@ -168,7 +168,6 @@ pb_status pb__lift_moves(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK
 
 // Operators on f32: lift_float.c hands what it does not know to the others. `known`: whether there is a row for it.
 pb_status pb__lift_function(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;  // lift_function.c
-pb_status pb__lift_scalar(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;    // lift_scalar.c
 pb_status pb__lift_reduction(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK; // lift_reduction.c
 pb_status pb__lift_movement(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;  // lift_movement.c
 pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;

@@ -395,7 +395,6 @@ static const struct {
 pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) {
   PB_TRY(pb__lift_each(l, n, known));
   if (!*known) PB_TRY(pb__lift_gather(l, n, known));
-  if (!*known) PB_TRY(pb__lift_scalar(l, n, known));
   if (!*known) PB_TRY(pb__lift_function(l, n, known));
   if (!*known) PB_TRY(pb__lift_reduction(l, n, known));
   if (!*known) PB_TRY(pb__lift_movement(l, n, known));

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import math
 import os
 import sys
 import tempfile
@@ -49,7 +50,7 @@ class Session:
         done = self.compile(made, *options)
         self.check(f"{what}: {done.returncode} {done.stderr}", done.returncode == 1 and all(w in done.stderr for w in words))
 
-    def gives(self, what, made, expected, *options, **inputs):
+    def gives(self, what, made, expected, *options, near=False, **inputs):
         done = self.compile(made, *options)
         self.check(f"{what}: {done.stderr}", done.returncode == 0)
         if done.returncode:
@@ -60,7 +61,7 @@ class Session:
             words += ["--input", f"{name}={os.path.join(self.folder, name + '.npy')}"]
         out = os.path.join(self.folder, "out.npy")
         done = tools.call([os.path.join(self.bin, "pb-run"), os.path.join(self.folder, "m.pbe"), *words, "--output", f"y={out}"])
-        self.check(f"{what}: {done.stderr}", done.returncode == 0 and np.array_equal(np.load(out), expected))
+        self.check(f"{what}: {done.stderr}", done.returncode == 0 and np.allclose(np.load(out), expected, rtol=1e-5, atol=1e-6) if near else np.array_equal(np.load(out), expected))
 
 
 def refusals(s):
@@ -114,13 +115,49 @@ def values(s):
     s.gives("an integer's power", power, np.array([[0, -1, 1, 1, 4, 27], [256, 3125, 46656, 823543, 16777216, 387420489]], np.float32), x=base)
 
 
+def of_runtime(s):
+    """What ONNX's own tests do not have."""
+    x = np.random.default_rng(1).standard_normal((2, 6)).astype(np.float32)
+    row = np.linspace(-1, 1, 6, dtype=np.float32)
+    erf = np.vectorize(math.erf)
+
+    def run(kind, expected, inputs=(), outputs=("y",), **attributes):
+        more = [helper.make_tensor_value_info(name, FLOAT, value.shape) for name, value in dict(inputs).items()]
+        made = model([node(kind, ["x", *dict(inputs)], outputs, domain="com.microsoft", **attributes)], more=more, domains=["com.microsoft"])
+        s.gives(f"com.microsoft.{kind}", made, expected, near=True, x=x, **dict(inputs))
+
+    def gelu(v):
+        return v / 2 * (1 + erf(v / np.sqrt(2)))
+
+    def tanh_gelu(v):
+        return v / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3)))
+
+    run("Gelu", gelu(x))
+    run("FastGelu", tanh_gelu(x))
+    run("FastGelu", tanh_gelu(x + row), {"b": row})
+    run("BiasGelu", gelu(x + row), {"b": row})
+    run("QuickGelu", x / (1 + np.exp(-1.5 * x)), alpha=1.5)
+    total = x + x[::-1] + row
+    rest = total - total.mean(1, keepdims=True)
+    normal = rest / np.sqrt((rest**2).mean(1, keepdims=True) + 1e-5) * row + 2
+    skip = {"skip": x[::-1].copy(), "gamma": row, "beta": np.full(6, 2, np.float32), "bias": row + 0}
+    run("SkipLayerNormalization", normal, skip, epsilon=1e-5)
+    root = x / np.sqrt((x**2).mean(1, keepdims=True) + 1e-5) * row
+    run("SimplifiedLayerNormalization", root, {"gamma": row}, epsilon=1e-5)
+    total = x + x[::-1]
+    root = total / np.sqrt((total**2).mean(1, keepdims=True) + 1e-5) * row
+    run("SkipSimplifiedLayerNormalization", root, {"skip": x[::-1].copy(), "gamma": row}, epsilon=1e-5)
+    pool = model([node("GlobalLpPool", p=3)], shape=(1, 2, 6))
+    s.gives("GlobalLpPool", pool, (np.abs(x) ** 3).sum(1).reshape(1, 2, 1) ** (1 / 3), near=True, x=x.reshape(1, 2, 6))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     bin_dir = os.path.abspath(parser.parse_args().bin)
     with tempfile.TemporaryDirectory() as folder:
         s = Session(bin_dir, folder)
-        for part in (refusals, bound, values):
+        for part in (refusals, bound, values, of_runtime):
             part(s)
     print(f"{s.count} models, {s.failures} failed")
     return 1 if s.failures else 0

@@ -60,15 +60,17 @@ void pb__o_op_bit_shift(pb_onnx* o) {
   bool left = !strcmp(direction, "LEFT");
   if (!left && strcmp(direction, "RIGHT")) pb__o_refuse(o, "a direction '%s'", direction);
   int x = IN(0);
-  OUT(pb__o_binary(o, left ? "shift_left" : "shift_right_logical", x, IN(1)));
+  bool has_sign = !pb_type_is_unsigned(pb__o_type(o, x)->type);
+  const char* right = has_sign ? "shift_right_arithmetic" : "shift_right_logical";
+  OUT(pb__o_binary(o, left ? "shift_left" : right, x, IN(1)));
 }
 
 void pb__o_op_modulo(pb_onnx* o) {
   int x = IN(0), z = IN(1), rest = pb__o_binary(o, "remainder", x, z);
   pb_type type = pb__o_type(o, x)->type;
   bool floats = pb_type_is_float(type), of_c = pb__o_int(o, "fmod", 0);
-  if (floats && !of_c) pb__o_refuse(o, "of floats without fmod=1");
-  if (!of_c && !floats && !pb_type_is_unsigned(type)) { // the sign of the divisor
+  if (floats && !of_c && o->l->g->opset < 28) pb__o_refuse(o, "of floats without fmod=1");
+  if (!of_c && !pb_type_is_unsigned(type)) { // the sign of the divisor
     int zero = pb__o_like(o, x, 0), below = pb__o_compare(o, "LT", rest, zero);
     int turn = pb__o_binary(o, "xor", below, pb__o_compare(o, "LT", z, zero));
     turn = pb__o_binary(o, "and", turn, pb__o_compare(o, "NE", rest, zero));

@@ -215,7 +215,7 @@ int pb__o_broadcast(pb_onnx* o, int x, int rank, const int64_t* shape, const int
 }
 
 int pb__o_expand(pb_onnx* o, int x, int rank, const int64_t* shape) {
-  int64_t dims[PB_FLAT_RANK];
+  int64_t dims[PB_FLAT_RANK] = {0};
   if (is_shape(pb__o_type(o, x), rank, shape)) return x;
   for (int r = 0; r < pb__o_type(o, x)->rank; ++r) dims[r] = rank - pb__o_type(o, x)->rank + r;
   return pb__o_broadcast(o, x, rank, shape, dims);
@@ -268,7 +268,7 @@ int pb__o_part(pb_onnx* o, int x, int axis, int64_t from, int64_t to) {
 
 int pb__o_reverse(pb_onnx* o, int x, const bool* turned) {
   const pb_flat_type in = *pb__o_type(o, x);
-  int64_t dims[PB_FLAT_RANK];
+  int64_t dims[PB_FLAT_RANK] = {0};
   int count = 0;
   for (int r = 0; r < in.rank; ++r)
     if (turned[r] && in.shape[r] > 1) dims[count++] = r;
@@ -349,7 +349,7 @@ static int neutral(pb_onnx* o, const char* scalar, pb_type type) {
 
 int pb__o_reduce(pb_onnx* o, int x, const char* name, const bool* gone) {
   const pb_flat_type in = *pb__o_type(o, x);
-  int64_t dims[PB_FLAT_RANK], shape[PB_FLAT_RANK];
+  int64_t dims[PB_FLAT_RANK] = {0}, shape[PB_FLAT_RANK];
   int count = 0, rank = 0;
   for (int r = 0; r < in.rank; ++r)
     if (gone[r])

@@ -390,3 +390,43 @@ void pb__o_op_one_hot(pb_onnx* o) {
       on = pb__o_reshape(o, pb__o_part(o, values, 0, 1, 2), 0, NULL);
   OUT(pb__o_select(o, is, on, off));
 }
+
+// Where a constant condition holds.
+void pb__o_op_compress(pb_onnx* o) {
+  int x = IN(0);
+  const pb_attr* along = pb_node_attr(o->n, "axis");
+  const pb_const* condition = pb__constant(o->l, pb__input(o->n, 1));
+  if (!condition || condition->type != PB_I1) pb__o_refuse(o, "a condition that is not constant");
+  if (pb__o_bad(o)) return;
+  int64_t all = pb__o_elements(o, x), count = 0;
+  int axis = along ? pb__o_axis(o, along->i, pb__o_type(o, x)->rank) : 0;
+  if (!along) x = pb__o_reshape(o, x, 1, &all);
+  if (pb__o_bad(o)) return;
+  int64_t* places = PB_NEW_ARRAY(&o->arena, int64_t, condition->bytes + 1);
+  for (uint64_t k = 0; k < condition->bytes; ++k)
+    if (((const char*)condition->data)[k]) places[count++] = (int64_t)k;
+  if (!count) pb__o_refuse(o, "a result without elements");
+  if (!pb__o_bad(o)) OUT(pb__o_take(o, x, axis, count, places));
+}
+
+// a - b cos(2 pi k / n) + c cos(4 pi k / n)
+void pb__o_op_window(pb_onnx* o) {
+  const double tau = 6.28318530717958647692;
+  static const struct {
+    const char* name;
+    double a, b, c;
+  } kinds[] = {{"hann", 0.5, 0.5, 0}, {"hamming", 25.0 / 46, 21.0 / 46, 0}, {"blackman", 0.42, 0.5, 0.08}};
+  int64_t size;
+  bool is_unsigned;
+  int count = pb__o_list(o, NULL, 0, 1, &size);
+  pb_type type = pb_onnx_type(pb__o_int(o, "output_datatype", 1), &is_unsigned);
+  if (count != 1 || size < 1 || size > 1 << 24) pb__o_refuse(o, "a size that makes no sense");
+  if (!pb_type_is_float(type)) pb__o_refuse(o, "of %s", pb_type_name(type));
+  if (pb__o_bad(o)) return;
+  double n = (double)(pb__o_int(o, "periodic", 1) ? size : size - 1),
+         *values = PB_NEW_ARRAY(&o->arena, double, (size_t)size);
+  for (size_t m = 0; m < sizeof kinds / sizeof *kinds; ++m)
+    for (int64_t k = 0; k < size && !strcmp(o->row->detail, kinds[m].name); ++k)
+      values[k] = kinds[m].a - kinds[m].b * cos(tau * (double)k / n) + kinds[m].c * cos(2 * tau * (double)k / n);
+  OUT(pb__o_cast(o, pb__o_constant(o, PB_F64, 1, &size, values), type));
+}

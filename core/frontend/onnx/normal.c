@@ -168,7 +168,8 @@ void pb__o_op_lp_normalise(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   axes[axis] = true;
   int sum = pb__o_sum(o, p == 1 ? pb__o_unary(o, "abs", x) : square(o, x), axes, true);
-  pb__o_out(o, 0, pb__o_div(o, x, p == 1 ? sum : pb__o_unary(o, "sqrt", sum)));
+  int norm = p == 1 ? sum : pb__o_unary(o, "sqrt", sum), zero = pb__o_like(o, x, 0);
+  pb__o_out(o, 0, pb__o_select(o, pb__o_compare(o, "EQ", norm, zero), zero, pb__o_div(o, x, norm)));
 }
 
 // x / (bias + alpha / size * sum of squares of the neighbouring channels) ^ beta

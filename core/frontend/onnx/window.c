@@ -177,7 +177,7 @@ static int requantised(pb_onnx* o, int sums, int factor, int zero) {
 
 static int scale_of(pb_onnx* o, int k, int rank, int axis) {
   int s = IN(k);
-  if (pb__o_type(o, s)->type != PB_F32) pb__o_refuse(o, "a scale of %s", pb_type_name(pb__o_type(o, s)->type));
+  s = pb__o_cast(o, s, PB_F32);
   return pb__o_elements(o, s) == 1 ? pb__o_reshape(o, s, 0, NULL)
                                    : pb__o_along(o, s, rank, axis < 0 ? axis + rank : axis);
 }

@@ -275,7 +275,7 @@ pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   }
   for (int v = 0; v < op->result_count; ++v) PB_TRY(check_type(d, op, op->results[v]));
   d->m.name = d->name ? d->name : pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
-  d->m.type = op->name;
+  d->m.type = row->name; // outlives the flat form
   bool is_complex = has_complex(d, op);
   for (int v = 0; v < op->result_count && !is_complex; ++v) d->imaginary[op->results[v]] = -1;
   PB_TRY(is_complex ? make_complex(d, op, makers[k]) : makers[k](d, op));
