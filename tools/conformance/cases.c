@@ -325,7 +325,6 @@ static void repeat_last(suite* s, program* p) {
       inside &= held;
     }
     if (!inside || !program_put(s, p, &c, why)) return;
-    s->coverage[insn->index].looped = p->rolled;
   }
 }
 

@@ -168,7 +168,9 @@ static bool submit_program(suite* s, const program* p, const target_device* d, c
       if (p->commands[n].insn->queue == q &&
           pb_encode(s->chip, &p->commands[n], stream + bytes * count++, NULL) != PB_OK)
         return false;
+    size_t whole = count;
     if (p->rolled && s->chip->loop) count = pb_roll(s->chip, stream, count);
+    s->looped |= count < whole;
     kernel.count[q] = (uint32_t)count;
     if (!count) continue;
     if (d->ops->alloc(d->handle, count * bytes, 64, &kernel.stream[q])) return false;

@@ -66,7 +66,6 @@ typedef struct insn_coverage {
   uint32_t flags[2];       // immediates of one bit, by operand
   uint32_t box;            // 1: whole, 2: cut at a low end, 4: cut at a high end, 8: empty
   uint32_t least, most;    // dims, by index, at their Min and Max
-  bool in_place, overlap, looped;
 } insn_coverage;
 
 typedef struct target_device {
@@ -114,6 +113,7 @@ typedef struct suite {
   size_t result_count, result_capacity;
   int vector_files;
   bool failed;
+  bool looped;    // a hardware loop was run
   uint64_t limit; // cycles that the program in hand may take on a device: many times what the machine took
   pb_arena arena;
 } suite;
