@@ -26,6 +26,7 @@ typedef struct memory_plan {
   region parts[MAX_REGIONS];
   const pb_insn* filler;  // NULL: nothing can fill it
   const pb_insn* drainer; // copies it to the system's memory bit for bit; NULL: nothing does
+  int64_t tile;           // bytes of the largest tile
   int depth;              // of its filler's sources: 0 is filled from the system's memory
 } memory_plan;
 
