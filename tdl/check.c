@@ -321,7 +321,7 @@ static void check_reach(const pb_chip* chip, pb_diag* diag, int* faults) {
   bool leaves = false;
   for (int i = 0; i < chip->insn_count; ++i)
     leaves |= chip->insns[i].operands[chip->insns[i].dest].memory == chip->system_memory;
-  pb_place place = {.file = chip->file};
+  pb_place place = chip->place;
   if (!leaves && chip->insn_count)
     FAULT(3252, "add a mover to it", "no instruction writes %s: results cannot leave the chip",
           chip->memories[chip->system_memory].name);
@@ -356,17 +356,19 @@ static void check_loop(const pb_chip* chip, pb_diag* diag, int* faults) {
 }
 
 void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
-  pb_place place = {.file = chip->file};
+  pb_place place = chip->place;
   if (chip->command_bytes < 0 || chip->command_bytes > PB_COMMAND_BITS / 8)
     FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
   if (chip->control == PB_CONTROL_QUEUES) {
     if (chip->command_bytes < 4) FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
     int apart =
         chip->wait_bit > chip->signal_bit ? chip->wait_bit - chip->signal_bit : chip->signal_bit - chip->wait_bit;
+    place = chip->tokens_place;
     if (apart < chip->queue_count)
       FAULT(3256, "a bit for each queue on both sides", "WaitBit %d and SignalBit %d overlap", chip->wait_bit,
             chip->signal_bit);
   }
+  place = chip->place;
   if (chip->arguments < 1 || chip->arguments > 16) FAULT(3257, "1 to 16", "Arguments is %d", chip->arguments);
   check_opcodes(chip, diag, faults);
   pb__check_uses(chip, diag, faults);

@@ -145,6 +145,7 @@ typedef struct pb_chip {
   const char* summary;
   const char* features; // control by threads: comma-separated, for the code generator
   const char* file;
+  pb_place place, tokens_place; // of its records, for what is wrong between them
   int revision, mhz, arguments, command_bytes;
   pb_control control;
   int memory_count, queue_count, level_count, insn_count, function_count;

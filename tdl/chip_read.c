@@ -105,6 +105,12 @@ static void check_name(const record* rec, const char* what, const char* name, si
   pb__check_name(what, name, most, rec->place, rec->r->diag, &rec->r->faults);
 }
 
+static pb_place keep_place(reader* r, const record* rec) {
+  pb_place place = rec->place;
+  place.file = keep(r, place.file);
+  return place;
+}
+
 static void read_chip_record(reader* r) {
   json_t* list = instances(r, "Chip");
   pb_chip* c = r->chip;
@@ -116,6 +122,7 @@ static void read_chip_record(reader* r) {
   }
   static const char* const controls[] = {"threads", "grid", "queues"};
   record rec = open_record(r, text_of(json_array_get(list, 0)));
+  c->place = keep_place(r, &rec);
   c->name = get_text(&rec, "Name");
   c->summary = get_text(&rec, "Summary");
   c->features = json_object_get(rec.json, "Features") ? get_text(&rec, "Features") : "";
@@ -220,6 +227,7 @@ static void read_queues(reader* r) {
     return;
   }
   record rec = open_record(r, json_string_value(json_array_get(tokens, 0)));
+  c->tokens_place = keep_place(r, &rec);
   c->wait_bit = get_int32(&rec, "WaitBit", 0);
   c->signal_bit = get_int32(&rec, "SignalBit", 0);
   int bits = 8 * (c->command_bytes < 0                     ? 0

@@ -50,6 +50,24 @@ static char* read_all(FILE* file) {
 }
 
 // `file:line:col: error: text`: each such line is one diagnostic; carets and source lines are left out.
+// What a writer of descriptions can do about llvm-tblgen's own complaints.
+static const char* hint_for(const char* complaint) {
+  static const struct {
+    const char *words, *hint;
+  } known[] = {
+      {"Initializer is not compatible with bit range",
+       "as many bits on the left as on the right: let Inst{hi-lo} = field"},
+      {"Variable not defined",
+       "a record above it, a class's argument or a defvar; operators of Semantics and Cycles are listed in pb.td"},
+      {"Couldn't find class", "one of pb.td's classes, or one of your own above it"},
+      {"Could not find include file", "the language's own file is \"pb.td\"; others lie beside the description"},
+      {"has no field named", "the record's class lists its fields: see pb.td"},
+      {"unknown in", "the record's class lists its fields: see pb.td"}};
+  for (size_t k = 0; k < sizeof known / sizeof *known; ++k)
+    if (strstr(complaint, known[k].words)) return known[k].hint;
+  return NULL;
+}
+
 static void report(char* complaints, const char* path, pb_diag* diag) {
   bool any = false;
   for (char* line = strtok(complaints, "\n"); line; line = strtok(NULL, "\n")) {
@@ -67,8 +85,8 @@ static void report(char* complaints, const char* path, pb_diag* diag) {
         *colon = 0;
       }
     }
-    pb_error(diag, (pb_place){.file = line, .line = row, .column = column}, 3001, NULL, "%s",
-             error + strlen(": error: "));
+    const char* complaint = error + strlen(": error: ");
+    pb_error(diag, (pb_place){.file = line, .line = row, .column = column}, 3001, hint_for(complaint), "%s", complaint);
     any = true;
   }
   if (!any) pb_error(diag, (pb_place){.file = path}, 3001, NULL, "llvm-tblgen could not read it");

@@ -1,14 +1,19 @@
 // pb-tdl: checks a chip's description and prints what follows from it.
 #include "tdl/doc.h"
 #include "tdl/sv.h"
+#include "tdl_sweep.h"
 
 #include <string.h>
 
-static const char help[] = "usage: pb-tdl check|print|doc|sv NAME[:VARIANT]|FILE.td [--variant=V] [--target-dir=DIR]\n"
-                           "  check   read the description and report every fault in it\n"
-                           "  print   its memories, queues and instructions, one line each\n"
-                           "  doc     the chip's programming manual, in Markdown\n"
-                           "  sv      its parameters as a SystemVerilog package\n";
+static const char help[] =
+    "usage: pb-tdl check|print|doc|sv NAME[:VARIANT]|FILE.td [--variant=V] [--target-dir=DIR]\n"
+    "  check   read the description and report every fault in it\n"
+    "  print   its memories, queues and instructions, one line each\n"
+    "  doc     the chip's programming manual, in Markdown\n"
+    "  sv      its parameters as a SystemVerilog package\n"
+    "       pb-tdl sweep NAME[:VARIANT]|FILE.td --set RECORD.FIELD=N,N... [--set ...] [--run] MODEL...\n"
+    "  sweep   predicted cycles of each model for every combination of the numbers (K, M: times 1024, 1024^2);\n"
+    "          --run: the machine's cycles too, on random inputs\n";
 
 static void check(const pb_chip* chip, FILE* out) {
   fprintf(out, "%s%s%s: %d memories, %d queues, %d instructions: no faults found\n", chip->name,
@@ -27,6 +32,7 @@ static bool is_file(const char* spec) {
 
 int main(int argc, char** argv) {
   const char *command = NULL, *spec = NULL, *variant = "", *target_dir = NULL;
+  if (argc > 1 && !strcmp(argv[1], "sweep")) return tdl_sweep(argc - 2, argv + 2);
   for (int k = 1; k < argc; ++k) {
     const char* a = argv[k];
     if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
@@ -56,5 +62,5 @@ int main(int argc, char** argv) {
     pb_chip_free(chip);
     return fclose(stdout) ? 1 : 0;
   }
-  return pb_error(NULL, (pb_place){0}, 1002, "check, print, doc or sv", "no command '%s'", command), 1;
+  return pb_error(NULL, (pb_place){0}, 1002, "check, print, doc, sv or sweep", "no command '%s'", command), 1;
 }

@@ -244,7 +244,8 @@ static pb_status find_fallback(compilation* c) {
 }
 
 static pb_status compile(compilation* c) {
-  PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
+  c->chip = c->options->chip;
+  if (!c->chip) PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
   stage_done(c, "target");
   c->unit.chip = c->chip;
   c->control = pb_control_of(c->chip);
@@ -280,7 +281,7 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_arena_free(&c.unit.arena);
   free(c.fallback.items);
   pb_chip_free(c.other);
-  pb_chip_free(c.chip);
+  if (!options->chip) pb_chip_free(c.chip);
   if (status != PB_OK || out->text) {
     if (out->engine) pb_engine_free(out->engine);
     out->engine = NULL;

@@ -13,6 +13,7 @@ typedef struct pb_timing {
 
 typedef struct pb_compile_options {
   const char *model, *target, *target_dir;
+  pb_chip* chip; // in place of the one that `target` names, and the caller's; NULL
   pb_input_options inputs;
   const char* emit;        // NULL: the engine; else s1, s2, s3, s4, asm, commands, plan, or a pass's name: IR after it
   const char* print_after; // a pass; its IR goes to stderr

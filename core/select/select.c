@@ -3,6 +3,7 @@
 #include "core/select/select.h"
 
 #include "core/select/unify.h"
+#include "core/select/why.h"
 
 #include <string.h>
 
@@ -177,6 +178,38 @@ static bool bases_fit(const search* s, const pb_flat* nest) {
   return true;
 }
 
+// The first loop of the nest that no dim of the instruction walks and that cannot stay around it, in words.
+static const char* strides_misfit(search* s, const pb_flat* nest, pb_arena* arena) {
+  int none[PB_MAX_INSN_DIMS];
+  for (int t = 0; t < PB_MAX_INSN_DIMS; ++t) none[t] = -1;
+  for (int d = nest->kept; d < nest->dim_count; ++d) {
+    bool fits = leftover_fits(s, nest, d, none);
+    for (int t = 0; t < s->insn->dim_count && !fits; ++t) fits = !s->insn->dims[t].table && dim_fits(s, nest, t, d);
+    if (fits) continue;
+    const char* text =
+        pb_printf(arena, "no dim of %s walks the loop of %lld, which moves", s->insn->name, (long long)nest->extent[d]);
+    const char* join = "";
+    for (int o = 0; o < s->insn->operand_count; ++o) {
+      if (s->binding.access_of[o] < 0) continue;
+      const pb_flat_access* a = &nest->access[s->binding.access_of[o]];
+      int size = pb_type_bits(a->type) / 8;
+      text = pb_printf(arena, "%s%s '%s' by %lld bytes", text, join, s->insn->operands[o].name,
+                       (long long)a->stride[d] * (size ? size : 1));
+      join = ",";
+    }
+    return text;
+  }
+  for (int t = 0; t < s->insn->dim_count; ++t) {
+    bool fits = s->insn->dims[t].min <= 1 || s->insn->dims[t].table;
+    for (int d = nest->kept; d < nest->dim_count && !fits; ++d)
+      fits = nest->extent[d] >= s->insn->dims[t].min && dim_fits(s, nest, t, d);
+    if (!fits)
+      return pb_printf(arena, "dim '%s' of %s is at least %d, and no loop here walks as it does", s->insn->dims[t].name,
+                       s->insn->name, s->insn->dims[t].min);
+  }
+  return NULL;
+}
+
 static void consider(search* s, const pb_flat* nest, const int* dim_of) {
   pb_match match = {.insn = s->insn, .nest = *nest};
   bool used[PB_FLAT_DIMS] = {0};
@@ -275,17 +308,20 @@ bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_mat
   pb_flat merged = *nest;
   pb_flat_merge(&merged);
   const char* closest = "no instruction computes this expression on operands in these memories";
-  bool found = false;
+  const char* misfit = NULL;
+  bool found = false, bound = false;
   for (int i = 0; i < chip->insn_count; ++i) {
     if (!chip->insns[i].operand_count) continue;                                        // writes state alone
     if (nest->reduce != PB_SET && !nest->onto && chip->insns[i].acc_flag < 0) continue; // cannot set
     search s = {.insn = &chip->insns[i], .chip = chip};
     if (!pb__unify(s.insn, &merged, &s.binding) || !bound_whole(&s)) continue;
     int dim_of[PB_MAX_INSN_DIMS];
+    bound = true;
     order_dims(&s);
     if (bases_fit(&s, &merged)) assign(&s, &merged, 0, dim_of);
     if (!s.found) {
       closest = pb_printf(arena, "%s computes this, but its address template cannot walk these strides", s.insn->name);
+      misfit = strides_misfit(&s, &merged, arena);
       continue;
     }
     if (found && s.best.cycles == match->cycles && s.best.loop_count == match->loop_count && match->twin_count < 4) {
@@ -296,6 +332,7 @@ bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_mat
       found = true;
     }
   }
-  if (!found) *why = closest;
+  if (!found && !bound) misfit = pb__why(chip, &merged, arena);
+  if (!found) *why = misfit ? pb_printf(arena, "%s\n%s", closest, misfit) : closest;
   return found;
 }

@@ -53,7 +53,7 @@ typedef struct pb_match {
 } pb_match;
 
 // The cheapest instruction of the chip that computes the nest. On failure returns false and, in *why (static or in
-// arena), what came closest and why it did not fit.
+// arena), what came closest and, behind a line feed, the first thing of the nearest instruction that does not fit.
 bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why);
 
 // Joins neighbouring dims that every access walks as one.

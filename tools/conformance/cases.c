@@ -126,6 +126,7 @@ static void run_shape(suite* s, const pb_insn* insn, wish w, const char* suffix)
   for (int k = 0; k < repeats; ++k)
     for (int flag = 0; flag <= has_flag(insn); ++flag) {
       w.flag = w.shape == SHAPE_REPEAT && has_flag(insn) ? 1 : has_flag(insn) ? flag : -1;
+      if (w.shape == SHAPE_OVERLAP) w.which = k;
       drawn += program_draw(s, &p, insn, w, why);
     }
   if (!drawn) {
@@ -183,6 +184,7 @@ static void narrow_parts(suite* s) {
   for (int m = 0; m < s->chip->memory_count; ++m) {
     memory_plan* plan = &s->memories[m];
     int64_t bytes = 48 * s->chip->memories[m].row_bytes;
+    if (bytes < 2 * plan->tile) bytes = 2 * plan->tile;
     if (plan->count && plan->parts[0].last - plan->parts[0].first > bytes)
       plan->parts[0].last = plan->parts[0].first + bytes;
     if (plan->count) plan->count = 1;
@@ -325,7 +327,6 @@ static void repeat_last(suite* s, program* p) {
       inside &= held;
     }
     if (!inside || !program_put(s, p, &c, why)) return;
-    s->coverage[insn->index].looped = p->rolled;
   }
 }
 

@@ -102,6 +102,8 @@ static int64_t draw_stride(suite* s, const pb_insn* insn, const pb_operand* o, i
     stride = w.shape == SHAPE_LARGEST || draw(s, 2) ? tight : tight + draw(s, (uint32_t)more) / grain * grain;
   else if (w.shape == SHAPE_LARGEST)
     stride = draw(s, 2) ? tight : 0;
+  else if (w.shape == SHAPE_OVERLAP && w.which == 0)
+    stride = 0;
   else if (w.shape == SHAPE_OVERLAP)
     stride = draw(s, 3) ? draw(s, (uint32_t)tight + 1) / grain * grain : 0;
   else if (w.shape != SHAPE_SMALLEST)

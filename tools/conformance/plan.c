@@ -67,6 +67,21 @@ void suite_images(suite* s) {
     }
 }
 
+// What the largest tile takes of a memory, by extents that are given and by the unit of its bases, twice.
+static int64_t tile_bytes(const pb_chip* chip, int memory) {
+  int64_t most = 0;
+  for (int i = 0; i < chip->insn_count; ++i)
+    for (int o = 0; o < chip->insns[i].operand_count; ++o) {
+      const pb_operand* x = &chip->insns[i].operands[o];
+      if (x->memory != memory) continue;
+      int64_t bytes = pb_type_bits(x->type) / 8;
+      for (int k = 0; k < x->rank; ++k) bytes *= chip->insns[i].dims[x->dims[k]].min;
+      if (bytes < x->unit) bytes = x->unit;
+      if (bytes > most) most = bytes;
+    }
+  return 2 * most;
+}
+
 // How far every window on the system's memory can begin from its argument.
 static int64_t reach_of(const pb_chip* chip) {
   int64_t reach = INT64_MAX;
@@ -82,11 +97,12 @@ static int64_t reach_of(const pb_chip* chip) {
 
 // An argument a region, if the chip has so many: else the last one has the rest.
 static bool plan_arguments(suite* s) {
-  int64_t reach = reach_of(s->chip);
+  int64_t reach = reach_of(s->chip), tiles = tile_bytes(s->chip, s->chip->system_memory);
   int64_t bytes[REGIONS] = {SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, DRAIN_BYTES};
   int64_t room = s->chip->memories[s->chip->system_memory].bytes / 4;
   for (int k = 0; k < REGIONS; ++k) {
     int slot = k < s->chip->arguments ? k : s->chip->arguments - 1;
+    if (bytes[k] < tiles) bytes[k] = tiles;
     if (bytes[k] * REGIONS > room) bytes[k] = room / REGIONS / 64 * 64;
     if (bytes[k] > reach) bytes[k] = reach;
     s->regions[k] = (region){JUDGE_ARGUMENTS + slot, s->argument_bytes[slot], s->argument_bytes[slot] + bytes[k]};
@@ -151,6 +167,8 @@ void suite_parts(suite* s, bool wide) {
     memory_plan* plan = &s->memories[m];
     int64_t part = (wide ? WIDE_BYTES : PART_BYTES) / memory->row_bytes * memory->row_bytes;
     if (part < memory->row_bytes) part = memory->row_bytes;
+    plan->tile = tile_bytes(s->chip, m) / 2;
+    if (part < 2 * plan->tile) part = 2 * plan->tile;
     plan->count = 0;
     if (m == s->chip->system_memory) continue;
     if (memory->bytes <= 2 * part)

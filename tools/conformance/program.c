@@ -42,7 +42,7 @@ static bool lay_sources(suite* s, pb_command* c, bool extremes) {
     region r = s->regions[extremes ? REGION_EXTREMES : words ? REGION_WORDS : REGION_BYTES];
     if (x->memory != s->chip->system_memory) r = s->memories[x->memory].parts[0];
     if (x->slot >= 0) c->values[x->slot] = r.space - JUDGE_ARGUMENTS;
-    int64_t unit = x->unit > 64 ? x->unit : x->unit * 64, room = r.last - r.first - MOST_MOVED;
+    int64_t unit = x->unit > 64 ? x->unit : x->unit * 64, room = (r.last - r.first) / 2;
     int64_t at = r.first + (room > 0 ? draw_between(s, 0, room / unit) * unit : 0);
     if (!command_lay(s, c, o, at, r.last - at, false)) {
       if (!command_lay(s, c, o, r.first, INT64_MAX, false)) return false;
@@ -58,7 +58,8 @@ static void fill_memory(suite* s, program* p, int memory, bool extremes) {
     for (int64_t at = m->parts[k].first; at < m->parts[k].last;) {
       pb_command c = {.insn = m->filler};
       char why[JUDGE_WHY];
-      int64_t left = m->parts[k].last - at, most = left < MOST_MOVED ? left : MOST_MOVED;
+      int64_t left = m->parts[k].last - at, most = m->tile > MOST_MOVED ? m->tile : MOST_MOVED;
+      if (most > left) most = left;
       for (int n = 0; n < m->filler->dim_count; ++n)
         if (m->filler->dims[n].field >= 0) c.values[m->filler->dims[n].field] = m->filler->dims[n].min;
       int64_t bytes = command_lay(s, &c, m->filler->dest, at, most, true);
@@ -89,7 +90,8 @@ static void drain_memory(suite* s, program* p, int memory, int64_t* to) {
     for (int64_t at = m->parts[k].first; at < m->parts[k].last;) {
       pb_command c = {.insn = m->drainer};
       char why[JUDGE_WHY];
-      int64_t left = m->parts[k].last - at, most = left < MOST_MOVED ? left : MOST_MOVED;
+      int64_t left = m->parts[k].last - at, most = m->tile > MOST_MOVED ? m->tile : MOST_MOVED;
+      if (most > left) most = left;
       if (most > r.last - *to) return;
       for (int n = 0; n < m->drainer->dim_count; ++n)
         if (m->drainer->dims[n].field >= 0) c.values[m->drainer->dims[n].field] = m->drainer->dims[n].min;
@@ -168,7 +170,9 @@ static bool submit_program(suite* s, const program* p, const target_device* d, c
       if (p->commands[n].insn->queue == q &&
           pb_encode(s->chip, &p->commands[n], stream + bytes * count++, NULL) != PB_OK)
         return false;
+    size_t whole = count;
     if (p->rolled && s->chip->loop) count = pb_roll(s->chip, stream, count);
+    s->looped |= count < whole;
     kernel.count[q] = (uint32_t)count;
     if (!count) continue;
     if (d->ops->alloc(d->handle, count * bytes, 64, &kernel.stream[q])) return false;

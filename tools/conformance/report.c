@@ -101,11 +101,9 @@ int suite_coverage(const suite* s, FILE* out) {
         fprintf(out, "  missing: a command of %s that waits for %s\n", s->chip->queues[to].name,
                 s->chip->queues[from].name);
     }
-  bool looped = false;
-  for (int i = 0; i < s->chip->insn_count; ++i) looped |= s->coverage[i].looped;
-  if (s->chip->loop && !looped) fprintf(out, "  missing: a hardware loop\n"), ++count;
+  if (s->chip->loop && !s->looped) fprintf(out, "  missing: a hardware loop\n"), ++count;
   fprintf(out, "  %d instructions, %d of %d forms, %d of %d edges between queues%s\n", s->chip->insn_count, all - count,
-          all, seen, edges, s->chip->loop && looped ? ", hardware loops" : "");
+          all, seen, edges, s->chip->loop && s->looped ? ", hardware loops" : "");
   return count + edges - seen;
 }
 

@@ -26,6 +26,7 @@ typedef struct memory_plan {
   region parts[MAX_REGIONS];
   const pb_insn* filler;  // NULL: nothing can fill it
   const pb_insn* drainer; // copies it to the system's memory bit for bit; NULL: nothing does
+  int64_t tile;           // bytes of the largest tile
   int depth;              // of its filler's sources: 0 is filled from the system's memory
 } memory_plan;
 
@@ -66,7 +67,6 @@ typedef struct insn_coverage {
   uint32_t flags[2];       // immediates of one bit, by operand
   uint32_t box;            // 1: whole, 2: cut at a low end, 4: cut at a high end, 8: empty
   uint32_t least, most;    // dims, by index, at their Min and Max
-  bool in_place, overlap, looped;
 } insn_coverage;
 
 typedef struct target_device {
@@ -114,6 +114,7 @@ typedef struct suite {
   size_t result_count, result_capacity;
   int vector_files;
   bool failed;
+  bool looped;    // a hardware loop was run
   uint64_t limit; // cycles that the program in hand may take on a device: many times what the machine took
   pb_arena arena;
 } suite;

@@ -16,7 +16,7 @@ enum { MOST_COPIES = 4, FREE_COPIES = 3 };
 typedef struct result {
   pb_plan stages[PB_MAX_STAGES];
   bool found;
-  char why[512];
+  char why[PB_PLAN_WHY]; // with what selection says of the nearest instruction
 } result;
 
 // What plans one stage of the kernel. Its consumer's planner, if there is one, has decided the tile around it.
@@ -320,7 +320,7 @@ static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
 }
 
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
-                   pb_plan* plan, char why[512]) {
+                   pb_plan* plan, char why[PB_PLAN_WHY]) {
   pb_arena scratch = {0};
   result* r = PB_NEW(&scratch, result);
   planner p = {.chip = chip, .group = group, .base = base, .result = r, .judge = judge, .copies = copies};
@@ -340,9 +340,12 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
     fail(&p, "too many reductions in one kernel");
   else
     plan_stage(&p);
-  if (!r->found)
-    return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, NULL, "%s cannot run this: %s", chip->name,
-                          *r->why ? r->why : "no tiling fits");
+  if (!r->found) {
+    char* nearest = strchr(r->why, '\n'); // what selection says of the instruction that comes nearest
+    if (nearest) *nearest++ = 0;
+    return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, nearest, "%s cannot run this: %s",
+                          chip->name, *r->why ? r->why : "no tiling fits");
+  }
   for (int k = 0; k + 1 < stages; ++k) r->stages[k].producer = &r->stages[k + 1];
   *plan = r->stages[0];
   if (group->contraction) deepen(chip, group, plan);

@@ -9,6 +9,8 @@
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag,
                        pb_plan* plan) PB_MUST_CHECK;
 
+enum { PB_PLAN_WHY = 1024 }; // characters of a reason
+
 // How a plan for one stage of a kernel is judged, by the cycles of whatever it is part of. false: it is illegal, *why
 // says why.
 typedef struct pb_judge {
@@ -18,7 +20,7 @@ typedef struct pb_judge {
 // The best plan of a stage inside `base` loops of its kernel, by that judge, with so many copies of its results. false:
 // there is none, `why` says why.
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
-                   pb_plan* plan, char why[512]);
+                   pb_plan* plan, char why[PB_PLAN_WHY]);
 // The next step below `last` that is worth trying along a dim, 0: none is left.
 int64_t pb_plan_next_step(int64_t extent, int64_t last, bool even);
 

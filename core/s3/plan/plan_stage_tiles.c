@@ -60,7 +60,7 @@ static const pb_turn_groups* full_turn(stage_search* s) {
 static bool plan_all(stage_search* s) {
   const pb_turn_groups* turn = full_turn(s);
   const pb_judge judge = {cycles_with, s};
-  char why[512];
+  char why[PB_PLAN_WHY];
   if (!turn) return false;
   for (int k = 0; k < turn->count; ++k) {
     pb_plan best;

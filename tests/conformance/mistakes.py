@@ -1,0 +1,171 @@
+"""Typical mistakes of a first description: the message names record, field and value, and what would be right.
+
+    mistakes.py --bin BUILD/bin [--only TEXT] [--show]
+
+Each changes one thing in the description that pb-target-new makes. `check` says what is wrong, or pbc when it compiles the
+digits: where an instruction is missing, with the expression that is needed and the nearest instruction.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TEMPLATE = os.path.join(HERE, "../../tools/templates/npu/NAME.td")
+
+# What is wrong, the text and what stands in its place, what the message must say.
+MISTAKES = [
+    ('memory not whole rows', 'let Bytes = !mul(4096, N);',
+     'let Bytes = !add(!mul(4096, N), 3);',
+     r"""BUF: 65539 bytes are not whole rows of 16 .PB3202.\n +hint: a multiple of RowBytes"""),
+    ('a memory of no size', 'let Bytes = !shl(1, 30);',
+     'let Bytes = 0;',
+     r"""DRAM: Bytes is 0 .PB3200.\n +hint: a positive number"""),
+    ('a port without width', 'let BytesPerCycle = 16;',
+     'let BytesPerCycle = 0;',
+     r"""DRAM: BytesPerCycle is 0 .PB3205.\n +hint: 1 to 65536"""),
+    ('a negative latency', 'let Latency = 80; ',
+     'let Latency = -80;',
+     r"""DRAM: Latency is -80 .PB3206.\n +hint: 0 to 1048576"""),
+    ('rows that do not divide over banks', 'let Banks = 4;',
+     'let Banks = 3;',
+     r"""BUF: its rows do not divide over 3 banks .PB3204."""),
+    ('the schema forgotten', 'let Schema = PB_SCHEMA; ',
+     '',
+     r"""mychip: field 'Schema' is not set .PB3010.\n +hint: every field without a default must be given"""),
+    ('the control misspelt', 'let Control = "queues";',
+     'let Control = "queue";',
+     r"""mychip: field 'Control' is "queue" .PB3012.\n +hint: one of threads, grid, queues"""),
+    ('a name with a hyphen', 'let Name = "mychip"; ',
+     'let Name = "my-chip";',
+     r"""the chip is named "my-chip" .PB3270.\n +hint: letters, digits and '_', and no digit first"""),
+    ('commands too short', 'let CommandBytes = 24;',
+     'let CommandBytes = 16;',
+     r"""LDB: its encoding needs bit 191, a command has 128 .PB3221.\n +hint: raise CommandBytes"""),
+    ('too many arguments', 'let Arguments = 8;',
+     'let Arguments = 32;',
+     r"""Arguments is 32 .PB3257.\n +hint: 1 to 16"""),
+    ('a slot too narrow for the arguments', 'let Arguments = 8;',
+     'let Arguments = 16;',
+     r"""LDB: field 'arg' cannot name the last of 16 arguments .PB3258.\n +hint: widen the field, or lower Arguments"""),
+    ('a queue left out of Tokens', 'let Queues = [LD, MX, VX, ST];',
+     'let Queues = [LD, MX, VX];',
+     r"""ST: a queue that nobody can wait for .PB3044.\n +hint: add it to Tokens.Queues, or remove it"""),
+    ('waits and signals on the same bits', 'let SignalBit = 4;',
+     'let SignalBit = 2;',
+     r"""WaitBit 0 and SignalBit 2 overlap .PB3256.\n +hint: a bit for each queue on both sides"""),
+    ('tokens under the opcode', 'let WaitBit = 0;',
+     'let WaitBit = 186;',
+     r"""LDB: bit 186 is also a token bit .PB3222.\n +hint: move the field, or WaitBit and SignalBit"""),
+    ('two opcodes alike', 'def LDW : Move<LD, 2>',
+     'def LDW : Move<LD, 1>',
+     r"""LDB and LDW have the same encoding .PB3250.\n +hint: give one another opcode"""),
+    ('a field that is not encoded', 'let Inst{78-76} = arg; ',
+     '',
+     r"""LDB: field 'arg' carries a slot but is not encoded .PB3223.\n +hint: let Inst{..} = field, or a StateField"""),
+    ('a bit left out', 'let Inst{47-38} = c;',
+     'let Inst{46-38} = c{8-0};',
+     r"""MMA: bit 9 of field 'c' is not in Inst .PB3220.\n +hint: encode every bit"""),
+    ('two fields on one bit', 'let Inst{54-48} = dc;',
+     'let Inst{53-47} = dc;',
+     r"""MMA: bit 9 of field 'c' is not in Inst .PB3220."""),
+    ('more bits on one side', 'let Inst{47-38} = c;',
+     'let Inst{48-38} = c;',
+     r"""Initializer is not compatible with bit range .PB3001.\n +hint: as many bits on the left as on the right"""),
+    ('an extent that its field cannot carry', 'Dim<"m", 255, "m_">, Dim<"n", N>, Dim<"k", N>',
+     'Dim<"m", 256, "m_">, Dim<"n", N>, Dim<"k", N>',
+     r"""MMA: dim 'm' goes to 256, its field 'm_' to 255 .PB3211.\n +hint: widen the field, or lower the dim's largest extent"""),
+    ('a base that does not reach the end', 'let Bytes = !mul(4096, N);',
+     'let Bytes = !mul(8192, N);',
+     r"""LDB: field 'loc' cannot reach the end of BUF .PB3233.\n +hint: widen the field"""),
+    ('a field that is not declared', '"pb", ["elem"]>:$bias',
+     '"bp", ["elem"]>:$bias',
+     r"""REQ: a base names the field 'bp', which is not there .PB3086.\n +hint: declare it: bits<N> name"""),
+    ('a dim that is not there', '["m", "k"], "a", ["da", "elem"]>:$x',
+     '["m", "q"], "a", ["da", "elem"]>:$x',
+     r"""MMA: a window walks the dim 'q', which is not there .PB3080.\n +hint: one of the instruction's Dims"""),
+    ('fewer strides than dims', '["m", "k"], "a", ["da", "elem"]>:$x',
+     '["m", "k"], "a", ["elem"]>:$x',
+     r"""MMA: window 'x' has 2 dims and 1 strides .PB3081.\n +hint: one stride for each dim"""),
+    ('an operand that is not there', '(mul (sext $x), (sext $wt))',
+     '(mul (sext $x), (sext $weights))',
+     r"""MMA: semantics name '\$weights', which is no operand .PB3092.\n +hint: one of its operands"""),
+    ('an operator that is not there', '(roundeven (mul $x, $scale))',
+     '(round (mul $x, $scale))',
+     r"""Variable not defined: 'round' .PB3001.\n +hint: .*operators of Semantics and Cycles are listed in pb.td"""),
+    ('types that are mixed', '(mul (sext $x), (sext $wt))',
+     '(mul (sext $x), $wt)',
+     r"""MMA: semantics mix i32 and i8 .PB3093.\n +hint: convert one of them: sext, sitofp"""),
+    ('an operand that nothing uses', '(sitofp (add $x, $bias))',
+     '(sitofp $x)',
+     r"""REQ: operand 'bias' is neither read nor written .PB3237.\n +hint: use it in Semantics"""),
+    ('a mover that computes', 'let Semantics = (set $dst, $src);   // what it does, for every (i, j, b)',
+     'let Semantics = (set $dst, (trunc8 (sext $src)));',
+     r"""LDB: a mover that does more than move .PB3240.\n +hint: let Mover = 0, or \(set \$dst, \$src\)"""),
+    ("no slot on the system's memory", '  let Slot = "arg";\n',
+     '',
+     r"""LDB: window .src. is on the system.s memory and has no argument slot .PB3230.\n +hint: let Slot = .arg."""),
+    ('one field for two strides', '["li", "lj", "elem"], 1>;\ndefvar InSUM',
+     '["si", "lj", "elem"], 1>;\ndefvar InSUM',
+     r"""LDB: field 'si' is the stride of window 'src' along 'i' and the stride of window 'dst' along 'i' .PB3260.\n +hint: a field of its own for each"""),
+    ('words in a row of bytes', 'defvar YC = Window<BUF, I8,',
+     'defvar YC = Window<BUF, I32,',
+     r"""REQ: semantics write i8 into a window of i32 .PB3100.\n +hint: convert it"""),
+    ('a window wider than a row', 'Window<SUM, F32, ["m", "n"], "a", ["da", "elem"]>:$x',
+     'Window<BUF, F32, ["m", "n"], "a", ["da", "elem"], 16>:$x',
+     r"""QNT: window 'x' takes 64 bytes of a row of BUF, which has 16 .PB3235.\n +hint: fewer lanes, or wider rows"""),
+    ('an expression that is another', '(mul (sitofp (add $x, $bias)), $scale)',
+     '(mul (sitofp (sub $x, $bias)), $scale)',
+     r"""conv1_f \(point\): no instruction computes this expression .*PB4010.\n +hint: needed: \(set \$y, \(fptosi8 \(min \(max \(add \(roundeven \(mul \(sitofp \(add \$b, \$a\)\), \$c\)\), -128\), -128\), 127\)\)\); \$a: i32; \$b: i32 in SUM; \$c: f32; \$y: i8; REQ comes nearest: it computes sub where add is needed"""),
+    ('a dim whose least is large', 'Dim<"m", 255, "m_">, Dim<"n", N>, Dim<"k", N>',
+     'Dim<"m", 255, "m_", 64>, Dim<"n", N>, Dim<"k", N>',
+     r"""conv2_f \(reduce\): MMA computes this, .*\n +hint: dim 'm' of MMA is at least 64, and no loop here walks as it does"""),
+    ('lanes in rows of their own', 'Window<SUM, I32, ["n"], "y", ["elem"]>:$d', 'Window<SUM, I32, ["n"], "y", ["row"]>:$d',
+     r"""pool_f \(reduce\): SUMC .*\n +hint: no dim of SUMC walks the loop of 16, which moves 'x' by 1 bytes, 'd' by 4 bytes"""),
+    ('pooling that sums', '(acc_max $d, $keep, $x)',
+     '(acc_add $d, $keep, $x)',
+     r"""maxpool_f \(reduce\): no instruction .*\n +hint: needed: \(acc_max \$y, \$a\); \$a: i8; \$y: i8"""),
+    ('no padding', '  let BoxLo = ["ilo", "jlo", ""];\n  let BoxHi = ["ihi", "jhi", ""];\n  let Fill = "fill";\n',
+     '',
+     r"""conv1_f \(load\): no instruction .*\n +hint: needed: \(set \$y, -128\); \$y: i8 in BUF; a move whose source has a box and a Fill writes constants"""),
+    ('sums for products', '(acc_add $y, $keep, (mul (sext $x), (sext $wt)))',
+     '(acc_add $y, $keep, (add (sext $x), (sext $wt)))',
+     r"""mychip has no instruction that multiplies i8 by i8 into i32 .PB4003."""),
+]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--bin", required=True)
+    p.add_argument("--only", default="")
+    p.add_argument("--show", action="store_true")
+    a = p.parse_args()
+    template = open(TEMPLATE).read().replace("@NAME@", "mychip")
+    wrong = 0
+    with tempfile.TemporaryDirectory() as work:
+        path = os.path.join(work, "mychip.td")
+        for what, old, new, message in MISTAKES:
+            if a.only not in what:
+                continue
+            if old not in template:
+                sys.exit(f"the text of '{what}' is gone")
+            open(path, "w").write(template.replace(old, new, 1))
+            run = subprocess.run([os.path.join(a.bin, "pb-tdl"), "check", path], capture_output=True, text=True)
+            place = r"mychip\.td:\d+:\d+: error: "
+            if not run.returncode:
+                model = os.path.join(HERE, "../models/digits.onnx")
+                run = subprocess.run([os.path.join(a.bin, "pbc"), model, f"--target={path}", "-o", os.path.join(work, "m.pbe")],
+                                     capture_output=True, text=True)
+                place = r"error: \w+: (mychip cannot run this: )?"
+            good = run.returncode == 1 and re.search(place + message, run.stderr)
+            wrong += not good
+            if a.show or not good:
+                print(f"{'ok   ' if good else 'WRONG'} {what}:\n{run.stderr}")
+    print(f"{len(MISTAKES)} mistakes, {wrong} with another message")
+    sys.exit(wrong > 0)
+
+
+main()

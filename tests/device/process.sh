@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# The chip in another process passes the suite and runs the digits as the machine does; one that ends or does not answer is a
+# fault that says so; another chip behind it is found out.
+# Usage: process.sh BIN DRIVER TESTS WORK
+set -euo pipefail
+bin=$1 driver=$2 tests=$3 work=$4 chip=$3/chips/tinynpu.td
+rm -rf "$work" && mkdir -p "$work"
+options=chip=$bin/toy_chip,td=$chip
+"$bin/pb-target-test" "$chip" --device="$driver" --device-options="$options"
+"$bin/pbc" "$tests/models/digits.onnx" --target="$chip" -o "$work/digits.pbe"
+run() { "$bin/pb-run" "$work/digits.pbe" --input=random:1 --device=machine --compare="$driver" --compare-options="$1"; }
+run "$options" > "$work/log"
+grep -q "agree in every byte; the last took \([0-9]*\) and \1 cycles" "$work/log" || { cat "$work/log"; exit 1; }
+must_say() { # TEXT OPTIONS
+  run "$2" > "$work/log" 2>&1 && exit 1
+  grep -q "$1" "$work/log" || { cat "$work/log"; exit 1; }
+}
+PB_TOY_CHIP=dies must_say "toy_driver.so.*the chip's process has ended" "$options"
+PB_TOY_CHIP=sleeps must_say "toy_driver.so.*the chip does not answer" "$options,seconds=1"
+must_say "chip=PROGRAM,td=FILE.td name the chip" "none"
+must_say "absent: No such file" "chip=absent,td=$chip"
+sed 's/(acc_max $d, $keep, $x)/(acc_add $d, $keep, $x)/' "$chip" > "$work/other.td"
+must_say "step 2, kernel k2 .* is the first that differs" "chip=$bin/toy_chip,td=$work/other.td"
