@@ -92,7 +92,7 @@ static pb_status make_block(pb_door* d, const pb_flat_op* op, int region, int co
 
 pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
   int count = op->operand_count;
-  pb_door_value *now = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1), goes_on;
+  pb_door_value *now = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1), goes_on = {0};
   if (op->result_count != count) return pb__door_refuse(d, op, "another number of results");
   for (int k = 0; k < count; ++k) now[k] = pb__door_get(d, op->operands[k]);
   for (int turn = 0;; ++turn) {

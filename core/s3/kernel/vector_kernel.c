@@ -300,7 +300,7 @@ static void note_sums(const pb_nest* nest, bool* summed) {
 // Reads the main nest, the two dims of lanes in runs as one if `merges`.
 static bool read_main(const pb_program* p, int main, int64_t lanes, bool merges, pb_vkernel* k) {
   const pb_nest* nest = &p->nests[main];
-  int in_runs, outer;
+  int in_runs = -1, outer;
   int64_t step = 0, run = 0;
   note_sums(nest, k->is_sum);
   outer = merges ? dim_of_runs(nest, k->is_sum, lanes, &in_runs) : -1;
