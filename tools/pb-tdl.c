@@ -6,8 +6,9 @@
 #include <string.h>
 
 static const char help[] =
-    "usage: pb-tdl check|print|doc|sv NAME[:VARIANT]|FILE.td [--variant=V] [--target-dir=DIR]\n"
-    "  check   read the description and report every fault in it\n"
+    "usage: pb-tdl check|print|doc|sv NAME[:VARIANT]|FILE.td [--variant=V] [--target-dir=DIR] [--for=MODEL]\n"
+    "  check   read the description and report every fault in it; --for=MODEL: and all that the model needs and the "
+    "chip lacks\n"
     "  print   its memories, queues and instructions, one line each\n"
     "  doc     the chip's programming manual, in Markdown\n"
     "  sv      its parameters as a SystemVerilog package\n"
@@ -31,7 +32,7 @@ static bool is_file(const char* spec) {
 }
 
 int main(int argc, char** argv) {
-  const char *command = NULL, *spec = NULL, *variant = "", *target_dir = NULL;
+  const char *command = NULL, *spec = NULL, *variant = "", *target_dir = NULL, *model = NULL;
   if (argc > 1 && !strcmp(argv[1], "sweep")) return tdl_sweep(argc - 2, argv + 2);
   for (int k = 1; k < argc; ++k) {
     const char* a = argv[k];
@@ -41,6 +42,8 @@ int main(int argc, char** argv) {
       variant = a + 10;
     else if (!strncmp(a, "--target-dir=", 13))
       target_dir = a + 13;
+    else if (!strncmp(a, "--for=", 6))
+      model = a + 6;
     else if (a[0] != '-' && !command)
       command = a;
     else if (a[0] != '-' && !spec)
@@ -59,8 +62,9 @@ int main(int argc, char** argv) {
         is_file(spec) ? pb_chip_read(spec, variant, &diag, &chip) : pb_chip_find(named, target_dir, &diag, &chip);
     if (status != PB_OK) return 1;
     commands[k].run(chip, stdout);
+    int code = model && !strcmp(command, "check") ? tdl_check_for(chip, model) : 0;
     pb_chip_free(chip);
-    return fclose(stdout) ? 1 : 0;
+    return fclose(stdout) ? 1 : code;
   }
   return pb_error(NULL, (pb_place){0}, 1002, "check, print, doc, sv or sweep", "no command '%s'", command), 1;
 }

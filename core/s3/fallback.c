@@ -30,11 +30,15 @@ void pb_attempt_begin(pb_unit* unit, pb_attempt* attempt, MlirOperation func) {
   pb_text_free(&text);
 }
 
-// The first diagnostic, without what every one begins with.
+// The first diagnostic, without what every one begins with, and its hint.
 static const char* reason_of(pb_unit* unit, const pb_text* text) {
   const char* from = text->data ? text->data : "no reason given";
   if (!strncmp(from, "error: ", 7)) from += 7;
-  return pb_printf(&unit->arena, "%.*s", (int)strcspn(from, "\n"), from);
+  size_t line = strcspn(from, "\n");
+  static const char mark[] = "\n  hint: ";
+  if (strncmp(from + line, mark, sizeof mark - 1)) return pb_printf(&unit->arena, "%.*s", (int)line, from);
+  const char* hint = from + line + sizeof mark - 1;
+  return pb_printf(&unit->arena, "%.*s (%.*s)", (int)line, from, (int)strcspn(hint, "\n"), hint);
 }
 
 static pb_status leave(pb_unit* unit, pb_left_kernel* item, const char* reason) {
