@@ -219,8 +219,9 @@ static void sums_meet(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(matmul_and_requantise), cmocka_unit_test(requantisation_is_exact),
-                                     cmocka_unit_test(box_reads_fill_outside), cmocka_unit_test(reductions),
-                                     cmocka_unit_test(special_floats), cmocka_unit_test(sums_meet)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(matmul_and_requantise),  cmocka_unit_test(requantisation_is_exact),
+      cmocka_unit_test(box_reads_fill_outside), cmocka_unit_test(reductions),
+      cmocka_unit_test(special_floats),         cmocka_unit_test(sums_meet)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
