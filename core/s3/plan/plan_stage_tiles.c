@@ -9,9 +9,10 @@
 
 #include <string.h>
 
+enum { HOPELESS = 2 }; // times the best: steps shorter than one so slow are not looked at
+
 // What has two copies, so that queues work on one while others take the other: everything, all but what lies between
 // stages, the results of products alone, nothing.
-enum { HOPELESS = 2 };
 typedef enum room { ROOMY, INSIDE, PRODUCTS, TIGHT } room;
 
 typedef struct stage_search {
@@ -56,12 +57,10 @@ static const pb_turn_groups* full_turn(stage_search* s) {
   return built ? pb_stage_tiles_turn(&s->tiles) : NULL;
 }
 
-// Plans all stages inside the loops of s->loops. false: some stage has no plan.
-static bool plan_all(stage_search* s) {
-  const pb_turn_groups* turn = full_turn(s);
+// Plans all stages of a turn of s->loops. false: some stage has no plan.
+static bool plan_all(stage_search* s, const pb_turn_groups* turn) {
   const pb_judge judge = {cycles_with, s};
   char why[PB_PLAN_WHY];
-  if (!turn) return false;
   for (int k = 0; k < turn->count; ++k) {
     pb_plan best;
     s->tiles.built = k + 1;
@@ -108,9 +107,10 @@ static bool consider(const trial* tried, bool* found, int64_t* cycles, pb_stage_
     if (by < stages->extent[k]) s->loops.bands[s->loops.band_count++] = (pb_band){k, by};
   }
   open_search(tried->chip, stages, tried->skewed, &scratch, s);
-  bool possible = full_turn(s) != NULL, planned = possible && plan_all(s);
+  const pb_turn_groups* turn = full_turn(s);
+  bool possible = turn != NULL, planned = possible && plan_all(s, turn);
   if (planned && s->loops.cycles < *cycles) *cycles = s->loops.cycles;
-  if (planned) keep(s, pb_stage_tiles_turn(&s->tiles), found, best);
+  if (planned) keep(s, turn, found, best);
   pb_arena_free(&scratch);
   return planned || !possible;
 }
