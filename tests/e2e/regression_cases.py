@@ -375,6 +375,15 @@ for args in ((1, 48, 4, 23, False, True), (1, 24, 1, 16, False, True), (1, 24, 1
     CASES[label] = lambda label=label, args=args: flattened(label, *args)
 
 
+@case
+def product_of_a_large_image():
+    """All weights of one block of channels, twice, are more than the scratchpad holds."""
+    m = Maker("product_of_a_large_image")
+    x = codes_conv(m, m.codes(m.input("x", 1, 16, 24, 24), F32(0.05)), 16, 32)
+    y = m.codes(m.op("Reshape", x, m.const(np.array([1, 32 * 24 * 24], I64))), F32(0.3))
+    return m.done(codes_product(m, y, 32 * 24 * 24, 20), step=4)
+
+
 def joined_and_read(label, channels):
     """A concatenation that leaves the graph is read by a convolution too."""
     m = Maker(label)

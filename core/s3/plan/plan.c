@@ -30,6 +30,7 @@ typedef struct planner {
   result* result;
   const pb_judge* judge; // of a stage among others, whose loops are around; NULL: the kernel's cycles
   int copies;            // of results at most, 0: 2
+  bool windows;          // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
 } planner;
 
 static void plan_stage(planner* p);
@@ -168,9 +169,9 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
       for (with.w_level = 0; with.w_level <= (p->judge ? p->base : 0); ++with.w_level)
         for (with.w_depth = with.w_level ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
     }
-    with.w_level = chunk_level;
     with.w_depth = 2;
-    consider(p, with);
+    for (with.w_level = chunk_level; with.w_level <= (p->windows ? levels_of(p, &with) : chunk_level); ++with.w_level)
+      consider(p, with);
   }
 }
 
@@ -187,36 +188,42 @@ static void plan_staying(planner* p, const shape_of* s, int batches, int outer) 
   }
 }
 
-static void plan_contraction(planner* p) {
+static void contraction_rows(planner* p, const shape_of* s) {
   const pb_nest* main = &p->group->main;
-  shape_of s = {0};
-  contraction_dims(p->group, &s);
   if (is_inside(p)) { // its rows are the tile's
     pb_plan plan = {.result_depth = 2, .x_depth = 2};
-    contraction_weights(p, &s, &plan);
+    contraction_weights(p, s, &plan);
     return;
   }
-  int batches = s.row_count > 2 ? s.row_count - 2 : 0; // one image after the other
-  int outer = s.row_count > 0 ? s.rows[batches] : -1, inner = s.row_count > 1 ? s.rows[s.row_count - 1] : -1;
+  int batches = s->row_count > 2 ? s->row_count - 2 : 0; // one image after the other
+  int outer = s->row_count > 0 ? s->rows[batches] : -1, inner = s->row_count > 1 ? s->rows[s->row_count - 1] : -1;
   int64_t outer_extent = outer < 0 ? 1 : main->extent[outer], inner_extent = inner < 0 ? 1 : main->extent[inner];
   bool even = whole_slices(p);
   for (int64_t i = inner_extent; i >= 1; i = pb_plan_next_step(inner_extent, i, even)) {
     bool any = false;
     for (int64_t o = outer_extent; o >= 1; o = pb_plan_next_step(outer_extent, o, even)) {
       pb_plan plan = {.result_depth = 2};
-      for (int k = 0; k < batches; ++k) add_band(&plan, s.rows[k], 1, main->extent[s.rows[k]]);
+      for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, main->extent[s->rows[k]]);
       if (outer >= 0) add_band(&plan, outer, o, outer_extent);
       if (inner >= 0) add_band(&plan, inner, i, inner_extent);
       bool found = p->result->found;
       for (int depth = plan.band_count ? 2 : 1; depth >= 1; --depth) {
         plan.x_depth = depth;
-        contraction_weights(p, &s, &plan);
+        contraction_weights(p, s, &plan);
       }
       any |= p->result->found && !found;
     }
     if (p->result->found && i < inner_extent && !any) break; // narrower rows only read more haloes
   }
-  plan_staying(p, &s, batches, outer);
+  plan_staying(p, s, batches, outer);
+}
+
+static void plan_contraction(planner* p) {
+  shape_of s = {0};
+  contraction_dims(p->group, &s);
+  contraction_rows(p, &s);
+  p->windows = !p->result->found;
+  if (p->windows && s.sum_count > 1) contraction_rows(p, &s);
 }
 
 // Tiles of a dim inside the dims around it one by one. All of a tile's results lie in one buffer.
