@@ -409,6 +409,14 @@ for args in ((64, 2, 2, True), (32, 2, 2, False), (80, 2, 2, False), (96, 2, 96,
     CASES[label] = lambda label=label, args=args: far_groups(label, *args)
 
 
+@case
+def far_groups_of_one_pixel():
+    """Channels of a group lie next to each other in the plain tensor as in a row of lanes, and groups do not."""
+    m = Maker("far_groups_of_one_pixel")
+    x = m.codes(m.input("x", 1, 32, 1, 1), F32(0.05))
+    return m.done(codes_conv(m, x, 32, 2, 1, 2, far=True, scale=F32(12)), step=12)
+
+
 def far_product(label, channels, width):
     """The product takes its flattened input twice, for its weights' zero point is far away."""
     m = Maker(label)

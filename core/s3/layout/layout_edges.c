@@ -341,9 +341,10 @@ bool pb__lanes_crosses(const pb_lanes_layout* l, int n) {
   case PB_LANES_PLAIN: {
     if (blocked < 0) return false;
     // whole rows of lanes that lie in the plain tensor as they are need no copy
-    int channel = channel_of(l, nest, &nest->access[blocked]);
+    int channel = channel_of(l, nest, &nest->access[blocked]), alone;
     return channel >= 0 &&
-           (nest->extent[channel] % l->lanes || pb_access_stride(&nest->access[nest->access_count - 1], channel) != 1);
+           (nest->extent[channel] % l->lanes || !pb_index_single(&nest->access[blocked].index[1], &alone) ||
+            pb_access_stride(&nest->access[nest->access_count - 1], channel) != 1);
   }
   default:
     return false;
