@@ -71,3 +71,7 @@ void pb_warning(pb_diag* diag, pb_place place, int code, const char* format, ...
   emit(diag, false, place, code, NULL, NULL, format, args);
   va_end(args);
 }
+
+void pb_diag_drop(void* user, bool error, int code, const char* text) {
+  (void)user, (void)error, (void)code, (void)text;
+}

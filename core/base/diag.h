@@ -38,6 +38,9 @@ void pb_warning(pb_diag* diag, pb_place place, int code, const char* format, ...
 // Passes on what another process has written as a diagnostic.
 void pb_diag_pass(pb_diag* diag, bool error, int code, const char* text);
 
+// A sink for what is tried and may fail: says nothing.
+void pb_diag_drop(void* user, bool error, int code, const char* text);
+
 // Code ranges: 1xxx command line and files, 2xxx models, 3xxx descriptions, 4xxx planning and selection,
 // 5xxx engines and loading, 6xxx devices.
 

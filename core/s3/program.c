@@ -232,6 +232,14 @@ int pb_program_readers(const pb_program* program, int value) {
   return readers;
 }
 
+bool pb_program_is_fixed(const pb_program* p, int n) {
+  const pb_nest* nest = &p->nests[n];
+  if (!pb_nest_gathers(nest)) return pb_nest_is_fixed(nest);
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].gathered && p->values[p->value_of[n][a]].kind != PB_VALUE_CONST) return true;
+  return false;
+}
+
 void pb_program_print_allocs(const pb_program* program, pb_text* text) {
   for (int v = 0; v < program->value_count; ++v) {
     const pb_value* value = &program->values[v];

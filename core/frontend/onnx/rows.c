@@ -1,6 +1,8 @@
 // The way of a node through the table: its row, its operands' number, its attributes; operands and results.
 #include "core/frontend/onnx/emit.h"
 
+#include "core/base/distance.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,30 +47,11 @@ void pb__o_refuse(pb_onnx* o, const char* format, ...) {
   o->status = pb__refuse(o->l, o->n, NULL, why);
 }
 
-static int least_of(int a, int b) { return a < b ? a : b; }
-
-// Levenshtein's distance.
-static int distance(const char* a, const char* b) {
-  enum { MOST = 64 };
-  int row[MOST + 1], n = least_of((int)strlen(b), MOST);
-  for (int k = 0; k <= n; ++k) row[k] = k;
-  for (int i = 1; a[i - 1]; ++i) {
-    int corner = row[0];
-    row[0] = i;
-    for (int k = 1; k <= n; ++k) {
-      int above = row[k];
-      row[k] = least_of(least_of(row[k], row[k - 1]) + 1, corner + (a[i - 1] != b[k - 1]));
-      corner = above;
-    }
-  }
-  return row[n];
-}
-
 static const char* nearest(const char* name) {
   const char* best = NULL;
   int at = 1 + (int)strlen(name) / 3; // further away it is another word
   for (int k = 0; pb_onnx_rows[k].name; ++k) {
-    int away = distance(name, pb_onnx_rows[k].name);
+    int away = pb_edit_distance(name, pb_onnx_rows[k].name);
     if (away < at) {
       at = away;
       best = pb_onnx_rows[k].name;

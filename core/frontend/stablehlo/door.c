@@ -1,6 +1,8 @@
 // The way through a module: unknown operators are named, calls are put in their places, results become outputs.
 #include "core/frontend/stablehlo/door.h"
 
+#include "core/base/distance.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -149,30 +151,11 @@ const char* const* pb_stablehlo_attributes(pb_arena* arena) {
 
 // ---- operators that are not known ----
 
-static int least(int a, int b) { return a < b ? a : b; }
-
-// Levenshtein's distance.
-static int distance(const char* a, const char* b) {
-  enum { MOST = 64 };
-  int row[MOST + 1], n = least((int)strlen(b), MOST);
-  for (int k = 0; k <= n; ++k) row[k] = k;
-  for (int i = 1; a[i - 1]; ++i) {
-    int corner = row[0];
-    row[0] = i;
-    for (int k = 1; k <= n; ++k) {
-      int above = row[k];
-      row[k] = least(least(row[k], row[k - 1]) + 1, corner + (a[i - 1] != b[k - 1]));
-      corner = above;
-    }
-  }
-  return row[n];
-}
-
 static const char* nearest(const char* name) {
   const char* best = NULL;
   int at = 4; // further away it is another word
   for (int k = 0; pb_stablehlo_rows[k].name; ++k) {
-    int away = distance(name, pb_stablehlo_rows[k].name);
+    int away = pb_edit_distance(name, pb_stablehlo_rows[k].name);
     if (away < at) {
       at = away;
       best = pb_stablehlo_rows[k].name;

@@ -28,10 +28,6 @@ typedef struct chainer {
   pb_table texts; // their numbers by the programs' texts
 } chainer;
 
-static void drop(void* user, bool error, int code, const char* text) {
-  (void)user, (void)error, (void)code, (void)text;
-}
-
 // Tensors that the kernel would be given: commands can name so many and no more.
 static int argument_count(const pb_program* p) {
   int count = 0;
@@ -42,7 +38,7 @@ static int argument_count(const pb_program* p) {
 // false: the chip cannot run the program as one kernel.
 static bool make_plan(const chainer* c, const pb_program* program, pb_arena* scratch, pb_plan* plan) {
   const pb_chip* chip = c->unit->chip;
-  pb_diag quiet = {.sink = drop};
+  pb_diag quiet = {.sink = pb_diag_drop};
   pb_group group;
   if (argument_count(program) > chip->arguments) return false;
   if (pb_group_read(program, chip, scratch, &quiet, &group) != PB_OK) return false;

@@ -35,16 +35,6 @@ static bool is_in(const region* r, int group) {
   return false;
 }
 
-// Whether the nest must stay as it is. Tables that are constant stay on the chip, whoever looks up in them.
-static bool is_fixed(const fuser* f, int n) {
-  const pb_program* p = f->groups->program;
-  const pb_nest* nest = &p->nests[n];
-  if (f->cached || !pb_nest_gathers(nest)) return pb_nest_is_fixed(nest);
-  for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].gathered && p->values[p->value_of[n][a]].kind != PB_VALUE_CONST) return true;
-  return false;
-}
-
 // Movers copy, from the system's memory to the chip's and back.
 static bool is_copy(const pb_nest* nest) {
   return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1;
@@ -55,7 +45,7 @@ static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
     pb_roles roles;
-    if (is_fixed(f, n) || (!f->cached && is_copy(&p->nests[n]))) return true;
+    if (f->cached ? pb_nest_is_fixed(&p->nests[n]) : pb_program_is_fixed(p, n) || is_copy(&p->nests[n])) return true;
     if (!pb_nest_roles(&p->nests[n], NULL, &roles)) continue;
     if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
@@ -123,14 +113,10 @@ static bool grow(const fuser* f, region* r) {
   return false;
 }
 
-static void drop(void* user, bool error, int code, const char* text) {
-  (void)user, (void)error, (void)code, (void)text;
-}
-
 // Cycles of some nests as a kernel of one stage. false: it is of no form that has a plan.
 static bool cycles_of(const fuser* f, const pb_program* view, pb_arena* arena, int64_t* cycles) {
   const pb_chip* chip = f->unit->chip;
-  pb_diag quiet = {.sink = drop};
+  pb_diag quiet = {.sink = pb_diag_drop};
   if (f->cached) {
     pb_vkernel kernel;
     pb_vplan plan;

@@ -108,13 +108,8 @@ static int access_of(const outliner* o, int nest, int value) {
   return -1;
 }
 
-// Whether the nest must stay as it is. Tables that are constant stay on the chip, whoever looks up in them.
 static bool is_fixed(const outliner* o, int t) {
-  const pb_nest* nest = &o->program.nests[t];
-  if (o->cached || !pb_nest_gathers(nest)) return pb_nest_is_fixed(nest);
-  for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].gathered && o->program.values[o->program.value_of[t][a]].kind != PB_VALUE_CONST) return true;
-  return false;
+  return o->cached ? pb_nest_is_fixed(&o->program.nests[t]) : pb_program_is_fixed(&o->program, t);
 }
 
 // Can nest t run on the tile of the value that it takes?

@@ -230,15 +230,11 @@ void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena
   }
 }
 
-// Tables that are constant are no tensor that a turn takes a part of.
 static bool is_plain(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
-  bool tables = pb_nest_gathers(nest);
-  for (int a = 0; a < nest->access_count; ++a) {
+  for (int a = 0; a < nest->access_count; ++a)
     if (nest->access[a].boxed) return false;
-    if (nest->access[a].gathered) tables &= p->values[p->value_of[n][a]].kind == PB_VALUE_CONST;
-  }
-  return nest->dim_count > 0 && (tables || !pb_nest_is_fixed(nest));
+  return nest->dim_count > 0 && !pb_program_is_fixed(p, n);
 }
 
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {

@@ -326,27 +326,21 @@ bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int
 // codes took 24% longer on the RTL): so one row of the memory is left free behind each.
 static void spread_over_banks(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory,
                               pb_access* box) {
-  const pb_memory* m = &t->chip->memories[memory];
-  int64_t size = pb_type_bits(box->type) / 8, pitch = size;
   int walked = -1, rank = -1;
-  if (!t->group->contraction || a != t->group->x || m->banks < 2) return;
+  if (!t->group->contraction || a != t->group->x) return;
   for (int d = 0; d < main->dim_count; ++d)
     if (t->group->roles.role[d] == PB_ROLE_M && tile->extent[d] > 1) walked = d;
   for (int r = 0; walked >= 0 && r < box->rank; ++r)
     if (main->access[a].index[r].coef[walked]) rank = r;
-  if (rank < 0 || rank + 1 >= box->rank) return;
-  for (int r = rank + 1; r < box->rank; ++r) pitch *= box->shape[r];
-  int64_t step = rank + 2 == box->rank ? m->row_bytes / size : 1;
-  if (pitch % (m->row_bytes * 2) == 0) box->shape[rank + 1] += step;
+  if (rank >= 0) pb__tiling_spread(t->chip, memory, box, rank + 1);
 }
 
-void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* own) {
+void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int index) {
   const pb_memory* m = &chip->memories[memory];
-  int64_t pitch = pb_type_bits(own->type) / 8;
-  int blocks = own->rank - 2;
-  if (m->banks < 2 || blocks < 1) return;
-  pitch *= own->shape[blocks] * own->shape[blocks + 1];
-  if (pitch % (m->row_bytes * 2) == 0) ++own->shape[blocks];
+  int64_t size = pb_type_bits(box->type) / 8, pitch = size;
+  if (m->banks < 2 || index < 1 || index >= box->rank) return;
+  for (int r = index; r < box->rank; ++r) pitch *= box->shape[r];
+  if (pitch % (m->row_bytes * 2) == 0) box->shape[index] += index + 1 == box->rank ? m->row_bytes / size : 1;
 }
 
 // A buffer of local's shape; *load fills it with the box.

@@ -179,9 +179,10 @@ void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extent
 // *load copies the slice of what it was into the buffer; the caller adds it, or not.
 void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
                        const char* name, pb_nest* load);
-// Leaves a row of the memory free behind each row of blocks where those would all begin in few of its banks: what walks
-// one block of each row would meet whoever else uses that bank in every cycle.
-void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* own);
+// Leaves a row of the memory free behind all that `index` and those inside it walk, where one such part after the other
+// would begin in few of its banks: what walks along the index in front would meet whoever else uses that bank in every
+// cycle.
+void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int index);
 // Allocates a buffer of the access's shape at a level; the access then names it.
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
 // Whether the box of what a nest stores has nothing in it but that: it is stored as a whole. false: t fails.

@@ -10,10 +10,6 @@
 
 static bool is_between(const pb_stages* s, int value) { return s->program->values[value].kind == PB_VALUE_LOCAL; }
 
-static void drop(void* user, bool error, int code, const char* text) {
-  (void)user, (void)error, (void)code, (void)text;
-}
-
 // ---- reading a turn ----
 
 // The nest with what lies between in its memories; access `carried` in `from`.
@@ -68,7 +64,7 @@ static void note_matrix(pb_turn_groups* turn, int k, const int* origin) {
 static bool read_turn(pb_stage_tiles* s, const pb_tiling* t, const pb_tile* tile, pb_turn_groups* turn) {
   pb_program program;
   int *of, values = s->stages->program->value_count;
-  pb_diag quiet = {.sink = drop};
+  pb_diag quiet = {.sink = pb_diag_drop};
   pb_tiling_turn(t, s->stages, tile, s->arena, &program);
   int* nests = PB_NEW_ARRAY(s->arena, int, (size_t)program.nest_count + 1);
   turn->values = program.values;
@@ -126,7 +122,8 @@ static bool allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_groups
   for (int v = 0; v < s->stages->program->value_count; ++v) {
     if (turn->maker[v] < first || turn->maker[v] >= end) continue;
     pb_access own = pb_value_shape(&turn->values[v]);
-    if (turn->matrix[v] || turn->groups[turn->maker[v]].contraction) pb__tiling_spread(t->chip, turn->memory[v], &own);
+    if (turn->matrix[v] || turn->groups[turn->maker[v]].contraction)
+      pb__tiling_spread(t->chip, turn->memory[v], &own, own.rank - 2);
     pb__tiling_own(t, &own, level, turn->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;
