@@ -384,12 +384,12 @@ def VLUTQ : Codes<0x61> {
   let Inst{173-160} = b; let Inst{187-174} = bi; let Inst{201-188} = bj; let Inst{215-202} = pt;
 }
 
-// Rows of codes to one number each, in all lanes l.
+// Rows of codes to one number each, in all lanes l: of the first nn lanes, so that rows may end anywhere.
 class RowCodes<bits<8> op, string what> : Words<op> {
   let Summary = what;
-  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"l", D>, Dim<"n", D>];
-  bits<18> a; bits<14> ai; bits<14> aj; bits<1> acc;
-  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj; let Inst{160} = acc;
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"l", D>, Dim<"n", D, "nn">];
+  bits<18> a; bits<14> ai; bits<14> aj; bits<1> acc; bits<6> nn;
+  let Inst{131-114} = a; let Inst{145-132} = ai; let Inst{159-146} = aj; let Inst{160} = acc; let Inst{180-175} = nn;
 }
 defvar YRow = Window<ACC, I32, ["i", "j", "l"], "y", ["yi", "yj", "elem"]>;
 
@@ -408,7 +408,7 @@ def VRSUMQ : RowSums<0x63, (acc_add $d, $acc, (sub (sext $x), (sext $za))), "sum
 def VRSQQ  : RowSums<0x64, (acc_add $d, $acc, (mul (sub (sext $x), (sext $za)), (sub (sext $x), (sext $za)))),
                      "sum of the squares of a row of codes">;
 def VRLUT : RowCodes<0x65, "sum of what a table has for a row of codes"> {
-  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"l", D>, Dim<"n", D>, Dim<"t", 256>];
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"l", D>, Dim<"n", D, "nn">, Dim<"t", 256>];
   let Cycles = WithTable;
   bits<14> pt;
   let Operands = (ins XCodes:$x, Table:$table, Imm<I1>:$acc, YRow:$d);

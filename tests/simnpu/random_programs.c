@@ -105,6 +105,8 @@ static void make_vector(generator* r, pb_command* c, bool codes_in, bool codes_o
   static const char* const zeros[] = {"zp", "za", "zb"};
   for (int n = 0; n < 3; ++n) set(c, zeros[n], (int)draw(r, 256) - 128);
   set(c, "acc", draw(r, 2));
+  int64_t lanes = 1 + command_field(c, "a") % (2 * r->d); // as random as the row; half of them are whole rows
+  set(c, "nn", lanes < r->d ? lanes : r->d);
 }
 
 // A vector command reads rows while earlier ones are on their way: it may write what it reads only row for row.

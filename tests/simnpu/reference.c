@@ -119,13 +119,13 @@ static bool is(const pb_command* c, const char* name) { return strcmp(c->insn->n
 
 static int32_t look_up(reference* r, const pb_command* c, int8_t code) { return ints(r, get(c, "pt"))[code + 128]; }
 
-// One number of a row of codes, in all lanes.
+// One number of the first codes of a row, in all lanes.
 static void row_number(reference* r, const pb_command* c, int64_t i, int64_t j) {
   const int8_t* x = codes(r, at(c, "a", "ai", "aj", i, j));
   int32_t* y = ints(r, at(c, "y", "yi", "yj", i, j));
   uint32_t sum = 0;
   int32_t most = INT32_MIN;
-  for (int l = 0; l < r->lanes; ++l) {
+  for (int l = 0; l < get(c, "nn"); ++l) {
     int32_t less = pb_insn_field(c->insn, "za") >= 0 ? x[l] - (int32_t)get(c, "za") : x[l];
     sum += (uint32_t)(is(c, "VRLUT") ? look_up(r, c, x[l]) : is(c, "VRSQQ") ? less * less : less);
     most = x[l] > most ? x[l] : most;

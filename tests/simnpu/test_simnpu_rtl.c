@@ -220,13 +220,14 @@ static void test_transformers(void** state) {
       for (int k = 0; k < 4; ++k)
         for (int part = 0; part < 3; ++part) { // fields that an instruction lacks are 0
           pb_command* c = ADD(&b.p, sums[k], {"a", 25 * k + part}, {"aj", 3}, {"y", 100 + 7 * k}, {"yj", 1}, {"ni", 1},
-                              {"nj", 7}, {"acc", part > 0});
+                              {"nj", 7}, {"acc", part > 0}, {"nn", part == 2 ? 1 + (int)(seed % 7) : sizes[n]});
           if (pb_insn_field(c->insn, "za") >= 0) c->values[pb_insn_field(c->insn, "za")] = za;
           if (pb_insn_field(c->insn, "pt") >= 0) c->values[pb_insn_field(c->insn, "pt")] = 40;
         }
       // More rows than can be under way: each adds to what the command before it wrote.
       for (int part = 0; part < 3; ++part)
-        ADD(&b.p, "VRSUMQ", {"a", part}, {"aj", 2}, {"y", 66}, {"yj", 1}, {"ni", 1}, {"nj", 30}, {"acc", part > 0});
+        ADD(&b.p, "VRSUMQ", {"a", part}, {"aj", 2}, {"y", 66}, {"yj", 1}, {"ni", 1}, {"nj", 30}, {"acc", part > 0},
+            {"nn", sizes[n]});
       ADD(&b.p, "VBELOW", {"a", 5}, {"ai", 4}, {"aj", 1}, {"b", 100}, {"bi", 1}, {"y", 240}, {"yi", 4}, {"yj", 1},
           {"ni", 3}, {"nj", 4});
       ADD(&b.p, "VSUBQ", {"a", 9}, {"ai", 1}, {"aj", 6}, {"za", za}, {"b", 2}, {"bi", 1}, {"y", 96}, {"yi", 1},

@@ -49,3 +49,10 @@ void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int mem
   for (int k = 0; k < nest->outer_count; ++k) aligned &= pb_access_stride(a, PB_NEST_DIMS + k) * size % row == 0;
   flat->access[access].aligned_rows = aligned;
 }
+
+void pb_flat_cut_rows(pb_flat* flat, int64_t lanes) {
+  const pb_flat_access* store = &flat->access[flat->access_count - 1];
+  for (int d = 0; d < flat->dim_count && flat->reduce != PB_SET; ++d)
+    if (!store->stride[d] && flat->access[0].stride[d] == 1 && flat->extent[d] > lanes)
+      flat->extent[d] -= flat->extent[d] % lanes;
+}

@@ -2,6 +2,7 @@
 
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/roles.h"
+#include "core/s3/routes.h"
 #include "core/select/cover.h"
 
 #include <string.h>
@@ -42,6 +43,7 @@ bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weigh
   const char* why;
   if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
   flat_of(nest, &flat);
+  pb_flat_cut_rows(&flat, pb_chip_lanes(chip));
   bool found = pb_select(chip, &flat, &scratch, &match, &why);
   if (found) *memory = match.insn->operands[match.insn->dest].memory;
   pb_arena_free(&scratch);

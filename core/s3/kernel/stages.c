@@ -230,10 +230,11 @@ void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena
   }
 }
 
+// Of what lies between a turn has a part only, whose ends are not those that a box tests.
 static bool is_plain(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
   for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].boxed) return false;
+    if (nest->access[a].boxed && is_between(p, p->value_of[n][a])) return false;
   return nest->dim_count > 0 && !pb_program_is_fixed(p, n);
 }
 

@@ -188,6 +188,7 @@ static void choose(pb_lanes_layout* l) {
     bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
     l->values[v].kind =
         value->shape[0] > 1 || uneven || pb__lanes_read_by_rows(l, v) ? PB_LANES_BLOCKED : PB_LANES_PADDED;
+    if (pb__lanes_ends_rows(l, v)) l->values[v].kind = PB_LANES_ENDING;
     if (pb__lanes_flattened(l, v)) l->values[v].kind = PB_LANES_PLAIN;
   }
   for (int n = 0; n < l->program.nest_count; ++n) {
@@ -195,10 +196,10 @@ static void choose(pb_lanes_layout* l) {
     if (pb__lanes_is_apart(l, n)) continue;
     for (int a = 0; a < nest->access_count; ++a) {
       int v = l->program.value_of[n][a];
-      if (l->values[v].kind == PB_LANES_BLOCKED && !pb__lanes_walks(l, nest, &nest->access[a])) keep_plain(l, v);
+      if (pb__lanes_in_rows(l, v) && !pb__lanes_walks(l, nest, &nest->access[a])) keep_plain(l, v);
     }
     int stored = pb_program_stored(&l->program, n);
-    if (pb__lanes_turns(l, n) && l->values[stored].kind == PB_LANES_BLOCKED) keep_plain(l, stored);
+    if (pb__lanes_turns(l, n) && pb__lanes_in_rows(l, stored)) keep_plain(l, stored);
     pb_roles roles;
     if (!pb__lanes_roles(l, n, &roles)) {
       for (int a = 0; a < nest->access_count; ++a) {
@@ -225,7 +226,8 @@ static void describe_values(pb_lanes_layout* l) {
       new->shape[1] = pb__lanes_blocks(l, value->shape[1]);
       new->shape[new->rank++] = l->lanes;
     }
-    if (new->kind == PB_LANES_PADDED) new->shape[1] = pb__lanes_blocks(l, value->shape[1]) * l->lanes;
+    if (new->kind == PB_LANES_PADDED || new->kind == PB_LANES_ENDING)
+      new->shape[1] = pb__lanes_blocks(l, value->shape[1]) * l->lanes;
     new->ref = value->kind == PB_VALUE_LOCAL ? pb_printf(&l->unit->pass, "%%v%d", v)
                                              : pb_printf(&l->unit->pass, "%%g%d", value->argument);
     if (value->kind != PB_VALUE_LOCAL) continue;
@@ -416,7 +418,7 @@ static pb_status rewrite_plain(pb_lanes_layout* l, int n) {
   for (int a = 0; a < nest->access_count; ++a) {
     int dim, v = l->program.value_of[n][a];
     if (l->values[v].kind == PB_LANES_PLAIN || !pb_index_single(&nest->access[a].index[1], &dim) || dim < 0) continue;
-    if (l->values[v].kind == PB_LANES_BLOCKED)
+    if (pb__lanes_in_rows(l, v))
       lanes[dim] = true;
     else if (a == nest->access_count - 1)
       pads[dim] = true;
@@ -769,7 +771,8 @@ static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
   PB_TRY(check_room(l, n, contraction));
   if (contraction) PB_TRY(pb__lanes_check_floats(l, n, &roles));
   for (int a = 0; !contraction && a < nest->access_count; ++a)
-    if (l->values[l->program.value_of[n][a]].kind == PB_LANES_BLOCKED && sums_lanes(l, nest, &nest->access[a]))
+    if (pb__lanes_in_rows(l, l->program.value_of[n][a]) && sums_lanes(l, nest, &nest->access[a]) &&
+        !pb__lanes_takes_rows(l, n))
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4043,
                             "a multiple of them, or another target",
                             "it adds up %lld channels, which end inside a row of %lld lanes",

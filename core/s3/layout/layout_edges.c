@@ -170,12 +170,17 @@ void pb__lanes_add_twins(pb_lanes_layout* l) {
   if (l->twin_count) insert_copies(l, in_front);
 }
 
+// To a copy rows of lanes are rows of lanes, wherever they end.
+static pb_lanes_kind kind_of(const pb_lanes_layout* l, int v) {
+  return pb__lanes_in_rows(l, v) ? PB_LANES_BLOCKED : l->values[v].kind;
+}
+
 // The first access by which the nest reads a value of a kind, -1: none.
 static int reads_kind(const pb_lanes_layout* l, int n, pb_lanes_kind kind) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
-    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind == kind) return a;
+    if (l->program.values[v].kind != PB_VALUE_CONST && kind_of(l, v) == kind) return a;
   }
   return -1;
 }
@@ -249,7 +254,7 @@ static void copy_blocks(pb_lanes_layout* l, const crossing* c, int64_t first, in
   }
   plain->boxed = !c->out && filled < l->lanes;
   pb__lanes_rewrite_access(l, &s, &part, c->v, c->blocked, blocked);
-  blocked->index[1].cst += first;
+  blocked->index[1].cst += l->values[c->v].kind == PB_LANES_ENDING ? first * l->lanes : first;
   blocked->type = plain->type;
   if (c->ref) blocked->ref = c->ref;
   pb_nest_load(&copy, 0);
@@ -335,7 +340,7 @@ bool pb__lanes_crosses(const pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   if (nest->reduce != PB_SET) return false;
   int blocked = reads_kind(l, n, PB_LANES_BLOCKED);
-  switch (l->values[pb_program_stored(&l->program, n)].kind) {
+  switch (kind_of(l, pb_program_stored(&l->program, n))) {
   case PB_LANES_BLOCKED:
     return reads_kind(l, n, PB_LANES_PLAIN) >= 0;
   case PB_LANES_PLAIN: {
@@ -355,7 +360,7 @@ pb_status pb__lanes_cross(pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   int v = pb_program_stored(&l->program, n), blocked = reads_kind(l, n, PB_LANES_BLOCKED);
   const pb_access* store = &nest->access[nest->access_count - 1];
-  bool in = l->values[v].kind == PB_LANES_BLOCKED;
+  bool in = pb__lanes_in_rows(l, v);
   if (in ? blocked >= 0 || channel_of(l, nest, store) < 0 : reads_kind(l, n, PB_LANES_PLAIN) >= 0)
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014, NULL,
                           "operands that lie differently, by channels and in blocks of them");

@@ -7,8 +7,15 @@
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
 
-// SPREAD: [r, 1], one number for each row, stands in all lanes of a row of lanes.
-typedef enum pb_lanes_kind { PB_LANES_PLAIN, PB_LANES_BLOCKED, PB_LANES_PADDED, PB_LANES_SPREAD } pb_lanes_kind;
+// SPREAD: [r, 1], one number for each row, stands in all lanes of a row of lanes. ENDING: [r, c] padded to whole rows of
+// lanes; the elements lie as BLOCKED has them, but what makes a number of each row counts c of them.
+typedef enum pb_lanes_kind {
+  PB_LANES_PLAIN,
+  PB_LANES_BLOCKED,
+  PB_LANES_ENDING,
+  PB_LANES_PADDED,
+  PB_LANES_SPREAD
+} pb_lanes_kind;
 
 typedef struct pb_lanes_value {
   pb_lanes_kind kind;
@@ -69,6 +76,11 @@ static inline int64_t pb__lanes_blocks(const pb_lanes_layout* l, int64_t extent)
   return (extent + l->lanes - 1) / l->lanes;
 }
 
+// Whether value v lies in rows of lanes along its channels.
+static inline bool pb__lanes_in_rows(const pb_lanes_layout* l, int v) {
+  return l->values[v].kind == PB_LANES_BLOCKED || l->values[v].kind == PB_LANES_ENDING;
+}
+
 bool pb__lanes_roles(const pb_lanes_layout* l, int n, pb_roles* roles);
 // Whether the access goes through its channels in such a way that rows of lanes stay rows of lanes: one dim through all
 // of them, or through a part that begins with a block; groups of whole blocks.
@@ -113,6 +125,10 @@ pb_status pb__lanes_check_floats(pb_lanes_layout* l, int n, const pb_roles* role
 // layout_rows.c: one number for each row of lanes.
 void pb__lanes_choose_rows(pb_lanes_layout* l);
 bool pb__lanes_read_by_rows(const pb_lanes_layout* l, int v); // a number is made of each of its rows
+// Whether value v, of which that is so, has rows that end inside a row of lanes, and the chip counts lanes there.
+bool pb__lanes_ends_rows(const pb_lanes_layout* l, int v);
+// Whether nest n makes a number of each row.
+bool pb__lanes_takes_rows(const pb_lanes_layout* l, int n);
 bool pb__lanes_has_rows(const pb_lanes_layout* l, int n);     // nest n reads or writes such numbers
 // Nests of products of two computed tensors, of tables, and with numbers of rows.
 pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) PB_MUST_CHECK;

@@ -1,12 +1,14 @@
 // Layout of what rows of lanes have in common. A number for each row ([r, 1]: a sum, a largest code, a factor) stands
-// in all lanes of a row of its own: then what works lane by lane works on it and with it. And of products of two
-// computed tensors: both are in blocks of lanes already, so only the nest's dims are split.
+// in all lanes of a row of its own: then what works lane by lane works on it and with it. Rows may end inside a row of
+// lanes where the chip counts the lanes of which it makes such a number; what lies behind them is never counted. And of
+// products of two computed tensors: both are in blocks of lanes already, so only the nest's dims are split. What they
+// sum over may end inside a row too: the second factor is read there through a box, as the zero point of its codes.
 #include "core/s3/layout/layout_lanes.h"
 
 #include <string.h>
 
-static bool is_blocked(const pb_lanes_layout* l, int n, int a) {
-  return l->values[l->program.value_of[n][a]].kind == PB_LANES_BLOCKED;
+static bool in_rows(const pb_lanes_layout* l, int n, int a) {
+  return pb__lanes_in_rows(l, l->program.value_of[n][a]);
 }
 
 static bool is_contraction(const pb_lanes_layout* l, int n) {
@@ -14,14 +16,36 @@ static bool is_contraction(const pb_lanes_layout* l, int n) {
   return pb__lanes_roles(l, n, &roles);
 }
 
-// Whether the nest takes a row of lanes together into each element that it stores.
-static bool takes_rows(const pb_lanes_layout* l, int n) {
+// Whether the chip makes a number of the first elements alone that a row of lanes has, for elements of the type.
+static bool counts_lanes(const pb_lanes_layout* l, pb_type type) {
+  const pb_chip* chip = l->unit->chip;
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    const pb_operand *to = &insn->operands[insn->dest], *from = NULL;
+    for (int o = 0; o < insn->operand_count && insn->reduce != PB_SET && !from; ++o)
+      if (o != insn->dest && insn->operands[o].memory >= 0 && insn->operands[o].type == type) from = &insn->operands[o];
+    for (int r = 0; from && r < from->rank; ++r) {
+      const pb_dim* dim = &insn->dims[from->dims[r]];
+      bool kept = false;
+      for (int k = 0; k < to->rank; ++k) kept |= to->dims[k] == from->dims[r];
+      if (!kept && dim->field >= 0 && dim->max == l->lanes) return true;
+    }
+  }
+  return false;
+}
+
+bool pb__lanes_ends_rows(const pb_lanes_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  return value->shape[1] % l->lanes && pb__lanes_read_by_rows(l, v) && counts_lanes(l, value->type);
+}
+
+bool pb__lanes_takes_rows(const pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access *x = &nest->access[0], *store = &nest->access[nest->access_count - 1];
   int dim;
-  if (nest->reduce == PB_SET || nest->access_count < 2 || is_contraction(l, n) || !is_blocked(l, n, 0)) return false;
+  if (nest->reduce == PB_SET || nest->access_count < 2 || is_contraction(l, n) || !in_rows(l, n, 0)) return false;
   return x->rank == 2 && pb_index_single(&x->index[1], &dim) && dim >= 0 && !pb_access_uses(store, dim) &&
-         nest->extent[dim] % l->lanes == 0;
+         (nest->extent[dim] % l->lanes == 0 || l->values[l->program.value_of[n][0]].kind == PB_LANES_ENDING);
 }
 
 static bool of_rows_alone(const pb_lanes_layout* l, int n) {
@@ -51,7 +75,7 @@ void pb__lanes_choose_rows(pb_lanes_layout* l) {
     int v = pb_program_stored(&l->program, n);
     const pb_value* value = &l->program.values[v];
     if (value->kind != PB_VALUE_LOCAL || value->rank != 2 || value->shape[1] != 1) continue;
-    if (takes_rows(l, n)) l->values[v].kind = PB_LANES_SPREAD;
+    if (pb__lanes_takes_rows(l, n)) l->values[v].kind = PB_LANES_SPREAD;
     bool made = l->program.nests[n].access_count > 1 && of_rows_alone(l, n), read = false;
     for (int a = 0; made && a + 1 < l->program.nests[n].access_count; ++a)
       read |= l->values[l->program.value_of[n][a]].kind == PB_LANES_SPREAD;
@@ -79,24 +103,63 @@ bool pb__lanes_looks_up(const pb_lanes_layout* l, int n) {
   return true;
 }
 
-// What fills rows up is no neutral value of a product of two computed tensors.
+// The second factor of a product of two computed tensors, when what rows lack to whole rows of lanes is read through
+// its box: along the dims that it walks by rows. *zero: the number that it is less, which the box then fills with, so
+// that whatever the first factor holds there is multiplied by 0.
+static bool zero_of_codes(const pb_nest* nest, int access, double* zero) {
+  for (int e = 0; e < nest->expr_count; ++e) {
+    const pb_expr_node* node = &nest->expr[e];
+    if (node->op != PB_OP_LOAD || node->operand != access) continue;
+    for (int k = 0; k < nest->expr_count; ++k) {
+      const pb_expr_node* sub = &nest->expr[k];
+      if (sub->op != PB_OP_SUB || nest->expr[sub->args[0]].op != PB_OP_SEXT || nest->expr[sub->args[0]].args[0] != e)
+        continue;
+      *zero = nest->expr[sub->args[1]].value;
+      return nest->expr[sub->args[1]].op == PB_OP_CONST;
+    }
+    *zero = 0;
+    return true;
+  }
+  return false;
+}
+
+// Whether what the dim lacks to whole rows can be read outside the second factor's box.
+static bool fills_up(const pb_nest* nest, const pb_roles* roles, int d) {
+  const pb_access* w = &nest->access[roles->w];
+  double zero;
+  int own;
+  return w->type == PB_I8 && nest->access[roles->x].type == PB_I8 && pb_index_single(&w->index[0], &own) && own == d &&
+         nest->extent[d] == w->shape[0] && zero_of_codes(nest, roles->w, &zero);
+}
+
+// What fills rows up is no neutral value of a product of two computed tensors, but where a box can fill.
 pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   pb_roles roles;
   if (!pb__lanes_roles(l, n, &roles)) return PB_OK;
   for (int d = 0; d < nest->dim_count; ++d) {
     bool lanes = roles.role[d] == PB_ROLE_K || roles.role[d] == PB_ROLE_N;
-    if (!lanes || nest->extent[d] % l->lanes == 0) continue;
+    if (!lanes || nest->extent[d] % l->lanes == 0 || fills_up(nest, &roles, d)) continue;
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4049, "a multiple of them, or another target",
                           "it multiplies two computed tensors over %lld elements, which end inside a row of %lld lanes",
                           (long long)nest->extent[d], (long long)l->lanes);
   }
   for (int a = 0; a < nest->access_count; ++a)
-    if (!is_blocked(l, n, a))
+    if (!in_rows(l, n, a))
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4049, "heads of whole rows of lanes",
                             "it multiplies two computed tensors whose columns are no rows of %lld lanes",
                             (long long)l->lanes);
   return PB_OK;
+}
+
+// Puts a box around the second factor where whole rows of lanes reach past its end.
+static void box_rows(const pb_lanes_layout* l, int n, pb_nest* out) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_roles roles;
+  if (!pb__lanes_roles(l, n, &roles)) return;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if ((roles.role[d] == PB_ROLE_K || roles.role[d] == PB_ROLE_N) && nest->extent[d] % l->lanes)
+      out->access[roles.w].boxed = zero_of_codes(nest, roles.w, &out->access[roles.w].fill);
 }
 
 // What prints a nest without dims gives it one that nothing uses.
@@ -140,16 +203,25 @@ static void find_row(const pb_lanes_layout* l, int n, pb_nest* out, pb_lanes_dim
   }
 }
 
+// Whether a number is made of each of the access's rows, which dim d walks and which end inside a row of lanes: the dim
+// stays one, and the plan cuts off what fills no row.
+static bool counts_row(const pb_lanes_layout* l, int n, int a, int d) {
+  const pb_nest* nest = &l->program.nests[n];
+  return pb__lanes_takes_rows(l, n) && a == 0 && nest->extent[d] % l->lanes;
+}
+
 void pb__lanes_rewrite_rows(pb_lanes_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   bool lanes[PB_NEST_DIMS] = {0};
   for (int a = 0; a < nest->access_count; ++a)
-    for (int d = 0; is_blocked(l, n, a) && d < nest->dim_count; ++d) lanes[d] |= nest->access[a].index[1].coef[d] == 1;
+    for (int d = 0; in_rows(l, n, a) && d < nest->dim_count; ++d)
+      lanes[d] |= nest->access[a].index[1].coef[d] == 1 && !counts_row(l, n, a, d);
   pb_nest out = *nest;
   pb_lanes_dims s;
   blocks_first(l, nest, lanes, &out, &s);
   find_row(l, n, &out, &s);
   pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
   if (nest->reduce == PB_SET) pb__lanes_splat(l, &out);
+  box_rows(l, n, &out);
   pb_nest_print(&l->nests, &out, 1, &l->serial);
 }

@@ -226,6 +226,17 @@ static void plan_contraction(planner* p) {
   if (p->windows && s.sum_count > 1) contraction_rows(p, &s);
 }
 
+// Rows that end inside a row of lanes: whole rows of lanes, and what is behind them.
+static void cut_rows(const planner* p, pb_plan* plan) {
+  const pb_nest* main = &p->group->main;
+  const pb_access* y = &main->access[main->access_count - 1];
+  for (int d = 0; d < main->dim_count && p->group->reduces; ++d) {
+    int64_t rest = main->extent[d] % p->group->lanes;
+    if (rest && !pb_access_uses(y, d) && pb_access_stride(&main->access[p->group->x], d) == 1)
+      add_band(plan, d, main->extent[d] > rest ? main->extent[d] - rest : rest, main->extent[d]);
+  }
+}
+
 // Tiles of a dim inside the dims around it one by one. All of a tile's results lie in one buffer.
 static void plan_rows(planner* p, const int* around, int count, int dim) {
   const pb_nest* main = &p->group->main;
@@ -235,6 +246,7 @@ static void plan_rows(planner* p, const int* around, int count, int dim) {
     for (int k = 0; k < count; ++k) add_band(&plan, around[k], 1, main->extent[around[k]]);
     if (dim >= 0) add_band(&plan, dim, step, extent);
     plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
+    cut_rows(p, &plan);
     consider(p, plan);
   }
 }

@@ -44,6 +44,7 @@ static int result_memory(const pb_stage_tiles* s, const pb_turn_groups* turn, in
   pb_flat flat;
   int memory, made = pb_program_stored(view, g->main_index);
   flat_of(turn, view, g->main_index, origin, -1, 0, &flat);
+  pb_flat_cut_rows(&flat, g->lanes);
   memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : lands(s, &flat, -1);
   for (int t = 0; t < g->tail_count && memory >= 0; ++t) {
     int carried = read_of(view, g->tails[t], made);

@@ -55,6 +55,7 @@ package simnpu_lane_types;
     logic [1:0] which;  // function, or which of the tables
     logic broadcast;  // lane 0 of the second operand serves all lanes
     logic keep;  // the command's acc flag
+    logic [5:0] count;  // lanes that a row of codes has for the one number made of it
     logic [7:0] zp, lo, hi, za, zb;
     logic to_acc, lane0;
     logic first, last;  // of the command

@@ -107,15 +107,15 @@ module simnpu_lanes
             x1[32*l+:32] <= tag.keep && $signed(b[8*l+:8]) > $signed(a[8*l+:8]) ? extend(b[8*l+:8]) : extend(a[8*l+:8]);
           LOOK_UP, LOOK_UP_QUANTISE: for (int l = 0; l < D; ++l) x1[32*l+:32] <= look_up(tag.which, a[8*l+:8]);
           ROW_LOOK_UP: begin
-            for (int l = 0; l < D; ++l) x1[32*l+:32] <= look_up(tag.which, a[8*l+:8]);
+            for (int l = 0; l < D; ++l) x1[32*l+:32] <= l < 32'(tag.count) ? look_up(tag.which, a[8*l+:8]) : 0;
             if (!tag.keep) z1 <= 0;
           end
           ROW_SUM_CODES, ROW_SQUARES: begin
-            for (int l = 0; l < D; ++l) x1[32*l+:32] <= extend(a[8*l+:8]) - extend(tag.za);
+            for (int l = 0; l < D; ++l) x1[32*l+:32] <= l < 32'(tag.count) ? extend(a[8*l+:8]) - extend(tag.za) : 0;
             if (!tag.keep) z1 <= 0;
           end
           ROW_MAX_CODES: begin
-            for (int l = 0; l < D; ++l) x1[32*l+:32] <= extend(a[8*l+:8]);
+            for (int l = 0; l < D; ++l) x1[32*l+:32] <= l < 32'(tag.count) ? extend(a[8*l+:8]) : 32'h80000000;
             if (!tag.keep) z1 <= {D{32'h80000000}};
           end
           BELOW: for (int l = 0; l < D; ++l) x1[32*l+:32] <= extend(a[8*l+:8]) - b[32*l+:32] + 127;

@@ -12,7 +12,7 @@
 
 `define ROW_CODES(INSN, OP) begin \
   job.tag.op = OP; job.y = `WINDOW(INSN, 1, Y); job.s[0] = `WINDOW(INSN, 0, A); job.tag.keep = `FIELD(INSN, ACC); \
-  job.s[1] = job.y; job.s[1].used = job.tag.keep; end
+  job.tag.count = `FIELD(INSN, NN); job.s[1] = job.y; job.s[1].used = job.tag.keep; end
 `define TABLE(INSN) begin job.tabled = 1; job.table_row = ACC_ROW_W'(`FIELD(INSN, PT)); end
 
 module simnpu_vector_decode
