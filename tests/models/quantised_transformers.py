@@ -99,6 +99,26 @@ def gpt2(g, tokens, layers, width, heads, classes):
     g.give("logits", g.linear(g.norm(x, width, 1e-5), width, classes, bias=False))
 
 
+def gpt2_token(g, past, layers, width, heads, classes):
+    """One token of GPT-2 against a cache of keys and values, which the graph is given and hands on with one row more."""
+    head = width // heads
+    x = g.feed("embeddings", g.rng.standard_normal((1, 1, width)).astype(np.float32))
+    for layer in range(layers):
+        y = g.norm(x, width, 1e-5)
+        q, k, v = g.queries(y, width, heads), g.linear(y, width, width), g.linear(y, width, width)
+        rows = []
+        for name, row in (("keys", k), ("values", v)):
+            cache = g.feed(f"{name}{layer}", g.rng.standard_normal((1, heads, past, head)).astype(np.float32))
+            rows.append(g.op("Concat", cache, g.split_heads(row, 1, heads, width), axis=2))
+        scores = g.op("MatMul", g.split_heads(q, 1, heads, width), g.op("Transpose", rows[0], perm=[0, 1, 3, 2]))
+        y = g.op("MatMul", g.op("Softmax", scores, axis=-1), rows[1])
+        y = g.op("Reshape", g.op("Transpose", y, perm=[0, 2, 1, 3]), g.whole(1, 1, width))
+        x = g.op("Add", g.linear(y, width, width), x)
+        y = g.norm(x, width, 1e-5)
+        x = g.op("Add", g.linear(g.gelu_tanh(g.linear(y, width, 4 * width)), 4 * width, width), x)
+    g.give("logits", g.linear(g.norm(x, width, 1e-5), width, classes, bias=False))
+
+
 def vit(g, tokens, layers, width, heads, classes):
     x = g.feed("embeddings", g.rng.standard_normal((1, tokens, width)).astype(np.float32))
     for _ in range(layers):
@@ -149,11 +169,16 @@ NETS = {
     "vit": (vit, {"small": (17, 2, 64, 4, 10), "layer": (197, 1, 768, 12, 1000), "full": (197, 12, 768, 12, 1000)}),
     "llama": (llama, {"small": (32, 2, 64, 4, 2, 96, 32), "layer": (128, 1, 2048, 32, 8, 8192, 2048),
                       "full": (128, 4, 2048, 32, 8, 8192, 2048)}),
+    "gpt2-token": (gpt2_token, {"small": (24, 1, 64, 4, 96), "layer": (1024, 1, 768, 12, 768)}),
     # Lengths that are no multiple of anything: shorter than a row of lanes, a row and one more, a prime.
     "bert-5": (bert, {"small": (5, 1, 64, 2, 16)}),
     "gpt2-37": (gpt2, {"small": (37, 1, 64, 4, 96)}),
     "llama-19": (llama, {"small": (19, 1, 64, 4, 2, 96, 32)}),
 }
+
+
+# A cache's rows of one head end inside a row of lanes, and the next head's follow: simnpu refuses to sum over them.
+REFUSED = {"gpt2-token": "[PB4049]"}
 
 
 class Samples(CalibrationDataReader):
@@ -231,8 +256,9 @@ def run_net(args, folder, name):
                   f"{' '.join(cycles)}", flush=True)
             good &= different == 0
         except tools.Failed as error:
-            print(f"{name} {args.size} on {run}: {str(error)[-1200:]}", flush=True)
-            good = False
+            refused = target.startswith("simnpu") and REFUSED.get(name, "no code") in str(error)
+            print(f"{name} {args.size} on {run}: {'refused' if refused else str(error)[-1200:]}", flush=True)
+            good &= refused
     return good
 
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { RUN_BEATS = 4 }; // of the system's memory, of a mover's run: shorter ones cost more than they bring forward
+
 // Slices a nest that makes x so that it makes the buffer instead. `load` is the copy that it replaces: it has the
 // slice's origin; `box`: the slice.
 static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, const pb_access* box) {
@@ -34,6 +36,38 @@ static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, co
 // A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
 // one block.
 static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
+
+// Whether dim d of the load walks a dim of the main nest that is summed over.
+static bool walks_sum(const pb_tiling* t, const pb_nest* main, const pb_nest* load, int d) {
+  for (int r = 0; r < load->access[1].rank; ++r)
+    for (int k = 0; load->access[1].index[r].coef[d] && k < main->dim_count; ++k)
+      if (t->group->roles.role[k] == PB_ROLE_K && main->access[t->group->x].index[r].coef[k]) return true;
+  return false;
+}
+
+// Rows of x whose elements are summed over lie one after the other, and products begin with the first elements of all
+// rows: the load brings some columns of all rows, then the next ones.
+static void bring_by_columns(const pb_tiling* t, const pb_nest* main, pb_nest* load) {
+  const pb_memory* system = &t->chip->memories[t->chip->system_memory];
+  int64_t row = load->extent[2] * (pb_type_bits(load->access[1].type) / 8), columns = load->extent[1], some = 1;
+  if (!t->group->contraction || load->dim_count != 3 || !walks_sum(t, main, load, 1)) return;
+  while (some < columns && (columns % some || some * row < system->bytes_per_cycle * RUN_BEATS)) ++some;
+  if (some == columns) return;
+  load->extent[3] = load->extent[2];
+  load->extent[2] = some;
+  load->extent[1] = load->extent[0];
+  load->extent[0] = columns / some;
+  for (int a = 0; a < 2; ++a)
+    for (int r = 0; r < load->access[a].rank; ++r) {
+      int64_t* coef = load->access[a].index[r].coef;
+      coef[3] = coef[2];
+      coef[2] = coef[1];
+      coef[1] = coef[0];
+      coef[0] = coef[2] * some;
+    }
+  load->dim_count = 4;
+  load->kept = 1;
+}
 
 // Brings x turn by turn of the band inside its level: in front of the band what the first turn's tile shares with the
 // second's, then in each turn as much as the band steps on: *each, for the caller to add there. `load`: of the whole
@@ -100,6 +134,7 @@ static bool bring_x(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
   load.outer_count = plan->x_level;
   load.kept = pieces(&load, 3);
   if (t->failure) return false;
+  if (plan->x_level == t->base && !t->group->feed_count && !plan->x_stays) bring_by_columns(t, &s->main, &load);
   if (plan->x_stays) {
     s->each = PB_NEW(t->arena, pb_nest);
     return bring_new(t, &load, &turn, &origin, s->each);
