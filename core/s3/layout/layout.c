@@ -191,6 +191,7 @@ static void choose(pb_lanes_layout* l) {
     if (pb__lanes_ends_rows(l, v)) l->values[v].kind = PB_LANES_ENDING;
     if (pb__lanes_flattened(l, v)) l->values[v].kind = PB_LANES_PLAIN;
   }
+  pb__lanes_choose_ends(l);
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb__lanes_is_apart(l, n)) continue;

@@ -7,8 +7,8 @@
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
 
-// SPREAD: [r, 1], one number for each row, stands in all lanes of a row of lanes. ENDING: [r, c] padded to whole rows of
-// lanes; the elements lie as BLOCKED has them, but what makes a number of each row counts c of them.
+// SPREAD: [r, 1], one number for each row, stands in all lanes of a row of lanes. ENDING: [r, c] padded to whole rows
+// of lanes; the elements lie as BLOCKED has them, but what makes a number of each row counts c of them.
 typedef enum pb_lanes_kind {
   PB_LANES_PLAIN,
   PB_LANES_BLOCKED,
@@ -127,9 +127,11 @@ void pb__lanes_choose_rows(pb_lanes_layout* l);
 bool pb__lanes_read_by_rows(const pb_lanes_layout* l, int v); // a number is made of each of its rows
 // Whether value v, of which that is so, has rows that end inside a row of lanes, and the chip counts lanes there.
 bool pb__lanes_ends_rows(const pb_lanes_layout* l, int v);
+// What such values are made of element by element lies as they do: a product's sums and their codes are one shape.
+void pb__lanes_choose_ends(pb_lanes_layout* l);
 // Whether nest n makes a number of each row.
 bool pb__lanes_takes_rows(const pb_lanes_layout* l, int n);
-bool pb__lanes_has_rows(const pb_lanes_layout* l, int n);     // nest n reads or writes such numbers
+bool pb__lanes_has_rows(const pb_lanes_layout* l, int n); // nest n reads or writes such numbers
 // Nests of products of two computed tensors, of tables, and with numbers of rows.
 pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) PB_MUST_CHECK;
 void pb__lanes_rewrite_rows(pb_lanes_layout* l, int n);

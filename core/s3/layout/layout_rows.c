@@ -7,9 +7,7 @@
 
 #include <string.h>
 
-static bool in_rows(const pb_lanes_layout* l, int n, int a) {
-  return pb__lanes_in_rows(l, l->program.value_of[n][a]);
-}
+static bool in_rows(const pb_lanes_layout* l, int n, int a) { return pb__lanes_in_rows(l, l->program.value_of[n][a]); }
 
 static bool is_contraction(const pb_lanes_layout* l, int n) {
   pb_roles roles;
@@ -37,6 +35,20 @@ static bool counts_lanes(const pb_lanes_layout* l, pb_type type) {
 bool pb__lanes_ends_rows(const pb_lanes_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   return value->shape[1] % l->lanes && pb__lanes_read_by_rows(l, v) && counts_lanes(l, value->type);
+}
+
+void pb__lanes_choose_ends(pb_lanes_layout* l) {
+  for (int n = l->program.nest_count - 1; n >= 0; --n) {
+    const pb_nest* nest = &l->program.nests[n];
+    const pb_access* store = &nest->access[nest->access_count - 1];
+    if (nest->reduce != PB_SET || l->values[pb_program_stored(&l->program, n)].kind != PB_LANES_ENDING) continue;
+    for (int a = 0; a + 1 < nest->access_count; ++a) {
+      pb_lanes_value* from = &l->values[l->program.value_of[n][a]];
+      bool alike = from->kind == PB_LANES_BLOCKED && nest->access[a].rank == 2 &&
+                   !memcmp(nest->access[a].index, store->index, 2 * sizeof *store->index);
+      if (alike && nest->access[a].shape[1] == store->shape[1]) from->kind = PB_LANES_ENDING;
+    }
+  }
 }
 
 bool pb__lanes_takes_rows(const pb_lanes_layout* l, int n) {

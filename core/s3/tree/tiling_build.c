@@ -262,8 +262,28 @@ static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb__tiling_add(t, level, &nest);
 }
 
+// The tail's dim that steps along index r by the largest step of which `by` is a multiple; -1: none.
+static int dim_stepping(const pb_nest* tail, const pb_index* index, int64_t by) {
+  int found = -1;
+  for (int d = 0; d < tail->dim_count; ++d) {
+    int64_t step = index->coef[d];
+    if (step > 0 && by % step == 0 && step <= by && (found < 0 || step > index->coef[found])) found = d;
+  }
+  return found;
+}
+
+// `times` of the tail's dim are one of column c of the main nest, or a constant (c < 0).
+static void walk_with(const pb_nest* tail, int d, int c, int64_t times, pb_nest* out) {
+  for (int a = 0; a < tail->access_count; ++a)
+    for (int r = 0; r < tail->access[a].rank; ++r) {
+      int64_t by = tail->access[a].index[r].coef[d] * times;
+      *(c < 0 ? &out->access[a].index[r].cst : &out->access[a].index[r].coef[c]) += by;
+    }
+}
+
 // A tail over the columns of the main nest: each of its dims walks what moves the same index of the value that it
-// takes. `made` is that value's store over the columns. Returns the access that loads it, -1: it does not line up.
+// takes by the same steps. `made` is that value's store over the columns. Returns the access that loads it, -1: it does
+// not line up.
 static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest* point, pb_nest* out) {
   int carried = -1;
   for (int a = 0; a + 1 < tail->access_count; ++a)
@@ -275,18 +295,31 @@ static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest*
   for (int a = 0; a < tail->access_count; ++a)
     for (int r = 0; r < tail->access[a].rank; ++r)
       memset(out->access[a].index[r].coef, 0, PB_NEST_DIMS * sizeof *out->access[a].index[r].coef);
-  for (int d = 0; d < tail->dim_count; ++d) {
-    int row = -1;
-    for (int r = 0; r < made->rank; ++r)
-      if (tail->access[carried].index[r].coef[d] == 1) row = r;
-    if (row < 0) return -1;
-    for (int a = 0; a < tail->access_count; ++a)
-      for (int r = 0; r < tail->access[a].rank; ++r) {
-        int64_t step = tail->access[a].index[r].coef[d];
-        for (int c = 0; c < PB_NEST_COLS; ++c) out->access[a].index[r].coef[c] += step * made->index[row].coef[c];
-        out->access[a].index[r].cst += step * made->index[row].cst;
-      }
+  bool walks[PB_NEST_DIMS] = {false};
+  for (int r = 0; r < made->rank; ++r) {
+    const pb_index* index = &tail->access[carried].index[r];
+    bool walked = false;
+    for (int d = 0; d < tail->dim_count; ++d) {
+      walked |= index->coef[d] != 0;
+      walks[d] |= index->coef[d] > 0;
+    }
+    for (int c = 0; c < PB_NEST_COLS && walked; ++c) {
+      int64_t by = made->index[r].coef[c];
+      int d = by ? dim_stepping(tail, index, by) : -1;
+      if (by && d < 0) return -1;
+      if (by) walk_with(tail, d, c, by / index->coef[d], out);
+    }
+    for (int64_t left = walked ? made->index[r].cst : 0; left;) { // whole steps of the largest first
+      int d = -1;
+      for (int k = 0; k < tail->dim_count; ++k)
+        if (index->coef[k] > 0 && index->coef[k] <= left && (d < 0 || index->coef[k] > index->coef[d])) d = k;
+      if (d < 0) return -1;
+      walk_with(tail, d, -1, left / index->coef[d], out);
+      left %= index->coef[d];
+    }
   }
+  for (int d = 0; d < tail->dim_count; ++d)
+    if (!walks[d]) return -1;
   return carried;
 }
 

@@ -209,7 +209,9 @@ typedef struct skew {
   int level; // of the loop
   int* sums; // buffers of the first stage's
   pb_twins around;
-  int start, started; // buffers with which the first stage was built in front of the loop
+  int64_t before, turns; // of the loop's turns: built already, and all
+  int start, started;    // buffers with which the first stage was built in front of the loop
+  int ended;             // behind those of the loop's first turn, which begin at `started`; 0: it is not built yet
 } skew;
 
 // The first stage in front of the loop, in a loop of its own.
@@ -237,39 +239,49 @@ static bool build_turn_of(pb_tiling* t, skew* k, const pb_tile* tile, const pb_t
   if (!allocate(t, s, turn, 1, s->built, level, buffer) || !build_stages(t, s, turn, 1, 2, level, buffer)) return false;
   if (ahead) {
     const pb_turn_groups* next = next_turn(s, t, ahead);
+    pb_twins around = t->twins;
     begin_twins(t, k->start, k->started, k->level);
     bool built = next && build_stages(t, s, next, 0, 1, level, buffer);
-    t->twins = k->around;
+    t->twins = around;
     if (!built) return false;
   }
   return build_stages(t, s, turn, 2, turn->count, level, buffer);
 }
 
+// The same as a loop of `turns` turns.
+static bool build_turns(pb_tiling* t, skew* k, const pb_tile* tile, const pb_tile* ahead, int64_t turns) {
+  int first = t->buffer_count;
+  if (k->ended) begin_twins(t, k->started, k->ended, k->level);
+  open_loop(t, k->level, k->before, turns, k->turns);
+  pb_tree* loop = t->body[k->level + 1];
+  bool built = build_turn_of(t, k, tile, ahead);
+  t->twins = k->around;
+  close_loop(t, k->level, loop);
+  k->before += turns;
+  if (!k->ended) k->started = first, k->ended = t->buffer_count;
+  return built && !t->failure;
+}
+
 //   sums(0);  for t < T - 1 { take sums(t);  sums(t + 1);  the other stages of t };  all but sums of T - 1
+//
+// The last turn may be a smaller one.
 static bool build_skewed(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
   skew k = {.s = s, .level = level, .sums = no_buffers(s, t->arena), .around = t->twins};
-  pb_tile first = *tile, each = *tile, ahead, last;
+  pb_tile first = *tile, each = *tile, rest = *tile, ahead, last;
   const pb_band* band = &s->loops->bands[level - t->base];
   int64_t turns = pb__tile_step(t, &each, level, false);
-  if (turns < 2 || tile->extent[band->dim] % band->step)
-    return pb__tiling_fail(t, "sums cannot be made ahead in a loop of one turn, or with a remainder");
+  bool smaller = pb__tile_step(t, &rest, level, true) > 0;
+  if (turns + smaller < 2) return pb__tiling_fail(t, "sums cannot be made ahead in a loop of one turn");
+  k.turns = turns + smaller;
   first.extent[band->dim] = band->step;
   ahead = each;
   ahead.origin[band->dim].cst += band->step;
   last = first;
   last.origin[band->dim].cst += (turns - 1) * band->step;
   if (!build_start(t, &k, &first)) return false;
-  open_loop(t, level, 0, turns - 1, turns);
-  pb_tree* loop = t->body[level + 1];
-  if (!build_turn_of(t, &k, &each, &ahead)) return false;
-  close_loop(t, level, loop);
-  begin_twins(t, k.started, t->buffer_count, level);
-  open_loop(t, level, turns - 1, 1, turns);
-  loop = t->body[level + 1];
-  bool built = build_turn_of(t, &k, &last, NULL);
-  t->twins = k.around;
-  close_loop(t, level, loop);
-  return built && !t->failure;
+  if (turns > 1 && !build_turns(t, &k, &each, &ahead, turns - 1)) return false;
+  if (!smaller) return build_turns(t, &k, &last, NULL, 1);
+  return build_turns(t, &k, &last, &rest, 1) && build_turns(t, &k, &rest, NULL, 1);
 }
 
 // Everything inside `level` loops.
