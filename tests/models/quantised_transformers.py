@@ -52,8 +52,10 @@ class Codes(Net):
     def gelu_tanh(self, x):
         return self.op("Gelu", x, approximate="tanh")
 
+    batch = 1
+
     def split_heads(self, x, tokens, heads, width):
-        x = self.op("Reshape", x, self.whole(1, tokens, heads, width // heads))
+        x = self.op("Reshape", x, self.whole(self.batch, tokens, heads, width // heads))
         return self.op("Transpose", x, perm=[0, 2, 1, 3])
 
     def attention(self, q, k, v, tokens, heads, width, mask=None):
@@ -62,16 +64,17 @@ class Codes(Net):
         s = self.op("MatMul", q, self.op("Transpose", k, perm=[0, 1, 3, 2]))
         s = s if mask is None else self.op("Add", s, mask)
         y = self.op("MatMul", self.op("Softmax", s, axis=-1), v)
-        return self.op("Reshape", self.op("Transpose", y, perm=[0, 2, 1, 3]), self.whole(1, tokens, width))
+        return self.op("Reshape", self.op("Transpose", y, perm=[0, 2, 1, 3]), self.whole(self.batch, tokens, width))
 
     def queries(self, x, width, heads):
         w = self.rng.standard_normal((width, width)) / np.sqrt(width) * (width // heads) ** -0.5
         return self.op("Add", self.op("MatMul", x, self.const(w.astype(np.float32))), self.shift(width))
 
 
-def bert(g, tokens, layers, width, heads, classes):
+def bert(g, tokens, layers, width, heads, classes, batch=1):
     """BERT and DistilBERT: norms behind each block; what reads the first token at the end."""
-    x = g.norm(g.feed("embeddings", g.rng.standard_normal((1, tokens, width)).astype(np.float32)), width, 1e-12)
+    g.batch = batch
+    x = g.norm(g.feed("embeddings", g.rng.standard_normal((batch, tokens, width)).astype(np.float32)), width, 1e-12)
     for _ in range(layers):
         q, k, v = g.queries(x, width, heads), g.linear(x, width, width), g.linear(x, width, width)
         y = g.linear(g.attention(q, k, v, tokens, heads, width), width, width)
@@ -172,6 +175,7 @@ NETS = {
     "gpt2-token": (gpt2_token, {"small": (24, 1, 64, 4, 96), "layer": (1024, 1, 768, 12, 768)}),
     # Lengths that are no multiple of anything: shorter than a row of lanes, a row and one more, a prime.
     "bert-5": (bert, {"small": (5, 1, 64, 2, 16)}),
+    "bert-3x21": (bert, {"small": (21, 1, 64, 2, 16, 3)}),
     "gpt2-37": (gpt2, {"small": (37, 1, 64, 4, 96)}),
     "llama-19": (llama, {"small": (19, 1, 64, 4, 2, 96, 32)}),
 }

@@ -214,6 +214,7 @@ static void choose(pb_lanes_layout* l) {
     if (l->gathers[n]) keep_plain(l, l->program.value_of[n][roles.x]);
   }
   pb__lanes_choose_rows(l);
+  pb__lanes_choose_runs(l);
 }
 
 static void describe_values(pb_lanes_layout* l) {
@@ -234,6 +235,7 @@ static void describe_values(pb_lanes_layout* l) {
     if (value->kind != PB_VALUE_LOCAL) continue;
     pb_access type = {.type = value->type, .rank = new->rank};
     memcpy(type.shape, new->shape, sizeof type.shape);
+    if (new->run) pb__lanes_cut_runs(&type, new->run);
     pb_text_add(&l->allocs, "  %s = memref.alloc() : ", new->ref);
     pb_access_print_type(&l->allocs, &type);
     pb_text_add(&l->allocs, "\n");
@@ -432,7 +434,7 @@ static pb_status rewrite_plain(pb_lanes_layout* l, int n) {
   if (pb_may_leave(l->unit) && leaves_tensors(&out))
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4064, "another target",
                           "its tensors' rows of lanes have no room for it");
-  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  pb__lanes_print(l, &out);
   return PB_OK;
 }
 
@@ -533,7 +535,7 @@ static void gather(pb_lanes_layout* l, int n, const pb_roles* roles, int64_t k_e
   pb_text_add(&l->allocs, "  %s = memref.alloc() : ", gathered->ref);
   pb_access_print_type(&l->allocs, gathered);
   pb_text_add(&l->allocs, "\n");
-  pb_nest_print(&l->nests, &copy, 1, &l->serial);
+  pb__lanes_print(l, &copy);
   if (padded == k_extent) return;
   pb_nest fill = {.name = nest->name, .part = "copy", .access_count = 1};
   fill.access[0] = *gathered;
@@ -545,7 +547,7 @@ static void gather(pb_lanes_layout* l, int n, const pb_roles* roles, int64_t k_e
     fill.extent[fill.dim_count++] = is_k ? padded - k_extent : gathered->shape[r];
   }
   pb_nest_const(&fill, gathered->type, 0);
-  pb_nest_print(&l->nests, &fill, 1, &l->serial);
+  pb__lanes_print(l, &fill);
 }
 
 static void rewrite_contraction(pb_lanes_layout* l, int n, const pb_roles* roles) {
@@ -630,7 +632,7 @@ static void rewrite_contraction(pb_lanes_layout* l, int n, const pb_roles* roles
     if (s.block[d] >= 0 && roles->role[d] == PB_ROLE_N) w->index[0].coef[s.block[d]] = 1;
   pb__lanes_rewrite_access(l, &s, nest, l->program.value_of[n][roles->y], &nest->access[roles->y],
                            &out.access[roles->y]);
-  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  pb__lanes_print(l, &out);
 }
 
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
@@ -711,7 +713,7 @@ static void rewrite_depthwise(pb_lanes_layout* l, int n, const pb_roles* roles, 
   s.lane[channel] = lane_out;
   pb__lanes_rewrite_access(l, &s, nest, l->program.value_of[n][roles->y], &nest->access[roles->y],
                            &out.access[roles->y]);
-  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  pb__lanes_print(l, &out);
 }
 
 static pb_status check_types(const pb_lanes_layout* l, int n) {

@@ -30,7 +30,7 @@ void pb__lanes_print_apart(pb_lanes_layout* l, int n) {
   pb_lanes_dims s;
   pb__lanes_split(l, nest, none, none, &out, &s);
   pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
-  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  pb__lanes_print(l, &out);
 }
 
 static bool written_apart(const pb_lanes_layout* l, int v) {

@@ -258,7 +258,7 @@ static void copy_blocks(pb_lanes_layout* l, const crossing* c, int64_t first, in
   blocked->type = plain->type;
   if (c->ref) blocked->ref = c->ref;
   pb_nest_load(&copy, 0);
-  pb_nest_print(&l->nests, &copy, 1, &l->serial);
+  pb__lanes_print(l, &copy);
 }
 
 static void copy_all(pb_lanes_layout* l, const crossing* c) {
@@ -301,7 +301,7 @@ static void point_then_in(pb_lanes_layout* l, int n) {
   pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
   out.access[out.access_count - 1] = plain;
   pb__lanes_splat(l, &out);
-  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  pb__lanes_print(l, &out);
   int v = pb_program_stored(&l->program, n);
   copy_all(l,
            &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
@@ -324,7 +324,7 @@ static void point_then_out(pb_lanes_layout* l, int n, int from) {
   declare(l, &blocked);
   out.access[out.access_count - 1] = blocked;
   pb__lanes_splat(l, &out);
-  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  pb__lanes_print(l, &out);
   pb_access plain = *store;
   pb__lanes_use_value(l, &plain, pb_program_stored(&l->program, n));
   copy_all(l, &(crossing){.nest = nest,

@@ -20,9 +20,10 @@ typedef enum pb_lanes_kind {
 typedef struct pb_lanes_value {
   pb_lanes_kind kind;
   enum { PB_REST_UNKNOWN, PB_REST_FINITE, PB_REST_ANY } rest; // lanes that no channel fills, of floats
+  int64_t run; // its rows are runs of so many, each with an end of its own: two indices; 0: they are one
   const char* ref;
   int rank;
-  int64_t shape[PB_NEST_RANK];
+  int64_t shape[PB_NEST_RANK]; // without the index of runs
 } pb_lanes_value;
 
 typedef struct pb_lanes_const {
@@ -133,10 +134,18 @@ void pb__lanes_choose_ends(pb_lanes_layout* l);
 bool pb__lanes_takes_rows(const pb_lanes_layout* l, int n);
 bool pb__lanes_has_rows(const pb_lanes_layout* l, int n); // nest n reads or writes such numbers
 // Nests of products of two computed tensors, of tables, and with numbers of rows.
-pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) PB_MUST_CHECK;
 void pb__lanes_rewrite_rows(pb_lanes_layout* l, int n);
 // Whether the chip looks up what the nest does: in constants, of as many elements as its tables have.
 bool pb__lanes_looks_up(const pb_lanes_layout* l, int n);
+
+// layout_products.c: products of two computed tensors, whose sums may end inside a row of lanes.
+pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) PB_MUST_CHECK;
+void pb__lanes_choose_runs(pb_lanes_layout* l);
+void pb__lanes_cut_runs(pb_access* access, int64_t run);
+// Puts a box around the second factor where whole rows of lanes reach past its end.
+void pb__lanes_box_rows(const pb_lanes_layout* l, int n, pb_nest* out);
+// Prints a rewritten nest; rows of tensors that are cut in runs get their two indices.
+void pb__lanes_print(pb_lanes_layout* l, const pb_nest* nest);
 
 // layout_groups.c: convolutions of groups with several channels each.
 void pb__lanes_merge_groups(pb_lanes_layout* l);

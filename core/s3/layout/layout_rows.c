@@ -1,8 +1,8 @@
 // Layout of what rows of lanes have in common. A number for each row ([r, 1]: a sum, a largest code, a factor) stands
 // in all lanes of a row of its own: then what works lane by lane works on it and with it. Rows may end inside a row of
 // lanes where the chip counts the lanes of which it makes such a number; what lies behind them is never counted. And of
-// products of two computed tensors: both are in blocks of lanes already, so only the nest's dims are split. What they
-// sum over may end inside a row too: the second factor is read there through a box, as the zero point of its codes.
+// products of two computed tensors (layout_products.c): both are in blocks of lanes already, so only the nest's dims
+// are split.
 #include "core/s3/layout/layout_lanes.h"
 
 #include <string.h>
@@ -115,65 +115,6 @@ bool pb__lanes_looks_up(const pb_lanes_layout* l, int n) {
   return true;
 }
 
-// The second factor of a product of two computed tensors, when what rows lack to whole rows of lanes is read through
-// its box: along the dims that it walks by rows. *zero: the number that it is less, which the box then fills with, so
-// that whatever the first factor holds there is multiplied by 0.
-static bool zero_of_codes(const pb_nest* nest, int access, double* zero) {
-  for (int e = 0; e < nest->expr_count; ++e) {
-    const pb_expr_node* node = &nest->expr[e];
-    if (node->op != PB_OP_LOAD || node->operand != access) continue;
-    for (int k = 0; k < nest->expr_count; ++k) {
-      const pb_expr_node* sub = &nest->expr[k];
-      if (sub->op != PB_OP_SUB || nest->expr[sub->args[0]].op != PB_OP_SEXT || nest->expr[sub->args[0]].args[0] != e)
-        continue;
-      *zero = nest->expr[sub->args[1]].value;
-      return nest->expr[sub->args[1]].op == PB_OP_CONST;
-    }
-    *zero = 0;
-    return true;
-  }
-  return false;
-}
-
-// Whether what the dim lacks to whole rows can be read outside the second factor's box.
-static bool fills_up(const pb_nest* nest, const pb_roles* roles, int d) {
-  const pb_access* w = &nest->access[roles->w];
-  double zero;
-  int own;
-  return w->type == PB_I8 && nest->access[roles->x].type == PB_I8 && pb_index_single(&w->index[0], &own) && own == d &&
-         nest->extent[d] == w->shape[0] && zero_of_codes(nest, roles->w, &zero);
-}
-
-// What fills rows up is no neutral value of a product of two computed tensors, but where a box can fill.
-pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_roles roles;
-  if (!pb__lanes_roles(l, n, &roles)) return PB_OK;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    bool lanes = roles.role[d] == PB_ROLE_K || roles.role[d] == PB_ROLE_N;
-    if (!lanes || nest->extent[d] % l->lanes == 0 || fills_up(nest, &roles, d)) continue;
-    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4049, "a multiple of them, or another target",
-                          "it multiplies two computed tensors over %lld elements, which end inside a row of %lld lanes",
-                          (long long)nest->extent[d], (long long)l->lanes);
-  }
-  for (int a = 0; a < nest->access_count; ++a)
-    if (!in_rows(l, n, a))
-      return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4049, "heads of whole rows of lanes",
-                            "it multiplies two computed tensors whose columns are no rows of %lld lanes",
-                            (long long)l->lanes);
-  return PB_OK;
-}
-
-// Puts a box around the second factor where whole rows of lanes reach past its end.
-static void box_rows(const pb_lanes_layout* l, int n, pb_nest* out) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_roles roles;
-  if (!pb__lanes_roles(l, n, &roles)) return;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if ((roles.role[d] == PB_ROLE_K || roles.role[d] == PB_ROLE_N) && nest->extent[d] % l->lanes)
-      out->access[roles.w].boxed = zero_of_codes(nest, roles.w, &out->access[roles.w].fill);
-}
-
 // What prints a nest without dims gives it one that nothing uses.
 static bool is_walked(const pb_nest* nest, int d) {
   for (int a = 0; a < nest->access_count; ++a)
@@ -234,6 +175,6 @@ void pb__lanes_rewrite_rows(pb_lanes_layout* l, int n) {
   find_row(l, n, &out, &s);
   pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
   if (nest->reduce == PB_SET) pb__lanes_splat(l, &out);
-  box_rows(l, n, &out);
-  pb_nest_print(&l->nests, &out, 1, &l->serial);
+  pb__lanes_box_rows(l, n, &out);
+  pb__lanes_print(l, &out);
 }

@@ -1,0 +1,175 @@
+// Products of two computed tensors in rows of lanes. What they sum over, or the columns of the result, may end inside a
+// row: the second factor is read there through a box, as the zero point of its codes, so that whatever the first one
+// holds is multiplied by 0. A box tests an index; where rows of several heads follow each other in one, the heads are
+// runs of rows and become an index of their own.
+//
+//   before   y[h, c] += (p[h, n] - zp) * (v[h * 25 + n, c] - zv)                     n < 25
+//   after    y[h, c] += (p[h, 16 b + l] - zp) * (box(v[h, 16 b + l, c], zv) - zv)    b < 2, l < 16
+#include "core/s3/layout/layout_lanes.h"
+
+#include <string.h>
+
+// The number that the access's codes are less in the nest. false: it is none, or not known now.
+static bool zero_of_codes(const pb_nest* nest, int access, double* zero) {
+  for (int e = 0; e < nest->expr_count; ++e) {
+    const pb_expr_node* node = &nest->expr[e];
+    if (node->op != PB_OP_LOAD || node->operand != access) continue;
+    for (int k = 0; k < nest->expr_count; ++k) {
+      const pb_expr_node* sub = &nest->expr[k];
+      if (sub->op != PB_OP_SUB || nest->expr[sub->args[0]].op != PB_OP_SEXT || nest->expr[sub->args[0]].args[0] != e)
+        continue;
+      *zero = nest->expr[sub->args[1]].value;
+      return nest->expr[sub->args[1]].op == PB_OP_CONST;
+    }
+    *zero = 0;
+    return true;
+  }
+  return false;
+}
+
+// ---- runs of rows ----
+
+// Turns of a dim in one run, where it steps through several whole ones: it is cut in two then. 0: it is not.
+static int64_t turns_in_run(const pb_nest* nest, const pb_index* index, int d, int64_t run) {
+  int64_t step = index->coef[d];
+  if (step <= 0 || run % step || step * nest->extent[d] <= run || nest->extent[d] % (run / step)) return 0;
+  return run / step;
+}
+
+// Whether dims of the index step over whole runs, or stay within one, once those that do both are cut in two.
+static bool keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run) {
+  int64_t within = index->cst % run;
+  int cut = 0;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (index->coef[d] < 0) return false;
+    if (index->coef[d] % run == 0) continue;
+    int64_t turns = turns_in_run(nest, index, d, run);
+    cut += turns > 0;
+    within += index->coef[d] * ((turns ? turns : nest->extent[d]) - 1);
+  }
+  return index->cst >= 0 && within < run && nest->dim_count + cut <= PB_NEST_DIMS;
+}
+
+static bool can_cut(const pb_lanes_layout* l, int v, int64_t run) {
+  const pb_value* value = &l->program.values[v];
+  if (value->kind != PB_VALUE_LOCAL || value->rank != 2 || value->shape[0] % run || !pb__lanes_in_rows(l, v))
+    return false;
+  PB_FOR_USES (n, &l->program, v)
+    for (int a = 0; a < l->program.nests[n].access_count; ++a)
+      if (l->program.value_of[n][a] == v &&
+          !keeps_runs(&l->program.nests[n], &l->program.nests[n].access[a].index[0], run))
+        return false;
+  return true;
+}
+
+// Whether dim d of a product of two computed tensors is one in which rows of lanes are not filled.
+static bool is_ragged(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles, int d) {
+  return (roles->role[d] == PB_ROLE_K || roles->role[d] == PB_ROLE_N) && nest->extent[d] % l->lanes;
+}
+
+void pb__lanes_choose_runs(pb_lanes_layout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    pb_roles roles;
+    int own;
+    if (!pb__lanes_roles(l, n, &roles)) continue;
+    int v = l->program.value_of[n][roles.w];
+    const pb_index* rows = &nest->access[roles.w].index[0];
+    for (int d = 0; d < nest->dim_count && l->program.values[v].kind != PB_VALUE_CONST; ++d)
+      if (is_ragged(l, nest, &roles, d) && rows->coef[d] == 1 && !pb_index_single(rows, &own) && !l->values[v].run &&
+          can_cut(l, v, nest->extent[d]))
+        l->values[v].run = nest->extent[d];
+  }
+}
+
+void pb__lanes_cut_runs(pb_access* access, int64_t run) {
+  memmove(&access->shape[1], &access->shape[0], sizeof *access->shape * (size_t)access->rank);
+  memmove(&access->index[1], &access->index[0], sizeof *access->index * (size_t)access->rank);
+  ++access->rank;
+  access->shape[0] /= run;
+  access->shape[1] = run;
+  pb_index *runs = &access->index[0], *within = &access->index[1];
+  *runs = (pb_index){.cst = within->cst / run};
+  within->cst %= run;
+  for (int c = 0; c < PB_NEST_COLS; ++c) {
+    if (within->coef[c] % run) continue;
+    runs->coef[c] = within->coef[c] / run;
+    within->coef[c] = 0;
+  }
+}
+
+// Dim d becomes two, the inner one of `turns` turns.
+static void cut_dim(pb_nest* nest, int d, int64_t turns) {
+  for (int k = nest->dim_count; k > d + 1; --k) nest->extent[k] = nest->extent[k - 1];
+  nest->extent[d + 1] = turns;
+  nest->extent[d] /= turns;
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      int64_t* coef = nest->access[a].index[r].coef;
+      for (int k = nest->dim_count; k > d + 1; --k) coef[k] = coef[k - 1];
+      coef[d + 1] = coef[d];
+      coef[d] *= turns;
+    }
+  ++nest->dim_count;
+}
+
+static void cut_access(pb_nest* nest, int a, int64_t run) {
+  for (int d = 0; d < nest->dim_count; ++d) {
+    int64_t turns = turns_in_run(nest, &nest->access[a].index[0], d, run);
+    if (turns) cut_dim(nest, d++, turns);
+  }
+  pb__lanes_cut_runs(&nest->access[a], run);
+}
+
+void pb__lanes_print(pb_lanes_layout* l, const pb_nest* nest) {
+  pb_nest cut;
+  pb_nest_copy(&cut, nest);
+  for (int a = 0; a < cut.access_count; ++a)
+    for (int v = 0; v < l->program.value_count; ++v)
+      if (l->values[v].run && l->values[v].ref == cut.access[a].ref) {
+        cut_access(&cut, a, l->values[v].run);
+        break;
+      }
+  pb_nest_print(&l->nests, &cut, 1, &l->serial);
+}
+
+// ---- ends of rows ----
+
+// Whether what the dim lacks to whole rows can be read outside the second factor's box.
+static bool fills_up(const pb_lanes_layout* l, int n, const pb_roles* roles, int d) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* w = &nest->access[roles->w];
+  double zero;
+  int own;
+  bool one = pb_index_single(&w->index[0], &own) && own == d && nest->extent[d] == w->shape[0];
+  bool run = l->values[l->program.value_of[n][roles->w]].run == nest->extent[d] && w->index[0].coef[d] == 1;
+  return (one || run) && w->type == PB_I8 && nest->access[roles->x].type == PB_I8 &&
+         zero_of_codes(nest, roles->w, &zero);
+}
+
+pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_roles roles;
+  if (!pb__lanes_roles(l, n, &roles)) return PB_OK;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (is_ragged(l, nest, &roles, d) && !fills_up(l, n, &roles, d))
+      return pb_unsupported(
+          l->unit->diag, (pb_place){.what = nest->name}, 4049, "a multiple of them, or another target",
+          "it multiplies two computed tensors over %lld elements, which end inside a row of %lld lanes",
+          (long long)nest->extent[d], (long long)l->lanes);
+  for (int a = 0; a < nest->access_count; ++a)
+    if (!pb__lanes_in_rows(l, l->program.value_of[n][a]))
+      return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4049, "heads of whole rows of lanes",
+                            "it multiplies two computed tensors whose columns are no rows of %lld lanes",
+                            (long long)l->lanes);
+  return PB_OK;
+}
+
+void pb__lanes_box_rows(const pb_lanes_layout* l, int n, pb_nest* out) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_roles roles;
+  if (!pb__lanes_roles(l, n, &roles)) return;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (is_ragged(l, nest, &roles, d))
+      out->access[roles.w].boxed = zero_of_codes(nest, roles.w, &out->access[roles.w].fill);
+}
