@@ -3,6 +3,7 @@
 #include "core/driver/pipeline.h"
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
+#include "core/s3/plan/plan_memo.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
@@ -145,6 +146,7 @@ int main(int argc, char** argv) {
   if (parsed) mlirModuleDestroy(unit.module);
   mlirContextDestroy(unit.context);
   pb_consts_free(&consts);
+  pb_plan_memo_free(&unit);
   pb_arena_free(&unit.arena);
   pb_chip_free(chip);
   return status == PB_OK ? 0 : 1;

@@ -1,4 +1,5 @@
 #include "core/driver/compile.h"
+#include "core/s3/plan/plan_memo.h"
 
 #include "core/driver/check.h"
 #include "core/driver/control.h"
@@ -278,6 +279,7 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_s1_free(&c.s1);
   pb_graph_free(c.graph);
   pb_consts_free(&c.consts);
+  pb_plan_memo_free(&c.unit);
   pb_arena_free(&c.unit.arena);
   free(c.fallback.items);
   pb_chip_free(c.other);

@@ -33,7 +33,7 @@ def gelu_steps(g, width):
     g.output(g.quantise(y, x.scale, -60, (6, width)))
 
 
-@family("ragged_softmax", (2, 3, 17))
+@family("ragged_softmax", (2, 3, 17), (1, 40, 5), (3, 33, 197))
 @family("softmax", (1, 1, 16), (1, 1, 48), (4, 12, 32), (3, 17, 128), (2, 5, 48), (1, 3, 512))
 def softmax(g, heads, rows, columns):
     x = g.input(1, heads, rows, columns, codes=True, scale=0.07, zero=11)
@@ -46,6 +46,7 @@ def softmax_scale(g, scale):
     g.output(g.op("Softmax", x, scale=1 / 64, zero=0, axis=1), codes=True)
 
 
+@family("ragged_norm", ("LayerNormalization", 6, 20, 0.03), ("LayerNormalization", 40, 100, 0.05))
 @family("norm", ("LayerNormalization", 6, 16, 0.03), ("LayerNormalization", 1, 32, 0.05), ("LayerNormalization", 33, 64, 0.1), ("LayerNormalization", 5, 768, 0.02))
 def norm(g, kind, rows, width, scale):
     x = g.input(1, rows, width, codes=True, scale=scale, zero=9)

@@ -5,6 +5,7 @@
 #include "core/driver/pipeline.h"
 #include "core/math/math.h"
 #include "core/s3/kernels.h"
+#include "core/s3/plan/plan_memo.h"
 #include "targets/control/threads/emit.h"
 
 #include <stdio.h>
@@ -68,6 +69,7 @@ int main(int argc, char** argv) {
   mlirContextDestroy(unit.context);
   pb_text_free(&text);
   pb_consts_free(&consts);
+  pb_plan_memo_free(&unit);
   pb_arena_free(&unit.arena);
   pb_chip_free(chip);
   return status != PB_OK;

@@ -4,28 +4,18 @@
 // stage at a time. Fills and the copy that they surround become one kernel in the same way.
 #include "core/s3/fusion/fusion.h"
 
-#include "core/base/table.h"
 #include "core/s3/kernel/stages.h"
-#include "core/s3/plan/plan.h"
+#include "core/s3/plan/plan_memo.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // What is saved must be more than this part of the time: predictions of like plans err by so much.
 enum { LEAST_GAIN = 100 };
 
-typedef struct known {
-  pb_plan plan;
-  bool runs; // the chip can run it so
-} known;
-
 typedef struct chainer {
   pb_unit* unit;
   pb_groups* groups;
   const bool* staged; // groups that are left as they are
-  known* plans;       // of programs that were planned: networks repeat themselves
-  size_t plan_count, plan_capacity;
-  pb_table texts; // their numbers by the programs' texts
 } chainer;
 
 // Tensors that the kernel would be given: commands can name so many and no more.
@@ -36,13 +26,13 @@ static int argument_count(const pb_program* p) {
 }
 
 // false: the chip cannot run the program as one kernel.
-static bool make_plan(const chainer* c, const pb_program* program, pb_arena* scratch, pb_plan* plan) {
+static bool make_plan(chainer* c, const pb_program* program, pb_arena* scratch, pb_plan* plan) {
   const pb_chip* chip = c->unit->chip;
   pb_diag quiet = {.sink = pb_diag_drop};
   pb_group group;
   if (argument_count(program) > chip->arguments) return false;
   if (pb_group_read(program, chip, scratch, &quiet, &group) != PB_OK) return false;
-  if (pb_plan_make(chip, &group, scratch, &quiet, plan) != PB_OK) return false;
+  if (pb_plan_again(c->unit, &group, false, scratch, &quiet, plan) != PB_OK) return false;
   plan->producer = NULL; // which the scratch arena holds
   return true;
 }
@@ -51,21 +41,10 @@ static bool make_plan(const chainer* c, const pb_program* program, pb_arena* scr
 static bool plan_of(chainer* c, const pb_nest_list* list, pb_plan* plan) {
   pb_arena scratch = {0};
   pb_program program;
-  pb_text text = {0};
   pb_program_view(c->groups->program, list->nests, list->count, &scratch, &program);
-  pb_program_print_view(&program, &scratch, &text);
-  int k = pb_table_find(&c->texts, text.data, text.length);
-  if (k < 0) {
-    known new = {0};
-    new.runs = make_plan(c, &program, &scratch, &new.plan);
-    k = (int)c->plan_count;
-    PB_PUSH(c->plans, c->plan_count, c->plan_capacity, new);
-    pb_table_add(&c->texts, pb_strdup(&c->unit->pass, text.data), text.length, k);
-  }
-  *plan = c->plans[k].plan;
-  pb_text_free(&text);
+  bool runs = make_plan(c, &program, &scratch, plan);
   pb_arena_free(&scratch);
-  return c->plans[k].runs;
+  return runs;
 }
 
 // Of groups (b: -1: of one).
@@ -201,6 +180,4 @@ void pb_fuse_reductions(pb_unit* unit, pb_groups* groups, const bool* staged) {
   for (int n = 0; n < groups->program->nest_count; ++n)
     if (groups->last[groups->of[n]] == n && groups->main[groups->of[n]] >= 0 && !staged[groups->of[n]])
       grow(&c, groups->of[n]);
-  free(c.plans);
-  pb_table_free(&c.texts);
 }

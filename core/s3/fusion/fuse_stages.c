@@ -7,8 +7,7 @@
 #include "core/base/table.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/roles.h"
-#include "core/s3/plan/plan.h"
-#include "core/s3/plan/plan_stages.h"
+#include "core/s3/plan/plan_memo.h"
 
 enum {
   MOST_GROUPS = 12, // in one kernel, and
@@ -128,7 +127,7 @@ static bool cycles_of(const fuser* f, const pb_program* view, pb_arena* arena, i
   pb_group group;
   pb_plan plan;
   if (pb_group_read(view, chip, arena, &quiet, &group) != PB_OK ||
-      pb_plan_make(chip, &group, arena, &quiet, &plan) != PB_OK)
+      pb_plan_again(f->unit, &group, false, arena, &quiet, &plan) != PB_OK)
     return false;
   *cycles = plan.cycles;
   return true;
@@ -157,7 +156,8 @@ static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* w
 static bool is_faster(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
   pb_stages stages;
   pb_stage_plan plan;
-  if (!pb_stages_of(f->unit->chip, whole, arena, &stages) || !pb_stage_plan_make(f->unit->chip, &stages, arena, &plan))
+  if (!pb_stages_of(f->unit->chip, whole, arena, &stages) ||
+      !pb_stage_plan_again(f->unit, &stages, false, arena, &plan))
     return false;
   int64_t apart = cycles_apart(f, r, whole, arena);
   return !apart || plan.loops.cycles < apart;

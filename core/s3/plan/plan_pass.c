@@ -2,6 +2,7 @@
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
 #include "core/s3/plan/plan_given.h"
+#include "core/s3/plan/plan_memo.h"
 #include "core/s3/plan/plan_stages.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -23,7 +24,7 @@ static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages*
     PB_TRY(pb_stage_plan_from(given->plan, unit->chip, stages, given->place, 2406, &unit->pass, unit->diag, &plan));
     if (!pb_stage_plan_cost(unit->chip, stages, &unit->pass, &plan, &why))
       return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
-  } else if (!pb_stage_plan_make(unit->chip, stages, &unit->pass, &plan))
+  } else if (!pb_stage_plan_again(unit, stages, true, &unit->pass, &plan))
     return pb_unsupported(unit->diag, (pb_place){.what = stages->program->nests[0].name}, 4010, NULL,
                           "%s cannot run this: no tile of the loops that its stages share fits", unit->chip->name);
   pb_text text = {0};
@@ -88,7 +89,7 @@ static pb_status plan_group(pb_unit* unit, MlirOperation func, const pb_program*
   if (given)
     PB_TRY(take_given(unit, given, &group, &plan));
   else
-    PB_TRY(pb_plan_make(unit->chip, &group, &unit->pass, unit->diag, &plan));
+    PB_TRY(pb_plan_again(unit, &group, true, &unit->pass, unit->diag, &plan));
   pb_text text = {0};
   pb_plan_print(&text, &plan, &group.main);
   pb_plan_set(unit, func, &text);

@@ -323,11 +323,16 @@ bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int
 
 // A matrix instruction reads the rows of its input one after the other. Where they lie a multiple of the banks apart
 // they are all in one bank, and whoever else reads the memory waits for the whole command (a product of 64 rows of 768
-// codes took 24% longer on the RTL): so one row of the memory is left free behind each.
-static void spread_over_banks(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory,
-                              pb_access* box) {
+// codes took 24% longer on the RTL): so one row of the memory is left free behind each. Other reductions take whole
+// rows of lanes, from the beginning of one on.
+static void pad_rows(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory, pb_access* box) {
   int walked = -1, rank = -1;
-  if (!t->group->contraction || a != t->group->x) return;
+  if (a != t->group->x) return;
+  if (!t->group->contraction) { // rows that end inside a row of lanes
+    int64_t* last = &box->shape[box->rank - 1];
+    if (t->group->reduces && box->rank > 1) *last = (*last + t->group->lanes - 1) / t->group->lanes * t->group->lanes;
+    return;
+  }
   for (int d = 0; d < main->dim_count; ++d)
     if (t->group->roles.role[d] == PB_ROLE_M && tile->extent[d] > 1) walked = d;
   for (int r = 0; walked >= 0 && r < box->rank; ++r)
@@ -367,7 +372,7 @@ void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, in
   pb__tiling_expand(t, main, tile, &point);
   pb__tiling_box(t, &point.access[a], point.extent, level, &held, &origin);
   local = held;
-  spread_over_banks(t, main, a, tile, memory, &local);
+  pad_rows(t, main, a, tile, memory, &local);
   fill_buffer(t, &held, &origin, level, memory, depth, name, &local, load);
   for (int r = 0; r < access->rank; ++r) { // over the main nest's own dims as before, from the box's origin on
     for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c)

@@ -30,6 +30,6 @@
 
 // What is wrong with a plan is said.
 // RUN: sed 's/ahead = true, bands = array<i64: 0, 1>/ahead = true, bands = array<i64: 0, 4>/' %t.plan | not %pb-opt - --target=simnpu --tile 2>&1 | %FileCheck %s --check-prefix=AHEAD
-// AHEAD: error: k0: its plan is illegal: sums cannot be made ahead in a loop of one turn, or with a remainder [PB4012]
+// AHEAD: error: k0: its plan is illegal: sums cannot be made ahead in a loop of one turn [PB4012]
 // RUN: sed 's/copies = 2/copies = 0/' %t.plan | not %pb-opt - --target=simnpu --tile 2>&1 | %FileCheck %s --check-prefix=COPIES
 // COPIES: error: k0: field 'copies' is missing or not between 1 and 64 [PB4011]

@@ -1,0 +1,153 @@
+#include "core/s3/plan/plan_memo.h"
+
+#include "core/base/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct entry {
+  bool found;
+  pb_plan plan;
+  pb_stage_plan stages;
+} entry;
+
+typedef struct pb_plan_memo {
+  pb_table numbers; // of entries, by what was planned
+  entry* entries;
+  size_t count, capacity;
+} pb_plan_memo;
+
+// Numbers that a search could tell apart are those that change what a body computes, and those that fit no field.
+static double class_of(double number) {
+  if (number == 0 || number == 1 || !isfinite(number)) return number;
+  return number >= INT8_MIN && number <= INT8_MAX ? 2 : 3;
+}
+
+static void without_numbers(pb_nest* nest) {
+  for (int e = 0; e < nest->expr_count; ++e) {
+    pb_expr_node* node = &nest->expr[e];
+    if (node->op != PB_OP_CONST) continue;
+    node->value = class_of(node->value);
+    node->integer = (int64_t)(isfinite(node->value) ? node->value : 0);
+  }
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].boxed) nest->access[a].fill = class_of(nest->access[a].fill);
+}
+
+// What is planned, as text: nests without names and numbers, values in the order of their first use and by whether they
+// stay inside or are constant.
+static void print_key(const pb_program* p, char kind, pb_text* text) {
+  pb_arena scratch = {0};
+  int* number = PB_NEW_ARRAY(&scratch, int, (size_t)p->value_count + 1);
+  pb_nest* nest = PB_NEW(&scratch, pb_nest);
+  int count = 0, serial = 0;
+  pb_text_add(text, "%c", kind);
+  for (int n = 0; n < p->nest_count; ++n) {
+    pb_nest_copy(nest, &p->nests[n]);
+    nest->name = "";
+    nest->macs = 0;
+    without_numbers(nest);
+    for (int a = 0; a < nest->access_count; ++a) {
+      int v = p->value_of[n][a];
+      pb_value_kind is = p->values[v].kind;
+      if (!number[v]) number[v] = ++count;
+      nest->access[a].ref = pb_printf(&scratch, "%%%c%d",
+                                      is == PB_VALUE_LOCAL   ? 'v'
+                                      : is == PB_VALUE_CONST ? 'c'
+                                                             : 'a',
+                                      number[v]);
+    }
+    pb_nest_print(text, nest, 0, &serial);
+  }
+  pb_arena_free(&scratch);
+}
+
+static pb_plan_memo* memo_of(pb_unit* unit) {
+  if (!unit->plans) unit->plans = PB_NEW(&unit->arena, pb_plan_memo);
+  return unit->plans;
+}
+
+// Takes the key's text over.
+static entry* add(pb_unit* unit, pb_text* key) {
+  pb_plan_memo* memo = memo_of(unit);
+  pb_table_add(&memo->numbers, pb_strdup(&unit->arena, key->data), key->length, (int)memo->count);
+  PB_PUSH(memo->entries, memo->count, memo->capacity, (entry){0});
+  pb_text_free(key);
+  return &memo->entries[memo->count - 1];
+}
+
+static void copy_plan(pb_arena* arena, const pb_plan* from, pb_plan* to) {
+  *to = *from;
+  if (!from->producer) return;
+  pb_plan* producer = PB_NEW(arena, pb_plan);
+  copy_plan(arena, from->producer, producer);
+  to->producer = producer;
+}
+
+static void copy_stages(pb_arena* arena, const pb_stage_plan* from, pb_stage_plan* to) {
+  size_t count = (size_t)from->count;
+  *to = *from;
+  if (from->stages) {
+    to->stages = PB_NEW_ARRAY(arena, pb_vplan, count + 1);
+    memcpy(to->stages, from->stages, sizeof *to->stages * count);
+  }
+  if (!from->tiles) return;
+  to->tiles = PB_NEW_ARRAY(arena, pb_plan, count + 1);
+  for (size_t k = 0; k < count; ++k) copy_plan(arena, &from->tiles[k], &to->tiles[k]);
+}
+
+// NULL: it was not planned yet, and *key is its text.
+static const entry* find(pb_unit* unit, const pb_program* program, char kind, pb_text* key) {
+  print_key(program, kind, key);
+  int known = pb_table_find(&memo_of(unit)->numbers, key->data, key->length);
+  if (known < 0) return NULL;
+  pb_text_free(key);
+  return &memo_of(unit)->entries[known];
+}
+
+pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
+                        pb_plan* plan) {
+  pb_text key = {0};
+  const entry* known = find(unit, group->program, 'g', &key);
+  if (!known) {
+    pb_status status = pb_plan_make(unit->chip, group, arena, diag, plan);
+    entry* new = add(unit, &key);
+    new->found = status == PB_OK;
+    if (new->found) copy_plan(&unit->arena, plan, &new->plan);
+    return status;
+  }
+  if (!known->found && !exact) return PB_ERR_UNSUPPORTED;
+  pb_arena scratch = {0};
+  const char* why;
+  copy_plan(&unit->arena, &known->plan, plan);
+  bool legal = known->found && pb_plan_cost(unit->chip, group, plan, &scratch, &why);
+  pb_arena_free(&scratch);
+  return legal ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
+}
+
+bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan) {
+  pb_text key = {0};
+  const entry* known = find(unit, stages->program, 's', &key);
+  if (!known) {
+    bool found = pb_stage_plan_make(unit->chip, stages, arena, plan);
+    entry* new = add(unit, &key);
+    new->found = found;
+    if (found) copy_stages(&unit->arena, plan, &new->stages);
+    return found;
+  }
+  if (!known->found && !exact) return false;
+  pb_arena scratch = {0};
+  const char* why;
+  copy_stages(arena, &known->stages, plan);
+  bool legal = known->found && pb_stage_plan_cost(unit->chip, stages, &scratch, plan, &why);
+  pb_arena_free(&scratch);
+  return legal || pb_stage_plan_make(unit->chip, stages, arena, plan);
+}
+
+void pb_plan_memo_free(pb_unit* unit) {
+  if (!unit->plans) return;
+  pb_table_free(&unit->plans->numbers);
+  free(unit->plans->entries);
+  unit->plans = NULL;
+}

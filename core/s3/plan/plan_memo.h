@@ -1,0 +1,20 @@
+// Plans that were made before. Networks repeat themselves but for numbers: the layers of a transformer differ in scales
+// and zero points, and what one of them has cost to plan serves the others. Fusion asks for plans too, and the plan
+// pass for the same ones again. A plan that was found for other numbers is judged anew by the cost model before it is
+// taken.
+#ifndef PB_S3_PLAN_MEMO_H
+#define PB_S3_PLAN_MEMO_H
+
+#include "core/s3/plan/plan.h"
+#include "core/s3/plan/plan_stages.h"
+#include "core/s3/s3.h"
+
+// As pb_plan_make and pb_stage_plan_make. That there was none is remembered too; with `exact` it is not believed of
+// other numbers, for a refusal is about these. The memo, and a plan's producers, lie in unit->arena.
+pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
+                        pb_plan* plan) PB_MUST_CHECK;
+bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan);
+// When the unit goes.
+void pb_plan_memo_free(pb_unit* unit);
+
+#endif
