@@ -449,7 +449,7 @@ def flattened_plane(label, height):
     x = m.codes(m.op("AveragePool", x, kernel_shape=[2, 40], strides=[2, 1]), F32(0.05))
     x = m.codes(m.op("Flatten", x), F32(0.05))
     w = m.weights(m.rng.integers(0, 256, (height, 100)).astype(U8), F32(0.01), U8(255))
-    return m.done(m.codes(m.op("MatMul", x, w), F32(4)), step=4, bisect=True)
+    return m.done(m.codes(m.op("MatMul", x, w), F32(4)), step=4, bisect=height == 2)
 
 
 for height in (2, 5, 16, 18):
@@ -481,7 +481,7 @@ def flattened_output(label, channels, height):
     x = m.op("QuantizeLinear", m.op("Relu", m.codes(m.op("Flatten", x), F32(0.05))), scale, zero)
     m.types[x] = TensorProto.INT8
     y = m.op("DequantizeLinear", x, scale, zero)
-    return m.done(x, codes_product(m, y, channels * height, 3), step=4, bisect=True)
+    return m.done(x, codes_product(m, y, channels * height, 3), step=4, bisect=channels == 3)
 
 
 for args in ((15, 14), (3, 3), (16, 2)):
@@ -497,7 +497,7 @@ def flattened_twice_clamped(label, height, clamps):
     x = m.codes(m.op("Flatten", image), F32(0.05))
     for _ in range(clamps):
         x = m.codes(m.op("Relu", x), F32(0.05))
-    return m.done(x, image, step=1, bisect=True)
+    return m.done(x, image, step=1, bisect=height == 4)
 
 
 for args in ((13, 2), (5, 3), (4, 2)):
