@@ -199,6 +199,37 @@ for factor in (1, 0.5, 1.001, 3):
         CASES[label] = lambda label=label, factor=factor, each=each: biased(label, factor, each)
 
 
+def bias_at_the_limit(label, bias, refused=None, factor=1, weight=127, zero=0):
+    """Sixteen products of 127 by a code, and the bias: what lies in 32 bits whatever the codes is right, the next is refused.
+    Without products the result is the bias to the code."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 16, 4, 4), F32(0.05), I8(zero))
+    w = m.weights(np.full((8, 16, 1, 1), weight, I8), F32(0.01), I8(0))
+    unit = F32(F32(0.05) * F32(0.01))
+    b = m.op("DequantizeLinear", m.const(np.full(8, bias, I32)), m.const(F32(unit * F32(factor))), m.const(I32(0)))
+    scale = F32(unit * F32(1 << 25 if weight else 1))
+    return m.done(m.codes(m.op("Conv", x, w, b), scale), step=scale if weight else None, refused=refused)
+
+
+MOST, LEAST = (1 << 31) - 1 - 16 * 127 * 127, -(1 << 31) + 16 * 127 * 128
+for label, args in {
+    "largest_bias": (MOST,),
+    "bias_over_the_largest": (MOST + 1, "PB2020"),
+    "least_bias": (LEAST,),
+    "bias_under_the_least": (LEAST - 1, "PB2020"),
+    "largest_bias_of_its_own_scale": (MOST // 2, None, 2),
+    "bias_of_its_own_scale_over_the_largest": (MOST // 2 + 1, "PB2020", 2),
+    "largest_bias_with_zero_point": (MOST - 100 * 16 * 127, None, 1, 127, -100),
+    "bias_with_zero_point_over_the_largest": (MOST - 100 * 16 * 127 + 1, "PB2020", 1, 127, -100),
+    "least_bias_with_negative_weights": (-(1 << 31) + 16 * 128 * 127, None, 1, -128),
+    "bias_of_a_huge_scale": (1 << 20, "PB2020", 1 << 21),
+    "bias_that_rounds_up": (42, None, 0.375, 0),
+    "bias_that_rounds_down": (41, None, 0.375, 0),
+    "negative_bias_that_rounds": (-42, None, 0.375, 0),
+}.items():
+    CASES[label] = lambda label=label, args=args: bias_at_the_limit(label, *args)
+
+
 @case
 def pad_to_an_impossible_size():
     m = Maker("pad_to_an_impossible_size")
