@@ -18,6 +18,7 @@ tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from float_graph import expected_of  # noqa: E402
+import folded_cases  # noqa: E402, F401  (registers its cases)
 from regression_cases import CASES  # noqa: E402
 
 DEVICES = {"cpu": "native", "simnpu": "machine"}
