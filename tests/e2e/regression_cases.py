@@ -583,3 +583,22 @@ def range_of_constants():
     down = m.op("Cast", m.op("Range", m.const(I64(9)), m.const(I64(-3)), m.const(I64(-2))), to=1)
     none = m.op("Cast", m.op("Range", m.const(I64(2)), m.const(I64(2)), m.const(I64(1))), to=1)
     return m.done(m.op("Mul", m.input("x", 6, 6), m.op("Add", up, m.op("Concat", down, none, axis=0))), targets=("cpu",))
+
+
+def typed_gemm(label, kind, shapes, **attrs):
+    """A Gemm of other types than f32, for which there is a row of its own."""
+    m = Maker(label)
+    parts = [m.op("Cast", m.input("abc"[k], *shape, values=m.rng.integers(-9, 10, shape)), to=kind) for k, shape in enumerate(shapes)]
+    return m.done(m.op("Cast", m.op("Gemm", *parts, **attrs), to=TensorProto.FLOAT), targets=("cpu",))
+
+
+for kind in (TensorProto.DOUBLE, TensorProto.INT32):
+    real = kind == TensorProto.DOUBLE
+    for number, (shapes, attrs) in enumerate([
+        (((3, 5), (5, 7)), {}),
+        (((5, 3), (5, 7), (7,)), {"transA": 1, **({"alpha": 0.5} if real else {})}),
+        (((3, 5), (7, 5), (3, 1)), {"transB": 1, **({"beta": 0.25} if real else {})}),
+        (((5, 3), (7, 5), (3, 7)), {"transA": 1, "transB": 1, **({"alpha": 0.25, "beta": 2.0} if real else {})}),
+    ]):
+        label = f"gemm_of_{'f64' if real else 'i32'}_{number}"
+        CASES[label] = lambda label=label, k=kind, s=shapes, a=attrs: typed_gemm(label, k, s, **a)
