@@ -1,6 +1,6 @@
 """What is chosen for small graphs of every operator, pinned kernel by kernel in plan_pins.txt: the cycles that the plan
-predicts, what binds them, the instruction of its products; on chips with queues the commands of each queue and the bytes of
-each memory too. A change that moves one is meant: it says so, and --write makes the file anew.
+predicts, what binds them, the instruction of its products; on chips with queues the commands of each queue, the bytes of each
+memory, and of each step the machine's cycles and bytes of system memory read and written. A change that moves one is meant: it says so, and --write makes the file anew.
 
     plan_pins.py --bin BUILD/bin [--only TEXT] [--write]
 """
@@ -44,12 +44,16 @@ def kernels(args, folder, model, target):
             words = [re.search(rf'\b{name} = "?([\w.]*)', plan) for name in ("cycles", "bound", "instruction")]
             told.append(" ".join(m.group(1) for m in words if m and m.group(1)))
         return told
-    report = os.path.join(folder, "r.json")
-    tools.compile_model(args.bin, model, target, os.path.join(folder, "e.pbe"), f"--report={report}")
+    report, engine = os.path.join(folder, "r.json"), os.path.join(folder, "e.pbe")
+    tools.compile_model(args.bin, model, target, engine, f"--report={report}")
     with open(report, encoding="utf-8") as file:
         told = json.load(file)["kernels"]
+    inputs = [f"--input={value.name}=random:1" for value in onnx.load(model).graph.input]
+    tools.run([os.path.join(args.bin, "pb-run"), engine, "--device=machine", *inputs, f"--stats={report}"])
+    with open(report, encoding="utf-8") as file:
+        ran = ["ran"] + [f'{step["cycles"]}/{step["dram_read"]}/{step["dram_write"]}' for step in json.load(file)["steps"]]
     return [" ".join([str(k["predicted_cycles"]), k["bound"], *(f"{m}={n}" for m, n in {**k["memory_bytes"], **k["commands"]}.items() if n)])
-            for k in told]
+            for k in told] + [" ".join(ran)]
 
 
 def main():
