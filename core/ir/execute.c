@@ -128,7 +128,8 @@ static bool lower(MlirModule module, message* m) {
 static pb_status run(MlirModule module, const char* function, void** slots, size_t slot_count, int sets, message* m,
                      pb_diag* diag) {
   if (!lower(module, m)) return refuse(diag, function, m->length ? m->text : "it does not lower to LLVM");
-  MlirExecutionEngine engine = mlirExecutionEngineCreate(module, 2, 0, NULL, false, false);
+  enum { OPTIMISE = 0 }; // code runs once or twice: to make it well takes longer than to run it
+  MlirExecutionEngine engine = mlirExecutionEngineCreate(module, OPTIMISE, 0, NULL, false, false);
   if (mlirExecutionEngineIsNull(engine)) return refuse(diag, function, m->length ? m->text : "the JIT refuses it");
   // Not mlirExecutionEngineInvokePacked, which calls the C interface wrapper that the function does not have.
   void* packed = mlirExecutionEngineLookupPacked(engine, str(function));

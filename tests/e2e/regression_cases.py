@@ -199,6 +199,37 @@ for factor in (1, 0.5, 1.001, 3):
         CASES[label] = lambda label=label, factor=factor, each=each: biased(label, factor, each)
 
 
+def bias_at_the_limit(label, bias, refused=None, factor=1, weight=127, zero=0):
+    """Sixteen products of 127 by a code, and the bias: what lies in 32 bits whatever the codes is right, the next is refused.
+    Without products the result is the bias to the code."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 16, 4, 4), F32(0.05), I8(zero))
+    w = m.weights(np.full((8, 16, 1, 1), weight, I8), F32(0.01), I8(0))
+    unit = F32(F32(0.05) * F32(0.01))
+    b = m.op("DequantizeLinear", m.const(np.full(8, bias, I32)), m.const(F32(unit * F32(factor))), m.const(I32(0)))
+    scale = F32(unit * F32(1 << 25 if weight else 1))
+    return m.done(m.codes(m.op("Conv", x, w, b), scale), step=scale if weight else None, refused=refused)
+
+
+MOST, LEAST = (1 << 31) - 1 - 16 * 127 * 127, -(1 << 31) + 16 * 127 * 128
+for label, args in {
+    "largest_bias": (MOST,),
+    "bias_over_the_largest": (MOST + 1, "PB2020"),
+    "least_bias": (LEAST,),
+    "bias_under_the_least": (LEAST - 1, "PB2020"),
+    "largest_bias_of_its_own_scale": (MOST // 2, None, 2),
+    "bias_of_its_own_scale_over_the_largest": (MOST // 2 + 1, "PB2020", 2),
+    "largest_bias_with_zero_point": (MOST - 100 * 16 * 127, None, 1, 127, -100),
+    "bias_with_zero_point_over_the_largest": (MOST - 100 * 16 * 127 + 1, "PB2020", 1, 127, -100),
+    "least_bias_with_negative_weights": (-(1 << 31) + 16 * 128 * 127, None, 1, -128),
+    "bias_of_a_huge_scale": (1 << 20, "PB2020", 1 << 21),
+    "bias_that_rounds_up": (42, None, 0.375, 0),
+    "bias_that_rounds_down": (41, None, 0.375, 0),
+    "negative_bias_that_rounds": (-42, None, 0.375, 0),
+}.items():
+    CASES[label] = lambda label=label, args=args: bias_at_the_limit(label, *args)
+
+
 @case
 def pad_to_an_impossible_size():
     m = Maker("pad_to_an_impossible_size")
@@ -449,7 +480,7 @@ def flattened_plane(label, height):
     x = m.codes(m.op("AveragePool", x, kernel_shape=[2, 40], strides=[2, 1]), F32(0.05))
     x = m.codes(m.op("Flatten", x), F32(0.05))
     w = m.weights(m.rng.integers(0, 256, (height, 100)).astype(U8), F32(0.01), U8(255))
-    return m.done(m.codes(m.op("MatMul", x, w), F32(4)), step=4, bisect=True)
+    return m.done(m.codes(m.op("MatMul", x, w), F32(4)), step=4, bisect=height == 2)
 
 
 for height in (2, 5, 16, 18):
@@ -481,7 +512,7 @@ def flattened_output(label, channels, height):
     x = m.op("QuantizeLinear", m.op("Relu", m.codes(m.op("Flatten", x), F32(0.05))), scale, zero)
     m.types[x] = TensorProto.INT8
     y = m.op("DequantizeLinear", x, scale, zero)
-    return m.done(x, codes_product(m, y, channels * height, 3), step=4, bisect=True)
+    return m.done(x, codes_product(m, y, channels * height, 3), step=4, bisect=channels == 3)
 
 
 for args in ((15, 14), (3, 3), (16, 2)):
@@ -497,7 +528,7 @@ def flattened_twice_clamped(label, height, clamps):
     x = m.codes(m.op("Flatten", image), F32(0.05))
     for _ in range(clamps):
         x = m.codes(m.op("Relu", x), F32(0.05))
-    return m.done(x, image, step=1, bisect=True)
+    return m.done(x, image, step=1, bisect=height == 4)
 
 
 for args in ((13, 2), (5, 3), (4, 2)):
@@ -552,3 +583,22 @@ def range_of_constants():
     down = m.op("Cast", m.op("Range", m.const(I64(9)), m.const(I64(-3)), m.const(I64(-2))), to=1)
     none = m.op("Cast", m.op("Range", m.const(I64(2)), m.const(I64(2)), m.const(I64(1))), to=1)
     return m.done(m.op("Mul", m.input("x", 6, 6), m.op("Add", up, m.op("Concat", down, none, axis=0))), targets=("cpu",))
+
+
+def typed_gemm(label, kind, shapes, **attrs):
+    """A Gemm of other types than f32, for which there is a row of its own."""
+    m = Maker(label)
+    parts = [m.op("Cast", m.input("abc"[k], *shape, values=m.rng.integers(-9, 10, shape)), to=kind) for k, shape in enumerate(shapes)]
+    return m.done(m.op("Cast", m.op("Gemm", *parts, **attrs), to=TensorProto.FLOAT), targets=("cpu",))
+
+
+for kind in (TensorProto.DOUBLE, TensorProto.INT32):
+    real = kind == TensorProto.DOUBLE
+    for number, (shapes, attrs) in enumerate([
+        (((3, 5), (5, 7)), {}),
+        (((5, 3), (5, 7), (7,)), {"transA": 1, **({"alpha": 0.5} if real else {})}),
+        (((3, 5), (7, 5), (3, 1)), {"transB": 1, **({"beta": 0.25} if real else {})}),
+        (((5, 3), (7, 5), (3, 7)), {"transA": 1, "transB": 1, **({"alpha": 0.25, "beta": 2.0} if real else {})}),
+    ]):
+        label = f"gemm_of_{'f64' if real else 'i32'}_{number}"
+        CASES[label] = lambda label=label, k=kind, s=shapes, a=attrs: typed_gemm(label, k, s, **a)

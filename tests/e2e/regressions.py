@@ -2,7 +2,7 @@
 of graphs. f32 within 1e-5 of the largest number, NaN where ONNX Runtime has it; codes within one. What nobody could run is refused, with its
 code and within a second.
 
-    regressions.py --bin BUILD/bin [--only TEXT] [--list]
+    regressions.py --bin BUILD/bin [--only TEXT] [--bisect] [--list]
 """
 
 import argparse
@@ -18,6 +18,7 @@ tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from float_graph import expected_of  # noqa: E402
+import folded_cases  # noqa: E402, F401  (registers its cases)
 from regression_cases import CASES  # noqa: E402
 
 DEVICES = {"cpu": "native", "simnpu": "machine"}
@@ -54,7 +55,7 @@ def refused(command, code):
 
 def run_on(args, stem, case, target):
     model, engine = stem + ".onnx", f"{stem}-{target}.pbe"
-    command = [os.path.join(args.bin, "pbc"), model, f"--target={target}", "-o", engine, *(["--bisect"] if case.bisect else [])]
+    command = [os.path.join(args.bin, "pbc"), model, f"--target={target}", "-o", engine, *(["--bisect"] if case.bisect or args.bisect else [])]
     if case.refused:
         return refused(command, case.refused)
     result = tools.call(command, 120)
@@ -86,6 +87,7 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--every", type=int, default=1, help="each so many-th of them")
+    parser.add_argument("--bisect", action="store_true", help="run the IR after every pass of all of them")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
     names = [name for name in CASES if args.only in name][:: args.every]

@@ -15,6 +15,33 @@ def function(g, kind, scale, result):
     g.output(g.op(kind, x, scale=result, zero=-20), codes=True)
 
 
+@family("functions", (32, ))
+def functions(g, width):
+    """Every function that tables hold, with attributes and without, of negative codes and of none; alone, of each other, and
+    with numbers."""
+    g.opset = 20
+    shape, every, at_least_0 = (3, width), g.input(3, width, codes=True, scale=0.06, zero=5), g.input(3, width, codes=True, scale=0.02, zero=-128)
+    number = lambda value: g.const(np.float32(value))  # noqa: E731
+
+    def out(y, scale=0.04, zero=-10):
+        g.output(g.quantise(y, scale, zero, shape), codes=True)
+
+    for kind, attrs in (("Abs", {}), ("Neg", {}), ("Tanh", {}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 0.3, "beta": 0.4}), ("HardSwish", {}),
+                        ("LeakyRelu", {}), ("LeakyRelu", {"alpha": 0.3}), ("Elu", {}), ("Elu", {"alpha": 0.7}), ("Selu", {}),
+                        ("Selu", {"alpha": 1.2, "gamma": 0.9}), ("Softplus", {}), ("Softsign", {}), ("Gelu", {}), ("Gelu", {"approximate": "tanh"})):
+        out(g.node(kind, [g.floats(every)], **attrs))
+    for kind in "Sqrt", "Log", "Reciprocal":
+        out(g.node(kind, [g.floats(at_least_0)]))
+    tanh = lambda: g.node("Tanh", [g.floats(every)])  # noqa: E731
+    for kind in "Relu", "Identity":
+        out(g.node(kind, [tanh()]), 0.01)
+    out(g.node("Sub", [number(0.5), tanh()]), 0.02)
+    out(g.node("Div", [tanh(), number(0.7)]), 0.02)
+    out(g.node("Div", [number(0.7), g.node("Exp", [g.floats(every)])]), 0.05)
+    out(g.node("Pow", [g.node("Sigmoid", [g.floats(every)]), number(3)]), 0.01)
+    out(g.node("Mul", [g.node("Add", [tanh(), number(1.5)]), number(-0.5)]), 0.02)
+
+
 @family("silu", (16, ), (17, ))
 def silu(g, width):
     """Several operators between: still one function of a code."""

@@ -13,3 +13,5 @@ config.substitutions.append(("%pbc", os.path.join(lit_config.params["bin"], "pbc
 config.substitutions.append(("%models", os.path.join(os.path.dirname(__file__), "..", "models")))
 config.substitutions.append(("%FileCheck", lit_config.params["filecheck"]))
 config.environment["PATH"] = os.path.dirname(lit_config.params["filecheck"]) + os.pathsep + os.environ["PATH"]
+if "GCOV_PREFIX" in os.environ:  # scripts/mutate asks which lines a test runs
+    config.environment["GCOV_PREFIX"] = os.environ["GCOV_PREFIX"]

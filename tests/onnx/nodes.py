@@ -1,11 +1,12 @@
 """ONNX's own tests on the CPU: each model of libonnx-testdata is compiled, run on the inputs that lie beside it and compared.
 
-    tests/onnx/nodes.py --bin build/bin [--only REGEX] [--every N] [--out FILE.json] [--page FILE.md]
+    tests/onnx/nodes.py --bin build/bin [--only REGEX] [--every N] [--part 0/1] [--out FILE.json] [--page FILE.md] [--write]
 
 Equal means what ONNX's runner means: integers and truths equal, floats within 1e-3 of the value and 1e-7, narrow ones within two
 units in their last place. An operand that says a
 shape (axes, starts, k, ...) and comes as an input is bound with --bind: the test then counts as bound, not as passed. A
-refusal by the compiler is counted with its reason; everything else that is not right is a failure, and makes the run fail."""
+refusal by the compiler is counted with its reason; everything else that is not right is a failure, and makes the run fail,
+and so does another outcome than outcomes.txt has (--write makes that anew, of all tests)."""
 
 import argparse
 import json
@@ -17,6 +18,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import outcomes  # noqa: E402
 import tools  # noqa: E402
 
 tools.require("numpy", "onnx")
@@ -25,6 +27,7 @@ import onnx  # noqa: E402
 from onnx import numpy_helper  # noqa: E402
 
 DATA = Path("/usr/share/libonnx-testdata/data")
+PINS = Path(__file__).parent / "outcomes.txt"
 SETS = "node", "simple", "pytorch-operator", "pytorch-converted"
 RTOL, ATOL = 1e-3, 1e-7
 NARROW = {"float16": 2**-9, "bfloat16": 2**-6}  # two units in the last place
@@ -217,6 +220,8 @@ def main():
     parser.add_argument("--package", action="store_true", help="the cases of the Python package onnx too, of its last opset")
     parser.add_argument("--only", default=".")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--part", default="0/1", help="K/N: the K-th of N runs of tests that follow each other")
+    parser.add_argument("--write", action="store_true", help="pin the outcomes")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--page", type=Path, help="the conformance page, to be written")
@@ -231,19 +236,22 @@ def main():
 
 
 def run_all(options, work):
-    counts, reasons, results, sets = defaultdict(Counter), Counter(), [], {}
+    counts, reasons, results, sets, seen = defaultdict(Counter), Counter(), [], {}, {}
+    part, parts = map(int, options.part.split("/"))
     if options.package:
         write_cases(work / "package")
     for name in options.sets.split(",") + ["package"] * options.package:
         data = work / name if name == "package" else options.data / name
         folders = [f for f in sorted(data.iterdir()) if re.search(options.only, f.name)]
         sets[name] = total = Counter()
-        for folder in folders[:: options.every]:
+        for folder in folders[len(folders) * part // parts:len(folders) * (part + 1) // parts:options.every]:
             if RANDOM.search(folder.name):
                 continue
             what, why = run_one(folder, work)
             results.append({"set": name, "test": folder.name, "result": what, "reason": why})
             total[what] += 1
+            if name != "package":
+                seen[f"{name}/{folder.name}"] = outcomes.result(what, why)
             if name == "node":
                 counts[operator_of(folder)][what] += 1
             if what == "refused":
@@ -258,7 +266,11 @@ def run_all(options, work):
         options.page.write_text(page(counts, reasons, sets))
     if options.out:
         options.out.write_text(json.dumps(results, indent=1) + "\n")
-    return 1 if any(c["failed"] for c in sets.values()) else 0
+    if options.write:
+        outcomes.write(PINS, seen)
+    moved = outcomes.moved(outcomes.read(PINS), seen)
+    print("\n".join(moved))
+    return 1 if moved or any(c["failed"] for c in sets.values()) else 0
 
 
 if __name__ == "__main__":

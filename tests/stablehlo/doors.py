@@ -4,6 +4,7 @@ what is refused and how, and that an engine calls nothing but the C library's me
     tests/stablehlo/doors.py --bin build/bin"""
 
 import argparse
+import math
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ FUNCTIONS = {  # of f64: the reference, and the error that core/math/table.c sta
     "log_plus_one": (np.log1p, 2),
     "tanh": (np.tanh, 3),
     "cbrt": (np.cbrt, 1.5),
+    "atan": (np.arctan, 0.9),
     "rsqrt": (lambda x: 1 / np.sqrt(x), 1.5),
 }
 ALLOWED = {"malloc", "free", "memcpy", "memset", "memmove"}
@@ -119,7 +121,7 @@ def functions(bench):
     x[:16] = [0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 5e-324, -5e-324, 1e-310, 710, 709.7, -745, -746, 1.7e308, 0.5]
     kind = f"tensor<{count}xf64>"
     for name, (reference, stated) in FUNCTIONS.items():
-        y = bench.run(text_of([kind], [f'%r = "stablehlo.{name}"(%a0) : ({kind}) -> {kind}'], kind), x)
+        y = bench.run(text_of([kind], [f'%r = "{"chlo" if name == "atan" else "stablehlo"}.{name}"(%a0) : ({kind}) -> {kind}'], kind), x)
         with np.errstate(all="ignore"):
             exact = reference(x.astype(np.longdouble))
             near = exact.astype(np.float64)
@@ -128,6 +130,64 @@ def functions(bench):
         worst = float(np.max(np.where(equal & ~np.isfinite(ulp), 0, np.where(np.isnan(ulp), np.inf, ulp))))
         signs = np.all((near != 0) | (np.signbit(y) == np.signbit(near)))
         bench.say(worst <= stated and signs, f"{name} of f64: {worst:.3g} ULP, stated {stated:g}")
+
+
+def by_terms(function):
+    def each(x):
+        return np.array([function(float(v)) for v in x])
+
+    return each
+
+
+def lgamma(x):
+    return math.inf if np.isinf(x) or (x <= 0 and x == math.floor(x)) else x if math.isnan(x) else math.lgamma(x)
+
+
+def digamma(x):
+    if math.isnan(x) or x == math.inf:
+        return x
+    if x == -math.inf:
+        return math.nan
+    if x == 0:
+        return -math.copysign(math.inf, x)
+    if x < 0:
+        return math.nan if x == math.floor(x) else digamma(1 - x) - math.pi / math.tan(math.pi * (x - math.floor(x)))
+    below = 0.0
+    while x < 30:
+        below, x = below + 1 / x, x + 1
+    return math.log(x) - 1 / (2 * x) - 1 / (12 * x**2) + 1 / (120 * x**4) - 1 / (252 * x**6) - below
+
+
+def bessel_i1e(x):
+    """By its integral over a period, where a sum is exact."""
+    if not math.isfinite(x) or x == 0:
+        return math.copysign(0.0, x) if math.isinf(x) else x
+    t = (np.arange(4096) + 0.5) * (math.pi / 4096)
+    return math.copysign(1, x) * float(np.mean(np.exp(abs(x) * (np.cos(t) - 1)) * np.cos(t)))
+
+
+# name: reference, where, ULP of f32, and what is allowed beside, near a root that is no number of f32.
+SPECIAL = {
+    "asin": (np.arcsin, 1, 2, 0), "acos": (np.arccos, 1, 2, 0), "atanh": (np.arctanh, 1, 2, 0), "asinh": (np.arcsinh, 40, 2, 0),
+    "acosh": (np.arccosh, 40, 2, 0), "sinh": (np.sinh, 4, 6, 0), "cosh": (np.cosh, 4, 6, 0), "erfc": (by_terms(math.erfc), 9, 2, 0),
+    "lgamma": (by_terms(lgamma), 40, 2, 1e-6), "digamma": (by_terms(digamma), 40, 2, 1e-6), "bessel_i1e": (by_terms(bessel_i1e), 30, 4, 1e-15),
+}
+
+
+def special_functions(bench):
+    """Those of CHLO on f32: a grid, every whole number and half of it, the ends, and what is none."""
+    for name, (reference, most, ulps, beside) in SPECIAL.items():
+        x = np.concatenate([np.linspace(-most, most, 3001), np.arange(-2 * most, 2 * most + 1) / 2, [0, -0.0, np.inf, -np.inf, np.nan, 1e-7, -1e-7, 1e-30]])
+        x = x.astype(np.float32)
+        kind = f"tensor<{x.size}xf32>"
+        y = bench.run(text_of([kind], [f'%r = "chlo.{name}"(%a0) : ({kind}) -> {kind}'], kind), x).astype(np.float64)
+        with np.errstate(all="ignore"):
+            exact = reference(x.astype(np.float64))
+            near = exact.astype(np.float32)
+            off = np.abs(y - exact) / (np.spacing(np.abs(near)).astype(np.float64) + beside)
+        off = np.where((y == near) | (np.isnan(y) & np.isnan(near)), 0, np.where(np.isfinite(off), off, np.inf))
+        at = int(np.argmax(off))
+        bench.say(off[at] <= ulps, f"{name} of f32: {off[at]:.3g} ULP at {x[at]}, which is {y[at]}, not {exact[at]}")
 
 
 def symbols(bench):
@@ -230,7 +290,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
-        for part in (refusals, symbols, narrow_floats, functions):
+        for part in (refusals, symbols, narrow_floats, functions, special_functions):
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0

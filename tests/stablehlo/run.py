@@ -1,9 +1,10 @@
 """The StableHLO suite on the CPU: each file's @main is compiled, run on its inputs and checked as it says.
 
-    tests/stablehlo/run.py --bin build/bin [--only REGEX] [--every N] [--out FILE.json]
+    tests/stablehlo/run.py --bin build/bin [--only REGEX] [--every N] [--part 0/1] [--out FILE.json] [--write]
 
 The suite comes from data/stablehlo-dev.tar.xz. A refusal by the compiler is counted as such, with its reason; everything else
-that does not pass is a failure, and makes the run fail."""
+that does not pass is a failure, and makes the run fail, and so does another outcome than outcomes.txt has (--write makes that
+anew, of all files)."""
 
 import argparse
 import json
@@ -17,8 +18,11 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import outcomes  # noqa: E402
 import suite  # noqa: E402
 import tools  # noqa: E402
+
+PINS = Path(__file__).parent / "outcomes.txt"
 
 
 def run_one(path, work):
@@ -89,7 +93,8 @@ def main():
     parser.add_argument("--suite", type=Path, help="a folder that has it unpacked")
     parser.add_argument("--only", default=".")
     parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--shard", default="0/1")
+    parser.add_argument("--part", default="0/1", help="K/N: the K-th of N runs of files that follow each other")
+    parser.add_argument("--write", action="store_true", help="pin the outcomes")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--quiet", action="store_true")
     parser.add_argument("--page", type=Path, help="the conformance page, to be written")
@@ -109,9 +114,9 @@ def unpacked(folder):
 def run_all(options, folder, work):
     index = [e for e in json.loads((folder / "index.json").read_text()) if e["category"] == "static"]
     index = [e for e in index if re.search(options.only, e["file"])][:: options.every]
-    shard, shards = map(int, options.shard.split("/"))
-    index = index[shard::shards]
-    counts, reasons, results = defaultdict(Counter), Counter(), []
+    part, parts = map(int, options.part.split("/"))
+    index = index[len(index) * part // parts:len(index) * (part + 1) // parts]
+    counts, reasons, results, seen = defaultdict(Counter), Counter(), [], {}
     for entry in index:
         what, why = run_one(folder / entry["file"], work)
         disabled = entry.get("upstream_disabled", False)
@@ -120,6 +125,7 @@ def run_all(options, folder, work):
             print(f"not counted ({what}): {entry['file']} {why}")
             continue
         counts[entry["op"]][what] += 1
+        seen[entry["file"]] = outcomes.result(what, why)
         if what == "refused":
             reasons[re.sub(r"^.*?error: ", "", why)] += 1
         if what == "failed" and not options.quiet:
@@ -137,7 +143,11 @@ def run_all(options, folder, work):
         options.page.write_text(page(counts, reasons, macro, share, total))
     if options.out:
         options.out.write_text(json.dumps(results, indent=1) + "\n")
-    return 1 if total["failed"] else 0
+    if options.write:
+        outcomes.write(PINS, seen)
+    moved = outcomes.moved(outcomes.read(PINS), seen)
+    print("\n".join(moved))
+    return 1 if moved or total["failed"] else 0
 
 
 if __name__ == "__main__":

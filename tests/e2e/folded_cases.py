@@ -1,0 +1,118 @@
+"""What constants alone decide, computed by the compiler (core/s1/fold.c): every operator that folds, on every type, beside
+ONNX Runtime. One model a type adds all that was folded, as one row, to an input."""
+
+import numpy as np
+from onnx import TensorProto
+from regression_cases import CASES, F32, I32, I64, Maker
+
+BOOL = np.bool_
+FLOATS = [0, -0.0, 1.5, -1.5, 2.25, -7, 1e9, -3e-3, np.inf, -np.inf, np.nan, 4]
+OTHERS = [1, 0, -1.5, 3, -0.75, 2, 3, 1e-3, np.inf, 5, 1, np.nan]
+WHOLE = [0, 1, -1, 7, -7, 7, -7, 100, -100, 6, 12345678, -3]
+DIVISORS = [3, -4, 1, 3, 3, -3, -2, 7, 100, 6, 1000, 5]
+COMPARISONS = ["Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"]
+
+
+class Row:
+    """Parts that are cast to f32 and stand one behind the other."""
+
+    def __init__(self, label):
+        self.m, self.parts, self.size = Maker(label, 13), [], 0
+
+    def add(self, name, size, is_float=False):
+        self.parts.append(name if is_float else self.m.op("Cast", name, to=TensorProto.FLOAT))
+        self.size += size
+
+    def done(self):
+        x = self.m.input("x", self.size, values=np.arange(self.size) % 5)
+        return self.m.done(self.m.op("Add", x, self.m.op("Concat", *self.parts, axis=0)), targets=("cpu",))
+
+
+def by_elements(label, kind):
+    row = Row(label)
+    m, is_float = row.m, kind is F32
+    values, others = (FLOATS, OTHERS) if is_float else (WHOLE, DIVISORS)
+    a, b, count = m.const(np.array(values, kind)), m.const(np.array(others, kind)), len(values)
+    one = m.const(np.array([others[3]], kind))
+    for op in ("Add", "Sub", "Mul", "Div") + (() if is_float else ("Max", "Min")):
+        row.add(m.op(op, a, b), count, is_float)
+        row.add(m.op(op, one, a if op != "Div" else b), count, is_float)
+    for op in ("Neg", "Sqrt", "Reciprocal", "Floor", "Ceil") if is_float else ("Neg",):
+        row.add(m.op(op, a), count, is_float)
+    if not is_float:
+        row.add(m.op("Mod", a, m.const(np.abs(np.array(others, kind)))), count)
+    for op in COMPARISONS:
+        row.add(m.op(op, a, b), count)
+        row.add(m.op(op, a, a), count)
+    chosen = m.op("Cast", m.const(np.arange(count, dtype=F32) % 3), to=TensorProto.BOOL)
+    row.add(m.op("Where", chosen, a, b), count, is_float)
+    row.add(m.op("Where", chosen, a, one), count, is_float)
+    row.add(m.op("Cast", a, to=TensorProto.BOOL), count)
+    if is_float:
+        near = m.const(np.array([0.4, -0.6, 3.99, -3.99, 1e6, -5], F32))
+        for to in (TensorProto.INT32, TensorProto.INT64):
+            row.add(m.op("Cast", near, to=to), 6)
+    else:
+        row.add(m.op("Cast", a, to=TensorProto.INT64 if kind is I32 else TensorProto.INT32), count)
+    return row.done()
+
+
+def truths():
+    row = Row("folded_truths")
+    m = row.m
+    a, b = m.const(np.array([0, 0, 1, 1], BOOL)), m.const(np.array([0, 1, 0, 1], BOOL))
+    for op in ("And", "Or"):
+        row.add(m.op(op, a, b), 4)
+    row.add(m.op("Not", b), 4)
+    row.add(m.op("Where", a, b, m.op("Not", b)), 4)
+    row.add(m.op("Cast", m.op("Cast", b, to=TensorProto.INT64), to=TensorProto.BOOL), 4)
+    return row.done()
+
+
+def moved(label, kind):
+    """Operators that only move: strides, negative places, ends outside, several axes."""
+    row = Row(label)
+    m = row.m
+    x = m.const(np.arange(60).reshape(3, 4, 5).astype(kind))
+    flat = lambda name: m.op("Reshape", name, m.const(np.array([-1], I64)))  # noqa: E731
+
+    def add(name, size):
+        row.add(flat(name), size, kind is F32)
+
+    add(m.op("Transpose", x), 60)
+    add(m.op("Transpose", x, perm=[1, 2, 0]), 60)
+    add(m.op("Identity", x), 60)
+    add(m.op("Squeeze", m.op("Unsqueeze", x, m.const(np.array([0, 3, -1], I64))), m.const(np.array([0, 3, 5], I64))), 60)
+    whole = [np.array(v, I64) for v in ([1, -4, 0], [99, -1, -1], [0, -1, 1], [1, 2, 3])]
+    add(m.op("Slice", x, *map(m.const, whole)), 2 * 2 * 1)
+    add(m.op("Slice", x, m.const(np.array([-99, 2], I64)), m.const(np.array([2, 3], I64))), 2 * 1 * 5)
+    add(m.op("Expand", m.op("Slice", x, *map(m.const, [np.array([v], I64) for v in (0, 1, 1)])), m.const(np.array([2, 3, 4, 5], I64))), 120)
+    for axis in range(3):
+        add(m.op("Gather", x, m.const(np.array([[2, -1], [0, -3]], I64)), axis=axis), 60 // (3, 4, 5)[axis] * 4)
+    add(m.op("Concat", x, m.op("Transpose", m.op("Transpose", x)), axis=-1), 120)
+    add(m.op("Concat", x, x, axis=1), 120)
+    return row.done()
+
+
+def shapes():
+    """Shapes of an input and of a constant, in parts, sizes, and what is made of a shape."""
+    row = Row("folded_shapes")
+    m = row.m
+    image, c = m.input("image", 2, 3, 4, 5), m.const(np.zeros((7, 8, 9), F32))
+    row.m.opset = 15
+    for name, rank in ((image, 4), (c, 3)):
+        row.add(m.op("Shape", name), rank)
+        for start, end in ((1, 3), (-2, 9), (-9, -1), (2, 1)):
+            low, high = (min(max(v + rank if v < 0 else v, 0), rank) for v in (start, end))
+            row.add(m.op("Shape", name, start=start, end=end), max(high - low, 0))
+        row.add(m.op("Reshape", m.op("Size", name), m.const(np.array([1], I64))), 1)
+    filled = m.op("ConstantOfShape", m.op("Shape", m.const(np.zeros((2, 3), F32))))
+    row.add(m.op("Reshape", filled, m.const(np.array([6], I64))), 6, True)
+    return row.done()
+
+
+for kind in (F32, I32, I64):
+    name = np.dtype(kind).name
+    CASES[f"folded_{name}"] = lambda label=f"folded_{name}", kind=kind: by_elements(label, kind)
+    CASES[f"folded_moves_{name}"] = lambda label=f"folded_moves_{name}", kind=kind: moved(label, kind)
+CASES["folded_truths"], CASES["folded_shapes"] = truths, shapes
