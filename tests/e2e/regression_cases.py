@@ -552,3 +552,12 @@ def range_of_constants():
     down = m.op("Cast", m.op("Range", m.const(I64(9)), m.const(I64(-3)), m.const(I64(-2))), to=1)
     none = m.op("Cast", m.op("Range", m.const(I64(2)), m.const(I64(2)), m.const(I64(1))), to=1)
     return m.done(m.op("Mul", m.input("x", 6, 6), m.op("Add", up, m.op("Concat", down, none, axis=0))), targets=("cpu",))
+
+
+@case
+def one_channel_of_a_flat_result():
+    """A result that has no dim for the one channel: lanes that no channel fills wrote its elements again, with zeros."""
+    m = Maker("one_channel_of_a_flat_result")
+    y = m.op("Conv", m.input("x", 1, 1, 1, 40), m.const(m.rng.standard_normal((1, 1, 1, 8)).astype(F32)), strides=[1, 2])
+    flat = m.op("Reshape", y, m.const(np.array([1, 1, 17], I64)))
+    return m.done(m.op("Pad", flat, m.const(np.array([0, 0, 3, 0, 0, 3], I64)), mode="reflect"), targets=("cpu",), bisect=True)

@@ -485,8 +485,10 @@ static void rewrite_plain(pb_vlayout* l, int n) {
       continue;
     }
     if (l->values[v].kind == PB_BLOCKED) continue;
+    // one channel that the result has no dim for: lanes that no channel fills would each write its elements again
+    bool sets = a == nest->access_count - 1 && nest->reduce == PB_SET;
     for (int d = 0; d < nest->dim_count; ++d)
-      if (size[d] && pb_access_uses(access, d) && nest->extent[d] % size[d] &&
+      if (size[d] && (sets || pb_access_uses(access, d)) && nest->extent[d] % size[d] &&
           !(l->values[v].kind == PB_PADDED && pb_vlayout_all_padded(l, n, d)))
         cut = d;
   }
