@@ -153,6 +153,12 @@ static bool transpose(lifter* l, const pb_node* n, const constant* x, constant* 
   return true;
 }
 
+// A bound of a slice: from the end where it is below 0, then kept in range.
+static int64_t clamped(int64_t at, int64_t extent, int64_t least, int64_t most) {
+  if (at < 0) at = at < -extent ? least : at + extent;
+  return at < least ? least : at > most ? most : at;
+}
+
 static bool slice(lifter* l, const pb_node* n, const constant* x, constant* y) {
   int64_t starts[PB_GRAPH_RANK], ends[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], steps[PB_GRAPH_RANK];
   int64_t stride[PB_GRAPH_RANK], shape[PB_GRAPH_RANK], base = 0;
@@ -167,12 +173,18 @@ static bool slice(lifter* l, const pb_node* n, const constant* x, constant* y) {
   memcpy(shape, x->shape, sizeof shape);
   for (int k = 0; k < count; ++k) {
     int64_t step = step_count ? steps[k] : 1, first = starts[k], last = ends[k];
-    if (!pb__axis(axis_count ? axes[k] : k, x->rank, &at) || step < 1) return false;
+    if (!pb__axis(axis_count ? axes[k] : k, x->rank, &at) || !step || step == INT64_MIN) return false;
     int64_t extent = x->shape[at];
-    first = first < 0 ? (first < -extent ? 0 : first + extent) : first > extent ? extent : first;
-    last = last < 0 ? (last < -extent ? 0 : last + extent) : last > extent ? extent : last;
-    shape[at] = last > first ? (last - first - 1) / step + 1 : 0;
-    base += first * stride[at];
+    if (step > 0) {
+      first = clamped(first, extent, 0, extent);
+      last = clamped(last, extent, 0, extent);
+      shape[at] = last > first ? (last - first - 1) / step + 1 : 0;
+    } else {
+      first = clamped(first, extent, 0, extent - 1);
+      last = clamped(last, extent, -1, extent - 1);
+      shape[at] = first > last ? (first - last - 1) / -step + 1 : 0;
+    }
+    base += shape[at] ? first * stride[at] : 0;
     stride[at] *= shape[at] > 1 ? step : 1; // below the extent then
   }
   if (!start(l, x->type, x->rank, shape, y)) return false;

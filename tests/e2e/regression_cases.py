@@ -561,3 +561,16 @@ def one_channel_of_a_flat_result():
     y = m.op("Conv", m.input("x", 1, 1, 1, 40), m.const(m.rng.standard_normal((1, 1, 1, 8)).astype(F32)), strides=[1, 2])
     flat = m.op("Reshape", y, m.const(np.array([1, 1, 17], I64)))
     return m.done(m.op("Pad", flat, m.const(np.array([0, 0, 3, 0, 0, 3], I64)), mode="reflect"), targets=("cpu",), bisect=True)
+
+
+@case
+def slices_of_constants_backwards():
+    """Pads as an exporter of torch computes them: pairs turned round by a step of -1."""
+    m = Maker("slices_of_constants_backwards")
+    one, far = m.const(np.array([-1], I64)), m.const(np.array([-(2**63) + 1], I64))
+    pairs = m.op("Reshape", m.const(np.array([1, 2, 3, 4, 5, 6], I64)), m.const(np.array([-1, 2], I64)))
+    turned = m.op("Transpose", m.op("Slice", pairs, one, far, m.const(np.array([0], I64)), one), perm=[1, 0])
+    some = m.op("Slice", m.const(np.arange(7, dtype=F32)), m.const(np.array([9], I64)), m.const(np.array([0], I64)),
+                m.const(np.array([0], I64)), m.const(np.array([-3], I64)))
+    y = m.op("Pad", m.input("x", 1, 2, 3), m.op("Reshape", turned, one))
+    return m.done(y, m.op("Identity", some), targets=("cpu",))
