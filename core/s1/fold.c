@@ -280,6 +280,8 @@ static bool whole(const char* op, int64_t a, int64_t b, int64_t* y) {
     *y = a < b ? a : b;
   else if (!strcmp(op, "Neg"))
     *y = (int64_t)(0 - x);
+  else if (!strcmp(op, "Relu"))
+    *y = a < 0 ? 0 : a;
   else if (!strcmp(op, "And"))
     *y = a && b;
   else if (!strcmp(op, "Or"))
@@ -302,6 +304,8 @@ static bool real(const char* op, float a, float b, float* y) {
     *y = a / b;
   else if (!strcmp(op, "Neg"))
     *y = -a;
+  else if (!strcmp(op, "Relu"))
+    *y = a < 0 ? 0 : a;
   else if (!strcmp(op, "Sqrt"))
     *y = sqrtf(a);
   else if (!strcmp(op, "Reciprocal"))
@@ -384,14 +388,14 @@ static const struct {
   const char* op;
   int operands;
   rule type;
-} elementwise[] = {{"Add", 2, OF_X},    {"Sub", 2, OF_X},          {"Mul", 2, OF_X},
-                   {"Div", 2, OF_X},    {"Mod", 2, OF_X},          {"Max", 2, OF_X},
-                   {"Min", 2, OF_X},    {"Neg", 1, OF_X},          {"Sqrt", 1, OF_X},
-                   {"Floor", 1, OF_X},  {"Ceil", 1, OF_X},         {"Reciprocal", 1, OF_X},
-                   {"And", 2, OF_X},    {"Or", 2, OF_X},           {"Not", 1, OF_X},
-                   {"Equal", 2, TRUTH}, {"Less", 2, TRUTH},        {"Greater", 2, TRUTH},
-                   {"Where", 3, OF_Z},  {"LessOrEqual", 2, TRUTH}, {"GreaterOrEqual", 2, TRUTH},
-                   {"Cast", 1, OF_CAST}};
+} elementwise[] = {{"Add", 2, OF_X},     {"Sub", 2, OF_X},          {"Mul", 2, OF_X},
+                   {"Div", 2, OF_X},     {"Mod", 2, OF_X},          {"Max", 2, OF_X},
+                   {"Min", 2, OF_X},     {"Neg", 1, OF_X},          {"Sqrt", 1, OF_X},
+                   {"Floor", 1, OF_X},   {"Ceil", 1, OF_X},         {"Reciprocal", 1, OF_X},
+                   {"And", 2, OF_X},     {"Or", 2, OF_X},           {"Not", 1, OF_X},
+                   {"Equal", 2, TRUTH},  {"Less", 2, TRUTH},        {"Greater", 2, TRUTH},
+                   {"Where", 3, OF_Z},   {"LessOrEqual", 2, TRUTH}, {"GreaterOrEqual", 2, TRUTH},
+                   {"Cast", 1, OF_CAST}, {"Relu", 1, OF_X}};
 
 static const struct {
   const char* op;
