@@ -574,3 +574,11 @@ def slices_of_constants_backwards():
                 m.const(np.array([0], I64)), m.const(np.array([-3], I64)))
     y = m.op("Pad", m.input("x", 1, 2, 3), m.op("Reshape", turned, one))
     return m.done(y, m.op("Identity", some), targets=("cpu",))
+
+
+@case
+def product_of_constants():
+    """Neither operand is one that is laid out: the pass wrote a tensor without a name."""
+    m = Maker("product_of_constants")
+    a, b = (m.const(m.rng.standard_normal(shape).astype(F32)) for shape in ((3, 20), (20, 70)))
+    return m.done(m.op("Add", m.input("x", 3, 70), m.op("MatMul", a, b)), targets=("cpu",), bisect=True)
