@@ -368,7 +368,8 @@ static bool each(lifter* l, const pb_node* n, int operands, rule type, constant*
   for (int k = type == OF_Z ? 2 : 1; k < operands; ++k)
     if (in[k].type != in[k - 1].type) return false;
   pb_type to = type == TRUTH ? PB_I1 : type == OF_Z ? in[1].type : type == OF_CAST ? cast_type(n) : in[0].type;
-  if (to == PB_TYPE_COUNT || in[0].type == PB_I8 || !start(l, to, rank, shape, y)) return false;
+  bool casts = type == OF_CAST, is_unsigned = l->g->tensors[n->inputs[0]].is_unsigned;
+  if (to == PB_TYPE_COUNT || (in[0].type == PB_I8 && !casts) || !start(l, to, rank, shape, y)) return false;
   for (int k = 0; k < operands; ++k) spread(&in[k], rank, stride[k]);
   for (int64_t e = 0; e < y->count; ++e) {
     number v[3] = {{0}}, made = {0};
@@ -376,6 +377,7 @@ static bool each(lifter* l, const pb_node* n, int operands, rule type, constant*
       int64_t source = 0;
       for (int r = 0; r < rank; ++r) source += at[r] * stride[k][r];
       v[k] = number_at(&in[k], source);
+      if (in[k].type == PB_I8 && is_unsigned) v[k].i &= UINT8_MAX;
     }
     if (!compute(n->op, in, v, to, &made)) return false;
     set_number(y, e, made);
@@ -470,7 +472,7 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
   if (pb__is(n, "Range")) return range(l, n, y);
   if (n->input_count < 1 || !pb__constant(l, n->inputs[0])) return false;
   bool eight = l->g->tensors[n->inputs[0]].is_unsigned || pb__constant(l, n->inputs[0])->type == PB_I8;
-  if (eight) return false; // codes belong to the operators that they are quantised for
+  if (eight && !pb__is(n, "Cast")) return false; // codes belong to the operators that they are quantised for
   for (size_t k = 0; k < sizeof elementwise / sizeof *elementwise; ++k)
     if (pb__is(n, elementwise[k].op)) return each(l, n, elementwise[k].operands, elementwise[k].type, y);
   for (size_t k = 0; k < sizeof movements / sizeof *movements; ++k)

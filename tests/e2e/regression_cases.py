@@ -582,3 +582,14 @@ def product_of_constants():
     m = Maker("product_of_constants")
     a, b = (m.const(m.rng.standard_normal(shape).astype(F32)) for shape in ((3, 20), (20, 70)))
     return m.done(m.op("Add", m.input("x", 3, 70), m.op("MatMul", a, b)), targets=("cpu",), bisect=True)
+
+
+@case
+def casts_of_constant_codes():
+    """Weights kept as 8 bits and cast, with a sign and without."""
+    m = Maker("casts_of_constant_codes")
+    scale = m.const(F32(0.02))
+    signed, plain = (m.op("Mul", m.op("Cast", m.const(np.array([[-128, -1, 0], [1, 127, 5]], I8)), to=1), scale),
+                     m.op("Mul", m.op("Cast", m.const(np.array([[0, 1, 127], [128, 200, 255]], U8)), to=1), scale))
+    y = m.op("MatMul", m.input("x", 2, 3), m.op("Transpose", m.op("Add", signed, plain)))
+    return m.done(y, targets=("cpu",))
