@@ -22,6 +22,12 @@ name (products, convolutions and pools over f32, softmax, norms, attention, ever
 DequantizeLinear and QuantizeLinear) are recognised first, by `core/s1/lift*.c`; the row has the other types, ranks and
 attributes. An operator is added by its row, its function in `core/frontend/onnx` and its test in `tests/onnx`.
 
+Functions that a model brings along are taken in place of their calls, before anything else looks; one of the same domain and
+name goes before a row. `If`, `Loop`, `Scan` and sequences leave nothing behind: the branch that a constant takes and a loop's
+turns are written out, 65,536 operators at most. A condition that comes at run time has both branches computed, and their
+results chosen among; that they are of one type and shape is asked for. A loop that such a condition may end turns as often as its
+number says, and values stay as they are once it is false. What a number of turns hangs on has to be constant, as above.
+
 What passes of ONNX's own tests: [conformance-onnx.md](conformance-onnx.md).
 
 """

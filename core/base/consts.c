@@ -20,10 +20,30 @@ int pb_consts_add(pb_consts* consts, const char* name, pb_type type, int rank, c
   return add(consts, (pb_const){.type = type, .data = data}, name, rank, shape);
 }
 
+static bool same_pack(const pb_pack* a, const pb_pack* b) {
+  bool same = a->source == b->source && a->base == b->base && a->dim_count == b->dim_count;
+  for (int d = 0; same && d < a->dim_count; ++d) {
+    int axis = a->dims[d].axis;
+    same = a->dims[d].extent == b->dims[d].extent && a->dims[d].scale == b->dims[d].scale && axis == b->dims[d].axis;
+  }
+  for (int k = 0; same && k < PB_PACK_AXES; ++k) same = a->stride[k] == b->stride[k] && a->extent[k] == b->extent[k];
+  return same;
+}
+
 int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int64_t* shape, const pb_pack* pack) {
+  int newest = consts->items[pack->source].newest_pack;
+  for (int k = newest; k; k = consts->items[k].older_pack) {
+    const pb_const* known = &consts->items[k];
+    bool same = known->rank == rank && same_pack(known->pack, pack);
+    for (int r = 0; same && r < rank; ++r) same = known->shape[r] == shape[r];
+    if (same) return k;
+  }
   pb_pack* kept = PB_NEW(&consts->arena, pb_pack);
   *kept = *pack;
-  return add(consts, (pb_const){.type = consts->items[pack->source].type, .pack = kept}, name, rank, shape);
+  pb_const item = {.type = consts->items[pack->source].type, .pack = kept, .older_pack = newest};
+  int id = add(consts, item, name, rank, shape);
+  consts->items[pack->source].newest_pack = id;
+  return id;
 }
 
 void pb_consts_free(pb_consts* consts) {

@@ -35,6 +35,7 @@ typedef struct pb_const {
   void* made;          // what pb_const_data made of it
   bool mapped;         // the data is a file's: its pages come back when they are read again
   uint64_t bytes;
+  int newest_pack, older_pack; // the packs of a constant, from the last one on; 0: none, a pack is never the first
 } pb_const;
 
 typedef struct pb_consts {
@@ -45,7 +46,8 @@ typedef struct pb_consts {
 
 // Appends and returns the id. `data` must outlive the table (or come from its arena).
 int pb_consts_add(pb_consts* consts, const char* name, pb_type type, int rank, const int64_t* shape, const void* data);
-// Appends another order of a constant. dims and shape have the same number of elements.
+// Another order of a constant: appended, or the one that is there already. dims and shape have the same number of
+// elements.
 int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int64_t* shape, const pb_pack* pack);
 void pb_consts_free(pb_consts* consts);
 

@@ -22,6 +22,10 @@ typedef struct pb_tensor {
   int const_id; // initialiser: its id in the constant table; -1
   bool is_input, is_output;
   int producer; // node, -1
+  // A sequence, or an optional of at most one: the tensors in it, which are known when it is compiled.
+  bool is_sequence;
+  int item_count;
+  const int* items;
 } pb_tensor;
 
 typedef enum pb_attr_kind {
@@ -46,6 +50,7 @@ typedef struct pb_attr {
   const char** strings;
   int tensor;       // const id
   bool is_unsigned; // the tensor: u8 as PB_I8
+  int graph;        // of pb_graph's subgraphs, -1
 } pb_attr;
 
 typedef struct pb_node {
@@ -54,6 +59,15 @@ typedef struct pb_node {
   int *inputs, *outputs; // tensors; -1: left out
   pb_attr* attrs;
 } pb_node;
+
+// A graph that a node has as an attribute. Its tensors are in the graph's table with the others: those that it defines
+// are a pattern, of which each turn or branch that is written out has tensors of its own (core/s1/expand.c).
+typedef struct pb_subgraph {
+  pb_node* nodes;
+  size_t node_count, node_capacity;
+  int *inputs, *outputs, *owned; // owned: those that it defines, without what its own subgraphs define
+  size_t input_count, input_capacity, output_count, output_capacity, owned_count, owned_capacity;
+} pb_subgraph;
 
 typedef struct pb_mapping {
   void* data;
@@ -68,6 +82,8 @@ typedef struct pb_graph {
   size_t tensor_count, tensor_capacity;
   pb_node* nodes;
   size_t node_count, node_capacity;
+  pb_subgraph* subgraphs;
+  size_t subgraph_count, subgraph_capacity;
   pb_mapping* mappings; // its file, and those with its data
   size_t mapping_count, mapping_capacity;
   pb_arena arena;

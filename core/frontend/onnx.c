@@ -14,41 +14,18 @@ enum { MAX_COPY = 1 << 16 }; // bytes of a constant up to which it is brought to
 
 typedef pb__loader loader;
 
-static pb_status refuse(loader* l, const char* what, const char* text) {
+pb_status pb__loader_refuse(loader* l, const char* what, const char* text) {
   return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = what}, 2010, NULL, "%s", text);
 }
 
 // Names stay as they are: whoever prints one into IR or JSON quotes it. A NUL would cut it short, and make two names
 // one.
-static const char* text_of(loader* l, pb_wire bytes) {
+const char* pb__loader_text(loader* l, pb_wire bytes) {
   size_t n = (size_t)(bytes.end - bytes.at);
   char* text = pb_alloc(&l->graph->arena, n + 1);
   if (n) memcpy(text, bytes.at, n); // a field that is no text has none
   l->cut_name |= strlen(text) != n;
   return text;
-}
-
-static size_t hash(const char* name) {
-  uint64_t h = 1469598103934665603ull;
-  for (; *name; ++name) h = (h ^ (unsigned char)*name) * 1099511628211ull;
-  return (size_t)h;
-}
-
-static int tensor_named(loader* l, const char* name) {
-  size_t b = hash(name) % l->bucket_count;
-  for (int t = l->buckets[b]; t >= 0; t = l->chain[t])
-    if (!strcmp(l->graph->tensors[t].name, name)) return t;
-  pb_graph* g = l->graph;
-  pb_tensor tensor = {.name = name, .type = PB_TYPE_COUNT, .rank = -1, .const_id = -1, .producer = -1};
-  PB_PUSH(g->tensors, g->tensor_count, g->tensor_capacity, tensor);
-  if (g->tensor_count > l->chain_capacity) {
-    l->chain_capacity = g->tensor_capacity;
-    l->chain = realloc(l->chain, l->chain_capacity * sizeof *l->chain);
-    if (!l->chain) pb_no_memory(l->chain_capacity * sizeof *l->chain);
-  }
-  l->chain[g->tensor_count - 1] = l->buckets[b];
-  l->buckets[b] = (int)g->tensor_count - 1;
-  return l->buckets[b];
 }
 
 pb_type pb_onnx_type(int64_t code, bool* is_unsigned) {
@@ -109,8 +86,8 @@ static void read_external(loader* l, pb_wire wire, pb__external* external) {
   const char *key = "", *value = "";
   pb_wire_field f;
   while (pb_wire_next(&wire, &f)) {
-    if (f.number == 1 && f.type == 2) key = text_of(l, f.bytes);
-    if (f.number == 2 && f.type == 2) value = text_of(l, f.bytes);
+    if (f.number == 1 && f.type == 2) key = pb__loader_text(l, f.bytes);
+    if (f.number == 2 && f.type == 2) value = pb__loader_text(l, f.bytes);
   }
   if (!strcmp(key, "location")) external->location = value;
   if (!strcmp(key, "offset")) external->offset = value;
@@ -130,14 +107,14 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
       uint64_t d;
       while (f.bytes.at < f.bytes.end && rank < PB_GRAPH_RANK && pb_wire_varint(&f.bytes, &d))
         shape[rank++] = (int64_t)d;
-      if (f.bytes.at != f.bytes.end) return refuse(l, *name, "a tensor of more than 8 dims");
+      if (f.bytes.at != f.bytes.end) return pb__loader_refuse(l, *name, "a tensor of more than 8 dims");
     } else if (f.number == 1 && f.type == 0) {
-      if (rank == PB_GRAPH_RANK) return refuse(l, *name, "a tensor of more than 8 dims");
+      if (rank == PB_GRAPH_RANK) return pb__loader_refuse(l, *name, "a tensor of more than 8 dims");
       shape[rank++] = (int64_t)f.value;
     } else if (f.number == 2)
       code = (int64_t)f.value;
     else if (f.number == 8 && f.type == 2)
-      *name = text_of(l, f.bytes);
+      *name = pb__loader_text(l, f.bytes);
     else if (f.number == 9 && f.type == 2)
       raw = f.bytes;
     else if (f.number == 13 && f.type == 2)
@@ -145,16 +122,16 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
     else if (f.number == 14 && f.type == 0)
       outside = f.value == 1;
   }
-  if (wire.broken) return refuse(l, *name, "a tensor that is cut short");
+  if (wire.broken) return pb__loader_refuse(l, *name, "a tensor that is cut short");
   pb_type type = pb_onnx_type(code, is_unsigned);
   if (type == PB_TYPE_COUNT)
     return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = *name}, 2012, NULL,
                           "elements of ONNX type %lld", (long long)code);
   for (int r = 0; r < rank; ++r) {
     if (shape[r] < 0 || shape[r] > (int64_t)1 << MAX_ELEMENTS_LOG2)
-      return refuse(l, *name, "a tensor with an impossible shape");
+      return pb__loader_refuse(l, *name, "a tensor with an impossible shape");
     if (shape[r] && elements > ((int64_t)1 << MAX_ELEMENTS_LOG2) / shape[r])
-      return refuse(l, *name, "a tensor with an impossible shape");
+      return pb__loader_refuse(l, *name, "a tensor with an impossible shape");
     elements *= shape[r];
   }
   if (outside) PB_TRY(pb__external_data(l, *name, &external, &raw));
@@ -162,14 +139,15 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
          have = (size_t)(raw.end - raw.at);
   const void* data = raw.at;
   if (raw.at ? have != bytes : bytes > (size_t)(again.end - again.at) * 8)
-    return refuse(l, *name, "a tensor whose data are not as long as its shape says");
+    return pb__loader_refuse(l, *name, "a tensor whose data are not as long as its shape says");
   if (!raw.at) {
     char* own = pb_alloc(&l->graph->arena, bytes + 1);
     size_t filled = 0;
     while (pb_wire_next(&again, &f))
       if (f.number == 4 || f.number == 5 || f.number == 7 || f.number == 10 || f.number == 11)
         typed_values(&f, type, own, size, (size_t)elements, &filled);
-    if (filled != (size_t)elements) return refuse(l, *name, "a tensor whose data are not as long as its shape says");
+    if (filled != (size_t)elements)
+      return pb__loader_refuse(l, *name, "a tensor whose data are not as long as its shape says");
     data = own;
   } else if ((uintptr_t)data % size && bytes <= MAX_COPY) { // fields are packed without padding
     void* own = pb_alloc(&l->graph->arena, bytes + 1);
@@ -180,19 +158,42 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
   return PB_OK;
 }
 
-static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
+static pb_status read_graph(loader* l, pb_wire wire);
+
+static pb_status read_subgraph(loader* l, pb_wire wire, int* id) {
+  pb_graph* g = l->graph;
+  *id = (int)g->subgraph_count;
+  PB_PUSH(g->subgraphs, g->subgraph_count, g->subgraph_capacity, (pb_subgraph){0});
+  PB_TRY(pb__scope_open(l, *id, false));
+  PB_TRY(read_graph(l, wire));
+  pb__scope_close(l);
+  return PB_OK;
+}
+
+// In a function's body an attribute may be the call's. false: the call leaves it out, and so does the node.
+static bool of_call(const loader* l, const char* reference, pb_attr* attr) {
+  const pb_attr* given = l->call ? pb_node_attr(l->call, reference) : NULL;
+  const char* name = attr->name;
+  if (!given) return false;
+  *attr = *given;
+  attr->name = name;
+  return true;
+}
+
+pb_status pb__read_attr(loader* l, pb_wire wire, pb_attr* attr, bool* there) {
+  const char* reference = "";
   pb_wire_field f;
   pb_wire again = wire;
   size_t ints = 0, floats = 0, strings = 0, limit = (size_t)(wire.end - wire.at) + 1;
   int64_t type = 0;
-  attr->name = "";
-  attr->tensor = -1;
+  *attr = (pb_attr){.name = "", .tensor = -1, .graph = -1};
   while (pb_wire_next(&again, &f)) {
     if (f.number == 8) ints += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) : 1;
     strings += f.number == 9;
     if (f.number == 7) floats += f.type == 2 ? (size_t)(f.bytes.end - f.bytes.at) / 4 : 1;
   }
-  if (again.broken || ints > limit || floats > limit) return refuse(l, "attribute", "an attribute that is cut short");
+  if (again.broken || ints > limit || floats > limit)
+    return pb__loader_refuse(l, "attribute", "an attribute that is cut short");
   size_t room = (ints > floats ? ints : floats) + 1; // `count` is one kind's, and a reader may expect the other
   attr->ints = PB_NEW_ARRAY(&l->graph->arena, int64_t, room);
   attr->floats = PB_NEW_ARRAY(&l->graph->arena, float, room);
@@ -202,7 +203,7 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
     uint32_t bits = (uint32_t)f.value;
     switch (f.number) {
     case 1:
-      attr->name = text_of(l, f.bytes);
+      attr->name = pb__loader_text(l, f.bytes);
       break;
     case 2:
       memcpy(&attr->f, &bits, 4);
@@ -211,13 +212,16 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
       attr->i = (int64_t)f.value;
       break;
     case 4:
-      attr->s = text_of(l, f.bytes);
+      attr->s = pb__loader_text(l, f.bytes);
       break;
     case 5: {
       const char* name;
       PB_TRY(read_tensor(l, f.bytes, &name, &attr->tensor, &attr->is_unsigned));
       break;
     }
+    case 6:
+      if (f.type == 2) PB_TRY(read_subgraph(l, f.bytes, &attr->graph));
+      break;
     case 7:
       if (f.type == 2)
         for (; f.bytes.end - f.bytes.at >= 4; f.bytes.at += 4) memcpy(&attr->floats[float_count++], f.bytes.at, 4);
@@ -233,10 +237,13 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
       break;
     }
     case 9:
-      attr->strings[string_count++] = text_of(l, f.bytes);
+      attr->strings[string_count++] = pb__loader_text(l, f.bytes);
       break;
     case 20:
       type = (int64_t)f.value;
+      break;
+    case 21:
+      reference = pb__loader_text(l, f.bytes);
       break;
     default:
       break;
@@ -250,16 +257,44 @@ static pb_status read_attr(loader* l, pb_wire wire, pb_attr* attr) {
                : type == 7 ? PB_ATTR_INTS
                : type == 8 ? PB_ATTR_STRINGS
                            : PB_ATTR_INT;
+  *there = !reference[0] || of_call(l, reference, attr);
+  if (reference[0]) return PB_OK;
   attr->count = attr->kind == PB_ATTR_FLOATS ? float_count : attr->kind == PB_ATTR_STRINGS ? string_count : int_count;
   return PB_OK;
 }
 
+#define NOT_ONNX "this is no ONNX model, or it is cut short"
 #define MADE_TWICE "a tensor that two nodes make, or a node and the model itself"
 
 static bool is_made(const pb_tensor* t) { return t->producer >= 0 || t->const_id >= 0 || t->is_input; }
 
-static pb_status read_node(loader* l, pb_wire wire) {
+static pb_subgraph* subgraph_here(const loader* l) {
+  int scope = l->scope;
+  while (scope >= 0 && l->scopes[scope].subgraph < 0) scope = l->scopes[scope].parent;
+  return scope < 0 ? NULL : &l->graph->subgraphs[l->scopes[scope].subgraph];
+}
+
+pb_status pb__push_node(loader* l, pb_node node) {
+  pb_graph* g = l->graph;
+  pb_subgraph* in = subgraph_here(l);
+  if (l->nodes_read++ == MAX_NODES) return pb__loader_refuse(l, NULL, "more nodes than any model has");
+  for (int k = 0; k < node.output_count; ++k) {
+    if (node.outputs[k] < 0) continue;
+    if (is_made(&g->tensors[node.outputs[k]]))
+      return pb__loader_refuse(l, g->tensors[node.outputs[k]].name, MADE_TWICE);
+    g->tensors[node.outputs[k]].producer = (int)(in ? in->node_count : g->node_count);
+  }
+  if (!node.name[0] && node.output_count && node.outputs[0] >= 0) node.name = g->tensors[node.outputs[0]].name;
+  if (in)
+    PB_PUSH(in->nodes, in->node_count, in->node_capacity, node);
+  else
+    PB_PUSH(g->nodes, g->node_count, g->node_capacity, node);
+  return PB_OK;
+}
+
+pb_status pb__read_node(loader* l, pb_wire wire) {
   pb_node node = {.op = "", .name = "", .domain = ""};
+  const char* overload = "";
   pb_wire again = wire;
   pb_wire_field f;
   int inputs = 0, outputs = 0, attrs = 0;
@@ -268,7 +303,7 @@ static pb_status read_node(loader* l, pb_wire wire) {
     outputs += f.number == 2;
     attrs += f.number == 5;
   }
-  if (again.broken) return refuse(l, NULL, "a node that is cut short");
+  if (again.broken) return pb__loader_refuse(l, NULL, "a node that is cut short");
   pb_graph* g = l->graph;
   node.inputs = PB_NEW_ARRAY(&g->arena, int, (size_t)inputs + 1);
   node.outputs = PB_NEW_ARRAY(&g->arena, int, (size_t)outputs + 1);
@@ -276,40 +311,38 @@ static pb_status read_node(loader* l, pb_wire wire) {
   while (pb_wire_next(&wire, &f)) {
     if (f.type != 2) continue;
     const char* text;
+    bool there = false;
     switch (f.number) {
     case 1:
-      text = text_of(l, f.bytes);
-      node.inputs[node.input_count++] = text[0] ? tensor_named(l, text) : -1;
+      text = pb__loader_text(l, f.bytes);
+      node.inputs[node.input_count++] = text[0] ? pb__name_used(l, text) : -1;
       break;
     case 2:
-      text = text_of(l, f.bytes);
-      node.outputs[node.output_count++] = text[0] ? tensor_named(l, text) : -1;
+      text = pb__loader_text(l, f.bytes);
+      node.outputs[node.output_count++] = text[0] ? pb__name_defined(l, text) : -1;
       break;
     case 3:
-      node.name = text_of(l, f.bytes);
+      node.name = pb__loader_text(l, f.bytes);
       break;
     case 4:
-      node.op = text_of(l, f.bytes);
+      node.op = pb__loader_text(l, f.bytes);
       break;
     case 5:
-      PB_TRY(read_attr(l, f.bytes, &node.attrs[node.attr_count++]));
+      PB_TRY(pb__read_attr(l, f.bytes, &node.attrs[node.attr_count], &there));
+      node.attr_count += there;
       break;
     case 7:
-      node.domain = text_of(l, f.bytes);
+      node.domain = pb__loader_text(l, f.bytes);
+      break;
+    case 8:
+      overload = pb__loader_text(l, f.bytes);
       break;
     default:
       break;
     }
   }
-  if (g->node_count == MAX_NODES) return refuse(l, NULL, "more nodes than any model has");
-  for (int k = 0; k < node.output_count; ++k) {
-    if (node.outputs[k] < 0) continue;
-    if (is_made(&g->tensors[node.outputs[k]])) return refuse(l, g->tensors[node.outputs[k]].name, MADE_TWICE);
-    g->tensors[node.outputs[k]].producer = (int)g->node_count;
-  }
-  if (!node.name[0] && node.output_count && node.outputs[0] >= 0) node.name = g->tensors[node.outputs[0]].name;
-  PB_PUSH(g->nodes, g->node_count, g->node_capacity, node);
-  return PB_OK;
+  const pb__function* function = pb__function_of(l, &node, overload);
+  return function ? pb__function_expand(l, function, &node) : pb__push_node(l, node);
 }
 
 // TypeProto.tensor_type: elem_type = 1, shape = 2 { dim = 1 { dim_value = 1 } }
@@ -336,17 +369,25 @@ static void read_value_type(pb_wire wire, pb_tensor* tensor) {
 }
 
 static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
+  pb_subgraph* in = subgraph_here(l);
   pb_wire_field f;
   pb_tensor type = {.type = PB_TYPE_COUNT, .rank = -1};
   const char* name = "";
   while (pb_wire_next(&wire, &f)) {
-    if (f.number == 1 && f.type == 2) name = text_of(l, f.bytes);
+    if (f.number == 1 && f.type == 2) name = pb__loader_text(l, f.bytes);
     if (f.number == 2 && f.type == 2) read_value_type(f.bytes, &type);
   }
-  if (!name[0]) return refuse(l, NULL, "an input or output without a name");
-  int at = tensor_named(l, name); // may move the table
+  if (!name[0]) return pb__loader_refuse(l, NULL, "an input or output without a name");
+  int at = input ? pb__name_defined(l, name) : pb__name_used(l, name); // may move the table
+  if (in && input) {
+    if (is_made(&l->graph->tensors[at])) return pb__loader_refuse(l, name, MADE_TWICE);
+    l->graph->tensors[at].producer = 0; // no node of it makes it again
+    PB_PUSH(in->inputs, in->input_count, in->input_capacity, at);
+  }
+  if (in && !input) PB_PUSH(in->outputs, in->output_count, in->output_capacity, at);
+  if (in) return PB_OK;
   pb_tensor* tensor = &l->graph->tensors[at];
-  if (input && (tensor->producer >= 0 || tensor->is_input)) return refuse(l, name, MADE_TWICE);
+  if (input && (tensor->producer >= 0 || tensor->is_input)) return pb__loader_refuse(l, name, MADE_TWICE);
   if (input && tensor->const_id < 0) tensor->is_input = true;
   if (!input) tensor->is_output = true;
   if (tensor->const_id >= 0) return PB_OK;
@@ -360,57 +401,72 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
 
 static pb_status read_graph(loader* l, pb_wire wire) {
   pb_wire_field f;
-  for (int pass = 0; pass < 2; ++pass) { // initialisers first: old files list them among the inputs too
+  bool inner = subgraph_here(l) != NULL;
+  // Initialisers first: old files list them among the inputs too. What a subgraph is given has its own names, which
+  // come before what the nodes mean by them.
+  for (int pass = 0; pass < 3; ++pass) {
     pb_wire w = wire;
     while (pb_wire_next(&w, &f)) {
       if (f.type != 2) continue;
-      if (l->graph->tensor_count > MAX_TENSORS) return refuse(l, NULL, "more tensors than any model has");
+      if (l->graph->tensor_count > MAX_TENSORS) return pb__loader_refuse(l, NULL, "more tensors than any model has");
       if (pass == 0 && f.number == 5) {
         const char* name;
         int id;
         bool is_unsigned;
         PB_TRY(read_tensor(l, f.bytes, &name, &id, &is_unsigned));
-        int at = tensor_named(l, name); // may move the table
+        int at = pb__name_defined(l, name); // may move the table
         pb_tensor* t = &l->graph->tensors[at];
-        if (t->const_id >= 0) return refuse(l, name, MADE_TWICE);
+        if (t->const_id >= 0) return pb__loader_refuse(l, name, MADE_TWICE);
         t->const_id = id;
         t->type = l->consts->items[id].type;
         t->is_unsigned = is_unsigned;
         t->rank = l->consts->items[id].rank;
         memcpy(t->shape, l->consts->items[id].shape, sizeof t->shape);
       }
-      if (pass == 1 && f.number == 1) PB_TRY(read_node(l, f.bytes));
-      if (pass == 1 && (f.number == 11 || f.number == 12)) PB_TRY(read_value_info(l, f.bytes, f.number == 11));
+      if (pass == 1 && f.number == 11 && inner) PB_TRY(read_value_info(l, f.bytes, true));
+      if (pass == 2 && f.number == 1) PB_TRY(pb__read_node(l, f.bytes));
+      if (pass == 2 && ((f.number == 11 && !inner) || f.number == 12))
+        PB_TRY(read_value_info(l, f.bytes, f.number == 11));
       if (pass == 0 && f.number == 15)
         return pb_unsupported(l->diag, (pb_place){.file = l->graph->file}, 2013, NULL, "sparse initialisers");
     }
-    if (w.broken) return refuse(l, NULL, "the graph is cut short");
+    if (w.broken) return pb__loader_refuse(l, NULL, "the graph is cut short");
   }
   return PB_OK;
+}
+
+// What a graph's nodes are read by: the opset, and the functions.
+static pb_status read_head(loader* l, pb_wire wire) {
+  pb_wire_field f;
+  while (pb_wire_next(&wire, &f)) {
+    if (f.number == 25 && f.type == 2) PB_TRY(pb__function_read(l, f.bytes));
+    if (f.number != 8 || f.type != 2) continue; // opset_import { domain = 1, version = 2 }
+    pb_wire_field part;
+    int64_t version = 0;
+    bool own = false;
+    while (pb_wire_next(&f.bytes, &part)) {
+      if (part.number == 1 && part.type == 2 && part.bytes.at != part.bytes.end)
+        own = strncmp((const char*)part.bytes.at, "ai.onnx", (size_t)(part.bytes.end - part.bytes.at)) != 0;
+      if (part.number == 2 && part.type == 0) version = (int64_t)part.value;
+    }
+    if (!own) l->graph->opset = version;
+  }
+  return wire.broken ? pb__loader_refuse(l, NULL, NOT_ONNX) : PB_OK;
 }
 
 static pb_status read_model(loader* l, pb_wire wire) {
   pb_wire_field f;
   bool found = false;
+  PB_TRY(read_head(l, wire));
+  PB_TRY(pb__scope_open(l, -1, false));
   while (pb_wire_next(&wire, &f)) {
-    if (f.number == 7 && f.type == 2) {
-      if (found) return refuse(l, NULL, "two graphs");
-      found = true;
-      PB_TRY(read_graph(l, f.bytes));
-    } else if (f.number == 8 && f.type == 2) { // opset_import { domain = 1, version = 2 }
-      pb_wire_field part;
-      int64_t version = 0;
-      bool own = false;
-      while (pb_wire_next(&f.bytes, &part)) {
-        if (part.number == 1 && part.type == 2 && part.bytes.at != part.bytes.end)
-          own = strncmp((const char*)part.bytes.at, "ai.onnx", (size_t)(part.bytes.end - part.bytes.at)) != 0;
-        if (part.number == 2 && part.type == 0) version = (int64_t)part.value;
-      }
-      if (!own) l->graph->opset = version;
-    }
+    if (f.number != 7 || f.type != 2) continue;
+    if (found) return pb__loader_refuse(l, NULL, "two graphs");
+    found = true;
+    PB_TRY(read_graph(l, f.bytes));
   }
-  if (wire.broken || !found) return refuse(l, NULL, "this is no ONNX model, or it is cut short");
-  if (l->cut_name) return refuse(l, NULL, "a name with a NUL in it");
+  if (!found) return pb__loader_refuse(l, NULL, NOT_ONNX);
+  if (l->cut_name) return pb__loader_refuse(l, NULL, "a name with a NUL in it");
   return PB_OK;
 }
 
@@ -514,7 +570,9 @@ static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t
   pb_status status = read_model(&l, (pb_wire){bytes, (const uint8_t*)bytes + count, false});
   if (status == PB_OK) status = set_inputs(&l, inputs ? inputs : &none);
   free(l.buckets);
-  free(l.chain);
+  free(l.names);
+  free(l.scopes);
+  free(l.functions);
   return status;
 }
 
@@ -563,6 +621,14 @@ void pb_graph_free(pb_graph* g) {
   if (!g) return;
   free(g->tensors);
   free(g->nodes);
+  for (size_t k = 0; k < g->subgraph_count; ++k) {
+    pb_subgraph* s = &g->subgraphs[k];
+    free(s->nodes);
+    free(s->inputs);
+    free(s->outputs);
+    free(s->owned);
+  }
+  free(g->subgraphs);
   for (size_t k = 0; k < g->mapping_count; ++k) munmap(g->mappings[k].data, g->mappings[k].bytes);
   free(g->mappings);
   pb_arena_free(&g->arena);

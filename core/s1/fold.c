@@ -153,6 +153,12 @@ static bool transpose(lifter* l, const pb_node* n, const constant* x, constant* 
   return true;
 }
 
+// A bound of a slice: from the end where it is below 0, then kept in range.
+static int64_t clamped(int64_t at, int64_t extent, int64_t least, int64_t most) {
+  if (at < 0) at = at < -extent ? least : at + extent;
+  return at < least ? least : at > most ? most : at;
+}
+
 static bool slice(lifter* l, const pb_node* n, const constant* x, constant* y) {
   int64_t starts[PB_GRAPH_RANK], ends[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], steps[PB_GRAPH_RANK];
   int64_t stride[PB_GRAPH_RANK], shape[PB_GRAPH_RANK], base = 0;
@@ -167,12 +173,18 @@ static bool slice(lifter* l, const pb_node* n, const constant* x, constant* y) {
   memcpy(shape, x->shape, sizeof shape);
   for (int k = 0; k < count; ++k) {
     int64_t step = step_count ? steps[k] : 1, first = starts[k], last = ends[k];
-    if (!pb__axis(axis_count ? axes[k] : k, x->rank, &at) || step < 1) return false;
+    if (!pb__axis(axis_count ? axes[k] : k, x->rank, &at) || !step || step == INT64_MIN) return false;
     int64_t extent = x->shape[at];
-    first = first < 0 ? (first < -extent ? 0 : first + extent) : first > extent ? extent : first;
-    last = last < 0 ? (last < -extent ? 0 : last + extent) : last > extent ? extent : last;
-    shape[at] = last > first ? (last - first - 1) / step + 1 : 0;
-    base += first * stride[at];
+    if (step > 0) {
+      first = clamped(first, extent, 0, extent);
+      last = clamped(last, extent, 0, extent);
+      shape[at] = last > first ? (last - first - 1) / step + 1 : 0;
+    } else {
+      first = clamped(first, extent, 0, extent - 1);
+      last = clamped(last, extent, -1, extent - 1);
+      shape[at] = first > last ? (first - last - 1) / -step + 1 : 0;
+    }
+    base += shape[at] ? first * stride[at] : 0;
     stride[at] *= shape[at] > 1 ? step : 1; // below the extent then
   }
   if (!start(l, x->type, x->rank, shape, y)) return false;
@@ -268,6 +280,8 @@ static bool whole(const char* op, int64_t a, int64_t b, int64_t* y) {
     *y = a < b ? a : b;
   else if (!strcmp(op, "Neg"))
     *y = (int64_t)(0 - x);
+  else if (!strcmp(op, "Relu"))
+    *y = a < 0 ? 0 : a;
   else if (!strcmp(op, "And"))
     *y = a && b;
   else if (!strcmp(op, "Or"))
@@ -290,6 +304,8 @@ static bool real(const char* op, float a, float b, float* y) {
     *y = a / b;
   else if (!strcmp(op, "Neg"))
     *y = -a;
+  else if (!strcmp(op, "Relu"))
+    *y = a < 0 ? 0 : a;
   else if (!strcmp(op, "Sqrt"))
     *y = sqrtf(a);
   else if (!strcmp(op, "Reciprocal"))
@@ -352,7 +368,8 @@ static bool each(lifter* l, const pb_node* n, int operands, rule type, constant*
   for (int k = type == OF_Z ? 2 : 1; k < operands; ++k)
     if (in[k].type != in[k - 1].type) return false;
   pb_type to = type == TRUTH ? PB_I1 : type == OF_Z ? in[1].type : type == OF_CAST ? cast_type(n) : in[0].type;
-  if (to == PB_TYPE_COUNT || in[0].type == PB_I8 || !start(l, to, rank, shape, y)) return false;
+  bool casts = type == OF_CAST, is_unsigned = l->g->tensors[n->inputs[0]].is_unsigned;
+  if (to == PB_TYPE_COUNT || (in[0].type == PB_I8 && !casts) || !start(l, to, rank, shape, y)) return false;
   for (int k = 0; k < operands; ++k) spread(&in[k], rank, stride[k]);
   for (int64_t e = 0; e < y->count; ++e) {
     number v[3] = {{0}}, made = {0};
@@ -360,6 +377,7 @@ static bool each(lifter* l, const pb_node* n, int operands, rule type, constant*
       int64_t source = 0;
       for (int r = 0; r < rank; ++r) source += at[r] * stride[k][r];
       v[k] = number_at(&in[k], source);
+      if (in[k].type == PB_I8 && is_unsigned) v[k].i &= UINT8_MAX;
     }
     if (!compute(n->op, in, v, to, &made)) return false;
     set_number(y, e, made);
@@ -372,14 +390,14 @@ static const struct {
   const char* op;
   int operands;
   rule type;
-} elementwise[] = {{"Add", 2, OF_X},    {"Sub", 2, OF_X},          {"Mul", 2, OF_X},
-                   {"Div", 2, OF_X},    {"Mod", 2, OF_X},          {"Max", 2, OF_X},
-                   {"Min", 2, OF_X},    {"Neg", 1, OF_X},          {"Sqrt", 1, OF_X},
-                   {"Floor", 1, OF_X},  {"Ceil", 1, OF_X},         {"Reciprocal", 1, OF_X},
-                   {"And", 2, OF_X},    {"Or", 2, OF_X},           {"Not", 1, OF_X},
-                   {"Equal", 2, TRUTH}, {"Less", 2, TRUTH},        {"Greater", 2, TRUTH},
-                   {"Where", 3, OF_Z},  {"LessOrEqual", 2, TRUTH}, {"GreaterOrEqual", 2, TRUTH},
-                   {"Cast", 1, OF_CAST}};
+} elementwise[] = {{"Add", 2, OF_X},     {"Sub", 2, OF_X},          {"Mul", 2, OF_X},
+                   {"Div", 2, OF_X},     {"Mod", 2, OF_X},          {"Max", 2, OF_X},
+                   {"Min", 2, OF_X},     {"Neg", 1, OF_X},          {"Sqrt", 1, OF_X},
+                   {"Floor", 1, OF_X},   {"Ceil", 1, OF_X},         {"Reciprocal", 1, OF_X},
+                   {"And", 2, OF_X},     {"Or", 2, OF_X},           {"Not", 1, OF_X},
+                   {"Equal", 2, TRUTH},  {"Less", 2, TRUTH},        {"Greater", 2, TRUTH},
+                   {"Where", 3, OF_Z},   {"LessOrEqual", 2, TRUTH}, {"GreaterOrEqual", 2, TRUTH},
+                   {"Cast", 1, OF_CAST}, {"Relu", 1, OF_X}};
 
 static const struct {
   const char* op;
@@ -454,7 +472,7 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
   if (pb__is(n, "Range")) return range(l, n, y);
   if (n->input_count < 1 || !pb__constant(l, n->inputs[0])) return false;
   bool eight = l->g->tensors[n->inputs[0]].is_unsigned || pb__constant(l, n->inputs[0])->type == PB_I8;
-  if (eight) return false; // codes belong to the operators that they are quantised for
+  if (eight && !pb__is(n, "Cast")) return false; // codes belong to the operators that they are quantised for
   for (size_t k = 0; k < sizeof elementwise / sizeof *elementwise; ++k)
     if (pb__is(n, elementwise[k].op)) return each(l, n, elementwise[k].operands, elementwise[k].type, y);
   for (size_t k = 0; k < sizeof movements / sizeof *movements; ++k)

@@ -578,7 +578,7 @@ static bool has_plain_types(const lifter* l, const pb_node* n) {
   return true;
 }
 
-static pb_status lift_node(lifter* l, const pb_node* n) {
+pb_status pb__lift_node(lifter* l, const pb_node* n) {
   bool known = false, own = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
   bool made = n->output_count > 0 && n->outputs[0] >= 0;
   PB_TRY(l->rows->check(l, n));
@@ -600,8 +600,8 @@ static pb_status lift_node(lifter* l, const pb_node* n) {
 }
 
 // Constants come first: what a node is may hang on them.
-static pb_status lift_constants(lifter* l) {
-  for (size_t k = 0; k < l->g->node_count; ++k) {
+pb_status pb__lift_constants(lifter* l, size_t first) {
+  for (size_t k = first; k < l->g->node_count; ++k) {
     const pb_node* n = &l->g->nodes[k];
     bool ours = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
     if (!pb__is(n, "Constant") || !ours || n->output_count < 1 || n->outputs[0] < 0) continue;
@@ -692,29 +692,14 @@ static void drop_unread(pb_s1* program) {
 pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const pb_s1_rows* rows, pb_s1* program) {
   lifter l = {.g = graph, .consts = consts, .diag = diag, .out = program, .rows = rows};
   *program = (pb_s1){0};
-  size_t tensors = graph->tensor_count + 1;
-  l.value_of = malloc(tensors * sizeof *l.value_of);
-  l.uses = calloc(tensors, sizeof *l.uses);
-  l.user = calloc(tensors, sizeof *l.user);
-  l.done = calloc(graph->node_count + 1, sizeof *l.done);
-  l.unsigned_codes = calloc(tensors, sizeof *l.unsigned_codes);
-  if (!l.unsigned_codes || !l.value_of || !l.uses || !l.user || !l.done) pb_no_memory(tensors * sizeof *l.value_of);
-  memset(l.value_of, 0xff, tensors * sizeof *l.value_of);
-  for (size_t n = 0; n < graph->node_count; ++n)
-    for (int k = 0; k < graph->nodes[n].input_count; ++k)
-      if (graph->nodes[n].inputs[k] >= 0) {
-        ++l.uses[graph->nodes[n].inputs[k]];
-        l.user[graph->nodes[n].inputs[k]] = (int)n;
-      }
-  l.table_source = malloc((graph->node_count + 1) * sizeof *l.table_source);
-  if (!l.table_source) pb_no_memory(graph->node_count);
-  memset(l.table_source, 0xff, (graph->node_count + 1) * sizeof *l.table_source);
-  pb_status status = rows->survey(&l);
+  pb__reserve(&l);
+  for (size_t n = 0; n < graph->node_count; ++n) pb__count_uses(&l, &graph->nodes[n], (int)n);
+  pb_status status = rows->survey(&l, 0);
   if (status == PB_OK) status = take_inputs(&l);
-  if (status == PB_OK) status = lift_constants(&l);
+  if (status == PB_OK) status = pb__lift_constants(&l, 0);
   if (status == PB_OK) pb__find_tables(&l);
-  for (size_t n = 0; n < graph->node_count && status == PB_OK; ++n)
-    if (!l.done[n]) status = lift_node(&l, &graph->nodes[n]);
+  for (size_t n = 0, count = graph->node_count; n < count && status == PB_OK; ++n) // what is written out comes behind
+    if (!l.done[n]) status = pb__lift_node(&l, &graph->nodes[n]);
   if (status == PB_OK) status = mark_outputs(&l);
   if (status == PB_OK) drop_unread(program);
   if (status == PB_OK) pb__s1_walks(program, consts);
@@ -726,6 +711,7 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const p
   free(l.done);
   free(l.table_source);
   free(l.unsigned_codes);
+  free(l.copy_of);
   return status;
 }
 

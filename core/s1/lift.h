@@ -9,16 +9,18 @@ typedef struct lifter {
   pb_consts* consts;
   pb_diag* diag;
   pb_s1* out;
-  int* value_of;          // by graph tensor: the value that holds it (codes of a quantised tensor), -1
-  int *uses, *user;       // by graph tensor
-  bool* done;             // by node
-  bool* unsigned_codes;   // by graph tensor: codes that the model has without a sign
-  int* table_source;      // by node: the DequantizeLinear whose codes a QuantizeLinear has a function of, -1
-  const pb_s1_rows* rows; // of the front end
-  bool quiet;             // a form is tried, and what it is not is no error
-  bool unknown;           // the node is no form at all
-  int marked[8], marks;   // nodes that the form tried counts as done
-  const char* impossible; // why the node that is being lifted cannot be: noted deep inside, told when it is done
+  int* value_of;                 // by graph tensor: the value that holds it (codes of a quantised tensor), -1
+  int *uses, *user;              // by graph tensor
+  bool* done;                    // by node
+  bool* unsigned_codes;          // by graph tensor: codes that the model has without a sign
+  int* table_source;             // by node: the DequantizeLinear whose codes a QuantizeLinear has a function of, -1
+  const pb_s1_rows* rows;        // of the front end
+  bool quiet;                    // a form is tried, and what it is not is no error
+  bool unknown;                  // the node is no form at all
+  int marked[8], marks;          // nodes that the form tried counts as done
+  size_t node_room, tensor_room; // how many there may be when all is written out
+  int* copy_of;                  // by graph tensor, of the subgraph that is being written out, -1
+  const char* impossible;        // why the node that is being lifted cannot be: noted deep inside, told when it is done
 } lifter;
 
 // Codes of the model; those without a sign are 128 less here, their zero points too.
@@ -98,6 +100,18 @@ void pb__fold_mean(lifter* l, const pb_node* n, int64_t channels, int64_t area, 
 // What MaxPool and AveragePool begin with: codes, target, an operator with its window, and the result's shape.
 pb_status pb__read_pool(lifter* l, const pb_node* n, pb_s1_kind kind, pb_codes* x, pb_target* t, pb_s1_op* op,
                         int64_t* shape) PB_MUST_CHECK;
+
+// Graphs within nodes: expand.c. Writes the subgraph out behind the graph's nodes and makes its operators. in: what its
+// inputs are. out[k]: the tensor that its result k is, -1: it gets one of its own.
+pb_status pb__expand(lifter* l, const pb_node* n, int subgraph, const int* in, int* out) PB_MUST_CHECK;
+int pb__new_tensor(lifter* l, const char* name);
+// A node of ONNX's own in the place of n: made when it is there.
+pb_status pb__expand_node(lifter* l, const pb_node* n, const char* op, int count, const int* in, const pb_attr* attrs,
+                          int attr_count, int* out) PB_MUST_CHECK;
+void pb__count_uses(lifter* l, const pb_node* n, int user); // what it reads, its subgraphs too
+void pb__reserve(lifter* l);                                // tables as long as they will ever be
+pb_status pb__lift_node(lifter* l, const pb_node* n) PB_MUST_CHECK;
+pb_status pb__lift_constants(lifter* l, size_t first) PB_MUST_CHECK; // nodes that are constants, from this one on
 
 // What a node says of itself: lift_constant.c.
 pb_status pb__lift_constant(lifter* l, const pb_node* n) PB_MUST_CHECK;

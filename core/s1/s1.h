@@ -144,7 +144,7 @@ typedef struct pb_s1 {
 // Lifts the quantised graph. A node that is not covered is PB_ERR_UNSUPPORTED with its name, operator and reason.
 // `rows`: the front end's table of operators; its functions are in core/frontend/onnx.
 typedef struct pb_s1_rows {
-  pb_status (*survey)(struct lifter* l);                              // names all nodes that it lacks
+  pb_status (*survey)(struct lifter* l, size_t first);                // names all nodes from this one on that it lacks
   pb_status (*check)(struct lifter* l, const pb_node* n);             // operands, results, attributes
   pb_status (*make)(struct lifter* l, const pb_node* n, bool* known); // what is no kind of its own here
 } pb_s1_rows;

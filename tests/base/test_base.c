@@ -118,8 +118,7 @@ static void types(void** state) {
   } rows[] = {{PB_I1, "i1", 1},     {PB_I8, "i8", 8},        {PB_I16, "i16", 16},   {PB_I32, "i32", 32},
               {PB_I64, "i64", 64},  {PB_F16, "f16", 16},     {PB_BF16, "bf16", 16}, {PB_F32, "f32", 32},
               {PB_F64, "f64", 64},  {PB_INDEX, "index", 64}, {PB_U8, "u8", 8},      {PB_UI8, "u8", 8},
-              {PB_UI16, "u16", 16}, {PB_UI32, "u32", 32},    {PB_UI64, "u64", 64},
-              {PB_I128, "i128", 128}};
+              {PB_UI16, "u16", 16}, {PB_UI32, "u32", 32},    {PB_UI64, "u64", 64},  {PB_I128, "i128", 128}};
   assert_int_equal(sizeof rows / sizeof *rows, PB_TYPE_COUNT);
   for (size_t k = 0; k < PB_TYPE_COUNT; ++k) {
     assert_int_equal(rows[k].type, k);
@@ -147,6 +146,29 @@ static void constants_keep_their_ids(void** state) {
   assert_int_equal(consts.items[100].bytes, 5); // a byte each
   pb_consts_free(&consts);
   assert_int_equal(consts.count, 0);
+}
+
+// Turns of a loop that are written out pack the same weights: once.
+static void equal_packs_are_one(void** state) {
+  (void)state;
+  pb_consts consts = {0};
+  const float numbers[6] = {1, 2, 3, 4, 5, 6};
+  int from = pb_consts_add(&consts, "w", PB_F32, 2, (const int64_t[]){2, 3}, numbers);
+  pb_pack pack = {.source = from, .dim_count = 2, .dims = {{3, 1, 1}, {2, 1, 0}}, .stride = {3, 1}, .extent = {2, 3}};
+  for (int a = 2; a < PB_PACK_AXES; ++a) pack.extent[a] = 1;
+  const int64_t turned[] = {3, 2}, flat[] = {6, 1};
+  int first = pb_consts_add_pack(&consts, "a", 2, turned, &pack);
+  assert_int_equal(pb_consts_add_pack(&consts, "b", 2, turned, &pack), first);
+  assert_int_not_equal(pb_consts_add_pack(&consts, "c", 2, flat, &pack), first);
+  pack.base = 1;
+  pack.dims[0].extent = 2;
+  int other = pb_consts_add_pack(&consts, "d", 2, (const int64_t[]){2, 2}, &pack);
+  assert_int_not_equal(other, first);
+  pack.source = first;
+  assert_int_not_equal(pb_consts_add_pack(&consts, "e", 2, (const int64_t[]){2, 2}, &pack), other);
+  const float* made = pb_const_data(&consts, first);
+  assert_float_equal(made[1], 4, 0);
+  pb_consts_free(&consts);
 }
 
 static void hex_of(const void* data, size_t bytes, size_t step, char* hex) {
@@ -250,6 +272,7 @@ int main(void) {
                                      cmocka_unit_test(types),
                                      cmocka_unit_test(features_are_there_or_pretended),
                                      cmocka_unit_test(constants_keep_their_ids),
+                                     cmocka_unit_test(equal_packs_are_one),
                                      cmocka_unit_test(sha256_of_known_texts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

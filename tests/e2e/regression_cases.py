@@ -602,3 +602,44 @@ for kind in (TensorProto.DOUBLE, TensorProto.INT32):
     ]):
         label = f"gemm_of_{'f64' if real else 'i32'}_{number}"
         CASES[label] = lambda label=label, k=kind, s=shapes, a=attrs: typed_gemm(label, k, s, **a)
+
+
+@case
+def one_channel_of_a_flat_result():
+    """A result that has no dim for the one channel: lanes that no channel fills wrote its elements again, with zeros."""
+    m = Maker("one_channel_of_a_flat_result")
+    y = m.op("Conv", m.input("x", 1, 1, 1, 40), m.const(m.rng.standard_normal((1, 1, 1, 8)).astype(F32)), strides=[1, 2])
+    flat = m.op("Reshape", y, m.const(np.array([1, 1, 17], I64)))
+    return m.done(m.op("Pad", flat, m.const(np.array([0, 0, 3, 0, 0, 3], I64)), mode="reflect"), targets=("cpu",), bisect=True)
+
+
+@case
+def slices_of_constants_backwards():
+    """Pads as an exporter of torch computes them: pairs turned round by a step of -1."""
+    m = Maker("slices_of_constants_backwards")
+    one, far = m.const(np.array([-1], I64)), m.const(np.array([-(2**63) + 1], I64))
+    pairs = m.op("Reshape", m.const(np.array([1, 2, 3, 4, 5, 6], I64)), m.const(np.array([-1, 2], I64)))
+    turned = m.op("Transpose", m.op("Slice", pairs, one, far, m.const(np.array([0], I64)), one), perm=[1, 0])
+    some = m.op("Slice", m.const(np.arange(7, dtype=F32)), m.const(np.array([9], I64)), m.const(np.array([0], I64)),
+                m.const(np.array([0], I64)), m.const(np.array([-3], I64)))
+    y = m.op("Pad", m.input("x", 1, 2, 3), m.op("Reshape", turned, one))
+    return m.done(y, m.op("Identity", some), targets=("cpu",))
+
+
+@case
+def product_of_constants():
+    """Neither operand is one that is laid out: the pass wrote a tensor without a name."""
+    m = Maker("product_of_constants")
+    a, b = (m.const(m.rng.standard_normal(shape).astype(F32)) for shape in ((3, 20), (20, 70)))
+    return m.done(m.op("Add", m.input("x", 3, 70), m.op("MatMul", a, b)), targets=("cpu",), bisect=True)
+
+
+@case
+def casts_of_constant_codes():
+    """Weights kept as 8 bits and cast, with a sign and without."""
+    m = Maker("casts_of_constant_codes")
+    scale = m.const(F32(0.02))
+    signed, plain = (m.op("Mul", m.op("Cast", m.const(np.array([[-128, -1, 0], [1, 127, 5]], I8)), to=1), scale),
+                     m.op("Mul", m.op("Cast", m.const(np.array([[0, 1, 127], [128, 200, 255]], U8)), to=1), scale))
+    y = m.op("MatMul", m.input("x", 2, 3), m.op("Transpose", m.op("Add", signed, plain)))
+    return m.done(y, targets=("cpu",))

@@ -268,9 +268,9 @@ NETS = {
 }
 
 
-def build(name, size):
+def build(name, size, nets=NETS):
     g = Net(f"{name}_{size}")
-    make, parameters = NETS[name]
+    make, parameters = nets[name]
     make(g, *parameters[size])
     return g
 
@@ -305,9 +305,9 @@ def worst_of(expected, files):
     return worst
 
 
-def run_net(args, folder, name):
+def run_net(args, folder, name, nets):
     """Whether a network is right with one thread and with two; prints a line for each."""
-    g = build(name, args.size)
+    g = build(name, args.size, nets)
     stem = os.path.join(folder, g.name)
     onnx.save(g.model(), stem + ".onnx")
     session = session_of(stem + ".onnx", 2, plain=True)
@@ -348,10 +348,10 @@ def run_net(args, folder, name):
     return good
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(nets=NETS, text=__doc__):
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--bin", required=True)
-    parser.add_argument("--net", default=",".join(NETS))
+    parser.add_argument("--net", default=",".join(nets))
     parser.add_argument("--size", choices=("small", "full"), default="small")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--time", action="store_true", help="beside ONNX Runtime")
@@ -363,7 +363,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             if args.keep:
                 os.makedirs(args.keep, exist_ok=True)
-            good &= run_net(args, args.keep or folder, name)
+            good &= run_net(args, args.keep or folder, name, nets)
     print("passed" if good else "FAILED")
     return int(not good)
 

@@ -147,8 +147,6 @@ void pb__o_op_clip(pb_onnx* o) {
   OUT(y);
 }
 
-void pb__o_op_identity(pb_onnx* o) { OUT(IN(0)); }
-
 // In training it draws numbers; a ratio of 0 draws none.
 void pb__o_op_dropout(pb_onnx* o) {
   int x = IN(0), count;

@@ -1,6 +1,7 @@
 // RNN, GRU and LSTM, turn by turn: the inputs' products all at once, the state's one after the other.
 #include "core/frontend/onnx/rows.h"
 
+#include <math.h>
 #include <string.h>
 
 #define IN(k) pb__o_in(o, k)
@@ -80,13 +81,25 @@ static int by_matrix(pb_onnx* o, int x, int w) { // x [.., k] by w [n, k]
   return pb__o_dot(o, x, w, &p, pb__o_type(o, x)->type);
 }
 
+// Whether a state adds nothing to gates: it is 0 from the start on, and no weight is infinite or NaN.
+static bool is_nothing(pb_onnx* o, const cell* c, int state) {
+  const pb_s1_value *h = pb_made(&o->door.m, o->door.value[state]), *r = pb_made(&o->door.m, o->door.value[c->r]);
+  const float* zero = pb__o_bad(o) ? NULL : pb_made_splat(&o->door.m, o->door.value[state]);
+  if (!zero || h->type != PB_F32 || *zero != 0 || r->type != PB_F32 || r->const_id < 0) return false;
+  const float* w = pb_const_data(o->l->consts, r->const_id);
+  int64_t count = pb__o_elements(o, c->r);
+  for (int64_t k = 0; k < count; ++k)
+    if (!isfinite(w[k])) return false;
+  return true;
+}
+
 static int peephole(pb_onnx* o, const cell* c, int x, int which, int state) {
   if (c->p < 0) return x;
   return pb__o_add(o, x, pb__o_mul(o, pb__o_part(o, c->p, 0, which * c->hidden, (which + 1) * c->hidden), state));
 }
 
 static void lstm_turn(pb_onnx* o, const cell* c, int x, int* state) {
-  int all = pb__o_add(o, x, by_matrix(o, state[0], c->r));
+  int all = is_nothing(o, c, state[0]) ? x : pb__o_add(o, x, by_matrix(o, state[0], c->r));
   int i = activated(o, c, 0, peephole(o, c, gate(o, c, all, 0), 0, state[1]));
   int f = c->input_forget ? pb__o_sub(o, pb__o_like(o, i, 1), i)
                           : activated(o, c, 0, peephole(o, c, gate(o, c, all, 2), 2, state[1]));
@@ -126,8 +139,14 @@ static void turn(pb_onnx* o, const cell* c, int x, int* state) {
     state[0] = activated(o, c, 0, pb__o_add(o, x, by_matrix(o, state[0], c->r)));
 }
 
-// Part d of the first dim, without it.
+// Part d of the first dim, without it. Of a constant it is one: products know their weights then.
 static int of_direction(pb_onnx* o, int k, int d) {
+  const pb_const* c = pb__constant(o->l, pb__input(o->n, k));
+  if (c && c->rank >= 2 && d < c->shape[0] && pb__elements(c->rank, c->shape) > 0) {
+    const char* data = pb_const_data(o->l->consts, o->l->g->tensors[pb__input(o->n, k)].const_id);
+    return pb__o_constant(o, c->type, c->rank - 1, c->shape + 1,
+                          data + (uint64_t)d * (c->bytes / (uint64_t)c->shape[0]));
+  }
   int v = IN(k);
   const pb_flat_type t = *pb__o_type(o, v);
   if (t.rank < 2 || d >= t.shape[0]) pb__o_refuse(o, "operand %d does not fit", k);
@@ -136,7 +155,10 @@ static int of_direction(pb_onnx* o, int k, int d) {
 
 static int initial(pb_onnx* o, const cell* c, int k, int d, bool batch_first, pb_type type) {
   const int64_t shape[2] = {c->batch, c->hidden};
-  if (!pb__o_has(o, k)) return pb__o_expand(o, pb__o_number(o, type, 0), 2, shape);
+  if (!pb__o_has(o, k)) {
+    uint64_t bytes = (uint64_t)(c->batch * c->hidden) * (uint64_t)pb_type_bits(type) / 8;
+    return pb__o_constant(o, type, 2, shape, pb_alloc(&o->l->consts->arena, bytes + 1)); // zeros
+  }
   if (!batch_first) return of_direction(o, k, d);
   return pb__o_reshape(o, pb__o_part(o, IN(k), 1, d, d + 1), 2, shape);
 }

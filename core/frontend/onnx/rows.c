@@ -61,10 +61,10 @@ static const char* nearest(const char* name) {
 }
 
 // All operators that the table lacks, each once.
-static pb_status find_unknown(lifter* l) {
+static pb_status find_unknown(lifter* l, size_t first) {
   const char* told[MOST_TOLD];
   int count = 0;
-  for (size_t k = 0; k < l->g->node_count && count < MOST_TOLD; ++k) {
+  for (size_t k = first; k < l->g->node_count && count < MOST_TOLD; ++k) {
     const pb_node* n = &l->g->nodes[k];
     const char* name =
         n->domain[0] && strcmp(n->domain, "ai.onnx") ? pb_printf(&l->g->arena, "%s.%s", n->domain, n->op) : n->op;
@@ -211,10 +211,15 @@ static int turned(pb_onnx* o, int value, pb_type to) {
 }
 
 int pb__o_in(pb_onnx* o, int k) {
-  int tensor = pb__input(o->n, k), value = -1;
+  if (!pb__o_has(o, k)) pb__o_refuse(o, "operand %d is left out", k);
+  return pb__o_tensor(o, pb__input(o->n, k));
+}
+
+int pb__o_tensor(pb_onnx* o, int tensor) {
+  int value = -1;
   o->door.m.name = o->n->name;
   o->door.m.type = o->n->op;
-  if (tensor < 0) pb__o_refuse(o, "operand %d is left out", k);
+  if (tensor >= 0 && o->l->g->tensors[tensor].is_sequence) pb__o_refuse(o, "a sequence where a tensor has to be");
   if (!pb__o_bad(o)) {
     if (pb__constant(o->l, tensor))
       value = constant_value(o, tensor);
@@ -251,6 +256,12 @@ void pb__o_out(pb_onnx* o, int k, int v) {
   o->l->value_of[tensor] = value;
 }
 
+static bool is_there(const lifter* l, int tensor) {
+  const pb_node* maker = pb__producer(l, tensor);
+  return l->value_of[tensor] >= 0 || pb__constant(l, tensor) || l->g->tensors[tensor].is_sequence ||
+         (maker && pb__is(maker, "DequantizeLinear")); // which is made for who reads it
+}
+
 pb_status pb__o_make(lifter* l, const pb_node* n, bool* known) {
   int k = row_of(n);
   *known = k >= 0;
@@ -267,7 +278,7 @@ pb_status pb__o_make(lifter* l, const pb_node* n, bool* known) {
   makers[k](&o);
   if (o.status == PB_OK && o.door.m.is_wrong) pb__o_refuse(&o, "operands or results of types that do not fit");
   for (int r = 0; r < n->output_count && o.status == PB_OK; ++r)
-    if (n->outputs[r] >= 0 && l->value_of[n->outputs[r]] < 0 && l->uses[n->outputs[r]])
+    if (n->outputs[r] >= 0 && l->uses[n->outputs[r]] && !is_there(l, n->outputs[r]))
       pb__o_refuse(&o, "its result %d is not made", r);
   pb_arena_free(&o.arena);
   return o.status;

@@ -29,6 +29,7 @@ static inline bool pb__o_bad(const pb_onnx* o) { return o->status != PB_OK; }
 
 bool pb__o_has(const pb_onnx* o, int k);   // operand k
 int pb__o_in(pb_onnx* o, int k);           // a refusal where it is left out
+int pb__o_tensor(pb_onnx* o, int tensor);  // any of the graph
 bool pb__o_wants(const pb_onnx* o, int k); // result k
 void pb__o_out(pb_onnx* o, int k, int v);  // result k is v
 int64_t pb__o_int(const pb_onnx* o, const char* name, int64_t missing);
@@ -41,6 +42,13 @@ int pb__o_list(pb_onnx* o, const char* name, int k, int most, int64_t* items);
 // The floats of a constant operand; false: it is none, or of another number.
 bool pb__o_reals(const pb_onnx* o, int k, int most, float* items, int* count);
 int pb__o_axis(pb_onnx* o, int64_t axis, int rank); // counted from either end
+
+// ---- the graph ----
+
+// What is said in ONNX's own operators: a node more, made at once. out: the tensor that it makes, -1: one of its own.
+int pb__o_node(pb_onnx* o, const char* op, int count, const int* in, const pb_attr* attrs, int attr_count, int out);
+pb_attr pb__o_axes(pb_onnx* o, const char* name, int64_t value); // a list of one number
+void pb__o_give_number(pb_onnx* o, int tensor, pb_type type, int64_t value);
 
 // ---- tensors ----
 

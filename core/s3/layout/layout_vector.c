@@ -20,7 +20,8 @@ bool pb_vlayout_roles(const pb_vlayout* l, int n, pb_roles* roles) {
     const pb_nest* nest = &l->program.nests[n];
     for (int a = 0; a < nest->access_count; ++a)
       weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
-    known->contracts = pb_nest_roles(nest, weight, &known->roles);
+    // a product of two constants has no x to be laid out: it is a nest like others
+    known->contracts = pb_nest_roles(nest, weight, &known->roles) && !weight[known->roles.x];
     known->read = true;
   }
   if (known->contracts) *roles = known->roles;
@@ -485,8 +486,10 @@ static void rewrite_plain(pb_vlayout* l, int n) {
       continue;
     }
     if (l->values[v].kind == PB_BLOCKED) continue;
+    // one channel that the result has no dim for: lanes that no channel fills would each write its elements again
+    bool sets = a == nest->access_count - 1 && nest->reduce == PB_SET;
     for (int d = 0; d < nest->dim_count; ++d)
-      if (size[d] && pb_access_uses(access, d) && nest->extent[d] % size[d] &&
+      if (size[d] && (sets || pb_access_uses(access, d)) && nest->extent[d] % size[d] &&
           !(l->values[v].kind == PB_PADDED && pb_vlayout_all_padded(l, n, d)))
         cut = d;
   }

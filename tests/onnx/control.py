@@ -1,0 +1,214 @@
+"""Control flow, sequences and functions of models: each case is compiled for the CPU, run, and compared with ONNX
+Runtime; or is refused by the words that it names.
+
+    tests/onnx/control.py --bin build/bin [--only TEXT]"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+import onnxruntime  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+HEAD = '<ir_version: 9, opset_import: ["" : 18, "local" : 1]>\n'
+ADD_OR_SUB = """then_branch = yes () => (float[2, 3] t) { t = Add(x, x) }, else_branch = no () => (float[2, 3] t) { t = Neg(x) }"""
+CASES = {
+    # ---- If ----
+    "taken_by_a_shape": f"""g (float[2, 3] x) => (float[2, 3] y) {{
+        n = Shape(x) two = Constant<value_ints = [2, 3]>() same = Equal(n, two) zero = Constant<value_int = 0>()
+        first = Gather(same, zero) y = If<{ADD_OR_SUB}>(first) }}""",
+    "not_taken_may_hold_anything": """g (float[2, 3] x) => (float[2, 3] y) {
+        c = Constant<value = bool {0}>()
+        y = If<then_branch = a () => (t) { t = local.Unknown(x) }, else_branch = b () => (t) { t = Neg(x) }>(c) }""",
+    "chosen_at_run_time": f"g (bool c, float[2, 3] x) => (float[2, 3] y) {{ y = If<{ADD_OR_SUB}>(c) }}",
+    "chosen_at_run_time_of_one": f"g (bool[1] c, float[2, 3] x) => (float[2, 3] y) {{ y = If<{ADD_OR_SUB}>(c) }}",
+    "branches_of_outer_tensors": """g (bool c, float[2] x, float[2] w) => (float[2] y, float[2] z) {
+        y, z = If<then_branch = a () => (x, w) {}, else_branch = b () => (w, w) {}>(c) }""",
+    "read_by_a_branch_alone": """g (bool c, float[1, 2, 4, 4] x, float[2, 2, 3, 3] w) => (float[1, 2, 4, 4] y, float[1, 2, 4, 4] z) {
+        k = Constant<value = float[2, 2, 1, 1] {1, 2, 3, 4}>() conv = Conv(x, k) z = Relu(conv)
+        y = If<then_branch = a () => (t) { t = Identity(conv) }, else_branch = b () => (t) { t = Neg(conv) }>(c) }""",
+    "same_names_in_both": """g (bool c, float[4] x) => (float[4] y) {
+        y = If<then_branch = a () => (u) { s = Add(x, x) u = Mul(s, x) }, else_branch = b () => (u) { s = Neg(x) u = Sub(s, x) }>(c) }""",
+    "one_within_another": """g (bool c, bool d, float[4] x) => (float[4] y) {
+        y = If<then_branch = a () => (u) {
+                 u = If<then_branch = aa () => (v) { v = Abs(x) }, else_branch = ab () => (v) { v = Neg(x) }>(d) },
+               else_branch = b () => (u) { u = Add(x, x) }>(c) }""",
+    "constants_of_a_branch": """g (float[4] x) => (float[4] y) {
+        c = Constant<value = bool {1}>()
+        y = If<then_branch = a () => (u) <float[4] k = {1, 2, 3, 4}> { u = Add(x, k) }, else_branch = b () => (x) {}>(c) }""",
+    # ---- Loop ----
+    "turns_by_a_number": """g (float[3] x) => (float[3] y, float[4, 3] all) {
+        n = Constant<value_int = 4>()
+        y, all = Loop<body = b (int64 i, bool c, float[3] v) => (c, w, w) { f = Cast<to = 1>(i) s = Add(v, f) w = Mul(s, x) }>(n, , x) }""",
+    "turns_by_a_condition": """g (float[3] x) => (float[3] y) {
+        zero = Constant<value_int = 0>() go = Constant<value = bool {1}>()
+        n, y = Loop<body = b (int64 i, bool c, int64 k, float[3] v) => (d, m, w) {
+            one = Constant<value_int = 1>() five = Constant<value_int = 5>() m = Add(k, one) d = Less(m, five) w = Add(v, v) }>(, go, zero, x) }""",
+    "stopped_at_run_time": """g (float[3] x) => (float[3] y) {
+        n = Constant<value_int = 6>() go = Constant<value = bool {1}>()
+        y = Loop<body = b (int64 i, bool c, float[3] v) => (d, w) {
+            w = Add(v, x) s = ReduceSum<keepdims = 0>(w) limit = Constant<value_float = 3.0>() d = Less(s, limit) }>(n, go, x) }""",
+    "no_turn": """g (float[3] x) => (float[3] y) {
+        n = Constant<value_int = 0>() z = Loop<body = b (int64 i, bool c, float[3] v) => (c, w) { w = Neg(v) }>(n, , x) y = Add(z, x) }""",
+    "if_in_a_loop": """g (float[3] x) => (float[3] y) {
+        n = Constant<value_int = 5>()
+        y = Loop<body = b (int64 i, bool c, float[3] v) => (c, w) {
+            two = Constant<value_int = 2>() odd = Mod(i, two) zero = Constant<value_int = 0>() even = Equal(odd, zero)
+            w = If<then_branch = e () => (u) { u = Add(v, x) }, else_branch = o () => (u) { u = Neg(v) }>(even) }>(n, , x) }""",
+    "loop_in_a_loop": """g (float[2] x) => (float[2] y) {
+        n = Constant<value_int = 3>()
+        y = Loop<body = b (int64 i, bool c, float[2] v) => (c, w) {
+            w = Loop<body = bb (int64 j, bool cc, float[2] u) => (cc, t) { f = Cast<to = 1>(j) s = Add(u, f) t = Add(s, v) }>(i, , v) }>(n, , x) }""",
+    "a_value_that_grows": """g (float[1, 2] x) => (float[4, 2] y) {
+        n = Constant<value_int = 3>()
+        y = Loop<body = b (int64 i, bool c, v) => (c, w) { w = Concat<axis = 0>(v, x) }>(n, , x) }""",
+    "two_results_of_one": """g (float[3] x) => (float[3] y, float[3] z) {
+        n = Constant<value_int = 2>()
+        y, z = Loop<body = b (int64 i, bool c, float[3] v, float[3] u) => (c, w, w) { s = Add(v, u) w = Relu(s) }>(n, , x, x) }""",
+    # ---- Scan ----
+    "scan": """g (float[2] x, float[4, 2] s) => (float[2] y, float[4, 2] all) {
+        y, all = Scan<num_scan_inputs = 1, body = b (float[2] v, float[2] e) => (w, u) { w = Add(v, e) u = Mul(w, e) }>(x, s) }""",
+    "scan_backwards_along_another_axis": """g (float[2] x, float[2, 3] s) => (float[2] y, float[2, 3] all) {
+        y, all = Scan<num_scan_inputs = 1, scan_input_axes = [1], scan_input_directions = [1], scan_output_axes = [1],
+            scan_output_directions = [1], body = b (float[2] v, float[2] e) => (w, u) { w = Add(v, e) u = Mul(w, v) }>(x, s) }""",
+    # ---- sequences ----
+    "sequence": """g (float[2] x, float[2] z) => (float[2] y, int64 n, float[6] all) {
+        one = Constant<value_int = 1>() back = Constant<value_int = -1>()
+        a = SequenceConstruct(x, z) sum = Add(x, z) b = SequenceInsert(a, sum) c = SequenceInsert(b, z, one) d = SequenceErase(c, one)
+        y = SequenceAt(d, back) n = SequenceLength(d) all = ConcatFromSequence<axis = 0>(d) }""",
+    "sequence_through_a_loop": """g (float[2] x) => (float[3, 2] y) {
+        n = Constant<value_int = 3>() e = SequenceEmpty()
+        s = Loop<body = b (int64 i, bool c, seq(float[2]) v) => (c, w) { f = Cast<to = 1>(i) m = Mul(f, x) w = SequenceInsert(v, m) }>(n, , e)
+        y = ConcatFromSequence<axis = 0, new_axis = 1>(s) }""",
+    "split_to_sequence": """g (float[7, 2] x) => (float[1, 2] y, float[2] z) {
+        three = Constant<value_int = 3>() two = Constant<value_int = 2>()
+        s = SplitToSequence<axis = 0>(x, three) y = SequenceAt(s, two)
+        t = SplitToSequence<axis = 0, keepdims = 0>(x) z = SequenceAt(t, three) }""",
+    "optional": """g (float[2] x) => (float[2] y, bool has) { o = Optional(x) has = OptionalHasElement(o) y = OptionalGetElement(o) }""",
+    # ---- functions ----
+    "function": """g (float[2] x, float[2] z) => (float[2] y) { a = local.f(x, z) y = local.f<alpha = 0.25>(a, a) }
+        <domain: "local", opset_import: ["" : 18]> f<alpha: float = 2.0>(p, q) => (r) { k = Constant<value_float: float = @alpha>() s = Mul(p, k) r = Sub(s, q) }""",
+    "function_that_calls": """g (float[2] x) => (float[2] y) { y = local.twice<slope = 0.5>(x) }
+        <domain: "local", opset_import: ["" : 18, "local" : 1]> once<alpha>(p) => (r) { r = LeakyRelu<alpha: float = @alpha>(p) }
+        <domain: "local", opset_import: ["" : 18, "local" : 1]> twice<slope>(p) => (r) { t = Neg(p) s = local.once<alpha: float = @slope>(t) r = local.once<alpha: float = @slope>(s) }""",
+    "function_of_its_operand": """g (float[2] x) => (float[2] y, float[2] z) { y, z = local.f(x) }
+        <domain: "local", opset_import: ["" : 18]> f(p) => (p, r) { r = Neg(p) }""",
+    "function_in_a_branch": """g (bool c, float[2] x) => (float[2] y) {
+        y = If<then_branch = a () => (u) { u = local.f(x) }, else_branch = b () => (u) { v = local.f(x) u = local.f(v) }>(c) }
+        <domain: "local", opset_import: ["" : 18]> f(p) => (r) { s = Add(p, p) r = Exp(s) }""",
+    "branch_in_a_function": """g (bool c, float[2] x) => (float[2] y) { y = local.f(c, x) }
+        <domain: "local", opset_import: ["" : 18]> f(q, p) => (r) {
+            s = Add(p, p) r = If<then_branch = a () => (u) { u = Mul(s, p) }, else_branch = b () => (u) { u = Neg(s) }>(q) }""",
+    "function_in_place_of_an_operator": """g (float[2] x) => (float[2] y) { y = local.Relu(x) }
+        <domain: "local", opset_import: ["" : 18]> Relu(p) => (r) { r = Neg(p) }""",
+}
+# It refuses outer tensors as a branch's results, and a function's operand as its result; ONNX's own evaluator takes them.
+NOT_FOR_ONNXRUNTIME = {"branches_of_outer_tensors", "constants_of_a_branch", "function_of_its_operand"}
+BODY = "body = b (int64 i, bool c, float[3] v) => (c, w) { w = Neg(v) }"
+REFUSED = {
+    "branches_of_two_shapes": ("""g (bool c, float[2, 3] x) => (y) {
+        y = If<then_branch = a () => (u) { u = Transpose(x) }, else_branch = b () => (u) { u = Neg(x) }>(c) }""",
+                               "whose condition is not constant, and whose results are of two types or shapes"),
+    "turns_at_run_time": (f"g (int64 n, float[3] x) => (float[3] y) {{ y = Loop<{BODY}>(n, , x) }}", "how often it turns is not constant"),
+    "too_many_turns": (f"g (float[3] x) => (float[3] y) {{ n = Constant<value_int = 5000>() y = Loop<{BODY}>(n, , x) }}", "more than 4096 turns"),
+    "too_many_operators": ("""g (float[3] x) => (float[3] y) { n = Constant<value_int = 4000>()
+        y = Loop<body = b (int64 i, bool c, float[3] v) => (c, w) {
+            w = Loop<body = bb (int64 j, bool cc, float[3] u) => (cc, t) { t = Neg(u) }>(n, , v) }>(n, , x) }""", "operators written out"),
+    "results_of_unknown_number": ("""g (float[3] x) => (all) { n = Constant<value_int = 4>()
+        y, all = Loop<body = b (int64 i, bool c, float[3] v) => (d, w, w) { w = Neg(v) s = ReduceSum<keepdims = 0>(w)
+            o = Constant<value_float = 0.0>() d = Less(s, o) }>(n, , x) }""", "and so its results' shapes"),
+    "unknown_in_a_branch": ("""g (bool c, float[3] x) => (y) {
+        y = If<then_branch = a () => (u) { u = local.Neg2(x) }, else_branch = b () => (u) { u = Neg(x) }>(c) }""", "operator 'local.Neg2' is not read"),
+    "function_calls_itself": ("""g (float[3] x) => (y) { y = local.f(x) }
+        <domain: "local", opset_import: ["" : 18, "local" : 1]> f(p) => (r) { r = local.f(p) }""", "more than 64 deep"),
+    "function_of_another_opset": ("""g (float[3] x) => (y) { y = local.f(x) }
+        <domain: "local", opset_import: ["" : 13]> f(p) => (r) { r = Neg(p) }""", "function 'f' is of opset 13, the model of 18"),
+    "function_of_more_operands": ("""g (float[3] x) => (y) { y = local.f(x, x) }
+        <domain: "local", opset_import: ["" : 18]> f(p) => (r) { r = Neg(p) }""", "more operands than its function has"),
+    "sequence_outside": ("""g (float[2] x) => (float[2] y) { s = SequenceConstruct(x, x) two = Constant<value_int = 2>() y = SequenceAt(s, two) }""",
+                         "a place outside of the sequence"),
+    "sequence_for_a_tensor": ("g (float[2] x) => (float[2] y) { s = SequenceConstruct(x, x) y = Neg(s) }", "a sequence where a tensor has to be"),
+}
+
+
+def run(text, work):
+    model = onnx.parser.parse_model(HEAD + text)
+    onnx.save(model, work / "m.onnx")
+    done = tools.call([f"{BIN}/pbc", str(work / "m.onnx"), "--target=cpu", "-o", str(work / "m.pbe")], timeout=60)
+    return model, done
+
+
+def values(model, truth):
+    rng = np.random.default_rng(5)
+    made = {}
+    for v in model.graph.input:
+        t = v.type.tensor_type
+        shape, dtype = [d.dim_value for d in t.shape.dim], onnx.helper.tensor_dtype_to_np_dtype(t.elem_type)
+        drawn = rng.uniform(-1, 1, shape)
+        made[v.name] = np.full(shape, truth) if dtype == bool else drawn.astype(dtype)
+    return made
+
+
+def judged(name, text, feeds):
+    model = onnx.parser.parse_model(HEAD + text.replace("local.Unknown", "Abs"))  # which it would look for
+    if name in NOT_FOR_ONNXRUNTIME:
+        return ReferenceEvaluator(model).run(None, feeds)
+    return onnxruntime.InferenceSession(model.SerializeToString()).run(None, feeds)
+
+
+def check(name, text, truth, work):
+    model, done = run(text, work)
+    if done.returncode:
+        return done.stderr.strip()
+    feeds, args = values(model, truth), []
+    for key, value in feeds.items():
+        np.save(work / f"{key}.npy", value)
+        args += ["--input", f"{key}={work / key}.npy"]
+    names = [v.name for v in model.graph.output]
+    for key in names:
+        args += ["--output", f"{key}={work / key}_out.npy"]
+    ran = tools.call([f"{BIN}/pb-run", str(work / "m.pbe"), *args], timeout=60)
+    if ran.returncode:
+        return ran.stderr.strip()
+    for key, expected in zip(names, judged(name, text, feeds)):
+        actual, expected = np.load(work / f"{key}_out.npy"), np.asarray(expected)
+        if actual.shape != expected.shape or not np.allclose(actual, expected, rtol=1e-5, atol=1e-6):
+            return f"{key} is {actual.tolist()}, expected {expected.tolist()}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    global BIN
+    BIN = options.bin
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in CASES.items():
+            for truth in (True, False) if "bool" in text.split("{")[0] else (True,):
+                why = check(name, text, truth, Path(folder)) if options.only in name else ""
+                failed += bool(why)
+                if why:
+                    print(f"{name}: {why}")
+        for name, (text, words) in REFUSED.items():
+            if options.only not in name:
+                continue
+            _, done = run(text, Path(folder))
+            if done.returncode != 1 or words not in done.stderr:
+                failed += 1
+                print(f"{name}: expected '{words}', exit code {done.returncode}: {done.stderr.strip()}")
+    print(f"{len(CASES)} cases, {len(REFUSED)} refusals: {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
