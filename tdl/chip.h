@@ -212,6 +212,8 @@ void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* comm
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
 // Cycles that the command keeps its queue busy, by the description.
 int64_t pb_cycles(const pb_insn* insn, const int64_t* dim_extents);
+// Multiply-accumulates that the chip's best instruction for sums of products does in a cycle, at its largest; 0: none.
+uint64_t pb_chip_peak_macs(const pb_chip* chip);
 // Argument k of a core instruction's Shape.
 int64_t pb_shape(const pb_insn* insn, int k, const int64_t* dim_extents);
 

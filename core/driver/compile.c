@@ -5,9 +5,10 @@
 #include "core/driver/dump.h"
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
-#include "core/driver/report.h"
 #include "core/frontend/onnx/onnx.h"
 #include "core/frontend/stablehlo/stablehlo.h"
+#include "core/report/explain.h"
+#include "core/report/report.h"
 #include "core/s1/s1.h"
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
@@ -195,6 +196,13 @@ static pb_status mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e
   return PB_OK;
 }
 
+static void explain(compilation* c, const pb_engine* e) {
+  pb_explanation explanation;
+  pb_explain(&c->unit, e, c->options->model, c->options->explain_refusals, &explanation);
+  c->out->text = pb_explanation_print(&explanation, c->options->explain);
+  pb_explanation_free(&explanation);
+}
+
 static pb_status back(compilation* c) {
   if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
     PB_TRY(c->control->print(&c->unit, c->options->emit, &c->out->text));
@@ -216,6 +224,7 @@ static pb_status back(compilation* c) {
   PB_TRY(dump_kernels(c));
   PB_TRY(pb_host_build(&c->unit, e));
   PB_TRY(mark_unsigned(&c->s1, c->unit.diag, e));
+  if (c->options->explain) explain(c, e);
   if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
   stage_done(c, "host");
   return PB_OK;
