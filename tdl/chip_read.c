@@ -20,7 +20,7 @@ void pb__fault(const record* rec, int code, const char* hint, const char* format
 }
 
 // "file:line" as tblgen gives it; the file is relative to where it was found.
-static record open_record(reader* r, const char* name) {
+record pb__open_record(reader* r, const char* name) {
   record rec = {.r = r, .json = json_object_get(r->root, name), .name = name ? name : "?", .place = {.file = r->path}};
   const char* where = json_string_value(json_array_get(json_object_get(rec.json, "!locs"), 0));
   const char* colon = where ? strrchr(where, ':') : NULL;
@@ -34,7 +34,7 @@ static record open_record(reader* r, const char* name) {
 
 const char* pb__keep(reader* r, const char* text) { return pb_strdup(&r->chip->arena, text ? text : ""); }
 
-static int64_t get_int(const record* rec, const char* field, int64_t missing) {
+int64_t pb__get_int(const record* rec, const char* field, int64_t missing) {
   json_t* v = json_object_get(rec->json, field);
   if (json_is_integer(v)) return json_integer_value(v);
   if (v && !json_is_null(v))
@@ -45,13 +45,13 @@ static int64_t get_int(const record* rec, const char* field, int64_t missing) {
 }
 
 static int get_int32(const record* rec, const char* field, int missing) {
-  int64_t value = get_int(rec, field, missing);
+  int64_t value = pb__get_int(rec, field, missing);
   if (value >= INT32_MIN && value <= INT32_MAX) return (int)value;
   pb__fault(rec, 3013, "32 bits with sign", "field '%s' is %lld", field, (long long)value);
   return missing;
 }
 
-static const char* get_text(const record* rec, const char* field) {
+const char* pb__get_text(const record* rec, const char* field) {
   json_t* v = json_object_get(rec->json, field);
   if (json_is_string(v)) return pb__keep(rec->r, json_string_value(v));
   pb__fault(rec, 3010, "every field without a default must be given", "field '%s' is not set", field);
@@ -69,8 +69,8 @@ static json_t* instances(reader* r, const char* class) {
   return json_object_get(json_object_get(r->root, "!instanceof"), class);
 }
 
-static int choice(const record* rec, const char* field, const char* const* names, int count) {
-  const char* text = get_text(rec, field);
+int pb__choice(const record* rec, const char* field, const char* const* names, int count) {
+  const char* text = pb__get_text(rec, field);
   for (int k = 0; k < count; ++k)
     if (!strcmp(text, names[k])) return k;
   char all[128] = "one of";
@@ -86,7 +86,7 @@ static void check_name(const record* rec, const char* what, const char* name, si
   pb__check_name(what, name, most, rec->place, rec->r->diag, &rec->r->faults);
 }
 
-static pb_place keep_place(reader* r, const record* rec) {
+pb_place pb__keep_place(reader* r, const record* rec) {
   pb_place place = rec->place;
   place.file = pb__keep(r, place.file);
   return place;
@@ -102,11 +102,11 @@ static void read_chip_record(reader* r) {
     return;
   }
   static const char* const controls[] = {"threads", "grid", "queues"};
-  record rec = open_record(r, pb__text_of(json_array_get(list, 0)));
-  c->place = keep_place(r, &rec);
-  c->name = get_text(&rec, "Name");
-  c->summary = get_text(&rec, "Summary");
-  c->features = json_object_get(rec.json, "Features") ? get_text(&rec, "Features") : "";
+  record rec = pb__open_record(r, pb__text_of(json_array_get(list, 0)));
+  c->place = pb__keep_place(r, &rec);
+  c->name = pb__get_text(&rec, "Name");
+  c->summary = pb__get_text(&rec, "Summary");
+  c->features = json_object_get(rec.json, "Features") ? pb__get_text(&rec, "Features") : "";
   if (json_is_string(json_object_get(rec.json, "Name"))) check_name(&rec, "the chip", c->name, 64);
   c->revision = get_int32(&rec, "Revision", 0);
   c->mhz = get_int32(&rec, "MHz", 1000);
@@ -114,8 +114,8 @@ static void read_chip_record(reader* r) {
   if (c->mhz < 1) pb__fault(&rec, 3024, "1 or more", "MHz is %d", c->mhz);
   c->arguments = get_int32(&rec, "Arguments", 16);
   c->command_bytes = get_int32(&rec, "CommandBytes", 0);
-  c->control = (pb_control)choice(&rec, "Control", controls, 3);
-  int64_t schema = get_int(&rec, "Schema", 1);
+  c->control = (pb_control)pb__choice(&rec, "Control", controls, 3);
+  int64_t schema = pb__get_int(&rec, "Schema", 1);
   if (schema != 1) pb__fault(&rec, 3021, "this pb reads schema 1", "written for schema %lld", (long long)schema);
   json_t* variants = json_object_get(rec.json, "Variants");
   static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -145,24 +145,24 @@ static void read_memories(reader* r) {
   c->memories = PB_NEW_ARRAY(&c->arena, pb_memory, (size_t)c->memory_count + 1);
   c->system_memory = -1;
   for (int k = 0; k < c->memory_count; ++k) {
-    record rec = open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
+    record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
     pb_memory* m = &c->memories[k];
     m->name = pb__keep(r, rec.name);
     check_name(&rec, "a memory", m->name, 64);
-    m->kind = (pb_memory_kind)choice(&rec, "Kind", kinds, 2);
-    m->scope = (pb_scope)choice(&rec, "Scope", scopes, 4);
-    m->bytes = get_int(&rec, "Bytes", 1);
-    m->row_bytes = get_int(&rec, "RowBytes", 1);
-    m->bytes_per_cycle = get_int(&rec, "BytesPerCycle", 1);
-    m->line_bytes = get_int(&rec, "LineBytes", 0);
+    m->kind = (pb_memory_kind)pb__choice(&rec, "Kind", kinds, 2);
+    m->scope = (pb_scope)pb__choice(&rec, "Scope", scopes, 4);
+    m->bytes = pb__get_int(&rec, "Bytes", 1);
+    m->row_bytes = pb__get_int(&rec, "RowBytes", 1);
+    m->bytes_per_cycle = pb__get_int(&rec, "BytesPerCycle", 1);
+    m->line_bytes = pb__get_int(&rec, "LineBytes", 0);
     m->banks = get_int32(&rec, "Banks", 1);
     m->ports = get_int32(&rec, "Ports", 1);
     m->latency = get_int32(&rec, "Latency", 0);
-    m->cached = get_int(&rec, "Cached", 0) != 0;
+    m->cached = pb__get_int(&rec, "Cached", 0) != 0;
     m->ways = json_object_get(rec.json, "Ways") ? get_int32(&rec, "Ways", 1) : 1;
-    m->value = get_text(&rec, "Value");
-    m->from_vector = get_text(&rec, "FromVector");
-    m->to_vector = get_text(&rec, "ToVector");
+    m->value = pb__get_text(&rec, "Value");
+    m->from_vector = pb__get_text(&rec, "FromVector");
+    m->to_vector = pb__get_text(&rec, "ToVector");
     if (m->scope == PB_SCOPE_SYSTEM) {
       if (c->system_memory >= 0)
         pb__fault(&rec, 3031, "one memory holds the tensors", "a second memory of scope \"system\"");
@@ -185,10 +185,10 @@ static void read_levels(reader* r) {
   c->levels = PB_NEW_ARRAY(&c->arena, pb_level, (size_t)c->level_count + 1);
   for (int k = 0; k < c->level_count; ++k) {
     static const char* const syncs[] = {"none", "barrier", "tokens"};
-    record rec = open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
-    c->levels[k] = (pb_level){.name = get_text(&rec, "Name"),
+    record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
+    c->levels[k] = (pb_level){.name = pb__get_text(&rec, "Name"),
                               .max = get_int32(&rec, "Max", 1),
-                              .sync = syncs[choice(&rec, "Sync", syncs, 3)],
+                              .sync = syncs[pb__choice(&rec, "Sync", syncs, 3)],
                               .sync_cycles = get_int32(&rec, "SyncCycles", 0)};
     if (c->levels[k].max < 1 || c->levels[k].sync_cycles < 0)
       pb__fault(&rec, 3046, "Max of 1 or more, SyncCycles of 0 or more", "Max is %d, SyncCycles is %d",
@@ -207,8 +207,8 @@ static void read_queues(reader* r) {
                    "%zu records of class Tokens; control by queues needs one", json_array_size(tokens));
     return;
   }
-  record rec = open_record(r, json_string_value(json_array_get(tokens, 0)));
-  c->tokens_place = keep_place(r, &rec);
+  record rec = pb__open_record(r, json_string_value(json_array_get(tokens, 0)));
+  c->tokens_place = pb__keep_place(r, &rec);
   c->wait_bit = get_int32(&rec, "WaitBit", 0);
   c->signal_bit = get_int32(&rec, "SignalBit", 0);
   int bits = 8 * (c->command_bytes < 0                     ? 0
@@ -230,7 +230,7 @@ static void read_queues(reader* r) {
   }
   c->queues = PB_NEW_ARRAY(&c->arena, pb_queue, (size_t)c->queue_count + 1);
   for (int k = 0; k < c->queue_count; ++k) {
-    record q = open_record(r, pb__get_def(json_array_get(list, (size_t)k)));
+    record q = pb__open_record(r, pb__get_def(json_array_get(list, (size_t)k)));
     c->queues[k] = (pb_queue){
         .name = pb__keep(r, q.name), .depth = get_int32(&q, "Depth", 1), .tokens = get_int32(&q, "Tokens", 1)};
     check_name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
@@ -246,7 +246,7 @@ static void read_queues(reader* r) {
     const char* name = pb__text_of(json_array_get(instances(r, "Queue"), k));
     bool listed = false;
     for (int q = 0; q < c->queue_count; ++q) listed |= !strcmp(c->queues[q].name, name);
-    record q = open_record(r, name);
+    record q = pb__open_record(r, name);
     if (!listed) pb__fault(&q, 3044, "add it to Tokens.Queues, or remove it", "a queue that nobody can wait for");
   }
 }
@@ -263,12 +263,12 @@ static void read_functions(reader* r) {
   pb_chip* c = r->chip;
   c->functions = PB_NEW_ARRAY(&c->arena, pb_function, json_array_size(list) + 1);
   for (size_t k = 0; k < json_array_size(list); ++k) {
-    record rec = open_record(r, pb__text_of(json_array_get(list, k)));
+    record rec = pb__open_record(r, pb__text_of(json_array_get(list, k)));
     pb_function* f = &c->functions[c->function_count++];
-    f->name = get_text(&rec, "Name");
+    f->name = pb__get_text(&rec, "Name");
     f->table_bits = get_int32(&rec, "TableBits", 6);
     f->degree = get_int32(&rec, "Degree", 2);
-    const char* ulp = get_text(&rec, "MaxUlp");
+    const char* ulp = pb__get_text(&rec, "MaxUlp");
     if (ulp[0] && (!pb__read_number(ulp, &f->max_ulp) || f->max_ulp <= 0))
       pb__fault(&rec, 3053, "a positive number", "MaxUlp is \"%s\"", ulp);
     for (int j = 0; j + 1 < c->function_count; ++j)
@@ -287,7 +287,7 @@ static const struct {
 } type_names[] = {{"i1", PB_I1},   {"i8", PB_I8},     {"i16", PB_I16}, {"i32", PB_I32},
                   {"f32", PB_F32}, {"bf16", PB_BF16}, {"f16", PB_F16}};
 
-static pb_type read_type(reader* r, const record* rec, const char* field) {
+pb_type pb__read_type(reader* r, const record* rec, const char* field) {
   const char* def = pb__get_def(json_object_get(rec->json, field));
   const char* name = def ? pb__text_of(json_object_get(json_object_get(r->root, def), "Name")) : NULL;
   for (size_t k = 0; name && k < sizeof type_names / sizeof *type_names; ++k)
@@ -370,10 +370,10 @@ static void read_encoding(const record* rec, pb_insn* insn) {
 static void read_state(const record* rec, pb_insn* insn) {
   json_t* list = json_object_get(rec->json, "State");
   for (size_t k = 0; k < json_array_size(list); ++k) {
-    record s = open_record(rec->r, pb__get_def(json_array_get(list, k)));
-    int f = field_named(rec, insn, get_text(&s, "Field"), 3076, "State");
-    const char* writer = get_text(&s, "Writer");
-    const char* writer_field = get_text(&s, "WriterField");
+    record s = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
+    int f = field_named(rec, insn, pb__get_text(&s, "Field"), 3076, "State");
+    const char* writer = pb__get_text(&s, "Writer");
+    const char* writer_field = pb__get_text(&s, "WriterField");
     insn->fields[f].state_writer = -2; // resolved once all instructions are there
     for (int i = 0; i < rec->r->chip->insn_count; ++i)
       if (!strcmp(rec->r->chip->insns[i].name, writer)) {
@@ -394,11 +394,11 @@ static void read_dims(const record* rec, pb_insn* insn) {
       pb__fault(rec, 3078, NULL, "more than %d dims", PB_MAX_INSN_DIMS);
       return;
     }
-    record d = open_record(rec->r, pb__get_def(json_array_get(list, k)));
-    const char* field = get_text(&d, "Field");
+    record d = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
+    const char* field = pb__get_text(&d, "Field");
     pb_dim* dim = &insn->dims[insn->dim_count++];
     *dim = (pb_dim){
-        .name = get_text(&d, "Name"), .min = get_int32(&d, "Min", 1), .max = get_int32(&d, "Max", 1), .field = -1};
+        .name = pb__get_text(&d, "Name"), .min = get_int32(&d, "Min", 1), .max = get_int32(&d, "Max", 1), .field = -1};
     check_name(rec, "a dim", dim->name, 64);
     if (field[0]) dim->field = field_named(rec, insn, field, 3079, "a dim");
     pb__check_dim(insn, dim, rec->name, rec->place, rec->r->diag, &rec->r->faults);
@@ -452,7 +452,7 @@ static void read_box(const record* rec, const record* w, pb_insn* insn, pb_opera
     operand->box_hi[k] = field_named(rec, insn, h, 3084, "a box");
     operand->has_box = true;
   }
-  const char* fill = get_text(w, "Fill");
+  const char* fill = pb__get_text(w, "Fill");
   if (fill[0]) operand->fill = field_named(rec, insn, fill, 3084, "a box");
 }
 
@@ -463,9 +463,9 @@ static void read_window(const record* rec, const record* w, pb_insn* insn, pb_op
     pb__fault(rec, 3085, NULL, "window '%s' is on a memory that is not there", operand->name);
     operand->memory = 0;
   }
-  operand->unit = get_int(w, "Unit", 1);
-  operand->base = field_named(rec, insn, get_text(w, "Base"), 3086, "a base");
-  const char* slot = get_text(w, "Slot");
+  operand->unit = pb__get_int(w, "Unit", 1);
+  operand->base = field_named(rec, insn, pb__get_text(w, "Base"), 3086, "a base");
+  const char* slot = pb__get_text(w, "Slot");
   if (slot[0]) operand->slot = field_named(rec, insn, slot, 3087, "a slot");
   read_strides(rec, w, insn, operand);
   read_box(rec, w, insn, operand);
@@ -506,7 +506,7 @@ static void read_rows(const record* rec, const record* w, pb_insn* insn, pb_oper
   }
 }
 
-static bool instance_of(json_t* json, const char* class) {
+bool pb__instance_of(json_t* json, const char* class) {
   json_t* supers = json_object_get(json, "!superclasses");
   for (size_t k = 0; k < json_array_size(supers); ++k)
     if (!strcmp(pb__text_of(json_array_get(supers, k)), class)) return true;
@@ -528,15 +528,18 @@ static void read_operands(const record* rec, pb_insn* insn) {
       continue;
     }
     check_name(rec, "an operand", name, 64);
-    record w = open_record(rec->r, def);
+    record w = pb__open_record(rec->r, def);
     pb_operand* operand = &insn->operands[insn->operand_count++];
-    *operand = (pb_operand){
-        .name = pb__keep(rec->r, name), .memory = -1, .slot = -1, .fill = -1, .type = read_type(rec->r, &w, "Elem")};
-    if (instance_of(w.json, "Window"))
+    *operand = (pb_operand){.name = pb__keep(rec->r, name),
+                            .memory = -1,
+                            .slot = -1,
+                            .fill = -1,
+                            .type = pb__read_type(rec->r, &w, "Elem")};
+    if (pb__instance_of(w.json, "Window"))
       read_window(rec, &w, insn, operand);
-    else if (instance_of(w.json, "Reg"))
+    else if (pb__instance_of(w.json, "Reg"))
       read_registers(rec, &w, insn, operand);
-    else if (instance_of(w.json, "Rows"))
+    else if (pb__instance_of(w.json, "Rows"))
       read_rows(rec, &w, insn, operand);
     else
       operand->base = field_named(rec, insn, name, 3090, "an immediate");
@@ -553,24 +556,24 @@ static void read_command(const record* rec, pb_insn* insn) {
     pb__fault(rec, 3103, "one of Tokens.Queues", "its queue '%s' is not there", queue ? queue : "?");
     insn->queue = 0;
   }
-  insn->mover = get_int(rec, "Mover", 0) != 0;
-  insn->buffer = get_int(rec, "Buffer", 0);
+  insn->mover = pb__get_int(rec, "Mover", 0) != 0;
+  insn->buffer = pb__get_int(rec, "Buffer", 0);
   read_fields(rec, insn);
   read_encoding(rec, insn);
   read_state(rec, insn);
 }
 
 static void read_insn(reader* r, const char* name, pb_insn* insn) {
-  record rec = open_record(r, name);
+  record rec = pb__open_record(r, name);
   insn->name = pb__keep(r, name);
   check_name(&rec, "an instruction", insn->name, 64);
-  insn->summary = get_text(&rec, "Summary");
+  insn->summary = pb__get_text(&rec, "Summary");
   insn->file = r->chip->file;
   insn->line = rec.place.line;
   insn->latency = get_int32(&rec, "Latency", 0);
   insn->queue = -1;
-  if (instance_of(rec.json, "CoreInstruction")) {
-    insn->emit = get_text(&rec, "Emit");
+  if (pb__instance_of(rec.json, "CoreInstruction")) {
+    insn->emit = pb__get_text(&rec, "Emit");
     if (!insn->emit[0]) pb__fault(&rec, 3111, "the name of an LLVM intrinsic", "field 'Emit' is not set");
   } else {
     read_command(&rec, insn);
@@ -609,7 +612,7 @@ static void read_insns(reader* r) {
   line_of* order = PB_NEW_ARRAY(&r->chip->arena, line_of, n + 1);
   for (size_t k = 0; k < n; ++k) {
     const char* name = pb__text_of(k < count ? json_array_get(commands, k) : json_array_get(core, k - count));
-    record rec = open_record(r, name);
+    record rec = pb__open_record(r, name);
     order[k] = (line_of){name, rec.place.line, k};
   }
   qsort(order, n, sizeof *order, by_line);
@@ -625,7 +628,7 @@ static void read_insns(reader* r) {
 static void read_loop(reader* r) {
   json_t* names = instances(r, "HardwareLoop");
   if (!json_array_size(names)) return;
-  record rec = open_record(r, pb__text_of(json_array_get(names, 0)));
+  record rec = pb__open_record(r, pb__text_of(json_array_get(names, 0)));
   if (json_array_size(names) > 1) pb__fault(&rec, 3120, NULL, "a second HardwareLoop");
   if (r->chip->control != PB_CONTROL_QUEUES) pb__fault(&rec, 3121, NULL, "a HardwareLoop repeats commands of queues");
   pb_insn* loop = r->chip->loop = PB_NEW(&r->chip->arena, pb_insn);
@@ -637,9 +640,9 @@ static void read_loop(reader* r) {
   loop->index = loop->queue = loop->acc_flag = loop->operands[0].memory = -1;
   read_fields(&rec, loop);
   read_encoding(&rec, loop);
-  r->chip->loop_turns = field_named(&rec, loop, get_text(&rec, "Turns"), 3122, "Turns");
-  r->chip->loop_body = field_named(&rec, loop, get_text(&rec, "Body"), 3122, "Body");
-  int64_t most = get_int(&rec, "MaxBody", 0);
+  r->chip->loop_turns = field_named(&rec, loop, pb__get_text(&rec, "Turns"), 3122, "Turns");
+  r->chip->loop_body = field_named(&rec, loop, pb__get_text(&rec, "Body"), 3122, "Body");
+  int64_t most = pb__get_int(&rec, "MaxBody", 0);
   if (most < 1 || most > PB_MAX_LOOP_BODY)
     pb__fault(&rec, 3123, "1 to 32", "MaxBody is %lld", (long long)most);
   else if (!r->faults && most > pb_field_max(&loop->fields[r->chip->loop_body]))
@@ -664,6 +667,7 @@ static pb_status read_json(reader* r, const char* text) {
   read_functions(r);
   if (!r->faults || r->chip->queue_count) read_insns(r);
   read_loop(r);
+  pb__read_formulas(r);
   if (!r->faults) pb__check_chip(r->chip, r->diag, &r->faults);
   json_decref(r->root);
   return r->faults ? PB_ERR_INPUT : PB_OK;

@@ -30,7 +30,18 @@ const char* pb__text_of(json_t* v);
 const char* pb__get_def(json_t* v); // the record's name, NULL: it is none
 bool pb__read_number(const char* text, double* number);
 
+record pb__open_record(reader* r, const char* name);
+pb_place pb__keep_place(reader* r, const record* rec);
+bool pb__instance_of(json_t* json, const char* class);
+int64_t pb__get_int(const record* rec, const char* field, int64_t missing);
+const char* pb__get_text(const record* rec, const char* field);
+int pb__choice(const record* rec, const char* field, const char* const* names, int count);
+pb_type pb__read_type(reader* r, const record* rec, const char* field);
+
+// chip_read_formula.c
+void pb__read_formulas(reader* r);
 // chip_read_values.c
+int pb__read_value(const record* rec, pb_insn* insn, json_t* dag); // appends to insn's nodes; the last one
 void pb__read_semantics(const record* rec, pb_insn* insn);
 int pb__read_cycles(const record* rec, pb_insn* insn, json_t* dag); // the node
 void pb__read_shape(const record* rec, pb_insn* insn);

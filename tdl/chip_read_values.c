@@ -203,6 +203,14 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   return 0;
 }
 
+int pb__read_value(const record* rec, pb_insn* insn, json_t* dag) {
+  json_t* wrapped = json_pack("[O, n]", dag);
+  if (!wrapped || !json_is_object(dag)) pb__fault(rec, 3010, "a dag of values", "its value is not set");
+  int node = wrapped && json_is_object(dag) ? read_expr(rec, insn, wrapped, 0) : 0;
+  json_decref(wrapped);
+  return node;
+}
+
 void pb__read_semantics(const record* rec, pb_insn* insn) {
   json_t* dag = json_object_get(rec->json, "Semantics");
   const char* form = pb__get_def(json_object_get(dag, "operator"));

@@ -266,3 +266,32 @@ class Function {
   int Degree = ?;               // of the polynomial in each segment
   string MaxUlp = ?;            // stated error, checked by test
 }
+
+//===----------------------------------------------------------------------===//
+// Codes, where the chip makes them in another way than this SDK's quantisation
+//===----------------------------------------------------------------------===//
+
+// Without such a record codes are clamp(roundeven(f32(sum + bias) * scale) + zero). With one, models are compiled to its
+// Value: operators that make codes of sums, or add codes, compute it on every target that is asked to (--like), and
+// instructions are found whose Semantics say the same. A scale becomes factor * 2^-shift, to the nearest; a zero point
+// that has no operand is folded into the bias. At most one record of each kind.
+// "sum", codes of a sum of products: $sum, $bias, $shift, and if wanted $factor, $zero, $lo, $hi.
+// "add", codes of two tensors, added: $a, $b, $fa, $fb, $shift, and if wanted $za, $zb, $bias, $zero, $lo, $hi.
+class Formula<string of> {
+  string Of = of;               // "sum" or "add"
+  dag Operands = ?;             // (ins Element<I32>:$sum, ByChannel<I32>:$bias, Imm<I8>:$lo, ...)
+  dag Value = ?;                // the code, an i8, of integers alone
+  int FactorBits = 31;          // factors are whole numbers of so many bits
+  int MaxShift = 62;            // the largest shift
+  string MostOff = "0.001";     // a model whose scales would be off by a larger share is refused
+}
+
+// The elements of a tensor: $sum, $a, $b.
+class Element<Type type> {
+  Type Elem = type;             // I32 of a sum, I8 of codes
+}
+
+// A number for each channel.
+class ByChannel<Type type> {
+  Type Elem = type;             // of the number
+}
