@@ -24,6 +24,8 @@ static int usage(FILE* to) {
       "binds\n"
       "                                   them, on standard output or in -o; html: one page with the network drawn\n"
       "  --dump-intermediates=DIR         what every stage and pass leaves, in numbered files\n"
+      "  --like=NAME|FILE.td              make codes as that chip does, by the formulas of its description, bit for "
+      "bit\n"
       "  --fallback=TARGET                for what the target cannot run, say cpu; each is a warning with the reason\n"
       "  --print-after=PASS               the IR after a pass, on standard error\n"
       "  --threads=N                      compile with N threads at most; the engine is the same\n"
@@ -171,6 +173,8 @@ int main(int argc, char** argv) {
       report = a + 9;
     else if (!strncmp(a, "--dump-intermediates=", 21))
       o.dump_dir = a + 21;
+    else if (!strncmp(a, "--like=", 7))
+      o.like = a + 7;
     else if (!strncmp(a, "--fallback=", 11))
       o.fallback = a + 11;
     else if (!strcmp(a, "--explain"))

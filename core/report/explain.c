@@ -236,6 +236,8 @@ void pb_explain(const pb_unit* unit, const pb_engine* engine, const char* model,
   out->model = pb_strdup(&out->arena, model);
   out->target = pb_strdup(&out->arena, engine->target);
   if (unit->fallback && !refused) out->fallback = pb_strdup(&out->arena, unit->fallback->target);
+  if (unit->codes_like) out->codes_like = pb_strdup(&out->arena, unit->codes_like);
+  out->scales_off = unit->scales_off;
   if (unit->chip->control == PB_CONTROL_QUEUES) out->peak = pb_chip_peak_macs(unit->chip);
   out->steps = PB_NEW_ARRAY(&out->arena, pb_explained_step, (size_t)engine->step_count + 1);
   int* first = PB_NEW_ARRAY(&out->arena, int, (size_t)engine->kernel_count + 1); // step of each kernel, from 1 on

@@ -223,6 +223,9 @@ char* pb__explain_html(const pb_explanation* e) {
     pb_text_add(&t, ", %.1f%% of the array's peak of %llu a cycle",
                 100 * (double)e->macs / ((double)e->cycles * (double)e->peak), (ull)e->peak);
   pb_text_add(&t, "</p>\n");
+  if (e->codes_like)
+    pb_text_add(&t, "<p>Codes by the formula of %s: scales are off by %.2g%% at most.</p>\n", e->codes_like,
+                100 * e->scales_off);
   put_bounds(&t, e);
   put_missing(&t, e);
   pb_text_add(&t, "<div class=net>");

@@ -74,6 +74,9 @@ static char* as_text(const pb_explanation* e) {
   pb_text_add(&t, ", %llu multiply-accumulates", (ull)e->macs);
   if (e->cycles && e->peak)
     pb_text_add(&t, ", %.1f%% of the peak of %llu a cycle", share(e->macs, e->cycles * e->peak), (ull)e->peak);
+  if (e->codes_like)
+    pb_text_add(&t, "\ncodes by the formula of %s: scales are off by %.2g%% at most", e->codes_like,
+                100 * e->scales_off);
   pb_text_add(&t, "\n\n%4s %-32s %-20s %12s %6s %6s  %-8s %s\n", "step", "nodes", "result", "cycles", "share", "peak",
               "bound by", "runs as");
   for (int k = 0; k < e->step_count; ++k) put_line(&t, e, k);
@@ -147,6 +150,11 @@ static char* as_json(const pb_explanation* e) {
     put_string(&t, e->fallback);
   else
     pb_text_add(&t, "null");
+  if (e->codes_like) {
+    pb_text_add(&t, ", \"formula_of\": ");
+    put_string(&t, e->codes_like);
+    pb_text_add(&t, ", \"scales_off\": %.3g", e->scales_off);
+  }
   pb_text_add(&t, ", \"predicted_cycles\": %llu, \"macs\": %llu, \"peak_macs_per_cycle\": ", (ull)e->cycles,
               (ull)e->macs);
   pb_text_add(&t, e->peak ? "%llu" : "null", (ull)e->peak);

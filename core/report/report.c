@@ -229,6 +229,11 @@ char* pb_report_make(const pb_unit* unit, const pb_engine* e) {
   for (size_t k = 0; k < sizeof e->chip_hash; ++k) pb_text_add(&t, "%02x", e->chip_hash[k]);
   pb_text_add(&t, "\",\n");
   put_caches(&t, unit->chip);
+  if (unit->codes_like) {
+    pb_text_add(&t, "  \"codes\": {\"formula_of\": ");
+    put_string(&t, unit->codes_like);
+    pb_text_add(&t, ", \"scales_off\": %.3g},\n", unit->scales_off);
+  }
   put_totals(&t, unit, e);
   pb_text_add(&t, "  \"kernels\": [\n");
   for (int k = 0; k < e->kernel_count; ++k) {
