@@ -72,7 +72,8 @@ static pb_status take_formulas(compilation* c) {
                     "%s makes codes as every target does", chip->name);
   }
   c->unit.codes_like = chip->name;
-  return pb_s1_scale(&c->s1, &c->consts, (const pb_formula* const*)chip->formulas, c->unit.diag, &c->unit.scales_off);
+  return pb_s1_scale(&c->s1, &c->consts, (const pb_formula* const*)chip->formulas, c->like || c->options->fallback,
+                     c->unit.diag, &c->unit.scales_off);
 }
 
 static pb_status front(compilation* c) {

@@ -10,17 +10,18 @@ typedef struct scaler {
   pb_s1* program;
   pb_consts* consts;
   const pb_formula* const* formulas;
-  pb_diag* diag;
   double* off;
+  const char* hint; // why an operator was refused
+  char what[200];
 } scaler;
 
 static bool has(const pb_formula* f, pb_formula_term term) { return pb_formula_operand_of(f, term) >= 0; }
 
-static pb_status refuse(const scaler* s, const pb_s1_op* op, const char* hint, const char* what) {
-  return pb_unsupported(s->diag, (pb_place){.what = op->name}, 4070, hint,
-                        "the chip's own formula for codes (%s:%d): %s",
-                        s->formulas[0] ? s->formulas[0]->place.file : s->formulas[1]->place.file,
-                        s->formulas[0] ? s->formulas[0]->place.line : s->formulas[1]->place.line, what);
+// Says why; whether that is an error pb_s1_scale decides.
+static pb_status refuse(scaler* s, const char* hint, const char* what) {
+  s->hint = hint;
+  snprintf(s->what, sizeof s->what, "%s", what);
+  return PB_ERR_UNSUPPORTED;
 }
 
 // The largest shift at which the scale's factor has no more bits than there are; *factor is that factor. Without
@@ -41,15 +42,14 @@ static int split(const pb_formula* f, double scale, int64_t* factor) {
   return shift;
 }
 
-static pb_status check_off(scaler* s, const pb_formula* f, const pb_s1_op* op, double scale, int64_t factor,
-                           int shift) {
+static pb_status check_off(scaler* s, const pb_formula* f, double scale, int64_t factor, int shift) {
   double off = fabs(ldexp((double)factor, -shift) / scale - 1);
   if (off > *s->off) *s->off = off;
   if (off <= f->most_off) return PB_OK;
   char text[160];
   snprintf(text, sizeof text, "the scale %.9g would be %lld * 2^-%d, %.2g%% off; it allows %.2g%%", scale,
            (long long)factor, shift, 100 * off, 100 * f->most_off);
-  return refuse(s, op, "quantise with scales that it has, or raise MostOff", text);
+  return refuse(s, "quantise with scales that it has, or raise MostOff", text);
 }
 
 static int add_const(scaler* s, const pb_s1_op* op, pb_type type, int64_t count, const int64_t* numbers) {
@@ -71,9 +71,9 @@ static pb_status set(scaler* s, const pb_s1_op* op, pb_formula_terms* t, pb_form
   if (o < 0) return PB_OK;
   const pb_formula_operand* operand = &t->formula->operands[o];
   for (int64_t k = 0; k < count; ++k) {
-    if (!fits(operand->type, numbers[k])) return refuse(s, op, "wider operands", "a number does not fit its operand");
+    if (!fits(operand->type, numbers[k])) return refuse(s, "wider operands", "a number does not fit its operand");
     if (!operand->by_channel && numbers[k] != numbers[0])
-      return refuse(s, op, "quantise weights with one scale for the tensor",
+      return refuse(s, "quantise weights with one scale for the tensor",
                     "it has one factor, shift or bias for a tensor, but the model's differ by channel");
   }
   t->number[term] = numbers[0];
@@ -84,7 +84,7 @@ static pb_status set(scaler* s, const pb_s1_op* op, pb_formula_terms* t, pb_form
 // The clamp's ends: those that the formula has no operand for must be a code's own.
 static pb_status set_clamp(scaler* s, const pb_s1_op* op, pb_formula_terms* t) {
   if ((op->lo > INT8_MIN && !has(t->formula, PB_TERM_LO)) || (op->hi < INT8_MAX && !has(t->formula, PB_TERM_HI)))
-    return refuse(s, op, "an operand $lo or $hi", "it has no clamp such as this operator's");
+    return refuse(s, "an operand $lo or $hi", "it has no clamp such as this operator's");
   t->number[PB_TERM_LO] = (int64_t)op->lo;
   t->number[PB_TERM_HI] = (int64_t)op->hi;
   t->number[PB_TERM_ZERO] = (int64_t)op->zy;
@@ -131,8 +131,7 @@ static pb_status scale_sum(scaler* s, pb_s1_op* op) {
     }
     shifts[k] = shift;
     sums[k] = biases[k] + (has(f, PB_TERM_ZERO) ? 0 : llrint(op->zy / scale));
-    status =
-        shift < 0 ? refuse(s, op, NULL, "a scale is too large for it") : check_off(s, f, op, scale, factors[k], shift);
+    status = shift < 0 ? refuse(s, NULL, "a scale is too large for it") : check_off(s, f, scale, factors[k], shift);
   }
   if (status == PB_OK) status = set_clamp(s, op, t);
   if (status == PB_OK) status = set(s, op, t, PB_TERM_FACTOR, count, factors);
@@ -149,16 +148,16 @@ static pb_status scale_add(scaler* s, pb_s1_op* op) {
   double ma = (double)op->ma, mb = (double)op->mb;
   int64_t fa, fb, shift_a = split(f, ma, &fa), shift_b = split(f, mb, &fb);
   int shift = (int)(shift_a < shift_b ? shift_a : shift_b);
-  if (shift < 0) return refuse(s, op, NULL, "a scale is too large for it");
+  if (shift < 0) return refuse(s, NULL, "a scale is too large for it");
   fa = llrint(ldexp(ma, shift));
   fb = llrint(ldexp(mb, shift));
-  PB_TRY(check_off(s, f, op, ma, fa, shift));
-  PB_TRY(check_off(s, f, op, mb, fb, shift));
+  PB_TRY(check_off(s, f, ma, fa, shift));
+  PB_TRY(check_off(s, f, mb, fb, shift));
   int64_t bias = 0, za = (int64_t)op->zx, zb = (int64_t)op->zz, by_shift = shift;
   if (!has(f, PB_TERM_ZA)) bias -= za * fa;
   if (!has(f, PB_TERM_ZB)) bias -= zb * fb;
   if (!has(f, PB_TERM_ZERO)) bias += (int64_t)op->zy * ((int64_t)1 << shift);
-  if (bias && !has(f, PB_TERM_BIAS)) return refuse(s, op, "an operand $bias", "it has no place for zero points");
+  if (bias && !has(f, PB_TERM_BIAS)) return refuse(s, "an operand $bias", "it has no place for zero points");
   PB_TRY(set_clamp(s, op, t));
   PB_TRY(set(s, op, t, PB_TERM_FA, 1, &fa));
   PB_TRY(set(s, op, t, PB_TERM_FB, 1, &fb));
@@ -170,15 +169,31 @@ static pb_status scale_add(scaler* s, pb_s1_op* op) {
   return PB_OK;
 }
 
-pb_status pb_s1_scale(pb_s1* program, pb_consts* consts, const pb_formula* const* formulas, pb_diag* diag,
+static pb_status scale(scaler* s, pb_s1_op* op) {
+  bool sum = op->kind == PB_S1_CONV || op->kind == PB_S1_AVERAGE || op->kind == PB_S1_MATMUL;
+  if (sum && s->formulas[PB_FORMULA_SUM]) return scale_sum(s, op);
+  if (op->kind == PB_S1_ADD && s->formulas[PB_FORMULA_ADD]) return scale_add(s, op);
+  return PB_OK;
+}
+
+pb_status pb_s1_scale(pb_s1* program, pb_consts* consts, const pb_formula* const* formulas, bool leave, pb_diag* diag,
                       double* off) {
-  scaler s = {program, consts, formulas, diag, off};
+  scaler s = {.program = program, .consts = consts, .formulas = formulas, .off = off};
   *off = 0;
   for (size_t k = 0; k < program->op_count; ++k) {
     pb_s1_op* op = &program->ops[k];
-    bool sum = op->kind == PB_S1_CONV || op->kind == PB_S1_AVERAGE || op->kind == PB_S1_MATMUL;
-    if (sum && formulas[PB_FORMULA_SUM]) PB_TRY(scale_sum(&s, op));
-    if (op->kind == PB_S1_ADD && formulas[PB_FORMULA_ADD]) PB_TRY(scale_add(&s, op));
+    double before = *off;
+    pb_status status = scale(&s, op);
+    if (status == PB_OK) continue;
+    const pb_place* place = &formulas[op->kind == PB_S1_ADD ? PB_FORMULA_ADD : PB_FORMULA_SUM]->place;
+    if (!leave)
+      return pb_unsupported(diag, (pb_place){.what = op->name}, 4070, s.hint,
+                            "the chip's own formula for codes (%s:%d): %s", place->file, place->line, s.what);
+    op->terms = NULL;
+    *off = before;
+    pb_warning(diag, (pb_place){.what = op->name}, 4072,
+               "its codes are made as the model says, not by the chip's own formula (%s:%d): %s", place->file,
+               place->line, s.what);
   }
   return PB_OK;
 }
