@@ -40,7 +40,7 @@ endforeach()
 install(FILES tests/models/digits.onnx tests/models/digits_images.npy tests/models/digits_labels.npy
         DESTINATION ${share}/tests/models)
 install(DIRECTORY tests/models/operators DESTINATION ${share}/tests/models)
-install(DIRECTORY tools/templates DESTINATION ${share}/tools)
+install(DIRECTORY tools/templates tools/firmware DESTINATION ${share}/tools)
 install(DIRECTORY sdk-docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 foreach(model 8 16 32) # Verilated RTL, where it was built

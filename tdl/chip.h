@@ -6,6 +6,7 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/expr.h"
+#include "core/base/formula.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -156,10 +157,11 @@ typedef struct pb_chip {
   pb_insn* loop;                        // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
   int loop_turns, loop_body, loop_most; // its fields, and how many commands a body has at most
   pb_function* functions;
-  int system_memory;        // the one of scope "system"
-  int wait_bit, signal_bit; // where the queue bits stand in a command
-  uint8_t hash[32];         // SHA-256 of the description as tblgen prints it, without places
-  const char* json;         // that text: an engine carries it, so that it can be run and read without the file
+  pb_formula* formulas[PB_FORMULA_KINDS]; // how it makes codes; NULL: as this SDK's quantisation says
+  int system_memory;                      // the one of scope "system"
+  int wait_bit, signal_bit;               // where the queue bits stand in a command
+  uint8_t hash[32];                       // SHA-256 of the description as tblgen prints it, without places
+  const char* json; // that text: an engine carries it, so that it can be run and read without the file
   pb_arena arena;
 } pb_chip;
 
@@ -212,6 +214,8 @@ void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* comm
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
 // Cycles that the command keeps its queue busy, by the description.
 int64_t pb_cycles(const pb_insn* insn, const int64_t* dim_extents);
+// Multiply-accumulates that the chip's best instruction for sums of products does in a cycle, at its largest; 0: none.
+uint64_t pb_chip_peak_macs(const pb_chip* chip);
 // Argument k of a core instruction's Shape.
 int64_t pb_shape(const pb_insn* insn, int k, const int64_t* dim_extents);
 

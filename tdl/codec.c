@@ -219,3 +219,24 @@ void pb_chip_free(pb_chip* chip) {
   pb_arena_free(&arena);
   free(chip);
 }
+
+static bool is_contraction(const pb_insn* insn) {
+  if (insn->mover || insn->reduce != PB_ACC_ADD) return false;
+  for (int k = 0; k < insn->expr_count; ++k)
+    if (insn->expr[k].op == PB_OP_MUL) return true;
+  return false;
+}
+
+uint64_t pb_chip_peak_macs(const pb_chip* chip) {
+  double best = 0;
+  for (int k = 0; k < chip->insn_count; ++k) {
+    const pb_insn* insn = &chip->insns[k];
+    if (!is_contraction(insn)) continue;
+    int64_t extents[PB_MAX_INSN_DIMS] = {0};
+    double products = 1;
+    for (int d = 0; d < insn->dim_count; ++d) products *= (double)(extents[d] = insn->dims[d].max);
+    int64_t cycles = pb_cycles(insn, extents);
+    if (cycles > 0 && products / (double)cycles > best) best = products / (double)cycles;
+  }
+  return (uint64_t)(best + 0.5);
+}

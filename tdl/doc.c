@@ -8,7 +8,8 @@ static const char* const op_names[PB_OP_COUNT] = {
     [PB_OP_FPTOSI8] = "i8", [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",       [PB_OP_ABS] = "abs",
     [PB_OP_SQRT] = "sqrt",  [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip", [PB_OP_RSQRT] = "rsqrt",
     [PB_OP_EXP] = "exp",    [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf",
-    [PB_OP_ZEXT] = "u32",   [PB_OP_LESS] = "<",        [PB_OP_TRUNC] = "i8"};
+    [PB_OP_LESS] = "<",     [PB_OP_EQUAL] = "==",      [PB_OP_AND] = "&",       [PB_OP_OR] = "|",
+    [PB_OP_XOR] = "^",      [PB_OP_SHL] = "<<",        [PB_OP_SHR] = ">>",      [PB_OP_SHRU] = ">>>"};
 
 static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = pb_printf(arena, "%s", o->name);
@@ -17,7 +18,8 @@ static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
 }
 
 static bool is_infix(pb_op op) {
-  return op == PB_OP_ADD || op == PB_OP_SUB || op == PB_OP_MUL || op == PB_OP_DIV || op == PB_OP_LESS;
+  return op == PB_OP_ADD || op == PB_OP_SUB || op == PB_OP_MUL || op == PB_OP_DIV || pb_op_compares(op) ||
+         (op >= PB_OP_XOR && op <= PB_OP_SHRU);
 }
 
 static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
@@ -26,8 +28,10 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
     return pb_printf(arena, "%s[%s]", insn->operands[n->operand].name, expression(insn, n->args[0], arena));
   if (n->op == PB_OP_LOAD) return window(insn, &insn->operands[n->operand], arena);
   if (n->op == PB_OP_IMM) return pb_strdup(arena, insn->operands[n->operand].name);
-  if (n->op == PB_OP_CONST) return pb_printf(arena, "%g", n->value);
+  if (n->op == PB_OP_CONST) return pb_printf(arena, n->type == PB_F32 ? "%g" : "%.0f", n->value);
   const char* name = n->op < PB_OP_COUNT && op_names[n->op] ? op_names[n->op] : "?";
+  if (n->op == PB_OP_SEXT || n->op == PB_OP_TRUNC) name = pb_type_name(n->type);
+  if (n->op == PB_OP_ZEXT) name = n->type == PB_I64 ? "u64" : "u32";
   char* a = n->args[0] >= 0 ? expression(insn, n->args[0], arena) : "";
   if (n->args[1] < 0) return pb_printf(arena, "%s(%s)", name, a);
   char* b = expression(insn, n->args[1], arena);

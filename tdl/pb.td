@@ -151,11 +151,25 @@ def min;      // the smaller
 def sext;       // (sext $a): to i32
 def zext;       // (zext $a): to i32, the bits of $a taken as an unsigned number
 def sitofp;     // i8 or i32 to f32, round to nearest even
-def trunc8;     // i32 to i8: its low bits
+def sext64;     // (sext64 $a): to i64, which no window has: wide products and what is made of them
+def zext64;     // (zext64 $a): to i64, the bits of $a taken as an unsigned number
+def trunc8;     // i32 or i64 to i8: its low bits
+def trunc16;    // the same to i16
+def trunc32;    // i64 to i32
+def sat8;       // i32 or i64 to i8: the nearest code
+def and;        // of two i32 or i64, bit by bit
+def or;
+def xor;
+def shl;        // (shl $a, $s), of i32 or i64: $s counts modulo their bits
+def shr;        // right, with sign
+def shru;       // right, without
+def shrr;       // right, with sign, to the nearest: halves go up. It is (shr (add $a, (shru (shl 1, $s), 1)), $s)
+def shra;       // the same, but negative halves go down: away from 0
 def sqrt;       // of an f32, correctly rounded
 def lookup;     // (lookup $t, $i): element i, an i32 that counts modulo their number, of a window of one dim, which nothing else walks
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
-def less;       // (less $a, $b): of two f32, i1: $a < $b, not so when either is NaN
+def less;       // (less $a, $b): i1: $a < $b with sign; of two f32 not so when either is NaN
+def equal;      // (equal $a, $b): i1; of two f32 not so when either is NaN
 def select;     // (select $i1, $a, $b): $a where the bit is set, else $b
 def roundeven;  // f32 to integral f32
 def exp2;       // the Function named exp2
@@ -170,6 +184,7 @@ def maximum;  // (maximum a, b): the larger
 // Numbers are carried by these in a Semantics dag: (add $x, (f32c "0.5")), (i32c 3)
 def f32c;     // a finite number of type f32, as text
 def i32c;     // a number of type i32
+def i64c;     // a number of type i64, of 53 bits at most
 
 // A field of an instruction whose value stands in state written by another one.
 class StateField<string name, string writer, string writerName> {
@@ -250,4 +265,33 @@ class Function {
   int TableBits = ?;            // log2 of the table's segments
   int Degree = ?;               // of the polynomial in each segment
   string MaxUlp = ?;            // stated error, checked by test
+}
+
+//===----------------------------------------------------------------------===//
+// Codes, where the chip makes them in another way than this SDK's quantisation
+//===----------------------------------------------------------------------===//
+
+// Without such a record codes are clamp(roundeven(f32(sum + bias) * scale) + zero). With one, models are compiled to its
+// Value: operators that make codes of sums, or add codes, compute it on every target that is asked to (--like), and
+// instructions are found whose Semantics say the same. A scale becomes factor * 2^-shift, to the nearest; a zero point
+// that has no operand is folded into the bias. At most one record of each kind.
+// "sum", codes of a sum of products: $sum, $bias, $shift, and if wanted $factor, $zero, $lo, $hi.
+// "add", codes of two tensors, added: $a, $b, $fa, $fb, $shift, and if wanted $za, $zb, $bias, $zero, $lo, $hi.
+class Formula<string of> {
+  string Of = of;               // "sum" or "add"
+  dag Operands = ?;             // (ins Element<I32>:$sum, ByChannel<I32>:$bias, Imm<I8>:$lo, ...)
+  dag Value = ?;                // the code, an i8, of integers alone
+  int FactorBits = 31;          // factors are whole numbers of so many bits
+  int MaxShift = 62;            // the largest shift
+  string MostOff = "0.001";     // a model whose scales would be off by a larger share is refused
+}
+
+// The elements of a tensor: $sum, $a, $b.
+class Element<Type type> {
+  Type Elem = type;             // I32 of a sum, I8 of codes
+}
+
+// A number for each channel.
+class ByChannel<Type type> {
+  Type Elem = type;             // of the number
 }

@@ -5,13 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char help[] = "usage: pb-objdump ENGINE.pbe [--kernel=NAME] [--queue=NAME] [--headers]\n"
+static const char help[] = "usage: pb-objdump ENGINE.pbe [--kernel=NAME] [--queue=NAME] [--headers] [--c-array=NAME]\n"
                            "Prints the engine's tensors and steps, and unless --headers is given the commands of each "
                            "kernel, queue by queue:\n"
-                           "  index: instruction operands ; waits QUEUES ; signals QUEUES\n";
+                           "  index: instruction operands ; waits QUEUES ; signals QUEUES\n"
+                           "--c-array=NAME prints the file itself as an array in C, for firmware "
+                           "(tools/firmware/pb_firmware.h).\n";
 
 typedef struct options {
   const char *engine, *kernel, *queue;
+  const char* array;
   bool headers;
 } options;
 
@@ -128,6 +131,27 @@ static pb_status print_engine(const pb_engine* e, const options* o) {
   return status;
 }
 
+// The engine's bytes as C. It was read before, so that what is printed is an engine.
+static pb_status print_array(const char* path, const char* name) {
+  FILE* file = fopen(path, "rb");
+  unsigned long long bytes = 0;
+  if (!file) return pb_system_error(NULL, (pb_place){.file = path}, 1001, "cannot be read");
+  printf("/* Made by pb-objdump from %s. What pb makes carries no licence of its own: it is yours, under the licence\n"
+         "   of the model that it was made from. */\n"
+         "extern const unsigned char %s[];\nextern const unsigned long long %s_bytes;\n"
+         "#if defined __GNUC__\n__attribute__((aligned(64)))\n#endif\nconst unsigned char %s[] = {",
+         path, name, name, name);
+  for (int c; (c = fgetc(file)) != EOF; ++bytes) printf("%s%d,", bytes % 24 ? "" : "\n", c);
+  printf("\n};\nconst unsigned long long %s_bytes = %llu;\n", name, bytes);
+  fclose(file);
+  return PB_OK;
+}
+
+static bool is_c_name(const char* name) {
+  size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+  return n > 0 && !name[n] && (*name < '0' || *name > '9');
+}
+
 int main(int argc, char** argv) {
   options o = {0};
   for (int k = 1; k < argc; ++k) {
@@ -138,6 +162,8 @@ int main(int argc, char** argv) {
       o.kernel = a + 9;
     else if (!strncmp(a, "--queue=", 8))
       o.queue = a + 8;
+    else if (!strncmp(a, "--c-array=", 10) && is_c_name(a + 10))
+      o.array = a + 10;
     else if (!strcmp(a, "--headers"))
       o.headers = true;
     else if (a[0] == '-' || o.engine)
@@ -148,7 +174,7 @@ int main(int argc, char** argv) {
   if (!o.engine) return fputs(help, stderr), 1;
   pb_engine* engine = NULL;
   if (pb_engine_read(o.engine, NULL, &engine) != PB_OK) return 1;
-  pb_status status = print_engine(engine, &o);
+  pb_status status = o.array ? print_array(o.engine, o.array) : print_engine(engine, &o);
   pb_engine_free(engine);
   return status == PB_OK ? 0 : 1;
 }

@@ -14,7 +14,11 @@ static const char help[] =
     "  sv      its parameters as a SystemVerilog package\n"
     "       pb-tdl sweep NAME[:VARIANT]|FILE.td --set RECORD.FIELD=N,N... [--set ...] [--run] MODEL...\n"
     "  sweep   predicted cycles of each model for every combination of the numbers (K, M: times 1024, 1024^2);\n"
-    "          --run: the machine's cycles too, on random inputs\n";
+    "          --run: the machine's cycles too, on random inputs\n"
+    "       pb-tdl diff OLD NEW\n"
+    "  diff    what changed, line by line: void (engines of OLD do not run on NEW), codes, plan (they run, planned "
+    "for\n"
+    "          OLD), text; exit code 1 when engines are void and Revision is not larger\n";
 
 static void check(const pb_chip* chip, FILE* out) {
   fprintf(out, "%s%s%s: %d memories, %d queues, %d instructions: no faults found\n", chip->name,
@@ -34,6 +38,7 @@ static bool is_file(const char* spec) {
 int main(int argc, char** argv) {
   const char *command = NULL, *spec = NULL, *variant = "", *target_dir = NULL, *model = NULL;
   if (argc > 1 && !strcmp(argv[1], "sweep")) return tdl_sweep(argc - 2, argv + 2);
+  if (argc > 1 && !strcmp(argv[1], "diff")) return tdl_diff(argc - 2, argv + 2);
   for (int k = 1; k < argc; ++k) {
     const char* a = argv[k];
     if (!strcmp(a, "--help")) return fputs(help, stdout) < 0;
@@ -66,5 +71,5 @@ int main(int argc, char** argv) {
     pb_chip_free(chip);
     return fclose(stdout) ? 1 : code;
   }
-  return pb_error(NULL, (pb_place){0}, 1002, "check, print, doc, sv or sweep", "no command '%s'", command), 1;
+  return pb_error(NULL, (pb_place){0}, 1002, "check, print, doc, sv, sweep or diff", "no command '%s'", command), 1;
 }

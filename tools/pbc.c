@@ -20,7 +20,12 @@ static int usage(FILE* to) {
       "  --plan=FILE                      use the plans in FILE, as --emit=plan prints them; kernels that FILE leaves\n"
       "                                   out are planned as usual\n"
       "  --report=FILE.json               what was made of what: kernels, plans, predicted cycles, memory, steps\n"
+      "  --explain[=text|json|html]       each step's instructions or what the chip lacks, predicted cycles and what "
+      "binds\n"
+      "                                   them, on standard output or in -o; html: one page with the network drawn\n"
       "  --dump-intermediates=DIR         what every stage and pass leaves, in numbered files\n"
+      "  --like=NAME|FILE.td              make codes as that chip does, by the formulas of its description, bit for "
+      "bit\n"
       "  --fallback=TARGET                for what the target cannot run, say cpu; each is a warning with the reason\n"
       "  --print-after=PASS               the IR after a pass, on standard error\n"
       "  --threads=N                      compile with N threads at most; the engine is the same\n"
@@ -118,6 +123,25 @@ static int check_emit(const char* emit) {
   return fail(1006, list, "cannot emit '%s'", emit);
 }
 
+// What the chip lacks stands in the explanation: no warnings of what the processor would do in its place.
+static void sink_of_explain(void* user, bool error, int code, const char* text) {
+  (void)user;
+  if (error || (code != 4063 && code != 4065)) fprintf(stderr, "%s\n", text);
+}
+
+// 0, or 1 with a diagnostic. Without --fallback all that the chip lacks is found by leaving it to the processor.
+static int set_explain(pb_compile_options* o, pb_diag* diag, const char* report) {
+  if (strcmp(o->explain, "text") && strcmp(o->explain, "json") && strcmp(o->explain, "html"))
+    return fail(1006, "text, json, html", "cannot explain as '%s'", o->explain);
+  if (o->emit || report)
+    return fail(1008, "one of them", "--explain and %s do not go together", o->emit ? "--emit" : "--report");
+  if (o->fallback) return 0;
+  o->fallback = "cpu";
+  o->explain_refusals = true;
+  diag->sink = sink_of_explain;
+  return 0;
+}
+
 int main(int argc, char** argv) {
   pb_compile_options o = {0};
   static pb_arena arena; // of the whole run
@@ -149,8 +173,14 @@ int main(int argc, char** argv) {
       report = a + 9;
     else if (!strncmp(a, "--dump-intermediates=", 21))
       o.dump_dir = a + 21;
+    else if (!strncmp(a, "--like=", 7))
+      o.like = a + 7;
     else if (!strncmp(a, "--fallback=", 11))
       o.fallback = a + 11;
+    else if (!strcmp(a, "--explain"))
+      o.explain = "text";
+    else if (!strncmp(a, "--explain=", 10))
+      o.explain = a + 10;
     else if (!strcmp(a, "--time-passes"))
       time_passes = true;
     else if (!strcmp(a, "--bisect"))
@@ -181,11 +211,12 @@ int main(int argc, char** argv) {
   if (o.print_after && !pb_pass_named(o.print_after))
     return fail(1002, "pbc --help lists the passes", "no pass '%s'", o.print_after);
   if (o.emit && !strcmp(o.emit, "engine")) o.emit = NULL;
-  if (!o.emit && !out) return fail(1007, "-o OUT.pbe", "%s", "no output file");
+  pb_diag diag = {0};
+  if (o.explain && set_explain(&o, &diag, report)) return 1;
+  if (!o.emit && !o.explain && !out) return fail(1007, "-o OUT.pbe", "%s", "no output file");
   progress p = {.start = now()};
   o.progress = show;
   o.user = &p;
-  pb_diag diag = {0};
   pb_compiled compiled;
   pb_status status = pb_compile(&o, &diag, &compiled);
   if (p.shown) fputs("\r\033[K", stderr);

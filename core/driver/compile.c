@@ -6,10 +6,11 @@
 #include "core/driver/dump.h"
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
-#include "core/driver/report.h"
 #include "core/frontend/onnx/onnx.h"
 #include "core/frontend/stablehlo/stablehlo.h"
-#include "core/s1/s1.h"
+#include "core/report/explain.h"
+#include "core/report/report.h"
+#include "core/s1/scale.h"
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
 #include "core/s3/kernels.h"
@@ -34,6 +35,7 @@ typedef struct compilation {
   pb_results expected; // --check: what stage S2 gives
   pb_given_plans given;
   pb_chip* other; // --fallback
+  pb_chip* like;  // --like
   pb_fallback fallback;
   pb_dump dump;
   double since;
@@ -61,6 +63,20 @@ static bool is_text(const char* path) {
   return n > 5 && !strcmp(path + n - 5, ".mlir");
 }
 
+// Codes by the chip's own formulas, or by those of the chip that this one is to be like.
+static pb_status take_formulas(compilation* c) {
+  if (c->options->like) PB_TRY(pb_chip_find(c->options->like, c->options->target_dir, c->unit.diag, &c->like));
+  const pb_chip* chip = c->like ? c->like : c->chip;
+  if (!chip->formulas[PB_FORMULA_SUM] && !chip->formulas[PB_FORMULA_ADD]) {
+    if (!c->like) return PB_OK;
+    return pb_error(c->unit.diag, (pb_place){.file = chip->file}, 4071, "def : Formula<\"sum\"> { ... }, or no --like",
+                    "%s makes codes as every target does", chip->name);
+  }
+  c->unit.codes_like = chip->name;
+  return pb_s1_scale(&c->s1, &c->consts, (const pb_formula* const*)chip->formulas, c->like || c->options->fallback,
+                     c->unit.diag, &c->unit.scales_off);
+}
+
 static pb_status front(compilation* c) {
   const pb_compile_options* o = c->options;
   if (is_text(o->model)) {
@@ -76,6 +92,7 @@ static pb_status front(compilation* c) {
     return PB_OK;
   }
   if (c->dump.folder) PB_TRY(pb_dump_text(&c->dump, "s1.txt", pb_s1_print(&c->s1), c->unit.diag));
+  PB_TRY(take_formulas(c));
   char* text = pb_s2_build(&c->s1, &c->consts);
   if (wants(c, "s2")) {
     c->out->text = text;
@@ -196,6 +213,13 @@ static pb_status mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e
   return PB_OK;
 }
 
+static void explain(compilation* c, const pb_engine* e) {
+  pb_explanation explanation;
+  pb_explain(&c->unit, e, c->options->model, c->options->explain_refusals, &explanation);
+  c->out->text = pb_explanation_print(&explanation, c->options->explain);
+  pb_explanation_free(&explanation);
+}
+
 static pb_status back(compilation* c) {
   if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
     PB_TRY(c->control->print(&c->unit, c->options->emit, &c->out->text));
@@ -217,6 +241,7 @@ static pb_status back(compilation* c) {
   PB_TRY(dump_kernels(c));
   PB_TRY(pb_host_build(&c->unit, e));
   PB_TRY(mark_unsigned(&c->s1, c->unit.diag, e));
+  if (c->options->explain) explain(c, e);
   if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
   stage_done(c, "host");
   return PB_OK;
@@ -283,6 +308,7 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_arena_free(&c.unit.arena);
   free(c.fallback.items);
   pb_chip_free(c.other);
+  pb_chip_free(c.like);
   if (!options->chip) pb_chip_free(c.chip);
   if (status != PB_OK || out->text) {
     if (out->engine) pb_engine_free(out->engine);

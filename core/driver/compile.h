@@ -20,6 +20,9 @@ typedef struct pb_compile_options {
   const char* plan_file;   // plans to use instead of the planner's; NULL
   const char* dump_dir;    // a folder for what every stage and pass leaves, in numbered files; made if missing; NULL
   const char* fallback;    // a target controlled by threads for what the first cannot run; NULL: that is an error
+  const char* explain;     // text, json or html: `text` is how the model runs, in place of the engine; NULL
+  bool explain_refusals;   // what `fallback` takes is shown as refused: it stands there only to go on behind a refusal
+  const char* like;        // a chip whose formulas for codes this target follows bit for bit; NULL
   int threads;             // that compile at once at most, 0: one a processor; the engine is the same
   bool report;             // make `report`
   bool check; // execute the IR after every pass and compare: the first pass that changes a result is an error
@@ -29,7 +32,7 @@ typedef struct pb_compile_options {
 
 typedef struct pb_compiled {
   pb_engine* engine; // NULL when text was asked for; its memory is its own arena
-  char* text;        // malloc'ed; what --emit asked for
+  char* text;        // malloc'ed; what --emit or --explain asked for
   char* report;      // malloc'ed JSON, when asked for
   pb_timing timings[32];
   int timing_count;

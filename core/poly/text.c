@@ -45,6 +45,18 @@ void pb_text_add_quoted(pb_text* text, const char* bytes) {
   pb_text_add(text, "\"");
 }
 
+void pb_text_add_json(pb_text* text, const char* bytes, size_t length) {
+  pb_text_add(text, "\"");
+  for (size_t k = 0; k < length; ++k) {
+    unsigned char c = (unsigned char)bytes[k];
+    if (c == '"' || c == '\\')
+      pb_text_add(text, "\\%c", c);
+    else
+      pb_text_add(text, c < ' ' ? "\\u%04x" : "%c", c);
+  }
+  pb_text_add(text, "\"");
+}
+
 void pb_text_indent(pb_text* text, int depth) {
   for (int k = 0; k < depth; ++k) pb_text_add(text, "  ");
 }

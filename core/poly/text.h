@@ -13,6 +13,8 @@ void pb_text_add(pb_text* text, const char* format, ...) __attribute__((format(p
 void pb_text_add_bytes(pb_text* text, const char* data, size_t length);
 // As a string of MLIR's syntax, quotes around it, whatever bytes it is made of.
 void pb_text_add_quoted(pb_text* text, const char* bytes);
+// As a string of JSON, quotes around it.
+void pb_text_add_json(pb_text* text, const char* bytes, size_t length);
 void pb_text_indent(pb_text* text, int depth);
 void pb_text_free(pb_text* text);
 

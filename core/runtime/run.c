@@ -116,26 +116,7 @@ int pb_rt_dram_rate(const pb_rt* rt) {
 }
 const char* pb_rt_device(const pb_rt* rt) { return rt->device_name; }
 
-static bool is_contraction(const pb_insn* insn) {
-  if (insn->mover || insn->reduce != PB_ACC_ADD) return false;
-  for (int k = 0; k < insn->expr_count; ++k)
-    if (insn->expr[k].op == PB_OP_MUL) return true;
-  return false;
-}
-
-uint64_t pb_rt_peak_macs(const pb_rt* rt) {
-  double best = 0;
-  for (int k = 0; rt->chip && k < rt->chip->insn_count; ++k) {
-    const pb_insn* insn = &rt->chip->insns[k];
-    if (!is_contraction(insn)) continue;
-    int64_t extents[PB_MAX_INSN_DIMS] = {0};
-    double products = 1;
-    for (int d = 0; d < insn->dim_count; ++d) products *= (double)(extents[d] = insn->dims[d].max);
-    int64_t cycles = pb_cycles(insn, extents);
-    if (cycles > 0 && products / (double)cycles > best) best = products / (double)cycles;
-  }
-  return (uint64_t)(best + 0.5);
-}
+uint64_t pb_rt_peak_macs(const pb_rt* rt) { return rt->chip ? pb_chip_peak_macs(rt->chip) : 0; }
 
 void pb_rt_set_threads(pb_rt* rt, int threads) { rt->threads = threads; }
 void pb_rt_set_trace(pb_rt* rt, pb_rt_trace trace, void* user) {

@@ -3,6 +3,7 @@
 #ifndef PB_S1_S1_H
 #define PB_S1_S1_H
 
+#include "core/base/formula.h"
 #include "core/frontend/graph.h"
 #include "core/poly/nest.h"
 
@@ -130,6 +131,7 @@ typedef struct pb_s1_op {
   bool axes[PB_GRAPH_RANK];                          // FREDUCE, FSOFTMAX, FNORM
   int order[PB_GRAPH_RANK];                          // FTRANSPOSE
   int64_t start[PB_GRAPH_RANK], step[PB_GRAPH_RANK]; // FSLICE, FPAD
+  const pb_formula_terms* terms;                     // codes by a chip's own formula (scale.h), NULL: as said above
   const pb_nest* nest;                               // NEST: its accesses' `buffer` are values, the last one y
 } pb_s1_op;
 

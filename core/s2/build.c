@@ -166,6 +166,10 @@ pb_access pb__s2_along_flat(pb_access access, const pb_access* shape, const int*
 }
 
 void pb__s2_requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {
+  if (op->terms) {
+    pb__s2_sum_formula(b, op, acc, y);
+    return;
+  }
   pb_nest n = pb__s2_start(op, "point");
   int dims[PB_NEST_RANK];
   pb__s2_walk(&n, &y, dims);
@@ -347,7 +351,9 @@ static void point(builder* b, const pb_s1_op* op) {
   n.access[n.access_count++] = pb__s2_along(x, dims);
   if (op->kind == PB_S1_ADD || op->kind == PB_S1_MUL) n.access[n.access_count++] = second_operand(b, op, &x, dims);
   n.access[n.access_count++] = pb__s2_along_flat(y, &x, dims);
-  if (op->kind == PB_S1_QUANTISE) {
+  if (op->terms) {
+    pb__s2_add_formula(&n, op);
+  } else if (op->kind == PB_S1_QUANTISE) {
     int v = pb_nest_load(&n, 0);
     pb__s2_to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, v, pb_nest_const(&n, PB_F32, op->ma)), op);
   } else {

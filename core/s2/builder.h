@@ -64,6 +64,9 @@ void pb__s2_movement(builder* b, const pb_s1_op* op); // build_movement.c
 // Codes: build.c. y = requantise(acc + bias, m); what comes last of every operator on codes: clamp(roundeven(v) +
 // zero).
 void pb__s2_requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access y);
+// The same by a chip's own formula: build_formula.c. The second is the value of ADD, whose accesses are there.
+void pb__s2_sum_formula(builder* b, const pb_s1_op* op, pb_access acc, pb_access y);
+void pb__s2_add_formula(pb_nest* n, const pb_s1_op* op);
 void pb__s2_to_codes(pb_nest* n, int value, const pb_s1_op* op);
 void pb__s2_codes(builder* b, const pb_s1_op* op); // build_codes.c: TABLE, SOFTMAX, NORM, MATMUL
 

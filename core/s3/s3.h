@@ -21,6 +21,8 @@ typedef struct pb_unit {
   int workers;                  // threads that may compile kernels at once, 0: one a processor
   struct pb_plan_memo* plans;   // made so far, of plan_memo.h, which frees it
   struct pb_fallback* fallback; // --fallback, of fallback.h; NULL: what the chip cannot run is an error
+  const char* codes_like;       // the chip whose own formulas the codes are made by, NULL: the SDK's; for reports
+  double scales_off;            // the largest share by which a scale is off there
 } pb_unit;
 
 pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;

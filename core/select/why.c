@@ -180,8 +180,14 @@ static void put(text* t, const char* format, ...) {
   t->used += n > 0 ? (size_t)n : 0;
 }
 
-static const char* spelling(pb_op op) {
-  if (op == PB_OP_TRUNC) return "trunc8";
+// As Semantics would say it.
+static const char* spelling(pb_op op, pb_type type) {
+  bool wide = type == PB_I64;
+  if (op == PB_OP_TRUNC) return type == PB_I8 ? "trunc8" : type == PB_I16 ? "trunc16" : "trunc32";
+  if (op == PB_OP_SEXT && wide) return "sext64";
+  if (op == PB_OP_ZEXT && wide) return "zext64";
+  if (op == PB_OP_SHL || op == PB_OP_SHR) return op == PB_OP_SHL ? "shl" : "shr";
+  if (op == PB_OP_SHRU || op == PB_OP_EQUAL) return op == PB_OP_SHRU ? "shru" : "equal";
   const char* name = op_name(op);
   return strchr(name, ' ') ? "?" : name;
 }
@@ -195,7 +201,7 @@ static void put_value(text* t, const pb_flat* nest, int node) {
   else if (n->op == PB_OP_CONST)
     put(t, "%lld", (long long)n->value);
   else {
-    put(t, "(%s", n->op == PB_OP_LOAD ? "lookup" : spelling(n->op));
+    put(t, "(%s", n->op == PB_OP_LOAD ? "lookup" : spelling(n->op, n->type));
     if (n->op == PB_OP_LOAD) put(t, " $%c,", 'a' + n->operand);
     for (int k = 0; k < 3 && n->args[k] >= 0; ++k) {
       put(t, "%s ", k ? "," : "");

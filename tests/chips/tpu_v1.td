@@ -39,15 +39,12 @@ defvar InACC = Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>
 
 class Move<Queue q, bits<6> op> : Op<q, op> {
   bits<3> arg; bits<28> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<25> loc; bits<20> li; bits<14> lj;
-  let Mover = 1; let Latency = 8;
-  let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
+  let Mover = 1; let Latency = 8; let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
   let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{60-41} = si; let Inst{78-61} = sj; let Inst{86-79} = ni; let Inst{94-87} = nj;
   let Inst{104-95} = nb; let Inst{129-105} = loc; let Inst{149-130} = li; let Inst{163-150} = lj;
-  let Signed = ["off"];
-  let Cycles = (times $i, (times $j, (ceildiv $b, 48)));
+  let Signed = ["off"]; let Cycles = (times $i, (times $j, (ceildiv $b, 48)));
 }
-class Boxed<bits<6> op> : Move<RD, op> {
-  bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi;
+class Boxed<bits<6> op> : Move<RD, op> { bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi;
   let Inst{171-164} = ilo; let Inst{179-172} = ihi; let Inst{187-180} = jlo; let Inst{195-188} = jhi;
 }
 def READ_HOST : Boxed<1> {
@@ -55,33 +52,27 @@ def READ_HOST : Boxed<1> {
   let Operands = (ins Padded:$src, InUB:$dst); let Semantics = (set $dst, $src); let Signed = ["fill", "off"];
 }
 def READ_PARAMETERS : Boxed<2> {
-  let Summary = "biases, scales and f32 tensors to the accumulators";
-  let Operands = (ins PaddedWords:$src, InACC:$dst); let Semantics = (set $dst, $src);
+  let Summary = "biases, scales and f32 tensors"; let Operands = (ins PaddedWords:$src, InACC:$dst); let Semantics = (set $dst, $src);
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 48)));
 }
 def WRITE_HOST : Move<WR, 3> {
-  let Summary = "the unified buffer to host memory";
-  let Operands = (ins InUB:$src, Host<I8>:$dst); let Semantics = (set $dst, $src);
+  let Summary = "the unified buffer to host memory"; let Operands = (ins InUB:$src, Host<I8>:$dst); let Semantics = (set $dst, $src);
 }
 def WRITE_WORDS : Move<WR, 4> {
-  let Summary = "f32 results to host memory";
-  let Operands = (ins InACC:$src, Host<I32>:$dst); let Semantics = (set $dst, $src);
+  let Summary = "f32 results to host memory"; let Operands = (ins InACC:$src, Host<I32>:$dst); let Semantics = (set $dst, $src);
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 48)));
 }
 
-def WeightTile : Window<DRAM, I8, ["k", "n"], "off", ["sk", "elem"], 1> { let Slot = "arg"; }
-// 65,536 bytes at 48 a cycle.
+def WeightTile : Window<DRAM, I8, ["k", "n"], "off", ["sk", "elem"], 1> { let Slot = "arg"; } // 65,536 bytes at 48 a cycle
 def READ_WEIGHTS : Op<WT, 8> {
-  let Summary = "a tile of 256x256 weights from DRAM into the FIFO";
-  bits<3> arg; bits<28> off; bits<14> sk; bits<2> at;
+  let Summary = "a tile of weights from DRAM into the FIFO"; bits<3> arg; bits<28> off; bits<14> sk; bits<2> at;
   let Dims = [Dim<"k", N>, Dim<"n", N>];
   let Operands = (ins WeightTile:$s, Window<FIFO, I8, ["k", "n"], "at", ["row", "elem"], !mul(N, N)>:$d);
   let Semantics = (set $d, $s); let Cycles = (plus 1366, 0); let Latency = 2; let Signed = ["off"];
   let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{54-41} = sk; let Inst{56-55} = at;
 }
 def MATRIX_MULTIPLY : Op<MM, 9> {
-  let Summary = "B rows by a tile of weights, into or onto B rows of accumulators: B cycles";
-  bits<2> at; bits<1> keep; bits<12> rows; bits<17> a; bits<10> da; bits<12> c; bits<8> dc;
+  let Summary = "B rows by a tile: B cycles"; bits<2> at; bits<1> keep; bits<12> rows; bits<17> a; bits<10> da; bits<12> c; bits<8> dc;
   let Dims = [Dim<"m", 4095, "rows">, Dim<"n", N>, Dim<"k", N>];
   let Operands = (ins Window<FIFO, I8, ["k", "n"], "at", ["row", "elem"], !mul(N, N)>:$w, Window<UB, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
                       Imm<I1>:$keep, Window<ACC, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
@@ -96,24 +87,20 @@ class Activate<bits<6> op> : Op<AC, op> {
   let Inst{21-10} = rows; let Inst{38-22} = a; let Inst{48-39} = da; let Inst{65-49} = y; let Inst{75-66} = dy;
 }
 class Code<bits<6> op> : Activate<op> {
-  bits<8> zp; bits<8> lo; bits<8> hi; bits<12> ps;
-  let Signed = ["zp", "lo", "hi"];
-  let Inst{83-76} = zp; let Inst{91-84} = lo; let Inst{99-92} = hi; let Inst{111-100} = ps;
-}
+  bits<8> zp; bits<8> lo; bits<8> hi; bits<12> ps; let Signed = ["zp", "lo", "hi"];
+  let Inst{83-76} = zp; let Inst{91-84} = lo; let Inst{99-92} = hi; let Inst{111-100} = ps; }
 defvar YC = Window<UB, I8, ["m", "n"], "y", ["dy", "elem"]>;
 defvar AC8 = Window<UB, I8, ["m", "n"], "a", ["da", "elem"]>;
 defvar PS = Window<ACC, F32, ["n"], "ps", ["elem"]>;
 
 def ACTIVATE : Code<16> {
-  let Summary = "sums to codes: bias, scale, round, clamp";
-  bits<12> pb; let Inst{123-112} = pb;
+  let Summary = "sums to codes: bias, scale, round, clamp"; bits<12> pb; let Inst{123-112} = pb;
   let Operands = (ins YC:$d, Window<ACC, I32, ["m", "n"], "a", ["da", "elem"]>:$x, Window<ACC, I32, ["n"], "pb", ["elem"]>:$bias, PS:$scale,
                       Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi);
   let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (mul (sitofp (add $x, $bias)), $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
 }
 def ACTIVATE_SUM : Code<17> {
-  let Summary = "codes of two tensors, added";
-  bits<17> b; bits<10> db; bits<12> psb; bits<8> za; bits<8> zb;
+  let Summary = "codes of two tensors, added"; bits<17> b; bits<10> db; bits<12> psb; bits<8> za; bits<8> zb;
   let Operands = (ins AC8:$x, Window<UB, I8, ["m", "n"], "b", ["db", "elem"]>:$z, PS:$sa, Window<ACC, F32, ["n"], "psb", ["elem"]>:$sb,
                       Imm<I8>:$za, Imm<I8>:$zb, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, YC:$d);
   let Semantics = (set $d, (fptosi8 (min (max (add (roundeven (add (mul (sub (sitofp $x), (sitofp $za)), $sa),

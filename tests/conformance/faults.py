@@ -14,6 +14,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TINY, GEMMINI, SIMNPU = "../chips/tinynpu.td", "../chips/gemmini.td", "../../targets/simnpu/simnpu.td"
+INTEGERS = "../chips/integers.td"
 
 # Chip, what is wrong, the instructions of which one must be named, the text and what stands in its place.
 FAULTS = [
@@ -57,6 +58,14 @@ FAULTS = [
     (SIMNPU, "the smaller for the larger", ["VMAX", "VMAXR", "VRMAX"], "(max $x, $z)", "(min $x, $z)"),
     (SIMNPU, "a bank of weights too few", ["WLD", "MMA", "WLDT"], "let Inst{49-38} = sk; let Inst{51-50} = w;",
      "let Inst{49-38} = sk; let Inst{50} = w{0}; let Inst{255} = w{1};"),
+    (INTEGERS, "halves away from 0 for up", ["SHRRS"], "<13, (shrr ", "<13, (shra "),
+    (INTEGERS, "no rounding of a wide product", ["NEAR"], "<18, (trunc32 (shrr ", "<18, (trunc32 (shr "),
+    (INTEGERS, "halves up for away from 0", ["FAR"], "<19, (trunc32 (shra ", "<19, (trunc32 (shrr "),
+    (INTEGERS, "a shift with sign", ["SHRUS"], "<12, (shru ", "<12, (shr "),
+    (INTEGERS, "a product of 32 bits", ["HIGH"], "(shr (mul (sext64 $a), (sext64 $b)), (zext64 $s))",
+     "(shr (sext64 (mul $a, $b)), (zext64 $s))"),
+    (INTEGERS, "a factor without sign", ["CODE"], "<23, (sat8 (shra (mul (sext64 $a)", "<23, (sat8 (shra (mul (zext64 $a)"),
+    (INTEGERS, "codes that wrap", ["NARROW"], "(sat8 (shrr (mul (zext $a)", "(trunc8 (shrr (mul (zext $a)"),
 ]
 
 

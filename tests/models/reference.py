@@ -113,6 +113,9 @@ class Reference(Transformers):
             if node.op_type == "DequantizeLinear":
                 self.dequantised.setdefault(node.input[0], []).append(node)
 
+    def requantize(self, acc, multiplier, zero, limits):
+        return requantize(acc, multiplier, zero, limits)
+
     def scale_zero(self, node):
         scale = self.const[node.input[1]]
         zero = self.const[node.input[2]] if len(node.input) > 2 else np.zeros(scale.shape, np.int8)
@@ -187,7 +190,7 @@ class Reference(Transformers):
             attrs.get("dilations", [1, 1]),
             attrs.get("group", 1),
         )
-        return requantize(acc + bias[:, None, None], multiplier[:, None, None], zy, limits)
+        return self.requantize(acc + bias[:, None, None], multiplier[:, None, None], zy, limits)
 
     def op_gemm(self, node, attrs, values, sy, zy, limits):
         plain = attrs.get("alpha", 1.0) == 1.0 and attrs.get("beta", 1.0) == 1.0 and not attrs.get("transA", 0)
@@ -196,7 +199,7 @@ class Reference(Transformers):
         weight = weight.T if attrs.get("transB", 0) else weight
         x = values[name].astype(np.float64) - zx
         acc = (x @ weight.astype(np.float64)).astype(np.int64)
-        return requantize(acc + bias, multiplier, zy, limits)
+        return self.requantize(acc + bias, multiplier, zy, limits)
 
     def op_globalaveragepool(self, node, attrs, values, sy, zy, limits):
         name, sx, zx = self.source(node.input[0])
@@ -204,7 +207,7 @@ class Reference(Transformers):
         area = x.shape[2] * x.shape[3]
         acc = x.sum((2, 3), keepdims=True) - int(zx) * area
         multiplier = f32(f32(f32(sx) / f32(area)) / sy)
-        return requantize(acc, multiplier, zy, limits)
+        return self.requantize(acc, multiplier, zy, limits)
 
     def operand(self, tensor, values):
         """Codes (of a value or a constant), scale and zero point of a float tensor."""
@@ -232,11 +235,11 @@ class Reference(Transformers):
         require(not any(pads) or attrs.get("count_include_pad", 0), "an average that leaves out its pads is not known")
         x = pad_image(values[name].astype(np.int64) - int(zx), pads, 0)
         acc = windows(x, kernel, attrs.get("strides", [1, 1]), [1, 1]).sum((4, 5))
-        return requantize(acc, f32(f32(f32(sx) / f32(kernel[0] * kernel[1])) / sy), zy, limits)
+        return self.requantize(acc, f32(f32(f32(sx) / f32(kernel[0] * kernel[1])) / sy), zy, limits)
 
     def op_matmul(self, node, attrs, values, sy, zy, limits):
         if self.source(node.input[1])[0] not in self.const:
-            return self.matmul(node, values, sy, zy, limits, requantize)
+            return self.matmul(node, values, sy, zy, limits, self.requantize)
         return self.op_gemm(node, {}, values, sy, zy, limits)
 
     def rescaled(self, x, node, tensor, sy, zy, limits):

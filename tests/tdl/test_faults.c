@@ -40,12 +40,58 @@ typedef struct row {
 #define TIMES_8(text) text text text text text text text text
 #define TIMES_32(text) TIMES_8(text) TIMES_8(text) TIMES_8(text) TIMES_8(text)
 
-static const row rows[] = {
-    {"let Name = \"toy\";", "", "", 3010, "Name"},
-    {"let Revision = 1;", "", "", 3010, "Revision"},
+// A way of its own from sums to codes.
+#define FORMULA(of, operands, value, more)                                                                             \
+  "def : Formula<\"" of "\"> { let Operands = (ins " operands "); let Value = " value "; " more " }\n"
+#define SUM_OPERANDS "Element<I32>:$sum, ByChannel<I32>:$bias, Imm<I8>:$shift"
+#define SUM_VALUE "(sat8 (shr (add $sum, $bias), (sext $shift)))"
+#define BEFORE_TOY(text)                                                                                               \
+  {                                                                                                                    \
+    "def toy : Chip {", text "def toy : Chip {", ""
+
+static const row rows[] =
+    {
+        // formulas
+        BEFORE_TOY(FORMULA("mean", SUM_OPERANDS, SUM_VALUE, "")), 3012, "Of"},
+                 BEFORE_TOY(FORMULA("sum", SUM_OPERANDS, SUM_VALUE, "") FORMULA("sum", SUM_OPERANDS, SUM_VALUE, "")),
+                 3134, "second"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", Imm<I8>:$za", SUM_VALUE, "")), 3130, "no operand '$za'"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", Element<I8>:$zero", SUM_VALUE, "")), 3131, "another class"
+}
+, BEFORE_TOY(FORMULA("sum", "Element<I8>:$sum, ByChannel<I32>:$bias, Imm<I8>:$shift", SUM_VALUE, "")), 3132, "type i8"
+}
+, BEFORE_TOY(FORMULA("sum", "Element<I32>:$sum, Imm<I32>:$shift", "(sat8 (shr $sum, $shift))", "")), 3133, "'$bias'"
+}
+,
+    BEFORE_TOY(FORMULA("add", "Element<I8>:$a, Element<I8>:$b, Imm<I8>:$fa, Imm<I8>:$shift",
+                       "(sat8 (shr (add (mul (sext $a), (sext $fa)), (sext $b)), (sext $shift)))", "")),
+    3133, "'$fb'"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS, "(shr (add $sum, $bias), (sext $shift))", "")), 3135, "gives i32"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS, "(fptosi8 (sitofp (shr (add $sum, $bias), (sext $shift))))", "")), 3136,
+    "floats"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", Imm<I8>:$lo", SUM_VALUE, "")), 3237, "'lo' is not used"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS, SUM_VALUE, "let FactorBits = 40;")), 3137, "FactorBits is 40"
+}
+,
+    BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", ByChannel<I8>:$factor",
+                       "(sat8 (shr (mul (add $sum, $bias), (sext $factor)), (sext $shift)))", "let FactorBits = 8;")),
+    3139, "8 bits do not fit an operand of i8"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS, SUM_VALUE, "let MostOff = \"little\";")), 3138, "MostOff"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", Imm<I8>:$shift", SUM_VALUE, "")), 3239, "two operands"
+}
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS, "(sat8 (shr (add $sum, $bais), (sext $shift)))", "")), 3092, "bais"
+}
+, {"let Name = \"toy\";", "", "", 3010, "Name"}, {"let Revision = 1;", "", "", 3010, "Revision"},
     {"let Summary = \"a small chip\";", "", "", 3010, "Summary"},
-    {"let Control = \"queues\";", "", "", 3010, "Control"},
-    {"\"queues\"", "\"magic\"", "", 3012, "Control"},
+    {"let Control = \"queues\";", "", "", 3010, "Control"}, {"\"queues\"", "\"magic\"", "", 3012, "Control"},
     {"PB_SCHEMA;", "7;", "", 3021, "schema 7"},
     {"def toy : Chip {",
      "def other : Chip { let Name = \"o\"; let Summary = \"\"; let Schema = 1; let Revision = 1; let Control = "
@@ -53,13 +99,11 @@ static const row rows[] = {
      "", 3020, "one"},
     {"let Scope = \"system\";", "", "", 3030, "system"},
     {"def BUF : Memory {", "def BUF : Memory { let Scope = \"system\";", "", 3031, "second"},
-    {"let Bytes = 4096; ", "", "def BUF", 3010, "Bytes"},
-    {"let BytesPerCycle = 16;", "", "", 3010, "BytesPerCycle"},
+    {"let Bytes = 4096; ", "", "def BUF", 3010, "Bytes"}, {"let BytesPerCycle = 16;", "", "", 3010, "BytesPerCycle"},
     {"let Bytes = 4096;", "let Bytes = 4099;", "def BUF", 3202, "rows"},
     {"let Bytes = 4096;", "let Bytes = 0;", "def BUF", 3200, "Bytes"},
     {"let RowBytes = 8;", "let RowBytes = 0;", "def BUF", 3201, "RowBytes"},
-    {"let Banks = 2;", "let Banks = 0;", "", 3203, "banks"},
-    {"let Banks = 2;", "let Banks = 3;", "", 3204, "banks"},
+    {"let Banks = 2;", "let Banks = 0;", "", 3203, "banks"}, {"let Banks = 2;", "let Banks = 3;", "", 3204, "banks"},
     {"let BytesPerCycle = 16;", "let BytesPerCycle = 0;", "", 3205, "BytesPerCycle"},
     {"let Banks = 2;", "let Banks = 4294967298;", "", 3013, "Banks"},
     {"let Latency = 1;", "let Latency = 4294967297;", "", 3013, "Latency"},
@@ -80,8 +124,7 @@ static const row rows[] = {
      "", 3113, "Shape"},
     {"def : Tokens", MATRIX("MEM", "(plus $q, 0)") "def : Tokens", "", 3102, "q"},
     {"def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; }", "", "", 3040, "Tokens"},
-    {"[LD, EX]", "[LD]", "", 3044, "nobody can wait"},
-    {"let Depth = 2;", "let Depth = 0;", "", 3042, "Depth"},
+    {"[LD, EX]", "[LD]", "", 3044, "nobody can wait"}, {"let Depth = 2;", "let Depth = 0;", "", 3042, "Depth"},
     {"let Tokens = 7;", "let Tokens = 0;", "", 3043, "Tokens"},
     {"let WaitBit = 8;", "let WaitBit = 300;", "", 3045, "WaitBit"},
     {"let WaitBit = 8;", "let WaitBit = -9;", "", 3045, "WaitBit"},
@@ -113,10 +156,19 @@ static const row rows[] = {
     {"\"w\", [\"row\"", "\"ww\", [\"row\"", "def DOT", 3086, "ww"},
     {"let Slot = \"arg\";", "let Slot = \"argg\";", "", 3087, "argg"},
     {"let Slot = \"arg\"; let BoxLo", "let BoxLo", "", 3230, "argument slot"},
-    {"Imm<I1>:$acc);", "Imm<I1>:$accu);", "def DOT", 3090, "accu"},
-    {"(sext $x)", "(sext $xx)", "def DOT", 3092, "xx"},
+    {"Imm<I1>:$acc);", "Imm<I1>:$accu);", "def DOT", 3090, "accu"}, {"(sext $x)", "(sext $xx)", "def DOT", 3092, "xx"},
     {"(mul (sext $x), (sext $v))", "(mul (sext $x), $v)", "", 3093, "mix"},
     {"(roundeven (sitofp $x))", "(roundeven $x)", "", 3094, "float"},
+    {"(mul (sext $x), (sext $v))", "(shl $x, $v)", "", 3094, "shl of i8"},
+    {"(mul (sext $x), (sext $v))", "(shrr $x, $v)", "", 3094, "shrr of i8"},
+    {"(mul (sext $x), (sext $v))", "(shra (sext $x))", "", 3095, "shra takes 2"},
+    {"(mul (sext $x), (sext $v))", "(shrr (sext $x), (sext64 $v))", "", 3093, "mix i32 and i64"},
+    {"(mul (sext $x), (sext $v))", "(trunc32 (mul (sext64 $x), (sext $v)))", "", 3093, "mix i64 and i32"},
+    {"(mul (sext $x), (sext $v))", "(mul (sext64 $x), (sext64 $v))", "", 3100, "i64 into a window of i32"},
+    {"(mul (sext $x), (sext $v))", "(trunc32 (sext $x))", "", 3094, "trunc32 of i32"},
+    {"(mul (sext $x), (sext $v))", "(sext (sext64 $x))", "", 3094, "sext of i64"},
+    {"(mul (sext $x), (sext $v))", "(sext (sitofp $x))", "", 3094, "sext of f32"},
+    {"(mul (sext $x), (sext $v))", "(trunc32 (add (sext64 $x), (i64c 9007199254740993)))", "", 3105, "no i64"},
     {"(mul (sext $x), (sext $v))", "(mul (sext $x))", "", 3095, "takes 2"},
     {"(mul (sext $x), (sext $v))", "(plus (sext $x), (sext $v))", "", 3096, "plus"},
     {"def AGAIN : HardwareLoop {",
@@ -138,12 +190,10 @@ static const row rows[] = {
     {"Imm<I8>:$zp", "Imm<F16>:$zp", "", 3272, "immediate 'zp' has type f16"},
     {"(acc_add $d, $acc,", "(acc_add $d,", "", 3237, "'acc' is not used"},
     {"(acc_add $d, $acc,", "(acc_add $d, $acc, $acc,", "", 3097, "form"},
-    {"(acc_add $d,", "(acc_add $acc,", "", 3098, "no window"},
-    {"Imm<I1>:$acc", "Imm<I8>:$acc", "", 3099, "no bit"},
+    {"(acc_add $d,", "(acc_add $acc,", "", 3098, "no window"}, {"Imm<I1>:$acc", "Imm<I8>:$acc", "", 3099, "no bit"},
     {"(set $d, (fptosi8 (add (roundeven (sitofp $x)), (sitofp $zp))))", "(set $d, (sitofp $x))", "", 3100,
      "into a window"},
-    {"(plus $r, 2)", "(power $r, 2)", "", 3001, "power"},
-    {"(plus $r, 2)", "(plus $rr, 2)", "", 3102, "rr"},
+    {"(plus $r, 2)", "(power $r, 2)", "", 3001, "power"}, {"(plus $r, 2)", "(plus $rr, 2)", "", 3102, "rr"},
     {"let Cycles = (plus $r, 2);", "", "", 3010, "Cycles"},
     {"Dim<\"n\", 8>, Dim<\"k\", 8>", "Dim<\"n\", 16>, Dim<\"k\", 8>", "def DOT", 3235, "row"},
     {"bits<9> a;", "bits<5> a;", "def DOT", 3001, "bit"},
@@ -212,8 +262,7 @@ static const row rows[] = {
     {"let Name = \"toy\";", "let Name = \"t\xc3\xb6y\";", "", 3270, "the chip"},
     {"let Name = \"toy\";", "let Name = \"\";", "", 3270, "the chip"},
     {"let Name = \"toy\";", "let Name = \"8toy\";", "", 3270, "8toy"},
-    {"def OUT :", "def \"OUT-1\" :", "", 3270, "OUT-1"},
-    {"def BUF :", "def \"BUF 1\" :", "", 3001, "BUF"},
+    {"def OUT :", "def \"OUT-1\" :", "", 3270, "OUT-1"}, {"def BUF :", "def \"BUF 1\" :", "", 3001, "BUF"},
     {"Dim<\"r\", 255, \"rows\">", "Dim<\"r r\", 255, \"rows\">", "def DOT", 3270, "r r"},
     {"let Name = \"toy\";", "let Name = \"" LONG LONG "\";", "", 3271, "at most 64"},
     {"def : Tokens { let Queues = [LD, EX];",
@@ -239,10 +288,8 @@ static const row rows[] = {
     {"def : Function {",
      "def : Function { let Name = \"exp2\"; let TableBits = 4; let Degree = 1; let MaxUlp = \"9\"; }\ndef : Function {",
      "", 3054, "second"},
-    {"(plus $r, 2)", "(plus $r, -2)", "", 3104, "-2"},
-    {"(plus $r, 2)", "(times $r, 0)", "", 3242, "nothing"},
-    {"(sext $v))", "(i32c 99999999999))", "", 3105, "i32"},
-    {"(sext $v))", "(i32c \"3\"))", "", 3105, "i32"},
+    {"(plus $r, 2)", "(plus $r, -2)", "", 3104, "-2"}, {"(plus $r, 2)", "(times $r, 0)", "", 3242, "nothing"},
+    {"(sext $v))", "(i32c 99999999999))", "", 3105, "i32"}, {"(sext $v))", "(i32c \"3\"))", "", 3105, "i32"},
     {"(exp2 $x)", "(mul $x, (f32c \"abc\"))", "", 3105, "f32"},
     {"(exp2 $x)", "(mul $x, (f32c \"0.5x\"))", "", 3105, "f32"},
     {"(exp2 $x)", "(mul $x, (f32c \"1e39\"))", "", 3105, "f32"},
@@ -263,7 +310,8 @@ static const row rows[] = {
     // more than llvm-tblgen is given
     {"def : Tokens", "defvar endless = !range(0, 2000000000);\ndef : Tokens", "", 3006, "memory"},
     {"let Mover = 1;", "", "def NEVER", 0, ""},
-};
+}
+;
 
 typedef struct seen {
   int codes[64], count;

@@ -310,7 +310,57 @@ static judge_value on_floats(const judge* j, judge_op op, judge_value a, judge_v
   return (judge_value){.u = one_nan};
 }
 
+// Integers as numbers without bounds; amounts of shifts count modulo the bits of the type.
+static int64_t number_of(judge_type type, judge_value x) { return type.bits == 64 ? x.w : x.i; }
+
+static judge_value as_number(judge_type type, int64_t x) {
+  return type.bits == 64 ? (judge_value){.w = x} : wrap(type, (judge_value){.i = (int32_t)(uint32_t)(uint64_t)x});
+}
+
+// Down to a multiple of 2^s, which divides: no shift of a negative number.
+static int64_t shifted_down(int64_t x, int s) {
+  for (; s > 0; --s) x = x / 2 - (x % 2 < 0);
+  return x;
+}
+
+static judge_value shifted(judge_op op, judge_type type, judge_value a, judge_value b) {
+  int s = (int)(number_of(type, b) & (type.bits - 1));
+  int64_t x = number_of(type, a);
+  uint64_t bits = type.bits == 64 ? (uint64_t)x : (uint32_t)x, half = s ? (uint64_t)1 << (s - 1) : 0;
+  if (op == JUDGE_SHL) return as_number(type, (int64_t)(bits << s));
+  if (op == JUDGE_SHRU) return as_number(type, (int64_t)(bits >> s));
+  if (op == JUDGE_SHRR || op == JUDGE_SHRA) x = number_of(type, as_number(type, (int64_t)((uint64_t)x + half)));
+  if (op == JUDGE_SHRA && s > 0 && number_of(type, a) < 0)
+    x = number_of(type, as_number(type, (int64_t)((uint64_t)x - 1)));
+  return as_number(type, shifted_down(x, s));
+}
+
+static judge_value on_words(judge_op op, judge_type type, judge_value a, judge_value b) {
+  int64_t x = number_of(type, a), y = number_of(type, b);
+  switch (op) {
+  case JUDGE_AND:
+    return as_number(type, x & y);
+  case JUDGE_OR:
+    return as_number(type, x | y);
+  case JUDGE_XOR:
+    return as_number(type, x ^ y);
+  case JUDGE_ADD:
+    return as_number(type, (int64_t)((uint64_t)x + (uint64_t)y));
+  case JUDGE_SUB:
+    return as_number(type, (int64_t)((uint64_t)x - (uint64_t)y));
+  case JUDGE_MUL:
+    return as_number(type, (int64_t)((uint64_t)x * (uint64_t)y));
+  case JUDGE_MAX:
+    return x > y ? a : b;
+  case JUDGE_MIN:
+    return x < y ? a : b;
+  default:
+    return shifted(op, type, a, b);
+  }
+}
+
 static judge_value on_integers(judge_op op, judge_type type, judge_value a, judge_value b) {
+  if (type.bits == 64) return on_words(op, type, a, b);
   switch (op) {
   case JUDGE_ADD:
     return wrap(type, (judge_value){.u = a.u + b.u});
@@ -320,8 +370,10 @@ static judge_value on_integers(judge_op op, judge_type type, judge_value a, judg
     return wrap(type, (judge_value){.u = a.u * b.u});
   case JUDGE_MAX:
     return a.i > b.i ? a : b;
-  default:
+  case JUDGE_MIN:
     return a.i < b.i ? a : b;
+  default:
+    return on_words(op, type, a, b);
   }
 }
 
@@ -378,14 +430,28 @@ static judge_value compute(const element* e) {
     case JUDGE_SITOFP:
       v[k].f = (float)a.i;
       break;
+    case JUDGE_SEXT64:
+      v[k].w = a.i;
+      break;
+    case JUDGE_ZEXT64:
+      v[k].w = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u;
+      break;
     case JUDGE_TRUNC8:
-      v[k] = wrap((judge_type){8, false}, a);
+    case JUDGE_TRUNC16:
+    case JUDGE_TRUNC32:
+      v[k] = as_number(n->type, number_of(from, a));
+      break;
+    case JUDGE_SAT8:
+      v[k].i = number_of(from, a) < -128 ? -128 : number_of(from, a) > 127 ? 127 : (int32_t)number_of(from, a);
+      break;
+    case JUDGE_EQUAL:
+      v[k].u = from.is_float ? a.f == b.f : number_of(from, a) == number_of(from, b);
       break;
     case JUDGE_FPTOSI8:
       v[k] = to_code(a);
       break;
     case JUDGE_LESS:
-      v[k].u = from.is_float ? a.f < b.f : a.i < b.i;
+      v[k].u = from.is_float ? a.f < b.f : number_of(from, a) < number_of(from, b);
       break;
     case JUDGE_SELECT:
       v[k] = a.u & 1 ? b : v[n->args[2]];

@@ -198,21 +198,33 @@ static const struct {
   const char* name;
   judge_op op;
 } operators[] = {
-    {"add", JUDGE_ADD},         {"sub", JUDGE_SUB},       {"mul", JUDGE_MUL},       {"div", JUDGE_DIV},
-    {"max", JUDGE_MAX},         {"min", JUDGE_MIN},       {"sext", JUDGE_SEXT},     {"zext", JUDGE_ZEXT},
-    {"sitofp", JUDGE_SITOFP},   {"trunc8", JUDGE_TRUNC8}, {"sqrt", JUDGE_SQRT},     {"lookup", JUDGE_LOOKUP},
-    {"fptosi8", JUDGE_FPTOSI8}, {"less", JUDGE_LESS},     {"select", JUDGE_SELECT}, {"roundeven", JUDGE_ROUNDEVEN},
-    {"exp2", JUDGE_EXP2},       {"recip", JUDGE_RECIP},   {"rsqrt", JUDGE_RSQRT}};
+    {"add", JUDGE_ADD},         {"sub", JUDGE_SUB},         {"mul", JUDGE_MUL},         {"div", JUDGE_DIV},
+    {"max", JUDGE_MAX},         {"min", JUDGE_MIN},         {"sext", JUDGE_SEXT},       {"zext", JUDGE_ZEXT},
+    {"sitofp", JUDGE_SITOFP},   {"trunc8", JUDGE_TRUNC8},   {"sqrt", JUDGE_SQRT},       {"lookup", JUDGE_LOOKUP},
+    {"fptosi8", JUDGE_FPTOSI8}, {"less", JUDGE_LESS},       {"select", JUDGE_SELECT},   {"roundeven", JUDGE_ROUNDEVEN},
+    {"and", JUDGE_AND},         {"or", JUDGE_OR},           {"xor", JUDGE_XOR},         {"shl", JUDGE_SHL},
+    {"shr", JUDGE_SHR},         {"shru", JUDGE_SHRU},       {"shrr", JUDGE_SHRR},       {"shra", JUDGE_SHRA},
+    {"sat8", JUDGE_SAT8},       {"trunc16", JUDGE_TRUNC16}, {"trunc32", JUDGE_TRUNC32}, {"sext64", JUDGE_SEXT64},
+    {"zext64", JUDGE_ZEXT64},   {"equal", JUDGE_EQUAL},     {"exp2", JUDGE_EXP2},       {"recip", JUDGE_RECIP},
+    {"rsqrt", JUDGE_RSQRT}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;
   switch (n->op) {
   case JUDGE_SEXT:
   case JUDGE_ZEXT:
+  case JUDGE_TRUNC32:
     return (judge_type){32, false};
+  case JUDGE_SEXT64:
+  case JUDGE_ZEXT64:
+    return (judge_type){64, false};
+  case JUDGE_TRUNC16:
+    return (judge_type){16, false};
   case JUDGE_TRUNC8:
+  case JUDGE_SAT8:
   case JUDGE_FPTOSI8:
     return (judge_type){8, false};
+  case JUDGE_EQUAL:
   case JUDGE_LESS:
     return (judge_type){1, false};
   case JUDGE_SELECT:
@@ -232,10 +244,13 @@ static int add_node(reader* r, judge_insn_record* insn, judge_node node) {
   return insn->node_count++;
 }
 
-static int read_number(reader* r, const json_t* args, bool is_float, judge_insn_record* insn) {
+static int read_number(reader* r, const json_t* args, const char* name, judge_insn_record* insn) {
   const json_t* value = json_array_get(json_array_get(args, 0), 0);
-  judge_node n = {.op = JUDGE_NUMBER, .type = {32, is_float}};
-  if (is_float)
+  bool is_float = name[0] == 'f';
+  judge_node n = {.op = JUDGE_NUMBER, .type = {name[1] == '6' ? 64 : 32, is_float}};
+  if (n.type.bits == 64)
+    n.number.w = json_integer_value(value);
+  else if (is_float)
     n.number.f = strtof(json_is_string(value) ? json_string_value(value) : "0", NULL);
   else
     n.number.i = (int32_t)json_integer_value(value);
@@ -245,7 +260,7 @@ static int read_number(reader* r, const json_t* args, bool is_float, judge_insn_
 static int read_operation(reader* r, const json_t* dag, judge_insn_record* insn) {
   const char* name = text(json_object_get(dag, "operator"), "def");
   const json_t* args = json_object_get(dag, "args");
-  if (!strcmp(name, "f32c") || !strcmp(name, "i32c")) return read_number(r, args, name[0] == 'f', insn);
+  if (!strcmp(name, "f32c") || !strcmp(name, "i32c") || !strcmp(name, "i64c")) return read_number(r, args, name, insn);
   judge_node n = {.op = JUDGE_LOAD, .operand = -1, .args = {-1, -1, -1}};
   for (size_t k = 0; k < sizeof operators / sizeof *operators; ++k)
     if (!strcmp(name, operators[k].name)) n.op = operators[k].op;

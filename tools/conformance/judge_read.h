@@ -16,6 +16,20 @@ typedef enum judge_op {
   JUDGE_DIV,
   JUDGE_MAX,
   JUDGE_MIN,
+  JUDGE_AND,
+  JUDGE_OR,
+  JUDGE_XOR,
+  JUDGE_SHL,
+  JUDGE_SHR,
+  JUDGE_SHRU,
+  JUDGE_SHRR, // to the nearest: halves up
+  JUDGE_SHRA, // halves away from 0
+  JUDGE_SAT8,
+  JUDGE_TRUNC16,
+  JUDGE_TRUNC32,
+  JUDGE_SEXT64,
+  JUDGE_ZEXT64,
+  JUDGE_EQUAL,
   JUDGE_SEXT,
   JUDGE_ZEXT,
   JUDGE_SITOFP,
@@ -40,6 +54,7 @@ typedef union judge_value {
   int32_t i;
   uint32_t u;
   float f;
+  int64_t w; // of a type of 64 bits
 } judge_value;
 
 typedef struct judge_node {

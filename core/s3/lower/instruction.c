@@ -185,8 +185,9 @@ static void print_node(body* b, const pb_chip* chip, int id) {
   } else if (n->op == PB_OP_SELECT) {
     line(b, "%%e%d = arith.select %%e%d, %%e%d, %%e%d : %s", id, n->args[0], n->args[1], n->args[2],
          pb_type_name(n->type));
-  } else if (n->op == PB_OP_LESS) {
-    line(b, "%%e%d = arith.cmpf olt, %%e%d, %%e%d : f32", id, n->args[0], n->args[1]);
+  } else if (pb_op_compares(n->op)) {
+    line(b, "%%e%d = %s %%e%d, %%e%d : %s", id, pb_node_spelling(b->insn->expr, id), n->args[0], n->args[1],
+         pb_type_name(b->insn->expr[n->args[0]].type));
   } else if (n->args[1] >= 0) {
     line(b, "%%e%d = %s %%e%d, %%e%d : %s", id, pb_op_spelling(n->op, n->type), n->args[0], n->args[1],
          pb_type_name(n->type));

@@ -10,30 +10,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 1024 };
-
-typedef union value {
-  int32_t i;
-  uint32_t u;
-  float f;
-} value;
+enum { BLOCK = MACHINE_BLOCK };
+typedef machine_value value;
 
 struct machine_vectors {
   value nodes[PB_MAX_EXPR][BLOCK];
+  int64_t (*wide)[BLOCK]; // the nodes of i64, by their numbers; NULL: the chip has none
   value old[BLOCK], result[BLOCK];
   value* terms; // what is reduced, when that is more than one value a point
   int64_t capacity;
 };
 
 machine_vectors* machine__vectors_open(const pb_chip* chip) {
-  (void)chip;
   machine_vectors* v = calloc(1, sizeof *v);
   if (!v) pb_no_memory(sizeof *v);
+  bool wide = false;
+  for (int k = 0; k < chip->insn_count; ++k)
+    for (int n = 0; n < chip->insns[k].expr_count; ++n) wide |= chip->insns[k].expr[n].type == PB_I64;
+  if (wide) v->wide = calloc(PB_MAX_EXPR, sizeof *v->wide);
+  if (wide && !v->wide) pb_no_memory(PB_MAX_EXPR * sizeof *v->wide);
   return v;
 }
 
 void machine__vectors_close(machine_vectors* v) {
-  if (v) free(v->terms);
+  if (v) free(v->terms), free(v->wide);
   free(v);
 }
 
@@ -272,8 +272,23 @@ static void apply_int(pb_op op, value* out, const value* a, const value* b, int6
   case PB_OP_ABS:
     EACH(out[k].u = a[k].i < 0 ? 0 - a[k].u : a[k].u);
     break;
-  case PB_OP_TRUNC:
-    EACH(out[k].i = (int8_t)a[k].u);
+  case PB_OP_AND:
+    EACH(out[k].u = a[k].u & b[k].u);
+    break;
+  case PB_OP_OR:
+    EACH(out[k].u = a[k].u | b[k].u);
+    break;
+  case PB_OP_XOR:
+    EACH(out[k].u = a[k].u ^ b[k].u);
+    break;
+  case PB_OP_SHL:
+    EACH(out[k].u = a[k].u << (b[k].u & 31));
+    break;
+  case PB_OP_SHR:
+    EACH(out[k].i = a[k].i >> (b[k].u & 31));
+    break;
+  case PB_OP_SHRU:
+    EACH(out[k].u = a[k].u >> (b[k].u & 31));
     break;
   case PB_OP_SEXT:
     memcpy(out, a, (size_t)count * sizeof *out);
@@ -348,7 +363,8 @@ static void apply_float(const pb_chip* chip, pb_op op, value* out, const value* 
 }
 
 static value scalar_of(const machine_command* c, const pb_expr_node* n) {
-  if (n->op == PB_OP_CONST) return n->type == PB_F32 ? (value){.f = (float)n->value} : (value){.i = (int32_t)n->value};
+  if (n->op == PB_OP_CONST)
+    return n->type == PB_F32 ? (value){.f = (float)n->value} : (value){.u = (uint32_t)(int64_t)n->value};
   const pb_operand* o = &c->command.insn->operands[n->operand];
   return (value){.u = (uint32_t)c->command.values[o->base]}; // an f32 immediate stands as its bits
 }
@@ -363,16 +379,41 @@ typedef struct evaluation {
   bool uniform[PB_MAX_EXPR]; // depends on no window: evaluated once a command
 } evaluation;
 
+// With i64 among what it takes or gives.
+static bool is_wide(const pb_insn* insn, const pb_expr_node* node) {
+  bool wide = node->type == PB_I64;
+  for (int k = 0; k < 3; ++k) wide |= node->args[k] >= 0 && insn->expr[node->args[k]].type == PB_I64;
+  return wide;
+}
+
+static void apply_wide(evaluation* e, int n, int64_t count) {
+  const pb_expr_node* node = &e->insn->expr[n];
+  machine_operand args[3] = {{0}};
+  for (int k = 0; k < 3 && node->args[k] >= 0; ++k)
+    args[k] = (machine_operand){.narrow = e->vectors->nodes[node->args[k]],
+                                .wide = e->vectors->wide[node->args[k]],
+                                .type = e->insn->expr[node->args[k]].type};
+  machine__apply_wide(node, args, e->vectors->nodes[n], e->vectors->wide[n], count);
+}
+
 static void apply(evaluation* e, int n, int64_t count) {
   const pb_expr_node* node = &e->insn->expr[n];
+  if (is_wide(e->insn, node)) {
+    apply_wide(e, n, count);
+    return;
+  }
   value* out = e->vectors->nodes[n];
   const value *a = e->vectors->nodes[node->args[0]], *b = node->args[1] >= 0 ? e->vectors->nodes[node->args[1]] : a;
   if (node->op == PB_OP_ZEXT) {
     uint32_t bits = (uint32_t)pb_type_bits(e->insn->expr[node->args[0]].type),
              mask = bits < 32 ? (1u << bits) - 1 : ~0u;
     EACH(out[k].u = a[k].u & mask);
-  } else if (node->op == PB_OP_LESS) {
-    EACH(out[k].u = a[k].f < b[k].f);
+  } else if (node->op == PB_OP_TRUNC) {
+    uint32_t top = 1u << (pb_type_bits(node->type) - 1);
+    EACH(out[k].u = ((a[k].u & (2 * top - 1)) ^ top) - top);
+  } else if (pb_op_compares(node->op)) {
+    bool f = e->insn->expr[node->args[0]].type == PB_F32, less = node->op == PB_OP_LESS;
+    EACH(out[k].u = f ? (less ? a[k].f < b[k].f : a[k].f == b[k].f) : less ? a[k].i < b[k].i : a[k].i == b[k].i);
   } else if (node->op == PB_OP_SELECT) {
     const value* c = e->vectors->nodes[node->args[2]];
     EACH(out[k] = a[k].u & 1 ? b[k] : c[k]);
@@ -392,6 +433,7 @@ static void start(evaluation* e, pb_device* device, const machine_command* c, co
     if (is_scalar(node)) {
       value x = scalar_of(c, node);
       EACH(e->vectors->nodes[n][k] = x);
+      if (node->type == PB_I64) EACH(e->vectors->wide[n][k] = (int64_t)node->value);
     }
     e->uniform[n] = is_scalar(node) || (node->op != PB_OP_LOAD && e->uniform[node->args[0]] &&
                                         (node->args[1] < 0 || e->uniform[node->args[1]]) &&

@@ -73,7 +73,24 @@ typedef struct machine_allocation {
   uint64_t address, bytes;
 } machine_allocation;
 
-typedef struct machine_timing machine_timing;   // machine_run.c
+typedef struct machine_timing machine_timing; // machine_run.c
+enum { MACHINE_BLOCK = 1024 };                // points that are evaluated at once
+
+typedef union machine_value {
+  int32_t i;
+  uint32_t u;
+  float f;
+} machine_value;
+
+// machine_wide.c: operations that take or give i64.
+typedef struct machine_operand {
+  const machine_value* narrow;
+  const int64_t* wide; // of type i64: the values
+  pb_type type;
+} machine_operand;
+void machine__apply_wide(const pb_expr_node* node, const machine_operand* args, machine_value* narrow, int64_t* wide,
+                         int64_t count);
+
 typedef struct machine_vectors machine_vectors; // machine_eval.c
 
 struct pb_device {

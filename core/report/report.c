@@ -1,4 +1,4 @@
-#include "core/driver/report.h"
+#include "core/report/report.h"
 
 #include "core/poly/nest.h"
 #include "core/poly/text.h"
@@ -11,21 +11,8 @@
 
 typedef unsigned long long ull;
 
-static void put_bytes(pb_text* t, const char* text, size_t length) {
-  pb_text_add(t, "\"");
-  for (size_t k = 0; k < length; ++k) {
-    unsigned char c = (unsigned char)text[k];
-    if (c == '"' || c == '\\')
-      pb_text_add(t, "\\%c", c);
-    else if (c < ' ')
-      pb_text_add(t, "\\u%04x", c);
-    else
-      pb_text_add(t, "%c", c);
-  }
-  pb_text_add(t, "\"");
-}
-
-static void put_string(pb_text* t, const char* text) { put_bytes(t, text, strlen(text)); }
+static void put_bytes(pb_text* t, const char* text, size_t length) { pb_text_add_json(t, text, length); }
+static void put_string(pb_text* t, const char* text) { pb_text_add_json(t, text, strlen(text)); }
 
 // An attribute as JSON: dictionaries, lists, numbers and strings as such, all else as MLIR prints it.
 static void put_attribute(pb_text* t, MlirAttribute a) {
@@ -95,10 +82,14 @@ static void add_buffers(const pb_chip* chip, MlirBlock block, int64_t* used) {
   }
 }
 
+void pb_report_memory(const pb_chip* chip, MlirOperation func, int64_t* bytes) {
+  add_buffers(chip, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), bytes);
+}
+
 static void put_memory(pb_text* t, const pb_chip* chip, MlirOperation func) {
   pb_arena scratch = {0};
   int64_t* used = PB_NEW_ARRAY(&scratch, int64_t, (size_t)chip->memory_count + 1);
-  if (!mlirOperationIsNull(func)) add_buffers(chip, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), used);
+  if (!mlirOperationIsNull(func)) pb_report_memory(chip, func, used);
   pb_text_add(t, "{");
   bool any = false;
   for (int m = 0; m < chip->memory_count; ++m) {
@@ -238,6 +229,11 @@ char* pb_report_make(const pb_unit* unit, const pb_engine* e) {
   for (size_t k = 0; k < sizeof e->chip_hash; ++k) pb_text_add(&t, "%02x", e->chip_hash[k]);
   pb_text_add(&t, "\",\n");
   put_caches(&t, unit->chip);
+  if (unit->codes_like) {
+    pb_text_add(&t, "  \"codes\": {\"formula_of\": ");
+    put_string(&t, unit->codes_like);
+    pb_text_add(&t, ", \"scales_off\": %.3g},\n", unit->scales_off);
+  }
   put_totals(&t, unit, e);
   pb_text_add(&t, "  \"kernels\": [\n");
   for (int k = 0; k < e->kernel_count; ++k) {

@@ -1,0 +1,79 @@
+"""The chips of tests/chips on one network: cycles on the machine of each, the share of its array's peak, what binds it.
+
+    chips.py [--bin build/bin] [--net resnet18] [--size 224] [--chips vta,edge_npu]
+
+Chips that only shift run the network with powers of 2 for scales; what a chip has no instructions for, as the steps from
+and to f32 of one without floats, runs on the processor and is not counted. That bits are right the tests of
+tests/chips say; here the whole network runs once, and predictions are compared with the machine's cycles.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHIPS = os.path.join(HERE, "..", "tests", "chips")
+sys.path[:0] = [os.path.join(HERE, "..", "tests", "e2e"), os.path.join(HERE, "..", "tests", "models")]
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+import onnx  # noqa: E402
+from reference_fixed import powers_of_two  # noqa: E402
+
+ALL = "tinynpu,gemmini,tpu_v1,edge_npu,vta"
+ONLY_SHIFT = {"vta"}
+
+
+def lines_of(path):
+    """Lines that say something: neither empty nor a comment."""
+    return sum(bool(line.split("//")[0].strip()) for line in open(path))
+
+
+def measure(args, chip, model, work):
+    path, engine, stats = os.path.join(CHIPS, chip + ".td"), os.path.join(work, "m.pbe"), os.path.join(work, "s.json")
+    pbc = [os.path.join(args.bin, "pbc"), model, f"--target={path}"]
+    subprocess.run([*pbc, "--fallback=cpu", "-o", engine], check=True, stderr=subprocess.DEVNULL)
+    told = json.loads(subprocess.run([*pbc, "--explain=json"], check=True, capture_output=True, text=True).stdout)
+    subprocess.run([os.path.join(args.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", f"--stats={stats}"],
+                   check=True, stdout=subprocess.DEVNULL)
+    measured = json.load(open(stats))
+    bound, worst, predicted = {}, 0, 0
+    for s, m in zip(told["steps"], measured["steps"]):
+        assert s["kernel"] == m["kernel"]
+        if not m["cycles"]:
+            continue
+        bound[s["bound"]] = bound.get(s["bound"], 0) + m["cycles"]
+        predicted += s["predicted_cycles"]
+    total = sum(bound.values())
+    binds = ", ".join(f"{unit} {100 * c / total:.0f}%" for unit, c in sorted(bound.items(), key=lambda b: -b[1])[:3])
+    share = told["macs"] / (total * measured["peak_macs_per_cycle"])
+    left = sum(not m["cycles"] for m in measured["steps"])
+    return (f"| {chip} | {lines_of(path)} ({sum(1 for _ in open(path))}) | {measured['peak_macs_per_cycle']:,} | {total:,} | {100 * share:.1f}% | "
+            f"{100 * (predicted / total - 1):+.1f}% | {binds} | {left} of {len(measured['steps'])} |")
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--bin", default=os.path.join(HERE, "..", "build", "bin"))
+    p.add_argument("--net", default="resnet18")
+    p.add_argument("--size", type=int, default=224)
+    p.add_argument("--chips", default=ALL)
+    args = p.parse_args()
+    model = tools.network(args.bin, args.net, "int8", args.size, 1000 if args.size > 64 else 10)
+    print(f"{args.net}, {args.size}x{args.size}, on each chip's machine\n")
+    print("| chip | lines that say something (of all) | MACs a cycle | cycles | of peak | predicted | bound by | steps on the processor |")
+    print("|---|--:|--:|--:|--:|--:|---|--:|")
+    with tempfile.TemporaryDirectory() as work:
+        powers = os.path.join(work, "powers.onnx")
+        if ONLY_SHIFT & set(args.chips.split(",")):
+            onnx.save(powers_of_two(onnx.load(model)), powers)
+        for chip in args.chips.split(","):
+            print(measure(args, chip, powers if chip in ONLY_SHIFT else model, work), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,272 @@
+#include "core/report/explain.h"
+
+#include "core/base/table.h"
+#include "core/poly/nest.h"
+#include "core/report/report.h"
+#include "core/s3/fallback.h"
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct write {
+  int step, before; // before: the write into the same tensor before this one, -1
+} write;
+
+typedef struct explainer {
+  const pb_unit* unit;
+  pb_explanation* out;
+  pb_table numbers; // of the host function's tensors
+  int* tensors;     // the last write into each, -1
+  write* writes;
+  size_t tensor_count, tensor_capacity, write_count, write_capacity;
+} explainer;
+
+static const char* text_of(pb_arena* arena, MlirAttribute a) {
+  if (mlirAttributeIsNull(a) || !mlirAttributeIsAString(a)) return "";
+  MlirStringRef s = mlirStringAttrGetValue(a);
+  return pb_printf(arena, "%.*s", (int)s.length, s.data);
+}
+
+// chip.INSN or chip.INSN.type; NULL: it is no instruction's function.
+static const pb_insn* called(const pb_chip* chip, MlirOperation op, pb_arena* arena) {
+  MlirStringRef s = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
+  char* name = pb_printf(arena, "%.*s", (int)s.length, s.data);
+  char* insn = strchr(name, '.');
+  if (!insn) return NULL;
+  char* type = strchr(insn + 1, '.');
+  if (type) *type = 0;
+  return pb_chip_insn(chip, insn + 1);
+}
+
+static bool names(const char* list, const char* one) {
+  for (size_t n = strlen(one); *list; list += strcspn(list, ","), list += 2 * (*list == ','))
+    if (strcspn(list, ",") == n && !strncmp(list, one, n)) return true;
+  return false;
+}
+
+static void add_insn(explainer* x, pb_explained_step* step, const pb_insn* insn, const char* node) {
+  int k = 0;
+  while (k < step->insn_count && step->insns[k].insn != insn) ++k;
+  if (k == PB_EXPLAIN_INSNS) return;
+  if (k == step->insn_count) step->insns[step->insn_count++] = (pb_explained_insn){.insn = insn, .nodes = ""};
+  pb_explained_insn* at = &step->insns[k];
+  if (*node && !names(at->nodes, node))
+    at->nodes = *at->nodes ? pb_printf(&x->out->arena, "%s, %s", at->nodes, node) : node;
+}
+
+static void add_calls(explainer* x, pb_explained_step* step, MlirBlock block) {
+  MlirOperation op = mlirBlockGetFirstOperation(block);
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r) {
+      MlirBlock inner = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+      for (; !mlirBlockIsNull(inner); inner = mlirBlockGetNextInRegion(inner)) add_calls(x, step, inner);
+    }
+    if (!pb_op_is(op, "func.call")) continue;
+    const pb_insn* insn = called(x->unit->chip, op, &x->out->arena);
+    if (insn) add_insn(x, step, insn, text_of(&x->out->arena, pb_op_attribute(op, "pb.nest")));
+  }
+}
+
+static int64_t cycles_of(const pb_chip* chip, int64_t (*state)[32], const uint8_t* word) {
+  pb_command command;
+  int64_t extents[PB_MAX_INSN_DIMS] = {0};
+  if (pb_decode(chip, word, &command, NULL) != PB_OK) return 0;
+  pb_state_follow(chip, state, &command);
+  const pb_insn* insn = command.insn;
+  for (int d = 0; d < insn->dim_count; ++d)
+    extents[d] = insn->dims[d].field < 0 ? insn->dims[d].max : command.values[insn->dims[d].field];
+  return pb_cycles(insn, extents);
+}
+
+// Commands of a loop's body change by a constant a turn, so that the mean of the first and the last is that of all
+// where cycles are linear in what changes. Returns the words that it takes.
+static uint32_t add_loop(const pb_chip* chip, int64_t (*state)[32], const uint8_t* word, uint64_t* busy,
+                         uint64_t* commands) {
+  pb_command header;
+  uint8_t last[PB_COMMAND_BITS / 8];
+  if (pb_decode(chip, word, &header, NULL) != PB_OK) return 1;
+  int64_t turns = header.values[chip->loop_turns], body = header.values[chip->loop_body];
+  size_t bytes = (size_t)chip->command_bytes;
+  for (int64_t k = 0; k < body; ++k) {
+    const uint8_t *command = word + (size_t)(1 + 2 * k) * bytes, *step = command + bytes;
+    memcpy(last, command, bytes);
+    for (int64_t t = 1; t < turns; ++t) pb_command_step(chip, last, step);
+    *busy += (uint64_t)((cycles_of(chip, state, command) + cycles_of(chip, state, last)) * turns / 2);
+  }
+  *commands += (uint64_t)(turns * body);
+  return (uint32_t)(1 + 2 * body);
+}
+
+static void add_commands(explainer* x, pb_explained_step* step) {
+  const pb_chip* chip = x->unit->chip;
+  const pb_words_kernel* w = &step->kernel->words;
+  pb_arena scratch = {0};
+  int64_t(*state)[32] = pb_alloc_array(&scratch, (size_t)chip->insn_count, sizeof *state);
+  for (int q = 0; q < w->queue_count; ++q)
+    for (uint32_t at = 0; at < w->count[q];) {
+      const uint8_t* word = w->streams[q] + (size_t)at * (size_t)chip->command_bytes;
+      if (pb_is_loop(chip, word)) {
+        at += add_loop(chip, state, word, &step->busy[q], &step->commands);
+        continue;
+      }
+      step->busy[q] += (uint64_t)cycles_of(chip, state, word);
+      ++step->commands, ++at;
+    }
+  pb_arena_free(&scratch);
+}
+
+// What code of cores is made of: by its plan.
+static const char* code_of(explainer* x, MlirOperation func) {
+  pb_arena* arena = &x->out->arena;
+  if (mlirOperationIsNull(func)) return "native code";
+  const char* scalar = text_of(arena, pb_op_attribute(func, "pb.scalar"));
+  if (*scalar) return pb_printf(arena, "plain loops on one thread, since %s", scalar);
+  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
+  const char* insn = mlirAttributeIsNull(plan) ? "" : text_of(arena, pb_member(plan, "instruction"));
+  return *insn ? insn : "vector code";
+}
+
+static void add_kernel(explainer* x, pb_explained_step* step) {
+  const pb_unit* unit = x->unit;
+  MlirOperation func = pb_module_func(unit->module, step->kernel->name);
+  const pb_left_kernel* left = pb_kernel_left(unit, step->kernel->name);
+  step->how = "";
+  step->memory = PB_NEW_ARRAY(&x->out->arena, int64_t, (size_t)unit->chip->memory_count + 1);
+  if (left) {
+    step->missing = pb_strdup(&x->out->arena, left->reason);
+    ++x->out->missing_count;
+  } else if (step->kernel->is_words) {
+    add_calls(x, step, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)));
+    add_commands(x, step);
+    pb_report_memory(unit->chip, func, step->memory);
+  } else {
+    step->how = code_of(x, func);
+  }
+}
+
+// A step with the same kernel as an earlier one is told the same of it.
+static void share_kernel(const pb_explained_step* from, pb_explained_step* to) {
+  memcpy(to->insns, from->insns, sizeof to->insns);
+  memcpy(to->busy, from->busy, sizeof to->busy);
+  to->insn_count = from->insn_count;
+  to->how = from->how;
+  to->missing = from->missing;
+  to->commands = from->commands;
+  to->memory = from->memory;
+}
+
+static MlirValue whole_of(MlirValue v) {
+  while (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape"))
+    v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
+  return v;
+}
+
+static const char* shape_text(pb_arena* arena, MlirValue v) {
+  pb_access shape;
+  pb_text t = {0};
+  if (!pb_access_of_value(v, &shape)) return "";
+  for (int r = 0; r < shape.rank; ++r) pb_text_add(&t, r ? "x%lld" : "%lld", (long long)shape.shape[r]);
+  pb_text_add(&t, shape.rank ? " %s" : "%s", pb_type_name(shape.type));
+  const char* text = pb_strdup(arena, t.data);
+  pb_text_free(&t);
+  return text;
+}
+
+static bool is_argument_of(MlirOperation main, MlirValue v, const char* kind) {
+  if (!mlirValueIsABlockArgument(v)) return false;
+  MlirAttribute all = pb_op_attribute(main, "arg_attrs");
+  return !mlirAttributeIsNull(all) &&
+         !mlirAttributeIsNull(pb_member(mlirArrayAttrGetElement(all, mlirBlockArgumentGetArgNumber(v)), kind));
+}
+
+static bool is_constant(MlirOperation main, MlirValue v) { return is_argument_of(main, v, "pb.const"); }
+
+static void add_from(pb_explained_step* step, int from) {
+  for (size_t k = 0; k < step->from_count; ++k)
+    if (step->from[k] == from) return;
+  PB_PUSH(step->from, step->from_count, step->from_capacity, from);
+}
+
+// The number of a tensor of the host function, in order of first use.
+static int tensor_of(explainer* x, MlirValue v) {
+  int number = pb_table_find_address(&x->numbers, v.ptr);
+  if (number >= 0) return number;
+  pb_table_add_address(&x->numbers, v.ptr, (int)x->tensor_count);
+  PB_PUSH(x->tensors, x->tensor_count, x->tensor_capacity, -1);
+  return (int)x->tensor_count - 1;
+}
+
+// The last tensor of a call is its result, as is one that nobody wrote before; several steps may write parts of one.
+static void add_tensors(explainer* x, MlirOperation main, MlirOperation call, int index) {
+  pb_explained_step* step = &x->out->steps[index];
+  intptr_t n = mlirOperationGetNumOperands(call);
+  for (intptr_t k = 0; k < n; ++k) {
+    MlirValue v = whole_of(mlirOperationGetOperand(call, k));
+    if (is_constant(main, v)) continue;
+    int tensor = tensor_of(x, v), writer = x->tensors[tensor];
+    if (is_argument_of(main, v, "pb.input")) {
+      add_from(step, -1);
+      continue;
+    }
+    if (k + 1 == n) step->result = shape_text(&x->out->arena, v);
+    for (int w = writer; k + 1 < n && w >= 0; w = x->writes[w].before) add_from(step, x->writes[w].step);
+    if (k + 1 < n && writer >= 0) continue;
+    write one = {.step = index, .before = writer};
+    PB_PUSH(x->writes, x->write_count, x->write_capacity, one);
+    x->tensors[tensor] = (int)x->write_count - 1;
+  }
+}
+
+static void add_graph(explainer* x) {
+  MlirOperation main = pb_module_func(x->unit->module, "main");
+  MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
+  for (int k = 0; !mlirOperationIsNull(op) && k < x->out->step_count; op = mlirOperationGetNextInBlock(op))
+    if (pb_op_is(op, "func.call")) add_tensors(x, main, op, k++);
+  pb_table_free(&x->numbers);
+  free(x->tensors);
+  free(x->writes);
+}
+
+void pb_explain(const pb_unit* unit, const pb_engine* engine, const char* model, bool refused, pb_explanation* out) {
+  *out = (pb_explanation){.chip = unit->chip, .step_count = engine->step_count};
+  explainer x = {.unit = unit, .out = out};
+  out->model = pb_strdup(&out->arena, model);
+  out->target = pb_strdup(&out->arena, engine->target);
+  if (unit->fallback && !refused) out->fallback = pb_strdup(&out->arena, unit->fallback->target);
+  if (unit->codes_like) out->codes_like = pb_strdup(&out->arena, unit->codes_like);
+  out->scales_off = unit->scales_off;
+  if (unit->chip->control == PB_CONTROL_QUEUES) out->peak = pb_chip_peak_macs(unit->chip);
+  out->steps = PB_NEW_ARRAY(&out->arena, pb_explained_step, (size_t)engine->step_count + 1);
+  int* first = PB_NEW_ARRAY(&out->arena, int, (size_t)engine->kernel_count + 1); // step of each kernel, from 1 on
+  for (int s = 0; s < engine->step_count; ++s) {
+    pb_explained_step* step = &out->steps[s];
+    int kernel = engine->steps[s].kernel;
+    *step = (pb_explained_step){.kernel = &engine->kernels[kernel],
+                                .nodes = engine->steps[s].origin,
+                                .result = "",
+                                .macs = engine->steps[s].macs};
+    if (first[kernel]) {
+      share_kernel(&out->steps[first[kernel] - 1], step);
+      out->missing_count += step->missing != NULL;
+    } else {
+      first[kernel] = s + 1;
+      add_kernel(&x, step);
+    }
+    out->cycles += step->kernel->predicted_cycles;
+    out->macs += step->macs;
+  }
+  add_graph(&x);
+}
+
+void pb_explanation_free(pb_explanation* e) {
+  for (int s = 0; s < e->step_count; ++s) free(e->steps[s].from);
+  pb_arena_free(&e->arena);
+}
+
+double pb__explain_of_peak(const pb_explanation* e, const pb_explained_step* s) {
+  double most = (double)s->kernel->predicted_cycles * (double)e->peak;
+  return most > 0 ? (double)s->macs / most : 0;
+}

@@ -1,0 +1,53 @@
+// --explain: what of a model runs as what, how long it is predicted to take and what binds it; and what the chip lacks
+// for the rest. Collected once, then printed as text, as JSON or as one HTML page that needs nothing else.
+#ifndef PB_REPORT_EXPLAIN_H
+#define PB_REPORT_EXPLAIN_H
+
+#include "core/artefact/engine.h"
+#include "core/s3/s3.h"
+
+enum { PB_EXPLAIN_INSNS = 32 };
+
+// An instruction among a step's commands and the model's nodes that it works for.
+typedef struct pb_explained_insn {
+  const pb_insn* insn;
+  const char* nodes; // "a, b"
+} pb_explained_insn;
+
+typedef struct pb_explained_step {
+  const pb_kernel* kernel;
+  const char* nodes;  // "conv1 + relu1"
+  const char* result; // "1x64x56x56 i8"
+  int* from;          // steps whose results it reads; -1: the model's inputs
+  size_t from_count, from_capacity;
+  pb_explained_insn insns[PB_EXPLAIN_INSNS];
+  int insn_count;
+  const char* how;     // of code without commands: the plan's instruction, or why it is plain loops; "": commands
+  const char* missing; // why the chip does not run it; NULL: it does
+  uint64_t macs, commands;
+  uint64_t busy[PB_ENGINE_MAX_QUEUES]; // cycles of each queue by the description's Cycles
+  int64_t* memory;                     // bytes of each memory
+} pb_explained_step;
+
+typedef struct pb_explanation {
+  const pb_chip* chip;
+  const char *model, *target, *fallback; // fallback: what runs the steps that miss something; NULL: nothing does
+  int step_count, missing_count;
+  pb_explained_step* steps;
+  const char* codes_like;      // the chip by whose formula codes are made, NULL: the SDK's
+  double scales_off;           // by which share a scale is off there, at most
+  uint64_t cycles, macs, peak; // peak: multiply-accumulates a cycle; 0: of several kinds, there is no one number
+  pb_arena arena;
+} pb_explanation;
+
+// `unit` is as the last pass left it, `engine` is whole. The caller frees it with pb_explanation_free.
+void pb_explain(const pb_unit* unit, const pb_engine* engine, const char* model, bool refused, pb_explanation* out);
+void pb_explanation_free(pb_explanation* e);
+// "text", "json" or "html"; malloc'ed. NULL: no such form.
+char* pb_explanation_print(const pb_explanation* e, const char* form);
+
+// Inside: the share of the array's peak that a step reaches, 0 to 1, by its prediction.
+double pb__explain_of_peak(const pb_explanation* e, const pb_explained_step* s);
+char* pb__explain_html(const pb_explanation* e);
+
+#endif

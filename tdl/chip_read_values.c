@@ -1,0 +1,307 @@
+// The dags of a description, Semantics and Cycles, to nodes.
+#include "tdl/chip_read.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// What an operation takes, and what it gives: the type of its operands unless it says another.
+typedef enum takes { ANY, INTEGERS, WORDS, FLOATS } takes; // WORDS: i32 and i64, which is what commands compute in
+
+static const struct {
+  const char* name;
+  pb_op op;
+  int args;
+  takes takes;
+  pb_type gives; // PB_TYPE_COUNT: as its last operand
+} operators[] = {
+    {"add", PB_OP_ADD, 2, ANY, PB_TYPE_COUNT},       {"sub", PB_OP_SUB, 2, ANY, PB_TYPE_COUNT},
+    {"mul", PB_OP_MUL, 2, ANY, PB_TYPE_COUNT},       {"max", PB_OP_MAX, 2, ANY, PB_TYPE_COUNT},
+    {"min", PB_OP_MIN, 2, ANY, PB_TYPE_COUNT},       {"less", PB_OP_LESS, 2, ANY, PB_I1},
+    {"equal", PB_OP_EQUAL, 2, ANY, PB_I1},           {"select", PB_OP_SELECT, 3, ANY, PB_TYPE_COUNT},
+    {"and", PB_OP_AND, 2, WORDS, PB_TYPE_COUNT},     {"or", PB_OP_OR, 2, WORDS, PB_TYPE_COUNT},
+    {"xor", PB_OP_XOR, 2, WORDS, PB_TYPE_COUNT},     {"shl", PB_OP_SHL, 2, WORDS, PB_TYPE_COUNT},
+    {"shr", PB_OP_SHR, 2, WORDS, PB_TYPE_COUNT},     {"shru", PB_OP_SHRU, 2, WORDS, PB_TYPE_COUNT},
+    {"sext", PB_OP_SEXT, 1, INTEGERS, PB_I32},       {"zext", PB_OP_ZEXT, 1, INTEGERS, PB_I32},
+    {"sext64", PB_OP_SEXT, 1, INTEGERS, PB_I64},     {"zext64", PB_OP_ZEXT, 1, INTEGERS, PB_I64},
+    {"trunc8", PB_OP_TRUNC, 1, WORDS, PB_I8},        {"trunc16", PB_OP_TRUNC, 1, WORDS, PB_I16},
+    {"trunc32", PB_OP_TRUNC, 1, WORDS, PB_I32},      {"sitofp", PB_OP_SITOFP, 1, INTEGERS, PB_F32},
+    {"fptosi8", PB_OP_FPTOSI8, 1, FLOATS, PB_I8},    {"roundeven", PB_OP_ROUNDEVEN, 1, FLOATS, PB_TYPE_COUNT},
+    {"div", PB_OP_DIV, 2, FLOATS, PB_TYPE_COUNT},    {"sqrt", PB_OP_SQRT, 1, FLOATS, PB_TYPE_COUNT},
+    {"exp2", PB_OP_EXP2, 1, FLOATS, PB_TYPE_COUNT},  {"recip", PB_OP_RECIP, 1, FLOATS, PB_TYPE_COUNT},
+    {"rsqrt", PB_OP_RSQRT, 1, FLOATS, PB_TYPE_COUNT}};
+
+static int add_node(const record* rec, pb_insn* insn, pb_expr_node node) {
+  if (insn->expr_count == PB_MAX_EXPR) {
+    pb__fault(rec, 3091, NULL, "semantics of more than %d operations", PB_MAX_EXPR);
+    return 0;
+  }
+  insn->expr[insn->expr_count] = node;
+  return insn->expr_count++;
+}
+
+static int read_leaf(const record* rec, pb_insn* insn, const char* name) {
+  int o = name ? pb_insn_operand(insn, name) : -1;
+  if (o < 0) {
+    pb__fault(rec, 3092, "one of its operands", "semantics name '$%s', which is no operand", name ? name : "?");
+    o = 0;
+  }
+  pb_operand* operand = &insn->operands[o];
+  if (operand->memory >= 0) operand->read = true;
+  return add_node(rec, insn,
+                  (pb_expr_node){.op = operand->memory >= 0 ? PB_OP_LOAD : PB_OP_IMM,
+                                 .type = operand->type,
+                                 .args = {-1, -1, -1},
+                                 .operand = o});
+}
+
+// Of operation number k with its values read; those that are computed alike must be of one type.
+static pb_type result_type(const record* rec, const pb_insn* insn, const pb_expr_node* node, int k) {
+  const char* name = operators[k].name;
+  int args = operators[k].args;
+  pb_op op = node->op;
+  pb_type first = insn->expr[node->args[0]].type, a = args == 3 ? insn->expr[node->args[1]].type : first;
+  pb_type b = args > 1 ? insn->expr[node->args[args - 1]].type : a, gives = operators[k].gives;
+  bool is_float = a == PB_F32, word = a == PB_I32 || a == PB_I64;
+  if (a != b)
+    pb__fault(rec, 3093, "convert one of them: sext, sitofp", "semantics mix %s and %s", pb_type_name(a),
+              pb_type_name(b));
+  if (op == PB_OP_SELECT && first != PB_I1)
+    pb__fault(rec, 3107, "(less ...) or an Imm<I1>", "select by a value of %s", pb_type_name(first));
+  if (operators[k].takes == FLOATS && !is_float)
+    pb__fault(rec, 3094, "sitofp first", "a float's operation on %s", pb_type_name(a));
+  if ((operators[k].takes == INTEGERS && is_float) || (operators[k].takes == WORDS && !word))
+    pb__fault(rec, 3094, is_float ? "an operation of integers" : "sext first", "%s of %s", name, pb_type_name(a));
+  else if ((op == PB_OP_SEXT || op == PB_OP_ZEXT) && gives == PB_I64 && a == PB_I64)
+    pb__fault(rec, 3094, "it is that wide", "%s of i64", name);
+  else if ((op == PB_OP_SEXT || op == PB_OP_ZEXT || op == PB_OP_SITOFP) && gives != PB_I64 && a == PB_I64)
+    pb__fault(rec, 3094, "trunc32 first", "%s of i64", name);
+  else if (op == PB_OP_TRUNC && gives == a)
+    pb__fault(rec, 3094, "it is that narrow", "%s of %s", name, pb_type_name(a));
+  return gives == PB_TYPE_COUNT ? b : gives;
+}
+
+// (f32c "0.5"), (i32c 3), (i64c 3): a number that the type has.
+static int read_constant(const record* rec, pb_insn* insn, pb_type type, json_t* args) {
+  json_t* c = json_array_get(json_array_get(args, 0), 0);
+  double number = (double)json_integer_value(c);
+  bool is_number =
+      json_is_integer(c) || (type == PB_F32 && json_is_string(c) && pb__read_number(json_string_value(c), &number));
+  // Numbers of nests are kept as doubles, which have integers of 53 bits.
+  int64_t least = type == PB_I64 ? -((int64_t)1 << 53) : INT32_MIN, most = type == PB_I64 ? -least : INT32_MAX;
+  bool fits = type == PB_F32 ? fabs(number) <= (double)FLT_MAX
+                             : json_integer_value(c) >= least && json_integer_value(c) <= most;
+  if (json_array_size(args) != 1 || !is_number || !fits)
+    pb__fault(rec, 3105, "(f32c \"0.5\"), (i32c 3), or (i64c 3)", "a constant that is no %s", pb_type_name(type));
+  return add_node(rec, insn,
+                  (pb_expr_node){.op = PB_OP_CONST, .type = type, .args = {-1, -1, -1}, .value = fits ? number : 0});
+}
+
+static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth);
+
+// (lookup $table, index)
+static int read_lookup(const record* rec, pb_insn* insn, json_t* args, int depth) {
+  const char* name = json_string_value(json_array_get(json_array_get(args, 0), 1));
+  int o = name ? pb_insn_operand(insn, name) : -1;
+  bool fits = json_array_size(args) == 2 && o >= 0 && insn->operands[o].memory >= 0 && insn->operands[o].rank == 1 &&
+              insn->dims[insn->operands[o].dims[0]].field < 0;
+  if (!fits) {
+    pb__fault(rec, 3125, "(lookup $t, index), $t a window of one dim of fixed extent", "a look-up in no table");
+    return 0;
+  }
+  int index = read_expr(rec, insn, json_array_get(args, 1), depth + 1);
+  if (insn->expr_count && insn->expr[index].type != PB_I32)
+    pb__fault(rec, 3093, "sext first", "a look-up by an index of %s", pb_type_name(insn->expr[index].type));
+  insn->operands[o].read = true;
+  insn->dims[insn->operands[o].dims[0]].table = true;
+  return add_node(
+      rec, insn,
+      (pb_expr_node){.op = PB_OP_LOAD, .type = insn->operands[o].type, .args = {index, -1, -1}, .operand = o});
+}
+
+static int constant(const record* rec, pb_insn* insn, pb_type type, int64_t number) {
+  return add_node(rec, insn,
+                  (pb_expr_node){.op = PB_OP_CONST, .type = type, .args = {-1, -1, -1}, .value = (double)number});
+}
+
+static int two(const record* rec, pb_insn* insn, pb_op op, int a, int b) {
+  return add_node(rec, insn, (pb_expr_node){.op = op, .type = insn->expr[a].type, .args = {a, b, -1}});
+}
+
+// x shifted right by s with sign, to the nearest. Halves go up; `away`: from 0. Half a unit is 0 where s is 0.
+static int rounding_shift(const record* rec, pb_insn* insn, int x, int s, bool away) {
+  pb_type type = insn->expr[x].type;
+  int one = constant(rec, insn, type, 1);
+  int half = two(rec, insn, PB_OP_SHRU, two(rec, insn, PB_OP_SHL, one, s), one);
+  int sum = two(rec, insn, PB_OP_ADD, x, half);
+  if (away) { // a negative half goes down: 1 less, unless nothing is rounded
+    int sign = two(rec, insn, PB_OP_SHRU, x, constant(rec, insn, type, pb_type_bits(type) - 1));
+    sum = two(rec, insn, PB_OP_SUB, sum, two(rec, insn, PB_OP_MIN, sign, half));
+  }
+  return two(rec, insn, PB_OP_SHR, sum, s);
+}
+
+// i32 or i64 to i8: the nearest code.
+static int saturate(const record* rec, pb_insn* insn, int x) {
+  pb_type type = insn->expr[x].type;
+  int v = two(rec, insn, PB_OP_MIN, two(rec, insn, PB_OP_MAX, x, constant(rec, insn, type, INT8_MIN)),
+              constant(rec, insn, type, INT8_MAX));
+  return add_node(rec, insn, (pb_expr_node){.op = PB_OP_TRUNC, .type = PB_I8, .args = {v, -1, -1}});
+}
+
+// What is made of several operations: shrr, shra, sat8. -1: another name.
+static int read_composed(const record* rec, pb_insn* insn, const char* name, json_t* args, int depth) {
+  bool shift = !strcmp(name, "shrr") || !strcmp(name, "shra");
+  if (!shift && strcmp(name, "sat8")) return -1;
+  if (json_array_size(args) != (shift ? 2 : 1)) {
+    pb__fault(rec, 3095, NULL, "%s takes %d values, not %zu", name, shift ? 2 : 1, json_array_size(args));
+    return 0;
+  }
+  int x = read_expr(rec, insn, json_array_get(args, 0), depth + 1);
+  int s = shift ? read_expr(rec, insn, json_array_get(args, 1), depth + 1) : x;
+  pb_type type = insn->expr[x].type;
+  if (type != PB_I32 && type != PB_I64) pb__fault(rec, 3094, "sext first", "%s of %s", name, pb_type_name(type));
+  if (insn->expr[s].type != type)
+    pb__fault(rec, 3093, "convert one of them: sext, sext64", "semantics mix %s and %s", pb_type_name(type),
+              pb_type_name(insn->expr[s].type));
+  return shift ? rounding_shift(rec, insn, x, s, name[3] == 'a') : saturate(rec, insn, x);
+}
+
+static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
+  json_t* value = json_array_get(arg, 0);
+  if (depth > 32) {
+    if (depth == 33) pb__fault(rec, 3106, "a value in fewer steps", "semantics nested more than 32 deep");
+    return 0;
+  }
+  if (!json_is_object(value)) return read_leaf(rec, insn, json_string_value(json_array_get(arg, 1)));
+  const char* name = pb__get_def(json_object_get(value, "operator"));
+  json_t* args = json_object_get(value, "args");
+  if (name && !strcmp(name, "f32c")) return read_constant(rec, insn, PB_F32, args);
+  if (name && !strcmp(name, "i32c")) return read_constant(rec, insn, PB_I32, args);
+  if (name && !strcmp(name, "i64c")) return read_constant(rec, insn, PB_I64, args);
+  if (name && !strcmp(name, "lookup")) return read_lookup(rec, insn, args, depth);
+  int composed = name ? read_composed(rec, insn, name, args, depth) : -1;
+  if (composed >= 0) return composed;
+  for (int k = 0; name && k < (int)(sizeof operators / sizeof *operators); ++k) {
+    if (strcmp(name, operators[k].name)) continue;
+    if ((int)json_array_size(args) != operators[k].args) {
+      pb__fault(rec, 3095, NULL, "%s takes %d values, not %zu", name, operators[k].args, json_array_size(args));
+      return 0;
+    }
+    pb_expr_node node = {.op = operators[k].op, .args = {-1, -1, -1}};
+    for (int a = 0; a < operators[k].args; ++a)
+      node.args[a] = read_expr(rec, insn, json_array_get(args, (size_t)a), depth + 1);
+    node.type = result_type(rec, insn, &node, k);
+    return add_node(rec, insn, node);
+  }
+  pb__fault(rec, 3096,
+            "add, sub, mul, div, max, min, less, equal, select, and, or, xor, shl, shr, shru, shrr, shra, sext, zext, "
+            "sext64, zext64, trunc8, trunc16, trunc32, sat8, sitofp, fptosi8, roundeven, sqrt, exp2, recip, rsqrt, "
+            "lookup, f32c, i32c, i64c",
+            "semantics use '%s'", name ? name : "?");
+  return 0;
+}
+
+int pb__read_value(const record* rec, pb_insn* insn, json_t* dag) {
+  json_t* wrapped = json_pack("[O, n]", dag);
+  if (!wrapped || !json_is_object(dag)) pb__fault(rec, 3010, "a dag of values", "its value is not set");
+  int node = wrapped && json_is_object(dag) ? read_expr(rec, insn, wrapped, 0) : 0;
+  json_decref(wrapped);
+  return node;
+}
+
+void pb__read_semantics(const record* rec, pb_insn* insn) {
+  json_t* dag = json_object_get(rec->json, "Semantics");
+  const char* form = pb__get_def(json_object_get(dag, "operator"));
+  json_t* args = json_object_get(dag, "args");
+  size_t wanted = insn->emit || (form && !strcmp(form, "set")) || json_array_size(args) == 2 ? 2 : 3;
+  insn->acc_flag = -1;
+  if (!form || (strcmp(form, "set") && strcmp(form, "acc_add") && strcmp(form, "acc_max")) ||
+      json_array_size(args) != wanted) {
+    pb__fault(rec, 3097, "(set $d, e), (acc_add $d, $flag, e), (acc_add $d, e), or acc_max like these",
+              "semantics of no known form");
+    return;
+  }
+  insn->reduce = form[0] == 's' ? PB_SET : !strcmp(form, "acc_add") ? PB_ACC_ADD : PB_ACC_MAX;
+  const char* dest = json_string_value(json_array_get(json_array_get(args, 0), 1));
+  insn->dest = dest ? pb_insn_operand(insn, dest) : -1;
+  if (insn->dest < 0 || insn->operands[insn->dest].memory < 0) {
+    pb__fault(rec, 3098, "a window", "semantics write '$%s', which is no window", dest ? dest : "?");
+    insn->dest = 0;
+  }
+  insn->operands[insn->dest].written = true;
+  if (wanted == 3) {
+    const char* flag = json_string_value(json_array_get(json_array_get(args, 1), 1));
+    insn->acc_flag = flag ? pb_insn_operand(insn, flag) : -1;
+    if (insn->acc_flag < 0 || insn->operands[insn->acc_flag].type != PB_I1)
+      pb__fault(rec, 3099, "Imm<I1>", "the accumulate flag '$%s' is no bit", flag ? flag : "?");
+  }
+  int value = read_expr(rec, insn, json_array_get(args, wanted - 1), 0);
+  if (insn->expr_count && insn->expr[value].type != insn->operands[insn->dest].type)
+    pb__fault(rec, 3100, "convert it", "semantics write %s into a window of %s", pb_type_name(insn->expr[value].type),
+              pb_type_name(insn->operands[insn->dest].type));
+}
+
+static int read_cost(const record* rec, pb_insn* insn, json_t* arg, int depth) {
+  json_t* value = json_array_get(arg, 0);
+  pb_cost cost = {0};
+  const char* name = json_is_object(value) ? pb__get_def(json_object_get(value, "operator")) : NULL;
+  static const struct {
+    const char* name;
+    pb_cost_op op;
+  } ops[] = {{"plus", PB_COST_PLUS}, {"times", PB_COST_TIMES}, {"ceildiv", PB_COST_CEILDIV}, {"maximum", PB_COST_MAX}};
+  if (json_is_integer(value)) {
+    cost = (pb_cost){.op = PB_COST_CONST, .value = json_integer_value(value)};
+    if (cost.value < 0) pb__fault(rec, 3104, "0 or more", "cycles name the number %lld", (long long)cost.value);
+  } else if (name && depth == 16) {
+    pb__fault(rec, 3107, "a sum in fewer steps", "cycles nested more than 16 deep");
+  } else if (name) {
+    json_t* args = json_object_get(value, "args");
+    bool known = false;
+    for (size_t k = 0; k < 4; ++k)
+      if (!strcmp(ops[k].name, name)) {
+        known = true;
+        cost.op = ops[k].op;
+      }
+    if (!known || json_array_size(args) != 2)
+      pb__fault(rec, 3101, "plus, times, ceildiv or maximum of two", "cycles use '%s'", name);
+    else {
+      cost.a = read_cost(rec, insn, json_array_get(args, 0), depth + 1);
+      cost.b = read_cost(rec, insn, json_array_get(args, 1), depth + 1);
+    }
+  } else {
+    const char* leaf = json_string_value(json_array_get(arg, 1));
+    cost = (pb_cost){.op = PB_COST_DIM, .value = -1};
+    for (int d = 0; leaf && d < insn->dim_count; ++d)
+      if (!strcmp(insn->dims[d].name, leaf)) cost.value = d;
+    if (cost.value < 0) {
+      pb__fault(rec, 3102, "one of its dims", "cycles name '$%s'", leaf ? leaf : "?");
+      cost.value = 0;
+    }
+  }
+  if (insn->cost_count == PB_MAX_EXPR) {
+    pb__fault(rec, 3108, NULL, "cycles of more than %d operations", PB_MAX_EXPR);
+    return 0;
+  }
+  insn->cost[insn->cost_count] = cost;
+  return insn->cost_count++;
+}
+
+int pb__read_cycles(const record* rec, pb_insn* insn, json_t* dag) {
+  json_t* wrapped = json_pack("[O, n]", dag);
+  int node = read_cost(rec, insn, wrapped, 0);
+  json_decref(wrapped);
+  return node;
+}
+
+void pb__read_shape(const record* rec, pb_insn* insn) {
+  json_t* shape = json_object_get(rec->json, "Shape");
+  for (size_t k = 0; k < json_array_size(shape); ++k) {
+    if (k == PB_MAX_SHAPE) {
+      pb__fault(rec, 3113, NULL, "a Shape of more than %d numbers", PB_MAX_SHAPE);
+      return;
+    }
+    insn->shape[insn->shape_count++] = pb__read_cycles(rec, insn, json_array_get(shape, k));
+  }
+}

@@ -1,0 +1,67 @@
+//===- integers.td - operations on integers, as a description only --------===//
+//
+// What chips without floats compute: wide products, shifts of every kind, bits, comparisons, choices, saturation. One
+// command for each, on rows of four lanes; pb-target-test runs them against its own reading of them.
+//===----------------------------------------------------------------------===//
+include "pb.td"
+
+def integers : Chip {
+  let Summary = "Test chip: operations on integers, one queue beside the movers'";
+  let Name = "integers"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "queues";
+  let Arguments = 4; let CommandBytes = 16;
+}
+
+def EXT : Memory { let Scope = "system"; let Bytes = !shl(1, 20); let RowBytes = 16; let BytesPerCycle = 16; let Latency = 20; }
+def ROW : Memory { let Bytes = 4096; let RowBytes = 16; let Banks = 2; let BytesPerCycle = 64; let Latency = 1; }
+
+def DM : Queue { let Depth = 4; let Tokens = 7; }
+def VX : Queue { let Depth = 4; let Tokens = 7; }
+def : Tokens { let Queues = [DM, VX]; let WaitBit = 0; let SignalBit = 2; }
+
+class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{127-122} = op; let Latency = 3; }
+
+class Move<bits<6> op> : Op<DM, op> {
+  bits<2> arg; bits<20> off; bits<8> loc; bits<5> n;
+  let Mover = 1; let Dims = [Dim<"i", 16, "n">, Dim<"b", 16>]; let Cycles = (plus $i, 1);
+  let Inst{5-4} = arg; let Inst{25-6} = off; let Inst{33-26} = loc; let Inst{38-34} = n;
+}
+def Out : Window<EXT, I8, ["i", "b"], "off", ["row", "elem"], 1> { let Slot = "arg"; }
+defvar In = Window<ROW, I8, ["i", "b"], "loc", ["row", "elem"]>;
+def LOAD  : Move<1> { let Operands = (ins Out:$src, In:$dst); let Semantics = (set $dst, $src); }
+def STORE : Move<2> { let Operands = (ins In:$src, Out:$dst); let Semantics = (set $dst, $src); }
+
+class Lanes<bits<6> op> : Op<VX, op> {
+  bits<8> a; bits<8> b; bits<8> y; bits<5> n; bits<8> s;
+  let Dims = [Dim<"i", 16, "n">, Dim<"l", 4>]; let Cycles = (plus $i, 2);
+  let Inst{11-4} = a; let Inst{19-12} = b; let Inst{27-20} = y; let Inst{32-28} = n; let Inst{40-33} = s;
+  let Signed = ["s"];
+}
+class On<Type t, string base> : Window<ROW, t, ["i", "l"], base, ["row", "elem"]>;
+
+class Two<bits<6> op, dag value, Type result = I32> : Lanes<op> {
+  let Operands = (ins On<I32, "a">:$a, On<I32, "b">:$b, Imm<I8>:$s, On<result, "y">:$y);
+  let Semantics = (set $y, value);
+}
+def ANDS   : Two<8, (and (or $a, (sext $s)), $b)>;
+def XORS   : Two<9, (xor (xor $a, $b), (sext $s))>;
+def SHLS   : Two<10, (shl $a, (add $b, (sext $s)))>;
+def SHRS   : Two<11, (shr $a, (add $b, (sext $s)))>;
+def SHRUS  : Two<12, (shru $a, (add $b, (sext $s)))>;
+def SHRRS  : Two<13, (shrr $a, (add $b, (sext $s)))>;
+def SHRAS  : Two<14, (shra $a, (add $b, (sext $s)))>;
+def CHOOSE : Two<15, (select (less $a, $b), (sub $b, (sext $s)), $a)>;
+def SAME   : Two<16, (select (equal $a, (sext $s)), $b, (i32c -7))>;
+def HIGH   : Two<17, (trunc32 (shr (mul (sext64 $a), (sext64 $b)), (zext64 $s)))>;
+def NEAR   : Two<18, (trunc32 (shrr (mul (sext64 $a), (sext64 $b)), (zext64 $s)))>;
+def FAR    : Two<19, (trunc32 (shra (mul (zext64 $a), (sext64 $b)), (zext64 $s)))>;
+def BITS   : Two<20, (trunc32 (xor (and (shl (sext64 $a), (i64c 17)), (or (zext64 $b), (i64c 1099511627776))), (sext64 $s)))>;
+def WIDE   : Two<21, (trunc32 (shru (select (less (sext64 $a), (sub (sext64 $b), (i64c 5))),
+                                            (max (zext64 $a), (i64c 3)), (min (zext64 $b), (sext64 $s))), (i64c 3)))>;
+def EVEN   : Two<22, (select (equal (add (zext64 $a), (sext64 $s)), (zext64 $b)), $a, (sub $a, $b))>;
+def CODE   : Two<23, (sat8 (shra (mul (sext64 $a), (sext64 $b)), (zext64 $s))), I8>;
+def CODES  : Two<24, (trunc8 (shr (add $a, $b), (and (sext $s), (i32c 15)))), I8>;
+def HALVES : Two<25, (trunc16 (xor (mul (sext64 $a), (sext64 $b)), (sext64 $s))), I16>;
+def NARROW : Lanes<26> {
+  let Operands = (ins On<I8, "a">:$a, On<I16, "b">:$b, Imm<I8>:$s, On<I8, "y">:$y);
+  let Semantics = (set $y, (sat8 (shrr (mul (zext $a), (sext $b)), (sext $s))));
+}
