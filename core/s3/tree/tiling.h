@@ -141,6 +141,9 @@ bool pb__tiling_stage(pb_tiling* t);
 bool pb__tiling_build_group(pb_tiling* t);
 // Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
 bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory);
+// Slices a nest that makes x so that it makes the buffer instead; in tiling_feeds.c. `load` is the copy that it
+// replaces: it has the slice's origin; `box`: the slice.
+bool pb__tiling_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, const pb_access* box);
 // The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
 void pb__tiling_into(const pb_tiling* t, pb_access* store);
 // Hangs the loop of band `level` into the loop around it: what was added there stands before it.

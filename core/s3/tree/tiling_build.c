@@ -7,32 +7,6 @@
 
 enum { RUN_BEATS = 4 }; // of the system's memory, of a mover's run: shorter ones cost more than they bring forward
 
-// Slices a nest that makes x so that it makes the buffer instead. `load` is the copy that it replaces: it has the
-// slice's origin; `box`: the slice.
-static bool fuse_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, const pb_access* box) {
-  const pb_access* x = &load->access[0];
-  pb_nest nest;
-  pb_nest_copy(&nest, feed);
-  nest.part = "load";
-  for (int r = 0; r < box->rank; ++r) {
-    if (box->shape[r] == x->shape[r]) continue; // whole along this index: the feed's dims stay as they are
-    int d;
-    bool own = pb_index_single(&feed->access[feed->access_count - 1].index[r], &d); // the slice of x is a slice of d
-    if (!own || d < 0 || feed->extent[d] != x->shape[r])
-      return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
-    nest.extent[d] = box->shape[r];
-    pb__tiling_shift(&nest, nest.access_count - 1, d, &x->index[r]);
-  }
-  for (int a = 0; t->into && a + 1 < nest.access_count; ++a)
-    if (pb__tiling_leaves(t, &nest, &nest.access[a])) nest.access[a].boxed = true;
-  pb_access* store = pb_nest_store(&nest);
-  store->memref.ptr = NULL;
-  store->buffer = load->access[1].buffer;
-  memcpy(store->shape, load->access[1].shape, sizeof store->shape);
-  pb__tiling_add(t, load->outer_count, &nest);
-  return true;
-}
-
 // A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
 // one block.
 static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
@@ -141,7 +115,7 @@ static bool bring_x(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
   }
   if (!t->group->feed_count) pb__tiling_add(t, plan->x_level, &load);
   for (int k = 0; k < t->group->feed_count; ++k)
-    if (!fuse_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, &box)) return false;
+    if (!pb__tiling_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, &box)) return false;
   return true;
 }
 
