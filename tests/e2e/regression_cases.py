@@ -602,3 +602,17 @@ for kind in (TensorProto.DOUBLE, TensorProto.INT32):
     ]):
         label = f"gemm_of_{'f64' if real else 'i32'}_{number}"
         CASES[label] = lambda label=label, k=kind, s=shapes, a=attrs: typed_gemm(label, k, s, **a)
+
+
+def far_rows(label, rows, columns, by_codes=False):
+    """Rows whose beginnings fall on one set of the innermost cache are copied into blocks first; ragged ones too."""
+    m = Maker(label)
+    x = m.input("x", rows, 1024 * (4 if by_codes else 1))
+    if by_codes:
+        return m.done(codes_product(m, m.codes(x, F32(0.05)), 4096, columns), step=4, targets=("cpu:avx512",))
+    return m.done(m.op("MatMul", x, m.const(m.rng.standard_normal((1024, columns)).astype(F32))), targets=("cpu:avx512",))
+
+
+for args in ((130, 128), (131, 136), (70, 128, True)):
+    label = "far_rows_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: far_rows(label, *args)
