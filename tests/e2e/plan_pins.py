@@ -18,6 +18,7 @@ tools.require("numpy", "onnx")
 import onnx  # noqa: E402
 import function_cases  # noqa: E402, F401  (registers its cases)
 import quantised_cases  # noqa: E402
+import regression_cases  # noqa: E402
 import transformer_cases  # noqa: E402, F401  (the same)
 import typed_cases  # noqa: E402, F401  (the same)
 from float_cases import CASES  # noqa: E402
@@ -31,6 +32,8 @@ def graphs():
     """(name, model, targets): one target after the other where each is as good."""
     for k, make in enumerate(CASES[::EVERY_FLOAT]):
         yield make.name, make().model, CORES[k % 2:][:1]
+    for name in "far_rows_130_128", "far_rows_70_128_True":
+        yield name, regression_cases.CASES[name]().model, CORES[1:]
     for k, name in enumerate(list(quantised_cases.CASES)[::EVERY_QUANTISED]):
         yield name, quantised_cases.make(name).model(), (CORES[k % 2], QUEUES[k % 2])
 

@@ -643,3 +643,17 @@ def casts_of_constant_codes():
                      m.op("Mul", m.op("Cast", m.const(np.array([[0, 1, 127], [128, 200, 255]], U8)), to=1), scale))
     y = m.op("MatMul", m.input("x", 2, 3), m.op("Transpose", m.op("Add", signed, plain)))
     return m.done(y, targets=("cpu",))
+
+
+def far_rows(label, rows, columns, by_codes=False):
+    """Rows whose beginnings fall on one set of the innermost cache are copied into blocks first; ragged ones too."""
+    m = Maker(label)
+    x = m.input("x", rows, 1024 * (4 if by_codes else 1))
+    if by_codes:
+        return m.done(codes_product(m, m.codes(x, F32(0.05)), 4096, columns), step=4, targets=("cpu:avx512",))
+    return m.done(m.op("MatMul", x, m.const(m.rng.standard_normal((1024, columns)).astype(F32))), targets=("cpu:avx512",))
+
+
+for args in ((130, 128), (131, 136), (70, 128, True)):
+    label = "far_rows_" + "_".join(map(str, args))
+    CASES[label] = lambda label=label, args=args: far_rows(label, *args)

@@ -18,7 +18,8 @@ tools.require("numpy", "onnx", "onnxruntime")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from float_graph import expected_of  # noqa: E402
-import folded_cases  # noqa: E402, F401  (registers its cases)
+import code_cases  # noqa: E402, F401  (registers its cases)
+import folded_cases  # noqa: E402, F401  (the same)
 from regression_cases import CASES  # noqa: E402
 
 DEVICES = {"cpu": "native", "simnpu": "machine"}

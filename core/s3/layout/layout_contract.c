@@ -428,14 +428,16 @@ static int columns_of(const contract* c, const pb_access* access, int last, int*
   return count;
 }
 
-// [m, k] becomes [k / lanes, m, lanes]: rows of a tile lie near each other, whatever the length of a row.
+// [m, k] becomes [k / lanes, m, lanes]: rows of a tile lie near each other, whatever the length of a row. What one lane
+// of an instruction sums stays side by side.
 static void copy_rows(contract* c, pb_access* x) {
-  int order[PB_NEST_DIMS], count = 0, last = c->split.lane[c->inner];
+  int order[PB_NEST_DIMS], count = 0, last = c->split.lane[c->inner], group = c->split.group[c->inner];
   for (int d = 0; d < c->out.dim_count; ++d)
     if (c->split.block[c->inner] == d) order[count++] = d;
   for (int d = 0; d < c->out.dim_count; ++d)
-    if (pb_access_uses(x, d) && d != last && d != c->split.block[c->inner]) order[count++] = d;
+    if (pb_access_uses(x, d) && d != last && d != group && d != c->split.block[c->inner]) order[count++] = d;
   order[count++] = last;
+  if (group >= 0) order[count++] = group;
   if (count <= PB_NEST_RANK) copy_operand(c, x, "rows", order, count);
 }
 

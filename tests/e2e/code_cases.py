@@ -1,0 +1,41 @@
+"""Operators on codes in forms that quantisers seldom write: constants in front, moves between scales, other types of
+parameters."""
+
+import numpy as np
+from regression_cases import CASES, F32, I8, I64, U8, Maker
+
+
+def constant_in_front(label, op, kind, shape):
+    """c - x and its kin, where the constant is codes of its own scale."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 1, 16, 5, 3), F32(0.05))
+    zero = kind(7)
+    codes = m.rng.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, shape).astype(kind)
+    return m.done(m.codes(m.op(op, m.weights(codes, F32(0.03), zero), x), F32(0.07)), step=0.07, targets=("cpu",) if op == "Div" else ("cpu", "simnpu"))
+
+
+for op in "Add", "Sub", "Mul":
+    for kind in I8, U8:
+        for shape in ((1,), (16, 1, 1), (1, 16, 5, 3)):
+            label = f"{op.lower()}_constant_in_front_{kind.__name__}_{len(shape)}"
+            CASES[label] = lambda a=(label, op, kind, shape): constant_in_front(*a)
+
+
+def moved_between_scales(label, build):
+    """What is only moved leaves with another scale and zero point."""
+    m = Maker(label)
+    x = m.codes(m.input("x", 2, 16, 4, 6), F32(0.05))
+    return m.done(m.codes(build(m, x), F32(0.08), I8(-9)), step=0.08, targets=("cpu",))
+
+
+MOVES = {
+    "transpose": lambda m, x: m.op("Transpose", x, perm=[0, 2, 3, 1]),
+    "slice": lambda m, x: m.op("Slice", x, m.const(np.array([3], I64)), m.const(np.array([13], I64)), m.const(np.array([1], I64))),
+    "reshape": lambda m, x: m.op("Reshape", x, m.const(np.array([2, -1], I64))),
+    "expand": lambda m, x: m.op("Expand", m.op("Slice", x, m.const(np.array([2], I64)), m.const(np.array([3], I64)), m.const(np.array([2], I64))),
+                               m.const(np.array([2, 16, 5, 6], I64))),
+    "concat": lambda m, x: m.op("Concat", x, x, axis=2),
+    "gather": lambda m, x: m.op("Gather", x, m.const(np.array([3, 0, -1], I64)), axis=1),
+}
+for op, build in MOVES.items():
+    CASES[f"{op}_between_scales"] = lambda a=(f"{op}_between_scales", build): moved_between_scales(*a)
