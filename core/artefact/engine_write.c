@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct buffer {
@@ -150,10 +151,17 @@ static void write_file(FILE* file, const pb_engine* engine, const buffer* progra
   }
 }
 
+// Whether the path is there and no file: a device or a pipe is written to, and never replaced.
+static bool is_device(const char* path) {
+  struct stat found;
+  return stat(path, &found) == 0 && !S_ISREG(found.st_mode);
+}
+
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) {
   PB_TRY(pb__engine_check(engine, path, 5010, diag));
   pb_arena arena = {0};
-  const char* part = pb_printf(&arena, "%s.%ld.part", path, (long)getpid());
+  bool device = is_device(path);
+  const char* part = device ? path : pb_printf(&arena, "%s.%ld.part", path, (long)getpid());
   errno = 0;
   FILE* file = fopen(part, "wb");
   bool failed = !file;
@@ -163,10 +171,10 @@ pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* di
     free(program.bytes);
     failed = ferror(file) != 0;
     failed |= fclose(file) != 0;
-    failed = failed || rename(part, path) != 0;
+    failed = failed || (!device && rename(part, path) != 0);
   }
   pb_status status = failed ? pb_system_error(diag, (pb_place){.file = path}, 5011, "cannot write the engine") : PB_OK;
-  if (failed && file) remove(part);
+  if (failed && file && !device) remove(part);
   pb_arena_free(&arena);
   return status;
 }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PATH PB_BINARY_DIR "/test_engine.pbe"
@@ -137,6 +138,24 @@ static void expect_refused(const char* what, size_t where) {
   pb_status status = pb_engine_read(PATH ".bad", &quiet, &out);
   if (status == PB_OK || out || last_code < 5000 || last_code > 5999)
     fail_msg("%s %zu: status %d, code %d", what, where, status, last_code);
+}
+
+// A device or a pipe is written to; a rename over it would replace it.
+static void devices_stay(void** state) {
+  (void)state;
+  pb_engine in = sample();
+  struct stat before, after;
+  assert_int_equal(mkfifo(PATH ".pipe", 0600), 0);
+  int reader = open(PATH ".pipe", O_RDONLY | O_NONBLOCK);
+  assert_true(reader >= 0);
+  assert_int_equal(stat(PATH ".pipe", &before), 0);
+  assert_int_equal(pb_engine_write(&in, PATH ".pipe", NULL), PB_OK);
+  assert_int_equal(stat(PATH ".pipe", &after), 0);
+  assert_true(S_ISFIFO(after.st_mode) && after.st_ino == before.st_ino);
+  char magic[4];
+  assert_int_equal(read(reader, magic, sizeof magic), sizeof magic);
+  close(reader);
+  remove(PATH ".pipe");
 }
 
 // In place: to write thousands of files would take longer than to check them.
@@ -271,9 +290,9 @@ static void not_there(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),      cmocka_unit_test(same_bytes),
-                                     cmocka_unit_test(every_change),    cmocka_unit_test(every_length),
-                                     cmocka_unit_test(broken_engines),  cmocka_unit_test(not_there),
-                                     cmocka_unit_test(a_zero_in_a_text)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),       cmocka_unit_test(same_bytes),
+                                     cmocka_unit_test(every_change),     cmocka_unit_test(every_length),
+                                     cmocka_unit_test(broken_engines),   cmocka_unit_test(not_there),
+                                     cmocka_unit_test(a_zero_in_a_text), cmocka_unit_test(devices_stay)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

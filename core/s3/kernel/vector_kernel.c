@@ -368,7 +368,8 @@ static bool read_kernel(const pb_program* program, const pb_chip* chip, bool mer
     if (k->lane_dim < 0) choose_turn(k, lanes);
   }
   if (k->lane_dim >= 0) k->lanes = lanes;
-  if (k->lane_dim < 0) {
+  bool apart = k->taps && k->lane_dim >= 0 && k->main.access[k->x].stride[k->lane_dim] != 1;
+  if (k->lane_dim < 0 || apart) { // also taps that have no neighbours for the lanes
     k->insn = (pb_vector_insn){0};
     k->matrix = (pb_matrix_insn){0};
     k->group_dim = k->row_dim = k->depth_dim = -1;
