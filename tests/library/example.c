@@ -102,8 +102,8 @@ static int refusals(void) {
   no_onnx.size = 4;
   int wrong =
       expect("a wrong name", compile_product(&name, "target"), 2014, "no input is named 'weights'", "product.mlir");
-  wrong += expect("a wrong shape", compile_product(&shape, "target"), 2019, "is of shape 3x4, and what is bound to it of 4x3",
-                  "product.mlir");
+  wrong += expect("a wrong shape", compile_product(&shape, "target"), 2019,
+                  "is of shape 3x4, and what is bound to it of 4x3", "product.mlir");
   wrong += expect("a wrong type", compile_product(&type, "target"), 2019, "is of f32, and what is bound to it of f64",
                   "product.mlir");
   wrong += expect("no type", compile_product(&word, "target"), 1004, "no type 'float'", "");
