@@ -1,8 +1,8 @@
 """Networks on this machine, batch 1: pb against ONNX Runtime and OpenVINO, in processes of their own, interleaved.
 
-    .venv-bench/bin/python bench/networks.py --bin build/bin [--nets resnet18-f32,resnet50-int8]
+    .venv-bench/bin/python bench/networks.py --bin build/bin [--nets resnet18-f32,resnet50-int8] [--peers onnxruntime]
 
-Models come from tests/models/networks.py (seeded weights). Also convolutions alone, as models of one layer. A figure is
+Models come from tests/models/networks.py and exported.py (seeded weights). Also convolutions alone, as models of one layer. A figure is
 the median over the rounds of medians, in ms; the ratio is the best peer's time over pb's. Prints Markdown.
 """
 
@@ -19,13 +19,27 @@ from onnx import TensorProto, helper
 import peers
 
 NETS = ["resnet18-f32", "resnet50-f32", "mobilenetv2-f32", "vgg16-f32", "resnet18-int8", "resnet50-int8",
-        "mobilenetv2-int8"]
+        "mobilenetv2-int8", "efficientnet-f32", "convnext-f32", "unet-f32", "lstm-f32"]
+EXPORTED = "efficientnet", "convnext", "unet", "lstm"  # -f32
 CONVOLUTIONS = [(64, 56), (128, 28), (256, 14), (512, 7)]
 PEERS = ["onnxruntime", "openvino"]
 
 
+def write_exported(path, net):
+    """Those of tests/models/exported.py, whole."""
+    sys.path.insert(0, os.path.join(peers.HERE, "..", "tests", "models"))
+    import exported
+    import transformers
+
+    made = transformers.build(net, "full", exported.NETS)
+    onnx.save(made.model(), path)
+    return list(made.feeds)
+
+
 def write_network(path, name):
     net, kind = name.rsplit("-", 1)
+    if net in EXPORTED:
+        return write_exported(path, net)
     script = os.path.join(peers.HERE, "..", "tests", "models", "networks.py")
     subprocess.run([sys.executable, script, "--net", net, "--type", kind, "--out", path], check=True,
                    capture_output=True)
@@ -49,10 +63,10 @@ def row(args, folder, name, write):
     subprocess.run([os.path.join(args.bin, "pbc"), model, "--target=cpu", "-o", engine], check=True,
                    capture_output=True)
     for threads in map(int, args.threads.split(",")):
-        times = {key: [] for key in ["pb"] + PEERS}
+        times = {key: [] for key in ["pb", *args.peers]}
         for _ in range(args.rounds):
             times["pb"].append(peers.ours(args.bin, engine, threads, inputs, args.repeats))
-            for peer in PEERS:
+            for peer in args.peers:
                 times[peer].append(peers.seconds(peer, threads, model, args.repeats))
         median = {key: np.median(t) if None not in t else None for key, t in times.items()}
         best = min(v for key, v in median.items() if key != "pb" and v)
@@ -67,14 +81,16 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--peers", type=lambda text: text.split(","), default=PEERS)
+    parser.add_argument("--no-convolutions", action="store_true")
     args = parser.parse_args()
     print(f"{peers.machine()}. ms a call, and the best peer's time over pb's.\n")
-    print("| model | threads | pb | " + " | ".join(PEERS) + " | ratio |")
-    print("|---|--:|--:|" + "--:|" * len(PEERS) + "--:|")
+    print("| model | threads | pb | " + " | ".join(args.peers) + " | ratio |")
+    print("|---|--:|--:|" + "--:|" * len(args.peers) + "--:|")
     with tempfile.TemporaryDirectory() as folder:
         for name in filter(None, args.nets.split(",")):
             row(args, folder, name, lambda path, name=name: write_network(path, name))
-        for channels, edge in CONVOLUTIONS:
+        for channels, edge in [] if args.no_convolutions else CONVOLUTIONS:
             row(args, folder, f"conv 3x3, {edge}²x{channels} f32",
                 lambda path, c=channels, e=edge: write_convolution(path, c, e))
 

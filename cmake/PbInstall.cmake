@@ -1,6 +1,6 @@
 # cmake --install: programs, public headers, the libraries that run engines, and share/pb, which mirrors the source tree's
-# folders that programs read (core/base/installation.h). find_package(pb) gives pb::device, pb::runtime, pb::machine and the
-# programs. cpack -G DEB makes the Debian package. An installation may be moved as a whole.
+# folders that programs read (core/base/installation.h). find_package(pb) gives pb::device, pb::runtime, pb::machine,
+# pb::pb (libpb.so, which compiles too) and the programs. cpack -G DEB makes the Debian package. An installation may be moved as a whole.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(pb_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pb)
@@ -20,7 +20,11 @@ foreach(program ${PB_PROGRAMS})
   set_target_properties(${program} PROPERTIES INSTALL_RPATH ${PB_LLVM_LIBDIR})
 endforeach()
 
-install(TARGETS ${PB_PROGRAMS} ${libraries} pb_device EXPORT pb
+target_include_directories(pb_library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+add_library(pb::pb ALIAS pb_library)
+set_target_properties(pb_library PROPERTIES INSTALL_RPATH ${PB_LLVM_LIBDIR})
+
+install(TARGETS ${PB_PROGRAMS} ${libraries} pb_device pb_library EXPORT pb LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT pb NAMESPACE pb:: FILE pb-targets.cmake DESTINATION ${pb_cmake_dir})
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/pb-config.cmake.in ${CMAKE_BINARY_DIR}/pb-config.cmake

@@ -1,5 +1,5 @@
 // pbc MODEL --target=NAME -o OUT.pbe: compiles a model to an engine.
-#include "core/driver/compile.h"
+#include "core/driver/options.h"
 #include "core/runtime/npy.h"
 
 #include <errno.h>
@@ -42,25 +42,6 @@ static int usage(FILE* to) {
 static int fail(int code, const char* hint, const char* format, const char* what) {
   (void)pb_error(NULL, (pb_place){0}, code, hint, format, what);
   return 1;
-}
-
-// NAME=1x3x224x224
-static bool parse_shape(char* text, pb_input_shape* shape) {
-  char* equals = strrchr(text, '=');
-  if (!equals || equals == text) return false;
-  *equals = 0;
-  shape->name = text;
-  shape->rank = 0;
-  for (char* at = equals + 1; *at;) {
-    char* end;
-    errno = 0;
-    long long extent = strtoll(at, &end, 10);
-    if (errno || end == at || extent < 1 || shape->rank == PB_GRAPH_RANK || (*end && *end != 'x')) return false;
-    shape->shape[shape->rank++] = extent;
-    at = *end ? end + 1 : end;
-    if (end[0] == 'x' && !end[1]) return false;
-  }
-  return shape->rank > 0;
 }
 
 // NAME=FILE.npy. What is read stays until the process ends.
@@ -145,7 +126,6 @@ static int set_explain(pb_compile_options* o, pb_diag* diag, const char* report)
 int main(int argc, char** argv) {
   pb_compile_options o = {0};
   static pb_arena arena; // of the whole run
-  pb_input_shape* shapes = PB_NEW_ARRAY(&arena, pb_input_shape, (size_t)argc);
   pb_bound* bounds = PB_NEW_ARRAY(&arena, pb_bound, (size_t)argc);
   const char *out = NULL, *report = NULL;
   bool time_passes = false;
@@ -153,30 +133,8 @@ int main(int argc, char** argv) {
     char* a = argv[k];
     if (!strcmp(a, "--help")) return usage(stdout);
     if (!strcmp(a, "--version")) return puts("pbc 0.1.0"), 0;
-    if (!strncmp(a, "--target=", 9))
-      o.target = a + 9;
-    else if (!strncmp(a, "--target-dir=", 13))
-      o.target_dir = a + 13;
-    else if (!strncmp(a, "--emit=", 7))
-      o.emit = a + 7;
-    else if (!strncmp(a, "--print-after=", 14))
-      o.print_after = a + 14;
-    else if (!strncmp(a, "--plan=", 7))
-      o.plan_file = a + 7;
-    else if (!strncmp(a, "--threads=", 10)) {
-      char* end;
-      long threads = strtol(a + 10, &end, 10);
-      if (end == a + 10 || *end || threads < 1 || threads > 1024)
-        return fail(1009, "a number from 1 to 1024", "'%s' is no number of threads", a + 10);
-      o.threads = (int)threads;
-    } else if (!strncmp(a, "--report=", 9))
+    if (!strncmp(a, "--report=", 9))
       report = a + 9;
-    else if (!strncmp(a, "--dump-intermediates=", 21))
-      o.dump_dir = a + 21;
-    else if (!strncmp(a, "--like=", 7))
-      o.like = a + 7;
-    else if (!strncmp(a, "--fallback=", 11))
-      o.fallback = a + 11;
     else if (!strcmp(a, "--explain"))
       o.explain = "text";
     else if (!strncmp(a, "--explain=", 10))
@@ -187,13 +145,13 @@ int main(int argc, char** argv) {
       o.check = true;
     else if (!strcmp(a, "-o") && k + 1 < argc)
       out = argv[++k];
-    else if (!strncmp(a, "--input-shape", 13) && (a[13] == '=' || k + 1 < argc)) {
-      char* text = a[13] == '=' ? a + 14 : argv[++k];
-      if (!parse_shape(text, &shapes[o.inputs.shape_count]))
-        return fail(1004, "NAME=1x3x224x224", "'%s' is no input shape", text);
-      ++o.inputs.shape_count;
+    else if (!strcmp(a, "--input-shape") && k + 1 < argc) {
+      if (pb_option_set(&o, &arena, a + 2, argv[++k], NULL) != PB_OK) return 1;
     } else if (!strncmp(a, "--bind", 6) && (a[6] == '=' || (!a[6] && k + 1 < argc))) {
       if (!parse_bound(a[6] ? a + 7 : argv[++k], &bounds[o.inputs.bound_count++])) return 1;
+    } else if (a[0] == '-' && a[1] == '-' && strchr(a, '=')) {
+      const char* name = pb_printf(&arena, "%.*s", (int)(strchr(a, '=') - a) - 2, a + 2);
+      if (pb_option_set(&o, &arena, name, strchr(a, '=') + 1, NULL) != PB_OK) return 1;
     } else if (a[0] == '-')
       return fail(1002, "pbc --help lists the options", "no option '%s'", a);
     else if (o.model)
@@ -201,7 +159,6 @@ int main(int argc, char** argv) {
     else
       o.model = a;
   }
-  o.inputs.shapes = shapes;
   o.inputs.bounds = bounds;
   o.report = report != NULL;
   if (!o.model || !o.target) return usage(stderr);

@@ -83,9 +83,14 @@ typedef struct pb_engine {
 // Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules
 // is refused (PB5010); an existing file is replaced only once the new one is whole.
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) PB_MUST_CHECK;
+// The bytes of such a file, malloc'ed.
+pb_status pb_engine_pack(const pb_engine* engine, pb_diag* diag, void** bytes, uint64_t* count) PB_MUST_CHECK;
 // Maps and checks the file: sizes, checksums, ranges of every index and offset. The caller frees it. Constants, native
 // code, description and streams are used where they are mapped, and must not be written to.
 pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) PB_MUST_CHECK;
+// The same from bytes in memory, of which a copy is kept; `name` is for diagnostics.
+pb_status pb_engine_parse(const void* bytes, uint64_t count, const char* name, pb_diag* diag,
+                          pb_engine** engine) PB_MUST_CHECK;
 void pb_engine_free(pb_engine* engine);
 
 #endif

@@ -235,8 +235,19 @@ static pb_status take_blobs(const reader* r, pb_engine* engine) {
   return PB_OK;
 }
 
-static pb_status read_into(reader* r, pb_engine* engine) {
-  PB_TRY(map_file(r, engine));
+static pb_status copy_bytes(reader* r, const void* bytes, uint64_t count, pb_engine* engine) {
+  if (count < PB_HEADER_BYTES) return refuse(r, 5002, "not an engine: too short for a header");
+  void* map = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (map == MAP_FAILED) return pb_system_error(r->diag, (pb_place){.file = r->path}, 5001, "cannot keep the engine");
+  memcpy(map, bytes, count);
+  engine->mapping = map;
+  engine->mapping_bytes = count;
+  r->file = (span){map, count};
+  return PB_OK;
+}
+
+static pb_status read_into(reader* r, const void* bytes, uint64_t count, pb_engine* engine) {
+  PB_TRY(bytes ? copy_bytes(r, bytes, count, engine) : map_file(r, engine));
   PB_TRY(check_header(r));
   PB_TRY(check_sections(r));
   PB_TRY(program_get(r, engine));
@@ -245,15 +256,23 @@ static pb_status read_into(reader* r, pb_engine* engine) {
   return take_streams(r, engine);
 }
 
-pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) {
+static pb_status make(const char* path, const void* bytes, uint64_t count, pb_diag* diag, pb_engine** engine) {
   reader r = {.path = path, .diag = diag};
   *engine = calloc(1, sizeof **engine);
   if (!*engine) pb_no_memory(sizeof **engine);
-  pb_status status = read_into(&r, *engine);
+  pb_status status = read_into(&r, bytes, count, *engine);
   if (status == PB_OK) return PB_OK;
   pb_engine_free(*engine);
   *engine = NULL;
   return status;
+}
+
+pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) {
+  return make(path, NULL, 0, diag, engine);
+}
+
+pb_status pb_engine_parse(const void* bytes, uint64_t count, const char* name, pb_diag* diag, pb_engine** engine) {
+  return make(name, bytes, count, diag, engine);
 }
 
 void pb_engine_free(pb_engine* engine) {

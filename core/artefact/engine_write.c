@@ -178,3 +178,19 @@ pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* di
   pb_arena_free(&arena);
   return status;
 }
+
+pb_status pb_engine_pack(const pb_engine* engine, pb_diag* diag, void** bytes, uint64_t* count) {
+  PB_TRY(pb__engine_check(engine, engine->target, 5010, diag));
+  char* data = NULL;
+  size_t size = 0;
+  FILE* file = open_memstream(&data, &size);
+  if (file) {
+    buffer program = program_put(engine);
+    write_file(file, engine, &program);
+    free(program.bytes);
+  }
+  if (!file || fclose(file)) return pb_system_error(diag, (pb_place){0}, 5011, "cannot keep the engine in memory");
+  *bytes = data;
+  *count = size;
+  return PB_OK;
+}

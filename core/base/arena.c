@@ -76,3 +76,11 @@ void* pb_grow(void* items, size_t count, size_t* capacity, size_t size) {
   *capacity = *capacity ? *capacity * 2 : 8;
   return must(realloc(items, *capacity * size), *capacity * size);
 }
+
+const char* pb_shape_text(pb_arena* arena, int rank, const int64_t* shape) {
+  const char* text = rank ? "" : "a number";
+  for (int r = 0; r < rank; ++r)
+    text = shape[r] < 0 ? pb_printf(arena, "%s%s?", text, r ? "x" : "")
+                        : pb_printf(arena, "%s%s%lld", text, r ? "x" : "", (long long)shape[r]);
+  return text;
+}

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct pb_arena {
   struct pb_arena_block* head;
@@ -17,6 +18,8 @@ void* pb_alloc(pb_arena* arena, size_t bytes); // zeroed, aligned to 16
 void* pb_alloc_array(pb_arena* arena, size_t count, size_t size);
 char* pb_strdup(pb_arena* arena, const char* text);
 char* pb_printf(pb_arena* arena, const char* format, ...) __attribute__((format(printf, 2, 3)));
+// "2x3", "a number" without dims; a dim below 0 is one that is not known, "?".
+const char* pb_shape_text(pb_arena* arena, int rank, const int64_t* shape);
 void pb_arena_free(pb_arena* arena);
 
 #define PB_NEW(arena, T) ((T*)pb_alloc((arena), sizeof(T)))

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-// The folder that is `part` in the source tree, say "tdl": of the installation that this program belongs to
+// The folder that is `part` in the source tree, say "tdl": of the installation that this program, or libpb.so, belongs to
 // (share/pb beside its bin), else of the tree that it was built from, else of the prefix it was configured for.
 void pb_installed_folder(const char* part, char* path, size_t size);
 

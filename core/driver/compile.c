@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "core/driver/compile.h"
 #include "core/s3/plan/plan_memo.h"
 
@@ -20,7 +21,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef struct compilation {
   const pb_compile_options* options;
@@ -77,12 +80,30 @@ static pb_status take_formulas(compilation* c) {
                      c->unit.diag, &c->unit.scales_off);
 }
 
+// Text in memory, as a file that has no name: it is read in a process of its own.
+static pb_status read_text(compilation* c) {
+  const pb_compile_options* o = c->options;
+  int fd = memfd_create("model", MFD_CLOEXEC);
+  char path[64];
+  pb_status status = PB_OK;
+  for (uint64_t at = 0; status == PB_OK && at < o->size;) {
+    ssize_t n = fd < 0 ? -1 : write(fd, (const char*)o->bytes + at, o->size - at);
+    if (n <= 0) status = pb_system_error(c->unit.diag, (pb_place){.file = o->model}, 1001, "cannot be kept in memory");
+    at += n > 0 ? (uint64_t)n : 0;
+  }
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  if (status == PB_OK) status = pb_stablehlo_load(path, &o->inputs, &c->consts, c->unit.diag, &c->s1);
+  if (fd >= 0) close(fd);
+  return status;
+}
+
 static pb_status front(compilation* c) {
   const pb_compile_options* o = c->options;
   if (is_text(o->model)) {
-    PB_TRY(pb_stablehlo_load(o->model, &o->inputs, &c->consts, c->unit.diag, &c->s1));
+    PB_TRY(o->bytes ? read_text(c) : pb_stablehlo_load(o->model, &o->inputs, &c->consts, c->unit.diag, &c->s1));
   } else {
-    PB_TRY(pb_onnx_load(o->model, &o->inputs, &c->consts, c->unit.diag, &c->graph));
+    PB_TRY(o->bytes ? pb_onnx_parse(o->bytes, o->size, o->model, &o->inputs, &c->consts, c->unit.diag, &c->graph)
+                    : pb_onnx_load(o->model, &o->inputs, &c->consts, c->unit.diag, &c->graph));
     stage_done(c, "read");
     PB_TRY(pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1));
   }

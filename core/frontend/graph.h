@@ -123,8 +123,8 @@ pb_status pb_onnx_load(const char* path, const pb_input_options* inputs, pb_cons
                        pb_graph** graph) PB_MUST_CHECK; // inputs: NULL, nothing is said
 // The same from bytes in memory, which must outlive the constants; `name` is for diagnostics. There are no files
 // beside.
-pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, pb_consts* consts, pb_diag* diag,
-                        pb_graph** graph) PB_MUST_CHECK;
+pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, const pb_input_options* inputs,
+                        pb_consts* consts, pb_diag* diag, pb_graph** graph) PB_MUST_CHECK;
 void pb_graph_free(pb_graph* graph);
 
 // The type that a code of onnx.TensorProto.DataType stands for: uint8 is PB_I8 and *is_unsigned. PB_TYPE_COUNT: none

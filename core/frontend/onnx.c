@@ -497,14 +497,20 @@ static pb_status check_input(loader* l, pb_tensor* t) {
   return PB_OK;
 }
 
+static pb_status no_input(loader* l, const char* name) {
+  const char* hint = "inputs:";
+  for (size_t i = 0; i < l->graph->tensor_count; ++i)
+    if (l->graph->tensors[i].is_input && strlen(hint) < 256)
+      hint = pb_printf(&l->graph->arena, "%s %s", hint, l->graph->tensors[i].name);
+  return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, hint, "no input is named '%s'", name);
+}
+
 // The input becomes an initialiser.
 static pb_status bind(loader* l, const pb_bound* bound) {
   pb_tensor* t = NULL;
   for (size_t i = 0; i < l->graph->tensor_count; ++i)
     if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, bound->name)) t = &l->graph->tensors[i];
-  if (!t)
-    return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, "pb-run --info lists inputs",
-                    "no input is named '%s'", bound->name);
+  if (!t) return no_input(l, bound->name);
   pb_place place = {.file = l->graph->file, .what = t->name};
   bool is_unsigned = bound->type == PB_U8;
   pb_type type = is_unsigned ? PB_I8 : bound->type;
@@ -513,7 +519,10 @@ static pb_status bind(loader* l, const pb_bound* bound) {
                     t->is_unsigned ? "u8" : pb_type_name(t->type), pb_type_name(bound->type));
   bool fits = t->rank < 0 || t->rank == bound->rank;
   for (int r = 0; fits && r < t->rank; ++r) fits = t->shape[r] < 0 || t->shape[r] == bound->shape[r];
-  if (!fits) return pb_error(l->diag, place, 2019, NULL, "what is bound to it has another shape");
+  if (!fits)
+    return pb_error(l->diag, place, 2019, NULL, "is of shape %s, and what is bound to it of %s",
+                    pb_shape_text(&l->graph->arena, t->rank, t->shape),
+                    pb_shape_text(&l->graph->arena, bound->rank, bound->shape));
   t->const_id = pb_consts_add(l->consts, t->name, type, bound->rank, bound->shape, bound->data);
   t->is_input = false;
   t->rank = bound->rank;
@@ -529,9 +538,7 @@ static pb_status set_inputs(loader* l, const pb_input_options* inputs) {
     for (size_t i = 0; i < l->graph->tensor_count; ++i)
       if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, shapes[k].name))
         t = &l->graph->tensors[i];
-    if (!t)
-      return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, "pb-run --info lists inputs",
-                      "no input is named '%s'", shapes[k].name);
+    if (!t) return no_input(l, shapes[k].name);
     if (t->rank >= 0 && t->rank != shapes[k].rank)
       return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2015, NULL,
                       "has %d dims, --input-shape gives %d", t->rank, shapes[k].rank);
@@ -606,10 +613,10 @@ pb_status pb_onnx_load(const char* path, const pb_input_options* inputs, pb_cons
   return status;
 }
 
-pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, pb_consts* consts, pb_diag* diag,
-                        pb_graph** graph) {
+pb_status pb_onnx_parse(const void* bytes, size_t count, const char* name, const pb_input_options* inputs,
+                        pb_consts* consts, pb_diag* diag, pb_graph** graph) {
   pb_graph* g = new_graph(name);
-  pb_status status = read_bytes(g, false, bytes, count, NULL, consts, diag);
+  pb_status status = read_bytes(g, false, bytes, count, inputs, consts, diag);
   if (status == PB_OK)
     *graph = g;
   else

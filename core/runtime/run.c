@@ -49,8 +49,9 @@ static void describe_steps(pb_rt* rt) {
   }
 }
 
-static pb_status load(pb_rt* rt, pb_diag* diag) {
-  PB_TRY(pb_engine_read(rt->path, diag, &rt->engine));
+static pb_status load(pb_rt* rt, const void* bytes, uint64_t count, pb_diag* diag) {
+  PB_TRY(bytes ? pb_engine_parse(bytes, count, rt->path, diag, &rt->engine)
+               : pb_engine_read(rt->path, diag, &rt->engine));
   for (int k = 0; k < rt->engine->kernel_count; ++k)
     if (rt->engine->kernels[k].is_words)
       rt->has_words = true;
@@ -70,17 +71,23 @@ static pb_status load(pb_rt* rt, pb_diag* diag) {
   return PB_OK;
 }
 
-int pb_rt_load(const char* path, unsigned flags, pb_rt** out) {
+static int load_from(const char* path, const void* bytes, uint64_t count, unsigned flags, pb_rt** out) {
   pb_diag diag = pb__rt_diag();
   pb_rt* rt = calloc(1, sizeof *rt);
   if (!rt) pb_no_memory(sizeof *rt);
   rt->flags = flags;
   rt->path = pb_strdup(&rt->arena, path);
   rt->device_name = "";
-  pb_status status = load(rt, &diag);
+  pb_status status = load(rt, bytes, count, &diag);
   *out = status == PB_OK ? rt : NULL;
   if (status != PB_OK) pb_rt_free(rt);
   return pb__rt_code(status);
+}
+
+int pb_rt_load(const char* path, unsigned flags, pb_rt** out) { return load_from(path, NULL, 0, flags, out); }
+
+int pb_rt_load_bytes(const void* bytes, uint64_t count, unsigned flags, pb_rt** out) {
+  return load_from("engine in memory", bytes, count, flags, out);
 }
 
 static void close_device(pb_rt* rt) {

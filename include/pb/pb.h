@@ -1,4 +1,5 @@
-// Running engines: load a .pbe file, choose what executes it, run it. No compiler is needed for this.
+// Running engines: load a .pbe file, choose what executes it, run it. No compiler is needed for this; pb/compiler.h
+// makes engines.
 //
 // Functions that can fail return 0, or the number of the diagnostic (5004 for PB5004), whose text pb_rt_error gives.
 // A pb_rt may be used by one thread at a time.
@@ -27,6 +28,8 @@ typedef struct pb_rt_tensor {
 
 // Maps the file and checks it. *rt is NULL on failure; the caller frees it with pb_rt_free.
 int pb_rt_load(const char* path, unsigned flags, pb_rt** rt);
+// The same from bytes in memory, of which a copy is kept.
+int pb_rt_load_bytes(const void* bytes, uint64_t count, unsigned flags, pb_rt** rt);
 void pb_rt_free(pb_rt* rt);
 // The last failure in this thread, one or more lines; "" when there was none.
 const char* pb_rt_error(void);

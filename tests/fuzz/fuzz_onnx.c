@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   pb_consts consts = {0};
   pb_graph* graph = NULL;
   pb_s1 program = {0};
-  pb_status status = pb_onnx_parse(data, size, "fuzz", &consts, &diag, &graph);
+  pb_status status = pb_onnx_parse(data, size, "fuzz", NULL, &consts, &diag, &graph);
   if (status == PB_OK) {
     status = pb_onnx_build(graph, &consts, &diag, &program);
     if (status == PB_OK) free(pb_s1_print(&program));

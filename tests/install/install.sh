@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs into a folder, moves that, and uses it: a target out of the tree is compiled for and run, and a project that knows
-# nothing but find_package(pb) builds a driver and a program that runs an engine on the machine.
+# nothing but find_package(pb) builds a driver, a program that runs an engine on the machine, and one that compiles.
 # Usage: install.sh CMAKE BUILD WORK TESTS
 set -euo pipefail
 cmake=$1 build=$2 work=$3 tests=$4
@@ -30,5 +30,7 @@ unset CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
 "$cmake" -S "$tests/install/consumer" -B "$work/consumer" -DCMAKE_PREFIX_PATH="$work/moved" > "$work/consumer.log"
 "$cmake" --build "$work/consumer" >> "$work/consumer.log" || { cat "$work/consumer.log"; exit 1; }
 "$work/consumer/run" "$work/digits.pbe"
+"$work/consumer/compile"
+PB_TARGET_PATH=$work/targets "$work/consumer/compile" "$work/moved/share/pb/tests/models/digits.onnx" mynpu
 "$bin/pb-run" "$work/digits.pbe" --device="$work/consumer/driver.so" --input=random:1 2> "$work/error" && exit 1
 grep -q "driver.so': opening: this driver drives nothing" "$work/error" || { cat "$work/error"; exit 1; }

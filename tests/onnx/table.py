@@ -94,7 +94,7 @@ def bound(s):
     np.save(path, np.array([4, 3], np.int32))
     s.refuses("of another type", reshaped, "shape: is of i64, and what is bound to it of i32", options=[option])
     np.save(path, np.array([4, 3, 1]))
-    s.refuses("of another shape", reshaped, "shape: what is bound to it has another shape", options=[option])
+    s.refuses("of another shape", reshaped, "shape: is of shape 2, and what is bound to it of 3", options=[option])
     s.refuses("a name that no input has", reshaped, "no input is named 'form'", options=[f"--bind=form={path}"])
     s.refuses("no file", reshaped, "none.npy", options=["--bind=shape=none.npy"])
     s.refuses("no name", reshaped, "binds nothing", options=["--bind=shape"])

@@ -369,7 +369,10 @@ static pb_status check_bound(pb_door* d, const pb_bound* bound, pb_type type, in
   if (is != type)
     return pb_error(d->diag, place, 2019, NULL, "is of %s, and what is bound to it of %s", pb_type_name(type),
                     pb_type_name(is));
-  return fits ? PB_OK : pb_error(d->diag, place, 2019, NULL, "what is bound to it has another shape");
+  if (fits) return PB_OK;
+  pb_arena* arena = &d->m.program->arena;
+  return pb_error(d->diag, place, 2019, NULL, "is of shape %s, and what is bound to it of %s", pb_shape_text(arena, rank, shape),
+                  pb_shape_text(arena, bound->rank, bound->shape));
 }
 
 // Names that are bound and no argument has.

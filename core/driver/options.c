@@ -1,0 +1,77 @@
+#include "core/driver/options.h"
+
+#include "core/base/distance.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pb_status set_text(const char** to, pb_arena* arena, const char* value) {
+  *to = pb_strdup(arena, value);
+  return PB_OK;
+}
+
+static pb_status set_threads(pb_compile_options* o, const char* value, pb_diag* diag) {
+  char* end;
+  long threads = strtol(value, &end, 10);
+  if (end == value || *end || threads < 1 || threads > 1024)
+    return pb_error(diag, (pb_place){0}, 1009, "a number from 1 to 1024", "'%s' is no number of threads", value);
+  o->threads = (int)threads;
+  return PB_OK;
+}
+
+// NAME=1x3x224x224
+static bool read_shape(pb_arena* arena, const char* value, pb_input_shape* shape) {
+  char *text = pb_strdup(arena, value), *equals = strrchr(text, '=');
+  if (!equals || equals == text) return false;
+  *equals = 0;
+  *shape = (pb_input_shape){.name = text};
+  for (char* at = equals + 1; *at;) {
+    char* end;
+    errno = 0;
+    long long extent = strtoll(at, &end, 10);
+    if (errno || end == at || extent < 1 || shape->rank == PB_GRAPH_RANK || (*end && *end != 'x')) return false;
+    shape->shape[shape->rank++] = extent;
+    at = *end ? end + 1 : end;
+    if (end[0] == 'x' && !end[1]) return false;
+  }
+  return shape->rank > 0;
+}
+
+static pb_status add_shape(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
+  int count = o->inputs.shape_count;
+  pb_input_shape* shapes = PB_NEW_ARRAY(arena, pb_input_shape, (size_t)count + 1);
+  if (count) memcpy(shapes, o->inputs.shapes, (size_t)count * sizeof *shapes);
+  if (!read_shape(arena, value, &shapes[count]))
+    return pb_error(diag, (pb_place){0}, 1004, "NAME=1x3x224x224", "'%s' is no input shape", value);
+  o->inputs.shapes = shapes;
+  o->inputs.shape_count = count + 1;
+  return PB_OK;
+}
+
+pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name, const char* value, pb_diag* diag) {
+  const struct {
+    const char *name, **to;
+  } texts[] = {{"target", &o->target},
+               {"target-dir", &o->target_dir},
+               {"emit", &o->emit},
+               {"plan", &o->plan_file},
+               {"dump-intermediates", &o->dump_dir},
+               {"fallback", &o->fallback},
+               {"print-after", &o->print_after},
+               {"like", &o->like}};
+  const char *near = NULL, *others[] = {"threads", "input-shape"};
+  int best = 3; // further away it is another word
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
+    if (!strcmp(name, texts[k].name)) return set_text(texts[k].to, arena, value);
+    int away = pb_edit_distance(name, texts[k].name);
+    if (away < best) near = texts[k].name;
+    if (away < best) best = away;
+  }
+  if (!strcmp(name, others[0])) return set_threads(o, value, diag);
+  if (!strcmp(name, others[1])) return add_shape(o, arena, value, diag);
+  for (int k = 0; k < 2; ++k)
+    if (pb_edit_distance(name, others[k]) < best) near = others[k];
+  return pb_error(diag, (pb_place){0}, 1002, near ? pb_printf(arena, "perhaps %s", near) : NULL, "no option '%s'",
+                  name);
+}
