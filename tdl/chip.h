@@ -177,6 +177,7 @@ pb_status pb_chip_from_json(const char* text, const char* path, const char* vari
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
 void pb_chip_free(pb_chip* chip);
 
+const char* pb_formula_term_name(pb_formula_term term);             // "sum", "bias", ...
 const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name); // NULL: none
 int pb_chip_memory(const pb_chip* chip, const char* name);          // -1: none
 int pb_insn_field(const pb_insn* insn, const char* name);           // -1: none

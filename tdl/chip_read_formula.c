@@ -5,9 +5,9 @@
 
 static const struct {
   const char* name;
-  pb_formula_term role;
+  pb_formula_term term;
   bool of_sum, of_add, needed; // in which kind it may stand; whether it must
-} roles[] = {{"sum", PB_TERM_SUM, true, false, true},
+} terms[] = {{"sum", PB_TERM_SUM, true, false, true},
              {"a", PB_TERM_A, false, true, true},
              {"b", PB_TERM_B, false, true, true},
              {"bias", PB_TERM_BIAS, true, true, false},
@@ -21,15 +21,21 @@ static const struct {
              {"lo", PB_TERM_LO, true, true, false},
              {"hi", PB_TERM_HI, true, true, false}};
 
-enum { ROLES = sizeof roles / sizeof *roles };
+enum { TERMS = sizeof terms / sizeof *terms };
 
-static bool is_tensor(pb_formula_term role) { return role <= PB_TERM_B; }
+const char* pb_formula_term_name(pb_formula_term term) {
+  for (int k = 0; k < TERMS; ++k)
+    if (terms[k].term == term) return terms[k].name;
+  return "?";
+}
+
+static bool is_tensor(pb_formula_term term) { return term <= PB_TERM_B; }
 
 static void read_operand(const record* rec, const char* def, const char* name, bool add, pb_insn* insn, pb_formula* f) {
   record type = pb__open_record(rec->r, def);
   int k = 0;
-  while (k < ROLES && strcmp(roles[k].name, name)) ++k;
-  if (k == ROLES || !(add ? roles[k].of_add : roles[k].of_sum)) {
+  while (k < TERMS && strcmp(terms[k].name, name)) ++k;
+  if (k == TERMS || !(add ? terms[k].of_add : terms[k].of_sum)) {
     pb__fault(rec, 3130,
               add ? "a, b, bias, fa, fb, shift, za, zb, zero, lo, hi" : "sum, bias, factor, shift, zero, lo, hi",
               "a formula of kind \"%s\" has no operand '$%s'", add ? "add" : "sum", name);
@@ -37,23 +43,23 @@ static void read_operand(const record* rec, const char* def, const char* name, b
   }
   bool by_channel = pb__instance_of(type.json, "ByChannel");
   bool element = pb__instance_of(type.json, "Element");
-  if (element != is_tensor(roles[k].role) || (!element && !by_channel && !pb__instance_of(type.json, "Imm")) ||
+  if (element != is_tensor(terms[k].term) || (!element && !by_channel && !pb__instance_of(type.json, "Imm")) ||
       (add && by_channel))
     pb__fault(rec, 3131,
               "Element<...> for sum, a and b, else Imm<...>; ByChannel<...> too in a formula of kind \"sum\"",
               "operand '$%s' is of another class", name);
   pb_operand* operand = &insn->operands[insn->operand_count];
-  *operand = (pb_operand){.name = roles[k].name,
+  *operand = (pb_operand){.name = terms[k].name,
                           .memory = element || by_channel ? 0 : -1,
                           .slot = -1,
                           .fill = -1,
                           .type = pb__read_type(rec->r, &type, "Elem")};
-  pb_type wanted = roles[k].role == PB_TERM_SUM ? PB_I32 : is_tensor(roles[k].role) ? PB_I8 : operand->type;
+  pb_type wanted = terms[k].term == PB_TERM_SUM ? PB_I32 : is_tensor(terms[k].term) ? PB_I8 : operand->type;
   if (operand->type != wanted || pb_type_is_float(operand->type))
     pb__fault(rec, 3132, pb_type_name(pb_type_is_float(operand->type) ? PB_I32 : wanted), "operand '$%s' is of type %s",
               name, pb_type_name(operand->type));
   f->operands[insn->operand_count++] =
-      (pb_formula_operand){.term = roles[k].role, .type = operand->type, .by_channel = by_channel};
+      (pb_formula_operand){.term = terms[k].term, .type = operand->type, .by_channel = by_channel};
   f->operand_count = insn->operand_count;
 }
 
@@ -70,9 +76,9 @@ static void read_operands(const record* rec, bool add, pb_insn* insn, pb_formula
     else
       read_operand(rec, def, name, add, insn, f);
   }
-  for (int k = 0; k < ROLES; ++k)
-    if (roles[k].needed && (add ? roles[k].of_add : roles[k].of_sum) && pb_formula_operand_of(f, roles[k].role) < 0)
-      pb__fault(rec, 3133, NULL, "a formula of kind \"%s\" needs an operand '$%s'", add ? "add" : "sum", roles[k].name);
+  for (int k = 0; k < TERMS; ++k)
+    if (terms[k].needed && (add ? terms[k].of_add : terms[k].of_sum) && pb_formula_operand_of(f, terms[k].term) < 0)
+      pb__fault(rec, 3133, NULL, "a formula of kind \"%s\" needs an operand '$%s'", add ? "add" : "sum", terms[k].name);
   if (!add && pb_formula_operand_of(f, PB_TERM_BIAS) < 0)
     pb__fault(rec, 3133, "(add $sum, $bias)", "a formula of kind \"sum\" needs an operand '$bias'");
 }

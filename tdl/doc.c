@@ -35,7 +35,7 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   char* a = n->args[0] >= 0 ? expression(insn, n->args[0], arena) : "";
   if (n->args[1] < 0) return pb_printf(arena, "%s(%s)", name, a);
   char* b = expression(insn, n->args[1], arena);
-  if (n->op == PB_OP_SELECT) return pb_printf(arena, "%s ? %s : %s", a, b, expression(insn, n->args[2], arena));
+  if (n->op == PB_OP_SELECT) return pb_printf(arena, "(%s ? %s : %s)", a, b, expression(insn, n->args[2], arena));
   return is_infix(n->op) ? pb_printf(arena, "(%s %s %s)", a, name, b) : pb_printf(arena, "%s(%s, %s)", name, a, b);
 }
 
@@ -177,6 +177,23 @@ static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, 
   }
 }
 
+// Codes by the chip's own formulas, one line each behind `lead`.
+static void print_formulas(const pb_chip* chip, const char* lead, FILE* out) {
+  static const char* const kinds[] = {"of a sum", "of two tensors, added"};
+  pb_arena arena = {0};
+  pb_insn* insn = PB_NEW(&arena, pb_insn); // whose operands are the formula's
+  for (int k = 0; k < PB_FORMULA_KINDS; ++k) {
+    const pb_formula* f = chip->formulas[k];
+    if (!f) continue;
+    for (int o = 0; o < f->operand_count; ++o)
+      insn->operands[o] = (pb_operand){.name = pb_formula_term_name(f->operands[o].term)};
+    memcpy(insn->expr, f->expr, sizeof insn->expr);
+    fprintf(out, "%s%s: %s; a scale is factor * 2^-shift, of %d bits and to %d, at most %g%% off\n", lead, kinds[k],
+            expression(insn, f->expr_count - 1, &arena), f->factor_bits, f->max_shift, 100 * f->most_off);
+  }
+  pb_arena_free(&arena);
+}
+
 // Whose state it writes.
 static void print_readers(const pb_chip* chip, const pb_insn* insn, FILE* out) {
   int readers = 0;
@@ -258,6 +275,9 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   for (int k = 0; k < chip->function_count; ++k)
     fprintf(out, "| %s | %d | %d | %g |\n", chip->functions[k].name, chip->functions[k].table_bits,
             chip->functions[k].degree, chip->functions[k].max_ulp);
+  if (chip->formulas[PB_FORMULA_SUM] || chip->formulas[PB_FORMULA_ADD])
+    fprintf(out, "\n## Codes\n\nModels are computed by the chip's own formulas:\n\n");
+  print_formulas(chip, "- ", out);
   fprintf(out, "\n## Instructions\n");
   for (int k = 0; k < chip->insn_count; ++k) print_instruction(chip, &chip->insns[k], out);
   if (chip->loop) print_loop(chip, out);
@@ -274,6 +294,7 @@ void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
   for (int k = 0; k < chip->queue_count; ++k)
     fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth,
             chip->queues[k].tokens);
+  print_formulas(chip, "codes ", out);
   for (int k = 0; k < chip->insn_count; ++k) {
     const pb_insn* insn = &chip->insns[k];
     fprintf(out, "instruction %s%s%s: %s; cycles %s\n", insn->name, chip->control == PB_CONTROL_QUEUES ? " on " : "",
