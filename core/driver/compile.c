@@ -1,6 +1,5 @@
 #define _GNU_SOURCE
 #include "core/driver/compile.h"
-#include "core/s3/plan/plan_memo.h"
 
 #include "core/driver/check.h"
 #include "core/driver/control.h"
@@ -16,6 +15,7 @@
 #include "core/s2/verify.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_given.h"
+#include "core/s3/plan/plan_memo.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>

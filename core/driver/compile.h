@@ -13,10 +13,9 @@ typedef struct pb_timing {
 
 typedef struct pb_compile_options {
   const char *model, *target, *target_dir;
-  const void*
-      bytes; // the model, in memory, and `model` is a name for diagnostics, .mlir at its end for text; NULL: a file
-  uint64_t size;
-  pb_chip* chip; // in place of the one that `target` names, and the caller's; NULL
+  const void* bytes; // the model in memory: `model` is its name for diagnostics then, and ends in .mlir for text
+  uint64_t size;     // of that; NULL: it is a file
+  pb_chip* chip;     // in place of the one that `target` names, and the caller's; NULL
   pb_input_options inputs;
   const char* emit;        // NULL: the engine; else s1, s2, s3, s4, asm, commands, plan, or a pass's name: IR after it
   const char* print_after; // a pass; its IR goes to stderr
