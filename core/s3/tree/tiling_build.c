@@ -283,11 +283,15 @@ static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest*
       if (by && d < 0) return -1;
       if (by) walk_with(tail, d, c, by / index->coef[d], out);
     }
-    for (int64_t left = walked ? made->index[r].cst : 0; left;) { // whole steps of the largest first
+    for (int64_t left = walked ? made->index[r].cst : 0;
+         left;) { // whole steps of the largest first; borders lie below 0
       int d = -1;
-      for (int k = 0; k < tail->dim_count; ++k)
-        if (index->coef[k] > 0 && index->coef[k] <= left && (d < 0 || index->coef[k] > index->coef[d])) d = k;
-      if (d < 0) return -1;
+      for (int k = 0; k < tail->dim_count; ++k) {
+        int64_t step = index->coef[k];
+        bool better = d < 0 || (left > 0 ? step > index->coef[d] : step < index->coef[d]);
+        if (step > 0 && (left < 0 || step <= left) && better) d = k;
+      }
+      if (d < 0 || (left < 0 && left % index->coef[d])) return -1;
       walk_with(tail, d, -1, left / index->coef[d], out);
       left %= index->coef[d];
     }
