@@ -416,9 +416,11 @@ static void commands_survive_encoding(void** state) {
                         : turn == 1 ? pb_field_max(field)
                                     : pb_field_min(field) + (int64_t)((seed >> 20) % (uint64_t)span);
         }
-        for (int d = 0; d < insn->dim_count; ++d)
-          if (insn->dims[d].field >= 0 && c.values[insn->dims[d].field] < insn->dims[d].min)
-            c.values[insn->dims[d].field] = insn->dims[d].min;
+        for (int d = 0; d < insn->dim_count; ++d) {
+          const pb_dim* dim = &insn->dims[d];
+          if (dim->field >= 0 && c.values[dim->field] < dim->min) c.values[dim->field] = dim->min;
+          if (dim->field >= 0 && c.values[dim->field] > dim->max) c.values[dim->field] = dim->max;
+        }
         c.waits = (uint32_t)(seed >> 7) & ((1u << chip->queue_count) - 1);
         c.signals = (uint32_t)(seed >> 17) & ((1u << chip->queue_count) - 1);
         assert_int_equal(pb_encode(chip, &c, bytes, NULL), PB_OK);
