@@ -107,15 +107,48 @@ static bool stands_outside(const pb_index* origin, const pb_index* index, int le
   return true;
 }
 
-bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int level, const pb_slice* slice) {
-  isl_ctx* ctx = isl_ctx_alloc();
-  if (!ctx) return false;
-  isl_options_set_on_error(ctx, ISL_ON_ERROR_CONTINUE);
+// All that a proof about one index looks at.
+typedef struct claim {
+  pb_index index, origin;
+  int64_t extents[PB_NEST_COLS], extent, level, wider;
+} claim;
+
+static bool is_known(const pb_proofs* proofs, const claim* c) {
+  return proofs && pb_table_find(&proofs->known, c, sizeof *c) >= 0;
+}
+
+static void note(pb_proofs* proofs, const claim* c) {
+  if (!proofs) return;
+  claim* kept = PB_NEW(proofs->arena, claim);
+  memcpy(kept, c, sizeof *kept);
+  pb_table_add(&proofs->known, kept, sizeof *kept, 1);
+}
+
+static bool prove(isl_ctx** ctx, const pb_slice* slice, int r, const claim* c) {
+  if (!*ctx) *ctx = isl_ctx_alloc();
+  if (!*ctx) return false;
+  isl_options_set_on_error(*ctx, ISL_ON_ERROR_CONTINUE);
+  return is_least(*ctx, &c->index, c->extents, (int)c->level, &slice->origin[r], c->extent, c->wider);
+}
+
+bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int level, const pb_slice* slice,
+                       pb_proofs* proofs) {
+  isl_ctx* ctx = NULL;
   bool least = true;
-  for (int r = 0; r < access->rank && least; ++r)
-    least = stands_outside(&slice->origin[r], &access->index[r], level) &&
-            is_least(ctx, &access->index[r], extents, level, &slice->origin[r], slice->extent[r],
-                     slice->whole_row && r == access->rank - 1);
-  isl_ctx_free(ctx);
+  for (int r = 0; r < access->rank && least; ++r) {
+    claim c;
+    memset(&c, 0, sizeof c);
+    c.index = access->index[r];
+    c.origin = slice->origin[r];
+    c.extent = slice->extent[r];
+    c.level = level;
+    c.wider = slice->whole_row && r == access->rank - 1;
+    memcpy(c.extents, extents, sizeof c.extents);
+    least = stands_outside(&c.origin, &c.index, level);
+    if (!least || is_known(proofs, &c)) continue;
+    least = prove(&ctx, slice, r, &c);
+    if (least) note(proofs, &c);
+  }
+  if (ctx) isl_ctx_free(ctx);
   return least;
 }

@@ -2,6 +2,7 @@
 #ifndef PB_POLY_SLICE_H
 #define PB_POLY_SLICE_H
 
+#include "core/base/table.h"
 #include "core/poly/nest.h"
 
 // What an access touches in one turn of the loops around a tile. Columns as in pb_index; `extents` has one number for
@@ -12,8 +13,16 @@ typedef struct pb_slice {
   bool whole_row; // along the last index it may hold more than is touched
 } pb_slice;
 
+// What has been proved, index by index: networks repeat themselves. Begins as {.arena}, which keeps it; its table is
+// the owner's to free.
+typedef struct pb_proofs {
+  pb_arena* arena;
+  pb_table known;
+} pb_proofs;
+
 // Whether isl proves that the slice is the smallest box of fixed extents, whose origin is linear in the loops around,
 // that holds all that is touched. false: it is not, or isl has run out of memory.
-bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int level, const pb_slice* slice);
+bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int level, const pb_slice* slice,
+                       pb_proofs* proofs);
 
 #endif

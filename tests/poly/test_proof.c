@@ -1,6 +1,7 @@
 // The slices that a tiling's buffers hold are proved before a plan is carried out, in every build. Its mutant is a nest
 // that walks a tensor backwards over a loop that its buffer outlives: the box read off is none, and only the proof says
 // so.
+#include "core/poly/slice.h"
 #include "core/s3/tree/tiling.h"
 
 #include <setjmp.h>
@@ -42,8 +43,14 @@ static void a_box_is_proved(void** state) {
   pb_tiling tiling;
   pb_select_memo memo = {.chip = chip, .arena = &arena};
   pb_group forwards = rows_maximum(0, 1, &memo);
+  pb_proofs proofs = {.arena = &arena};
   assert_true(pb_tiling_build(chip, &forwards, &plan, &arena, &tiling));
-  assert_true(pb_tiling_prove(chip, &forwards, &plan, &arena, &tiling));
+  assert_true(pb_tiling_prove(chip, &forwards, &plan, &arena, &proofs, &tiling));
+  size_t count = proofs.known.count;
+  assert_true(count > 0);
+  assert_true(pb_tiling_prove(chip, &forwards, &plan, &arena, &proofs, &tiling)); // from memory
+  assert_true(proofs.known.count == count);
+  pb_table_free(&proofs.known);
   assert_int_equal(tiling.buffers[0].shape[0], ROWS);
   pb_arena_free(&arena);
 }
@@ -55,8 +62,10 @@ static void a_wrong_box_is_not_proved(void** state) {
   pb_select_memo memo = {.chip = chip, .arena = &arena};
   pb_group backwards = rows_maximum(ROWS - 1, -1, &memo);
   assert_true(pb_tiling_build(chip, &backwards, &plan, &arena, &tiling));
-  assert_false(pb_tiling_prove(chip, &backwards, &plan, &arena, &tiling));
+  pb_proofs proofs = {.arena = &arena};
+  assert_false(pb_tiling_prove(chip, &backwards, &plan, &arena, &proofs, &tiling));
   assert_non_null(strstr(tiling.failure, "isl"));
+  pb_table_free(&proofs.known);
   pb_arena_free(&arena);
 }
 

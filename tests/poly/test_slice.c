@@ -60,22 +60,22 @@ static void assert_mutants_fail(const example* e, const pb_slice* right) {
     for (int by = -1; by <= 1; by += 2) {
       pb_slice wrong = *right;
       wrong.extent[r] += by;
-      assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong));
+      assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong, NULL));
       wrong = *right;
       wrong.origin[r].cst += by;
-      assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong));
+      assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong, NULL));
       for (int k = 0; k < LOOPS; ++k) {
         if (e->extents[PB_NEST_DIMS + k] == 1 || !e->access.index[r].coef[PB_NEST_DIMS + k]) continue;
         wrong = *right;
         wrong.origin[r].coef[PB_NEST_DIMS + k] += by;
-        assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong));
+        assert_false(pb_slice_is_least(&e->access, e->extents, LOOPS, &wrong, NULL));
       }
     }
 }
 
 static void assert_least_box(const example* e) {
   pb_slice slice = walk_slice(e);
-  assert_true(pb_slice_is_least(&e->access, e->extents, LOOPS, &slice));
+  assert_true(pb_slice_is_least(&e->access, e->extents, LOOPS, &slice, NULL));
   assert_mutants_fail(e, &slice);
 }
 
@@ -93,7 +93,7 @@ static void a_window_with_its_halo(void** state) {
   pb_slice slice = {.extent = {13}};
   slice.origin[0].cst = -3;
   slice.origin[0].coef[PB_NEST_DIMS] = 8;
-  assert_true(pb_slice_is_least(&e.access, e.extents, 1, &slice));
+  assert_true(pb_slice_is_least(&e.access, e.extents, 1, &slice, NULL));
   assert_least_box(&e);
 }
 
@@ -141,11 +141,11 @@ static void a_row_held_whole(void** state) {
   e.access.index[1].coef[0] = 1;
   pb_slice slice = walk_slice(&e);
   slice.extent[1] = 16;
-  assert_false(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice));
+  assert_false(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice, NULL));
   slice.whole_row = true;
-  assert_true(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice));
+  assert_true(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice, NULL));
   slice.extent[1] = 3;
-  assert_false(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice));
+  assert_false(pb_slice_is_least(&e.access, e.extents, LOOPS, &slice, NULL));
 }
 
 static void random_accesses(void** state) {

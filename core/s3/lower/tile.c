@@ -6,8 +6,7 @@
 //   after    affine.for th { x = alloc "SPAD"; load x; affine.for o { w = alloc; load w; acc = alloc "ACC"; init acc;
 //              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan.h"
-#include "core/s3/plan/plan_stages.h"
+#include "core/s3/plan/plan_memo.h"
 
 #include <string.h>
 
@@ -107,7 +106,7 @@ static pb_status tile_stages(pb_unit* unit, MlirOperation func, const pb_program
   PB_TRY(pb_stage_plan_from(pb_op_attribute(func, "pb.plan"), unit->chip, &stages,
                             (pb_place){.what = pb_func_name(func, &unit->pass)}, 4011, &unit->pass, unit->diag, &plan));
   if (!pb_stage_plan_cost(unit->chip, &stages, &unit->pass, &plan, &why)) return illegal(unit, func, why);
-  if (!pb_stage_plan_build(unit->chip, &stages, &plan, &unit->pass, tiling))
+  if (!pb_stage_plan_build(unit->chip, &stages, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
     return illegal(unit, func, tiling->failure);
   return print_kernel(unit, func, program, tiling);
 }
@@ -120,7 +119,8 @@ static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program*
   PB_TRY(pb_plan_read(func, &unit->pass, unit->diag, &plan));
   if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why)) return illegal(unit, func, why);
   pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
-  if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->pass, tiling)) return illegal(unit, func, tiling->failure);
+  if (!pb_tiling_prove(unit->chip, &group, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
+    return illegal(unit, func, tiling->failure);
   return print_kernel(unit, func, program, tiling);
 }
 

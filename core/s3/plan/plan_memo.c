@@ -1,6 +1,7 @@
 #include "core/s3/plan/plan_memo.h"
 
 #include "core/base/table.h"
+#include "core/poly/slice.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ typedef struct pb_plan_memo {
   pb_table numbers; // of entries, by what was planned
   entry* entries;
   size_t count, capacity;
+  pb_proofs proofs;
 } pb_plan_memo;
 
 // Numbers that a search could tell apart are those that change what a body computes, and those that fit no field.
@@ -145,9 +147,16 @@ bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_
   return legal || pb_stage_plan_make(unit->chip, stages, arena, plan);
 }
 
+pb_proofs* pb_plan_proofs(pb_unit* unit) {
+  pb_proofs* proofs = &memo_of(unit)->proofs;
+  proofs->arena = &unit->arena;
+  return proofs;
+}
+
 void pb_plan_memo_free(pb_unit* unit) {
   if (!unit->plans) return;
   pb_table_free(&unit->plans->numbers);
+  pb_table_free(&unit->plans->proofs.known);
   free(unit->plans->entries);
   unit->plans = NULL;
 }

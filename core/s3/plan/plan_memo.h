@@ -14,6 +14,8 @@
 pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
                         pb_plan* plan) PB_MUST_CHECK;
 bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan);
+// What has been proved of the trees that are carried out; lives as long.
+struct pb_proofs* pb_plan_proofs(pb_unit* unit);
 // When the unit goes.
 void pb_plan_memo_free(pb_unit* unit);
 

@@ -30,7 +30,7 @@ static bool cycles_with(void* user, const pb_plan* plan, int64_t* cycles, const 
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
   pb_plan whole = s->loops;
   s->plans[s->tiles.built - 1] = *plan;
-  bool legal = pb_stage_tiles_build(&s->tiles, &scratch, false, t) && pb_tree_cost(t, &whole);
+  bool legal = pb_stage_tiles_build(&s->tiles, &scratch, NULL, t) && pb_tree_cost(t, &whole);
   *cycles = whole.cycles;
   s->bound = whole.bound;
   if (!legal) *why = s->failure = pb_printf(s->arena, "%s", t->failure ? t->failure : "no tiling fits");
@@ -51,7 +51,7 @@ static const pb_turn_groups* full_turn(stage_search* s) {
   pb_arena scratch = {0};
   s->tiles.built = 0;
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
-  bool built = pb_stage_tiles_build(&s->tiles, &scratch, false, t);
+  bool built = pb_stage_tiles_build(&s->tiles, &scratch, NULL, t);
   if (!built) s->failure = pb_printf(s->arena, "%s", t->failure ? t->failure : "");
   pb_arena_free(&scratch);
   return built ? pb_stage_tiles_turn(&s->tiles) : NULL;
@@ -142,19 +142,19 @@ bool pb_stage_tiles_cost(const pb_chip* chip, const pb_stages* stages, pb_arena*
   memcpy(s->plans, plan->tiles, sizeof *s->plans * (size_t)plan->count);
   s->tiles.built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);
-  if (pb_stage_tiles_build(&s->tiles, arena, false, t) && pb_tree_cost(t, &plan->loops)) return true;
+  if (pb_stage_tiles_build(&s->tiles, arena, NULL, t) && pb_tree_cost(t, &plan->loops)) return true;
   *why = t->failure;
   return false;
 }
 
 bool pb_stage_tiles_prove(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
-                          pb_tiling* tiling) {
+                          struct pb_proofs* proofs, pb_tiling* tiling) {
   pb_stage_tiles* tiles = PB_NEW(arena, pb_stage_tiles);
   pb_stage_tiles_begin(chip, stages, &plan->loops, arena, tiles);
   tiles->skewed = plan->skewed;
   tiles->tiles = plan->tiles;
   tiles->built = plan->count;
-  return pb_stage_tiles_build(tiles, arena, true, tiling);
+  return pb_stage_tiles_build(tiles, arena, proofs, tiling);
 }
 
 void pb_stage_tiles_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan) {

@@ -189,8 +189,8 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
 }
 
 bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan, pb_arena* arena,
-                         pb_tiling* tiling) {
-  if (is_explicit(chip)) return pb_stage_tiles_prove(chip, s, plan, arena, tiling);
+                         struct pb_proofs* proofs, pb_tiling* tiling) {
+  if (is_explicit(chip)) return pb_stage_tiles_prove(chip, s, plan, arena, proofs, tiling);
   return pb_tiling_stages(chip, s, &plan->loops, arena, tiling);
 }
 

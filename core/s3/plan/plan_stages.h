@@ -35,7 +35,7 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
 void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan);
 // Builds the kernel's tree, its slices proved where memory is explicit. false: tiling->failure says why.
 bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
-                         pb_tiling* tiling);
+                         struct pb_proofs* proofs, pb_tiling* tiling);
 // Whether the attribute is such a plan, and not one of a kernel of one stage.
 bool pb_stage_plan_is(MlirAttribute attribute);
 pb_status pb_stage_plan_from(MlirAttribute attribute, const pb_chip* chip, const pb_stages* stages, pb_place place,
@@ -49,7 +49,7 @@ bool pb_stage_tiles_make(const pb_chip* chip, const pb_stages* stages, pb_arena*
 bool pb_stage_tiles_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
                          const char** why);
 bool pb_stage_tiles_prove(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
-                          pb_tiling* tiling);
+                          struct pb_proofs* proofs, pb_tiling* tiling);
 void pb_stage_tiles_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan);
 
 #endif

@@ -266,7 +266,7 @@ static bool is_proved(const pb_tiling* t, const pb_access* access, const int64_t
   pb_slice slice = {.whole_row = access->splat || access->gathered == access->rank};
   memcpy(slice.origin, origin->index, sizeof slice.origin);
   memcpy(slice.extent, local->shape, sizeof slice.extent);
-  return pb_slice_is_least(access, all, level, &slice);
+  return pb_slice_is_least(access, all, level, &slice, t->proofs);
 }
 
 void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extents, int level, pb_access* local,
@@ -288,7 +288,7 @@ void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extent
     if (access->gathered == r + 1) extent = access->shape[r]; // any of them
     local->shape[r] = extent;
   }
-  if (t->proved && !t->failure && !is_proved(t, access, extents, level, local, origin))
+  if (t->proofs && !t->failure && !is_proved(t, access, extents, level, local, origin))
     pb__tiling_fail(t, "isl does not find the slice that a buffer was made for; this is a bug in the compiler");
 }
 

@@ -88,7 +88,8 @@ typedef struct pb_tiling {
   pb_buffer buffers[PB_MAX_BUFFERS];
   pb_twins twins;
   int remainders;
-  bool proved;         // every slice is found by isl as well, and must be the same: for the tree that is carried out
+  // Every slice is found by isl as well, and must be the same: for the tree that is carried out. NULL: they are not.
+  struct pb_proofs* proofs;
   const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;
 
@@ -114,7 +115,7 @@ bool pb_tiling_slice(pb_tiling* t, pb_group* sliced);
 // The same tree as pb_tiling_build's, with each slice proved by isl in every build of the compiler. false with
 // tiling->failure: a slice is not the least box, which is a bug.
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
-                     pb_tiling* tiling);
+                     struct pb_proofs* proofs, pb_tiling* tiling);
 
 // The nests of a kernel of stages on one turn of the shared loops, as a program: values between are as large as that
 // turn makes them. *t is an empty tree with the plan's bands; `tile`: of the shared loops.

@@ -542,8 +542,8 @@ bool pb_tiling_build(const pb_chip* chip, const pb_group* group, const pb_plan* 
 }
 
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
-                     pb_tiling* tiling) {
+                     struct pb_proofs* proofs, pb_tiling* tiling) {
   pb_tiling_begin(chip, group, plan, arena, tiling);
-  tiling->proved = true;
+  tiling->proofs = proofs;
   return pb__tiling_build_group(tiling) && !tiling->failure;
 }

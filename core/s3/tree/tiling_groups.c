@@ -304,14 +304,14 @@ void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb
   *s->memo = (pb_select_memo){.chip = chip, .arena = arena};
 }
 
-bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, bool proved, pb_tiling* t) {
+bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* t) {
   pb_tile tile;
   pb_tiling_begin_stages(s->chip, s->stages, s->loops, arena, t);
   pb_group* root = PB_NEW(arena, pb_group);
   *root = *t->group;
   root->memo = s->memo;
   t->group = root;
-  t->proved = proved;
+  t->proofs = proofs;
   s->at = 0;
   if (!pb__tiling_open_bands(t, &t->group->main)) return false;
   pb__tile_whole(&t->group->main, &tile);

@@ -38,7 +38,7 @@ typedef struct pb_stage_tiles {
 void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,
                           pb_stage_tiles* s);
 // Builds the tree, in `arena`. false: impossible, tiling->failure says why.
-bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, bool proved, pb_tiling* tiling);
+bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* tiling);
 // A full turn, once a tree was built; NULL: there was none.
 const pb_turn_groups* pb_stage_tiles_turn(pb_stage_tiles* s);
 
