@@ -37,6 +37,36 @@ bool pb_access_uses(const pb_access* access, int col) {
 // There is room: the reader refuses larger bodies, the builders of S2 make fewer nodes for any operator, `math` counts
 // before it expands, and the rest take parts of a nest apart or add a node or two to a contraction's or a mover's.
 // Should that ever be untrue, it ends here and not in another's memory.
+void pb_nest_cut_dim(pb_nest* nest, int d, int64_t inner) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      int64_t* coef = nest->access[a].index[r].coef;
+      memmove(&coef[d + 1], &coef[d], sizeof *coef * (size_t)(nest->dim_count - d));
+      coef[d] *= inner;
+    }
+  memmove(&nest->extent[d + 1], &nest->extent[d], sizeof *nest->extent * (size_t)(nest->dim_count - d));
+  nest->extent[d] /= inner;
+  nest->extent[d + 1] = inner;
+  ++nest->dim_count;
+}
+
+void pb_access_cut_index(pb_access* access, int r, int64_t inner) {
+  size_t behind = (size_t)(access->rank - r);
+  memmove(&access->index[r + 1], &access->index[r], sizeof *access->index * behind);
+  memmove(&access->shape[r + 1], &access->shape[r], sizeof *access->shape * behind);
+  access->shape[r] /= inner;
+  access->shape[r + 1] = inner;
+  ++access->rank;
+  pb_index *runs = &access->index[r], *within = &access->index[r + 1];
+  runs->cst /= inner;
+  within->cst %= inner;
+  for (int c = 0; c < PB_NEST_COLS; ++c) {
+    bool outer = runs->coef[c] % inner == 0;
+    runs->coef[c] = outer ? runs->coef[c] / inner : 0;
+    if (outer) within->coef[c] = 0;
+  }
+}
+
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b) {
   if (nest->expr_count >= PB_NEST_EXPR) abort();
   nest->expr[nest->expr_count] = (pb_expr_node){.op = op, .type = type, .args = {a, b, -1}};

@@ -106,6 +106,11 @@ void pb_nest_copy(pb_nest* to, const pb_nest* from);
 void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count);
 // Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
+// An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` turns, which divide its extent.
+void pb_nest_cut_dim(pb_nest* nest, int d, int64_t inner);
+// Index r becomes two: r, of whole runs of `inner`, and r + 1 within one. What moves it steps over whole runs, or stays
+// within one.
+void pb_access_cut_index(pb_access* access, int r, int64_t inner);
 // Appends a node and returns its index.
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b);
 int pb_nest_load(pb_nest* nest, int access);

@@ -124,11 +124,11 @@ static void note(pb_proofs* proofs, const claim* c) {
   pb_table_add(&proofs->known, kept, sizeof *kept, 1);
 }
 
-static bool prove(isl_ctx** ctx, const pb_slice* slice, int r, const claim* c) {
+static bool prove(isl_ctx** ctx, const claim* c) {
   if (!*ctx) *ctx = isl_ctx_alloc();
   if (!*ctx) return false;
   isl_options_set_on_error(*ctx, ISL_ON_ERROR_CONTINUE);
-  return is_least(*ctx, &c->index, c->extents, (int)c->level, &slice->origin[r], c->extent, c->wider);
+  return is_least(*ctx, &c->index, c->extents, (int)c->level, &c->origin, c->extent, c->wider);
 }
 
 bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int level, const pb_slice* slice,
@@ -146,7 +146,7 @@ bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int leve
     memcpy(c.extents, extents, sizeof c.extents);
     least = stands_outside(&c.origin, &c.index, level);
     if (!least || is_known(proofs, &c)) continue;
-    least = prove(&ctx, slice, r, &c);
+    least = prove(&ctx, &c);
     if (least) note(proofs, &c);
   }
   if (ctx) isl_ctx_free(ctx);

@@ -100,40 +100,11 @@ static bool cut_value(cutter* c, int value, int r) {
 
 // ---- carried out ----
 
-// Dim d becomes d (the outer one) and, behind it, the inner one.
-static void apply_dim(pb_nest* nest, int d, int64_t inner) {
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank; ++r) {
-      int64_t* coef = nest->access[a].index[r].coef;
-      memmove(&coef[d + 1], &coef[d], sizeof *coef * (size_t)(nest->dim_count - d));
-      coef[d] *= inner;
-    }
-  memmove(&nest->extent[d + 1], &nest->extent[d], sizeof *nest->extent * (size_t)(nest->dim_count - d));
-  nest->extent[d] /= inner;
-  nest->extent[d + 1] = inner;
-  ++nest->dim_count;
-}
-
-// Index r becomes r, the outer one, and r + 1.
-static void apply_index(pb_access* access, int dims, int r, int64_t inner) {
-  size_t behind = (size_t)(access->rank - r);
-  memmove(&access->index[r + 1], &access->index[r], sizeof *access->index * behind);
-  memmove(&access->shape[r + 1], &access->shape[r], sizeof *access->shape * behind);
-  access->shape[r] /= inner;
-  access->shape[r + 1] = inner;
-  ++access->rank;
-  for (int d = 0; d < dims; ++d) {
-    bool outer = access->index[r].coef[d] % inner == 0;
-    access->index[r].coef[d] = outer ? access->index[r].coef[d] / inner : 0;
-    if (outer) access->index[r + 1].coef[d] = 0;
-  }
-}
-
 static void apply(cutter* c) {
   for (int k = 0; k < c->nest_count; ++k)
     for (int n = c->nests[k], d = PB_NEST_DIMS; d-- > 0;)
       if (c->dim[n][d]) {
-        apply_dim(&c->p->nests[n], d, c->inner);
+        pb_nest_cut_dim(&c->p->nests[n], d, c->inner);
         c->dim[n][d] = false;
       }
   for (int k = 0; k < c->value_count; ++k) {
@@ -142,7 +113,7 @@ static void apply(cutter* c) {
     while (!c->index[v][r]) ++r;
     PB_FOR_USES (n, c->p, v)
       for (int a = 0; a < c->p->nests[n].access_count; ++a)
-        if (c->p->value_of[n][a] == v) apply_index(&c->p->nests[n].access[a], c->p->nests[n].dim_count, r, c->inner);
+        if (c->p->value_of[n][a] == v) pb_access_cut_index(&c->p->nests[n].access[a], r, c->inner);
     memmove(&value->shape[r + 1], &value->shape[r], sizeof *value->shape * (size_t)(value->rank - r));
     value->shape[r] /= c->inner;
     value->shape[r + 1] = c->inner;

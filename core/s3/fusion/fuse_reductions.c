@@ -25,24 +25,14 @@ static int argument_count(const pb_program* p) {
   return count;
 }
 
-// false: the chip cannot run the program as one kernel.
-static bool make_plan(chainer* c, const pb_program* program, pb_arena* scratch, pb_plan* plan) {
-  const pb_chip* chip = c->unit->chip;
-  pb_diag quiet = {.sink = pb_diag_drop};
-  pb_group group;
-  if (argument_count(program) > chip->arguments) return false;
-  if (pb_group_read(program, chip, scratch, &quiet, &group) != PB_OK) return false;
-  if (pb_plan_again(c->unit, &group, false, scratch, &quiet, plan) != PB_OK) return false;
-  plan->producer = NULL; // which the scratch arena holds
-  return true;
-}
-
 // The plan of the nests as one kernel, without its producers'. false: the chip cannot run them so.
 static bool plan_of(chainer* c, const pb_nest_list* list, pb_plan* plan) {
   pb_arena scratch = {0};
   pb_program program;
   pb_program_view(c->groups->program, list->nests, list->count, &scratch, &program);
-  bool runs = make_plan(c, &program, &scratch, plan);
+  bool runs =
+      argument_count(&program) <= c->unit->chip->arguments && pb_plan_program_again(c->unit, &program, &scratch, plan);
+  plan->producer = NULL; // which the scratch arena may hold
   pb_arena_free(&scratch);
   return runs;
 }

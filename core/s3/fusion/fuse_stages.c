@@ -115,7 +115,6 @@ static bool grow(const fuser* f, region* r) {
 // Cycles of some nests as a kernel of one stage. false: it is of no form that has a plan.
 static bool cycles_of(const fuser* f, const pb_program* view, pb_arena* arena, int64_t* cycles) {
   const pb_chip* chip = f->unit->chip;
-  pb_diag quiet = {.sink = pb_diag_drop};
   if (f->cached) {
     pb_vkernel kernel;
     pb_vplan plan;
@@ -124,11 +123,8 @@ static bool cycles_of(const fuser* f, const pb_program* view, pb_arena* arena, i
     *cycles = plan.cycles;
     return true;
   }
-  pb_group group;
   pb_plan plan;
-  if (pb_group_read(view, chip, arena, &quiet, &group) != PB_OK ||
-      pb_plan_again(f->unit, &group, false, arena, &quiet, &plan) != PB_OK)
-    return false;
+  if (!pb_plan_program_again(f->unit, view, arena, &plan)) return false;
   *cycles = plan.cycles;
   return true;
 }

@@ -235,7 +235,7 @@ static void describe_values(pb_lanes_layout* l) {
     if (value->kind != PB_VALUE_LOCAL) continue;
     pb_access type = {.type = value->type, .rank = new->rank};
     memcpy(type.shape, new->shape, sizeof type.shape);
-    if (new->run) pb__lanes_cut_runs(&type, new->run);
+    if (new->run) pb_access_cut_index(&type, 0, new->run);
     pb_text_add(&l->allocs, "  %s = memref.alloc() : ", new->ref);
     pb_access_print_type(&l->allocs, &type);
     pb_text_add(&l->allocs, "\n");

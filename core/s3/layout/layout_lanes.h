@@ -57,6 +57,7 @@ typedef struct pb_lanes_layout {
   pb_lanes_value* values;
   bool* gathers;        // by nest
   bool* gone;           // by nest: a copy that is not needed
+  bool has_runs;        // of some value rows are runs
   pb_lanes_twin* twins; // in the order of their own values, which stand behind those of the model
   int twin_count;
   pb_lanes_apart* apart;
@@ -141,7 +142,6 @@ bool pb__lanes_looks_up(const pb_lanes_layout* l, int n);
 // layout_products.c: products of two computed tensors, whose sums may end inside a row of lanes.
 pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) PB_MUST_CHECK;
 void pb__lanes_choose_runs(pb_lanes_layout* l);
-void pb__lanes_cut_runs(pb_access* access, int64_t run);
 // Puts a box around the second factor where whole rows of lanes reach past its end.
 void pb__lanes_box_rows(const pb_lanes_layout* l, int n, pb_nest* out);
 // Prints a rewritten nest; rows of tensors that are cut in runs get their two indices.

@@ -7,8 +7,6 @@
 //   after    y[h, c] += (p[h, 16 b + l] - zp) * (box(v[h, 16 b + l, c], zv) - zv)    b < 2, l < 16
 #include "core/s3/layout/layout_lanes.h"
 
-#include <string.h>
-
 // The number that the access's codes are less in the nest. false: it is none, or not known now.
 static bool zero_of_codes(const pb_nest* nest, int access, double* zero) {
   for (int e = 0; e < nest->expr_count; ++e) {
@@ -78,50 +76,23 @@ void pb__lanes_choose_runs(pb_lanes_layout* l) {
     for (int d = 0; d < nest->dim_count && l->program.values[v].kind != PB_VALUE_CONST; ++d)
       if (is_ragged(l, nest, &roles, d) && rows->coef[d] == 1 && !pb_index_single(rows, &own) && !l->values[v].run &&
           can_cut(l, v, nest->extent[d]))
-        l->values[v].run = nest->extent[d];
+        l->values[v].run = nest->extent[d], l->has_runs = true;
   }
-}
-
-void pb__lanes_cut_runs(pb_access* access, int64_t run) {
-  memmove(&access->shape[1], &access->shape[0], sizeof *access->shape * (size_t)access->rank);
-  memmove(&access->index[1], &access->index[0], sizeof *access->index * (size_t)access->rank);
-  ++access->rank;
-  access->shape[0] /= run;
-  access->shape[1] = run;
-  pb_index *runs = &access->index[0], *within = &access->index[1];
-  *runs = (pb_index){.cst = within->cst / run};
-  within->cst %= run;
-  for (int c = 0; c < PB_NEST_COLS; ++c) {
-    if (within->coef[c] % run) continue;
-    runs->coef[c] = within->coef[c] / run;
-    within->coef[c] = 0;
-  }
-}
-
-// Dim d becomes two, the inner one of `turns` turns.
-static void cut_dim(pb_nest* nest, int d, int64_t turns) {
-  for (int k = nest->dim_count; k > d + 1; --k) nest->extent[k] = nest->extent[k - 1];
-  nest->extent[d + 1] = turns;
-  nest->extent[d] /= turns;
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank; ++r) {
-      int64_t* coef = nest->access[a].index[r].coef;
-      for (int k = nest->dim_count; k > d + 1; --k) coef[k] = coef[k - 1];
-      coef[d + 1] = coef[d];
-      coef[d] *= turns;
-    }
-  ++nest->dim_count;
 }
 
 static void cut_access(pb_nest* nest, int a, int64_t run) {
   for (int d = 0; d < nest->dim_count; ++d) {
     int64_t turns = turns_in_run(nest, &nest->access[a].index[0], d, run);
-    if (turns) cut_dim(nest, d++, turns);
+    if (turns) pb_nest_cut_dim(nest, d++, turns);
   }
-  pb__lanes_cut_runs(&nest->access[a], run);
+  pb_access_cut_index(&nest->access[a], 0, run);
 }
 
 void pb__lanes_print(pb_lanes_layout* l, const pb_nest* nest) {
+  if (!l->has_runs) {
+    pb_nest_print(&l->nests, nest, 1, &l->serial);
+    return;
+  }
   pb_nest cut;
   pb_nest_copy(&cut, nest);
   for (int a = 0; a < cut.access_count; ++a)

@@ -37,31 +37,23 @@ static void without_numbers(pb_nest* nest) {
     if (nest->access[a].boxed) nest->access[a].fill = class_of(nest->access[a].fill);
 }
 
-// What is planned, as text: nests without names and numbers, values in the order of their first use and by whether they
-// stay inside or are constant.
+// What is planned, as text: nests without names and numbers, whether values stay inside or are constant.
 static void print_key(const pb_program* p, char kind, pb_text* text) {
   pb_arena scratch = {0};
-  int* number = PB_NEW_ARRAY(&scratch, int, (size_t)p->value_count + 1);
-  pb_nest* nest = PB_NEW(&scratch, pb_nest);
-  int count = 0, serial = 0;
-  pb_text_add(text, "%c", kind);
+  pb_program bare = *p;
+  bare.nests = PB_NEW_ARRAY(&scratch, pb_nest, (size_t)p->nest_count + 1);
+  bare.values = PB_NEW_ARRAY(&scratch, pb_value, (size_t)p->value_count + 1);
   for (int n = 0; n < p->nest_count; ++n) {
-    pb_nest_copy(nest, &p->nests[n]);
-    nest->name = "";
-    nest->macs = 0;
-    without_numbers(nest);
-    for (int a = 0; a < nest->access_count; ++a) {
-      int v = p->value_of[n][a];
-      pb_value_kind is = p->values[v].kind;
-      if (!number[v]) number[v] = ++count;
-      nest->access[a].ref = pb_printf(&scratch, "%%%c%d",
-                                      is == PB_VALUE_LOCAL   ? 'v'
-                                      : is == PB_VALUE_CONST ? 'c'
-                                                             : 'a',
-                                      number[v]);
-    }
-    pb_nest_print(text, nest, 0, &serial);
+    pb_nest_copy(&bare.nests[n], &p->nests[n]);
+    bare.nests[n].macs = 0;
+    without_numbers(&bare.nests[n]);
   }
+  for (int v = 0; v < p->value_count; ++v) {
+    pb_value_kind kind_of = p->values[v].kind;
+    bare.values[v].kind = kind_of == PB_VALUE_OUTPUT ? PB_VALUE_INPUT : kind_of;
+  }
+  pb_text_add(text, "%c", kind);
+  pb_program_print_view(&bare, &scratch, text);
   pb_arena_free(&scratch);
 }
 
@@ -126,6 +118,13 @@ pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_are
   bool legal = known->found && pb_plan_cost(unit->chip, group, plan, &scratch, &why);
   pb_arena_free(&scratch);
   return legal ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
+}
+
+bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* arena, pb_plan* plan) {
+  pb_diag quiet = {.sink = pb_diag_drop};
+  pb_group group;
+  return pb_group_read(program, unit->chip, arena, &quiet, &group) == PB_OK &&
+         pb_plan_again(unit, &group, false, arena, &quiet, plan) == PB_OK;
 }
 
 bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan) {

@@ -13,6 +13,8 @@
 // other numbers, for a refusal is about these. The memo, and a plan's producers, lie in unit->arena.
 pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
                         pb_plan* plan) PB_MUST_CHECK;
+// The same of a program as one kernel of one stage. false: the chip cannot run it so.
+bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* arena, pb_plan* plan);
 bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan);
 // What has been proved of the trees that are carried out; lives as long.
 struct pb_proofs* pb_plan_proofs(pb_unit* unit);

@@ -244,11 +244,6 @@ static inline int32_t to_code(float x) {
   return (int32_t)(bounded > 127.0f ? 127.0f : bounded);
 }
 
-#define EACH(statement)                                                                                                \
-  do {                                                                                                                 \
-    for (int64_t k = 0; k < count; ++k) statement;                                                                     \
-  } while (0)
-
 static void apply_int(pb_op op, value* out, const value* a, const value* b, int64_t count) {
   switch (op) {
   case PB_OP_ADD:

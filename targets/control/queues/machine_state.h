@@ -186,4 +186,10 @@ machine_timing* machine__timing_open(const pb_chip* chip);
 void machine__timing_close(machine_timing* timing);
 int machine__run(pb_device* device);
 
+// A statement for each of `count` elements, k.
+#define EACH(statement)                                                                                                \
+  do {                                                                                                                 \
+    for (int64_t k = 0; k < count; ++k) statement;                                                                     \
+  } while (0)
+
 #endif

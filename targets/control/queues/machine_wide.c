@@ -3,11 +3,6 @@
 
 #include <assert.h>
 
-#define EACH(statement)                                                                                                \
-  do {                                                                                                                 \
-    for (int64_t k = 0; k < count; ++k) statement;                                                                     \
-  } while (0)
-
 static void compute(pb_op op, int64_t* out, const int64_t* a, const int64_t* b, int64_t count) {
   switch (op) {
   case PB_OP_ADD:
