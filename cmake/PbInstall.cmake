@@ -1,7 +1,6 @@
 # cmake --install: programs, public headers, the libraries that run engines, and share/pb, which mirrors the source tree's
 # folders that programs read (core/base/installation.h). find_package(pb) gives pb::device, pb::runtime, pb::machine,
 # pb::pb (libpb.so, which compiles too) and the programs. cpack -G DEB makes the Debian package. An installation may be moved as a whole.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(pb_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pb)
 

@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
   pb_consts consts = {0};
   if (pb_chip_find(o.target, o.target_dir, &diag, &chip) != PB_OK) return 1;
   pb_unit unit = {.context = pb_context_create(), .chip = chip, .consts = &consts, .diag = &diag};
-  pb_status status = pb_module_parse(unit.context, o.file, &diag, &unit.module);
+  pb_status status = pb_module_parse(unit.context, o.file, o.file, &diag, &unit.module);
   bool parsed = status == PB_OK;
   if (parsed) status = stand_in_constants(&unit);
   if (status == PB_OK) status = run_passes(&unit, &o);

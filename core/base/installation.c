@@ -2,35 +2,52 @@
 #include "core/base/installation.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-// Beside PREFIX/bin/program and PREFIX/lib[/ARCHITECTURE]/libpb.so, so many folders up: PREFIX/share/pb. An
+// The prefixes of the installation that this code may be in: PREFIX/bin/program, PREFIX/lib[/ARCHITECTURE]/libpb.so. An
 // installation may be moved as a whole.
-static void beside(const char* file, int up, char* path, size_t size) {
-  char program[2048];
-  snprintf(program, sizeof program, "%s", file);
-  for (; up > 0; --up) {
-    char* slash = strrchr(program, '/');
+enum { PREFIXES = 3, PATH = 2048 };
+
+static void go_up(char* path, int folders) {
+  for (; folders > 0; --folders) {
+    char* slash = strrchr(path, '/');
     if (slash) *slash = 0;
   }
-  snprintf(path, size, "%s/share/pb", program);
+}
+
+static void find_prefixes(char prefixes[PREFIXES][PATH]) {
+  ssize_t bytes = readlink("/proc/self/exe", prefixes[0], PATH - 1);
+  prefixes[0][bytes > 0 ? bytes : 0] = 0;
+  Dl_info library = {0}; // that this code is in
+  bool known = dladdr((const void*)(uintptr_t)&pb_installed_folder, &library) && library.dli_fname;
+  for (int k = 1; k < PREFIXES; ++k) snprintf(prefixes[k], PATH, "%s", known ? library.dli_fname : "");
+  go_up(prefixes[0], 2);
+  go_up(prefixes[1], 2);
+  go_up(prefixes[2], 3);
+}
+
+static bool is_there(char* path, size_t size, int how, const char* root, const char* folder, const char* part) {
+  int n = snprintf(path, size, "%s%s/%s", root, folder, part);
+  return n > 0 && (size_t)n < size && access(path, how) == 0;
 }
 
 void pb_installed_folder(const char* part, char* path, size_t size) {
-  char program[2048], own[2112], near[2112], far[2112];
-  ssize_t bytes = readlink("/proc/self/exe", program, sizeof program - 1);
-  program[bytes > 0 ? bytes : 0] = 0;
-  Dl_info library = {0}; // that this code is in
-  if (!dladdr((const void*)(uintptr_t)&pb_installed_folder, &library) || !library.dli_fname) library.dli_fname = "";
-  beside(program, 2, own, sizeof own);
-  beside(library.dli_fname, 2, near, sizeof near);
-  beside(library.dli_fname, 3, far, sizeof far);
-  const char* roots[] = {own, near, far, PB_SOURCE_ROOT, PB_INSTALLED_ROOT};
-  for (size_t k = 0; k < sizeof roots / sizeof *roots; ++k) {
-    int n = snprintf(path, size, "%s/%s", roots[k], part);
-    if (n > 0 && (size_t)n < size && access(path, R_OK) == 0) return;
-  }
+  char prefixes[PREFIXES][PATH];
+  find_prefixes(prefixes);
+  for (int k = 0; k < PREFIXES; ++k)
+    if (is_there(path, size, R_OK, prefixes[k], "/share/pb", part)) return;
+  if (!is_there(path, size, R_OK, PB_SOURCE_ROOT, "", part)) is_there(path, size, R_OK, PB_INSTALLED_ROOT, "", part);
+}
+
+void pb_installed_program(const char* name, char* path, size_t size) {
+  char prefixes[PREFIXES][PATH];
+  find_prefixes(prefixes);
+  for (int k = 0; k < PREFIXES; ++k)
+    if (is_there(path, size, X_OK, prefixes[k], "/bin", name)) return;
+  if (!is_there(path, size, X_OK, PB_BUILT_PROGRAMS, "", name))
+    is_there(path, size, X_OK, PB_INSTALLED_PROGRAMS, "", name);
 }

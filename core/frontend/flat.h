@@ -65,13 +65,22 @@ typedef struct pb_flat {
 } pb_flat;    // starts as {0}
 
 // Reads the module in the file: generic form, any dialect. `attributes`: the names of those that are read, NULL at the
-// end. What MLIR refuses is refused with its place. MLIR's parser runs in a child process under limits of time and
-// memory; what it hands over is checked like any file.
+// end. What MLIR refuses is refused with its place. MLIR's parser runs in the program pb-read-mlir under limits of
+// time and memory; what it hands over is checked like any file.
 pb_status pb_flat_read(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) PB_MUST_CHECK;
 void pb_flat_free(pb_flat* flat);
 
-// The same in this process.
-pb_status pb_flat_parse(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) PB_MUST_CHECK;
+// That program's part: the module on standard input, `name` in its diagnostics.
+pb_status pb_flat_parse(const char* name, const char* const* attributes, pb_diag* diag, pb_flat* flat) PB_MUST_CHECK;
+enum { PB_FLAT_MESSAGE = 4096 }; // the longest diagnostic and its end
+// What it writes to standard output: diagnostics, each a head and its text, then a head and the flat form, or only how
+// it went.
+typedef struct pb_flat_head {
+  char kind; // 'D', 'F' or 'S'
+  char error;
+  int32_t code; // D: of the diagnostic; S: the status
+  uint64_t bytes;
+} pb_flat_head;
 // Its bytes, malloc'ed, and back. `data` stays the caller's when it is refused (false), else the flat form's.
 void* pb_flat_pack(const pb_flat* flat, size_t* bytes);
 bool pb_flat_unpack(void* data, size_t bytes, pb_flat* flat);

@@ -54,11 +54,11 @@ static char* read_file(const char* path, size_t* length) {
   return data;
 }
 
-pb_status pb_module_parse(MlirContext context, const char* path, pb_diag* diag, MlirModule* module) {
+pb_status pb_module_parse(MlirContext context, const char* path, const char* name, pb_diag* diag, MlirModule* module) {
   size_t length;
   char* data = read_file(path, &length);
-  if (!data) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read");
-  route r = {diag, path};
+  if (!data) return pb_system_error(diag, (pb_place){.file = name}, 1001, "cannot be read");
+  route r = {diag, name};
   MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
   *module = mlirModuleCreateParse(context, mlirStringRefCreate(data, length));
   mlirContextDetachDiagnosticHandler(context, id);

@@ -6,8 +6,10 @@
 
 #include <mlir-c/IR.h>
 
-// Parses a module from text or a file. Faults become diagnostics with the place in the text.
-pb_status pb_module_parse(MlirContext context, const char* path, pb_diag* diag, MlirModule* module) PB_MUST_CHECK;
+// Parses the module in the file, "-": standard input. Faults become diagnostics with the place in the text; `name`: the
+// file's there.
+pb_status pb_module_parse(MlirContext context, const char* path, const char* name, pb_diag* diag,
+                          MlirModule* module) PB_MUST_CHECK;
 char* pb_module_print(MlirModule module); // malloc'ed
 
 #endif

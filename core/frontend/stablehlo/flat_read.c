@@ -261,13 +261,13 @@ static pb_status read_module(reader* r, MlirModule module) {
   return PB_OK;
 }
 
-pb_status pb_flat_parse(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) {
+pb_status pb_flat_parse(const char* name, const char* const* attributes, pb_diag* diag, pb_flat* flat) {
   MlirContext context = mlirContextCreateWithThreading(false);
   mlirContextSetAllowUnregisteredDialects(context, true);
   reader r = {.flat = flat, .names = attributes, .diag = diag};
   MlirModule module;
-  flat->file = pb_strdup(&flat->arena, path);
-  pb_status status = pb_module_parse(context, path, diag, &module);
+  flat->file = pb_strdup(&flat->arena, name);
+  pb_status status = pb_module_parse(context, "-", name, diag, &module);
   if (status == PB_OK) {
     status = read_module(&r, module);
     mlirModuleDestroy(module);

@@ -1,31 +1,25 @@
-// The child process that MLIR's parser runs in: text from outside can make it take any time and memory, or fall over.
+// MLIR's parser runs in a program of its own, pb-read-mlir (tools/pb-read-mlir.c): it is started, heard and judged
+// here.
 #define _GNU_SOURCE
 #include "core/frontend/flat.h"
 
 #include "core/base/arena.h"
+#include "core/base/installation.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED // they take all of the address space
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-
-enum { SECONDS = 60, TEXT = 4096 };
+enum { SECONDS = 60 };
 // Memory, and so much more for each byte of the file; a second more for so many bytes.
 #define MEMORY ((uint64_t)4 << 30)
 enum { BYTES_A_BYTE = 64, BYTES_A_SECOND = 1 << 20 };
@@ -52,60 +46,6 @@ static pb_status check_form(const char* path, pb_diag* diag) {
                           "this is text in the pretty form; only the generic one is read");
   return PB_OK;
 }
-
-// ---- the child ----
-
-// What it writes: diagnostics, each a head and its text, then a head and the flat form, or only the status.
-typedef struct head {
-  char kind; // 'D', 'F' or 'S'
-  char error;
-  int32_t code; // D: of the diagnostic; S: the status
-  uint64_t bytes;
-} head;
-
-static bool put(int to, const void* bytes, size_t count) {
-  for (const char* at = bytes; count;) {
-    ssize_t n = write(to, at, count);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    count -= (size_t)n;
-  }
-  return true;
-}
-
-static void hand_diagnostic(void* user, bool error, int code, const char* text) {
-  head h = {.kind = 'D', .error = error, .code = code, .bytes = strlen(text)};
-  int to = *(int*)user;
-  if (h.bytes >= TEXT) h.bytes = TEXT - 1;
-  (void)(put(to, &h, sizeof h) && put(to, text, (size_t)h.bytes));
-}
-
-static void limit(int what, uint64_t most) {
-  struct rlimit old, now = {most, most};
-  if (!getrlimit(what, &old) && old.rlim_max != RLIM_INFINITY && old.rlim_max < most) now = old;
-  (void)setrlimit(what, &now);
-}
-
-static _Noreturn void child(int to, const char* path, const char* const* names, uint64_t size, uint64_t seconds) {
-  limit(RLIMIT_CPU, seconds);
-  limit(RLIMIT_CORE, 0);
-#ifndef SANITIZED
-  limit(RLIMIT_AS, MEMORY + size * BYTES_A_BYTE);
-#else
-  (void)size;
-#endif
-  pb_diag diag = {.sink = hand_diagnostic, .user = &to};
-  pb_flat flat = {0};
-  pb_status status = pb_flat_parse(path, names, &diag, &flat);
-  head h = {.kind = status == PB_OK ? 'F' : 'S', .code = (int32_t)status};
-  size_t bytes = 0;
-  void* data = status == PB_OK ? pb_flat_pack(&flat, &bytes) : NULL;
-  h.bytes = bytes;
-  _exit(put(to, &h, sizeof h) && put(to, data, bytes) ? 0 : 1);
-}
-
-// ---- this process ----
 
 typedef struct heard {
   char* data;
@@ -149,13 +89,13 @@ static pb_status ended(const char* path, int how, pb_diag* diag) {
 // The diagnostics go on; the last head says how it went. `data` becomes the flat form's when it is taken.
 static pb_status take(const char* path, heard* h, int how, pb_diag* diag, pb_flat* flat) {
   size_t at = 0;
-  head last = {0};
+  pb_flat_head last = {0};
   while (h->count - at >= sizeof last) {
     memcpy(&last, h->data + at, sizeof last);
     at += sizeof last;
     if (last.bytes > h->count - at) return ended(path, how, diag);
     if (last.kind != 'D') break;
-    char text[TEXT];
+    char text[PB_FLAT_MESSAGE];
     if (last.bytes >= sizeof text) return ended(path, how, diag);
     memcpy(text, h->data + at, (size_t)last.bytes);
     text[last.bytes] = 0;
@@ -172,6 +112,35 @@ static pb_status take(const char* path, heard* h, int how, pb_diag* diag, pb_fla
   return PB_OK;
 }
 
+// The program with the text as its standard input and `out` as its standard output.
+static pb_status start(const char* path, const char* const* attributes, uint64_t size, uint64_t seconds, int out,
+                       pb_diag* diag, pid_t* pid) {
+  char program[2112], limits[2][32];
+  pb_installed_program("pb-read-mlir", program, sizeof program);
+  snprintf(limits[0], sizeof limits[0], "%llu", (unsigned long long)seconds);
+  snprintf(limits[1], sizeof limits[1], "%llu", (unsigned long long)(MEMORY + size * BYTES_A_BYTE));
+  size_t count = 0;
+  while (attributes[count]) ++count;
+  pb_arena scratch = {0};
+  char** argv = PB_NEW_ARRAY(&scratch, char*, count + 5);
+  const char* first[] = {program, path, limits[0], limits[1]};
+  for (size_t k = 0; k < 4; ++k) argv[k] = (char*)(uintptr_t)first[k];
+  for (size_t k = 0; k < count; ++k) argv[4 + k] = (char*)(uintptr_t)attributes[k];
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  int text = open(path, O_RDONLY | O_CLOEXEC);
+  posix_spawn_file_actions_adddup2(&actions, text, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  errno = text < 0 ? errno : posix_spawn(pid, program, &actions, NULL, argv, environ);
+  pb_status status = text < 0 ? pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read")
+                     : errno  ? pb_system_error(diag, (pb_place){.file = program}, 1001, "cannot be started")
+                              : PB_OK;
+  posix_spawn_file_actions_destroy(&actions);
+  if (text >= 0) close(text);
+  pb_arena_free(&scratch);
+  return status;
+}
+
 pb_status pb_flat_read(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) {
   struct stat info;
   int ends[2], how = 0;
@@ -179,19 +148,16 @@ pb_status pb_flat_read(const char* path, const char* const* attributes, pb_diag*
   PB_TRY(check_form(path, diag));
   uint64_t size = (uint64_t)info.st_size, seconds = SECONDS + size / BYTES_A_SECOND;
   if (pipe2(ends, O_CLOEXEC)) return pb_system_error(diag, (pb_place){.file = path}, 1001, "no pipe");
-  fflush(NULL);
-  pid_t pid = fork();
-  if (pid < 0) return pb_system_error(diag, (pb_place){.file = path}, 1001, "no child process");
-  if (!pid) {
-    close(ends[0]);
-    child(ends[1], path, attributes, size, seconds);
-  }
+  pid_t pid = 0;
+  pb_status status = start(path, attributes, size, seconds, ends[1], diag, &pid);
   close(ends[1]);
   heard h = {0};
-  if (!hear(ends[0], (double)seconds * 2, &h)) kill(pid, SIGKILL);
+  if (status == PB_OK) {
+    if (!hear(ends[0], (double)seconds * 2, &h)) kill(pid, SIGKILL);
+    while (waitpid(pid, &how, 0) < 0 && errno == EINTR) continue;
+    status = take(path, &h, how, diag, flat);
+  }
   close(ends[0]);
-  while (waitpid(pid, &how, 0) < 0 && errno == EINTR) continue;
-  pb_status status = take(path, &h, how, diag, flat);
   free(h.data);
   return status;
 }
