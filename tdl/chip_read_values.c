@@ -95,7 +95,11 @@ static int read_constant(const record* rec, pb_insn* insn, pb_type type, json_t*
   if (json_array_size(args) != 1 || !is_number || !fits)
     pb__fault(rec, 3105, "(f32c \"0.5\"), (i32c 3), or (i64c 3)", "a constant that is no %s", pb_type_name(type));
   return add_node(rec, insn,
-                  (pb_expr_node){.op = PB_OP_CONST, .type = type, .args = {-1, -1, -1}, .value = fits ? number : 0});
+                  (pb_expr_node){.op = PB_OP_CONST,
+                                 .type = type,
+                                 .args = {-1, -1, -1},
+                                 .value = fits ? number : 0,
+                                 .integer = fits && type != PB_F32 ? (int64_t)number : 0});
 }
 
 static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth);
@@ -121,8 +125,10 @@ static int read_lookup(const record* rec, pb_insn* insn, json_t* args, int depth
 }
 
 static int constant(const record* rec, pb_insn* insn, pb_type type, int64_t number) {
-  return add_node(rec, insn,
-                  (pb_expr_node){.op = PB_OP_CONST, .type = type, .args = {-1, -1, -1}, .value = (double)number});
+  return add_node(
+      rec, insn,
+      (pb_expr_node){
+          .op = PB_OP_CONST, .type = type, .args = {-1, -1, -1}, .value = (double)number, .integer = number});
 }
 
 static int two(const record* rec, pb_insn* insn, pb_op op, int a, int b) {
@@ -150,10 +156,23 @@ static int saturate(const record* rec, pb_insn* insn, int x) {
   return add_node(rec, insn, (pb_expr_node){.op = PB_OP_TRUNC, .type = PB_I8, .args = {v, -1, -1}});
 }
 
-// What is made of several operations: shrr, shra, sat8. -1: another name.
+// A bf16 operand to f32, as nests have it: the code of 16 bits is the upper half of the f32.
+static int widen(const record* rec, pb_insn* insn, int x) {
+  pb_expr_node* load = &insn->expr[x];
+  if (load->op != PB_OP_LOAD || load->type != PB_BF16) {
+    pb__fault(rec, 3094, "an operand of BF16", "extf of %s", pb_type_name(load->type));
+    return x;
+  }
+  load->type = pb_type_stored(PB_BF16);
+  int wide = add_node(rec, insn, (pb_expr_node){.op = PB_OP_ZEXT, .type = PB_I32, .args = {x, -1, -1}});
+  int upper = two(rec, insn, PB_OP_SHL, wide, constant(rec, insn, PB_I32, 16));
+  return add_node(rec, insn, (pb_expr_node){.op = PB_OP_BITCAST, .type = PB_F32, .args = {upper, -1, -1}});
+}
+
+// What is made of several operations: shrr, shra, sat8, extf. -1: another name.
 static int read_composed(const record* rec, pb_insn* insn, const char* name, json_t* args, int depth) {
-  bool shift = !strcmp(name, "shrr") || !strcmp(name, "shra");
-  if (!shift && strcmp(name, "sat8")) return -1;
+  bool shift = !strcmp(name, "shrr") || !strcmp(name, "shra"), widens = !strcmp(name, "extf");
+  if (!shift && !widens && strcmp(name, "sat8")) return -1;
   if (json_array_size(args) != (shift ? 2 : 1)) {
     pb__fault(rec, 3095, NULL, "%s takes %d values, not %zu", name, shift ? 2 : 1, json_array_size(args));
     return 0;
@@ -161,6 +180,7 @@ static int read_composed(const record* rec, pb_insn* insn, const char* name, jso
   int x = read_expr(rec, insn, json_array_get(args, 0), depth + 1);
   int s = shift ? read_expr(rec, insn, json_array_get(args, 1), depth + 1) : x;
   pb_type type = insn->expr[x].type;
+  if (widens) return widen(rec, insn, x);
   if (type != PB_I32 && type != PB_I64) pb__fault(rec, 3094, "sext first", "%s of %s", name, pb_type_name(type));
   if (insn->expr[s].type != type)
     pb__fault(rec, 3093, "convert one of them: sext, sext64", "semantics mix %s and %s", pb_type_name(type),
@@ -195,11 +215,12 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
     node.type = result_type(rec, insn, &node, k);
     return add_node(rec, insn, node);
   }
-  pb__fault(rec, 3096,
-            "add, sub, mul, div, max, min, less, equal, select, and, or, xor, shl, shr, shru, shrr, shra, sext, zext, "
-            "sext64, zext64, trunc8, trunc16, trunc32, sat8, sitofp, fptosi8, roundeven, sqrt, exp2, recip, rsqrt, "
-            "lookup, f32c, i32c, i64c",
-            "semantics use '%s'", name ? name : "?");
+  pb__fault(
+      rec, 3096,
+      "add, sub, mul, div, max, min, less, equal, select, and, or, xor, shl, shr, shru, shrr, shra, sext, zext, "
+      "sext64, zext64, trunc8, trunc16, trunc32, sat8, extf, sitofp, fptosi8, roundeven, sqrt, exp2, recip, rsqrt, "
+      "lookup, f32c, i32c, i64c",
+      "semantics use '%s'", name ? name : "?");
   return 0;
 }
 

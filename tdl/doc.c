@@ -31,6 +31,7 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   if (n->op == PB_OP_CONST) return pb_printf(arena, n->type == PB_F32 ? "%g" : "%.0f", n->value);
   const char* name = n->op < PB_OP_COUNT && op_names[n->op] ? op_names[n->op] : "?";
   if (n->op == PB_OP_SEXT || n->op == PB_OP_TRUNC) name = pb_type_name(n->type);
+  if (n->op == PB_OP_BITCAST) name = n->type == PB_F32 ? "f32_of_bits" : "bits";
   if (n->op == PB_OP_ZEXT) name = n->type == PB_I64 ? "u64" : "u32";
   char* a = n->args[0] >= 0 ? expression(insn, n->args[0], arena) : "";
   if (n->args[1] < 0) return pb_printf(arena, "%s(%s)", name, a);

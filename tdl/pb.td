@@ -157,6 +157,7 @@ def trunc8;     // i32 or i64 to i8: its low bits
 def trunc16;    // the same to i16
 def trunc32;    // i64 to i32
 def sat8;       // i32 or i64 to i8: the nearest code
+def extf;       // (extf $a): an operand of BF16 to f32
 def and;        // of two i32 or i64, bit by bit
 def or;
 def xor;

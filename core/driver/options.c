@@ -59,7 +59,8 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
                {"dump-intermediates", &o->dump_dir},
                {"fallback", &o->fallback},
                {"print-after", &o->print_after},
-               {"like", &o->like}};
+               {"like", &o->like},
+               {"precision", &o->precision}};
   const char *near = NULL, *others[] = {"threads", "input-shape"};
   int best = 3; // further away it is another word
   for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {

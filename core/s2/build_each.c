@@ -1,4 +1,5 @@
 // Element by element on any types, and look-ups. Truths are bytes of 0 or 1.
+#include "core/s1/scalar.h"
 #include "core/s2/builder.h"
 
 #include <math.h>
@@ -57,6 +58,9 @@ static int cast(pb_nest* n, const pb_s1_op* op, int v, pb_type from, pb_type to)
   case PB_I8:
     v = node(n, PB_OP_TRUNC, PB_I8, widened(n, op, v, from == PB_I64 ? PB_I64 : PB_I32), -1);
     return op->unsigned_y ? node(n, PB_OP_XOR, PB_I8, v, pb_nest_integer(n, PB_I8, INT8_MIN)) : v;
+  case PB_BF16:
+  case PB_F16:
+    return pb_scalar_encoded(n, v, to);
   default:
     return widened(n, op, v, to);
   }

@@ -1,4 +1,5 @@
 // Operators on f32 to nests.
+#include "core/s1/scalar.h"
 #include "core/s2/builder.h"
 
 #include <math.h>
@@ -59,14 +60,15 @@ static void finish(builder* b, const pb_s1_op* op, pb_access acc, pb_access y) {
   pb__s2_print(b, &n);
 }
 
-static void multiply(builder* b, pb_nest* n, pb_access x, pb_access w, pb_access y) {
+// `factors`: their element type, which is not the stored one for narrow floats.
+static void multiply(builder* b, pb_nest* n, pb_type factors, pb_access x, pb_access w, pb_access y) {
   n->access[0] = x;
   n->access[1] = w;
   n->access[2] = y;
   n->access_count = 3;
   n->reduce = PB_ACC_ADD;
-  int a = pb_nest_load(n, 0);
-  pb_nest_node(n, PB_OP_MUL, PB_F32, a, pb_nest_load(n, 1));
+  int a = pb_scalar_load(n, 0, factors);
+  pb_nest_node(n, PB_OP_MUL, PB_F32, a, pb_scalar_load(n, 1, factors));
   pb__s2_print(b, n);
 }
 
@@ -85,7 +87,7 @@ static void conv(builder* b, const pb_s1_op* op) {
   pb_nest n = pb__s2_start(op, "reduce");
   pb_access to = acc;
   pb__s2_convolve(&n, op, &x, &w, &to);
-  multiply(b, &n, x, w, to);
+  multiply(b, &n, b->program->values[op->x].type, x, w, to);
   if (follows) finish(b, op, acc, y);
 }
 
@@ -111,7 +113,7 @@ static void gemm(builder* b, const pb_s1_op* op) {
   pb_access to = acc;
   pb__s2_move(&to, 0, m, 1);
   pb__s2_move(&to, 1, o, 1);
-  multiply(b, &n, x, w, to);
+  multiply(b, &n, b->program->values[op->x].type, x, w, to);
   if (follows) finish(b, op, acc, y);
 }
 
@@ -136,7 +138,7 @@ static void matmul(builder* b, const pb_s1_op* op) {
   pb__s2_move(&w, w.rank - 1, o, 1);
   pb__s2_move(&w, w.rank - 2, k, 1);
   pb__s2_move(&x, x.rank - 1, k, 1);
-  multiply(b, &n, x, w, to);
+  multiply(b, &n, b->program->values[op->x].type, x, w, to);
   if (pb__s2_clamps(op)) finish(b, op, acc, y);
 }
 

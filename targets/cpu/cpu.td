@@ -6,6 +6,9 @@
 include "pb.td"
 
 #ifdef VARIANT_amx
+#define VARIANT_bf16
+#endif
+#ifdef VARIANT_bf16
 #define VARIANT_avx512
 #endif
 #ifdef VARIANT_avx512
@@ -13,9 +16,13 @@ defvar RegisterBytes = 64;
 defvar Registers = 32;
 defvar Base = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni";
 #ifdef VARIANT_amx
-defvar Needs = Base # ",amx-tile,amx-int8,state-18";
+defvar Needs = Base # ",avx512bf16,amx-tile,amx-int8,state-18";
+#else
+#ifdef VARIANT_bf16
+defvar Needs = Base # ",avx512bf16";
 #else
 defvar Needs = Base;
+#endif
 #endif
 #else
 defvar RegisterBytes = 32;
@@ -29,7 +36,7 @@ def cpu : Chip {
   let Schema = PB_SCHEMA;
   let Revision = 2;
   let Control = "threads";
-  let Variants = ["v3", "avx512", "amx"];
+  let Variants = ["v3", "avx512", "bf16", "amx"];
   let Features = Needs;
 }
 
@@ -60,6 +67,17 @@ def VPDPBUSD : CoreInstruction<"llvm.x86.avx512.vpdpbusd.512"> {
   let Semantics = (acc_add $c, (mul (zext $a), (sext $b)));
   let Cycles = (plus 1, 0);
   let Latency = 4;
+}
+#endif
+
+#ifdef VARIANT_bf16
+def VDPBF16PS : CoreInstruction<"llvm.x86.avx512bf16.dpbf16ps.512"> {
+  let Summary = "each lane of c += two products, each sum rounded; what is below the least normal number counts as 0";
+  let Dims = [Dim<"n", Lanes>, Dim<"k", 2>];
+  let Operands = (ins Reg<VREG, F32, ["n"]>:$c, Reg<VREG, BF16, ["n", "k"]>:$a, Reg<VREG, BF16, ["n", "k"]>:$b);
+  let Semantics = (acc_add $c, (mul (extf $a), (extf $b)));
+  let Cycles = (plus 2, 0);
+  let Latency = 6;
 }
 #endif
 

@@ -103,7 +103,7 @@ static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* dia
   for (int a = 0; a < g->main.access_count; ++a)
     weight[a] = g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
   if (!pb_nest_roles(&g->main, weight, &g->roles)) return PB_OK;
-  pb_type x = g->main.access[g->roles.x].type, w = g->main.access[g->roles.w].type, y = g->main.access[g->roles.y].type;
+  pb_type x = g->roles.x_type, w = g->roles.w_type, y = g->main.access[g->roles.y].type;
   g->contraction = pb_chip_contraction(chip, x, w, y, &g->insn_roles);
   g->x = g->roles.x;
   if (g->contraction) return PB_OK;

@@ -17,13 +17,6 @@ static bool in_rows(const pb_chip* chip, const pb_operand* operand) {
   return operand->memory >= 0 && chip->memories[operand->memory].value[0];
 }
 
-// The operand behind a factor that is widened with its sign.
-static int factor(const pb_insn* insn, int node) {
-  const pb_expr_node* n = &insn->expr[node];
-  if (n->op == PB_OP_SEXT) n = &insn->expr[n->args[0]];
-  return n->op == PB_OP_LOAD ? n->operand : -1;
-}
-
 static bool walks(const pb_operand* operand, const int* dims, int count) {
   for (int k = 0; k < count; ++k)
     if (operand->rank != count || operand->dims[k] != dims[k]) return false;
@@ -36,16 +29,16 @@ static bool read_product(const pb_chip* chip, const pb_insn* insn, pb_matrix_ins
   const pb_operand* y = &insn->operands[insn->dest];
   if (!insn->emit || insn->reduce != PB_ACC_ADD || last->op != PB_OP_MUL || !in_rows(chip, y) || y->rank != 2)
     return false;
-  int a = factor(insn, last->args[0]), b = factor(insn, last->args[1]);
-  if (a < 0 || b < 0) return false;
+  pb_factor a = pb_factor_of(insn->expr, last->args[0]), b = pb_factor_of(insn->expr, last->args[1]);
+  if (a.load < 0 || b.load < 0 || a.is_unsigned || b.is_unsigned) return false;
   for (int swap = 0; swap < 2; ++swap) {
-    const pb_operand *x = &insn->operands[swap ? b : a], *w = &insn->operands[swap ? a : b];
+    const pb_operand *x = &insn->operands[swap ? b.load : a.load], *w = &insn->operands[swap ? a.load : b.load];
     if (x->rank != 3 || x->memory != y->memory || w->memory != y->memory) continue;
     int m = y->dims[0], n = y->dims[1], k = x->dims[1], g = x->dims[2];
     if (!walks(x, (int[]){m, k, g}, 3) || !walks(w, (int[]){k, n, g}, 3)) continue;
     *matrix = (pb_matrix_insn){.insn = insn,
-                               .x = swap ? b : a,
-                               .w = swap ? a : b,
+                               .x = swap ? b.load : a.load,
+                               .w = swap ? a.load : b.load,
                                .y = insn->dest,
                                .memory = y->memory,
                                .m = m,

@@ -2,23 +2,43 @@
 
 #include <string.h>
 
-// The load behind an expression node, through a zero point, a widening and a flip of bits; -1: something else.
-static int load_behind(const pb_expr_node* expr, int node) {
+static bool is_number(const pb_expr_node* node, double value) {
+  return node->op == PB_OP_CONST && node->value == value;
+}
+
+// Through the zero point, the widening and a flip of bits.
+pb_factor pb_factor_of(const pb_expr_node* expr, int node) {
+  pb_factor f = {.load = -1, .type = PB_TYPE_COUNT};
   if (expr[node].op == PB_OP_SUB && expr[node].type == PB_I32) {
     int zero = expr[node].args[1];
     if (expr[zero].op == PB_OP_SEXT) zero = expr[zero].args[0];
     if (expr[zero].op == PB_OP_CONST || expr[zero].op == PB_OP_IMM) node = expr[node].args[0];
   }
+  int upper = expr[node].op == PB_OP_BITCAST && expr[node].type == PB_F32 ? expr[node].args[0] : -1;
+  bool is_bf16 = upper >= 0 && expr[upper].op == PB_OP_SHL && expr[upper].type == PB_I32 &&
+                 is_number(&expr[expr[upper].args[1]], 16) && expr[expr[upper].args[0]].op == PB_OP_ZEXT;
+  if (is_bf16) node = expr[upper].args[0];
+  f.is_unsigned = expr[node].op == PB_OP_ZEXT && !is_bf16;
   if (expr[node].op == PB_OP_SEXT || expr[node].op == PB_OP_ZEXT) node = expr[node].args[0];
   if (expr[node].op == PB_OP_XOR) node = expr[node].args[0];
-  return expr[node].op == PB_OP_LOAD ? expr[node].operand : -1;
+  if (expr[node].op != PB_OP_LOAD || (is_bf16 && expr[node].type != PB_I16)) return f;
+  f.load = expr[node].operand;
+  f.type = is_bf16 ? PB_BF16 : expr[node].type;
+  return f;
 }
 
-static bool product_of_loads(const pb_expr_node* expr, int count, int* a, int* b) {
+static bool product_of_loads(const pb_expr_node* expr, int count, pb_factor* a, pb_factor* b) {
   if (!count || expr[count - 1].op != PB_OP_MUL) return false;
-  *a = load_behind(expr, expr[count - 1].args[0]);
-  *b = load_behind(expr, expr[count - 1].args[1]);
-  return *a >= 0 && *b >= 0 && *a != *b;
+  *a = pb_factor_of(expr, expr[count - 1].args[0]);
+  *b = pb_factor_of(expr, expr[count - 1].args[1]);
+  return a->load >= 0 && b->load >= 0 && a->load != b->load;
+}
+
+static void set_factors(pb_roles* roles, const pb_factor* x, const pb_factor* w) {
+  roles->x = x->load;
+  roles->x_type = x->type;
+  roles->w = w->load;
+  roles->w_type = w->type;
 }
 
 static pb_role role_of(bool x, bool w, bool y) {
@@ -30,12 +50,11 @@ static pb_role role_of(bool x, bool w, bool y) {
 }
 
 bool pb_nest_roles(const pb_nest* nest, const bool* is_weight, pb_roles* roles) {
-  int a, b;
+  pb_factor a, b;
   if (nest->reduce != PB_ACC_ADD || !product_of_loads(nest->expr, nest->expr_count, &a, &b)) return false;
-  bool swap = is_weight && is_weight[a] && !is_weight[b];
+  bool swap = is_weight && is_weight[a.load] && !is_weight[b.load];
   memset(roles, 0, sizeof *roles);
-  roles->x = swap ? b : a;
-  roles->w = swap ? a : b;
+  set_factors(roles, swap ? &b : &a, swap ? &a : &b);
   roles->y = nest->access_count - 1;
   for (int d = 0; d < nest->dim_count; ++d)
     roles->role[d] = role_of(pb_access_uses(&nest->access[roles->x], d), pb_access_uses(&nest->access[roles->w], d),
@@ -51,13 +70,12 @@ static bool operand_uses(const pb_operand* operand, int dim) {
 
 // The operand with moving rows is x: an instruction holds its weights still.
 bool pb_insn_roles(const pb_insn* insn, pb_roles* roles) {
-  int a, b;
+  pb_factor a, b;
   if (insn->reduce != PB_ACC_ADD || !product_of_loads(insn->expr, insn->expr_count, &a, &b)) return false;
   memset(roles, 0, sizeof *roles);
   roles->y = insn->dest;
   for (int swap = 0; swap < 2; ++swap) {
-    roles->x = swap ? b : a;
-    roles->w = swap ? a : b;
+    set_factors(roles, swap ? &b : &a, swap ? &a : &b);
     bool moves = false;
     for (int d = 0; d < insn->dim_count; ++d) {
       roles->role[d] = role_of(operand_uses(&insn->operands[roles->x], d), operand_uses(&insn->operands[roles->w], d),
@@ -75,15 +93,24 @@ int pb_insn_lanes(const pb_insn* insn, const pb_roles* roles, pb_role role) {
   return 0;
 }
 
+static bool multiplies(const pb_insn* insn, pb_type x, pb_type w, pb_type y, pb_roles* roles) {
+  return pb_insn_roles(insn, roles) && roles->x_type == x && roles->w_type == w && insn->operands[roles->y].type == y;
+}
+
+bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
+  pb_roles unused;
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (multiplies(&chip->insns[i], x, w, y, &unused)) return true;
+  return false;
+}
+
 const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_roles* roles) {
   const pb_insn* best = NULL;
   int64_t most = 0;
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
     pb_roles r;
-    if (!pb_insn_roles(insn, &r) || insn->operands[r.x].type != x || insn->operands[r.w].type != w ||
-        insn->operands[r.y].type != y)
-      continue;
+    if (!multiplies(insn, x, w, y, &r)) continue;
     int64_t products = (int64_t)pb_insn_lanes(insn, &r, PB_ROLE_N) * pb_insn_lanes(insn, &r, PB_ROLE_K);
     if (products <= most) continue;
     best = insn;

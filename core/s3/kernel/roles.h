@@ -8,11 +8,20 @@
 // y[M, N] += x[M, K] * w[K, N]: M moves x and y, N moves w and y, K moves x and w, B (batch, group) all three.
 typedef enum pb_role { PB_ROLE_NONE = 0, PB_ROLE_M = 'M', PB_ROLE_N = 'N', PB_ROLE_K = 'K', PB_ROLE_B = 'B' } pb_role;
 
+// A factor of a product: a load, perhaps widened, its zero point perhaps taken off.
+typedef struct pb_factor {
+  int load;     // the access (operand of an instruction), -1: it is something else
+  pb_type type; // that is multiplied: bf16 where codes of 16 bits are widened as such, else the load's
+  bool is_unsigned;
+} pb_factor;
+
 typedef struct pb_roles {
-  int x, w, y; // accesses (operands of an instruction)
+  int x, w, y;            // accesses (operands of an instruction)
+  pb_type x_type, w_type; // as pb_factor has them
   pb_role role[PB_NEST_DIMS];
 } pb_roles;
 
+pb_factor pb_factor_of(const pb_expr_node* expr, int node);
 // Whether the nest is a sum of products of two loads (each perhaps widened), and the roles if so. Of the two factors,
 // w is the one whose memref `is_weight` says is constant; the second when neither or both are.
 bool pb_nest_roles(const pb_nest* nest, const bool* is_weight, pb_roles* roles);
@@ -20,6 +29,8 @@ bool pb_nest_roles(const pb_nest* nest, const bool* is_weight, pb_roles* roles);
 bool pb_insn_roles(const pb_insn* insn, pb_roles* roles);
 // The chip's contraction instruction for these element types (the one with the most products a cycle), or NULL.
 const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_roles* roles);
+// Whether the chip has any instruction that sums products of these types.
+bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
 // Lanes: the fixed extent of a dim with a role, 0: it has no fixed extent.
 int pb_insn_lanes(const pb_insn* insn, const pb_roles* roles, pb_role role);
 

@@ -33,14 +33,6 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   return facts;
 }
 
-// The operand behind a factor of the product, and whether it is widened without sign.
-static int factor(const pb_insn* insn, int node, bool* unsigned_) {
-  const pb_expr_node* n = &insn->expr[node];
-  *unsigned_ = n->op == PB_OP_ZEXT;
-  if (n->op == PB_OP_ZEXT || n->op == PB_OP_SEXT) n = &insn->expr[n->args[0]];
-  return n->op == PB_OP_LOAD ? n->operand : -1;
-}
-
 static int group_of(const pb_insn* insn) {
   int group = 1;
   const pb_operand* y = &insn->operands[insn->dest];
@@ -58,24 +50,23 @@ pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, 
     const pb_insn* insn = &chip->insns[i];
     const pb_expr_node* last = &insn->expr[insn->expr_count - 1];
     if (!insn->emit || !is_vector(chip, insn) || insn->reduce != PB_ACC_ADD || last->op != PB_OP_MUL) continue;
-    bool flip_a, flip_b;
-    int a = factor(insn, last->args[0], &flip_a), b = factor(insn, last->args[1], &flip_b);
-    if (a < 0 || b < 0 || (flip_a && flip_b) || insn->operands[insn->dest].type != y) continue;
-    if (flip_b) { // the factor without sign is x
-      int swap = a;
+    pb_factor a = pb_factor_of(insn->expr, last->args[0]), b = pb_factor_of(insn->expr, last->args[1]);
+    if (a.load < 0 || b.load < 0 || (a.is_unsigned && b.is_unsigned)) continue;
+    if (b.is_unsigned) { // the factor without sign is x
+      pb_factor swap = a;
       a = b;
       b = swap;
     }
-    if (insn->operands[a].type != x || insn->operands[b].type != w) continue;
+    if (a.type != x || b.type != w || insn->operands[insn->dest].type != y) continue;
     const pb_operand* dest = &insn->operands[insn->dest];
     pb_vector_insn found = {.insn = insn,
                             .lanes = (int)(chip->memories[dest->memory].row_bytes * 8 / pb_type_bits(dest->type)),
                             .group = group_of(insn),
-                            .x = a,
-                            .w = b,
+                            .x = a.load,
+                            .w = b.load,
                             .y = insn->dest,
-                            .flips = flip_a || flip_b,
-                            .swappable = !flip_a && !flip_b};
+                            .flips = a.is_unsigned,
+                            .swappable = !a.is_unsigned};
     if (!best.insn || found.group > best.group) best = found;
   }
   return best;

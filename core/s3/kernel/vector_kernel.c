@@ -53,7 +53,8 @@ static bool translate(const pb_program* p, int n, const pb_nest* nest, const dim
     *v = (pb_vaccess){
         .argument = argument >= 0 ? argument : PB_VEC_INSIDE, .type = access->type, .cst = pb_access_offset(access)};
     if (access->boxed || pb_nest_is_fixed(nest)) return false;
-    if (access->type != PB_F32 && access->type != PB_I32 && access->type != PB_I8 && access->type != PB_I64)
+    if (access->type != PB_F32 && access->type != PB_I32 && access->type != PB_I16 && access->type != PB_I8 &&
+        access->type != PB_I64)
       return false;
     for (int k = 0; k < out->nest->outer_count; ++k) v->outer[k] = pb_access_stride(access, PB_NEST_DIMS + k);
     if (p->value_of[n][a] == from_registers) v->argument = PB_VEC_REGISTERS;
@@ -136,7 +137,7 @@ static void choose_rows(pb_vkernel* k) {
 static bool find_matrix(const pb_chip* chip, const pb_roles* roles, pb_vkernel* k) {
   const pb_nest* nest = k->main.nest;
   const pb_vaccess *x = &k->main.access[roles->x], *w = &k->main.access[roles->w];
-  k->matrix = pb_matrix_contraction(chip, x->type, w->type, k->main.access[roles->y].type);
+  k->matrix = pb_matrix_contraction(chip, roles->x_type, roles->w_type, k->main.access[roles->y].type);
   int g = nest->dim_count - 1;
   bool fits = k->matrix.insn && g > 0 && k->is_sum[g] && nest->extent[g] == k->matrix.group && x->stride[g] == 1 &&
               w->stride[g] == 1;
@@ -169,9 +170,9 @@ static void find_insn(const pb_chip* chip, pb_vkernel* k) {
   if (!pb_nest_roles(nest, NULL, &roles)) return;
   const pb_access* a = nest->access;
   bool flipped = false;
-  for (int e = 0; e < nest->expr_count; ++e) flipped |= nest->expr[e].op == PB_OP_ZEXT;
+  for (int e = 0; e < nest->expr_count; ++e) flipped |= nest->expr[e].op == PB_OP_ZEXT && roles.x_type != PB_BF16;
   if (!flipped && find_matrix(chip, &roles, k)) return;
-  pb_vector_insn insn = pb_vector_contraction(chip, a[roles.x].type, a[roles.w].type, a[roles.y].type);
+  pb_vector_insn insn = pb_vector_contraction(chip, roles.x_type, roles.w_type, a[roles.y].type);
   if (!insn.insn || insn.flips != flipped) return;
   if (insn.flips) { // x is the factor that is read without sign
     for (int e = 0; e < nest->expr_count; ++e) {

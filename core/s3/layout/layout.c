@@ -258,7 +258,7 @@ static const pb_lanes_const* note_const(pb_lanes_layout* l, int id, bool splat) 
 static void use_const(pb_lanes_layout* l, pb_access* access, int id, bool splat) {
   const pb_lanes_const* c = note_const(l, id, splat);
   access->ref = c->ref;
-  access->type = c->type;
+  access->type = pb_type_stored(c->type);
   access->rank = c->rank;
   access->splat = splat;
   memcpy(access->shape, c->shape, sizeof access->shape);
@@ -806,7 +806,7 @@ static void print_program(pb_lanes_layout* l, pb_text* text) {
     if (pass == 1) {
       for (size_t k = 0; k < l->const_count; ++k) {
         const pb_lanes_const* c = &l->consts[k];
-        pb_access type = {.type = c->type, .rank = c->rank};
+        pb_access type = {.type = pb_type_stored(c->type), .rank = c->rank};
         memcpy(type.shape, c->shape, sizeof type.shape);
         pb_text_add(text, "%s%s: ", any ? ", " : "", c->ref);
         pb_access_print_type(text, &type);

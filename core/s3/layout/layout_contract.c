@@ -106,7 +106,7 @@ static int64_t vector_cycles(const contract* c) {
 static void choose_matrix(contract* c) {
   const pb_access* a = c->nest->access;
   pb_matrix_insn matrix =
-      pb_matrix_contraction(c->l->unit->chip, a[c->roles->x].type, a[c->roles->w].type, a[c->roles->y].type);
+      pb_matrix_contraction(c->l->unit->chip, c->roles->x_type, c->roles->w_type, a[c->roles->y].type);
   int64_t cycles = matrix_cycles(c, &matrix);
   if (!cycles || (c->use_insn && cycles >= vector_cycles(c))) return;
   c->use_matrix = c->use_insn = true;
@@ -129,7 +129,7 @@ static void find_taps(contract* c) {
 static void choose_insn(contract* c) {
   const pb_roles* r = c->roles;
   const pb_access* a = c->nest->access;
-  c->insn = pb_vector_contraction(c->l->unit->chip, a[r->x].type, a[r->w].type, a[r->y].type);
+  c->insn = pb_vector_contraction(c->l->unit->chip, r->x_type, r->w_type, a[r->y].type);
   c->use_insn = c->insn.insn && !(c->depthwise && c->insn.group > 1);
   if (c->insn.insn && !c->use_insn) find_taps(c);
   if (c->use_insn && c->insn.group > 1 && !c->taps) {

@@ -9,7 +9,7 @@
 // Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
 // So sums of floats that the chip has no instruction for are not laid out for another target either.
 static pb_status check_sums(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  pb_type x = nest->access[roles->x].type, w = nest->access[roles->w].type, y = nest->access[roles->y].type;
+  pb_type x = roles->x_type, w = roles->w_type, y = nest->access[roles->y].type;
   pb_roles unused;
   if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
   return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4003,

@@ -64,8 +64,11 @@ static bool is_narrow(const pb_vlayout* l, int v) {
   return true;
 }
 
+// Codes of 16 bits that contractions take are narrow floats.
 static int group_for(const pb_vlayout* l, pb_type type) {
-  pb_vector_insn insn = pb_vector_contraction(l->unit->chip, type, type, type == PB_F32 ? PB_F32 : PB_I32);
+  pb_type factor = type == pb_type_stored(PB_BF16) ? PB_BF16 : type;
+  pb_vector_insn insn =
+      pb_vector_contraction(l->unit->chip, factor, factor, pb_type_is_float(factor) ? PB_F32 : PB_I32);
   return insn.insn ? insn.group : 1;
 }
 
@@ -81,7 +84,7 @@ static int64_t summed_channels(const pb_vlayout* l) {
     const pb_access* a = l->program.nests[n].access;
     pb_roles roles;
     if (!pb_vlayout_roles(l, n, &roles)) continue;
-    pb_matrix_insn matrix = pb_matrix_contraction(l->unit->chip, a[roles.x].type, a[roles.w].type, a[roles.y].type);
+    pb_matrix_insn matrix = pb_matrix_contraction(l->unit->chip, roles.x_type, roles.w_type, a[roles.y].type);
     int64_t sum = (int64_t)matrix.steps * matrix.group;
     if (matrix.insn && matrix.lanes == l->lanes && sum % l->lanes == 0) return sum;
   }
@@ -112,6 +115,13 @@ static bool must_stay_plain(const pb_vlayout* l, int v) {
   return false;
 }
 
+// Whether dim 1 of what a contraction makes is its columns, or each channel for itself, and no dim of a stack.
+static bool makes_channels(const pb_nest* nest, const pb_roles* roles) {
+  int dim;
+  if (!pb_index_single(&nest->access[roles->y].index[1], &dim) || dim < 0) return true;
+  return roles->role[dim] != PB_ROLE_M;
+}
+
 // Whether blocks gain the nest something: a contraction by weights or a window walks them. Rows that are summed for
 // themselves, as softmax does, have their lanes along the row.
 static bool nest_gains(const pb_vlayout* l, int n) {
@@ -120,7 +130,8 @@ static bool nest_gains(const pb_vlayout* l, int n) {
   int dim;
   pb_roles roles;
   if (store->rank != 4) return false;
-  if (pb_vlayout_roles(l, n, &roles)) return l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST;
+  if (pb_vlayout_roles(l, n, &roles))
+    return l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST && makes_channels(nest, &roles);
   bool rows = store->shape[3] == 1 && store->shape[2] > 1;
   return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }
@@ -165,8 +176,8 @@ static bool in_groups(const pb_vlayout* l, int v) {
 
 // Numbers in registers of another width, and tensors around a load at a computed index, stay as they are.
 static bool is_moved_alone(const pb_vlayout* l, int v) {
-  if (l->program.values[v].type != PB_F32 && l->program.values[v].type != PB_I32 && l->program.values[v].type != PB_I8)
-    return true;
+  pb_type type = l->program.values[v].type;
+  if (type != PB_F32 && type != PB_I32 && type != PB_I16 && type != PB_I8) return true;
   PB_FOR_USES (n, &l->program, v)
     if (pb_nest_is_fixed(&l->program.nests[n])) return true;
   return false;
@@ -273,7 +284,10 @@ const pb_vconst* pb_vlayout_const(pb_vlayout* l, int id) {
   if (known >= 0) return &l->consts[known];
   pb_numbers_set(&l->const_of, id, (int)l->const_count);
   const pb_const* item = &l->unit->consts->items[id];
-  pb_vconst c = {.id = id, .ref = pb_printf(&l->unit->pass, "%%c%d", id), .type = item->type, .rank = item->rank};
+  pb_vconst c = {.id = id,
+                 .ref = pb_printf(&l->unit->pass, "%%c%d", id),
+                 .type = pb_type_stored(item->type),
+                 .rank = item->rank};
   memcpy(c.shape, item->shape, sizeof c.shape);
   PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
   return &l->consts[l->const_count - 1];

@@ -76,7 +76,7 @@ static pb_grouped joined(const pb_grouped* g, int64_t together) {
 // neighbours; 0: it does not pay.
 static int64_t together(const pb_vlayout* l, const pb_nest* nest, const pb_roles* roles, const pb_grouped* g) {
   const pb_access* a = nest->access;
-  pb_vector_insn insn = pb_vector_contraction(l->unit->chip, a[roles->x].type, a[roles->w].type, a[roles->y].type);
+  pb_vector_insn insn = pb_vector_contraction(l->unit->chip, roles->x_type, roles->w_type, a[roles->y].type);
   int64_t group = insn.insn ? insn.group : 1;
   for (; group > 0; group = group > 1 ? 1 : 0)
     for (int64_t s = 1; s <= g->groups && s <= PRODUCTS_IN_VAIN * group; ++s) {

@@ -88,7 +88,8 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int in
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* operand = &insn->operands[o];
     int64_t elements = e->chip->memories[operand->memory].row_bytes * 8 / pb_type_bits(operand->type);
-    pb_text_add(e->text, "%svector<%lldx%s>", o ? ", " : "", (long long)elements, pb_type_name(operand->type));
+    pb_text_add(e->text, "%svector<%lldx%s>", o ? ", " : "", (long long)elements,
+                pb_type_name(pb_type_stored(operand->type)));
   }
   pb_text_add(e->text, ") -> ");
   pb__vtile_print_type(e->text, insn->operands[insn->dest].type, lanes_of(t));

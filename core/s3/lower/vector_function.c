@@ -23,6 +23,14 @@ static void print_values(pb_text* text, const pb_insn* insn, int64_t products) {
       pb_text_add(text, "\n");
       continue;
     }
+    if (node->op == PB_OP_CONST) {
+      pb_text_add(text, "  %%e%d = arith.constant dense<", n);
+      pb_constant_print(text, node);
+      pb_text_add(text, "> : ");
+      print_vector(text, products, node->type);
+      pb_text_add(text, "\n");
+      continue;
+    }
     pb_text_add(text, "  %%e%d = %s ", n, pb_node_spelling(insn->expr, n));
     for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(text, "%s%%e%d", a ? ", " : "", node->args[a]);
     pb_text_add(text, " : ");
@@ -44,11 +52,14 @@ void pb_vemit_instruction(pb_text* text, const pb_chip* chip, const pb_insn* ins
   pb_text_add(text, "func.func private @%s(", insn->name);
   for (int o = 0; o < insn->operand_count; ++o) {
     pb_text_add(text, "%s%%x%d: ", o ? ", " : "", o);
-    print_vector(text, elements_of(chip, &insn->operands[o]), insn->operands[o].type);
+    print_vector(text, elements_of(chip, &insn->operands[o]), pb_type_stored(insn->operands[o].type));
   }
   pb_text_add(text, ") -> ");
   print_vector(text, lanes, y->type);
-  pb_text_add(text, " attributes {pb.emit = \"%s\"} {\n", insn->emit);
+  pb_text_add(text, " attributes {pb.emit = \"%s\", pb.types = [", insn->emit);
+  for (int o = 0; o < insn->operand_count; ++o)
+    pb_text_add(text, "%s%s", o ? ", " : "", pb_type_name(insn->operands[o].type));
+  pb_text_add(text, "]} {\n");
   print_values(text, insn, products);
   const char* add = pb_op_spelling(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, y->type);
   for (int64_t g = 0; g < group; ++g) {

@@ -62,9 +62,21 @@ static void close_function(function* f) {
   pb_arena_free(&f->arena);
 }
 
-static void print_on_vectors(function* f) {
-  for (int k = 0; k < f->arguments; ++k)
-    add_argument(f, pb_printf(&f->arena, "%%x%d", k), type_text(argument_type(f, k), &f->arena));
+// Elements that kernels have as codes of their bits are of the intrinsic's own type there.
+static void print_on_vectors(function* f, MlirOperation func) {
+  MlirAttribute types = pb_op_attribute(func, "pb.types");
+  for (int k = 0; k < f->arguments; ++k) {
+    MlirType has = argument_type(f, k), takes = mlirTypeAttrGetValue(mlirArrayAttrGetElement(types, k));
+    const char *name = pb_printf(&f->arena, "%%x%d", k), *type = type_text(has, &f->arena);
+    if (!mlirTypeEqual(mlirShapedTypeGetElementType(has), takes)) {
+      const char *from = type, *bits = pb_printf(&f->arena, "%%b%d", k);
+      type = pb_printf(&f->arena, "vector<%lldx%s>", (long long)mlirShapedTypeGetDimSize(has, 0),
+                       type_text(takes, &f->arena));
+      pb_text_add(f->text, "  %s = llvm.bitcast %s : %s to %s\n", bits, name, from, type);
+      name = bits;
+    }
+    add_argument(f, name, type);
+  }
   pb_text_add(f->text, "  %%r = llvm.call_intrinsic \"%s\"(%s) : (%s) -> %s\n  return %%r : %s\n}\n", f->emit,
               f->names.data, f->types.data, f->result, f->result);
 }
@@ -136,7 +148,7 @@ void pb_intrinsic_print(MlirOperation func, pb_text* text) {
   function f;
   open_function(&f, func, text);
   if (mlirAttributeIsNull(pb_op_attribute(func, "pb.value")))
-    print_on_vectors(&f);
+    print_on_vectors(&f, func);
   else
     print_on_rows(&f, func);
   close_function(&f);

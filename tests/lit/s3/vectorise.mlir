@@ -13,7 +13,7 @@
 // CHECK: affine.yield
 // CHECK: arith.addf {{.*}} : vector<16xf32>
 // CHECK: affine.vector_store
-// CHECK: func.func private @VFMADD({{.*}}) -> vector<16xf32> attributes {pb.emit = "llvm.fma"} {
+// CHECK: func.func private @VFMADD({{.*}}) -> vector<16xf32> attributes {pb.emit = "llvm.fma", pb.types = [f32, f32, f32]} {
 
 // A plan that needs more registers than there are is refused.
 // RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --halo --layout --outline --plan | sed 's/array<i64: 2, 6, [0-9]*, 1, 1, /array<i64: 2, 6, 6, 1, 1, /' > %t.mlir
