@@ -16,7 +16,7 @@ defvar RegisterBytes = 64;
 defvar Registers = 32;
 defvar Base = "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni";
 #ifdef VARIANT_amx
-defvar Needs = Base # ",avx512bf16,amx-tile,amx-int8,state-18";
+defvar Needs = Base # ",avx512bf16,amx-tile,amx-int8,amx-bf16,state-18";
 #else
 #ifdef VARIANT_bf16
 defvar Needs = Base # ",avx512bf16";
@@ -98,11 +98,30 @@ def TDPBSSD : CoreInstruction<"llvm.x86.tdpbssd.internal"> {
   let Latency = 52;
 }
 
+def TDPBF16PS : CoreInstruction<"llvm.x86.tdpbf16ps.internal"> {
+  let Summary = "c += a * b, two products an element; b has the two of a column side by side; what is below the least normal number counts as 0";
+  let Dims = [Dim<"m", 16>, Dim<"n", 16>, Dim<"k", 16>, Dim<"g", 2>];
+  let Operands = (ins Reg<TREG, F32, ["m", "n"]>:$c, Reg<TREG, BF16, ["m", "k", "g"]>:$a, Reg<TREG, BF16, ["k", "n", "g"]>:$b);
+  let Semantics = (acc_add $c, (mul (extf $a), (extf $b)));
+  let Shape = [(plus $m, 0), (times $n, 4), (times $k, 4)];
+  let Cycles = (plus 16, 0);
+  let Latency = 52;
+}
+
 def TILEZERO : CoreInstruction<"llvm.x86.tilezero.internal"> {
   let Summary = "c = 0";
   let Dims = [Dim<"m", 16>, Dim<"n", 16>];
   let Operands = (ins Reg<TREG, I32, ["m", "n"]>:$c);
   let Semantics = (set $c, (i32c 0));
+  let Shape = [(plus $m, 0), (times $n, 4)];
+  let Cycles = (plus 1, 0);
+}
+
+def TILEZEROF : CoreInstruction<"llvm.x86.tilezero.internal"> {
+  let Summary = "c = 0, of floats";
+  let Dims = [Dim<"m", 16>, Dim<"n", 16>];
+  let Operands = (ins Reg<TREG, F32, ["m", "n"]>:$c);
+  let Semantics = (set $c, (f32c "0"));
   let Shape = [(plus $m, 0), (times $n, 4)];
   let Cycles = (plus 1, 0);
 }
@@ -115,6 +134,26 @@ def TILELOADD : CoreInstruction<"llvm.x86.tileloadd64.internal"> {
   let Shape = [(plus $r, 0), (plus $b, 0)];
   let Cycles = (times $r, 1);
   let Latency = 45;
+}
+
+def TILELOADH : CoreInstruction<"llvm.x86.tileloadd64.internal"> {
+  let Summary = "rows of bf16 into a tile";
+  let Dims = [Dim<"r", 16>, Dim<"h", 32>];
+  let Operands = (ins Reg<TREG, BF16, ["r", "h"]>:$t, Rows<DRAM, BF16, ["r", "h"]>:$m);
+  let Semantics = (set $t, $m);
+  let Shape = [(plus $r, 0), (times $h, 2)];
+  let Cycles = (times $r, 1);
+  let Latency = 45;
+}
+
+def TILESTOREF : CoreInstruction<"llvm.x86.tilestored64.internal"> {
+  let Summary = "a tile of sums of floats into rows of memory";
+  let Dims = [Dim<"r", 16>, Dim<"n", 16>];
+  let Operands = (ins Rows<DRAM, F32, ["r", "n"]>:$m, Reg<TREG, F32, ["r", "n"]>:$c);
+  let Semantics = (set $m, $c);
+  let Shape = [(plus $r, 0), (times $n, 4)];
+  let Cycles = (times $r, 1);
+  let Latency = 16;
 }
 
 def TILESTORED : CoreInstruction<"llvm.x86.tilestored64.internal"> {

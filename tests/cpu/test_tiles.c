@@ -101,6 +101,11 @@ static void add_products(lines* l) {
         new->wanted.a_is_signed = signed_a;
         new->wanted.b_is_signed = signed_b;
         snprintf(new->text, sizeof new->text, "%s %%tmm%d, %%tmm%d, %%tmm%d", spellings[signed_a][signed_b], b, a, d);
+        line* floats = add_line(l, PB_TILE_DOT_BF16);
+        floats->wanted.dest = d;
+        floats->wanted.a = a;
+        floats->wanted.b = b;
+        snprintf(floats->text, sizeof floats->text, "tdpbf16ps %%tmm%d, %%tmm%d, %%tmm%d", b, a, d);
       }
   }
 }
@@ -113,8 +118,8 @@ static FILE* assemble(const lines* l, char* path) {
   for (int k = 0; k < l->count; ++k) fprintf(source, "%s\n", l->items[k].text);
   fclose(source);
   char command[512];
-  snprintf(command, sizeof command, "%s -triple=x86_64 -mattr=+amx-tile,+amx-int8 --show-encoding %s", PB_LLVM_MC,
-           path);
+  snprintf(command, sizeof command, "%s -triple=x86_64 -mattr=+amx-tile,+amx-int8,+amx-bf16 --show-encoding %s",
+           PB_LLVM_MC, path);
   return popen(command, "r");
 }
 
@@ -136,7 +141,7 @@ static void check_decoded(const line* l, const uint8_t* bytes, int length) {
   const pb_tile_code* want = &l->wanted;
   bool addressed = want->op == PB_TILE_CONFIG || want->op == PB_TILE_LOAD || want->op == PB_TILE_STORE;
   bool same = got.op == want->op && got.length == length && got.dest == want->dest;
-  if (want->op == PB_TILE_DOT)
+  if (want->op == PB_TILE_DOT || want->op == PB_TILE_DOT_BF16)
     same &= got.a == want->a && got.b == want->b && got.a_is_signed == want->a_is_signed &&
             got.b_is_signed == want->b_is_signed;
   if (addressed)
@@ -174,7 +179,7 @@ static void test_leaves_other_instructions(void** state) {
   static const uint8_t others[][8] = {
       {0x0F, 0x0B},                                     // ud2
       {0xC4, 0xE2, 0x79, 0x49, 0x00},                   // sttilecfg (%rax)
-      {0xC4, 0xE2, 0x72, 0x5C, 0xDA},                   // tdpbf16ps
+      {0xC4, 0xE2, 0x73, 0x5C, 0xDA},                   // tdpfp16ps
       {0xC4, 0xE2, 0x71, 0x50, 0xC2},                   // vpdpbusd of AVX-VNNI
       {0xC4, 0xE2, 0xF8, 0x49, 0xC0},                   // W = 1
       {0xC4, 0xE2, 0x7B, 0x4B, 0x00},                   // tileloadd without a SIB byte
@@ -250,6 +255,63 @@ static void test_multiplies(void** state) {
   }
 }
 
+// Small whole numbers, whose sums are exact in any order, and one product below the least normal number, which is lost.
+static void test_multiplies_bf16(void** state) {
+  (void)state;
+  enum { M = 3, N = 5, K = 4 };
+  static uint16_t a[M][2 * K], b[K][2 * N]; // the upper halves of f32
+  static float c[M][N], got[M][N], x[M][2 * K], w[K][2 * N];
+  srand(5);
+  for (int m = 0; m < M; ++m)
+    for (int k = 0; k < 2 * K; ++k) x[m][k] = (float)(rand() % 64 - 32);
+  for (int k = 0; k < K; ++k)
+    for (int n = 0; n < 2 * N; ++n) w[k][n] = (float)(rand() % 64 - 32);
+  x[0][0] = 0x1p-100f; // times w: 2^-128
+  for (int n = 0; n < N; ++n) w[0][2 * n] = 0x1p-28f;
+  for (int m = 0; m < M; ++m)
+    for (int k = 0; k < 2 * K; ++k)
+      a[m][k] = (uint16_t)((union {
+                             float f;
+                             uint32_t u;
+                           }){x[m][k]}
+                               .u >>
+                           16);
+  for (int k = 0; k < K; ++k)
+    for (int n = 0; n < 2 * N; ++n)
+      b[k][n] = (uint16_t)((union {
+                             float f;
+                             uint32_t u;
+                           }){w[k][n]}
+                               .u >>
+                           16);
+  pb_tile_state* tiles = calloc(1, sizeof *tiles);
+  assert_non_null(tiles);
+  shapes s = {{0}};
+  set_shape(&s, 1, M, 4 * N);
+  set_shape(&s, 4, M, 4 * K);
+  set_shape(&s, 6, K, 4 * N);
+  assert_null(configure(tiles, &s));
+  for (int m = 0; m < M; ++m)
+    for (int n = 0; n < N; ++n) c[m][n] = (float)(m - n);
+  assert_null(move(tiles, PB_TILE_LOAD, 1, c, sizeof c[0]));
+  assert_null(move(tiles, PB_TILE_LOAD, 4, a, sizeof a[0]));
+  assert_null(move(tiles, PB_TILE_LOAD, 6, b, sizeof b[0]));
+  pb_tile_code code = {.op = PB_TILE_DOT_BF16, .dest = 1, .a = 4, .b = 6};
+  assert_null(pb_tile_execute(tiles, &code, (uint64_t[16]){0}, 0));
+  assert_null(move(tiles, PB_TILE_STORE, 1, got, sizeof got[0]));
+  for (int m = 0; m < M; ++m)
+    for (int n = 0; n < N; ++n) {
+      float sum = 0, even = 0;
+      for (int k = 0; k < K; ++k) {
+        even += x[m][2 * k] * w[k][2 * n];
+        sum += x[m][2 * k + 1] * w[k][2 * n + 1];
+      }
+      if (m == 0) even -= x[0][0] * w[0][2 * n];
+      assert_true(got[m][n] == c[m][n] + (even + sum));
+    }
+  free(tiles);
+}
+
 static void test_clears(void** state) {
   (void)state;
   pb_tile_state* tiles = calloc(1, sizeof *tiles);
@@ -300,6 +362,7 @@ int main(void) {
       cmocka_unit_test(test_decodes_what_the_assembler_makes),
       cmocka_unit_test(test_leaves_other_instructions),
       cmocka_unit_test(test_multiplies),
+      cmocka_unit_test(test_multiplies_bf16),
       cmocka_unit_test(test_clears),
       cmocka_unit_test(test_refuses),
   };

@@ -1,5 +1,6 @@
 #include "tests/cpu/tiles.h"
 
+#include <math.h>
 #include <string.h>
 
 // ---- decoding: VEX prefix of three bytes, opcode, ModRM, SIB, displacement ----
@@ -53,12 +54,13 @@ static void read_address(const uint8_t* bytes, const vex* v, pb_tile_code* code)
 }
 
 static bool decode_dot(const vex* v, pb_tile_code* code) {
-  if (v->mod != 3 || v->vvvv >= PB_TILES || v->r || v->b) return false;
-  code->op = PB_TILE_DOT;
+  bool bf16 = v->opcode == 0x5C;
+  if (v->mod != 3 || v->vvvv >= PB_TILES || v->r || v->b || (bf16 && v->prefix != 2)) return false;
+  code->op = bf16 ? PB_TILE_DOT_BF16 : PB_TILE_DOT;
   code->a = v->rm;
   code->b = v->vvvv;
-  code->a_is_signed = v->prefix & 2; // F3 and F2
-  code->b_is_signed = v->prefix & 1; // 66 and F2
+  code->a_is_signed = !bf16 && v->prefix & 2; // F3 and F2
+  code->b_is_signed = !bf16 && v->prefix & 1; // 66 and F2
   return true;
 }
 
@@ -66,7 +68,7 @@ bool pb_tile_decode(const uint8_t* bytes, pb_tile_code* code) {
   vex v;
   if (!read_vex(bytes, &v)) return false;
   *code = (pb_tile_code){.length = 5, .dest = v.reg, .base = PB_TILE_NO_REGISTER, .index = PB_TILE_NO_REGISTER};
-  if (v.opcode == 0x5E) return decode_dot(&v, code);
+  if (v.opcode == 0x5E || v.opcode == 0x5C) return decode_dot(&v, code);
   if (v.vvvv || v.r) return false;
   if (v.opcode == 0x49 && v.mod == 3) {
     if (v.rm != 0 || (v.prefix != 3 && (v.prefix != 0 || v.reg != 0))) return false;
@@ -125,12 +127,45 @@ static const char* move(pb_tile_state* state, const pb_tile_code* code, uint8_t*
 
 static int factor(uint8_t byte, bool is_signed) { return is_signed ? (int8_t)byte : byte; }
 
-static const char* dot(pb_tile_state* state, const pb_tile_code* code) {
+static const char* misfit(const pb_tile_state* state, const pb_tile_code* code) {
   int d = code->dest, a = code->a, b = code->b;
   if (d == a || d == b || a == b) return "a product with one tile twice";
   if (state->row_bytes[d] % 4 || state->row_bytes[a] % 4 || state->rows[d] != state->rows[a] ||
       state->row_bytes[d] != state->row_bytes[b] || state->row_bytes[a] != 4 * state->rows[b])
     return "a product of tiles that do not fit together";
+  return NULL;
+}
+
+// What is below the least normal number counts as 0, in factors, sums and results.
+static float flushed(float number) { return fabsf(number) < 0x1p-126f ? copysignf(0, number) : number; }
+
+static float bf16_at(const uint8_t* row, int k) {
+  uint32_t bits = ((uint32_t)row[2 * k] | (uint32_t)row[2 * k + 1] << 8) << 16;
+  float number;
+  memcpy(&number, &bits, sizeof number);
+  return flushed(number);
+}
+
+// Even and odd products are summed apart; their sum is added to what was there.
+static const char* dot_bf16(pb_tile_state* state, const pb_tile_code* code) {
+  int d = code->dest, a = code->a, b = code->b;
+  for (int m = 0; m < state->rows[d]; ++m)
+    for (int n = 0; n < state->row_bytes[d] / 4; ++n) {
+      float sums[2] = {0, 0}, old;
+      for (int k = 0; k < state->rows[b]; ++k)
+        for (int g = 0; g < 2; ++g)
+          sums[g] =
+              flushed(fmaf(bf16_at(state->data[a][m], 2 * k + g), bf16_at(state->data[b][k], 2 * n + g), sums[g]));
+      memcpy(&old, &state->data[d][m][4 * n], sizeof old);
+      old = flushed(flushed(old) + flushed(sums[0] + sums[1]));
+      memcpy(&state->data[d][m][4 * n], &old, sizeof old);
+    }
+  for (int m = state->rows[d]; m < PB_TILE_ROWS; ++m) memset(state->data[d][m], 0, PB_TILE_ROW_BYTES);
+  return NULL;
+}
+
+static const char* dot(pb_tile_state* state, const pb_tile_code* code) {
+  int d = code->dest, a = code->a, b = code->b;
   for (int m = 0; m < state->rows[d]; ++m) {
     uint32_t sums[PB_TILE_ROW_BYTES / 4];
     memcpy(sums, state->data[d][m], sizeof sums);
@@ -156,7 +191,9 @@ const char* pb_tile_execute(pb_tile_state* state, const pb_tile_code* code, cons
   }
   if (!state->configured) return "tiles that are not configured";
   if (!state->rows[code->dest]) return "a tile that is not configured";
-  if (code->op == PB_TILE_DOT) return dot(state, code);
+  bool multiplies = code->op == PB_TILE_DOT || code->op == PB_TILE_DOT_BF16;
+  if (multiplies && misfit(state, code)) return misfit(state, code);
+  if (multiplies) return code->op == PB_TILE_DOT ? dot(state, code) : dot_bf16(state, code);
   if (code->op == PB_TILE_ZERO) {
     memset(state->data[code->dest], 0, sizeof state->data[code->dest]);
     return NULL;

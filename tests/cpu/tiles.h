@@ -1,5 +1,6 @@
 // The instructions of x86-64 processors on tiles (Intel SDM, volume 2: AMX), decoded and carried out in C: the
-// reference for code on machines that have none. Knows what the code generator emits: tiles of i8 and i32, no bf16.
+// reference for code on machines that have none. Knows what the code generator emits: tiles of i8 and i32, and of bf16
+// and f32.
 #ifndef PB_TESTS_CPU_TILES_H
 #define PB_TESTS_CPU_TILES_H
 
@@ -14,7 +15,8 @@ typedef enum pb_tile_op {
   PB_TILE_ZERO,
   PB_TILE_LOAD,
   PB_TILE_STORE,
-  PB_TILE_DOT // dest += a * b
+  PB_TILE_DOT,     // dest += a * b, of integers
+  PB_TILE_DOT_BF16 // of bf16, in f32
 } pb_tile_op;
 
 enum { PB_TILE_NO_REGISTER = -1, PB_TILE_NEXT = -2 }; // PB_TILE_NEXT: the place of the next instruction

@@ -21,7 +21,7 @@ from reference import Reference  # noqa: E402
 
 VECTORS, TILES = "cpu:avx512", "cpu:amx"
 VECTOR_NEEDS = "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni"  # the trap has tiles only
-TILE_NEEDS = "amx_tile", "amx_int8"
+TILE_NEEDS = "amx_tile", "amx_int8", "amx_bf16"
 UNGRANTED = "PB5021"
 
 

@@ -157,5 +157,5 @@ __attribute__((constructor)) static void set_trap(void) {
   struct sigaction action = {.sa_sigaction = on_illegal, .sa_flags = SA_SIGINFO};
   sigaction(SIGILL, &action, NULL);
   atexit(report);
-  pb_processor_pretend("avx512bf16,amx-tile,amx-int8,state-18");
+  pb_processor_pretend("avx512bf16,amx-tile,amx-int8,amx-bf16,state-18");
 }

@@ -1,6 +1,6 @@
 """--precision=bf16: products by constants take both factors rounded to bf16 and sum in f32; nothing else changes.
 
-    precision.py --bin BUILD/bin
+    precision.py --bin BUILD/bin [--target cpu:bf16]
 
 The reference is ONNX Runtime in f32 on an input and weights that are rounded before it sees them: a result that is as near to
 it as sums in another order leave it was made from factors rounded so, once, to the nearest. Each case is also executed after
@@ -97,7 +97,7 @@ def computed(rng):
 CASES = {
     "matmul": lambda r: matmul(r, 33, 64, 80), "row": lambda r: matmul(r, 1, 128, 50), "narrow": lambda r: matmul(r, 20, 6, 5),
     "long": lambda r: matmul(r, 14, 770, 48), "stacked": stacked, "gemm": gemm, "shared": shared,
-    "conv": lambda r: conv(r, 16, 32, 9), "padded": lambda r: conv(r, 8, 24, 10, pads=[1] * 4),
+    "conv": lambda r: conv(r, 64, 32, 9), "padded": lambda r: conv(r, 8, 24, 10, pads=[1] * 4),
     "strided": lambda r: conv(r, 32, 16, 11, pads=[1] * 4, strides=[2, 2]),
     "few": lambda r: conv(r, 3, 16, 9, narrow=False), "grouped": lambda r: conv(r, 32, 32, 8, narrow=False, group=2),
     "depthwise": lambda r: conv(r, 16, 16, 8, narrow=False, group=16), "odd": odd, "left": left, "computed": computed}
@@ -122,7 +122,7 @@ def run(args, folder, engine, x, shape):
 
 def compiled(args, folder, path, *more):
     engine = f"{folder}/m.pbe"
-    tools.run([os.path.join(args.bin, "pbc"), path, "--target=cpu:bf16", "-o", engine, *more])
+    tools.run([os.path.join(args.bin, "pbc"), path, f"--target={args.target}", "-o", engine, *more])
     return engine
 
 
@@ -132,13 +132,14 @@ def judge(args, folder, name, rng, runs):
     onnx.save(make(lambda w: w), path)
     faults = []
     compiled(args, folder, path, "--precision=bf16", "--bisect")
-    s2 = tools.run([os.path.join(args.bin, "pbc"), path, "--target=cpu:bf16", "--precision=bf16", "--emit=s2"])
+    s2 = tools.run([os.path.join(args.bin, "pbc"), path, f"--target={args.target}", "--precision=bf16", "--emit=s2"])
     if ("xi16>" in s2) != narrow:
         faults.append("not rounded" if narrow else "rounded")
     if len(re.findall(r"arith.trunci .* : i32 to i16", s2)) != int(narrow):
         faults.append("not rounded once")
-    plan = tools.run([os.path.join(args.bin, "pbc"), path, "--target=cpu:bf16", "--precision=bf16", "--emit=plan"])
-    if ('"VDPBF16PS"' in plan) != narrow:
+    plan = tools.run([os.path.join(args.bin, "pbc"), path, f"--target={args.target}", "--precision=bf16", "--emit=plan"])
+    args.tiles += '"TDPBF16PS"' in plan
+    if ("DPBF16PS" in plan) != narrow:
         faults.append("other instructions:\n" + plan)
     if not runs:
         return faults
@@ -184,7 +185,9 @@ def judge_words(args, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
+    parser.add_argument("--target", default="cpu:bf16")
     args = parser.parse_args()
+    args.tiles = 0  # cases that took the instruction on tiles
     with open("/proc/cpuinfo") as file:
         runs = "avx512_bf16" in file.read()
     failed = 0
@@ -196,6 +199,9 @@ def main():
         for name, faults in (("stablehlo", judge_text(args, folder, runs)), ("words", judge_words(args, folder))):
             failed += bool(faults)
             print(f"{name}: {'; '.join(faults) or 'right'}")
+    if (args.tiles > 0) != (args.target == "cpu:amx"):
+        failed += 1
+        print(f"{args.tiles} cases took tiles")
     if not runs:
         print("this processor lacks avx512_bf16: the IR alone was run")
     return int(bool(failed))

@@ -15,7 +15,8 @@ static bool is_argument(const pb_insn* insn, int o, const pb_chip* chip) {
 }
 
 void pb_vemit_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand) {
-  pb_text_add(text, "vector<%lldx%s>", (long long)elements_of(chip, operand), pb_type_name(operand->type));
+  pb_text_add(text, "vector<%lldx%s>", (long long)elements_of(chip, operand),
+              pb_type_name(pb_type_stored(operand->type)));
 }
 
 const char* pb_vemit_matrix_name(pb_arena* arena, const pb_vmatrix* use) {
@@ -35,7 +36,8 @@ void pb_vemit_matrix_types(pb_text* text, const pb_chip* chip, const pb_vmatrix*
     pb_text_add(text, "%s", comma);
     comma = ", ";
     if (in_memory(chip, &insn->operands[o]))
-      pb_text_add(text, "memref<%lldx%s>, index", (long long)use->elements, pb_type_name(insn->operands[o].type));
+      pb_text_add(text, "memref<%lldx%s>, index", (long long)use->elements,
+                  pb_type_name(pb_type_stored(insn->operands[o].type)));
     else
       pb_vemit_register_type(text, chip, &insn->operands[o]);
   }
@@ -50,7 +52,7 @@ void pb_vemit_matrix_types(pb_text* text, const pb_chip* chip, const pb_vmatrix*
 static void place(const pb_vmatrix* use, const pb_chip* chip, int o, pb_access* access) {
   const pb_operand* operand = &use->insn->operands[o];
   bool outside = in_memory(chip, operand);
-  *access = (pb_access){.type = operand->type, .rank = 1};
+  *access = (pb_access){.type = pb_type_stored(operand->type), .rank = 1};
   access->shape[0] = outside ? use->elements : elements_of(chip, operand);
   int64_t stride = 1;
   for (int k = operand->rank - 1; k >= 0; --k) {
@@ -70,7 +72,8 @@ static void print_head(pb_text* text, const pb_chip* chip, const pb_vmatrix* use
     pb_text_add(text, "%s%%x%d: ", comma, o);
     comma = ", ";
     if (in_memory(chip, operand))
-      pb_text_add(text, "memref<%lldx%s>, %%o0: index", (long long)use->elements, pb_type_name(operand->type));
+      pb_text_add(text, "memref<%lldx%s>, %%o0: index", (long long)use->elements,
+                  pb_type_name(pb_type_stored(operand->type)));
     else
       pb_vemit_register_type(text, chip, operand);
   }
@@ -125,7 +128,10 @@ void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use) 
       pb_text_add(text, "\n");
     }
   for (int e = 0; e < nest.expr_count; ++e)
-    if (nest.expr[e].op == PB_OP_LOAD) nest.expr[e].operand = access_of[nest.expr[e].operand];
+    if (nest.expr[e].op == PB_OP_LOAD) {
+      nest.expr[e].operand = access_of[nest.expr[e].operand];
+      nest.expr[e].type = pb_type_stored(nest.expr[e].type);
+    }
   int serial = 0;
   pb_nest_print(text, &nest, 1, &serial);
   const pb_operand* to = &insn->operands[insn->dest];
@@ -133,7 +139,7 @@ void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use) 
     pb_text_add(text, "  return\n}\n");
   } else {
     pb_text_add(text, "  %%result = vector.load %%m%d[%%zero] : memref<%lldx%s>, ", insn->dest,
-                (long long)elements_of(chip, to), pb_type_name(to->type));
+                (long long)elements_of(chip, to), pb_type_name(pb_type_stored(to->type)));
     pb_vemit_register_type(text, chip, to);
     pb_text_add(text, "\n  return %%result : ");
     pb_vemit_register_type(text, chip, to);

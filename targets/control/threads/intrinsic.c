@@ -85,7 +85,9 @@ static void print_on_vectors(function* f, MlirOperation func) {
 
 // The vector of i32 with a register's bytes, as the intrinsics take it that make the one of the other.
 static const char* words_type(function* f, MlirType type) {
-  int64_t bits = mlirShapedTypeGetDimSize(type, 0) * mlirIntegerTypeGetWidth(mlirShapedTypeGetElementType(type));
+  MlirType element = mlirShapedTypeGetElementType(type);
+  unsigned width = mlirTypeIsAInteger(element) ? mlirIntegerTypeGetWidth(element) : mlirFloatTypeGetWidth(element);
+  int64_t bits = mlirShapedTypeGetDimSize(type, 0) * width;
   return pb_printf(&f->arena, "vector<%lldxi32>", (long long)(bits / 32));
 }
 
