@@ -69,22 +69,32 @@ def sgemm(peer, threads, m, k, n):
     return call, lambda: np.abs(y - a @ b).max()
 
 
+def model_feeds(path):
+    """The inputs beside the model (NAME.npy in a folder PATH.inputs), else random floats."""
+    import onnx
+    given = sorted(glob.glob(f"{path}.inputs/*.npy"))
+    if given:
+        return {os.path.basename(file)[:-4]: np.load(file) for file in given}
+    inputs = onnx.load(path, load_external_data=False).graph.input
+    return {i.name: np.random.RandomState(7).randn(*(d.dim_value for d in i.type.tensor_type.shape.dim)).astype(np.float32)
+            for i in inputs}
+
+
 def model_call(peer, threads, path):
+    """A call of the whole model. PEER may end in -bf16: OpenVINO is told to compute so. Its result, as a list, too."""
+    feeds = model_feeds(path)
     if peer == "onnxruntime":
         import onnxruntime as ort
         options = ort.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        feeds = {i.name: np.random.RandomState(7).randn(*i.shape).astype(np.float32) for i in session.get_inputs()}
         return lambda: session.run(None, feeds)
     import openvino as ov
     core = ov.Core()
-    compiled = core.compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32",
+    compiled = core.compile_model(path, "CPU", {"INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": peer.partition("-")[2] or "f32",
                                                 "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": 1})
     request = compiled.create_infer_request()
-    feeds = {i.get_any_name(): np.random.RandomState(7).randn(*list(i.shape)).astype(np.float32)
-             for i in compiled.inputs}
-    return lambda: request.infer(feeds)
+    return lambda: list(request.infer(feeds).values())
 
 
 def environment(threads):
@@ -126,8 +136,11 @@ def machine():
 
 if __name__ == "__main__":
     kind, count = sys.argv[1], int(sys.argv[2])
-    if kind in ("onnxruntime", "openvino"):
-        print(median(model_call(kind, count, sys.argv[3]), int(sys.argv[4])))
+    if kind.split("-")[0] in ("onnxruntime", "openvino"):
+        run = model_call(kind, count, sys.argv[3])
+        if sys.argv[5:]:  # where the first output goes
+            np.save(sys.argv[5], run()[0])
+        print(median(run, int(sys.argv[4])))
     else:
         shape = [int(v) for v in sys.argv[3:6]]
         run, error = sgemm(kind, count, *shape)
