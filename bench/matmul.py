@@ -1,11 +1,12 @@
 """f32 matrix products on this machine: pb against MKL, OpenBLAS and oneDNN, each at its best thread setting, and the
 machine's ceiling of multiply-adds, all in one run.
 
-    .venv-bench/bin/python bench/matmul.py --bin build/bin
+    .venv-bench/bin/python bench/matmul.py --bin build/bin [--random 60 --seed 1]
 
 Squares have both factors at run time; the other shapes are layers, whose right factor is constant and packed at
 compile time (libraries get it as it is: their calls have no other form). Rounds are interleaved; a figure is the median
-over the rounds of medians. Results are compared with ONNX Runtime's. Prints Markdown.
+over the rounds of medians. Results are compared with ONNX Runtime's. Prints Markdown. --random: as many seeded random shapes
+instead, every other one with both factors at run time, the best of the rounds of medians, against the three libraries alone.
 """
 
 import argparse
@@ -25,10 +26,10 @@ SHAPES = [(256,) * 3, (512,) * 3, (1024,) * 3, (2048,) * 3, (4096,) * 3, (128, 7
 PEERS = ["mkl", "openblas", "onednn", "onnxruntime"]
 
 
-def write_model(path, m, k, n):
+def write_model(path, m, k, n, computed=None):
     inputs = [helper.make_tensor_value_info("a", TensorProto.FLOAT, [m, k])]
     constants = []
-    if m == k == n:
+    if m == k == n if computed is None else computed:
         inputs.append(helper.make_tensor_value_info("b", TensorProto.FLOAT, [k, n]))
     else:
         b = np.random.RandomState(1).randn(k, n).astype(np.float32)
@@ -55,12 +56,37 @@ def check(binaries, model, engine, folder):
     assert difference < 1e-4, f"{model}: differs by {difference}"
 
 
+def random_shapes(args, threads, folder):
+    """Prints how pb stands to the best library on each, the geometric mean and the worst."""
+    rng, ratios = np.random.default_rng(args.seed), []
+    print(f"| {threads} thread{'s' if threads > 1 else ''} | factors | pb | " + " | ".join(PEERS[:3]) + " | ratio |")
+    print("|---|---|--:|" + "--:|" * 3 + "--:|")
+    for number in range(args.random):
+        m, k, n = (int(2 ** rng.uniform(0 if d == 0 else 4, 11)) for d in range(3))
+        model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
+        names = write_model(model, m, k, n, number % 2 == 1)
+        subprocess.run([os.path.join(args.bin, "pbc"), model, "--target=cpu", "-o", engine], check=True, capture_output=True)
+        check(args.bin, model, engine, folder)
+        times = {name: [] for name in ["pb"] + PEERS[:3]}
+        for _ in range(args.rounds):
+            times["pb"].append(peers.ours(args.bin, engine, threads, names, 21))
+            for peer in PEERS[:3]:
+                times[peer].append(peers.seconds(peer, threads, m, k, n, 21))
+        rate = {name: 2 * m * k * n / min(t) / 1e9 for name, t in times.items()}
+        ratios.append(rate["pb"] / max(v for name, v in rate.items() if name != "pb"))
+        cells = [f"{v:.0f}" if v >= 10 else f"{v:.1f}" for v in rate.values()]
+        print(f"| {m}x{k}x{n} | {'both' if number % 2 else 'left'} | " + " | ".join(cells) + f" | {ratios[-1]:.2f} |", flush=True)
+    print(f"\nGeometric mean {np.exp(np.log(ratios).mean()):.2f}, worst {min(ratios):.2f}.\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--largest", type=int, default=4096, help="leave out larger shapes")
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         fma = os.path.join(folder, "fma")
@@ -69,7 +95,9 @@ def main():
         ceiling = float(subprocess.run([fma], check=True, capture_output=True, text=True).stdout)
         print(f"{peers.machine()}. Ceiling: {ceiling:.0f} GFLOP/s a thread. GFLOP/s, and the ratio of pb to the best "
               "peer.\n")
-        for threads in map(int, args.threads.split(",")):
+        for threads in map(int, args.threads.split(",") if args.random else []):
+            random_shapes(args, threads, folder)
+        for threads in map(int, [] if args.random else args.threads.split(",")):
             print(f"| {threads} thread{'s' if threads > 1 else ''} | pb | " + " | ".join(PEERS) + " | ratio |")
             print("|---|--:|" + "--:|" * len(PEERS) + "--:|")
             for m, k, n in SHAPES:

@@ -269,13 +269,20 @@ static pb_status read_bias(lifter* l, const pb_node* n, int64_t outputs, const f
 
 // bias' = bias - zx * sum(w), if neither it, nor any sum of products, nor any of both together leaves 32 bits.
 static bool fold_bias(const int8_t* weights, int64_t count, int zero, int64_t bias, int32_t* folded) {
-  int64_t least = 0, most = 0, sum = 0;
-  for (int64_t k = 0; k < count; ++k) {
-    sum += weights[k];
-    most += weights[k] * (weights[k] > 0 ? INT8_MAX : INT8_MIN);
-    least += weights[k] * (weights[k] > 0 ? INT8_MIN : INT8_MAX);
+  enum { RUN = 64 }; // of a length that is known, so that compilers take vectors
+  int64_t above = 0, below = 0, k = 0;
+  for (; k + RUN <= count; k += RUN) {
+    int32_t positive = 0, all = 0;
+    for (int j = 0; j < RUN; ++j) {
+      all += weights[k + j];
+      positive += weights[k + j] > 0 ? weights[k + j] : 0;
+    }
+    above += positive;
+    below += all - positive;
   }
-  bias -= zero * sum;
+  for (; k < count; ++k) *(weights[k] > 0 ? &above : &below) += weights[k];
+  int64_t most = above * INT8_MAX + below * INT8_MIN, least = above * INT8_MIN + below * INT8_MAX;
+  bias -= zero * (above + below);
   *folded = (int32_t)bias;
   return bias >= INT32_MIN && bias <= INT32_MAX && least >= INT32_MIN && most <= INT32_MAX &&
          least + bias >= INT32_MIN && most + bias <= INT32_MAX;

@@ -17,12 +17,17 @@ typedef struct roller {
 } roller;
 
 // Little-endian; the constant bound of the inner loop makes it one load.
+// Little-endian, in a form that compilers take as one load.
+static uint64_t limb_at(const uint8_t* b) {
+  return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 | (uint64_t)b[4] << 32 |
+         (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
+}
+
 static number word(const roller* r, size_t at) {
   number n = {{0}};
   const uint8_t* from = r->words + at * r->bytes;
   size_t whole = r->bytes / 8;
-  for (size_t l = 0; l < whole; ++l)
-    for (int k = 0; k < 8; ++k) n.limb[l] |= (uint64_t)from[l * 8 + (size_t)k] << k * 8;
+  for (size_t l = 0; l < whole; ++l) n.limb[l] = limb_at(from + l * 8);
   for (size_t k = whole * 8; k < r->bytes; ++k) n.limb[whole] |= (uint64_t)from[k] << k % 8 * 8;
   return n;
 }
@@ -43,11 +48,7 @@ static bool same(const roller* r, const number* a, const number* b) {
   return memcmp(a->limb, b->limb, (size_t)r->limbs * sizeof *a->limb) == 0;
 }
 
-static uint64_t low(const roller* r, size_t at) {
-  uint64_t limb = 0;
-  for (int k = 0; k < 8; ++k) limb |= (uint64_t)r->words[at * r->bytes + (size_t)k] << k * 8;
-  return limb;
-}
+static uint64_t low(const roller* r, size_t at) { return limb_at(r->words + at * r->bytes); }
 
 // Whether the first command of a body can be there a third time, by its low bytes alone: for most lengths it cannot.
 static bool may_repeat(const roller* r, size_t at, size_t length) {

@@ -17,11 +17,6 @@
 
 enum { MAX_COUNT = 1024 }; // tokens in a counter that are made use of
 
-typedef struct row_state {
-  int32_t writer;                 // command, -1: none
-  int32_t readers[PB_MAX_QUEUES]; // command, -1: none since the writer
-} row_state;
-
 // What stays of a command. Kernels are millions of commands: no more than this.
 typedef struct noted {
   int32_t position; // in its queue
@@ -43,7 +38,8 @@ typedef struct pair {
 struct pb_tokens {
   const pb_chip* chip;
   pb_diag* diag;
-  row_state** rows; // by memory
+  int32_t**
+      rows; // by memory: of each row the command that wrote it, -1: none, and of each queue the last that read it since
   noted* commands;
   size_t count, capacity;
   // by command and queue: how many of that queue's commands are done before it starts
@@ -64,21 +60,31 @@ static void depend(pb_tokens* t, int32_t on) {
   if (n->position + 1 > t->need[n->queue]) t->need[n->queue] = n->position + 1;
 }
 
-static void touch_row(pb_tokens* t, row_state* row, int32_t command, int queue, bool write, bool mark) {
-  if (!mark) {
-    depend(t, row->writer);
-    for (int q = 0; write && q < t->chip->queue_count; ++q) depend(t, row->readers[q]);
-  } else if (write) {
-    row->writer = command;
-    memset(row->readers, 0xff, sizeof row->readers);
-  } else {
-    row->readers[queue] = command;
+// The state of a row: its writer, then its readers by queue.
+static int32_t* row_at(const pb_tokens* t, int memory, int64_t row) {
+  return t->rows[memory] + row * (1 + t->chip->queue_count);
+}
+
+// `last`: the state of the row before; neighbours mostly have the same.
+static void depend_on_row(pb_tokens* t, const int32_t* row, const int32_t* last, bool write) {
+  int states = write ? 1 + t->chip->queue_count : 1;
+  for (int k = 0; k < states; ++k)
+    if (!last || row[k] != last[k]) depend(t, row[k]);
+}
+
+static void mark_row(const pb_tokens* t, int32_t* row, int32_t command, int queue, bool write) {
+  if (!write) {
+    row[1 + queue] = command;
+    return;
   }
+  row[0] = command;
+  for (int q = 0; q < t->chip->queue_count; ++q) row[1 + q] = -1;
 }
 
 // Walks the rows of a region: all dims but those that make one run of bytes.
 static bool touch_region(pb_tokens* t, const pb_region* region, int32_t command, int queue, bool mark) {
   const pb_memory* memory = &t->chip->memories[region->memory];
+  const int32_t* last = NULL;
   int64_t run = region->element, counter[PB_MAX_INSN_DIMS] = {0};
   int outer = region->rank;
   while (outer > 0 && (region->extent[outer - 1] == 1 || region->stride[outer - 1] == run)) {
@@ -89,8 +95,14 @@ static bool touch_region(pb_tokens* t, const pb_region* region, int32_t command,
     int64_t at = region->base;
     for (int d = 0; d < outer; ++d) at += counter[d] * region->stride[d];
     if (at < 0 || at + run > memory->bytes) return false;
-    for (int64_t row = at / memory->row_bytes; row <= (at + run - 1) / memory->row_bytes; ++row)
-      touch_row(t, &t->rows[region->memory][row], command, queue, region->written, mark);
+    for (int64_t row = at / memory->row_bytes, end = (at + run - 1) / memory->row_bytes; row <= end; ++row) {
+      int32_t* state = row_at(t, region->memory, row);
+      if (mark)
+        mark_row(t, state, command, queue, region->written);
+      else
+        depend_on_row(t, state, last, region->written);
+      last = state;
+    }
     int d = outer - 1;
     while (d >= 0 && ++counter[d] == region->extent[d]) counter[d--] = 0;
     if (d < 0) return true;
@@ -176,9 +188,10 @@ pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag) {
   for (int m = 0; m < chip->memory_count; ++m) {
     if (m == chip->system_memory) continue; // kernels write no tensor that they read
     size_t rows = (size_t)(chip->memories[m].bytes / chip->memories[m].row_bytes);
-    t->rows[m] = malloc(rows * sizeof **t->rows);
-    if (!t->rows[m]) pb_no_memory(rows * sizeof **t->rows);
-    memset(t->rows[m], 0xff, rows * sizeof **t->rows);
+    size_t bytes = rows * (size_t)(1 + chip->queue_count) * sizeof **t->rows;
+    t->rows[m] = malloc(bytes);
+    if (!t->rows[m]) pb_no_memory(bytes);
+    memset(t->rows[m], 0xff, bytes);
   }
   for (int p = 0; p < chip->queue_count; ++p)
     for (int c = 0; c < chip->queue_count; ++c)
