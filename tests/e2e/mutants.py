@@ -106,8 +106,8 @@ def mutate_graph(data, rng):
 
 
 def run(command):
-    """(exit code or None when it did not end, what was printed). In a fork of this process's server, whose memory is
-    limited, and so is a fork's."""
+    """(exit code or None when it did not end, what was printed). In this process's server, whose memory is limited, and
+    that of its worker with it."""
     server = tools.server_for(command[0])
     if server:
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
