@@ -223,6 +223,24 @@ static void test_kept_rows(void** state) {
     }
 }
 
+// Extents that need all their bits.
+static void test_long_commands(void** state) {
+  (void)state;
+  for (int n = 0; n < size_count; ++n)
+    for (int turned = 0; turned < 2; ++turned) {
+      bench b;
+      bench_open(&b, sizes[n], NULL, 6);
+      load_all(&b);
+      int ni = turned ? 4095 : 1, nj = turned ? 1 : 4095;
+      ADD(&b.p, "WLD", {"src", 100}, {"sk", 1});
+      ADD(&b.p, "MMA", {"a", 7}, {"c", 30}, {"ni", ni}, {"nj", nj}, {"acc", 1});
+      ADD(&b.p, "VSUMQ", {"a", 5}, {"y", 110}, {"ni", ni}, {"nj", nj}, {"acc", 0});
+      store_all(&b);
+      run_and_compare(&b);
+      bench_close(&b);
+    }
+}
+
 // What transformers do with codes: each instruction, tables of commands close behind each other, sums row upon row.
 static void test_transformers(void** state) {
   (void)state;
@@ -495,9 +513,9 @@ static void test_rates(void** state) {
 // With an argument: of one model alone, what all models are asked.
 int main(int argc, char** argv) {
   const struct CMUnitTest of_each[] = {
-      cmocka_unit_test(test_matrix_product), cmocka_unit_test(test_movers),    cmocka_unit_test(test_vector),
-      cmocka_unit_test(test_codes),          cmocka_unit_test(test_kept_rows), cmocka_unit_test(test_transformers),
-      cmocka_unit_test(test_full_array),
+      cmocka_unit_test(test_matrix_product), cmocka_unit_test(test_movers),        cmocka_unit_test(test_vector),
+      cmocka_unit_test(test_codes),          cmocka_unit_test(test_kept_rows),     cmocka_unit_test(test_transformers),
+      cmocka_unit_test(test_full_array),     cmocka_unit_test(test_long_commands),
   };
   const struct CMUnitTest of_16[] = {
       cmocka_unit_test(test_division_corners),
