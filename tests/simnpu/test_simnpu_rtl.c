@@ -470,6 +470,19 @@ static uint64_t cycles_of(bench* b) {
   } while (0)
 
 // One row or beat a cycle, with no gap between commands; the slack is fetch, pipeline and the last acknowledgement.
+// Commands that keep the rows of the one before follow it closely.
+static void test_kept_rates(void** state) {
+  (void)state;
+  for (int n = 0; n < size_count; ++n) {
+    bench b;
+    bench_open(&b, sizes[n], NULL, 3);
+    for (int k = 0; k < 8; ++k)
+      ADD(&b.p, "VMAXQ", {"a", 300 * k}, {"aj", 1}, {"y", 4000}, {"yj", 1}, {"ni", 1}, {"nj", 200}, {"acc", 1});
+    ASSERT_CYCLES(&b, 1600, 150);
+    bench_close(&b);
+  }
+}
+
 static void test_rates(void** state) {
   (void)state;
   bench b;
@@ -515,7 +528,7 @@ int main(int argc, char** argv) {
   const struct CMUnitTest of_each[] = {
       cmocka_unit_test(test_matrix_product), cmocka_unit_test(test_movers),        cmocka_unit_test(test_vector),
       cmocka_unit_test(test_codes),          cmocka_unit_test(test_kept_rows),     cmocka_unit_test(test_transformers),
-      cmocka_unit_test(test_full_array),     cmocka_unit_test(test_long_commands),
+      cmocka_unit_test(test_full_array),     cmocka_unit_test(test_long_commands), cmocka_unit_test(test_kept_rates),
   };
   const struct CMUnitTest of_16[] = {
       cmocka_unit_test(test_division_corners),
