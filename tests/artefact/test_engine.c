@@ -241,6 +241,32 @@ static void a_zero_in_a_text(void** state) {
   }
 }
 
+// Well formed, and not what an engine may say: a smaller arena than a step's argument lies in.
+static void an_argument_outside(void** state) {
+  (void)state;
+  static const uint64_t room = 0x1234560, less = 64;
+  pb_engine in = sample();
+  in.arena_bytes = room;
+  size_t count;
+  int found = 0;
+  assert_int_equal(pb_engine_write(&in, PATH ".bad", NULL), PB_OK);
+  uint8_t* bytes = load(PATH ".bad", &count);
+  for (size_t k = 0; k + sizeof room <= count; ++k)
+    if (!memcmp(bytes + k, &room, sizeof room)) {
+      memcpy(bytes + k, &less, sizeof less);
+      ++found;
+    }
+  assert_int_equal(found, 1);
+  sign(bytes);
+  FILE* file = fopen(PATH ".bad", "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, count, file), count);
+  fclose(file);
+  free(bytes);
+  expect_refused("an argument outside", 0);
+  assert_int_equal(last_code, 5007);
+}
+
 static void expect_not_written(pb_engine engine, const char* what) {
   last_code = 0;
   if (pb_engine_write(&engine, PATH ".bad", &quiet) == PB_OK || last_code != 5010) fail_msg("%s was written", what);
@@ -290,9 +316,9 @@ static void not_there(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),       cmocka_unit_test(same_bytes),
-                                     cmocka_unit_test(every_change),     cmocka_unit_test(every_length),
-                                     cmocka_unit_test(broken_engines),   cmocka_unit_test(not_there),
-                                     cmocka_unit_test(a_zero_in_a_text), cmocka_unit_test(devices_stay)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(round_trip),       cmocka_unit_test(same_bytes),          cmocka_unit_test(every_change),
+      cmocka_unit_test(every_length),     cmocka_unit_test(broken_engines),      cmocka_unit_test(not_there),
+      cmocka_unit_test(a_zero_in_a_text), cmocka_unit_test(an_argument_outside), cmocka_unit_test(devices_stay)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

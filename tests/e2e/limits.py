@@ -32,6 +32,11 @@ def outer(loops):
     return nest([2] * loops, ["x"], "", "%x0", dims=range(4))
 
 
+def rows(loops):
+    """The same where the first loop walks what will be blocks of lanes, and so becomes two."""
+    return nest([2] * loops, ["x"], "", "%x0", dims=(1, 0, 2, 3))
+
+
 def nest(extents, names, body, result, dims=None):
     dims = range(len(extents)) if dims is None else dims
     kind = f"memref<{'x'.join(str(extents[d]) for d in dims)}xf32>"
@@ -44,18 +49,20 @@ def nest(extents, names, body, result, dims=None):
             f"    affine.store {result}, %y[{place}] : {kind}\n{ends}  return\n}}\n")
 
 
-# What is filled, how, the most that it takes, the code of the refusal.
+MATH, LANES = ("--target=cpu:v3", "--math"), ("--target=simnpu", "--layout")
+# What is filled, how, the most that it takes, the code of the refusal, in which pass.
 LIMITS = [
-    ("nodes of a body", chain, 510, "PB4002"),
-    ("nodes of a body with a function", lambda n: chain(n, "math.exp"), 466, "PB4045"),
-    ("loads of a nest", sums, 9, "PB4002"),
-    ("dims of a tensor", deep, 8, "PB4002"),
-    ("loops of a nest", outer, 12, "PB4002"),
+    ("nodes of a body", chain, 510, "PB4002", MATH),
+    ("nodes of a body with a function", lambda n: chain(n, "math.exp"), 466, "PB4045", MATH),
+    ("loads of a nest", sums, 9, "PB4002", MATH),
+    ("dims of a tensor", deep, 8, "PB4002", MATH),
+    ("loops of a nest", outer, 12, "PB4002", MATH),
+    ("loops of a nest in rows of lanes", rows, 11, "PB4041", LANES),
 ]
 
 
 def tried(args, text, *options):
-    result = subprocess.run([os.path.join(args.bin, "pb-opt"), "-", "--target=cpu:v3", "--math", *options], input=text, capture_output=True, text=True)
+    result = subprocess.run([os.path.join(args.bin, "pb-opt"), "-", *options], input=text, capture_output=True, text=True)
     return result.returncode, result.stderr.strip()
 
 
@@ -64,8 +71,8 @@ def main():
     parser.add_argument("--bin", required=True)
     args = parser.parse_args()
     failed = 0
-    for what, make, most, code in LIMITS:
-        full, over = tried(args, make(most), "--check"), tried(args, make(most + 1))
+    for what, make, most, code, options in LIMITS:
+        full, over = tried(args, make(most), *options, "--check"), tried(args, make(most + 1), *options)
         good = full[0] == 0 and over[0] == 1 and f"[{code}]" in over[1]
         failed += not good
         if not good:

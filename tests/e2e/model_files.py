@@ -123,6 +123,7 @@ def shapes(s):
     s.refuses("a node that makes a constant", gemm([w], nodes=[helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Relu", ["y"], ["w"])]), 2010, "w: a tensor that two nodes make")
     s.refuses("two constants of a name", gemm([w, w]), 2010, "w: a tensor that two nodes make")
     s.refuses("a node that comes before its input", gemm([w], nodes=[helper.make_node("Relu", ["z"], ["y"]), helper.make_node("MatMul", ["x", "w"], ["z"])]), 2020, "no supported operator makes")
+    s.refuses("an output that nothing makes", gemm([w], outputs=("y", "elsewhere")), 2022, "elsewhere: an output that no supported operator makes")
     named = gemm([w]).SerializeToString().replace(b"product", b"pro\0uct")
     s.refuses("a name with a NUL", named, 2010, "NUL")
 

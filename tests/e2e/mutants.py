@@ -106,8 +106,8 @@ def mutate_graph(data, rng):
 
 
 def run(command):
-    """(exit code or None when it did not end, what was printed). In a fork of this process's server, whose memory is
-    limited, and so is a fork's."""
+    """(exit code or None when it did not end, what was printed). In this process's server, whose memory is limited, and
+    that of its worker with it."""
     server = tools.server_for(command[0])
     if server:
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -245,7 +245,7 @@ for n in range(256):
 HEADER, ROW = 64, 32
 
 
-def repair(data):
+def repair(data, whole):
     """The sums and sizes of a damaged engine put right, so that the damage gets past them."""
     data = bytearray(data)
     if len(data) < HEADER:
@@ -254,7 +254,8 @@ def repair(data):
     struct.pack_into("<Q", data, 16, len(data))
     for s in range(count):
         offset, size = struct.unpack_from("<QQ", data, HEADER + ROW * s + 8)
-        if offset <= len(data) and size <= len(data) - offset:
+        inside = offset <= len(data) and size <= len(data) - offset
+        if inside and data[offset:offset + size] != whole[offset:offset + size]:
             struct.pack_into("<Q", data, HEADER + ROW * s + 24, crc64(data[offset:offset + size]))
     struct.pack_into("<Q", data, 24, 0)
     struct.pack_into("<Q", data, 24, crc64(data[:HEADER + ROW * count]))
@@ -277,7 +278,7 @@ def judge_engine(args, folder, data, number, mended, expected):
     with open(path, "wb") as f:
         f.write(data)
     inputs = [f"--input={name}=random:1" for name in expected["inputs"]]
-    code, printed = run([os.path.join(args.bin, "pb-run"), path, *inputs, "--device=machine"])
+    code, printed = run([os.path.join(args.bin, "pb-run"), path, *inputs, f"--device={expected['device']}"])
     if refused(code, printed):
         return "refused"
     if code != 0:
@@ -291,8 +292,8 @@ def judge(args, pool, engines, number):
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         if number >= args.models:
             name, whole, expected = rng.choice(engines)
-            mended = rng.random() < 0.8
-            data = repair(mutate_engine(whole, rng)) if mended else damage(whole, rng)
+            mended = rng.random() < 0.8 and expected["device"] != "native"  # machine code may do as it likes
+            data = repair(mutate_engine(whole, rng), whole) if mended else damage(whole, rng)
             found = judge_engine(args, folder, data, number, mended, expected)
         else:
             name, whole = rng.choice(pool)
@@ -306,25 +307,41 @@ def judge(args, pool, engines, number):
 
 
 MOST_BYTES = 1 << 20  # of an engine to be damaged; the chip's description alone is half of that
+CHIPS = os.path.join(tools.SOURCE, "tests", "chips")
+ENGINES = 2  # of each target
+TARGETS = {"simnpu": "machine", "simnpu:8": "machine", "simnpu:32": "machine", os.path.join(CHIPS, "gemmini.td"): "machine",
+           os.path.join(CHIPS, "tinynpu_state.td"): "machine", os.path.join(CHIPS, "floatnpu.td"): "machine", "cpu": "native"}
+
+
+def engine_of(args, name, data, target, device):
+    """(what it is, its bytes, what it is run with and prints), or None: this model makes no engine to be damaged."""
+    path, engine = os.path.join(args.folder, "e.onnx"), os.path.join(args.folder, "e.pbe")
+    with open(path, "wb") as f:
+        f.write(data)
+    if run([os.path.join(args.bin, "pbc"), path, f"--target={target}", "-o", engine])[0] != 0:
+        return None
+    with open(engine, "rb") as f:
+        whole = f.read()
+    inputs = [i.name for i in onnx.ModelProto.FromString(data).graph.input]
+    code, printed = run([os.path.join(args.bin, "pb-run"), engine, *(f"--input={i}=random:1" for i in inputs), f"--device={device}"])
+    if code != 0 or len(whole) >= MOST_BYTES:
+        return None
+    return f"{name} for {os.path.basename(target)}", whole, {"inputs": inputs, "printed": printed, "device": device}
 
 
 def engines_of(args, pool):
-    """Engines for the machine, with what they print."""
+    """Engines of every target, of models that lie apart in the pool."""
     made = []
-    for name, data in pool:
-        path, engine = os.path.join(args.folder, "e.onnx"), os.path.join(args.folder, "e.pbe")
-        with open(path, "wb") as f:
-            f.write(data)
-        if len(made) == 12 or run([os.path.join(args.bin, "pbc"), path, "--target=simnpu", "-o", engine])[0] != 0:
-            continue
-        with open(engine, "rb") as f:
-            whole = f.read()
-        inputs = [i.name for i in onnx.ModelProto.FromString(data).graph.input]
-        code, printed = run([os.path.join(args.bin, "pb-run"), engine, *(f"--input={i}=random:1" for i in inputs), "--device=machine"])
-        if code == 0 and len(whole) < MOST_BYTES:
-            made.append((name, whole, {"inputs": inputs, "printed": printed}))
-    if not made:
-        raise SystemExit("no model of the pool makes an engine that is small enough to be damaged")
+    for target, device in TARGETS.items():
+        start, step = len(made), max(1, len(pool) // 97)
+        for name, data in pool[len(made) % step::step]:
+            if len(made) - start == ENGINES:
+                break
+            engine = engine_of(args, name, data, target, device)
+            if engine:
+                made.append(engine)
+        if len(made) == start:
+            raise SystemExit(f"no model of the pool makes an engine for {target} that is small enough to be damaged")
     return made
 
 
@@ -349,7 +366,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=shared) as folder:
         args.folder = folder
         pool = seeds()
-        STATE.update(args=args, pool=pool, engines=engines_of(args, pool[::-1]))
+        STATE.update(args=args, pool=pool, engines=engines_of(args, pool[::-1]) if args.engines else [])
         with concurrent.futures.ProcessPoolExecutor(args.jobs, initializer=tools.servers.__dict__.clear) as workers:
             for number, name, found in workers.map(work, range(args.models + args.engines), chunksize=16):
                 counts[("engine " if number >= args.models else "model ") + (found if found.startswith("unlike") else found.split(":")[0])] += 1

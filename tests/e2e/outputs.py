@@ -6,7 +6,9 @@
 import argparse
 import json
 import os
+import re
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -49,19 +51,34 @@ def emits(s):
     s.check("--emit=engine", s.run("--target=simnpu", "--emit=engine", "-o", engine).returncode == 0 and os.path.exists(engine))
 
 
+def alone(s, *options):
+    """pbc by itself, which pb-server does not show: what it ends with, its seconds by the clock and of processors."""
+    used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    result = subprocess.run([s.pbc, MODEL, *options], capture_output=True, text=True, timeout=120)
+    wall, now = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return result, wall, now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+
+
 def threads(s):
     engines = [os.path.join(s.folder, f"t{count}.pbe") for count in (1, 2)]
     for count, engine in enumerate(engines, 1):
-        used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-        s.check("threads", s.run("--target=cpu", "-o", engine, f"--threads={count}").returncode == 0)
-        wall, now = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-        busy = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
-        s.check(f"{count} threads take {busy:.2f} s of processors in {wall:.2f} s", busy <= (count + 0.15) * wall)
+        result, wall, busy = alone(s, "--target=cpu", "-o", engine, f"--threads={count}")
+        s.check("threads", result.returncode == 0)
+        s.check(f"{count} threads take {busy:.2f} s of processors in {wall:.2f} s", 0 < busy <= (count + 0.15) * wall)
     with open(engines[0], "rb") as one, open(engines[1], "rb") as two:
         s.check("threads change the engine", one.read() == two.read())
     for wrong in "0", "x", "-1", "":
         told = s.run("--target=cpu", "-o", engines[0], f"--threads={wrong}")
         s.check("no number of threads", told.returncode == 1 and "[PB1009]" in told.stderr)
+
+
+def times(s):
+    """--time-passes: every stage once, each its own seconds and not those of the stages in front of it."""
+    result, wall, _ = alone(s, "--target=simnpu", "-o", os.path.join(s.folder, "t.pbe"), "--time-passes")
+    told = re.findall(r"^(\S+) +(\d+\.\d+) s$", result.stderr, re.MULTILINE)
+    names, total = [name for name, _ in told], sum(float(seconds) for _, seconds in told)
+    s.check(f"stages: {names}", names[:4] == ["target", "read", "s1", "s2"] and len(set(names)) == len(names) > 12)
+    s.check(f"stages of {total:.2f} s in {wall:.2f} s", 0 < total <= wall)
 
 
 def reports(s):
@@ -112,7 +129,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         s = Session(args.bin, folder)
-        for part in emits, threads, reports, dumps, fallbacks:
+        for part in emits, threads, times, reports, dumps, fallbacks:
             part(s)
     print(f"{s.failures} failures")
     return int(s.failures != 0)

@@ -1,7 +1,7 @@
 """Running pbc and pb-run from the tests: command lines, failures with what was printed.
 
-Both run in forks of BUILD/bin/pb-server (server.c), which is loaded once for each thread of a test; PB_NO_SERVER=1 starts the
-programs themselves, for a debugger."""
+Both run in BUILD/bin/pb-server (server.c), which is started once for each thread of a test; PB_NO_SERVER=1 starts the programs
+themselves, for a debugger."""
 
 import atexit
 import hashlib
@@ -45,8 +45,11 @@ class Server:
         atexit.register(self.stop)
 
     def stop(self):
+        """At the end of the test, which fails when what ran left memory behind."""
         self.process.stdin.close()
-        self.process.wait()
+        if self.process.wait():
+            print(f"pb-server ends with {self.process.returncode}", flush=True)
+            os._exit(1)
 
     def run(self, command, timeout):
         lines = [f"{int(timeout)} {len(command)}", *command]

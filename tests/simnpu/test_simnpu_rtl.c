@@ -14,7 +14,7 @@
 
 enum { IN_CODES, IN_WORDS, OUT_CODES, OUT_WORDS, BUFFERS };
 enum { SPAD_ROWS = 512, ACC_ROWS = 128, OUTPUT_ROWS = 64 };
-static const int sizes[] = {8, 16, 32};
+static int sizes[] = {8, 16, 32}, size_count = 3;
 
 // A device with random data in the first rows of both memories; results are stored at the end and compared.
 typedef struct bench {
@@ -102,7 +102,7 @@ static void run_and_compare(bench* b) {
 
 static void test_matrix_product(void** state) {
   (void)state;
-  for (int n = 0; n < 3; ++n) {
+  for (int n = 0; n < size_count; ++n) {
     bench b;
     bench_open(&b, sizes[n], NULL, 1);
     load_all(&b);
@@ -123,7 +123,7 @@ static void test_matrix_product(void** state) {
 // Runs of every length and alignment; rows and columns outside a box.
 static void test_movers(void** state) {
   (void)state;
-  for (int n = 0; n < 3; ++n)
+  for (int n = 0; n < size_count; ++n)
     for (int seed = 0; seed < 6; ++seed) {
       bench b;
       bench_open(&b, sizes[n], seed & 1 ? "random=1,stall=20" : NULL, (uint64_t)seed);
@@ -152,7 +152,7 @@ static void test_vector(void** state) {
   static const char* const words[] = {"VI2F",  "VADD",  "VSUB",  "VMUL",  "VMAX",  "VMIN",   "VADDR",
                                       "VSUBR", "VMULR", "VMAXR", "VMINR", "VEXP2", "VRECIP", "VRSQRT",
                                       "VRSUM", "VRMAX", "VDIV",  "VDIVR", "VSQRT"};
-  for (int n = 0; n < 3; ++n)
+  for (int n = 0; n < size_count; ++n)
     for (uint64_t seed = 0; seed < 12; ++seed)
       for (size_t k = 0; k < sizeof words / sizeof *words; ++k) {
         bench b;
@@ -174,7 +174,7 @@ static void test_vector(void** state) {
 
 static void test_codes(void** state) {
   (void)state;
-  for (int n = 0; n < 3; ++n)
+  for (int n = 0; n < size_count; ++n)
     for (uint64_t seed = 0; seed < 12; ++seed) {
       bench b;
       bench_open(&b, sizes[n], NULL, 7 * seed);
@@ -201,10 +201,50 @@ static void test_codes(void** state) {
     }
 }
 
+// A command may follow close behind the one before where it keeps the same rows in the same order; others wait. In each
+// of these the second row that is read is one of the last that the command before writes.
+static void test_kept_rows(void** state) {
+  (void)state;
+  static const struct {
+    int ni, nj, yi, yj, row, kept_yi, kept_yj;
+  } cases[] = {{1, 32, 0, 1, 0, 0, 1}, {1, 32, 0, 1, 30, 0, 1}, {1, 32, 0, 1, 0, 0, 31}, {12, 2, 2, 1, 0, 23, 1}};
+  for (int n = 0; n < size_count; ++n)
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+      bench b;
+      bench_open(&b, sizes[n], NULL, 10 + k);
+      load_all(&b);
+      ADD(&b.p, "VMAXQ", {"a", 0}, {"ai", 3}, {"aj", 1}, {"y", 224}, {"yi", cases[k].yi}, {"yj", cases[k].yj},
+          {"ni", cases[k].ni}, {"nj", cases[k].nj}, {"acc", 0});
+      ADD(&b.p, "VMAXQ", {"a", 64}, {"ai", 3}, {"aj", 1}, {"y", 224 + cases[k].row}, {"yi", cases[k].kept_yi},
+          {"yj", cases[k].kept_yj}, {"ni", cases[k].ni}, {"nj", cases[k].nj}, {"acc", 1});
+      store_all(&b);
+      run_and_compare(&b);
+      bench_close(&b);
+    }
+}
+
+// Extents that need all their bits.
+static void test_long_commands(void** state) {
+  (void)state;
+  for (int n = 0; n < size_count; ++n)
+    for (int turned = 0; turned < 2; ++turned) {
+      bench b;
+      bench_open(&b, sizes[n], NULL, 6);
+      load_all(&b);
+      int ni = turned ? 4095 : 1, nj = turned ? 1 : 4095;
+      ADD(&b.p, "WLD", {"src", 100}, {"sk", 1});
+      ADD(&b.p, "MMA", {"a", 7}, {"c", 30}, {"ni", ni}, {"nj", nj}, {"acc", 1});
+      ADD(&b.p, "VSUMQ", {"a", 5}, {"y", 110}, {"ni", ni}, {"nj", nj}, {"acc", 0});
+      store_all(&b);
+      run_and_compare(&b);
+      bench_close(&b);
+    }
+}
+
 // What transformers do with codes: each instruction, tables of commands close behind each other, sums row upon row.
 static void test_transformers(void** state) {
   (void)state;
-  for (int n = 0; n < 3; ++n)
+  for (int n = 0; n < size_count; ++n)
     for (uint64_t seed = 0; seed < 8; ++seed) {
       bench b;
       bench_open(&b, sizes[n], seed & 1 ? "random=1,stall=20" : NULL, 31 * seed);
@@ -313,6 +353,31 @@ static void test_full_counter(void** state) {
   bench_close(&b);
 }
 
+// As many products of one row as are on their way through the array, and none may complete: each still has its place.
+static void test_full_array(void** state) {
+  (void)state;
+  for (int n = 0; n < size_count; ++n) {
+    bench b;
+    bench_open(&b, sizes[n], NULL, 4);
+    unsigned l1 = 1u << 1, wx = 1u << 2, mx = 1u << 3, vx = 1u << 4;
+    ADD(&b.p, "WLD", {"src", 0}, {"sk", 0})->signals = mx;
+    for (int k = 0; k < 200; ++k) {
+      pb_command* c = ADD(&b.p, "MMA", {"a", k}, {"c", k % 64}, {"ni", 1}, {"nj", 1});
+      c->waits = k == 0 ? wx : 0;
+      c->signals = vx;
+    }
+    // A long load keeps the taker waiting.
+    ADD(&b.p, "LDS1", {"arg", IN_CODES}, {"ni", 4000}, {"nj", 1}, {"nb", 16}, {"loc", 8192}, {"ihi", 4000}, {"jhi", 1})
+        ->signals = vx;
+    for (int k = 0; k < 200; ++k)
+      ADD(&b.p, "VI2F", {"a", k % 64}, {"y", 64}, {"ni", 1}, {"nj", 1})->waits = mx | (k == 0 ? l1 : 0);
+    assert_int_equal(device_run(&b.dev, &b.p, 100000), 0);
+    ADD(&b.p, "VI2F", {"a", 0}, {"y", 64}, {"ni", 1}, {"nj", 1})->waits = mx; // one too many
+    assert_int_not_equal(device_run(&b.dev, &b.p, 100000), 0);
+    bench_close(&b);
+  }
+}
+
 static void test_hang_is_reported(void** state) {
   (void)state;
   bench b;
@@ -405,6 +470,19 @@ static uint64_t cycles_of(bench* b) {
   } while (0)
 
 // One row or beat a cycle, with no gap between commands; the slack is fetch, pipeline and the last acknowledgement.
+// Commands that keep the rows of the one before follow it closely.
+static void test_kept_rates(void** state) {
+  (void)state;
+  for (int n = 0; n < size_count; ++n) {
+    bench b;
+    bench_open(&b, sizes[n], NULL, 3);
+    for (int k = 0; k < 8; ++k)
+      ADD(&b.p, "VMAXQ", {"a", 300 * k}, {"aj", 1}, {"y", 4000}, {"yj", 1}, {"ni", 1}, {"nj", 200}, {"acc", 1});
+    ASSERT_CYCLES(&b, 1600, 150);
+    bench_close(&b);
+  }
+}
+
 static void test_rates(void** state) {
   (void)state;
   bench b;
@@ -445,13 +523,14 @@ static void test_rates(void** state) {
   bench_close(&b);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_matrix_product),
-      cmocka_unit_test(test_movers),
-      cmocka_unit_test(test_vector),
-      cmocka_unit_test(test_codes),
-      cmocka_unit_test(test_transformers),
+// With an argument: of one model alone, what all models are asked.
+int main(int argc, char** argv) {
+  const struct CMUnitTest of_each[] = {
+      cmocka_unit_test(test_matrix_product), cmocka_unit_test(test_movers),        cmocka_unit_test(test_vector),
+      cmocka_unit_test(test_codes),          cmocka_unit_test(test_kept_rows),     cmocka_unit_test(test_transformers),
+      cmocka_unit_test(test_full_array),     cmocka_unit_test(test_long_commands), cmocka_unit_test(test_kept_rates),
+  };
+  const struct CMUnitTest of_16[] = {
       cmocka_unit_test(test_division_corners),
       cmocka_unit_test(test_many_roots),
       cmocka_unit_test(test_full_counter),
@@ -460,5 +539,10 @@ int main(void) {
       cmocka_unit_test(test_trace),
       cmocka_unit_test(test_rates),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  if (argc > 1) {
+    sizes[0] = atoi(argv[1]);
+    size_count = 1;
+  }
+  int failed = cmocka_run_group_tests(of_each, NULL, NULL);
+  return argc > 1 ? failed : failed + cmocka_run_group_tests(of_16, NULL, NULL);
 }
