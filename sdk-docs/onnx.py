@@ -10,11 +10,12 @@ HEAD = """# ONNX
 
 Made by `sdk-docs/onnx.py` from `core/frontend/onnx/onnx.def`, one row an operator.
 
-`pbc MODEL.onnx --target=cpu -o x.pbe` reads a model whose extents are known (`--input-shape NAME=1x3x224x224` says those that
-it leaves open). Operators that are not here are all named at once, each with the nearest name that is; an attribute that an
+`pbc MODEL.onnx --target=cpu -o x.pbe` reads a model whose extents are known (`--dim NAME=8` says that of a
+dim that it names and leaves open, `--input-shape NAME=1x3x224x224` those of an input). Operators that are not here are all named at once, each with the nearest name that is; an attribute that an
 operator does not have, or of another kind, is an error. Types: bool, signed and unsigned integers of 8 to 64 bits, f16, bf16,
 f32, f64. What a node's meaning hangs on (shapes, axes, bounds of slices, k, ...) has to be constant: an initialiser, computed
-of constants and shapes, or an input that `--bind NAME=FILE.npy` makes one.
+of constants and shapes, or an input that `--bind NAME=FILE.npy` makes one, or a tensor of
+`--weights=FILE.safetensors`, whose names are the inputs'.
 
 A row says what its operator is in the operators of [StableHLO](stablehlo.md), whose rows make the loop nests: there are no
 two ways to the same one, and what that page says of rounding, sums and times holds here. Forms that the planner knows by

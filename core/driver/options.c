@@ -49,6 +49,37 @@ static pb_status add_shape(pb_compile_options* o, pb_arena* arena, const char* v
   return PB_OK;
 }
 
+// NAME=8
+static pb_status add_dim(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
+  int count = o->inputs.dim_count;
+  pb_dim_value* dims = PB_NEW_ARRAY(arena, pb_dim_value, (size_t)count + 1);
+  if (count) memcpy(dims, o->inputs.dims, (size_t)count * sizeof *dims);
+  char *text = pb_strdup(arena, value), *equals = strrchr(text, '='), *end = equals;
+  errno = 0;
+  long long extent = equals ? strtoll(equals + 1, &end, 10) : 0;
+  if (!equals || equals == text || errno || end == equals + 1 || *end || extent < 1 || extent > PB_MAX_ELEMENTS)
+    return pb_error(diag, (pb_place){0}, 1004, "NAME=8", "'%s' gives no dim an extent", value);
+  *equals = 0;
+  for (int k = 0; k < count; ++k)
+    if (!strcmp(dims[k].name, text))
+      return pb_error(diag, (pb_place){0}, 1004, "one extent a dim", "dim '%s' twice", text);
+  dims[count] = (pb_dim_value){text, extent};
+  o->inputs.dims = dims;
+  o->inputs.dim_count = count + 1;
+  return PB_OK;
+}
+
+static pb_status add_weights(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
+  int count = o->inputs.weight_count;
+  const char** files = PB_NEW_ARRAY(arena, const char*, (size_t)count + 1);
+  if (!value[0]) return pb_error(diag, (pb_place){0}, 1004, "FILE.safetensors", "no file with weights");
+  if (count) memcpy(files, o->inputs.weights, (size_t)count * sizeof *files);
+  files[count] = pb_strdup(arena, value);
+  o->inputs.weights = files;
+  o->inputs.weight_count = count + 1;
+  return PB_OK;
+}
+
 pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name, const char* value, pb_diag* diag) {
   const struct {
     const char *name, **to;
@@ -60,7 +91,7 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
                {"fallback", &o->fallback},
                {"print-after", &o->print_after},
                {"like", &o->like}};
-  const char *near = NULL, *others[] = {"threads", "input-shape"};
+  const char *near = NULL, *others[] = {"threads", "input-shape", "dim", "weights"};
   int best = 3; // further away it is another word
   for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
     if (!strcmp(name, texts[k].name)) return set_text(texts[k].to, arena, value);
@@ -70,7 +101,9 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
   }
   if (!strcmp(name, others[0])) return set_threads(o, value, diag);
   if (!strcmp(name, others[1])) return add_shape(o, arena, value, diag);
-  for (int k = 0; k < 2; ++k)
+  if (!strcmp(name, others[2])) return add_dim(o, arena, value, diag);
+  if (!strcmp(name, others[3])) return add_weights(o, arena, value, diag);
+  for (int k = 0; k < 4; ++k)
     if (pb_edit_distance(name, others[k]) < best) near = others[k];
   return pb_error(diag, (pb_place){0}, 1002, near ? pb_printf(arena, "perhaps %s", near) : NULL, "no option '%s'",
                   name);
