@@ -151,13 +151,39 @@ def of_runtime(s):
     s.gives("GlobalLpPool", pool, (np.abs(x) ** 3).sum(1).reshape(1, 2, 1) ** (1 / 3), near=True, x=x.reshape(1, 2, 6))
 
 
+def of_language_models(s):
+    """Attention over groups of heads with a cache, a window and truths as a mask; what it refuses."""
+    rng = np.random.default_rng(2)
+    q, k, v = (rng.standard_normal((1, 3, heads * 4)).astype(np.float32) for heads in (4, 2, 2))
+    past = [rng.standard_normal((1, 2, 5, 4)).astype(np.float32) for _ in range(2)]
+    mask = rng.random((3, 8)) < 0.8
+    more = [helper.make_tensor_value_info(name, FLOAT, value.shape) for name, value in (("k", k), ("v", v), ("pk", past[0]), ("pv", past[1]))]
+    more.append(helper.make_tensor_value_info("m", TensorProto.BOOL, mask.shape))
+    names = ["x", "k", "v", "m", "pk", "pv"]
+    forms = {"q_num_heads": 4, "kv_num_heads": 2, "is_causal": 1, "left_window_size": 4}
+    made = model([node("Attention", names, **forms)], opset=25, shape=q.shape, more=more)
+    heads = [np.concatenate([old, new.reshape(1, 3, 2, 4).transpose(0, 2, 1, 3)], 2).repeat(2, 1) for old, new in zip(past, (k, v))]
+    scores = q.reshape(1, 3, 4, 4).transpose(0, 2, 1, 3) @ heads[0].transpose(0, 1, 3, 2) / 2
+    at, key = np.arange(3)[:, None] + 5, np.arange(8)
+    e = np.where(mask & (key <= at) & (at - key <= 4), np.exp(scores), 0)
+    e /= np.maximum(e.sum(-1, keepdims=True), 1e-30)
+    expected = (e @ heads[1]).transpose(0, 2, 1, 3).reshape(1, 3, 16)
+    s.gives("attention by groups", made, expected, near=True, x=q, k=k, v=v, m=mask, pk=past[0], pv=past[1])
+    s.refuses("heads that do not divide", model([node("Attention", names, q_num_heads=3, kv_num_heads=2)], opset=25, shape=q.shape, more=more),
+              "last one is not q_num_heads heads")
+    s.refuses("a cache alone", model([node("Attention", names[:5], q_num_heads=4, kv_num_heads=2)], opset=25, shape=q.shape, more=more),
+              "past_key or past_value alone")
+    boxes = [helper.make_tensor_value_info("r", FLOAT, [1, 4]), helper.make_tensor_value_info("b", INT64, [1])]
+    s.refuses("as many points as boxes say", model([node("RoiAlign", ["x", "r", "b"])], shape=(1, 1, 4, 4), more=boxes), "sampling_ratio 0")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     bin_dir = os.path.abspath(parser.parse_args().bin)
     with tempfile.TemporaryDirectory() as folder:
         s = Session(bin_dir, folder)
-        for part in (refusals, bound, values, of_runtime):
+        for part in (refusals, bound, values, of_runtime, of_language_models):
             part(s)
     print(f"{s.count} models, {s.failures} failed")
     return 1 if s.failures else 0

@@ -137,6 +137,19 @@ void pb__o_op_cast(pb_onnx* o) {
 
 void pb__o_op_cast_like(pb_onnx* o) { cast_to(o, pb__o_type(o, IN(1))->type, 0); }
 
+void pb__o_op_bit_cast(pb_onnx* o) {
+  bool is_unsigned;
+  int64_t code = pb__o_int(o, "to", 0);
+  int x = IN(0);
+  pb_type to = pb_onnx_type(code, &is_unsigned), from = pb__o_type(o, x)->type;
+  if (is_unsigned) to = PB_UI8;
+  if (to == PB_TYPE_COUNT) pb__o_refuse(o, "to ONNX type %lld", (long long)code);
+  bool of_truth = from == PB_I1 && (to == PB_I8 || to == PB_UI8); // a byte of 0 or 1; others are no truth
+  if (!pb__o_bad(o) && !of_truth && pb_type_bits(to) != pb_type_bits(from))
+    pb__o_refuse(o, "%s as %s", pb_type_name(from), pb_type_name(to));
+  if (!pb__o_bad(o)) OUT(of_truth ? pb__o_cast(o, x, to) : pb__o_bits(o, x, to));
+}
+
 void pb__o_op_clip(pb_onnx* o) {
   int y = IN(0);
   const pb_attr *least = pb_node_attr(o->n, "min"), *most = pb_node_attr(o->n, "max");

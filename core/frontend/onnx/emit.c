@@ -187,6 +187,10 @@ int pb__o_cast(pb_onnx* o, int x, pb_type to) {
   return pb__o_type(o, x)->type == to ? x : element(o, "stablehlo.convert", to, 1, &x, NULL, 0);
 }
 
+int pb__o_bits(pb_onnx* o, int x, pb_type to) {
+  return pb__o_type(o, x)->type == to ? x : element(o, "stablehlo.bitcast_convert", to, 1, &x, NULL, 0);
+}
+
 // ---- movement ----
 
 static bool is_shape(const pb_flat_type* t, int rank, const int64_t* shape) {

@@ -66,6 +66,7 @@ int pb__o_binary(pb_onnx* o, const char* scalar, int x, int z); // with broadcas
 int pb__o_compare(pb_onnx* o, const char* direction, int x, int z);
 int pb__o_select(pb_onnx* o, int truth, int yes, int no);
 int pb__o_cast(pb_onnx* o, int x, pb_type to);
+int pb__o_bits(pb_onnx* o, int x, pb_type to); // of as many
 
 int pb__o_reshape(pb_onnx* o, int x, int rank, const int64_t* shape);
 int pb__o_expand(pb_onnx* o, int x, int rank, const int64_t* shape); // the last dims against each other
