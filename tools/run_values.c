@@ -50,6 +50,7 @@ pb_status run_value_named(const char* option, const char* text, int count,
 // Types that NumPy has no name for travel as integers of their size.
 static bool fits(pb_type file, pb_type tensor) {
   return file == tensor || (file == PB_I8 && tensor == PB_I1) ||
+         ((pb_type_is_code(file) || file == PB_U8) && pb_type_is_code(tensor)) ||
          ((file == PB_I16 || file == PB_UI16) && tensor == PB_BF16);
 }
 

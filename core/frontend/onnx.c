@@ -56,6 +56,26 @@ pb_type pb_onnx_type(int64_t code, bool* is_unsigned) {
     return PB_UI64;
   case 16:
     return PB_BF16;
+  case 17:
+    return PB_F8E4M3FN;
+  case 18:
+    return PB_F8E4M3FNUZ;
+  case 19:
+    return PB_F8E5M2;
+  case 20:
+    return PB_F8E5M2FNUZ;
+  case 21:
+    return PB_U4;
+  case 22:
+    return PB_I4;
+  case 23:
+    return PB_F4E2M1FN;
+  case 24:
+    return PB_F8E8M0FNU;
+  case 25:
+    return PB_U2;
+  case 26:
+    return PB_I2;
   default:
     return PB_TYPE_COUNT;
   }
@@ -79,6 +99,15 @@ static void typed_values(pb_wire_field* f, pb_type type, char* data, size_t size
   } else if (*filled < count) {
     memcpy(data + (*filled)++ * size, &f->value, size);
   }
+}
+
+// Elements of fewer than 8 bits lie several in a byte, the first ones below: here each has a byte.
+static void* unpacked(loader* l, const uint8_t* from, int bits, size_t count) {
+  uint8_t* own = pb_alloc(&l->graph->arena, count + 1);
+  size_t each = 8 / (size_t)bits;
+  for (size_t k = 0; k < count; ++k)
+    own[k] = (uint8_t)(from[k / each] >> (size_t)bits * (k % each) & ((1u << bits) - 1));
+  return own;
 }
 
 // StringStringEntryProto { key = 1, value = 2 }
@@ -135,8 +164,10 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
     elements *= shape[r];
   }
   if (outside) PB_TRY(pb__external_data(l, *name, &external, &raw));
-  size_t size = ((size_t)pb_type_bits(type) + 7) / 8, bytes = (size_t)elements * size,
-         have = (size_t)(raw.end - raw.at);
+  bool packs = pb_type_is_code(type) && pb_type_bits(type) < 8;
+  size_t size = ((size_t)pb_type_bits(type) + 7) / 8, have = (size_t)(raw.end - raw.at);
+  size_t stored = packs ? ((size_t)elements * (size_t)pb_type_bits(type) + 7) / 8 : (size_t)elements,
+         bytes = stored * size;
   const void* data = raw.at;
   if (raw.at ? have != bytes : bytes > (size_t)(again.end - again.at) * 8)
     return pb__loader_refuse(l, *name, "a tensor whose data are not as long as its shape says");
@@ -145,14 +176,14 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
     size_t filled = 0;
     while (pb_wire_next(&again, &f))
       if (f.number == 4 || f.number == 5 || f.number == 7 || f.number == 10 || f.number == 11)
-        typed_values(&f, type, own, size, (size_t)elements, &filled);
-    if (filled != (size_t)elements)
-      return pb__loader_refuse(l, *name, "a tensor whose data are not as long as its shape says");
+        typed_values(&f, type, own, size, stored, &filled);
+    if (filled != stored) return pb__loader_refuse(l, *name, "a tensor whose data are not as long as its shape says");
     data = own;
   } else if ((uintptr_t)data % size && bytes <= MAX_COPY) { // fields are packed without padding
     void* own = pb_alloc(&l->graph->arena, bytes + 1);
     data = memcpy(own, data, bytes);
   }
+  if (packs) data = unpacked(l, data, pb_type_bits(type), (size_t)elements);
   *id = pb_consts_add(l->consts, *name, type, rank, shape, data);
   l->consts->items[*id].mapped = raw.at && data == raw.at;
   return PB_OK;

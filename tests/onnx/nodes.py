@@ -59,7 +59,8 @@ def strings(model):
 
 
 def save(path, value):
-    np.save(path, value.view("|V2") if value.dtype.name == "bfloat16" else value)
+    codes = value.dtype.name[:4] in ("floa", "int2", "int4", "uint") and value.dtype.itemsize == 1 and value.dtype != np.uint8
+    np.save(path, value.view("|V2") if value.dtype.name == "bfloat16" else value.view(np.uint8).view("|V1") if codes else value)
 
 
 def compiled(model, engine, *options):
@@ -74,6 +75,10 @@ def compiled(model, engine, *options):
 
 def close(actual, expected, atol=ATOL):
     kind = expected.dtype.name
+    if actual.dtype == "V1" and expected.dtype.itemsize == 1:
+        actual = actual.view(np.uint8).view(expected.dtype)
+        both = actual.astype(np.float32), expected.astype(np.float32)
+        return "" if actual.shape == expected.shape and np.array_equal(*both, equal_nan=True) else f"{both[0]}, expected {both[1]}"
     if actual.dtype.kind == "V" or expected.dtype.name == "bfloat16":
         expected, actual = expected.astype(np.float32), actual.view(expected.dtype).astype(np.float32)
     if actual.size != expected.size or (actual.shape != expected.shape and expected.shape):

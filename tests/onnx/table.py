@@ -15,6 +15,7 @@ import tools  # noqa: E402
 
 tools.require("numpy", "onnx")
 import numpy as np  # noqa: E402
+import onnx.numpy_helper  # noqa: E402
 from onnx import TensorProto, helper  # noqa: E402
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
@@ -50,7 +51,7 @@ class Session:
         done = self.compile(made, *options)
         self.check(f"{what}: {done.returncode} {done.stderr}", done.returncode == 1 and all(w in done.stderr for w in words))
 
-    def gives(self, what, made, expected, *options, near=False, **inputs):
+    def gives(self, what, made, expected, *options, near=False, nan=False, **inputs):
         done = self.compile(made, *options)
         self.check(f"{what}: {done.stderr}", done.returncode == 0)
         if done.returncode:
@@ -61,7 +62,7 @@ class Session:
             words += ["--input", f"{name}={os.path.join(self.folder, name + '.npy')}"]
         out = os.path.join(self.folder, "out.npy")
         done = tools.call([os.path.join(self.bin, "pb-run"), os.path.join(self.folder, "m.pbe"), *words, "--output", f"y={out}"])
-        self.check(f"{what}: {done.stderr}", done.returncode == 0 and np.allclose(np.load(out), expected, rtol=1e-5, atol=1e-6) if near else np.array_equal(np.load(out), expected))
+        self.check(f"{what}: {done.stderr}", done.returncode == 0 and np.allclose(np.load(out), expected, rtol=1e-5, atol=1e-6) if near else np.array_equal(np.load(out), expected, equal_nan=nan))
 
 
 def refusals(s):
@@ -177,13 +178,44 @@ def of_language_models(s):
     s.refuses("as many points as boxes say", model([node("RoiAlign", ["x", "r", "b"])], shape=(1, 1, 4, 4), more=boxes), "sampling_ratio 0")
 
 
+def of_codes(s):
+    """Every code of the types below 8 bits and of 8 as a number, and the code of numbers all over f32, by ml_dtypes."""
+    import ml_dtypes
+
+    rng = np.random.default_rng(3)
+    numbers = rng.integers(0, 2**32, 4096, np.uint32).view(np.float32)
+    near = (rng.standard_normal(4096) * np.exp2(rng.integers(-18, 18, 4096))).astype(np.float32)
+    for name, kind in [("FLOAT8E4M3FN", "float8_e4m3fn"), ("FLOAT8E4M3FNUZ", "float8_e4m3fnuz"), ("FLOAT8E5M2", "float8_e5m2"),
+                       ("FLOAT8E5M2FNUZ", "float8_e5m2fnuz"), ("FLOAT8E8M0", "float8_e8m0fnu"), ("FLOAT4E2M1", "float4_e2m1fn"),
+                       ("INT4", "int4"), ("UINT4", "uint4"), ("INT2", "int2"), ("UINT2", "uint2")]:
+        dtype, code = np.dtype(getattr(ml_dtypes, kind)), getattr(TensorProto, name)
+        bits = {"4": 4, "2": 2}.get(name[-1], 8) if "INT" in name else 4 if "4E2" in name else 8
+        all_of_them = np.arange(1 << bits, dtype=np.uint8).view(dtype)
+        constant = helper.make_node("Constant", [], ["c"], value=onnx.numpy_helper.from_array(all_of_them, "c"))
+        more = [node("Cast", ["c"], ["n"], to=FLOAT), node("Mul", ["n", "x"], ["y"])]
+        expected = all_of_them.astype(np.float32)
+        s.gives(f"all codes of {kind}", model([constant, *more], opset=25, shape=(1,)), expected, x=np.ones(1, np.float32), nan=True)
+        if "INT" in name or "8E8" in name:
+            continue
+        x = np.concatenate([numbers, near, expected, (expected[1:] + expected[:-1]) / 2, np.float32([0, -0.0, np.inf, -np.inf, np.nan])])
+        there = model([node("Cast", outputs=["c"], to=code, saturate=0), node("Cast", ["c"], ["y"], to=FLOAT)], opset=25, shape=x.shape)
+        s.gives(f"numbers as {kind}", there, x.astype(dtype).astype(np.float32), x=x, nan=True)
+        most = float(ml_dtypes.finfo(dtype).max)
+        there = model([node("Cast", outputs=["c"], to=code), node("Cast", ["c"], ["y"], to=FLOAT)], opset=25, shape=x.shape)
+        s.gives(f"numbers as {kind}, kept in range", there, np.clip(x, -most, most).astype(dtype).astype(np.float32), x=x, nan=True)
+    s.refuses("codes that are worked on", model([node("Cast", outputs=["c"], to=TensorProto.FLOAT8E5M2), node("Add", ["c", "c"])], opset=25),
+              "of f8E5M2, which is only moved and converted")
+    s.refuses("f64 to f8", model([node("Cast", outputs=["d"], to=TensorProto.DOUBLE), node("Cast", ["d"], ["y"], to=TensorProto.FLOAT8E5M2)], opset=25),
+              "of f64 to f8E5M2")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     bin_dir = os.path.abspath(parser.parse_args().bin)
     with tempfile.TemporaryDirectory() as folder:
         s = Session(bin_dir, folder)
-        for part in (refusals, bound, values, of_runtime, of_language_models):
+        for part in (refusals, bound, values, of_runtime, of_language_models, of_codes):
             part(s)
     print(f"{s.count} models, {s.failures} failed")
     return 1 if s.failures else 0

@@ -210,9 +210,16 @@ static int turned(pb_onnx* o, int value, pb_type to) {
   return y;
 }
 
-int pb__o_in(pb_onnx* o, int k) {
+int pb__o_in_moved(pb_onnx* o, int k) {
   if (!pb__o_has(o, k)) pb__o_refuse(o, "operand %d is left out", k);
   return pb__o_tensor(o, pb__input(o->n, k));
+}
+
+int pb__o_in(pb_onnx* o, int k) {
+  int x = pb__o_in_moved(o, k);
+  if (pb_type_is_code(pb__o_type(o, x)->type))
+    pb__o_refuse(o, "of %s, which is only moved and converted", pb_type_name(pb__o_type(o, x)->type));
+  return x;
 }
 
 int pb__o_tensor(pb_onnx* o, int tensor) {
