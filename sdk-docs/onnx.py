@@ -29,6 +29,10 @@ turns are written out, 65,536 operators at most. A condition that comes at run t
 results chosen among; that they are of one type and shape is asked for. A loop that such a condition may end turns as often as its
 number says, and values stay as they are once it is false. What a number of turns hangs on has to be constant, as above.
 
+A dim may list values, `--dim batch=1,8` or `--input-shape NAME=1,8x3x224x224`: the engine then has a program for each, made
+for those extents alone, and their constants once. Of several dims that list values the k-th ones go together. `pb-run` and
+`pb_rt_choose` take the program that has the inputs' shapes; for others the error lists those that there are.
+
 What passes of ONNX's own tests: [conformance-onnx.md](conformance-onnx.md).
 
 """

@@ -6,6 +6,7 @@
 #include "core/driver/dump.h"
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
+#include "core/driver/profiles.h"
 #include "core/frontend/onnx/onnx.h"
 #include "core/frontend/safetensors.h"
 #include "core/frontend/stablehlo/stablehlo.h"
@@ -335,7 +336,10 @@ static pb_status compile(compilation* c) {
 }
 
 pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
+  int profiles;
   *out = (pb_compiled){0};
+  PB_TRY(pb_profiles_count(&options->inputs, diag, &profiles));
+  if (profiles > 1) return pb_profiles_compile(options, profiles, diag, out);
   compilation c = {.options = options, .out = out, .since = now()};
   c.unit.diag = diag;
   c.unit.consts = &c.consts;

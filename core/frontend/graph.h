@@ -90,17 +90,27 @@ typedef struct pb_graph {
   pb_arena arena;
 } pb_graph;
 
+// A dim may list values, 1,8: the k-th ones of all lists are a profile, which is compiled for itself
+// (driver/profiles.h).
+enum { PB_MOST_PROFILES = 16 };
+typedef struct pb_extents {
+  int count;
+  int64_t items[PB_MOST_PROFILES];
+} pb_extents;
+
 // --input-shape NAME=1x3x224x224
 typedef struct pb_input_shape {
   const char* name;
   int rank;
   int64_t shape[PB_GRAPH_RANK];
+  const pb_extents* lists; // by dim
 } pb_input_shape;
 
 // --dim batch=8
 typedef struct pb_dim_value {
   const char* name;
   int64_t extent;
+  const pb_extents* list;
 } pb_dim_value;
 
 // --bind NAME=FILE.npy, a tensor of --weights=FILE.safetensors: an input that is a constant. PB_U8 is uint8.
