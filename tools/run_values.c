@@ -61,8 +61,8 @@ static pb_status check_shape(const char* path, const pb_rt_tensor* tensor, const
   *samples = 1;
   if (good && npy->rank) {
     int64_t first = tensor->rank ? tensor->shape[0] : 1;
-    *samples = npy->shape[0] / first;
-    good = *samples > 0 && npy->shape[0] % first == 0;
+    *samples = first ? npy->shape[0] / first : 1;
+    good = first ? *samples > 0 && npy->shape[0] % first == 0 : !npy->shape[0];
     for (int d = 1; d < tensor->rank; ++d) good = good && npy->shape[d] == tensor->shape[d];
   }
   if (good) return PB_OK;

@@ -28,7 +28,7 @@ static pb_status check_input(pb__loader* l, pb_tensor* t) {
   for (int r = 0; r < t->rank; ++r) {
     if (t->shape[r] == -1 && r > 0)
       return pb_error(l->diag, place, 2016, extent_hint(l, t, r), "an input whose dim %d is open", r);
-    if (t->shape[r] < 1 && t->shape[r] != -1)
+    if (t->shape[r] < -1)
       return pb_error(l->diag, place, 2016, hint, "an input whose dim %d is %lld long", r, (long long)t->shape[r]);
   }
   if (!t->rank || t->shape[0] != -1) return PB_OK;

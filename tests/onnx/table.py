@@ -209,13 +209,31 @@ def of_codes(s):
               "of f64 to f8E5M2")
 
 
+def of_nothing(s):
+    """Tensors without elements: what is made of them, and what is not."""
+    x, none = np.arange(6, dtype=np.float32).reshape(2, 3), np.zeros((2, 0), np.float32)
+    empty = [helper.make_tensor_value_info("e", FLOAT, [2, 0])]
+    s.gives("a part without elements", model([node("Concat", ["e", "x", "e"], axis=1)], shape=x.shape, more=empty), x, x=x, e=none)
+    s.gives("parts of which one has some", model([node("Concat", ["e", "x", "e", "x"], axis=1)], shape=x.shape, more=empty), np.concatenate([x, x], 1), x=x, e=none)
+    for kind, least in (("ReduceMax", -np.inf), ("ReduceMin", np.inf), ("ReduceL1", 0), ("ReduceProd", 1)):
+        made = model([node(kind, ["e"], keepdims=0, axes=[1])], shape=x.shape, more=empty)
+        s.gives(f"{kind} of nothing", made, np.full(2, least, np.float32), x=x, e=none)
+    made = model([node("Transpose", ["e"], ["t"]), node("MatMul", ["e", "t"], ["p"]), node("Add", ["p", "x"])], shape=(2, 2), more=empty)
+    s.gives("a product that sums nothing", made, x[:, :2], x=x[:, :2].copy(), e=none)
+    s.gives("nothing of nothing", model([node("Relu", ["e"])], more=empty, shape=x.shape), none, x=x, e=none)
+    s.refuses("the place of the largest of nothing", model([node("ArgMax", ["e"], ["i"], axis=1), node("Cast", ["i"], to=FLOAT)], more=empty), "without elements")
+    zero = helper.make_node("Constant", [], ["c"], value_ints=[0, 3])
+    s.refuses("a 0 that is one", model([zero, node("Reshape", ["x", "c"], allowzero=1)], shape=x.shape), "a shape that does not fit")
+    s.gives("a 0 that stands for the input's", model([zero, node("Reshape", ["x", "c"])], shape=x.shape), x, x=x)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     bin_dir = os.path.abspath(parser.parse_args().bin)
     with tempfile.TemporaryDirectory() as folder:
         s = Session(bin_dir, folder)
-        for part in (refusals, bound, values, of_runtime, of_language_models, of_codes):
+        for part in (refusals, bound, values, of_runtime, of_language_models, of_codes, of_nothing):
             part(s)
     print(f"{s.count} models, {s.failures} failed")
     return 1 if s.failures else 0

@@ -42,7 +42,7 @@ int pb__o_same_bytes(pb_onnx* o, int x, pb_type to) {
   int y = pb__o_new(o, to, in.rank, in.shape);
   if (pb__o_bad(o)) return y;
   int value = pb_make_value(&o->door.m, to, in.rank, in.shape);
-  pb_make_copy(&o->door.m, o->door.value[x], value);
+  if (!pb__is_empty(in.rank, in.shape)) pb_make_copy(&o->door.m, o->door.value[x], value);
   o->door.value[y] = value;
   return y;
 }

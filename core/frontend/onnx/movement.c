@@ -110,7 +110,7 @@ void pb__o_op_split(pb_onnx* o) {
   int64_t extent = pb__o_type(o, x)->shape[axis], each = (extent + parts - 1) / parts, at = 0;
   for (int k = 0; k < parts && !pb__o_bad(o); ++k) {
     int64_t size = count >= 0 ? sizes[k] : each < extent - at ? each : extent - at;
-    if (size < 1 || size > extent - at) pb__o_refuse(o, "parts that do not fit");
+    if (size < 0 || size > extent - at) pb__o_refuse(o, "parts that do not fit");
     if (pb__o_bad(o)) return;
     pb__o_out(o, k, pb__o_part(o, x, axis, at, at + size));
     at += size;
