@@ -10,11 +10,13 @@ HEAD = """# ONNX
 
 Made by `sdk-docs/onnx.py` from `core/frontend/onnx/onnx.def`, one row an operator.
 
-`pbc MODEL.onnx --target=cpu -o x.pbe` reads a model whose extents are known (`--input-shape NAME=1x3x224x224` says those that
-it leaves open). Operators that are not here are all named at once, each with the nearest name that is; an attribute that an
+`pbc MODEL.onnx --target=cpu -o x.pbe` reads a model whose extents are known (`--dim NAME=8` says that of a
+dim that it names and leaves open, `--input-shape NAME=1x3x224x224` those of an input). Operators that are not here are all named at once, each with the nearest name that is; an attribute that an
 operator does not have, or of another kind, is an error. Types: bool, signed and unsigned integers of 8 to 64 bits, f16, bf16,
-f32, f64. What a node's meaning hangs on (shapes, axes, bounds of slices, k, ...) has to be constant: an initialiser, computed
-of constants and shapes, or an input that `--bind NAME=FILE.npy` makes one.
+f32, f64; floats of 8 and 4 bits and integers of 4 and 2, a byte each (`|V1` in `.npy`), are moved, cast and quantised to.
+An extent may be 0: reductions of nothing are what they begin with. What a node's meaning hangs on (shapes, axes, bounds of slices, k, ...) has to be constant: an initialiser, computed
+of constants and shapes, or an input that `--bind NAME=FILE.npy` makes one, or a tensor of
+`--weights=FILE.safetensors`, whose names are the inputs'.
 
 A row says what its operator is in the operators of [StableHLO](stablehlo.md), whose rows make the loop nests: there are no
 two ways to the same one, and what that page says of rounding, sums and times holds here. Forms that the planner knows by
@@ -27,6 +29,10 @@ name goes before a row. `If`, `Loop`, `Scan` and sequences leave nothing behind:
 turns are written out, 65,536 operators at most. A condition that comes at run time has both branches computed, and their
 results chosen among; that they are of one type and shape is asked for. A loop that such a condition may end turns as often as its
 number says, and values stay as they are once it is false. What a number of turns hangs on has to be constant, as above.
+
+A dim may list values, `--dim batch=1,8` or `--input-shape NAME=1,8x3x224x224`: the engine then has a program for each, made
+for those extents alone, and their constants once. Of several dims that list values the k-th ones go together. `pb-run` and
+`pb_rt_choose` take the program that has the inputs' shapes; for others the error lists those that there are.
 
 What passes of ONNX's own tests: [conformance-onnx.md](conformance-onnx.md).
 

@@ -174,7 +174,12 @@ int main(int argc, char** argv) {
   if (!o.engine) return fputs(help, stderr), 1;
   pb_engine* engine = NULL;
   if (pb_engine_read(o.engine, NULL, &engine) != PB_OK) return 1;
-  pb_status status = o.array ? print_array(o.engine, o.array) : print_engine(engine, &o);
+  pb_status status = o.array ? print_array(o.engine, o.array) : PB_OK;
+  int profile = 0;
+  for (const pb_engine* e = engine; e && !o.array && status == PB_OK; e = e->next) {
+    if (engine->next) printf("profile %d\n", ++profile);
+    status = print_engine(e, &o);
+  }
   pb_engine_free(engine);
   return status == PB_OK ? 0 : 1;
 }

@@ -131,6 +131,31 @@ static pb_status told(int code) {
   return code ? PB_ERR_INPUT : PB_OK;
 }
 
+// The first profile whose inputs have the shapes of the files that are given; the first one without files.
+static pb_status choose_profile(job* j) {
+  int count = pb_rt_input_count(j->rt), index;
+  const int64_t** shapes = calloc((size_t)count + 1, sizeof *shapes);
+  pb_npy* files = calloc((size_t)j->o->input_count + 1, sizeof *files);
+  if (!shapes || !files) pb_no_memory(sizeof *files);
+  pb_status status = PB_OK;
+  bool any = false;
+  for (int k = 0; k < count; ++k) shapes[k] = pb_rt_input(j->rt, k)->shape;
+  for (int k = 0; k < j->o->input_count && status == PB_OK; ++k) {
+    const char* rest;
+    status = run_value_named("--input", j->o->inputs[k], count, pb_rt_input, j->rt, &rest, &index);
+    size_t n = status == PB_OK ? strlen(rest) : 0;
+    if (n < 5 || strcmp(rest + n - 4, ".npy")) continue;
+    status = pb_npy_read(rest, NULL, &files[k]);
+    if (status == PB_OK && files[k].rank == pb_rt_input(j->rt, index)->rank) shapes[index] = files[k].shape;
+    any = true;
+  }
+  if (status == PB_OK && any) status = told(pb_rt_choose(j->rt, shapes));
+  for (int k = 0; k < j->o->input_count; ++k) free(files[k].data);
+  free(files);
+  free(shapes);
+  return status;
+}
+
 static pb_status read_inputs(job* j) {
   int count = pb_rt_input_count(j->rt), index;
   for (int k = 0; k < j->o->input_count; ++k) {
@@ -271,6 +296,7 @@ static pb_status execute(job* j) {
     run_report_info(j->rt);
     return PB_OK;
   }
+  if (pb_rt_profile_count(j->rt) > 1) PB_TRY(choose_profile(j));
   j->inputs = calloc((size_t)pb_rt_input_count(j->rt) + 1, sizeof *j->inputs);
   j->outputs = calloc((size_t)pb_rt_output_count(j->rt) + 1, sizeof *j->outputs);
   if (!j->inputs || !j->outputs) pb_no_memory(sizeof *j->inputs);
@@ -282,6 +308,7 @@ static pb_status execute(job* j) {
     run_value_make(pb_rt_output(j->rt, k), j->samples, &j->outputs[k]);
   if (o->compare) {
     PB_TRY(told(pb_rt_load(o->engine, o->no_native ? PB_LOAD_NO_NATIVE : 0, &j->beside)));
+    PB_TRY(told(pb_rt_set_profile(j->beside, pb_rt_profile(j->rt))));
     PB_TRY(told(pb_rt_set_device(j->beside, o->compare, o->compare_options)));
     if (!o->device && !o->device_options) PB_TRY(told(pb_rt_set_device(j->rt, "machine", NULL)));
   }

@@ -13,7 +13,12 @@ static int usage(FILE* to) {
   fputs(
       "usage: pbc MODEL.onnx|MODEL.mlir --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
       "  --input-shape NAME=1x3x224x224   the shape of an input that the model leaves open\n"
+      "  --dim NAME=8                     the extent of a dim that the model names and leaves open\n"
+      "                                   either may list values, 1,8: one engine with a program for each, which "
+      "share\n"
+      "                                   their constants; of several lists the k-th values go together\n"
       "  --bind NAME=FILE.npy             an input that is a constant: what is made of it is made now\n"
+      "  --weights=FILE.safetensors       the same for each tensor of a file, by its name\n"
       "  --emit=WHAT                      text on standard output, or in -o:\n"
       "      engine (the default), s1 (operators), s2 (nests), s3 (planned kernels), PASS (IR after that pass),\n"
       "      plan (the plan of every kernel, to be edited), s4 or commands or asm (what the chip runs)\n"
@@ -147,7 +152,7 @@ int main(int argc, char** argv) {
       o.check = true;
     else if (!strcmp(a, "-o") && k + 1 < argc)
       out = argv[++k];
-    else if (!strcmp(a, "--input-shape") && k + 1 < argc) {
+    else if ((!strcmp(a, "--input-shape") || !strcmp(a, "--dim") || !strcmp(a, "--weights")) && k + 1 < argc) {
       if (pb_option_set(&o, &arena, a + 2, argv[++k], NULL) != PB_OK) return 1;
     } else if (!strncmp(a, "--bind", 6) && (a[6] == '=' || (!a[6] && k + 1 < argc))) {
       if (!parse_bound(a[6] ? a + 7 : argv[++k], &bounds[o.inputs.bound_count++])) return 1;

@@ -13,8 +13,7 @@ static void print_tensors(const char* what, int count, const pb_rt_tensor* (*ten
   }
 }
 
-void run_report_info(const pb_rt* rt) {
-  printf("target %s\n", pb_rt_target(rt));
+static void print_profile(const pb_rt* rt) {
   print_tensors("input", pb_rt_input_count(rt), pb_rt_input, rt);
   print_tensors("output", pb_rt_output_count(rt), pb_rt_output, rt);
   printf("%d steps\n", pb_rt_step_count(rt));
@@ -23,6 +22,14 @@ void run_report_info(const pb_rt* rt) {
     printf("  %d %s (%s): %llu multiply-accumulates, %llu commands, %llu cycles predicted, bound by %s\n", k, s->kernel,
            s->origin, (unsigned long long)s->macs, (unsigned long long)s->commands,
            (unsigned long long)s->predicted_cycles, *s->bound ? s->bound : "?");
+  }
+}
+
+void run_report_info(pb_rt* rt) {
+  printf("target %s\n", pb_rt_target(rt));
+  for (int p = 0; p < pb_rt_profile_count(rt) && !pb_rt_set_profile(rt, p); ++p) {
+    if (pb_rt_profile_count(rt) > 1) printf("profile %d of %d\n", p + 1, pb_rt_profile_count(rt));
+    print_profile(rt);
   }
 }
 

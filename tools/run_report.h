@@ -13,7 +13,7 @@ typedef struct run_times {
   double percentile;
 } run_times;
 
-void run_report_info(const pb_rt* rt);
+void run_report_info(pb_rt* rt); // of all profiles; the last one is chosen then
 void run_report_times(run_times* times);
 void run_report_table(const pb_rt* rt);
 pb_status run_report_json(const pb_rt* rt, const run_times* times, const char* path) PB_MUST_CHECK;

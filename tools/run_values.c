@@ -50,6 +50,7 @@ pb_status run_value_named(const char* option, const char* text, int count,
 // Types that NumPy has no name for travel as integers of their size.
 static bool fits(pb_type file, pb_type tensor) {
   return file == tensor || (file == PB_I8 && tensor == PB_I1) ||
+         ((pb_type_is_code(file) || file == PB_U8) && pb_type_is_code(tensor)) ||
          ((file == PB_I16 || file == PB_UI16) && tensor == PB_BF16);
 }
 
@@ -60,8 +61,8 @@ static pb_status check_shape(const char* path, const pb_rt_tensor* tensor, const
   *samples = 1;
   if (good && npy->rank) {
     int64_t first = tensor->rank ? tensor->shape[0] : 1;
-    *samples = npy->shape[0] / first;
-    good = *samples > 0 && npy->shape[0] % first == 0;
+    *samples = first ? npy->shape[0] / first : 1;
+    good = first ? *samples > 0 && npy->shape[0] % first == 0 : !npy->shape[0];
     for (int d = 1; d < tensor->rank; ++d) good = good && npy->shape[d] == tensor->shape[d];
   }
   if (good) return PB_OK;

@@ -75,7 +75,11 @@ typedef struct pb_engine {
   uint64_t native_bytes;
   char*
       description; // text of the chip's description after tblgen (JSON), so that machine and disassembler need no files
-  void* mapping;   // when read from a file
+  // The same model for other extents: tensors of the same names, types and ranks, and the constants of the first one,
+  // at whose offsets its steps name them. NULL: none. They are freed with the first.
+  struct pb_engine* next;
+  bool shares;   // not the first
+  void* mapping; // when read from a file
   uint64_t mapping_bytes;
   pb_arena arena;
 } pb_engine;
@@ -92,5 +96,7 @@ pb_status pb_engine_read(const char* path, pb_diag* diag, pb_engine** engine) PB
 pb_status pb_engine_parse(const void* bytes, uint64_t count, const char* name, pb_diag* diag,
                           pb_engine** engine) PB_MUST_CHECK;
 void pb_engine_free(pb_engine* engine);
+// Makes the constants of all that hang on `next` one: each that has the same bytes as another is there once.
+void pb_engine_share(pb_engine* first);
 
 #endif

@@ -22,11 +22,11 @@ static pb_status check_tensors(const check* c, const char* what, int count, cons
       if (!strcmp(t->name, tensors[other].name)) return FAIL(c, "two of the %ss are called '%s'", what, t->name);
     if ((unsigned)t->type >= PB_TYPE_COUNT || t->type == PB_I128) return FAIL(c, "%s '%s' has no type", what, t->name);
     if (t->rank < 0 || t->rank > PB_MAX_RANK) return FAIL(c, "%s '%s' has %d dimensions", what, t->name, t->rank);
-    uint64_t bytes = 8;
+    uint64_t bytes = 8; // as if no dimension were 0
     for (int d = 0; d < t->rank; ++d) {
-      if (t->shape[d] < 1 || (uint64_t)t->shape[d] > most_bytes / bytes)
+      if (t->shape[d] < 0 || (uint64_t)t->shape[d] > most_bytes / bytes)
         return FAIL(c, "%s '%s': dimension %d is %lld", what, t->name, d, (long long)t->shape[d]);
-      bytes *= (uint64_t)t->shape[d];
+      if (t->shape[d]) bytes *= (uint64_t)t->shape[d];
     }
   }
   return PB_OK;

@@ -230,6 +230,8 @@ static pb_status take_blobs(const reader* r, pb_engine* engine) {
   engine->description = text.count ? (char*)(uintptr_t)text.bytes : NULL;
   engine->native = native.count ? (uint8_t*)(uintptr_t)native.bytes : NULL;
   engine->native_bytes = native.count;
+  if (engine->shares && consts.count) return refuse(r, 5006, "a profile with constants of its own");
+  if (engine->shares) return PB_OK; // they are the first one's
   engine->consts = (uint8_t*)(uintptr_t)consts.bytes;
   engine->const_bytes = consts.count;
   return PB_OK;
@@ -246,8 +248,8 @@ static pb_status copy_bytes(reader* r, const void* bytes, uint64_t count, pb_eng
   return PB_OK;
 }
 
-static pb_status read_into(reader* r, const void* bytes, uint64_t count, pb_engine* engine) {
-  PB_TRY(bytes ? copy_bytes(r, bytes, count, engine) : map_file(r, engine));
+static pb_status read_one(reader* r, pb_engine* engine) {
+  if (r->file.count < PB_HEADER_BYTES) return refuse(r, 5002, "not an engine: too short for a header");
   PB_TRY(check_header(r));
   PB_TRY(check_sections(r));
   PB_TRY(program_get(r, engine));
@@ -256,10 +258,63 @@ static pb_status read_into(reader* r, const void* bytes, uint64_t count, pb_engi
   return take_streams(r, engine);
 }
 
+static pb_engine* new_engine(void) {
+  pb_engine* engine = calloc(1, sizeof *engine);
+  if (!engine) pb_no_memory(sizeof *engine);
+  return engine;
+}
+
+static pb_status check_profiles_header(const reader* r, uint64_t* count) {
+  const uint8_t* head = r->file.bytes;
+  uint8_t copy[PB_HEADER_BYTES + PB_SECTION_BYTES * PB_ENGINE_MAX_PROFILES];
+  *count = pb__get(head + 12, 4);
+  uint64_t table = PB_HEADER_BYTES + PB_SECTION_BYTES * *count;
+  if (pb__get(head + 8, 4) != PB_ENGINE_VERSION)
+    return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again",
+                    "engine version %llu; this runtime reads %d", (unsigned long long)pb__get(head + 8, 4),
+                    PB_ENGINE_VERSION);
+  if (*count < 2 || *count > PB_ENGINE_MAX_PROFILES) return refuse(r, 5004, "wrong number of profiles");
+  if (pb__get(head + 16, 8) != r->file.count || r->file.count < table)
+    return refuse(r, 5004, "the file is not as long as its header says");
+  memcpy(copy, head, table);
+  memset(copy + 24, 0, 8);
+  if (pb__crc64(0, copy, table) != pb__get(head + 24, 8)) return refuse(r, 5005, "the header's checksum is wrong");
+  return all_zero(head + 32, PB_HEADER_BYTES - 32) ? PB_OK : refuse(r, 5005, "the header's end is not zero");
+}
+
+// Each engine is checked as if it were alone, then all against each other.
+static pb_status read_profiles(const reader* r, pb_engine* first) {
+  uint64_t count;
+  PB_TRY(check_profiles_header(r, &count));
+  uint64_t at = PB_HEADER_BYTES + PB_SECTION_BYTES * count;
+  pb_engine* last = first;
+  for (uint64_t k = 0; k < count; ++k) {
+    const uint8_t* row = r->file.bytes + PB_HEADER_BYTES + PB_SECTION_BYTES * k;
+    uint64_t offset = pb__get(row + 8, 8), bytes = pb__get(row + 16, 8);
+    if (pb__get(row, 8) != k || pb__get(row + 24, 8) || offset != pb__align_up(at, PB_PAGE) || offset > r->file.count ||
+        bytes > r->file.count - offset)
+      return refuse(r, 5004, "a profile is out of place");
+    if (!all_zero(r->file.bytes + at, offset - at)) return refuse(r, 5005, "bytes between profiles are not zero");
+    reader one = {.path = r->path, .diag = r->diag, .file = {r->file.bytes + offset, bytes}};
+    if (k) last = last->next = new_engine();
+    last->shares = k > 0;
+    last->consts = first->consts;
+    last->const_bytes = first->const_bytes;
+    PB_TRY(read_one(&one, last));
+    at = offset + bytes;
+  }
+  if (at != r->file.count) return refuse(r, 5004, "bytes after the last profile");
+  return pb__profiles_check(first, r->path, 5007, r->diag);
+}
+
+static pb_status read_into(reader* r, const void* bytes, uint64_t count, pb_engine* engine) {
+  PB_TRY(bytes ? copy_bytes(r, bytes, count, engine) : map_file(r, engine));
+  return memcmp(r->file.bytes, PB_PROFILES_MAGIC, 8) ? read_one(r, engine) : read_profiles(r, engine);
+}
+
 static pb_status make(const char* path, const void* bytes, uint64_t count, pb_diag* diag, pb_engine** engine) {
   reader r = {.path = path, .diag = diag};
-  *engine = calloc(1, sizeof **engine);
-  if (!*engine) pb_no_memory(sizeof **engine);
+  *engine = new_engine();
   pb_status status = read_into(&r, bytes, count, *engine);
   if (status == PB_OK) return PB_OK;
   pb_engine_free(*engine);
@@ -276,9 +331,12 @@ pb_status pb_engine_parse(const void* bytes, uint64_t count, const char* name, p
 }
 
 void pb_engine_free(pb_engine* engine) {
-  if (!engine) return;
-  if (engine->mapping) munmap(engine->mapping, engine->mapping_bytes);
-  pb_arena arena = engine->arena;
-  pb_arena_free(&arena);
-  free(engine);
+  while (engine) {
+    pb_engine* next = engine->next;
+    if (engine->mapping) munmap(engine->mapping, engine->mapping_bytes);
+    pb_arena arena = engine->arena;
+    pb_arena_free(&arena);
+    free(engine);
+    engine = next;
+  }
 }

@@ -100,7 +100,7 @@ static void each_piece(const pb_engine* engine, const buffer* program, int secti
     call(user, engine->native, engine->native_bytes);
     break;
   case PB_SECTION_CONSTS:
-    call(user, engine->consts, engine->const_bytes);
+    if (!engine->shares) call(user, engine->consts, engine->const_bytes);
     break;
   case PB_SECTION_COUNT:
     break;
@@ -151,6 +151,60 @@ static void write_file(FILE* file, const pb_engine* engine, const buffer* progra
   }
 }
 
+static void write_one(FILE* file, const pb_engine* engine) {
+  buffer program = program_put(engine);
+  write_file(file, engine, &program);
+  free(program.bytes);
+}
+
+typedef struct image {
+  char* bytes;
+  size_t count;
+} image;
+
+static bool make_image(const pb_engine* engine, image* made) {
+  FILE* file = open_memstream(&made->bytes, &made->count);
+  if (file) write_one(file, engine);
+  return file && !fclose(file);
+}
+
+// false: no memory.
+static bool write_profiles(FILE* file, const pb_engine* first) {
+  if (!first->next) {
+    write_one(file, first);
+    return true;
+  }
+  uint8_t head[PB_HEADER_BYTES + PB_SECTION_BYTES * PB_ENGINE_MAX_PROFILES] = {0};
+  image images[PB_ENGINE_MAX_PROFILES] = {0};
+  uint64_t count = 0, at, offset[PB_ENGINE_MAX_PROFILES];
+  bool good = true;
+  for (const pb_engine* e = first; e; e = e->next) good &= make_image(e, &images[count++]);
+  uint64_t table = PB_HEADER_BYTES + PB_SECTION_BYTES * count;
+  at = table;
+  for (uint64_t k = 0; k < count; ++k) {
+    uint8_t* row = head + PB_HEADER_BYTES + PB_SECTION_BYTES * k;
+    offset[k] = pb__align_up(at, PB_PAGE);
+    at = offset[k] + images[k].count;
+    pb__put(row, 4, k);
+    pb__put(row + 8, 8, offset[k]);
+    pb__put(row + 16, 8, images[k].count);
+  }
+  memcpy(head, PB_PROFILES_MAGIC, 8);
+  pb__put(head + 8, 4, PB_ENGINE_VERSION);
+  pb__put(head + 12, 4, count);
+  pb__put(head + 16, 8, at);
+  pb__put(head + 24, 8, pb__crc64(0, head, table));
+  if (good) fwrite(head, 1, table, file);
+  at = table;
+  for (uint64_t k = 0; k < count; ++k) {
+    if (good) write_zeros(file, offset[k] - at);
+    if (good) fwrite(images[k].bytes, 1, images[k].count, file);
+    at = offset[k] + images[k].count;
+    free(images[k].bytes);
+  }
+  return good;
+}
+
 // Whether the path is there and no file: a device or a pipe is written to, and never replaced.
 static bool is_device(const char* path) {
   struct stat found;
@@ -158,7 +212,7 @@ static bool is_device(const char* path) {
 }
 
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) {
-  PB_TRY(pb__engine_check(engine, path, 5010, diag));
+  PB_TRY(pb__profiles_check(engine, path, 5010, diag));
   pb_arena arena = {0};
   bool device = is_device(path);
   const char* part = device ? path : pb_printf(&arena, "%s.%ld.part", path, (long)getpid());
@@ -166,10 +220,7 @@ pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* di
   FILE* file = fopen(part, "wb");
   bool failed = !file;
   if (file) {
-    buffer program = program_put(engine);
-    write_file(file, engine, &program);
-    free(program.bytes);
-    failed = ferror(file) != 0;
+    failed = !write_profiles(file, engine) || ferror(file) != 0;
     failed |= fclose(file) != 0;
     failed = failed || (!device && rename(part, path) != 0);
   }
@@ -180,16 +231,13 @@ pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* di
 }
 
 pb_status pb_engine_pack(const pb_engine* engine, pb_diag* diag, void** bytes, uint64_t* count) {
-  PB_TRY(pb__engine_check(engine, engine->target, 5010, diag));
+  PB_TRY(pb__profiles_check(engine, engine->target, 5010, diag));
   char* data = NULL;
   size_t size = 0;
   FILE* file = open_memstream(&data, &size);
-  if (file) {
-    buffer program = program_put(engine);
-    write_file(file, engine, &program);
-    free(program.bytes);
-  }
-  if (!file || fclose(file)) return pb_system_error(diag, (pb_place){0}, 5011, "cannot keep the engine in memory");
+  bool good = file && write_profiles(file, engine);
+  if (!file || fclose(file) || !good)
+    return pb_system_error(diag, (pb_place){0}, 5011, "cannot keep the engine in memory");
   *bytes = data;
   *count = size;
   return PB_OK;

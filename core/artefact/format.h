@@ -5,6 +5,13 @@
 //   sections  32 bytes each: kind, zero, offset, bytes, checksum
 //   data      each section in the order of its kind, at the next multiple of its alignment; the gaps are zeros
 //
+// An engine of several profiles is a file of such files:
+//
+//   header    64 bytes: another magic, version, number of profiles, file size, checksum of header and table (taken with
+//             this field 0), then zeros
+//   table     32 bytes each: number, zero, offset, bytes, zero
+//   engines   each at the next page, the gaps zeros; all but the first without constants, which are the first one's
+//
 // Nothing stands outside of a checksum or a field that must be zero, so a changed byte anywhere is noticed.
 #ifndef PB_ARTEFACT_FORMAT_H
 #define PB_ARTEFACT_FORMAT_H
@@ -15,6 +22,8 @@
 #include <stdint.h>
 
 #define PB_ENGINE_MAGIC "PBENGINE"
+#define PB_PROFILES_MAGIC "PBPROFIL"
+enum { PB_ENGINE_MAX_PROFILES = 16 };
 
 enum { PB_HEADER_BYTES = 64, PB_SECTION_BYTES = 32, PB_PAGE = 4096 };
 
@@ -46,5 +55,7 @@ uint64_t pb__crc64(uint64_t crc, const void* data, size_t bytes);
 
 // The rules that hold for every engine, checked before writing and after reading. `code` is for the diagnostic.
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
+// The same of all profiles, and that they are of one model.
+pb_status pb__profiles_check(const pb_engine* first, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
 
 #endif

@@ -25,6 +25,17 @@ typedef enum pb_type {
   PB_UI32,
   PB_UI64,
   PB_I128, // of tensors inside a program: several results that are combined as one number
+  // Codes of a byte each, which are moved and converted and nothing else; those of fewer bits have them below.
+  PB_F8E4M3FN,
+  PB_F8E4M3FNUZ,
+  PB_F8E5M2,
+  PB_F8E5M2FNUZ,
+  PB_F8E8M0FNU,
+  PB_F4E2M1FN,
+  PB_I4,
+  PB_U4,
+  PB_I2,
+  PB_U2,
   PB_TYPE_COUNT
 } pb_type;
 
@@ -35,6 +46,7 @@ const char* pb_type_name(pb_type type); // "i8", "f32"
 pb_type pb_type_stored(pb_type type);
 bool pb_type_is_unsigned(pb_type type);
 bool pb_type_is_narrow(pb_type type); // a float of 16 bits
+bool pb_type_is_code(pb_type type);   // from PB_F8E4M3FN on
 
 typedef enum pb_op {
   PB_OP_LOAD,  // operand: which access (a nest) or which window (an instruction); args[0]: what its index adds

@@ -6,7 +6,9 @@
 #include "core/driver/dump.h"
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
+#include "core/driver/profiles.h"
 #include "core/frontend/onnx/onnx.h"
+#include "core/frontend/safetensors.h"
 #include "core/frontend/stablehlo/stablehlo.h"
 #include "core/report/explain.h"
 #include "core/report/report.h"
@@ -35,6 +37,8 @@ typedef struct compilation {
   const pb_control_ops* control;
   pb_consts consts;
   pb_graph* graph;
+  pb_input_options inputs; // the options', with the weights' tensors among what is bound
+  pb_safetensors* weights; // by file
   pb_s1 s1;
   bool has_module;
   bool narrowed;       // --precision=bf16 found something to round
@@ -95,7 +99,7 @@ static pb_status read_text(compilation* c) {
     at += n > 0 ? (uint64_t)n : 0;
   }
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  if (status == PB_OK) status = pb_stablehlo_load(path, &o->inputs, &c->consts, c->unit.diag, &c->s1);
+  if (status == PB_OK) status = pb_stablehlo_load(path, &c->inputs, &c->consts, c->unit.diag, &c->s1);
   if (fd >= 0) close(fd);
   return status;
 }
@@ -114,13 +118,33 @@ static pb_status take_precision(compilation* c) {
   return PB_OK;
 }
 
+// What --weights names, behind what --bind does.
+static pb_status take_weights(compilation* c) {
+  const pb_input_options* o = &c->options->inputs;
+  int count = o->bound_count;
+  c->inputs = *o;
+  if (!o->weight_count) return PB_OK;
+  c->weights = PB_NEW_ARRAY(&c->unit.arena, pb_safetensors, (size_t)o->weight_count);
+  for (int k = 0; k < o->weight_count; ++k) {
+    PB_TRY(pb_safetensors_read(o->weights[k], c->unit.diag, &c->weights[k]));
+    count += c->weights[k].count;
+  }
+  pb_bound* all = PB_NEW_ARRAY(&c->unit.arena, pb_bound, (size_t)count + 1);
+  if (o->bound_count) memcpy(all, o->bounds, (size_t)o->bound_count * sizeof *all);
+  c->inputs.bounds = all;
+  for (int k = 0; k < o->weight_count; ++k)
+    for (int t = 0; t < c->weights[k].count; ++t) all[c->inputs.bound_count++] = c->weights[k].tensors[t];
+  return PB_OK;
+}
+
 static pb_status front(compilation* c) {
   const pb_compile_options* o = c->options;
+  PB_TRY(take_weights(c));
   if (is_text(o->model)) {
-    PB_TRY(o->bytes ? read_text(c) : pb_stablehlo_load(o->model, &o->inputs, &c->consts, c->unit.diag, &c->s1));
+    PB_TRY(o->bytes ? read_text(c) : pb_stablehlo_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->s1));
   } else {
-    PB_TRY(o->bytes ? pb_onnx_parse(o->bytes, o->size, o->model, &o->inputs, &c->consts, c->unit.diag, &c->graph)
-                    : pb_onnx_load(o->model, &o->inputs, &c->consts, c->unit.diag, &c->graph));
+    PB_TRY(o->bytes ? pb_onnx_parse(o->bytes, o->size, o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph)
+                    : pb_onnx_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph));
     stage_done(c, "read");
     PB_TRY(pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1));
   }
@@ -331,7 +355,10 @@ static pb_status compile(compilation* c) {
 }
 
 pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
+  int profiles;
   *out = (pb_compiled){0};
+  PB_TRY(pb_profiles_count(&options->inputs, diag, &profiles));
+  if (profiles > 1) return pb_profiles_compile(options, profiles, diag, out);
   compilation c = {.options = options, .out = out, .since = now()};
   c.unit.diag = diag;
   c.unit.consts = &c.consts;
@@ -344,6 +371,7 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_s1_free(&c.s1);
   pb_graph_free(c.graph);
   pb_consts_free(&c.consts);
+  for (int k = 0; c.weights && k < options->inputs.weight_count; ++k) pb_safetensors_free(&c.weights[k]);
   pb_plan_memo_free(&c.unit);
   pb_arena_free(&c.unit.arena);
   free(c.fallback.items);

@@ -20,22 +20,33 @@ static pb_status set_threads(pb_compile_options* o, const char* value, pb_diag* 
   return PB_OK;
 }
 
+// 8, or 1,8: each in one of the profiles.
+static bool read_extents(const char** at, pb_extents* list) {
+  *list = (pb_extents){0};
+  for (;; ++*at) {
+    char* end;
+    errno = 0;
+    long long extent = strtoll(*at, &end, 10);
+    if (errno || end == *at || extent < 1 || extent > PB_MAX_ELEMENTS || list->count == PB_MOST_PROFILES) return false;
+    list->items[list->count++] = extent;
+    *at = end;
+    if (*end != ',') return true;
+  }
+}
+
 // NAME=1x3x224x224
 static bool read_shape(pb_arena* arena, const char* value, pb_input_shape* shape) {
   char *text = pb_strdup(arena, value), *equals = strrchr(text, '=');
   if (!equals || equals == text) return false;
   *equals = 0;
-  *shape = (pb_input_shape){.name = text};
-  for (char* at = equals + 1; *at;) {
-    char* end;
-    errno = 0;
-    long long extent = strtoll(at, &end, 10);
-    if (errno || end == at || extent < 1 || shape->rank == PB_GRAPH_RANK || (*end && *end != 'x')) return false;
-    shape->shape[shape->rank++] = extent;
-    at = *end ? end + 1 : end;
-    if (end[0] == 'x' && !end[1]) return false;
+  pb_extents* lists = PB_NEW_ARRAY(arena, pb_extents, PB_GRAPH_RANK);
+  *shape = (pb_input_shape){.name = text, .lists = lists};
+  for (const char* at = equals + 1;; ++at) {
+    if (shape->rank == PB_GRAPH_RANK || !read_extents(&at, &lists[shape->rank])) return false;
+    shape->shape[shape->rank] = lists[shape->rank].items[0];
+    ++shape->rank;
+    if (*at != 'x') return !*at;
   }
-  return shape->rank > 0;
 }
 
 static pb_status add_shape(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
@@ -46,6 +57,37 @@ static pb_status add_shape(pb_compile_options* o, pb_arena* arena, const char* v
     return pb_error(diag, (pb_place){0}, 1004, "NAME=1x3x224x224", "'%s' is no input shape", value);
   o->inputs.shapes = shapes;
   o->inputs.shape_count = count + 1;
+  return PB_OK;
+}
+
+// NAME=8
+static pb_status add_dim(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
+  int count = o->inputs.dim_count;
+  pb_dim_value* dims = PB_NEW_ARRAY(arena, pb_dim_value, (size_t)count + 1);
+  if (count) memcpy(dims, o->inputs.dims, (size_t)count * sizeof *dims);
+  char *text = pb_strdup(arena, value), *equals = strrchr(text, '=');
+  const char* at = equals ? equals + 1 : text;
+  pb_extents* list = PB_NEW(arena, pb_extents);
+  if (!equals || equals == text || !read_extents(&at, list) || *at)
+    return pb_error(diag, (pb_place){0}, 1004, "NAME=8", "'%s' gives no dim an extent", value);
+  *equals = 0;
+  for (int k = 0; k < count; ++k)
+    if (!strcmp(dims[k].name, text))
+      return pb_error(diag, (pb_place){0}, 1004, "one extent a dim", "dim '%s' twice", text);
+  dims[count] = (pb_dim_value){text, list->items[0], list};
+  o->inputs.dims = dims;
+  o->inputs.dim_count = count + 1;
+  return PB_OK;
+}
+
+static pb_status add_weights(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
+  int count = o->inputs.weight_count;
+  const char** files = PB_NEW_ARRAY(arena, const char*, (size_t)count + 1);
+  if (!value[0]) return pb_error(diag, (pb_place){0}, 1004, "FILE.safetensors", "no file with weights");
+  if (count) memcpy(files, o->inputs.weights, (size_t)count * sizeof *files);
+  files[count] = pb_strdup(arena, value);
+  o->inputs.weights = files;
+  o->inputs.weight_count = count + 1;
   return PB_OK;
 }
 
@@ -61,7 +103,7 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
                {"print-after", &o->print_after},
                {"like", &o->like},
                {"precision", &o->precision}};
-  const char *near = NULL, *others[] = {"threads", "input-shape"};
+  const char *near = NULL, *others[] = {"threads", "input-shape", "dim", "weights"};
   int best = 3; // further away it is another word
   for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
     if (!strcmp(name, texts[k].name)) return set_text(texts[k].to, arena, value);
@@ -71,7 +113,9 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
   }
   if (!strcmp(name, others[0])) return set_threads(o, value, diag);
   if (!strcmp(name, others[1])) return add_shape(o, arena, value, diag);
-  for (int k = 0; k < 2; ++k)
+  if (!strcmp(name, others[2])) return add_dim(o, arena, value, diag);
+  if (!strcmp(name, others[3])) return add_weights(o, arena, value, diag);
+  for (int k = 0; k < 4; ++k)
     if (pb_edit_distance(name, others[k]) < best) near = others[k];
   return pb_error(diag, (pb_place){0}, 1002, near ? pb_printf(arena, "perhaps %s", near) : NULL, "no option '%s'",
                   name);

@@ -19,7 +19,8 @@ typedef struct pb_tensor {
   int64_t type_code; // of an input: ONNX's, 0: not said
   int rank;          // -1 until known
   int64_t shape[PB_GRAPH_RANK];
-  int const_id; // initialiser: its id in the constant table; -1
+  const char** dim_names; // of an input, by dim: NULL where it has none; NULL: none has
+  int const_id;           // initialiser: its id in the constant table; -1
   bool is_input, is_output;
   int producer; // node, -1
   // A sequence, or an optional of at most one: the tensors in it, which are known when it is compiled.
@@ -89,14 +90,30 @@ typedef struct pb_graph {
   pb_arena arena;
 } pb_graph;
 
+// A dim may list values, 1,8: the k-th ones of all lists are a profile, which is compiled for itself
+// (driver/profiles.h).
+enum { PB_MOST_PROFILES = 16 };
+typedef struct pb_extents {
+  int count;
+  int64_t items[PB_MOST_PROFILES];
+} pb_extents;
+
 // --input-shape NAME=1x3x224x224
 typedef struct pb_input_shape {
   const char* name;
   int rank;
   int64_t shape[PB_GRAPH_RANK];
+  const pb_extents* lists; // by dim
 } pb_input_shape;
 
-// --bind NAME=FILE.npy: an input that is a constant. PB_U8 is uint8.
+// --dim batch=8
+typedef struct pb_dim_value {
+  const char* name;
+  int64_t extent;
+  const pb_extents* list;
+} pb_dim_value;
+
+// --bind NAME=FILE.npy, a tensor of --weights=FILE.safetensors: an input that is a constant. PB_U8 is uint8.
 typedef struct pb_bound {
   const char* name;
   pb_type type;
@@ -109,8 +126,12 @@ typedef struct pb_bound {
 typedef struct pb_input_options {
   const pb_input_shape* shapes;
   int shape_count;
+  const pb_dim_value* dims;
+  int dim_count;
   const pb_bound* bounds;
   int bound_count;
+  const char* const* weights; // files
+  int weight_count;
 } pb_input_options;
 
 // Elements of a tensor at most, so that sizes in bytes, indices and their sums stay far from the end of 64 bits, and so

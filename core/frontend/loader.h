@@ -57,6 +57,9 @@ pb_status pb__read_node(pb__loader* l, pb_wire wire) PB_MUST_CHECK;
 pb_status pb__read_attr(pb__loader* l, pb_wire wire, pb_attr* attr, bool* there) PB_MUST_CHECK;
 pb_status pb__push_node(pb__loader* l, pb_node node) PB_MUST_CHECK;
 
+// inputs.c.
+pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) PB_MUST_CHECK;
+
 // function.c. FunctionProto, and calls of it in place of the node.
 pb_status pb__function_read(pb__loader* l, pb_wire wire) PB_MUST_CHECK;
 const pb__function* pb__function_of(const pb__loader* l, const pb_node* node, const char* overload); // NULL: none

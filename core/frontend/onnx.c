@@ -56,6 +56,26 @@ pb_type pb_onnx_type(int64_t code, bool* is_unsigned) {
     return PB_UI64;
   case 16:
     return PB_BF16;
+  case 17:
+    return PB_F8E4M3FN;
+  case 18:
+    return PB_F8E4M3FNUZ;
+  case 19:
+    return PB_F8E5M2;
+  case 20:
+    return PB_F8E5M2FNUZ;
+  case 21:
+    return PB_U4;
+  case 22:
+    return PB_I4;
+  case 23:
+    return PB_F4E2M1FN;
+  case 24:
+    return PB_F8E8M0FNU;
+  case 25:
+    return PB_U2;
+  case 26:
+    return PB_I2;
   default:
     return PB_TYPE_COUNT;
   }
@@ -79,6 +99,15 @@ static void typed_values(pb_wire_field* f, pb_type type, char* data, size_t size
   } else if (*filled < count) {
     memcpy(data + (*filled)++ * size, &f->value, size);
   }
+}
+
+// Elements of fewer than 8 bits lie several in a byte, the first ones below: here each has a byte.
+static void* unpacked(loader* l, const uint8_t* from, int bits, size_t count) {
+  uint8_t* own = pb_alloc(&l->graph->arena, count + 1);
+  size_t each = 8 / (size_t)bits;
+  for (size_t k = 0; k < count; ++k)
+    own[k] = (uint8_t)(from[k / each] >> (size_t)bits * (k % each) & ((1u << bits) - 1));
+  return own;
 }
 
 // StringStringEntryProto { key = 1, value = 2 }
@@ -135,8 +164,10 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
     elements *= shape[r];
   }
   if (outside) PB_TRY(pb__external_data(l, *name, &external, &raw));
-  size_t size = ((size_t)pb_type_bits(type) + 7) / 8, bytes = (size_t)elements * size,
-         have = (size_t)(raw.end - raw.at);
+  bool packs = pb_type_is_code(type) && pb_type_bits(type) < 8;
+  size_t size = ((size_t)pb_type_bits(type) + 7) / 8, have = (size_t)(raw.end - raw.at);
+  size_t stored = packs ? ((size_t)elements * (size_t)pb_type_bits(type) + 7) / 8 : (size_t)elements,
+         bytes = stored * size;
   const void* data = raw.at;
   if (raw.at ? have != bytes : bytes > (size_t)(again.end - again.at) * 8)
     return pb__loader_refuse(l, *name, "a tensor whose data are not as long as its shape says");
@@ -145,14 +176,14 @@ static pb_status read_tensor(loader* l, pb_wire wire, const char** name, int* id
     size_t filled = 0;
     while (pb_wire_next(&again, &f))
       if (f.number == 4 || f.number == 5 || f.number == 7 || f.number == 10 || f.number == 11)
-        typed_values(&f, type, own, size, (size_t)elements, &filled);
-    if (filled != (size_t)elements)
-      return pb__loader_refuse(l, *name, "a tensor whose data are not as long as its shape says");
+        typed_values(&f, type, own, size, stored, &filled);
+    if (filled != stored) return pb__loader_refuse(l, *name, "a tensor whose data are not as long as its shape says");
     data = own;
   } else if ((uintptr_t)data % size && bytes <= MAX_COPY) { // fields are packed without padding
     void* own = pb_alloc(&l->graph->arena, bytes + 1);
     data = memcpy(own, data, bytes);
   }
+  if (packs) data = unpacked(l, data, pb_type_bits(type), (size_t)elements);
   *id = pb_consts_add(l->consts, *name, type, rank, shape, data);
   l->consts->items[*id].mapped = raw.at && data == raw.at;
   return PB_OK;
@@ -345,9 +376,10 @@ pb_status pb__read_node(loader* l, pb_wire wire) {
   return function ? pb__function_expand(l, function, &node) : pb__push_node(l, node);
 }
 
-// TypeProto.tensor_type: elem_type = 1, shape = 2 { dim = 1 { dim_value = 1 } }
-static void read_value_type(pb_wire wire, pb_tensor* tensor) {
+// TypeProto.tensor_type: elem_type = 1, shape = 2 { dim = 1 { dim_value = 1 | dim_param = 2 } }
+static void read_value_type(loader* l, pb_wire wire, pb_tensor* tensor) {
   pb_wire_field type, part, dim, value;
+  tensor->dim_names = PB_NEW_ARRAY(&l->graph->arena, const char*, PB_GRAPH_RANK);
   while (pb_wire_next(&wire, &type)) {
     if (type.number != 1 || type.type != 2) continue;
     while (pb_wire_next(&type.bytes, &part)) {
@@ -360,8 +392,12 @@ static void read_value_type(pb_wire wire, pb_tensor* tensor) {
       while (pb_wire_next(&part.bytes, &dim)) {
         if (dim.number != 1 || dim.type != 2 || tensor->rank == PB_GRAPH_RANK) continue;
         int64_t extent = -1;
-        while (pb_wire_next(&dim.bytes, &value))
+        const char* name = NULL;
+        while (pb_wire_next(&dim.bytes, &value)) {
           if (value.number == 1 && value.type == 0) extent = (int64_t)value.value;
+          if (value.number == 2 && value.type == 2) name = pb__loader_text(l, value.bytes);
+        }
+        tensor->dim_names[tensor->rank] = name && name[0] ? name : NULL;
         tensor->shape[tensor->rank++] = extent;
       }
     }
@@ -375,7 +411,7 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
   const char* name = "";
   while (pb_wire_next(&wire, &f)) {
     if (f.number == 1 && f.type == 2) name = pb__loader_text(l, f.bytes);
-    if (f.number == 2 && f.type == 2) read_value_type(f.bytes, &type);
+    if (f.number == 2 && f.type == 2) read_value_type(l, f.bytes, &type);
   }
   if (!name[0]) return pb__loader_refuse(l, NULL, "an input or output without a name");
   int at = input ? pb__name_defined(l, name) : pb__name_used(l, name); // may move the table
@@ -396,6 +432,7 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
   tensor->is_unsigned = type.is_unsigned;
   tensor->rank = type.rank;
   memcpy(tensor->shape, type.shape, sizeof tensor->shape);
+  tensor->dim_names = type.dim_names;
   return PB_OK;
 }
 
@@ -470,89 +507,6 @@ static pb_status read_model(loader* l, pb_wire wire) {
   return PB_OK;
 }
 
-// The shape with the open dims that come first as 1, as --input-shape takes it.
-static const char* shape_text(loader* l, const pb_tensor* t) {
-  const char* text = "";
-  for (int r = 0; r < t->rank; ++r)
-    text = pb_printf(&l->graph->arena, "%s%s%lld", text, r ? "x" : "", t->shape[r] < 0 ? 1LL : (long long)t->shape[r]);
-  return text;
-}
-
-static pb_status check_input(loader* l, pb_tensor* t) {
-  pb_place place = {.file = l->graph->file, .what = t->name};
-  const char* hint = "--input-shape NAME=1x3x224x224";
-  if (t->type == PB_TYPE_COUNT && t->type_code)
-    return pb_unsupported(l->diag, place, 2016, NULL, "an input of ONNX type %lld", (long long)t->type_code);
-  if (t->type == PB_TYPE_COUNT) return pb_error(l->diag, place, 2016, NULL, "an input whose type is not known");
-  if (t->rank < 0) return pb_error(l->diag, place, 2016, hint, "an input whose shape is not known");
-  for (int r = 0; r < t->rank; ++r) {
-    if (t->shape[r] == -1 && r > 0) return pb_error(l->diag, place, 2016, hint, "an input whose dim %d is open", r);
-    if (t->shape[r] < 1 && t->shape[r] != -1)
-      return pb_error(l->diag, place, 2016, hint, "an input whose dim %d is %lld long", r, (long long)t->shape[r]);
-  }
-  if (!t->rank || t->shape[0] != -1) return PB_OK;
-  pb_warning(l->diag, place, 2017, "its first dim is open and compiled as 1; --input-shape '%s=%s' says another",
-             t->name, shape_text(l, t));
-  t->shape[0] = 1;
-  return PB_OK;
-}
-
-static pb_status no_input(loader* l, const char* name) {
-  const char* hint = "inputs:";
-  for (size_t i = 0; i < l->graph->tensor_count; ++i)
-    if (l->graph->tensors[i].is_input && strlen(hint) < 256)
-      hint = pb_printf(&l->graph->arena, "%s %s", hint, l->graph->tensors[i].name);
-  return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, hint, "no input is named '%s'", name);
-}
-
-// The input becomes an initialiser.
-static pb_status bind(loader* l, const pb_bound* bound) {
-  pb_tensor* t = NULL;
-  for (size_t i = 0; i < l->graph->tensor_count; ++i)
-    if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, bound->name)) t = &l->graph->tensors[i];
-  if (!t) return no_input(l, bound->name);
-  pb_place place = {.file = l->graph->file, .what = t->name};
-  bool is_unsigned = bound->type == PB_U8;
-  pb_type type = is_unsigned ? PB_I8 : bound->type;
-  if (t->type != type || t->is_unsigned != is_unsigned)
-    return pb_error(l->diag, place, 2019, NULL, "is of %s, and what is bound to it of %s",
-                    t->is_unsigned ? "u8" : pb_type_name(t->type), pb_type_name(bound->type));
-  bool fits = t->rank < 0 || t->rank == bound->rank;
-  for (int r = 0; fits && r < t->rank; ++r) fits = t->shape[r] < 0 || t->shape[r] == bound->shape[r];
-  if (!fits)
-    return pb_error(l->diag, place, 2019, NULL, "is of shape %s, and what is bound to it of %s",
-                    pb_shape_text(&l->graph->arena, t->rank, t->shape),
-                    pb_shape_text(&l->graph->arena, bound->rank, bound->shape));
-  t->const_id = pb_consts_add(l->consts, t->name, type, bound->rank, bound->shape, bound->data);
-  t->is_input = false;
-  t->rank = bound->rank;
-  memcpy(t->shape, bound->shape, sizeof t->shape);
-  return PB_OK;
-}
-
-static pb_status set_inputs(loader* l, const pb_input_options* inputs) {
-  const pb_input_shape* shapes = inputs->shapes;
-  for (int k = 0; k < inputs->bound_count; ++k) PB_TRY(bind(l, &inputs->bounds[k]));
-  for (int k = 0; k < inputs->shape_count; ++k) {
-    pb_tensor* t = NULL;
-    for (size_t i = 0; i < l->graph->tensor_count; ++i)
-      if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, shapes[k].name))
-        t = &l->graph->tensors[i];
-    if (!t) return no_input(l, shapes[k].name);
-    if (t->rank >= 0 && t->rank != shapes[k].rank)
-      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2015, NULL,
-                      "has %d dims, --input-shape gives %d", t->rank, shapes[k].rank);
-    t->rank = shapes[k].rank;
-    memcpy(t->shape, shapes[k].shape, sizeof t->shape);
-  }
-  for (size_t i = 0; i < l->graph->tensor_count; ++i) {
-    pb_tensor* t = &l->graph->tensors[i];
-    if (!t->is_input) continue;
-    PB_TRY(check_input(l, t));
-  }
-  return PB_OK;
-}
-
 // StableHLO and other dialects of MLIR as text.
 static bool is_mlir(const char* bytes, size_t count) {
   static const char* const words[] = {"module", "func.func", "stablehlo.", "#loc", "\"builtin.module\"",
@@ -575,7 +529,7 @@ static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t
   if (!l.buckets) pb_no_memory(l.bucket_count * sizeof *l.buckets);
   memset(l.buckets, 0xff, l.bucket_count * sizeof *l.buckets);
   pb_status status = read_model(&l, (pb_wire){bytes, (const uint8_t*)bytes + count, false});
-  if (status == PB_OK) status = set_inputs(&l, inputs ? inputs : &none);
+  if (status == PB_OK) status = pb__set_inputs(&l, inputs ? inputs : &none);
   free(l.buckets);
   free(l.names);
   free(l.scopes);

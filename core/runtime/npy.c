@@ -10,9 +10,9 @@
 static const struct {
   const char* descr;
   pb_type type;
-} formats[] = {{"<f4", PB_F32},  {"|i1", PB_I8},   {"|u1", PB_U8},  {"<i4", PB_I32}, {"<i8", PB_I64},
-               {"|b1", PB_I1},   {"<i2", PB_I16},  {"<f8", PB_F64}, {"<f2", PB_F16}, {"<u2", PB_UI16},
-               {"<u4", PB_UI32}, {"<u8", PB_UI64}, {"|V2", PB_BF16}};
+} formats[] = {{"<f4", PB_F32},  {"|i1", PB_I8},   {"|u1", PB_U8},   {"<i4", PB_I32},      {"<i8", PB_I64},
+               {"|b1", PB_I1},   {"<i2", PB_I16},  {"<f8", PB_F64},  {"<f2", PB_F16},      {"<u2", PB_UI16},
+               {"<u4", PB_UI32}, {"<u8", PB_UI64}, {"|V2", PB_BF16}, {"|V1", PB_F8E4M3FN}, {"<V1", PB_F8E4M3FN}};
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
 typedef struct cursor {
@@ -103,9 +103,10 @@ pb_status pb_npy_parse(const void* bytes, uint64_t count, const char* path, pb_d
   if (length > count - prefix) return pb_error(diag, place, 5031, NULL, "the header is longer than the file");
   cursor c = {(const char*)head + prefix, (const char*)head + prefix + length};
   if (!take_header(&c, npy))
-    return pb_error(diag, place, 5031,
-                    "C order, at most 8 dimensions, f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, V2 for bf16",
-                    "this kind of .npy file is not known");
+    return pb_error(
+        diag, place, 5031,
+        "C order, at most 8 dimensions, f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, V2 for bf16, V1 for codes of a byte each",
+        "this kind of .npy file is not known");
   uint64_t size = (uint64_t)(pb_type_bits(npy->type) + 7) / 8, left = count - prefix - length;
   npy->bytes = size;
   bool empty = false;
@@ -156,7 +157,7 @@ pb_status pb_npy_read(const char* path, pb_diag* diag, pb_npy* npy) {
 pb_status pb_npy_write(const char* path, const pb_npy* npy, pb_diag* diag) {
   const char* descr = NULL;
   for (int k = 0; k < FORMATS && !descr; ++k)
-    if (formats[k].type == npy->type) descr = formats[k].descr;
+    if (formats[k].type == (pb_type_is_code(npy->type) ? PB_F8E4M3FN : npy->type)) descr = formats[k].descr;
   pb_place place = {.file = path};
   if (!descr) return pb_unsupported(diag, place, 5031, NULL, ".npy files have no type %s", pb_type_name(npy->type));
   char text[512];

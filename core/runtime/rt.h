@@ -36,6 +36,10 @@ typedef struct pb__native {
 } pb__native;
 
 struct pb_rt {
+  // Of the one that a program has: the profiles, of which the first is this one. Of each: what it runs on.
+  struct pb_rt** profiles;
+  int profile_count, chosen;
+  char *device_wanted, *options_wanted; // pb_rt_set_device's, for a profile that is chosen later; NULL: not called
   char* path;
   pb_engine* engine;
   unsigned flags;

@@ -49,9 +49,7 @@ static void describe_steps(pb_rt* rt) {
   }
 }
 
-static pb_status load(pb_rt* rt, const void* bytes, uint64_t count, pb_diag* diag) {
-  PB_TRY(bytes ? pb_engine_parse(bytes, count, rt->path, diag, &rt->engine)
-               : pb_engine_read(rt->path, diag, &rt->engine));
+static pb_status prepare(pb_rt* rt, pb_diag* diag) {
   for (int k = 0; k < rt->engine->kernel_count; ++k)
     if (rt->engine->kernels[k].is_words)
       rt->has_words = true;
@@ -71,13 +69,38 @@ static pb_status load(pb_rt* rt, const void* bytes, uint64_t count, pb_diag* dia
   return PB_OK;
 }
 
-static int load_from(const char* path, const void* bytes, uint64_t count, unsigned flags, pb_rt** out) {
-  pb_diag diag = pb__rt_diag();
+static pb_rt* new_rt(const char* path, unsigned flags) {
   pb_rt* rt = calloc(1, sizeof *rt);
   if (!rt) pb_no_memory(sizeof *rt);
   rt->flags = flags;
   rt->path = pb_strdup(&rt->arena, path);
   rt->device_name = "";
+  rt->profile_count = 1;
+  rt->profiles = PB_NEW_ARRAY(&rt->arena, pb_rt*, 1);
+  rt->profiles[0] = rt;
+  return rt;
+}
+
+static pb_status load(pb_rt* rt, const void* bytes, uint64_t count, pb_diag* diag) {
+  PB_TRY(bytes ? pb_engine_parse(bytes, count, rt->path, diag, &rt->engine)
+               : pb_engine_read(rt->path, diag, &rt->engine));
+  PB_TRY(prepare(rt, diag));
+  int profiles = 0;
+  for (const pb_engine* e = rt->engine; e; e = e->next) ++profiles;
+  rt->profiles = PB_NEW_ARRAY(&rt->arena, pb_rt*, (size_t)profiles);
+  rt->profiles[0] = rt;
+  for (pb_engine* e = rt->engine->next; e; e = e->next) {
+    pb_rt* more = new_rt(rt->path, rt->flags);
+    more->engine = e;
+    rt->profiles[rt->profile_count++] = more;
+    PB_TRY(prepare(more, diag));
+  }
+  return PB_OK;
+}
+
+static int load_from(const char* path, const void* bytes, uint64_t count, unsigned flags, pb_rt** out) {
+  pb_diag diag = pb__rt_diag();
+  pb_rt* rt = new_rt(path, flags);
   pb_status status = load(rt, bytes, count, &diag);
   *out = status == PB_OK ? rt : NULL;
   if (status != PB_OK) pb_rt_free(rt);
@@ -96,43 +119,63 @@ static void close_device(pb_rt* rt) {
   rt->device_name = "";
 }
 
-void pb_rt_free(pb_rt* rt) {
-  if (!rt) return;
+static void free_one(pb_rt* rt) {
   close_device(rt);
   pb_chip_free(rt->chip);
   pb__unsigned_free(rt);
-  pb_engine_free(rt->engine);
   pb_arena arena = rt->arena;
   free(rt);
   pb_arena_free(&arena);
 }
 
-const char* pb_rt_target(const pb_rt* rt) { return rt->engine->target; }
+void pb_rt_free(pb_rt* rt) {
+  if (!rt) return;
+  pb_engine* engine = rt->engine; // with those of the other profiles
+  for (int k = 1; k < rt->profile_count; ++k) free_one(rt->profiles[k]);
+  free(rt->device_wanted);
+  free(rt->options_wanted);
+  free_one(rt);
+  pb_engine_free(engine);
+}
+
+static pb_rt* chosen(const pb_rt* rt) { return rt->profiles[rt->chosen]; }
+#define ENGINE(rt) chosen(rt)->engine
+
+const char* pb_rt_target(const pb_rt* rt) { return rt->engine->target; } // the same of all
 int pb_rt_input_count(const pb_rt* rt) { return rt->engine->input_count; }
 int pb_rt_output_count(const pb_rt* rt) { return rt->engine->output_count; }
-const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index) { return &rt->inputs[index]; }
-const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index) { return &rt->outputs[index]; }
-int pb_rt_step_count(const pb_rt* rt) { return rt->engine->step_count; }
-int pb_rt_arg_count(const pb_rt* rt, int step) { return rt->engine->steps[step].arg_count; }
-const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index) { return &rt->steps[index]; }
-int pb_rt_queue_count(const pb_rt* rt) { return rt->chip ? rt->chip->queue_count : 0; }
-const char* pb_rt_queue_name(const pb_rt* rt, int index) { return rt->chip ? rt->chip->queues[index].name : NULL; }
-int pb_rt_mhz(const pb_rt* rt) { return rt->chip ? rt->chip->mhz : 0; }
-int pb_rt_dram_rate(const pb_rt* rt) {
-  return rt->chip ? (int)rt->chip->memories[rt->chip->system_memory].bytes_per_cycle : 0;
+const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index) { return &chosen(rt)->inputs[index]; }
+const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index) { return &chosen(rt)->outputs[index]; }
+int pb_rt_step_count(const pb_rt* rt) { return ENGINE(rt)->step_count; }
+int pb_rt_arg_count(const pb_rt* rt, int step) { return ENGINE(rt)->steps[step].arg_count; }
+const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index) { return &chosen(rt)->steps[index]; }
+int pb_rt_queue_count(const pb_rt* rt) { return chosen(rt)->chip ? chosen(rt)->chip->queue_count : 0; }
+const char* pb_rt_queue_name(const pb_rt* rt, int index) {
+  return chosen(rt)->chip ? chosen(rt)->chip->queues[index].name : NULL;
 }
-const char* pb_rt_device(const pb_rt* rt) { return rt->device_name; }
+int pb_rt_mhz(const pb_rt* rt) { return chosen(rt)->chip ? chosen(rt)->chip->mhz : 0; }
+int pb_rt_dram_rate(const pb_rt* rt) {
+  const pb_chip* chip = chosen(rt)->chip;
+  return chip ? (int)chip->memories[chip->system_memory].bytes_per_cycle : 0;
+}
+const char* pb_rt_device(const pb_rt* rt) { return chosen(rt)->device_name; }
 
-uint64_t pb_rt_peak_macs(const pb_rt* rt) { return rt->chip ? pb_chip_peak_macs(rt->chip) : 0; }
+uint64_t pb_rt_peak_macs(const pb_rt* rt) { return chosen(rt)->chip ? pb_chip_peak_macs(chosen(rt)->chip) : 0; }
 
-void pb_rt_set_threads(pb_rt* rt, int threads) { rt->threads = threads; }
+void pb_rt_set_threads(pb_rt* rt, int threads) {
+  for (int k = 0; k < rt->profile_count; ++k) rt->profiles[k]->threads = threads;
+}
 void pb_rt_set_trace(pb_rt* rt, pb_rt_trace trace, void* user) {
-  rt->trace = trace;
-  rt->trace_user = user;
+  for (int k = 0; k < rt->profile_count; ++k) {
+    rt->profiles[k]->trace = trace;
+    rt->profiles[k]->trace_user = user;
+  }
 }
 void pb_rt_set_after_step(pb_rt* rt, pb_rt_after_step call, void* user) {
-  rt->after_step = call;
-  rt->after_step_user = user;
+  for (int k = 0; k < rt->profile_count; ++k) {
+    rt->profiles[k]->after_step = call;
+    rt->profiles[k]->after_step_user = user;
+  }
 }
 
 static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb_diag* diag) {
@@ -153,9 +196,78 @@ static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb
   return status;
 }
 
+static char* kept(const char* text) {
+  char* copy = text ? strdup(text) : NULL;
+  if (text && !copy) pb_no_memory(strlen(text) + 1);
+  return copy;
+}
+
 int pb_rt_set_device(pb_rt* rt, const char* name, const char* options) {
   pb_diag diag = pb__rt_diag();
-  return pb__rt_code(set_device(rt, name, options, &diag));
+  pb_status status = set_device(chosen(rt), name, options, &diag);
+  if (status != PB_OK) return pb__rt_code(status);
+  free(rt->device_wanted);
+  free(rt->options_wanted);
+  rt->device_wanted = kept(name);
+  rt->options_wanted = kept(options);
+  return 0;
+}
+
+// ---- profiles ----
+
+int pb_rt_profile_count(const pb_rt* rt) { return rt->profile_count; }
+int pb_rt_profile(const pb_rt* rt) { return rt->chosen; }
+
+// One device is open at a time: the other profile's memory goes.
+static pb_status choose(pb_rt* rt, int index, pb_diag* diag) {
+  if (index == rt->chosen) return PB_OK;
+  if (atomic_load(&chosen(rt)->is_running))
+    return pb_error(diag, (pb_place){.file = rt->path}, 5034, "load the engine once for each caller",
+                    "the engine is running for another caller");
+  close_device(chosen(rt));
+  rt->chosen = index;
+  return rt->device_wanted ? set_device(chosen(rt), rt->device_wanted, rt->options_wanted, diag) : PB_OK;
+}
+
+int pb_rt_set_profile(pb_rt* rt, int index) {
+  pb_diag diag = pb__rt_diag();
+  if (index < 0 || index >= rt->profile_count)
+    return pb__rt_code(
+        pb_error(&diag, (pb_place){.file = rt->path}, 5046, NULL, "profile %d of %d", index, rt->profile_count));
+  return pb__rt_code(choose(rt, index, &diag));
+}
+
+static bool has_shapes(const pb_rt* rt, const int64_t* const* shapes) {
+  for (int k = 0; k < rt->engine->input_count; ++k)
+    for (int d = 0; d < rt->inputs[k].rank; ++d)
+      if (shapes[k][d] != rt->inputs[k].shape[d]) return false;
+  return true;
+}
+
+// "x 1x3, n 4; x 8x3, n 4"
+static const char* all_shapes(const pb_rt* rt, pb_arena* arena) {
+  const char* text = "";
+  for (int p = 0; p < rt->profile_count; ++p)
+    for (int k = 0; k < rt->engine->input_count && strlen(text) < 1024; ++k) {
+      const pb_rt_tensor* t = &rt->profiles[p]->inputs[k];
+      text = pb_printf(arena, "%s%s%s %s", text,
+                       k   ? ", "
+                       : p ? "; "
+                           : "",
+                       t->name, pb_shape_text(arena, t->rank, t->shape));
+    }
+  return text;
+}
+
+int pb_rt_choose(pb_rt* rt, const int64_t* const* shapes) {
+  pb_diag diag = pb__rt_diag();
+  for (int p = 0; p < rt->profile_count; ++p)
+    if (has_shapes(rt->profiles[p], shapes)) return pb__rt_code(choose(rt, p, &diag));
+  pb_arena arena = {0};
+  pb_status status = pb_error(&diag, (pb_place){.file = rt->path}, 5047,
+                              pb_printf(&arena, "there is %s", all_shapes(rt, &arena)), "no profile for these shapes");
+  pb_arena_free(&arena);
+  return pb__rt_code(status);
 }
 
 static double now(void) {
@@ -184,6 +296,7 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
 
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
   pb_diag diag = pb__rt_diag();
+  rt = chosen(rt);
   if (atomic_exchange(&rt->is_running, true))
     return pb__rt_code(pb_error(&diag, (pb_place){.file = rt->path}, 5034, "load the engine once for each caller",
                                 "the engine is running for another caller"));
@@ -209,6 +322,7 @@ static uint64_t blob_size(const pb_rt* rt, pb_arg arg) {
 
 int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, uint64_t* size) {
   pb_diag diag = pb__rt_diag();
+  rt = chosen(rt);
   pb_arg arg = rt->engine->steps[step].args[index];
   bool input = arg.space == PB_SPACE_INPUT, output = arg.space == PB_SPACE_OUTPUT;
   *size = input ? rt->inputs[arg.value].bytes : output ? rt->outputs[arg.value].bytes : blob_size(rt, arg);

@@ -10,7 +10,7 @@ static void turn(uint8_t* to, const uint8_t* from, uint64_t bytes) {
 
 static pb_status turn_input(pb_rt* rt, int k, const void* from, pb_diag* diag) {
   uint64_t bytes = rt->inputs[k].bytes;
-  if (!rt->signed_inputs[k]) rt->signed_inputs[k] = malloc(bytes);
+  if (!rt->signed_inputs[k]) rt->signed_inputs[k] = malloc(bytes ? bytes : 1);
   if (!rt->signed_inputs[k])
     return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for input '%s'", rt->inputs[k].name);
   turn(rt->signed_inputs[k], from, bytes);

@@ -96,7 +96,7 @@ pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) {
   pb__words* w = &rt->words;
   if (w->ops->set_trace) w->ops->set_trace(w->device, rt->trace ? on_command : NULL, rt);
   for (int k = 0; k < rt->engine->input_count; ++k)
-    if (w->ops->copy_in(w->device, w->inputs[k], rt->run_inputs[k], rt->inputs[k].bytes))
+    if (rt->inputs[k].bytes && w->ops->copy_in(w->device, w->inputs[k], rt->run_inputs[k], rt->inputs[k].bytes))
       return fault(rt, "copying an input", diag);
   return PB_OK;
 }
@@ -146,7 +146,7 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
 }
 
 pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes, pb_diag* diag) {
-  if (rt->words.ops->copy_out(rt->words.device, address, data, bytes))
+  if (bytes && rt->words.ops->copy_out(rt->words.device, address, data, bytes))
     return fault(rt, "copying from the device", diag);
   return PB_OK;
 }
@@ -163,7 +163,7 @@ pb_status pb__words_give(pb_rt* rt, pb_diag* diag) {
 pb_status pb__words_take(pb_rt* rt, pb_diag* diag) {
   const pb__words* w = &rt->words;
   for (int k = 0; k < rt->engine->output_count; ++k)
-    if (w->ops->copy_in(w->device, w->outputs[k], rt->run_outputs[k], rt->outputs[k].bytes))
+    if (rt->outputs[k].bytes && w->ops->copy_in(w->device, w->outputs[k], rt->run_outputs[k], rt->outputs[k].bytes))
       return fault(rt, "copying an output", diag);
   if (rt->engine->arena_bytes && w->ops->copy_in(w->device, w->arena, rt->native.arena, rt->engine->arena_bytes))
     return fault(rt, "copying tensors", diag);

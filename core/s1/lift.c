@@ -84,6 +84,22 @@ int64_t pb__elements(int rank, const int64_t* shape) {
   return count;
 }
 
+bool pb__is_empty(int rank, const int64_t* shape) {
+  bool none = false;
+  for (int r = 0; r < rank; ++r) {
+    if (shape[r] < 0 || shape[r] > PB_MAX_ELEMENTS) return false;
+    none |= !shape[r];
+  }
+  return none && rank <= PB_GRAPH_RANK;
+}
+
+int pb__add_empty(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
+  pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1, .const_id = -1};
+  memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
+  PB_PUSH(l->out->values, l->out->value_count, l->out->value_capacity, v);
+  return (int)l->out->value_count - 1;
+}
+
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
   static const int64_t none[PB_GRAPH_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
   if (pb__elements(rank, shape) < 0) {
@@ -581,6 +597,8 @@ static bool has_plain_types(const lifter* l, const pb_node* n) {
     pb_type type = pb__type_of(l, n->inputs[k]);
     if (type != PB_F32 && type != PB_I8 && type != PB_I32 && type != PB_I64 && type != PB_I1 && type != PB_TYPE_COUNT)
       return false;
+    int value = n->inputs[k] < 0 ? -1 : l->value_of[n->inputs[k]];
+    if (value >= 0 && pb__is_empty(l->out->values[value].rank, l->out->values[value].shape)) return false;
   }
   return true;
 }
@@ -623,10 +641,11 @@ static pb_status take_inputs(lifter* l) {
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_input) continue;
-    if (pb__elements(t->rank, t->shape) < 0)
+    bool empty = pb__is_empty(t->rank, t->shape);
+    if (!empty && pb__elements(t->rank, t->shape) < 0)
       return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2024, NULL,
                             "an input of more than 2^31 - 1 elements");
-    l->value_of[k] = pb__add_value(l, t->name, t->type, t->rank, t->shape);
+    l->value_of[k] = (empty ? pb__add_empty : pb__add_value)(l, t->name, t->type, t->rank, t->shape);
     l->unsigned_codes[k] = t->type == PB_I8 && t->is_unsigned;
     l->out->values[l->value_of[k]].is_input = true;
     l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
@@ -637,6 +656,10 @@ static pb_status take_inputs(lifter* l) {
 // An output that has no tensor of its own: an input, a reshape, or a tensor that leaves twice.
 static void copy_output(lifter* l, int tensor) {
   const pb_s1_value from = l->out->values[l->value_of[tensor]];
+  if (pb__is_empty(from.rank, from.shape)) {
+    l->value_of[tensor] = pb__add_empty(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
+    return;
+  }
   pb_s1_op op = pb__new_op(l->g->tensors[tensor].name, "output", PB_S1_COPY);
   op.x = l->value_of[tensor];
   op.y = pb__add_value(l, l->g->tensors[tensor].name, from.type, from.rank, from.shape);
@@ -646,6 +669,12 @@ static void copy_output(lifter* l, int tensor) {
 
 // The outputs that constants are, as values.
 static pb_status constant_output(lifter* l, int tensor) {
+  const pb_const* c = pb__constant(l, tensor);
+  if (pb__is_empty(c->rank, c->shape)) {
+    l->value_of[tensor] = pb__add_empty(l, l->g->tensors[tensor].name, c->type, c->rank, c->shape);
+    l->unsigned_codes[tensor] = c->type == PB_I8 && l->g->tensors[tensor].is_unsigned;
+    return PB_OK;
+  }
   pb_node none = {.op = "output", .name = l->g->tensors[tensor].name, .domain = ""};
   int value;
   l->impossible = NULL;

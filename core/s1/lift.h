@@ -60,6 +60,9 @@ bool pb__scalar_f32(const lifter* l, int tensor, float* value);
 const pb_node* pb__producer(const lifter* l, int tensor);
 // Elements of a shape; -1: none, more than a tensor may have, or more dims.
 int64_t pb__elements(int rank, const int64_t* shape);
+// Whether one of the extents is 0: no tensor of it is ever read or written.
+bool pb__is_empty(int rank, const int64_t* shape);
+int pb__add_empty(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
 // A value of an impossible shape is noted in l->impossible.
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape);
 // An operator without operands, constants, pads or bounds, its window of one element.

@@ -93,18 +93,22 @@ pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, i
     if (axis < 0) axis += in->rank;
     shape[0] = 1;
     for (int r = 0; r < in->rank && r < axis; ++r) shape[0] *= in->shape[r];
-    shape[1] = total / shape[0];
+    shape[1] = 1;
+    for (int r = in->rank; r-- > 0 && r >= axis;) shape[1] *= in->shape[r];
     rank = 2;
   } else if (pb__is(n, "Reshape")) {
     const pb_const* c = pb__constant(l, pb__input(n, 1));
     if (!c || c->type != PB_I64 || c->bytes / 8 > PB_GRAPH_RANK)
       return pb__refuse(l, n, NULL, "a shape that is not constant");
     int64_t known = 1, free_dim = -1;
+    bool copies = !pb_node_int(n, "allowzero", 0); // else a 0 is no extent of the input's
     for (rank = 0; rank < (int)(c->bytes / 8); ++rank) {
       memcpy(&shape[rank], (const char*)c->data + 8 * rank, 8);
-      if (shape[rank] == 0 && rank < in->rank) shape[rank] = in->shape[rank];
-      if (shape[rank] == -1)
+      if (shape[rank] == 0 && copies && rank < in->rank) shape[rank] = in->shape[rank];
+      if (shape[rank] == -1 && free_dim < 0)
         free_dim = rank;
+      else if (!total && shape[rank] >= 0 && shape[rank] <= PB_MAX_ELEMENTS / (known ? known : 1))
+        known *= shape[rank];
       else if (shape[rank] > 0 && shape[rank] <= total / known)
         known *= shape[rank];
       else

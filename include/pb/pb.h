@@ -40,6 +40,15 @@ int pb_rt_output_count(const pb_rt* rt);
 const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index);
 const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index);
 
+// An engine may hold several profiles: the same model for other extents. One of them is chosen, at first the first; the
+// tensors, steps and counts here are the chosen one's.
+int pb_rt_profile_count(const pb_rt* rt);
+int pb_rt_profile(const pb_rt* rt); // which is chosen
+int pb_rt_set_profile(pb_rt* rt, int index);
+// Chooses by the inputs' shapes: shapes[k] has as many extents as input k has dims. A failure names what there is, and
+// the profile stays as it was.
+int pb_rt_choose(pb_rt* rt, const int64_t* const* shapes);
+
 // What executes the kernels: "native" for machine code; for words "machine" (the model generated from the chip's
 // description), "rtl" (its RTL in a shared library lib<target>_rtl_<variant>.so, looked for in PB_DEVICE_PATH and
 // beside the program), a driver's file ./FILE.so (pb/device.h), or a name given to pb_rt_add_device. options: the

@@ -115,15 +115,39 @@ static void types(void** state) {
     pb_type type;
     const char* name;
     int bits;
-  } rows[] = {{PB_I1, "i1", 1},     {PB_I8, "i8", 8},        {PB_I16, "i16", 16},   {PB_I32, "i32", 32},
-              {PB_I64, "i64", 64},  {PB_F16, "f16", 16},     {PB_BF16, "bf16", 16}, {PB_F32, "f32", 32},
-              {PB_F64, "f64", 64},  {PB_INDEX, "index", 64}, {PB_U8, "u8", 8},      {PB_UI8, "u8", 8},
-              {PB_UI16, "u16", 16}, {PB_UI32, "u32", 32},    {PB_UI64, "u64", 64},  {PB_I128, "i128", 128}};
+  } rows[] = {{PB_I1, "i1", 1},
+              {PB_I8, "i8", 8},
+              {PB_I16, "i16", 16},
+              {PB_I32, "i32", 32},
+              {PB_I64, "i64", 64},
+              {PB_F16, "f16", 16},
+              {PB_BF16, "bf16", 16},
+              {PB_F32, "f32", 32},
+              {PB_F64, "f64", 64},
+              {PB_INDEX, "index", 64},
+              {PB_U8, "u8", 8},
+              {PB_UI8, "u8", 8},
+              {PB_UI16, "u16", 16},
+              {PB_UI32, "u32", 32},
+              {PB_UI64, "u64", 64},
+              {PB_I128, "i128", 128},
+              {PB_F8E4M3FN, "f8E4M3FN", 8},
+              {PB_F8E4M3FNUZ, "f8E4M3FNUZ", 8},
+              {PB_F8E5M2, "f8E5M2", 8},
+              {PB_F8E5M2FNUZ, "f8E5M2FNUZ", 8},
+              {PB_F8E8M0FNU, "f8E8M0FNU", 8},
+              {PB_F4E2M1FN, "f4E2M1FN", 4},
+              {PB_I4, "i4", 4},
+              {PB_U4, "u4", 4},
+              {PB_I2, "i2", 2},
+              {PB_U2, "u2", 2}};
   assert_int_equal(sizeof rows / sizeof *rows, PB_TYPE_COUNT);
   for (size_t k = 0; k < PB_TYPE_COUNT; ++k) {
     assert_int_equal(rows[k].type, k);
     assert_string_equal(pb_type_name(rows[k].type), rows[k].name);
     assert_int_equal(pb_type_bits(rows[k].type), rows[k].bits);
+    assert_int_equal(pb_type_is_code(rows[k].type), k > PB_I128);
+    if (k > PB_I128) assert_int_equal(pb_type_stored(rows[k].type), PB_I8);
   }
   assert_string_equal(pb_type_name(PB_TYPE_COUNT), "?");
 }

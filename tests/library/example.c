@@ -109,6 +109,14 @@ static int refusals(void) {
   wrong += expect("no type", compile_product(&word, "target"), 1004, "no type 'float'", "");
   wrong += expect("a wrong option", compile_product(NULL, "targets"), 1002, "perhaps target", "");
   wrong += expect("a damaged text", pb_compiler_run(&no_text), 2103, "only the generic one is read", "damaged.mlir");
+  pb_compiler_option dims[] = {{"target", "cpu"}, {"dim", "batch=2"}},
+                     files[] = {{"target", "cpu"}, {"weights", "absent.st"}};
+  pb_compiler_model no_dim = {.name = "product.mlir", .bytes = text, .size = sizeof text - 1, .option_count = 2};
+  pb_compiler_model no_weights = no_dim;
+  no_dim.options = dims;
+  no_weights.options = files;
+  wrong += expect("a wrong dim", pb_compiler_run(&no_dim), 2026, "no dim is named 'batch'", "product.mlir");
+  wrong += expect("absent weights", pb_compiler_run(&no_weights), 1001, "cannot be read", "absent.st");
   wrong += expect("an absent file", pb_compiler_run(&no_file), 1001, "cannot be read", "absent.onnx");
   wrong += expect("a damaged model", pb_compiler_run(&no_onnx), 2010, "no ONNX model", "damaged.onnx");
   return wrong;
@@ -163,6 +171,6 @@ int main(int argc, char** argv) {
     wrong += failed != NULL;
   }
   wrong += refusals();
-  printf("two threads, eight refusals: %d wrong\n", wrong);
+  printf("two threads, ten refusals: %d wrong\n", wrong);
   return wrong != 0;
 }

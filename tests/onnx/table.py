@@ -15,6 +15,7 @@ import tools  # noqa: E402
 
 tools.require("numpy", "onnx")
 import numpy as np  # noqa: E402
+import onnx.numpy_helper  # noqa: E402
 from onnx import TensorProto, helper  # noqa: E402
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
@@ -50,7 +51,7 @@ class Session:
         done = self.compile(made, *options)
         self.check(f"{what}: {done.returncode} {done.stderr}", done.returncode == 1 and all(w in done.stderr for w in words))
 
-    def gives(self, what, made, expected, *options, near=False, **inputs):
+    def gives(self, what, made, expected, *options, near=False, nan=False, **inputs):
         done = self.compile(made, *options)
         self.check(f"{what}: {done.stderr}", done.returncode == 0)
         if done.returncode:
@@ -61,7 +62,7 @@ class Session:
             words += ["--input", f"{name}={os.path.join(self.folder, name + '.npy')}"]
         out = os.path.join(self.folder, "out.npy")
         done = tools.call([os.path.join(self.bin, "pb-run"), os.path.join(self.folder, "m.pbe"), *words, "--output", f"y={out}"])
-        self.check(f"{what}: {done.stderr}", done.returncode == 0 and np.allclose(np.load(out), expected, rtol=1e-5, atol=1e-6) if near else np.array_equal(np.load(out), expected))
+        self.check(f"{what}: {done.stderr}", done.returncode == 0 and np.allclose(np.load(out), expected, rtol=1e-5, atol=1e-6) if near else np.array_equal(np.load(out), expected, equal_nan=nan))
 
 
 def refusals(s):
@@ -151,13 +152,88 @@ def of_runtime(s):
     s.gives("GlobalLpPool", pool, (np.abs(x) ** 3).sum(1).reshape(1, 2, 1) ** (1 / 3), near=True, x=x.reshape(1, 2, 6))
 
 
+def of_language_models(s):
+    """Attention over groups of heads with a cache, a window and truths as a mask; what it refuses."""
+    rng = np.random.default_rng(2)
+    q, k, v = (rng.standard_normal((1, 3, heads * 4)).astype(np.float32) for heads in (4, 2, 2))
+    past = [rng.standard_normal((1, 2, 5, 4)).astype(np.float32) for _ in range(2)]
+    mask = rng.random((3, 8)) < 0.8
+    more = [helper.make_tensor_value_info(name, FLOAT, value.shape) for name, value in (("k", k), ("v", v), ("pk", past[0]), ("pv", past[1]))]
+    more.append(helper.make_tensor_value_info("m", TensorProto.BOOL, mask.shape))
+    names = ["x", "k", "v", "m", "pk", "pv"]
+    forms = {"q_num_heads": 4, "kv_num_heads": 2, "is_causal": 1, "left_window_size": 4}
+    made = model([node("Attention", names, **forms)], opset=25, shape=q.shape, more=more)
+    heads = [np.concatenate([old, new.reshape(1, 3, 2, 4).transpose(0, 2, 1, 3)], 2).repeat(2, 1) for old, new in zip(past, (k, v))]
+    scores = q.reshape(1, 3, 4, 4).transpose(0, 2, 1, 3) @ heads[0].transpose(0, 1, 3, 2) / 2
+    at, key = np.arange(3)[:, None] + 5, np.arange(8)
+    e = np.where(mask & (key <= at) & (at - key <= 4), np.exp(scores), 0)
+    e /= np.maximum(e.sum(-1, keepdims=True), 1e-30)
+    expected = (e @ heads[1]).transpose(0, 2, 1, 3).reshape(1, 3, 16)
+    s.gives("attention by groups", made, expected, near=True, x=q, k=k, v=v, m=mask, pk=past[0], pv=past[1])
+    s.refuses("heads that do not divide", model([node("Attention", names, q_num_heads=3, kv_num_heads=2)], opset=25, shape=q.shape, more=more),
+              "last one is not q_num_heads heads")
+    s.refuses("a cache alone", model([node("Attention", names[:5], q_num_heads=4, kv_num_heads=2)], opset=25, shape=q.shape, more=more),
+              "past_key or past_value alone")
+    boxes = [helper.make_tensor_value_info("r", FLOAT, [1, 4]), helper.make_tensor_value_info("b", INT64, [1])]
+    s.refuses("as many points as boxes say", model([node("RoiAlign", ["x", "r", "b"])], shape=(1, 1, 4, 4), more=boxes), "sampling_ratio 0")
+
+
+def of_codes(s):
+    """Every code of the types below 8 bits and of 8 as a number, and the code of numbers all over f32, by ml_dtypes."""
+    import ml_dtypes
+
+    rng = np.random.default_rng(3)
+    numbers = rng.integers(0, 2**32, 4096, np.uint32).view(np.float32)
+    near = (rng.standard_normal(4096) * np.exp2(rng.integers(-18, 18, 4096))).astype(np.float32)
+    for name, kind in [("FLOAT8E4M3FN", "float8_e4m3fn"), ("FLOAT8E4M3FNUZ", "float8_e4m3fnuz"), ("FLOAT8E5M2", "float8_e5m2"),
+                       ("FLOAT8E5M2FNUZ", "float8_e5m2fnuz"), ("FLOAT8E8M0", "float8_e8m0fnu"), ("FLOAT4E2M1", "float4_e2m1fn"),
+                       ("INT4", "int4"), ("UINT4", "uint4"), ("INT2", "int2"), ("UINT2", "uint2")]:
+        dtype, code = np.dtype(getattr(ml_dtypes, kind)), getattr(TensorProto, name)
+        bits = {"4": 4, "2": 2}.get(name[-1], 8) if "INT" in name else 4 if "4E2" in name else 8
+        all_of_them = np.arange(1 << bits, dtype=np.uint8).view(dtype)
+        constant = helper.make_node("Constant", [], ["c"], value=onnx.numpy_helper.from_array(all_of_them, "c"))
+        more = [node("Cast", ["c"], ["n"], to=FLOAT), node("Mul", ["n", "x"], ["y"])]
+        expected = all_of_them.astype(np.float32)
+        s.gives(f"all codes of {kind}", model([constant, *more], opset=25, shape=(1,)), expected, x=np.ones(1, np.float32), nan=True)
+        if "INT" in name or "8E8" in name:
+            continue
+        x = np.concatenate([numbers, near, expected, (expected[1:] + expected[:-1]) / 2, np.float32([0, -0.0, np.inf, -np.inf, np.nan])])
+        there = model([node("Cast", outputs=["c"], to=code, saturate=0), node("Cast", ["c"], ["y"], to=FLOAT)], opset=25, shape=x.shape)
+        s.gives(f"numbers as {kind}", there, x.astype(dtype).astype(np.float32), x=x, nan=True)
+        most = float(ml_dtypes.finfo(dtype).max)
+        there = model([node("Cast", outputs=["c"], to=code), node("Cast", ["c"], ["y"], to=FLOAT)], opset=25, shape=x.shape)
+        s.gives(f"numbers as {kind}, kept in range", there, np.clip(x, -most, most).astype(dtype).astype(np.float32), x=x, nan=True)
+    s.refuses("codes that are worked on", model([node("Cast", outputs=["c"], to=TensorProto.FLOAT8E5M2), node("Add", ["c", "c"])], opset=25),
+              "of f8E5M2, which is only moved and converted")
+    s.refuses("f64 to f8", model([node("Cast", outputs=["d"], to=TensorProto.DOUBLE), node("Cast", ["d"], ["y"], to=TensorProto.FLOAT8E5M2)], opset=25),
+              "of f64 to f8E5M2")
+
+
+def of_nothing(s):
+    """Tensors without elements: what is made of them, and what is not."""
+    x, none = np.arange(6, dtype=np.float32).reshape(2, 3), np.zeros((2, 0), np.float32)
+    empty = [helper.make_tensor_value_info("e", FLOAT, [2, 0])]
+    s.gives("a part without elements", model([node("Concat", ["e", "x", "e"], axis=1)], shape=x.shape, more=empty), x, x=x, e=none)
+    s.gives("parts of which one has some", model([node("Concat", ["e", "x", "e", "x"], axis=1)], shape=x.shape, more=empty), np.concatenate([x, x], 1), x=x, e=none)
+    for kind, least in (("ReduceMax", -np.inf), ("ReduceMin", np.inf), ("ReduceL1", 0), ("ReduceProd", 1)):
+        made = model([node(kind, ["e"], keepdims=0, axes=[1])], shape=x.shape, more=empty)
+        s.gives(f"{kind} of nothing", made, np.full(2, least, np.float32), x=x, e=none)
+    made = model([node("Transpose", ["e"], ["t"]), node("MatMul", ["e", "t"], ["p"]), node("Add", ["p", "x"])], shape=(2, 2), more=empty)
+    s.gives("a product that sums nothing", made, x[:, :2], x=x[:, :2].copy(), e=none)
+    s.gives("nothing of nothing", model([node("Relu", ["e"])], more=empty, shape=x.shape), none, x=x, e=none)
+    s.refuses("the place of the largest of nothing", model([node("ArgMax", ["e"], ["i"], axis=1), node("Cast", ["i"], to=FLOAT)], more=empty), "without elements")
+    zero = helper.make_node("Constant", [], ["c"], value_ints=[0, 3])
+    s.refuses("a 0 that is one", model([zero, node("Reshape", ["x", "c"], allowzero=1)], shape=x.shape), "a shape that does not fit")
+    s.gives("a 0 that stands for the input's", model([zero, node("Reshape", ["x", "c"])], shape=x.shape), x, x=x)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     bin_dir = os.path.abspath(parser.parse_args().bin)
     with tempfile.TemporaryDirectory() as folder:
         s = Session(bin_dir, folder)
-        for part in (refusals, bound, values, of_runtime):
+        for part in (refusals, bound, values, of_runtime, of_language_models, of_codes, of_nothing):
             part(s)
     print(f"{s.count} models, {s.failures} failed")
     return 1 if s.failures else 0

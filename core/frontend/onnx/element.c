@@ -125,7 +125,15 @@ void pb__o_op_where(pb_onnx* o) {
 
 static void cast_to(pb_onnx* o, pb_type to, long long code) {
   if (to == PB_TYPE_COUNT) pb__o_refuse(o, "to ONNX type %lld", code);
-  if (!pb__o_bad(o)) OUT(pb__o_cast(o, IN(0), to));
+  if (pb__o_bad(o)) return;
+  int x = pb__o_in_moved(o, 0);
+  if (pb__o_type(o, x)->type == to) {
+    OUT(x);
+    return;
+  }
+  if (pb_type_is_code(pb__o_type(o, x)->type)) x = pb__o_decode(o, x);
+  bool saturate = pb__o_int(o, "saturate", 1);
+  OUT(pb_type_is_code(to) ? pb__o_encode(o, x, to, saturate, pb__o_text(o, "round_mode", "up")) : pb__o_cast(o, x, to));
 }
 
 void pb__o_op_cast(pb_onnx* o) {
@@ -135,7 +143,26 @@ void pb__o_op_cast(pb_onnx* o) {
   cast_to(o, is_unsigned ? PB_UI8 : to, (long long)code);
 }
 
-void pb__o_op_cast_like(pb_onnx* o) { cast_to(o, pb__o_type(o, IN(1))->type, 0); }
+void pb__o_op_cast_like(pb_onnx* o) { cast_to(o, pb__o_type(o, pb__o_in_moved(o, 1))->type, 0); }
+
+void pb__o_op_bit_cast(pb_onnx* o) {
+  bool is_unsigned;
+  int64_t code = pb__o_int(o, "to", 0);
+  int x = pb__o_in_moved(o, 0);
+  pb_type to = pb_onnx_type(code, &is_unsigned), from = pb__o_type(o, x)->type;
+  if (is_unsigned) to = PB_UI8;
+  if (to == PB_TYPE_COUNT) pb__o_refuse(o, "to ONNX type %lld", (long long)code);
+  bool of_truth = from == PB_I1 && (to == PB_I8 || to == PB_UI8); // a byte of 0 or 1; others are no truth
+  if (!pb__o_bad(o) && !of_truth && pb_type_bits(to) != pb_type_bits(from))
+    pb__o_refuse(o, "%s as %s", pb_type_name(from), pb_type_name(to));
+  bool codes = pb_type_is_code(to) || pb_type_is_code(from);
+  if (codes && (pb_type_is_code(to) ? to : from) < PB_I4 && pb_type_bits(to) == 8 && !pb__o_bad(o)) {
+    OUT(pb__o_same_bytes(o, x, to));
+    return;
+  }
+  if (codes) pb__o_refuse(o, "%s as %s", pb_type_name(from), pb_type_name(to));
+  if (!pb__o_bad(o)) OUT(of_truth ? pb__o_cast(o, x, to) : pb__o_bits(o, x, to));
+}
 
 void pb__o_op_clip(pb_onnx* o) {
   int y = IN(0);

@@ -22,11 +22,12 @@ int pb__o_new(pb_onnx* o, pb_type type, int rank, const int64_t* shape) {
   }
   pb_flat_type* t = &o->types[o->flat.value_count];
   *t = (pb_flat_type){.type = type, .rank = rank, .text = pb_type_name(type)};
-  if (rank < 0 || rank > PB_FLAT_RANK || pb__elements(rank, shape) < 0) {
+  bool good = rank >= 0 && rank <= PB_FLAT_RANK && (pb__elements(rank, shape) > 0 || pb__is_empty(rank, shape));
+  if (!good) {
     if (rank < 0 || rank > PB_FLAT_RANK)
       pb__o_refuse(o, "a tensor of more than 8 dims");
     else
-      pb__o_refuse(o, "a tensor without elements, or of more than 2^31 - 1");
+      pb__o_refuse(o, "a tensor of less than no elements, or of more than 2^31 - 1");
     t->rank = rank < 0 ? 0 : rank > PB_FLAT_RANK ? PB_FLAT_RANK : rank;
     for (int r = 0; r < t->rank; ++r) t->shape[r] = 1;
   } else if (rank) {
@@ -35,7 +36,58 @@ int pb__o_new(pb_onnx* o, pb_type type, int rank, const int64_t* shape) {
   return o->flat.value_count++;
 }
 
+static bool has_none(const pb_onnx* o, int v) { return pb__is_empty(pb__o_type(o, v)->rank, pb__o_type(o, v)->shape); }
+
+static bool is_named(const pb__o_form* form, const char* name) {
+  return !strcmp(form->name + strlen("stablehlo."), name);
+}
+
+// y is filled with a number, which is 0 where it is left out (-1).
+static void fill(pb_onnx* o, int y, int number) {
+  const pb_flat_type of = *pb__o_type(o, y);
+  if (number < 0) number = pb__o_number(o, of.type, 0);
+  int filled = pb__o_expand(o, number, of.rank, of.shape);
+  if (!pb__o_bad(o)) o->door.value[y] = o->door.value[filled];
+}
+
+// Tensors without elements: no operator makes one, and of those that read one some make something of nothing. true: it
+// is done.
+static bool of_nothing(pb_onnx* o, const pb__o_form* form) {
+  bool made = false, read = false;
+  for (int k = 0; k < form->result_count; ++k) made |= has_none(o, form->results[k]);
+  for (int k = 0; k < form->operand_count; ++k) read |= has_none(o, form->operands[k]);
+  if (pb__o_bad(o) || (!made && !read)) return false;
+  int y = form->results[0];
+  if (made) {
+    for (int k = 0; k < form->result_count; ++k) {
+      const pb_flat_type of = *pb__o_type(o, form->results[k]);
+      o->door.value[form->results[k]] = pb_make_value(&o->door.m, of.type, of.rank, of.shape);
+    }
+  } else if (is_named(form, "reduce") || is_named(form, "reduce_window") || is_named(form, "pad")) {
+    fill(o, y, form->operands[1]);
+  } else if (is_named(form, "dot_general") || is_named(form, "convolution")) {
+    fill(o, y, -1);
+  } else if (is_named(form, "scatter") && !has_none(o, form->operands[0])) {
+    o->door.value[y] = o->door.value[form->operands[0]];
+  } else if (is_named(form, "concatenate")) {
+    int* some = PB_NEW_ARRAY(&o->arena, int, (size_t)form->operand_count);
+    pb__o_form less = *form;
+    less.operands = some;
+    less.operand_count = 0;
+    for (int k = 0; k < form->operand_count; ++k)
+      if (!has_none(o, form->operands[k])) some[less.operand_count++] = form->operands[k];
+    if (less.operand_count == 1)
+      o->door.value[y] = o->door.value[some[0]];
+    else
+      pb__o_emit(o, &less);
+  } else {
+    pb__o_refuse(o, "an operand without elements");
+  }
+  return true;
+}
+
 void pb__o_emit(pb_onnx* o, const pb__o_form* form) {
+  if (of_nothing(o, form)) return;
   pb_flat_op op = {.name = form->name,
                    .operand_count = form->operand_count,
                    .operands = form->operands,
@@ -185,6 +237,10 @@ int pb__o_select(pb_onnx* o, int truth, int yes, int no) {
 
 int pb__o_cast(pb_onnx* o, int x, pb_type to) {
   return pb__o_type(o, x)->type == to ? x : element(o, "stablehlo.convert", to, 1, &x, NULL, 0);
+}
+
+int pb__o_bits(pb_onnx* o, int x, pb_type to) {
+  return pb__o_type(o, x)->type == to ? x : element(o, "stablehlo.bitcast_convert", to, 1, &x, NULL, 0);
 }
 
 // ---- movement ----

@@ -24,7 +24,7 @@ static int with_last_dim(pb_onnx* o, int v) {
 }
 
 void pb__o_op_gather(pb_onnx* o) {
-  int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), at = IN(1);
+  int x = pb__o_in_moved(o, 0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), at = IN(1);
   const pb_flat_type in = *pb__o_type(o, x), where = *pb__o_type(o, at);
   int rank = in.rank - 1 + where.rank;
   if (rank > PB_FLAT_RANK || where.rank >= PB_FLAT_RANK) pb__o_refuse(o, "a result of more than 8 dims");

@@ -12,7 +12,7 @@ void pb__o_op_folded(pb_onnx* o) { pb__o_refuse(o, "of what is not constant"); }
 
 // What only asks for a shape is folded where it can be; what is left has an operand that nothing makes.
 void pb__o_op_shape_of(pb_onnx* o) {
-  int x = IN(0);
+  int x = pb__o_in_moved(o, 0);
   const pb_flat_type in = *pb__o_type(o, x);
   if (pb__o_bad(o)) return;
   int64_t all = pb__o_elements(o, x), from = pb__o_int(o, "start", 0), to = pb__o_int(o, "end", in.rank);
@@ -27,7 +27,7 @@ void pb__o_op_shape_of(pb_onnx* o) {
 }
 
 void pb__o_op_reshape(pb_onnx* o) {
-  int x = IN(0), rank = 0;
+  int x = pb__o_in_moved(o, 0), rank = 0;
   const pb_flat_type in = *pb__o_type(o, x);
   pb_s1_value shape = {.rank = in.rank};
   int64_t to[PB_GRAPH_RANK];
@@ -37,7 +37,7 @@ void pb__o_op_reshape(pb_onnx* o) {
 }
 
 void pb__o_op_expand(pb_onnx* o) {
-  int x = IN(0), rank = pb__o_type(o, x)->rank;
+  int x = pb__o_in_moved(o, 0), rank = pb__o_type(o, x)->rank;
   int64_t said[PB_GRAPH_RANK], shape[PB_GRAPH_RANK];
   int count = pb__o_list(o, NULL, 1, PB_GRAPH_RANK, said);
   memcpy(shape, pb__o_type(o, x)->shape, sizeof shape);
@@ -46,7 +46,7 @@ void pb__o_op_expand(pb_onnx* o) {
 }
 
 void pb__o_op_transpose(pb_onnx* o) {
-  int x = IN(0), rank = pb__o_type(o, x)->rank;
+  int x = pb__o_in_moved(o, 0), rank = pb__o_type(o, x)->rank;
   int64_t order[PB_FLAT_RANK];
   const pb_attr* perm = pb_node_attr(o->n, "perm");
   unsigned seen = 0;
@@ -70,7 +70,7 @@ static int64_t steps_of(int64_t extent, int64_t start, int64_t end, int64_t step
 }
 
 void pb__o_op_slice(pb_onnx* o) {
-  int x = IN(0);
+  int x = pb__o_in_moved(o, 0);
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t starts[PB_GRAPH_RANK], ends[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], steps[PB_GRAPH_RANK];
   int64_t from[PB_FLAT_RANK] = {0}, to[PB_FLAT_RANK], by[PB_FLAT_RANK];
@@ -101,7 +101,8 @@ void pb__o_op_slice(pb_onnx* o) {
 }
 
 void pb__o_op_split(pb_onnx* o) {
-  int x = IN(0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank), parts = o->n->output_count;
+  int x = pb__o_in_moved(o, 0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank),
+      parts = o->n->output_count;
   int64_t* sizes = PB_NEW_ARRAY(&o->arena, int64_t, (size_t)parts + 1);
   int count = pb__o_list(o, "split", 1, parts, sizes);
   if (count >= 0 && count != parts) pb__o_refuse(o, "%d parts and %d results", count, parts);
@@ -109,7 +110,7 @@ void pb__o_op_split(pb_onnx* o) {
   int64_t extent = pb__o_type(o, x)->shape[axis], each = (extent + parts - 1) / parts, at = 0;
   for (int k = 0; k < parts && !pb__o_bad(o); ++k) {
     int64_t size = count >= 0 ? sizes[k] : each < extent - at ? each : extent - at;
-    if (size < 1 || size > extent - at) pb__o_refuse(o, "parts that do not fit");
+    if (size < 0 || size > extent - at) pb__o_refuse(o, "parts that do not fit");
     if (pb__o_bad(o)) return;
     pb__o_out(o, k, pb__o_part(o, x, axis, at, at + size));
     at += size;
@@ -222,7 +223,7 @@ void pb__o_op_pad(pb_onnx* o) {
 }
 
 void pb__o_op_tile(pb_onnx* o) {
-  int x = IN(0);
+  int x = pb__o_in_moved(o, 0);
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t times[PB_GRAPH_RANK];
   int count = pb__o_list(o, NULL, 1, PB_GRAPH_RANK, times);

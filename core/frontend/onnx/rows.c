@@ -180,8 +180,9 @@ bool pb__o_wants(const pb_onnx* o, int k) { return k < o->n->output_count && o->
 static int constant_value(pb_onnx* o, int tensor) {
   const pb_const from = *pb__constant(o->l, tensor);
   pb_type type = from.type == PB_I8 && o->l->g->tensors[tensor].is_unsigned ? PB_UI8 : from.type;
+  if (pb__is_empty(from.rank, from.shape)) return pb_make_value(&o->door.m, type, from.rank, from.shape);
   if (pb__elements(from.rank, from.shape) < 0) {
-    pb__o_refuse(o, "a constant without elements");
+    pb__o_refuse(o, "a constant of more than 2^31 - 1 elements");
     return -1;
   }
   int v = pb_make_value(&o->door.m, type, from.rank, from.shape);
@@ -202,6 +203,7 @@ static int turned(pb_onnx* o, int value, pb_type to) {
   const pb_s1_value from = o->l->out->values[value];
   pb_maker* m = &o->door.m;
   int dims[PB_NEST_RANK], y = pb_make_value(m, to, from.rank, from.shape);
+  if (pb__is_empty(from.rank, from.shape)) return y;
   pb_nest* n = pb_make_walk(m, "point", y, dims);
   pb_make_along(m, pb_make_access(m, value), dims);
   int code = pb_nest_load(n, 0);
@@ -210,9 +212,16 @@ static int turned(pb_onnx* o, int value, pb_type to) {
   return y;
 }
 
-int pb__o_in(pb_onnx* o, int k) {
+int pb__o_in_moved(pb_onnx* o, int k) {
   if (!pb__o_has(o, k)) pb__o_refuse(o, "operand %d is left out", k);
   return pb__o_tensor(o, pb__input(o->n, k));
+}
+
+int pb__o_in(pb_onnx* o, int k) {
+  int x = pb__o_in_moved(o, k);
+  if (pb_type_is_code(pb__o_type(o, x)->type))
+    pb__o_refuse(o, "of %s, which is only moved and converted", pb_type_name(pb__o_type(o, x)->type));
+  return x;
 }
 
 int pb__o_tensor(pb_onnx* o, int tensor) {
@@ -246,7 +255,9 @@ void pb__o_out(pb_onnx* o, int k, int v) {
   const pb_s1_value made = o->l->out->values[value];
   for (int other = 0; other < k; ++other)
     if (pb__o_wants(o, other) && o->l->value_of[o->n->outputs[other]] == value) o->first_value = (size_t)value + 1;
-  if ((size_t)value < o->first_value || made.const_id >= 0) { // another's, or no tensor of its own
+  if (pb__is_empty(made.rank, made.shape)) {
+    value = pb__add_empty(o->l, name, made.type, made.rank, made.shape);
+  } else if ((size_t)value < o->first_value || made.const_id >= 0) { // another's, or no tensor of its own
     int copy = pb__add_value(o->l, name, made.type, made.rank, made.shape);
     o->door.m.name = o->n->name;
     pb_make_copy(&o->door.m, value, copy);

@@ -28,7 +28,8 @@ static inline bool pb__o_bad(const pb_onnx* o) { return o->status != PB_OK; }
 // ---- the node ----
 
 bool pb__o_has(const pb_onnx* o, int k);   // operand k
-int pb__o_in(pb_onnx* o, int k);           // a refusal where it is left out
+int pb__o_in(pb_onnx* o, int k);           // a refusal where it is left out, or of codes (pb_type_is_code)
+int pb__o_in_moved(pb_onnx* o, int k);     // the same, of codes too: the operator moves them or converts them
 int pb__o_tensor(pb_onnx* o, int tensor);  // any of the graph
 bool pb__o_wants(const pb_onnx* o, int k); // result k
 void pb__o_out(pb_onnx* o, int k, int v);  // result k is v
@@ -66,6 +67,12 @@ int pb__o_binary(pb_onnx* o, const char* scalar, int x, int z); // with broadcas
 int pb__o_compare(pb_onnx* o, const char* direction, int x, int z);
 int pb__o_select(pb_onnx* o, int truth, int yes, int no);
 int pb__o_cast(pb_onnx* o, int x, pb_type to);
+int pb__o_bits(pb_onnx* o, int x, pb_type to); // of as many
+// codes.c. To codes and from them: what cannot be said in the type is its largest number, or with `saturate` false
+// infinity or NaN; `round`: "up", "down" or "nearest", of powers of two alone.
+int pb__o_encode(pb_onnx* o, int x, pb_type to, bool saturate, const char* round);
+int pb__o_decode(pb_onnx* o, int x);                 // f32
+int pb__o_same_bytes(pb_onnx* o, int x, pb_type to); // both of a byte
 
 int pb__o_reshape(pb_onnx* o, int x, int rank, const int64_t* shape);
 int pb__o_expand(pb_onnx* o, int x, int rank, const int64_t* shape); // the last dims against each other

@@ -371,19 +371,45 @@ static pb_status check_bound(pb_door* d, const pb_bound* bound, pb_type type, in
                     pb_type_name(is));
   if (fits) return PB_OK;
   pb_arena* arena = &d->m.program->arena;
-  return pb_error(d->diag, place, 2019, NULL, "is of shape %s, and what is bound to it of %s", pb_shape_text(arena, rank, shape),
-                  pb_shape_text(arena, bound->rank, bound->shape));
+  return pb_error(d->diag, place, 2019, NULL, "is of shape %s, and what is bound to it of %s",
+                  pb_shape_text(arena, rank, shape), pb_shape_text(arena, bound->rank, bound->shape));
 }
 
-// Names that are bound and no argument has.
-static pb_status check_names(pb_door* d, int arguments) {
-  for (int k = 0; d->inputs && k < d->inputs->bound_count; ++k) {
-    bool known = false;
-    for (int a = 0; a < arguments; ++a)
-      known |= !strcmp(d->inputs->bounds[k].name, pb_printf(&d->m.program->arena, "arg%d", a));
-    if (!known)
-      return pb_error(d->diag, (pb_place){.file = d->flat->file}, 2014, "arguments are arg0, arg1, ...",
-                      "no input is named '%s'", d->inputs->bounds[k].name);
+// The argument that is meant, or -1.
+static int argument_named(pb_door* d, const char* name, int arguments) {
+  char* end;
+  long at = !strncmp(name, "arg", 3) ? strtol(name + 3, &end, 10) : -1;
+  return at >= 0 && at < arguments && !strcmp(name, pb_printf(&d->m.program->arena, "arg%ld", at)) ? (int)at : -1;
+}
+
+static pb_status no_argument(pb_door* d, const char* name) {
+  return pb_error(d->diag, (pb_place){.file = d->flat->file}, 2014, "arguments are arg0, arg1, ...",
+                  "no input is named '%s'", name);
+}
+
+// What the command line says of inputs that are not there, or not so: extents are the text's.
+static pb_status check_names(pb_door* d, const pb_flat_block* body) {
+  const pb_input_options* in = d->inputs;
+  if (!in) return PB_OK;
+  if (in->dim_count)
+    return pb_error(d->diag, (pb_place){.file = d->flat->file}, 2026, "no dim of its inputs has a name",
+                    "no dim is named '%s'", in->dims[0].name);
+  for (int k = 0; k < in->bound_count; ++k) {
+    const char* name = in->bounds[k].name;
+    if (argument_named(d, name, body->argument_count) < 0) return no_argument(d, name);
+    if (bound_to(d, name) != &in->bounds[k])
+      return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = name}, 2019, NULL, "is bound twice");
+  }
+  for (int k = 0; k < in->shape_count; ++k) {
+    const pb_input_shape* s = &in->shapes[k];
+    int at = argument_named(d, s->name, body->argument_count);
+    if (at < 0) return no_argument(d, s->name);
+    const pb_flat_type* t = pb__door_type(d, body->arguments[at]);
+    if (t->rank != s->rank || memcmp(t->shape, s->shape, sizeof *s->shape * (size_t)s->rank))
+      return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = s->name}, 2015, NULL,
+                      "is of shape %s, and --input-shape says %s",
+                      pb_shape_text(&d->m.program->arena, t->rank, t->shape),
+                      pb_shape_text(&d->m.program->arena, s->rank, s->shape));
   }
   return PB_OK;
 }
@@ -392,7 +418,7 @@ static pb_status make_main(pb_door* d, const pb_flat_func* main) {
   const pb_flat_op* end = return_of(&main->body);
   pb_flat_op head = {.name = "func.func", .line = main->line, .column = main->column};
   if (!end || strcmp(end->name, "func.return")) return pb__door_refuse(d, &head, "@%s has no end", main->name);
-  PB_TRY(check_names(d, main->body.argument_count));
+  PB_TRY(check_names(d, &main->body));
   for (int k = 0; k < main->body.argument_count; ++k) {
     int flat = main->body.arguments[k];
     const pb_flat_type* type = pb__door_type(d, flat);

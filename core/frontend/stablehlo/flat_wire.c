@@ -135,7 +135,7 @@ static pb_flat_type type(cursor* c) {
     t.shape[r] = number(c, known ? 1 : INT64_MIN, known ? INT32_MAX / elements : INT64_MAX);
     if (known) elements *= t.shape[r];
   }
-  if (t.type == PB_INDEX || t.type == PB_U8 || t.type == PB_I128) c->bad = true;
+  if (t.type == PB_INDEX || t.type == PB_U8 || t.type == PB_I128 || pb_type_is_code(t.type)) c->bad = true;
   t.text = string(c);
   return t;
 }

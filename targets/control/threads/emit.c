@@ -221,11 +221,12 @@ static pb_status read_native(const char* path, pb_engine* engine, pb_diag* diag)
 
 pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, int workers, pb_engine* engine, pb_diag* diag) {
   engine->features = pb_strdup(&engine->arena, chip->features);
+  pb_code codes[MAX_GROUPS] = {0};
+  int groups = list_kernels(chip, module, engine);
+  if (!engine->kernel_count) return PB_OK; // of tensors without elements alone
   const char* base = getenv("TMPDIR");
   char* folder = pb_printf(&engine->arena, "%s/pb-XXXXXX", base && base[0] ? base : P_tmpdir);
   if (!mkdtemp(folder)) return pb_system_error(diag, (pb_place){.file = folder}, 4202, "cannot be made");
-  pb_code codes[MAX_GROUPS] = {0};
-  int groups = list_kernels(chip, module, engine);
   for (int g = 0; g < groups; ++g) codes[g].object = pb_printf(&engine->arena, "%s/kernels%d.o", folder, g);
   char* shared = pb_printf(&engine->arena, "%s/kernels.so", folder);
   pb_status status = compile_groups(chip, module, workers, engine, codes, groups, diag);
@@ -249,8 +250,9 @@ pb_status pb_threads_print(const pb_chip* chip, MlirModule module, bool assembly
   scratch.kernels = PB_NEW_ARRAY(&scratch.arena, pb_kernel, (size_t)functions + 1);
   (void)list_kernels(chip, module, &scratch);
   pb_code code = {.form = assembly ? PB_CODE_ASSEMBLY : PB_CODE_LLVM};
-  pb_status status = compile_groups(chip, module, 1, &scratch, &code, 1, diag);
-  *text = code.text;
+  bool none = !scratch.kernel_count;
+  pb_status status = none ? PB_OK : compile_groups(chip, module, 1, &scratch, &code, 1, diag);
+  *text = none ? strdup("") : code.text;
   code.text = NULL;
   pb_code_free(&code);
   pb_arena_free(&scratch.arena);

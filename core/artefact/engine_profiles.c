@@ -1,0 +1,129 @@
+// Several programs of one model: their constants become one, and what they must have in common.
+#include "core/artefact/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct constant {
+  const uint8_t* bytes;
+  uint64_t count, hash, at; // at: in the common constants
+} constant;
+
+typedef struct pool {
+  constant* items;
+  size_t count, capacity;
+  size_t* buckets; // an item more; 0: none
+  size_t bucket_count;
+  size_t* chain; // by item
+  size_t chain_count, chain_capacity;
+  uint64_t bytes;
+} pool;
+
+static int by_value(const void* a, const void* b) {
+  uint64_t x = *(const uint64_t*)a, y = *(const uint64_t*)b;
+  return (x > y) - (x < y);
+}
+
+// Where the engine's constants begin, each once, in order, and their end; malloc'ed.
+static uint64_t* starts_of(const pb_engine* e, size_t* count) {
+  size_t all = 0, kept = 0;
+  for (int s = 0; s < e->step_count; ++s) all += (size_t)e->steps[s].arg_count;
+  uint64_t* starts = malloc((all + 2) * sizeof *starts);
+  if (!starts) pb_no_memory((all + 2) * sizeof *starts);
+  all = 0;
+  for (int s = 0; s < e->step_count; ++s)
+    for (int a = 0; a < e->steps[s].arg_count; ++a)
+      if (e->steps[s].args[a].space == PB_SPACE_CONST) starts[all++] = e->steps[s].args[a].value;
+  starts[all++] = e->const_bytes;
+  qsort(starts, all, sizeof *starts, by_value);
+  for (size_t k = 0; k < all; ++k)
+    if (!kept || starts[kept - 1] != starts[k]) starts[kept++] = starts[k];
+  *count = kept - 1;
+  return starts;
+}
+
+static uint64_t place(pool* p, const uint8_t* bytes, uint64_t count) {
+  constant new = {bytes, count, pb__crc64(0, bytes, count), pb__align_up(p->bytes, PB_ENGINE_ALIGN)};
+  size_t* bucket = &p->buckets[new.hash % p->bucket_count];
+  for (size_t k = *bucket; k; k = p->chain[k - 1]) {
+    const constant* old = &p->items[k - 1];
+    if (old->hash == new.hash && old->count == count && !memcmp(old->bytes, bytes, count)) return old->at;
+  }
+  PB_PUSH(p->items, p->count, p->capacity, new);
+  PB_PUSH(p->chain, p->chain_count, p->chain_capacity, *bucket);
+  *bucket = p->count;
+  p->bytes = new.at + count;
+  return new.at;
+}
+
+static void move_arguments(pb_engine* e, const uint64_t* starts, const uint64_t* to, size_t count) {
+  for (int s = 0; s < e->step_count; ++s)
+    for (int a = 0; a < e->steps[s].arg_count; ++a) {
+      pb_arg* arg = &e->steps[s].args[a];
+      if (arg->space != PB_SPACE_CONST) continue;
+      const uint64_t* at = bsearch(&arg->value, starts, count, sizeof *starts, by_value);
+      arg->value = to[at - starts];
+    }
+}
+
+void pb_engine_share(pb_engine* first) {
+  pool p = {.bucket_count = 4096};
+  p.buckets = calloc(p.bucket_count, sizeof *p.buckets);
+  if (!p.buckets) pb_no_memory(p.bucket_count * sizeof *p.buckets);
+  for (pb_engine* e = first; e; e = e->next) {
+    size_t count;
+    uint64_t *starts = starts_of(e, &count), *to = malloc((count + 1) * sizeof *to);
+    if (!to) pb_no_memory((count + 1) * sizeof *to);
+    for (size_t k = 0; k < count; ++k) to[k] = place(&p, e->consts + starts[k], starts[k + 1] - starts[k]);
+    move_arguments(e, starts, to, count);
+    free(starts);
+    free(to);
+  }
+  uint64_t bytes = pb__align_up(p.bytes, PB_ENGINE_ALIGN);
+  uint8_t* all = pb_alloc(&first->arena, bytes + 1);
+  for (size_t k = 0; k < p.count; ++k)
+    if (p.items[k].count) memcpy(all + p.items[k].at, p.items[k].bytes, p.items[k].count);
+  for (pb_engine* e = first; e; e = e->next) {
+    e->consts = all;
+    e->const_bytes = bytes;
+    e->shares = e != first;
+  }
+  free(p.items);
+  free(p.chain);
+  free(p.buckets);
+}
+
+static bool same_tensors(int count, const pb_tensor_info* a, int others, const pb_tensor_info* b) {
+  bool same = count == others;
+  for (int k = 0; same && k < count; ++k)
+    same = !strcmp(a[k].name, b[k].name) && a[k].type == b[k].type && a[k].rank == b[k].rank;
+  return same;
+}
+
+static bool same_shapes(const pb_engine* a, const pb_engine* b) {
+  bool same = true;
+  for (int k = 0; k < a->input_count; ++k)
+    for (int d = 0; d < a->inputs[k].rank; ++d) same &= a->inputs[k].shape[d] == b->inputs[k].shape[d];
+  return same;
+}
+
+pb_status pb__profiles_check(const pb_engine* first, const char* path, int code, pb_diag* diag) {
+  pb_place place = {.file = path};
+  int count = 0;
+  for (const pb_engine* e = first; e; e = e->next) {
+    PB_TRY(pb__engine_check(e, path, code, diag));
+    if (++count > PB_ENGINE_MAX_PROFILES)
+      return pb_error(diag, place, code, NULL, "more than %d profiles", PB_ENGINE_MAX_PROFILES);
+    if (strcmp(e->target, first->target) || memcmp(e->chip_hash, first->chip_hash, sizeof e->chip_hash))
+      return pb_error(diag, place, code, NULL, "profiles for several targets");
+    if (e->const_bytes != first->const_bytes)
+      return pb_error(diag, place, code, NULL, "profiles with constants of their own");
+    if (!same_tensors(e->input_count, e->inputs, first->input_count, first->inputs) ||
+        !same_tensors(e->output_count, e->outputs, first->output_count, first->outputs))
+      return pb_error(diag, place, code, NULL, "profiles whose tensors are not of the same names, types and ranks");
+    for (const pb_engine* other = first; other != e; other = other->next)
+      if (same_shapes(e, other))
+        return pb_error(diag, place, code, "extents that differ", "two profiles for the same shapes of all inputs");
+  }
+  return PB_OK;
+}

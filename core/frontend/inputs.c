@@ -1,0 +1,142 @@
+// What the command line says of the model's inputs: extents of named dims, shapes, constants in their place.
+#include "core/frontend/loader.h"
+
+#include <string.h>
+
+// The shape with the open dims that come first as 1, as --input-shape takes it.
+static const char* shape_text(pb__loader* l, const pb_tensor* t) {
+  const char* text = "";
+  for (int r = 0; r < t->rank; ++r)
+    text = pb_printf(&l->graph->arena, "%s%s%lld", text, r ? "x" : "", t->shape[r] < 0 ? 1LL : (long long)t->shape[r]);
+  return text;
+}
+
+static const char* dim_name(const pb_tensor* t, int r) { return t->dim_names ? t->dim_names[r] : NULL; }
+
+static const char* extent_hint(pb__loader* l, const pb_tensor* t, int r) {
+  const char* name = dim_name(t, r);
+  return name ? pb_printf(&l->graph->arena, "--dim '%s=128'", name) : "--input-shape NAME=1x3x224x224";
+}
+
+static pb_status check_input(pb__loader* l, pb_tensor* t) {
+  pb_place place = {.file = l->graph->file, .what = t->name};
+  const char* hint = "--input-shape NAME=1x3x224x224";
+  if (t->type == PB_TYPE_COUNT && t->type_code)
+    return pb_unsupported(l->diag, place, 2016, NULL, "an input of ONNX type %lld", (long long)t->type_code);
+  if (t->type == PB_TYPE_COUNT) return pb_error(l->diag, place, 2016, NULL, "an input whose type is not known");
+  if (t->rank < 0) return pb_error(l->diag, place, 2016, hint, "an input whose shape is not known");
+  for (int r = 0; r < t->rank; ++r) {
+    if (t->shape[r] == -1 && r > 0)
+      return pb_error(l->diag, place, 2016, extent_hint(l, t, r), "an input whose dim %d is open", r);
+    if (t->shape[r] < -1)
+      return pb_error(l->diag, place, 2016, hint, "an input whose dim %d is %lld long", r, (long long)t->shape[r]);
+  }
+  if (!t->rank || t->shape[0] != -1) return PB_OK;
+  pb_warning(l->diag, place, 2017, "its first dim is open and compiled as 1; --input-shape '%s=%s' says another",
+             t->name, shape_text(l, t));
+  t->shape[0] = 1;
+  return PB_OK;
+}
+
+static pb_status no_dim(pb__loader* l, const char* name) {
+  const char* hint = NULL;
+  for (size_t i = 0; i < l->graph->tensor_count; ++i) {
+    const pb_tensor* t = &l->graph->tensors[i];
+    for (int r = 0; t->is_input && r < t->rank; ++r) {
+      const char* there = dim_name(t, r);
+      bool told = !there || (hint && strlen(hint) > 256);
+      for (size_t j = 0; j <= i && !told; ++j) // by an input in front, or a dim in front
+        for (int s = 0; l->graph->tensors[j].is_input && s < (j < i ? l->graph->tensors[j].rank : r); ++s)
+          told |= dim_name(&l->graph->tensors[j], s) && !strcmp(dim_name(&l->graph->tensors[j], s), there);
+      if (!told) hint = pb_printf(&l->graph->arena, "%s %s", hint ? hint : "dims:", there);
+    }
+  }
+  return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2026, hint ? hint : "no dim of its inputs has a name",
+                  "no dim is named '%s'", name);
+}
+
+// All dims of that name.
+static pb_status set_dim(pb__loader* l, const pb_dim_value* dim) {
+  bool found = false;
+  for (size_t i = 0; i < l->graph->tensor_count; ++i) {
+    pb_tensor* t = &l->graph->tensors[i];
+    for (int r = 0; t->is_input && r < t->rank; ++r) {
+      if (!dim_name(t, r) || strcmp(dim_name(t, r), dim->name)) continue;
+      if (t->shape[r] >= 0 && t->shape[r] != dim->extent)
+        return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2026, "one extent a dim",
+                        "its dim '%s' is %lld, and --dim says %lld", dim->name, (long long)t->shape[r],
+                        (long long)dim->extent);
+      t->shape[r] = dim->extent;
+      found = true;
+    }
+  }
+  return found ? PB_OK : no_dim(l, dim->name);
+}
+
+static pb_status no_input(pb__loader* l, const char* name) {
+  const char* hint = "inputs:";
+  for (size_t i = 0; i < l->graph->tensor_count; ++i)
+    if (l->graph->tensors[i].is_input && strlen(hint) < 256)
+      hint = pb_printf(&l->graph->arena, "%s %s", hint, l->graph->tensors[i].name);
+  return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, hint, "no input is named '%s'", name);
+}
+
+// The input becomes an initialiser.
+static pb_status bind(pb__loader* l, const pb_bound* first, const pb_bound* bound) {
+  pb_tensor* t = NULL;
+  for (size_t i = 0; i < l->graph->tensor_count; ++i)
+    if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, bound->name)) t = &l->graph->tensors[i];
+  for (const pb_bound* before = first; before < bound; ++before)
+    if (!strcmp(before->name, bound->name))
+      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = bound->name}, 2019, NULL, "is bound twice");
+  if (!t) return no_input(l, bound->name);
+  pb_place place = {.file = l->graph->file, .what = t->name};
+  bool is_unsigned = bound->type == PB_U8;
+  pb_type type = is_unsigned ? PB_I8 : bound->type;
+  bool codes = pb_type_is_code(t->type) && pb_type_is_code(type); // a file has one name for all of them
+  if (codes) type = t->type;
+  if (t->type != type || t->is_unsigned != is_unsigned)
+    return pb_error(l->diag, place, 2019, NULL, "is of %s, and what is bound to it of %s",
+                    t->is_unsigned ? "u8" : pb_type_name(t->type), pb_type_name(bound->type));
+  bool fits = t->rank < 0 || t->rank == bound->rank;
+  for (int r = 0; fits && r < t->rank; ++r) fits = t->shape[r] < 0 || t->shape[r] == bound->shape[r];
+  if (!fits)
+    return pb_error(l->diag, place, 2019, NULL, "is of shape %s, and what is bound to it of %s",
+                    pb_shape_text(&l->graph->arena, t->rank, t->shape),
+                    pb_shape_text(&l->graph->arena, bound->rank, bound->shape));
+  t->const_id = pb_consts_add(l->consts, t->name, type, bound->rank, bound->shape, bound->data);
+  t->is_input = false;
+  t->rank = bound->rank;
+  memcpy(t->shape, bound->shape, sizeof t->shape);
+  return PB_OK;
+}
+
+pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
+  const pb_input_shape* shapes = inputs->shapes;
+  for (int k = 0; k < inputs->dim_count; ++k) PB_TRY(set_dim(l, &inputs->dims[k]));
+  for (int k = 0; k < inputs->bound_count; ++k) PB_TRY(bind(l, inputs->bounds, &inputs->bounds[k]));
+  for (int k = 0; k < inputs->shape_count; ++k) {
+    pb_tensor* t = NULL;
+    for (size_t i = 0; i < l->graph->tensor_count; ++i)
+      if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, shapes[k].name))
+        t = &l->graph->tensors[i];
+    if (!t) return no_input(l, shapes[k].name);
+    if (t->rank >= 0 && t->rank != shapes[k].rank)
+      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2015, NULL,
+                      "has %d dims, --input-shape gives %d", t->rank, shapes[k].rank);
+    for (int r = 0; r < t->rank; ++r) // which dims --dim has settled
+      for (int d = 0; d < inputs->dim_count; ++d)
+        if (dim_name(t, r) && !strcmp(dim_name(t, r), inputs->dims[d].name) && t->shape[r] != shapes[k].shape[r])
+          return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2015, NULL,
+                          "its dim '%s' is %lld by --dim, and %lld by --input-shape", inputs->dims[d].name,
+                          (long long)t->shape[r], (long long)shapes[k].shape[r]);
+    t->rank = shapes[k].rank;
+    memcpy(t->shape, shapes[k].shape, sizeof t->shape);
+  }
+  for (size_t i = 0; i < l->graph->tensor_count; ++i) {
+    pb_tensor* t = &l->graph->tensors[i];
+    if (!t->is_input) continue;
+    PB_TRY(check_input(l, t));
+  }
+  return PB_OK;
+}
