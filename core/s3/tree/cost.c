@@ -240,6 +240,8 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     beats = system_beats(t->chip, &match, &loads);
     if (beats > cycles) cycles = beats;
   }
+  int64_t writes = pb__state_writes(t, nest, &match, &cycles);
+  commands += writes, words += writes;
   p->queue[insn->queue] += cycles;
   p->busy[insn->queue] += cycles;
   p->commands[insn->queue] += commands;
@@ -382,7 +384,9 @@ static bool fits(pb_tiling* t) {
 
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all = {0};
-  if (!fits(t) || !tree_cost(t, &t->root, &all)) return false;
+  if (!fits(t)) return false;
+  pb__state_count(t);
+  if (!tree_cost(t, &t->root, &all)) return false;
   int64_t most = busiest(t->chip, &all, &plan->bound);
   memcpy(plan->busy, all.busy, sizeof plan->busy);
   plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);
