@@ -25,7 +25,7 @@ tools.require("numpy", "onnx", "onnxruntime")
 import onnx  # noqa: E402
 from reference_fixed import powers_of_two  # noqa: E402
 
-ALL = "tinynpu,gemmini,gemmini_preload,tpu_v1,edge_npu,vta,nvdla"
+ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vta,nvdla"
 ONLY_SHIFT = {"vta"}
 
 

@@ -33,7 +33,7 @@ IMAGES, SECONDS, SUITE_SECONDS = 3, 10, 60  # of a process's own time, however b
 CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.td", ""),
          "tinynpu_state": ("tinynpu.td", "#define STRIDES_IN_STATE\n"),
          "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
-         "gemmini": ("gemmini.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
+         "gemmini": ("gemmini.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", "")}
 LIKE = {"edge_npu", "nvdla", "vta"}  # with a formula of their own
 NO_DIGITS = {"floatnpu", "integers"}  # which run no int8 network: the suite alone says that they are right
