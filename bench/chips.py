@@ -1,6 +1,8 @@
 """The chips of tests/chips on one network: cycles on the machine of each, the share of its array's peak, what binds it.
 
-    chips.py [--bin build/bin] [--net resnet18] [--size 224] [--chips vta,edge_npu]
+    chips.py [--bin build/bin] [--net resnet18] [--size 224] [--chips vta,edge_npu] [--within 10]
+
+With --within it fails where a prediction is further off than so many per cent.
 
 Chips that only shift run the network with powers of 2 for scales; what a chip has no instructions for, as the steps from
 and to f32 of one without floats, runs on the processor and is not counted. That bits are right the tests of
@@ -23,7 +25,7 @@ tools.require("numpy", "onnx", "onnxruntime")
 import onnx  # noqa: E402
 from reference_fixed import powers_of_two  # noqa: E402
 
-ALL = "tinynpu,gemmini,tpu_v1,edge_npu,vta"
+ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vta,nvdla"
 ONLY_SHIFT = {"vta"}
 
 
@@ -51,7 +53,7 @@ def measure(args, chip, model, work):
     binds = ", ".join(f"{unit} {100 * c / total:.0f}%" for unit, c in sorted(bound.items(), key=lambda b: -b[1])[:3])
     share = told["macs"] / (total * measured["peak_macs_per_cycle"])
     left = sum(not m["cycles"] for m in measured["steps"])
-    return (f"| {chip} | {lines_of(path)} ({sum(1 for _ in open(path))}) | {measured['peak_macs_per_cycle']:,} | {total:,} | {100 * share:.1f}% | "
+    return 100 * abs(predicted / total - 1), (f"| {chip} | {lines_of(path)} ({sum(1 for _ in open(path))}) | {measured['peak_macs_per_cycle']:,} | {total:,} | {100 * share:.1f}% | "
             f"{100 * (predicted / total - 1):+.1f}% | {binds} | {left} of {len(measured['steps'])} |")
 
 
@@ -61,18 +63,22 @@ def main():
     p.add_argument("--net", default="resnet18")
     p.add_argument("--size", type=int, default=224)
     p.add_argument("--chips", default=ALL)
+    p.add_argument("--within", type=float)
     args = p.parse_args()
     model = tools.network(args.bin, args.net, "int8", args.size, 1000 if args.size > 64 else 10)
     print(f"{args.net}, {args.size}x{args.size}, on each chip's machine\n")
     print("| chip | lines that say something (of all) | MACs a cycle | cycles | of peak | predicted | bound by | steps on the processor |")
     print("|---|--:|--:|--:|--:|--:|---|--:|")
+    failed = False
     with tempfile.TemporaryDirectory() as work:
         powers = os.path.join(work, "powers.onnx")
         if ONLY_SHIFT & set(args.chips.split(",")):
             onnx.save(powers_of_two(onnx.load(model)), powers)
         for chip in args.chips.split(","):
-            print(measure(args, chip, powers if chip in ONLY_SHIFT else model, work), flush=True)
-    return 0
+            off, row = measure(args, chip, powers if chip in ONLY_SHIFT else model, work)
+            print(row, flush=True)
+            failed |= args.within is not None and off > args.within
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -329,6 +329,18 @@ static void check_reach(const pb_chip* chip, pb_diag* diag, int* faults) {
     FAULT(3253, "def MYINSN : Instruction<QUEUE> { ... }", "no instructions");
 }
 
+// Nobody runs commands of queues on a chip that has none.
+static void check_control(const pb_chip* chip, pb_diag* diag, int* faults) {
+  pb_place place = chip->place;
+  for (int i = 0; i < chip->insn_count && chip->control != PB_CONTROL_QUEUES; ++i) {
+    if (chip->insns[i].emit) continue;
+    FAULT(3247, "let Control = \"queues\", or a CoreInstruction for each",
+          "Control is \"%s\", but %s is a command of a queue", chip->control == PB_CONTROL_GRID ? "grid" : "threads",
+          chip->insns[i].name);
+    return;
+  }
+}
+
 static void check_functions(const pb_chip* chip, pb_diag* diag, int* faults) {
   static const struct {
     pb_op op;
@@ -370,6 +382,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   }
   place = chip->place;
   if (chip->arguments < 1 || chip->arguments > 16) FAULT(3257, "1 to 16", "Arguments is %d", chip->arguments);
+  check_control(chip, diag, faults);
   check_opcodes(chip, diag, faults);
   pb__check_uses(chip, diag, faults);
   check_loop(chip, diag, faults);

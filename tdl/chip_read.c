@@ -78,7 +78,8 @@ int pb__choice(const record* rec, const char* field, const char* const* names, i
     strncat(all, k ? ", " : " ", sizeof all - strlen(all) - 1);
     strncat(all, names[k], sizeof all - strlen(all) - 1);
   }
-  if (text[0]) pb__fault(rec, 3012, all, "field '%s' is \"%s\"", field, text);
+  if (json_is_string(json_object_get(rec->json, field))) // what is not set has been said
+    pb__fault(rec, 3012, all, "field '%s' is \"%s\"", field, text);
   return 0;
 }
 

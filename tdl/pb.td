@@ -129,7 +129,8 @@ class Window<Memory mem, Type type, list<string> dims, string base, list<string>
   string Fill = "";             // field: what is read outside the box; "": 0
 }
 
-// A scalar in the command itself.
+// A scalar in the command itself: a number of its type, made of the field's low bits. Signed says which numbers the
+// compiler may write there.
 class Imm<Type type> {
   Type Elem = type;             // the encoded field is named like the operand
 }

@@ -11,13 +11,14 @@ static void upper(FILE* out, const char* name) {
 
 // localparam int A_B_SUFFIX = value; `b` may be NULL.
 static void number(FILE* out, const char* a, const char* b, const char* suffix, int64_t value) {
-  fprintf(out, "  localparam %s ", value > INT32_MAX ? "longint" : "int");
+  bool large = value > INT32_MAX; // a plain literal has 32 bits
+  fprintf(out, "  localparam %s ", large ? "longint" : "int");
   upper(out, a);
   if (b) {
     fputc('_', out);
     upper(out, b);
   }
-  fprintf(out, "%s = %" PRId64 ";\n", suffix, value);
+  fprintf(out, "%s = %s%" PRId64 ";\n", suffix, large ? "64'd" : "", value);
 }
 
 static void print_memories(const pb_chip* chip, FILE* out) {

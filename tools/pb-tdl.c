@@ -7,10 +7,11 @@
 
 static const char help[] =
     "usage: pb-tdl check|print|doc|sv NAME[:VARIANT]|FILE.td [--variant=V] [--target-dir=DIR] [--for=MODEL]\n"
+    "              [--html] [--out=FILE]\n"
     "  check   read the description and report every fault in it; --for=MODEL: and all that the model needs and the "
     "chip lacks\n"
     "  print   its memories, queues and instructions, one line each\n"
-    "  doc     the chip's programming manual, in Markdown\n"
+    "  doc     the chip's programming manual, in Markdown; --html, or --out=FILE.html: as a page of HTML\n"
     "  sv      its parameters as a SystemVerilog package\n"
     "       pb-tdl sweep NAME[:VARIANT]|FILE.td --set RECORD.FIELD=N,N... [--set ...] [--run] MODEL...\n"
     "  sweep   predicted cycles of each model for every combination of the numbers (K, M: times 1024, 1024^2);\n"
@@ -30,13 +31,14 @@ static const struct {
   void (*run)(const pb_chip* chip, FILE* out);
 } commands[] = {{"check", check}, {"print", pb_chip_print_facts}, {"doc", pb_chip_print_doc}, {"sv", pb_chip_print_sv}};
 
-static bool is_file(const char* spec) {
-  size_t n = strlen(spec);
-  return n > 3 && !strcmp(spec + n - 3, ".td");
+static bool ends_in(const char* name, const char* end) {
+  size_t n = name ? strlen(name) : 0, m = strlen(end);
+  return n > m && !strcmp(name + n - m, end);
 }
 
 int main(int argc, char** argv) {
-  const char *command = NULL, *spec = NULL, *variant = "", *target_dir = NULL, *model = NULL;
+  const char *command = NULL, *spec = NULL, *variant = "", *target_dir = NULL, *model = NULL, *to = NULL;
+  bool html = false;
   if (argc > 1 && !strcmp(argv[1], "sweep")) return tdl_sweep(argc - 2, argv + 2);
   if (argc > 1 && !strcmp(argv[1], "diff")) return tdl_diff(argc - 2, argv + 2);
   for (int k = 1; k < argc; ++k) {
@@ -49,6 +51,10 @@ int main(int argc, char** argv) {
       target_dir = a + 13;
     else if (!strncmp(a, "--for=", 6))
       model = a + 6;
+    else if (!strncmp(a, "--out=", 6))
+      to = a + 6;
+    else if (!strcmp(a, "--html"))
+      html = true;
     else if (a[0] != '-' && !command)
       command = a;
     else if (a[0] != '-' && !spec)
@@ -63,10 +69,17 @@ int main(int argc, char** argv) {
     pb_chip* chip = NULL;
     char named[512];
     snprintf(named, sizeof named, "%s%s%s", spec, *variant ? ":" : "", variant);
-    pb_status status =
-        is_file(spec) ? pb_chip_read(spec, variant, &diag, &chip) : pb_chip_find(named, target_dir, &diag, &chip);
+    pb_status status = ends_in(spec, ".td") ? pb_chip_read(spec, variant, &diag, &chip)
+                                            : pb_chip_find(named, target_dir, &diag, &chip);
     if (status != PB_OK) return 1;
-    commands[k].run(chip, stdout);
+    if (to && !freopen(to, "w", stdout)) {
+      pb_chip_free(chip);
+      return pb_system_error(NULL, (pb_place){.file = to}, 5033, "cannot write"), 1;
+    }
+    if (commands[k].run == pb_chip_print_doc && (html || ends_in(to, ".html")))
+      pb_chip_print_doc_html(chip, stdout);
+    else
+      commands[k].run(chip, stdout);
     int code = model && !strcmp(command, "check") ? tdl_check_for(chip, model) : 0;
     pb_chip_free(chip);
     return fclose(stdout) ? 1 : code;

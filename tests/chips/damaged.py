@@ -1,9 +1,11 @@
 """Damaged and harmlessly edited descriptions: each is refused with its place, or the digits come out right.
 
-    damaged.py --bin BUILD/bin [--count 60] [--seed 1] [--kind shared] [--chip tinynpu] [--keep DIR] [--verbose]
+    damaged.py --bin BUILD/bin [--count 60] [--seed 1] [--kind shared] [--chip tinynpu] [--suite] [--keep DIR] [--verbose]
 
 Every description that compiles runs on the machine made from it, which must neither report anything nor give another
-bit than the NumPy reference. A harmless edit must compile. Nothing may crash, print IR or take longer than 10 seconds.
+bit than the NumPy reference; a chip with a formula of its own, another bit than the processor that follows that formula.
+With --suite a description that `pb-tdl check` accepts passes its conformance suite too. A harmless edit must compile.
+Nothing may crash, print IR or take longer than 10 seconds (the suite: 60).
 """
 
 import argparse
@@ -25,12 +27,16 @@ tools.require("numpy", "onnx")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from reference import Reference  # noqa: E402
+from reference_fixed import powers_of_two  # noqa: E402
 
-IMAGES, SECONDS = 3, 10  # of a process's own time, however busy the machine is; waiting is given six times as much
+IMAGES, SECONDS, SUITE_SECONDS = 3, 10, 60  # of a process's own time, however busy the machine is; waiting is given six times as much
 CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.td", ""),
          "tinynpu_state": ("tinynpu.td", "#define STRIDES_IN_STATE\n"),
          "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
-         "gemmini": ("gemmini.td", "")}
+         "gemmini": ("gemmini.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
+         "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", "")}
+LIKE = {"edge_npu", "nvdla", "vta"}  # with a formula of their own
+NO_DIGITS = {"floatnpu", "integers"}  # which run no int8 network: the suite alone says that they are right
 NUMBERS = [-(1 << 31) - 1, -1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1023, 1024, 4095,
            4096, 65535, 65536, 65537, (1 << 20), (1 << 31) - 1, 1 << 31, (1 << 32) + 1, (1 << 63) - 1, 99999999999]
 NAMES = ["", " ", "a b", "a-b", 'a\\"b', "a/b", "../x", "\u00e4", "8x", "x" * 65, "x" * 5000, "%s%n", "a.b", "a;b", "\\n", "if"]
@@ -188,7 +194,8 @@ DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4)
 def renamed(text, rng):
     """A field has another name wherever it is meant."""
     meant_elsewhere = r"\$({0})\b|\b(?:dag|string|int|bits<\d+>|list<\w+>) {0}[,>]"  # an operand, a parameter
-    name = pick(rng, [n for n in fields(text) if len(n) > 1 and not body(text, meant_elsewhere.format(n))])
+    pasted = tuple({m.group(1) for m in body(text, r'#"(\w+)"')})  # base # "i" is a name too
+    name = pick(rng, [n for n in fields(text) if len(n) > 1 and not n.endswith(pasted) and not body(text, meant_elsewhere.format(n))])
     return re.sub(rf'(bits<\d+> |"|= ){name}(?=[;"{{])', rf"\g<1>{name}_x", text), f"{name} is {name}_x"
 
 
@@ -254,35 +261,77 @@ def refusal(stderr):
     return codes[0] if placed else None
 
 
-def limit():
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+def limit(seconds):
+    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
-def run(command):
-    """(code, standard error); None: it took too long."""
+def run(command, seconds=SECONDS):
+    """(code, standard error and output); None: it took too long."""
     try:
-        done = subprocess.run(command, capture_output=True, timeout=6 * SECONDS, preexec_fn=limit)
+        done = subprocess.run(command, capture_output=True, timeout=6 * seconds, preexec_fn=limit(seconds))
     except subprocess.TimeoutExpired:
         return None, "took too long"
-    return done.returncode, done.stderr.decode(errors="replace") + done.stdout.decode(errors="replace")[-300:]
+    return done.returncode, done.stderr.decode(errors="replace") + done.stdout.decode(errors="replace")[-2000:]
 
 
-def try_one(args, folder, number, text):
-    """("right", ""), ("refused", code) or ("FAILED", why)."""
-    chip, engine, output = (os.path.join(folder, f"d{number}.{end}") for end in ("td", "pbe", "npy"))
-    with open(chip, "w") as f:
-        f.write(text)
-    code, said = run([os.path.join(args.bin, "pbc"), args.model, f"--target={chip}", "-o", engine])
+def compiled(args, model, engine, *options):
+    """None, or what came of it."""
+    code, said = run([os.path.join(args.bin, "pbc"), model, *options, "-o", engine])
+    if code == 0:
+        return None
+    why = refusal(said)
+    return ("refused", why) if code == 1 and why else ("FAILED", f"pbc ends with {code}: {said[:300]}")
+
+
+def result(args, engine, output):
+    """(array, None), or (None, what came of it)."""
+    code, said = run([os.path.join(args.bin, "pb-run"), engine, f"--input={args.source}", f"--output={output}"])
+    if code != 0:
+        return None, ("FAILED", f"pb-run ends with {code}: {said[:300]}")
+    return np.load(output).reshape(args.expected.shape), None
+
+
+def digits(args, like, chip, base):
+    engine, output = base + ".pbe", base + ".npy"
+    model = args.powers if like == "vta" else args.model
+    expected = args.expected
+    if like:  # what the description's formula says, whatever it says, on the processor
+        bad = compiled(args, model, engine, "--target=cpu", f"--like={chip}")
+        expected, bad = (None, bad) if bad else result(args, engine, output)
+        if bad:
+            return bad
+    bad = compiled(args, model, engine, f"--target={chip}", *(["--fallback=cpu"] if like else []))
+    actual, bad = (None, bad) if bad else result(args, engine, output)
+    if bad:
+        return bad
+    wrong = np.count_nonzero(actual.view(np.int32) != expected.view(np.int32))
+    return ("FAILED", f"{wrong} logits differ") if wrong else ("right", "")
+
+
+def suite(args, chip):
+    code, said = run([os.path.join(args.bin, "pb-tdl"), "check", chip])
     if code != 0:
         why = refusal(said)
-        return ("refused", why) if code == 1 and why else ("FAILED", f"pbc ends with {code}: {said[:300]}")
-    code, said = run([os.path.join(args.bin, "pb-run"), engine, "--device=machine", f"--input={args.source}",
-                      f"--output={output}"])
-    if code != 0:
-        return "FAILED", f"pb-run ends with {code}: {said[:300]}"
-    wrong = np.count_nonzero(np.load(output).reshape(args.expected.shape) != args.expected)
-    os.remove(engine)
-    return ("FAILED", f"{wrong} logits differ") if wrong else ("right", "")
+        return ("refused", why) if code == 1 and why else ("FAILED", f"pb-tdl check ends with {code}: {said[:300]}")
+    code, said = run([os.path.join(args.bin, "pb-target-test"), chip, "--no-networks", "--random=8"], SUITE_SECONDS)
+    return ("right", "") if code == 0 else ("FAILED", f"pb-target-test ends with {code}: {said[:300]} ... {said[-200:]}")
+
+
+def try_one(args, folder, number, name, text):
+    """("right", ""), ("refused", code) or ("FAILED", why)."""
+    base = os.path.join(folder, f"d{number}")
+    chip = base + ".td"
+    with open(chip, "w") as f:
+        f.write(text)
+    verdict = ("right", "")
+    if args.suite or name in NO_DIGITS:
+        verdict = suite(args, chip)
+    if verdict[0] == "right" and name not in NO_DIGITS:
+        verdict = digits(args, name if name in LIKE else None, chip, base)
+    for end in (".td", ".pbe", ".npy"):
+        if os.path.exists(base + end):
+            os.remove(base + end)
+    return verdict
 
 
 def draw(args, number):
@@ -315,6 +364,8 @@ def main():
     parser.add_argument("--number", type=int, help="this one alone")
     parser.add_argument("--kind", choices=sorted(DAMAGE | HARMLESS))
     parser.add_argument("--chip", choices=sorted(CHIPS))
+    parser.add_argument("--suite", action="store_true", help="the conformance suite too")
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", help="failing descriptions go here")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
@@ -324,11 +375,13 @@ def main():
     args.expected = reference.run({reference.inputs[0]: images})[reference.outputs[0]].astype(np.float32)
     numbers = [args.number] if args.number is not None else range(args.count)
     counts, failed = collections.Counter(), 0
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         args.source = os.path.join(folder, "in.npy")
         np.save(args.source, images)
+        args.powers = os.path.join(folder, "powers.onnx")
+        onnx.save(powers_of_two(onnx.load(args.model)), args.powers)
         drawn = [draw(args, number) for number in numbers]
-        results = pool.map(lambda n: try_one(args, folder, n[0], n[1][3]), zip(numbers, drawn))
+        results = pool.map(lambda n: try_one(args, folder, n[0], n[1][0], n[1][3]), zip(numbers, drawn))
         for number, (chip, name, what, text), (verdict, why) in zip(numbers, drawn, results):
             if name in HARMLESS and verdict == "refused":
                 verdict, why = "FAILED", f"a harmless edit is refused, PB{why}"

@@ -4,7 +4,10 @@
 // Integration", DAC 2021, and its public manual: a 16x16 weight-stationary array, a scratchpad of bytes and an
 // accumulator of 32-bit words, and three controllers (load, execute, store) that run out of step. What is peculiar:
 //  - strides, scales and clamps stand in configuration state (CONFIG_LD, CONFIG_EX, CONFIG_ST);
-//  - PRELOAD brings weights into the array and says where the COMPUTEs after it put their sums, and whether they add;
+//  - PRELOAD brings the next weights into the array while COMPUTE goes on with those that are there: each cell has two
+//    registers for them. It also says where the COMPUTEs after it put their sums, and whether they add; where the
+//    weights stay, a PRELOAD of nothing says that. Here these are two commands, the first in a queue of its own (with
+//    PRELOAD_SAYS, as in gemmini_preload.td, one command of the array's queue, which does no two things at a time);
 //  - there is no vector unit: moves scale, add and requantise on their way. A bias is moved in onto the sums; a
 //    residual is two scaled moves into the accumulator, the second of which adds; codes are made while sums move out.
 // Unlike Gemmini it scales by channel, rounds as this SDK's quantisation says, pools in the scratchpad, addresses the
@@ -28,12 +31,19 @@ def gemmini : Chip {
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 28); let RowBytes = 16; let BytesPerCycle = 16; let Latency = 80; }
 def SP   : Memory { let Bytes = !mul(256, 1024); let RowBytes = D; let Banks = 4; let BytesPerCycle = !mul(4, D); let Latency = 1; }
 def ACC  : Memory { let Bytes = !mul(64, 1024); let RowBytes = !mul(4, D); let Banks = 2; let BytesPerCycle = !mul(8, D); let Latency = 1; }
-def PE   : Memory { let Kind = "registers"; let Bytes = !mul(D, D); let RowBytes = D; let BytesPerCycle = D; }
+def PE   : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(D, D)); let RowBytes = D; let Banks = 2; let BytesPerCycle = D; }
 
+// As deep as the reservation station of Gemmini's default configuration: 8, 16, 4.
 def LD : Queue { let Depth = 8; let Tokens = 15; }
-def EX : Queue { let Depth = 8; let Tokens = 15; }
-def ST : Queue { let Depth = 8; let Tokens = 15; }
-def : Tokens { let Queues = [LD, EX, ST]; let WaitBit = 0; let SignalBit = 3; }
+def EX : Queue { let Depth = 16; let Tokens = 15; }
+def ST : Queue { let Depth = 4; let Tokens = 15; }
+#ifdef PRELOAD_SAYS
+defvar WX = EX;
+def : Tokens { let Queues = [LD, EX, ST]; let WaitBit = 170; let SignalBit = 176; }
+#else
+def WX : Queue { let Depth = 16; let Tokens = 15; }
+def : Tokens { let Queues = [LD, EX, ST, WX]; let WaitBit = 170; let SignalBit = 176; }
+#endif
 
 class Op<Queue q, bits<6> op> : Instruction<q> {
   let Inst{191-186} = op;
@@ -148,21 +158,37 @@ def MVIN_QUANT : Move<LD, 7, "CONFIG_LD"> {
 //===----------------------------------------------------------------------===//
 
 def CONFIG_EX : Config<EX, 16> {
-  let Summary = "row strides of weights, inputs and sums";
+  let Summary = "row strides of inputs and sums, and with PRELOAD_SAYS of weights";
   bits<14> db; bits<14> da; bits<10> dc;
   let Inst{19-6} = db; let Inst{33-20} = da; let Inst{43-34} = dc;
 }
-def PRELOAD : Op<EX, 17> {
-  let Summary = "weights into the array; where the next sums go, and whether they add to what is there";
-  bits<1> at; bits<14> b; bits<14> db; bits<10> c; bits<1> keep;
+#ifdef PRELOAD_SAYS
+defvar SAYS = "PRELOAD";
+#else
+defvar SAYS = "PRELOAD_NONE";
+def PRELOAD_NONE : Config<EX, 20> {
+  let Summary = "where the next sums go, and whether they add to what is there";
+  bits<10> c; bits<1> keep;
+  let Inst{30-21} = c; let Inst{31} = keep;
+}
+#endif
+def PRELOAD : Op<WX, 17> {
+  let Summary = "weights into the array; with PRELOAD_SAYS what PRELOAD_NONE says too";
+  bits<1> at; bits<14> b; bits<14> db;
   let Dims = [Dim<"k", D>, Dim<"n", D>];
   let Operands = (ins Window<SP, I8, ["k", "n"], "b", ["db", "elem"]>:$s,
                       Window<PE, I8, ["k", "n"], "at", ["row", "elem"], !mul(D, D)>:$d);
   let Semantics = (set $d, $s);
   let Cycles = (plus D, 0);
   let Latency = 1;
+  let Inst{6} = at; let Inst{20-7} = b;
+#ifdef PRELOAD_SAYS
+  bits<10> c; bits<1> keep;
   let State = [StateField<"db", "CONFIG_EX", "db">];
-  let Inst{6} = at; let Inst{20-7} = b; let Inst{30-21} = c; let Inst{31} = keep;
+  let Inst{30-21} = c; let Inst{31} = keep;
+#else
+  let Inst{45-32} = db;
+#endif
 }
 def COMPUTE : Op<EX, 18> {
   let Summary = "rows of the scratchpad times the weights";
@@ -176,7 +202,7 @@ def COMPUTE : Op<EX, 18> {
   let Cycles = (plus $m, 2);
   let Latency = 16;
   let State = [StateField<"da", "CONFIG_EX", "da">, StateField<"dc", "CONFIG_EX", "dc">,
-               StateField<"c", "PRELOAD", "c">, StateField<"keep", "PRELOAD", "keep">];
+               StateField<"c", SAYS, "c">, StateField<"keep", SAYS, "keep">];
   let Inst{6} = at; let Inst{11-7} = m_; let Inst{25-12} = a;
 }
 def SUM : Op<EX, 19> {

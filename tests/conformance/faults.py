@@ -31,7 +31,7 @@ FAULTS = [
      "(max (min (add (roundeven (mul $x, $scale)), (sitofp $zp)), (sitofp $hi)), (sitofp $lo))"),
     (TINY, "two zero points changed over", ["ADDC"], "let Inst{125-118} = za; let Inst{133-126} = zb;",
      "let Inst{125-118} = zb; let Inst{133-126} = za;"),
-    (TINY, "a zero point without sign", ["DEQ"], 'let Signed = ["za"];\n  let Inst{63-54}', "let Inst{63-54}"),
+    (TINY, "a zero point without sign", ["DEQ"], "(sitofp $za)), $scale));\n  let Signed", "(sitofp (zext $za))), $scale));\n  let Signed"),
     (TINY, "the fill is always 0", ["GETB"], '  let Fill = "fill";\n', ""),
     (TINY, "the box's ends changed over", ["GETB"], 'let BoxHi = ["ihi", "jhi", ""];', 'let BoxHi = ["jhi", "ihi", ""];'),
     (TINY, "extents changed over", ["GETB", "GETW", "PUTB", "PUTW"], "let Inst{54-47} = ni;    let Inst{62-55} = nj;",

@@ -1,7 +1,7 @@
 """A network of int8 for processors with tiles, run under the trap (trap.c), which carries out the instructions on tiles
 on any processor, or by the unit itself where there is one: the same bits as the NumPy reference and as vectors.
 
-    tiles.py --bin BUILD/bin --net digits|resnet18|mobilenetv2 --size 64 [--bisect] [--unit]
+    tiles.py --bin BUILD/bin --net digits|resnet18|mobilenetv2 --size 64 [--target amx.td] [--bisect] [--unit]
 """
 
 import argparse
@@ -70,6 +70,7 @@ def main():
     parser.add_argument("--bin", required=True)
     parser.add_argument("--net", required=True)
     parser.add_argument("--size", type=int, default=64)
+    parser.add_argument("--target", default=TILES)
     parser.add_argument("--bisect", action="store_true")
     parser.add_argument("--unit", action="store_true", help="run on the processor's own tiles")
     args = parser.parse_args()
@@ -82,7 +83,7 @@ def main():
         engine, vectors = os.path.join(folder, "tiles.pbe"), os.path.join(folder, "vectors.pbe")
         source, output = os.path.join(folder, "in.npy"), os.path.join(folder, "out.npy")
         np.save(source, image)
-        tools.compile_model(args.bin, model, TILES, engine, *(["--bisect"] if args.bisect else []))
+        tools.compile_model(args.bin, model, args.target, engine, *(["--bisect"] if args.bisect else []))
         tools.compile_model(args.bin, model, VECTORS, vectors)
         tools.run_engine(args.bin, vectors, "native", source, output)
         by_vectors = np.load(output)

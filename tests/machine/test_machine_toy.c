@@ -130,6 +130,22 @@ static void bytes_without_sign_always_add(void** state) {
   kernel_close(&k);
 }
 
+// 200 in a field without sign is the i8 of these bits, -56.
+static void immediates_are_of_their_type(void** state) {
+  (void)state;
+  kernel k;
+  kernel_open(&k, toy, NULL);
+  int8_t data[6] = {0, 56, -72, 100, 127, -128};
+  load_all(&k, data, sizeof data);
+  put(&k, "ADDI", "x=0 b=200 y=64 n=6", "A", "A");
+  store_all(&k, 64, 4 * (int)sizeof data);
+  run_or_fail(&k);
+  int32_t y[sizeof data];
+  k.ops->copy_out(k.device, k.args[1], y, sizeof y);
+  for (size_t i = 0; i < sizeof data; ++i) assert_int_equal(y[i], data[i] - 56);
+  kernel_close(&k);
+}
+
 // Counters of this chip hold three tokens: the fourth waits until one is taken, and is not lost.
 static void counters_hold_back(void** state) {
   (void)state;
@@ -149,9 +165,9 @@ static void counters_hold_back(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(backwards_with_a_box), cmocka_unit_test(transposed_contraction),
-                                     cmocka_unit_test(sums_over_outer_dims),
-                                     cmocka_unit_test(bytes_without_sign_always_add),
-                                     cmocka_unit_test(counters_hold_back)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(backwards_with_a_box),         cmocka_unit_test(transposed_contraction),
+      cmocka_unit_test(sums_over_outer_dims),         cmocka_unit_test(bytes_without_sign_always_add),
+      cmocka_unit_test(immediates_are_of_their_type), cmocka_unit_test(counters_hold_back)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

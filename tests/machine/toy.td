@@ -75,3 +75,11 @@ def UADD : Compute<5> {
                       Window<BUF, I32, ["n"], "y", ["elem"], 1>:$d);
   let Semantics = (acc_add $d, (mul (zext $u), (sext $v)));
 }
+def ADDI : Compute<6> {
+  let Summary = "bytes and a byte of the command, which is one with sign whatever its field says";
+  bits<8> b;
+  let Dims = [Dim<"n", 15, "n">];
+  let Operands = (ins Window<BUF, I8, ["n"], "x", ["elem"], 1>:$u, Imm<I8>:$b, Window<BUF, I32, ["n"], "y", ["elem"], 1>:$d);
+  let Semantics = (set $d, (add (sext $u), (sext $b)));
+  let Inst{56-49} = b;
+}

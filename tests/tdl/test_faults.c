@@ -98,6 +98,7 @@ static const row rows[] =
      "\"queues\"; }\ndef toy : Chip {",
      "", 3020, "one"},
     {"let Scope = \"system\";", "", "", 3030, "system"},
+    {"let Scope = \"system\";", "let Scope = \"\";", "", 3012, "Scope"},
     {"def BUF : Memory {", "def BUF : Memory { let Scope = \"system\";", "", 3031, "second"},
     {"let Bytes = 4096; ", "", "def BUF", 3010, "Bytes"}, {"let BytesPerCycle = 16;", "", "", 3010, "BytesPerCycle"},
     {"let Bytes = 4096;", "let Bytes = 4099;", "def BUF", 3202, "rows"},

@@ -192,7 +192,8 @@ static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int
   int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
   uint32_t after = 1u << queue;
-  for (int a = 0; a + 1 < nest->access_count; ++a)
+  int reads = nest->access_count - (strcmp(nest->part, "add") ? 1 : 0); // one that adds waits for what is there, too
+  for (int a = 0; a < reads; ++a)
     if (is_buffer(&nest->access[a])) {
       int b = nest->access[a].buffer;
       int64_t there = larger(p->ready[b], p->whole[b] - lasts);
@@ -210,7 +211,11 @@ static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int
     p->whole[dest->buffer] = start + lasts + until_done;
   }
   begin_queue(p, queue, start);
-  p->queue[queue] += own - free_at; // it waits for what came of its own former command; what is behind it waits too
+  if (own > free_at) { // it waits for what came of its own former command; what is behind it waits too
+    p->queue[queue] += own - free_at;
+    // so nothing of the next turn's is under way meanwhile: all since its first command is this turn's alone
+    p->queue[queue] = larger(p->queue[queue], own + lasts - p->first[queue]);
+  }
   p->queue_free[queue] = start + lasts;
   p->end = larger(p->end, start + first + until_done);
 }
@@ -240,6 +245,8 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     beats = system_beats(t->chip, &match, &loads);
     if (beats > cycles) cycles = beats;
   }
+  int64_t writes = pb__state_writes(t, nest, &match, &cycles);
+  commands += writes, words += writes;
   p->queue[insn->queue] += cycles;
   p->busy[insn->queue] += cycles;
   p->commands[insn->queue] += commands;
@@ -342,10 +349,13 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
   }
   sum->end = larger(sum->end, start + one.end + further);
+  uint32_t before = 0; // whose work all that the loop makes comes after: what it reads and does not make itself
+  for (int b = 0; b < t->buffer_count; ++b)
+    if (one.to[b] && !one.after[b]) before |= sum->after[b];
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;
     use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b]);
-    sum->after[b] |= one.after[b];
+    sum->after[b] |= one.after[b] ? one.after[b] | before : 0;
     bool piecewise = one.after[b] && one.walked[b] >> loop->level & 1;
     sum->whole[b] = larger(sum->whole[b], start + one.to[b] + further);
     sum->ready[b] = piecewise ? larger(sum->ready[b], start + one.to[b]) : sum->whole[b];
@@ -382,7 +392,9 @@ static bool fits(pb_tiling* t) {
 
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all = {0};
-  if (!fits(t) || !tree_cost(t, &t->root, &all)) return false;
+  if (!fits(t)) return false;
+  pb__state_count(t);
+  if (!tree_cost(t, &t->root, &all)) return false;
   int64_t most = busiest(t->chip, &all, &plan->bound);
   memcpy(plan->busy, all.busy, sizeof plan->busy);
   plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);

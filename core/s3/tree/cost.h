@@ -9,4 +9,9 @@ bool pb_tree_cost(pb_tiling* tiling, pb_plan* plan);
 // Builds the tree of a kernel of one stage and does the same. false: the plan is illegal, *why (in arena) says why.
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
 
+// Inside cost: commands that write state for one execution of a nest, whose cycles are added to *cycles; and, before
+// that, which fields of which writer the tree's nests read.
+int64_t pb__state_writes(const pb_tiling* tiling, const pb_nest* nest, const pb_match* match, int64_t* cycles);
+void pb__state_count(pb_tiling* tiling);
+
 #endif

@@ -75,6 +75,11 @@ typedef struct pb_tree {
   struct pb_tree *first, *last, *next;
 } pb_tree;
 
+// Fields of an instruction that nests of the tree read as state, and those that more than one nest reads.
+typedef struct pb_state_reads {
+  uint32_t read, others;
+} pb_state_reads;
+
 typedef struct pb_tiling {
   const pb_chip* chip;
   const pb_group* group;
@@ -88,6 +93,7 @@ typedef struct pb_tiling {
   pb_buffer buffers[PB_MAX_BUFFERS];
   pb_twins twins;
   int remainders;
+  pb_state_reads* writers; // by instruction; NULL: the chip has no state
   // Every slice is found by isl as well, and must be the same: for the tree that is carried out. NULL: they are not.
   struct pb_proofs* proofs;
   const char* failure; // why there is no such tiling; NULL: all is well

@@ -75,10 +75,11 @@ static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, 
 
 // A stage that reduces, on its way into the tile.
 typedef struct stage {
-  pb_nest main; // over its own dims; operands that have a home are their buffers
-  int x_memory, sums_memory;
-  pb_nest* each;  // what each turn of the loop around brings of x; NULL: nothing
-  pb_nest* store; // takes the sums to their tensor
+  pb_nest main;              // over its own dims; operands that have a home are their buffers
+  int x_memory, sums_memory; // x_memory: where x waits; the instruction may read it in another one
+  int x_held;                // that one; the same: x takes one step
+  pb_nest* each;             // what each turn of the loop around brings of x; NULL: nothing
+  pb_nest* store;            // takes the sums to their tensor
 } stage;
 
 // What another stage of the kernel has made, or holds already.
@@ -202,6 +203,38 @@ static void hold_w(pb_tiling* t, stage* s, const pb_tile* tile) {
   pb__tiling_home(t, &s->main, w, tile, level, held, depth, "held", &load, NULL);
   if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
   load.part = "stage";
+  pb__tiling_add(t, level, &load);
+}
+
+// The second step of x, where it takes two: what the tile reads of it, row by row in the order of its dims, as the
+// instruction wants it (image to columns; whatever the tile does not read stays behind).
+static void hold_x(pb_tiling* t, stage* s, const pb_tile* tile) {
+  int level = pb__tiling_levels(t), x = t->group->x;
+  pb_access *access = &s->main.access[x], local = {.type = access->type}, lies = local;
+  const pb_memory* memory = &t->chip->memories[s->x_held];
+  pb_nest point, load = {.name = s->main.name, .part = "stage", .access_count = 2};
+  pb__tiling_expand(t, &s->main, tile, &point);
+  load.outer_count = point.outer_count;
+  load.access[0] = point.access[x];
+  for (int r = 0; r < access->rank; ++r) memset(load.access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int d = 0; d < s->main.dim_count && local.rank < PB_NEST_RANK; ++d) {
+    if (tile->extent[d] <= 1 || !pb_access_uses(access, d)) continue;
+    int k = local.rank++;
+    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[k] = access->index[r].coef[d];
+    load.extent[k] = local.shape[k] = tile->extent[d];
+    lies.index[k].coef[k] = local.index[k].coef[d] = 1;
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[k].coef[c] = -tile->origin[d].coef[c];
+    local.index[k].cst = -tile->origin[d].cst;
+  }
+  load.dim_count = lies.rank = local.rank;
+  memcpy(lies.shape, local.shape, sizeof lies.shape);
+  pb__tiling_own(t, &lies, level, s->x_held, memory->kind == PB_MEM_REGISTERS ? memory->banks : 2, "image");
+  if (t->failure) return;
+  local.buffer = lies.buffer;
+  memcpy(local.shape, lies.shape, sizeof local.shape); // of a remainder: that of its twin
+  load.access[1] = lies;
+  pb_nest_load(&load, 0);
+  *access = local;
   pb__tiling_add(t, level, &load);
 }
 
@@ -354,6 +387,7 @@ static bool find_homes(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
   if ((plan->x_level > t->base ? plan->x_level : t->base) == level && !bring_x(t, s, tile, level)) return false;
   if (t->group->contraction && (plan->w_level > t->base ? plan->w_level : t->base) == level) bring_w(t, s, tile);
   if (t->group->contraction && level == pb__tiling_levels(t)) hold_w(t, s, tile);
+  if (s->x_held != s->x_memory && level == pb__tiling_levels(t) && !t->failure) hold_x(t, s, tile);
   if (plan->result_level != level || t->failure) return !t->failure;
   if (!place_sums(t, s, tile)) return false;
   pb__tiling_expand(t, &s->main, tile, &point);
@@ -365,6 +399,7 @@ static bool find_homes(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
 static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
   const stage* outside = around;
   stage s = {.x_memory = outside->x_memory,
+             .x_held = outside->x_held,
              .sums_memory = outside->sums_memory,
              .each = outside->each,
              .store = outside->store};
@@ -392,8 +427,11 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
   if (g->contraction) {
-    s->x_memory = g->contraction->operands[g->insn_roles.x].memory;
+    s->x_held = g->contraction->operands[g->insn_roles.x].memory;
+    s->x_memory = pb_route_via(t->chip, s->x_held, s->main.access[g->x].type);
     s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
+    if (s->x_memory < 0)
+      return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
     return true;
   }
   pb_tile inner = *tile;
@@ -405,7 +443,7 @@ static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
   pb_nest open;
   pb__tiling_undecided(&point, &open);
   if (!pb__tiling_select(t, &open, &match)) return false;
-  s->x_memory = pb__tiling_memory(&match, g->x);
+  s->x_memory = s->x_held = pb__tiling_memory(&match, g->x);
   s->sums_memory = match.insn->operands[match.insn->dest].memory;
   for (int a = 0; a + 1 < s->main.access_count && !t->failure; ++a) // tables
     if (a != g->x && !lies_on_chip(&s->main, a)) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);

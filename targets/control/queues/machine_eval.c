@@ -361,7 +361,9 @@ static value scalar_of(const machine_command* c, const pb_expr_node* n) {
   if (n->op == PB_OP_CONST)
     return n->type == PB_F32 ? (value){.f = (float)n->value} : (value){.u = (uint32_t)(int64_t)n->value};
   const pb_operand* o = &c->command.insn->operands[n->operand];
-  return (value){.u = (uint32_t)c->command.values[o->base]}; // an f32 immediate stands as its bits
+  uint32_t bits = (uint32_t)c->command.values[o->base], top = 1u << (pb_type_bits(n->type) - 1);
+  if (n->type == PB_I8 || n->type == PB_I16) bits = ((bits & (2 * top - 1)) ^ top) - top; // whatever sign its field has
+  return (value){.u = bits}; // an f32 immediate stands as its bits
 }
 
 static bool is_scalar(const pb_expr_node* n) { return n->op == PB_OP_CONST || n->op == PB_OP_IMM; }
