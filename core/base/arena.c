@@ -8,6 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
+// AddressSanitizer sees the ends of what is allocated from a block as it sees those of what malloc gives.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PB_ADDRESS_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(PB_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
+enum { RED_ZONE = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(from, bytes) ((void)(from), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(from, bytes) ((void)(from), (void)(bytes))
+enum { RED_ZONE = 0 };
+#endif
+
 struct pb_arena_block {
   struct pb_arena_block* next;
   size_t used, size;
@@ -25,9 +40,9 @@ static void* must(void* memory, size_t bytes) {
   return memory;
 }
 
-void* pb_alloc(pb_arena* arena, size_t bytes) {
-  if (bytes > SIZE_MAX / 2) pb_no_memory(bytes);
-  bytes = (bytes + 15) & ~(size_t)15;
+void* pb_alloc(pb_arena* arena, size_t wanted) {
+  if (wanted > SIZE_MAX / 2) pb_no_memory(wanted);
+  size_t bytes = ((wanted + 15) & ~(size_t)15) + RED_ZONE;
   struct pb_arena_block* block = arena->head;
   if (!block || block->size - block->used < bytes) {
     size_t size = bytes > 65536 ? bytes : 65536;
@@ -35,9 +50,11 @@ void* pb_alloc(pb_arena* arena, size_t bytes) {
     block->size = size;
     block->next = arena->head;
     arena->head = block;
+    ASAN_POISON_MEMORY_REGION(block->data, size);
   }
   void* result = block->data + block->used;
   block->used += bytes;
+  ASAN_UNPOISON_MEMORY_REGION(result, wanted);
   return result;
 }
 
@@ -66,6 +83,7 @@ char* pb_printf(pb_arena* arena, const char* format, ...) {
 void pb_arena_free(pb_arena* arena) {
   while (arena->head) {
     struct pb_arena_block* next = arena->head->next;
+    ASAN_UNPOISON_MEMORY_REGION(arena->head->data, arena->head->size);
     free(arena->head);
     arena->head = next;
   }

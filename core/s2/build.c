@@ -181,7 +181,9 @@ void pb__s2_requantise(builder* b, const pb_s1_op* op, pb_access acc, pb_access 
   n.access[2] = m;
   n.access[3] = pb__s2_along(y, dims);
   n.access_count = 4;
-  int sum = pb_nest_node(&n, PB_OP_ADD, PB_I32, pb_nest_load(&n, 0), pb_nest_load(&n, 1));
+  int added = pb_nest_load(&n, 1),
+      to = pb_nest_load(&n, 0); // in this order, whichever a compiler takes first in a call
+  int sum = pb_nest_node(&n, PB_OP_ADD, PB_I32, to, added);
   int f = pb_nest_node(&n, PB_OP_SITOFP, PB_F32, sum, -1);
   pb__s2_to_codes(&n, pb_nest_node(&n, PB_OP_MUL, PB_F32, f, pb_nest_load(&n, 2)), op);
   pb__s2_print(b, &n);

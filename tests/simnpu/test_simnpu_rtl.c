@@ -361,10 +361,10 @@ static void test_full_array(void** state) {
     bench_open(&b, sizes[n], NULL, 4);
     unsigned l1 = 1u << 1, wx = 1u << 2, mx = 1u << 3, vx = 1u << 4;
     ADD(&b.p, "WLD", {"src", 0}, {"sk", 0})->signals = mx;
-    for (int k = 0; k < 200; ++k) {
+    for (int k = 0; k < 600; ++k) {
       pb_command* c = ADD(&b.p, "MMA", {"a", k}, {"c", k % 64}, {"ni", 1}, {"nj", 1});
       c->waits = k == 0 ? wx : 0;
-      c->signals = vx;
+      c->signals = k % 3 == 0 ? vx : 0; // one for another would be seen
     }
     // A long load keeps the taker waiting.
     ADD(&b.p, "LDS1", {"arg", IN_CODES}, {"ni", 4000}, {"nj", 1}, {"nb", 16}, {"loc", 8192}, {"ihi", 4000}, {"jhi", 1})
