@@ -62,6 +62,7 @@ static bool parse_bound(char* text, pb_bound* bound) {
   *equals = 0;
   if (pb_npy_read(equals + 1, NULL, &npy) != PB_OK) return false;
   *bound = (pb_bound){.name = text, .type = npy.type, .rank = npy.rank, .data = npy.data};
+  bound->is_any_code = pb_type_is_code(npy.type); // |V1
   memcpy(bound->shape, npy.shape, sizeof bound->shape);
   return true;
 }

@@ -120,6 +120,7 @@ typedef struct pb_bound {
   int rank;
   int64_t shape[PB_GRAPH_RANK];
   const void* data; // outlives the compilation
+  bool is_any_code; // a byte each, of which the file does not say what code they are: `type` is one of them
 } pb_bound;
 
 // What the command line says of a model's inputs; starts as {0}.

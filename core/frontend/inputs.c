@@ -93,8 +93,7 @@ static pb_status bind(pb__loader* l, const pb_bound* first, const pb_bound* boun
   pb_place place = {.file = l->graph->file, .what = t->name};
   bool is_unsigned = bound->type == PB_U8;
   pb_type type = is_unsigned ? PB_I8 : bound->type;
-  bool codes = pb_type_is_code(t->type) && pb_type_is_code(type); // a file has one name for all of them
-  if (codes) type = t->type;
+  if (bound->is_any_code && pb_type_is_code(t->type)) type = t->type;
   if (t->type != type || t->is_unsigned != is_unsigned)
     return pb_error(l->diag, place, 2019, NULL, "is of %s, and what is bound to it of %s",
                     t->is_unsigned ? "u8" : pb_type_name(t->type), pb_type_name(bound->type));

@@ -115,6 +115,10 @@ static int refusals(void) {
   pb_compiler_model no_weights = no_dim;
   no_dim.options = dims;
   no_weights.options = files;
+  pb_compiler_tensor code = shape;
+  code.type = "f8E5M2";
+  wrong += expect("a code for a number", compile_product(&code, "target"), 2019, "what is bound to it of f8E5M2",
+                  "product.mlir");
   wrong += expect("a wrong dim", pb_compiler_run(&no_dim), 2026, "no dim is named 'batch'", "product.mlir");
   wrong += expect("absent weights", pb_compiler_run(&no_weights), 1001, "cannot be read", "absent.st");
   wrong += expect("an absent file", pb_compiler_run(&no_file), 1001, "cannot be read", "absent.onnx");
@@ -171,6 +175,6 @@ int main(int argc, char** argv) {
     wrong += failed != NULL;
   }
   wrong += refusals();
-  printf("two threads, ten refusals: %d wrong\n", wrong);
+  printf("two threads, eleven refusals: %d wrong\n", wrong);
   return wrong != 0;
 }

@@ -203,6 +203,12 @@ def of_codes(s):
         most = float(ml_dtypes.finfo(dtype).max)
         there = model([node("Cast", outputs=["c"], to=code), node("Cast", ["c"], ["y"], to=FLOAT)], opset=25, shape=x.shape)
         s.gives(f"numbers as {kind}, kept in range", there, np.clip(x, -most, most).astype(dtype).astype(np.float32), x=x, nan=True)
+    path = os.path.join(s.folder, "c.npy")
+    np.save(path, np.array([0x38, 0xb8, 0], np.uint8).view("|V1"))
+    there = model([node("Cast", ["c"], ["n"], to=FLOAT), node("Mul", ["n", "x"], ["y"])], opset=25, shape=(1,), more=[helper.make_tensor_value_info("c", TensorProto.FLOAT8E4M3FN, [3])])
+    s.gives("codes that are bound", there, np.float32([1, -1, 0]), f"--bind=c={path}", x=np.ones(1, np.float32))
+    s.refuses("codes for numbers", model([node("Add", ["x", "c"])], shape=(3,), more=[helper.make_tensor_value_info("c", FLOAT, [3])]),
+              "is of f32, and what is bound to it of", options=[f"--bind=c={path}"])
     s.refuses("codes that are worked on", model([node("Cast", outputs=["c"], to=TensorProto.FLOAT8E5M2), node("Add", ["c", "c"])], opset=25),
               "of f8E5M2, which is only moved and converted")
     s.refuses("f64 to f8", model([node("Cast", outputs=["d"], to=TensorProto.DOUBLE), node("Cast", ["d"], ["y"], to=TensorProto.FLOAT8E5M2)], opset=25),

@@ -282,12 +282,16 @@ void pb__o_op_space_to_depth(pb_onnx* o) {
   int x = IN(0);
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t b = pb__o_int(o, "blocksize", 0);
+  const char* mode = pb__o_text(o, "mode", "DCR");
+  bool first = !strcmp(mode, "DCR");
+  if (!first && strcmp(mode, "CRD")) pb__o_refuse(o, "a mode '%s'", mode);
   if (in.rank != 4 || b < 1 || b > 1 << 15 || in.shape[2] % b || in.shape[3] % b)
     pb__o_refuse(o, "a block size that does not fit");
   if (pb__o_bad(o)) return;
   int64_t c = in.shape[1], h = in.shape[2] / b, w = in.shape[3] / b;
   int y = pb__o_reshape(o, x, 6, (const int64_t[]){in.shape[0], c, h, b, w, b});
-  y = pb__o_transpose(o, y, (const int64_t[]){0, 3, 5, 1, 2, 4});
+  static const int64_t of_first[] = {0, 3, 5, 1, 2, 4}, of_last[] = {0, 1, 3, 5, 2, 4};
+  y = pb__o_transpose(o, y, first ? of_first : of_last);
   OUT(pb__o_reshape(o, y, 4, (const int64_t[]){in.shape[0], c * b * b, h, w}));
 }
 
