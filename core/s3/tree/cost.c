@@ -10,24 +10,27 @@
 
 enum {
   START_CYCLES = 6, // from the last beat of a command, or a token, to the start
-  TOKEN_CYCLES = 2
+  TOKEN_CYCLES = 2,
+  BUFFER_WORDS = (PB_MAX_BUFFERS + 63) / 64
 };
 
 // One execution of a tree's body, as far as it has been added up. Times are from its own start.
 typedef struct part {
   int64_t queue[PB_MAX_QUEUES], commands[PB_MAX_QUEUES];
-  int64_t busy[PB_MAX_QUEUES];                      // of queue: without what it waits for
-  int64_t words[PB_MAX_QUEUES];                     // that are fetched for the commands: fewer, with hardware loops
-  int64_t system;                                   // cycles of its port
-  int64_t chain;                                    // cycles in which the turns of its buffers follow each other
-  int64_t end;                                      // the last result is there
-  int64_t queue_free[PB_MAX_QUEUES];                // the queue could start something else
-  int64_t first[PB_MAX_QUEUES];                     // its first command starts
-  bool used[PB_MAX_QUEUES];                         // it has one
-  bool rolled[PB_MAX_QUEUES];                       // its words are a hardware loop's, in part
-  int64_t ready[PB_MAX_BUFFERS];                    // what fills the buffer has brought enough to go on with
-  int64_t whole[PB_MAX_BUFFERS];                    // it has brought everything
-  uint32_t after[PB_MAX_BUFFERS];                   // queues whose work what fills it comes after
+  int64_t busy[PB_MAX_QUEUES];       // of queue: without what it waits for
+  int64_t words[PB_MAX_QUEUES];      // that are fetched for the commands: fewer, with hardware loops
+  int64_t system;                    // cycles of its port
+  int64_t chain;                     // cycles in which the turns of its buffers follow each other
+  int64_t end;                       // the last result is there
+  int64_t queue_free[PB_MAX_QUEUES]; // the queue could start something else
+  int64_t first[PB_MAX_QUEUES];      // its first command starts
+  bool used[PB_MAX_QUEUES];          // it has one
+  bool rolled[PB_MAX_QUEUES];        // its words are a hardware loop's, in part
+  int64_t ready[PB_MAX_BUFFERS];     // what fills the buffer has brought enough to go on with
+  int64_t whole[PB_MAX_BUFFERS];     // it has brought everything
+  uint32_t after[PB_MAX_BUFFERS];    // queues whose work what fills it comes after
+  uint32_t brought[PB_MAX_BUFFERS];  // queues outside a loop that made it, which brought what it is made of
+  uint64_t made_of[PB_MAX_BUFFERS][BUFFER_WORDS];   // which buffers what fills it has read, and those before it
   int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS]; // it is in use; to 0: it is not
   uint32_t walked[PB_MAX_BUFFERS];                  // by which of the loops around
 } part;
@@ -186,25 +189,32 @@ static void begin_queue(part* p, int queue, int64_t start) {
   p->used[queue] = true;
 }
 
+static void note_read(part* p, int made, int read) {
+  for (int w = 0; w < BUFFER_WORDS; ++w) p->made_of[made][w] |= p->made_of[read][w];
+  p->made_of[made][read / 64] |= (uint64_t)1 << (read % 64);
+}
+
 // The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
 // and `until_done` later what it writes is there.
 static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
   int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
   uint32_t after = 1u << queue;
-  int reads = nest->access_count - (strcmp(nest->part, "add") ? 1 : 0); // one that adds waits for what is there, too
+  const pb_access* dest = &nest->access[nest->access_count - 1];
+  bool adds = !strcmp(nest->part, "add"); // then it waits for what is there, too, with all that was brought for that
+  int reads = nest->access_count - (adds ? 0 : 1);
   for (int a = 0; a < reads; ++a)
     if (is_buffer(&nest->access[a])) {
       int b = nest->access[a].buffer;
       int64_t there = larger(p->ready[b], p->whole[b] - lasts);
       start = larger(start, there);
-      if (p->after[b] >> queue & 1) own = larger(own, there);
+      if ((p->after[b] | (adds ? p->brought[b] : 0)) >> queue & 1) own = larger(own, there);
       after |= p->after[b];
+      if (is_buffer(dest)) note_read(p, dest->buffer, b);
     }
   for (int a = 0; a < nest->access_count; ++a)
     if (is_buffer(&nest->access[a]))
       use(p, nest->access[a].buffer, start, start + lasts + until_done, columns_of(nest, a));
-  const pb_access* dest = &nest->access[nest->access_count - 1];
   if (is_buffer(dest)) {
     p->after[dest->buffer] = after;
     p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
@@ -309,6 +319,18 @@ static int64_t turns_ahead(const pb_tiling* t, const pb_tree* loop) {
   return most;
 }
 
+// What a loop makes comes after what the queues outside brought for it. Notes in `sum` what it was made of.
+static uint32_t brought_for(const pb_tiling* t, part* sum, const part* one, int made) {
+  uint32_t after = 0;
+  for (int b = 0; b < t->buffer_count; ++b) {
+    if (!(one->made_of[made][b / 64] >> (b % 64) & 1)) continue;
+    if (!one->after[b]) after |= sum->after[b];
+    for (int w = 0; w < BUFFER_WORDS; ++w) sum->made_of[made][w] |= sum->made_of[b][w];
+  }
+  for (int w = 0; w < BUFFER_WORDS; ++w) sum->made_of[made][w] |= one->made_of[made][w];
+  return after;
+}
+
 // All turns of a loop: it begins when what it reads from outside is there.
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
@@ -349,13 +371,11 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
   }
   sum->end = larger(sum->end, start + one.end + further);
-  uint32_t before = 0; // whose work all that the loop makes comes after: what it reads and does not make itself
-  for (int b = 0; b < t->buffer_count; ++b)
-    if (one.to[b] && !one.after[b]) before |= sum->after[b];
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;
     use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b]);
-    sum->after[b] |= one.after[b] ? one.after[b] | before : 0;
+    sum->after[b] |= one.after[b];
+    if (one.after[b]) sum->brought[b] |= one.brought[b] | brought_for(t, sum, &one, b);
     bool piecewise = one.after[b] && one.walked[b] >> loop->level & 1;
     sum->whole[b] = larger(sum->whole[b], start + one.to[b] + further);
     sum->ready[b] = piecewise ? larger(sum->ready[b], start + one.to[b]) : sum->whole[b];
