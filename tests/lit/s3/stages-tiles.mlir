@@ -1,8 +1,7 @@
 // Attention on codes, on memories of its own: one kernel. Scores are a turn's, here a head's; sums of the next head's are
 // made while this one's go on: in front of the loop, behind what takes those before, and not in the last turn. A row of the
-// accumulator is left free behind each row of them, which would all begin in one of its two banks. The plan is given: heads
-// as small as these are planned without.
-// RUN: %pb-opt %S/Inputs/heads-codes.txt --target=simnpu --delinearize --outline | sed -f %S/Inputs/heads-codes-plan.sed > %t.plan
+// accumulator is left free behind each row of them, which would all begin in one of its two banks.
+// RUN: %pb-opt %S/Inputs/heads-codes.txt --target=simnpu --delinearize --outline --plan > %t.plan
 // RUN: %pb-opt %t.plan --target=simnpu --tile | %FileCheck %s
 // CHECK: func.func @k0
 // CHECK-SAME: ahead = true, bands = array<i64: 0, 1>
