@@ -224,7 +224,7 @@ static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int
   if (own > free_at) { // it waits for what came of its own former command; what is behind it waits too
     p->queue[queue] += own - free_at;
     // so nothing of the next turn's is under way meanwhile: all since its first command is this turn's alone
-    p->queue[queue] = larger(p->queue[queue], own + lasts - p->first[queue]);
+    if (adds) p->queue[queue] = larger(p->queue[queue], own + lasts - p->first[queue]);
   }
   p->queue_free[queue] = start + lasts;
   p->end = larger(p->end, start + first + until_done);
