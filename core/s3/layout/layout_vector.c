@@ -284,10 +284,8 @@ const pb_vconst* pb_vlayout_const(pb_vlayout* l, int id) {
   if (known >= 0) return &l->consts[known];
   pb_numbers_set(&l->const_of, id, (int)l->const_count);
   const pb_const* item = &l->unit->consts->items[id];
-  pb_vconst c = {.id = id,
-                 .ref = pb_printf(&l->unit->pass, "%%c%d", id),
-                 .type = pb_type_stored(item->type),
-                 .rank = item->rank};
+  pb_vconst c = {
+      .id = id, .ref = pb_printf(&l->unit->pass, "%%c%d", id), .type = pb_type_stored(item->type), .rank = item->rank};
   memcpy(c.shape, item->shape, sizeof c.shape);
   PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
   return &l->consts[l->const_count - 1];
