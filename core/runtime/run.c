@@ -180,7 +180,8 @@ void pb_rt_set_after_step(pb_rt* rt, pb_rt_after_step call, void* user) {
 
 static pb_status set_device(pb_rt* rt, const char* name, const char* options, pb_diag* diag) {
   pb_place place = {.file = rt->path};
-  bool native = !strcmp(name, "native");
+  bool none = !rt->has_words && !rt->has_native; // tensors without elements alone: no device has anything to do
+  bool native = none || !strcmp(name, "native");
   close_device(rt);
   if (native && rt->has_words)
     return pb_error(diag, place, 5027, "machine or rtl", "the engine is for the queues of '%s'; no native code",

@@ -51,7 +51,7 @@ class Session:
         done = self.compile(made, *options)
         self.check(f"{what}: {done.returncode} {done.stderr}", done.returncode == 1 and all(w in done.stderr for w in words))
 
-    def gives(self, what, made, expected, *options, near=False, nan=False, **inputs):
+    def gives(self, what, made, expected, *options, near=False, nan=False, device="native", **inputs):
         done = self.compile(made, *options)
         self.check(f"{what}: {done.stderr}", done.returncode == 0)
         if done.returncode:
@@ -61,8 +61,9 @@ class Session:
             np.save(os.path.join(self.folder, f"{name}.npy"), value)
             words += ["--input", f"{name}={os.path.join(self.folder, name + '.npy')}"]
         out = os.path.join(self.folder, "out.npy")
-        done = tools.call([os.path.join(self.bin, "pb-run"), os.path.join(self.folder, "m.pbe"), *words, "--output", f"y={out}"])
-        self.check(f"{what}: {done.stderr}", done.returncode == 0 and np.allclose(np.load(out), expected, rtol=1e-5, atol=1e-6) if near else np.array_equal(np.load(out), expected, equal_nan=nan))
+        done = tools.call([os.path.join(self.bin, "pb-run"), os.path.join(self.folder, "m.pbe"), f"--device={device}", *words, "--output", f"y={out}"])
+        self.check(f"{what}: {done.stderr}", done.returncode == 0 and
+                   (np.allclose(np.load(out), expected, rtol=1e-5, atol=1e-6) if near else np.array_equal(np.load(out), expected, equal_nan=nan)))
 
 
 def refusals(s):
@@ -226,7 +227,8 @@ def of_nothing(s):
         s.gives(f"{kind} of nothing", made, np.full(2, least, np.float32), x=x, e=none)
     made = model([node("Transpose", ["e"], ["t"]), node("MatMul", ["e", "t"], ["p"]), node("Add", ["p", "x"])], shape=(2, 2), more=empty)
     s.gives("a product that sums nothing", made, x[:, :2], x=x[:, :2].copy(), e=none)
-    s.gives("nothing of nothing", model([node("Relu", ["e"])], more=empty, shape=x.shape), none, x=x, e=none)
+    for device in "native", "machine":
+        s.gives(f"nothing of nothing, {device}", model([node("Relu", ["e"])], more=empty, shape=x.shape), none, device=device, x=x, e=none)
     s.refuses("the place of the largest of nothing", model([node("ArgMax", ["e"], ["i"], axis=1), node("Cast", ["i"], to=FLOAT)], more=empty), "without elements")
     zero = helper.make_node("Constant", [], ["c"], value_ints=[0, 3])
     s.refuses("a 0 that is one", model([zero, node("Reshape", ["x", "c"], allowzero=1)], shape=x.shape), "a shape that does not fit")
