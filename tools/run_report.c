@@ -45,9 +45,11 @@ static double at_percentile(const run_times* times, double percentile) {
 
 void run_report_times(run_times* times) {
   qsort(times->seconds, (size_t)times->count, sizeof *times->seconds, by_value);
-  printf("%d runs: %.3f ms median, %.3f ms best, %.3f ms at percentile %g\n", times->count,
-         1e3 * at_percentile(times, 50), 1e3 * times->seconds[0], 1e3 * at_percentile(times, times->percentile),
-         times->percentile);
+  int digits =
+      at_percentile(times, 50) < 1e-4 ? 6 : 3; // of milliseconds: small kernels take less than one of a thousand
+  printf("%d runs: %.*f ms median, %.*f ms best, %.*f ms at percentile %g\n", times->count, digits,
+         1e3 * at_percentile(times, 50), digits, 1e3 * times->seconds[0], digits,
+         1e3 * at_percentile(times, times->percentile), times->percentile);
 }
 
 static pb_rt_step total(const pb_rt* rt) {
