@@ -62,7 +62,7 @@ def draw(args, events, stats):
     for cycle in range(0, total + 1, 500):
         x = LEFT + cycle * scale
         out.append(f'<text x="{x:.1f}" y="{base + 10}" fill="#666" text-anchor="middle">{cycle:,}</text>')
-    out.append(f'<text x="{LEFT + WIDTH}" y="{base + 10}" fill="#666" text-anchor="end">cycles</text></svg>')
+    out.append(f'<text x="4" y="{base + 10}" fill="#666">cycles</text></svg>')
     return "\n".join(out) + "\n"
 
 
