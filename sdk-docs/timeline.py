@@ -59,7 +59,7 @@ def draw(args, events, stats):
         if starts and (max(ends) - min(starts)) * scale > 60:
             out.append(f'<text x="{LEFT + min(starts) * scale:.1f}" y="18" fill="{COLOURS[step % len(COLOURS)]}">{s["origin"]}</text>')
     base = TOP + ROW * len(queues) + 14
-    for cycle in range(0, total + 1, 500):
+    for cycle in range(500, total + 1, 500):
         x = LEFT + cycle * scale
         out.append(f'<text x="{x:.1f}" y="{base + 10}" fill="#666" text-anchor="middle">{cycle:,}</text>')
     out.append(f'<text x="4" y="{base + 10}" fill="#666">cycles</text></svg>')

@@ -4,7 +4,7 @@
 cd "$1" || exit 1
 failed=0
 say() { echo "$1"; failed=1; }
-sources() { find "$@" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.td' -o -name '*.sv' -o -name '*.py' -o -name '*.def' -o -name '*.md' -o -name '*.cmake' \) -not -path './build*' -not -path './.venv/*' -not -path './.git/*'; }
+sources() { find "$@" \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.td' -o -name '*.sv' -o -name '*.py' -o -name '*.def' -o -name '*.md' -o -name '*.cmake' \) -not -path './build*' -not -path './.venv*' -not -path './.git/*'; }
 
 while read -r hit; do say "core names a target: $hit"; done < <(sources core | xargs grep -niwE 'simnpu|nvgpu|amdgpu|nvvm|rocdl|cuda|hip|avx|avx2|avx512|amx|x86' | cut -c1-140)
 while read -r hit; do say "core includes a target's header: $hit"; done < <(sources core | xargs grep -nE '#include "targets/' | cut -c1-140)
