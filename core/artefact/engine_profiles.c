@@ -111,7 +111,6 @@ pb_status pb__profiles_check(const pb_engine* first, const char* path, int code,
   pb_place place = {.file = path};
   int count = 0;
   for (const pb_engine* e = first; e; e = e->next) {
-    PB_TRY(pb__engine_check(e, path, code, diag));
     if (++count > PB_ENGINE_MAX_PROFILES)
       return pb_error(diag, place, code, NULL, "more than %d profiles", PB_ENGINE_MAX_PROFILES);
     if (strcmp(e->target, first->target) || memcmp(e->chip_hash, first->chip_hash, sizeof e->chip_hash))

@@ -49,26 +49,33 @@ static pb_status map_file(reader* r, pb_engine* engine) {
   return PB_OK;
 }
 
+static pb_status check_version(const reader* r) {
+  uint64_t version = pb__get(r->file.bytes + 8, 4);
+  if (version == PB_ENGINE_VERSION) return PB_OK;
+  return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again",
+                  "engine version %llu; this runtime reads %d", (unsigned long long)version, PB_ENGINE_VERSION);
+}
+
+// Of the header and the table behind it, which are so many bytes of the file: the sum was taken with its field 0.
+static pb_status check_sum(const reader* r, uint64_t bytes) {
+  static const uint8_t zero[8];
+  const uint8_t* head = r->file.bytes;
+  uint64_t crc = pb__crc64(pb__crc64(pb__crc64(0, head, 24), zero, 8), head + 32, bytes - 32);
+  return crc == pb__get(head + 24, 8) ? PB_OK : refuse(r, 5005, "the header's checksum is wrong");
+}
+
 static pb_status check_header(const reader* r) {
   const uint8_t* head = r->file.bytes;
   uint64_t table_end = PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT;
   if (memcmp(head, PB_ENGINE_MAGIC, 8))
     return refuse(r, 5002, "not an engine: it does not start with " PB_ENGINE_MAGIC);
-  if (pb__get(head + 8, 4) != PB_ENGINE_VERSION)
-    return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again",
-                    "engine version %llu; this runtime reads %d", (unsigned long long)pb__get(head + 8, 4),
-                    PB_ENGINE_VERSION);
+  PB_TRY(check_version(r));
   if (pb__get(head + 12, 4) != PB_SECTION_COUNT) return refuse(r, 5004, "wrong number of sections");
   if (pb__get(head + 16, 8) != r->file.count || r->file.count < table_end)
     return pb_error(r->diag, (pb_place){.file = r->path}, 5004, "the file may have been cut off",
                     "the file has %llu bytes, its header says %llu", (unsigned long long)r->file.count,
                     (unsigned long long)pb__get(head + 16, 8));
-  uint8_t copy[PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT];
-  memcpy(copy, head, sizeof copy);
-  memset(copy + 24, 0, 8);
-  if (pb__crc64(0, copy, sizeof copy) != pb__get(head + 24, 8))
-    return refuse(r, 5005, "the header's checksum is wrong");
-  return PB_OK;
+  return check_sum(r, table_end);
 }
 
 static bool all_zero(const uint8_t* bytes, uint64_t count) {
@@ -266,19 +273,13 @@ static pb_engine* new_engine(void) {
 
 static pb_status check_profiles_header(const reader* r, uint64_t* count) {
   const uint8_t* head = r->file.bytes;
-  uint8_t copy[PB_HEADER_BYTES + PB_SECTION_BYTES * PB_ENGINE_MAX_PROFILES];
   *count = pb__get(head + 12, 4);
   uint64_t table = PB_HEADER_BYTES + PB_SECTION_BYTES * *count;
-  if (pb__get(head + 8, 4) != PB_ENGINE_VERSION)
-    return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again",
-                    "engine version %llu; this runtime reads %d", (unsigned long long)pb__get(head + 8, 4),
-                    PB_ENGINE_VERSION);
+  PB_TRY(check_version(r));
   if (*count < 2 || *count > PB_ENGINE_MAX_PROFILES) return refuse(r, 5004, "wrong number of profiles");
   if (pb__get(head + 16, 8) != r->file.count || r->file.count < table)
     return refuse(r, 5004, "the file is not as long as its header says");
-  memcpy(copy, head, table);
-  memset(copy + 24, 0, 8);
-  if (pb__crc64(0, copy, table) != pb__get(head + 24, 8)) return refuse(r, 5005, "the header's checksum is wrong");
+  PB_TRY(check_sum(r, table));
   return all_zero(head + 32, PB_HEADER_BYTES - 32) ? PB_OK : refuse(r, 5005, "the header's end is not zero");
 }
 

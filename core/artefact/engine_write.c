@@ -123,6 +123,22 @@ static void write_zeros(FILE* file, uint64_t bytes) {
   for (; bytes; --bytes) fputc(0, file);
 }
 
+static void put_row(uint8_t* row, uint64_t number, uint64_t offset, uint64_t bytes, uint64_t crc) {
+  pb__put(row, 4, number);
+  pb__put(row + 8, 8, offset);
+  pb__put(row + 16, 8, bytes);
+  pb__put(row + 24, 8, crc);
+}
+
+// In front of a table of so many rows, which is there.
+static void put_header(uint8_t* head, const char* magic, uint64_t rows, uint64_t file_bytes) {
+  memcpy(head, magic, 8);
+  pb__put(head + 8, 4, PB_ENGINE_VERSION);
+  pb__put(head + 12, 4, rows);
+  pb__put(head + 16, 8, file_bytes);
+  pb__put(head + 24, 8, pb__crc64(0, head, PB_HEADER_BYTES + PB_SECTION_BYTES * rows));
+}
+
 static void write_file(FILE* file, const pb_engine* engine, const buffer* program) {
   uint8_t head[PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT] = {0};
   uint64_t at = sizeof head, offset[PB_SECTION_COUNT], end[PB_SECTION_COUNT];
@@ -132,16 +148,9 @@ static void write_file(FILE* file, const pb_engine* engine, const buffer* progra
     offset[s] = pb__align_up(at, pb__section_align(s));
     at = end[s] = offset[s] + m.bytes;
     uint8_t* row = head + PB_HEADER_BYTES + PB_SECTION_BYTES * s;
-    pb__put(row, 4, (uint64_t)s);
-    pb__put(row + 8, 8, offset[s]);
-    pb__put(row + 16, 8, m.bytes);
-    pb__put(row + 24, 8, m.crc);
+    put_row(row, (uint64_t)s, offset[s], m.bytes, m.crc);
   }
-  memcpy(head, PB_ENGINE_MAGIC, 8);
-  pb__put(head + 8, 4, PB_ENGINE_VERSION);
-  pb__put(head + 12, 4, PB_SECTION_COUNT);
-  pb__put(head + 16, 8, at);
-  pb__put(head + 24, 8, pb__crc64(0, head, sizeof head));
+  put_header(head, PB_ENGINE_MAGIC, PB_SECTION_COUNT, at);
   fwrite(head, 1, sizeof head, file);
   at = sizeof head;
   for (int s = 0; s < PB_SECTION_COUNT; ++s) {
@@ -185,15 +194,9 @@ static bool write_profiles(FILE* file, const pb_engine* first) {
     uint8_t* row = head + PB_HEADER_BYTES + PB_SECTION_BYTES * k;
     offset[k] = pb__align_up(at, PB_PAGE);
     at = offset[k] + images[k].count;
-    pb__put(row, 4, k);
-    pb__put(row + 8, 8, offset[k]);
-    pb__put(row + 16, 8, images[k].count);
+    put_row(row, k, offset[k], images[k].count, 0);
   }
-  memcpy(head, PB_PROFILES_MAGIC, 8);
-  pb__put(head + 8, 4, PB_ENGINE_VERSION);
-  pb__put(head + 12, 4, count);
-  pb__put(head + 16, 8, at);
-  pb__put(head + 24, 8, pb__crc64(0, head, table));
+  put_header(head, PB_PROFILES_MAGIC, count, at);
   if (good) fwrite(head, 1, table, file);
   at = table;
   for (uint64_t k = 0; k < count; ++k) {
@@ -211,8 +214,13 @@ static bool is_device(const char* path) {
   return stat(path, &found) == 0 && !S_ISREG(found.st_mode);
 }
 
+static pb_status check_all(const pb_engine* first, const char* path, pb_diag* diag) {
+  for (const pb_engine* e = first; e; e = e->next) PB_TRY(pb__engine_check(e, path, 5010, diag));
+  return pb__profiles_check(first, path, 5010, diag);
+}
+
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) {
-  PB_TRY(pb__profiles_check(engine, path, 5010, diag));
+  PB_TRY(check_all(engine, path, diag));
   pb_arena arena = {0};
   bool device = is_device(path);
   const char* part = device ? path : pb_printf(&arena, "%s.%ld.part", path, (long)getpid());
@@ -231,7 +239,7 @@ pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* di
 }
 
 pb_status pb_engine_pack(const pb_engine* engine, pb_diag* diag, void** bytes, uint64_t* count) {
-  PB_TRY(pb__profiles_check(engine, engine->target, 5010, diag));
+  PB_TRY(check_all(engine, engine->target, diag));
   char* data = NULL;
   size_t size = 0;
   FILE* file = open_memstream(&data, &size);

@@ -55,7 +55,7 @@ uint64_t pb__crc64(uint64_t crc, const void* data, size_t bytes);
 
 // The rules that hold for every engine, checked before writing and after reading. `code` is for the diagnostic.
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
-// The same of all profiles, and that they are of one model.
+// What must hold among profiles, each of which is checked for itself: that they are of one model.
 pb_status pb__profiles_check(const pb_engine* first, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
 
 #endif

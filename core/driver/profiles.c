@@ -1,6 +1,11 @@
 #include "core/driver/profiles.h"
 
+#include "core/artefact/format.h"
+
+#include <assert.h>
 #include <string.h>
+
+static_assert((int)PB_MOST_PROFILES == (int)PB_ENGINE_MAX_PROFILES, "what options may list, an engine can hold");
 
 static bool join_count(int mine, int* count) {
   if (mine <= 1 || mine == *count) return true;

@@ -73,6 +73,12 @@ static pb_status set_dim(pb__loader* l, const pb_dim_value* dim) {
   return found ? PB_OK : no_dim(l, dim->name);
 }
 
+static pb_tensor* input_named(const pb__loader* l, const char* name) {
+  for (size_t i = 0; i < l->graph->tensor_count; ++i)
+    if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, name)) return &l->graph->tensors[i];
+  return NULL;
+}
+
 static pb_status no_input(pb__loader* l, const char* name) {
   const char* hint = "inputs:";
   for (size_t i = 0; i < l->graph->tensor_count; ++i)
@@ -83,9 +89,7 @@ static pb_status no_input(pb__loader* l, const char* name) {
 
 // The input becomes an initialiser.
 static pb_status bind(pb__loader* l, const pb_bound* first, const pb_bound* bound) {
-  pb_tensor* t = NULL;
-  for (size_t i = 0; i < l->graph->tensor_count; ++i)
-    if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, bound->name)) t = &l->graph->tensors[i];
+  pb_tensor* t = input_named(l, bound->name);
   for (const pb_bound* before = first; before < bound; ++before)
     if (!strcmp(before->name, bound->name))
       return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = bound->name}, 2019, NULL, "is bound twice");
@@ -115,10 +119,7 @@ pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
   for (int k = 0; k < inputs->dim_count; ++k) PB_TRY(set_dim(l, &inputs->dims[k]));
   for (int k = 0; k < inputs->bound_count; ++k) PB_TRY(bind(l, inputs->bounds, &inputs->bounds[k]));
   for (int k = 0; k < inputs->shape_count; ++k) {
-    pb_tensor* t = NULL;
-    for (size_t i = 0; i < l->graph->tensor_count; ++i)
-      if (l->graph->tensors[i].is_input && !strcmp(l->graph->tensors[i].name, shapes[k].name))
-        t = &l->graph->tensors[i];
+    pb_tensor* t = input_named(l, shapes[k].name);
     if (!t) return no_input(l, shapes[k].name);
     if (t->rank >= 0 && t->rank != shapes[k].rank)
       return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2015, NULL,

@@ -93,11 +93,15 @@ bool pb__is_empty(int rank, const int64_t* shape) {
   return none && rank <= PB_GRAPH_RANK;
 }
 
-int pb__add_empty(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
+static int push_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
   pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1, .const_id = -1};
-  memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
+  if (rank) memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
   PB_PUSH(l->out->values, l->out->value_count, l->out->value_capacity, v);
   return (int)l->out->value_count - 1;
+}
+
+int pb__add_empty(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
+  return push_value(l, name, type, rank, shape);
 }
 
 int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int64_t* shape) {
@@ -107,10 +111,7 @@ int pb__add_value(lifter* l, const char* name, pb_type type, int rank, const int
     if (rank > PB_GRAPH_RANK) rank = PB_GRAPH_RANK;
     shape = none; // the node is refused once its lifting returns
   }
-  pb_s1_value v = {.name = name, .type = type, .rank = rank, .alias_of = -1, .const_id = -1};
-  if (rank) memcpy(v.shape, shape, sizeof(int64_t) * (size_t)rank);
-  PB_PUSH(l->out->values, l->out->value_count, l->out->value_capacity, v);
-  return (int)l->out->value_count - 1;
+  return push_value(l, name, type, rank, shape);
 }
 
 // The codes behind a float tensor that DequantizeLinear makes.

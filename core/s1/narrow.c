@@ -1,5 +1,6 @@
 #include "core/s1/narrow.h"
 
+#include "core/s1/lift.h"
 #include "core/s1/scalar.h"
 
 #include <stdlib.h>
@@ -25,21 +26,15 @@ static uint16_t rounded(float number) {
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-static int64_t elements(int rank, const int64_t* shape) {
-  int64_t count = 1;
-  for (int r = 0; r < rank; ++r) count *= shape[r];
-  return count;
-}
-
 static int narrow_weights(narrower* r, int id) {
   if (r->weights[id] >= 0) return r->weights[id];
   const pb_const wide = r->consts->items[id];
-  int64_t count = elements(wide.rank, wide.shape);
+  uint64_t count = wide.bytes / sizeof(float);
   const char* from = pb_const_data(r->consts, id); // of a file, perhaps not aligned
   uint16_t* to = PB_NEW_ARRAY(&r->consts->arena, uint16_t, (size_t)count + 1);
-  for (int64_t k = 0; k < count; ++k) {
+  for (uint64_t k = 0; k < count; ++k) {
     float number;
-    memcpy(&number, from + k * (int64_t)sizeof number, sizeof number);
+    memcpy(&number, from + k * sizeof number, sizeof number);
     to[k] = rounded(number);
   }
   return r->weights[id] = pb_consts_add(r->consts, wide.name, PB_BF16, wide.rank, wide.shape, to);
@@ -64,8 +59,9 @@ static int narrow_value(narrower* r, const pb_s1_op* user, int v) {
     int made = narrow_value(r, user, base);
     return r->narrow[v] = add_value(r, v, made);
   }
-  pb_s1_op cast = {.kind = PB_S1_EACH, .each = PB_S1_CAST, .name = user->name, .type = "Cast", .x = v, .z = -1};
-  cast.third = cast.weights = cast.bias = cast.m = -1;
+  pb_s1_op cast = pb__new_op(user->name, "Cast", PB_S1_EACH);
+  cast.each = PB_S1_CAST;
+  cast.x = v;
   cast.y = r->narrow[v] = add_value(r, v, -1);
   PB_PUSH(r->ops, r->op_count, r->op_capacity, cast);
   return cast.y;

@@ -255,6 +255,12 @@ static void test_multiplies(void** state) {
   }
 }
 
+static uint16_t upper_half(float number) {
+  uint32_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  return (uint16_t)(bits >> 16);
+}
+
 // Small whole numbers, whose sums are exact in any order, and one product below the least normal number, which is lost.
 static void test_multiplies_bf16(void** state) {
   (void)state;
@@ -269,21 +275,9 @@ static void test_multiplies_bf16(void** state) {
   x[0][0] = 0x1p-100f; // times w: 2^-128
   for (int n = 0; n < N; ++n) w[0][2 * n] = 0x1p-28f;
   for (int m = 0; m < M; ++m)
-    for (int k = 0; k < 2 * K; ++k)
-      a[m][k] = (uint16_t)((union {
-                             float f;
-                             uint32_t u;
-                           }){x[m][k]}
-                               .u >>
-                           16);
+    for (int k = 0; k < 2 * K; ++k) a[m][k] = upper_half(x[m][k]);
   for (int k = 0; k < K; ++k)
-    for (int n = 0; n < 2 * N; ++n)
-      b[k][n] = (uint16_t)((union {
-                             float f;
-                             uint32_t u;
-                           }){w[k][n]}
-                               .u >>
-                           16);
+    for (int n = 0; n < 2 * N; ++n) b[k][n] = upper_half(w[k][n]);
   pb_tile_state* tiles = calloc(1, sizeof *tiles);
   assert_non_null(tiles);
   shapes s = {{0}};

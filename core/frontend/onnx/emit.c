@@ -518,6 +518,17 @@ int pb__o_gather(pb_onnx* o, int x, int places, const pb_onnx_places* p, int ran
   return one(o, "stablehlo.gather", 2, (const int[]){x, places}, attrs, 2, NULL, y);
 }
 
+int pb__o_pixels(pb_onnx* o, int x, const int* places, const int64_t* shape) {
+  const pb_onnx_places p = {.windows = 1,
+                            .window = {1},
+                            .dropped = 3,
+                            .drop = {0, 2, 3},
+                            .maps = 3,
+                            .map = {0, 2, 3},
+                            .size = {1, shape[1], 1, 1}};
+  return pb__o_gather(o, x, pb__o_join(o, 3, places, 3), &p, 4, shape);
+}
+
 int pb__o_scatter(pb_onnx* o, int x, int places, int updates, const char* name, const pb_onnx_places* p) {
   const pb_flat_type in = *pb__o_type(o, x);
   pb_flat_attr how = numbers_of(o, p, true, pb__o_type(o, places)->rank - 1);

@@ -52,14 +52,7 @@ static int quarter(pb_onnx* o, const boxes* b, const int* at, int k, int l) {
   parts[0] = pb__o_expand(o, pb__o_reshape(o, b->image, 4, (const int64_t[]){b->count, 1, 1, 1}), 4, whole);
   parts[1] = pb__o_expand(o, pb__o_reshape(o, pixel[0], 4, by_y), 4, whole);
   parts[2] = pb__o_expand(o, pb__o_reshape(o, pixel[1], 4, by_x), 4, whole);
-  const pb_onnx_places p = {.windows = 1,
-                            .window = {1},
-                            .dropped = 3,
-                            .drop = {0, 2, 3},
-                            .maps = 3,
-                            .map = {0, 2, 3},
-                            .size = {1, channels, 1, 1}};
-  int v = pb__o_gather(o, b->x, pb__o_join(o, 3, parts, 3), &p, 4, (const int64_t[]){b->count, channels, h, w});
+  int v = pb__o_pixels(o, b->x, parts, (const int64_t[]){b->count, channels, h, w});
   int y = pb__o_reshape(o, share[0], 4, (const int64_t[]){b->count, 1, h, 1});
   int x = pb__o_reshape(o, share[1], 4, (const int64_t[]){b->count, 1, 1, w});
   v = pb__o_mul(o, pb__o_mul(o, pb__o_cast(o, v, PB_F32), y), x);

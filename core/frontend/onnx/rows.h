@@ -119,6 +119,9 @@ typedef struct pb_onnx_places {
   int64_t window[PB_FLAT_RANK], drop[PB_FLAT_RANK], map[PB_FLAT_RANK], size[PB_FLAT_RANK];
 } pb_onnx_places;
 int pb__o_gather(pb_onnx* o, int x, int places, const pb_onnx_places* p, int rank, const int64_t* shape);
+// Pixels of images, x: [n, c, h, w], to [a, c, b, d], which is `shape`. Where they stand in n, h and w is told by three
+// tensors of [a, b, d, 1].
+int pb__o_pixels(pb_onnx* o, int x, const int* places, const int64_t* shape);
 int pb__o_scatter(pb_onnx* o, int x, int places, int updates, const char* scalar, const pb_onnx_places* p);
 // The largest along the last dim in order; *where: i32.
 int pb__o_top(pb_onnx* o, int x, int64_t count, int* where);

@@ -39,14 +39,7 @@ static int at_places(pb_onnx* o, const grid* g, int y, int x) {
     is = is < 0 ? there : pb__o_binary(o, "and", is, there);
     parts[1 + d] = pb__o_reshape(o, pb__o_cast(o, kept, PB_I64), 4, whole);
   }
-  const pb_onnx_places p = {.windows = 1,
-                            .window = {1},
-                            .dropped = 3,
-                            .drop = {0, 2, 3},
-                            .maps = 3,
-                            .map = {0, 2, 3},
-                            .size = {1, g->shape[1], 1, 1}};
-  int v = pb__o_gather(o, g->x, pb__o_join(o, 3, parts, 3), &p, 4, g->shape);
+  int v = pb__o_pixels(o, g->x, parts, g->shape);
   if (g->padding != 'z') return v;
   const int64_t truths[4] = {g->shape[0], 1, g->shape[2], g->shape[3]};
   return pb__o_select(o, pb__o_reshape(o, is, 4, truths), v, pb__o_like(o, v, 0));
