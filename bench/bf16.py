@@ -25,30 +25,25 @@ FORMS = ["pb-bf16", "openvino-bf16", "pb-f32", "openvino-f32"]
 
 
 def write_net(path, net):
-    """The names of its inputs, which are put beside it."""
     sys.path.insert(0, os.path.join(peers.HERE, "..", "tests", "models"))
     import transformers
 
-    if net in transformers.NETS:
-        made = transformers.build(net, "full", transformers.NETS)
-        onnx.save(made.model(), path)
-        feeds = made.feeds
-    else:
-        names = networks.write_network(path, f"{net}-f32")
-        shape = [d.dim_value for d in onnx.load(path).graph.input[0].type.tensor_type.shape.dim]
-        feeds = {names[0]: np.random.RandomState(7).randn(*shape).astype(np.float32)}
-    return feeds
+    if net not in transformers.NETS:
+        networks.write_network(path, f"{net}-f32")
+        return peers.model_feeds(path)
+    made = transformers.build(net, "full", transformers.NETS)
+    onnx.save(made.model(), path)
+    return made.feeds
 
 
 def write_product(path, m, k, n):
-    names = matmul.write_model(path, m, k, n)
-    return {names[0]: np.random.RandomState(7).randn(m, k).astype(np.float32)}
+    matmul.write_model(path, m, k, n)
+    return peers.model_feeds(path)
 
 
 def save_feeds(path, feeds):
-    os.makedirs(f"{path}.inputs", exist_ok=True)
-    for old in os.listdir(f"{path}.inputs"):
-        os.remove(f"{path}.inputs/{old}")
+    """Beside the model, where peers.model_feeds finds them."""
+    os.makedirs(f"{path}.inputs")
     for name, value in feeds.items():
         np.save(f"{path}.inputs/{name}.npy", value)
 
@@ -66,13 +61,9 @@ def pb(args, path, form, threads, output):
     engine = f"{path}.{form}.pbe"
     if not os.path.exists(engine):
         subprocess.run([f"{args.bin}/pbc", path, "--target=cpu", f"--precision={form}", "-o", engine], check=True, capture_output=True)
-    command = [f"{args.bin}/pb-run", engine, "--device=native", f"--threads={threads}", "--warmup=3", f"--repeat={args.repeats}"]
-    for file in sorted(os.listdir(f"{path}.inputs")):
-        command += ["--input", f"{file[:-4]}={path}.inputs/{file}"]
+    inputs = [f"{file[:-4]}={path}.inputs/{file}" for file in sorted(os.listdir(f"{path}.inputs"))]
     first = onnx.load(path, load_external_data=False).graph.output[0].name
-    text = subprocess.run(command + ["--output", f"{first}={output}"], check=True, capture_output=True, text=True).stdout
-    line = [part for part in text.splitlines() if " ms median" in part][-1]
-    return float(line.split(":")[1].split("ms")[0]) / 1e3
+    return peers.ours(args.bin, engine, threads, inputs, args.repeats, "--output", f"{first}={output}")
 
 
 def measure(args, path, form, threads, output):

@@ -52,8 +52,7 @@ def measure(args, path):
     for _ in range(args.rounds):
         text = subprocess.run([f"{args.bin}/pb-run", engine, "--input", "x=random:1", "--threads=1", "--warmup=3", "--repeat=15"],
                               check=True, capture_output=True, text=True).stdout
-        line = [part for part in text.splitlines() if " ms best" in part][-1]
-        taken = float(line.split(" ms best")[0].split(",")[-1])
+        taken = 1e3 * peers.told(text, "best")
         best = taken if best is None else min(best, taken)
     return predicted, best
 

@@ -116,15 +116,19 @@ def seconds(peer, threads, *args):
     return float(done.stdout.strip().splitlines()[-1])
 
 
-def ours(binaries, engine, threads, inputs, repeats):
-    """Median and best seconds of an engine under pb-run."""
+def told(text, which):
+    """Seconds of what pb-run printed of its timed runs: which is median or best."""
+    line = [part for part in text.splitlines() if f" ms {which}" in part][-1]
+    return float(line.split(f" ms {which}")[0].split()[-1]) / 1e3
+
+
+def ours(binaries, engine, threads, inputs, repeats, *more):
+    """Median seconds of an engine under pb-run. inputs: names, or NAME=VALUE; random numbers where no value is given."""
     command = [os.path.join(binaries, "pb-run"), engine, "--device=native", f"--threads={threads}", "--warmup=3",
-               f"--repeat={repeats}", f"--stats={engine}.json"]
+               f"--repeat={repeats}", f"--stats={engine}.json", *more]
     for name in inputs:
-        command += ["--input", f"{name}=random:7"]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    line = [part for part in text.splitlines() if " ms median" in part][-1]
-    return float(line.split(":")[1].split("ms")[0]) / 1e3
+        command += ["--input", name if "=" in name else f"{name}=random:7"]
+    return told(subprocess.run(command, check=True, capture_output=True, text=True).stdout, "median")
 
 
 def machine():
