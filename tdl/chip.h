@@ -66,7 +66,14 @@ typedef struct pb_field {
   int state_field;
 } pb_field;
 
-typedef enum pb_stride_kind { PB_STRIDE_FIELD, PB_STRIDE_ELEM, PB_STRIDE_ROW, PB_STRIDE_NONE } pb_stride_kind;
+// PACKED: in a register, right behind all that the dims inside walk at their largest.
+typedef enum pb_stride_kind {
+  PB_STRIDE_FIELD,
+  PB_STRIDE_ELEM,
+  PB_STRIDE_ROW,
+  PB_STRIDE_NONE,
+  PB_STRIDE_PACKED
+} pb_stride_kind;
 typedef struct pb_stride {
   pb_stride_kind kind;
   int field;

@@ -485,7 +485,7 @@ static void read_registers(const record* rec, const record* w, pb_insn* insn, pb
   json_t* dims = json_object_get(w->json, "Dims");
   for (size_t k = 0; k < json_array_size(dims) && k < PB_MAX_INSN_DIMS; ++k) {
     operand->dims[operand->rank] = dim_named(rec, insn, pb__text_of(json_array_get(dims, k)));
-    operand->strides[operand->rank++] = (pb_stride){PB_STRIDE_ELEM, -1};
+    operand->strides[operand->rank++] = (pb_stride){PB_STRIDE_PACKED, -1};
   }
 }
 

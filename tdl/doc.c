@@ -102,6 +102,7 @@ static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand*
       text = bytes == 1 ? pb_printf(arena, "%s + %s", text, dim) : pb_printf(arena, "%s + %s * %lld", text, dim, bytes);
       break;
     case PB_STRIDE_NONE:
+    case PB_STRIDE_PACKED:
       break;
     }
   }

@@ -73,11 +73,19 @@ typedef struct search {
   bool found;
 } search;
 
+// Elements between neighbours along dim k of a register.
+static int64_t packed_stride(const pb_insn* insn, const pb_operand* window, int k) {
+  int64_t elements = 1;
+  while (++k < window->rank) elements *= insn->dims[window->dims[k]].max;
+  return elements;
+}
+
 static bool is_lane(const pb_insn* insn, int dim) {
   for (int o = 0; o < insn->operand_count; ++o)
     for (int k = 0; k < insn->operands[o].rank; ++k)
       if (insn->operands[o].memory >= 0 && insn->operands[o].dims[k] == dim &&
-          insn->operands[o].strides[k].kind == PB_STRIDE_ELEM)
+          (insn->operands[o].strides[k].kind == PB_STRIDE_ELEM ||
+           (insn->operands[o].strides[k].kind == PB_STRIDE_PACKED && packed_stride(insn, &insn->operands[o], k) == 1)))
         return true;
   return false;
 }
@@ -117,6 +125,9 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
       break;
     case PB_STRIDE_ELEM:
       if (access->stride[d] != 1 && !access->splat) return false;
+      break;
+    case PB_STRIDE_PACKED:
+      if (access->stride[d] != packed_stride(s->insn, window, k)) return false;
       break;
     case PB_STRIDE_ROW:
       if (bytes != s->chip->memories[window->memory].row_bytes) return false;

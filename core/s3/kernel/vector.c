@@ -1,5 +1,7 @@
 #include "core/s3/kernel/vector.h"
 
+#include "core/select/select.h"
+
 #include <string.h>
 
 // Whether its result is a vector for the code generator.
@@ -33,41 +35,74 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   return facts;
 }
 
-static int group_of(const pb_insn* insn) {
-  int group = 1;
-  const pb_operand* y = &insn->operands[insn->dest];
-  for (int d = 0; d < insn->dim_count; ++d) {
-    bool walks = false;
-    for (int k = 0; k < y->rank; ++k) walks |= y->dims[k] == d;
-    if (!walks) group *= insn->dims[d].max;
+typedef struct product_nest {
+  pb_flat flat;
+  pb_expr_node expr[11];
+} product_nest;
+
+static int add(product_nest* p, pb_op op, pb_type type, int a, int b) {
+  p->expr[p->flat.expr_count] = (pb_expr_node){.op = op, .type = type, .args = {a, b, -1}};
+  return p->flat.expr_count++;
+}
+
+// The factor in access `a`, as wide as the product. A bf16 is the upper half of an f32, as nests have it.
+static int add_factor(product_nest* p, int a, pb_type from, bool is_unsigned, pb_type to) {
+  int load = add(p, PB_OP_LOAD, pb_type_stored(from), -1, -1);
+  p->expr[load].operand = a;
+  if (from == to) return load;
+  if (from != PB_BF16) return add(p, is_unsigned ? PB_OP_ZEXT : PB_OP_SEXT, to, load, -1);
+  int wide = add(p, PB_OP_ZEXT, PB_I32, load, -1), half = add(p, PB_OP_CONST, PB_I32, -1, -1);
+  p->expr[half].value = 16;
+  p->expr[half].integer = 16;
+  return add(p, PB_OP_BITCAST, to, add(p, PB_OP_SHL, PB_I32, wide, half), -1);
+}
+
+// y += x * w on whole registers, as many neighbouring products for each lane as fit.
+static void flat_product(const pb_vector_facts* facts, pb_type x, bool x_unsigned, pb_type w, pb_type y,
+                         product_nest* p) {
+  int64_t lanes = facts->row_bytes * 8 / pb_type_bits(y), group = pb_type_bits(y) / pb_type_bits(x);
+  p->flat = (pb_flat){
+      .dim_count = 2,
+      .extent = {lanes, group},
+      .access_count = 3,
+      .access = {{.type = x, .stride = {group, 1}}, {.type = w, .stride = {group, 1}}, {.type = y, .stride = {1, 0}}},
+      .expr = p->expr,
+      .reduce = PB_ACC_ADD,
+      .onto = true};
+  for (int a = 0; a < p->flat.access_count; ++a) {
+    p->flat.access[a].memory = facts->memory;
+    p->flat.access[a].aligned_rows = true;
   }
-  return group;
+  int a = add_factor(p, 0, x, x_unsigned, y), b = add_factor(p, 1, w, false, y);
+  (void)add(p, PB_OP_MUL, y, a, b);
+}
+
+static int operand_of(const pb_match* match, int access) {
+  for (int o = 0; o < match->insn->operand_count; ++o)
+    if (match->access_of[o] == access) return o;
+  return -1;
 }
 
 pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
-  pb_vector_insn best = {0};
-  for (int i = 0; i < chip->insn_count; ++i) {
-    const pb_insn* insn = &chip->insns[i];
-    const pb_expr_node* last = &insn->expr[insn->expr_count - 1];
-    if (!insn->emit || !is_vector(chip, insn) || insn->reduce != PB_ACC_ADD || last->op != PB_OP_MUL) continue;
-    pb_factor a = pb_factor_of(insn->expr, last->args[0]), b = pb_factor_of(insn->expr, last->args[1]);
-    if (a.load < 0 || b.load < 0 || (a.is_unsigned && b.is_unsigned)) continue;
-    if (b.is_unsigned) { // the factor without sign is x
-      pb_factor swap = a;
-      a = b;
-      b = swap;
-    }
-    if (a.type != x || b.type != w || insn->operands[insn->dest].type != y) continue;
-    const pb_operand* dest = &insn->operands[insn->dest];
-    pb_vector_insn found = {.insn = insn,
-                            .lanes = (int)(chip->memories[dest->memory].row_bytes * 8 / pb_type_bits(dest->type)),
-                            .group = group_of(insn),
-                            .x = a.load,
-                            .w = b.load,
-                            .y = insn->dest,
-                            .flips = a.is_unsigned,
-                            .swappable = !a.is_unsigned};
-    if (!best.insn || found.group > best.group) best = found;
+  pb_vector_facts facts = pb_vector_facts_of(chip);
+  pb_vector_insn found = {0};
+  bool whole = facts.memory >= 0 && pb_type_bits(x) == pb_type_bits(w) && pb_type_bits(y) % pb_type_bits(x) == 0;
+  pb_arena scratch = {0};
+  for (int flips = 0; whole && !found.insn && flips <= !pb_type_is_float(x); ++flips) {
+    product_nest product;
+    pb_match match;
+    const char* why;
+    flat_product(&facts, x, flips, w, y, &product);
+    if (!pb_select(chip, &product.flat, &scratch, &match, &why) || !match.insn->emit || match.loop_count) continue;
+    found = (pb_vector_insn){.insn = match.insn,
+                             .lanes = (int)product.flat.extent[0],
+                             .group = (int)product.flat.extent[1],
+                             .x = operand_of(&match, 0),
+                             .w = operand_of(&match, 1),
+                             .y = match.insn->dest,
+                             .flips = flips,
+                             .swappable = !flips};
   }
-  return best;
+  pb_arena_free(&scratch);
+  return found;
 }

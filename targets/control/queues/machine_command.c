@@ -15,6 +15,7 @@ static int64_t window_stride(const pb_chip* chip, const pb_command* c, const pb_
   case PB_STRIDE_ROW:
     return chip->memories[o->memory].row_bytes;
   case PB_STRIDE_NONE:
+  case PB_STRIDE_PACKED:
     break;
   }
   return 0;
