@@ -8,6 +8,7 @@
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/roles.h"
 #include "core/s3/plan/plan_memo.h"
+#include "core/s3/plan/vector_plan.h"
 
 enum {
   MOST_GROUPS = 12, // in one kernel, and
@@ -114,15 +115,6 @@ static bool grow(const fuser* f, region* r) {
 
 // Cycles of some nests as a kernel of one stage. false: it is of no form that has a plan.
 static bool cycles_of(const fuser* f, const pb_program* view, pb_arena* arena, int64_t* cycles) {
-  const pb_chip* chip = f->unit->chip;
-  if (f->cached) {
-    pb_vkernel kernel;
-    pb_vplan plan;
-    if (!pb_vkernel_read(view, chip, &kernel)) return false;
-    pb_vplan_make(chip, &kernel, &plan);
-    *cycles = plan.cycles;
-    return true;
-  }
   pb_plan plan;
   if (!pb_plan_program_again(f->unit, view, arena, &plan)) return false;
   *cycles = plan.cycles;
@@ -178,7 +170,7 @@ static bool pays(fuser* f, const region* r) {
 }
 
 pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
-  fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = pb_vector_facts_of(unit->chip).memory >= 0};
+  fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = pb_chip_has_caches(unit->chip)};
   for (int n = groups->program->nest_count - 1; n >= 0; --n) {
     int group = groups->of[n];
     if (groups->last[group] != n || staged[group] || stays_alone(&f, group)) continue;

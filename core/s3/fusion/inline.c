@@ -154,7 +154,7 @@ static bool inline_one(inliner* i, int n) {
 }
 
 pb_status pb_s3_inline(pb_unit* unit) {
-  if (pb_vector_facts_of(unit->chip).memory < 0) return PB_OK;
+  if (!pb_chip_runs_code(unit->chip)) return PB_OK;
   inliner i = {.unit = unit};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &i.program));
   bool changed = false;

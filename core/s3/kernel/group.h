@@ -3,7 +3,7 @@
 #ifndef PB_S3_GROUP_H
 #define PB_S3_GROUP_H
 
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/vector_kernel.h"
 #include "core/s3/program.h"
 #include "core/select/memo.h"
 
@@ -21,7 +21,9 @@ typedef struct pb_group {
   int tail_count, tails[PB_MAX_TAILS];
   const pb_insn* contraction; // the instruction, when the main nest is a contraction that the chip has one for
   pb_roles roles, insn_roles;
-  pb_select_memo* memo;            // of the kernel's nests, on their way into tiles
+  pb_select_memo* memo;  // of the kernel's nests, on their way into tiles
+  pb_vkernel* registers; // as cores run it, main as there; NULL: the chip's instructions take tiles of its operands
+  const char* plain;     // why cores run it as plain loops; NULL: they do not
   const struct pb_group* producer; // another reduction, with its own feeds and tails, that makes x; NULL: none
 } pb_group;
 

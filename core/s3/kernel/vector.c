@@ -35,6 +35,14 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   return facts;
 }
 
+bool pb_chip_runs_code(const pb_chip* chip) { return pb_vector_facts_of(chip).memory >= 0; }
+
+bool pb_chip_has_caches(const pb_chip* chip) {
+  for (int m = 0; m < chip->memory_count; ++m)
+    if (chip->memories[m].cached) return true;
+  return false;
+}
+
 typedef struct product_nest {
   pb_flat flat;
   pb_expr_node expr[11];

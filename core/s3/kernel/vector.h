@@ -18,6 +18,10 @@ typedef struct pb_vector_facts {
 } pb_vector_facts;
 
 pb_vector_facts pb_vector_facts_of(const pb_chip* chip);
+// Whether code is made for its cores: they compute whatever a nest says, in registers.
+bool pb_chip_runs_code(const pb_chip* chip);
+// Whether caches show its cores the system's memory: what they compute on need not be moved.
+bool pb_chip_has_caches(const pb_chip* chip);
 
 // An instruction of a core that multiplies elements of these types and adds up `group` neighbouring products into each
 // lane of the sum.

@@ -103,7 +103,7 @@ static pb_status tile_stages(pb_unit* unit, MlirOperation func, const pb_program
   const char* why = "its nests share no loop";
   pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
   if (!pb_stages_of(unit->chip, program, &unit->pass, &stages)) return illegal(unit, func, why);
-  PB_TRY(pb_stage_plan_from(pb_op_attribute(func, "pb.plan"), unit->chip, &stages,
+  PB_TRY(pb_stage_plan_from(pb_op_attribute(func, "pb.plan"), &stages,
                             (pb_place){.what = pb_func_name(func, &unit->pass)}, 4011, &unit->pass, unit->diag, &plan));
   if (!pb_stage_plan_cost(unit->chip, &stages, &unit->pass, &plan, &why)) return illegal(unit, func, why);
   if (!pb_stage_plan_build(unit->chip, &stages, &plan, &unit->pass, pb_plan_proofs(unit), tiling))
@@ -116,6 +116,7 @@ static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program*
   pb_plan plan;
   const char* why;
   PB_TRY(pb_group_read(program, unit->chip, &unit->pass, unit->diag, &group));
+  if (group.registers) return PB_OK; // its loops are made when its tiles are
   PB_TRY(pb_plan_read(func, &unit->pass, unit->diag, &plan));
   if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why)) return illegal(unit, func, why);
   pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);
@@ -124,11 +125,9 @@ static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program*
   return print_kernel(unit, func, program, tiling);
 }
 
-// A plan of registers alone has no loops over tiles, nor has a kernel that runs as plain loops.
 static pb_status tile_kernel(pb_unit* unit, MlirOperation func) {
-  MlirAttribute plan = pb_op_attribute(func, "pb.plan");
-  bool stages = pb_stage_plan_is(plan);
-  if (pb_vplan_is(plan) || !mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return PB_OK;
+  bool stages = pb_stage_plan_is(pb_op_attribute(func, "pb.plan"));
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.scalar"))) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   return stages ? tile_stages(unit, func, &program) : tile_group(unit, func, &program);

@@ -9,6 +9,7 @@
 //     acc = init; for k { acc = call @VFMADD(x, w, acc) ... }  y = tail(acc); store } } }
 #include "core/s3/kernels.h"
 #include "core/s3/lower/vector_emit.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/plan/plan_stages.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -198,16 +199,18 @@ static pb_status vectorise_kernel(pb_unit* unit, MlirOperation func) {
   if (pb_stage_plan_is(pb_op_attribute(func, "pb.plan"))) return pb_vectorise_stages(unit, func);
   pb_program program;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
-  pb_vkernel kernel;
-  if (!pb_vkernel_read(&program, unit->chip, &kernel)) return PB_OK;
-  pb_vplan plan;
+  pb_group group;
+  PB_TRY(pb_group_read(&program, unit->chip, &unit->pass, unit->diag, &group));
+  if (group.plain) return PB_OK;
+  pb_plan plan;
+  pb_vplan tiles;
   const char* why;
-  PB_TRY(pb_vplan_read(func, &kernel, unit->diag, &plan));
-  if (!pb_vplan_cost(unit->chip, &kernel, &plan, &why))
+  PB_TRY(pb_plan_read(func, &unit->pass, unit->diag, &plan));
+  if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why) || !pb_vplan_of(group.registers, &plan, &tiles, &why))
     return pb_error(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4012, NULL,
                     "its plan is illegal: %s", why);
   pb_text body = {0};
-  pb_vemit e = {.k = &kernel, .plan = &plan, .chip = unit->chip, .arena = &unit->pass, .text = &body};
+  pb_vemit e = {.k = group.registers, .plan = &tiles, .chip = unit->chip, .arena = &unit->pass, .text = &body};
   print_shares(&e);
   return pb_vemit_replace(unit, func, &e);
 }

@@ -2,6 +2,7 @@
 // stands between them, and in a turn one stage after the other on buffers of the thread's own.
 #include "core/s3/kernels.h"
 #include "core/s3/lower/vector_emit.h"
+#include "core/s3/plan/plan.h"
 #include "core/s3/plan/plan_stages.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -88,17 +89,19 @@ static pb_status read_turn(stager* s, MlirBlock block, pb_program* turn) {
 }
 
 // Full turns as the kernel's plan says; what they leave over is planned here.
-static pb_status plan_of(stager* s, const pb_vkernel* kernel, int stage, bool rest, pb_vplan* plan) {
+static pb_status plan_of(stager* s, const pb_group* group, int stage, bool rest, pb_vplan* tiles) {
   const char* why;
+  pb_plan plan;
   pb_place place = {.what = pb_func_name(s->func, &s->unit->pass)};
-  if (rest) {
-    pb_vplan_make(s->unit->chip, kernel, plan);
-    return PB_OK;
-  }
   if (stage >= mlirArrayAttrGetNumElements(s->plans))
     return pb_error(s->unit->diag, place, 4011, "--emit=plan prints whole ones", "its plan has no stage %d", stage);
-  PB_TRY(pb_vplan_from(mlirArrayAttrGetElement(s->plans, stage), kernel, place, 4011, s->unit->diag, plan));
-  if (pb_vplan_cost(s->unit->chip, kernel, plan, &why)) return PB_OK;
+  if (rest)
+    PB_TRY(pb_plan_make(s->unit->chip, group, &s->unit->pass, s->unit->diag, &plan));
+  else
+    PB_TRY(pb_plan_from(mlirArrayAttrGetElement(s->plans, stage), place, 4011, &s->unit->pass, s->unit->diag, &plan));
+  if (pb_plan_cost(s->unit->chip, group, &plan, &s->unit->pass, &why) &&
+      pb_vplan_of(group->registers, &plan, tiles, &why))
+    return PB_OK;
   return pb_error(s->unit->diag, place, 4012, NULL, "its plan is illegal: %s", why);
 }
 
@@ -108,11 +111,11 @@ static pb_status print_turn(stager* s, MlirBlock block, bool rest, int indent) {
   PB_TRY(read_turn(s, block, &program));
   if (!pb_turn_read(s->unit->chip, &program, &s->unit->pass, &turn))
     return pb_error(s->unit->diag, (pb_place){.what = pb_func_name(s->func, &s->unit->pass)}, 4012, NULL,
-                    "stage %d is of no form that vectors walk: %s", turn.count - 1, turn.kernels[turn.count - 1].why);
+                    "stage %d is of no form that vectors walk: %s", turn.count - 1, turn.groups[turn.count - 1].plain);
   bool* declared = PB_NEW_ARRAY(&s->unit->pass, bool, (size_t)program.value_count + 1);
   for (int k = 0; k < turn.count; ++k) {
     pb_vplan plan;
-    PB_TRY(plan_of(s, &turn.kernels[k], k, rest, &plan));
+    PB_TRY(plan_of(s, &turn.groups[k], k, rest, &plan));
     for (int v = 0; v < turn.views[k].value_count; ++v) { // buffers that the stage makes
       const pb_value* value = &turn.views[k].values[v];
       bool makes = false;
@@ -121,7 +124,7 @@ static pb_status print_turn(stager* s, MlirBlock block, bool rest, int indent) {
       if (!declared[value->argument]) declare_buffer(s, value);
       declared[value->argument] = true;
     }
-    s->e.k = &turn.kernels[k];
+    s->e.k = turn.groups[k].registers;
     s->e.plan = &plan;
     pb_vemit_loops(&s->e, indent);
   }

@@ -6,6 +6,8 @@
 // each tiling is tried with the ways of making one tile's slice of x inside it, by the same rules.
 #include "core/s3/plan/plan.h"
 
+#include "core/s3/plan/vector_plan.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -37,6 +39,14 @@ static void plan_stage(planner* p);
 
 static void fail(planner* p, const char* why) {
   if (why) snprintf(p->result->why, sizeof p->result->why, "%s", why);
+}
+
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
+  if (group->registers) return pb_vplan_cost(chip, group->registers, plan, why);
+  pb_tiling* tiling = PB_NEW(arena, pb_tiling);
+  if (pb_tiling_build(chip, group, plan, arena, tiling) && pb_tree_cost(tiling, plan)) return true;
+  *why = tiling->failure;
+  return false;
 }
 
 static void judge_stage(planner* p) {
@@ -352,6 +362,10 @@ bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int cop
 }
 
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
+  if (group->registers) {
+    pb_vplan_make(chip, group->registers, plan);
+    return PB_OK;
+  }
   result* r = PB_NEW(arena, result);
   planner p = {.chip = chip, .group = group, .result = r};
   int stages = stage_count(group);

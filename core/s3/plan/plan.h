@@ -9,6 +9,9 @@
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag,
                        pb_plan* plan) PB_MUST_CHECK;
 
+// Fills the plan's cycles, bound and busy. false: it is illegal for the group, *why (static, or in arena) says why.
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
+
 enum { PB_PLAN_WHY = 1024 }; // characters of a reason
 
 // How a plan for one stage of a kernel is judged, by the cycles of whatever it is part of. false: it is illegal, *why
@@ -25,9 +28,10 @@ bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int cop
 int64_t pb_plan_next_step(int64_t extent, int64_t last, bool even);
 
 // `{bands = array<i64: dim, step, ...>, x_level = ...}` as the text of an MLIR attribute. For whoever reads it, and
-// ignored when it is read back: cycles, bound, the extents of the main nest's dims, and what a tile has of each.
+// ignored when it is read back: cycles, bound, the extents of the main nest's dims, what a tile has of each, and the
+// instruction that multiplies.
 // A producer's plan stands in its consumer's, as `producer`.
-void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_nest* main);
+void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group);
 // Reads the attribute pb.plan of a kernel function; what is missing or not of its kind is PB_ERR_INPUT. Producers'
 // plans are made in the arena.
 pb_status pb_plan_read(MlirOperation func, pb_arena* arena, pb_diag* diag, pb_plan* plan) PB_MUST_CHECK;

@@ -82,13 +82,8 @@ static void copy_plan(pb_arena* arena, const pb_plan* from, pb_plan* to) {
 static void copy_stages(pb_arena* arena, const pb_stage_plan* from, pb_stage_plan* to) {
   size_t count = (size_t)from->count;
   *to = *from;
-  if (from->stages) {
-    to->stages = PB_NEW_ARRAY(arena, pb_vplan, count + 1);
-    memcpy(to->stages, from->stages, sizeof *to->stages * count);
-  }
-  if (!from->tiles) return;
-  to->tiles = PB_NEW_ARRAY(arena, pb_plan, count + 1);
-  for (size_t k = 0; k < count; ++k) copy_plan(arena, &from->tiles[k], &to->tiles[k]);
+  to->stages = PB_NEW_ARRAY(arena, pb_plan, count + 1);
+  for (size_t k = 0; k < count; ++k) copy_plan(arena, &from->stages[k], &to->stages[k]);
 }
 
 // NULL: it was not planned yet, and *key is its text.
@@ -123,7 +118,7 @@ pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_are
 bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* arena, pb_plan* plan) {
   pb_diag quiet = {.sink = pb_diag_drop};
   pb_group group;
-  return pb_group_read(program, unit->chip, arena, &quiet, &group) == PB_OK &&
+  return pb_group_read(program, unit->chip, arena, &quiet, &group) == PB_OK && !group.plain &&
          pb_plan_again(unit, &group, false, arena, &quiet, plan) == PB_OK;
 }
 

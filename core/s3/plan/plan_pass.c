@@ -21,7 +21,7 @@ static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages*
   const char* why = NULL;
   const pb_given_plan* given = pb_given_plan_of(unit, func);
   if (given) {
-    PB_TRY(pb_stage_plan_from(given->plan, unit->chip, stages, given->place, 2406, &unit->pass, unit->diag, &plan));
+    PB_TRY(pb_stage_plan_from(given->plan, stages, given->place, 2406, &unit->pass, unit->diag, &plan));
     if (!pb_stage_plan_cost(unit->chip, stages, &unit->pass, &plan, &why))
       return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
   } else if (!pb_stage_plan_again(unit, stages, true, &unit->pass, &plan))
@@ -39,17 +39,8 @@ static bool is_staged(pb_unit* unit, MlirOperation func, const pb_program* progr
          pb_stages_of(unit->chip, program, &unit->pass, stages);
 }
 
-static pb_status take_given_vector(pb_unit* unit, const pb_given_plan* given, MlirOperation func,
-                                   const pb_vkernel* kernel, pb_vplan* plan) {
-  const char* why;
-  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), given->plan);
-  PB_TRY(pb_vplan_read(func, kernel, unit->diag, plan));
-  if (pb_vplan_cost(unit->chip, kernel, plan, &why)) return PB_OK;
-  return pb_error(unit->diag, given->place, 2405, NULL, "the plan of '%s' is illegal: %s", given->kernel, why);
-}
-
 // A kernel without a plan: plain loops, on one thread. Said, and kept for the report.
-static void note_scalar(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
+static void note_plain(pb_unit* unit, MlirOperation func, const pb_program* program, const char* why) {
   const char* name = pb_func_name(func, &unit->pass);
   for (int n = 0; n < program->nest_count; ++n)
     if (program->nests[n].reduce != PB_SET || n + 1 == program->nest_count) {
@@ -61,37 +52,22 @@ static void note_scalar(pb_unit* unit, MlirOperation func, const pb_program* pro
   pb_warning(unit->diag, (pb_place){.what = name}, 4065, "runs as plain loops on one thread, since %s", why);
 }
 
-// A kernel of one stage that cores compute in vector registers.
-static pb_status plan_vector(pb_unit* unit, MlirOperation func, const pb_program* program) {
-  pb_vkernel kernel;
-  pb_vplan plan;
-  if (!pb_vkernel_read(program, unit->chip, &kernel)) {
-    note_scalar(unit, func, program, kernel.why);
-    return PB_OK;
-  }
-  const pb_given_plan* given = pb_given_plan_of(unit, func);
-  if (given)
-    PB_TRY(take_given_vector(unit, given, func, &kernel, &plan));
-  else
-    pb_vplan_make(unit->chip, &kernel, &plan);
-  pb_text text = {0};
-  pb_vplan_print(&text, &kernel, &plan);
-  pb_plan_set(unit, func, &text);
-  return PB_OK;
-}
-
-// A kernel of one stage whose operands move through memories of the chip's.
+// A kernel of one stage.
 static pb_status plan_group(pb_unit* unit, MlirOperation func, const pb_program* program) {
   pb_group group;
   pb_plan plan;
   PB_TRY(pb_group_read(program, unit->chip, &unit->pass, unit->diag, &group));
+  if (group.plain) {
+    note_plain(unit, func, program, group.plain);
+    return PB_OK;
+  }
   const pb_given_plan* given = pb_given_plan_of(unit, func);
   if (given)
     PB_TRY(take_given(unit, given, &group, &plan));
   else
     PB_TRY(pb_plan_again(unit, &group, true, &unit->pass, unit->diag, &plan));
   pb_text text = {0};
-  pb_plan_print(&text, &plan, &group.main);
+  pb_plan_print(&text, &plan, &group);
   pb_plan_set(unit, func, &text);
   return PB_OK;
 }
@@ -101,7 +77,6 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_stages stages;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
   if (is_staged(unit, func, &program, &stages)) return plan_stages(unit, func, &stages);
-  if (pb_vector_facts_of(unit->chip).memory >= 0) return plan_vector(unit, func, &program);
   return plan_group(unit, func, &program);
 }
 

@@ -83,7 +83,7 @@ static void keep(stage_search* s, const pb_turn_groups* turn, bool* found, pb_st
   best->skewed = s->tiles.skewed;
   for (int k = 0; k < turn->count; ++k) s->plans[k].bound = s->bound;
   best->count = turn->count;
-  memcpy(best->tiles, s->plans, sizeof *s->plans * (size_t)turn->count);
+  memcpy(best->stages, s->plans, sizeof *s->plans * (size_t)turn->count);
 }
 
 // One choice of the loops, tried with less and less room until the stages fit.
@@ -118,7 +118,7 @@ static bool consider(const trial* tried, bool* found, int64_t* cycles, pb_stage_
 bool pb_stage_tiles_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan) {
   bool found = false;
   int64_t last = stages->extent[stages->shared - 1];
-  *plan = (pb_stage_plan){.tiles = PB_NEW_ARRAY(arena, pb_plan, (size_t)stages->program->nest_count + 1)};
+  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)stages->program->nest_count + 1)};
   for (int64_t step = last; step >= 1; step = pb_plan_next_step(last, step, false)) {
     int64_t cycles = INT64_MAX;
     for (int skewed = 0; skewed < 2; ++skewed)
@@ -139,7 +139,7 @@ bool pb_stage_tiles_cost(const pb_chip* chip, const pb_stages* stages, pb_arena*
   if (!turn) return false;
   *why = "it has another number of stages";
   if (turn->count != plan->count) return false;
-  memcpy(s->plans, plan->tiles, sizeof *s->plans * (size_t)plan->count);
+  memcpy(s->plans, plan->stages, sizeof *s->plans * (size_t)plan->count);
   s->tiles.built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);
   if (pb_stage_tiles_build(&s->tiles, arena, NULL, t) && pb_tree_cost(t, &plan->loops)) return true;
@@ -152,7 +152,7 @@ bool pb_stage_tiles_prove(const pb_chip* chip, const pb_stages* stages, const pb
   pb_stage_tiles* tiles = PB_NEW(arena, pb_stage_tiles);
   pb_stage_tiles_begin(chip, stages, &plan->loops, arena, tiles);
   tiles->skewed = plan->skewed;
-  tiles->tiles = plan->tiles;
+  tiles->tiles = plan->stages;
   tiles->built = plan->count;
   return pb_stage_tiles_build(tiles, arena, proofs, tiling);
 }
@@ -165,7 +165,7 @@ void pb_stage_tiles_print(pb_text* text, const pb_chip* chip, const pb_stages* s
   const pb_turn_groups* turn = full_turn(s);
   for (int k = 0; turn && k < plan->count; ++k) {
     if (k) pb_text_add(text, ", ");
-    pb_plan_print(text, &plan->tiles[k], &turn->groups[k].main);
+    pb_plan_print(text, &plan->stages[k], &turn->groups[k]);
   }
   pb_arena_free(&scratch);
 }

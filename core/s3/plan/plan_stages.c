@@ -20,7 +20,7 @@ enum {
 };
 
 // Whether a turn's values are moved to memories of the chip's; else they lie in a thread's own part of its memory.
-static bool is_explicit(const pb_chip* chip) { return pb_vector_facts_of(chip).memory < 0; }
+static bool is_explicit(const pb_chip* chip) { return !pb_chip_has_caches(chip); }
 
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
   if (!pb_stages_read(program, arena, stages)) return false;
@@ -42,9 +42,10 @@ bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* aren
   pb_program numbered = *program;
   int *of, *nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
   int stages = pb_stages_split(program, arena, &of);
+  pb_diag quiet = {.sink = pb_diag_drop};
   turn->count = 0;
   turn->views = PB_NEW_ARRAY(arena, pb_program, (size_t)stages + 1);
-  turn->kernels = PB_NEW_ARRAY(arena, pb_vkernel, (size_t)stages + 1);
+  turn->groups = PB_NEW_ARRAY(arena, pb_group, (size_t)stages + 1);
   numbered.values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_count + 1);
   memcpy(numbered.values, program->values, sizeof *program->values * (size_t)program->value_count);
   number_buffers(&numbered);
@@ -57,8 +58,9 @@ bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* aren
     for (int v = 0; v < view->value_count; ++v)
       if (view->values[v].kind == PB_VALUE_LOCAL) view->values[v].argument = -1;
     ++turn->count;
-    if (!pb_vkernel_read(view, chip, &turn->kernels[k])) return false;
-    turn->kernels[k].alone = true;
+    pb_group* group = &turn->groups[k];
+    if (pb_group_read(view, chip, arena, &quiet, group) != PB_OK || group->plain) return false;
+    group->registers->alone = true;
   }
   return true;
 }
@@ -145,15 +147,18 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   if (!make_turn(chip, s, arena, plan, &turn, why)) return false;
   *why = "it has another number of stages";
   if (turn.count != plan->count) return false;
+  *why = "its buffers have one copy, and no sums are made ahead";
+  if (plan->loops.result_depth != 1 || plan->skewed) return false;
   for (int k = 0; k < plan->count; ++k)
-    if (!pb_vplan_cost(chip, &turn.kernels[k], &plan->stages[k], why)) return false;
+    if (!pb_plan_cost(chip, &turn.groups[k], &plan->stages[k], arena, why)) return false;
   add_up(s, plan);
   return true;
 }
 
 static void consider(const pb_chip* chip, const pb_stages* s, int64_t step, pb_stage_plan* best, bool* found) {
   pb_arena scratch = {0};
-  pb_stage_plan plan = {.count = 0};
+  pb_stage_plan plan = {.loops.result_depth = 1};
+  pb_diag quiet = {.sink = pb_diag_drop};
   pb_turn turn;
   const char* why;
   for (int k = 0; k < s->shared; ++k) {
@@ -162,15 +167,17 @@ static void consider(const pb_chip* chip, const pb_stages* s, int64_t step, pb_s
   }
   if (make_turn(chip, s, &scratch, &plan, &turn, &why)) {
     plan.count = turn.count;
-    plan.stages = PB_NEW_ARRAY(&scratch, pb_vplan, (size_t)turn.count);
-    for (int k = 0; k < turn.count; ++k) pb_vplan_make(chip, &turn.kernels[k], &plan.stages[k]);
-    add_up(s, &plan);
-    if (!*found || plan.loops.cycles < best->loops.cycles) {
+    bool planned = true;
+    plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)turn.count);
+    for (int k = 0; k < turn.count && planned; ++k)
+      planned = pb_plan_make(chip, &turn.groups[k], &scratch, &quiet, &plan.stages[k]) == PB_OK;
+    if (planned) add_up(s, &plan);
+    if (planned && (!*found || plan.loops.cycles < best->loops.cycles)) {
       best->loops = plan.loops;
       best->count = plan.count;
       memcpy(best->stages, plan.stages, sizeof *plan.stages * (size_t)plan.count);
     }
-    *found = true;
+    *found |= planned;
   }
   pb_arena_free(&scratch);
 }
@@ -179,7 +186,7 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   bool found = false;
   int64_t last = s->extent[s->shared - 1], outer = 1;
   if (is_explicit(chip)) return pb_stage_tiles_make(chip, s, arena, plan);
-  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_vplan, (size_t)s->program->nest_count)};
+  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
   for (int k = 0; k + 1 < s->shared; ++k) outer *= s->extent[k];
   for (int64_t step = last; step >= 1; --step) {
     bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN;
@@ -206,15 +213,14 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
   for (int b = 0; b < plan->loops.band_count; ++b)
     pb_text_add(text, "%s%d, %lld", b ? ", " : ": ", plan->loops.bands[b].dim, (long long)plan->loops.bands[b].step);
   pb_text_add(text, ">, ");
-  if (is_explicit(chip))
-    pb_text_add(text, "copies = %d : i64, ahead = %s, ", plan->loops.result_depth, plan->skewed ? "true" : "false");
-  pb_text_add(text, "stages = [");
+  pb_text_add(text, "copies = %d : i64, ahead = %s, stages = [", plan->loops.result_depth,
+              plan->skewed ? "true" : "false");
   if (is_explicit(chip))
     pb_stage_tiles_print(text, chip, s, plan);
   else if (make_turn(chip, s, &scratch, plan, &turn, &why))
     for (int k = 0; k < plan->count; ++k) {
       if (k) pb_text_add(text, ", ");
-      pb_vplan_print(text, &turn.kernels[k], &plan->stages[k]);
+      pb_plan_print(text, &plan->stages[k], &turn.groups[k]);
     }
   pb_text_add(text, "], cycles = %lld : i64, bound = \"%s\"}", (long long)plan->loops.cycles, plan->loops.bound);
   pb_arena_free(&scratch);
@@ -224,32 +230,12 @@ bool pb_stage_plan_is(MlirAttribute a) {
   return !mlirAttributeIsNull(a) && mlirAttributeIsADictionary(a) && !mlirAttributeIsNull(pb_member(a, "stages"));
 }
 
-static pb_status tiles_from(MlirAttribute all, MlirAttribute stages, pb_place place, int code, pb_arena* arena,
-                            pb_diag* diag, pb_stage_plan* plan) {
+pb_status pb_stage_plan_from(MlirAttribute a, const pb_stages* s, pb_place place, int code, pb_arena* arena,
+                             pb_diag* diag, pb_stage_plan* plan) {
   const char* hint = "edit only the numbers of a printed plan";
-  MlirAttribute copies = pb_member(all, "copies");
-  if (mlirAttributeIsNull(copies) || !mlirAttributeIsAInteger(copies) || mlirIntegerAttrGetValueInt(copies) < 1 ||
-      mlirIntegerAttrGetValueInt(copies) > 64)
-    return pb_error(diag, place, code, hint, "field 'copies' is missing or not between 1 and 64");
-  MlirAttribute ahead = pb_member(all, "ahead");
-  if (mlirAttributeIsNull(ahead) || !mlirAttributeIsABool(ahead))
-    return pb_error(diag, place, code, hint, "field 'ahead' is missing or not true or false");
-  plan->skewed = mlirBoolAttrGetValue(ahead);
-  plan->loops.result_depth = (int)mlirIntegerAttrGetValueInt(copies);
-  plan->loops.x_depth = plan->loops.w_depth = 1;
-  if (!mlirAttributeIsAArray(stages)) return pb_error(diag, place, code, hint, "field 'stages' is no list");
-  plan->count = (int)mlirArrayAttrGetNumElements(stages);
-  plan->tiles = PB_NEW_ARRAY(arena, pb_plan, (size_t)plan->count + 1);
-  for (int k = 0; k < plan->count; ++k)
-    PB_TRY(pb_plan_from(mlirArrayAttrGetElement(stages, k), place, code, arena, diag, &plan->tiles[k]));
-  return PB_OK;
-}
-
-pb_status pb_stage_plan_from(MlirAttribute a, const pb_chip* chip, const pb_stages* s, pb_place place, int code,
-                             pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) {
-  const char* hint = "edit only the numbers of a printed plan";
-  MlirAttribute bands = pb_member(a, "bands"), stages = pb_member(a, "stages");
-  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_vplan, (size_t)s->program->nest_count)};
+  MlirAttribute bands = pb_member(a, "bands"), stages = pb_member(a, "stages"), copies = pb_member(a, "copies"),
+                ahead = pb_member(a, "ahead");
+  *plan = (pb_stage_plan){.loops = {.x_depth = 1, .w_depth = 1}};
   if (mlirAttributeIsNull(bands) || !mlirAttributeIsADenseI64Array(bands) || mlirDenseArrayGetNumElements(bands) % 2 ||
       mlirDenseArrayGetNumElements(bands) > 2 * PB_MAX_BANDS)
     return pb_error(diag, place, code, hint, "field 'bands' is missing or no pairs of a loop and a step");
@@ -258,15 +244,17 @@ pb_status pb_stage_plan_from(MlirAttribute a, const pb_chip* chip, const pb_stag
     if (dim < 0 || dim >= s->shared) return pb_error(diag, place, code, hint, "field 'bands' names no shared loop");
     plan->loops.bands[plan->loops.band_count++] = (pb_band){(int)dim, mlirDenseI64ArrayGetElement(bands, k + 1)};
   }
-  if (is_explicit(chip)) return tiles_from(a, stages, place, code, arena, diag, plan);
-  pb_turn turn;
-  const char* why;
-  if (!make_turn(chip, s, arena, plan, &turn, &why))
-    return pb_error(diag, place, code, NULL, "the plan is illegal: %s", why);
-  plan->count = turn.count;
-  if (!mlirAttributeIsAArray(stages) || mlirArrayAttrGetNumElements(stages) != turn.count)
-    return pb_error(diag, place, code, hint, "field 'stages' is no list of %d plans", turn.count);
-  for (int k = 0; k < turn.count; ++k)
-    PB_TRY(pb_vplan_from(mlirArrayAttrGetElement(stages, k), &turn.kernels[k], place, code, diag, &plan->stages[k]));
+  if (mlirAttributeIsNull(copies) || !mlirAttributeIsAInteger(copies) || mlirIntegerAttrGetValueInt(copies) < 1 ||
+      mlirIntegerAttrGetValueInt(copies) > 64)
+    return pb_error(diag, place, code, hint, "field 'copies' is missing or not between 1 and 64");
+  plan->loops.result_depth = (int)mlirIntegerAttrGetValueInt(copies);
+  if (mlirAttributeIsNull(ahead) || !mlirAttributeIsABool(ahead))
+    return pb_error(diag, place, code, hint, "field 'ahead' is missing or not true or false");
+  plan->skewed = mlirBoolAttrGetValue(ahead);
+  if (!mlirAttributeIsAArray(stages)) return pb_error(diag, place, code, hint, "field 'stages' is no list");
+  plan->count = (int)mlirArrayAttrGetNumElements(stages);
+  plan->stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)plan->count + 1);
+  for (int k = 0; k < plan->count; ++k)
+    PB_TRY(pb_plan_from(mlirArrayAttrGetElement(stages, k), place, code, arena, diag, &plan->stages[k]));
   return PB_OK;
 }

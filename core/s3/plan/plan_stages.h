@@ -4,27 +4,25 @@
 #define PB_S3_PLAN_STAGES_H
 
 #include "core/s3/kernel/stages.h"
-#include "core/s3/plan/vector_plan.h"
 #include "core/s3/tree/tiling.h"
 
 typedef struct pb_stage_plan {
-  pb_plan loops;    // bands over the shared loops, copies of what lies between stages (result_depth), cycles, bound
-  bool skewed;      // the first stage's sums are made a turn ahead (tiling_groups.h)
-  int count;        // of stages
-  pb_vplan* stages; // of a full turn, where memory is cached; else
-  pb_plan* tiles;   // of a full turn
+  pb_plan loops;   // bands over the shared loops, copies of what lies between stages (result_depth), cycles, bound
+  bool skewed;     // the first stage's sums are made a turn ahead (tiling_groups.h)
+  int count;       // of stages
+  pb_plan* stages; // of a full turn
 } pb_stage_plan;
 
 // One turn's stages, each as a kernel that is run whole by one thread.
 typedef struct pb_turn {
   int count;
   pb_program* views;
-  pb_vkernel* kernels;
+  pb_group* groups;
 } pb_turn;
 
 // Reads the nests of a turn, whose locals are buffers; those that stay in one stage's registers are none. Buffers are
 // numbered behind the arguments, in the order of values. false: the last of turn->count stages is of no form that
-// vectors walk; its kernel says why.
+// vectors walk; its group says why.
 bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_turn* turn);
 // The cheapest plan whose buffers stay in a core's caches. false: there is none.
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan);
@@ -38,8 +36,8 @@ bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_
                          struct pb_proofs* proofs, pb_tiling* tiling);
 // Whether the attribute is such a plan, and not one of a kernel of one stage.
 bool pb_stage_plan_is(MlirAttribute attribute);
-pb_status pb_stage_plan_from(MlirAttribute attribute, const pb_chip* chip, const pb_stages* stages, pb_place place,
-                             int code, pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) PB_MUST_CHECK;
+pb_status pb_stage_plan_from(MlirAttribute attribute, const pb_stages* stages, pb_place place, int code,
+                             pb_arena* arena, pb_diag* diag, pb_stage_plan* plan) PB_MUST_CHECK;
 
 // Finds the loops that the stages of a kernel share and that the chip can tile.
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages);

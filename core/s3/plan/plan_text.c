@@ -40,9 +40,12 @@ static void print_stage(pb_text* text, const pb_plan* plan) {
   for (int k = 0; k < NUMBERS; ++k)
     pb_text_add(text, "%s%s = %d : i64", k ? ", " : "", numbers[k].name,
                 *(const int*)((const char*)plan + numbers[k].offset));
+  if (plan->row_parts)
+    pb_text_add(text, ", parts = array<i64: %lld, %lld>", (long long)plan->row_parts, (long long)plan->column_parts);
 }
 
-void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_nest* main) {
+void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group) {
+  const pb_nest* main = &group->main;
   int64_t tile[PB_NEST_DIMS];
   int producers = 0;
   for (int d = 0; d < main->dim_count; ++d) tile[d] = tile_of(plan, main, d);
@@ -55,6 +58,7 @@ void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_nest* main) {
     print_stage(text, p);
   }
   while (producers-- > 0) pb_text_add(text, "}");
+  if (group->contraction) pb_text_add(text, ", instruction = \"%s\"", group->contraction->name);
   pb_text_add(text, ", cycles = %lld : i64, bound = \"%s\"}", (long long)plan->cycles, plan->bound);
 }
 
@@ -71,7 +75,8 @@ static pb_status refuse(const source* from, const char* field) {
 
 // A field that nobody reads would be an edit without effect.
 static pb_status known_fields(MlirAttribute all, const source* from) {
-  static const char* const others[] = {"bands", "extents", "tile", "cycles", "bound", "producer"};
+  static const char* const others[] = {"bands",       "extents", "tile",  "parts",
+                                       "instruction", "cycles",  "bound", "producer"};
   for (intptr_t n = 0; n < mlirDictionaryAttrGetNumElements(all); ++n) {
     MlirStringRef name = mlirIdentifierStr(mlirDictionaryAttrGetElement(all, n).name);
     bool known = false;
@@ -109,6 +114,12 @@ static pb_status read_stage(MlirAttribute all, const source* from, const char* n
     bool is_depth = strstr(numbers[k].name, "depth") != NULL;
     if (value < (is_depth ? 1 : 0) || value > 64) return refuse(from, numbers[k].name);
     *(int*)((char*)plan + numbers[k].offset) = (int)value;
+  }
+  MlirAttribute parts = pb_member(all, "parts");
+  if (!mlirAttributeIsNull(parts)) {
+    if (!mlirAttributeIsADenseI64Array(parts) || mlirDenseArrayGetNumElements(parts) != 2) return refuse(from, "parts");
+    plan->row_parts = mlirDenseI64ArrayGetElement(parts, 0);
+    plan->column_parts = mlirDenseI64ArrayGetElement(parts, 1);
   }
   MlirAttribute cycles = pb_member(all, "cycles");
   if (!mlirAttributeIsNull(cycles) && mlirAttributeIsAInteger(cycles))

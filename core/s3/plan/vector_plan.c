@@ -243,7 +243,7 @@ static int64_t imbalance(int64_t rows, int64_t columns, const pb_vplan* plan) {
   return lost / 3;
 }
 
-bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan, const char** why) {
+static bool tiles_cost(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan, const char** why) {
   facts f = facts_of(chip, k);
   const pb_nest* nest = k->main.nest;
   for (int d = 0; d < nest->dim_count; ++d) {
@@ -293,7 +293,7 @@ typedef struct search {
 static void consider(search* s) {
   const char* why;
   pb_vplan plan = s->plan;
-  if (!pb_vplan_cost(s->chip, s->k, &plan, &why)) return;
+  if (!tiles_cost(s->chip, s->k, &plan, &why)) return;
   // Of tiles of values that are only set, equally good ones, the last one has the most neighbours.
   bool better = plan.cycles < s->best.cycles || (s->k->main.nest->reduce == PB_SET && plan.cycles == s->best.cycles);
   if (!s->found || better) s->best = plan;
@@ -366,7 +366,7 @@ static int64_t rows_of_square(const pb_vkernel* k) {
   return extent < k->lanes ? extent : k->lanes;
 }
 
-void pb_vplan_make(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan) {
+static void make_tiles(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan) {
   search s = {.chip = chip, .k = k, .plan = {.row_chunks = 1, .column_chunks = 1, .sum_blocks = 1, .bound = ""}};
   for (int d = 0; d < PB_NEST_DIMS; ++d) s.plan.tile[d] = d == k->depth_dim ? k->depth : 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
@@ -387,15 +387,16 @@ void pb_vplan_make(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan) {
   *plan = s.best;
 }
 
-void pb_vplan_print(pb_text* text, const pb_vkernel* k, const pb_vplan* plan) {
-  pb_text_add(text, "{tile = array<i64: ");
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    pb_text_add(text, "%s%lld", d ? ", " : "", (long long)plan->tile[d]);
-  if (!k->main.nest->dim_count) pb_text_add(text, "1");
-  pb_text_add(text,
-              ">, lane_dim = %d : i64, row_chunks = %lld : i64, column_chunks = %lld : i64, sum_blocks = %lld : i64, "
-              "columns_inside = %s, instruction = \"%s\", cycles = %lld : i64, bound = \"%s\"}",
-              k->lane_dim, (long long)plan->row_chunks, (long long)plan->column_chunks, (long long)plan->sum_blocks,
-              plan->columns_inside ? "true" : "false", k->insn.insn ? k->insn.insn->name : "", (long long)plan->cycles,
-              plan->bound);
+void pb_vplan_make(const pb_chip* chip, const pb_vkernel* k, pb_plan* plan) {
+  pb_vplan tiles;
+  make_tiles(chip, k, &tiles);
+  pb__vplan_bands(k, &tiles, plan);
+}
+
+bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* k, pb_plan* plan, const char** why) {
+  pb_vplan tiles;
+  if (!pb_vplan_of(k, plan, &tiles, why) || !tiles_cost(chip, k, &tiles, why)) return false;
+  plan->cycles = tiles.cycles;
+  plan->bound = tiles.bound;
+  return true;
 }

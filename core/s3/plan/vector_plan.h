@@ -1,10 +1,11 @@
 // How a kernel runs on cores with vector registers: the tile that stays in registers, and the blocks that stay in
-// caches. Chosen by the description alone, printed as the attribute pb.plan and read back.
+// caches. Chosen by the description alone.
 #ifndef PB_S3_VECTOR_PLAN_H
 #define PB_S3_VECTOR_PLAN_H
 
-#include "core/s3/kernel/vector_kernel.h"
+#include "core/s3/tree/tiling.h"
 
+// A plan as the registers see it.
 typedef struct pb_vplan {
   int64_t tile[PB_NEST_DIMS]; // steps of each dim of the main nest in registers at once: elements, or whole vectors
                               // along lane_dim. Summed dims: how far the loop is unrolled
@@ -16,16 +17,14 @@ typedef struct pb_vplan {
   const char* bound;          // by what
 } pb_vplan;
 
-void pb_vplan_make(const pb_chip* chip, const pb_vkernel* kernel, pb_vplan* plan);
+// The cheapest plan. Its bands, outermost first: parts of the outermost summed dim, then (from here on inside
+// result_level are the sums) tiles of rows and of columns, then summed dims by as many steps as are written out.
+// Operands are in registers inside all of them.
+void pb_vplan_make(const pb_chip* chip, const pb_vkernel* kernel, pb_plan* plan);
 // Fills cycles and bound. false: it is illegal, *why says why.
-bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* kernel, pb_vplan* plan, const char** why);
-void pb_vplan_print(pb_text* text, const pb_vkernel* kernel, const pb_vplan* plan);
-// Whether the attribute is such a plan, and none of loops over tiles.
-bool pb_vplan_is(MlirAttribute attribute);
-pb_status pb_vplan_read(MlirOperation func, const pb_vkernel* kernel, pb_diag* diag, pb_vplan* plan) PB_MUST_CHECK;
-// The same from the attribute itself; `place` and `code` for the diagnostic.
-pb_status pb_vplan_from(MlirAttribute attribute, const pb_vkernel* kernel, pb_place place, int code, pb_diag* diag,
-                        pb_vplan* plan) PB_MUST_CHECK;
+bool pb_vplan_cost(const pb_chip* chip, const pb_vkernel* kernel, pb_plan* plan, const char** why);
+// Reads the bands. false: they are none of such a plan, *why says why.
+bool pb_vplan_of(const pb_vkernel* kernel, const pb_plan* plan, pb_vplan* registers, const char** why);
 // Bytes a cycle at which a tensor of this size is read again.
 int64_t pb_vplan_rate(const pb_chip* chip, int64_t bytes);
 
@@ -44,5 +43,8 @@ bool pb_vplan_is_spatial(const pb_vkernel* kernel, int dim);
 bool pb_vplan_can_block(const pb_vkernel* kernel);
 // The outermost summed dim, -1: none.
 int pb_vplan_outer_sum(const pb_vkernel* kernel);
+
+// Inside: the plan of what was chosen; in vector_plan_bands.c.
+void pb__vplan_bands(const pb_vkernel* kernel, const pb_vplan* registers, pb_plan* plan);
 
 #endif

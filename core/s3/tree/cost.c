@@ -420,10 +420,3 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);
   return true;
 }
-
-bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
-  pb_tiling* tiling = PB_NEW(arena, pb_tiling);
-  if (pb_tiling_build(chip, group, plan, arena, tiling) && pb_tree_cost(tiling, plan)) return true;
-  *why = tiling->failure;
-  return false;
-}

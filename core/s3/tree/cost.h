@@ -6,8 +6,6 @@
 
 // Fills cycles, bound and busy of the plan whose tree was built. false: it does not fit, tiling->failure says why.
 bool pb_tree_cost(pb_tiling* tiling, pb_plan* plan);
-// Builds the tree of a kernel of one stage and does the same. false: the plan is illegal, *why (in arena) says why.
-bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
 
 // Inside cost: commands that write state for one execution of a nest, whose cycles are added to *cycles; and, before
 // that, which fields of which writer the tree's nests read.

@@ -6,7 +6,7 @@
 #include "core/s3/kernel/group.h"
 #include "core/s3/kernel/stages.h"
 
-enum { PB_MAX_BUFFERS = 96, PB_MAX_BANDS = 10, PB_MAX_STAGES = 4 };
+enum { PB_MAX_BUFFERS = 96, PB_MAX_BANDS = PB_NEST_DIMS + 2, PB_MAX_STAGES = 4 };
 
 // One loop over tiles: dim of the group's main nest, and how far one iteration steps along it. A step need not divide
 // what the bands around it leave of the dim: the rest is a tile of its own behind the loop.
@@ -26,6 +26,8 @@ typedef struct pb_plan {
   // 1: x stays for all turns of the band inside x_level, each of which brings only what no turn before has brought: the
   // halo, rows that neighbouring tiles share, stays on the chip.
   int x_stays;
+  // Threads share the tiles of cores' kernels in so many parts of their rows and of their columns; 0: there are none.
+  int64_t row_parts, column_parts;
   // How the slice of x is made inside its tile, where the group has a producer; NULL: x is a tensor.
   const struct pb_plan* producer;
   int64_t cycles;              // predicted, for the kernel

@@ -556,6 +556,7 @@ bool pb__tiling_open(pb_tiling* t) {
   if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
       plan->x_level > levels)
     return pb__tiling_fail(t, "a level is past the bands");
+  if (plan->row_parts || plan->column_parts) return pb__tiling_fail(t, "parts: no threads share its tiles");
   if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels || group->producer ||
                         group->feed_count || !group->reduces))
     return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");

@@ -24,9 +24,9 @@
 
 // A plan of more tiles than there are registers for, and one that splits a matrix, are refused.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --halo --layout --outline --plan > %t.mlir
-// RUN: sed 's/array<i64: 2, 2, 1, 1, 1, /array<i64: 2, 4, 1, 1, 1, /' %t.mlir > %t.many.mlir
+// RUN: sed 's/bands = array<i64: 1, 2, 4, 1, /bands = array<i64: 1, 4, 4, 1, /' %t.mlir > %t.many.mlir
 // RUN: not %pb-opt %t.many.mlir --target=cpu:amx --vectorise 2>&1 | %FileCheck %s --check-prefix=MANY
 // MANY: its plan is illegal: a tile needs more registers than there are [PB4012]
-// RUN: sed 's/, 1, 1, 8, 4>/, 1, 1, 4, 4>/' %t.mlir > %t.split.mlir
+// RUN: sed 's/bands = array<i64: 1, 2, 4, 1, 5, 1>/bands = array<i64: 1, 2, 4, 1, 5, 1, 6, 4>/; s/\([xw]_level\) = 3/\1 = 4/g' %t.mlir > %t.split.mlir
 // RUN: not %pb-opt %t.split.mlir --target=cpu:amx --vectorise 2>&1 | %FileCheck %s --check-prefix=SPLIT
 // SPLIT: its plan is illegal: a matrix is cut [PB4012]
