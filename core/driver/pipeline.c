@@ -7,10 +7,9 @@
 
 #define EXACT PB_PASS_EXACT
 #define REASSOCIATES PB_PASS_REASSOCIATES
-enum { THREADS = 1 << PB_CONTROL_THREADS, QUEUES = 1 << PB_CONTROL_QUEUES, ANY = ~0u >> 1 };
 const pb_pass pb_passes[] = {
-#define PASS(stage, name, controls, function, needs, leaves, kind, summary)                                            \
-  {#stage, #name, controls, function, needs, leaves, kind, summary},
+#define PASS(stage, name, function, needs, leaves, kind, summary)                                                      \
+  {#stage, #name, function, needs, leaves, kind, summary},
 #include "core/driver/pipeline.def"
 #undef PASS
     {0}};

@@ -8,7 +8,6 @@
 typedef enum pb_pass_kind { PB_PASS_EXACT, PB_PASS_REASSOCIATES } pb_pass_kind;
 typedef struct pb_pass {
   const char *stage, *name;
-  unsigned controls; // bit by pb_control: for chips controlled so
   pb_status (*run)(pb_unit* unit);
   const char *needs, *leaves;
   pb_pass_kind kind;

@@ -65,6 +65,7 @@ static MlirModule parse(pb_unit* unit, const pb_text* text, const char* pass) {
 }
 
 pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* text, const char* pass) {
+  ++unit->changes;
   MlirModule module = parse(unit, text, pass);
   if (mlirModuleIsNull(module)) return PB_ERR_SYSTEM;
   MlirBlock into = mlirModuleGetBody(unit->module);
@@ -92,6 +93,7 @@ pb_status pb_kernel_replace(pb_unit* unit, MlirOperation old, const pb_text* tex
 }
 
 pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass) {
+  ++unit->changes;
   pb_arena_free(&unit->pass);
   mlirModuleDestroy(unit->module);
   unit->module = parse(unit, text, pass);

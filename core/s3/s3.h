@@ -18,6 +18,7 @@ typedef struct pb_unit {
   pb_arena arena; // lives as long as the unit
   pb_arena pass;  // what a pass makes: gone behind it, and behind each kernel where it goes kernel by kernel
   struct pb_given_plans* given; // --plan=FILE, of plan_given.h; NULL: every plan is the planner's
+  size_t changes;               // made to the module so far: a pass without any need not be checked
   int workers;                  // threads that may compile kernels at once, 0: one a processor
   struct pb_plan_memo* plans;   // made so far, of plan_memo.h, which frees it
   struct pb_fallback* fallback; // --fallback, of fallback.h; NULL: what the chip cannot run is an error

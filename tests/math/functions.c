@@ -37,8 +37,7 @@ static void print_module(pb_text* text, const char* elements) {
 }
 
 static pb_status compile(pb_unit* unit, const char* target, pb_engine* engine) {
-  for (const pb_pass* p = pb_passes; p->name; ++p)
-    if (p->controls & 1 << unit->chip->control) PB_TRY(pb_pass_run(p, unit));
+  for (const pb_pass* p = pb_passes; p->name; ++p) PB_TRY(pb_pass_run(p, unit));
   engine->target = target;
   engine->chip_revision = unit->chip->revision;
   memcpy(engine->chip_hash, unit->chip->hash, sizeof engine->chip_hash);

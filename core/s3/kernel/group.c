@@ -167,11 +167,11 @@ static void read_registers(const pb_chip* chip, pb_arena* arena, pb_group* g) {
 pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag, pb_group* g) {
   *g = (pb_group){.program = program, .lanes = pb_chip_lanes(chip), .memo = PB_NEW(arena, pb_select_memo)};
   *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
-  if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
   if (pb_chip_runs_code(chip)) {
     read_registers(chip, arena, g);
     return PB_OK;
   }
+  if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
   int main = next_reduction(program, 0), first = 0;
   if (main == program->nest_count) {
     int all[PB_MAX_FEEDS], count = program->nest_count;

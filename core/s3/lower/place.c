@@ -32,6 +32,7 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
     int64_t copies = shape.shape[0], bytes = pb_access_elements(&shape) / copies * (pb_type_bits(shape.type) / 8);
     int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;
     MlirType i64 = mlirIntegerTypeGet(unit->context, 64);
+    ++unit->changes;
     MlirOperation before = same_place(mlirBlockGetFirstOperation(body), op);
     if (!mlirOperationIsNull(before)) {
       mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("pb.address"),

@@ -196,5 +196,6 @@ pb_status pb_given_plans_print(const pb_unit* unit, pb_text* text) {
 void pb_plan_set(pb_unit* unit, MlirOperation func, pb_text* text) {
   MlirAttribute attribute = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text->data, text->length));
   mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("pb.plan"), attribute);
+  ++unit->changes;
   pb_text_free(text);
 }
