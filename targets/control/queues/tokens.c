@@ -1,9 +1,10 @@
 // Tokens from dependences. Every row of every on-chip memory remembers its last writer and, for each queue, the last
-// reader since. A command depends on the writers of what it reads and on writers and readers of what it writes. Queues
-// complete in order, so of all commands in queue p that a command of queue c depends on only the latest counts, and one
-// counter for each ordered pair is enough: what is waited for grows strictly on both sides, so the n-th wait meets the
-// n-th signal. A dependence that follows from tokens already taken (vector clocks over queues, after Lamport and
-// Mattern) gets none.
+// reader since: a region and a queue, which remember their last command, since the same commands come again and again
+// on the same rows. A command depends on the writers of what it reads and on writers and readers of what it writes.
+// Queues complete in order, so of all commands in queue p that a command of queue c depends on only the latest counts,
+// and one counter for each ordered pair is enough: what is waited for grows strictly on both sides, so the n-th wait
+// meets the n-th signal. A dependence that follows from tokens already taken (vector clocks over queues, after Lamport
+// and Mattern) gets none.
 //
 // Counters are small. A command cannot complete while a counter that it signals is full, and then queues could block
 // each other in a circle. They cannot if the counters would do for running the commands one by one in the order of the
@@ -11,11 +12,16 @@
 // too many in that order, the wait before it is made to wait for the later command instead.
 #include "targets/control/queues/trace.h"
 
+#include "core/base/table.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COUNT = 1024 }; // tokens in a counter that are made use of
+enum {
+  MAX_COUNT = 1024,      // tokens in a counter that are made use of
+  MOST_REGIONS = 1 << 16 // that are known again
+};
 
 // What stays of a command. Kernels are millions of commands: no more than this.
 typedef struct noted {
@@ -23,6 +29,15 @@ typedef struct noted {
   uint16_t waits, signals;
   uint8_t queue;
 } noted;
+
+// A region as one queue reads or writes it.
+typedef struct use {
+  int32_t command; // the last one
+  uint8_t queue;
+  // All its rows still say so, and no other queue has touched them since but to read what this one reads: one command
+  // more of the same kind depends on nothing new, and has no row to mark.
+  bool whole;
+} use;
 
 // A token: the command that hands it out and the one that takes it.
 typedef struct handover {
@@ -38,8 +53,11 @@ typedef struct pair {
 struct pb_tokens {
   const pb_chip* chip;
   pb_diag* diag;
-  int32_t**
-      rows; // by memory: of each row the command that wrote it, -1: none, and of each queue the last that read it since
+  int32_t** rows; // by memory: of each row the use that wrote it, -1: none, and of each queue the last to read it since
+  use* uses;
+  size_t use_count, use_capacity;
+  pb_table known_uses; // by region, queue and whether it is written
+  pb_arena keys;
   noted* commands;
   size_t count, capacity;
   // by command and queue: how many of that queue's commands are done before it starts
@@ -54,9 +72,9 @@ struct pb_tokens {
 
 static_assert(PB_MAX_QUEUES <= 16, "waits and signals are noted in 16 bits");
 
-static void depend(pb_tokens* t, int32_t on) {
-  if (on < 0) return;
-  const noted* n = &t->commands[on];
+static void depend(pb_tokens* t, int32_t use) {
+  if (use < 0) return;
+  const noted* n = &t->commands[t->uses[use].command];
   if (n->position + 1 > t->need[n->queue]) t->need[n->queue] = n->position + 1;
 }
 
@@ -72,25 +90,40 @@ static void depend_on_row(pb_tokens* t, const int32_t* row, const int32_t* last,
     if (!last || row[k] != last[k]) depend(t, row[k]);
 }
 
-static void mark_row(const pb_tokens* t, int32_t* row, int32_t command, int queue, bool write) {
-  if (!write) {
-    row[1 + queue] = command;
-    return;
-  }
-  row[0] = command;
-  for (int q = 0; q < t->chip->queue_count; ++q) row[1 + q] = -1;
+// The row says another use now.
+static void replace(pb_tokens* t, int32_t* state, int32_t by) {
+  if (*state != by && *state >= 0) t->uses[*state].whole = false;
+  *state = by;
 }
 
-// Walks the rows of a region: all dims but those that make one run of bytes.
-static bool touch_region(pb_tokens* t, const pb_region* region, int32_t command, int queue, bool mark) {
-  const pb_memory* memory = &t->chip->memories[region->memory];
-  const int32_t* last = NULL;
-  int64_t run = region->element, counter[PB_MAX_INSN_DIMS] = {0};
+static void mark_row(pb_tokens* t, int32_t* row, int32_t by, bool write) {
+  int queue = t->uses[by].queue;
+  if (write) {
+    replace(t, &row[0], by);
+    for (int q = 0; q < t->chip->queue_count; ++q) replace(t, &row[1 + q], -1);
+    return;
+  }
+  if (row[0] >= 0 && t->uses[row[0]].queue != queue) t->uses[row[0]].whole = false;
+  replace(t, &row[1 + queue], by);
+}
+
+// How many of its dims are outside one run of bytes, which is *run.
+static int outer_dims(const pb_region* region, int64_t* run) {
   int outer = region->rank;
-  while (outer > 0 && (region->extent[outer - 1] == 1 || region->stride[outer - 1] == run)) {
-    run *= region->extent[outer - 1];
+  *run = region->element;
+  while (outer > 0 && (region->extent[outer - 1] == 1 || region->stride[outer - 1] == *run)) {
+    *run *= region->extent[outer - 1];
     --outer;
   }
+  return outer;
+}
+
+// The rows of a region, run by run: marks them, or depends on what they say.
+static bool touch_region(pb_tokens* t, const pb_region* region, int32_t by, bool mark) {
+  const pb_memory* memory = &t->chip->memories[region->memory];
+  const int32_t* last = NULL;
+  int64_t run, counter[PB_MAX_INSN_DIMS] = {0};
+  int outer = outer_dims(region, &run);
   for (;;) {
     int64_t at = region->base;
     for (int d = 0; d < outer; ++d) at += counter[d] * region->stride[d];
@@ -98,7 +131,7 @@ static bool touch_region(pb_tokens* t, const pb_region* region, int32_t command,
     for (int64_t row = at / memory->row_bytes, end = (at + run - 1) / memory->row_bytes; row <= end; ++row) {
       int32_t* state = row_at(t, region->memory, row);
       if (mark)
-        mark_row(t, state, command, queue, region->written);
+        mark_row(t, state, by, region->written);
       else
         depend_on_row(t, state, last, region->written);
       last = state;
@@ -107,6 +140,47 @@ static bool touch_region(pb_tokens* t, const pb_region* region, int32_t command,
     while (d >= 0 && ++counter[d] == region->extent[d]) counter[d--] = 0;
     if (d < 0) return true;
   }
+}
+
+static int32_t use_of(pb_tokens* t, const pb_region* region, int queue) {
+  int64_t key[4 + 2 * PB_MAX_INSN_DIMS], run;
+  int outer = outer_dims(region, &run), length = 0;
+  key[length++] = (region->memory * 2 + region->written) * PB_MAX_QUEUES + queue;
+  key[length++] = region->base;
+  key[length++] = run;
+  for (int d = 0; d < outer; ++d) {
+    key[length++] = region->extent[d];
+    key[length++] = region->stride[d];
+  }
+  size_t bytes = (size_t)length * sizeof *key;
+  int known = pb_table_find(&t->known_uses, key, bytes);
+  if (known >= 0) return known;
+  int32_t new = (int32_t)t->use_count;
+  PB_PUSH(t->uses, t->use_count, t->use_capacity, ((use){.queue = (uint8_t)queue}));
+  if (t->known_uses.count < MOST_REGIONS)
+    pb_table_add(&t->known_uses, memcpy(pb_alloc(&t->keys, bytes), key, bytes), bytes, new);
+  return new;
+}
+
+// The command's regions on chip: what it depends on, then their rows.
+static bool touch(pb_tokens* t, const pb_traced* c, int32_t id) {
+  int32_t uses[PB_MAX_OPERANDS];
+  for (int r = 0; r < c->region_count; ++r) {
+    const pb_region* region = &c->regions[r];
+    if (!t->rows[region->memory]) continue;
+    uses[r] = use_of(t, region, c->command.insn->queue);
+    if (!t->uses[uses[r]].whole && !touch_region(t, region, uses[r], false)) return false;
+  }
+  for (int r = 0; r < c->region_count; ++r) {
+    if (!t->rows[c->regions[r].memory]) continue;
+    use* u = &t->uses[uses[r]];
+    if (!u->whole) {
+      u->whole = true;
+      (void)touch_region(t, &c->regions[r], uses[r], true);
+    }
+    u->command = id;
+  }
+  return true;
 }
 
 static int32_t limit_of(const pb_tokens* t, int queue) {
@@ -155,12 +229,9 @@ pb_status pb_tokens_add(pb_tokens* t, const pb_traced* c) {
   int queue = c->command.insn->queue, queues = t->chip->queue_count;
   int32_t id = (int32_t)t->count;
   memset(t->need, 0, sizeof t->need);
-  for (int mark = 0; mark < 2; ++mark)
-    for (int r = 0; r < c->region_count; ++r)
-      if (t->rows[c->regions[r].memory] && !touch_region(t, &c->regions[r], id, queue, mark))
-        return pb_unsupported(t->diag, (pb_place){.what = c->nest}, 4105,
-                              "this is a bug in the compiler, not in the model", "%s reaches outside %s",
-                              c->command.insn->name, t->chip->memories[c->regions[r].memory].name);
+  if (!touch(t, c, id))
+    return pb_unsupported(t->diag, (pb_place){.what = c->nest}, 4105, "this is a bug in the compiler, not in the model",
+                          "%s reaches outside its memories", c->command.insn->name);
   PB_PUSH(t->commands, t->count, t->capacity,
           ((noted){.position = (int32_t)t->counts[queue], .queue = (uint8_t)queue}));
   for (int p = 0; p < queues; ++p) {
@@ -215,6 +286,9 @@ void pb_tokens_free(pb_tokens* t) {
     for (int c = 0; c < t->chip->queue_count; ++c) free(t->pairs[p][c].handovers);
   }
   free(t->rows);
+  free(t->uses);
+  pb_table_free(&t->known_uses);
+  pb_arena_free(&t->keys);
   free(t->commands);
   free(t->clock);
   free(t);
