@@ -40,14 +40,15 @@ static void* must(void* memory, size_t bytes) {
   return memory;
 }
 
-void* pb_alloc(pb_arena* arena, size_t wanted) {
+void* pb_alloc_raw(pb_arena* arena, size_t wanted) {
   if (wanted > SIZE_MAX / 2) pb_no_memory(wanted);
   size_t bytes = ((wanted + 15) & ~(size_t)15) + RED_ZONE;
   struct pb_arena_block* block = arena->head;
   if (!block || block->size - block->used < bytes) {
     size_t size = bytes > 65536 ? bytes : 65536;
-    block = must(calloc(1, sizeof *block + size), size);
+    block = must(malloc(sizeof *block + size), size);
     block->size = size;
+    block->used = 0;
     block->next = arena->head;
     arena->head = block;
     ASAN_POISON_MEMORY_REGION(block->data, size);
@@ -57,6 +58,8 @@ void* pb_alloc(pb_arena* arena, size_t wanted) {
   ASAN_UNPOISON_MEMORY_REGION(result, wanted);
   return result;
 }
+
+void* pb_alloc(pb_arena* arena, size_t bytes) { return memset(pb_alloc_raw(arena, bytes), 0, bytes); }
 
 void* pb_alloc_array(pb_arena* arena, size_t count, size_t size) {
   if (size && count > SIZE_MAX / 2 / size) pb_no_memory(SIZE_MAX);

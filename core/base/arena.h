@@ -14,7 +14,8 @@ typedef struct pb_arena {
 // Says that there is no memory for so many bytes (PB1011) and ends the process with exit code 1.
 _Noreturn void pb_no_memory(size_t bytes);
 
-void* pb_alloc(pb_arena* arena, size_t bytes); // zeroed, aligned to 16
+void* pb_alloc(pb_arena* arena, size_t bytes);     // zeroed, aligned to 16
+void* pb_alloc_raw(pb_arena* arena, size_t bytes); // not zeroed
 void* pb_alloc_array(pb_arena* arena, size_t count, size_t size);
 char* pb_strdup(pb_arena* arena, const char* text);
 char* pb_printf(pb_arena* arena, const char* format, ...) __attribute__((format(printf, 2, 3)));

@@ -200,6 +200,21 @@ void pb_nest_copy(pb_nest* to, const pb_nest* from) {
   to->stored_at = from->stored_at;
 }
 
+pb_nest* pb_nest_kept(pb_arena* arena, const pb_nest* nest) {
+  pb_nest* kept = pb_alloc_raw(arena, sizeof *kept);
+  pb_nest_copy(kept, nest);
+  return kept;
+}
+
+void pb_nest_begin(pb_nest* nest, const char* name, const char* part, int access_count) {
+  memset(nest, 0, offsetof(pb_nest, access) + (size_t)access_count * sizeof *nest->access);
+  nest->name = name;
+  nest->part = part;
+  nest->access_count = access_count;
+  nest->reduce = PB_SET;
+  nest->stored_at = nest->expr_count = 0;
+}
+
 void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count) {
   for (int a = 0; a < nest->access_count; ++a)
     for (int r = 0; r < nest->access[a].rank; ++r) {

@@ -102,6 +102,10 @@ int64_t pb_access_elements(const pb_access* access);
 
 // Copies what is in use; everything else in *to stays as it was. A nest is some 25 KB, and most use a tenth of it.
 void pb_nest_copy(pb_nest* to, const pb_nest* from);
+// A copy in the arena. What pb_nest_copy leaves out is not set.
+pb_nest* pb_nest_kept(pb_arena* arena, const pb_nest* nest);
+// Begins a nest that sets, of so many accesses: everything that is in use, and no more, is 0.
+void pb_nest_begin(pb_nest* nest, const char* name, const char* part, int access_count);
 // Puts the outer columns in the order of these loops, outermost first, of which they are some.
 void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count);
 // Takes an own dim away; none of the accesses moves along it any more.

@@ -41,7 +41,7 @@ static void without_numbers(pb_nest* nest) {
 static void print_key(const pb_program* p, char kind, pb_text* text) {
   pb_arena scratch = {0};
   pb_program bare = *p;
-  bare.nests = PB_NEW_ARRAY(&scratch, pb_nest, (size_t)p->nest_count + 1);
+  bare.nests = pb_alloc_raw(&scratch, (size_t)p->nest_count * sizeof *bare.nests);
   bare.values = PB_NEW_ARRAY(&scratch, pb_value, (size_t)p->value_count + 1);
   for (int n = 0; n < p->nest_count; ++n) {
     pb_nest_copy(&bare.nests[n], &p->nests[n]);

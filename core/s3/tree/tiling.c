@@ -48,8 +48,7 @@ static pb_tree* nest_node(pb_tiling* t, int level, const pb_nest* nest) {
   pb_tree* node = PB_NEW(t->arena, pb_tree);
   node->kind = PB_TREE_NEST;
   node->level = level;
-  node->nest = PB_NEW(t->arena, pb_nest);
-  pb_nest_copy(node->nest, nest);
+  node->nest = pb_nest_kept(t->arena, nest);
   node->nest->outer_count = level;
   pb__tiling_outers(t, node->nest);
   return node;
@@ -189,10 +188,7 @@ void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by) 
 
 // A nest that copies a buffer's box: its dims are the indices of extent over 1.
 static void copy_nest(const pb_tiling* t, const pb_access* local, const pb_access* tensor, pb_nest* nest) {
-  static const pb_nest empty = {.part = "load"};
-  pb_nest_copy(nest, &empty);
-  nest->name = t->group->main.name;
-  nest->access_count = 2;
+  pb_nest_begin(nest, t->group->main.name, "load", 2);
   pb__tiling_outers(t, nest);
   nest->access[0] = *tensor;
   nest->access[1] = *local;

@@ -111,7 +111,7 @@ static bool bring_x(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
   if (t->failure) return false;
   if (plan->x_level == t->base && !t->group->feed_count && !plan->x_stays) bring_by_columns(t, &s->main, &load);
   if (plan->x_stays) {
-    s->each = PB_NEW(t->arena, pb_nest);
+    s->each = pb_alloc_raw(t->arena, sizeof *s->each);
     return bring_new(t, &load, &turn, &origin, s->each);
   }
   if (!t->group->feed_count) pb__tiling_add(t, plan->x_level, &load);
@@ -169,7 +169,9 @@ static bool lies_turned(const pb_tiling* t, const stage* s, int k, int n) {
 static void hold_turned(pb_tiling* t, stage* s, const pb_tile* tile, int k, int n, int depth) {
   int held = held_memory(t->group), level = pb__tiling_levels(t);
   pb_access box, *access = &s->main.access[t->group->roles.w];
-  pb_nest point, load = {.name = s->main.name, .part = "stage", .dim_count = 2, .access_count = 2};
+  pb_nest point, load;
+  pb_nest_begin(&load, s->main.name, "stage", 2);
+  load.dim_count = 2;
   pb__tiling_expand(t, &s->main, tile, &point);
   pb__tiling_box(t, &point.access[t->group->roles.w], point.extent, level, &box, &load.access[0]);
   pb_access local = {.type = access->type, .rank = 2, .shape = {tile->extent[k], tile->extent[n]}};
@@ -212,7 +214,8 @@ static void hold_x(pb_tiling* t, stage* s, const pb_tile* tile) {
   int level = pb__tiling_levels(t), x = t->group->x;
   pb_access *access = &s->main.access[x], local = {.type = access->type}, lies = local;
   const pb_memory* memory = &t->chip->memories[s->x_held];
-  pb_nest point, load = {.name = s->main.name, .part = "stage", .access_count = 2};
+  pb_nest point, load;
+  pb_nest_begin(&load, s->main.name, "stage", 2);
   pb__tiling_expand(t, &s->main, tile, &point);
   load.outer_count = point.outer_count;
   load.access[0] = point.access[x];
@@ -259,7 +262,9 @@ static double least_of(pb_type type) {
 }
 
 static void add_init(pb_tiling* t, const pb_nest* point, int level) {
-  pb_nest nest = {.name = point->name, .part = "init", .dim_count = point->dim_count, .access_count = 1};
+  pb_nest nest;
+  pb_nest_begin(&nest, point->name, "init", 1);
+  nest.dim_count = point->dim_count;
   memcpy(nest.extent, point->extent, sizeof nest.extent);
   nest.access[0] = point->access[point->access_count - 1];
   pb_access dims = nest.access[0];
@@ -367,7 +372,7 @@ static bool place_sums(pb_tiling* t, stage* s, const pb_tile* tile) {
     if (t->buffers[s->main.access[y].buffer].memory == s->sums_memory) return true;
     return pb__tiling_fail(t, "a producer's sums are made where its consumer cannot read them");
   }
-  s->store = PB_NEW(t->arena, pb_nest);
+  s->store = pb_alloc_raw(t->arena, sizeof *s->store);
   pb_nest point;
   pb__tiling_expand(t, &s->main, tile, &point);
   if (!t->group->tail_count && !pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level))

@@ -149,7 +149,7 @@ static bool build_stage(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_gro
   pb_group group = turn->groups[k];
   pb_tiling around = *t;
   pb_into into = {.buffer = -1};
-  view.nests = PB_NEW_ARRAY(t->arena, pb_nest, (size_t)view.nest_count + 1);
+  view.nests = pb_alloc_raw(t->arena, (size_t)view.nest_count * sizeof *view.nests);
   for (int n = 0; n < view.nest_count; ++n) {
     pb_nest_copy(&view.nests[n], &turn->views[k].nests[n]);
     use_buffers(t, &view, n, turn->origin[k], buffer, &view.nests[n]);

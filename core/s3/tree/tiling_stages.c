@@ -40,7 +40,7 @@ void pb_tiling_turn(const pb_tiling* t, const pb_stages* s, const pb_tile* tile,
   const pb_program* p = s->program;
   *turn = *p;
   turn->values = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
-  turn->nests = PB_NEW_ARRAY(arena, pb_nest, (size_t)p->nest_count + 1);
+  turn->nests = pb_alloc_raw(arena, (size_t)p->nest_count * sizeof *turn->nests);
   memcpy(turn->values, p->values, sizeof *p->values * (size_t)p->value_count);
   for (int v = 0; v < p->value_count; ++v)
     for (int r = 0; is_between(s, v) && r < p->values[v].rank; ++r)
