@@ -123,6 +123,25 @@ static int64_t tile_registers(const pb_vkernel* k, const pb_vplan* plan) {
   return points + shared + 1;
 }
 
+// Registers in which one step over a tile computes the main nest's operations: one that takes a tensor's elements alone
+// is made for each register of them, not for each of the tile's.
+static int64_t tile_operations(const pb_vkernel* k, const pb_vplan* plan) {
+  const pb_nest* nest = k->main.nest;
+  bool moves[PB_NEST_EXPR][PB_NEST_DIMS];
+  int64_t all = 0;
+  for (int e = 0; e < nest->expr_count; ++e) {
+    const pb_expr_node* node = &nest->expr[e];
+    int64_t registers = 1;
+    for (int d = 0; d < nest->dim_count; ++d) {
+      moves[e][d] = node->op == PB_OP_LOAD ? k->main.access[node->operand].stride[d] != 0 : node->op == PB_OP_INDEX;
+      for (int a = 0; a < 3 && node->args[a] >= 0; ++a) moves[e][d] |= moves[node->args[a]][d];
+      if (moves[e][d] && pb_vplan_is_spatial(k, d)) registers *= pb_vplan_tiles(k, plan, d).size;
+    }
+    all += registers;
+  }
+  return all;
+}
+
 static int64_t sum_steps(const pb_vkernel* k) {
   int64_t steps = 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
@@ -170,7 +189,9 @@ static int64_t taps_cycles(const pb_vkernel* k, const pb_vplan* plan) {
 static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vplan* plan) {
   int64_t points = tile_points(k, plan), loads = tile_loads(k, plan), steps = sum_steps(k);
   int64_t one = f->products;
-  int64_t products = points * one, least = k->main.nest->reduce == PB_SET ? 0 : f->latency;
+  bool plain = !k->insn.insn && k->main.nest->reduce != PB_SET;
+  int64_t products = plain ? tile_operations(k, plan) + points : points * one,
+          least = k->main.nest->reduce == PB_SET ? 0 : f->latency;
   int64_t load_cycles = (loads * f->register_bytes + f->load_rate[0] - 1) / (f->load_rate[0] ? f->load_rate[0] : 1);
   int64_t step = products;
   if (k->lanes == 1) load_cycles = loads;
@@ -187,7 +208,7 @@ static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   // ends in a branch that nobody foresees.
   finish += (plan->sum_blocks - 1) * tiles * (points * 3 / 2 + BRANCH_CYCLES);
   if (k->taps) return tiles * taps_cycles(k, plan) + finish;
-  return step == products ? all * one * steps + finish : tiles * step * steps + finish;
+  return step == products && !plain ? all * one * steps + finish : tiles * step * steps + finish;
 }
 
 static int64_t access_bytes(const pb_vkernel* k, int a) {
