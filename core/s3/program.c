@@ -232,11 +232,23 @@ int pb_program_readers(const pb_program* program, int value) {
   return readers;
 }
 
+// Whether nothing but the number that the body computes moves the access.
+static bool is_look_up(const pb_nest* nest, int a) {
+  const pb_access* access = &nest->access[a];
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (pb_access_uses(access, d)) return false;
+  return a + 1 < nest->access_count && pb_access_elements(access) == access->shape[access->gathered - 1];
+}
+
 bool pb_program_is_fixed(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
   if (!pb_nest_gathers(nest)) return pb_nest_is_fixed(nest);
+  if (nest->reduce == PB_ACC_BODY) return true;
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].op == PB_OP_INDEX) return true;
   for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].gathered && p->values[p->value_of[n][a]].kind != PB_VALUE_CONST) return true;
+    if (nest->access[a].gathered && (p->values[p->value_of[n][a]].kind != PB_VALUE_CONST || !is_look_up(nest, a)))
+      return true;
   return false;
 }
 

@@ -71,8 +71,7 @@ void pb_program_add_use(pb_program* program, pb_arena* arena, int nest, int valu
 // Makes the uses of all values anew, after nests were put in or taken out.
 void pb_program_index(pb_program* program, pb_arena* arena);
 int pb_program_readers(const pb_program* program, int value); // how many nests read it
-// Whether nest n must stay as it is (pb_nest_is_fixed), on a chip that holds tables: constant ones that it looks up in
-// are no reason.
+// Whether nest n must stay as it is (pb_nest_is_fixed); that it looks up numbers in constant tables is no reason.
 bool pb_program_is_fixed(const pb_program* program, int n);
 
 #endif

@@ -10,6 +10,7 @@ ONNX Runtime's on the same inputs.
 """
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -249,8 +250,8 @@ def run_net(args, folder, name):
         engine, out = f"{path}-{device}.pbe", f"{path}-{device}.npy"
         try:
             start = time.monotonic()
-            options = [f"--report={path}-{device}.json"] if args.keep else []
-            tools.compile_model(args.bin, path, target, engine, *options)
+            report = f"{path}-{device}.json"
+            tools.compile_model(args.bin, path, target, engine, f"--report={report}")
             compiled = time.monotonic() - start
             told = tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={device}", "--stats",
                               *(f"--input={source}={path}-{source}.npy" for source in feeds), f"--output={out}"], timeout=7200)
@@ -259,6 +260,12 @@ def run_net(args, folder, name):
             print(f"{name} {args.size} on {run}: {different} of {expected.size} differ, compiled in {compiled:.1f} s; "
                   f"{' '.join(cycles)}", flush=True)
             good &= different == 0
+            with open(report, encoding="utf-8") as file:
+                plain = [f"{kernel['name']} ({', '.join(kernel['nodes'])}): {kernel['scalar']}" for kernel in json.load(file)["kernels"]
+                         if "scalar" in kernel]
+            for kernel in plain:
+                print(f"  runs as plain loops: {kernel}", flush=True)
+            good &= not plain
         except tools.Failed as error:
             refused = target.startswith("simnpu") and REFUSED.get(name, "no code") in str(error)
             print(f"{name} {args.size} on {run}: {'refused' if refused else str(error)[-1200:]}", flush=True)

@@ -45,7 +45,7 @@ static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
     pb_roles roles;
-    if (f->cached ? pb_nest_is_fixed(&p->nests[n]) : pb_program_is_fixed(p, n) || is_copy(&p->nests[n])) return true;
+    if (pb_program_is_fixed(p, n) || (!f->cached && is_copy(&p->nests[n]))) return true;
     if (!pb_nest_roles(&p->nests[n], NULL, &roles)) continue;
     if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)

@@ -108,15 +108,13 @@ static int access_of(const outliner* o, int nest, int value) {
   return -1;
 }
 
-static bool is_fixed(const outliner* o, int t) {
-  return o->cached ? pb_nest_is_fixed(&o->program.nests[t]) : pb_program_is_fixed(&o->program, t);
-}
-
 // Can nest t run on the tile of the value that it takes?
 static bool can_follow(const outliner* o, int t, int value) {
   const pb_nest* nest = &o->program.nests[t];
   int a = access_of(o, t, value);
-  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 || is_fixed(o, t)) return false;
+  if (a < 0 || nest->reduce != PB_SET || o->group[t] >= 0 || nest->expr_count < 2 ||
+      pb_program_is_fixed(&o->program, t))
+    return false;
   const pb_access* store = &nest->access[nest->access_count - 1];
   int out = o->program.value_of[t][nest->access_count - 1];
   if (o->cached) // it may store inside a border that fills write

@@ -52,7 +52,8 @@ static bool translate(const pb_program* p, int n, const pb_nest* nest, const dim
     int argument = p->values[p->value_of[n][a]].argument;
     *v = (pb_vaccess){
         .argument = argument >= 0 ? argument : PB_VEC_INSIDE, .type = access->type, .cst = pb_access_offset(access)};
-    if (access->boxed || pb_nest_is_fixed(nest)) return false;
+    if (access->boxed || pb_program_is_fixed(p, n)) return false;
+    v->is_table = access->gathered;
     if (access->type != PB_F32 && access->type != PB_I32 && access->type != PB_I16 && access->type != PB_I8 &&
         access->type != PB_I64)
       return false;
@@ -74,6 +75,22 @@ static int read_of(const pb_program* p, int n, int value) {
   return -1;
 }
 
+// Dims that walk one index of what is stored, and all tensors, as one are one: rows of lanes may be cut in two where
+// another nest has them whole.
+static void join_alike(pb_nest* nest) {
+  for (int d = nest->dim_count - 2; d >= 0; --d) {
+    const pb_access* store = pb_nest_store(nest);
+    bool joins = true;
+    for (int a = 0; a < nest->access_count; ++a)
+      joins &= pb_access_stride(&nest->access[a], d) == pb_access_stride(&nest->access[a], d + 1) * nest->extent[d + 1];
+    for (int r = 0; r < store->rank; ++r)
+      joins &= store->index[r].coef[d] == store->index[r].coef[d + 1] * nest->extent[d + 1];
+    if (!joins) continue;
+    nest->extent[d + 1] *= nest->extent[d];
+    pb_nest_remove_dim(nest, d);
+  }
+}
+
 static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
   int made = pb_program_stored(p, main);
   dim_scales dims;
@@ -81,22 +98,26 @@ static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   const pb_access* last = store;
   for (int n = 0; n < p->nest_count; ++n) {
-    const pb_nest* other = &p->nests[n];
-    const pb_access* to = &other->access[other->access_count - 1];
+    pb_nest joined, *other = &joined;
     if (n == main) continue;
+    pb_nest_copy(other, &p->nests[n]);
+    join_alike(other);
+    const pb_access* to = pb_nest_store(other);
     if (other->reduce != PB_SET) return false;
     if (n < main && pb_program_same_place(p, n, main)) {
       if (k->init.nest || nest->reduce == PB_SET || !match_dims(nest, store, other, to, dims) ||
           !translate(p, n, other, (const dim_scales*)&dims, -1, &k->init))
         return false;
+      k->init.nest = &p->nests[n];
     } else if (other->access_count == 1) {
       if (k->fill_count == PB_VEC_FILLS) return false;
-      k->fills[k->fill_count++] = other;
+      k->fills[k->fill_count++] = &p->nests[n];
     } else {
       int a = n > main ? read_of(p, n, made) : -1;
       if (a < 0 || k->tail_count == PB_VEC_TAILS || !match_dims(nest, last, other, &other->access[a], dims) ||
           !translate(p, n, other, (const dim_scales*)&dims, made, &k->tails[k->tail_count]))
         return false;
+      k->tails[k->tail_count].nest = &p->nests[n];
       ++k->tail_count;
       made = pb_program_stored(p, n);
       pb_access* renamed = &k->renamed[k->tail_count]; // the next tail is matched against this one's store

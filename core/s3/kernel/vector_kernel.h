@@ -11,6 +11,7 @@ enum { PB_VEC_TAILS = 8, PB_VEC_FILLS = 16, PB_VEC_REGISTERS = -1, PB_VEC_INSIDE
 typedef struct pb_vaccess {
   int argument; // of the kernel function; PB_VEC_REGISTERS, or PB_VEC_INSIDE: a tensor of the kernel's own
   pb_type type;
+  bool is_table; // each lane reads at a number of its own, which the body computes
   int64_t cst, stride[PB_NEST_DIMS];
   int64_t outer[PB_NEST_OUTERS]; // the same for the loops around the nest
   // Lanes in runs: `run` neighbours along lane_dim take one element, the next run that run_stride further on. 0: none.

@@ -33,11 +33,12 @@ static bool strides_are(const pb_nest* nest, int d, bool store_too) {
 }
 
 // The summed dim of neighbours that becomes lanes, -1: none, or there is no need.
-static int neighbours(const laner* l, const pb_nest* nest) {
+static int neighbours(const laner* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   pb_roles roles;
   int found = -1;
-  if (nest->reduce == PB_SET || pb_nest_is_fixed(nest) || nest->dim_count == PB_NEST_DIMS ||
+  if (nest->reduce == PB_SET || pb_program_is_fixed(&l->program, n) || nest->dim_count == PB_NEST_DIMS ||
       pb_nest_roles(nest, NULL, &roles) || pb_type_bits(store->type) != 32)
     return -1;
   for (int d = 0; d < nest->dim_count; ++d) {
@@ -140,7 +141,7 @@ static void print_nests(laner* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     pb_nest* nest = &l->program.nests[n];
     pb_program_name_accesses(&l->program, n, &l->unit->pass, nest);
-    int dim = neighbours(l, nest);
+    int dim = neighbours(l, n);
     if (dim >= 0)
       print_in_lanes(l, nest, dim);
     else
@@ -154,7 +155,7 @@ pb_status pb_s3_lanes(pb_unit* unit) {
   if (facts.memory < 0) return PB_OK;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l.program));
   bool any = false;
-  for (int n = 0; n < l.program.nest_count; ++n) any |= neighbours(&l, &l.program.nests[n]) >= 0;
+  for (int n = 0; n < l.program.nest_count; ++n) any |= neighbours(&l, n) >= 0;
   if (!any) return PB_OK;
   print_nests(&l);
   pb_text text = {0};

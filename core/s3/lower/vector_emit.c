@@ -36,7 +36,10 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
     const pb_expr_node* node = &nest->nest->expr[n];
     if (node->op == PB_OP_LOAD) {
       const pb_vaccess* access = &nest->access[node->operand];
-      if (access->argument == PB_VEC_REGISTERS)
+      if (access->is_table)
+        snprintf(names[n], sizeof names[n], "%%v%d",
+                 pb__vtile_look_up(t, access, names[node->args[0]], nest->nest->expr[node->args[0]].type, indent));
+      else if (access->argument == PB_VEC_REGISTERS)
         memcpy(names[n], taken, sizeof names[n]);
       else
         snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_load(t, access, point, turn, indent));

@@ -51,6 +51,16 @@ void pb__vtile_print_flat(pb_vemit* e, const pb_vaccess* access, bool type) {
   }
 }
 
+// The number of the constant that is defined so, `%v<number>` in front of it; -1: there is none.
+static int constant_named(const char* all, const char* definition) {
+  for (const char* at = all; at && (at = strstr(at, definition)); ++at) {
+    const char* digits = at;
+    while (digits > all && digits[-1] >= '0' && digits[-1] <= '9') --digits;
+    if (digits < at && digits >= all + 2 && digits[-1] == 'v' && digits[-2] == '%') return atoi(digits);
+  }
+  return -1;
+}
+
 int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes) {
   pb_type type = node->type;
   pb_text line = {0};
@@ -63,12 +73,8 @@ int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes) {
     pb_constant_print(&line, node);
     pb_text_add(&line, " : %s\n", pb_type_name(type));
   }
-  const char* found = e->constants.data ? strstr(e->constants.data, line.data) : NULL;
-  int name;
-  if (found) {
-    while (*found != 'v') --found; // `%v<name>` stands before
-    name = atoi(found + 1);
-  } else {
+  int name = constant_named(e->constants.data, line.data);
+  if (name < 0) {
     name = e->serial++;
     pb_text_add(&e->constants, "  %%v%d%s", name, line.data);
   }
@@ -243,6 +249,34 @@ int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64
     pb_text_add(e->text, "\n");
   }
   pb__vtile_note_load(e, access, displacement, width, name);
+  return name;
+}
+
+static int true_lanes(pb_vemit* e, int lanes) {
+  return pb__vtile_constant(e, &(pb_expr_node){.op = PB_OP_CONST, .type = PB_I1, .value = 1, .integer = 1}, lanes);
+}
+
+int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent) {
+  pb_vemit* e = t->e;
+  int lanes = lanes_of(t);
+  const char* element = pb_type_name(access->type);
+  if (lanes == 1) {
+    int name = pb__vtile_begin(e, indent);
+    pb_text_add(e->text, "memref.load ");
+    pb__vtile_print_flat(e, access, false);
+    pb_text_add(e->text, "[%s] : ", index);
+    pb__vtile_print_flat(e, access, true);
+    pb_text_add(e->text, "\n");
+    return name;
+  }
+  int base = pb__vtile_integer(e, PB_INDEX, access->cst, 1), all = true_lanes(e, lanes),
+      none = pb__vtile_integer(e, access->type, 0, lanes), name = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "vector.gather ");
+  pb__vtile_print_flat(e, access, false);
+  pb_text_add(e->text, "[%%v%d] [%s], %%v%d, %%v%d : ", base, index, all, none);
+  pb__vtile_print_flat(e, access, true);
+  pb_text_add(e->text, ", vector<%dx%s>, vector<%dxi1>, vector<%dx%s> into vector<%dx%s>\n", lanes, pb_type_name(type),
+              lanes, lanes, element, lanes, element);
   return name;
 }
 

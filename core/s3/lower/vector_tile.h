@@ -32,6 +32,8 @@ int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes);
 void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement, bool sums);
 // A register of the access's elements at a point, as %v<result>.
 int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent);
+// Elements of a table at numbers that stand in a register, `type` of them, as %v<result>.
+int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent);
 // Groups of neighbours for an instruction that adds up each: one group for all lanes, its sign bits flipped if the
 // instruction takes them without sign; or a group a lane.
 int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn,
