@@ -151,8 +151,8 @@ static int rounding_shift(const record* rec, pb_insn* insn, int x, int s, bool a
 // i32 or i64 to i8: the nearest code.
 static int saturate(const record* rec, pb_insn* insn, int x) {
   pb_type type = insn->expr[x].type;
-  int v = two(rec, insn, PB_OP_MIN, two(rec, insn, PB_OP_MAX, x, constant(rec, insn, type, INT8_MIN)),
-              constant(rec, insn, type, INT8_MAX));
+  int most = constant(rec, insn, type, INT8_MAX), least = constant(rec, insn, type, INT8_MIN);
+  int v = two(rec, insn, PB_OP_MIN, two(rec, insn, PB_OP_MAX, x, least), most);
   return add_node(rec, insn, (pb_expr_node){.op = PB_OP_TRUNC, .type = PB_I8, .args = {v, -1, -1}});
 }
 

@@ -23,7 +23,10 @@ int pb__select(pb_nest* n, int condition, int yes, int no) {
 
 int pb__polynomial(pb_nest* n, int x, const float* c, int count) {
   int sum = pb__f32(n, (double)c[count - 1]);
-  for (int k = count - 2; k >= 0; --k) sum = pb__add(n, pb__mul(n, sum, x), pb__f32(n, (double)c[k]));
+  for (int k = count - 2; k >= 0; --k) {
+    int next = pb__f32(n, (double)c[k]);
+    sum = pb__add(n, pb__mul(n, sum, x), next);
+  }
   return sum;
 }
 
@@ -34,6 +37,6 @@ int pb__power_of_two(pb_nest* n, int exponent, int more) {
 int pb__scaled(pb_nest* n, int y, int exponent) { return pb__from_bits(n, pb__add(n, pb__bits(n, y), exponent)); }
 
 int pb__with_sign_of(pb_nest* n, int magnitude, int x) {
-  int sign = pb__op(n, PB_OP_AND, pb__bits(n, x), pb__i32(n, INT32_MIN));
+  int least = pb__i32(n, INT32_MIN), sign = pb__op(n, PB_OP_AND, pb__bits(n, x), least);
   return pb__from_bits(n, pb__op(n, PB_OP_OR, pb__bits(n, magnitude), sign));
 }

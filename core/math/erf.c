@@ -14,7 +14,7 @@ int pb__erf(pb_nest* n, int x) {
   int near = pb__add(n, pb__mul(n, t, pb__polynomial(n, pb__mul(n, t, t), p, 7)), t);
   int power = pb__polynomial(n, pb__at_most(n, t, FAR), q, 7);
   pb_exp_parts e = pb__exp_parts(n, pb__sub(n, pb__f32(n, 0), power));
-  int rest = pb__mul(n, pb__add(n, e.q, one), pb__power_of_two(n, e.exponent, 0));
-  int y = pb__select(n, pb__less(n, t, pb__f32(n, NEAR)), near, pb__sub(n, one, rest));
+  int scale = pb__power_of_two(n, e.exponent, 0), rest = pb__mul(n, pb__add(n, e.q, one), scale);
+  int far = pb__sub(n, one, rest), y = pb__select(n, pb__less(n, t, pb__f32(n, NEAR)), near, far);
   return pb__with_sign_of(n, y, x);
 }

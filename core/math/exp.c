@@ -14,7 +14,8 @@ enum { MANTISSA_BITS = 23 };
 #define LOG2_E 1.4426950408889634
 
 static int exponent_of(pb_nest* n, int shifted) {
-  return pb__op(n, PB_OP_SHL, pb__bits(n, shifted), pb__i32(n, MANTISSA_BITS));
+  int by = pb__i32(n, MANTISSA_BITS);
+  return pb__op(n, PB_OP_SHL, pb__bits(n, shifted), by);
 }
 
 static pb_exp_parts reduced(pb_nest* n, int x, const float* c, int count) {
@@ -22,7 +23,8 @@ static pb_exp_parts reduced(pb_nest* n, int x, const float* c, int count) {
   int whole = pb__sub(n, shifted, rounder);
   int r = pb__sub(n, x, pb__mul(n, whole, pb__f32(n, LOG2_HIGH)));
   r = pb__sub(n, r, pb__mul(n, whole, pb__f32(n, LOG2_LOW)));
-  int q = pb__add(n, r, pb__mul(n, pb__mul(n, r, r), pb__polynomial(n, r, c, count)));
+  int sum = pb__polynomial(n, r, c, count);
+  int q = pb__add(n, r, pb__mul(n, pb__mul(n, r, r), sum));
   return (pb_exp_parts){exponent_of(n, shifted), q};
 }
 
@@ -42,7 +44,8 @@ static int result_of(pb_nest* n, int x, int y, int exponent, double overflow) {
   int small = pb__less(n, x, pb__f32(n, 0)), more = pb__i32(n, (int64_t)64 << MANTISSA_BITS);
   y = pb__scaled(n, y, pb__select(n, small, pb__add(n, exponent, more), exponent));
   y = pb__select(n, small, pb__mul(n, y, pb__f32(n, 0x1p-64)), y);
-  return pb__select(n, pb__less(n, x, pb__f32(n, overflow)), y, pb__add(n, x, pb__f32(n, INFINITY)));
+  int far = pb__add(n, x, pb__f32(n, INFINITY));
+  return pb__select(n, pb__less(n, x, pb__f32(n, overflow)), y, far);
 }
 
 // Below the limit the result is less than half the least subnormal.
@@ -58,7 +61,7 @@ int pb__exp2(pb_nest* n, int x) {
   x = pb__at_least(n, x, -151);
   int rounder = pb__f32(n, ROUNDER), shifted = pb__add(n, x, rounder);
   int r = pb__sub(n, x, pb__sub(n, shifted, rounder));
-  int y = pb__add(n, pb__mul(n, r, pb__polynomial(n, r, c, 6)), pb__f32(n, 1));
+  int one = pb__f32(n, 1), y = pb__add(n, pb__mul(n, r, pb__polynomial(n, r, c, 6)), one);
   return result_of(n, x, y, exponent_of(n, shifted), 128);
 }
 
@@ -66,16 +69,16 @@ int pb__exp2(pb_nest* n, int x) {
 int pb__expm1(pb_nest* n, int x) {
   pb_exp_parts e = pb__expm1_parts(n, pb__at_least(n, pb__at_most(n, x, 89), -18));
   int s = pb__power_of_two(n, e.exponent, -1);
-  int y = pb__add(n, pb__mul(n, s, e.q), pb__sub(n, s, pb__f32(n, 0.5)));
+  int rest = pb__sub(n, s, pb__f32(n, 0.5)), y = pb__add(n, pb__mul(n, s, e.q), rest);
   y = pb__mul(n, y, pb__f32(n, 2));
   return pb__with_sign_of(n, y, x); // -0
 }
 
 // With t = e^(2|x|) - 1: t / (t + 2), which is 1 from 9.02 on.
 int pb__tanh(pb_nest* n, int x) {
-  int twice = pb__add(n, pb__abs(n, x), pb__abs(n, x));
+  int again = pb__abs(n, x), twice = pb__add(n, pb__abs(n, x), again);
   pb_exp_parts e = pb__expm1_parts(n, pb__at_most(n, twice, 20));
   int s = pb__power_of_two(n, e.exponent, 0);
-  int t = pb__add(n, pb__mul(n, s, e.q), pb__sub(n, s, pb__f32(n, 1)));
+  int rest = pb__sub(n, s, pb__f32(n, 1)), t = pb__add(n, pb__mul(n, s, e.q), rest);
   return pb__with_sign_of(n, pb__div(n, t, pb__add(n, t, pb__f32(n, 2))), x);
 }

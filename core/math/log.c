@@ -23,22 +23,25 @@ static parts reduced(pb_nest* n, int x) {
   int e = pb__op(n, PB_OP_SHR, pb__sub(n, bits, pb__i32(n, SQRT_HALF_BITS)), shift);
   int m = pb__from_bits(n, pb__sub(n, bits, pb__op(n, PB_OP_SHL, e, shift)));
   int f = pb__sub(n, m, pb__f32(n, 1)), square = pb__mul(n, f, f);
-  int cubic = pb__mul(n, pb__mul(n, square, f), pb__polynomial(n, f, c, 8));
+  int sum = pb__polynomial(n, f, c, 8), cubic = pb__mul(n, pb__mul(n, square, f), sum);
   int z = pb__sub(n, cubic, pb__mul(n, square, pb__f32(n, 0.5)));
-  int exponent = pb__add(n, pb__to_float(n, e), pb__select(n, subnormal, pb__f32(n, -23), pb__f32(n, 0)));
+  int none = pb__f32(n, 0), more = pb__select(n, subnormal, pb__f32(n, -23), none);
+  int exponent = pb__add(n, pb__to_float(n, e), more);
   return (parts){exponent, f, z};
 }
 
 // y, except at 0, at infinity, for what is negative and for NaN.
 static int with_specials(pb_nest* n, int x, int y) {
-  int below = pb__select(n, pb__less(n, x, pb__f32(n, 0)), pb__f32(n, NAN), pb__f32(n, -INFINITY));
+  int of_zero = pb__f32(n, -INFINITY), nan = pb__f32(n, NAN);
+  int below = pb__select(n, pb__less(n, x, pb__f32(n, 0)), nan, of_zero);
   y = pb__select(n, pb__less(n, x, pb__f32(n, LEAST)), below, y);
   return pb__select(n, pb__less(n, x, pb__f32(n, INFINITY)), y, x);
 }
 
 static int of_parts(pb_nest* n, parts p) {
   int low = pb__add(n, p.z, pb__mul(n, p.e, pb__f32(n, LOG2_LOW)));
-  return pb__add(n, pb__mul(n, p.e, pb__f32(n, LOG2_HIGH)), pb__add(n, p.f, low));
+  int rest = pb__add(n, p.f, low);
+  return pb__add(n, pb__mul(n, p.e, pb__f32(n, LOG2_HIGH)), rest);
 }
 
 int pb__log(pb_nest* n, int x) { return with_specials(n, x, of_parts(n, reduced(n, x))); }
@@ -47,7 +50,8 @@ int pb__log(pb_nest* n, int x) { return with_specials(n, x, of_parts(n, reduced(
 int pb__log2(pb_nest* n, int x) {
   parts p = reduced(n, x);
   int high = pb__f32(n, 1.4375), low = pb__f32(n, 5.1950408889634073e-3);
-  int sum = pb__add(n, pb__mul(n, p.z, low), pb__mul(n, p.f, low));
+  int sum = pb__mul(n, p.f, low);
+  sum = pb__add(n, pb__mul(n, p.z, low), sum);
   sum = pb__add(n, sum, pb__mul(n, p.z, high));
   sum = pb__add(n, sum, pb__mul(n, p.f, high));
   return with_specials(n, x, pb__add(n, p.e, sum));
@@ -56,8 +60,11 @@ int pb__log2(pb_nest* n, int x) {
 // With u = 1 + x rounded: log(u) + (x - (u - 1)) / u (Goldberg, 1991). At -1 the correction is 0 / 0 without the bound.
 int pb__log1p(pb_nest* n, int x) {
   int u = pb__add(n, x, pb__f32(n, 1)), lost = pb__sub(n, x, pb__sub(n, u, pb__f32(n, 1)));
-  int y = pb__add(n, of_parts(n, reduced(n, u)), pb__div(n, lost, pb__at_least(n, u, LEAST_NORMAL)));
-  int below = pb__select(n, pb__less(n, u, pb__f32(n, 0)), pb__f32(n, NAN), pb__f32(n, -INFINITY));
-  y = pb__select(n, pb__less(n, u, pb__f32(n, LEAST)), below, pb__with_sign_of(n, y, x));
+  int correction = pb__div(n, lost, pb__at_least(n, u, LEAST_NORMAL));
+  int y = pb__add(n, of_parts(n, reduced(n, u)), correction);
+  int of_zero = pb__f32(n, -INFINITY), nan = pb__f32(n, NAN);
+  int below = pb__select(n, pb__less(n, u, pb__f32(n, 0)), nan, of_zero);
+  y = pb__with_sign_of(n, y, x);
+  y = pb__select(n, pb__less(n, u, pb__f32(n, LEAST)), below, y);
   return pb__select(n, pb__less(n, x, pb__f32(n, INFINITY)), y, x);
 }

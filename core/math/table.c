@@ -1,7 +1,13 @@
 #include "core/math/wide.h"
 
-static int reciprocal_root(pb_nest* n, int x) { return pb__div(n, pb__f32(n, 1), pb__sqrt(n, x)); }
-static int wide_reciprocal_root(pb_nest* n, int x) { return pb__div(n, pb__f64(n, 1), pb__sqrt(n, x)); }
+static int reciprocal_root(pb_nest* n, int x) {
+  int root = pb__sqrt(n, x);
+  return pb__div(n, pb__f32(n, 1), root);
+}
+static int wide_reciprocal_root(pb_nest* n, int x) {
+  int root = pb__sqrt(n, x);
+  return pb__div(n, pb__f64(n, 1), root);
+}
 
 // Of f32 by way of f64, rounded once more.
 static int atan_of(pb_nest* n, int x) { return pb__narrowed(n, pb__wide_atan(n, pb__widened(n, x))); }

@@ -20,7 +20,8 @@ static reduced reduce(pb_nest* n, int x) {
     p = pb__sub(n, p, pb__mul(n, whole(n, pb__mul(n, p, pb__f64(n, 0.25))), four));
     if (sum >= 0) { // Knuth's sum of two with its error
       int both = pb__add(n, sum, p), of_p = pb__sub(n, both, sum), of_sum = pb__sub(n, both, of_p);
-      int error = pb__add(n, pb__sub(n, sum, of_sum), pb__sub(n, p, of_p));
+      int error = pb__sub(n, p, of_p);
+      error = pb__add(n, pb__sub(n, sum, of_sum), error);
       lost = pb__add(n, lost, error);
       p = both;
     }
@@ -37,13 +38,15 @@ static reduced reduce(pb_nest* n, int x) {
 static int sine(pb_nest* n, int r, int square) {
   double c[8], factorial = 1;
   for (int k = 0; k < 8; ++k) c[k] = (k % 2 ? 1 : -1) / (factorial *= (2 * k + 2) * (2 * k + 3));
-  return pb__add(n, r, pb__mul(n, pb__mul(n, r, square), pb__wide_polynomial(n, square, c, 8)));
+  int sum = pb__wide_polynomial(n, square, c, 8);
+  return pb__add(n, r, pb__mul(n, pb__mul(n, r, square), sum));
 }
 
 static int cosine(pb_nest* n, int square) {
   double c[9], factorial = 1;
   for (int k = 0; k < 9; ++k) c[k] = (k % 2 ? 1 : -1) / (factorial *= (2 * k + 1) * (2 * k + 2));
-  return pb__add(n, pb__f64(n, 1), pb__mul(n, square, pb__wide_polynomial(n, square, c, 9)));
+  int rest = pb__mul(n, square, pb__wide_polynomial(n, square, c, 9));
+  return pb__add(n, pb__f64(n, 1), rest);
 }
 
 static int bit(pb_nest* n, int quadrant, int which) {
@@ -55,8 +58,9 @@ static int bit(pb_nest* n, int quadrant, int which) {
 static int wave(pb_nest* n, int x, int ahead) {
   reduced a = reduce(n, x);
   int square = pb__mul(n, a.r, a.r), quadrant = pb__add(n, a.quadrant, pb__i64(n, ahead));
-  int y = pb__select(n, bit(n, quadrant, 1), cosine(n, square), sine(n, a.r, square));
-  y = pb__select(n, bit(n, quadrant, 2), pb_nest_node(n, PB_OP_NEG, PB_F64, y, -1), y);
+  int even = sine(n, a.r, square), odd = cosine(n, square), y = pb__select(n, bit(n, quadrant, 1), odd, even);
+  int minus = pb_nest_node(n, PB_OP_NEG, PB_F64, y, -1);
+  y = pb__select(n, bit(n, quadrant, 2), minus, y);
   return pb__narrowed(n, y);
 }
 

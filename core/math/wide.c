@@ -14,18 +14,22 @@ enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1023 };
 
 int pb__wide_polynomial(pb_nest* n, int x, const double* c, int count) {
   int sum = pb__f64(n, c[count - 1]);
-  for (int k = count - 2; k >= 0; --k) sum = pb__add(n, pb__mul(n, sum, x), pb__f64(n, c[k]));
+  for (int k = count - 2; k >= 0; --k) {
+    int next = pb__f64(n, c[k]);
+    sum = pb__add(n, pb__mul(n, sum, x), next);
+  }
   return sum;
 }
 
 int pb__wide_with_sign_of(pb_nest* n, int magnitude, int x) {
-  int sign = pb__op(n, PB_OP_AND, pb__wide_bits(n, x), pb__i64(n, INT64_MIN));
+  int least = pb__i64(n, INT64_MIN), sign = pb__op(n, PB_OP_AND, pb__wide_bits(n, x), least);
   return pb__wide_number(n, pb__op(n, PB_OP_OR, pb__wide_bits(n, magnitude), sign));
 }
 
 pb_nearest pb__wide_nearest(pb_nest* n, int x) {
   int rounder = pb__f64(n, ROUNDER), sum = pb__add(n, x, rounder);
-  return (pb_nearest){pb__sub(n, pb__wide_bits(n, sum), pb__wide_bits(n, rounder)), pb__sub(n, sum, rounder)};
+  int zero = pb__wide_bits(n, rounder), integer = pb__sub(n, pb__wide_bits(n, sum), zero);
+  return (pb_nearest){integer, pb__sub(n, sum, rounder)};
 }
 
 static int at_most(pb_nest* n, int x, double limit) {
@@ -51,7 +55,8 @@ static parts exp_parts(pb_nest* n, int x) {
   int high = pb__sub(n, x, pb__mul(n, whole.number, pb__f64(n, LOG2_HIGH)));
   int low = pb__mul(n, whole.number, pb__f64(n, LOG2_LOW)), r = pb__sub(n, high, low);
   int lost = pb__sub(n, pb__sub(n, high, r), low);
-  int tail = pb__mul(n, pb__mul(n, r, r), pb__wide_polynomial(n, r, c, 12));
+  int tail = pb__wide_polynomial(n, r, c, 12);
+  tail = pb__mul(n, pb__mul(n, r, r), tail);
   return (parts){whole.integer, pb__add(n, r, pb__add(n, tail, lost))};
 }
 
@@ -65,14 +70,15 @@ int pb__wide_exp(pb_nest* n, int x) {
   parts e = exp_parts(n, at_least(n, at_most(n, x, 711), -747));
   int half = pb__op(n, PB_OP_SHR, e.k, pb__i64(n, 1)), rest = pb__sub(n, e.k, half);
   int y = pb__add(n, e.q, pb__f64(n, 1));
-  return pb__mul(n, pb__mul(n, y, power_of_two(n, half)), power_of_two(n, rest));
+  int last = power_of_two(n, rest);
+  return pb__mul(n, pb__mul(n, y, power_of_two(n, half)), last);
 }
 
 // 2^k (1 + q) - 1, with one factor of 2 outside, since 2^1024 is no number.
 int pb__wide_expm1(pb_nest* n, int x) {
   parts e = exp_parts(n, at_least(n, at_most(n, x, 710), -40));
   int s = power_of_two(n, pb__sub(n, e.k, pb__i64(n, 1)));
-  int y = pb__add(n, pb__mul(n, s, e.q), pb__sub(n, s, pb__f64(n, 0.5)));
+  int rest = pb__sub(n, s, pb__f64(n, 0.5)), y = pb__add(n, pb__mul(n, s, e.q), rest);
   return pb__wide_with_sign_of(n, pb__mul(n, y, pb__f64(n, 2)), x);
 }
 
@@ -91,18 +97,23 @@ static int log_of_positive(pb_nest* n, int x) {
   int bits = pb__wide_bits(n, pb__select(n, tiny, pb__mul(n, x, pb__f64(n, 0x1p54)), x));
   int shift = pb__i64(n, MANTISSA_BITS);
   int k = pb__op(n, PB_OP_SHR, pb__sub(n, bits, pb__i64(n, root)), shift);
-  int f = pb__sub(n, pb__wide_number(n, pb__sub(n, bits, pb__op(n, PB_OP_SHL, k, shift))), pb__f64(n, 1));
+  int one = pb__f64(n, 1);
+  int f = pb__sub(n, pb__wide_number(n, pb__sub(n, bits, pb__op(n, PB_OP_SHL, k, shift))), one);
   k = pb__select(n, tiny, pb__sub(n, k, pb__i64(n, 54)), k);
   int e = pb_nest_node(n, PB_OP_SITOFP, PB_F64, k, -1);
   int s = pb__div(n, f, pb__add(n, f, pb__f64(n, 2))), z = pb__mul(n, s, s);
   int rest = pb__mul(n, z, pb__wide_polynomial(n, z, c, 11));
-  int half = pb__mul(n, pb__mul(n, f, f), pb__f64(n, 0.5));
-  int low = pb__add(n, pb__mul(n, s, pb__add(n, half, rest)), pb__mul(n, e, pb__f64(n, LOG2_LOW)));
-  return pb__sub(n, pb__mul(n, e, pb__f64(n, LOG2_HIGH)), pb__sub(n, pb__sub(n, half, low), f));
+  int half = pb__f64(n, 0.5);
+  half = pb__mul(n, pb__mul(n, f, f), half);
+  int low = pb__mul(n, e, pb__f64(n, LOG2_LOW));
+  low = pb__add(n, pb__mul(n, s, pb__add(n, half, rest)), low);
+  int less = pb__sub(n, pb__sub(n, half, low), f);
+  return pb__sub(n, pb__mul(n, e, pb__f64(n, LOG2_HIGH)), less);
 }
 
 static int with_specials(pb_nest* n, int x, int y) {
-  int zero = pb__f64(n, 0), below = pb__select(n, pb__less(n, x, zero), pb__f64(n, NAN), pb__f64(n, -INFINITY));
+  int zero = pb__f64(n, 0), of_zero = pb__f64(n, -INFINITY), nan = pb__f64(n, NAN);
+  int below = pb__select(n, pb__less(n, x, zero), nan, of_zero);
   y = pb__select(n, pb__less(n, x, pb__f64(n, 0x1p-1074)), below, y);
   return pb__select(n, pb__less(n, x, pb__f64(n, INFINITY)), y, x);
 }
@@ -112,9 +123,12 @@ int pb__wide_log(pb_nest* n, int x) { return with_specials(n, x, log_of_positive
 // As of f32: the logarithm of 1 + x rounded, and what was lost over that.
 int pb__wide_log1p(pb_nest* n, int x) {
   int u = pb__add(n, x, pb__f64(n, 1)), lost = pb__sub(n, x, pb__sub(n, u, pb__f64(n, 1)));
-  int y = pb__add(n, log_of_positive(n, u), pb__div(n, lost, at_least(n, u, LEAST_NORMAL)));
-  int below = pb__select(n, pb__less(n, u, pb__f64(n, 0)), pb__f64(n, NAN), pb__f64(n, -INFINITY));
-  y = pb__select(n, pb__less(n, u, pb__f64(n, 0x1p-1074)), below, pb__wide_with_sign_of(n, y, x));
+  int correction = pb__div(n, lost, at_least(n, u, LEAST_NORMAL));
+  int y = pb__add(n, log_of_positive(n, u), correction);
+  int of_zero = pb__f64(n, -INFINITY), nan = pb__f64(n, NAN);
+  int below = pb__select(n, pb__less(n, u, pb__f64(n, 0)), nan, of_zero);
+  y = pb__wide_with_sign_of(n, y, x);
+  y = pb__select(n, pb__less(n, u, pb__f64(n, 0x1p-1074)), below, y);
   return pb__select(n, pb__less(n, x, pb__f64(n, INFINITY)), y, x);
 }
 
@@ -139,7 +153,8 @@ static int atan_of_positive(pb_nest* n, int t) {
     low = pb__select(n, is, pb__f64(n, near[k].low), low);
   }
   int r = pb__div(n, above, below), z = pb__mul(n, r, r);
-  int rest = pb__mul(n, pb__mul(n, r, z), pb__wide_polynomial(n, z, c, 24));
+  int rest = pb__wide_polynomial(n, z, c, 24);
+  rest = pb__mul(n, pb__mul(n, r, z), rest);
   return pb__sub(n, high, pb__sub(n, pb__sub(n, rest, low), r));
 }
 
@@ -151,11 +166,13 @@ int pb__wide_atan2(pb_nest* n, int y, int x) {
   int flat = pb_nest_node(n, PB_OP_EQUAL, PB_I1, a, zero);
   ratio = pb__select(n, flat, pb__select(n, pb_nest_node(n, PB_OP_EQUAL, PB_I1, b, b), zero, b), ratio);
   int far = pb_nest_node(n, PB_OP_EQUAL, PB_I1, pb_nest_node(n, PB_OP_MIN, PB_F64, a, b), most);
-  int is_number = pb_nest_node(n, PB_OP_EQUAL, PB_I1, pb__add(n, a, b), pb__add(n, a, b));
-  ratio = pb__select(n, far, pb__select(n, is_number, pb__f64(n, 1), pb__add(n, a, b)), ratio);
+  int again = pb__add(n, a, b), is_number = pb_nest_node(n, PB_OP_EQUAL, PB_I1, pb__add(n, a, b), again);
+  int both = pb__add(n, a, b), diagonal = pb__select(n, is_number, pb__f64(n, 1), both);
+  ratio = pb__select(n, far, diagonal, ratio);
   int angle = atan_of_positive(n, ratio);
-  int other = pb__sub(n, pb__f64(n, 0x1.921fb54442d18p+1), pb__sub(n, angle, pb__f64(n, 0x1.1a62633145c07p-53)));
-  int left = pb_nest_node(n, PB_OP_LESS, PB_I1, pb__wide_bits(n, x), pb__i64(n, 0));
+  int less = pb__sub(n, angle, pb__f64(n, 0x1.1a62633145c07p-53));
+  int other = pb__sub(n, pb__f64(n, 0x1.921fb54442d18p+1), less), no_bits = pb__i64(n, 0);
+  int left = pb_nest_node(n, PB_OP_LESS, PB_I1, pb__wide_bits(n, x), no_bits);
   return pb__wide_with_sign_of(n, pb__select(n, left, other, angle), y);
 }
 
@@ -163,18 +180,22 @@ int pb__wide_atan2(pb_nest* n, int y, int x) {
 int pb__wide_cbrt(pb_nest* n, int x) {
   int magnitude = pb__abs(n, x), tiny = pb__less(n, magnitude, pb__f64(n, LEAST_NORMAL));
   int huge = pb__less(n, pb__f64(n, 0x1p1000), magnitude), one = pb__f64(n, 1);
-  int up = pb__select(n, tiny, pb__f64(n, 0x1p54), pb__select(n, huge, pb__f64(n, 0x1p-54), one));
-  int down = pb__select(n, tiny, pb__f64(n, 0x1p-18), pb__select(n, huge, pb__f64(n, 0x1p18), one));
-  int a = pb__mul(n, magnitude, up);
-  int third = pb_nest_node(n, PB_OP_DIV, PB_I64, pb__wide_bits(n, a), pb__i64(n, 3));
+  int up = pb__select(n, huge, pb__f64(n, 0x1p-54), one);
+  up = pb__select(n, tiny, pb__f64(n, 0x1p54), up);
+  int down = pb__select(n, huge, pb__f64(n, 0x1p18), one);
+  down = pb__select(n, tiny, pb__f64(n, 0x1p-18), down);
+  int a = pb__mul(n, magnitude, up), three = pb__i64(n, 3);
+  int third = pb_nest_node(n, PB_OP_DIV, PB_I64, pb__wide_bits(n, a), three);
   int t = pb__wide_number(n, pb__add(n, third, pb__i64(n, 0x2a9f789300000000)));
   for (int k = 0; k < 4; ++k) {
     int cube = pb__mul(n, pb__mul(n, t, t), t);
-    int step = pb__div(n, pb__sub(n, a, cube), pb__add(n, pb__add(n, cube, cube), a));
+    int step = pb__add(n, pb__add(n, cube, cube), a);
+    step = pb__div(n, pb__sub(n, a, cube), step);
     t = pb__add(n, t, pb__mul(n, t, step));
   }
   t = pb__mul(n, t, down);
   int inside = pb__less(n, magnitude, pb__f64(n, INFINITY)), some = pb__less(n, pb__f64(n, 0), magnitude);
-  t = pb__select(n, some, pb__select(n, inside, t, magnitude), pb__add(n, magnitude, pb__f64(n, 0)));
+  int itself = pb__add(n, magnitude, pb__f64(n, 0));
+  t = pb__select(n, some, pb__select(n, inside, t, magnitude), itself);
   return pb__wide_with_sign_of(n, t, x);
 }

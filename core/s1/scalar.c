@@ -18,36 +18,42 @@ static int from_bf16(pb_nest* n, int code) {
 static int from_f16(pb_nest* n, int code) {
   int wide = node(n, PB_OP_ZEXT, PB_I32, code, -1), magnitude = same(n, PB_OP_AND, wide, integer(n, PB_I32, 0x7fff));
   int moved = same(n, PB_OP_SHL, magnitude, integer(n, PB_I32, 13));
-  int number = same(n, PB_OP_MUL, node(n, PB_OP_BITCAST, PB_F32, moved, -1), pb_nest_const(n, PB_F32, 0x1p112));
+  int scale = pb_nest_const(n, PB_F32, 0x1p112);
+  int number = same(n, PB_OP_MUL, node(n, PB_OP_BITCAST, PB_F32, moved, -1), scale);
   int odd = same(n, PB_OP_OR, moved, integer(n, PB_I32, 0x7f800000));
   int is_odd = compare(n, PB_OP_LESS_EQUAL, integer(n, PB_I32, 0x7c00), magnitude);
-  int sign = same(n, PB_OP_SHL, same(n, PB_OP_AND, wide, integer(n, PB_I32, 0x8000)), integer(n, PB_I32, 16));
+  int half = integer(n, PB_I32, 16);
+  int sign = same(n, PB_OP_SHL, same(n, PB_OP_AND, wide, integer(n, PB_I32, 0x8000)), half);
   int all = same(n, PB_OP_OR, choose(n, is_odd, odd, bits(n, number)), sign);
   return node(n, PB_OP_BITCAST, PB_F32, all, -1);
 }
 
 // Round to nearest, ties to even, by adding just below half of the last bit that stays, and that bit.
 static int halves_up(pb_nest* n, int number, int shift) {
-  int last = same(n, PB_OP_AND, same(n, PB_OP_SHRU, number, integer(n, PB_I32, shift)), integer(n, PB_I32, 1));
+  int one = integer(n, PB_I32, 1);
+  int last = same(n, PB_OP_AND, same(n, PB_OP_SHRU, number, integer(n, PB_I32, shift)), one);
   int sum = same(n, PB_OP_ADD, same(n, PB_OP_ADD, number, integer(n, PB_I32, (1 << (shift - 1)) - 1)), last);
   return same(n, PB_OP_SHRU, sum, integer(n, PB_I32, shift));
 }
 
 static int to_bf16(pb_nest* n, int v) {
   int number = bits(n, v), is_number = compare(n, PB_OP_EQUAL, v, v);
-  int nan = same(n, PB_OP_OR, same(n, PB_OP_SHRU, number, integer(n, PB_I32, 16)), integer(n, PB_I32, 0x40));
+  int quiet = integer(n, PB_I32, 0x40);
+  int nan = same(n, PB_OP_OR, same(n, PB_OP_SHRU, number, integer(n, PB_I32, 16)), quiet);
   return node(n, PB_OP_TRUNC, PB_I16, choose(n, is_number, halves_up(n, number, 16), nan), -1);
 }
 
 // Subnormal results are rounded by the addition of a number whose last place is theirs.
 static int to_f16(pb_nest* n, int v) {
   int all = bits(n, v), magnitude = same(n, PB_OP_AND, all, integer(n, PB_I32, INT32_MAX));
-  int sign = same(n, PB_OP_SHRU, same(n, PB_OP_AND, all, integer(n, PB_I32, INT32_MIN)), integer(n, PB_I32, 16));
-  int shifted = same(n, PB_OP_ADD, node(n, PB_OP_BITCAST, PB_F32, magnitude, -1), pb_nest_const(n, PB_F32, 0.5));
-  int small = same(n, PB_OP_SUB, bits(n, shifted), integer(n, PB_I32, 0x3f000000));
+  int width = integer(n, PB_I32, 16);
+  int sign = same(n, PB_OP_SHRU, same(n, PB_OP_AND, all, integer(n, PB_I32, INT32_MIN)), width);
+  int half = pb_nest_const(n, PB_F32, 0.5);
+  int shifted = same(n, PB_OP_ADD, node(n, PB_OP_BITCAST, PB_F32, magnitude, -1), half);
+  int half_bits = integer(n, PB_I32, 0x3f000000), small = same(n, PB_OP_SUB, bits(n, shifted), half_bits);
   int normal = halves_up(n, same(n, PB_OP_SUB, magnitude, integer(n, PB_I32, 112 << 23)), 13);
   int is_number = compare(n, PB_OP_EQUAL, v, v);
-  int large = choose(n, is_number, integer(n, PB_I32, 0x7c00), integer(n, PB_I32, 0x7e00));
+  int nan = integer(n, PB_I32, 0x7e00), large = choose(n, is_number, integer(n, PB_I32, 0x7c00), nan);
   int is_small = compare(n, PB_OP_LESS, magnitude, integer(n, PB_I32, 0x38800000));
   int is_large = compare(n, PB_OP_LESS_EQUAL, integer(n, PB_I32, 0x47800000), magnitude);
   int result = choose(n, is_large, large, choose(n, is_small, small, normal));
@@ -58,7 +64,7 @@ static int to_f16(pb_nest* n, int v) {
 static int to_odd(pb_nest* n, int v) {
   int near = node(n, PB_OP_TRUNCF, PB_F32, v, -1), back = node(n, PB_OP_EXTF, PB_F64, near, -1);
   int all = bits(n, near), one = integer(n, PB_I32, 1);
-  int further = compare(n, PB_OP_LESS, same(n, PB_OP_ABS, v, -1), same(n, PB_OP_ABS, back, -1));
+  int reached = same(n, PB_OP_ABS, back, -1), further = compare(n, PB_OP_LESS, same(n, PB_OP_ABS, v, -1), reached);
   int cut = same(n, PB_OP_OR, choose(n, further, same(n, PB_OP_SUB, all, one), all), one);
   int exact = compare(n, PB_OP_EQUAL, back, v), is_number = compare(n, PB_OP_EQUAL, v, v);
   int odd = node(n, PB_OP_BITCAST, PB_F32, cut, -1);
@@ -253,11 +259,12 @@ static int float_remainder(pb_nest* n, int x, int y) {
     r = choose(n, under, same(n, PB_OP_ADD, r, scaled), r);
   }
   int y_infinite = compare(n, PB_OP_EQUAL, d, pb_nest_const(n, PB_F64, INFINITY));
-  int x_finite = compare(n, PB_OP_LESS, same(n, PB_OP_ABS, wide, -1), pb_nest_const(n, PB_F64, INFINITY));
+  int most = pb_nest_const(n, PB_F64, INFINITY);
+  int x_finite = compare(n, PB_OP_LESS, same(n, PB_OP_ABS, wide, -1), most);
   r = choose(n, y_infinite, same(n, PB_OP_ABS, wide, -1), r);
   r = choose(n, x_finite, r, pb_nest_const(n, PB_F64, NAN));
   int magnitude = bits(n, node(n, PB_OP_TRUNCF, PB_F32, r, -1));
-  int sign = same(n, PB_OP_AND, bits(n, x), integer(n, PB_I32, INT32_MIN));
+  int least = integer(n, PB_I32, INT32_MIN), sign = same(n, PB_OP_AND, bits(n, x), least);
   return node(n, PB_OP_BITCAST, PB_F32, same(n, PB_OP_OR, magnitude, sign), -1);
 }
 
@@ -304,14 +311,14 @@ static int absolute(pb_nest* n, pb_type type, const int* v) {
 static int sign(pb_nest* n, pb_type type, const int* v) {
   int zero = like(n, v[0], 0), one = like(n, v[0], 1);
   if (pb_type_is_unsigned(type)) return choose(n, compare(n, PB_OP_EQUAL, v[0], zero), zero, one);
-  int not_above = choose(n, compare(n, PB_OP_LESS, v[0], zero), like(n, v[0], -1), v[0]);
+  int minus_one = like(n, v[0], -1), not_above = choose(n, compare(n, PB_OP_LESS, v[0], zero), minus_one, v[0]);
   return choose(n, compare(n, PB_OP_LESS, zero, v[0]), one, not_above);
 }
 
 static int with_sign(pb_nest* n, int magnitude, int of) {
   pb_type type = bits_type(n->expr[of].type);
   int least = integer(n, type, type == PB_I64 ? INT64_MIN : INT32_MIN);
-  int all = same(n, PB_OP_OR, bits(n, magnitude), same(n, PB_OP_AND, bits(n, of), least));
+  int its = same(n, PB_OP_AND, bits(n, of), least), all = same(n, PB_OP_OR, bits(n, magnitude), its);
   return node(n, PB_OP_BITCAST, n->expr[of].type, all, -1);
 }
 
@@ -324,7 +331,8 @@ static int round_away(pb_nest* n, pb_type type, const int* v) {
 
 static int is_finite(pb_nest* n, pb_type type, const int* v) {
   (void)type;
-  return as_byte(n, compare(n, PB_OP_LESS, same(n, PB_OP_ABS, v[0], -1), like(n, v[0], INFINITY)));
+  int most = like(n, v[0], INFINITY);
+  return as_byte(n, compare(n, PB_OP_LESS, same(n, PB_OP_ABS, v[0], -1), most));
 }
 
 // With e = exp(-|x|): 1 / (1 + e), or e times that below 0.
@@ -341,8 +349,10 @@ static int next_after(pb_nest* n, pb_type type, const int* v) {
   (void)type;
   pb_type whole = n->expr[all].type;
   int zero = like(n, a, 0), one = integer(n, whole, 1);
-  int up = choose(n, compare(n, PB_OP_LESS, a, b), integer(n, whole, 1), integer(n, whole, -1));
-  int outward = choose(n, compare(n, PB_OP_LESS, a, zero), same(n, PB_OP_SUB, integer(n, whole, 0), up), up);
+  int back = integer(n, whole, -1), on = integer(n, whole, 1);
+  int up = choose(n, compare(n, PB_OP_LESS, a, b), on, back);
+  int turned = same(n, PB_OP_SUB, integer(n, whole, 0), up);
+  int outward = choose(n, compare(n, PB_OP_LESS, a, zero), turned, up);
   int next = node(n, PB_OP_BITCAST, n->expr[a].type, same(n, PB_OP_ADD, all, outward), -1);
   int least = with_sign(n, node(n, PB_OP_BITCAST, n->expr[a].type, one, -1), b);
   next = choose(n, compare(n, PB_OP_EQUAL, a, zero), least, next);

@@ -21,7 +21,8 @@ static int less(pb_nest* n, int a, int b) { return compare(n, PB_OP_LESS, a, b);
 static int less_equal(pb_nest* n, int a, int b) { return compare(n, PB_OP_LESS_EQUAL, a, b); }
 
 static int with_sign(pb_nest* n, int magnitude, int of) {
-  int all = same(n, PB_OP_AND, bits(n, of), integer(n, PB_I64, INT64_MIN));
+  int all = integer(n, PB_I64, INT64_MIN);
+  all = same(n, PB_OP_AND, bits(n, of), all);
   all = same(n, PB_OP_OR, bits(n, magnitude), all);
   return node(n, PB_OP_BITCAST, PB_F64, all, -1);
 }
@@ -30,23 +31,27 @@ static int with_sign(pb_nest* n, int magnitude, int of) {
 static int chebyshev(pb_nest* n, int t, const double* c, int count) {
   int twice = add(n, t, t), b1 = number(n, c[count - 1]), b2 = number(n, 0);
   for (int k = count - 2; k > 0; --k) {
-    int b = add(n, sub(n, mul(n, twice, b1), b2), number(n, c[k]));
+    int b = number(n, c[k]);
+    b = add(n, sub(n, mul(n, twice, b1), b2), b);
     b2 = b1;
     b1 = b;
   }
-  return add(n, sub(n, mul(n, t, b1), b2), number(n, c[0]));
+  int first = number(n, c[0]);
+  return add(n, sub(n, mul(n, t, b1), b2), first);
 }
 
 // x in [least, most] as t in [-1, 1]; what is outside goes to the ends.
 static int scaled(pb_nest* n, int x, double least, double most) {
-  x = same(n, PB_OP_MINIMUM, same(n, PB_OP_MAXIMUM, x, number(n, least)), number(n, most));
-  return sub(n, mul(n, sub(n, x, number(n, least)), number(n, 2 / (most - least))), number(n, 1));
+  int end = number(n, most);
+  x = same(n, PB_OP_MINIMUM, same(n, PB_OP_MAXIMUM, x, number(n, least)), end);
+  int one = number(n, 1), slope = number(n, 2 / (most - least));
+  return sub(n, mul(n, sub(n, x, number(n, least)), slope), one);
 }
 
 SPECIAL(asin) {
   (void)type;
   int x = wide(n, v[0]), one = number(n, 1);
-  int root = call(n, PB_OP_SQRT, mul(n, sub(n, one, x), add(n, one, x)));
+  int above = add(n, one, x), root = call(n, PB_OP_SQRT, mul(n, sub(n, one, x), above));
   int angle = same(n, PB_OP_ATAN2, x, add(n, one, root));
   return as(n, add(n, angle, angle), v[0]);
 }
@@ -54,7 +59,8 @@ SPECIAL(asin) {
 SPECIAL(acos) {
   (void)type;
   int x = wide(n, v[0]), one = number(n, 1);
-  int angle = same(n, PB_OP_ATAN2, call(n, PB_OP_SQRT, sub(n, one, x)), call(n, PB_OP_SQRT, add(n, one, x)));
+  int along = call(n, PB_OP_SQRT, add(n, one, x));
+  int angle = same(n, PB_OP_ATAN2, call(n, PB_OP_SQRT, sub(n, one, x)), along);
   return as(n, add(n, angle, angle), v[0]);
 }
 
@@ -65,15 +71,16 @@ static int half_power(pb_nest* n, int x) { return call(n, PB_OP_EXP, add(n, x, l
 SPECIAL(sinh) {
   (void)type;
   int x = v[0], a = call(n, PB_OP_ABS, x), t = call(n, PB_OP_EXPM1, x), one = like(n, x, 1);
-  int near = mul(n, add(n, t, over(n, t, add(n, t, one))), like(n, x, 0.5));
-  int far = sub(n, half_power(n, x), half_power(n, call(n, PB_OP_NEG, x)));
+  int half = like(n, x, 0.5), near = mul(n, add(n, t, over(n, t, add(n, t, one))), half);
+  int falls = half_power(n, call(n, PB_OP_NEG, x)), far = sub(n, half_power(n, x), falls);
   int y = choose(n, less(n, a, one), near, far);
   return choose(n, compare(n, PB_OP_EQUAL, x, like(n, x, 0)), x, y);
 }
 
 SPECIAL(cosh) {
   (void)type;
-  return add(n, half_power(n, v[0]), half_power(n, call(n, PB_OP_NEG, v[0])));
+  int falls = half_power(n, call(n, PB_OP_NEG, v[0]));
+  return add(n, half_power(n, v[0]), falls);
 }
 
 SPECIAL(asinh) {
@@ -82,7 +89,8 @@ SPECIAL(asinh) {
   int square = mul(n, a, a), root = call(n, PB_OP_SQRT, add(n, one, square));
   int argument = add(n, a, over(n, square, add(n, one, root)));
   int y = call(n, PB_OP_LOG1P, choose(n, large, a, argument)); // 1 more is nothing there
-  y = add(n, y, choose(n, large, number(n, 0x1.62e42fefa39efp-1), number(n, 0)));
+  int none = number(n, 0);
+  y = add(n, y, choose(n, large, number(n, 0x1.62e42fefa39efp-1), none));
   return as(n, with_sign(n, y, x), v[0]);
 }
 
@@ -91,15 +99,16 @@ SPECIAL(acosh) {
   int x = wide(n, v[0]), t = sub(n, x, number(n, 1)), large = less(n, number(n, 0x1p28), x);
   int root = call(n, PB_OP_SQRT, mul(n, t, add(n, t, number(n, 2))));
   int y = call(n, PB_OP_LOG1P, choose(n, large, x, add(n, t, root)));
-  y = add(n, y, choose(n, large, number(n, 0x1.62e42fefa39efp-1), number(n, 0)));
-  int below = choose(n, less(n, t, number(n, 0)), number(n, NAN), y);
+  int none = number(n, 0);
+  y = add(n, y, choose(n, large, number(n, 0x1.62e42fefa39efp-1), none));
+  int nan = number(n, NAN), below = choose(n, less(n, t, number(n, 0)), nan, y);
   return as(n, below, v[0]);
 }
 
 SPECIAL(atanh) {
   (void)type;
   int x = wide(n, v[0]), a = call(n, PB_OP_ABS, x);
-  int y = call(n, PB_OP_LOG1P, over(n, add(n, a, a), sub(n, number(n, 1), a)));
+  int under = sub(n, number(n, 1), a), y = call(n, PB_OP_LOG1P, over(n, add(n, a, a), under));
   return as(n, with_sign(n, mul(n, y, number(n, 0.5)), x), v[0]);
 }
 
@@ -117,7 +126,8 @@ SPECIAL(erfc) {
   int f = chebyshev(n, scaled(n, t, 2.0 / 15, 1), erfc_scaled, sizeof erfc_scaled / sizeof *erfc_scaled);
   // |x| is kept where its square has a power of e; the f32 is 0 long before
   int near = same(n, PB_OP_MINIMUM, a, number(n, 13));
-  int y = mul(n, mul(n, f, t), call(n, PB_OP_EXP, call(n, PB_OP_NEG, mul(n, near, near))));
+  int y = call(n, PB_OP_EXP, call(n, PB_OP_NEG, mul(n, near, near)));
+  y = mul(n, mul(n, f, t), y);
   int left = less(n, x, number(n, 0));
   return as(n, choose(n, left, sub(n, two, y), y), v[0]);
 }
@@ -138,13 +148,15 @@ SPECIAL(erf_inv) {
                                        3.955966442800744e-09, -1.116731458911831e-09, 9.001568733521522e-11,
                                        3.063023681620178e-11, -1.170866155695082e-11};
   int x = wide(n, v[0]), one = number(n, 1), a = call(n, PB_OP_ABS, x);
-  int w = call(n, PB_OP_NEG, call(n, PB_OP_LOG, mul(n, sub(n, one, a), add(n, one, a))));
+  int above = add(n, one, a), w = call(n, PB_OP_NEG, call(n, PB_OP_LOG, mul(n, sub(n, one, a), above)));
   int near = chebyshev(n, scaled(n, w, 0, 5), erf_inv_near, 17);
   int far =
       chebyshev(n, scaled(n, call(n, PB_OP_SQRT, w), 0x1.1e3779b97f4a8p+1, 0x1.13463fa37014ep+2), erf_inv_far, 17);
   int y = mul(n, x, choose(n, less(n, w, number(n, 5)), near, far));
-  y = choose(n, less_equal(n, one, a), with_sign(n, number(n, INFINITY), x), y);
-  y = choose(n, less(n, one, a), number(n, NAN), y);
+  int end = with_sign(n, number(n, INFINITY), x);
+  y = choose(n, less_equal(n, one, a), end, y);
+  int nan = number(n, NAN);
+  y = choose(n, less(n, one, a), nan, y);
   return as(n, choose(n, compare(n, PB_OP_EQUAL, x, x), y, x), v[0]);
 }
 
@@ -157,7 +169,10 @@ static int series(pb_nest* n, int square, double first, int odd) {
     term *= -9.869604401089358 / ((2 * k + 1 + odd) * (2 * k + 2 + odd));
   }
   int sum = number(n, c[TERMS - 1]);
-  for (int k = TERMS - 2; k >= 0; --k) sum = add(n, mul(n, sum, square), number(n, c[k]));
+  for (int k = TERMS - 2; k >= 0; --k) {
+    int next = number(n, c[k]);
+    sum = add(n, mul(n, sum, square), next);
+  }
   return sum;
 }
 
@@ -166,10 +181,15 @@ static int lgamma_of_positive(pb_nest* n, int x) {
   static const double c[] = {676.5203681218851,  -1259.1392167224028,  771.32342877765313,    -176.61502916214059,
                              12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7};
   int z = sub(n, x, number(n, 1)), sum = number(n, 0.99999999999980993);
-  for (int k = 0; k < 8; ++k) sum = add(n, sum, over(n, number(n, c[k]), add(n, z, number(n, k + 1))));
+  for (int k = 0; k < 8; ++k) {
+    int under = add(n, z, number(n, k + 1));
+    sum = add(n, sum, over(n, number(n, c[k]), under));
+  }
   int t = add(n, z, number(n, 7.5)), half = number(n, 0.5);
-  int power = sub(n, mul(n, add(n, z, half), call(n, PB_OP_LOG, t)), t);
-  return add(n, add(n, number(n, 0.9189385332046727), power), call(n, PB_OP_LOG, sum));
+  int power = call(n, PB_OP_LOG, t);
+  power = sub(n, mul(n, add(n, z, half), power), t);
+  int of_sum = call(n, PB_OP_LOG, sum);
+  return add(n, add(n, number(n, 0.9189385332046727), power), of_sum);
 }
 
 // Below 1/2 by reflection.
@@ -178,12 +198,14 @@ SPECIAL(lgamma) {
   int x = wide(n, v[0]), half = number(n, 0.5), reflected = less(n, x, half), one = number(n, 1);
   int y = lgamma_of_positive(n, choose(n, reflected, sub(n, one, x), x));
   int r = sub(n, x, call(n, PB_OP_ROUNDEVEN, x));
-  int sine = mul(n, call(n, PB_OP_ABS, r), series(n, mul(n, r, r), 3.141592653589793, 1));
-  int other = sub(n, number(n, 1.1447298858494002), add(n, call(n, PB_OP_LOG, sine), y));
+  int sine = series(n, mul(n, r, r), 3.141592653589793, 1);
+  sine = mul(n, call(n, PB_OP_ABS, r), sine);
+  int less_by = add(n, call(n, PB_OP_LOG, sine), y), other = sub(n, number(n, 1.1447298858494002), less_by);
   y = choose(n, reflected, other, y);
-  int exact = choose(n, compare(n, PB_OP_EQUAL, x, one), one, number(n, 2)); // its zeros
-  y = choose(n, compare(n, PB_OP_EQUAL, x, exact), number(n, 0), y);
-  int far = compare(n, PB_OP_EQUAL, call(n, PB_OP_ABS, x), number(n, INFINITY));
+  int two = number(n, 2), exact = choose(n, compare(n, PB_OP_EQUAL, x, one), one, two); // its zeros
+  int zero = number(n, 0);
+  y = choose(n, compare(n, PB_OP_EQUAL, x, exact), zero, y);
+  int most = number(n, INFINITY), far = compare(n, PB_OP_EQUAL, call(n, PB_OP_ABS, x), most);
   return as(n, choose(n, far, number(n, INFINITY), y), v[0]);
 }
 
@@ -197,14 +219,19 @@ SPECIAL(digamma) {
   for (int k = 1; k < STEPS; ++k) sum = add(n, sum, over(n, one, add(n, z, number(n, k))));
   z = add(n, z, number(n, STEPS));
   int inverse = over(n, one, z), square = mul(n, inverse, inverse), tail = number(n, c[TERMS - 1]);
-  for (int k = TERMS - 2; k >= 0; --k) tail = add(n, mul(n, tail, square), number(n, c[k]));
-  int y = sub(n, sub(n, call(n, PB_OP_LOG, z), mul(n, inverse, half)), add(n, mul(n, tail, square), sum));
+  for (int k = TERMS - 2; k >= 0; --k) {
+    int next = number(n, c[k]);
+    tail = add(n, mul(n, tail, square), next);
+  }
+  int rest = add(n, mul(n, tail, square), sum), part = mul(n, inverse, half);
+  int y = sub(n, sub(n, call(n, PB_OP_LOG, z), part), rest);
   int r = sub(n, x, call(n, PB_OP_ROUNDEVEN, x)), r2 = mul(n, r, r);
-  int tangent = over(n, mul(n, r, series(n, r2, 3.141592653589793, 1)), series(n, r2, 1, 0));
+  int cosine = series(n, r2, 1, 0), tangent = over(n, mul(n, r, series(n, r2, 3.141592653589793, 1)), cosine);
   y = choose(n, reflected, sub(n, y, over(n, number(n, 3.141592653589793), tangent)), y);
   int pole = compare(n, PB_OP_EQUAL, r, number(n, 0));
   int zero = compare(n, PB_OP_EQUAL, x, number(n, 0));
-  int at_pole = choose(n, zero, with_sign(n, number(n, INFINITY), call(n, PB_OP_NEG, x)), number(n, NAN));
+  int nan = number(n, NAN), minus = call(n, PB_OP_NEG, x);
+  int at_pole = choose(n, zero, with_sign(n, number(n, INFINITY), minus), nan);
   y = choose(n, reflected, choose(n, pole, at_pole, y), y);
   int far = compare(n, PB_OP_EQUAL, x, number(n, INFINITY));
   return as(n, choose(n, far, x, y), v[0]);
@@ -231,8 +258,8 @@ SPECIAL(bessel_i1e) {
   int near = mul(n, a, chebyshev(n, scaled(n, a, 0, 8), i1e_near, 25));
   int far = chebyshev(n, scaled(n, over(n, eight, a), 1e-4, 1), i1e_far, 18);
   // past 80,000 the first terms of its series in 1 / x
-  int inverse = over(n, number(n, 1), a),
-      tail = sub(n, number(n, 0.3989422804014327), mul(n, inverse, number(n, 0.14960335515053727)));
+  int inverse = over(n, number(n, 1), a), second = mul(n, inverse, number(n, 0.14960335515053727));
+  int tail = sub(n, number(n, 0.3989422804014327), second);
   far = choose(n, less(n, number(n, 79000), a), tail, far);
   far = over(n, far, call(n, PB_OP_SQRT, a));
   int y = choose(n, less_equal(n, a, eight), near, far);

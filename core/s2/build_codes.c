@@ -17,7 +17,7 @@ static int wide(pb_nest* n, int code) { return node(n, PB_OP_SEXT, PB_I32, code,
 
 // The table's element of a code.
 static int look_up(builder* b, pb_nest* n, int table, int code) {
-  int at = node(n, PB_OP_ADD, PB_I32, wide(n, code), pb_nest_const(n, PB_I32, MIDDLE));
+  int middle = pb_nest_const(n, PB_I32, MIDDLE), at = node(n, PB_OP_ADD, PB_I32, wide(n, code), middle);
   n->access[n->access_count++] = pb__s2_on_const(b, table);
   return pb_nest_gather(n, n->access_count - 1, 0, node(n, PB_OP_SEXT, PB_INDEX, at, -1));
 }
@@ -106,8 +106,8 @@ static void softmax(builder* b, const pb_s1_op* op) {
   n = pb__s2_start(op, "point");
   walk_rows(&n, &d, dims);
   int numerator = look_up(b, &n, op->weights, add_load(&n, pb__s2_along(d, dims)));
-  int share =
-      node(&n, PB_OP_MUL, PB_F32, node(&n, PB_OP_SITOFP, PB_F32, numerator, -1), add_load(&n, by_row(factor, dims)));
+  int of_row = add_load(&n, by_row(factor, dims));
+  int share = node(&n, PB_OP_MUL, PB_F32, node(&n, PB_OP_SITOFP, PB_F32, numerator, -1), of_row);
   pb__s2_to_codes(&n, share, op);
   store(b, &n, pb__s2_along(y, dims));
 }

@@ -206,6 +206,11 @@ static void concat(builder* b, const pb_s1_op* op) {
   pb__s2_print(b, &n);
 }
 
+static void scale(builder* b, const pb_s1_op* op) {
+  pb_access y = pb__s2_on_value(b, op->y), x = pb__s2_on_value(b, op->x);
+  finish(b, op, x, y);
+}
+
 void pb__s2_float(builder* b, const pb_s1_op* op) {
   switch (op->kind) {
   case PB_S1_FCONV:
@@ -222,7 +227,7 @@ void pb__s2_float(builder* b, const pb_s1_op* op) {
     pool(b, op);
     break;
   case PB_S1_FSCALE:
-    finish(b, op, pb__s2_on_value(b, op->x), pb__s2_on_value(b, op->y));
+    scale(b, op);
     break;
   case PB_S1_FREDUCE:
   case PB_S1_FSOFTMAX:

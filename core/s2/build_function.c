@@ -55,6 +55,16 @@ static int gelu(pb_nest* n, int x, bool by_tanh) {
   return two(n, PB_OP_MUL, half, two(n, PB_OP_ADD, inner, number(n, 1)));
 }
 
+static int selu(pb_nest* n, const pb_s1_op* op, int x) {
+  int scale = number(n, op->mb);
+  return two(n, PB_OP_MUL, elu(n, x, op->ma), scale);
+}
+
+static int softsign(pb_nest* n, int x) {
+  int more = number(n, 1);
+  return two(n, PB_OP_DIV, x, two(n, PB_OP_ADD, one(n, PB_OP_ABS, x), more));
+}
+
 // x^|p| by squaring, its odd half by a square root; 1 / that for p < 0.
 static int power(pb_nest* n, int x, float p) {
   int halves = (int)(2 * fabsf(p)), result = halves % 2 ? one(n, PB_OP_SQRT, x) : -1, square = x;
@@ -96,11 +106,11 @@ int pb__s2_function(pb_nest* n, const pb_s1_op* op, int x) {
   case PB_S1_ELU:
     return elu(n, x, op->ma);
   case PB_S1_SELU:
-    return two(n, PB_OP_MUL, elu(n, x, op->ma), number(n, op->mb));
+    return selu(n, op, x);
   case PB_S1_SOFTPLUS:
     return softplus(n, x);
   case PB_S1_SOFTSIGN:
-    return two(n, PB_OP_DIV, x, two(n, PB_OP_ADD, one(n, PB_OP_ABS, x), number(n, 1)));
+    return softsign(n, x);
   case PB_S1_GELU:
     return gelu(n, x, false);
   case PB_S1_GELU_TANH:

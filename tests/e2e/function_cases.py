@@ -190,6 +190,7 @@ for _name, _shape, _axis, _bias in [
 
 @case("attention", 9, 16)
 @case("attention_40", 40, 24)
+@case("attention_64", 64, 16)  # scores become their exponentials in place
 def attention(g, length, width):
     x = g.input(length, width)
     q, k, v = (g.op("MatMul", x, g.const(g.draw(width, width) / np.float32(width))) for _ in range(3))

@@ -16,6 +16,12 @@ def chain(count, function=None):
     return nest([16], ["x"], first + adds, f"%v{count}")
 
 
+def chain_to(count, function):
+    """The same, the function last: all that it becomes must find room."""
+    adds = "".join(f"    %v{k + 1} = arith.addf %{f'v{k}' if k else 'x0'}, %x0 : f32\n" for k in range(count))
+    return nest([16], ["x"], f"{adds}    %y0 = {function} %v{count} : f32\n", "%y0")
+
+
 def sums(count):
     """One nest that loads `count` tensors."""
     names = [f"x{k}" for k in range(count)]
@@ -54,6 +60,7 @@ MATH, LANES = ("--target=cpu:v3", "--math"), ("--target=simnpu", "--layout")
 LIMITS = [
     ("nodes of a body", chain, 510, "PB4002", MATH),
     ("nodes of a body with a function", lambda n: chain(n, "math.exp"), 466, "PB4045", MATH),
+    ("nodes of a body that ends in a function", lambda n: chain_to(n, "math.exp"), 460, "PB4045", MATH),
     ("loads of a nest", sums, 9, "PB4002", MATH),
     ("dims of a tensor", deep, 8, "PB4002", MATH),
     ("loops of a nest", outer, 12, "PB4002", MATH),

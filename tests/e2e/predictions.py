@@ -7,6 +7,7 @@ change that moves one is meant, and writes its new figure here.
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -27,11 +28,19 @@ PINS = {
 }
 
 
-def predicted(bin_dir, folder, net, kind, target):
-    model, report = tools.network(bin_dir, net, kind, 64), os.path.join(folder, "r.json")
-    tools.compile_model(bin_dir, model, target, os.path.join(folder, "e.pbe"), f"--report={report}")
-    with open(report, encoding="utf-8") as file:
-        return json.load(file)["totals"]["predicted_cycles"]
+def predicted(bin_dir, net, kind, target):
+    """By the plans of the kernels that the host calls: no code is made for it."""
+    text = tools.run([os.path.join(bin_dir, "pbc"), tools.network(bin_dir, net, kind, 64), f"--target={target}", "--emit=tile"])
+    cycles = dict(re.findall(r"func\.func @(\w+)\([^\n]*?pb\.plan = \{[^\n]*?\bcycles = (\d+)", text))
+    return sum(int(cycles.get(name, 0)) for name in re.findall(r"\bcall @(\w+)\(", text))
+
+
+def reported(bin_dir, net, kind, target):
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "r.json")
+        tools.compile_model(bin_dir, tools.network(bin_dir, net, kind, 64), target, os.path.join(folder, "e.pbe"), f"--report={report}")
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)["totals"]["predicted_cycles"]
 
 
 def main():
@@ -40,15 +49,18 @@ def main():
     parser.add_argument("--write", action="store_true", help="print the figures as they are")
     args = parser.parse_args()
     failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for key, pin in PINS.items():
-            cycles = predicted(args.bin, folder, *key)
-            wrong = abs(cycles - pin) > SHARE * pin
-            failed += wrong
-            if args.write:
-                print(f"    {key}: {cycles},")
-            elif wrong:
-                print(f"FAILED {' '.join(key)}: {cycles} cycles predicted, {pin} pinned")
+    for key, pin in PINS.items():
+        cycles = predicted(args.bin, *key)
+        wrong = abs(cycles - pin) > SHARE * pin
+        failed += wrong
+        if args.write:
+            print(f"    {key}: {cycles},")
+        elif wrong:
+            print(f"FAILED {' '.join(key)}: {cycles} cycles predicted, {pin} pinned")
+    last = list(PINS)[-1]
+    if reported(args.bin, *last) != predicted(args.bin, *last):
+        failed += 1
+        print(f"FAILED {' '.join(last)}: {reported(args.bin, *last)} cycles in the report, {predicted(args.bin, *last)} in the plans")
     print(f"{len(PINS)} predictions: {failed} failed")
     return int(failed > 0 and not args.write)
 

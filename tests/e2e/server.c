@@ -161,6 +161,12 @@ static bool leaks(void) {
   return true;
 }
 
+// As a program ends, which writes down the lines that ran, for scripts/mutate. LeakSanitizer has looked already.
+static _Noreturn void leave(int code) {
+  if (__lsan_do_recoverable_leak_check) _exit(code);
+  exit(code);
+}
+
 static _Noreturn void be_worker(int jobs, int codes, const int files[2]) {
   job j;
   setpgid(0, 0);
@@ -171,10 +177,10 @@ static _Noreturn void be_worker(int jobs, int codes, const int files[2]) {
     int code = run_tool(j.count, j.args);
     fflush(NULL);
     free_job(&j);
-    if (count % LEAKS_EVERY == 0 && leaks()) _exit(LEAKED);
+    if (count % LEAKS_EVERY == 0 && leaks()) leave(LEAKED);
     if (write(codes, &code, sizeof code) != sizeof code) break;
   }
-  _exit(leaks() ? LEAKED : 0);
+  leave(leaks() ? LEAKED : 0);
 }
 
 static void start_worker(worker* w) {

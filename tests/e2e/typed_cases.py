@@ -152,6 +152,13 @@ def gather_integers(g):
     return [out(g, y, "i64"), out(g, z, "bool")]
 
 
+@case("typed_gather_f64")  # by the operators that all types have
+def gather_f64(g):
+    y = g.op("Gather", g.feed("x", g.draw(3, 9, 5).astype(np.float64)), g.feed("i", g.rng.integers(-9, 9, (2, 2))), axis=1)
+    g.types[y] = TensorProto.DOUBLE
+    return y
+
+
 @case("typed_gather_constant")
 def gather_constant(g):
     x = g.input(3, 8, 16)

@@ -164,6 +164,21 @@ def run_one(folder, work):
 
 
 
+def cases_of_package():
+    """The folder of the package's cases, written once for all runs of a build."""
+    folder = BIN / ".." / "networks" / f"onnx-cases-{onnx.__version__}"
+    if not folder.exists():
+        folder.parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as mine:
+            write_cases(Path(mine) / "cases")
+            try:
+                (Path(mine) / "cases").rename(folder)
+            except OSError:  # another run was first
+                if not folder.exists():
+                    raise
+    return folder
+
+
 def write_cases(folder):
     """The package's cases in the form of the others."""
     warnings.simplefilter("ignore")
@@ -246,10 +261,8 @@ def main():
 def run_all(options, work):
     counts, reasons, results, sets, seen = defaultdict(Counter), Counter(), [], {}, {}
     part, parts = map(int, options.part.split("/"))
-    if options.package:
-        write_cases(work / "package")
     for name in [*filter(None, options.sets.split(",")), *["package"] * options.package]:
-        data = work / name if name == "package" else options.data / name
+        data = cases_of_package() if name == "package" else options.data / name
         folders = [f for f in sorted(data.iterdir()) if re.search(options.only, f.name)]
         sets[name] = total = Counter()
         for folder in folders[len(folders) * part // parts:len(folders) * (part + 1) // parts:options.every]:

@@ -7,6 +7,7 @@ import argparse
 import html.parser
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -114,6 +115,8 @@ def main():
     drawn = Page(page)
     assert drawn.count["rect"] == len(steps) + 1 and drawn.count["tr"] == len(steps) + 1, drawn.count
     assert drawn.count["path"] == sum(len(s["from"]) for s in steps), drawn.count
+    total = re.search(r", (\d+) cycles predicted", drawn.text)
+    assert total and int(total.group(1)) == sum(s["predicted_cycles"] for s in steps), total
     assert "Cycles by what binds the step" in drawn.text and "s4b3_conv3_f" in drawn.text
     return 0
 

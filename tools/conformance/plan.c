@@ -19,16 +19,23 @@ int64_t draw_between(suite* s, int64_t least, int64_t most) {
   return least + (int64_t)((high << 31 | draw(s, 1u << 31)) % span);
 }
 
+static uint32_t any_word(suite* s) {
+  uint32_t high = draw(s, 1u << 16);
+  return high << 16 | draw(s, 1u << 16);
+}
+
 static uint32_t random_word(suite* s) {
   float x;
-  uint32_t bits;
+  uint32_t bits, sign;
   switch (draw(s, 8)) {
   case 0:
-    return draw(s, 1u << 16) << 16 | draw(s, 1u << 16);
+    return any_word(s);
   case 1:
-    return draw(s, 2) << 31 | (draw(s, 2) ? 0x7f800000u : 0); // infinities and zeros
+    sign = draw(s, 2) << 31;
+    return sign | (draw(s, 2) ? 0x7f800000u : 0); // infinities and zeros
   case 2:
-    return draw(s, 2) << 31 | draw(s, 1u << 24); // subnormal and just above
+    sign = draw(s, 2) << 31;
+    return sign | draw(s, 1u << 24); // subnormal and just above
   case 3:
     return draw(s, 20000) - 10000; // a sum
   case 4:
@@ -46,7 +53,8 @@ static uint32_t random_word(suite* s) {
 static uint32_t kind_of_word(suite* s, uint32_t kind) {
   if (kind > 1) return random_word(s);
   if (kind == 0) return draw(s, 256) - 128;
-  return (draw(s, 4) == 0 ? 0x80000000u : 0) | (127 - draw(s, 5)) << 23;
+  uint32_t sign = draw(s, 4) == 0 ? 0x80000000u : 0;
+  return sign | (127 - draw(s, 5)) << 23;
 }
 
 static uint32_t extreme_word(suite* s) {
@@ -60,9 +68,7 @@ void suite_images(suite* s) {
   for (int k = 0; k < REGIONS; ++k)
     for (int64_t at = s->regions[k].first; at + 4 <= s->regions[k].last; at += 4) {
       if (at % 128 == 0) kind = draw(s, 4);
-      uint32_t word = k == REGION_WORDS      ? kind_of_word(s, kind)
-                      : k == REGION_EXTREMES ? extreme_word(s)
-                                             : draw(s, 1u << 16) << 16 | draw(s, 1u << 16);
+      uint32_t word = k == REGION_WORDS ? kind_of_word(s, kind) : k == REGION_EXTREMES ? extreme_word(s) : any_word(s);
       memcpy(s->image[s->regions[k].space - JUDGE_ARGUMENTS] + at, &word, 4);
     }
 }

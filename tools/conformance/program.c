@@ -250,7 +250,7 @@ static bool runs_right(suite* s, const program* p, size_t end, const target_devi
   return right;
 }
 
-static char* place_text(suite* s, const program* p, const difference* x, pb_arena* arena) {
+static char* place_text(const suite* s, const program* p, const difference* x, pb_arena* arena) {
   for (size_t k = 0; k < p->drain_count; ++k) {
     const drained* d = &p->drains[k];
     if (JUDGE_ARGUMENTS + x->argument == s->regions[REGION_DRAIN].space && x->at >= d->at && x->at < d->at + d->bytes)
@@ -261,7 +261,7 @@ static char* place_text(suite* s, const program* p, const difference* x, pb_aren
 }
 
 // Where a source lies in a memory that nothing can be copied from: who wrote it, as its result shows here first.
-static char* writers(suite* s, const program* p, size_t at, pb_arena* arena) {
+static char* writers(const suite* s, const program* p, size_t at, pb_arena* arena) {
   char* text = pb_strdup(arena, "");
   const pb_insn* insn = p->commands[at].insn;
   for (int o = 0; o < insn->operand_count; ++o) {

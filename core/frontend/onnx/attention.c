@@ -60,7 +60,8 @@ static bool read_heads(pb_onnx* o, heads* h) {
 
 // 0 where the truth holds, -infinity elsewhere.
 static int barred(pb_onnx* o, const heads* h, int allowed) {
-  return pb__o_select(o, allowed, pb__o_number(o, h->type, 0), pb__o_number(o, h->type, -INFINITY));
+  int least = pb__o_number(o, h->type, -INFINITY);
+  return pb__o_select(o, allowed, pb__o_number(o, h->type, 0), least);
 }
 
 static void add_bias(pb_onnx* o, const heads* h, int* bias, int allowed) {

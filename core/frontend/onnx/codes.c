@@ -78,24 +78,35 @@ static int power_code(pb_onnx* o, int magnitude, bool saturate, const char* roun
   int y = up || nearest ? PLUS(exponent, pb__o_cast(o, more, PB_I32)) : exponent;
   int infinite = pb__o_compare(o, "EQ", magnitude, WHOLE(0x7f800000)),
       nan = pb__o_compare(o, "GT", magnitude, WHOLE(0x7f800000));
-  y = saturate ? pb__o_least(o, y, WHOLE(254))
-               : WHERE(pb__o_compare(o, "LT", magnitude, WHOLE(half)), WHOLE(255), pb__o_least(o, y, WHOLE(255)));
-  return WHERE(nan, WHOLE(255), WHERE(infinite, WHOLE(saturate ? 254 : 255), y));
+  if (saturate) {
+    y = pb__o_least(o, y, WHOLE(254));
+  } else {
+    int kept = pb__o_least(o, y, WHOLE(255)), none = WHOLE(255);
+    y = WHERE(pb__o_compare(o, "LT", magnitude, WHOLE(half)), none, kept);
+  }
+  y = WHERE(infinite, WHOLE(saturate ? 254 : 255), y);
+  return WHERE(nan, WHOLE(255), y);
 }
 
 // |x| in units of its last place, rounded to even, behind the exponent: a carry goes into that by itself.
 static int float_code(pb_onnx* o, const form* f, int magnitude, bool saturate) {
-  int exponent =
-      pb__o_most(o, pb__o_sub(o, shifted(o, "shift_right_logical", magnitude, 23), WHOLE(127)), WHOLE(f->least));
+  int least = WHOLE(f->least), bias = WHOLE(127);
+  int exponent = pb__o_most(o, pb__o_sub(o, shifted(o, "shift_right_logical", magnitude, 23), bias), least);
   int unit = pb__o_bits(o, shifted(o, "shift_left", PLUS(exponent, WHOLE(127 - f->mantissa)), 23), PB_F32);
   int places = pb__o_unary(o, "round_nearest_even", pb__o_div(o, pb__o_bits(o, magnitude, PB_F32), unit));
   places = pb__o_least(o, places, pb__o_number(o, PB_F32, 2 << f->mantissa));
   int y = shifted(o, "shift_left", pb__o_sub(o, exponent, WHOLE(f->least)), f->mantissa);
   y = PLUS(y, pb__o_cast(o, places, PB_I32));
   int beyond = saturate || f->nan < 0 ? f->most : f->infinity >= 0 ? f->infinity : f->nan;
-  y = WHERE(pb__o_compare(o, "GT", y, WHOLE(f->most)), WHOLE(beyond), y);
-  y = WHERE(pb__o_compare(o, "EQ", magnitude, WHOLE(0x7f800000)), WHOLE(beyond), y);
-  return y;
+  int code = WHOLE(beyond);
+  y = WHERE(pb__o_compare(o, "GT", y, WHOLE(f->most)), code, y);
+  code = WHOLE(beyond);
+  return WHERE(pb__o_compare(o, "EQ", magnitude, WHOLE(0x7f800000)), code, y);
+}
+
+static int signed_part(pb_onnx* o, int below, int minus, int plus) {
+  int otherwise = WHOLE(plus);
+  return WHERE(below, WHOLE(minus), otherwise);
 }
 
 static int code_of(pb_onnx* o, const form* f, int x, pb_type to, bool saturate) {
@@ -103,10 +114,17 @@ static int code_of(pb_onnx* o, const form* f, int x, pb_type to, bool saturate) 
       sign = 1 << (pb_type_bits(to) - 1);
   int below = pb__o_compare(o, "LT", bits, WHOLE(0)), nan = pb__o_compare(o, "GT", magnitude, WHOLE(0x7f800000));
   int y = float_code(o, f, magnitude, saturate);
-  if (f->nan < 0) return WHERE(nan, WHERE(below, WHOLE(0), WHOLE(sign)), PLUS(y, WHERE(below, WHOLE(sign), WHOLE(0))));
-  if (!f->no_sign) return PLUS(WHERE(nan, WHOLE(f->nan), y), WHERE(below, WHOLE(sign), WHOLE(0)));
-  int bare = pb__o_binary(o, "or", pb__o_compare(o, "EQ", y, WHOLE(0)), pb__o_compare(o, "EQ", y, WHOLE(f->nan)));
-  y = WHERE(bare, y, PLUS(y, WHERE(below, WHOLE(sign), WHOLE(0))));
+  if (f->nan < 0) {
+    int number = PLUS(y, signed_part(o, below, sign, 0));
+    return WHERE(nan, signed_part(o, below, 0, sign), number);
+  }
+  if (!f->no_sign) {
+    int its = signed_part(o, below, sign, 0);
+    return PLUS(WHERE(nan, WHOLE(f->nan), y), its);
+  }
+  int would_be_nan = pb__o_compare(o, "EQ", y, WHOLE(f->nan));
+  int bare = pb__o_binary(o, "or", pb__o_compare(o, "EQ", y, WHOLE(0)), would_be_nan);
+  y = WHERE(bare, y, PLUS(y, signed_part(o, below, sign, 0)));
   return WHERE(nan, WHOLE(f->nan), y);
 }
 
@@ -121,10 +139,12 @@ int pb__o_encode(pb_onnx* o, int x, pb_type to, bool saturate, const char* round
   if (f) {
     y = code_of(o, f, pb__o_cast(o, x, PB_F32), to, saturate);
   } else if (to == PB_F8E8M0FNU) {
-    int magnitude = pb__o_binary(o, "and", pb__o_bits(o, pb__o_cast(o, x, PB_F32), PB_I32), WHOLE(INT32_MAX));
+    int all = WHOLE(INT32_MAX);
+    int magnitude = pb__o_binary(o, "and", pb__o_bits(o, pb__o_cast(o, x, PB_F32), PB_I32), all);
     y = power_code(o, magnitude, saturate, round);
   } else {
-    y = pb__o_binary(o, "and", pb__o_cast(o, x, PB_I32), WHOLE((1 << pb_type_bits(to)) - 1)); // higher bits go
+    int low = WHOLE((1 << pb_type_bits(to)) - 1); // higher bits go
+    y = pb__o_binary(o, "and", pb__o_cast(o, x, PB_I32), low);
   }
   return pb__o_same_bytes(o, pb__o_cast(o, y, PB_UI8), to);
 }

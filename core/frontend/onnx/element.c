@@ -104,9 +104,10 @@ void pb__o_op_power(pb_onnx* o) {
   if (type == PB_I1 || by == PB_I1) pb__o_refuse(o, "of truths");
   if (pb_type_is_float(type))
     OUT(pb__o_binary(o, "power", x, pb__o_cast(o, z, type)));
-  else if (pb_type_is_float(by))
-    OUT(pb__o_cast(o, pb__o_binary(o, "power", pb__o_cast(o, x, PB_F32), pb__o_cast(o, z, PB_F32)), type));
-  else
+  else if (pb_type_is_float(by)) {
+    z = pb__o_cast(o, z, PB_F32);
+    OUT(pb__o_cast(o, pb__o_binary(o, "power", pb__o_cast(o, x, PB_F32), z), type));
+  } else
     OUT(whole_power(o, x, pb__o_cast(o, z, type)));
 }
 
@@ -196,7 +197,8 @@ static int below_zero(pb_onnx* o, int x) { return pb__o_compare(o, "LT", x, pb__
 
 // a (e^x - 1)
 static int bent(pb_onnx* o, int x, double a) {
-  return pb__o_mul(o, pb__o_like(o, x, a), pb__o_unary(o, "exponential_minus_one", x));
+  int y = pb__o_unary(o, "exponential_minus_one", x);
+  return pb__o_mul(o, pb__o_like(o, x, a), y);
 }
 
 void pb__o_op_relu(pb_onnx* o) {
@@ -207,29 +209,32 @@ void pb__o_op_relu(pb_onnx* o) {
 void pb__o_op_leaky_relu(pb_onnx* o) {
   const double slope = 0.01;
   int x = IN(0);
-  OUT(pb__o_select(o, below_zero(o, x), pb__o_mul(o, x, pb__o_like(o, x, pb__o_real(o, "alpha", slope))), x));
+  int below = pb__o_mul(o, x, pb__o_like(o, x, pb__o_real(o, "alpha", slope)));
+  OUT(pb__o_select(o, below_zero(o, x), below, x));
 }
 
 void pb__o_op_prelu(pb_onnx* o) {
   int x = IN(0), slope = IN(1);
   const pb_flat_type in = *pb__o_type(o, x), of = *pb__o_type(o, slope);
   if (o->l->g->opset < 7 && of.rank == 1 && in.rank > 2) slope = pb__o_along(o, slope, in.rank, 1); // by channels
-  OUT(pb__o_select(o, below_zero(o, x), pb__o_mul(o, x, slope), x));
+  int below = pb__o_mul(o, x, slope);
+  OUT(pb__o_select(o, below_zero(o, x), below, x));
 }
 
 void pb__o_op_thresholded_relu(pb_onnx* o) {
   int x = IN(0), most = pb__o_like(o, x, pb__o_real(o, "alpha", 1));
-  OUT(pb__o_select(o, pb__o_compare(o, "GT", x, most), x, pb__o_like(o, x, 0)));
+  int zero = pb__o_like(o, x, 0);
+  OUT(pb__o_select(o, pb__o_compare(o, "GT", x, most), x, zero));
 }
 
 void pb__o_op_elu(pb_onnx* o) {
-  int x = IN(0);
-  OUT(pb__o_select(o, below_zero(o, x), bent(o, x, pb__o_real(o, "alpha", 1)), x));
+  int x = IN(0), below = bent(o, x, pb__o_real(o, "alpha", 1));
+  OUT(pb__o_select(o, below_zero(o, x), below, x));
 }
 
 void pb__o_op_selu(pb_onnx* o) {
   const double alpha = 1.67326319217681884765625, gamma = 1.05070102214813232421875;
-  int x = IN(0), y = pb__o_select(o, below_zero(o, x), bent(o, x, pb__o_real(o, "alpha", alpha)), x);
+  int x = IN(0), below = bent(o, x, pb__o_real(o, "alpha", alpha)), y = pb__o_select(o, below_zero(o, x), below, x);
   OUT(pb__o_mul(o, pb__o_like(o, x, pb__o_real(o, "gamma", gamma)), y));
 }
 
@@ -237,12 +242,14 @@ void pb__o_op_celu(pb_onnx* o) {
   int x = IN(0);
   double alpha = pb__o_real(o, "alpha", 1);
   int part = bent(o, pb__o_div(o, x, pb__o_like(o, x, alpha)), alpha), zero = pb__o_like(o, x, 0);
-  OUT(pb__o_add(o, pb__o_most(o, x, zero), pb__o_least(o, part, zero)));
+  int below = pb__o_least(o, part, zero);
+  OUT(pb__o_add(o, pb__o_most(o, x, zero), below));
 }
 
 static int softplus(pb_onnx* o, int x) {
   int far = pb__o_unary(o, "exponential", pb__o_unary(o, "negate", pb__o_unary(o, "abs", x)));
-  return pb__o_add(o, pb__o_most(o, x, pb__o_like(o, x, 0)), pb__o_unary(o, "log_plus_one", far));
+  int rest = pb__o_unary(o, "log_plus_one", far);
+  return pb__o_add(o, pb__o_most(o, x, pb__o_like(o, x, 0)), rest);
 }
 
 void pb__o_op_softplus(pb_onnx* o) { OUT(softplus(o, IN(0))); }
@@ -254,12 +261,14 @@ void pb__o_op_mish(pb_onnx* o) {
 
 void pb__o_op_softsign(pb_onnx* o) {
   int x = IN(0);
-  OUT(pb__o_div(o, x, pb__o_add(o, pb__o_like(o, x, 1), pb__o_unary(o, "abs", x))));
+  int magnitude = pb__o_unary(o, "abs", x);
+  OUT(pb__o_div(o, x, pb__o_add(o, pb__o_like(o, x, 1), magnitude)));
 }
 
 static int hard_sigmoid(pb_onnx* o, int x, double alpha, double beta) {
-  int y = pb__o_add(o, pb__o_mul(o, x, pb__o_like(o, x, alpha)), pb__o_like(o, x, beta));
-  return pb__o_least(o, pb__o_most(o, y, pb__o_like(o, x, 0)), pb__o_like(o, x, 1));
+  int offset = pb__o_like(o, x, beta), y = pb__o_add(o, pb__o_mul(o, x, pb__o_like(o, x, alpha)), offset);
+  int one = pb__o_like(o, x, 1);
+  return pb__o_least(o, pb__o_most(o, y, pb__o_like(o, x, 0)), one);
 }
 
 void pb__o_op_hard_sigmoid(pb_onnx* o) {
@@ -284,8 +293,10 @@ static int gelu(pb_onnx* o, int x, bool by_tanh) {
   const double cubic = 0.044715, pi = 3.14159265358979323846;
   int inner, half = pb__o_mul(o, x, pb__o_like(o, x, 0.5));
   if (by_tanh) {
-    inner = pb__o_mul(o, pb__o_mul(o, x, x), pb__o_mul(o, x, pb__o_like(o, x, cubic)));
-    inner = pb__o_mul(o, pb__o_add(o, x, inner), pb__o_like(o, x, sqrt(2 / pi)));
+    inner = pb__o_mul(o, x, pb__o_like(o, x, cubic));
+    inner = pb__o_mul(o, pb__o_mul(o, x, x), inner);
+    int scale = pb__o_like(o, x, sqrt(2 / pi));
+    inner = pb__o_mul(o, pb__o_add(o, x, inner), scale);
     inner = pb__o_unary(o, "tanh", inner);
   } else {
     inner = pb__o_unary(o, "erf", pb__o_mul(o, x, pb__o_like(o, x, sqrt(0.5))));
@@ -314,6 +325,6 @@ void pb__o_op_shrink(pb_onnx* o) {
   double lambda = pb__o_real(o, "lambd", 0.5), bias = pb__o_real(o, "bias", 0);
   int low = pb__o_compare(o, "LT", x, pb__o_like(o, x, -lambda)),
       high = pb__o_compare(o, "GT", x, pb__o_like(o, x, lambda)), by = pb__o_like(o, x, bias);
-  int y = pb__o_select(o, high, pb__o_sub(o, x, by), pb__o_like(o, x, 0));
+  int zero = pb__o_like(o, x, 0), y = pb__o_select(o, high, pb__o_sub(o, x, by), zero);
   OUT(pb__o_select(o, low, pb__o_add(o, x, by), y));
 }

@@ -388,8 +388,8 @@ void pb__o_op_one_hot(pb_onnx* o) {
   for (int r = 0; r <= in.rank; ++r) shape[r] = r == axis ? 1 : in.shape[r - (r > axis)];
   row[axis] = depth;
   int at = pb__o_reshape(o, pb__o_cast(o, indices, PB_I64), in.rank + 1, shape);
-  at = pb__o_select(o, pb__o_compare(o, "LT", at, pb__o_integer(o, PB_I64, 0)),
-                    pb__o_add(o, at, pb__o_integer(o, PB_I64, depth)), at);
+  int from_end = pb__o_add(o, at, pb__o_integer(o, PB_I64, depth));
+  at = pb__o_select(o, pb__o_compare(o, "LT", at, pb__o_integer(o, PB_I64, 0)), from_end, at);
   int is = pb__o_compare(o, "EQ", at, pb__o_iota(o, PB_I64, in.rank + 1, row, axis));
   int off = pb__o_reshape(o, pb__o_part(o, values, 0, 0, 1), 0, NULL),
       on = pb__o_reshape(o, pb__o_part(o, values, 0, 1, 2), 0, NULL);

@@ -15,7 +15,8 @@ static int square(pb_onnx* o, int x) { return pb__o_mul(o, x, x); }
 
 // 1 / sqrt(x + epsilon)
 static int inverse_root(pb_onnx* o, int x, double epsilon) {
-  return pb__o_div(o, pb__o_like(o, x, 1), pb__o_unary(o, "sqrt", pb__o_add(o, x, pb__o_like(o, x, epsilon))));
+  int root = pb__o_unary(o, "sqrt", pb__o_add(o, x, pb__o_like(o, x, epsilon)));
+  return pb__o_div(o, pb__o_like(o, x, 1), root);
 }
 
 // (x - mean) / sqrt(variance + epsilon) over the axes; the mean and the factor, kept.
@@ -40,7 +41,8 @@ void pb__o_op_layer_norm(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   pb_type type = pb__o_type(o, x)->type;
   int y = centred(o, pb__o_worked(o, x), axes, pb__o_real(o, "epsilon", usual_epsilon), &mean, &factor);
-  y = pb__o_mul(o, pb__o_cast(o, y, type), IN(1));
+  int scale = IN(1);
+  y = pb__o_mul(o, pb__o_cast(o, y, type), scale);
   if (pb__o_has(o, 2)) y = pb__o_add(o, y, IN(2));
   pb__o_out(o, 0, y);
   pb__o_out(o, 1, mean);
@@ -145,7 +147,7 @@ void pb__o_op_batch_norm(pb_onnx* o) {
     }
   }
   int factor = pb__o_mul(o, inverse_root(o, variance, epsilon), scale);
-  int y = pb__o_mul(o, pb__o_sub(o, x, pb__o_along(o, mean, rank, 1)), pb__o_along(o, factor, rank, 1));
+  int by = pb__o_along(o, factor, rank, 1), y = pb__o_mul(o, pb__o_sub(o, x, pb__o_along(o, mean, rank, 1)), by);
   pb__o_out(o, 0, pb__o_add(o, y, pb__o_along(o, bias, rank, 1)));
 }
 
@@ -169,7 +171,8 @@ void pb__o_op_lp_normalise(pb_onnx* o) {
   axes[axis] = true;
   int sum = pb__o_sum(o, p == 1 ? pb__o_unary(o, "abs", x) : square(o, x), axes, true);
   int norm = p == 1 ? sum : pb__o_unary(o, "sqrt", sum), zero = pb__o_like(o, x, 0);
-  pb__o_out(o, 0, pb__o_select(o, pb__o_compare(o, "EQ", norm, zero), zero, pb__o_div(o, x, norm)));
+  int y = pb__o_div(o, x, norm);
+  pb__o_out(o, 0, pb__o_select(o, pb__o_compare(o, "EQ", norm, zero), zero, y));
 }
 
 // x / (bias + alpha / size * sum of squares of the neighbouring channels) ^ beta
@@ -186,7 +189,8 @@ void pb__o_op_lrn(pb_onnx* o) {
   w.low[1] = (size - 1) / 2;
   w.high[1] = size - 1 - w.low[1];
   int sum = pb__o_windows(o, square(o, x), -1, "add", &w);
-  int by = pb__o_add(o, pb__o_mul(o, sum, pb__o_like(o, x, alpha / (double)size)), pb__o_like(o, x, bias));
+  int by = pb__o_like(o, x, bias);
+  by = pb__o_add(o, pb__o_mul(o, sum, pb__o_like(o, x, alpha / (double)size)), by);
   pb__o_out(o, 0, pb__o_div(o, x, pb__o_binary(o, "power", by, pb__o_like(o, x, beta))));
 }
 

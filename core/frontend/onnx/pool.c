@@ -57,14 +57,15 @@ static void with_places(pb_onnx* o, int x, const pool* p) {
     int r = columns && k >= 2 ? in.rank + 1 - k : k;
     int64_t shape[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     shape[r] = in.shape[r];
-    int along = pb__o_mul(o, pb__o_iota(o, PB_I64, in.rank, shape, r), pb__o_integer(o, PB_I64, stride));
+    int along = pb__o_integer(o, PB_I64, stride);
+    along = pb__o_mul(o, pb__o_iota(o, PB_I64, in.rank, shape, r), along);
     place = place < 0 ? along : pb__o_add(o, place, along);
     stride *= in.shape[r];
   }
   double least = pb_type_is_float(in.type) ? -INFINITY : pb_type_is_unsigned(in.type) ? 0 : -128;
   int padded = pb__o_pad(o, x, pb__o_like(o, x, least), p->w.low, p->w.high, NULL);
-  place =
-      pb__o_pad(o, pb__o_expand(o, place, in.rank, in.shape), pb__o_integer(o, PB_I64, -1), p->w.low, p->w.high, NULL);
+  int none = pb__o_integer(o, PB_I64, -1);
+  place = pb__o_pad(o, pb__o_expand(o, place, in.rank, in.shape), none, p->w.low, p->w.high, NULL);
   for (int s = 0; s < p->spaces; ++s) turns *= p->w.size[2 + s];
   const int64_t most = 256;
   if (turns > most) pb__o_refuse(o, "places in windows of more than 256 elements");
@@ -181,8 +182,9 @@ void pb__o_op_max_unpool(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   int64_t all = pb__o_elements(o, y), parts = pb__o_elements(o, x), column[2] = {parts, 1};
   pb_onnx_places p = {.dropped = 1, .drop = {0}, .maps = 1, .map = {0}};
-  y = pb__o_scatter(o, pb__o_reshape(o, y, 1, &all), pb__o_reshape(o, at, 2, column), pb__o_reshape(o, x, 1, &parts),
-                    "second", &p);
+  x = pb__o_reshape(o, x, 1, &parts);
+  at = pb__o_reshape(o, at, 2, column);
+  y = pb__o_scatter(o, pb__o_reshape(o, y, 1, &all), at, x, "second", &p);
   y = pb__o_reshape(o, y, in.rank, shape);
   int count = pb__o_list(o, NULL, 2, PB_FLAT_RANK, said);
   int64_t low[PB_FLAT_RANK] = {0}, high[PB_FLAT_RANK];

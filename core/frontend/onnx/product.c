@@ -115,7 +115,8 @@ static void take_diagonals(pb_onnx* o, term* t) {
     if (in.shape[s] != in.shape[r]) pb__o_refuse(o, "'%c' with two extents", t->letters[r]);
     int64_t a[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, b[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     a[s] = b[r] = in.shape[r];
-    int is = pb__o_compare(o, "EQ", pb__o_iota(o, PB_I64, in.rank, a, s), pb__o_iota(o, PB_I64, in.rank, b, r));
+    int column = pb__o_iota(o, PB_I64, in.rank, b, r);
+    int is = pb__o_compare(o, "EQ", pb__o_iota(o, PB_I64, in.rank, a, s), column);
     t->v = pb__o_select(o, is, t->v, pb__o_like(o, t->v, 0));
     drop_dim(o, t, r);
   }

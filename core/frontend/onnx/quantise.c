@@ -48,14 +48,15 @@ void pb__o_op_quantise(pb_onnx* o) {
     pb__o_refuse(o, "to codes of ONNX type %lld, or of the zero point's type", (long long)code);
   if (pb__o_int(o, "precision", 0) > 1) pb__o_refuse(o, "in another precision than f32");
   int scale = by_axis(o, 1, x);
-  int y = pb__o_div(o, pb__o_cast(o, x, PB_F32), pb__o_cast(o, scale, PB_F32));
+  scale = pb__o_cast(o, scale, PB_F32);
+  int y = pb__o_div(o, pb__o_cast(o, x, PB_F32), scale);
   bool whole = type < PB_F8E4M3FN || type >= PB_I4;
   if (whole) y = pb__o_unary(o, "round_nearest_even", y);
   if (zero >= 0) y = pb__o_add(o, y, worked(o, zero, PB_F32));
   if (pb_type_is_code(type) && whole) { // kept in range
     int bits = pb_type_bits(type), below = type == PB_I4 || type == PB_I2 ? 1 << (bits - 1) : 0;
-    y = pb__o_least(o, pb__o_most(o, y, pb__o_number(o, PB_F32, -below)),
-                    pb__o_number(o, PB_F32, (1 << bits) - 1 - below));
+    int most = pb__o_number(o, PB_F32, (1 << bits) - 1 - below);
+    y = pb__o_least(o, pb__o_most(o, y, pb__o_number(o, PB_F32, -below)), most);
   }
   OUT(pb_type_is_code(type) ? pb__o_encode(o, y, type, pb__o_int(o, "saturate", 1), "up") : pb__o_cast(o, y, type));
 }
@@ -66,7 +67,8 @@ void pb__o_op_dequantise(pb_onnx* o) {
   if (!holds_codes(type) && type != PB_I32 && !pb_type_is_code(type)) pb__o_refuse(o, "of %s", pb_type_name(type));
   int scale = by_axis(o, 1, x), y = worked(o, x, as);
   if (pb__o_has(o, 2)) y = pb__o_sub(o, y, worked(o, by_axis(o, 2, x), as));
-  y = pb__o_mul(o, pb__o_cast(o, y, PB_F32), pb__o_cast(o, scale, PB_F32));
+  int factor = pb__o_cast(o, scale, PB_F32);
+  y = pb__o_mul(o, pb__o_cast(o, y, PB_F32), factor);
   OUT(pb__o_cast(o, y, pb__o_type(o, scale)->type));
 }
 

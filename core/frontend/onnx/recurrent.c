@@ -20,22 +20,34 @@ typedef struct cell {
 
 static int activated(pb_onnx* o, const cell* c, int which, int x) {
   const char* name = c->activation[which];
-  if (c->clip > 0) x = pb__o_least(o, pb__o_most(o, x, pb__o_like(o, x, -c->clip)), pb__o_like(o, x, c->clip));
+  if (c->clip > 0) {
+    int most = pb__o_like(o, x, c->clip);
+    x = pb__o_least(o, pb__o_most(o, x, pb__o_like(o, x, -c->clip)), most);
+  }
 #define NUMBER(v) pb__o_like(o, x, v)
-  int a = NUMBER(c->alpha[which]), b = NUMBER(c->beta[which]), zero = NUMBER(0);
+  int a = NUMBER(c->alpha[which]), b = NUMBER(c->beta[which]), zero = NUMBER(0), y;
   if (!strcmp(name, "Sigmoid")) return pb__o_unary(o, "logistic", x);
   if (!strcmp(name, "Tanh")) return pb__o_unary(o, "tanh", x);
   if (!strcmp(name, "Relu")) return pb__o_most(o, x, zero);
   if (!strcmp(name, "Affine")) return pb__o_add(o, pb__o_mul(o, a, x), b);
-  if (!strcmp(name, "LeakyRelu")) return pb__o_select(o, pb__o_compare(o, "LT", x, zero), pb__o_mul(o, a, x), x);
+  if (!strcmp(name, "LeakyRelu")) {
+    y = pb__o_mul(o, a, x);
+    return pb__o_select(o, pb__o_compare(o, "LT", x, zero), y, x);
+  }
   if (!strcmp(name, "ThresholdedRelu")) return pb__o_select(o, pb__o_compare(o, "GT", x, a), x, zero);
   if (!strcmp(name, "ScaledTanh")) return pb__o_mul(o, a, pb__o_unary(o, "tanh", pb__o_mul(o, b, x)));
-  if (!strcmp(name, "HardSigmoid"))
-    return pb__o_least(o, pb__o_most(o, pb__o_add(o, pb__o_mul(o, a, x), b), zero), NUMBER(1));
-  if (!strcmp(name, "Elu"))
-    return pb__o_select(o, pb__o_compare(o, "LT", x, zero), pb__o_mul(o, a, pb__o_unary(o, "exponential_minus_one", x)),
-                        x);
-  if (!strcmp(name, "Softsign")) return pb__o_div(o, x, pb__o_add(o, pb__o_unary(o, "abs", x), NUMBER(1)));
+  if (!strcmp(name, "HardSigmoid")) {
+    y = NUMBER(1);
+    return pb__o_least(o, pb__o_most(o, pb__o_add(o, pb__o_mul(o, a, x), b), zero), y);
+  }
+  if (!strcmp(name, "Elu")) {
+    y = pb__o_mul(o, a, pb__o_unary(o, "exponential_minus_one", x));
+    return pb__o_select(o, pb__o_compare(o, "LT", x, zero), y, x);
+  }
+  if (!strcmp(name, "Softsign")) {
+    y = NUMBER(1);
+    return pb__o_div(o, x, pb__o_add(o, pb__o_unary(o, "abs", x), y));
+  }
   if (!strcmp(name, "Softplus")) return pb__o_unary(o, "log_plus_one", pb__o_unary(o, "exponential", x));
 #undef NUMBER
   pb__o_refuse(o, "an activation '%s'", name);
@@ -104,7 +116,8 @@ static void lstm_turn(pb_onnx* o, const cell* c, int x, int* state) {
   int f = c->input_forget ? pb__o_sub(o, pb__o_like(o, i, 1), i)
                           : activated(o, c, 0, peephole(o, c, gate(o, c, all, 2), 2, state[1]));
   int fresh = activated(o, c, 1, gate(o, c, all, 3));
-  state[1] = pb__o_add(o, pb__o_mul(o, f, state[1]), pb__o_mul(o, i, fresh));
+  fresh = pb__o_mul(o, i, fresh);
+  state[1] = pb__o_add(o, pb__o_mul(o, f, state[1]), fresh);
   int out = activated(o, c, 0, peephole(o, c, gate(o, c, all, 1), 1, state[1]));
   cell plain = *c;
   plain.clip = 0; // what is clipped goes into gates
@@ -118,7 +131,8 @@ static int rows_of(pb_onnx* o, const cell* c, int w, int from, int to) {
 static int plus(pb_onnx* o, int x, int bias) { return bias < 0 ? x : pb__o_add(o, x, bias); }
 
 static void gru_turn(pb_onnx* o, const cell* c, int x, int* state) {
-  int h = state[0], two = plus(o, by_matrix(o, h, rows_of(o, c, c->r, 0, 2)), rows_of(o, c, c->rb, 0, 2));
+  int h = state[0], two = rows_of(o, c, c->rb, 0, 2);
+  two = plus(o, by_matrix(o, h, rows_of(o, c, c->r, 0, 2)), two);
   two = pb__o_add(o, pb__o_part(o, x, 1, 0, 2 * c->hidden), two);
   int z = activated(o, c, 0, gate(o, c, two, 0)), r = activated(o, c, 0, gate(o, c, two, 1));
   int w = rows_of(o, c, c->r, 2, 3), bias = rows_of(o, c, c->rb, 2, 3), inner;
@@ -127,7 +141,8 @@ static void gru_turn(pb_onnx* o, const cell* c, int x, int* state) {
   else
     inner = plus(o, by_matrix(o, pb__o_mul(o, r, h), w), bias);
   int fresh = activated(o, c, 1, pb__o_add(o, gate(o, c, x, 2), inner));
-  state[0] = pb__o_add(o, pb__o_mul(o, pb__o_sub(o, pb__o_like(o, z, 1), z), fresh), pb__o_mul(o, z, h));
+  int kept = pb__o_mul(o, z, h);
+  state[0] = pb__o_add(o, pb__o_mul(o, pb__o_sub(o, pb__o_like(o, z, 1), z), fresh), kept);
 }
 
 static void turn(pb_onnx* o, const cell* c, int x, int* state) {

@@ -35,7 +35,8 @@ int pb__o_mean(pb_onnx* o, int x, const bool* gone) { return mean(o, x, gone, tr
 // An infinite maximum is not taken off: of infinities that are alike nothing would be left.
 static int shift(pb_onnx* o, int x, const bool* gone) {
   int most = pb__o_reduce_kept(o, x, "maximum", gone);
-  return pb__o_select(o, pb__o_unary(o, "is_finite", most), most, pb__o_like(o, most, 0));
+  int zero = pb__o_like(o, most, 0);
+  return pb__o_select(o, pb__o_unary(o, "is_finite", most), most, zero);
 }
 
 static void read_axes(pb_onnx* o, int rank, bool* gone) {

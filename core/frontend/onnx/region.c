@@ -27,19 +27,23 @@ static int points_of(pb_onnx* o, const boxes* b, int dim, double scale) {
   if (!b->half_pixel) extent = pb__o_most(o, extent, NUMBER(1));
   int64_t all = b->out[dim] * b->points;
   int step = pb__o_div(o, extent, NUMBER((double)all)); // between points, of all bins alike
-  int k = pb__o_add(o, pb__o_iota(o, PB_F32, 2, (const int64_t[]){1, all}, 1), NUMBER(0.5));
+  int half = NUMBER(0.5), k = pb__o_add(o, pb__o_iota(o, PB_F32, 2, (const int64_t[]){1, all}, 1), half);
   return pb__o_add(o, ends[0], pb__o_mul(o, k, step));
 }
 
 // The pixel on side k of a point, and its share; a point outside has none.
 static void neighbour(pb_onnx* o, const boxes* b, int dim, int at, int k, int* pixel, int* share) {
   double extent = (double)b->in->shape[2 + dim];
-  int within =
-      pb__o_binary(o, "and", pb__o_compare(o, "GE", at, NUMBER(-1)), pb__o_compare(o, "LE", at, NUMBER(extent)));
-  int held = pb__o_least(o, pb__o_most(o, at, NUMBER(0)), NUMBER(extent - 1)), low = pb__o_unary(o, "floor", held);
-  int part = pb__o_sub(o, held, low);
-  *share = pb__o_select(o, within, k ? part : pb__o_sub(o, NUMBER(1), part), NUMBER(0));
-  *pixel = pb__o_cast(o, k ? pb__o_least(o, pb__o_add(o, low, NUMBER(1)), NUMBER(extent - 1)) : low, PB_I64);
+  int below = pb__o_compare(o, "LE", at, NUMBER(extent));
+  int within = pb__o_binary(o, "and", pb__o_compare(o, "GE", at, NUMBER(-1)), below);
+  int last = NUMBER(extent - 1), held = pb__o_least(o, pb__o_most(o, at, NUMBER(0)), last);
+  int low = pb__o_unary(o, "floor", held), part = pb__o_sub(o, held, low), none = NUMBER(0), place = low;
+  *share = pb__o_select(o, within, k ? part : pb__o_sub(o, NUMBER(1), part), none);
+  if (k) {
+    last = NUMBER(extent - 1);
+    place = pb__o_least(o, pb__o_add(o, low, NUMBER(1)), last);
+  }
+  *pixel = pb__o_cast(o, place, PB_I64);
 }
 
 // One of the four neighbours of each point by its share: [boxes, c, out, points, out, points].
@@ -203,7 +207,8 @@ void pb__o_op_det(pb_onnx* o) {
     det = pb__o_mul(o, det, pb__o_select(o, moved, pb__o_unary(o, "negate", pivot), pivot));
     if (left == 1) break;
     // The first row takes the pivot's place, and all below the first one are kept.
-    x = pb__o_select(o, pb__o_expand(o, is, 3, square), pb__o_expand(o, pb__o_part(o, x, 1, 0, 1), 3, square), x);
+    int first = pb__o_expand(o, pb__o_part(o, x, 1, 0, 1), 3, square);
+    x = pb__o_select(o, pb__o_expand(o, is, 3, square), first, x);
     x = pb__o_part(o, x, 1, 1, left);
     column = pb__o_part(o, x, 2, 0, 1);
     int none = pb__o_compare(o, "EQ", pivot, zero); // then the determinant is 0 already

@@ -20,7 +20,8 @@ static int reflected(pb_onnx* o, int v, double low, double high) {
 }
 
 static int clamped(pb_onnx* o, int v, int64_t extent) {
-  return pb__o_least(o, pb__o_most(o, v, pb__o_number(o, PB_F32, 0)), pb__o_number(o, PB_F32, (double)(extent - 1)));
+  int last = pb__o_number(o, PB_F32, (double)(extent - 1));
+  return pb__o_least(o, pb__o_most(o, v, pb__o_number(o, PB_F32, 0)), last);
 }
 
 // Where a place outside reads, by the padding.
@@ -42,7 +43,8 @@ static int at_places(pb_onnx* o, const grid* g, int y, int x) {
   int v = pb__o_pixels(o, g->x, parts, g->shape);
   if (g->padding != 'z') return v;
   const int64_t truths[4] = {g->shape[0], 1, g->shape[2], g->shape[3]};
-  return pb__o_select(o, pb__o_reshape(o, is, 4, truths), v, pb__o_like(o, v, 0));
+  int zero = pb__o_like(o, v, 0);
+  return pb__o_select(o, pb__o_reshape(o, is, 4, truths), v, zero);
 }
 
 // The weight of the neighbour `k` of a place whose fraction is t: 1 - |t - k|, or Keys' cubic with a = -0.75.
@@ -51,13 +53,19 @@ static int weight(pb_onnx* o, const grid* g, int t, int k) {
   int x = pb__o_unary(o, "abs", pb__o_sub(o, t, pb__o_number(o, PB_F32, k)));
 #define NUMBER(v) pb__o_number(o, PB_F32, v)
   if (g->mode == 'b') return pb__o_sub(o, NUMBER(1), x);
-  int square = pb__o_mul(o, x, x), y;
+  int square = pb__o_mul(o, x, x), y, c;
   if (k == 0 || k == 1) {
-    y = pb__o_sub(o, pb__o_mul(o, NUMBER(a + 2), x), NUMBER(a + 3));
-    return pb__o_add(o, pb__o_mul(o, y, square), NUMBER(1));
+    c = NUMBER(a + 3);
+    y = pb__o_sub(o, pb__o_mul(o, NUMBER(a + 2), x), c);
+    c = NUMBER(1);
+    return pb__o_add(o, pb__o_mul(o, y, square), c);
   }
-  y = pb__o_add(o, pb__o_mul(o, pb__o_sub(o, pb__o_mul(o, NUMBER(a), x), NUMBER(5 * a)), x), NUMBER(8 * a));
-  return pb__o_sub(o, pb__o_mul(o, y, x), NUMBER(4 * a));
+  c = NUMBER(8 * a);
+  y = NUMBER(5 * a);
+  y = pb__o_sub(o, pb__o_mul(o, NUMBER(a), x), y);
+  y = pb__o_add(o, pb__o_mul(o, y, x), c);
+  c = NUMBER(4 * a);
+  return pb__o_sub(o, pb__o_mul(o, y, x), c);
 #undef NUMBER
 }
 
@@ -76,8 +84,10 @@ static int sampled(pb_onnx* o, const grid* g) {
   for (int i = first; i <= last && !pb__o_bad(o); ++i)
     for (int j = first; j <= last; ++j) {
       int y = pb__o_add(o, base[0], pb__o_number(o, PB_F32, i)), x = pb__o_add(o, base[1], pb__o_number(o, PB_F32, j));
-      int by = pb__o_reshape(o, pb__o_mul(o, weight(o, g, part[0], i), weight(o, g, part[1], j)), 4, wide);
-      int v = pb__o_mul(o, at_places(o, g, y, x), pb__o_cast(o, by, pb__o_type(o, g->x)->type));
+      int by = weight(o, g, part[1], j);
+      by = pb__o_reshape(o, pb__o_mul(o, weight(o, g, part[0], i), by), 4, wide);
+      by = pb__o_cast(o, by, pb__o_type(o, g->x)->type);
+      int v = pb__o_mul(o, at_places(o, g, y, x), by);
       sum = sum < 0 ? v : pb__o_add(o, sum, v);
     }
   return sum;
@@ -106,7 +116,8 @@ void pb__o_op_grid_sample(pb_onnx* o) {
     g.low[d] = align ? 0 : -0.5;
     g.high[d] = align ? (double)(extent - 1) : (double)extent - 0.5;
     int v = pb__o_reshape(o, pb__o_part(o, at, 3, 1 - d, 2 - d), 3, of.shape);
-    v = pb__o_add(o, pb__o_cast(o, v, PB_F32), pb__o_number(o, PB_F32, 1));
+    int one = pb__o_number(o, PB_F32, 1);
+    v = pb__o_add(o, pb__o_cast(o, v, PB_F32), one);
     double scale = (align ? (double)(extent - 1) : (double)extent) / 2;
     v = pb__o_mul(o, v, pb__o_number(o, PB_F32, scale));
     if (!align) v = pb__o_sub(o, v, pb__o_number(o, PB_F32, 0.5));

@@ -62,8 +62,10 @@ void pb__o_op_rotary_embedding(pb_onnx* o) {
   }
   int c = turns(o, 1, t.shape, turned / 2), s = turns(o, 2, t.shape, turned / 2);
   if (pb__o_bad(o)) return;
-  out[0] = pb__o_sub(o, pb__o_mul(o, c, half[0]), pb__o_mul(o, s, half[1]));
-  out[1] = pb__o_add(o, pb__o_mul(o, s, half[0]), pb__o_mul(o, c, half[1]));
+  int by_sine = pb__o_mul(o, s, half[1]);
+  out[0] = pb__o_sub(o, pb__o_mul(o, c, half[0]), by_sine);
+  int by_cosine = pb__o_mul(o, c, half[1]);
+  out[1] = pb__o_add(o, pb__o_mul(o, s, half[0]), by_cosine);
   if (pairs)
     for (int k = 0; k < 2; ++k)
       out[k] = pb__o_reshape(o, out[k], 5, (const int64_t[]){t.shape[0], t.shape[1], t.shape[2], turned / 2, 1});
@@ -229,7 +231,8 @@ void pb__o_op_linear_attention(pb_onnx* o) {
     if (h.decay >= 0) state = pb__o_mul(o, state, pb__o_unary(o, "exponential", of_token(o, h.decay, t, true)));
     if (h.beta >= 0) {
       int there = pb__o_matmul(o, of_token(o, h.k, t, false), state, PB_F32);
-      v = pb__o_mul(o, of_token(o, h.beta, t, false), pb__o_sub(o, v, there));
+      v = pb__o_sub(o, v, there);
+      v = pb__o_mul(o, of_token(o, h.beta, t, false), v);
     }
     state = pb__o_add(o, state, pb__o_mul(o, k, v));
     int q = pb__o_reshape(o, of_token(o, h.q, t, false), 4, (const int64_t[]){h.batch, h.kv_heads, group, h.size});

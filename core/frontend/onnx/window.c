@@ -171,7 +171,8 @@ void pb__o_op_conv_integer(pb_onnx* o) {
 static int requantised(pb_onnx* o, int sums, int factor, int zero) {
   pb_type type = pb__o_type(o, zero)->type;
   int y = pb__o_mul(o, pb__o_cast(o, sums, PB_F32), factor);
-  y = pb__o_add(o, pb__o_unary(o, "round_nearest_even", y), pb__o_cast(o, pb__o_reshape(o, zero, 0, NULL), PB_F32));
+  zero = pb__o_cast(o, pb__o_reshape(o, zero, 0, NULL), PB_F32);
+  y = pb__o_add(o, pb__o_unary(o, "round_nearest_even", y), zero);
   return pb__o_cast(o, y, type);
 }
 
@@ -188,7 +189,8 @@ void pb__o_op_qlinear_matmul(pb_onnx* o) {
   int sums = pb__o_matmul(o, x, z, PB_I32);
   rank = pb__o_type(o, sums)->rank;
   if (pb__o_bad(o) || !rank) return;
-  int factor = pb__o_mul(o, scale_of(o, 1, rank, rank > 1 ? -2 : 0), scale_of(o, 4, rank, -1));
+  int factor = scale_of(o, 4, rank, -1);
+  factor = pb__o_mul(o, scale_of(o, 1, rank, rank > 1 ? -2 : 0), factor);
   factor = pb__o_div(o, factor, scale_of(o, 6, rank, -1));
   OUT(requantised(o, sums, factor, IN(7)));
 }
@@ -197,7 +199,8 @@ void pb__o_op_qlinear_conv(pb_onnx* o) {
   int x = from_zero(o, 0, 2, 1), w = from_zero(o, 3, 5, 0), rank = pb__o_type(o, x)->rank;
   int sums = with_bias(o, convolved(o, x, w, PB_I32), 8);
   if (pb__o_bad(o)) return;
-  int factor = pb__o_mul(o, scale_of(o, 1, rank, 1), scale_of(o, 4, rank, 1));
+  int factor = scale_of(o, 4, rank, 1);
+  factor = pb__o_mul(o, scale_of(o, 1, rank, 1), factor);
   factor = pb__o_div(o, factor, scale_of(o, 6, rank, 1));
   OUT(requantised(o, sums, factor, IN(7)));
 }

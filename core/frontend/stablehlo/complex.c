@@ -117,7 +117,8 @@ static int magnitude(pb_nest* n, pair x) {
   if (type == PB_F32) {
     a = pb_nest_node(n, PB_OP_EXTF, PB_F64, a, -1);
     b = pb_nest_node(n, PB_OP_EXTF, PB_F64, b, -1);
-    int root = two(n, PB_OP_SQRT, two(n, PB_OP_ADD, two(n, PB_OP_MUL, a, a), two(n, PB_OP_MUL, b, b)), -1);
+    int b2 = two(n, PB_OP_MUL, b, b), a2 = two(n, PB_OP_MUL, a, a);
+    int root = two(n, PB_OP_SQRT, two(n, PB_OP_ADD, a2, b2), -1);
     int far = two(n, PB_OP_MAX, a, b), most = pb_nest_const(n, PB_F64, __builtin_inf());
     int is = pb_nest_node(n, PB_OP_EQUAL, PB_I1, far, most); // infinite, whatever the other is
     int y = pb_nest_node(n, PB_OP_SELECT, PB_F64, is, far);

@@ -202,7 +202,8 @@ static int inside(pb_nest* n, int dim, int64_t low, int64_t step, int64_t extent
   int condition = -1;
   if (dim < 0) {
     bool is = low <= 0 && -low % step == 0 && -low / step < extent;
-    return pb_nest_node(n, PB_OP_EQUAL, PB_I1, pb_nest_integer(n, PB_I64, is), pb_nest_integer(n, PB_I64, 1));
+    int yes = pb_nest_integer(n, PB_I64, 1);
+    return pb_nest_node(n, PB_OP_EQUAL, PB_I1, pb_nest_integer(n, PB_I64, is), yes);
   }
   int at = turn(n, dim, PB_I64), from = pb_nest_integer(n, PB_I64, low);
   int64_t last = low + (extent - 1) * step;

@@ -13,7 +13,8 @@ static int index_number(pb_nest* n, int access, pb_type type) {
 }
 
 static int kept(pb_nest* n, int v, int64_t most) {
-  return two(n, PB_OP_MIN, two(n, PB_OP_MAX, v, number(n, 0)), number(n, most));
+  int last = number(n, most);
+  return two(n, PB_OP_MIN, two(n, PB_OP_MAX, v, number(n, 0)), last);
 }
 
 static int plus(pb_nest* n, int sum, int v, int64_t stride) {

@@ -285,7 +285,8 @@ static pb_status select_places(pb_door* d, const pb_flat_op* op, int x, const wi
   PB_TRY(walk_windows(d, op, w, source, dims, inner));
   pb_nest* n = &d->m.nest;
   for (int r = 0; r < in.rank; ++r) { // the place along each dim, inside or not
-    int p = pb_nest_node(n, PB_OP_MUL, PB_I64, pb__door_turn(n, dims[r]), pb_nest_integer(n, PB_I64, w->stride[r]));
+    int stride = pb_nest_integer(n, PB_I64, w->stride[r]);
+    int p = pb_nest_node(n, PB_OP_MUL, PB_I64, pb__door_turn(n, dims[r]), stride);
     p = pb_nest_node(n, PB_OP_ADD, PB_I64, p, pb__door_turn(n, inner[r]));
     p = pb_nest_node(n, PB_OP_SUB, PB_I64, p, pb_nest_integer(n, PB_I64, w->pad[2 * r]));
     int last = pb_nest_integer(n, PB_I64, in.shape[r] - 1);

@@ -10,7 +10,8 @@ static int truth(pb_nest* n, int byte) { // a byte of 0 or 1 as a condition
 // Whether element j goes before element i: what the comparator says, or it says nothing and j stood in front.
 static int precedes(pb_nest* n, int j_first, int i_first, int j, int i) {
   int none = pb_nest_node(n, PB_OP_XOR, PB_I8, i_first, pb_nest_integer(n, PB_I8, 1));
-  int in_front = pb_nest_node(n, PB_OP_LESS, PB_I1, pb__door_turn(n, j), pb__door_turn(n, i));
+  int at_i = pb__door_turn(n, i), at_j = pb__door_turn(n, j);
+  int in_front = pb_nest_node(n, PB_OP_LESS, PB_I1, at_j, at_i);
   int stays = pb_nest_node(n, PB_OP_AND, PB_I1, truth(n, none), in_front);
   return pb_nest_node(n, PB_OP_OR, PB_I1, truth(n, j_first), stays);
 }

@@ -28,11 +28,13 @@ static int expanded(const pb_math_row* row, pb_nest* to, const pb_expr_node* nod
   return (wide ? row->wide_two : row->expand_two)(to, node->args[0], node->args[1]);
 }
 
-// How many nodes that makes, found in a nest of its own.
+// How many nodes that makes, found in a nest of its own. Operands are loads: an expansion takes a constant that is
+// there already for its own.
 static int nodes_of(const pb_math_row* row, const pb_expr_node* node, pb_nest* scratch) {
   pb_expr_node call = *node;
   scratch->expr_count = 0;
-  for (int a = 0; a < 2 && node->args[a] >= 0; ++a) call.args[a] = pb_nest_const(scratch, node->type, 1);
+  for (int a = 0; a < 2 && node->args[a] >= 0; ++a)
+    call.args[a] = pb_nest_node(scratch, PB_OP_LOAD, node->type, -1, -1);
   int before = scratch->expr_count;
   (void)expanded(row, scratch, &call);
   return scratch->expr_count - before;
