@@ -100,7 +100,8 @@ def close(actual, expected, atol=ATOL):
 # Which operands say a shape, or where something is.
 SHAPES = {"Resize": (1, 2, 3), "Upsample": (1,), "Slice": (1, 2, 3, 4), "Pad": (1, 3), "Range": (0, 1, 2), "ConstantOfShape": (0,),
           "HannWindow": (0,), "HammingWindow": (0,), "BlackmanWindow": (0,), "MaxUnpool": (2,), "DFT": (1, 2), "Dropout": (1, 2), "STFT": (1, 3),
-          "MelWeightMatrix": (0, 1, 2, 3, 4), "Loop": (0, 1), "If": (0,), "Compress": (1,), "OneHot": (1,)}
+          "MelWeightMatrix": (0, 1, 2, 3, 4), "Loop": (0, 1), "If": (0,), "Compress": (1,), "OneHot": (1,),
+          "NonZero": (0,), "Unique": (0,), "NonMaxSuppression": (0, 1, 2, 3, 4)}
 
 
 def shape_operands(model, inputs, expanded):
@@ -143,7 +144,7 @@ def run_one(folder, work):
     if refused and ("constant" in why or "0 long" in why):
         bound = shape_operands(model, inputs, "expanded" in folder.name)
         if bound:
-            made, refused, _ = compiled(path, engine, *(f"--bind={n}={inputs[n]}" for n in bound))
+            made, refused, why = compiled(path, engine, *(f"--bind={n}={inputs[n]}" for n in bound))
     if not made:
         return ("refused" if refused else "failed"), why
     args = [word for n in names if n not in bound for word in ("--input", f"{n}={inputs[n]}")]
