@@ -457,6 +457,37 @@ static bool range(lifter* l, const pb_node* n, constant* y) {
   return true;
 }
 
+// Several results at once: parts of so many, or equal ones of which the last may be shorter.
+static bool split(lifter* l, const pb_node* n) {
+  constant x, y;
+  int64_t sizes[PB_GRAPH_RANK * 8], axis = pb_node_int(n, "axis", 0), stride[PB_GRAPH_RANK], all = 0, from = 0;
+  int count = -1, most = (int)(sizeof sizes / sizeof *sizes);
+  if (n->output_count > most || !pb__constant(l, n->inputs[0]) || pb__constant(l, n->inputs[0])->type == PB_I8 ||
+      !pb__fold_take(l, n->inputs[0], &x) || axis < -x.rank || axis >= x.rank)
+    return false;
+  axis += axis < 0 ? x.rank : 0;
+  bool said = pb_node_attr(n, "split") || pb__input(n, 1) >= 0;
+  if (said) pb__read_integers(l, n, "split", 1, most, sizes, &count);
+  if (said && count != n->output_count) return false;
+  int64_t each = (x.shape[axis] + n->output_count - 1) / n->output_count;
+  for (int k = 0; k < n->output_count; ++k) {
+    if (!said) sizes[k] = all + each < x.shape[axis] ? each : x.shape[axis] - all;
+    if (sizes[k] < 0 || sizes[k] > x.shape[axis] - all) return false;
+    all += sizes[k];
+  }
+  if (all != x.shape[axis]) return false;
+  strides_of(&x, stride);
+  for (int k = 0; k < n->output_count; from += sizes[k++]) {
+    int64_t shape[PB_GRAPH_RANK];
+    memcpy(shape, x.shape, sizeof shape);
+    shape[axis] = sizes[k];
+    if (!pb__fold_start(l, x.type, x.rank, shape, &y)) return false;
+    walk(&x, from * stride[axis], stride, &y);
+    pb__fold_give(l, n->outputs[k], &y);
+  }
+  return true;
+}
+
 static bool fold(lifter* l, const pb_node* n, constant* y) {
   constant x;
   if (pb__is(n, "Shape") || pb__is(n, "Size")) return shape_of(l, n, y);
@@ -477,6 +508,7 @@ pb_status pb__fold(lifter* l, const pb_node* n, bool* known) {
   int errors = l->diag ? l->diag->errors : 0;
   *known = fold(l, n, &y);
   if (*known) pb__fold_give(l, n->outputs[0], &y);
+  if (!*known && pb__is(n, "Split")) *known = n->input_count > 0 && n->inputs[0] >= 0 && split(l, n);
   if (!*known) *known = pb__fold_search(l, n);
   return l->diag && l->diag->errors > errors ? PB_ERR_UNSUPPORTED : PB_OK; // a shape was refused
 }

@@ -104,11 +104,13 @@ SHAPES = {"Resize": (1, 2, 3), "Upsample": (1,), "Slice": (1, 2, 3, 4), "Pad": (
           "NonZero": (0,), "Unique": (0,), "NonMaxSuppression": (0, 1, 2, 3, 4)}
 
 
-def shape_operands(model, inputs, expanded):
+def shape_operands(model, inputs, name_of_test):
+    expanded = "expanded" in name_of_test
     found = set()
     for node in model.graph.node:
         for k, name in enumerate(node.input):
             whole = name in inputs and np.load(inputs[name]).dtype in (np.int64, np.int32)
+            whole = whole or (name in inputs and "test_range" in name_of_test)
             if name in inputs and (k in SHAPES[node.op_type] if node.op_type in SHAPES else (k > 0 or expanded) and whole):
                 found.add(name)
     return sorted(found)
@@ -142,7 +144,7 @@ def run_one(folder, work):
     made, refused, why = compiled(path, engine)
     bound = []
     if refused and ("constant" in why or "0 long" in why):
-        bound = shape_operands(model, inputs, "expanded" in folder.name)
+        bound = shape_operands(model, inputs, folder.name)
         if bound:
             made, refused, why = compiled(path, engine, *(f"--bind={n}={inputs[n]}" for n in bound))
     if not made:

@@ -174,6 +174,11 @@ void pb__o_op_clip(pb_onnx* o) {
   OUT(y);
 }
 
+void pb__o_op_binarizer(pb_onnx* o) {
+  int x = IN(0), more = pb__o_compare(o, "GT", x, pb__o_like(o, x, pb__o_real(o, "threshold", 0)));
+  OUT(pb__o_cast(o, more, pb__o_type(o, x)->type));
+}
+
 // In training it draws numbers; a ratio of 0 draws none.
 void pb__o_op_dropout(pb_onnx* o) {
   int x = IN(0), count;
