@@ -70,6 +70,7 @@ def refusals(bench):
         ("a blob of letters", blob(section('"0x04000000zz"')), "m.mlir:9:16: error: a blob of something else than digits"),
         ("a blob without its alignment", blob(section('"0x0400"')), "m.mlir:9:16: error: a blob is 0x"),
         ("a blob twice", blob(section(GOOD, rest=f",\n      weight: {GOOD}")), "m.mlir:10:16: error: a second blob of this name"),
+        ("a blob behind one whose bytes are ends of lines", blob(section(GOOD.replace("0000803F", "0A0A0A0A"), rest=',\n      other: "0x04000000zz"')), "m.mlir:10:15: error: a blob of something else than digits"),
         ("a section that does not end", blob(section(GOOD)).replace("#-}", ""), "m.mlir:13:1: error: '#-}' is missing"),
         ("a string that does not end", blob(section(GOOD[:-1])), "m.mlir:9:15: error: a string that does not end"),
         ("no @main", "func.func @a() {\n  return\n}\nfunc.func @b() {\n  %c = arith.constant 1 : i32\n  return\n}\n", "there is no function 'main'"),

@@ -9,6 +9,7 @@
 #include "core/frontend/flat.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,22 +19,25 @@ typedef struct scanner {
   pb_diag* diag;
   pb_arena* arena;
   pb_flat_blobs* blobs;
+  const char* line_begin; // of the line that `at` is in; lines before it may be bytes by now
+  int line;
+  signed char digit[UCHAR_MAX + 1]; // -1: none
 } scanner;
 
 enum { ALIGNMENT = 4, MOST_DEPTH = 8 };
 
 static pb_status refuse(const scanner* s, const char* at, const char* why) {
-  pb_place place = {.file = s->name, .line = 1, .column = 1};
-  for (const char* c = s->text; c < at; ++c) {
-    place.line += *c == '\n';
-    place.column = *c == '\n' ? 1 : place.column + 1;
-  }
+  pb_place place = {.file = s->name, .line = s->line, .column = (int)(at - s->line_begin) + 1};
   return pb_error(s->diag, place, 2106, "{-# dialect_resources: { builtin: { name: \"0x04000000...\" } } #-}", "%s",
                   why);
 }
 
 static void skip_space(scanner* s) {
-  while (s->at < s->end && isspace((unsigned char)*s->at)) ++s->at;
+  for (; s->at < s->end && isspace((unsigned char)*s->at); ++s->at)
+    if (*s->at == '\n') {
+      ++s->line;
+      s->line_begin = s->at + 1;
+    }
 }
 
 static bool takes(scanner* s, const char* word) {
@@ -59,21 +63,19 @@ static pb_status take_word(scanner* s, const char** from, size_t* length) {
   return *length || quoted ? PB_OK : refuse(s, s->at, "a name or a value is missing");
 }
 
-static int digit(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
-}
-
 static pb_status add_blob(scanner* s, const char* key, const char* text, size_t length) {
   if (length < 2 + 2 * ALIGNMENT || length % 2 || text[0] != '0' || text[1] != 'x')
     return refuse(s, text, "a blob is 0x, the 4 bytes of its alignment, and its bytes, two digits each");
   if (pb_table_find(&s->blobs->numbers, key, strlen(key)) >= 0) return refuse(s, text, "a second blob of this name");
   char* bytes = s->text + (text - s->text);
   size_t count = length / 2 - 1;
+  int odd = 0;
   for (size_t k = 0; k < count; ++k) {
-    int high = digit(text[2 + 2 * k]), low = digit(text[3 + 2 * k]);
-    if (high < 0 || low < 0) return refuse(s, text, "a blob of something else than digits");
-    bytes[k] = (char)(high << 4 | low);
+    int high = s->digit[(unsigned char)text[2 + 2 * k]], low = s->digit[(unsigned char)text[3 + 2 * k]];
+    odd |= high | low; // below 0 where one is no digit
+    bytes[k] = (char)((unsigned)high << 4 | (unsigned)low);
   }
+  if (odd < 0) return refuse(s, text, "a blob of something else than digits");
   pb_table_add(&s->blobs->numbers, key, strlen(key), (int)s->blobs->count);
   pb_flat_blob blob = {key, bytes + ALIGNMENT, count - ALIGNMENT};
   PB_PUSH(s->blobs->items, s->blobs->count, s->blobs->capacity, blob);
@@ -112,7 +114,11 @@ pb_status pb_flat_take_blobs(char* text, size_t* length, const char* name, pb_di
                              pb_flat_blobs* blobs) {
   char* section = find_section(text, *length);
   if (!section) return PB_OK;
-  scanner s = {text, section + 3, text + *length, name, diag, arena, blobs};
+  scanner s = {text, section + 3, text + *length, name, diag, arena, blobs, section, 1, {0}};
+  for (const char* c = text; c < section; ++c) s.line += *c == '\n';
+  memset(s.digit, -1, sizeof s.digit);
+  for (int k = 0; k < 10; ++k) s.digit['0' + k] = (signed char)k;
+  for (int k = 0; k < 6; ++k) s.digit['A' + k] = s.digit['a' + k] = (signed char)(10 + k);
   PB_TRY(take_entries(&s, 0, false));
   skip_space(&s);
   if (s.at < s.end) return refuse(&s, s.at, "something stands behind the section of resources");
