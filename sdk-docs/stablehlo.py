@@ -1,12 +1,13 @@
-"""Writes sdk-docs/stablehlo.md from the rows of core/frontend/stablehlo/stablehlo.def; --check: is it what they say?"""
+"""Writes sdk-docs/stablehlo.md and linalg.md from the rows of core/frontend/*/*.def of those names; --check: are they what
+those say?"""
 
 import re
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-ROWS = HERE.parent / "core" / "frontend" / "stablehlo" / "stablehlo.def"
-HEAD = """# StableHLO and CHLO
+FRONTEND = HERE.parent / "core" / "frontend"
+STABLEHLO = """# StableHLO and CHLO
 
 Made by `sdk-docs/stablehlo.py` from `core/frontend/stablehlo/stablehlo.def`, one row an operator.
 
@@ -29,26 +30,53 @@ What passes of StableHLO's conformance suite: [conformance.md](conformance.md).
 """
 
 
-def page():
-    text = re.sub(r"^(//|#).*$", "", ROWS.read_text(), flags=re.M)
+LINALG = """# linalg on tensors
+
+Made by `sdk-docs/stablehlo.py` from `core/frontend/linalg/linalg.def`, one row an operator.
+
+`pbc MODEL.mlir --target=cpu -o x.pbe` reads a module of linalg on tensors, as torch-mlir prints it
+(`torch_mlir.fx.export_and_import(model, *inputs, output_type="linalg-on-tensors", func_name="main")`), in MLIR's pretty form or
+the generic one; weights are `dense_resource` blobs behind the module, `dense` literals or arguments. The language is that of the
+text's first operator. Arguments of `@main` are inputs `arg0`, `arg1`, ..., its results outputs `out0`, `out1`, ... MLIR's own
+rules for these dialects hold, and what they say of a text comes with its line and column; operators that are not here are all
+named at once. Types are signless integers of 1 to 64 bits, f16, bf16, f32, f64 and index, with all extents known and none 0.
+
+A structured operator is the loop nest that its maps and its body say, whatever its name: the loops of a result come first, in
+its order, what is summed over inside. Indices are sums of loops times numbers; a result is written at loops alone. Up to ten
+tensors meet in a body. Two results that hang on each other (a maximum and its place) are one number inside. Sums of f32, f64 and
+integers may be taken in another order than the loops'; all else that a body combines is in theirs. Operations of f16 and bf16 are
+rounded one by one. `fastmath` is a permission that is not made use of. What the language leaves open is what StableHLO says: a
+division of integers by 0 has all bits set, a conversion to an integer keeps within it. `cf.assert` is not checked: places in
+`tensor.extract` are kept within their tensor. `ml_program.global` is passed over as long as nothing reads it. Not read: `scf`,
+`tosa`, `memref`, extents and places that come at run time, `linalg.softmax`, `pack` and `unpack`.
+
+| operator | attributes | |
+| --- | --- | --- |
+"""
+PAGES = {"stablehlo": STABLEHLO, "linalg": LINALG}
+
+
+def page(name):
+    text = re.sub(r"^(//|#).*$", "", (FRONTEND / name / f"{name}.def").read_text(), flags=re.M)
     rows = []
-    for m in re.finditer(r'SCALAR_OP\("([\w.]+)", \d, "([^"]*)"\)', text):
+    for m in re.finditer(r'\b(?:SCALAR_OP|STRUCTURED)\("([\w.]+)",(?: \d,)? "([^"]*)"\)', text):
         rows.append((m.group(1), "", m.group(2)))
-    for m in re.finditer(r'\bOP\("([\w.]+)",[^"]*"([^"]*)",\s*\w+,\s*"([^"]*)"\)', text):
+    for m in re.finditer(r'\b(?:OP|ELEMENT)\("([\w.]+)",[^"]*"([^"]*)",\s*(?:\w+,\s*)?"([^"]*)"\)', text):
         names = ", ".join(a.split(":")[0] + ("?" if a.endswith("?") else "") for a in m.group(2).split())
         rows.append((m.group(1), names, m.group(3)))
-    return HEAD + "".join(f"| `{name}` | {attributes} | {about} |\n" for name, attributes, about in sorted(rows))
+    return PAGES[name] + "".join(f"| `{name}` | {attributes} | {about} |\n" for name, attributes, about in sorted(rows))
 
 
 def main():
-    target = HERE / "stablehlo.md"
-    if "--check" in sys.argv:
-        if target.read_text() == page():
-            return 0
-        print("sdk-docs/stablehlo.md is not what stablehlo.def says: run sdk-docs/stablehlo.py")
-        return 1
-    target.write_text(page())
-    return 0
+    stale = 0
+    for name in PAGES:
+        target = HERE / f"{name}.md"
+        if "--check" not in sys.argv:
+            target.write_text(page(name))
+        elif not target.exists() or target.read_text() != page(name):
+            print(f"sdk-docs/{name}.md is not what {name}.def says: run sdk-docs/stablehlo.py")
+            stale = 1
+    return stale
 
 
 if __name__ == "__main__":

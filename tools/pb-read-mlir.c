@@ -1,6 +1,7 @@
 // The process that MLIR's parser runs in: text from outside can make it take any time and memory, or fall over. It is a
 // program of its own, and not a fork of the one that compiles: that may have threads, whose locks a fork would copy
-// held. Started by pb_flat_read. Usage: pb-read-mlir NAME SECONDS MEMORY [ATTRIBUTE...] <TEXT >FLAT
+// held. Started by pb_flat_read. Usage: pb-read-mlir NAME SECONDS MEMORY stablehlo|linalg [ATTRIBUTE...]
+// <TEXT >FLAT
 #include "core/frontend/flat.h"
 
 #include <errno.h>
@@ -43,8 +44,8 @@ static void limit(int what, uint64_t most) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
-    fputs("usage: pb-read-mlir NAME SECONDS MEMORY [ATTRIBUTE...] <TEXT >FLAT\n"
+  if (argc < 5) {
+    fputs("usage: pb-read-mlir NAME SECONDS MEMORY stablehlo|linalg [ATTRIBUTE...] <TEXT >FLAT\n"
           "pbc starts this program to parse MLIR text under limits of time and memory.\n",
           stderr);
     return 1;
@@ -56,7 +57,8 @@ int main(int argc, char** argv) {
 #endif
   pb_diag diag = {.sink = hand_diagnostic};
   pb_flat flat = {0};
-  pb_status status = pb_flat_parse(argv[1], (const char* const*)argv + 4, &diag, &flat);
+  pb_status status = pb_flat_parse(argv[1], strcmp(argv[4], "linalg") ? PB_FLAT_STABLEHLO : PB_FLAT_LINALG,
+                                   (const char* const*)argv + 5, &diag, &flat);
   pb_flat_head h = {.kind = status == PB_OK ? 'F' : 'S', .code = (int32_t)status};
   size_t bytes = 0;
   void* data = status == PB_OK ? pb_flat_pack(&flat, &bytes) : NULL;

@@ -7,9 +7,9 @@
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
 #include "core/driver/profiles.h"
+#include "core/frontend/linalg/linalg.h"
 #include "core/frontend/onnx/onnx.h"
 #include "core/frontend/safetensors.h"
-#include "core/frontend/stablehlo/stablehlo.h"
 #include "core/report/explain.h"
 #include "core/report/report.h"
 #include "core/s1/narrow.h"
@@ -99,7 +99,7 @@ static pb_status read_text(compilation* c) {
     at += n > 0 ? (uint64_t)n : 0;
   }
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  if (status == PB_OK) status = pb_stablehlo_load(path, &c->inputs, &c->consts, c->unit.diag, &c->s1);
+  if (status == PB_OK) status = pb_text_load(path, &c->inputs, &c->consts, c->unit.diag, &c->s1);
   if (fd >= 0) close(fd);
   return status;
 }
@@ -141,7 +141,7 @@ static pb_status front(compilation* c) {
   const pb_compile_options* o = c->options;
   PB_TRY(take_weights(c));
   if (is_text(o->model)) {
-    PB_TRY(o->bytes ? read_text(c) : pb_stablehlo_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->s1));
+    PB_TRY(o->bytes ? read_text(c) : pb_text_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->s1));
   } else {
     PB_TRY(o->bytes ? pb_onnx_parse(o->bytes, o->size, o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph)
                     : pb_onnx_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph));

@@ -32,7 +32,7 @@ static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
   return mlirLogicalResultSuccess();
 }
 
-static char* read_file(const char* path, size_t* length) {
+char* pb_module_text(const char* path, size_t* length) {
   FILE* f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
   if (!f) return NULL;
   char* data = NULL;
@@ -54,16 +54,22 @@ static char* read_file(const char* path, size_t* length) {
   return data;
 }
 
-pb_status pb_module_parse(MlirContext context, const char* path, const char* name, pb_diag* diag, MlirModule* module) {
-  size_t length;
-  char* data = read_file(path, &length);
-  if (!data) return pb_system_error(diag, (pb_place){.file = name}, 1001, "cannot be read");
+pb_status pb_module_parse_text(MlirContext context, const char* text, size_t length, const char* name, pb_diag* diag,
+                               MlirModule* module) {
   route r = {diag, name};
   MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
-  *module = mlirModuleCreateParse(context, mlirStringRefCreate(data, length));
+  *module = mlirModuleCreateParse(context, mlirStringRefCreate(text, length));
   mlirContextDetachDiagnosticHandler(context, id);
-  free(data);
   return mlirModuleIsNull(*module) ? PB_ERR_INPUT : PB_OK;
+}
+
+pb_status pb_module_parse(MlirContext context, const char* path, const char* name, pb_diag* diag, MlirModule* module) {
+  size_t length;
+  char* data = pb_module_text(path, &length);
+  if (!data) return pb_system_error(diag, (pb_place){.file = name}, 1001, "cannot be read");
+  pb_status status = pb_module_parse_text(context, data, length, name, diag, module);
+  free(data);
+  return status;
 }
 
 char* pb_module_print(MlirModule module) {

@@ -10,6 +10,10 @@
 // file's there.
 pb_status pb_module_parse(MlirContext context, const char* path, const char* name, pb_diag* diag,
                           MlirModule* module) PB_MUST_CHECK;
+// The same in two steps: the file's bytes, malloc'ed, NULL: it cannot be read; and the text, which stays the caller's.
+char* pb_module_text(const char* path, size_t* length);
+pb_status pb_module_parse_text(MlirContext context, const char* text, size_t length, const char* name, pb_diag* diag,
+                               MlirModule* module) PB_MUST_CHECK;
 char* pb_module_print(MlirModule module); // malloc'ed
 
 #endif

@@ -1,6 +1,6 @@
 // Nodes that the model alone decides: shapes, what is computed of constants. Their results become constants, so that
 // operators which want a constant operand (a shape, axes, a box) find one where an exporter left it computed.
-#include "core/s1/lift.h"
+#include "core/s1/fold.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,22 +8,12 @@
 
 enum { MOST_ELEMENTS = 1 << 26 };
 
-// A number of any type: floats in f, all others in i.
-typedef struct number {
-  int64_t i;
-  float f;
-} number;
-
-typedef struct constant {
-  pb_type type;
-  int rank;
-  int64_t shape[PB_GRAPH_RANK], count;
-  char* data; // of a result: to be filled
-} constant;
+typedef pb__number number;
+typedef pb__folded constant;
 
 static size_t size_of(pb_type type) { return ((size_t)pb_type_bits(type) + 7) / 8; }
 
-static number number_at(const constant* c, int64_t k) {
+number pb__fold_number(const constant* c, int64_t k) {
   number v = {0};
   const char* at = c->data + (size_t)k * size_of(c->type);
   int32_t narrow;
@@ -59,7 +49,7 @@ static bool is_small(int rank, const int64_t* shape) {
   return true;
 }
 
-static bool take(lifter* l, int tensor, constant* c) {
+bool pb__fold_take(lifter* l, int tensor, constant* c) {
   const pb_const* from = pb__constant(l, tensor);
   if (!from || from->rank > PB_GRAPH_RANK || !is_small(from->rank, from->shape)) return false;
   *c = (constant){.type = from->type, .rank = from->rank, .count = 1};
@@ -69,7 +59,7 @@ static bool take(lifter* l, int tensor, constant* c) {
   return c->type == PB_F32 || c->type == PB_I64 || c->type == PB_I32 || c->type == PB_I1 || c->type == PB_I8;
 }
 
-static bool start(lifter* l, pb_type type, int rank, const int64_t* shape, constant* c) {
+bool pb__fold_start(lifter* l, pb_type type, int rank, const int64_t* shape, constant* c) {
   *c = (constant){.type = type, .rank = rank, .count = 1};
   if (rank > PB_GRAPH_RANK || !is_small(rank, shape)) return false;
   for (int r = 0; r < rank; ++r) {
@@ -81,8 +71,9 @@ static bool start(lifter* l, pb_type type, int rank, const int64_t* shape, const
   return true;
 }
 
-static void give(lifter* l, const pb_node* n, const constant* c) {
-  pb_tensor* made = &l->g->tensors[n->outputs[0]];
+void pb__fold_give(lifter* l, int tensor, const constant* c) {
+  if (tensor < 0) return;
+  pb_tensor* made = &l->g->tensors[tensor];
   made->const_id = pb_consts_add(l->consts, made->name, c->type, c->rank, c->shape, c->data);
   made->type = c->type;
   made->is_unsigned = false;
@@ -131,7 +122,7 @@ static bool reshape(lifter* l, const pb_node* n, const constant* x, constant* y)
   } else if (x->count < 1 || pb__read_reshape(l, n, &in, shape, &rank) != PB_OK) {
     return false;
   }
-  if (!start(l, x->type, rank, shape, y) || y->count != x->count) return false;
+  if (!pb__fold_start(l, x->type, rank, shape, y) || y->count != x->count) return false;
   strides_of(y, stride);
   walk(x, 0, stride, y);
   return true;
@@ -148,7 +139,7 @@ static bool transpose(lifter* l, const pb_node* n, const constant* x, constant* 
     shape[r] = x->shape[from];
     stride[r] = own[from];
   }
-  if (!start(l, x->type, x->rank, shape, y)) return false;
+  if (!pb__fold_start(l, x->type, x->rank, shape, y)) return false;
   walk(x, 0, stride, y);
   return true;
 }
@@ -187,7 +178,7 @@ static bool slice(lifter* l, const pb_node* n, const constant* x, constant* y) {
     base += shape[at] ? first * stride[at] : 0;
     stride[at] *= shape[at] > 1 ? step : 1; // below the extent then
   }
-  if (!start(l, x->type, x->rank, shape, y)) return false;
+  if (!pb__fold_start(l, x->type, x->rank, shape, y)) return false;
   walk(x, base, stride, y);
   return true;
 }
@@ -197,7 +188,8 @@ static bool expand(lifter* l, const pb_node* n, const constant* x, constant* y) 
   int count, rank = x->rank;
   pb__read_integers(l, n, NULL, 1, PB_GRAPH_RANK, said, &count);
   memcpy(shape, x->shape, sizeof shape);
-  if (count < 0 || !pb__broadcast(shape, &rank, said, count) || !start(l, x->type, rank, shape, y)) return false;
+  if (count < 0 || !pb__broadcast(shape, &rank, said, count) || !pb__fold_start(l, x->type, rank, shape, y))
+    return false;
   spread(x, rank, stride);
   walk(x, 0, stride, y);
   return true;
@@ -207,7 +199,7 @@ static bool gather(lifter* l, const pb_node* n, const constant* x, constant* y) 
   constant ids;
   int axis, rank = 0;
   int64_t shape[2 * PB_GRAPH_RANK] = {0}, inner = 1, outer = 1;
-  if (!take(l, pb__input(n, 1), &ids) || (ids.type != PB_I64 && ids.type != PB_I32)) return false;
+  if (!pb__fold_take(l, pb__input(n, 1), &ids) || (ids.type != PB_I64 && ids.type != PB_I32)) return false;
   if (!pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
   for (int r = 0; r < x->rank; ++r) {
     for (int k = 0; k < ids.rank && r == axis; ++k) shape[rank++] = ids.shape[k];
@@ -215,11 +207,11 @@ static bool gather(lifter* l, const pb_node* n, const constant* x, constant* y) 
     if (r < axis) outer *= x->shape[r];
     if (r > axis) inner *= x->shape[r];
   }
-  if (!start(l, x->type, rank, shape, y)) return false;
+  if (!pb__fold_start(l, x->type, rank, shape, y)) return false;
   size_t bytes = (size_t)inner * size_of(x->type);
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t k = 0; k < ids.count; ++k) {
-      int64_t at = number_at(&ids, k).i, extent = x->shape[axis];
+      int64_t at = pb__fold_number(&ids, k).i, extent = x->shape[axis];
       if (at < 0) at += extent;
       if (at < 0 || at >= extent) return false;
       memcpy(y->data + (size_t)(o * ids.count + k) * bytes, x->data + (size_t)(o * extent + at) * bytes, bytes);
@@ -234,17 +226,17 @@ static bool concat(lifter* l, const pb_node* n, const constant* x, constant* y) 
   if (!pb__axis(pb_node_int(n, "axis", 0), x->rank, &axis)) return false;
   memcpy(shape, x->shape, sizeof shape);
   for (int k = 1; k < n->input_count; ++k) {
-    if (!take(l, n->inputs[k], &part) || part.type != x->type || part.rank != x->rank) return false;
+    if (!pb__fold_take(l, n->inputs[k], &part) || part.type != x->type || part.rank != x->rank) return false;
     for (int r = 0; r < x->rank; ++r)
       if (r != axis && part.shape[r] != x->shape[r]) return false;
     shape[axis] += part.shape[axis];
   }
-  if (!start(l, x->type, x->rank, shape, y)) return false;
+  if (!pb__fold_start(l, x->type, x->rank, shape, y)) return false;
   for (int r = 0; r < x->rank; ++r)
     if (r != axis) *(r < axis ? &outer : &inner) *= x->shape[r];
   size_t row = (size_t)inner * size_of(x->type);
   for (int k = 0; k < n->input_count; ++k) {
-    (void)take(l, n->inputs[k], &part);
+    (void)pb__fold_take(l, n->inputs[k], &part);
     size_t bytes = (size_t)part.shape[axis] * row;
     for (int64_t o = 0; o < outer; ++o)
       memcpy(y->data + (size_t)(o * shape[axis] + done) * row, part.data + (size_t)o * bytes, bytes);
@@ -364,19 +356,19 @@ static bool each(lifter* l, const pb_node* n, int operands, rule type, constant*
   int rank = 0;
   if (n->input_count != operands) return false;
   for (int k = 0; k < operands; ++k)
-    if (!take(l, n->inputs[k], &in[k]) || !pb__broadcast(shape, &rank, in[k].shape, in[k].rank)) return false;
+    if (!pb__fold_take(l, n->inputs[k], &in[k]) || !pb__broadcast(shape, &rank, in[k].shape, in[k].rank)) return false;
   for (int k = type == OF_Z ? 2 : 1; k < operands; ++k)
     if (in[k].type != in[k - 1].type) return false;
   pb_type to = type == TRUTH ? PB_I1 : type == OF_Z ? in[1].type : type == OF_CAST ? cast_type(n) : in[0].type;
   bool casts = type == OF_CAST, is_unsigned = l->g->tensors[n->inputs[0]].is_unsigned;
-  if (to == PB_TYPE_COUNT || (in[0].type == PB_I8 && !casts) || !start(l, to, rank, shape, y)) return false;
+  if (to == PB_TYPE_COUNT || (in[0].type == PB_I8 && !casts) || !pb__fold_start(l, to, rank, shape, y)) return false;
   for (int k = 0; k < operands; ++k) spread(&in[k], rank, stride[k]);
   for (int64_t e = 0; e < y->count; ++e) {
     number v[3] = {{0}}, made = {0};
     for (int k = 0; k < operands; ++k) {
       int64_t source = 0;
       for (int r = 0; r < rank; ++r) source += at[r] * stride[k][r];
-      v[k] = number_at(&in[k], source);
+      v[k] = pb__fold_number(&in[k], source);
       if (in[k].type == PB_I8 && is_unsigned) v[k].i &= UINT8_MAX;
     }
     if (!compute(n->op, in, v, to, &made)) return false;
@@ -419,12 +411,12 @@ static bool shape_of(lifter* l, const pb_node* n, constant* y) {
   to = to < 0 ? (to < -rank ? 0 : to + rank) : to > rank ? rank : to;
   int64_t count = to > from ? to - from : 0;
   if (pb__is(n, "Shape")) {
-    if (!start(l, PB_I64, 1, &count, y)) return false;
+    if (!pb__fold_start(l, PB_I64, 1, &count, y)) return false;
     memcpy(y->data, shape + from, (size_t)count * 8);
     return true;
   }
   for (int64_t r = 0; r < rank; ++r) elements *= shape[r];
-  return start(l, PB_I64, 0, NULL, y) && memcpy(y->data, &elements, 8);
+  return pb__fold_start(l, PB_I64, 0, NULL, y) && memcpy(y->data, &elements, 8);
 }
 
 static bool constant_of_shape(lifter* l, const pb_node* n, constant* y) {
@@ -435,7 +427,7 @@ static bool constant_of_shape(lifter* l, const pb_node* n, constant* y) {
   if (rank < 0 || (value && (value->kind != PB_ATTR_TENSOR || value->tensor < 0 || value->is_unsigned))) return false;
   const pb_const* c = value ? &l->consts->items[value->tensor] : NULL;
   pb_type type = c ? c->type : PB_F32;
-  if ((c && c->bytes != size_of(type)) || !start(l, type, rank, shape, y)) return false;
+  if ((c && c->bytes != size_of(type)) || !pb__fold_start(l, type, rank, shape, y)) return false;
   for (int64_t k = 0; k < y->count; ++k)
     if (c)
       memcpy(y->data + (size_t)k * size_of(type), c->data, size_of(type));
@@ -448,8 +440,8 @@ static bool range(lifter* l, const pb_node* n, constant* y) {
   constant in[3];
   number v[3];
   for (int k = 0; k < 3; ++k) {
-    if (!take(l, pb__input(n, k), &in[k]) || in[k].count != 1 || in[k].type != in[0].type) return false;
-    v[k] = number_at(&in[k], 0);
+    if (!pb__fold_take(l, pb__input(n, k), &in[k]) || in[k].count != 1 || in[k].type != in[0].type) return false;
+    v[k] = pb__fold_number(&in[k], 0);
   }
   bool f = in[0].type == PB_F32;
   if (!f && in[0].type != PB_I64 && in[0].type != PB_I32) return false;
@@ -457,11 +449,42 @@ static bool range(lifter* l, const pb_node* n, constant* y) {
   double span = f ? (double)v[1].f - (double)v[0].f : (double)v[1].i - (double)v[0].i, turns = ceil(span / step);
   if (step == 0 || !(turns < MOST_ELEMENTS)) return false;
   int64_t count = turns > 0 ? (int64_t)turns : 0;
-  if (!start(l, in[0].type, 1, &count, y)) return false;
+  if (!pb__fold_start(l, in[0].type, 1, &count, y)) return false;
   for (int64_t k = 0; k < count; ++k)
     set_number(
         y, k,
         (number){.i = (int64_t)((uint64_t)v[0].i + (uint64_t)k * (uint64_t)v[2].i), .f = v[0].f + (float)k * v[2].f});
+  return true;
+}
+
+// Several results at once: parts of so many, or equal ones of which the last may be shorter.
+static bool split(lifter* l, const pb_node* n) {
+  constant x, y;
+  int64_t sizes[PB_GRAPH_RANK * 8], axis = pb_node_int(n, "axis", 0), stride[PB_GRAPH_RANK], all = 0, from = 0;
+  int count = -1, most = (int)(sizeof sizes / sizeof *sizes);
+  if (n->output_count > most || !pb__constant(l, n->inputs[0]) || pb__constant(l, n->inputs[0])->type == PB_I8 ||
+      !pb__fold_take(l, n->inputs[0], &x) || axis < -x.rank || axis >= x.rank)
+    return false;
+  axis += axis < 0 ? x.rank : 0;
+  bool said = pb_node_attr(n, "split") || pb__input(n, 1) >= 0;
+  if (said) pb__read_integers(l, n, "split", 1, most, sizes, &count);
+  if (said && count != n->output_count) return false;
+  int64_t each = (x.shape[axis] + n->output_count - 1) / n->output_count;
+  for (int k = 0; k < n->output_count; ++k) {
+    if (!said) sizes[k] = all + each < x.shape[axis] ? each : x.shape[axis] - all;
+    if (sizes[k] < 0 || sizes[k] > x.shape[axis] - all) return false;
+    all += sizes[k];
+  }
+  if (all != x.shape[axis]) return false;
+  strides_of(&x, stride);
+  for (int k = 0; k < n->output_count; from += sizes[k++]) {
+    int64_t shape[PB_GRAPH_RANK];
+    memcpy(shape, x.shape, sizeof shape);
+    shape[axis] = sizes[k];
+    if (!pb__fold_start(l, x.type, x.rank, shape, &y)) return false;
+    walk(&x, from * stride[axis], stride, &y);
+    pb__fold_give(l, n->outputs[k], &y);
+  }
   return true;
 }
 
@@ -476,7 +499,7 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
   for (size_t k = 0; k < sizeof elementwise / sizeof *elementwise; ++k)
     if (pb__is(n, elementwise[k].op)) return each(l, n, elementwise[k].operands, elementwise[k].type, y);
   for (size_t k = 0; k < sizeof movements / sizeof *movements; ++k)
-    if (pb__is(n, movements[k].op)) return take(l, n->inputs[0], &x) && movements[k].fold(l, n, &x, y);
+    if (pb__is(n, movements[k].op)) return pb__fold_take(l, n->inputs[0], &x) && movements[k].fold(l, n, &x, y);
   return false;
 }
 
@@ -484,6 +507,8 @@ pb_status pb__fold(lifter* l, const pb_node* n, bool* known) {
   constant y;
   int errors = l->diag ? l->diag->errors : 0;
   *known = fold(l, n, &y);
-  if (*known) give(l, n, &y);
+  if (*known) pb__fold_give(l, n->outputs[0], &y);
+  if (!*known && pb__is(n, "Split")) *known = n->input_count > 0 && n->inputs[0] >= 0 && split(l, n);
+  if (!*known) *known = pb__fold_search(l, n);
   return l->diag && l->diag->errors > errors ? PB_ERR_UNSUPPORTED : PB_OK; // a shape was refused
 }

@@ -657,3 +657,25 @@ def far_rows(label, rows, columns, by_codes=False):
 for args in ((130, 128), (131, 136), (70, 128, True)):
     label = "far_rows_" + "_".join(map(str, args))
     CASES[label] = lambda label=label, args=args: far_rows(label, *args)
+
+
+@case
+def groups_behind_a_computed_pad():
+    """The loops of a nest that takes their turns as numbers were cut for a product of two computed tensors."""
+    m = Maker("groups_behind_a_computed_pad", opset=17)
+    x, w = m.input("x", 1, 4, 3), m.input("w", 4, 1, 2)
+    return m.done(m.op("ConvTranspose", x, w, strides=[2], pads=[1, 1], group=2), targets=("cpu",), bisect=True)
+
+
+@case
+def phases_of_transposed_convolutions():
+    """Strides as gaps: results so many apart are convolutions of their own, some of no tap at all."""
+    m = Maker("phases_of_transposed_convolutions", opset=17)
+    x, ys = m.input("x", 2, 4, 5, 5), []
+    for kernel, stride, pads, more, group in ((2, 2, 0, 0, 1), (3, 2, 1, 1, 2), (4, 2, 1, 0, 1), (1, 3, 0, 2, 1), (3, 3, 1, 0, 2)):
+        w = m.const(m.rng.standard_normal((4, 3, kernel, kernel)).astype(F32))
+        y = m.op("ConvTranspose", x, w, m.const(m.rng.standard_normal(3 * group).astype(F32)), strides=[stride] * 2, pads=[pads] * 4,
+                 output_padding=[more] * 2, group=group)
+        ys.append(m.op("ReduceMean", y, axes=[2, 3]))
+        ys.append(m.op("MaxPool", y, kernel_shape=[3, 3], strides=[3, 3]))
+    return m.done(*ys, targets=("cpu",))

@@ -100,14 +100,17 @@ def close(actual, expected, atol=ATOL):
 # Which operands say a shape, or where something is.
 SHAPES = {"Resize": (1, 2, 3), "Upsample": (1,), "Slice": (1, 2, 3, 4), "Pad": (1, 3), "Range": (0, 1, 2), "ConstantOfShape": (0,),
           "HannWindow": (0,), "HammingWindow": (0,), "BlackmanWindow": (0,), "MaxUnpool": (2,), "DFT": (1, 2), "Dropout": (1, 2), "STFT": (1, 3),
-          "MelWeightMatrix": (0, 1, 2, 3, 4), "Loop": (0, 1), "If": (0,), "Compress": (1,), "OneHot": (1,)}
+          "MelWeightMatrix": (0, 1, 2, 3, 4), "Loop": (0, 1), "If": (0,), "Compress": (1,), "OneHot": (1,),
+          "NonZero": (0,), "Unique": (0,), "NonMaxSuppression": (0, 1, 2, 3, 4)}
 
 
-def shape_operands(model, inputs, expanded):
+def shape_operands(model, inputs, name_of_test):
+    expanded = "expanded" in name_of_test
     found = set()
     for node in model.graph.node:
         for k, name in enumerate(node.input):
             whole = name in inputs and np.load(inputs[name]).dtype in (np.int64, np.int32)
+            whole = whole or (name in inputs and "test_range" in name_of_test)
             if name in inputs and (k in SHAPES[node.op_type] if node.op_type in SHAPES else (k > 0 or expanded) and whole):
                 found.add(name)
     return sorted(found)
@@ -141,9 +144,9 @@ def run_one(folder, work):
     made, refused, why = compiled(path, engine)
     bound = []
     if refused and ("constant" in why or "0 long" in why):
-        bound = shape_operands(model, inputs, "expanded" in folder.name)
+        bound = shape_operands(model, inputs, folder.name)
         if bound:
-            made, refused, _ = compiled(path, engine, *(f"--bind={n}={inputs[n]}" for n in bound))
+            made, refused, why = compiled(path, engine, *(f"--bind={n}={inputs[n]}" for n in bound))
     if not made:
         return ("refused" if refused else "failed"), why
     args = [word for n in names if n not in bound for word in ("--input", f"{n}={inputs[n]}")]

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "core/driver/pipeline.h"
 #include "core/frontend/flat.h"
+#include "core/frontend/linalg/linalg.h"
 #include "core/frontend/stablehlo/stablehlo.h"
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
@@ -47,20 +48,65 @@ static const char text[] =
     "  }) : () -> ()\n"
     "}) : () -> ()\n";
 
+static const char linalg_text[] =
+    "#same = affine_map<(i, j) -> (i, j)>\n"
+    "func.func @main(%x: tensor<3x4xf32>, %i: tensor<3xi64>) -> (tensor<3xf32>, tensor<3x5xf32>) {\n"
+    "  %w = arith.constant dense_resource<weight> : tensor<4x2xf32>\n"
+    "  %zero = arith.constant 0.0 : f32\n"
+    "  %e = tensor.empty() : tensor<3x2xf32>\n"
+    "  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x2xf32>) -> tensor<3x2xf32>\n"
+    "  %y = linalg.matmul ins(%x, %w : tensor<3x4xf32>, tensor<4x2xf32>) outs(%f : tensor<3x2xf32>) -> "
+    "tensor<3x2xf32>\n"
+    "  %g = tensor.empty() : tensor<3x4xf32>\n"
+    "  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, #same], iterator_types = [\"parallel\", "
+    "\"parallel\"]} ins(%i : tensor<3xi64>) outs(%g : tensor<3x4xf32>) {\n"
+    "  ^bb0(%a: i64, %o: f32):\n"
+    "    %p = arith.index_cast %a : i64 to index\n"
+    "    %q = linalg.index 1 : index\n"
+    "    %t = tensor.extract %x[%p, %q] : tensor<3x4xf32>\n"
+    "    %u = arith.cmpf ugt, %t, %zero : f32\n"
+    "    %v = arith.select %u, %t, %zero : f32\n"
+    "    linalg.yield %v : f32\n"
+    "  } -> tensor<3x4xf32>\n"
+    "  %d = tensor.pad %s low[0, 1] high[0, 0] {\n"
+    "  ^bb0(%k: index, %l: index):\n"
+    "    tensor.yield %zero : f32\n"
+    "  } : tensor<3x4xf32> to tensor<3x5xf32>\n"
+    "  %c = tensor.extract_slice %y[0, 1] [3, 1] [1, 1] : tensor<3x2xf32> to tensor<3xf32>\n"
+    "  %n = tensor.insert_slice %c into %d[0, 2] [3, 1] [1, 1] : tensor<3xf32> into tensor<3x5xf32>\n"
+    "  %h = math.exp %c : tensor<3xf32>\n"
+    "  return %h, %n : tensor<3xf32>, tensor<3x5xf32>\n"
+    "}\n"
+    "{-#\n  dialect_resources: { builtin: { weight: "
+    "\"0x040000000000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F\" } }\n#-}\n";
+
+// Of each language its text, and what makes a program of it.
+typedef pb_status maker(const pb_flat* flat, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
+                        pb_s1* program);
+typedef struct language {
+  pb_flat_language is;
+  const char* text;
+  maker* make;
+  const char* const* (*attributes)(pb_arena* arena);
+} language;
+static const language stablehlo = {PB_FLAT_STABLEHLO, text, pb_stablehlo_make, pb_stablehlo_attributes};
+static const language linalg = {PB_FLAT_LINALG, linalg_text, pb_linalg_make, pb_linalg_attributes};
+
 static void silent(void* user, bool error, int code, const char* message) {
   (void)error;
   (void)code;
   snprintf(user, 256, "%s", message);
 }
 
-static void parse(pb_flat* flat) {
+static void parse(const language* l, pb_flat* flat) {
   char path[] = "flat-XXXXXX.mlir", why[256] = "";
   int file = mkstemps(path, 5);
   pb_arena names = {0};
   pb_diag diag = {.sink = silent, .user = why};
-  assert_true(file >= 0 && write(file, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
+  assert_true(file >= 0 && write(file, l->text, strlen(l->text)) == (ssize_t)strlen(l->text));
   close(file);
-  pb_status status = pb_flat_read(path, pb_stablehlo_attributes(&names), &diag, flat);
+  assert_int_equal(pb_flat_sniff(path), l->is);
+  pb_status status = pb_flat_read(path, l->is, l->attributes(&names), &diag, flat);
   unlink(path);
   if (status != PB_OK) fail_msg("%s", why);
   flat->file = "model.mlir";
@@ -79,11 +125,11 @@ static void judge(MlirContext context, const pb_s1* program, const pb_consts* co
   free(ir);
 }
 
-static pb_status make(const pb_flat* flat, char* why, MlirContext context) {
+static pb_status make(const language* l, const pb_flat* flat, char* why, MlirContext context) {
   pb_consts consts = {0};
   pb_s1 program = {0};
   pb_diag diag = {.sink = silent, .user = why};
-  pb_status status = pb_stablehlo_make(flat, NULL, &consts, &diag, &program);
+  pb_status status = l->make(flat, NULL, &consts, &diag, &program);
   if (status == PB_OK && context.ptr) judge(context, &program, &consts);
   pb_s1_free(&program);
   pb_consts_free(&consts);
@@ -91,11 +137,11 @@ static pb_status make(const pb_flat* flat, char* why, MlirContext context) {
 }
 
 static void comes_back_the_same(void** state) {
-  (void)state;
+  const language* l = *state;
   pb_flat flat = {0}, again = {0};
   char why[256] = "";
   size_t bytes, second;
-  parse(&flat);
+  parse(l, &flat);
   void* data = pb_flat_pack(&flat, &bytes);
   assert_true(pb_flat_unpack(data, bytes, &again));
   again.file = "model.mlir";
@@ -103,7 +149,7 @@ static void comes_back_the_same(void** state) {
   assert_int_equal(bytes, second);
   assert_memory_equal(data, more, bytes);
   MlirContext context = pb_context_create();
-  if (make(&again, why, context) != PB_OK) fail_msg("%s", why);
+  if (make(l, &again, why, context) != PB_OK) fail_msg("%s", why);
   mlirContextDestroy(context);
   free(more);
   pb_flat_free(&again);
@@ -118,14 +164,14 @@ static uint64_t drawn(uint64_t* state) { // splitmix64
 }
 
 static void damaged_bytes(void** state) {
-  (void)state;
+  const language* l = *state;
   enum { MUTANTS = 12000 };
   pb_flat flat = {0};
   size_t bytes;
   uint64_t seed = 7;
   int taken = 0, refused = 0, made = 0;
   MlirContext context = pb_context_create();
-  parse(&flat);
+  parse(l, &flat);
   char* data = pb_flat_pack(&flat, &bytes);
   for (int k = 0; k < MUTANTS; ++k) {
     size_t length = drawn(&seed) % 16 ? bytes : (size_t)(drawn(&seed) % bytes);
@@ -142,7 +188,7 @@ static void damaged_bytes(void** state) {
     if (pb_flat_unpack(copy, length, &damaged)) {
       ++taken;
       damaged.file = "model.mlir";
-      made += make(&damaged, why, k % 4 ? (MlirContext){NULL} : context) == PB_OK;
+      made += make(l, &damaged, why, k % 4 ? (MlirContext){NULL} : context) == PB_OK;
     } else {
       ++refused;
       free(copy);
@@ -156,6 +202,9 @@ static void damaged_bytes(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(comes_back_the_same), cmocka_unit_test(damaged_bytes)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(comes_back_the_same, (void*)(uintptr_t)&stablehlo),
+                                     cmocka_unit_test_prestate(damaged_bytes, (void*)(uintptr_t)&stablehlo),
+                                     cmocka_unit_test_prestate(comes_back_the_same, (void*)(uintptr_t)&linalg),
+                                     cmocka_unit_test_prestate(damaged_bytes, (void*)(uintptr_t)&linalg)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

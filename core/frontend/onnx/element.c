@@ -175,14 +175,22 @@ void pb__o_op_clip(pb_onnx* o) {
   OUT(y);
 }
 
+void pb__o_op_binarizer(pb_onnx* o) {
+  int x = IN(0), more = pb__o_compare(o, "GT", x, pb__o_like(o, x, pb__o_real(o, "threshold", 0)));
+  OUT(pb__o_cast(o, more, pb__o_type(o, x)->type));
+}
+
 // In training it draws numbers; a ratio of 0 draws none.
 void pb__o_op_dropout(pb_onnx* o) {
   int x = IN(0), count;
   const pb_const* training = pb__constant(o->l, pb__input(o->n, 2));
   float ratio = 0.5f;
-  if (pb__o_has(o, 1) && (!pb__o_reals(o, 1, 1, &ratio, &count) || count != 1)) ratio = 0.5f;
+  bool known = !pb__o_has(o, 1) || (pb__o_reals(o, 1, 1, &ratio, &count) && count == 1);
   bool draws = pb__o_has(o, 2) && (!training || training->bytes != 1 || *(const char*)training->data);
-  if (draws && ratio != 0) pb__o_refuse(o, "in training, which draws numbers");
+  if (draws && (!known || (training && training->bytes != 1) || (!training && ratio != 0)))
+    pb__o_refuse(o, "a ratio or a mode that is not constant");
+  else if (draws && ratio != 0)
+    pb__o_refuse(o, "in training, which draws numbers");
   OUT(x);
   if (!pb__o_wants(o, 1)) return;
   const pb_flat_type in = *pb__o_type(o, x);

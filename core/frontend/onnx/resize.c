@@ -134,6 +134,24 @@ static void read_plan(pb_onnx* o, bool upsample, plan* p) {
   if (!one_of(mode, modes)) pb__o_refuse(o, "a mode '%s'", mode);
 }
 
+// One scale for all dims, the smallest or the largest that the sizes ask for; the sizes become what it makes.
+static void keep_aspect(pb_onnx* o, const pb_flat_type* in, const pb_attr* some, int count, int64_t* sizes,
+                        float* scales) {
+  const char* policy = pb__o_text(o, "keep_aspect_ratio_policy", "stretch");
+  bool least = !strcmp(policy, "not_larger");
+  double scale = 0;
+  if (!least && strcmp(policy, "not_smaller")) pb__o_refuse(o, "keep_aspect_ratio_policy '%s'", policy);
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) {
+    double of = (double)sizes[k] / (double)in->shape[pb__o_axis(o, some ? some->ints[k] : k, in->rank)];
+    scale = k == 0 || (least ? of < scale : of > scale) ? of : scale;
+  }
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) {
+    double extent = (double)in->shape[pb__o_axis(o, some ? some->ints[k] : k, in->rank)];
+    sizes[k] = scale * extent < (1 << 25) ? (int64_t)floor(scale * extent + 0.5) : 1 << 25;
+    scales[k] = (float)scale;
+  }
+}
+
 // Scales or sizes, of all dims or of `axes`: out and scale of each dim.
 static void read_sizes(pb_onnx* o, const pb_flat_type* in, bool upsample, int64_t* out, double* scale) {
   const pb_attr *attr = pb_node_attr(o->n, "scales"), *some = pb_node_attr(o->n, "axes");
@@ -142,21 +160,21 @@ static void read_sizes(pb_onnx* o, const pb_flat_type* in, bool upsample, int64_
   int64_t sizes[PB_FLAT_RANK];
   int count = 0, at = old ? 1 : 2, all = some ? some->count : in->rank,
       size_count = old ? -1 : pb__o_list(o, NULL, 3, PB_FLAT_RANK, sizes);
-  const char* policy = pb__o_text(o, "keep_aspect_ratio_policy", "stretch");
-  if (strcmp(policy, "stretch")) pb__o_refuse(o, "keep_aspect_ratio_policy '%s'", policy);
   if (attr && attr->count <= PB_FLAT_RANK)
     memcpy(scales, attr->floats, sizeof *scales * (size_t)(count = attr->count));
   else if (pb__o_has(o, at) && !pb__o_reals(o, at, PB_FLAT_RANK, scales, &count))
     pb__o_refuse(o, "scales that are not constant f32");
   if (size_count <= 0 && count != all) pb__o_refuse(o, "%d scales for %d dims", count, all);
   if (size_count > 0 && size_count != all) pb__o_refuse(o, "%d sizes for %d dims", size_count, all);
+  bool kept = size_count == all && strcmp(pb__o_text(o, "keep_aspect_ratio_policy", "stretch"), "stretch");
+  if (kept && !pb__o_bad(o)) keep_aspect(o, in, some, all, sizes, scales);
   for (int k = 0; k < all && !pb__o_bad(o); ++k) {
     int r = pb__o_axis(o, some ? some->ints[k] : k, in->rank);
     double to = size_count > 0 ? (double)sizes[k] : floor((double)in->shape[r] * (double)scales[k]);
     if (!(to >= 1 && to <= 1 << 24)) pb__o_refuse(o, "sizes that make no sense");
     if (pb__o_bad(o)) return;
     out[r] = (int64_t)to;
-    scale[r] = size_count > 0 ? to / (double)in->shape[r] : (double)scales[k];
+    scale[r] = size_count > 0 && !kept ? to / (double)in->shape[r] : (double)scales[k];
   }
 }
 

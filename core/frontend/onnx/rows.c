@@ -280,7 +280,8 @@ pb_status pb__o_make(lifter* l, const pb_node* n, bool* known) {
   const pb_onnx_row* row = &pb_onnx_rows[k];
   pb_onnx o = {.l = l, .n = n, .row = row, .first_value = l->out->value_count};
   o.flat.file = l->g->file;
-  o.door = (pb_door){.flat = &o.flat,
+  o.door = (pb_door){.table = &pb__door_stablehlo,
+                     .flat = &o.flat,
                      .diag = l->diag,
                      .m = {.program = l->out, .consts = l->consts},
                      .name = n->name,

@@ -113,6 +113,10 @@ typedef struct pb_onnx_conv {
 } pb_onnx_conv;
 int pb__o_conv(pb_onnx* o, int x, int w, const pb_onnx_conv* c, pb_type type);
 
+// The same by convolutions without gaps, -1: it is no such one. constant: the weights as ConvTranspose has them, -1:
+// they are computed.
+int pb__o_conv_by_phases(pb_onnx* o, int x, int w, const pb_onnx_conv* c, int constant, pb_type type);
+
 // Places by vectors: index_vector is the last dim of the indices.
 typedef struct pb_onnx_places {
   int windows, dropped, maps;

@@ -3,11 +3,14 @@
 
 #include <string.h>
 
+enum { MOST_SPACES = 3 };
+
+// Of volumes the first two dims are one, in what is read and in what is made.
 typedef struct grid {
-  int x, places[2]; // the tensor [n, c, h, w]; y and x of each result, as f32 [n, h', w']
-  int64_t extent[2], shape[4];
-  double low[2], high[2]; // between which a place is reflected
-  char mode, padding;     // b(ilinear), n(earest), c(ubic); z(eros), b(order), r(eflection)
+  int spaces, x, places[MOST_SPACES]; // the tensor [n, c, d h, w]; z, y and x of each result, as f32 [n, d' h', w']
+  int64_t extent[MOST_SPACES], shape[4];
+  double low[MOST_SPACES], high[MOST_SPACES]; // between which a place is reflected
+  char mode, padding;                         // b(ilinear), n(earest), c(ubic); z(eros), b(order), r(eflection)
 } grid;
 
 // Back and forth between both ends.
@@ -31,15 +34,21 @@ static int inside(pb_onnx* o, const grid* g, int dim, int v) {
 }
 
 // x at whole places; outside 0, where the padding is of zeros.
-static int at_places(pb_onnx* o, const grid* g, int y, int x) {
+static int at_places(pb_onnx* o, const grid* g, const int* at) {
   const int64_t n[4] = {g->shape[0], 1, 1, 1}, whole[4] = {g->shape[0], g->shape[2], g->shape[3], 1};
-  int both[2] = {inside(o, g, 0, y), inside(o, g, 1, x)}, parts[3], is = -1;
+  int parts[3], is = -1, row = -1;
   parts[0] = pb__o_expand(o, pb__o_iota(o, PB_I64, 4, n, 0), 4, whole);
-  for (int d = 0; d < 2; ++d) {
-    int kept = clamped(o, both[d], g->extent[d]), there = pb__o_compare(o, "EQ", kept, both[d]);
+  for (int d = 0; d < g->spaces; ++d) {
+    int place = inside(o, g, d, at[d]);
+    int kept = clamped(o, place, g->extent[d]), there = pb__o_compare(o, "EQ", kept, place);
     is = is < 0 ? there : pb__o_binary(o, "and", is, there);
-    parts[1 + d] = pb__o_reshape(o, pb__o_cast(o, kept, PB_I64), 4, whole);
+    kept = pb__o_reshape(o, pb__o_cast(o, kept, PB_I64), 4, whole);
+    if (d == g->spaces - 1)
+      parts[2] = kept;
+    else
+      row = row < 0 ? kept : pb__o_add(o, pb__o_mul(o, row, pb__o_integer(o, PB_I64, g->extent[d])), kept);
   }
+  parts[1] = row;
   int v = pb__o_pixels(o, g->x, parts, g->shape);
   if (g->padding != 'z') return v;
   const int64_t truths[4] = {g->shape[0], 1, g->shape[2], g->shape[3]};
@@ -71,25 +80,28 @@ static int weight(pb_onnx* o, const grid* g, int t, int k) {
 
 static int sampled(pb_onnx* o, const grid* g) {
   const int64_t wide[4] = {g->shape[0], 1, g->shape[2], g->shape[3]};
-  int base[2], part[2], sum = -1;
+  int base[MOST_SPACES], part[MOST_SPACES], sum = -1;
   if (g->mode == 'n') {
-    for (int d = 0; d < 2; ++d) base[d] = pb__o_unary(o, "round_nearest_even", g->places[d]);
-    return at_places(o, g, base[0], base[1]);
+    for (int d = 0; d < g->spaces; ++d) base[d] = pb__o_unary(o, "round_nearest_even", g->places[d]);
+    return at_places(o, g, base);
   }
-  for (int d = 0; d < 2; ++d) {
+  for (int d = 0; d < g->spaces; ++d) {
     base[d] = pb__o_unary(o, "floor", g->places[d]);
     part[d] = pb__o_sub(o, g->places[d], base[d]);
   }
-  int first = g->mode == 'c' ? -1 : 0, last = g->mode == 'c' ? 2 : 1;
-  for (int i = first; i <= last && !pb__o_bad(o); ++i)
-    for (int j = first; j <= last; ++j) {
-      int y = pb__o_add(o, base[0], pb__o_number(o, PB_F32, i)), x = pb__o_add(o, base[1], pb__o_number(o, PB_F32, j));
-      int by = weight(o, g, part[1], j);
-      by = pb__o_reshape(o, pb__o_mul(o, weight(o, g, part[0], i), by), 4, wide);
-      by = pb__o_cast(o, by, pb__o_type(o, g->x)->type);
-      int v = pb__o_mul(o, at_places(o, g, y, x), by);
-      sum = sum < 0 ? v : pb__o_add(o, sum, v);
+  int first = g->mode == 'c' ? -1 : 0, taps = g->mode == 'c' ? 4 : 2, neighbours = 1;
+  for (int d = 0; d < g->spaces; ++d) neighbours *= taps;
+  for (int k = 0; k < neighbours && !pb__o_bad(o); ++k) { // the last dim's turn first
+    int at[MOST_SPACES], by = -1;
+    for (int d = 0, rest = neighbours / taps; d < g->spaces; ++d, rest /= taps) {
+      int turn = first + k / rest % taps, share = weight(o, g, part[d], turn);
+      at[d] = pb__o_add(o, base[d], pb__o_number(o, PB_F32, turn));
+      by = by < 0 ? share : pb__o_mul(o, by, share);
     }
+    by = pb__o_cast(o, pb__o_reshape(o, by, 4, wide), pb__o_type(o, g->x)->type);
+    int v = pb__o_mul(o, at_places(o, g, at), by);
+    sum = sum < 0 ? v : pb__o_add(o, sum, v);
+  }
   return sum;
 }
 
@@ -106,22 +118,30 @@ void pb__o_op_grid_sample(pb_onnx* o) {
   if (!g.mode) pb__o_refuse(o, "a mode '%s'", mode);
   if (strcmp(padding, "zeros") && strcmp(padding, "border") && strcmp(padding, "reflection"))
     pb__o_refuse(o, "a padding_mode '%s'", padding);
-  bool fits = in.rank == 4 && of.rank == 4 && of.shape[3] == 2 && of.shape[0] == in.shape[0];
-  if (!fits || !pb_type_is_float(in.type)) pb__o_refuse(o, "other than images of floats and a grid of pairs");
+  int spaces = g.spaces = in.rank - 2, last = in.rank - 1;
+  bool fits = (in.rank == 4 || in.rank == 5) && of.rank == in.rank && of.shape[last] == spaces &&
+              of.shape[0] == in.shape[0] && pb_type_is_float(in.type);
+  if (!fits) pb__o_refuse(o, "other than images or volumes of floats and a grid of a place for each result");
+  if (spaces == 3 && g.mode == 'c') pb__o_refuse(o, "a mode '%s' of volumes", mode);
   if (pb__o_bad(o)) return;
-  const int64_t shape[4] = {in.shape[0], in.shape[1], of.shape[1], of.shape[2]};
+  int64_t flat[4] = {in.shape[0], in.shape[1], in.shape[2], in.shape[last]}, rows = of.shape[1], whole[PB_FLAT_RANK];
+  if (spaces == 3) flat[2] *= in.shape[3], rows *= of.shape[2];
+  g.x = pb__o_reshape(o, x, 4, flat);
+  const int64_t shape[4] = {in.shape[0], in.shape[1], rows, of.shape[last - 1]}, one[3] = {shape[0], rows, shape[3]};
   memcpy(g.shape, shape, sizeof shape);
-  for (int d = 0; d < 2; ++d) { // the grid has x first
+  for (int d = 0; d < spaces; ++d) { // the grid has x first
     int64_t extent = g.extent[d] = in.shape[2 + d];
     g.low[d] = align ? 0 : -0.5;
     g.high[d] = align ? (double)(extent - 1) : (double)extent - 0.5;
-    int v = pb__o_reshape(o, pb__o_part(o, at, 3, 1 - d, 2 - d), 3, of.shape);
-    int one = pb__o_number(o, PB_F32, 1);
-    v = pb__o_add(o, pb__o_cast(o, v, PB_F32), one);
+    int v = pb__o_reshape(o, pb__o_part(o, at, last, spaces - 1 - d, spaces - d), 3, one);
+    int one_more = pb__o_number(o, PB_F32, 1);
+    v = pb__o_add(o, pb__o_cast(o, v, PB_F32), one_more);
     double scale = (align ? (double)(extent - 1) : (double)extent) / 2;
     v = pb__o_mul(o, v, pb__o_number(o, PB_F32, scale));
     if (!align) v = pb__o_sub(o, v, pb__o_number(o, PB_F32, 0.5));
     g.places[d] = inside(o, &g, d, v);
   }
-  pb__o_out(o, 0, sampled(o, &g));
+  memcpy(whole, in.shape, 2 * sizeof *whole);
+  memcpy(whole + 2, of.shape + 1, sizeof *whole * (size_t)spaces);
+  pb__o_out(o, 0, pb__o_reshape(o, sampled(o, &g), in.rank, whole));
 }

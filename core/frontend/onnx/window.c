@@ -137,7 +137,10 @@ void pb__o_op_conv_transpose(pb_onnx* o) {
   }
   w = pb__o_transpose(o, pb__o_reshape(o, w, in.rank + 1, parts), order);
   w = pb__o_reshape(o, w, in.rank, turned);
-  OUT(with_bias(o, pb__o_conv(o, x, w, &made, in.type), 2));
+  const pb_const* weights = pb__constant(o->l, pb__input(o->n, 1));
+  int constant = weights ? (int)(weights - o->l->consts->items) : -1; // the table may move
+  int y = pb__o_conv_by_phases(o, x, w, &made, constant, in.type);
+  OUT(with_bias(o, y < 0 ? pb__o_conv(o, x, w, &made, in.type) : y, 2));
 }
 
 // ---- integers: sums in i32 of what the zero points are taken from ----

@@ -12,7 +12,7 @@
 enum { MOST_CALLS = 32, MOST_NAMES = 64 };
 
 #define OP(name, least, most, results, attributes, function, summary) {name, least, most, results, attributes, summary},
-const pb_stablehlo_row pb_stablehlo_rows[] = {
+static const pb_door_row rows[] = {
 #include "core/frontend/stablehlo/stablehlo.def"
     {0}};
 #undef OP
@@ -21,11 +21,19 @@ static pb_door_maker* const makers[] = {
 #include "core/frontend/stablehlo/stablehlo.def"
 };
 #undef OP
+static const char* const ends[] = {"func.return", "stablehlo.return", NULL};
+const pb_door_table pb__door_stablehlo = {rows, makers, ends, false};
 
-static int row_of(const char* name) {
-  for (int k = 0; pb_stablehlo_rows[k].name; ++k)
-    if (!strcmp(pb_stablehlo_rows[k].name, name)) return k;
+static int row_of(const pb_door* d, const char* name) {
+  for (int k = 0; d->table->rows[k].name; ++k)
+    if (!strcmp(d->table->rows[k].name, name)) return k;
   return -1;
+}
+
+static bool is_end(const pb_door* d, const pb_flat_op* op) {
+  for (int k = 0; d->table->ends[k]; ++k)
+    if (!strcmp(d->table->ends[k], op->name)) return true;
+  return false;
 }
 
 static pb_place place_of(const pb_door* d, const pb_flat_op* op) {
@@ -112,6 +120,7 @@ bool pb__door_says(const pb_flat_op* op, const char* attribute, const char* word
 static bool is_kind(const pb_flat_attr* a, const char* kind, size_t length) {
   static const char* const kinds[] = {
       [PB_FLAT_INT] = "int", [PB_FLAT_INTS] = "ints", [PB_FLAT_TEXT] = "text", [PB_FLAT_TENSOR] = "tensor"};
+  if (length == 3 && !strncmp(kind, "any", 3)) return true;
   const char* is = a->ints && length == 4 && !strncmp(kind, "ints", 4) ? "ints" : kinds[a->kind];
   return strlen(is) == length && !strncmp(is, kind, length);
 }
@@ -134,11 +143,11 @@ static pb_status check_attributes(pb_door* d, const pb_flat_op* op, const char* 
 }
 
 // The names of all attributes of all rows, for the reader.
-const char* const* pb_stablehlo_attributes(pb_arena* arena) {
+const char* const* pb__door_attributes(const pb_door_table* table, pb_arena* arena) {
   const char** names = PB_NEW_ARRAY(arena, const char*, MOST_NAMES + 1);
   int count = 0;
-  for (int k = 0; pb_stablehlo_rows[k].name; ++k)
-    for (const char* at = pb_stablehlo_rows[k].attributes; *at;) {
+  for (int k = 0; table->rows[k].name; ++k)
+    for (const char* at = table->rows[k].attributes; *at;) {
       const char* name = pb_printf(arena, "%.*s", (int)strcspn(at, ":"), at);
       bool known = false;
       for (int n = 0; n < count; ++n) known |= !strcmp(names[n], name);
@@ -151,14 +160,14 @@ const char* const* pb_stablehlo_attributes(pb_arena* arena) {
 
 // ---- operators that are not known ----
 
-static const char* nearest(const char* name) {
+static const char* nearest(const pb_door* d, const char* name) {
   const char* best = NULL;
   int at = 4; // further away it is another word
-  for (int k = 0; pb_stablehlo_rows[k].name; ++k) {
-    int away = pb_edit_distance(name, pb_stablehlo_rows[k].name);
+  for (int k = 0; d->table->rows[k].name; ++k) {
+    int away = pb_edit_distance(name, d->table->rows[k].name);
     if (away < at) {
       at = away;
-      best = pb_stablehlo_rows[k].name;
+      best = d->table->rows[k].name;
     }
   }
   return best;
@@ -168,11 +177,11 @@ static void find_unknown(pb_door* d, const pb_flat_block* block, const char** to
   for (int k = 0; k < block->op_count; ++k) {
     const pb_flat_op* op = &block->ops[k];
     for (int r = 0; r < op->region_count; ++r) find_unknown(d, &op->regions[r], told, count);
-    bool known = row_of(op->name) >= 0 || !strcmp(op->name, "func.return") || !strcmp(op->name, "stablehlo.return");
+    bool known = row_of(d, op->name) >= 0 || is_end(d, op);
     for (int t = 0; t < *count; ++t) known |= !strcmp(told[t], op->name);
     if (known || *count == MOST_NAMES) continue;
     told[(*count)++] = op->name;
-    const char* near = nearest(op->name);
+    const char* near = nearest(d, op->name);
     (void)pb_unsupported(d->diag, place_of(d, op), 2111,
                          near ? pb_printf(&d->m.program->arena, "perhaps %s", near) : NULL, "operator '%s' is not read",
                          op->name);
@@ -184,7 +193,9 @@ static void find_unknown(pb_door* d, const pb_flat_block* block, const char** to
 static pb_status check_type(pb_door* d, const pb_flat_op* op, int flat_value) {
   const pb_flat_type* type = pb__door_type(d, flat_value);
   bool parts = type->type == PB_F32 || type->type == PB_F64;
-  if (type->type != PB_TYPE_COUNT && (!type->is_complex || (parts && type->rank < PB_NEST_RANK))) return PB_OK;
+  if (type->is_element && type->type != PB_TYPE_COUNT && d->table->has_elements) return PB_OK;
+  if (type->type != PB_TYPE_COUNT && !type->is_element && (!type->is_complex || (parts && type->rank < PB_NEST_RANK)))
+    return PB_OK;
   return pb__door_refuse(d, op, "values of %s are not supported", type->text);
 }
 
@@ -244,31 +255,35 @@ static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* m
   return PB_OK;
 }
 
-pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
-  int k = row_of(op->name);
+pb_status pb__door_check(pb_door* d, const pb_flat_op* op) {
+  int k = row_of(d, op->name);
   if (k < 0) return pb__door_refuse(d, op, "no such operator");
-  const pb_stablehlo_row* row = &pb_stablehlo_rows[k];
+  const pb_door_row* row = &d->table->rows[k];
   if (op->operand_count < row->least || op->operand_count > row->most ||
       (row->results >= 0 && op->result_count != row->results))
     return pb__door_refuse(d, op, "%d operands and %d results do not fit it", op->operand_count, op->result_count);
-  PB_TRY(check_attributes(d, op, row->attributes));
+  return check_attributes(d, op, row->attributes);
+}
+
+pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
+  PB_TRY(pb__door_check(d, op));
+  int k = row_of(d, op->name);
   for (int v = 0; v < op->operand_count; ++v) {
     PB_TRY(check_type(d, op, op->operands[v]));
     if (d->value[op->operands[v]] < 0) return pb__door_refuse(d, op, "an operand that is made elsewhere");
   }
   for (int v = 0; v < op->result_count; ++v) PB_TRY(check_type(d, op, op->results[v]));
   d->m.name = d->name ? d->name : pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
-  d->m.type = row->name; // outlives the flat form
+  d->m.type = d->table->rows[k].name; // outlives the flat form
   bool is_complex = has_complex(d, op);
   for (int v = 0; v < op->result_count && !is_complex; ++v) d->imaginary[op->results[v]] = -1;
-  PB_TRY(is_complex ? make_complex(d, op, makers[k]) : makers[k](d, op));
+  PB_TRY(is_complex ? make_complex(d, op, d->table->makers[k]) : d->table->makers[k](d, op));
   return d->m.is_wrong ? pb__door_refuse(d, op, "operands or results of types that do not fit") : PB_OK;
 }
 
 pb_status pb__door_block(pb_door* d, const pb_flat_block* block) {
   for (int k = 0; k < block->op_count; ++k)
-    if (strcmp(block->ops[k].name, "func.return") && strcmp(block->ops[k].name, "stablehlo.return"))
-      PB_TRY(pb__door_op(d, &block->ops[k]));
+    if (!is_end(d, &block->ops[k])) PB_TRY(pb__door_op(d, &block->ops[k]));
   return PB_OK;
 }
 
@@ -423,6 +438,7 @@ static pb_status make_main(pb_door* d, const pb_flat_func* main) {
     int flat = main->body.arguments[k];
     const pb_flat_type* type = pb__door_type(d, flat);
     PB_TRY(check_type(d, &head, flat));
+    if (type->type == PB_INDEX) return pb__door_refuse(d, &head, "an argument of type index");
     d->m.name = pb_printf(&d->m.program->arena, "arg%d", k);
     int64_t shape[PB_FLAT_RANK + 1];
     memcpy(shape, type->shape, sizeof type->shape);
@@ -455,26 +471,43 @@ static pb_status make_program(pb_door* d) {
   return make_main(d, main);
 }
 
-pb_status pb_stablehlo_make(const pb_flat* flat, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
-                            pb_s1* program) {
+static void count_uses(int* uses, const pb_flat_block* block) {
+  for (int k = 0; k < block->op_count; ++k) {
+    const pb_flat_op* op = &block->ops[k];
+    for (int v = 0; v < op->operand_count; ++v) ++uses[op->operands[v]];
+    for (int r = 0; r < op->region_count; ++r) count_uses(uses, &op->regions[r]);
+  }
+}
+
+pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const pb_input_options* inputs,
+                        pb_consts* consts, pb_diag* diag, pb_s1* program) {
   pb_arena scratch = {0};
   size_t values = (size_t)flat->value_count + 1;
   pb_door* d = PB_NEW(&scratch, pb_door);
-  *d = (pb_door){.flat = flat, .inputs = inputs, .diag = diag, .m = {.program = program, .consts = consts}};
-  int** tables[] = {&d->value, &d->imaginary, &d->node};
-  for (int k = 0; k < 3; ++k) {
+  *d = (pb_door){
+      .table = table, .flat = flat, .inputs = inputs, .diag = diag, .m = {.program = program, .consts = consts}};
+  int** tables[] = {&d->value, &d->imaginary, &d->node, &d->filled, &d->uses, &d->marks};
+  for (int k = 0; k < 6; ++k) {
     *tables[k] = PB_NEW_ARRAY(&scratch, int, values);
-    memset(*tables[k], 0xff, values * sizeof(int));
+    memset(*tables[k], k < 4 ? 0xff : 0, values * sizeof(int));
   }
+  for (int k = 0; k < flat->func_count; ++k) count_uses(d->uses, &flat->funcs[k].body);
   pb_status status = make_program(d);
   pb_arena_free(&scratch);
   return status;
 }
 
+const char* const* pb_stablehlo_attributes(pb_arena* arena) { return pb__door_attributes(&pb__door_stablehlo, arena); }
+
+pb_status pb_stablehlo_make(const pb_flat* flat, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
+                            pb_s1* program) {
+  return pb__door_make(&pb__door_stablehlo, flat, inputs, consts, diag, program);
+}
+
 pb_status pb_stablehlo_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
                             pb_s1* program) {
   pb_flat flat = {0};
-  pb_status status = pb_flat_read(path, pb_stablehlo_attributes(&program->arena), diag, &flat);
+  pb_status status = pb_flat_read(path, PB_FLAT_STABLEHLO, pb_stablehlo_attributes(&program->arena), diag, &flat);
   if (status == PB_OK) status = pb_stablehlo_make(&flat, inputs, consts, diag, program);
   pb_flat_free(&flat);
   return status;

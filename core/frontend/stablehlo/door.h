@@ -1,5 +1,6 @@
 // StableHLO and CHLO to stage S1: what the files that know operators share. An operator is a row of stablehlo.def and a
-// function here that makes its nests by the builders of S1.
+// function here that makes its nests by the builders of S1. The way through a module is linalg's too, which has a table
+// of its own (core/frontend/linalg).
 #ifndef PB_STABLEHLO_DOOR_H
 #define PB_STABLEHLO_DOOR_H
 
@@ -8,7 +9,25 @@
 #include "core/s1/make.h"
 #include "core/s1/scalar.h"
 
+struct pb_door;
+typedef pb_status pb_door_maker(struct pb_door* d, const pb_flat_op* op);
+typedef struct pb_door_row {
+  const char* name;
+  int least, most, results; // operands; results -1: any number
+  const char* attributes;   // "name:kind", a ? behind those that may be left out
+  const char* summary;
+} pb_door_row;
+
+typedef struct pb_door_table {
+  const pb_door_row* rows; // end with a NULL name
+  pb_door_maker* const* makers;
+  const char* const* ends; // of blocks, NULL at the end
+  bool has_elements;       // values may be numbers alone
+} pb_door_table;
+extern const pb_door_table pb__door_stablehlo;
+
 typedef struct pb_door {
+  const pb_door_table* table;
   const pb_flat* flat;
   pb_maker m;
   pb_diag* diag;
@@ -21,7 +40,16 @@ typedef struct pb_door {
   const char* what;               // where it is, beside the line
   bool broadcasts;                // operations of elements take operands whose last dims fit
   int part;                       // of operators that are made for each part alone: 1 the imaginary one
+  int* uses;                      // linalg: by value of the flat form: how many operands it is
+  int* marks;                     // linalg: how many of those count, of a body's values (linalg/body.c)
+  int* filled; // linalg: by value of the flat form: the number that all its elements are, -1: not known, -2: they are
+               // none
 } pb_door;
+
+// The module by a table's rows; the names of all attributes that its rows look at, NULL at the end.
+pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const pb_input_options* inputs,
+                        pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
+const char* const* pb__door_attributes(const pb_door_table* table, pb_arena* arena);
 
 typedef struct pb_door_value {
   int value, imaginary;
@@ -42,6 +70,8 @@ static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
 bool pb__door_alike(const pb_door* d, const pb_flat_op* op, int result, int k);
 // A value for the operator's result.
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
+// Whether its row has so many operands and results, and these attributes.
+pb_status pb__door_check(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
 // Makes one operation, its operands being there.
 pb_status pb__door_op(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
 // Makes the operations of a block.
@@ -86,11 +116,23 @@ int pb__door_flat(pb_door* d, int value);
 // x with edges and gaps: low and high by dim, and the step from an element to the next.
 pb_status pb__door_padded(pb_door* d, const pb_flat_op* op, int x, int with, const int64_t* edges, const int64_t* step,
                           int* y);
+// What lies around a box in y: as x has it, or one number, `with`, where that is not -1.
+void pb__door_surround(pb_door* d, int x, int with, int y, const int64_t* from, const int64_t* size);
 // The turn of a loop as an i64, and a number of the body as a place: -1 is 0.
 int pb__door_turn(pb_nest* n, int dim);
 int pb__door_as_place(pb_nest* n, int at);
 // y's elements all what one value is: `from` has one element.
 void pb__door_fill(pb_door* d, int y, int from);
+
+// Two results that a body combines together lie in one number, the first in its low bits.
+typedef struct pb_door_state {
+  int value, width; // of the first
+  pb_type types[2], whole;
+} pb_door_state;
+pb_door_state pb__door_new_state(pb_door* d, const pb_type* types, int rank, const int64_t* shape);
+int pb__door_packed(pb_nest* n, const pb_door_state* s, const int* worked);
+int pb__door_unpacked(pb_nest* n, const pb_door_state* s, int whole, int k);
+void pb__door_take_results(pb_door* d, const pb_flat_op* op, const pb_door_state* s); // the operator's two
 
 // Whether the parts of complex numbers go through the operator each alone.
 bool pb__door_by_parts(const pb_flat_op* op);
@@ -101,7 +143,6 @@ int pb__door_pairs(pb_door* d, pb_door_value v);
 // Computes a number that constants alone decide.
 bool pb__door_fold(pb_door* d, const pb_flat_op* op);
 
-typedef pb_status pb_door_maker(pb_door* d, const pb_flat_op* op);
 #define OP(name, least, most, results, attributes, function, summary) pb_door_maker pb__door_##function;
 #include "core/frontend/stablehlo/stablehlo.def"
 #undef OP

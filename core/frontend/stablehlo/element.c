@@ -180,6 +180,7 @@ static pb_status body_op(pb_door* d, pb_nest* n, const pb_flat_op* op) {
   int nodes[3], node;
   if (n->expr_count + ROOM > PB_NEST_EXPR) return pb__door_refuse(d, op, "a body of too many operations");
   if (op->operand_count > 3 || op->result_count != 1) return pb__door_refuse(d, op, "in the body of another operator");
+  if (pb__door_type(d, op->results[0])->is_element) return pb__door_refuse(d, op, "in the body of another operator");
   for (int k = 0; k < op->operand_count; ++k) {
     if (d->node[op->operands[k]] < 0) PB_TRY(captured(d, op, op->operands[k], &d->node[op->operands[k]]));
     nodes[k] = d->node[op->operands[k]];
@@ -211,7 +212,8 @@ pb_status pb__door_body(pb_door* d, pb_nest* n, const pb_flat_op* owner, int reg
   for (int v = 0; v < d->flat->value_count; ++v) d->node[v] = -1;
   for (int k = 0; k < block->argument_count; ++k) {
     const pb_flat_type* type = pb__door_type(d, block->arguments[k]);
-    if (type->rank || type->type == PB_TYPE_COUNT || (type->is_complex && !pb__door_by_parts(owner)))
+    if (type->rank || type->is_element || type->type == PB_TYPE_COUNT ||
+        (type->is_complex && !pb__door_by_parts(owner)))
       return pb__door_refuse(d, owner, "a body over %s", type->text);
     if (n->expr[arguments.nodes[k]].type != pb_scalar_worked(type->type))
       return pb__door_refuse(d, owner, "a body over %s", type->text);

@@ -24,9 +24,50 @@ enum { SECONDS = 60 };
 #define MEMORY ((uint64_t)4 << 30)
 enum { BYTES_A_BYTE = 64, BYTES_A_SECOND = 1 << 20 };
 
+// The first operator of either decides. A name in front of which something else stands than in front of an operator is
+// part of a path or a word.
+static pb_flat_language language_of(const char* text, size_t n, bool* decided) {
+  static const struct {
+    const char* name;
+    pb_flat_language is;
+  } dialects[] = {{"stablehlo.", PB_FLAT_STABLEHLO}, {"chlo.", PB_FLAT_STABLEHLO}, {"vhlo.", PB_FLAT_STABLEHLO},
+                  {"linalg.", PB_FLAT_LINALG},       {"tensor.", PB_FLAT_LINALG},  {"arith.", PB_FLAT_LINALG},
+                  {"math.", PB_FLAT_LINALG}};
+  for (const char *at = text, *end = text + n; (at = memchr(at, '.', (size_t)(end - at))); ++at)
+    for (size_t k = 0; k < sizeof dialects / sizeof *dialects; ++k) {
+      size_t length = strlen(dialects[k].name);
+      const char* from = at + 1 - length;
+      if ((size_t)(at + 1 - text) < length || strncmp(from, dialects[k].name, length) != 0) continue;
+      if (from > text && !strchr(" \t\n\"=#(", from[-1])) continue;
+      *decided = true;
+      return dialects[k].is;
+    }
+  return PB_FLAT_STABLEHLO;
+}
+
+pb_flat_language pb_flat_sniff(const char* path) {
+  enum { PIECE = 1 << 16, OVERLAP = 32 };
+  char* text = malloc(PIECE);
+  if (!text) pb_no_memory(PIECE);
+  FILE* f = fopen(path, "rb");
+  size_t kept = 0;
+  bool decided = false;
+  pb_flat_language is = PB_FLAT_STABLEHLO;
+  while (f && !decided) {
+    size_t got = fread(text + kept, 1, PIECE - kept, f), n = kept + got;
+    if (!got) break;
+    is = language_of(text, n, &decided);
+    kept = n < OVERLAP ? n : OVERLAP;
+    memmove(text, text + n - kept, kept);
+  }
+  if (f) fclose(f);
+  free(text);
+  return is;
+}
+
 // Forms of StableHLO that MLIR cannot read without the dialect: bytecode, and text that is not generic. The whole file
 // need not be looked at: an operation of either form stands near its beginning.
-static pb_status check_form(const char* path, pb_diag* diag) {
+static pb_status check_form(const char* path, pb_flat_language language, pb_diag* diag) {
   char head[16384];
   FILE* f = fopen(path, "rb");
   size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
@@ -37,8 +78,10 @@ static pb_status check_form(const char* path, pb_diag* diag) {
   pb_place place = {.file = path};
   if (!strncmp(head, "ML\xefR", 4))
     return pb_unsupported(diag, place, 2102,
-                          "stablehlo-translate --deserialize FILE | stablehlo-opt --mlir-print-op-generic",
-                          "this is bytecode; only generic text is read");
+                          "stablehlo-translate --deserialize FILE | stablehlo-opt --mlir-print-op-generic; of linalg "
+                          "mlir-opt FILE",
+                          "this is bytecode; only text is read");
+  if (language == PB_FLAT_LINALG) return PB_OK;
   if (strstr(head, "= stablehlo.") || strstr(head, "= chlo.") || strstr(head, "\n  func.func ") ||
       strstr(head, "\nfunc.func ") || !strncmp(head, "func.func ", 10) || !strncmp(head, "module ", 7))
     return pb_unsupported(diag, place, 2103,
@@ -113,19 +156,20 @@ static pb_status take(const char* path, heard* h, int how, pb_diag* diag, pb_fla
 }
 
 // The program with the text as its standard input and `out` as its standard output.
-static pb_status start(const char* path, const char* const* attributes, uint64_t size, uint64_t seconds, int out,
-                       pb_diag* diag, pid_t* pid) {
+static pb_status start(const char* path, pb_flat_language language, const char* const* attributes, uint64_t size,
+                       uint64_t seconds, int out, pb_diag* diag, pid_t* pid) {
   char program[2112], limits[2][32];
   pb_installed_program("pb-read-mlir", program, sizeof program);
+  const char* words[] = {[PB_FLAT_STABLEHLO] = "stablehlo", [PB_FLAT_LINALG] = "linalg"};
   snprintf(limits[0], sizeof limits[0], "%llu", (unsigned long long)seconds);
   snprintf(limits[1], sizeof limits[1], "%llu", (unsigned long long)(MEMORY + size * BYTES_A_BYTE));
   size_t count = 0;
   while (attributes[count]) ++count;
   pb_arena scratch = {0};
-  char** argv = PB_NEW_ARRAY(&scratch, char*, count + 5);
-  const char* first[] = {program, path, limits[0], limits[1]};
-  for (size_t k = 0; k < 4; ++k) argv[k] = (char*)(uintptr_t)first[k];
-  for (size_t k = 0; k < count; ++k) argv[4 + k] = (char*)(uintptr_t)attributes[k];
+  char** argv = PB_NEW_ARRAY(&scratch, char*, count + 6);
+  const char* first[] = {program, path, limits[0], limits[1], words[language]};
+  for (size_t k = 0; k < 5; ++k) argv[k] = (char*)(uintptr_t)first[k];
+  for (size_t k = 0; k < count; ++k) argv[5 + k] = (char*)(uintptr_t)attributes[k];
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   int text = open(path, O_RDONLY | O_CLOEXEC);
@@ -141,15 +185,16 @@ static pb_status start(const char* path, const char* const* attributes, uint64_t
   return status;
 }
 
-pb_status pb_flat_read(const char* path, const char* const* attributes, pb_diag* diag, pb_flat* flat) {
+pb_status pb_flat_read(const char* path, pb_flat_language language, const char* const* attributes, pb_diag* diag,
+                       pb_flat* flat) {
   struct stat info;
   int ends[2], how = 0;
   if (stat(path, &info)) return pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read");
-  PB_TRY(check_form(path, diag));
+  PB_TRY(check_form(path, language, diag));
   uint64_t size = (uint64_t)info.st_size, seconds = SECONDS + size / BYTES_A_SECOND;
   if (pipe2(ends, O_CLOEXEC)) return pb_system_error(diag, (pb_place){.file = path}, 1001, "no pipe");
   pid_t pid = 0;
-  pb_status status = start(path, attributes, size, seconds, ends[1], diag, &pid);
+  pb_status status = start(path, language, attributes, size, seconds, ends[1], diag, &pid);
   close(ends[1]);
   heard h = {0};
   if (status == PB_OK) {

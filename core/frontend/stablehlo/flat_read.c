@@ -1,13 +1,23 @@
-// MLIR text to the flat form, through MLIR's own parser: no dialect is loaded, so that any operation is taken and none
-// is verified; every check is the front end's.
+// MLIR text to the flat form, through MLIR's own parser. Of StableHLO no dialect is loaded, so that any operation is
+// taken and none is verified; of linalg those that MLIR comes with, which it verifies. Every check is the front end's
+// all the same.
 #include "core/frontend/flat.h"
 
 #include "core/base/table.h"
 #include "core/ir/module.h"
 #include "core/poly/nest.h"
 
+#include <mlir-c/AffineExpr.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/Dialect/Arith.h>
+#include <mlir-c/Dialect/ControlFlow.h>
+#include <mlir-c/Dialect/Func.h>
+#include <mlir-c/Dialect/Linalg.h>
+#include <mlir-c/Dialect/MLProgram.h>
+#include <mlir-c/Dialect/Math.h>
+#include <mlir-c/Dialect/SCF.h>
+#include <mlir-c/Dialect/Tensor.h>
 #include <mlir-c/IR.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +30,7 @@ typedef struct reader {
   pb_flat_type* values;
   size_t value_count, value_capacity;
   int depth;
+  pb_flat_blobs blobs;
 } reader;
 
 enum { MOST_DEPTH = 64 };
@@ -61,6 +72,12 @@ static pb_flat_type type_of(reader* r, MlirType type) {
   mlirTypePrint(type, append, &text);
   out.text = pb_strdup(&r->flat->arena, text.data ? text.data : "");
   pb_text_free(&text);
+  out.is_element = mlirTypeIsAFloat(type) || mlirTypeIsAInteger(type) || mlirTypeIsAIndex(type);
+  if (out.is_element) {
+    out.type = number_type(type);
+    if (out.type == PB_I128) out.type = PB_TYPE_COUNT;
+    return out;
+  }
   if (!mlirTypeIsARankedTensor(type) || mlirShapedTypeGetRank(type) > PB_FLAT_RANK) return out;
   MlirType element = mlirShapedTypeGetElementType(type);
   out.is_complex = mlirTypeIsAComplex(element);
@@ -103,6 +120,98 @@ static bool read_tensor(reader* r, MlirAttribute a, pb_flat_attr* out) {
   return true;
 }
 
+// The blob that the attribute means: its text is dense_resource<name> : type, the name in quotation marks or not.
+static const pb_flat_blob* blob_of(reader* r, MlirAttribute a) {
+  const char *text = printed(r, a), *from = strchr(text, '<');
+  if (!from++) return NULL;
+  bool quoted = *from == '"';
+  from += quoted;
+  size_t length = strcspn(from, quoted ? "\"" : ">");
+  return pb_flat_find_blob(&r->blobs, pb_printf(&r->flat->arena, "%.*s", (int)length, from));
+}
+
+// The bytes stay in the text. Truths are a byte each there too.
+static bool read_blob(reader* r, MlirAttribute a, pb_flat_attr* out) {
+  const pb_flat_blob* blob = blob_of(r, a);
+  out->type = type_of(r, mlirAttributeGetType(a));
+  if (!blob || out->type.type == PB_TYPE_COUNT) return false;
+  int64_t size = (pb_type_bits(out->type.type) + 7) / 8 * (out->type.is_complex ? 2 : 1);
+  if ((int64_t)blob->count != elements_of(&out->type) * size) return false;
+  for (size_t k = 0; out->type.type == PB_I1 && k < blob->count; ++k)
+    if (blob->bytes[k] & ~1) return false;
+  out->kind = PB_FLAT_TENSOR;
+  out->bytes = blob->bytes;
+  return true;
+}
+
+// A float as a tensor of one: MLIR knows each type's bits.
+static bool read_float(reader* r, MlirAttribute a, pb_flat_attr* out) {
+  MlirType tensor = mlirRankedTensorTypeGet(0, NULL, mlirAttributeGetType(a), mlirAttributeGetNull());
+  return read_tensor(r, mlirDenseElementsAttrSplatGet(tensor, a), out);
+}
+
+// ---- indexing maps ----
+
+typedef struct places {
+  int64_t* items;
+  size_t count, capacity;
+} places;
+
+static void add_place(places* p, int64_t item) { PB_PUSH(p->items, p->count, p->capacity, item); }
+
+// Adds `times` the expression to a row of steps by loop, and where it starts behind them; false: it is no such sum.
+static bool add_terms(MlirAffineExpr e, int64_t times, int dims, int64_t* row, int depth) {
+  const int64_t far = (int64_t)1 << 31;
+  if (depth > MOST_DEPTH || times < -far || times > far) return false;
+  if (mlirAffineExprIsADim(e)) {
+    row[mlirAffineDimExprGetPosition(e)] += times;
+  } else if (mlirAffineExprIsAConstant(e)) {
+    int64_t value = mlirAffineConstantExprGetValue(e);
+    if (value < -far || value > far) return false;
+    row[dims] += times * value;
+  } else if (mlirAffineExprIsAAdd(e)) {
+    return add_terms(mlirAffineBinaryOpExprGetLHS(e), times, dims, row, depth + 1) &&
+           add_terms(mlirAffineBinaryOpExprGetRHS(e), times, dims, row, depth + 1);
+  } else if (mlirAffineExprIsAMul(e) && mlirAffineExprIsAConstant(mlirAffineBinaryOpExprGetRHS(e))) {
+    int64_t by = mlirAffineConstantExprGetValue(mlirAffineBinaryOpExprGetRHS(e));
+    return by >= -far && by <= far && add_terms(mlirAffineBinaryOpExprGetLHS(e), times * by, dims, row, depth + 1);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+static bool add_map(MlirAttribute a, places* p) {
+  if (!mlirAttributeIsAAffineMap(a)) return false;
+  MlirAffineMap map = mlirAffineMapAttrGetValue(a);
+  int dims = (int)mlirAffineMapGetNumDims(map), results = (int)mlirAffineMapGetNumResults(map);
+  if (mlirAffineMapGetNumSymbols(map) || dims > PB_FLAT_LOOPS || results > PB_FLAT_RANK) return false;
+  add_place(p, dims);
+  add_place(p, results);
+  for (int k = 0; k < results; ++k) {
+    int64_t row[PB_FLAT_LOOPS + 1] = {0};
+    if (!add_terms(mlirAffineMapGetResult(map, k), 1, dims, row, 0)) return false;
+    for (int d = 0; d <= dims; ++d) add_place(p, row[d]);
+  }
+  return true;
+}
+
+static bool read_maps(reader* r, MlirAttribute a, pb_flat_attr* out) {
+  places p = {0};
+  bool good = mlirAttributeIsAArray(a);
+  for (intptr_t k = 0; good && k < mlirArrayAttrGetNumElements(a); ++k)
+    good = add_map(mlirArrayAttrGetElement(a, k), &p);
+  if (good) {
+    int64_t* ints = PB_NEW_ARRAY(&r->flat->arena, int64_t, p.count + 1);
+    if (p.count) memcpy(ints, p.items, p.count * sizeof *ints);
+    out->ints = ints;
+    out->count = (int)p.count;
+    out->kind = PB_FLAT_INTS;
+  }
+  free(p.items);
+  return good;
+}
+
 static int64_t array_element(MlirAttribute a, intptr_t k) {
   if (mlirAttributeIsADenseI64Array(a)) return mlirDenseI64ArrayGetElement(a, k);
   if (mlirAttributeIsADenseI32Array(a)) return mlirDenseI32ArrayGetElement(a, k);
@@ -126,12 +235,20 @@ static void read_ints(reader* r, MlirAttribute a, pb_flat_attr* out) {
 }
 
 static bool read_attribute(reader* r, MlirOperation op, const char* name, pb_flat_attr* out) {
-  MlirAttribute a = mlirOperationGetInherentAttributeByName(op, str(name));
+  bool maps = !strcmp(name, "indexing_maps");
+  MlirAttribute a = maps ? mlirLinalgGetIndexingMapsAttribute(op) : (MlirAttribute){NULL};
+  if (mlirAttributeIsNull(a)) a = mlirOperationGetInherentAttributeByName(op, str(name));
   if (mlirAttributeIsNull(a)) a = mlirOperationGetDiscardableAttributeByName(op, str(name));
   if (mlirAttributeIsNull(a)) return false;
   *out = (pb_flat_attr){.name = name, .kind = PB_FLAT_TEXT, .text = ""};
   if (mlirAttributeIsADenseElements(a) && read_tensor(r, a, out)) {
     read_ints(r, a, out);
+  } else if (maps && read_maps(r, a, out)) {
+    out->text = "";
+  } else if (mlirAttributeIsADenseResourceElements(a) && read_blob(r, a, out)) {
+    out->text = "";
+  } else if (mlirAttributeIsAFloat(a) && read_float(r, a, out)) {
+    out->text = "";
   } else if (mlirAttributeIsAInteger(a)) { // more than 64 bits: text
     MlirType type = mlirAttributeGetType(a);
     if (!mlirTypeIsAInteger(type) || mlirIntegerTypeGetWidth(type) <= 64) {
@@ -253,7 +370,8 @@ static pb_status read_module(reader* r, MlirModule module) {
   for (MlirOperation o = op; !mlirOperationIsNull(o); o = mlirOperationGetNextInBlock(o)) ++count;
   pb_flat_func* funcs = PB_NEW_ARRAY(&r->flat->arena, pb_flat_func, count + 1);
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    if (op_is(op, "sdy.mesh")) continue; // of several devices: here is one
+    if (op_is(op, "sdy.mesh")) continue;          // of several devices: here is one
+    if (op_is(op, "ml_program.global")) continue; // what loads or stores it is refused
     if (!op_is(op, "func.func")) return refuse(r, op, "something that is no function in the module");
     PB_TRY(read_func(r, op, &funcs[r->flat->func_count++]));
   }
@@ -261,23 +379,39 @@ static pb_status read_module(reader* r, MlirModule module) {
   return PB_OK;
 }
 
-pb_status pb_flat_parse(const char* name, const char* const* attributes, pb_diag* diag, pb_flat* flat) {
+static void load_dialects(MlirContext context) {
+  MlirDialectHandle handles[] = {mlirGetDialectHandle__arith__(), mlirGetDialectHandle__cf__(),
+                                 mlirGetDialectHandle__func__(),  mlirGetDialectHandle__linalg__(),
+                                 mlirGetDialectHandle__math__(),  mlirGetDialectHandle__ml_program__(),
+                                 mlirGetDialectHandle__scf__(),   mlirGetDialectHandle__tensor__()};
+  for (size_t k = 0; k < sizeof handles / sizeof *handles; ++k) mlirDialectHandleLoadDialect(handles[k], context);
+}
+
+pb_status pb_flat_parse(const char* name, pb_flat_language language, const char* const* attributes, pb_diag* diag,
+                        pb_flat* flat) {
   MlirContext context = mlirContextCreateWithThreading(false);
   mlirContextSetAllowUnregisteredDialects(context, true);
+  if (language == PB_FLAT_LINALG) load_dialects(context);
   reader r = {.flat = flat, .names = attributes, .diag = diag};
   MlirModule module;
+  size_t length;
+  char* text = pb_module_text("-", &length);
   flat->file = pb_strdup(&flat->arena, name);
-  pb_status status = pb_module_parse(context, "-", name, diag, &module);
+  pb_status status = text ? pb_flat_take_blobs(text, &length, name, diag, &flat->arena, &r.blobs)
+                          : pb_system_error(diag, (pb_place){.file = name}, 1001, "cannot be read");
+  if (status == PB_OK) status = pb_module_parse_text(context, text, length, name, diag, &module);
   if (status == PB_OK) {
     status = read_module(&r, module);
     mlirModuleDestroy(module);
   }
+  flat->data = text; // blobs lie there
   pb_flat_type* values = PB_NEW_ARRAY(&flat->arena, pb_flat_type, r.value_count + 1);
   if (r.value_count) memcpy(values, r.values, sizeof *values * r.value_count);
   flat->values = values;
   flat->value_count = (int)r.value_count;
   free(r.values);
   pb_table_free(&r.numbers);
+  pb_flat_blobs_free(&r.blobs);
   mlirContextDestroy(context);
   return status;
 }

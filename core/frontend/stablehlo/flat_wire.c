@@ -22,6 +22,7 @@ static void put_string(pb_text* t, const char* s) {
 static void put_type(pb_text* t, const pb_flat_type* type) {
   put_number(t, type->type);
   put_number(t, type->is_complex);
+  put_number(t, type->is_element);
   put_number(t, type->rank);
   for (int r = 0; r < type->rank; ++r) put_number(t, type->shape[r]);
   put_string(t, type->text);
@@ -129,13 +130,16 @@ static pb_flat_type type(cursor* c) {
   pb_flat_type t = {.type = (pb_type)number(c, 0, PB_TYPE_COUNT)};
   int64_t elements = 1;
   t.is_complex = number(c, 0, 1);
+  t.is_element = number(c, 0, 1);
   t.rank = (int)number(c, 0, PB_FLAT_RANK);
   bool known = t.type != PB_TYPE_COUNT;
   for (int r = 0; r < t.rank; ++r) {
     t.shape[r] = number(c, known ? 1 : INT64_MIN, known ? INT32_MAX / elements : INT64_MAX);
     if (known) elements *= t.shape[r];
   }
-  if (t.type == PB_INDEX || t.type == PB_U8 || t.type == PB_I128 || pb_type_is_code(t.type)) c->bad = true;
+  if ((t.type == PB_INDEX) > t.is_element || (t.is_element && (t.rank || t.is_complex)) || t.type == PB_U8 ||
+      t.type == PB_I128 || pb_type_is_code(t.type))
+    c->bad = true;
   t.text = string(c);
   return t;
 }

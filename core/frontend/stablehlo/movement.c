@@ -227,8 +227,63 @@ static int place(pb_nest* n, int dim, int64_t low, int64_t step, int64_t extent)
   return pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, extent - 1));
 }
 
+static void put_box(pb_door* d, int x, int with, int y, const int64_t* lo, const int64_t* hi) {
+  const pb_s1_value out = *pb_made(&d->m, y);
+  int dims[PB_NEST_RANK], access;
+  for (int r = 0; r < out.rank; ++r)
+    if (hi[r] <= lo[r]) return;
+  (void)pb_make_start(&d->m, with >= 0 ? "pad" : "copy");
+  for (int r = 0; r < out.rank; ++r) dims[r] = pb_make_loop(&d->m, hi[r] - lo[r]);
+  if (with >= 0) {
+    pb__door_last(d, pb__door_load(d, with, &access), out.type);
+  } else {
+    access = pb_make_access(&d->m, x);
+    pb_make_along(&d->m, access, dims);
+    for (int r = 0; r < out.rank; ++r) d->m.nest.access[access].index[r].cst = lo[r];
+    (void)pb_nest_load(&d->m.nest, access);
+  }
+  int to = pb_make_access(&d->m, y);
+  pb_make_along(&d->m, to, dims);
+  for (int r = 0; r < out.rank; ++r) d->m.nest.access[to].index[r].cst = lo[r];
+  pb_make_finish(&d->m);
+}
+
+// Boxes dim by dim: in front of the inner one and behind it, within it along the dims before.
+void pb__door_surround(pb_door* d, int x, int with, int y, const int64_t* from, const int64_t* size) {
+  const pb_s1_value out = *pb_made(&d->m, y);
+  int64_t lo[PB_NEST_RANK], hi[PB_NEST_RANK];
+  for (int axis = 0; axis < out.rank; ++axis)
+    for (int behind = 0; behind < 2; ++behind) {
+      for (int r = 0; r < out.rank; ++r) {
+        lo[r] = r < axis ? from[r] : 0;
+        hi[r] = r < axis ? from[r] + size[r] : out.shape[r];
+      }
+      lo[axis] = behind ? from[axis] + size[axis] : 0;
+      hi[axis] = behind ? out.shape[axis] : from[axis];
+      put_box(d, x, with, y, lo, hi);
+    }
+}
+
+// Edges alone, none of them negative: y is made in pieces.
+static bool pad_by_pieces(pb_door* d, int x, int with, const int64_t* low, const int64_t* step, int y) {
+  const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
+  int dims[PB_NEST_RANK];
+  for (int r = 0; r < in.rank; ++r)
+    if (low[r] < 0 || low[r] + in.shape[r] > out.shape[r] || (step[r] != 1 && in.shape[r] > 1)) return false;
+  pb__door_surround(d, -1, with, y, low, in.shape);
+  pb_nest* n = pb_make_walk(&d->m, "copy", x, dims);
+  pb_make_along(&d->m, pb_make_access(&d->m, x), dims);
+  (void)pb_nest_load(n, 0);
+  int to = pb_make_access(&d->m, y);
+  pb_make_along(&d->m, to, dims);
+  for (int r = 0; r < in.rank; ++r) n->access[to].index[r].cst = low[r];
+  pb_make_finish(&d->m);
+  return true;
+}
+
 // Each element of y looks for its own of x, by numbers that its body computes: any edges and gaps. step: 1 + the gap.
 static void pad(pb_door* d, int x, int with, const int64_t* low, const int64_t* step, int y) {
+  if (pad_by_pieces(d, x, with, low, step, y)) return;
   const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
   int flat = pb__door_flat(d, x), dims[PB_NEST_RANK];
   pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);

@@ -49,13 +49,9 @@ static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* gone) 
 
 // ---- several results at once ----
 
-// What a body combines together lies in one number, the first in its low bits.
-typedef struct state {
-  int value, width; // of the first
-  pb_type types[2], whole;
-} state;
+typedef pb_door_state state;
 
-static state new_state(pb_door* d, const pb_type* types, int rank, const int64_t* shape) {
+state pb__door_new_state(pb_door* d, const pb_type* types, int rank, const int64_t* shape) {
   state s = {.types = {types[0], types[1]}};
   s.width = pb_type_bits(pb_type_stored(types[0]));
   s.whole = s.width + pb_type_bits(pb_type_stored(types[1])) > 64 ? PB_I128 : PB_I64;
@@ -70,7 +66,7 @@ static int shift_of(pb_nest* n, const state* s) {
   return s->whole == PB_I128 ? pb_nest_node(n, PB_OP_ZEXT, PB_I128, amount, -1) : amount;
 }
 
-static int packed(pb_nest* n, const state* s, const int* worked) {
+int pb__door_packed(pb_nest* n, const state* s, const int* worked) {
   int parts[2];
   for (int k = 0; k < 2; ++k) {
     int v = pb_scalar_encoded(n, worked[k], s->types[k]);
@@ -82,7 +78,7 @@ static int packed(pb_nest* n, const state* s, const int* worked) {
   return pb_nest_node(n, PB_OP_OR, s->whole, parts[0], high);
 }
 
-static int unpacked(pb_nest* n, const state* s, int whole, int k) {
+int pb__door_unpacked(pb_nest* n, const state* s, int whole, int k) {
   pb_type stored = pb_type_stored(s->types[k]), bits = bits_type(stored);
   if (k) whole = pb_nest_node(n, PB_OP_SHRU, s->whole, whole, shift_of(n, s));
   int v = pb_nest_node(n, PB_OP_TRUNC, bits, whole, -1);
@@ -94,7 +90,7 @@ static void set_state(pb_door* d, const state* s, const int* from) {
   int dims[PB_NEST_RANK], access, worked[2];
   (void)pb_make_walk(&d->m, "init", s->value, dims);
   for (int k = 0; k < 2; ++k) worked[k] = pb__door_load(d, from[k], &access);
-  (void)packed(&d->m.nest, s, worked);
+  (void)pb__door_packed(&d->m.nest, s, worked);
   pb_make_end(&d->m, s->value, dims);
 }
 
@@ -105,23 +101,23 @@ static pb_status combine_state(pb_door* d, const pb_flat_op* op, const state* s,
   pb_make_along(&d->m, own, dims);
   int old = pb_nest_load(n, own);
   for (int k = 0; k < 2; ++k) {
-    all[k] = unpacked(n, s, old, k);
+    all[k] = pb__door_unpacked(n, s, old, k);
     all[2 + k] = elements[k];
   }
   PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){4, all}, 2, s->types, results));
-  (void)packed(n, s, results);
+  (void)pb__door_packed(n, s, results);
   n->reduce = PB_ACC_BODY;
   pb_make_end(&d->m, s->value, dims);
   return PB_OK;
 }
 
-static void take_results(pb_door* d, const pb_flat_op* op, const state* s) {
+void pb__door_take_results(pb_door* d, const pb_flat_op* op, const state* s) {
   int dims[PB_NEST_RANK];
   for (int k = 0; k < 2; ++k) {
     int y = pb__door_result(d, op, k);
     pb_nest* n = pb_make_walk(&d->m, "point", y, dims);
     pb_make_along(&d->m, pb_make_access(&d->m, s->value), dims);
-    pb__door_store(d, unpacked(n, s, pb_nest_load(n, 0), k), y, dims);
+    pb__door_store(d, pb__door_unpacked(n, s, pb_nest_load(n, 0), k), y, dims);
   }
 }
 
@@ -143,7 +139,7 @@ static pb_status reduce_two(pb_door* d, const pb_flat_op* op, const bool* gone) 
   int dims[PB_NEST_RANK], kept[PB_NEST_RANK], to = 0, access, elements[2];
   pb_type types[2];
   PB_TRY(check_two(d, op, types));
-  state s = new_state(d, types, out->rank, out->shape);
+  state s = pb__door_new_state(d, types, out->rank, out->shape);
   set_state(d, &s, (const int[]){pb__door_in(d, op, 2), pb__door_in(d, op, 3)});
   (void)pb_make_start(&d->m, "reduce");
   for (int r = 0; r < in->rank; ++r)
@@ -155,7 +151,7 @@ static pb_status reduce_two(pb_door* d, const pb_flat_op* op, const bool* gone) 
     if (access >= 0) pb_make_along(&d->m, access, dims);
   }
   PB_TRY(combine_state(d, op, &s, elements, kept));
-  take_results(d, op, &s);
+  pb__door_take_results(d, op, &s);
   return PB_OK;
 }
 
@@ -252,12 +248,12 @@ pb_status pb__door_reduce_window(pb_door* d, const pb_flat_op* op) {
     PB_TRY(surrounded(d, op, &w, pb__door_in(d, op, count + k), &x[k]));
   }
   if (count == 2) {
-    state s = new_state(d, types, out->rank, out->shape);
+    state s = pb__door_new_state(d, types, out->rank, out->shape);
     set_state(d, &s, (const int[]){pb__door_in(d, op, 2), pb__door_in(d, op, 3)});
     PB_TRY(walk_windows(d, op, &w, &b, dims, inner));
     for (int k = 0; k < 2; ++k) elements[k] = load_window(d, x[k], &w, dims, inner);
     PB_TRY(combine_state(d, op, &s, elements, dims));
-    take_results(d, op, &s);
+    pb__door_take_results(d, op, &s);
     return PB_OK;
   }
   int y = pb__door_result(d, op, 0);
@@ -277,7 +273,7 @@ static pb_status select_places(pb_door* d, const pb_flat_op* op, int x, const wi
   const pb_s1_value in = *pb_made(&d->m, x);
   const pb_type types[2] = {in.type, PB_I32};
   int dims[PB_NEST_RANK], inner[PB_NEST_RANK], all[2], keep, at = -1, condition = -1;
-  *s = new_state(d, types, source->rank, source->shape);
+  *s = pb__door_new_state(d, types, source->rank, source->shape);
   int first = pb_make_constant(&d->m, in.type, 0, NULL, &zero),
       none = pb_make_constant(&d->m, PB_I32, 0, NULL, &nothing);
   set_state(d, s, (const int[]){first, none});
@@ -302,7 +298,8 @@ static pb_status select_places(pb_door* d, const pb_flat_op* op, int x, const wi
   int own = pb_make_access(&d->m, s->value);
   pb_make_along(&d->m, own, dims);
   int old = pb_nest_load(n, own), place = pb_nest_node(n, PB_OP_TRUNC, PB_I32, at, -1);
-  int element = pb_scalar_decoded(n, code, in.type), best = unpacked(n, s, old, 0), best_place = unpacked(n, s, old, 1);
+  int element = pb_scalar_decoded(n, code, in.type), best = pb__door_unpacked(n, s, old, 0),
+      best_place = pb__door_unpacked(n, s, old, 1);
   all[0] = best;
   all[1] = element;
   const pb_type truth = PB_I1;
@@ -315,7 +312,7 @@ static pb_status select_places(pb_door* d, const pb_flat_op* op, int x, const wi
     all[k] = pb_nest_node(n, PB_OP_SELECT, n->expr[k ? place : element].type, take, k ? place : element);
     n->expr[all[k]].args[2] = k ? best_place : best;
   }
-  (void)packed(n, s, all);
+  (void)pb__door_packed(n, s, all);
   n->reduce = PB_ACC_BODY;
   pb_make_end(&d->m, s->value, dims);
   return PB_OK;
@@ -338,7 +335,7 @@ pb_status pb__door_select_and_scatter(pb_door* d, const pb_flat_op* op) {
   int from = pb_make_access(&d->m, u), states = pb_make_access(&d->m, s.value), own = pb_make_access(&d->m, flat);
   pb_make_along(&d->m, from, dims);
   pb_make_along(&d->m, states, dims);
-  int place = unpacked(n, &s, pb_nest_load(n, states), 1);
+  int place = pb__door_unpacked(n, &s, pb_nest_load(n, states), 1);
   int is = pb_nest_node(n, PB_OP_LESS_EQUAL, PB_I1, pb_nest_integer(n, PB_I32, 0), place);
   int at = pb_nest_node(n, PB_OP_SEXT, PB_I64, place, -1);
   at = pb_nest_node(n, PB_OP_MAX, PB_I64, at, pb_nest_integer(n, PB_I64, 0));

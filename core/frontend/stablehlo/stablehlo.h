@@ -16,13 +16,4 @@ pb_status pb_stablehlo_make(const struct pb_flat* flat, const pb_input_options* 
 // The names of all attributes that are looked at, NULL at the end; in the arena.
 const char* const* pb_stablehlo_attributes(pb_arena* arena);
 
-// The rows of stablehlo.def.
-typedef struct pb_stablehlo_row {
-  const char* name;
-  int least, most, results; // operands; results -1: any number
-  const char* attributes;   // "name:kind", a ? behind those that may be left out
-  const char* summary;
-} pb_stablehlo_row;
-extern const pb_stablehlo_row pb_stablehlo_rows[]; // ends with a NULL name
-
 #endif

@@ -1,0 +1,46 @@
+// linalg to stage S1: what the files that know operators share. An operator is a row of linalg.def and a function here;
+// the way through the module is StableHLO's (core/frontend/stablehlo/door.h).
+#ifndef PB_LINALG_ROWS_H
+#define PB_LINALG_ROWS_H
+
+#include "core/frontend/linalg/linalg.h"
+#include "core/frontend/stablehlo/door.h"
+
+// A value's type as stage S1 has it: an index is an i64.
+pb_type pb__l_type(const pb_door* d, int flat_value);
+// The operand's value of S1; a refusal where nothing has been stored in it.
+pb_status pb__l_in(pb_door* d, const pb_flat_op* op, int k, int* value);
+// A value for result k.
+int pb__l_result(pb_door* d, const pb_flat_op* op, int k);
+bool pb__l_is_constant(const pb_door* d, int value);
+
+// ---- bodies ----
+
+// The body that is being made: its nest, the loops that the operator's dims are, -1 of one turn.
+typedef struct pb_l_body {
+  pb_door* d;
+  pb_nest* n;
+  const pb_flat_op* owner;
+  const pb_flat_block* block;
+  const int* loops;
+  int loop_count;
+  bool* needed; // by operation of the block: what is yielded hangs on it
+} pb_l_body;
+
+// What result k of the block hangs on, -1: all of them; how often by value of the flat form, in the arena.
+const int* pb__l_mark(pb_l_body* b, int k);
+// The nodes of the marked operations, but `but` (-1: all): its operands are made, and it is not.
+pb_status pb__l_body(pb_l_body* b, int but);
+// The node of a value, whatever made it.
+pb_status pb__l_node(pb_l_body* b, const pb_flat_op* op, int flat_value, int* node);
+// The node of an operation of elements from those of its operands.
+pb_status pb__l_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* nodes, int* node);
+bool pb__l_is_scalar(const pb_flat_op* op);
+// Tensors that a body reads at several places that it computes count as one dim; they become so before it is made.
+pb_status pb__l_flatten(pb_l_body* b);
+
+#define OP(name, least, most, results, attributes, function, summary) pb_door_maker pb__l_op_##function;
+#include "core/frontend/linalg/linalg.def"
+#undef OP
+
+#endif

@@ -1,0 +1,31 @@
+// Inside the folding of nodes: constants as it works on them.
+#ifndef PB_S1_FOLD_H
+#define PB_S1_FOLD_H
+
+#include "core/s1/lift.h"
+
+// A number of any type: floats in f, all others in i.
+typedef struct pb__number {
+  int64_t i;
+  float f;
+} pb__number;
+
+typedef struct pb__folded {
+  pb_type type;
+  int rank;
+  int64_t shape[PB_GRAPH_RANK], count;
+  char* data; // of a result: to be filled
+} pb__folded;
+
+// The constant that a tensor is; false: it is none, or of another type than f32, i64, i32, i8 and truths.
+bool pb__fold_take(lifter* l, int tensor, pb__folded* c);
+// A result to be filled; false: it is too large.
+bool pb__fold_start(lifter* l, pb_type type, int rank, const int64_t* shape, pb__folded* c);
+// It is what the tensor is, -1: nobody wants it.
+void pb__fold_give(lifter* l, int tensor, const pb__folded* c);
+pb__number pb__fold_number(const pb__folded* c, int64_t k);
+
+// Results of extents that the data say: NonZero, Unique, NonMaxSuppression (fold_search.c). true: they are given.
+bool pb__fold_search(lifter* l, const pb_node* n);
+
+#endif
