@@ -1,6 +1,6 @@
 // Inside `layout`: constants in the order in which movers and instructions walk them.
-#ifndef PB_S3_RELAYOUT_H
-#define PB_S3_RELAYOUT_H
+#ifndef PB_S3_PACK_H
+#define PB_S3_PACK_H
 
 #include "core/base/consts.h"
 #include "core/poly/nest.h"

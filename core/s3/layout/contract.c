@@ -1,5 +1,5 @@
-// Contractions in the layout of the chip's vector instruction; see layout_vector.c.
-#include "core/s3/layout/layout_vector.h"
+// Contractions in the layout of the chip's vector instruction; see vector.c.
+#include "core/s3/layout/layout.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 enum { USES_FOR_A_COPY = 32 };
 
 typedef struct contract {
-  pb_vlayout* l;
+  pb_layout* l;
   int n; // the nest
   const pb_nest* nest;
   const pb_roles* roles;
@@ -17,13 +17,13 @@ typedef struct contract {
   int64_t x_block; // inner is split by it, 0: it is not
   bool use_insn, depthwise;
   bool taps; // each channel for itself, by an instruction whose groups are neighbours in the window: inner is that dim
-  bool use_matrix; // the instruction that multiplies matrices
-  pb_grouped g;    // g.g: -1, or the dim of groups with several channels each
-  pb_vgroups cut;  // those groups
-  int lane_column; // of the new nest: the lanes
-  int64_t rows;    // product of M's extents
+  bool use_matrix;      // the instruction that multiplies matrices
+  pb_grouped g;         // g.g: -1, or the dim of groups with several channels each
+  pb_layout_groups cut; // those groups
+  int lane_column;      // of the new nest: the lanes
+  int64_t rows;         // product of M's extents
   pb_nest out;
-  pb_vsplit split;
+  pb_split split;
 } contract;
 
 static int value_at(const contract* c, int access) { return c->l->program.value_of[c->n][access]; }
@@ -35,25 +35,25 @@ static bool is_const(const contract* c, int access) {
 // Can y be written by whole vectors along the dim?
 static bool y_takes_lanes(const contract* c) {
   const pb_access* y = &c->nest->access[c->roles->y];
-  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->y)];
+  const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
   int dim;
-  if (v->kind == PB_BLOCKED)
+  if (v->kind == PB_LAYOUT_BLOCKED)
     return v->block % c->l->lanes == 0 && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
-  if (pb_index_single(&y->index[y->rank - 1], &dim) && dim == c->lanes_dim && v->kind == PB_PADDED) return true;
+  if (pb_index_single(&y->index[y->rank - 1], &dim) && dim == c->lanes_dim && v->kind == PB_LAYOUT_PADDED) return true;
   if (y->index[y->rank - 1].coef[c->lanes_dim] != 1) return false;
   for (int d = 0; d < c->nest->dim_count; ++d) // one of several dims of the row: heads side by side
     if (d != c->lanes_dim && y->index[y->rank - 1].coef[d] % c->l->lanes) return false;
-  return v->kind == PB_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
+  return v->kind == PB_LAYOUT_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
 }
 
 // The K dim along which x's elements are neighbours, once x has its layout.
 static void find_inner(contract* c) {
   const pb_access* x = &c->nest->access[c->roles->x];
-  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->x)];
+  const pb_layout_value* v = &c->l->values[value_at(c, c->roles->x)];
   int dim;
   c->inner = -1;
   c->x_block = 0;
-  if (v->kind == PB_BLOCKED) {
+  if (v->kind == PB_LAYOUT_BLOCKED) {
     if (!pb_index_single(&x->index[1], &dim) || dim < 0 || c->roles->role[dim] != PB_ROLE_K) return;
     c->inner = dim;
     c->x_block = v->block;
@@ -67,11 +67,11 @@ static void find_inner(contract* c) {
 // A factor that the network makes is copied into the instruction's order for many rows; for few it must lie in it.
 static bool runtime_w_fits(const contract* c) {
   const pb_access* w = &c->nest->access[c->roles->w];
-  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->w)];
-  if (v->kind == PB_BLOCKED || c->nest->extent[c->lanes_dim] % c->l->lanes) return false;
+  const pb_layout_value* v = &c->l->values[value_at(c, c->roles->w)];
+  if (v->kind == PB_LAYOUT_BLOCKED || c->nest->extent[c->lanes_dim] % c->l->lanes) return false;
   for (int r = 0; r < w->rank && c->rows < USES_FOR_A_COPY; ++r) {
     int dim;
-    if (v->kind != PB_PLAIN || !pb_index_single(&w->index[r], &dim)) return false;
+    if (v->kind != PB_LAYOUT_PLAIN || !pb_index_single(&w->index[r], &dim)) return false;
   }
   return true;
 }
@@ -84,11 +84,11 @@ static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_K && d != c->inner) sum *= c->nest->extent[d];
   int64_t steps = run / matrix->group, depth = pb_matrix_divisor(steps, matrix->steps);
-  sum *= steps / depth * pb_vlayout_blocks(c->nest->extent[c->inner], run);
+  sum *= steps / depth * pb__layout_blocks(c->nest->extent[c->inner], run);
   for (int d = 0; d < c->nest->dim_count; ++d) {
     if (c->roles->role[d] != PB_ROLE_M) continue;
     int64_t extent = c->nest->extent[d], part = pb_matrix_part(extent, matrix->rows);
-    int64_t cycles = c->rows / extent * pb_vlayout_blocks(extent, part) * sum * pb_matrix_cycles(matrix, part, depth);
+    int64_t cycles = c->rows / extent * pb__layout_blocks(extent, part) * sum * pb_matrix_cycles(matrix, part, depth);
     if (!best || cycles < best) best = cycles;
   }
   return best;
@@ -99,7 +99,7 @@ static int64_t vector_cycles(const contract* c) {
   for (int d = 0; d < c->insn.insn->dim_count; ++d) one[d] = c->insn.insn->dims[d].max;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_K) sum *= c->nest->extent[d];
-  return c->rows * pb_vlayout_blocks(sum, c->insn.group) * pb_cycles(c->insn.insn, one);
+  return c->rows * pb__layout_blocks(sum, c->insn.group) * pb_cycles(c->insn.insn, one);
 }
 
 // Matrices instead of vectors, where the description says that they take fewer cycles.
@@ -138,10 +138,10 @@ static void choose_insn(contract* c) {
   }
 }
 
-// Groups with several channels each; see layout_vector_groups.c.
+// Groups with several channels each; see vector_groups.c.
 static bool classify_groups(contract* c) {
-  const pb_vvalue *x = &c->l->values[value_at(c, c->roles->x)], *y = &c->l->values[value_at(c, c->roles->y)];
-  if (!pb_vlayout_grouped(c->l, c->n, &c->g, &c->cut) || x->kind != PB_BLOCKED || y->kind != PB_BLOCKED) {
+  const pb_layout_value *x = &c->l->values[value_at(c, c->roles->x)], *y = &c->l->values[value_at(c, c->roles->y)];
+  if (!pb__layout_grouped(c->l, c->n, &c->g, &c->cut) || x->kind != PB_LAYOUT_BLOCKED || y->kind != PB_LAYOUT_BLOCKED) {
     c->g.g = -1;
     return false;
   }
@@ -154,7 +154,7 @@ static bool classify_groups(contract* c) {
 
 static bool classify(contract* c) {
   const pb_roles* r = c->roles;
-  int o = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_N);
+  int o = pb__layout_dim_of_role(c->nest, r, PB_ROLE_N);
   c->rows = 1;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (r->role[d] == PB_ROLE_M) c->rows *= c->nest->extent[d];
@@ -164,10 +164,10 @@ static bool classify(contract* c) {
   if (o < 0) { // each channel for itself
     int dim;
     c->depthwise = true;
-    c->lanes_dim = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_B);
+    c->lanes_dim = pb__layout_dim_of_role(c->nest, r, PB_ROLE_B);
     const pb_access* x = &c->nest->access[r->x];
-    const pb_vvalue* v = &c->l->values[value_at(c, r->x)];
-    if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_BLOCKED || v->block % c->l->lanes ||
+    const pb_layout_value* v = &c->l->values[value_at(c, r->x)];
+    if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_LAYOUT_BLOCKED || v->block % c->l->lanes ||
         !pb_index_single(&x->index[1], &dim) || dim != c->lanes_dim)
       return false;
   }
@@ -185,7 +185,7 @@ static int add_dim(contract* c, int64_t extent) {
 
 // The dim of groups: blocks of x or y, vectors in one, groups in a vector; the last of these stand with the lanes.
 static void split_groups(contract* c) {
-  pb_vsplit* s = &c->split;
+  pb_split* s = &c->split;
   int g = c->g.g;
   s->size[g] = c->cut.block;
   s->scale[g] = c->cut.lanes;
@@ -195,13 +195,13 @@ static void split_groups(contract* c) {
 
 // Blocks of results, and vectors in one.
 static void split_results(contract* c) {
-  pb_vsplit* s = &c->split;
+  pb_split* s = &c->split;
   int lanes = c->lanes_dim;
-  const pb_vvalue* y = &c->l->values[value_at(c, c->roles->y)];
-  int64_t extent = c->nest->extent[lanes], block = y->kind == PB_BLOCKED ? y->block : c->l->lanes;
+  const pb_layout_value* y = &c->l->values[value_at(c, c->roles->y)];
+  int64_t extent = c->nest->extent[lanes], block = y->kind == PB_LAYOUT_BLOCKED ? y->block : c->l->lanes;
   if (c->g.g >= 0 && extent < block) block = c->l->lanes;
   s->size[lanes] = block;
-  if (extent > block) s->block[lanes] = add_dim(c, pb_vlayout_blocks(extent, block));
+  if (extent > block) s->block[lanes] = add_dim(c, pb__layout_blocks(extent, block));
   if (block == c->l->lanes) return;
   s->scale[lanes] = c->l->lanes;
   s->lane[lanes] = add_dim(c, block / c->l->lanes);
@@ -210,7 +210,7 @@ static void split_results(contract* c) {
 static bool groups_are_lanes(const contract* c) { return c->g.g >= 0 && c->cut.lanes > 1; }
 
 static void split_lanes(contract* c) {
-  pb_vsplit* s = &c->split;
+  pb_split* s = &c->split;
   if (groups_are_lanes(c)) {
     s->group[c->g.g] = add_dim(c, c->cut.lanes);
     c->lane_column = s->keep[c->lanes_dim] = add_dim(c, c->g.outs);
@@ -223,13 +223,9 @@ static void split_lanes(contract* c) {
 // New dims in order: batches, blocks of lanes, rows, lanes, then the sum: blocks of the inner dim, the window, inside
 // the block.
 static void split_all(contract* c) {
-  pb_vsplit* s = &c->split;
+  pb_split* s = &c->split;
   const pb_nest* nest = c->nest;
-  for (int d = 0; d < PB_NEST_DIMS; ++d) {
-    s->keep[d] = s->block[d] = s->lane[d] = s->group[d] = -1;
-    s->scale[d] = 1;
-    s->shift[d] = s->size[d] = 0;
-  }
+  pb__layout_split_none(s);
   for (int d = 0; d < nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_B && d != c->lanes_dim && d != c->g.g) s->keep[d] = add_dim(c, nest->extent[d]);
   if (c->g.g >= 0) split_groups(c);
@@ -244,7 +240,7 @@ static void split_all(contract* c) {
     s->size[k] = block;
     s->scale[k] = group;
     inner_steps = block / group;
-    if (block && nest->extent[k] > block) s->block[k] = add_dim(c, pb_vlayout_blocks(nest->extent[k], block));
+    if (block && nest->extent[k] > block) s->block[k] = add_dim(c, pb__layout_blocks(nest->extent[k], block));
   }
   // Channels whose lanes come in runs are steps inside one register of x: innermost.
   for (int inside = 0; inside < 2; ++inside)
@@ -259,7 +255,7 @@ static void split_all(contract* c) {
 
 // The number of a vector among the lanes, as an index over the new dims.
 static void index_vectors(const contract* c, pb_index* index) {
-  const pb_vsplit* s = &c->split;
+  const pb_split* s = &c->split;
   int block = s->block[c->lanes_dim], step = s->group[c->lanes_dim] >= 0 ? s->lane[c->lanes_dim] : -1;
   if (block >= 0) index->coef[block] = s->size[c->lanes_dim] / c->l->lanes;
   if (step >= 0) index->coef[step] = 1;
@@ -276,7 +272,7 @@ static void pack_dim(packing* p, int64_t extent, int dim, int64_t scale) {
 }
 
 static void pack_groups(const contract* c, packing* p, pb_access* w) {
-  const pb_vsplit* s = &c->split;
+  const pb_split* s = &c->split;
   int64_t vectors = c->g.groups / c->cut.lanes;
   pack_dim(p, vectors, c->g.g, c->cut.lanes);
   if (s->block[c->g.g] >= 0) w->index[p->rank].coef[s->block[c->g.g]] = c->cut.block / c->cut.lanes;
@@ -286,7 +282,7 @@ static void pack_groups(const contract* c, packing* p, pb_access* w) {
 
 // The summed dims, flat and in the order of the new nest's.
 static void pack_sum(const contract* c, packing* p, pb_access* w) {
-  const pb_vsplit* s = &c->split;
+  const pb_split* s = &c->split;
   int columns[PB_PACK_DIMS], first = p->count;
   int64_t stride = 1;
   for (int column = 0; column < c->out.dim_count; ++column)
@@ -306,7 +302,7 @@ static void pack_sum(const contract* c, packing* p, pb_access* w) {
 
 // The weights as [batches, blocks of lanes, k, lanes, group]. *sum: where k stands.
 static int pack_weights(contract* c, pb_access* w, int* sum) {
-  const pb_vsplit* s = &c->split;
+  const pb_split* s = &c->split;
   packing p = {.count = 0};
   int lanes = c->lanes_dim;
   memset(w->index, 0, sizeof w->index);
@@ -318,7 +314,7 @@ static int pack_weights(contract* c, pb_access* w, int* sum) {
     }
   if (c->g.g >= 0) pack_groups(c, &p, w);
   if (!groups_are_lanes(c)) {
-    pack_dim(&p, pb_vlayout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
+    pack_dim(&p, pb__layout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
     index_vectors(c, &w->index[p.rank]);
     p.shape[p.rank++] = p.dims[p.count - 1].extent;
   }
@@ -358,7 +354,7 @@ static int correction(contract* c, int weights, int sum) {
   return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w.name ? w.name : ""), PB_I32, sum + 1, shape, sums);
 }
 
-bool pb_vlayout_is_init(const pb_vlayout* l, int n, int reduction) {
+bool pb__layout_is_init(const pb_layout* l, int n, int reduction) {
   const pb_nest* fill = &l->program.nests[n];
   return fill->access_count == 1 && fill->reduce == PB_SET && n < reduction &&
          pb_program_same_place(&l->program, n, reduction);
@@ -383,7 +379,7 @@ static void print_init(contract* c, const pb_access* y, int corrected, int sum) 
   }
   if (corrected >= 0) {
     pb_access* from = &init.access[init.access_count++];
-    pb_vlayout_use_const(c->l, from, corrected);
+    pb__layout_use_const(c->l, from, corrected, false);
     for (int r = 0; r <= sum; ++r)
       for (int d = 0; d < c->out.dim_count; ++d)
         if (column[d] >= 0) from->index[r].coef[column[d]] = weights[r < sum ? r : r + 1].coef[d];
@@ -393,13 +389,13 @@ static void print_init(contract* c, const pb_access* y, int corrected, int sum) 
     init.access[init.access_count++] = to;
     pb_nest_const(&init, to.type, 0);
   }
-  pb_vlayout_print(c->l, &init);
+  pb__layout_print(c->l, &init);
 }
 
 // A copy of x or w in the order in which the contraction walks it: [outer dims in `order`..., inner].
 static void copy_operand(contract* c, pb_access* access, const char* what, const int* order, int count) {
   pb_nest copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
-  pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->pass, "%%%s%d", what, c->l->extra++)};
+  pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->pass, "%%%s%d", what, c->l->extra_values++)};
   pb_access from = *access;
   for (int r = 0; r < from.rank; ++r) memset(from.index[r].coef, 0, sizeof from.index[r].coef);
   for (int k = 0; k < count; ++k) {
@@ -411,8 +407,8 @@ static void copy_operand(contract* c, pb_access* access, const char* what, const
   copy.access[0] = from;
   copy.access[1] = to;
   pb_nest_load(&copy, 0);
-  pb_vlayout_declare(c->l, to.ref, to.type, to.rank, to.shape);
-  pb_vlayout_print(c->l, &copy);
+  pb__layout_declare(c->l, &to);
+  pb__layout_print(c->l, &copy);
   for (int k = 0; k < count; ++k) {
     memset(to.index[k].coef, 0, sizeof to.index[k].coef);
     to.index[k].coef[order[k]] = 1;
@@ -461,7 +457,8 @@ static bool copies_rows(const contract* c) {
   if (c->use_matrix) return false; // its rows lie apart as they are
   return rows_collide(c) && c->inner >= 0 && !c->x_block && c->rows >= USES_FOR_A_COPY &&
          nest->extent[c->inner] >= 4 * c->l->lanes && nest->extent[c->inner] % c->l->lanes == 0 &&
-         nest->extent[c->lanes_dim] >= 8 * c->l->lanes && c->l->values[value_at(c, c->roles->x)].kind != PB_BLOCKED &&
+         nest->extent[c->lanes_dim] >= 8 * c->l->lanes &&
+         c->l->values[value_at(c, c->roles->x)].kind != PB_LAYOUT_BLOCKED &&
          c->l->lanes % (c->use_insn ? c->insn.group : 1) == 0;
 }
 
@@ -489,7 +486,7 @@ static void flip(contract* c) {
   }
 }
 
-bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
+bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles) {
   contract c = {.l = l, .n = n, .nest = &l->program.nests[n], .roles = roles, .g.g = -1};
   if (!classify(&c)) return false;
   const pb_nest* nest = c.nest;
@@ -505,21 +502,21 @@ bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
   split_all(&c);
   if (c.out.dim_count > PB_NEST_DIMS) return false;
   pb_access *x = &c.out.access[roles->x], *w = &c.out.access[roles->w], *y = &c.out.access[roles->y];
-  pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->x), &nest->access[roles->x], x);
-  pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->y), &nest->access[roles->y], y);
+  pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->x), &nest->access[roles->x], x);
+  pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->y), &nest->access[roles->y], y);
   int corrected = -1, sum = -1;
   if (is_const(&c, roles->w)) {
     int id = pack_weights(&c, w, &sum);
-    pb_vlayout_use_const(l, w, id);
+    pb__layout_use_const(l, w, id, false);
     if (c.use_insn && c.insn.flips) {
       corrected = correction(&c, id, sum);
       flip(&c);
     }
   } else {
-    pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->w), &nest->access[roles->w], w);
+    pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->w), &nest->access[roles->w], w);
   }
   PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
-    if (k < n && pb_vlayout_is_init(l, k, n)) {
+    if (k < n && pb__layout_is_init(l, k, n)) {
       print_init(&c, y, corrected, sum);
       break;
     }
@@ -528,6 +525,6 @@ bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
     int order[PB_NEST_DIMS], count = columns_of(&c, w, c.lane_column, order);
     if (count <= PB_NEST_RANK) copy_operand(&c, w, "packed", order, count);
   }
-  pb_vlayout_print(l, &c.out);
+  pb__layout_print(l, &c.out);
   return true;
 }

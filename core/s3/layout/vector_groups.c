@@ -3,14 +3,14 @@
 // the next one that of its own channels (pb_vaccess.run). Nothing is multiplied in vain. Groups that fit neither way
 // are taken together with zeros in the weights between them, but those of floats: zeros do not keep infinity and NaN
 // apart.
-#include "core/s3/layout/layout_vector.h"
+#include "core/s3/layout/layout.h"
 
 // Products by zero, for each that counts, from where on plain operations on single elements are not slower; one
 // instruction makes so many times the group of them.
 enum { PRODUCTS_IN_VAIN = 16 };
 
-static bool read(const pb_vlayout* l, int n, pb_roles* roles, pb_grouped* g) {
-  return pb_vlayout_roles(l, n, roles) && l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST &&
+static bool read(const pb_layout* l, int n, pb_roles* roles, pb_grouped* g) {
+  return pb__layout_roles(l, n, roles) && l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST &&
          pb_grouped_read(&l->program.nests[n], roles, g) && (g->ins > 1 || g->outs > 1);
 }
 
@@ -21,13 +21,13 @@ static int64_t groups_in_block(int64_t channels, int64_t block) {
 }
 
 // Whether dims of the groups, cut in blocks, steps and lanes as `s` says, stay inside the blocks of one side.
-static bool stays_inside(const pb_vgroups* s, int64_t channels, int64_t block) {
+static bool stays_inside(const pb_layout_groups* s, int64_t channels, int64_t block) {
   if (channels % block == 0) return true;
   return s->lanes * channels == block || (s->block * channels == block && s->lanes * channels <= block);
 }
 
-static bool fit(const pb_vlayout* l, const pb_grouped* g, pb_vgroups* s) {
-  int64_t x = pb_vlayout_block(l, g->ins * g->groups), y = pb_vlayout_block(l, g->outs * g->groups);
+static bool fit(const pb_layout* l, const pb_grouped* g, pb_layout_groups* s) {
+  int64_t x = pb__layout_block(l, g->ins * g->groups), y = pb__layout_block(l, g->outs * g->groups);
   int64_t of_x = groups_in_block(g->ins, x), of_y = groups_in_block(g->outs, y);
   bool narrow = g->outs < l->lanes;
   if (!of_x || !of_y || (narrow ? l->lanes % g->outs || g->outs % g->ins : g->outs % l->lanes)) return false;
@@ -37,25 +37,25 @@ static bool fit(const pb_vlayout* l, const pb_grouped* g, pb_vgroups* s) {
          stays_inside(s, g->outs, y);
 }
 
-bool pb_vlayout_grouped(const pb_vlayout* l, int n, pb_grouped* g, pb_vgroups* s) {
+bool pb__layout_grouped(const pb_layout* l, int n, pb_grouped* g, pb_layout_groups* s) {
   pb_roles roles;
   return read(l, n, &roles, g) && fit(l, g, s);
 }
 
-bool pb_vlayout_walks_groups(const pb_vlayout* l, int n, int a) {
+bool pb__layout_walks_groups(const pb_layout* l, int n, int a) {
   pb_roles roles;
   pb_grouped g;
-  pb_vgroups s;
+  pb_layout_groups s;
   return read(l, n, &roles, &g) && (a == roles.x || a == roles.y) && fit(l, &g, &s);
 }
 
-bool pb_vlayout_refuse_groups(pb_vlayout* l) {
+bool pb__layout_refuse_groups(pb_layout* l) {
   bool any = false;
   for (int n = 0; n < l->program.nest_count; ++n) {
     pb_roles roles;
     pb_grouped g;
     if (!read(l, n, &roles, &g)) continue;
-    pb_vvalue *x = &l->values[l->program.value_of[n][roles.x]], *y = &l->values[l->program.value_of[n][roles.y]];
+    pb_layout_value *x = &l->values[l->program.value_of[n][roles.x]], *y = &l->values[l->program.value_of[n][roles.y]];
     if (x->kind == y->kind || (x->refused && y->refused)) continue;
     any = x->refused = y->refused = true;
   }
@@ -74,27 +74,27 @@ static pb_grouped joined(const pb_grouped* g, int64_t together) {
 
 // How many groups must be taken together for blocks to fit and, if there is such an instruction, for it to find its
 // neighbours; 0: it does not pay.
-static int64_t together(const pb_vlayout* l, const pb_nest* nest, const pb_roles* roles, const pb_grouped* g) {
+static int64_t together(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, const pb_grouped* g) {
   const pb_access* a = nest->access;
   pb_vector_insn insn = pb_vector_contraction(l->unit->chip, roles->x_type, roles->w_type, a[roles->y].type);
   int64_t group = insn.insn ? insn.group : 1;
   for (; group > 0; group = group > 1 ? 1 : 0)
     for (int64_t s = 1; s <= g->groups && s <= PRODUCTS_IN_VAIN * group; ++s) {
       pb_grouped all = joined(g, s);
-      pb_vgroups fits;
+      pb_layout_groups fits;
       if (g->groups % s == 0 && all.ins % group == 0 && (all.groups == 1 || fit(l, &all, &fits))) return s;
     }
   return 0;
 }
 
-void pb_vlayout_merge_groups(pb_vlayout* l) {
+void pb__layout_merge_groups(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     pb_roles roles;
     pb_grouped g;
     if (!read(l, n, &roles, &g) || l->program.nests[n].dim_count + 2 > PB_NEST_DIMS) continue;
     int x = l->program.value_of[n][roles.x], y = l->program.value_of[n][roles.y];
     if (l->program.values[x].type == PB_F32) continue;
-    if (!pb_vlayout_can_block(l, x, n) || !pb_vlayout_can_block(l, y, n)) continue;
+    if (!pb__layout_can_block(l, x, n) || !pb__layout_can_block(l, y, n)) continue;
     int64_t s = together(l, &l->program.nests[n], &roles, &g);
     if (s <= 1) continue;
     pb_grouped_merge(l->unit, &l->program, n, &roles, &g, s);

@@ -5,34 +5,34 @@
 //   after    y = relu(conv(x) + b) & m;  z = conv(y)      m: ones in the bits of the 20, zeros in those of the 12
 //
 // A sum that is read as it is gets a pointwise nest behind it, which outline puts into its kernel as a tail.
-#include "core/s3/layout/layout_vector.h"
+#include "core/s3/layout/layout.h"
 
 #include <math.h>
 #include <string.h>
 
-static bool has_rest(const pb_vlayout* l, int v) {
+static bool has_rest(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  return value->type == PB_F32 && l->values[v].kind == PB_BLOCKED && value->shape[1] % l->values[v].block;
+  return value->type == PB_F32 && l->values[v].kind == PB_LAYOUT_BLOCKED && value->shape[1] % l->values[v].block;
 }
 
-static bool stores(const pb_vlayout* l, int n, int v) { return pb_program_stored(&l->program, n) == v; }
+static bool stores(const pb_layout* l, int n, int v) { return pb_program_stored(&l->program, n) == v; }
 
-static bool maximises(const pb_vlayout* l, int v) {
+static bool maximises(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v)
     if (stores(l, n, v) && l->program.nests[n].reduce == PB_ACC_MAX) return true;
   return false;
 }
 
 // Whether the nest walks channels that lie plainly: it leaves out the lanes behind them (rewrite_cut in
-// layout_vector.c), which are 0 then, or what a sum starts from.
-static bool walks_plain(const pb_vlayout* l, int n) {
+// vector.c), which are 0 then, or what a sum starts from.
+static bool walks_plain(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_index* to = &nest->access[nest->access_count - 1].index[1];
   int dim;
   if (!pb_index_single(to, &dim) || dim < 0) return false;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
-    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind == PB_PLAIN &&
+    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind == PB_LAYOUT_PLAIN &&
         pb_access_uses(&nest->access[a], dim))
       return true;
   }
@@ -40,7 +40,7 @@ static bool walks_plain(const pb_vlayout* l, int n) {
 }
 
 // Whether the nest moves lanes as they are, or sums or compares such of the same channel.
-static bool moves(const pb_vlayout* l, int n) {
+static bool moves(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   return nest->expr_count == 1 && nest->access_count == 2 && has_rest(l, l->program.value_of[n][0]) &&
          !memcmp(&nest->access[0].index[1], &nest->access[1].index[1], sizeof(pb_index));
@@ -55,7 +55,7 @@ typedef enum rest {
 } rest;
 
 // A maximum starts at -inf, and so do borders in front of one: `past`.
-static rest rest_behind(const pb_vlayout* l, int n, bool past) {
+static rest rest_behind(const pb_layout* l, int n, bool past) {
   const pb_nest* nest = &l->program.nests[n];
   if (nest->access_count == 1 && nest->expr_count == 1) return past || isfinite(nest->expr[0].value) ? FINITE : ANY;
   if (walks_plain(l, n)) return FINITE;
@@ -65,8 +65,8 @@ static rest rest_behind(const pb_vlayout* l, int n, bool past) {
 }
 
 // Cleans the lanes where they come to hold anything: in pointwise nests, behind sums, or in what a value is moved from.
-static void clean(pb_vlayout* l, int v, bool past) {
-  pb_vvalue* value = &l->values[v];
+static void clean(pb_layout* l, int v, bool past) {
+  pb_layout_value* value = &l->values[v];
   if (!has_rest(l, v) || value->made || value->masked || l->program.values[v].kind == PB_VALUE_INPUT) return;
   past |= maximises(l, v);
   PB_FOR_USES (n, &l->program, v) {
@@ -78,13 +78,13 @@ static void clean(pb_vlayout* l, int v, bool past) {
   }
 }
 
-void pb_vlayout_find_rests(pb_vlayout* l) {
+void pb__layout_find_rests(pb_layout* l) {
   pb_roles roles;
   for (int n = 0; n < l->program.nest_count; ++n)
-    if (pb_vlayout_roles(l, n, &roles)) clean(l, l->program.value_of[n][roles.x], false);
+    if (pb__layout_roles(l, n, &roles)) clean(l, l->program.value_of[n][roles.x], false);
 }
 
-static int mask(pb_vlayout* l, int v) {
+static int mask(pb_layout* l, int v) {
   pb_consts* consts = l->unit->consts;
   const int64_t shape[] = {l->values[v].shape[1], l->values[v].block}, lanes = shape[0] * shape[1];
   int32_t* bits = pb_alloc(&consts->arena, (size_t)lanes * sizeof *bits);
@@ -99,14 +99,14 @@ static void put_mask(pb_nest* nest, int of_mask) {
   pb_nest_node(nest, PB_OP_BITCAST, PB_F32, clean_bits, -1);
 }
 
-void pb_vlayout_mask_rest(pb_vlayout* l, int v, pb_nest* nest) {
-  const pb_vvalue* value = &l->values[v];
+void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest) {
+  const pb_layout_value* value = &l->values[v];
   if (!value->masked || value->made || nest->reduce != PB_SET || nest->access_count == PB_NEST_ACCESSES) return;
   int at = nest->access_count - 1; // in front of the store
   nest->access[at + 1] = nest->access[at];
   nest->access[at] = (pb_access){.buffer = -1};
   ++nest->access_count;
-  pb_vlayout_use_const(l, &nest->access[at], mask(l, v));
+  pb__layout_use_const(l, &nest->access[at], mask(l, v), false);
   nest->access[at].index[0] = nest->access[at + 1].index[1];
   nest->access[at].index[1] = nest->access[at + 1].index[value->rank - 1];
   put_mask(nest, at);
@@ -120,23 +120,23 @@ static void walk(pb_nest* nest, int r, int of_mask, int64_t extent, int64_t scal
   nest->extent[nest->dim_count++] = extent;
 }
 
-void pb_vlayout_clean_rest(pb_vlayout* l, int n) {
+void pb__layout_clean_rest(pb_layout* l, int n) {
   int v = pb_program_stored(&l->program, n);
-  const pb_vvalue* value = &l->values[v];
+  const pb_layout_value* value = &l->values[v];
   if (!value->made) return;
   PB_FOR_USES (k, &l->program, v)
     if (k > n && stores(l, k, v)) return; // behind the last that makes it
   pb_nest nest = {.name = l->program.nests[n].name, .part = "point", .access_count = 3};
   nest.access[0].type = nest.access[2].type = PB_F32;
-  pb_vlayout_use_value(l, &nest.access[0], v);
-  pb_vlayout_use_value(l, &nest.access[2], v);
+  pb__layout_use_value(l, &nest.access[0], v);
+  pb__layout_use_value(l, &nest.access[2], v);
   nest.access[0].ref = value->made;
-  pb_vlayout_use_const(l, &nest.access[1], mask(l, v));
+  pb__layout_use_const(l, &nest.access[1], mask(l, v), false);
   for (int r = 0; r + 1 < value->rank; ++r) walk(&nest, r, r == 1 ? 0 : -1, value->shape[r], 1);
   int64_t vectors = value->block % l->lanes ? 1 : value->block / l->lanes;
   walk(&nest, value->rank - 1, 1, vectors, l->lanes);
   walk(&nest, value->rank - 1, 1, value->block / vectors, 1);
   pb_nest_load(&nest, 0);
   put_mask(&nest, 1);
-  pb_vlayout_print(l, &nest);
+  pb__layout_print(l, &nest);
 }

@@ -1,4 +1,4 @@
-#include "core/s3/layout/relayout.h"
+#include "core/s3/layout/pack.h"
 
 #include <string.h>
 

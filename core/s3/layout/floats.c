@@ -1,6 +1,6 @@
 // Sums of floats in rows of lanes: what zero weights cannot keep apart is refused.
 #include "core/s3/layout/grouped.h"
-#include "core/s3/layout/layout_lanes.h"
+#include "core/s3/layout/layout.h"
 #include "core/s3/routes.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 // Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
 // So sums of floats that the chip has no instruction for are not laid out for another target either.
-static pb_status check_sums(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
+static pb_status check_sums(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
   pb_type x = roles->x_type, w = roles->w_type, y = nest->access[roles->y].type;
   pb_roles unused;
   if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
@@ -20,9 +20,9 @@ static pb_status check_sums(const pb_lanes_layout* l, const pb_nest* nest, const
 
 // Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero
 // times infinity or NaN is NaN: what one group holds would reach the others.
-static pb_status check_groups(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
+static pb_status check_groups(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
   pb_grouped g;
-  bool depthwise = pb__lanes_depthwise(nest, roles) >= 0;
+  bool depthwise = pb__layout_depthwise(nest, roles) >= 0;
   if (nest->access[roles->x].type != PB_F32 || !pb_grouped_read(nest, roles, &g) ||
       (!depthwise && g.ins % l->lanes == 0 && g.outs % l->lanes == 0))
     return PB_OK;
@@ -61,10 +61,10 @@ static bool keeps_finite(const pb_nest* nest) {
   return true;
 }
 
-static bool rest_is_finite(pb_lanes_layout* l, int v);
+static bool rest_is_finite(pb_layout* l, int v);
 
 // Whether the nest makes finite numbers there: of the same lanes of what it reads.
-static bool makes_finite(pb_lanes_layout* l, int n) {
+static bool makes_finite(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   if (nest->access_count == 1) return true;
@@ -82,8 +82,8 @@ static bool makes_finite(pb_lanes_layout* l, int n) {
 
 // Whether lanes that no channel fills hold finite numbers: zeros from outside a tensor's box, and what is made of such
 // lanes alone.
-static bool rest_is_finite(pb_lanes_layout* l, int v) {
-  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
+static bool rest_is_finite(pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
   if (l->program.values[v].kind == PB_VALUE_INPUT || (twin && !twin->out)) return true;
   if (l->values[v].rest != PB_REST_UNKNOWN) return l->values[v].rest == PB_REST_FINITE;
   bool finite = true;
@@ -93,9 +93,9 @@ static bool rest_is_finite(pb_lanes_layout* l, int v) {
 }
 
 // Weights are 0 there, which takes out any number but infinity and NaN: what one channel holds would reach others.
-static pb_status check_rest(pb_lanes_layout* l, const pb_nest* nest, int x) {
+static pb_status check_rest(pb_layout* l, const pb_nest* nest, int x) {
   const pb_value* value = &l->program.values[x];
-  if (value->type != PB_F32 || l->values[x].kind == PB_LANES_PLAIN || value->shape[1] % l->lanes == 0 ||
+  if (value->type != PB_F32 || l->values[x].kind == PB_LAYOUT_PLAIN || value->shape[1] % l->lanes == 0 ||
       rest_is_finite(l, x))
     return PB_OK;
   return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4042, "a multiple of them, or --fallback=cpu",
@@ -104,7 +104,7 @@ static pb_status check_rest(pb_lanes_layout* l, const pb_nest* nest, int x) {
                         (long long)value->shape[1], (long long)l->lanes, l->unit->chip->name);
 }
 
-pb_status pb__lanes_check_floats(pb_lanes_layout* l, int n, const pb_roles* roles) {
+pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
   PB_TRY(check_sums(l, nest, roles));
   PB_TRY(check_groups(l, nest, roles));
