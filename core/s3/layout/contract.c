@@ -22,21 +22,20 @@ typedef struct contract {
   pb_layout_groups cut; // those groups
   int lane_column;      // of the new nest: the lanes
   int64_t rows;         // product of M's extents
+  int w_const;          // the weights that are packed, -1: they are computed
+  pb_gather* gather;    // x are windows that it gathers, NULL: as it lies
   pb_nest out;
   pb_split split;
 } contract;
 
 static int value_at(const contract* c, int access) { return c->l->program.value_of[c->n][access]; }
 
-static bool is_const(const contract* c, int access) {
-  return c->l->program.values[value_at(c, access)].kind == PB_VALUE_CONST;
-}
-
 // Can y be written by whole vectors along the dim?
 static bool y_takes_lanes(const contract* c) {
   const pb_access* y = &c->nest->access[c->roles->y];
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
   int dim;
+  if (c->l->whole_rows) return true;
   if (v->kind == PB_LAYOUT_BLOCKED)
     return v->block % c->l->lanes == 0 && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
   if (pb_index_single(&y->index[y->rank - 1], &dim) && dim == c->lanes_dim && v->kind == PB_LAYOUT_PADDED) return true;
@@ -50,18 +49,15 @@ static bool y_takes_lanes(const contract* c) {
 static void find_inner(contract* c) {
   const pb_access* x = &c->nest->access[c->roles->x];
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->x)];
-  int dim;
+  bool blocked = v->kind == PB_LAYOUT_BLOCKED && !c->gather, rows = c->l->whole_rows;
+  int axis = blocked || (rows && !c->gather) ? 1 : x->rank - 1, dim = pb__layout_summed_along(c->nest, c->roles, axis);
   c->inner = -1;
   c->x_block = 0;
-  if (v->kind == PB_LAYOUT_BLOCKED) {
-    if (!pb_index_single(&x->index[1], &dim) || dim < 0 || c->roles->role[dim] != PB_ROLE_K) return;
-    c->inner = dim;
-    c->x_block = v->block;
-  } else if (pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 && c->roles->role[dim] == PB_ROLE_K) {
-    for (int r = 0; r + 1 < x->rank; ++r)
-      if (x->index[r].coef[dim]) return;
-    c->inner = dim;
-  }
+  if (dim < 0) return;
+  for (int r = 0; r < x->rank && !blocked && !rows; ++r)
+    if (r == axis ? !pb_index_single(&x->index[r], &dim) : x->index[r].coef[dim]) return;
+  c->inner = dim;
+  if (blocked || rows) c->x_block = blocked ? v->block : c->l->lanes;
 }
 
 // A factor that the network makes is copied into the instruction's order for many rows; for few it must lie in it.
@@ -79,7 +75,7 @@ static bool runtime_w_fits(const contract* c) {
 // Cycles of the products for one vector of y's lanes, by the instruction on matrices; 0: it does not fit.
 static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
   int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner], best = 0, sum = 1;
-  if (!matrix->insn || matrix->lanes != c->l->lanes || c->depthwise || !is_const(c, c->roles->w)) return 0;
+  if (!matrix->insn || matrix->lanes != c->l->lanes || c->depthwise || c->w_const < 0) return 0;
   if (run % matrix->group || run / matrix->group < 2) return 0;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_K && d != c->inner) sum *= c->nest->extent[d];
@@ -134,7 +130,7 @@ static void choose_insn(contract* c) {
   if (c->insn.insn && !c->use_insn) find_taps(c);
   if (c->use_insn && c->insn.group > 1 && !c->taps) {
     int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner];
-    c->use_insn = is_const(c, r->w) && run % c->insn.group == 0;
+    c->use_insn = c->w_const >= 0 && run % c->insn.group == 0;
   }
 }
 
@@ -167,11 +163,11 @@ static bool classify(contract* c) {
     c->lanes_dim = pb__layout_dim_of_role(c->nest, r, PB_ROLE_B);
     const pb_access* x = &c->nest->access[r->x];
     const pb_layout_value* v = &c->l->values[value_at(c, r->x)];
-    if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_LAYOUT_BLOCKED || v->block % c->l->lanes ||
+    if (c->lanes_dim < 0 || c->w_const < 0 || v->kind != PB_LAYOUT_BLOCKED || v->block % c->l->lanes ||
         !pb_index_single(&x->index[1], &dim) || dim != c->lanes_dim)
       return false;
   }
-  if (!y_takes_lanes(c) || (!is_const(c, r->w) && !runtime_w_fits(c))) return false;
+  if (!y_takes_lanes(c) || (c->w_const < 0 && !runtime_w_fits(c))) return false;
   find_inner(c);
   choose_insn(c);
   choose_matrix(c);
@@ -253,105 +249,90 @@ static void split_all(contract* c) {
   if (c->taps) s->group[k] = add_dim(c, nest->extent[k]);
 }
 
-// The number of a vector among the lanes, as an index over the new dims.
-static void index_vectors(const contract* c, pb_index* index) {
-  const pb_split* s = &c->split;
-  int block = s->block[c->lanes_dim], step = s->group[c->lanes_dim] >= 0 ? s->lane[c->lanes_dim] : -1;
-  if (block >= 0) index->coef[block] = s->size[c->lanes_dim] / c->l->lanes;
-  if (step >= 0) index->coef[step] = 1;
-}
-
 typedef struct packing {
   pb_pack_dim dims[PB_PACK_DIMS];
-  int64_t shape[PB_NEST_RANK];
-  int count, rank;
+  int columns[PB_PACK_DIMS]; // of the new nest, that walk them; -1: several do
+  int count;
 } packing;
 
-static void pack_dim(packing* p, int64_t extent, int dim, int64_t scale) {
+static void pack_dim(packing* p, int column, int64_t extent, int dim, int64_t scale) {
+  p->columns[p->count] = column;
   p->dims[p->count++] = (pb_pack_dim){extent, dim, scale};
 }
 
-static void pack_groups(const contract* c, packing* p, pb_access* w) {
-  const pb_split* s = &c->split;
-  int64_t vectors = c->g.groups / c->cut.lanes;
-  pack_dim(p, vectors, c->g.g, c->cut.lanes);
-  if (s->block[c->g.g] >= 0) w->index[p->rank].coef[s->block[c->g.g]] = c->cut.block / c->cut.lanes;
-  if (s->lane[c->g.g] >= 0) w->index[p->rank].coef[s->lane[c->g.g]] = 1;
-  p->shape[p->rank++] = vectors;
+// Packed dims from `first` on as one index, by the columns that walk them. Returns its extent.
+static int64_t flatten(const contract* c, const packing* p, int first, pb_index* index) {
+  int64_t stride = 1;
+  for (int k = p->count - 1; k >= first; --k) {
+    const pb_split* s = &c->split;
+    int d = p->dims[k].dim;
+    if (p->columns[k] >= 0) {
+      index->coef[p->columns[k]] = stride;
+    } else { // rows of lanes: blocks, and rows in one
+      if (s->block[d] >= 0) index->coef[s->block[d]] = stride * (s->size[d] / p->dims[k].scale);
+      if (s->lane[d] >= 0 && (d == c->g.g || s->group[d] >= 0)) index->coef[s->lane[d]] = stride;
+    }
+    stride *= p->dims[k].extent;
+  }
+  return stride;
 }
 
-// The summed dims, flat and in the order of the new nest's.
-static void pack_sum(const contract* c, packing* p, pb_access* w) {
+// The summed dims, in the order of the new nest's.
+static void pack_sum(const contract* c, packing* p) {
   const pb_split* s = &c->split;
-  int columns[PB_PACK_DIMS], first = p->count;
-  int64_t stride = 1;
   for (int column = 0; column < c->out.dim_count; ++column)
     for (int d = 0; d < c->nest->dim_count; ++d) {
       if (c->roles->role[d] != PB_ROLE_K) continue;
       int64_t scale = s->keep[d] == column ? 1 : s->block[d] == column ? s->size[d] : s->scale[d];
-      if (s->keep[d] != column && s->block[d] != column && s->lane[d] != column) continue;
-      columns[p->count] = column;
-      pack_dim(p, c->out.extent[column], d, scale);
+      if (s->keep[d] == column || s->block[d] == column || s->lane[d] == column)
+        pack_dim(p, column, c->out.extent[column], d, scale);
     }
-  for (int k = p->count - 1; k >= first; --k) {
-    w->index[p->rank].coef[columns[k]] = stride;
-    stride *= p->dims[k].extent;
-  }
-  p->shape[p->rank++] = stride;
 }
 
-// The weights as [batches, blocks of lanes, k, lanes, group]. *sum: where k stands.
-static int pack_weights(contract* c, pb_access* w, int* sum) {
+// The weights as [batches and blocks of lanes, k, lanes, group].
+static int pack_weights(contract* c, pb_access* w) {
   const pb_split* s = &c->split;
   packing p = {.count = 0};
-  int lanes = c->lanes_dim;
+  int64_t shape[4] = {1, 1, c->l->lanes, c->insn.group};
+  int lanes = c->lanes_dim, rank = 3;
   memset(w->index, 0, sizeof w->index);
   for (int d = 0; d < c->nest->dim_count; ++d)
-    if (c->roles->role[d] == PB_ROLE_B && d != lanes && d != c->g.g && s->keep[d] >= 0) {
-      pack_dim(&p, c->nest->extent[d], d, 1);
-      w->index[p.rank].coef[s->keep[d]] = 1;
-      p.shape[p.rank++] = c->nest->extent[d];
-    }
-  if (c->g.g >= 0) pack_groups(c, &p, w);
-  if (!groups_are_lanes(c)) {
-    pack_dim(&p, pb__layout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
-    index_vectors(c, &w->index[p.rank]);
-    p.shape[p.rank++] = p.dims[p.count - 1].extent;
-  }
-  *sum = p.rank;
-  pack_sum(c, &p, w);
+    if (c->roles->role[d] == PB_ROLE_B && d != lanes && d != c->g.g && s->keep[d] >= 0)
+      pack_dim(&p, s->keep[d], c->nest->extent[d], d, 1);
+  if (c->g.g >= 0) pack_dim(&p, -1, c->g.groups / c->cut.lanes, c->g.g, c->cut.lanes);
+  if (!groups_are_lanes(c))
+    pack_dim(&p, -1, pb__layout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
+  shape[0] = flatten(c, &p, 0, &w->index[0]);
+  int first = p.count;
+  pack_sum(c, &p);
+  shape[1] = flatten(c, &p, first, &w->index[1]);
   if (groups_are_lanes(c)) {
-    pack_dim(&p, c->cut.lanes, c->g.g, 1);
-    w->index[p.rank].coef[s->group[c->g.g]] = c->g.outs;
+    pack_dim(&p, -1, c->cut.lanes, c->g.g, 1);
+    w->index[2].coef[s->group[c->g.g]] = c->g.outs;
   }
-  pack_dim(&p, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
-  w->index[p.rank].coef[c->lane_column] = 1;
-  p.shape[p.rank++] = c->l->lanes;
+  pack_dim(&p, -1, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
+  w->index[2].coef[c->lane_column] = 1;
   if (c->inner >= 0 && s->group[c->inner] >= 0) {
-    pack_dim(&p, c->insn.group, c->inner, 1);
-    w->index[p.rank].coef[s->group[c->inner]] = 1;
-    p.shape[p.rank++] = c->insn.group;
+    pack_dim(&p, -1, c->insn.group, c->inner, 1);
+    w->index[rank++].coef[s->group[c->inner]] = 1;
   }
-  int id = c->l->program.values[value_at(c, c->roles->w)].const_id;
-  return pb_const_pack(c->l->unit->consts, id, &c->nest->access[c->roles->w], c->nest->extent, p.count, p.dims, "lanes",
-                       p.rank, p.shape);
+  return pb_const_pack(c->l->unit->consts, c->w_const, &c->nest->access[c->roles->w], c->nest->extent, p.count, p.dims,
+                       "lanes", rank, shape);
 }
 
-// What sums of x + half of its range are too large by, negated: the weights' shape without k and group.
-static int correction(contract* c, int weights, int sum) {
+// What sums of x + half of its range are too large by, negated: [batches and blocks of lanes, lanes].
+static int correction(contract* c, int weights) {
   pb_consts* consts = c->l->unit->consts;
   const pb_const w = consts->items[weights];
   int64_t half = (int64_t)1 << (pb_type_bits(w.type) - 1), lanes = c->l->lanes, group = c->insn.group;
-  int64_t blocks = 1, steps = w.shape[sum], shape[PB_NEST_RANK];
-  for (int r = 0; r < sum; ++r) blocks *= shape[r] = w.shape[r];
-  shape[sum] = lanes;
+  int64_t blocks = w.shape[0], steps = w.shape[1], shape[2] = {blocks, lanes};
   int32_t* sums = pb_alloc(&consts->arena, (size_t)(blocks * lanes) * sizeof *sums);
   const int8_t* at = pb_const_data(consts, weights);
   for (int64_t b = 0; b < blocks; ++b)
     for (int64_t k = 0; k < steps; ++k)
       for (int64_t lane = 0; lane < lanes; ++lane)
         for (int64_t g = 0; g < group; ++g) sums[b * lanes + lane] -= (int32_t)half * *at++;
-  return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w.name ? w.name : ""), PB_I32, sum + 1, shape, sums);
+  return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w.name ? w.name : ""), PB_I32, 2, shape, sums);
 }
 
 bool pb__layout_is_init(const pb_layout* l, int n, int reduction) {
@@ -361,7 +342,7 @@ bool pb__layout_is_init(const pb_layout* l, int n, int reduction) {
 }
 
 // y = 0, or what corrects the flipped sign bits. Lanes of several groups are one dim here: nothing reads by group.
-static void print_init(contract* c, const pb_access* y, int corrected, int sum) {
+static void print_init(contract* c, const pb_access* y, int corrected) {
   pb_nest init = {.name = c->nest->name, .part = "init"};
   const pb_index* weights = c->out.access[c->roles->w].index;
   int column[PB_NEST_DIMS], gone = groups_are_lanes(c) ? c->split.group[c->g.g] : -1;
@@ -380,9 +361,9 @@ static void print_init(contract* c, const pb_access* y, int corrected, int sum) 
   if (corrected >= 0) {
     pb_access* from = &init.access[init.access_count++];
     pb__layout_use_const(c->l, from, corrected, false);
-    for (int r = 0; r <= sum; ++r)
+    for (int r = 0; r < 2; ++r)
       for (int d = 0; d < c->out.dim_count; ++d)
-        if (column[d] >= 0) from->index[r].coef[column[d]] = weights[r < sum ? r : r + 1].coef[d];
+        if (column[d] >= 0) from->index[r].coef[column[d]] = weights[2 * r].coef[d];
     init.access[init.access_count++] = to;
     pb_nest_load(&init, 0);
   } else {
@@ -488,6 +469,14 @@ static void flip(contract* c) {
 
 bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles) {
   contract c = {.l = l, .n = n, .nest = &l->program.nests[n], .roles = roles, .g.g = -1};
+  const pb_value* weights = &l->program.values[value_at(&c, roles->w)];
+  c.w_const = weights->kind == PB_VALUE_CONST ? weights->const_id : -1;
+  if (l->gathers[n]) {
+    c.gather = pb__layout_gather(l, n, roles);
+    c.nest = &c.gather->nest;
+    c.roles = roles = &c.gather->roles;
+    c.w_const = c.gather->weights;
+  }
   if (!classify(&c)) return false;
   const pb_nest* nest = c.nest;
   c.out = (pb_nest){.name = nest->name,
@@ -497,19 +486,22 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles) {
                     .access_count = nest->access_count,
                     .expr_count = nest->expr_count};
   memcpy(c.out.expr, nest->expr, sizeof c.out.expr);
-  bool rows = copies_rows(&c);
+  bool rows = !c.gather && copies_rows(&c);
   if (rows) c.x_block = l->lanes;
   split_all(&c);
   if (c.out.dim_count > PB_NEST_DIMS) return false;
   pb_access *x = &c.out.access[roles->x], *w = &c.out.access[roles->w], *y = &c.out.access[roles->y];
-  pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->x), &nest->access[roles->x], x);
+  *x = nest->access[roles->x];
+  if (!c.gather) pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->x), &nest->access[roles->x], x);
+  for (int r = 0; c.gather && r < x->rank; ++r)
+    pb__layout_spread(&c.split, &nest->access[roles->x].index[r], nest->dim_count, &x->index[r]);
   pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->y), &nest->access[roles->y], y);
-  int corrected = -1, sum = -1;
-  if (is_const(&c, roles->w)) {
-    int id = pack_weights(&c, w, &sum);
+  int corrected = -1;
+  if (c.w_const >= 0) {
+    int id = pack_weights(&c, w);
     pb__layout_use_const(l, w, id, false);
     if (c.use_insn && c.insn.flips) {
-      corrected = correction(&c, id, sum);
+      corrected = correction(&c, id);
       flip(&c);
     }
   } else {
@@ -517,11 +509,12 @@ bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles) {
   }
   PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
     if (k < n && pb__layout_is_init(l, k, n)) {
-      print_init(&c, y, corrected, sum);
+      print_init(&c, y, corrected);
       break;
     }
+  if (c.gather) pb__layout_print_gather(l, c.gather);
   if (rows) copy_rows(&c, x);
-  if (!is_const(&c, roles->w) && c.rows >= USES_FOR_A_COPY) {
+  if (c.w_const < 0 && c.rows >= USES_FOR_A_COPY) {
     int order[PB_NEST_DIMS], count = columns_of(&c, w, c.lane_column, order);
     if (count <= PB_NEST_RANK) copy_operand(&c, w, "packed", order, count);
   }

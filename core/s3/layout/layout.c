@@ -15,30 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The contraction's K dim that walks x's channels, -1: none.
-static int channel_of_x(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  (void)l;
-  int found = -1;
-  const pb_access* x = &nest->access[roles->x];
-  for (int d = 0; x->rank > 1 && d < nest->dim_count; ++d) {
-    if (!x->index[1].coef[d] || roles->role[d] == PB_ROLE_B) continue;
-    if (found >= 0 || x->index[1].coef[d] != 1 || roles->role[d] != PB_ROLE_K) return -1;
-    found = d;
-  }
-  return found;
-}
-
-// Gathering pays when lanes over channels would be mostly empty: few channels and a window.
-static bool should_gather(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_B) return false;
-  int channel = channel_of_x(l, nest, roles);
-  int64_t window = 1, channels = channel < 0 ? 1 : nest->extent[channel];
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K && d != channel) window *= nest->extent[d];
-  return pb__layout_blocks(channels * window, l->lanes) * 2 <= pb__layout_blocks(channels, l->lanes) * window;
-}
-
 // Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
 static bool computed_with(const pb_layout* l, int value) {
   PB_FOR_USES (n, &l->program, value)
@@ -195,7 +171,7 @@ static void choose(pb_layout* l) {
       }
       continue;
     }
-    l->gathers[n] = should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);
+    l->gathers[n] = pb__layout_should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);
     if (l->gathers[n]) keep_plain(l, l->program.value_of[n][roles.x]);
   }
   pb__layout_choose_rows(l);
@@ -240,193 +216,6 @@ static int dim_of_groups(const pb_nest* nest, const pb_roles* roles) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == PB_ROLE_B) return d;
   return -1;
-}
-
-// The weights as [groups, blocks of o, k, lanes of o]: k dims in order, lanes of the channel innermost.
-static int pack_weights(pb_layout* l, int n, const pb_roles* roles, const int* k_dims, int k_count, int channel,
-                        int64_t* k_extent) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_pack_dim dims[PB_NEST_RANK];
-  int count = 0, o = -1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_N) o = d;
-  int64_t outputs = o < 0 ? 1 : nest->extent[o];
-  int g = dim_of_groups(nest, roles);
-  int64_t groups = g < 0 ? 1 : nest->extent[g];
-  *k_extent = 1;
-  if (g >= 0) dims[count++] = (pb_pack_dim){groups, g, 1};
-  if (o >= 0) dims[count++] = (pb_pack_dim){pb__layout_blocks(outputs, l->lanes), o, l->lanes};
-  for (int k = 0; k < k_count; ++k) {
-    int64_t extent =
-        k_dims[k] == channel ? pb__layout_blocks(nest->extent[k_dims[k]], l->lanes) : nest->extent[k_dims[k]];
-    dims[count++] = (pb_pack_dim){extent, k_dims[k], k_dims[k] == channel ? l->lanes : 1};
-    *k_extent *= extent;
-  }
-  if (channel >= 0) {
-    dims[count++] = (pb_pack_dim){l->lanes, channel, 1};
-    *k_extent *= l->lanes;
-  }
-  if (o >= 0) dims[count++] = (pb_pack_dim){l->lanes, o, 1};
-  int id = l->program.values[l->program.value_of[n][roles->w]].const_id;
-  int64_t shape[3] = {groups * pb__layout_blocks(outputs, l->lanes), *k_extent, l->lanes};
-  return pb_const_pack(l->unit->consts, id, &nest->access[roles->w], nest->extent, count, dims, "blocks", 3, shape);
-}
-
-// Pads packed weights [blocks, k, lanes] along k with zeros to a multiple of the lanes.
-static int pad_k(pb_layout* l, int id, int64_t blocks, int64_t k, int64_t padded) {
-  pb_const from = l->unit->consts->items[id];
-  size_t size = (size_t)pb_type_bits(from.type) / 8, row = (size_t)l->lanes * size;
-  char* data = pb_alloc(&l->unit->consts->arena, (size_t)(blocks * padded) * row);
-  const char* source = pb_const_data(l->unit->consts, id);
-  for (int64_t b = 0; b < blocks; ++b)
-    memcpy(data + (size_t)(b * padded) * row, source + (size_t)(b * k) * row, (size_t)k * row);
-  int64_t shape[3] = {blocks, padded, l->lanes};
-  return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
-}
-
-// x gathered: [rows..., k], written by one copy for all windows and a fill of what k lacks to whole lanes.
-static void gather(pb_layout* l, int n, const pb_roles* roles, int64_t k_extent, int64_t padded, pb_access* gathered) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_nest copy = {.name = nest->name, .part = "copy", .access_count = 2};
-  int v = l->program.value_of[n][roles->x], column[PB_NEST_DIMS];
-  memset(gathered, 0, sizeof *gathered);
-  gathered->type = nest->access[roles->x].type;
-  gathered->ref = pb_printf(&l->unit->pass, "%%gather%d", l->extra_values++);
-  int64_t k_stride[PB_NEST_DIMS] = {0}, stride = 1;
-  for (int d = nest->dim_count - 1; d >= 0; --d)
-    if (roles->role[d] == PB_ROLE_K) {
-      k_stride[d] = stride;
-      stride *= nest->extent[d];
-    }
-  // outer windows first, then rows, then the innermost window dim, whose elements are neighbours: a mover's run
-  int last = -1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) last = d;
-  for (int pass = 0; pass < 3; ++pass)
-    for (int d = 0; d < nest->dim_count; ++d) {
-      bool row = roles->role[d] == PB_ROLE_M, k = roles->role[d] == PB_ROLE_K;
-      if (pass == 0 ? !k || d == last : pass == 1 ? !row : d != last) continue;
-      column[d] = copy.dim_count;
-      copy.extent[copy.dim_count++] = nest->extent[d];
-    }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_M) {
-      gathered->index[gathered->rank].coef[column[d]] = 1;
-      gathered->shape[gathered->rank++] = nest->extent[d];
-    }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) gathered->index[gathered->rank].coef[column[d]] = k_stride[d];
-  gathered->shape[gathered->rank++] = padded;
-
-  pb_access source = nest->access[roles->x];
-  pb__layout_use_value(l, &source, v);
-  for (int r = 0; r < source.rank; ++r) {
-    memset(source.index[r].coef, 0, sizeof source.index[r].coef);
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (nest->access[roles->x].index[r].coef[d])
-        source.index[r].coef[column[d]] = nest->access[roles->x].index[r].coef[d];
-  }
-  copy.access[0] = source;
-  copy.access[1] = *gathered;
-  pb_nest_load(&copy, 0);
-  pb__layout_declare(l, gathered);
-  pb__layout_print(l, &copy);
-  if (padded == k_extent) return;
-  pb_nest fill = {.name = nest->name, .part = "copy", .access_count = 1};
-  fill.access[0] = *gathered;
-  for (int r = 0; r < gathered->rank; ++r) {
-    memset(&fill.access[0].index[r], 0, sizeof(pb_index));
-    bool is_k = r == gathered->rank - 1;
-    fill.access[0].index[r].cst = is_k ? k_extent : 0;
-    fill.access[0].index[r].coef[fill.dim_count] = 1;
-    fill.extent[fill.dim_count++] = is_k ? padded - k_extent : gathered->shape[r];
-  }
-  pb_nest_const(&fill, gathered->type, 0);
-  pb__layout_print(l, &fill);
-}
-
-static void rewrite_contraction(pb_layout* l, int n, const pb_roles* roles) {
-  const pb_nest* nest = &l->program.nests[n];
-  int channel = l->gathers[n] ? -1 : channel_of_x(l, nest, roles), k_dims[PB_NEST_DIMS], k_count = 0;
-  if (channel >= 0) k_dims[k_count++] = channel;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K && d != channel) k_dims[k_count++] = d;
-  int64_t k_extent;
-  int weights = pack_weights(l, n, roles, k_dims, k_count, channel, &k_extent);
-  int64_t padded = pb__layout_blocks(k_extent, l->lanes) * l->lanes;
-
-  // new dims: blocks of o, rows, lanes of o, then k
-  pb_nest out = {.name = nest->name,
-                 .part = nest->part,
-                 .macs = nest->macs,
-                 .reduce = nest->reduce,
-                 .access_count = nest->access_count,
-                 .expr_count = nest->expr_count};
-  memcpy(out.expr, nest->expr, sizeof out.expr);
-  pb_split s;
-  pb__layout_split_none(&s);
-  for (int d = 0; d < nest->dim_count; ++d) s.size[d] = l->lanes;
-  int groups = dim_of_groups(nest, roles);
-  if (groups >= 0) {
-    s.keep[groups] = out.dim_count;
-    out.extent[out.dim_count++] = nest->extent[groups];
-  }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_N && pb__layout_blocks(nest->extent[d], l->lanes) > 1) {
-      s.block[d] = out.dim_count;
-      out.extent[out.dim_count++] = pb__layout_blocks(nest->extent[d], l->lanes);
-    }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_M) {
-      s.keep[d] = out.dim_count;
-      out.extent[out.dim_count++] = nest->extent[d];
-    }
-  int o_lane = out.dim_count;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_N) s.lane[d] = out.dim_count;
-  out.extent[out.dim_count++] = l->lanes;
-  pb_access* w = &out.access[roles->w];
-  pb__layout_use_const(l, w, weights, false);
-  if (l->gathers[n]) {
-    if (padded != k_extent) pb__layout_use_const(l, w, pad_k(l, weights, w->shape[0], k_extent, padded), false);
-    pb_access x;
-    gather(l, n, roles, k_extent, padded, &x);
-    memset(x.index, 0, sizeof x.index);
-    int r = 0;
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (roles->role[d] == PB_ROLE_M) x.index[r++].coef[s.keep[d]] = 1;
-    for (int part = 0; part < 2; ++part) {
-      int64_t extent = part ? l->lanes : padded / l->lanes, scale = part ? 1 : l->lanes;
-      if (extent == 1) continue;
-      x.index[r].coef[out.dim_count] = scale;
-      w->index[1].coef[out.dim_count] = scale;
-      out.extent[out.dim_count++] = extent;
-    }
-    out.access[roles->x] = x;
-  } else {
-    int64_t stride = k_extent;
-    for (int k = 0; k < k_count; ++k) {
-      int d = k_dims[k];
-      int64_t extent = d == channel ? pb__layout_blocks(nest->extent[d], l->lanes) : nest->extent[d];
-      stride /= extent;
-      if (extent == 1) continue;
-      (d == channel ? s.block : s.keep)[d] = out.dim_count;
-      w->index[1].coef[out.dim_count] = stride;
-      out.extent[out.dim_count++] = extent;
-    }
-    if (channel >= 0) {
-      s.lane[channel] = out.dim_count;
-      w->index[1].coef[out.dim_count] = 1;
-      out.extent[out.dim_count++] = l->lanes;
-    }
-    pb__layout_rewrite(l, &s, nest, l->program.value_of[n][roles->x], &nest->access[roles->x], &out.access[roles->x]);
-  }
-  w->index[2].coef[o_lane] = 1;
-  if (groups >= 0) w->index[0].coef[s.keep[groups]] = w->shape[0] / nest->extent[groups];
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (s.block[d] >= 0 && roles->role[d] == PB_ROLE_N) w->index[0].coef[s.block[d]] = 1;
-  pb__layout_rewrite(l, &s, nest, l->program.value_of[n][roles->y], &nest->access[roles->y], &out.access[roles->y]);
-  pb__layout_print(l, &out);
 }
 
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
@@ -550,9 +339,15 @@ static pb_status check_room(const pb_layout* l, int n, bool contraction) {
 // Whether x is a plain tensor whose channels are no whole rows of lanes: it is read as a gathered one then.
 static bool rows_end_early(const pb_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
-  int channel = channel_of_x(l, nest, roles);
+  int channel = pb__layout_summed_along(nest, roles, 1);
   return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LAYOUT_PLAIN &&
          nest->extent[channel] % l->lanes && dim_of_groups(nest, roles) < 0;
+}
+
+// What sets such a contraction's sum is printed with it.
+static bool packs_weights(const pb_layout* l, int n, pb_roles* roles) {
+  return pb__layout_roles(l, n, roles) && l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST &&
+         !pb__layout_is_apart(l, n) && pb__layout_depthwise(&l->program.nests[n], roles) < 0;
 }
 
 static pb_status rewrite_nest(pb_layout* l, int n) {
@@ -562,6 +357,8 @@ static pb_status rewrite_nest(pb_layout* l, int n) {
     pb__layout_print_apart(l, n);
     return PB_OK;
   }
+  PB_FOR_USES (m, &l->program, pb_program_stored(&l->program, n))
+    if (m > n && pb__layout_is_init(l, n, m) && packs_weights(l, m, &roles)) return PB_OK;
   bool contraction = pb__layout_roles(l, n, &roles);
   PB_TRY(check_types(l, n));
   PB_TRY(check_room(l, n, contraction));
@@ -588,8 +385,7 @@ static pb_status rewrite_nest(pb_layout* l, int n) {
     return PB_OK;
   }
   if (rows_end_early(l, n, &roles)) l->gathers[n] = true;
-  rewrite_contraction(l, n, &roles);
-  return PB_OK;
+  return pb__layout_contraction(l, n, &roles) ? PB_OK : rewrite_plain(l, n);
 }
 
 // With --fallback operators that no layout fits are put aside, and their number says that it must be tried again.

@@ -217,6 +217,23 @@ void pb__layout_find_rests(pb_layout* l);
 void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest); // a rewritten nest that makes value v
 void pb__layout_clean_rest(pb_layout* l, int n);
 
+// ---- gather.c: rows of whole windows, for contractions over few channels ----
+
+typedef struct pb_gather {
+  pb_nest nest;       // the contraction over the rows
+  pb_roles roles;     // of it
+  int weights;        // of it
+  pb_nest copy, fill; // that write them
+  bool fills;
+} pb_gather;
+
+// The K dim along the x's axis, alone on it but for batches; -1: none.
+int pb__layout_summed_along(const pb_nest* nest, const pb_roles* roles, int axis);
+// Gathering pays when lanes over channels would be mostly empty: few channels and a window.
+bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_roles* roles);
+pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_roles* roles);
+void pb__layout_print_gather(pb_layout* l, const pb_gather* g);
+
 // ---- contract.c ----
 
 // Rewrites a sum of products in the order of the chip's instruction. false: it stays a plain nest.

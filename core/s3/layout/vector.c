@@ -398,6 +398,7 @@ pb_status pb_s3_layout_vector(pb_unit* unit) {
   pb__layout_merge_groups(l);
   l->values = PB_NEW_ARRAY(&unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
   for (int v = 0; v < l->program.value_count; ++v) l->values[v].block = l->lanes;
+  l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
   find_gains(l);
   do {
     for (int v = 0; v < l->program.value_count; ++v) l->values[v].kind = PB_LAYOUT_PLAIN;
