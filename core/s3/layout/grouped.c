@@ -23,14 +23,14 @@ bool pb_grouped_read(const pb_nest* nest, const pb_roles* roles, pb_grouped* out
 }
 
 // Weights [o, c, r, s] of `s` groups together: [o, s * c, r, s], where an output's own channels stand at its group's
-// place.
+// place, and zeros up to whole numbers of such groups.
 static int widen(pb_consts* consts, int id, const pb_grouped* g, int64_t s) {
   pb_const from = consts->items[id];
   const char* source = pb_const_data(consts, id);
-  int64_t outputs = from.shape[0], row = g->ins * from.shape[2] * from.shape[3];
+  int64_t outputs = (g->groups + s - 1) / s * s * g->outs, row = g->ins * from.shape[2] * from.shape[3];
   size_t size = (size_t)pb_type_bits(from.type) / 8;
-  char* data = pb_alloc(&consts->arena, (size_t)(outputs * row * s) * size);
-  for (int64_t o = 0; o < outputs; ++o)
+  char* data = pb_alloc_array(&consts->arena, (size_t)(outputs * row * s), size);
+  for (int64_t o = 0; o < from.shape[0]; ++o)
     memcpy(data + (size_t)((o * s + o / g->outs % s) * row) * size, source + (size_t)(o * row) * size,
            (size_t)row * size);
   int64_t shape[4] = {outputs, g->ins * s, from.shape[2], from.shape[3]};
@@ -52,11 +52,11 @@ void pb_grouped_merge(pb_unit* unit, pb_program* program, int n, const pb_roles*
   pb_program_set_value(program, &unit->pass, n, roles->w, pb_program_add_value(program, &unit->pass, &weights));
   pb_access *x = &nest->access[roles->x], *w = &nest->access[roles->w], *y = &nest->access[roles->y];
   int o = need_dim(nest, g->o, g->outs * s), c = need_dim(nest, g->c, g->ins * s);
-  w->shape[1] = weights.shape[1];
+  memcpy(w->shape, weights.shape, sizeof w->shape);
   x->index[1].coef[c] = w->index[1].coef[c] = y->index[1].coef[o] = w->index[0].coef[o] = 1;
   x->index[1].coef[g->g] *= s;
   w->index[0].coef[g->g] *= s;
   y->index[1].coef[g->g] *= s;
-  nest->extent[g->g] /= s;
+  nest->extent[g->g] = (g->groups + s - 1) / s;
   if (nest->extent[g->g] == 1) pb_nest_remove_dim(nest, g->g);
 }

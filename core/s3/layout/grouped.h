@@ -13,8 +13,8 @@ typedef struct pb_grouped {
 } pb_grouped;
 
 bool pb_grouped_read(const pb_nest* nest, const pb_roles* roles, pb_grouped* out);
-// Takes `together` groups of nest n as one, with zeros in the constant weights between them. Appends a value to the
-// program; what is there keeps its number.
+// Takes `together` groups of nest n as one, with zeros in the constant weights between them; if they do not divide the
+// groups, the last of them reach past x and y. Appends a value to the program; what is there keeps its number.
 void pb_grouped_merge(pb_unit* unit, pb_program* program, int n, const pb_roles* roles, const pb_grouped* g,
                       int64_t together);
 

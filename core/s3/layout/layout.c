@@ -81,7 +81,8 @@ bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* 
   for (int d = 0; d < nest->dim_count; ++d)
     if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
       return false;
-  return index->cst + all == access->shape[1] || (all % l->lanes == 0 && index->cst + all <= access->shape[1]);
+  return index->cst + all == access->shape[1] ||
+         (all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
 }
 
 // The dim from element to element along the channels, -1: none.
@@ -229,75 +230,6 @@ int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles) {
   return found >= 0 && x->rank > 1 && pb_index_single(&x->index[1], &dim) && dim == found ? found : -1;
 }
 
-// Weights of a depthwise contraction as blocks for the matrix unit: [blocks, k, lanes] with each channel's weights on
-// the diagonal of its block.
-static int pack_diagonal(pb_layout* l, int n, const pb_roles* roles, int channel, int64_t window) {
-  const pb_nest* nest = &l->program.nests[n];
-  int id = l->program.values[l->program.value_of[n][roles->w]].const_id;
-  pb_const from = l->unit->consts->items[id];
-  const char* source = pb_const_data(l->unit->consts, id);
-  int64_t blocks = pb__layout_blocks(nest->extent[channel], l->lanes), shape[3] = {blocks, window * l->lanes, l->lanes};
-  size_t size = (size_t)pb_type_bits(from.type) / 8;
-  char* data = pb_alloc_array(&l->unit->consts->arena, (size_t)(blocks * window * l->lanes * l->lanes), size);
-  for (int64_t c = 0; c < nest->extent[channel]; ++c)
-    for (int64_t k = 0; k < window; ++k) {
-      int64_t lane = c % l->lanes, to = ((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane;
-      memcpy(data + (size_t)to * size, source + (size_t)(c * window + k) * size, size);
-    }
-  return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
-}
-
-// A depthwise contraction walks its channels block by block; inside a block it is a dense one over the lanes.
-static void rewrite_depthwise(pb_layout* l, int n, const pb_roles* roles, int channel) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_nest out = {.name = nest->name,
-                 .part = nest->part,
-                 .macs = nest->macs,
-                 .reduce = nest->reduce,
-                 .access_count = nest->access_count,
-                 .expr_count = nest->expr_count};
-  memcpy(out.expr, nest->expr, sizeof out.expr);
-  pb_split s;
-  pb__layout_split_none(&s);
-  for (int d = 0; d < nest->dim_count; ++d) s.size[d] = l->lanes;
-  if (pb__layout_blocks(nest->extent[channel], l->lanes) > 1) {
-    s.block[channel] = out.dim_count;
-    out.extent[out.dim_count++] = pb__layout_blocks(nest->extent[channel], l->lanes);
-  }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_M) {
-      s.keep[d] = out.dim_count;
-      out.extent[out.dim_count++] = nest->extent[d];
-    }
-  int lane_out = out.dim_count++;
-  int64_t window = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) {
-      s.keep[d] = out.dim_count;
-      out.extent[out.dim_count++] = nest->extent[d];
-      window *= nest->extent[d];
-    }
-  int lane_in = out.dim_count++;
-  out.extent[lane_out] = out.extent[lane_in] = l->lanes;
-
-  pb_access* w = &out.access[roles->w];
-  pb__layout_use_const(l, w, pack_diagonal(l, n, roles, channel, window), false);
-  if (s.block[channel] >= 0) w->index[0].coef[s.block[channel]] = 1;
-  int64_t stride = window * l->lanes;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) {
-      stride /= nest->extent[d];
-      w->index[1].coef[s.keep[d]] = stride;
-    }
-  w->index[1].coef[lane_in] = 1;
-  w->index[2].coef[lane_out] = 1;
-  s.lane[channel] = lane_in;
-  pb__layout_rewrite(l, &s, nest, l->program.value_of[n][roles->x], &nest->access[roles->x], &out.access[roles->x]);
-  s.lane[channel] = lane_out;
-  pb__layout_rewrite(l, &s, nest, l->program.value_of[n][roles->y], &nest->access[roles->y], &out.access[roles->y]);
-  pb__layout_print(l, &out);
-}
-
 static pb_status check_types(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const char* chip = l->unit->chip->name;
@@ -347,7 +279,7 @@ static bool rows_end_early(const pb_layout* l, int n, const pb_roles* roles) {
 // What sets such a contraction's sum is printed with it.
 static bool packs_weights(const pb_layout* l, int n, pb_roles* roles) {
   return pb__layout_roles(l, n, roles) && l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST &&
-         !pb__layout_is_apart(l, n) && pb__layout_depthwise(&l->program.nests[n], roles) < 0;
+         !pb__layout_is_apart(l, n);
 }
 
 static pb_status rewrite_nest(pb_layout* l, int n) {
@@ -379,11 +311,6 @@ static pb_status rewrite_nest(pb_layout* l, int n) {
   if (!contraction) {
     return pb__layout_crosses(l, n) ? pb__layout_cross(l, n) : rewrite_plain(l, n);
   }
-  int channel = pb__layout_depthwise(nest, &roles);
-  if (channel >= 0 && l->values[l->program.value_of[n][roles.x]].kind == PB_LAYOUT_BLOCKED) {
-    rewrite_depthwise(l, n, &roles, channel);
-    return PB_OK;
-  }
   if (rows_end_early(l, n, &roles)) l->gathers[n] = true;
   return pb__layout_contraction(l, n, &roles) ? PB_OK : rewrite_plain(l, n);
 }
@@ -406,7 +333,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   while (pb__layout_grow_apart(l)) {}
   l->roles = PB_NEW_ARRAY(&unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
   l->whole_rows = true;
-  pb__layout_merge_rows(l);
+  pb__layout_merge_groups(l);
   pb__layout_add_twins(l);
   l->roles = PB_NEW_ARRAY(&unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
   l->values = PB_NEW_ARRAY(&unit->pass, pb_layout_value, (size_t)l->program.value_count);

@@ -191,14 +191,13 @@ void pb__layout_box_rows(const pb_layout* l, int n, pb_nest* out);
 // The accesses of a nest to values whose rows are runs get their two indices.
 void pb__layout_cut_runs(const pb_layout* l, pb_nest* nest);
 
-// ---- groups.c: convolutions of groups with several channels each ----
+// ---- groups.c: convolutions of groups ----
 
 // How their groups are cut: those in one block of x or y, and those in one vector of y.
 typedef struct pb_layout_groups {
   int64_t block, lanes;
 } pb_layout_groups;
 
-void pb__layout_merge_rows(pb_layout* l);
 void pb__layout_merge_groups(pb_layout* l); // in front of choosing layouts
 // Whether nest n is one whose tensors can have blocks, and how it is cut then.
 bool pb__layout_grouped(const pb_layout* l, int n, pb_grouped* g, pb_layout_groups* s);
