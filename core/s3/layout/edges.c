@@ -54,6 +54,7 @@ static bool read_across(const pb_layout* l, int v) {
 
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
+  if (!l->whole_rows) return value->rank > 1 && (value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT);
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
@@ -159,7 +160,8 @@ void pb__layout_add_twins(pb_layout* l) {
     bool shared = apart && pb__layout_touched(l, v, false) && (local.rank == 4 || local.rank == 2);
     if (apart ? !shared || local.kind == PB_VALUE_CONST : !wants_twin(l, v)) continue;
     const char* name = operator_of(l, v);
-    bool output = shared ? made_by_others(l, v) : local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
+    bool output =
+        shared ? made_by_others(l, v) : local.kind == PB_VALUE_OUTPUT && !(l->whole_rows && put_together(l, v));
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
     int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
@@ -198,11 +200,20 @@ static bool made_of_plain(const pb_layout* l, const pb_layout_twin* t) {
   return true;
 }
 
+// Whether the twin is the same bytes as its edge.
+static bool is_same(const pb_layout* l, int twin) {
+  const pb_value* value = &l->program.values[twin];
+  pb_layout_kind kind = l->values[twin].kind;
+  return kind == PB_LAYOUT_PLAIN ||
+         (kind == PB_LAYOUT_PADDED && !l->whole_rows && value->shape[value->rank - 1] % l->lanes == 0);
+}
+
 void pb__layout_drop_twins(pb_layout* l) {
   for (int k = 0; k < l->twin_count; ++k) {
     const pb_layout_twin* t = &l->twins[k];
-    if (made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
-    if (l->values[t->twin].kind != PB_LAYOUT_PLAIN || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
+    if (l->whole_rows && made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
+    if (!is_same(l, t->twin) || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
+    if (l->program.values[t->edge].kind != PB_VALUE_LOCAL) l->values[t->edge].kind = l->values[t->twin].kind;
     l->gone[t->copy] = true;
     redirect(l, t->twin, t->edge, true, true);
   }
@@ -335,7 +346,7 @@ static void point_then_out(pb_layout* l, int n, int from) {
 
 bool pb__layout_crosses(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  if (nest->reduce != PB_SET) return false;
+  if (!l->whole_rows || nest->reduce != PB_SET) return false;
   int blocked = reads_kind(l, n, PB_LAYOUT_BLOCKED);
   switch (kind_of(l, pb_program_stored(&l->program, n))) {
   case PB_LAYOUT_BLOCKED:

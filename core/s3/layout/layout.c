@@ -15,203 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
-static bool computed_with(const pb_layout* l, int value) {
-  PB_FOR_USES (n, &l->program, value)
-    if (pb_program_reads(&l->program, n, value) && !pb_program_writes(&l->program, n, value) &&
-        (l->program.nests[n].expr_count != 1 || l->program.nests[n].reduce != PB_SET))
-      return true;
-  return false;
-}
-
-// Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
-static bool is_reduced(const pb_layout* l, int value) {
-  PB_FOR_USES (n, &l->program, value)
-    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
-  return false;
-}
-
-static void keep_plain(pb_layout* l, int value) {
-  l->values[value].kind = PB_LAYOUT_PLAIN;
-  PB_FOR_USES (n, &l->program, value) // what is copied into it (a pad's inside) stays plain too
-    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
-        l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
-      int source = l->program.value_of[n][0];
-      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) && !is_reduced(l, source))
-        keep_plain(l, source);
-    }
-}
-
-// Whether only this nest reads the value, directly or through a padded copy of it.
-static bool read_by_alone(const pb_layout* l, int value, int nest) {
-  PB_FOR_USES (k, &l->program, value) {
-    if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
-    const pb_nest* copy = &l->program.nests[k];
-    if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
-    if (!read_by_alone(l, l->program.value_of[k][copy->access_count - 1], nest)) return false;
-  }
-  return true;
-}
-
-// A plain tensor may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
-static bool can_be_plain(const pb_layout* l, int value, int nest) {
-  if (!read_by_alone(l, value, nest)) return false;
-  PB_FOR_USES (k, &l->program, value) {
-    if (!pb_program_writes(&l->program, k, value)) continue;
-    const pb_nest* maker = &l->program.nests[k];
-    if (maker->reduce != PB_SET) return false;
-    for (int a = 0; a + 1 < maker->access_count; ++a) {
-      int from = l->program.value_of[k][a];
-      bool outside = l->program.values[from].kind != PB_VALUE_LOCAL;
-      if (!outside && (maker->expr_count != 1 || !can_be_plain(l, from, nest))) return false;
-    }
-  }
-  return true;
-}
-
-bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
-  const pb_index* index = &access->index[1];
-  int64_t inner = 1, all = 1;
-  if (access->rank < 2 || index->cst % l->lanes) return false;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (index->coef[d] == 1 && inner != 1) return false;
-    if (index->coef[d] == 1) inner = nest->extent[d];
-    if (index->coef[d]) all *= nest->extent[d];
-  }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
-      return false;
-  return index->cst + all == access->shape[1] ||
-         (all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
-}
-
-// The dim from element to element along the channels, -1: none.
-static int along_lanes(const pb_nest* nest, const pb_access* access) {
-  for (int d = 0; access->rank > 1 && d < nest->dim_count; ++d)
-    if (access->index[1].coef[d] == 1 && nest->extent[d] > 1) return d;
-  return -1;
-}
-
-bool pb__layout_turns(const pb_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  int to = along_lanes(nest, &nest->access[nest->access_count - 1]);
-  for (int a = 0; nest->reduce == PB_SET && to >= 0 && a + 1 < nest->access_count; ++a) {
-    const pb_access* access = &nest->access[a];
-    int from = along_lanes(nest, access);
-    bool elsewhere = access->rank > 1 && pb_access_uses(access, to); // of one channel: not along its lanes
-    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from != to && (from >= 0 || elsewhere))
-      return true;
-  }
-  return false;
-}
-
-// Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
-// one that is made element by element behind a reshape, or the plain twin of the value.
-static bool made_of_plain(const pb_layout* l, int v) {
-  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
-  if (twin && l->program.value_of[twin->copy][1] == v) return true;
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a) {
-      int from = l->program.value_of[n][a];
-      pb_value_kind kind = l->program.values[from].kind;
-      if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && pb__layout_flattened(l, from))) return true;
-    }
-  return false;
-}
-
-// Whether the value is put together of several: none of them fills what a row has behind the last one.
-static bool made_of_parts(const pb_layout* l, int v) {
-  int parts = 0;
-  PB_FOR_USES (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    parts += pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count == 2 &&
-             nest->expr_count == 1;
-  }
-  return parts > 1;
-}
-
-// Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
-// Sums of products are none of these, as their weights are zero there.
-static bool sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  if (nest->reduce == PB_SET || access == store || access->rank < 2 || access->shape[1] % l->lanes == 0) return false;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (access->index[1].coef[d] && !pb_access_uses(store, d)) return true;
-  return false;
-}
-
-static void choose(pb_layout* l) {
-  for (int v = 0; v < l->program.value_count; ++v) {
-    const pb_value* value = &l->program.values[v];
-    l->values[v].kind = PB_LAYOUT_PLAIN;
-    if (value->kind != PB_VALUE_LOCAL || pb__layout_touched(l, v, true)) continue;
-    if (value->rank == 4) l->values[v].kind = PB_LAYOUT_BLOCKED;
-    if (value->rank != 2) continue;
-    bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
-    l->values[v].kind =
-        value->shape[0] > 1 || uneven || pb__layout_read_by_rows(l, v) ? PB_LAYOUT_BLOCKED : PB_LAYOUT_PADDED;
-    if (pb__layout_ends_rows(l, v)) l->values[v].kind = PB_LAYOUT_ENDING;
-    if (pb__layout_flattened(l, v)) l->values[v].kind = PB_LAYOUT_PLAIN;
-  }
-  pb__layout_choose_ends(l);
-  for (int n = 0; n < l->program.nest_count; ++n) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (pb__layout_is_apart(l, n)) continue;
-    for (int a = 0; a < nest->access_count; ++a) {
-      int v = l->program.value_of[n][a];
-      if (pb__layout_in_rows(l, v) && !pb__layout_walks(l, nest, &nest->access[a])) keep_plain(l, v);
-    }
-    int stored = pb_program_stored(&l->program, n);
-    if (pb__layout_turns(l, n) && pb__layout_in_rows(l, stored)) keep_plain(l, stored);
-    pb_roles roles;
-    if (!pb__layout_roles(l, n, &roles)) {
-      for (int a = 0; a < nest->access_count; ++a) {
-        int v = l->program.value_of[n][a];
-        if (l->values[v].kind == PB_LAYOUT_BLOCKED && sums_lanes(l, nest, &nest->access[a]) && !is_reduced(l, v))
-          keep_plain(l, v);
-      }
-      continue;
-    }
-    l->gathers[n] = pb__layout_should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);
-    if (l->gathers[n]) keep_plain(l, l->program.value_of[n][roles.x]);
-  }
-  pb__layout_choose_rows(l);
-  pb__layout_choose_runs(l);
-}
-
-// What reaches past a tensor's end, where lanes are filled up, no chip's plan takes, and no other target's either.
-static bool leaves_tensors(const pb_nest* nest) {
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank && !nest->access[a].boxed; ++r)
-      if (pb_index_can_leave(nest, &nest->access[a].index[r], nest->access[a].shape[r])) return true;
-  return false;
-}
-
-static pb_status rewrite_plain(pb_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  int64_t size[PB_NEST_DIMS] = {0};
-  bool pads[PB_NEST_DIMS] = {0};
-  for (int a = 0; a < nest->access_count; ++a) {
-    int dim, v = l->program.value_of[n][a];
-    if (l->values[v].kind == PB_LAYOUT_PLAIN || !pb_index_single(&nest->access[a].index[1], &dim) || dim < 0) continue;
-    if (pb__layout_in_rows(l, v))
-      size[dim] = l->lanes;
-    else if (a == nest->access_count - 1)
-      pads[dim] = true;
-  }
-  pb_nest out = *nest;
-  pb_split s;
-  pb__layout_split_none(&s);
-  pb__layout_split(l, nest, size, pads, &out, &s);
-  pb__layout_rewrite_all(l, n, &s, nest, &out);
-  if (nest->reduce == PB_SET) pb__layout_splat(l, &out);
-  if (pb_may_leave(l->unit) && leaves_tensors(&out))
-    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4064, "another target",
-                          "its tensors' rows of lanes have no room for it");
-  pb__layout_print(l, &out);
-  return PB_OK;
-}
-
 // The dim that walks whole groups, -1: one group.
 static int dim_of_groups(const pb_nest* nest, const pb_roles* roles) {
   for (int d = 0; d < nest->dim_count; ++d)
@@ -276,50 +79,64 @@ static bool rows_end_early(const pb_layout* l, int n, const pb_roles* roles) {
          nest->extent[channel] % l->lanes && dim_of_groups(nest, roles) < 0;
 }
 
-// What sets such a contraction's sum is printed with it.
-static bool packs_weights(const pb_layout* l, int n, pb_roles* roles) {
-  return pb__layout_roles(l, n, roles) && l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST &&
-         !pb__layout_is_apart(l, n);
-}
-
-static pb_status rewrite_nest(pb_layout* l, int n) {
-  pb_roles roles;
+// Refusals of what no whole rows of lanes fit.
+static pb_status check_rows(pb_layout* l, int n, const pb_roles* contraction) {
   const pb_nest* nest = &l->program.nests[n];
-  if (pb__layout_is_apart(l, n)) {
-    pb__layout_print_apart(l, n);
-    return PB_OK;
-  }
-  PB_FOR_USES (m, &l->program, pb_program_stored(&l->program, n))
-    if (m > n && pb__layout_is_init(l, n, m) && packs_weights(l, m, &roles)) return PB_OK;
-  bool contraction = pb__layout_roles(l, n, &roles);
   PB_TRY(check_types(l, n));
-  PB_TRY(check_room(l, n, contraction));
-  if (contraction) PB_TRY(pb__layout_check_floats(l, n, &roles));
+  PB_TRY(check_room(l, n, contraction != NULL));
+  if (contraction) PB_TRY(pb__layout_check_floats(l, n, contraction));
   for (int a = 0; !contraction && a < nest->access_count; ++a)
-    if (pb__layout_in_rows(l, l->program.value_of[n][a]) && sums_lanes(l, nest, &nest->access[a]) &&
+    if (pb__layout_in_rows(l, l->program.value_of[n][a]) && pb__layout_sums_lanes(l, nest, &nest->access[a]) &&
         !pb__layout_takes_rows(l, n))
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4043,
                             "a multiple of them, or another target",
                             "it adds up %lld channels, which end inside a row of %lld lanes",
                             (long long)nest->access[a].shape[1], (long long)l->lanes);
-  bool computed = contraction && l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST;
-  if (computed) PB_TRY(pb__layout_check_rows(l, n));
-  if (computed || pb__layout_has_rows(l, n)) {
+  return PB_OK;
+}
+
+// Whether the nest sets what a contraction adds to, which prints it, as it knows what its sum starts from.
+static bool starts_contraction(const pb_layout* l, int n) {
+  pb_roles roles;
+  PB_FOR_USES (m, &l->program, pb_program_stored(&l->program, n))
+    if (m > n && pb__layout_is_init(l, n, m) && pb__layout_roles(l, m, &roles) && !pb__layout_is_apart(l, m) &&
+        (!l->whole_rows || pb__layout_weighs(l, m, &roles)))
+      return true;
+  return false;
+}
+
+static pb_status rewrite_contraction(pb_layout* l, int n, const pb_roles* roles) {
+  if (l->whole_rows && rows_end_early(l, n, roles)) l->gathers[n] = true;
+  if (pb__layout_contraction(l, n, roles)) return PB_OK;
+  PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
+    if (k < n && pb__layout_is_init(l, k, n)) PB_TRY(pb__layout_rewrite_nest(l, k));
+  return pb__layout_rewrite_nest(l, n);
+}
+
+static pb_status rewrite(pb_layout* l, int n) {
+  pb_roles roles;
+  if (pb__layout_is_apart(l, n)) {
+    pb__layout_print_apart(l, n);
+    return PB_OK;
+  }
+  if (starts_contraction(l, n)) return PB_OK;
+  bool contraction = pb__layout_roles(l, n, &roles), computed = contraction && !pb__layout_weighs(l, n, &roles);
+  if (l->whole_rows) PB_TRY(check_rows(l, n, contraction ? &roles : NULL));
+  if (l->whole_rows && computed) PB_TRY(pb__layout_check_rows(l, n));
+  if (pb__layout_has_rows(l, n) || (l->whole_rows && computed)) {
     pb__layout_rewrite_rows(l, n);
     return PB_OK;
   }
-  if (!contraction) {
-    return pb__layout_crosses(l, n) ? pb__layout_cross(l, n) : rewrite_plain(l, n);
-  }
-  if (rows_end_early(l, n, &roles)) l->gathers[n] = true;
-  return pb__layout_contraction(l, n, &roles) ? PB_OK : rewrite_plain(l, n);
+  if (contraction) return rewrite_contraction(l, n, &roles);
+  return pb__layout_crosses(l, n) ? pb__layout_cross(l, n) : pb__layout_rewrite_nest(l, n);
 }
 
 // With --fallback operators that no layout fits are put aside, and their number says that it must be tried again.
-static pb_status rewrite_nests(pb_layout* l) {
+static pb_status rewrite_all(pb_layout* l) {
   size_t apart = l->apart->count;
   for (int n = 0; n < l->program.nest_count; ++n) {
-    pb_status status = l->gone[n] ? PB_OK : rewrite_nest(l, n);
+    pb_status status = l->gone[n] ? PB_OK : rewrite(l, n);
+    if (status == PB_OK) pb__layout_clean_rest(l, n);
     if (status == PB_OK) continue;
     if (status != PB_ERR_UNSUPPORTED || !pb_may_leave(l->unit)) return status;
     if (!pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);
@@ -327,23 +144,35 @@ static pb_status rewrite_nests(pb_layout* l) {
   return l->apart->count > apart ? PB_ERR_UNSUPPORTED : PB_OK;
 }
 
+// Whether instructions take whole rows of lanes, and nothing else reads a tensor: commands do, where a core's code goes
+// by single elements wherever no instruction fits.
+static bool takes_whole_rows(const pb_chip* chip) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (chip->insns[i].emit) return false;
+  return true;
+}
+
+static pb_layout_roles* unread_roles(const pb_layout* l) {
+  return PB_NEW_ARRAY(&l->unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
+}
+
 static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
+  l->whole_rows = takes_whole_rows(unit->chip);
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
+  l->roles = unread_roles(l);
+  l->summed = pb__layout_summed_channels(l);
   while (pb__layout_grow_apart(l)) {}
-  l->roles = PB_NEW_ARRAY(&unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
-  l->whole_rows = true;
   pb__layout_merge_groups(l);
   pb__layout_add_twins(l);
-  l->roles = PB_NEW_ARRAY(&unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
-  l->values = PB_NEW_ARRAY(&unit->pass, pb_layout_value, (size_t)l->program.value_count);
-  for (int v = 0; v < l->program.value_count; ++v) l->values[v].block = l->lanes;
+  l->roles = unread_roles(l);
   l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
   l->gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
-  choose(l);
+  pb__layout_choose(l);
   pb__layout_drop_twins(l);
+  pb__layout_find_rests(l);
   for (int v = 0; v < l->program.value_count; ++v) pb__layout_describe(l, v);
-  pb_status status = rewrite_nests(l);
+  pb_status status = rewrite_all(l);
   pb_text text = {0};
   if (status == PB_OK) pb__layout_print_program(l, &text);
   pb_text_free(&l->allocs);
@@ -360,7 +189,6 @@ static void say_nothing(void* user, bool error, int code, const char* text) {
 }
 
 pb_status pb_s3_layout(pb_unit* unit) {
-  if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_layout_vector(unit);
   if (pb_chip_lanes(unit->chip) == 1) return PB_OK;
   pb_layout_apart apart = {0};
   pb_diag* diag = unit->diag;

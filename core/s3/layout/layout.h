@@ -23,11 +23,11 @@ typedef enum pb_layout_kind {
 
 typedef struct pb_layout_value {
   pb_layout_kind kind;
-  int64_t block;           // of channels that lie next to each other: a row of lanes, unless it was said otherwise
-  bool refused;            // it must stay plain: what it is multiplied into does
-  const char *ref, *outer; // outer: the graph's input or output; ref may be its twin in another layout
-  bool masked;             // pointwise nests that make it clean its lanes
-  const char* made;        // it is made here, then its lanes are cleaned; NULL: as it is
+  int64_t block; // of channels that lie next to each other: a row of lanes, unless it was said otherwise
+  bool refused;  // it must stay plain: what it is multiplied into does
+  const char* ref;
+  bool masked;      // pointwise nests that make it clean its lanes
+  const char* made; // it is made here, then its lanes are cleaned; NULL: as it is
   enum { PB_REST_UNKNOWN, PB_REST_FINITE, PB_REST_ANY } rest; // lanes that no channel fills, of floats
   int64_t run; // its rows are runs of so many, each with an end of its own: two indices; 0: they are one
   int rank;
@@ -107,8 +107,7 @@ static inline bool pb__layout_in_rows(const pb_layout* l, int v) {
 // Whether the nest is a contraction, and its roles if so.
 bool pb__layout_roles(const pb_layout* l, int n, pb_roles* roles);
 int pb__layout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role); // -1: none, -2: several
-bool pb__layout_has_twin(const pb_layout* l, int v); // of the graph's edge, in the layout chosen for it
-void pb__layout_describe(pb_layout* l, int v);       // its type and name, once its layout is chosen
+void pb__layout_describe(pb_layout* l, int v); // its type and name, once its layout is chosen
 void pb__layout_declare(pb_layout* l, const pb_access* access);
 // What it returns lasts until the next constant is noted.
 void pb__layout_use_const(pb_layout* l, pb_access* access, int id, bool splat);
@@ -132,13 +131,27 @@ void pb__layout_splat(pb_layout* l, pb_nest* nest);
 void pb__layout_print(pb_layout* l, const pb_nest* nest);
 void pb__layout_print_program(pb_layout* l, pb_text* text);
 
-// ---- layout.c ----
+// Whether a contraction is one by constant weights.
+static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_roles* roles) {
+  return l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST;
+}
 
+// ---- nests.c ----
+
+pb_status pb__layout_rewrite_nest(pb_layout* l, int n) PB_MUST_CHECK; // that is no contraction
+
+// ---- choose.c: which value gets which layout ----
+
+int64_t pb__layout_summed_channels(const pb_layout* l); // l->summed
+void pb__layout_choose(pb_layout* l);
 // Whether the access goes through its channels in such a way that rows of lanes stay rows of lanes: one dim through all
 // of them, or through a part that begins with a block; groups of whole blocks.
 bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access);
 // Whether nest n sets elements so that lanes are another dim than those of what it reads.
 bool pb__layout_turns(const pb_layout* l, int n);
+// Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
+// Sums of products are none of these, as their weights are zero there.
+bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access);
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
 int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles);
 
@@ -239,7 +252,5 @@ void pb__layout_print_gather(pb_layout* l, const pb_gather* g);
 bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles);
 // Whether nest n sets what the reduction then adds to. Contractions that were rewritten print their own.
 bool pb__layout_is_init(const pb_layout* l, int n, int reduction);
-
-pb_status pb_s3_layout_vector(pb_unit* unit) PB_MUST_CHECK;
 
 #endif

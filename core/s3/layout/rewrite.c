@@ -34,13 +34,6 @@ void pb__layout_declare(pb_layout* l, const pb_access* access) {
   pb_text_add(&l->allocs, "\n");
 }
 
-// Whether an input or output of the graph has another layout inside: not if it is padded by nothing.
-bool pb__layout_has_twin(const pb_layout* l, int v) {
-  const pb_value* value = &l->program.values[v];
-  if (l->values[v].kind == PB_LAYOUT_PADDED) return value->shape[value->rank - 1] % l->lanes != 0;
-  return l->values[v].kind == PB_LAYOUT_BLOCKED;
-}
-
 void pb__layout_describe(pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_layout_value* new = &l->values[v];
@@ -53,8 +46,7 @@ void pb__layout_describe(pb_layout* l, int v) {
   }
   if (new->kind == PB_LAYOUT_PADDED || new->kind == PB_LAYOUT_ENDING)
     new->shape[new->rank - 1] = pb__layout_blocks(value->shape[new->rank - 1], l->lanes) * l->lanes;
-  bool outside = value->kind != PB_VALUE_LOCAL, own = !outside || pb__layout_has_twin(l, v);
-  new->outer = outside ? pb_printf(&l->unit->pass, "%%g%d", value->argument) : NULL;
+  bool own = value->kind == PB_VALUE_LOCAL;
   new->ref = pb_printf(&l->unit->pass, own ? "%%v%d" : "%%g%d", own ? v : value->argument);
   if (!own) return;
   pb_access type = {.type = value->type, .ref = new->ref, .rank = new->rank};
@@ -251,6 +243,7 @@ static void splat_constant(pb_layout* l, pb_nest* nest, int node) {
 
 void pb__layout_splat(pb_layout* l, pb_nest* nest) {
   int memory;
+  if (!l->whole_rows) return;
   for (int pass = 0; pass < 2; ++pass) { // factors, and if that is not enough all numbers in front of a rounding
     if (pb_point_lands(l->unit->chip, nest, -1, PB_ANY_MEMORY, &memory)) return;
     for (int k = 0; k < nest->expr_count && nest->expr[k].op != PB_OP_ROUNDEVEN; ++k) {
@@ -295,7 +288,7 @@ void pb__layout_print_program(pb_layout* l, pb_text* text) {
     for (int v = 0; pass != 1 && v < l->program.value_count; ++v) {
       const pb_value* value = &l->program.values[v];
       if (value->kind != (pass ? PB_VALUE_OUTPUT : PB_VALUE_INPUT)) continue;
-      print_argument(text, &any, l->values[v].outer, value->type, value->rank, value->shape);
+      print_argument(text, &any, l->values[v].ref, value->type, value->rank, value->shape);
       pb_text_add(text, " {%s = ", pass ? "pb.output" : "pb.input");
       pb_text_add_quoted(text, value->name);
       pb_text_add(text, "}");

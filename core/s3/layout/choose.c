@@ -15,6 +15,12 @@ enum { CHOICE_TURNS = 4 };
 
 // ---- which values become what ----
 
+// Of the tensor whose twin it is, else its own.
+static pb_value_kind edge_kind(const pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
+  return l->program.values[twin ? twin->edge : v].kind;
+}
+
 static bool walks_channels(const pb_layout* l, int n, int a) {
   const pb_nest* nest = &l->program.nests[n];
   int dim;
@@ -31,8 +37,7 @@ static bool is_narrow(const pb_layout* l, int v) {
     if (writes && nest->reduce != PB_SET) return false;
     for (int a = 0; a + 1 < nest->access_count; ++a) {
       int from = l->program.value_of[n][a];
-      const pb_value* value = &l->program.values[from];
-      if (writes && value->kind == PB_VALUE_LOCAL &&
+      if (writes && edge_kind(l, from) == PB_VALUE_LOCAL &&
           !(from < v && l->values[from].kind == PB_LAYOUT_BLOCKED && l->values[from].block < l->lanes))
         return false;
       bool copies = nest->reduce == PB_SET && nest->expr_count == 1;
@@ -57,7 +62,7 @@ int64_t pb__layout_block(const pb_layout* l, int64_t channels) {
   return channels % l->summed == 0 ? l->summed : pb__layout_blocks(channels, l->lanes) * l->lanes;
 }
 
-static int64_t summed_channels(const pb_layout* l) {
+int64_t pb__layout_summed_channels(const pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_access* a = l->program.nests[n].access;
     pb_roles roles;
@@ -175,17 +180,18 @@ static bool maximises_plain(const pb_layout* l, int v) {
 static void choose_value(pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_layout_value* chosen = &l->values[v];
-  if (value->kind == PB_VALUE_CONST || chosen->refused || is_moved_alone(l, v)) return;
+  if (value->kind != PB_VALUE_LOCAL || chosen->refused || is_moved_alone(l, v)) return; // edges have twins
   if (value->rank == 4 && l->gains[v] && !must_stay_plain(l, v)) {
     if (!pb__layout_can_block(l, v, -1)) return;
     int64_t channels = value->shape[1];
     if (value->type == PB_F32 && channels % l->lanes && maximises_plain(l, v)) return;
     chosen->kind = PB_LAYOUT_BLOCKED;
     chosen->block = pb__layout_block(l, channels);
-    bool outside = value->kind != PB_VALUE_LOCAL;
+    pb_value_kind edge = edge_kind(l, v);
+    bool outside = edge != PB_VALUE_LOCAL;
     if (channels * 2 > l->lanes || in_groups(l, v)) return;
     int group = group_for(l, value->type);
-    if (outside ? value->kind == PB_VALUE_INPUT : is_narrow(l, v)) {
+    if (outside ? edge == PB_VALUE_INPUT : is_narrow(l, v)) {
       chosen->block = (channels + group - 1) / group * group;
       if (group == 1 || outside) chosen->kind = PB_LAYOUT_PLAIN;
     }
@@ -216,212 +222,188 @@ static void choose_value(pb_layout* l, int v) {
         chosen->kind = PB_LAYOUT_PADDED;
     }
   }
-  if (value->kind == PB_VALUE_INPUT) chosen->kind = PB_LAYOUT_PLAIN;
+  if (edge_kind(l, v) == PB_VALUE_INPUT) chosen->kind = PB_LAYOUT_PLAIN;
 }
 
-// ---- nests ----
-
-static void print_split(pb_layout* l, int n, const pb_nest* nest, const int64_t* size, pb_split* s) {
-  pb_nest out = *nest;
-  pb__layout_split(l, nest, size, NULL, &out, s);
-  pb__layout_rewrite_all(l, n, s, nest, &out);
-  pb__layout_mask_rest(l, pb_program_stored(&l->program, n), &out);
-  pb__layout_print(l, &out);
+// Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
+static bool computed_with(const pb_layout* l, int value) {
+  PB_FOR_USES (n, &l->program, value)
+    if (pb_program_reads(&l->program, n, value) && !pb_program_writes(&l->program, n, value) &&
+        (l->program.nests[n].expr_count != 1 || l->program.nests[n].reduce != PB_SET))
+      return true;
+  return false;
 }
 
-// Zeros into the lanes of the last block that no channel fills, where `store` walks the tensor (NULL: everywhere).
-static void fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels) {
-  int64_t block = l->values[v].block, rest = channels % block;
-  pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
-  pb_access* to = &fill.access[0];
-  to->type = l->program.values[v].type;
-  pb__layout_use_made(l, to, v);
-  for (int r = 0; r < to->rank; ++r) {
-    bool lane = r == to->rank - 1;
-    int64_t extent = r == 1 ? 1 : lane ? block - rest : store ? 1 : to->shape[r];
-    to->index[r].cst = r == 1 ? to->shape[1] - 1 : lane ? rest : store ? store->index[r].cst : 0;
-    for (int d = 0; store && !lane && r != 1 && d < nest->dim_count; ++d)
-      if (store->index[r].coef[d]) extent *= nest->extent[d];
-    if (extent == 1) continue;
-    to->index[r].coef[fill.dim_count] = 1;
-    fill.extent[fill.dim_count++] = extent;
-  }
-  pb_nest_const(&fill, to->type, 0);
-  pb__layout_print(l, &fill);
+// Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
+static bool is_reduced(const pb_layout* l, int value) {
+  PB_FOR_USES (n, &l->program, value)
+    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
+  return false;
 }
 
-// A nest that also walks a plain tensor along split channels that do not fill their last block: the whole blocks, then
-// the rest of the last one.
-static void rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_nest part = *nest;
-  pb_split s;
-  pb__layout_split_none(&s);
-  memcpy(s.full, nest->extent, sizeof s.full);
-  int64_t whole = nest->extent[dim] / size[dim] * size[dim];
-  part.extent[dim] = whole;
-  if (whole) print_split(l, n, &part, size, &s);
-  part.extent[dim] = nest->extent[dim] - whole;
-  pb__layout_split_none(&s);
-  memcpy(s.full, nest->extent, sizeof s.full);
-  s.cut[dim] = true;
-  s.shift[dim] = whole;
-  print_split(l, n, &part, size, &s);
-  int v = pb_program_stored(&l->program, n);
-  if (l->values[v].kind == PB_LAYOUT_BLOCKED && nest->reduce == PB_SET)
-    fill_rest(l, nest, &nest->access[nest->access_count - 1], v, nest->extent[dim]);
+static void keep_plain(pb_layout* l, int value) {
+  l->values[value].kind = PB_LAYOUT_PLAIN;
+  PB_FOR_USES (n, &l->program, value) // what is copied into it (a pad's inside) stays plain too
+    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
+        l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
+      int source = l->program.value_of[n][0];
+      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) && !is_reduced(l, source))
+        keep_plain(l, source);
+    }
 }
 
-// One channel that no dim walks gets one: nests beside this one write and read all lanes of its block.
-static void walk_single_channel(pb_layout* l, int n) {
-  pb_nest* nest = &l->program.nests[n];
-  int stored = pb_program_stored(&l->program, n), dim;
-  if (l->values[stored].kind != PB_LAYOUT_BLOCKED || nest->dim_count + 2 > PB_NEST_DIMS ||
-      !pb_index_single(&pb_nest_store(nest)->index[1], &dim) || dim >= 0)
-    return;
-  dim = nest->dim_count++;
-  nest->extent[dim] = 1;
-  for (int a = 0; a < nest->access_count; ++a)
-    if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_BLOCKED) nest->access[a].index[1].coef[dim] = 1;
-}
-
-// Whether all that the nest reads along the dim may be read past its end: padded values along their last dim, blocks,
-// constants (which are padded then) and what the dim does not move.
-static bool all_padded(const pb_layout* l, int n, int dim) {
-  const pb_nest* nest = &l->program.nests[n];
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a], d;
-    const pb_access* access = &nest->access[a];
-    if (!pb_access_uses(access, dim) || l->program.values[v].kind == PB_VALUE_CONST) continue;
-    if (l->values[v].kind != PB_LAYOUT_PADDED || !pb_index_single(&access->index[access->rank - 1], &d) || d != dim)
-      return false;
-    for (int r = 0; r + 1 < access->rank; ++r)
-      if (access->index[r].coef[dim]) return false;
+// Whether only this nest reads the value, directly or through a padded copy of it.
+static bool read_by_alone(const pb_layout* l, int value, int nest) {
+  PB_FOR_USES (k, &l->program, value) {
+    if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
+    const pb_nest* copy = &l->program.nests[k];
+    if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
+    if (!read_by_alone(l, l->program.value_of[k][copy->access_count - 1], nest)) return false;
   }
   return true;
 }
 
-static void rewrite_plain(pb_layout* l, int n) {
-  walk_single_channel(l, n);
-  const pb_nest* nest = &l->program.nests[n];
-  int64_t size[PB_NEST_DIMS] = {0};
-  int cut = -1;
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a], dim;
-    if (l->values[v].kind == PB_LAYOUT_BLOCKED && pb_index_single(&nest->access[a].index[1], &dim) && dim >= 0)
-      size[dim] = l->values[v].block;
+// A plain tensor may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
+static bool can_be_plain(const pb_layout* l, int value, int nest) {
+  if (!read_by_alone(l, value, nest)) return false;
+  PB_FOR_USES (k, &l->program, value) {
+    if (!pb_program_writes(&l->program, k, value)) continue;
+    const pb_nest* maker = &l->program.nests[k];
+    if (maker->reduce != PB_SET) return false;
+    for (int a = 0; a + 1 < maker->access_count; ++a) {
+      int from = l->program.value_of[k][a];
+      bool outside = l->program.values[from].kind != PB_VALUE_LOCAL;
+      if (!outside && (maker->expr_count != 1 || !can_be_plain(l, from, nest))) return false;
+    }
   }
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a], dim;
+  return true;
+}
+
+bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
+  const pb_index* index = &access->index[1];
+  int64_t inner = 1, all = 1;
+  if (access->rank < 2 || index->cst % l->lanes) return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (index->coef[d] == 1 && inner != 1) return false;
+    if (index->coef[d] == 1) inner = nest->extent[d];
+    if (index->coef[d]) all *= nest->extent[d];
+  }
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
+      return false;
+  return index->cst + all == access->shape[1] ||
+         (all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
+}
+
+// The dim from element to element along the channels, -1: none.
+static int along_lanes(const pb_nest* nest, const pb_access* access) {
+  for (int d = 0; access->rank > 1 && d < nest->dim_count; ++d)
+    if (access->index[1].coef[d] == 1 && nest->extent[d] > 1) return d;
+  return -1;
+}
+
+bool pb__layout_turns(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int to = along_lanes(nest, &nest->access[nest->access_count - 1]);
+  for (int a = 0; nest->reduce == PB_SET && to >= 0 && a + 1 < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
-    if (l->program.values[v].kind == PB_VALUE_CONST) continue;
-    if (l->values[v].kind == PB_LAYOUT_PADDED && a == nest->access_count - 1 &&
-        pb_index_single(&access->index[access->rank - 1], &dim) && dim >= 0 && nest->reduce == PB_SET &&
-        (nest->extent[dim] % l->lanes == 0 || all_padded(l, n, dim))) {
-      if (size[dim] < l->lanes) size[dim] = l->lanes; // rows of blocks end where rows of vectors do
+    int from = along_lanes(nest, access);
+    bool elsewhere = access->rank > 1 && pb_access_uses(access, to); // of one channel: not along its lanes
+    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from != to && (from >= 0 || elsewhere))
+      return true;
+  }
+  return false;
+}
+
+// Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
+// one that is made element by element behind a reshape, or the plain twin of the value.
+static bool made_of_plain(const pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
+  if (twin && l->program.value_of[twin->copy][1] == v) return true;
+  PB_FOR_USES (n, &l->program, v)
+    for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a) {
+      int from = l->program.value_of[n][a];
+      pb_value_kind kind = l->program.values[from].kind;
+      if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && pb__layout_flattened(l, from))) return true;
+    }
+  return false;
+}
+
+// Whether the value is put together of several: none of them fills what a row has behind the last one.
+static bool made_of_parts(const pb_layout* l, int v) {
+  int parts = 0;
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    parts += pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count == 2 &&
+             nest->expr_count == 1;
+  }
+  return parts > 1;
+}
+
+// Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
+// Sums of products are none of these, as their weights are zero there.
+bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  if (nest->reduce == PB_SET || access == store || access->rank < 2 || access->shape[1] % l->lanes == 0) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (access->index[1].coef[d] && !pb_access_uses(store, d)) return true;
+  return false;
+}
+
+static void choose_rows(pb_layout* l) {
+  for (int v = 0; v < l->program.value_count; ++v) {
+    const pb_value* value = &l->program.values[v];
+    l->values[v].kind = PB_LAYOUT_PLAIN;
+    if (value->kind != PB_VALUE_LOCAL || pb__layout_touched(l, v, true)) continue;
+    if (value->rank == 4) l->values[v].kind = PB_LAYOUT_BLOCKED;
+    if (value->rank != 2) continue;
+    bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
+    l->values[v].kind =
+        value->shape[0] > 1 || uneven || pb__layout_read_by_rows(l, v) ? PB_LAYOUT_BLOCKED : PB_LAYOUT_PADDED;
+    if (pb__layout_ends_rows(l, v)) l->values[v].kind = PB_LAYOUT_ENDING;
+    if (pb__layout_flattened(l, v)) l->values[v].kind = PB_LAYOUT_PLAIN;
+  }
+  pb__layout_choose_ends(l);
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb__layout_is_apart(l, n)) continue;
+    for (int a = 0; a < nest->access_count; ++a) {
+      int v = l->program.value_of[n][a];
+      if (pb__layout_in_rows(l, v) && !pb__layout_walks(l, nest, &nest->access[a])) keep_plain(l, v);
+    }
+    int stored = pb_program_stored(&l->program, n);
+    if (pb__layout_turns(l, n) && pb__layout_in_rows(l, stored)) keep_plain(l, stored);
+    pb_roles roles;
+    if (!pb__layout_roles(l, n, &roles)) {
+      for (int a = 0; a < nest->access_count; ++a) {
+        int v = l->program.value_of[n][a];
+        if (l->values[v].kind == PB_LAYOUT_BLOCKED && pb__layout_sums_lanes(l, nest, &nest->access[a]) &&
+            !is_reduced(l, v))
+          keep_plain(l, v);
+      }
       continue;
     }
-    if (l->values[v].kind == PB_LAYOUT_BLOCKED) continue;
-    // one channel that the result has no dim for: lanes that no channel fills would each write its elements again
-    bool sets = a == nest->access_count - 1 && nest->reduce == PB_SET;
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (size[d] && (sets || pb_access_uses(access, d)) && nest->extent[d] % size[d] &&
-          !(l->values[v].kind == PB_LAYOUT_PADDED && all_padded(l, n, d)))
-        cut = d;
+    l->gathers[n] = pb__layout_should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);
+    if (l->gathers[n]) keep_plain(l, l->program.value_of[n][roles.x]);
   }
-  pb_split s;
-  pb__layout_split_none(&s);
-  if (cut >= 0)
-    rewrite_cut(l, n, size, cut);
-  else
-    print_split(l, n, nest, size, &s);
+  pb__layout_choose_rows(l);
+  pb__layout_choose_runs(l);
 }
 
-// What sets a contraction's sum is printed with the contraction, which knows what it starts from.
-static void rewrite_nest(pb_layout* l, int n) {
-  pb_roles roles;
-  int made = pb_program_stored(&l->program, n);
-  PB_FOR_USES (m, &l->program, made)
-    if (m > n && pb__layout_is_init(l, n, m) && pb__layout_roles(l, m, &roles)) return;
-  bool contracts = pb__layout_roles(l, n, &roles);
-  if (contracts && pb__layout_contraction(l, n, &roles)) return;
-  PB_FOR_USES (k, &l->program, made)
-    if (contracts && k < n && pb__layout_is_init(l, k, n)) rewrite_plain(l, k);
-  rewrite_plain(l, n);
-}
-
-// ---- the edges of the graph ----
-
-static void copy_edge(pb_layout* l, int v, bool in) {
-  const pb_value* value = &l->program.values[v];
-  if (value->kind == PB_VALUE_CONST || !pb__layout_has_twin(l, v)) return;
-  pb_access outer = {.ref = l->values[v].outer, .type = value->type, .rank = value->rank};
-  memcpy(outer.shape, value->shape, sizeof outer.shape);
-  int64_t block = l->values[v].kind == PB_LAYOUT_BLOCKED ? l->values[v].block : 0, channels = value->shape[1];
-  for (int part = 0; part < (block ? 2 : 1); ++part) {
-    int64_t whole = block ? channels / block : 0, rest = block ? channels % block : 0;
-    if (block && !(part ? rest : whole)) continue;
-    pb_nest copy = {.name = value->name, .part = "copy", .access_count = 2};
-    pb_access plain = outer, inner = {.type = value->type};
-    pb__layout_use_value(l, &inner, v);
-    for (int r = 0; r < value->rank; ++r) {
-      bool channel = block && r == 1;
-      int64_t extent = channel ? (part ? 1 : whole) : value->shape[r];
-      plain.index[r].cst = channel && part ? whole * block : 0;
-      inner.index[r].cst = channel && part ? whole : 0;
-      if (extent == 1) continue;
-      plain.index[r].coef[copy.dim_count] = channel ? block : 1;
-      inner.index[r].coef[copy.dim_count] = 1;
-      copy.extent[copy.dim_count++] = extent;
-    }
-    if (block) {
-      plain.index[1].coef[copy.dim_count] = 1;
-      inner.index[value->rank].coef[copy.dim_count] = 1;
-      copy.extent[copy.dim_count++] = part ? rest : block;
-    }
-    copy.access[0] = in ? plain : inner;
-    copy.access[1] = in ? inner : plain;
-    pb_nest_load(&copy, 0);
-    pb__layout_print(l, &copy);
-    if (!in || !part) continue;
-    fill_rest(l, &copy, NULL, v, channels);
-  }
-}
-
-pb_status pb_s3_layout_vector(pb_unit* unit) {
-  pb_layout layout = {.unit = unit, .apart = &(pb_layout_apart){0}}, *l = &layout;
-  pb_vector_facts facts = pb_vector_facts_of(unit->chip);
-  l->lanes = facts.lanes;
-  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
-  l->roles = PB_NEW_ARRAY(&unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
-  l->summed = summed_channels(l);
-  pb__layout_merge_groups(l);
-  l->values = PB_NEW_ARRAY(&unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
-  for (int v = 0; v < l->program.value_count; ++v) l->values[v].block = l->lanes;
-  l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
+static void choose_blocks(pb_layout* l) {
   find_gains(l);
   do {
     for (int v = 0; v < l->program.value_count; ++v) l->values[v].kind = PB_LAYOUT_PLAIN;
     for (int turn = 0; turn < CHOICE_TURNS; ++turn) // a pointwise chain follows what its first value is
       for (int v = 0; v < l->program.value_count; ++v) choose_value(l, v);
   } while (pb__layout_refuse_groups(l));
-  pb__layout_find_rests(l);
-  for (int v = 0; v < l->program.value_count; ++v) pb__layout_describe(l, v);
-  for (int v = 0; v < l->program.value_count; ++v)
-    if (l->program.values[v].kind == PB_VALUE_INPUT) copy_edge(l, v, true);
-  for (int n = 0; n < l->program.nest_count; ++n) {
-    rewrite_nest(l, n);
-    pb__layout_clean_rest(l, n);
-  }
-  for (int v = 0; v < l->program.value_count; ++v)
-    if (l->program.values[v].kind == PB_VALUE_OUTPUT) copy_edge(l, v, false);
-  pb_text text = {0};
-  pb__layout_print_program(l, &text);
-  pb_text_free(&l->allocs);
-  pb_text_free(&l->nests);
-  pb_status status = pb_module_replace(unit, &text, "layout");
-  pb_text_free(&text);
-  free(l->consts);
-  pb_numbers_free(&l->const_of);
-  return status;
+}
+
+void pb__layout_choose(pb_layout* l) {
+  l->values = PB_NEW_ARRAY(&l->unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
+  for (int v = 0; v < l->program.value_count; ++v) l->values[v].block = l->lanes;
+  if (l->whole_rows)
+    choose_rows(l);
+  else
+    choose_blocks(l);
 }
