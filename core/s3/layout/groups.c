@@ -57,7 +57,7 @@ bool pb__layout_refuse_groups(pb_layout* l) {
     pb_grouped g;
     if (!read(l, n, &roles, &g)) continue;
     pb_layout_value *x = &l->values[l->program.value_of[n][roles.x]], *y = &l->values[l->program.value_of[n][roles.y]];
-    if (x->kind == y->kind || (x->refused && y->refused)) continue;
+    if (l->whole_rows || x->kind == y->kind || (x->refused && y->refused)) continue;
     any = x->refused = y->refused = true;
   }
   return any;

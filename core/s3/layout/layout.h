@@ -136,14 +136,21 @@ static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_roles* 
   return l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST;
 }
 
+// The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
+int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles);
+
 // ---- nests.c ----
 
 pb_status pb__layout_rewrite_nest(pb_layout* l, int n) PB_MUST_CHECK; // that is no contraction
 
 // ---- choose.c: which value gets which layout ----
 
-int64_t pb__layout_summed_channels(const pb_layout* l); // l->summed
+int64_t pb__layout_summed_channels(const pb_layout* l);         // l->summed
+int64_t pb__layout_block(const pb_layout* l, int64_t channels); // that lie next to each other
 void pb__layout_choose(pb_layout* l);
+
+// ---- fits.c: what nests ask of the layouts of values ----
+
 // Whether the access goes through its channels in such a way that rows of lanes stay rows of lanes: one dim through all
 // of them, or through a part that begins with a block; groups of whole blocks.
 bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access);
@@ -152,8 +159,13 @@ bool pb__layout_turns(const pb_layout* l, int n);
 // Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
 // Sums of products are none of these, as their weights are zero there.
 bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access);
-// The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
-int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles);
+// Whether a nest has no use for blocks of the value, and whether all walk it so that it can have some, as far as others
+// than nest `but` read it.
+bool pb__layout_stays_plain(const pb_layout* l, int v);
+bool pb__layout_can_block(const pb_layout* l, int v, int but);
+void pb__layout_keep_plain(pb_layout* l, int v);
+// Whether value v, which nest n alone reads, can be a plain tensor that no instruction makes in rows.
+bool pb__layout_can_be_plain(const pb_layout* l, int v, int n);
 
 // ---- apart.c: operators left for another target ----
 
@@ -217,10 +229,6 @@ bool pb__layout_grouped(const pb_layout* l, int n, pb_grouped* g, pb_layout_grou
 bool pb__layout_walks_groups(const pb_layout* l, int n, int a);
 // Both its tensors have blocks or none. true: some value was refused, and layouts must be chosen again.
 bool pb__layout_refuse_groups(pb_layout* l);
-
-// Channels that lie next to each other; whether value v may have blocks as far as others than nest `but` read it.
-int64_t pb__layout_block(const pb_layout* l, int64_t channels);
-bool pb__layout_can_block(const pb_layout* l, int v, int but);
 
 // ---- rest.c: lanes that no channel fills. Which values' are cleaned, once all have their layouts; and the nest that
 // does it, behind the last that makes what nest n makes ----

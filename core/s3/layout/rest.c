@@ -80,6 +80,7 @@ static void clean(pb_layout* l, int v, bool past) {
 
 void pb__layout_find_rests(pb_layout* l) {
   pb_roles roles;
+  if (l->whole_rows) return; // no instruction stores a part of a row: floats.c refuses such sums
   for (int n = 0; n < l->program.nest_count; ++n)
     if (pb__layout_roles(l, n, &roles)) clean(l, l->program.value_of[n][roles.x], false);
 }
