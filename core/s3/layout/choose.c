@@ -141,7 +141,7 @@ static bool made_of_plain(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v)
     for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a) {
       int from = l->program.value_of[n][a];
-      pb_value_kind kind = l->program.values[from].kind;
+      pb_value_kind kind = pb__layout_kind_at_edge(l, from);
       if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && pb__layout_flattened(l, from))) return true;
     }
   return false;
@@ -172,7 +172,7 @@ static void choose_kind(pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   pb_layout_value* chosen = &l->values[v];
   chosen->kind = PB_LAYOUT_PLAIN;
-  if (value->kind != PB_VALUE_LOCAL || chosen->refused || pb__layout_touched(l, v, true)) return;
+  if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || chosen->refused || pb__layout_touched(l, v, true)) return;
   if (!l->whole_rows && is_moved_alone(l, v)) return;
   chosen->block = pb__layout_block(l, value->rank > 1 ? value->shape[1] : 1);
   if (value->rank == 4 && (l->whole_rows || l->gains[v])) chosen->kind = PB_LAYOUT_BLOCKED;

@@ -52,9 +52,12 @@ static bool read_across(const pb_layout* l, int v) {
   return reduced && across;
 }
 
+static bool is_edge(const pb_value* value) { return value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT; }
+
+// Where whole rows are taken plain tensors are read and written by movers alone: a copy more is for what units take.
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  if (!l->whole_rows) return value->rank > 1 && (value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT);
+  if (!l->whole_rows) return is_edge(value) && value->rank > 1;
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
@@ -158,7 +161,8 @@ void pb__layout_add_twins(pb_layout* l) {
     pb_value local = l->program.values[v];
     bool apart = pb__layout_touched(l, v, true);
     bool shared = apart && pb__layout_touched(l, v, false) && (local.rank == 4 || local.rank == 2);
-    if (apart ? !shared || local.kind == PB_VALUE_CONST : !wants_twin(l, v)) continue;
+    bool wanted = shared || wants_twin(l, v);
+    if (apart ? !shared || local.kind == PB_VALUE_CONST : !wanted && (!is_edge(&local) || local.rank < 2)) continue;
     const char* name = operator_of(l, v);
     bool output =
         shared ? made_by_others(l, v) : local.kind == PB_VALUE_OUTPUT && !(l->whole_rows && put_together(l, v));
@@ -167,7 +171,7 @@ void pb__layout_add_twins(pb_layout* l) {
     int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
     in_front[l->twin_count] = output && !shared ? -1 : last_writer(l, v) + 1;
     redirect(l, v, twin, true, output);
-    l->twins[l->twin_count++] = (pb_layout_twin){v, twin, -1, name, output};
+    l->twins[l->twin_count++] = (pb_layout_twin){v, twin, -1, name, output, wanted};
   }
   if (l->twin_count) insert_copies(l, in_front);
 }
@@ -229,6 +233,11 @@ const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v) {
       high = middle;
   }
   return low < l->twin_count && l->twins[low].twin == v ? &l->twins[low] : NULL;
+}
+
+pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
+  return l->program.values[twin && !twin->wanted ? twin->edge : v].kind;
 }
 
 bool pb__layout_unused(const pb_layout* l, int v) {

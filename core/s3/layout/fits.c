@@ -116,7 +116,7 @@ bool pb__layout_can_be_plain(const pb_layout* l, int value, int nest) {
     if (maker->reduce != PB_SET) return false;
     for (int a = 0; a + 1 < maker->access_count; ++a) {
       int from = l->program.value_of[k][a];
-      bool outside = l->program.values[from].kind != PB_VALUE_LOCAL;
+      bool outside = pb__layout_kind_at_edge(l, from) != PB_VALUE_LOCAL;
       if (!outside && (maker->expr_count != 1 || !pb__layout_can_be_plain(l, from, nest))) return false;
     }
   }

@@ -50,11 +50,12 @@ typedef struct pb_layout_roles {
 } pb_layout_roles;
 
 // A tensor at the graph's edge keeps the model's layout; what is computed reads and writes its twin, which a copy makes
-// (of an input) or takes (to an output).
+// (of an input) or takes (to an output). A twin that turns out to lie as its edge does is dropped.
 typedef struct pb_layout_twin {
   int edge, twin, copy; // values and the nest between them
   const char* name;     // the operator that it is copied for
   bool out;             // from the twin
+  bool wanted;          // it may lie otherwise than its edge
 } pb_layout_twin;
 
 // Operators that stay as the model has them, for another target: with --fallback those that no layout of this one fits.
@@ -183,6 +184,8 @@ void pb__layout_drop_twins(pb_layout* l); // behind it: those that are as plain 
 bool pb__layout_flattened(const pb_layout* l, int v);
 const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v); // whose twin v is, NULL: of none
 bool pb__layout_unused(const pb_layout* l, int v);                   // a twin that was dropped
+// A tensor of the graph's edge, or a twin of one that will be dropped: as what it comes in or leaves. Else it is LOCAL.
+pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v);
 // Whether nest n takes from the one and makes the other, so that there is more to do than to split its dims.
 bool pb__layout_crosses(const pb_layout* l, int n);
 pb_status pb__layout_cross(pb_layout* l, int n) PB_MUST_CHECK;

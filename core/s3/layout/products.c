@@ -50,7 +50,8 @@ static bool keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run) 
 
 static bool can_cut(const pb_layout* l, int v, int64_t run) {
   const pb_value* value = &l->program.values[v];
-  if (value->kind != PB_VALUE_LOCAL || value->rank != 2 || value->shape[0] % run || !pb__layout_in_rows(l, v))
+  if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || value->rank != 2 || value->shape[0] % run ||
+      !pb__layout_in_rows(l, v))
     return false;
   PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count; ++a)

@@ -11,8 +11,8 @@ bool pb__layout_roles(const pb_layout* l, int n, pb_roles* roles) {
     const pb_nest* nest = &l->program.nests[n];
     for (int a = 0; a < nest->access_count; ++a)
       weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
-    // a product of two constants has no x to be laid out: it is a nest like others
-    known->contracts = pb_nest_roles(nest, weight, &known->roles) && !weight[known->roles.x];
+    // a product of two constants has no x to be laid out: it is a nest like others, for code that goes by elements
+    known->contracts = pb_nest_roles(nest, weight, &known->roles) && (l->whole_rows || !weight[known->roles.x]);
     known->read = true;
   }
   if (known->contracts) *roles = known->roles;
