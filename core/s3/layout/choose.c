@@ -75,8 +75,7 @@ static bool nest_gains(const pb_layout* l, int n) {
   int dim;
   pb_roles roles;
   if (store->rank != 4) return false;
-  if (pb__layout_roles(l, n, &roles))
-    return l->program.values[l->program.value_of[n][roles.w]].kind == PB_VALUE_CONST && makes_channels(nest, &roles);
+  if (pb__layout_roles(l, n, &roles)) return pb__layout_weighs(l, n, &roles) && makes_channels(nest, &roles);
   bool rows = store->shape[3] == 1 && store->shape[2] > 1;
   return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }

@@ -1,4 +1,4 @@
-// Contractions in the layout of the chip's vector instruction; see vector.c.
+// Inside `layout`: contractions in the order of the chip's instruction.
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -134,7 +134,7 @@ static void choose_insn(contract* c) {
   }
 }
 
-// Groups with several channels each; see vector_groups.c.
+// Groups with several channels each; see groups.c.
 static bool classify_groups(contract* c) {
   const pb_layout_value *x = &c->l->values[value_at(c, c->roles->x)], *y = &c->l->values[value_at(c, c->roles->y)];
   if (!pb__layout_grouped(c->l, c->n, &c->g, &c->cut) || x->kind != PB_LAYOUT_BLOCKED || y->kind != PB_LAYOUT_BLOCKED) {
@@ -158,14 +158,10 @@ static bool classify(contract* c) {
   if (o == -2) return false;
   c->lanes_dim = o;
   if (o < 0) { // each channel for itself
-    int dim;
+    const pb_layout_value* x = &c->l->values[value_at(c, r->x)];
     c->depthwise = true;
-    c->lanes_dim = pb__layout_dim_of_role(c->nest, r, PB_ROLE_B);
-    const pb_access* x = &c->nest->access[r->x];
-    const pb_layout_value* v = &c->l->values[value_at(c, r->x)];
-    if (c->lanes_dim < 0 || c->w_const < 0 || v->kind != PB_LAYOUT_BLOCKED || v->block % c->l->lanes ||
-        !pb_index_single(&x->index[1], &dim) || dim != c->lanes_dim)
-      return false;
+    c->lanes_dim = pb__layout_depthwise(c->nest, r);
+    if (c->lanes_dim < 0 || c->w_const < 0 || x->kind != PB_LAYOUT_BLOCKED || x->block % c->l->lanes) return false;
   }
   if (!y_takes_lanes(c) || (c->w_const < 0 && !runtime_w_fits(c))) return false;
   find_inner(c);
@@ -316,8 +312,8 @@ static int pack_weights(contract* c, pb_access* w) {
     pack_dim(&p, -1, c->insn.group, c->inner, 1);
     w->index[rank++].coef[s->group[c->inner]] = 1;
   }
-  return pb_const_pack(c->l->unit->consts, c->w_const, &c->nest->access[c->roles->w], c->nest->extent, p.count, p.dims,
-                       "lanes", rank, shape);
+  return pb__layout_pack(c->l->unit->consts, c->w_const, &c->nest->access[c->roles->w], c->nest->extent, p.count,
+                         p.dims, "lanes", rank, shape);
 }
 
 // What sums of x + half of its range are too large by, negated: [batches and blocks of lanes, lanes].

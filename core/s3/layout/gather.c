@@ -95,8 +95,8 @@ static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_role
   for (int pass = 0; pass < 2; ++pass)
     for (int d = 0; d < nest->dim_count; ++d)
       if (roles->role[d] == (pass ? PB_ROLE_K : PB_ROLE_N)) dims[count++] = (pb_pack_dim){nest->extent[d], d, 1};
-  return pb_const_pack(l->unit->consts, id, &nest->access[roles->w], nest->extent, count, dims, "windows", w->rank,
-                       w->shape);
+  return pb__layout_pack(l->unit->consts, id, &nest->access[roles->w], nest->extent, count, dims, "windows", w->rank,
+                         w->shape);
 }
 
 pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_roles* roles) {

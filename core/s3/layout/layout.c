@@ -1,12 +1,15 @@
-// Layout: every value gets the layout in which the chip's vectors and its matrix instruction walk it. Requires the
-// program function in value form; leaves it in value form. Does nothing on a chip without rows of lanes.
-//   [n, c, h, w] made and used inside becomes [n, c / D, h, w, D]; [n, c] becomes [n, c / D, D], [1, c] is padded to a
-//   multiple of D; what comes in or leaves is copied from and to such a twin (edges.c);
-//   weights become [o / D, k, D] with k in the order (c / D, window, D); vectors over channels become [c / D, D];
-//   scalar factors become vectors of D equal numbers, since the vector unit reads its factors by rows.
-// An input of few channels stays as it is: instead its contraction reads a gathered tensor [h, w, k] whose rows are
-// whole windows. That tensor is written by plain copies here and gone after fusion: only tiles of it ever exist.
-// Exact: sums are of integers, or keep their order.
+// Layout: every value gets the layout in which the chip's instructions walk it, D lanes to a row. Requires the program
+// function in value form; leaves it in value form. Does nothing on a chip without rows of lanes.
+//   [n, c, h, w] made and used inside becomes [n, c / D, h, w, D]; other rows of a contraction's results are padded to
+//   a multiple of D; what comes in or leaves is copied from and to such a twin (edges.c); constant weights become [o /
+//   D, k, D, group], k in the order of the loops (contract.c); vectors over channels become [c / D, D]; operands of a
+//   large contraction that are not constant are brought into such layouts by copies.
+// Where instructions take whole rows of lanes (l->whole_rows) and nothing else:
+//   [n, c] becomes [n, c / D, D]; scalar factors become vectors of D equal numbers;
+//   an input of few channels stays as it is, and its contraction reads rows of whole windows (gather.c).
+// Else a few channels that only a contraction reads keep blocks of its group, and plain tensors are read too. Sums of
+// floats are taken in another order, blocks of channels outermost. An instruction that takes x without sign gets x with
+// its sign bit flipped, that is x and half the range more, and the sums start from what this adds too much.
 #include "core/s3/layout/layout.h"
 #include "core/s3/fallback.h"
 #include "core/s3/routes.h"
@@ -14,24 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// The dim that walks whole groups, -1: one group.
-static int dim_of_groups(const pb_nest* nest, const pb_roles* roles) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_B) return d;
-  return -1;
-}
-
-// The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
-int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles) {
-  int found = -1, dim;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (roles->role[d] == PB_ROLE_N) return -1;
-    if (roles->role[d] == PB_ROLE_B) found = found < 0 ? d : -2;
-  }
-  const pb_access* x = &nest->access[roles->x];
-  return found >= 0 && x->rank > 1 && pb_index_single(&x->index[1], &dim) && dim == found ? found : -1;
-}
 
 static pb_status check_types(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
@@ -76,7 +61,7 @@ static bool rows_end_early(const pb_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
   int channel = pb__layout_summed_along(nest, roles, 1);
   return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LAYOUT_PLAIN &&
-         nest->extent[channel] % l->lanes && dim_of_groups(nest, roles) < 0;
+         nest->extent[channel] % l->lanes && pb__layout_dim_of_role(nest, roles, PB_ROLE_B) == -1;
 }
 
 // Refusals of what no whole rows of lanes fit.

@@ -2,12 +2,11 @@
 #ifndef PB_S3_LAYOUT_H
 #define PB_S3_LAYOUT_H
 
+#include "core/base/consts.h"
 #include "core/base/numbers.h"
 #include "core/s3/kernel/roles.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
-#include "core/s3/layout/grouped.h"
-#include "core/s3/layout/pack.h"
 #include "core/s3/program.h"
 
 // BLOCKED: [n, c, h, w] as [n, c / block, h, w, block], [n, c] as [n, c / block, block]. PADDED: the last dim padded to
@@ -87,6 +86,14 @@ typedef struct pb_layout {
   pb_text allocs, nests;
 } pb_layout;
 
+// One dim of a packed constant: it walks dim `dim` of the nest by `scale`. Several packed dims may walk one nest dim
+// (blocks and lanes of a channel); past its extent the constant is padded with zeros.
+typedef struct pb_pack_dim {
+  int64_t extent;
+  int dim;
+  int64_t scale;
+} pb_pack_dim;
+
 // How a nest's dim d is split: d = shift + block * size + lane * scale + group, or it stays as keep. -1: no such dim.
 typedef struct pb_split {
   int keep[PB_NEST_DIMS], block[PB_NEST_DIMS], lane[PB_NEST_DIMS], group[PB_NEST_DIMS];
@@ -126,6 +133,10 @@ void pb__layout_spread(const pb_split* s, const pb_index* from, int dims, pb_ind
 void pb__layout_rewrite(const pb_layout* l, const pb_split* s, const pb_nest* nest, int v, const pb_access* from,
                         pb_access* to);
 void pb__layout_rewrite_all(pb_layout* l, int n, const pb_split* s, const pb_nest* nest, pb_nest* out);
+// A new constant: element (p0, p1, ...) is source[access index at the nest dims that the p's add up to].
+// Returns its id. The data is made in the table's arena.
+int pb__layout_pack(pb_consts* consts, int source, const pb_access* access, const int64_t* nest_extent, int dim_count,
+                    const pb_pack_dim* dims, const char* suffix, int shape_rank, const int64_t* shape);
 // Scalar factors become loads of rows of equal numbers, unless instructions take the numbers themselves.
 void pb__layout_splat(pb_layout* l, pb_nest* nest);
 // Prints a rewritten nest; rows of tensors that are cut in runs get their two indices.
@@ -190,10 +201,6 @@ pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v);
 bool pb__layout_crosses(const pb_layout* l, int n);
 pb_status pb__layout_cross(pb_layout* l, int n) PB_MUST_CHECK;
 
-// ---- floats.c: whether a sum of products, if of floats, comes out right in rows of lanes ----
-
-pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
-
 // ---- rows.c: one number for each row of lanes ----
 
 void pb__layout_choose_rows(pb_layout* l);
@@ -221,6 +228,16 @@ void pb__layout_cut_runs(const pb_layout* l, pb_nest* nest);
 
 // ---- groups.c: convolutions of groups ----
 
+// y[g * outs + o] += x[g * ins + c] * w[.., c]. Dims of the groups, of results and of inputs within one, -1 where that
+// extent is 1.
+typedef struct pb_grouped {
+  int g, o, c;
+  int64_t groups, outs, ins;
+} pb_grouped;
+
+// Whether the nest is a convolution of groups.
+bool pb__layout_read_groups(const pb_nest* nest, const pb_roles* roles, pb_grouped* out);
+
 // How their groups are cut: those in one block of x or y, and those in one vector of y.
 typedef struct pb_layout_groups {
   int64_t block, lanes;
@@ -239,6 +256,8 @@ bool pb__layout_refuse_groups(pb_layout* l);
 void pb__layout_find_rests(pb_layout* l);
 void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest); // a rewritten nest that makes value v
 void pb__layout_clean_rest(pb_layout* l, int n);
+// Whether a sum of products, if of floats, comes out right in rows of lanes.
+pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
 
 // ---- gather.c: rows of whole windows, for contractions over few channels ----
 

@@ -26,6 +26,13 @@ int pb__layout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role r
   return found;
 }
 
+int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles) {
+  int channel = pb__layout_dim_of_role(nest, roles, PB_ROLE_B), dim;
+  const pb_access* x = &nest->access[roles->x];
+  bool alone = channel >= 0 && x->rank > 1 && pb_index_single(&x->index[1], &dim) && dim == channel;
+  return alone && pb__layout_dim_of_role(nest, roles, PB_ROLE_N) == -1 ? channel : -1;
+}
+
 // ---- values and constants ----
 
 void pb__layout_declare(pb_layout* l, const pb_access* access) {
@@ -167,6 +174,43 @@ void pb__layout_rewrite(const pb_layout* l, const pb_split* s, const pb_nest* ne
         all.coef[d] % block ? all.coef[d] : all.coef[d] / block;
 }
 
+// ---- constants in the order in which movers and instructions walk them ----
+
+int pb__layout_pack(pb_consts* consts, int source, const pb_access* access, const int64_t* nest_extent, int dim_count,
+                    const pb_pack_dim* dims, const char* suffix, int shape_rank, const int64_t* shape) {
+  pb_pack pack = {.source = source, .dim_count = dim_count};
+  int64_t stride = 1;
+  for (int r = access->rank - 1; r >= 0; --r) {
+    for (int d = 0; d < PB_NEST_DIMS; ++d) pack.stride[d] += access->index[r].coef[d] * stride;
+    pack.base += access->index[r].cst * stride;
+    stride *= access->shape[r];
+  }
+  for (int d = 0; d < PB_NEST_DIMS; ++d) pack.extent[d] = INT64_MAX;
+  for (int k = 0; k < dim_count; ++k) {
+    pack.dims[k].extent = dims[k].extent;
+    pack.dims[k].scale = dims[k].scale;
+    pack.dims[k].axis = dims[k].dim;
+    pack.extent[dims[k].dim] = nest_extent[dims[k].dim];
+  }
+  const char* from = consts->items[source].name;
+  const char* name = pb_printf(&consts->arena, "%s.%s", from ? from : "", suffix);
+  return pb_consts_add_pack(consts, name, shape_rank, shape, &pack);
+}
+
+// A vector of `lanes` times one number; equal ones are made once.
+static int splat_of(pb_consts* consts, double value, int64_t lanes) {
+  float number = (float)value;
+  for (size_t k = 0; k < consts->count; ++k) {
+    const pb_const* c = &consts->items[k];
+    if (c->data && c->name && !strcmp(c->name, "splat") && c->shape[0] == lanes &&
+        !memcmp(c->data, &number, sizeof number))
+      return (int)k;
+  }
+  float* data = pb_alloc(&consts->arena, (size_t)lanes * sizeof *data);
+  for (int64_t k = 0; k < lanes; ++k) data[k] = number;
+  return pb_consts_add(consts, "splat", PB_F32, 1, &lanes, data);
+}
+
 // A vector, or a single number, with zeros behind it up to a whole row, which is what a mover takes.
 static int whole_rows(pb_layout* l, int id) {
   pb_const from = l->unit->consts->items[id];
@@ -211,7 +255,7 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
       dims[count] = (pb_pack_dim){shape[count], d, !pass && !whole ? s->size[d] : 1};
       ++count;
     }
-  int packing = pb_const_pack(l->unit->consts, id, from, s->full, count, dims, "lanes", count, shape);
+  int packing = pb__layout_pack(l->unit->consts, id, from, s->full, count, dims, "lanes", count, shape);
   pb__layout_use_const(l, to, packing, false);
 }
 
@@ -236,7 +280,7 @@ static void splat_constant(pb_layout* l, pb_nest* nest, int node) {
   int at = nest->access_count - 1; // before the store
   nest->access[nest->access_count++] = nest->access[at];
   memset(&nest->access[at], 0, sizeof nest->access[at]);
-  pb__layout_use_const(l, &nest->access[at], pb_const_splat(l->unit->consts, number->value, l->lanes), true);
+  pb__layout_use_const(l, &nest->access[at], splat_of(l->unit->consts, number->value, l->lanes), true);
   number->op = PB_OP_LOAD;
   number->operand = at;
 }
