@@ -1,725 +1,27 @@
-// Layout: every value gets the layout in which the chip's vectors and its matrix instruction walk it. Requires the
-// program function in value form; leaves it in value form. Does nothing on a chip without rows of lanes.
-//   [n, c, h, w] made and used inside becomes [n, c / D, h, w, D]; [n, c] becomes [n, c / D, D], [1, c] is padded to a
-//   multiple of D; what comes in or leaves is copied from and to such a twin (layout_edges.c);
-//   weights become [o / D, k, D] with k in the order (c / D, window, D); vectors over channels become [c / D, D];
-//   scalar factors become vectors of D equal numbers, since the vector unit reads its factors by rows.
-// An input of few channels stays as it is: instead its contraction reads a gathered tensor [h, w, k] whose rows are
-// whole windows. That tensor is written by plain copies here and gone after fusion: only tiles of it ever exist.
-// Exact: sums are of integers, or keep their order.
+// Layout: every value gets the layout in which the chip's instructions walk it, D lanes to a row. Requires the program
+// function in value form; leaves it in value form. Does nothing on a chip without rows of lanes.
+//   [n, c, h, w] made and used inside becomes [n, c / D, h, w, D]; other rows of a contraction's results are padded to
+//   a multiple of D; what comes in or leaves is copied from and to such a twin (edges.c); constant weights become [o /
+//   D, k, D, group], k in the order of the loops (contract.c); vectors over channels become [c / D, D]; operands of a
+//   large contraction that are not constant are brought into such layouts by copies.
+// Where instructions take whole rows of lanes (l->whole_rows) and nothing else:
+//   [n, c] becomes [n, c / D, D]; scalar factors become vectors of D equal numbers;
+//   an input of few channels stays as it is, and its contraction reads rows of whole windows (gather.c).
+// Else a few channels that only a contraction reads keep blocks of its group, and plain tensors are read too. Sums of
+// floats are taken in another order, blocks of channels outermost. An instruction that takes x without sign gets x with
+// its sign bit flipped, that is x and half the range more, and the sums start from what this adds too much.
+#include "core/s3/layout/layout.h"
 #include "core/s3/fallback.h"
-#include "core/s3/kernel/landing.h"
-#include "core/s3/kernel/roles.h"
-#include "core/s3/kernels.h"
-#include "core/s3/layout/grouped.h"
-#include "core/s3/layout/layout_lanes.h"
-#include "core/s3/layout/layout_vector.h"
-#include "core/s3/layout/relayout.h"
-#include "core/s3/program.h"
 #include "core/s3/routes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The contraction's K dim that walks x's channels, -1: none.
-static int channel_of_x(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  (void)l;
-  int found = -1;
-  const pb_access* x = &nest->access[roles->x];
-  for (int d = 0; x->rank > 1 && d < nest->dim_count; ++d) {
-    if (!x->index[1].coef[d] || roles->role[d] == PB_ROLE_B) continue;
-    if (found >= 0 || x->index[1].coef[d] != 1 || roles->role[d] != PB_ROLE_K) return -1;
-    found = d;
-  }
-  return found;
-}
-
-bool pb__lanes_roles(const pb_lanes_layout* l, int n, pb_roles* roles) {
-  bool weight[PB_NEST_ACCESSES] = {0};
-  const pb_nest* nest = &l->program.nests[n];
-  for (int a = 0; a < nest->access_count; ++a)
-    weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
-  return pb_nest_roles(nest, weight, roles);
-}
-
-// Gathering pays when lanes over channels would be mostly empty: few channels and a window.
-static bool should_gather(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_B) return false;
-  int channel = channel_of_x(l, nest, roles);
-  int64_t window = 1, channels = channel < 0 ? 1 : nest->extent[channel];
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K && d != channel) window *= nest->extent[d];
-  return pb__lanes_blocks(l, channels * window) * 2 <= pb__lanes_blocks(l, channels) * window;
-}
-
-// Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
-static bool computed_with(const pb_lanes_layout* l, int value) {
-  PB_FOR_USES (n, &l->program, value)
-    if (pb_program_reads(&l->program, n, value) && !pb_program_writes(&l->program, n, value) &&
-        (l->program.nests[n].expr_count != 1 || l->program.nests[n].reduce != PB_SET))
-      return true;
-  return false;
-}
-
-// Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
-static bool is_reduced(const pb_lanes_layout* l, int value) {
-  PB_FOR_USES (n, &l->program, value)
-    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
-  return false;
-}
-
-static void keep_plain(pb_lanes_layout* l, int value) {
-  l->values[value].kind = PB_LANES_PLAIN;
-  PB_FOR_USES (n, &l->program, value) // what is copied into it (a pad's inside) stays plain too
-    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
-        l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
-      int source = l->program.value_of[n][0];
-      if (l->values[source].kind != PB_LANES_PLAIN && !computed_with(l, source) && !is_reduced(l, source))
-        keep_plain(l, source);
-    }
-}
-
-// Whether only this nest reads the value, directly or through a padded copy of it.
-static bool read_by_alone(const pb_lanes_layout* l, int value, int nest) {
-  PB_FOR_USES (k, &l->program, value) {
-    if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
-    const pb_nest* copy = &l->program.nests[k];
-    if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
-    if (!read_by_alone(l, l->program.value_of[k][copy->access_count - 1], nest)) return false;
-  }
-  return true;
-}
-
-// A plain tensor may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
-static bool can_be_plain(const pb_lanes_layout* l, int value, int nest) {
-  if (!read_by_alone(l, value, nest)) return false;
-  PB_FOR_USES (k, &l->program, value) {
-    if (!pb_program_writes(&l->program, k, value)) continue;
-    const pb_nest* maker = &l->program.nests[k];
-    if (maker->reduce != PB_SET) return false;
-    for (int a = 0; a + 1 < maker->access_count; ++a) {
-      int from = l->program.value_of[k][a];
-      bool outside = l->program.values[from].kind != PB_VALUE_LOCAL;
-      if (!outside && (maker->expr_count != 1 || !can_be_plain(l, from, nest))) return false;
-    }
-  }
-  return true;
-}
-
-bool pb__lanes_walks(const pb_lanes_layout* l, const pb_nest* nest, const pb_access* access) {
-  const pb_index* index = &access->index[1];
-  int64_t inner = 1, all = 1;
-  if (access->rank < 2 || index->cst % l->lanes) return false;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (index->coef[d] == 1 && inner != 1) return false;
-    if (index->coef[d] == 1) inner = nest->extent[d];
-    if (index->coef[d]) all *= nest->extent[d];
-  }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
-      return false;
-  return index->cst + all == access->shape[1] || (all % l->lanes == 0 && index->cst + all <= access->shape[1]);
-}
-
-// The dim from element to element along the channels, -1: none.
-static int along_lanes(const pb_nest* nest, const pb_access* access) {
-  for (int d = 0; access->rank > 1 && d < nest->dim_count; ++d)
-    if (access->index[1].coef[d] == 1 && nest->extent[d] > 1) return d;
-  return -1;
-}
-
-bool pb__lanes_turns(const pb_lanes_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  int to = along_lanes(nest, &nest->access[nest->access_count - 1]);
-  for (int a = 0; nest->reduce == PB_SET && to >= 0 && a + 1 < nest->access_count; ++a) {
-    const pb_access* access = &nest->access[a];
-    int from = along_lanes(nest, access);
-    bool elsewhere = access->rank > 1 && pb_access_uses(access, to); // of one channel: not along its lanes
-    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from != to && (from >= 0 || elsewhere))
-      return true;
-  }
-  return false;
-}
-
-// Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
-// one that is made element by element behind a reshape, or the plain twin of the value.
-static bool made_of_plain(const pb_lanes_layout* l, int v) {
-  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
-  if (twin && l->program.value_of[twin->copy][1] == v) return true;
-  PB_FOR_USES (n, &l->program, v)
-    for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a) {
-      int from = l->program.value_of[n][a];
-      pb_value_kind kind = l->program.values[from].kind;
-      if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && pb__lanes_flattened(l, from))) return true;
-    }
-  return false;
-}
-
-// Whether the value is put together of several: none of them fills what a row has behind the last one.
-static bool made_of_parts(const pb_lanes_layout* l, int v) {
-  int parts = 0;
-  PB_FOR_USES (n, &l->program, v) {
-    const pb_nest* nest = &l->program.nests[n];
-    parts += pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count == 2 &&
-             nest->expr_count == 1;
-  }
-  return parts > 1;
-}
-
-// Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
-// Sums of products are none of these, as their weights are zero there.
-static bool sums_lanes(const pb_lanes_layout* l, const pb_nest* nest, const pb_access* access) {
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  if (nest->reduce == PB_SET || access == store || access->rank < 2 || access->shape[1] % l->lanes == 0) return false;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (access->index[1].coef[d] && !pb_access_uses(store, d)) return true;
-  return false;
-}
-
-static void choose(pb_lanes_layout* l) {
-  for (int v = 0; v < l->program.value_count; ++v) {
-    const pb_value* value = &l->program.values[v];
-    l->values[v].kind = PB_LANES_PLAIN;
-    if (value->kind != PB_VALUE_LOCAL || pb__lanes_touched(l, v, true)) continue;
-    if (value->rank == 4) l->values[v].kind = PB_LANES_BLOCKED;
-    if (value->rank != 2) continue;
-    bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
-    l->values[v].kind =
-        value->shape[0] > 1 || uneven || pb__lanes_read_by_rows(l, v) ? PB_LANES_BLOCKED : PB_LANES_PADDED;
-    if (pb__lanes_ends_rows(l, v)) l->values[v].kind = PB_LANES_ENDING;
-    if (pb__lanes_flattened(l, v)) l->values[v].kind = PB_LANES_PLAIN;
-  }
-  pb__lanes_choose_ends(l);
-  for (int n = 0; n < l->program.nest_count; ++n) {
-    const pb_nest* nest = &l->program.nests[n];
-    if (pb__lanes_is_apart(l, n)) continue;
-    for (int a = 0; a < nest->access_count; ++a) {
-      int v = l->program.value_of[n][a];
-      if (pb__lanes_in_rows(l, v) && !pb__lanes_walks(l, nest, &nest->access[a])) keep_plain(l, v);
-    }
-    int stored = pb_program_stored(&l->program, n);
-    if (pb__lanes_turns(l, n) && pb__lanes_in_rows(l, stored)) keep_plain(l, stored);
-    pb_roles roles;
-    if (!pb__lanes_roles(l, n, &roles)) {
-      for (int a = 0; a < nest->access_count; ++a) {
-        int v = l->program.value_of[n][a];
-        if (l->values[v].kind == PB_LANES_BLOCKED && sums_lanes(l, nest, &nest->access[a]) && !is_reduced(l, v))
-          keep_plain(l, v);
-      }
-      continue;
-    }
-    l->gathers[n] = should_gather(l, nest, &roles) && can_be_plain(l, l->program.value_of[n][roles.x], n);
-    if (l->gathers[n]) keep_plain(l, l->program.value_of[n][roles.x]);
-  }
-  pb__lanes_choose_rows(l);
-  pb__lanes_choose_runs(l);
-}
-
-static void describe_values(pb_lanes_layout* l) {
-  for (int v = 0; v < l->program.value_count; ++v) {
-    const pb_value* value = &l->program.values[v];
-    pb_lanes_value* new = &l->values[v];
-    if (value->kind == PB_VALUE_CONST || pb__lanes_unused(l, v)) continue;
-    new->rank = value->rank;
-    memcpy(new->shape, value->shape, sizeof new->shape);
-    if (new->kind == PB_LANES_BLOCKED || new->kind == PB_LANES_SPREAD) {
-      new->shape[1] = pb__lanes_blocks(l, value->shape[1]);
-      new->shape[new->rank++] = l->lanes;
-    }
-    if (new->kind == PB_LANES_PADDED || new->kind == PB_LANES_ENDING)
-      new->shape[1] = pb__lanes_blocks(l, value->shape[1]) * l->lanes;
-    new->ref = value->kind == PB_VALUE_LOCAL ? pb_printf(&l->unit->pass, "%%v%d", v)
-                                             : pb_printf(&l->unit->pass, "%%g%d", value->argument);
-    if (value->kind != PB_VALUE_LOCAL) continue;
-    pb_access type = {.type = value->type, .rank = new->rank};
-    memcpy(type.shape, new->shape, sizeof type.shape);
-    if (new->run) pb_access_cut_index(&type, 0, new->run);
-    pb_text_add(&l->allocs, "  %s = memref.alloc() : ", new->ref);
-    pb_access_print_type(&l->allocs, &type);
-    pb_text_add(&l->allocs, "\n");
-  }
-}
-
-// What it returns lasts until the next constant is noted.
-static const pb_lanes_const* note_const(pb_lanes_layout* l, int id, bool splat) {
-  int known = pb_numbers_at(&l->const_of, id);
-  if (known >= 0) return &l->consts[known];
-  pb_numbers_set(&l->const_of, id, (int)l->const_count);
-  const pb_const* item = &l->unit->consts->items[id];
-  pb_lanes_const c = {
-      .id = id, .ref = pb_printf(&l->unit->pass, "%%c%d", id), .splat = splat, .type = item->type, .rank = item->rank};
-  memcpy(c.shape, item->shape, sizeof c.shape);
-  PB_PUSH(l->consts, l->const_count, l->const_capacity, c);
-  return &l->consts[l->const_count - 1];
-}
-
-static void use_const(pb_lanes_layout* l, pb_access* access, int id, bool splat) {
-  const pb_lanes_const* c = note_const(l, id, splat);
-  access->ref = c->ref;
-  access->type = pb_type_stored(c->type);
-  access->rank = c->rank;
-  access->splat = splat;
-  memcpy(access->shape, c->shape, sizeof access->shape);
-}
-
-void pb__lanes_use_value(const pb_lanes_layout* l, pb_access* access, int v) {
-  access->ref = l->values[v].ref;
-  access->rank = l->values[v].rank;
-  memcpy(access->shape, l->values[v].shape, sizeof access->shape);
-}
-
-void pb__lanes_spread(const pb_lanes_layout* l, const pb_lanes_dims* s, const pb_index* from, int dims, pb_index* to) {
-  memset(to->coef, 0, sizeof to->coef);
-  to->cst = from->cst;
-  for (int d = 0; d < dims; ++d) {
-    if (!from->coef[d]) continue;
-    if (s->keep[d] >= 0) to->coef[s->keep[d]] += from->coef[d];
-    if (s->block[d] >= 0) to->coef[s->block[d]] += from->coef[d] * l->lanes;
-    if (s->lane[d] >= 0) to->coef[s->lane[d]] += from->coef[d];
-  }
-}
-
-// An access to a value over the new dims.
-void pb__lanes_rewrite_access(const pb_lanes_layout* l, const pb_lanes_dims* s, const pb_nest* nest, int v,
-                              const pb_access* from, pb_access* to) {
-  *to = *from;
-  pb__lanes_use_value(l, to, v);
-  for (int r = 0; r < from->rank; ++r) pb__lanes_spread(l, s, &from->index[r], nest->dim_count, &to->index[r]);
-  if (l->values[v].kind == PB_LANES_SPREAD) {
-    memset(&to->index[1], 0, 2 * sizeof to->index[1]);
-    if (s->row >= 0) to->index[2].coef[s->row] = 1;
-  }
-  if (l->values[v].kind != PB_LANES_BLOCKED) return;
-  pb_index *blocks = &to->index[1], *lane = &to->index[from->rank];
-  memset(lane, 0, sizeof *lane);
-  memset(blocks, 0, sizeof *blocks);
-  blocks->cst = from->index[1].cst / l->lanes;
-  for (int d = 0; d < nest->dim_count; ++d) { // a dim along the lanes, groups of whole blocks
-    if (!from->index[1].coef[d]) continue;
-    if (s->block[d] >= 0) blocks->coef[s->block[d]] = 1;
-    if (s->lane[d] >= 0) lane->coef[s->lane[d]] = 1;
-    if (s->keep[d] >= 0) blocks->coef[s->keep[d]] = from->index[1].coef[d] / l->lanes;
-  }
-}
-
-// New dims in order: blocks where the dim stood, lanes behind all of `before_lanes`.
-void pb__lanes_split(const pb_lanes_layout* l, const pb_nest* nest, const bool* lanes, const bool* pads, pb_nest* out,
-                     pb_lanes_dims* s) {
-  s->row = -1;
-  out->dim_count = 0;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    s->keep[d] = s->block[d] = s->lane[d] = -1;
-    if (!lanes[d]) {
-      s->keep[d] = out->dim_count;
-      out->extent[out->dim_count++] = pads[d] ? pb__lanes_blocks(l, nest->extent[d]) * l->lanes : nest->extent[d];
-    } else if (pb__lanes_blocks(l, nest->extent[d]) > 1) {
-      s->block[d] = out->dim_count;
-      out->extent[out->dim_count++] = pb__lanes_blocks(l, nest->extent[d]);
-    }
-  }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (lanes[d]) {
-      s->lane[d] = out->dim_count;
-      out->extent[out->dim_count++] = l->lanes;
-    }
-}
-
-// A vector, or a single number, with zeros behind it up to a whole row, which is what a mover takes.
-static int whole_rows(pb_lanes_layout* l, int id) {
-  pb_const from = l->unit->consts->items[id];
-  int64_t count = from.rank ? from.shape[0] : 1, padded = pb__lanes_blocks(l, count) * l->lanes;
-  if (from.rank > 1 || count == padded) return id;
-  size_t size = (size_t)pb_type_bits(from.type) / 8;
-  char* data = pb_alloc(&l->unit->consts->arena, (size_t)padded * size);
-  memcpy(data, pb_const_data(l->unit->consts, id), (size_t)count * size);
-  memset(data + (size_t)count * size, 0, (size_t)(padded - count) * size);
-  return pb_consts_add(l->unit->consts, pb_printf(&l->unit->consts->arena, "%s.rows", from.name ? from.name : ""),
-                       from.type, 1, &padded, data);
-}
-
-// A vector (or any constant) over a dim that was split or padded: packed the same way.
-static void rewrite_const(pb_lanes_layout* l, const pb_lanes_dims* s, const pb_nest* nest, const pb_nest* out, int id,
-                          const pb_access* from, pb_access* to) {
-  pb_pack_dim dims[PB_NEST_RANK];
-  int count = 0;
-  bool packed = false;
-  int64_t shape[PB_NEST_RANK];
-  *to = *from;
-  memset(to->index, 0, sizeof to->index);
-  for (int pass = 0; pass < 2; ++pass)
-    for (int d = 0; d < nest->dim_count; ++d) {
-      if (!pb_access_uses(from, d)) continue;
-      int column = pass ? s->lane[d] : s->block[d] >= 0 ? s->block[d] : s->keep[d];
-      if (column < 0) continue;
-      packed |= s->lane[d] >= 0 || out->extent[column] != nest->extent[d];
-      to->index[count].coef[column] = 1;
-      shape[count] = out->extent[column];
-      dims[count++] = (pb_pack_dim){out->extent[column], d, !pass && s->block[d] >= 0 ? l->lanes : 1};
-    }
-  if (!packed) {
-    for (int r = 0; r < from->rank; ++r) pb__lanes_spread(l, s, &from->index[r], nest->dim_count, &to->index[r]);
-    use_const(l, to, whole_rows(l, id), false);
-    if (!from->rank) to->index[0] = (pb_index){0};
-    return;
-  }
-  use_const(l, to, pb_const_pack(l->unit->consts, id, from, nest->extent, count, dims, "lanes", count, shape), false);
-}
-
-void pb__lanes_rewrite_accesses(pb_lanes_layout* l, int n, const pb_lanes_dims* s, const pb_nest* nest, pb_nest* out) {
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a];
-    if (l->program.values[v].kind == PB_VALUE_CONST)
-      rewrite_const(l, s, nest, out, l->program.values[v].const_id, &nest->access[a], &out->access[a]);
-    else
-      pb__lanes_rewrite_access(l, s, nest, v, &nest->access[a], &out->access[a]);
-  }
-}
-
-// A code as a number less its zero point, which commands carry.
-static bool is_less_zero(const pb_nest* nest, const pb_expr_node* node) {
-  return node->op == PB_OP_SUB && nest->expr[node->args[0]].op == PB_OP_SITOFP;
-}
-
-static void splat_constant(pb_lanes_layout* l, pb_nest* nest, int node) {
-  pb_expr_node* number = &nest->expr[node];
-  if (number->op != PB_OP_CONST || nest->access_count == PB_NEST_ACCESSES) return;
-  int at = nest->access_count - 1; // before the store
-  nest->access[nest->access_count++] = nest->access[at];
-  memset(&nest->access[at], 0, sizeof nest->access[at]);
-  use_const(l, &nest->access[at], pb_const_splat(l->unit->consts, number->value, l->lanes), true);
-  number->op = PB_OP_LOAD;
-  number->operand = at;
-}
-
-// Scalar factors become loads of rows of equal numbers, unless instructions take the numbers themselves.
-void pb__lanes_splat(pb_lanes_layout* l, pb_nest* nest) {
-  int memory;
-  for (int pass = 0; pass < 2; ++pass) { // factors, and if that is not enough all numbers in front of a rounding
-    if (pb_point_lands(l->unit->chip, nest, -1, PB_ANY_MEMORY, &memory)) return;
-    for (int k = 0; k < nest->expr_count && nest->expr[k].op != PB_OP_ROUNDEVEN; ++k) {
-      const pb_expr_node* node = &nest->expr[k];
-      bool binary = node->type == PB_F32 && node->args[0] >= 0 && node->args[1] >= 0;
-      if (!binary || (node->op != PB_OP_MUL && pass == 0) || is_less_zero(nest, node)) continue;
-      for (int side = 0; side < 2; ++side) splat_constant(l, nest, node->args[side]);
-    }
-  }
-}
-
-// What reaches past a tensor's end, where lanes are filled up, no chip's plan takes, and no other target's either.
-static bool leaves_tensors(const pb_nest* nest) {
-  for (int a = 0; a < nest->access_count; ++a)
-    for (int r = 0; r < nest->access[a].rank && !nest->access[a].boxed; ++r)
-      if (pb_index_can_leave(nest, &nest->access[a].index[r], nest->access[a].shape[r])) return true;
-  return false;
-}
-
-static pb_status rewrite_plain(pb_lanes_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  bool lanes[PB_NEST_DIMS] = {0}, pads[PB_NEST_DIMS] = {0};
-  for (int a = 0; a < nest->access_count; ++a) {
-    int dim, v = l->program.value_of[n][a];
-    if (l->values[v].kind == PB_LANES_PLAIN || !pb_index_single(&nest->access[a].index[1], &dim) || dim < 0) continue;
-    if (pb__lanes_in_rows(l, v))
-      lanes[dim] = true;
-    else if (a == nest->access_count - 1)
-      pads[dim] = true;
-  }
-  pb_nest out = *nest;
-  pb_lanes_dims s;
-  pb__lanes_split(l, nest, lanes, pads, &out, &s);
-  pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
-  if (nest->reduce == PB_SET) pb__lanes_splat(l, &out);
-  if (pb_may_leave(l->unit) && leaves_tensors(&out))
-    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4064, "another target",
-                          "its tensors' rows of lanes have no room for it");
-  pb__lanes_print(l, &out);
-  return PB_OK;
-}
-
-// The dim that walks whole groups, -1: one group.
-static int dim_of_groups(const pb_nest* nest, const pb_roles* roles) {
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_B) return d;
-  return -1;
-}
-
-// The weights as [groups, blocks of o, k, lanes of o]: k dims in order, lanes of the channel innermost.
-static int pack_weights(pb_lanes_layout* l, int n, const pb_roles* roles, const int* k_dims, int k_count, int channel,
-                        int64_t* k_extent) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_pack_dim dims[PB_NEST_RANK];
-  int count = 0, o = -1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_N) o = d;
-  int64_t outputs = o < 0 ? 1 : nest->extent[o];
-  int g = dim_of_groups(nest, roles);
-  int64_t groups = g < 0 ? 1 : nest->extent[g];
-  *k_extent = 1;
-  if (g >= 0) dims[count++] = (pb_pack_dim){groups, g, 1};
-  if (o >= 0) dims[count++] = (pb_pack_dim){pb__lanes_blocks(l, outputs), o, l->lanes};
-  for (int k = 0; k < k_count; ++k) {
-    int64_t extent = k_dims[k] == channel ? pb__lanes_blocks(l, nest->extent[k_dims[k]]) : nest->extent[k_dims[k]];
-    dims[count++] = (pb_pack_dim){extent, k_dims[k], k_dims[k] == channel ? l->lanes : 1};
-    *k_extent *= extent;
-  }
-  if (channel >= 0) {
-    dims[count++] = (pb_pack_dim){l->lanes, channel, 1};
-    *k_extent *= l->lanes;
-  }
-  if (o >= 0) dims[count++] = (pb_pack_dim){l->lanes, o, 1};
-  int id = l->program.values[l->program.value_of[n][roles->w]].const_id;
-  int64_t shape[3] = {groups * pb__lanes_blocks(l, outputs), *k_extent, l->lanes};
-  return pb_const_pack(l->unit->consts, id, &nest->access[roles->w], nest->extent, count, dims, "blocks", 3, shape);
-}
-
-// Pads packed weights [blocks, k, lanes] along k with zeros to a multiple of the lanes.
-static int pad_k(pb_lanes_layout* l, int id, int64_t blocks, int64_t k, int64_t padded) {
-  pb_const from = l->unit->consts->items[id];
-  size_t size = (size_t)pb_type_bits(from.type) / 8, row = (size_t)l->lanes * size;
-  char* data = pb_alloc(&l->unit->consts->arena, (size_t)(blocks * padded) * row);
-  const char* source = pb_const_data(l->unit->consts, id);
-  for (int64_t b = 0; b < blocks; ++b)
-    memcpy(data + (size_t)(b * padded) * row, source + (size_t)(b * k) * row, (size_t)k * row);
-  int64_t shape[3] = {blocks, padded, l->lanes};
-  return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
-}
-
-// x gathered: [rows..., k], written by one copy for all windows and a fill of what k lacks to whole lanes.
-static void gather(pb_lanes_layout* l, int n, const pb_roles* roles, int64_t k_extent, int64_t padded,
-                   pb_access* gathered) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_nest copy = {.name = nest->name, .part = "copy", .access_count = 2};
-  int v = l->program.value_of[n][roles->x], column[PB_NEST_DIMS];
-  memset(gathered, 0, sizeof *gathered);
-  gathered->type = nest->access[roles->x].type;
-  gathered->ref = pb_printf(&l->unit->pass, "%%gather%d", l->extra_values++);
-  int64_t k_stride[PB_NEST_DIMS] = {0}, stride = 1;
-  for (int d = nest->dim_count - 1; d >= 0; --d)
-    if (roles->role[d] == PB_ROLE_K) {
-      k_stride[d] = stride;
-      stride *= nest->extent[d];
-    }
-  // outer windows first, then rows, then the innermost window dim, whose elements are neighbours: a mover's run
-  int last = -1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) last = d;
-  for (int pass = 0; pass < 3; ++pass)
-    for (int d = 0; d < nest->dim_count; ++d) {
-      bool row = roles->role[d] == PB_ROLE_M, k = roles->role[d] == PB_ROLE_K;
-      if (pass == 0 ? !k || d == last : pass == 1 ? !row : d != last) continue;
-      column[d] = copy.dim_count;
-      copy.extent[copy.dim_count++] = nest->extent[d];
-    }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_M) {
-      gathered->index[gathered->rank].coef[column[d]] = 1;
-      gathered->shape[gathered->rank++] = nest->extent[d];
-    }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) gathered->index[gathered->rank].coef[column[d]] = k_stride[d];
-  gathered->shape[gathered->rank++] = padded;
-
-  pb_access source = nest->access[roles->x];
-  pb__lanes_use_value(l, &source, v);
-  for (int r = 0; r < source.rank; ++r) {
-    memset(source.index[r].coef, 0, sizeof source.index[r].coef);
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (nest->access[roles->x].index[r].coef[d])
-        source.index[r].coef[column[d]] = nest->access[roles->x].index[r].coef[d];
-  }
-  copy.access[0] = source;
-  copy.access[1] = *gathered;
-  pb_nest_load(&copy, 0);
-  pb_text_add(&l->allocs, "  %s = memref.alloc() : ", gathered->ref);
-  pb_access_print_type(&l->allocs, gathered);
-  pb_text_add(&l->allocs, "\n");
-  pb__lanes_print(l, &copy);
-  if (padded == k_extent) return;
-  pb_nest fill = {.name = nest->name, .part = "copy", .access_count = 1};
-  fill.access[0] = *gathered;
-  for (int r = 0; r < gathered->rank; ++r) {
-    memset(&fill.access[0].index[r], 0, sizeof(pb_index));
-    bool is_k = r == gathered->rank - 1;
-    fill.access[0].index[r].cst = is_k ? k_extent : 0;
-    fill.access[0].index[r].coef[fill.dim_count] = 1;
-    fill.extent[fill.dim_count++] = is_k ? padded - k_extent : gathered->shape[r];
-  }
-  pb_nest_const(&fill, gathered->type, 0);
-  pb__lanes_print(l, &fill);
-}
-
-static void rewrite_contraction(pb_lanes_layout* l, int n, const pb_roles* roles) {
-  const pb_nest* nest = &l->program.nests[n];
-  int channel = l->gathers[n] ? -1 : channel_of_x(l, nest, roles), k_dims[PB_NEST_DIMS], k_count = 0;
-  if (channel >= 0) k_dims[k_count++] = channel;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K && d != channel) k_dims[k_count++] = d;
-  int64_t k_extent;
-  int weights = pack_weights(l, n, roles, k_dims, k_count, channel, &k_extent);
-  int64_t padded = pb__lanes_blocks(l, k_extent) * l->lanes;
-
-  // new dims: blocks of o, rows, lanes of o, then k
-  pb_nest out = {.name = nest->name,
-                 .part = nest->part,
-                 .macs = nest->macs,
-                 .reduce = nest->reduce,
-                 .access_count = nest->access_count,
-                 .expr_count = nest->expr_count};
-  memcpy(out.expr, nest->expr, sizeof out.expr);
-  pb_lanes_dims s;
-  memset(&s, 0xff, sizeof s);
-  int groups = dim_of_groups(nest, roles);
-  if (groups >= 0) {
-    s.keep[groups] = out.dim_count;
-    out.extent[out.dim_count++] = nest->extent[groups];
-  }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_N && pb__lanes_blocks(l, nest->extent[d]) > 1) {
-      s.block[d] = out.dim_count;
-      out.extent[out.dim_count++] = pb__lanes_blocks(l, nest->extent[d]);
-    }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_M) {
-      s.keep[d] = out.dim_count;
-      out.extent[out.dim_count++] = nest->extent[d];
-    }
-  int o_lane = out.dim_count;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_N) s.lane[d] = out.dim_count;
-  out.extent[out.dim_count++] = l->lanes;
-  pb_access* w = &out.access[roles->w];
-  use_const(l, w, weights, false);
-  if (l->gathers[n]) {
-    if (padded != k_extent) use_const(l, w, pad_k(l, weights, w->shape[0], k_extent, padded), false);
-    pb_access x;
-    gather(l, n, roles, k_extent, padded, &x);
-    memset(x.index, 0, sizeof x.index);
-    int r = 0;
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (roles->role[d] == PB_ROLE_M) x.index[r++].coef[s.keep[d]] = 1;
-    for (int part = 0; part < 2; ++part) {
-      int64_t extent = part ? l->lanes : padded / l->lanes, scale = part ? 1 : l->lanes;
-      if (extent == 1) continue;
-      x.index[r].coef[out.dim_count] = scale;
-      w->index[1].coef[out.dim_count] = scale;
-      out.extent[out.dim_count++] = extent;
-    }
-    out.access[roles->x] = x;
-  } else {
-    int64_t stride = k_extent;
-    for (int k = 0; k < k_count; ++k) {
-      int d = k_dims[k];
-      int64_t extent = d == channel ? pb__lanes_blocks(l, nest->extent[d]) : nest->extent[d];
-      stride /= extent;
-      if (extent == 1) continue;
-      (d == channel ? s.block : s.keep)[d] = out.dim_count;
-      w->index[1].coef[out.dim_count] = stride;
-      out.extent[out.dim_count++] = extent;
-    }
-    if (channel >= 0) {
-      s.lane[channel] = out.dim_count;
-      w->index[1].coef[out.dim_count] = 1;
-      out.extent[out.dim_count++] = l->lanes;
-    }
-    pb__lanes_rewrite_access(l, &s, nest, l->program.value_of[n][roles->x], &nest->access[roles->x],
-                             &out.access[roles->x]);
-  }
-  w->index[2].coef[o_lane] = 1;
-  if (groups >= 0) w->index[0].coef[s.keep[groups]] = w->shape[0] / nest->extent[groups];
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (s.block[d] >= 0 && roles->role[d] == PB_ROLE_N) w->index[0].coef[s.block[d]] = 1;
-  pb__lanes_rewrite_access(l, &s, nest, l->program.value_of[n][roles->y], &nest->access[roles->y],
-                           &out.access[roles->y]);
-  pb__lanes_print(l, &out);
-}
-
-// The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
-int pb__lanes_depthwise(const pb_nest* nest, const pb_roles* roles) {
-  int found = -1, dim;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (roles->role[d] == PB_ROLE_N) return -1;
-    if (roles->role[d] == PB_ROLE_B) found = found < 0 ? d : -2;
-  }
-  const pb_access* x = &nest->access[roles->x];
-  return found >= 0 && x->rank > 1 && pb_index_single(&x->index[1], &dim) && dim == found ? found : -1;
-}
-
-// Weights of a depthwise contraction as blocks for the matrix unit: [blocks, k, lanes] with each channel's weights on
-// the diagonal of its block.
-static int pack_diagonal(pb_lanes_layout* l, int n, const pb_roles* roles, int channel, int64_t window) {
-  const pb_nest* nest = &l->program.nests[n];
-  int id = l->program.values[l->program.value_of[n][roles->w]].const_id;
-  pb_const from = l->unit->consts->items[id];
-  const char* source = pb_const_data(l->unit->consts, id);
-  int64_t blocks = pb__lanes_blocks(l, nest->extent[channel]), shape[3] = {blocks, window * l->lanes, l->lanes};
-  size_t size = (size_t)pb_type_bits(from.type) / 8;
-  char* data = pb_alloc_array(&l->unit->consts->arena, (size_t)(blocks * window * l->lanes * l->lanes), size);
-  for (int64_t c = 0; c < nest->extent[channel]; ++c)
-    for (int64_t k = 0; k < window; ++k) {
-      int64_t lane = c % l->lanes, to = ((c / l->lanes * window + k) * l->lanes + lane) * l->lanes + lane;
-      memcpy(data + (size_t)to * size, source + (size_t)(c * window + k) * size, size);
-    }
-  return pb_consts_add(l->unit->consts, from.name, from.type, 3, shape, data);
-}
-
-// A depthwise contraction walks its channels block by block; inside a block it is a dense one over the lanes.
-static void rewrite_depthwise(pb_lanes_layout* l, int n, const pb_roles* roles, int channel) {
-  const pb_nest* nest = &l->program.nests[n];
-  pb_nest out = {.name = nest->name,
-                 .part = nest->part,
-                 .macs = nest->macs,
-                 .reduce = nest->reduce,
-                 .access_count = nest->access_count,
-                 .expr_count = nest->expr_count};
-  memcpy(out.expr, nest->expr, sizeof out.expr);
-  pb_lanes_dims s;
-  memset(&s, 0xff, sizeof s);
-  if (pb__lanes_blocks(l, nest->extent[channel]) > 1) {
-    s.block[channel] = out.dim_count;
-    out.extent[out.dim_count++] = pb__lanes_blocks(l, nest->extent[channel]);
-  }
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_M) {
-      s.keep[d] = out.dim_count;
-      out.extent[out.dim_count++] = nest->extent[d];
-    }
-  int lane_out = out.dim_count++;
-  int64_t window = 1;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) {
-      s.keep[d] = out.dim_count;
-      out.extent[out.dim_count++] = nest->extent[d];
-      window *= nest->extent[d];
-    }
-  int lane_in = out.dim_count++;
-  out.extent[lane_out] = out.extent[lane_in] = l->lanes;
-
-  pb_access* w = &out.access[roles->w];
-  use_const(l, w, pack_diagonal(l, n, roles, channel, window), false);
-  if (s.block[channel] >= 0) w->index[0].coef[s.block[channel]] = 1;
-  int64_t stride = window * l->lanes;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_K) {
-      stride /= nest->extent[d];
-      w->index[1].coef[s.keep[d]] = stride;
-    }
-  w->index[1].coef[lane_in] = 1;
-  w->index[2].coef[lane_out] = 1;
-  s.lane[channel] = lane_in;
-  pb__lanes_rewrite_access(l, &s, nest, l->program.value_of[n][roles->x], &nest->access[roles->x],
-                           &out.access[roles->x]);
-  s.lane[channel] = lane_out;
-  pb__lanes_rewrite_access(l, &s, nest, l->program.value_of[n][roles->y], &nest->access[roles->y],
-                           &out.access[roles->y]);
-  pb__lanes_print(l, &out);
-}
-
-static pb_status check_types(const pb_lanes_layout* l, int n) {
+static pb_status check_types(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const char* chip = l->unit->chip->name;
-  if (!pb__lanes_looks_up(l, n))
+  if (!pb__layout_looks_up(l, n))
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4048, "another target, or --fallback=cpu",
                           "%s reads nothing at an index that comes at run time", chip);
   if (pb_nest_is_fixed(nest) && !pb_nest_gathers(nest))
@@ -734,7 +36,7 @@ static pb_status check_types(const pb_lanes_layout* l, int n) {
 
 // Splitting dims into blocks and lanes makes more of them: in a contraction blocks and lanes of results and of what is
 // summed, else one for each dim that walks blocks. Constants are packed dim by dim.
-static pb_status check_room(const pb_lanes_layout* l, int n, bool contraction) {
+static pb_status check_room(const pb_layout* l, int n, bool contraction) {
   const pb_nest* nest = &l->program.nests[n];
   bool walks[PB_NEST_DIMS] = {0};
   int dims = nest->dim_count + (contraction ? 3 : 0), packed = 0;
@@ -755,110 +57,109 @@ static pb_status check_room(const pb_lanes_layout* l, int n, bool contraction) {
 }
 
 // Whether x is a plain tensor whose channels are no whole rows of lanes: it is read as a gathered one then.
-static bool rows_end_early(const pb_lanes_layout* l, int n, const pb_roles* roles) {
+static bool rows_end_early(const pb_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
-  int channel = channel_of_x(l, nest, roles);
-  return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LANES_PLAIN &&
-         nest->extent[channel] % l->lanes && dim_of_groups(nest, roles) < 0;
+  int channel = pb__layout_summed_along(nest, roles, 1);
+  return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LAYOUT_PLAIN &&
+         nest->extent[channel] % l->lanes && pb__layout_dim_of_role(nest, roles, PB_ROLE_B) == -1;
 }
 
-static pb_status rewrite_nest(pb_lanes_layout* l, int n) {
-  pb_roles roles;
+// Refusals of what no whole rows of lanes fit.
+static pb_status check_rows(pb_layout* l, int n, const pb_roles* contraction) {
   const pb_nest* nest = &l->program.nests[n];
-  if (pb__lanes_is_apart(l, n)) {
-    pb__lanes_print_apart(l, n);
-    return PB_OK;
-  }
-  bool contraction = pb__lanes_roles(l, n, &roles);
   PB_TRY(check_types(l, n));
-  PB_TRY(check_room(l, n, contraction));
-  if (contraction) PB_TRY(pb__lanes_check_floats(l, n, &roles));
+  PB_TRY(check_room(l, n, contraction != NULL));
+  if (contraction) PB_TRY(pb__layout_check_floats(l, n, contraction));
   for (int a = 0; !contraction && a < nest->access_count; ++a)
-    if (pb__lanes_in_rows(l, l->program.value_of[n][a]) && sums_lanes(l, nest, &nest->access[a]) &&
-        !pb__lanes_takes_rows(l, n))
+    if (pb__layout_in_rows(l, l->program.value_of[n][a]) && pb__layout_sums_lanes(l, nest, &nest->access[a]) &&
+        !pb__layout_takes_rows(l, n))
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4043,
                             "a multiple of them, or another target",
                             "it adds up %lld channels, which end inside a row of %lld lanes",
                             (long long)nest->access[a].shape[1], (long long)l->lanes);
-  bool computed = contraction && l->program.values[l->program.value_of[n][roles.w]].kind != PB_VALUE_CONST;
-  if (computed) PB_TRY(pb__lanes_check_rows(l, n));
-  if (computed || pb__lanes_has_rows(l, n)) {
-    pb__lanes_rewrite_rows(l, n);
-    return PB_OK;
-  }
-  if (!contraction) {
-    return pb__lanes_crosses(l, n) ? pb__lanes_cross(l, n) : rewrite_plain(l, n);
-  }
-  int channel = pb__lanes_depthwise(nest, &roles);
-  if (channel >= 0 && l->values[l->program.value_of[n][roles.x]].kind == PB_LANES_BLOCKED) {
-    rewrite_depthwise(l, n, &roles, channel);
-    return PB_OK;
-  }
-  if (rows_end_early(l, n, &roles)) l->gathers[n] = true;
-  rewrite_contraction(l, n, &roles);
   return PB_OK;
 }
 
-static void print_program(pb_lanes_layout* l, pb_text* text) {
-  pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\nfunc.func @main(");
-  bool any = false;
-  for (int pass = 0; pass < 3; ++pass) { // inputs, constants, outputs
-    if (pass == 1) {
-      for (size_t k = 0; k < l->const_count; ++k) {
-        const pb_lanes_const* c = &l->consts[k];
-        pb_access type = {.type = pb_type_stored(c->type), .rank = c->rank};
-        memcpy(type.shape, c->shape, sizeof type.shape);
-        pb_text_add(text, "%s%s: ", any ? ", " : "", c->ref);
-        pb_access_print_type(text, &type);
-        pb_text_add(text, " {pb.const = %d : i64%s}", c->id, c->splat ? ", pb.splat" : "");
-        any = true;
-      }
-      continue;
-    }
-    for (int v = 0; v < l->program.value_count; ++v) {
-      const pb_value* value = &l->program.values[v];
-      if (value->kind != (pass ? PB_VALUE_OUTPUT : PB_VALUE_INPUT)) continue;
-      pb_access type = {.type = value->type, .rank = value->rank};
-      memcpy(type.shape, value->shape, sizeof type.shape);
-      pb_text_add(text, "%s%s: ", any ? ", " : "", l->values[v].ref);
-      pb_access_print_type(text, &type);
-      pb_text_add(text, " {%s = ", pass ? "pb.output" : "pb.input");
-      pb_text_add_quoted(text, value->name);
-      pb_text_add(text, "}");
-      any = true;
-    }
+// Whether the nest sets what a contraction adds to, which prints it, as it knows what its sum starts from.
+static bool starts_contraction(const pb_layout* l, int n) {
+  pb_roles roles;
+  PB_FOR_USES (m, &l->program, pb_program_stored(&l->program, n))
+    if (m > n && pb__layout_is_init(l, n, m) && pb__layout_roles(l, m, &roles) && !pb__layout_is_apart(l, m) &&
+        (!l->whole_rows || pb__layout_weighs(l, m, &roles)))
+      return true;
+  return false;
+}
+
+static pb_status rewrite_contraction(pb_layout* l, int n, const pb_roles* roles) {
+  if (l->whole_rows && rows_end_early(l, n, roles)) l->gathers[n] = true;
+  if (pb__layout_contraction(l, n, roles)) return PB_OK;
+  PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
+    if (k < n && pb__layout_is_init(l, k, n)) PB_TRY(pb__layout_rewrite_nest(l, k));
+  return pb__layout_rewrite_nest(l, n);
+}
+
+static pb_status rewrite(pb_layout* l, int n) {
+  pb_roles roles;
+  if (pb__layout_is_apart(l, n)) {
+    pb__layout_print_apart(l, n);
+    return PB_OK;
   }
-  pb_text_add(text, ") {\n%s%s  return\n}\n}\n", l->allocs.data ? l->allocs.data : "",
-              l->nests.data ? l->nests.data : "");
+  if (starts_contraction(l, n)) return PB_OK;
+  bool contraction = pb__layout_roles(l, n, &roles), computed = contraction && !pb__layout_weighs(l, n, &roles);
+  if (l->whole_rows) PB_TRY(check_rows(l, n, contraction ? &roles : NULL));
+  if (l->whole_rows && computed) PB_TRY(pb__layout_check_rows(l, n));
+  if (pb__layout_has_rows(l, n) || (l->whole_rows && computed)) {
+    pb__layout_rewrite_rows(l, n);
+    return PB_OK;
+  }
+  if (contraction) return rewrite_contraction(l, n, &roles);
+  return pb__layout_crosses(l, n) ? pb__layout_cross(l, n) : pb__layout_rewrite_nest(l, n);
 }
 
 // With --fallback operators that no layout fits are put aside, and their number says that it must be tried again.
-static pb_status rewrite_nests(pb_lanes_layout* l) {
+static pb_status rewrite_all(pb_layout* l) {
   size_t apart = l->apart->count;
   for (int n = 0; n < l->program.nest_count; ++n) {
-    pb_status status = l->gone[n] ? PB_OK : rewrite_nest(l, n);
+    pb_status status = l->gone[n] ? PB_OK : rewrite(l, n);
+    if (status == PB_OK) pb__layout_clean_rest(l, n);
     if (status == PB_OK) continue;
     if (status != PB_ERR_UNSUPPORTED || !pb_may_leave(l->unit)) return status;
-    if (!pb__lanes_is_apart(l, n)) pb__lanes_set_apart(l, n);
+    if (!pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);
   }
   return l->apart->count > apart ? PB_ERR_UNSUPPORTED : PB_OK;
 }
 
-static pb_status lay_out(pb_unit* unit, pb_lanes_apart* apart) {
-  pb_lanes_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
+// Whether instructions take whole rows of lanes, and nothing else reads a tensor: commands do, where a core's code goes
+// by single elements wherever no instruction fits.
+static bool takes_whole_rows(const pb_chip* chip) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (chip->insns[i].emit) return false;
+  return true;
+}
+
+static pb_layout_roles* unread_roles(const pb_layout* l) {
+  return PB_NEW_ARRAY(&l->unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
+}
+
+static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
+  pb_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
+  l->whole_rows = takes_whole_rows(unit->chip);
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
-  while (pb__lanes_grow_apart(l)) {}
-  pb__lanes_merge_groups(l);
-  pb__lanes_add_twins(l);
-  l->values = PB_NEW_ARRAY(&unit->pass, pb_lanes_value, (size_t)l->program.value_count);
+  l->roles = unread_roles(l);
+  l->summed = pb__layout_summed_channels(l);
+  while (pb__layout_grow_apart(l)) {}
+  pb__layout_merge_groups(l);
+  pb__layout_add_twins(l);
+  l->roles = unread_roles(l);
   l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
   l->gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);
-  choose(l);
-  pb__lanes_drop_twins(l);
-  describe_values(l);
-  pb_status status = rewrite_nests(l);
+  pb__layout_choose(l);
+  pb__layout_drop_twins(l);
+  pb__layout_find_rests(l);
+  for (int v = 0; v < l->program.value_count; ++v) pb__layout_describe(l, v);
+  pb_status status = rewrite_all(l);
   pb_text text = {0};
-  if (status == PB_OK) print_program(l, &text);
+  if (status == PB_OK) pb__layout_print_program(l, &text);
   pb_text_free(&l->allocs);
   pb_text_free(&l->nests);
   if (status == PB_OK) status = pb_module_replace(unit, &text, "layout");
@@ -873,9 +174,8 @@ static void say_nothing(void* user, bool error, int code, const char* text) {
 }
 
 pb_status pb_s3_layout(pb_unit* unit) {
-  if (pb_vector_facts_of(unit->chip).memory >= 0) return pb_s3_layout_vector(unit);
   if (pb_chip_lanes(unit->chip) == 1) return PB_OK;
-  pb_lanes_apart apart = {0};
+  pb_layout_apart apart = {0};
   pb_diag* diag = unit->diag;
   pb_diag quiet = {.sink = say_nothing};
   size_t before;

@@ -5,9 +5,9 @@
 // CHECK-SAME: memref<2x16xf32> {pb.const
 // CHECK-SAME: memref<2x288x16xf32> {pb.const
 // CHECK: memref.alloc() : memref<1x2x8x8x16xf32>
-// CHECK: pb.nest = "x", pb.part = "copy"
+// CHECK: pb.nest = "a", pb.part = "copy"
 // CHECK: pb.nest = "a", pb.part = "init"
 // CHECK: pb.nest = "b", pb.part = "reduce"
-// CHECK: pb.nest = "y", pb.part = "copy"
+// CHECK: pb.nest = "b", pb.part = "copy"
 // HALF: memref<4x16x8xf32> {pb.const
 // HALF: memref.alloc() : memref<1x4x8x8x8xf32>

@@ -1,6 +1,6 @@
 // Between plain tensors and blocks of lanes: twins of tensors at the graph's edge, and the copies that movers make from
 // the one layout to the other, element by element along the lanes.
-#include "core/s3/layout/layout_lanes.h"
+#include "core/s3/layout/layout.h"
 
 #include <string.h>
 
@@ -9,36 +9,36 @@ static bool is_copy(const pb_nest* nest) {
 }
 
 // A copy of the whole value, which is a crossing by itself.
-static bool makes_same(const pb_lanes_layout* l, int n, const pb_value* value) {
+static bool makes_same(const pb_layout* l, int n, const pb_value* value) {
   const pb_value* made = &l->program.values[pb_program_stored(&l->program, n)];
   return is_copy(&l->program.nests[n]) && made->rank == value->rank &&
          !memcmp(made->shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
 }
 
 // A concatenation whose parts begin inside a block, or a reshape, is put together plain.
-static bool put_together(const pb_lanes_layout* l, int v) {
+static bool put_together(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
-        (!pb__lanes_walks(l, nest, &nest->access[1]) || pb__lanes_turns(l, n)))
+        (!pb__layout_walks(l, nest, &nest->access[1]) || pb__layout_turns(l, n)))
       return true;
   }
   return false;
 }
 
 // Made element by element, and walked otherwise than by rows of lanes: behind a reshape. It is made plain.
-bool pb__lanes_flattened(const pb_lanes_layout* l, int v) {
+bool pb__layout_flattened(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count > 1 &&
-        (!pb__lanes_walks(l, nest, &nest->access[nest->access_count - 1]) || pb__lanes_turns(l, n)))
+        (!pb__layout_walks(l, nest, &nest->access[nest->access_count - 1]) || pb__layout_turns(l, n)))
       return true;
   }
   return false;
 }
 
 // Made in rows of lanes by a unit that takes sums or largest elements, and read otherwise, by groups that fill no rows.
-static bool read_across(const pb_lanes_layout* l, int v) {
+static bool read_across(const pb_layout* l, int v) {
   bool reduced = false, across = false;
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
@@ -47,13 +47,17 @@ static bool read_across(const pb_lanes_layout* l, int v) {
       continue;
     }
     for (int a = 0; a + 1 < nest->access_count; ++a)
-      across |= l->program.value_of[n][a] == v && !pb__lanes_walks(l, nest, &nest->access[a]);
+      across |= l->program.value_of[n][a] == v && !pb__layout_walks(l, nest, &nest->access[a]);
   }
   return reduced && across;
 }
 
-static bool wants_twin(const pb_lanes_layout* l, int v) {
+static bool is_edge(const pb_value* value) { return value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT; }
+
+// Where whole rows are taken plain tensors are read and written by movers alone: a copy more is for what units take.
+static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
+  if (!l->whole_rows) return is_edge(value) && value->rank > 1;
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;
@@ -66,13 +70,13 @@ static bool wants_twin(const pb_lanes_layout* l, int v) {
   if (value->kind == PB_VALUE_OUTPUT)
     return one_row ? read && value->type == PB_I8 : computed || summed || (read && put_together(l, v));
   if (value->kind != PB_VALUE_LOCAL) return false;
-  return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__lanes_flattened(l, v));
+  return put_together(l, v) || read_across(l, v) || (summed && !(one_row && even) && pb__layout_flattened(l, v));
 }
 
 // The operator in the model that value v is copied for, or that makes it.
-static const char* operator_of(const pb_lanes_layout* l, int v) {
+static const char* operator_of(const pb_layout* l, int v) {
   int n = pb_program_next_use(&l->program, v, -1);
-  while (n >= 0 && pb__lanes_is_apart(l, n)) n = pb_program_next_use(&l->program, v, n);
+  while (n >= 0 && pb__layout_is_apart(l, n)) n = pb_program_next_use(&l->program, v, n);
   return n >= 0 ? l->program.nests[n].name : "";
 }
 
@@ -90,17 +94,17 @@ static pb_nest copy_of(const pb_value* value, const char* name) {
   return nest;
 }
 
-static void redirect(pb_lanes_layout* l, int from, int to, bool reads, bool writes) {
+static void redirect(pb_layout* l, int from, int to, bool reads, bool writes) {
   PB_FOR_USES (n, &l->program, from)
     for (int a = 0; a < l->program.nests[n].access_count; ++a) {
       bool store = a == l->program.nests[n].access_count - 1;
-      if (pb__lanes_is_apart(l, n)) continue;
+      if (pb__layout_is_apart(l, n)) continue;
       if (l->program.value_of[n][a] == from && (store ? writes : reads))
         pb_program_set_value(&l->program, &l->unit->pass, n, a, to);
     }
 }
 
-static int last_writer(const pb_lanes_layout* l, int v) {
+static int last_writer(const pb_layout* l, int v) {
   int last = -1;
   PB_FOR_USES (n, &l->program, v)
     if (pb_program_writes(&l->program, n, v)) last = n;
@@ -112,7 +116,7 @@ static void put(pb_program* p, int at, const pb_nest* nest, const int* value_of)
   memcpy(p->value_of[at], value_of, sizeof *p->value_of);
 }
 
-static void put_copy(pb_lanes_layout* l, int at, pb_lanes_twin* t) {
+static void put_copy(pb_layout* l, int at, pb_layout_twin* t) {
   pb_nest copy = copy_of(&l->program.values[t->edge], t->name);
   t->copy = at;
   put(&l->program, at, &copy, (const int[PB_NEST_ACCESSES]){t->out ? t->twin : t->edge, t->out ? t->edge : t->twin});
@@ -120,7 +124,7 @@ static void put_copy(pb_lanes_layout* l, int at, pb_lanes_twin* t) {
 
 // Puts the copies of all twins among the nests: in front of nest in_front[k], those to outputs behind all (-1). From
 // the end on, so that every nest moves into room that is free.
-static void insert_copies(pb_lanes_layout* l, const int* in_front) {
+static void insert_copies(pb_layout* l, const int* in_front) {
   pb_program* p = &l->program;
   pb_arena* arena = &l->unit->pass;
   int before = p->nest_count, at = before + l->twin_count;
@@ -144,39 +148,41 @@ static void insert_copies(pb_lanes_layout* l, const int* in_front) {
   pb_program_index(p, arena);
 }
 
-static bool made_by_others(const pb_lanes_layout* l, int v) {
+static bool made_by_others(const pb_layout* l, int v) {
   int maker = last_writer(l, v);
-  return maker >= 0 && !pb__lanes_is_apart(l, maker);
+  return maker >= 0 && !pb__layout_is_apart(l, maker);
 }
 
-void pb__lanes_add_twins(pb_lanes_layout* l) {
+void pb__layout_add_twins(pb_layout* l) {
   int values = l->program.value_count;
   int* in_front = PB_NEW_ARRAY(&l->unit->pass, int, (size_t)values + 1);
-  l->twins = PB_NEW_ARRAY(&l->unit->pass, pb_lanes_twin, (size_t)values + 1);
+  l->twins = PB_NEW_ARRAY(&l->unit->pass, pb_layout_twin, (size_t)values + 1);
   for (int v = 0; v < values; ++v) {
     pb_value local = l->program.values[v];
-    bool apart = pb__lanes_touched(l, v, true);
-    bool shared = apart && pb__lanes_touched(l, v, false) && (local.rank == 4 || local.rank == 2);
-    if (apart ? !shared || local.kind == PB_VALUE_CONST : !wants_twin(l, v)) continue;
+    bool apart = pb__layout_touched(l, v, true);
+    bool shared = apart && pb__layout_touched(l, v, false) && (local.rank == 4 || local.rank == 2);
+    bool wanted = shared || wants_twin(l, v);
+    if (apart ? !shared || local.kind == PB_VALUE_CONST : !wanted && (!is_edge(&local) || local.rank < 2)) continue;
     const char* name = operator_of(l, v);
-    bool output = shared ? made_by_others(l, v) : local.kind == PB_VALUE_OUTPUT && !put_together(l, v);
+    bool output =
+        shared ? made_by_others(l, v) : local.kind == PB_VALUE_OUTPUT && !(l->whole_rows && put_together(l, v));
     local.kind = PB_VALUE_LOCAL;
     local.argument = -1;
     int twin = pb_program_add_value(&l->program, &l->unit->pass, &local);
     in_front[l->twin_count] = output && !shared ? -1 : last_writer(l, v) + 1;
     redirect(l, v, twin, true, output);
-    l->twins[l->twin_count++] = (pb_lanes_twin){v, twin, -1, name, output};
+    l->twins[l->twin_count++] = (pb_layout_twin){v, twin, -1, name, output, wanted};
   }
   if (l->twin_count) insert_copies(l, in_front);
 }
 
 // To a copy rows of lanes are rows of lanes, wherever they end.
-static pb_lanes_kind kind_of(const pb_lanes_layout* l, int v) {
-  return pb__lanes_in_rows(l, v) ? PB_LANES_BLOCKED : l->values[v].kind;
+static pb_layout_kind kind_of(const pb_layout* l, int v) {
+  return pb__layout_in_rows(l, v) ? PB_LAYOUT_BLOCKED : l->values[v].kind;
 }
 
 // The first access by which the nest reads a value of a kind, -1: none.
-static int reads_kind(const pb_lanes_layout* l, int n, pb_lanes_kind kind) {
+static int reads_kind(const pb_layout* l, int n, pb_layout_kind kind) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
@@ -186,29 +192,38 @@ static int reads_kind(const pb_lanes_layout* l, int n, pb_lanes_kind kind) {
 }
 
 // Whether the twin of an output is computed from plain tensors alone, and for the output only.
-static bool made_of_plain(const pb_lanes_layout* l, const pb_lanes_twin* t) {
+static bool made_of_plain(const pb_layout* l, const pb_layout_twin* t) {
   if (l->program.values[t->edge].kind != PB_VALUE_OUTPUT) return false;
   PB_FOR_USES (n, &l->program, t->twin) {
     if (pb_program_reads(&l->program, n, t->twin) && n != t->copy) return false;
     if (!pb_program_writes(&l->program, n, t->twin)) continue;
-    if (l->program.nests[n].reduce != PB_SET || reads_kind(l, n, PB_LANES_PLAIN) < 0 ||
-        reads_kind(l, n, PB_LANES_BLOCKED) >= 0 || reads_kind(l, n, PB_LANES_PADDED) >= 0)
+    if (l->program.nests[n].reduce != PB_SET || reads_kind(l, n, PB_LAYOUT_PLAIN) < 0 ||
+        reads_kind(l, n, PB_LAYOUT_BLOCKED) >= 0 || reads_kind(l, n, PB_LAYOUT_PADDED) >= 0)
       return false;
   }
   return true;
 }
 
-void pb__lanes_drop_twins(pb_lanes_layout* l) {
+// Whether the twin is the same bytes as its edge.
+static bool is_same(const pb_layout* l, int twin) {
+  const pb_value* value = &l->program.values[twin];
+  pb_layout_kind kind = l->values[twin].kind;
+  return kind == PB_LAYOUT_PLAIN ||
+         (kind == PB_LAYOUT_PADDED && !l->whole_rows && value->shape[value->rank - 1] % l->lanes == 0);
+}
+
+void pb__layout_drop_twins(pb_layout* l) {
   for (int k = 0; k < l->twin_count; ++k) {
-    const pb_lanes_twin* t = &l->twins[k];
-    if (made_of_plain(l, t)) l->values[t->twin].kind = PB_LANES_PLAIN;
-    if (l->values[t->twin].kind != PB_LANES_PLAIN || l->values[t->edge].kind == PB_LANES_BLOCKED) continue;
+    const pb_layout_twin* t = &l->twins[k];
+    if (l->whole_rows && made_of_plain(l, t)) l->values[t->twin].kind = PB_LAYOUT_PLAIN;
+    if (!is_same(l, t->twin) || l->values[t->edge].kind == PB_LAYOUT_BLOCKED) continue;
+    if (l->program.values[t->edge].kind != PB_VALUE_LOCAL) l->values[t->edge].kind = l->values[t->twin].kind;
     l->gone[t->copy] = true;
     redirect(l, t->twin, t->edge, true, true);
   }
 }
 
-const pb_lanes_twin* pb__lanes_twin_of(const pb_lanes_layout* l, int v) {
+const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v) {
   int low = 0, high = l->twin_count;
   while (low < high) {
     int middle = low + (high - low) / 2;
@@ -220,8 +235,13 @@ const pb_lanes_twin* pb__lanes_twin_of(const pb_lanes_layout* l, int v) {
   return low < l->twin_count && l->twins[low].twin == v ? &l->twins[low] : NULL;
 }
 
-bool pb__lanes_unused(const pb_lanes_layout* l, int v) {
-  const pb_lanes_twin* twin = pb__lanes_twin_of(l, v);
+pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
+  return l->program.values[twin && !twin->wanted ? twin->edge : v].kind;
+}
+
+bool pb__layout_unused(const pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
   return twin && l->gone[twin->copy];
 }
 
@@ -237,96 +257,93 @@ typedef struct crossing {
 
 // Blocks [first, first + count), of the last one `filled` lanes. Into a block that is not full the missing lanes come
 // as 0, from outside the plain tensor's box.
-static void copy_blocks(pb_lanes_layout* l, const crossing* c, int64_t first, int64_t count, int64_t filled) {
-  bool none[PB_NEST_DIMS] = {0}, lanes[PB_NEST_DIMS] = {0};
+static void copy_blocks(pb_layout* l, const crossing* c, int64_t first, int64_t count, int64_t filled) {
+  int64_t size[PB_NEST_DIMS] = {0};
   pb_nest part = *c->nest, copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
-  pb_lanes_dims s;
-  lanes[c->channel] = true;
+  pb_split s;
+  size[c->channel] = l->lanes;
   part.extent[c->channel] = count * l->lanes;
-  pb__lanes_split(l, &part, lanes, none, &copy, &s);
+  pb__layout_split_none(&s);
+  pb__layout_split(l, &part, size, NULL, &copy, &s);
   if (c->out) copy.extent[s.lane[c->channel]] = filled;
   pb_access* plain = &copy.access[c->out ? 1 : 0];
   pb_access* blocked = &copy.access[c->out ? 0 : 1];
   *plain = *c->plain;
   for (int r = 0; r < plain->rank; ++r) {
-    pb__lanes_spread(l, &s, &c->plain->index[r], part.dim_count, &plain->index[r]);
+    pb__layout_spread(&s, &c->plain->index[r], part.dim_count, &plain->index[r]);
     plain->index[r].cst += c->plain->index[r].coef[c->channel] * first * l->lanes;
   }
   plain->boxed = !c->out && filled < l->lanes;
-  pb__lanes_rewrite_access(l, &s, &part, c->v, c->blocked, blocked);
-  blocked->index[1].cst += l->values[c->v].kind == PB_LANES_ENDING ? first * l->lanes : first;
+  pb__layout_rewrite(l, &s, &part, c->v, c->blocked, blocked);
+  blocked->index[1].cst += l->values[c->v].kind == PB_LAYOUT_ENDING ? first * l->lanes : first;
   blocked->type = plain->type;
   if (c->ref) blocked->ref = c->ref;
   pb_nest_load(&copy, 0);
-  pb__lanes_print(l, &copy);
+  pb__layout_print(l, &copy);
 }
 
-static void copy_all(pb_lanes_layout* l, const crossing* c) {
+static void copy_all(pb_layout* l, const crossing* c) {
   int64_t whole = c->nest->extent[c->channel] / l->lanes, rest = c->nest->extent[c->channel] % l->lanes;
   if (whole) copy_blocks(l, c, 0, whole, l->lanes);
   if (rest) copy_blocks(l, c, whole, 1, rest);
 }
 
-static void declare(pb_lanes_layout* l, const pb_access* access) {
-  pb_text_add(&l->allocs, "  %s = memref.alloc() : ", access->ref);
-  pb_access_print_type(&l->allocs, access);
-  pb_text_add(&l->allocs, "\n");
-}
-
 // The dim along the lanes of an access to a blocked value, which may begin at any block, and with other dims may walk
 // groups of whole blocks; -1: none, or it is no copy's business.
-static int channel_of(const pb_lanes_layout* l, const pb_nest* nest, const pb_access* access) {
+static int channel_of(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
   int dim;
   if (access->rank < 2 || access->index[1].cst % l->lanes) return -1;
   pb_index along = access->index[1];
   along.cst = 0;
   if (pb_index_single(&along, &dim)) return dim;
-  for (dim = 0; pb__lanes_walks(l, nest, access) && dim < nest->dim_count; ++dim)
+  for (dim = 0; pb__layout_walks(l, nest, access) && dim < nest->dim_count; ++dim)
     if (along.coef[dim] == 1 && nest->extent[dim] > 1) return dim;
   return -1;
 }
 
 // A pointwise nest that would read a plain tensor and write a blocked one: lanes of the one are not lanes of the other.
 // So it writes a plain tensor, and a copy turns that into blocks.
-static void point_then_in(pb_lanes_layout* l, int n) {
+static void point_then_in(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   pb_access plain = *store;
   plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
-  declare(l, &plain);
-  bool none[PB_NEST_DIMS] = {0};
+  pb__layout_declare(l, &plain);
+  const int64_t none[PB_NEST_DIMS] = {0};
   pb_nest out = *nest;
-  pb_lanes_dims s;
-  pb__lanes_split(l, nest, none, none, &out, &s);
-  pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
+  pb_split s;
+  pb__layout_split_none(&s);
+  pb__layout_split(l, nest, none, NULL, &out, &s);
+  pb__layout_rewrite_all(l, n, &s, nest, &out);
   out.access[out.access_count - 1] = plain;
-  pb__lanes_splat(l, &out);
-  pb__lanes_print(l, &out);
+  pb__layout_splat(l, &out);
+  pb__layout_print(l, &out);
   int v = pb_program_stored(&l->program, n);
   copy_all(l,
            &(crossing){.nest = nest, .plain = &plain, .blocked = store, .v = v, .channel = channel_of(l, nest, store)});
 }
 
 // The other way round: it writes blocks like those that it reads by access `from`.
-static void point_then_out(pb_lanes_layout* l, int n, int from) {
+static void point_then_out(pb_layout* l, int n, int from) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access *source = &nest->access[from], *store = &nest->access[nest->access_count - 1];
   int channel = channel_of(l, nest, source), v = l->program.value_of[n][from];
-  bool none[PB_NEST_DIMS] = {0}, lanes[PB_NEST_DIMS] = {0};
+  int64_t size[PB_NEST_DIMS] = {0};
   pb_nest out = *nest;
-  pb_lanes_dims s;
-  lanes[channel] = true;
-  pb__lanes_split(l, nest, lanes, none, &out, &s);
-  pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
+  pb_split s;
+  size[channel] = l->lanes;
+  pb__layout_split_none(&s);
+  pb__layout_split(l, nest, size, NULL, &out, &s);
+  pb__layout_rewrite_all(l, n, &s, nest, &out);
   pb_access blocked = out.access[from];
   blocked.type = store->type;
   blocked.ref = pb_printf(&l->unit->pass, "%%blocks%d", l->extra_values++);
-  declare(l, &blocked);
+  pb__layout_declare(l, &blocked);
   out.access[out.access_count - 1] = blocked;
-  pb__lanes_splat(l, &out);
-  pb__lanes_print(l, &out);
+  pb__layout_splat(l, &out);
+  pb__layout_print(l, &out);
   pb_access plain = *store;
-  pb__lanes_use_value(l, &plain, pb_program_stored(&l->program, n));
+  pb__layout_use_value(l, &plain, pb_program_stored(&l->program, n));
   copy_all(l, &(crossing){.nest = nest,
                           .plain = &plain,
                           .blocked = source,
@@ -336,14 +353,14 @@ static void point_then_out(pb_lanes_layout* l, int n, int from) {
                           .channel = channel});
 }
 
-bool pb__lanes_crosses(const pb_lanes_layout* l, int n) {
+bool pb__layout_crosses(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  if (nest->reduce != PB_SET) return false;
-  int blocked = reads_kind(l, n, PB_LANES_BLOCKED);
+  if (!l->whole_rows || nest->reduce != PB_SET) return false;
+  int blocked = reads_kind(l, n, PB_LAYOUT_BLOCKED);
   switch (kind_of(l, pb_program_stored(&l->program, n))) {
-  case PB_LANES_BLOCKED:
-    return reads_kind(l, n, PB_LANES_PLAIN) >= 0;
-  case PB_LANES_PLAIN: {
+  case PB_LAYOUT_BLOCKED:
+    return reads_kind(l, n, PB_LAYOUT_PLAIN) >= 0;
+  case PB_LAYOUT_PLAIN: {
     if (blocked < 0) return false;
     // whole rows of lanes that lie in the plain tensor as they are need no copy
     int channel = channel_of(l, nest, &nest->access[blocked]), alone;
@@ -356,17 +373,17 @@ bool pb__lanes_crosses(const pb_lanes_layout* l, int n) {
   }
 }
 
-pb_status pb__lanes_cross(pb_lanes_layout* l, int n) {
+pb_status pb__layout_cross(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  int v = pb_program_stored(&l->program, n), blocked = reads_kind(l, n, PB_LANES_BLOCKED);
+  int v = pb_program_stored(&l->program, n), blocked = reads_kind(l, n, PB_LAYOUT_BLOCKED);
   const pb_access* store = &nest->access[nest->access_count - 1];
-  bool in = pb__lanes_in_rows(l, v);
-  if (in ? blocked >= 0 || channel_of(l, nest, store) < 0 : reads_kind(l, n, PB_LANES_PLAIN) >= 0)
+  bool in = pb__layout_in_rows(l, v);
+  if (in ? blocked >= 0 || channel_of(l, nest, store) < 0 : reads_kind(l, n, PB_LAYOUT_PLAIN) >= 0)
     return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014, NULL,
                           "operands that lie differently, by channels and in blocks of them");
   if (is_copy(nest)) {
     pb_access plain = nest->access[in ? 0 : 1];
-    pb__lanes_use_value(l, &plain, l->program.value_of[n][in ? 0 : 1]);
+    pb__layout_use_value(l, &plain, l->program.value_of[n][in ? 0 : 1]);
     const pb_access* inside = &nest->access[in ? 1 : 0];
     copy_all(l, &(crossing){.nest = nest,
                             .plain = &plain,

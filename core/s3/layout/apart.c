@@ -1,50 +1,51 @@
 // Operators that `layout` leaves as they are: no rows of lanes fit them, and with --fallback another target runs them.
-// Their tensors are plain; movers copy what others share with them (layout_edges.c).
-#include "core/s3/layout/layout_lanes.h"
+// Their tensors are plain; movers copy what others share with them (edges.c).
+#include "core/s3/layout/layout.h"
 
 #include <string.h>
 
-bool pb__lanes_is_apart(const pb_lanes_layout* l, int n) {
+bool pb__layout_is_apart(const pb_layout* l, int n) {
   const char* name = l->program.nests[n].name;
   for (size_t k = 0; name && k < l->apart->count; ++k)
     if (!strcmp(l->apart->names[k], name)) return true;
   return false;
 }
 
-void pb__lanes_set_apart(pb_lanes_layout* l, int n) {
+void pb__layout_set_apart(pb_layout* l, int n) {
   const char* name = pb_strdup(&l->unit->arena, l->program.nests[n].name ? l->program.nests[n].name : "");
   PB_PUSH(l->apart->names, l->apart->count, l->apart->capacity, name);
 }
 
-bool pb__lanes_touched(const pb_lanes_layout* l, int v, bool apart) {
+bool pb__layout_touched(const pb_layout* l, int v, bool apart) {
   if (!l->apart->count) return !apart;
   PB_FOR_USES (n, &l->program, v)
-    if (pb__lanes_is_apart(l, n) == apart) return true;
+    if (pb__layout_is_apart(l, n) == apart) return true;
   return false;
 }
 
-void pb__lanes_print_apart(pb_lanes_layout* l, int n) {
+void pb__layout_print_apart(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  const bool none[PB_NEST_DIMS] = {0};
+  const int64_t none[PB_NEST_DIMS] = {0};
   pb_nest out = *nest;
-  pb_lanes_dims s;
-  pb__lanes_split(l, nest, none, none, &out, &s);
-  pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
-  pb__lanes_print(l, &out);
+  pb_split s;
+  pb__layout_split_none(&s);
+  pb__layout_split(l, nest, none, NULL, &out, &s);
+  pb__layout_rewrite_all(l, n, &s, nest, &out);
+  pb__layout_print(l, &out);
 }
 
-static bool written_apart(const pb_lanes_layout* l, int v) {
+static bool written_apart(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v)
-    if (pb_program_writes(&l->program, n, v) && pb__lanes_is_apart(l, n)) return true;
+    if (pb_program_writes(&l->program, n, v) && pb__layout_is_apart(l, n)) return true;
   return false;
 }
 
-bool pb__lanes_grow_apart(pb_lanes_layout* l) {
+bool pb__layout_grow_apart(pb_layout* l) {
   size_t before = l->apart->count;
   for (int v = 0; v < l->program.value_count; ++v) {
     if (!written_apart(l, v)) continue;
     PB_FOR_USES (n, &l->program, v)
-      if (pb_program_writes(&l->program, n, v) && !pb__lanes_is_apart(l, n)) pb__lanes_set_apart(l, n);
+      if (pb_program_writes(&l->program, n, v) && !pb__layout_is_apart(l, n)) pb__layout_set_apart(l, n);
   }
   return l->apart->count > before;
 }

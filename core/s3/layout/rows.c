@@ -1,21 +1,21 @@
 // Layout of what rows of lanes have in common. A number for each row ([r, 1]: a sum, a largest code, a factor) stands
 // in all lanes of a row of its own: then what works lane by lane works on it and with it. Rows may end inside a row of
 // lanes where the chip counts the lanes of which it makes such a number; what lies behind them is never counted. And of
-// products of two computed tensors (layout_products.c): both are in blocks of lanes already, so only the nest's dims
+// products of two computed tensors (products.c): both are in blocks of lanes already, so only the nest's dims
 // are split.
-#include "core/s3/layout/layout_lanes.h"
+#include "core/s3/layout/layout.h"
 
 #include <string.h>
 
-static bool in_rows(const pb_lanes_layout* l, int n, int a) { return pb__lanes_in_rows(l, l->program.value_of[n][a]); }
+static bool in_rows(const pb_layout* l, int n, int a) { return pb__layout_in_rows(l, l->program.value_of[n][a]); }
 
-static bool is_contraction(const pb_lanes_layout* l, int n) {
+static bool is_contraction(const pb_layout* l, int n) {
   pb_roles roles;
-  return pb__lanes_roles(l, n, &roles);
+  return pb__layout_roles(l, n, &roles);
 }
 
 // Whether the chip makes a number of the first elements alone that a row of lanes has, for elements of the type.
-static bool counts_lanes(const pb_lanes_layout* l, pb_type type) {
+static bool counts_lanes(const pb_layout* l, pb_type type) {
   const pb_chip* chip = l->unit->chip;
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
@@ -32,44 +32,44 @@ static bool counts_lanes(const pb_lanes_layout* l, pb_type type) {
   return false;
 }
 
-bool pb__lanes_ends_rows(const pb_lanes_layout* l, int v) {
+bool pb__layout_ends_rows(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  return value->shape[1] % l->lanes && pb__lanes_read_by_rows(l, v) && counts_lanes(l, value->type);
+  return value->shape[1] % l->lanes && pb__layout_read_by_rows(l, v) && counts_lanes(l, value->type);
 }
 
-void pb__lanes_choose_ends(pb_lanes_layout* l) {
+void pb__layout_choose_ends(pb_layout* l) {
   for (int n = l->program.nest_count - 1; n >= 0; --n) {
     const pb_nest* nest = &l->program.nests[n];
     const pb_access* store = &nest->access[nest->access_count - 1];
-    if (nest->reduce != PB_SET || l->values[pb_program_stored(&l->program, n)].kind != PB_LANES_ENDING) continue;
+    if (nest->reduce != PB_SET || l->values[pb_program_stored(&l->program, n)].kind != PB_LAYOUT_ENDING) continue;
     for (int a = 0; a + 1 < nest->access_count; ++a) {
-      pb_lanes_value* from = &l->values[l->program.value_of[n][a]];
-      bool alike = from->kind == PB_LANES_BLOCKED && nest->access[a].rank == 2 &&
+      pb_layout_value* from = &l->values[l->program.value_of[n][a]];
+      bool alike = from->kind == PB_LAYOUT_BLOCKED && nest->access[a].rank == 2 &&
                    !memcmp(nest->access[a].index, store->index, 2 * sizeof *store->index);
-      if (alike && nest->access[a].shape[1] == store->shape[1]) from->kind = PB_LANES_ENDING;
+      if (alike && nest->access[a].shape[1] == store->shape[1]) from->kind = PB_LAYOUT_ENDING;
     }
   }
 }
 
-bool pb__lanes_takes_rows(const pb_lanes_layout* l, int n) {
+bool pb__layout_takes_rows(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access *x = &nest->access[0], *store = &nest->access[nest->access_count - 1];
   int dim;
   if (nest->reduce == PB_SET || nest->access_count < 2 || is_contraction(l, n) || !in_rows(l, n, 0)) return false;
   return x->rank == 2 && pb_index_single(&x->index[1], &dim) && dim >= 0 && !pb_access_uses(store, dim) &&
-         (nest->extent[dim] % l->lanes == 0 || l->values[l->program.value_of[n][0]].kind == PB_LANES_ENDING);
+         (nest->extent[dim] % l->lanes == 0 || l->values[l->program.value_of[n][0]].kind == PB_LAYOUT_ENDING);
 }
 
-static bool of_rows_alone(const pb_lanes_layout* l, int n) {
+static bool of_rows_alone(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
-    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind != PB_LANES_SPREAD) return false;
+    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind != PB_LAYOUT_SPREAD) return false;
   }
   return nest->reduce == PB_SET && !pb_nest_gathers(nest);
 }
 
-bool pb__lanes_read_by_rows(const pb_lanes_layout* l, int v) {
+bool pb__layout_read_by_rows(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     const pb_access *x = &nest->access[0], *store = &nest->access[nest->access_count - 1];
@@ -82,26 +82,26 @@ bool pb__lanes_read_by_rows(const pb_lanes_layout* l, int v) {
   return false;
 }
 
-void pb__lanes_choose_rows(pb_lanes_layout* l) {
+void pb__layout_choose_rows(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) { // in order: what a nest reads is known
     int v = pb_program_stored(&l->program, n);
     const pb_value* value = &l->program.values[v];
-    if (value->kind != PB_VALUE_LOCAL || value->rank != 2 || value->shape[1] != 1) continue;
-    if (pb__lanes_takes_rows(l, n)) l->values[v].kind = PB_LANES_SPREAD;
+    if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || value->rank != 2 || value->shape[1] != 1) continue;
+    if (pb__layout_takes_rows(l, n)) l->values[v].kind = PB_LAYOUT_SPREAD;
     bool made = l->program.nests[n].access_count > 1 && of_rows_alone(l, n), read = false;
     for (int a = 0; made && a + 1 < l->program.nests[n].access_count; ++a)
-      read |= l->values[l->program.value_of[n][a]].kind == PB_LANES_SPREAD;
-    if (made && read) l->values[v].kind = PB_LANES_SPREAD;
+      read |= l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_SPREAD;
+    if (made && read) l->values[v].kind = PB_LAYOUT_SPREAD;
   }
 }
 
-bool pb__lanes_has_rows(const pb_lanes_layout* l, int n) {
+bool pb__layout_has_rows(const pb_layout* l, int n) {
   for (int a = 0; a < l->program.nests[n].access_count; ++a)
-    if (l->values[l->program.value_of[n][a]].kind == PB_LANES_SPREAD) return true;
+    if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_SPREAD) return true;
   return false;
 }
 
-bool pb__lanes_looks_up(const pb_lanes_layout* l, int n) {
+bool pb__layout_looks_up(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_chip* chip = l->unit->chip;
   for (int a = 0; a < nest->access_count; ++a) {
@@ -123,14 +123,15 @@ static bool is_walked(const pb_nest* nest, int d) {
 }
 
 // Blocks of lanes come first: a tile then holds all blocks of some rows, and the rows' numbers once.
-static void blocks_first(const pb_lanes_layout* l, const pb_nest* nest, const bool* lanes, pb_nest* out,
-                         pb_lanes_dims* s) {
-  memset(s, 0xff, sizeof *s);
+static void blocks_first(const pb_layout* l, const pb_nest* nest, const bool* lanes, pb_nest* out, pb_split* s) {
+  pb__layout_split_none(s);
   out->dim_count = 0;
+  memcpy(s->full, nest->extent, sizeof s->full);
+  for (int d = 0; d < nest->dim_count; ++d) s->size[d] = lanes[d] ? l->lanes : 0;
   for (int d = 0; d < nest->dim_count; ++d)
-    if (lanes[d] && pb__lanes_blocks(l, nest->extent[d]) > 1) {
+    if (lanes[d] && pb__layout_blocks(nest->extent[d], l->lanes) > 1) {
       s->block[d] = out->dim_count;
-      out->extent[out->dim_count++] = pb__lanes_blocks(l, nest->extent[d]);
+      out->extent[out->dim_count++] = pb__layout_blocks(nest->extent[d], l->lanes);
     }
   for (int d = 0; d < nest->dim_count; ++d)
     if (!lanes[d] && is_walked(nest, d)) {
@@ -145,10 +146,10 @@ static void blocks_first(const pb_lanes_layout* l, const pb_nest* nest, const bo
 }
 
 // The dim of numbers of rows: that of the lanes which the nest stores, or one more, along which it stores them all.
-static void find_row(const pb_lanes_layout* l, int n, pb_nest* out, pb_lanes_dims* s) {
+static void find_row(const pb_layout* l, int n, pb_nest* out, pb_split* s) {
   const pb_nest* nest = &l->program.nests[n];
   int store = nest->access_count - 1, dim;
-  if (l->values[l->program.value_of[n][store]].kind == PB_LANES_SPREAD) {
+  if (l->values[l->program.value_of[n][store]].kind == PB_LAYOUT_SPREAD) {
     s->row = out->dim_count;
     out->extent[out->dim_count++] = l->lanes;
   } else if (nest->access[store].rank > 1 && pb_index_single(&nest->access[store].index[1], &dim) && dim >= 0) {
@@ -158,23 +159,23 @@ static void find_row(const pb_lanes_layout* l, int n, pb_nest* out, pb_lanes_dim
 
 // Whether a number is made of each of the access's rows, which dim d walks and which end inside a row of lanes: the dim
 // stays one, and the plan cuts off what fills no row.
-static bool counts_row(const pb_lanes_layout* l, int n, int a, int d) {
+static bool counts_row(const pb_layout* l, int n, int a, int d) {
   const pb_nest* nest = &l->program.nests[n];
-  return pb__lanes_takes_rows(l, n) && a == 0 && nest->extent[d] % l->lanes;
+  return pb__layout_takes_rows(l, n) && a == 0 && nest->extent[d] % l->lanes;
 }
 
-void pb__lanes_rewrite_rows(pb_lanes_layout* l, int n) {
+void pb__layout_rewrite_rows(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   bool lanes[PB_NEST_DIMS] = {0};
   for (int a = 0; a < nest->access_count; ++a)
     for (int d = 0; in_rows(l, n, a) && d < nest->dim_count; ++d)
       lanes[d] |= nest->access[a].index[1].coef[d] == 1 && !counts_row(l, n, a, d);
   pb_nest out = *nest;
-  pb_lanes_dims s;
+  pb_split s;
   blocks_first(l, nest, lanes, &out, &s);
   find_row(l, n, &out, &s);
-  pb__lanes_rewrite_accesses(l, n, &s, nest, &out);
-  if (nest->reduce == PB_SET) pb__lanes_splat(l, &out);
-  pb__lanes_box_rows(l, n, &out);
-  pb__lanes_print(l, &out);
+  pb__layout_rewrite_all(l, n, &s, nest, &out);
+  if (nest->reduce == PB_SET) pb__layout_splat(l, &out);
+  pb__layout_box_rows(l, n, &out);
+  pb__layout_print(l, &out);
 }

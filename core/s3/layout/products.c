@@ -5,7 +5,7 @@
 //
 //   before   y[h, c] += (p[h, n] - zp) * (v[h * 25 + n, c] - zv)                     n < 25
 //   after    y[h, c] += (p[h, 16 b + l] - zp) * (box(v[h, 16 b + l, c], zv) - zv)    b < 2, l < 16
-#include "core/s3/layout/layout_lanes.h"
+#include "core/s3/layout/layout.h"
 
 // The number that the access's codes are less in the nest. false: it is none, or not known now.
 static bool zero_of_codes(const pb_nest* nest, int access, double* zero) {
@@ -48,9 +48,10 @@ static bool keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run) 
   return index->cst >= 0 && within < run && nest->dim_count + cut <= PB_NEST_DIMS;
 }
 
-static bool can_cut(const pb_lanes_layout* l, int v, int64_t run) {
+static bool can_cut(const pb_layout* l, int v, int64_t run) {
   const pb_value* value = &l->program.values[v];
-  if (value->kind != PB_VALUE_LOCAL || value->rank != 2 || value->shape[0] % run || !pb__lanes_in_rows(l, v))
+  if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || value->rank != 2 || value->shape[0] % run ||
+      !pb__layout_in_rows(l, v))
     return false;
   PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count; ++a)
@@ -61,16 +62,16 @@ static bool can_cut(const pb_lanes_layout* l, int v, int64_t run) {
 }
 
 // Whether dim d of a product of two computed tensors is one in which rows of lanes are not filled.
-static bool is_ragged(const pb_lanes_layout* l, const pb_nest* nest, const pb_roles* roles, int d) {
+static bool is_ragged(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, int d) {
   return (roles->role[d] == PB_ROLE_K || roles->role[d] == PB_ROLE_N) && nest->extent[d] % l->lanes;
 }
 
-void pb__lanes_choose_runs(pb_lanes_layout* l) {
+void pb__layout_choose_runs(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
     pb_roles roles;
     int own;
-    if (!pb__lanes_roles(l, n, &roles)) continue;
+    if (!pb__layout_roles(l, n, &roles)) continue;
     int v = l->program.value_of[n][roles.w];
     const pb_index* rows = &nest->access[roles.w].index[0];
     for (int d = 0; d < nest->dim_count && l->program.values[v].kind != PB_VALUE_CONST; ++d)
@@ -88,26 +89,19 @@ static void cut_access(pb_nest* nest, int a, int64_t run) {
   pb_access_cut_index(&nest->access[a], 0, run);
 }
 
-void pb__lanes_print(pb_lanes_layout* l, const pb_nest* nest) {
-  if (!l->has_runs) {
-    pb_nest_print(&l->nests, nest, 1, &l->serial);
-    return;
-  }
-  pb_nest cut;
-  pb_nest_copy(&cut, nest);
-  for (int a = 0; a < cut.access_count; ++a)
+void pb__layout_cut_runs(const pb_layout* l, pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
     for (int v = 0; v < l->program.value_count; ++v)
-      if (l->values[v].run && l->values[v].ref == cut.access[a].ref) {
-        cut_access(&cut, a, l->values[v].run);
+      if (l->values[v].run && l->values[v].ref == nest->access[a].ref) {
+        cut_access(nest, a, l->values[v].run);
         break;
       }
-  pb_nest_print(&l->nests, &cut, 1, &l->serial);
 }
 
 // ---- ends of rows ----
 
 // Whether what the dim lacks to whole rows can be read outside the second factor's box.
-static bool fills_up(const pb_lanes_layout* l, int n, const pb_roles* roles, int d) {
+static bool fills_up(const pb_layout* l, int n, const pb_roles* roles, int d) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* w = &nest->access[roles->w];
   double zero;
@@ -118,10 +112,10 @@ static bool fills_up(const pb_lanes_layout* l, int n, const pb_roles* roles, int
          zero_of_codes(nest, roles->w, &zero);
 }
 
-pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) {
+pb_status pb__layout_check_rows(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   pb_roles roles;
-  if (!pb__lanes_roles(l, n, &roles)) return PB_OK;
+  if (!pb__layout_roles(l, n, &roles)) return PB_OK;
   for (int d = 0; d < nest->dim_count; ++d)
     if (is_ragged(l, nest, &roles, d) && !fills_up(l, n, &roles, d))
       return pb_unsupported(
@@ -129,17 +123,17 @@ pb_status pb__lanes_check_rows(const pb_lanes_layout* l, int n) {
           "it multiplies two computed tensors over %lld elements, which end inside a row of %lld lanes",
           (long long)nest->extent[d], (long long)l->lanes);
   for (int a = 0; a < nest->access_count; ++a)
-    if (!pb__lanes_in_rows(l, l->program.value_of[n][a]))
+    if (!pb__layout_in_rows(l, l->program.value_of[n][a]))
       return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4049, "heads of whole rows of lanes",
                             "it multiplies two computed tensors whose columns are no rows of %lld lanes",
                             (long long)l->lanes);
   return PB_OK;
 }
 
-void pb__lanes_box_rows(const pb_lanes_layout* l, int n, pb_nest* out) {
+void pb__layout_box_rows(const pb_layout* l, int n, pb_nest* out) {
   const pb_nest* nest = &l->program.nests[n];
   pb_roles roles;
-  if (!pb__lanes_roles(l, n, &roles)) return;
+  if (!pb__layout_roles(l, n, &roles)) return;
   for (int d = 0; d < nest->dim_count; ++d)
     if (is_ragged(l, nest, &roles, d))
       out->access[roles.w].boxed = zero_of_codes(nest, roles.w, &out->access[roles.w].fill);

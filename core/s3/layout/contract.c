@@ -1,5 +1,5 @@
-// Contractions in the layout of the chip's vector instruction; see layout_vector.c.
-#include "core/s3/layout/layout_vector.h"
+// Inside `layout`: contractions in the order of the chip's instruction.
+#include "core/s3/layout/layout.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 enum { USES_FOR_A_COPY = 32 };
 
 typedef struct contract {
-  pb_vlayout* l;
+  pb_layout* l;
   int n; // the nest
   const pb_nest* nest;
   const pb_roles* roles;
@@ -17,61 +17,57 @@ typedef struct contract {
   int64_t x_block; // inner is split by it, 0: it is not
   bool use_insn, depthwise;
   bool taps; // each channel for itself, by an instruction whose groups are neighbours in the window: inner is that dim
-  bool use_matrix; // the instruction that multiplies matrices
-  pb_grouped g;    // g.g: -1, or the dim of groups with several channels each
-  pb_vgroups cut;  // those groups
-  int lane_column; // of the new nest: the lanes
-  int64_t rows;    // product of M's extents
+  bool use_matrix;      // the instruction that multiplies matrices
+  pb_grouped g;         // g.g: -1, or the dim of groups with several channels each
+  pb_layout_groups cut; // those groups
+  int lane_column;      // of the new nest: the lanes
+  int64_t rows;         // product of M's extents
+  int w_const;          // the weights that are packed, -1: they are computed
+  pb_gather* gather;    // x are windows that it gathers, NULL: as it lies
   pb_nest out;
-  pb_vsplit split;
+  pb_split split;
 } contract;
 
 static int value_at(const contract* c, int access) { return c->l->program.value_of[c->n][access]; }
 
-static bool is_const(const contract* c, int access) {
-  return c->l->program.values[value_at(c, access)].kind == PB_VALUE_CONST;
-}
-
 // Can y be written by whole vectors along the dim?
 static bool y_takes_lanes(const contract* c) {
   const pb_access* y = &c->nest->access[c->roles->y];
-  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->y)];
+  const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
   int dim;
-  if (v->kind == PB_BLOCKED)
+  if (c->l->whole_rows) return true;
+  if (v->kind == PB_LAYOUT_BLOCKED)
     return v->block % c->l->lanes == 0 && pb_index_single(&y->index[1], &dim) && dim == c->lanes_dim;
-  if (pb_index_single(&y->index[y->rank - 1], &dim) && dim == c->lanes_dim && v->kind == PB_PADDED) return true;
+  if (pb_index_single(&y->index[y->rank - 1], &dim) && dim == c->lanes_dim && v->kind == PB_LAYOUT_PADDED) return true;
   if (y->index[y->rank - 1].coef[c->lanes_dim] != 1) return false;
   for (int d = 0; d < c->nest->dim_count; ++d) // one of several dims of the row: heads side by side
     if (d != c->lanes_dim && y->index[y->rank - 1].coef[d] % c->l->lanes) return false;
-  return v->kind == PB_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
+  return v->kind == PB_LAYOUT_PLAIN && c->nest->extent[c->lanes_dim] % c->l->lanes == 0;
 }
 
 // The K dim along which x's elements are neighbours, once x has its layout.
 static void find_inner(contract* c) {
   const pb_access* x = &c->nest->access[c->roles->x];
-  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->x)];
-  int dim;
+  const pb_layout_value* v = &c->l->values[value_at(c, c->roles->x)];
+  bool blocked = v->kind == PB_LAYOUT_BLOCKED && !c->gather, rows = c->l->whole_rows;
+  int axis = blocked || (rows && !c->gather) ? 1 : x->rank - 1, dim = pb__layout_summed_along(c->nest, c->roles, axis);
   c->inner = -1;
   c->x_block = 0;
-  if (v->kind == PB_BLOCKED) {
-    if (!pb_index_single(&x->index[1], &dim) || dim < 0 || c->roles->role[dim] != PB_ROLE_K) return;
-    c->inner = dim;
-    c->x_block = v->block;
-  } else if (pb_index_single(&x->index[x->rank - 1], &dim) && dim >= 0 && c->roles->role[dim] == PB_ROLE_K) {
-    for (int r = 0; r + 1 < x->rank; ++r)
-      if (x->index[r].coef[dim]) return;
-    c->inner = dim;
-  }
+  if (dim < 0) return;
+  for (int r = 0; r < x->rank && !blocked && !rows; ++r)
+    if (r == axis ? !pb_index_single(&x->index[r], &dim) : x->index[r].coef[dim]) return;
+  c->inner = dim;
+  if (blocked || rows) c->x_block = blocked ? v->block : c->l->lanes;
 }
 
 // A factor that the network makes is copied into the instruction's order for many rows; for few it must lie in it.
 static bool runtime_w_fits(const contract* c) {
   const pb_access* w = &c->nest->access[c->roles->w];
-  const pb_vvalue* v = &c->l->values[value_at(c, c->roles->w)];
-  if (v->kind == PB_BLOCKED || c->nest->extent[c->lanes_dim] % c->l->lanes) return false;
+  const pb_layout_value* v = &c->l->values[value_at(c, c->roles->w)];
+  if (v->kind == PB_LAYOUT_BLOCKED || c->nest->extent[c->lanes_dim] % c->l->lanes) return false;
   for (int r = 0; r < w->rank && c->rows < USES_FOR_A_COPY; ++r) {
     int dim;
-    if (v->kind != PB_PLAIN || !pb_index_single(&w->index[r], &dim)) return false;
+    if (v->kind != PB_LAYOUT_PLAIN || !pb_index_single(&w->index[r], &dim)) return false;
   }
   return true;
 }
@@ -79,16 +75,16 @@ static bool runtime_w_fits(const contract* c) {
 // Cycles of the products for one vector of y's lanes, by the instruction on matrices; 0: it does not fit.
 static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
   int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner], best = 0, sum = 1;
-  if (!matrix->insn || matrix->lanes != c->l->lanes || c->depthwise || !is_const(c, c->roles->w)) return 0;
+  if (!matrix->insn || matrix->lanes != c->l->lanes || c->depthwise || c->w_const < 0) return 0;
   if (run % matrix->group || run / matrix->group < 2) return 0;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_K && d != c->inner) sum *= c->nest->extent[d];
   int64_t steps = run / matrix->group, depth = pb_matrix_divisor(steps, matrix->steps);
-  sum *= steps / depth * pb_vlayout_blocks(c->nest->extent[c->inner], run);
+  sum *= steps / depth * pb__layout_blocks(c->nest->extent[c->inner], run);
   for (int d = 0; d < c->nest->dim_count; ++d) {
     if (c->roles->role[d] != PB_ROLE_M) continue;
     int64_t extent = c->nest->extent[d], part = pb_matrix_part(extent, matrix->rows);
-    int64_t cycles = c->rows / extent * pb_vlayout_blocks(extent, part) * sum * pb_matrix_cycles(matrix, part, depth);
+    int64_t cycles = c->rows / extent * pb__layout_blocks(extent, part) * sum * pb_matrix_cycles(matrix, part, depth);
     if (!best || cycles < best) best = cycles;
   }
   return best;
@@ -99,7 +95,7 @@ static int64_t vector_cycles(const contract* c) {
   for (int d = 0; d < c->insn.insn->dim_count; ++d) one[d] = c->insn.insn->dims[d].max;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_K) sum *= c->nest->extent[d];
-  return c->rows * pb_vlayout_blocks(sum, c->insn.group) * pb_cycles(c->insn.insn, one);
+  return c->rows * pb__layout_blocks(sum, c->insn.group) * pb_cycles(c->insn.insn, one);
 }
 
 // Matrices instead of vectors, where the description says that they take fewer cycles.
@@ -134,14 +130,14 @@ static void choose_insn(contract* c) {
   if (c->insn.insn && !c->use_insn) find_taps(c);
   if (c->use_insn && c->insn.group > 1 && !c->taps) {
     int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner];
-    c->use_insn = is_const(c, r->w) && run % c->insn.group == 0;
+    c->use_insn = c->w_const >= 0 && run % c->insn.group == 0;
   }
 }
 
-// Groups with several channels each; see layout_vector_groups.c.
+// Groups with several channels each; see groups.c.
 static bool classify_groups(contract* c) {
-  const pb_vvalue *x = &c->l->values[value_at(c, c->roles->x)], *y = &c->l->values[value_at(c, c->roles->y)];
-  if (!pb_vlayout_grouped(c->l, c->n, &c->g, &c->cut) || x->kind != PB_BLOCKED || y->kind != PB_BLOCKED) {
+  const pb_layout_value *x = &c->l->values[value_at(c, c->roles->x)], *y = &c->l->values[value_at(c, c->roles->y)];
+  if (!pb__layout_grouped(c->l, c->n, &c->g, &c->cut) || x->kind != PB_LAYOUT_BLOCKED || y->kind != PB_LAYOUT_BLOCKED) {
     c->g.g = -1;
     return false;
   }
@@ -154,7 +150,7 @@ static bool classify_groups(contract* c) {
 
 static bool classify(contract* c) {
   const pb_roles* r = c->roles;
-  int o = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_N);
+  int o = pb__layout_dim_of_role(c->nest, r, PB_ROLE_N);
   c->rows = 1;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (r->role[d] == PB_ROLE_M) c->rows *= c->nest->extent[d];
@@ -162,16 +158,12 @@ static bool classify(contract* c) {
   if (o == -2) return false;
   c->lanes_dim = o;
   if (o < 0) { // each channel for itself
-    int dim;
+    const pb_layout_value* x = &c->l->values[value_at(c, r->x)];
     c->depthwise = true;
-    c->lanes_dim = pb_vlayout_dim_of_role(c->nest, r, PB_ROLE_B);
-    const pb_access* x = &c->nest->access[r->x];
-    const pb_vvalue* v = &c->l->values[value_at(c, r->x)];
-    if (c->lanes_dim < 0 || !is_const(c, r->w) || v->kind != PB_BLOCKED || v->block % c->l->lanes ||
-        !pb_index_single(&x->index[1], &dim) || dim != c->lanes_dim)
-      return false;
+    c->lanes_dim = pb__layout_depthwise(c->nest, r);
+    if (c->lanes_dim < 0 || c->w_const < 0 || x->kind != PB_LAYOUT_BLOCKED || x->block % c->l->lanes) return false;
   }
-  if (!y_takes_lanes(c) || (!is_const(c, r->w) && !runtime_w_fits(c))) return false;
+  if (!y_takes_lanes(c) || (c->w_const < 0 && !runtime_w_fits(c))) return false;
   find_inner(c);
   choose_insn(c);
   choose_matrix(c);
@@ -185,7 +177,7 @@ static int add_dim(contract* c, int64_t extent) {
 
 // The dim of groups: blocks of x or y, vectors in one, groups in a vector; the last of these stand with the lanes.
 static void split_groups(contract* c) {
-  pb_vsplit* s = &c->split;
+  pb_split* s = &c->split;
   int g = c->g.g;
   s->size[g] = c->cut.block;
   s->scale[g] = c->cut.lanes;
@@ -195,13 +187,13 @@ static void split_groups(contract* c) {
 
 // Blocks of results, and vectors in one.
 static void split_results(contract* c) {
-  pb_vsplit* s = &c->split;
+  pb_split* s = &c->split;
   int lanes = c->lanes_dim;
-  const pb_vvalue* y = &c->l->values[value_at(c, c->roles->y)];
-  int64_t extent = c->nest->extent[lanes], block = y->kind == PB_BLOCKED ? y->block : c->l->lanes;
+  const pb_layout_value* y = &c->l->values[value_at(c, c->roles->y)];
+  int64_t extent = c->nest->extent[lanes], block = y->kind == PB_LAYOUT_BLOCKED ? y->block : c->l->lanes;
   if (c->g.g >= 0 && extent < block) block = c->l->lanes;
   s->size[lanes] = block;
-  if (extent > block) s->block[lanes] = add_dim(c, pb_vlayout_blocks(extent, block));
+  if (extent > block) s->block[lanes] = add_dim(c, pb__layout_blocks(extent, block));
   if (block == c->l->lanes) return;
   s->scale[lanes] = c->l->lanes;
   s->lane[lanes] = add_dim(c, block / c->l->lanes);
@@ -210,7 +202,7 @@ static void split_results(contract* c) {
 static bool groups_are_lanes(const contract* c) { return c->g.g >= 0 && c->cut.lanes > 1; }
 
 static void split_lanes(contract* c) {
-  pb_vsplit* s = &c->split;
+  pb_split* s = &c->split;
   if (groups_are_lanes(c)) {
     s->group[c->g.g] = add_dim(c, c->cut.lanes);
     c->lane_column = s->keep[c->lanes_dim] = add_dim(c, c->g.outs);
@@ -223,13 +215,9 @@ static void split_lanes(contract* c) {
 // New dims in order: batches, blocks of lanes, rows, lanes, then the sum: blocks of the inner dim, the window, inside
 // the block.
 static void split_all(contract* c) {
-  pb_vsplit* s = &c->split;
+  pb_split* s = &c->split;
   const pb_nest* nest = c->nest;
-  for (int d = 0; d < PB_NEST_DIMS; ++d) {
-    s->keep[d] = s->block[d] = s->lane[d] = s->group[d] = -1;
-    s->scale[d] = 1;
-    s->shift[d] = s->size[d] = 0;
-  }
+  pb__layout_split_none(s);
   for (int d = 0; d < nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_B && d != c->lanes_dim && d != c->g.g) s->keep[d] = add_dim(c, nest->extent[d]);
   if (c->g.g >= 0) split_groups(c);
@@ -244,7 +232,7 @@ static void split_all(contract* c) {
     s->size[k] = block;
     s->scale[k] = group;
     inner_steps = block / group;
-    if (block && nest->extent[k] > block) s->block[k] = add_dim(c, pb_vlayout_blocks(nest->extent[k], block));
+    if (block && nest->extent[k] > block) s->block[k] = add_dim(c, pb__layout_blocks(nest->extent[k], block));
   }
   // Channels whose lanes come in runs are steps inside one register of x: innermost.
   for (int inside = 0; inside < 2; ++inside)
@@ -257,115 +245,100 @@ static void split_all(contract* c) {
   if (c->taps) s->group[k] = add_dim(c, nest->extent[k]);
 }
 
-// The number of a vector among the lanes, as an index over the new dims.
-static void index_vectors(const contract* c, pb_index* index) {
-  const pb_vsplit* s = &c->split;
-  int block = s->block[c->lanes_dim], step = s->group[c->lanes_dim] >= 0 ? s->lane[c->lanes_dim] : -1;
-  if (block >= 0) index->coef[block] = s->size[c->lanes_dim] / c->l->lanes;
-  if (step >= 0) index->coef[step] = 1;
-}
-
 typedef struct packing {
   pb_pack_dim dims[PB_PACK_DIMS];
-  int64_t shape[PB_NEST_RANK];
-  int count, rank;
+  int columns[PB_PACK_DIMS]; // of the new nest, that walk them; -1: several do
+  int count;
 } packing;
 
-static void pack_dim(packing* p, int64_t extent, int dim, int64_t scale) {
+static void pack_dim(packing* p, int column, int64_t extent, int dim, int64_t scale) {
+  p->columns[p->count] = column;
   p->dims[p->count++] = (pb_pack_dim){extent, dim, scale};
 }
 
-static void pack_groups(const contract* c, packing* p, pb_access* w) {
-  const pb_vsplit* s = &c->split;
-  int64_t vectors = c->g.groups / c->cut.lanes;
-  pack_dim(p, vectors, c->g.g, c->cut.lanes);
-  if (s->block[c->g.g] >= 0) w->index[p->rank].coef[s->block[c->g.g]] = c->cut.block / c->cut.lanes;
-  if (s->lane[c->g.g] >= 0) w->index[p->rank].coef[s->lane[c->g.g]] = 1;
-  p->shape[p->rank++] = vectors;
+// Packed dims from `first` on as one index, by the columns that walk them. Returns its extent.
+static int64_t flatten(const contract* c, const packing* p, int first, pb_index* index) {
+  int64_t stride = 1;
+  for (int k = p->count - 1; k >= first; --k) {
+    const pb_split* s = &c->split;
+    int d = p->dims[k].dim;
+    if (p->columns[k] >= 0) {
+      index->coef[p->columns[k]] = stride;
+    } else { // rows of lanes: blocks, and rows in one
+      if (s->block[d] >= 0) index->coef[s->block[d]] = stride * (s->size[d] / p->dims[k].scale);
+      if (s->lane[d] >= 0 && (d == c->g.g || s->group[d] >= 0)) index->coef[s->lane[d]] = stride;
+    }
+    stride *= p->dims[k].extent;
+  }
+  return stride;
 }
 
-// The summed dims, flat and in the order of the new nest's.
-static void pack_sum(const contract* c, packing* p, pb_access* w) {
-  const pb_vsplit* s = &c->split;
-  int columns[PB_PACK_DIMS], first = p->count;
-  int64_t stride = 1;
+// The summed dims, in the order of the new nest's.
+static void pack_sum(const contract* c, packing* p) {
+  const pb_split* s = &c->split;
   for (int column = 0; column < c->out.dim_count; ++column)
     for (int d = 0; d < c->nest->dim_count; ++d) {
       if (c->roles->role[d] != PB_ROLE_K) continue;
       int64_t scale = s->keep[d] == column ? 1 : s->block[d] == column ? s->size[d] : s->scale[d];
-      if (s->keep[d] != column && s->block[d] != column && s->lane[d] != column) continue;
-      columns[p->count] = column;
-      pack_dim(p, c->out.extent[column], d, scale);
+      if (s->keep[d] == column || s->block[d] == column || s->lane[d] == column)
+        pack_dim(p, column, c->out.extent[column], d, scale);
     }
-  for (int k = p->count - 1; k >= first; --k) {
-    w->index[p->rank].coef[columns[k]] = stride;
-    stride *= p->dims[k].extent;
-  }
-  p->shape[p->rank++] = stride;
 }
 
-// The weights as [batches, blocks of lanes, k, lanes, group]. *sum: where k stands.
-static int pack_weights(contract* c, pb_access* w, int* sum) {
-  const pb_vsplit* s = &c->split;
+// The weights as [batches and blocks of lanes, k, lanes, group].
+static int pack_weights(contract* c, pb_access* w) {
+  const pb_split* s = &c->split;
   packing p = {.count = 0};
-  int lanes = c->lanes_dim;
+  int64_t shape[4] = {1, 1, c->l->lanes, c->insn.group};
+  int lanes = c->lanes_dim, rank = 3;
   memset(w->index, 0, sizeof w->index);
   for (int d = 0; d < c->nest->dim_count; ++d)
-    if (c->roles->role[d] == PB_ROLE_B && d != lanes && d != c->g.g && s->keep[d] >= 0) {
-      pack_dim(&p, c->nest->extent[d], d, 1);
-      w->index[p.rank].coef[s->keep[d]] = 1;
-      p.shape[p.rank++] = c->nest->extent[d];
-    }
-  if (c->g.g >= 0) pack_groups(c, &p, w);
-  if (!groups_are_lanes(c)) {
-    pack_dim(&p, pb_vlayout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
-    index_vectors(c, &w->index[p.rank]);
-    p.shape[p.rank++] = p.dims[p.count - 1].extent;
-  }
-  *sum = p.rank;
-  pack_sum(c, &p, w);
+    if (c->roles->role[d] == PB_ROLE_B && d != lanes && d != c->g.g && s->keep[d] >= 0)
+      pack_dim(&p, s->keep[d], c->nest->extent[d], d, 1);
+  if (c->g.g >= 0) pack_dim(&p, -1, c->g.groups / c->cut.lanes, c->g.g, c->cut.lanes);
+  if (!groups_are_lanes(c))
+    pack_dim(&p, -1, pb__layout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);
+  shape[0] = flatten(c, &p, 0, &w->index[0]);
+  int first = p.count;
+  pack_sum(c, &p);
+  shape[1] = flatten(c, &p, first, &w->index[1]);
   if (groups_are_lanes(c)) {
-    pack_dim(&p, c->cut.lanes, c->g.g, 1);
-    w->index[p.rank].coef[s->group[c->g.g]] = c->g.outs;
+    pack_dim(&p, -1, c->cut.lanes, c->g.g, 1);
+    w->index[2].coef[s->group[c->g.g]] = c->g.outs;
   }
-  pack_dim(&p, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
-  w->index[p.rank].coef[c->lane_column] = 1;
-  p.shape[p.rank++] = c->l->lanes;
+  pack_dim(&p, -1, groups_are_lanes(c) ? c->g.outs : c->l->lanes, lanes, 1);
+  w->index[2].coef[c->lane_column] = 1;
   if (c->inner >= 0 && s->group[c->inner] >= 0) {
-    pack_dim(&p, c->insn.group, c->inner, 1);
-    w->index[p.rank].coef[s->group[c->inner]] = 1;
-    p.shape[p.rank++] = c->insn.group;
+    pack_dim(&p, -1, c->insn.group, c->inner, 1);
+    w->index[rank++].coef[s->group[c->inner]] = 1;
   }
-  int id = c->l->program.values[value_at(c, c->roles->w)].const_id;
-  return pb_const_pack(c->l->unit->consts, id, &c->nest->access[c->roles->w], c->nest->extent, p.count, p.dims, "lanes",
-                       p.rank, p.shape);
+  return pb__layout_pack(c->l->unit->consts, c->w_const, &c->nest->access[c->roles->w], c->nest->extent, p.count,
+                         p.dims, "lanes", rank, shape);
 }
 
-// What sums of x + half of its range are too large by, negated: the weights' shape without k and group.
-static int correction(contract* c, int weights, int sum) {
+// What sums of x + half of its range are too large by, negated: [batches and blocks of lanes, lanes].
+static int correction(contract* c, int weights) {
   pb_consts* consts = c->l->unit->consts;
   const pb_const w = consts->items[weights];
   int64_t half = (int64_t)1 << (pb_type_bits(w.type) - 1), lanes = c->l->lanes, group = c->insn.group;
-  int64_t blocks = 1, steps = w.shape[sum], shape[PB_NEST_RANK];
-  for (int r = 0; r < sum; ++r) blocks *= shape[r] = w.shape[r];
-  shape[sum] = lanes;
+  int64_t blocks = w.shape[0], steps = w.shape[1], shape[2] = {blocks, lanes};
   int32_t* sums = pb_alloc(&consts->arena, (size_t)(blocks * lanes) * sizeof *sums);
   const int8_t* at = pb_const_data(consts, weights);
   for (int64_t b = 0; b < blocks; ++b)
     for (int64_t k = 0; k < steps; ++k)
       for (int64_t lane = 0; lane < lanes; ++lane)
         for (int64_t g = 0; g < group; ++g) sums[b * lanes + lane] -= (int32_t)half * *at++;
-  return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w.name ? w.name : ""), PB_I32, sum + 1, shape, sums);
+  return pb_consts_add(consts, pb_printf(&consts->arena, "%s.sum", w.name ? w.name : ""), PB_I32, 2, shape, sums);
 }
 
-bool pb_vlayout_is_init(const pb_vlayout* l, int n, int reduction) {
+bool pb__layout_is_init(const pb_layout* l, int n, int reduction) {
   const pb_nest* fill = &l->program.nests[n];
   return fill->access_count == 1 && fill->reduce == PB_SET && n < reduction &&
          pb_program_same_place(&l->program, n, reduction);
 }
 
 // y = 0, or what corrects the flipped sign bits. Lanes of several groups are one dim here: nothing reads by group.
-static void print_init(contract* c, const pb_access* y, int corrected, int sum) {
+static void print_init(contract* c, const pb_access* y, int corrected) {
   pb_nest init = {.name = c->nest->name, .part = "init"};
   const pb_index* weights = c->out.access[c->roles->w].index;
   int column[PB_NEST_DIMS], gone = groups_are_lanes(c) ? c->split.group[c->g.g] : -1;
@@ -383,23 +356,23 @@ static void print_init(contract* c, const pb_access* y, int corrected, int sum) 
   }
   if (corrected >= 0) {
     pb_access* from = &init.access[init.access_count++];
-    pb_vlayout_use_const(c->l, from, corrected);
-    for (int r = 0; r <= sum; ++r)
+    pb__layout_use_const(c->l, from, corrected, false);
+    for (int r = 0; r < 2; ++r)
       for (int d = 0; d < c->out.dim_count; ++d)
-        if (column[d] >= 0) from->index[r].coef[column[d]] = weights[r < sum ? r : r + 1].coef[d];
+        if (column[d] >= 0) from->index[r].coef[column[d]] = weights[2 * r].coef[d];
     init.access[init.access_count++] = to;
     pb_nest_load(&init, 0);
   } else {
     init.access[init.access_count++] = to;
     pb_nest_const(&init, to.type, 0);
   }
-  pb_vlayout_print(c->l, &init);
+  pb__layout_print(c->l, &init);
 }
 
 // A copy of x or w in the order in which the contraction walks it: [outer dims in `order`..., inner].
 static void copy_operand(contract* c, pb_access* access, const char* what, const int* order, int count) {
   pb_nest copy = {.name = c->nest->name, .part = "copy", .access_count = 2};
-  pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->pass, "%%%s%d", what, c->l->extra++)};
+  pb_access to = {.type = access->type, .ref = pb_printf(&c->l->unit->pass, "%%%s%d", what, c->l->extra_values++)};
   pb_access from = *access;
   for (int r = 0; r < from.rank; ++r) memset(from.index[r].coef, 0, sizeof from.index[r].coef);
   for (int k = 0; k < count; ++k) {
@@ -411,8 +384,8 @@ static void copy_operand(contract* c, pb_access* access, const char* what, const
   copy.access[0] = from;
   copy.access[1] = to;
   pb_nest_load(&copy, 0);
-  pb_vlayout_declare(c->l, to.ref, to.type, to.rank, to.shape);
-  pb_vlayout_print(c->l, &copy);
+  pb__layout_declare(c->l, &to);
+  pb__layout_print(c->l, &copy);
   for (int k = 0; k < count; ++k) {
     memset(to.index[k].coef, 0, sizeof to.index[k].coef);
     to.index[k].coef[order[k]] = 1;
@@ -461,7 +434,8 @@ static bool copies_rows(const contract* c) {
   if (c->use_matrix) return false; // its rows lie apart as they are
   return rows_collide(c) && c->inner >= 0 && !c->x_block && c->rows >= USES_FOR_A_COPY &&
          nest->extent[c->inner] >= 4 * c->l->lanes && nest->extent[c->inner] % c->l->lanes == 0 &&
-         nest->extent[c->lanes_dim] >= 8 * c->l->lanes && c->l->values[value_at(c, c->roles->x)].kind != PB_BLOCKED &&
+         nest->extent[c->lanes_dim] >= 8 * c->l->lanes &&
+         c->l->values[value_at(c, c->roles->x)].kind != PB_LAYOUT_BLOCKED &&
          c->l->lanes % (c->use_insn ? c->insn.group : 1) == 0;
 }
 
@@ -489,8 +463,16 @@ static void flip(contract* c) {
   }
 }
 
-bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
+bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles) {
   contract c = {.l = l, .n = n, .nest = &l->program.nests[n], .roles = roles, .g.g = -1};
+  const pb_value* weights = &l->program.values[value_at(&c, roles->w)];
+  c.w_const = weights->kind == PB_VALUE_CONST ? weights->const_id : -1;
+  if (l->gathers[n]) {
+    c.gather = pb__layout_gather(l, n, roles);
+    c.nest = &c.gather->nest;
+    c.roles = roles = &c.gather->roles;
+    c.w_const = c.gather->weights;
+  }
   if (!classify(&c)) return false;
   const pb_nest* nest = c.nest;
   c.out = (pb_nest){.name = nest->name,
@@ -500,34 +482,38 @@ bool pb_vlayout_contraction(pb_vlayout* l, int n, const pb_roles* roles) {
                     .access_count = nest->access_count,
                     .expr_count = nest->expr_count};
   memcpy(c.out.expr, nest->expr, sizeof c.out.expr);
-  bool rows = copies_rows(&c);
+  bool rows = !c.gather && copies_rows(&c);
   if (rows) c.x_block = l->lanes;
   split_all(&c);
   if (c.out.dim_count > PB_NEST_DIMS) return false;
   pb_access *x = &c.out.access[roles->x], *w = &c.out.access[roles->w], *y = &c.out.access[roles->y];
-  pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->x), &nest->access[roles->x], x);
-  pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->y), &nest->access[roles->y], y);
-  int corrected = -1, sum = -1;
-  if (is_const(&c, roles->w)) {
-    int id = pack_weights(&c, w, &sum);
-    pb_vlayout_use_const(l, w, id);
+  *x = nest->access[roles->x];
+  if (!c.gather) pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->x), &nest->access[roles->x], x);
+  for (int r = 0; c.gather && r < x->rank; ++r)
+    pb__layout_spread(&c.split, &nest->access[roles->x].index[r], nest->dim_count, &x->index[r]);
+  pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->y), &nest->access[roles->y], y);
+  int corrected = -1;
+  if (c.w_const >= 0) {
+    int id = pack_weights(&c, w);
+    pb__layout_use_const(l, w, id, false);
     if (c.use_insn && c.insn.flips) {
-      corrected = correction(&c, id, sum);
+      corrected = correction(&c, id);
       flip(&c);
     }
   } else {
-    pb_vlayout_rewrite(l, &c.split, nest, value_at(&c, roles->w), &nest->access[roles->w], w);
+    pb__layout_rewrite(l, &c.split, nest, value_at(&c, roles->w), &nest->access[roles->w], w);
   }
   PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
-    if (k < n && pb_vlayout_is_init(l, k, n)) {
-      print_init(&c, y, corrected, sum);
+    if (k < n && pb__layout_is_init(l, k, n)) {
+      print_init(&c, y, corrected);
       break;
     }
+  if (c.gather) pb__layout_print_gather(l, c.gather);
   if (rows) copy_rows(&c, x);
-  if (!is_const(&c, roles->w) && c.rows >= USES_FOR_A_COPY) {
+  if (c.w_const < 0 && c.rows >= USES_FOR_A_COPY) {
     int order[PB_NEST_DIMS], count = columns_of(&c, w, c.lane_column, order);
     if (count <= PB_NEST_RANK) copy_operand(&c, w, "packed", order, count);
   }
-  pb_vlayout_print(l, &c.out);
+  pb__layout_print(l, &c.out);
   return true;
 }

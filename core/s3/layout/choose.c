@@ -1,0 +1,274 @@
+// Inside `layout`: which value gets which layout. Blocks of channels where what touches the value walks them so
+// (fits.c) and, where plain tensors can be read too, something gains by it; rows of lanes for what is made in such.
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+enum { CHOICE_TURNS = 4 };
+
+// Of the tensor whose twin it is, else its own.
+static pb_value_kind edge_kind(const pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
+  return l->program.values[twin ? twin->edge : v].kind;
+}
+
+// Codes of 16 bits that contractions take are narrow floats.
+static int group_for(const pb_layout* l, pb_type type) {
+  pb_type factor = type == pb_type_stored(PB_BF16) ? PB_BF16 : type;
+  pb_vector_insn insn =
+      pb_vector_contraction(l->unit->chip, factor, factor, pb_type_is_float(factor) ? PB_F32 : PB_I32);
+  return insn.insn ? insn.group : 1;
+}
+
+// Channels that lie next to each other: a vector; for an instruction on matrices all that it sums over, or all there
+// are.
+int64_t pb__layout_block(const pb_layout* l, int64_t channels) {
+  if (!l->summed) return l->lanes;
+  return channels % l->summed == 0 ? l->summed : pb__layout_blocks(channels, l->lanes) * l->lanes;
+}
+
+int64_t pb__layout_summed_channels(const pb_layout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    const pb_access* a = l->program.nests[n].access;
+    pb_roles roles;
+    if (!pb__layout_roles(l, n, &roles)) continue;
+    pb_matrix_insn matrix = pb_matrix_contraction(l->unit->chip, roles.x_type, roles.w_type, a[roles.y].type);
+    int64_t sum = (int64_t)matrix.steps * matrix.group;
+    if (matrix.insn && matrix.lanes == l->lanes && sum % l->lanes == 0) return sum;
+  }
+  return 0;
+}
+
+// Few channels that come straight from the outside and go straight into contractions.
+static bool is_narrow(const pb_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    pb_roles roles;
+    bool writes = pb_program_stored(&l->program, n) == v, contracts = pb__layout_roles(l, n, &roles);
+    if (writes && nest->reduce != PB_SET) return false;
+    for (int a = 0; a + 1 < nest->access_count; ++a) {
+      int from = l->program.value_of[n][a];
+      if (writes && edge_kind(l, from) == PB_VALUE_LOCAL &&
+          !(from < v && l->values[from].kind == PB_LAYOUT_BLOCKED && l->values[from].block < l->lanes))
+        return false;
+      bool copies = nest->reduce == PB_SET && nest->expr_count == 1;
+      if (from == v && !copies && !(contracts && a == roles.x)) return false;
+    }
+  }
+  return true;
+}
+
+// ---- what gains by blocks ----
+
+// Whether dim 1 of what a contraction makes is its columns, or each channel for itself, and no dim of a stack.
+static bool makes_channels(const pb_nest* nest, const pb_roles* roles) {
+  int dim;
+  if (!pb_index_single(&nest->access[roles->y].index[1], &dim) || dim < 0) return true;
+  return roles->role[dim] != PB_ROLE_M;
+}
+
+// Whether blocks gain the nest something: a contraction by weights or a window walks them. Rows that are summed for
+// themselves, as softmax does, have their lanes along the row.
+static bool nest_gains(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int dim;
+  pb_roles roles;
+  if (store->rank != 4) return false;
+  if (pb__layout_roles(l, n, &roles)) return pb__layout_weighs(l, n, &roles) && makes_channels(nest, &roles);
+  bool rows = store->shape[3] == 1 && store->shape[2] > 1;
+  return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
+}
+
+// The values that such nests touch, and those beside them in other nests; what must stay plain passes nothing on.
+static void find_gains(pb_layout* l) {
+  const pb_program* p = &l->program;
+  l->gains = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  bool* plain = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  for (int v = 0; v < p->value_count; ++v)
+    plain[v] = p->values[v].rank != 4 || p->values[v].kind == PB_VALUE_CONST || pb__layout_stays_plain(l, v);
+  for (bool more = true, first = true; more; first = false) {
+    more = false;
+    for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
+      int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
+      bool gains = first && nest_gains(l, n);
+      for (int a = 0; a < p->nests[n].access_count && !gains; ++a)
+        gains = l->gains[p->value_of[n][a]] && !plain[p->value_of[n][a]];
+      for (int a = 0; a < p->nests[n].access_count && gains; ++a) {
+        more |= !l->gains[p->value_of[n][a]];
+        l->gains[p->value_of[n][a]] = true;
+      }
+    }
+  }
+}
+
+// ---- kinds ----
+
+// Whether a convolution of several groups takes or makes it.
+static bool in_groups(const pb_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v)
+    for (int a = 0; a < l->program.nests[n].access_count; ++a)
+      if (l->program.value_of[n][a] == v && pb__layout_walks_groups(l, n, a)) return true;
+  return false;
+}
+
+// Numbers in registers of another width, and tensors around a load at a computed index, stay as they are.
+static bool is_moved_alone(const pb_layout* l, int v) {
+  pb_type type = l->program.values[v].type;
+  if (type != PB_F32 && type != PB_I32 && type != PB_I16 && type != PB_I8) return true;
+  PB_FOR_USES (n, &l->program, v)
+    if (pb_nest_is_fixed(&l->program.nests[n])) return true;
+  return false;
+}
+
+// A maximum of channels that lie plainly never reaches the lanes behind them, which stay -inf.
+static bool maximises_plain(const pb_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    if (pb_program_stored(&l->program, n) != v || nest->reduce != PB_ACC_MAX) continue;
+    for (int a = 0; a + 1 < nest->access_count; ++a)
+      if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_PLAIN) return true;
+  }
+  return false;
+}
+
+// Whether the value is made of a tensor that ends where the model says and not at a whole row: an input of the graph,
+// one that is made element by element behind a reshape, or the plain twin of the value.
+static bool made_of_plain(const pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
+  if (twin && l->program.value_of[twin->copy][1] == v) return true;
+  PB_FOR_USES (n, &l->program, v)
+    for (int a = 0; pb_program_writes(&l->program, n, v) && a + 1 < l->program.nests[n].access_count; ++a) {
+      int from = l->program.value_of[n][a];
+      pb_value_kind kind = pb__layout_kind_at_edge(l, from);
+      if (kind == PB_VALUE_INPUT || (kind == PB_VALUE_LOCAL && from != v && pb__layout_flattened(l, from))) return true;
+    }
+  return false;
+}
+
+// Whether the value is put together of several: none of them fills what a row has behind the last one.
+static bool made_of_parts(const pb_layout* l, int v) {
+  int parts = 0;
+  PB_FOR_USES (n, &l->program, v) {
+    const pb_nest* nest = &l->program.nests[n];
+    parts += pb_program_writes(&l->program, n, v) && nest->reduce == PB_SET && nest->access_count == 2 &&
+             nest->expr_count == 1;
+  }
+  return parts > 1;
+}
+
+// [r, c] in rows of lanes.
+static pb_layout_kind kind_of_rows(const pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
+  if (pb__layout_flattened(l, v)) return PB_LAYOUT_PLAIN;
+  if (pb__layout_ends_rows(l, v)) return PB_LAYOUT_ENDING;
+  return value->shape[0] > 1 || uneven || pb__layout_read_by_rows(l, v) ? PB_LAYOUT_BLOCKED : PB_LAYOUT_PADDED;
+}
+
+// As far as the value by itself tells; edges have twins.
+static void choose_kind(pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  pb_layout_value* chosen = &l->values[v];
+  chosen->kind = PB_LAYOUT_PLAIN;
+  if (pb__layout_kind_at_edge(l, v) != PB_VALUE_LOCAL || chosen->refused || pb__layout_touched(l, v, true)) return;
+  if (!l->whole_rows && is_moved_alone(l, v)) return;
+  chosen->block = pb__layout_block(l, value->rank > 1 ? value->shape[1] : 1);
+  if (value->rank == 4 && (l->whole_rows || l->gains[v])) chosen->kind = PB_LAYOUT_BLOCKED;
+  if (value->rank == 2 && l->whole_rows) chosen->kind = kind_of_rows(l, v);
+}
+
+// A value in blocks that is better off in narrower ones, or plain.
+static void narrow(pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  pb_layout_value* chosen = &l->values[v];
+  int64_t channels = value->shape[1];
+  pb_value_kind edge = edge_kind(l, v);
+  bool outside = edge != PB_VALUE_LOCAL;
+  chosen->kind = PB_LAYOUT_PLAIN;
+  if (value->type == PB_F32 && channels % l->lanes && maximises_plain(l, v)) return;
+  chosen->kind = PB_LAYOUT_BLOCKED;
+  chosen->block = pb__layout_block(l, channels);
+  if (channels * 2 > l->lanes || in_groups(l, v)) return;
+  int group = group_for(l, value->type);
+  if (outside ? edge != PB_VALUE_INPUT : !is_narrow(l, v)) return;
+  chosen->block = (channels + group - 1) / group * group;
+  if (group == 1 || outside) chosen->kind = PB_LAYOUT_PLAIN;
+}
+
+// Rows of a contraction's results are padded to whole vectors, and what is made of them element by element.
+static void pad(pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  pb_layout_value* chosen = &l->values[v];
+  if (value->kind != PB_VALUE_LOCAL || chosen->refused || is_moved_alone(l, v) || value->rank < 2) return;
+  if (edge_kind(l, v) == PB_VALUE_INPUT || pb__layout_touched(l, v, true)) return;
+  PB_FOR_USES (n, &l->program, v) { // the last dim of what a contraction makes
+    int dim;
+    if (pb_program_stored(&l->program, n) != v) continue;
+    const pb_nest* nest = &l->program.nests[n];
+    const pb_access* store = &nest->access[nest->access_count - 1];
+    bool whole = pb_index_single(&store->index[store->rank - 1], &dim) && dim >= 0 &&
+                 nest->extent[dim] == store->shape[store->rank - 1];
+    if (!whole) {
+      chosen->kind = PB_LAYOUT_PLAIN;
+      return;
+    }
+    pb_roles roles;
+    // a second factor that the network makes has no padding to go with it
+    if (pb__layout_roles(l, n, &roles) && roles.role[dim] == PB_ROLE_N &&
+        (nest->extent[dim] % l->lanes == 0 || pb__layout_weighs(l, n, &roles)))
+      chosen->kind = PB_LAYOUT_PADDED;
+    for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) { // pointwise from one such
+      const pb_access* from = &nest->access[a];
+      if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_PADDED && from->rank == store->rank &&
+          !memcmp(&from->index[from->rank - 1], &store->index[store->rank - 1], sizeof(pb_index)))
+        chosen->kind = PB_LAYOUT_PADDED;
+    }
+  }
+}
+
+// Where vectors are loaded from anywhere: what depends on the layouts of other values. A pointwise chain follows what
+// its first value is.
+static void refine(pb_layout* l, const bool* blocked, const bool* gained) {
+  for (int turn = 0; turn < CHOICE_TURNS; ++turn)
+    for (int v = 0; v < l->program.value_count; ++v)
+      if (blocked[v])
+        narrow(l, v);
+      else if (!gained[v])
+        pad(l, v);
+}
+
+static void choose_kinds(pb_layout* l) {
+  bool* blocked = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
+  bool* gained = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)l->program.value_count + 1);
+  for (int v = 0; v < l->program.value_count; ++v) choose_kind(l, v);
+  pb__layout_choose_ends(l);
+  for (int v = 0; v < l->program.value_count; ++v)
+    if (pb__layout_in_rows(l, v)) {
+      gained[v] = !pb__layout_stays_plain(l, v);
+      if (!pb__layout_can_block(l, v, -1)) pb__layout_keep_plain(l, v);
+    }
+  for (int v = 0; v < l->program.value_count; ++v) blocked[v] = l->values[v].kind == PB_LAYOUT_BLOCKED;
+  if (!l->whole_rows) refine(l, blocked, gained);
+}
+
+// Contractions that read rows of whole windows, of what stays plain for that.
+static void choose_gathers(pb_layout* l) {
+  pb_roles roles;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    if (pb__layout_is_apart(l, n) || !pb__layout_roles(l, n, &roles)) continue;
+    int x = l->program.value_of[n][roles.x];
+    l->gathers[n] = pb__layout_should_gather(l, &l->program.nests[n], &roles) && pb__layout_can_be_plain(l, x, n);
+    if (l->gathers[n]) pb__layout_keep_plain(l, x);
+  }
+}
+
+void pb__layout_choose(pb_layout* l) {
+  l->values = PB_NEW_ARRAY(&l->unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
+  if (!l->whole_rows) find_gains(l);
+  do choose_kinds(l);
+  while (pb__layout_refuse_groups(l));
+  choose_gathers(l);
+  pb__layout_choose_rows(l);
+  pb__layout_choose_runs(l);
+}

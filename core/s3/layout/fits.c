@@ -1,0 +1,155 @@
+// Inside `layout`: what nests ask of the layouts of values. A value lies in blocks of channels only where every nest
+// that touches it walks them so; what cannot stays plain.
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+// ---- accesses ----
+
+// Code that goes by single elements takes parts of tensors from plain ones: there one dim walks all of the channels.
+bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
+  const pb_index* index = &access->index[1];
+  int64_t inner = 1, all = 1;
+  int dims = 0;
+  if (access->rank < 2 || index->cst % l->lanes) return false;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (index->coef[d] == 1 && inner != 1) return false;
+    if (index->coef[d] == 1) inner = nest->extent[d];
+    if (index->coef[d]) all *= nest->extent[d];
+    dims += index->coef[d] != 0;
+  }
+  if (!l->whole_rows && (index->cst || dims > 1)) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
+      return false;
+  return index->cst + all == access->shape[1] ||
+         (l->whole_rows && all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
+}
+
+// The dim from element to element along the channels, -1: none.
+static int along_lanes(const pb_nest* nest, const pb_access* access) {
+  for (int d = 0; access->rank > 1 && d < nest->dim_count; ++d)
+    if (access->index[1].coef[d] == 1 && nest->extent[d] > 1) return d;
+  return -1;
+}
+
+bool pb__layout_turns(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  int to = along_lanes(nest, &nest->access[nest->access_count - 1]);
+  for (int a = 0; nest->reduce == PB_SET && to >= 0 && a + 1 < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    int from = along_lanes(nest, access);
+    bool elsewhere = access->rank > 1 && pb_access_uses(access, to); // of one channel: not along its lanes
+    if (l->program.values[l->program.value_of[n][a]].kind != PB_VALUE_CONST && from != to && (from >= 0 || elsewhere))
+      return true;
+  }
+  return false;
+}
+
+// Whether the dim of the access's channels walks another index of a tensor too: both would be split.
+static bool transposes(const pb_nest* nest, const pb_access* access) {
+  int dim = -1, other;
+  pb_index_single(&access->index[1], &dim);
+  for (int b = 0; b < nest->access_count && dim >= 0; ++b)
+    for (int r = 0; r < nest->access[b].rank; ++r)
+      if (r != 1 && nest->access[b].rank == 4 && pb_index_single(&nest->access[b].index[r], &other) && other == dim)
+        return true;
+  return false;
+}
+
+bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  if (nest->reduce == PB_SET || access == store || access->rank < 2) return false;
+  if (l->whole_rows && access->shape[1] % l->lanes == 0) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (access->index[1].coef[d] && !pb_access_uses(store, d)) return true;
+  return false;
+}
+
+// ---- values ----
+
+// Whether another nest than copies computes with the value: then it lies in blocks, and copies take it out of them.
+static bool computed_with(const pb_layout* l, int value) {
+  PB_FOR_USES (n, &l->program, value)
+    if (pb_program_reads(&l->program, n, value) && !pb_program_writes(&l->program, n, value) &&
+        (l->program.nests[n].expr_count != 1 || l->program.nests[n].reduce != PB_SET))
+      return true;
+  return false;
+}
+
+// Whether a sum or a largest element is taken into the value: units make those in rows of lanes.
+static bool is_reduced(const pb_layout* l, int value) {
+  PB_FOR_USES (n, &l->program, value)
+    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].reduce != PB_SET) return true;
+  return false;
+}
+
+void pb__layout_keep_plain(pb_layout* l, int value) {
+  l->values[value].kind = PB_LAYOUT_PLAIN;
+  if (!l->whole_rows) return;
+  PB_FOR_USES (n, &l->program, value) // what is copied into it (a pad's inside) stays plain too
+    if (pb_program_writes(&l->program, n, value) && l->program.nests[n].access_count == 2 &&
+        l->program.nests[n].expr_count == 1 && l->program.value_of[n][0] != value) {
+      int source = l->program.value_of[n][0];
+      if (l->values[source].kind != PB_LAYOUT_PLAIN && !computed_with(l, source) && !is_reduced(l, source))
+        pb__layout_keep_plain(l, source);
+    }
+}
+
+// Whether only this nest reads the value, directly or through a padded copy of it.
+static bool read_by_alone(const pb_layout* l, int value, int nest) {
+  PB_FOR_USES (k, &l->program, value) {
+    if (k == nest || !pb_program_reads(&l->program, k, value) || pb_program_writes(&l->program, k, value)) continue;
+    const pb_nest* copy = &l->program.nests[k];
+    if (copy->expr_count != 1 || copy->reduce != PB_SET) return false;
+    if (!read_by_alone(l, l->program.value_of[k][copy->access_count - 1], nest)) return false;
+  }
+  return true;
+}
+
+// It may come from the outside or from a pointwise nest over plain tensors, not from one that makes blocks.
+bool pb__layout_can_be_plain(const pb_layout* l, int value, int nest) {
+  if (!read_by_alone(l, value, nest)) return false;
+  PB_FOR_USES (k, &l->program, value) {
+    if (!pb_program_writes(&l->program, k, value)) continue;
+    const pb_nest* maker = &l->program.nests[k];
+    if (maker->reduce != PB_SET) return false;
+    for (int a = 0; a + 1 < maker->access_count; ++a) {
+      int from = l->program.value_of[k][a];
+      bool outside = pb__layout_kind_at_edge(l, from) != PB_VALUE_LOCAL;
+      if (!outside && (maker->expr_count != 1 || !pb__layout_can_be_plain(l, from, nest))) return false;
+    }
+  }
+  return true;
+}
+
+// Whether nest n, by one of its accesses to value v, has no use for blocks of it. Dim 1 of stacks of matrices is no
+// channel.
+static bool asks_for_plain(const pb_layout* l, int n, int a, int v) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* access = &nest->access[a];
+  pb_roles roles;
+  bool contracts = pb__layout_roles(l, n, &roles), stored = a == nest->access_count - 1;
+  if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);
+  if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && is_reduced(l, v)))
+    return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;
+  return l->whole_rows ? stored && pb__layout_turns(l, n) : transposes(nest, access);
+}
+
+bool pb__layout_stays_plain(const pb_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v)
+    for (int a = 0; a < l->program.nests[n].access_count && !pb__layout_is_apart(l, n); ++a)
+      if (l->program.value_of[n][a] == v && asks_for_plain(l, n, a, v)) return true;
+  return false;
+}
+
+bool pb__layout_can_block(const pb_layout* l, int v, int but) {
+  if ((l->program.values[v].rank != 4 && !l->whole_rows) || pb__layout_stays_plain(l, v)) return false;
+  PB_FOR_USES (n, &l->program, v)
+    for (int a = 0; a < l->program.nests[n].access_count && n != but && !pb__layout_is_apart(l, n); ++a)
+      if (l->program.value_of[n][a] == v &&
+          !pb__layout_walks(l, &l->program.nests[n], &l->program.nests[n].access[a]) &&
+          (l->whole_rows || !pb__layout_walks_groups(l, n, a)))
+        return false;
+  return true;
+}

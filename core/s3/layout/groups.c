@@ -1,0 +1,174 @@
+// Convolutions of groups. Where instructions take whole rows of lanes, as many groups are taken together as fill rows,
+// with zeros in the weights between them: 32 groups of 4 channels on 16 lanes become 8 groups of 16, whose weights are
+// blocks along a diagonal. Else a vector of results lies within one group, or its lanes are several whole groups: then
+// the lanes of a group read the same element of x, and those of the next one that of its own channels
+// (pb_vaccess.run), and nothing is multiplied in vain; only groups that fit neither way are taken together. Never those
+// of floats: zeros do not keep infinity and NaN apart.
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+// Products by zero, for each that counts, from where on plain operations on single elements are not slower; one
+// instruction makes so many times the group of them.
+enum { PRODUCTS_IN_VAIN = 16 };
+
+static int dim_with(const pb_nest* nest, const pb_roles* roles, pb_role role, const pb_index* index) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == role && index->coef[d]) return d;
+  return -1;
+}
+
+bool pb__layout_read_groups(const pb_nest* nest, const pb_roles* roles, pb_grouped* out) {
+  const pb_access *x = &nest->access[roles->x], *w = &nest->access[roles->w], *y = &nest->access[roles->y];
+  if (x->rank != 4 || w->rank != 4 || y->rank != 4) return false;
+  out->g = dim_with(nest, roles, PB_ROLE_B, &x->index[1]);
+  if (out->g < 0) return false;
+  out->o = dim_with(nest, roles, PB_ROLE_N, &y->index[1]);
+  out->c = dim_with(nest, roles, PB_ROLE_K, &x->index[1]);
+  out->groups = nest->extent[out->g];
+  out->outs = out->o < 0 ? 1 : nest->extent[out->o];
+  out->ins = out->c < 0 ? 1 : nest->extent[out->c];
+  return w->index[0].coef[out->g] == out->outs && x->index[1].coef[out->g] == out->ins &&
+         y->index[1].coef[out->g] == out->outs;
+}
+
+static bool read(const pb_layout* l, int n, pb_roles* roles, pb_grouped* g) {
+  return pb__layout_roles(l, n, roles) && pb__layout_weighs(l, n, roles) &&
+         pb__layout_read_groups(&l->program.nests[n], roles, g) && (l->whole_rows || g->ins > 1 || g->outs > 1);
+}
+
+// The widest run of channels, at most a block, that is whole groups or a part of one; 0: they cross each other.
+static int64_t groups_in_block(int64_t channels, int64_t block) {
+  if (channels >= block) return channels % block ? 0 : 1;
+  return block % channels ? 0 : block / channels;
+}
+
+// Whether dims of the groups, cut in blocks, steps and lanes as `s` says, stay inside the blocks of one side.
+static bool stays_inside(const pb_layout_groups* s, int64_t channels, int64_t block) {
+  if (channels % block == 0) return true;
+  return s->lanes * channels == block || (s->block * channels == block && s->lanes * channels <= block);
+}
+
+static bool fit(const pb_layout* l, const pb_grouped* g, pb_layout_groups* s) {
+  int64_t x = pb__layout_block(l, g->ins * g->groups), y = pb__layout_block(l, g->outs * g->groups);
+  int64_t of_x = groups_in_block(g->ins, x), of_y = groups_in_block(g->outs, y);
+  bool narrow = g->outs < l->lanes;
+  if (!of_x || !of_y || (narrow ? l->lanes % g->outs || g->outs % g->ins : g->outs % l->lanes)) return false;
+  s->lanes = narrow ? l->lanes / g->outs : 1;
+  s->block = of_x > of_y ? of_x : of_y;
+  return g->groups % s->block == 0 && s->block % s->lanes == 0 && stays_inside(s, g->ins, x) &&
+         stays_inside(s, g->outs, y);
+}
+
+bool pb__layout_grouped(const pb_layout* l, int n, pb_grouped* g, pb_layout_groups* s) {
+  pb_roles roles;
+  return read(l, n, &roles, g) && fit(l, g, s);
+}
+
+bool pb__layout_walks_groups(const pb_layout* l, int n, int a) {
+  pb_roles roles;
+  pb_grouped g;
+  pb_layout_groups s;
+  return read(l, n, &roles, &g) && (a == roles.x || a == roles.y) && fit(l, &g, &s);
+}
+
+bool pb__layout_refuse_groups(pb_layout* l) {
+  bool any = false;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    pb_roles roles;
+    pb_grouped g;
+    if (!read(l, n, &roles, &g)) continue;
+    pb_layout_value *x = &l->values[l->program.value_of[n][roles.x]], *y = &l->values[l->program.value_of[n][roles.y]];
+    if (l->whole_rows || x->kind == y->kind || (x->refused && y->refused)) continue;
+    any = x->refused = y->refused = true;
+  }
+  return any;
+}
+
+// ---- groups taken together ----
+
+static pb_grouped joined(const pb_grouped* g, int64_t together) {
+  pb_grouped all = *g;
+  all.groups /= together;
+  all.ins *= together;
+  all.outs *= together;
+  return all;
+}
+
+static bool fills_rows(const pb_layout* l, const pb_grouped* g) {
+  return g->ins % l->lanes == 0 && g->outs % l->lanes == 0;
+}
+
+// How many groups must be taken together for rows of lanes, or blocks, to fit and, if there is such an instruction, for
+// it to find its neighbours; 0: it does not pay. Groups that never fill rows become one; where each is one channel, a
+// row of them, of which the last may end early.
+static int64_t together(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, const pb_grouped* g) {
+  const pb_access* a = nest->access;
+  pb_vector_insn insn = pb_vector_contraction(l->unit->chip, roles->x_type, roles->w_type, a[roles->y].type);
+  int64_t group = insn.insn ? insn.group : 1;
+  for (; group > 0; group = group > 1 ? 1 : 0)
+    for (int64_t s = 1; s <= g->groups && (l->whole_rows || s <= PRODUCTS_IN_VAIN * group); ++s) {
+      pb_grouped all = joined(g, s);
+      pb_layout_groups fits;
+      if (g->groups % s == 0 && all.ins % group == 0 &&
+          (l->whole_rows ? fills_rows(l, &all) : all.groups == 1 || fit(l, &all, &fits)))
+        return s;
+    }
+  return !l->whole_rows ? 0 : pb__layout_depthwise(nest, roles) >= 0 ? l->lanes : g->groups;
+}
+
+// Weights [o, c, r, s] of `s` groups together: [o, s * c, r, s], where an output's own channels stand at its group's
+// place, and zeros up to whole numbers of such groups.
+static int widen(pb_consts* consts, int id, const pb_grouped* g, int64_t s) {
+  pb_const from = consts->items[id];
+  const char* source = pb_const_data(consts, id);
+  int64_t outputs = (g->groups + s - 1) / s * s * g->outs, row = g->ins * from.shape[2] * from.shape[3];
+  size_t size = (size_t)pb_type_bits(from.type) / 8;
+  char* data = pb_alloc_array(&consts->arena, (size_t)(outputs * row * s), size);
+  for (int64_t o = 0; o < from.shape[0]; ++o)
+    memcpy(data + (size_t)((o * s + o / g->outs % s) * row) * size, source + (size_t)(o * row) * size,
+           (size_t)row * size);
+  int64_t shape[4] = {outputs, g->ins * s, from.shape[2], from.shape[3]};
+  return pb_consts_add(consts, from.name, from.type, 4, shape, data);
+}
+
+static int need_dim(pb_nest* nest, int dim, int64_t extent) {
+  if (dim < 0) dim = nest->dim_count++;
+  nest->extent[dim] = extent;
+  return dim;
+}
+
+// Takes `s` groups of nest n as one, with zeros in the constant weights between them; if they do not divide the groups,
+// the last of them reach past x and y. Appends a value to the program; what is there keeps its number.
+static void merge(pb_unit* unit, pb_program* program, int n, const pb_roles* roles, const pb_grouped* g, int64_t s) {
+  pb_nest* nest = &program->nests[n];
+  pb_value weights = program->values[program->value_of[n][roles->w]];
+  weights.const_id = widen(unit->consts, weights.const_id, g, s);
+  memcpy(weights.shape, unit->consts->items[weights.const_id].shape, sizeof(int64_t) * 4);
+  pb_program_set_value(program, &unit->pass, n, roles->w, pb_program_add_value(program, &unit->pass, &weights));
+  pb_access *x = &nest->access[roles->x], *w = &nest->access[roles->w], *y = &nest->access[roles->y];
+  int o = need_dim(nest, g->o, g->outs * s), c = need_dim(nest, g->c, g->ins * s);
+  memcpy(w->shape, weights.shape, sizeof w->shape);
+  x->index[1].coef[c] = w->index[1].coef[c] = y->index[1].coef[o] = w->index[0].coef[o] = 1;
+  x->index[1].coef[g->g] *= s;
+  w->index[0].coef[g->g] *= s;
+  y->index[1].coef[g->g] *= s;
+  nest->extent[g->g] = (g->groups + s - 1) / s;
+  if (nest->extent[g->g] == 1) pb_nest_remove_dim(nest, g->g);
+}
+
+void pb__layout_merge_groups(pb_layout* l) {
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    pb_roles roles;
+    pb_grouped g;
+    if (pb__layout_is_apart(l, n) || !read(l, n, &roles, &g) || l->program.nests[n].dim_count + 2 > PB_NEST_DIMS)
+      continue;
+    int x = l->program.value_of[n][roles.x], y = l->program.value_of[n][roles.y];
+    if (l->program.values[x].type == PB_F32) continue;
+    if (!l->whole_rows && (!pb__layout_can_block(l, x, n) || !pb__layout_can_block(l, y, n))) continue;
+    int64_t s = together(l, &l->program.nests[n], &roles, &g);
+    if (s <= 1) continue;
+    merge(l->unit, &l->program, n, &roles, &g, s);
+    l->roles[n].read = false;
+  }
+}

@@ -1,0 +1,286 @@
+// Inside `layout`: what its files share.
+#ifndef PB_S3_LAYOUT_H
+#define PB_S3_LAYOUT_H
+
+#include "core/base/consts.h"
+#include "core/base/numbers.h"
+#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+
+// BLOCKED: [n, c, h, w] as [n, c / block, h, w, block], [n, c] as [n, c / block, block]. PADDED: the last dim padded to
+// whole rows of lanes. ENDING: so too, of which what makes a number of each row counts c elements. SPREAD: [r, 1], one
+// number for each row, stands in all lanes of a row of lanes.
+typedef enum pb_layout_kind {
+  PB_LAYOUT_PLAIN,
+  PB_LAYOUT_BLOCKED,
+  PB_LAYOUT_ENDING,
+  PB_LAYOUT_PADDED,
+  PB_LAYOUT_SPREAD
+} pb_layout_kind;
+
+typedef struct pb_layout_value {
+  pb_layout_kind kind;
+  int64_t block; // of channels that lie next to each other: a row of lanes, unless it was said otherwise
+  bool refused;  // it must stay plain: what it is multiplied into does
+  const char* ref;
+  bool masked;      // pointwise nests that make it clean its lanes
+  const char* made; // it is made here, then its lanes are cleaned; NULL: as it is
+  enum { PB_REST_UNKNOWN, PB_REST_FINITE, PB_REST_ANY } rest; // lanes that no channel fills, of floats
+  int64_t run; // its rows are runs of so many, each with an end of its own: two indices; 0: they are one
+  int rank;
+  int64_t shape[PB_NEST_RANK]; // without the index of runs
+} pb_layout_value;
+
+typedef struct pb_layout_const {
+  int id;
+  const char* ref;
+  bool splat;
+  pb_type type;
+  int rank;
+  int64_t shape[PB_NEST_RANK];
+} pb_layout_const;
+
+// What pb_nest_roles says of a nest, once it was asked.
+typedef struct pb_layout_roles {
+  bool read, contracts;
+  pb_roles roles;
+} pb_layout_roles;
+
+// A tensor at the graph's edge keeps the model's layout; what is computed reads and writes its twin, which a copy makes
+// (of an input) or takes (to an output). A twin that turns out to lie as its edge does is dropped.
+typedef struct pb_layout_twin {
+  int edge, twin, copy; // values and the nest between them
+  const char* name;     // the operator that it is copied for
+  bool out;             // from the twin
+  bool wanted;          // it may lie otherwise than its edge
+} pb_layout_twin;
+
+// Operators that stay as the model has them, for another target: with --fallback those that no layout of this one fits.
+// What they share with others gets a twin as if it left the graph and came back.
+typedef struct pb_layout_apart {
+  const char** names;
+  size_t count, capacity;
+} pb_layout_apart;
+
+typedef struct pb_layout {
+  pb_unit* unit;
+  pb_program program;
+  int64_t lanes;
+  bool whole_rows; // movers take whole rows of lanes
+  int64_t summed;  // channels that an instruction on matrices sums over, 0: no nest is for one
+  bool* gains;     // by value: blocks make it, or something that it meets, faster
+  pb_layout_value* values;
+  pb_layout_roles* roles; // by nest
+  bool* gathers;          // by nest
+  bool* gone;             // by nest: a copy that is not needed
+  bool has_runs;          // of some value rows are runs
+  pb_layout_twin* twins;  // in the order of their own values, which stand behind those of the model
+  int twin_count;
+  pb_layout_apart* apart;
+  pb_layout_const* consts;
+  size_t const_count, const_capacity;
+  pb_numbers const_of; // by id: which of them
+  int extra_values, serial;
+  pb_text allocs, nests;
+} pb_layout;
+
+// One dim of a packed constant: it walks dim `dim` of the nest by `scale`. Several packed dims may walk one nest dim
+// (blocks and lanes of a channel); past its extent the constant is padded with zeros.
+typedef struct pb_pack_dim {
+  int64_t extent;
+  int dim;
+  int64_t scale;
+} pb_pack_dim;
+
+// How a nest's dim d is split: d = shift + block * size + lane * scale + group, or it stays as keep. -1: no such dim.
+typedef struct pb_split {
+  int keep[PB_NEST_DIMS], block[PB_NEST_DIMS], lane[PB_NEST_DIMS], group[PB_NEST_DIMS];
+  int64_t size[PB_NEST_DIMS], scale[PB_NEST_DIMS], shift[PB_NEST_DIMS];
+  int64_t full[PB_NEST_DIMS]; // extents before the nest was cut in parts
+  bool cut[PB_NEST_DIMS];     // fewer lanes than size stay fewer
+  int row;                    // the dim along which numbers of rows are read and written, -1: lane 0 of them is read
+} pb_split;
+
+static inline int64_t pb__layout_blocks(int64_t extent, int64_t block) { return (extent + block - 1) / block; }
+
+// Whether value v lies in rows of lanes along its channels.
+static inline bool pb__layout_in_rows(const pb_layout* l, int v) {
+  return l->values[v].kind == PB_LAYOUT_BLOCKED || l->values[v].kind == PB_LAYOUT_ENDING;
+}
+
+// ---- rewrite.c: nests and what they access, over split dims; what is printed ----
+
+// Whether the nest is a contraction, and its roles if so.
+bool pb__layout_roles(const pb_layout* l, int n, pb_roles* roles);
+int pb__layout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role); // -1: none, -2: several
+void pb__layout_describe(pb_layout* l, int v); // its type and name, once its layout is chosen
+void pb__layout_declare(pb_layout* l, const pb_access* access);
+// What it returns lasts until the next constant is noted.
+void pb__layout_use_const(pb_layout* l, pb_access* access, int id, bool splat);
+void pb__layout_use_value(const pb_layout* l, pb_access* access, int v);
+void pb__layout_use_made(const pb_layout* l, pb_access* access, int v); // where nests store what they make of it
+// No dim is split, and none kept.
+void pb__layout_split_none(pb_split* s);
+// New dims in order: blocks of size[d] and whole dims (size 0) where they stood, lanes behind all of them. Whole blocks
+// of several rows of lanes are rows and lanes, as contractions walk them. `pads` (NULL: none): whole dims that grow to
+// whole rows.
+void pb__layout_split(const pb_layout* l, const pb_nest* nest, const int64_t* size, const bool* pads, pb_nest* out,
+                      pb_split* s);
+void pb__layout_spread(const pb_split* s, const pb_index* from, int dims, pb_index* to);
+// An access to a value over the new dims.
+void pb__layout_rewrite(const pb_layout* l, const pb_split* s, const pb_nest* nest, int v, const pb_access* from,
+                        pb_access* to);
+void pb__layout_rewrite_all(pb_layout* l, int n, const pb_split* s, const pb_nest* nest, pb_nest* out);
+// A new constant: element (p0, p1, ...) is source[access index at the nest dims that the p's add up to].
+// Returns its id. The data is made in the table's arena.
+int pb__layout_pack(pb_consts* consts, int source, const pb_access* access, const int64_t* nest_extent, int dim_count,
+                    const pb_pack_dim* dims, const char* suffix, int shape_rank, const int64_t* shape);
+// Scalar factors become loads of rows of equal numbers, unless instructions take the numbers themselves.
+void pb__layout_splat(pb_layout* l, pb_nest* nest);
+// Prints a rewritten nest; rows of tensors that are cut in runs get their two indices.
+void pb__layout_print(pb_layout* l, const pb_nest* nest);
+void pb__layout_print_program(pb_layout* l, pb_text* text);
+
+// Whether a contraction is one by constant weights.
+static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_roles* roles) {
+  return l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST;
+}
+
+// The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
+int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles);
+
+// ---- nests.c ----
+
+pb_status pb__layout_rewrite_nest(pb_layout* l, int n) PB_MUST_CHECK; // that is no contraction
+
+// ---- choose.c: which value gets which layout ----
+
+int64_t pb__layout_summed_channels(const pb_layout* l);         // l->summed
+int64_t pb__layout_block(const pb_layout* l, int64_t channels); // that lie next to each other
+void pb__layout_choose(pb_layout* l);
+
+// ---- fits.c: what nests ask of the layouts of values ----
+
+// Whether the access goes through its channels in such a way that rows of lanes stay rows of lanes: one dim through all
+// of them, or through a part that begins with a block; groups of whole blocks.
+bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access);
+// Whether nest n sets elements so that lanes are another dim than those of what it reads.
+bool pb__layout_turns(const pb_layout* l, int n);
+// Whether the nest adds up (or takes the largest of) what lies along the lanes: lanes that are filled up would count.
+// Sums of products are none of these, as their weights are zero there.
+bool pb__layout_sums_lanes(const pb_layout* l, const pb_nest* nest, const pb_access* access);
+// Whether a nest has no use for blocks of the value, and whether all walk it so that it can have some, as far as others
+// than nest `but` read it.
+bool pb__layout_stays_plain(const pb_layout* l, int v);
+bool pb__layout_can_block(const pb_layout* l, int v, int but);
+void pb__layout_keep_plain(pb_layout* l, int v);
+// Whether value v, which nest n alone reads, can be a plain tensor that no instruction makes in rows.
+bool pb__layout_can_be_plain(const pb_layout* l, int v, int n);
+
+// ---- apart.c: operators left for another target ----
+
+bool pb__layout_is_apart(const pb_layout* l, int n);
+void pb__layout_set_apart(pb_layout* l, int n);
+bool pb__layout_touched(const pb_layout* l, int v, bool apart); // by such operators, or by others
+void pb__layout_print_apart(pb_layout* l, int n);
+// Nests that write a value together stay together, and what no layout fits stays apart. true: an operator was added.
+bool pb__layout_grow_apart(pb_layout* l);
+
+// ---- edges.c: between plain tensors and blocks ----
+
+void pb__layout_add_twins(pb_layout* l);  // in front of choosing layouts
+void pb__layout_drop_twins(pb_layout* l); // behind it: those that are as plain as their edge
+bool pb__layout_flattened(const pb_layout* l, int v);
+const pb_layout_twin* pb__layout_twin_of(const pb_layout* l, int v); // whose twin v is, NULL: of none
+bool pb__layout_unused(const pb_layout* l, int v);                   // a twin that was dropped
+// A tensor of the graph's edge, or a twin of one that will be dropped: as what it comes in or leaves. Else it is LOCAL.
+pb_value_kind pb__layout_kind_at_edge(const pb_layout* l, int v);
+// Whether nest n takes from the one and makes the other, so that there is more to do than to split its dims.
+bool pb__layout_crosses(const pb_layout* l, int n);
+pb_status pb__layout_cross(pb_layout* l, int n) PB_MUST_CHECK;
+
+// ---- rows.c: one number for each row of lanes ----
+
+void pb__layout_choose_rows(pb_layout* l);
+bool pb__layout_read_by_rows(const pb_layout* l, int v); // a number is made of each of its rows
+// Whether value v, of which that is so, has rows that end inside a row of lanes, and the chip counts lanes there.
+bool pb__layout_ends_rows(const pb_layout* l, int v);
+// What such values are made of element by element lies as they do: a product's sums and their codes are one shape.
+void pb__layout_choose_ends(pb_layout* l);
+// Whether nest n makes a number of each row.
+bool pb__layout_takes_rows(const pb_layout* l, int n);
+bool pb__layout_has_rows(const pb_layout* l, int n); // nest n reads or writes such numbers
+// Nests of products of two computed tensors, of tables, and with numbers of rows.
+void pb__layout_rewrite_rows(pb_layout* l, int n);
+// Whether the chip looks up what the nest does: in constants, of as many elements as its tables have.
+bool pb__layout_looks_up(const pb_layout* l, int n);
+
+// ---- products.c: products of two computed tensors, whose sums may end inside a row of lanes ----
+
+pb_status pb__layout_check_rows(const pb_layout* l, int n) PB_MUST_CHECK;
+void pb__layout_choose_runs(pb_layout* l);
+// Puts a box around the second factor where whole rows of lanes reach past its end.
+void pb__layout_box_rows(const pb_layout* l, int n, pb_nest* out);
+// The accesses of a nest to values whose rows are runs get their two indices.
+void pb__layout_cut_runs(const pb_layout* l, pb_nest* nest);
+
+// ---- groups.c: convolutions of groups ----
+
+// y[g * outs + o] += x[g * ins + c] * w[.., c]. Dims of the groups, of results and of inputs within one, -1 where that
+// extent is 1.
+typedef struct pb_grouped {
+  int g, o, c;
+  int64_t groups, outs, ins;
+} pb_grouped;
+
+// Whether the nest is a convolution of groups.
+bool pb__layout_read_groups(const pb_nest* nest, const pb_roles* roles, pb_grouped* out);
+
+// How their groups are cut: those in one block of x or y, and those in one vector of y.
+typedef struct pb_layout_groups {
+  int64_t block, lanes;
+} pb_layout_groups;
+
+void pb__layout_merge_groups(pb_layout* l); // in front of choosing layouts
+// Whether nest n is one whose tensors can have blocks, and how it is cut then.
+bool pb__layout_grouped(const pb_layout* l, int n, pb_grouped* g, pb_layout_groups* s);
+bool pb__layout_walks_groups(const pb_layout* l, int n, int a);
+// Both its tensors have blocks or none. true: some value was refused, and layouts must be chosen again.
+bool pb__layout_refuse_groups(pb_layout* l);
+
+// ---- rest.c: lanes that no channel fills. Which values' are cleaned, once all have their layouts; and the nest that
+// does it, behind the last that makes what nest n makes ----
+
+void pb__layout_find_rests(pb_layout* l);
+void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest); // a rewritten nest that makes value v
+void pb__layout_clean_rest(pb_layout* l, int n);
+// Whether a sum of products, if of floats, comes out right in rows of lanes.
+pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
+
+// ---- gather.c: rows of whole windows, for contractions over few channels ----
+
+typedef struct pb_gather {
+  pb_nest nest;       // the contraction over the rows
+  pb_roles roles;     // of it
+  int weights;        // of it
+  pb_nest copy, fill; // that write them
+  bool fills;
+} pb_gather;
+
+// The K dim along the x's axis, alone on it but for batches; -1: none.
+int pb__layout_summed_along(const pb_nest* nest, const pb_roles* roles, int axis);
+// Gathering pays when lanes over channels would be mostly empty: few channels and a window.
+bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_roles* roles);
+pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_roles* roles);
+void pb__layout_print_gather(pb_layout* l, const pb_gather* g);
+
+// ---- contract.c ----
+
+// Rewrites a sum of products in the order of the chip's instruction. false: it stays a plain nest.
+bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles);
+// Whether nest n sets what the reduction then adds to. Contractions that were rewritten print their own.
+bool pb__layout_is_init(const pb_layout* l, int n, int reduction);
+
+#endif

@@ -1,0 +1,146 @@
+// Inside `layout`: a nest that is no contraction, over split dims. Where instructions take whole rows of lanes the
+// lanes behind a tensor's last channel are computed too; else a nest that also walks a plain tensor is cut in two, of
+// whole blocks and of the last one.
+#include "core/s3/fallback.h"
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+// What reaches past a tensor's end, where lanes are filled up, no chip's plan takes, and no other target's either.
+static bool leaves_tensors(const pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank && !nest->access[a].boxed; ++r)
+      if (pb_index_can_leave(nest, &nest->access[a].index[r], nest->access[a].shape[r])) return true;
+  return false;
+}
+
+static pb_status print_split(pb_layout* l, int n, const pb_nest* nest, const int64_t* size, const bool* pads,
+                             pb_split* s) {
+  pb_nest out = *nest;
+  pb__layout_split(l, nest, size, pads, &out, s);
+  pb__layout_rewrite_all(l, n, s, nest, &out);
+  if (nest->reduce == PB_SET) pb__layout_splat(l, &out);
+  pb__layout_mask_rest(l, pb_program_stored(&l->program, n), &out);
+  if (pb_may_leave(l->unit) && l->whole_rows && leaves_tensors(&out))
+    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4064, "another target",
+                          "its tensors' rows of lanes have no room for it");
+  pb__layout_print(l, &out);
+  return PB_OK;
+}
+
+// Zeros into the lanes of the last block that no channel fills, where `store` walks the tensor (NULL: everywhere).
+static void fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels) {
+  int64_t block = l->values[v].block, rest = channels % block;
+  pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
+  pb_access* to = &fill.access[0];
+  to->type = l->program.values[v].type;
+  pb__layout_use_made(l, to, v);
+  for (int r = 0; r < to->rank; ++r) {
+    bool lane = r == to->rank - 1;
+    int64_t extent = r == 1 ? 1 : lane ? block - rest : store ? 1 : to->shape[r];
+    to->index[r].cst = r == 1 ? to->shape[1] - 1 : lane ? rest : store ? store->index[r].cst : 0;
+    for (int d = 0; store && !lane && r != 1 && d < nest->dim_count; ++d)
+      if (store->index[r].coef[d]) extent *= nest->extent[d];
+    if (extent == 1) continue;
+    to->index[r].coef[fill.dim_count] = 1;
+    fill.extent[fill.dim_count++] = extent;
+  }
+  pb_nest_const(&fill, to->type, 0);
+  pb__layout_print(l, &fill);
+}
+
+// A nest that also walks a plain tensor along split channels that do not fill their last block: the whole blocks, then
+// the rest of the last one.
+static pb_status rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_nest part = *nest;
+  pb_split s;
+  pb__layout_split_none(&s);
+  memcpy(s.full, nest->extent, sizeof s.full);
+  int64_t whole = nest->extent[dim] / size[dim] * size[dim];
+  part.extent[dim] = whole;
+  if (whole) PB_TRY(print_split(l, n, &part, size, NULL, &s));
+  part.extent[dim] = nest->extent[dim] - whole;
+  pb__layout_split_none(&s);
+  memcpy(s.full, nest->extent, sizeof s.full);
+  s.cut[dim] = true;
+  s.shift[dim] = whole;
+  PB_TRY(print_split(l, n, &part, size, NULL, &s));
+  int v = pb_program_stored(&l->program, n);
+  if (l->values[v].kind == PB_LAYOUT_BLOCKED && nest->reduce == PB_SET)
+    fill_rest(l, nest, &nest->access[nest->access_count - 1], v, nest->extent[dim]);
+  return PB_OK;
+}
+
+// One channel that no dim walks gets one: nests beside this one write and read all lanes of its block.
+static void walk_single_channel(pb_layout* l, int n) {
+  pb_nest* nest = &l->program.nests[n];
+  int stored = pb_program_stored(&l->program, n), dim;
+  if (l->values[stored].kind != PB_LAYOUT_BLOCKED || nest->dim_count + 2 > PB_NEST_DIMS ||
+      !pb_index_single(&pb_nest_store(nest)->index[1], &dim) || dim >= 0)
+    return;
+  dim = nest->dim_count++;
+  nest->extent[dim] = 1;
+  for (int a = 0; a < nest->access_count; ++a)
+    if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_BLOCKED) nest->access[a].index[1].coef[dim] = 1;
+}
+
+// Whether all that the nest reads along the dim may be read past its end: padded values along their last dim, blocks,
+// constants (which are padded then) and what the dim does not move.
+static bool all_padded(const pb_layout* l, int n, int dim) {
+  const pb_nest* nest = &l->program.nests[n];
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a], d;
+    const pb_access* access = &nest->access[a];
+    if (!pb_access_uses(access, dim) || l->program.values[v].kind == PB_VALUE_CONST) continue;
+    if (l->values[v].kind != PB_LAYOUT_PADDED || !pb_index_single(&access->index[access->rank - 1], &d) || d != dim)
+      return false;
+    for (int r = 0; r + 1 < access->rank; ++r)
+      if (access->index[r].coef[dim]) return false;
+  }
+  return true;
+}
+
+static pb_status rewrite_whole(pb_layout* l, int n, const int64_t* size, const bool* pads) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_split s;
+  pb__layout_split_none(&s);
+  return print_split(l, n, nest, size, pads, &s);
+}
+
+// The dim that walks the access's lanes, alone; -1: none.
+static int along(const pb_access* access, int axis) {
+  int dim;
+  return access->rank > 1 && pb_index_single(&access->index[axis], &dim) ? dim : -1;
+}
+
+pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
+  if (!l->whole_rows) walk_single_channel(l, n);
+  const pb_nest* nest = &l->program.nests[n];
+  int64_t size[PB_NEST_DIMS] = {0};
+  bool pads[PB_NEST_DIMS] = {0};
+  int cut = -1;
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a], dim = along(&nest->access[a], 1);
+    if (pb__layout_in_rows(l, v) && dim >= 0) size[dim] = l->values[v].block;
+  }
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    int v = l->program.value_of[n][a], dim = along(access, access->rank - 1);
+    bool stored = a == nest->access_count - 1, sets = stored && nest->reduce == PB_SET;
+    if (l->program.values[v].kind == PB_VALUE_CONST || pb__layout_in_rows(l, v)) continue;
+    if (l->values[v].kind == PB_LAYOUT_PADDED && stored && dim >= 0 && l->whole_rows) pads[dim] = true;
+    if (l->whole_rows) continue;
+    if (l->values[v].kind == PB_LAYOUT_PADDED && sets && dim >= 0 &&
+        (nest->extent[dim] % l->lanes == 0 || all_padded(l, n, dim))) {
+      if (size[dim] < l->lanes) size[dim] = l->lanes; // rows of blocks end where rows of vectors do
+      continue;
+    }
+    // one channel that the result has no dim for: lanes that no channel fills would each write its elements again
+    for (int d = 0; d < nest->dim_count; ++d)
+      if (size[d] && (sets || pb_access_uses(access, d)) && nest->extent[d] % size[d] &&
+          !(l->values[v].kind == PB_LAYOUT_PADDED && all_padded(l, n, d)))
+        cut = d;
+  }
+  return cut >= 0 ? rewrite_cut(l, n, size, cut) : rewrite_whole(l, n, size, pads);
+}

@@ -1,0 +1,253 @@
+// Blocks whose last one has lanes that no channel fills. Weights of 0 undo what these lanes hold in a sum over
+// channels, unless it is an infinity or NaN: in front of sums of floats zeros are stored there.
+//
+//   before   y = relu(conv(x) + b);      z = conv(y)      of 20 channels in blocks of 16
+//   after    y = relu(conv(x) + b) & m;  z = conv(y)      m: ones in the bits of the 20, zeros in those of the 12
+//
+// A sum that is read as it is gets a pointwise nest behind it, which outline puts into its kernel as a tail. Where
+// instructions take whole rows of lanes nothing stores a part of one: such sums are refused, unless what lies there is
+// finite by itself.
+#include "core/s3/layout/layout.h"
+#include "core/s3/routes.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool has_rest(const pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  return value->type == PB_F32 && l->values[v].kind == PB_LAYOUT_BLOCKED && value->shape[1] % l->values[v].block;
+}
+
+static bool stores(const pb_layout* l, int n, int v) { return pb_program_stored(&l->program, n) == v; }
+
+static bool maximises(const pb_layout* l, int v) {
+  PB_FOR_USES (n, &l->program, v)
+    if (stores(l, n, v) && l->program.nests[n].reduce == PB_ACC_MAX) return true;
+  return false;
+}
+
+// Whether the nest walks channels that lie plainly: it leaves out the lanes behind them (rewrite_cut in nests.c), which
+// are 0 then, or what a sum starts from.
+static bool walks_plain(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_index* to = &nest->access[nest->access_count - 1].index[1];
+  int dim;
+  if (!pb_index_single(to, &dim) || dim < 0) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int v = l->program.value_of[n][a];
+    if (l->program.values[v].kind != PB_VALUE_CONST && l->values[v].kind == PB_LAYOUT_PLAIN &&
+        pb_access_uses(&nest->access[a], dim))
+      return true;
+  }
+  return false;
+}
+
+// Whether the nest moves lanes as they are, or sums or compares such of the same channel.
+static bool moves(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  return nest->expr_count == 1 && nest->access_count == 2 && has_rest(l, l->program.value_of[n][0]) &&
+         !memcmp(&nest->access[0].index[1], &nest->access[1].index[1], sizeof(pb_index));
+}
+
+// What becomes of the lanes that no channel fills.
+typedef enum rest {
+  FINITE,
+  FROM_SOURCE, // finite where they are so in what the nest reads
+  ANY,         // of a pointwise nest, which can clean them itself
+  ANY_SUM
+} rest;
+
+// A maximum starts at -inf, and so do borders in front of one: `past`.
+static rest rest_behind(const pb_layout* l, int n, bool past) {
+  const pb_nest* nest = &l->program.nests[n];
+  if (nest->access_count == 1 && nest->expr_count == 1) return past || isfinite(nest->expr[0].value) ? FINITE : ANY;
+  if (walks_plain(l, n)) return FINITE;
+  if (moves(l, n)) return FROM_SOURCE;
+  bool room = nest->access_count < PB_NEST_ACCESSES && nest->expr_count + 4 <= PB_NEST_EXPR;
+  return nest->reduce == PB_SET && room ? ANY : ANY_SUM;
+}
+
+// Cleans the lanes where they come to hold anything: in pointwise nests, behind sums, or in what a value is moved from.
+static void clean(pb_layout* l, int v, bool past) {
+  pb_layout_value* value = &l->values[v];
+  if (!has_rest(l, v) || value->made || value->masked || l->program.values[v].kind == PB_VALUE_INPUT) return;
+  past |= maximises(l, v);
+  PB_FOR_USES (n, &l->program, v) {
+    if (!stores(l, n, v)) continue;
+    rest found = rest_behind(l, n, past);
+    if (found == FROM_SOURCE) clean(l, l->program.value_of[n][0], past);
+    if (found == ANY) value->masked = true;
+    if (found == ANY_SUM) value->made = pb_printf(&l->unit->pass, "%%r%d", v);
+  }
+}
+
+void pb__layout_find_rests(pb_layout* l) {
+  pb_roles roles;
+  if (l->whole_rows) return; // no instruction stores a part of a row: floats.c refuses such sums
+  for (int n = 0; n < l->program.nest_count; ++n)
+    if (pb__layout_roles(l, n, &roles)) clean(l, l->program.value_of[n][roles.x], false);
+}
+
+static int mask(pb_layout* l, int v) {
+  pb_consts* consts = l->unit->consts;
+  const int64_t shape[] = {l->values[v].shape[1], l->values[v].block}, lanes = shape[0] * shape[1];
+  int32_t* bits = pb_alloc(&consts->arena, (size_t)lanes * sizeof *bits);
+  for (int64_t c = 0; c < lanes; ++c) bits[c] = c < l->program.values[v].shape[1] ? -1 : 0;
+  return pb_consts_add(consts, "channels", PB_I32, 2, shape, bits);
+}
+
+// The nest's number, where the mask (access `of_mask`) has ones, else 0.
+static void put_mask(pb_nest* nest, int of_mask) {
+  int bits = pb_nest_node(nest, PB_OP_BITCAST, PB_I32, nest->expr_count - 1, -1);
+  int clean_bits = pb_nest_node(nest, PB_OP_AND, PB_I32, bits, pb_nest_load(nest, of_mask));
+  pb_nest_node(nest, PB_OP_BITCAST, PB_F32, clean_bits, -1);
+}
+
+void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest) {
+  const pb_layout_value* value = &l->values[v];
+  if (!value->masked || value->made || nest->reduce != PB_SET || nest->access_count == PB_NEST_ACCESSES) return;
+  int at = nest->access_count - 1; // in front of the store
+  nest->access[at + 1] = nest->access[at];
+  nest->access[at] = (pb_access){.buffer = -1};
+  ++nest->access_count;
+  pb__layout_use_const(l, &nest->access[at], mask(l, v), false);
+  nest->access[at].index[0] = nest->access[at + 1].index[1];
+  nest->access[at].index[1] = nest->access[at + 1].index[value->rank - 1];
+  put_mask(nest, at);
+}
+
+// A dim of both accesses; the mask's index is the dim too where it has one.
+static void walk(pb_nest* nest, int r, int of_mask, int64_t extent, int64_t scale) {
+  if (extent == 1) return;
+  nest->access[0].index[r].coef[nest->dim_count] = nest->access[2].index[r].coef[nest->dim_count] = scale;
+  if (of_mask >= 0) nest->access[1].index[of_mask].coef[nest->dim_count] = scale;
+  nest->extent[nest->dim_count++] = extent;
+}
+
+void pb__layout_clean_rest(pb_layout* l, int n) {
+  int v = pb_program_stored(&l->program, n);
+  const pb_layout_value* value = &l->values[v];
+  if (!value->made) return;
+  PB_FOR_USES (k, &l->program, v)
+    if (k > n && stores(l, k, v)) return; // behind the last that makes it
+  pb_nest nest = {.name = l->program.nests[n].name, .part = "point", .access_count = 3};
+  nest.access[0].type = nest.access[2].type = PB_F32;
+  pb__layout_use_value(l, &nest.access[0], v);
+  pb__layout_use_value(l, &nest.access[2], v);
+  nest.access[0].ref = value->made;
+  pb__layout_use_const(l, &nest.access[1], mask(l, v), false);
+  for (int r = 0; r + 1 < value->rank; ++r) walk(&nest, r, r == 1 ? 0 : -1, value->shape[r], 1);
+  int64_t vectors = value->block % l->lanes ? 1 : value->block / l->lanes;
+  walk(&nest, value->rank - 1, 1, vectors, l->lanes);
+  walk(&nest, value->rank - 1, 1, value->block / vectors, 1);
+  pb_nest_load(&nest, 0);
+  put_mask(&nest, 1);
+  pb__layout_print(l, &nest);
+}
+
+// ---- where nothing can clean them ----
+
+// Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
+// So sums of floats that the chip has no instruction for are not laid out for another target either.
+static pb_status check_sums(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+  pb_type x = roles->x_type, w = roles->w_type, y = nest->access[roles->y].type;
+  pb_roles unused;
+  if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
+  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4003,
+                        "quantise the model, or choose another target",
+                        "%s has no instruction that multiplies %s by %s into %s", l->unit->chip->name, pb_type_name(x),
+                        pb_type_name(w), pb_type_name(y));
+}
+
+// Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero
+// times infinity or NaN is NaN: what one group holds would reach the others.
+static pb_status check_groups(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+  pb_grouped g;
+  bool depthwise = pb__layout_depthwise(nest, roles) >= 0;
+  if (nest->access[roles->x].type != PB_F32 || !pb__layout_read_groups(nest, roles, &g) ||
+      (!depthwise && g.ins % l->lanes == 0 && g.outs % l->lanes == 0))
+    return PB_OK;
+  return pb_unsupported(
+      l->unit->diag, (pb_place){.what = nest->name}, 4042, "groups of whole rows, one group, or --fallback=cpu",
+      "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
+      "infinity and NaN pass",
+      (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
+}
+
+// Whether the body makes finite numbers of such. That a sum or product of very large ones overflows does not count.
+static bool keeps_finite(const pb_nest* nest) {
+  for (int e = 0; e < nest->expr_count; ++e) {
+    switch (nest->expr[e].op) {
+    case PB_OP_CONST:
+      if (!isfinite(nest->expr[e].value)) return false;
+      break;
+    case PB_OP_LOAD:
+    case PB_OP_ADD:
+    case PB_OP_SUB:
+    case PB_OP_MUL:
+    case PB_OP_MAX:
+    case PB_OP_MIN:
+    case PB_OP_MAXIMUM:
+    case PB_OP_MINIMUM:
+    case PB_OP_LESS:
+    case PB_OP_LESS_EQUAL:
+    case PB_OP_SELECT:
+    case PB_OP_NEG:
+    case PB_OP_ABS:
+      break;
+    default:
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool rest_is_finite(pb_layout* l, int v);
+
+// Whether the nest makes finite numbers there: of the same lanes of what it reads.
+static bool makes_finite(pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  if (nest->access_count == 1) return true;
+  if (!keeps_finite(nest)) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    int from = l->program.value_of[n][a];
+    if (l->program.values[from].kind == PB_VALUE_CONST) continue;
+    if (nest->access[a].rank != store->rank ||
+        memcmp(nest->access[a].index[1].coef, store->index[1].coef, sizeof store->index[1].coef) ||
+        !rest_is_finite(l, from))
+      return false;
+  }
+  return true;
+}
+
+// Whether lanes that no channel fills hold finite numbers: zeros from outside a tensor's box, and what is made of such
+// lanes alone.
+static bool rest_is_finite(pb_layout* l, int v) {
+  const pb_layout_twin* twin = pb__layout_twin_of(l, v);
+  if (l->program.values[v].kind == PB_VALUE_INPUT || (twin && !twin->out)) return true;
+  if (l->values[v].rest != PB_REST_UNKNOWN) return l->values[v].rest == PB_REST_FINITE;
+  bool finite = true;
+  PB_FOR_USES (n, &l->program, v) finite = finite && (!pb_program_writes(&l->program, n, v) || makes_finite(l, n));
+  l->values[v].rest = finite ? PB_REST_FINITE : PB_REST_ANY;
+  return finite;
+}
+
+// Weights are 0 there, which takes out any number but infinity and NaN: what one channel holds would reach others.
+static pb_status check_rest(pb_layout* l, const pb_nest* nest, int x) {
+  const pb_value* value = &l->program.values[x];
+  if (value->type != PB_F32 || l->values[x].kind == PB_LAYOUT_PLAIN || value->shape[1] % l->lanes == 0 ||
+      rest_is_finite(l, x))
+    return PB_OK;
+  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4042, "a multiple of them, or --fallback=cpu",
+                        "it adds up %lld channels of f32 in rows of %lld lanes, and %s could only take out what lies "
+                        "behind them by zeros, which infinity and NaN pass",
+                        (long long)value->shape[1], (long long)l->lanes, l->unit->chip->name);
+}
+
+pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) {
+  const pb_nest* nest = &l->program.nests[n];
+  PB_TRY(check_sums(l, nest, roles));
+  PB_TRY(check_groups(l, nest, roles));
+  return check_rest(l, nest, l->program.value_of[n][roles->x]);
+}
