@@ -185,7 +185,8 @@ static int floor_divided(pb_nest* n, pb_type type, const int* v) {
   int zero = integer(n, n->expr[rest].type, 0);
   int odd = compare(n, PB_OP_LESS, same(n, PB_OP_XOR, rest, v[1]), zero);
   int less = same(n, PB_OP_SUB, quotient, integer(n, n->expr[quotient].type, 1));
-  return choose(n, compare(n, PB_OP_EQUAL, rest, zero), quotient, choose(n, odd, less, quotient));
+  int even = compare(n, PB_OP_EQUAL, rest, zero), floored = choose(n, odd, less, quotient);
+  return choose(n, even, quotient, floored);
 }
 
 static int copied_sign(pb_nest* n, const int* v) {
@@ -226,7 +227,8 @@ static pb_status make_float(pb_door* d, pb_nest* n, const pb_flat_op* op, pb_typ
   } else if (is(op, "math.exp2") || is(op, "math.log2")) {
     *node = same(n, is(op, "math.exp2") ? PB_OP_EXP2 : PB_OP_LOG2, v[0], -1);
   } else if (is(op, "math.log10")) {
-    *node = same(n, PB_OP_MUL, same(n, PB_OP_LOG, v[0], -1), pb_nest_const(n, PB_F32, (double)(float)M_LOG10E));
+    int natural = same(n, PB_OP_LOG, v[0], -1);
+    *node = same(n, PB_OP_MUL, natural, pb_nest_const(n, PB_F32, (double)(float)M_LOG10E));
   } else if (is(op, "math.fma") && type == PB_F32) {
     *node = fused(n, v);
   } else {

@@ -48,7 +48,8 @@ void pb__o_op_flex_attention(pb_onnx* o) {
   int64_t heads = b.shape[1], scores[4] = {a.shape[0], a.shape[1], a.shape[2], b.shape[2]};
   double usual = 1 / sqrt((double)a.shape[3]);
   pb_type type = precision(o, a.type);
-  int x = pb__o_matmul(o, by_groups(o, q, heads), pb__o_transpose(o, k, turned), a.type);
+  int queries = by_groups(o, q, heads), keys = pb__o_transpose(o, k, turned);
+  int x = pb__o_matmul(o, queries, keys, a.type);
   x = pb__o_cast(o, pb__o_reshape(o, x, 4, scores), type);
   x = modified(o, "score_mod", pb__o_mul(o, x, pb__o_like(o, x, pb__o_real(o, "scale", usual))));
   x = modified(o, "prob_mod", pb__o_softmax(o, x, last, false));
