@@ -65,8 +65,8 @@ static bool is_whole_dim(const pb_nest* nest, const pb_access* access, int r, in
 
 static bool cut_value(cutter* c, int value, int r);
 
-// Whether a loop's turn is a number in the body, or the order of the loops matters: then they stay as they are. An index
-// that is read does not hinder it.
+// Whether a loop's turn is a number in the body, or the order of the loops matters: then they stay as they are. An
+// index that is read does not hinder it.
 static bool needs_its_loops(const pb_nest* nest) {
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_INDEX) return true;
