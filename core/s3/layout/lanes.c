@@ -152,7 +152,7 @@ static void print_nests(laner* l) {
 pb_status pb_s3_lanes(pb_unit* unit) {
   pb_vector_facts facts = pb_vector_facts_of(unit->chip);
   laner l = {.unit = unit, .lanes = facts.lanes};
-  if (facts.memory < 0) return PB_OK;
+  if (!pb_chip_runs_code(unit->chip)) return PB_OK;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l.program));
   bool any = false;
   for (int n = 0; n < l.program.nest_count; ++n) any |= neighbours(&l, n) >= 0;
