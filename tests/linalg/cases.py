@@ -176,6 +176,9 @@ def elements():
             yield Case([I, K], pointwise([I, K], [f"%v = arith.cmpi {how}, %a0, %a1 : i32"], "i1"), want)
         yield Case([T, F, G], pointwise([T, F, G], ["%v = arith.select %a0, %a1, %a2 : f32"], "f32"), np.where(T, F, G))
         yield Case([U, -P, P / 4], pointwise([U, -P, P / 4], ["%v = math.clampf %a0 to [%a1, %a2] : f32"], "f32"), np.minimum(np.maximum(U, -P), P / 4))
+        for times, want in {2: P * P, 3: P * P * P, 7: P**7, -2: P**-2.0}.items():
+            body = [f"%n = arith.constant {times} : i64", "%v = math.fpowi %a0, %n : f32, i64"]
+            yield Case([P], pointwise([P], body, "f32"), want, 1e-6)
         fma = (U.astype(np.float64) * P + G[::-1]).astype(np.float32)
         yield Case([U, P, G[::-1].copy()], pointwise([U, P, G], ["%v = math.fma %a0, %a1, %a2 : f32"], "f32"), fma, 1e-7)
 

@@ -203,6 +203,23 @@ static int fused(pb_nest* n, const int* v) {
   return id;
 }
 
+// Small whole exponents that are constant are products.
+static pb_status power_of(pb_door* d, pb_nest* n, const pb_flat_op* op, pb_type type, pb_type exponent, const int* v,
+                          int* node) {
+  const pb_scalar_row* power = pb_scalar_find("power");
+  int64_t times = n->expr[v[1]].op == PB_OP_CONST ? n->expr[v[1]].integer : -1;
+  if (!pb_type_is_float(type) || pb_type_is_float(exponent) || exponent == PB_I1)
+    return pb__door_refuse(d, op, "of %s and %s", pb_type_name(type), pb_type_name(exponent));
+  if (times >= 1 && times <= 4) {
+    *node = v[0];
+    for (int64_t k = 1; k < times; ++k) *node = same(n, PB_OP_MUL, *node, v[0]);
+    return PB_OK;
+  }
+  if (!pb_scalar_takes(power, type)) return pb__door_refuse(d, op, "of %s", pb_type_name(type));
+  *node = power->make(n, type, (const int[]){v[0], pb_scalar_converted(n, v[1], exponent, type)});
+  return PB_OK;
+}
+
 static pb_status make_float(pb_door* d, pb_nest* n, const pb_flat_op* op, pb_type type, const int* v, int* node) {
   bool wide = type == PB_F64;
   if (!pb_type_is_float(type)) return pb__door_refuse(d, op, "of %s", pb_type_name(type));
@@ -247,6 +264,7 @@ static pb_status make(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* v
     *node = pb_scalar_select(n, v[0], v[1], v[2]);
     return PB_OK;
   }
+  if (is(op, "math.fpowi")) return power_of(d, n, op, type, pb__l_type(d, op->operands[1]), v, node);
   for (int k = 1; k < op->operand_count; ++k)
     if (pb__l_type(d, op->operands[k]) != type) return pb__door_refuse(d, op, "operands of different types");
   if (is(op, "arith.cmpi")) return compare_integers(d, n, op, type, v, node);
@@ -262,10 +280,10 @@ static pb_status make(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* v
 }
 
 bool pb__l_is_scalar(const pb_flat_op* op) {
-  static const char* const others[] = {"arith.bitcast",    "arith.select",  "arith.cmpi",    "arith.cmpf",
-                                       "arith.floordivsi", "arith.maxnumf", "arith.minnumf", "math.isnan",
-                                       "math.isinf",       "math.trunc",    "math.copysign", "math.clampf",
-                                       "math.exp2",        "math.log2",     "math.log10",    "math.fma"};
+  static const char* const others[] = {"arith.bitcast", "arith.select",  "arith.cmpi", "arith.cmpf", "arith.floordivsi",
+                                       "arith.maxnumf", "arith.minnumf", "math.isnan", "math.isinf", "math.trunc",
+                                       "math.copysign", "math.clampf",   "math.exp2",  "math.log2",  "math.log10",
+                                       "math.fma",      "math.fpowi"};
   for (size_t k = 0; k < sizeof plain / sizeof *plain; ++k)
     if (is(op, plain[k].name)) return true;
   for (size_t k = 0; k < sizeof others / sizeof *others; ++k)
