@@ -159,6 +159,14 @@ def gather_f64(g):
     return y
 
 
+@case("typed_reversed_f64")  # the same
+def reversed_f64(g):
+    ends = [g.const(np.array(ends, np.int64)) for ends in ((-1, -1), (-9, -9), (0, 2), (-1, -2))]
+    y = g.op("Slice", g.feed("x", g.draw(3, 4, 5).astype(np.float64)), *ends)
+    g.types[y] = TensorProto.DOUBLE
+    return y
+
+
 @case("typed_gather_constant")
 def gather_constant(g):
     x = g.input(3, 8, 16)
