@@ -231,6 +231,12 @@ def shapes(g):
     return g.op("Reshape", x, g.op("Concat", *rows, g.const(np.array([-1], np.int64)), axis=0))
 
 
+@case("typed_shape_is_output")  # the program's first constant
+def shape_is_output(g):
+    x = g.input(2, 17, 5)
+    return [out(g, g.op("Shape", x), "i64"), g.op("Relu", x)]
+
+
 @case("typed_positions")
 def positions(g):
     """A causal mask, positions and a scale that only the shape decides."""
