@@ -159,6 +159,14 @@ def gather_f64(g):
     return y
 
 
+@case("typed_reversed_f64")  # the same
+def reversed_f64(g):
+    ends = [g.const(np.array(ends, np.int64)) for ends in ((-1, -1), (-9, -9), (0, 2), (-1, -2))]
+    y = g.op("Slice", g.feed("x", g.draw(3, 4, 5).astype(np.float64)), *ends)
+    g.types[y] = TensorProto.DOUBLE
+    return y
+
+
 @case("typed_gather_constant")
 def gather_constant(g):
     x = g.input(3, 8, 16)
@@ -221,6 +229,12 @@ def shapes(g):
     rows = [g.op("Unsqueeze", part, g.const(np.array([0], np.int64))) for part in (batch, rest)]
 
     return g.op("Reshape", x, g.op("Concat", *rows, g.const(np.array([-1], np.int64)), axis=0))
+
+
+@case("typed_shape_is_output")  # the program's first constant
+def shape_is_output(g):
+    x = g.input(2, 17, 5)
+    return [out(g, g.op("Shape", x), "i64"), g.op("Relu", x)]
 
 
 @case("typed_positions")
