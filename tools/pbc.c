@@ -12,7 +12,8 @@
 static int usage(FILE* to) {
   fputs(
       "usage: pbc MODEL.onnx|MODEL.mlir --target=NAME[:VARIANT]|FILE.td -o OUT.pbe\n"
-      "  MODEL.mlir                       StableHLO as generic MLIR text, or linalg on tensors as torch-mlir prints it\n"
+      "  MODEL.mlir                       StableHLO as generic MLIR text, or linalg on tensors as torch-mlir prints "
+      "it\n"
       "  --input-shape NAME=1x3x224x224   the shape of an input that the model leaves open\n"
       "  --dim NAME=8                     the extent of a dim that the model names and leaves open\n"
       "                                   either may list values, 1,8: one engine with a program for each, which "
