@@ -21,10 +21,10 @@ PINS = {
     ("resnet18", "f32", "cpu:avx512"): 13066203,
     ("mobilenetv2", "f32", "cpu:v3"): 4404786,
     ("mobilenetv2", "f32", "cpu:avx512"): 2505870,
-    ("resnet18", "int8", "cpu:v3"): 93171202,
-    ("resnet18", "int8", "cpu:avx512"): 3674332,
-    ("mobilenetv2", "int8", "cpu:v3"): 16766629,
-    ("mobilenetv2", "int8", "cpu:avx512"): 1442659,
+    ("resnet18", "int8", "cpu:v3"): 65431298,
+    ("resnet18", "int8", "cpu:avx512"): 3683729,
+    ("mobilenetv2", "int8", "cpu:v3"): 12302547,
+    ("mobilenetv2", "int8", "cpu:avx512"): 1443110,
 }
 
 
