@@ -35,7 +35,8 @@ from random_floats import FloatsDrawing  # noqa: E402
 from reference import Reference  # noqa: E402
 
 CANCELLED = 0.5
-REFUSAL = re.compile(r"\[PB(2\d{3}|40[01]\d)\]")
+# A plan that cannot be carried out (4011, 4012) is the planner's own fault: nobody gave one.
+REFUSAL = re.compile(r"\[PB(2\d{3}|40(0\d|1[03-9]))\]")
 
 
 class Graph:

@@ -366,6 +366,16 @@ for args in ((200, 7, 7), (40, 14, 14), (88, 3, 96)):
 
 
 @case
+def sum_in_place_inside_stages():
+    """A sum that is made in place of one of its terms, inside a kernel of stages, was read back as one more part of it."""
+    m = Maker("sum_in_place_inside_stages")
+    sum_ = m.op("Add", m.input("x", 1, 48, 17, 17), m.const(m.rng.standard_normal((17, 1)).astype(F32)))
+    mean = m.op("AveragePool", sum_, kernel_shape=[3, 3], strides=[3, 3])
+    mean = m.op("Clip", mean, m.const(F32(-1)), m.const(F32(2)))
+    return m.done(m.op("Concat", mean, mean, axis=1), targets=("cpu", "cpu:v3"), bisect=True)
+
+
+@case
 def mean_of_three_channels():
     """No vector plan takes it."""
     m = Maker("mean_of_three_channels")
