@@ -3,6 +3,7 @@
 #include "core/driver/control.h"
 #include "core/driver/pipeline.h"
 #include "core/s3/kernels.h"
+#include "core/s3/plan/plan_memo.h"
 #include "core/s3/program.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ pb_status pb_mixed_emit(pb_unit* unit, pb_engine* engine) {
   if (status == PB_OK) status = pb_control_of(f->chip)->emit(&other, &scratch);
   if (status == PB_OK) take_kernels(&scratch, f->target, engine);
   mlirModuleDestroy(other.module);
+  pb_plan_memo_free(&other);
   pb_arena_free(&other.arena);
   pb_arena_free(&scratch.arena);
   return status;

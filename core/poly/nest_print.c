@@ -221,7 +221,7 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
   for (int k = 0; k < nest->expr_count; ++k) print_node(text, nest, k, first, id, inner);
   const pb_access* store = &nest->access[nest->access_count - 1];
   int value = nest->expr_count - 1;
-  bool sums = nest->reduce == PB_ACC_ADD || nest->reduce == PB_ACC_MAX;
+  bool sums = pb_reduce_combines(nest->reduce);
   if (sums) {
     pb_text_indent(text, inner);
     pb_text_add(text, "%%old%d = affine.load ", id);
@@ -229,8 +229,7 @@ void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) 
     pb_text_add(text, "\n");
     pb_text_indent(text, inner);
     pb_text_add(text, "%%new%d = %s %%old%d, %%e%d_%d : %s\n", id,
-                pb_op_spelling(nest->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, store->type), id, id, value,
-                pb_type_name(store->type));
+                pb_op_spelling(pb_reduce_op(nest->reduce), store->type), id, id, value, pb_type_name(store->type));
   }
   pb_text_indent(text, inner);
   if (store->gathered) {

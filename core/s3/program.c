@@ -115,7 +115,7 @@ static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* 
   program->value_capacity = arguments + locals;
   program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
   size_t room = (size_t)(nests + (roomy ? program->value_capacity : 0)) + 1;
-  program->nests = PB_NEW_ARRAY(arena, pb_nest, room);
+  program->nests = pb_alloc_raw(arena, room * sizeof *program->nests); // most of a nest is not in use, nor touched
   program->value_of = pb_alloc_array(arena, room, sizeof *program->value_of);
   pb_table numbers = {0};
   for (int k = 0; k < arguments; ++k)

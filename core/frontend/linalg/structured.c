@@ -237,11 +237,12 @@ static pb_reduce known_reduction(pb_door* d, const made* m, int* combines, int* 
     if (op->result_count != 1 || op->results[0] != result || op->operand_count != 2) continue;
     bool sum = !strcmp(op->name, pb_type_is_float(type) ? "arith.addf" : "arith.addi");
     bool most = !strcmp(op->name, pb_type_is_float(type) ? "arith.maxnumf" : "arith.maxsi");
+    bool maximum = !strcmp(op->name, "arith.maximumf");
     int at = op->operands[0] == own ? 1 : op->operands[1] == own ? 0 : -1;
-    if (at < 0 || (!sum && !most) || op->operands[at] == own) continue;
+    if (at < 0 || (!sum && !most && !maximum) || op->operands[at] == own) continue;
     *combines = o;
     *added = op->operands[at];
-    return sum ? PB_ACC_ADD : PB_ACC_MAX;
+    return sum ? PB_ACC_ADD : most ? PB_ACC_MAX : PB_ACC_MAXIMUM;
   }
   return PB_ACC_BODY;
 }

@@ -4,11 +4,12 @@
 #include <string.h>
 
 // Sums and maxima that the planner knows by themselves: their order does not matter to it. Narrow floats round in each
-// step, and a maximum of floats keeps NaN: those are bodies.
+// step: those are bodies.
 static pb_reduce known_reduction(const pb_flat_op* op, pb_type type) {
   const char* how = pb__door_combiner(op, 0);
   bool plain = type == PB_F32 || type == PB_F64 || (!pb_type_is_float(type) && type != PB_I1);
   if (plain && !strcmp(how, "stablehlo.add")) return PB_ACC_ADD;
+  if (plain && pb_type_is_float(type) && !strcmp(how, "stablehlo.maximum")) return PB_ACC_MAXIMUM;
   bool is_signed = type == PB_I8 || type == PB_I16 || type == PB_I32 || type == PB_I64;
   return is_signed && !strcmp(how, "stablehlo.maximum") ? PB_ACC_MAX : PB_ACC_BODY;
 }

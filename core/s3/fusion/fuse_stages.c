@@ -121,10 +121,13 @@ static bool cycles_of(const fuser* f, const pb_program* view, pb_arena* arena, i
   return true;
 }
 
+// Cycles until all threads have met between two kernels.
+static int64_t between_kernels(const pb_chip* chip) { return chip->level_count ? chip->levels[0].sync_cycles : 0; }
+
 // Cycles of the region's groups as kernels of their own, with what they pass on going through memory; 0: one of them is
 // of no form that has a plan.
 static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
-  int64_t cycles = 0, one_group;
+  int64_t cycles = (r->count - 1) * between_kernels(f->unit->chip), one_group;
   for (int k = 0; k < r->count; ++k) {
     region one = {.groups = {r->groups[k]}, .count = 1};
     pb_program view;

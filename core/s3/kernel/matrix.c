@@ -25,10 +25,10 @@ static bool walks(const pb_operand* operand, const int* dims, int count) {
 
 // y[m, n] += x[m, k, g] * w[k, n, g].
 static bool read_product(const pb_chip* chip, const pb_insn* insn, pb_matrix_insn* matrix) {
+  if (!insn->emit) return false;
   const pb_expr_node* last = &insn->expr[insn->expr_count - 1];
   const pb_operand* y = &insn->operands[insn->dest];
-  if (!insn->emit || insn->reduce != PB_ACC_ADD || last->op != PB_OP_MUL || !in_rows(chip, y) || y->rank != 2)
-    return false;
+  if (insn->reduce != PB_ACC_ADD || last->op != PB_OP_MUL || !in_rows(chip, y) || y->rank != 2) return false;
   pb_factor a = pb_factor_of(insn->expr, last->args[0]), b = pb_factor_of(insn->expr, last->args[1]);
   if (a.load < 0 || b.load < 0 || a.is_unsigned || b.is_unsigned) return false;
   for (int swap = 0; swap < 2; ++swap) {
@@ -71,8 +71,9 @@ static const pb_insn* mover(const pb_chip* chip, int memory, pb_type type, bool 
 static const pb_insn* clearing(const pb_chip* chip, int memory, pb_type type) {
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
+    if (!insn->emit) continue;
     const pb_operand* to = &insn->operands[insn->dest];
-    if (insn->emit && insn->reduce == PB_SET && insn->expr_count == 1 && insn->expr[0].op == PB_OP_CONST &&
+    if (insn->reduce == PB_SET && insn->expr_count == 1 && insn->expr[0].op == PB_OP_CONST &&
         insn->expr[0].value == 0 && to->memory == memory && to->type == type && to->rank == 2)
       return insn;
   }

@@ -125,7 +125,8 @@ static bool is_moved_alone(const pb_layout* l, int v) {
 static bool maximises_plain(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
-    if (pb_program_stored(&l->program, n) != v || nest->reduce != PB_ACC_MAX) continue;
+    if (pb_program_stored(&l->program, n) != v || (nest->reduce != PB_ACC_MAX && nest->reduce != PB_ACC_MAXIMUM))
+      continue;
     for (int a = 0; a + 1 < nest->access_count; ++a)
       if (l->values[l->program.value_of[n][a]].kind == PB_LAYOUT_PLAIN) return true;
   }

@@ -22,7 +22,8 @@ static bool stores(const pb_layout* l, int n, int v) { return pb_program_stored(
 
 static bool maximises(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v)
-    if (stores(l, n, v) && l->program.nests[n].reduce == PB_ACC_MAX) return true;
+    if (stores(l, n, v) && (l->program.nests[n].reduce == PB_ACC_MAX || l->program.nests[n].reduce == PB_ACC_MAXIMUM))
+      return true;
   return false;
 }
 

@@ -344,7 +344,7 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
 static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init") && nest->access_count == 1; }
 
 static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
-  pb_nest* nest = PB_NEW(&m->unit->pass, pb_nest);
+  pb_nest* nest = pb_alloc_raw(&m->unit->pass, sizeof *nest);
   const char* why = pb_nest_read(op, &m->unit->pass, nest);
   if (why) return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4021, NULL, "%s", why);
   pb_nest_order_outers(nest, m->ivs, m->extents, m->levels);

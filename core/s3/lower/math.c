@@ -79,7 +79,7 @@ pb_status pb_s3_math(pb_unit* unit) {
   for (int n = 0; n < program.nest_count; ++n)
     for (int e = 0; e < program.nests[n].expr_count; ++e) any |= lacking(unit->chip, &program.nests[n].expr[e]) != NULL;
   if (!any) return PB_OK;
-  pb_nest* nest = PB_NEW(&unit->pass, pb_nest);
+  pb_nest* nest = pb_alloc_raw(&unit->pass, sizeof *nest);
   for (int n = 0; n < program.nest_count; ++n) {
     PB_TRY(expand(unit, &program.nests[n], nest));
     pb_nest_copy(&program.nests[n], nest);

@@ -117,8 +117,7 @@ static void add_terms(pb_vtile* t, const int64_t* turn, int indent) {
     char value[24];
     evaluate(t, &e->k->main, p, turn, NULL, value, indent);
     int name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(main->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, type),
-                t->acc[p], value);
+    pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(pb_reduce_op(main->reduce), type), t->acc[p], value);
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", name);
     pb__vtile_print_type(e->text, type, lanes_of(t));
     pb_text_add(e->text, "\n");

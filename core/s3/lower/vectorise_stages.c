@@ -58,11 +58,11 @@ static void declare_buffer(stager* s, const pb_value* value) {
 
 // A pointwise sum in place of one of its terms reads as one that adds to what is there.
 static void read_in_place(pb_nest* nest) {
-  if ((nest->reduce != PB_ACC_ADD && nest->reduce != PB_ACC_MAX) || strcmp(nest->part, "point")) return;
+  if (!pb_reduce_combines(nest->reduce) || strcmp(nest->part, "point")) return;
   int store = nest->access_count++, value = nest->expr_count - 1;
   nest->access[store + 1] = nest->access[store];
   int old = pb_nest_load(nest, store);
-  pb_nest_node(nest, nest->reduce == PB_ACC_ADD ? PB_OP_ADD : PB_OP_MAX, nest->access[store].type, value, old);
+  pb_nest_node(nest, pb_reduce_op(nest->reduce), nest->access[store].type, value, old);
   nest->reduce = PB_SET;
 }
 
@@ -90,7 +90,7 @@ static pb_status read_turn(stager* s, MlirBlock block, pb_program* turn) {
   }
   *turn = s->kernel;
   turn->nest_count = 0;
-  turn->nests = PB_NEW_ARRAY(&s->unit->pass, pb_nest, nests + 1);
+  turn->nests = pb_alloc_raw(&s->unit->pass, nests * sizeof *turn->nests);
   turn->value_of = pb_alloc_array(&s->unit->pass, nests + 1, sizeof *turn->value_of);
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))

@@ -270,7 +270,7 @@ static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb_access dims = nest.access[0];
   drop_dims(&nest, &dims);
   pb_type type = nest.access[0].type;
-  pb_nest_const(&nest, type, point->reduce == PB_ACC_MAX ? least_of(type) : 0);
+  pb_nest_const(&nest, type, point->reduce == PB_ACC_ADD ? 0 : least_of(type));
   pb__tiling_add(t, level, &nest);
 }
 
