@@ -1,0 +1,84 @@
+"""Networks with uint8 activations and weights in int8 by channels, as ONNX Runtime's static quantiser writes them (QDQ): pb
+against ONNX Runtime and OpenVINO, in turn, in one run.
+
+    .venv-bench/bin/python bench/uint8.py --bin build/bin [--nets resnet50,mobilenetv2] [--threads 1,2]
+
+A figure is the median over the rounds of medians, in ms; the difference is that of pb's first output from ONNX Runtime's, of
+its largest number. Prints Markdown.
+"""
+
+import argparse
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+
+import networks
+import peers
+
+PEERS = ["onnxruntime", "openvino-f32", "openvino-bf16"]  # what is not quantised, in f32 or bf16
+
+
+class Samples(CalibrationDataReader):
+    def __init__(self, feeds):
+        self.left = [feeds, {name: -value for name, value in feeds.items()}]
+
+    def get_next(self):
+        return self.left.pop() if self.left else None
+
+
+def write_model(path, net):
+    networks.write_network(f"{path}.f32", f"{net}-f32")
+    feeds = peers.model_feeds(f"{path}.f32")
+    logging.disable(logging.WARNING)  # the quantiser's advice
+    quantize_static(f"{path}.f32", path, Samples(feeds), QuantFormat.QDQ, per_channel=True, activation_type=QuantType.QUInt8,
+                    weight_type=QuantType.QInt8)
+    os.makedirs(f"{path}.inputs")
+    for name, value in feeds.items():
+        np.save(f"{path}.inputs/{name}.npy", value)
+
+
+def measure(args, path, who, threads, output):
+    if who != "pb":
+        return peers.seconds(who, threads, path, args.repeats, output)
+    inputs = [f"{file[:-4]}={path}.inputs/{file}" for file in sorted(os.listdir(f"{path}.inputs"))]
+    return peers.ours(args.bin, f"{path}.pbe", threads, inputs, args.repeats, "--output", output)
+
+
+def row(args, folder, net):
+    path, outputs = os.path.join(folder, f"{net}.onnx"), {who: os.path.join(folder, f"{who}.npy") for who in ["pb", *PEERS]}
+    write_model(path, net)
+    subprocess.run([f"{args.bin}/pbc", path, "--target=cpu", "-o", f"{path}.pbe"], check=True, capture_output=True)
+    for threads in map(int, args.threads.split(",")):
+        times = {who: [] for who in outputs}
+        for _ in range(args.rounds):
+            for who, output in outputs.items():
+                times[who].append(measure(args, path, who, threads, output))
+        middle = {who: sorted(t)[len(t) // 2] for who, t in times.items()}
+        mine, theirs = (np.load(outputs[who]).ravel() for who in ("pb", "onnxruntime"))
+        apart = np.abs(mine - theirs).max() / np.abs(theirs).max()
+        print(f"| {net} | {threads} | " + " | ".join(f"{1e3 * middle[who]:.3g}" for who in outputs) +
+              f" | {min(middle[who] for who in PEERS) / middle['pb']:.2f} | {apart:.1e} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", default="build/bin")
+    parser.add_argument("--nets", default="resnet50,mobilenetv2")
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=15)
+    args = parser.parse_args()
+    print(f"{peers.machine()}. ms, and the best peer's time over pb's.\n")
+    print("| | threads | pb | " + " | ".join(PEERS) + " | ratio | difference |\n|---|--:|" + "--:|" * (len(PEERS) + 3))
+    with tempfile.TemporaryDirectory() as folder:
+        for net in args.nets.split(","):
+            row(args, folder, net)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
