@@ -56,22 +56,11 @@ static void declare_buffer(stager* s, const pb_value* value) {
               pb_type_name(value->type));
 }
 
-// A pointwise sum in place of one of its terms reads as one that adds to what is there.
-static void read_in_place(pb_nest* nest) {
-  if (!pb_reduce_combines(nest->reduce) || strcmp(nest->part, "point")) return;
-  int store = nest->access_count++, value = nest->expr_count - 1;
-  nest->access[store + 1] = nest->access[store];
-  int old = pb_nest_load(nest, store);
-  pb_nest_node(nest, pb_reduce_op(nest->reduce), nest->access[store].type, value, old);
-  nest->reduce = PB_SET;
-}
-
 static pb_status add_nest(stager* s, MlirOperation op, pb_program* turn) {
   pb_nest* nest = &turn->nests[turn->nest_count];
   const char* why = pb_nest_read(op, &s->unit->pass, nest);
   if (why)
     return pb_unsupported(s->unit->diag, (pb_place){.what = nest->name}, 4002, NULL, "not in value form: %s", why);
-  read_in_place(nest);
   pb_nest_order_outers(nest, s->loops, s->extents, s->level);
   for (int a = 0; a < nest->access_count; ++a)
     for (int v = 0; v < turn->value_count; ++v)
