@@ -4,16 +4,12 @@
 
 #include "core/s1/s1.h"
 
-// Reads the module's @main: arguments become inputs arg0, arg1, ..., results outputs out0, out1, ... All operators that
-// are not known are named before anything else is looked at.
-pb_status pb_linalg_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
-                         pb_s1* program) PB_MUST_CHECK;
-
-// MLIR text in the language that its operators are of, this one or StableHLO (pb_flat_sniff).
+// Reads the @main of MLIR text in the language that its operators are of, this one or StableHLO (pb_flat_sniff).
 pb_status pb_text_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
                        pb_s1* program) PB_MUST_CHECK;
 
-// pb_linalg_load from the flat form. `file` is for diagnostics.
+// Makes the module's @main: arguments become inputs arg0, arg1, ..., results outputs out0, out1, ... All operators that
+// are not known are named before anything else is looked at.
 struct pb_flat;
 pb_status pb_linalg_make(const struct pb_flat* flat, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
                          pb_s1* program) PB_MUST_CHECK;

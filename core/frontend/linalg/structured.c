@@ -358,7 +358,7 @@ static bool fold_movement(pb_door* d, const nest* t) {
   int64_t elements = 1, stride[PB_FLAT_RANK], along[PB_FLAT_RANK] = {0}, from = 0, at[PB_FLAT_RANK] = {0};
   for (int r = 0; r < type->rank; ++r) elements *= type->shape[r];
   if (elements > pb_made_elements(&d->m, x)) return false;
-  for (int r = in.rank - 1, all = 1; r >= 0; all *= (int)in.shape[r--]) stride[r] = all;
+  for (int r = in.rank - 1; r >= 0; --r) stride[r] = r + 1 < in.rank ? stride[r + 1] * in.shape[r + 1] : 1;
   for (int r = 0; r < in.rank; ++r) from += start(t, 0, r) * stride[r];
   for (int q = 0; q < type->rank; ++q)
     for (int r = 0, l = single(t, 1, q); r < in.rank && l >= 0; ++r) along[q] += step(t, 0, r, l) * stride[r];

@@ -12,7 +12,7 @@ static pb_door_maker* const makers[] = {
 };
 #undef OP
 static const char* const ends[] = {"func.return", "linalg.yield", "tensor.yield", NULL};
-static const pb_door_table table = {rows, makers, ends, true};
+static const pb_door_table table = {rows, makers, ends, true, PB_FLAT_LINALG};
 
 const char* const* pb_linalg_attributes(pb_arena* arena) { return pb__door_attributes(&table, arena); }
 
@@ -21,19 +21,10 @@ pb_status pb_linalg_make(const pb_flat* flat, const pb_input_options* inputs, pb
   return pb__door_make(&table, flat, inputs, consts, diag, program);
 }
 
-pb_status pb_linalg_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
-                         pb_s1* program) {
-  pb_flat flat = {0};
-  pb_status status = pb_flat_read(path, PB_FLAT_LINALG, pb_linalg_attributes(&program->arena), diag, &flat);
-  if (status == PB_OK) status = pb_linalg_make(&flat, inputs, consts, diag, program);
-  pb_flat_free(&flat);
-  return status;
-}
-
 pb_status pb_text_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
                        pb_s1* program) {
   bool is_linalg = pb_flat_sniff(path) == PB_FLAT_LINALG;
-  return (is_linalg ? pb_linalg_load : pb_stablehlo_load)(path, inputs, consts, diag, program);
+  return pb__door_read(is_linalg ? &table : &pb__door_stablehlo, path, inputs, consts, diag, program);
 }
 
 pb_status pb__l_op_call(pb_door* d, const pb_flat_op* op) { return pb__door_call(d, op); }

@@ -22,7 +22,7 @@ static pb_door_maker* const makers[] = {
 };
 #undef OP
 static const char* const ends[] = {"func.return", "stablehlo.return", NULL};
-const pb_door_table pb__door_stablehlo = {rows, makers, ends, false};
+const pb_door_table pb__door_stablehlo = {rows, makers, ends, false, PB_FLAT_STABLEHLO};
 
 static int row_of(const pb_door* d, const char* name) {
   for (int k = 0; d->table->rows[k].name; ++k)
@@ -504,11 +504,11 @@ pb_status pb_stablehlo_make(const pb_flat* flat, const pb_input_options* inputs,
   return pb__door_make(&pb__door_stablehlo, flat, inputs, consts, diag, program);
 }
 
-pb_status pb_stablehlo_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
-                            pb_s1* program) {
+pb_status pb__door_read(const pb_door_table* table, const char* path, const pb_input_options* inputs, pb_consts* consts,
+                        pb_diag* diag, pb_s1* program) {
   pb_flat flat = {0};
-  pb_status status = pb_flat_read(path, PB_FLAT_STABLEHLO, pb_stablehlo_attributes(&program->arena), diag, &flat);
-  if (status == PB_OK) status = pb_stablehlo_make(&flat, inputs, consts, diag, program);
+  pb_status status = pb_flat_read(path, table->language, pb__door_attributes(table, &program->arena), diag, &flat);
+  if (status == PB_OK) status = pb__door_make(table, &flat, inputs, consts, diag, program);
   pb_flat_free(&flat);
   return status;
 }

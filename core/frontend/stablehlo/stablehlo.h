@@ -4,12 +4,8 @@
 
 #include "core/s1/s1.h"
 
-// Reads the module's @main: arguments become inputs arg0, arg1, ..., results outputs out0, out1, ... All operators that
+// Makes the module's @main: arguments become inputs arg0, arg1, ..., results outputs out0, out1, ... All operators that
 // are not known are named before anything else is looked at.
-pb_status pb_stablehlo_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
-                            pb_s1* program) PB_MUST_CHECK;
-
-// The same from the flat form. `file` is for diagnostics.
 struct pb_flat;
 pb_status pb_stablehlo_make(const struct pb_flat* flat, const pb_input_options* inputs, pb_consts* consts,
                             pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
