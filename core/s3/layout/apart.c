@@ -24,13 +24,8 @@ bool pb__layout_touched(const pb_layout* l, int v, bool apart) {
 }
 
 void pb__layout_print_apart(pb_layout* l, int n) {
-  const pb_nest* nest = &l->program.nests[n];
-  const int64_t none[PB_NEST_DIMS] = {0};
-  pb_nest out = *nest;
-  pb_split s;
-  pb__layout_split_none(&s);
-  pb__layout_split(l, nest, none, NULL, &out, &s);
-  pb__layout_rewrite_all(l, n, &s, nest, &out);
+  pb_nest out;
+  pb__layout_rewrite_unsplit(l, n, &out);
   pb__layout_print(l, &out);
 }
 

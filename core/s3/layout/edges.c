@@ -309,12 +309,8 @@ static void point_then_in(pb_layout* l, int n) {
   pb_access plain = *store;
   plain.ref = pb_printf(&l->unit->pass, "%%plain%d", l->extra_values++);
   pb__layout_declare(l, &plain);
-  const int64_t none[PB_NEST_DIMS] = {0};
-  pb_nest out = *nest;
-  pb_split s;
-  pb__layout_split_none(&s);
-  pb__layout_split(l, nest, none, NULL, &out, &s);
-  pb__layout_rewrite_all(l, n, &s, nest, &out);
+  pb_nest out;
+  pb__layout_rewrite_unsplit(l, n, &out);
   out.access[out.access_count - 1] = plain;
   pb__layout_splat(l, &out);
   pb__layout_print(l, &out);

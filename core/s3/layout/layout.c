@@ -129,21 +129,13 @@ static pb_status rewrite_all(pb_layout* l) {
   return l->apart->count > apart ? PB_ERR_UNSUPPORTED : PB_OK;
 }
 
-// Whether instructions take whole rows of lanes, and nothing else reads a tensor: commands do, where a core's code goes
-// by single elements wherever no instruction fits.
-static bool takes_whole_rows(const pb_chip* chip) {
-  for (int i = 0; i < chip->insn_count; ++i)
-    if (chip->insns[i].emit) return false;
-  return true;
-}
-
 static pb_layout_roles* unread_roles(const pb_layout* l) {
   return PB_NEW_ARRAY(&l->unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
 }
 
 static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
-  l->whole_rows = takes_whole_rows(unit->chip);
+  l->whole_rows = !pb_chip_runs_code(unit->chip);
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   l->roles = unread_roles(l);
   l->summed = pb__layout_summed_channels(l);

@@ -68,7 +68,7 @@ typedef struct pb_layout {
   pb_unit* unit;
   pb_program program;
   int64_t lanes;
-  bool whole_rows; // movers take whole rows of lanes
+  bool whole_rows; // commands take whole rows of lanes; where code runs, it goes by single elements too
   int64_t summed;  // channels that an instruction on matrices sums over, 0: no nest is for one
   bool* gains;     // by value: blocks make it, or something that it meets, faster
   pb_layout_value* values;
@@ -132,6 +132,8 @@ void pb__layout_spread(const pb_split* s, const pb_index* from, int dims, pb_ind
 // An access to a value over the new dims.
 void pb__layout_rewrite(const pb_layout* l, const pb_split* s, const pb_nest* nest, int v, const pb_access* from,
                         pb_access* to);
+// Nest n over its own dims, none of them split.
+void pb__layout_rewrite_unsplit(pb_layout* l, int n, pb_nest* out);
 void pb__layout_rewrite_all(pb_layout* l, int n, const pb_split* s, const pb_nest* nest, pb_nest* out);
 // A new constant: element (p0, p1, ...) is source[access index at the nest dims that the p's add up to].
 // Returns its id. The data is made in the table's arena.

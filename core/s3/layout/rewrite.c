@@ -269,6 +269,16 @@ void pb__layout_rewrite_all(pb_layout* l, int n, const pb_split* s, const pb_nes
   }
 }
 
+void pb__layout_rewrite_unsplit(pb_layout* l, int n, pb_nest* out) {
+  const pb_nest* nest = &l->program.nests[n];
+  const int64_t none[PB_NEST_DIMS] = {0};
+  pb_split s;
+  pb_nest_copy(out, nest);
+  pb__layout_split_none(&s);
+  pb__layout_split(l, nest, none, NULL, out, &s);
+  pb__layout_rewrite_all(l, n, &s, nest, out);
+}
+
 // A code as a number less its zero point, which commands carry.
 static bool is_less_zero(const pb_nest* nest, const pb_expr_node* node) {
   return node->op == PB_OP_SUB && nest->expr[node->args[0]].op == PB_OP_SITOFP;
