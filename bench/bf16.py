@@ -7,7 +7,6 @@ A figure is the best over the rounds of medians, in ms; the error is the largest
 from ONNX Runtime in f32), of the largest output. Prints Markdown.
 """
 
-import argparse
 import os
 import subprocess
 import sys
@@ -41,13 +40,6 @@ def write_product(path, m, k, n):
     return peers.model_feeds(path)
 
 
-def save_feeds(path, feeds):
-    """Beside the model, where peers.model_feeds finds them."""
-    os.makedirs(f"{path}.inputs")
-    for name, value in feeds.items():
-        np.save(f"{path}.inputs/{name}.npy", value)
-
-
 def expected(path, product):
     feeds = peers.model_feeds(path)
     if product:
@@ -61,9 +53,8 @@ def pb(args, path, form, threads, output):
     engine = f"{path}.{form}.pbe"
     if not os.path.exists(engine):
         subprocess.run([f"{args.bin}/pbc", path, "--target=cpu", f"--precision={form}", "-o", engine], check=True, capture_output=True)
-    inputs = [f"{file[:-4]}={path}.inputs/{file}" for file in sorted(os.listdir(f"{path}.inputs"))]
     first = onnx.load(path, load_external_data=False).graph.output[0].name
-    return peers.ours(args.bin, engine, threads, inputs, args.repeats, "--output", f"{first}={output}")
+    return peers.ours(args.bin, engine, threads, peers.saved_feeds(path), args.repeats, "--output", f"{first}={output}")
 
 
 def measure(args, path, form, threads, output):
@@ -75,7 +66,7 @@ def measure(args, path, form, threads, output):
 
 def row(args, folder, name, write, product):
     path, output = os.path.join(folder, f"{name}.onnx"), os.path.join(folder, "y.npy")
-    save_feeds(path, write(path))
+    peers.save_feeds(path, write(path))
     want = expected(path, product)
     for threads in map(int, args.threads.split(",")):
         times, errors = {form: [] for form in FORMS}, {}
@@ -91,13 +82,7 @@ def row(args, folder, name, write, product):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bin", default="build/bin")
-    parser.add_argument("--nets", default="bert,vit,resnet50")
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--repeats", type=int, default=9)
-    args = parser.parse_args()
+    args = peers.arguments(__doc__, nets="bert,vit,resnet50", rounds=5, repeats=9)
     print(f"{peers.machine()}. ms, OpenVINO's time over pb's in bf16, and the errors of both in bf16.\n")
     print("| | threads | " + " | ".join(FORMS) + " | ratio | error pb | error openvino |\n|---|--:|" + "--:|" * (len(FORMS) + 3))
     with tempfile.TemporaryDirectory() as folder:

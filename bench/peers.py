@@ -4,6 +4,7 @@ Every peer runs in a process of its own (`python bench/peers.py PEER ARGS...`), 
 starts, and prints the median seconds of its repeats. The caller interleaves them.
 """
 
+import argparse
 import ctypes
 import glob
 import json
@@ -67,6 +68,29 @@ def sgemm(peer, threads, m, k, n):
         product(101, 111, 111, integer(m), integer(n), integer(k), ctypes.c_float(1), pointer(a), integer(k),
                 pointer(b), integer(n), ctypes.c_float(0), pointer(y), integer(n))
     return call, lambda: np.abs(y - a @ b).max()
+
+
+def save_feeds(path, feeds):
+    """Beside the model, where model_feeds finds them."""
+    os.makedirs(f"{path}.inputs")
+    for name, value in feeds.items():
+        np.save(f"{path}.inputs/{name}.npy", value)
+
+
+def saved_feeds(path):
+    """What save_feeds wrote, as pb-run's inputs."""
+    return [f"{file[:-4]}={path}.inputs/{file}" for file in sorted(os.listdir(f"{path}.inputs"))]
+
+
+def arguments(doc, nets, rounds, repeats):
+    """The options of a bench of networks."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--bin", default="build/bin")
+    parser.add_argument("--nets", default=nets)
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--repeats", type=int, default=repeats)
+    return parser.parse_args()
 
 
 def model_feeds(path):

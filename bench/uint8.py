@@ -7,7 +7,6 @@ A figure is the median over the rounds of medians, in ms; the difference is that
 its largest number. Prints Markdown.
 """
 
-import argparse
 import logging
 import os
 import subprocess
@@ -37,16 +36,13 @@ def write_model(path, net):
     logging.disable(logging.WARNING)  # the quantiser's advice
     quantize_static(f"{path}.f32", path, Samples(feeds), QuantFormat.QDQ, per_channel=True, activation_type=QuantType.QUInt8,
                     weight_type=QuantType.QInt8)
-    os.makedirs(f"{path}.inputs")
-    for name, value in feeds.items():
-        np.save(f"{path}.inputs/{name}.npy", value)
+    peers.save_feeds(path, feeds)
 
 
 def measure(args, path, who, threads, output):
     if who != "pb":
         return peers.seconds(who, threads, path, args.repeats, output)
-    inputs = [f"{file[:-4]}={path}.inputs/{file}" for file in sorted(os.listdir(f"{path}.inputs"))]
-    return peers.ours(args.bin, f"{path}.pbe", threads, inputs, args.repeats, "--output", output)
+    return peers.ours(args.bin, f"{path}.pbe", threads, peers.saved_feeds(path), args.repeats, "--output", output)
 
 
 def row(args, folder, net):
@@ -66,13 +62,7 @@ def row(args, folder, net):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--bin", default="build/bin")
-    parser.add_argument("--nets", default="resnet50,mobilenetv2")
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--repeats", type=int, default=15)
-    args = parser.parse_args()
+    args = peers.arguments(__doc__, nets="resnet50,mobilenetv2", rounds=3, repeats=15)
     print(f"{peers.machine()}. ms, and the best peer's time over pb's.\n")
     print("| | threads | pb | " + " | ".join(PEERS) + " | ratio | difference |\n|---|--:|" + "--:|" * (len(PEERS) + 3))
     with tempfile.TemporaryDirectory() as folder:
