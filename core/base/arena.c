@@ -2,6 +2,7 @@
 
 #include "core/base/diag.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,8 @@ enum { RED_ZONE = 16 };
 enum { RED_ZONE = 0 };
 #endif
 
+enum { BLOCK = 65536 };
+
 struct pb_arena_block {
   struct pb_arena_block* next;
   size_t used, size;
@@ -40,13 +43,15 @@ static void* must(void* memory, size_t bytes) {
   return memory;
 }
 
-void* pb_alloc_raw(pb_arena* arena, size_t wanted) {
+// What is larger than a block has one of its own, which calloc may give as pages that nobody has touched yet.
+static void* take(pb_arena* arena, size_t wanted, bool zeroed) {
   if (wanted > SIZE_MAX / 2) pb_no_memory(wanted);
   size_t bytes = ((wanted + 15) & ~(size_t)15) + RED_ZONE;
+  bool alone = bytes > BLOCK;
   struct pb_arena_block* block = arena->head;
   if (!block || block->size - block->used < bytes) {
-    size_t size = bytes > 65536 ? bytes : 65536;
-    block = must(malloc(sizeof *block + size), size);
+    size_t size = alone ? bytes : BLOCK, all = sizeof *block + size;
+    block = must(alone && zeroed ? calloc(1, all) : malloc(all), size);
     block->size = size;
     block->used = 0;
     block->next = arena->head;
@@ -56,10 +61,11 @@ void* pb_alloc_raw(pb_arena* arena, size_t wanted) {
   void* result = block->data + block->used;
   block->used += bytes;
   ASAN_UNPOISON_MEMORY_REGION(result, wanted);
-  return result;
+  return zeroed && !alone ? memset(result, 0, wanted) : result;
 }
 
-void* pb_alloc(pb_arena* arena, size_t bytes) { return memset(pb_alloc_raw(arena, bytes), 0, bytes); }
+void* pb_alloc(pb_arena* arena, size_t bytes) { return take(arena, bytes, true); }
+void* pb_alloc_raw(pb_arena* arena, size_t bytes) { return take(arena, bytes, false); }
 
 void* pb_alloc_array(pb_arena* arena, size_t count, size_t size) {
   if (size && count > SIZE_MAX / 2 / size) pb_no_memory(SIZE_MAX);

@@ -40,11 +40,10 @@ static int nodes_of(const pb_math_row* row, const pb_expr_node* node, pb_nest* s
   return scratch->expr_count - before;
 }
 
-static pb_status expand(pb_unit* unit, const pb_nest* from, pb_nest* to) {
+static pb_status expand(pb_unit* unit, const pb_nest* from, bool fuses, pb_nest* to) {
   int map[PB_NEST_EXPR];
   pb_nest* scratch = NULL;
-  bool fuses = pb_vector_contraction(unit->chip, PB_F32, PB_F32, PB_F32).insn != NULL;
-  *to = *from;
+  pb_nest_copy(to, from);
   to->expr_count = 0;
   for (int e = 0; e < from->expr_count; ++e) {
     pb_expr_node node = from->expr[e];
@@ -80,8 +79,9 @@ pb_status pb_s3_math(pb_unit* unit) {
     for (int e = 0; e < program.nests[n].expr_count; ++e) any |= lacking(unit->chip, &program.nests[n].expr[e]) != NULL;
   if (!any) return PB_OK;
   pb_nest* nest = pb_alloc_raw(&unit->pass, sizeof *nest);
+  bool fuses = pb_vector_contraction(unit->chip, PB_F32, PB_F32, PB_F32).insn != NULL;
   for (int n = 0; n < program.nest_count; ++n) {
-    PB_TRY(expand(unit, &program.nests[n], nest));
+    PB_TRY(expand(unit, &program.nests[n], fuses, nest));
     pb_nest_copy(&program.nests[n], nest);
   }
   return pb_program_rewrite(unit, &program, NULL, "math");

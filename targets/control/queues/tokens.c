@@ -162,14 +162,15 @@ static int32_t use_of(pb_tokens* t, const pb_region* region, int queue) {
   return new;
 }
 
-// The command's regions on chip: what it depends on, then their rows.
-static bool touch(pb_tokens* t, const pb_traced* c, int32_t id) {
+// The command's regions on chip: what it depends on, then their rows. Returns the one that reaches outside of its
+// memory, NULL: none does.
+static const pb_region* touch(pb_tokens* t, const pb_traced* c, int32_t id) {
   int32_t uses[PB_MAX_OPERANDS];
   for (int r = 0; r < c->region_count; ++r) {
     const pb_region* region = &c->regions[r];
     if (!t->rows[region->memory]) continue;
     uses[r] = use_of(t, region, c->command.insn->queue);
-    if (!t->uses[uses[r]].whole && !touch_region(t, region, uses[r], false)) return false;
+    if (!t->uses[uses[r]].whole && !touch_region(t, region, uses[r], false)) return region;
   }
   for (int r = 0; r < c->region_count; ++r) {
     if (!t->rows[c->regions[r].memory]) continue;
@@ -180,7 +181,7 @@ static bool touch(pb_tokens* t, const pb_traced* c, int32_t id) {
     }
     u->command = id;
   }
-  return true;
+  return NULL;
 }
 
 static int32_t limit_of(const pb_tokens* t, int queue) {
@@ -229,9 +230,10 @@ pb_status pb_tokens_add(pb_tokens* t, const pb_traced* c) {
   int queue = c->command.insn->queue, queues = t->chip->queue_count;
   int32_t id = (int32_t)t->count;
   memset(t->need, 0, sizeof t->need);
-  if (!touch(t, c, id))
+  const pb_region* outside = touch(t, c, id);
+  if (outside)
     return pb_unsupported(t->diag, (pb_place){.what = c->nest}, 4105, "this is a bug in the compiler, not in the model",
-                          "%s reaches outside its memories", c->command.insn->name);
+                          "%s reaches outside %s", c->command.insn->name, t->chip->memories[outside->memory].name);
   PB_PUSH(t->commands, t->count, t->capacity,
           ((noted){.position = (int32_t)t->counts[queue], .queue = (uint8_t)queue}));
   for (int p = 0; p < queues; ++p) {
