@@ -25,11 +25,12 @@ static pb_status check_bounds(pb_unit* unit, MlirOperation func) {
   return PB_OK;
 }
 
-// The other target plans and vectorises what it gets; layouts and groups are the chip's.
+// The other target plans and lowers what it gets; layouts and groups are the chip's.
 static pb_status run_passes(pb_unit* unit) {
   PB_TRY(pb_kernels_each(unit, check_bounds));
   PB_TRY(pb_pass_run(pb_pass_named("plan"), unit));
-  return pb_pass_run(pb_pass_named("vectorise"), unit);
+  PB_TRY(pb_pass_run(pb_pass_named("tile"), unit));
+  return pb_pass_run(pb_pass_named("registers"), unit);
 }
 
 static void take_kernels(const pb_engine* from, const char* target, pb_engine* to) {

@@ -12,7 +12,7 @@
 
 enum {
   PB_NEST_DIMS = 12,   // loops of the nest itself
-  PB_NEST_OUTERS = 10, // loops around it that its accesses use
+  PB_NEST_OUTERS = 14, // loops around it that its accesses use
   PB_NEST_COLS = PB_NEST_DIMS + PB_NEST_OUTERS,
   PB_NEST_RANK = 8,
   PB_NEST_ACCESSES = 10,

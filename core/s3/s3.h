@@ -38,6 +38,6 @@ pb_status pb_s3_plan(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_tile(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_map(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_place(pb_unit* unit) PB_MUST_CHECK;
-pb_status pb_s3_vectorise(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_registers(pb_unit* unit) PB_MUST_CHECK;
 
 #endif

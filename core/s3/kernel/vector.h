@@ -1,4 +1,4 @@
-// Chips whose cores compute in vector registers: the facts that layout, plan and vectorise read off the description.
+// Chips whose cores compute in vector registers: the facts that layout, plan and tree read off the description.
 #ifndef PB_S3_VECTOR_H
 #define PB_S3_VECTOR_H
 

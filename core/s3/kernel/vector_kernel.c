@@ -36,7 +36,7 @@ static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest
       matched[e] = true;
     }
     for (int d = 0; d < main->dim_count; ++d)
-      if (mine->index[r].coef[d] && !taken[d]) return false;
+      if (mine->index[r].coef[d] && main->extent[d] > 1 && !taken[d]) return false;
   }
   for (int d = 0; d < other->dim_count; ++d)
     if (!matched[d] && other->extent[d] > 1) return false;
@@ -139,6 +139,20 @@ static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
 
 int64_t pb_vkernel_unit(const pb_vkernel* k, int d) {
   return d == k->lane_dim ? k->lanes : d == k->row_dim ? k->rows : 1;
+}
+
+int64_t pb_vkernel_steps(const pb_vkernel* k, int d) {
+  int64_t extent = k->main.nest->extent[d], unit = pb_vkernel_unit(k, d);
+  return (extent + unit - 1) / unit;
+}
+
+bool pb_vkernel_is_spatial(const pb_vkernel* k, int d) {
+  return !k->is_sum[d] && !(d == k->lane_dim && pb_vkernel_steps(k, d) == 1);
+}
+
+bool pb_vkernel_is_column(const pb_vkernel* k, int d) {
+  if (!k->insn.insn) return false;
+  return k->main.access[k->w].stride[d] && !k->main.access[k->x].stride[d];
 }
 
 // The dim of rows that leaves the fewest of a register's unused: it moves x and what is stored.
@@ -403,7 +417,9 @@ static bool read_kernel(const pb_program* program, const pb_chip* chip, bool mer
 // Two dims count as one because they are the lanes: where others are, or none, the kernel is read without that.
 bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
   if (!read_kernel(program, chip, true, k)) return false;
-  return k->run_dim < 0 || k->lane_dim == k->run_dim || read_kernel(program, chip, false, k);
+  if (k->run_dim >= 0 && k->lane_dim != k->run_dim && !read_kernel(program, chip, false, k)) return false;
+  k->memory = k->matrix.insn ? k->matrix.memory : pb_vector_facts_of(chip).memory;
+  return true;
 }
 
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* k) {

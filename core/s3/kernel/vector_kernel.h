@@ -34,6 +34,7 @@ typedef struct pb_vkernel {
   bool is_sum[PB_NEST_DIMS]; // the dim is summed over
   int lane_dim;              // whose elements are lanes, -1: none, the code is scalar
   int lanes;                 // of a vector; 1: scalar
+  int memory;                // the file of registers that holds a tile's values
   bool alone;                // it is one turn of loops around, which are shared: no thread takes a part of it
   int run_dim;  // two dims of the kernel that were made one, because some loads come in runs along them; -1: none
   int turn_dim; // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
@@ -55,6 +56,12 @@ bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel*
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
 // Neighbours along a dim that stand in one register.
 int64_t pb_vkernel_unit(const pb_vkernel* kernel, int dim);
+// Steps of a dim: elements, along lane_dim registers and along row_dim rows of a matrix (the last one may be short).
+int64_t pb_vkernel_steps(const pb_vkernel* kernel, int dim);
+// Whether the dim moves w and not x: its tiles are columns. Others are rows.
+bool pb_vkernel_is_column(const pb_vkernel* kernel, int dim);
+// Whether tiles are made along the dim: it is neither summed nor one register.
+bool pb_vkernel_is_spatial(const pb_vkernel* kernel, int dim);
 // Whether a load's neighbours lie along turn_dim.
 static inline bool pb_vkernel_is_turned(const pb_vkernel* k, const pb_vaccess* access) {
   return k->turn_dim >= 0 && access->stride[k->lane_dim] != 0 && access->stride[k->lane_dim] != 1;

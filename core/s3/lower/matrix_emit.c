@@ -8,24 +8,12 @@
 // The same as a map with its operands, for affine.apply. A place is what is inside the loops over sums.
 static void print_place_map(pb_vtile* t, const pb_vaccess* access, int64_t displacement) {
   pb_vemit* e = t->e;
-  const pb_vkernel* k = e->k;
   pb_text names = {0}, sum = {0};
   int count = 0;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    bool spatial = pb_vplan_is_spatial(k, d);
-    bool loop = k->is_sum[d] && d != k->group_dim && e->plan->tile[d] < k->main.nest->extent[d];
-    if (!access->stride[d] || (!spatial && !loop)) continue;
-    if (count) pb_text_add(&names, ", ");
-    if (spatial)
-      pb_text_add(&names, "%%s%d_%d", d, e->start[d]);
-    else
-      pb_text_add(&names, "%%k%d", d);
-    pb_text_add(&sum, "d%d * %lld + ", count++, (long long)access->stride[d]);
-  }
   for (int o = 0; o < PB_NEST_OUTERS; ++o)
     if (access->outer[o]) {
       pb_text_add(&names, "%s%%o%d", count ? ", " : "", o);
-      pb_text_add(&sum, "d%d * %lld + ", count++, (long long)access->outer[o]);
+      pb_text_add(&sum, "d%d * %lld + ", count++, (long long)pb_vemit_outer(e, access, o));
     }
   pb_text_add(e->text, "affine_map<(");
   for (int k2 = 0; k2 < count; ++k2) pb_text_add(e->text, "%sd%d", k2 ? ", " : "", k2);

@@ -30,9 +30,11 @@ static void name_accesses(printer* p, pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a) {
     pb_access* access = &nest->access[a];
     if (access->memref.ptr) {
-      for (int v = 0; v < p->program->value_count; ++v)
-        if (pb_value_same(p->program->values[v].ir, access->memref))
-          access->ref = pb_printf(p->arena, "%%a%d", p->program->values[v].argument);
+      for (int v = 0; v < p->program->value_count; ++v) {
+        const pb_value* value = &p->program->values[v];
+        if (pb_value_same(value->ir, access->memref))
+          access->ref = pb_printf(p->arena, "%%%s%d", access->rank == value->rank ? "a" : "f", value->argument);
+      }
     } else {
       access->ref = pb_printf(p->arena, "%%b%d", access->buffer);
       access->space = space_of(p, access->buffer);
@@ -54,6 +56,36 @@ static void print_alloc(printer* p, int id, int indent) {
   pb_text_add(p->text, "\n");
 }
 
+static void print_tree(printer* p, const pb_tree* tree, int indent);
+
+static void print_body(printer* p, const pb_tree* body, int indent, const char* end) {
+  print_tree(p, body, indent + 1);
+  pb_text_indent(p->text, indent);
+  pb_text_add(p->text, "%s", end);
+}
+
+static void print_loop(printer* p, const pb_tree* loop, int indent) {
+  pb_text_indent(p->text, indent);
+  pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", loop->level, (long long)loop->extent);
+  print_body(p, loop, indent, "}");
+  const char* separator = " {";
+  if (loop->turns)
+    pb_text_add(p->text, " {pb.first = %lld : i64, pb.turns = %lld : i64", (long long)loop->turns_before,
+                (long long)loop->turns);
+  if (loop->turns) separator = ", ";
+  if (loop->parts)
+    pb_text_add(p->text, "%spb.parts = array<i64: %lld, %lld>", separator, (long long)loop->parts,
+                (long long)loop->parts_step);
+  pb_text_add(p->text, loop->turns || loop->parts ? "}\n" : "\n");
+}
+
+static void print_turn(printer* p, const pb_tree* turn, int indent) {
+  pb_text_indent(p->text, indent);
+  pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)turn->turn, turn->loop);
+  print_body(p, turn, indent, turn->others ? "} else {\n" : "}\n");
+  if (turn->others) print_body(p, turn->others, indent, "}\n");
+}
+
 static void print_tree(printer* p, const pb_tree* tree, int indent) {
   for (const pb_tree* node = tree->first; node; node = node->next) {
     if (node->kind == PB_TREE_ALLOC) print_alloc(p, node->buffer, indent);
@@ -61,21 +93,28 @@ static void print_tree(printer* p, const pb_tree* tree, int indent) {
       name_accesses(p, node->nest);
       pb_nest_print(p->text, node->nest, indent, &p->serial);
     }
-    if (node->kind == PB_TREE_LOOP || node->kind == PB_TREE_TURN) {
-      pb_text_indent(p->text, indent);
-      if (node->kind == PB_TREE_LOOP)
-        pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", node->level, (long long)node->extent);
-      else
-        pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)node->turn,
-                    node->loop);
-      print_tree(p, node, indent + 1);
-      pb_text_indent(p->text, indent);
-      pb_text_add(p->text, "}");
-      if (node->kind == PB_TREE_LOOP && node->turns)
-        pb_text_add(p->text, " {pb.first = %lld : i64, pb.turns = %lld : i64}", (long long)node->turns_before,
-                    (long long)node->turns);
-      pb_text_add(p->text, "\n");
+    if (node->kind == PB_TREE_LOOP) print_loop(p, node, indent);
+    if (node->kind == PB_TREE_TURN) print_turn(p, node, indent);
+  }
+}
+
+// Cores read tensors by element number: %f<argument>.
+static void print_flats(printer* p) {
+  for (int v = 0; v < p->program->value_count; ++v) {
+    const pb_value* value = &p->program->values[v];
+    pb_access shape = pb_value_shape(value);
+    const char* name = pb_type_name(value->type);
+    if (value->argument < 0 || value->kind == PB_VALUE_LOCAL || value->rank == 1) continue;
+    if (value->rank == 0) {
+      pb_text_add(p->text, "  %%f%d = memref.expand_shape %%a%d [] output_shape [1] : memref<%s> into memref<1x%s>\n",
+                  value->argument, value->argument, name, name);
+      continue;
     }
+    pb_text_add(p->text, "  %%f%d = memref.collapse_shape %%a%d [[", value->argument, value->argument);
+    for (int r = 0; r < value->rank; ++r) pb_text_add(p->text, "%s%d", r ? ", " : "", r);
+    pb_text_add(p->text, "]] : ");
+    pb_access_print_type(p->text, &shape);
+    pb_text_add(p->text, " into memref<%lldx%s>\n", (long long)pb_access_elements(&shape), name);
   }
 }
 
@@ -85,6 +124,7 @@ static pb_status print_kernel(pb_unit* unit, MlirOperation func, const pb_progra
   printer p = {.tiling = tiling, .program = program, .arena = &unit->pass, .text = &text};
   for (int b = 0; b < tiling->buffer_count; ++b)
     if (tiling->buffers[b].shares >= 0) p.shared[tiling->buffers[b].shares] = true;
+  if (pb_chip_runs_code(unit->chip)) print_flats(&p);
   print_tree(&p, &tiling->root, 1);
   pb_text_add(&text, "  return\n}\n");
   pb_status status = pb_kernel_replace(unit, func, &text, "tile");
@@ -116,7 +156,7 @@ static pb_status tile_group(pb_unit* unit, MlirOperation func, const pb_program*
   pb_plan plan;
   const char* why;
   PB_TRY(pb_group_read(program, unit->chip, &unit->pass, unit->diag, &group));
-  if (group.registers) return PB_OK; // its loops are made when its tiles are
+  if (group.plain) return PB_OK;
   PB_TRY(pb_plan_read(func, &unit->pass, unit->diag, &plan));
   if (!pb_plan_cost(unit->chip, &group, &plan, &unit->pass, &why)) return illegal(unit, func, why);
   pb_tiling* tiling = PB_NEW(&unit->pass, pb_tiling);

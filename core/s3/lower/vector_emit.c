@@ -135,7 +135,7 @@ static void unrolled(pb_vtile* t, int d, int64_t* turn, int indent) {
     return;
   }
   int64_t step = d == k->depth_dim ? k->depth : 1;
-  for (turn[d] = 0; turn[d] < t->e->plan->tile[d]; turn[d] += step) unrolled(t, d + 1, turn, indent);
+  for (turn[d] = 0; turn[d] < k->main.nest->extent[d]; turn[d] += step) unrolled(t, d + 1, turn, indent);
   turn[d] = 0;
 }
 
@@ -156,22 +156,21 @@ static void print_yield(pb_vtile* t, int indent) {
   pb_text_add(e->text, "\n");
 }
 
-static void sum(pb_vtile* t, int d, int indent);
-
-// affine.for over a summed dim with the sums as loop-carried values.
-static void sum_loop(pb_vtile* t, int d, int indent) {
+// affine.for over terms with the sums as loop-carried values, from the n-th loop on.
+static void sum(pb_vtile* t, int n, int indent) {
   pb_vemit* e = t->e;
-  int64_t extent = e->k->main.nest->extent[d], blocks = d == pb_vplan_outer_sum(e->k) ? e->plan->sum_blocks : 1;
+  if (n == e->sum_count) {
+    int64_t turn[PB_NEST_DIMS] = {0};
+    e->load_count = 0;
+    unrolled(t, 0, turn, indent);
+    return;
+  }
+  const pb_vsum* loop = &e->sums[n];
   int result = e->serial++, first = e->serial;
   e->serial += t->points;
   pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "%%r%d:%d = affine.for %%k%d = ", result, t->points, d);
-  if (blocks > 1)
-    pb_text_add(e->text, "affine_map<(d0) -> (d0 * %lld)>(%%block) to affine_map<(d0) -> (d0 * %lld + %lld)>(%%block)",
-                (long long)(extent / blocks), (long long)(extent / blocks), (long long)(extent / blocks));
-  else
-    pb_text_add(e->text, "0 to %lld", (long long)extent);
-  pb_text_add(e->text, " step %lld iter_args(", (long long)e->plan->tile[d]);
+  pb_text_add(e->text, "%%r%d:%d = affine.for %%o%d = 0 to %lld step %lld iter_args(", result, t->points, loop->level,
+              (long long)(loop->turns * loop->step), (long long)loop->step);
   for (int p = 0; p < t->points; ++p) {
     pb_text_add(e->text, "%s%%v%d = %s", p ? ", " : "", first + p, t->acc[p]);
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", first + p);
@@ -180,33 +179,12 @@ static void sum_loop(pb_vtile* t, int d, int indent) {
   print_types(t);
   pb_text_add(e->text, ") {\n");
   e->load_count = 0;
-  sum(t, d + 1, indent + 1);
+  sum(t, n + 1, indent + 1);
   print_yield(t, indent + 1);
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "}\n");
   e->load_count = 0;
   for (int p = 0; p < t->points; ++p) snprintf(t->acc[p], sizeof t->acc[p], "%%r%d#%d", result, p);
-}
-
-static void sum(pb_vtile* t, int d, int indent) {
-  const pb_vkernel* k = t->e->k;
-  while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
-  bool loop = d < k->main.nest->dim_count && (t->e->plan->tile[d] < k->main.nest->extent[d] ||
-                                              (d == pb_vplan_outer_sum(k) && t->e->plan->sum_blocks > 1));
-  if (loop) {
-    sum_loop(t, d, indent);
-    return;
-  }
-  bool deeper = false;
-  for (int n = d + 1; n < k->main.nest->dim_count; ++n)
-    deeper |= k->is_sum[n] && n != k->group_dim && t->e->plan->tile[n] < k->main.nest->extent[n];
-  if (deeper) { // written out although a loop stands further in: a dim of one turn
-    sum(t, d + 1, indent);
-    return;
-  }
-  int64_t turn[PB_NEST_DIMS] = {0};
-  t->e->load_count = 0;
-  unrolled(t, 0, turn, indent);
 }
 
 // ---- the tile ----
@@ -238,7 +216,7 @@ static int point_dims(const pb_vemit* e, int* dims) {
   int count = 0;
   for (int columns = 0; columns < 2; ++columns)
     for (int d = 0; d < e->k->main.nest->dim_count; ++d)
-      if (pb_vplan_is_spatial(e->k, d) && pb_vplan_is_column(e->k, d) == columns) dims[count++] = d;
+      if (pb_vkernel_is_spatial(e->k, d) && pb_vkernel_is_column(e->k, d) == columns) dims[count++] = d;
   return count;
 }
 
@@ -258,7 +236,7 @@ static void print_store(pb_vtile* t, const pb_vaccess* to, int point, int indent
   pb_text_add(e->text, "%s %s, ", lanes > 1 ? "affine.vector_store" : "affine.store", t->acc[point]);
   pb__vtile_print_flat(e, to, false);
   pb_text_add(e->text, "[");
-  pb__vtile_print_place(t, to, pb__vtile_displacement(t, to, point, NULL), false);
+  pb__vtile_print_place(t, to, pb__vtile_displacement(t, to, point, NULL));
   pb_text_add(e->text, "] : ");
   pb__vtile_print_flat(e, to, true);
   if (lanes > 1) pb_text_add(e->text, ", vector<%dx%s>", lanes, pb_type_name(to->type));
@@ -278,7 +256,8 @@ static void start_partial_sums(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
   int result = e->serial++;
   pb_text_indent(e->text, indent);
-  pb_text_add(e->text, "%%r%d:%d = affine.if affine_set<(d0) : (d0 == 0)>(%%block) -> (", result, t->points);
+  pb_text_add(e->text, "%%r%d:%d = affine.if affine_set<(d0) : (d0 == 0)>(%%o%d) -> (", result, t->points,
+              e->blocks.level);
   print_types(t);
   pb_text_add(e->text, ") {\n");
   for (int first = 1; first >= 0; --first) {
@@ -449,6 +428,13 @@ static void finish(pb_vtile* t, int indent) {
       finish_point(t, p, indent);
 }
 
+void pb_vemit_free(pb_vemit* e) {
+  pb_text_free(e->text);
+  pb_text_free(&e->constants);
+  free(e->matrices);
+  free(e->insns);
+}
+
 void pb_vemit_instructions(const pb_vemit* e, pb_text* text) {
   for (size_t n = 0; n < e->matrix_count; ++n) pb_vemit_matrix(text, e->chip, &e->matrices[n]);
   for (size_t n = 0; n < e->insn_count; ++n) pb_vemit_instruction(text, e->chip, e->insns[n]);
@@ -458,23 +444,23 @@ void pb_vemit_tile(pb_vemit* e, int indent) {
   pb_vtile* t = calloc(1, sizeof *t);
   if (!t) pb_no_memory(sizeof *t);
   t->e = e;
-  int64_t blocks = e->plan->sum_blocks;
   make_points(t);
   e->load_count = 0;
   if (e->k->main.nest->reduce == PB_SET) {
     for (int p = 0; p < t->points; ++p) evaluate(t, &e->k->main, p, NULL, NULL, t->acc[p], indent);
   } else {
-    if (blocks > 1)
+    if (e->blocks.level >= 0)
       start_partial_sums(t, indent);
     else
       start_sums(t, indent);
     sum(t, 0, indent);
   }
-  if (blocks > 1 && e->k->tail_count) {
+  if (e->blocks.level >= 0 && e->blocks.ends_last) {
     char sums[PB_VTILE_POINTS][24];
     memcpy(sums, t->acc, sizeof sums);
     pb_text_indent(e->text, indent);
-    pb_text_add(e->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%block) {\n", (long long)blocks - 1);
+    pb_text_add(e->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)e->blocks.last,
+                e->blocks.level);
     finish(t, indent + 1);
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, "} else {\n");

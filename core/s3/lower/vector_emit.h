@@ -1,8 +1,9 @@
-// Inside `vectorise`: the text of one register tile.
+// Inside `registers`: the text of one register tile.
 #ifndef PB_S3_VECTOR_EMIT_H
 #define PB_S3_VECTOR_EMIT_H
 
-#include "core/s3/plan/vector_plan.h"
+#include "core/s3/kernel/vector_kernel.h"
+#include "core/s3/kernels.h"
 
 typedef struct pb_vload {
   const pb_vaccess* access;
@@ -18,16 +19,31 @@ typedef struct pb_vmatrix {
   int64_t elements, stride; // of the flat tensor that it loads from or stores to, and between its rows; 0: none
 } pb_vmatrix;
 
+// A loop over the terms of a tile's sums.
+typedef struct pb_vsum {
+  int level;           // its variable is %o<level>, which
+  int64_t turns, step; // counts by `step` for each turn
+} pb_vsum;
+
+// Of a kernel whose sums are taken in parts, the loop over these: sums begin in the first turn, and other turns but the
+// last leave them where the result will be, if `ends_last`.
+typedef struct pb_vblocks {
+  int level; // -1: there is none
+  int64_t last;
+  bool ends_last;
+} pb_vblocks;
+
 typedef struct pb_vemit {
-  const pb_vkernel* k;
-  const pb_vplan* plan;
+  const pb_vkernel* k; // one tile
   const pb_chip* chip;
   pb_arena* arena;
   pb_text* text;
   pb_text constants; // at the head of the function
   int serial;
-  int64_t size[PB_NEST_DIMS];    // of this tile, in steps
-  int start[PB_NEST_DIMS];       // %s<d>_<start> is where it begins
+  int sum_count;
+  pb_vsum sums[PB_NEST_OUTERS];
+  pb_vblocks blocks;
+  int64_t size[PB_NEST_DIMS];    // of the tile, in steps: registers, or turns of a sum
   int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
   int walk[PB_NEST_DIMS];        // 1 + id: %q<id> walks the dim by walk_step, where a tile's values are finished
   int64_t walk_step[PB_NEST_DIMS];
@@ -41,16 +57,11 @@ typedef struct pb_vemit {
   size_t load_count, load_capacity;
 } pb_vemit;
 
+// One tile, which stands in loops %o<level>.
 void pb_vemit_tile(pb_vemit* e, int indent);
-// Arguments as flat tensors: %f<argument>.
-void pb_vemit_flats(pb_vemit* e, const pb_program* program);
-// The kernel's loops over its tiles. One that is not alone stands in a loop over shares of the work, %item.
-void pb_vemit_loops(pb_vemit* e, int indent);
-// Puts the text, a kernel's body, where the function was.
-pb_status pb_vemit_replace(pb_unit* unit, MlirOperation func, pb_vemit* e) PB_MUST_CHECK;
+// How many elements one turn of loop `level` moves an access by, for each unit of its variable.
+int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level);
 void pb_vemit_free(pb_vemit* e);
-// A kernel of several stages; in vectorise_stages.c.
-pb_status pb_vectorise_stages(pb_unit* unit, MlirOperation func) PB_MUST_CHECK;
 // The instruction as a function of whole registers: `func.func private @NAME`.
 void pb_vemit_instruction(pb_text* text, const pb_chip* chip, const pb_insn* insn);
 // Those that the kernel calls.

@@ -17,20 +17,14 @@ void pb__vtile_print_type(pb_text* text, pb_type type, int lanes) {
     pb_text_add(text, "%s", pb_type_name(type));
 }
 
-void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement, bool sums) {
+void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
-  for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    if (!access->stride[d]) continue;
-    if (pb_vplan_is_spatial(k, d))
-      pb_text_add(e->text, "%%s%d_%d * %lld + ", d, e->start[d], (long long)access->stride[d]);
-    else if (sums && k->is_sum[d] && d != k->group_dim && e->plan->tile[d] < k->main.nest->extent[d])
-      pb_text_add(e->text, "%%k%d * %lld + ", d, (long long)access->stride[d]);
-    if (e->walk[d])
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (access->stride[d] && e->walk[d])
       pb_text_add(e->text, "%%q%d * %lld + ", e->walk[d] - 1, (long long)(access->stride[d] * e->walk_step[d]));
-  }
   for (int o = 0; o < PB_NEST_OUTERS; ++o)
-    if (access->outer[o]) pb_text_add(e->text, "%%o%d * %lld + ", o, (long long)access->outer[o]);
+    if (access->outer[o]) pb_text_add(e->text, "%%o%d * %lld + ", o, (long long)pb_vemit_outer(e, access, o));
   pb_text_add(e->text, "%lld", (long long)displacement);
 }
 
@@ -102,7 +96,7 @@ int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int 
   const pb_vkernel* k = t->e->k;
   int64_t at = access->cst;
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    if (pb_vplan_is_spatial(k, d)) at += t->offset[point][d] * access->stride[d];
+    if (pb_vkernel_is_spatial(k, d)) at += t->offset[point][d] * access->stride[d];
     if (turn && k->is_sum[d]) at += turn[d] * access->stride[d];
   }
   return at;
@@ -114,12 +108,12 @@ static int width_of(const pb_vtile* t, const pb_vaccess* access) {
   return d >= 0 && access->stride[d] ? lanes_of(t) : 1;
 }
 
-static void print_load(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width, bool sums) {
+static void print_load(pb_vtile* t, const pb_vaccess* access, int64_t displacement, int width) {
   pb_vemit* e = t->e;
   pb_text_add(e->text, width > 1 ? "affine.vector_load " : "affine.load ");
   pb__vtile_print_flat(e, access, false);
   pb_text_add(e->text, "[");
-  pb__vtile_print_place(t, access, displacement, sums);
+  pb__vtile_print_place(t, access, displacement);
   pb_text_add(e->text, "] : ");
   pb__vtile_print_flat(e, access, true);
   if (width > 1) pb_text_add(e->text, ", vector<%dx%s>", width, pb_type_name(access->type));
@@ -155,7 +149,7 @@ static int load_all_runs(pb_vtile* t, const pb_vaccess* access, int64_t begin, i
   int name = pb__vtile_find_load(e, access, begin, LOAD_RUNS);
   if (name >= 0) return name;
   name = pb__vtile_begin(e, indent);
-  print_load(t, access, begin, (int)count, true);
+  print_load(t, access, begin, (int)count);
   if (flips) name = flip_signs(e, name, access->type, (int)count, indent);
   pb__vtile_note_load(e, access, begin, LOAD_RUNS, name);
   return name;
@@ -222,7 +216,7 @@ static int load_turned(pb_vtile* t, const pb_vaccess* access, int point, int ind
   for (int k = 0; k < lanes; ++k) widened[k] = k < rows ? k : 0;
   for (int lane = 0; lane < lanes; ++lane) {
     int one = pb__vtile_begin(e, indent);
-    print_load(t, access, first + lane * access->stride[e->k->lane_dim], rows, true);
+    print_load(t, access, first + lane * access->stride[e->k->lane_dim], rows);
     registers[lane] = rows == lanes ? one
                       : rows > 1    ? shuffle(e, one, one, widened, lanes, rows, type, indent)
                                     : broadcast(e, one, type, lanes, indent);
@@ -240,7 +234,7 @@ int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64
   int width = width_of(t, access), lanes = lanes_of(t), name = pb__vtile_find_load(e, access, displacement, width);
   if (name >= 0) return name;
   name = pb__vtile_begin(e, indent);
-  print_load(t, access, displacement, width, turn != NULL);
+  print_load(t, access, displacement, width);
   if (width == 1 && lanes > 1) {
     int one = name;
     name = pb__vtile_begin(e, indent);
@@ -294,7 +288,7 @@ static int load_tap(pb_vtile* t, const pb_vaccess* access, int64_t displacement,
     pb_text_add(e->text, "arith.shli %%v%d, %%v%d : vector<%dxi32>\n", from, places, lanes);
   } else {
     from = pb__vtile_begin(e, indent);
-    print_load(t, access, displacement, lanes, true);
+    print_load(t, access, displacement, lanes);
     if (e->k->insn.flips) from = flip_signs(e, from, access->type, lanes, indent);
     name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "arith.extui %%v%d : vector<%dx%s> to vector<%dxi32>\n", from, lanes, type, lanes);
@@ -335,7 +329,7 @@ int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane,
   int name = pb__vtile_find_load(e, access, displacement, all);
   if (name >= 0) return name;
   name = pb__vtile_begin(e, indent);
-  print_load(t, access, displacement, each_lane ? all : group, true);
+  print_load(t, access, displacement, each_lane ? all : group);
   if (!each_lane) {
     int bits = group * pb_type_bits(access->type), from = name;
     name = pb__vtile_begin(e, indent);

@@ -28,8 +28,8 @@ void pb__vtile_print_type(pb_text* text, pb_type type, int lanes); // a vector's
 // A number for all lanes, as %v<result> at the head of the function.
 int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes);
 int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes);
-// The element number as an affine expression of where the tile begins and, with `sums`, of the loops over sums.
-void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement, bool sums);
+// The element number as an affine expression of the loops around.
+void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement);
 // A register of the access's elements at a point, as %v<result>.
 int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent);
 // Elements of a table at numbers that stand in a register, `type` of them, as %v<result>.

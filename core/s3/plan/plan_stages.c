@@ -30,41 +30,6 @@ bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* aren
   return stages->shared > 0;
 }
 
-static void number_buffers(pb_program* program) {
-  int arguments = 0;
-  for (int v = 0; v < program->value_count; ++v)
-    if (program->values[v].argument >= arguments) arguments = program->values[v].argument + 1;
-  for (int v = 0; v < program->value_count; ++v)
-    if (program->values[v].argument < 0) program->values[v].argument = arguments++;
-}
-
-bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_turn* turn) {
-  pb_program numbered = *program;
-  int *of, *nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
-  int stages = pb_stages_split(program, arena, &of);
-  pb_diag quiet = {.sink = pb_diag_drop};
-  turn->count = 0;
-  turn->views = PB_NEW_ARRAY(arena, pb_program, (size_t)stages + 1);
-  turn->groups = PB_NEW_ARRAY(arena, pb_group, (size_t)stages + 1);
-  numbered.values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_count + 1);
-  memcpy(numbered.values, program->values, sizeof *program->values * (size_t)program->value_count);
-  number_buffers(&numbered);
-  for (int k = 0; k < stages; ++k) {
-    pb_program* view = &turn->views[k];
-    int count = 0;
-    for (int n = 0; n < program->nest_count; ++n)
-      if (of[n] == k) nests[count++] = n;
-    pb_program_view(&numbered, nests, count, arena, view);
-    for (int v = 0; v < view->value_count; ++v)
-      if (view->values[v].kind == PB_VALUE_LOCAL) view->values[v].argument = -1;
-    ++turn->count;
-    pb_group* group = &turn->groups[k];
-    if (pb_group_read(view, chip, arena, &quiet, group) != PB_OK || group->plain) return false;
-    group->registers->alone = true;
-  }
-  return true;
-}
-
 static int64_t turn_bytes(const pb_chip* chip, const pb_program* turn, pb_arena* arena) {
   int64_t bytes = 0;
   int *of, *home;
@@ -195,10 +160,30 @@ bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   return found;
 }
 
+// What full turns leave over is planned here; nobody prints that.
+typedef struct stage_plans {
+  const pb_chip* chip;
+  const pb_stage_plan* plan;
+} stage_plans;
+
+static bool plan_of_stage(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
+                          const char** why) {
+  const stage_plans* plans = user;
+  pb_diag quiet = {.sink = pb_diag_drop};
+  *why = "a stage of what full turns leave over has no plan";
+  if (!full) return pb_plan_make(plans->chip, group, arena, &quiet, plan) == PB_OK;
+  *why = "it has another number of stages";
+  if (k >= plans->plan->count) return false;
+  *plan = plans->plan->stages[k];
+  return pb_plan_cost(plans->chip, group, plan, arena, why);
+}
+
 bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan, pb_arena* arena,
                          struct pb_proofs* proofs, pb_tiling* tiling) {
   if (is_explicit(chip)) return pb_stage_tiles_prove(chip, s, plan, arena, proofs, tiling);
-  return pb_tiling_stages(chip, s, &plan->loops, arena, tiling);
+  stage_plans plans = {chip, plan};
+  pb_stage_planner planner = {plan_of_stage, &plans};
+  return pb_tiling_stages(chip, s, &plan->loops, &planner, arena, tiling);
 }
 
 // ---- as text ----

@@ -4,6 +4,7 @@
 #define PB_S3_PLAN_STAGES_H
 
 #include "core/s3/kernel/stages.h"
+#include "core/s3/kernel/turn.h"
 #include "core/s3/tree/tiling.h"
 
 typedef struct pb_stage_plan {
@@ -13,17 +14,6 @@ typedef struct pb_stage_plan {
   pb_plan* stages; // of a full turn
 } pb_stage_plan;
 
-// One turn's stages, each as a kernel that is run whole by one thread.
-typedef struct pb_turn {
-  int count;
-  pb_program* views;
-  pb_group* groups;
-} pb_turn;
-
-// Reads the nests of a turn, whose locals are buffers; those that stay in one stage's registers are none. Buffers are
-// numbered behind the arguments, in the order of values. false: the last of turn->count stages is of no form that
-// vectors walk; its group says why.
-bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_turn* turn);
 // The cheapest plan whose buffers stay in a core's caches. false: there is none.
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan);
 // Fills cycles and bound. false: it is illegal, *why says why.

@@ -7,20 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int64_t pb_vplan_steps(const pb_vkernel* k, int d) {
-  int64_t extent = k->main.nest->extent[d], unit = pb_vkernel_unit(k, d);
-  return (extent + unit - 1) / unit;
-}
-
-bool pb_vplan_is_spatial(const pb_vkernel* k, int d) {
-  return !k->is_sum[d] && !(d == k->lane_dim && pb_vplan_steps(k, d) == 1);
-}
-
-bool pb_vplan_is_column(const pb_vkernel* k, int d) {
-  if (!k->insn.insn) return false;
-  return k->main.access[k->w].stride[d] && !k->main.access[k->x].stride[d];
-}
-
 int pb_vplan_outer_sum(const pb_vkernel* k) {
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (k->is_sum[d] && d != k->group_dim) return d;
@@ -28,7 +14,7 @@ int pb_vplan_outer_sum(const pb_vkernel* k) {
 }
 
 pb_vtiles pb_vplan_tiles(const pb_vkernel* k, const pb_vplan* plan, int d) {
-  int64_t steps = pb_vplan_steps(k, d), count = (steps + plan->tile[d] - 1) / plan->tile[d];
+  int64_t steps = pb_vkernel_steps(k, d), count = (steps + plan->tile[d] - 1) / plan->tile[d];
   int64_t size = (steps + count - 1) / count;
   return (pb_vtiles){count, steps - count * (size - 1), size};
 }
@@ -94,7 +80,7 @@ static int64_t tile_loads(const pb_vkernel* k, const pb_vplan* plan) {
   for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
     int64_t one = 1;
     for (int d = 0; d < k->main.nest->dim_count; ++d)
-      if (pb_vplan_is_spatial(k, d) && k->main.access[a].stride[d]) one *= pb_vplan_tiles(k, plan, d).size;
+      if (pb_vkernel_is_spatial(k, d) && k->main.access[a].stride[d]) one *= pb_vplan_tiles(k, plan, d).size;
     loads += one;
   }
   return loads;
@@ -103,7 +89,7 @@ static int64_t tile_loads(const pb_vkernel* k, const pb_vplan* plan) {
 static int64_t tile_points(const pb_vkernel* k, const pb_vplan* plan) {
   int64_t points = 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vplan_is_spatial(k, d)) points *= pb_vplan_tiles(k, plan, d).size;
+    if (pb_vkernel_is_spatial(k, d)) points *= pb_vplan_tiles(k, plan, d).size;
   return points;
 }
 
@@ -112,7 +98,7 @@ static int64_t tile_registers(const pb_vkernel* k, const pb_vplan* plan) {
   int64_t points = tile_points(k, plan), shared = 1;
   if (!k->insn.insn) return points + 2 * k->main.nest->access_count;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vplan_is_spatial(k, d) && k->main.access[k->w].stride[d]) shared *= pb_vplan_tiles(k, plan, d).size;
+    if (pb_vkernel_is_spatial(k, d) && k->main.access[k->w].stride[d]) shared *= pb_vplan_tiles(k, plan, d).size;
   const pb_vaccess* x = &k->main.access[k->x];
   int64_t patterns = 0; // of the shuffles that make lanes of runs, about half of them in registers at a time
   for (int d = 0; d < k->main.nest->dim_count; ++d)
@@ -135,7 +121,7 @@ static int64_t tile_operations(const pb_vkernel* k, const pb_vplan* plan) {
     for (int d = 0; d < nest->dim_count; ++d) {
       moves[e][d] = node->op == PB_OP_LOAD ? k->main.access[node->operand].stride[d] != 0 : node->op == PB_OP_INDEX;
       for (int a = 0; a < 3 && node->args[a] >= 0; ++a) moves[e][d] |= moves[node->args[a]][d];
-      if (moves[e][d] && pb_vplan_is_spatial(k, d)) registers *= pb_vplan_tiles(k, plan, d).size;
+      if (moves[e][d] && pb_vkernel_is_spatial(k, d)) registers *= pb_vplan_tiles(k, plan, d).size;
     }
     all += registers;
   }
@@ -152,7 +138,7 @@ static int64_t sum_steps(const pb_vkernel* k) {
 static int64_t spatial_tiles(const pb_vkernel* k, const pb_vplan* plan, bool columns) {
   int64_t tiles = 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vplan_is_spatial(k, d) && pb_vplan_is_column(k, d) == columns) tiles *= pb_vplan_tiles(k, plan, d).count;
+    if (pb_vkernel_is_spatial(k, d) && pb_vkernel_is_column(k, d) == columns) tiles *= pb_vplan_tiles(k, plan, d).count;
   return tiles;
 }
 
@@ -173,7 +159,7 @@ static int64_t taps_cycles(const pb_vkernel* k, const pb_vplan* plan) {
   int64_t cover[PB_NEST_DIMS], elements = 1, taps = k->main.nest->extent[k->group_dim];
   for (int d = 0; d < k->main.nest->dim_count; ++d) cover[d] = k->is_sum[d] ? k->main.nest->extent[d] : 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    if (!pb_vplan_is_spatial(k, d)) continue;
+    if (!pb_vkernel_is_spatial(k, d)) continue;
     int s = overlapping(k, d);
     int64_t size = pb_vplan_tiles(k, plan, d).size;
     if (s < 0)
@@ -202,7 +188,7 @@ static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   // The average tile is a little smaller than the largest.
   int64_t tiles = spatial_tiles(k, plan, false) * spatial_tiles(k, plan, true), all = 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vplan_is_spatial(k, d)) all *= pb_vplan_steps(k, d);
+    if (pb_vkernel_is_spatial(k, d)) all *= pb_vkernel_steps(k, d);
   int64_t finish = all * (tail + 2) * (k->matrix.insn ? k->rows : 1) + tiles * edges;
   // From the second block of the sums on, a tile's are loaded, two a cycle, and stored, one a cycle; and each block
   // ends in a branch that nobody foresees.
@@ -268,7 +254,7 @@ static bool tiles_cost(const pb_chip* chip, const pb_vkernel* k, pb_vplan* plan,
   facts f = facts_of(chip, k);
   const pb_nest* nest = k->main.nest;
   for (int d = 0; d < nest->dim_count; ++d) {
-    int64_t most = k->is_sum[d] ? nest->extent[d] : pb_vplan_steps(k, d);
+    int64_t most = k->is_sum[d] ? nest->extent[d] : pb_vkernel_steps(k, d);
     *why = "a tile is not between 1 and its dim's extent";
     if (plan->tile[d] < 1 || plan->tile[d] > most) return false;
     *why = "an unrolled dim is not whole turns";
@@ -323,13 +309,13 @@ static void consider(search* s) {
 
 static void search_tiles(search* s, int d, int64_t points, int64_t most) {
   const pb_vkernel* k = s->k;
-  while (d >= 0 && !pb_vplan_is_spatial(k, d)) --d;
+  while (d >= 0 && !pb_vkernel_is_spatial(k, d)) --d;
   if (d < 0) {
     s->plan.row_chunks = s->plan.column_chunks = 1;
     consider(s);
     return;
   }
-  int64_t steps = pb_vplan_steps(k, d);
+  int64_t steps = pb_vkernel_steps(k, d);
   for (int64_t t = 1; t <= steps && points * t <= most; ++t) {
     s->plan.tile[d] = t;
     if (pb_vplan_tiles(k, &s->plan, d).size == t) search_tiles(s, d - 1, points * t, most); // the balanced ones

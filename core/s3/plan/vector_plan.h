@@ -28,17 +28,11 @@ bool pb_vplan_of(const pb_vkernel* kernel, const pb_plan* plan, pb_vplan* regist
 // Bytes a cycle at which a tensor of this size is read again.
 int64_t pb_vplan_rate(const pb_chip* chip, int64_t bytes);
 
-// Steps of a dim: elements, along lane_dim vectors and along row_dim rows of a matrix (the last one may be short).
-int64_t pb_vplan_steps(const pb_vkernel* kernel, int dim);
 // Tiles along a dim: `count` of them, the first `big` of them `size` steps, the others one less.
 typedef struct pb_vtiles {
   int64_t count, big, size;
 } pb_vtiles;
 pb_vtiles pb_vplan_tiles(const pb_vkernel* kernel, const pb_vplan* plan, int dim);
-// Whether the dim moves w and not x: its tiles are columns. Others are rows.
-bool pb_vplan_is_column(const pb_vkernel* kernel, int dim);
-// Whether tiles are made along the dim: it is neither summed nor one vector.
-bool pb_vplan_is_spatial(const pb_vkernel* kernel, int dim);
 // Whether partial sums may lie where the result will: both are of the same kind.
 bool pb_vplan_can_block(const pb_vkernel* kernel);
 // The outermost summed dim, -1: none.

@@ -7,7 +7,7 @@ static bool is_summed(const pb_vkernel* k, int d) { return k->is_sum[d] && d != 
 
 static void add_tiles(const pb_vkernel* k, const pb_vplan* v, bool columns, pb_plan* plan) {
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
-    if (!pb_vplan_is_spatial(k, d) || pb_vplan_is_column(k, d) != columns) continue;
+    if (!pb_vkernel_is_spatial(k, d) || pb_vkernel_is_column(k, d) != columns) continue;
     pb_vtiles tiles = pb_vplan_tiles(k, v, d);
     if (tiles.count > 1) add_band(plan, d, tiles.size * pb_vkernel_unit(k, d));
   }
@@ -45,9 +45,10 @@ static bool read_tiles(const pb_vkernel* k, const pb_plan* plan, int first, pb_v
   int turns = 0;
   for (int b = first; b < plan->result_level; ++b) {
     const pb_band* band = &plan->bands[b];
-    bool column = pb_vplan_is_column(k, band->dim), other = b > first && column != pb_vplan_is_column(k, band[-1].dim);
+    bool column = pb_vkernel_is_column(k, band->dim),
+         other = b > first && column != pb_vkernel_is_column(k, band[-1].dim);
     *why = "a band outside result_level is of no dim that tiles are made along";
-    if (band->dim >= k->main.nest->dim_count || !pb_vplan_is_spatial(k, band->dim)) return false;
+    if (band->dim >= k->main.nest->dim_count || !pb_vkernel_is_spatial(k, band->dim)) return false;
     *why = "a tile is no whole number of registers";
     if (band->step < 1 || band->step % pb_vkernel_unit(k, band->dim)) return false;
     *why = "tiles of rows and of columns go one inside the other, the dims of each in order";
@@ -81,7 +82,8 @@ bool pb_vplan_of(const pb_vkernel* k, const pb_plan* plan, pb_vplan* v, const ch
                   .bound = plan->bound};
   for (int d = 0; d < PB_NEST_DIMS; ++d) v->tile[d] = 1;
   for (int d = 0; d < nest->dim_count; ++d)
-    if (k->is_sum[d] || pb_vplan_is_spatial(k, d)) v->tile[d] = k->is_sum[d] ? nest->extent[d] : pb_vplan_steps(k, d);
+    if (k->is_sum[d] || pb_vkernel_is_spatial(k, d))
+      v->tile[d] = k->is_sum[d] ? nest->extent[d] : pb_vkernel_steps(k, d);
   *why = "result_level is past the bands";
   if (plan->result_level > plan->band_count) return false;
   *why = "operands are in registers: x_level and w_level are inside all bands, and there is one copy of each";

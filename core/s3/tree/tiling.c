@@ -15,14 +15,17 @@ bool pb__tiling_fail(pb_tiling* t, const char* why) {
   return false;
 }
 
-static pb_tree* tree_add(pb_tiling* t, int level, pb_tree* node) {
-  pb_tree* parent = t->body[level];
-  node->level = level;
+static void put(pb_tree* parent, pb_tree* node) {
   if (parent->last)
     parent->last->next = node;
   else
     parent->first = node;
   parent->last = node;
+}
+
+static pb_tree* tree_add(pb_tiling* t, int level, pb_tree* node) {
+  node->level = level;
+  put(t->body[level], node);
   return node;
 }
 
@@ -56,11 +59,18 @@ static pb_tree* nest_node(pb_tiling* t, int level, const pb_nest* nest) {
 
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) { tree_add(t, level, nest_node(t, level, nest)); }
 
-void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest) {
+pb_tree* pb__tiling_open_turn(pb_tiling* t, int level, int loop, int64_t turn) {
   pb_tree* node = PB_NEW(t->arena, pb_tree);
   *node = (pb_tree){.kind = PB_TREE_TURN, .loop = loop, .turn = turn};
-  node->first = node->last = nest_node(t, level, nest);
-  tree_add(t, level, node);
+  return tree_add(t, level, node);
+}
+
+void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nest) {
+  put(parent, nest_node(t, level, nest));
+}
+
+void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest) {
+  pb__tiling_put(t, pb__tiling_open_turn(t, level, loop, turn), level, nest);
 }
 
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
@@ -97,42 +107,57 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile) {
   memcpy(tile->extent, main->extent, sizeof tile->extent);
 }
 
-int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
+int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_turns* runs) {
+  const pb_band* band = &t->plan->bands[level - t->base];
+  if (t->group->registers) return pb__tile_register_runs(t, tile, band, runs);
+  int64_t turns = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - turns * band->step;
+  int count = 0;
+  if (turns) runs[count++] = (pb_turns){.count = turns, .extent = band->step, .step = band->step};
+  if (left) runs[count++] = (pb_turns){.count = 1, .extent = left, .begin = turns * band->step};
+  return count;
+}
+
+void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_turns* run) {
   const pb_band* band = &t->plan->bands[level - t->base];
   const pb_nest* main = &t->group->main;
-  int64_t turns = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - turns * band->step;
-  if (rest ? left == 0 : turns == 0) return 0;
-  tile->extent[band->dim] = rest ? left : band->step;
-  if (!rest) {
-    tile->origin[band->dim].coef[PB_NEST_DIMS + level] = band->step;
-    return turns;
-  }
-  tile->origin[band->dim].cst += turns * band->step;
+  tile->extent[band->dim] = run->extent;
+  tile->origin[band->dim].coef[PB_NEST_DIMS + level] = run->step;
+  tile->origin[band->dim].cst += run->begin;
   bool sums = t->group->reduces && !pb_access_uses(&main->access[main->access_count - 1], band->dim);
-  tile->adds |= sums && turns > 0;
-  return 1;
+  tile->adds |= sums && run->begin > 0;
+}
+
+int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
+  pb_turns runs[PB_MAX_RUNS];
+  int count = pb__tile_runs(t, tile, level, runs);
+  for (int r = 0; r < count; ++r) {
+    if ((runs[r].step == 0) != rest) continue;
+    pb__tile_enter(t, tile, level, &runs[r]);
+    return runs[r].count;
+  }
+  return 0;
 }
 
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
   pb_twins around = t->twins;
-  int first = t->buffer_count;
-  pb_tile tiles[2] = {*tile, *tile};
-  int64_t turns[2], before = 0; // of the loop and of its remainder
-  for (int rest = 0; rest < 2; ++rest) turns[rest] = pb__tile_step(t, &tiles[rest], level, rest);
-  bool cut = turns[0] && turns[1];
-  for (int rest = 0; rest < 2; ++rest) {
-    if (!turns[rest]) continue;
+  pb_turns runs[PB_MAX_RUNS];
+  int first = t->buffer_count, end = first, count = pb__tile_runs(t, tile, level, runs);
+  int64_t before = 0, all = 0;
+  for (int r = 0; r < count; ++r) all += runs[r].count;
+  for (int r = 0; r < count; ++r) {
+    pb_tile own = *tile;
+    pb__tile_enter(t, &own, level, &runs[r]);
     pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
-    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = turns[rest]};
-    if (cut) loop->turns_before = before, loop->turns = turns[0] + turns[1];
-    if (rest && cut)
-      t->twins = (pb_twins){.first = first, .end = t->buffer_count, .level = level, .serial = ++t->remainders};
-    bool built = inside(t, &tiles[rest], level + 1, stage);
+    *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = runs[r].count};
+    if (count > 1) loop->turns_before = before, loop->turns = all;
+    if (r) t->twins = (pb_twins){.first = first, .end = end, .level = level, .serial = ++t->remainders};
+    bool built = inside(t, &own, level + 1, stage);
     t->twins = around;
     if (!built) return false;
+    if (!r) end = t->buffer_count;
     t->body[level + 1] = loop;
     pb__tiling_hang(t, level);
-    before = turns[rest];
+    before += runs[r].count;
   }
   return !t->failure;
 }
@@ -155,7 +180,9 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* t
   point->dim_count = 0;
   point->outer_count = pb__tiling_levels(t);
   for (int d = 0; d < main->dim_count; ++d) {
-    column[d] = tile->extent[d] > 1 || is_tested(t, main, d) ? point->dim_count++ : -1;
+    // what is in registers keeps the numbers of its dims
+    bool stays = tile->extent[d] > 1 || t->group->registers || is_tested(t, main, d);
+    column[d] = stays ? point->dim_count++ : -1;
     if (column[d] >= 0) point->extent[column[d]] = tile->extent[d];
   }
   for (int a = 0; a < main->access_count; ++a)

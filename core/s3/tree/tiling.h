@@ -49,6 +49,12 @@ typedef struct pb_buffer {
   int claimed;       // by the buffers of which remainder, 0: none
 } pb_buffer;
 
+// Equal turns of a band: each takes `extent` of its dim, the first from `begin` on, the next one `step` further.
+typedef struct pb_turns {
+  int64_t count, extent, begin, step;
+} pb_turns;
+enum { PB_MAX_RUNS = 3 };
+
 // What the loops opened so far leave of each dim of a stage's main nest, and where that begins: linear in the loops.
 typedef struct pb_tile {
   int64_t extent[PB_NEST_DIMS];
@@ -70,10 +76,14 @@ typedef struct pb_tree {
   // LOOP: turns of the band that come before it, and of the whole band: a loop and its remainder are one row of turns,
   // in which buffers take their copies in order. 0, 0: they are the loop's own.
   int64_t turns_before, turns;
+  // LOOP: the turns of this band, and of those inside it up to the next one that says so, are shared out among threads
+  // in so many parts. A thread's share is a number of such parts, of which these are the digit of weight parts_step.
+  int64_t parts, parts_step;
   int loop; // TURN: the level of the loop, and its turn
   int64_t turn;
-  pb_nest* nest; // NEST
-  int buffer;    // ALLOC
+  struct pb_tree* others; // TURN: what the other turns do; NULL: nothing
+  pb_nest* nest;          // NEST
+  int buffer;             // ALLOC
   struct pb_tree *first, *last, *next;
 } pb_tree;
 
@@ -98,7 +108,8 @@ typedef struct pb_tiling {
   pb_state_reads* writers; // by instruction; NULL: the chip has no state
   // Every slice is found by isl as well, and must be the same: for the tree that is carried out. NULL: they are not.
   struct pb_proofs* proofs;
-  const char* failure; // why there is no such tiling; NULL: all is well
+  const int* buffer_of_argument; // kernels of stages on threads: buffers of values between, by number; -1: tensors
+  const char* failure;           // why there is no such tiling; NULL: all is well
 } pb_tiling;
 
 // A stage that makes another one's x: the buffer, and where in the tensor that it stands for the buffer begins.
@@ -129,10 +140,15 @@ bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* 
 // turn makes them. *t is an empty tree with the plan's bands; `tile`: of the shared loops.
 void pb_tiling_turn(const pb_tiling* t, const pb_stages* stages, const pb_tile* tile, pb_arena* arena,
                     pb_program* turn);
-// The tree of such a kernel: loops of plan->bands, whose dims are shared loops, around buffers and nests. Memory is
-// cached: tensors are read where they are.
-bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
-                      pb_tiling* tiling);
+// Who plans stage k of a turn: a full one, or what full ones leave. Plans lie in the arena. false: *why says why.
+typedef struct pb_stage_planner {
+  bool (*plan)(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan, const char** why);
+  void* user;
+} pb_stage_planner;
+// The tree of such a kernel: loops of plan->bands, whose dims are shared loops, around buffers and the stages' own
+// trees. Memory is cached: tensors are read where they are.
+bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
+                      const pb_stage_planner* planner, pb_arena* arena, pb_tiling* tiling);
 // An empty tree over the shared loops, which are the dims of its group's main nest.
 void pb_tiling_begin_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
                             pb_tiling* tiling);
@@ -144,6 +160,10 @@ bool pb__tiling_fail(pb_tiling* t, const char* why);
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
 // The loops of the plan's bands, if the plan keeps the rules of its levels.
 bool pb__tiling_open(pb_tiling* t);
+// Builds a stage that registers compute, inside t->base loops; in tiling_registers.c.
+bool pb__tiling_registers(pb_tiling* t);
+// The runs of a band of register tiles; there too.
+int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_turns* runs);
 // Builds a stage that reduces; in tiling_build.c.
 bool pb__tiling_stage(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.
@@ -168,6 +188,9 @@ void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by);
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
 // The same, for one turn of the loop that is `loop` loops inside the root.
 void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest);
+// The same, for one turn of the loop at `loop`: returns the node, into which nests go by pb__tiling_put.
+pb_tree* pb__tiling_open_turn(pb_tiling* t, int level, int loop, int64_t turn);
+void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nest);
 // Whether any index of the access can leave its shape in the nest at a level.
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access);
 // The tile outside all of the stage's bands.
@@ -175,6 +198,11 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile);
 // The tile inside the band at `level`, one of its full turns or (`rest`) what they leave. Returns how many turns there
 // are of it; 0: none.
 int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest);
+// The runs of turns of the band at `level`, in order: full ones and what they leave, or, of register tiles, two sizes
+// that differ by one, the last tile as short as the dim ends. Returns how many runs there are.
+int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_turns* runs);
+// The tile inside one of them.
+void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_turns* run);
 // Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.
 typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, const void* stage);
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);

@@ -575,6 +575,7 @@ bool pb__tiling_open(pb_tiling* t) {
 }
 
 bool pb__tiling_build_group(pb_tiling* t) {
+  if (t->group->registers) return pb__tiling_registers(t);
   if (!pb__tiling_open(t)) return false;
   return t->group->reduces ? pb__tiling_stage(t) : build_pointwise(t);
 }

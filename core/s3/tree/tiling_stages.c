@@ -1,5 +1,6 @@
 // From a plan to the tiled kernel of several stages: loops over tiles of what the stages share, and in each turn the
 // stages one after the other on buffers.
+#include "core/s3/kernel/turn.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/tree/tiling.h"
 
@@ -54,42 +55,93 @@ void pb_tiling_turn(const pb_tiling* t, const pb_stages* s, const pb_tile* tile,
   }
 }
 
-// Everything inside `level` loops.
-static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* stages) {
-  const pb_stages* s = stages;
-  if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_level, s);
-  pb_program turn;
-  pb_tiling_turn(t, s, tile, t->arena, &turn);
-  int *of, *home;
-  (void)pb_stages_split(&turn, t->arena, &of);
-  pb_stages_homes(&turn, of, pb_vector_facts_of(t->chip).lanes, t->arena, &home);
-  int* buffer = PB_NEW_ARRAY(t->arena, int, (size_t)turn.value_count + 1);
-  for (int v = 0; v < turn.value_count; ++v) {
-    if (!is_between(s, v) || (home[v] >= 0 && home[v] != v)) continue;
-    pb_access own = pb_value_shape(&turn.values[v]);
+typedef struct staged {
+  const pb_stages* stages;
+  const pb_stage_planner* planner;
+  int64_t turns; // of the shared loops
+} staged;
+
+// Buffers of what the stages of a turn make for each other, by element number; *of: by the numbers that they go by.
+static bool own_buffers(pb_tiling* t, const pb_stages* s, const pb_program* program, const pb_turn* turn, int level,
+                        int** of) {
+  int *stage, *home, numbers = 0;
+  (void)pb_stages_split(program, t->arena, &stage);
+  pb_stages_homes(program, stage, pb_vector_facts_of(t->chip).lanes, t->arena, &home);
+  for (int v = 0; v < program->value_count; ++v)
+    if (turn->values[v].argument >= numbers) numbers = turn->values[v].argument + 1;
+  *of = PB_NEW_ARRAY(t->arena, int, (size_t)numbers + 1);
+  for (int n = 0; n < numbers; ++n) (*of)[n] = -1;
+  for (int v = 0; v < program->value_count; ++v) {
+    if (!is_between(s, v) || home[v] != v) continue;
+    pb_access shape = pb_value_shape(&turn->values[v]);
+    pb_access own = {.type = shape.type, .rank = 1, .shape = {pb_access_elements(&shape)}};
     pb__tiling_own(t, &own, level, t->chip->system_memory, 1, "between");
     if (t->failure) return false;
-    buffer[v] = own.buffer;
+    (*of)[turn->values[v].argument] = own.buffer;
   }
-  for (int v = 0; v < turn.value_count; ++v)
-    if (is_between(s, v) && home[v] >= 0) buffer[v] = buffer[home[v]];
-  for (int n = 0; n < turn.nest_count; ++n) {
-    for (int a = 0; a < turn.nests[n].access_count; ++a)
-      if (is_between(s, turn.value_of[n][a])) {
-        pb_access* access = &turn.nests[n].access[a];
-        access->memref.ptr = NULL;
-        access->buffer = buffer[turn.value_of[n][a]];
-        memcpy(access->shape, t->buffers[access->buffer].shape, sizeof access->shape);
-      }
-    pb__tiling_add(t, level, &turn.nests[n]);
-  }
+  for (int v = 0; v < program->value_count; ++v)
+    if (is_between(s, v) && home[v] >= 0) (*of)[turn->values[v].argument] = (*of)[turn->values[home[v]].argument];
   return true;
 }
 
-bool pb_tiling_stages(const pb_chip* chip, const pb_stages* s, const pb_plan* plan, pb_arena* arena, pb_tiling* t) {
+static bool build_stage(pb_tiling* t, const pb_group* group, const pb_plan* plan, int level) {
+  pb_tiling around = *t;
+  t->group = group;
+  t->plan = plan;
+  t->base = level;
+  bool built = pb__tiling_registers(t);
+  t->group = around.group;
+  t->plan = around.plan;
+  t->base = around.base;
+  memcpy(t->body, around.body, sizeof t->body);
+  return built;
+}
+
+// Everything inside `level` loops.
+static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
+  const staged* s = around;
+  if (level == 1) { // threads share all turns
+    t->body[level]->parts = s->turns;
+    t->body[level]->parts_step = 1;
+  }
+  if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_level, s);
+  pb_program program;
+  pb_turn turn;
+  int* of;
+  pb_tiling_turn(t, s->stages, tile, t->arena, &program);
+  if (!pb_turn_read(t->chip, &program, t->arena, &turn))
+    return pb__tiling_fail(t, pb_printf(t->arena, "stage %d is of no form that vectors walk: %s", turn.count - 1,
+                                        turn.groups[turn.count - 1].plain));
+  if (!own_buffers(t, s->stages, &program, &turn, level, &of)) return false;
+  t->buffer_of_argument = of;
+  bool built = true, full = true;
+  for (int b = 0; b < t->plan->band_count; ++b) full &= tile->extent[t->plan->bands[b].dim] == t->plan->bands[b].step;
+  for (int k = 0; k < turn.count && built; ++k) {
+    pb_plan plan;
+    const char* why;
+    built = s->planner->plan(s->planner->user, k, &turn.groups[k], full, t->arena, &plan, &why);
+    if (!built) return pb__tiling_fail(t, why);
+    built = build_stage(t, &turn.groups[k], &plan, level);
+  }
+  t->buffer_of_argument = NULL;
+  return built && !t->failure;
+}
+
+bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
+                      const pb_stage_planner* planner, pb_arena* arena, pb_tiling* t) {
   pb_tile tile;
-  pb_tiling_begin_stages(chip, s, plan, arena, t);
+  staged s = {stages, planner, 1};
+  pb_tiling_begin_stages(chip, stages, plan, arena, t);
   if (!pb__tiling_open_bands(t, &t->group->main)) return false;
   pb__tile_whole(&t->group->main, &tile);
-  return build_level(t, &tile, t->base, s) && !t->failure;
+  for (int level = 0; level < plan->band_count; ++level) {
+    pb_turns runs[PB_MAX_RUNS];
+    int count = pb__tile_runs(t, &tile, level, runs);
+    int64_t turns = 0;
+    for (int r = 0; r < count; ++r) turns += runs[r].count;
+    s.turns *= turns;
+    pb__tile_enter(t, &tile, level, &runs[0]);
+  }
+  pb__tile_whole(&t->group->main, &tile);
+  return build_level(t, &tile, t->base, &s) && !t->failure;
 }

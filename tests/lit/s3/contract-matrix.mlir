@@ -1,7 +1,7 @@
 // Products of int8 on a second register file, of matrices: channels stand together, rows are 14 pixels of one line, two
 // tiles of them share two of weights, the sums are carried by the loops and leave by way of memory.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --halo --layout | %FileCheck %s
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --check --halo --layout --outline --plan --vectorise | %FileCheck %s --check-prefix=CODE
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --check --halo --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=CODE
 // CHECK: memref<2x72x16x4xi8> {pb.const
 // CHECK: memref.alloc() : memref<1x1x14x14x32xi8>
 // CHECK: arith.extsi
@@ -25,8 +25,8 @@
 // A plan of more tiles than there are registers for, and one that splits a matrix, are refused.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --halo --layout --outline --plan > %t.mlir
 // RUN: sed 's/bands = array<i64: 1, 2, 4, 1, /bands = array<i64: 1, 4, 4, 1, /' %t.mlir > %t.many.mlir
-// RUN: not %pb-opt %t.many.mlir --target=cpu:amx --vectorise 2>&1 | %FileCheck %s --check-prefix=MANY
+// RUN: not %pb-opt %t.many.mlir --target=cpu:amx --tile 2>&1 | %FileCheck %s --check-prefix=MANY
 // MANY: its plan is illegal: a tile needs more registers than there are [PB4012]
 // RUN: sed 's/bands = array<i64: 1, 2, 4, 1, 5, 1>/bands = array<i64: 1, 2, 4, 1, 5, 1, 6, 4>/; s/\([xw]_level\) = 3/\1 = 4/g' %t.mlir > %t.split.mlir
-// RUN: not %pb-opt %t.split.mlir --target=cpu:amx --vectorise 2>&1 | %FileCheck %s --check-prefix=SPLIT
+// RUN: not %pb-opt %t.split.mlir --target=cpu:amx --tile 2>&1 | %FileCheck %s --check-prefix=SPLIT
 // SPLIT: its plan is illegal: a matrix is cut [PB4012]

@@ -18,11 +18,11 @@
 // APART: pb.nest = "erf"
 
 // An epilogue so long is not written out for each point of the tile: loops take the values from memory.
-// RUN: %pb-opt %S/Inputs/gelu.txt --target=cpu:avx512 --inline --layout --math --outline --plan --vectorise | %FileCheck %s --check-prefix=LOOPS
+// RUN: %pb-opt %S/Inputs/gelu.txt --target=cpu:avx512 --inline --layout --math --outline --plan --tile --registers | %FileCheck %s --check-prefix=LOOPS
 // LOOPS: %[[V:.*]] = memref.alloca() {alignment = 64 : i64} : memref<1024xf32>
 // LOOPS: call @VFMADD(
 // LOOPS: affine.vector_store %{{.*}}, %[[V]][0]
 // LOOPS: affine.for
 // LOOPS-NEXT: affine.for
 // LOOPS-NEXT: affine.vector_load %[[V]][%{{.*}} * {{.*}}
-// RUN: %pb-opt %S/Inputs/gelu.txt --target=cpu:avx512 --inline --layout --math --outline --plan --vectorise --check > /dev/null
+// RUN: %pb-opt %S/Inputs/gelu.txt --target=cpu:avx512 --inline --layout --math --outline --plan --tile --registers --check > /dev/null

@@ -12,27 +12,27 @@
 // TILE: bands = array<i64: 0, 1, 1, 16>
 // TILE: affine.for %{{.*}} = 0 to 4 {
 // TILE-NEXT: affine.for %{{.*}} = 0 to 2 {
-// TILE-NEXT: memref.alloc() {{.*}} : memref<1x16x32xf32>
+// TILE-NEXT: memref.alloc() {{.*}}"between"} : memref<512xf32>
 // TILE: pb.nest = "scores", pb.part = "reduce"
 // TILE: pb.nest = "values", pb.part = "reduce"
 
 // Threads share the turns; a stage's products are vectors.
-// RUN: %pb-opt %t --target=cpu:avx512 --vectorise | %FileCheck %s --check-prefix=VECTORS
+// RUN: %pb-opt %t --target=cpu:avx512 --registers | %FileCheck %s --check-prefix=VECTORS
 // VECTORS: func.func @k2
 // VECTORS: memref.alloca() {alignment = 64 : i64} : memref<512xf32>
 // VECTORS: %[[EIGHT:.*]] = arith.constant 8 : index
 // VECTORS: call @pb_share(%[[EIGHT]])
 // VECTORS: call @VFMADD
-// RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan --tile --vectorise --check > /dev/null
+// RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan --tile --registers --check > /dev/null
 
 // A step that does not divide leaves a turn of its own, planned by itself.
 // RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan | sed 's/bands = array<i64: 0, 1, 1, 16>/bands = array<i64: 0, 1, 1, 24>/' > %t.uneven
 // RUN: %pb-opt %t.uneven --target=cpu:avx512 --tile | %FileCheck %s --check-prefix=REST
-// REST: memref<1x24x32xf32>
+// REST: memref.alloc() {{.*}}"between"{{.*}} : memref<768xf32>
 // REST: {pb.first = 0 : i64, pb.turns = 2 : i64}
 // REST: pb.nest = "values", pb.part = "reduce"
 // REST: {pb.first = 1 : i64, pb.turns = 2 : i64}
-// RUN: %pb-opt %t.uneven --target=cpu:avx512 --tile --vectorise --check > /dev/null
+// RUN: %pb-opt %t.uneven --target=cpu:avx512 --tile --registers --check > /dev/null
 
 // What is wrong with a plan is said.
 // RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan | sed 's/bands = array<i64: 0, 1, 1, 16>/bands = array<i64: 0, 1, 2, 16>/' | not %pb-opt - --target=cpu:avx512 --tile 2>&1 | %FileCheck %s --check-prefix=LOOP

@@ -1,9 +1,9 @@
 // Sums stay in registers, the bias is added there, the border is filled by the first thread, work is shared.
-// RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --halo --layout --outline --plan --vectorise | %FileCheck %s
+// RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --halo --layout --outline --plan --tile --registers | %FileCheck %s
 // CHECK: func.func @k1(
 // CHECK: %[[SHARE:.*]]:2 = call @pb_share(
 // CHECK: affine.if {{.*}}[%[[SHARE]]#0, %[[SHARE]]#1] {
-// CHECK: pb.part = "pad"
+// CHECK: pb.part = "fill"
 // CHECK: affine.for %{{.*}} = %[[SHARE]]#0 to %[[SHARE]]#1 {
 // CHECK: affine.for {{.*}} iter_args({{.*}}) -> (vector<16xf32>
 // CHECK: %[[W:.*]] = affine.vector_load {{.*}}, vector<16xf32>
@@ -17,5 +17,5 @@
 
 // A plan that needs more registers than there are is refused.
 // RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --halo --layout --outline --plan | sed 's/bands = array<i64: 2, 2, 4, 1, /bands = array<i64: 2, 6, 4, 1, /' > %t.mlir
-// RUN: not %pb-opt %t.mlir --target=cpu:avx512 --vectorise 2>&1 | %FileCheck %s --check-prefix=MANY
+// RUN: not %pb-opt %t.mlir --target=cpu:avx512 --tile 2>&1 | %FileCheck %s --check-prefix=MANY
 // MANY: its plan is illegal: a tile needs more registers than there are [PB4012]

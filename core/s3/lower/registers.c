@@ -1,0 +1,477 @@
+// Registers: tiled nests of cores become values. A tile is unrolled and jammed, its sums are values that loops carry,
+// the contraction instruction is called, tails take sums before the one store. Requires tiled kernels; leaves loops
+// over tiles, shared out among threads, and vector operations on flat tensors. Sums keep their order; an instruction
+// may round a product and a sum at once.
+//
+//   before   for row { for column { init; for k { acc += x * w }  y = tail(acc) } }     acc in the register file
+//   after    %lo, %hi = call @pb_share(items)                    this thread's share of the work
+//            for item { for tile of the item {
+//              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store tail(%acc) } }
+#include "core/s3/kernel/turn.h"
+#include "core/s3/kernels.h"
+#include "core/s3/lower/vector_emit.h"
+#include "core/s3/tree/tiling.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lowering {
+  pb_unit* unit;
+  MlirOperation func;
+  pb_vemit e;
+  pb_program values; // the kernel's arguments, and its buffers as they come; no nests
+  MlirValue loops[PB_NEST_OUTERS];
+  int64_t extents[PB_NEST_OUTERS];
+  int level;
+  struct placed {
+    int64_t place;
+    int argument;
+  } * places; // buffers that others take turns with
+  size_t place_count, place_capacity;
+} lowering;
+
+// The runs of turns of one band: loops that stand one behind the other.
+typedef struct band {
+  MlirOperation run[PB_MAX_RUNS];
+  int64_t first[PB_MAX_RUNS];
+  int count;
+  int64_t turns;
+  MlirOperation next; // what stands behind them
+} band;
+
+// Nests between two loops over tiles, with the loops over terms that some stand in.
+typedef struct body {
+  pb_program program;
+  size_t nest_capacity, place_capacity;
+  size_t place_count;
+  struct place {
+    int level; // loops around the nest
+    int64_t extents[PB_NEST_OUTERS];
+    int block; // it stands in one turn of the loop of that level, -1: in all of them
+    int64_t turn;
+  } * places; // by nest
+} body;
+
+static MlirBlock body_of(MlirOperation op) { return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)); }
+
+static MlirOperation first_in(MlirOperation op) { return mlirBlockGetFirstOperation(body_of(op)); }
+
+static bool is_end(MlirOperation op) { return mlirOperationIsNull(mlirOperationGetNextInBlock(op)); }
+
+static bool part_is(MlirOperation op, const char* part) {
+  MlirAttribute a = pb_op_attribute(op, "pb.part");
+  if (mlirAttributeIsNull(a)) return false;
+  return !part || mlirStringRefEqual(mlirStringAttrGetValue(a), mlirStringRefCreateFromCString(part));
+}
+
+// A loop over terms has sums inside, and nothing else.
+static bool is_sum_loop(MlirOperation op) {
+  while (pb_op_is(op, "affine.for") && !part_is(op, NULL)) op = first_in(op);
+  return part_is(op, "reduce");
+}
+
+static bool is_tile_loop(MlirOperation op) {
+  return pb_op_is(op, "affine.for") && !part_is(op, NULL) && !is_sum_loop(op);
+}
+
+static pb_place place_of(const lowering* s) { return (pb_place){.what = pb_func_name(s->func, &s->unit->pass)}; }
+
+static pb_status enter(lowering* s, MlirOperation loop) {
+  if (s->level == PB_NEST_OUTERS)
+    return pb_unsupported(s->unit->diag, place_of(s), 4024, NULL, "loops over tiles more than %d deep", PB_NEST_OUTERS);
+  s->loops[s->level] = mlirBlockGetArgument(body_of(loop), 0);
+  s->extents[s->level++] = pb_loop_turns(loop);
+  return PB_OK;
+}
+
+// ---- values ----
+
+// A buffer in the system's memory becomes the thread's own; one in the register file is a tile's values.
+static void add_buffer(lowering* s, MlirOperation op) {
+  MlirValue ir = mlirOperationGetResult(op, 0);
+  pb_access shape;
+  pb_access_of_value(ir, &shape);
+  bool inside = pb_memref_memory(s->unit->chip, ir) != s->unit->chip->system_memory;
+  pb_value value = {.ir = ir,
+                    .kind = inside ? PB_VALUE_LOCAL : PB_VALUE_OUTPUT,
+                    .argument = inside ? -1 : s->values.value_count,
+                    .const_id = -1,
+                    .type = shape.type,
+                    .rank = shape.rank};
+  memcpy(value.shape, shape.shape, sizeof value.shape);
+  int64_t place = pb_op_integer(op, "pb.place", -1); // one for all that lie at one place
+  for (size_t k = 0; k < s->place_count && place >= 0; ++k)
+    if (s->places[k].place == place) value.argument = s->places[k].argument;
+  int number = pb_program_add_value(&s->values, &s->unit->pass, &value);
+  if (place >= 0 && value.argument == number)
+    PB_PUSH(s->places, s->place_count, s->place_capacity, ((struct placed){place, number}));
+  if (value.argument == number)
+    pb_text_add(&s->e.constants, "  %%a%d = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n", number,
+                (long long)pb_access_elements(&shape), pb_type_name(shape.type));
+}
+
+// An argument by element number: what nests use.
+static void add_flat(lowering* s, MlirOperation op) {
+  MlirValue whole = mlirOperationGetOperand(op, 0);
+  for (int v = 0; v < s->values.value_count; ++v)
+    if (pb_value_same(s->values.values[v].ir, whole)) s->values.values[v].ir = mlirOperationGetResult(op, 0);
+}
+
+static void print_flats(lowering* s, const pb_program* arguments) {
+  for (int v = 0; v < arguments->value_count; ++v) {
+    const pb_value* value = &arguments->values[v];
+    pb_access shape = pb_value_shape(value);
+    const char* name = pb_type_name(value->type);
+    if (value->rank == 1) continue;
+    if (value->rank == 0) {
+      pb_text_add(s->e.text, "  %%f%d = memref.expand_shape %%a%d [] output_shape [1] : memref<%s> into memref<1x%s>\n",
+                  value->argument, value->argument, name, name);
+      continue;
+    }
+    pb_text_add(s->e.text, "  %%f%d = memref.collapse_shape %%a%d [[", value->argument, value->argument);
+    for (int r = 0; r < value->rank; ++r) pb_text_add(s->e.text, "%s%d", r ? ", " : "", r);
+    pb_text_add(s->e.text, "]] : ");
+    pb_access_print_type(s->e.text, &shape);
+    pb_text_add(s->e.text, " into memref<%lldx%s>\n", (long long)pb_access_elements(&shape), name);
+  }
+}
+
+// ---- tiles ----
+
+static pb_status add_nest(lowering* s, MlirOperation op, int block, int64_t turn, body* b) {
+  pb_nest* nest = pb_alloc_raw(&s->unit->pass, sizeof *nest);
+  const char* why = pb_nest_read(op, &s->unit->pass, nest);
+  if (why)
+    return pb_unsupported(s->unit->diag, (pb_place){.what = nest->name}, 4002, NULL, "not in value form: %s", why);
+  pb_nest_order_outers(nest, s->loops, s->extents, s->level);
+  size_t nests = (size_t)b->program.nest_count;
+  struct place place = {.level = s->level, .block = block, .turn = turn};
+  memcpy(place.extents, s->extents, sizeof place.extents);
+  PB_PUSH(b->program.nests, nests, b->nest_capacity, *nest);
+  PB_PUSH(b->places, b->place_count, b->place_capacity, place);
+  ++b->program.nest_count;
+  return PB_OK;
+}
+
+static int level_of(const lowering* s, MlirValue variable) {
+  for (int level = 0; level < s->level; ++level)
+    if (pb_value_same(s->loops[level], variable)) return level;
+  return -1;
+}
+
+// A nest, a loop over terms, or what one turn of a loop around does; others take what the tile made before.
+static pb_status collect(lowering* s, MlirOperation op, int block, int64_t turn, body* b) {
+  if (part_is(op, NULL)) return add_nest(s, op, block, turn, b);
+  bool loop = pb_op_is(op, "affine.for");
+  if (!loop && !pb_op_is(op, "affine.if")) return PB_OK;
+  if (loop)
+    PB_TRY(enter(s, op));
+  else {
+    block = level_of(s, mlirOperationGetOperand(op, 0));
+    MlirIntegerSet set = mlirIntegerSetAttrGetValue(pb_op_attribute(op, "condition"));
+    MlirAffineExpr distance = mlirIntegerSetGetConstraint(set, 0);
+    turn = mlirAffineExprIsAAdd(distance) ? -mlirAffineConstantExprGetValue(mlirAffineBinaryOpExprGetRHS(distance)) : 0;
+  }
+  for (MlirOperation inner = first_in(op); !mlirOperationIsNull(inner); inner = mlirOperationGetNextInBlock(inner))
+    PB_TRY(collect(s, inner, block, turn, b));
+  s->level -= loop;
+  return PB_OK;
+}
+
+static void index_values(lowering* s, body* b) {
+  pb_program* p = &b->program;
+  pb_nest* nests = p->nests;
+  int count = p->nest_count;
+  *p = s->values;
+  p->nests = nests;
+  p->nest_count = count;
+  p->value_of = pb_alloc_array(&s->unit->pass, (size_t)count + 1, sizeof *p->value_of);
+  for (int n = 0; n < count; ++n)
+    for (int a = 0; a < nests[n].access_count; ++a)
+      for (int v = 0; v < p->value_count; ++v)
+        if (pb_value_same(p->values[v].ir, nests[n].access[a].memref)) p->value_of[n][a] = v;
+  pb_program_index(p, &s->unit->pass);
+}
+
+int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level) {
+  for (int n = 0; n < e->sum_count; ++n)
+    if (e->sums[n].level == level) return access->outer[level] / e->sums[n].step;
+  return access->outer[level];
+}
+
+// How far one turn of a loop over terms goes along the dim that it walks, 1: it walks none alone.
+static int64_t step_of(const pb_vkernel* k, int level) {
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    bool walks = k->is_sum[d], any = false;
+    for (int a = 0; a < pb_vkernel_store(&k->main) && walks; ++a) {
+      const pb_vaccess* access = &k->main.access[a];
+      walks = access->outer[level] == access->stride[d] * k->main.nest->extent[d];
+      any |= access->outer[level] != 0;
+    }
+    if (walks && any) return k->main.nest->extent[d];
+  }
+  return 1;
+}
+
+// The tile that a stage is, and the loops of its own that it stands in.
+static void set_tile(lowering* s, const pb_vkernel* k, const body* b, const int* of, int stage) {
+  pb_vemit* e = &s->e;
+  e->k = k;
+  e->sum_count = 0;
+  e->blocks = (pb_vblocks){.level = -1};
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    int64_t unit = pb_vkernel_unit(k, d), extent = k->main.nest->extent[d];
+    e->size[d] = (extent + unit - 1) / unit;
+    e->short_lanes[d] = (int)(extent % unit);
+  }
+  for (int n = 0; n < b->program.nest_count; ++n) {
+    const struct place* place = &b->places[n];
+    if (of[n] != stage) continue;
+    if (place->block >= 0) {
+      e->blocks.level = place->block;
+      e->blocks.last = place->turn;
+      e->blocks.ends_last = b->program.nests[n].access_count > 1;
+    }
+    for (int level = s->level; level < place->level; ++level)
+      e->sums[e->sum_count++] = (pb_vsum){level, place->extents[level], step_of(k, level)};
+  }
+}
+
+static bool shares_registers(const pb_program* p, int n, int other) {
+  for (int a = 0; a < p->nests[n].access_count; ++a)
+    if (p->values[p->value_of[n][a]].kind == PB_VALUE_LOCAL &&
+        (pb_program_reads(p, other, p->value_of[n][a]) || pb_program_writes(p, other, p->value_of[n][a])))
+      return true;
+  return false;
+}
+
+// Nests that hand each other registers are one stage. Returns how many there are.
+static int split(const pb_program* p, int* of) {
+  int stages = 0;
+  for (int n = 0; n < p->nest_count; ++n) of[n] = n && shares_registers(p, n, n - 1) ? stages - 1 : stages++;
+  return stages;
+}
+
+static pb_status print_body(lowering* s, body* b, int indent) {
+  int* of = PB_NEW_ARRAY(&s->unit->pass, int, (size_t)b->program.nest_count + 1);
+  pb_turn turn;
+  if (!b->program.nest_count) return PB_OK;
+  index_values(s, b);
+  if (!pb_turn_read_stages(s->unit->chip, &b->program, of, split(&b->program, of), &s->unit->pass, &turn))
+    return pb_error(s->unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s",
+                    turn.count - 1, turn.groups[turn.count - 1].plain);
+  for (int k = 0; k < turn.count; ++k) {
+    set_tile(s, turn.groups[k].registers, b, of, k);
+    pb_vemit_tile(&s->e, indent);
+  }
+  free(b->program.nests);
+  free(b->places);
+  *b = (body){.program = {.nest_count = 0}};
+  return PB_OK;
+}
+
+// ---- loops ----
+
+static void read_band(MlirOperation op, band* b) {
+  int64_t turns = pb_op_integer(op, "pb.turns", 0);
+  *b = (band){.turns = turns ? turns : pb_loop_turns(op)};
+  for (int64_t before = 0; before < b->turns && b->count < PB_MAX_RUNS; op = mlirOperationGetNextInBlock(op)) {
+    b->first[b->count] = before;
+    b->run[b->count++] = op;
+    before += pb_loop_turns(op);
+    b->next = mlirOperationGetNextInBlock(op);
+  }
+}
+
+// In how many parts threads share the loop, and the weight of their number; 0: it does not say.
+static int64_t parts_of(MlirOperation loop, int64_t* step) {
+  MlirAttribute parts = pb_op_attribute(loop, "pb.parts");
+  *step = 1;
+  if (mlirAttributeIsNull(parts)) return 0;
+  *step = mlirDenseI64ArrayGetElement(parts, 1);
+  return mlirDenseI64ArrayGetElement(parts, 0);
+}
+
+// The bands whose turns are numbered together, from `outer` inwards: up to one that is shared by itself.
+static int read_bands(const band* outer, band* bands) {
+  int count = 1;
+  bands[0] = *outer;
+  for (MlirOperation op = first_in(outer->run[0]); is_tile_loop(op) && count < PB_NEST_OUTERS;
+       op = first_in(bands[count - 1].run[0])) {
+    int64_t step;
+    if (parts_of(op, &step)) break;
+    read_band(op, &bands[count]);
+    if (!is_end(bands[count].next)) break;
+    ++count;
+  }
+  return count;
+}
+
+static pb_status print_block(lowering* s, MlirBlock block, int indent);
+
+static void close(lowering* s, int indent) {
+  pb_text_indent(s->e.text, indent);
+  pb_text_add(s->e.text, "}\n");
+}
+
+// The inside of %t<level>, a turn of the band, which is one of its runs': the last bands first.
+static pb_status print_turn(lowering* s, const band* b, int inner, int indent) {
+  pb_text* text = s->e.text;
+  int begin = indent, level = s->level;
+  for (int r = b->count - 1; r >= 0; --r) {
+    if (r) {
+      pb_text_indent(text, indent);
+      pb_text_add(text, "affine.if affine_set<(d0) : (d0 - %lld >= 0)>(%%t%d) {\n", (long long)b->first[r], level);
+    }
+    int deeper = indent + (r > 0);
+    pb_text_indent(text, deeper);
+    pb_text_add(text, "%%o%d = affine.apply affine_map<(d0) -> (d0 - %lld)>(%%t%d)\n", level, (long long)b->first[r],
+                level);
+    PB_TRY(enter(s, b->run[r]));
+    if (inner) {
+      band next;
+      read_band(first_in(b->run[r]), &next);
+      PB_TRY(print_turn(s, &next, inner - 1, deeper));
+    } else
+      PB_TRY(print_block(s, body_of(b->run[r]), deeper));
+    --s->level;
+    if (!r) break;
+    pb_text_indent(text, indent++);
+    pb_text_add(text, "} else {\n");
+  }
+  while (indent > begin) close(s, --indent);
+  return PB_OK;
+}
+
+// Bands whose turns have a number together: this thread's part of them, or all.
+static pb_status print_band(lowering* s, const band* outer, int indent) {
+  pb_text* text = s->e.text;
+  band bands[PB_NEST_OUTERS];
+  int count = read_bands(outer, bands), id = s->e.serial++, begin = indent;
+  int64_t step, parts = parts_of(outer->run[0], &step), tiles = 1, inside = 1;
+  for (int k = 0; k < count; ++k) tiles *= bands[k].turns;
+  if (parts > 1) {
+    pb_text_indent(text, indent);
+    pb_text_add(text, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
+                (long long)step, (long long)parts);
+  }
+  bool alone = parts > 1 && parts == tiles;
+  if (!alone) {
+    pb_text_indent(text, indent++);
+    if (parts > 1)
+      pb_text_add(text,
+                  "affine.for %%n%d = affine_map<(d0) -> ((d0 * %lld) floordiv %lld)>(%%p%d) to "
+                  "affine_map<(d0) -> ((d0 * %lld + %lld) floordiv %lld)>(%%p%d) {\n",
+                  id, (long long)tiles, (long long)parts, id, (long long)tiles, (long long)tiles, (long long)parts, id);
+    else
+      pb_text_add(text, "affine.for %%n%d = 0 to %lld {\n", id, (long long)tiles);
+  }
+  for (int k = count - 1; k >= 0; --k) {
+    pb_text_indent(text, indent);
+    pb_text_add(text, "%%t%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%%s%d)\n", s->level + k,
+                (long long)inside, (long long)bands[k].turns, alone ? "p" : "n", id);
+    inside *= bands[k].turns;
+  }
+  PB_TRY(print_turn(s, outer, count - 1, indent));
+  if (indent > begin) close(s, begin);
+  return PB_OK;
+}
+
+static pb_status print_block(lowering* s, MlirBlock block, int indent) {
+  body b = {.program = {.nest_count = 0}};
+  pb_status status = PB_OK;
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); status == PB_OK && !is_end(op);) {
+    MlirOperation next = mlirOperationGetNextInBlock(op);
+    if (pb_op_is(op, "memref.alloc")) {
+      add_buffer(s, op);
+    } else if (is_tile_loop(op)) {
+      band outer;
+      read_band(op, &outer);
+      status = print_body(s, &b, indent);
+      if (status == PB_OK) status = print_band(s, &outer, indent);
+      next = outer.next;
+    } else if (!part_is(op, "fill"))
+      status = collect(s, op, -1, 0, &b);
+    op = next;
+  }
+  return status == PB_OK ? print_body(s, &b, indent) : status;
+}
+
+// ---- the kernel ----
+
+// Borders: one thread fills them.
+static pb_status print_fills(lowering* s) {
+  int serial = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(body_of(s->func)); !is_end(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    pb_nest* fill = pb_alloc_raw(&s->unit->pass, sizeof *fill);
+    if (!part_is(op, "fill")) continue;
+    const char* why = pb_nest_read(op, &s->unit->pass, fill);
+    if (why)
+      return pb_unsupported(s->unit->diag, (pb_place){.what = fill->name}, 4002, NULL, "not in value form: %s", why);
+    fill->access[0].ref =
+        pb_printf(&s->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(fill->access[0].memref));
+    if (!serial)
+      pb_text_add(s->e.text, "  affine.if affine_set<()[s0, s1] : (-s0 >= 0, s1 - 1 >= 0)>()[%%lo#0, %%lo#1] {\n");
+    pb_nest_print(s->e.text, fill, 2, &serial);
+  }
+  if (serial) close(s, 1);
+  return PB_OK;
+}
+
+// Parts of the work that threads share.
+static int64_t items_of(MlirBlock block) {
+  int64_t most = 1;
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !is_end(op); op = mlirOperationGetNextInBlock(op)) {
+    int64_t step, parts;
+    if (!is_tile_loop(op)) continue;
+    parts = parts_of(op, &step);
+    if (parts * step > most) most = parts * step;
+    int64_t inside = items_of(body_of(op));
+    if (inside > most) most = inside;
+  }
+  return most;
+}
+
+static pb_status print_kernel(lowering* s) {
+  pb_program_read_arguments(s->func, &s->unit->pass, &s->values);
+  pb_text_add(s->e.text, "  %%items = arith.constant %lld : index\n", (long long)items_of(body_of(s->func)));
+  pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_share(%%items) : (index) -> (index, index)\n");
+  print_flats(s, &s->values);
+  PB_TRY(print_fills(s));
+  for (MlirOperation op = mlirBlockGetFirstOperation(body_of(s->func)); !is_end(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (pb_op_is(op, "memref.collapse_shape") || pb_op_is(op, "memref.expand_shape")) add_flat(s, op);
+  pb_text_add(s->e.text, "  affine.for %%item = %%lo#0 to %%lo#1 {\n");
+  PB_TRY(print_block(s, body_of(s->func), 2));
+  close(s, 1);
+  return PB_OK;
+}
+
+static pb_status replace(lowering* s) {
+  pb_text text = {0};
+  pb_func_print_head(&text, s->func, "pb.shared", NULL);
+  pb_text_add(&text, "%s%s  return\n}\n", s->e.constants.data ? s->e.constants.data : "", s->e.text->data);
+  pb_text_add(&text, "func.func private @pb_share(%%n: index) -> (index, index) {\n"
+                     "  %%zero = arith.constant 0 : index\n  return %%zero, %%n : index, index\n}\n");
+  pb_vemit_instructions(&s->e, &text);
+  pb_status status = pb_kernel_replace(s->unit, s->func, &text, "registers");
+  pb_text_free(&text);
+  return status;
+}
+
+static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
+  if (mlirAttributeIsNull(pb_op_attribute(func, "pb.plan"))) return PB_OK;
+  pb_text text = {0};
+  lowering s = {.unit = unit, .func = func, .e = {.chip = unit->chip, .arena = &unit->pass, .text = &text}};
+  pb_status status = print_kernel(&s);
+  if (status == PB_OK) status = replace(&s);
+  pb_vemit_free(&s.e);
+  free(s.places);
+  return status;
+}
+
+pb_status pb_s3_registers(pb_unit* unit) {
+  return pb_chip_runs_code(unit->chip) ? pb_kernels_each(unit, lower_kernel) : PB_OK;
+}
