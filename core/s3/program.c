@@ -263,6 +263,25 @@ void pb_program_print_allocs(const pb_program* program, pb_text* text) {
   }
 }
 
+void pb_program_print_flats(const pb_program* program, pb_text* text) {
+  for (int v = 0; v < program->value_count; ++v) {
+    const pb_value* value = &program->values[v];
+    pb_access shape = pb_value_shape(value);
+    const char* name = pb_type_name(value->type);
+    if (value->kind == PB_VALUE_LOCAL || value->rank == 1) continue;
+    if (value->rank == 0) {
+      pb_text_add(text, "  %%f%d = memref.expand_shape %%a%d [] output_shape [1] : memref<%s> into memref<1x%s>\n",
+                  value->argument, value->argument, name, name);
+      continue;
+    }
+    pb_text_add(text, "  %%f%d = memref.collapse_shape %%a%d [[", value->argument, value->argument);
+    for (int r = 0; r < value->rank; ++r) pb_text_add(text, "%s%d", r ? ", " : "", r);
+    pb_text_add(text, "]] : ");
+    pb_access_print_type(text, &shape);
+    pb_text_add(text, " into memref<%lldx%s>\n", (long long)pb_access_elements(&shape), name);
+  }
+}
+
 int pb_program_add_value(pb_program* p, pb_arena* arena, const pb_value* value) {
   if (p->value_count == p->value_capacity) {
     size_t count = (size_t)p->value_count, capacity = count * 2 + 8;

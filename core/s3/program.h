@@ -62,6 +62,8 @@ bool pb_program_writes(const pb_program* program, int nest, int value);
 bool pb_program_reads(const pb_program* program, int nest, int value);
 // Prints `%v<value> = memref.alloc()` for each value of the function's own.
 void pb_program_print_allocs(const pb_program* program, pb_text* text);
+// Prints the arguments by element number, as tensors of one dim: %f<argument>, where %a<argument> has another rank.
+void pb_program_print_flats(const pb_program* program, pb_text* text);
 // Appends a value and returns its number; what is there keeps its own.
 int pb_program_add_value(pb_program* program, pb_arena* arena, const pb_value* value);
 // The access becomes one to another value; the uses of both are kept.

@@ -35,7 +35,9 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   return facts;
 }
 
-bool pb_chip_runs_code(const pb_chip* chip) { return pb_vector_facts_of(chip).memory >= 0; }
+int pb_chip_register_file(const pb_chip* chip) { return pb_vector_facts_of(chip).memory; }
+
+bool pb_chip_runs_code(const pb_chip* chip) { return pb_chip_register_file(chip) >= 0; }
 
 bool pb_chip_has_caches(const pb_chip* chip) {
   for (int m = 0; m < chip->memory_count; ++m)

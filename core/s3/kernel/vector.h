@@ -18,6 +18,8 @@ typedef struct pb_vector_facts {
 } pb_vector_facts;
 
 pb_vector_facts pb_vector_facts_of(const pb_chip* chip);
+// The memory that holds what its cores compute; -1: none does.
+int pb_chip_register_file(const pb_chip* chip);
 // Whether code is made for its cores: they compute whatever a nest says, in registers.
 bool pb_chip_runs_code(const pb_chip* chip);
 // Whether caches show its cores the system's memory: what they compute on need not be moved.

@@ -418,7 +418,7 @@ static bool read_kernel(const pb_program* program, const pb_chip* chip, bool mer
 bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
   if (!read_kernel(program, chip, true, k)) return false;
   if (k->run_dim >= 0 && k->lane_dim != k->run_dim && !read_kernel(program, chip, false, k)) return false;
-  k->memory = k->matrix.insn ? k->matrix.memory : pb_vector_facts_of(chip).memory;
+  k->memory = k->matrix.insn ? k->matrix.memory : pb_chip_register_file(chip);
   return true;
 }
 

@@ -118,25 +118,6 @@ static void add_flat(lowering* s, MlirOperation op) {
     if (pb_value_same(s->values.values[v].ir, whole)) s->values.values[v].ir = mlirOperationGetResult(op, 0);
 }
 
-static void print_flats(lowering* s, const pb_program* arguments) {
-  for (int v = 0; v < arguments->value_count; ++v) {
-    const pb_value* value = &arguments->values[v];
-    pb_access shape = pb_value_shape(value);
-    const char* name = pb_type_name(value->type);
-    if (value->rank == 1) continue;
-    if (value->rank == 0) {
-      pb_text_add(s->e.text, "  %%f%d = memref.expand_shape %%a%d [] output_shape [1] : memref<%s> into memref<1x%s>\n",
-                  value->argument, value->argument, name, name);
-      continue;
-    }
-    pb_text_add(s->e.text, "  %%f%d = memref.collapse_shape %%a%d [[", value->argument, value->argument);
-    for (int r = 0; r < value->rank; ++r) pb_text_add(s->e.text, "%s%d", r ? ", " : "", r);
-    pb_text_add(s->e.text, "]] : ");
-    pb_access_print_type(s->e.text, &shape);
-    pb_text_add(s->e.text, " into memref<%lldx%s>\n", (long long)pb_access_elements(&shape), name);
-  }
-}
-
 // ---- tiles ----
 
 static pb_status add_nest(lowering* s, MlirOperation op, int block, int64_t turn, body* b) {
@@ -438,7 +419,7 @@ static pb_status print_kernel(lowering* s) {
   pb_program_read_arguments(s->func, &s->unit->pass, &s->values);
   pb_text_add(s->e.text, "  %%items = arith.constant %lld : index\n", (long long)items_of(body_of(s->func)));
   pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_share(%%items) : (index) -> (index, index)\n");
-  print_flats(s, &s->values);
+  pb_program_print_flats(&s->values, s->e.text);
   PB_TRY(print_fills(s));
   for (MlirOperation op = mlirBlockGetFirstOperation(body_of(s->func)); !is_end(op);
        op = mlirOperationGetNextInBlock(op))

@@ -98,33 +98,13 @@ static void print_tree(printer* p, const pb_tree* tree, int indent) {
   }
 }
 
-// Cores read tensors by element number: %f<argument>.
-static void print_flats(printer* p) {
-  for (int v = 0; v < p->program->value_count; ++v) {
-    const pb_value* value = &p->program->values[v];
-    pb_access shape = pb_value_shape(value);
-    const char* name = pb_type_name(value->type);
-    if (value->argument < 0 || value->kind == PB_VALUE_LOCAL || value->rank == 1) continue;
-    if (value->rank == 0) {
-      pb_text_add(p->text, "  %%f%d = memref.expand_shape %%a%d [] output_shape [1] : memref<%s> into memref<1x%s>\n",
-                  value->argument, value->argument, name, name);
-      continue;
-    }
-    pb_text_add(p->text, "  %%f%d = memref.collapse_shape %%a%d [[", value->argument, value->argument);
-    for (int r = 0; r < value->rank; ++r) pb_text_add(p->text, "%s%d", r ? ", " : "", r);
-    pb_text_add(p->text, "]] : ");
-    pb_access_print_type(p->text, &shape);
-    pb_text_add(p->text, " into memref<%lldx%s>\n", (long long)pb_access_elements(&shape), name);
-  }
-}
-
 static pb_status print_kernel(pb_unit* unit, MlirOperation func, const pb_program* program, const pb_tiling* tiling) {
   pb_text text = {0};
   pb_func_print_head(&text, func, "", NULL);
   printer p = {.tiling = tiling, .program = program, .arena = &unit->pass, .text = &text};
   for (int b = 0; b < tiling->buffer_count; ++b)
     if (tiling->buffers[b].shares >= 0) p.shared[tiling->buffers[b].shares] = true;
-  if (pb_chip_runs_code(unit->chip)) print_flats(&p);
+  if (pb_chip_runs_code(unit->chip)) pb_program_print_flats(program, &text); // read by element number
   print_tree(&p, &tiling->root, 1);
   pb_text_add(&text, "  return\n}\n");
   pb_status status = pb_kernel_replace(unit, func, &text, "tile");
