@@ -151,8 +151,9 @@ static pb_status collect(lowering* s, MlirOperation op, int block, int64_t turn,
   else {
     block = level_of(s, mlirOperationGetOperand(op, 0));
     MlirIntegerSet set = mlirIntegerSetAttrGetValue(pb_op_attribute(op, "condition"));
-    MlirAffineExpr distance = mlirIntegerSetGetConstraint(set, 0);
-    turn = mlirAffineExprIsAAdd(distance) ? -mlirAffineConstantExprGetValue(mlirAffineBinaryOpExprGetRHS(distance)) : 0;
+    MlirAffineExpr distance = mlirIntegerSetGetConstraint(set, 0), from = distance;
+    if (mlirAffineExprIsAAdd(distance)) from = mlirAffineBinaryOpExprGetRHS(distance);
+    turn = mlirAffineExprIsAConstant(from) ? -mlirAffineConstantExprGetValue(from) : 0;
   }
   for (MlirOperation inner = first_in(op); !mlirOperationIsNull(inner); inner = mlirOperationGetNextInBlock(inner))
     PB_TRY(collect(s, inner, block, turn, b));
@@ -255,23 +256,25 @@ static pb_status print_body(lowering* s, body* b, int indent) {
 // ---- loops ----
 
 static void read_band(MlirOperation op, band* b) {
-  int64_t turns = pb_op_integer(op, "pb.turns", 0);
-  *b = (band){.turns = turns ? turns : pb_loop_turns(op)};
-  for (int64_t before = 0; before < b->turns && b->count < PB_MAX_RUNS; op = mlirOperationGetNextInBlock(op)) {
-    b->first[b->count] = before;
+  int64_t all = pb_op_integer(op, "pb.turns", 0);
+  *b = (band){.turns = 0};
+  do {
+    b->first[b->count] = b->turns;
     b->run[b->count++] = op;
-    before += pb_loop_turns(op);
-    b->next = mlirOperationGetNextInBlock(op);
-  }
+    b->turns += pb_loop_turns(op);
+    b->next = op = mlirOperationGetNextInBlock(op);
+  } while (b->turns < all && b->count < PB_MAX_RUNS && is_tile_loop(op));
 }
 
 // In how many parts threads share the loop, and the weight of their number; 0: it does not say.
 static int64_t parts_of(MlirOperation loop, int64_t* step) {
   MlirAttribute parts = pb_op_attribute(loop, "pb.parts");
   *step = 1;
-  if (mlirAttributeIsNull(parts)) return 0;
-  *step = mlirDenseI64ArrayGetElement(parts, 1);
-  return mlirDenseI64ArrayGetElement(parts, 0);
+  if (mlirAttributeIsNull(parts) || !mlirAttributeIsADenseI64Array(parts) || mlirDenseArrayGetNumElements(parts) != 2)
+    return 0;
+  int64_t count = mlirDenseI64ArrayGetElement(parts, 0), weight = mlirDenseI64ArrayGetElement(parts, 1);
+  if (weight > 0) *step = weight;
+  return count > 0 ? count : 0;
 }
 
 // The bands whose turns are numbered together, from `outer` inwards: up to one that is shared by itself.
@@ -389,6 +392,7 @@ static pb_status print_fills(lowering* s) {
     pb_nest* fill = pb_alloc_raw(&s->unit->pass, sizeof *fill);
     if (!part_is(op, "fill")) continue;
     const char* why = pb_nest_read(op, &s->unit->pass, fill);
+    if (!why && !mlirValueIsABlockArgument(fill->access[0].memref)) why = "it fills no tensor of the kernel";
     if (why)
       return pb_unsupported(s->unit->diag, (pb_place){.what = fill->name}, 4002, NULL, "not in value form: %s", why);
     fill->access[0].ref =
