@@ -33,6 +33,7 @@ typedef struct part {
   uint64_t made_of[PB_MAX_BUFFERS][BUFFER_WORDS];   // which buffers what fills it has read, and those before it
   int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS]; // it is in use; to 0: it is not
   uint32_t walked[PB_MAX_BUFFERS];                  // by which of the loops around
+  int64_t free_at[PB_MAX_BUFFERS]; // a loop's own: its first copy is, behind the loop; 0: it has run out
 } part;
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -284,6 +285,26 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
   return chain;
 }
 
+// When the copies of a loop's buffers are free for what lies at their places: its remainder goes on with the copy that
+// has not been used for longest.
+static void note_free(const pb_tiling* t, const pb_tree* loop, const int64_t* to, int64_t last, int64_t period,
+                      part* sum) {
+  for (const pb_tree* node = loop->first; node; node = node->next) {
+    if (node->kind != PB_TREE_ALLOC) continue;
+    const pb_buffer* buffer = &t->buffers[node->buffer];
+    int place = buffer->shares >= 0 ? buffer->shares : node->buffer;
+    sum->free_at[place] = last + to[node->buffer] - (buffer->depth - 1) * period;
+  }
+}
+
+static int64_t wait_for_places(const pb_tiling* t, const pb_tree* loop, const part* one, const part* sum) {
+  int64_t start = 0;
+  for (const pb_tree* node = loop->first; node && loop->turns_before; node = node->next)
+    if (node->kind == PB_TREE_ALLOC && t->buffers[node->buffer].shares >= 0)
+      start = larger(start, sum->free_at[t->buffers[node->buffer].shares] - one->from[node->buffer]);
+  return start;
+}
+
 // What the words of a loop's turns cost less than those of the first one turn after turn: adds them to `sum`, and
 // makes `later` one of the turns that follow. Returns the cycles of the port that are saved. Turns are alike only
 // `period` apart, as buffers take their copies in turn.
@@ -338,7 +359,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   wait_for_words(t->chip, &one);
   const char* unused;
   part later = one;
-  int64_t chain = chain_of(t, loop, &one), start = 0, ahead = turns_ahead(t, loop);
+  int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one), ahead = turns_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t->chip, &one, loop->extent, larger(ahead, 1), &later, sum);
   int64_t own[PB_MAX_QUEUES] = {0};
   int64_t period = larger(chain, busiest(t->chip, &later, &unused)), further = (loop->extent - 1) * period;
@@ -371,6 +392,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
   }
   sum->end = larger(sum->end, start + one.end + further);
+  note_free(t, loop, later.to, start + further, period, sum);
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;
     use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b]);
