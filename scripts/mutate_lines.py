@@ -26,8 +26,9 @@ class Lines:
             self.codes = {name: set(lines) for name, lines in known["codes"].items()}
 
     def save(self):
-        with open(self.at, "w") as file:
+        with open(self.at + ".new", "w") as file:
             json.dump({"tests": self.tests, "files": self.files, "codes": {k: sorted(v) for k, v in self.codes.items()}}, file)
+        os.replace(self.at + ".new", self.at)
 
     def measure(self, test, seconds, passed, folder):
         """Takes what the test's counters in folder say; the folder goes."""

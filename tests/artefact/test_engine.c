@@ -246,6 +246,31 @@ static void a_zero_in_a_text(void** state) {
   }
 }
 
+// A byte of each section changed, its sum left: it is the sum that is told of, not what the byte would have meant.
+static void a_sum_for_each_section(void** state) {
+  (void)state;
+  pb_engine in = sample();
+  size_t count;
+  assert_int_equal(pb_engine_write(&in, PATH ".bad", NULL), PB_OK);
+  uint8_t* bytes = load(PATH ".bad", &count);
+  uint32_t sections = (uint32_t)pb__get(bytes + 12, 4);
+  assert_true(sections > 0);
+  for (uint32_t k = 0; k < sections; ++k) {
+    const uint8_t* row = bytes + PB_HEADER_BYTES + (size_t)k * PB_SECTION_BYTES;
+    if (!pb__get(row + 16, 8)) continue;
+    uint64_t last = pb__get(row + 8, 8) + pb__get(row + 16, 8) - 1;
+    bytes[last] ^= 1;
+    FILE* file = fopen(PATH ".bad", "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    fclose(file);
+    expect_refused("section", k);
+    assert_int_equal(last_code, 5005);
+    bytes[last] ^= 1;
+  }
+  free(bytes);
+}
+
 // Well formed, and not what an engine may say: a smaller arena than a step's argument lies in.
 static void an_argument_outside(void** state) {
   (void)state;
@@ -316,9 +341,10 @@ static void not_there(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(round_trip),       cmocka_unit_test(same_bytes),          cmocka_unit_test(every_change),
-      cmocka_unit_test(every_length),     cmocka_unit_test(broken_engines),      cmocka_unit_test(not_there),
-      cmocka_unit_test(a_zero_in_a_text), cmocka_unit_test(an_argument_outside), cmocka_unit_test(devices_stay)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip),          cmocka_unit_test(same_bytes),
+                                     cmocka_unit_test(every_change),        cmocka_unit_test(every_length),
+                                     cmocka_unit_test(broken_engines),      cmocka_unit_test(not_there),
+                                     cmocka_unit_test(a_zero_in_a_text),    cmocka_unit_test(a_sum_for_each_section),
+                                     cmocka_unit_test(an_argument_outside), cmocka_unit_test(devices_stay)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 """A network of int8 for processors with tiles, run under the trap (trap.c), which carries out the instructions on tiles
 on any processor, or by the unit itself where there is one: the same bits as the NumPy reference and as vectors.
 
-    tiles.py --bin BUILD/bin --net digits|resnet18|mobilenetv2 --size 64 [--target amx.td] [--bisect] [--unit]
+    tiles.py --bin BUILD/bin --net digits|resnet18|mobilenetv2 --size 64 [--target amx.td] [--bisect] [--unit] [--images 360]
 """
 
 import argparse
@@ -40,7 +40,7 @@ def require(names, why):
 def make_model(args, folder):
     """The model's path and an input of it."""
     if args.net == "digits":
-        images = np.load(os.path.join(tools.MODELS, "digits_images.npy"))
+        images = np.load(os.path.join(tools.MODELS, "digits_images.npy"))[:args.images]
         return os.path.join(tools.MODELS, "digits.onnx"), images
     model = tools.network(args.bin, args.net, "int8", args.size)
     image = np.random.RandomState(5).randn(1, 3, args.size, args.size)
@@ -72,6 +72,7 @@ def main():
     parser.add_argument("--size", type=int, default=64)
     parser.add_argument("--target", default=TILES)
     parser.add_argument("--bisect", action="store_true")
+    parser.add_argument("--images", type=int, default=360, help="so many digits")
     parser.add_argument("--unit", action="store_true", help="run on the processor's own tiles")
     args = parser.parse_args()
     require(VECTOR_NEEDS, "which code for tiles needs besides")

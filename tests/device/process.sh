@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The chip in another process passes the suite and runs the digits as the machine does; one that ends or does not answer is a
 # fault that says so; another chip behind it is found out.
-# Usage: process.sh BIN DRIVER TESTS WORK
+# Usage: process.sh BIN DRIVER TESTS WORK [OPTIONS of pb-target-test]
 set -euo pipefail
 bin=$1 driver=$2 tests=$3 work=$4 chip=$3/chips/tinynpu.td
 rm -rf "$work" && mkdir -p "$work"
 options=chip=$bin/toy_chip,td=$chip
-"$bin/pb-target-test" "$chip" --device="$driver" --device-options="$options"
+"$bin/pb-target-test" "$chip" --device="$driver" --device-options="$options" ${5:-}
 "$bin/pbc" "$tests/models/digits.onnx" --target="$chip" -o "$work/digits.pbe"
 run() { "$bin/pb-run" "$work/digits.pbe" --input=random:1 --device=machine --compare="$driver" --compare-options="$1"; }
 run "$options" > "$work/log"

@@ -1,7 +1,7 @@
 """Engines for two targets: chips that lack an instruction leave what needs it to the processor (--fallback=cpu). The
 digits network must come out bit for bit on all of them, and the report must say what ran where and why.
 
-    fallback.py --bin BUILD/bin
+    fallback.py --bin BUILD/bin [--images 360]
 """
 
 import argparse
@@ -18,7 +18,6 @@ import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from reference import Reference  # noqa: E402
 
-IMAGES = os.path.join(tools.MODELS, "digits_images.npy")
 MODEL = os.path.join(tools.MODELS, "digits.onnx")
 
 # What tinynpu loses, and the nodes that the processor must then run.
@@ -39,7 +38,7 @@ def without(text, name):
     return shorter
 
 
-def run_one(bin_dir, folder, lacks, text, expected):
+def run_one(bin_dir, folder, lacks, text, images, expected):
     """The problems of one chip."""
     chip, engine, report, output = (os.path.join(folder, f"{lacks}.{end}") for end in ("td", "pbe", "json", "npy"))
     with open(chip, "w", encoding="utf-8") as file:
@@ -59,11 +58,11 @@ def run_one(bin_dir, folder, lacks, text, expected):
         problems.append("the report gives no reason")
     if told.stderr.count("[PB4063]") != len({step["kernel"] for step in steps}):
         problems.append("not every kernel that was left is a warning")
-    tools.run_engine(bin_dir, engine, "machine", IMAGES, output)
+    tools.run_engine(bin_dir, engine, "machine", images, output)
     wrong = np.count_nonzero(np.load(output).reshape(expected.shape).view(np.int32) != expected.view(np.int32))
     if wrong:
         problems.append(f"{wrong} logits differ")
-    native = tools.call([os.path.join(bin_dir, "pb-run"), engine, "--device=native", "--input", IMAGES], 60)
+    native = tools.call([os.path.join(bin_dir, "pb-run"), engine, "--device=native", "--input", images], 60)
     if native.returncode != 1 or "PB5027" not in native.stderr:
         problems.append("runs without its chip")
     return problems
@@ -72,15 +71,19 @@ def run_one(bin_dir, folder, lacks, text, expected):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
+    parser.add_argument("--images", type=int, default=360, help="so many of them")
     args = parser.parse_args()
     reference = Reference(onnx.load(MODEL))
-    expected = reference.run({reference.inputs[0]: np.load(IMAGES)})[reference.outputs[0]].astype(np.float32)
+    inputs = np.load(os.path.join(tools.MODELS, "digits_images.npy"))[:args.images]
+    expected = reference.run({reference.inputs[0]: inputs})[reference.outputs[0]].astype(np.float32)
     with open(os.path.join(tools.SOURCE, "tests", "chips", "tinynpu.td"), encoding="utf-8") as file:
         text = file.read()
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
+        images = os.path.join(folder, "images.npy")
+        np.save(images, inputs)
         for lacks in LACKS:
-            problems = run_one(args.bin, folder, lacks, without(text, lacks), expected)
+            problems = run_one(args.bin, folder, lacks, without(text, lacks), images, expected)
             failed += bool(problems)
             print(f"without {lacks}: {'; '.join(problems) or 'as expected'}")
         other = tools.call([os.path.join(args.bin, "pbc"), MODEL, "--target=simnpu", "--fallback=simnpu", "-o",

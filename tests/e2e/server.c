@@ -5,7 +5,7 @@
 // answer on standard output: a line `CODE OUT ERR`, then OUT bytes of the job's standard output and ERR bytes of its
 // standard error; CODE is the exit code, minus the signal that ended the job, or `timeout`.
 #define _GNU_SOURCE
-#include "core/base/diag.h"
+#include "server_cache.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -23,56 +23,9 @@ int pb_run_main(int argc, char** argv);
 
 enum { MAX_ARGS = 256, LEAKS_EVERY = 64, LEAKED = 86 }; // 86: what scripts/test has sanitizers end with
 
-static char cache[] = P_tmpdir "/pb-server-XXXXXX"; // descriptions as JSON
-
 static void fail(const char* what) {
   perror(what);
   exit(1);
-}
-
-// ---- descriptions: llvm-tblgen reads each once ----
-
-pb_status __real_pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json);
-pb_status __wrap_pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json);
-
-static char* read_text(const char* path) {
-  char* text = NULL;
-  size_t length = 0;
-  FILE* from = fopen(path, "r");
-  if (!from) return NULL;
-  ssize_t n = getdelim(&text, &length, 0, from);
-  fclose(from);
-  if (n > 0) return text;
-  free(text);
-  return NULL;
-}
-
-// The name of what was read from that file as it is now. Its includes do not change while tests run.
-static bool cache_name(const char* path, const char* variant, char* name, size_t size) {
-  struct stat s;
-  if (stat(path, &s)) return false;
-  snprintf(name, size, "%s/%llx-%llx-%lld.%09ld-%lld-%s.json", cache, (unsigned long long)s.st_dev,
-           (unsigned long long)s.st_ino, (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec, (long long)s.st_size,
-           variant ? variant : "");
-  return !variant || !strchr(variant, '/');
-}
-
-pb_status __wrap_pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json) {
-  char name[512], fresh[544];
-  if (!cache_name(path, variant, name, sizeof name)) return __real_pb__tblgen_run(path, variant, diag, json);
-  *json = read_text(name);
-  if (*json) return PB_OK;
-  PB_TRY(__real_pb__tblgen_run(path, variant, diag, json));
-  snprintf(fresh, sizeof fresh, "%s.%d", name, (int)getpid());
-  FILE* to = fopen(fresh, "w");
-  if (to && fputs(*json, to) >= 0 && !fclose(to)) (void)rename(fresh, name);
-  return PB_OK;
-}
-
-static void remove_cache(void) {
-  char command[64];
-  snprintf(command, sizeof command, "rm -rf %s", cache);
-  if (system(command)) perror(cache);
 }
 
 // ---- jobs: a command line each, a line for each word ----
@@ -265,11 +218,11 @@ int main(int argc, char** argv) {
   job j;
   if (argc != 1) return fprintf(stderr, "%s takes jobs on standard input\n", argv[0]), 1;
   if (w.files[0] < 0 || w.files[1] < 0) fail("memfd_create");
-  if (!mkdtemp(cache)) fail(cache);
+  if (!pb__cache_start()) fail("cache");
   signal(SIGPIPE, SIG_IGN); // a worker that is gone is seen where its code is read
   for (; read_job(stdin, &j); free_job(&j)) answer(&w, &j);
   int status = w.pid ? end_worker(&w, false) : 0;
   if (status) send_file(w.files[1], size_of(w.files[1]), stderr);
-  remove_cache();
+  pb__cache_stop();
   return status ? LEAKED : 0;
 }

@@ -1,4 +1,5 @@
-"""pb-server itself: what a job prints and ends with is told of that job, whatever became of those in front of it.
+"""pb-server itself: what a job prints and ends with is told of that job, whatever became of those in front of it; and the
+code that it keeps is what would be made anew.
 
     server.py --bin BUILD/bin [--leaks]
 
@@ -8,8 +9,46 @@
 import argparse
 import os
 import sys
+import tempfile
 
 import tools
+
+DIGITS = os.path.join(tools.MODELS, "digits.onnx")
+
+
+def kept_code(path):
+    """What is wrong with the code that servers keep: an engine is the same with it as without, another target or other IR
+    has its own, and what lies there is what is taken."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        cache = os.path.join(folder, "code")
+
+        def compile_it(keep, target="cpu:v3", model=DIGITS):
+            os.environ["PB_CODE_CACHE"] = keep
+            server, engine = tools.Server(path), os.path.join(folder, "m.pbe")
+            result = server.run([os.path.join(os.path.dirname(path), "pbc"), model, f"--target={target}", "-o", engine], 100)
+            server.stop()
+            if result.returncode:
+                return f"pbc ends with {result.returncode}: {result.stderr}"
+            with open(engine, "rb") as file:
+                return file.read()
+
+        def files():
+            return {name: os.stat(os.path.join(cache, name)).st_ino for name in os.listdir(cache)}
+
+        anew, first = compile_it(""), compile_it(cache)
+        one = files()
+        again = compile_it(cache)
+        if not anew == first == again or not one or one != files():
+            wrong.append("an engine by code that was kept is another, or nothing was kept")
+        if compile_it("", "cpu:avx512") != compile_it(cache, "cpu:avx512") or len(files()) == len(one):
+            wrong.append("another target took the code of the first")
+        for name in one:
+            with open(os.path.join(cache, name), "r+b") as file:
+                file.write(b"damaged")
+        if compile_it(cache) == anew:
+            wrong.append("what was kept is not what is taken")
+    return wrong
 
 
 def main():
@@ -38,6 +77,7 @@ def main():
     code = server.process.wait()
     if code != (86 if args.leaks else 0):
         wrong.append(f"the server ends with {code}")
+    wrong += kept_code(path)
     print("\n".join(wrong) or "as expected")
     return int(bool(wrong))
 

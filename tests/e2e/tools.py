@@ -67,7 +67,7 @@ servers = threading.local()
 
 def server_for(program):
     """The server that can stand in for the program, or None."""
-    folder, name = os.path.split(program)
+    folder, name = os.path.split(os.path.realpath(program))
     path = os.path.join(folder, "pb-server")
     if name not in SERVED or os.environ.get("PB_NO_SERVER") or not os.path.exists(path):
         return None

@@ -61,7 +61,7 @@ static int one_phase(pb_onnx* o, const phases* p, const int64_t* phase) {
   const pb_flat_type in = *pb__o_type(o, p->x), w = *pb__o_type(o, p->w);
   pb_onnx_conv c = {.groups = p->conv->groups, .reversed = p->constant < 0};
   int64_t shape[PB_FLAT_RANK] = {in.shape[0], w.shape[0]}, apart[PB_FLAT_RANK] = {in.shape[0], w.shape[0]};
-  taps t[PB_FLAT_RANK];
+  taps t[PB_FLAT_RANK] = {0};
   bool empty = false;
   for (int s = 0; s < p->spaces; ++s) {
     t[s] = taps_of(o, p, s, phase[s]);

@@ -3,6 +3,7 @@
 #ifndef PB_THREADS_CODE_H
 #define PB_THREADS_CODE_H
 
+#include "core/base/diag.h"
 #include "core/poly/text.h"
 #include "tdl/chip.h"
 
@@ -23,5 +24,9 @@ void pb_code_start(void);
 // Compiles the group in a context of its own. Safe from any thread.
 void pb_code_make(pb_code* code);
 void pb_code_free(pb_code* code);
+
+enum { PB_CODE_OBJECTS = 16 }; // that are linked at most
+// Links object files to the shared library at that path.
+pb_status pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag);
 
 #endif

@@ -5,22 +5,16 @@
 #include "targets/control/threads/code.h"
 #include "targets/control/threads/intrinsic.h"
 
-#include <dlfcn.h>
-#include <gnu/libc-version.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-extern char** environ;
-
 // Kernels go to groups by their number, whatever this machine has: the code must not depend on it.
-enum { GROUP_KERNELS = 3, MAX_GROUPS = 16, MAX_WORKERS = 16 };
+enum { GROUP_KERNELS = 3, MAX_GROUPS = PB_CODE_OBJECTS, MAX_WORKERS = 16 };
 
 static pb_status fail(pb_diag* diag, const char* what, const char* text) {
   (void)pb_error(diag, (pb_place){.what = what}, 4200, "this is a bug in the compiler, not in the model", "%s", text);
@@ -182,30 +176,6 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
   return PB_OK;
 }
 
-// The C library of this process: kernels may take memory and copy it, and that is all. Whatever else they would call, a
-// function of libm or of the compiler's own run-time library, is an error here.
-static const char* c_library(void) {
-  Dl_info info;
-  return dladdr((void*)(uintptr_t)gnu_get_libc_version, &info) && info.dli_fname ? info.dli_fname : "";
-}
-
-static pb_status link_objects(const pb_code* codes, int count, const char* shared, pb_diag* diag) {
-  enum { FIRST = 7 };
-  const char* argv[MAX_GROUPS + FIRST + 3] = {
-      "ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "--no-undefined", "-o", shared};
-  for (int g = 0; g < count; ++g) argv[FIRST + g] = codes[g].object;
-  argv[FIRST + count] = "--as-needed";
-  argv[FIRST + count + 1] = c_library();
-  pid_t pid;
-  int code = 0;
-  char* arguments[MAX_GROUPS + FIRST + 3];
-  memcpy(arguments, argv, sizeof argv);
-  if (posix_spawn(&pid, PB_LLD, NULL, NULL, arguments, environ))
-    return pb_system_error(diag, (pb_place){.file = PB_LLD}, 4201, "cannot be started");
-  waitpid(pid, &code, 0);
-  return WIFEXITED(code) && WEXITSTATUS(code) == 0 ? PB_OK : fail(diag, "ld.lld", "the kernels do not link");
-}
-
 static pb_status read_native(const char* path, pb_engine* engine, pb_diag* diag) {
   FILE* f = fopen(path, "rb");
   if (!f) return pb_system_error(diag, (pb_place){.file = path}, 4202, "cannot be read");
@@ -230,7 +200,9 @@ pb_status pb_threads_emit(const pb_chip* chip, MlirModule module, int workers, p
   for (int g = 0; g < groups; ++g) codes[g].object = pb_printf(&engine->arena, "%s/kernels%d.o", folder, g);
   char* shared = pb_printf(&engine->arena, "%s/kernels.so", folder);
   pb_status status = compile_groups(chip, module, workers, engine, codes, groups, diag);
-  if (status == PB_OK) status = link_objects(codes, groups, shared, diag);
+  const char* objects[MAX_GROUPS];
+  for (int g = 0; g < groups; ++g) objects[g] = codes[g].object;
+  if (status == PB_OK) status = pb_code_link(objects, groups, shared, diag);
   if (status == PB_OK) status = read_native(shared, engine, diag);
   for (int g = 0; g < groups; ++g) {
     unlink(codes[g].object);

@@ -1,0 +1,41 @@
+// Object files of kernels to the shared library that an engine holds, by LLD.
+#define _GNU_SOURCE
+#include "targets/control/threads/code.h"
+
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+
+extern char** environ;
+
+static pb_status fail(pb_diag* diag) {
+  (void)pb_error(diag, (pb_place){.what = "ld.lld"}, 4200, "this is a bug in the compiler, not in the model",
+                 "the kernels do not link");
+  return PB_ERR_SYSTEM;
+}
+
+// The C library of this process: kernels may take memory and copy it, and that is all. Whatever else they would call, a
+// function of libm or of the compiler's own run-time library, is an error here.
+static const char* c_library(void) {
+  Dl_info info;
+  return dladdr((void*)(uintptr_t)gnu_get_libc_version, &info) && info.dli_fname ? info.dli_fname : "";
+}
+
+pb_status pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag) {
+  enum { FIRST = 7 };
+  const char* argv[PB_CODE_OBJECTS + FIRST + 3] = {
+      "ld.lld", "-shared", "--hash-style=gnu", "--build-id=none", "--no-undefined", "-o", shared};
+  for (int g = 0; g < count; ++g) argv[FIRST + g] = objects[g];
+  argv[FIRST + count] = "--as-needed";
+  argv[FIRST + count + 1] = c_library();
+  pid_t pid;
+  int code = 0;
+  char* arguments[PB_CODE_OBJECTS + FIRST + 3];
+  memcpy(arguments, argv, sizeof argv);
+  if (posix_spawn(&pid, PB_LLD, NULL, NULL, arguments, environ))
+    return pb_system_error(diag, (pb_place){.file = PB_LLD}, 4201, "cannot be started");
+  waitpid(pid, &code, 0);
+  return WIFEXITED(code) && WEXITSTATUS(code) == 0 ? PB_OK : fail(diag);
+}

@@ -1,0 +1,195 @@
+// What the jobs of a pb-server would have made again and again by programs and libraries that are not under test.
+//
+// Descriptions: llvm-tblgen reads each once, as long as the server lives.
+//
+// Code: LLVM makes the same object of the same IR, and LLD the same library of the same objects, so both are kept in
+// files named by a SHA-256 of all that goes in: IR, description, LLVM, and the sources of what calls it. The folder is
+// PB_CODE_CACHE, BUILD/code where that is not set; set to nothing, everything is made anew. Builds may share it.
+#define _GNU_SOURCE
+#include "server_cache.h"
+
+#include "code_sources.h"
+#include "core/base/diag.h"
+#include "core/base/sha256.h"
+#include "targets/control/threads/code.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <llvm-c/Core.h>
+#include <mlir-c/IR.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char descriptions[] = P_tmpdir "/pb-server-XXXXXX";
+static char codes[2048]; // the folder; "": none
+
+// ---- files ----
+
+static bool read_bytes(const char* path, pb_text* bytes) {
+  char part[1 << 14];
+  FILE* from = fopen(path, "rb");
+  if (!from) return false;
+  for (size_t n; (n = fread(part, 1, sizeof part, from)) > 0;) pb_text_add_bytes(bytes, part, n);
+  bool ok = !ferror(from);
+  fclose(from);
+  return ok;
+}
+
+// Whoever looks sees all of the file or none.
+static bool write_bytes(const char* path, const pb_text* bytes) {
+  char fresh[4096];
+  snprintf(fresh, sizeof fresh, "%s.%d-%p", path, (int)getpid(), (const void*)bytes);
+  FILE* to = fopen(fresh, "wb");
+  if (!to) return false;
+  bool ok = fwrite(bytes->data, 1, bytes->length, to) == bytes->length;
+  ok = !fclose(to) && ok;
+  if (ok && !rename(fresh, path)) return true;
+  (void)unlink(fresh);
+  return false;
+}
+
+static void copy(const char* path, const char* to) {
+  pb_text bytes = {0};
+  if (read_bytes(path, &bytes)) (void)write_bytes(to, &bytes);
+  pb_text_free(&bytes);
+}
+
+// ---- descriptions ----
+
+pb_status __real_pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json);
+pb_status __wrap_pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json);
+
+// The name of what was read from that file as it is now. Its includes do not change while tests run.
+static bool name_description(const char* path, const char* variant, char* name, size_t size) {
+  struct stat s;
+  if (stat(path, &s)) return false;
+  snprintf(name, size, "%s/%llx-%llx-%lld.%09ld-%lld-%s.json", descriptions, (unsigned long long)s.st_dev,
+           (unsigned long long)s.st_ino, (long long)s.st_mtim.tv_sec, s.st_mtim.tv_nsec, (long long)s.st_size,
+           variant ? variant : "");
+  return !variant || !strchr(variant, '/');
+}
+
+pb_status __wrap_pb__tblgen_run(const char* path, const char* variant, pb_diag* diag, char** json) {
+  char name[512];
+  pb_text text = {0};
+  if (!name_description(path, variant, name, sizeof name)) return __real_pb__tblgen_run(path, variant, diag, json);
+  if (read_bytes(name, &text) && text.length) {
+    *json = strndup(text.data, text.length);
+    pb_text_free(&text);
+    return PB_OK;
+  }
+  PB_TRY(__real_pb__tblgen_run(path, variant, diag, json));
+  pb_text_add(&text, "%s", *json);
+  (void)write_bytes(name, &text);
+  pb_text_free(&text);
+  return PB_OK;
+}
+
+// ---- code ----
+
+void __real_pb_code_make(pb_code* code);
+void __wrap_pb_code_make(pb_code* code);
+pb_status __real_pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag);
+pb_status __wrap_pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag);
+
+static void add(pb_sha256* sha, const void* data, size_t bytes) {
+  uint64_t length = bytes;
+  pb_sha256_add(sha, &length, sizeof length);
+  if (bytes) pb_sha256_add(sha, data, bytes);
+}
+
+// The library that holds the function, as it is now.
+static void add_library(pb_sha256* sha, void* function) {
+  Dl_info info;
+  struct stat s = {0};
+  if (!dladdr(function, &info) || stat(info.dli_fname, &s)) return;
+  const long long facts[] = {(long long)s.st_ino, (long long)s.st_size, (long long)s.st_mtim.tv_sec};
+  add(sha, info.dli_fname, strlen(info.dli_fname));
+  add(sha, facts, sizeof facts);
+}
+
+static void begin(pb_sha256* sha, const char* what) {
+  pb_sha256_init(sha);
+  add(sha, what, strlen(what));
+  add(sha, PB_CODE_SOURCES, strlen(PB_CODE_SOURCES));
+  add_library(sha, (void*)(uintptr_t)LLVMContextCreate);
+  add_library(sha, (void*)(uintptr_t)mlirContextCreate);
+}
+
+static void name_code(pb_sha256* sha, char* name, size_t size) {
+  uint8_t hash[32];
+  pb_sha256_done(sha, hash);
+  int n = snprintf(name, size, "%s/", codes);
+  for (size_t k = 0; k < sizeof hash; ++k) n += snprintf(name + n, size - (size_t)n, "%02x", hash[k]);
+}
+
+// False: there is none. The file's time says that it was of use.
+static bool take(const char* name, const char* to) {
+  if (access(name, R_OK)) return false;
+  copy(name, to);
+  (void)utimensat(AT_FDCWD, name, NULL, 0);
+  return !access(to, R_OK);
+}
+
+void __wrap_pb_code_make(pb_code* code) {
+  char name[4096];
+  pb_sha256 sha;
+  if (!codes[0] || code->form != PB_CODE_OBJECT) {
+    __real_pb_code_make(code);
+    return;
+  }
+  begin(&sha, "object");
+  add(&sha, code->chip->hash, sizeof code->chip->hash);
+  add(&sha, code->chip->features, strlen(code->chip->features));
+  add(&sha, code->kernels.data, code->kernels.length);
+  add(&sha, code->entries.data, code->entries.length);
+  name_code(&sha, name, sizeof name);
+  if (take(name, code->object)) return;
+  __real_pb_code_make(code);
+  if (!code->why) copy(code->object, name);
+}
+
+pb_status __wrap_pb_code_link(const char* const* objects, int count, const char* shared, pb_diag* diag) {
+  char name[4096];
+  pb_sha256 sha;
+  if (!codes[0]) return __real_pb_code_link(objects, count, shared, diag);
+  begin(&sha, "library");
+  for (int k = 0; k < count; ++k) {
+    pb_text bytes = {0};
+    if (!read_bytes(objects[k], &bytes)) return __real_pb_code_link(objects, count, shared, diag);
+    add(&sha, bytes.data, bytes.length);
+    pb_text_free(&bytes);
+  }
+  name_code(&sha, name, sizeof name);
+  if (take(name, shared)) return PB_OK;
+  PB_TRY(__real_pb_code_link(objects, count, shared, diag));
+  copy(shared, name);
+  return PB_OK;
+}
+
+// ---- both ----
+
+bool pb__cache_start(void) {
+  const char* folder = getenv("PB_CODE_CACHE");
+  char here[1024] = "";
+  ssize_t n = folder ? 0 : readlink("/proc/self/exe", here, sizeof here - 1);
+  for (int k = 0; k < 2 && n > 0; ++k) { // BUILD/bin/pb-server
+    char* slash = strrchr(here, '/');
+    if (slash) *slash = 0;
+  }
+  if (folder)
+    snprintf(codes, sizeof codes, "%s", folder);
+  else if (n > 0)
+    snprintf(codes, sizeof codes, "%s/code", here);
+  if (codes[0] && mkdir(codes, 0777) && access(codes, W_OK)) return false;
+  return mkdtemp(descriptions) != NULL;
+}
+
+void pb__cache_stop(void) {
+  char command[64];
+  snprintf(command, sizeof command, "rm -rf %s", descriptions);
+  if (system(command)) perror(descriptions);
+}
