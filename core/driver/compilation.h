@@ -6,6 +6,7 @@
 #include "core/driver/compile.h"
 #include "core/driver/control.h"
 #include "core/driver/dump.h"
+#include "core/frontend/linalg/linalg.h"
 #include "core/frontend/safetensors.h"
 #include "core/open/open.h"
 #include "core/s1/s1.h"
@@ -32,7 +33,9 @@ typedef struct compilation {
   pb_fallback fallback;
   pb_dump dump;
   double since;
-  pb_symbols* symbols; // NULL: no dim may stay open
+  pb_symbols* symbols; // open dims
+  pb_mlir_text** text; // NULL there: not read yet, or the model is none; one for all samples
+  bool shares_context; // of another sample
 } compilation;
 
 // From the model to value form, or to the text that was asked for.

@@ -72,22 +72,21 @@ static pb_status read_bytes(compilation* c) {
     at += n > 0 ? (uint64_t)n : 0;
   }
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  if (status == PB_OK) status = pb_text_load(path, &c->inputs, &c->consts, c->unit.diag, &c->s1);
+  if (status == PB_OK) status = pb_mlir_text_read(path, c->unit.diag, c->text);
   if (fd >= 0) close(fd);
   return status;
 }
 
-// Open dims that turn out to be one are, and it is read again.
-static pb_status read_text(compilation* c) {
+// It is read once. Open dims that turn out to be one are, and its program is made again.
+static pb_status take_text(compilation* c) {
+  const pb_compile_options* o = c->options;
+  if (!*c->text) PB_TRY(o->bytes ? read_bytes(c) : pb_mlir_text_read(o->model, c->unit.diag, c->text));
   for (;;) {
-    pb_diag* diag = c->unit.diag;
-    pb_status status =
-        c->options->bytes ? read_bytes(c) : pb_text_load(c->options->model, &c->inputs, &c->consts, diag, &c->s1);
+    pb_status status = pb_mlir_text_make(*c->text, &c->inputs, &c->consts, c->unit.diag, &c->s1);
     if (status == PB_OK || !c->symbols->again) return status;
     c->symbols->again = false;
     pb_s1_free(&c->s1);
     pb_consts_free(&c->consts);
-    c->s1 = (pb_s1){0};
   }
 }
 
@@ -129,7 +128,7 @@ pb_status pb__compile_front(compilation* c) {
   PB_TRY(take_weights(c));
   if (c->control->native) c->inputs.symbols = c->symbols;
   if (is_text(o->model)) {
-    PB_TRY(read_text(c));
+    PB_TRY(take_text(c));
   } else {
     PB_TRY(o->bytes ? pb_onnx_parse(o->bytes, o->size, o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph)
                     : pb_onnx_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph));
@@ -151,7 +150,7 @@ pb_status pb__compile_front(compilation* c) {
     return PB_OK;
   }
   c->unit.workers = c->options->threads;
-  c->unit.context = pb_context_create();
+  if (!c->unit.context.ptr) c->unit.context = pb_context_create();
   c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString(text));
   free(text);
   c->has_module = !mlirModuleIsNull(c->unit.module);
@@ -348,7 +347,7 @@ static pb_status compile(compilation* c) {
 void pb__compilation_free(compilation* c) {
   pb_given_plans_free(&c->given);
   if (c->has_module) mlirModuleDestroy(c->unit.module);
-  if (c->unit.context.ptr) mlirContextDestroy(c->unit.context);
+  if (c->unit.context.ptr && !c->shares_context) mlirContextDestroy(c->unit.context);
   pb_results_free(&c->expected);
   pb_s1_free(&c->s1);
   pb_graph_free(c->graph);
@@ -365,13 +364,15 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   PB_TRY(pb_profiles_count(&options->inputs, diag, &profiles));
   if (profiles > 1) return pb_profiles_compile(options, profiles, diag, out);
   pb_symbols symbols = {0};
-  compilation c = {.options = options, .out = out, .since = now(), .symbols = &symbols};
+  pb_mlir_text* text = NULL;
+  compilation c = {.options = options, .out = out, .since = now(), .symbols = &symbols, .text = &text};
   c.unit.diag = diag;
   c.unit.consts = &c.consts;
   pb_status status = pb_dump_start(&c.dump, options->dump_dir, diag);
   if (status == PB_OK) status = compile(&c);
   pb__compilation_free(&c);
   pb_symbols_free(&symbols);
+  pb_mlir_text_close(text);
   pb_chip_free(c.other);
   pb_chip_free(c.like);
   if (!options->chip) pb_chip_free(c.chip);

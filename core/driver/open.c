@@ -34,6 +34,9 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
   s->symbols.arena = (pb_arena){0}; // names are there already
   s->c = (compilation){.options = from->options, .out = &s->out, .chip = from->chip, .control = from->control};
   s->c.symbols = &s->symbols;
+  s->c.text = from->text;
+  s->c.unit.context = from->unit.context;
+  s->c.shares_context = true;
   s->c.unit.chip = from->chip;
   s->c.unit.diag = &s->diag;
   s->c.unit.consts = &s->c.consts;

@@ -550,12 +550,3 @@ pb_status pb_stablehlo_make(const pb_flat* flat, const pb_input_options* inputs,
                             pb_s1* program) {
   return pb__door_make(&pb__door_stablehlo, flat, inputs, consts, diag, program);
 }
-
-pb_status pb__door_read(const pb_door_table* table, const char* path, const pb_input_options* inputs, pb_consts* consts,
-                        pb_diag* diag, pb_s1* program) {
-  pb_flat flat = {0};
-  pb_status status = pb_flat_read(path, table->language, pb__door_attributes(table, &program->arena), diag, &flat);
-  if (status == PB_OK) status = pb__door_make(table, &flat, inputs, consts, diag, program);
-  pb_flat_free(&flat);
-  return status;
-}

@@ -53,9 +53,6 @@ typedef struct pb_door {
 // The module by a table's rows; the names of all attributes that its rows look at, NULL at the end.
 pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const pb_input_options* inputs,
                         pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
-// The same from a file of MLIR text.
-pb_status pb__door_read(const pb_door_table* table, const char* path, const pb_input_options* inputs, pb_consts* consts,
-                        pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
 const char* const* pb__door_attributes(const pb_door_table* table, pb_arena* arena);
 
 typedef struct pb_door_value {
