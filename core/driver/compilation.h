@@ -27,6 +27,7 @@ typedef struct compilation {
   bool has_module;
   bool narrowed;       // --precision=bf16 found something to round
   pb_results expected; // --check: what stage S2 gives
+  bool checks, rounds; // that is there; a pass so far rounds otherwise, and so does what follows it
   pb_given_plans given;
   pb_chip* other; // --fallback
   pb_chip* like;  // --like
@@ -40,6 +41,8 @@ typedef struct compilation {
 
 // From the model to value form, or to the text that was asked for.
 pb_status pb__compile_front(compilation* c) PB_MUST_CHECK;
+// A pass, checked where that is asked for.
+pb_status pb__run_pass(compilation* c, const pb_pass* pass) PB_MUST_CHECK;
 // What a compilation holds but its result.
 void pb__compilation_free(compilation* c);
 // The rest of the way of a program with open dims, of which this is the first sample.

@@ -165,7 +165,7 @@ pb_status pb__compile_front(compilation* c) {
 }
 
 // Runs the IR as it is now and compares with what stage S2 gave.
-static pb_status check_pass(compilation* c, const char* pass, bool exact) {
+static pb_status compare_pass(compilation* c, const char* pass, bool exact) {
   pb_results now;
   if (!strcmp(pass, "layout")) PB_TRY(pb_s2_verify(c->unit.module, pass, c->unit.diag));
   PB_TRY(pb_check_run(&c->unit, 1, &now));
@@ -192,21 +192,24 @@ static bool rounds_otherwise(const pb_s1* program) {
   return false;
 }
 
-static pb_status run_passes(compilation* c) {
-  if (c->options->check) {
+pb_status pb__run_pass(compilation* c, const pb_pass* p) {
+  size_t changes = c->unit.changes;
+  if (c->options->check && !c->checks) {
     PB_TRY(pb_s2_verify(c->unit.module, "s2", c->unit.diag));
     PB_TRY(pb_check_run(&c->unit, 1, &c->expected));
+    c->checks = true;
   }
-  bool exact = true; // so far: what follows a pass that rounds otherwise does, too
+  PB_TRY(pb_pass_run(p, &c->unit));
+  pb__stage_done(c, p->name);
+  PB_TRY(pb_dump_module(&c->dump, p->name, c->unit.module, c->unit.diag));
+  if (!c->options->check || c->unit.changes == changes) return PB_OK;
+  c->rounds |= p->kind != PB_PASS_EXACT && rounds_otherwise(&c->s1);
+  return compare_pass(c, p->name, !c->rounds);
+}
+
+static pb_status run_passes(compilation* c) {
   for (const pb_pass* p = pb_passes; p->name; ++p) {
-    size_t changes = c->unit.changes;
-    PB_TRY(pb_pass_run(p, &c->unit));
-    pb__stage_done(c, p->name);
-    PB_TRY(pb_dump_module(&c->dump, p->name, c->unit.module, c->unit.diag));
-    if (c->options->check && c->unit.changes > changes) {
-      exact &= p->kind == PB_PASS_EXACT || !rounds_otherwise(&c->s1);
-      PB_TRY(check_pass(c, p->name, exact));
-    }
+    PB_TRY(pb__run_pass(c, p));
     bool last = !p[1].name && wants(c, "s3");
     if (wants(c, "plan") && !strcmp(p->name, "plan")) return PB_OK; // --emit=plan prints plans, not IR
     if (wants(c, p->name) || last) {
@@ -332,8 +335,14 @@ static pb_status compile(compilation* c) {
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
                           "the way it is controlled has no back end yet");
   if (c->options->fallback) PB_TRY(find_fallback(c));
-  PB_TRY(pb__compile_front(c));
-  if (c->out->text) return PB_OK;
+  pb_status status = pb__compile_front(c);
+  if (status != PB_OK && c->symbols->count)
+    pb_warning(
+        c->unit.diag, (pb_place){.file = c->options->model}, 2029,
+        "its dim '%s' is open, and was taken as %lld: where the model has one extent alone, --dim and --input-shape "
+        "say it",
+        c->symbols->names[0], (long long)pb_symbol_extent(c->symbols, 0));
+  if (status != PB_OK || c->out->text) return status;
   if (c->symbols->count) return pb__compile_open(c);
   PB_TRY(pb_host_check(&c->unit));
   PB_TRY(run_passes(c));

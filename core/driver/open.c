@@ -15,7 +15,7 @@ static void pass_errors(void* user, bool error, int code, const char* text) {
 static pb_status run_passes(compilation* c, bool fuses) {
   static const char* const passes[] = {"views", "inline", "math"};
   for (size_t k = fuses ? 0 : 2; k < sizeof passes / sizeof *passes; ++k)
-    PB_TRY(pb_pass_run(pb_pass_named(passes[k]), &c->unit));
+    PB_TRY(pb__run_pass(c, pb_pass_named(passes[k])));
   return PB_OK;
 }
 
@@ -132,7 +132,6 @@ static const char* of_numbers(const pb_compile_options* o) {
          : o->print_after ? "--print-after"
          : o->dump_dir    ? "--dump-intermediates"
          : o->precision   ? "--precision"
-         : o->check       ? "--check"
                           : NULL;
 }
 

@@ -125,7 +125,11 @@ static pb_status place_buffers(pb_rt* rt, pb_diag* diag) {
   pb_status status = PB_OK;
   for (int k = 0; k < o->buffer_count && status == PB_OK; ++k) {
     int64_t bytes = rt->open.sizes[o->buffers[k].bytes];
-    if (bytes < 0 || bytes > most_bytes) status = too_large(rt, "a tensor between kernels", diag);
+    if (bytes < 0) // nobody walks it
+      status =
+          pb_error(diag, place_of(rt), 5048, "larger extents", "a tensor has less than no elements at these extents");
+    else if (bytes > most_bytes)
+      status = too_large(rt, "a tensor between kernels", diag);
     bytes = (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN;
     rows[k] = (row){.bytes = bytes, .first = o->buffers[k].first, .last = o->buffers[k].last, .number = k};
   }
