@@ -32,7 +32,8 @@ number says, and values stay as they are once it is false. What a number of turn
 
 A dim may list values, `--dim batch=1,8` or `--input-shape NAME=1,8x3x224x224`: the engine then has a program for each, made
 for those extents alone, and their constants once. Of several dims that list values the k-th ones go together. `pb-run` and
-`pb_rt_choose` take the program that has the inputs' shapes; for others the error lists those that there are.
+`pb_rt_choose` take the program that has the inputs' shapes; for others the error lists those that there are. Or it stays
+open, `--dim 'batch=?'`: [one program takes any extent](open-shapes.md).
 
 What passes of ONNX's own tests: [conformance-onnx.md](conformance-onnx.md).
 

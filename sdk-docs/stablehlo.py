@@ -14,7 +14,8 @@ Made by `sdk-docs/stablehlo.py` from `core/frontend/stablehlo/stablehlo.def`, on
 `pbc MODEL.mlir --target=cpu -o x.pbe` reads a module in MLIR's generic text (`stablehlo-opt --mlir-print-op-generic`; of JAX
 `jax.jit(f).lower(x).compiler_ir('stablehlo').operation.get_asm(print_generic_op_form=True)`). Arguments of `@main` are inputs
 `arg0`, `arg1`, ..., its results outputs `out0`, ... Operators that are not here are all named at once. Types: i1, signed and
-unsigned integers of 8 to 64 bits, f16, bf16, f32, f64, with all extents known and none 0; complex numbers of f32 and f64
+unsigned integers of 8 to 64 bits, f16, bf16, f32, f64, no extent 0; extents of arguments may be open (`tensor<?x4xf32>`,
+[how](open-shapes.md)), or `--input-shape` says them; complex numbers of f32 and f64
 travel as pairs along one more dim, the last. bf16 in `.npy` files is `|V2`, or integers of two bytes.
 
 An f16 or bf16 is worked on as f32 and rounded once where an operator ends; sums of products are taken in f32. Integers wrap;

@@ -296,7 +296,7 @@ static pb_status execute(job* j) {
     run_report_info(j->rt);
     return PB_OK;
   }
-  if (pb_rt_profile_count(j->rt) > 1) PB_TRY(choose_profile(j));
+  if (pb_rt_profile_count(j->rt) > 1 || pb_rt_is_open(j->rt)) PB_TRY(choose_profile(j));
   j->inputs = calloc((size_t)pb_rt_input_count(j->rt) + 1, sizeof *j->inputs);
   j->outputs = calloc((size_t)pb_rt_output_count(j->rt) + 1, sizeof *j->outputs);
   if (!j->inputs || !j->outputs) pb_no_memory(sizeof *j->inputs);

@@ -8,7 +8,11 @@ static void print_tensors(const char* what, int count, const pb_rt_tensor* (*ten
   for (int k = 0; k < count; ++k) {
     const pb_rt_tensor* t = tensor(rt, k);
     printf("%s %s: ", what, t->name);
-    for (int d = 0; d < t->rank; ++d) printf("%lldx", (long long)t->shape[d]);
+    for (int d = 0; d < t->rank; ++d)
+      if (t->shape[d] < 0)
+        printf("?x");
+      else
+        printf("%lldx", (long long)t->shape[d]);
     printf("%s\n", t->type);
   }
 }

@@ -5,11 +5,12 @@
 #include "core/base/arena.h"
 #include "core/base/diag.h"
 #include "core/base/expr.h"
+#include "core/base/size.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 2, PB_ENGINE_ALIGN = 64 };
+enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 2, PB_ENGINE_OPEN_VERSION = 3, PB_ENGINE_ALIGN = 64 };
 enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 16 };
 
 // An input or output of the engine. Row-major, dense. Codes of type u8 the runtime gives to kernels, and takes from
@@ -21,8 +22,9 @@ typedef struct pb_tensor_info {
   int64_t shape[PB_MAX_RANK];
 } pb_tensor_info;
 
-// Where a kernel's argument lies. CONST and ARENA: a byte offset in that blob; INPUT and OUTPUT: an index.
-typedef enum pb_space { PB_SPACE_INPUT, PB_SPACE_OUTPUT, PB_SPACE_CONST, PB_SPACE_ARENA } pb_space;
+// Where a kernel's argument lies. CONST and ARENA: a byte offset in that blob; INPUT and OUTPUT: an index. Of a program
+// with open dims ARENA is one of its buffers, SIZES one of its blocks.
+typedef enum pb_space { PB_SPACE_INPUT, PB_SPACE_OUTPUT, PB_SPACE_CONST, PB_SPACE_ARENA, PB_SPACE_SIZES } pb_space;
 typedef struct pb_arg {
   pb_space space;
   uint64_t value;
@@ -58,6 +60,31 @@ typedef struct pb_step {
   pb_arg args[PB_ENGINE_MAX_ARGS];
 } pb_step;
 
+// What a program with open dims computes once the shapes of its inputs are known, before it is launched. A size is a
+// number of a node of `sizes`.
+typedef struct pb_open_check { // a <= b, or a == b
+  bool equal;
+  int a, b;
+  const char* text; // what is so: "node 'conv1' reads past its input"
+} pb_open_check;
+typedef struct pb_open_block { // numbers that kernels take as an argument: extents, strides, contents of small tensors
+  pb_type type;                // PB_I8, PB_I32 or PB_I64; they are kept in range by dropping bits
+  int count;
+  int* sizes;
+} pb_open_block;
+typedef struct pb_open_buffer { // of the arena: bytes, and the first and last step that needs it
+  int bytes, first, last;
+} pb_open_buffer;
+typedef struct pb_open {
+  int symbol_count, size_count, check_count, block_count, buffer_count;
+  const char** symbols; // names of open dims; each is a dim of an input
+  pb_size* sizes;
+  int (*inputs)[PB_MAX_RANK], (*outputs)[PB_MAX_RANK]; // the sizes of their dims
+  pb_open_check* checks;
+  pb_open_block* blocks;
+  pb_open_buffer* buffers;
+} pb_open;
+
 typedef struct pb_engine {
   const char* target; // NAME or NAME:VARIANT
   uint8_t chip_hash[32];
@@ -75,6 +102,7 @@ typedef struct pb_engine {
   uint64_t native_bytes;
   char*
       description; // text of the chip's description after tblgen (JSON), so that machine and disassembler need no files
+  pb_open* open;   // NULL: all extents are numbers. Else tensors have -1 where a dim is open, and arena_bytes is 0
   // The same model for other extents: tensors of the same names, types and ranks, and the constants of the first one,
   // at whose offsets its steps name them. NULL: none. They are freed with the first.
   struct pb_engine* next;

@@ -14,7 +14,7 @@ typedef struct check {
 
 #define FAIL(c, ...) pb_error((c)->diag, (pb_place){.file = (c)->path}, (c)->code, NULL, __VA_ARGS__)
 
-static pb_status check_tensors(const check* c, const char* what, int count, const pb_tensor_info* tensors) {
+static pb_status check_tensors(const check* c, const char* what, int count, const pb_tensor_info* tensors, bool open) {
   for (int k = 0; k < count; ++k) {
     const pb_tensor_info* t = &tensors[k];
     if (!t->name || !t->name[0]) return FAIL(c, "%s %d has no name", what, k);
@@ -24,6 +24,7 @@ static pb_status check_tensors(const check* c, const char* what, int count, cons
     if (t->rank < 0 || t->rank > PB_MAX_RANK) return FAIL(c, "%s '%s' has %d dimensions", what, t->name, t->rank);
     uint64_t bytes = 8; // as if no dimension were 0
     for (int d = 0; d < t->rank; ++d) {
+      if (open && t->shape[d] == -1) continue;
       if (t->shape[d] < 0 || (uint64_t)t->shape[d] > most_bytes / bytes)
         return FAIL(c, "%s '%s': dimension %d is %lld", what, t->name, d, (long long)t->shape[d]);
       if (t->shape[d]) bytes *= (uint64_t)t->shape[d];
@@ -75,7 +76,10 @@ static pb_status check_step(const check* c, const pb_engine* engine, int index) 
       limit = engine->const_bytes;
       break;
     case PB_SPACE_ARENA:
-      limit = engine->arena_bytes;
+      limit = engine->open ? (uint64_t)engine->open->buffer_count : engine->arena_bytes;
+      break;
+    case PB_SPACE_SIZES:
+      limit = engine->open ? (uint64_t)engine->open->block_count : 0;
       break;
     }
     if (value >= limit)
@@ -85,14 +89,81 @@ static pb_status check_step(const check* c, const pb_engine* engine, int index) 
   return PB_OK;
 }
 
+// The dims of tensors are numbers, where the size is one, or open.
+static pb_status check_dims(const check* c, const char* what, int count, const pb_tensor_info* tensors,
+                            const pb_open* o, int (*dims)[PB_MAX_RANK], bool* bound) {
+  for (int k = 0; k < count; ++k)
+    for (int d = 0; d < tensors[k].rank; ++d) {
+      int at = dims[k][d];
+      if (at < 0 || at >= o->size_count)
+        return FAIL(c, "%s '%s': dim %d is size %d of %d", what, tensors[k].name, d, at, o->size_count);
+      const pb_size* size = &o->sizes[at];
+      if (tensors[k].shape[d] != (size->op == PB_SIZE_NUMBER ? size->number : -1))
+        return FAIL(c, "%s '%s': dim %d is %lld, and its size another", what, tensors[k].name, d,
+                    (long long)tensors[k].shape[d]);
+      if (size->op == PB_SIZE_SYMBOL && bound) bound[size->number] = true;
+    }
+  return PB_OK;
+}
+
+static pb_status check_sizes(const check* c, const pb_open* o) {
+  for (int k = 0; k < o->size_count; ++k) {
+    const pb_size* s = &o->sizes[k];
+    bool leaf = s->op == PB_SIZE_NUMBER || s->op == PB_SIZE_SYMBOL;
+    bool good = s->op >= 0 && s->op < PB_SIZE_OPS && s->a >= 0 && s->b >= 0 &&
+                (leaf ? !s->a && !s->b : s->a < k && s->b < k && !s->number);
+    if (s->op == PB_SIZE_SYMBOL) good = good && s->number >= 0 && s->number < o->symbol_count;
+    if (s->op == PB_SIZE_DIV) good = good && o->sizes[s->b].op == PB_SIZE_NUMBER && o->sizes[s->b].number > 0;
+    if (!good) return FAIL(c, "size %d is none", k);
+  }
+  return PB_OK;
+}
+
+static pb_status check_open(const check* c, const pb_engine* engine) {
+  const pb_open* o = engine->open;
+  bool bound[PB_MOST_SYMBOLS] = {0};
+  if (engine->shares || engine->next) return FAIL(c, "a profile with open dims");
+  if (engine->arena_bytes) return FAIL(c, "an arena, and open dims");
+  if (o->symbol_count < 1 || o->symbol_count > PB_MOST_SYMBOLS) return FAIL(c, "%d open dims", o->symbol_count);
+  for (int k = 0; k < engine->kernel_count; ++k)
+    if (engine->kernels[k].is_words) return FAIL(c, "kernel '%s' of commands, and open dims", engine->kernels[k].name);
+  PB_TRY(check_sizes(c, o));
+  PB_TRY(check_dims(c, "input", engine->input_count, engine->inputs, o, o->inputs, bound));
+  PB_TRY(check_dims(c, "output", engine->output_count, engine->outputs, o, o->outputs, NULL));
+  for (int k = 0; k < o->symbol_count; ++k)
+    if (!bound[k]) return FAIL(c, "no input has the dim '%s'", o->symbols[k]);
+  for (int k = 0; k < o->check_count; ++k)
+    if (o->checks[k].a < 0 || o->checks[k].a >= o->size_count || o->checks[k].b < 0 || o->checks[k].b >= o->size_count)
+      return FAIL(c, "check %d is of no sizes", k);
+  for (int k = 0; k < o->block_count; ++k) {
+    const pb_open_block* b = &o->blocks[k];
+    if (b->type != PB_I8 && b->type != PB_I32 && b->type != PB_I64) return FAIL(c, "block %d has no type", k);
+    for (int n = 0; n < b->count; ++n)
+      if (b->sizes[n] < 0 || b->sizes[n] >= o->size_count) return FAIL(c, "block %d has size %d", k, b->sizes[n]);
+  }
+  for (int k = 0; k < o->buffer_count; ++k) {
+    const pb_open_buffer* b = &o->buffers[k];
+    if (b->bytes < 0 || b->bytes >= o->size_count || b->first < 0 || b->first > b->last ||
+        b->last >= engine->step_count)
+      return FAIL(c, "buffer %d is none", k);
+  }
+  for (int k = 0; k < engine->step_count; ++k) // a buffer lives while steps use it
+    for (int a = 0; a < engine->steps[k].arg_count; ++a) {
+      const pb_arg* arg = &engine->steps[k].args[a];
+      if (arg->space == PB_SPACE_ARENA && (o->buffers[arg->value].first > k || o->buffers[arg->value].last < k))
+        return FAIL(c, "step %d uses buffer %llu, which is not there then", k, (unsigned long long)arg->value);
+    }
+  return PB_OK;
+}
+
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) {
   check c = {path, code, diag};
   if (!engine->target || !engine->target[0]) return FAIL(&c, "the engine names no target");
   if (engine->arena_bytes > most_bytes)
     return FAIL(&c, "an arena of %llu bytes", (unsigned long long)engine->arena_bytes);
-  PB_TRY(check_tensors(&c, "input", engine->input_count, engine->inputs));
-  PB_TRY(check_tensors(&c, "output", engine->output_count, engine->outputs));
+  PB_TRY(check_tensors(&c, "input", engine->input_count, engine->inputs, engine->open != NULL));
+  PB_TRY(check_tensors(&c, "output", engine->output_count, engine->outputs, engine->open != NULL));
   for (int k = 0; k < engine->kernel_count; ++k) PB_TRY(check_kernel(&c, engine, &engine->kernels[k]));
   for (int k = 0; k < engine->step_count; ++k) PB_TRY(check_step(&c, engine, k));
-  return PB_OK;
+  return engine->open ? check_open(&c, engine) : PB_OK;
 }

@@ -51,9 +51,10 @@ static pb_status map_file(reader* r, pb_engine* engine) {
 
 static pb_status check_version(const reader* r) {
   uint64_t version = pb__get(r->file.bytes + 8, 4);
-  if (version == PB_ENGINE_VERSION) return PB_OK;
+  if (version == PB_ENGINE_VERSION || version == PB_ENGINE_OPEN_VERSION) return PB_OK;
   return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again",
-                  "engine version %llu; this runtime reads %d", (unsigned long long)version, PB_ENGINE_VERSION);
+                  "engine version %llu; this runtime reads %d and %d", (unsigned long long)version, PB_ENGINE_VERSION,
+                  PB_ENGINE_OPEN_VERSION);
 }
 
 // Of the header and the table behind it, which are so many bytes of the file: the sum was taken with its field 0.
@@ -194,6 +195,61 @@ static void get_step(cursor* c, pb_step* step) {
   }
 }
 
+static void get_dims(cursor* c, int count, const pb_tensor_info* tensors, int (*dims)[PB_MAX_RANK]) {
+  for (int k = 0; k < count; ++k)
+    for (int d = 0; d < tensors[k].rank; ++d) dims[k][d] = (int)get(c, 4);
+}
+
+static void get_sizes(cursor* c, pb_open* o) {
+  o->size_count = get_count(c, 17);
+  o->sizes = PB_NEW_ARRAY(c->arena, pb_size, (size_t)o->size_count);
+  for (int k = 0; k < o->size_count; ++k) {
+    pb_size* s = &o->sizes[k];
+    s->op = (int32_t)get(c, 1);
+    s->a = (int32_t)get(c, 4);
+    s->b = (int32_t)get(c, 4);
+    s->number = (int64_t)get(c, 8);
+  }
+}
+
+static void get_block(cursor* c, pb_open_block* block) {
+  block->type = (pb_type)get(c, 1);
+  block->count = get_count(c, 4);
+  block->sizes = PB_NEW_ARRAY(c->arena, int, (size_t)block->count);
+  for (int n = 0; n < block->count; ++n) block->sizes[n] = (int)get(c, 4);
+}
+
+static pb_open* get_open(cursor* c, const pb_engine* engine) {
+  pb_open* o = PB_NEW(c->arena, pb_open);
+  o->symbol_count = get_count(c, 4);
+  o->symbols = PB_NEW_ARRAY(c->arena, const char*, (size_t)o->symbol_count);
+  for (int k = 0; k < o->symbol_count; ++k) o->symbols[k] = get_text(c);
+  get_sizes(c, o);
+  o->inputs = pb_alloc_array(c->arena, (size_t)engine->input_count + 1, sizeof *o->inputs);
+  o->outputs = pb_alloc_array(c->arena, (size_t)engine->output_count + 1, sizeof *o->outputs);
+  get_dims(c, engine->input_count, engine->inputs, o->inputs);
+  get_dims(c, engine->output_count, engine->outputs, o->outputs);
+  o->check_count = get_count(c, 13);
+  o->checks = PB_NEW_ARRAY(c->arena, pb_open_check, (size_t)o->check_count);
+  for (int k = 0; k < o->check_count; ++k) {
+    o->checks[k].equal = get(c, 1) != 0;
+    o->checks[k].a = (int)get(c, 4);
+    o->checks[k].b = (int)get(c, 4);
+    o->checks[k].text = get_text(c);
+  }
+  o->block_count = get_count(c, 5);
+  o->blocks = PB_NEW_ARRAY(c->arena, pb_open_block, (size_t)o->block_count);
+  for (int k = 0; k < o->block_count; ++k) get_block(c, &o->blocks[k]);
+  o->buffer_count = get_count(c, 12);
+  o->buffers = PB_NEW_ARRAY(c->arena, pb_open_buffer, (size_t)o->buffer_count);
+  for (int k = 0; k < o->buffer_count; ++k) {
+    o->buffers[k].bytes = (int)get(c, 4);
+    o->buffers[k].first = (int)get(c, 4);
+    o->buffers[k].last = (int)get(c, 4);
+  }
+  return o;
+}
+
 static pb_status program_get(const reader* r, pb_engine* engine) {
   span section = r->sections[PB_SECTION_PROGRAM];
   cursor c = {.at = section.bytes, .left = section.count, .arena = &engine->arena};
@@ -211,6 +267,7 @@ static pb_status program_get(const reader* r, pb_engine* engine) {
   engine->step_count = get_count(&c, 18);
   engine->steps = PB_NEW_ARRAY(c.arena, pb_step, (size_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) get_step(&c, &engine->steps[k]);
+  if (pb__get(r->file.bytes + 8, 4) == PB_ENGINE_OPEN_VERSION) engine->open = get_open(&c, engine);
   if (c.broken) return refuse(r, 5006, "the program section ends too soon");
   return c.left ? refuse(r, 5006, "bytes after the program") : PB_OK;
 }

@@ -61,6 +61,45 @@ static void put_step(buffer* b, const pb_step* step) {
   }
 }
 
+static void put_dims(buffer* b, int count, const pb_tensor_info* tensors, int (*dims)[PB_MAX_RANK]) {
+  for (int k = 0; k < count; ++k)
+    for (int d = 0; d < tensors[k].rank; ++d) put(b, 4, (uint64_t)dims[k][d]);
+}
+
+static void put_open(buffer* b, const pb_engine* engine) {
+  const pb_open* o = engine->open;
+  put(b, 4, (uint64_t)o->symbol_count);
+  for (int k = 0; k < o->symbol_count; ++k) put_text(b, o->symbols[k]);
+  put(b, 4, (uint64_t)o->size_count);
+  for (int k = 0; k < o->size_count; ++k) {
+    put(b, 1, (uint64_t)o->sizes[k].op);
+    put(b, 4, (uint64_t)o->sizes[k].a);
+    put(b, 4, (uint64_t)o->sizes[k].b);
+    put(b, 8, (uint64_t)o->sizes[k].number);
+  }
+  put_dims(b, engine->input_count, engine->inputs, o->inputs);
+  put_dims(b, engine->output_count, engine->outputs, o->outputs);
+  put(b, 4, (uint64_t)o->check_count);
+  for (int k = 0; k < o->check_count; ++k) {
+    put(b, 1, o->checks[k].equal);
+    put(b, 4, (uint64_t)o->checks[k].a);
+    put(b, 4, (uint64_t)o->checks[k].b);
+    put_text(b, o->checks[k].text);
+  }
+  put(b, 4, (uint64_t)o->block_count);
+  for (int k = 0; k < o->block_count; ++k) {
+    put(b, 1, o->blocks[k].type);
+    put(b, 4, (uint64_t)o->blocks[k].count);
+    for (int n = 0; n < o->blocks[k].count; ++n) put(b, 4, (uint64_t)o->blocks[k].sizes[n]);
+  }
+  put(b, 4, (uint64_t)o->buffer_count);
+  for (int k = 0; k < o->buffer_count; ++k) {
+    put(b, 4, (uint64_t)o->buffers[k].bytes);
+    put(b, 4, (uint64_t)o->buffers[k].first);
+    put(b, 4, (uint64_t)o->buffers[k].last);
+  }
+}
+
 static buffer program_put(const pb_engine* engine) {
   buffer b = {0};
   put_text(&b, engine->target);
@@ -75,6 +114,7 @@ static buffer program_put(const pb_engine* engine) {
   for (int k = 0; k < engine->kernel_count; ++k) put_kernel(&b, &engine->kernels[k]);
   put(&b, 4, (uint64_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) put_step(&b, &engine->steps[k]);
+  if (engine->open) put_open(&b, engine);
   return b;
 }
 
@@ -131,9 +171,9 @@ static void put_row(uint8_t* row, uint64_t number, uint64_t offset, uint64_t byt
 }
 
 // In front of a table of so many rows, which is there.
-static void put_header(uint8_t* head, const char* magic, uint64_t rows, uint64_t file_bytes) {
+static void put_header(uint8_t* head, const char* magic, uint64_t version, uint64_t rows, uint64_t file_bytes) {
   memcpy(head, magic, 8);
-  pb__put(head + 8, 4, PB_ENGINE_VERSION);
+  pb__put(head + 8, 4, version);
   pb__put(head + 12, 4, rows);
   pb__put(head + 16, 8, file_bytes);
   pb__put(head + 24, 8, pb__crc64(0, head, PB_HEADER_BYTES + PB_SECTION_BYTES * rows));
@@ -150,7 +190,7 @@ static void write_file(FILE* file, const pb_engine* engine, const buffer* progra
     uint8_t* row = head + PB_HEADER_BYTES + PB_SECTION_BYTES * s;
     put_row(row, (uint64_t)s, offset[s], m.bytes, m.crc);
   }
-  put_header(head, PB_ENGINE_MAGIC, PB_SECTION_COUNT, at);
+  put_header(head, PB_ENGINE_MAGIC, engine->open ? PB_ENGINE_OPEN_VERSION : PB_ENGINE_VERSION, PB_SECTION_COUNT, at);
   fwrite(head, 1, sizeof head, file);
   at = sizeof head;
   for (int s = 0; s < PB_SECTION_COUNT; ++s) {
@@ -196,7 +236,7 @@ static bool write_profiles(FILE* file, const pb_engine* first) {
     at = offset[k] + images[k].count;
     put_row(row, k, offset[k], images[k].count, 0);
   }
-  put_header(head, PB_PROFILES_MAGIC, count, at);
+  put_header(head, PB_PROFILES_MAGIC, PB_ENGINE_VERSION, count, at);
   if (good) fwrite(head, 1, table, file);
   at = table;
   for (uint64_t k = 0; k < count; ++k) {

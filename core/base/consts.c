@@ -46,7 +46,21 @@ int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int6
   return id;
 }
 
+void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text) {
+  if (!consts->open) return;
+  pb_guard guard = {equal, a, b, text};
+  PB_PUSH(consts->guards, consts->guard_count, consts->guard_capacity, guard);
+}
+
+void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text) {
+  const int64_t far = (int64_t)1 << 62; // beyond it are marks for the last of something, and no extents
+  if (a > far || a < -far || b > far || b < -far) return;
+  pb_consts_guard(consts, a == b, a < b ? a + 1 : a > b ? b + 1 : a, a > b ? a : b, text);
+}
+
 void pb_consts_free(pb_consts* consts) {
+  free(consts->guards);
+  free(consts->reasons);
   for (size_t k = 0; k < consts->count; ++k) free(consts->items[k].made);
   free(consts->items);
   pb_arena_free(&consts->arena);

@@ -35,12 +35,24 @@ typedef struct pb_const {
   void* made;          // what pb_const_data made of it
   bool mapped;         // the data is a file's: its pages come back when they are read again
   uint64_t bytes;
+  bool sized;                  // its elements were computed of extents of open dims
+  int why, why_count;          // of truths: what must hold for them to be so, of the table's reasons
   int newest_pack, older_pack; // the packs of a constant, from the last one on; 0: none, a pack is never the first
 } pb_const;
+
+// What was decided by extents of open dims, and holds for others that decide so too: a <= b, or a == b.
+typedef struct pb_guard {
+  bool equal;
+  int64_t a, b;
+  const char* text;
+} pb_guard;
 
 typedef struct pb_consts {
   pb_const* items;
   size_t count, capacity;
+  bool open;                  // the program has open dims: what is computed of their extents is marked, and guarded
+  pb_guard *guards, *reasons; // reasons become guards once something is decided by them
+  size_t guard_count, guard_capacity, reason_count, reason_capacity;
   pb_arena arena; // names and data made at compile time
 } pb_consts;      // starts as {0}
 
@@ -49,6 +61,11 @@ int pb_consts_add(pb_consts* consts, const char* name, pb_type type, int rank, c
 // Another order of a constant: appended, or the one that is there already. dims and shape have the same number of
 // elements.
 int pb_consts_add_pack(pb_consts* consts, const char* name, int rank, const int64_t* shape, const pb_pack* pack);
+// Notes that a <= b, or a == b, is what the program is made for; `text` outlives the table. Where nothing is open, and
+// where it cannot be otherwise, nothing is noted.
+void pb_consts_guard(pb_consts* consts, bool equal, int64_t a, int64_t b, const char* text);
+// The same of what a comparison of a and b came out as.
+void pb_consts_guard_order(pb_consts* consts, int64_t a, int64_t b, const char* text);
 void pb_consts_free(pb_consts* consts);
 
 // The elements; made once and kept when the constant is a pack. Owned by the table.

@@ -1,15 +1,11 @@
 #define _GNU_SOURCE
-#include "core/driver/compile.h"
+#include "core/driver/compilation.h"
 
-#include "core/driver/check.h"
-#include "core/driver/control.h"
-#include "core/driver/dump.h"
 #include "core/driver/host.h"
 #include "core/driver/mixed.h"
 #include "core/driver/profiles.h"
 #include "core/frontend/linalg/linalg.h"
 #include "core/frontend/onnx/onnx.h"
-#include "core/frontend/safetensors.h"
 #include "core/report/explain.h"
 #include "core/report/report.h"
 #include "core/s1/narrow.h"
@@ -18,7 +14,6 @@
 #include "core/s2/verify.h"
 #include "core/s3/kernel/roles.h"
 #include "core/s3/kernels.h"
-#include "core/s3/plan/plan_given.h"
 #include "core/s3/plan/plan_memo.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -29,35 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct compilation {
-  const pb_compile_options* options;
-  pb_compiled* out;
-  pb_unit unit;
-  pb_chip* chip;
-  const pb_control_ops* control;
-  pb_consts consts;
-  pb_graph* graph;
-  pb_input_options inputs; // the options', with the weights' tensors among what is bound
-  pb_safetensors* weights; // by file
-  pb_s1 s1;
-  bool has_module;
-  bool narrowed;       // --precision=bf16 found something to round
-  pb_results expected; // --check: what stage S2 gives
-  pb_given_plans given;
-  pb_chip* other; // --fallback
-  pb_chip* like;  // --like
-  pb_fallback fallback;
-  pb_dump dump;
-  double since;
-} compilation;
-
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void stage_done(compilation* c, const char* name) {
+void pb__stage_done(compilation* c, const char* name) {
   double t = now();
   if (c->out->timing_count < 32) c->out->timings[c->out->timing_count++] = (pb_timing){name, t - c->since};
   c->since = t;
@@ -88,7 +61,7 @@ static pb_status take_formulas(compilation* c) {
 }
 
 // Text in memory, as a file that has no name: it is read in a process of its own.
-static pb_status read_text(compilation* c) {
+static pb_status read_bytes(compilation* c) {
   const pb_compile_options* o = c->options;
   int fd = memfd_create("model", MFD_CLOEXEC);
   char path[64];
@@ -99,9 +72,22 @@ static pb_status read_text(compilation* c) {
     at += n > 0 ? (uint64_t)n : 0;
   }
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-  if (status == PB_OK) status = pb_text_load(path, &c->inputs, &c->consts, c->unit.diag, &c->s1);
+  if (status == PB_OK) status = pb_mlir_text_read(path, c->unit.diag, c->text);
   if (fd >= 0) close(fd);
   return status;
+}
+
+// It is read once. Open dims that turn out to be one are, and its program is made again.
+static pb_status take_text(compilation* c) {
+  const pb_compile_options* o = c->options;
+  if (!*c->text) PB_TRY(o->bytes ? read_bytes(c) : pb_mlir_text_read(o->model, c->unit.diag, c->text));
+  for (;;) {
+    pb_status status = pb_mlir_text_make(*c->text, &c->inputs, &c->consts, c->unit.diag, &c->s1);
+    if (status == PB_OK || !c->symbols->again) return status;
+    c->symbols->again = false;
+    pb_s1_free(&c->s1);
+    pb_consts_free(&c->consts);
+  }
 }
 
 // Products in bf16 where the chip has them; where it has not, f32 is no worse.
@@ -137,18 +123,20 @@ static pb_status take_weights(compilation* c) {
   return PB_OK;
 }
 
-static pb_status front(compilation* c) {
+pb_status pb__compile_front(compilation* c) {
   const pb_compile_options* o = c->options;
   PB_TRY(take_weights(c));
+  if (c->control->native) c->inputs.symbols = c->symbols;
   if (is_text(o->model)) {
-    PB_TRY(o->bytes ? read_text(c) : pb_text_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->s1));
+    PB_TRY(take_text(c));
   } else {
     PB_TRY(o->bytes ? pb_onnx_parse(o->bytes, o->size, o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph)
                     : pb_onnx_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph));
-    stage_done(c, "read");
+    pb__stage_done(c, "read");
+    c->consts.open = c->symbols->count > 0;
     PB_TRY(pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1));
   }
-  stage_done(c, "s1");
+  pb__stage_done(c, "s1");
   if (wants(c, "s1")) {
     c->out->text = pb_s1_print(&c->s1);
     return PB_OK;
@@ -162,14 +150,14 @@ static pb_status front(compilation* c) {
     return PB_OK;
   }
   c->unit.workers = c->options->threads;
-  c->unit.context = pb_context_create();
+  if (!c->unit.context.ptr) c->unit.context = pb_context_create();
   c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString(text));
   free(text);
   c->has_module = !mlirModuleIsNull(c->unit.module);
   if (!c->has_module)
     return pb_error(c->unit.diag, (pb_place){.what = "s2"}, 4090, "this is a bug in the compiler, not in the model",
                     "made IR that does not verify");
-  stage_done(c, "s2");
+  pb__stage_done(c, "s2");
   PB_TRY(pb_dump_module(&c->dump, "s2", c->unit.module, c->unit.diag));
   if (!c->options->plan_file) return PB_OK;
   c->unit.given = &c->given;
@@ -177,7 +165,7 @@ static pb_status front(compilation* c) {
 }
 
 // Runs the IR as it is now and compares with what stage S2 gave.
-static pb_status check_pass(compilation* c, const char* pass, bool exact) {
+static pb_status compare_pass(compilation* c, const char* pass, bool exact) {
   pb_results now;
   if (!strcmp(pass, "layout")) PB_TRY(pb_s2_verify(c->unit.module, pass, c->unit.diag));
   PB_TRY(pb_check_run(&c->unit, 1, &now));
@@ -186,7 +174,7 @@ static pb_status check_pass(compilation* c, const char* pass, bool exact) {
       exact ? pb_results_equal(&c->expected, &now, &first)
             : pb_results_close(&c->expected, &now, c->narrowed ? PB_REASSOCIATION_NARROW : PB_REASSOCIATION, &first);
   pb_results_free(&now);
-  stage_done(c, "check");
+  pb__stage_done(c, "check");
   if (equal) return PB_OK;
   return pb_error(c->unit.diag, (pb_place){.what = pass}, 4092,
                   "this is a bug in the compiler: --emit=PASS shows the IR before and after",
@@ -204,21 +192,24 @@ static bool rounds_otherwise(const pb_s1* program) {
   return false;
 }
 
-static pb_status run_passes(compilation* c) {
-  if (c->options->check) {
+pb_status pb__run_pass(compilation* c, const pb_pass* p) {
+  size_t changes = c->unit.changes;
+  if (c->options->check && !c->checks) {
     PB_TRY(pb_s2_verify(c->unit.module, "s2", c->unit.diag));
     PB_TRY(pb_check_run(&c->unit, 1, &c->expected));
+    c->checks = true;
   }
-  bool exact = true; // so far: what follows a pass that rounds otherwise does, too
+  PB_TRY(pb_pass_run(p, &c->unit));
+  pb__stage_done(c, p->name);
+  PB_TRY(pb_dump_module(&c->dump, p->name, c->unit.module, c->unit.diag));
+  if (!c->options->check || c->unit.changes == changes) return PB_OK;
+  c->rounds |= p->kind != PB_PASS_EXACT && rounds_otherwise(&c->s1);
+  return compare_pass(c, p->name, !c->rounds);
+}
+
+static pb_status run_passes(compilation* c) {
   for (const pb_pass* p = pb_passes; p->name; ++p) {
-    size_t changes = c->unit.changes;
-    PB_TRY(pb_pass_run(p, &c->unit));
-    stage_done(c, p->name);
-    PB_TRY(pb_dump_module(&c->dump, p->name, c->unit.module, c->unit.diag));
-    if (c->options->check && c->unit.changes > changes) {
-      exact &= p->kind == PB_PASS_EXACT || !rounds_otherwise(&c->s1);
-      PB_TRY(check_pass(c, p->name, exact));
-    }
+    PB_TRY(pb__run_pass(c, p));
     bool last = !p[1].name && wants(c, "s3");
     if (wants(c, "plan") && !strcmp(p->name, "plan")) return PB_OK; // --emit=plan prints plans, not IR
     if (wants(c, p->name) || last) {
@@ -234,7 +225,7 @@ static pb_status run_passes(compilation* c) {
   return PB_OK;
 }
 
-static pb_status emit_kernels(compilation* c, pb_engine* e) {
+pb_status pb__emit_kernels(compilation* c, pb_engine* e) {
   pb_unit* unit = &c->unit;
   size_t count = 0;
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
@@ -258,7 +249,7 @@ static const char* target_of(pb_arena* arena, const pb_chip* chip) {
 }
 
 // The engine's tensors are the program's, in its order; the IR between has all codes signed.
-static pb_status mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e) {
+pb_status pb__engine_mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e) {
   int inputs = 0, outputs = 0;
   for (size_t v = 0; v < program->value_count; ++v) {
     const pb_s1_value* value = &program->values[v];
@@ -280,12 +271,7 @@ static void explain(compilation* c, const pb_engine* e) {
   pb_explanation_free(&explanation);
 }
 
-static pb_status back(compilation* c) {
-  if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
-    PB_TRY(c->control->print(&c->unit, c->options->emit, &c->out->text));
-    stage_done(c, "s4");
-    return PB_OK;
-  }
+pb_engine* pb__engine_start(compilation* c) {
   pb_engine* e = calloc(1, sizeof *e);
   if (!e) pb_no_memory(sizeof *e);
   c->out->engine = e;
@@ -296,14 +282,24 @@ static pb_status back(compilation* c) {
   e->command_bytes = chip->command_bytes;
   memcpy(e->chip_hash, chip->hash, sizeof e->chip_hash);
   e->description = pb_strdup(&e->arena, chip->json);
-  PB_TRY(emit_kernels(c, e));
-  stage_done(c, "s4");
+  return e;
+}
+
+static pb_status back(compilation* c) {
+  if (wants(c, "commands") || wants(c, "s4") || wants(c, "asm")) {
+    PB_TRY(c->control->print(&c->unit, c->options->emit, &c->out->text));
+    pb__stage_done(c, "s4");
+    return PB_OK;
+  }
+  pb_engine* e = pb__engine_start(c);
+  PB_TRY(pb__emit_kernels(c, e));
+  pb__stage_done(c, "s4");
   PB_TRY(dump_kernels(c));
   PB_TRY(pb_host_build(&c->unit, e));
-  PB_TRY(mark_unsigned(&c->s1, c->unit.diag, e));
+  PB_TRY(pb__engine_mark_unsigned(&c->s1, c->unit.diag, e));
   if (c->options->explain) explain(c, e);
   if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
-  stage_done(c, "host");
+  pb__stage_done(c, "host");
   return PB_OK;
 }
 
@@ -332,15 +328,22 @@ static pb_status find_fallback(compilation* c) {
 static pb_status compile(compilation* c) {
   c->chip = c->options->chip;
   if (!c->chip) PB_TRY(pb_chip_find(c->options->target, c->options->target_dir, c->unit.diag, &c->chip));
-  stage_done(c, "target");
+  pb__stage_done(c, "target");
   c->unit.chip = c->chip;
   c->control = pb_control_of(c->chip);
   if (!c->control)
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
                           "the way it is controlled has no back end yet");
   if (c->options->fallback) PB_TRY(find_fallback(c));
-  PB_TRY(front(c));
-  if (c->out->text) return PB_OK;
+  pb_status status = pb__compile_front(c);
+  if (status != PB_OK && c->symbols->count)
+    pb_warning(
+        c->unit.diag, (pb_place){.file = c->options->model}, 2029,
+        "its dim '%s' is open, and was taken as %lld: where the model has one extent alone, --dim and --input-shape "
+        "say it",
+        c->symbols->names[0], (long long)pb_symbol_extent(c->symbols, 0));
+  if (status != PB_OK || c->out->text) return status;
+  if (c->symbols->count) return pb__compile_open(c);
   PB_TRY(pb_host_check(&c->unit));
   PB_TRY(run_passes(c));
   PB_TRY(pb_given_plans_used(&c->unit));
@@ -350,27 +353,35 @@ static pb_status compile(compilation* c) {
   return back(c);
 }
 
+void pb__compilation_free(compilation* c) {
+  pb_given_plans_free(&c->given);
+  if (c->has_module) mlirModuleDestroy(c->unit.module);
+  if (c->unit.context.ptr && !c->shares_context) mlirContextDestroy(c->unit.context);
+  pb_results_free(&c->expected);
+  pb_s1_free(&c->s1);
+  pb_graph_free(c->graph);
+  pb_consts_free(&c->consts);
+  for (int k = 0; c->weights && k < c->options->inputs.weight_count; ++k) pb_safetensors_free(&c->weights[k]);
+  pb_plan_memo_free(&c->unit);
+  pb_arena_free(&c->unit.arena);
+  free(c->fallback.items);
+}
+
 pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compiled* out) {
   int profiles;
   *out = (pb_compiled){0};
   PB_TRY(pb_profiles_count(&options->inputs, diag, &profiles));
   if (profiles > 1) return pb_profiles_compile(options, profiles, diag, out);
-  compilation c = {.options = options, .out = out, .since = now()};
+  pb_symbols symbols = {0};
+  pb_mlir_text* text = NULL;
+  compilation c = {.options = options, .out = out, .since = now(), .symbols = &symbols, .text = &text};
   c.unit.diag = diag;
   c.unit.consts = &c.consts;
   pb_status status = pb_dump_start(&c.dump, options->dump_dir, diag);
   if (status == PB_OK) status = compile(&c);
-  pb_given_plans_free(&c.given);
-  if (c.has_module) mlirModuleDestroy(c.unit.module);
-  if (c.unit.context.ptr) mlirContextDestroy(c.unit.context);
-  pb_results_free(&c.expected);
-  pb_s1_free(&c.s1);
-  pb_graph_free(c.graph);
-  pb_consts_free(&c.consts);
-  for (int k = 0; c.weights && k < options->inputs.weight_count; ++k) pb_safetensors_free(&c.weights[k]);
-  pb_plan_memo_free(&c.unit);
-  pb_arena_free(&c.unit.arena);
-  free(c.fallback.items);
+  pb__compilation_free(&c);
+  pb_symbols_free(&symbols);
+  pb_mlir_text_close(text);
   pb_chip_free(c.other);
   pb_chip_free(c.like);
   if (!options->chip) pb_chip_free(c.chip);

@@ -20,9 +20,14 @@ static pb_status set_threads(pb_compile_options* o, const char* value, pb_diag* 
   return PB_OK;
 }
 
-// 8, or 1,8: each in one of the profiles.
+// 8, or 1,8: each in one of the profiles; or ?: it stays open.
 static bool read_extents(const char** at, pb_extents* list) {
   *list = (pb_extents){0};
+  if (**at == '?') {
+    list->items[list->count++] = PB_OPEN;
+    ++*at;
+    return true;
+  }
   for (;; ++*at) {
     char* end;
     errno = 0;

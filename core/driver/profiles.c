@@ -71,6 +71,11 @@ pb_status pb_profiles_compile(const pb_compile_options* options, int count, pb_d
     pb_compiled made;
     one.inputs = inputs_of(&options->inputs, k, &arena);
     status = pb_compile(&one, diag, &made);
+    if (status == PB_OK && made.engine->open) {
+      status = pb_error(diag, (pb_place){.file = options->model}, 1004, "values for all dims, or open ones alone",
+                        "'%s' is open in a profile", made.engine->open->symbols[0]);
+      pb_compiled_free(&made);
+    }
     if (status != PB_OK) break;
     memcpy(out->timings, made.timings, sizeof out->timings); // the last one's
     out->timing_count = made.timing_count;

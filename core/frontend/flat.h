@@ -13,12 +13,13 @@
 
 enum { PB_FLAT_RANK = 8, PB_FLAT_LOOPS = 16 };
 
-// A tensor of numbers with all its extents, or one number alone; anything else has its text alone, `type`
+// A tensor of numbers, or one number alone; anything else has its text alone, `type`
 // PB_TYPE_COUNT.
 typedef struct pb_flat_type {
   pb_type type;    // PB_INDEX: of a number alone
   bool is_element; // a number, and no tensor of one
   bool is_complex; // of two of `type`
+  bool is_open;    // StableHLO's: an extent is -1, it is not said
   int rank;
   int64_t shape[PB_FLAT_RANK];
   const char* text; // as MLIR prints it

@@ -6,6 +6,7 @@
 #include "core/base/consts.h"
 #include "core/base/diag.h"
 #include "core/base/expr.h"
+#include "core/base/symbols.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,7 +93,8 @@ typedef struct pb_graph {
 
 // A dim may list values, 1,8: the k-th ones of all lists are a profile, which is compiled for itself
 // (driver/profiles.h).
-enum { PB_MOST_PROFILES = 16 };
+// "?" in place of values: it stays open, one program takes any extent (core/open).
+enum { PB_MOST_PROFILES = 16, PB_OPEN = -1 };
 typedef struct pb_extents {
   int count;
   int64_t items[PB_MOST_PROFILES];
@@ -133,6 +135,7 @@ typedef struct pb_input_options {
   int bound_count;
   const char* const* weights; // files
   int weight_count;
+  pb_symbols* symbols; // open dims; NULL: there must be none
 } pb_input_options;
 
 // Elements of a tensor at most, so that sizes in bytes, indices and their sums stay far from the end of 64 bits, and so

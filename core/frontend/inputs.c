@@ -62,11 +62,11 @@ static pb_status set_dim(pb__loader* l, const pb_dim_value* dim) {
     pb_tensor* t = &l->graph->tensors[i];
     for (int r = 0; t->is_input && r < t->rank; ++r) {
       if (!dim_name(t, r) || strcmp(dim_name(t, r), dim->name)) continue;
-      if (t->shape[r] >= 0 && t->shape[r] != dim->extent)
+      if (t->shape[r] >= 0 && dim->extent >= 0 && t->shape[r] != dim->extent)
         return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2026, "one extent a dim",
                         "its dim '%s' is %lld, and --dim says %lld", dim->name, (long long)t->shape[r],
                         (long long)dim->extent);
-      t->shape[r] = dim->extent;
+      t->shape[r] = dim->extent; // PB_OPEN too
       found = true;
     }
   }
@@ -114,6 +114,37 @@ static pb_status bind(pb__loader* l, const pb_bound* first, const pb_bound* boun
   return PB_OK;
 }
 
+// A "?" among the options, or a dim that nothing is said of and that is not the first, which alone would be 1.
+static bool opens(const pb__loader* l, const pb_input_options* inputs) {
+  for (int k = 0; k < inputs->dim_count; ++k)
+    if (inputs->dims[k].extent == PB_OPEN) return true;
+  for (int k = 0; k < inputs->shape_count; ++k)
+    for (int r = 0; r < inputs->shapes[k].rank; ++r)
+      if (inputs->shapes[k].shape[r] == PB_OPEN) return true;
+  for (size_t i = 0; inputs->symbols && i < l->graph->tensor_count; ++i)
+    for (int r = 1; l->graph->tensors[i].is_input && r < l->graph->tensors[i].rank; ++r)
+      if (l->graph->tensors[i].shape[r] == PB_OPEN) return true;
+  return false;
+}
+
+// The extents of the sample in place of open dims; those of one name are one.
+static pb_status open_dims(pb__loader* l, pb_tensor* t, pb_symbols* symbols) {
+  pb_place place = {.file = l->graph->file, .what = t->name};
+  for (int r = 0; r < t->rank; ++r) {
+    if (t->shape[r] != PB_OPEN) continue;
+    if (!symbols)
+      return pb_unsupported(l->diag, place, 2027,
+                            "list its values, --dim NAME=1,8 or --input-shape: each is compiled for itself",
+                            "its dim %d is open, and this target's kernels are made for extents", r);
+    const char* name = dim_name(t, r);
+    int symbol = pb_symbol_named(symbols, name ? name : pb_printf(&l->graph->arena, "%s.%d", t->name, r));
+    if (symbol < 0)
+      return pb_unsupported(l->diag, place, 2027, extent_hint(l, t, r), "more than %d open dims", PB_MOST_SYMBOLS);
+    t->shape[r] = pb_symbol_extent(symbols, symbol);
+  }
+  return PB_OK;
+}
+
 pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
   const pb_input_shape* shapes = inputs->shapes;
   for (int k = 0; k < inputs->dim_count; ++k) PB_TRY(set_dim(l, &inputs->dims[k]));
@@ -133,9 +164,11 @@ pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
     t->rank = shapes[k].rank;
     memcpy(t->shape, shapes[k].shape, sizeof t->shape);
   }
+  bool open = opens(l, inputs);
   for (size_t i = 0; i < l->graph->tensor_count; ++i) {
     pb_tensor* t = &l->graph->tensors[i];
     if (!t->is_input) continue;
+    if (open) PB_TRY(open_dims(l, t, inputs->symbols));
     PB_TRY(check_input(l, t));
   }
   return PB_OK;

@@ -81,7 +81,10 @@ void pb__native_step(pb_rt* rt, int index) {
       args[a] = rt->engine->consts + value;
       break;
     case PB_SPACE_ARENA:
-      args[a] = rt->native.arena + value;
+      args[a] = rt->engine->open ? rt->open.arena + rt->open.offsets[value] : rt->native.arena + value;
+      break;
+    case PB_SPACE_SIZES:
+      args[a] = rt->open.blocks[value];
       break;
     }
   }

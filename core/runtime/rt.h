@@ -35,6 +35,17 @@ typedef struct pb__native {
   int processors;
 } pb__native;
 
+// What open dims are in the runs to come.
+typedef struct pb__open {
+  bool ready; // shapes were chosen
+  int64_t symbols[PB_MOST_SYMBOLS];
+  int64_t* sizes;
+  uint8_t** blocks;
+  uint64_t* offsets; // of buffers in the arena
+  uint8_t* arena;
+  uint64_t arena_bytes;
+} pb__open;
+
 struct pb_rt {
   // Of the one that a program has: the profiles, of which the first is this one. Of each: what it runs on.
   struct pb_rt** profiles;
@@ -50,6 +61,7 @@ struct pb_rt {
   const char* device_name;
   pb__words words;
   pb__native native;
+  pb__open open;
   atomic_bool is_running;  // for a caller: there is one arena, and a device does one thing at a time
   const void** run_inputs; // during a run
   void* const* run_outputs;
@@ -71,6 +83,11 @@ int pb__rt_code(pb_status status);
 pb_status pb__unsigned_inputs(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 void pb__unsigned_outputs(pb_rt* rt);
 void pb__unsigned_free(pb_rt* rt);
+
+// Of a program with open dims; the inputs' and outputs' shapes are its own afterwards.
+void pb__open_prepare(pb_rt* rt);
+pb_status pb__open_choose(pb_rt* rt, const int64_t* const* shapes, pb_diag* diag) PB_MUST_CHECK;
+void pb__open_free(pb_rt* rt);
 
 pb_status pb__native_open(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 void pb__native_step(pb_rt* rt, int step);

@@ -29,7 +29,7 @@ static pb_rt_tensor* describe(pb_rt* rt, int count, const pb_tensor_info* infos)
   for (int k = 0; k < count; ++k) {
     const pb_tensor_info* info = &infos[k];
     uint64_t element = (uint64_t)(pb_type_bits(info->type) + 7) / 8, bytes = element;
-    for (int d = 0; d < info->rank; ++d) bytes *= (uint64_t)info->shape[d];
+    for (int d = 0; d < info->rank; ++d) bytes *= info->shape[d] < 0 ? 0 : (uint64_t)info->shape[d];
     tensors[k] = (pb_rt_tensor){info->name, pb_type_name(info->type), info->rank, info->shape, element, bytes};
   }
   return tensors;
@@ -66,6 +66,7 @@ static pb_status prepare(pb_rt* rt, pb_diag* diag) {
   rt->run_inputs = PB_NEW_ARRAY(&rt->arena, const void*, (size_t)rt->engine->input_count);
   rt->signed_inputs = PB_NEW_ARRAY(&rt->arena, void*, (size_t)rt->engine->input_count);
   describe_steps(rt);
+  pb__open_prepare(rt);
   return PB_OK;
 }
 
@@ -123,6 +124,7 @@ static void free_one(pb_rt* rt) {
   close_device(rt);
   pb_chip_free(rt->chip);
   pb__unsigned_free(rt);
+  pb__open_free(rt);
   pb_arena arena = rt->arena;
   free(rt);
   pb_arena_free(&arena);
@@ -219,12 +221,15 @@ int pb_rt_set_device(pb_rt* rt, const char* name, const char* options) {
 int pb_rt_profile_count(const pb_rt* rt) { return rt->profile_count; }
 int pb_rt_profile(const pb_rt* rt) { return rt->chosen; }
 
+static pb_status is_running(const pb_rt* rt, pb_diag* diag) {
+  return pb_error(diag, (pb_place){.file = rt->path}, 5034, "load the engine once for each caller",
+                  "the engine is running for another caller");
+}
+
 // One device is open at a time: the other profile's memory goes.
 static pb_status choose(pb_rt* rt, int index, pb_diag* diag) {
   if (index == rt->chosen) return PB_OK;
-  if (atomic_load(&chosen(rt)->is_running))
-    return pb_error(diag, (pb_place){.file = rt->path}, 5034, "load the engine once for each caller",
-                    "the engine is running for another caller");
+  if (atomic_load(&chosen(rt)->is_running)) return is_running(rt, diag);
   close_device(chosen(rt));
   rt->chosen = index;
   return rt->device_wanted ? set_device(chosen(rt), rt->device_wanted, rt->options_wanted, diag) : PB_OK;
@@ -245,6 +250,15 @@ static bool has_shapes(const pb_rt* rt, const int64_t* const* shapes) {
   return true;
 }
 
+static pb_status choose_open(pb_rt* rt, const int64_t* const* shapes, pb_diag* diag) {
+  if (atomic_exchange(&rt->is_running, true)) return is_running(rt, diag);
+  pb_status status = pb__open_choose(rt, shapes, diag);
+  atomic_store(&rt->is_running, false);
+  return status;
+}
+
+bool pb_rt_is_open(const pb_rt* rt) { return rt->engine->open != NULL; }
+
 // "x 1x3, n 4; x 8x3, n 4"
 static const char* all_shapes(const pb_rt* rt, pb_arena* arena) {
   const char* text = "";
@@ -262,6 +276,7 @@ static const char* all_shapes(const pb_rt* rt, pb_arena* arena) {
 
 int pb_rt_choose(pb_rt* rt, const int64_t* const* shapes) {
   pb_diag diag = pb__rt_diag();
+  if (rt->engine->open) return pb__rt_code(choose_open(rt, shapes, &diag));
   for (int p = 0; p < rt->profile_count; ++p)
     if (has_shapes(rt->profiles[p], shapes)) return pb__rt_code(choose(rt, p, &diag));
   pb_arena arena = {0};
@@ -278,6 +293,8 @@ static double now(void) {
 }
 
 static pb_status run(pb_rt* rt, pb_diag* diag) {
+  if (rt->engine->open && !rt->open.ready)
+    return pb_error(diag, (pb_place){.file = rt->path}, 5050, "pb_rt_choose", "the extents of open dims are not known");
   if (!*rt->device_name) PB_TRY(set_device(rt, rt->has_words ? "machine" : "native", NULL, diag));
   if (rt->has_words) PB_TRY(pb__words_begin(rt, diag));
   rt->tensors_in_process = !rt->has_words;
@@ -298,9 +315,7 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
   pb_diag diag = pb__rt_diag();
   rt = chosen(rt);
-  if (atomic_exchange(&rt->is_running, true))
-    return pb__rt_code(pb_error(&diag, (pb_place){.file = rt->path}, 5034, "load the engine once for each caller",
-                                "the engine is running for another caller"));
+  if (atomic_exchange(&rt->is_running, true)) return pb__rt_code(is_running(rt, &diag));
   for (int k = 0; k < rt->engine->input_count; ++k) rt->run_inputs[k] = inputs[k];
   rt->run_outputs = outputs;
   pb_status status = pb__unsigned_inputs(rt, &diag);
@@ -312,6 +327,10 @@ int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
 
 // Up to the next offset that any step names, or the end.
 static uint64_t blob_size(const pb_rt* rt, pb_arg arg) {
+  const pb_open* o = rt->engine->open;
+  if (o && arg.space == PB_SPACE_ARENA) return (uint64_t)rt->open.sizes[o->buffers[arg.value].bytes];
+  if (arg.space == PB_SPACE_SIZES)
+    return (uint64_t)(o->blocks[arg.value].count * pb_type_bits(o->blocks[arg.value].type) / 8);
   uint64_t end = arg.space == PB_SPACE_ARENA ? rt->engine->arena_bytes : rt->engine->const_bytes;
   for (int s = 0; s < rt->engine->step_count; ++s)
     for (int a = 0; a < rt->engine->steps[s].arg_count; ++a) {
@@ -335,9 +354,11 @@ int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, u
     return pb__rt_code(pb__words_read(rt, pb__words_address(rt, arg), data, bytes, &diag));
   else
     memcpy(data,
-           input    ? rt->run_inputs[arg.value]
-           : output ? rt->run_outputs[arg.value]
-                    : rt->native.arena + arg.value,
+           input                         ? rt->run_inputs[arg.value]
+           : output                      ? rt->run_outputs[arg.value]
+           : arg.space == PB_SPACE_SIZES ? rt->open.blocks[arg.value]
+           : rt->engine->open            ? rt->open.arena + rt->open.offsets[arg.value]
+                                         : rt->native.arena + arg.value,
            bytes);
   return 0;
 }

@@ -111,6 +111,8 @@ uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
     return rt->words.consts + arg.value;
   case PB_SPACE_ARENA:
     return rt->words.arena + arg.value;
+  case PB_SPACE_SIZES: // of native code alone
+    break;
   }
   return 0;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ELEMENTS = 1 << 26 };
+enum { MOST_ELEMENTS = 1 << 26, MOST_SIZES = 32 };
 
 typedef pb__number number;
 typedef pb__folded constant;
@@ -77,6 +77,7 @@ void pb__fold_give(lifter* l, int tensor, const constant* c) {
   made->const_id = pb_consts_add(l->consts, made->name, c->type, c->rank, c->shape, c->data);
   made->type = c->type;
   made->is_unsigned = false;
+  l->consts->items[made->const_id].sized = l->folds_sizes;
 }
 
 // ---- movement: element k of y is from[base + sum index * stride] ----
@@ -327,6 +328,16 @@ static bool compares(const char* op, int order, bool ordered, int64_t* y) {
   return true;
 }
 
+// What the comparison of two integers, or the choice of one, came out as: of extents it is what the program is for.
+static void guard(lifter* l, const char* op, const number* v) {
+  static const char text[] = "the model is read for extents that decide as these do";
+  if (!l->folds_sizes) return;
+  if (!strcmp(op, "Max") || !strcmp(op, "Min"))
+    pb_consts_guard(l->consts, false, v[0].i < v[1].i ? v[0].i : v[1].i, v[0].i < v[1].i ? v[1].i : v[0].i, text);
+  else if (!strcmp(op, "Equal") || strstr(op, "Less") || strstr(op, "Greater"))
+    pb_consts_guard_order(l->consts, v[0].i, v[1].i, text);
+}
+
 static bool compute(const char* op, const constant* in, const number* v, pb_type to, number* y) {
   bool f = in[0].type == PB_F32;
   if (!strcmp(op, "Where")) {
@@ -372,6 +383,7 @@ static bool each(lifter* l, const pb_node* n, int operands, rule type, constant*
       if (in[k].type == PB_I8 && is_unsigned) v[k].i &= UINT8_MAX;
     }
     if (!compute(n->op, in, v, to, &made)) return false;
+    if (in[0].type != PB_F32) guard(l, n->op, v);
     set_number(y, e, made);
     for (int r = rank - 1; r >= 0 && ++at[r] == shape[r]; --r) at[r] = 0;
   }
@@ -503,10 +515,26 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
   return false;
 }
 
+// Whether the node computes of extents of open dims.
+static bool folds_sizes(const lifter* l, const pb_node* n) {
+  bool sizes = pb__is(n, "Shape") || pb__is(n, "Size");
+  for (int k = 0; k < n->input_count; ++k) {
+    const pb_const* c = pb__constant(l, n->inputs[k]);
+    sizes |= c && c->sized;
+  }
+  return l->consts->open && sizes;
+}
+
+// Few integers are extents, and what is computed of them; all else is made when the program runs.
+static bool is_size(const constant* y) { return y->type != PB_F32 && y->count <= MOST_SIZES; }
+
 pb_status pb__fold(lifter* l, const pb_node* n, bool* known) {
   constant y;
   int errors = l->diag ? l->diag->errors : 0;
-  *known = fold(l, n, &y);
+  size_t guards = l->consts->guard_count;
+  l->folds_sizes = folds_sizes(l, n);
+  *known = fold(l, n, &y) && (!l->folds_sizes || is_size(&y));
+  if (!*known) l->consts->guard_count = guards;
   if (*known) pb__fold_give(l, n->outputs[0], &y);
   if (!*known && pb__is(n, "Split")) *known = n->input_count > 0 && n->inputs[0] >= 0 && split(l, n);
   if (!*known) *known = pb__fold_search(l, n);

@@ -20,6 +20,7 @@ typedef struct lifter {
   int marked[8], marks;          // nodes that the form tried counts as done
   size_t node_room, tensor_room; // how many there may be when all is written out
   int* copy_of;                  // by graph tensor, of the subgraph that is being written out, -1
+  bool folds_sizes;              // the node that is folded computes of extents of open dims
   const char* impossible;        // why the node that is being lifted cannot be: noted deep inside, told when it is done
 } lifter;
 
@@ -75,6 +76,8 @@ pb_status pb__read_window(lifter* l, const pb_node* n, const pb_s1_value* x, pb_
 pb_status pb__read_reshape(lifter* l, const pb_node* n, const pb_s1_value* in, int64_t* shape, int* rank) PB_MUST_CHECK;
 // The elements [from, to) of each dim: the value itself when that is all.
 int pb__part_of(lifter* l, const pb_node* n, int value, const int64_t* from, const int64_t* to);
+// Notes on which side of an extent's end, and of 0, a bound of a slice lies.
+void pb__guard_bound(lifter* l, int64_t at, int64_t extent);
 // Takes off op->x what op->start leaves out in front.
 void pb__crop(lifter* l, const pb_node* n, pb_s1_op* op);
 pb_status pb__lift_dequantise(lifter* l, const pb_node* n) PB_MUST_CHECK;

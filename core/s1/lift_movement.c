@@ -41,6 +41,15 @@ static int64_t slice_axis(int64_t extent, int64_t start, int64_t end, int64_t st
   return end > start ? (end - start + step - 1) / step : 0;
 }
 
+void pb__guard_bound(lifter* l, int64_t at, int64_t extent) {
+  static const char text[] = "a slice is kept inside of its tensor";
+  const int64_t far = INT32_MAX; // from there on it is a mark for the end
+  if (at >= far || at <= -far) return;
+  if (at < 0) at += extent;
+  pb_consts_guard(l->consts, false, at < extent ? at : extent, at < extent ? extent : at, text);
+  pb_consts_guard(l->consts, false, at < 0 ? at + 1 : 0, at < 0 ? 0 : at, text);
+}
+
 static pb_status slice(lifter* l, const pb_node* n) {
   pb_s1_op op = pb__float_op(n, PB_S1_SLICE);
   int64_t starts[PB_GRAPH_RANK], ends[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], steps[PB_GRAPH_RANK], shape[PB_GRAPH_RANK];
@@ -66,6 +75,8 @@ static pb_status slice(lifter* l, const pb_node* n) {
     if (step < 1 || step > most) return pb__refuse(l, n, NULL, "a step below 1");
     sliced[at] = true;
     op.step[at] = step;
+    pb__guard_bound(l, starts[k], x.shape[at]);
+    pb__guard_bound(l, ends[k], x.shape[at]);
     shape[at] = slice_axis(x.shape[at], starts[k], ends[k], step, &op.start[at]);
     if (!shape[at]) return pb__refuse(l, n, NULL, "a slice without elements");
   }

@@ -94,6 +94,7 @@ typedef struct pb_s1_value {
   bool is_unsigned; // of an input or output: outside of the program its codes are u8, 128 more
   int alias_of;     // the same elements under another shape; -1: a value of its own
   int const_id;     // the constant that it is, -1
+  int filled_with;  // 1 + the constant of one element that all its elements are; 0: not known
 } pb_s1_value;
 
 // How a product of stacks of matrices walks its tensors: dims are those of the stack, then m, n and k. A step of dim d

@@ -21,7 +21,7 @@ typedef struct pb_rt_tensor {
   const char* name;
   const char* type; // "f32", "i8", "u8", "i64", ...
   int rank;
-  const int64_t* shape;   // row-major, dense
+  const int64_t* shape;   // row-major, dense; -1: an open dim whose extent was not chosen yet
   uint64_t element_bytes; // of one element; i1 takes one byte
   uint64_t bytes;         // of all
 } pb_rt_tensor;
@@ -48,6 +48,10 @@ int pb_rt_set_profile(pb_rt* rt, int index);
 // Chooses by the inputs' shapes: shapes[k] has as many extents as input k has dims. A failure names what there is, and
 // the profile stays as it was.
 int pb_rt_choose(pb_rt* rt, const int64_t* const* shapes);
+// Whether dims of its inputs are open: one engine takes any extents. pb_rt_choose says which, before the first run and
+// where they change, and the tensors here have those shapes and bytes then, outputs too. It fails where two inputs
+// differ in a dim of one name, or the model cannot be run at these extents.
+bool pb_rt_is_open(const pb_rt* rt);
 
 // What executes the kernels: "native" for machine code; for words "machine" (the model generated from the chip's
 // description), "rtl" (its RTL in a shared library lib<target>_rtl_<variant>.so, looked for in PB_DEVICE_PATH and

@@ -86,7 +86,9 @@ def dims(t):
     t.right("named dims", m, ["--dim", "batch=2", "--dim=seq=5"], all_of_it, -x @ t.w + t.b)
     t.right("a dim that --input-shape says too", m, ["--dim=seq=5", "--dim", "batch=2", "--input-shape", "x=2x5x4"], all_of_it, -x @ t.w + t.b)
     t.refused("an unknown dim", m, ["--dim", "sequence=5"], "PB2026", "no dim is named 'sequence'", "dims: batch seq\n")
-    t.refused("a dim that is left open", m, ["--dim", "batch=2"], "PB2016", "dim 1 is open", "--dim 'seq=128'")
+    t.right("a dim that is left open", m, ["--dim", "batch=2"], all_of_it, -x @ t.w + t.b)
+    t.right("all of them by ?", m, ["--dim", "batch=?", "--input-shape", "x=?x?x4"], all_of_it, -x @ t.w + t.b)
+    t.refused("for another target", m, ["--dim", "batch=2", "--target=simnpu"], "PB2016", "dim 1 is open", "--dim 'seq=128'")
     t.refused("two extents", m, ["--dim=seq=5", "--dim=batch=2", "--input-shape", "x=2x6x4"], "PB2015", "its dim 'seq' is 5 by --dim, and 6 by --input-shape")
     t.refused("a dim twice", m, ["--dim=seq=5", "--dim=seq=5"], "PB1004", "dim 'seq' twice")
     for bad in "seq", "seq=", "seq=0", "seq=-1", "=4", "seq=4x", "seq=99999999999":

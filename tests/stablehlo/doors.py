@@ -223,8 +223,10 @@ def refusals(bench):
     bench.refuses("operands of different types", text_of([f, "tensor<4xf64>"], [f'%r = "stablehlo.add"(%a0, %a1) : ({f}, tensor<4xf64>) -> {f}'], f),
                   "operands of different types")
     bench.refuses("a type that is not there", text_of([f], [f'%r = "stablehlo.not"(%a0) : ({f}) -> {f}'], f), "of f32")
-    bench.refuses("an open extent", text_of(["tensor<?xf32>"], [f'%r = "stablehlo.abs"(%a0) : (tensor<?xf32>) -> tensor<?xf32>'], "tensor<?xf32>"),
-                  "values of tensor<?xf32> are not supported")
+    bench.refuses("an extent that data decide", text_of([f, "tensor<1xi32>"], [f'%r = "stablehlo.dynamic_reshape"(%a0, %a1) : ({f}, tensor<1xi32>) -> tensor<?xf32>'], "tensor<?xf32>"),
+                  "extents of its result that other extents do not decide")
+    bench.refuses("an open rank", text_of(["tensor<*xf32>"], ['%r = "stablehlo.abs"(%a0) : (tensor<*xf32>) -> tensor<*xf32>'], "tensor<*xf32>"),
+                  "values of tensor<*xf32> are not supported")
     bench.refuses("a slice past the end", text_of([f], [f'%r = "stablehlo.slice"(%a0) <{{limit_indices = array<i64: 5>, start_indices = array<i64: 1>, strides = array<i64: 1>}}> : ({f}) -> {f}'], f),
                   "bounds that do not fit")
     square = "tensor<4x4xf32>"

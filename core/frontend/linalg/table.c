@@ -1,6 +1,8 @@
 // linalg.def as the table that the way through a module goes by, and its two ends.
 #include "core/frontend/linalg/rows.h"
 
+#include <stdlib.h>
+
 #define OP(name, least, most, results, attributes, function, summary) {name, least, most, results, attributes, summary},
 static const pb_door_row rows[] = {
 #include "core/frontend/linalg/linalg.def"
@@ -21,10 +23,34 @@ pb_status pb_linalg_make(const pb_flat* flat, const pb_input_options* inputs, pb
   return pb__door_make(&table, flat, inputs, consts, diag, program);
 }
 
-pb_status pb_text_load(const char* path, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
-                       pb_s1* program) {
+struct pb_mlir_text {
+  const pb_door_table* table;
+  pb_flat flat;
+};
+
+pb_status pb_mlir_text_read(const char* path, pb_diag* diag, pb_mlir_text** out) {
+  pb_mlir_text* text = calloc(1, sizeof *text);
+  if (!text) pb_no_memory(sizeof *text);
   bool is_linalg = pb_flat_sniff(path) == PB_FLAT_LINALG;
-  return pb__door_read(is_linalg ? &table : &pb__door_stablehlo, path, inputs, consts, diag, program);
+  text->table = is_linalg ? &table : &pb__door_stablehlo;
+  pb_arena names = {0};
+  pb_status status =
+      pb_flat_read(path, text->table->language, pb__door_attributes(text->table, &names), diag, &text->flat);
+  pb_arena_free(&names);
+  *out = status == PB_OK ? text : NULL;
+  if (status != PB_OK) pb_mlir_text_close(text);
+  return status;
+}
+
+pb_status pb_mlir_text_make(const pb_mlir_text* text, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
+                            pb_s1* program) {
+  return pb__door_make(text->table, &text->flat, inputs, consts, diag, program);
+}
+
+void pb_mlir_text_close(pb_mlir_text* text) {
+  if (!text) return;
+  pb_flat_free(&text->flat);
+  free(text);
 }
 
 pb_status pb__l_op_call(pb_door* d, const pb_flat_op* op) { return pb__door_call(d, op); }

@@ -17,7 +17,7 @@ int pb__o_new(pb_onnx* o, pb_type type, int rank, const int64_t* shape) {
       if (o->capacity) memcpy(table, *tables[k], (size_t)o->capacity * sizeof *table);
       *tables[k] = table;
     }
-    o->flat.values = o->types = types;
+    o->flat.values = o->types = o->door.types = types;
     o->capacity = more;
   }
   pb_flat_type* t = &o->types[o->flat.value_count];

@@ -10,6 +10,22 @@
 
 void pb__o_op_folded(pb_onnx* o) { pb__o_refuse(o, "of what is not constant"); }
 
+// Of constants it is folded; where its length is an extent of an open dim it is made, from start and step.
+void pb__o_op_range(pb_onnx* o) {
+  int64_t at[3], count;
+  for (int k = 0; k < 3; ++k)
+    if (pb__o_list(o, NULL, k, 1, &at[k]) != 1) pb__o_refuse(o, "of what is not constant");
+  if (pb__o_bad(o)) return;
+  int start = pb__o_in(o, 0), step = pb__o_in(o, 2);
+  pb_type type = pb__o_type(o, start)->type;
+  if (!at[2]) pb__o_refuse(o, "a step of 0");
+  if (pb__o_bad(o)) return;
+  count = at[2] > 0 ? (at[1] - at[0] + at[2] - 1) / at[2] : (at[0] - at[1] - at[2] - 1) / -at[2];
+  start = pb__o_reshape(o, start, 0, NULL);
+  step = pb__o_reshape(o, step, 0, NULL);
+  OUT(pb__o_add(o, pb__o_mul(o, pb__o_iota(o, type, 1, &count, 0), step), start));
+}
+
 // What only asks for a shape is folded where it can be; what is left has an operand that nothing makes.
 void pb__o_op_shape_of(pb_onnx* o) {
   int x = pb__o_in_moved(o, 0);
@@ -91,6 +107,8 @@ void pb__o_op_slice(pb_onnx* o) {
     if (!step || seen[r]) pb__o_refuse(o, "a step of 0, or an axis twice");
     if (pb__o_bad(o)) return;
     seen[r] = true;
+    pb__guard_bound(o->l, starts[k], in.shape[r]);
+    pb__guard_bound(o->l, ends[k], in.shape[r]);
     int64_t turns = steps_of(in.shape[r], starts[k], ends[k], step, &first);
     turned[r] = step < 0;
     by[r] = step < 0 ? -step : step;

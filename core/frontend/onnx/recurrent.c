@@ -171,6 +171,7 @@ static int of_direction(pb_onnx* o, int k, int d) {
 static int initial(pb_onnx* o, const cell* c, int k, int d, bool batch_first, pb_type type) {
   const int64_t shape[2] = {c->batch, c->hidden};
   if (!pb__o_has(o, k)) {
+    if (o->l->consts->open) return pb__o_expand(o, pb__o_number(o, type, 0), 2, shape); // of whatever extents
     uint64_t bytes = (uint64_t)(c->batch * c->hidden) * (uint64_t)pb_type_bits(type) / 8;
     return pb__o_constant(o, type, 2, shape, pb_alloc(&o->l->consts->arena, bytes + 1)); // zeros
   }

@@ -100,6 +100,7 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
     PB_TRY(make_block(d, op, 0, count, now, 1, &goes_on));
     if (!known(d, goes_on.value, &is))
       return pb__door_refuse(d, op, "how often it turns is not known when it is compiled");
+    pb__door_decide_by(d, goes_on.value);
     if (!is) break;
     if (turn == MOST_TURNS || d->m.program->op_count > MOST_OPERATORS)
       return pb__door_refuse(d, op, "more than %d turns, or %d operators, written out", MOST_TURNS, MOST_OPERATORS);

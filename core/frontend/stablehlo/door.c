@@ -49,7 +49,7 @@ pb_status pb__door_refuse(pb_door* d, const pb_flat_op* op, const char* format, 
   return pb_unsupported(d->diag, place_of(d, op), 2110, NULL, "%s: %s", op->name, why);
 }
 
-const pb_flat_type* pb__door_type(const pb_door* d, int flat_value) { return &d->flat->values[flat_value]; }
+const pb_flat_type* pb__door_type(const pb_door* d, int flat_value) { return &d->types[flat_value]; }
 
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k) {
   const pb_flat_type* type = pb__door_type(d, op->results[k]);
@@ -192,6 +192,7 @@ static void find_unknown(pb_door* d, const pb_flat_block* block, const char** to
 
 static pb_status check_type(pb_door* d, const pb_flat_op* op, int flat_value) {
   const pb_flat_type* type = pb__door_type(d, flat_value);
+  if (type->is_open) return pb__door_refuse(d, op, "the extents of %s are not known", type->text);
   bool parts = type->type == PB_F32 || type->type == PB_F64;
   if (type->is_element && type->type != PB_TYPE_COUNT && d->table->has_elements) return PB_OK;
   if (type->type != PB_TYPE_COUNT && !type->is_element && (!type->is_complex || (parts && type->rank < PB_NEST_RANK)))
@@ -212,6 +213,8 @@ pb_status pb__door_bind(pb_door* d, const pb_flat_op* op, int flat_value, pb_doo
   const pb_flat_type* name = pb__door_type(d, flat_value);
   bool fits = v.value >= 0 && name->is_complex == (v.imaginary >= 0);
   const pb_s1_value* value = fits ? pb_made(&d->m, v.value) : NULL;
+  if (fits && d->flat->values[flat_value].is_open)
+    PB_TRY(pb__door_refine_as(d, op, flat_value, value->rank, value->shape));
   fits = fits && value->type == name->type && value->rank == name->rank &&
          !memcmp(value->shape, name->shape, sizeof(int64_t) * (size_t)name->rank);
   if (!fits) return pb__door_refuse(d, op, "a value that is not of %s", name->text);
@@ -265,6 +268,12 @@ pb_status pb__door_check(pb_door* d, const pb_flat_op* op) {
   return check_attributes(d, op, row->attributes);
 }
 
+// Operators that hand values on as they are, or look at one by themselves.
+static bool carries_values(const pb_flat_op* op) {
+  return !strcmp(op->name, "func.call") || !strcmp(op->name, "stablehlo.custom_call") ||
+         !strcmp(op->name, "stablehlo.optimization_barrier");
+}
+
 pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   PB_TRY(pb__door_check(d, op));
   int k = row_of(d, op->name);
@@ -272,7 +281,12 @@ pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
     PB_TRY(check_type(d, op, op->operands[v]));
     if (d->value[op->operands[v]] < 0) return pb__door_refuse(d, op, "an operand that is made elsewhere");
   }
-  for (int v = 0; v < op->result_count; ++v) PB_TRY(check_type(d, op, op->results[v]));
+  bool made = false;
+  if (d->open) PB_TRY(pb__door_size(d, op, &made));
+  if (made) return PB_OK;
+  if (d->open && !carries_values(op)) pb__door_decide(d, op);
+  if (d->open) PB_TRY(pb__door_refine(d, op));
+  for (int v = 0; v < op->result_count && !d->open; ++v) PB_TRY(check_type(d, op, op->results[v]));
   d->m.name = d->name ? d->name : pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
   d->m.type = d->table->rows[k].name; // outlives the flat form
   bool is_complex = has_complex(d, op);
@@ -338,6 +352,7 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
   for (int k = 0; k < count; ++k) {
     PB_TRY(check_type(d, end, end->operands[k]));
     int v = results[k];
+    if (v >= 0) pb__door_decide_by(d, v);
     if (v < 0) return pb__door_refuse(d, end, "a result that is made elsewhere");
     const pb_s1_value old = program->values[v];
     d->m.name = pb_printf(&program->arena, "out%d", k);
@@ -420,13 +435,41 @@ static pb_status check_names(pb_door* d, const pb_flat_block* body) {
     int at = argument_named(d, s->name, body->argument_count);
     if (at < 0) return no_argument(d, s->name);
     const pb_flat_type* t = pb__door_type(d, body->arguments[at]);
-    if (t->rank != s->rank || memcmp(t->shape, s->shape, sizeof *s->shape * (size_t)s->rank))
+    bool fits = t->rank == s->rank;
+    for (int r = 0; fits && r < t->rank; ++r) fits = t->shape[r] < 0 || t->shape[r] == s->shape[r];
+    if (!fits)
       return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = s->name}, 2015, NULL,
                       "is of shape %s, and --input-shape says %s",
                       pb_shape_text(&d->m.program->arena, t->rank, t->shape),
                       pb_shape_text(&d->m.program->arena, s->rank, s->shape));
   }
   return PB_OK;
+}
+
+// Open extents of an argument: what the options say, or a symbol's.
+static pb_status open_argument(pb_door* d, const pb_flat_op* head, int number, int flat) {
+  pb_arena* arena = &d->m.program->arena;
+  const pb_flat_type* type = pb__door_type(d, flat);
+  const char* name = pb_printf(arena, "arg%d", number);
+  pb_symbols* symbols = d->inputs ? d->inputs->symbols : NULL;
+  int64_t shape[PB_FLAT_RANK];
+  memcpy(shape, type->shape, sizeof shape);
+  for (int k = 0; d->inputs && k < d->inputs->shape_count; ++k)
+    if (!strcmp(d->inputs->shapes[k].name, name))
+      memcpy(shape, d->inputs->shapes[k].shape, sizeof *shape * (size_t)type->rank);
+  for (int r = 0; r < type->rank; ++r) {
+    if (shape[r] >= 0) continue;
+    int symbol = symbols ? pb_symbol_named(symbols, pb_printf(arena, "%s.%d", name, r)) : -1;
+    if (symbol < 0)
+      return pb_unsupported(d->diag, (pb_place){.file = d->flat->file, .what = name}, 2027,
+                            "list its values, --input-shape arg0=1,8x3: each is compiled for itself",
+                            symbols ? "its dim %d is one open dim too many"
+                                    : "its dim %d is open, and this target's kernels are made for extents",
+                            r);
+    shape[r] = pb_symbol_extent(symbols, symbol);
+    d->m.consts->open = true;
+  }
+  return pb__door_refine_as(d, head, flat, type->rank, shape);
 }
 
 static pb_status make_main(pb_door* d, const pb_flat_func* main) {
@@ -437,6 +480,7 @@ static pb_status make_main(pb_door* d, const pb_flat_func* main) {
   for (int k = 0; k < main->body.argument_count; ++k) {
     int flat = main->body.arguments[k];
     const pb_flat_type* type = pb__door_type(d, flat);
+    if (type->is_open && type->type != PB_TYPE_COUNT) PB_TRY(open_argument(d, &head, k, flat));
     PB_TRY(check_type(d, &head, flat));
     if (type->type == PB_INDEX) return pb__door_refuse(d, &head, "an argument of type index");
     d->m.name = pb_printf(&d->m.program->arena, "arg%d", k);
@@ -486,6 +530,9 @@ pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const p
   pb_door* d = PB_NEW(&scratch, pb_door);
   *d = (pb_door){
       .table = table, .flat = flat, .inputs = inputs, .diag = diag, .m = {.program = program, .consts = consts}};
+  d->types = PB_NEW_ARRAY(&scratch, pb_flat_type, values);
+  if (flat->value_count) memcpy(d->types, flat->values, sizeof *d->types * (size_t)flat->value_count);
+  for (int v = 0; v < flat->value_count; ++v) d->open |= flat->values[v].is_open;
   int** tables[] = {&d->value, &d->imaginary, &d->node, &d->filled, &d->uses, &d->marks};
   for (int k = 0; k < 6; ++k) {
     *tables[k] = PB_NEW_ARRAY(&scratch, int, values);
@@ -502,13 +549,4 @@ const char* const* pb_stablehlo_attributes(pb_arena* arena) { return pb__door_at
 pb_status pb_stablehlo_make(const pb_flat* flat, const pb_input_options* inputs, pb_consts* consts, pb_diag* diag,
                             pb_s1* program) {
   return pb__door_make(&pb__door_stablehlo, flat, inputs, consts, diag, program);
-}
-
-pb_status pb__door_read(const pb_door_table* table, const char* path, const pb_input_options* inputs, pb_consts* consts,
-                        pb_diag* diag, pb_s1* program) {
-  pb_flat flat = {0};
-  pb_status status = pb_flat_read(path, table->language, pb__door_attributes(table, &program->arena), diag, &flat);
-  if (status == PB_OK) status = pb__door_make(table, &flat, inputs, consts, diag, program);
-  pb_flat_free(&flat);
-  return status;
 }

@@ -30,6 +30,9 @@ extern const pb_door_table pb__door_stablehlo;
 typedef struct pb_door {
   const pb_door_table* table;
   const pb_flat* flat;
+  pb_flat_type* types; // by value of the flat form: with extents in place of open ones, once they are known
+  size_t reasons;      // where those of the size that is made begin (size.c)
+  bool open;           // types of the text have extents that are not said
   pb_maker m;
   pb_diag* diag;
   int* value;                     // by value of the flat form: S1's, -1
@@ -50,9 +53,6 @@ typedef struct pb_door {
 // The module by a table's rows; the names of all attributes that its rows look at, NULL at the end.
 pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const pb_input_options* inputs,
                         pb_consts* consts, pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
-// The same from a file of MLIR text.
-pb_status pb__door_read(const pb_door_table* table, const char* path, const pb_input_options* inputs, pb_consts* consts,
-                        pb_diag* diag, pb_s1* program) PB_MUST_CHECK;
 const char* const* pb__door_attributes(const pb_door_table* table, pb_arena* arena);
 
 typedef struct pb_door_value {
@@ -72,6 +72,17 @@ static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
 }
 // Whether a result is of the type of operand k.
 bool pb__door_alike(const pb_door* d, const pb_flat_op* op, int result, int k);
+// Extents of an operator's results that its text leaves open, from its operands (refine.c); the operator itself in its
+// form without operands that say extents, where there are any; its result where extents alone decide it.
+pb_status pb__door_refine(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
+pb_status pb__door_refine_as(pb_door* d, const pb_flat_op* op, int result, int rank,
+                             const int64_t* shape) PB_MUST_CHECK;
+pb_status pb__door_size(pb_door* d, const pb_flat_op* op, bool* made) PB_MUST_CHECK;
+// Notes what the operator's operands rest on: it is made for them.
+void pb__door_decide(pb_door* d, const pb_flat_op* op);
+void pb__door_decide_by(pb_door* d, int value);
+// The integers that a value always is, at most so many: their number, -1: it is another value.
+int pb__door_integers(const pb_door* d, int value, int most, int64_t* integers);
 // A value for the operator's result.
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
 // Whether its row has so many operands and results, and these attributes.

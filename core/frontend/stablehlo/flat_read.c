@@ -25,6 +25,7 @@
 typedef struct reader {
   pb_flat* flat;
   const char* const* names;
+  pb_flat_language language;
   pb_diag* diag;
   pb_table numbers; // of values
   pb_flat_type* values;
@@ -85,7 +86,12 @@ static pb_flat_type type_of(reader* r, MlirType type) {
   int64_t elements = 1;
   out.rank = (int)mlirShapedTypeGetRank(type);
   for (int k = 0; k < out.rank; ++k) {
-    if (mlirShapedTypeIsDynamicDim(type, k)) return out;
+    if (mlirShapedTypeIsDynamicDim(type, k) && r->language != PB_FLAT_STABLEHLO) return out;
+    if (mlirShapedTypeIsDynamicDim(type, k)) {
+      out.is_open = true;
+      out.shape[k] = -1;
+      continue;
+    }
     out.shape[k] = mlirShapedTypeGetDimSize(type, k);
     if (out.shape[k] < 1 || out.shape[k] > most_elements / elements) return out;
     elements *= out.shape[k];
@@ -392,7 +398,7 @@ pb_status pb_flat_parse(const char* name, pb_flat_language language, const char*
   MlirContext context = mlirContextCreateWithThreading(false);
   mlirContextSetAllowUnregisteredDialects(context, true);
   if (language == PB_FLAT_LINALG) load_dialects(context);
-  reader r = {.flat = flat, .names = attributes, .diag = diag};
+  reader r = {.flat = flat, .names = attributes, .language = language, .diag = diag};
   MlirModule module;
   size_t length;
   char* text = pb_module_text("-", &length);

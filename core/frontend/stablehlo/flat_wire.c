@@ -23,6 +23,7 @@ static void put_type(pb_text* t, const pb_flat_type* type) {
   put_number(t, type->type);
   put_number(t, type->is_complex);
   put_number(t, type->is_element);
+  put_number(t, type->is_open);
   put_number(t, type->rank);
   for (int r = 0; r < type->rank; ++r) put_number(t, type->shape[r]);
   put_string(t, type->text);
@@ -131,12 +132,16 @@ static pb_flat_type type(cursor* c) {
   int64_t elements = 1;
   t.is_complex = number(c, 0, 1);
   t.is_element = number(c, 0, 1);
+  t.is_open = number(c, 0, 1);
   t.rank = (int)number(c, 0, PB_FLAT_RANK);
-  bool known = t.type != PB_TYPE_COUNT;
+  bool known = t.type != PB_TYPE_COUNT, open = false;
   for (int r = 0; r < t.rank; ++r) {
-    t.shape[r] = number(c, known ? 1 : INT64_MIN, known ? INT32_MAX / elements : INT64_MAX);
-    if (known) elements *= t.shape[r];
+    t.shape[r] = number(c, known ? t.is_open ? -1 : 1 : INT64_MIN, known ? INT32_MAX / elements : INT64_MAX);
+    open |= t.shape[r] == -1;
+    if (known && !t.shape[r]) c->bad = true;
+    if (known && t.shape[r] > 0) elements *= t.shape[r];
   }
+  if (known && open != t.is_open) c->bad = true;
   if ((t.type == PB_INDEX) > t.is_element || (t.is_element && (t.rank || t.is_complex)) || t.type == PB_U8 ||
       t.type == PB_I128 || pb_type_is_code(t.type))
     c->bad = true;
@@ -151,7 +156,7 @@ static void attr(cursor* c, pb_flat_attr* a) {
   a->text = "";
   if (a->kind == PB_FLAT_TENSOR) {
     a->type = type(c);
-    if (a->type.type == PB_TYPE_COUNT) c->bad = true;
+    if (a->type.type == PB_TYPE_COUNT || a->type.is_open) c->bad = true;
     int64_t bytes = c->bad ? 0 : tensor_bytes(&a->type);
     (void)number(c, bytes, bytes);
     a->bytes = get(c, (size_t)bytes);

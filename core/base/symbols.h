@@ -1,0 +1,27 @@
+// Open dims of a program: what its inputs' extents are called, and the numbers that stand for them while it is read.
+#ifndef PB_BASE_SYMBOLS_H
+#define PB_BASE_SYMBOLS_H
+
+#include "core/base/size.h"
+
+enum { PB_SYMBOL_SAMPLES = 12 };
+
+// Front ends add symbols as they find them; those that the model says to be equal are one.
+typedef struct pb_symbols {
+  int count;
+  const char* names[PB_MOST_SYMBOLS]; // in `arena`
+  int same[PB_MOST_SYMBOLS];          // as which one in front, or itself
+  int sample;                         // each has another number in each sample
+  bool again;                         // two were found to be one: what was read is of no use
+  pb_arena arena;
+} pb_symbols; // starts as {0}
+
+// The symbol of that name, added where there is none; -1: there are too many.
+int pb_symbol_named(pb_symbols* symbols, const char* name);
+// Its extent in the sample: different ones for different symbols.
+int64_t pb_symbol_extent(const pb_symbols* symbols, int symbol);
+// Two extents that must be one. false: they are not those of two symbols.
+bool pb_symbols_unify(pb_symbols* symbols, int64_t a, int64_t b);
+void pb_symbols_free(pb_symbols* symbols);
+
+#endif

@@ -1,0 +1,56 @@
+// Inside the driver: one program on its way.
+#ifndef PB_DRIVER_COMPILATION_H
+#define PB_DRIVER_COMPILATION_H
+
+#include "core/driver/check.h"
+#include "core/driver/compile.h"
+#include "core/driver/control.h"
+#include "core/driver/dump.h"
+#include "core/frontend/linalg/linalg.h"
+#include "core/frontend/safetensors.h"
+#include "core/open/open.h"
+#include "core/s1/s1.h"
+#include "core/s3/fallback.h"
+#include "core/s3/plan/plan_given.h"
+
+typedef struct compilation {
+  const pb_compile_options* options;
+  pb_compiled* out;
+  pb_unit unit;
+  pb_chip* chip;
+  const pb_control_ops* control;
+  pb_consts consts;
+  pb_graph* graph;
+  pb_input_options inputs; // the options', with the weights' tensors among what is bound
+  pb_safetensors* weights; // by file
+  pb_s1 s1;
+  bool has_module;
+  bool narrowed;       // --precision=bf16 found something to round
+  pb_results expected; // --check: what stage S2 gives
+  bool checks, rounds; // that is there; a pass so far rounds otherwise, and so does what follows it
+  pb_given_plans given;
+  pb_chip* other; // --fallback
+  pb_chip* like;  // --like
+  pb_fallback fallback;
+  pb_dump dump;
+  double since;
+  pb_symbols* symbols; // open dims
+  pb_mlir_text** text; // NULL there: not read yet, or the model is none; one for all samples
+  bool shares_context; // of another sample
+} compilation;
+
+// From the model to value form, or to the text that was asked for.
+pb_status pb__compile_front(compilation* c) PB_MUST_CHECK;
+// A pass, checked where that is asked for.
+pb_status pb__run_pass(compilation* c, const pb_pass* pass) PB_MUST_CHECK;
+// What a compilation holds but its result.
+void pb__compilation_free(compilation* c);
+// The rest of the way of a program with open dims, of which this is the first sample.
+pb_status pb__compile_open(compilation* c) PB_MUST_CHECK;
+// An engine without kernels for the chip.
+pb_engine* pb__engine_start(compilation* c);
+pb_status pb__engine_mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engine* e) PB_MUST_CHECK;
+pb_status pb__emit_kernels(compilation* c, pb_engine* e) PB_MUST_CHECK;
+void pb__stage_done(compilation* c, const char* name);
+
+#endif

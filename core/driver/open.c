@@ -1,0 +1,159 @@
+// Programs with open dims: samples of it through the front half, joined, and an engine of plain kernels (core/open).
+#include "core/driver/compilation.h"
+#include "core/s2/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Warnings were said by the first sample.
+static void pass_errors(void* user, bool error, int code, const char* text) {
+  if (error) pb_diag_pass(user, error, code, text);
+}
+
+// Pointwise nests where they are taken, tensors read where they lie, and functions expanded; value form still. Where
+// what a pass chooses hangs on extents, samples differ, and it is done without.
+static pb_status run_passes(compilation* c, bool fuses) {
+  static const char* const passes[] = {"views", "inline", "math"};
+  for (size_t k = fuses ? 0 : 2; k < sizeof passes / sizeof *passes; ++k)
+    PB_TRY(pb__run_pass(c, pb_pass_named(passes[k])));
+  return PB_OK;
+}
+
+typedef struct sample { // of the program, on its way
+  compilation c;
+  pb_symbols symbols;
+  pb_compiled out; // its stages' times are not the first one's
+  pb_diag diag;
+  pb_program program;
+  pb_open_sample taken;
+} sample;
+
+static pb_status start_sample(const compilation* from, int number, bool fuses, sample* s) {
+  *s = (sample){.symbols = *from->symbols, .diag = {.sink = pass_errors, .user = from->unit.diag}};
+  s->symbols.sample = number;
+  s->symbols.arena = (pb_arena){0}; // names are there already
+  s->c = (compilation){.options = from->options, .out = &s->out, .chip = from->chip, .control = from->control};
+  s->c.symbols = &s->symbols;
+  s->c.text = from->text;
+  s->c.unit.context = from->unit.context;
+  s->c.shares_context = true;
+  s->c.unit.chip = from->chip;
+  s->c.unit.diag = &s->diag;
+  s->c.unit.consts = &s->c.consts;
+  PB_TRY(pb__compile_front(&s->c));
+  if (s->symbols.count != from->symbols->count ||
+      memcmp(s->symbols.same, from->symbols->same, sizeof(int) * (size_t)s->symbols.count) != 0)
+    return pb_unsupported(from->unit.diag, (pb_place){.file = from->options->model}, 4110,
+                          "list values for its dims, --dim NAME=1,8 or --input-shape",
+                          "has other open dims at other extents");
+  PB_TRY(run_passes(&s->c, fuses));
+  PB_TRY(pb_program_read(pb_module_func(s->c.unit.module, "main"), &s->c.unit.arena, &s->diag, &s->program));
+  pb_open_take(&s->program, &s->c.consts, &s->taken);
+  return PB_OK;
+}
+
+static void end_sample(sample* s) {
+  pb__compilation_free(&s->c);
+  free(s->out.text);
+  pb_arena_free(&s->symbols.arena);
+}
+
+static pb_status take_module(compilation* c, const pb_open_kernels* kernels) {
+  mlirModuleDestroy(c->unit.module);
+  c->unit.module =
+      mlirModuleCreateParse(c->unit.context, mlirStringRefCreate(kernels->module.data, kernels->module.length));
+  c->has_module = !mlirModuleIsNull(c->unit.module);
+  return c->has_module ? PB_OK
+                       : pb_error(c->unit.diag, (pb_place){.what = "open"}, 4090,
+                                  "this is a bug in the compiler, not in the model", "made IR that does not verify");
+}
+
+static bool wants(const compilation* c, const char* what) {
+  return c->options->emit && !strcmp(c->options->emit, what);
+}
+
+static pb_status make_engine(compilation* to, compilation* c, pb_open_program* open, const pb_open_kernels* kernels) {
+  if (wants(c, "s3")) {
+    to->out->text = strdup(kernels->module.data);
+    return PB_OK;
+  }
+  PB_TRY(take_module(c, kernels));
+  if (wants(c, "s4") || wants(c, "asm")) return c->control->print(&c->unit, c->options->emit, &to->out->text);
+  pb_engine* e = pb__engine_start(to);
+  PB_TRY(pb__emit_kernels(c, e));
+  pb__stage_done(to, "s4");
+  PB_TRY(pb_open_host(open, kernels, c->unit.diag, e));
+  PB_TRY(pb__engine_mark_unsigned(&c->s1, c->unit.diag, e));
+  pb__stage_done(to, "host");
+  return PB_OK;
+}
+
+// All samples, of which the first is kept. *alike: they are made alike.
+static pb_status join(compilation* c, bool fuses, bool* alike) {
+  pb_open_sample taken[PB_OPEN_SAMPLES] = {0};
+  sample *first = calloc(2, sizeof *first), *other = first + 1;
+  if (!first) pb_no_memory(2 * sizeof *first);
+  pb_open_program open = {0};
+  pb_open_kernels kernels = {0};
+  pb_status status = start_sample(c, 0, fuses, first);
+  taken[0] = first->taken;
+  *alike = true;
+  for (int k = 1; k < PB_OPEN_SAMPLES && status == PB_OK && *alike; ++k) {
+    status = start_sample(c, k, fuses, other);
+    taken[k] = other->taken;
+    end_sample(other);
+    *alike = status != PB_OK || !fuses || pb_open_alike(&taken[0], &taken[k]);
+  }
+  if (status == PB_OK && *alike) {
+    status = pb_open_join(&first->program, &first->c.consts, c->symbols, taken, c->unit.diag, &open);
+    pb__stage_done(c, "open");
+    if (status == PB_OK) {
+      pb_open_print(&open, &first->c.unit.arena, &kernels);
+      status = make_engine(c, &first->c, &open, &kernels);
+    }
+    pb_text_free(&kernels.module);
+    pb_open_free(&open);
+  }
+  end_sample(first);
+  free(first);
+  for (int k = 0; k < PB_OPEN_SAMPLES; ++k) pb_open_sample_free(&taken[k]);
+  return status;
+}
+
+// What is of extents that are numbers.
+static const char* of_numbers(const pb_compile_options* o) {
+  static const char* const known[] = {"s1", "s2", "s3", "s4", "asm"};
+  bool is_known = !o->emit;
+  for (size_t k = 0; o->emit && k < sizeof known / sizeof *known; ++k) is_known |= !strcmp(o->emit, known[k]);
+  return !is_known        ? "--emit"
+         : o->explain     ? "--explain"
+         : o->report      ? "--report"
+         : o->plan_file   ? "--plan"
+         : o->print_after ? "--print-after"
+         : o->dump_dir    ? "--dump-intermediates"
+         : o->precision   ? "--precision"
+                          : NULL;
+}
+
+static void warn(compilation* c) {
+  const char* names = "";
+  int count = 0;
+  for (int s = 0; s < c->symbols->count; ++s)
+    if (c->symbols->same[s] == s)
+      names = pb_printf(&c->unit.arena, "%s%s%s", names, count++ ? ", " : "", c->symbols->names[s]);
+  pb_warning(c->unit.diag, (pb_place){.file = c->options->model}, 2028,
+             "%s stay%s open: kernels are plain loops, many times slower than those for extents that --dim and "
+             "--input-shape say",
+             names, count > 1 ? "" : "s");
+}
+
+pb_status pb__compile_open(compilation* c) {
+  if (of_numbers(c->options))
+    return pb_error(c->unit.diag, (pb_place){.file = c->options->model}, 1008, "--dim and --input-shape say extents",
+                    "%s is of a program whose extents are numbers, and '%s' is open", of_numbers(c->options),
+                    c->symbols->names[0]);
+  warn(c);
+  bool alike;
+  PB_TRY(join(c, true, &alike));
+  return alike ? PB_OK : join(c, false, &alike);
+}

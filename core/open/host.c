@@ -1,0 +1,267 @@
+// The host's part of an engine with open dims: steps, constants, what the runtime computes and checks before a run.
+#include "core/open/open.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct host {
+  pb_open_program* open;
+  const pb_open_kernels* kernels;
+  pb_engine* engine;
+  pb_open* out;
+  pb_arg* args; // by value
+  int* buffer;  // by value, -1
+  pb_open_check* checks;
+  size_t check_count, check_capacity;
+  pb_open_block* blocks;
+  size_t block_count, block_capacity;
+  pb_table known; // blocks by their sizes, checks by theirs
+} host;
+
+static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
+
+static const int* dims_of(const host* h, int value) { return h->open->at + h->open->value_at[value]; }
+
+static void take_tensor(host* h, int value, pb_tensor_info* list, int (*dims)[PB_MAX_RANK], int* count) {
+  const pb_value* v = &h->open->program->values[value];
+  pb_tensor_info* info = &list[*count];
+  *info = (pb_tensor_info){.name = pb_strdup(&h->engine->arena, v->name), .type = v->type, .rank = v->rank};
+  for (int r = 0; r < v->rank; ++r) {
+    int64_t number;
+    dims[*count][r] = dims_of(h, value)[r];
+    info->shape[r] = pb_size_is_number(&h->open->sizes, dims[*count][r], &number) ? number : -1;
+  }
+  ++*count;
+}
+
+static int add_block(host* h, pb_type type, int count, const int* sizes) {
+  pb_arena* arena = &h->engine->arena;
+  int* key = PB_NEW_ARRAY(arena, int, (size_t)count + 2);
+  key[0] = -1 - (int)type; // no size: a check's key has none in front
+  key[1] = count;
+  memcpy(key + 2, sizes, sizeof *sizes * (size_t)count);
+  int known = pb_table_find(&h->known, key, sizeof *key * ((size_t)count + 2));
+  if (known >= 0) return known;
+  pb_open_block block = {.type = type, .count = count, .sizes = key + 2};
+  PB_PUSH(h->blocks, h->block_count, h->block_capacity, block);
+  pb_table_add(&h->known, key, sizeof *key * ((size_t)count + 2), (int)h->block_count - 1);
+  return (int)h->block_count - 1;
+}
+
+// The constant's elements that depend on extents; -1: none does.
+static int block_of(host* h, int value) {
+  const pb_open_program* o = h->open;
+  if (o->const_at[value] < 0) return -1;
+  const pb_const* c = &o->consts->items[o->program->values[value].const_id];
+  pb_type type = pb_type_stored(c->type);
+  int count = (int)(c->bytes / (uint64_t)(pb_type_bits(type) / 8));
+  bool fixed = true;
+  for (int k = 0; k < count; ++k) {
+    int64_t number;
+    fixed &= pb_size_is_number(&o->sizes, o->at[o->const_at[value] + k], &number);
+  }
+  return fixed ? -1 : add_block(h, type, count, o->at + o->const_at[value]);
+}
+
+static void take_values(host* h) {
+  const pb_program* p = h->open->program;
+  pb_engine* e = h->engine;
+  size_t n = (size_t)p->value_count + 1;
+  e->inputs = PB_NEW_ARRAY(&e->arena, pb_tensor_info, n);
+  e->outputs = PB_NEW_ARRAY(&e->arena, pb_tensor_info, n);
+  h->out->inputs = pb_alloc_array(&e->arena, n, sizeof *h->out->inputs);
+  h->out->outputs = pb_alloc_array(&e->arena, n, sizeof *h->out->outputs);
+  for (int v = 0; v < p->value_count; ++v) {
+    h->buffer[v] = -1;
+    if (p->values[v].kind == PB_VALUE_INPUT) {
+      h->args[v] = (pb_arg){PB_SPACE_INPUT, (uint64_t)e->input_count};
+      take_tensor(h, v, e->inputs, h->out->inputs, &e->input_count);
+    } else if (p->values[v].kind == PB_VALUE_OUTPUT) {
+      h->args[v] = (pb_arg){PB_SPACE_OUTPUT, (uint64_t)e->output_count};
+      take_tensor(h, v, e->outputs, h->out->outputs, &e->output_count);
+    }
+  }
+}
+
+// Constants that a nest uses, in order of first use.
+static void take_constants(host* h) {
+  const pb_program* p = h->open->program;
+  pb_engine* e = h->engine;
+  bool* seen = calloc((size_t)p->value_count + 1, sizeof *seen);
+  if (!seen) pb_no_memory((size_t)p->value_count);
+  for (int pass = 0; pass < 2; ++pass) {
+    uint64_t at = 0;
+    memset(seen, 0, sizeof *seen * (size_t)p->value_count);
+    for (int n = 0; n < p->nest_count; ++n)
+      for (int a = 0; a < p->nests[n].access_count; ++a) {
+        int v = p->value_of[n][a], id = p->values[v].const_id, block;
+        if (p->values[v].kind != PB_VALUE_CONST || seen[v]) continue;
+        seen[v] = true;
+        block = block_of(h, v);
+        if (block >= 0) {
+          h->args[v] = (pb_arg){PB_SPACE_SIZES, (uint64_t)block};
+          continue;
+        }
+        h->args[v] = (pb_arg){PB_SPACE_CONST, at};
+        if (pass) pb_const_write(h->open->consts, id, e->consts + at);
+        at += padded(h->open->consts->items[id].bytes);
+      }
+    e->const_bytes = at;
+    if (!pass) e->consts = pb_alloc(&e->arena, at + 1);
+  }
+  free(seen);
+}
+
+static void add_check(host* h, bool equal, int a, int b, const char* text) {
+  int64_t x, y;
+  const pb_sizes* s = &h->open->sizes;
+  if (a == b || (pb_size_is_number(s, a, &x) && pb_size_is_number(s, b, &y) && (equal ? x == y : x <= y))) return;
+  int* key = PB_NEW_ARRAY(&h->engine->arena, int, 3);
+  key[0] = a;
+  key[1] = b;
+  key[2] = equal;
+  if (pb_table_find(&h->known, key, 3 * sizeof *key) >= 0) return;
+  pb_table_add(&h->known, key, 3 * sizeof *key, 0);
+  pb_open_check check = {equal, a, b, pb_strdup(&h->engine->arena, text)};
+  PB_PUSH(h->checks, h->check_count, h->check_capacity, check);
+}
+
+// The largest that an index gets, `from` and its steps given: numbers that only add up, as steps that go down are
+// negative numbers in every sample. *least: the smallest.
+static int last_place(host* h, const pb_nest* n, const pb_open_nest* z, int from, const int* step, const int64_t* first,
+                      int* least) {
+  pb_sizes* s = &h->open->sizes;
+  int most = *least = from;
+  for (int d = 0; d < n->dim_count; ++d) {
+    int far = pb_size_make(s, PB_SIZE_MUL, step[d], pb_size_plus(s, z->extent[d], -1));
+    if (first[d] >= 0) most = pb_size_make(s, PB_SIZE_ADD, most, far);
+    if (first[d] < 0) *least = pb_size_make(s, PB_SIZE_ADD, *least, far);
+  }
+  return most;
+}
+
+// Each index of each access stays inside of its tensor, as it does in the samples; where one walks past its end into
+// the next row, the place stays inside of the whole.
+static void check_access(host* h, const pb_nest* n, const pb_open_nest* z, int a) {
+  const pb_access* x = &n->access[a];
+  pb_sizes* s = &h->open->sizes;
+  bool flat = false;
+  int least, zero = pb_size_number(s, 0), elements = pb_size_number(s, 1);
+  const char* text = pb_printf(&h->engine->arena, "%s goes past its tensor's end", n->name);
+  if (x->boxed) return;
+  for (int r = 0; r < x->rank; ++r) {
+    elements = pb_size_make(s, PB_SIZE_MUL, elements, z->shape[a][r]);
+    if (x->gathered == r + 1) continue; // the body keeps it inside
+    if (pb_index_can_leave(n, &x->index[r], x->shape[r])) {
+      flat = true;
+      continue;
+    }
+    int most = last_place(h, n, z, z->start[a][r], z->coef[a][r], x->index[r].coef, &least);
+    add_check(h, false, zero, least, text);
+    add_check(h, false, pb_size_plus(s, most, 1), z->shape[a][r], text);
+  }
+  if (!flat || x->gathered) return;
+  int64_t first[PB_NEST_DIMS];
+  for (int d = 0; d < n->dim_count; ++d) first[d] = pb_access_stride(x, d);
+  int most = last_place(h, n, z, z->first[a], z->step[a], first, &least);
+  add_check(h, false, zero, least, text);
+  add_check(h, false, pb_size_plus(s, most, 1), elements, text);
+}
+
+static int buffer_of(host* h, int value, int step) {
+  const pb_value* v = &h->open->program->values[value];
+  if (h->buffer[value] < 0) {
+    pb_sizes* s = &h->open->sizes;
+    int bytes = pb_size_number(s, pb_type_bits(v->type) / 8);
+    for (int r = 0; r < v->rank; ++r) bytes = pb_size_make(s, PB_SIZE_MUL, bytes, dims_of(h, value)[r]);
+    h->buffer[value] = h->out->buffer_count;
+    h->out->buffers[h->out->buffer_count++] = (pb_open_buffer){bytes, step, step};
+  }
+  h->out->buffers[h->buffer[value]].last = step;
+  return h->buffer[value];
+}
+
+static pb_status take_steps(host* h, pb_diag* diag) {
+  const pb_program* p = h->open->program;
+  pb_engine* e = h->engine;
+  pb_open_nest* z = PB_NEW(&h->open->sizes.arena, pb_open_nest);
+  e->steps = PB_NEW_ARRAY(&e->arena, pb_step, (size_t)p->nest_count + 1);
+  h->out->buffers = PB_NEW_ARRAY(&e->arena, pb_open_buffer, (size_t)p->value_count + 1);
+  for (int n = 0; n < p->nest_count; ++n) {
+    const pb_nest* nest = &p->nests[n];
+    const pb_open_kernel* k = &h->kernels->of[n];
+    pb_step* step = &e->steps[e->step_count];
+    *step =
+        (pb_step){.kernel = k->kernel, .origin = pb_strdup(&e->arena, nest->name), .arg_count = nest->access_count + 1};
+    if (step->arg_count > PB_ENGINE_MAX_ARGS)
+      return pb_unsupported(diag, (pb_place){.what = nest->name}, 4050, NULL, "%d tensors in one kernel; %d at most",
+                            step->arg_count, PB_ENGINE_MAX_ARGS);
+    pb_open_read(h->open, n, z);
+    const char* none = pb_printf(&e->arena, "%s has less than no elements", nest->name);
+    for (int d = 0; d < nest->dim_count; ++d) // threads share turns as a number without a sign
+      add_check(h, false, pb_size_number(&h->open->sizes, 0), z->extent[d], none);
+    for (int a = 0; a < nest->access_count; ++a) {
+      int v = p->value_of[n][a];
+      bool local = p->values[v].kind == PB_VALUE_LOCAL;
+      step->args[a] = local ? (pb_arg){PB_SPACE_ARENA, (uint64_t)buffer_of(h, v, n)} : h->args[v];
+      check_access(h, nest, z, a);
+    }
+    step->args[nest->access_count] = (pb_arg){PB_SPACE_SIZES, (uint64_t)add_block(h, PB_I64, k->size_count, k->sizes)};
+    ++e->step_count;
+  }
+  return PB_OK;
+}
+
+static void take_guards(host* h) {
+  const pb_open_program* o = h->open;
+  for (size_t g = 0; g < o->consts->guard_count; ++g) {
+    const pb_guard* guard = &o->consts->guards[g];
+    add_check(h, guard->equal, o->at[(size_t)o->guard_at + 2 * g], o->at[(size_t)o->guard_at + 2 * g + 1], guard->text);
+  }
+}
+
+static void take_symbols(host* h) {
+  const pb_symbols* s = h->open->symbols;
+  pb_arena* arena = &h->engine->arena;
+  int number[PB_MOST_SYMBOLS];
+  h->out->symbols = PB_NEW_ARRAY(arena, const char*, (size_t)s->count);
+  for (int k = 0; k < s->count; ++k) {
+    number[k] = h->out->symbol_count;
+    if (s->same[k] == k) h->out->symbols[h->out->symbol_count++] = pb_strdup(arena, s->names[k]);
+  }
+  h->out->size_count = (int)h->open->sizes.count;
+  h->out->sizes = PB_NEW_ARRAY(arena, pb_size, h->open->sizes.count + 1);
+  for (size_t k = 0; k < h->open->sizes.count; ++k) {
+    h->out->sizes[k] = *h->open->sizes.items[k];
+    if (h->out->sizes[k].op == PB_SIZE_SYMBOL) h->out->sizes[k].number = number[h->out->sizes[k].number];
+  }
+}
+
+static void copy_lists(host* h) {
+  pb_arena* arena = &h->engine->arena;
+  h->out->check_count = (int)h->check_count;
+  h->out->checks = PB_NEW_ARRAY(arena, pb_open_check, h->check_count + 1);
+  if (h->check_count) memcpy(h->out->checks, h->checks, h->check_count * sizeof *h->checks);
+  h->out->block_count = (int)h->block_count;
+  h->out->blocks = PB_NEW_ARRAY(arena, pb_open_block, h->block_count + 1);
+  if (h->block_count) memcpy(h->out->blocks, h->blocks, h->block_count * sizeof *h->blocks);
+}
+
+pb_status pb_open_host(pb_open_program* open, const pb_open_kernels* kernels, pb_diag* diag, pb_engine* engine) {
+  size_t values = (size_t)open->program->value_count + 1;
+  host h = {.open = open, .kernels = kernels, .engine = engine, .out = PB_NEW(&engine->arena, pb_open)};
+  h.args = PB_NEW_ARRAY(&open->sizes.arena, pb_arg, values);
+  h.buffer = PB_NEW_ARRAY(&open->sizes.arena, int, values);
+  engine->open = h.out;
+  for (int k = 0; k < engine->kernel_count; ++k) engine->kernels[k].alone = !kernels->shared[k];
+  take_values(&h);
+  take_constants(&h);
+  pb_status status = take_steps(&h, diag);
+  take_guards(&h);
+  take_symbols(&h);
+  copy_lists(&h);
+  free(h.checks);
+  free(h.blocks);
+  pb_table_free(&h.known);
+  return status;
+}

@@ -1,0 +1,229 @@
+// Programs as numbers, and how they are made without them; numbers of all samples as sizes.
+#include "core/base/sha256.h"
+#include "core/open/open.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CONTENTS = 64 }; // elements of a constant that may be sizes
+
+static void number(pb_open_sample* s, int64_t v) { PB_PUSH(s->numbers, s->count, s->capacity, v); }
+
+// Integers of few elements may depend on extents; they are numbers of the sample, all other contents its structure.
+static bool has_sizes(const pb_const* c) {
+  bool integers = c->type == PB_I1 || c->type == PB_I8 || c->type == PB_I32 || c->type == PB_I64;
+  return integers && c->data && !c->mapped &&
+         c->bytes / (uint64_t)(pb_type_bits(pb_type_stored(c->type)) / 8) <= MOST_CONTENTS;
+}
+
+static int64_t element(const pb_const* c, int64_t k) {
+  int bytes = pb_type_bits(pb_type_stored(c->type)) / 8;
+  const char* at = (const char*)c->data + k * bytes;
+  int32_t narrow;
+  int64_t wide;
+  if (bytes == 1) return *(const signed char*)at;
+  if (bytes == 4) {
+    memcpy(&narrow, at, 4);
+    return narrow;
+  }
+  memcpy(&wide, at, 8);
+  return wide;
+}
+
+static void take_constant(const pb_consts* consts, int id, pb_open_sample* s) {
+  const pb_const* c = &consts->items[id];
+  pb_text_add(&s->structure, "const %s %d %llu ", c->name ? c->name : "", c->type, (unsigned long long)c->bytes);
+  if (has_sizes(c)) {
+    int64_t count = (int64_t)c->bytes / (pb_type_bits(pb_type_stored(c->type)) / 8);
+    for (int64_t k = 0; k < count; ++k) number(s, element(c, k));
+  } else if (!c->mapped && c->data) { // a file's data are the same in every sample
+    uint8_t hash[32];
+    pb_sha256 sha;
+    pb_sha256_init(&sha);
+    pb_sha256_add(&sha, c->data, c->bytes);
+    pb_sha256_done(&sha, hash);
+    for (int k = 0; k < 32; ++k) pb_text_add(&s->structure, "%02x", hash[k]);
+  }
+}
+
+static void take_value(const pb_value* v, const pb_consts* consts, pb_open_sample* s) {
+  pb_text_add(&s->structure, "value %d %d %d %s ", v->kind, v->type, v->rank, v->name ? v->name : "");
+  for (int r = 0; r < v->rank; ++r) number(s, v->shape[r]);
+  if (v->kind == PB_VALUE_CONST) take_constant(consts, v->const_id, s);
+}
+
+// A constant of a body as an integer: itself, or of a float the number whose reciprocal it is (a mean's), or itself.
+pb_open_number pb_open_integer(const pb_expr_node* e, int64_t* number) {
+  const double far = 1 << 24;
+  if (e->op != PB_OP_CONST) return PB_OPEN_NONE;
+  *number = e->integer;
+  if (!pb_type_is_float(e->type)) return PB_OPEN_INTEGER;
+  if (e->type != PB_F32 && e->type != PB_F64) return PB_OPEN_NONE;
+  double v = e->value, n = rint(1 / v);
+  *number = (int64_t)v;
+  if (v == rint(v) && fabs(v) < far) return PB_OPEN_INTEGER;
+  if (!(n > 1 && n < far) || v != (e->type == PB_F32 ? (double)(1 / (float)n) : 1 / n)) return PB_OPEN_NONE;
+  *number = (int64_t)n;
+  return PB_OPEN_RECIPROCAL;
+}
+
+static void take_body(const pb_nest* n, pb_open_sample* s) {
+  for (int e = 0; e < n->expr_count; ++e) {
+    const pb_expr_node* x = &n->expr[e];
+    pb_text_add(&s->structure, "%d %d %d %d %d %d ", x->op, x->type, x->args[0], x->args[1], x->args[2], x->operand);
+    int64_t integer;
+    pb_open_number kind = pb_open_integer(x, &integer);
+    pb_text_add(&s->structure, "%d ", kind);
+    if (kind)
+      number(s, integer);
+    else if (x->op == PB_OP_CONST)
+      pb_text_add_bytes(&s->structure, (const char*)&x->value, sizeof x->value);
+  }
+}
+
+static void take_nest(const pb_program* p, int nest, pb_open_sample* s) {
+  const pb_nest* n = &p->nests[nest];
+  pb_text_add(&s->structure, "nest %s %s %d %d %d %d ", n->name, n->part, n->dim_count, n->access_count, n->reduce,
+              n->stored_at);
+  for (int d = 0; d < n->dim_count; ++d) number(s, n->extent[d]);
+  for (int a = 0; a < n->access_count; ++a) {
+    const pb_access* x = &n->access[a];
+    pb_text_add(&s->structure, "%d %d %d %d %g ", p->value_of[nest][a], x->rank, x->boxed, x->gathered,
+                x->boxed ? x->fill : 0);
+    for (int r = 0; r < x->rank; ++r) {
+      for (int d = 0; d < n->dim_count; ++d) {
+        pb_text_add(&s->structure, "%d", x->index[r].coef[d] != 0);
+        number(s, x->index[r].coef[d]);
+      }
+      number(s, x->index[r].cst);
+    }
+  }
+  take_body(n, s);
+  PB_PUSH(s->ends, s->end_count, s->end_capacity, s->structure.length);
+}
+
+void pb_open_take(const pb_program* p, const pb_consts* consts, pb_open_sample* s) {
+  *s = (pb_open_sample){0};
+  for (int v = 0; v < p->value_count; ++v) take_value(&p->values[v], consts, s);
+  for (int n = 0; n < p->nest_count; ++n) take_nest(p, n, s);
+  for (size_t g = 0; g < consts->guard_count; ++g) {
+    pb_text_add(&s->structure, "guard %d ", consts->guards[g].equal);
+    number(s, consts->guards[g].a);
+    number(s, consts->guards[g].b);
+  }
+}
+
+void pb_open_sample_free(pb_open_sample* s) {
+  pb_text_free(&s->structure);
+  free(s->numbers);
+  free(s->ends);
+  *s = (pb_open_sample){0};
+}
+
+// ---- joined ----
+
+bool pb_open_alike(const pb_open_sample* a, const pb_open_sample* b) {
+  return a->count == b->count && a->structure.length == b->structure.length &&
+         !memcmp(a->structure.data, b->structure.data, a->structure.length);
+}
+
+static pb_status differs(const pb_program* p, const pb_open_sample* a, const pb_open_sample* b, pb_diag* diag) {
+  size_t n = 0, at = 0;
+  while (at < a->structure.length && at < b->structure.length && a->structure.data[at] == b->structure.data[at]) ++at;
+  while (n + 1 < a->end_count && a->ends[n] <= at) ++n;
+  const char* name = a->end_count && at >= (n ? a->ends[n - 1] : 0) ? p->nests[n].name : "model";
+  return pb_unsupported(diag, (pb_place){.what = name}, 4110,
+                        "list values for its dims, --dim NAME=1,8 or --input-shape: each is compiled for itself",
+                        "is made of other loops, or other constants, at other extents");
+}
+
+// Where each value's and nest's numbers begin: as pb_open_take has them.
+static void index_numbers(pb_open_program* o) {
+  const pb_program* p = o->program;
+  int at = 0;
+  for (int v = 0; v < p->value_count; ++v) {
+    o->value_at[v] = at;
+    at += p->values[v].rank;
+    o->const_at[v] = -1;
+    if (p->values[v].kind != PB_VALUE_CONST || !has_sizes(&o->consts->items[p->values[v].const_id])) continue;
+    const pb_const* c = &o->consts->items[p->values[v].const_id];
+    o->const_at[v] = at;
+    at += (int)(c->bytes / (uint64_t)(pb_type_bits(pb_type_stored(c->type)) / 8));
+  }
+  for (int n = 0; n < p->nest_count; ++n) {
+    const pb_nest* nest = &p->nests[n];
+    o->nest_at[n] = at;
+    at += nest->dim_count;
+    for (int a = 0; a < nest->access_count; ++a) at += nest->access[a].rank * (nest->dim_count + 1);
+    for (int e = 0; e < nest->expr_count; ++e) {
+      int64_t integer;
+      at += pb_open_integer(&nest->expr[e], &integer) != PB_OPEN_NONE;
+    }
+  }
+  o->guard_at = at;
+}
+
+static const char* owner(const pb_open_program* o, size_t k) {
+  const pb_program* p = o->program;
+  for (int n = p->nest_count - 1; n >= 0; --n)
+    if ((int)k >= o->nest_at[n]) return (int)k >= o->guard_at ? "model" : p->nests[n].name;
+  return "model";
+}
+
+pb_status pb_open_join(const pb_program* program, const pb_consts* consts, const pb_symbols* symbols,
+                       pb_open_sample* samples, pb_diag* diag, pb_open_program* o) {
+  *o = (pb_open_program){.program = program, .consts = consts, .symbols = symbols};
+  const pb_open_sample* first = &samples[0];
+  for (int k = 1; k < PB_OPEN_SAMPLES; ++k)
+    if (!pb_open_alike(first, &samples[k])) return differs(program, first, &samples[k], diag);
+  pb_arena* arena = &o->sizes.arena;
+  o->at = PB_NEW_ARRAY(arena, int, first->count + 1);
+  o->value_at = PB_NEW_ARRAY(arena, int, (size_t)program->value_count + 1);
+  o->const_at = PB_NEW_ARRAY(arena, int, (size_t)program->value_count + 1);
+  o->nest_at = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
+  index_numbers(o);
+  pb_fit* fit = pb_fit_start(&o->sizes, symbols, arena);
+  pb_status status = PB_OK;
+  for (size_t k = 0; k < first->count && status == PB_OK; ++k) {
+    int64_t numbers[PB_OPEN_SAMPLES];
+    for (int s = 0; s < PB_OPEN_SAMPLES; ++s) numbers[s] = samples[s].numbers[k];
+    o->at[k] = pb_fit_find(fit, numbers);
+    if (o->at[k] < 0)
+      status = pb_unsupported(diag, (pb_place){.what = owner(o, k)}, 4111,
+                              "list values for its dims, --dim NAME=1,8 or --input-shape",
+                              "an extent is no sum of products of the open dims: %lld, %lld, %lld, ...",
+                              (long long)numbers[0], (long long)numbers[1], (long long)numbers[2]);
+  }
+  pb_fit_end(fit);
+  return status;
+}
+
+void pb_open_free(pb_open_program* o) { pb_sizes_free(&o->sizes); }
+
+void pb_open_read(pb_open_program* o, int nest, pb_open_nest* z) {
+  const pb_nest* n = &o->program->nests[nest];
+  const int* at = o->at + o->nest_at[nest];
+  pb_sizes* s = &o->sizes;
+  int none = pb_size_number(s, 0);
+  for (int d = 0; d < n->dim_count; ++d) z->extent[d] = *at++;
+  for (int a = 0; a < n->access_count; ++a) {
+    int rank = n->access[a].rank, row = pb_size_number(s, 1);
+    for (int r = 0; r < rank; ++r) {
+      z->shape[a][r] = o->at[o->value_at[o->program->value_of[nest][a]] + r];
+      for (int d = 0; d < n->dim_count; ++d) z->coef[a][r][d] = *at++;
+      z->start[a][r] = *at++;
+    }
+    z->first[a] = none;
+    for (int d = 0; d < n->dim_count; ++d) z->step[a][d] = none;
+    for (int r = rank - 1; r >= 0; --r) {
+      z->row[a][r] = row;
+      z->first[a] = pb_size_make(s, PB_SIZE_ADD, z->first[a], pb_size_make(s, PB_SIZE_MUL, z->start[a][r], row));
+      for (int d = 0; d < n->dim_count; ++d)
+        z->step[a][d] =
+            pb_size_make(s, PB_SIZE_ADD, z->step[a][d], pb_size_make(s, PB_SIZE_MUL, z->coef[a][r][d], row));
+      row = pb_size_make(s, PB_SIZE_MUL, row, z->shape[a][r]);
+    }
+  }
+  z->integers = at;
+}

@@ -1,0 +1,89 @@
+"""What is refused of programs with open dims, when they are compiled and when shapes come: by its words.
+
+    tests/open/refusals.py --bin build/bin"""
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "e2e"), str(HERE.parent / "models")]
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx")
+import numpy as np  # noqa: E402
+import onnx.parser  # noqa: E402
+
+HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
+ADD = "g (float[b, s] x, float[b, s] y) => (float[b, s] z) { z = Add(x, y) }"
+SLICE = "g (float[b, s] x) => (float[b, 10] z) <int64[1] from = {0}, int64[1] to = {10}, int64[1] axis = {1}> { z = Slice(x, from, to, axis) }"
+WINDOW = "g (float[1, 1, n, n] x) => (float[1, 1, m, m] z) <float[1, 1, 3, 3] w = {1,1,1,1,1,1,1,1,1}> { y = Conv(x, w) z = Conv(y, w) }"
+PAD = "g (float[n] x) => (float[m] z) <int64[1] ten = {10}, int64[1] zero = {0}> { s = Shape(x) t = Max(s, ten) d = Sub(t, s) p = Concat<axis = 0>(zero, d) z = Pad(x, p) }"
+TURNS = """g (float[s, 2, 3] x) => (float[s, 1, 2, 4] y) <float[1, 4, 3] w = {%s}, float[1, 4, 4] r = {%s}>
+  { y = RNN<hidden_size = 4>(x, w, r) }""" % (",".join(["0.1"] * 12), ",".join(["0.1"] * 16))
+
+
+class Bench:
+    def __init__(self, bin_dir, folder):
+        self.bin, self.folder, self.failed = bin_dir, Path(folder), 0
+
+    def say(self, good, what, why=""):
+        self.failed += not good
+        print(f"{'ok    ' if good else 'FAILED'} {what}{'' if good else ': ' + why}")
+
+    def compile(self, model, options, target="cpu"):
+        path = model
+        if not str(model).endswith(".mlir"):
+            path = self.folder / "m.onnx"
+            path.write_bytes(onnx.parser.parse_model(HEAD + model).SerializeToString())
+        return tools.call([f"{self.bin}/pbc", str(path), f"--target={target}", "-o", str(self.folder / "m.pbe"), *options])
+
+    def refused(self, what, model, options, *words, target="cpu"):
+        done = self.compile(model, options, target)
+        self.say(done.returncode == 1 and all(w in done.stderr for w in words), what, done.stderr)
+
+    def run(self, inputs):
+        command = [f"{self.bin}/pb-run", str(self.folder / "m.pbe"), "--output", f"z={self.folder}/z.npy"]
+        for name, shape in inputs.items():
+            np.save(self.folder / f"{name}.npy", np.ones(shape, np.float32))
+            command += ["--input", f"{name}={self.folder}/{name}.npy"]
+        return tools.call(command)
+
+    def run_refused(self, what, model, inputs, *words):
+        done = self.compile(model, ["--dim", "b=?", "--dim", "s=?"] if "float[b" in model else ["--dim", "n=?"])
+        if done.returncode:
+            return self.say(False, what, done.stderr)
+        done = self.run(inputs)
+        self.say(done.returncode != 0 and all(w in done.stderr for w in words), what, done.stderr)
+
+    def runs(self, what, inputs, shape):
+        done = self.run(inputs)
+        good = not done.returncode and np.load(self.folder / "z.npy").shape == shape
+        self.say(good, what, done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    with tempfile.TemporaryDirectory() as folder:
+        t = Bench(parser.parse_args().bin, folder)
+        text = HERE / "texts" / "doubled.mlir"
+        t.refused("a chip with queues, a text", text, [], "PB2027", "arg0: its dim 0 is open", "--input-shape arg0=1,8", target="simnpu")
+        t.refused("a chip with queues, a model", ADD, ["--dim", "b=?"], "PB2027", "list its values", target="simnpu")
+        t.refused("an open dim in a profile", ADD, ["--dim", "b=1,8", "--dim", "s=?"], "PB1004", "'s' is open in a profile")
+        t.refused("what is of one plan", ADD, ["--dim", "b=?", "--dim", "s=4", "--emit=plan"], "PB1008", "'b' is open")
+        t.refused("turns that extents count", TURNS, ["--dim", "s=?"], "PB4110", "is made of other loops", "list values")
+        t.refused("no such dim", ADD, ["--dim", "q=?"], "PB2026", "dims: b s")
+        t.run_refused("two extents of one name", ADD, {"x": (2, 3), "y": (2, 4)}, "PB5047", "input 'y': its dim 1 is 4, and 's' is 3 by 'x'")
+        t.run_refused("another rank", ADD, {"x": (2, 3), "y": (2, 3, 1)}, "PB5047", "'y'")
+        t.run_refused("no elements", ADD, {"x": (0, 3), "y": (0, 3)}, "PB5047", "its dim 0 is 0")
+        t.run_refused("a slice past the end", SLICE, {"x": (2, 7)}, "PB5049", "10 is more than 7")
+        t.runs("and within it", {"x": (2, 11)}, (2, 10))
+        t.run_refused("windows that are larger than what they walk", WINDOW, {"x": (1, 1, 2, 2)}, "PB5049", "0 is more than -2")
+        t.runs("and as large", {"x": (1, 1, 5, 5)}, (1, 1, 1, 1))
+        t.run_refused("another choice than when it was read", PAD, {"x": (7,)}, "PB5049", "10 is more than 7")
+        t.runs("and the same", {"x": (12,)}, (12,))
+    return t.failed > 0
+
+
+sys.exit(main())

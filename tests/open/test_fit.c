@@ -1,0 +1,104 @@
+// Numbers of all samples as expressions: what is one is found and right at other extents too, what is none is refused.
+#include "core/open/open.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static int64_t at_all(int which, int64_t b, int64_t s) {
+  switch (which) {
+  case 0:
+    return 7;
+  case 1:
+    return s;
+  case 2:
+    return b * s;
+  case 3:
+    return 12 * b * s * s;
+  case 4:
+    return (b + 2) * (s + 3);
+  case 5:
+    return b + s - 1;
+  case 6:
+    return -s + 1;
+  case 7:
+    return (s + 1) / 2;
+  case 8:
+    return (s - 1) / 2 * 3 + 1;
+  case 9:
+    return (s + 1) / 2 * b;
+  case 10:
+    return (s + 6) / 7;
+  case 11: // no expression from here on
+    return s > 100 ? s : 100;
+  case 12:
+    return s % 7;
+  case 13:
+    return s == 62 ? s + 1 : s; // one of the samples
+  default:
+    return s * s * s * s * s / 3;
+  }
+}
+
+static int64_t value_of(const pb_sizes* sizes, int size, const int64_t* symbols) {
+  int64_t values[512];
+  assert_true(sizes->count < 512);
+  for (int k = 0; k <= size; ++k) assert_true(pb_size_value(sizes->items[k], symbols, values, &values[k]));
+  return values[size];
+}
+
+static void finds_what_is_one(void** state) {
+  (void)state;
+  pb_symbols symbols = {0};
+  pb_sizes sizes = {0};
+  assert_int_equal(pb_symbol_named(&symbols, "b"), 0);
+  assert_int_equal(pb_symbol_named(&symbols, "s"), 1);
+  pb_fit* fit = pb_fit_start(&sizes, &symbols, &sizes.arena);
+  for (int which = 0; which < 15; ++which) {
+    int64_t numbers[PB_OPEN_SAMPLES];
+    for (int k = 0; k < PB_OPEN_SAMPLES; ++k) {
+      symbols.sample = k;
+      numbers[k] = at_all(which, pb_symbol_extent(&symbols, 0), pb_symbol_extent(&symbols, 1));
+    }
+    int size = pb_fit_find(fit, numbers);
+    if ((size >= 0) != (which < 11)) fail_msg("number %d: %d", which, size);
+    for (int64_t b = 1; b < 9 && size >= 0; ++b)
+      for (int64_t s = 1; s < 300; ++s)
+        if (value_of(&sizes, size, (int64_t[]){b, s}) != at_all(which, b, s)) fail_msg("number %d", which);
+  }
+  pb_fit_end(fit);
+  pb_sizes_free(&sizes);
+  pb_symbols_free(&symbols);
+}
+
+static void symbols_are_apart(void** state) {
+  (void)state;
+  pb_symbols s = {0};
+  const char* names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  for (int k = 0; k < PB_MOST_SYMBOLS; ++k) assert_int_equal(pb_symbol_named(&s, names[k]), k);
+  assert_int_equal(pb_symbol_named(&s, "i"), -1);
+  for (s.sample = 0; s.sample < PB_SYMBOL_SAMPLES; ++s.sample)
+    for (int k = 0; k < PB_MOST_SYMBOLS; ++k)
+      for (int j = 0; j < k; ++j) assert_int_not_equal(pb_symbol_extent(&s, k), pb_symbol_extent(&s, j));
+  for (int k = 0; k < PB_MOST_SYMBOLS; ++k) // all remainders of small divisors
+    for (int by = 2; by <= 8; ++by) {
+      unsigned seen = 0;
+      for (s.sample = 0; s.sample < PB_SYMBOL_SAMPLES; ++s.sample) seen |= 1u << pb_symbol_extent(&s, k) % by;
+      assert_int_equal(seen, (1u << by) - 1);
+    }
+  s.sample = 3;
+  assert_true(pb_symbols_unify(&s, pb_symbol_extent(&s, 2), pb_symbol_extent(&s, 5)));
+  assert_true(s.again);
+  assert_int_equal(pb_symbol_extent(&s, 5), pb_symbol_extent(&s, 2));
+  assert_false(pb_symbols_unify(&s, pb_symbol_extent(&s, 5), pb_symbol_extent(&s, 2)));
+  assert_false(pb_symbols_unify(&s, 1, pb_symbol_extent(&s, 2)));
+  pb_symbols_free(&s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_is_one), cmocka_unit_test(symbols_are_apart)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,21 @@
+"builtin.module"() <{sym_name = "jit__lambda"}> ({
+  "func.func"() <{function_type = (tensor<?xf32>) -> tensor<f32>, res_attrs = [{jax.result_info = "result"}], sym_name = "main", sym_visibility = "public"}> ({
+  ^bb0(%arg4: tensor<?xf32>):
+    %3 = "stablehlo.constant"() <{value = dense<1> : tensor<i32>}> : () -> tensor<i32>
+    %4 = "stablehlo.get_dimension_size"(%arg4) <{dimension = 0 : i64}> : (tensor<?xf32>) -> tensor<i32>
+    %5 = "stablehlo.compare"(%4, %3) <{compare_type = #stablehlo<comparison_type SIGNED>, comparison_direction = #stablehlo<comparison_direction GE>}> : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    "stablehlo.custom_call"(%5, %4) <{api_version = 2 : i32, call_target_name = "shape_assertion", has_side_effect = true}> {error_message = "Input shapes do not match the polymorphic shapes specification. Expected value >= 1 for dimension variable 'n'. Using the following polymorphic shapes specifications: args[0].shape = (n,). Obtained dimension variables: 'n' = {0} from specification 'n' for dimension args[0].shape[0] (= {0}), . Please see https://docs.jax.dev/en/latest/export/shape_poly.html#shape-assertion-errors for more details."} : (tensor<i1>, tensor<i32>) -> ()
+    %6 = "func.call"(%4, %arg4) <{callee = @_wrapped_jax_export_main}> : (tensor<i32>, tensor<?xf32>) -> tensor<f32>
+    "func.return"(%6) : (tensor<f32>) -> ()
+  }) : () -> ()
+  "func.func"() <{arg_attrs = [{jax.global_constant = "n"}, {}], function_type = (tensor<i32>, tensor<?xf32>) -> tensor<f32>, res_attrs = [{jax.result_info = "result"}], sym_name = "_wrapped_jax_export_main", sym_visibility = "private"}> ({
+  ^bb0(%arg0: tensor<i32>, %arg1: tensor<?xf32>):
+    %0 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32>
+    %1 = "stablehlo.reduce"(%arg1, %0) <{dimensions = array<i64: 0>}> ({
+    ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
+      %2 = "stablehlo.add"(%arg2, %arg3) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      "stablehlo.return"(%2) : (tensor<f32>) -> ()
+    }) : (tensor<?xf32>, tensor<f32>) -> tensor<f32>
+    "func.return"(%1) : (tensor<f32>) -> ()
+  }) : () -> ()
+}) {jax.uses_shape_polymorphism = true, mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} : () -> ()
