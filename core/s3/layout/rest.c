@@ -184,11 +184,12 @@ void pb__layout_clean_rest(pb_layout* l, int n) {
 
 // Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
 // So sums of floats that the chip has no instruction for are not laid out for another target either.
-static pb_status check_sums(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+static pb_status check_sums(const pb_layout* l, int n, const pb_roles* roles) {
+  const pb_nest* nest = &l->program.nests[n];
   pb_type x = roles->x_type, w = roles->w_type, y = nest->access[roles->y].type;
   pb_roles unused;
   if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
-  return pb_chip_lacks_product(l->unit->chip, l->unit->diag, nest->name, x, w, y);
+  return pb_chip_lacks_product(l->unit->chip, l->unit->diag, nest->name, roles, y, pb__layout_weighs(l, n, roles));
 }
 
 // Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero
@@ -280,7 +281,7 @@ static pb_status check_rest(pb_layout* l, const pb_nest* nest, int x, pb_type ty
 
 pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
-  PB_TRY(check_sums(l, nest, roles));
+  PB_TRY(check_sums(l, n, roles));
   PB_TRY(check_groups(l, nest, roles));
   return check_rest(l, nest, l->program.value_of[n][roles->x], roles->x_type);
 }
