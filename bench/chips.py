@@ -4,7 +4,7 @@
 
 With --within it fails where a prediction is further off than so many per cent.
 
-Chips that only shift run the network with powers of 2 for scales; what a chip has no instructions for, as the steps from
+Chips that only shift run the network with powers of 2 for scales, those that multiply bf16 the one of f32; what a chip has no instructions for, as the steps from
 and to f32 of one without floats, runs on the processor and is not counted. That bits are right the tests of
 tests/chips say; here the whole network runs once, and predictions are compared with the machine's cycles.
 """
@@ -25,8 +25,9 @@ tools.require("numpy", "onnx", "onnxruntime")
 import onnx  # noqa: E402
 from reference_fixed import powers_of_two  # noqa: E402
 
-ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vta,nvdla"
+ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vta,nvdla,bf16npu"
 ONLY_SHIFT = {"vta"}
+IN_BF16 = {"bf16npu"}
 
 
 def lines_of(path):
@@ -36,7 +37,7 @@ def lines_of(path):
 
 def measure(args, chip, model, work):
     path, engine, stats = os.path.join(CHIPS, chip + ".td"), os.path.join(work, "m.pbe"), os.path.join(work, "s.json")
-    pbc = [os.path.join(args.bin, "pbc"), model, f"--target={path}"]
+    pbc = [os.path.join(args.bin, "pbc"), model, f"--target={path}", *(["--precision=bf16"] if chip in IN_BF16 else [])]
     subprocess.run([*pbc, "--fallback=cpu", "-o", engine], check=True, stderr=subprocess.DEVNULL)
     told = json.loads(subprocess.run([*pbc, "--explain=json"], check=True, capture_output=True, text=True).stdout)
     subprocess.run([os.path.join(args.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", f"--stats={stats}"],
@@ -65,7 +66,8 @@ def main():
     p.add_argument("--chips", default=ALL)
     p.add_argument("--within", type=float)
     args = p.parse_args()
-    model = tools.network(args.bin, args.net, "int8", args.size, 1000 if args.size > 64 else 10)
+    classes = 1000 if args.size > 64 else 10
+    model = tools.network(args.bin, args.net, "int8", args.size, classes)
     print(f"{args.net}, {args.size}x{args.size}, on each chip's machine\n")
     print("| chip | lines that say something (of all) | MACs a cycle | cycles | of peak | predicted | bound by | steps on the processor |")
     print("|---|--:|--:|--:|--:|--:|---|--:|")
@@ -75,7 +77,8 @@ def main():
         if ONLY_SHIFT & set(args.chips.split(",")):
             onnx.save(powers_of_two(onnx.load(model)), powers)
         for chip in args.chips.split(","):
-            off, row = measure(args, chip, powers if chip in ONLY_SHIFT else model, work)
+            net = tools.network(args.bin, args.net, "f32", args.size, classes) if chip in IN_BF16 else model
+            off, row = measure(args, chip, powers if chip in ONLY_SHIFT else net, work)
             print(row, flush=True)
             failed |= args.within is not None and off > args.within
     return int(failed)

@@ -169,10 +169,41 @@ static int widen(const record* rec, pb_insn* insn, int x) {
   return add_node(rec, insn, (pb_expr_node){.op = PB_OP_BITCAST, .type = PB_F32, .args = {upper, -1, -1}});
 }
 
-// What is made of several operations: shrr, shra, sat8, extf. -1: another name.
+static int one(const record* rec, pb_insn* insn, pb_op op, pb_type type, int a) {
+  return add_node(rec, insn, (pb_expr_node){.op = op, .type = type, .args = {a, -1, -1}});
+}
+
+// The bits of an f32 as an i32, or an i32 as those of an f32.
+static int cast_bits(const record* rec, pb_insn* insn, int x) {
+  pb_type type = insn->expr[x].type;
+  if (type != PB_F32 && type != PB_I32) pb__fault(rec, 3094, "an f32 or an i32", "bitcast of %s", pb_type_name(type));
+  return one(rec, insn, PB_OP_BITCAST, type == PB_F32 ? PB_I32 : PB_F32, x);
+}
+
+// An f32 to the nearest bf16, halves to even, as S1 rounds (to_bf16 there): just below half of the last bit that stays
+// is added, and that bit. NaN stays one.
+static int round_to_bf16(const record* rec, pb_insn* insn, int x) {
+  if (insn->expr[x].type != PB_F32) {
+    pb__fault(rec, 3094, "a value of f32", "truncf of %s", pb_type_name(insn->expr[x].type));
+    return x;
+  }
+  int number = one(rec, insn, PB_OP_BITCAST, PB_I32, x), width = constant(rec, insn, PB_I32, 16);
+  int upper = two(rec, insn, PB_OP_SHRU, number, width);
+  int last = two(rec, insn, PB_OP_AND, upper, constant(rec, insn, PB_I32, 1));
+  int sum = two(rec, insn, PB_OP_ADD, two(rec, insn, PB_OP_ADD, number, constant(rec, insn, PB_I32, 0x7fff)), last);
+  int rounded = two(rec, insn, PB_OP_SHRU, sum, width);
+  int nan = two(rec, insn, PB_OP_OR, upper, constant(rec, insn, PB_I32, 0x40));
+  int is_number = add_node(rec, insn, (pb_expr_node){.op = PB_OP_EQUAL, .type = PB_I1, .args = {x, x, -1}});
+  int kept = add_node(rec, insn, (pb_expr_node){.op = PB_OP_SELECT, .type = PB_I32, .args = {is_number, rounded, nan}});
+  return one(rec, insn, PB_OP_TRUNC, pb_type_stored(PB_BF16), kept);
+}
+
+// What is made of several operations, or gives another type than it says: shrr, shra, sat8, extf, truncf, bitcast. -1:
+// another name.
 static int read_composed(const record* rec, pb_insn* insn, const char* name, json_t* args, int depth) {
   bool shift = !strcmp(name, "shrr") || !strcmp(name, "shra"), widens = !strcmp(name, "extf");
-  if (!shift && !widens && strcmp(name, "sat8")) return -1;
+  bool rounds = !strcmp(name, "truncf"), casts = !strcmp(name, "bitcast");
+  if (!shift && !widens && !rounds && !casts && strcmp(name, "sat8")) return -1;
   if (json_array_size(args) != (shift ? 2 : 1)) {
     pb__fault(rec, 3095, NULL, "%s takes %d values, not %zu", name, shift ? 2 : 1, json_array_size(args));
     return 0;
@@ -181,6 +212,8 @@ static int read_composed(const record* rec, pb_insn* insn, const char* name, jso
   int s = shift ? read_expr(rec, insn, json_array_get(args, 1), depth + 1) : x;
   pb_type type = insn->expr[x].type;
   if (widens) return widen(rec, insn, x);
+  if (rounds) return round_to_bf16(rec, insn, x);
+  if (casts) return cast_bits(rec, insn, x);
   if (type != PB_I32 && type != PB_I64) pb__fault(rec, 3094, "sext first", "%s of %s", name, pb_type_name(type));
   if (insn->expr[s].type != type)
     pb__fault(rec, 3093, "convert one of them: sext, sext64", "semantics mix %s and %s", pb_type_name(type),
@@ -215,12 +248,12 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
     node.type = result_type(rec, insn, &node, k);
     return add_node(rec, insn, node);
   }
-  pb__fault(
-      rec, 3096,
-      "add, sub, mul, div, max, min, less, equal, select, and, or, xor, shl, shr, shru, shrr, shra, sext, zext, "
-      "sext64, zext64, trunc8, trunc16, trunc32, sat8, extf, sitofp, fptosi8, roundeven, sqrt, exp2, recip, rsqrt, "
-      "lookup, f32c, i32c, i64c",
-      "semantics use '%s'", name ? name : "?");
+  pb__fault(rec, 3096,
+            "add, sub, mul, div, max, min, less, equal, select, and, or, xor, shl, shr, shru, shrr, shra, sext, zext, "
+            "sext64, zext64, trunc8, trunc16, trunc32, sat8, extf, truncf, bitcast, sitofp, fptosi8, roundeven, sqrt, "
+            "exp2, recip, rsqrt, "
+            "lookup, f32c, i32c, i64c",
+            "semantics use '%s'", name ? name : "?");
   return 0;
 }
 
@@ -230,6 +263,21 @@ int pb__read_value(const record* rec, pb_insn* insn, json_t* dag) {
   int node = wrapped && json_is_object(dag) ? read_expr(rec, insn, wrapped, 0) : 0;
   json_decref(wrapped);
   return node;
+}
+
+// Windows of BF16 hold codes of 16 bits, as nests have them: commands move them as they are, and compute with them once
+// they are widened.
+static void take_bits(const record* rec, pb_insn* insn) {
+  bool moves = insn->reduce == PB_SET && insn->expr_count == 1;
+  for (int n = 0; n < insn->expr_count; ++n) {
+    pb_expr_node* node = &insn->expr[n];
+    if (node->op != PB_OP_LOAD || node->type != PB_BF16) continue;
+    if (!moves) pb__fault(rec, 3094, "extf first", "an operation on bf16");
+    node->type = pb_type_stored(PB_BF16);
+  }
+  for (int o = 0; o < insn->operand_count; ++o)
+    if (insn->operands[o].memory >= 0 && insn->operands[o].type == PB_BF16)
+      insn->operands[o].type = pb_type_stored(PB_BF16);
 }
 
 void pb__read_semantics(const record* rec, pb_insn* insn) {
@@ -259,9 +307,12 @@ void pb__read_semantics(const record* rec, pb_insn* insn) {
       pb__fault(rec, 3099, "Imm<I1>", "the accumulate flag '$%s' is no bit", flag ? flag : "?");
   }
   int value = read_expr(rec, insn, json_array_get(args, wanted - 1), 0);
-  if (insn->expr_count && insn->expr[value].type != insn->operands[insn->dest].type)
-    pb__fault(rec, 3100, "convert it", "semantics write %s into a window of %s", pb_type_name(insn->expr[value].type),
-              pb_type_name(insn->operands[insn->dest].type));
+  pb_type given = insn->expr_count ? insn->expr[value].type : PB_TYPE_COUNT, to = insn->operands[insn->dest].type;
+  bool bits = !insn->emit && to == PB_BF16 && given == pb_type_stored(PB_BF16);
+  if (insn->expr_count && given != to && !bits)
+    pb__fault(rec, 3100, to == PB_BF16 ? "truncf" : "convert it", "semantics write %s into a window of %s",
+              pb_type_name(given), pb_type_name(to));
+  if (!insn->emit) take_bits(rec, insn);
 }
 
 static int read_cost(const record* rec, pb_insn* insn, json_t* arg, int depth) {

@@ -90,14 +90,15 @@ static pb_status take_text(compilation* c) {
   }
 }
 
-// Products in bf16 where the chip has them; where it has not, f32 is no worse.
+// Products in bf16 where the chip has them; where it has not, f32 is no worse. All of them where it has no others.
 static pb_status take_precision(compilation* c) {
   const char* precision = c->options->precision;
   if (!precision || !strcmp(precision, "f32")) return PB_OK;
   if (strcmp(precision, "bf16") != 0)
     return pb_error(c->unit.diag, (pb_place){0}, 1004, "f32 or bf16", "no precision '%s'", precision);
+  bool multiplies_f32 = pb_chip_multiplies(c->chip, PB_F32, PB_F32, PB_F32);
   if (pb_chip_multiplies(c->chip, PB_BF16, PB_BF16, PB_F32))
-    c->narrowed = pb_s1_narrow(&c->s1, &c->consts) > 0;
+    c->narrowed = pb_s1_narrow(&c->s1, &c->consts, !multiplies_f32) > 0;
   else
     pb_warning(c->unit.diag, (pb_place){.what = c->chip->name}, 4099,
                "has no instruction that multiplies bf16 and adds in f32: products stay in f32");

@@ -11,6 +11,7 @@ enum { TOGETHER = 2 }; // neighbouring terms that instructions on bf16 multiply 
 typedef struct narrower {
   pb_s1* program;
   pb_consts* consts;
+  bool all;      // products that gain nothing too
   int* narrow;   // by value: the one that holds it rounded, -1: none yet
   int* weights;  // by constant, the same
   size_t values; // that there were
@@ -74,12 +75,12 @@ static bool takes(const narrower* r, int value, int weights) {
 
 static bool convolution_gains(const narrower* r, const pb_s1_op* op) {
   const pb_const* w = &r->consts->items[op->weights]; // [o, c, h, w] or [o, k]
-  return op->groups <= 1 && w->shape[1] % TOGETHER == 0;
+  return r->all || (op->groups <= 1 && w->shape[1] % TOGETHER == 0);
 }
 
 static bool product_gains(const narrower* r, const pb_s1_op* op) {
   const pb_const* w = &r->consts->items[op->weights]; // [.., k, n]
-  return !op->swapped && w->rank >= 2 && w->shape[w->rank - 2] % TOGETHER == 0;
+  return r->all || (!op->swapped && w->rank >= 2 && w->shape[w->rank - 2] % TOGETHER == 0);
 }
 
 // A nest that only sums products of two loads; *x and *w: its accesses to a value and to a constant.
@@ -116,7 +117,7 @@ static int of_constant(narrower* r, int like, int weights) {
 
 static bool narrow_nest(narrower* r, pb_s1_op* op) {
   int x, w;
-  if (!is_product(r, op->nest, &x, &w) || !nest_gains(op->nest, x, w)) return false;
+  if (!is_product(r, op->nest, &x, &w) || (!r->all && !nest_gains(op->nest, x, w))) return false;
   int weights = op->nest->access[w].buffer, id = r->program->values[weights].const_id;
   if (!takes(r, op->nest->access[x].buffer, id)) return false;
   pb_nest* nest = PB_NEW(&r->program->arena, pb_nest);
@@ -141,9 +142,9 @@ static bool narrow_op(narrower* r, pb_s1_op* op) {
   return true;
 }
 
-int pb_s1_narrow(pb_s1* program, pb_consts* consts) {
+int pb_s1_narrow(pb_s1* program, pb_consts* consts, bool all) {
   pb_arena scratch = {0};
-  narrower r = {.program = program, .consts = consts, .values = program->value_count};
+  narrower r = {.program = program, .consts = consts, .all = all, .values = program->value_count};
   r.narrow = PB_NEW_ARRAY(&scratch, int, program->value_count + 1);
   r.weights = PB_NEW_ARRAY(&scratch, int, consts->count + 1);
   memset(r.narrow, 0xff, sizeof(int) * program->value_count);

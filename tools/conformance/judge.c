@@ -382,6 +382,15 @@ static judge_value to_code(judge_value x) {
   return (judge_value){.i = x.f > 127.0f ? 127 : (int32_t)x.f};
 }
 
+// The bf16 nearest to an f32: of the one below and the one above it in size the nearer, of two as near the even one.
+static judge_value to_bf16(judge_value x) {
+  judge_value below = {.u = x.u & 0xffff0000u}, above = {.u = below.u + 0x10000u};
+  if (x.f != x.f) return (judge_value){.u = (x.u >> 16) | 0x40};
+  uint32_t to_below = x.u - below.u, to_above = above.u - x.u;
+  bool up = to_above < to_below || (to_above == to_below && (above.u >> 16) % 2 == 0);
+  return (judge_value){.u = (up ? above.u : below.u) >> 16};
+}
+
 typedef struct element {
   judge* j;
   const judge_insn_record* insn;
@@ -435,6 +444,15 @@ static judge_value compute(const element* e) {
       break;
     case JUDGE_ZEXT64:
       v[k].w = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u;
+      break;
+    case JUDGE_EXTF:
+      v[k].u = a.u << 16;
+      break;
+    case JUDGE_TRUNCF:
+      v[k] = to_bf16(a);
+      break;
+    case JUDGE_BITCAST:
+      v[k] = a;
       break;
     case JUDGE_TRUNC8:
     case JUDGE_TRUNC16:

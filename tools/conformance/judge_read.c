@@ -206,7 +206,7 @@ static const struct {
     {"shr", JUDGE_SHR},         {"shru", JUDGE_SHRU},       {"shrr", JUDGE_SHRR},       {"shra", JUDGE_SHRA},
     {"sat8", JUDGE_SAT8},       {"trunc16", JUDGE_TRUNC16}, {"trunc32", JUDGE_TRUNC32}, {"sext64", JUDGE_SEXT64},
     {"zext64", JUDGE_ZEXT64},   {"equal", JUDGE_EQUAL},     {"exp2", JUDGE_EXP2},       {"recip", JUDGE_RECIP},
-    {"rsqrt", JUDGE_RSQRT}};
+    {"rsqrt", JUDGE_RSQRT},     {"extf", JUDGE_EXTF},       {"truncf", JUDGE_TRUNCF},   {"bitcast", JUDGE_BITCAST}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;
@@ -230,7 +230,12 @@ static judge_type result_type(const judge_insn_record* insn, const judge_node* n
   case JUDGE_SELECT:
     return insn->nodes[n->args[1]].type;
   case JUDGE_SITOFP:
+  case JUDGE_EXTF:
     return (judge_type){32, true};
+  case JUDGE_TRUNCF:
+    return (judge_type){16, true};
+  case JUDGE_BITCAST:
+    return (judge_type){32, !first.is_float};
   default:
     return first;
   }

@@ -42,7 +42,10 @@ typedef enum judge_op {
   JUDGE_ROUNDEVEN,
   JUDGE_EXP2,
   JUDGE_RECIP,
-  JUDGE_RSQRT
+  JUDGE_RSQRT,
+  JUDGE_EXTF,
+  JUDGE_TRUNCF,
+  JUDGE_BITCAST
 } judge_op;
 
 typedef struct judge_type {

@@ -7,7 +7,7 @@
 //
 // What works on rows knows no heads, and a product by heads does: over one shape they share both loops, and can be one
 // kernel (fuse_stages.c).
-#include "core/s3/fusion/compose.h"
+#include "core/s3/compose.h"
 #include "core/s3/kernel/roles.h"
 #include "core/s3/kernels.h"
 

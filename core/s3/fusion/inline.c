@@ -8,7 +8,7 @@
 // smaller than sums are. In front of `math`, which wants room for the functions in a nest. Only where memory is cached:
 // elsewhere a nest is an instruction or two, and epilogues of several nests pass values on the chip.
 #include "core/math/math.h"
-#include "core/s3/fusion/compose.h"
+#include "core/s3/compose.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 

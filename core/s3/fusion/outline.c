@@ -164,12 +164,46 @@ static bool can_take(const outliner* o, int t, int value, int* memory) {
   return !pb_may_leave(o->unit) && !pb_point_lands(o->unit->chip, nest, -1, PB_ANY_MEMORY, &anywhere);
 }
 
+enum { MOST_TENSORS = 64 };
+
+// The tensors that the group's nests touch, from nest n on, through the nests that share them. Returns how many are not
+// the group's alone; past MOST_TENSORS it counts no further.
+static int count_arguments(const outliner* o, int group, int n) {
+  int values[MOST_TENSORS], count = 0, shared = 0;
+  for (int a = 0; a < o->program.nests[n].access_count; ++a) values[count++] = o->program.value_of[n][a];
+  for (int k = 0; k < count; ++k) {
+    bool alone = is_local(o, values[k]);
+    PB_FOR_USES (m, &o->program, values[k]) {
+      if (o->group[m] != group) {
+        alone = false;
+        continue;
+      }
+      for (int a = 0; a < o->program.nests[m].access_count && count < MOST_TENSORS; ++a) {
+        bool known = false;
+        for (int i = 0; i < count; ++i) known |= values[i] == o->program.value_of[m][a];
+        if (!known) values[count++] = o->program.value_of[m][a];
+      }
+    }
+    shared += !alone;
+  }
+  return shared;
+}
+
+// Whether commands can name all tensors of the group with nest t in it: with one more the whole kernel could not run.
+static bool has_room(outliner* o, int group, int t) {
+  if (o->cached) return true;
+  o->group[t] = group;
+  bool fits = count_arguments(o, group, t) <= o->unit->chip->arguments;
+  if (!fits) o->group[t] = -1;
+  return fits;
+}
+
 static void add_tails(outliner* o, int group, int value) {
   int memory = sums_land(o, o->first_main[group]);
   for (int tails = 0; tails < 6; ++tails) {
     int t = is_local(o, value) ? only_reader(o, value) : -1;
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
-    if (!can_take(o, t, value, &memory)) return;
+    if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
     o->group[t] = group;
     if (t > o->last[group]) o->last[group] = t;
     value = o->program.value_of[t][o->program.nests[t].access_count - 1];

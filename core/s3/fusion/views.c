@@ -8,7 +8,7 @@
 // Vectors are walked along the dim whose elements are neighbours; a view that would take the neighbours away stays a
 // copy, unless what reads it copies it anyway: another copy, or a large product, whose second factor `layout` packs.
 // Only where memory is cached: movers walk tensors by rows of lanes, which `layout` has yet to choose.
-#include "core/s3/fusion/compose.h"
+#include "core/s3/compose.h"
 #include "core/s3/kernel/roles.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"

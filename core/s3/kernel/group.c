@@ -107,9 +107,7 @@ static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* dia
   g->contraction = pb_chip_contraction(chip, x, w, y, &g->insn_roles);
   g->x = g->roles.x;
   if (g->contraction) return PB_OK;
-  return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4003, "quantise the model, or choose another target",
-                        "%s has no instruction that multiplies %s by %s into %s", chip->name, pb_type_name(x),
-                        pb_type_name(w), pb_type_name(y));
+  return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles, y, weight[g->roles.w]);
 }
 
 // The tails of a producer: what comes before the next reduction and is not about that one's input or result.

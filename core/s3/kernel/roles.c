@@ -104,6 +104,17 @@ bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
   return false;
 }
 
+pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_roles* roles, pb_type y,
+                                bool weighs) {
+  pb_type x = roles->x_type, w = roles->w_type;
+  bool narrower = weighs && x == PB_F32 && w == PB_F32 && pb_chip_multiplies(chip, PB_BF16, PB_BF16, PB_F32);
+  return pb_unsupported(diag, (pb_place){.what = name}, 4003,
+                        narrower ? "--precision=bf16, if its factors may be rounded to that"
+                                 : "quantise the model, or choose another target",
+                        "%s has no instruction that multiplies %s by %s into %s", chip->name, pb_type_name(x),
+                        pb_type_name(w), pb_type_name(y));
+}
+
 const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_roles* roles) {
   const pb_insn* best = NULL;
   int64_t most = 0;

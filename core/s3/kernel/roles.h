@@ -31,6 +31,9 @@ bool pb_insn_roles(const pb_insn* insn, pb_roles* roles);
 const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_roles* roles);
 // Whether the chip has any instruction that sums products of these types.
 bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
+// The refusal where it has none for the operator called `name`. weighs: w is constant, and --precision may narrow both.
+pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_roles* roles, pb_type y,
+                                bool weighs);
 // Lanes: the fixed extent of a dim with a role, 0: it has no fixed extent.
 int pb_insn_lanes(const pb_insn* insn, const pb_roles* roles, pb_role role);
 

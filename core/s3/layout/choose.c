@@ -158,13 +158,38 @@ static bool made_of_parts(const pb_layout* l, int v) {
   return parts > 1;
 }
 
+// The values that a product of two computed tensors takes or makes, and what those are made of or become element by
+// element: heads are blocks of such a row.
+static void find_heads(pb_layout* l) {
+  const pb_program* p = &l->program;
+  pb_roles roles;
+  l->heads = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
+  for (int n = 0; n < p->nest_count; ++n)
+    if (pb__layout_roles(l, n, &roles) && !pb__layout_weighs(l, n, &roles))
+      for (int a = 0; a < p->nests[n].access_count; ++a) l->heads[p->value_of[n][a]] = true;
+  for (bool more = true; more;) {
+    more = false;
+    for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
+      int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
+      bool any = false;
+      for (int a = 0; a < p->nests[n].access_count && p->nests[n].reduce == PB_SET; ++a)
+        any |= l->heads[p->value_of[n][a]];
+      for (int a = 0; a < p->nests[n].access_count && any; ++a) {
+        more |= !l->heads[p->value_of[n][a]];
+        l->heads[p->value_of[n][a]] = true;
+      }
+    }
+  }
+}
+
 // [r, c] in rows of lanes.
 static pb_layout_kind kind_of_rows(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   bool uneven = value->shape[1] % l->lanes && (made_of_plain(l, v) || made_of_parts(l, v));
   if (pb__layout_flattened(l, v)) return PB_LAYOUT_PLAIN;
   if (pb__layout_ends_rows(l, v)) return PB_LAYOUT_ENDING;
-  return value->shape[0] > 1 || uneven || pb__layout_read_by_rows(l, v) ? PB_LAYOUT_BLOCKED : PB_LAYOUT_PADDED;
+  bool blocked = value->shape[0] > 1 || uneven || pb__layout_read_by_rows(l, v) || l->heads[v];
+  return blocked ? PB_LAYOUT_BLOCKED : PB_LAYOUT_PADDED;
 }
 
 // As far as the value by itself tells; edges have twins.
@@ -267,6 +292,7 @@ static void choose_gathers(pb_layout* l) {
 void pb__layout_choose(pb_layout* l) {
   l->values = PB_NEW_ARRAY(&l->unit->pass, pb_layout_value, (size_t)l->program.value_count + 1);
   if (!l->whole_rows) find_gains(l);
+  find_heads(l);
   do choose_kinds(l);
   while (pb__layout_refuse_groups(l));
   choose_gathers(l);

@@ -375,8 +375,9 @@ pb_status pb__layout_cross(pb_layout* l, int n) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   bool in = pb__layout_in_rows(l, v);
   if (in ? blocked >= 0 || channel_of(l, nest, store) < 0 : reads_kind(l, n, PB_LAYOUT_PLAIN) >= 0)
-    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014, NULL,
-                          "operands that lie differently, by channels and in blocks of them");
+    return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4014,
+                          "channels that fill rows, another target, or --fallback=cpu",
+                          "some of its operands lie in rows of %lld lanes, others do not", (long long)l->lanes);
   if (is_copy(nest)) {
     pb_access plain = nest->access[in ? 0 : 1];
     pb__layout_use_value(l, &plain, l->program.value_of[n][in ? 0 : 1]);

@@ -26,10 +26,11 @@ bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* 
          (l->whole_rows && all % l->lanes == 0 && index->cst + all < access->shape[1] + l->lanes);
 }
 
-// The dim from element to element along the channels, -1: none.
+// The dim from element to element along the channels, -1: none. Those of a stack of rows are its last dim.
 static int along_lanes(const pb_nest* nest, const pb_access* access) {
+  int channels = access->rank == 3 ? 2 : 1;
   for (int d = 0; access->rank > 1 && d < nest->dim_count; ++d)
-    if (access->index[1].coef[d] == 1 && nest->extent[d] > 1) return d;
+    if (access->index[channels].coef[d] == 1 && nest->extent[d] > 1) return d;
   return -1;
 }
 

@@ -164,7 +164,7 @@ void pb__layout_merge_groups(pb_layout* l) {
     if (pb__layout_is_apart(l, n) || !read(l, n, &roles, &g) || l->program.nests[n].dim_count + 2 > PB_NEST_DIMS)
       continue;
     int x = l->program.value_of[n][roles.x], y = l->program.value_of[n][roles.y];
-    if (l->program.values[x].type == PB_F32) continue;
+    if (pb_type_is_float(roles.x_type)) continue;
     if (!l->whole_rows && (!pb__layout_can_block(l, x, n) || !pb__layout_can_block(l, y, n))) continue;
     int64_t s = together(l, &l->program.nests[n], &roles, &g);
     if (s <= 1) continue;

@@ -71,6 +71,7 @@ typedef struct pb_layout {
   bool whole_rows; // commands take whole rows of lanes; where code runs, it goes by single elements too
   int64_t summed;  // channels that an instruction on matrices sums over, 0: no nest is for one
   bool* gains;     // by value: blocks make it, or something that it meets, faster
+  bool* heads;     // by value: a product of two computed tensors meets it
   pb_layout_value* values;
   pb_layout_roles* roles; // by nest
   bool* gathers;          // by nest
@@ -152,6 +153,10 @@ static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_roles* 
 
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
 int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles);
+
+// ---- collapse.c: tensors whose lanes, by role, are their last dim become rows ----
+
+void pb__layout_collapse(pb_layout* l); // in front of twins and of choosing layouts
 
 // ---- nests.c ----
 

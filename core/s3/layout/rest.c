@@ -4,9 +4,9 @@
 //   before   y = relu(conv(x) + b);      z = conv(y)      of 20 channels in blocks of 16
 //   after    y = relu(conv(x) + b) & m;  z = conv(y)      m: ones in the bits of the 20, zeros in those of the 12
 //
-// A sum that is read as it is gets a pointwise nest behind it, which outline puts into its kernel as a tail. Where
-// instructions take whole rows of lanes nothing stores a part of one: such sums are refused, unless what lies there is
-// finite by itself.
+// A sum that is read as it is gets a pointwise nest behind it, which outline puts into its kernel as a tail. Codes of
+// bf16 are clean where the numbers are that they were rounded from. Where instructions take whole rows of lanes it is
+// one of them that does so; without it such sums are refused, unless what lies there is finite by itself.
 #include "core/s3/layout/layout.h"
 #include "core/s3/routes.h"
 
@@ -15,7 +15,8 @@
 
 static bool has_rest(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  return value->type == PB_F32 && l->values[v].kind == PB_LAYOUT_BLOCKED && value->shape[1] % l->values[v].block;
+  bool number = value->type == PB_F32 || value->type == pb_type_stored(PB_BF16);
+  return number && l->values[v].kind == PB_LAYOUT_BLOCKED && value->shape[1] % l->values[v].block;
 }
 
 static bool stores(const pb_layout* l, int n, int v) { return pb_program_stored(&l->program, n) == v; }
@@ -43,10 +44,21 @@ static bool walks_plain(const pb_layout* l, int n) {
   return false;
 }
 
-// Whether the nest moves lanes as they are, or sums or compares such of the same channel.
+// Whether the nest rounds numbers to bf16, each for itself: what is not equal to itself apart, as S1 does it.
+static bool rounds(const pb_nest* nest) {
+  const pb_expr_node *e = nest->expr, *root = &e[nest->expr_count - 1];
+  if (nest->reduce != PB_SET || nest->access_count != 2 || root->op != PB_OP_TRUNC ||
+      root->type != pb_type_stored(PB_BF16) || e[root->args[0]].op != PB_OP_SELECT)
+    return false;
+  const pb_expr_node* is_number = &e[e[root->args[0]].args[0]];
+  return is_number->op == PB_OP_EQUAL && is_number->args[0] == is_number->args[1] &&
+         e[is_number->args[0]].op == PB_OP_LOAD && e[is_number->args[0]].type == PB_F32;
+}
+
+// Whether the nest moves lanes as they are or rounded, or sums or compares such of the same channel.
 static bool moves(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  return nest->expr_count == 1 && nest->access_count == 2 && has_rest(l, l->program.value_of[n][0]) &&
+  return (nest->expr_count == 1 || rounds(nest)) && nest->access_count == 2 && has_rest(l, l->program.value_of[n][0]) &&
          !memcmp(&nest->access[0].index[1], &nest->access[1].index[1], sizeof(pb_index));
 }
 
@@ -77,14 +89,27 @@ static void clean(pb_layout* l, int v, bool past) {
     if (!stores(l, n, v)) continue;
     rest found = rest_behind(l, n, past);
     if (found == FROM_SOURCE) clean(l, l->program.value_of[n][0], past);
+    if (l->whole_rows && l->program.values[v].type != PB_F32) continue; // codes no instruction masks
     if (found == ANY) value->masked = true;
     if (found == ANY_SUM) value->made = pb_printf(&l->unit->pass, "%%r%d", v);
   }
 }
 
+// Whether the chip has an instruction for what put_mask says.
+static bool masks(const pb_chip* chip) {
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    const pb_expr_node *e = insn->expr, *root = insn->expr_count == 5 ? &e[4] : NULL;
+    if (!root || insn->reduce != PB_SET || root->op != PB_OP_BITCAST || root->type != PB_F32) continue;
+    const pb_expr_node* both = &e[root->args[0]];
+    if (both->op == PB_OP_AND && e[both->args[0]].op == PB_OP_BITCAST && e[both->args[1]].op == PB_OP_LOAD) return true;
+  }
+  return false;
+}
+
 void pb__layout_find_rests(pb_layout* l) {
   pb_roles roles;
-  if (l->whole_rows) return; // no instruction stores a part of a row: floats.c refuses such sums
+  if (l->whole_rows && !masks(l->unit->chip)) return; // check_rest refuses such sums
   for (int n = 0; n < l->program.nest_count; ++n)
     if (pb__layout_roles(l, n, &roles)) clean(l, l->program.value_of[n][roles.x], false);
 }
@@ -92,14 +117,23 @@ void pb__layout_find_rests(pb_layout* l) {
 static int mask(pb_layout* l, int v) {
   pb_consts* consts = l->unit->consts;
   const int64_t shape[] = {l->values[v].shape[1], l->values[v].block}, lanes = shape[0] * shape[1];
-  int32_t* bits = pb_alloc(&consts->arena, (size_t)lanes * sizeof *bits);
-  for (int64_t c = 0; c < lanes; ++c) bits[c] = c < l->program.values[v].shape[1] ? -1 : 0;
-  return pb_consts_add(consts, "channels", PB_I32, 2, shape, bits);
+  pb_type type = l->program.values[v].type == PB_F32 ? PB_I32 : l->program.values[v].type;
+  size_t bytes = (size_t)pb_type_bits(type) / 8;
+  char* bits = pb_alloc(&consts->arena, (size_t)lanes * bytes);
+  memset(bits, 0, (size_t)lanes * bytes);
+  memset(bits, 0xff, (size_t)l->program.values[v].shape[1] * bytes);
+  return pb_consts_add(consts, "channels", type, 2, shape, bits);
 }
 
 // The nest's number, where the mask (access `of_mask`) has ones, else 0.
 static void put_mask(pb_nest* nest, int of_mask) {
-  int bits = pb_nest_node(nest, PB_OP_BITCAST, PB_I32, nest->expr_count - 1, -1);
+  int number = nest->expr_count - 1;
+  pb_type type = nest->expr[number].type;
+  if (type != PB_F32) {
+    pb_nest_node(nest, PB_OP_AND, type, number, pb_nest_load(nest, of_mask));
+    return;
+  }
+  int bits = pb_nest_node(nest, PB_OP_BITCAST, PB_I32, number, -1);
   int clean_bits = pb_nest_node(nest, PB_OP_AND, PB_I32, bits, pb_nest_load(nest, of_mask));
   pb_nest_node(nest, PB_OP_BITCAST, PB_F32, clean_bits, -1);
 }
@@ -132,7 +166,7 @@ void pb__layout_clean_rest(pb_layout* l, int n) {
   PB_FOR_USES (k, &l->program, v)
     if (k > n && stores(l, k, v)) return; // behind the last that makes it
   pb_nest nest = {.name = l->program.nests[n].name, .part = "point", .access_count = 3};
-  nest.access[0].type = nest.access[2].type = PB_F32;
+  nest.access[0].type = nest.access[2].type = l->program.values[v].type;
   pb__layout_use_value(l, &nest.access[0], v);
   pb__layout_use_value(l, &nest.access[2], v);
   nest.access[0].ref = value->made;
@@ -150,14 +184,12 @@ void pb__layout_clean_rest(pb_layout* l, int n) {
 
 // Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
 // So sums of floats that the chip has no instruction for are not laid out for another target either.
-static pb_status check_sums(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+static pb_status check_sums(const pb_layout* l, int n, const pb_roles* roles) {
+  const pb_nest* nest = &l->program.nests[n];
   pb_type x = roles->x_type, w = roles->w_type, y = nest->access[roles->y].type;
   pb_roles unused;
   if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
-  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4003,
-                        "quantise the model, or choose another target",
-                        "%s has no instruction that multiplies %s by %s into %s", l->unit->chip->name, pb_type_name(x),
-                        pb_type_name(w), pb_type_name(y));
+  return pb_chip_lacks_product(l->unit->chip, l->unit->diag, nest->name, roles, y, pb__layout_weighs(l, n, roles));
 }
 
 // Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero
@@ -165,14 +197,14 @@ static pb_status check_sums(const pb_layout* l, const pb_nest* nest, const pb_ro
 static pb_status check_groups(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
   pb_grouped g;
   bool depthwise = pb__layout_depthwise(nest, roles) >= 0;
-  if (nest->access[roles->x].type != PB_F32 || !pb__layout_read_groups(nest, roles, &g) ||
+  if (!pb_type_is_float(roles->x_type) || !pb__layout_read_groups(nest, roles, &g) ||
       (!depthwise && g.ins % l->lanes == 0 && g.outs % l->lanes == 0))
     return PB_OK;
-  return pb_unsupported(
-      l->unit->diag, (pb_place){.what = nest->name}, 4042, "groups of whole rows, one group, or --fallback=cpu",
-      "%lld groups of f32 share rows of %lld lanes, and %s could only keep them apart by zeros, which "
-      "infinity and NaN pass",
-      (long long)g.groups, (long long)l->lanes, l->unit->chip->name);
+  return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4042,
+                        "groups of whole rows, one group, or --fallback=cpu",
+                        "%lld groups of %s share rows of %lld lanes, and %s could only keep them apart by zeros, which "
+                        "infinity and NaN pass",
+                        (long long)g.groups, pb_type_name(roles->x_type), (long long)l->lanes, l->unit->chip->name);
 }
 
 // Whether the body makes finite numbers of such. That a sum or product of very large ones overflows does not count.
@@ -210,7 +242,7 @@ static bool makes_finite(pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   if (nest->access_count == 1) return true;
-  if (!keeps_finite(nest)) return false;
+  if (!keeps_finite(nest) && !rounds(nest)) return false;
   for (int a = 0; a + 1 < nest->access_count; ++a) {
     int from = l->program.value_of[n][a];
     if (l->program.values[from].kind == PB_VALUE_CONST) continue;
@@ -227,6 +259,7 @@ static bool makes_finite(pb_layout* l, int n) {
 static bool rest_is_finite(pb_layout* l, int v) {
   const pb_layout_twin* twin = pb__layout_twin_of(l, v);
   if (l->program.values[v].kind == PB_VALUE_INPUT || (twin && !twin->out)) return true;
+  if (l->values[v].masked || l->values[v].made) return true;
   if (l->values[v].rest != PB_REST_UNKNOWN) return l->values[v].rest == PB_REST_FINITE;
   bool finite = true;
   PB_FOR_USES (n, &l->program, v) finite = finite && (!pb_program_writes(&l->program, n, v) || makes_finite(l, n));
@@ -235,20 +268,20 @@ static bool rest_is_finite(pb_layout* l, int v) {
 }
 
 // Weights are 0 there, which takes out any number but infinity and NaN: what one channel holds would reach others.
-static pb_status check_rest(pb_layout* l, const pb_nest* nest, int x) {
+static pb_status check_rest(pb_layout* l, const pb_nest* nest, int x, pb_type type) {
   const pb_value* value = &l->program.values[x];
-  if (value->type != PB_F32 || l->values[x].kind == PB_LAYOUT_PLAIN || value->shape[1] % l->lanes == 0 ||
+  if (!pb_type_is_float(type) || l->values[x].kind == PB_LAYOUT_PLAIN || value->shape[1] % l->lanes == 0 ||
       rest_is_finite(l, x))
     return PB_OK;
   return pb_unsupported(l->unit->diag, (pb_place){.what = nest->name}, 4042, "a multiple of them, or --fallback=cpu",
-                        "it adds up %lld channels of f32 in rows of %lld lanes, and %s could only take out what lies "
+                        "it adds up %lld channels of %s in rows of %lld lanes, and %s could only take out what lies "
                         "behind them by zeros, which infinity and NaN pass",
-                        (long long)value->shape[1], (long long)l->lanes, l->unit->chip->name);
+                        (long long)value->shape[1], pb_type_name(type), (long long)l->lanes, l->unit->chip->name);
 }
 
 pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
-  PB_TRY(check_sums(l, nest, roles));
+  PB_TRY(check_sums(l, n, roles));
   PB_TRY(check_groups(l, nest, roles));
-  return check_rest(l, nest, l->program.value_of[n][roles->x]);
+  return check_rest(l, nest, l->program.value_of[n][roles->x], roles->x_type);
 }

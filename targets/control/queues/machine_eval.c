@@ -286,6 +286,7 @@ static void apply_int(pb_op op, value* out, const value* a, const value* b, int6
     EACH(out[k].u = a[k].u >> (b[k].u & 31));
     break;
   case PB_OP_SEXT:
+  case PB_OP_BITCAST:
     memcpy(out, a, (size_t)count * sizeof *out);
     break;
   case PB_OP_FPTOSI8:
@@ -327,6 +328,9 @@ static void apply_float(const pb_chip* chip, pb_op op, value* out, const value* 
     break;
   case PB_OP_MIN:
     EACH(out[k] = smaller(a[k], b[k]));
+    break;
+  case PB_OP_BITCAST:
+    memcpy(out, a, (size_t)count * sizeof *out);
     break;
   case PB_OP_SITOFP:
     EACH(out[k].f = (float)a[k].i);

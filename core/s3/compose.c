@@ -1,4 +1,4 @@
-#include "core/s3/fusion/compose.h"
+#include "core/s3/compose.h"
 
 #include <string.h>
 

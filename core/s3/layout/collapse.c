@@ -1,0 +1,267 @@
+// Inside `layout`, in front of choosing: which dim of a tensor lies along the lanes is read off the roles of the
+// contractions that touch it, not off its position. Where it is the last one of three or four, as of heads [1, h, t, c]
+// or of a batch of rows [1, t, c], the tensor becomes the rows [h * t, c] that it is in memory anyway, and what is said
+// below of rows holds for it. A convolution's channels are its second dim, and stay there. The second factor of a
+// product of two computed tensors is read where a copy that turns it takes it from.
+//
+//   before   t[h, c, n] = k[0, h, n, c];          s[h, n] += q[0, h * 16 + c] * t[h, c, n]         of k: 1x4x25x16
+//   after                                         s[h, n] += q[0, h * 16 + c] * k[h * 25 + n, c]   of k: 100x16
+//
+// Only where instructions take whole rows of lanes: elsewhere plain tensors are read along their last dim too.
+#include "core/s3/compose.h"
+#include "core/s3/layout/layout.h"
+
+#include <string.h>
+
+static bool is_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && !nest->access[0].boxed &&
+         !pb_nest_is_fixed(nest);
+}
+
+// ---- second factors that are copies ----
+
+static bool leaves(const pb_nest* nest, const pb_access* access) {
+  for (int r = 0; r < access->rank; ++r)
+    if (pb_index_can_leave(nest, &access->index[r], access->shape[r])) return true;
+  return false;
+}
+
+// Whether dims of the index step over whole runs, or stay within one.
+static bool keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run) {
+  int64_t within = index->cst % run;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (index->coef[d] < 0) return false;
+    if (index->coef[d] % run) within += index->coef[d] * (nest->extent[d] - 1);
+  }
+  return index->cst >= 0 && within < run;
+}
+
+// Indices that several dims of the maker's store walk, as those of a reshape, are cut in both accesses till each is one
+// dim's. false: they cannot be.
+static bool cut_alike(const pb_nest* maker, pb_access* made, const pb_nest* reader, pb_access* read) {
+  for (int r = 0; r < made->rank; ++r) {
+    int64_t run = 0, walking = 0;
+    for (int d = 0; d < maker->dim_count; ++d) {
+      int64_t step = made->index[r].coef[d];
+      walking += step != 0;
+      if (step > run) run = step;
+    }
+    if (walking < 2) continue;
+    if (made->rank == PB_NEST_RANK || run < 2 || made->shape[r] % run || !keeps_runs(maker, &made->index[r], run) ||
+        !keeps_runs(reader, &read->index[r], run))
+      return false;
+    pb_access_cut_index(made, r, run);
+    pb_access_cut_index(read, r, run);
+  }
+  return true;
+}
+
+static bool look_through(pb_layout* l, int n, int a) {
+  pb_program* p = &l->program;
+  int value = p->value_of[n][a], copy = pb_program_only_writer(p, value), dim_of[PB_NEST_RANK];
+  pb_access was = p->nests[n].access[a];
+  if (copy < 0 || copy >= n || pb__layout_is_apart(l, copy) || !is_copy(&p->nests[copy]) || was.boxed || was.gathered ||
+      was.splat || leaves(&p->nests[n], &was) || p->values[p->value_of[copy][0]].kind != PB_VALUE_LOCAL)
+    return false;
+  pb_access made = p->nests[copy].access[1];
+  if (!cut_alike(&p->nests[copy], &made, &p->nests[n], &was) || !pb_walks_elements(&p->nests[copy], &made, dim_of))
+    return false;
+  p->nests[n].access[a] = pb_access_compose(&was, dim_of, &p->nests[copy].access[0]);
+  pb_program_set_value(p, &l->unit->pass, n, a, p->value_of[copy][0]);
+  return true;
+}
+
+// Takes away copies that nothing reads any more.
+static void drop_copies(pb_layout* l) {
+  pb_program* p = &l->program;
+  for (int n = p->nest_count - 1; n >= 0; --n) {
+    int v = pb_program_stored(p, n);
+    if (!is_copy(&p->nests[n]) || p->values[v].kind != PB_VALUE_LOCAL || pb_program_readers(p, v)) continue;
+    for (int k = n; k + 1 < p->nest_count; ++k) {
+      pb_nest_copy(&p->nests[k], &p->nests[k + 1]);
+      memcpy(p->value_of[k], p->value_of[k + 1], sizeof *p->value_of);
+    }
+    --p->nest_count;
+    pb_program_index(p, &l->unit->pass);
+  }
+  memset(l->roles, 0, sizeof *l->roles * (size_t)p->nest_count); // they are by nest
+}
+
+static void read_sources(pb_layout* l) {
+  pb_roles roles;
+  bool changed = false;
+  for (int n = 0; n < l->program.nest_count; ++n) {
+    if (pb__layout_is_apart(l, n) || !pb__layout_roles(l, n, &roles) || pb__layout_weighs(l, n, &roles)) continue;
+    while (look_through(l, n, roles.w)) changed = true;
+  }
+  if (changed) drop_copies(l);
+}
+
+// ---- tensors that are rows ----
+
+typedef enum lie { UNKNOWN, ROWS, CHANNELS } lie;
+
+static bool walked_by(const pb_nest* nest, const pb_roles* roles, const pb_index* index, pb_role role) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == role && index->coef[d]) return true;
+  return false;
+}
+
+// Whether dims of the role walk the last index, and neither others do nor they another index.
+static bool walk_last_alone(const pb_nest* nest, const pb_roles* roles, const pb_access* access, pb_role role) {
+  bool any = false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    for (int r = 0; r < access->rank; ++r) {
+      if (!access->index[r].coef[d]) continue;
+      if ((r == access->rank - 1) != (roles->role[d] == role)) return false;
+      any |= r == access->rank - 1;
+    }
+  return any;
+}
+
+// What a contraction says of the tensor that its access a walks. Weights that each channel has for itself walk
+// channels.
+static lie lie_of(const pb_layout* l, int n, const pb_roles* roles, int a) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* access = &nest->access[a];
+  if (pb__layout_weighs(l, n, roles) && walked_by(nest, roles, &access->index[1], PB_ROLE_B)) return CHANNELS;
+  if (a != roles->w)
+    return walk_last_alone(nest, roles, access, a == roles->y ? PB_ROLE_N : PB_ROLE_K) ? ROWS : CHANNELS;
+  return walk_last_alone(nest, roles, access, PB_ROLE_K) || walk_last_alone(nest, roles, access, PB_ROLE_N) ? ROWS
+                                                                                                            : CHANNELS;
+}
+
+// Whether what the nest sums lies along the last dim alone, as a row's mean: that tells nothing of channels.
+static bool sums_rows(const pb_nest* nest, const pb_access* access) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  for (int d = 0; d < nest->dim_count; ++d)
+    for (int r = 0; r + 1 < access->rank; ++r)
+      if (access->index[r].coef[d] && !pb_access_uses(store, d)) return false;
+  return true;
+}
+
+static void say(lie* of, lie now, bool* changed) {
+  if (now <= *of) return; // channels, once said, stay
+  *of = now;
+  *changed = true;
+}
+
+// Whether the nest, which sets, goes through both tensors' last dims alike, and not through their second ones with the
+// same dim: what is known of the one holds for the other.
+static bool goes_alike(const pb_access* x, const pb_access* y) {
+  return !memcmp(&x->index[x->rank - 1], &y->index[y->rank - 1], sizeof(pb_index));
+}
+
+static bool can_lie_otherwise(const pb_layout* l, int v) {
+  const pb_value* value = &l->program.values[v];
+  if (value->kind != PB_VALUE_LOCAL || value->rank < 3) return false;
+  PB_FOR_USES (n, &l->program, v)
+    for (int a = 0; a < l->program.nests[n].access_count; ++a) {
+      const pb_access* access = &l->program.nests[n].access[a];
+      if (l->program.value_of[n][a] == v &&
+          (access->boxed || access->gathered || access->splat || leaves(&l->program.nests[n], access)))
+        return false;
+    }
+  return true;
+}
+
+// A number for each row lies as the rows do.
+static void follow_rows(const pb_layout* l, int n, lie* of, bool* changed) {
+  const pb_nest* nest = &l->program.nests[n];
+  const int* values = l->program.value_of[n];
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int b = 0; b < nest->access_count; ++b)
+      if (nest->access[a].rank > 2 && nest->access[a].shape[nest->access[a].rank - 1] == 1 && of[values[b]] == ROWS &&
+          nest->access[b].rank == nest->access[a].rank)
+        say(&of[values[a]], ROWS, changed);
+}
+
+// What the nest by itself says of the tensors that it walks.
+static void ask(const pb_layout* l, int n, lie* of, bool* changed) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_roles roles;
+  bool contracts = pb__layout_roles(l, n, &roles);
+  for (int a = 0; a < nest->access_count; ++a) {
+    if (nest->access[a].rank < 3) continue;
+    if (contracts)
+      say(&of[l->program.value_of[n][a]], lie_of(l, n, &roles, a), changed);
+    else if (nest->reduce != PB_SET && !sums_rows(nest, &nest->access[a]))
+      say(&of[l->program.value_of[n][a]], CHANNELS, changed);
+  }
+}
+
+// What goes through the last dims of two tensors alike carries what is known of the one to the other.
+static void carry(const pb_layout* l, int n, lie* of, bool* changed) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* y = &nest->access[nest->access_count - 1];
+  lie* to = &of[pb_program_stored(&l->program, n)];
+  for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) {
+    lie* from = &of[l->program.value_of[n][a]];
+    if (nest->access[a].rank < 3 || y->rank < 3 || !goes_alike(&nest->access[a], y)) continue;
+    say(from, *to, changed);
+    say(to, *from, changed);
+  }
+  follow_rows(l, n, of, changed);
+}
+
+static lie* find_lies(const pb_layout* l) {
+  const pb_program* p = &l->program;
+  lie* of = PB_NEW_ARRAY(&l->unit->pass, lie, (size_t)p->value_count + 1);
+  bool changed = false;
+  for (int n = 0; n < p->nest_count; ++n) ask(l, n, of, &changed);
+  while (changed) {
+    changed = false;
+    for (int n = 0; n < p->nest_count; ++n) carry(l, n, of, &changed);
+    for (int n = p->nest_count - 1; n >= 0; --n) carry(l, n, of, &changed);
+  }
+  return of;
+}
+
+static void collapse_access(pb_access* access) {
+  pb_index rows = access->index[0], last = access->index[access->rank - 1];
+  int64_t count = access->shape[0], channels = access->shape[access->rank - 1];
+  for (int r = 1; r + 1 < access->rank; ++r) {
+    for (int c = 0; c < PB_NEST_COLS; ++c) rows.coef[c] = rows.coef[c] * access->shape[r] + access->index[r].coef[c];
+    rows.cst = rows.cst * access->shape[r] + access->index[r].cst;
+    count *= access->shape[r];
+  }
+  access->rank = 2;
+  access->index[0] = rows;
+  access->index[1] = last;
+  access->shape[0] = count;
+  access->shape[1] = channels;
+}
+
+static void collapse(pb_layout* l, int v) {
+  pb_value* value = &l->program.values[v];
+  PB_FOR_USES (n, &l->program, v)
+    for (int a = 0; a < l->program.nests[n].access_count; ++a)
+      if (l->program.value_of[n][a] == v) collapse_access(&l->program.nests[n].access[a]);
+  int64_t channels = value->shape[value->rank - 1], rows = 1;
+  for (int r = 0; r + 1 < value->rank; ++r) rows *= value->shape[r];
+  value->rank = 2;
+  value->shape[0] = rows;
+  value->shape[1] = channels;
+}
+
+// Loops of one turn move nothing: an index that they walk beside another dim is that dim's.
+static void drop_single_turns(pb_nest* nest) {
+  for (int d = 0; d < nest->dim_count; ++d)
+    for (int a = 0; nest->extent[d] == 1 && a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r) {
+        pb_index* index = &nest->access[a].index[r];
+        bool alone = true;
+        for (int k = 0; k < nest->dim_count; ++k) alone = alone && (k == d || !index->coef[k]);
+        if (!alone) index->coef[d] = 0;
+      }
+}
+
+void pb__layout_collapse(pb_layout* l) {
+  if (!l->whole_rows) return;
+  for (int n = 0; n < l->program.nest_count; ++n)
+    if (!pb__layout_is_apart(l, n)) drop_single_turns(&l->program.nests[n]);
+  read_sources(l);
+  const lie* of = find_lies(l);
+  for (int v = 0; v < l->program.value_count; ++v)
+    if (of[v] == ROWS && can_lie_otherwise(l, v)) collapse(l, v);
+}

@@ -1,0 +1,153 @@
+"""Networks of f32 on a chip whose products take bf16: what --precision=bf16 is compiled to, against ONNX Runtime that rounds
+the same factors by its own Cast, and against the model as it is.
+
+    rounded.py --bin BUILD/bin --target bf16npu.td [--net resnet18 --size 64]
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+
+import floats  # its graphs, and what it needs
+import numpy as np
+import onnx
+import tools
+from float_graph import Graph, compare, expected_of
+from onnx import TensorProto, helper, numpy_helper
+
+CLOSE = 1e-5  # of the output's largest number: sums in another order, where one product follows another no more
+NEAR = {"digits": (1e-3, 0.02), "resnet18": (2e-3, 0.01)}  # to the rounded network: a sum beside the middle between two
+# bf16 may go either way, 2^-8 of it, and what follows with it; to the network of f32: bf16 has 8 bits
+MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models")
+# Zeros that keep groups apart: infinity and NaN would pass them. What no channel fills MASK clears. A pool over padded
+# channels that fill no row of lanes: its fill and theirs differ.
+REFUSED = {"grouped": "PB4042", "pool_to_pad": "PB4010", "pool_input": "PB4010", "plane_between": "PB4042",
+           **{name: "PB4042" for name in floats.REFUSED if "depthwise" in name}}
+
+
+def rounded(model):
+    """The model with both factors of its products cast to bf16 and back."""
+    made, nodes = onnx.ModelProto(), []
+    made.CopyFrom(model)
+    casts = {}
+    for node in made.graph.node:
+        if node.op_type in ("Conv", "Gemm", "MatMul"):
+            for k in range(2):
+                name = node.input[k]
+                if name not in casts:
+                    casts[name] = name + ".rounded"
+                    nodes += [helper.make_node("Cast", [name], [name + ".bf16"], to=TensorProto.BFLOAT16),
+                              helper.make_node("Cast", [name + ".bf16"], [casts[name]], to=TensorProto.FLOAT)]
+                node.input[k] = casts[name]
+        nodes.append(node)
+    del made.graph.node[:]
+    made.graph.node.extend(nodes)
+    return made
+
+
+def dequantised(model):
+    """A network of codes as one of f32: its weights in numbers, and no rounding in between."""
+    consts = {c.name: numpy_helper.to_array(c) for c in model.graph.initializer}
+    same, nodes, numbers = {}, [], {}
+    for node in model.graph.node:
+        inputs = [same.get(i, i) for i in node.input]
+        if node.op_type == "DequantizeLinear" and node.input[0] in consts:
+            codes, scale, zero = (consts[i] for i in node.input)
+            shape = [-1 if scale.ndim and d == 0 else 1 for d in range(codes.ndim)]
+            number = (codes.astype(np.float32) - zero.astype(np.float32).reshape(shape if zero.ndim else [1] * codes.ndim))
+            numbers[node.output[0]] = number * scale.reshape(shape if scale.ndim else [1] * codes.ndim)
+        elif node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+            same[node.output[0]] = inputs[0]
+        else:
+            nodes.append(helper.make_node(node.op_type, inputs, node.output, name=node.name,
+                                          **{a.name: helper.get_attribute_value(a) for a in node.attribute}))
+    outputs = [o.name for o in model.graph.output]
+    nodes += [helper.make_node("Identity", [same[o]], [o]) for o in outputs if o in same]
+    used = {i for n in nodes for i in n.input}
+    weights = [numpy_helper.from_array(np.asarray(v, np.float32) if k in numbers else v, k)
+               for k, v in {**consts, **numbers}.items() if k in used]
+    made = helper.make_model(helper.make_graph(nodes, "f32", model.graph.input, model.graph.output, weights),
+                             opset_imports=list(model.opset_import))
+    made.ir_version = model.ir_version
+    return made
+
+
+def machine(args, folder, model, feeds):
+    stem = os.path.join(folder, "m")
+    onnx.save(model, stem + ".onnx")
+    tools.compile_model(args.bin, stem + ".onnx", args.target, stem + ".pbe", "--precision=bf16")
+    for name, value in feeds.items():
+        np.save(f"{stem}-{name}.npy", value)
+    outputs = [o.name for o in model.graph.output]
+    tools.run([os.path.join(args.bin, "pb-run"), stem + ".pbe", "--device=machine",
+               *(f"--input={t}={stem}-{t}.npy" for t in feeds), *(f"--output={t}={stem}-{t}.npy" for t in outputs)])
+    return {t: np.load(f"{stem}-{t}.npy") for t in outputs}
+
+
+def run_graph(args, folder, name):
+    g = Graph(name)
+    made = g.finish(*floats.CASES[name](g))
+    try:
+        actual = machine(args, folder, made.model, made.feeds)
+    except tools.Failed as error:
+        refused = name in REFUSED and f"[{REFUSED[name]}]" in str(error)
+        return None if refused else str(error)[-400:]
+    if name in REFUSED:
+        return "is not refused any more: take it off the list"
+    # Where a product follows another, one bf16 may have gone the other way.
+    products = sum(n.op_type in ("Conv", "Gemm", "MatMul") for n in made.model.graph.node)
+    expected = expected_of(rounded(made.model), made.feeds)
+    return "; ".join(f"{t} {w}" for t, v in expected.items()
+                     if (w := compare(v, actual[t], CLOSE if products < 2 else 2e-3))) or None
+
+
+def run_network(args, folder):
+    name = args.net or "digits"
+    if args.net:
+        model = onnx.load(tools.network(args.bin, args.net, "f32", args.size, 10))
+        images = np.random.RandomState(5).randn(1, 3, args.size, args.size).astype(np.float32)
+    else:
+        model = dequantised(onnx.load(os.path.join(MODELS, "digits.onnx")))
+        images = np.load(os.path.join(MODELS, "digits_images.npy"))[:100]
+    feeds, output = {model.graph.input[0].name: images}, model.graph.output[0].name
+    actual = np.concatenate([machine(args, folder, model, {model.graph.input[0].name: one[None]})[output] for one in images])
+    failed = 0
+    for reference, bound in zip((rounded(model), model), NEAR[name]):
+        wanted = np.concatenate([expected_of(reference, {next(iter(feeds)): one[None]})[output] for one in images])
+        apart = float(np.abs(actual - wanted).max() / np.abs(wanted).max())
+        print(f"{name}: {apart:.1e} of the largest number from the network {'of f32' if reference is model else 'in bf16'}, "
+              f"at most {bound:.0e}")
+        failed += not apart <= bound
+    if not args.net:
+        right = int((actual.argmax(1) == np.load(os.path.join(MODELS, "digits_labels.npy"))[:len(images)]).sum())
+        print(f"{right} of {len(images)} digits read right")
+        failed += right < 0.95 * len(images)
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("--net")
+    parser.add_argument("--size", type=int, default=64)
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        if args.net:
+            return int(run_network(args, folder) > 0)
+        names = [name for name in floats.CASES if args.only in name]
+        for name in names:
+            wrong = run_graph(args, folder, name)
+            failed += wrong is not None
+            if wrong:
+                print(f"FAILED {name}: {wrong}")
+        print(f"{len(names)} graphs of f32 with products of bf16: {failed} failed")
+        failed += run_network(args, folder)
+    return int(failed > 0 or not names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
