@@ -23,6 +23,10 @@ static const char help[] =
     "  --atol=X --rtol=X         tolerated: |ours - theirs| <= atol + rtol * |theirs|, default 0\n"
     "  --device=NAME             native, machine, rtl, or a driver ./FILE.so (pb/device.h)\n"
     "  --device-options=TEXT     the device's own, key=value,...\n"
+    "  --stop-at=KERNEL:QUEUE:COMMAND  of the machine: the run ends behind that command, as pb-objdump counts them, "
+    "with\n"
+    "                            exit code 1; KERNEL is the so manyth that it runs, from 0\n"
+    "  --dump=MEMORY:FILE        with it: what the memory holds then, row by row in hexadecimal\n"
     "  --compare=NAME            run on this device too, step by step: the first step that differs is an error\n"
     "  --compare-options=TEXT    that device's own\n"
     "  --threads=N               of native code\n"
@@ -36,7 +40,8 @@ static const char help[] =
 
 enum { MAX_VALUES = 64 };
 typedef struct options {
-  const char *engine, *device, *device_options, *compare, *compare_options, *stats_file, *trace, *dump;
+  const char *engine, *device, *device_options, *stop, *stop_dump, *compare, *compare_options, *stats_file, *trace,
+      *dump;
   const char *inputs[MAX_VALUES], *outputs[MAX_VALUES], *expects[MAX_VALUES];
   int input_count, output_count, expect_count, warmup, repeat, threads;
   double atol, rtol, percentile;
@@ -85,6 +90,7 @@ static pb_status read_option(int argc, char** argv, int* k, options* o) {
     int* count;
     double* number;
   } valued[] = {{"--device", &o->device, NULL, NULL},   {"--device-options", &o->device_options, NULL, NULL},
+                {"--stop-at", &o->stop, NULL, NULL},    {"--dump", &o->stop_dump, NULL, NULL},
                 {"--compare", &o->compare, NULL, NULL}, {"--compare-options", &o->compare_options, NULL, NULL},
                 {"--trace", &o->trace, NULL, NULL},     {"--dump-tensors", &o->dump, NULL, NULL},
                 {"--warmup", NULL, &o->warmup, NULL},   {"--repeat", NULL, &o->repeat, NULL},
@@ -289,6 +295,25 @@ static void dump_step(void* user, pb_rt* rt, int step) {
   }
 }
 
+// The machine's options, with where it is to stop.
+static pb_status set_device(job* j) {
+  const options* o = j->o;
+  char text[4096];
+  const char* device = o->device ? o->device : "machine";
+  if (!o->stop && !o->stop_dump) {
+    if (!o->device && !o->device_options) return PB_OK;
+    return told(pb_rt_set_device(j->rt, device, o->device_options));
+  }
+  if (!o->stop || strcmp(device, "machine") != 0)
+    return pb_error(NULL, (pb_place){0}, 1003, NULL,
+                    o->stop ? "--stop-at is the machine's" : "--dump without --stop-at");
+  int length =
+      snprintf(text, sizeof text, "%s%sstop=%s%s%s", o->device_options ? o->device_options : "",
+               o->device_options ? "," : "", o->stop, o->stop_dump ? ",dump=" : "", o->stop_dump ? o->stop_dump : "");
+  if (length < 0 || (size_t)length >= sizeof text) return pb_error(NULL, (pb_place){0}, 1003, NULL, "a name too long");
+  return told(pb_rt_set_device(j->rt, device, text));
+}
+
 static pb_status execute(job* j) {
   const options* o = j->o;
   PB_TRY(told(pb_rt_load(o->engine, o->no_native ? PB_LOAD_NO_NATIVE : 0, &j->rt)));
@@ -302,8 +327,7 @@ static pb_status execute(job* j) {
   if (!j->inputs || !j->outputs) pb_no_memory(sizeof *j->inputs);
   PB_TRY(read_inputs(j));
   pb_rt_set_threads(j->rt, o->threads);
-  if (o->device || o->device_options)
-    PB_TRY(told(pb_rt_set_device(j->rt, o->device ? o->device : "machine", o->device_options)));
+  PB_TRY(set_device(j));
   for (int k = 0; k < pb_rt_output_count(j->rt); ++k)
     run_value_make(pb_rt_output(j->rt, k), j->samples, &j->outputs[k]);
   if (o->compare) {
@@ -318,6 +342,7 @@ static pb_status execute(job* j) {
     pb_rt_set_after_step(j->rt, dump_step, (void*)(uintptr_t)o->dump);
   }
   PB_TRY(run_all(j));
+  if (o->stop) return pb_error(NULL, (pb_place){0}, 5052, NULL, "no command ran that is %s", o->stop);
   if (o->compare)
     printf("%lld samples, %d steps each: %s and %s agree in every byte; the last took %llu and %llu cycles\n",
            (long long)j->samples, pb_rt_step_count(j->rt), pb_rt_device(j->rt), pb_rt_device(j->beside),

@@ -39,8 +39,15 @@ static bool read_options(pb_device* device, const char* options) {
   device->limit = default_limit;
   device->checks = true;
   for (const char* at = options; at && *at;) {
-    size_t key = strcspn(at, "=,");
+    size_t key = strcspn(at, "=,"), length = strcspn(at, ",");
     char* end = NULL;
+    bool stop = key == 4 && at[4] == '=' && (!memcmp(at, "stop", 4) || !memcmp(at, "dump", 4));
+    if (stop && (*at == 's' ? machine__read_stop(device, at + 5, length - 5)
+                            : machine__read_dump(device, at + 5, length - 5))) {
+      device->stop.set |= *at == 's';
+      at += length + (at[length] == ',');
+      continue;
+    }
     uint64_t value = at[key] == '=' ? strtoull(at + key + 1, &end, 10) : 0;
     bool good = end && end != at + key + 1 && (*end == ',' || *end == 0);
     if (good && key == 4 && !memcmp(at, "seed", 4))
@@ -50,8 +57,10 @@ static bool read_options(pb_device* device, const char* options) {
     else if (good && key == 5 && !memcmp(at, "limit", 5) && value > 0)
       device->limit = value;
     else {
-      snprintf(open_fault, sizeof open_fault, "option '%.*s': seed=N, checks=0|1 and limit=CYCLES are known",
-               (int)strcspn(at, ","), at);
+      snprintf(
+          open_fault, sizeof open_fault,
+          "option '%.*s': seed=N, checks=0|1, limit=CYCLES, stop=KERNEL:QUEUE:COMMAND and dump=MEMORY:FILE are known",
+          (int)length, at);
       return false;
     }
     at = *end ? end + 1 : end;
@@ -151,6 +160,7 @@ static int submit(pb_device* device, const pb_submission* kernel) {
 static int wait_device(pb_device* device) {
   if (!device->submitted) return MACHINE_OK;
   device->submitted = false;
+  ++device->launches;
   machine__memory_begin(device);
   memset(device->state, 0, sizeof *device->state * (size_t)device->chip->insn_count);
   return machine__run(device);

@@ -361,6 +361,8 @@ static int start(pb_device* device, int q) {
   }
   if (c->command.insn->operand_count) machine__execute(device, c);
   if (device->checks) machine__define(device, c);
+  int stopped = machine__stop_behind(device, q, l->next, c);
+  if (stopped) return stopped;
   int64_t cycles = machine__cycles(device->chip, c), beats = machine__beats(device, c);
   if (beats == 0) return retire(device, q, t->now + (uint64_t)cycles, done_after(device, c, t->now + (uint64_t)cycles));
   l->streaming = true;

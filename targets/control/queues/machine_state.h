@@ -23,7 +23,8 @@ enum machine_fault_code {
   MACHINE_RACE,
   MACHINE_HANG,
   MACHINE_LIMIT,
-  MACHINE_TOKENS
+  MACHINE_TOKENS,
+  MACHINE_STOPPED
 };
 
 // A window of a command with its numbers known. Dims are the window's own, outermost first; the box is clipped to the
@@ -93,9 +94,19 @@ void machine__apply_wide(const pb_expr_node* node, const machine_operand* args, 
 
 typedef struct machine_vectors machine_vectors; // machine_eval.c
 
+// machine_stop.c: behind which command it stops, and what it writes then.
+typedef struct machine_stop {
+  bool set;
+  uint64_t kernel, command;
+  int queue, memory;
+  char file[1024]; // "": nothing
+} machine_stop;
+
 struct pb_device {
   const pb_chip* chip;
   uint64_t seed, limit;
+  uint64_t launches; // kernels that it began to run
+  machine_stop stop;
   bool checks;
   machine_memory memories[MACHINE_MAX_MEMORIES];
   machine_allocation* allocations;
@@ -185,6 +196,11 @@ int64_t machine__cycles(const pb_chip* chip, const machine_command* command);
 machine_timing* machine__timing_open(const pb_chip* chip);
 void machine__timing_close(machine_timing* timing);
 int machine__run(pb_device* device);
+
+bool machine__read_stop(pb_device* device, const char* text, size_t length);
+bool machine__read_dump(pb_device* device, const char* text, size_t length);
+// Whether this was the command to stop behind: then a fault that says so.
+int machine__stop_behind(pb_device* device, int queue, uint32_t index, const machine_command* command);
 
 // A statement for each of `count` elements, k.
 #define EACH(statement)                                                                                                \
