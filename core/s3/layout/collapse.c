@@ -131,6 +131,15 @@ static lie lie_of(const pb_layout* l, int n, const pb_roles* roles, int a) {
                                                                                                             : CHANNELS;
 }
 
+// Whether what the nest sums lies along the last dim alone, as a row's mean: that tells nothing of channels.
+static bool sums_rows(const pb_nest* nest, const pb_access* access) {
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  for (int d = 0; d < nest->dim_count; ++d)
+    for (int r = 0; r + 1 < access->rank; ++r)
+      if (access->index[r].coef[d] && !pb_access_uses(store, d)) return false;
+  return true;
+}
+
 static void say(lie* of, lie now, bool* changed) {
   if (now <= *of) return; // channels, once said, stay
   *of = now;
@@ -145,15 +154,26 @@ static bool goes_alike(const pb_access* x, const pb_access* y) {
 
 static bool can_lie_otherwise(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  if (value->kind != PB_VALUE_LOCAL || value->rank < 3 || value->shape[value->rank - 1] < 2) return false;
+  if (value->kind != PB_VALUE_LOCAL || value->rank < 3) return false;
   PB_FOR_USES (n, &l->program, v)
     for (int a = 0; a < l->program.nests[n].access_count; ++a) {
       const pb_access* access = &l->program.nests[n].access[a];
-      if (l->program.value_of[n][a] == v && (access->boxed || access->gathered || access->splat ||
-                                             pb__layout_is_apart(l, n) || leaves(&l->program.nests[n], access)))
+      if (l->program.value_of[n][a] == v &&
+          (access->boxed || access->gathered || access->splat || leaves(&l->program.nests[n], access)))
         return false;
     }
   return true;
+}
+
+// A number for each row lies as the rows do.
+static void follow_rows(const pb_layout* l, int n, lie* of, bool* changed) {
+  const pb_nest* nest = &l->program.nests[n];
+  const int* values = l->program.value_of[n];
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int b = 0; b < nest->access_count; ++b)
+      if (nest->access[a].rank > 2 && nest->access[a].shape[nest->access[a].rank - 1] == 1 && of[values[b]] == ROWS &&
+          nest->access[b].rank == nest->access[a].rank)
+        say(&of[values[a]], ROWS, changed);
 }
 
 static lie* find_lies(const pb_layout* l) {
@@ -169,7 +189,7 @@ static lie* find_lies(const pb_layout* l) {
       for (int a = 0; a < nest->access_count && first; ++a)
         if (nest->access[a].rank > 2 && contracts)
           say(&of[p->value_of[n][a]], lie_of(l, n, &roles, a), &changed);
-        else if (nest->access[a].rank > 2 && nest->reduce != PB_SET)
+        else if (nest->access[a].rank > 2 && nest->reduce != PB_SET && !sums_rows(nest, &nest->access[a]))
           say(&of[p->value_of[n][a]], CHANNELS, &changed);
       const pb_access* y = &nest->access[nest->access_count - 1];
       int to = pb_program_stored(p, n);
@@ -180,6 +200,7 @@ static lie* find_lies(const pb_layout* l) {
         say(&of[from], of[to], &changed);
         say(&of[to], of[from], &changed);
       }
+      follow_rows(l, n, of, &changed);
     }
   }
   return of;
