@@ -169,7 +169,8 @@ static void find_heads(pb_layout* l) {
       for (int a = 0; a < p->nests[n].access_count; ++a) l->heads[p->value_of[n][a]] = true;
   for (bool more = true; more;) {
     more = false;
-    for (int n = 0; n < p->nest_count; ++n) {
+    for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
+      int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
       bool any = false;
       for (int a = 0; a < p->nests[n].access_count && p->nests[n].reduce == PB_SET; ++a)
         any |= l->heads[p->value_of[n][a]];

@@ -176,32 +176,43 @@ static void follow_rows(const pb_layout* l, int n, lie* of, bool* changed) {
         say(&of[values[a]], ROWS, changed);
 }
 
+// What the nest by itself says of the tensors that it walks.
+static void ask(const pb_layout* l, int n, lie* of, bool* changed) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_roles roles;
+  bool contracts = pb__layout_roles(l, n, &roles);
+  for (int a = 0; a < nest->access_count; ++a) {
+    if (nest->access[a].rank < 3) continue;
+    if (contracts)
+      say(&of[l->program.value_of[n][a]], lie_of(l, n, &roles, a), changed);
+    else if (nest->reduce != PB_SET && !sums_rows(nest, &nest->access[a]))
+      say(&of[l->program.value_of[n][a]], CHANNELS, changed);
+  }
+}
+
+// What goes through the last dims of two tensors alike carries what is known of the one to the other.
+static void carry(const pb_layout* l, int n, lie* of, bool* changed) {
+  const pb_nest* nest = &l->program.nests[n];
+  const pb_access* y = &nest->access[nest->access_count - 1];
+  lie* to = &of[pb_program_stored(&l->program, n)];
+  for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) {
+    lie* from = &of[l->program.value_of[n][a]];
+    if (nest->access[a].rank < 3 || y->rank < 3 || !goes_alike(&nest->access[a], y)) continue;
+    say(from, *to, changed);
+    say(to, *from, changed);
+  }
+  follow_rows(l, n, of, changed);
+}
+
 static lie* find_lies(const pb_layout* l) {
   const pb_program* p = &l->program;
   lie* of = PB_NEW_ARRAY(&l->unit->pass, lie, (size_t)p->value_count + 1);
-  bool changed = true, first = true;
-  for (; changed; first = false) {
+  bool changed = false;
+  for (int n = 0; n < p->nest_count; ++n) ask(l, n, of, &changed);
+  while (changed) {
     changed = false;
-    for (int n = 0; n < p->nest_count; ++n) {
-      const pb_nest* nest = &p->nests[n];
-      pb_roles roles;
-      bool contracts = pb__layout_roles(l, n, &roles);
-      for (int a = 0; a < nest->access_count && first; ++a)
-        if (nest->access[a].rank > 2 && contracts)
-          say(&of[p->value_of[n][a]], lie_of(l, n, &roles, a), &changed);
-        else if (nest->access[a].rank > 2 && nest->reduce != PB_SET && !sums_rows(nest, &nest->access[a]))
-          say(&of[p->value_of[n][a]], CHANNELS, &changed);
-      const pb_access* y = &nest->access[nest->access_count - 1];
-      int to = pb_program_stored(p, n);
-      for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) {
-        const pb_access* x = &nest->access[a];
-        int from = p->value_of[n][a];
-        if (x->rank < 3 || y->rank < 3 || !goes_alike(x, y)) continue;
-        say(&of[from], of[to], &changed);
-        say(&of[to], of[from], &changed);
-      }
-      follow_rows(l, n, of, &changed);
-    }
+    for (int n = 0; n < p->nest_count; ++n) carry(l, n, of, &changed);
+    for (int n = p->nest_count - 1; n >= 0; --n) carry(l, n, of, &changed);
   }
   return of;
 }
