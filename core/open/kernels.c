@@ -1,6 +1,6 @@
 // A kernel for each nest: plain loops, the first that stores elsewhere in each turn shared among threads.
 //
-//   func.func @open0(%a0: memref<..xf32>, %a1: .., %sizes: memref<..xi64>)       tensors, flat; numbers by place
+//   func.func @loops0(%a0: memref<..xf32>, %a1: .., %sizes: memref<..xi64>)       tensors, flat; numbers by place
 //     %q0 = number 0 of the block
 //     %lo:2 = call @pb_share(%q0)
 //     for %i0 = %lo#0 to %lo#1                                                    its share
@@ -339,8 +339,9 @@ static void print_kernel(printer* p) {
                 name_of(p, p->z.extent[p->shared]));
 }
 
+// Names are no function's of the C library: an object calls its kernels by name, and would find that one (open64).
 static void print_function(printer* p, int number, pb_text* to) {
-  pb_text_add(to, "func.func @open%d(", number);
+  pb_text_add(to, "func.func @loops%d(", number);
   for (int a = 0; a < p->n->access_count; ++a) pb_text_add(to, "%%a%d: memref<" FLAT "x%s>, ", a, type_of(p, a));
   pb_text_add(to, "%%sizes: memref<" FLAT "xi64>) attributes {pb.kernel%s} {\n%s%s  return\n}\n",
               p->shared >= 0 ? ", pb.shared" : "", p->head.data, p->body.data);

@@ -75,7 +75,16 @@ def cached(g):
     return {n: [1, 4, "past", 16] if n.startswith("past") else [1, 1] for n in g.feeds}
 
 
-MODELS = {f.__name__: f for f in (perceptron, convolutions, pixels, recurrent, language, layer, cached)}
+def many(g):
+    """More kernels than 64: none has the name of a function of the C library."""
+    for half in range(2):  # a kernel for each place in either
+        x = g.feed(f"x{half}", np.zeros((1, 5 + half), np.float32))
+        parts = [g.op("Mul", x, g.number(k + 1.3)) for k in range(36)]
+        g.give(f"y{half}", g.op("Concat", *parts, axis=1))
+    return {"x0": ["batch", 5], "x1": ["batch", 6]}
+
+
+MODELS = {f.__name__: f for f in (perceptron, convolutions, pixels, recurrent, language, layer, cached, many)}
 SIZES = [{"batch": 1, "sequence": 1, "height": 1, "width": 1, "past": 1},
          {"batch": 2, "sequence": 5, "height": 4, "width": 6, "past": 3},
          {"batch": 7, "sequence": 13, "height": 13, "width": 17, "past": 31},
