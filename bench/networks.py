@@ -21,24 +21,26 @@ import peers
 NETS = ["resnet18-f32", "resnet50-f32", "mobilenetv2-f32", "vgg16-f32", "resnet18-int8", "resnet50-int8",
         "mobilenetv2-int8", "efficientnet-f32", "convnext-f32", "unet-f32", "lstm-f32"]
 EXPORTED = "efficientnet", "convnext", "unet", "lstm"  # -f32
+TRANSFORMERS = "bert", "distilbert", "vit", "gpt2", "gpt2_token", "llama"  # -f32
 CONVOLUTIONS = [(64, 56), (128, 28), (256, 14), (512, 7)]
 PEERS = ["onnxruntime", "openvino"]
 
 
 def write_exported(path, net):
-    """Those of tests/models/exported.py, whole."""
+    """Those of tests/models/exported.py and transformers.py, whole."""
     sys.path.insert(0, os.path.join(peers.HERE, "..", "tests", "models"))
     import exported
     import transformers
 
-    made = transformers.build(net, "full", exported.NETS)
+    made = transformers.build(net, "full", transformers.NETS if net in TRANSFORMERS else exported.NETS)
     onnx.save(made.model(), path)
-    return list(made.feeds)
+    peers.save_feeds(path, made.feeds)
+    return peers.saved_feeds(path)
 
 
 def write_network(path, name):
     net, kind = name.rsplit("-", 1)
-    if net in EXPORTED:
+    if net in (*EXPORTED, *TRANSFORMERS):
         return write_exported(path, net)
     script = os.path.join(peers.HERE, "..", "tests", "models", "networks.py")
     subprocess.run([sys.executable, script, "--net", net, "--type", kind, "--out", path], check=True,
@@ -58,7 +60,7 @@ def write_convolution(path, channels, edge):
 
 
 def row(args, folder, name, write):
-    model, engine = os.path.join(folder, "m.onnx"), os.path.join(folder, "m.pbe")
+    model, engine = (os.path.join(folder, f"{name}.{kind}".replace(" ", "_")) for kind in ("onnx", "pbe"))
     inputs = write(model)
     subprocess.run([os.path.join(args.bin, "pbc"), model, "--target=cpu", "-o", engine], check=True,
                    capture_output=True)
