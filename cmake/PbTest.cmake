@@ -1,3 +1,9 @@
+# PB_TEST_PYTHON: what runs the tests' scripts, that of PB_PYTHON where it is set.
+find_program(PB_TEST_PYTHON NAMES python python3 HINTS ${CMAKE_SOURCE_DIR}/.venv/bin NO_CACHE)
+if(DEFINED ENV{PB_PYTHON})
+  set(PB_TEST_PYTHON $ENV{PB_PYTHON})
+endif()
+
 # pb_test(NAME libs...): a CMocka program from NAME.c in this folder, run by ctest.
 find_library(PB_CMOCKA NAMES cmocka REQUIRED)
 function(pb_test name)
