@@ -325,43 +325,29 @@ static pb_status say(pb_door* d, pb_flat_op* op, const char* name, const pb_flat
   return PB_OK;
 }
 
-static pb_status make(pb_door* d, const pb_flat_op* op) {
-  PB_TRY(pb__door_refine(d, op));
-  return pb__door_op(d, op);
+// The operator as the static one of that name, of its first operands; the others, in order, are these attributes.
+static pb_status make(pb_door* d, const pb_flat_op* op, const char* name, int operands, const char* const* attributes) {
+  pb_flat_op said = *op;
+  said.name = name;
+  said.operand_count = operands;
+  for (int k = 0; attributes[k]; ++k) PB_TRY(say(d, &said, attributes[k], op, operands + k));
+  PB_TRY(pb__door_refine(d, &said));
+  return pb__door_op(d, &said);
 }
 
 pb_status pb__door_real_dynamic_slice(pb_door* d, const pb_flat_op* op) {
-  pb_flat_op said = *op;
-  said.name = "stablehlo.slice";
-  said.operand_count = 1;
-  PB_TRY(say(d, &said, "start_indices", op, 1));
-  PB_TRY(say(d, &said, "limit_indices", op, 2));
-  PB_TRY(say(d, &said, "strides", op, 3));
-  return make(d, &said);
+  return make(d, op, "stablehlo.slice", 1, (const char*[]){"start_indices", "limit_indices", "strides", NULL});
 }
 
 pb_status pb__door_dynamic_pad(pb_door* d, const pb_flat_op* op) {
-  pb_flat_op said = *op;
-  said.name = "stablehlo.pad";
-  said.operand_count = 2;
-  PB_TRY(say(d, &said, "edge_padding_low", op, 2));
-  PB_TRY(say(d, &said, "edge_padding_high", op, 3));
-  PB_TRY(say(d, &said, "interior_padding", op, 4));
-  return make(d, &said);
+  return make(d, op, "stablehlo.pad", 2,
+              (const char*[]){"edge_padding_low", "edge_padding_high", "interior_padding", NULL});
 }
 
 pb_status pb__door_dynamic_gather(pb_door* d, const pb_flat_op* op) {
-  pb_flat_op said = *op;
-  said.name = "stablehlo.gather";
-  said.operand_count = 2;
-  PB_TRY(say(d, &said, "slice_sizes", op, 2));
-  return make(d, &said);
+  return make(d, op, "stablehlo.gather", 2, (const char*[]){"slice_sizes", NULL});
 }
 
 pb_status pb__door_dynamic_conv(pb_door* d, const pb_flat_op* op) {
-  pb_flat_op said = *op;
-  said.name = "stablehlo.convolution";
-  said.operand_count = 2;
-  PB_TRY(say(d, &said, "padding", op, 2));
-  return make(d, &said);
+  return make(d, op, "stablehlo.convolution", 2, (const char*[]){"padding", NULL});
 }
