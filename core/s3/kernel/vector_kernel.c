@@ -146,6 +146,11 @@ int64_t pb_vkernel_steps(const pb_vkernel* k, int d) {
   return (extent + unit - 1) / unit;
 }
 
+pb_vtiles pb_vkernel_balanced(int64_t steps, int64_t most) {
+  int64_t count = (steps + most - 1) / most, size = (steps + count - 1) / count;
+  return (pb_vtiles){count, steps - count * (size - 1), size};
+}
+
 bool pb_vkernel_is_spatial(const pb_vkernel* k, int d) {
   return !k->is_sum[d] && !(d == k->lane_dim && pb_vkernel_steps(k, d) == 1);
 }

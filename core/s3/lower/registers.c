@@ -43,8 +43,6 @@ typedef struct band {
 // Nests between two loops over tiles, with the loops over terms that some stand in.
 typedef struct body {
   pb_program program;
-  size_t nest_capacity, place_capacity;
-  size_t place_count;
   struct place {
     int level; // loops around the nest
     int64_t extents[PB_NEST_OUTERS];
@@ -121,16 +119,14 @@ static void add_flat(lowering* s, MlirOperation op) {
 // ---- tiles ----
 
 static pb_status add_nest(lowering* s, MlirOperation op, int block, int64_t turn, body* b) {
-  pb_nest* nest = pb_alloc_raw(&s->unit->pass, sizeof *nest);
+  struct place* place = &b->places[b->program.nest_count];
+  pb_nest* nest = &b->program.nests[b->program.nest_count];
   const char* why = pb_nest_read(op, &s->unit->pass, nest);
   if (why)
     return pb_unsupported(s->unit->diag, (pb_place){.what = nest->name}, 4002, NULL, "not in value form: %s", why);
   pb_nest_order_outers(nest, s->loops, s->extents, s->level);
-  size_t nests = (size_t)b->program.nest_count;
-  struct place place = {.level = s->level, .block = block, .turn = turn};
-  memcpy(place.extents, s->extents, sizeof place.extents);
-  PB_PUSH(b->program.nests, nests, b->nest_capacity, *nest);
-  PB_PUSH(b->places, b->place_count, b->place_capacity, place);
+  *place = (struct place){.level = s->level, .block = block, .turn = turn};
+  memcpy(place->extents, s->extents, sizeof place->extents);
   ++b->program.nest_count;
   return PB_OK;
 }
@@ -159,6 +155,24 @@ static pb_status collect(lowering* s, MlirOperation op, int block, int64_t turn,
     PB_TRY(collect(s, inner, block, turn, b));
   s->level -= loop;
   return PB_OK;
+}
+
+static size_t count_nests(MlirOperation op) {
+  size_t nests = 0;
+  if (part_is(op, NULL)) return 1;
+  if (!pb_op_is(op, "affine.for") && !pb_op_is(op, "affine.if")) return 0;
+  for (MlirOperation inner = first_in(op); !mlirOperationIsNull(inner); inner = mlirOperationGetNextInBlock(inner))
+    nests += count_nests(inner);
+  return nests;
+}
+
+// An empty one, with room for what stands from `op` on up to a loop over tiles.
+static body begin_body(lowering* s, MlirOperation op) {
+  size_t nests = 0;
+  for (; !is_end(op) && !is_tile_loop(op); op = mlirOperationGetNextInBlock(op)) nests += count_nests(op);
+  body b = {.program = {.nests = pb_alloc_raw(&s->unit->pass, (nests + 1) * sizeof *b.program.nests)}};
+  b.places = PB_NEW_ARRAY(&s->unit->pass, struct place, nests + 1);
+  return b;
 }
 
 static void index_values(lowering* s, body* b) {
@@ -204,7 +218,7 @@ static void set_tile(lowering* s, const pb_vkernel* k, const body* b, const int*
   e->blocks = (pb_vblocks){.level = -1};
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     int64_t unit = pb_vkernel_unit(k, d), extent = k->main.nest->extent[d];
-    e->size[d] = (extent + unit - 1) / unit;
+    e->size[d] = pb_vkernel_steps(k, d);
     e->short_lanes[d] = (int)(extent % unit);
   }
   for (int n = 0; n < b->program.nest_count; ++n) {
@@ -236,9 +250,9 @@ static int split(const pb_program* p, int* of) {
 }
 
 static pb_status print_body(lowering* s, body* b, int indent) {
+  if (!b->program.nest_count) return PB_OK;
   int* of = PB_NEW_ARRAY(&s->unit->pass, int, (size_t)b->program.nest_count + 1);
   pb_turn turn;
-  if (!b->program.nest_count) return PB_OK;
   index_values(s, b);
   if (!pb_turn_read_stages(s->unit->chip, &b->program, of, split(&b->program, of), &s->unit->pass, &turn))
     return pb_error(s->unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s",
@@ -247,9 +261,6 @@ static pb_status print_body(lowering* s, body* b, int indent) {
     set_tile(s, turn.groups[k].registers, b, of, k);
     pb_vemit_tile(&s->e, indent);
   }
-  free(b->program.nests);
-  free(b->places);
-  *b = (body){.program = {.nest_count = 0}};
   return PB_OK;
 }
 
@@ -363,23 +374,25 @@ static pb_status print_band(lowering* s, const band* outer, int indent) {
 }
 
 static pb_status print_block(lowering* s, MlirBlock block, int indent) {
-  body b = {.program = {.nest_count = 0}};
-  pb_status status = PB_OK;
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); status == PB_OK && !is_end(op);) {
-    MlirOperation next = mlirOperationGetNextInBlock(op);
-    if (pb_op_is(op, "memref.alloc")) {
-      add_buffer(s, op);
-    } else if (is_tile_loop(op)) {
+  MlirOperation op = mlirBlockGetFirstOperation(block);
+  body b = begin_body(s, op);
+  while (!is_end(op)) {
+    if (is_tile_loop(op)) {
       band outer;
       read_band(op, &outer);
-      status = print_body(s, &b, indent);
-      if (status == PB_OK) status = print_band(s, &outer, indent);
-      next = outer.next;
-    } else if (!part_is(op, "fill"))
-      status = collect(s, op, -1, 0, &b);
-    op = next;
+      PB_TRY(print_body(s, &b, indent));
+      PB_TRY(print_band(s, &outer, indent));
+      op = outer.next;
+      b = begin_body(s, op);
+      continue;
+    }
+    if (pb_op_is(op, "memref.alloc"))
+      add_buffer(s, op);
+    else if (!part_is(op, "fill"))
+      PB_TRY(collect(s, op, -1, 0, &b));
+    op = mlirOperationGetNextInBlock(op);
   }
-  return status == PB_OK ? print_body(s, &b, indent) : status;
+  return print_body(s, &b, indent);
 }
 
 // ---- the kernel ----

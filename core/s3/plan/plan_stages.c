@@ -87,19 +87,8 @@ static int64_t imbalance(int64_t turns) {
   return lost / 3;
 }
 
-static int64_t turns_of(const pb_stages* s, const pb_plan* plan) {
-  int64_t left[PB_MAX_SHARED], turns = 1;
-  memcpy(left, s->extent, sizeof left);
-  for (int b = 0; b < plan->band_count; ++b) {
-    const pb_band* band = &plan->bands[b];
-    turns *= (left[band->dim] + band->step - 1) / band->step;
-    left[band->dim] = band->step;
-  }
-  return turns;
-}
-
 static void add_up(const pb_stages* s, pb_stage_plan* plan) {
-  int64_t turn = 0, turns = turns_of(s, &plan->loops);
+  int64_t turn = 0, turns = pb_tiling_stage_turns(s, &plan->loops);
   for (int k = 0; k < plan->count; ++k) turn += plan->stages[k].cycles + STAGE_CYCLES;
   plan->loops.cycles = turn * turns + turn * turns * imbalance(turns) / 1024;
   plan->loops.bound = "compute";

@@ -14,9 +14,7 @@ int pb_vplan_outer_sum(const pb_vkernel* k) {
 }
 
 pb_vtiles pb_vplan_tiles(const pb_vkernel* k, const pb_vplan* plan, int d) {
-  int64_t steps = pb_vkernel_steps(k, d), count = (steps + plan->tile[d] - 1) / plan->tile[d];
-  int64_t size = (steps + count - 1) / count;
-  return (pb_vtiles){count, steps - count * (size - 1), size};
+  return pb_vkernel_balanced(pb_vkernel_steps(k, d), plan->tile[d]);
 }
 
 enum {

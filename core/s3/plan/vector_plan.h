@@ -28,10 +28,6 @@ bool pb_vplan_of(const pb_vkernel* kernel, const pb_plan* plan, pb_vplan* regist
 // Bytes a cycle at which a tensor of this size is read again.
 int64_t pb_vplan_rate(const pb_chip* chip, int64_t bytes);
 
-// Tiles along a dim: `count` of them, the first `big` of them `size` steps, the others one less.
-typedef struct pb_vtiles {
-  int64_t count, big, size;
-} pb_vtiles;
 pb_vtiles pb_vplan_tiles(const pb_vkernel* kernel, const pb_vplan* plan, int dim);
 // Whether partial sums may lie where the result will: both are of the same kind.
 bool pb_vplan_can_block(const pb_vkernel* kernel);

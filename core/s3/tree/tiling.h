@@ -149,6 +149,8 @@ typedef struct pb_stage_planner {
 // trees. Memory is cached: tensors are read where they are.
 bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
                       const pb_stage_planner* planner, pb_arena* arena, pb_tiling* tiling);
+// How many turns the plan's bands make of the shared loops.
+int64_t pb_tiling_stage_turns(const pb_stages* stages, const pb_plan* plan);
 // An empty tree over the shared loops, which are the dims of its group's main nest.
 void pb_tiling_begin_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
                             pb_tiling* tiling);

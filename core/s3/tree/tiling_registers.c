@@ -22,6 +22,9 @@ static int dims_of(const pb_vkernel* k) { return k->main.nest->dim_count + (k->r
 // The tree's dim that dim d of the kernel is; of lanes in runs, the inner one.
 static int dim_of(const pb_vkernel* k, int d) { return d + (k->run_dim >= 0 && d >= k->run_dim); }
 
+// And back.
+static int kernel_dim(const pb_vkernel* k, int d) { return d - (k->run_dim >= 0 && d > k->run_dim); }
+
 static int64_t run_of(const pb_vkernel* k) {
   for (int a = 0; a < pb_vkernel_store(&k->main); ++a)
     if (k->main.access[a].run) return k->main.access[a].run;
@@ -198,8 +201,7 @@ static bool read_stage(pb_tiling* t, const pb_tile* tile, const stage* around, p
 }
 
 static bool is_column(const pb_tiling* t, const pb_vkernel* k, int band) {
-  int d = t->plan->bands[band].dim;
-  return pb_vkernel_is_column(k, d - (k->run_dim >= 0 && d > k->run_dim));
+  return pb_vkernel_is_column(k, kernel_dim(k, t->plan->bands[band].dim));
 }
 
 // Rows share their parts, and so do columns.
@@ -240,12 +242,12 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 // matrices, whose rows are as many in every tile of a kernel, it begins earlier and makes some elements once more.
 int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_turns* runs) {
   const pb_vkernel* k = t->group->registers;
-  int d = band->dim - (k->run_dim >= 0 && band->dim > k->run_dim), count = 0;
+  int d = kernel_dim(k, band->dim), count = 0;
   int64_t unit = k->is_sum[d] ? 1 : pb_vkernel_unit(k, d), extent = tile->extent[band->dim];
   int64_t steps = (extent + unit - 1) / unit, rest = extent % unit;
-  int64_t tiles = (steps * unit + band->step - 1) / band->step, size = (steps + tiles - 1) / tiles;
-  int64_t big = steps - tiles * (size - 1), small = tiles - big,
-          whole[2] = {big - (rest && !small), small - (rest && small)};
+  pb_vtiles tiles = pb_vkernel_balanced(steps, band->step / unit);
+  int64_t size = tiles.size, big = tiles.big, small = tiles.count - big;
+  int64_t whole[2] = {big - (rest && !small), small - (rest && small)};
   for (int less = 0; less < 2; ++less) {
     int64_t step = (size - less) * unit;
     if (whole[less] > 0) runs[count++] = (pb_turns){whole[less], step, less ? big * size * unit : 0, step};

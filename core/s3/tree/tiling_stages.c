@@ -55,6 +55,17 @@ void pb_tiling_turn(const pb_tiling* t, const pb_stages* s, const pb_tile* tile,
   }
 }
 
+int64_t pb_tiling_stage_turns(const pb_stages* s, const pb_plan* plan) {
+  int64_t left[PB_MAX_SHARED], turns = 1;
+  memcpy(left, s->extent, sizeof left);
+  for (int b = 0; b < plan->band_count; ++b) {
+    const pb_band* band = &plan->bands[b];
+    turns *= (left[band->dim] + band->step - 1) / band->step;
+    left[band->dim] = band->step;
+  }
+  return turns;
+}
+
 typedef struct staged {
   const pb_stages* stages;
   const pb_stage_planner* planner;
@@ -130,18 +141,9 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
                       const pb_stage_planner* planner, pb_arena* arena, pb_tiling* t) {
   pb_tile tile;
-  staged s = {stages, planner, 1};
+  staged s = {stages, planner, pb_tiling_stage_turns(stages, plan)};
   pb_tiling_begin_stages(chip, stages, plan, arena, t);
   if (!pb__tiling_open_bands(t, &t->group->main)) return false;
-  pb__tile_whole(&t->group->main, &tile);
-  for (int level = 0; level < plan->band_count; ++level) {
-    pb_turns runs[PB_MAX_RUNS];
-    int count = pb__tile_runs(t, &tile, level, runs);
-    int64_t turns = 0;
-    for (int r = 0; r < count; ++r) turns += runs[r].count;
-    s.turns *= turns;
-    pb__tile_enter(t, &tile, level, &runs[0]);
-  }
   pb__tile_whole(&t->group->main, &tile);
   return build_level(t, &tile, t->base, &s) && !t->failure;
 }
