@@ -69,7 +69,7 @@ class Memory {
   int Ports = 1;                // reads that a bank serves in one cycle, and as many writes
   int BytesPerCycle = ?;        // all banks together
   int Latency = 0;              // cycles from request to data
-  bit Cached = 0;               // 1: hardware decides what is in it
+  bit Cached = 0;               // 1: hardware decides what is in it. 0, of scope "core" or "thread" and addressed, where cores run code: tensors pass through it on their way to registers and back
   int LineBytes = 0;            // cached: line
   int Ways = 8;                 // cached: lines that can lie in one set
   // Registers that are no vectors for the code generator, but matrices of rows: LLVM's type of one, and the intrinsics

@@ -76,7 +76,7 @@ class Graph:
 def chosen(runs, number):
     """The target and device of each run that takes this graph."""
     for run in runs.split(","):
-        names, _, every = run.partition("/")
+        names, every = re.fullmatch(r"(.*?)(?:/(\d+))?", run).groups()
         if number % int(every or 1) == 0:
             names = names.split("|")
             yield names[number // int(every or 1) % len(names)].rsplit(":", 1)

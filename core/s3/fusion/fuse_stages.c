@@ -173,7 +173,7 @@ static bool pays(fuser* f, const region* r) {
 }
 
 pb_status pb_fuse_stages(pb_unit* unit, pb_groups* groups, bool* staged) {
-  fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = pb_chip_has_caches(unit->chip)};
+  fuser f = {.unit = unit, .groups = groups, .staged = staged, .cached = pb_chip_runs_code(unit->chip)};
   for (int n = groups->program->nest_count - 1; n >= 0; --n) {
     int group = groups->of[n];
     if (groups->last[group] != n || staged[group] || stays_alone(&f, group)) continue;

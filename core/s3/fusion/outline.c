@@ -483,7 +483,7 @@ static pb_status emit_groups(outliner* o) {
 }
 
 pb_status pb_s3_outline(pb_unit* unit) {
-  outliner o = {.unit = unit, .cached = pb_chip_has_caches(unit->chip)};
+  outliner o = {.unit = unit, .cached = pb_chip_runs_code(unit->chip)};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));
   size_t nests = (size_t)o.program.nest_count + 1;
   o.group = PB_NEW_ARRAY(&unit->pass, int, nests);

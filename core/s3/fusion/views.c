@@ -155,7 +155,7 @@ static bool is_read(const viewer* v, int value) {
 }
 
 pb_status pb_s3_views(pb_unit* unit) {
-  if (!pb_chip_has_caches(unit->chip)) return PB_OK;
+  if (!pb_chip_runs_code(unit->chip)) return PB_OK;
   viewer v = {.unit = unit};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &v.program));
   pb_program* p = &v.program;

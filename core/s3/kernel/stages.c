@@ -242,9 +242,69 @@ bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* s) {
   *s = (pb_stages){.program = program};
   for (int n = 0; n < program->nest_count; ++n)
     if (!is_plain(program, n)) return false;
-  if (program->nest_count < 2) return false;
+  if (!program->nest_count) return false;
   find_shared(s, arena);
-  return s->shared > 0;
+  return true;
+}
+
+// How an access walks index r of a value: by blocks and lanes (*step: of a block), or by one dim (*whole; step 0).
+static bool walks_index(const pb_nest* nest, const pb_access* access, int r, int64_t* step, int* whole) {
+  int outer = -1, inner = -1;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    if (!access->index[r].coef[d] || nest->extent[d] == 1) continue;
+    int* dim = access->index[r].coef[d] == 1 ? &inner : &outer;
+    if (*dim >= 0) return false;
+    *dim = d;
+  }
+  if (inner < 0 || access->index[r].cst) return false;
+  *whole = inner;
+  *step = outer < 0 ? 0 : access->index[r].coef[outer];
+  if (outer < 0) return nest->extent[inner] == access->shape[r];
+  return *step == nest->extent[inner] && *step * nest->extent[outer] == access->shape[r];
+}
+
+// The lanes of index r of a value, where some accesses walk it by blocks and lanes and others by one dim; 0: not so.
+static int64_t lanes_of(const pb_program* p, int v, int r) {
+  int64_t lanes = 0, step;
+  int whole;
+  PB_FOR_USES (n, p, v)
+    for (int a = 0; a < p->nests[n].access_count; ++a) {
+      if (p->value_of[n][a] != v) continue;
+      if (!walks_index(&p->nests[n], &p->nests[n].access[a], r, &step, &whole)) return 0;
+      if (step && lanes && step != lanes) return 0;
+      if (step) lanes = step;
+    }
+  return lanes > 1 && p->values[v].rank < PB_NEST_RANK ? lanes : 0;
+}
+
+static void cut_index(pb_program* p, int v, int r, int64_t lanes) {
+  pb_value* value = &p->values[v];
+  PB_FOR_USES (n, p, v)
+    for (int a = 0; a < p->nests[n].access_count; ++a) {
+      pb_nest* nest = &p->nests[n];
+      int64_t step;
+      int whole;
+      if (p->value_of[n][a] != v) continue;
+      if (walks_index(nest, &nest->access[a], r, &step, &whole) && !step) pb_nest_cut_dim(nest, whole, lanes);
+      pb_access_cut_index(&nest->access[a], r, lanes);
+    }
+  memmove(&value->shape[r + 1], &value->shape[r], (size_t)(value->rank - r) * sizeof *value->shape);
+  value->shape[r] /= lanes;
+  value->shape[r + 1] = lanes;
+  ++value->rank;
+}
+
+void pb_stages_cut_rows(pb_program* p) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int v = 0; v < p->value_count; ++v)
+      for (int r = 0; r < p->values[v].rank && is_between(p, v); ++r) {
+        int64_t lanes = lanes_of(p, v, r);
+        if (!lanes) continue;
+        cut_index(p, v, r++, lanes);
+        changed = true;
+      }
+  }
 }
 
 static bool walks_rows(const pb_stages* s, int loop) {

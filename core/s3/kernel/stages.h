@@ -6,7 +6,7 @@
 
 #include "core/s3/program.h"
 
-enum { PB_MAX_SHARED = 6 };
+enum { PB_MAX_SHARED = 6, PB_MAX_STAGE_FILLS = 16 };
 
 typedef struct pb_stages {
   const pb_program* program; // of the kernel: what is a local of it stays inside
@@ -14,10 +14,14 @@ typedef struct pb_stages {
   int64_t extent[PB_MAX_SHARED];
   int (*dim)[PB_MAX_SHARED]; // by nest: its dim that is this shared loop
   int (*loop)[PB_NEST_RANK]; // by value and index: which shared loop walks it, -1: none
+  int fill_count;            // borders around what is stored, which are no part of the program
+  const pb_nest* fills[PB_MAX_STAGE_FILLS];
 } pb_stages;
 
-// Finds the loops that all nests of a kernel share. false: there are none, or a nest is of no form that a stage has.
+// Finds the loops that all nests of a kernel share, if any. false: a nest is of no form that a stage has.
 bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stages);
+// An index of a value between that blocks and lanes walk becomes two indices, so that both can be shared loops.
+void pb_stages_cut_rows(pb_program* program);
 // Takes loops out along which values between lie next to each other: rows of lanes stay whole.
 void pb_stages_keep_rows(pb_stages* stages);
 // Puts the loops last in each of whose turns sums read more of the same again; of equal ones the longest.

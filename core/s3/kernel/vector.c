@@ -10,6 +10,15 @@ static bool is_vector(const pb_chip* chip, const pb_insn* insn) {
   return memory->kind == PB_MEM_REGISTERS && !memory->value[0];
 }
 
+static bool is_near(const pb_memory* memory) {
+  return memory->scope == PB_SCOPE_CORE || memory->scope == PB_SCOPE_THREAD;
+}
+
+// A memory of a core's own that code fills.
+static bool is_staging(const pb_memory* memory) {
+  return is_near(memory) && !memory->cached && memory->kind != PB_MEM_REGISTERS;
+}
+
 pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   pb_vector_facts facts = {.memory = -1};
   for (int i = 0; i < chip->insn_count && facts.memory < 0; ++i)
@@ -22,8 +31,8 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip) {
   facts.registers = (int)(file->bytes / file->row_bytes);
   for (int m = 0; m < chip->memory_count; ++m) {
     const pb_memory* memory = &chip->memories[m];
-    if (!memory->cached || (memory->scope != PB_SCOPE_CORE && memory->scope != PB_SCOPE_THREAD)) continue;
-    facts.line = memory->line_bytes;
+    if (!is_staging(memory) && !(memory->cached && is_near(memory))) continue;
+    if (memory->cached) facts.line = memory->line_bytes;
     int at = 0;
     while (at < 3 && facts.cache[at] && facts.cache[at] < memory->bytes) ++at;
     if (at == 3) continue;
@@ -39,10 +48,10 @@ int pb_chip_register_file(const pb_chip* chip) { return pb_vector_facts_of(chip)
 
 bool pb_chip_runs_code(const pb_chip* chip) { return pb_chip_register_file(chip) >= 0; }
 
-bool pb_chip_has_caches(const pb_chip* chip) {
-  for (int m = 0; m < chip->memory_count; ++m)
-    if (chip->memories[m].cached) return true;
-  return false;
+int pb_chip_staging(const pb_chip* chip) {
+  for (int m = 0; m < chip->memory_count && pb_chip_runs_code(chip); ++m)
+    if (is_staging(&chip->memories[m])) return m;
+  return -1;
 }
 
 typedef struct product_nest {

@@ -11,7 +11,7 @@ typedef struct pb_vector_facts {
   int64_t row_bytes; // of a register
   int64_t lanes;     // elements of 4 bytes in it, as sums have
   int registers;
-  int64_t cache[3]; // bytes of the caches of a core or thread, innermost first; 0: none
+  int64_t cache[3]; // bytes of what holds data near a core or thread, innermost first; 0: none
   int64_t line;     // bytes
   int64_t way;      // bytes of the innermost one that are in different sets, and
   int ways;         // how many lines a set has
@@ -22,8 +22,9 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip);
 int pb_chip_register_file(const pb_chip* chip);
 // Whether code is made for its cores: they compute whatever a nest says, in registers.
 bool pb_chip_runs_code(const pb_chip* chip);
-// Whether caches show its cores the system's memory: what they compute on need not be moved.
-bool pb_chip_has_caches(const pb_chip* chip);
+// The memory of a core's own, no cache, through which tensors pass on their way to registers and back; -1: cores read
+// and write tensors where they are.
+int pb_chip_staging(const pb_chip* chip);
 
 // An instruction of a core that multiplies elements of these types and adds up `group` neighbouring products into each
 // lane of the sum.

@@ -171,7 +171,7 @@ static void print_program(haloer* h, pb_text* text) {
 }
 
 pb_status pb_s3_halo(pb_unit* unit) {
-  if (!pb_chip_has_caches(unit->chip)) return PB_OK;
+  if (!pb_chip_runs_code(unit->chip)) return PB_OK;
   haloer h = {.unit = unit};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &h.program));
   h.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.nest_count + 1);

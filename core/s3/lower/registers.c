@@ -85,14 +85,19 @@ static pb_status enter(lowering* s, MlirOperation loop) {
 
 // ---- values ----
 
-// A buffer in the system's memory becomes the thread's own; one in the register file is a tile's values.
+// A buffer in the system's memory, or in one of the core's own, becomes the thread's; one in the register file is a
+// tile's values.
 static void add_buffer(lowering* s, MlirOperation op) {
   MlirValue ir = mlirOperationGetResult(op, 0);
   pb_access shape;
   pb_access_of_value(ir, &shape);
-  bool inside = pb_memref_memory(s->unit->chip, ir) != s->unit->chip->system_memory;
+  int memory = pb_memref_memory(s->unit->chip, ir);
+  bool inside = s->unit->chip->memories[memory].kind == PB_MEM_REGISTERS;
+  bool own = memory != s->unit->chip->system_memory; // tables lie there whole, as they do outside
   pb_value value = {.ir = ir,
-                    .kind = inside ? PB_VALUE_LOCAL : PB_VALUE_OUTPUT,
+                    .kind = inside ? PB_VALUE_LOCAL
+                            : own  ? PB_VALUE_CONST
+                                   : PB_VALUE_OUTPUT,
                     .argument = inside ? -1 : s->values.value_count,
                     .const_id = -1,
                     .type = shape.type,

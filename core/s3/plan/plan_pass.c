@@ -33,10 +33,18 @@ static pb_status plan_stages(pb_unit* unit, MlirOperation func, const pb_stages*
   return PB_OK;
 }
 
-// Whether outline made the kernel of several stages.
+// Whether outline made the kernel of several stages, or tensors pass through a memory of a core's own.
 static bool is_staged(pb_unit* unit, MlirOperation func, const pb_program* program, pb_stages* stages) {
-  return !mlirAttributeIsNull(pb_op_attribute(func, "pb.stages")) &&
-         pb_stages_of(unit->chip, program, &unit->pass, stages);
+  bool several = !mlirAttributeIsNull(pb_op_attribute(func, "pb.stages"));
+  return (several || pb_chip_staging(unit->chip) >= 0) && pb_stages_of(unit->chip, program, &unit->pass, stages);
+}
+
+// Whether it is a kernel of one stage that cores run as plain loops.
+static bool is_plain(pb_unit* unit, MlirOperation func, const pb_program* program) {
+  pb_group group;
+  pb_diag quiet = {.sink = pb_diag_drop};
+  if (!mlirAttributeIsNull(pb_op_attribute(func, "pb.stages"))) return false;
+  return pb_group_read(program, unit->chip, &unit->pass, &quiet, &group) == PB_OK && group.plain;
 }
 
 // A kernel without a plan: plain loops, on one thread. Said, and kept for the report.
@@ -76,8 +84,9 @@ static pb_status plan_kernel(pb_unit* unit, MlirOperation func) {
   pb_program program;
   pb_stages stages;
   PB_TRY(pb_program_read(func, &unit->pass, unit->diag, &program));
-  if (is_staged(unit, func, &program, &stages)) return plan_stages(unit, func, &stages);
-  return plan_group(unit, func, &program);
+  if (!is_staged(unit, func, &program, &stages) || is_plain(unit, func, &program))
+    return plan_group(unit, func, &program);
+  return plan_stages(unit, func, &stages);
 }
 
 pb_status pb_s3_plan(pb_unit* unit) {

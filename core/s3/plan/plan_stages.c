@@ -6,39 +6,61 @@
 
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
+#include "core/s3/tree/cost.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
 
 enum {
-  STAGE_CYCLES = 40, // to begin one
   // Steps that leave a rest stand beside another one, so threads share the loops around alone: these must be enough.
   SHARES = 8,
   UNEVEN_STEP = 8,
   MOST_UNEVEN = 128,
   MOST_BYTES = 1 << 18, // of a thread's buffers: they lie on its stack
+  MOST_STAGED = 1 << 20 // so do those that stand for a core's own memory
 };
 
-// Whether a turn's values are moved to memories of the chip's; else they lie in a thread's own part of its memory.
-static bool is_explicit(const pb_chip* chip) { return !pb_chip_has_caches(chip); }
+// Whether the chip's instructions take tiles of its memories; else its cores run whatever code a stage needs.
+static bool is_explicit(const pb_chip* chip) { return !pb_chip_runs_code(chip); }
 
-bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
-  if (!pb_stages_read(program, arena, stages)) return false;
-  if (!is_explicit(chip)) return true;
-  pb_stages_keep_rows(stages);
-  pb_stages_order_by_reuse(stages);
-  return stages->shared > 0;
+// The program without borders around what it stores, which are no stage. Returns how many fills they are.
+static int take_fills(const pb_program* program, pb_arena* arena, pb_program* rest, const pb_nest** fills) {
+  int *nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1), count = 0, taken = 0;
+  for (int n = 0; n < program->nest_count; ++n) {
+    const pb_nest* nest = &program->nests[n];
+    bool fill = nest->access_count == 1 && nest->reduce == PB_SET && taken < PB_MAX_STAGE_FILLS;
+    for (int k = n + 1; k < program->nest_count; ++k) // what sums start from
+      fill &= program->nests[k].reduce == PB_SET || !pb_program_same_place(program, n, k);
+    if (fill && (count || n + 1 < program->nest_count))
+      fills[taken++] = nest;
+    else
+      nests[count++] = n;
+  }
+  pb_program_view(program, nests, count, arena, rest);
+  return taken;
 }
 
-static int64_t turn_bytes(const pb_chip* chip, const pb_program* turn, pb_arena* arena) {
-  int64_t bytes = 0;
-  int *of, *home;
-  (void)pb_stages_split(turn, arena, &of);
-  pb_stages_homes(turn, of, pb_vector_facts_of(chip).lanes, arena, &home);
-  for (int v = 0; v < turn->value_count; ++v) {
-    if (turn->values[v].kind == PB_VALUE_LOCAL && home[v] == v) bytes += pb_value_bytes(&turn->values[v]);
+// Of any kernel, if only of one stage: tensors are moved to the core's own memory, by parts that fit.
+static bool staged_of(const pb_program* program, pb_arena* arena, pb_stages* stages) {
+  pb_program* rest = PB_NEW(arena, pb_program);
+  const pb_nest* fills[PB_MAX_STAGE_FILLS];
+  int count = take_fills(program, arena, rest, fills);
+  pb_stages_cut_rows(rest);
+  if (!pb_stages_read(rest, arena, stages)) return false;
+  stages->fill_count = count;
+  memcpy(stages->fills, fills, sizeof *fills * (size_t)count);
+  pb_stages_order_by_reuse(stages);
+  return true;
+}
+
+bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages) {
+  if (pb_chip_staging(chip) >= 0) return staged_of(program, arena, stages);
+  if (program->nest_count < 2 || !pb_stages_read(program, arena, stages)) return false;
+  if (is_explicit(chip)) {
+    pb_stages_keep_rows(stages);
+    pb_stages_order_by_reuse(stages);
   }
-  return bytes;
+  return stages->shared > 0;
 }
 
 static int64_t most_bytes(const pb_chip* chip) {
@@ -46,35 +68,14 @@ static int64_t most_bytes(const pb_chip* chip) {
   return bytes < MOST_BYTES ? bytes : MOST_BYTES;
 }
 
-// One turn of all bands, of the last one a full turn or (`rest`) what they leave. false: there is none.
-static bool tile_of(const pb_tiling* t, bool rest, pb_tile* tile) {
-  pb__tile_whole(&t->group->main, tile);
-  for (int b = 0; b < t->plan->band_count; ++b)
-    if (!pb__tile_step(t, tile, b, rest && b + 1 == t->plan->band_count)) return false;
-  return !rest || t->plan->band_count;
-}
-
-// Reads a full turn, and sees that vectors walk what is left over, too.
-static bool make_turn(const pb_chip* chip, const pb_stages* s, pb_arena* arena, const pb_stage_plan* plan,
-                      pb_turn* turn, const char** why) {
-  pb_tiling* t = PB_NEW(arena, pb_tiling);
-  pb_program *program = PB_NEW(arena, pb_program), *left = PB_NEW(arena, pb_program);
-  pb_tile tile;
-  pb_turn rest;
-  pb_tiling_begin_stages(chip, s, &plan->loops, arena, t);
-  if (!pb__tiling_open_bands(t, &t->group->main)) {
-    *why = t->failure;
-    return false;
-  }
-  (void)tile_of(t, false, &tile);
-  pb_tiling_turn(t, s, &tile, arena, program);
-  *why = "a turn's values do not stay in a core's caches";
-  if (turn_bytes(chip, program, arena) > most_bytes(chip)) return false;
-  *why = "a stage is of no form that vectors walk";
-  if (!pb_turn_read(chip, program, arena, turn)) return false;
-  if (!tile_of(t, true, &tile)) return true;
-  pb_tiling_turn(t, s, &tile, arena, left);
-  return pb_turn_read(chip, left, arena, &rest);
+// A turn's values lie in a memory of the core's own, or on a thread's stack, of which its caches hold so much.
+static bool fits(pb_tiling* t) {
+  int staging = pb_chip_staging(t->chip);
+  if (staging >= 0)
+    return pb_tree_fits(t, staging) && (pb_tree_bytes(t, staging) <= MOST_STAGED ||
+                                        pb__tiling_fail(t, "its buffers take more than a thread's stack"));
+  return pb_tree_bytes(t, t->chip->system_memory) <= most_bytes(t->chip) ||
+         pb__tiling_fail(t, "a turn's values do not stay in a core's caches");
 }
 
 // What is lost on average where so many equal turns are shared by 2, 4 and 8 threads, as a part of 1024.
@@ -87,100 +88,147 @@ static int64_t imbalance(int64_t turns) {
   return lost / 3;
 }
 
-static void add_up(const pb_stages* s, pb_stage_plan* plan) {
-  int64_t turn = 0, turns = pb_tiling_stage_turns(s, &plan->loops);
-  for (int k = 0; k < plan->count; ++k) turn += plan->stages[k].cycles + STAGE_CYCLES;
-  plan->loops.cycles = turn * turns + turn * turns * imbalance(turns) / 1024;
+static bool build(const pb_chip* chip, const pb_stages* s, pb_stage_plan* plan, const pb_stage_planner* planner,
+                  pb_arena* arena, struct pb_proofs* proofs, pb_tiling* t) {
+  if (!pb_tiling_stages(chip, s, &plan->loops, planner, arena, proofs, t) || !fits(t)) return false;
+  plan->loops.cycles = t->cycles + t->cycles * imbalance(t->stage_parts) / 1024;
   plan->loops.bound = "compute";
+  return true;
+}
+
+// ---- who plans the stages ----
+
+typedef struct planned {
+  const pb_chip* chip;
+  pb_stage_plan* plan;
+} planned;
+
+// What full turns leave over is planned as it comes, and so are copies; nobody prints that.
+static bool plan_rest(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan, const char** why) {
+  pb_diag quiet = {.sink = pb_diag_drop};
+  *why = "a stage of what full turns leave over has no plan";
+  return pb_plan_make(chip, group, arena, &quiet, plan) == PB_OK;
+}
+
+// Notes the plans of a full turn.
+static bool plan_new(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
+                     const char** why) {
+  planned* p = user;
+  if (!plan_rest(p->chip, group, arena, plan, why)) return false;
+  if (!full) return true;
+  p->plan->stages[k] = *plan;
+  if (k >= p->plan->count) p->plan->count = k + 1;
+  return true;
+}
+
+static bool plan_again(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
+                       const char** why) {
+  const planned* p = user;
+  if (!full) return plan_rest(p->chip, group, arena, plan, why);
+  *why = "it has another number of stages";
+  if (k >= p->plan->count) return false;
+  *plan = p->plan->stages[k];
+  return pb_plan_cost(p->chip, group, plan, arena, why);
 }
 
 bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan,
                         const char** why) {
-  pb_turn turn;
   if (is_explicit(chip)) return pb_stage_tiles_cost(chip, s, arena, plan, why);
-  if (!make_turn(chip, s, arena, plan, &turn, why)) return false;
-  *why = "it has another number of stages";
-  if (turn.count != plan->count) return false;
+  planned again = {chip, plan};
+  pb_stage_planner planner = {plan_again, &again};
+  pb_tiling* t = PB_NEW(arena, pb_tiling);
   *why = "its buffers have one copy, and no sums are made ahead";
   if (plan->loops.result_depth != 1 || plan->skewed) return false;
-  for (int k = 0; k < plan->count; ++k)
-    if (!pb_plan_cost(chip, &turn.groups[k], &plan->stages[k], arena, why)) return false;
-  add_up(s, plan);
-  return true;
-}
-
-static void consider(const pb_chip* chip, const pb_stages* s, int64_t step, pb_stage_plan* best, bool* found) {
-  pb_arena scratch = {0};
-  pb_stage_plan plan = {.loops.result_depth = 1};
-  pb_diag quiet = {.sink = pb_diag_drop};
-  pb_turn turn;
-  const char* why;
-  for (int k = 0; k < s->shared; ++k) {
-    int64_t by = k + 1 < s->shared ? 1 : step;
-    if (by < s->extent[k]) plan.loops.bands[plan.loops.band_count++] = (pb_band){k, by};
-  }
-  if (make_turn(chip, s, &scratch, &plan, &turn, &why)) {
-    plan.count = turn.count;
-    bool planned = true;
-    plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)turn.count);
-    for (int k = 0; k < turn.count && planned; ++k)
-      planned = pb_plan_make(chip, &turn.groups[k], &scratch, &quiet, &plan.stages[k]) == PB_OK;
-    if (planned) add_up(s, &plan);
-    if (planned && (!*found || plan.loops.cycles < best->loops.cycles)) {
-      best->loops = plan.loops;
-      best->count = plan.count;
-      memcpy(best->stages, plan.stages, sizeof *plan.stages * (size_t)plan.count);
-    }
-    *found |= planned;
-  }
-  pb_arena_free(&scratch);
-}
-
-bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
-  bool found = false;
-  int64_t last = s->extent[s->shared - 1], outer = 1;
-  if (is_explicit(chip)) return pb_stage_tiles_make(chip, s, arena, plan);
-  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
-  for (int k = 0; k + 1 < s->shared; ++k) outer *= s->extent[k];
-  for (int64_t step = last; step >= 1; --step) {
-    bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN;
-    if (last % step == 0 || uneven) consider(chip, s, step, plan, &found);
-  }
-  return found;
-}
-
-// What full turns leave over is planned here; nobody prints that.
-typedef struct stage_plans {
-  const pb_chip* chip;
-  const pb_stage_plan* plan;
-} stage_plans;
-
-static bool plan_of_stage(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
-                          const char** why) {
-  const stage_plans* plans = user;
-  pb_diag quiet = {.sink = pb_diag_drop};
-  *why = "a stage of what full turns leave over has no plan";
-  if (!full) return pb_plan_make(plans->chip, group, arena, &quiet, plan) == PB_OK;
-  *why = "it has another number of stages";
-  if (k >= plans->plan->count) return false;
-  *plan = plans->plan->stages[k];
-  return pb_plan_cost(plans->chip, group, plan, arena, why);
+  bool built = build(chip, s, plan, &planner, arena, NULL, t);
+  *why = t->failure;
+  if (built && t->stages != plan->count) *why = "it has another number of stages";
+  return built && t->stages == plan->count;
 }
 
 bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan, pb_arena* arena,
                          struct pb_proofs* proofs, pb_tiling* tiling) {
   if (is_explicit(chip)) return pb_stage_tiles_prove(chip, s, plan, arena, proofs, tiling);
-  stage_plans plans = {chip, plan};
-  pb_stage_planner planner = {plan_of_stage, &plans};
-  return pb_tiling_stages(chip, s, &plan->loops, &planner, arena, tiling);
+  pb_stage_plan own = *plan;
+  planned again = {chip, &own};
+  pb_stage_planner planner = {plan_again, &again};
+  return build(chip, s, &own, &planner, arena, proofs, tiling);
+}
+
+// ---- the search ----
+
+typedef struct search {
+  const pb_chip* chip;
+  const pb_stages* stages;
+  pb_stage_plan* best;
+  bool found;
+} search;
+
+// Turns of `step` along shared loop `at`, of one along those around it and of all along those inside it.
+static void consider(search* f, int at, int64_t step) {
+  pb_arena scratch = {0};
+  const pb_stages* s = f->stages;
+  pb_stage_plan plan = {.loops.result_depth = 1};
+  planned new = {f->chip, &plan};
+  pb_stage_planner planner = {plan_new, &new};
+  plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)s->program->nest_count + 1);
+  for (int k = 0; k <= at && k < s->shared; ++k) {
+    int64_t by = k < at ? 1 : step;
+    if (by < s->extent[k]) plan.loops.bands[plan.loops.band_count++] = (pb_band){k, by};
+  }
+  if (build(f->chip, s, &plan, &planner, &scratch, NULL, PB_NEW(&scratch, pb_tiling)) &&
+      (!f->found || plan.loops.cycles < f->best->loops.cycles)) {
+    f->best->loops = plan.loops;
+    f->best->count = plan.count;
+    memcpy(f->best->stages, plan.stages, sizeof *plan.stages * (size_t)plan.count);
+    f->found = true;
+  }
+  pb_arena_free(&scratch);
+}
+
+bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
+  if (is_explicit(chip)) return pb_stage_tiles_make(chip, s, arena, plan);
+  search f = {.chip = chip, .stages = s, .best = plan};
+  bool staged = pb_chip_staging(chip) >= 0;
+  int64_t outer = 1;
+  *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
+  if (!s->shared) consider(&f, 0, 1);
+  for (int k = 0; k + 1 < s->shared; ++k) outer *= s->extent[k];
+  for (int at = s->shared - 1; at >= 0 && (staged || at + 1 == s->shared); --at)
+    for (int64_t step = s->extent[at]; step >= 1; --step) {
+      bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
+      uneven |= staged && step % UNEVEN_STEP == 0 && (step & (step - 1)) == 0;
+      if (s->extent[at] % step == 0 || uneven) consider(&f, at, step);
+    }
+  return f.found;
 }
 
 // ---- as text ----
 
-void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
+typedef struct printer {
+  planned planned;
+  pb_text* text;
+} printer;
+
+static bool print_stage(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
+                        const char** why) {
+  printer* p = user;
+  if (!plan_again(&p->planned, k, group, full, arena, plan, why)) return false;
+  if (!full) return true;
+  if (k) pb_text_add(p->text, ", ");
+  pb_plan_print(p->text, plan, group);
+  return true;
+}
+
+static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
   pb_arena scratch = {0};
-  pb_turn turn;
-  const char* why;
+  pb_stage_plan own = *plan;
+  printer p = {{chip, &own}, text};
+  pb_stage_planner planner = {print_stage, &p};
+  (void)pb_tiling_stages(chip, s, &own.loops, &planner, &scratch, NULL, PB_NEW(&scratch, pb_tiling));
+  pb_arena_free(&scratch);
+}
+
+void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
   pb_text_add(text, "{extents = array<i64");
   for (int k = 0; k < s->shared; ++k) pb_text_add(text, "%s%lld", k ? ", " : ": ", (long long)s->extent[k]);
   pb_text_add(text, ">, bands = array<i64");
@@ -191,13 +239,9 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
               plan->skewed ? "true" : "false");
   if (is_explicit(chip))
     pb_stage_tiles_print(text, chip, s, plan);
-  else if (make_turn(chip, s, &scratch, plan, &turn, &why))
-    for (int k = 0; k < plan->count; ++k) {
-      if (k) pb_text_add(text, ", ");
-      pb_plan_print(text, &plan->stages[k], &turn.groups[k]);
-    }
+  else
+    print_stages(text, chip, s, plan);
   pb_text_add(text, "], cycles = %lld : i64, bound = \"%s\"}", (long long)plan->loops.cycles, plan->loops.bound);
-  pb_arena_free(&scratch);
 }
 
 bool pb_stage_plan_is(MlirAttribute a) {

@@ -34,10 +34,12 @@ typedef struct facts {
 
 static facts facts_of(const pb_chip* chip, const pb_vkernel* k) {
   facts f = {.vector = pb_vector_facts_of(chip), .shared_rate = 1, .latency = 4};
+  int staging = pb_chip_staging(chip);
   for (int m = 0; m < chip->memory_count; ++m) {
     const pb_memory* memory = &chip->memories[m];
     for (int c = 0; c < 3; ++c)
-      if (memory->cached && memory->bytes == f.vector.cache[c]) f.load_rate[c] = memory->bytes_per_cycle;
+      if ((memory->cached || m == staging) && memory->bytes == f.vector.cache[c])
+        f.load_rate[c] = memory->bytes_per_cycle;
     bool shared = memory->scope == PB_SCOPE_CHIP && memory->cached;
     if (shared || (m == chip->system_memory && f.shared_rate == 1)) f.shared_rate = memory->bytes_per_cycle;
   }

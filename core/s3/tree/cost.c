@@ -415,26 +415,26 @@ static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
   return true;
 }
 
-// Buffers lie side by side for the whole kernel, each from a row on.
-static bool fits(pb_tiling* t) {
-  for (int m = 0; m < t->chip->memory_count; ++m) {
-    const pb_memory* memory = &t->chip->memories[m];
-    int64_t used = 0;
-    for (int b = 0; b < t->buffer_count; ++b) {
-      if (t->buffers[b].memory != m || t->buffers[b].shares >= 0) continue;
-      int64_t row = memory->row_bytes;
+int64_t pb_tree_bytes(const pb_tiling* t, int memory) {
+  int64_t used = 0, row = t->chip->memories[memory].row_bytes;
+  for (int b = 0; b < t->buffer_count; ++b)
+    if (t->buffers[b].memory == memory && t->buffers[b].shares < 0)
       used += (t->buffers[b].bytes + row - 1) / row * row * t->buffers[b].depth;
-    }
-    if (used > memory->bytes)
-      return pb__tiling_fail(t, pb_printf(t->arena, "its buffers take %lld bytes of %s, which has %lld",
-                                          (long long)used, memory->name, (long long)memory->bytes));
-  }
-  return true;
+  return used;
+}
+
+bool pb_tree_fits(pb_tiling* t, int memory) {
+  const pb_memory* m = &t->chip->memories[memory];
+  int64_t used = pb_tree_bytes(t, memory);
+  if (used <= m->bytes) return true;
+  return pb__tiling_fail(t, pb_printf(t->arena, "its buffers take %lld bytes of %s, which has %lld", (long long)used,
+                                      m->name, (long long)m->bytes));
 }
 
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all = {0};
-  if (!fits(t)) return false;
+  for (int m = 0; m < t->chip->memory_count; ++m)
+    if (!pb_tree_fits(t, m)) return false;
   pb__state_count(t);
   if (!tree_cost(t, &t->root, &all)) return false;
   int64_t most = busiest(t->chip, &all, &plan->bound);

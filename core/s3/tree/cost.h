@@ -7,6 +7,11 @@
 // Fills cycles, bound and busy of the plan whose tree was built. false: it does not fit, tiling->failure says why.
 bool pb_tree_cost(pb_tiling* tiling, pb_plan* plan);
 
+// Bytes of a memory that the tree's buffers take: they lie side by side for the whole kernel, each from a row on.
+int64_t pb_tree_bytes(const pb_tiling* tiling, int memory);
+// Whether they are no more than it has. false: tiling->failure says so.
+bool pb_tree_fits(pb_tiling* tiling, int memory);
+
 // Inside cost: commands that write state for one execution of a nest, whose cycles are added to *cycles; and, before
 // that, which fields of which writer the tree's nests read.
 int64_t pb__state_writes(const pb_tiling* tiling, const pb_nest* nest, const pb_match* match, int64_t* cycles);

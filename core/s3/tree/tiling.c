@@ -214,7 +214,7 @@ void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by) 
 }
 
 // A nest that copies a buffer's box: its dims are the indices of extent over 1.
-static void copy_nest(const pb_tiling* t, const pb_access* local, const pb_access* tensor, pb_nest* nest) {
+void pb__tiling_copy_box(const pb_tiling* t, const pb_access* local, const pb_access* tensor, pb_nest* nest) {
   pb_nest_begin(nest, t->group->main.name, "load", 2);
   pb__tiling_outers(t, nest);
   nest->access[0] = *tensor;
@@ -375,7 +375,7 @@ void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int inde
 static void fill_buffer(pb_tiling* t, const pb_access* box, const pb_access* origin, int level, int memory, int depth,
                         const char* name, pb_access* local, pb_nest* load) {
   pb__tiling_own(t, local, level, memory, depth, name);
-  copy_nest(t, box, origin, load);
+  pb__tiling_copy_box(t, box, origin, load);
   load->access[1].buffer = local->buffer;
   memcpy(load->access[1].shape, local->shape, sizeof local->shape);
 }

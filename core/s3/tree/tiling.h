@@ -109,6 +109,9 @@ typedef struct pb_tiling {
   // Every slice is found by isl as well, and must be the same: for the tree that is carried out. NULL: they are not.
   struct pb_proofs* proofs;
   const int* buffer_of_argument; // kernels of stages on threads: buffers of values between, by number; -1: tensors
+  int64_t cycles;                // of their stages, added up
+  int64_t stage_parts;           // in which threads share their turns
+  int stages;                    // of a turn
   const char* failure;           // why there is no such tiling; NULL: all is well
 } pb_tiling;
 
@@ -146,9 +149,9 @@ typedef struct pb_stage_planner {
   void* user;
 } pb_stage_planner;
 // The tree of such a kernel: loops of plan->bands, whose dims are shared loops, around buffers and the stages' own
-// trees. Memory is cached: tensors are read where they are.
+// trees. Tensors are read where they are, if caches show them to the cores; else tiling_staging.c brings them.
 bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
-                      const pb_stage_planner* planner, pb_arena* arena, pb_tiling* tiling);
+                      const pb_stage_planner* planner, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* tiling);
 // How many turns the plan's bands make of the shared loops.
 int64_t pb_tiling_stage_turns(const pb_stages* stages, const pb_plan* plan);
 // An empty tree over the shared loops, which are the dims of its group's main nest.
@@ -221,6 +224,8 @@ void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extent
 // *load copies the slice of what it was into the buffer; the caller adds it, or not.
 void pb__tiling_buffer(pb_tiling* t, pb_access* access, const int64_t* extents, int level, int memory, int depth,
                        const char* name, pb_nest* load);
+// A nest that copies the box of `local` from the tensor, in which it begins at `origin`, to local's buffer.
+void pb__tiling_copy_box(const pb_tiling* t, const pb_access* local, const pb_access* origin, pb_nest* copy);
 // Leaves a row of the memory free behind all that `index` and those inside it walk, where one such part after the other
 // would begin in few of its banks: what walks along the index in front would meet whoever else uses that bank in every
 // cycle.

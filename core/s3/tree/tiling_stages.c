@@ -2,7 +2,7 @@
 // stages one after the other on buffers.
 #include "core/s3/kernel/turn.h"
 #include "core/s3/kernel/vector.h"
-#include "core/s3/tree/tiling.h"
+#include "core/s3/tree/tiling_staging.h"
 
 #include <string.h>
 
@@ -18,8 +18,7 @@ void pb_tiling_begin_stages(const pb_chip* chip, const pb_stages* s, const pb_pl
   pb_tiling_begin(chip, group, plan, arena, t);
 }
 
-// The tile of a nest's own dims.
-static void tile_of(const pb_stages* s, int n, const pb_tile* shared, pb_tile* own) {
+void pb__stages_tile(const pb_stages* s, int n, const pb_tile* shared, pb_tile* own) {
   pb__tile_whole(&s->program->nests[n], own);
   for (int k = 0; k < s->shared; ++k) {
     own->extent[s->dim[n][k]] = shared->extent[k];
@@ -48,7 +47,7 @@ void pb_tiling_turn(const pb_tiling* t, const pb_stages* s, const pb_tile* tile,
       if (s->loop[v][r] >= 0) turn->values[v].shape[r] = tile->extent[s->loop[v][r]];
   for (int n = 0; n < p->nest_count; ++n) {
     pb_tile own;
-    tile_of(s, n, tile, &own);
+    pb__stages_tile(s, n, tile, &own);
     pb__tiling_expand(t, &p->nests[n], &own, &turn->nests[n]);
     for (int a = 0; a < p->nests[n].access_count; ++a)
       if (is_between(s, p->value_of[n][a])) stay_inside(s, turn, p->value_of[n][a], &turn->nests[n].access[a]);
@@ -66,15 +65,25 @@ int64_t pb_tiling_stage_turns(const pb_stages* s, const pb_plan* plan) {
   return turns;
 }
 
+enum {
+  STAGE_CYCLES = 40, // to begin one
+  FEW_PARTS = 8      // of work in front of which a thread brings what all of it reads
+};
+
+// What is built of the kernel: a full turn of the shared loops, what full ones leave, or a copy of what they take.
+typedef enum turn_kind { FULL_TURN, REST_TURN, COPY_TURN } turn_kind;
+
 typedef struct staged {
   const pb_stages* stages;
   const pb_stage_planner* planner;
-  int64_t turns; // of the shared loops
+  int64_t parts;      // in which threads share the turns of the first bands
+  pb_staging staging; // so far, from the outermost loop inwards
 } staged;
 
-// Buffers of what the stages of a turn make for each other, by element number; *of: by the numbers that they go by.
-static bool own_buffers(pb_tiling* t, const pb_stages* s, const pb_program* program, const pb_turn* turn, int level,
-                        int** of) {
+// Buffers of what the stages of a turn make for each other, by element number; of[]: by the numbers that they go by,
+// those of `staged` values at hand.
+static bool own_buffers(pb_tiling* t, const pb_program* program, const pb_turn* turn, int level, int memory,
+                        const int* staged, int** of) {
   int *stage, *home, numbers = 0;
   (void)pb_stages_split(program, t->arena, &stage);
   pb_stages_homes(program, stage, pb_vector_facts_of(t->chip).lanes, t->arena, &home);
@@ -83,22 +92,37 @@ static bool own_buffers(pb_tiling* t, const pb_stages* s, const pb_program* prog
   *of = PB_NEW_ARRAY(t->arena, int, (size_t)numbers + 1);
   for (int n = 0; n < numbers; ++n) (*of)[n] = -1;
   for (int v = 0; v < program->value_count; ++v) {
-    if (!is_between(s, v) || home[v] != v) continue;
+    if (staged[v] >= 0) (*of)[turn->values[v].argument] = staged[v];
+    if (program->values[v].kind != PB_VALUE_LOCAL || home[v] != v) continue;
     pb_access shape = pb_value_shape(&turn->values[v]);
     pb_access own = {.type = shape.type, .rank = 1, .shape = {pb_access_elements(&shape)}};
-    pb__tiling_own(t, &own, level, t->chip->system_memory, 1, "between");
+    pb__tiling_own(t, &own, level, memory >= 0 ? memory : t->chip->system_memory, 1, "between");
     if (t->failure) return false;
     (*of)[turn->values[v].argument] = own.buffer;
   }
   for (int v = 0; v < program->value_count; ++v)
-    if (is_between(s, v) && home[v] >= 0) (*of)[turn->values[v].argument] = (*of)[turn->values[home[v]].argument];
+    if (program->values[v].kind == PB_VALUE_LOCAL && home[v] >= 0)
+      (*of)[turn->values[v].argument] = (*of)[turn->values[home[v]].argument];
   return true;
 }
 
-static bool build_stage(pb_tiling* t, const pb_group* group, const pb_plan* plan, int level) {
+// How often it is done. A turn of what is left counts as a full one: its loops are short, and vectors are as dear.
+static int64_t turns_of(const pb_tiling* t, const staged* s, turn_kind kind, int level) {
+  int64_t turns = level == t->base ? s->parts : 1; // each part brings what all of them read
+  if (kind != COPY_TURN) return kind == FULL_TURN ? pb_tiling_stage_turns(s->stages, t->plan) : 0;
+  for (int l = 1; l <= level; ++l) turns *= t->body[l]->extent;
+  return turns;
+}
+
+static bool build_stage(pb_tiling* t, const staged* s, turn_kind kind, int k, const pb_group* group, int level) {
   pb_tiling around = *t;
+  pb_plan plan;
+  const char* why;
+  if (!s->planner->plan(s->planner->user, k, group, kind == FULL_TURN, t->arena, &plan, &why))
+    return pb__tiling_fail(t, why);
+  t->cycles += turns_of(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
   t->group = group;
-  t->plan = plan;
+  t->plan = &plan;
   t->base = level;
   bool built = pb__tiling_registers(t);
   t->group = around.group;
@@ -108,42 +132,89 @@ static bool build_stage(pb_tiling* t, const pb_group* group, const pb_plan* plan
   return built;
 }
 
-// Everything inside `level` loops.
-static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
-  const staged* s = around;
-  if (level == 1) { // threads share all turns
-    t->body[level]->parts = s->turns;
-    t->body[level]->parts_step = 1;
-  }
-  if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_level, s);
-  pb_program program;
+static bool build_turn(pb_tiling* t, const staged* s, turn_kind kind, const pb_program* program, const int* staged_of,
+                       int level) {
   pb_turn turn;
   int* of;
-  pb_tiling_turn(t, s->stages, tile, t->arena, &program);
-  if (!pb_turn_read(t->chip, &program, t->arena, &turn))
+  bool built = true;
+  if (!pb_turn_read(t->chip, program, t->arena, &turn))
     return pb__tiling_fail(t, pb_printf(t->arena, "stage %d is of no form that vectors walk: %s", turn.count - 1,
                                         turn.groups[turn.count - 1].plain));
-  if (!own_buffers(t, s->stages, &program, &turn, level, &of)) return false;
+  if (!own_buffers(t, program, &turn, level, s->staging.memory, staged_of, &of)) return false;
   t->buffer_of_argument = of;
-  bool built = true, full = true;
-  for (int b = 0; b < t->plan->band_count; ++b) full &= tile->extent[t->plan->bands[b].dim] == t->plan->bands[b].step;
-  for (int k = 0; k < turn.count && built; ++k) {
-    pb_plan plan;
-    const char* why;
-    built = s->planner->plan(s->planner->user, k, &turn.groups[k], full, t->arena, &plan, &why);
-    if (!built) return pb__tiling_fail(t, why);
-    built = build_stage(t, &turn.groups[k], &plan, level);
-  }
+  if (kind == FULL_TURN) t->stages = turn.count;
+  for (int k = 0; k < turn.count && built; ++k) built = build_stage(t, s, kind, k, &turn.groups[k], level);
   t->buffer_of_argument = NULL;
   return built && !t->failure;
 }
 
+// A copy is a turn of its own: of a tensor, number 0, and a buffer.
+static bool build_copy(pb_tiling* t, void* user, const pb_nest* copy, int level) {
+  const staged* s = user;
+  const pb_program* all = s->stages->program;
+  pb_program program = {.func = all->func, .value_count = 2, .value_capacity = 2, .nest_count = 1};
+  bool load = copy->access[1].memref.ptr == NULL;
+  const pb_access* own = &copy->access[load];
+  int staged_of[2] = {-1, own->buffer};
+  program.values = PB_NEW_ARRAY(t->arena, pb_value, 3);
+  program.nests = pb_nest_kept(t->arena, copy);
+  program.value_of = pb_alloc_array(t->arena, 2, sizeof *program.value_of);
+  for (int v = 0; v < all->value_count; ++v)
+    if (pb_value_same(all->values[v].ir, copy->access[!load].memref)) program.values[0] = all->values[v];
+  program.values[1] = (pb_value){.kind = load ? PB_VALUE_OUTPUT : PB_VALUE_INPUT, .argument = -1, .const_id = -1};
+  program.values[1].type = own->type;
+  program.values[1].rank = own->rank;
+  memcpy(program.values[1].shape, own->shape, sizeof own->shape);
+  program.value_of[0][load] = 1;
+  program.nests[0].part = "copy";
+  program.nests[0].outer_count = level;
+  if (!program.nests[0].dim_count) program.nests[0].extent[program.nests[0].dim_count++] = 1;
+  pb_program_index(&program, t->arena);
+  return build_turn(t, s, COPY_TURN, &program, staged_of, level);
+}
+
+// Everything inside `level` loops.
+static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
+  staged s = *(const staged*)around;
+  if (level == t->base + 1) {
+    t->body[level]->parts = s.parts;
+    t->body[level]->parts_step = 1;
+  }
+  if (!pb__staging_bring(t, &s.staging, tile, level, build_copy, &s)) return false;
+  if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_level, &s);
+  pb_program program;
+  int* staged_of;
+  bool full = true;
+  for (int b = 0; b < t->plan->band_count; ++b) full &= tile->extent[t->plan->bands[b].dim] == t->plan->bands[b].step;
+  pb_tiling_turn(t, s.stages, tile, t->arena, &program);
+  pb__staging_use(t, &s.staging, &program, &staged_of);
+  return build_turn(t, &s, full ? FULL_TURN : REST_TURN, &program, staged_of, level) &&
+         pb__staging_return(t, &s.staging, level, build_copy, &s);
+}
+
+// Threads share all turns of the bands that stand around nothing but each other.
+static int64_t parts_of(const pb_tiling* t, const staged* s, const pb_stages* stages) {
+  pb_plan outer = *t->plan;
+  outer.band_count = pb__staging_outer_bands(t, &s->staging);
+  int64_t turns = pb_tiling_stage_turns(stages, &outer);
+  bool brings = pb__staging_brings_first(t, &s->staging);
+  return brings && turns > FEW_PARTS ? FEW_PARTS : turns;
+}
+
 bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
-                      const pb_stage_planner* planner, pb_arena* arena, pb_tiling* t) {
+                      const pb_stage_planner* planner, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* t) {
   pb_tile tile;
-  staged s = {stages, planner, pb_tiling_stage_turns(stages, plan)};
   pb_tiling_begin_stages(chip, stages, plan, arena, t);
+  t->proofs = proofs;
+  staged s = {.stages = stages, .planner = planner, .staging = pb__staging_begin(chip, stages, arena)};
   if (!pb__tiling_open_bands(t, &t->group->main)) return false;
+  s.parts = t->stage_parts = parts_of(t, &s, stages);
+  for (int f = 0; f < stages->fill_count; ++f) {
+    pb_nest fill;
+    pb_nest_copy(&fill, stages->fills[f]);
+    fill.part = "fill";
+    pb__tiling_add(t, t->base, &fill);
+  }
   pb__tile_whole(&t->group->main, &tile);
   return build_level(t, &tile, t->base, &s) && !t->failure;
 }

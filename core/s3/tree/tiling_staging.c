@@ -1,0 +1,176 @@
+// What stands for tensors in a core's own memory. A tensor's home is a buffer at the outermost level inside which no
+// loop moves what an access touches: weights that all rows multiply come once for all of them. What is set goes back
+// at the end of each turn. The copies are nests like others, and code of the core's: it walks them by registers.
+#include "core/s3/tree/tiling_staging.h"
+
+#include "core/s3/kernel/vector.h"
+
+#include <string.h>
+
+pb_staging pb__staging_begin(const pb_chip* chip, const pb_stages* stages, pb_arena* arena) {
+  pb_staging s = {.stages = stages, .memory = pb_chip_staging(chip)};
+  if (s.memory >= 0) s.homes = pb_alloc_array(arena, (size_t)stages->program->nest_count + 1, sizeof *s.homes);
+  return s;
+}
+
+static bool is_tensor(const pb_staging* s, int n, int a) {
+  const pb_program* p = s->stages->program;
+  return p->values[p->value_of[n][a]].kind != PB_VALUE_LOCAL;
+}
+
+static bool is_set(const pb_staging* s, int value) {
+  PB_FOR_USES (n, s->stages->program, value)
+    if (pb_program_writes(s->stages->program, n, value)) return true;
+  return false;
+}
+
+// Loops around an access's home: what is set has it in the innermost turn.
+static int level_of(const pb_tiling* t, const pb_staging* s, int n, int a) {
+  const pb_program* p = s->stages->program;
+  int level = t->base;
+  if (is_set(s, p->value_of[n][a])) return pb__tiling_levels(t);
+  for (int b = 0; b < t->plan->band_count; ++b)
+    if (pb_access_uses(&p->nests[n].access[a], s->stages->dim[n][t->plan->bands[b].dim])) level = t->base + b + 1;
+  return level;
+}
+
+int pb__staging_outer_bands(const pb_tiling* t, const pb_staging* s) {
+  int least = t->plan->band_count;
+  for (int n = 0; s->memory >= 0 && n < s->stages->program->nest_count; ++n)
+    for (int a = 0; a < s->stages->program->nests[n].access_count; ++a) {
+      int level = is_tensor(s, n, a) ? level_of(t, s, n, a) - t->base : least;
+      if (level > 0 && level < least) least = level;
+    }
+  return least;
+}
+
+bool pb__staging_brings_first(const pb_tiling* t, const pb_staging* s) {
+  bool any = false;
+  for (int n = 0; s->memory >= 0 && n < s->stages->program->nest_count; ++n)
+    for (int a = 0; a < s->stages->program->nests[n].access_count; ++a)
+      any |= is_tensor(s, n, a) && level_of(t, s, n, a) == t->base;
+  return any;
+}
+
+static bool same_box(const pb_home* a, const pb_home* b) {
+  bool same = a->box.rank == b->box.rank;
+  for (int r = 0; r < a->box.rank && same; ++r)
+    same = a->box.shape[r] == b->box.shape[r] &&
+           !memcmp(&a->origin.index[r], &b->origin.index[r], sizeof a->origin.index[r]);
+  return same;
+}
+
+// The home of the same value that another access has; NULL: none. *other: it has one for another part.
+static pb_home* find_home(const pb_staging* s, int value, const pb_home* like, bool* other) {
+  const pb_program* p = s->stages->program;
+  *other = false;
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a < p->nests[n].access_count; ++a) {
+      pb_home* home = s->homes[n][a];
+      if (!home || p->value_of[n][a] != value) continue;
+      if (same_box(home, like)) return home;
+      *other = true;
+    }
+  return NULL;
+}
+
+static bool bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int n, int a, int level, pb_copy_builder copy,
+                  void* user) {
+  const pb_program* p = s->stages->program;
+  pb_tile own;
+  pb_nest point, load;
+  bool other, set = is_set(s, p->value_of[n][a]);
+  pb_home* home = PB_NEW(t->arena, pb_home);
+  *home = (pb_home){.value = -1};
+  pb__stages_tile(s->stages, n, tile, &own);
+  pb__tiling_expand(t, &p->nests[n], &own, &point);
+  pb__tiling_box(t, &point.access[a], point.extent, level, &home->box, &home->origin);
+  pb_home* shared = find_home(s, p->value_of[n][a], home, &other);
+  if (set && other) return pb__tiling_fail(t, "nests of a kernel set and read different parts of one tensor");
+  s->homes[n][a] = shared ? shared : home;
+  if (shared) return true;
+  if (set && !pb__tiling_leaves_no_holes(t, &point.access[a], point.extent, level)) return false;
+  pb_access flat = {.type = home->box.type, .rank = 1, .shape = {pb_access_elements(&home->box)}};
+  pb__tiling_own(t, &flat, level, s->memory, 1, set ? "result" : "operand");
+  home->box.buffer = flat.buffer;
+  pb__tiling_copy_box(t, &home->box, &home->origin, &load);
+  return !t->failure && (set || copy(t, user, &load, level));
+}
+
+bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int level, pb_copy_builder copy, void* user) {
+  const pb_program* p = s->stages->program;
+  if (s->memory < 0) return true;
+  pb_home*(*outside)[PB_NEST_ACCESSES] = s->homes;
+  s->homes = pb_alloc_array(t->arena, (size_t)p->nest_count + 1, sizeof *s->homes);
+  memcpy(s->homes, outside, (size_t)p->nest_count * sizeof *s->homes);
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a < p->nests[n].access_count; ++a)
+      if (is_tensor(s, n, a) && !s->homes[n][a] && level_of(t, s, n, a) == level &&
+          !bring(t, s, tile, n, a, level, copy, user))
+        return false;
+  return true;
+}
+
+// The access as the buffer has it: by as much further as the loops inside the home's level have gone.
+static void rewrite(const pb_home* home, pb_access* access) {
+  access->memref.ptr = NULL;
+  access->buffer = home->box.buffer;
+  memcpy(access->shape, home->box.shape, sizeof access->shape);
+  for (int r = 0; r < access->rank; ++r) {
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) access->index[r].coef[c] -= home->origin.index[r].coef[c];
+    access->index[r].cst -= home->origin.index[r].cst;
+  }
+}
+
+static void append_value(pb_program* turn, pb_home* home, pb_value_kind kind, int* buffer_of) {
+  pb_value value = {.kind = kind, .argument = -1, .const_id = -1, .type = home->box.type, .rank = home->box.rank};
+  memcpy(value.shape, home->box.shape, sizeof value.shape);
+  home->value = turn->value_count;
+  buffer_of[home->value] = home->box.buffer;
+  turn->values[turn->value_count++] = value;
+}
+
+void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* turn, int** buffer_of) {
+  const pb_program* p = s->stages->program;
+  size_t most = (size_t)p->value_count + (size_t)p->nest_count * PB_NEST_ACCESSES + 1,
+         nests = (size_t)p->nest_count + 1;
+  *buffer_of = PB_NEW_ARRAY(t->arena, int, most);
+  memset(*buffer_of, 0xff, most * sizeof **buffer_of);
+  if (s->memory < 0) return;
+  pb_value* values = PB_NEW_ARRAY(t->arena, pb_value, most);
+  int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(t->arena, nests, sizeof *value_of);
+  memcpy(values, turn->values, sizeof *values * (size_t)turn->value_count);
+  memcpy(value_of, turn->value_of, sizeof *value_of * (size_t)p->nest_count);
+  turn->values = values;
+  turn->value_of = value_of;
+  turn->value_capacity = (int)most;
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a < p->nests[n].access_count; ++a)
+      if (s->homes[n][a]) s->homes[n][a]->value = -1;
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a < p->nests[n].access_count; ++a) {
+      pb_home* home = s->homes[n][a];
+      if (!home) continue;
+      if (home->value < 0) append_value(turn, home, p->values[p->value_of[n][a]].kind, *buffer_of);
+      rewrite(home, &turn->nests[n].access[a]);
+      turn->value_of[n][a] = home->value;
+    }
+  pb_program_index(turn, t->arena);
+}
+
+bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_builder copy, void* user) {
+  const pb_program* p = s->stages->program;
+  for (int v = 0; s->memory >= 0 && v < p->value_count; ++v) {
+    pb_home* home = NULL;
+    if (p->values[v].kind == PB_VALUE_LOCAL || !is_set(s, v)) continue;
+    for (int n = 0; n < p->nest_count && !home; ++n)
+      for (int a = 0; a < p->nests[n].access_count && !home; ++a)
+        if (p->value_of[n][a] == v) home = s->homes[n][a];
+    pb_nest store;
+    if (!home) continue;
+    pb__tiling_copy_box(t, &home->box, &home->origin, &store);
+    pb__tiling_turn_to_store(&store);
+    if (!copy(t, user, &store, level)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,29 @@
+//===- dsp.td - cores with a scratchpad instead of caches, on threads -----===//
+//
+// A signal processor of our own: cores with vector registers of 8 floats that load from a memory of the core's own, which
+// code fills. Nothing is cached. Its code runs as AVX2's, with the scratchpads on the threads' stacks. All numbers are
+// assumed, those of a small embedded core.
+//===----------------------------------------------------------------------===//
+include "pb.td"
+
+defvar Lanes = 8;
+
+def dsp : Chip {
+  let Summary = "Vector cores with scratchpads"; let Name = "dsp"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "threads";
+  let Features = "avx2,fma";
+}
+
+def CORE : Level { let Name = "core"; let Max = 64; let Sync = "barrier"; let SyncCycles = 2000; }
+
+def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 40); let RowBytes = 32; let BytesPerCycle = 4; let Latency = 200; }
+def TCM  : Memory { let Scope = "core"; let Bytes = !mul(512, 1024); let RowBytes = 32; let BytesPerCycle = 64; let Latency = 3; }
+def VREG : Memory { let Kind = "registers"; let Scope = "thread"; let Bytes = !mul(16, 32); let RowBytes = 32; let BytesPerCycle = 256; let Latency = 0; }
+
+def VFMADD : CoreInstruction<"llvm.fma"> {
+  let Summary = "c += a * b, rounded once";
+  let Dims = [Dim<"n", Lanes>];
+  let Operands = (ins Reg<VREG, F32, ["n"]>:$a, Reg<VREG, F32, ["n"]>:$b, Reg<VREG, F32, ["n"]>:$c);
+  let Semantics = (acc_add $c, (mul $a, $b));
+  let Cycles = (plus 1, 0);
+  let Latency = 4;
+}
