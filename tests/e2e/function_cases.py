@@ -219,6 +219,14 @@ def heads(g, batch, count, length, width):
     return g.op("Reshape", y, g.const(np.array([batch, length, count * width], np.int64)))
 
 
+@case("one_query", 3, 100, 40)  # scores are summed in lanes, with an end of 8
+@case("one_query_12", 12, 64, 64)
+def one_query(g, count, length, width):
+    q, k, v = (g.input(1, count, rows, width, name=n) for n, rows in zip("qkv", (1, length, length)))
+    scores = g.op("MatMul", q, g.op("Transpose", k, perm=[0, 1, 3, 2]))
+    return g.op("MatMul", g.op("Softmax", g.op("Mul", scores, g.const(np.float32(width**-0.5)))), v)
+
+
 @case("transformer_mlp")
 def transformer_mlp(g):
     x = g.input(2, 9, 32)

@@ -6,7 +6,8 @@
 //   after    y[h, i, j] += q[..] * x[j, h * 64 + k]
 //
 // Vectors are walked along the dim whose elements are neighbours; a view that would take the neighbours away stays a
-// copy, unless what reads it copies it anyway: another copy, or a large product, whose second factor `layout` packs.
+// copy, unless what reads it copies it anyway: another copy, or a large product, whose second factor `layout` packs; or
+// unless it is a product of one row, which goes along the sum.
 // Only where memory is cached: movers walk tensors by rows of lanes, which `layout` has yet to choose.
 #include "core/s3/compose.h"
 #include "core/s3/kernel/roles.h"
@@ -77,6 +78,18 @@ static bool is_packed(const viewer* v, int n, int access) {
   return rows >= ROWS_FOR_A_COPY;
 }
 
+// Whether it is a product of one row, which `lanes` sums along what are then neighbours of both factors.
+static bool is_summed_in_lanes(const viewer* v, int n, int access, const pb_access* now) {
+  const pb_nest* nest = &v->program.nests[n];
+  pb_roles roles;
+  if (!pb_nest_roles(nest, NULL, &roles) || roles.w != access || nest->reduce != PB_ACC_ADD) return false;
+  int d = neighbours(nest, now);
+  for (int m = 0; m < nest->dim_count; ++m)
+    if (roles.role[m] == PB_ROLE_M && nest->extent[m] > 1) return false;
+  return d >= 0 && roles.role[d] == PB_ROLE_K && pb_access_stride(&nest->access[roles.x], d) == 1 &&
+         nest->extent[d] >= 2 * pb_vector_facts_of(v->unit->chip).lanes;
+}
+
 // Whether the nest goes on well with `now` in place of its load `a`.
 static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   const pb_nest* nest = &v->program.nests[n];
@@ -84,7 +97,7 @@ static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   pb_roles roles;
   if (is_copy(nest)) return true;
   if (pb_nest_roles(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
-  if (is_packed(v, n, a)) return true;
+  if (is_packed(v, n, a) || is_summed_in_lanes(v, n, a, now)) return true;
   int d = neighbours(nest, was);
   int64_t stride = d < 0 ? 1 : pb_access_stride(now, d);
   return stride == 1 || stride == 0;

@@ -76,7 +76,11 @@ static bool nest_gains(const pb_layout* l, int n) {
   pb_roles roles;
   if (store->rank != 4) return false;
   if (pb__layout_roles(l, n, &roles)) return pb__layout_weighs(l, n, &roles) && makes_channels(nest, &roles);
-  bool rows = store->shape[3] == 1 && store->shape[2] > 1;
+  bool plane = false; // sums walk it, and not rows alone
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    for (int d = 0; d < nest->dim_count && nest->access[a].rank == 4; ++d)
+      plane |= !pb_access_uses(store, d) && nest->extent[d] > 1 && nest->access[a].index[2].coef[d];
+  bool rows = store->shape[3] == 1 && (store->shape[2] > 1 || !plane);
   return nest->reduce != PB_SET && !rows && pb_index_single(&store->index[1], &dim) && dim >= 0;
 }
 

@@ -32,14 +32,22 @@ static bool strides_are(const pb_nest* nest, int d, bool store_too) {
   return moves && (!store_too || pb_access_stride(&nest->access[nest->access_count - 1], d) == 1);
 }
 
+// Products have their columns in lanes; one of a single row may do without.
+static bool has_columns(const pb_nest* nest) {
+  pb_roles roles;
+  if (!pb_nest_roles(nest, NULL, &roles)) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles.role[d] == PB_ROLE_M && nest->extent[d] > 1) return true;
+  return false;
+}
+
 // The summed dim of neighbours that becomes lanes, -1: none, or there is no need.
 static int neighbours(const laner* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
-  pb_roles roles;
   int found = -1;
   if (nest->reduce == PB_SET || pb_program_is_fixed(&l->program, n) || nest->dim_count == PB_NEST_DIMS ||
-      pb_nest_roles(nest, NULL, &roles) || pb_type_bits(store->type) != 32)
+      has_columns(nest) || pb_type_bits(store->type) != 32)
     return -1;
   for (int d = 0; d < nest->dim_count; ++d) {
     bool summed = !pb_access_uses(store, d);
@@ -118,6 +126,7 @@ static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
     part.extent[dim] = rest;
     part.reduce = PB_SET;
     part.part = "point";
+    part.macs = 0; // they are counted already
     *pb_nest_store(&part) = rows;
     pb_nest_store(&part)->index[last].coef[dim] = 1;
     pb_nest_store(&part)->index[last].cst = l->lanes;
@@ -131,6 +140,7 @@ static void print_in_lanes(laner* l, const pb_nest* nest, int dim) {
   end.access[0].index[last].coef[dim] = 1;
   end.access[1] = nest->access[nest->access_count - 1];
   end.extent[dim] = l->lanes + rest;
+  end.macs = 0;
   pb_nest_load(&end, 0);
   for (int d = end.dim_count - 1; d >= 0; --d)
     if (d != dim && !pb_access_uses(&rows, d)) pb_nest_remove_dim(&end, d); // summed over already

@@ -14,3 +14,10 @@
 // Another chip has no lanes of its own.
 // RUN: %pb-opt %S/Inputs/exp2_sum.txt --target=simnpu --lanes | %FileCheck %s --check-prefix=QUEUES
 // QUEUES-NOT: 3x24xf32
+
+// A product of one row reads the factor whose columns lie apart where it lies, and sums it in lanes.
+// RUN: %pb-opt %S/Inputs/one_row.txt --target=cpu:avx512 --views --lanes --check | %FileCheck %s --check-prefix=ROW
+// ROW-NOT: pb.part = "copy"
+// ROW: affine.load %arg0[%{{.*}}, %{{.*}}, %{{.*}} * 16 + %{{.*}}]
+// ROW: } {pb.macs = 640 : i64, pb.nest = "scores", pb.part = "reduce"}
+// ROW-NOT: pb.macs
