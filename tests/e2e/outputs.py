@@ -51,6 +51,21 @@ def emits(s):
     s.check("--emit=engine", s.run("--target=simnpu", "--emit=engine", "-o", engine).returncode == 0 and os.path.exists(engine))
 
 
+def listed(s):
+    """Each kernel's listing has all of its commands; loops are written out."""
+    path, lines, kernel = os.path.join(s.folder, "r.json"), {}, None
+    for line in s.run("--target=simnpu", "--emit=asm").stdout.splitlines():
+        if line.endswith(":"):
+            kernel = line[:-1]
+        else:
+            lines[kernel, line.split()[0]] = lines.get((kernel, line.split()[0]), 0) + 1
+    s.check("report", s.run("--target=simnpu", "-o", os.path.join(s.folder, "r.pbe"), f"--report={path}").returncode == 0)
+    with open(path, encoding="utf-8") as file:
+        for k in json.load(file)["kernels"]:
+            missing = [queue for queue, count in k["commands"].items() if lines.get((k["name"], queue), 0) < count]
+            s.check(f"commands of {k['name']} for {missing} are not listed", not missing)
+
+
 def alone(s, *options):
     """pbc by itself, which pb-server does not show: what it ends with, its seconds by the clock and of processors."""
     used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -130,7 +145,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         s = Session(args.bin, folder)
-        for part in emits, threads, times, reports, dumps, fallbacks:
+        for part in emits, listed, threads, times, reports, dumps, fallbacks:
             part(s)
     print(f"{s.failures} failures")
     return int(s.failures != 0)
