@@ -26,7 +26,7 @@ def functions(g, width):
     def out(y, scale=0.04, zero=-10):
         g.output(g.quantise(y, scale, zero, shape), codes=True)
 
-    for kind, attrs in (("Abs", {}), ("Neg", {}), ("Tanh", {}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 0.3, "beta": 0.4}), ("HardSwish", {}),
+    for kind, attrs in (("Abs", {}), ("Neg", {}), ("Tanh", {}), ("Erf", {}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 0.3, "beta": 0.4}), ("HardSwish", {}),
                         ("LeakyRelu", {}), ("LeakyRelu", {"alpha": 0.3}), ("Elu", {}), ("Elu", {"alpha": 0.7}), ("Selu", {}),
                         ("Selu", {"alpha": 1.2, "gamma": 0.9}), ("Softplus", {}), ("Softsign", {}), ("Gelu", {}), ("Gelu", {"approximate": "tanh"})):
         out(g.node(kind, [g.floats(every)], **attrs))
