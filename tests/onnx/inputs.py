@@ -85,6 +85,7 @@ def dims(t):
     all_of_it = {"x": x, "z": -2 * x, "w": t.w, "b": t.b}
     t.right("named dims", m, ["--dim", "batch=2", "--dim=seq=5"], all_of_it, -x @ t.w + t.b)
     t.right("a dim that --input-shape says too", m, ["--dim=seq=5", "--dim", "batch=2", "--input-shape", "x=2x5x4"], all_of_it, -x @ t.w + t.b)
+    t.right("shapes of two inputs", m, ["--input-shape", "x=2x5x4", "--input-shape=z=2x5x4"], all_of_it, -x @ t.w + t.b)
     t.refused("an unknown dim", m, ["--dim", "sequence=5"], "PB2026", "no dim is named 'sequence'", "dims: batch seq\n")
     t.right("a dim that is left open", m, ["--dim", "batch=2"], all_of_it, -x @ t.w + t.b)
     t.right("all of them by ?", m, ["--dim", "batch=?", "--input-shape", "x=?x?x4"], all_of_it, -x @ t.w + t.b)
