@@ -44,6 +44,8 @@ def emits(s):
         for emit, word in kinds.items():
             result = s.run(f"--target={target}", f"--emit={emit}")
             s.check(f"--emit={emit} for {target}: {result.stderr}", result.returncode == 0 and word in result.stdout)
+    comments = [line for line in s.run("--target=simnpu", "--emit=plan").stdout.splitlines() if line.startswith("// ")]
+    s.check("--emit=plan names the nodes of its kernels", any(line.startswith("// conv1_f") for line in comments))
     s.refuses(1006, ["cannot emit 'binary'", *EMITS], "--target=simnpu", "--emit=binary")
     s.refuses(4062, [], "--target=cpu", "--emit=commands")
     s.refuses(1008, [], "--target=simnpu", "--emit=s1", "--report=r.json")
