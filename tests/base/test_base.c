@@ -4,6 +4,7 @@
 #include "core/base/numbers.h"
 #include "core/base/processor.h"
 #include "core/base/sha256.h"
+#include "core/base/symbols.h"
 #include "core/base/table.h"
 
 #include <errno.h>
@@ -285,11 +286,34 @@ static void numbers_by_index(void** state) {
   pb_numbers_free(&numbers);
 }
 
+// Twelve numbers each, in steps of 11, none twice; no two symbols have the same one.
+static void open_dims_have_other_extents_in_each_sample(void** state) {
+  (void)state;
+  pb_symbols symbols = {0};
+  for (int k = 0; k < 8; ++k) {
+    char name[] = {(char)('a' + k), 0};
+    assert_int_equal(pb_symbol_named(&symbols, name), k);
+  }
+  for (int k = 0; k < symbols.count; ++k) {
+    int64_t least = 59 + 3 * k, seen = 0;
+    for (symbols.sample = 0; symbols.sample < PB_SYMBOL_SAMPLES; ++symbols.sample) {
+      int64_t extent = pb_symbol_extent(&symbols, k);
+      assert_int_equal((extent - least) % 11, 0);
+      assert_in_range(extent, least, least + 11 * (PB_SYMBOL_SAMPLES - 1));
+      seen |= INT64_C(1) << (extent - least) / 11;
+      for (int other = 0; other < k; ++other) assert_int_not_equal(pb_symbol_extent(&symbols, other), extent);
+    }
+    assert_int_equal(seen, (1 << PB_SYMBOL_SAMPLES) - 1);
+  }
+  pb_symbols_free(&symbols);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arena_gives_zeroed_aligned_memory_that_stays),
                                      cmocka_unit_test(arena_texts),
                                      cmocka_unit_test(arrays_grow),
                                      cmocka_unit_test(tables_find_equal_bytes_and_the_same_address),
+                                     cmocka_unit_test(open_dims_have_other_extents_in_each_sample),
                                      cmocka_unit_test(numbers_by_index),
                                      cmocka_unit_test(diagnostics_have_one_form),
                                      cmocka_unit_test(long_diagnostics_are_cut),

@@ -39,3 +39,15 @@ MOVES = {
 }
 for op, build in MOVES.items():
     CASES[f"{op}_between_scales"] = lambda a=(f"{op}_between_scales", build): moved_between_scales(*a)
+
+
+def first_constant(op):
+    """The codes that are added or multiplied are the first constant of the model."""
+    m = Maker(f"{op.lower()}_of_the_first_constant")
+    second = m.weights(m.rng.integers(-128, 128, (1, 16, 5, 3)).astype(I8), F32(0.03), I8(7))
+    x = m.codes(m.input("x", 1, 16, 5, 3), F32(0.05))
+    return m.done(m.codes(m.op(op, x, second), F32(0.07)), step=0.07)
+
+
+for op in "Add", "Mul":
+    CASES[f"{op.lower()}_of_the_first_constant"] = lambda op=op: first_constant(op)

@@ -44,11 +44,28 @@ def emits(s):
         for emit, word in kinds.items():
             result = s.run(f"--target={target}", f"--emit={emit}")
             s.check(f"--emit={emit} for {target}: {result.stderr}", result.returncode == 0 and word in result.stdout)
+    comments = [line for line in s.run("--target=simnpu", "--emit=plan").stdout.splitlines() if line.startswith("// ")]
+    s.check("--emit=plan names the nodes of its kernels", any(line.startswith("// conv1_f") for line in comments))
     s.refuses(1006, ["cannot emit 'binary'", *EMITS], "--target=simnpu", "--emit=binary")
     s.refuses(4062, [], "--target=cpu", "--emit=commands")
     s.refuses(1008, [], "--target=simnpu", "--emit=s1", "--report=r.json")
     engine = os.path.join(s.folder, "e.pbe")
     s.check("--emit=engine", s.run("--target=simnpu", "--emit=engine", "-o", engine).returncode == 0 and os.path.exists(engine))
+
+
+def listed(s):
+    """Each kernel's listing has all of its commands; loops are written out."""
+    path, lines, kernel = os.path.join(s.folder, "r.json"), {}, None
+    for line in s.run("--target=simnpu", "--emit=asm").stdout.splitlines():
+        if line.endswith(":"):
+            kernel = line[:-1]
+        else:
+            lines[kernel, line.split()[0]] = lines.get((kernel, line.split()[0]), 0) + 1
+    s.check("report", s.run("--target=simnpu", "-o", os.path.join(s.folder, "r.pbe"), f"--report={path}").returncode == 0)
+    with open(path, encoding="utf-8") as file:
+        for k in json.load(file)["kernels"]:
+            missing = [queue for queue, count in k["commands"].items() if lines.get((k["name"], queue), 0) < count]
+            s.check(f"commands of {k['name']} for {missing} are not listed", not missing)
 
 
 def alone(s, *options):
@@ -130,7 +147,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         s = Session(args.bin, folder)
-        for part in emits, threads, times, reports, dumps, fallbacks:
+        for part in emits, listed, threads, times, reports, dumps, fallbacks:
             part(s)
     print(f"{s.failures} failures")
     return int(s.failures != 0)

@@ -1,5 +1,5 @@
-"""The graphs of function_cases.py on a chip that lacks most of what they need: each is refused by the very line that
-refusals_TARGET.txt has for it, with its code, which names a node of the graph; or it is not in there, and its result is
+"""The graphs of function_cases.py on a chip that lacks most of what they need: each is refused by the very words that
+refusals_TARGET.txt has for it, with its code and hint, which name a node of the graph; or it is not in there, and its result is
 ONNX Runtime's. And the functions between codes: the same, where a result may be one code away.
 
     refusals.py --bin BUILD/bin [--target simnpu] [--device machine] [--only TEXT] [--every 1] [--write]
@@ -77,7 +77,8 @@ def run(args, folder, case, tolerance, refusals):
     try:
         tools.compile_model(args.bin, model, args.target, engine)
     except tools.Failed as error:
-        told = [line.split("error: ", 1)[1] for line in str(error).splitlines() if re.search(r"error: .*\[PB\d{4}\]", line)]
+        told = re.findall(r"error: (.*\[PB\d{4}\](?:\n +hint: .*)?)", str(error))
+        told = [re.sub(r"\n +hint", " hint", line) for line in told]
         names = [node.name for node in case.model.graph.node]
         if not told or not any(re.search(rf"\b{re.escape(name)}\b", line) for line in told for name in names):
             return f"an error without a code or a node: {str(error)[-300:]}"

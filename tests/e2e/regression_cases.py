@@ -493,6 +493,15 @@ def flattened_plane(label, height):
     return m.done(m.codes(m.op("MatMul", x, w), F32(4)), step=4, bisect=height == 2)
 
 
+@case
+def difference_of_one_channel():
+    """The product sums the one channel too: its weights have a row of lanes for each pixel."""
+    m = Maker("difference_of_one_channel")
+    x, z = (m.codes(m.input(name, 1, 1, 7, 8), F32(0.05)) for name in "xz")
+    y = m.codes(m.op("Flatten", m.codes(m.op("Sub", x, z), F32(0.1))), F32(0.1))
+    return m.done(codes_product(m, y, 56, 37), step=4)
+
+
 for height in (2, 5, 16, 18):
     CASES[f"flattened_plane_{height}"] = lambda height=height: flattened_plane(f"flattened_plane_{height}", height)
 

@@ -26,7 +26,7 @@ def functions(g, width):
     def out(y, scale=0.04, zero=-10):
         g.output(g.quantise(y, scale, zero, shape), codes=True)
 
-    for kind, attrs in (("Abs", {}), ("Neg", {}), ("Tanh", {}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 0.3, "beta": 0.4}), ("HardSwish", {}),
+    for kind, attrs in (("Abs", {}), ("Neg", {}), ("Tanh", {}), ("Erf", {}), ("HardSigmoid", {}), ("HardSigmoid", {"alpha": 0.3, "beta": 0.4}), ("HardSwish", {}),
                         ("LeakyRelu", {}), ("LeakyRelu", {"alpha": 0.3}), ("Elu", {}), ("Elu", {"alpha": 0.7}), ("Selu", {}),
                         ("Selu", {"alpha": 1.2, "gamma": 0.9}), ("Softplus", {}), ("Softsign", {}), ("Gelu", {}), ("Gelu", {"approximate": "tanh"})):
         out(g.node(kind, [g.floats(every)], **attrs))
@@ -35,6 +35,9 @@ def functions(g, width):
     tanh = lambda: g.node("Tanh", [g.floats(every)])  # noqa: E731
     for kind in "Relu", "Identity":
         out(g.node(kind, [tanh()]), 0.01)
+    for kind in "Add", "Sub", "Mul":  # no functions: they have operators of their own
+        by = g.node("DequantizeLinear", [g.const(np.int8(40)), number(0.02), g.const(np.int8(0))])
+        out(g.node(kind, [g.floats(every), by]), 0.07)
     out(g.node("Sub", [number(0.5), tanh()]), 0.02)
     out(g.node("Div", [tanh(), number(0.7)]), 0.02)
     out(g.node("Div", [number(0.7), g.node("Exp", [g.floats(every)])]), 0.05)

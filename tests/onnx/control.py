@@ -134,6 +134,8 @@ REFUSED = {
         <domain: "local", opset_import: ["" : 18]> f(p) => (r) { r = Neg(p) }""", "more operands than its function has"),
     "sequence_outside": ("""g (float[2] x) => (float[2] y) { s = SequenceConstruct(x, x) two = Constant<value_int = 2>() y = SequenceAt(s, two) }""",
                          "a place outside of the sequence"),
+    "activation_of_no_name": ("""g (float[2, 1, 3] x) => (y) { w = Constant<value = float[1, 1, 3] {1, 2, 3}>() r = Constant<value = float[1, 1, 1] {1}>()
+        y = RNN<hidden_size = 1, activations = ["Swish"]>(x, w, r) }""", "an activation 'Swish'"),
     "sequence_for_a_tensor": ("g (float[2] x) => (float[2] y) { s = SequenceConstruct(x, x) y = Neg(s) }", "a sequence where a tensor has to be"),
 }
 

@@ -85,6 +85,7 @@ def dims(t):
     all_of_it = {"x": x, "z": -2 * x, "w": t.w, "b": t.b}
     t.right("named dims", m, ["--dim", "batch=2", "--dim=seq=5"], all_of_it, -x @ t.w + t.b)
     t.right("a dim that --input-shape says too", m, ["--dim=seq=5", "--dim", "batch=2", "--input-shape", "x=2x5x4"], all_of_it, -x @ t.w + t.b)
+    t.right("shapes of two inputs", m, ["--input-shape", "x=2x5x4", "--input-shape=z=2x5x4"], all_of_it, -x @ t.w + t.b)
     t.refused("an unknown dim", m, ["--dim", "sequence=5"], "PB2026", "no dim is named 'sequence'", "dims: batch seq\n")
     t.right("a dim that is left open", m, ["--dim", "batch=2"], all_of_it, -x @ t.w + t.b)
     t.right("all of them by ?", m, ["--dim", "batch=?", "--input-shape", "x=?x?x4"], all_of_it, -x @ t.w + t.b)
@@ -128,6 +129,13 @@ def weights(t):
     t.refused("another kind of file", m, [*shape, load], "PB2025", "this is no safetensors file")
     t.refused("no file", m, [*shape, "--weights=absent.safetensors"], "PB1001", "absent.safetensors")
     t.refused("a folder", m, [*shape, f"--weights={t.folder}"], "PB2025", "no file")
+    name = 'w\u00e9\u20ac\U0001f600\t"\\/'  # all lengths of UTF-8, and what JSON writes with a backslash
+    other = onnx.load(m)
+    next(v for v in other.graph.input if v.name == "w").name = name
+    next(n for n in other.graph.node if n.op_type == "MatMul").input[1] = name
+    onnx.save(other, t.folder / "other.onnx")
+    write_weights(f, {name: t.w, "b": t.b})
+    t.right("a name of letters that are escaped", t.folder / "other.onnx", [*shape, load], fed, 2 * x @ t.w + t.b)
     small = {"u": np.array([1, 200, 3], np.uint8), "t": np.array([True, False, True]), "i": np.array([5, -6, 7])}
     write_weights(f, small)
     expected = np.array([2 * (1 + 1 + 5), 2 * (200 - 6), 2 * (3 + 1 + 7)], np.float32)

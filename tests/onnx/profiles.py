@@ -78,6 +78,11 @@ def on_the_cpu(t):
     t.refused("lists of two lengths", t.compile(path, "no", "--dim", "batch=1,2,8", "--dim", "seq=1,2")[1], "PB1004", "several lengths")
     t.refused("a text of several", t.compile(path, "no", "--dim", "batch=1,2", "--dim=seq=4", "--emit=s2")[1], "PB1008", "--emit is of one program")
     t.refused("the same twice", t.compile(path, "no", "--dim", "batch=2,2", "--dim=seq=4")[1], "PB5010", "two profiles for the same shapes")
+    sixteen = ",".join(map(str, range(1, 17)))
+    most, done = t.compile(path, "most", f"--dim=batch={sixteen}", "--dim=seq=2")
+    x, m = rng.standard_normal((16, 2, 64)).astype(np.float32), np.zeros((16, 2), np.float32)
+    t.say(not done.returncode and t.run(most, ("y",), x=x, m=m)[1] is not None, "as many as there may be", done.stderr)
+    t.refused("one more", t.compile(path, "no", f"--dim=batch={sixteen},17", "--dim=seq=2")[1], "PB1004", "no dim an extent")
     t.refused("an empty place in a list", t.compile(path, "no", "--dim", "batch=1,,2", "--dim=seq=4")[1], "PB1004", "no dim an extent")
 
 

@@ -244,16 +244,28 @@ static void collapse(pb_layout* l, int v) {
   value->shape[1] = channels;
 }
 
-// Loops of one turn move nothing: an index that they walk beside another dim is that dim's.
+static bool walks_alone(const pb_nest* nest, const pb_index* index, int d) {
+  for (int k = 0; k < nest->dim_count; ++k)
+    if (k != d && index->coef[k]) return false;
+  return true;
+}
+
+// Whether the loop sums the one channel that a tensor has: in blocks it is a whole row of lanes, and of weights too.
+static bool sums_one_channel(const pb_nest* nest, int d) {
+  if (nest->reduce == PB_SET || pb_access_uses(&nest->access[nest->access_count - 1], d)) return false;
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    if (access->rank > 2 && access->index[1].coef[d] && walks_alone(nest, &access->index[1], d)) return true;
+  }
+  return false;
+}
+
+// Other loops of one turn move nothing: an index that they walk beside another dim is that dim's.
 static void drop_single_turns(pb_nest* nest) {
   for (int d = 0; d < nest->dim_count; ++d)
-    for (int a = 0; nest->extent[d] == 1 && a < nest->access_count; ++a)
-      for (int r = 0; r < nest->access[a].rank; ++r) {
-        pb_index* index = &nest->access[a].index[r];
-        bool alone = true;
-        for (int k = 0; k < nest->dim_count; ++k) alone = alone && (k == d || !index->coef[k]);
-        if (!alone) index->coef[d] = 0;
-      }
+    for (int a = 0; nest->extent[d] == 1 && !sums_one_channel(nest, d) && a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r)
+        if (!walks_alone(nest, &nest->access[a].index[r], d)) nest->access[a].index[r].coef[d] = 0;
 }
 
 void pb__layout_collapse(pb_layout* l) {
