@@ -18,9 +18,12 @@ static void* map(size_t bytes) {
 
 static size_t valid_bytes(const machine_memory* m) { return (size_t)(m->bytes + 63) / 64 * 8; }
 
+// Of a system memory that is larger no host has more to map: allocations begin at its front.
+static const int64_t most_mapped = (int64_t)1 << 40;
+
 static bool open_memory(pb_device* device, machine_memory* m, int memory) {
   const pb_memory* described = &device->chip->memories[memory];
-  m->bytes = described->bytes;
+  m->bytes = described->bytes < most_mapped ? described->bytes : most_mapped;
   m->granule = memory == device->chip->system_memory ? MACHINE_SYSTEM_GRANULE : described->row_bytes;
   size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip);
   m->shadow_bytes = (size_t)((m->bytes + m->granule - 1) / m->granule) * entry;

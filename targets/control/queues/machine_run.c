@@ -9,10 +9,11 @@
 #include <string.h>
 
 enum {
-  FETCH_CYCLES = 4,    // from the last beat of a command to its first possible start
-  TOKEN_CYCLES = 1,    // from completion to the start of who waits
-  WRITTEN_BEHIND = 32, // commands of a queue that may have yet to hand out tokens
-  MAX_AHEAD = 64       // commands fetched ahead
+  FETCH_CYCLES = 4,        // from the last beat of a command to its first possible start
+  TOKEN_CYCLES = 1,        // from completion to the start of who waits
+  WRITTEN_BEHIND = 32,     // commands of a queue that may have yet to hand out tokens
+  MAX_AHEAD = 64,          // commands fetched ahead
+  ARRIVALS = 2 * MAX_AHEAD // remembered: what is fetched ahead of a command that has yet to start, and that
 };
 static const uint64_t never = UINT64_MAX;
 
@@ -39,7 +40,7 @@ typedef struct lane {
   uint32_t needed;         // words that must have arrived for the head
   uint32_t released;       // words whose places others may have
   machine_sequence sequence;
-  uint64_t arrives[MAX_AHEAD];             // by word
+  uint64_t arrives[ARRIVALS];              // by word
   uint64_t free_at, done_at, last_arrival; // when the next may start; when the last completed
   machine_command head;
   bool read;
@@ -177,7 +178,7 @@ static void fetch(pb_device* device, int q) {
   uint64_t at = t->blocked_until + (uint64_t)device->chip->memories[device->chip->system_memory].latency +
                 FETCH_CYCLES + late(device);
   l->last_arrival = at > l->last_arrival ? at : l->last_arrival;
-  l->arrives[l->fetched++ % MAX_AHEAD] = l->last_arrival;
+  l->arrives[l->fetched++ % ARRIVALS] = l->last_arrival;
   device->fetched_bytes += (uint64_t)device->chip->command_bytes;
 }
 
@@ -282,7 +283,7 @@ static uint64_t can_start(const pb_device* device, int q) {
   const machine_timing* t = device->timing;
   const lane* l = &t->lanes[q];
   if (!l->read || l->streaming || l->flight_count == WRITTEN_BEHIND) return never;
-  uint64_t at = l->arrives[(l->needed - 1) % MAX_AHEAD];
+  uint64_t at = l->arrives[(l->needed - 1) % ARRIVALS];
   if (l->free_at > at) at = l->free_at;
   uint32_t waits = l->head.command.waits;
   if (waits_short(t, q, waits)) return never;
@@ -354,7 +355,7 @@ static int start(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
   machine_command* c = &l->head;
-  uint64_t ready = l->arrives[(l->needed - 1) % MAX_AHEAD];
+  uint64_t ready = l->arrives[(l->needed - 1) % ARRIVALS];
   if (l->free_at > ready) ready = l->free_at;
   device->stall[q] += t->now - ready;
   take_tokens(device, q, c->command.waits);
