@@ -7,6 +7,7 @@
 #include "core/s3/plan/plan.h"
 
 #include "core/s3/plan/vector_plan.h"
+#include "core/s3/routes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -391,17 +392,24 @@ static int stage_count(const pb_group* group) {
   return count;
 }
 
-// More copies of the weights, and then of x, as long as each one is worth its room: where a tile of products is short,
-// two do not hide what a load takes to arrive.
+// Whether x goes on to the instruction's own memory by a second step.
+static bool has_image(const pb_chip* chip, const pb_group* group) {
+  int held = group->contraction->operands[group->insn_roles.x].memory;
+  return pb_route_via(chip, held, group->main.access[group->roles.x].type) != held;
+}
+
+// More copies of the weights, then of x, and of x on its second step, as long as each one is worth its room: where a
+// tile of products is short, two do not hide what a load takes to arrive.
 static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
   const char* why;
   bool better = !plan->producer;
   while (better) {
     better = false;
-    for (int operand = 0; operand < 2 && !better; ++operand) {
+    for (int operand = 0; operand < 2 + has_image(chip, group) && !better; ++operand) {
       pb_arena scratch = {0};
       pb_plan deeper = *plan;
-      int* depth = operand ? &deeper.x_depth : &deeper.w_depth;
+      int* depth = operand == 2 ? &deeper.image_depth : operand ? &deeper.x_depth : &deeper.w_depth;
+      if (operand == 2 && !*depth) *depth = 2;
       better = *depth > 1 && ++*depth <= MOST_COPIES && pb_plan_cost(chip, group, &deeper, &scratch, &why) &&
                deeper.cycles - (operand == 0 && *depth <= FREE_COPIES) < plan->cycles;
       if (better) *plan = deeper;

@@ -23,6 +23,7 @@ typedef struct pb_plan {
   // kernel. Loops around a producer's bands, those of its consumer outside x, count as well.
   int x_level, w_level, result_level;
   int x_depth, w_depth, result_depth; // copies, for overlap
+  int image_depth;                    // of x on its second step, in a memory of its own; 0: two
   // 1: x stays for all turns of the band inside x_level, each of which brings only what no turn before has brought: the
   // halo, rows that neighbouring tiles share, stays on the chip.
   int x_stays;

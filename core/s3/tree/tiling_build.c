@@ -231,7 +231,8 @@ static void hold_x(pb_tiling* t, stage* s, const pb_tile* tile) {
   }
   load.dim_count = lies.rank = local.rank;
   memcpy(lies.shape, local.shape, sizeof lies.shape);
-  pb__tiling_own(t, &lies, level, s->x_held, memory->kind == PB_MEM_REGISTERS ? memory->banks : 2, "image");
+  int copies = t->plan->image_depth ? t->plan->image_depth : 2;
+  pb__tiling_own(t, &lies, level, s->x_held, memory->kind == PB_MEM_REGISTERS ? memory->banks : copies, "image");
   if (t->failure) return;
   local.buffer = lies.buffer;
   memcpy(local.shape, lies.shape, sizeof local.shape); // of a remainder: that of its twin
