@@ -438,6 +438,9 @@ static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
     s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
     if (s->x_memory < 0)
       return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
+    const pb_access* w = &s->main.access[g->roles.w];
+    if (!lies_on_chip(&s->main, g->roles.w) && pb_route_via(t->chip, held_memory(g), w->type) < 0)
+      return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
     return true;
   }
   pb_tile inner = *tile;
