@@ -25,6 +25,7 @@ from reference_fixed import FixedPoint, powers_of_two  # noqa: E402
 CHIPS = {"edge_npu": ({}, False),
          "fourcore": ({}, False),
          "fourcore_1": ({}, False),
+         "vectornpu": ({}, False),
          "nvdla": (dict(sum=(15, 47), common=True, away=True), False),
          "vta": (dict(sum=(0, 31), add=(6, 6), nearest=False), True)}
 DIGITS = os.path.join(HERE, "..", "models", "digits.onnx")

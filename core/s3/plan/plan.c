@@ -287,6 +287,7 @@ static void plan_blocks(planner* p) {
     repeats |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], tiled) &&
                !pb_access_uses(&main->access[a], dims[at - 1]);
   if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled);
+  if (!p->result->found && at + 1 < count) plan_rows(p, dims, at + 1, dims[at + 1]); // a row is too long: parts of one
 }
 
 static void consider_whole(planner* p) {
