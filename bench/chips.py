@@ -25,7 +25,7 @@ tools.require("numpy", "onnx", "onnxruntime")
 import onnx  # noqa: E402
 from reference_fixed import powers_of_two  # noqa: E402
 
-ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vta,nvdla,bf16npu"
+ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vectornpu,fourcore_1,fourcore,vta,nvdla,bf16npu"
 ONLY_SHIFT = {"vta"}
 IN_BF16 = {"bf16npu"}
 

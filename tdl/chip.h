@@ -157,8 +157,10 @@ typedef struct pb_chip {
   int revision, mhz, arguments, command_bytes;
   pb_control control;
   int memory_count, queue_count, level_count, insn_count, function_count;
+  int cores; // control by queues: each has its own queues and memories; else 1
   pb_memory* memories;
-  pb_queue* queues; // in the order of Tokens.Queues
+  pb_queue* queues;         // in the order of Tokens.Queues
+  const char** queue_names; // of all cores
   pb_level* levels;
   pb_insn* insns;                       // in order of appearance in the file
   pb_insn* loop;                        // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
@@ -184,7 +186,11 @@ pb_status pb_chip_from_json(const char* text, const char* path, const char* vari
 pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, pb_chip** chip) PB_MUST_CHECK;
 void pb_chip_free(pb_chip* chip);
 
-const char* pb_formula_term_name(pb_formula_term term);             // "sum", "bias", ...
+const char* pb_formula_term_name(pb_formula_term term); // "sum", "bias", ...
+// The queues of all cores, core by core: queue `number % queue_count` of core `number / queue_count`. Named after the
+// queue, and where there are several cores, its core: "2.MX".
+int pb_chip_queues(const pb_chip* chip);
+const char* pb_chip_queue_name(const pb_chip* chip, int number);
 const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name); // NULL: none
 int pb_chip_memory(const pb_chip* chip, const char* name);          // -1: none
 int pb_insn_field(const pb_insn* insn, const char* name);           // -1: none
@@ -222,7 +228,8 @@ void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* comm
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
 // Cycles that the command keeps its queue busy, by the description.
 int64_t pb_cycles(const pb_insn* insn, const int64_t* dim_extents);
-// Multiply-accumulates that the chip's best instruction for sums of products does in a cycle, at its largest; 0: none.
+// Multiply-accumulates that the chip's best instruction for sums of products does in a cycle, at its largest, on all
+// cores; 0: none.
 uint64_t pb_chip_peak_macs(const pb_chip* chip);
 // Argument k of a core instruction's Shape.
 int64_t pb_shape(const pb_insn* insn, int k, const int64_t* dim_extents);

@@ -179,6 +179,16 @@ static void read_memories(reader* r) {
   }
 }
 
+// A chip with queues has one level at most: its cores.
+static void read_cores(const record* rec, pb_chip* c, const pb_level* level) {
+  if (c->level_count > 1)
+    pb__fault(rec, 3048, "one level: the cores", "%d levels of a chip with queues", c->level_count);
+  if (strcmp(level->sync, "none") || level->sync_cycles)
+    pb__fault(rec, 3049, "let Sync = \"none\", and no SyncCycles",
+              "cores with queues wait for each other where a kernel ends, by nothing of their own");
+  if (level->max > 0) c->cores = level->max;
+}
+
 static void read_levels(reader* r) {
   json_t* list = instances(r, "Level");
   pb_chip* c = r->chip;
@@ -194,6 +204,27 @@ static void read_levels(reader* r) {
     if (c->levels[k].max < 1 || c->levels[k].sync_cycles < 0)
       pb__fault(&rec, 3046, "Max of 1 or more, SyncCycles of 0 or more", "Max is %d, SyncCycles is %d",
                 c->levels[k].max, c->levels[k].sync_cycles);
+    if (c->control == PB_CONTROL_QUEUES) read_cores(&rec, c, &c->levels[k]);
+  }
+}
+
+// What each core has is in its own memories: none but the system's is seen by two.
+static void check_scopes(reader* r) {
+  json_t* list = instances(r, "Memory");
+  pb_chip* c = r->chip;
+  for (int k = 0; k < c->memory_count && c->cores > 1; ++k) {
+    record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
+    if (c->memories[k].scope != PB_SCOPE_SYSTEM && c->memories[k].scope != PB_SCOPE_CORE)
+      pb__fault(&rec, 3033, "let Scope = \"core\": each core has its own", "a memory that %d cores share", c->cores);
+  }
+}
+
+static void name_queues(pb_chip* c) {
+  if (!c->queue_count || c->cores > PB_MAX_QUEUES / c->queue_count) return;
+  c->queue_names = PB_NEW_ARRAY(&c->arena, const char*, (size_t)pb_chip_queues(c));
+  for (int n = 0; n < pb_chip_queues(c); ++n) {
+    const char* name = c->queues[n % c->queue_count].name;
+    c->queue_names[n] = c->cores > 1 ? pb_printf(&c->arena, "%d.%s", n / c->queue_count, name) : name;
   }
 }
 
@@ -243,6 +274,10 @@ static void read_queues(reader* r) {
       if (!strcmp(c->queues[j].name, c->queues[k].name))
         pb__fault(&rec, 3047, "once", "queue %s is listed twice", q.name);
   }
+  if (c->queue_count && c->cores > PB_MAX_QUEUES / c->queue_count)
+    pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
+              c->queue_count);
+  name_queues(c);
   for (size_t k = 0; k < json_array_size(instances(r, "Queue")); ++k) {
     const char* name = pb__text_of(json_array_get(instances(r, "Queue"), k));
     bool listed = false;
@@ -663,7 +698,9 @@ static pb_status read_json(reader* r, const char* text) {
   }
   read_chip_record(r);
   read_memories(r);
+  r->chip->cores = 1;
   read_levels(r);
+  check_scopes(r);
   read_queues(r);
   read_functions(r);
   if (!r->faults || r->chip->queue_count) read_insns(r);

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+int pb_chip_queues(const pb_chip* chip) { return chip->queue_count * chip->cores; }
+
+const char* pb_chip_queue_name(const pb_chip* chip, int number) { return chip->queue_names[number]; }
+
 const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name) {
   for (int k = 0; k < chip->insn_count; ++k)
     if (!strcmp(chip->insns[k].name, name)) return &chip->insns[k];
@@ -238,5 +242,5 @@ uint64_t pb_chip_peak_macs(const pb_chip* chip) {
     int64_t cycles = pb_cycles(insn, extents);
     if (cycles > 0 && products / (double)cycles > best) best = products / (double)cycles;
   }
-  return (uint64_t)(best + 0.5);
+  return (uint64_t)(best * chip->cores + 0.5);
 }

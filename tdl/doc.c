@@ -271,6 +271,12 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
             chip->command_bytes, chip->wait_bit, chip->signal_bit);
     for (int k = 0; k < chip->queue_count; ++k)
       fprintf(out, "| %s | %d | %d |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
+    if (chip->cores > 1)
+      fprintf(out,
+              "\n%d cores (%s). Each has these queues, with tokens among its own alone, and its own instance of every "
+              "memory of scope core; the system's memory and its port are all cores'. A kernel ends when all of them "
+              "are done.\n",
+              chip->cores, chip->levels[0].name);
   }
   if (chip->function_count)
     fprintf(out, "\n## Functions\n\n| name | table bits | degree | error, ulp |\n|---|---|---|---|\n");
@@ -296,6 +302,7 @@ void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
   for (int k = 0; k < chip->queue_count; ++k)
     fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth,
             chip->queues[k].tokens);
+  if (chip->cores > 1) fprintf(out, "%d cores, each with these queues and its own memories\n", chip->cores);
   print_formulas(chip, "codes ", out);
   for (int k = 0; k < chip->insn_count; ++k) {
     const pb_insn* insn = &chip->insns[k];

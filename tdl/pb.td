@@ -48,12 +48,12 @@ class Chip {
   int CommandBytes = 0;         // queues: size of one encoded command
 }
 
-// A place where parallel work can go: a thread, a core, a queue of its own.
+// A place where parallel work can go: a thread, or a core that has all queues and the memories of scope "core" to itself.
 class Level {
   string Name = ?;              // in reports
-  int Max = ?;                  // how many there are
-  string Sync = "none";         // how its members wait for each other: "barrier", "tokens", "none"
-  int SyncCycles = 0;           // what one such wait costs
+  int Max = ?;                  // how many there are; of cores with queues: 16 queues in all
+  string Sync = "none";         // threads: how its members wait for each other: "barrier", "tokens", "none"; cores with queues do where a kernel ends
+  int SyncCycles = 0;           // threads: what one such wait costs
 }
 
 //===----------------------------------------------------------------------===//

@@ -192,10 +192,11 @@ static void place_constants(host* h) {
 static pb_status check_room(const pb_unit* unit, uint64_t bytes) {
   const pb_memory* m = &unit->chip->memories[unit->chip->system_memory];
   if (bytes <= (uint64_t)m->bytes) return PB_OK;
-  return pb_unsupported(unit->diag, (pb_place){.what = "model"}, 4051, "smaller tensors, or --target=cpu",
-                        "inputs, outputs, constants and what lies between kernels take %llu bytes of %s's %s, which "
-                        "has %lld",
-                        (unsigned long long)bytes, unit->chip->name, m->name, (long long)m->bytes);
+  return pb_unsupported(
+      unit->diag, (pb_place){.what = "model"}, 4051, "smaller tensors, or --target=cpu",
+      "inputs, outputs, constants, commands and what lies between kernels take %llu bytes of %s's %s, which "
+      "has %lld",
+      (unsigned long long)bytes, unit->chip->name, m->name, (long long)m->bytes);
 }
 
 static uint64_t bytes_of(MlirValue v) {
@@ -233,6 +234,15 @@ static uint64_t outside_bytes(const pb_engine* e) {
   return bytes;
 }
 
+// Commands are fetched from the memory that tensors lie in.
+static uint64_t command_bytes(const pb_engine* e) {
+  uint64_t bytes = 0;
+  for (int k = 0; k < e->kernel_count; ++k)
+    for (int q = 0; e->kernels[k].is_words && q < e->kernels[k].words.queue_count; ++q)
+      bytes += padded((uint64_t)e->kernels[k].words.count[q] * (uint64_t)e->command_bytes);
+  return bytes;
+}
+
 pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
   host h = {.unit = unit, .engine = engine};
   MlirOperation main = pb_module_func(unit->module, "main");
@@ -243,7 +253,7 @@ pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
   if (status == PB_OK) {
     place_arena(&h);
     place_constants(&h);
-    status = check_room(unit, outside_bytes(engine) + engine->arena_bytes);
+    status = check_room(unit, outside_bytes(engine) + engine->arena_bytes + command_bytes(engine));
   }
   free(h.places);
   pb_table_free(&h.numbers);

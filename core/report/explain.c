@@ -105,7 +105,8 @@ static void add_commands(explainer* x, pb_explained_step* step) {
   const pb_words_kernel* w = &step->kernel->words;
   pb_arena scratch = {0};
   int64_t(*state)[32] = pb_alloc_array(&scratch, (size_t)chip->insn_count, sizeof *state);
-  for (int q = 0; q < w->queue_count; ++q)
+  for (int q = 0; q < w->queue_count; ++q) {
+    if (q % chip->queue_count == 0) memset(state, 0, sizeof *state * (size_t)chip->insn_count); // another core's
     for (uint32_t at = 0; at < w->count[q];) {
       const uint8_t* word = w->streams[q] + (size_t)at * (size_t)chip->command_bytes;
       if (pb_is_loop(chip, word)) {
@@ -115,6 +116,7 @@ static void add_commands(explainer* x, pb_explained_step* step) {
       step->busy[q] += (uint64_t)cycles_of(chip, state, word);
       ++step->commands, ++at;
     }
+  }
   pb_arena_free(&scratch);
 }
 

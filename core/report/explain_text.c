@@ -33,9 +33,10 @@ static void put_insns(pb_text* t, const pb_explained_step* s) {
 
 static void put_busy(pb_text* t, const pb_explanation* e, const pb_explained_step* s) {
   const char* before = "  busy:";
-  for (int q = 0; q < e->chip->queue_count && s->kernel->predicted_cycles; ++q) {
+  for (int q = 0; q < pb_chip_queues(e->chip) && s->kernel->predicted_cycles; ++q) {
     if (!s->busy[q]) continue;
-    pb_text_add(t, "%s %s %.0f%%", before, e->chip->queues[q].name, share(s->busy[q], s->kernel->predicted_cycles));
+    pb_text_add(t, "%s %s %.0f%%", before, pb_chip_queue_name(e->chip, q),
+                share(s->busy[q], s->kernel->predicted_cycles));
     before = "";
   }
 }
@@ -106,9 +107,9 @@ static void put_json_insns(pb_text* t, const pb_explained_step* s) {
 
 static void put_json_units(pb_text* t, const pb_explanation* e, const pb_explained_step* s) {
   pb_text_add(t, "\"busy\": {");
-  for (int q = 0, n = 0; q < e->chip->queue_count; ++q) {
+  for (int q = 0, n = 0; q < pb_chip_queues(e->chip); ++q) {
     if (!s->busy[q]) continue;
-    pb_text_add(t, "%s\"%s\": %llu", n++ ? ", " : "", e->chip->queues[q].name, (ull)s->busy[q]);
+    pb_text_add(t, "%s\"%s\": %llu", n++ ? ", " : "", pb_chip_queue_name(e->chip, q), (ull)s->busy[q]);
   }
   pb_text_add(t, "}, \"memory_bytes\": {");
   for (int m = 0, n = 0; m < e->chip->memory_count; ++m) {

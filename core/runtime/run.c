@@ -151,9 +151,9 @@ const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index) { return &chosen(rt
 int pb_rt_step_count(const pb_rt* rt) { return ENGINE(rt)->step_count; }
 int pb_rt_arg_count(const pb_rt* rt, int step) { return ENGINE(rt)->steps[step].arg_count; }
 const pb_rt_step* pb_rt_step_info(const pb_rt* rt, int index) { return &chosen(rt)->steps[index]; }
-int pb_rt_queue_count(const pb_rt* rt) { return chosen(rt)->chip ? chosen(rt)->chip->queue_count : 0; }
+int pb_rt_queue_count(const pb_rt* rt) { return chosen(rt)->chip ? pb_chip_queues(chosen(rt)->chip) : 0; }
 const char* pb_rt_queue_name(const pb_rt* rt, int index) {
-  return chosen(rt)->chip ? chosen(rt)->chip->queues[index].name : NULL;
+  return chosen(rt)->chip ? pb_chip_queue_name(chosen(rt)->chip, index) : NULL;
 }
 int pb_rt_mhz(const pb_rt* rt) { return chosen(rt)->chip ? chosen(rt)->chip->mhz : 0; }
 int pb_rt_dram_rate(const pb_rt* rt) {

@@ -67,7 +67,7 @@ static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
     return pb_error(diag, place, 5025, NULL, "commands of %d bytes; '%s' has commands of %d", rt->engine->command_bytes,
                     rt->engine->target, rt->chip->command_bytes);
   for (int k = 0; k < rt->engine->kernel_count; ++k)
-    if (rt->engine->kernels[k].words.queue_count > rt->chip->queue_count)
+    if (rt->engine->kernels[k].words.queue_count > pb_chip_queues(rt->chip))
       return pb_error(diag, place, 5025, NULL, "kernel '%s' uses more queues than '%s' has",
                       rt->engine->kernels[k].name, rt->engine->target);
   return PB_OK;
@@ -86,7 +86,7 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
   if (w->ops->open(options, &w->device)) return fault(rt, "opening", diag);
   w->cycles = counter_named(w, "", "cycles");
   for (int q = 0; q < PB_RT_MAX_QUEUES; ++q)
-    w->busy[q] = q < rt->chip->queue_count ? counter_named(w, "busy.", rt->chip->queues[q].name) : -1;
+    w->busy[q] = q < pb_chip_queues(rt->chip) ? counter_named(w, "busy.", pb_chip_queue_name(rt->chip, q)) : -1;
   static const char* const dram[] = {"read", "write", "fetch"};
   for (int k = 0; k < 3; ++k) w->dram[k] = counter_named(w, "dram.", dram[k]);
   return place_all(rt, diag);

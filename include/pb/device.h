@@ -14,7 +14,8 @@ extern "C" {
 #define PB_DEVICE_MAX_QUEUES 16
 #define PB_DEVICE_MAX_ARGS 16
 
-// One kernel: the commands of every queue (encoded, in device memory) and the base address of each argument slot.
+// One kernel: the commands of every queue (encoded, in device memory) and the base address of each argument slot. A
+// chip of several cores has the queues of all, core by core; the kernel ends when all of them are done.
 typedef struct pb_submission {
   uint64_t stream[PB_DEVICE_MAX_QUEUES]; // device address of the first command
   uint32_t count[PB_DEVICE_MAX_QUEUES];  // commands
@@ -42,7 +43,8 @@ typedef struct pb_device_ops {
   uint64_t (*counter)(pb_device* device, uint32_t index);
   const char* (*last_fault)(pb_device* device); // never NULL
   // A timeline: called for each command that completes, if set. start and end in cycles since open.
-  void (*set_trace)(pb_device* device, void (*event)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end),
+  void (*set_trace)(pb_device* device,
+                    void (*event)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end),
                     void* user);
 } pb_device_ops;
 

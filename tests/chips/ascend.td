@@ -6,7 +6,7 @@
 // MTE2, MTE3, cube, vector) that wait for each other by flags. MTE1 makes columns of images on its way from L1 to L0A.
 // Assumed, as the paper does not say it or the language cannot yet: rows of 32 channels on both sides of the cube, whose
 // 16 columns are two cycles; rows instead of fractals of 16x32 in L0A and L0B; 128 bytes a cycle from outside; a unified buffer of two halves, one for codes, one for words; all latencies
-// and encodings; scales by channel in f32, codes that round to even, and
+// and encodings, 64 commands fetched ahead, loops as the scalar unit's; scales by channel in f32, codes that round to even, and
 // sums of an average over pixels in L0C.
 //===----------------------------------------------------------------------===//
 include "pb.td"
@@ -27,12 +27,18 @@ def L0C : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks
 def UB  : Memory { let Bytes = !shl(1, 17); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(32, N); let Latency = 1; }
 def UBW : Memory { let Bytes = !shl(1, 17); let RowBytes = !mul(4, N); let Banks = 8; let BytesPerCycle = !mul(32, N); let Latency = 1; }
 
-def MTE2 : Queue { let Depth = 32; let Tokens = 15; } // from outside
-def MTE1 : Queue { let Depth = 32; let Tokens = 15; } // L1 to L0A and L0B
-def M    : Queue { let Depth = 32; let Tokens = 15; } // the cube
-def V    : Queue { let Depth = 32; let Tokens = 15; } // vectors
-def MTE3 : Queue { let Depth = 32; let Tokens = 15; } // to outside
+def MTE2 : Queue { let Depth = 64; let Tokens = 15; } // from outside
+def MTE1 : Queue { let Depth = 64; let Tokens = 15; } // L1 to L0A and L0B
+def M    : Queue { let Depth = 64; let Tokens = 15; } // the cube
+def V    : Queue { let Depth = 64; let Tokens = 15; } // vectors
+def MTE3 : Queue { let Depth = 64; let Tokens = 15; } // to outside
 def : Tokens { let Queues = [MTE2, MTE1, M, V, MTE3]; let WaitBit = 0; let SignalBit = 5; }
+
+// Loops run in the core's scalar unit, which hands commands to the pipes.
+def LOOP : HardwareLoop {
+  bits<16> turns; bits<6> body; let Turns = "turns"; let Body = "body"; let MaxBody = 32;
+  let Inst{255-250} = 63; let Inst{25-10} = turns; let Inst{31-26} = body;
+}
 
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
 

@@ -35,8 +35,9 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
          "gemmini": ("gemmini.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
-         "bf16npu": ("bf16npu.td", "")}
-LIKE = {"edge_npu", "nvdla", "vta"}  # with a formula of their own
+         "bf16npu": ("bf16npu.td", ""), "fourcore": ("fourcore.td", ""),
+         "vectornpu": ("vectornpu.td", "")}
+LIKE = {"edge_npu", "nvdla", "vta", "fourcore", "vectornpu"}  # with a formula of their own
 NO_DIGITS = {"floatnpu", "integers", "bf16npu"}  # which run no int8 network: the suite alone says that they are right
 NUMBERS = [-(1 << 31) - 1, -1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1023, 1024, 4095,
            4096, 65535, 65536, 65537, (1 << 20), (1 << 31) - 1, 1 << 31, (1 << 32) + 1, (1 << 63) - 1, 99999999999]

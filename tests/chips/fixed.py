@@ -23,6 +23,9 @@ from reference_fixed import FixedPoint, powers_of_two  # noqa: E402
 
 # What is the chip's own: how the reference says its formula, and whether it needs powers of 2.
 CHIPS = {"edge_npu": ({}, False),
+         "fourcore": ({}, False),
+         "fourcore_1": ({}, False),
+         "vectornpu": ({}, False),
          "nvdla": (dict(sum=(15, 47), common=True, away=True), False),
          "vta": (dict(sum=(0, 31), add=(6, 6), nearest=False), True)}
 DIGITS = os.path.join(HERE, "..", "models", "digits.onnx")

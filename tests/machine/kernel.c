@@ -26,7 +26,7 @@ void kernel_open(kernel* k, const char* chip, const char* options) {
 }
 
 void kernel_clear(kernel* k) {
-  for (int q = 0; q < k->chip->queue_count; ++q) {
+  for (int q = 0; q < pb_chip_queues(k->chip); ++q) {
     free(k->stream[q]);
     k->stream[q] = NULL;
     k->count[q] = 0;
@@ -83,7 +83,7 @@ void put(kernel* k, const char* insn, const char* fields, const char* waits, con
   }
   c.waits = queue_bits(k->chip, waits);
   c.signals = queue_bits(k->chip, signals);
-  int q = c.insn->queue, size = k->chip->command_bytes;
+  int q = k->core * k->chip->queue_count + c.insn->queue, size = k->chip->command_bytes;
   k->stream[q] = realloc(k->stream[q], (size_t)(k->count[q] + 1) * (size_t)size);
   pb_diag diag = {0};
   if (pb_encode(k->chip, &c, k->stream[q] + k->count[q]++ * (uint32_t)size, &diag) != PB_OK) abort();
@@ -91,9 +91,9 @@ void put(kernel* k, const char* insn, const char* fields, const char* waits, con
 }
 
 int kernel_run(kernel* k) {
-  pb_submission s = {.queue_count = (uint32_t)k->chip->queue_count, .arg_count = k->arg_count};
+  pb_submission s = {.queue_count = (uint32_t)pb_chip_queues(k->chip), .arg_count = k->arg_count};
   memcpy(s.args, k->args, sizeof s.args);
-  for (int q = 0; q < k->chip->queue_count; ++q) {
+  for (int q = 0; q < pb_chip_queues(k->chip); ++q) {
     uint64_t bytes = (uint64_t)k->count[q] * (uint64_t)k->chip->command_bytes;
     s.count[q] = k->count[q];
     if (bytes && (k->ops->alloc(k->device, bytes, 64, &s.stream[q]) ||

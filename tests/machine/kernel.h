@@ -13,6 +13,7 @@ typedef struct kernel {
   uint64_t args[PB_DEVICE_MAX_ARGS];
   uint32_t arg_count;
   pb_command last; // what put() made last
+  int core;        // whose queues put() fills
 } kernel;
 
 // `chip` as pb_chip_find takes it.

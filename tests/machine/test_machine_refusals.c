@@ -167,6 +167,18 @@ static void memory_runs_out(void** state) {
   kernel_close(&k);
 }
 
+// As large as a description allows: more than any process can map.
+static void vast_memory(void** state) {
+  (void)state;
+  kernel k;
+  uint64_t address;
+  open_with_buffers(&k, PB_SOURCE_DIR "/tests/machine/vast.td");
+  expect_text(&k, k.ops->alloc(k.device, (uint64_t)1 << 41, 64, &address), "do not fit");
+  put(&k, "LD", "arg=0 n=8 step=1 loc=0 hi=8", "", "");
+  if (kernel_run(&k)) fail_msg("%s", k.ops->last_fault(k.device));
+  kernel_close(&k);
+}
+
 static void bad_submissions(void** state) {
   (void)state;
   kernel k;
@@ -184,12 +196,17 @@ static void bad_submissions(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(read_after_write_races), cmocka_unit_test(no_allocation),
-      cmocka_unit_test(below_the_memory),       cmocka_unit_test(commands_outside_memory),
-      cmocka_unit_test(one_command_too_many),   cmocka_unit_test(no_such_instruction),
-      cmocka_unit_test(count_below_its_least),  cmocka_unit_test(another_queues_instruction),
-      cmocka_unit_test(copies_outside_memory),  cmocka_unit_test(memory_runs_out),
-      cmocka_unit_test(bad_submissions)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(read_after_write_races),
+                                     cmocka_unit_test(no_allocation),
+                                     cmocka_unit_test(below_the_memory),
+                                     cmocka_unit_test(commands_outside_memory),
+                                     cmocka_unit_test(one_command_too_many),
+                                     cmocka_unit_test(no_such_instruction),
+                                     cmocka_unit_test(count_below_its_least),
+                                     cmocka_unit_test(another_queues_instruction),
+                                     cmocka_unit_test(copies_outside_memory),
+                                     cmocka_unit_test(memory_runs_out),
+                                     cmocka_unit_test(vast_memory),
+                                     cmocka_unit_test(bad_submissions)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

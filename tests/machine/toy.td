@@ -2,6 +2,12 @@
 // windows that go backwards, a transposed operand, reductions over outer dims.
 include "pb.td"
 
+#ifdef VAST
+defvar FAR_BITS = 48;
+#else
+defvar FAR_BITS = 20;
+#endif
+
 def toy : Chip {
   let Summary = "for the tests of the machine";
   let Name = "toy";
@@ -12,7 +18,7 @@ def toy : Chip {
   let CommandBytes = 16;
 }
 
-def FAR : Memory { let Scope = "system"; let Bytes = !shl(1, 20); let RowBytes = 8; let BytesPerCycle = 8; let Latency = 20; }
+def FAR : Memory { let Scope = "system"; let Bytes = !shl(1, FAR_BITS); let RowBytes = 8; let BytesPerCycle = 8; let Latency = 20; }
 def BUF : Memory { let Bytes = 4096; let RowBytes = 8; let BytesPerCycle = 8; let Latency = 1; }
 
 def A : Queue { let Depth = 2; let Tokens = 3; }

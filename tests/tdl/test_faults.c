@@ -33,6 +33,7 @@ typedef struct row {
   "let Inst{7-0} = 0x08; let Inst{23-12} = s; }\n"
 #define LONG "a_name_of_forty_characters_and_no_fewer_x"
 #define MEMORY "def : Memory { let Bytes = 64; let RowBytes = 8; let BytesPerCycle = 8; }\n"
+#define CORES(count) "def : Level { let Name = \"core\"; let Max = " count "; }\n"
 #define EXP2 "(exp2 "
 #define PLUS "(plus "
 #define END ")"
@@ -289,6 +290,13 @@ static const row rows[] =
     {"let Revision = 1;", "let Revision = 1; let MHz = -5;", "", 3024, "MHz"},
     {"def : Tokens", "def : Level { let Name = \"core\"; let Max = 0; }\ndef : Tokens", "", 3046, "Max"},
     {"[LD, EX]", "[LD, EX, EX]", "", 3047, "twice"},
+    // cores
+    {"def BUF : Memory {", CORES("4") "def BUF : Memory {", "", 3033, "4 cores share"},
+    {"def : Tokens", CORES("9") "def : Tokens", "", 3041, "9 cores of 2 queues"},
+    {"def : Tokens", CORES("2147483647") "def : Tokens", "", 3041, "2147483647 cores"},
+    {"def : Tokens", CORES("1") CORES("1") "def : Tokens", "", 3048, "2 levels"},
+    {"def : Tokens", "def : Level { let Name = \"core\"; let Max = 1; let Sync = \"barrier\"; }\ndef : Tokens", "",
+     3049, "where a kernel ends"},
     {"let MaxUlp = \"4\";", "let MaxUlp = \"four\";", "", 3053, "four"},
     {"let MaxUlp = \"4\";", "let MaxUlp = \"-4\";", "", 3053, "-4"},
     {"def : Function {",

@@ -159,8 +159,10 @@ static bool device_says(const target_device* d, char** text, pb_arena* arena) {
 
 static bool submit_program(suite* s, const program* p, const target_device* d, const uint64_t* arguments,
                            pb_arena* arena) {
-  pb_submission kernel = {
-      .queue_count = (uint32_t)s->chip->queue_count, .arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
+  int first = s->core * s->chip->queue_count;
+  pb_submission kernel = {.queue_count = (uint32_t)(first + s->chip->queue_count),
+                          .arg_count = (uint32_t)s->argument_count,
+                          .cycle_limit = s->limit};
   memcpy(kernel.args, arguments, sizeof kernel.args);
   size_t bytes = (size_t)s->chip->command_bytes;
   uint8_t* stream = pb_alloc(arena, (p->count + 1) * bytes);
@@ -173,10 +175,10 @@ static bool submit_program(suite* s, const program* p, const target_device* d, c
     size_t whole = count;
     if (p->rolled && s->chip->loop) count = pb_roll(s->chip, stream, count);
     s->looped |= count < whole;
-    kernel.count[q] = (uint32_t)count;
+    kernel.count[first + q] = (uint32_t)count;
     if (!count) continue;
-    if (d->ops->alloc(d->handle, count * bytes, 64, &kernel.stream[q])) return false;
-    if (d->ops->copy_in(d->handle, kernel.stream[q], stream, count * bytes)) return false;
+    if (d->ops->alloc(d->handle, count * bytes, 64, &kernel.stream[first + q])) return false;
+    if (d->ops->copy_in(d->handle, kernel.stream[first + q], stream, count * bytes)) return false;
   }
   return !d->ops->submit(d->handle, &kernel) && !d->ops->wait(d->handle);
 }
@@ -303,7 +305,8 @@ static char* explain(suite* s, const program* p, const target_device* d, differe
   for (size_t k = 0; k + 1 < bad; ++k) index += p->commands[k].insn->queue == c->insn->queue;
   char* head = pb_printf(
       arena, "%s: the first command that differs is %s in queue %s (number %zu there, %zu of the program): %s", d->name,
-      c->insn->name, s->chip->queues[c->insn->queue].name, index, bad ? bad - 1 : 0, pb_disassemble(s->chip, c, arena));
+      c->insn->name, pb_chip_queue_name(s->chip, s->core * s->chip->queue_count + c->insn->queue), index,
+      bad ? bad - 1 : 0, pb_disassemble(s->chip, c, arena));
   if (fault) return pb_printf(arena, "%s\n    the device says: %s", head, said ? said : d->ops->last_fault(d->handle));
   return pb_printf(arena, "%s\n    %s: expected 0x%02x, found 0x%02x%s", head, place_text(s, p, &at_bad, arena),
                    at_bad.expected, at_bad.found, writers(s, p, bad ? bad - 1 : 0, arena));
@@ -316,22 +319,27 @@ static uint64_t cycles_of(const target_device* d) {
   return 0;
 }
 
+// On the core at hand.
+static bool runs_on_core(suite* s, const program* p, const target_device* d, char** text) {
+  pb_arena arena = {0};
+  uint8_t* results[PB_DEVICE_MAX_ARGS] = {0};
+  difference x = {0};
+  char* said = NULL;
+  uint64_t before = cycles_of(d);
+  bool ran = run_on(s, p, d, results, &arena);
+  if (ran && !s->limit) s->limit = 50 * (cycles_of(d) - before) + 100000;
+  if (!ran) (void)device_says(d, &said, &s->arena);
+  bool right = ran && compare(s, results, &x);
+  if (!right) *text = explain(s, p, d, x, said, &s->arena);
+  pb_arena_free(&arena);
+  return right;
+}
+
 bool program_check(suite* s, const program* p, char** text) {
   bool right = true;
   s->limit = 0;
-  for (int k = 0; k < s->device_count && right; ++k) {
-    const target_device* d = &s->devices[k];
-    pb_arena arena = {0};
-    uint8_t* results[PB_DEVICE_MAX_ARGS] = {0};
-    difference x = {0};
-    char* said = NULL;
-    uint64_t before = cycles_of(d);
-    bool ran = run_on(s, p, d, results, &arena);
-    if (ran && k == 0) s->limit = 50 * (cycles_of(d) - before) + 100000;
-    if (!ran) (void)device_says(d, &said, &s->arena);
-    right = ran && compare(s, results, &x);
-    if (!right) *text = explain(s, p, d, x, said, &s->arena);
-    pb_arena_free(&arena);
-  }
+  for (int k = 0; k < s->device_count && right; ++k)
+    for (s->core = 0; s->core < s->chip->cores && right; ++s->core) right = runs_on_core(s, p, &s->devices[k], text);
+  s->core = 0;
   return right;
 }

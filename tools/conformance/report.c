@@ -102,8 +102,10 @@ int suite_coverage(const suite* s, FILE* out) {
                 s->chip->queues[from].name);
     }
   if (s->chip->loop && !s->looped) fprintf(out, "  missing: a hardware loop\n"), ++count;
-  fprintf(out, "  %d instructions, %d of %d forms, %d of %d edges between queues%s\n", s->chip->insn_count, all - count,
+  fprintf(out, "  %d instructions, %d of %d forms, %d of %d edges between queues%s", s->chip->insn_count, all - count,
           all, seen, edges, s->chip->loop && s->looped ? ", hardware loops" : "");
+  if (s->chip->cores > 1) fprintf(out, "; on each of %d cores", s->chip->cores);
+  fprintf(out, "\n");
   return count + edges - seen;
 }
 

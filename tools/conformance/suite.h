@@ -100,6 +100,7 @@ typedef struct suite {
   judge* judge;
   target_device devices[2];
   int device_count;
+  int core;       // that runs the program in hand
   uint64_t state; // of the random numbers
   region regions[REGIONS];
   int space[PB_MAX_MEMORIES]; // the judge's, by the chip's memory
@@ -169,7 +170,7 @@ void program_begin(suite* s, program* p, bool extremes); // the judge starts ane
 void program_end(suite* s, program* p);                  // drains it, and finds the tokens
 void program_order(const suite* s, program* p);          // the tokens alone
 void program_free(program* p);
-// Runs it on each device. False, with what differs first, or what a device said.
+// Runs it on each core of each device. False, with what differs first, or what a device said.
 bool program_check(suite* s, const program* p, char** text);
 
 bool device_open(suite* s, const char* name, target_device* d, char* why);

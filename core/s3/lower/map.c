@@ -381,6 +381,18 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   return PB_OK;
 }
 
+// Which turns of a loop are whose: with the number of its first among those of its band.
+static void keep_share(mapper* m, MlirOperation loop) {
+  MlirAttribute parts = pb_op_attribute(loop, "pb.parts");
+  if (!mlirAttributeIsNull(parts)) {
+    pb_text_add(&m->body, " {pb.first = %lld : i64, pb.turns = %lld : i64, pb.parts = ", (long long)m->first[m->levels],
+                (long long)m->turns[m->levels]);
+    mlirAttributePrint(parts, pb_text_append, &m->body);
+    pb_text_add(&m->body, "}");
+  }
+  pb_text_add(&m->body, "\n");
+}
+
 static pb_status map_block(mapper* m, MlirBlock block, int indent);
 
 // What is done in one turn of a loop: the condition stays as it is.
@@ -421,7 +433,8 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
       PB_TRY(map_block(m, body, indent + 1));
       --m->levels;
       pb_text_indent(&m->body, indent);
-      pb_text_add(&m->body, "}\n");
+      pb_text_add(&m->body, "}");
+      keep_share(m, op);
     }
   }
   return PB_OK;

@@ -7,6 +7,7 @@
 #include "core/s3/plan/plan.h"
 
 #include "core/s3/plan/vector_plan.h"
+#include "core/s3/routes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,9 +31,11 @@ typedef struct planner {
   pb_plan plan; // that is considered
   pb_tiling tiling;
   result* result;
-  const pb_judge* judge; // of a stage among others, whose loops are around; NULL: the kernel's cycles
-  int copies;            // of results at most, 0: 2
-  bool windows;          // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
+  const pb_judge* judge;        // of a stage among others, whose loops are around; NULL: the kernel's cycles
+  int copies;                   // of results at most, 0: 2
+  pb_plan start;                // where every plan begins: the bands that cores share, in how many parts
+  int64_t extent[PB_NEST_DIMS]; // of the main nest's dims, as far as one core has them
+  bool windows; // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
 } planner;
 
 static void plan_stage(planner* p);
@@ -122,6 +125,14 @@ int64_t pb_plan_next_step(int64_t extent, int64_t last, bool even) {
 
 static int levels_of(const planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
 
+// A plan whose operands and results have so many copies, and the weights one.
+static pb_plan begin(const planner* p, int copies) {
+  pb_plan plan = p->start;
+  plan.x_depth = plan.result_depth = copies;
+  plan.w_depth = 1;
+  return plan;
+}
+
 static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
   if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
 }
@@ -152,12 +163,12 @@ static bool whole_slices(const planner* p) { return p->group->producer || p->con
 static bool is_inside(const planner* p) { return p->consumer || p->judge; }
 
 static void contraction_weights(planner* p, const shape_of* s, const pb_plan* rows) {
-  const pb_nest* main = &p->group->main;
   pb_plan plan = *rows;
+  int shared = pb_plan_shared_bands(rows);
   plan.x_level = levels_of(p, rows) - rows->x_stays;
   bool x_by_block = false; // x is another for each block: it moves in with it
   for (int k = 0; k < s->block_count; ++k) {
-    add_band(&plan, s->blocks[k], 1, main->extent[s->blocks[k]]);
+    add_band(&plan, s->blocks[k], 1, p->extent[s->blocks[k]]);
     x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
   }
   if (x_by_block && rows->x_stays) return;
@@ -167,17 +178,17 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
   }
   plan.result_level = levels_of(p, &plan);
   int first = s->sum_count ? s->sums[0] : -1;
-  int64_t sums = first < 0 ? 1 : main->extent[first];
+  int64_t sums = first < 0 ? 1 : p->extent[first];
   for (int64_t chunk = sums; chunk >= 1; chunk = pb_plan_next_step(sums, chunk, whole_slices(p))) {
-    if (is_inside(p) && chunk > 1 && chunk < main->extent[first]) continue; // either all of a block's weights, or few
+    if (is_inside(p) && chunk > 1 && chunk < p->extent[first]) continue; // either all of a block's weights, or few
     pb_plan with = plan;
-    if (first >= 0) add_band(&with, first, chunk, main->extent[first]);
+    if (first >= 0) add_band(&with, first, chunk, p->extent[first]);
     int chunk_level = levels_of(p, &with);
     if (first >= 0) add_band(&with, first, 1, chunk);
-    for (int k = 1; k < s->sum_count; ++k) add_band(&with, s->sums[k], 1, main->extent[s->sums[k]]);
-    if (first < 0 || chunk == main->extent[first]) { // all weights stay
-      for (with.w_level = 0; with.w_level <= (p->judge ? p->base : 0); ++with.w_level)
-        for (with.w_depth = with.w_level ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
+    for (int k = 1; k < s->sum_count; ++k) add_band(&with, s->sums[k], 1, p->extent[s->sums[k]]);
+    if (first < 0 || chunk == p->extent[first]) { // all weights stay
+      for (with.w_level = shared; with.w_level <= (p->judge ? p->base : shared); ++with.w_level)
+        for (with.w_depth = with.w_level > shared ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
     }
     with.w_depth = 2;
     for (with.w_level = chunk_level; with.w_level <= (p->windows ? levels_of(p, &with) : chunk_level); ++with.w_level)
@@ -187,37 +198,38 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
 
 // Whole rows of an x that stays on the chip: no halo moves twice.
 static void plan_staying(planner* p, const shape_of* s, int batches, int outer) {
-  const pb_nest* main = &p->group->main;
   if (outer < 0 || p->group->producer || p->group->feed_count) return;
-  for (int64_t o = main->extent[outer] - 1; o >= 1; --o) {
-    if (main->extent[outer] % o) continue;
-    pb_plan plan = {.result_depth = 2, .x_depth = 1, .x_stays = 1};
-    for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, main->extent[s->rows[k]]);
-    add_band(&plan, outer, o, main->extent[outer]);
+  for (int64_t o = p->extent[outer] - 1; o >= 1; --o) {
+    if (p->extent[outer] % o) continue;
+    pb_plan plan = p->start;
+    plan.result_depth = 2, plan.x_depth = 1, plan.x_stays = 1;
+    for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
+    add_band(&plan, outer, o, p->extent[outer]);
     contraction_weights(p, s, &plan);
   }
 }
 
 static void contraction_rows(planner* p, const shape_of* s) {
-  const pb_nest* main = &p->group->main;
   if (is_inside(p)) { // its rows are the tile's
-    pb_plan plan = {.result_depth = 2, .x_depth = 2};
+    pb_plan plan = p->start;
+    plan.result_depth = plan.x_depth = 2;
     contraction_weights(p, s, &plan);
     return;
   }
   int batches = s->row_count > 2 ? s->row_count - 2 : 0; // one image after the other
   int outer = s->row_count > 0 ? s->rows[batches] : -1, inner = s->row_count > 1 ? s->rows[s->row_count - 1] : -1;
-  int64_t outer_extent = outer < 0 ? 1 : main->extent[outer], inner_extent = inner < 0 ? 1 : main->extent[inner];
+  int64_t outer_extent = outer < 0 ? 1 : p->extent[outer], inner_extent = inner < 0 ? 1 : p->extent[inner];
   bool even = whole_slices(p);
   for (int64_t i = inner_extent; i >= 1; i = pb_plan_next_step(inner_extent, i, even)) {
     bool any = false;
     for (int64_t o = outer_extent; o >= 1; o = pb_plan_next_step(outer_extent, o, even)) {
-      pb_plan plan = {.result_depth = 2};
-      for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, main->extent[s->rows[k]]);
+      pb_plan plan = p->start;
+      plan.result_depth = 2;
+      for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
       if (outer >= 0) add_band(&plan, outer, o, outer_extent);
       if (inner >= 0) add_band(&plan, inner, i, inner_extent);
       bool found = p->result->found;
-      for (int depth = plan.band_count ? 2 : 1; depth >= 1; --depth) {
+      for (int depth = plan.band_count > p->start.band_count ? 2 : 1; depth >= 1; --depth) {
         plan.x_depth = depth;
         contraction_weights(p, s, &plan);
       }
@@ -249,11 +261,10 @@ static void cut_rows(const planner* p, pb_plan* plan) {
 
 // Tiles of a dim inside the dims around it one by one. All of a tile's results lie in one buffer.
 static void plan_rows(planner* p, const int* around, int count, int dim) {
-  const pb_nest* main = &p->group->main;
-  int64_t extent = dim < 0 ? 1 : main->extent[dim];
+  int64_t extent = dim < 0 ? 1 : p->extent[dim];
   for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step, whole_slices(p))) {
-    pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
-    for (int k = 0; k < count; ++k) add_band(&plan, around[k], 1, main->extent[around[k]]);
+    pb_plan plan = begin(p, 2);
+    for (int k = 0; k < count; ++k) add_band(&plan, around[k], 1, p->extent[around[k]]);
     if (dim >= 0) add_band(&plan, dim, step, extent);
     plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
     cut_rows(p, &plan);
@@ -276,10 +287,11 @@ static void plan_blocks(planner* p) {
     repeats |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], tiled) &&
                !pb_access_uses(&main->access[a], dims[at - 1]);
   if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled);
+  if (!p->result->found && at + 1 < count) plan_rows(p, dims, at + 1, dims[at + 1]); // a row is too long: parts of one
 }
 
 static void consider_whole(planner* p) {
-  pb_plan plan = {.x_depth = 1, .w_depth = 1, .result_depth = 1};
+  pb_plan plan = begin(p, 1);
   plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
   consider(p, plan);
 }
@@ -288,10 +300,10 @@ static void consider_whole(planner* p) {
 static void plan_copy(planner* p) {
   const pb_nest* main = &p->group->main;
   for (int tiled = 0; tiled < main->dim_count; ++tiled) {
-    for (int64_t step = main->extent[tiled]; step >= 1; step = pb_plan_next_step(main->extent[tiled], step, false)) {
-      pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
-      for (int d = 0; d < tiled; ++d) add_band(&plan, d, 1, main->extent[d]);
-      add_band(&plan, tiled, step, main->extent[tiled]);
+    for (int64_t step = p->extent[tiled]; step >= 1; step = pb_plan_next_step(p->extent[tiled], step, false)) {
+      pb_plan plan = begin(p, 2);
+      for (int d = 0; d < tiled; ++d) add_band(&plan, d, 1, p->extent[d]);
+      add_band(&plan, tiled, step, p->extent[tiled]);
       plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
       consider(p, plan);
     }
@@ -301,9 +313,9 @@ static void plan_copy(planner* p) {
 }
 
 static void plan_flat(planner* p) {
-  int64_t lanes = p->group->lanes, rows = p->group->main.extent[0] / lanes;
+  int64_t lanes = p->group->lanes, rows = p->extent[0] / lanes;
   for (int64_t tile = rows; tile >= 1; tile = pb_plan_next_step(rows, tile, false)) {
-    pb_plan plan = {.x_depth = 2, .w_depth = 1, .result_depth = 2};
+    pb_plan plan = begin(p, 2);
     add_band(&plan, 0, tile * lanes, rows * lanes);
     plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
     consider(p, plan);
@@ -313,6 +325,8 @@ static void plan_flat(planner* p) {
 
 static void plan_stage(planner* p) {
   const pb_group* group = p->group;
+  memcpy(p->extent, group->main.extent, sizeof p->extent);
+  for (int b = 0; b < p->start.band_count; ++b) p->extent[p->start.bands[b].dim] = p->start.bands[b].step;
   if (group->contraction)
     plan_contraction(p);
   else if (!group->reduces && group->main.expr_count == 1)
@@ -323,23 +337,80 @@ static void plan_stage(planner* p) {
     plan_blocks(p);
 }
 
+// Shares a dim out among so many cores at most, a turn each. Returns the parts; 0: it is too short.
+static int64_t share_dim(planner* p, int dim, int64_t parts) {
+  int64_t extent = p->group->main.extent[dim], step = (extent + parts - 1) / parts;
+  bool flat = !p->group->reduces && p->group->main.expr_count > 1 && p->group->main.dim_count == 1;
+  if (flat) step = (step + p->group->lanes - 1) / p->group->lanes * p->group->lanes;
+  while (p->group->producer && step < extent && extent % step) ++step;
+  if (step >= extent) return 0;
+  add_band(&p->start, dim, step, extent);
+  return (extent + step - 1) / step;
+}
+
+// One way to share the kernel out: so many parts of one dim, and of another.
+static void plan_share(const planner* one, const int* dims, const int64_t* parts, result* best) {
+  pb_arena scratch = {0};
+  planner p = *one;
+  p.result = PB_NEW(&scratch, result);
+  p.start = (pb_plan){.row_parts = 1, .column_parts = 1};
+  if (parts[0] > 1) p.start.row_parts = share_dim(&p, dims[0], parts[0]);
+  if (parts[1] > 1) p.start.column_parts = share_dim(&p, dims[1], parts[1]);
+  if (p.start.row_parts && p.start.column_parts) plan_stage(&p);
+  if (p.result->found && p.result->stages[0].cycles < best->stages[0].cycles) *best = *p.result;
+  pb_arena_free(&scratch);
+}
+
+// Dims of the result that cores can share: rows and columns of products, of other kernels all but lanes are rows.
+static int shared_dims(const pb_group* g, bool columns, int* dims) {
+  const pb_access* y = &g->main.access[g->main.access_count - 1];
+  shape_of s = {0};
+  int count = 0;
+  if (g->contraction) {
+    contraction_dims(g, &s);
+    count = columns ? s.block_count : s.row_count;
+    memcpy(dims, columns ? s.blocks : s.rows, (size_t)count * sizeof *dims);
+    return count;
+  }
+  for (int d = 0; d < g->main.dim_count && !columns; ++d)
+    if (pb_access_uses(y, d) && (pb_access_stride(y, d) != 1 || g->main.dim_count == 1)) dims[count++] = d;
+  return count;
+}
+
+// What one core would do alone is shared out among all, if that is sooner done.
+static void plan_cores(const planner* one, result* best) {
+  int rows[PB_NEST_DIMS] = {0}, columns[PB_NEST_DIMS] = {0}, cores = one->chip->cores;
+  int row_count = shared_dims(one->group, false, rows), column_count = shared_dims(one->group, true, columns);
+  for (int64_t parts = 1; parts <= cores; ++parts)
+    for (int r = 0; r < (parts > 1 ? row_count : 1); ++r)
+      for (int c = 0; c < (cores / parts > 1 ? column_count : 1); ++c)
+        plan_share(one, (int[]){rows[r], columns[c]}, (int64_t[]){parts, cores / parts}, best);
+}
+
 static int stage_count(const pb_group* group) {
   int count = 1;
   while ((group = group->producer)) ++count;
   return count;
 }
 
-// More copies of the weights, and then of x, as long as each one is worth its room: where a tile of products is short,
-// two do not hide what a load takes to arrive.
+// Whether x goes on to the instruction's own memory by a second step.
+static bool has_image(const pb_chip* chip, const pb_group* group) {
+  int held = group->contraction->operands[group->insn_roles.x].memory;
+  return pb_route_via(chip, held, group->main.access[group->roles.x].type) != held;
+}
+
+// More copies of the weights, then of x, and of x on its second step, as long as each one is worth its room: where a
+// tile of products is short, two do not hide what a load takes to arrive.
 static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
   const char* why;
   bool better = !plan->producer;
   while (better) {
     better = false;
-    for (int operand = 0; operand < 2 && !better; ++operand) {
+    for (int operand = 0; operand < 2 + has_image(chip, group) && !better; ++operand) {
       pb_arena scratch = {0};
       pb_plan deeper = *plan;
-      int* depth = operand ? &deeper.x_depth : &deeper.w_depth;
+      int* depth = operand == 2 ? &deeper.image_depth : operand ? &deeper.x_depth : &deeper.w_depth;
+      if (operand == 2 && !*depth) *depth = 2;
       better = *depth > 1 && ++*depth <= MOST_COPIES && pb_plan_cost(chip, group, &deeper, &scratch, &why) &&
                deeper.cycles - (operand == 0 && *depth <= FREE_COPIES) < plan->cycles;
       if (better) *plan = deeper;
@@ -379,6 +450,7 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
     return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, nearest, "%s cannot run this: %s",
                           chip->name, *r->why ? r->why : "no tiling fits");
   }
+  if (chip->cores > 1) plan_cores(&p, r);
   for (int k = 0; k + 1 < stages; ++k) r->stages[k].producer = &r->stages[k + 1];
   *plan = r->stages[0];
   if (group->contraction) deepen(chip, group, plan);

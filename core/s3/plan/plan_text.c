@@ -40,6 +40,7 @@ static void print_stage(pb_text* text, const pb_plan* plan) {
   for (int k = 0; k < NUMBERS; ++k)
     pb_text_add(text, "%s%s = %d : i64", k ? ", " : "", numbers[k].name,
                 *(const int*)((const char*)plan + numbers[k].offset));
+  if (plan->image_depth) pb_text_add(text, ", image_depth = %d : i64", plan->image_depth);
   if (plan->row_parts)
     pb_text_add(text, ", parts = array<i64: %lld, %lld>", (long long)plan->row_parts, (long long)plan->column_parts);
 }
@@ -75,7 +76,7 @@ static pb_status refuse(const source* from, const char* field) {
 
 // A field that nobody reads would be an edit without effect.
 static pb_status known_fields(MlirAttribute all, const source* from) {
-  static const char* const others[] = {"bands",       "extents", "tile",  "parts",
+  static const char* const others[] = {"bands",       "extents", "tile",  "parts",   "image_depth",
                                        "instruction", "cycles",  "bound", "producer"};
   for (intptr_t n = 0; n < mlirDictionaryAttrGetNumElements(all); ++n) {
     MlirStringRef name = mlirIdentifierStr(mlirDictionaryAttrGetElement(all, n).name);
@@ -88,6 +89,19 @@ static pb_status known_fields(MlirAttribute all, const source* from) {
       return pb_error(from->diag, from->place, from->code, "edit only the numbers of a printed plan",
                       "a plan has no field '%.*s'", (int)name.length, name.data);
   }
+  return PB_OK;
+}
+
+static pb_status read_number(MlirAttribute all, const source* from, const char* name, int* number) {
+  MlirAttribute a = pb_member(all, name);
+  if (mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a)) return refuse(from, name);
+  MlirType type = mlirAttributeGetType(a);
+  if (!mlirTypeIsAInteger(type) || !mlirIntegerTypeIsSignless(type) || mlirIntegerTypeGetWidth(type) > 64)
+    return refuse(from, name);
+  int64_t value = mlirIntegerAttrGetValueInt(a);
+  bool is_depth = strstr(name, "depth") != NULL;
+  if (value < (is_depth ? 1 : 0) || value > 64) return refuse(from, name);
+  *number = (int)value;
   return PB_OK;
 }
 
@@ -104,17 +118,10 @@ static pb_status read_stage(MlirAttribute all, const source* from, const char* n
     if (dim < 0 || dim >= PB_NEST_DIMS) return refuse(from, "bands");
     plan->bands[plan->band_count++] = (pb_band){(int)dim, mlirDenseI64ArrayGetElement(bands, k + 1)};
   }
-  for (int k = 0; k < NUMBERS; ++k) {
-    MlirAttribute a = pb_member(all, numbers[k].name);
-    if (mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a)) return refuse(from, numbers[k].name);
-    MlirType type = mlirAttributeGetType(a);
-    if (!mlirTypeIsAInteger(type) || !mlirIntegerTypeIsSignless(type) || mlirIntegerTypeGetWidth(type) > 64)
-      return refuse(from, numbers[k].name);
-    int64_t value = mlirIntegerAttrGetValueInt(a);
-    bool is_depth = strstr(numbers[k].name, "depth") != NULL;
-    if (value < (is_depth ? 1 : 0) || value > 64) return refuse(from, numbers[k].name);
-    *(int*)((char*)plan + numbers[k].offset) = (int)value;
-  }
+  for (int k = 0; k < NUMBERS; ++k)
+    PB_TRY(read_number(all, from, numbers[k].name, (int*)((char*)plan + numbers[k].offset)));
+  if (!mlirAttributeIsNull(pb_member(all, "image_depth")))
+    PB_TRY(read_number(all, from, "image_depth", &plan->image_depth));
   MlirAttribute parts = pb_member(all, "parts");
   if (!mlirAttributeIsNull(parts)) {
     if (!mlirAttributeIsADenseI64Array(parts) || mlirDenseArrayGetNumElements(parts) != 2) return refuse(from, "parts");

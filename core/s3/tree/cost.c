@@ -145,6 +145,15 @@ static int64_t system_beats(const pb_chip* chip, const pb_match* match, bool* lo
   return beats;
 }
 
+// The port is every core's: what one core does there the others do too, in shares as large as its own or smaller.
+static int64_t of_all_cores(const pb_tiling* t, int64_t cycles) {
+  for (int b = 0; b < pb_plan_shared_bands(t->plan); ++b) {
+    const pb_band* band = &t->plan->bands[b];
+    cycles = share(cycles, t->group->main.extent[band->dim], band->step, true);
+  }
+  return cycles;
+}
+
 static int64_t arrival(const pb_chip* chip) {
   int64_t beats = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
   return chip->memories[chip->system_memory].latency + beats + START_CYCLES;
@@ -256,13 +265,15 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     beats = system_beats(t->chip, &match, &loads);
     if (beats > cycles) cycles = beats;
   }
+  int64_t shared = of_all_cores(t, beats); // the others go to the port at the same time
+  if (shared > cycles) cycles = shared;
   int64_t writes = pb__state_writes(t, nest, &match, &cycles);
   commands += writes, words += writes;
   p->queue[insn->queue] += cycles;
   p->busy[insn->queue] += cycles;
   p->commands[insn->queue] += commands;
   p->words[insn->queue] += words;
-  p->system += beats + words * fetch;
+  p->system += of_all_cores(t, beats + words * fetch);
   int64_t until_done = insn->latency + TOKEN_CYCLES;
   if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
   run_nest(p, nest, insn->queue, queue_time(t->chip, insn->queue, cycles, words - 1), until_done);
@@ -308,7 +319,8 @@ static int64_t wait_for_places(const pb_tiling* t, const pb_tree* loop, const pa
 // What the words of a loop's turns cost less than those of the first one turn after turn: adds them to `sum`, and
 // makes `later` one of the turns that follow. Returns the cycles of the port that are saved. Turns are alike only
 // `period` apart, as buffers take their copies in turn.
-static int64_t add_words(const pb_chip* chip, const part* one, int64_t turns, int64_t period, part* later, part* sum) {
+static int64_t add_words(const pb_tiling* t, const part* one, int64_t turns, int64_t period, part* later, part* sum) {
+  const pb_chip* chip = t->chip;
   int64_t fetch = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip), saved = 0;
   for (int q = 0; q < chip->queue_count; ++q) {
     int64_t words = rolled(chip, one->commands[q] * period, one->words[q] * period, turns / period);
@@ -318,8 +330,9 @@ static int64_t add_words(const pb_chip* chip, const part* one, int64_t turns, in
     saved += one->words[q] * turns - words;
     if (turns > 1) later->words[q] = (words - one->words[q]) / (turns - 1);
   }
-  if (turns > 1) later->system -= saved * fetch / (turns - 1);
-  return saved * fetch;
+  saved = of_all_cores(t, saved * fetch);
+  if (turns > 1) later->system -= saved / (turns - 1);
+  return saved;
 }
 
 // A loop's body stays where words that were fetched ahead would be: of those that follow it, and are not in a loop's
@@ -360,7 +373,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   const char* unused;
   part later = one;
   int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one), ahead = turns_ahead(t, loop);
-  sum->system += one.system * loop->extent - add_words(t->chip, &one, loop->extent, larger(ahead, 1), &later, sum);
+  sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
   int64_t own[PB_MAX_QUEUES] = {0};
   int64_t period = larger(chain, busiest(t->chip, &later, &unused)), further = (loop->extent - 1) * period;
   int64_t behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
@@ -409,7 +422,9 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
 // the other turns wait for.
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
   for (const pb_tree* node = tree->first; node; node = node->next) {
-    if (node->kind == PB_TREE_LOOP && !loop_cost(t, node, sum)) return false;
+    pb_tree loop = *node;
+    if (node->parts) loop.extent = 1; // of one core, which takes the first: a remainder is another's, and no longer
+    if (node->kind == PB_TREE_LOOP && !(node->parts && node->turns_before) && !loop_cost(t, &loop, sum)) return false;
     if (node->kind == PB_TREE_NEST && !nest_cost(t, node->nest, sum)) return false;
   }
   return true;

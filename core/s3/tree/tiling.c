@@ -138,6 +138,15 @@ int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
   return 0;
 }
 
+// The outermost bands are shared out among cores with queues: by rows, then by columns.
+static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
+  const pb_plan* plan = t->plan;
+  if (t->group->registers || level >= pb_plan_shared_bands(plan)) return;
+  bool rows = level == 0 && plan->row_parts > 1;
+  loop->parts = rows ? plan->row_parts : plan->column_parts;
+  loop->parts_step = rows ? plan->column_parts : 1;
+}
+
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
   pb_twins around = t->twins;
   pb_turns runs[PB_MAX_RUNS];
@@ -149,6 +158,7 @@ bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
     pb__tile_enter(t, &own, level, &runs[r]);
     pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
     *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = runs[r].count};
+    share_out(t, level, loop);
     if (count > 1) loop->turns_before = before, loop->turns = all;
     if (r) t->twins = (pb_twins){.first = first, .end = end, .level = level, .serial = ++t->remainders};
     bool built = inside(t, &own, level + 1, stage);

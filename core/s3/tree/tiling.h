@@ -23,10 +23,13 @@ typedef struct pb_plan {
   // kernel. Loops around a producer's bands, those of its consumer outside x, count as well.
   int x_level, w_level, result_level;
   int x_depth, w_depth, result_depth; // copies, for overlap
+  int image_depth;                    // of x on its second step, in a memory of its own; 0: two
   // 1: x stays for all turns of the band inside x_level, each of which brings only what no turn before has brought: the
   // halo, rows that neighbouring tiles share, stays on the chip.
   int x_stays;
-  // Threads share the tiles of cores' kernels in so many parts of their rows and of their columns; 0: there are none.
+  // Threads share the tiles of cores' kernels in so many parts of their rows and of their columns. Cores with queues
+  // take a turn each of the outermost bands: the first is the rows', where those have several parts, the next the
+  // columns'. 0: nobody shares anything.
   int64_t row_parts, column_parts;
   // How the slice of x is made inside its tile, where the group has a producer; NULL: x is a tensor.
   const struct pb_plan* producer;
@@ -34,6 +37,9 @@ typedef struct pb_plan {
   const char* bound;           // the queue or memory that takes them
   int64_t busy[PB_MAX_QUEUES]; // cycles in which each queue's unit works, predicted
 } pb_plan;
+
+// How many of its bands cores with queues take a turn each of.
+static inline int pb_plan_shared_bands(const pb_plan* plan) { return (plan->row_parts > 1) + (plan->column_parts > 1); }
 
 typedef struct pb_buffer {
   const char* name;
@@ -78,6 +84,7 @@ typedef struct pb_tree {
   int64_t turns_before, turns;
   // LOOP: the turns of this band, and of those inside it up to the next one that says so, are shared out among threads
   // in so many parts. A thread's share is a number of such parts, of which these are the digit of weight parts_step.
+  // Among cores with queues: the turns of this band, one for each.
   int64_t parts, parts_step;
   int loop; // TURN: the level of the loop, and its turn
   int64_t turn;

@@ -231,7 +231,8 @@ static void hold_x(pb_tiling* t, stage* s, const pb_tile* tile) {
   }
   load.dim_count = lies.rank = local.rank;
   memcpy(lies.shape, local.shape, sizeof lies.shape);
-  pb__tiling_own(t, &lies, level, s->x_held, memory->kind == PB_MEM_REGISTERS ? memory->banks : 2, "image");
+  int copies = t->plan->image_depth ? t->plan->image_depth : 2;
+  pb__tiling_own(t, &lies, level, s->x_held, memory->kind == PB_MEM_REGISTERS ? memory->banks : copies, "image");
   if (t->failure) return;
   local.buffer = lies.buffer;
   memcpy(local.shape, lies.shape, sizeof local.shape); // of a remainder: that of its twin
@@ -437,6 +438,9 @@ static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
     s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
     if (s->x_memory < 0)
       return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
+    const pb_access* w = &s->main.access[g->roles.w];
+    if (!lies_on_chip(&s->main, g->roles.w) && pb_route_via(t->chip, held_memory(g), w->type) < 0)
+      return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
     return true;
   }
   pb_tile inner = *tile;
@@ -554,6 +558,29 @@ static bool sums_end_inside(pb_tiling* t) {
   return true;
 }
 
+// Each core takes one turn of every shared band, and makes other results than the rest in it.
+static bool shares_are_legal(pb_tiling* t) {
+  const pb_plan* plan = t->plan;
+  const pb_nest* main = &t->group->main;
+  int shared = pb_plan_shared_bands(plan);
+  int64_t parts[2] = {plan->row_parts > 1 ? plan->row_parts : plan->column_parts, plan->column_parts};
+  if (!plan->row_parts && !plan->column_parts) return true;
+  if (plan->row_parts < 1 || plan->column_parts < 1 || plan->row_parts > t->chip->cores / plan->column_parts)
+    return pb__tiling_fail(t, pb_printf(t->arena, "parts: more than there are cores, %d", t->chip->cores));
+  if (t->base || shared > plan->band_count || plan->x_level < shared || plan->w_level < shared ||
+      plan->result_level < shared)
+    return pb__tiling_fail(t, "parts: the shared bands are not the outermost ones, outside all buffers");
+  for (int b = 0; b < shared; ++b) {
+    const pb_band* band = &plan->bands[b];
+    if (band->dim < 0 || band->dim >= main->dim_count || band->step < 1) continue; // said below
+    if ((main->extent[band->dim] + band->step - 1) / band->step != parts[b] || (b && plan->bands[0].dim == band->dim))
+      return pb__tiling_fail(t, "parts: a shared band has not as many turns as parts");
+    if (!pb_access_uses(&main->access[main->access_count - 1], band->dim))
+      return pb__tiling_fail(t, "parts: cores would make the same results");
+  }
+  return true;
+}
+
 bool pb__tiling_open(pb_tiling* t) {
   const pb_group* group = t->group;
   const pb_plan* plan = t->plan;
@@ -561,7 +588,7 @@ bool pb__tiling_open(pb_tiling* t) {
   if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
       plan->x_level > levels)
     return pb__tiling_fail(t, "a level is past the bands");
-  if (plan->row_parts || plan->column_parts) return pb__tiling_fail(t, "parts: no threads share its tiles");
+  if (!shares_are_legal(t)) return false;
   if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels || group->producer ||
                         group->feed_count || !group->reduces))
     return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
@@ -571,6 +598,8 @@ bool pb__tiling_open(pb_tiling* t) {
     return pb__tiling_fail(t, group->producer ? "the plan of the producer is missing" : "there is no producer to plan");
   bool uneven = !group->reduces && group->main.expr_count > 1 && group->main.dim_count == 1 &&
                 group->main.extent[0] % group->lanes;
+  if (uneven && pb_plan_shared_bands(plan))
+    return pb__tiling_fail(t, "parts: one core alone can do what ends in a row");
   return (uneven || pb__tiling_open_bands(t, &group->main)) && sums_end_inside(t);
 }
 

@@ -204,6 +204,17 @@ static pb_status decode_call(decoder* d, MlirOperation op) {
 
 static pb_status decode_block(decoder* d, MlirBlock block);
 
+static void decode_share(decoder* d, MlirOperation op, pb_decoded_op* loop) {
+  MlirAttribute parts = pb_op_attribute(op, "pb.parts");
+  if (mlirAttributeIsNull(parts)) return;
+  loop->parts = mlirDenseI64ArrayGetElement(parts, 0);
+  loop->weight = mlirDenseI64ArrayGetElement(parts, 1);
+  loop->first = pb_op_integer(op, "pb.first", 0);
+  loop->turns = pb_op_integer(op, "pb.turns", loop->extent);
+  int cores = (int)(loop->parts * loop->weight);
+  if (cores > d->out->cores) d->out->cores = cores;
+}
+
 static pb_status decode_loop(decoder* d, MlirOperation op) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
   MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(op, "upperBoundMap"));
@@ -212,6 +223,7 @@ static pb_status decode_loop(decoder* d, MlirOperation op) {
   int begin = (int)d->out->op_count - 1;
   loop->result = result;
   loop->extent = mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
+  decode_share(d, op, loop);
   PB_TRY(decode_block(d, body));
   int end = (int)d->out->op_count;
   add(d, PB_DECODED_END)->other = begin;
@@ -272,7 +284,7 @@ static pb_status decode_block(decoder* d, MlirBlock block) {
 
 pb_status pb_decode_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
                            pb_decoded* decoded) {
-  *decoded = (pb_decoded){0};
+  *decoded = (pb_decoded){.cores = 1};
   decoder d = {.chip = chip, .arena = arena, .diag = diag, .out = decoded};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   decoded->argument_count = (int)mlirBlockGetNumArguments(body);

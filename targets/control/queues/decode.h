@@ -44,6 +44,9 @@ typedef struct pb_decoded_op {
   int result;
   int* operands; // values
   int64_t extent;
+  // LOOP: its turns are shared out among cores in so many parts, whose number is the digit of weight `weight` of the
+  // core's; 0: every core does all of them. The first is turn `first` of `turns`.
+  int64_t parts, weight, first, turns;
   int other;
   int rank;
   pb_affine_node* nodes;
@@ -68,6 +71,7 @@ typedef struct pb_decoded {
   pb_traced_value* values; // constants, arguments and buffers as they stay
   size_t value_count, value_capacity;
   int argument_count, most_nodes;
+  int cores; // that have something to do
 } pb_decoded;
 
 // `arena` keeps texts and lists. What a placed kernel cannot hold is PB_ERR_UNSUPPORTED. Free it in any case.

@@ -43,24 +43,15 @@ static pb_status take(void* user, const pb_traced* c) {
   return PB_OK;
 }
 
-// Follows the kernel; where there is state, once more to see what is coming.
-static pb_status follow(emitter* e, const pb_decoded* kernel) {
+// Follows the kernel as one core runs it; where there is state, once more to see what is coming.
+static pb_status follow(emitter* e, const pb_decoded* kernel, int core) {
   pb_taker here = {take, e};
-  if (!pb_chip_has_state(e->chip)) return pb_trace_run(e->chip, kernel, e->diag, here);
+  if (!pb_chip_has_state(e->chip)) return pb_trace_run(e->chip, kernel, core, e->diag, here);
   pb_state_writer* writer = pb_state_start(e->chip, e->diag);
-  pb_status status = pb_trace_run(e->chip, kernel, e->diag, (pb_taker){pb_state_show, writer});
+  pb_status status = pb_trace_run(e->chip, kernel, core, e->diag, (pb_taker){pb_state_show, writer});
   pb_state_begin(writer, here);
-  if (status == PB_OK) status = pb_trace_run(e->chip, kernel, e->diag, (pb_taker){pb_state_take, writer});
+  if (status == PB_OK) status = pb_trace_run(e->chip, kernel, core, e->diag, (pb_taker){pb_state_take, writer});
   pb_state_free(writer);
-  return status;
-}
-
-static pb_status run(emitter* e, MlirOperation func, pb_arena* scratch) {
-  pb_decoded kernel;
-  pb_status status = pb_decode_kernel(e->chip, func, scratch, e->diag, &kernel);
-  e->tokens = pb_tokens_start(e->chip, e->diag);
-  if (status == PB_OK) status = follow(e, &kernel);
-  pb_decoded_free(&kernel);
   return status;
 }
 
@@ -81,44 +72,66 @@ static void put_tokens(emitter* e) {
   }
 }
 
-pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
-                         pb_words_kernel* words) {
-  emitter e = {.chip = chip, .diag = diag};
-  pb_arena scratch = {0};
-  pb_status status = run(&e, func, &scratch);
-  if (status == PB_OK) put_tokens(&e);
-  pb_tokens_free(e.tokens); // rolling needs words only
-  e.tokens = NULL;
-  words->queue_count = chip->queue_count;
-  words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)chip->queue_count);
-  words->streams = PB_NEW_ARRAY(arena, uint8_t*, (size_t)chip->queue_count);
-  for (int q = 0; q < chip->queue_count && status == PB_OK; ++q) {
-    stream* s = &e.streams[q];
-    size_t bytes = (size_t)chip->command_bytes, count = pb_roll(chip, s->bytes, s->count / bytes);
-    words->count[q] = (uint32_t)count;
-    words->streams[q] = pb_alloc(arena, count * bytes);
-    if (count) memcpy(words->streams[q], s->bytes, count * bytes);
+// Takes the core's streams over, rolled.
+static void keep_streams(emitter* e, int core, pb_arena* arena, pb_words_kernel* words) {
+  size_t bytes = (size_t)e->chip->command_bytes;
+  put_tokens(e);
+  pb_tokens_free(e->tokens); // rolling needs words only
+  e->tokens = NULL;
+  for (int q = 0; q < e->chip->queue_count; ++q) {
+    stream* s = &e->streams[q];
+    int to = core * e->chip->queue_count + q;
+    size_t count = pb_roll(e->chip, s->bytes, s->count / bytes);
+    words->count[to] = (uint32_t)count;
+    words->streams[to] = pb_alloc(arena, count * bytes);
+    if (count) memcpy(words->streams[to], s->bytes, count * bytes);
     free(s->bytes);
     *s = (stream){0};
   }
-  release(&e);
+}
+
+pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
+                         pb_words_kernel* words) {
+  pb_arena scratch = {0};
+  pb_decoded kernel;
+  pb_status status = pb_decode_kernel(chip, func, &scratch, diag, &kernel);
+  words->queue_count = chip->queue_count * kernel.cores;
+  words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)words->queue_count);
+  words->streams = PB_NEW_ARRAY(arena, uint8_t*, (size_t)words->queue_count);
+  for (int core = 0; core < kernel.cores && status == PB_OK; ++core) {
+    emitter e = {.chip = chip, .diag = diag, .tokens = pb_tokens_start(chip, diag)};
+    status = follow(&e, &kernel, core);
+    if (status == PB_OK) keep_streams(&e, core, arena, words);
+    release(&e);
+  }
+  pb_decoded_free(&kernel);
   pb_arena_free(&scratch);
   return status;
 }
 
+static void print_core(emitter* e, int core, pb_arena* scratch, pb_text* out) {
+  for (size_t k = 0; k < e->count; ++k) {
+    int queue;
+    printed* c = &e->commands[k];
+    pb_tokens_of(e->tokens, k, &queue, &c->command.waits, &c->command.signals);
+    pb_text_add(out, "%-3s %s%s%s\n", pb_chip_queue_name(e->chip, core * e->chip->queue_count + queue),
+                pb_disassemble(e->chip, &c->command, scratch), c->nest && c->nest[0] ? " // " : "",
+                c->nest ? c->nest : "");
+  }
+}
+
 pb_status pb_queues_print(const pb_chip* chip, MlirOperation func, pb_diag* diag, char** text) {
-  emitter e = {.chip = chip, .diag = diag, .prints = true};
   pb_arena scratch = {0};
   pb_text out = {0};
-  pb_status status = run(&e, func, &scratch);
-  for (size_t k = 0; k < e.count && status == PB_OK; ++k) {
-    int queue;
-    printed* c = &e.commands[k];
-    pb_tokens_of(e.tokens, k, &queue, &c->command.waits, &c->command.signals);
-    pb_text_add(&out, "%-3s %s%s%s\n", chip->queues[queue].name, pb_disassemble(chip, &c->command, &scratch),
-                c->nest && c->nest[0] ? " // " : "", c->nest ? c->nest : "");
+  pb_decoded kernel;
+  pb_status status = pb_decode_kernel(chip, func, &scratch, diag, &kernel);
+  for (int core = 0; core < kernel.cores && status == PB_OK; ++core) {
+    emitter e = {.chip = chip, .diag = diag, .tokens = pb_tokens_start(chip, diag), .prints = true};
+    status = follow(&e, &kernel, core);
+    if (status == PB_OK) print_core(&e, core, &scratch, &out);
+    release(&e);
   }
-  release(&e);
+  pb_decoded_free(&kernel);
   pb_arena_free(&scratch);
   *text = out.data;
   return status;

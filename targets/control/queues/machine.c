@@ -29,8 +29,8 @@ int machine__fault_at(pb_device* device, int code, const machine_site* site, con
   va_end(args);
   pb_arena arena = {0};
   const char* text = command && command->command.insn ? pb_disassemble(device->chip, &command->command, &arena) : "?";
-  machine__fault(device, code, "queue %s, command %u (%s): %s", device->chip->queues[site->queue].name, site->index,
-                 text, what);
+  machine__fault(device, code, "queue %s, command %u (%s): %s", pb_chip_queue_name(device->chip, site->queue),
+                 site->index, text, what);
   pb_arena_free(&arena);
   return code;
 }
@@ -113,9 +113,9 @@ static void close_device(pb_device* device) {
 static void name_counters(pb_device* device) {
   int n = 0, size = sizeof device->counter_names[0];
   snprintf(device->counter_names[n++], size, "cycles");
-  for (int q = 0; q < device->chip->queue_count; ++q) {
-    snprintf(device->counter_names[n++], size, "busy.%.20s", device->chip->queues[q].name);
-    snprintf(device->counter_names[n++], size, "stall.%.20s", device->chip->queues[q].name);
+  for (int q = 0; q < pb_chip_queues(device->chip); ++q) {
+    snprintf(device->counter_names[n++], size, "busy.%.23s", pb_chip_queue_name(device->chip, q));
+    snprintf(device->counter_names[n++], size, "stall.%.23s", pb_chip_queue_name(device->chip, q));
   }
   snprintf(device->counter_names[n++], size, "dram.read");
   snprintf(device->counter_names[n++], size, "dram.write");
@@ -140,7 +140,7 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
   }
   device->timing = machine__timing_open(chip);
   device->vectors = machine__vectors_open(chip);
-  device->state = calloc((size_t)chip->insn_count + 1, sizeof *device->state);
+  device->state = calloc((size_t)(chip->insn_count * chip->cores) + 1, sizeof *device->state);
   name_counters(device);
   *out = device;
   return MACHINE_OK;
@@ -148,9 +148,9 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
 
 static int submit(pb_device* device, const pb_submission* kernel) {
   if (device->submitted) return machine__fault(device, MACHINE_BAD_SUBMISSION, "a kernel is running already");
-  if (kernel->queue_count > (uint32_t)device->chip->queue_count || kernel->arg_count > PB_DEVICE_MAX_ARGS)
+  if (kernel->queue_count > (uint32_t)pb_chip_queues(device->chip) || kernel->arg_count > PB_DEVICE_MAX_ARGS)
     return machine__fault(device, MACHINE_BAD_SUBMISSION, "%u queues and %u arguments; %s has %d and %d",
-                          kernel->queue_count, kernel->arg_count, device->chip->name, device->chip->queue_count,
+                          kernel->queue_count, kernel->arg_count, device->chip->name, pb_chip_queues(device->chip),
                           device->chip->arguments);
   device->kernel = *kernel;
   device->submitted = true;
@@ -162,16 +162,16 @@ static int wait_device(pb_device* device) {
   device->submitted = false;
   ++device->launches;
   machine__memory_begin(device);
-  memset(device->state, 0, sizeof *device->state * (size_t)device->chip->insn_count);
+  memset(device->state, 0, sizeof *device->state * (size_t)(device->chip->insn_count * device->chip->cores));
   return machine__run(device);
 }
 
 static const char* counter_name(pb_device* device, uint32_t index) {
-  return index < (uint32_t)(2 * device->chip->queue_count + 4) ? device->counter_names[index] : NULL;
+  return index < (uint32_t)(2 * pb_chip_queues(device->chip) + 4) ? device->counter_names[index] : NULL;
 }
 
 static uint64_t counter(pb_device* device, uint32_t index) {
-  uint32_t queues = (uint32_t)device->chip->queue_count;
+  uint32_t queues = (uint32_t)pb_chip_queues(device->chip);
   if (index == 0) return device->cycles;
   if (index <= 2 * queues) return (index - 1) % 2 ? device->stall[(index - 1) / 2] : device->busy[(index - 1) / 2];
   switch (index - 2 * queues) {
@@ -202,7 +202,8 @@ OPEN(3)
 OPEN(4)
 OPEN(5)
 OPEN(6)
-OPEN(7) OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14)
+OPEN(7)
+OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14)
     OPEN(15) static int (*const opens[SLOTS])(const char*, pb_device**) = {
         open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
         open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static machine_shadow* shadow_of(pb_device* device, machine_memory* m, int64_t granule) {
-  size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)device->chip->queue_count;
+  size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip);
   machine_shadow* s = (machine_shadow*)(m->shadow + (size_t)granule * entry);
   if (s->epoch != device->epoch) {
     memset(s, 0, entry);
@@ -15,10 +15,11 @@ static machine_shadow* shadow_of(pb_device* device, machine_memory* m, int64_t g
 }
 
 // Rows and granules are coarse: a clash is one only when the other command touched these very bytes.
-static bool touches(const machine_command* c, int memory, bool writes, int64_t first, int64_t last) {
+static bool touches(const machine_command* c, const machine_memory* memory, bool writes, int64_t first, int64_t last) {
   for (int o = 0; o < c->command.insn->operand_count; ++o) {
     const machine_window* w = &c->windows[o];
-    if (c->command.insn->operands[o].memory != memory || w->empty || !(writes ? w->writes : w->reads)) continue;
+    if (c->command.insn->operands[o].memory < 0 || w->memory != memory || w->empty || !(writes ? w->writes : w->reads))
+      continue;
     if (w->last <= first || last <= w->first) continue;
     machine_runs r = machine__runs(w);
     int64_t at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
@@ -41,15 +42,14 @@ static int report_race(pb_device* device, const machine_site* site, const machin
   machine_command other;
   machine_site place = {.queue = with.queue, .index = with.index};
   if (machine__command_again(device, &place, &other)) return device->fault_code;
-  int memory = w->operand->memory;
-  if (!touches(&other, memory, with.wrote, first, last)) return MACHINE_OK;
+  if (!touches(&other, w->memory, with.wrote, first, last)) return MACHINE_OK;
   pb_arena arena = {0};
   machine__fault_at(device, MACHINE_RACE, site, c,
                     "race: operand '%s' %s bytes [%lld, %lld) of %s, which queue %s, command %u (%s) %s, and no chain "
                     "of tokens orders the two",
                     w->operand->name, w->writes ? "writes" : "reads", (long long)first, (long long)last,
-                    device->chip->memories[memory].name, device->chip->queues[with.queue].name, with.index,
-                    pb_disassemble(device->chip, &other.command, &arena), with.wrote ? "writes" : "reads");
+                    device->chip->memories[w->operand->memory].name, pb_chip_queue_name(device->chip, with.queue),
+                    with.index, pb_disassemble(device->chip, &other.command, &arena), with.wrote ? "writes" : "reads");
   pb_arena_free(&arena);
   return MACHINE_RACE;
 }
@@ -65,12 +65,12 @@ static int check_granule(pb_device* device, const machine_site* site, const mach
     s->reader[q] = site->index + 1;
     return MACHINE_OK;
   }
-  for (int p = 0; p < device->chip->queue_count; ++p)
+  for (int p = 0; p < pb_chip_queues(device->chip); ++p)
     if (s->reader[p] && p != q && site->clock[p] < s->reader[p]) {
       int code = report_race(device, site, c, w, (clash){p, s->reader[p] - 1, false}, first, last);
       if (code) return code;
     }
-  memset(s->reader, 0, sizeof(uint32_t) * (size_t)device->chip->queue_count);
+  memset(s->reader, 0, sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip));
   s->writer = site->index + 1;
   s->writer_queue = (uint32_t)q;
   return MACHINE_OK;
@@ -78,7 +78,7 @@ static int check_granule(pb_device* device, const machine_site* site, const mach
 
 static int check_run(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w,
                      int64_t address, int64_t bytes) {
-  machine_memory* m = &device->memories[w->operand->memory];
+  machine_memory* m = w->memory;
   if (w->reads) {
     int64_t bad = machine__first_invalid(m, address, bytes);
     if (bad >= 0)
@@ -120,11 +120,11 @@ int machine__check(pb_device* device, const machine_site* site, const machine_co
   return MACHINE_OK;
 }
 
-void machine__define(pb_device* device, const machine_command* c) {
+void machine__define(const machine_command* c) {
   const machine_window* w = &c->windows[c->command.insn->dest];
   if (w->empty) return;
   machine_runs r = machine__runs(w);
   int64_t at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
-  do machine__mark_valid(&device->memories[w->operand->memory], r.address + offset, r.bytes);
+  do machine__mark_valid(w->memory, r.address + offset, r.bytes);
   while (machine__next_run(&r, at, &offset));
 }

@@ -73,7 +73,8 @@ static int place_window(pb_device* device, const machine_site* site, machine_com
   const pb_command* c = &mc->command;
   const pb_operand* o = &c->insn->operands[index];
   machine_window* w = &mc->windows[index];
-  *w = (machine_window){.operand = o, .rank = o->rank};
+  int core = o->memory == device->chip->system_memory ? 0 : machine__core(device, site->queue);
+  *w = (machine_window){.operand = o, .memory = &device->memories[core][o->memory], .rank = o->rank};
   w->address = c->values[o->base] * o->unit;
   if (o->slot >= 0) {
     int64_t slot = c->values[o->slot];
@@ -104,8 +105,7 @@ const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32
   const pb_chip* chip = device->chip;
   uint64_t address = device->kernel.stream[site->queue] + (uint64_t)word * (uint64_t)chip->command_bytes;
   const machine_allocation* a = machine__allocation(device, address);
-  if (a && address + (uint64_t)chip->command_bytes <= a->address + a->bytes)
-    return device->memories[chip->system_memory].data + address;
+  if (a && address + (uint64_t)chip->command_bytes <= a->address + a->bytes) return device->system->data + address;
   machine_command none = {.command = {.insn = NULL}};
   machine__fault_at(device, MACHINE_BAD_ADDRESS, site, &none, "fetched from 0x%llx, which lies in no allocation",
                     (unsigned long long)address);
@@ -124,7 +124,7 @@ int machine__command_read(pb_device* device, const machine_site* site, const uin
   if (mc->command.insn == chip->loop)
     return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "a loop stands in the body of another");
   const pb_insn* insn = mc->command.insn;
-  if (insn->queue != site->queue)
+  if (insn->queue != site->queue % chip->queue_count)
     return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s belongs to queue %s", insn->name,
                              chip->queues[insn->queue].name);
   for (int f = 0; f < insn->field_count; ++f)

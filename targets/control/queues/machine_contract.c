@@ -141,12 +141,11 @@ static bool next(rows* r) {
   return false;
 }
 
-bool machine__contract(pb_device* device, const machine_command* command) {
+bool machine__contract(const machine_command* command) {
   contraction c;
   if (!recognise(command, &c)) return false;
-  uint8_t *xs = device->memories[c.x->operand->memory].data + c.x->address,
-          *ys = device->memories[c.y->operand->memory].data + c.y->address;
-  const uint8_t* ws = device->memories[c.w->operand->memory].data;
+  uint8_t *xs = c.x->memory->data + c.x->address, *ys = c.y->memory->data + c.y->address;
+  const uint8_t* ws = c.w->memory->data;
   int64_t extent_n = command->extent[c.n];
   lanes weights[MAX_K];
   for (int64_t first = 0; first < extent_n; first += LANES) {

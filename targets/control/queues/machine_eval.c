@@ -80,12 +80,8 @@ typedef struct view {
   value fill;
 } view;
 
-static view make_view(pb_device* device, const machine_window* w, const walk* s, int rank) {
-  view v = {.data = device->memories[w->operand->memory].data,
-            .address = w->address,
-            .rank = rank,
-            .type = w->operand->type,
-            .boxed = w->boxed};
+static view make_view(const machine_window* w, const walk* s, int rank) {
+  view v = {.data = w->memory->data, .address = w->address, .rank = rank, .type = w->operand->type, .boxed = w->boxed};
   for (int p = 0; p < rank; ++p) {
     v.extent[p] = v.hi[p] = s->extent[p];
     for (int k = 0; k < w->rank; ++k)
@@ -424,10 +420,10 @@ static void apply(evaluation* e, int n, int64_t count) {
     apply_int(node->op, out, a, b, count);
 }
 
-static void start(evaluation* e, pb_device* device, const machine_command* c, const walk* s) {
+static void start(evaluation* e, const machine_command* c, const walk* s) {
   for (int o = 0; o < e->insn->operand_count; ++o)
     if (e->insn->operands[o].memory >= 0)
-      e->views[o] = make_view(device, &c->windows[o], s, o == e->insn->dest ? s->kept : s->rank);
+      e->views[o] = make_view(&c->windows[o], s, o == e->insn->dest ? s->kept : s->rank);
   int64_t total = s->points * s->each, count = total < BLOCK ? total : BLOCK;
   for (int n = 0; n < e->insn->expr_count; ++n) {
     const pb_expr_node* node = &e->insn->expr[n];
@@ -530,13 +526,13 @@ static void reduce_points(evaluation* e, const machine_command* c, const walk* s
 }
 
 // Copies of neighbouring elements, which is what movers do, go run by run.
-static bool copy_rows(pb_device* device, const machine_command* c, const walk* s) {
+static bool copy_rows(const machine_command* c, const walk* s) {
   const pb_insn* insn = c->command.insn;
   if (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD || s->kept != s->rank ||
       s->rank == 0)
     return false;
-  view from = make_view(device, &c->windows[insn->expr[0].operand], s, s->rank),
-       to = make_view(device, &c->windows[insn->dest], s, s->rank);
+  view from = make_view(&c->windows[insn->expr[0].operand], s, s->rank),
+       to = make_view(&c->windows[insn->dest], s, s->rank);
   int last = s->rank - 1;
   int64_t element = pb_type_bits(from.type) / 8, at[PB_MAX_INSN_DIMS] = {0};
   bool plain = from.lo[last] == 0 && from.hi[last] == from.extent[last];
@@ -557,11 +553,11 @@ static bool copy_rows(pb_device* device, const machine_command* c, const walk* s
 }
 
 void machine__execute(pb_device* device, const machine_command* c) {
-  if (machine__contract(device, c)) return;
+  if (machine__contract(c)) return;
   walk s = make_walk(c);
-  if (copy_rows(device, c, &s)) return;
+  if (copy_rows(c, &s)) return;
   evaluation e = {.chip = device->chip, .insn = c->command.insn, .vectors = device->vectors};
-  start(&e, device, c, &s);
+  start(&e, c, &s);
   if (s.each > 1) {
     reduce_points(&e, c, &s);
     return;

@@ -120,7 +120,8 @@ int machine__command_again(pb_device* device, const machine_site* site, machine_
   uint8_t bytes[PB_COMMAND_BITS / 8];
   int code = find(device, site, bytes);
   if (code) return code;
-  if (!uses_state(device, bytes)) return machine__command_read(device, site, bytes, device->state, command);
+  if (!uses_state(device, bytes))
+    return machine__command_read(device, site, bytes, machine__state(device, site->queue), command);
   int64_t(*state)[32] = calloc((size_t)device->chip->insn_count, sizeof *state);
   if (!state) return machine__fault(device, MACHINE_OUT_OF_MEMORY, "no memory for a report");
   code = follow_state(device, site, state);

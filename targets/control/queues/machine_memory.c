@@ -18,36 +18,47 @@ static void* map(size_t bytes) {
 
 static size_t valid_bytes(const machine_memory* m) { return (size_t)(m->bytes + 63) / 64 * 8; }
 
+// Of a system memory that is larger no host has more to map: allocations begin at its front.
+static const int64_t most_mapped = (int64_t)1 << 40;
+
+static bool open_memory(pb_device* device, machine_memory* m, int memory) {
+  const pb_memory* described = &device->chip->memories[memory];
+  m->bytes = described->bytes < most_mapped ? described->bytes : most_mapped;
+  m->granule = memory == device->chip->system_memory ? MACHINE_SYSTEM_GRANULE : described->row_bytes;
+  size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip);
+  m->shadow_bytes = (size_t)((m->bytes + m->granule - 1) / m->granule) * entry;
+  m->data = map((size_t)m->bytes);
+  m->valid = map(valid_bytes(m));
+  m->shadow = map(m->shadow_bytes);
+  return m->data && m->valid && m->shadow;
+}
+
 bool machine__memory_open(pb_device* device) {
   const pb_chip* chip = device->chip;
-  for (int k = 0; k < chip->memory_count; ++k) {
-    machine_memory* m = &device->memories[k];
-    m->bytes = chip->memories[k].bytes;
-    m->granule = k == chip->system_memory ? MACHINE_SYSTEM_GRANULE : chip->memories[k].row_bytes;
-    size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)chip->queue_count;
-    m->shadow_bytes = (size_t)((m->bytes + m->granule - 1) / m->granule) * entry;
-    m->data = map((size_t)m->bytes);
-    m->valid = map(valid_bytes(m));
-    m->shadow = map(m->shadow_bytes);
-    if (!m->data || !m->valid || !m->shadow) return false;
-  }
+  device->system = &device->memories[0][chip->system_memory];
+  for (int core = 0; core < chip->cores; ++core)
+    for (int k = 0; k < chip->memory_count; ++k)
+      if ((core == 0 || k != chip->system_memory) && !open_memory(device, &device->memories[core][k], k)) return false;
   device->allocated = first_address;
   return true;
 }
 
 void machine__memory_close(pb_device* device) {
-  for (int k = 0; k < device->chip->memory_count; ++k) {
-    machine_memory* m = &device->memories[k];
-    if (m->data) munmap(m->data, (size_t)m->bytes);
-    if (m->valid) munmap(m->valid, valid_bytes(m));
-    if (m->shadow) munmap(m->shadow, m->shadow_bytes);
-  }
+  for (int core = 0; core < device->chip->cores; ++core)
+    for (int k = 0; k < device->chip->memory_count; ++k) {
+      machine_memory* m = &device->memories[core][k];
+      if (m->data) munmap(m->data, (size_t)m->bytes);
+      if (m->valid) munmap(m->valid, valid_bytes(m));
+      if (m->shadow) munmap(m->shadow, m->shadow_bytes);
+    }
 }
 
 void machine__memory_begin(pb_device* device) {
   ++device->epoch;
-  for (int k = 0; k < device->chip->memory_count; ++k)
-    if (k != device->chip->system_memory) memset(device->memories[k].valid, 0, valid_bytes(&device->memories[k]));
+  for (int core = 0; core < device->chip->cores; ++core)
+    for (int k = 0; k < device->chip->memory_count; ++k)
+      if (k != device->chip->system_memory)
+        memset(device->memories[core][k].valid, 0, valid_bytes(&device->memories[core][k]));
 }
 
 void machine__mark_valid(machine_memory* m, int64_t address, int64_t bytes) {
@@ -86,7 +97,7 @@ const machine_allocation* machine__allocation(const pb_device* device, uint64_t 
 }
 
 int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address) {
-  uint64_t unit = align > 64 ? align : 64, capacity = (uint64_t)device->memories[device->chip->system_memory].bytes;
+  uint64_t unit = align > 64 ? align : 64, capacity = (uint64_t)device->system->bytes;
   uint64_t at = (device->allocated + unit - 1) / unit * unit;
   if (bytes > capacity || at > capacity - bytes)
     return machine__fault(device, MACHINE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are in use",
@@ -100,7 +111,7 @@ int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* 
 }
 
 int machine__free_all(pb_device* device) {
-  machine_memory* m = &device->memories[device->chip->system_memory];
+  machine_memory* m = device->system;
   memset(m->valid, 0, (size_t)(device->allocated + 7) / 8);
   device->allocation_count = 0;
   device->allocated = first_address;
@@ -118,7 +129,7 @@ static int check_range(pb_device* device, uint64_t address, uint64_t bytes) {
 int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes) {
   int code = check_range(device, address, bytes);
   if (code || bytes == 0) return code;
-  machine_memory* m = &device->memories[device->chip->system_memory];
+  machine_memory* m = device->system;
   memcpy(m->data + address, data, bytes);
   machine__mark_valid(m, (int64_t)address, (int64_t)bytes);
   return MACHINE_OK;
@@ -128,6 +139,6 @@ int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint
 int machine__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes) {
   int code = check_range(device, address, bytes);
   if (code || bytes == 0) return code;
-  memcpy(data, device->memories[device->chip->system_memory].data + address, bytes);
+  memcpy(data, device->system->data + address, bytes);
   return MACHINE_OK;
 }

@@ -9,10 +9,11 @@
 #include <string.h>
 
 enum {
-  FETCH_CYCLES = 4,    // from the last beat of a command to its first possible start
-  TOKEN_CYCLES = 1,    // from completion to the start of who waits
-  WRITTEN_BEHIND = 32, // commands of a queue that may have yet to hand out tokens
-  MAX_AHEAD = 64       // commands fetched ahead
+  FETCH_CYCLES = 4,        // from the last beat of a command to its first possible start
+  TOKEN_CYCLES = 1,        // from completion to the start of who waits
+  WRITTEN_BEHIND = 32,     // commands of a queue that may have yet to hand out tokens
+  MAX_AHEAD = 64,          // commands fetched ahead
+  ARRIVALS = 2 * MAX_AHEAD // remembered: what is fetched ahead of a command that has yet to start, and that
 };
 static const uint64_t never = UINT64_MAX;
 
@@ -39,7 +40,7 @@ typedef struct lane {
   uint32_t needed;         // words that must have arrived for the head
   uint32_t released;       // words whose places others may have
   machine_sequence sequence;
-  uint64_t arrives[MAX_AHEAD];             // by word
+  uint64_t arrives[ARRIVALS];              // by word
   uint64_t free_at, done_at, last_arrival; // when the next may start; when the last completed
   machine_command head;
   bool read;
@@ -57,7 +58,7 @@ typedef struct lane {
 } lane;
 
 struct machine_timing {
-  int queues;
+  int queues, own; // of all cores; of one
   lane lanes[PB_MAX_QUEUES];
   pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES]; // [producer][consumer]
   int limits[PB_MAX_QUEUES];
@@ -69,8 +70,12 @@ struct machine_timing {
 machine_timing* machine__timing_open(const pb_chip* chip) {
   machine_timing* t = calloc(1, sizeof *t);
   if (!t) pb_no_memory(sizeof *t);
-  int queues = t->queues = chip->queue_count, tokens = 0;
-  for (int q = 0; q < queues; ++q) tokens += t->limits[q] = chip->queues[q].tokens > 0 ? chip->queues[q].tokens : 1;
+  int queues = t->queues = pb_chip_queues(chip), tokens = 0;
+  t->own = chip->queue_count;
+  for (int q = 0; q < queues; ++q) {
+    int most = chip->queues[q % t->own].tokens;
+    tokens += t->limits[q] = most > 0 ? most : 1;
+  }
   t->words = calloc((size_t)(tokens + 1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
   t->times = calloc(2 * (size_t)tokens * (size_t)queues, sizeof *t->times);
   if (!t->words || !t->times) pb_no_memory((size_t)tokens * (size_t)queues * (size_t)queues);
@@ -173,11 +178,14 @@ static void fetch(pb_device* device, int q) {
   uint64_t at = t->blocked_until + (uint64_t)device->chip->memories[device->chip->system_memory].latency +
                 FETCH_CYCLES + late(device);
   l->last_arrival = at > l->last_arrival ? at : l->last_arrival;
-  l->arrives[l->fetched++ % MAX_AHEAD] = l->last_arrival;
+  l->arrives[l->fetched++ % ARRIVALS] = l->last_arrival;
   device->fetched_bytes += (uint64_t)device->chip->command_bytes;
 }
 
 // Tokens --------------------------------------------------------------------------------------------------------------
+
+// A command's bits name queues of its own core: the first of these.
+static int first_of_core(const machine_timing* t, int q) { return q - q % t->own; }
 
 static void send(machine_timing* t, int from, int to, uint64_t when, const uint32_t* clock) {
   pair* p = &t->pairs[from][to];
@@ -188,17 +196,17 @@ static void send(machine_timing* t, int from, int to, uint64_t when, const uint3
 
 static uint32_t waits_short(const machine_timing* t, int q, uint32_t waits) {
   uint32_t missing = 0;
-  for (int p = 0; p < t->queues; ++p)
-    if (waits >> p & 1 && t->pairs[p][q].produced == t->pairs[p][q].consumed) missing |= 1u << p;
+  for (int k = 0, p = first_of_core(t, q); k < t->own; ++k, ++p)
+    if (waits >> k & 1 && t->pairs[p][q].produced == t->pairs[p][q].consumed) missing |= 1u << k;
   return missing;
 }
 
 // Queues whose counters of `q` have no room for what command `f` signals.
 static uint32_t full(const machine_timing* t, int q, const flight* f) {
   uint32_t mask = 0;
-  for (int c = 0; c < t->queues; ++c)
-    if (f->signals >> c & 1 && t->pairs[q][c].produced - t->pairs[q][c].consumed >= (uint64_t)t->limits[q])
-      mask |= 1u << c;
+  for (int k = 0, c = first_of_core(t, q); k < t->own; ++k, ++c)
+    if (f->signals >> k & 1 && t->pairs[q][c].produced - t->pairs[q][c].consumed >= (uint64_t)t->limits[q])
+      mask |= 1u << k;
   return mask;
 }
 
@@ -215,16 +223,16 @@ static void complete(pb_device* device, int q) {
     flight* f = &l->flights[l->flight_first];
     if (full(t, q, f)) return;
     uint64_t when = f->done > l->done_at ? f->done : l->done_at;
-    for (int c = 0; c < t->queues; ++c) {
-      pair* p = &t->pairs[q][c];
+    for (int k = 0; k < t->own; ++k) {
+      pair* p = &t->pairs[q][first_of_core(t, q) + k];
       uint64_t limit = (uint64_t)t->limits[q];
-      if (f->signals >> c & 1 && p->produced >= limit && p->consumed_at[p->produced % limit] > when)
+      if (f->signals >> k & 1 && p->produced >= limit && p->consumed_at[p->produced % limit] > when)
         when = p->consumed_at[p->produced % limit];
     }
     l->done_at = when;
     f->clock[q] = f->index + 1;
-    for (int c = 0; c < t->queues; ++c)
-      if (f->signals >> c & 1) send(t, q, c, when, f->clock);
+    for (int k = 0; k < t->own; ++k)
+      if (f->signals >> k & 1) send(t, q, first_of_core(t, q) + k, when, f->clock);
     trace(device, q, f, when);
     flight* r = &l->recent[l->recent_next++ % WRITTEN_BEHIND];
     *r = *f;
@@ -236,8 +244,8 @@ static void complete(pb_device* device, int q) {
 
 static void take_tokens(pb_device* device, int q, uint32_t waits) {
   machine_timing* t = device->timing;
-  for (int p = 0; p < t->queues; ++p) {
-    if (!(waits >> p & 1)) continue;
+  for (int own = 0, p = first_of_core(t, q); own < t->own; ++own, ++p) {
+    if (!(waits >> own & 1)) continue;
     pair* x = &t->pairs[p][q];
     uint64_t n = x->consumed++ % (uint64_t)t->limits[p];
     x->consumed_at[n] = t->now;
@@ -275,13 +283,13 @@ static uint64_t can_start(const pb_device* device, int q) {
   const machine_timing* t = device->timing;
   const lane* l = &t->lanes[q];
   if (!l->read || l->streaming || l->flight_count == WRITTEN_BEHIND) return never;
-  uint64_t at = l->arrives[(l->needed - 1) % MAX_AHEAD];
+  uint64_t at = l->arrives[(l->needed - 1) % ARRIVALS];
   if (l->free_at > at) at = l->free_at;
   uint32_t waits = l->head.command.waits;
   if (waits_short(t, q, waits)) return never;
-  for (int p = 0; p < t->queues; ++p) {
+  for (int k = 0, p = first_of_core(t, q); k < t->own; ++k, ++p) {
     const pair* x = &t->pairs[p][q];
-    if (!(waits >> p & 1)) continue;
+    if (!(waits >> k & 1)) continue;
     uint64_t sent = x->sent_at[x->consumed % (uint64_t)t->limits[p]] + TOKEN_CYCLES;
     if (sent > at) at = sent;
   }
@@ -313,7 +321,7 @@ static int read_head(pb_device* device, int q) {
   l->read = bytes != NULL;
   if (!bytes) return code;
   for (; taken + 1 < l->needed; ++taken) fetch(device, q);
-  return machine__command_read(device, &site, bytes, device->state, &l->head);
+  return machine__command_read(device, &site, bytes, machine__state(device, q), &l->head);
 }
 
 // The queue is done with its head: the next may follow.
@@ -347,11 +355,11 @@ static int start(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
   machine_command* c = &l->head;
-  uint64_t ready = l->arrives[(l->needed - 1) % MAX_AHEAD];
+  uint64_t ready = l->arrives[(l->needed - 1) % ARRIVALS];
   if (l->free_at > ready) ready = l->free_at;
   device->stall[q] += t->now - ready;
   take_tokens(device, q, c->command.waits);
-  memcpy(device->state[c->command.insn->index], c->command.values, sizeof *device->state);
+  memcpy(machine__state(device, q)[c->command.insn->index], c->command.values, sizeof *device->state);
   l->started = t->now;
   if (l->needed > l->released) fetch(device, q);
   l->released = l->needed;
@@ -360,7 +368,7 @@ static int start(pb_device* device, int q) {
     if (code) return code;
   }
   if (c->command.insn->operand_count) machine__execute(device, c);
-  if (device->checks) machine__define(device, c);
+  if (device->checks) machine__define(c);
   int stopped = machine__stop_behind(device, q, l->next, c);
   if (stopped) return stopped;
   int64_t cycles = machine__cycles(device->chip, c), beats = machine__beats(device, c);
@@ -415,7 +423,7 @@ static int begin(pb_device* device) {
     l->flight_first = l->flight_count = l->recent_next = 0;
     l->streaming = false;
     memset(l->clock, 0, sizeof *l->clock * (size_t)t->queues);
-    int depth = device->chip->queues[q].depth;
+    int depth = device->chip->queues[q % t->own].depth;
     for (int k = 0; k < (depth > MAX_AHEAD ? MAX_AHEAD : depth < 1 ? 1 : depth); ++k) fetch(device, q);
     int code = read_head(device, q);
     if (code) return code;
@@ -431,7 +439,7 @@ static int hang(pb_device* device) {
   for (int q = 0; q < t->queues; ++q) {
     lane* l = &t->lanes[q];
     if (used >= (int)sizeof text) break;
-    used += snprintf(text + used, sizeof text - (size_t)used, "\n  %s: ", device->chip->queues[q].name);
+    used += snprintf(text + used, sizeof text - (size_t)used, "\n  %s: ", pb_chip_queue_name(device->chip, q));
     uint32_t missing = 0, blocked = l->flight_count ? full(t, q, &l->flights[l->flight_first]) : 0;
     if (l->read) missing = waits_short(t, q, l->head.command.waits);
     if (used >= (int)sizeof text) break;
@@ -440,14 +448,14 @@ static int hang(pb_device* device) {
     else
       used += snprintf(text + used, sizeof text - (size_t)used, "command %u (%s)%s", l->next,
                        pb_disassemble(device->chip, &l->head.command, &arena), missing ? ", waits for" : "");
-    for (int p = 0; p < t->queues && used < (int)sizeof text; ++p)
-      if (missing >> p & 1)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %s", device->chip->queues[p].name);
-    for (int p = 0; p < t->queues && used < (int)sizeof text; ++p)
+    const pb_queue* own = device->chip->queues;
+    for (int p = 0; p < t->own && used < (int)sizeof text; ++p)
+      if (missing >> p & 1) used += snprintf(text + used, sizeof text - (size_t)used, " %s", own[p].name);
+    for (int p = 0; p < t->own && used < (int)sizeof text; ++p)
       if (blocked >> p & 1)
         used +=
             snprintf(text + used, sizeof text - (size_t)used, "; command %u cannot signal %s, whose counter is full",
-                     l->flights[l->flight_first].index, device->chip->queues[p].name);
+                     l->flights[l->flight_first].index, own[p].name);
   }
   pb_arena_free(&arena);
   return machine__fault(device, MACHINE_HANG, "%s", text);
@@ -469,7 +477,8 @@ static int end(pb_device* device) {
       uint64_t left = t->pairs[p][c].produced - t->pairs[p][c].consumed;
       if (left)
         return machine__fault(device, MACHINE_TOKENS, "%llu tokens from queue %s to queue %s are left at the end",
-                              (unsigned long long)left, device->chip->queues[p].name, device->chip->queues[c].name);
+                              (unsigned long long)left, pb_chip_queue_name(device->chip, p),
+                              pb_chip_queue_name(device->chip, c));
     }
   return MACHINE_OK;
 }

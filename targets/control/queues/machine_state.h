@@ -10,7 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MACHINE_MAX_MEMORIES = 16, MACHINE_FAULT_BYTES = 8192, MACHINE_SYSTEM_GRANULE = 64 };
+enum {
+  MACHINE_MAX_MEMORIES = 16,
+  MACHINE_MAX_CORES = PB_MAX_QUEUES,
+  MACHINE_FAULT_BYTES = 8192,
+  MACHINE_SYSTEM_GRANULE = 64
+};
 enum machine_fault_code {
   MACHINE_OK,
   MACHINE_BAD_OPTION,
@@ -29,9 +34,11 @@ enum machine_fault_code {
 
 // A window of a command with its numbers known. Dims are the window's own, outermost first; the box is clipped to the
 // extents: outside [lo, hi) of any dim nothing is read.
+typedef struct machine_memory machine_memory;
 typedef struct machine_window {
   const pb_operand* operand;
-  int64_t address; // of element (0, 0, ...); may lie outside the memory when the box leaves it out
+  machine_memory* memory; // its core's, or the system's
+  int64_t address;        // of element (0, 0, ...); may lie outside the memory when the box leaves it out
   int rank;
   int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS]; // bytes
   int64_t lo[PB_MAX_INSN_DIMS], hi[PB_MAX_INSN_DIMS];
@@ -62,13 +69,13 @@ typedef struct machine_shadow {
   uint32_t reader[]; // by queue, since the write
 } machine_shadow;
 
-typedef struct machine_memory {
+struct machine_memory {
   uint8_t* data;
   uint8_t* valid; // a bit a byte
   uint8_t* shadow;
   int64_t bytes, granule;
   size_t shadow_bytes; // mapped
-} machine_memory;
+};
 
 typedef struct machine_allocation {
   uint64_t address, bytes;
@@ -108,14 +115,16 @@ struct pb_device {
   uint64_t launches; // kernels that it began to run
   machine_stop stop;
   bool checks;
-  machine_memory memories[MACHINE_MAX_MEMORIES];
+  machine_memory* system;                                           // of memories
+  machine_memory memories[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES]; // by core; the system's: the first core's
   machine_allocation* allocations;
   size_t allocation_count, allocation_capacity;
   uint64_t allocated;
   pb_submission kernel;
   bool submitted;
   uint32_t epoch;
-  int64_t (*state)[32]; // by instruction: the fields of the last of its commands, which StateFields refer to
+  // By core and instruction: the fields of the last of its commands, which StateFields refer to.
+  int64_t (*state)[32];
   machine_timing* timing;
   machine_vectors* vectors;
   // counters since open
@@ -127,12 +136,18 @@ struct pb_device {
   char fault[MACHINE_FAULT_BYTES];
 };
 
-// Where a command stands, for faults and for the order of accesses. clock[p]: commands of queue p known to be complete.
+// Where a command stands, for faults and for the order of accesses. Queues are those of all cores, core by core, here
+// and wherever the machine numbers them. clock[p]: commands of queue p known to be complete.
 typedef struct machine_site {
   int queue;
   uint32_t index;
   const uint32_t* clock;
 } machine_site;
+
+static inline int machine__core(const pb_device* device, int queue) { return queue / device->chip->queue_count; }
+static inline int64_t (*machine__state(const pb_device* device, int queue))[32] {
+  return device->state + machine__core(device, queue) * device->chip->insn_count;
+}
 
 int machine__fault(pb_device* device, int code, const char* format, ...) __attribute__((format(printf, 3, 4)));
 // The same, headed by the command's place and text.
@@ -179,13 +194,13 @@ machine_runs machine__rows(const machine_window* window); // no longer than the 
 bool machine__next_run(const machine_runs* runs, int64_t* at, int64_t* offset);
 bool machine__apart(const machine_window* window); // no two elements share a byte
 int machine__check(pb_device* device, const machine_site* site, const machine_command* command);
-void machine__define(pb_device* device, const machine_command* command); // marks what it writes
+void machine__define(const machine_command* command); // marks what it writes
 
 machine_vectors* machine__vectors_open(const pb_chip* chip);
 void machine__vectors_close(machine_vectors* vectors);
 void machine__execute(pb_device* device, const machine_command* command);
 // True when the command is an int8 contraction and was executed.
-bool machine__contract(pb_device* device, const machine_command* command);
+bool machine__contract(const machine_command* command);
 
 int64_t machine__beat_bytes(const pb_chip* chip); // of the system memory, in one cycle
 // Beats of system memory that the command moves; counts their bytes.

@@ -1,7 +1,7 @@
 // Stopping behind a command, with what a memory holds then: options stop=KERNEL:QUEUE:COMMAND and dump=MEMORY:FILE. The
 // kernel is the so manyth that the device runs since it was opened, from 0; the command, of its queue's in the order in
-// which the queue runs them. A command has done its work when it starts, as everywhere on this machine; what other
-// queues have started by then is done too.
+// which the queue runs them; the memory is its core's. A command has done its work when it starts, as everywhere on
+// this machine; what other queues have started by then is done too.
 #include "machine_state.h"
 
 #include <stdio.h>
@@ -20,8 +20,9 @@ bool machine__read_stop(pb_device* device, const char* text, size_t length) {
   s->command = strtoull(name + chars + 1, &last, 10);
   if (last == name + chars + 1 || last != text + length) return false;
   s->queue = -1;
-  for (int q = 0; q < device->chip->queue_count; ++q)
-    if (strlen(device->chip->queues[q].name) == chars && !memcmp(device->chip->queues[q].name, name, chars))
+  for (int q = 0; q < pb_chip_queues(device->chip); ++q)
+    if (strlen(pb_chip_queue_name(device->chip, q)) == chars &&
+        !memcmp(pb_chip_queue_name(device->chip, q), name, chars))
       s->queue = q;
   return s->queue >= 0;
 }
@@ -42,7 +43,7 @@ bool machine__read_dump(pb_device* device, const char* text, size_t length) {
 // A line for each row in which something was written: its address, its bytes from the lowest up, -- for those that
 // nothing wrote.
 static bool write_memory(const pb_device* device) {
-  const machine_memory* m = &device->memories[device->stop.memory];
+  const machine_memory* m = &device->memories[machine__core(device, device->stop.queue)][device->stop.memory];
   int64_t row = device->chip->memories[device->stop.memory].row_bytes;
   FILE* out = fopen(device->stop.file, "w");
   for (int64_t at = 0; out && at + row <= m->bytes; at += row) {

@@ -6,6 +6,7 @@
 
 typedef struct tracer {
   const pb_chip* chip;
+  int core;
   pb_diag* diag;
   pb_taker to;
   pb_traced_value* values;
@@ -165,18 +166,35 @@ static pb_status run_call(tracer* t, const pb_decoded_op* op) {
   return t->to.take(t->to.user, &c);
 }
 
+typedef struct turns {
+  int64_t begin, end;
+} turns;
+
+static int64_t within(int64_t turn, int64_t extent) { return turn < 0 ? 0 : turn > extent ? extent : turn; }
+
+// The turns of the loop that are the core's.
+static turns own_turns(const tracer* t, const pb_decoded_op* loop) {
+  if (!loop->parts) return (turns){0, loop->extent};
+  int64_t part = t->core / loop->weight % loop->parts;
+  int64_t begin = part * loop->turns / loop->parts - loop->first;
+  int64_t end = (part + 1) * loop->turns / loop->parts - loop->first;
+  return (turns){within(begin, loop->extent), within(end, loop->extent)};
+}
+
 static pb_status run(tracer* t, const pb_decoded* kernel) {
   for (size_t at = 0; at < kernel->op_count; ++at) {
     const pb_decoded_op* op = &kernel->ops[at];
     switch (op->kind) {
-    case PB_DECODED_LOOP:
-      t->values[op->result].number = 0;
-      if (op->extent <= 0) at = (size_t)op->other;
+    case PB_DECODED_LOOP: {
+      turns own = own_turns(t, op);
+      t->values[op->result].number = (double)own.begin;
+      if (own.begin >= own.end) at = (size_t)op->other;
       break;
+    }
     case PB_DECODED_END: {
       const pb_decoded_op* loop = &kernel->ops[op->other];
       double* turn = &t->values[loop->result].number;
-      if (++*turn < (double)loop->extent) at = (size_t)op->other;
+      if (++*turn < (double)own_turns(t, loop).end) at = (size_t)op->other;
       break;
     }
     case PB_DECODED_IF:
@@ -201,9 +219,9 @@ static pb_status run(tracer* t, const pb_decoded* kernel) {
   return PB_OK;
 }
 
-pb_status pb_trace_run(const pb_chip* chip, const pb_decoded* kernel, pb_diag* diag, pb_taker to) {
+pb_status pb_trace_run(const pb_chip* chip, const pb_decoded* kernel, int core, pb_diag* diag, pb_taker to) {
   pb_arena arena = {0};
-  tracer t = {.chip = chip, .diag = diag, .to = to};
+  tracer t = {.chip = chip, .core = core, .diag = diag, .to = to};
   t.nodes = PB_NEW_ARRAY(&arena, int64_t, (size_t)kernel->most_nodes + 1);
   t.values = PB_NEW_ARRAY(&arena, pb_traced_value, kernel->value_count + 1);
   if (kernel->value_count) memcpy(t.values, kernel->values, kernel->value_count * sizeof *t.values);

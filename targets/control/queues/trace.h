@@ -36,9 +36,10 @@ typedef struct pb_taker {
   void* user;
 } pb_taker;
 
-// Follows a decoded kernel. A value that no field can carry is PB_ERR_UNSUPPORTED with the instruction and the model's
-// node.
-pb_status pb_trace_run(const pb_chip* chip, const pb_decoded* kernel, pb_diag* diag, pb_taker to) PB_MUST_CHECK;
+// Follows a decoded kernel as one core runs it. A value that no field can carry is PB_ERR_UNSUPPORTED with the
+// instruction and the model's node.
+pb_status pb_trace_run(const pb_chip* chip, const pb_decoded* kernel, int core, pb_diag* diag,
+                       pb_taker to) PB_MUST_CHECK;
 
 // Configuration state: as few commands as can be that write it, each before one that needs it. Every command is shown
 // first, in order, then goes through. PB_ERR_UNSUPPORTED when a command needs two values in one place.

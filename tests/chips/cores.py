@@ -1,0 +1,95 @@
+"""Cores share kernels out: ResNet-18 on the four cores of fourcore.td has the bits of one core alone in so much less time,
+all of them work, the time is predicted, and a plan that cores cannot share is refused.
+
+    cores.py --bin BUILD/bin [--size 224 --times 3.4]
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+import numpy as np  # noqa: E402
+
+DIGITS = os.path.join(HERE, "..", "models", "digits.onnx")
+
+
+def chip(name):
+    return os.path.join(HERE, name + ".td")
+
+
+def run(a, work, model, name):
+    engine, output, stats, trace = (os.path.join(work, f) for f in ("m.pbe", "out.npy", "stats.json", "trace.json"))
+    tools.compile_model(a.bin, model, chip(name), engine, "--fallback=cpu")
+    subprocess.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", "--output", output,
+                    f"--stats={stats}", f"--trace={trace}"], check=True, stdout=subprocess.DEVNULL)
+    events = json.load(open(trace))["traceEvents"]
+    return np.load(output), json.load(open(stats)), {e["args"]["name"] for e in events if e["ph"] == "M"}
+
+
+def check_speed(a, work):
+    model = tools.network(a.bin, "resnet18", "int8", a.size, 1000)
+    (one, alone, _), (four, shared, threads) = (run(a, work, model, name) for name in ("fourcore_1", "fourcore"))
+    assert np.array_equal(one.view(np.int32), four.view(np.int32)), "four cores have other bits than one"
+    cycles = [sum(s["cycles"] for s in stats["steps"]) for stats in (alone, shared)]
+    told = sum(s["predicted_cycles"] for s in shared["steps"] if s["cycles"])
+    times, off = cycles[0] / cycles[1], told / cycles[1] - 1
+    print(f"resnet18 {a.size}x{a.size}: {cycles[0]:,} cycles on one core, {cycles[1]:,} on four: {times:.2f} times; predicted {100 * off:+.1f}%")
+    queues = [f"{core}.{queue}" for core in range(4) for queue in ("LD", "WT", "MX", "OU")]
+    assert threads == set(queues) and list(shared["total"]["busy"]) == queues, shared["total"]["busy"]
+    assert min(shared["total"]["busy"].values()) > 0, shared["total"]["busy"]
+    assert shared["peak_macs_per_cycle"] == 4 * alone["peak_macs_per_cycle"] == 1024
+    assert times >= a.times and abs(off) <= 0.1
+
+
+def pbc(a, *options):
+    return subprocess.run([os.path.join(a.bin, "pbc"), DIGITS, f"--target={chip('fourcore')}", "--fallback=cpu", *options],
+                          capture_output=True, text=True)
+
+
+def check_plans(a, work):
+    """Plans whose parts no chip of four cores can take."""
+    path, plans = os.path.join(work, "plan.txt"), pbc(a, "--emit=plan").stdout
+    shares = re.findall(r"parts = array<i64: (\d), (\d)>", plans)
+    assert any(int(r) * int(c) == 4 for r, c in shares), plans
+    line = next(text for text in plans.splitlines() if "parts = array<i64: 4, 1>" in text)
+    wrong = {"parts = array<i64: 5, 1>": "more than there are cores, 4",
+             "parts = array<i64: 2, 3>": "more than there are cores, 4",
+             "parts = array<i64: 0, 4>": "more than there are cores, 4",
+             "parts = array<i64: 3, 1>": "has not as many turns as parts",
+             "parts = array<i64: 1, 1>": None}
+    for parts, why in wrong.items():
+        open(path, "w").write(line.replace("parts = array<i64: 4, 1>", parts) + "\n")
+        told = pbc(a, f"--plan={path}", "-o", os.path.join(work, "no.pbe"))
+        if why is None:
+            assert told.returncode == 0, told.stderr
+        else:
+            assert told.returncode == 1 and "[PB2405]" in told.stderr and why in told.stderr, (parts, told.stderr)
+    inner = re.sub(r"(x|w|result)_level = \d+", r"\1_level = 0", line)
+    open(path, "w").write(inner + "\n")
+    told = pbc(a, f"--plan={path}", "-o", os.path.join(work, "no.pbe"))
+    assert told.returncode == 1 and "outside all buffers" in told.stderr, told.stderr
+    print(f"{len(wrong)} plans: those that cores cannot share are refused")
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--bin", required=True)
+    p.add_argument("--size", type=int, default=224)
+    p.add_argument("--times", type=float, default=3.4)
+    a = p.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        check_plans(a, work)
+        check_speed(a, work)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Commands fetched further ahead never make a chip slower: the digits on ascend.td, whose queues run loops, with other
+Depths. And a plan's copies of images count: with two of them alone the same kernels take longer.
+
+    depth.py --bin BUILD/bin
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx", "onnxruntime")
+
+ASCEND = os.path.join(HERE, "ascend.td")
+
+
+def cycles(a, model, target, work, *options):
+    engine, stats = os.path.join(work, "m.pbe"), os.path.join(work, "s.json")
+    tools.compile_model(a.bin, model, target, engine, *options)
+    subprocess.run([os.path.join(a.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", f"--stats={stats}"],
+                   check=True, stdout=subprocess.DEVNULL)
+    return json.load(open(stats))["total"]["cycles"]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--bin", required=True)
+    a = p.parse_args()
+    text, taken = open(ASCEND).read(), []
+    with tempfile.TemporaryDirectory() as work:
+        model = tools.network(a.bin, "resnet18", "int8", 64, 10)
+        for depth in (16, 32, 63, 64, 65, 200):
+            path = os.path.join(work, "depth.td")
+            open(path, "w").write(re.sub(r"let Depth = \d+;", f"let Depth = {depth};", text))
+            taken.append(cycles(a, model, path, work))
+        print("cycles by Depth 16, 32, 63, 64, 65, 200:", taken)
+        assert all(b <= 1.01 * a for a, b in zip(taken, taken[1:])), taken
+        plans = subprocess.run([os.path.join(a.bin, "pbc"), model, f"--target={ASCEND}", "--emit=plan"], check=True,
+                               capture_output=True, text=True).stdout
+        assert len(re.findall(r"image_depth = [34] ", plans)) >= 3, plans
+        path = os.path.join(work, "plan.txt")
+        open(path, "w").write(re.sub(r"image_depth = \d", "image_depth = 2", plans))
+        two, more = (cycles(a, model, ASCEND, work, *options) for options in ([f"--plan={path}"], []))
+        print(f"two copies of images: {two:,} cycles; as many as the plans say: {more:,}")
+        assert more < 0.99 * two
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+// One core of the four, on the same port.
+#define ONE_CORE
+include "fourcore.td"
