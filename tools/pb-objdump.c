@@ -38,12 +38,16 @@ static void print_headers(const pb_engine* e) {
   print_tensors("output", e->output_count, e->outputs);
   puts("steps:");
   for (int s = 0; s < e->step_count; ++s) {
-    static const char* const spaces[] = {"input", "output", "const+", "arena+"};
+    static const char* const spaces[] = {"input", "output", "const+", "arena+", "sizes"};
     const pb_step* step = &e->steps[s];
-    printf("  %d: %s(", s, e->kernels[step->kernel].name);
+    static const char* const names[] = {[PB_HOST_MOVE] = "move", [PB_HOST_JUMP] = "jump", [PB_HOST_UNLESS] = "unless"};
+    printf("  %d: %s(", s, step->op == PB_HOST_LAUNCH ? e->kernels[step->kernel].name : names[step->op]);
     for (int a = 0; a < step->arg_count; ++a)
       printf("%s%s%llu", a ? ", " : "", spaces[step->args[a].space], (unsigned long long)step->args[a].value);
-    printf(")  ; %s\n", step->origin);
+    fputs(")", stdout);
+    if (step->op == PB_HOST_MOVE) printf(" %llu bytes", (unsigned long long)step->bytes);
+    if (step->op == PB_HOST_JUMP || step->op == PB_HOST_UNLESS) printf(" -> %d", step->target);
+    printf("  ; %s\n", step->origin);
   }
 }
 

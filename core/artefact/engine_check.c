@@ -56,37 +56,92 @@ static pb_status check_kernel(const check* c, const pb_engine* engine, const pb_
   return PB_OK;
 }
 
-static pb_status check_step(const check* c, const pb_engine* engine, int index) {
+bool pb_engine_has_control(const pb_engine* engine) {
+  for (int k = 0; k < engine->step_count; ++k)
+    if (engine->steps[k].op != PB_HOST_LAUNCH) return true;
+  return false;
+}
+
+// How far the argument's offsets or indices go.
+static uint64_t limit_of(const pb_engine* engine, pb_space space) {
+  switch (space) {
+  case PB_SPACE_INPUT:
+    return (uint64_t)engine->input_count;
+  case PB_SPACE_OUTPUT:
+    return (uint64_t)engine->output_count;
+  case PB_SPACE_CONST:
+    return engine->const_bytes;
+  case PB_SPACE_ARENA:
+    return engine->open ? (uint64_t)engine->open->buffer_count : engine->arena_bytes;
+  case PB_SPACE_SIZES:
+    return engine->open ? (uint64_t)engine->open->block_count : 0;
+  }
+  return 0;
+}
+
+static pb_status check_launch(const check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
-  if (step->op != PB_HOST_LAUNCH) return FAIL(c, "step %d has an unknown operation", index);
   if (step->kernel < 0 || step->kernel >= engine->kernel_count)
     return FAIL(c, "step %d launches kernel %d of %d", index, step->kernel, engine->kernel_count);
+  if (engine->kernels[step->kernel].is_words && step->arg_count > PB_ENGINE_MAX_DEVICE_ARGS)
+    return FAIL(c, "step %d has %d arguments, and its kernel is made of commands", index, step->arg_count);
+  return PB_OK;
+}
+
+// From the argument's place to the end of what it lies in; its value is in range.
+static uint64_t bytes_at(const pb_engine* engine, const pb_arg* arg) {
+  if (arg->space == PB_SPACE_ARENA || arg->space == PB_SPACE_CONST) return limit_of(engine, arg->space) - arg->value;
+  const pb_tensor_info* t = &(arg->space == PB_SPACE_INPUT ? engine->inputs : engine->outputs)[arg->value];
+  uint64_t bytes = (uint64_t)(pb_type_bits(t->type) + 7) / 8;
+  for (int d = 0; d < t->rank; ++d) bytes *= (uint64_t)t->shape[d];
+  return bytes;
+}
+
+// Between a jump back and the step that it goes to something must leave, and look at what is no constant.
+static bool can_end(const pb_engine* engine, int from, int index) {
+  for (int k = from; k < index; ++k) {
+    const pb_step* s = &engine->steps[k];
+    if (s->op == PB_HOST_UNLESS && s->target > index && s->arg_count && s->args[0].space != PB_SPACE_CONST) return true;
+  }
+  return false;
+}
+
+static pb_status check_control(const check* c, const pb_engine* engine, int index) {
+  static const int operands[] = {[PB_HOST_MOVE] = 2, [PB_HOST_JUMP] = 0, [PB_HOST_UNLESS] = 1};
+  const pb_step* step = &engine->steps[index];
+  if (engine->open) return FAIL(c, "step %d is no launch, and dims are open", index);
+  if (step->arg_count != operands[step->op]) return FAIL(c, "step %d has %d arguments", index, step->arg_count);
+  if (step->op == PB_HOST_MOVE) {
+    bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
+    if (!writes || step->target != 0) return FAIL(c, "step %d moves to what is not written", index);
+    for (int a = 0; a < 2; ++a)
+      if (step->bytes < 1 || step->bytes > bytes_at(engine, &step->args[a]))
+        return FAIL(c, "step %d moves %llu bytes of less", index, (unsigned long long)step->bytes);
+    return PB_OK;
+  }
+  if (step->bytes) return FAIL(c, "step %d jumps and moves", index);
+  int least = step->op == PB_HOST_UNLESS ? index + 1 : 0;
+  if (step->target < least || step->target > engine->step_count)
+    return FAIL(c, "step %d jumps to %d of %d", index, step->target, engine->step_count);
+  if (step->op == PB_HOST_UNLESS && !bytes_at(engine, &step->args[0]))
+    return FAIL(c, "step %d looks at a tensor without elements", index);
+  if (step->op == PB_HOST_JUMP && step->target <= index && !can_end(engine, step->target, index))
+    return FAIL(c, "step %d turns for ever", index);
+  return PB_OK;
+}
+
+static pb_status check_step(const check* c, const pb_engine* engine, int index) {
+  const pb_step* step = &engine->steps[index];
+  if ((unsigned)step->op > PB_HOST_UNLESS) return FAIL(c, "step %d has an unknown operation", index);
   if (step->arg_count < 0 || step->arg_count > PB_ENGINE_MAX_ARGS)
     return FAIL(c, "step %d has %d arguments", index, step->arg_count);
   for (int a = 0; a < step->arg_count; ++a) {
-    uint64_t value = step->args[a].value, limit = 0;
-    switch (step->args[a].space) {
-    case PB_SPACE_INPUT:
-      limit = (uint64_t)engine->input_count;
-      break;
-    case PB_SPACE_OUTPUT:
-      limit = (uint64_t)engine->output_count;
-      break;
-    case PB_SPACE_CONST:
-      limit = engine->const_bytes;
-      break;
-    case PB_SPACE_ARENA:
-      limit = engine->open ? (uint64_t)engine->open->buffer_count : engine->arena_bytes;
-      break;
-    case PB_SPACE_SIZES:
-      limit = engine->open ? (uint64_t)engine->open->block_count : 0;
-      break;
-    }
+    uint64_t value = step->args[a].value, limit = limit_of(engine, step->args[a].space);
     if (value >= limit)
       return FAIL(c, "step %d: argument %d is at %llu of %llu", index, a, (unsigned long long)value,
                   (unsigned long long)limit);
   }
-  return PB_OK;
+  return step->op == PB_HOST_LAUNCH ? check_launch(c, engine, index) : check_control(c, engine, index);
 }
 
 // The dims of tensors are numbers, where the size is one, or open.

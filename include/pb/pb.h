@@ -71,7 +71,8 @@ void pb_rt_add_machine(void); // "machine"; it stands in a library of its own, p
 // inputs[k] and outputs[k] are `bytes` long, of the caller; nothing is kept after the call.
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs);
 
-// Per step of the host program, of the last run.
+// Per step of the host program, of the last run: of a step that ran several times, in a loop, what all of them took.
+// Steps that move tensors or jump are called move, jump and unless.
 enum { PB_RT_MAX_QUEUES = 16 };
 typedef struct pb_rt_step {
   const char *kernel, *origin, *bound;
