@@ -2,6 +2,7 @@
 #include "core/frontend/stablehlo/door.h"
 
 #include "core/base/distance.h"
+#include "core/s1/control.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -335,7 +336,7 @@ static void rename_value(pb_s1* program, int from, int to) {
     pb_nest* nest = (pb_nest*)(uintptr_t)program->ops[k].nest; // the door's own
     if (program->ops[k].x == from) program->ops[k].x = to;
     if (program->ops[k].y == from) program->ops[k].y = to;
-    for (int a = 0; a < nest->access_count; ++a)
+    for (int a = 0; nest && a < nest->access_count; ++a)
       if (nest->access[a].buffer == from) nest->access[a].buffer = to;
   }
 }
@@ -360,7 +361,7 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
     program->values[out].is_output = true;
     bool again = old.is_output;
     for (int j = 0; j < k; ++j) again |= results[j] == v;
-    if (old.is_input || old.const_id >= 0 || again) {
+    if (old.is_input || old.is_variable || old.const_id >= 0 || again) {
       for (int j = 0; again && j < k; ++j)
         if (results[j] == v) v = made[j];
       pb_make_copy(&d->m, v, out);
@@ -369,21 +370,6 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
     }
   }
   return PB_OK;
-}
-
-// Operators of which nothing reaches a result go.
-static void drop_dead(pb_s1* program) {
-  bool* live = calloc(program->value_count + 1, sizeof *live);
-  if (!live) pb_no_memory(program->value_count);
-  for (size_t v = 0; v < program->value_count; ++v) live[v] = program->values[v].is_output;
-  for (size_t k = program->op_count; k-- > 0;)
-    for (int a = 0; live[program->ops[k].y] && a < program->ops[k].nest->access_count; ++a)
-      live[program->ops[k].nest->access[a].buffer] = true;
-  size_t kept = 0;
-  for (size_t k = 0; k < program->op_count; ++k)
-    if (live[program->ops[k].y]) program->ops[kept++] = program->ops[k];
-  program->op_count = kept;
-  free(live);
 }
 
 static const pb_bound* bound_to(const pb_door* d, const char* name) {
@@ -498,7 +484,7 @@ static pb_status make_main(pb_door* d, const pb_flat_func* main) {
   }
   PB_TRY(pb__door_block(d, &main->body));
   PB_TRY(make_outputs(d, end));
-  drop_dead(d->m.program);
+  pb_s1_drop_unread(d->m.program);
   return PB_OK;
 }
 
