@@ -106,11 +106,33 @@ static bool can_end(const pb_engine* engine, int from, int index) {
   return false;
 }
 
+// a + b * times, or more than any memory has.
+static uint64_t reach(uint64_t a, uint64_t b, uint64_t times) {
+  if (b && times > most_bytes / b) return UINT64_MAX;
+  return a > most_bytes ? UINT64_MAX : a + b * times;
+}
+
+static pb_status check_place(const check* c, const pb_engine* engine, int index) {
+  const pb_step* step = &engine->steps[index];
+  const pb_rows* rows = &step->rows;
+  bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
+  if (!writes || step->target != 0) return FAIL(c, "step %d moves to what is not written", index);
+  if (rows->index != PB_I32 && rows->index != PB_I64) return FAIL(c, "step %d has an index of no type", index);
+  if (bytes_at(engine, &step->args[2]) < (uint64_t)pb_type_bits(rows->index) / 8)
+    return FAIL(c, "step %d has its index outside", index);
+  if (rows->count < 1 || step->bytes < 1) return FAIL(c, "step %d moves nothing", index);
+  uint64_t last = reach(reach(step->bytes, rows->stride, rows->count - 1), rows->unit, rows->most);
+  if (last > bytes_at(engine, &step->args[0]) || reach(0, step->bytes, rows->count) > bytes_at(engine, &step->args[1]))
+    return FAIL(c, "step %d moves past what it moves", index);
+  return PB_OK;
+}
+
 static pb_status check_control(const check* c, const pb_engine* engine, int index) {
-  static const int operands[] = {[PB_HOST_MOVE] = 2, [PB_HOST_JUMP] = 0, [PB_HOST_UNLESS] = 1};
+  static const int operands[] = {[PB_HOST_MOVE] = 2, [PB_HOST_JUMP] = 0, [PB_HOST_UNLESS] = 1, [PB_HOST_PLACE] = 3};
   const pb_step* step = &engine->steps[index];
   if (engine->open) return FAIL(c, "step %d is no launch, and dims are open", index);
   if (step->arg_count != operands[step->op]) return FAIL(c, "step %d has %d arguments", index, step->arg_count);
+  if (step->op == PB_HOST_PLACE) return check_place(c, engine, index);
   if (step->op == PB_HOST_MOVE) {
     bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
     if (!writes || step->target != 0) return FAIL(c, "step %d moves to what is not written", index);
@@ -132,7 +154,7 @@ static pb_status check_control(const check* c, const pb_engine* engine, int inde
 
 static pb_status check_step(const check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
-  if ((unsigned)step->op > PB_HOST_UNLESS) return FAIL(c, "step %d has an unknown operation", index);
+  if ((unsigned)step->op > PB_HOST_PLACE) return FAIL(c, "step %d has an unknown operation", index);
   if (step->arg_count < 0 || step->arg_count > PB_ENGINE_MAX_ARGS)
     return FAIL(c, "step %d has %d arguments", index, step->arg_count);
   for (int a = 0; a < step->arg_count; ++a) {
@@ -211,6 +233,25 @@ static pb_status check_open(const check* c, const pb_engine* engine) {
   return PB_OK;
 }
 
+static bool are_alike(const pb_tensor_info* a, const pb_tensor_info* b) {
+  bool alike = a->type == b->type && a->rank == b->rank;
+  for (int d = 0; alike && d < a->rank; ++d) alike = a->shape[d] == b->shape[d];
+  return alike;
+}
+
+static pb_status check_aliases(const check* c, const pb_engine* engine) {
+  for (int k = 0; engine->aliases && k < engine->output_count; ++k) {
+    int input = engine->aliases[k];
+    if (input < -1 || input >= engine->input_count) return FAIL(c, "output %d is made of input %d", k, input);
+    if (input < 0) continue;
+    if (engine->open || !are_alike(&engine->inputs[input], &engine->outputs[k]) || engine->inputs[input].type == PB_U8)
+      return FAIL(c, "output '%s' is made of another tensor", engine->outputs[k].name);
+    for (int other = 0; other < k; ++other)
+      if (engine->aliases[other] == input) return FAIL(c, "two outputs are made of input %d", input);
+  }
+  return PB_OK;
+}
+
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) {
   check c = {path, code, diag};
   if (!engine->target || !engine->target[0]) return FAIL(&c, "the engine names no target");
@@ -220,5 +261,6 @@ pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, 
   PB_TRY(check_tensors(&c, "output", engine->output_count, engine->outputs, engine->open != NULL));
   for (int k = 0; k < engine->kernel_count; ++k) PB_TRY(check_kernel(&c, engine, &engine->kernels[k]));
   for (int k = 0; k < engine->step_count; ++k) PB_TRY(check_step(&c, engine, k));
+  PB_TRY(check_aliases(&c, engine));
   return engine->open ? check_open(&c, engine) : PB_OK;
 }

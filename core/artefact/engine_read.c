@@ -195,6 +195,10 @@ static void get_step(cursor* c, pb_step* step) {
     step->args[a].space = (pb_space)get(c, 1);
     step->args[a].value = get(c, 8);
   }
+  if (step->op != PB_HOST_PLACE) return;
+  uint64_t* const rows[] = {&step->rows.count, &step->rows.stride, &step->rows.unit, &step->rows.most};
+  for (int k = 0; k < 4; ++k) *rows[k] = get(c, 8);
+  step->rows.index = (pb_type)get(c, 1);
 }
 
 static void get_dims(cursor* c, int count, const pb_tensor_info* tensors, int (*dims)[PB_MAX_RANK]) {
@@ -270,10 +274,12 @@ static pb_status program_get(const reader* r, pb_engine* engine) {
   engine->steps = PB_NEW_ARRAY(c.arena, pb_step, (size_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) get_step(&c, &engine->steps[k]);
   bool host = pb__get(r->file.bytes + 8, 4) == PB_ENGINE_HOST_VERSION;
-  uint64_t open = host ? get(&c, 1) : 0;
-  if (open > 1) return refuse(r, 5006, "open dims are there or not");
+  uint64_t flags = host ? get(&c, 1) : 0, open = flags & 1;
+  if (flags > 3) return refuse(r, 5006, "the program has parts that are not known");
+  if (flags & 2) engine->aliases = PB_NEW_ARRAY(c.arena, int, (size_t)engine->output_count + 1);
+  for (int k = 0; engine->aliases && k < engine->output_count; ++k) engine->aliases[k] = (int)get(&c, 4) - 1;
   if (open) engine->open = get_open(&c, engine);
-  if (!c.broken && host != (open || pb_engine_has_control(engine)))
+  if (!c.broken && host != (flags || pb_engine_has_control(engine)))
     return refuse(r, 5006, "a program of another version than the header's");
   if (c.broken) return refuse(r, 5006, "the program section ends too soon");
   return c.left ? refuse(r, 5006, "bytes after the program") : PB_OK;

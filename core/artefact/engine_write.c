@@ -60,6 +60,10 @@ static void put_step(buffer* b, const pb_step* step) {
     put(b, 1, step->args[a].space);
     put(b, 8, step->args[a].value);
   }
+  if (step->op != PB_HOST_PLACE) return;
+  const uint64_t rows[] = {step->rows.count, step->rows.stride, step->rows.unit, step->rows.most};
+  for (int k = 0; k < 4; ++k) put(b, 8, rows[k]);
+  put(b, 1, step->rows.index);
 }
 
 static void put_dims(buffer* b, int count, const pb_tensor_info* tensors, int (*dims)[PB_MAX_RANK]) {
@@ -102,7 +106,7 @@ static void put_open(buffer* b, const pb_engine* engine) {
 }
 
 static int version_of(const pb_engine* engine) {
-  return engine->open || pb_engine_has_control(engine) ? PB_ENGINE_HOST_VERSION : PB_ENGINE_VERSION;
+  return engine->open || engine->aliases || pb_engine_has_control(engine) ? PB_ENGINE_HOST_VERSION : PB_ENGINE_VERSION;
 }
 
 static buffer program_put(const pb_engine* engine) {
@@ -119,7 +123,8 @@ static buffer program_put(const pb_engine* engine) {
   for (int k = 0; k < engine->kernel_count; ++k) put_kernel(&b, &engine->kernels[k]);
   put(&b, 4, (uint64_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) put_step(&b, &engine->steps[k]);
-  if (version_of(engine) == PB_ENGINE_HOST_VERSION) put(&b, 1, engine->open != NULL);
+  if (version_of(engine) == PB_ENGINE_HOST_VERSION) put(&b, 1, (engine->open != NULL) + 2 * (engine->aliases != NULL));
+  for (int k = 0; engine->aliases && k < engine->output_count; ++k) put(&b, 4, (uint64_t)(engine->aliases[k] + 1));
   if (engine->open) put_open(&b, engine);
   return b;
 }

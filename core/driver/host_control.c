@@ -65,6 +65,21 @@ static void place_values(builder* b) {
   }
 }
 
+// Outputs that take inputs' places.
+static void take_aliases(builder* b) {
+  pb_engine* e = b->host.engine;
+  for (size_t v = 0; v < b->program->value_count; ++v) {
+    const pb_s1_value* value = &b->program->values[v];
+    if (!value->is_output || !value->made_of) continue;
+    if (!e->aliases) {
+      e->aliases = PB_NEW_ARRAY(&e->arena, int, (size_t)e->output_count);
+      memset(e->aliases, 0xff, sizeof *e->aliases * (size_t)e->output_count);
+    }
+    pb_arg output = b->host.places[b->place[v]].arg, input = b->host.places[b->place[value->made_of - 1]].arg;
+    e->aliases[output.value] = (int)input.value;
+  }
+}
+
 // Arguments of a segment's function are the program's values, by their numbers, or constants.
 static void name_arguments(builder* b, MlirOperation main) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
@@ -115,12 +130,33 @@ static void add_move(builder* b, const pb_s1_op* op) {
   pb__host_use(&b->host, step, 1, b->place[base_of(b, op->x)]);
 }
 
+static void add_place(builder* b, const pb_s1_op* op) {
+  const pb_s1_value *y = &b->program->values[op->y], *x = &b->program->values[op->x];
+  int step = b->host.engine->step_count;
+  uint64_t bytes = (uint64_t)pb_type_bits(pb_type_stored(y->type)) / 8, count = 1;
+  for (int r = op->axis + 1; r < y->rank; ++r) bytes *= (uint64_t)y->shape[r];
+  for (int r = 0; r < op->axis; ++r) count *= (uint64_t)y->shape[r];
+  pb_step* place = add_step(b, PB_HOST_PLACE, op);
+  place->bytes = bytes * (uint64_t)x->shape[op->axis];
+  place->rows = (pb_rows){.count = count,
+                          .stride = bytes * (uint64_t)y->shape[op->axis],
+                          .unit = bytes,
+                          .most = (uint64_t)(y->shape[op->axis] - x->shape[op->axis]),
+                          .index = b->program->values[op->third].type};
+  place->arg_count = 3;
+  const int values[] = {op->y, base_of(b, op->x), base_of(b, op->third)};
+  for (int k = 0; k < 3; ++k) pb__host_use(&b->host, step, k, b->place[values[k]]);
+}
+
 static void add_mark(builder* b, const pb_s1_op* op) {
   pb_engine* e = b->host.engine;
   bracket* top = b->depth ? &b->open[b->depth - 1] : NULL;
   switch (op->kind) {
   case PB_S1_MOVE:
     add_move(b, op);
+    break;
+  case PB_S1_PLACE:
+    add_place(b, op);
     break;
   case PB_S1_LOOP:
     b->open[b->depth++] = (bracket){e->step_count, -1};
@@ -190,6 +226,7 @@ pb_status pb_host_build_segments(const pb_unit* unit, const pb_s1* program, cons
   pb__host_start(&b.host, unit, engine);
   engine->steps = PB_NEW_ARRAY(&engine->arena, pb_step, steps);
   place_values(&b);
+  take_aliases(&b);
   pb_status status = add_steps(&b, mains);
   if (status == PB_OK) {
     stretch_over_loops(&b);

@@ -96,6 +96,8 @@ void pb__native_close(pb_rt* rt);
 
 // A step that launches nothing; *at becomes the next one.
 pb_status pb__control_step(pb_rt* rt, int* at, pb_diag* diag) PB_MUST_CHECK;
+// Outputs that are made of inputs in place begin as those, where they are not the same memory.
+pb_status pb__aliases_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 
 pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_diag* diag) PB_MUST_CHECK;
 pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // inputs to the device

@@ -38,7 +38,8 @@ static pb_rt_tensor* describe(pb_rt* rt, int count, const pb_tensor_info* infos)
 static void describe_steps(pb_rt* rt) {
   rt->steps = PB_NEW_ARRAY(&rt->arena, pb_rt_step, (size_t)rt->engine->step_count);
   for (int k = 0; k < rt->engine->step_count; ++k) {
-    static const char* const names[] = {[PB_HOST_MOVE] = "move", [PB_HOST_JUMP] = "jump", [PB_HOST_UNLESS] = "unless"};
+    static const char* const names[] = {
+        [PB_HOST_MOVE] = "move", [PB_HOST_JUMP] = "jump", [PB_HOST_UNLESS] = "unless", [PB_HOST_PLACE] = "place"};
     const pb_step* step = &rt->engine->steps[k];
     if (step->op != PB_HOST_LAUNCH) {
       rt->steps[k] = (pb_rt_step){.kernel = names[step->op], .origin = step->origin, .bound = ""};
@@ -151,6 +152,10 @@ static pb_rt* chosen(const pb_rt* rt) { return rt->profiles[rt->chosen]; }
 const char* pb_rt_target(const pb_rt* rt) { return rt->engine->target; } // the same of all
 int pb_rt_input_count(const pb_rt* rt) { return rt->engine->input_count; }
 int pb_rt_output_count(const pb_rt* rt) { return rt->engine->output_count; }
+int pb_rt_alias(const pb_rt* rt, int output) {
+  const int* aliases = ENGINE(rt)->aliases;
+  return aliases ? aliases[output] : -1;
+}
 const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index) { return &chosen(rt)->inputs[index]; }
 const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index) { return &chosen(rt)->outputs[index]; }
 int pb_rt_step_count(const pb_rt* rt) { return ENGINE(rt)->step_count; }
@@ -327,6 +332,7 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
   if (rt->has_words) PB_TRY(pb__words_begin(rt, diag));
   rt->tensors_in_process = !rt->has_words;
   forget_times(rt);
+  PB_TRY(pb__aliases_begin(rt, diag));
   for (int k = 0; k < rt->engine->step_count;) {
     if (rt->engine->steps[k].op == PB_HOST_LAUNCH)
       PB_TRY(launch(rt, k++, diag));

@@ -38,6 +38,13 @@ static void add(pb_maker* m, pb_s1_kind kind, int x, int y) {
 
 void pb_control_mark(pb_maker* m, pb_s1_kind kind, int x) { add(m, kind, x, -1); }
 
+void pb_control_place(pb_maker* m, int variable, int x, int axis, int index) {
+  add(m, PB_S1_PLACE, x, variable);
+  pb_s1_op* op = &m->program->ops[m->program->op_count - 1];
+  op->axis = axis;
+  op->third = index;
+}
+
 static int base_of(const pb_s1* program, int value) {
   int alias = program->values[value].alias_of;
   return alias >= 0 ? alias : value;

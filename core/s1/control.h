@@ -20,6 +20,8 @@ void pb_control_mark(pb_maker* m, pb_s1_kind kind, int x);
 // All at once: what was a variable's before is what the others get. Those that stay as they are need no move.
 void pb_control_assign(pb_maker* m, int count, const int* variables, const int* values);
 
+void pb_control_place(pb_maker* m, int variable, int x, int axis, int index);
+
 // Drops operators whose results nobody reads, in this turn or a later one.
 void pb_s1_drop_unread(pb_s1* program);
 

@@ -14,7 +14,7 @@ char* pb_s1_print(const pb_s1* p) {
       "table",      "softmax", "norm",    "matmul", "fconv",  "fmatmul", "fmaxpool", "faverage",
       "fbinary",    "fscale",  "fclamp",  "funary", "fprelu", "freduce", "fsoftmax", "fnorm",
       "ftranspose", "slice",   "fpad",    "concat", "copy",   "each",    "gather",   "nest",
-      "move",       "loop",    "while",   "again",  "if",     "else",    "end"};
+      "move",       "place",   "loop",    "while",  "again",  "if",      "else",     "end"};
   pb_text t = {0};
   for (size_t v = 0; v < p->value_count; ++v) {
     if (!p->values[v].is_input && p->values[v].alias_of < 0 && p->values[v].const_id < 0) continue;

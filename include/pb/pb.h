@@ -39,6 +39,9 @@ int pb_rt_input_count(const pb_rt* rt);
 int pb_rt_output_count(const pb_rt* rt);
 const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index);
 const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index);
+// The input that the output is made of in place (--donate), -1: none. Given the same memory for both, a run writes only
+// what changes; given others, the input is copied first.
+int pb_rt_alias(const pb_rt* rt, int output);
 
 // An engine may hold several profiles: the same model for other extents. One of them is chosen, at first the first; the
 // tensors, steps and counts here are the chosen one's.
