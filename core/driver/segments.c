@@ -57,24 +57,25 @@ static void take_left(compilation* c, compilation* part, const char* from, const
   PB_PUSH(c->fallback.items, c->fallback.count, c->fallback.capacity, item);
 }
 
-static bool are_same(MlirOperation a, MlirOperation b) {
-  pb_text texts[2] = {0};
+// The function as text of its own, whatever is around it.
+static const char* text_of(MlirOperation func, pb_arena* arena) {
+  pb_text text = {0};
   MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
-  mlirOpPrintingFlagsUseLocalScope(flags); // numbers of values of its own
+  mlirOpPrintingFlagsUseLocalScope(flags);
   mlirOpPrintingFlagsAssumeVerified(flags);
-  mlirOperationPrintWithFlags(a, flags, pb_text_append, &texts[0]);
-  mlirOperationPrintWithFlags(b, flags, pb_text_append, &texts[1]);
+  mlirOperationPrintWithFlags(func, flags, pb_text_append, &text);
   mlirOpPrintingFlagsDestroy(flags);
-  bool same = !strcmp(texts[0].data, texts[1].data);
-  for (int k = 0; k < 2; ++k) pb_text_free(&texts[k]);
-  return same;
+  const char* kept = pb_strdup(arena, text.data);
+  pb_text_free(&text);
+  return kept;
 }
 
 // A function that is no kernel: an instruction's, the same wherever it comes from.
 static pb_status take_function(compilation* c, MlirOperation func) {
   const char* name = pb_func_name(func, &c->unit.arena);
   MlirOperation there = pb_module_func(c->unit.module, name);
-  if (!mlirOperationIsNull(there) && !are_same(func, there))
+  pb_arena* arena = &c->unit.arena;
+  if (!mlirOperationIsNull(there) && strcmp(text_of(func, arena), text_of(there, arena)) != 0)
     return pb_error(c->unit.diag, (pb_place){.what = name}, 4096, "this is a bug in the compiler, not in the model",
                     "is another function in two segments");
   if (!mlirOperationIsNull(there)) return PB_OK;
@@ -83,8 +84,33 @@ static pb_status take_function(compilation* c, MlirOperation func) {
   return PB_OK;
 }
 
-// Kernels get numbers behind those that are there.
-static pb_status take_functions(compilation* c, compilation* part, int* kernels) {
+// The kernels of all segments, by their texts: equal ones are one.
+typedef struct kernels {
+  pb_table known;
+  int count;
+} kernels;
+
+// A kernel gets a number behind those that are there, or that of its equal.
+static int take_kernel(compilation* c, compilation* part, MlirOperation func, kernels* all) {
+  MlirContext context = c->unit.context;
+  pb_arena* arena = &c->unit.arena;
+  const char* name = pb_func_name(func, arena);
+  set_attribute(func, "sym_name", symbol_of(context, "kernel", false));
+  const char* text = text_of(func, arena);
+  int known = pb_table_find(&all->known, text, strlen(text)), number = all->count;
+  const char* made = pb_printf(arena, "k%d", number);
+  bool left = pb_kernel_left(&part->unit, name) != NULL; // said of each
+  set_attribute(func, "sym_name", symbol_of(context, made, false));
+  if (known >= 0 && !left) return known;
+  if (!left) pb_table_add(&all->known, text, strlen(text), number);
+  take_left(c, part, name, made);
+  mlirOperationRemoveFromParent(func);
+  mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->unit.module), func);
+  ++all->count;
+  return number;
+}
+
+static pb_status take_functions(compilation* c, compilation* part, kernels* all) {
   MlirContext context = c->unit.context;
   MlirOperation main = pb_module_func(part->unit.module, "main");
   pb_arena* arena = &c->unit.arena;
@@ -94,16 +120,11 @@ static pb_status take_functions(compilation* c, compilation* part, int* kernels)
   for (; !mlirOperationIsNull(op) && status == PB_OK; op = next) {
     next = mlirOperationGetNextInBlock(op);
     if (mlirOperationEqual(op, main)) continue;
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel"))) {
+    const char* name = pb_func_name(op, arena);
+    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")))
       status = take_function(c, op);
-      continue;
-    }
-    const char *name = pb_func_name(op, arena), *made = pb_printf(arena, "k%d", *kernels);
-    pb_table_add(&numbers, name, strlen(name), (*kernels)++);
-    take_left(c, part, name, made);
-    set_attribute(op, "sym_name", symbol_of(context, made, false));
-    mlirOperationRemoveFromParent(op);
-    mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->unit.module), op);
+    else
+      pb_table_add(&numbers, name, strlen(name), take_kernel(c, part, op, all));
   }
   op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
   for (; !mlirOperationIsNull(op) && status == PB_OK; op = mlirOperationGetNextInBlock(op)) {
@@ -116,7 +137,7 @@ static pb_status take_functions(compilation* c, compilation* part, int* kernels)
   return status;
 }
 
-static pb_status compile_part(compilation* c, int number, pb_text* all, int* kernels) {
+static pb_status compile_part(compilation* c, int number, pb_text* all, kernels* taken) {
   pb_compiled out = {0}; // its stages' times are this one's
   compilation* part = &c->parts[number];
   start_part(c, number, part, &out);
@@ -133,12 +154,12 @@ static pb_status compile_part(compilation* c, int number, pb_text* all, int* ker
     return PB_OK;
   }
   c->mains[number] = pb_module_func(part->unit.module, "main");
-  return take_functions(c, part, kernels);
+  return take_functions(c, part, taken);
 }
 
 pb_status pb__compile_segments(compilation* c) {
   pb_text all = {0};
-  int kernels = 0;
+  kernels taken = {0};
   if (of_one(c->options))
     return pb_error(c->unit.diag, (pb_place){.file = c->options->model}, 1008, NULL,
                     "%s is of a program of one function, and data decide how this one goes on", of_one(c->options));
@@ -150,11 +171,12 @@ pb_status pb__compile_segments(compilation* c) {
   if (!c->parts) pb_no_memory(c->segments.count * sizeof *c->parts);
   c->mains = PB_NEW_ARRAY(&c->unit.arena, MlirOperation, c->segments.count + 1);
   pb_status status = PB_OK;
-  for (size_t k = 0; k < c->segments.count && status == PB_OK; ++k) status = compile_part(c, (int)k, &all, &kernels);
+  for (size_t k = 0; k < c->segments.count && status == PB_OK; ++k) status = compile_part(c, (int)k, &all, &taken);
   if (status == PB_OK && all.data)
     c->out->text = all.data;
   else
     pb_text_free(&all);
+  pb_table_free(&taken.known);
   pb__stage_done(c, "segments");
   return status;
 }
