@@ -25,10 +25,11 @@ DequantizeLinear and QuantizeLinear) are recognised first, by `core/s1/lift*.c`;
 attributes. An operator is added by its row, its function in `core/frontend/onnx` and its test in `tests/onnx`.
 
 Functions that a model brings along are taken in place of their calls, before anything else looks; one of the same domain and
-name goes before a row. `If`, `Loop`, `Scan` and sequences leave nothing behind: the branch that a constant takes and a loop's
-turns are written out, 65,536 operators at most. A condition that comes at run time has both branches computed, and their
-results chosen among; that they are of one type and shape is asked for. A loop that such a condition may end turns as often as its
-number says, and values stay as they are once it is false. What a number of turns hangs on has to be constant, as above.
+name goes before a row. `Scan` and sequences leave nothing behind, nor do `If` and `Loop` where constants
+decide: the branch that is taken and a loop's turns are written out, 65,536 operators at most. What data decide is [the host's
+program](control-flow.md): loops, and branches that are long; two short ones are both computed, and their results chosen
+among. Values from turn to turn keep their types and shapes; where results are gathered turn by turn the number of turns has to be
+constant, as above.
 
 A dim may list values, `--dim batch=1,8` or `--input-shape NAME=1,8x3x224x224`: the engine then has a program for each, made
 for those extents alone, and their constants once. Of several dims that list values the k-th ones go together. `pb-run` and

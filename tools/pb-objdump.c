@@ -36,14 +36,23 @@ static void print_headers(const pb_engine* e) {
          (unsigned long long)e->arena_bytes);
   print_tensors("input", e->input_count, e->inputs);
   print_tensors("output", e->output_count, e->outputs);
+  for (int k = 0; e->aliases && k < e->output_count; ++k)
+    if (e->aliases[k] >= 0) printf("  output%d is input%d, in place\n", k, e->aliases[k]);
   puts("steps:");
   for (int s = 0; s < e->step_count; ++s) {
-    static const char* const spaces[] = {"input", "output", "const+", "arena+"};
+    static const char* const spaces[] = {"input", "output", "const+", "arena+", "sizes"};
     const pb_step* step = &e->steps[s];
-    printf("  %d: %s(", s, e->kernels[step->kernel].name);
+    static const char* const names[] = {
+        [PB_HOST_MOVE] = "move", [PB_HOST_JUMP] = "jump", [PB_HOST_UNLESS] = "unless", [PB_HOST_PLACE] = "place"};
+    printf("  %d: %s(", s, step->op == PB_HOST_LAUNCH ? e->kernels[step->kernel].name : names[step->op]);
     for (int a = 0; a < step->arg_count; ++a)
       printf("%s%s%llu", a ? ", " : "", spaces[step->args[a].space], (unsigned long long)step->args[a].value);
-    printf(")  ; %s\n", step->origin);
+    fputs(")", stdout);
+    if (step->op == PB_HOST_PLACE)
+      printf(" %llu times %llu bytes", (unsigned long long)step->rows.count, (unsigned long long)step->bytes);
+    if (step->op == PB_HOST_MOVE) printf(" %llu bytes", (unsigned long long)step->bytes);
+    if (step->op == PB_HOST_JUMP || step->op == PB_HOST_UNLESS) printf(" -> %d", step->target);
+    printf("  ; %s\n", step->origin);
   }
 }
 

@@ -36,6 +36,7 @@ static const char help[] =
     "  --dump-tensors=DIR        write what each step's arguments hold after it\n"
     "  --info                    print what the engine is, and stop\n"
     "  --no-native               refuse engines with machine code\n"
+    "  --in-place                outputs to which inputs are donated get those inputs' memory\n"
     "  --help, --version\n";
 
 enum { MAX_VALUES = 64 };
@@ -45,7 +46,7 @@ typedef struct options {
   const char *inputs[MAX_VALUES], *outputs[MAX_VALUES], *expects[MAX_VALUES];
   int input_count, output_count, expect_count, warmup, repeat, threads;
   double atol, rtol, percentile;
-  bool stats, info, timed, no_native;
+  bool stats, info, timed, no_native, in_place;
 } options;
 
 // The value of --NAME=VALUE or --NAME VALUE, or NULL when the argument is another option.
@@ -111,6 +112,8 @@ static pb_status read_option(int argc, char** argv, int* k, options* o) {
     o->stats = true;
   else if (!strcmp(a, "--info"))
     o->info = true;
+  else if (!strcmp(a, "--in-place"))
+    o->in_place = true;
   else if (!strcmp(a, "--no-native"))
     o->no_native = true;
   else if (a[0] == '-' || o->engine)
@@ -223,10 +226,16 @@ static pb_status run_sample(job* j, int64_t sample, double* seconds) {
   if (!inputs || !outputs) pb_no_memory(sizeof *inputs);
   for (int k = 0; k < pb_rt_input_count(j->rt); ++k) inputs[k] = run_value_sample(&j->inputs[k], sample);
   for (int k = 0; k < pb_rt_output_count(j->rt); ++k) outputs[k] = run_value_sample(&j->outputs[k], sample);
+  for (int k = 0; j->o->in_place && k < pb_rt_output_count(j->rt); ++k)
+    if (pb_rt_alias(j->rt, k) >= 0) outputs[k] = (void*)(uintptr_t)inputs[pb_rt_alias(j->rt, k)]; // this program's own
   if (j->beside) pb_rt_set_after_step(j->rt, run_steps_keep, j->steps = run_steps_make());
   double start = now();
   pb_status status = told(pb_rt_run(j->rt, inputs, outputs));
   *seconds = now() - start;
+  for (int k = 0; k < pb_rt_output_count(j->rt); ++k) {
+    void* kept = run_value_sample(&j->outputs[k], sample);
+    if (outputs[k] != kept) memcpy(kept, outputs[k], pb_rt_output(j->rt, k)->bytes);
+  }
   if (status == PB_OK && j->beside) status = compare_sample(j, sample, inputs, outputs);
   free_steps(j);
   free(inputs);

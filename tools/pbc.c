@@ -22,6 +22,7 @@ static int usage(FILE* to) {
       "                                   their constants; of several lists the k-th values go together\n"
       "  --bind NAME=FILE.npy             an input that is a constant: what is made of it is made now\n"
       "  --weights=FILE.safetensors       the same for each tensor of a file, by its name\n"
+      "  --donate=arg1=out0               the output is made in the input's place: a cache of which rows change\n"
       "  --emit=WHAT                      text on standard output, or in -o:\n"
       "      engine (the default), s1 (operators), s2 (nests), s3 (planned kernels), PASS (IR after that pass),\n"
       "      plan (the plan of every kernel, to be edited), s4 or commands or asm (what the chip runs)\n"
@@ -157,7 +158,9 @@ int main(int argc, char** argv) {
       o.check = true;
     else if (!strcmp(a, "-o") && k + 1 < argc)
       out = argv[++k];
-    else if ((!strcmp(a, "--input-shape") || !strcmp(a, "--dim") || !strcmp(a, "--weights")) && k + 1 < argc) {
+    else if ((!strcmp(a, "--input-shape") || !strcmp(a, "--dim") || !strcmp(a, "--weights") ||
+              !strcmp(a, "--donate")) &&
+             k + 1 < argc) {
       if (pb_option_set(&o, &arena, a + 2, argv[++k], NULL) != PB_OK) return 1;
     } else if (!strncmp(a, "--bind", 6) && (a[6] == '=' || (!a[6] && k + 1 < argc))) {
       if (!parse_bound(a[6] ? a + 7 : argv[++k], &bounds[o.inputs.bound_count++])) return 1;

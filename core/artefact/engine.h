@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 2, PB_ENGINE_OPEN_VERSION = 3, PB_ENGINE_ALIGN = 64 };
-enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 16 };
+// Version 3 is for what version 2 has no words for: open dims, and steps that are no launches.
+enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 2, PB_ENGINE_HOST_VERSION = 3, PB_ENGINE_ALIGN = 64 };
+enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 64, PB_ENGINE_MAX_DEVICE_ARGS = 16 };
 
 // An input or output of the engine. Row-major, dense. Codes of type u8 the runtime gives to kernels, and takes from
 // them, as i8, 128 less.
@@ -49,11 +50,25 @@ typedef struct pb_kernel {
   const char* bound;
 } pb_kernel;
 
-// One step of the host program.
-typedef enum pb_host_op { PB_HOST_LAUNCH } pb_host_op;
+// One step of the host program. Each goes on to the next one but where it jumps; behind the last one the run ends.
+typedef enum pb_host_op {
+  PB_HOST_LAUNCH, // the kernel
+  PB_HOST_MOVE,   // `bytes` of args[1] become those of args[0]
+  PB_HOST_JUMP,   // to `target`; to an earlier step only around an UNLESS that leaves the steps between
+  PB_HOST_UNLESS, // jump on to `target` unless args[0]'s byte is another than 0
+  PB_HOST_PLACE   // `bytes` at a time, args[1] goes to args[0] at args[2]'s number of rows
+} pb_host_op;
+// Of PLACE: `count` pieces, one behind the other in args[1], and `stride` bytes apart in args[0], each `unit` bytes
+// times the index further on, which is kept from 0 to `most`.
+typedef struct pb_rows {
+  uint64_t count, stride, unit, most;
+  pb_type index; // PB_I32 or PB_I64
+} pb_rows;
 typedef struct pb_step {
   pb_host_op op;
-  int kernel;
+  int kernel, target; // -1: it has none
+  uint64_t bytes;
+  pb_rows rows;
   const char* origin; // ops of the model, for reports and faults
   uint64_t macs;      // the model's multiply-accumulates, padding not counted
   int arg_count;
@@ -102,6 +117,7 @@ typedef struct pb_engine {
   uint64_t native_bytes;
   char*
       description; // text of the chip's description after tblgen (JSON), so that machine and disassembler need no files
+  int* aliases;    // by output: the input that it is made of in place, -1; NULL: none is
   pb_open* open;   // NULL: all extents are numbers. Else tensors have -1 where a dim is open, and arena_bytes is 0
   // The same model for other extents: tensors of the same names, types and ranks, and the constants of the first one,
   // at whose offsets its steps name them. NULL: none. They are freed with the first.
@@ -112,6 +128,7 @@ typedef struct pb_engine {
   pb_arena arena;
 } pb_engine;
 
+bool pb_engine_has_control(const pb_engine* engine); // steps that are no launches
 // Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules
 // is refused (PB5010); an existing file is replaced only once the new one is whole.
 pb_status pb_engine_write(const pb_engine* engine, const char* path, pb_diag* diag) PB_MUST_CHECK;

@@ -56,37 +56,114 @@ static pb_status check_kernel(const check* c, const pb_engine* engine, const pb_
   return PB_OK;
 }
 
-static pb_status check_step(const check* c, const pb_engine* engine, int index) {
+bool pb_engine_has_control(const pb_engine* engine) {
+  for (int k = 0; k < engine->step_count; ++k)
+    if (engine->steps[k].op != PB_HOST_LAUNCH) return true;
+  return false;
+}
+
+// How far the argument's offsets or indices go.
+static uint64_t limit_of(const pb_engine* engine, pb_space space) {
+  switch (space) {
+  case PB_SPACE_INPUT:
+    return (uint64_t)engine->input_count;
+  case PB_SPACE_OUTPUT:
+    return (uint64_t)engine->output_count;
+  case PB_SPACE_CONST:
+    return engine->const_bytes;
+  case PB_SPACE_ARENA:
+    return engine->open ? (uint64_t)engine->open->buffer_count : engine->arena_bytes;
+  case PB_SPACE_SIZES:
+    return engine->open ? (uint64_t)engine->open->block_count : 0;
+  }
+  return 0;
+}
+
+static pb_status check_launch(const check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
-  if (step->op != PB_HOST_LAUNCH) return FAIL(c, "step %d has an unknown operation", index);
   if (step->kernel < 0 || step->kernel >= engine->kernel_count)
     return FAIL(c, "step %d launches kernel %d of %d", index, step->kernel, engine->kernel_count);
+  if (engine->kernels[step->kernel].is_words && step->arg_count > PB_ENGINE_MAX_DEVICE_ARGS)
+    return FAIL(c, "step %d has %d arguments, and its kernel is made of commands", index, step->arg_count);
+  return PB_OK;
+}
+
+// From the argument's place to the end of what it lies in; its value is in range.
+static uint64_t bytes_at(const pb_engine* engine, const pb_arg* arg) {
+  if (arg->space == PB_SPACE_ARENA || arg->space == PB_SPACE_CONST) return limit_of(engine, arg->space) - arg->value;
+  const pb_tensor_info* t = &(arg->space == PB_SPACE_INPUT ? engine->inputs : engine->outputs)[arg->value];
+  uint64_t bytes = (uint64_t)(pb_type_bits(t->type) + 7) / 8;
+  for (int d = 0; d < t->rank; ++d) bytes *= (uint64_t)t->shape[d];
+  return bytes;
+}
+
+// Between a jump back and the step that it goes to something must leave, and look at what is no constant.
+static bool can_end(const pb_engine* engine, int from, int index) {
+  for (int k = from; k < index; ++k) {
+    const pb_step* s = &engine->steps[k];
+    if (s->op == PB_HOST_UNLESS && s->target > index && s->arg_count && s->args[0].space != PB_SPACE_CONST) return true;
+  }
+  return false;
+}
+
+// a + b * times, or more than any memory has.
+static uint64_t reach(uint64_t a, uint64_t b, uint64_t times) {
+  if (b && times > most_bytes / b) return UINT64_MAX;
+  return a > most_bytes ? UINT64_MAX : a + b * times;
+}
+
+static pb_status check_place(const check* c, const pb_engine* engine, int index) {
+  const pb_step* step = &engine->steps[index];
+  const pb_rows* rows = &step->rows;
+  bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
+  if (!writes || step->target != 0) return FAIL(c, "step %d moves to what is not written", index);
+  if (rows->index != PB_I32 && rows->index != PB_I64) return FAIL(c, "step %d has an index of no type", index);
+  if (bytes_at(engine, &step->args[2]) < (uint64_t)pb_type_bits(rows->index) / 8)
+    return FAIL(c, "step %d has its index outside", index);
+  if (rows->count < 1 || step->bytes < 1) return FAIL(c, "step %d moves nothing", index);
+  uint64_t last = reach(reach(step->bytes, rows->stride, rows->count - 1), rows->unit, rows->most);
+  if (last > bytes_at(engine, &step->args[0]) || reach(0, step->bytes, rows->count) > bytes_at(engine, &step->args[1]))
+    return FAIL(c, "step %d moves past what it moves", index);
+  return PB_OK;
+}
+
+static pb_status check_control(const check* c, const pb_engine* engine, int index) {
+  static const int operands[] = {[PB_HOST_MOVE] = 2, [PB_HOST_JUMP] = 0, [PB_HOST_UNLESS] = 1, [PB_HOST_PLACE] = 3};
+  const pb_step* step = &engine->steps[index];
+  if (engine->open) return FAIL(c, "step %d is no launch, and dims are open", index);
+  if (step->arg_count != operands[step->op]) return FAIL(c, "step %d has %d arguments", index, step->arg_count);
+  if (step->op == PB_HOST_PLACE) return check_place(c, engine, index);
+  if (step->op == PB_HOST_MOVE) {
+    bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
+    if (!writes || step->target != 0) return FAIL(c, "step %d moves to what is not written", index);
+    for (int a = 0; a < 2; ++a)
+      if (step->bytes < 1 || step->bytes > bytes_at(engine, &step->args[a]))
+        return FAIL(c, "step %d moves %llu bytes of less", index, (unsigned long long)step->bytes);
+    return PB_OK;
+  }
+  if (step->bytes) return FAIL(c, "step %d jumps and moves", index);
+  int least = step->op == PB_HOST_UNLESS ? index + 1 : 0;
+  if (step->target < least || step->target > engine->step_count)
+    return FAIL(c, "step %d jumps to %d of %d", index, step->target, engine->step_count);
+  if (step->op == PB_HOST_UNLESS && !bytes_at(engine, &step->args[0]))
+    return FAIL(c, "step %d looks at a tensor without elements", index);
+  if (step->op == PB_HOST_JUMP && step->target <= index && !can_end(engine, step->target, index))
+    return FAIL(c, "step %d turns for ever", index);
+  return PB_OK;
+}
+
+static pb_status check_step(const check* c, const pb_engine* engine, int index) {
+  const pb_step* step = &engine->steps[index];
+  if ((unsigned)step->op > PB_HOST_PLACE) return FAIL(c, "step %d has an unknown operation", index);
   if (step->arg_count < 0 || step->arg_count > PB_ENGINE_MAX_ARGS)
     return FAIL(c, "step %d has %d arguments", index, step->arg_count);
   for (int a = 0; a < step->arg_count; ++a) {
-    uint64_t value = step->args[a].value, limit = 0;
-    switch (step->args[a].space) {
-    case PB_SPACE_INPUT:
-      limit = (uint64_t)engine->input_count;
-      break;
-    case PB_SPACE_OUTPUT:
-      limit = (uint64_t)engine->output_count;
-      break;
-    case PB_SPACE_CONST:
-      limit = engine->const_bytes;
-      break;
-    case PB_SPACE_ARENA:
-      limit = engine->open ? (uint64_t)engine->open->buffer_count : engine->arena_bytes;
-      break;
-    case PB_SPACE_SIZES:
-      limit = engine->open ? (uint64_t)engine->open->block_count : 0;
-      break;
-    }
+    uint64_t value = step->args[a].value, limit = limit_of(engine, step->args[a].space);
     if (value >= limit)
       return FAIL(c, "step %d: argument %d is at %llu of %llu", index, a, (unsigned long long)value,
                   (unsigned long long)limit);
   }
-  return PB_OK;
+  return step->op == PB_HOST_LAUNCH ? check_launch(c, engine, index) : check_control(c, engine, index);
 }
 
 // The dims of tensors are numbers, where the size is one, or open.
@@ -156,6 +233,25 @@ static pb_status check_open(const check* c, const pb_engine* engine) {
   return PB_OK;
 }
 
+static bool are_alike(const pb_tensor_info* a, const pb_tensor_info* b) {
+  bool alike = a->type == b->type && a->rank == b->rank;
+  for (int d = 0; alike && d < a->rank; ++d) alike = a->shape[d] == b->shape[d];
+  return alike;
+}
+
+static pb_status check_aliases(const check* c, const pb_engine* engine) {
+  for (int k = 0; engine->aliases && k < engine->output_count; ++k) {
+    int input = engine->aliases[k];
+    if (input < -1 || input >= engine->input_count) return FAIL(c, "output %d is made of input %d", k, input);
+    if (input < 0) continue;
+    if (engine->open || !are_alike(&engine->inputs[input], &engine->outputs[k]) || engine->inputs[input].type == PB_U8)
+      return FAIL(c, "output '%s' is made of another tensor", engine->outputs[k].name);
+    for (int other = 0; other < k; ++other)
+      if (engine->aliases[other] == input) return FAIL(c, "two outputs are made of input %d", input);
+  }
+  return PB_OK;
+}
+
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) {
   check c = {path, code, diag};
   if (!engine->target || !engine->target[0]) return FAIL(&c, "the engine names no target");
@@ -165,5 +261,6 @@ pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, 
   PB_TRY(check_tensors(&c, "output", engine->output_count, engine->outputs, engine->open != NULL));
   for (int k = 0; k < engine->kernel_count; ++k) PB_TRY(check_kernel(&c, engine, &engine->kernels[k]));
   for (int k = 0; k < engine->step_count; ++k) PB_TRY(check_step(&c, engine, k));
+  PB_TRY(check_aliases(&c, engine));
   return engine->open ? check_open(&c, engine) : PB_OK;
 }

@@ -51,10 +51,10 @@ static pb_status map_file(reader* r, pb_engine* engine) {
 
 static pb_status check_version(const reader* r) {
   uint64_t version = pb__get(r->file.bytes + 8, 4);
-  if (version == PB_ENGINE_VERSION || version == PB_ENGINE_OPEN_VERSION) return PB_OK;
+  if (version == PB_ENGINE_VERSION || version == PB_ENGINE_HOST_VERSION) return PB_OK;
   return pb_error(r->diag, (pb_place){.file = r->path}, 5003, "compile the model again",
                   "engine version %llu; this runtime reads %d and %d", (unsigned long long)version, PB_ENGINE_VERSION,
-                  PB_ENGINE_OPEN_VERSION);
+                  PB_ENGINE_HOST_VERSION);
 }
 
 // Of the header and the table behind it, which are so many bytes of the file: the sum was taken with its field 0.
@@ -181,9 +181,11 @@ static void get_kernel(cursor* c, pb_kernel* kernel) {
 
 static void get_step(cursor* c, pb_step* step) {
   step->op = (pb_host_op)get(c, 1);
-  step->kernel = (int)get(c, 4);
+  bool launch = step->op == PB_HOST_LAUNCH;
+  step->kernel = step->target = -1;
+  *(launch ? &step->kernel : &step->target) = (int)get(c, 4);
   step->origin = get_text(c);
-  step->macs = get(c, 8);
+  *(launch ? &step->macs : &step->bytes) = get(c, 8);
   step->arg_count = (int)get(c, 1);
   if (step->arg_count > PB_ENGINE_MAX_ARGS) {
     c->broken = true;
@@ -193,6 +195,10 @@ static void get_step(cursor* c, pb_step* step) {
     step->args[a].space = (pb_space)get(c, 1);
     step->args[a].value = get(c, 8);
   }
+  if (step->op != PB_HOST_PLACE) return;
+  uint64_t* const rows[] = {&step->rows.count, &step->rows.stride, &step->rows.unit, &step->rows.most};
+  for (int k = 0; k < 4; ++k) *rows[k] = get(c, 8);
+  step->rows.index = (pb_type)get(c, 1);
 }
 
 static void get_dims(cursor* c, int count, const pb_tensor_info* tensors, int (*dims)[PB_MAX_RANK]) {
@@ -267,7 +273,14 @@ static pb_status program_get(const reader* r, pb_engine* engine) {
   engine->step_count = get_count(&c, 18);
   engine->steps = PB_NEW_ARRAY(c.arena, pb_step, (size_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) get_step(&c, &engine->steps[k]);
-  if (pb__get(r->file.bytes + 8, 4) == PB_ENGINE_OPEN_VERSION) engine->open = get_open(&c, engine);
+  bool host = pb__get(r->file.bytes + 8, 4) == PB_ENGINE_HOST_VERSION;
+  uint64_t flags = host ? get(&c, 1) : 0, open = flags & 1;
+  if (flags > 3) return refuse(r, 5006, "the program has parts that are not known");
+  if (flags & 2) engine->aliases = PB_NEW_ARRAY(c.arena, int, (size_t)engine->output_count + 1);
+  for (int k = 0; engine->aliases && k < engine->output_count; ++k) engine->aliases[k] = (int)get(&c, 4) - 1;
+  if (open) engine->open = get_open(&c, engine);
+  if (!c.broken && host != (flags || pb_engine_has_control(engine)))
+    return refuse(r, 5006, "a program of another version than the header's");
   if (c.broken) return refuse(r, 5006, "the program section ends too soon");
   return c.left ? refuse(r, 5006, "bytes after the program") : PB_OK;
 }

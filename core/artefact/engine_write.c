@@ -50,15 +50,20 @@ static void put_kernel(buffer* b, const pb_kernel* kernel) {
 }
 
 static void put_step(buffer* b, const pb_step* step) {
+  bool launch = step->op == PB_HOST_LAUNCH;
   put(b, 1, step->op);
-  put(b, 4, (uint64_t)step->kernel);
+  put(b, 4, (uint64_t)(launch ? step->kernel : step->target));
   put_text(b, step->origin);
-  put(b, 8, step->macs);
+  put(b, 8, launch ? step->macs : step->bytes);
   put(b, 1, (uint64_t)step->arg_count);
   for (int a = 0; a < step->arg_count; ++a) {
     put(b, 1, step->args[a].space);
     put(b, 8, step->args[a].value);
   }
+  if (step->op != PB_HOST_PLACE) return;
+  const uint64_t rows[] = {step->rows.count, step->rows.stride, step->rows.unit, step->rows.most};
+  for (int k = 0; k < 4; ++k) put(b, 8, rows[k]);
+  put(b, 1, step->rows.index);
 }
 
 static void put_dims(buffer* b, int count, const pb_tensor_info* tensors, int (*dims)[PB_MAX_RANK]) {
@@ -100,6 +105,10 @@ static void put_open(buffer* b, const pb_engine* engine) {
   }
 }
 
+static int version_of(const pb_engine* engine) {
+  return engine->open || engine->aliases || pb_engine_has_control(engine) ? PB_ENGINE_HOST_VERSION : PB_ENGINE_VERSION;
+}
+
 static buffer program_put(const pb_engine* engine) {
   buffer b = {0};
   put_text(&b, engine->target);
@@ -114,6 +123,8 @@ static buffer program_put(const pb_engine* engine) {
   for (int k = 0; k < engine->kernel_count; ++k) put_kernel(&b, &engine->kernels[k]);
   put(&b, 4, (uint64_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) put_step(&b, &engine->steps[k]);
+  if (version_of(engine) == PB_ENGINE_HOST_VERSION) put(&b, 1, (engine->open != NULL) + 2 * (engine->aliases != NULL));
+  for (int k = 0; engine->aliases && k < engine->output_count; ++k) put(&b, 4, (uint64_t)(engine->aliases[k] + 1));
   if (engine->open) put_open(&b, engine);
   return b;
 }
@@ -190,7 +201,7 @@ static void write_file(FILE* file, const pb_engine* engine, const buffer* progra
     uint8_t* row = head + PB_HEADER_BYTES + PB_SECTION_BYTES * s;
     put_row(row, (uint64_t)s, offset[s], m.bytes, m.crc);
   }
-  put_header(head, PB_ENGINE_MAGIC, engine->open ? PB_ENGINE_OPEN_VERSION : PB_ENGINE_VERSION, PB_SECTION_COUNT, at);
+  put_header(head, PB_ENGINE_MAGIC, (uint64_t)version_of(engine), PB_SECTION_COUNT, at);
   fwrite(head, 1, sizeof head, file);
   at = sizeof head;
   for (int s = 0; s < PB_SECTION_COUNT; ++s) {

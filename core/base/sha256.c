@@ -19,6 +19,14 @@ static void make_round_constants(void) {
 
 static uint32_t rotate(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
+// One round: its state are a to h, of which d and h become what the next one has as e and a.
+static void mix(uint32_t a, uint32_t b, uint32_t c, uint32_t* d, uint32_t e, uint32_t f, uint32_t g, uint32_t* h,
+                uint32_t word) {
+  uint32_t t = *h + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & f) ^ (~e & g)) + word;
+  *d += t;
+  *h = t + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void compress(pb_sha256* sha, const uint8_t* block) {
   uint32_t w[64], s[8];
   for (int t = 0; t < 16; ++t)
@@ -29,15 +37,17 @@ static void compress(pb_sha256* sha, const uint8_t* block) {
     uint32_t b = rotate(w[t - 2], 17) ^ rotate(w[t - 2], 19) ^ w[t - 2] >> 10;
     w[t] = w[t - 16] + a + w[t - 7] + b;
   }
+  for (int t = 0; t < 64; ++t) w[t] += round_constants[t];
   memcpy(s, sha->state, sizeof s);
-  for (int t = 0; t < 64; ++t) {
-    uint32_t e = rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25);
-    uint32_t t1 = s[7] + e + ((s[4] & s[5]) ^ (~s[4] & s[6])) + round_constants[t] + w[t];
-    uint32_t a = rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22);
-    uint32_t t2 = a + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-    memmove(s + 1, s, sizeof s - sizeof *s);
-    s[4] += t1;
-    s[0] = t1 + t2;
+  for (int t = 0; t < 64; t += 8) { // names turn instead of numbers
+    mix(s[0], s[1], s[2], &s[3], s[4], s[5], s[6], &s[7], w[t]);
+    mix(s[7], s[0], s[1], &s[2], s[3], s[4], s[5], &s[6], w[t + 1]);
+    mix(s[6], s[7], s[0], &s[1], s[2], s[3], s[4], &s[5], w[t + 2]);
+    mix(s[5], s[6], s[7], &s[0], s[1], s[2], s[3], &s[4], w[t + 3]);
+    mix(s[4], s[5], s[6], &s[7], s[0], s[1], s[2], &s[3], w[t + 4]);
+    mix(s[3], s[4], s[5], &s[6], s[7], s[0], s[1], &s[2], w[t + 5]);
+    mix(s[2], s[3], s[4], &s[5], s[6], s[7], s[0], &s[1], w[t + 6]);
+    mix(s[1], s[2], s[3], &s[4], s[5], s[6], s[7], &s[0], w[t + 7]);
   }
   for (int k = 0; k < 8; ++k) sha->state[k] += s[k];
 }

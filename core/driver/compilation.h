@@ -9,7 +9,7 @@
 #include "core/frontend/linalg/linalg.h"
 #include "core/frontend/safetensors.h"
 #include "core/open/open.h"
-#include "core/s1/s1.h"
+#include "core/s1/control.h"
 #include "core/s3/fallback.h"
 #include "core/s3/plan/plan_given.h"
 
@@ -34,13 +34,21 @@ typedef struct compilation {
   pb_fallback fallback;
   pb_dump dump;
   double since;
-  pb_symbols* symbols; // open dims
-  pb_mlir_text** text; // NULL there: not read yet, or the model is none; one for all samples
-  bool shares_context; // of another sample
+  pb_symbols* symbols;  // open dims
+  pb_mlir_text** text;  // NULL there: not read yet, or the model is none; one for all samples
+  bool shares_context;  // of another sample
+  pb_segments segments; // where the program has control: what is compiled each for itself
+  struct compilation* parts;
+  MlirOperation* mains;
 } compilation;
 
-// From the model to value form, or to the text that was asked for.
-pb_status pb__compile_front(compilation* c) PB_MUST_CHECK;
+// From the model to its program, from that to value form; or to the text that was asked for.
+pb_status pb__compile_program(compilation* c) PB_MUST_CHECK;
+pb_status pb__compile_module(compilation* c) PB_MUST_CHECK;
+// The passes on it.
+pb_status pb__compile_passes(compilation* c) PB_MUST_CHECK;
+// Both of a program with control: of each of its segments. Their kernels become those of the unit's module.
+pb_status pb__compile_segments(compilation* c) PB_MUST_CHECK;
 // A pass, checked where that is asked for.
 pb_status pb__run_pass(compilation* c, const pb_pass* pass) PB_MUST_CHECK;
 // What a compilation holds but its result.

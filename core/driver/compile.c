@@ -124,7 +124,7 @@ static pb_status take_weights(compilation* c) {
   return PB_OK;
 }
 
-pb_status pb__compile_front(compilation* c) {
+pb_status pb__compile_program(compilation* c) {
   const pb_compile_options* o = c->options;
   PB_TRY(take_weights(c));
   if (c->control->native) c->inputs.symbols = c->symbols;
@@ -144,8 +144,11 @@ pb_status pb__compile_front(compilation* c) {
   }
   if (c->dump.folder) PB_TRY(pb_dump_text(&c->dump, "s1.txt", pb_s1_print(&c->s1), c->unit.diag));
   PB_TRY(take_formulas(c));
-  PB_TRY(take_precision(c));
-  char* text = pb_s2_build(&c->s1, &c->consts);
+  return take_precision(c);
+}
+
+pb_status pb__compile_module(compilation* c) {
+  char* text = pb_s2_build(&c->s1, c->unit.consts);
   if (wants(c, "s2")) {
     c->out->text = text;
     return PB_OK;
@@ -208,11 +211,21 @@ pb_status pb__run_pass(compilation* c, const pb_pass* p) {
   return compare_pass(c, p->name, !c->rounds);
 }
 
+static pb_status print_plans(compilation* c) {
+  pb_text text = {0};
+  pb_status status = pb_given_plans_print(&c->unit, &text);
+  if (status == PB_OK)
+    c->out->text = text.data;
+  else
+    pb_text_free(&text);
+  return status;
+}
+
 static pb_status run_passes(compilation* c) {
   for (const pb_pass* p = pb_passes; p->name; ++p) {
     PB_TRY(pb__run_pass(c, p));
     bool last = !p[1].name && wants(c, "s3");
-    if (wants(c, "plan") && !strcmp(p->name, "plan")) return PB_OK; // --emit=plan prints plans, not IR
+    if (wants(c, "plan") && !strcmp(p->name, "plan")) return PB_OK; // plans are printed, not IR
     if (wants(c, p->name) || last) {
       c->out->text = pb_module_print(c->unit.module);
       return PB_OK;
@@ -224,6 +237,14 @@ static pb_status run_passes(compilation* c) {
     }
   }
   return PB_OK;
+}
+
+pb_status pb__compile_passes(compilation* c) {
+  PB_TRY(pb_host_check(&c->unit));
+  PB_TRY(run_passes(c));
+  PB_TRY(pb_given_plans_used(&c->unit));
+  if (wants(c, "plan")) return print_plans(c);
+  return c->out->text ? PB_OK : pb_host_check(&c->unit);
 }
 
 pb_status pb__emit_kernels(compilation* c, pb_engine* e) {
@@ -296,22 +317,12 @@ static pb_status back(compilation* c) {
   PB_TRY(pb__emit_kernels(c, e));
   pb__stage_done(c, "s4");
   PB_TRY(dump_kernels(c));
-  PB_TRY(pb_host_build(&c->unit, e));
+  PB_TRY(c->mains ? pb_host_build_segments(&c->unit, &c->s1, &c->segments, c->mains, e) : pb_host_build(&c->unit, e));
   PB_TRY(pb__engine_mark_unsigned(&c->s1, c->unit.diag, e));
   if (c->options->explain) explain(c, e);
   if (c->options->report) c->out->report = pb_report_make(&c->unit, e);
   pb__stage_done(c, "host");
   return PB_OK;
-}
-
-static pb_status print_plans(compilation* c) {
-  pb_text text = {0};
-  pb_status status = pb_given_plans_print(&c->unit, &text);
-  if (status == PB_OK)
-    c->out->text = text.data;
-  else
-    pb_text_free(&text);
-  return status;
 }
 
 static pb_status find_fallback(compilation* c) {
@@ -336,7 +347,9 @@ static pb_status compile(compilation* c) {
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
                           "the way it is controlled has no back end yet");
   if (c->options->fallback) PB_TRY(find_fallback(c));
-  pb_status status = pb__compile_front(c);
+  pb_status status = pb__compile_program(c);
+  bool whole = status == PB_OK && !c->out->text && !pb_s1_has_control(&c->s1);
+  if (whole) status = pb__compile_module(c);
   if (status != PB_OK && c->symbols->count)
     pb_warning(
         c->unit.diag, (pb_place){.file = c->options->model}, 2029,
@@ -345,16 +358,17 @@ static pb_status compile(compilation* c) {
         c->symbols->names[0], (long long)pb_symbol_extent(c->symbols, 0));
   if (status != PB_OK || c->out->text) return status;
   if (c->symbols->count) return pb__compile_open(c);
-  PB_TRY(pb_host_check(&c->unit));
-  PB_TRY(run_passes(c));
-  PB_TRY(pb_given_plans_used(&c->unit));
-  if (wants(c, "plan")) return print_plans(c);
-  if (c->out->text) return PB_OK;
-  PB_TRY(pb_host_check(&c->unit));
-  return back(c);
+  if (pb_s1_has_control(&c->s1))
+    PB_TRY(pb__compile_segments(c));
+  else
+    PB_TRY(pb__compile_passes(c));
+  return c->out->text ? PB_OK : back(c);
 }
 
 void pb__compilation_free(compilation* c) {
+  for (size_t k = 0; c->parts && k < c->segments.count; ++k) pb__compilation_free(&c->parts[k]);
+  free(c->parts);
+  pb_segments_free(&c->segments);
   pb_given_plans_free(&c->given);
   if (c->has_module) mlirModuleDestroy(c->unit.module);
   if (c->unit.context.ptr && !c->shares_context) mlirContextDestroy(c->unit.context);

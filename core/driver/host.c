@@ -1,45 +1,27 @@
-#include "core/driver/host.h"
-
-#include "core/base/table.h"
-#include "core/poly/nest.h"
+#include "core/driver/host_places.h"
 #include "core/s3/kernels.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct place {
-  MlirValue value;
-  pb_arg arg;
-  int first, last; // steps, for tensors of the arena
-  uint64_t bytes;
-} place;
-
-typedef struct host {
-  const pb_unit* unit;
-  pb_engine* engine;
-  place* places;
-  size_t place_count, place_capacity;
-  pb_table numbers; // of places by their values
-  pb_table kernels; // by name
-} host;
-
 static uint64_t padded(uint64_t bytes) { return (bytes + PB_ENGINE_ALIGN - 1) / PB_ENGINE_ALIGN * PB_ENGINE_ALIGN; }
 
-static place* place_of(host* h, MlirValue v) {
+static int place_of(const pb_host* h, MlirValue v) {
   if (mlirValueIsAOpResult(v) && pb_op_is(mlirOpResultGetOwner(v), "memref.collapse_shape"))
     v = mlirOperationGetOperand(mlirOpResultGetOwner(v), 0);
-  int k = pb_table_find_address(&h->numbers, v.ptr);
-  return k < 0 ? NULL : &h->places[k];
+  return pb_table_find_address(&h->numbers, v.ptr);
 }
 
-static void add_place(host* h, place p) {
-  pb_table_add_address(&h->numbers, p.value.ptr, (int)h->place_count);
-  PB_PUSH(h->places, h->place_count, h->place_capacity, p);
+int pb__host_add(pb_host* h, pb_host_place place) {
+  PB_PUSH(h->places, h->place_count, h->place_capacity, place);
+  return (int)h->place_count - 1;
 }
 
-static MlirAttribute argument_attribute(MlirOperation func, intptr_t k, const char* name) {
-  MlirAttribute all = pb_op_attribute(func, "arg_attrs");
+void pb__host_name(pb_host* h, MlirValue value, int place) { pb_table_add_address(&h->numbers, value.ptr, place); }
+
+MlirAttribute pb__host_attribute(MlirOperation main, intptr_t k, const char* name) {
+  MlirAttribute all = pb_op_attribute(main, "arg_attrs");
   if (mlirAttributeIsNull(all)) return all;
   return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, k), mlirStringRefCreateFromCString(name));
 }
@@ -56,91 +38,112 @@ static void add_tensor(pb_engine* e, pb_tensor_info* list, int* count, MlirAttri
   memcpy(info->shape, shape->shape, sizeof(int64_t) * (size_t)shape->rank);
 }
 
-static void take_arguments(host* h, MlirOperation main) {
+static void take_arguments(pb_host* h, MlirOperation main) {
   pb_engine* e = h->engine;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
   intptr_t n = mlirBlockGetNumArguments(body);
   e->inputs = PB_NEW_ARRAY(&e->arena, pb_tensor_info, (size_t)n + 1);
   e->outputs = PB_NEW_ARRAY(&e->arena, pb_tensor_info, (size_t)n + 1);
   for (intptr_t k = 0; k < n; ++k) {
-    place p = {.value = mlirBlockGetArgument(body, k)};
+    MlirValue value = mlirBlockGetArgument(body, k);
+    pb_host_place p = {.first = 0};
     pb_access shape;
-    pb_access_of_value(p.value, &shape);
-    MlirAttribute id = argument_attribute(main, k, "pb.const");
+    pb_access_of_value(value, &shape);
+    MlirAttribute id = pb__host_attribute(main, k, "pb.const");
     if (!mlirAttributeIsNull(id)) {
       p.arg = (pb_arg){PB_SPACE_CONST, (uint64_t)mlirIntegerAttrGetValueInt(id)}; // the id; its offset comes later
-    } else if (!mlirAttributeIsNull(argument_attribute(main, k, "pb.output"))) {
+    } else if (!mlirAttributeIsNull(pb__host_attribute(main, k, "pb.output"))) {
       p.arg = (pb_arg){PB_SPACE_OUTPUT, (uint64_t)e->output_count};
-      add_tensor(e, e->outputs, &e->output_count, argument_attribute(main, k, "pb.output"), &shape);
+      add_tensor(e, e->outputs, &e->output_count, pb__host_attribute(main, k, "pb.output"), &shape);
     } else {
       p.arg = (pb_arg){PB_SPACE_INPUT, (uint64_t)e->input_count};
-      add_tensor(e, e->inputs, &e->input_count, argument_attribute(main, k, "pb.input"), &shape);
+      add_tensor(e, e->inputs, &e->input_count, pb__host_attribute(main, k, "pb.input"), &shape);
     }
-    add_place(h, p);
+    pb__host_name(h, value, pb__host_add(h, p));
   }
 }
 
-static pb_status take_steps(host* h, MlirOperation main) {
-  pb_engine* e = h->engine;
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
-  size_t calls = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
+static MlirOperation first_op(MlirOperation main) {
+  return mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
+}
+
+uint64_t pb__host_bytes(MlirValue tensor) {
+  pb_access shape;
+  return pb_access_of_value(tensor, &shape)
+             ? padded((uint64_t)pb_access_elements(&shape) * (uint64_t)((pb_type_bits(shape.type) + 7) / 8))
+             : 0;
+}
+
+int pb__host_launches(MlirOperation main) {
+  int calls = 0;
+  for (MlirOperation op = first_op(main); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
     calls += pb_op_is(op, "func.call");
+  return calls;
+}
+
+void pb__host_use(pb_host* h, int step, int argument, int place) {
+  pb_host_place* p = &h->places[place];
+  uint64_t value = p->arg.space == PB_SPACE_ARENA ? (uint64_t)place : p->arg.value;
+  h->engine->steps[step].args[argument] = (pb_arg){p->arg.space, value};
+  if (p->first < 0) p->first = step;
+  p->last = step;
+}
+
+static pb_status take_launch(pb_host* h, MlirOperation call) {
+  pb_engine* e = h->engine;
+  pb_step* step = &e->steps[e->step_count];
+  MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(call, "callee"));
+  *step = (pb_step){.kernel = pb_table_find(&h->kernels, callee.data, callee.length),
+                    .target = -1,
+                    .origin = text_of(e, pb_op_attribute(call, "pb.origin")),
+                    .macs = (uint64_t)pb_op_integer(call, "pb.macs", 0),
+                    .arg_count = (int)mlirOperationGetNumOperands(call)};
+  bool words = step->kernel >= 0 && e->kernels[step->kernel].is_words;
+  int most = words ? PB_ENGINE_MAX_DEVICE_ARGS : PB_ENGINE_MAX_ARGS;
+  if (step->kernel < 0 || step->arg_count > most)
+    return pb_unsupported(h->unit->diag, (pb_place){.what = step->origin}, 4050, NULL,
+                          "%d tensors in one kernel; %d at most", step->arg_count, most);
+  for (int k = 0; k < step->arg_count; ++k)
+    pb__host_use(h, e->step_count, k, place_of(h, mlirOperationGetOperand(call, k)));
+  ++e->step_count;
+  return PB_OK;
+}
+
+pb_status pb__host_take(pb_host* h, MlirOperation main) {
+  for (MlirOperation op = first_op(main); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "memref.alloc")) continue;
-    place p = {.value = mlirOperationGetResult(op, 0), .arg = {PB_SPACE_ARENA, 0}, .first = -1, .last = -1};
-    pb_access shape;
-    pb_access_of_value(p.value, &shape);
-    p.bytes = padded((uint64_t)pb_access_elements(&shape) * (uint64_t)(pb_type_bits(shape.type) / 8));
-    add_place(h, p);
+    MlirValue tensor = mlirOperationGetResult(op, 0);
+    pb_host_place p = {.arg = {PB_SPACE_ARENA, 0}, .first = -1, .last = -1, .bytes = pb__host_bytes(tensor)};
+    pb__host_name(h, tensor, pb__host_add(h, p));
   }
-  e->steps = PB_NEW_ARRAY(&e->arena, pb_step, calls + 1);
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    if (!pb_op_is(op, "func.call")) continue;
-    pb_step* step = &e->steps[e->step_count];
-    MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
-    step->kernel = pb_table_find(&h->kernels, callee.data, callee.length);
-    step->origin = text_of(e, pb_op_attribute(op, "pb.origin"));
-    step->macs = (uint64_t)pb_op_integer(op, "pb.macs", 0);
-    step->arg_count = (int)mlirOperationGetNumOperands(op);
-    if (step->kernel < 0 || step->arg_count > 16)
-      return pb_unsupported(h->unit->diag, (pb_place){.what = step->origin}, 4050, NULL,
-                            "%d tensors in one kernel; 16 at most", step->arg_count);
-    for (int k = 0; k < step->arg_count; ++k) {
-      place* p = place_of(h, mlirOperationGetOperand(op, k));
-      step->args[k] = (pb_arg){p->arg.space, p->arg.space == PB_SPACE_ARENA ? (uint64_t)(p - h->places) : p->arg.value};
-      if (p->first < 0) p->first = e->step_count;
-      p->last = e->step_count;
-    }
-    ++e->step_count;
-  }
+  for (MlirOperation op = first_op(main); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (pb_op_is(op, "func.call")) PB_TRY(take_launch(h, op));
   return PB_OK;
 }
 
 // Large ones first, else in the order of the program: the same on every machine.
 static int by_bytes(const void* a, const void* b) {
-  const place *x = *(place*const*)a, *y = *(place*const*)b;
+  const pb_host_place *x = *(pb_host_place*const*)a, *y = *(pb_host_place*const*)b;
   if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
   return (x > y) - (x < y);
 }
 
 // Large tensors first, each at the lowest offset where it meets no tensor that lives at the same time.
-static void place_arena(host* h) {
+static void place_arena(pb_host* h) {
   size_t n = h->place_count;
-  place** order = malloc((n + 1) * sizeof *order);
+  pb_host_place** order = malloc((n + 1) * sizeof *order);
   if (!order) pb_no_memory(n * sizeof *order);
   size_t count = 0;
   for (size_t k = 0; k < n; ++k)
     if (h->places[k].arg.space == PB_SPACE_ARENA && h->places[k].first >= 0) order[count++] = &h->places[k];
   qsort(order, count, sizeof *order, by_bytes);
   for (size_t i = 0; i < count; ++i) {
-    place* p = order[i];
+    pb_host_place* p = order[i];
     uint64_t at = 0;
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t j = 0; j < i; ++j) {
-        const place* q = order[j];
+        const pb_host_place* q = order[j];
         bool together = p->first <= q->last && q->first <= p->last;
         if (together && at < q->arg.value + q->bytes && q->arg.value < at + p->bytes) {
           at = q->arg.value + q->bytes;
@@ -155,7 +158,7 @@ static void place_arena(host* h) {
 }
 
 // Constants that a step uses, in order of first use.
-static void place_constants(host* h) {
+static void place_constants(pb_host* h) {
   pb_engine* e = h->engine;
   const pb_consts* consts = h->unit->consts;
   uint64_t* offset = malloc((consts->count + 1) * sizeof *offset);
@@ -199,23 +202,17 @@ static pb_status check_room(const pb_unit* unit, uint64_t bytes) {
       (unsigned long long)bytes, unit->chip->name, m->name, (long long)m->bytes);
 }
 
-static uint64_t bytes_of(MlirValue v) {
-  pb_access shape;
-  return pb_access_of_value(v, &shape)
-             ? padded((uint64_t)pb_access_elements(&shape) * (uint64_t)((pb_type_bits(shape.type) + 7) / 8))
-             : 0;
-}
-
 pb_status pb_host_check(const pb_unit* unit) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
   uint64_t outside = 0, most = 0;
-  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) outside += bytes_of(mlirBlockGetArgument(body, k));
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k)
+    outside += pb__host_bytes(mlirBlockGetArgument(body, k));
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
-    uint64_t inside = pb_op_is(op, "memref.alloc") ? bytes_of(mlirOperationGetResult(op, 0)) : 0;
+    uint64_t inside = pb_op_is(op, "memref.alloc") ? pb__host_bytes(mlirOperationGetResult(op, 0)) : 0;
     for (intptr_t k = 0; pb_op_is(op, "func.call") && k < mlirOperationGetNumOperands(op); ++k) {
       MlirValue v = mlirOperationGetOperand(op, k);
-      if (mlirValueIsAOpResult(v)) inside += bytes_of(v);
+      if (mlirValueIsAOpResult(v)) inside += pb__host_bytes(v);
     }
     if (inside > most) most = inside;
   }
@@ -243,20 +240,32 @@ static uint64_t command_bytes(const pb_engine* e) {
   return bytes;
 }
 
-pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
-  host h = {.unit = unit, .engine = engine};
-  MlirOperation main = pb_module_func(unit->module, "main");
+void pb__host_start(pb_host* h, const pb_unit* unit, pb_engine* engine) {
+  *h = (pb_host){.unit = unit, .engine = engine};
   for (int k = 0; k < engine->kernel_count; ++k)
-    pb_table_add(&h.kernels, engine->kernels[k].name, strlen(engine->kernels[k].name), k);
+    pb_table_add(&h->kernels, engine->kernels[k].name, strlen(engine->kernels[k].name), k);
+}
+
+pb_status pb__host_end(pb_host* h) {
+  place_arena(h);
+  place_constants(h);
+  return check_room(h->unit, outside_bytes(h->engine) + h->engine->arena_bytes + command_bytes(h->engine));
+}
+
+void pb__host_free(pb_host* h) {
+  free(h->places);
+  pb_table_free(&h->numbers);
+  pb_table_free(&h->kernels);
+}
+
+pb_status pb_host_build(const pb_unit* unit, pb_engine* engine) {
+  pb_host h;
+  MlirOperation main = pb_module_func(unit->module, "main");
+  pb__host_start(&h, unit, engine);
   take_arguments(&h, main);
-  pb_status status = take_steps(&h, main);
-  if (status == PB_OK) {
-    place_arena(&h);
-    place_constants(&h);
-    status = check_room(unit, outside_bytes(engine) + engine->arena_bytes + command_bytes(engine));
-  }
-  free(h.places);
-  pb_table_free(&h.numbers);
-  pb_table_free(&h.kernels);
+  engine->steps = PB_NEW_ARRAY(&engine->arena, pb_step, (size_t)pb__host_launches(main) + 1);
+  pb_status status = pb__host_take(&h, main);
+  if (status == PB_OK) status = pb__host_end(&h);
+  pb__host_free(&h);
   return status;
 }

@@ -40,7 +40,8 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
   s->c.unit.chip = from->chip;
   s->c.unit.diag = &s->diag;
   s->c.unit.consts = &s->c.consts;
-  PB_TRY(pb__compile_front(&s->c));
+  PB_TRY(pb__compile_program(&s->c));
+  PB_TRY(pb__compile_module(&s->c));
   if (s->symbols.count != from->symbols->count ||
       memcmp(s->symbols.same, from->symbols->same, sizeof(int) * (size_t)s->symbols.count) != 0)
     return pb_unsupported(from->unit.diag, (pb_place){.file = from->options->model}, 4110,

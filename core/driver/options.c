@@ -96,6 +96,24 @@ static pb_status add_weights(pb_compile_options* o, pb_arena* arena, const char*
   return PB_OK;
 }
 
+// INPUT=OUTPUT
+static pb_status add_donation(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
+  int count = o->inputs.donation_count;
+  pb_donation* donations = PB_NEW_ARRAY(arena, pb_donation, (size_t)count + 1);
+  if (count) memcpy(donations, o->inputs.donations, (size_t)count * sizeof *donations);
+  char *text = pb_strdup(arena, value), *equals = strchr(text, '=');
+  if (!equals || equals == text || !equals[1])
+    return pb_error(diag, (pb_place){0}, 1004, "arg1=out0", "'%s' donates no input to an output", value);
+  *equals = 0;
+  for (int k = 0; k < count; ++k)
+    if (!strcmp(donations[k].input, text) || !strcmp(donations[k].output, equals + 1))
+      return pb_error(diag, (pb_place){0}, 1004, "one output an input", "'%s' is donated twice", value);
+  donations[count] = (pb_donation){text, equals + 1};
+  o->inputs.donations = donations;
+  o->inputs.donation_count = count + 1;
+  return PB_OK;
+}
+
 pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name, const char* value, pb_diag* diag) {
   const struct {
     const char *name, **to;
@@ -108,7 +126,7 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
                {"print-after", &o->print_after},
                {"like", &o->like},
                {"precision", &o->precision}};
-  const char *near = NULL, *others[] = {"threads", "input-shape", "dim", "weights"};
+  const char *near = NULL, *others[] = {"threads", "input-shape", "dim", "weights", "donate"};
   int best = 3; // further away it is another word
   for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
     if (!strcmp(name, texts[k].name)) return set_text(texts[k].to, arena, value);
@@ -120,7 +138,8 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
   if (!strcmp(name, others[1])) return add_shape(o, arena, value, diag);
   if (!strcmp(name, others[2])) return add_dim(o, arena, value, diag);
   if (!strcmp(name, others[3])) return add_weights(o, arena, value, diag);
-  for (int k = 0; k < 4; ++k)
+  if (!strcmp(name, others[4])) return add_donation(o, arena, value, diag);
+  for (size_t k = 0; k < sizeof others / sizeof *others; ++k)
     if (pb_edit_distance(name, others[k]) < best) near = others[k];
   return pb_error(diag, (pb_place){0}, 1002, near ? pb_printf(arena, "perhaps %s", near) : NULL, "no option '%s'",
                   name);

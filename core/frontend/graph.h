@@ -125,6 +125,11 @@ typedef struct pb_bound {
   bool is_any_code; // a byte each, of which the file does not say what code they are: `type` is one of them
 } pb_bound;
 
+// An output that takes an input's place: "arg1", "out0".
+typedef struct pb_donation {
+  const char *input, *output;
+} pb_donation;
+
 // What the command line says of a model's inputs; starts as {0}.
 typedef struct pb_input_options {
   const pb_input_shape* shapes;
@@ -135,6 +140,8 @@ typedef struct pb_input_options {
   int bound_count;
   const char* const* weights; // files
   int weight_count;
+  const pb_donation* donations;
+  int donation_count;
   pb_symbols* symbols; // open dims; NULL: there must be none
 } pb_input_options;
 

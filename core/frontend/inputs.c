@@ -148,6 +148,9 @@ static pb_status open_dims(pb__loader* l, pb_tensor* t, pb_symbols* symbols) {
 pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
   const pb_input_shape* shapes = inputs->shapes;
   for (int k = 0; k < inputs->dim_count; ++k) PB_TRY(set_dim(l, &inputs->dims[k]));
+  if (inputs->donation_count)
+    return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = inputs->donations[0].input}, 2030, NULL,
+                          "inputs are donated to outputs of StableHLO's text alone");
   for (int k = 0; k < inputs->bound_count; ++k) PB_TRY(bind(l, inputs->bounds, &inputs->bounds[k]));
   for (int k = 0; k < inputs->shape_count; ++k) {
     pb_tensor* t = input_named(l, shapes[k].name);

@@ -65,29 +65,26 @@ pb_status pb__native_open(pb_rt* rt, pb_diag* diag) {
   return PB_OK;
 }
 
+void* pb__native_address(pb_rt* rt, pb_arg arg) {
+  switch (arg.space) {
+  case PB_SPACE_INPUT:
+    return (void*)(uintptr_t)rt->run_inputs[arg.value]; // which nobody writes
+  case PB_SPACE_OUTPUT:
+    return rt->run_outputs[arg.value];
+  case PB_SPACE_CONST:
+    return rt->engine->consts + arg.value;
+  case PB_SPACE_ARENA:
+    return rt->engine->open ? rt->open.arena + rt->open.offsets[arg.value] : rt->native.arena + arg.value;
+  case PB_SPACE_SIZES:
+    return rt->open.blocks[arg.value];
+  }
+  return NULL;
+}
+
 void pb__native_step(pb_rt* rt, int index) {
   const pb_step* step = &rt->engine->steps[index];
-  void* args[PB_ENGINE_MAX_ARGS] = {0};
-  for (int a = 0; a < step->arg_count; ++a) {
-    uint64_t value = step->args[a].value;
-    switch (step->args[a].space) {
-    case PB_SPACE_INPUT:
-      args[a] = (void*)(uintptr_t)rt->run_inputs[value];
-      break; // kernels do not write inputs
-    case PB_SPACE_OUTPUT:
-      args[a] = rt->run_outputs[value];
-      break;
-    case PB_SPACE_CONST:
-      args[a] = rt->engine->consts + value;
-      break;
-    case PB_SPACE_ARENA:
-      args[a] = rt->engine->open ? rt->open.arena + rt->open.offsets[value] : rt->native.arena + value;
-      break;
-    case PB_SPACE_SIZES:
-      args[a] = rt->open.blocks[value];
-      break;
-    }
-  }
+  void* args[PB_ENGINE_MAX_ARGS];
+  for (int a = 0; a < step->arg_count; ++a) args[a] = pb__native_address(rt, step->args[a]);
   pb__native_entry entry = rt->native.entries[step->kernel];
   int threads = rt->threads > 0 ? rt->threads : rt->native.processors;
   if (threads == 1 || rt->engine->kernels[step->kernel].alone) {

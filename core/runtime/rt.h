@@ -91,7 +91,13 @@ void pb__open_free(pb_rt* rt);
 
 pb_status pb__native_open(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 void pb__native_step(pb_rt* rt, int step);
+void* pb__native_address(pb_rt* rt, pb_arg arg); // where it is in this process
 void pb__native_close(pb_rt* rt);
+
+// A step that launches nothing; *at becomes the next one.
+pb_status pb__control_step(pb_rt* rt, int* at, pb_diag* diag) PB_MUST_CHECK;
+// Outputs that are made of inputs in place begin as those, where they are not the same memory.
+pb_status pb__aliases_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;
 
 pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_diag* diag) PB_MUST_CHECK;
 pb_status pb__words_begin(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // inputs to the device
@@ -101,6 +107,7 @@ pb_status pb__words_step(pb_rt* rt, int step, pb_diag* diag) PB_MUST_CHECK;
 pb_status pb__words_give(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // from the device
 pb_status pb__words_take(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK; // to the device
 pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__words_write(pb_rt* rt, uint64_t address, const void* data, uint64_t bytes, pb_diag* diag) PB_MUST_CHECK;
 uint64_t pb__words_address(const pb_rt* rt, pb_arg arg);
 void pb__words_close(pb_rt* rt);
 

@@ -38,7 +38,13 @@ static pb_rt_tensor* describe(pb_rt* rt, int count, const pb_tensor_info* infos)
 static void describe_steps(pb_rt* rt) {
   rt->steps = PB_NEW_ARRAY(&rt->arena, pb_rt_step, (size_t)rt->engine->step_count);
   for (int k = 0; k < rt->engine->step_count; ++k) {
+    static const char* const names[] = {
+        [PB_HOST_MOVE] = "move", [PB_HOST_JUMP] = "jump", [PB_HOST_UNLESS] = "unless", [PB_HOST_PLACE] = "place"};
     const pb_step* step = &rt->engine->steps[k];
+    if (step->op != PB_HOST_LAUNCH) {
+      rt->steps[k] = (pb_rt_step){.kernel = names[step->op], .origin = step->origin, .bound = ""};
+      continue;
+    }
     const pb_kernel* kernel = &rt->engine->kernels[step->kernel];
     rt->steps[k] = (pb_rt_step){.kernel = kernel->name,
                                 .origin = step->origin,
@@ -146,6 +152,10 @@ static pb_rt* chosen(const pb_rt* rt) { return rt->profiles[rt->chosen]; }
 const char* pb_rt_target(const pb_rt* rt) { return rt->engine->target; } // the same of all
 int pb_rt_input_count(const pb_rt* rt) { return rt->engine->input_count; }
 int pb_rt_output_count(const pb_rt* rt) { return rt->engine->output_count; }
+int pb_rt_alias(const pb_rt* rt, int output) {
+  const int* aliases = ENGINE(rt)->aliases;
+  return aliases ? aliases[output] : -1;
+}
 const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index) { return &chosen(rt)->inputs[index]; }
 const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index) { return &chosen(rt)->outputs[index]; }
 int pb_rt_step_count(const pb_rt* rt) { return ENGINE(rt)->step_count; }
@@ -292,22 +302,42 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+// A step may run more than once: what it takes adds up.
+static void forget_times(pb_rt* rt) {
+  for (int k = 0; k < rt->engine->step_count; ++k) {
+    pb_rt_step* s = &rt->steps[k];
+    s->seconds = 0;
+    s->cycles = s->dram_read = s->dram_write = s->dram_fetch = 0;
+    memset(s->busy, 0, sizeof s->busy);
+  }
+}
+
+static pb_status launch(pb_rt* rt, int k, pb_diag* diag) {
+  double start = now();
+  bool words = rt->engine->kernels[rt->engine->steps[k].kernel].is_words;
+  if (words == rt->tensors_in_process) PB_TRY(words ? pb__words_take(rt, diag) : pb__words_give(rt, diag));
+  if (words)
+    PB_TRY(pb__words_step(rt, k, diag));
+  else
+    pb__native_step(rt, k);
+  rt->steps[k].seconds += now() - start;
+  if (rt->after_step) rt->after_step(rt->after_step_user, rt, k);
+  return PB_OK;
+}
+
 static pb_status run(pb_rt* rt, pb_diag* diag) {
   if (rt->engine->open && !rt->open.ready)
     return pb_error(diag, (pb_place){.file = rt->path}, 5050, "pb_rt_choose", "the extents of open dims are not known");
   if (!*rt->device_name) PB_TRY(set_device(rt, rt->has_words ? "machine" : "native", NULL, diag));
   if (rt->has_words) PB_TRY(pb__words_begin(rt, diag));
   rt->tensors_in_process = !rt->has_words;
-  for (int k = 0; k < rt->engine->step_count; ++k) {
-    double start = now();
-    bool words = rt->engine->kernels[rt->engine->steps[k].kernel].is_words;
-    if (words == rt->tensors_in_process) PB_TRY(words ? pb__words_take(rt, diag) : pb__words_give(rt, diag));
-    if (words)
-      PB_TRY(pb__words_step(rt, k, diag));
+  forget_times(rt);
+  PB_TRY(pb__aliases_begin(rt, diag));
+  for (int k = 0; k < rt->engine->step_count;) {
+    if (rt->engine->steps[k].op == PB_HOST_LAUNCH)
+      PB_TRY(launch(rt, k++, diag));
     else
-      pb__native_step(rt, k);
-    rt->steps[k].seconds = now() - start;
-    if (rt->after_step) rt->after_step(rt->after_step_user, rt, k);
+      PB_TRY(pb__control_step(rt, &k, diag));
   }
   return rt->tensors_in_process ? PB_OK : pb__words_give(rt, diag);
 }

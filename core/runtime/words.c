@@ -139,17 +139,23 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
   if (w->ops->submit(w->device, &job) || w->ops->wait(w->device))
     return pb_error(diag, (pb_place){.file = rt->path}, 6002, NULL, "step %d, kernel '%s' (%s): device '%s': %s", index,
                     kernel->name, step->origin, rt->device_name, w->ops->last_fault(w->device));
-  stats->cycles = counter(w, w->cycles) - before;
-  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) stats->busy[q] = counter(w, w->busy[q]) - busy[q];
-  stats->dram_read = counter(w, w->dram[0]) - dram[0];
-  stats->dram_write = counter(w, w->dram[1]) - dram[1];
-  stats->dram_fetch = counter(w, w->dram[2]) - dram[2];
+  stats->cycles += counter(w, w->cycles) - before;
+  for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) stats->busy[q] += counter(w, w->busy[q]) - busy[q];
+  stats->dram_read += counter(w, w->dram[0]) - dram[0];
+  stats->dram_write += counter(w, w->dram[1]) - dram[1];
+  stats->dram_fetch += counter(w, w->dram[2]) - dram[2];
   return PB_OK;
 }
 
 pb_status pb__words_read(pb_rt* rt, uint64_t address, void* data, uint64_t bytes, pb_diag* diag) {
   if (bytes && rt->words.ops->copy_out(rt->words.device, address, data, bytes))
     return fault(rt, "copying from the device", diag);
+  return PB_OK;
+}
+
+pb_status pb__words_write(pb_rt* rt, uint64_t address, const void* data, uint64_t bytes, pb_diag* diag) {
+  if (bytes && rt->words.ops->copy_in(rt->words.device, address, data, bytes))
+    return fault(rt, "copying to the device", diag);
   return PB_OK;
 }
 

@@ -1,6 +1,7 @@
 // How large the numbers of a value can be, as far as the operators say it: codes times their scale, and what is made of
 // them. Floats that come from outside may be anything, NaN too. A chip may clamp what is bounded by a maximum that NaN
 // loses; what is not needs one that keeps it, as ONNX Runtime does.
+#include "core/s1/control.h"
 #include "core/s1/lift.h"
 
 #include <math.h>
@@ -65,9 +66,10 @@ void pb__s1_bound(pb_s1* p, pb_consts* consts) {
   float* bounds = calloc(p->value_count + 1, sizeof *bounds);
   if (!bounds) pb_no_memory(p->value_count * sizeof *bounds);
   for (size_t v = 0; v < p->value_count; ++v)
-    bounds[v] = p->values[v].is_input || p->values[v].const_id >= 0 ? unbounded : 0;
+    bounds[v] = p->values[v].is_input || p->values[v].is_variable || p->values[v].const_id >= 0 ? unbounded : 0;
   for (size_t k = 0; k < p->op_count; ++k) {
     pb_s1_op* op = &p->ops[k];
+    if (pb_s1_is_control(op)) continue;
     float bound = of_result(consts, op, of_value(p, bounds, op->x), of_value(p, bounds, op->z));
     op->bounded = bound <= largest;
     if (!op->bounded) bound = unbounded;

@@ -82,14 +82,51 @@ void pb__fold_give(lifter* l, int tensor, const constant* c) {
 
 // ---- movement: element k of y is from[base + sum index * stride] ----
 
+// On to the next element of a shape: its index, and where operands that are walked by these strides are.
+static void advance(int64_t* at, int rank, const int64_t* shape, int operands, const int64_t* const* stride,
+                    int64_t* source) {
+  for (int r = rank - 1; r >= 0; --r) {
+    for (int k = 0; k < operands; ++k) source[k] += stride[k][r];
+    if (++at[r] < shape[r]) return;
+    for (int k = 0; k < operands; ++k) source[k] -= stride[k][r] * shape[r];
+    at[r] = 0;
+  }
+}
+
+// Where the last dims lie one behind the other in both, they are copied together: so many elements.
+static int64_t run_of(const constant* y, const int64_t* stride, int* rank) {
+  int64_t run = 1;
+  for (*rank = y->rank; *rank > 0 && (y->shape[*rank - 1] == 1 || stride[*rank - 1] == run); --*rank)
+    run *= y->shape[*rank - 1];
+  return run;
+}
+
+static void copy_element(char* to, const char* from, size_t size) {
+  switch (size) { // sizes that the compiler knows
+  case 1:
+    *to = *from;
+    break;
+  case 4:
+    memcpy(to, from, 4);
+    break;
+  default:
+    memcpy(to, from, 8);
+  }
+}
+
 static void walk(const constant* from, int64_t base, const int64_t* stride, constant* y) {
-  int64_t at[PB_GRAPH_RANK] = {0};
+  int64_t at[PB_GRAPH_RANK] = {0}, source = base;
   size_t size = size_of(y->type);
-  for (int64_t k = 0; k < y->count; ++k) {
-    int64_t source = base;
-    for (int r = 0; r < y->rank; ++r) source += at[r] * stride[r];
-    memcpy(y->data + (size_t)k * size, from->data + (size_t)source * size, size);
-    for (int r = y->rank - 1; r >= 0 && ++at[r] == y->shape[r]; --r) at[r] = 0;
+  int rank;
+  int64_t run = run_of(y, stride, &rank);
+  for (int64_t k = 0; k < y->count; k += run) {
+    char* to = y->data + (size_t)k * size;
+    const char* data = from->data + (size_t)source * size;
+    if (run > 1)
+      memcpy(to, data, (size_t)run * size);
+    else
+      copy_element(to, data, size);
+    advance(at, rank, y->shape, 1, &stride, &source);
   }
 }
 
@@ -255,103 +292,126 @@ static int64_t to_integer(float f) {
   return isnan(f) ? INT64_MIN : (int64_t)(f > limit ? limit : f < -limit ? -limit : f);
 }
 
-static bool whole(const char* op, int64_t a, int64_t b, int64_t* y) {
+typedef enum operation {
+  ADD,
+  SUB,
+  MUL,
+  DIV,
+  MOD,
+  MAX,
+  MIN,
+  NEG,
+  RELU,
+  SQRT,
+  FLOOR,
+  CEIL,
+  RECIPROCAL,
+  AND,
+  OR,
+  NOT,
+  WHERE,
+  CAST,
+  EQUAL, // from here on comparisons
+  LESS,
+  GREATER,
+  LESS_OR_EQUAL,
+  GREATER_OR_EQUAL
+} operation;
+
+static bool whole(operation op, int64_t a, int64_t b, int64_t* y) {
   uint64_t x = (uint64_t)a, z = (uint64_t)b;
-  if (!strcmp(op, "Add"))
-    *y = (int64_t)(x + z);
-  else if (!strcmp(op, "Sub"))
-    *y = (int64_t)(x - z);
-  else if (!strcmp(op, "Mul"))
-    *y = (int64_t)(x * z);
-  else if (!strcmp(op, "Div") && b && b != -1)
-    *y = a / b;
-  else if (!strcmp(op, "Mod") && b > 0)
-    *y = a % b < 0 ? a % b + b : a % b;
-  else if (!strcmp(op, "Max"))
-    *y = a > b ? a : b;
-  else if (!strcmp(op, "Min"))
-    *y = a < b ? a : b;
-  else if (!strcmp(op, "Neg"))
-    *y = (int64_t)(0 - x);
-  else if (!strcmp(op, "Relu"))
-    *y = a < 0 ? 0 : a;
-  else if (!strcmp(op, "And"))
-    *y = a && b;
-  else if (!strcmp(op, "Or"))
-    *y = a || b;
-  else if (!strcmp(op, "Not"))
-    *y = !a;
-  else
+  switch (op) {
+  case ADD:
+    return *y = (int64_t)(x + z), true;
+  case SUB:
+    return *y = (int64_t)(x - z), true;
+  case MUL:
+    return *y = (int64_t)(x * z), true;
+  case DIV:
+    return b && b != -1 ? (*y = a / b, true) : false;
+  case MOD:
+    return b > 0 ? (*y = a % b < 0 ? a % b + b : a % b, true) : false;
+  case MAX:
+    return *y = a > b ? a : b, true;
+  case MIN:
+    return *y = a < b ? a : b, true;
+  case NEG:
+    return *y = (int64_t)(0 - x), true;
+  case RELU:
+    return *y = a < 0 ? 0 : a, true;
+  case AND:
+    return *y = a && b, true;
+  case OR:
+    return *y = a || b, true;
+  case NOT:
+    return *y = !a, true;
+  default:
     return false;
-  return true;
+  }
 }
 
-static bool real(const char* op, float a, float b, float* y) {
-  if (!strcmp(op, "Add"))
-    *y = a + b;
-  else if (!strcmp(op, "Sub"))
-    *y = a - b;
-  else if (!strcmp(op, "Mul"))
-    *y = a * b;
-  else if (!strcmp(op, "Div"))
-    *y = a / b;
-  else if (!strcmp(op, "Neg"))
-    *y = -a;
-  else if (!strcmp(op, "Relu"))
-    *y = a < 0 ? 0 : a;
-  else if (!strcmp(op, "Sqrt"))
-    *y = sqrtf(a);
-  else if (!strcmp(op, "Reciprocal"))
-    *y = 1 / a;
-  else if (!strcmp(op, "Floor"))
-    *y = floorf(a);
-  else if (!strcmp(op, "Ceil"))
-    *y = ceilf(a);
-  else
+static bool real(operation op, float a, float b, float* y) {
+  switch (op) {
+  case ADD:
+    return *y = a + b, true;
+  case SUB:
+    return *y = a - b, true;
+  case MUL:
+    return *y = a * b, true;
+  case DIV:
+    return *y = a / b, true;
+  case NEG:
+    return *y = -a, true;
+  case RELU:
+    return *y = a < 0 ? 0 : a, true;
+  case SQRT:
+    return *y = sqrtf(a), true;
+  case RECIPROCAL:
+    return *y = 1 / a, true;
+  case FLOOR:
+    return *y = floorf(a), true;
+  case CEIL:
+    return *y = ceilf(a), true;
+  default:
     return false;
-  return true;
+  }
 }
 
-static bool compares(const char* op, int order, bool ordered, int64_t* y) {
-  if (!strcmp(op, "Equal"))
-    *y = ordered && order == 0;
-  else if (!strcmp(op, "Less"))
-    *y = ordered && order < 0;
-  else if (!strcmp(op, "Greater"))
-    *y = ordered && order > 0;
-  else if (!strcmp(op, "LessOrEqual"))
-    *y = ordered && order <= 0;
-  else if (!strcmp(op, "GreaterOrEqual"))
-    *y = ordered && order >= 0;
-  else
-    return false;
-  return true;
+static bool compares(operation op, int order) {
+  return op == EQUAL           ? order == 0
+         : op == LESS          ? order < 0
+         : op == GREATER       ? order > 0
+         : op == LESS_OR_EQUAL ? order <= 0
+                               : order >= 0;
 }
 
 // What the comparison of two integers, or the choice of one, came out as: of extents it is what the program is for.
-static void guard(lifter* l, const char* op, const number* v) {
+static void guard(lifter* l, operation op, const number* v) {
   static const char text[] = "the model is read for extents that decide as these do";
   if (!l->folds_sizes) return;
-  if (!strcmp(op, "Max") || !strcmp(op, "Min"))
+  if (op == MAX || op == MIN)
     pb_consts_guard(l->consts, false, v[0].i < v[1].i ? v[0].i : v[1].i, v[0].i < v[1].i ? v[1].i : v[0].i, text);
-  else if (!strcmp(op, "Equal") || strstr(op, "Less") || strstr(op, "Greater"))
+  else if (op >= EQUAL)
     pb_consts_guard_order(l->consts, v[0].i, v[1].i, text);
 }
 
-static bool compute(const char* op, const constant* in, const number* v, pb_type to, number* y) {
+static bool compute(operation op, const constant* in, const number* v, pb_type to, number* y) {
   bool f = in[0].type == PB_F32;
-  if (!strcmp(op, "Where")) {
+  if (op == WHERE) {
     *y = v[0].i ? v[1] : v[2];
     return true;
   }
-  if (!strcmp(op, "Cast")) {
+  if (op == CAST) {
     y->f = f ? v[0].f : (float)v[0].i;
     y->i = to == PB_I1 ? (f ? v[0].f != 0 : v[0].i != 0) : f ? to_integer(v[0].f) : v[0].i;
     return true;
   }
-  int order = f ? (v[0].f > v[1].f) - (v[0].f < v[1].f) : (v[0].i > v[1].i) - (v[0].i < v[1].i);
-  bool ordered = !f || (!isnan(v[0].f) && !isnan(v[1].f));
-  if (compares(op, order, ordered, &y->i)) return true;
+  if (op >= EQUAL) {
+    int order = f ? (v[0].f > v[1].f) - (v[0].f < v[1].f) : (v[0].i > v[1].i) - (v[0].i < v[1].i);
+    bool ordered = !f || (!isnan(v[0].f) && !isnan(v[1].f));
+    y->i = ordered && compares(op, order);
+    return true;
+  }
   return f ? real(op, v[0].f, v[1].f, &y->f) : whole(op, v[0].i, v[1].i, &y->i);
 }
 
@@ -361,9 +421,17 @@ static pb_type cast_type(const pb_node* n) {
   return type == PB_F32 || type == PB_I32 || type == PB_I64 || type == PB_I1 ? type : PB_TYPE_COUNT;
 }
 
-static bool each(lifter* l, const pb_node* n, int operands, rule type, constant* y) {
+// Codes as floats: weights of a model that keeps them so, millions of them.
+static void floats_of_codes(const constant* x, bool is_unsigned, constant* y) {
+  float* to = (float*)(void*)y->data; // as pb_alloc aligns it
+  for (int64_t k = 0; k < y->count; ++k)
+    to[k] = is_unsigned ? (float)(unsigned char)x->data[k] : (float)(signed char)x->data[k];
+}
+
+static bool each(lifter* l, const pb_node* n, operation op, int operands, rule type, constant* y) {
   constant in[3];
-  int64_t shape[PB_GRAPH_RANK] = {0}, stride[3][PB_GRAPH_RANK], at[PB_GRAPH_RANK] = {0};
+  int64_t shape[PB_GRAPH_RANK] = {0}, stride[3][PB_GRAPH_RANK], at[PB_GRAPH_RANK] = {0}, source[3] = {0};
+  const int64_t* const strides[3] = {stride[0], stride[1], stride[2]};
   int rank = 0;
   if (n->input_count != operands) return false;
   for (int k = 0; k < operands; ++k)
@@ -373,35 +441,53 @@ static bool each(lifter* l, const pb_node* n, int operands, rule type, constant*
   pb_type to = type == TRUTH ? PB_I1 : type == OF_Z ? in[1].type : type == OF_CAST ? cast_type(n) : in[0].type;
   bool casts = type == OF_CAST, is_unsigned = l->g->tensors[n->inputs[0]].is_unsigned;
   if (to == PB_TYPE_COUNT || (in[0].type == PB_I8 && !casts) || !pb__fold_start(l, to, rank, shape, y)) return false;
+  if (op == CAST && in[0].type == PB_I8 && to == PB_F32) {
+    floats_of_codes(&in[0], is_unsigned, y);
+    return true;
+  }
   for (int k = 0; k < operands; ++k) spread(&in[k], rank, stride[k]);
   for (int64_t e = 0; e < y->count; ++e) {
     number v[3] = {{0}}, made = {0};
     for (int k = 0; k < operands; ++k) {
-      int64_t source = 0;
-      for (int r = 0; r < rank; ++r) source += at[r] * stride[k][r];
-      v[k] = pb__fold_number(&in[k], source);
+      v[k] = pb__fold_number(&in[k], source[k]);
       if (in[k].type == PB_I8 && is_unsigned) v[k].i &= UINT8_MAX;
     }
-    if (!compute(n->op, in, v, to, &made)) return false;
-    if (in[0].type != PB_F32) guard(l, n->op, v);
+    if (!compute(op, in, v, to, &made)) return false;
+    if (in[0].type != PB_F32) guard(l, op, v);
     set_number(y, e, made);
-    for (int r = rank - 1; r >= 0 && ++at[r] == shape[r]; --r) at[r] = 0;
+    advance(at, rank, shape, operands, strides, source);
   }
   return true;
 }
 
 static const struct {
-  const char* op;
+  const char* name;
+  operation op;
   int operands;
   rule type;
-} elementwise[] = {{"Add", 2, OF_X},     {"Sub", 2, OF_X},          {"Mul", 2, OF_X},
-                   {"Div", 2, OF_X},     {"Mod", 2, OF_X},          {"Max", 2, OF_X},
-                   {"Min", 2, OF_X},     {"Neg", 1, OF_X},          {"Sqrt", 1, OF_X},
-                   {"Floor", 1, OF_X},   {"Ceil", 1, OF_X},         {"Reciprocal", 1, OF_X},
-                   {"And", 2, OF_X},     {"Or", 2, OF_X},           {"Not", 1, OF_X},
-                   {"Equal", 2, TRUTH},  {"Less", 2, TRUTH},        {"Greater", 2, TRUTH},
-                   {"Where", 3, OF_Z},   {"LessOrEqual", 2, TRUTH}, {"GreaterOrEqual", 2, TRUTH},
-                   {"Cast", 1, OF_CAST}, {"Relu", 1, OF_X}};
+} elementwise[] = {{"Add", ADD, 2, OF_X},
+                   {"Sub", SUB, 2, OF_X},
+                   {"Mul", MUL, 2, OF_X},
+                   {"Div", DIV, 2, OF_X},
+                   {"Mod", MOD, 2, OF_X},
+                   {"Max", MAX, 2, OF_X},
+                   {"Min", MIN, 2, OF_X},
+                   {"Neg", NEG, 1, OF_X},
+                   {"Sqrt", SQRT, 1, OF_X},
+                   {"Floor", FLOOR, 1, OF_X},
+                   {"Ceil", CEIL, 1, OF_X},
+                   {"Reciprocal", RECIPROCAL, 1, OF_X},
+                   {"And", AND, 2, OF_X},
+                   {"Or", OR, 2, OF_X},
+                   {"Not", NOT, 1, OF_X},
+                   {"Equal", EQUAL, 2, TRUTH},
+                   {"Less", LESS, 2, TRUTH},
+                   {"Greater", GREATER, 2, TRUTH},
+                   {"Where", WHERE, 3, OF_Z},
+                   {"LessOrEqual", LESS_OR_EQUAL, 2, TRUTH},
+                   {"GreaterOrEqual", GREATER_OR_EQUAL, 2, TRUTH},
+                   {"Cast", CAST, 1, OF_CAST},
+                   {"Relu", RELU, 1, OF_X}};
 
 static const struct {
   const char* op;
@@ -509,7 +595,8 @@ static bool fold(lifter* l, const pb_node* n, constant* y) {
   bool eight = l->g->tensors[n->inputs[0]].is_unsigned || pb__constant(l, n->inputs[0])->type == PB_I8;
   if (eight && !pb__is(n, "Cast")) return false; // codes belong to the operators that they are quantised for
   for (size_t k = 0; k < sizeof elementwise / sizeof *elementwise; ++k)
-    if (pb__is(n, elementwise[k].op)) return each(l, n, elementwise[k].operands, elementwise[k].type, y);
+    if (pb__is(n, elementwise[k].name))
+      return each(l, n, elementwise[k].op, elementwise[k].operands, elementwise[k].type, y);
   for (size_t k = 0; k < sizeof movements / sizeof *movements; ++k)
     if (pb__is(n, movements[k].op)) return pb__fold_take(l, n->inputs[0], &x) && movements[k].fold(l, n, &x, y);
   return false;

@@ -2,6 +2,8 @@
 // QuantizeLinear behind become one operator on codes.
 #include "core/s1/lift.h"
 
+#include "core/s1/control.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -703,29 +705,6 @@ static pb_status mark_outputs(lifter* l) {
   return count ? PB_OK : pb_error(l->diag, (pb_place){.file = l->g->file}, 2023, NULL, "a model without outputs");
 }
 
-// Drops operators whose results nobody reads: a model may hold them, kernels without results may not.
-static void drop_unread(pb_s1* program) {
-  bool* read = calloc(program->value_count + 1, sizeof *read);
-  bool* kept = calloc(program->op_count + 1, sizeof *kept);
-  if (!read || !kept) pb_no_memory(program->value_count + program->op_count);
-  for (size_t k = program->op_count; k-- > 0;) {
-    const pb_s1_op* op = &program->ops[k];
-    kept[k] = program->values[op->y].is_output || read[op->y];
-    int operands[3 + PB_NEST_ACCESSES] = {op->x, op->z, op->third}, count = 3;
-    for (int a = 0; op->nest && a < op->nest->access_count; ++a) operands[count++] = op->nest->access[a].buffer;
-    for (int a = 0; a < count && kept[k]; ++a) {
-      int v = operands[a];
-      if (v >= 0) read[program->values[v].alias_of >= 0 ? program->values[v].alias_of : v] = true;
-    }
-  }
-  size_t count = 0;
-  for (size_t k = 0; k < program->op_count; ++k)
-    if (kept[k]) program->ops[count++] = program->ops[k];
-  program->op_count = count;
-  free(read);
-  free(kept);
-}
-
 pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const pb_s1_rows* rows, pb_s1* program) {
   lifter l = {.g = graph, .consts = consts, .diag = diag, .out = program, .rows = rows};
   *program = (pb_s1){0};
@@ -738,9 +717,9 @@ pb_status pb_s1_build(pb_graph* graph, pb_consts* consts, pb_diag* diag, const p
   for (size_t n = 0, count = graph->node_count; n < count && status == PB_OK; ++n) // what is written out comes behind
     if (!l.done[n]) status = pb__lift_node(&l, &graph->nodes[n]);
   if (status == PB_OK) status = mark_outputs(&l);
-  if (status == PB_OK) drop_unread(program);
+  if (status == PB_OK) pb_s1_drop_unread(program);
   if (status == PB_OK) pb__s1_walks(program, consts);
-  if (status == PB_OK) drop_unread(program);
+  if (status == PB_OK) pb_s1_drop_unread(program);
   if (status == PB_OK) pb__s1_bound(program, consts);
   free(l.value_of);
   free(l.uses);

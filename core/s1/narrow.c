@@ -1,5 +1,6 @@
 #include "core/s1/narrow.h"
 
+#include "core/s1/control.h"
 #include "core/s1/lift.h"
 #include "core/s1/scalar.h"
 
@@ -152,6 +153,7 @@ int pb_s1_narrow(pb_s1* program, pb_consts* consts, bool all) {
   int count = 0;
   for (size_t k = 0; k < program->op_count; ++k) {
     pb_s1_op op = program->ops[k];
+    if (pb_s1_is_control(&op)) memset(r.narrow, 0xff, sizeof(int) * r.values); // what is made there may not be here
     count += narrow_op(&r, &op);
     PB_PUSH(r.ops, r.op_count, r.op_capacity, op);
   }

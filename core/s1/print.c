@@ -1,5 +1,5 @@
 #include "core/poly/text.h"
-#include "core/s1/s1.h"
+#include "core/s1/control.h"
 
 static void print_value(pb_text* t, const pb_s1* p, int v) {
   const pb_s1_value* value = &p->values[v];
@@ -13,7 +13,8 @@ char* pb_s1_print(const pb_s1* p) {
       "conv",       "maxpool", "average", "add",    "mul",    "rescale", "quantise", "dequantise",
       "table",      "softmax", "norm",    "matmul", "fconv",  "fmatmul", "fmaxpool", "faverage",
       "fbinary",    "fscale",  "fclamp",  "funary", "fprelu", "freduce", "fsoftmax", "fnorm",
-      "ftranspose", "slice",   "fpad",    "concat", "copy",   "each",    "gather",   "nest"};
+      "ftranspose", "slice",   "fpad",    "concat", "copy",   "each",    "gather",   "nest",
+      "move",       "place",   "loop",    "while",  "again",  "if",      "else",     "end"};
   pb_text t = {0};
   for (size_t v = 0; v < p->value_count; ++v) {
     if (!p->values[v].is_input && p->values[v].alias_of < 0 && p->values[v].const_id < 0) continue;
@@ -29,8 +30,8 @@ char* pb_s1_print(const pb_s1* p) {
   }
   for (size_t k = 0; k < p->op_count; ++k) {
     const pb_s1_op* op = &p->ops[k];
-    print_value(&t, p, op->y);
-    pb_text_add(&t, " = %s ", kinds[op->kind]);
+    if (op->y >= 0) print_value(&t, p, op->y);
+    pb_text_add(&t, "%s%s ", op->y >= 0 ? " = " : "", kinds[op->kind]);
     if (op->x >= 0) print_value(&t, p, op->x);
     for (int a = 1; op->nest && a + 1 < op->nest->access_count; ++a) {
       pb_text_add(&t, ", ");
@@ -43,6 +44,10 @@ char* pb_s1_print(const pb_s1* p) {
     if (op->third >= 0) {
       pb_text_add(&t, ", ");
       print_value(&t, p, op->third);
+    }
+    if (pb_s1_is_control(op)) {
+      pb_text_add(&t, "// %s '%s'\n", op->type, op->name);
+      continue;
     }
     if (op->weights >= 0) pb_text_add(&t, " weights=const%d", op->weights);
     if (op->m >= 0) pb_text_add(&t, " bias=const%d m=const%d", op->bias, op->m);

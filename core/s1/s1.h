@@ -44,7 +44,16 @@ typedef enum pb_s1_kind {
   // Of any types. Truths are PB_I1: a byte each, 0 or 1.
   PB_S1_EACH,   // `each` of x, z and third, with broadcasting
   PB_S1_GATHER, // x at z along `axis`, counted from the end below 0, clamped; `pointwise`: z walks as y does
-  PB_S1_NEST    // `nest` itself, over values
+  PB_S1_NEST,   // `nest` itself, over values
+  // Control of the host's program (control.h). What stands between two of them runs whole.
+  PB_S1_MOVE,  // the variable y becomes x, as it is now
+  PB_S1_PLACE, // the variable y gets x along `axis` from `third` on, an integer, which is kept inside
+  PB_S1_LOOP,  // of the loop that begins here
+  PB_S1_WHILE, // the innermost loop ends unless x, one truth, holds
+  PB_S1_AGAIN, // back to its begin
+  PB_S1_IF,    // up to its ELSE if x, one truth, holds, else from there to its END
+  PB_S1_ELSE,
+  PB_S1_END
 } pb_s1_kind;
 
 typedef enum pb_s1_function {
@@ -91,6 +100,8 @@ typedef struct pb_s1_value {
   int rank;
   int64_t shape[PB_GRAPH_RANK];
   bool is_input, is_output;
+  bool is_variable; // moves make it, not an operator: from turn to turn it is another
+  int made_of;      // of an output: 1 + the input in whose place it is made, 0: none
   bool is_unsigned; // of an input or output: outside of the program its codes are u8, 128 more
   int alias_of;     // the same elements under another shape; -1: a value of its own
   int const_id;     // the constant that it is, -1

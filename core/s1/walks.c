@@ -1,5 +1,6 @@
 // Walks: what only moves codes in front of a product of two computed operands, or behind it, goes into how the product
 // walks its tensors. A transposition of heads is then no tensor of its own: the product reads the columns of its head.
+#include "core/s1/control.h"
 #include "core/s1/lift.h"
 
 #include <string.h>
@@ -183,7 +184,7 @@ void pb__s1_walks(pb_s1* p, pb_consts* consts) {
   memset(maker, 0xff, sizeof *maker * p->value_count);
   for (size_t k = 0; k < p->op_count; ++k) {
     const pb_s1_op* op = &p->ops[k];
-    maker[op->y] = op->kind == PB_S1_CONCAT ? -1 : (int)k;
+    if (op->y >= 0) maker[op->y] = op->kind == PB_S1_CONCAT || pb_s1_is_control(op) ? -1 : (int)k;
     const int operands[3] = {op->x, op->z, op->third};
     for (int o = 0; o < 3; ++o) {
       if (operands[o] < 0) continue;

@@ -18,8 +18,8 @@ extern "C" {
 #endif
 
 // As pbc's --NAME=VALUE, dims that list values among them (pb_rt_choose chooses by them): target (NAME[:VARIANT] or
-// FILE.td; there must be one), target-dir, input-shape, dim and weights (any number of them), fallback, threads, plan,
-// dump-intermediates.
+// FILE.td; there must be one), target-dir, input-shape, dim, weights and donate (any number of them), fallback,
+// threads, plan, dump-intermediates.
 typedef struct pb_compiler_option {
   const char *name, *value;
 } pb_compiler_option;

@@ -39,6 +39,9 @@ int pb_rt_input_count(const pb_rt* rt);
 int pb_rt_output_count(const pb_rt* rt);
 const pb_rt_tensor* pb_rt_input(const pb_rt* rt, int index);
 const pb_rt_tensor* pb_rt_output(const pb_rt* rt, int index);
+// The input that the output is made of in place (--donate), -1: none. Given the same memory for both, a run writes only
+// what changes; given others, the input is copied first.
+int pb_rt_alias(const pb_rt* rt, int output);
 
 // An engine may hold several profiles: the same model for other extents. One of them is chosen, at first the first; the
 // tensors, steps and counts here are the chosen one's.
@@ -71,7 +74,8 @@ void pb_rt_add_machine(void); // "machine"; it stands in a library of its own, p
 // inputs[k] and outputs[k] are `bytes` long, of the caller; nothing is kept after the call.
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs);
 
-// Per step of the host program, of the last run.
+// Per step of the host program, of the last run: of a step that ran several times, in a loop, what all of them took.
+// Steps that move tensors or jump are called move, jump and unless.
 enum { PB_RT_MAX_QUEUES = 16 };
 typedef struct pb_rt_step {
   const char *kernel, *origin, *bound;

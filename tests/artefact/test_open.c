@@ -91,7 +91,7 @@ static void comes_back(void** state) {
   pb_engine* read;
   make(&s);
   assert_int_equal(pb_engine_pack(&s.engine, &diag, &bytes, &count), PB_OK);
-  assert_int_equal(pb__get((uint8_t*)bytes + 8, 4), PB_ENGINE_OPEN_VERSION);
+  assert_int_equal(pb__get((uint8_t*)bytes + 8, 4), PB_ENGINE_HOST_VERSION);
   assert_int_equal(pb_engine_parse(bytes, count, "open", &diag, &read), PB_OK);
   const pb_open* o = read->open;
   assert_non_null(o);

@@ -24,8 +24,16 @@ static uint64_t use(const pb_engine* e) {
     for (int q = 0; q < words->queue_count; ++q)
       sum += pb__crc64(0, words->streams[q], (size_t)words->count[q] * (size_t)e->command_bytes);
   }
-  for (int s = 0; s < e->step_count; ++s)
-    sum += strlen(e->kernels[e->steps[s].kernel].name) + strlen(e->steps[s].origin);
+  for (int k = 0; k < e->step_count; ++k) {
+    const pb_step* s = &e->steps[k];
+    sum += strlen(s->origin);
+    if (s->op == PB_HOST_LAUNCH)
+      sum += strlen(e->kernels[s->kernel].name);
+    else if (s->target < 0 || s->target > e->step_count || (s->op == PB_HOST_MOVE && s->arg_count != 2))
+      abort();
+    else if (s->op == PB_HOST_MOVE && s->args[1].space == PB_SPACE_CONST)
+      sum += pb__crc64(0, e->consts + s->args[1].value, s->bytes);
+  }
   return sum + pb__crc64(0, e->consts, e->const_bytes) + pb__crc64(0, e->native, e->native_bytes);
 }
 
@@ -90,9 +98,9 @@ static bool repair(uint8_t* bytes, size_t count) {
   if (count >= 8 && !memcmp(bytes, PB_PROFILES_MAGIC, 8)) return repair_profiles(bytes, count);
   size_t table = PB_HEADER_BYTES + PB_SECTION_BYTES * PB_SECTION_COUNT;
   if (count < table) return false;
-  bool open = pb__get(bytes + 8, 4) == PB_ENGINE_OPEN_VERSION;
+  bool host = pb__get(bytes + 8, 4) == PB_ENGINE_HOST_VERSION;
   memcpy(bytes, PB_ENGINE_MAGIC, 8);
-  pb__put(bytes + 8, 4, open ? PB_ENGINE_OPEN_VERSION : PB_ENGINE_VERSION);
+  pb__put(bytes + 8, 4, host ? PB_ENGINE_HOST_VERSION : PB_ENGINE_VERSION);
   pb__put(bytes + 12, 4, PB_SECTION_COUNT);
   pb__put(bytes + 16, 8, count);
   for (int s = 0, end = (int)table; s < PB_SECTION_COUNT; ++s) {

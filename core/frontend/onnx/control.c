@@ -1,10 +1,12 @@
-// If, Loop and Scan. What is known when it is compiled is written out: the branch that is taken, a loop's turns. A
-// branch that is not known is computed beside the other one, and the results chosen among: no operator has effects.
+// If, Loop and Scan. What is known when it is compiled is written out: the branch that is taken, a loop's turns. Loops
+// that data end are the host's (core/s1/control.h). A branch that is not known is the host's too where it is long; a
+// short one is computed beside the other one, and the results chosen among: no operator has effects.
+#include "core/s1/control.h"
 #include "core/frontend/onnx/emit.h"
 
 #include <string.h>
 
-enum { MOST_TURNS = 4096, MOST_VALUES = 64 };
+enum { MOST_TURNS = 4096, MOST_VALUES = 64, SHORT_BRANCH = 24, SHORT_LOOP = 16 };
 
 // The number that a tensor always is.
 static bool known(const pb_onnx* o, int tensor, int64_t* number) {
@@ -69,6 +71,86 @@ static int chosen(pb_onnx* o, int by, int yes, int no) {
   return pb__o_select(o, by, a, b);
 }
 
+// Whether the branch is worth a jump of the host's; a loop that data end must not turn where it is not reached.
+static int weight_of(const pb_onnx* o, const pb_subgraph* s) {
+  static const char* const heavy[] = {"Loop",   "Conv", "ConvTranspose", "MatMul", "Gemm",
+                                      "Einsum", "LSTM", "GRU",           "RNN"};
+  int weight = (int)s->node_count;
+  for (size_t k = 0; k < s->node_count; ++k) {
+    const pb_node* n = &s->nodes[k];
+    for (size_t h = 0; h < sizeof heavy / sizeof *heavy; ++h)
+      if (!strcmp(n->op, heavy[h])) weight += SHORT_BRANCH;
+    for (int a = 0; a < n->attr_count; ++a)
+      if (n->attrs[a].graph >= 0) weight += weight_of(o, &o->l->g->subgraphs[n->attrs[a].graph]);
+  }
+  return weight;
+}
+
+// A mark or a move, made for the node itself.
+static void stand_at(pb_onnx* o) {
+  o->door.m.name = o->n->name;
+  o->door.m.type = o->n->op;
+}
+
+static void mark(pb_onnx* o, pb_s1_kind kind, int x) {
+  stand_at(o);
+  if (!pb__o_bad(o)) pb_control_mark(&o->door.m, kind, x);
+}
+
+// S1's value of a tensor: one of its own, as the model's stored codes have it.
+static int value_of(pb_onnx* o, int tensor) {
+  int v = pb__o_tensor(o, tensor);
+  return pb__o_bad(o) ? -1 : o->door.value[v];
+}
+
+// A variable like the value, as a tensor that nodes read. Codes without a sign are those of rows here, as they are.
+static int variable(pb_onnx* o, int like) {
+  int made = pb__new_tensor(o->l, o->n->name);
+  if (pb__o_bad(o)) return made;
+  if (pb_made(&o->door.m, like)->type == PB_UI8) pb__o_refuse(o, "codes without a sign from turn to turn");
+  o->l->value_of[made] = pb_control_variable(&o->door.m, like);
+  o->l->g->tensors[made].type = pb_made(&o->door.m, like)->type;
+  return made;
+}
+
+static void assign(pb_onnx* o, int count, const int* variables, const int* tensors) {
+  int to[2 * MOST_VALUES], from[2 * MOST_VALUES];
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) {
+    to[k] = o->l->value_of[variables[k]];
+    from[k] = value_of(o, tensors[k]);
+    if (pb__o_bad(o)) return;
+    const pb_s1_value *a = pb_made(&o->door.m, to[k]), *b = pb_made(&o->door.m, from[k]);
+    if (a->type != b->type || a->rank != b->rank || memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank) != 0)
+      pb__o_refuse(o, "how it goes on is not constant, and a value changes its type or shape");
+  }
+  stand_at(o);
+  if (!pb__o_bad(o)) pb_control_assign(&o->door.m, count, to, from);
+}
+
+static void give(pb_onnx* o, int k, int tensor) {
+  if (pb__o_wants(o, k)) pb__o_node(o, "Identity", 1, &tensor, NULL, 0, o->n->outputs[k]);
+}
+
+static void refuse_open(pb_onnx* o) {
+  if (o->l->consts->open) pb__o_refuse(o, "how it goes on is not constant, and dims are open");
+}
+
+// One branch or the other, by the host.
+static void run_if(pb_onnx* o, const int* graph, int count) {
+  int made[MOST_VALUES], result[MOST_VALUES];
+  truth(o, pb__input(o->n, 0));
+  int by = value_of(o, pb__input(o->n, 0));
+  mark(o, PB_S1_IF, by);
+  for (int branch = 1; branch >= 0; --branch) {
+    memset(made, 0xff, sizeof made);
+    expand(o, graph[branch], NULL, made);
+    for (int k = 0; branch && k < count && !pb__o_bad(o); ++k) result[k] = variable(o, value_of(o, made[k]));
+    assign(o, count, result, made);
+    mark(o, branch ? PB_S1_ELSE : PB_S1_END, -1);
+  }
+  for (int k = 0; k < count; ++k) give(o, k, result[k]);
+}
+
 void pb__o_op_if(pb_onnx* o) {
   int graph[2], made[2][MOST_VALUES], count = o->n->output_count;
   int64_t taken;
@@ -86,6 +168,10 @@ void pb__o_op_if(pb_onnx* o) {
   if (known(o, pb__input(o->n, 0), &taken)) {
     memcpy(made[0], o->n->outputs, sizeof(int) * (size_t)count);
     expand(o, graph[taken != 0], NULL, made[0]);
+    return;
+  }
+  if ((weight_of(o, branch[0]) > SHORT_BRANCH || weight_of(o, branch[1]) > SHORT_BRANCH) && !o->l->consts->open) {
+    run_if(o, graph, count);
     return;
   }
   int by = truth(o, pb__input(o->n, 0));
@@ -125,10 +211,6 @@ static void join(pb_onnx* o, gathered* g, int k, int64_t axis, bool turned) {
   pb__o_node(o, "Concat", g->count, g->parts, &at, 1, o->n->outputs[k]);
 }
 
-static void give(pb_onnx* o, int k, int tensor) {
-  if (pb__o_wants(o, k)) pb__o_node(o, "Identity", 1, &tensor, NULL, 0, o->n->outputs[k]);
-}
-
 // Carried values of a turn that may not be: what was there before stays.
 static void keep_unless(pb_onnx* o, int goes_on, int count, const int* before, int* now) {
   for (int k = 0; k < count && !pb__o_bad(o); ++k) {
@@ -139,6 +221,39 @@ static void keep_unless(pb_onnx* o, int goes_on, int count, const int* before, i
   }
 }
 
+// The rest of the turns by the host, from this one on. Turn and condition are variables beside those that the model
+// carries: the body begins as long as both say so.
+static void run_loop(pb_onnx* o, int graph, int carried, int64_t turn, int goes_on, const int* now) {
+  int variables[MOST_VALUES + 2], next[MOST_VALUES + 2], made[2 * MOST_VALUES], most = pb__input(o->n, 0);
+  next[0] = constant(o, PB_I64, turn);
+  next[1] = goes_on < 0 ? constant(o, PB_I1, 1) : goes_on;
+  refuse_open(o);
+  if (most >= 0 && !pb__o_bad(o) && pb__o_elements(o, pb__o_tensor(o, most)) != 1)
+    pb__o_refuse(o, "a number of turns that is no one number");
+  truth(o, next[1]);
+  for (int k = 0; k < carried; ++k) next[k + 2] = now[k];
+  for (int k = 0; k < carried + 2 && !pb__o_bad(o); ++k) variables[k] = variable(o, value_of(o, next[k]));
+  assign(o, carried + 2, variables, next);
+  mark(o, PB_S1_LOOP, -1);
+  int by = variables[1];
+  if (most >= 0) {
+    int less = pb__o_node(o, "Less", 2, (const int[]){variables[0], most}, NULL, 0, -1);
+    by = pb__o_node(o, "And", 2, (const int[]){less, variables[1]}, NULL, 0, -1);
+  }
+  int holds = value_of(o, by);
+  mark(o, PB_S1_WHILE, holds);
+  memset(made, 0xff, sizeof made);
+  expand(o, graph, variables, made);
+  next[0] = pb__o_node(o, "Add", 2, (const int[]){variables[0], constant(o, PB_I64, 1)}, NULL, 0, -1);
+  next[1] = made[0];
+  for (int k = 0; k < carried; ++k) next[k + 2] = made[k + 1];
+  assign(o, carried + 2, variables, next);
+  mark(o, PB_S1_AGAIN, -1);
+  for (int k = 0; k < carried; ++k) give(o, k, variables[k + 2]);
+}
+
+// Written out as long as it is known whether it goes on; what is left of a long one where that is not is the host's,
+// unless results are gathered, whose shapes hang on it.
 static void loop(pb_onnx* o, int graph, int carried, int scanned, int64_t turns) {
   int now[MOST_VALUES + 2], made[2 * MOST_VALUES], goes_on = pb__input(o->n, 1);
   gathered* all = PB_NEW_ARRAY(&o->arena, gathered, (size_t)scanned + 1);
@@ -147,6 +262,10 @@ static void loop(pb_onnx* o, int graph, int carried, int scanned, int64_t turns)
   for (int64_t turn = 0; !pb__o_bad(o); ++turn) {
     bool sure = goes_on < 0 || known(o, goes_on, &truth);
     if (turn >= turns || (sure && !truth)) break;
+    if (!scanned && !o->l->consts->open && (sure ? turn == MOST_TURNS : turns - turn > SHORT_LOOP)) {
+      run_loop(o, graph, carried, turn, goes_on, now + 2);
+      return;
+    }
     if (!sure && scanned) pb__o_refuse(o, "how often it turns is not constant, and so its results' shapes");
     if (turn == MOST_TURNS) pb__o_refuse(o, "more than %d turns", MOST_TURNS);
     now[0] = constant(o, PB_I64, turn);
@@ -171,8 +290,15 @@ void pb__o_op_loop(pb_onnx* o) {
   if ((int)body->input_count != carried + 2 || scanned < 0 || o->n->output_count > carried + scanned)
     pb__o_refuse(o, "a body of %zu operands and %zu results", body->input_count, body->output_count);
   if (carried > MOST_VALUES || scanned >= MOST_VALUES) pb__o_refuse(o, "more than %d values", MOST_VALUES);
-  if (pb__o_has(o, 0) && !known(o, pb__input(o->n, 0), &turns)) pb__o_refuse(o, "how often it turns is not constant");
-  if (!pb__o_bad(o)) loop(o, graph, carried, scanned, turns);
+  if (pb__o_bad(o)) return;
+  bool counted = !pb__o_has(o, 0) || known(o, pb__input(o->n, 0), &turns);
+  bool is_long = pb__o_has(o, 0) && turns > MOST_TURNS;
+  if (!counted && scanned) pb__o_refuse(o, "how often it turns is not constant, and so its results' shapes");
+  if (pb__o_bad(o)) return;
+  if ((!counted || is_long) && !scanned)
+    run_loop(o, graph, carried, 0, pb__input(o->n, 1), o->n->inputs + 2);
+  else
+    loop(o, graph, carried, scanned, turns);
 }
 
 // An attribute's numbers, as many as there are of what it is about; 0 where it is left out.

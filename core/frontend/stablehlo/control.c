@@ -1,10 +1,13 @@
-// Control flow that is known when it is compiled: numbers that constants alone decide are computed, loops by them are
-// written out. Branches that are not known are all computed, and their results chosen among: no operator has effects.
+// Control flow. What is known when it is compiled is written out: numbers that constants alone decide are computed,
+// loops by them are turned here. Loops that data end are the host's (core/s1/control.h). Branches that are not known
+// are the host's too where they are long; short ones are all computed, and their results chosen among: no operator has
+// effects.
+#include "core/s1/control.h"
 #include "core/frontend/stablehlo/door.h"
 
 #include <string.h>
 
-enum { MOST_TURNS = 4096, MOST_OPERATORS = 60000 };
+enum { MOST_TURNS = 4096, MOST_OPERATORS = 60000, SHORT_BRANCH = 24 };
 
 // The integer that a value always is; false: it is not known.
 static bool known(const pb_door* d, int value, int64_t* number) {
@@ -90,20 +93,97 @@ static pb_status make_block(pb_door* d, const pb_flat_op* op, int region, int co
   return PB_OK;
 }
 
+// What is made for the operator itself, behind those inside of it.
+static void stand_at(pb_door* d, const pb_flat_op* op) {
+  d->m.name = pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
+  d->m.type = !strcmp(op->name, "stablehlo.while") ? "stablehlo.while" : "stablehlo.if";
+}
+
+static void mark(pb_door* d, const pb_flat_op* op, pb_s1_kind kind, int x) {
+  stand_at(d, op);
+  pb_control_mark(&d->m, kind, x);
+}
+
+// Values of variables: parts of complex numbers are one each.
+typedef struct carried {
+  int count, *variables, *values;
+} carried;
+
+static carried new_carried(pb_door* d, int count) {
+  pb_arena* arena = &d->m.program->arena;
+  return (carried){0, PB_NEW_ARRAY(arena, int, 2 * (size_t)count + 1), PB_NEW_ARRAY(arena, int, 2 * (size_t)count + 1)};
+}
+
+// A variable for each value, which begins as it is.
+static void make_variables(pb_door* d, int count, const pb_door_value* from, pb_door_value* made, carried* all) {
+  for (int k = 0; k < count; ++k) {
+    made[k] = (pb_door_value){pb_control_variable(&d->m, from[k].value), -1};
+    if (from[k].imaginary >= 0) made[k].imaginary = pb_control_variable(&d->m, from[k].imaginary);
+    all->variables[all->count++] = made[k].value;
+    if (from[k].imaginary >= 0) all->variables[all->count++] = made[k].imaginary;
+  }
+}
+
+static pb_status assign(pb_door* d, const pb_flat_op* op, int count, const pb_door_value* from, carried* all) {
+  int at = 0;
+  for (int k = 0; k < count; ++k) {
+    all->values[at++] = from[k].value;
+    if (from[k].imaginary >= 0) all->values[at++] = from[k].imaginary;
+  }
+  for (int k = 0; k < at && at == all->count; ++k) {
+    const pb_s1_value *to = pb_made(&d->m, all->variables[k]), *is = pb_made(&d->m, all->values[k]);
+    if (to->type != is->type || to->rank != is->rank ||
+        memcmp(to->shape, is->shape, sizeof(int64_t) * (size_t)to->rank) != 0)
+      at = -1;
+  }
+  if (at != all->count) return pb__door_refuse(d, op, "values that change their types");
+  stand_at(d, op);
+  pb_control_assign(&d->m, all->count, all->variables, all->values);
+  return PB_OK;
+}
+
+// The loop as the host's, from these values on.
+static pb_status run_while(pb_door* d, const pb_flat_op* op, const pb_door_value* first, pb_door_value* now) {
+  int count = op->operand_count;
+  pb_door_value goes_on = {0}, *next = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1);
+  carried all = new_carried(d, count);
+  if (d->m.consts->open)
+    return pb__door_refuse(d, op, "how often it turns is not known when it is compiled, and dims are open");
+  make_variables(d, count, first, now, &all);
+  PB_TRY(assign(d, op, count, first, &all));
+  mark(d, op, PB_S1_LOOP, -1);
+  PB_TRY(make_block(d, op, 0, count, now, 1, &goes_on));
+  const pb_s1_value* truth = pb_made(&d->m, goes_on.value);
+  if (truth->type != PB_I1 || truth->rank) return pb__door_refuse(d, op, "a condition that is no truth");
+  if (truth->const_id >= 0) return pb__door_refuse(d, op, "a condition that always holds");
+  mark(d, op, PB_S1_WHILE, goes_on.value);
+  PB_TRY(make_block(d, op, 1, count, now, count, next));
+  PB_TRY(assign(d, op, count, next, &all));
+  mark(d, op, PB_S1_AGAIN, -1);
+  return PB_OK;
+}
+
+// Written out as long as its condition is known; what was made so far of one that is not goes, or is its first turns.
 pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
   int count = op->operand_count;
-  pb_door_value *now = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1), goes_on = {0};
+  pb_arena* arena = &d->m.program->arena;
+  pb_door_value *now = PB_NEW_ARRAY(arena, pb_door_value, (size_t)count + 1),
+                *first = PB_NEW_ARRAY(arena, pb_door_value, (size_t)count + 1), goes_on = {0};
+  size_t before = d->m.program->op_count;
   if (op->result_count != count) return pb__door_refuse(d, op, "another number of results");
-  for (int k = 0; k < count; ++k) now[k] = pb__door_get(d, op->operands[k]);
+  for (int k = 0; k < count; ++k) now[k] = first[k] = pb__door_get(d, op->operands[k]);
   for (int turn = 0;; ++turn) {
     int64_t is;
+    size_t made = d->m.program->op_count;
     PB_TRY(make_block(d, op, 0, count, now, 1, &goes_on));
-    if (!known(d, goes_on.value, &is))
-      return pb__door_refuse(d, op, "how often it turns is not known when it is compiled");
+    bool sure = known(d, goes_on.value, &is);
+    if (!sure || turn == MOST_TURNS || d->m.program->op_count > MOST_OPERATORS) {
+      d->m.program->op_count = sure ? before : made;
+      PB_TRY(run_while(d, op, sure ? first : memcpy(first, now, sizeof *now * (size_t)count), now));
+      break;
+    }
     pb__door_decide_by(d, goes_on.value);
     if (!is) break;
-    if (turn == MOST_TURNS || d->m.program->op_count > MOST_OPERATORS)
-      return pb__door_refuse(d, op, "more than %d turns, or %d operators, written out", MOST_TURNS, MOST_OPERATORS);
     PB_TRY(make_block(d, op, 1, count, now, count, now));
   }
   for (int k = 0; k < count; ++k) PB_TRY(pb__door_bind(d, op, op->results[k], now[k]));
@@ -131,6 +211,52 @@ static pb_status choose(pb_door* d, const pb_flat_op* op, int by, int64_t which,
   return PB_OK;
 }
 
+// Whether the branches are worth a jump of the host's, which costs fusion and copies; a loop that data end must not
+// turn where it is not reached.
+static int weight_of(const pb_flat_block* block) {
+  static const char* const heavy[] = {"while", "dot_general", "convolution", "sort", "scatter", "reduce_window"};
+  int weight = block->op_count;
+  for (int k = 0; k < block->op_count; ++k) {
+    const pb_flat_op* op = &block->ops[k];
+    for (int r = 0; r < op->region_count; ++r) weight += weight_of(&op->regions[r]);
+    for (size_t h = 0; h < sizeof heavy / sizeof *heavy; ++h)
+      if (!strncmp(op->name, "stablehlo.", 10) && !strcmp(op->name + 10, heavy[h])) weight += SHORT_BRANCH;
+    if (!strcmp(op->name, "func.call")) weight += SHORT_BRANCH;
+  }
+  return weight;
+}
+
+static bool is_long(const pb_flat_op* op) {
+  for (int r = 0; r < op->region_count; ++r)
+    if (weight_of(&op->regions[r]) > SHORT_BRANCH) return true;
+  return false;
+}
+
+// Branches from this one on, as the host's: one, or one of the rest.
+static pb_status run_branches(pb_door* d, const pb_flat_op* op, int by, int region, pb_door_value* result,
+                              carried* all) {
+  int count = op->result_count;
+  bool truth = !strcmp(op->name, "stablehlo.if"), last = region == op->region_count - 1;
+  pb_door_value* made = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1);
+  if (!last) {
+    int is = by;
+    if (!truth) {
+      pb_door_value yes = {pb_make_constant(&d->m, PB_I1, 0, NULL, "\1"), -1},
+                    no = {pb_make_constant(&d->m, PB_I1, 0, NULL, "\0"), -1};
+      PB_TRY(choose(d, op, by, region, yes.value, no.value, &is));
+    }
+    mark(d, op, PB_S1_IF, is);
+  }
+  PB_TRY(make_block(d, op, region, 0, NULL, count, made));
+  if (!region) make_variables(d, count, made, result, all);
+  PB_TRY(assign(d, op, count, made, all));
+  if (last) return PB_OK;
+  mark(d, op, PB_S1_ELSE, -1);
+  PB_TRY(run_branches(d, op, by, region + 1, result, all));
+  mark(d, op, PB_S1_END, -1);
+  return PB_OK;
+}
+
 // Region k is taken when the index is k, the last one otherwise; of a truth the first when it holds.
 pb_status pb__door_branch(pb_door* d, const pb_flat_op* op) {
   int by = pb__door_in(d, op, 0), count = op->result_count, regions = op->region_count;
@@ -144,6 +270,9 @@ pb_status pb__door_branch(pb_door* d, const pb_flat_op* op) {
     if (truth) index = !index;
     if (index < 0 || index >= regions) index = regions - 1;
     PB_TRY(make_block(d, op, (int)index, 0, NULL, count, all));
+  } else if (is_long(op) && !d->m.consts->open) {
+    carried variables = new_carried(d, count);
+    PB_TRY(run_branches(d, op, by, 0, all, &variables));
   } else {
     for (int r = 0; r < regions; ++r) PB_TRY(make_block(d, op, r, 0, NULL, count, all + r * count));
     for (int k = 0; k < count; ++k) {

@@ -2,6 +2,7 @@
 #include "core/frontend/stablehlo/door.h"
 
 #include "core/base/distance.h"
+#include "core/s1/control.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -335,9 +336,45 @@ static void rename_value(pb_s1* program, int from, int to) {
     pb_nest* nest = (pb_nest*)(uintptr_t)program->ops[k].nest; // the door's own
     if (program->ops[k].x == from) program->ops[k].x = to;
     if (program->ops[k].y == from) program->ops[k].y = to;
-    for (int a = 0; a < nest->access_count; ++a)
+    for (int a = 0; nest && a < nest->access_count; ++a)
       if (nest->access[a].buffer == from) nest->access[a].buffer = to;
   }
+}
+
+static const pb_donation* donated(const pb_door* d, const char* input) {
+  for (int k = 0; d->inputs && k < d->inputs->donation_count; ++k)
+    if (!strcmp(d->inputs->donations[k].input, input)) return &d->inputs->donations[k];
+  return NULL;
+}
+
+// Operators work on what is to be the output, which begins as the input is: its value is the runtime's to place.
+static pb_status donate(pb_door* d, const pb_flat_op* head, int* in) {
+  if (!donated(d, d->m.name)) return PB_OK;
+  if (d->m.consts->open || pb_made(&d->m, *in)->const_id >= 0)
+    return pb__door_refuse(d, head, "%s is donated, and has no memory that is known", d->m.name);
+  int made = pb_control_variable(&d->m, *in);
+  d->m.program->values[made].made_of = *in + 1;
+  *in = made;
+  return PB_OK;
+}
+
+// Each output that takes an input's place must be what was placed there.
+static pb_status check_donations(pb_door* d, const pb_flat_op* end, const int* results) {
+  const pb_s1* p = d->m.program;
+  for (int k = 0; d->inputs && k < d->inputs->donation_count; ++k) {
+    const pb_donation* one = &d->inputs->donations[k];
+    int made = -1;
+    for (int r = 0; r < end->operand_count; ++r)
+      if (!strcmp(one->output, pb_printf(&d->m.program->arena, "out%d", r))) made = results[r];
+    bool is = made >= 0 && p->values[made].made_of && !strcmp(p->values[p->values[made].made_of - 1].name, one->input);
+    bool placed = false;
+    for (size_t o = 0; is && o < p->op_count; ++o) placed |= p->ops[o].kind == PB_S1_PLACE && p->ops[o].y == made;
+    if (!is || !placed)
+      return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = one->input}, 2030, NULL,
+                      "is donated to %s, which is not it with an update at one place (dynamic_update_slice)",
+                      one->output);
+  }
+  return PB_OK;
 }
 
 static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
@@ -349,6 +386,7 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
     pb_door_value v = pb__door_get(d, end->operands[k]);
     results[k] = v.value >= 0 && v.imaginary >= 0 ? pb__door_pairs(d, v) : v.value;
   }
+  PB_TRY(check_donations(d, end, results));
   for (int k = 0; k < count; ++k) {
     PB_TRY(check_type(d, end, end->operands[k]));
     int v = results[k];
@@ -359,8 +397,17 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
     int out = made[k] = pb_make_value(&d->m, old.type, old.rank, old.shape);
     program->values[out].is_output = true;
     bool again = old.is_output;
+    const pb_donation* to = old.made_of ? donated(d, program->values[old.made_of - 1].name) : NULL;
+    if (to && !strcmp(to->output, d->m.name)) {
+      program->values[out].is_variable = true;
+      program->values[out].made_of = old.made_of;
+      rename_value(program, v, out);
+      for (int j = k + 1; j < count; ++j)
+        if (results[j] == v) results[j] = out;
+      continue;
+    }
     for (int j = 0; j < k; ++j) again |= results[j] == v;
-    if (old.is_input || old.const_id >= 0 || again) {
+    if (old.is_input || old.is_variable || old.const_id >= 0 || again) {
       for (int j = 0; again && j < k; ++j)
         if (results[j] == v) v = made[j];
       pb_make_copy(&d->m, v, out);
@@ -369,21 +416,6 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
     }
   }
   return PB_OK;
-}
-
-// Operators of which nothing reaches a result go.
-static void drop_dead(pb_s1* program) {
-  bool* live = calloc(program->value_count + 1, sizeof *live);
-  if (!live) pb_no_memory(program->value_count);
-  for (size_t v = 0; v < program->value_count; ++v) live[v] = program->values[v].is_output;
-  for (size_t k = program->op_count; k-- > 0;)
-    for (int a = 0; live[program->ops[k].y] && a < program->ops[k].nest->access_count; ++a)
-      live[program->ops[k].nest->access[a].buffer] = true;
-  size_t kept = 0;
-  for (size_t k = 0; k < program->op_count; ++k)
-    if (live[program->ops[k].y]) program->ops[kept++] = program->ops[k];
-  program->op_count = kept;
-  free(live);
 }
 
 static const pb_bound* bound_to(const pb_door* d, const char* name) {
@@ -430,6 +462,9 @@ static pb_status check_names(pb_door* d, const pb_flat_block* body) {
     if (bound_to(d, name) != &in->bounds[k])
       return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = name}, 2019, NULL, "is bound twice");
   }
+  for (int k = 0; k < in->donation_count; ++k)
+    if (argument_named(d, in->donations[k].input, body->argument_count) < 0)
+      return no_argument(d, in->donations[k].input);
   for (int k = 0; k < in->shape_count; ++k) {
     const pb_input_shape* s = &in->shapes[k];
     int at = argument_named(d, s->name, body->argument_count);
@@ -492,13 +527,14 @@ static pb_status make_main(pb_door* d, const pb_flat_func* main) {
     int in = bound ? pb_make_constant(&d->m, type->type, bound->rank, shape, bound->data)
                    : pb_make_value(&d->m, type->type, type->rank + type->is_complex, shape);
     d->m.program->values[in].is_input = !bound;
+    if (!type->is_complex) PB_TRY(donate(d, &head, &in));
     pb_door_value both = {in, -1};
     if (type->is_complex) both = (pb_door_value){pb__door_part(d, in, 0), pb__door_part(d, in, 1)};
     pb__door_set(d, flat, both);
   }
   PB_TRY(pb__door_block(d, &main->body));
   PB_TRY(make_outputs(d, end));
-  drop_dead(d->m.program);
+  pb_s1_drop_unread(d->m.program);
   return PB_OK;
 }
 

@@ -1,6 +1,7 @@
 // Elements at places that come at run time: what reads them, and what changes them there. All dims of such a tensor
 // count as one, so that one number says where.
 #include "core/frontend/stablehlo/door.h"
+#include "core/s1/control.h"
 
 #include <string.h>
 
@@ -101,13 +102,34 @@ static void store_at(pb_door* d, int flat, int at, int access_like) {
   pb_make_finish(&d->m);
 }
 
+// In the place of an input that is donated: nobody else may read what was there.
+static pb_status place_in(pb_door* d, const pb_flat_op* op, int x, int u) {
+  const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
+  int axis = -1, several = 0;
+  for (int r = 0; r < in.rank; ++r)
+    if (update.shape[r] != in.shape[r]) axis = r, ++several;
+  if (axis < 0) axis = 0;
+  if (!in.rank || several > 1)
+    return pb__door_refuse(d, op, "an update of a donated argument that is narrower in %d dims", several);
+  if (d->uses[op->operands[0]] != 1)
+    return pb__door_refuse(d, op, "an update of a donated argument that is read elsewhere too");
+  int index = op->operand_count == 2 + in.rank ? pb__door_in(d, op, 2 + axis) : -1;
+  pb_type type = index < 0 ? PB_TYPE_COUNT : pb_made(&d->m, index)->type;
+  if ((type != PB_I32 && type != PB_I64) || pb_made(&d->m, index)->rank)
+    return pb__door_refuse(d, op, "a start that is no i32 or i64");
+  pb_control_place(&d->m, x, u, axis, index);
+  pb__door_set(d, op->results[0], (pb_door_value){x, -1});
+  return PB_OK;
+}
+
 pb_status pb__door_dynamic_update_slice(pb_door* d, const pb_flat_op* op) {
-  int x = pb__door_in(d, op, 0), u = pb__door_in(d, op, 1), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], at;
+  int x = pb__door_in(d, op, 0), u = pb__door_in(d, op, 1), dims[PB_NEST_RANK], at;
   const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
   bool fits = in.rank == update.rank && in.type == update.type && pb__door_alike(d, op, 0, 0);
   for (int r = 0; fits && r < in.rank; ++r) fits = update.shape[r] <= in.shape[r];
   if (!fits) return pb__door_refuse(d, op, "an update that does not fit");
-  int flat = begun(d, x, y);
+  if (in.made_of) return place_in(d, op, x, u);
+  int y = pb__door_result(d, op, 0), flat = begun(d, x, y);
   pb_nest* n = pb_make_walk(&d->m, "point", u, dims);
   PB_TRY(starts(d, op, 2, &in, update.shape, &at));
   int place = pb__door_as_place(n, at), from = pb_make_access(&d->m, u);

@@ -1,0 +1,39 @@
+// Inside the host's program: tensors and where they lie, shared by programs of one function and those of segments.
+#ifndef PB_DRIVER_HOST_PLACES_H
+#define PB_DRIVER_HOST_PLACES_H
+
+#include "core/base/table.h"
+#include "core/driver/host.h"
+#include "core/poly/nest.h"
+
+typedef struct pb_host_place {
+  pb_arg arg;
+  int first, last; // steps, for tensors of the arena; -1: none uses it
+  uint64_t bytes;
+} pb_host_place;
+
+typedef struct pb_host {
+  const pb_unit* unit;
+  pb_engine* engine;
+  pb_host_place* places;
+  size_t place_count, place_capacity;
+  pb_table numbers; // of places by the values of IR that they are
+  pb_table kernels; // by name
+} pb_host;
+
+void pb__host_start(pb_host* h, const pb_unit* unit, pb_engine* engine);
+int pb__host_add(pb_host* h, pb_host_place place);          // its number
+void pb__host_name(pb_host* h, MlirValue value, int place); // the value is that place's
+// The attribute of main's argument k; null: none.
+MlirAttribute pb__host_attribute(MlirOperation main, intptr_t k, const char* name);
+int pb__host_launches(MlirOperation main);
+// Adds main's own tensors and its launches as steps, for which there is room.
+pb_status pb__host_take(pb_host* h, MlirOperation main) PB_MUST_CHECK;
+// The step uses the place as its argument: its number, until all have places.
+void pb__host_use(pb_host* h, int step, int argument, int place);
+uint64_t pb__host_bytes(MlirValue tensor); // as it lies in memory
+// Places the arena and the constants, when all steps are there; frees what was collected.
+pb_status pb__host_end(pb_host* h) PB_MUST_CHECK;
+void pb__host_free(pb_host* h);
+
+#endif

@@ -1,0 +1,182 @@
+// Programs with control: each segment goes through S2 and the passes for itself, on the constants of all. Then the
+// kernels of all are those of one module, under names of their own, and the host's program launches them between moves
+// and jumps (host_control.c).
+#include "core/base/table.h"
+#include "core/driver/compilation.h"
+#include "core/driver/pipeline.h"
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What is of one function.
+static const char* of_one(const pb_compile_options* o) {
+  return o->explain       ? "--explain"
+         : o->report      ? "--report"
+         : o->plan_file   ? "--plan"
+         : o->print_after ? "--print-after"
+         : o->dump_dir    ? "--dump-intermediates"
+                          : NULL;
+}
+
+static void start_part(compilation* c, int number, compilation* part, pb_compiled* out) {
+  *part = (compilation){.options = c->options, .out = out, .chip = c->chip, .control = c->control, .since = c->since};
+  part->s1 = c->segments.items[number].program;
+  c->segments.items[number].program = (pb_s1){0};
+  part->symbols = c->symbols;
+  part->shares_context = true;
+  part->narrowed = c->narrowed;
+  part->unit = (pb_unit){.context = c->unit.context,
+                         .chip = c->chip,
+                         .consts = &c->consts,
+                         .diag = c->unit.diag,
+                         .codes_like = c->unit.codes_like};
+  if (!c->unit.fallback) return;
+  part->fallback = (pb_fallback){.chip = c->fallback.chip, .target = c->fallback.target};
+  part->unit.fallback = &part->fallback;
+}
+
+static MlirAttribute symbol_of(MlirContext context, const char* name, bool reference) {
+  MlirStringRef text = mlirStringRefCreateFromCString(name);
+  return reference ? mlirFlatSymbolRefAttrGet(context, text) : mlirStringAttrGet(context, text);
+}
+
+static void set_attribute(MlirOperation op, const char* name, MlirAttribute value) {
+  mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString(name), value);
+}
+
+// What a segment leaves to another target, under the kernel's new name.
+static void take_left(compilation* c, compilation* part, const char* from, const char* to) {
+  const pb_left_kernel* left = pb_kernel_left(&part->unit, from);
+  if (!left) return;
+  pb_arena* arena = &c->unit.arena;
+  const char *head = pb_printf(arena, "@%s(", from), *at = strstr(left->text, head);
+  const char* text = pb_printf(arena, "%.*s@%s(%s", (int)(at - left->text), left->text, to, at + strlen(head));
+  pb_left_kernel item = {.name = to, .text = text, .reason = left->reason};
+  PB_PUSH(c->fallback.items, c->fallback.count, c->fallback.capacity, item);
+}
+
+// The function as text of its own, whatever is around it.
+static const char* text_of(MlirOperation func, pb_arena* arena) {
+  pb_text text = {0};
+  MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
+  mlirOpPrintingFlagsUseLocalScope(flags);
+  mlirOpPrintingFlagsAssumeVerified(flags);
+  mlirOperationPrintWithFlags(func, flags, pb_text_append, &text);
+  mlirOpPrintingFlagsDestroy(flags);
+  const char* kept = pb_strdup(arena, text.data);
+  pb_text_free(&text);
+  return kept;
+}
+
+// A function that is no kernel: an instruction's, the same wherever it comes from.
+static pb_status take_function(compilation* c, MlirOperation func) {
+  const char* name = pb_func_name(func, &c->unit.arena);
+  MlirOperation there = pb_module_func(c->unit.module, name);
+  pb_arena* arena = &c->unit.arena;
+  if (!mlirOperationIsNull(there) && strcmp(text_of(func, arena), text_of(there, arena)) != 0)
+    return pb_error(c->unit.diag, (pb_place){.what = name}, 4096, "this is a bug in the compiler, not in the model",
+                    "is another function in two segments");
+  if (!mlirOperationIsNull(there)) return PB_OK;
+  mlirOperationRemoveFromParent(func);
+  mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->unit.module), func);
+  return PB_OK;
+}
+
+// The kernels of all segments, by their texts: equal ones are one.
+typedef struct kernels {
+  pb_table known;
+  int count;
+} kernels;
+
+// A kernel gets a number behind those that are there, or that of its equal.
+static int take_kernel(compilation* c, compilation* part, MlirOperation func, kernels* all) {
+  MlirContext context = c->unit.context;
+  pb_arena* arena = &c->unit.arena;
+  const char* name = pb_func_name(func, arena);
+  set_attribute(func, "sym_name", symbol_of(context, "kernel", false));
+  const char* text = text_of(func, arena);
+  int known = pb_table_find(&all->known, text, strlen(text)), number = all->count;
+  const char* made = pb_printf(arena, "k%d", number);
+  bool left = pb_kernel_left(&part->unit, name) != NULL; // said of each
+  set_attribute(func, "sym_name", symbol_of(context, made, false));
+  if (known >= 0 && !left) return known;
+  if (!left) pb_table_add(&all->known, text, strlen(text), number);
+  take_left(c, part, name, made);
+  mlirOperationRemoveFromParent(func);
+  mlirBlockAppendOwnedOperation(mlirModuleGetBody(c->unit.module), func);
+  ++all->count;
+  return number;
+}
+
+static pb_status take_functions(compilation* c, compilation* part, kernels* all) {
+  MlirContext context = c->unit.context;
+  MlirOperation main = pb_module_func(part->unit.module, "main");
+  pb_arena* arena = &c->unit.arena;
+  pb_table numbers = {0};
+  pb_status status = PB_OK;
+  MlirOperation next, op = mlirBlockGetFirstOperation(mlirModuleGetBody(part->unit.module));
+  for (; !mlirOperationIsNull(op) && status == PB_OK; op = next) {
+    next = mlirOperationGetNextInBlock(op);
+    if (mlirOperationEqual(op, main)) continue;
+    const char* name = pb_func_name(op, arena);
+    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")))
+      status = take_function(c, op);
+    else
+      pb_table_add(&numbers, name, strlen(name), take_kernel(c, part, op, all));
+  }
+  op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
+  for (; !mlirOperationIsNull(op) && status == PB_OK; op = mlirOperationGetNextInBlock(op)) {
+    if (!pb_op_is(op, "func.call")) continue;
+    MlirStringRef callee = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
+    int number = pb_table_find(&numbers, callee.data, callee.length);
+    set_attribute(op, "callee", symbol_of(context, pb_printf(arena, "k%d", number), true));
+  }
+  pb_table_free(&numbers);
+  return status;
+}
+
+static pb_status compile_part(compilation* c, int number, pb_text* all, kernels* taken) {
+  pb_compiled out = {0}; // its stages' times are this one's
+  compilation* part = &c->parts[number];
+  start_part(c, number, part, &out);
+  pb_status status = pb__compile_module(part);
+  if (status == PB_OK && !out.text) status = pb__compile_passes(part);
+  part->out = NULL;
+  if (status != PB_OK) {
+    free(out.text);
+    return status;
+  }
+  if (out.text) {
+    pb_text_add(all, "// segment %d\n%s", number, out.text);
+    free(out.text);
+    return PB_OK;
+  }
+  c->mains[number] = pb_module_func(part->unit.module, "main");
+  return take_functions(c, part, taken);
+}
+
+pb_status pb__compile_segments(compilation* c) {
+  pb_text all = {0};
+  kernels taken = {0};
+  if (of_one(c->options))
+    return pb_error(c->unit.diag, (pb_place){.file = c->options->model}, 1008, NULL,
+                    "%s is of a program of one function, and data decide how this one goes on", of_one(c->options));
+  PB_TRY(pb_s1_segments(&c->s1, c->unit.diag, &c->segments));
+  if (!c->unit.context.ptr) c->unit.context = pb_context_create();
+  c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString("module {}"));
+  c->has_module = true;
+  c->parts = calloc(c->segments.count + 1, sizeof *c->parts);
+  if (!c->parts) pb_no_memory(c->segments.count * sizeof *c->parts);
+  c->mains = PB_NEW_ARRAY(&c->unit.arena, MlirOperation, c->segments.count + 1);
+  pb_status status = PB_OK;
+  for (size_t k = 0; k < c->segments.count && status == PB_OK; ++k) status = compile_part(c, (int)k, &all, &taken);
+  if (status == PB_OK && all.data)
+    c->out->text = all.data;
+  else
+    pb_text_free(&all);
+  pb_table_free(&taken.known);
+  pb__stage_done(c, "segments");
+  return status;
+}

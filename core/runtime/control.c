@@ -1,0 +1,95 @@
+// Steps of the host's program that launch nothing: moves and jumps, of tensors in this process or on the device.
+#include "core/runtime/rt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_on_device(const pb_rt* rt, pb_arg arg) {
+  return rt->has_words && !rt->tensors_in_process && arg.space != PB_SPACE_CONST && arg.space != PB_SPACE_INPUT;
+}
+
+static pb_status read_bytes(pb_rt* rt, pb_arg arg, void* data, uint64_t bytes, pb_diag* diag) {
+  if (is_on_device(rt, arg)) return pb__words_read(rt, pb__words_address(rt, arg), data, bytes, diag);
+  memcpy(data, pb__native_address(rt, arg), bytes);
+  return PB_OK;
+}
+
+static pb_status write_bytes(pb_rt* rt, pb_arg to, uint64_t offset, const void* data, uint64_t bytes, pb_diag* diag) {
+  if (is_on_device(rt, to)) return pb__words_write(rt, pb__words_address(rt, to) + offset, data, bytes, diag);
+  memmove((uint8_t*)pb__native_address(rt, to) + offset, data, bytes);
+  return PB_OK;
+}
+
+static pb_status move(pb_rt* rt, const pb_step* step, pb_diag* diag) {
+  if (!is_on_device(rt, step->args[0])) { // then the other is not either
+    const void* from = pb__native_address(rt, step->args[1]);
+    memmove(pb__native_address(rt, step->args[0]), from, step->bytes);
+    return PB_OK;
+  }
+  void* data = malloc(step->bytes);
+  if (!data)
+    return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for %llu bytes",
+                           (unsigned long long)step->bytes);
+  pb_status status = read_bytes(rt, step->args[1], data, step->bytes, diag);
+  if (status == PB_OK) status = write_bytes(rt, step->args[0], 0, data, step->bytes, diag);
+  free(data);
+  return status;
+}
+
+static pb_status place_rows(pb_rt* rt, const pb_step* step, pb_diag* diag) {
+  const pb_rows* rows = &step->rows;
+  int64_t index = 0;
+  int32_t narrow;
+  uint64_t bytes = rows->count * step->bytes;
+  PB_TRY(read_bytes(rt, step->args[2], &index, (uint64_t)pb_type_bits(rows->index) / 8, diag));
+  memcpy(&narrow, &index, sizeof narrow);
+  if (rows->index == PB_I32) index = narrow;
+  uint64_t at = index < 0 ? 0 : (uint64_t)index > rows->most ? rows->most : (uint64_t)index;
+  uint8_t* data = malloc(bytes);
+  if (!data)
+    return pb_system_error(diag, (pb_place){.file = rt->path}, 5026, "no memory for %llu bytes",
+                           (unsigned long long)bytes);
+  pb_status status = read_bytes(rt, step->args[1], data, bytes, diag);
+  for (uint64_t k = 0; k < rows->count && status == PB_OK; ++k)
+    status =
+        write_bytes(rt, step->args[0], k * rows->stride + at * rows->unit, data + k * step->bytes, step->bytes, diag);
+  free(data);
+  return status;
+}
+
+pb_status pb__aliases_begin(pb_rt* rt, pb_diag* diag) {
+  const int* aliases = rt->engine->aliases;
+  for (int k = 0; aliases && k < rt->engine->output_count; ++k) {
+    if (aliases[k] < 0) continue;
+    pb_arg output = {PB_SPACE_OUTPUT, (uint64_t)k};
+    const void* from = rt->run_inputs[aliases[k]];
+    if (is_on_device(rt, output) || from != rt->run_outputs[k])
+      PB_TRY(write_bytes(rt, output, 0, from, rt->outputs[k].bytes, diag));
+  }
+  return PB_OK;
+}
+
+pb_status pb__control_step(pb_rt* rt, int* at, pb_diag* diag) {
+  const pb_step* step = &rt->engine->steps[*at];
+  char truth = 0;
+  switch (step->op) {
+  case PB_HOST_MOVE:
+    PB_TRY(move(rt, step, diag));
+    ++*at;
+    break;
+  case PB_HOST_PLACE:
+    PB_TRY(place_rows(rt, step, diag));
+    ++*at;
+    break;
+  case PB_HOST_JUMP:
+    *at = step->target;
+    break;
+  case PB_HOST_UNLESS:
+    PB_TRY(read_bytes(rt, step->args[0], &truth, 1, diag));
+    *at = truth ? *at + 1 : step->target;
+    break;
+  case PB_HOST_LAUNCH:
+    break;
+  }
+  return PB_OK;
+}

@@ -1,0 +1,108 @@
+#include "core/s1/control.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool pb_s1_has_control(const pb_s1* program) {
+  for (size_t k = 0; k < program->op_count; ++k)
+    if (pb_s1_is_control(&program->ops[k])) return true;
+  return false;
+}
+
+// ---- made ----
+
+int pb_control_variable(pb_maker* m, int like) {
+  const pb_s1_value from = *pb_made(m, like);
+  int v = pb_make_value(m, from.type, from.rank, from.shape);
+  m->program->values[v].is_variable = true;
+  return v;
+}
+
+static void add(pb_maker* m, pb_s1_kind kind, int x, int y) {
+  pb_s1_op op = {.kind = kind,
+                 .name = m->name,
+                 .type = m->type,
+                 .x = x,
+                 .y = y,
+                 .z = -1,
+                 .third = -1,
+                 .weights = -1,
+                 .bias = -1,
+                 .m = -1,
+                 .groups = 1,
+                 .lo = -INFINITY,
+                 .hi = INFINITY};
+  PB_PUSH(m->program->ops, m->program->op_count, m->program->op_capacity, op);
+}
+
+void pb_control_mark(pb_maker* m, pb_s1_kind kind, int x) { add(m, kind, x, -1); }
+
+void pb_control_place(pb_maker* m, int variable, int x, int axis, int index) {
+  add(m, PB_S1_PLACE, x, variable);
+  pb_s1_op* op = &m->program->ops[m->program->op_count - 1];
+  op->axis = axis;
+  op->third = index;
+}
+
+static int base_of(const pb_s1* program, int value) {
+  int alias = program->values[value].alias_of;
+  return alias >= 0 ? alias : value;
+}
+
+void pb_control_assign(pb_maker* m, int count, const int* variables, const int* values) {
+  int* from = PB_NEW_ARRAY(&m->program->arena, int, (size_t)count + 1);
+  for (int k = 0; k < count; ++k) {
+    from[k] = base_of(m->program, values[k]);
+    bool changes = false; // before it is read
+    for (int j = 0; j < count; ++j) changes |= j != k && from[k] == variables[j];
+    if (!changes) continue;
+    const pb_s1_value old = *pb_made(m, from[k]);
+    int kept = pb_make_value(m, old.type, old.rank, old.shape);
+    pb_make_copy(m, from[k], kept);
+    from[k] = kept;
+  }
+  for (int k = 0; k < count; ++k)
+    if (from[k] != variables[k]) add(m, PB_S1_MOVE, from[k], variables[k]);
+}
+
+// ---- what operators read ----
+
+enum { MOST_OPERANDS = 3 + PB_NEST_ACCESSES };
+
+// A nest's own result is among them.
+static int operands_of(const pb_s1* program, const pb_s1_op* op, int* values) {
+  const int own[3] = {op->x, op->z, op->third};
+  int count = 0;
+  for (int k = 0; k < 3; ++k)
+    if (own[k] >= 0) values[count++] = base_of(program, own[k]);
+  for (int a = 0; op->nest && a < op->nest->access_count; ++a)
+    values[count++] = base_of(program, op->nest->access[a].buffer);
+  return count;
+}
+
+// What decides, and what is read by what counts, counts; until no more does, as a turn reads what the one before made.
+void pb_s1_drop_unread(pb_s1* program) {
+  bool* read = calloc(program->value_count + 1, sizeof *read);
+  bool* kept = calloc(program->op_count + 1, sizeof *kept);
+  if (!read || !kept) pb_no_memory(program->value_count + program->op_count);
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t k = program->op_count; k-- > 0;) {
+      const pb_s1_op* op = &program->ops[k];
+      if (kept[k] || (op->y >= 0 && !program->values[op->y].is_output && !read[op->y])) continue;
+      int operands[MOST_OPERANDS], count = operands_of(program, op, operands);
+      kept[k] = true;
+      for (int a = 0; a < count; ++a) {
+        more |= !read[operands[a]] && program->values[operands[a]].is_variable;
+        read[operands[a]] = true;
+      }
+    }
+  }
+  size_t count = 0;
+  for (size_t k = 0; k < program->op_count; ++k)
+    if (kept[k]) program->ops[count++] = program->ops[k];
+  program->op_count = count;
+  free(read);
+  free(kept);
+}

@@ -1,0 +1,42 @@
+// Control of the host's program: loops and branches that data decide. Operators that are marks stand among the others
+// and nest as brackets do:
+//
+//   LOOP ... WHILE x ... MOVE y = x ... AGAIN        IF x ... MOVE ... ELSE ... MOVE ... END
+//
+// What goes from turn to turn, or comes out of branches, are variables: values that moves alone make. Between two marks
+// operators are a segment, a program of its own, with inputs and outputs where values cross its borders; the stages
+// behind S1 see one segment at a time. The host's program launches their kernels, copies what moves say, and jumps.
+#ifndef PB_S1_CONTROL_H
+#define PB_S1_CONTROL_H
+
+#include "core/s1/make.h"
+
+static inline bool pb_s1_is_control(const pb_s1_op* op) { return op->kind >= PB_S1_MOVE; }
+bool pb_s1_has_control(const pb_s1* program);
+
+// A variable of the value's type and shape.
+int pb_control_variable(pb_maker* m, int like);
+void pb_control_mark(pb_maker* m, pb_s1_kind kind, int x);
+// All at once: what was a variable's before is what the others get. Those that stay as they are need no move.
+void pb_control_assign(pb_maker* m, int count, const int* variables, const int* values);
+
+void pb_control_place(pb_maker* m, int variable, int x, int axis, int index);
+
+// Drops operators whose results nobody reads, in this turn or a later one.
+void pb_s1_drop_unread(pb_s1* program);
+
+// A stretch of operators between marks, and what of the whole program's values it reads and makes for others.
+typedef struct pb_segment {
+  size_t first, end;
+  pb_s1 program; // its inputs and outputs are named by the numbers of the whole program's values
+} pb_segment;
+typedef struct pb_segments {
+  pb_segment* items;
+  size_t count, capacity;
+  bool* crosses; // by value: it lies in memory between segments
+} pb_segments;
+// A value that is read where it may not have been made is an error: PB4112.
+pb_status pb_s1_segments(const pb_s1* program, pb_diag* diag, pb_segments* segments) PB_MUST_CHECK;
+void pb_segments_free(pb_segments* segments);
+
+#endif
