@@ -55,6 +55,7 @@ static void read_operand(const record* rec, const char* def, const char* name, b
                           .fill = -1,
                           .type = pb__read_type(rec->r, &type, "Elem")};
   pb_type wanted = terms[k].term == PB_TERM_SUM ? PB_I32 : is_tensor(terms[k].term) ? PB_I8 : operand->type;
+  if (wanted == PB_I1) wanted = PB_I8; // all are numbers
   if (operand->type != wanted || pb_type_is_float(operand->type))
     pb__fault(rec, 3132, pb_type_name(pb_type_is_float(operand->type) ? PB_I32 : wanted), "operand '$%s' is of type %s",
               name, pb_type_name(operand->type));

@@ -63,6 +63,8 @@ static const row rows[] =
 }
 , BEFORE_TOY(FORMULA("sum", "Element<I8>:$sum, ByChannel<I32>:$bias, Imm<I8>:$shift", SUM_VALUE, "")), 3132, "type i8"
 }
+, BEFORE_TOY(FORMULA("sum", SUM_OPERANDS ", Imm<I1>:$lo", SUM_VALUE, "")), 3132, "type i1"
+}
 , BEFORE_TOY(FORMULA("sum", "Element<I32>:$sum, Imm<I32>:$shift", "(sat8 (shr $sum, $shift))", "")), 3133, "'$bias'"
 }
 ,
