@@ -68,7 +68,7 @@ void pb_access_cut_index(pb_access* access, int r, int64_t inner) {
 }
 
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b) {
-  if (nest->expr_count >= PB_NEST_EXPR) abort();
+  if (nest->expr_count >= PB_NEST_EXPR) abort(); // nest.h says why none comes here
   nest->expr[nest->expr_count] = (pb_expr_node){.op = op, .type = type, .args = {a, b, -1}};
   return nest->expr_count++;
 }

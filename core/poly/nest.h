@@ -115,7 +115,9 @@ void pb_nest_cut_dim(pb_nest* nest, int d, int64_t inner);
 // Index r becomes two: r, of whole runs of `inner`, and r + 1 within one. What moves it steps over whole runs, or stays
 // within one.
 void pb_access_cut_index(pb_access* access, int r, int64_t inner);
-// Appends a node and returns its index.
+// Appends a node and returns its index. There is room: bodies that a file writes are counted where they are read
+// (frontend/stablehlo/element.c, frontend/linalg/body.c, nest_read.c), what passes join or put behind another they ask
+// for first (inline.c, layout/rest.c, lower/math.c), and all others are short.
 int pb_nest_node(pb_nest* nest, pb_op op, pb_type type, int a, int b);
 int pb_nest_load(pb_nest* nest, int access);
 int pb_nest_const(pb_nest* nest, pb_type type, double value);
