@@ -153,8 +153,11 @@ static int follow(comparison* c, int in, int nn) {
 }
 
 static int compare(comparison* c) {
-  static const char* const kinds[] = {"sets each element", "adds up", "keeps the largest",
-                                      "does another thing to each element"};
+  static const char* const kinds[] = {[PB_SET] = "sets each element",
+                                      [PB_ACC_ADD] = "adds up",
+                                      [PB_ACC_MAX] = "keeps the largest",
+                                      [PB_ACC_MAXIMUM] = "keeps the largest, or NaN",
+                                      [PB_ACC_BODY] = "makes each element of what was there"};
   if (c->insn->reduce != c->nest->reduce) {
     differs(c, "it %s, here the nest %s", kinds[c->insn->reduce], kinds[c->nest->reduce]);
     return 0;
@@ -218,7 +221,11 @@ static void put_operand(text* t, const pb_chip* chip, const pb_flat* nest, int a
 }
 
 static void put_nest(text* t, const pb_chip* chip, const pb_flat* nest) {
-  static const char* const kinds[] = {"set", "acc_add", "acc_max", "set"};
+  static const char* const kinds[] = {[PB_SET] = "set",
+                                      [PB_ACC_ADD] = "acc_add",
+                                      [PB_ACC_MAX] = "acc_max",
+                                      [PB_ACC_MAXIMUM] = "acc_max",
+                                      [PB_ACC_BODY] = "set"};
   put(t, "needed: (%s $y, ", kinds[nest->reduce]);
   put_value(t, nest, nest->expr_count - 1);
   put(t, ")");
