@@ -1,7 +1,7 @@
 """Threads change nothing: a network compiled by 1 to 4 threads is the same engine byte for byte, and run by 1 to 4 it gives
 the same bits.
 
-    threads.py --bin BUILD/bin [--target cpu] [--net mobilenetv2] [--size 64] [--type int8]
+    threads.py --bin BUILD/bin [--target cpu] [--net mobilenetv2] [--size 64] [--type int8] [--device native]
 """
 
 import argparse
@@ -24,6 +24,7 @@ def main():
     parser.add_argument("--net", default="mobilenetv2")
     parser.add_argument("--size", type=int, default=64)
     parser.add_argument("--type", default="int8")
+    parser.add_argument("--device", default="native", help="that of a chip with queues runs as it does, by one thread")
     args = parser.parse_args()
     model, faults = tools.network(args.bin, args.net, args.type, args.size), []
     with tempfile.TemporaryDirectory() as folder:
@@ -34,8 +35,9 @@ def main():
             tools.compile_model(args.bin, model, args.target, engine, f"--threads={threads}")
             with open(engine, "rb") as file:
                 engines.append(file.read())
-            tools.run([os.path.join(args.bin, "pb-run"), engine, "--device=native", f"--threads={threads}", "--input",
-                       source, "--output", output])
+            shared = [f"--threads={threads}"] if args.device == "native" else []
+            tools.run([os.path.join(args.bin, "pb-run"), engine, f"--device={args.device}", *shared, "--input", source,
+                       "--output", output])
             results.append(np.load(output))
     for k in range(1, MOST):
         if engines[k] != engines[0]:

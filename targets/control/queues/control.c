@@ -9,20 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pb_status emit_kernel(pb_unit* unit, MlirOperation func, pb_engine* e) {
-  pb_kernel k = {.name = pb_func_name(func, &e->arena), .is_words = true};
+enum { BATCH = 64 }; // kernels that are decoded at a time
+
+static void describe(MlirOperation func, pb_engine* e, pb_kernel* k) {
+  *k = (pb_kernel){.name = pb_func_name(func, &e->arena), .is_words = true};
   MlirAttribute plan = pb_op_attribute(func, "pb.plan");
   MlirAttribute cycles = mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("cycles"));
   MlirStringRef bound =
       mlirStringAttrGetValue(mlirDictionaryAttrGetElementByName(plan, mlirStringRefCreateFromCString("bound")));
-  k.predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
-  k.bound = pb_printf(&e->arena, "%.*s", (int)bound.length, bound.data);
+  k->predicted_cycles = (uint64_t)mlirIntegerAttrGetValueInt(cycles);
+  k->bound = pb_printf(&e->arena, "%.*s", (int)bound.length, bound.data);
+}
+
+// Kernels that stand one behind the other.
+static pb_status emit_batch(pb_unit* unit, const MlirOperation* funcs, int count, pb_engine* e) {
+  pb_words_kernel words[BATCH] = {0};
+  PB_TRY(pb_queues_emit(unit->chip, funcs, count, unit->workers, &e->arena, unit->diag, words));
+  for (int k = 0; k < count; ++k) {
+    pb_kernel* kernel = &e->kernels[e->kernel_count++];
+    describe(funcs[k], e, kernel);
+    kernel->words = words[k];
+  }
+  return PB_OK;
+}
+
+// One that cannot be emitted may leave the chip.
+static pb_status try_kernel(pb_unit* unit, MlirOperation func, pb_engine* e) {
+  const char* name = pb_func_name(func, &e->arena);
+  int before = e->kernel_count;
   bool left = false;
   pb_attempt attempt;
-  if (pb_may_leave(unit)) pb_attempt_begin(unit, &attempt, func);
-  pb_status status = pb_queues_emit(unit->chip, func, &e->arena, unit->diag, &k.words);
-  if (pb_may_leave(unit)) status = pb_attempt_end(unit, &attempt, k.name, status, &left);
-  if (status == PB_OK && !left) e->kernels[e->kernel_count++] = k;
+  pb_attempt_begin(unit, &attempt, func);
+  pb_status status = emit_batch(unit, &func, 1, e);
+  status = pb_attempt_end(unit, &attempt, name, status, &left);
+  if (left || status != PB_OK) e->kernel_count = before;
   return status;
 }
 
@@ -36,24 +56,40 @@ static pb_status print_kernel(pb_unit* unit, MlirOperation func, pb_text* text) 
   return PB_OK;
 }
 
-// Each kernel of the module that the chip runs itself: emitted, or printed if there is a text.
-static pb_status each_kernel(pb_unit* unit, pb_engine* e, pb_text* text) {
-  MlirOperation next, op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
-  for (; !mlirOperationIsNull(op); op = next) {
-    next = mlirOperationGetNextInBlock(op); // one that is left is replaced
-    if (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || pb_kernel_is_left(op)) continue;
-    PB_TRY(text ? print_kernel(unit, op, text) : emit_kernel(unit, op, e));
+// The next kernel of the module that the chip runs itself, from `op` on; null: there is none.
+static MlirOperation next_kernel(MlirOperation op) {
+  while (!mlirOperationIsNull(op) && (mlirAttributeIsNull(pb_op_attribute(op, "pb.kernel")) || pb_kernel_is_left(op)))
+    op = mlirOperationGetNextInBlock(op);
+  return op;
+}
+
+static pb_status emit(pb_unit* unit, pb_engine* e) {
+  MlirOperation batch[BATCH], next;
+  int count = 0;
+  bool leaves = pb_may_leave(unit);
+  for (MlirOperation op = next_kernel(mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module)));
+       !mlirOperationIsNull(op); op = next) {
+    next = next_kernel(mlirOperationGetNextInBlock(op)); // one that is left is replaced
+    if (leaves) {
+      PB_TRY(try_kernel(unit, op, e));
+      continue;
+    }
+    batch[count++] = op;
+    if (count < BATCH && !mlirOperationIsNull(next)) continue;
+    PB_TRY(emit_batch(unit, batch, count, e));
+    count = 0;
   }
   return PB_OK;
 }
-
-static pb_status emit(pb_unit* unit, pb_engine* e) { return each_kernel(unit, e, NULL); }
 
 // Words have one form: commands with their queues and tokens, whatever it is called.
 static pb_status print(pb_unit* unit, const char* form, char** out) {
   pb_text text = {0};
   (void)form;
-  pb_status status = each_kernel(unit, NULL, &text);
+  pb_status status = PB_OK;
+  for (MlirOperation op = next_kernel(mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module)));
+       !mlirOperationIsNull(op) && status == PB_OK; op = next_kernel(mlirOperationGetNextInBlock(op)))
+    status = print_kernel(unit, op, &text);
   if (status == PB_OK)
     *out = text.data;
   else

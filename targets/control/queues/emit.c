@@ -1,5 +1,6 @@
 #include "targets/control/queues/emit.h"
 
+#include "core/base/workers.h"
 #include "core/poly/text.h"
 #include "targets/control/queues/roll.h"
 #include "targets/control/queues/trace.h"
@@ -90,22 +91,74 @@ static void keep_streams(emitter* e, int core, pb_arena* arena, pb_words_kernel*
   }
 }
 
-pb_status pb_queues_emit(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
-                         pb_words_kernel* words) {
-  pb_arena scratch = {0};
+// ---- kernels, beside each other ----
+
+// A kernel that is decoded: what follows needs nothing of MLIR's, whose context is one thread's.
+typedef struct job {
   pb_decoded kernel;
-  pb_status status = pb_decode_kernel(chip, func, &scratch, diag, &kernel);
-  words->queue_count = chip->queue_count * kernel.cores;
+  pb_words_kernel words;
+  pb_arena scratch, arena; // of the decoded kernel; of the words
+  pb_status status;
+} job;
+
+typedef struct batch {
+  const pb_chip* chip;
+  job* jobs;
+} batch;
+
+static pb_status make_words(const pb_chip* chip, const pb_decoded* kernel, pb_arena* arena, pb_diag* diag,
+                            pb_words_kernel* words) {
+  pb_status status = PB_OK;
+  words->queue_count = chip->queue_count * kernel->cores;
   words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)words->queue_count);
   words->streams = PB_NEW_ARRAY(arena, uint8_t*, (size_t)words->queue_count);
-  for (int core = 0; core < kernel.cores && status == PB_OK; ++core) {
+  for (int core = 0; core < kernel->cores && status == PB_OK; ++core) {
     emitter e = {.chip = chip, .diag = diag, .tokens = pb_tokens_start(chip, diag)};
-    status = follow(&e, &kernel, core);
+    status = follow(&e, kernel, core);
     if (status == PB_OK) keep_streams(&e, core, arena, words);
     release(&e);
   }
-  pb_decoded_free(&kernel);
-  pb_arena_free(&scratch);
+  return status;
+}
+
+static void make_job(void* user, int k) {
+  batch* b = user;
+  pb_diag quiet = {.sink = pb_diag_drop};
+  job* j = &b->jobs[k];
+  j->status = make_words(b->chip, &j->kernel, &j->arena, &quiet, &j->words);
+}
+
+// What one that failed has to say, it says when it is followed again, in its turn.
+static pb_status take_job(const pb_chip* chip, job* j, pb_arena* arena, pb_diag* diag, pb_words_kernel* words) {
+  if (j->status != PB_OK) return make_words(chip, &j->kernel, arena, diag, words);
+  *words = j->words;
+  words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)words->queue_count);
+  words->streams = PB_NEW_ARRAY(arena, uint8_t*, (size_t)words->queue_count);
+  memcpy(words->count, j->words.count, sizeof *words->count * (size_t)words->queue_count);
+  for (int q = 0; q < words->queue_count; ++q) {
+    size_t bytes = words->count[q] * (size_t)chip->command_bytes;
+    words->streams[q] = pb_alloc(arena, bytes);
+    if (bytes) memcpy(words->streams[q], j->words.streams[q], bytes);
+  }
+  return PB_OK;
+}
+
+pb_status pb_queues_emit(const pb_chip* chip, const MlirOperation* funcs, int count, int workers, pb_arena* arena,
+                         pb_diag* diag, pb_words_kernel* words) {
+  pb_status status = PB_OK;
+  job* jobs = calloc((size_t)count + 1, sizeof *jobs);
+  if (!jobs) pb_no_memory((size_t)count * sizeof *jobs);
+  int decoded = 0;
+  for (; decoded < count && status == PB_OK; ++decoded)
+    status = pb_decode_kernel(chip, funcs[decoded], &jobs[decoded].scratch, diag, &jobs[decoded].kernel);
+  if (status == PB_OK) pb_work_on(count, workers, make_job, &(batch){chip, jobs});
+  for (int k = 0; k < decoded; ++k) {
+    if (status == PB_OK) status = take_job(chip, &jobs[k], arena, diag, &words[k]);
+    pb_decoded_free(&jobs[k].kernel);
+    pb_arena_free(&jobs[k].scratch);
+    pb_arena_free(&jobs[k].arena);
+  }
+  free(jobs);
   return status;
 }
 

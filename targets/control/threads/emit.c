@@ -1,20 +1,20 @@
 #define _GNU_SOURCE
 #include "targets/control/threads/emit.h"
 
+#include "core/base/workers.h"
 #include "core/s3/kernels.h"
 #include "targets/control/threads/code.h"
 #include "targets/control/threads/intrinsic.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 // Kernels go to groups by their number, whatever this machine has: the code must not depend on it.
-enum { GROUP_KERNELS = 3, MAX_GROUPS = PB_CODE_OBJECTS, MAX_WORKERS = 16 };
+enum { GROUP_KERNELS = 3, MAX_GROUPS = PB_CODE_OBJECTS };
 
 static pb_status fail(pb_diag* diag, const char* what, const char* text) {
   (void)pb_error(diag, (pb_place){.what = what}, 4200, "this is a bug in the compiler, not in the model", "%s", text);
@@ -117,41 +117,7 @@ static bool make_group(MlirModule module, const pb_engine* engine, int group, in
   return ok;
 }
 
-typedef struct work {
-  pb_code* codes;
-  int count, next;
-  pthread_mutex_t lock;
-} work;
-
-static void* worker(void* user) {
-  work* w = user;
-  for (;;) {
-    pthread_mutex_lock(&w->lock);
-    int mine = w->next++;
-    pthread_mutex_unlock(&w->lock);
-    if (mine >= w->count) return NULL;
-    pb_code_make(&w->codes[mine]);
-  }
-}
-
-static void make_all(pb_code* codes, int count, int workers) {
-  work w = {.codes = codes, .count = count};
-  pthread_t threads[MAX_WORKERS];
-  long processors = sysconf(_SC_NPROCESSORS_ONLN);
-  if (workers > 0 && workers < processors) processors = workers;
-  int started = 0, wanted = count < processors ? count : (int)processors;
-  pb_code_start();
-  pthread_mutex_init(&w.lock, NULL);
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, (size_t)16 << 20); // LLVM recurses deeply
-  for (; started + 1 < wanted && started < MAX_WORKERS; ++started)
-    if (pthread_create(&threads[started], &attributes, worker, &w)) break;
-  (void)worker(&w);
-  for (int t = 0; t < started; ++t) pthread_join(threads[t], NULL);
-  pthread_attr_destroy(&attributes);
-  pthread_mutex_destroy(&w.lock);
-}
+static void make_code(void* codes, int k) { pb_code_make(&((pb_code*)codes)[k]); }
 
 static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
@@ -170,7 +136,8 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
     if (!make_group(module, engine, g, groups, &codes[g]))
       return fail(diag, "threads", "the instructions do not parse");
   }
-  make_all(codes, groups, workers);
+  pb_code_start();
+  pb_work_on(groups, workers, make_code, codes);
   for (int g = 0; g < groups; ++g)
     if (codes[g].why) return fail(diag, "threads", codes[g].why);
   return PB_OK;
