@@ -710,3 +710,12 @@ def heads_inside_rows(label, heads, tokens, width):
 
 
 CASES["heads_inside_rows"] = lambda: heads_inside_rows("heads_inside_rows", 3, 25, 16)
+
+
+@case
+def table_with_a_number_of_unsigned_codes():
+    """A factor inside a table of codes is 200, not -56."""
+    m = Maker("table_with_a_number_of_unsigned_codes")
+    x = m.op("Tanh", m.codes(m.input("x", 3, 32), F32(0.05)))
+    factor = m.op("DequantizeLinear", m.const(U8(200)), m.const(F32(0.005)))
+    return m.done(m.codes(m.op("Mul", x, factor), F32(0.02)), step=0.02)
