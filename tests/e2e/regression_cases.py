@@ -698,3 +698,24 @@ def phases_of_transposed_convolutions():
         ys.append(m.op("ReduceMean", y, axes=[2, 3]))
         ys.append(m.op("MaxPool", y, kernel_shape=[3, 3], strides=[3, 3]))
     return m.done(*ys, targets=("cpu",))
+
+
+def heads_inside_rows(label, heads, tokens, width):
+    """Rows of several heads follow each other in one index, and tokens end inside a row of lanes: heads become an index of
+    their own, and what a row lacks is read outside a box."""
+    m = Maker(label)
+    v = codes_product(m, m.codes(m.input("v", heads * tokens, 16), F32(0.05)), 16, width)
+    v = m.codes(m.op("Reshape", v, m.const(np.array([heads, tokens, width], I64))), F32(4))
+    return m.done(m.codes(m.op("MatMul", m.codes(m.input("p", heads, tokens, tokens), F32(0.05)), v), F32(4)), step=4)
+
+
+CASES["heads_inside_rows"] = lambda: heads_inside_rows("heads_inside_rows", 3, 25, 16)
+
+
+@case
+def table_with_a_number_of_unsigned_codes():
+    """A factor inside a table of codes is 200, not -56."""
+    m = Maker("table_with_a_number_of_unsigned_codes")
+    x = m.op("Tanh", m.codes(m.input("x", 3, 32), F32(0.05)))
+    factor = m.op("DequantizeLinear", m.const(U8(200)), m.const(F32(0.005)))
+    return m.done(m.codes(m.op("Mul", x, factor), F32(0.02)), step=0.02)
