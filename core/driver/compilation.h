@@ -49,6 +49,8 @@ pb_status pb__compile_module(compilation* c) PB_MUST_CHECK;
 pb_status pb__compile_passes(compilation* c) PB_MUST_CHECK;
 // Both of a program with control: of each of its segments. Their kernels become those of the unit's module.
 pb_status pb__compile_segments(compilation* c) PB_MUST_CHECK;
+// An option that was given and speaks of one function with known extents; NULL: there is none.
+const char* pb__option_of_one(const pb_compile_options* options);
 // A pass, checked where that is asked for.
 pb_status pb__run_pass(compilation* c, const pb_pass* pass) PB_MUST_CHECK;
 // What a compilation holds but its result.

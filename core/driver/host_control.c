@@ -106,16 +106,11 @@ static pb_step* add_step(builder* b, pb_host_op op, const pb_s1_op* from) {
   return step;
 }
 
-static int base_of(const builder* b, int value) {
-  int alias = b->program->values[value].alias_of;
-  return alias >= 0 ? alias : value;
-}
-
 // A jump on, if x does not hold or (x -1) whatever holds, to what is not there yet.
 static int add_jump(builder* b, const pb_s1_op* from, int x) {
   int step = b->host.engine->step_count;
   add_step(b, x < 0 ? PB_HOST_JUMP : PB_HOST_UNLESS, from)->arg_count = x >= 0;
-  if (x >= 0) pb__host_use(&b->host, step, 0, b->place[base_of(b, x)]);
+  if (x >= 0) pb__host_use(&b->host, step, 0, b->place[pb_s1_base(b->program, x)]);
   return step;
 }
 
@@ -127,7 +122,7 @@ static void add_move(builder* b, const pb_s1_op* op) {
   move->bytes = bytes;
   move->arg_count = 2;
   pb__host_use(&b->host, step, 0, b->place[op->y]);
-  pb__host_use(&b->host, step, 1, b->place[base_of(b, op->x)]);
+  pb__host_use(&b->host, step, 1, b->place[pb_s1_base(b->program, op->x)]);
 }
 
 static void add_place(builder* b, const pb_s1_op* op) {
@@ -144,7 +139,7 @@ static void add_place(builder* b, const pb_s1_op* op) {
                           .most = (uint64_t)(y->shape[op->axis] - x->shape[op->axis]),
                           .index = b->program->values[op->third].type};
   place->arg_count = 3;
-  const int values[] = {op->y, base_of(b, op->x), base_of(b, op->third)};
+  const int values[] = {op->y, pb_s1_base(b->program, op->x), pb_s1_base(b->program, op->third)};
   for (int k = 0; k < 3; ++k) pb__host_use(&b->host, step, k, b->place[values[k]]);
 }
 

@@ -126,14 +126,8 @@ static const char* of_numbers(const pb_compile_options* o) {
   static const char* const known[] = {"s1", "s2", "s3", "s4", "asm"};
   bool is_known = !o->emit;
   for (size_t k = 0; o->emit && k < sizeof known / sizeof *known; ++k) is_known |= !strcmp(o->emit, known[k]);
-  return !is_known        ? "--emit"
-         : o->explain     ? "--explain"
-         : o->report      ? "--report"
-         : o->plan_file   ? "--plan"
-         : o->print_after ? "--print-after"
-         : o->dump_dir    ? "--dump-intermediates"
-         : o->precision   ? "--precision"
-                          : NULL;
+  const char* name = is_known ? pb__option_of_one(o) : "--emit";
+  return !name && o->precision ? "--precision" : name;
 }
 
 static void warn(compilation* c) {

@@ -1,6 +1,7 @@
 #include "core/driver/profiles.h"
 
 #include "core/artefact/format.h"
+#include "core/driver/compilation.h"
 
 #include <assert.h>
 #include <string.h>
@@ -48,15 +49,7 @@ static pb_input_options inputs_of(const pb_input_options* all, int profile, pb_a
   return one;
 }
 
-static const char* of_one_alone(const pb_compile_options* o) {
-  return o->emit          ? "--emit"
-         : o->explain     ? "--explain"
-         : o->report      ? "--report"
-         : o->plan_file   ? "--plan"
-         : o->print_after ? "--print-after"
-         : o->dump_dir    ? "--dump-intermediates"
-                          : NULL;
-}
+static const char* of_one_alone(const pb_compile_options* o) { return o->emit ? "--emit" : pb__option_of_one(o); }
 
 pb_status pb_profiles_compile(const pb_compile_options* options, int count, pb_diag* diag, pb_compiled* out) {
   *out = (pb_compiled){0};

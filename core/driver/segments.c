@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// What is of one function.
-static const char* of_one(const pb_compile_options* o) {
+const char* pb__option_of_one(const pb_compile_options* o) {
   return o->explain       ? "--explain"
          : o->report      ? "--report"
          : o->plan_file   ? "--plan"
@@ -160,9 +159,10 @@ static pb_status compile_part(compilation* c, int number, pb_text* all, kernels*
 pb_status pb__compile_segments(compilation* c) {
   pb_text all = {0};
   kernels taken = {0};
-  if (of_one(c->options))
+  if (pb__option_of_one(c->options))
     return pb_error(c->unit.diag, (pb_place){.file = c->options->model}, 1008, NULL,
-                    "%s is of a program of one function, and data decide how this one goes on", of_one(c->options));
+                    "%s is of a program of one function, and data decide how this one goes on",
+                    pb__option_of_one(c->options));
   PB_TRY(pb_s1_segments(&c->s1, c->unit.diag, &c->segments));
   if (!c->unit.context.ptr) c->unit.context = pb_context_create();
   c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString("module {}"));

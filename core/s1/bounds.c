@@ -11,7 +11,7 @@ static const float unbounded = INFINITY, largest = 1e37f; // with room for round
 
 static float of_value(const pb_s1* p, const float* bounds, int v) {
   if (v < 0) return unbounded;
-  return bounds[p->values[v].alias_of >= 0 ? p->values[v].alias_of : v];
+  return bounds[pb_s1_base(p, v)];
 }
 
 static float of_constant(pb_consts* consts, int id) {

@@ -19,41 +19,18 @@ int pb_control_variable(pb_maker* m, int like) {
   return v;
 }
 
-static void add(pb_maker* m, pb_s1_kind kind, int x, int y) {
-  pb_s1_op op = {.kind = kind,
-                 .name = m->name,
-                 .type = m->type,
-                 .x = x,
-                 .y = y,
-                 .z = -1,
-                 .third = -1,
-                 .weights = -1,
-                 .bias = -1,
-                 .m = -1,
-                 .groups = 1,
-                 .lo = -INFINITY,
-                 .hi = INFINITY};
-  PB_PUSH(m->program->ops, m->program->op_count, m->program->op_capacity, op);
-}
-
-void pb_control_mark(pb_maker* m, pb_s1_kind kind, int x) { add(m, kind, x, -1); }
+void pb_control_mark(pb_maker* m, pb_s1_kind kind, int x) { (void)pb_make_op(m, kind, x, -1); }
 
 void pb_control_place(pb_maker* m, int variable, int x, int axis, int index) {
-  add(m, PB_S1_PLACE, x, variable);
-  pb_s1_op* op = &m->program->ops[m->program->op_count - 1];
+  pb_s1_op* op = pb_make_op(m, PB_S1_PLACE, x, variable);
   op->axis = axis;
   op->third = index;
-}
-
-static int base_of(const pb_s1* program, int value) {
-  int alias = program->values[value].alias_of;
-  return alias >= 0 ? alias : value;
 }
 
 void pb_control_assign(pb_maker* m, int count, const int* variables, const int* values) {
   int* from = PB_NEW_ARRAY(&m->program->arena, int, (size_t)count + 1);
   for (int k = 0; k < count; ++k) {
-    from[k] = base_of(m->program, values[k]);
+    from[k] = pb_s1_base(m->program, values[k]);
     bool changes = false; // before it is read
     for (int j = 0; j < count; ++j) changes |= j != k && from[k] == variables[j];
     if (!changes) continue;
@@ -63,7 +40,7 @@ void pb_control_assign(pb_maker* m, int count, const int* variables, const int* 
     from[k] = kept;
   }
   for (int k = 0; k < count; ++k)
-    if (from[k] != variables[k]) add(m, PB_S1_MOVE, from[k], variables[k]);
+    if (from[k] != variables[k]) (void)pb_make_op(m, PB_S1_MOVE, from[k], variables[k]);
 }
 
 // ---- what operators read ----
@@ -75,9 +52,9 @@ static int operands_of(const pb_s1* program, const pb_s1_op* op, int* values) {
   const int own[3] = {op->x, op->z, op->third};
   int count = 0;
   for (int k = 0; k < 3; ++k)
-    if (own[k] >= 0) values[count++] = base_of(program, own[k]);
+    if (own[k] >= 0) values[count++] = pb_s1_base(program, own[k]);
   for (int a = 0; op->nest && a < op->nest->access_count; ++a)
-    values[count++] = base_of(program, op->nest->access[a].buffer);
+    values[count++] = pb_s1_base(program, op->nest->access[a].buffer);
   return count;
 }
 

@@ -73,25 +73,30 @@ void pb_make_flat(pb_maker* m, int access, int rank, const int64_t* shape, const
   }
 }
 
-void pb_make_finish(pb_maker* m) {
-  pb_nest* kept = pb_alloc(&m->program->arena, sizeof *kept);
-  m->is_wrong |= m->nest.expr[m->nest.expr_count - 1].type != pb_nest_store(&m->nest)->type;
-  pb_nest_copy(kept, &m->nest);
-  pb_s1_op op = {.kind = PB_S1_NEST,
+pb_s1_op* pb_make_op(pb_maker* m, pb_s1_kind kind, int x, int y) {
+  pb_s1_op op = {.kind = kind,
                  .name = m->name,
                  .type = m->type,
-                 .x = m->nest.access_count > 1 ? m->nest.access[0].buffer : -1,
+                 .x = x,
+                 .y = y,
                  .z = -1,
                  .third = -1,
-                 .y = pb_nest_store(kept)->buffer,
                  .weights = -1,
                  .bias = -1,
                  .m = -1,
                  .groups = 1,
                  .lo = -INFINITY,
-                 .hi = INFINITY,
-                 .nest = kept};
+                 .hi = INFINITY};
   PB_PUSH(m->program->ops, m->program->op_count, m->program->op_capacity, op);
+  return &m->program->ops[m->program->op_count - 1];
+}
+
+void pb_make_finish(pb_maker* m) {
+  pb_nest* kept = pb_alloc(&m->program->arena, sizeof *kept);
+  m->is_wrong |= m->nest.expr[m->nest.expr_count - 1].type != pb_nest_store(&m->nest)->type;
+  pb_nest_copy(kept, &m->nest);
+  int x = m->nest.access_count > 1 ? m->nest.access[0].buffer : -1;
+  pb_make_op(m, PB_S1_NEST, x, pb_nest_store(kept)->buffer)->nest = kept;
 }
 
 void pb_make_end(pb_maker* m, int y, const int* dims) {

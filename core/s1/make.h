@@ -31,6 +31,9 @@ void pb_make_move(pb_maker* m, int access, int index, int dim, int64_t coef); //
 void pb_make_along(pb_maker* m, int access, const int* dims);                 // index r by dims[r]
 // The index of an element in a dense tensor of this shape, at dims: as one index of an access to a flat tensor.
 void pb_make_flat(pb_maker* m, int access, int rank, const int64_t* shape, const int* dims);
+// Adds an op of the maker's name that has nothing but its operand and its result (-1: none). Returns it, to be filled
+// in before the next one is added.
+pb_s1_op* pb_make_op(pb_maker* m, pb_s1_kind kind, int x, int y);
 // Adds the access that is written and the operator with the nest.
 void pb_make_end(pb_maker* m, int y, const int* dims);
 void pb_make_finish(pb_maker* m); // the same where the last access is there already

@@ -155,6 +155,12 @@ typedef struct pb_s1 {
   pb_arena arena; // names and nests
 } pb_s1;
 
+// The value that an alias is another shape of; of others, itself.
+static inline int pb_s1_base(const pb_s1* program, int value) {
+  int alias = program->values[value].alias_of;
+  return alias >= 0 ? alias : value;
+}
+
 // Lifts the quantised graph. A node that is not covered is PB_ERR_UNSUPPORTED with its name, operator and reason.
 // `rows`: the front end's table of operators; its functions are in core/frontend/onnx.
 typedef struct pb_s1_rows {

@@ -15,15 +15,11 @@ typedef struct cutter {
   bool* open;    // by mark: what it begins has not ended
 } cutter;
 
-static int base_of(const pb_s1* p, int value) {
-  return p->values[value].alias_of >= 0 ? p->values[value].alias_of : value;
-}
-
 static bool is_there(const pb_s1* p, int value) { return p->values[value].is_input || p->values[value].const_id >= 0; }
 
 static pb_status read_value(cutter* c, const pb_s1_op* op, int value, int segment) {
   const pb_s1* p = c->program;
-  int v = base_of(p, value);
+  int v = pb_s1_base(p, value);
   if (is_there(p, v)) return PB_OK;
   if (p->values[v].is_variable) {
     c->out->crosses[v] = true;
@@ -73,7 +69,7 @@ static pb_status find_crossings(cutter* c) {
       now = &c->out->items[c->out->count - 1];
     }
     now->end = k + 1;
-    int segment = (int)c->out->count - 1, y = base_of(p, op->y);
+    int segment = (int)c->out->count - 1, y = pb_s1_base(p, op->y);
     PB_TRY(read_all(c, op, segment));
     if (c->maker[y] >= 0 && c->maker[y] != segment)
       return pb_error(c->diag, (pb_place){.what = op->name}, 4096, "this is a bug in the compiler, not in the model",
@@ -108,7 +104,7 @@ static void make_program(cutter* c, int number) {
     int operands[3 + PB_NEST_ACCESSES] = {op->x, op->z, op->third}, count = 3;
     for (int a = 0; op->nest && a < op->nest->access_count; ++a) operands[count++] = op->nest->access[a].buffer;
     for (int a = 0; a < count; ++a) {
-      int v = operands[a] < 0 ? -1 : base_of(p, operands[a]);
+      int v = operands[a] < 0 ? -1 : pb_s1_base(p, operands[a]);
       if (v < 0 || c->maker[v] == number || p->values[v].const_id >= 0 || to->values[v].is_input) continue;
       to->values[v].is_input = true;
       to->values[v].name = pb_printf(&to->arena, "%d", v);

@@ -93,8 +93,9 @@ static bool bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int n, int a
   pb_access flat = {.type = home->box.type, .rank = 1, .shape = {pb_access_elements(&home->box)}};
   pb__tiling_own(t, &flat, level, s->memory, 1, set ? "result" : "operand");
   home->box.buffer = flat.buffer;
+  if (set || t->failure) return !t->failure;
   pb__tiling_copy_box(t, &home->box, &home->origin, &load);
-  return !t->failure && (set || copy(t, user, &load, level));
+  return copy(t, user, &load, level);
 }
 
 bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int level, pb_copy_builder copy, void* user) {

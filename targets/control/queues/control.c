@@ -36,14 +36,11 @@ static pb_status emit_batch(pb_unit* unit, const MlirOperation* funcs, int count
 // One that cannot be emitted may leave the chip.
 static pb_status try_kernel(pb_unit* unit, MlirOperation func, pb_engine* e) {
   const char* name = pb_func_name(func, &e->arena);
-  int before = e->kernel_count;
   bool left = false;
   pb_attempt attempt;
   pb_attempt_begin(unit, &attempt, func);
   pb_status status = emit_batch(unit, &func, 1, e);
-  status = pb_attempt_end(unit, &attempt, name, status, &left);
-  if (left || status != PB_OK) e->kernel_count = before;
-  return status;
+  return pb_attempt_end(unit, &attempt, name, status, &left);
 }
 
 static pb_status print_kernel(pb_unit* unit, MlirOperation func, pb_text* text) {
