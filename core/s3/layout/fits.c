@@ -131,6 +131,8 @@ static bool asks_for_plain(const pb_layout* l, int n, int a, int v) {
   const pb_access* access = &nest->access[a];
   pb_roles roles;
   bool contracts = pb__layout_roles(l, n, &roles), stored = a == nest->access_count - 1;
+  double zero;
+  if (!stored && pb__layout_ends_in(l, pb_program_stored(&l->program, n), &zero)) return true; // element by element
   if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);
   if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && is_reduced(l, v)))
     return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;

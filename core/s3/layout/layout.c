@@ -143,6 +143,7 @@ static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb__layout_merge_groups(l);
   l->roles = unread_roles(l);
   pb__layout_collapse(l);
+  pb__layout_part_heads(l);
   pb__layout_add_twins(l);
   l->roles = unread_roles(l);
   l->gathers = PB_NEW_ARRAY(&unit->pass, bool, (size_t)l->program.nest_count + 1);

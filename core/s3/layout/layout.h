@@ -77,7 +77,9 @@ typedef struct pb_layout {
   bool* gathers;          // by nest
   bool* gone;             // by nest: a copy that is not needed
   bool has_runs;          // of some value rows are runs
-  pb_layout_twin* twins;  // in the order of their own values, which stand behind those of the model
+  const double** parted;  // by value, of the first parted_count: pb__layout_ends_in
+  int parted_count;
+  pb_layout_twin* twins; // in the order of their own values, which stand behind those of the model
   int twin_count;
   pb_layout_apart* apart;
   pb_layout_const* consts;
@@ -160,6 +162,10 @@ void pb__layout_collapse(pb_layout* l); // in front of twins and of choosing lay
 
 // ---- nests.c ----
 
+// A number into the lanes of the last block that no channel fills, where `store` walks the tensor (NULL: everywhere).
+void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
+                          double number);
+
 pb_status pb__layout_rewrite_nest(pb_layout* l, int n) PB_MUST_CHECK; // that is no contraction
 
 // ---- choose.c: which value gets which layout ----
@@ -224,9 +230,17 @@ void pb__layout_rewrite_rows(pb_layout* l, int n);
 // Whether the chip looks up what the nest does: in constants, of as many elements as its tables have.
 bool pb__layout_looks_up(const pb_layout* l, int n);
 
+// ---- heads.c: heads that end inside a row of lanes get rows of their own ----
+
+void pb__layout_part_heads(pb_layout* l); // behind pb__layout_collapse
+// Whether the value is a copy with a row for each head, behind whose last element lies the zero of its codes.
+bool pb__layout_ends_in(const pb_layout* l, int v, double* zero);
+
 // ---- products.c: products of two computed tensors, whose sums may end inside a row of lanes ----
 
 pb_status pb__layout_check_rows(const pb_layout* l, int n) PB_MUST_CHECK;
+// The number that the access's codes are less in the nest. false: it is none, or not known now.
+bool pb__layout_zero_of_codes(const pb_nest* nest, int access, double* zero);
 void pb__layout_choose_runs(pb_layout* l);
 // Puts a box around the second factor where whole rows of lanes reach past its end.
 void pb__layout_box_rows(const pb_layout* l, int n, pb_nest* out);

@@ -28,8 +28,8 @@ static pb_status print_split(pb_layout* l, int n, const pb_nest* nest, const int
   return PB_OK;
 }
 
-// Zeros into the lanes of the last block that no channel fills, where `store` walks the tensor (NULL: everywhere).
-static void fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels) {
+void pb__layout_fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store, int v, int64_t channels,
+                          double number) {
   int64_t block = l->values[v].block, rest = channels % block;
   pb_nest fill = {.name = nest->name, .part = "pad", .access_count = 1};
   pb_access* to = &fill.access[0];
@@ -45,7 +45,7 @@ static void fill_rest(pb_layout* l, const pb_nest* nest, const pb_access* store,
     to->index[r].coef[fill.dim_count] = 1;
     fill.extent[fill.dim_count++] = extent;
   }
-  pb_nest_const(&fill, to->type, 0);
+  pb_nest_const(&fill, to->type, number);
   pb__layout_print(l, &fill);
 }
 
@@ -68,7 +68,7 @@ static pb_status rewrite_cut(pb_layout* l, int n, const int64_t* size, int dim) 
   PB_TRY(print_split(l, n, &part, size, NULL, &s));
   int v = pb_program_stored(&l->program, n);
   if (l->values[v].kind == PB_LAYOUT_BLOCKED && nest->reduce == PB_SET)
-    fill_rest(l, nest, &nest->access[nest->access_count - 1], v, nest->extent[dim]);
+    pb__layout_fill_rest(l, nest, &nest->access[nest->access_count - 1], v, nest->extent[dim], 0);
   return PB_OK;
 }
 

@@ -7,8 +7,7 @@
 //   after    y[h, c] += (p[h, 16 b + l] - zp) * (box(v[h, 16 b + l, c], zv) - zv)    b < 2, l < 16
 #include "core/s3/layout/layout.h"
 
-// The number that the access's codes are less in the nest. false: it is none, or not known now.
-static bool zero_of_codes(const pb_nest* nest, int access, double* zero) {
+bool pb__layout_zero_of_codes(const pb_nest* nest, int access, double* zero) {
   for (int e = 0; e < nest->expr_count; ++e) {
     const pb_expr_node* node = &nest->expr[e];
     if (node->op != PB_OP_LOAD || node->operand != access) continue;
@@ -81,8 +80,9 @@ void pb__layout_choose_runs(pb_layout* l) {
   }
 }
 
+// What reaches past the end of its run, to fill a row of lanes, does so through a box, and stays one dim.
 static void cut_access(pb_nest* nest, int a, int64_t run) {
-  for (int d = 0; d < nest->dim_count; ++d) {
+  for (int d = 0; d < nest->dim_count && !nest->access[a].boxed; ++d) {
     int64_t turns = turns_in_run(nest, &nest->access[a].index[0], d, run);
     if (turns) pb_nest_cut_dim(nest, d++, turns);
   }
@@ -106,10 +106,11 @@ static bool fills_up(const pb_layout* l, int n, const pb_roles* roles, int d) {
   const pb_access* w = &nest->access[roles->w];
   double zero;
   int own;
+  if (pb__layout_ends_in(l, l->program.value_of[n][roles->w], &zero) && w->index[1].coef[d] == 1) return true;
   bool one = pb_index_single(&w->index[0], &own) && own == d && nest->extent[d] == w->shape[0];
   bool run = l->values[l->program.value_of[n][roles->w]].run == nest->extent[d] && w->index[0].coef[d] == 1;
   return (one || run) && w->type == PB_I8 && nest->access[roles->x].type == PB_I8 &&
-         zero_of_codes(nest, roles->w, &zero);
+         pb__layout_zero_of_codes(nest, roles->w, &zero);
 }
 
 pb_status pb__layout_check_rows(const pb_layout* l, int n) {
@@ -135,6 +136,6 @@ void pb__layout_box_rows(const pb_layout* l, int n, pb_nest* out) {
   pb_roles roles;
   if (!pb__layout_roles(l, n, &roles)) return;
   for (int d = 0; d < nest->dim_count; ++d)
-    if (is_ragged(l, nest, &roles, d))
-      out->access[roles.w].boxed = zero_of_codes(nest, roles.w, &out->access[roles.w].fill);
+    if (is_ragged(l, nest, &roles, d) && nest->access[roles.w].index[0].coef[d])
+      out->access[roles.w].boxed = pb__layout_zero_of_codes(nest, roles.w, &out->access[roles.w].fill);
 }
