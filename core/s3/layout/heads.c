@@ -46,7 +46,7 @@ static int dim_of_head(const pb_layout* l, const pb_nest* nest, const pb_access*
   if (found < 0 || found == nest->dim_count || nest->extent[found] % l->lanes == 0) return -1;
   int64_t width = nest->extent[found];
   for (int d = 0; d < nest->dim_count; ++d)
-    if (d != found && index->coef[d] % width && nest->extent[d] > 1) return -1;
+    if (d != found && (index->coef[d] < 0 || index->coef[d] % width) && nest->extent[d] > 1) return -1;
   return access->shape[1] % width || index->cst % width ? -1 : found;
 }
 
@@ -223,6 +223,11 @@ static void part_product(parting* p, int n, const pb_roles* roles) {
   if (heads_in_y) part_result(p, n, &h, taker);
 }
 
+static int by_place(const void* a, const void* b) {
+  const copy *x = a, *y = b;
+  return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->to > y->to) - (x->to < y->to);
+}
+
 // Into arrays with room for the copies of edges too.
 static void insert_copies(parting* p) {
   pb_program* all = &p->l->program;
@@ -231,14 +236,14 @@ static void insert_copies(parting* p) {
   pb_nest* nests = pb_alloc_raw(arena, room * sizeof *nests);
   int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(arena, room, sizeof *value_of);
   int count = 0;
-  for (int n = 0; n <= all->nest_count; ++n) {
-    for (size_t k = 0; k < p->count; ++k) {
-      if (p->copies[k].at != n) continue;
+  qsort(p->copies, p->count, sizeof *p->copies, by_place);
+  for (size_t n = 0, k = 0; n <= (size_t)all->nest_count; ++n) {
+    for (; k < p->count && p->copies[k].at == (int)n; ++k) {
       value_of[count][0] = p->copies[k].from;
       value_of[count][1] = p->copies[k].to;
       pb_nest_copy(&nests[count++], &p->copies[k].nest);
     }
-    if (n == all->nest_count) break;
+    if (n == (size_t)all->nest_count) break;
     memcpy(value_of[count], all->value_of[n], sizeof *value_of);
     pb_nest_copy(&nests[count++], &all->nests[n]);
   }

@@ -1,0 +1,46 @@
+"""Transformers in int8 on chips of other widths than simnpu's: its description with rows of so many lanes, so that heads end
+inside a row. The outputs have the bits of the NumPy reference.
+
+    lanes.py --bin BUILD/bin --lanes N --nets bert,... [--size small|layer]
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "e2e"))
+import tools  # noqa: E402
+from metamorphic import replace  # noqa: E402
+
+
+def widen(text, lanes):
+    """A chip of so many lanes, with the memories that its rows need."""
+    text = replace(text, r"defvar D = \d+;", f"defvar D = {lanes};")
+    text = replace(text, r"!mul\(256, 1024\)", "!mul(1024, 1024)")
+    text = replace(text, r"!mul\(2048, 4\)", f"!mul({min(2048, 262144 // lanes)}, 4)")
+    text = replace(text, r"bits<6> nn;", "bits<9> nn;")
+    return replace(text, r"let Inst\{180-175\} = nn;", "let Inst{224-216} = nn;")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--lanes", type=int, required=True)
+    parser.add_argument("--nets", required=True)
+    parser.add_argument("--size", default="small")
+    args = parser.parse_args()
+    with open(os.path.join(tools.SOURCE, "targets", "simnpu", "simnpu.td"), encoding="utf-8") as f:
+        text = widen(f.read(), args.lanes)
+    with tempfile.TemporaryDirectory() as folder:
+        chip = os.path.join(folder, f"lanes{args.lanes}.td")
+        with open(chip, "w", encoding="utf-8") as f:
+            f.write(text)
+        return subprocess.run([sys.executable, os.path.join(HERE, "quantised_transformers.py"), "--bin", args.bin, "--size",
+                               args.size, "--net", args.nets, "--runs", f"{chip}:machine"], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
