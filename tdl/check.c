@@ -279,6 +279,7 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
   check_state(chip, insn, place, diag, faults);
   if (insn->latency < 0 || insn->latency > PB_MOST_LATENCY)
     FAULT(3241, "0 to 1048576", "%s: Latency is %d", insn->name, insn->latency);
+  if (insn->units < 1 || insn->units > 64) FAULT(3249, "1 to 64", "%s: Units is %d", insn->name, insn->units);
   int64_t least[PB_MAX_INSN_DIMS] = {0}; // cycles only grow with the extents
   for (int d = 0; d < insn->dim_count; ++d) least[d] = insn->dims[d].min;
   if (insn->cost_count && pb_cycles(insn, least) < 1) FAULT(3242, NULL, "%s: its cycles come to nothing", insn->name);

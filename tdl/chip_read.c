@@ -608,7 +608,9 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
   insn->line = rec.place.line;
   insn->latency = get_int32(&rec, "Latency", 0);
   insn->queue = -1;
+  insn->units = 1;
   if (pb__instance_of(rec.json, "CoreInstruction")) {
+    insn->units = get_int32(&rec, "Units", 1);
     insn->emit = pb__get_text(&rec, "Emit");
     if (!insn->emit[0]) pb__fault(&rec, 3111, "the name of an LLVM intrinsic", "field 'Emit' is not set");
   } else {

@@ -228,8 +228,10 @@ static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* ou
     if (insn->operand_count) print_operands(chip, insn, out, &arena);
     print_encoding(chip, insn, out, &arena);
   }
-  fprintf(out, "\nCycles: %s; the result is there %d later.\n",
+  fprintf(out, "\nCycles: %s; the result is there %d later.",
           insn->cost_count ? cost_text(insn, insn->cost_count - 1, &arena) : "1", insn->latency);
+  if (insn->units > 1) fprintf(out, " A core begins %d of them at once.", insn->units);
+  fprintf(out, "\n");
   pb_arena_free(&arena);
 }
 

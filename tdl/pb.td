@@ -240,6 +240,7 @@ class CoreInstruction<string emit> {
   dag Operands = ?;             // (ins Reg<...>:$a, ...)
   dag Semantics = ?;            // (set $d, e), (acc_add $d, e) or (acc_max $d, e)
   dag Cycles = ?;               // how long it keeps its unit busy
+  int Units = 1;                // of a core that run it: so many begin at once
   int Latency = 0;              // further cycles until the result can be used
 }
 

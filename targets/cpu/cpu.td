@@ -56,6 +56,9 @@ def VFMADD : CoreInstruction<"llvm.fma"> {
   let Operands = (ins Reg<VREG, F32, ["n"]>:$a, Reg<VREG, F32, ["n"]>:$b, Reg<VREG, F32, ["n"]>:$c);
   let Semantics = (acc_add $c, (mul $a, $b));
   let Cycles = (plus 1, 0);
+#ifndef VARIANT_avx512
+  let Units = 2; // on 256 bits; of 512 Zen 4 begins one
+#endif
   let Latency = 4;
 }
 

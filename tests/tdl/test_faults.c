@@ -127,6 +127,8 @@ static const row rows[] =
     {"def : Tokens", MATRIX("MEM", "(plus 1, 0), (plus 1, 0), (plus 1, 0), (plus 1, 0), (plus $r, 0)") "def : Tokens",
      "", 3113, "Shape"},
     {"def : Tokens", MATRIX("MEM", "(plus $q, 0)") "def : Tokens", "", 3102, "q"},
+    {"def : Tokens", MATRIX("MEM", "]; let Units = 0; let Summary = \"\"; list<int> unused = [") "def : Tokens", "",
+     3249, "Units"},
     {"def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; }", "", "", 3040, "Tokens"},
     {"[LD, EX]", "[LD]", "", 3044, "nobody can wait"}, {"let Depth = 2;", "let Depth = 0;", "", 3042, "Depth"},
     {"let Tokens = 7;", "let Tokens = 0;", "", 3043, "Tokens"},

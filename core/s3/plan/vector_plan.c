@@ -30,10 +30,11 @@ typedef struct facts {
   int64_t registers;    // that hold the sums
   int64_t register_bytes;
   int64_t products; // cycles of one step of one sum
+  int64_t units;    // that take such steps at once
 } facts;
 
 static facts facts_of(const pb_chip* chip, const pb_vkernel* k) {
-  facts f = {.vector = pb_vector_facts_of(chip), .shared_rate = 1, .latency = 4};
+  facts f = {.vector = pb_vector_facts_of(chip), .shared_rate = 1, .latency = 4, .units = 1};
   int staging = pb_chip_staging(chip);
   for (int m = 0; m < chip->memory_count; ++m) {
     const pb_memory* memory = &chip->memories[m];
@@ -43,7 +44,10 @@ static facts facts_of(const pb_chip* chip, const pb_vkernel* k) {
     bool shared = memory->scope == PB_SCOPE_CHIP && memory->cached;
     if (shared || (m == chip->system_memory && f.shared_rate == 1)) f.shared_rate = memory->bytes_per_cycle;
   }
-  if (k->insn.insn) f.latency = k->insn.insn->latency;
+  if (k->insn.insn) {
+    f.latency = k->insn.insn->latency;
+    f.units = k->insn.insn->units;
+  }
   f.registers = f.vector.registers;
   f.register_bytes = f.vector.row_bytes;
   f.products = 1;
@@ -171,14 +175,16 @@ static int64_t taps_cycles(const pb_vkernel* k, const pb_vplan* plan) {
   return elements * (taps + 1) + tile_points(k, plan) * sum_steps(k) * 2;
 }
 
-// Cycles of the arithmetic and the loads of its operands from the nearest cache, over all tiles.
+// Cycles of the arithmetic and the loads of its operands from the nearest cache, over all tiles. A step is counted in
+// turns of one of the units.
 static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vplan* plan) {
   int64_t points = tile_points(k, plan), loads = tile_loads(k, plan), steps = sum_steps(k);
   int64_t one = f->products;
   bool plain = !k->insn.insn && k->main.nest->reduce != PB_SET;
   int64_t products = plain ? tile_operations(k, plan) + points : points * one,
-          least = k->main.nest->reduce == PB_SET ? 0 : f->latency;
-  int64_t load_cycles = (loads * f->register_bytes + f->load_rate[0] - 1) / (f->load_rate[0] ? f->load_rate[0] : 1);
+          least = k->main.nest->reduce == PB_SET ? 0 : f->latency * f->units;
+  int64_t load_rate = f->load_rate[0] ? f->load_rate[0] : 1;
+  int64_t load_cycles = (loads * f->register_bytes * f->units + load_rate - 1) / load_rate;
   int64_t step = products;
   if (k->lanes == 1) load_cycles = loads;
   if (load_cycles > step) step = load_cycles;
@@ -194,7 +200,8 @@ static int64_t compute_cycles(const facts* f, const pb_vkernel* k, const pb_vpla
   // ends in a branch that nobody foresees.
   finish += (plan->sum_blocks - 1) * tiles * (points * 3 / 2 + BRANCH_CYCLES);
   if (k->taps) return tiles * taps_cycles(k, plan) + finish;
-  return step == products && !plain ? all * one * steps + finish : tiles * step * steps + finish;
+  int64_t turns = step == products && !plain ? all * one * steps : tiles * step * steps;
+  return (turns + f->units - 1) / f->units + finish;
 }
 
 static int64_t access_bytes(const pb_vkernel* k, int a) {
