@@ -1,6 +1,6 @@
 """The chips of tests/chips on one network: cycles on the machine of each, the share of its array's peak, what binds it.
 
-    chips.py [--bin build/bin] [--net resnet18] [--size 224] [--chips vta,edge_npu] [--within 10]
+    chips.py [--bin build/bin] [--net resnet18] [--size 224] [--chips vta,edge_npu] [--within 10] [--batch 8]
 
 With --within it fails where a prediction is further off than so many per cent.
 
@@ -35,6 +35,14 @@ def lines_of(path):
     return sum(bool(line.split("//")[0].strip()) for line in open(path))
 
 
+def of_batch(model, images):
+    """The network for so many images at a time."""
+    for tensor in [*model.graph.input, *model.graph.output]:
+        tensor.type.tensor_type.shape.dim[0].dim_value = images
+    del model.graph.value_info[:]
+    return model
+
+
 def measure(args, chip, model, work):
     path, engine, stats = os.path.join(CHIPS, chip + ".td"), os.path.join(work, "m.pbe"), os.path.join(work, "s.json")
     pbc = [os.path.join(args.bin, "pbc"), model, f"--target={path}", *(["--precision=bf16"] if chip in IN_BF16 else [])]
@@ -65,6 +73,7 @@ def main():
     p.add_argument("--size", type=int, default=224)
     p.add_argument("--chips", default=ALL)
     p.add_argument("--within", type=float)
+    p.add_argument("--batch", type=int, default=1)
     args = p.parse_args()
     classes = 1000 if args.size > 64 else 10
     model = tools.network(args.bin, args.net, "int8", args.size, classes)
@@ -73,12 +82,16 @@ def main():
     print("|---|--:|--:|--:|--:|--:|---|--:|")
     failed = False
     with tempfile.TemporaryDirectory() as work:
-        powers = os.path.join(work, "powers.onnx")
+        powers, batched = os.path.join(work, "powers.onnx"), os.path.join(work, "batched.onnx")
         if ONLY_SHIFT & set(args.chips.split(",")):
             onnx.save(powers_of_two(onnx.load(model)), powers)
         for chip in args.chips.split(","):
             net = tools.network(args.bin, args.net, "f32", args.size, classes) if chip in IN_BF16 else model
-            off, row = measure(args, chip, powers if chip in ONLY_SHIFT else net, work)
+            net = powers if chip in ONLY_SHIFT else net
+            if args.batch > 1:
+                onnx.save(of_batch(onnx.load(net), args.batch), batched)
+                net = batched
+            off, row = measure(args, chip, net, work)
             print(row, flush=True)
             failed |= args.within is not None and off > args.within
     return int(failed)

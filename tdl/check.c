@@ -372,6 +372,8 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb_place place = chip->place;
   if (chip->command_bytes < 0 || chip->command_bytes > PB_COMMAND_BITS / 8)
     FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
+  if (chip->command_port && chip->control != PB_CONTROL_QUEUES)
+    FAULT(3290, "leave it out, or Control = \"queues\"", "CommandPort is set, and no queue fetches commands");
   if (chip->control == PB_CONTROL_QUEUES) {
     if (chip->command_bytes < 4) FAULT(3255, "4 to 32", "CommandBytes is %d", chip->command_bytes);
     int apart =

@@ -156,6 +156,7 @@ typedef struct pb_chip {
   const char* file;
   pb_place place, tokens_place; // of its records, for what is wrong between them
   int revision, mhz, arguments, command_bytes;
+  bool command_port; // commands come by a port of their own, not by the system memory's
   pb_control control;
   int memory_count, queue_count, level_count, insn_count, function_count;
   int cores; // control by queues: each has its own queues and memories; else 1

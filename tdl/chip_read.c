@@ -115,6 +115,7 @@ static void read_chip_record(reader* r) {
   if (c->mhz < 1) pb__fault(&rec, 3024, "1 or more", "MHz is %d", c->mhz);
   c->arguments = get_int32(&rec, "Arguments", 16);
   c->command_bytes = get_int32(&rec, "CommandBytes", 0);
+  c->command_port = pb__get_int(&rec, "CommandPort", 0) != 0;
   c->control = (pb_control)pb__choice(&rec, "Control", controls, 3);
   int64_t schema = pb__get_int(&rec, "Schema", 1);
   if (schema != 1) pb__fault(&rec, 3021, "this pb reads schema 1", "written for schema %lld", (long long)schema);

@@ -265,12 +265,13 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   }
   if (chip->control == PB_CONTROL_QUEUES) {
     fprintf(out,
-            "\n## Queues\n\nCommands of %d bytes. A command starts when it is the oldest of its queue, and for each "
+            "\n## Queues\n\nCommands of %d bytes%s. A command starts when it is the oldest of its queue, and for each "
             "queue in its wait bits "
             "(bit %d and up, in the order below) a token from that queue is there to be taken. When it completes, it "
             "hands a token to each queue "
             "in its signal bits (bit %d and up).\n\n| name | depth | tokens |\n|---|---|---|\n",
-            chip->command_bytes, chip->wait_bit, chip->signal_bit);
+            chip->command_bytes, chip->command_port ? ", which come by a port of their own" : "", chip->wait_bit,
+            chip->signal_bit);
     for (int k = 0; k < chip->queue_count; ++k)
       fprintf(out, "| %s | %d | %d |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
     if (chip->cores > 1)

@@ -46,6 +46,7 @@ class Chip {
   int Arguments = 16;           // base-address slots a kernel's commands can name
   string Features = "";         // threads: what the code generator may use and a machine must have, "avx2,fma"; state-N: granted by the system
   int CommandBytes = 0;         // queues: size of one encoded command
+  bit CommandPort = 0;          // queues: 1: commands come by a port of their own, as wide as the system memory's and as far away, and take nothing from movers
 }
 
 // A place where parallel work can go: a thread, or a core that has all queues and the memories of scope "core" to itself.

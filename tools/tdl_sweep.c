@@ -20,7 +20,7 @@ typedef struct set {
 } set;
 
 typedef struct sweep {
-  const char *spec, *target_dir, *models[MOST_MODELS];
+  const char *spec, *target_dir, *fallback, *precision, *models[MOST_MODELS];
   set sets[MOST_SETS];
   int set_count, model_count;
   bool run;
@@ -59,6 +59,10 @@ static pb_status read_arguments(int argc, char** argv, sweep* s) {
       s->run = true;
     else if (!strncmp(a, "--target-dir=", 13))
       s->target_dir = a + 13;
+    else if (!strncmp(a, "--fallback=", 11))
+      s->fallback = a + 11;
+    else if (!strncmp(a, "--precision=", 12))
+      s->precision = a + 12;
     else if (a[0] == '-' || (s->spec && s->model_count == MOST_MODELS))
       return pb_error(NULL, (pb_place){0}, 1002, "pb-tdl --help", "bad option '%s'", a);
     else if (!s->spec)
@@ -126,7 +130,8 @@ typedef struct measured {
 } measured;
 
 static measured measure(const sweep* s, pb_chip* chip, const char* model) {
-  pb_compile_options o = {.model = model, .target = s->spec, .chip = chip};
+  pb_compile_options o = {
+      .model = model, .target = s->spec, .chip = chip, .fallback = s->fallback, .precision = s->precision};
   pb_compiled compiled;
   pb_diag diag = {0};
   measured m = {0};

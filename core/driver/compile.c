@@ -52,8 +52,11 @@ static pb_status take_formulas(compilation* c) {
   const pb_chip* chip = c->like ? c->like : c->chip;
   if (!chip->formulas[PB_FORMULA_SUM] && !chip->formulas[PB_FORMULA_ADD]) {
     if (!c->like) return PB_OK;
-    return pb_error(c->unit.diag, (pb_place){.file = chip->file}, 4071, "def : Formula<\"sum\"> { ... }, or no --like",
-                    "%s makes codes as every target does", chip->name);
+    const char* hint = pb_chip_multiplies(chip, PB_BF16, PB_BF16, PB_F32)
+                           ? "--precision=bf16, which rounds factors as it does: sums of floats are right in any order"
+                           : "def : Formula<\"sum\"> { ... }, or no --like";
+    return pb_error(c->unit.diag, (pb_place){.file = chip->file}, 4071, hint, "%s makes codes as every target does",
+                    chip->name);
   }
   c->unit.codes_like = chip->name;
   return pb_s1_scale(&c->s1, &c->consts, (const pb_formula* const*)chip->formulas, c->like || c->options->fallback,

@@ -29,6 +29,24 @@ bool pb_route_leaves(const pb_chip* chip, int memory, pb_type type) {
   return reaches(chip, memory, chip->system_memory, type);
 }
 
+// Some dim walks neighbours of what is read, and what is written by steps that a command says.
+static bool puts_apart(const pb_operand* from, const pb_operand* to) {
+  for (int a = 0; a < from->rank; ++a)
+    for (int b = 0; b < to->rank && from->strides[a].kind == PB_STRIDE_ELEM; ++b)
+      if (to->dims[b] == from->dims[a] && to->strides[b].kind == PB_STRIDE_FIELD) return true;
+  return false;
+}
+
+const pb_insn* pb_route_turns(const pb_chip* chip, pb_type type) {
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    if (insn->mover && copies(insn, chip->system_memory, insn->operands[insn->dest].memory, type) &&
+        puts_apart(copy_source(insn), &insn->operands[insn->dest]))
+      return insn;
+  }
+  return NULL;
+}
+
 int pb_chip_lanes(const pb_chip* chip) {
   int best = 1, most = 0;
   for (int i = 0; i < chip->insn_count; ++i) {

@@ -9,6 +9,8 @@
 int pb_route_via(const pb_chip* chip, int memory, pb_type type);
 // Whether a mover takes elements of `type` from the memory to the system's.
 bool pb_route_leaves(const pb_chip* chip, int memory, pb_type type);
+// The mover that brings elements of `type` from the system's memory and can put neighbours apart; NULL: none.
+const pb_insn* pb_route_turns(const pb_chip* chip, pb_type type);
 // Elements in a row: the fixed extent that most of the chip's instructions share as their innermost dim; 1: none has
 // one.
 int pb_chip_lanes(const pb_chip* chip);

@@ -14,6 +14,7 @@ static void remove_dim(pb_flat* nest, int d) {
       nest->access[a].stride[e] = nest->access[a].stride[e + 1];
       nest->access[a].box_rank[e] = nest->access[a].box_rank[e + 1];
       nest->access[a].box_step[e] = nest->access[a].box_step[e + 1];
+      nest->access[a].box_run[e] = nest->access[a].box_run[e + 1];
     }
   --nest->dim_count;
 }
@@ -24,6 +25,10 @@ static bool is_tested(const pb_flat* nest, int d) {
   return false;
 }
 
+static bool walks_on(const pb_flat_access* access, const pb_flat* nest, int d) {
+  return access->stride[d] == access->stride[d + 1] * nest->extent[d + 1];
+}
+
 void pb_flat_merge(pb_flat* nest) {
   for (int d = nest->dim_count - 1; d >= nest->kept; --d)
     if (nest->extent[d] == 1 && !is_tested(nest, d)) remove_dim(nest, d);
@@ -31,7 +36,7 @@ void pb_flat_merge(pb_flat* nest) {
     bool joins = true;
     for (int a = 0; a < nest->access_count && joins; ++a) {
       const pb_flat_access* access = &nest->access[a];
-      joins = access->stride[d] == access->stride[d + 1] * nest->extent[d + 1];
+      joins = walks_on(access, nest, d);
       if (access->boxed && (access->box_rank[d] >= 0 || access->box_rank[d + 1] >= 0)) joins = false;
     }
     if (!joins) {
@@ -44,9 +49,34 @@ void pb_flat_merge(pb_flat* nest) {
   }
 }
 
+// Joins the innermost dim, a run, to the one around it although a box tests that one: the box is told in elements then.
+// false: they are no longer run.
+static bool join_tested_run(pb_flat* nest) {
+  int d = nest->dim_count - 2;
+  bool tested = false;
+  if (d < nest->kept) return false;
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_flat_access* access = &nest->access[a];
+    if (!walks_on(access, nest, d)) return false;
+    if (!access->boxed || access->box_rank[d] < 0) continue;
+    if (access->box_step[d] != 1 || access->box_rank[d + 1] >= 0) return false;
+    tested = true;
+  }
+  for (int a = 0; a < nest->access_count; ++a) {
+    pb_flat_access* access = &nest->access[a];
+    access->stride[d] = access->stride[d + 1];
+    access->box_run[d] = nest->extent[d + 1];
+  }
+  nest->extent[d] *= nest->extent[d + 1];
+  --nest->dim_count;
+  return tested;
+}
+
 // Splits dim d into (outer, inner): d keeps the outer part, the new dim right behind it walks the inner `extent`.
 static bool flat_split(pb_flat* nest, int d, int64_t extent) {
   if (nest->dim_count == PB_FLAT_DIMS) return false;
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].boxed && nest->access[a].box_rank[d] >= 0 && nest->access[a].box_run[d] > 1) return false;
   for (int e = nest->dim_count; e > d + 1; --e) nest->extent[e] = nest->extent[e - 1];
   nest->extent[d + 1] = extent;
   nest->extent[d] /= extent;
@@ -56,6 +86,7 @@ static bool flat_split(pb_flat* nest, int d, int64_t extent) {
       access->stride[e] = access->stride[e - 1];
       access->box_rank[e] = access->box_rank[e - 1];
       access->box_step[e] = access->box_step[e - 1];
+      access->box_run[e] = access->box_run[e - 1];
     }
     access->stride[d] *= extent;
     access->box_step[d] *= extent;
@@ -163,7 +194,9 @@ static bool leftover_fits(const search* s, const pb_flat* nest, int d, const int
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
     int size = pb_type_bits(access->type) / 8;
     if (access->stride[d] * (size ? size : 1) % window->unit) return false;
-    if (access->boxed && access->box_rank[d] >= 0 && !box_is_said(s, access, window, d, dim_of)) return false;
+    if (access->boxed && access->box_rank[d] >= 0 &&
+        (access->box_run[d] > 1 || !box_is_said(s, access, window, d, dim_of)))
+      return false;
   }
   return true;
 }
@@ -315,6 +348,24 @@ static bool bound_whole(const search* s) {
   return true;
 }
 
+// Whether a box of the mover tests neighbours.
+static bool tests_neighbours(const pb_insn* insn) {
+  if (!insn->mover) return false;
+  const pb_operand* from = &insn->operands[insn->expr[0].operand];
+  for (int k = 0; from->has_box && k < from->rank; ++k)
+    if (from->box_lo[k] >= 0 && from->strides[k].kind == PB_STRIDE_ELEM) return true;
+  return false;
+}
+
+static void search_dims(search* s, const pb_flat* merged) {
+  int dim_of[PB_MAX_INSN_DIMS];
+  order_dims(s);
+  if (!bases_fit(s, merged)) return;
+  assign(s, merged, 0, dim_of);
+  pb_flat joined = *merged;
+  if (tests_neighbours(s->insn) && join_tested_run(&joined)) assign(s, &joined, 0, dim_of);
+}
+
 bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why) {
   pb_flat merged = *nest;
   pb_flat_merge(&merged);
@@ -326,10 +377,8 @@ bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_mat
     if (nest->reduce != PB_SET && !nest->onto && chip->insns[i].acc_flag < 0) continue; // cannot set
     search s = {.insn = &chip->insns[i], .chip = chip};
     if (!pb__unify(s.insn, &merged, &s.binding) || !bound_whole(&s)) continue;
-    int dim_of[PB_MAX_INSN_DIMS];
     bound = true;
-    order_dims(&s);
-    if (bases_fit(&s, &merged)) assign(&s, &merged, 0, dim_of);
+    search_dims(&s, &merged);
     if (!s.found) {
       closest = pb_printf(arena, "%s computes this, but its address template cannot walk these strides", s.insn->name);
       misfit = strides_misfit(&s, &merged, arena);

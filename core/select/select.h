@@ -19,10 +19,12 @@ typedef struct pb_flat_access {
   bool boxed;
   int box_rank[PB_FLAT_DIMS];
   int64_t box_step[PB_FLAT_DIMS]; // by how much dim d moves that index
-  double fill;                    // what is read outside
-  bool splat;                     // all lanes hold one number: any stride along them will do
-  int64_t table;                  // elements of one that is read at an index that the body computes, 0: it is none
-  bool aligned_rows;              // its base is a multiple of the memory's row; false: element-granular
+  // Turns of dim d that one step of the index takes: elements of a run, where a box is told in elements. 0 is 1.
+  int64_t box_run[PB_FLAT_DIMS];
+  double fill;       // what is read outside
+  bool splat;        // all lanes hold one number: any stride along them will do
+  int64_t table;     // elements of one that is read at an index that the body computes, 0: it is none
+  bool aligned_rows; // its base is a multiple of the memory's row; false: element-granular
 } pb_flat_access;
 
 typedef struct pb_flat {

@@ -3,10 +3,11 @@
 // From H. Liao et al., "Ascend: a Scalable and Unified Architecture for Ubiquitous Deep Neural Network Computing",
 // HPCA 2021, the core of Ascend 910: a cube of 16x32x16 products of int8 a cycle at 1 GHz, L1 of 1 MiB, L0A and L0B of 64 KiB
 // that feed it, L0C of 256 KiB for its sums, a unified buffer of 256 KiB and a vector unit of 2,048 bits, five pipes (MTE1,
-// MTE2, MTE3, cube, vector) that wait for each other by flags. MTE1 makes columns of images on its way from L1 to L0A.
+// MTE2, MTE3, cube, vector) that wait for each other by flags. MTE1 makes columns of images on its way from L1 to L0A; the
+// MTEs have a module that transposes, too.
 // Assumed, as the paper does not say it or the language cannot yet: rows of 32 channels on both sides of the cube, whose
 // 16 columns are two cycles; rows instead of fractals of 16x32 in L0A and L0B; 128 bytes a cycle from outside; a unified buffer of two halves, one for codes, one for words; all latencies
-// and encodings, 64 commands fetched ahead, loops as the scalar unit's; scales by channel in f32, codes that round to even, and
+// and encodings; that what is transposed is so on its way from outside, at the rate of the port; 64 commands fetched ahead, loops as the scalar unit's; scales by channel in f32, codes that round to even, and
 // sums of an average over pixels in L0C.
 //===----------------------------------------------------------------------===//
 include "pb.td"
@@ -17,6 +18,7 @@ def ascend : Chip {
   let Summary = "Ascend's cube core (HPCA 2021): 16x32x16 int8 a cycle between L0A, L0B and L0C";
   let Name = "ascend"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "queues";
   let MHz = 1000; let Arguments = 8; let CommandBytes = 32;
+  let CommandPort = 1; // the instruction cache
 }
 
 def GM  : Memory { let Scope = "system"; let Bytes = !shl(1, 32); let RowBytes = 32; let BytesPerCycle = 128; let Latency = 200; }
@@ -43,7 +45,7 @@ def LOOP : HardwareLoop {
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
 
 class Outside<Type t> : Window<GM, t, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
-def Padded : Outside<I8> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi", "jhi", ""]; let Fill = "fill"; }
+def Padded : Outside<I8> { let BoxLo = ["ilo", "jlo", "blo"]; let BoxHi = ["ihi", "jhi", "bhi"]; let Fill = "fill"; }
 class Inside<Memory m, Type t> : Window<m, t, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
 
 class Move<Queue q, bits<6> op> : Op<q, op> {
@@ -53,13 +55,19 @@ class Move<Queue q, bits<6> op> : Op<q, op> {
   let Inst{112-101} = nb; let Inst{132-113} = loc; let Inst{150-133} = li; let Inst{166-151} = lj;
   let Signed = ["off"]; let Cycles = (times $i, (times $j, (ceildiv $b, 128)));
 }
-class Boxed<bits<6> op, Memory m> : Move<MTE2, op> {
-  bits<9> ilo; bits<9> ihi; bits<9> jlo; bits<9> jhi; bits<8> fill;
+class Boxed<bits<6> op, Window to> : Move<MTE2, op> {
+  bits<9> ilo; bits<9> ihi; bits<9> jlo; bits<9> jhi; bits<12> blo; bits<12> bhi; bits<8> fill;
   let Inst{175-167} = ilo; let Inst{184-176} = ihi; let Inst{193-185} = jlo; let Inst{202-194} = jhi; let Inst{210-203} = fill;
-  let Operands = (ins Padded:$src, Inside<m, I8>:$dst); let Semantics = (set $dst, $src); let Signed = ["fill", "off"];
+  let Inst{222-211} = blo; let Inst{234-223} = bhi;
+  let Operands = (ins Padded:$src, to:$dst); let Semantics = (set $dst, $src); let Signed = ["fill", "off"];
 }
-def LOAD_L1 : Boxed<1, L1> { let Summary = "codes and weights into L1, filling what lies outside"; }
-def LOAD_UB : Boxed<2, UB> { let Summary = "codes into the unified buffer, filling what lies outside"; }
+def LOAD_L1 : Boxed<1, Inside<L1, I8>> { let Summary = "codes and weights into L1, filling what lies outside"; }
+// The transposing module: neighbours outside lie apart in L1, so that rows of several planes become lanes of one row.
+def LOAD_TRANS : Boxed<6, Window<L1, I8, ["i", "j", "b"], "loc", ["li", "lj", "lb"], 1>> {
+  let Summary = "codes into L1, a line outside down a column inside, filling what lies outside";
+  bits<12> lb; let Inst{246-235} = lb; let Cycles = (plus (times $i, (times $j, (ceildiv $b, 128))), N);
+}
+def LOAD_UB : Boxed<2, Inside<UB, I8>> { let Summary = "codes into the unified buffer, filling what lies outside"; }
 def LOAD_UB_WORDS : Move<MTE2, 3> {
   let Summary = "words into the unified buffer"; let Operands = (ins Outside<I32>:$src, Inside<UBW, I32>:$dst);
   let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 128)));

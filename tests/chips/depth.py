@@ -1,5 +1,6 @@
 """Commands fetched further ahead never make a chip slower: the digits on ascend.td, whose queues run loops, with other
-Depths. And a plan's copies of images count: with two of them alone the same kernels take longer.
+Depths. And a plan's copies of images count: with two of them alone the same kernels take longer. So do commands that come
+by the port that data comes by, and boxes that are told by the pixel, not by the byte, as runs end with each pixel then.
 
     depth.py --bin BUILD/bin
 """
@@ -50,6 +51,14 @@ def main():
         two, more = (cycles(a, model, ASCEND, work, *options) for options in ([f"--plan={path}"], []))
         print(f"two copies of images: {two:,} cycles; as many as the plans say: {more:,}")
         assert more < 0.99 * two
+        for name, line, instead in (("commands by the port of data", "let CommandPort = 1;", "let CommandPort = 0;"),
+                                    ("boxes by pixels", '"jhi", "bhi"]', '"jhi", ""]')):
+            changed = text.replace(line, instead).replace('"jlo", "blo"]', '"jlo", ""]' if "bhi" in line else '"jlo", "blo"]')
+            assert changed != text
+            open(os.path.join(work, "changed.td"), "w").write(changed)
+            slower = cycles(a, model, os.path.join(work, "changed.td"), work)
+            print(f"{name}: {slower:,} cycles")
+            assert more < 0.98 * slower
 
 
 if __name__ == "__main__":

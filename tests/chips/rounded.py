@@ -1,7 +1,9 @@
 """Networks of f32 on a chip whose products take bf16: what --precision=bf16 is compiled to, against ONNX Runtime that rounds
 the same factors by its own Cast, and against the model as it is.
 
-    rounded.py --bin BUILD/bin --target bf16npu.td [--net resnet18 --size 64]
+    rounded.py --bin BUILD/bin --target bf16npu.td [--net resnet18 --size 64] [--fallback]
+
+With --fallback the processor does what the chip refuses, which it must do in f32 as the model says.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from float_graph import Graph, compare, expected_of
 from onnx import TensorProto, helper, numpy_helper
 
 CLOSE = 1e-5  # of the output's largest number: sums in another order, where one product follows another no more
-NEAR = {"digits": (1e-3, 0.02), "resnet18": (2e-3, 0.01)}  # to the rounded network: a sum beside the middle between two
+NEAR = {"digits": (1e-3, 0.02), "resnet18": (2e-3, 0.01), "mobilenetv2": (2e-3, 0.02)}  # to the rounded network: a sum beside the middle between two
 # bf16 may go either way, 2^-8 of it, and what follows with it; to the network of f32: bf16 has 8 bits
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models")
 # Zeros that keep groups apart: infinity and NaN would pass them. What no channel fills MASK clears. A pool over padded
@@ -76,7 +78,8 @@ def dequantised(model):
 def machine(args, folder, model, feeds):
     stem = os.path.join(folder, "m")
     onnx.save(model, stem + ".onnx")
-    tools.compile_model(args.bin, stem + ".onnx", args.target, stem + ".pbe", "--precision=bf16")
+    tools.compile_model(args.bin, stem + ".onnx", args.target, stem + ".pbe", "--precision=bf16",
+                        *(["--fallback=cpu"] if args.fallback else []))
     for name, value in feeds.items():
         np.save(f"{stem}-{name}.npy", value)
     outputs = [o.name for o in model.graph.output]
@@ -133,6 +136,7 @@ def main():
     parser.add_argument("--net")
     parser.add_argument("--size", type=int, default=64)
     parser.add_argument("--only", default="")
+    parser.add_argument("--fallback", action="store_true")
     args = parser.parse_args()
     failed = 0
     with tempfile.TemporaryDirectory() as folder:

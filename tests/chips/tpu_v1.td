@@ -32,7 +32,7 @@ def : Tokens { let Queues = [RD, WT, MM, AC, WR]; let WaitBit = 0; let SignalBit
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
 
 class Host<Type t> : Window<DRAM, t, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
-def Padded : Host<I8> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi", "jhi", ""]; let Fill = "fill"; }
+def Padded : Host<I8> { let BoxLo = ["ilo", "jlo", "blo"]; let BoxHi = ["ihi", "jhi", "bhi"]; let Fill = "fill"; }
 def PaddedWords : Host<I32> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi", "jhi", ""]; }
 defvar InUB = Window<UB, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
 defvar InACC = Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
@@ -48,7 +48,8 @@ class Boxed<bits<6> op> : Move<RD, op> { bits<8> ilo; bits<8> ihi; bits<8> jlo; 
   let Inst{171-164} = ilo; let Inst{179-172} = ihi; let Inst{187-180} = jlo; let Inst{195-188} = jhi;
 }
 def READ_HOST : Boxed<1> {
-  let Summary = "host memory to the unified buffer"; bits<8> fill; let Inst{203-196} = fill;
+  let Summary = "host memory to the unified buffer"; bits<8> fill; bits<10> blo; bits<10> bhi;
+  let Inst{203-196} = fill; let Inst{213-204} = blo; let Inst{223-214} = bhi;
   let Operands = (ins Padded:$src, InUB:$dst); let Semantics = (set $dst, $src); let Signed = ["fill", "off"];
 }
 def READ_PARAMETERS : Boxed<2> {

@@ -35,6 +35,18 @@ def make(name, **options):
 # ---- the graph's edges ----
 
 
+@family("image", (3, 7, 2, (3, 3, 3, 3)), (3, 3, 1, (1, 1, 1, 1)), (1, 5, 1, (2, 1, 0, 3)), (3, (5, 3), 2, (0, 0, 0, 0)), (2, (1, 7), 1, (0, 3, 0, 3)),
+        (4, 3, 3, (1, 0, 0, 1)), (3, (7, 2), (3, 1), (0, 1, 2, 0)), (3, 4, 4, (0, 0, 0, 0)))
+def image(g, channels, kernel, stride, pads):
+    stride = stride if isinstance(stride, tuple) else (stride, stride)
+    g.output(g.conv(g.input(1, channels, 19, 23), 21, kernel, strides=list(stride), pads=list(pads), act="relu"))
+
+
+@family("dilated_image", (3, 3, 2), (1, 5, 3))
+def dilated_image(g, channels, kernel, dilation):
+    g.output(g.conv(g.input(1, channels, 19, 23), 21, kernel, dilations=[dilation, dilation], pads=[2] * 4, act="relu"))
+
+
 @family("conv_out", (3, 16), (16, 16), (16, 5), (5, 24), (17, 33))
 def conv_out(g, ins, outs):
     g.output(g.conv(g.input(1, ins, 9, 7), outs, pads=[1] * 4, act="relu"))

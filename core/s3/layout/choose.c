@@ -289,7 +289,9 @@ static void choose_gathers(pb_layout* l) {
     if (pb__layout_is_apart(l, n) || !pb__layout_roles(l, n, &roles)) continue;
     int x = l->program.value_of[n][roles.x];
     l->gathers[n] = pb__layout_should_gather(l, &l->program.nests[n], &roles) && pb__layout_can_be_plain(l, x, n);
-    if (l->gathers[n]) pb__layout_keep_plain(l, x);
+    if (!l->gathers[n]) continue;
+    pb__layout_keep_plain(l, x);
+    pb__layout_open_pad(l, n, &roles);
   }
 }
 

@@ -5,7 +5,14 @@
 //   before   y[o, h, w] += x[c, h + r, w + s] * k[o, c, r, s]
 //   after    g[h, w, k] = x[c, h + r, w + s];  y[o, h, w] += g[h, w, k] * k'[o, k]       k = (c, r, s), c * R * S of
 //   them
+//
+// Of a window's row there are few neighbours, and a mover takes them run by run. Where one puts neighbours apart on the
+// way, it takes whole rows of the image: then the window's columns stay a dim of the sum, and each pixel of g has a
+// column of the image.
+//
+//   after    g[h, v, k] = x[c, h + r, v];  y[o, h, w] += g[h, w + s, k] * k'[o, k, s]    k = (c, r)
 #include "core/s3/layout/layout.h"
+#include "core/s3/routes.h"
 
 #include <string.h>
 
@@ -29,16 +36,108 @@ bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_
   return pb__layout_blocks(channels * window, l->lanes) * 2 <= pb__layout_blocks(channels, l->lanes) * window;
 }
 
-// Dims of the copy: outer windows first, then rows, then the innermost window dim, whose elements are neighbours: a
-// mover's run.
-static void order_copy(const pb_nest* nest, const pb_roles* roles, pb_nest* copy, int* column) {
-  int last = -1;
-  for (int d = 0; d < nest->dim_count; ++d)
+// The window's dim that stays one of the sum, and the rows' dim beside which it walks the innermost index of x.
+typedef struct columns {
+  int window, row; // -1: windows are gathered whole
+  int64_t step, extent;
+} columns;
+
+// Whether dim d walks index `axis` of x and no other.
+static bool walks_alone(const pb_access* x, int axis, int d) {
+  for (int r = 0; r < x->rank; ++r)
+    if ((x->index[r].coef[d] != 0) != (r == axis)) return false;
+  return true;
+}
+
+static columns find_columns(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+  const columns none = {.window = -1, .row = -1};
+  const pb_access* x = &nest->access[roles->x];
+  int axis = x->rank - 1;
+  columns c = none;
+  int64_t windows = 1;
+  if (!l->whole_rows || !pb_route_turns(l->unit->chip, x->type)) return none;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    bool sums = roles->role[d] == PB_ROLE_K;
+    if (sums) windows *= nest->extent[d];
+    if (!x->index[axis].coef[d]) continue;
+    int* found = sums ? &c.window : &c.row;
+    if (*found >= 0 || !walks_alone(x, axis, d)) return none;
+    *found = d;
+  }
+  if (c.window < 0 || c.row < 0 || x->index[axis].coef[c.window] != 1 || x->index[axis].coef[c.row] < 1) return none;
+  int64_t wide = nest->extent[c.window], rows = pb__layout_blocks(windows / wide, l->lanes) * wide;
+  if (rows > 2 * pb__layout_blocks(windows, l->lanes)) return none; // lanes would be mostly empty again
+  c.step = x->index[axis].coef[c.row];
+  c.extent = c.step * (nest->extent[c.row] - 1) + wide;
+  return c;
+}
+
+static bool is_fill(const pb_nest* nest) { return nest->access_count == 1 && nest->expr_count == 1; }
+static bool is_shifted(const pb_nest* nest) {
+  const pb_access *from = &nest->access[0], *to = &nest->access[1];
+  if (nest->reduce != PB_SET || nest->access_count != 2 || nest->expr_count != 1 || from->boxed) return false;
+  for (int r = 0; r < to->rank; ++r)
+    if (from->rank != to->rank || memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef))
+      return false;
+  return true;
+}
+
+// Whether what the mover reads may end along each of its dims, and be another number behind that.
+static bool tests_all(const pb_insn* mover, double number) {
+  const pb_operand* from = &mover->operands[mover->expr[0].operand];
+  for (int k = 0; k < from->rank; ++k)
+    if (from->box_lo[k] < 0 || from->box_hi[k] < 0) return false;
+  return from->fill >= 0 ? pb_field_holds(&mover->fields[from->fill], (int64_t)number) : number == 0;
+}
+
+// The copy inside of a padded tensor that nest n alone reads, and the number around it; -1: it is none.
+static int copy_inside(const pb_layout* l, int n, int value, double* fill) {
+  const pb_program* p = &l->program;
+  int copy = -1, fills = 0;
+  if (p->values[value].kind != PB_VALUE_LOCAL || pb_program_readers(p, value) != 1) return -1;
+  PB_FOR_USES (k, p, value) {
+    const pb_nest* nest = &p->nests[k];
+    if (k == n) continue;
+    if (is_fill(nest) && (!fills || nest->expr[0].value == *fill)) {
+      *fill = nest->expr[0].value;
+      ++fills;
+    } else if (copy < 0 && is_shifted(nest)) {
+      copy = k;
+    } else {
+      return -1;
+    }
+  }
+  return fills ? copy : -1;
+}
+
+void pb__layout_open_pad(pb_layout* l, int n, const pb_roles* roles) {
+  pb_program* p = &l->program;
+  int padded = p->value_of[n][roles->x];
+  double fill = 0;
+  if (find_columns(l, &p->nests[n], roles).window < 0) return;
+  int copy = copy_inside(l, n, padded, &fill);
+  if (copy < 0 || l->values[p->value_of[copy][0]].kind != PB_LAYOUT_PLAIN) return;
+  pb_access* x = &p->nests[n].access[roles->x];
+  if (pb_type_is_float(x->type) || !tests_all(pb_route_turns(l->unit->chip, x->type), fill)) return;
+  const pb_access *from = &p->nests[copy].access[0], *to = &p->nests[copy].access[1];
+  for (int r = 0; r < x->rank; ++r) x->index[r].cst += from->index[r].cst - to->index[r].cst;
+  memcpy(x->shape, from->shape, sizeof x->shape);
+  x->boxed = true;
+  x->fill = fill;
+  PB_FOR_USES (k, p, padded) l->gone[k] |= k != n;
+  pb_program_set_value(p, &l->unit->pass, n, roles->x, p->value_of[copy][0]);
+}
+
+// Dims of the copy: outer windows first, then rows, then the dim whose elements are neighbours, a mover's run: the
+// innermost window dim, or the columns of the image.
+static void order_copy(const pb_nest* nest, const pb_roles* roles, const columns* c, pb_nest* copy, int* column) {
+  int last = c->row;
+  for (int d = 0; d < nest->dim_count && c->row < 0; ++d)
     if (roles->role[d] == PB_ROLE_K) last = d;
   for (int pass = 0; pass < 3; ++pass)
     for (int d = 0; d < nest->dim_count; ++d) {
       bool row = roles->role[d] == PB_ROLE_M, k = roles->role[d] == PB_ROLE_K;
-      if (pass == 0 ? !k || d == last : pass == 1 ? !row : d != last) continue;
+      if (pass == 0 ? !k || d == last : pass == 1 ? !row || d == last : d != last) continue;
       column[d] = copy->dim_count;
       copy->extent[copy->dim_count++] = nest->extent[d];
     }
@@ -57,9 +156,9 @@ static void make_fill(const pb_access* to, const char* name, int64_t windows, pb
   pb_nest_const(fill, to->type, 0);
 }
 
-// The contraction over rows of windows: its summed dims are one.
-static void make_product(const pb_nest* nest, const pb_roles* roles, const pb_access* gathered, int64_t windows,
-                         pb_gather* g) {
+// The contraction over rows of windows: its summed dims are one, but for the window's columns.
+static void make_product(const pb_nest* nest, const pb_roles* roles, const columns* c, const pb_access* gathered,
+                         int64_t windows, pb_gather* g) {
   pb_nest* out = &g->nest;
   int rows = 0, k = nest->dim_count;
   *out = *nest;
@@ -70,7 +169,11 @@ static void make_product(const pb_nest* nest, const pb_roles* roles, const pb_ac
   *x = *gathered;
   memset(x->index, 0, sizeof x->index);
   for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_M) x->index[rows++].coef[d] = 1;
+    if (roles->role[d] == PB_ROLE_M) {
+      x->index[rows].coef[d] = d == c->row ? c->step : 1;
+      if (d == c->row) x->index[rows].coef[c->window] = 1;
+      ++rows;
+    }
   x->index[rows].coef[k] = 1;
   w->rank = 0;
   for (int d = 0; d < nest->dim_count; ++d)
@@ -82,60 +185,87 @@ static void make_product(const pb_nest* nest, const pb_roles* roles, const pb_ac
   w->shape[w->rank] = windows;
   memset(&w->index[w->rank], 0, sizeof *w->index);
   w->index[w->rank++].coef[k] = 1;
+  if (c->window >= 0) {
+    w->shape[w->rank] = nest->extent[c->window];
+    memset(&w->index[w->rank], 0, sizeof *w->index);
+    w->index[w->rank++].coef[c->window] = 1;
+  }
   for (int d = nest->dim_count - 1; d >= 0; --d) {
-    if (roles->role[d] != PB_ROLE_K) continue;
+    if (roles->role[d] != PB_ROLE_K || d == c->window) continue;
     pb_nest_remove_dim(out, d);
     memmove(&g->roles.role[d], &g->roles.role[d + 1], sizeof *g->roles.role * (size_t)(PB_NEST_DIMS - d - 1));
   }
 }
 
-static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_roles* roles, const pb_access* w) {
+static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_roles* roles, const columns* c,
+                        const pb_access* w) {
   pb_pack_dim dims[PB_NEST_DIMS];
   int count = 0;
   for (int pass = 0; pass < 2; ++pass)
     for (int d = 0; d < nest->dim_count; ++d)
-      if (roles->role[d] == (pass ? PB_ROLE_K : PB_ROLE_N)) dims[count++] = (pb_pack_dim){nest->extent[d], d, 1};
+      if (roles->role[d] == (pass ? PB_ROLE_K : PB_ROLE_N) && d != c->window)
+        dims[count++] = (pb_pack_dim){nest->extent[d], d, 1};
+  if (c->window >= 0) dims[count++] = (pb_pack_dim){nest->extent[c->window], c->window, 1};
   return pb__layout_pack(l->unit->consts, id, &nest->access[roles->w], nest->extent, count, dims, "windows", w->rank,
                          w->shape);
+}
+
+// The nest as the copy sees it: it walks the columns of the image by one dim.
+static void walk_columns(pb_nest* nest, pb_roles* roles, const columns* c) {
+  if (c->window < 0) return;
+  pb_access* x = &nest->access[roles->x];
+  nest->extent[c->row] = c->extent;
+  x->index[x->rank - 1].coef[c->row] = 1;
+  x->index[x->rank - 1].coef[c->window] = 0;
+  roles->role[c->window] = PB_ROLE_B; // none of the copy's dims
+}
+
+// Writes the rows of windows, as wide as whole rows of lanes. Returns how much of one they fill.
+static int64_t make_copy(pb_layout* l, int n, const pb_roles* of, const columns* c, pb_nest* copy) {
+  pb_nest nest = l->program.nests[n];
+  pb_roles roles = *of;
+  int column[PB_NEST_DIMS];
+  walk_columns(&nest, &roles, c);
+  *copy = (pb_nest){.name = nest.name, .part = "copy", .access_count = 2};
+  order_copy(&nest, &roles, c, copy, column);
+  pb_access to = {.type = nest.access[roles.x].type, .buffer = -1};
+  to.ref = pb_printf(&l->unit->pass, "%%gather%d", l->extra_values++);
+  for (int d = 0; d < nest.dim_count; ++d)
+    if (roles.role[d] == PB_ROLE_M) {
+      to.index[to.rank].coef[column[d]] = 1;
+      to.shape[to.rank++] = nest.extent[d];
+    }
+  int64_t windows = 1;
+  for (int d = nest.dim_count - 1; d >= 0; --d)
+    if (roles.role[d] == PB_ROLE_K) {
+      to.index[to.rank].coef[column[d]] = windows;
+      windows *= nest.extent[d];
+    }
+  to.shape[to.rank++] = pb__layout_blocks(windows, l->lanes) * l->lanes;
+  pb_access from = nest.access[roles.x];
+  pb__layout_use_value(l, &from, l->program.value_of[n][roles.x]);
+  for (int r = 0; r < from.rank; ++r) {
+    memset(from.index[r].coef, 0, sizeof from.index[r].coef);
+    for (int d = 0; d < nest.dim_count; ++d)
+      if (nest.access[roles.x].index[r].coef[d]) from.index[r].coef[column[d]] = nest.access[roles.x].index[r].coef[d];
+  }
+  copy->access[0] = from;
+  copy->access[1] = to;
+  pb_nest_load(copy, 0);
+  return windows;
 }
 
 pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
   pb_gather* g = PB_NEW(&l->unit->pass, pb_gather);
-  pb_nest* copy = &g->copy;
-  *copy = (pb_nest){.name = nest->name, .part = "copy", .access_count = 2};
-  int column[PB_NEST_DIMS];
-  order_copy(nest, roles, copy, column);
-  pb_access to = {.type = nest->access[roles->x].type, .buffer = -1};
-  to.ref = pb_printf(&l->unit->pass, "%%gather%d", l->extra_values++);
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == PB_ROLE_M) {
-      to.index[to.rank].coef[column[d]] = 1;
-      to.shape[to.rank++] = nest->extent[d];
-    }
-  int64_t windows = 1;
-  for (int d = nest->dim_count - 1; d >= 0; --d)
-    if (roles->role[d] == PB_ROLE_K) {
-      to.index[to.rank].coef[column[d]] = windows;
-      windows *= nest->extent[d];
-    }
-  to.shape[to.rank++] = pb__layout_blocks(windows, l->lanes) * l->lanes;
-  pb_access from = nest->access[roles->x];
-  pb__layout_use_value(l, &from, l->program.value_of[n][roles->x]);
-  for (int r = 0; r < from.rank; ++r) {
-    memset(from.index[r].coef, 0, sizeof from.index[r].coef);
-    for (int d = 0; d < nest->dim_count; ++d)
-      if (nest->access[roles->x].index[r].coef[d])
-        from.index[r].coef[column[d]] = nest->access[roles->x].index[r].coef[d];
-  }
-  copy->access[0] = from;
-  copy->access[1] = to;
-  pb_nest_load(copy, 0);
-  make_product(nest, roles, &to, windows, g);
-  make_fill(&to, nest->name, windows, &g->fill);
-  g->fills = to.shape[to.rank - 1] > windows;
+  const columns c = find_columns(l, nest, roles);
+  int64_t windows = make_copy(l, n, roles, &c, &g->copy);
+  const pb_access* to = &g->copy.access[1];
+  make_product(nest, roles, &c, to, windows, g);
+  make_fill(to, nest->name, windows, &g->fill);
+  g->fills = to->shape[to->rank - 1] > windows;
   int weights = l->program.values[l->program.value_of[n][roles->w]].const_id;
-  g->weights = pack_windows(l, weights, nest, roles, &g->nest.access[roles->w]);
+  g->weights = pack_windows(l, weights, nest, roles, &c, &g->nest.access[roles->w]);
   return g;
 }
 

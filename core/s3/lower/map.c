@@ -237,17 +237,19 @@ static void print_box(call* c, int o, int k) {
   }
   const pb_index* index = &access->index[rank];
   const pb_flat_access* flat = &c->match->nest.access[a];
+  int64_t run = flat->box_run[d] > 1 ? flat->box_run[d] : 1; // a box in elements
   for (int side = 0; side < 2; ++side) {
     pb_text_indent(t, c->indent);
     pb_text_add(t, "%%%s%d_%d_%d = affine.%s affine_map<", side ? "hi" : "lo", c->id, o, k, side ? "min" : "max");
     print_loops(c, true);
     pb_text_add(t, " -> (%lld, %lld", side ? (long long)extent : 0LL,
-                side ? (long long)(access->shape[rank] - index->cst) : (long long)-index->cst);
+                (long long)(run * (side ? access->shape[rank] - index->cst : -index->cst)));
     for (int l = 0; l < c->m->levels; ++l)
-      if (index->coef[PB_NEST_DIMS + l]) pb_text_add(t, " + d%d * %lld", l, (long long)-index->coef[PB_NEST_DIMS + l]);
+      if (index->coef[PB_NEST_DIMS + l])
+        pb_text_add(t, " + d%d * %lld", l, (long long)(run * -index->coef[PB_NEST_DIMS + l]));
     for (int l = 0; l < c->match->loop_count; ++l)
       if (flat->box_rank[c->match->loops[l]] == rank)
-        pb_text_add(t, " + d%d * %lld", c->m->levels + l, (long long)-flat->box_step[c->match->loops[l]]);
+        pb_text_add(t, " + d%d * %lld", c->m->levels + l, (long long)(run * -flat->box_step[c->match->loops[l]]));
     pb_text_add(t, ")>");
     print_loops(c, false);
     pb_text_add(t, "\n");

@@ -209,6 +209,18 @@ static void plan_staying(planner* p, const shape_of* s, int batches, int outer) 
   }
 }
 
+// Several images for each of the weights, where all rows of so many fit.
+static void plan_images(planner* p, const shape_of* s, int batches) {
+  int64_t images = batches ? p->extent[s->rows[0]] : 1;
+  for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step, whole_slices(p))) {
+    pb_plan plan = p->start;
+    plan.result_depth = 2;
+    add_band(&plan, s->rows[0], step, images);
+    for (plan.x_depth = plan.band_count > p->start.band_count ? 2 : 1; plan.x_depth >= 1; --plan.x_depth)
+      contraction_weights(p, s, &plan);
+  }
+}
+
 static void contraction_rows(planner* p, const shape_of* s) {
   if (is_inside(p)) { // its rows are the tile's
     pb_plan plan = p->start;
@@ -238,6 +250,7 @@ static void contraction_rows(planner* p, const shape_of* s) {
     if (p->result->found && i < inner_extent && !any) break; // narrower rows only read more haloes
   }
   plan_staying(p, s, batches, outer);
+  plan_images(p, s, batches);
 }
 
 static void plan_contraction(planner* p) {

@@ -154,6 +154,11 @@ static int64_t of_all_cores(const pb_tiling* t, int64_t cycles) {
   return cycles;
 }
 
+// Beats of the system memory's port that a command takes.
+static int64_t fetch_beats(const pb_chip* chip) {
+  return chip->command_port ? 0 : (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
+}
+
 static int64_t arrival(const pb_chip* chip) {
   int64_t beats = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
   return chip->memories[chip->system_memory].latency + beats + START_CYCLES;
@@ -249,7 +254,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   if (!pb_select_again(t->group->memo, &flat, &match, &why))
     return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
   const pb_insn* insn = match.twins[nest->stream % match.twin_count];
-  int64_t commands = 1, fetch = (t->chip->command_bytes + system_beat(t->chip) - 1) / system_beat(t->chip);
+  int64_t commands = 1, fetch = fetch_beats(t->chip);
   int64_t words = 1;
   for (int k = match.loop_count - 1; k >= 0; --k) {
     int64_t turns = match.nest.extent[match.loops[k]];
@@ -321,7 +326,7 @@ static int64_t wait_for_places(const pb_tiling* t, const pb_tree* loop, const pa
 // `period` apart, as buffers take their copies in turn.
 static int64_t add_words(const pb_tiling* t, const part* one, int64_t turns, int64_t period, part* later, part* sum) {
   const pb_chip* chip = t->chip;
-  int64_t fetch = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip), saved = 0;
+  int64_t fetch = fetch_beats(chip), saved = 0;
   for (int q = 0; q < chip->queue_count; ++q) {
     int64_t words = rolled(chip, one->commands[q] * period, one->words[q] * period, turns / period);
     words += one->words[q] * (turns % period);

@@ -62,7 +62,9 @@ struct machine_timing {
   lane lanes[PB_MAX_QUEUES];
   pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES]; // [producer][consumer]
   int limits[PB_MAX_QUEUES];
-  uint64_t now, blocked_until, random; // the port belongs to fetches until then
+  uint64_t now, random;
+  uint64_t blocked_until; // the port belongs to fetches until then
+  uint64_t own_until;     // so does the port of the commands' own, where there is one
   uint32_t* words;
   uint64_t* times;
 };
@@ -173,10 +175,10 @@ static void fetch(pb_device* device, int q) {
   lane* l = &t->lanes[q];
   if (l->fetched == l->count) return;
   int64_t unit = machine__beat_bytes(device->chip);
-  t->blocked_until = (t->blocked_until > t->now ? t->blocked_until : t->now) +
-                     (uint64_t)((device->chip->command_bytes + unit - 1) / unit);
-  uint64_t at = t->blocked_until + (uint64_t)device->chip->memories[device->chip->system_memory].latency +
-                FETCH_CYCLES + late(device);
+  uint64_t* until = device->chip->command_port ? &t->own_until : &t->blocked_until;
+  *until = (*until > t->now ? *until : t->now) + (uint64_t)((device->chip->command_bytes + unit - 1) / unit);
+  uint64_t at =
+      *until + (uint64_t)device->chip->memories[device->chip->system_memory].latency + FETCH_CYCLES + late(device);
   l->last_arrival = at > l->last_arrival ? at : l->last_arrival;
   l->arrives[l->fetched++ % ARRIVALS] = l->last_arrival;
   device->fetched_bytes += (uint64_t)device->chip->command_bytes;
@@ -408,7 +410,7 @@ static int leave_port(pb_device* device, int q) {
 
 static int begin(pb_device* device) {
   machine_timing* t = device->timing;
-  t->now = t->blocked_until = 0;
+  t->now = t->blocked_until = t->own_until = 0;
   t->random = device->seed * 0x9e3779b97f4a7c15ull + device->epoch;
   if (!t->random) t->random = 1;
   for (int p = 0; p < t->queues; ++p)
