@@ -135,6 +135,7 @@ typedef struct pb_insn {
   int shape[PB_MAX_SHAPE]; // nodes of cost: what the code generator is told of the extents
   int latency;
   int units; // of a core's instruction: how many begin at once
+  bool adds; // of one: `emit` takes what the destination held; else an addition follows it
   int field_count;
   pb_field* fields;
   uint8_t fixed_value[PB_COMMAND_BITS / 8], fixed_mask[PB_COMMAND_BITS / 8]; // the opcode's bits

@@ -612,6 +612,7 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
   insn->units = 1;
   if (pb__instance_of(rec.json, "CoreInstruction")) {
     insn->units = get_int32(&rec, "Units", 1);
+    insn->adds = get_int32(&rec, "Adds", 1) != 0;
     insn->emit = pb__get_text(&rec, "Emit");
     if (!insn->emit[0]) pb__fault(&rec, 3111, "the name of an LLVM intrinsic", "field 'Emit' is not set");
   } else {

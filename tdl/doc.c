@@ -118,7 +118,7 @@ static void print_core(const pb_chip* chip, const pb_insn* insn, FILE* out, pb_a
     fprintf(out, "| %s%s | %s | %s%s |\n", window(insn, o, arena), o->written ? " (written)" : "",
             pb_type_name(o->type), chip->memories[o->memory].name, rows ? ", rows by a pointer and a stride" : "");
   }
-  fprintf(out, "\nEmitted as `%s`", insn->emit);
+  fprintf(out, "\nEmitted as `%s`%s", insn->emit, insn->adds ? "" : " and an addition");
   for (int k = 0; k < insn->shape_count; ++k)
     fprintf(out, "%s%s", k ? ", " : " with the shape ", cost_text(insn, insn->shape[k], arena));
   fprintf(out, ".\n");

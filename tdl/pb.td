@@ -242,6 +242,7 @@ class CoreInstruction<string emit> {
   dag Semantics = ?;            // (set $d, e), (acc_add $d, e) or (acc_max $d, e)
   dag Cycles = ?;               // how long it keeps its unit busy
   int Units = 1;                // of a core that run it: so many begin at once
+  int Adds = 1;                 // 0: the intrinsic only multiplies, without the destination, to which an addition puts that
   int Latency = 0;              // further cycles until the result can be used
 }
 

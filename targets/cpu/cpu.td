@@ -62,6 +62,19 @@ def VFMADD : CoreInstruction<"llvm.fma"> {
   let Latency = 4;
 }
 
+#ifndef VARIANT_avx512
+def VPMADDWD : CoreInstruction<"llvm.x86.avx2.pmadd.wd"> {
+  let Summary = "each lane of c += two products";
+  let Dims = [Dim<"n", Lanes>, Dim<"k", 2>];
+  let Operands = (ins Reg<VREG, I16, ["n", "k"]>:$a, Reg<VREG, I16, ["n", "k"]>:$b, Reg<VREG, I32, ["n"]>:$c);
+  let Semantics = (acc_add $c, (mul (sext $a), (sext $b)));
+  let Cycles = (plus 1, 0);
+  let Units = 2;
+  let Adds = 0;
+  let Latency = 5; // with the addition
+}
+#endif
+
 #ifdef VARIANT_avx512
 def VPDPBUSD : CoreInstruction<"llvm.x86.avx512.vpdpbusd.512"> {
   let Summary = "each lane of c += four products, a without sign, b with";

@@ -21,9 +21,9 @@ PINS = {
     ("resnet18", "f32", "cpu:avx512"): 13066203,
     ("mobilenetv2", "f32", "cpu:v3"): 3080602,
     ("mobilenetv2", "f32", "cpu:avx512"): 2505870,
-    ("resnet18", "int8", "cpu:v3"): 65431298,
+    ("resnet18", "int8", "cpu:v3"): 5687561,
     ("resnet18", "int8", "cpu:avx512"): 3683729,
-    ("mobilenetv2", "int8", "cpu:v3"): 12302547,
+    ("mobilenetv2", "int8", "cpu:v3"): 2695858,
     ("mobilenetv2", "int8", "cpu:avx512"): 1443110,
 }
 

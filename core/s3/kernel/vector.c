@@ -102,17 +102,16 @@ static int operand_of(const pb_match* match, int access) {
   return -1;
 }
 
-pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
-  pb_vector_facts facts = pb_vector_facts_of(chip);
+// The one that multiplies just these types.
+static pb_vector_insn find_product(const pb_chip* chip, const pb_vector_facts* facts, pb_type x, bool flips, pb_type w,
+                                   pb_type y) {
   pb_vector_insn found = {0};
-  bool whole = facts.memory >= 0 && pb_type_bits(x) == pb_type_bits(w) && pb_type_bits(y) % pb_type_bits(x) == 0;
   pb_arena scratch = {0};
-  for (int flips = 0; whole && !found.insn && flips <= !pb_type_is_float(x); ++flips) {
-    product_nest product;
-    pb_match match;
-    const char* why;
-    flat_product(&facts, x, flips, w, y, &product);
-    if (!pb_select(chip, &product.flat, &scratch, &match, &why) || !match.insn->emit || match.loop_count) continue;
+  product_nest product;
+  pb_match match;
+  const char* why;
+  flat_product(facts, x, flips, w, y, &product);
+  if (pb_select(chip, &product.flat, &scratch, &match, &why) && match.insn->emit && !match.loop_count)
     found = (pb_vector_insn){.insn = match.insn,
                              .lanes = (int)product.flat.extent[0],
                              .group = (int)product.flat.extent[1],
@@ -120,8 +119,21 @@ pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, 
                              .w = operand_of(&match, 1),
                              .y = match.insn->dest,
                              .flips = flips,
-                             .swappable = !flips};
-  }
+                             .swappable = !flips,
+                             .halves = 1};
   pb_arena_free(&scratch);
+  return found;
+}
+
+pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
+  pb_vector_facts facts = pb_vector_facts_of(chip);
+  pb_vector_insn found = {0};
+  if (facts.memory < 0 || pb_type_bits(x) != pb_type_bits(w) || pb_type_bits(y) % pb_type_bits(x)) return found;
+  for (int flips = 0; !found.insn && flips <= !pb_type_is_float(x); ++flips)
+    found = find_product(chip, &facts, x, flips, w, y);
+  if (found.insn || x != PB_I8 || w != PB_I8) return found;
+  found = find_product(chip, &facts, PB_I16, false, PB_I16, y);
+  found.halves = 2;
+  found.group *= 2;
   return found;
 }

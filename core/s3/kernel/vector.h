@@ -34,6 +34,7 @@ typedef struct pb_vector_insn {
   int x, w, y;    // operands
   bool flips;     // it takes x without sign, the nest with: x is read with its sign bit flipped
   bool swappable; // x and w are alike
+  int halves;     // 2: it takes elements twice as wide, those of even numbers in a group and then the others; else 1
 } pb_vector_insn;
 
 // An instruction of a core that multiplies matrices, y[m, n] += x[m, k, g] * w[k, n, g], in registers that hold rows

@@ -199,7 +199,8 @@ static bool find_matrix(const pb_chip* chip, const pb_roles* roles, pb_vkernel* 
                              .group = k->matrix.group,
                              .x = k->matrix.x,
                              .w = k->matrix.w,
-                             .y = k->matrix.y};
+                             .y = k->matrix.y,
+                             .halves = 1};
   return true;
 }
 

@@ -67,17 +67,28 @@ static void note_instruction(pb_vemit* e, const pb_insn* insn) {
   PB_PUSH(e->insns, e->insn_count, e->insn_capacity, insn);
 }
 
-static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int indent) {
+// Elements of even numbers (half 0) or odd ones, twice as wide: neighbours are the halves of a wider one.
+static int widen(pb_vtile* t, int from, pb_type type, int count, int half, int indent) {
+  pb_vemit* e = t->e;
+  int bits = pb_type_bits(type), name = pb__vtile_find_load(e, NULL, from, half);
+  if (name >= 0) return name;
+  int places = pb__vtile_integer(e, PB_I16, bits, count / 2), wide = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dx%s> to vector<%dxi%d>\n", from, count, pb_type_name(type),
+              count / 2, 2 * bits);
+  for (int step = half; step < 2; ++step) { // up, and down again with the sign
+    name = pb__vtile_begin(e, indent);
+    pb_text_add(e->text, "arith.%s %%v%d, %%v%d : vector<%dxi%d>\n", step ? "shrsi" : "shli", wide, places, count / 2,
+                2 * bits);
+    wide = name;
+  }
+  pb__vtile_note_load(e, NULL, from, half, name);
+  return name;
+}
+
+static void print_call(pb_vtile* t, int point, int x, int w, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
-  const pb_vaccess *xa = &k->main.access[k->x], *wa = &k->main.access[k->w];
-  bool grouped = k->insn.group > 1;
-  int w =
-      grouped ? pb__vtile_load_groups(t, wa, true, point, turn, indent) : pb__vtile_load(t, wa, point, turn, indent);
-  int x =
-      grouped ? pb__vtile_load_groups(t, xa, false, point, turn, indent) : pb__vtile_load(t, xa, point, turn, indent);
   const pb_insn* insn = k->insn.insn;
-  note_instruction(e, insn);
   int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "func.call @%s(", insn->name);
   for (int o = 0; o < insn->operand_count; ++o) {
@@ -98,6 +109,23 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int in
   pb__vtile_print_type(e->text, insn->operands[insn->dest].type, lanes_of(t));
   pb_text_add(e->text, "\n");
   snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
+}
+
+static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int indent) {
+  const pb_vkernel* k = t->e->k;
+  const pb_vaccess *xa = &k->main.access[k->x], *wa = &k->main.access[k->w];
+  bool grouped = k->insn.group > 1;
+  int w =
+      grouped ? pb__vtile_load_groups(t, wa, true, point, turn, indent) : pb__vtile_load(t, wa, point, turn, indent);
+  int x =
+      grouped ? pb__vtile_load_groups(t, xa, false, point, turn, indent) : pb__vtile_load(t, xa, point, turn, indent);
+  int count = lanes_of(t) * k->insn.group;
+  note_instruction(t->e, k->insn.insn);
+  for (int half = 0; half < k->insn.halves; ++half) {
+    bool widens = k->insn.halves > 1;
+    int wide_w = widens ? widen(t, w, wa->type, count, half, indent) : w;
+    print_call(t, point, widens ? widen(t, x, xa->type, count, half, indent) : x, wide_w, indent);
+  }
 }
 
 // One more term on each sum.

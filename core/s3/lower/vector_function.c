@@ -59,7 +59,10 @@ void pb_vemit_instruction(pb_text* text, const pb_chip* chip, const pb_insn* ins
   pb_text_add(text, " attributes {pb.emit = \"%s\", pb.types = [", insn->emit);
   for (int o = 0; o < insn->operand_count; ++o)
     pb_text_add(text, "%s%s", o ? ", " : "", pb_type_name(insn->operands[o].type));
-  pb_text_add(text, "]} {\n");
+  if (insn->adds)
+    pb_text_add(text, "]} {\n");
+  else
+    pb_text_add(text, "], pb.added = %d : i64} {\n", insn->dest);
   print_values(text, insn, products);
   const char* add = pb_op_spelling(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, y->type);
   for (int64_t g = 0; g < group; ++g) {

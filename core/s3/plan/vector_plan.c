@@ -34,7 +34,7 @@ typedef struct facts {
 } facts;
 
 static facts facts_of(const pb_chip* chip, const pb_vkernel* k) {
-  facts f = {.vector = pb_vector_facts_of(chip), .shared_rate = 1, .latency = 4, .units = 1};
+  facts f = {.vector = pb_vector_facts_of(chip), .shared_rate = 1, .latency = 4, .units = 1, .products = 1};
   int staging = pb_chip_staging(chip);
   for (int m = 0; m < chip->memory_count; ++m) {
     const pb_memory* memory = &chip->memories[m];
@@ -47,10 +47,10 @@ static facts facts_of(const pb_chip* chip, const pb_vkernel* k) {
   if (k->insn.insn) {
     f.latency = k->insn.insn->latency;
     f.units = k->insn.insn->units;
+    f.products = k->insn.halves;
   }
   f.registers = f.vector.registers;
   f.register_bytes = f.vector.row_bytes;
-  f.products = 1;
   if (k->matrix.insn) {
     const pb_memory* file = &chip->memories[k->matrix.memory];
     f.register_bytes = file->row_bytes;
@@ -110,7 +110,7 @@ static int64_t tile_registers(const pb_vkernel* k, const pb_vplan* plan) {
   if (x->stride[k->lane_dim] || x->run) return points * 2 + 1 + patterns / 2; // x comes by vectors too
   // Those that hold matrices cannot be spilled, and the code generator orders loads as it likes: all of x's are there.
   if (k->matrix.insn) return points + shared + points / shared;
-  return points + shared + 1;
+  return points + (shared + 1) * k->insn.halves;
 }
 
 // Registers in which one step over a tile computes the main nest's operations: one that takes a tensor's elements alone

@@ -65,7 +65,9 @@ static void close_function(function* f) {
 // Elements that kernels have as codes of their bits are of the intrinsic's own type there.
 static void print_on_vectors(function* f, MlirOperation func) {
   MlirAttribute types = pb_op_attribute(func, "pb.types");
+  int64_t added = pb_op_integer(func, "pb.added", -1); // what the intrinsic's result is added to
   for (int k = 0; k < f->arguments; ++k) {
+    if (k == added) continue;
     MlirType has = argument_type(f, k), takes = mlirTypeAttrGetValue(mlirArrayAttrGetElement(types, k));
     const char *name = pb_printf(&f->arena, "%%x%d", k), *type = type_text(has, &f->arena);
     if (!mlirTypeEqual(mlirShapedTypeGetElementType(has), takes)) {
@@ -77,8 +79,12 @@ static void print_on_vectors(function* f, MlirOperation func) {
     }
     add_argument(f, name, type);
   }
-  pb_text_add(f->text, "  %%r = llvm.call_intrinsic \"%s\"(%s) : (%s) -> %s\n  return %%r : %s\n}\n", f->emit,
-              f->names.data, f->types.data, f->result, f->result);
+  pb_text_add(f->text, "  %%r = llvm.call_intrinsic \"%s\"(%s) : (%s) -> %s\n", f->emit, f->names.data, f->types.data,
+              f->result);
+  if (added >= 0)
+    pb_text_add(f->text, "  %%s = arith.add%s %%x%d, %%r : %s\n",
+                mlirTypeIsAFloat(mlirShapedTypeGetElementType(result_type(f))) ? "f" : "i", (int)added, f->result);
+  pb_text_add(f->text, "  return %s : %s\n}\n", added >= 0 ? "%s" : "%r", f->result);
 }
 
 // ---- registers that hold rows ----
