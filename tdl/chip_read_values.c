@@ -15,22 +15,38 @@ static const struct {
   int args;
   takes takes;
   pb_type gives; // PB_TYPE_COUNT: as its last operand
-} operators[] = {
-    {"add", PB_OP_ADD, 2, ANY, PB_TYPE_COUNT},       {"sub", PB_OP_SUB, 2, ANY, PB_TYPE_COUNT},
-    {"mul", PB_OP_MUL, 2, ANY, PB_TYPE_COUNT},       {"max", PB_OP_MAX, 2, ANY, PB_TYPE_COUNT},
-    {"min", PB_OP_MIN, 2, ANY, PB_TYPE_COUNT},       {"less", PB_OP_LESS, 2, ANY, PB_I1},
-    {"equal", PB_OP_EQUAL, 2, ANY, PB_I1},           {"select", PB_OP_SELECT, 3, ANY, PB_TYPE_COUNT},
-    {"and", PB_OP_AND, 2, WORDS, PB_TYPE_COUNT},     {"or", PB_OP_OR, 2, WORDS, PB_TYPE_COUNT},
-    {"xor", PB_OP_XOR, 2, WORDS, PB_TYPE_COUNT},     {"shl", PB_OP_SHL, 2, WORDS, PB_TYPE_COUNT},
-    {"shr", PB_OP_SHR, 2, WORDS, PB_TYPE_COUNT},     {"shru", PB_OP_SHRU, 2, WORDS, PB_TYPE_COUNT},
-    {"sext", PB_OP_SEXT, 1, INTEGERS, PB_I32},       {"zext", PB_OP_ZEXT, 1, INTEGERS, PB_I32},
-    {"sext64", PB_OP_SEXT, 1, INTEGERS, PB_I64},     {"zext64", PB_OP_ZEXT, 1, INTEGERS, PB_I64},
-    {"trunc8", PB_OP_TRUNC, 1, WORDS, PB_I8},        {"trunc16", PB_OP_TRUNC, 1, WORDS, PB_I16},
-    {"trunc32", PB_OP_TRUNC, 1, WORDS, PB_I32},      {"sitofp", PB_OP_SITOFP, 1, INTEGERS, PB_F32},
-    {"fptosi8", PB_OP_FPTOSI8, 1, FLOATS, PB_I8},    {"roundeven", PB_OP_ROUNDEVEN, 1, FLOATS, PB_TYPE_COUNT},
-    {"div", PB_OP_DIV, 2, FLOATS, PB_TYPE_COUNT},    {"sqrt", PB_OP_SQRT, 1, FLOATS, PB_TYPE_COUNT},
-    {"exp2", PB_OP_EXP2, 1, FLOATS, PB_TYPE_COUNT},  {"recip", PB_OP_RECIP, 1, FLOATS, PB_TYPE_COUNT},
-    {"rsqrt", PB_OP_RSQRT, 1, FLOATS, PB_TYPE_COUNT}};
+} operators[] = {{"add", PB_OP_ADD, 2, ANY, PB_TYPE_COUNT},
+                 {"sub", PB_OP_SUB, 2, ANY, PB_TYPE_COUNT},
+                 {"mul", PB_OP_MUL, 2, ANY, PB_TYPE_COUNT},
+                 {"max", PB_OP_MAX, 2, ANY, PB_TYPE_COUNT},
+                 {"min", PB_OP_MIN, 2, ANY, PB_TYPE_COUNT},
+                 {"less", PB_OP_LESS, 2, ANY, PB_I1},
+                 {"equal", PB_OP_EQUAL, 2, ANY, PB_I1},
+                 {"select", PB_OP_SELECT, 3, ANY, PB_TYPE_COUNT},
+                 {"and", PB_OP_AND, 2, WORDS, PB_TYPE_COUNT},
+                 {"or", PB_OP_OR, 2, WORDS, PB_TYPE_COUNT},
+                 {"xor", PB_OP_XOR, 2, WORDS, PB_TYPE_COUNT},
+                 {"shl", PB_OP_SHL, 2, WORDS, PB_TYPE_COUNT},
+                 {"shr", PB_OP_SHR, 2, WORDS, PB_TYPE_COUNT},
+                 {"shru", PB_OP_SHRU, 2, WORDS, PB_TYPE_COUNT},
+                 {"sext", PB_OP_SEXT, 1, INTEGERS, PB_I32},
+                 {"zext", PB_OP_ZEXT, 1, INTEGERS, PB_I32},
+                 {"sext64", PB_OP_SEXT, 1, INTEGERS, PB_I64},
+                 {"zext64", PB_OP_ZEXT, 1, INTEGERS, PB_I64},
+                 {"trunc8", PB_OP_TRUNC, 1, WORDS, PB_I8},
+                 {"trunc16", PB_OP_TRUNC, 1, WORDS, PB_I16},
+                 {"trunc32", PB_OP_TRUNC, 1, WORDS, PB_I32},
+                 {"sitofp", PB_OP_SITOFP, 1, INTEGERS, PB_F32},
+                 {"fptosi8", PB_OP_FPTOSI8, 1, FLOATS, PB_I8},
+                 {"roundeven", PB_OP_ROUNDEVEN, 1, FLOATS, PB_TYPE_COUNT},
+                 {"div", PB_OP_DIV, 2, FLOATS, PB_TYPE_COUNT},
+                 {"sqrt", PB_OP_SQRT, 1, FLOATS, PB_TYPE_COUNT},
+                 {"floor", PB_OP_FLOOR, 1, FLOATS, PB_TYPE_COUNT},
+                 {"ceil", PB_OP_CEIL, 1, FLOATS, PB_TYPE_COUNT},
+                 {"whole", PB_OP_WHOLE, 1, FLOATS, PB_TYPE_COUNT},
+                 {"exp2", PB_OP_EXP2, 1, FLOATS, PB_TYPE_COUNT},
+                 {"recip", PB_OP_RECIP, 1, FLOATS, PB_TYPE_COUNT},
+                 {"rsqrt", PB_OP_RSQRT, 1, FLOATS, PB_TYPE_COUNT}};
 
 static int add_node(const record* rec, pb_insn* insn, pb_expr_node node) {
   if (insn->expr_count == PB_MAX_EXPR) {
@@ -250,7 +266,8 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   }
   pb__fault(rec, 3096,
             "add, sub, mul, div, max, min, less, equal, select, and, or, xor, shl, shr, shru, shrr, shra, sext, zext, "
-            "sext64, zext64, trunc8, trunc16, trunc32, sat8, extf, truncf, bitcast, sitofp, fptosi8, roundeven, sqrt, "
+            "sext64, zext64, trunc8, trunc16, trunc32, sat8, extf, truncf, bitcast, sitofp, fptosi8, roundeven, floor, "
+            "ceil, whole, sqrt, "
             "exp2, recip, rsqrt, "
             "lookup, f32c, i32c, i64c",
             "semantics use '%s'", name ? name : "?");

@@ -177,6 +177,9 @@ def less;       // (less $a, $b): i1: $a < $b with sign; of two f32 not so when 
 def equal;      // (equal $a, $b): i1; of two f32 not so when either is NaN
 def select;     // (select $i1, $a, $b): $a where the bit is set, else $b
 def roundeven;  // f32 to integral f32
+def floor;      // the same, down
+def ceil;       // up
+def whole;      // towards 0
 def exp2;       // the Function named exp2
 def recip;      // the Function named recip
 def rsqrt;      // the Function named rsqrt

@@ -165,3 +165,9 @@ def TOTAL : Vec<23> {
   let Semantics = (acc_add $d, $keep, $x);
   let Inst{62} = keep;
 }
+class Whole<bits<6> op, dag body> : Vec<op> {
+  let Summary = "whole numbers"; let Operands = (ins X<BUF>:$x, Y:$d); let Semantics = body;
+}
+def FLOOR : Whole<24, (set $d, (floor $x))>;
+def CEIL : Whole<25, (set $d, (ceil $x))>;
+def TOWARDS_0 : Whole<26, (set $d, (whole $x))>;

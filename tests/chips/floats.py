@@ -50,6 +50,12 @@ convolution("no_bias", 8, 8, 1, bias=False)
 
 
 @case
+def floors(g):
+    x = g.conv(g.input(1, 8, 8, 6), 8, 12, 3)
+    return [g.op("Floor", x), g.op("Ceil", x), g.op("Floor", g.input(1, 8, 5, 5, name="plain"))]
+
+
+@case
 def two_convolutions(g):
     x = g.op("Relu", g.conv(g.input(1, 8, 8, 6), 8, 12, 3, pads=[1] * 4))
     return [g.conv(x, 12, 5, 3, pads=[1] * 4)]

@@ -300,6 +300,12 @@ static judge_value on_floats(const judge* j, judge_op op, judge_value a, judge_v
     return rounded(sqrtf(a.f));
   case JUDGE_ROUNDEVEN:
     return rounded(nearest_even(a.f));
+  case JUDGE_FLOOR:
+    return rounded(floorf(a.f));
+  case JUDGE_CEIL:
+    return rounded(ceilf(a.f));
+  case JUDGE_WHOLE:
+    return rounded(truncf(a.f));
   default:
     break;
   }

@@ -206,7 +206,8 @@ static const struct {
     {"shr", JUDGE_SHR},         {"shru", JUDGE_SHRU},       {"shrr", JUDGE_SHRR},       {"shra", JUDGE_SHRA},
     {"sat8", JUDGE_SAT8},       {"trunc16", JUDGE_TRUNC16}, {"trunc32", JUDGE_TRUNC32}, {"sext64", JUDGE_SEXT64},
     {"zext64", JUDGE_ZEXT64},   {"equal", JUDGE_EQUAL},     {"exp2", JUDGE_EXP2},       {"recip", JUDGE_RECIP},
-    {"rsqrt", JUDGE_RSQRT},     {"extf", JUDGE_EXTF},       {"truncf", JUDGE_TRUNCF},   {"bitcast", JUDGE_BITCAST}};
+    {"rsqrt", JUDGE_RSQRT},     {"extf", JUDGE_EXTF},       {"truncf", JUDGE_TRUNCF},   {"bitcast", JUDGE_BITCAST},
+    {"floor", JUDGE_FLOOR},     {"ceil", JUDGE_CEIL},       {"whole", JUDGE_WHOLE}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;

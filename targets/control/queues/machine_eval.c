@@ -334,6 +334,15 @@ static void apply_float(const pb_chip* chip, pb_op op, value* out, const value* 
   case PB_OP_ROUNDEVEN:
     EACH(out[k].f = round_even(a[k].f));
     break;
+  case PB_OP_FLOOR:
+    EACH(out[k].f = canonical(floorf(a[k].f)));
+    break;
+  case PB_OP_CEIL:
+    EACH(out[k].f = canonical(ceilf(a[k].f)));
+    break;
+  case PB_OP_WHOLE:
+    EACH(out[k].f = canonical(truncf(a[k].f)));
+    break;
   case PB_OP_NEG:
     EACH(out[k].u = a[k].u ^ 0x80000000u);
     break;
