@@ -7,3 +7,11 @@
 // CHECK: arith.extui
 // CODE: func.call @VPDPBUSD({{.*}}) : (vector<16xi32>, vector<64xi8>, vector<64xi8>) -> vector<16xi32>
 // CODE: pb.emit = "llvm.x86.avx512.vpdpbusd.512"
+
+// Where an instruction takes elements twice as wide, and adds nothing by itself: those of even numbers, then the others.
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --halo --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=WIDE
+// WIDE: %[[EVEN:.*]] = arith.shli %{{.*}} : vector<16xi16>
+// WIDE: %[[W:.*]] = arith.shrsi %[[EVEN]], %{{.*}} : vector<16xi16>
+// WIDE: %[[HALF:.*]] = func.call @VPMADDWD(%{{.*}}, %[[W]], %{{.*}}) : (vector<16xi16>, vector<16xi16>, vector<8xi32>) -> vector<8xi32>
+// WIDE: func.call @VPMADDWD(%{{.*}}, %{{.*}}, %[[HALF]])
+// WIDE: pb.added = 2 : i64, pb.emit = "llvm.x86.avx2.pmadd.wd"
