@@ -255,6 +255,7 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   static const char* const scopes[] = {"system", "chip", "core", "thread"};
   fprintf(out, "# %s%s%s\n\n%s. Revision %d, %d MHz, controlled by %s.\n", chip->name, *chip->variant ? ":" : "",
           chip->variant, chip->summary, chip->revision, chip->mhz, controls[chip->control]);
+  if (*chip->features) fprintf(out, "\nIts code needs of the processor: %s.\n", chip->features);
   fprintf(out, "\nMade from the description, which the compiler reads too.\n\n## Memories\n\n"
                "| name | kind | scope | bytes | bytes a row | banks | bytes a cycle | latency "
                "|\n|---|---|---|---|---|---|---|---|\n");
@@ -298,6 +299,7 @@ void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
   pb_arena arena = {0};
   fprintf(out, "chip %s%s%s revision %d: %s\n", chip->name, *chip->variant ? ":" : "", chip->variant, chip->revision,
           chip->summary);
+  if (*chip->features) fprintf(out, "its code needs of the processor: %s\n", chip->features);
   for (int k = 0; k < chip->memory_count; ++k)
     fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks, %lld bytes a cycle\n", chip->memories[k].name,
             (long long)chip->memories[k].bytes, (long long)chip->memories[k].row_bytes, chip->memories[k].banks,

@@ -20,21 +20,7 @@ import onnx  # noqa: E402
 from reference import Reference  # noqa: E402
 
 VECTORS, TILES = "cpu:avx512", "cpu:amx"
-VECTOR_NEEDS = "avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512_vnni"  # the trap has tiles only
-TILE_NEEDS = "amx_tile", "amx_int8", "amx_bf16"
 UNGRANTED = "PB5021"
-
-
-def features():
-    with open("/proc/cpuinfo") as file:
-        return next((line.split() for line in file if line.startswith("flags")), [])
-
-
-def require(names, why):
-    missing = [name for name in names if name not in features()]
-    if missing:
-        print(f"skipped: this processor lacks {missing[0]}, {why}")
-        sys.exit(tools.SKIPPED)
 
 
 def make_model(args, folder):
@@ -75,9 +61,9 @@ def main():
     parser.add_argument("--images", type=int, default=360, help="so many digits")
     parser.add_argument("--unit", action="store_true", help="run on the processor's own tiles")
     args = parser.parse_args()
-    require(VECTOR_NEEDS, "which code for tiles needs besides")
-    if args.unit:
-        require(TILE_NEEDS, "the unit that this is about: only its emulation is run here")
+    # The trap has tiles only: the vectors must be there. With --unit so must the tiles.
+    tools.skip_without(args.bin, VECTORS)
+    tools.skip_without(args.bin if args.unit else os.path.join(args.bin, tools.TRAPPED), args.target)
     faults = []
     with tempfile.TemporaryDirectory() as folder:
         model, image = make_model(args, folder)
@@ -100,7 +86,7 @@ def main():
             if (count == 0) != args.unit:
                 faults.append(f"{count} instructions on tiles were carried out by the trap")
             print(f"{args.net} with {threads} threads: {actual.size} values, {count} instructions on tiles trapped")
-        if not set(TILE_NEEDS) <= set(features()) and not check_refusal(args, engine, source, output):
+        if tools.lacks(args.bin, args.target) and not check_refusal(args, engine, source, output):
             faults.append("an engine for tiles is not refused where there are none")
     for fault in faults:
         print(fault)

@@ -4,12 +4,14 @@ code. A target simnpu+cpu is an engine for both: the machine runs what it can, n
 
     float_ops.py --bin BUILD/bin [--only TEXT] [--targets cpu:v3,cpu:avx512] [--every 1] [--shard 0/1] [--keep DIR] [--list]
 
-Targets A|B take one graph after the other.
+Targets A|B take one graph after the other. What this processor cannot run is compiled alone; the next of A|B that it can run
+takes the graph too.
 """
 
 import argparse
 import concurrent.futures
 import os
+import re
 import sys
 import tempfile
 
@@ -28,7 +30,7 @@ TOLERANCE = 1e-5  # of the output's largest number
 UNSTABLE = {"functions_behind_conv": 1e-4, "reciprocal_18_in_conv": 1e-4}
 
 
-def run_on(bin_dir, stem, case, target, expected):
+def run_on(bin_dir, stem, case, target, here, expected):
     """The problems of one case, whose files begin with `stem`, on one target."""
     chip, _, other = target.partition("+")
     sources = [f"--input={name}={stem}-in-{name}.npy" for name in case.feeds]
@@ -37,7 +39,7 @@ def run_on(bin_dir, stem, case, target, expected):
     engine, problems = f"{stem}-{target.replace(':', '-')}.pbe", []
     try:
         tools.compile_model(bin_dir, stem + ".onnx", chip, engine, *([f"--fallback={other}"] if other else []))
-        for threads in (1, 2):
+        for threads in (1, 2) if here else ():
             device = ([] if other else ["--device=native"]) + [f"--threads={threads}"]
             tools.run([os.path.join(bin_dir, "pb-run"), engine, *device, *sources, *outputs])
             for name, file in files.items():
@@ -58,7 +60,7 @@ def run_case(bin_dir, folder, case, targets):
     for name, value in case.feeds.items():
         np.save(f"{stem}-in-{name}.npy", value)
     expected = case.reference() if case.reference else expected_of(case.model, case.feeds)
-    problems = [problem for target in targets for problem in run_on(bin_dir, stem, case, target, expected)]
+    problems = [problem for target, here in targets for problem in run_on(bin_dir, stem, case, target, here, expected)]
     return problems, stem + ".onnx"
 
 
@@ -79,10 +81,11 @@ def main():
     if args.list:
         print("\n".join(case.name for case in cases))
         return 0
-    failed = 0
+    tools.skip_without(args.bin, *(target.partition("+")[0] for target in re.split(r"[,|]", args.targets)))
+    here, failed = lambda target: tools.runs_here(args.bin, target.partition("+")[0]), 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         targets = args.targets.split(",")
-        turns = [[each.split("|")[k % len(each.split("|"))] for each in targets] for k in range(len(cases))]
+        turns = [[taken for each in targets for taken in tools.turn(each.split("|"), k, here)] for k in range(len(cases))]
         jobs = [pool.submit(run_case, args.bin, folder, case, turns[k]) for k, case in enumerate(cases)]
         for job in jobs:
             problems, model = job.result()

@@ -111,8 +111,14 @@ def shapes():
     return row.done()
 
 
+def negated_shape():
+    """A shape must be a constant: one that is left to the processor is refused."""
+    m = Maker("folded_negated_shape")
+    return m.done(m.op("Reshape", m.input("x", 4, 6), m.op("Neg", m.const(np.array([-3, -8], I64)))), targets=("cpu",))
+
+
 for kind in (F32, I32, I64):
     name = np.dtype(kind).name
     CASES[f"folded_{name}"] = lambda label=f"folded_{name}", kind=kind: by_elements(label, kind)
     CASES[f"folded_moves_{name}"] = lambda label=f"folded_moves_{name}", kind=kind: moved(label, kind)
-CASES["folded_truths"], CASES["folded_shapes"] = truths, shapes
+CASES["folded_truths"], CASES["folded_shapes"], CASES["folded_negated_shape"] = truths, shapes, negated_shape

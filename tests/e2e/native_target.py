@@ -1,5 +1,5 @@
 """cpu:native: the sizes of this machine's caches are in the report and in the engine, and only there where they were asked
-for; the result stays the same.
+for; the result stays the same. And of each variant the tests run just what pb-run does: tools.lacks names what it names.
 
     native_target.py --bin BUILD/bin
 """
@@ -8,6 +8,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import sys
 import tempfile
 
@@ -17,6 +18,7 @@ tools.require("numpy")
 import numpy as np  # noqa: E402
 
 MODEL = os.path.join(tools.MODELS, "digits.onnx")
+VARIANTS = "cpu:v3", "cpu:avx512", "cpu:bf16", "cpu:amx"
 STATED = {"L1": 32 << 10, "L2": 1 << 20, "L3": 4 << 20}  # cpu.td
 
 
@@ -47,6 +49,20 @@ def compiled(args, folder, target):
         return json.load(file), bytes_of.read(), np.load(output)
 
 
+def left_out(args, folder):
+    """Code that tests would leave out and that runs here, or the other way round."""
+    engine, faults = os.path.join(folder, "e.pbe"), []
+    for target in VARIANTS:
+        tools.compile_model(args.bin, MODEL, target, engine)
+        told = tools.call([os.path.join(args.bin, "pb-run"), engine, "--device=native",
+                           "--input", os.path.join(tools.MODELS, "digits_images.npy")])
+        missing = re.search(r"this processor lacks '(.*?)'.*\[PB5021\]", told.stderr)
+        named = missing.group(1) if missing else None if told.returncode == 0 else told.stderr
+        if named != tools.lacks(args.bin, target):
+            faults.append(f"{target}: pb-run misses {named}, the tests {tools.lacks(args.bin, target)}")
+    return faults
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
@@ -56,6 +72,7 @@ def main():
         print(f"skipped: this machine lists the caches {sorted(own)}")
         return tools.SKIPPED
     with tempfile.TemporaryDirectory() as folder:
+        faults += left_out(args, folder)
         plain, plain_engine, expected = compiled(args, folder, "cpu")
         native, engine, actual = compiled(args, folder, "cpu:native")
         if plain["caches"] != STATED:

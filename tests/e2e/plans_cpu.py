@@ -1,5 +1,6 @@
 """Plans of cores printed, edited and handed back: unedited they give the same engine; each edit of a number is carried out and
-changes no result, or is refused with its line. Products, pooling, int8, and kernels of several stages.
+changes no result, or is refused with its line. Products, pooling, int8, and kernels of several stages. Where this processor
+lacks what a target needs, the best of what it has takes the graph.
 
     plans_cpu.py --bin BUILD/bin [--count 40] [--seed 1]
 """
@@ -93,7 +94,8 @@ def main():
     args = parser.parse_args()
     rng, carried_out, refused, failed = random.Random(args.seed), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        graphs = [Graph(args.bin, tempfile.mkdtemp(dir=folder), *which) for which in GRAPHS]
+        graphs = [Graph(args.bin, tempfile.mkdtemp(dir=folder), name, target if tools.runs_here(args.bin, target) else "cpu")
+                  for name, target in GRAPHS]
         for graph in graphs:
             if told := graph.unedited():
                 failed += 1

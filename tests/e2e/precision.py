@@ -204,8 +204,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="take every so manyth case only")
     args = parser.parse_args()
     args.tiles = 0  # cases that took the instruction on tiles
-    with open("/proc/cpuinfo") as file:
-        runs = "avx512_bf16" in file.read()
+    runs = tools.runs_here(args.bin, args.target) and tools.runs_here(os.path.dirname(os.path.realpath(f"{args.bin}/pbc")), "cpu:bf16")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed, name in list(enumerate(CASES))[:: args.every]:
@@ -219,8 +218,6 @@ def main():
     if (args.tiles > 0) != (args.target == "cpu:amx"):
         failed += 1
         print(f"{args.tiles} cases took tiles")
-    if not runs:
-        print("this processor lacks avx512_bf16: the IR alone was run")
     return int(bool(failed))
 
 

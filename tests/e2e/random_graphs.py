@@ -4,7 +4,8 @@
                      [--first K] [--keep DIR] [--bisect EVERY] [--refused PERCENT]
 
 A RUN is TARGET:DEVICE, with /N only each N-th graph, and A|B takes one after the other: cpu:v3:native|cpu:avx512:native.
-The machine runs with all its checks on.
+What this processor cannot run is compiled alone; the next of A|B that it can run takes the graph too. The machine runs with
+all its checks on.
 
 int8: every output has the bits of the NumPy reference, whose every layer is within one code of ONNX Runtime (graph
 optimisation off). f32: within 1e-4 of ONNX Runtime's largest output, by one thread or two; where numbers cancel out (less
@@ -73,13 +74,18 @@ class Graph:
         return None
 
 
-def chosen(runs, number):
-    """The target and device of each run that takes this graph."""
-    for run in runs.split(","):
+def runs_here(bin_dir, name):
+    target, device = name.rsplit(":", 1)
+    return device != "native" or tools.runs_here(bin_dir, target)
+
+
+def chosen(args, number):
+    """The target and device of each run that takes this graph, and whether this processor can carry it out."""
+    for run in args.runs.split(","):
         names, every = re.fullmatch(r"(.*?)(?:/(\d+))?", run).groups()
         if number % int(every or 1) == 0:
-            names = names.split("|")
-            yield names[number // int(every or 1) % len(names)].rsplit(":", 1)
+            for name, here in tools.turn(names.split("|"), number // int(every or 1), lambda name: runs_here(args.bin, name)):
+                yield *name.rsplit(":", 1), here
 
 
 class Runner:
@@ -107,7 +113,7 @@ class Runner:
         for name, value in graph.feeds.items():
             np.save(self.path(name + ".npy"), value)
         problems, refusals, engines = [graph.wrong] if graph.wrong else [], [], {}
-        for target, device in chosen(self.args.runs, graph.number):
+        for target, device, here in chosen(self.args, graph.number):
             try:
                 if target not in engines:
                     bisect = ["--bisect"] if self.args.bisect and graph.number % self.args.bisect == 0 else []
@@ -116,7 +122,7 @@ class Runner:
                                self.path("m.pbe"), "--threads=1", *bisect], timeout=120)
                     engines[target] = self.path(f"{len(engines)}.pbe")
                     os.replace(self.path("m.pbe"), engines[target])
-                if engines[target]:
+                if engines[target] and here:
                     problems += self.run_on(graph, engines[target], device)
             except tools.Failed as error:
                 if error.code == 1 and REFUSAL.search(error.err) and engines[target] is None:
@@ -150,6 +156,9 @@ def main():
     args = parser.parse_args()
     first, step = (int(part) for part in args.shard.split("/"))
     numbers = [k for k in range(first, args.count, step) if k >= args.first] if args.only is None else [args.only]
+    named = [name.rsplit(":", 1) for name in re.split(r"[,|]", re.sub(r"/\d+(?=,|$)", "", args.runs))]
+    if all(device == "native" for _, device in named):
+        tools.skip_without(args.bin, *(target for target, _ in named))
     start, failed, refused, cancelled = time.monotonic(), 0, 0, 0
     reasons = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:

@@ -4,8 +4,10 @@ Both run in BUILD/bin/pb-server (server.c), which is started once for each threa
 themselves, for a debugger."""
 
 import atexit
+import functools
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -17,6 +19,8 @@ sys.path.insert(0, MODELS)
 
 SKIPPED = 77  # ctest's code for a test that could not run here
 SERVED = "pbc", "pb-run"
+TRAPPED = "trapped"  # the folder of a pb-run that carries these out itself (tests/cpu/trap.c), on any processor
+CARRIED_OUT = "avx512bf16", "amxtile", "amxint8", "amxbf16"
 
 
 class Failed(Exception):
@@ -35,6 +39,54 @@ def require(*modules):
         except ImportError:
             print(f"skipped: the Python package {name} is not installed (scripts/setup installs it)")
             sys.exit(SKIPPED)
+
+
+def plain(feature):
+    """Compilers and kernels differ in punctuation alone: avx512-vnni, avx512_vnni."""
+    return re.sub(r"[^a-z0-9]", "", feature.lower())
+
+
+@functools.lru_cache(None)
+def processor():
+    """What this processor can do, as the system lists it."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        lists = (line.split(":")[1].split() for line in file if line.startswith(("flags", "Features")))
+        return {plain(feature) for feature in next(lists, [])}
+
+
+@functools.lru_cache(None)
+def lacks(bin_dir, target):
+    """The first feature that machine code for the target needs and this processor has not, or None."""
+    trapped = os.path.basename(os.path.normpath(bin_dir)) == TRAPPED
+    facts = run([os.path.join(bin_dir, os.pardir if trapped else "", "pb-tdl"), "print", target])
+    needs = re.search(r"^its code needs of the processor: (.*)", facts, re.MULTILINE)
+    has = processor().union(CARRIED_OUT if trapped else ())
+    return next((name for name in (needs.group(1).split(",") if needs else ())  # state comes with the feature that has it
+                 if plain(name) not in has and not name.startswith("state-")), None)
+
+
+@functools.lru_cache(None)
+def runs_here(bin_dir, target):
+    """Whether this processor can run the target's machine code; says so once if it cannot: scripts/test lists such lines."""
+    missing = lacks(bin_dir, target)
+    if missing:
+        print(f"not run: code for {target}: this processor lacks {missing}", flush=True)
+    return not missing
+
+
+def skip_without(bin_dir, *targets):
+    """Leaves with the skip code when none of the targets' code runs here."""
+    if not any([runs_here(bin_dir, target) for target in targets]):
+        print(f"skipped: this processor lacks {lacks(bin_dir, targets[0])}, which code for {targets[0]} needs")
+        sys.exit(SKIPPED)
+
+
+def turn(choices, number, here):
+    """The number's choice, and whether its code runs here; where it does not, also the next one whose code does."""
+    first, *others = choices[number % len(choices):] + choices[: number % len(choices)]
+    if here(first):
+        return [(first, True)]
+    return [(first, False), *[(other, True) for other in others if here(other)][:1]]
 
 
 class Server:

@@ -5,7 +5,7 @@ NaN are where they belong.
     ulp.py --bin BUILD/bin [--target cpu:v3,cpu:avx512] [--stride 1021 [--first 0]] [--only exp]
 
 Inputs are every stride-th of the 2**32 patterns of bits (1: all of them, about an hour) and the neighbourhood of special
-values. --first 0 to 15 of --stride 16 together are all of them too.
+values. Of targets that this processor cannot run nothing is measured. --first 0 to 15 of --stride 16 together are all of them too.
 """
 
 import argparse
@@ -93,8 +93,11 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the pattern to begin with, below the stride")
     parser.add_argument("--only", default="")
     args = parser.parse_args()
+    targets = args.target.split(",")
+    tools.skip_without(args.bin, *targets)
+    targets = [target for target in targets if tools.runs_here(args.bin, target)]
     with tempfile.TemporaryDirectory() as folder:
-        engines = {target: os.path.join(folder, f"functions{k}.pbe") for k, target in enumerate(args.target.split(","))}
+        engines = {target: os.path.join(folder, f"functions{k}.pbe") for k, target in enumerate(targets)}
         for target, engine in engines.items():
             printed = tools.run([os.path.join(args.bin, "functions"), str(BLOCK), target, engine])
         stated = {name: float(ulp) for name, ulp in (line.split() for line in printed.splitlines())}
