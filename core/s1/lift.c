@@ -685,22 +685,54 @@ static pb_status constant_output(lifter* l, int tensor) {
   return l->impossible ? pb__refuse(l, &none, NULL, l->impossible) : PB_OK;
 }
 
+static pb_status mark_output(lifter* l, int k) {
+  const pb_tensor* t = &l->g->tensors[k];
+  if (l->value_of[k] < 0 && t->const_id >= 0 && !t->is_input) PB_TRY(constant_output(l, k));
+  if (l->value_of[k] >= 0 && (l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0 ||
+                              l->out->values[l->value_of[k]].const_id >= 0 || l->out->values[l->value_of[k]].is_output))
+    copy_output(l, k);
+  if (l->value_of[k] < 0)
+    return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
+                          "an output that no supported operator makes");
+  l->out->values[l->value_of[k]].is_output = true;
+  l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
+  return PB_OK;
+}
+
+// What is in a sequence leaves as NAME[0] and on, in an optional by its own name.
+static pb_status mark_items(lifter* l, const pb_tensor* t, const char* name, int* count) {
+  for (int k = 0; k < t->item_count; ++k) {
+    const pb_tensor* item = &l->g->tensors[t->items[k]];
+    if (item->is_sequence) {
+      PB_TRY(mark_items(l, item, name, count));
+      continue;
+    }
+    if (l->g->tensor_count == l->tensor_room)
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = name}, 2022, NULL, "too long a sequence");
+    int made = pb__new_tensor(l, t->is_optional ? name : pb_printf(&l->g->arena, "%s[%d]", name, k));
+    pb_tensor* output = &l->g->tensors[made];
+    output->const_id = item->const_id;
+    output->is_unsigned = item->is_unsigned;
+    l->value_of[made] = l->value_of[t->items[k]];
+    l->unsigned_codes[made] = l->unsigned_codes[t->items[k]];
+    PB_TRY(mark_output(l, made));
+    l->out->values[l->value_of[made]].name = output->name;
+    ++*count;
+  }
+  return PB_OK;
+}
+
 static pb_status mark_outputs(lifter* l) {
   int count = 0;
-  for (size_t k = 0; k < l->g->tensor_count; ++k) {
+  for (size_t k = 0, end = l->g->tensor_count; k < end; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_output) continue;
+    if (t->is_sequence) {
+      PB_TRY(mark_items(l, t, t->name, &count));
+      continue;
+    }
+    PB_TRY(mark_output(l, (int)k));
     ++count;
-    if (l->value_of[k] < 0 && t->const_id >= 0 && !t->is_input) PB_TRY(constant_output(l, (int)k));
-    if (l->value_of[k] >= 0 &&
-        (l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0 ||
-         l->out->values[l->value_of[k]].const_id >= 0 || l->out->values[l->value_of[k]].is_output))
-      copy_output(l, (int)k);
-    if (l->value_of[k] < 0)
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
-                            "an output that no supported operator makes");
-    l->out->values[l->value_of[k]].is_output = true;
-    l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
   }
   return count ? PB_OK : pb_error(l->diag, (pb_place){.file = l->g->file}, 2023, NULL, "a model without outputs");
 }

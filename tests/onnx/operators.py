@@ -218,13 +218,90 @@ def of_halves(s):
             s.gives(f"{kind} of {np.dtype(dtype).name}", model([shape, *nodes], shape=(5,)), expected.reshape(1, 5), x=x)
 
 
+# ---- sequences and optionals that come in and leave ----
+
+def listed(nodes, inputs, outputs, opset=18):
+    def declared(name, of, shape):
+        element = helper.make_tensor_type_proto(FLOAT, shape)
+        kind = {"list": helper.make_sequence_type_proto, "optional": helper.make_optional_type_proto, "tensor": lambda t: t,
+                "optional list": lambda t: helper.make_optional_type_proto(helper.make_sequence_type_proto(t))}[of]
+        return helper.make_value_info(name, kind(element))
+
+    graph = helper.make_graph(nodes, "g", [declared(*i) for i in inputs], [declared(*o) for o in outputs])
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", opset)])
+
+
+def gives_all(s, what, made, expected, *options, **inputs):
+    """Results by their names; none beside them."""
+    done = s.compile(made, *options)
+    s.check(f"{what}: {done.stderr}", done.returncode == 0)
+    if done.returncode:
+        return
+    words = []
+    for k, (name, value) in enumerate(inputs.items()):
+        np.save(os.path.join(s.folder, f"in{k}.npy"), value)
+        words += ["--input", f"{name}={os.path.join(s.folder, f'in{k}.npy')}"]
+    for k, name in enumerate(expected):
+        words += ["--output", f"{name}={os.path.join(s.folder, f'out{k}.npy')}"]
+    done = tools.call([os.path.join(s.bin, "pb-run"), os.path.join(s.folder, "m.pbe"), *words])
+    s.check(f"{what}: {done.stderr}", done.returncode == 0 and
+            all(np.array_equal(np.load(os.path.join(s.folder, f"out{k}.npy")), v) for k, v in enumerate(expected.values())))
+
+
+def of_sequences(s):
+    a, b = np.float32([1, 2]), np.float32([[3, 4, 5]])
+    turned = listed([node("Identity", ["x"], ["t"]), node("SequenceInsert", ["t", "e"], ["y"], domain="")],
+                    [("x", "list", None), ("e", "tensor", [2])], [("y", "list", None)])
+    shapes = ["--input-shape=x[0]=2", "--input-shape=x[1]=1x3"]
+    gives_all(s, "two and one more", turned, {"y[0]": a, "y[1]": b, "y[2]": -a}, "--items=x=2", *shapes, **{"x[0]": a, "x[1]": b, "e": -a})
+    gives_all(s, "none and one more", turned, {"y[0]": a}, "--items=x=0", e=a)
+    s.refuses("a length that nobody says", turned, "x: an input that is a sequence, and nothing says how many", "--items 'NAME=3'")
+    s.refuses("a sequence that is left out", turned, "is a sequence, which may be empty but has to be there", options=["--items=x=none"])
+    s.refuses("a length of a tensor", turned, "e: is a tensor, not a sequence", options=["--items=x=0", "--items=e=1"])
+    s.refuses("a length of no input", turned, "no input is named 'z'", options=["--items=z=1"])
+    s.refuses("no length", turned, "'x=two' gives no sequence a length", options=["--items=x=two"])
+    s.refuses("a length below 0", turned, "'x=-1' gives no sequence a length", options=["--items=x=-1"])
+    s.refuses("two lengths", turned, "'x' twice", options=["--items=x=1", "--items=x=2"])
+    s.refuses("an element without a shape", turned, "x[1]: an input whose shape is not known", options=["--items=x=2", shapes[0]])
+    same = listed([node("SequenceConstruct", ["e", "e"], ["y"])], [("e", "tensor", [2])], [("y", "list", None), ("e", "tensor", [2])])
+    gives_all(s, "an input twice", same, {"y[0]": a, "y[1]": a}, e=a)
+    clash = listed([node("Neg", ["x[0]"], ["y"])], [("x", "list", [2]), ("x[0]", "tensor", [2])], [("y", "tensor", [2])])
+    s.refuses("an element whose name is taken", clash, "has a tensor beside it that is named 'x[0]'", options=["--items=x=1"])
+
+    for of, items, want in (("optional", 1, 1), ("optional", "none", 0), ("optional list", 0, 1), ("optional list", "none", 0)):
+        nodes = [node("OptionalHasElement", ["x"], ["h"]), node("Cast", ["h"], ["f"], to=FLOAT), node("Add", ["f", "e"], ["y"])]
+        made = listed(nodes, [("x", of, [2]), ("e", "tensor", [1])], [("y", "tensor", None)])
+        gives_all(s, f"whether an {of} of {items} is there", made, {"y": np.float32([want + 1])}, f"--items=x={items}", e=np.ones(1, np.float32),
+                  **({"x": a} if items == 1 else {}))
+    made = listed([node("OptionalGetElement", ["x"], ["y"])], [("x", "optional", [2])], [("y", "tensor", [2])])
+    gives_all(s, "what is in an optional", made, {"y": a}, "--items=x=1", x=a)
+    s.refuses("what is in one that is empty", made, "of an optional without an element", options=["--items=x=none"])
+    s.refuses("two in an optional", made, "is an optional of one tensor", options=["--items=x=2"])
+
+    def branch(name, *tensors):
+        nodes = [helper.make_node("Constant", [], [f"{name}{k}"], value=numpy_helper.from_array(v)) for k, v in enumerate(tensors)]
+        nodes.append(helper.make_node("SequenceConstruct", [f"{name}{k}" for k in range(len(tensors))], [name]))
+        return helper.make_graph(nodes, name, [], [helper.make_value_info(name, helper.make_sequence_type_proto(helper.make_tensor_type_proto(FLOAT, None)))])
+
+    def chosen(yes, no):
+        less = [helper.make_node("ReduceSum", ["e"], ["sum"], keepdims=0), helper.make_node("Sub", ["sum", "sum"], ["zero"]),
+                helper.make_node("Less", ["sum", "zero"], ["is"])]
+        return listed([*less, node("If", ["is"], ["y"], then_branch=yes, else_branch=no)], [("e", "tensor", [2])], [("y", "list", None)])
+
+    made = chosen(branch("yes", a, b), branch("no", 2 * a, 3 * b))
+    gives_all(s, "by data, no", made, {"y[0]": 2 * a, "y[1]": 3 * b}, e=a)
+    gives_all(s, "by data, yes", made, {"y[0]": a, "y[1]": b}, e=-a)
+    s.refuses("sequences of two lengths by data", chosen(branch("yes", a, b), branch("no", a)), "not sequences of one length")
+    s.refuses("elements of two shapes by data", chosen(branch("yes", a), branch("no", b)), "of two types or shapes")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     bin_dir = os.path.abspath(parser.parse_args().bin)
     with tempfile.TemporaryDirectory() as folder:
         s = Session(bin_dir, folder)
-        for part in (of_trees, of_moving_places, of_columns, of_examples, of_halves):
+        for part in (of_trees, of_moving_places, of_columns, of_examples, of_halves, of_sequences):
             part(s)
     print(f"{s.count} models, {s.failures} failed")
     return 1 if s.failures else 0

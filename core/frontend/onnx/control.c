@@ -71,6 +71,24 @@ static int chosen(pb_onnx* o, int by, int yes, int no) {
   return pb__o_select(o, by, a, b);
 }
 
+// Of two sequences as long as each other each element.
+static void choose_items(pb_onnx* o, int k, int yes, int no) {
+  const pb_tensor *a = &o->l->g->tensors[yes], *b = &o->l->g->tensors[no];
+  if (!a->is_sequence || !b->is_sequence || a->is_optional || b->is_optional || a->item_count != b->item_count)
+    pb__o_refuse(o, "whose condition is not constant, and whose results are not sequences of one length");
+  if (pb__o_bad(o)) return;
+  int condition = pb__input(o->n, 0), *items = PB_NEW_ARRAY(&o->arena, int, (size_t)a->item_count + 1);
+  for (int i = 0; i < a->item_count && !pb__o_bad(o); ++i) {
+    int v = pb__o_tensor(o, a->items[i]), w = pb__o_tensor(o, b->items[i]);
+    if (pb__o_bad(o)) return;
+    if (pb__o_type(o, v)->type != pb__o_type(o, w)->type || !pb__o_same_shape(o, v, w) ||
+        pb__o_type(o, pb__o_tensor(o, condition))->rank > pb__o_type(o, v)->rank)
+      pb__o_refuse(o, "whose condition is not constant, and whose results are of two types or shapes");
+    items[i] = pb__o_node(o, "Where", 3, (const int[]){condition, a->items[i], b->items[i]}, NULL, 0, -1);
+  }
+  pb__o_give_items(o, k, a->item_count, items);
+}
+
 // Whether the branch is worth a jump of the host's; a loop that data end must not turn where it is not reached.
 static int weight_of(const pb_onnx* o, const pb_subgraph* s) {
   static const char* const heavy[] = {"Loop",   "Conv", "ConvTranspose", "MatMul", "Gemm",
@@ -176,8 +194,13 @@ void pb__o_op_if(pb_onnx* o) {
   }
   int by = truth(o, pb__input(o->n, 0));
   for (int k = 0; k < 2; ++k) expand(o, graph[k], NULL, made[k]);
-  for (int k = 0; k < count && !pb__o_bad(o); ++k)
-    if (pb__o_wants(o, k)) pb__o_out(o, k, chosen(o, by, made[1][k], made[0][k]));
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) {
+    if (!pb__o_wants(o, k)) continue;
+    if (o->l->g->tensors[made[0][k]].is_sequence || o->l->g->tensors[made[1][k]].is_sequence)
+      choose_items(o, k, made[1][k], made[0][k]);
+    else
+      pb__o_out(o, k, chosen(o, by, made[1][k], made[0][k]));
+  }
 }
 
 // ---- loops ----
@@ -228,6 +251,9 @@ static void run_loop(pb_onnx* o, int graph, int carried, int64_t turn, int goes_
   int variables[MOST_VALUES + 2], next[MOST_VALUES + 2], made[2 * MOST_VALUES], most = pb__input(o->n, 0);
   next[0] = constant(o, PB_I64, turn);
   next[1] = goes_on < 0 ? constant(o, PB_I1, 1) : goes_on;
+  for (int k = 0; k < carried; ++k)
+    if (o->l->g->tensors[now[k]].is_sequence)
+      pb__o_refuse(o, "how often it turns is not constant, and a value is a sequence");
   refuse_open(o);
   if (most >= 0 && !pb__o_bad(o) && pb__o_elements(o, pb__o_tensor(o, most)) != 1)
     pb__o_refuse(o, "a number of turns that is no one number");

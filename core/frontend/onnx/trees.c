@@ -204,7 +204,8 @@ static int decided(pb_onnx* o, const ensemble* e, const tables* t, int at, int v
     truth = is;
   }
   if (t->tracks < 0) return truth;
-  int follows = pb__o_compare(o, "NE", look_up(o, e, t->tracks, at), pb__o_integer(o, PB_I64, 0));
+  int tracks = look_up(o, e, t->tracks, at);
+  int follows = pb__o_compare(o, "NE", tracks, pb__o_integer(o, PB_I64, 0));
   follows = pb__o_binary(o, "and", follows, pb__o_compare(o, "NE", v, v));
   return pb__o_binary(o, "or", truth, follows);
 }
