@@ -23,6 +23,7 @@ typedef struct pb_tensor {
   const char** dim_names; // of an input, by dim: NULL where it has none; NULL: none has
   int const_id;           // initialiser: its id in the constant table; -1
   bool is_input, is_output;
+  int donated_to; // of an input: the output that is made in its place, and 1; 0: none
   bool lists,
       may_miss; // of an input or output, what its type says: a sequence, an optional; `type` is of what is in it
   int producer; // node, -1
@@ -135,7 +136,7 @@ typedef struct pb_bound {
   bool is_any_code; // a byte each, of which the file does not say what code they are: `type` is one of them
 } pb_bound;
 
-// An output that takes an input's place: "arg1", "out0".
+// An output that takes an input's place: "arg1", "out0"; of ONNX what TensorScatter makes of it.
 typedef struct pb_donation {
   const char *input, *output;
 } pb_donation;

@@ -216,13 +216,32 @@ static pb_status open_dims(pb__loader* l, pb_tensor* t, pb_symbols* symbols) {
   return PB_OK;
 }
 
+// The output must be the input with rows put in: else the host would not know what of it is new.
+static pb_status donate(pb__loader* l, const pb_donation* donation) {
+  pb_graph* g = l->graph;
+  pb_tensor* t = input_named(l, donation->input);
+  if (!t) return no_input(l, donation->input);
+  for (size_t i = 0; i < g->tensor_count; ++i) {
+    const pb_tensor* out = &g->tensors[i];
+    if (!out->is_output || strcmp(out->name, donation->output) != 0 || out->producer < 0) continue;
+    const pb_node* n = &g->nodes[out->producer];
+    bool own = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
+    if (!own || strcmp(n->op, "TensorScatter") != 0 || n->input_count < 2 || n->inputs[0] < 0 ||
+        &g->tensors[n->inputs[0]] != t || n->outputs[0] != (int)i)
+      break;
+    t->donated_to = (int)i + 1;
+    return PB_OK;
+  }
+  return pb_error(l->diag, (pb_place){.file = g->file, .what = donation->input}, 2030,
+                  "what Concat makes of a cache is longer than it: TensorScatter puts rows into one of its full length",
+                  "is donated to %s, which is not it with rows put in at one place (TensorScatter)", donation->output);
+}
+
 pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
   const pb_input_shape* shapes = inputs->shapes;
   PB_TRY(take_items(l, inputs));
   for (int k = 0; k < inputs->dim_count; ++k) PB_TRY(set_dim(l, &inputs->dims[k]));
-  if (inputs->donation_count)
-    return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = inputs->donations[0].input}, 2030, NULL,
-                          "inputs are donated to outputs of StableHLO's text alone");
+  for (int k = 0; k < inputs->donation_count; ++k) PB_TRY(donate(l, &inputs->donations[k]));
   for (int k = 0; k < inputs->bound_count; ++k) PB_TRY(bind(l, inputs->bounds, &inputs->bounds[k]));
   for (int k = 0; k < inputs->shape_count; ++k) {
     pb_tensor* t = input_named(l, shapes[k].name);

@@ -640,6 +640,21 @@ pb_status pb__lift_constants(lifter* l, size_t first) {
   return PB_OK;
 }
 
+// Operators work on what is to be the output, which begins as the input is: its value is the runtime's to place.
+static pb_status donate(lifter* l, int input) {
+  const pb_tensor* t = &l->g->tensors[input];
+  pb_place place = {.file = l->g->file, .what = t->name};
+  if (l->consts->open || t->is_unsigned || pb__is_empty(t->rank, t->shape))
+    return pb_unsupported(l->diag, place, 2030, NULL, "is donated, and %s",
+                          l->consts->open ? "dims are open" : "is of codes without a sign, or without elements");
+  const char* name = l->g->tensors[t->donated_to - 1].name;
+  int made = pb__add_value(l, name, t->type, t->rank, t->shape);
+  l->out->values[made].is_variable = true;
+  l->out->values[made].made_of = l->value_of[input] + 1;
+  l->value_of[input] = made;
+  return PB_OK;
+}
+
 static pb_status take_inputs(lifter* l) {
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
@@ -652,6 +667,7 @@ static pb_status take_inputs(lifter* l) {
     l->unsigned_codes[k] = t->type == PB_I8 && t->is_unsigned;
     l->out->values[l->value_of[k]].is_input = true;
     l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
+    if (t->donated_to) PB_TRY(donate(l, (int)k));
   }
   return PB_OK;
 }
