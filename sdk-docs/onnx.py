@@ -31,6 +31,10 @@ program](control-flow.md): loops, and branches that are long; two short ones are
 among. Values from turn to turn keep their types and shapes; where results are gathered turn by turn the number of turns has to be
 constant, as above.
 
+A sequence that comes in is as many inputs as `--items NAME=3` says, `NAME[0]` to `NAME[2]`, each with a shape of its own
+(`--input-shape 'NAME[1]=4x5'`); an optional tensor is an input of its own name (`--items NAME=1`), or not there
+(`--items NAME=none`). One that leaves is an output an element, `NAME[0]` and on.
+
 A dim may list values, `--dim batch=1,8` or `--input-shape NAME=1,8x3x224x224`: the engine then has a program for each, made
 for those extents alone, and their constants once. Of several dims that list values the k-th ones go together. `pb-run` and
 `pb_rt_choose` take the program that has the inputs' shapes; for others the error lists those that there are. Or it stays

@@ -20,6 +20,8 @@ static int usage(FILE* to) {
       "                                   either may list values, 1,8: one engine with a program for each, which "
       "share\n"
       "                                   their constants; of several lists the k-th values go together\n"
+      "  --items NAME=3                   how many tensors are in an input that is a sequence: NAME[0] to NAME[2];\n"
+      "                                   none: an optional with nothing in it\n"
       "  --bind NAME=FILE.npy             an input that is a constant: what is made of it is made now\n"
       "  --weights=FILE.safetensors       the same for each tensor of a file, by its name\n"
       "  --donate=arg1=out0               the output is made in the input's place: a cache of which rows change\n"
@@ -158,8 +160,8 @@ int main(int argc, char** argv) {
       o.check = true;
     else if (!strcmp(a, "-o") && k + 1 < argc)
       out = argv[++k];
-    else if ((!strcmp(a, "--input-shape") || !strcmp(a, "--dim") || !strcmp(a, "--weights") ||
-              !strcmp(a, "--donate")) &&
+    else if ((!strcmp(a, "--input-shape") || !strcmp(a, "--dim") || !strcmp(a, "--weights") || !strcmp(a, "--donate") ||
+              !strcmp(a, "--items")) &&
              k + 1 < argc) {
       if (pb_option_set(&o, &arena, a + 2, argv[++k], NULL) != PB_OK) return 1;
     } else if (!strncmp(a, "--bind", 6) && (a[6] == '=' || (!a[6] && k + 1 < argc))) {

@@ -36,7 +36,8 @@ typedef struct compilation {
   double since;
   pb_symbols* symbols;  // open dims
   pb_mlir_text** text;  // NULL there: not read yet, or the model is none; one for all samples
-  bool shares_context;  // of another sample
+  bool shares_context;  // of another sample, or segment
+  bool is_segment;      // of a program with control
   pb_segments segments; // where the program has control: what is compiled each for itself
   struct compilation* parts;
   MlirOperation* mains;

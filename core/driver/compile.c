@@ -166,7 +166,7 @@ pb_status pb__compile_module(compilation* c) {
                     "made IR that does not verify");
   pb__stage_done(c, "s2");
   PB_TRY(pb_dump_module(&c->dump, "s2", c->unit.module, c->unit.diag));
-  if (!c->options->plan_file) return PB_OK;
+  if (!c->options->plan_file || c->unit.given) return PB_OK;
   c->unit.given = &c->given;
   return pb_given_plans_read(&c->unit, c->options->plan_file, &c->given);
 }
@@ -214,8 +214,21 @@ pb_status pb__run_pass(compilation* c, const pb_pass* p) {
   return compare_pass(c, p->name, !c->rounds);
 }
 
+// Of a program's segments one has perhaps nothing to plan.
+static bool has_plan(const pb_unit* unit) {
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(unit->module));
+  while (!mlirOperationIsNull(op) && mlirAttributeIsNull(pb_op_attribute(op, "pb.plan")))
+    op = mlirOperationGetNextInBlock(op);
+  return !mlirOperationIsNull(op);
+}
+
 static pb_status print_plans(compilation* c) {
   pb_text text = {0};
+  if (c->is_segment && !has_plan(&c->unit)) pb_text_add(&text, "// nothing is planned\n");
+  if (text.data) {
+    c->out->text = text.data;
+    return PB_OK;
+  }
   pb_status status = pb_given_plans_print(&c->unit, &text);
   if (status == PB_OK)
     c->out->text = text.data;
@@ -291,7 +304,9 @@ pb_status pb__engine_mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engin
 
 static void explain(compilation* c, const pb_engine* e) {
   pb_explanation explanation;
-  pb_explain(&c->unit, e, c->options->model, c->options->explain_refusals, &explanation);
+  MlirOperation whole = c->mains ? (MlirOperation){0} : pb_module_func(c->unit.module, "main");
+  pb_explain(&c->unit, e, c->mains ? c->mains : &whole, c->mains ? c->segments.count : 1, c->options->model,
+             c->options->explain_refusals, &explanation);
   c->out->text = pb_explanation_print(&explanation, c->options->explain);
   pb_explanation_free(&explanation);
 }

@@ -85,6 +85,26 @@ static pb_status add_dim(pb_compile_options* o, pb_arena* arena, const char* val
   return PB_OK;
 }
 
+// NAME=3, NAME=none
+static pb_status add_items(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
+  int count = o->inputs.item_count;
+  pb_item_count* items = PB_NEW_ARRAY(arena, pb_item_count, (size_t)count + 1);
+  if (count) memcpy(items, o->inputs.items, (size_t)count * sizeof *items);
+  char *text = pb_strdup(arena, value), *equals = strrchr(text, '='), *end = NULL;
+  bool none = equals && !strcmp(equals + 1, "none");
+  long number = equals && equals[1] >= '0' && equals[1] <= '9' ? strtol(equals + 1, &end, 10) : -1;
+  if (!equals || equals == text || (!none && (!end || *end || number > PB_MOST_ITEMS)))
+    return pb_error(diag, (pb_place){0}, 1004, "NAME=3, or NAME=none", "'%s' gives no sequence a length", value);
+  *equals = 0;
+  for (int k = 0; k < count; ++k)
+    if (!strcmp(items[k].name, text))
+      return pb_error(diag, (pb_place){0}, 1004, "one length a sequence", "'%s' twice", text);
+  items[count] = (pb_item_count){text, none ? PB_NO_ITEMS : (int)number};
+  o->inputs.items = items;
+  o->inputs.item_count = count + 1;
+  return PB_OK;
+}
+
 static pb_status add_weights(pb_compile_options* o, pb_arena* arena, const char* value, pb_diag* diag) {
   int count = o->inputs.weight_count;
   const char** files = PB_NEW_ARRAY(arena, const char*, (size_t)count + 1);
@@ -126,7 +146,7 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
                {"print-after", &o->print_after},
                {"like", &o->like},
                {"precision", &o->precision}};
-  const char *near = NULL, *others[] = {"threads", "input-shape", "dim", "weights", "donate"};
+  const char *near = NULL, *others[] = {"threads", "input-shape", "dim", "weights", "donate", "items"};
   int best = 3; // further away it is another word
   for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
     if (!strcmp(name, texts[k].name)) return set_text(texts[k].to, arena, value);
@@ -139,6 +159,7 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
   if (!strcmp(name, others[2])) return add_dim(o, arena, value, diag);
   if (!strcmp(name, others[3])) return add_weights(o, arena, value, diag);
   if (!strcmp(name, others[4])) return add_donation(o, arena, value, diag);
+  if (!strcmp(name, others[5])) return add_items(o, arena, value, diag);
   for (size_t k = 0; k < sizeof others / sizeof *others; ++k)
     if (pb_edit_distance(name, others[k]) < best) near = others[k];
   return pb_error(diag, (pb_place){0}, 1002, near ? pb_printf(arena, "perhaps %s", near) : NULL, "no option '%s'",

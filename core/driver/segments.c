@@ -19,18 +19,33 @@ const char* pb__option_of_one(const pb_compile_options* o) {
                           : NULL;
 }
 
+// The plans that are given for a segment, whose kernels FILE names s3.k0 where the segment has a k0.
+static void take_given(compilation* c, int number, compilation* part) {
+  const char* prefix = pb_printf(&c->unit.arena, "s%d.", number);
+  size_t length = strlen(prefix);
+  for (size_t k = 0; k < c->given.count; ++k) {
+    pb_given_plan plan = c->given.items[k];
+    if (strncmp(plan.kernel, prefix, length) != 0) continue;
+    c->given.items[k].used = true;
+    plan.kernel += length;
+    PB_PUSH(part->given.items, part->given.count, part->given.capacity, plan);
+  }
+  part->unit.given = &part->given;
+}
+
 static void start_part(compilation* c, int number, compilation* part, pb_compiled* out) {
   *part = (compilation){.options = c->options, .out = out, .chip = c->chip, .control = c->control, .since = c->since};
   part->s1 = c->segments.items[number].program;
   c->segments.items[number].program = (pb_s1){0};
   part->symbols = c->symbols;
-  part->shares_context = true;
+  part->shares_context = part->is_segment = true;
   part->narrowed = c->narrowed;
   part->unit = (pb_unit){.context = c->unit.context,
                          .chip = c->chip,
                          .consts = &c->consts,
                          .diag = c->unit.diag,
                          .codes_like = c->unit.codes_like};
+  if (c->options->plan_file) take_given(c, number, part);
   if (!c->unit.fallback) return;
   part->fallback = (pb_fallback){.chip = c->fallback.chip, .target = c->fallback.target};
   part->unit.fallback = &part->fallback;
@@ -136,10 +151,53 @@ static pb_status take_functions(compilation* c, compilation* part, kernels* all)
   return status;
 }
 
+// The loops and branches that a segment stands in, as a comment.
+static void print_place(const compilation* c, int number, pb_text* text) {
+  const pb_s1* program = &c->s1;
+  pb_arena scratch = {0};
+  size_t *open = PB_NEW_ARRAY(&scratch, size_t, program->op_count + 1), depth = 0;
+  for (size_t k = 0; k < c->segments.items[number].first; ++k) {
+    pb_s1_kind kind = program->ops[k].kind;
+    if ((kind == PB_S1_AGAIN || kind == PB_S1_ELSE || kind == PB_S1_END) && depth) --depth;
+    if (kind == PB_S1_LOOP || kind == PB_S1_IF || kind == PB_S1_ELSE) open[depth++] = k;
+  }
+  pb_text_add(text, "// segment %d", number);
+  for (size_t k = 0; k < depth; ++k) {
+    const pb_s1_op* op = &program->ops[open[k]];
+    pb_text_add(text, ", %s '", op->kind == PB_S1_LOOP ? "loop" : op->kind == PB_S1_IF ? "then of" : "else of");
+    for (const char* at = op->name; *at; ++at) pb_text_add(text, "%c", (unsigned char)*at < ' ' ? ' ' : *at);
+    pb_text_add(text, "'");
+  }
+  pb_text_add(text, "\n");
+  pb_arena_free(&scratch);
+}
+
+// A segment's text; of plans with the kernels' names as --plan takes them.
+static void print_part(const compilation* c, int number, const char* part, pb_text* all) {
+  bool plans = !strcmp(c->options->emit, "plan");
+  if (plans && !all->data)
+    pb_text_add(all,
+                "// Plans for %s by segment. Edit and hand back with --plan=FILE; a kernel left out is planned "
+                "anew.\n",
+                c->chip->name);
+  print_place(c, number, all);
+  if (plans && !strncmp(part, "// Plans for", 12)) part += strcspn(part, "\n") + 1; // it is said once
+  for (size_t line; plans && *part; part += line) {
+    line = strcspn(part, "\n");
+    line += part[line] == '\n';
+    if (strncmp(part, "//", 2) != 0) pb_text_add(all, "s%d.", number);
+    pb_text_add_bytes(all, part, line);
+  }
+  pb_text_add(all, "%s", part);
+}
+
 static pb_status compile_part(compilation* c, int number, pb_text* all, kernels* taken) {
   pb_compiled out = {0}; // its stages' times are this one's
   compilation* part = &c->parts[number];
   start_part(c, number, part, &out);
+  const char* folder = c->options->dump_dir;
+  if (folder) folder = pb_printf(&c->unit.arena, "%s/segment-%d", folder, number);
+  PB_TRY(pb_dump_start(&part->dump, folder, c->unit.diag));
   pb_status status = pb__compile_module(part);
   if (status == PB_OK && !out.text) status = pb__compile_passes(part);
   part->out = NULL;
@@ -148,7 +206,7 @@ static pb_status compile_part(compilation* c, int number, pb_text* all, kernels*
     return status;
   }
   if (out.text) {
-    pb_text_add(all, "// segment %d\n%s", number, out.text);
+    print_part(c, number, out.text, all);
     free(out.text);
     return PB_OK;
   }
@@ -159,12 +217,9 @@ static pb_status compile_part(compilation* c, int number, pb_text* all, kernels*
 pb_status pb__compile_segments(compilation* c) {
   pb_text all = {0};
   kernels taken = {0};
-  if (pb__option_of_one(c->options))
-    return pb_error(c->unit.diag, (pb_place){.file = c->options->model}, 1008, NULL,
-                    "%s is of a program of one function, and data decide how this one goes on",
-                    pb__option_of_one(c->options));
   PB_TRY(pb_s1_segments(&c->s1, c->unit.diag, &c->segments));
   if (!c->unit.context.ptr) c->unit.context = pb_context_create();
+  if (c->options->plan_file) PB_TRY(pb_given_plans_read(&c->unit, c->options->plan_file, &c->given));
   c->unit.module = mlirModuleCreateParse(c->unit.context, mlirStringRefCreateFromCString("module {}"));
   c->has_module = true;
   c->parts = calloc(c->segments.count + 1, sizeof *c->parts);
@@ -177,6 +232,10 @@ pb_status pb__compile_segments(compilation* c) {
   else
     pb_text_free(&all);
   pb_table_free(&taken.known);
+  for (size_t k = 0; k < c->given.count && status == PB_OK; ++k)
+    if (!c->given.items[k].used)
+      status = pb_error(c->unit.diag, c->given.items[k].place, 2404, "--emit=plan lists the kernels: s0.k0 and on",
+                        "no kernel '%s' that is planned", c->given.items[k].kernel);
   pb__stage_done(c, "segments");
   return status;
 }

@@ -23,9 +23,13 @@ typedef struct pb_tensor {
   const char** dim_names; // of an input, by dim: NULL where it has none; NULL: none has
   int const_id;           // initialiser: its id in the constant table; -1
   bool is_input, is_output;
+  int donated_to; // of an input: the output that is made in its place, and 1; 0: none
+  bool lists,
+      may_miss; // of an input or output, what its type says: a sequence, an optional; `type` is of what is in it
   int producer; // node, -1
-  // A sequence, or an optional of at most one: the tensors in it, which are known when it is compiled.
-  bool is_sequence;
+  // A sequence, or an optional of at most one: the tensors in it, which are known when it is compiled. An optional
+  // sequence has a sequence in it.
+  bool is_sequence, is_optional;
   int item_count;
   const int* items;
 } pb_tensor;
@@ -108,6 +112,13 @@ typedef struct pb_input_shape {
   const pb_extents* lists; // by dim
 } pb_input_shape;
 
+// --items NAME=3: how many tensors are in an input that is a sequence; PB_NO_ITEMS, an optional with nothing in it.
+enum { PB_NO_ITEMS = -1, PB_MOST_ITEMS = 4096 };
+typedef struct pb_item_count {
+  const char* name;
+  int count;
+} pb_item_count;
+
 // --dim batch=8
 typedef struct pb_dim_value {
   const char* name;
@@ -125,7 +136,7 @@ typedef struct pb_bound {
   bool is_any_code; // a byte each, of which the file does not say what code they are: `type` is one of them
 } pb_bound;
 
-// An output that takes an input's place: "arg1", "out0".
+// An output that takes an input's place: "arg1", "out0"; of ONNX what TensorScatter makes of it.
 typedef struct pb_donation {
   const char *input, *output;
 } pb_donation;
@@ -136,6 +147,8 @@ typedef struct pb_input_options {
   int shape_count;
   const pb_dim_value* dims;
   int dim_count;
+  const pb_item_count* items;
+  int item_count;
   const pb_bound* bounds;
   int bound_count;
   const char* const* weights; // files

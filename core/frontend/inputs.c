@@ -87,6 +87,77 @@ static pb_status no_input(pb__loader* l, const char* name) {
   return pb_error(l->diag, (pb_place){.file = l->graph->file}, 2014, hint, "no input is named '%s'", name);
 }
 
+// ---- sequences and optionals ----
+
+static int add_item(pb__loader* l, int whole, const char* name) {
+  pb_tensor item = l->graph->tensors[whole];
+  item.name = name;
+  item.is_input = true;
+  item.is_output = item.lists = item.may_miss = false;
+  PB_PUSH(l->graph->tensors, l->graph->tensor_count, l->graph->tensor_capacity, item);
+  return (int)l->graph->tensor_count - 1;
+}
+
+static void give_items(pb__loader* l, int tensor, bool optional, int count, const int* items) {
+  pb_tensor* t = &l->graph->tensors[tensor];
+  t->is_input = false;
+  t->is_sequence = true;
+  t->is_optional = optional;
+  t->item_count = count;
+  t->items = items;
+}
+
+// In place of the input: inputs for what is in it, NAME[0] and on; of an optional tensor one of its own name.
+static pb_status open_items(pb__loader* l, int tensor, int count) {
+  pb_arena* arena = &l->graph->arena;
+  const pb_tensor t = l->graph->tensors[tensor];
+  pb_place place = {.file = l->graph->file, .what = t.name};
+  if (count == PB_NO_ITEMS ? !t.may_miss : !t.lists && count != 1)
+    return pb_error(l->diag, place, 2031, t.lists ? "--items 'NAME=0'" : "--items 'NAME=1' or 'NAME=none'", "is %s",
+                    t.lists ? "a sequence, which may be empty but has to be there" : "an optional of one tensor");
+  int *items = PB_NEW_ARRAY(arena, int, (size_t)(count > 0 ? count : 0) + 1), list = tensor;
+  for (int k = 0; k < count; ++k) {
+    const char* name = t.lists ? pb_printf(arena, "%s[%d]", t.name, k) : t.name;
+    for (size_t i = 0; t.lists && i < l->graph->tensor_count; ++i)
+      if (!strcmp(l->graph->tensors[i].name, name))
+        return pb_unsupported(l->diag, place, 2031, NULL, "has a tensor beside it that is named '%s'", name);
+    items[k] = add_item(l, tensor, name);
+  }
+  if (t.lists && t.may_miss && count >= 0) {
+    list = add_item(l, tensor, t.name);
+    int* one = PB_NEW(arena, int);
+    *one = list;
+    give_items(l, tensor, true, 1, one);
+  }
+  give_items(l, list, t.may_miss && !t.lists, count > 0 ? count : 0, items);
+  if (count == PB_NO_ITEMS) l->graph->tensors[tensor].is_optional = true;
+  return PB_OK;
+}
+
+static pb_status take_items(pb__loader* l, const pb_input_options* inputs) {
+  size_t count = l->graph->tensor_count;
+  for (int k = 0; k < inputs->item_count; ++k) {
+    const pb_tensor* t = input_named(l, inputs->items[k].name);
+    if (!t) return no_input(l, inputs->items[k].name);
+    if (!t->lists && !t->may_miss)
+      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2031, NULL,
+                      "is a tensor, not a sequence or an optional");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    const pb_tensor* t = &l->graph->tensors[i];
+    if (!t->is_input || (!t->lists && !t->may_miss)) continue;
+    int k = 0;
+    while (k < inputs->item_count && strcmp(inputs->items[k].name, t->name) != 0) ++k;
+    if (k == inputs->item_count)
+      return pb_error(l->diag, (pb_place){.file = l->graph->file, .what = t->name}, 2031,
+                      t->lists ? "--items 'NAME=3'" : "--items 'NAME=1' or 'NAME=none'",
+                      "%s, and nothing says how many tensors are in it",
+                      t->lists ? "an input that is a sequence" : "an input that is optional");
+    PB_TRY(open_items(l, (int)i, inputs->items[k].count));
+  }
+  return PB_OK;
+}
+
 // The input becomes an initialiser.
 static pb_status bind(pb__loader* l, const pb_bound* first, const pb_bound* bound) {
   pb_tensor* t = input_named(l, bound->name);
@@ -145,12 +216,32 @@ static pb_status open_dims(pb__loader* l, pb_tensor* t, pb_symbols* symbols) {
   return PB_OK;
 }
 
+// The output must be the input with rows put in: else the host would not know what of it is new.
+static pb_status donate(pb__loader* l, const pb_donation* donation) {
+  pb_graph* g = l->graph;
+  pb_tensor* t = input_named(l, donation->input);
+  if (!t) return no_input(l, donation->input);
+  for (size_t i = 0; i < g->tensor_count; ++i) {
+    const pb_tensor* out = &g->tensors[i];
+    if (!out->is_output || strcmp(out->name, donation->output) != 0 || out->producer < 0) continue;
+    const pb_node* n = &g->nodes[out->producer];
+    bool own = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
+    if (!own || strcmp(n->op, "TensorScatter") != 0 || n->input_count < 2 || n->inputs[0] < 0 ||
+        &g->tensors[n->inputs[0]] != t || n->outputs[0] != (int)i)
+      break;
+    t->donated_to = (int)i + 1;
+    return PB_OK;
+  }
+  return pb_error(l->diag, (pb_place){.file = g->file, .what = donation->input}, 2030,
+                  "what Concat makes of a cache is longer than it: TensorScatter puts rows into one of its full length",
+                  "is donated to %s, which is not it with rows put in at one place (TensorScatter)", donation->output);
+}
+
 pb_status pb__set_inputs(pb__loader* l, const pb_input_options* inputs) {
   const pb_input_shape* shapes = inputs->shapes;
+  PB_TRY(take_items(l, inputs));
   for (int k = 0; k < inputs->dim_count; ++k) PB_TRY(set_dim(l, &inputs->dims[k]));
-  if (inputs->donation_count)
-    return pb_unsupported(l->diag, (pb_place){.file = l->graph->file, .what = inputs->donations[0].input}, 2030, NULL,
-                          "inputs are donated to outputs of StableHLO's text alone");
+  for (int k = 0; k < inputs->donation_count; ++k) PB_TRY(donate(l, &inputs->donations[k]));
   for (int k = 0; k < inputs->bound_count; ++k) PB_TRY(bind(l, inputs->bounds, &inputs->bounds[k]));
   for (int k = 0; k < inputs->shape_count; ++k) {
     pb_tensor* t = input_named(l, shapes[k].name);

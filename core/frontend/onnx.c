@@ -377,30 +377,42 @@ pb_status pb__read_node(loader* l, pb_wire wire) {
 }
 
 // TypeProto.tensor_type: elem_type = 1, shape = 2 { dim = 1 { dim_value = 1 | dim_param = 2 } }
-static void read_value_type(loader* l, pb_wire wire, pb_tensor* tensor) {
-  pb_wire_field type, part, dim, value;
+static void read_tensor_type(loader* l, pb_wire wire, pb_tensor* tensor) {
+  pb_wire_field part, dim, value;
   tensor->dim_names = PB_NEW_ARRAY(&l->graph->arena, const char*, PB_GRAPH_RANK);
-  while (pb_wire_next(&wire, &type)) {
-    if (type.number != 1 || type.type != 2) continue;
-    while (pb_wire_next(&type.bytes, &part)) {
-      if (part.number == 1 && part.type == 0) {
-        tensor->type_code = (int64_t)part.value;
-        tensor->type = pb_onnx_type(tensor->type_code, &tensor->is_unsigned);
-      }
-      if (part.number != 2 || part.type != 2) continue;
-      tensor->rank = 0;
-      while (pb_wire_next(&part.bytes, &dim)) {
-        if (dim.number != 1 || dim.type != 2 || tensor->rank == PB_GRAPH_RANK) continue;
-        int64_t extent = -1;
-        const char* name = NULL;
-        while (pb_wire_next(&dim.bytes, &value)) {
-          if (value.number == 1 && value.type == 0) extent = (int64_t)value.value;
-          if (value.number == 2 && value.type == 2) name = pb__loader_text(l, value.bytes);
-        }
-        tensor->dim_names[tensor->rank] = name && name[0] ? name : NULL;
-        tensor->shape[tensor->rank++] = extent;
-      }
+  while (pb_wire_next(&wire, &part)) {
+    if (part.number == 1 && part.type == 0) {
+      tensor->type_code = (int64_t)part.value;
+      tensor->type = pb_onnx_type(tensor->type_code, &tensor->is_unsigned);
     }
+    if (part.number != 2 || part.type != 2) continue;
+    tensor->rank = 0;
+    while (pb_wire_next(&part.bytes, &dim)) {
+      if (dim.number != 1 || dim.type != 2 || tensor->rank == PB_GRAPH_RANK) continue;
+      int64_t extent = -1;
+      const char* name = NULL;
+      while (pb_wire_next(&dim.bytes, &value)) {
+        if (value.number == 1 && value.type == 0) extent = (int64_t)value.value;
+        if (value.number == 2 && value.type == 2) name = pb__loader_text(l, value.bytes);
+      }
+      tensor->dim_names[tensor->rank] = name && name[0] ? name : NULL;
+      tensor->shape[tensor->rank++] = extent;
+    }
+  }
+}
+
+// TypeProto: tensor_type = 1, or what is in a sequence_type = 4 or an optional_type = 9 { elem_type = 1: TypeProto }.
+static void read_value_type(loader* l, pb_wire wire, pb_tensor* tensor) {
+  pb_wire_field type, element;
+  while (pb_wire_next(&wire, &type)) {
+    if (type.type != 2) continue;
+    if (type.number == 1) read_tensor_type(l, type.bytes, tensor);
+    // an optional sequence is the deepest that there is
+    if ((type.number != 4 && type.number != 9) || tensor->lists) continue;
+    if (type.number == 9 && tensor->may_miss) continue;
+    *(type.number == 4 ? &tensor->lists : &tensor->may_miss) = true;
+    while (pb_wire_next(&type.bytes, &element))
+      if (element.number == 1 && element.type == 2) read_value_type(l, element.bytes, tensor);
   }
 }
 
@@ -433,6 +445,8 @@ static pb_status read_value_info(loader* l, pb_wire wire, bool input) {
   tensor->rank = type.rank;
   memcpy(tensor->shape, type.shape, sizeof tensor->shape);
   tensor->dim_names = type.dim_names;
+  tensor->lists = type.lists;
+  tensor->may_miss = type.may_miss;
   return PB_OK;
 }
 

@@ -222,8 +222,7 @@ static void add_tensors(explainer* x, MlirOperation main, MlirOperation call, in
   }
 }
 
-static void add_graph(explainer* x) {
-  MlirOperation main = pb_module_func(x->unit->module, "main");
+static void add_graph(explainer* x, MlirOperation main) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
   for (int k = 0; !mlirOperationIsNull(op) && k < x->out->step_count; op = mlirOperationGetNextInBlock(op))
     if (pb_op_is(op, "func.call")) add_tensors(x, main, op, k++);
@@ -232,7 +231,62 @@ static void add_graph(explainer* x) {
   free(x->writes);
 }
 
-void pb_explain(const pb_unit* unit, const pb_engine* engine, const char* model, bool refused, pb_explanation* out) {
+// ---- programs of several segments ----
+
+static void add_results(explainer* x, const pb_engine* e, const MlirOperation* mains, size_t count) {
+  int step = 0;
+  for (size_t m = 0; m < count; ++m) {
+    MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(mains[m], 0)));
+    for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+      if (!pb_op_is(op, "func.call")) continue;
+      while (step < e->step_count && e->steps[step].op != PB_HOST_LAUNCH) ++step;
+      if (step == e->step_count) return;
+      MlirValue v = whole_of(mlirOperationGetOperand(op, mlirOperationGetNumOperands(op) - 1));
+      x->out->steps[step++].result = shape_text(&x->out->arena, v);
+    }
+  }
+}
+
+static int number_of_place(explainer* x, pb_arg arg) {
+  const uint64_t key[2] = {(uint64_t)arg.space, arg.value};
+  int number = pb_table_find(&x->numbers, (const char*)key, sizeof key);
+  if (number >= 0) return number;
+  const char* kept = memcpy(pb_alloc(&x->out->arena, sizeof key), key, sizeof key);
+  pb_table_add(&x->numbers, kept, sizeof key, (int)x->tensor_count);
+  PB_PUSH(x->tensors, x->tensor_count, x->tensor_capacity, -1);
+  return (int)x->tensor_count - 1;
+}
+
+// By the engine's places, each of which has what was written there last. In a loop that may be a later step's result of
+// the turn before: what stands in front is told alone.
+static void add_places(explainer* x, const pb_engine* e) {
+  for (int s = 0; s < e->step_count; ++s) {
+    const pb_step* step = &e->steps[s];
+    bool launch = step->op == PB_HOST_LAUNCH, writes = launch || step->op == PB_HOST_MOVE || step->op == PB_HOST_PLACE;
+    int result = launch ? step->arg_count - 1 : 0;
+    for (int a = 0; a < step->arg_count; ++a) {
+      if (step->args[a].space == PB_SPACE_CONST || (writes && a == result)) continue;
+      int place = number_of_place(x, step->args[a]), writer = x->tensors[place];
+      if (step->args[a].space == PB_SPACE_INPUT || writer >= 0) add_from(&x->out->steps[s], writer);
+    }
+    if (!writes) continue;
+    int place = number_of_place(x, step->args[result]); // may move the tensors
+    x->tensors[place] = s;
+  }
+  pb_table_free(&x->numbers);
+  free(x->tensors);
+}
+
+// A move or a jump: a kernel that takes no time, so that nobody has to ask.
+static void add_host_step(explainer* x, const pb_step* from, pb_explained_step* step) {
+  static const pb_kernel none = {.name = "", .bound = "-"};
+  step->kernel = &none;
+  step->how = pb_scopes_step(from, &x->out->arena);
+  step->memory = PB_NEW_ARRAY(&x->out->arena, int64_t, (size_t)x->unit->chip->memory_count + 1);
+}
+
+void pb_explain(const pb_unit* unit, const pb_engine* engine, const MlirOperation* mains, size_t main_count,
+                const char* model, bool refused, pb_explanation* out) {
   *out = (pb_explanation){.chip = unit->chip, .step_count = engine->step_count};
   explainer x = {.unit = unit, .out = out};
   out->model = pb_strdup(&out->arena, model);
@@ -246,10 +300,12 @@ void pb_explain(const pb_unit* unit, const pb_engine* engine, const char* model,
   for (int s = 0; s < engine->step_count; ++s) {
     pb_explained_step* step = &out->steps[s];
     int kernel = engine->steps[s].kernel;
-    *step = (pb_explained_step){.kernel = &engine->kernels[kernel],
-                                .nodes = engine->steps[s].origin,
-                                .result = "",
-                                .macs = engine->steps[s].macs};
+    *step = (pb_explained_step){.nodes = engine->steps[s].origin, .result = "", .macs = engine->steps[s].macs};
+    if (kernel < 0) {
+      add_host_step(&x, &engine->steps[s], step);
+      continue;
+    }
+    step->kernel = &engine->kernels[kernel];
     if (first[kernel]) {
       share_kernel(&out->steps[first[kernel] - 1], step);
       out->missing_count += step->missing != NULL;
@@ -260,7 +316,13 @@ void pb_explain(const pb_unit* unit, const pb_engine* engine, const char* model,
     out->cycles += step->kernel->predicted_cycles;
     out->macs += step->macs;
   }
-  add_graph(&x);
+  out->scopes = pb_scopes_of(engine, &out->arena);
+  if (pb_engine_has_control(engine)) {
+    add_results(&x, engine, mains, main_count);
+    add_places(&x, engine);
+  } else if (main_count) {
+    add_graph(&x, mains[0]);
+  }
 }
 
 void pb_explanation_free(pb_explanation* e) {

@@ -3,7 +3,7 @@
 #ifndef PB_REPORT_EXPLAIN_H
 #define PB_REPORT_EXPLAIN_H
 
-#include "core/artefact/engine.h"
+#include "core/report/scopes.h"
 #include "core/s3/s3.h"
 
 enum { PB_EXPLAIN_INSNS = 32 };
@@ -15,14 +15,14 @@ typedef struct pb_explained_insn {
 } pb_explained_insn;
 
 typedef struct pb_explained_step {
-  const pb_kernel* kernel;
-  const char* nodes;  // "conv1 + relu1"
-  const char* result; // "1x64x56x56 i8"
-  int* from;          // steps whose results it reads; -1: the model's inputs
+  const pb_kernel* kernel; // of a step of the host's, a move or a jump, one that takes no time
+  const char* nodes;       // "conv1 + relu1"
+  const char* result;      // "1x64x56x56 i8"
+  int* from;               // steps whose results it reads; -1: the model's inputs
   size_t from_count, from_capacity;
   pb_explained_insn insns[PB_EXPLAIN_INSNS];
   int insn_count;
-  const char* how;     // of code without commands: the plan's instruction, or why it is plain loops; "": commands
+  const char* how;     // of code without commands: the plan's instruction, or why it is plain loops; what the host does
   const char* missing; // why the chip does not run it; NULL: it does
   uint64_t macs, commands;
   uint64_t busy[PB_ENGINE_MAX_QUEUES]; // cycles of each queue by the description's Cycles
@@ -34,14 +34,17 @@ typedef struct pb_explanation {
   const char *model, *target, *fallback; // fallback: what runs the steps that miss something; NULL: nothing does
   int step_count, missing_count;
   pb_explained_step* steps;
-  const char* codes_like;      // the chip by whose formula codes are made, NULL: the SDK's
-  double scales_off;           // by which share a scale is off there, at most
+  pb_scopes scopes;       // of programs that data steer: cycles are those of one turn of each loop and of every branch
+  const char* codes_like; // the chip by whose formula codes are made, NULL: the SDK's
+  double scales_off;      // by which share a scale is off there, at most
   uint64_t cycles, macs, peak; // peak: multiply-accumulates a cycle; 0: of several kinds, there is no one number
   pb_arena arena;
 } pb_explanation;
 
-// `unit` is as the last pass left it, `engine` is whole. The caller frees it with pb_explanation_free.
-void pb_explain(const pb_unit* unit, const pb_engine* engine, const char* model, bool refused, pb_explanation* out);
+// `unit` is as the last pass left it, `engine` is whole; `mains` are the host functions of its segments, whose calls
+// are its launches in their order. The caller frees it with pb_explanation_free.
+void pb_explain(const pb_unit* unit, const pb_engine* engine, const MlirOperation* mains, size_t main_count,
+                const char* model, bool refused, pb_explanation* out);
 void pb_explanation_free(pb_explanation* e);
 // "text", "json" or "html"; malloc'ed. NULL: no such form.
 char* pb_explanation_print(const pb_explanation* e, const char* form);

@@ -8,7 +8,7 @@
 
 typedef unsigned long long ull;
 
-enum { ROW = 30, BOX = 190, LANE = 9, MOST_LANES = 24, COLOURS = 8, MOST_LABEL = 27 };
+enum { ROW = 30, BOX = 190, STEP_IN = 12, MOST_IN = 6, LANE = 9, MOST_LANES = 24, COLOURS = 8, MOST_LABEL = 27 };
 
 static const char style[] =
     "body{font:14px/1.4 system-ui,sans-serif;margin:24px;color:#222;background:#fff}"
@@ -106,6 +106,12 @@ static void put_box(pb_text* t, int left, int row, const char* colour, const cha
   pb_text_add(t, "</text></g>\n");
 }
 
+// How far a box stands in, by the loops and branches around it.
+static int inside(const pb_explanation* e, int step) {
+  int scope = e->scopes.count ? e->scopes.of_step[step] : -1, depth = scope < 0 ? 0 : e->scopes.items[scope].depth + 1;
+  return STEP_IN * (depth < MOST_IN ? depth : MOST_IN);
+}
+
 // How many lanes the edges need.
 static int lanes_of(const pb_explanation* e) {
   int end[MOST_LANES], most = 0;
@@ -122,11 +128,12 @@ static int lanes_of(const pb_explanation* e) {
 static void put_drawing(pb_text* t, const pb_explanation* e) {
   int left = LANE * (lanes_of(e) + 1);
   pb_text_add(t, "<svg width='%d' height='%d' font-size='12'><g fill='none' stroke='#999' stroke-width='1.3'>",
-              left + BOX + 12, y_of(e->step_count));
+              left + BOX + 12 + (e->scopes.count ? STEP_IN * MOST_IN : 0), y_of(e->step_count));
   put_edges(t, e, left);
   pb_text_add(t, "</g>\n");
   put_box(t, left, -1, "#888888", "inputs");
-  for (int s = 0; s < e->step_count; ++s) put_box(t, left, s, colour_of_step(e, &e->steps[s]), e->steps[s].nodes);
+  for (int s = 0; s < e->step_count; ++s)
+    put_box(t, left + inside(e, s), s, colour_of_step(e, &e->steps[s]), e->steps[s].nodes);
   pb_text_add(t, "</svg>\n");
 }
 

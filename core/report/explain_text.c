@@ -41,10 +41,27 @@ static void put_busy(pb_text* t, const pb_explanation* e, const pb_explained_ste
   }
 }
 
+static int depth_of(const pb_explanation* e, int step) {
+  int scope = e->scopes.count ? e->scopes.of_step[step] : -1;
+  return scope < 0 ? 0 : e->scopes.items[scope].depth + 1;
+}
+
+// A loop or a branch begins in front of its first step, and what is in it stands further in.
+static void put_scopes(pb_text* t, const pb_explanation* e, int step) {
+  for (int k = 0; k < e->scopes.count; ++k) {
+    const pb_stretch* s = &e->scopes.items[k];
+    if (s->first == step && s->last >= step)
+      pb_text_add(t, "     %*s%s, steps %d to %d: %s\n", 2 * s->depth, "", s->kind, s->first, s->last, s->node);
+  }
+}
+
 static void put_line(pb_text* t, const pb_explanation* e, int index) {
   const pb_explained_step* s = &e->steps[index];
   uint64_t cycles = s->kernel->predicted_cycles;
-  pb_text_add(t, "%4d %-32.32s %-20.20s", index, s->nodes, s->result);
+  int inside = 2 * depth_of(e, index);
+  put_scopes(t, e, index);
+  if (inside > 24) inside = 24;
+  pb_text_add(t, "%4d %*s%-*.*s %-20.20s", index, inside, "", 32 - inside, 32 - inside, s->nodes, s->result);
   if (cycles)
     pb_text_add(t, " %12llu %5.1f%%", (ull)cycles, share(cycles, e->cycles));
   else
@@ -75,6 +92,7 @@ static char* as_text(const pb_explanation* e) {
   pb_text_add(&t, ", %llu multiply-accumulates", (ull)e->macs);
   if (e->cycles && e->peak)
     pb_text_add(&t, ", %.1f%% of the peak of %llu a cycle", share(e->macs, e->cycles * e->peak), (ull)e->peak);
+  if (e->scopes.count) pb_text_add(&t, "; of each loop one turn, and every branch");
   if (e->codes_like)
     pb_text_add(&t, "\ncodes by the formula of %s: scales are off by %.2g%% at most", e->codes_like,
                 100 * e->scales_off);
@@ -130,6 +148,11 @@ static void put_json_step(pb_text* t, const pb_explanation* e, int index) {
   pb_text_add(t, ", \"from\": [");
   for (size_t k = 0; k < s->from_count; ++k) pb_text_add(t, "%s%d", k ? ", " : "", s->from[k]);
   pb_text_add(t, "],\n   ");
+  if (e->scopes.count) {
+    pb_text_add(t, "\"within\": [");
+    pb_scopes_print(t, &e->scopes, e->scopes.of_step[index]);
+    pb_text_add(t, "],\n   ");
+  }
   put_json_insns(t, s);
   pb_text_add(t, ",\n   \"predicted_cycles\": ");
   pb_text_add(t, s->kernel->predicted_cycles ? "%llu" : "null", (ull)s->kernel->predicted_cycles);

@@ -2,6 +2,7 @@
 
 #include "core/poly/nest.h"
 #include "core/poly/text.h"
+#include "core/report/scopes.h"
 #include "core/s3/fallback.h"
 #include "core/s3/kernels.h"
 
@@ -170,6 +171,7 @@ static void put_totals(pb_text* t, const pb_unit* unit, const pb_engine* e) {
   uint64_t cycles = 0, macs = 0, count[PB_ENGINE_MAX_QUEUES] = {0};
   int queues = 0;
   for (int s = 0; s < e->step_count; ++s) {
+    if (e->steps[s].op != PB_HOST_LAUNCH) continue;
     const pb_kernel* k = &e->kernels[e->steps[s].kernel];
     cycles += k->predicted_cycles;
     macs += e->steps[s].macs;
@@ -187,27 +189,41 @@ static void put_totals(pb_text* t, const pb_unit* unit, const pb_engine* e) {
   pb_text_add(t, "},\n");
 }
 
+static void put_launch(pb_text* t, const pb_unit* unit, const pb_engine* e, const pb_step* step) {
+  const pb_kernel* k = &e->kernels[step->kernel];
+  const pb_left_kernel* left = pb_kernel_left(unit, k->name);
+  pb_text_add(t, ", \"runs_on\": ");
+  put_string(t, left ? unit->fallback->target : e->target);
+  if (left) {
+    pb_text_add(t, ", \"since\": ");
+    put_string(t, left->reason);
+  }
+  pb_text_add(t, ", \"as\": \"%s\", \"predicted_cycles\": ", k->is_words ? "commands" : "native code");
+  put_cycles(t, k);
+  pb_text_add(t, ", \"macs\": %llu", (ull)step->macs);
+}
+
 static void put_steps(pb_text* t, const pb_unit* unit, const pb_engine* e) {
+  pb_arena scratch = {0};
+  pb_scopes scopes = pb_scopes_of(e, &scratch);
   pb_text_add(t, "  \"steps\": [\n");
   for (int s = 0; s < e->step_count; ++s) {
     const pb_step* step = &e->steps[s];
-    const pb_kernel* k = &e->kernels[step->kernel];
-    const pb_left_kernel* left = pb_kernel_left(unit, k->name);
-    pb_text_add(t, "    {\"step\": %d, \"kernel\": ", s);
-    put_string(t, k->name);
+    bool launch = step->op == PB_HOST_LAUNCH;
+    pb_text_add(t, "    {\"step\": %d, \"%s\": ", s, launch ? "kernel" : "host");
+    put_string(t, launch ? e->kernels[step->kernel].name : pb_scopes_step(step, &scratch));
     pb_text_add(t, ", \"node\": ");
     put_string(t, step->origin);
-    pb_text_add(t, ", \"runs_on\": ");
-    put_string(t, left ? unit->fallback->target : e->target);
-    if (left) {
-      pb_text_add(t, ", \"since\": ");
-      put_string(t, left->reason);
+    if (launch) put_launch(t, unit, e, step);
+    if (scopes.count) {
+      pb_text_add(t, ", \"within\": [");
+      pb_scopes_print(t, &scopes, scopes.of_step[s]);
+      pb_text_add(t, "]");
     }
-    pb_text_add(t, ", \"as\": \"%s\", \"predicted_cycles\": ", k->is_words ? "commands" : "native code");
-    put_cycles(t, k);
-    pb_text_add(t, ", \"macs\": %llu}%s\n", (ull)step->macs, s + 1 < e->step_count ? "," : "");
+    pb_text_add(t, "}%s\n", s + 1 < e->step_count ? "," : "");
   }
   pb_text_add(t, "  ]\n");
+  pb_arena_free(&scratch);
 }
 
 // What the plans took them for: the description's numbers, or those that were read from the machine.

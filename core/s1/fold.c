@@ -2,6 +2,8 @@
 // operators which want a constant operand (a shape, axes, a box) find one where an exporter left it computed.
 #include "core/s1/fold.h"
 
+#include "core/base/half.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +19,12 @@ number pb__fold_number(const constant* c, int64_t k) {
   number v = {0};
   const char* at = c->data + (size_t)k * size_of(c->type);
   int32_t narrow;
+  uint16_t half;
   if (c->type == PB_F32) {
     memcpy(&v.f, at, 4);
+  } else if (pb_type_is_narrow(c->type)) {
+    memcpy(&half, at, 2);
+    v.f = c->type == PB_F16 ? pb_half_number(half) : pb_bfloat_number(half);
   } else if (c->type == PB_I64) {
     memcpy(&v.i, at, 8);
   } else if (c->type == PB_I32) {
@@ -32,8 +38,11 @@ number pb__fold_number(const constant* c, int64_t k) {
 
 static void set_number(constant* c, int64_t k, number v) {
   char* at = c->data + (size_t)k * size_of(c->type);
+  uint16_t half = c->type == PB_F16 ? pb_half_of((double)v.f) : pb_bfloat_of((double)v.f);
   if (c->type == PB_F32)
     memcpy(at, &v.f, 4);
+  else if (pb_type_is_narrow(c->type))
+    memcpy(at, &half, 2);
   else
     memcpy(at, &v.i, size_of(c->type)); // the low bytes of a little-endian number
 }
@@ -56,7 +65,7 @@ bool pb__fold_take(lifter* l, int tensor, constant* c) {
   memcpy(c->shape, from->shape, sizeof c->shape);
   for (int r = 0; r < c->rank; ++r) c->count *= c->shape[r];
   c->data = (char*)(uintptr_t)pb_const_data(l->consts, (int)(from - l->consts->items));
-  return c->type == PB_F32 || c->type == PB_I64 || c->type == PB_I32 || c->type == PB_I1 || c->type == PB_I8;
+  return pb__fold_is_real(c) || c->type == PB_I64 || c->type == PB_I32 || c->type == PB_I1 || c->type == PB_I8;
 }
 
 bool pb__fold_start(lifter* l, pb_type type, int rank, const int64_t* shape, constant* c) {
@@ -105,6 +114,9 @@ static void copy_element(char* to, const char* from, size_t size) {
   switch (size) { // sizes that the compiler knows
   case 1:
     *to = *from;
+    break;
+  case 2:
+    memcpy(to, from, 2);
     break;
   case 4:
     memcpy(to, from, 4);
@@ -396,7 +408,7 @@ static void guard(lifter* l, operation op, const number* v) {
 }
 
 static bool compute(operation op, const constant* in, const number* v, pb_type to, number* y) {
-  bool f = in[0].type == PB_F32;
+  bool f = pb__fold_is_real(&in[0]);
   if (op == WHERE) {
     *y = v[0].i ? v[1] : v[2];
     return true;
@@ -418,7 +430,8 @@ static bool compute(operation op, const constant* in, const number* v, pb_type t
 static pb_type cast_type(const pb_node* n) {
   bool is_unsigned;
   pb_type type = pb_onnx_type(pb_node_int(n, "to", 0), &is_unsigned);
-  return type == PB_F32 || type == PB_I32 || type == PB_I64 || type == PB_I1 ? type : PB_TYPE_COUNT;
+  return type == PB_F32 || pb_type_is_narrow(type) || type == PB_I32 || type == PB_I64 || type == PB_I1 ? type
+                                                                                                        : PB_TYPE_COUNT;
 }
 
 // Codes as floats: weights of a model that keeps them so, millions of them.
@@ -453,7 +466,7 @@ static bool each(lifter* l, const pb_node* n, operation op, int operands, rule t
       if (in[k].type == PB_I8 && is_unsigned) v[k].i &= UINT8_MAX;
     }
     if (!compute(op, in, v, to, &made)) return false;
-    if (in[0].type != PB_F32) guard(l, op, v);
+    if (!pb__fold_is_real(&in[0])) guard(l, op, v);
     set_number(y, e, made);
     advance(at, rank, shape, operands, strides, source);
   }
@@ -541,7 +554,7 @@ static bool range(lifter* l, const pb_node* n, constant* y) {
     if (!pb__fold_take(l, pb__input(n, k), &in[k]) || in[k].count != 1 || in[k].type != in[0].type) return false;
     v[k] = pb__fold_number(&in[k], 0);
   }
-  bool f = in[0].type == PB_F32;
+  bool f = pb__fold_is_real(&in[0]);
   if (!f && in[0].type != PB_I64 && in[0].type != PB_I32) return false;
   double step = f ? (double)v[2].f : (double)v[2].i;
   double span = f ? (double)v[1].f - (double)v[0].f : (double)v[1].i - (double)v[0].i, turns = ceil(span / step);
@@ -613,7 +626,7 @@ static bool folds_sizes(const lifter* l, const pb_node* n) {
 }
 
 // Few integers are extents, and what is computed of them; all else is made when the program runs.
-static bool is_size(const constant* y) { return y->type != PB_F32 && y->count <= MOST_SIZES; }
+static bool is_size(const constant* y) { return !pb__fold_is_real(y) && y->count <= MOST_SIZES; }
 
 pb_status pb__fold(lifter* l, const pb_node* n, bool* known) {
   constant y;

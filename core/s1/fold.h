@@ -17,7 +17,10 @@ typedef struct pb__folded {
   char* data; // of a result: to be filled
 } pb__folded;
 
-// The constant that a tensor is; false: it is none, or of another type than f32, i64, i32, i8 and truths.
+// Whose numbers are floats: of f32, or of 16 bits, which are computed in f32 and rounded, as the program does it.
+static inline bool pb__fold_is_real(const pb__folded* c) { return c->type == PB_F32 || pb_type_is_narrow(c->type); }
+
+// The constant that a tensor is; false: it is none, or of another type than f32, f16, bf16, i64, i32, i8 and truths.
 bool pb__fold_take(lifter* l, int tensor, pb__folded* c);
 // A result to be filled; false: it is too large.
 bool pb__fold_start(lifter* l, pb_type type, int rank, const int64_t* shape, pb__folded* c);

@@ -10,7 +10,7 @@
 
 static bool is_zero(const pb__folded* x, int64_t k) {
   pb__number v = pb__fold_number(x, k);
-  return x->type == PB_F32 ? v.f == 0 : !v.i;
+  return pb__fold_is_real(x) ? v.f == 0 : !v.i;
 }
 
 static bool non_zero(lifter* l, const pb_node* n) {
@@ -40,7 +40,7 @@ typedef struct slices {
 
 static int compare_numbers(const pb__folded* x, int64_t a, int64_t b) {
   pb__number v = pb__fold_number(x, a), w = pb__fold_number(x, b);
-  if (x->type == PB_F32) return v.f < w.f ? -1 : v.f > w.f;
+  if (pb__fold_is_real(x)) return v.f < w.f ? -1 : v.f > w.f;
   return v.i < w.i ? -1 : v.i > w.i;
 }
 
@@ -104,7 +104,7 @@ static void give_slices(lifter* l, const pb_node* n, const slices* s, group* con
 
 // Codes belong to who quantised them; of NaN nothing says which are alike.
 static bool has_order(const pb__folded* x) {
-  for (int64_t k = 0; x->type == PB_F32 && k < x->count; ++k)
+  for (int64_t k = 0; pb__fold_is_real(x) && k < x->count; ++k)
     if (isnan(pb__fold_number(x, k).f)) return false;
   return x->type != PB_I8;
 }
@@ -175,7 +175,7 @@ static bool number_of(lifter* l, const pb_node* n, int k, double missing, double
   if (pb__input(n, k) < 0) return true;
   if (!pb__fold_take(l, pb__input(n, k), &c) || c.count != 1) return false;
   pb__number v = pb__fold_number(&c, 0);
-  *number = c.type == PB_F32 ? (double)v.f : (double)v.i;
+  *number = pb__fold_is_real(&c) ? (double)v.f : (double)v.i;
   return true;
 }
 

@@ -640,6 +640,21 @@ pb_status pb__lift_constants(lifter* l, size_t first) {
   return PB_OK;
 }
 
+// Operators work on what is to be the output, which begins as the input is: its value is the runtime's to place.
+static pb_status donate(lifter* l, int input) {
+  const pb_tensor* t = &l->g->tensors[input];
+  pb_place place = {.file = l->g->file, .what = t->name};
+  if (l->consts->open || t->is_unsigned || pb__is_empty(t->rank, t->shape))
+    return pb_unsupported(l->diag, place, 2030, NULL, "is donated, and %s",
+                          l->consts->open ? "dims are open" : "is of codes without a sign, or without elements");
+  const char* name = l->g->tensors[t->donated_to - 1].name;
+  int made = pb__add_value(l, name, t->type, t->rank, t->shape);
+  l->out->values[made].is_variable = true;
+  l->out->values[made].made_of = l->value_of[input] + 1;
+  l->value_of[input] = made;
+  return PB_OK;
+}
+
 static pb_status take_inputs(lifter* l) {
   for (size_t k = 0; k < l->g->tensor_count; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
@@ -652,6 +667,7 @@ static pb_status take_inputs(lifter* l) {
     l->unsigned_codes[k] = t->type == PB_I8 && t->is_unsigned;
     l->out->values[l->value_of[k]].is_input = true;
     l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
+    if (t->donated_to) PB_TRY(donate(l, (int)k));
   }
   return PB_OK;
 }
@@ -685,22 +701,54 @@ static pb_status constant_output(lifter* l, int tensor) {
   return l->impossible ? pb__refuse(l, &none, NULL, l->impossible) : PB_OK;
 }
 
+static pb_status mark_output(lifter* l, int k) {
+  const pb_tensor* t = &l->g->tensors[k];
+  if (l->value_of[k] < 0 && t->const_id >= 0 && !t->is_input) PB_TRY(constant_output(l, k));
+  if (l->value_of[k] >= 0 && (l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0 ||
+                              l->out->values[l->value_of[k]].const_id >= 0 || l->out->values[l->value_of[k]].is_output))
+    copy_output(l, k);
+  if (l->value_of[k] < 0)
+    return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
+                          "an output that no supported operator makes");
+  l->out->values[l->value_of[k]].is_output = true;
+  l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
+  return PB_OK;
+}
+
+// What is in a sequence leaves as NAME[0] and on, in an optional by its own name.
+static pb_status mark_items(lifter* l, const pb_tensor* t, const char* name, int* count) {
+  for (int k = 0; k < t->item_count; ++k) {
+    const pb_tensor* item = &l->g->tensors[t->items[k]];
+    if (item->is_sequence) {
+      PB_TRY(mark_items(l, item, name, count));
+      continue;
+    }
+    if (l->g->tensor_count == l->tensor_room)
+      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = name}, 2022, NULL, "too long a sequence");
+    int made = pb__new_tensor(l, t->is_optional ? name : pb_printf(&l->g->arena, "%s[%d]", name, k));
+    pb_tensor* output = &l->g->tensors[made];
+    output->const_id = item->const_id;
+    output->is_unsigned = item->is_unsigned;
+    l->value_of[made] = l->value_of[t->items[k]];
+    l->unsigned_codes[made] = l->unsigned_codes[t->items[k]];
+    PB_TRY(mark_output(l, made));
+    l->out->values[l->value_of[made]].name = output->name;
+    ++*count;
+  }
+  return PB_OK;
+}
+
 static pb_status mark_outputs(lifter* l) {
   int count = 0;
-  for (size_t k = 0; k < l->g->tensor_count; ++k) {
+  for (size_t k = 0, end = l->g->tensor_count; k < end; ++k) {
     const pb_tensor* t = &l->g->tensors[k];
     if (!t->is_output) continue;
+    if (t->is_sequence) {
+      PB_TRY(mark_items(l, t, t->name, &count));
+      continue;
+    }
+    PB_TRY(mark_output(l, (int)k));
     ++count;
-    if (l->value_of[k] < 0 && t->const_id >= 0 && !t->is_input) PB_TRY(constant_output(l, (int)k));
-    if (l->value_of[k] >= 0 &&
-        (l->out->values[l->value_of[k]].is_input || l->out->values[l->value_of[k]].alias_of >= 0 ||
-         l->out->values[l->value_of[k]].const_id >= 0 || l->out->values[l->value_of[k]].is_output))
-      copy_output(l, (int)k);
-    if (l->value_of[k] < 0)
-      return pb_unsupported(l->diag, (pb_place){.file = l->g->file, .what = t->name}, 2022, NULL,
-                            "an output that no supported operator makes");
-    l->out->values[l->value_of[k]].is_output = true;
-    l->out->values[l->value_of[k]].is_unsigned = l->unsigned_codes[k];
   }
   return count ? PB_OK : pb_error(l->diag, (pb_place){.file = l->g->file}, 2023, NULL, "a model without outputs");
 }

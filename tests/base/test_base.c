@@ -1,6 +1,7 @@
 // What everything stands on: arenas, arrays that grow, diagnostics, types, the table of constants, SHA-256.
 #include "core/base/consts.h"
 #include "core/base/diag.h"
+#include "core/base/half.h"
 #include "core/base/numbers.h"
 #include "core/base/processor.h"
 #include "core/base/sha256.h"
@@ -8,6 +9,7 @@
 #include "core/base/table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -151,6 +153,31 @@ static void types(void** state) {
     if (k > PB_I128) assert_int_equal(pb_type_stored(rows[k].type), PB_I8);
   }
   assert_string_equal(pb_type_name(PB_TYPE_COUNT), "?");
+}
+
+// All of them there and back; the middle between two goes to the even one, and what is above it up.
+static void halves(void** state) {
+  (void)state;
+  for (uint32_t bits = 0; bits < 1 << 16; ++bits) {
+    bool is_half = (bits & 0x7c00) != 0x7c00 || !(bits & 0x3ff),
+         is_bfloat = (bits & 0x7f80) != 0x7f80 || !(bits & 0x7f);
+    double half = (double)pb_half_number((uint16_t)bits), bfloat = (double)pb_bfloat_number((uint16_t)bits);
+    if (is_half) assert_int_equal(pb_half_of(half), bits);
+    if (is_bfloat) assert_int_equal(pb_bfloat_of(bfloat), bits);
+    if (!is_half) assert_true(half != half && pb_half_of(half) == 0x7e00);
+    if (!is_bfloat) assert_true(bfloat != bfloat && pb_bfloat_of(bfloat) == 0x7fc0);
+    if ((bits & 0x7fff) < 0x7bff) {
+      double middle = (half + (double)pb_half_number((uint16_t)(bits + 1))) / 2;
+      assert_int_equal(pb_half_of(middle), bits + (bits & 1));
+      assert_int_equal(pb_half_of(nextafter(middle, bits & 0x8000 ? -1e9 : 1e9)), bits + 1);
+    }
+  }
+  assert_true(pb_half_number(1) == 0x1p-24f && pb_half_number(0x3c00) == 1 && pb_half_number(0xc000) == -2);
+  assert_int_equal(pb_half_of(65519), 0x7bff);
+  assert_int_equal(pb_half_of(65520), 0x7c00);
+  assert_int_equal(pb_half_of(-1e300), 0xfc00);
+  assert_int_equal(pb_bfloat_of(1 + 0x1p-8), 0x3f80);
+  assert_int_equal(pb_bfloat_of(1 + 0x3p-8), 0x3f82);
 }
 
 static void constants_keep_their_ids(void** state) {
@@ -319,6 +346,7 @@ int main(void) {
                                      cmocka_unit_test(long_diagnostics_are_cut),
                                      cmocka_unit_test(types),
                                      cmocka_unit_test(features_are_there_or_pretended),
+                                     cmocka_unit_test(halves),
                                      cmocka_unit_test(constants_keep_their_ids),
                                      cmocka_unit_test(equal_packs_are_one),
                                      cmocka_unit_test(sha256_of_known_texts)};

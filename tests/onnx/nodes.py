@@ -49,13 +49,47 @@ def read_tensor(path):
     return numpy_helper.to_array(tensor)
 
 
-def sequences(model):
-    kinds = [v.type.WhichOneof("value") for v in [*model.graph.input, *model.graph.output]]
-    return any(kind not in ("tensor_type", None) for kind in kinds)
+def held(type_of):
+    """(the type of the tensors in it, whether it is a sequence, whether it is an optional)"""
+    kinds = []
+    while type_of.WhichOneof("value") not in ("tensor_type", None):
+        kinds.append(type_of.WhichOneof("value"))
+        type_of = getattr(type_of, kinds[-1]).elem_type
+    return type_of.tensor_type, "sequence_type" in kinds, "optional_type" in kinds
 
 
 def strings(model):
-    return any(v.type.tensor_type.elem_type == onnx.TensorProto.STRING for v in [*model.graph.input, *model.graph.output])
+    return any(held(v.type)[0].elem_type == onnx.TensorProto.STRING for v in [*model.graph.input, *model.graph.output])
+
+
+def read_values(path, declared):
+    """What a file holds by names behind the input's: a tensor by none, those of a sequence by their places."""
+    _, lists, may_miss = held(declared)
+    if not lists and not may_miss:
+        return {"": read_tensor(path)}
+    if may_miss:
+        value = onnx.OptionalProto()
+        value.ParseFromString(path.read_bytes())
+        if value.elem_type == onnx.OptionalProto.UNDEFINED:
+            return {}
+        if not lists:
+            return {"": numpy_helper.to_array(value.tensor_value)}
+        value = value.sequence_value
+    else:
+        value = onnx.SequenceProto()
+        value.ParseFromString(path.read_bytes())
+    return {f"[{k}]": numpy_helper.to_array(t) for k, t in enumerate(value.tensor_values)}
+
+
+def input_options(name, values, declared):
+    """What the compiler has to be told of an input: how many tensors a sequence holds, and shapes that the model leaves open."""
+    tensor, lists, may_miss = held(declared)
+    if not lists and not may_miss:
+        is_open = any(d.dim_param for d in tensor.shape.dim) and 0 not in values[""].shape
+        return [f"--input-shape={name}={'x'.join(map(str, values[''].shape))}"] if is_open else []
+    missing = may_miss and not values
+    shapes = [f"--input-shape={name}{at}={'x'.join(map(str, v.shape))}" for at, v in values.items() if v.ndim]
+    return [f"--items={name}={'none' if missing else len(values)}", *shapes]
 
 
 def save(path, value):
@@ -124,40 +158,42 @@ def run_one(folder, work):
         return "refused", WRONG[folder.name]
     if strings(model):
         return "refused", "strings"
-    if sequences(model):
-        return "refused", "sequences and optionals as inputs or outputs"
     initialisers = {t.name for t in model.graph.initializer}
     names = [v.name for v in model.graph.input if v.name not in initialisers]
     given = sorted(folder.glob("test_data_set_*"))[0]
-    inputs = {}
+    inputs, told = {}, []
     for k, name in enumerate(names):
-        inputs[name] = work / f"in{k}.npy"
-        value, declared = read_tensor(given / f"input_{k}.pb"), model.graph.input[k].type.tensor_type.elem_type
-        if declared == onnx.TensorProto.BFLOAT16 and value.dtype == np.uint16:
-            value = value.view(onnx.helper.tensor_dtype_to_np_dtype(declared))  # as its bits
-        if value.dtype != onnx.helper.tensor_dtype_to_np_dtype(declared):
-            return "refused", "the test's data are of another type than its model"
-        shape = [d.dim_value for d in model.graph.input[k].type.tensor_type.shape.dim]
-        if all(shape) and list(value.shape) != shape:
-            return "refused", "the test's data are of another shape than its model"
-        save(inputs[name], value)
-    made, refused, why = compiled(path, engine)
+        tensor = held(model.graph.input[k].type)[0]
+        values = read_values(given / f"input_{k}.pb", model.graph.input[k].type)
+        told += input_options(name, values, model.graph.input[k].type)
+        for at, value in values.items():
+            if tensor.elem_type == onnx.TensorProto.BFLOAT16 and value.dtype == np.uint16:
+                value = value.view(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type))  # as its bits
+            if value.dtype != onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type):
+                return "refused", "the test's data are of another type than its model"
+            shape = [d.dim_value for d in tensor.shape.dim]
+            if all(shape) and list(value.shape) != shape and not told:
+                return "refused", "the test's data are of another shape than its model"
+            inputs[name + at] = work / f"in{len(inputs)}.npy"
+            save(inputs[name + at], value)
+    made, refused, why = compiled(path, engine, *told)
     bound = []
     if refused and ("constant" in why or "0 long" in why):
         bound = shape_operands(model, inputs, folder.name)
         if bound:
-            made, refused, why = compiled(path, engine, *(f"--bind={n}={inputs[n]}" for n in bound))
+            made, refused, why = compiled(path, engine, *told, *(f"--bind={n}={inputs[n]}" for n in bound))
     if not made:
         return ("refused" if refused else "failed"), why
-    args = [word for n in names if n not in bound for word in ("--input", f"{n}={inputs[n]}")]
-    outputs = [v.name for v in model.graph.output]
+    args = [word for n in inputs if n not in bound for word in ("--input", f"{n}={inputs[n]}")]
+    outputs = {v.name + at: value for k, v in enumerate(model.graph.output)
+               for at, value in read_values(given / f"output_{k}.pb", v.type).items()}
     for k, name in enumerate(outputs):
         args += ["--output", f"{name}={work / f'out{k}.npy'}"]
     done = tools.call([f"{BIN}/pb-run", str(engine), *args], timeout=120)
     if done.returncode:
         return "failed", f"pb-run: {done.stderr.strip()[-300:]}"
-    for k, name in enumerate(outputs):
-        why = close(np.load(work / f"out{k}.npy"), read_tensor(given / f"output_{k}.pb"), NOISE.get(folder.name, ATOL))
+    for k, (name, expected) in enumerate(outputs.items()):
+        why = close(np.load(work / f"out{k}.npy"), expected, NOISE.get(folder.name, ATOL))
         if why:
             return "failed", f"{name}: {why}"
     return ("bound" if bound else "passed"), ""
@@ -169,7 +205,7 @@ def run_one(folder, work):
 
 def cases_of_package():
     """The folder of the package's cases, written once for all runs of a build."""
-    folder = BIN / ".." / "networks" / f"onnx-cases-{onnx.__version__}"
+    folder = BIN / ".." / "networks" / f"onnx-cases-{onnx.__version__}-all"
     if not folder.exists():
         folder.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as mine:
@@ -193,12 +229,20 @@ def write_cases(folder):
         data = folder / case.name / "test_data_set_0"
         data.mkdir(parents=True)
         (folder / case.name / "model.onnx").write_bytes(case.model.SerializeToString())
-        for kind, values in zip(("input", "output"), case.data_sets[0]):
-            for k, value in enumerate(values):
-                if isinstance(value, (np.ndarray, np.generic)):
-                    value = numpy_helper.from_array(np.asarray(value))
-                if isinstance(value, onnx.TensorProto):
-                    (data / f"{kind}_{k}.pb").write_bytes(value.SerializeToString())
+        ends = zip(("input", "output"), case.data_sets[0], (case.model.graph.input, case.model.graph.output))
+        for kind, values, declared in ends:
+            for k, (value, of) in enumerate(zip(values, declared)):
+                (data / f"{kind}_{k}.pb").write_bytes(proto_of(value, of.type).SerializeToString())
+
+
+def proto_of(value, declared):
+    """As ONNX's own files have it."""
+    if isinstance(value, onnx.TensorProto):
+        return value
+    _, lists, may_miss = held(declared)
+    if may_miss:
+        return numpy_helper.from_optional(value)
+    return numpy_helper.from_list(value) if lists else numpy_helper.from_array(np.asarray(value))
 
 
 def operator_of(folder):

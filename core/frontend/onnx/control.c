@@ -71,6 +71,24 @@ static int chosen(pb_onnx* o, int by, int yes, int no) {
   return pb__o_select(o, by, a, b);
 }
 
+// Of two sequences as long as each other each element.
+static void choose_items(pb_onnx* o, int k, int yes, int no) {
+  const pb_tensor *a = &o->l->g->tensors[yes], *b = &o->l->g->tensors[no];
+  if (!a->is_sequence || !b->is_sequence || a->is_optional || b->is_optional || a->item_count != b->item_count)
+    pb__o_refuse(o, "whose condition is not constant, and whose results are not sequences of one length");
+  if (pb__o_bad(o)) return;
+  int condition = pb__input(o->n, 0), *items = PB_NEW_ARRAY(&o->arena, int, (size_t)a->item_count + 1);
+  for (int i = 0; i < a->item_count && !pb__o_bad(o); ++i) {
+    int v = pb__o_tensor(o, a->items[i]), w = pb__o_tensor(o, b->items[i]);
+    if (pb__o_bad(o)) return;
+    if (pb__o_type(o, v)->type != pb__o_type(o, w)->type || !pb__o_same_shape(o, v, w) ||
+        pb__o_type(o, pb__o_tensor(o, condition))->rank > pb__o_type(o, v)->rank)
+      pb__o_refuse(o, "whose condition is not constant, and whose results are of two types or shapes");
+    items[i] = pb__o_node(o, "Where", 3, (const int[]){condition, a->items[i], b->items[i]}, NULL, 0, -1);
+  }
+  pb__o_give_items(o, k, a->item_count, items);
+}
+
 // Whether the branch is worth a jump of the host's; a loop that data end must not turn where it is not reached.
 static int weight_of(const pb_onnx* o, const pb_subgraph* s) {
   static const char* const heavy[] = {"Loop",   "Conv", "ConvTranspose", "MatMul", "Gemm",
@@ -176,8 +194,13 @@ void pb__o_op_if(pb_onnx* o) {
   }
   int by = truth(o, pb__input(o->n, 0));
   for (int k = 0; k < 2; ++k) expand(o, graph[k], NULL, made[k]);
-  for (int k = 0; k < count && !pb__o_bad(o); ++k)
-    if (pb__o_wants(o, k)) pb__o_out(o, k, chosen(o, by, made[1][k], made[0][k]));
+  for (int k = 0; k < count && !pb__o_bad(o); ++k) {
+    if (!pb__o_wants(o, k)) continue;
+    if (o->l->g->tensors[made[0][k]].is_sequence || o->l->g->tensors[made[1][k]].is_sequence)
+      choose_items(o, k, made[1][k], made[0][k]);
+    else
+      pb__o_out(o, k, chosen(o, by, made[1][k], made[0][k]));
+  }
 }
 
 // ---- loops ----
@@ -199,16 +222,17 @@ static void gather(pb_onnx* o, gathered* g, int tensor, int64_t axis) {
   g->parts[g->count++] = part;
 }
 
-static void join(pb_onnx* o, gathered* g, int k, int64_t axis, bool turned) {
+// To a tensor that they become; -1: one of their own, which is returned.
+static int join(pb_onnx* o, gathered* g, int k, int64_t axis, bool turned, int out) {
   pb_attr at = {.name = "axis", .kind = PB_ATTR_INT, .i = axis, .tensor = -1, .graph = -1};
-  if (!pb__o_wants(o, k) || pb__o_bad(o)) return;
+  if (!pb__o_wants(o, k) || pb__o_bad(o)) return out;
   if (!g->count) pb__o_refuse(o, "no turn at all, so that its result %d has no elements", k);
   for (int a = 0, b = g->count - 1; turned && a < b; ++a, --b) {
     int first = g->parts[a];
     g->parts[a] = g->parts[b];
     g->parts[b] = first;
   }
-  pb__o_node(o, "Concat", g->count, g->parts, &at, 1, o->n->outputs[k]);
+  return pb__o_node(o, "Concat", g->count, g->parts, &at, 1, out);
 }
 
 // Carried values of a turn that may not be: what was there before stays.
@@ -227,6 +251,9 @@ static void run_loop(pb_onnx* o, int graph, int carried, int64_t turn, int goes_
   int variables[MOST_VALUES + 2], next[MOST_VALUES + 2], made[2 * MOST_VALUES], most = pb__input(o->n, 0);
   next[0] = constant(o, PB_I64, turn);
   next[1] = goes_on < 0 ? constant(o, PB_I1, 1) : goes_on;
+  for (int k = 0; k < carried; ++k)
+    if (o->l->g->tensors[now[k]].is_sequence)
+      pb__o_refuse(o, "how often it turns is not constant, and a value is a sequence");
   refuse_open(o);
   if (most >= 0 && !pb__o_bad(o) && pb__o_elements(o, pb__o_tensor(o, most)) != 1)
     pb__o_refuse(o, "a number of turns that is no one number");
@@ -278,7 +305,7 @@ static void loop(pb_onnx* o, int graph, int carried, int scanned, int64_t turns)
     goes_on = sure || pb__o_bad(o) ? made[0] : pb__o_node(o, "And", 2, (const int[]){goes_on, made[0]}, NULL, 0, -1);
   }
   for (int k = 0; k < carried; ++k) give(o, k, now[k + 2]);
-  for (int k = 0; k < scanned; ++k) join(o, &all[k], k + carried, 0, false);
+  for (int k = 0; k < scanned; ++k) join(o, &all[k], k + carried, 0, false, o->n->outputs[k + carried]);
 }
 
 void pb__o_op_loop(pb_onnx* o) {
@@ -309,18 +336,17 @@ typedef struct scan {
   int64_t axis[MOST_VALUES], turned[MOST_VALUES], out_axis[MOST_VALUES], out_turned[MOST_VALUES];
 } scan;
 
-// The place of an operand along its axis in a turn, without that dim.
-static int part_of(pb_onnx* o, const scan* s, int k, int64_t at) {
-  int whole = o->n->inputs[s->carried + k];
-  pb_attr attrs[3] = {pb__o_axes(o, "starts", at), pb__o_axes(o, "ends", at + 1), pb__o_axes(o, "axes", s->axis[k])};
+// The place of a tensor along an axis, without that dim.
+static int part_of(pb_onnx* o, int whole, int64_t axis, int64_t at) {
+  pb_attr attrs[3] = {pb__o_axes(o, "starts", at), pb__o_axes(o, "ends", at + 1), pb__o_axes(o, "axes", axis)};
   int part = pb__o_node(o, "Slice", 1, &whole, attrs, 3, -1);
   return pb__o_node(o, "Squeeze", 1, &part, &attrs[2], 1, -1);
 }
 
-static int64_t turns_of(pb_onnx* o, scan* s) {
+static int64_t turns_of(pb_onnx* o, scan* s, const int* in) {
   int64_t turns = -1;
   for (int k = 0; k < s->read && !pb__o_bad(o); ++k) {
-    int v = pb__o_tensor(o, o->n->inputs[s->carried + k]);
+    int v = pb__o_tensor(o, in[s->carried + k]);
     s->axis[k] = pb__o_axis(o, s->axis[k], pb__o_type(o, v)->rank);
     if (pb__o_bad(o)) break;
     int64_t extent = pb__o_type(o, v)->shape[s->axis[k]];
@@ -331,41 +357,77 @@ static int64_t turns_of(pb_onnx* o, scan* s) {
   return turns;
 }
 
-static void turn_scan(pb_onnx* o, const scan* s, int64_t turns) {
+// out: what the gathered results are to be, -1: tensors of their own. The carried ones are those of the last turn.
+static void turn_scan(pb_onnx* o, scan* s, const int* in, int* out) {
   int now[MOST_VALUES + 1], made[MOST_VALUES + 1];
+  int64_t turns = turns_of(o, s, in);
   gathered* all = PB_NEW_ARRAY(&o->arena, gathered, (size_t)s->made + 1);
-  for (int k = 0; k < s->carried; ++k) now[k] = o->n->inputs[k];
+  for (int k = 0; k < s->carried; ++k) now[k] = in[k];
   for (int64_t turn = 0; turn < turns && !pb__o_bad(o); ++turn) {
-    for (int k = 0; k < s->read; ++k) now[s->carried + k] = part_of(o, s, k, s->turned[k] ? turns - 1 - turn : turn);
+    for (int k = 0; k < s->read; ++k)
+      now[s->carried + k] = part_of(o, in[s->carried + k], s->axis[k], s->turned[k] ? turns - 1 - turn : turn);
     memset(made, 0xff, sizeof made);
     expand(o, s->graph, now, made);
     for (int k = 0; k < s->carried; ++k) now[k] = made[k];
     for (int k = 0; k < s->made; ++k) gather(o, &all[k], made[s->carried + k], s->out_axis[k]);
   }
-  for (int k = 0; k < s->carried; ++k) give(o, k, now[k]);
-  for (int k = 0; k < s->made; ++k) join(o, &all[k], s->carried + k, s->out_axis[k], s->out_turned[k] != 0);
+  for (int k = 0; k < s->carried; ++k) out[k] = now[k];
+  for (int k = s->carried; k < s->carried + s->made; ++k)
+    out[k] = join(o, &all[k - s->carried], k, s->out_axis[k - s->carried], s->out_turned[k - s->carried] != 0, out[k]);
+}
+
+// As opset 8 has it: dim 0 is one of examples, each of which is scanned for itself.
+static void scan_examples(pb_onnx* o, scan* s, const int* in) {
+  int inputs = s->carried + s->read, outputs = s->carried + s->made, part[MOST_VALUES], out[MOST_VALUES];
+  gathered* all = PB_NEW_ARRAY(&o->arena, gathered, (size_t)outputs + 1);
+  int64_t examples = -1;
+  for (int k = 0; k < inputs && !pb__o_bad(o); ++k) {
+    const pb_flat_type* t = pb__o_type(o, pb__o_tensor(o, in[k]));
+    if (!pb__o_bad(o) && (t->rank < 1 || (examples >= 0 && t->shape[0] != examples)))
+      pb__o_refuse(o, "operands of different numbers of examples");
+    if (!pb__o_bad(o)) examples = t->shape[0];
+  }
+  if (examples > MOST_TURNS) pb__o_refuse(o, "more than %d examples", MOST_TURNS);
+  for (int64_t at = 0; at < examples && !pb__o_bad(o); ++at) {
+    for (int k = 0; k < inputs; ++k) part[k] = part_of(o, in[k], 0, at);
+    memset(out, 0xff, sizeof out);
+    turn_scan(o, s, part, out);
+    for (int k = 0; k < outputs && !pb__o_bad(o); ++k)
+      if (pb__o_wants(o, k)) gather(o, &all[k], out[k], 0);
+  }
+  for (int k = 0; k < outputs; ++k) join(o, &all[k], k, 0, false, pb__o_wants(o, k) ? o->n->outputs[k] : -1);
 }
 
 void pb__o_op_scan(pb_onnx* o) {
   scan s = {0};
+  bool examples = o->l->g->opset == 8;
   const pb_subgraph* body = body_of(o, "body", &s.graph);
   int64_t reads = pb__o_int(o, "num_scan_inputs", 0);
+  int inputs = o->n->input_count - examples, out[MOST_VALUES]; // the first one was the examples' lengths
   if (pb__o_bad(o)) return;
-  if (reads < 1 || reads > o->n->input_count || o->n->input_count > MOST_VALUES || body->output_count > MOST_VALUES)
-    pb__o_refuse(o, "num_scan_inputs %lld of %d", (long long)reads, o->n->input_count);
+  if (reads < 1 || reads > inputs || inputs > MOST_VALUES || body->output_count > MOST_VALUES)
+    pb__o_refuse(o, "num_scan_inputs %lld of %d", (long long)reads, inputs);
+  if (examples && pb__o_has(o, 0)) pb__o_refuse(o, "examples of several lengths");
+  if (!examples && pb_node_attr(o->n, "directions")) pb__o_refuse(o, "an attribute 'directions', which is opset 8's");
   if (pb__o_bad(o)) return;
   s.read = (int)reads;
-  s.carried = o->n->input_count - s.read;
+  s.carried = inputs - s.read;
   s.made = (int)body->output_count - s.carried;
-  if ((int)body->input_count != o->n->input_count || s.made < 0 || o->n->output_count > s.carried + s.made)
+  if ((int)body->input_count != inputs || s.made < 0 || o->n->output_count > s.carried + s.made)
     pb__o_refuse(o, "a body of %zu operands and %zu results", body->input_count, body->output_count);
   if (pb__o_bad(o)) return;
   numbers(o, "scan_input_axes", s.read, s.axis);
-  numbers(o, "scan_input_directions", s.read, s.turned);
+  numbers(o, examples ? "directions" : "scan_input_directions", s.read, s.turned);
   numbers(o, "scan_output_axes", s.made, s.out_axis);
   numbers(o, "scan_output_directions", s.made, s.out_turned);
   for (int k = 0; k < s.made; ++k)
     if (s.out_axis[k] < 0) pb__o_refuse(o, "results along an axis from the end");
-  int64_t turns = turns_of(o, &s);
-  if (!pb__o_bad(o)) turn_scan(o, &s, turns);
+  if (pb__o_bad(o)) return;
+  if (examples) {
+    scan_examples(o, &s, o->n->inputs + 1);
+    return;
+  }
+  for (int k = 0; k < s.carried + s.made; ++k) out[k] = pb__o_wants(o, k) ? o->n->outputs[k] : -1;
+  turn_scan(o, &s, o->n->inputs, out);
+  for (int k = 0; k < s.carried; ++k) give(o, k, out[k]);
 }

@@ -1,6 +1,8 @@
 // One operator of StableHLO after the other: its flat form is made and handed to its row.
 #include "core/frontend/onnx/emit.h"
 
+#include "core/base/half.h"
+
 #include <string.h>
 
 enum { MOST_OPERANDS = 64 };
@@ -150,37 +152,9 @@ int pb__o_constant(pb_onnx* o, pb_type type, int rank, const int64_t* shape, con
   return pb__o_bad(o) ? y : one(o, "stablehlo.constant", 0, NULL, &value, 1, NULL, y);
 }
 
-// The nearest half, ties to even, of a number that a program says: subnormal ones too.
-static uint16_t half_of(double value) {
-  uint64_t all;
-  memcpy(&all, &value, 8);
-  uint16_t sign = (uint16_t)(all >> 48 & 0x8000);
-  double magnitude = value < 0 ? -value : value;
-  if (value != value) return 0x7e00;
-  if (magnitude >= 65520) return sign | 0x7c00;
-  int exponent = (int)(all >> 52 & 0x7ff) - 1023;
-  if (exponent < -14) exponent = -14;
-  double unit = 1; // of the last place
-  for (int k = exponent - 10; k < 0; ++k) unit /= 2;
-  for (int k = exponent - 10; k > 0; --k) unit *= 2;
-  double places = magnitude / unit; // exact
-  uint32_t whole = (uint32_t)places;
-  double rest = places - whole;
-  whole += rest > 0.5 || (rest == 0.5 && whole & 1);
-  return (uint16_t)(sign | (whole + ((uint32_t)(exponent + 14) << 10))); // a carry goes into the exponent
-}
-
-static uint16_t bfloat_of(double value) {
-  float f = (float)value;
-  uint32_t all;
-  memcpy(&all, &f, 4);
-  if (f != f) return 0x7fc0;
-  return (uint16_t)((all + 0x7fff + (all >> 16 & 1)) >> 16);
-}
-
 int pb__o_number(pb_onnx* o, pb_type type, double value) {
   float single = (float)value;
-  uint16_t narrow = type == PB_F16 ? half_of(value) : bfloat_of(value);
+  uint16_t narrow = type == PB_F16 ? pb_half_of(value) : pb_bfloat_of(value);
   if (type == PB_F32) return pb__o_constant(o, type, 0, NULL, &single);
   if (type == PB_F64) return pb__o_constant(o, type, 0, NULL, &value);
   if (pb_type_is_narrow(type)) return pb__o_constant(o, type, 0, NULL, &narrow);

@@ -161,3 +161,24 @@ void pb__o_op_scatter_nd(pb_onnx* o) {
   for (int r = where.rank - 1; r < update.rank; ++r) p.window[p.windows++] = r;
   OUT(pb__o_scatter(o, x, vectors(o, at, &in, 0), with, how, &p));
 }
+
+// Columns: a vector has one row.
+void pb__o_op_array_features(pb_onnx* o) {
+  int x = pb__o_in_moved(o, 0), at = IN(1);
+  int64_t count = pb__o_elements(o, at), shape[PB_FLAT_RANK];
+  const pb_flat_type given = *pb__o_type(o, x);
+  if (given.rank < 1) pb__o_refuse(o, "of a number");
+  if (pb__o_bad(o)) return;
+  if (given.rank == 1) x = pb__o_reshape(o, x, 2, (const int64_t[]){1, given.shape[0]});
+  const pb_flat_type in = *pb__o_type(o, x);
+  int last = in.rank - 1;
+  pb_onnx_places p = {.windows = last, .dropped = 1, .drop = {last}, .maps = 1, .map = {last}};
+  for (int r = 0; r < last; ++r) {
+    p.window[r] = r;
+    shape[r] = p.size[r] = in.shape[r];
+  }
+  p.size[last] = 1;
+  shape[last] = count;
+  at = place(o, pb__o_reshape(o, at, 2, (const int64_t[]){count, 1}), in.shape[last]);
+  OUT(pb__o_gather(o, x, at, &p, in.rank, shape));
+}

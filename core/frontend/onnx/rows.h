@@ -48,7 +48,8 @@ int pb__o_axis(pb_onnx* o, int64_t axis, int rank); // counted from either end
 
 // What is said in ONNX's own operators: a node more, made at once. out: the tensor that it makes, -1: one of its own.
 int pb__o_node(pb_onnx* o, const char* op, int count, const int* in, const pb_attr* attrs, int attr_count, int out);
-pb_attr pb__o_axes(pb_onnx* o, const char* name, int64_t value); // a list of one number
+pb_attr pb__o_axes(pb_onnx* o, const char* name, int64_t value);       // a list of one number
+void pb__o_give_items(pb_onnx* o, int k, int count, const int* items); // result k is a sequence of these
 void pb__o_give_number(pb_onnx* o, int tensor, pb_type type, int64_t value);
 
 // ---- tensors ----

@@ -145,3 +145,87 @@ void pb__o_op_grid_sample(pb_onnx* o) {
   memcpy(whole + 2, of.shape + 1, sizeof *whole * (size_t)spaces);
   pb__o_out(o, 0, pb__o_reshape(o, sampled(o, &g), in.rank, whole));
 }
+
+// ---- DeformConv ----
+
+enum { MOST_TAPS = 1 << 12, MOST_PLACES = 1 << 24 };
+
+typedef struct deformed {
+  pb_flat_type in, kernel; // images and weights
+  pb_onnx_conv window;
+  int64_t out[PB_FLAT_RANK], groups, taps; // groups: of channels that move together
+} deformed;
+
+// Where tap k of each result stands when nothing moves it, along y (dim 0) or x: [1, taps * rows, columns].
+static int standing(pb_onnx* o, const deformed* d, int dim) {
+  int64_t rows = d->out[0], columns = d->out[1], width = d->kernel.shape[3];
+  float* places = PB_NEW_ARRAY(&o->arena, float, (size_t)(d->taps * rows * columns) + 1);
+  for (int64_t k = 0; k < d->taps * rows * columns; ++k) {
+    int64_t tap = k / (rows * columns), at = dim ? k % columns : k / columns % rows;
+    int64_t step = dim ? tap % width : tap / width;
+    places[k] = (float)(at * d->window.stride[dim] - d->window.low[dim] + step * d->window.dilation[dim]);
+  }
+  return pb__o_constant(o, PB_F32, 3, (const int64_t[]){1, d->taps * rows, columns}, places);
+}
+
+static bool is_offset(const pb_flat_type* t, const deformed* d, int64_t numbers) {
+  const int64_t shape[4] = {d->in.shape[0], d->groups * d->taps * numbers, d->out[0], d->out[1]};
+  return t->rank == 4 && !memcmp(t->shape, shape, sizeof shape);
+}
+
+static bool read_deformed(pb_onnx* o, deformed* d, int offset) {
+  const pb_flat_type *in = &d->in, *kernel = &d->kernel;
+  if (in->rank != 4 || kernel->rank != 4 || !pb_type_is_float(in->type) || kernel->type != in->type)
+    pb__o_refuse(o, "other than images and weights of floats");
+  const pb_attr* said = pb_node_attr(o->n, "kernel_shape");
+  if (!pb__o_bad(o) && said && (said->count != 2 || memcmp(said->ints, kernel->shape + 2, 2 * sizeof *said->ints) != 0))
+    pb__o_refuse(o, "a kernel_shape that is not the weights'");
+  if (pb__o_bad(o)) return false;
+  pb__o_read_window(o, in->shape + 2, 2, kernel->shape + 2, &d->window, d->out);
+  d->groups = pb__o_int(o, "offset_group", 1);
+  d->window.groups = pb__o_int(o, "group", 1);
+  d->taps = kernel->shape[2] * kernel->shape[3];
+  if (d->groups < 1 || in->shape[1] % d->groups || d->taps > MOST_TAPS)
+    pb__o_refuse(o, "offset_group %lld of %lld channels, by windows of %lld", (long long)d->groups,
+                 (long long)in->shape[1], (long long)d->taps);
+  if (d->window.groups < 1 || d->window.groups > in->shape[1] || in->shape[1] != kernel->shape[1] * d->window.groups ||
+      kernel->shape[0] % d->window.groups)
+    pb__o_refuse(o, "group %lld", (long long)d->window.groups);
+  if (pb__o_bad(o)) return false;
+  if (!is_offset(pb__o_type(o, offset), d, 2)) pb__o_refuse(o, "offsets that do not fit");
+  if (pb__o_has(o, 4) && !is_offset(pb__o_type(o, pb__o_in(o, 4)), d, 1)) pb__o_refuse(o, "a mask that does not fit");
+  if (!pb__o_bad(o) && d->taps * d->out[0] * d->out[1] > MOST_PLACES) pb__o_refuse(o, "more than 2^24 places");
+  return !pb__o_bad(o);
+}
+
+// Each tap of each result is an image's element between others, by its mask; what is left is a convolution of one
+// place.
+void pb__o_op_deform_conv(pb_onnx* o) {
+  int x = pb__o_in(o, 0), w = pb__o_in(o, 1), offset = pb__o_in(o, 2);
+  deformed d = {.in = *pb__o_type(o, x), .kernel = *pb__o_type(o, w)};
+  if (!read_deformed(o, &d, offset)) return;
+  int64_t images = d.in.shape[0] * d.groups, channels = d.in.shape[1] / d.groups, rows = d.taps * d.out[0];
+  const int64_t parts[4] = {images, channels, d.in.shape[2], d.in.shape[3]},
+                moves[5] = {images, d.taps, 2, d.out[0], d.out[1]}, place[3] = {images, rows, d.out[1]},
+                many[4] = {images, 1, rows, d.out[1]},
+                taps[4] = {d.in.shape[0], d.in.shape[1] * d.taps, d.out[0], d.out[1]},
+                flat[4] = {d.kernel.shape[0], d.kernel.shape[1] * d.taps, 1, 1};
+  grid g = {.spaces = 2,
+            .x = pb__o_reshape(o, x, 4, parts),
+            .extent = {d.in.shape[2], d.in.shape[3]},
+            .shape = {images, channels, rows, d.out[1]},
+            .mode = 'b',
+            .padding = 'z'};
+  offset = pb__o_reshape(o, pb__o_cast(o, offset, PB_F32), 5, moves);
+  for (int k = 0; k < 2; ++k) {
+    int moved = pb__o_reshape(o, pb__o_part(o, offset, 2, k, k + 1), 3, place);
+    g.places[k] = pb__o_add(o, moved, standing(o, &d, k));
+  }
+  int v = sampled(o, &g);
+  if (pb__o_has(o, 4)) v = pb__o_mul(o, v, pb__o_reshape(o, pb__o_in(o, 4), 4, many));
+  pb_onnx_conv one = {.stride = {1, 1}, .dilation = {1, 1}, .gap = {1, 1}, .groups = d.window.groups};
+  v = pb__o_reshape(o, v, 4, taps);
+  v = pb__o_conv(o, v, pb__o_reshape(o, w, 4, flat), &one, d.in.type);
+  if (pb__o_has(o, 3)) v = pb__o_add(o, v, pb__o_along(o, pb__o_in(o, 3), 4, 1));
+  pb__o_out(o, 0, v);
+}

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_ITEMS = 4096, MOST_VALUES = 64 };
+enum { MOST_ITEMS = PB_MOST_ITEMS, MOST_VALUES = 64 };
 
 static pb_tensor* tensor_of(pb_onnx* o, int k) {
   if (!pb__o_has(o, k)) pb__o_refuse(o, "operand %d is left out", k);
@@ -16,7 +16,7 @@ static const pb_tensor* sequence_of(pb_onnx* o, int k) {
   return pb__o_bad(o) ? NULL : t;
 }
 
-static void give(pb_onnx* o, int k, int count, const int* items) {
+void pb__o_give_items(pb_onnx* o, int k, int count, const int* items) {
   if (count > MOST_ITEMS) pb__o_refuse(o, "more than %d elements", MOST_ITEMS);
   if (pb__o_bad(o) || !pb__o_wants(o, k)) return;
   int* kept = PB_NEW_ARRAY(&o->l->g->arena, int, (size_t)count + 1);
@@ -40,8 +40,8 @@ static int place(pb_onnx* o, int k, int count, int missing) {
   return pb__o_bad(o) ? 0 : (int)at;
 }
 
-void pb__o_op_sequence_empty(pb_onnx* o) { give(o, 0, 0, NULL); }
-void pb__o_op_sequence_construct(pb_onnx* o) { give(o, 0, o->n->input_count, o->n->inputs); }
+void pb__o_op_sequence_empty(pb_onnx* o) { pb__o_give_items(o, 0, 0, NULL); }
+void pb__o_op_sequence_construct(pb_onnx* o) { pb__o_give_items(o, 0, o->n->input_count, o->n->inputs); }
 
 void pb__o_op_sequence_length(pb_onnx* o) {
   const pb_tensor* s = sequence_of(o, 0);
@@ -62,7 +62,7 @@ void pb__o_op_sequence_insert(pb_onnx* o) {
   int* items = PB_NEW_ARRAY(&o->arena, int, (size_t)s->item_count + 1);
   for (int k = 0; k < s->item_count; ++k) items[k + (k >= at)] = s->items[k];
   items[at] = o->n->inputs[1];
-  give(o, 0, s->item_count + 1, items);
+  pb__o_give_items(o, 0, s->item_count + 1, items);
 }
 
 void pb__o_op_sequence_erase(pb_onnx* o) {
@@ -73,7 +73,7 @@ void pb__o_op_sequence_erase(pb_onnx* o) {
   int* items = PB_NEW_ARRAY(&o->arena, int, (size_t)s->item_count + 1);
   for (int k = 0, to = 0; k < s->item_count && !pb__o_bad(o); ++k)
     if (k != at) items[to++] = s->items[k];
-  give(o, 0, s->item_count - 1, items);
+  pb__o_give_items(o, 0, s->item_count - 1, items);
 }
 
 void pb__o_op_concat_from_sequence(pb_onnx* o) {
@@ -113,7 +113,7 @@ void pb__o_op_split_to_sequence(pb_onnx* o) {
     at += size;
   }
   if (said && said != count) pb__o_refuse(o, "parts that do not fit");
-  give(o, 0, count, parts);
+  pb__o_give_items(o, 0, count, parts);
 }
 
 // The body for each element of the first sequence, with that of the others in the same place.
@@ -137,34 +137,41 @@ void pb__o_op_sequence_map(pb_onnx* o) {
     if (!pb__o_bad(o)) o->status = pb__expand(o->l, o->n, body->graph, in, out);
     for (int k = 0; k < outputs; ++k) made[k * count + at] = out[k];
   }
-  for (int k = 0; k < outputs; ++k) give(o, k, count, made + k * count);
+  for (int k = 0; k < outputs; ++k) pb__o_give_items(o, k, count, made + k * count);
 }
 
 // ---- optionals: sequences of one, or none ----
 
-void pb__o_op_optional(pb_onnx* o) { give(o, 0, pb__o_has(o, 0), o->n->inputs); }
+static void give_optional(pb_onnx* o, int count, const int* items) {
+  pb__o_give_items(o, 0, count, items);
+  if (!pb__o_bad(o) && pb__o_wants(o, 0)) o->l->g->tensors[o->n->outputs[0]].is_optional = true;
+}
+
+void pb__o_op_optional(pb_onnx* o) { give_optional(o, pb__o_has(o, 0), o->n->inputs); }
 
 void pb__o_op_optional_has_element(pb_onnx* o) {
   const pb_tensor* t = pb__o_has(o, 0) ? tensor_of(o, 0) : NULL;
-  if (!pb__o_bad(o)) pb__o_give_number(o, o->n->outputs[0], PB_I1, t && (!t->is_sequence || t->item_count > 0));
+  if (!pb__o_bad(o)) pb__o_give_number(o, o->n->outputs[0], PB_I1, t && (!t->is_optional || t->item_count > 0));
 }
 
 void pb__o_op_optional_get_element(pb_onnx* o) {
   const pb_tensor* t = tensor_of(o, 0);
-  if (t && t->is_sequence && t->item_count != 1) pb__o_refuse(o, "of an optional without an element");
+  if (t && t->is_optional && t->item_count != 1) pb__o_refuse(o, "of an optional without an element");
   if (pb__o_bad(o)) return;
-  int element = t->is_sequence ? t->items[0] : o->n->inputs[0];
+  int element = t->is_optional ? t->items[0] : o->n->inputs[0];
   const pb_tensor* e = &o->l->g->tensors[element];
   if (e->is_sequence)
-    give(o, 0, e->item_count, e->items);
+    pb__o_give_items(o, 0, e->item_count, e->items);
   else
     give_tensor(o, element);
 }
 
 void pb__o_op_identity(pb_onnx* o) {
   const pb_tensor* t = tensor_of(o, 0);
-  if (t && t->is_sequence)
-    give(o, 0, t->item_count, t->items);
+  if (t && t->is_optional)
+    give_optional(o, t->item_count, t->items);
+  else if (t && t->is_sequence)
+    pb__o_give_items(o, 0, t->item_count, t->items);
   else
     pb__o_out(o, 0, pb__o_in(o, 0));
 }

@@ -2,6 +2,8 @@
 // recurrent forms that stand in attention's place.
 #include "core/frontend/onnx/rows.h"
 
+#include "core/s1/control.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -78,6 +80,26 @@ void pb__o_op_rotary_embedding(pb_onnx* o) {
 
 // ---- TensorScatter ----
 
+// In the place of a cache that is donated: the host puts the rows there, at an index that it keeps inside.
+static void place_rows(pb_onnx* o, int cache, int update, int axis, bool circular) {
+  int input = pb__input(o->n, 0), index = pb__o_integer(o, PB_I64, 0);
+  const pb_flat_type in = *pb__o_type(o, cache), rows = *pb__o_type(o, update);
+  if (o->l->uses[input] != 1) pb__o_refuse(o, "of a donated input that is read elsewhere too");
+  if (pb__o_has(o, 2)) {
+    if (in.shape[0] != 1)
+      pb__o_refuse(o, "of a donated input of %lld examples, each with its place", (long long)in.shape[0]);
+    if (circular && rows.shape[axis] != 1) pb__o_refuse(o, "of a donated input whose new rows may go round its end");
+    if (pb__o_bad(o)) return;
+    index = pb__o_reshape(o, pb__o_cast(o, IN(2), PB_I64), 0, NULL);
+    if (circular) index = pb__o_binary(o, "remainder", index, pb__o_integer(o, PB_I64, in.shape[axis]));
+  }
+  if (pb__o_bad(o)) return;
+  o->door.m.name = o->n->name;
+  o->door.m.type = o->n->op;
+  pb_control_place(&o->door.m, o->door.value[cache], o->door.value[update], axis, o->door.value[index]);
+  o->l->value_of[o->n->outputs[0]] = o->door.value[cache];
+}
+
 // The updates' rows along the axis from a place on that each of the batch has.
 void pb__o_op_tensor_scatter(pb_onnx* o) {
   int cache = IN(0), update = IN(1);
@@ -90,6 +112,10 @@ void pb__o_op_tensor_scatter(pb_onnx* o) {
   if (!fits) pb__o_refuse(o, "an update that does not fit the cache");
   if (strcmp(mode, "linear") && strcmp(mode, "circular")) pb__o_refuse(o, "a mode '%s'", mode);
   if (pb__o_bad(o)) return;
+  if (o->l->out->values[o->door.value[cache]].made_of) {
+    place_rows(o, cache, update, axis, !strcmp(mode, "circular"));
+    return;
+  }
   int64_t one[PB_FLAT_RANK + 1], all[PB_FLAT_RANK + 1], first[PB_FLAT_RANK + 1];
   for (int r = 0; r <= in.rank; ++r) {
     one[r] = first[r] = 1;
