@@ -104,6 +104,7 @@ def of_trees(s):
     s.refuses("a target too many", made(ensemble(forest, 2, 1)), "a target that is not there")
     s.refuses("a root too many", made(ensemble(forest, 3, 1, tree_roots=[4096])), "a root that is not there")
     s.refuses("a list that is cut short", made(ensemble(forest, 3, 1, nodes_featureids=[0])), "nodes_featureids of 1 numbers")
+    s.refuses("no leaf", made(ensemble(forest, 3, 1, leaf_weights=numpy_helper.from_array(np.zeros(0, np.float32)))), "or without anything")
     back = ({k: [0] for k in forest[0]}, np.ones(1), [0], [0])
     s.refuses("a tree that turns back", made(ensemble(back, 1, 1)), "or that turn back")
     few = ({**{k: [0] for k in forest[0]}, "mode": [6], "yes_leaf": [1], "no_leaf": [1]}, np.ones(1), [0], [0])

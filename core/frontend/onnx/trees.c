@@ -121,7 +121,9 @@ static void read_ensemble(pb_onnx* o, ensemble* e) {
   e->root = root->ints;
   e->feature = list_of(o, "nodes_featureids", e->nodes);
   e->tracks = list_of(o, "nodes_missing_value_tracks_true", e->nodes);
-  if (modes != splits || e->nodes < 1 || e->leaves < 1 || e->roots < 1) pb__o_refuse(o, "lists of several lengths");
+  if (modes != splits || e->nodes < 1 || e->leaves < 1 || e->roots < 1)
+    pb__o_refuse(o, "lists of several lengths, or without anything");
+  if (pb__o_bad(o)) return;
   if (e->targets < 1 || e->targets > MOST_TABLE / e->leaves || e->rows > MOST_TABLE / e->roots)
     pb__o_refuse(o, "more than 2^24 numbers of leaves, or of rows by trees");
   if (pb__o_bad(o)) return;
