@@ -270,6 +270,7 @@ static int float_remainder(pb_nest* n, int x, int y) {
 
 static int remainder_of(pb_nest* n, pb_type type, const int* v) {
   int by_zero;
+  if (type == PB_F64) return pb__special_remainder(n, type, v);
   if (pb_type_is_float(type)) return float_remainder(n, v[0], v[1]);
   int divisor = safe_divisor(n, type, v, &by_zero);
   int rest = same(n, pb_type_is_unsigned(type) ? PB_OP_REMU : PB_OP_REM, v[0], divisor);

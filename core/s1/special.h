@@ -17,5 +17,6 @@ SPECIAL(erf_inv);
 SPECIAL(lgamma);
 SPECIAL(digamma);
 SPECIAL(bessel_i1e);
+SPECIAL(remainder); // of f64
 
 #endif

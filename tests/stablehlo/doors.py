@@ -190,6 +190,24 @@ def special_functions(bench):
         bench.say(off[at] <= ulps, f"{name} of f32: {off[at]:.3g} ULP at {x[at]}, which is {y[at]}, not {exact[at]}")
 
 
+def remainders(bench):
+    """Of f64, which is exact: numbers all over the type and next to each other, and what is none."""
+    rng = np.random.default_rng(5)
+    odd = np.array([0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.0, -3.0, 1.7976931348623157e308, np.inf, -np.inf, np.nan])
+    any_bits = rng.integers(0, 2**64, (2, 20000), np.uint64).view(np.float64)
+    near = rng.standard_normal((2, 5000)) * np.exp2(rng.integers(-60, 60, (2, 5000)))
+    whole = rng.integers(-2**53, 2**53, (2, 5000)).astype(np.float64)
+    small = rng.integers(0, 2**54, (2, 5000), np.uint64).view(np.float64)
+    x, y = np.concatenate([any_bits, near, whole, small, np.array(np.meshgrid(odd, odd)).reshape(2, -1)], 1)
+    kind = f"tensor<{x.size}xf64>"
+    made = bench.run(text_of([kind, kind], [f'%r = "stablehlo.remainder"(%a0, %a1) : ({kind}, {kind}) -> {kind}'], kind), x, y)
+    with np.errstate(invalid="ignore"):
+        exact = np.fmod(x, y)
+    good = (made.view(np.uint64) == exact.view(np.uint64)) | (np.isnan(made) & np.isnan(exact))
+    at = int(np.argmin(good))
+    bench.say(good.all(), f"remainder of f64: {np.sum(~good)} of {x.size} differ, as {x[at]} by {y[at]}: {made[at]}, not {exact[at]}")
+
+
 def symbols(bench):
     """An engine's code is a shared object inside of its file: what it leaves undefined."""
     kind = "tensor<64xf32>"
@@ -292,7 +310,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
-        for part in (refusals, symbols, narrow_floats, functions, special_functions):
+        for part in (refusals, symbols, narrow_floats, functions, special_functions, remainders):
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0
