@@ -37,6 +37,7 @@ static const char* op_name(pb_op op) {
                {PB_OP_ROUNDEVEN, "roundeven"},
                {PB_OP_FLOOR, "floor"},
                {PB_OP_CEIL, "ceil"},
+               {PB_OP_WHOLE, "whole"},
                {PB_OP_NEG, "neg"},
                {PB_OP_ABS, "abs"},
                {PB_OP_SQRT, "sqrt"},
