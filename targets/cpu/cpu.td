@@ -63,6 +63,7 @@ def VFMADD : CoreInstruction<"llvm.fma"> {
 }
 
 #ifndef VARIANT_avx512
+if !eq(RegisterBytes, 32) then // what the intrinsic works on
 def VPMADDWD : CoreInstruction<"llvm.x86.avx2.pmadd.wd"> {
   let Summary = "each lane of c += two products";
   let Dims = [Dim<"n", Lanes>, Dim<"k", 2>];
