@@ -108,7 +108,7 @@ static void put_box(pb_text* t, int left, int row, const char* colour, const cha
 
 // How far a box stands in, by the loops and branches around it.
 static int inside(const pb_explanation* e, int step) {
-  int scope = e->scopes.count ? e->scopes.of_step[step] : -1, depth = scope < 0 ? 0 : e->scopes.items[scope].depth + 1;
+  int depth = pb_scopes_depth(&e->scopes, step);
   return STEP_IN * (depth < MOST_IN ? depth : MOST_IN);
 }
 

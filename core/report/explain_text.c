@@ -41,11 +41,6 @@ static void put_busy(pb_text* t, const pb_explanation* e, const pb_explained_ste
   }
 }
 
-static int depth_of(const pb_explanation* e, int step) {
-  int scope = e->scopes.count ? e->scopes.of_step[step] : -1;
-  return scope < 0 ? 0 : e->scopes.items[scope].depth + 1;
-}
-
 // A loop or a branch begins in front of its first step, and what is in it stands further in.
 static void put_scopes(pb_text* t, const pb_explanation* e, int step) {
   for (int k = 0; k < e->scopes.count; ++k) {
@@ -58,7 +53,7 @@ static void put_scopes(pb_text* t, const pb_explanation* e, int step) {
 static void put_line(pb_text* t, const pb_explanation* e, int index) {
   const pb_explained_step* s = &e->steps[index];
   uint64_t cycles = s->kernel->predicted_cycles;
-  int inside = 2 * depth_of(e, index);
+  int inside = 2 * pb_scopes_depth(&e->scopes, index);
   put_scopes(t, e, index);
   if (inside > 24) inside = 24;
   pb_text_add(t, "%4d %*s%-*.*s %-20.20s", index, inside, "", 32 - inside, 32 - inside, s->nodes, s->result);

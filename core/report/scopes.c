@@ -52,6 +52,11 @@ pb_scopes pb_scopes_of(const pb_engine* e, pb_arena* arena) {
   return s;
 }
 
+int pb_scopes_depth(const pb_scopes* s, int step) {
+  int scope = s->count ? s->of_step[step] : -1;
+  return scope < 0 ? 0 : s->items[scope].depth + 1;
+}
+
 void pb_scopes_print(pb_text* text, const pb_scopes* scopes, int scope) {
   if (scope < 0) return;
   const pb_stretch* s = &scopes->items[scope];

@@ -19,6 +19,8 @@ typedef struct pb_scopes {
 } pb_scopes;
 
 pb_scopes pb_scopes_of(const pb_engine* engine, pb_arena* arena);
+// How many loops and branches a step stands in.
+int pb_scopes_depth(const pb_scopes* scopes, int step);
 // The scope and those around it, the outermost first, as JSON objects between commas; -1: nothing.
 void pb_scopes_print(pb_text* text, const pb_scopes* scopes, int scope);
 // What a step that launches nothing does: "128 bytes moved", "on to step 9 unless it holds". In the arena.

@@ -3,6 +3,7 @@
 Both run in BUILD/bin/pb-server (server.c), which is started once for each thread of a test; PB_NO_SERVER=1 starts the programs
 themselves, for a debugger."""
 
+import argparse
 import atexit
 import functools
 import hashlib
@@ -10,7 +11,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "models")
@@ -135,6 +138,37 @@ def call(command, timeout=600):
     if server and not any("\n" in word for word in command):  # the server's words end with a line
         return server.run(command, timeout)
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+
+
+class Checks:
+    """Checks that are said one by one, of what the tools in `bin` make in a folder."""
+
+    def __init__(self, bin_dir, folder):
+        self.bin, self.folder, self.cases, self.failed = bin_dir, Path(folder), 0, 0
+
+    def say(self, good, what):
+        self.cases += 1
+        self.failed += not good
+        print(f"{'ok    ' if good else 'FAILED'} {what}", flush=True)
+
+
+def run_checks(make, *parts):
+    """What a script exits with whose parts each take make(BIN, FOLDER), some Checks."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    bin_dir = os.path.abspath(parser.parse_args().bin)
+    with tempfile.TemporaryDirectory() as folder:
+        checks = make(bin_dir, folder)
+        for part in parts:
+            part(checks)
+    return checks.failed > 0
+
+
+def written_to_outputs(bin_dir, engine):
+    """Of an engine with donated inputs: the bytes that its steps place in outputs, and how often one copies a whole output."""
+    steps = run([os.path.join(bin_dir, "pb-objdump"), str(engine), "--headers"])
+    placed = re.findall(r"place\(output\d.*\) (\d+) times (\d+) bytes", steps)
+    return sum(int(times) * int(size) for times, size in placed), len(re.findall(r"move\(output", steps))
 
 
 def run(command, timeout=600):

@@ -3,10 +3,8 @@ row each, with memory of their own and in the inputs', against NumPy; what is wr
 
     tests/host/in_place.py --bin build/bin"""
 
-import argparse
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -52,14 +50,7 @@ REFUSED = [
 ]
 
 
-class Bench:
-    def __init__(self, bin_dir, folder):
-        self.bin, self.folder, self.failed = bin_dir, Path(folder), 0
-
-    def say(self, good, what):
-        self.failed += not good
-        print(f"{'ok    ' if good else 'FAILED'} {what}", flush=True)
-
+class Bench(tools.Checks):
     def compile(self, model, options, target="cpu"):
         engine = self.folder / "m.pbe"
         done = tools.call([f"{self.bin}/pbc", str(model), f"--target={target}", "-o", str(engine), *options])
@@ -93,9 +84,8 @@ def check_token(bench):
         for how in ([], ["--in-place"], ["--in-place", "--threads=1"]):
             bench.say(close(bench.run(engine, a, count, *how), want), f"token at {at} {' '.join(how)}")
     steps = tools.run([f"{bench.bin}/pb-objdump", str(engine), "--headers"])
-    placed = sum(int(n) * int(b) for n, b in re.findall(r"place\(output\d.*\) (\d+) times (\d+) bytes", steps))
+    placed, moved = tools.written_to_outputs(bench.bin, engine)
     rows = len(donated.CACHES) * donated.DIM * 4
-    moved = re.findall(r"move\(output", steps)
     kernels = re.findall(r": (k\d+)\(", steps)  # 68 if segments shared none
     bench.say(len(set(kernels)) < 50, f"{len(kernels)} launches of {len(set(kernels))} kernels")
     bench.say(placed == rows and not moved, f"{placed} bytes are written to caches, of new rows {rows}")
@@ -130,17 +120,5 @@ def check_refusals(bench):
         bench.say(good, words if good else f"{words}: exit code {done.returncode}, {done.stderr}")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(options.bin, folder)
-        check_token(bench)
-        check_small(bench)
-        check_refusals(bench)
-    return bench.failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, check_token, check_small, check_refusals))

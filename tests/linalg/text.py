@@ -27,15 +27,7 @@ def module(inputs, lines, results):
     return f"module {{\n  func.func @main({arguments}) -> ({types}) {{\n{body}    return {', '.join(results)} : {types}\n  }}\n}}\n"
 
 
-class Bench:
-    def __init__(self, bin_dir, folder):
-        self.bin, self.folder, self.failed, self.cases = bin_dir, Path(folder), 0, 0
-
-    def say(self, good, what):
-        self.failed += not good
-        self.cases += 1
-        print(f"{'ok    ' if good else 'FAILED'} {what}")
-
+class Bench(tools.Checks):
     def compile(self, text, name="m.mlir"):
         model = self.folder / name
         model.write_bytes(text if isinstance(text, bytes) else text.encode())

@@ -4,11 +4,8 @@ NumPy, with memory of their own and in the inputs'; what is written to them; wha
     donated.py --bin BUILD/bin
 """
 
-import argparse
 import os
-import re
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -70,14 +67,7 @@ def token(parts, x, at, caches):
     return -x, caches
 
 
-class Bench:
-    def __init__(self, bin_dir, folder):
-        self.bin, self.folder, self.failed = bin_dir, Path(folder), 0
-
-    def say(self, good, what):
-        self.failed += not good
-        print(f"{'ok    ' if good else 'FAILED'} {what}", flush=True)
-
+class Bench(tools.Checks):
     def compile(self, model, *options):
         (self.folder / "m.onnx").write_bytes(model.SerializeToString())
         return tools.call([os.path.join(self.bin, "pbc"), str(self.folder / "m.onnx"), "--target=cpu", "-o", str(self.folder / "m.pbe"), *options])
@@ -112,10 +102,9 @@ def check_token(b):
         for how in ([], ["--in-place"], ["--in-place", "--threads=1"]):
             got = b.run(inputs, ["out", *(f"present_{n}" for n in names)], *how)
             b.say(near(got["out"], want) and all(near(got[f"present_{n}"], new[n]) for n in names), f"token at {at} {' '.join(how)}")
-    steps = tools.run([os.path.join(b.bin, "pb-objdump"), str(b.folder / "m.pbe"), "--headers"])
-    placed = sum(int(n) * int(size) for n, size in re.findall(r"place\(output\d.*\) (\d+) times (\d+) bytes", steps))
+    placed, moved = tools.written_to_outputs(b.bin, b.folder / "m.pbe")
     rows = len(names) * MODEL * 4
-    b.say(placed == rows and not re.findall(r"move\(output", steps), f"{placed} bytes are written to caches, of new rows {rows}")
+    b.say(placed == rows and not moved, f"{placed} bytes are written to caches, of new rows {rows}")
     return None
 
 
@@ -156,17 +145,5 @@ def check_refusals(b):
         b.say(done.returncode == 1 and words in done.stderr, f"{words}: {done.stderr.strip()}"[:200] if done.returncode != 1 or words not in done.stderr else words)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        b = Bench(os.path.abspath(options.bin), folder)
-        check_token(b)
-        check_small(b)
-        check_refusals(b)
-    return b.failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tools.run_checks(Bench, check_token, check_small, check_refusals))

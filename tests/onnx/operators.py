@@ -3,10 +3,8 @@
     operators.py --bin BUILD/bin
 """
 
-import argparse
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -15,7 +13,7 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx")
 import numpy as np  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
-from table import FLOAT, INT64, Session, model, node  # noqa: E402
+from table import FLOAT, INT64, model, node, run  # noqa: E402
 
 TREES = "ai.onnx.ml"
 MODES = [np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal]
@@ -296,17 +294,5 @@ def of_sequences(s):
     s.refuses("elements of two shapes by data", chosen(branch("yes", a), branch("no", b)), "of two types or shapes")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    bin_dir = os.path.abspath(parser.parse_args().bin)
-    with tempfile.TemporaryDirectory() as folder:
-        s = Session(bin_dir, folder)
-        for part in (of_trees, of_moving_places, of_columns, of_examples, of_halves, of_sequences):
-            part(s)
-    print(f"{s.count} models, {s.failures} failed")
-    return 1 if s.failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(of_trees, of_moving_places, of_columns, of_examples, of_halves, of_sequences))

@@ -235,17 +235,18 @@ def of_nothing(s):
     s.gives("a 0 that stands for the input's", model([zero, node("Reshape", ["x", "c"])], shape=x.shape), x, x=x)
 
 
-def main():
+def run(*parts):
+    """What a script exits with whose parts each take a session."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     bin_dir = os.path.abspath(parser.parse_args().bin)
     with tempfile.TemporaryDirectory() as folder:
         s = Session(bin_dir, folder)
-        for part in (refusals, bound, values, of_runtime, of_language_models, of_codes, of_nothing):
+        for part in parts:
             part(s)
     print(f"{s.count} models, {s.failures} failed")
     return 1 if s.failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(refusals, bound, values, of_runtime, of_language_models, of_codes, of_nothing))

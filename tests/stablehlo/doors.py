@@ -41,14 +41,7 @@ def text_of(operands, ops, result):
     )
 
 
-class Bench:
-    def __init__(self, bin_dir, folder):
-        self.bin, self.folder, self.failed = bin_dir, Path(folder), 0
-
-    def say(self, good, what):
-        self.failed += not good
-        print(f"{'ok    ' if good else 'FAILED'} {what}")
-
+class Bench(tools.Checks):
     def compile(self, text, name="m.mlir"):
         model = self.folder / name
         model.write_bytes(text if isinstance(text, bytes) else text.encode())

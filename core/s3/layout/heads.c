@@ -123,11 +123,11 @@ static int find_parted(const parting* p, int v, const heads* h, double zero) {
 }
 
 // What nest n reads by access a.
-static void part_factor(parting* p, int n, int a, double zero) {
+static void part_factor(parting* p, int n, int a, int64_t width, double zero) {
   pb_program* all = &p->l->program;
   pb_nest* nest = &all->nests[n];
   int v = all->value_of[n][a];
-  heads h = heads_of(nest, &nest->access[a], nest->extent[dim_of_head(p->l, nest, &nest->access[a])]);
+  heads h = heads_of(nest, &nest->access[a], width);
   int parted = find_parted(p, v, &h, zero);
   if (parted < 0) {
     parted = part_value(p->l, v, &h);
@@ -218,8 +218,8 @@ static void part_product(parting* p, int n, const pb_roles* roles) {
   if (of_w < 0 || !pb__layout_zero_of_codes(nest, roles->w, &zero) ||
       (heads_in_y && (taker < 0 || h.count * h.width < y->shape[1])))
     return;
-  if (heads_in_x) part_factor(p, n, roles->x, 0);
-  part_factor(p, n, roles->w, zero);
+  if (heads_in_x) part_factor(p, n, roles->x, nest->extent[of_x], 0);
+  part_factor(p, n, roles->w, nest->extent[of_w], zero);
   if (heads_in_y) part_result(p, n, &h, taker);
 }
 
@@ -254,8 +254,8 @@ static void insert_copies(parting* p) {
 }
 
 bool pb__layout_ends_in(const pb_layout* l, int v, double* zero) {
-  if (v >= l->parted_count || !l->parted[v]) return false;
-  *zero = *l->parted[v];
+  if (v >= l->parted_count || !l->parted[v].ends) return false;
+  *zero = l->parted[v].zero;
   return true;
 }
 
@@ -268,11 +268,8 @@ void pb__layout_part_heads(pb_layout* l) {
       part_product(&p, n, &roles);
   if (p.count) insert_copies(&p);
   l->parted_count = l->program.value_count;
-  l->parted = PB_NEW_ARRAY(&l->unit->pass, const double*, (size_t)l->parted_count + 1);
-  for (size_t k = 0; k < p.count; ++k) {
-    double* zero = PB_NEW(&l->unit->pass, double);
-    *zero = p.copies[k].zero;
-    if (p.copies[k].fills) l->parted[p.copies[k].to] = zero;
-  }
+  l->parted = PB_NEW_ARRAY(&l->unit->pass, pb_layout_parted, (size_t)l->parted_count + 1);
+  for (size_t k = 0; k < p.count; ++k)
+    l->parted[p.copies[k].to] = (pb_layout_parted){p.copies[k].fills, p.copies[k].zero};
   free(p.copies);
 }

@@ -64,6 +64,12 @@ typedef struct pb_layout_apart {
   size_t count, capacity;
 } pb_layout_apart;
 
+// A value with a row for each head: what lies behind its rows is this number, or (`ends` is false) anything.
+typedef struct pb_layout_parted {
+  bool ends;
+  double zero;
+} pb_layout_parted;
+
 typedef struct pb_layout {
   pb_unit* unit;
   pb_program program;
@@ -73,11 +79,11 @@ typedef struct pb_layout {
   bool* gains;     // by value: blocks make it, or something that it meets, faster
   bool* heads;     // by value: a product of two computed tensors meets it
   pb_layout_value* values;
-  pb_layout_roles* roles; // by nest
-  bool* gathers;          // by nest
-  bool* gone;             // by nest: a copy that is not needed
-  bool has_runs;          // of some value rows are runs
-  const double** parted;  // by value, of the first parted_count: pb__layout_ends_in
+  pb_layout_roles* roles;   // by nest
+  bool* gathers;            // by nest
+  bool* gone;               // by nest: a copy that is not needed
+  bool has_runs;            // of some value rows are runs
+  pb_layout_parted* parted; // by value, of the first parted_count: pb__layout_ends_in
   int parted_count;
   pb_layout_twin* twins; // in the order of their own values, which stand behind those of the model
   int twin_count;

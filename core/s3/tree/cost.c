@@ -154,14 +154,15 @@ static int64_t of_all_cores(const pb_tiling* t, int64_t cycles) {
   return cycles;
 }
 
-// Beats of the system memory's port that a command takes.
-static int64_t fetch_beats(const pb_chip* chip) {
-  return chip->command_port ? 0 : (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
+static int64_t command_beats(const pb_chip* chip) {
+  return (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
 }
 
+// Beats of the system memory's port that a command takes.
+static int64_t fetch_beats(const pb_chip* chip) { return chip->command_port ? 0 : command_beats(chip); }
+
 static int64_t arrival(const pb_chip* chip) {
-  int64_t beats = (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
-  return chip->memories[chip->system_memory].latency + beats + START_CYCLES;
+  return chip->memories[chip->system_memory].latency + command_beats(chip) + START_CYCLES;
 }
 
 // Words for `turns` of a loop in each of which a queue runs `commands` that are `words` long. A hardware loop takes
