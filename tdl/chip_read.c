@@ -103,11 +103,14 @@ static void read_chip_record(reader* r) {
     return;
   }
   static const char* const controls[] = {"threads", "grid", "queues"};
+  static const char* const tunings[] = {"none", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
   record rec = pb__open_record(r, pb__text_of(json_array_get(list, 0)));
   c->place = pb__keep_place(r, &rec);
   c->name = pb__get_text(&rec, "Name");
   c->summary = pb__get_text(&rec, "Summary");
   c->features = json_object_get(rec.json, "Features") ? pb__get_text(&rec, "Features") : "";
+  int tuning = json_object_get(rec.json, "Tuning") ? pb__choice(&rec, "Tuning", tunings, 4) : 0;
+  c->tuning = tuning ? tunings[tuning] : "";
   if (json_is_string(json_object_get(rec.json, "Name"))) check_name(&rec, "the chip", c->name, 64);
   c->revision = get_int32(&rec, "Revision", 0);
   c->mhz = get_int32(&rec, "MHz", 1000);

@@ -45,6 +45,7 @@ class Chip {
   int MHz = 1000;               // for reports only: turns cycles into time
   int Arguments = 16;           // base-address slots a kernel's commands can name
   string Features = "";         // threads: what the code generator may use and a machine must have, "avx2,fma"; state-N: granted by the system
+  string Tuning = "none";       // threads: the level of processors, "x86-64-v2" to "x86-64-v4", or "none", whose units and latencies code is ordered for; what it may use is Features' alone
   int CommandBytes = 0;         // queues: size of one encoded command
   bit CommandPort = 0;          // queues: 1: commands come by a port of their own, as wide as the system memory's and as far away, and take nothing from movers
 }

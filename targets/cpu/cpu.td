@@ -38,6 +38,9 @@ def cpu : Chip {
   let Control = "threads";
   let Variants = ["v3", "avx512", "bf16", "amx"];
   let Features = Needs;
+#ifndef VARIANT_avx512
+  let Tuning = "x86-64-v3"; // with 16 registers and no model of their order, sums are spilled inside loops
+#endif
 }
 
 def THREAD : Level { let Name = "thread"; let Max = 256; let Sync = "barrier"; let SyncCycles = 3000; }

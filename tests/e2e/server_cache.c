@@ -144,6 +144,7 @@ void __wrap_pb_code_make(pb_code* code) {
   begin(&sha, "object");
   add(&sha, code->chip->hash, sizeof code->chip->hash);
   add(&sha, code->chip->features, strlen(code->chip->features));
+  add(&sha, code->chip->tuning, strlen(code->chip->tuning));
   add(&sha, code->kernels.data, code->kernels.length);
   add(&sha, code->entries.data, code->entries.length);
   name_code(&sha, name, sizeof name);

@@ -95,6 +95,7 @@ static const row rows[] =
 , {"let Name = \"toy\";", "", "", 3010, "Name"}, {"let Revision = 1;", "", "", 3010, "Revision"},
     {"let Summary = \"a small chip\";", "", "", 3010, "Summary"},
     {"let Control = \"queues\";", "", "", 3010, "Control"}, {"\"queues\"", "\"magic\"", "", 3012, "Control"},
+    {"let Control = \"queues\";", "let Control = \"queues\"; let Tuning = \"i386\";", "", 3012, "Tuning"},
     {"PB_SCHEMA;", "7;", "", 3021, "schema 7"},
     {"def toy : Chip {",
      "def other : Chip { let Name = \"o\"; let Summary = \"\"; let Schema = 1; let Revision = 1; let Control = "

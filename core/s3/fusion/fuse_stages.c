@@ -8,7 +8,7 @@
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/roles.h"
 #include "core/s3/plan/plan_memo.h"
-#include "core/s3/plan/vector_plan.h"
+#include "core/s3/tree/cost_cores.h"
 
 enum {
   MOST_GROUPS = 12, // in one kernel, and
@@ -128,6 +128,8 @@ static int64_t between_kernels(const pb_chip* chip) { return chip->level_count ?
 // of no form that has a plan.
 static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* whole, pb_arena* arena) {
   int64_t cycles = (r->count - 1) * between_kernels(f->unit->chip), one_group;
+  pb_core_facts facts;
+  pb_core_facts_of(f->unit->chip, NULL, &facts);
   for (int k = 0; k < r->count; ++k) {
     region one = {.groups = {r->groups[k]}, .count = 1};
     pb_program view;
@@ -139,7 +141,7 @@ static int64_t cycles_apart(const fuser* f, const region* r, const pb_program* w
     const pb_value* value = &whole->values[v];
     if (value->kind != PB_VALUE_LOCAL) continue;
     int64_t bytes = pb_value_bytes(value);
-    cycles += bytes * (1 + pb_program_readers(whole, v)) / pb_vplan_rate(f->unit->chip, bytes);
+    cycles += bytes * (1 + pb_program_readers(whole, v)) / pb_core_rate(&facts, bytes);
   }
   return cycles;
 }

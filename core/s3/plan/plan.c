@@ -6,7 +6,7 @@
 // each tiling is tried with the ways of making one tile's slice of x inside it, by the same rules.
 #include "core/s3/plan/plan.h"
 
-#include "core/s3/plan/vector_plan.h"
+#include "core/s3/plan/plan_registers.h"
 #include "core/s3/routes.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void fail(planner* p, const char* why) {
 }
 
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
-  if (group->registers) return pb_vplan_cost(chip, group->registers, plan, why);
+  if (group->registers && !pb_registers_plan_legal(chip, group->registers, plan, why)) return false;
   pb_tiling* tiling = PB_NEW(arena, pb_tiling);
   if (pb_tiling_build(chip, group, plan, arena, tiling) && pb_tree_cost(tiling, plan)) return true;
   *why = tiling->failure;
@@ -445,11 +445,14 @@ bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int cop
   return found;
 }
 
+static pb_status registers_plan(const pb_chip* chip, const pb_group* group, pb_diag* diag, pb_plan* plan) {
+  if (pb_registers_plan_make(chip, group, plan)) return PB_OK;
+  return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, NULL,
+                        "%s cannot run this: no tile fits its registers", chip->name);
+}
+
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
-  if (group->registers) {
-    pb_vplan_make(chip, group->registers, plan);
-    return PB_OK;
-  }
+  if (group->registers) return registers_plan(chip, group, diag, plan);
   result* r = PB_NEW(arena, result);
   planner p = {.chip = chip, .group = group, .result = r};
   int stages = stage_count(group);

@@ -1,16 +1,22 @@
-// What a plan takes, by the chip's facts. Three things can hold a kernel up, and the longest of them is its time:
+// What a plan takes, by the chip's facts. On queues three things can hold a kernel up, and the longest of them is its
+// time:
 //  - a queue: its commands' cycles, or how fast commands arrive when only Depth of them are fetched ahead;
 //  - the system memory's port: beats of the movers' runs, where they lie across beats too, and of the commands;
 //  - turns that wait for each other: a buffer is free again only when all that fill and use it are done with it, and a
 //    loop has as many turns under way as the buffer has copies.
+// A core issues as one queue does; caches bring what it reads (cost_cores.c), hidden by its work but for a part.
 // A tree of loops is added up from the inside out: what one execution takes of everything, and how long it lasts alone.
 #include "core/s3/tree/cost.h"
+
+#include "core/s3/tree/cost_cores.h"
 
 #include <string.h>
 
 enum {
   START_CYCLES = 6, // from the last beat of a command, or a token, to the start
   TOKEN_CYCLES = 2,
+  CORE = 0,    // a core issues as a queue does, in order
+  EXPOSED = 8, // of what a core brings while it computes, and the other way round, one part of so many is not hidden
   BUFFER_WORDS = (PB_MAX_BUFFERS + 63) / 64
 };
 
@@ -173,20 +179,26 @@ static int64_t rolled(const pb_chip* chip, int64_t commands, int64_t words, int6
   return chip->loop && commands <= chip->loop_most && loop < plain ? loop : plain;
 }
 
+// What issues: queues, or one core.
+static int issuers(const pb_tiling* t) { return t->core ? 1 : t->chip->queue_count; }
+
 // Words of a queue come no faster than Depth of them in the time that one takes to arrive.
-static int64_t queue_time(const pb_chip* chip, int queue, int64_t cycles, int64_t words) {
+static int64_t queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words) {
+  const pb_chip* chip = t->chip;
+  if (t->core) return cycles;
   int depth = chip->queues[queue].depth > 0 ? chip->queues[queue].depth : 1;
   int64_t arriving = words * arrival(chip) / depth;
   return arriving > cycles ? arriving : cycles;
 }
 
 // The longest of its queues and of the port.
-static int64_t busiest(const pb_chip* chip, const part* p, const char** name) {
+static int64_t busiest(const pb_tiling* t, const part* p, const char** name) {
+  const pb_chip* chip = t->chip;
   int64_t most = p->system;
-  *name = chip->memories[chip->system_memory].name;
-  for (int q = 0; q < chip->queue_count; ++q) {
-    int64_t time = queue_time(chip, q, p->queue[q], p->words[q]);
-    if (time > most) most = time, *name = chip->queues[q].name;
+  *name = t->core ? "memory" : chip->memories[chip->system_memory].name;
+  for (int q = 0; q < issuers(t); ++q) {
+    int64_t time = queue_time(t, q, p->queue[q], p->words[q]);
+    if (time > most) most = time, *name = t->core ? "compute" : chip->queues[q].name;
   }
   return most;
 }
@@ -246,7 +258,20 @@ static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int
   p->end = larger(p->end, start + first + until_done);
 }
 
+static void issue(part* p, int queue, int64_t cycles) {
+  p->queue[queue] += cycles;
+  p->busy[queue] += cycles;
+}
+
 static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
+  if (t->core) {
+    int64_t taken = pb__core_cycles(t, t->core, nest);
+    issue(p, CORE, taken);
+    ++p->commands[CORE];
+    run_nest(p, nest, CORE, taken, 0);
+    t->traffic += pb__core_traffic(t, t->core, nest);
+    return true;
+  }
   if (!strcmp(nest->part, "init")) return true; // the instruction's accumulate flag
   pb_flat flat;
   pb_match match;
@@ -275,14 +300,13 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   if (shared > cycles) cycles = shared;
   int64_t writes = pb__state_writes(t, nest, &match, &cycles);
   commands += writes, words += writes;
-  p->queue[insn->queue] += cycles;
-  p->busy[insn->queue] += cycles;
+  issue(p, insn->queue, cycles);
   p->commands[insn->queue] += commands;
   p->words[insn->queue] += words;
   p->system += of_all_cores(t, beats + words * fetch);
   int64_t until_done = insn->latency + TOKEN_CYCLES;
   if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
-  run_nest(p, nest, insn->queue, queue_time(t->chip, insn->queue, cycles, words - 1), until_done);
+  run_nest(p, nest, insn->queue, queue_time(t, insn->queue, cycles, words - 1), until_done);
   return true;
 }
 
@@ -328,7 +352,7 @@ static int64_t wait_for_places(const pb_tiling* t, const pb_tree* loop, const pa
 static int64_t add_words(const pb_tiling* t, const part* one, int64_t turns, int64_t period, part* later, part* sum) {
   const pb_chip* chip = t->chip;
   int64_t fetch = fetch_beats(chip), saved = 0;
-  for (int q = 0; q < chip->queue_count; ++q) {
+  for (int q = 0; q < issuers(t); ++q) {
     int64_t words = rolled(chip, one->commands[q] * period, one->words[q] * period, turns / period);
     words += one->words[q] * (turns % period);
     sum->rolled[q] |= words < one->words[q] * turns;
@@ -343,7 +367,8 @@ static int64_t add_words(const pb_tiling* t, const part* one, int64_t turns, int
 
 // A loop's body stays where words that were fetched ahead would be: of those that follow it, and are not in a loop's
 // body themselves, half of them at most are there when it ends.
-static void wait_for_words(const pb_chip* chip, part* one) {
+static void wait_for_words(const pb_tiling* t, part* one) {
+  const pb_chip* chip = t->chip;
   for (int q = 0; q < chip->queue_count; ++q) {
     int depth = chip->queues[q].depth > 0 ? chip->queues[q].depth : 1;
     int64_t late = one->words[q] - depth / 2;
@@ -375,13 +400,13 @@ static uint32_t brought_for(const pb_tiling* t, part* sum, const part* one, int 
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
   if (!tree_cost(t, loop, &one)) return false;
-  wait_for_words(t->chip, &one);
+  wait_for_words(t, &one);
   const char* unused;
   part later = one;
   int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one), ahead = turns_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
   int64_t own[PB_MAX_QUEUES] = {0};
-  int64_t period = larger(chain, busiest(t->chip, &later, &unused)), further = (loop->extent - 1) * period;
+  int64_t period = larger(chain, busiest(t, &later, &unused)), further = (loop->extent - 1) * period;
   int64_t behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
   // a remainder's buffers are those of the loop before it
   sum->chain = loop->turns_before ? sum->chain + chain * loop->extent : larger(sum->chain, chain * loop->extent);
@@ -393,12 +418,12 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     if (!piecewise) there = larger(there, sum->whole[b] - one.to[b]);
     start = larger(start, there);
     if (piecewise) there = larger(there, sum->whole[b] - one.from[b] - further);
-    for (int q = 0; q < t->chip->queue_count; ++q) // as in run_nest
+    for (int q = 0; q < issuers(t); ++q) // as in run_nest
       if (one.commands[q] && sum->after[b] >> q & 1) own[q] = larger(own[q], there);
   }
-  for (int q = 0; q < t->chip->queue_count; ++q)
+  for (int q = 0; q < issuers(t); ++q)
     if (one.used[q]) start = larger(start, sum->queue_free[q] - one.first[q]);
-  for (int q = 0; q < t->chip->queue_count; ++q) {
+  for (int q = 0; q < issuers(t); ++q) {
     // what waits for its queue's own former work keeps the queue from going on to the next turn outside
     int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
     sum->queue[q] += larger(busy, held) + larger(own[q] - sum->queue_free[q], 0);
@@ -424,13 +449,30 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   return true;
 }
 
-// Adds what one execution of the tree's body takes. What only one turn of a loop does is left out: little, and not what
-// the other turns wait for.
+// What one turn of a loop around does, and the others do, in the average turn.
+static bool turn_cost(pb_tiling* t, const pb_tree* turn, part* sum) {
+  int64_t turns = t->around[turn->loop + 1]->extent, before = t->traffic, cycles = 0;
+  part one = {0}, others = {0};
+  if (!tree_cost(t, turn, &one)) return false;
+  t->traffic = before + (t->traffic - before) / turns;
+  if (turn->others && !tree_cost(t, turn->others, &others)) return false;
+  cycles = (one.queue[CORE] + (turns - 1) * others.queue[CORE]) / turns;
+  issue(sum, CORE, cycles);
+  sum->queue_free[CORE] += cycles;
+  sum->end = larger(sum->end, sum->queue_free[CORE]);
+  return true;
+}
+
+// Adds what one execution of the tree's body takes. What only one turn of a loop does is left out where queues run: it
+// is little, and not what the other turns wait for.
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
   for (const pb_tree* node = tree->first; node; node = node->next) {
     pb_tree loop = *node;
-    if (node->parts) loop.extent = 1; // of one core, which takes the first: a remainder is another's, and no longer
-    if (node->kind == PB_TREE_LOOP && !(node->parts && node->turns_before) && !loop_cost(t, &loop, sum)) return false;
+    bool shared = node->parts && !t->core;
+    if (shared) loop.extent = 1; // of one core, which takes the first: a remainder is another's, and no longer
+    if (node->kind == PB_TREE_LOOP) t->around[node->level + 1] = node;
+    if (node->kind == PB_TREE_LOOP && !(shared && node->turns_before) && !loop_cost(t, &loop, sum)) return false;
+    if (node->kind == PB_TREE_TURN && t->core && !turn_cost(t, node, sum)) return false;
     if (node->kind == PB_TREE_NEST && !nest_cost(t, node->nest, sum)) return false;
   }
   return true;
@@ -452,14 +494,30 @@ bool pb_tree_fits(pb_tiling* t, int memory) {
                                       m->name, (long long)m->bytes));
 }
 
+// A core computes while caches bring what it takes next, and hides most of the shorter of the two.
+static void core_total(const pb_tiling* t, int64_t compute, pb_plan* plan) {
+  int64_t longer = larger(compute, t->traffic), shorter = compute + t->traffic - longer;
+  plan->cycles = longer + shorter / EXPOSED;
+  plan->cycles += plan->cycles * pb__core_imbalance(t) / 1024;
+}
+
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all = {0};
-  for (int m = 0; m < t->chip->memory_count; ++m)
-    if (!pb_tree_fits(t, m)) return false;
+  pb_core_facts core;
+  if (t->group->registers) pb_core_facts_of(t->chip, t->group->registers, &core);
+  t->core = t->group->registers ? &core : NULL;
+  t->traffic = 0;
+  for (int m = 0; m < t->chip->memory_count; ++m) // of a core's registers those that a tile needs have been counted
+    if (!(t->core && t->chip->memories[m].kind == PB_MEM_REGISTERS) && !pb_tree_fits(t, m)) return false;
   pb__state_count(t);
   if (!tree_cost(t, &t->root, &all)) return false;
-  int64_t most = busiest(t->chip, &all, &plan->bound);
+  if (t->core) all.system = t->traffic;
+  int64_t most = busiest(t, &all, &plan->bound);
   memcpy(plan->busy, all.busy, sizeof plan->busy);
-  plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);
+  if (t->core)
+    core_total(t, larger(all.end, all.queue[CORE]), plan);
+  else
+    plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);
+  t->core = NULL;
   return true;
 }

@@ -119,7 +119,12 @@ typedef struct pb_tiling {
   int64_t cycles;                // of their stages, added up
   int64_t stage_parts;           // in which threads share their turns
   int stages;                    // of a turn
-  const char* failure;           // why there is no such tiling; NULL: all is well
+  // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; traffic: cycles
+  // in which caches further out bring what the nests so far take.
+  const pb_tree* around[PB_NEST_OUTERS + 1];
+  const struct pb_core_facts* core;
+  int64_t traffic;
+  const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;
 
 // A stage that makes another one's x: the buffer, and where in the tensor that it stands for the buffer begins.

@@ -19,8 +19,7 @@ typedef struct stage {
 
 static int dims_of(const pb_vkernel* k) { return k->main.nest->dim_count + (k->run_dim >= 0); }
 
-// The tree's dim that dim d of the kernel is; of lanes in runs, the inner one.
-static int dim_of(const pb_vkernel* k, int d) { return d + (k->run_dim >= 0 && d >= k->run_dim); }
+static int dim_of(const pb_vkernel* k, int d) { return pb_vkernel_tree_dim(k, d); }
 
 // And back.
 static int kernel_dim(const pb_vkernel* k, int d) { return d - (k->run_dim >= 0 && d > k->run_dim); }

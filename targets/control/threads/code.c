@@ -104,6 +104,12 @@ static bool write_code(pb_code* code, LLVMModuleRef module, LLVMTargetMachineRef
   return ok;
 }
 
+// The order of instructions is that processor's; which there are is the features' alone.
+static void tune(const char* processor, LLVMModuleRef module) {
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f && *processor; f = LLVMGetNextFunction(f))
+    if (!LLVMIsDeclaration(f)) LLVMAddTargetDependentFunctionAttr(f, "tune-cpu", processor);
+}
+
 // No contraction, no reassociation: the optimiser is given no fast-math flag and the target fuses nothing.
 static bool optimise(pb_code* code, LLVMModuleRef module) {
   pb_arena scratch = {0};
@@ -119,6 +125,7 @@ static bool optimise(pb_code* code, LLVMModuleRef module) {
     LLVMSetTarget(module, triple);
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     LLVMSetModuleDataLayout(module, layout);
+    tune(code->chip->tuning, module);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
     LLVMErrorRef error = LLVMRunPasses(module, optimisation, machine, options);

@@ -1,0 +1,306 @@
+// What one nest of a register tile takes on a core, and what its tensors bring from caches further out. A core issues
+// in order and hides latency out of order: a step of a sum takes as long as the busiest of its arithmetic, its loads
+// from the nearest cache and the time until a sum can be added to again. What a loop comes back to is read again from
+// the nearest cache that holds what was touched meanwhile (Goto and van de Geijn 2008; here only the level that it fits
+// in matters, since hardware decides what stays).
+#include "core/s3/tree/cost_cores.h"
+
+#include <string.h>
+
+enum {
+  TURN_CYCLES = 5,    // of one register of a square: about the logarithm of its edge, and a load
+  BRANCH_CYCLES = 20, // lost where a loop ends
+  TILE_CYCLES = 6,    // finding a tile
+  STORE_CYCLES = 2,   // a register, on its way to its tensor
+  MOST_WALKS = PB_NEST_DIMS + 2 * PB_NEST_OUTERS
+};
+
+void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f) {
+  int staging = pb_chip_staging(chip);
+  *f = (pb_core_facts){.vector = pb_vector_facts_of(chip), .shared_rate = 1, .latency = 4, .units = 1, .products = 1};
+  for (int m = 0; m < chip->memory_count; ++m) {
+    const pb_memory* memory = &chip->memories[m];
+    for (int c = 0; c < 3; ++c)
+      if ((memory->cached || m == staging) && memory->bytes == f->vector.cache[c])
+        f->load_rate[c] = memory->bytes_per_cycle;
+    bool shared = memory->scope == PB_SCOPE_CHIP && memory->cached;
+    if (shared || (m == chip->system_memory && f->shared_rate == 1)) f->shared_rate = memory->bytes_per_cycle;
+  }
+  f->registers = f->vector.registers;
+  f->register_bytes = f->vector.row_bytes;
+  if (!k) return;
+  if (k->insn.insn) {
+    f->latency = k->insn.insn->latency;
+    f->units = k->insn.insn->units;
+    f->products = k->insn.halves;
+  }
+  if (!k->matrix.insn) return;
+  const pb_memory* file = &chip->memories[k->matrix.memory];
+  f->register_bytes = file->row_bytes;
+  f->registers = file->bytes / file->row_bytes;
+  f->products = pb_matrix_cycles(&k->matrix, k->rows, k->depth);
+}
+
+int64_t pb_core_rate(const pb_core_facts* f, int64_t bytes) {
+  for (int c = 0; c < 3; ++c)
+    if (f->vector.cache[c] && f->load_rate[c] && bytes * 4 <= f->vector.cache[c] * 3) return f->load_rate[c];
+  return f->shared_rate;
+}
+
+// ---- arithmetic ----
+
+// Registers that a nest has along each dim of the kernel; of summed dims its steps.
+static void sizes_of(const pb_vkernel* k, const pb_nest* nest, int64_t* size) {
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    int64_t unit = pb_vkernel_unit(k, d), extent = nest->extent[pb_vkernel_tree_dim(k, d)];
+    if (d == k->run_dim) extent *= nest->extent[d];
+    if (d == k->depth_dim) unit = k->depth;
+    size[d] = d == k->group_dim ? 1 : (extent + unit - 1) / unit;
+  }
+}
+
+// Those that the dims of `moves` (NULL: all) make of the tile.
+static int64_t registers_of(const pb_vkernel* k, const int64_t* size, const int64_t* moves) {
+  int64_t registers = 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (pb_vkernel_is_spatial(k, d) && (!moves || moves[d])) registers *= size[d];
+  return registers;
+}
+
+static int64_t steps_of(const pb_vkernel* k, const int64_t* size) {
+  int64_t steps = 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (k->is_sum[d]) steps *= size[d];
+  return steps;
+}
+
+// Registers in which one step over a tile computes the main nest's operations: one that takes a tensor's elements alone
+// is made for each register of them, not for each of the tile's.
+static int64_t operations_of(const pb_vkernel* k, const int64_t* size) {
+  const pb_nest* nest = k->main.nest;
+  int64_t moves[PB_NEST_EXPR][PB_NEST_DIMS], all = 0;
+  for (int e = 0; e < nest->expr_count; ++e) {
+    const pb_expr_node* node = &nest->expr[e];
+    for (int d = 0; d < nest->dim_count; ++d) {
+      moves[e][d] = node->op == PB_OP_LOAD ? k->main.access[node->operand].stride[d] != 0 : node->op == PB_OP_INDEX;
+      for (int a = 0; a < 3 && node->args[a] >= 0; ++a) moves[e][d] |= moves[node->args[a]][d];
+    }
+    all += registers_of(k, size, moves[e]);
+  }
+  return all;
+}
+
+// The summed dim along which a spatial dim's windows overlap, -1: none.
+static int overlapping(const pb_vkernel* k, int d) {
+  const int64_t* stride = k->main.access[k->x].stride;
+  int found = -1;
+  for (int s = 0; s < k->main.nest->dim_count; ++s)
+    if (k->is_sum[s] && stride[s] > 0 && stride[d] % stride[s] == 0 &&
+        stride[d] / stride[s] < k->main.nest->extent[s] && (found < 0 || stride[s] > stride[found]))
+      found = s;
+  return found;
+}
+
+// A tile whose groups are put together of taps: each element of x that its windows cover is widened, flipped and moved
+// to its places once, and each group is joined and multiplied.
+static int64_t taps_cycles(const pb_vkernel* k, const int64_t* size) {
+  int64_t cover[PB_NEST_DIMS], elements = 1, taps = k->main.nest->extent[k->group_dim];
+  for (int d = 0; d < k->main.nest->dim_count; ++d) cover[d] = d == k->group_dim ? taps : k->is_sum[d] ? size[d] : 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d) {
+    if (!pb_vkernel_is_spatial(k, d)) continue;
+    int s = overlapping(k, d);
+    if (s < 0)
+      elements *= size[d];
+    else
+      cover[s] += (size[d] - 1) * (k->main.access[k->x].stride[d] / k->main.access[k->x].stride[s]);
+  }
+  for (int d = 0; d < k->main.nest->dim_count; ++d) elements *= cover[d];
+  return elements * (taps + 1) + registers_of(k, size, NULL) * steps_of(k, size) * 2;
+}
+
+// The main nest on a tile.
+static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const int64_t* size) {
+  const pb_nest* nest = k->main.nest;
+  bool sums = nest->reduce != PB_SET;
+  if (k->taps) return taps_cycles(k, size);
+  int64_t points = registers_of(k, size, NULL), loads = 0, rate = f->load_rate[0] ? f->load_rate[0] : 1;
+  for (int a = 0; a < pb_vkernel_store(&k->main); ++a) loads += registers_of(k, size, k->main.access[a].stride);
+  int64_t step = points * f->products;
+  if (!k->insn.insn)
+    step = sums ? operations_of(k, size) + points : points * (nest->expr_count + (k->turn_dim >= 0 ? TURN_CYCLES : 0));
+  if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
+  if (loads > step) step = loads;
+  if (sums && f->latency * f->units > step) step = f->latency * f->units;
+  return (step * steps_of(k, size) + f->units - 1) / f->units;
+}
+
+// What stands in registers already.
+static bool takes_registers(const pb_tiling* t, const pb_nest* nest) {
+  for (int a = 0; a + 1 < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    if (!access->memref.ptr && access->buffer >= 0 &&
+        t->chip->memories[t->buffers[access->buffer].memory].kind == PB_MEM_REGISTERS)
+      return true;
+  }
+  return false;
+}
+
+static bool stores_registers(const pb_tiling* t, const pb_nest* nest) {
+  const pb_access* to = &nest->access[nest->access_count - 1];
+  return !to->memref.ptr && to->buffer >= 0 &&
+         t->chip->memories[t->buffers[to->buffer].memory].kind == PB_MEM_REGISTERS;
+}
+
+int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
+  const pb_vkernel* k = t->group->registers;
+  int64_t size[PB_NEST_DIMS], cycles = 0;
+  if (!strcmp(nest->part, "fill")) return 0;
+  sizes_of(k, nest, size);
+  int64_t registers = registers_of(k, size, NULL) * (k->matrix.insn ? k->rows : 1);
+  if (!stores_registers(t, nest)) cycles += registers * STORE_CYCLES;
+  if (!strcmp(nest->part, "store")) return cycles;
+  if (!strcmp(nest->part, "init")) return TILE_CYCLES;
+  if (!strcmp(nest->part, "load")) return TILE_CYCLES + BRANCH_CYCLES; // behind the first part of a sum
+  if (takes_registers(t, nest)) return cycles + registers * nest->expr_count;
+  if (k->main.nest->reduce == PB_SET) cycles += TILE_CYCLES;
+  return cycles + main_cycles(f, k, size);
+}
+
+// ---- traffic ----
+
+// A loop as an access sees it: elements from one of its turns to the next, and how many turns.
+typedef struct walk {
+  int64_t step, turns;
+  bool again; // turns of the same band came before: what none of its turns moves has been read already
+} walk;
+
+// Elements that some loops touch, from the smallest steps on: those that begin inside what is touched add to it, others
+// find it that often.
+static int64_t touched(const walk* walks, int count) {
+  walk sorted[MOST_WALKS];
+  int used = 0;
+  for (int k = 0; k < count; ++k) {
+    if (!walks[k].step || walks[k].turns < 2) continue;
+    int at = used++;
+    for (; at > 0 && sorted[at - 1].step > walks[k].step; --at) sorted[at] = sorted[at - 1];
+    sorted[at] = walks[k];
+  }
+  int64_t elements = 1, unit = 1, span = 1;
+  for (int k = 0; k < used; ++k) {
+    if (sorted[k].step > unit * span) {
+      elements *= span;
+      unit = sorted[k].step;
+      span = sorted[k].turns;
+    } else
+      span += sorted[k].step / unit * (sorted[k].turns - 1);
+  }
+  return elements * span;
+}
+
+// Cycles in which an access's elements come from caches further out, over all turns of the loops around; `around`
+// outermost first, `own`: the nest's.
+static int64_t access_traffic(const pb_core_facts* f, const pb_access* access, const walk* around, int loops,
+                              const walk* own, int dims) {
+  walk inside[MOST_WALKS];
+  int64_t bytes = pb_type_bits(access->type) > 8 ? pb_type_bits(access->type) / 8 : 1, cycles = 0;
+  int count = dims;
+  bool first = true;
+  memcpy(inside, own, sizeof *own * (size_t)dims);
+  for (int l = loops - 1; l >= 0; --l) {
+    if (around[l].step) {
+      cycles *= around[l].turns;
+    } else {
+      int64_t near = touched(inside, count) * bytes, times = around[l].turns - !around[l].again;
+      cycles = cycles * around[l].turns + times * near / pb_core_rate(f, near);
+      first &= !around[l].again;
+    }
+    inside[count++] = around[l];
+  }
+  int64_t all = pb_access_elements(access) * bytes;
+  return cycles + (first ? touched(inside, count) * bytes / pb_core_rate(f, all) : 0);
+}
+
+static int64_t parts_at(const pb_tiling* t, int level) {
+  bool columns = pb_vkernel_is_column(t->group->registers, t->plan->bands[level - t->base].dim);
+  return columns ? t->plan->column_parts : t->plan->row_parts;
+}
+
+// The loops around the nest. Threads take parts of the turns of rows and of columns: the turns of a part, rows then
+// columns, stand inside those of all parts.
+static int loops_around(const pb_tiling* t, const pb_access* access, int level, walk* walks) {
+  int64_t left[PB_NEST_OUTERS];
+  int count = 0, first = 0;
+  while (first < level && !t->around[first + 1]->parts) ++first;
+  for (int l = 0; l < level; ++l) {
+    left[l] = t->around[l + 1]->extent;
+    if (l < first) walks[count++] = (walk){access->index[0].coef[PB_NEST_DIMS + l], left[l], false};
+  }
+  int inner = t->base + t->plan->result_level;
+  for (int l = first; l < level && l < inner; ++l) { // parts of each group, from its outermost loop on
+    int64_t parts = t->around[l + 1]->parts ? parts_at(t, l) : 1;
+    for (int at = l; parts > 1 && at < level && at < inner; ++at) {
+      if (at > l && t->around[at + 1]->parts) break;
+      int64_t taken = left[at] < parts ? left[at] : parts;
+      left[at] = (left[at] + taken - 1) / taken;
+      parts = (parts + taken - 1) / taken;
+      walks[count++] = (walk){access->index[0].coef[PB_NEST_DIMS + at] * left[at], taken, false};
+    }
+  }
+  for (int l = first; l < level; ++l)
+    walks[count++] = (walk){access->index[0].coef[PB_NEST_DIMS + l], left[l], t->around[l + 1]->turns_before > 0};
+  return count;
+}
+
+int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
+  const pb_vkernel* k = t->group->registers;
+  int64_t cycles = 0;
+  if (!k->insn.insn) return 0;
+  bool is_main = !strcmp(nest->part, "reduce");
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
+    bool stored = a + 1 == nest->access_count;
+    if (is_main ? a != k->x && a != k->w : !stored || stores_registers(t, nest)) continue;
+    walk around[2 * PB_NEST_OUTERS], own[PB_NEST_DIMS];
+    for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
+    int loops = loops_around(t, access, nest->outer_count, around);
+    cycles += access_traffic(f, access, around, loops, own, nest->dim_count);
+  }
+  return cycles;
+}
+
+// ---- threads ----
+
+int64_t pb__core_tiles(const pb_vkernel* k, const pb_plan* plan, bool columns) {
+  int64_t tiles = 1;
+  for (int b = 0; b < plan->result_level; ++b) {
+    const pb_band* band = &plan->bands[b];
+    if (k->is_sum[band->dim] || pb_vkernel_is_column(k, band->dim) != columns) continue;
+    tiles *= pb_vkernel_balanced(pb_vkernel_steps(k, band->dim), band->step / pb_vkernel_unit(k, band->dim)).count;
+  }
+  return tiles;
+}
+
+// Tiles in front of an item, when the parts of rows and columns are as the loops cut them.
+static int64_t tiles_before(int64_t item, int64_t rows, int64_t columns, const pb_plan* plan) {
+  int64_t row = item / plan->column_parts, column = item % plan->column_parts;
+  int64_t begin = row * rows / plan->row_parts, end = (row + 1) * rows / plan->row_parts;
+  return begin * columns + (end - begin) * (column * columns / plan->column_parts);
+}
+
+int64_t pb__core_imbalance(const pb_tiling* t) {
+  const pb_plan* plan = t->plan;
+  const pb_vkernel* k = t->group->registers;
+  int64_t rows = pb__core_tiles(k, plan, false), columns = pb__core_tiles(k, plan, true), lost = 0,
+          items = plan->row_parts * plan->column_parts;
+  if (k->alone) return 0;
+  for (int64_t threads = 2; threads <= 8; threads *= 2) {
+    int64_t most = 1;
+    for (int64_t thread = 0; thread < threads; ++thread) {
+      int64_t share = tiles_before(items * (thread + 1) / threads, rows, columns, plan) -
+                      tiles_before(items * thread / threads, rows, columns, plan);
+      if (share > most) most = share;
+    }
+    lost += 1024 - 1024 * rows * columns / (most * threads);
+  }
+  return lost / 3;
+}

@@ -1,0 +1,33 @@
+// Inside cost: what a core takes for a nest of a register tile (cost.c adds up the tree around it).
+#ifndef PB_S3_COST_CORES_H
+#define PB_S3_COST_CORES_H
+
+#include "core/s3/tree/tiling.h"
+
+typedef struct pb_core_facts {
+  pb_vector_facts vector;
+  int64_t load_rate[3]; // bytes a cycle of the caches, innermost first
+  int64_t shared_rate;  // of what lies behind them
+  int64_t latency;      // cycles until a sum can be added to again
+  int64_t registers;    // that hold the sums
+  int64_t register_bytes;
+  int64_t products; // cycles of one step of one sum
+  int64_t units;    // that take such steps at once
+} pb_core_facts;
+
+// Of a chip whose cores run code, and of the kernel's instruction; NULL: of the chip alone.
+void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* kernel, pb_core_facts* facts);
+// Bytes a cycle at which a block of this size is read again.
+int64_t pb_core_rate(const pb_core_facts* facts, int64_t bytes);
+
+// Cycles of one execution of the nest.
+int64_t pb__core_cycles(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
+// Cycles in which what it reads of products' operands, and what it stores, comes from caches further out: of all turns
+// of the loops around, tiling->around.
+int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, const pb_nest* nest);
+// Tiles of rows, or of columns, that the plan's bands make.
+int64_t pb__core_tiles(const pb_vkernel* kernel, const pb_plan* plan, bool columns);
+// Uneven shares of the work for 2, 4 and 8 threads, as a part of 1024 that is lost on average.
+int64_t pb__core_imbalance(const pb_tiling* tiling);
+
+#endif
