@@ -21,7 +21,8 @@ enum {
   PB_MAX_LOOP_BODY = 32,
   PB_MAX_SHAPE = 4,
   PB_MOST_LATENCY = 1 << 20,
-  PB_MOST_TOKENS = 4095
+  PB_MOST_TOKENS = 4095,
+  PB_MOST_DERIVED = 1 << 20
 };
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
@@ -56,11 +57,16 @@ typedef struct pb_dim {
   bool table; // a window's elements are looked up along it: it is no loop of the instruction
 } pb_dim;
 
+// What a field holds in place of its number: the number less `by`, a `by`th of it, or its logarithm to base 2.
+typedef enum pb_form { PB_FORM_PLAIN, PB_FORM_MINUS, PB_FORM_SCALED, PB_FORM_LOG2, PB_FORMS } pb_form;
+
 // A named field of an instruction; bits[k] is where bit k of the value stands in the command, -1: dropped.
 typedef struct pb_field {
   const char* name;
   int width;
   bool is_signed;
+  pb_form form;
+  int64_t by; // 1 where the form has none
   int16_t bits[64];
   int state_writer; // -1: in the command; else the instruction (index) whose field `state_field` holds it
   int state_field;
@@ -194,11 +200,12 @@ const char* pb_formula_term_name(pb_formula_term term); // "sum", "bias", ...
 // queue, and where there are several cores, its core: "2.MX".
 int pb_chip_queues(const pb_chip* chip);
 const char* pb_chip_queue_name(const pb_chip* chip, int number);
-const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name); // NULL: none
-int pb_chip_memory(const pb_chip* chip, const char* name);          // -1: none
-int pb_insn_field(const pb_insn* insn, const char* name);           // -1: none
-int pb_insn_operand(const pb_insn* insn, const char* name);         // -1: none
-bool pb_is_table(const pb_insn* insn, const pb_operand* operand);   // its elements are looked up
+const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name);  // NULL: none
+int pb_chip_memory(const pb_chip* chip, const char* name);           // -1: none
+int pb_insn_field(const pb_insn* insn, const char* name);            // -1: none
+int pb_insn_operand(const pb_insn* insn, const char* name);          // -1: none
+bool pb_is_table(const pb_insn* insn, const pb_operand* operand);    // its elements are looked up
+int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window); // bytes between the places where it can begin
 
 // A command before it is encoded: values by field index, waits and signals by queue bit.
 typedef struct pb_command {
@@ -207,11 +214,16 @@ typedef struct pb_command {
   uint32_t waits, signals;
 } pb_command;
 
-// Largest and smallest value that a field can carry.
+// Largest and smallest number that a field can say.
 int64_t pb_field_min(const pb_field* field);
 int64_t pb_field_max(const pb_field* field);
-// Whether the field can carry the value.
-bool pb_field_holds(const pb_field* field, int64_t value);
+// Whether the field can say the number; not all in between: there may be multiples alone, or powers of 2.
+bool pb_field_holds(const pb_field* field, int64_t number);
+// The number nearest to it that the field can say, no nearer to 0 where there is one.
+int64_t pb_field_nearest(const pb_field* field, int64_t number);
+// What its bits hold for a number that it can say, and the number for what they hold.
+int64_t pb_field_code(const pb_field* field, int64_t number);
+int64_t pb_field_number(const pb_field* field, int64_t code);
 // The value of a field that carries these bits of an f32: as many, with the sign that the field has.
 int64_t pb_field_bits(const pb_field* field, uint32_t bits);
 // Encodes into chip->command_bytes bytes. A value out of its field's range is PB_ERR_UNSUPPORTED with a diagnostic.
@@ -224,8 +236,10 @@ pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* comma
 bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes);
 // A command in the next turn of a hardware loop: adds the step.
 void pb_command_step(const pb_chip* chip, uint8_t* bytes, const uint8_t* step);
-// Gives the command's fields that stand in state their values, then keeps what the command itself writes. `state`: a
-// row of 32 values for each instruction of the chip, zeros at first; commands come in the order of their queue.
+// What state says before it is written: its bits are 0. `state`: a row of 32 numbers for each instruction of the chip.
+void pb_state_clear(const pb_chip* chip, int64_t (*state)[32]);
+// Gives the command's fields that stand in state their numbers, then keeps what the command itself writes. Commands
+// come in the order of their queue.
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command);
 // One line of assembly: `MMA x=a+0[ai=4,aj=1] ... ; waits L0 signals VX`. Returns arena text.
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);

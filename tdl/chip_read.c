@@ -352,13 +352,13 @@ static bool is_bits(json_t* v) {
 
 // Fields are the record's own `bits<N>` members; where their bits stand is read off Inst.
 static void read_fields(const record* rec, pb_insn* insn) {
-  static const char* const not_fields[] = {"Inst", "Dims", "Signed", "State"};
+  static const char* const not_fields[] = {"Inst", "Dims", "Signed", "State", "Derived"};
   const char* key;
   json_t* value;
   insn->fields = PB_NEW_ARRAY(&rec->r->chip->arena, pb_field, 33);
   json_object_foreach(rec->json, key, value) {
     bool skip = key[0] == '!' || !is_bits(value) || json_is_object(json_array_get(value, 0));
-    for (size_t k = 0; k < 4; ++k) skip |= !strcmp(key, not_fields[k]);
+    for (size_t k = 0; k < sizeof not_fields / sizeof *not_fields; ++k) skip |= !strcmp(key, not_fields[k]);
     if (skip) continue;
     if (insn->field_count == 32) {
       pb__fault(rec, 3070, "32 fields at most", "too many fields");
@@ -366,8 +366,11 @@ static void read_fields(const record* rec, pb_insn* insn) {
     }
     pb_field* f = &insn->fields[insn->field_count++];
     check_name(rec, "a field", key, 64);
-    *f = (pb_field){
-        .name = pb__keep(rec->r, key), .width = (int)json_array_size(value), .state_writer = -1, .state_field = -1};
+    *f = (pb_field){.name = pb__keep(rec->r, key),
+                    .width = (int)json_array_size(value),
+                    .by = 1,
+                    .state_writer = -1,
+                    .state_field = -1};
     memset(f->bits, 0xff, sizeof f->bits);
     if (f->width > 64) {
       pb__fault(rec, 3071, "64 bits at most", "field '%s' has %d bits", key, f->width);
@@ -377,6 +380,28 @@ static void read_fields(const record* rec, pb_insn* insn) {
   json_t* names = json_object_get(rec->json, "Signed");
   for (size_t k = 0; k < json_array_size(names); ++k)
     insn->fields[field_named(rec, insn, pb__text_of(json_array_get(names, k)), 3072, "Signed")].is_signed = true;
+}
+
+// What fields hold in place of their numbers.
+static void read_derived(const record* rec, pb_insn* insn) {
+  static const char* const forms[] = {"minus", "scaled", "log2"};
+  json_t* list = json_object_get(rec->json, "Derived");
+  for (size_t k = 0; k < json_array_size(list); ++k) {
+    record d = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
+    d.place = rec->place;
+    pb_field* field = &insn->fields[field_named(rec, insn, pb__get_text(&d, "Field"), 3114, "Derived")];
+    int64_t by = pb__get_int(&d, "By", 1);
+    if (field->form) pb__fault(rec, 3115, "once", "field '%s' is derived twice", field->name);
+    field->form = (pb_form)(PB_FORM_MINUS + pb__choice(&d, "Form", forms, 3));
+    field->by = field->form == PB_FORM_LOG2 ? 1 : by;
+    if (by < 1 || by > PB_MOST_DERIVED)
+      pb__fault(rec, 3116, "1 to 1048576", "field '%s' is derived by %lld", field->name, (long long)by);
+    else if (field->form == PB_FORM_LOG2 && (field->is_signed || field->width > 5))
+      pb__fault(rec, 3117, "5 bits at most, without sign", "field '%s' holds logarithms in %d bits%s", field->name,
+                field->width, field->is_signed ? " with sign" : "");
+    else if (field->width > 40)
+      pb__fault(rec, 3117, "40 bits at most", "field '%s' is derived and has %d bits", field->name, field->width);
+  }
 }
 
 static void read_encoding(const record* rec, pb_insn* insn) {
@@ -404,6 +429,12 @@ static void read_encoding(const record* rec, pb_insn* insn) {
   if (!opcode) pb__fault(rec, 3075, "let Inst{7-0} = 0x..;", "has no fixed bits: it cannot be told from others");
 }
 
+// State holds what its writer's field does.
+static void take_form(pb_field* field, const pb_field* written) {
+  field->form = written->form;
+  field->by = written->by;
+}
+
 static void read_state(const record* rec, pb_insn* insn) {
   json_t* list = json_object_get(rec->json, "State");
   for (size_t k = 0; k < json_array_size(list); ++k) {
@@ -417,6 +448,11 @@ static void read_state(const record* rec, pb_insn* insn) {
         insn->fields[f].state_writer = i;
         insn->fields[f].state_field = pb_insn_field(&rec->r->chip->insns[i], writer_field);
       }
+    if (insn->fields[f].form)
+      pb__fault(rec, 3118, "leave it to the writer's", "field '%s' is state and derived", insn->fields[f].name);
+    else if (insn->fields[f].state_writer >= 0 && insn->fields[f].state_field >= 0)
+      take_form(&insn->fields[f],
+                &rec->r->chip->insns[insn->fields[f].state_writer].fields[insn->fields[f].state_field]);
     if (insn->fields[f].state_writer < 0 || insn->fields[f].state_field < 0)
       pb__fault(rec, 3077, "an instruction defined above it, and a field of that",
                 "state '%s' is written by %s.%s, which is not there", insn->fields[f].name, writer, writer_field);
@@ -596,6 +632,7 @@ static void read_command(const record* rec, pb_insn* insn) {
   insn->mover = pb__get_int(rec, "Mover", 0) != 0;
   insn->buffer = pb__get_int(rec, "Buffer", 0);
   read_fields(rec, insn);
+  read_derived(rec, insn);
   read_encoding(rec, insn);
   read_state(rec, insn);
 }
@@ -679,6 +716,7 @@ static void read_loop(reader* r) {
   loop->line = rec.place.line;
   loop->index = loop->queue = loop->acc_flag = loop->operands[0].memory = -1;
   read_fields(&rec, loop);
+  read_derived(&rec, loop);
   read_encoding(&rec, loop);
   r->chip->loop_turns = field_named(&rec, loop, pb__get_text(&rec, "Turns"), 3122, "Turns");
   r->chip->loop_body = field_named(&rec, loop, pb__get_text(&rec, "Body"), 3122, "Body");

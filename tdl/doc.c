@@ -164,6 +164,14 @@ static char* bit_runs(const pb_field* field, pb_arena* arena) {
   return text;
 }
 
+// What the bits hold, where not the number itself.
+static const char* derived(const pb_field* field, pb_arena* arena) {
+  static const char* const forms[PB_FORMS] = {"", " - ", " / ", ""};
+  if (field->form == PB_FORM_LOG2) return pb_printf(arena, "; holds log2(%s)", field->name);
+  if (field->form == PB_FORM_PLAIN) return "";
+  return pb_printf(arena, "; holds %s%s%lld", field->name, forms[field->form], (long long)field->by);
+}
+
 static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, pb_arena* arena) {
   fprintf(out, "\n| field | bits | values |\n|---|---|---|\n");
   for (int byte = 0; byte < chip->command_bytes; ++byte)
@@ -175,8 +183,8 @@ static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, 
     if (field->state_writer >= 0)
       fprintf(out, "| %s | set by %s | |\n", field->name, chip->insns[field->state_writer].name);
     else
-      fprintf(out, "| %s | %s | %lld to %lld |\n", field->name, bit_runs(field, arena), (long long)pb_field_min(field),
-              (long long)pb_field_max(field));
+      fprintf(out, "| %s | %s | %lld to %lld%s |\n", field->name, bit_runs(field, arena),
+              (long long)pb_field_min(field), (long long)pb_field_max(field), derived(field, arena));
   }
 }
 

@@ -201,6 +201,19 @@ class StateField<string name, string writer, string writerName> {
   string WriterField = writerName; // and its field
 }
 
+// An encoded field that holds another number than the one that is meant. Dims, windows, immediates, costs and semantics
+// speak of the number that is meant, at whose place in the command stands
+//   "minus"    number - By: a count of 1 to 256 in 8 bits
+//   "scaled"   number / By: a stride or an address in blocks; only multiples of By can be said
+//   "log2"     its logarithm: only powers of 2 can be said, in 5 bits at most
+// Extents and a HardwareLoop's fields may be "minus"; bases "scaled"; strides and immediates of integers all three.
+// A dim that counts blocks needs none of it: Dim<"block", 64, "n"> around Dim<"lane", 16>.
+class DerivedField<string name, string form, int by = 1> {
+  string Field = name;          // of this instruction
+  string Form = form;           // "minus", "scaled" or "log2"
+  int By = by;                  // "minus", "scaled": by how much
+}
+
 class Instruction<Queue queue> {
   Queue Q = queue;              // that executes it
   string Summary = "";          // one line for the manual
@@ -211,6 +224,7 @@ class Instruction<Queue queue> {
   int Latency = 0;              // further cycles until what it wrote is visible
   bits<256> Inst = ?;           // from bit 0 of byte 0 up; unset bits are 0
   list<string> Signed = [];     // fields in two's complement
+  list<DerivedField> Derived = []; // fields that hold number - 1, number / 64, log2(number); of state, where the writer says so
   // Fields not in Inst, but held in configuration state: [field, writer, writer's field]
   list<StateField> State = [];
   bit Mover = 0;                // moves data: src is the only window read, dst the only one written
@@ -259,6 +273,7 @@ class HardwareLoop {
   string Body = ?;              // field
   int MaxBody = ?;              // commands in a body, at most; 1 to 32
   list<string> Signed = [];     // as of an Instruction; none of Turns and Body
+  list<DerivedField> Derived = []; // as of an Instruction: turns - 1
 }
 
 // Where tokens stand in every command: one bit for each queue, in order of Queues.

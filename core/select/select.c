@@ -165,9 +165,7 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
       break;
     case PB_STRIDE_FIELD: {
       const pb_field* field = &s->insn->fields[window->strides[k].field];
-      if (bytes % window->unit || bytes / window->unit > pb_field_max(field) ||
-          bytes / window->unit < pb_field_min(field))
-        return false;
+      if (bytes % window->unit || !pb_field_holds(field, bytes / window->unit)) return false;
     }
     }
   }
@@ -193,7 +191,7 @@ static bool leftover_fits(const search* s, const pb_flat* nest, int d, const int
     const pb_operand* window = &s->insn->operands[o];
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
     int size = pb_type_bits(access->type) / 8;
-    if (access->stride[d] * (size ? size : 1) % window->unit) return false;
+    if (access->stride[d] * (size ? size : 1) % pb_base_unit(s->insn, window)) return false;
     if (access->boxed && access->box_rank[d] >= 0 &&
         (access->box_run[d] > 1 || !box_is_said(s, access, window, d, dim_of)))
       return false;
@@ -217,7 +215,7 @@ static bool bases_fit(const search* s, const pb_flat* nest) {
     if (s->binding.access_of[o] < 0) continue;
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
     int size = pb_type_bits(access->type) / 8;
-    if (!access->aligned_rows && s->insn->operands[o].unit > (size ? size : 1)) return false;
+    if (!access->aligned_rows && pb_base_unit(s->insn, &s->insn->operands[o]) > (size ? size : 1)) return false;
   }
   return true;
 }

@@ -169,6 +169,14 @@ def kind(text, rng):
     return put(text, place, other, 2), f"{place.group(1)} becomes {other}"
 
 
+def derived(text, rng):
+    """A field holds another number than it did."""
+    place = pick(rng, body(text, r"bits<\d+> (\w+);"))
+    form, by = rng.choice(["minus", "minus", "scaled", "log2", "less"]), pick(rng, [1, 1, 2, 16, *NUMBERS])
+    what = f'DerivedField<"{place.group(1)}", "{form}", {by}>'
+    return put(text, place, f"{place.group()} let Derived = [{what}];"), what
+
+
 def garbled(text, rng):
     at = rng.randrange(len(text))
     new = rng.choice(["", text[at] * 2, "(", ")", "{", "}", '"', ";", "$", "\x00", "\u00e9", "0", "<", ">"])
@@ -188,7 +196,7 @@ def vast(text, rng):
 
 DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4), "extreme": (extreme, 8), "width": (width, 4),
           "left_out": (left_out, 5), "twice": (twice, 2), "operator": (operator, 3), "operand": (operand, 3), "stride": (stride, 3),
-          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "garbled": (garbled, 2), "vast": (vast, 1)}
+          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "derived": (derived, 3), "garbled": (garbled, 2), "vast": (vast, 1)}
 
 # ---- harmless edits ----
 

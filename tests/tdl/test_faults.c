@@ -50,6 +50,12 @@ typedef struct row {
   {                                                                                                                    \
     "def toy : Chip {", text "def toy : Chip {", ""
 
+// A field of IN, or of the instruction that a text stands in, that holds less than its number.
+#define DERIVED_OF(where, field, form, by, code, word)                                                                 \
+  { where, "let Derived = [DerivedField<\"" field "\", \"" form "\", " by ">]; " where, "", code, word }
+#define DERIVED(field, form, by, code, word)                                                                           \
+  DERIVED_OF("let Semantics = (set $dst, $src); let Cycles = (times $i, $b); let Signed", field, form, by, code, word)
+
 static const row rows[] =
     {
         // formulas
@@ -306,6 +312,21 @@ static const row rows[] =
     {"def : Function {",
      "def : Function { let Name = \"exp2\"; let TableBits = 4; let Degree = 1; let MaxUlp = \"9\"; }\ndef : Function {",
      "", 3054, "second"},
+    // fields that hold less than their numbers
+    DERIVED("nx", "minus", "1", 3114, "'nx'"), DERIVED("ni", "less", "1", 3012, "less"),
+    DERIVED("ni", "minus", "0", 3116, "by 0"), DERIVED("ni", "minus", "-1", 3116, "by -1"),
+    DERIVED("ni", "minus", "1048577", 3116, "1048577"), DERIVED("si", "log2", "1", 3117, "12 bits"),
+    DERIVED("ni", "scaled", "2", 3283, "an extent"), DERIVED("off", "minus", "1", 3283, "a base"),
+    DERIVED("arg", "scaled", "2", 3283, "slot"), DERIVED("hi", "minus", "1", 3283, "a box"),
+    DERIVED("fill", "scaled", "2", 3283, "what fills"), DERIVED("ni", "minus", "2", 3284, "begins at 1"),
+    DERIVED("ni\", \"minus\">, DerivedField<\"ni", "minus", "1", 3115, "twice"),
+    DERIVED_OF("let Semantics = (acc_add", "acc", "minus", "1", 3283, "of bits"),
+    DERIVED_OF("let Semantics = (acc_add", "zp", "minus", "1", 3283, "not used"),
+    DERIVED_OF("let Turns", "turns", "scaled", "2", 3283, "turns"),
+    {"def IN : Instruction<LD> {",
+     STRIDES "def IN : Instruction<LD> {\n  let State = [StateField<\"si\", \"SET\", \"s\">]; "
+             "let Derived = [DerivedField<\"si\", \"minus\">];",
+     "", 3118, "state and derived"},
     {"(plus $r, 2)", "(plus $r, -2)", "", 3104, "-2"}, {"(plus $r, 2)", "(times $r, 0)", "", 3242, "nothing"},
     {"(sext $v))", "(i32c 99999999999))", "", 3105, "i32"}, {"(sext $v))", "(i32c \"3\"))", "", 3105, "i32"},
     {"(exp2 $x)", "(mul $x, (f32c \"abc\"))", "", 3105, "f32"},
@@ -415,9 +436,9 @@ static void every_fault_is_named(void** state) {
 
 static void commands_survive_encoding(void** state) {
   (void)state;
-  static const char* const targets[] = {"simnpu", "simnpu:8", "simnpu:32"};
+  static const char* const targets[] = {"simnpu", "simnpu:8", "simnpu:32", PB_SOURCE_DIR "/tests/chips/integers.td"};
   uint64_t seed = 1;
-  for (int t = 0; t < 3; ++t) {
+  for (size_t t = 0; t < sizeof targets / sizeof *targets; ++t) {
     pb_chip* chip;
     assert_int_equal(pb_chip_find(targets[t], NULL, NULL, &chip), PB_OK);
     for (int i = 0; i < chip->insn_count; ++i)
@@ -427,12 +448,15 @@ static void commands_survive_encoding(void** state) {
         uint8_t bytes[PB_COMMAND_BITS / 8];
         for (int f = 0; f < insn->field_count; ++f) {
           const pb_field* field = &insn->fields[f];
+          c.values[f] = pb_field_number(field, 0); // of state and of what is not used
           if (field->bits[0] < 0) continue;
           seed = seed * 6364136223846793005ull + 1442695040888963407ull;
           int64_t span = pb_field_max(field) - pb_field_min(field) + 1;
-          c.values[f] = turn == 0   ? pb_field_min(field)
-                        : turn == 1 ? pb_field_max(field)
-                                    : pb_field_min(field) + (int64_t)((seed >> 20) % (uint64_t)span);
+          int64_t number = turn == 0   ? pb_field_min(field)
+                           : turn == 1 ? pb_field_max(field)
+                                       : pb_field_min(field) + (int64_t)((seed >> 20) % (uint64_t)span);
+          c.values[f] = pb_field_nearest(field, number);
+          assert_true(pb_field_holds(field, c.values[f]));
         }
         for (int d = 0; d < insn->dim_count; ++d) {
           const pb_dim* dim = &insn->dims[d];
@@ -452,11 +476,37 @@ static void commands_survive_encoding(void** state) {
   }
 }
 
+// The first numbers that a field says, what its bits hold for them, and where its numbers end.
+static void derived_fields_say_their_numbers(void** state) {
+  (void)state;
+  pb_field minus = {.width = 8, .form = PB_FORM_MINUS, .by = 1},
+           scaled = {.width = 4, .form = PB_FORM_SCALED, .by = 48};
+  pb_field log2 = {.width = 5, .form = PB_FORM_LOG2, .by = 1}, sign = scaled;
+  sign.is_signed = true;
+  assert_int_equal(pb_field_min(&minus), 1);
+  assert_int_equal(pb_field_max(&minus), 256);
+  assert_false(pb_field_holds(&minus, 0));
+  assert_int_equal(pb_field_code(&minus, 256), 255);
+  assert_int_equal(pb_field_max(&scaled), 720);
+  assert_false(pb_field_holds(&scaled, 49));
+  assert_int_equal(pb_field_nearest(&scaled, 49), 96);
+  assert_int_equal(pb_field_min(&sign), -384);
+  assert_int_equal(pb_field_nearest(&sign, -49), -96);
+  assert_int_equal(pb_field_code(&sign, -96), -2);
+  assert_int_equal(pb_field_min(&log2), 1);
+  assert_int_equal(pb_field_max(&log2), (int64_t)1 << 31);
+  assert_false(pb_field_holds(&log2, 0));
+  assert_false(pb_field_holds(&log2, 12));
+  assert_int_equal(pb_field_nearest(&log2, 12), 16);
+  assert_int_equal(pb_field_code(&log2, 16), 4);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_base_has_no_fault),
       cmocka_unit_test(every_fault_is_named),
       cmocka_unit_test(commands_survive_encoding),
+      cmocka_unit_test(derived_fields_say_their_numbers),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

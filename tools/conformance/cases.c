@@ -66,7 +66,9 @@ static void draw_values(suite* s, pb_command* c, int pattern) {
     int64_t least = pb_field_min(&c->insn->fields[f]), most = pb_field_max(&c->insn->fields[f]);
     for (int d = 0; d < c->insn->dim_count; ++d)
       if (c->insn->dims[d].field == f) least = c->insn->dims[d].min, most = c->insn->dims[d].max;
-    c->values[f] = pattern == 0 ? least : pattern == 1 ? most : draw_between(s, least, most);
+    c->values[f] = pb_field_nearest(&c->insn->fields[f], pattern == 0   ? least
+                                                         : pattern == 1 ? most
+                                                                        : draw_between(s, least, most));
   }
   uint32_t all = (1u << s->chip->queue_count) - 1;
   c->waits = pattern == 0 ? 0 : pattern == 1 ? all : draw(s, all + 1);

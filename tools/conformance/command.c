@@ -17,8 +17,10 @@ int64_t command_extent(const pb_command* c, int dim) {
 
 static int64_t element_bytes(pb_type type) { return type == PB_I1 ? 1 : pb_type_bits(type) / 8; }
 
-static int64_t clamp_field(const pb_field* f, int64_t value) {
-  return value < pb_field_min(f) ? pb_field_min(f) : value > pb_field_max(f) ? pb_field_max(f) : value;
+// Any number that the field can say, each as likely as the others.
+static int64_t draw_number(suite* s, const pb_field* f) {
+  int64_t least = pb_field_code(f, pb_field_min(f)), most = pb_field_code(f, pb_field_max(f));
+  return pb_field_number(f, draw_between(s, least, most));
 }
 
 // Extents -------------------------------------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ static int64_t draw_stride(suite* s, const pb_insn* insn, const pb_operand* o, i
       break;
     }
   if (f->is_signed && draw(s, 3) == 0) stride = -stride;
-  return clamp_field(f, stride);
+  return pb_field_nearest(f, stride);
 }
 
 // Offsets from the base, of the first byte and past the last.
@@ -135,7 +137,8 @@ static void hull(const suite* s, const pb_command* c, const pb_operand* o, int64
 static int64_t round_up(int64_t x, int64_t unit) { return x >= 0 ? (x + unit - 1) / unit * unit : -(-x / unit * unit); }
 
 static bool draw_base(suite* s, pb_command* c, const pb_operand* o, region r, wish w) {
-  int64_t low, high, unit = o->unit * grain_of(o);
+  int64_t low, high, unit = pb_base_unit(c->insn, o), bytes = element_bytes(o->type);
+  while (unit % bytes) unit += pb_base_unit(c->insn, o);
   hull(s, c, o, &low, &high);
   int64_t first = round_up(r.first - low, unit), last = r.last - high;
   if (o->slot < 0 && first < 0) first = 0;
@@ -219,8 +222,10 @@ int64_t command_lay(const suite* s, pb_command* c, int index, int64_t address, i
     int64_t stride = fixed_stride(s, o, at);
     if (o->strides[at].kind == PB_STRIDE_FIELD) {
       stride = round_up(span, o->unit);
-      c->values[o->strides[at].field] = clamp_field(&c->insn->fields[o->strides[at].field], stride / o->unit);
-      if (c->values[o->strides[at].field] * o->unit != stride) stride = 0; // too far: this dim stays at its least
+      const pb_field* f = &c->insn->fields[o->strides[at].field];
+      stride = pb_field_nearest(f, stride / o->unit) * o->unit;
+      c->values[o->strides[at].field] = stride / o->unit;
+      if (stride < span) stride = 0; // too far: this dim stays at its least
     }
     int64_t extent = command_extent(c, o->dims[at]), room = stride ? (most - span) / stride + 1 : d->min;
     if (grow && d->field >= 0) {
@@ -245,9 +250,9 @@ static int64_t draw_immediate(suite* s, const pb_operand* o, const pb_field* f, 
     memcpy(&bits, &x, sizeof bits);
     return pb_field_bits(f, bits);
   }
-  int64_t ends[] = {pb_field_min(f), pb_field_max(f), 0, 1};
+  int64_t ends[] = {pb_field_min(f), pb_field_max(f), pb_field_nearest(f, 0), pb_field_nearest(f, 1)};
   if (w.shape == SHAPE_EXTREME) return ends[draw(s, 4)];
-  return draw_between(s, pb_field_min(f), pb_field_max(f));
+  return draw_number(s, f);
 }
 
 bool command_walks_alike(const pb_insn* insn, int o) {
@@ -258,16 +263,22 @@ bool command_walks_alike(const pb_insn* insn, int o) {
   return same;
 }
 
+// Gives a field another's number, if it can say it.
+static bool copy_number(pb_command* c, int from, int to) {
+  c->values[to] = c->values[from];
+  return pb_field_holds(&c->insn->fields[to], c->values[to]);
+}
+
 // The result over a source that walks the same dims.
 static bool place_over(pb_command* c, int which) {
   const pb_operand* d = &c->insn->operands[c->insn->dest];
   for (int o = 0; o < c->insn->operand_count; ++o) {
     const pb_operand* x = &c->insn->operands[o];
     if (!command_walks_alike(c->insn, o) || which-- > 0) continue;
-    c->values[x->base] = c->values[d->base];
+    bool said = copy_number(c, d->base, x->base);
     for (int k = 0; k < d->rank; ++k)
-      if (d->strides[k].kind == PB_STRIDE_FIELD) c->values[x->strides[k].field] = c->values[d->strides[k].field];
-    return true;
+      if (d->strides[k].kind == PB_STRIDE_FIELD) said &= copy_number(c, d->strides[k].field, x->strides[k].field);
+    return said;
   }
   return false;
 }
@@ -301,8 +312,7 @@ static bool judged(suite* s, const pb_command* c, judge_command* out, char* why)
 
 static bool draw_once(suite* s, pb_command* c, wish w) {
   const pb_insn* insn = c->insn;
-  for (int f = 0; f < insn->field_count && !insn->operand_count; ++f)
-    c->values[f] = draw_between(s, pb_field_min(&insn->fields[f]), pb_field_max(&insn->fields[f]));
+  for (int f = 0; f < insn->field_count && !insn->operand_count; ++f) c->values[f] = draw_number(s, &insn->fields[f]);
   // Of several windows on one memory only one can stand at its end.
   bool at_end = w.shape == SHAPE_FIRST || w.shape == SHAPE_LAST || w.shape == SHAPE_SMALLEST;
   int chosen = insn->operand_count ? (int)draw(s, (uint32_t)insn->operand_count) : 0;

@@ -82,7 +82,7 @@ static bool listed(const json_t* list, const char* name) {
 
 // Members that are lists of bits, but for Inst, are fields.
 static bool is_field(const char* key, const json_t* value) {
-  static const char* const others[] = {"Inst", "Dims", "Signed", "State", "Shape"};
+  static const char* const others[] = {"Inst", "Dims", "Signed", "State", "Shape", "Derived"};
   for (size_t k = 0; k < sizeof others / sizeof *others; ++k)
     if (!strcmp(key, others[k])) return false;
   if (key[0] == '!' || !json_array_size(value)) return false;
@@ -120,6 +120,14 @@ static bool read_encoding(reader* r, const json_t* record, judge_insn_record* in
     if (f >= 0 && of < insn->fields[f].width) insn->fields[f].bit[of] = (int16_t)bit;
   }
   size_t k;
+  json_array_foreach(json_object_get(record, "Derived"), k, value) {
+    const json_t* derived = record_of(r, value);
+    int f = field_named(insn, text(derived, "Field"));
+    if (f < 0) return wrong(r, "%s: no field '%s' to be derived", insn->name, text(derived, "Field"));
+    const char* form = text(derived, "Form");
+    insn->fields[f].form = !strcmp(form, "minus") ? JUDGE_MINUS : !strcmp(form, "scaled") ? JUDGE_SCALED : JUDGE_LOG2;
+    insn->fields[f].by = number(derived, "By");
+  }
   json_array_foreach(json_object_get(record, "State"), k, value) {
     const json_t* state = record_of(r, value);
     int f = field_named(insn, text(state, "Field"));

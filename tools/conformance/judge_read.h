@@ -74,6 +74,8 @@ typedef struct judge_field_record {
   char name[64];
   int width;
   bool is_signed;
+  enum { JUDGE_PLAIN, JUDGE_MINUS, JUDGE_SCALED, JUDGE_LOG2 } form; // what its bits hold
+  int64_t by;
   int16_t bit[64]; // of the command; -1: none
   int writer, writer_field;
   char writer_name[64], writer_field_name[64];
@@ -123,6 +125,8 @@ struct judge {
   int64_t (*state)[JUDGE_FIELDS];
 };
 
+// The number that the bits of a field mean.
+int64_t judge__number(const judge_field_record* field, int64_t bits);
 bool judge__read_description(judge* j, const char* json, char* why);
 
 #endif

@@ -72,8 +72,9 @@ static void cover_insn(const pb_chip* chip, const pb_insn* insn, const insn_cove
     for (int k = 0; k < x->rank && x->memory >= 0 && !x->written; ++k) {
       if (x->strides[k].kind != PB_STRIDE_FIELD) continue;
       int f = x->strides[k].field;
-      ++*all;
-      if (!(v->zero >> f & 1)) missing(out, count, insn, "stride '%s' of 0", insn->fields[f].name);
+      bool zero = pb_field_holds(&insn->fields[f], 0);
+      *all += zero;
+      if (zero && !(v->zero >> f & 1)) missing(out, count, insn, "stride '%s' of 0", insn->fields[f].name);
       *all += insn->fields[f].is_signed;
       if (insn->fields[f].is_signed && !(v->negative >> f & 1))
         missing(out, count, insn, "negative stride '%s'", insn->fields[f].name);
