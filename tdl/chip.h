@@ -77,12 +77,14 @@ typedef enum pb_stride_kind {
   PB_STRIDE_FIELD,
   PB_STRIDE_ELEM,
   PB_STRIDE_ROW,
+  PB_STRIDE_NUMBER,
   PB_STRIDE_NONE,
   PB_STRIDE_PACKED
 } pb_stride_kind;
 typedef struct pb_stride {
   pb_stride_kind kind;
   int field;
+  int64_t units; // NUMBER
 } pb_stride;
 
 // A window on a memory (memory >= 0), or an immediate (memory == -1: `base` is its field).
@@ -206,6 +208,9 @@ int pb_insn_field(const pb_insn* insn, const char* name);            // -1: none
 int pb_insn_operand(const pb_insn* insn, const char* name);          // -1: none
 bool pb_is_table(const pb_insn* insn, const pb_operand* operand);    // its elements are looked up
 int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window); // bytes between the places where it can begin
+
+// Bytes between neighbours along dim k of a window where no field says them; 0: it does not move.
+int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k);
 
 // A command before it is encoded: values by field index, waits and signals by queue bit.
 typedef struct pb_command {

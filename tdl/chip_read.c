@@ -486,6 +486,16 @@ static int dim_named(const record* rec, const pb_insn* insn, const char* name) {
   return 0;
 }
 
+// A number of units, as text.
+static pb_stride read_units(const record* rec, const pb_operand* operand, const char* text) {
+  char* end;
+  long long units = strtoll(text, &end, 10), most = INT32_MAX / (operand->unit < 1 ? 1 : operand->unit);
+  if (*end || units > most || units < -most)
+    pb__fault(rec, 3126, "a whole number of units, less than 2^31 bytes in all", "window '%s' has a stride of '%.40s'",
+              operand->name, text);
+  return (pb_stride){PB_STRIDE_NUMBER, -1, units};
+}
+
 static void read_strides(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
   json_t *dims = json_object_get(w->json, "Dims"), *strides = json_object_get(w->json, "Strides");
   operand->rank = (int)json_array_size(dims);
@@ -505,8 +515,10 @@ static void read_strides(const record* rec, const record* w, pb_insn* insn, pb_o
       operand->strides[k].kind = PB_STRIDE_ROW;
     else if (!strcmp(stride, "none"))
       operand->strides[k].kind = PB_STRIDE_NONE;
+    else if (stride[0] == '-' || (stride[0] >= '0' && stride[0] <= '9'))
+      operand->strides[k] = read_units(rec, operand, stride);
     else
-      operand->strides[k] = (pb_stride){PB_STRIDE_FIELD, field_named(rec, insn, stride, 3082, "a stride")};
+      operand->strides[k] = (pb_stride){PB_STRIDE_FIELD, field_named(rec, insn, stride, 3082, "a stride"), 0};
   }
 }
 
@@ -557,7 +569,7 @@ static void read_registers(const record* rec, const record* w, pb_insn* insn, pb
   json_t* dims = json_object_get(w->json, "Dims");
   for (size_t k = 0; k < json_array_size(dims) && k < PB_MAX_INSN_DIMS; ++k) {
     operand->dims[operand->rank] = dim_named(rec, insn, pb__text_of(json_array_get(dims, k)));
-    operand->strides[operand->rank++] = (pb_stride){PB_STRIDE_PACKED, -1};
+    operand->strides[operand->rank++] = (pb_stride){PB_STRIDE_PACKED, -1, 0};
   }
 }
 
@@ -575,7 +587,7 @@ static void read_rows(const record* rec, const record* w, pb_insn* insn, pb_oper
   json_t* dims = json_object_get(w->json, "Dims");
   for (size_t k = 0; k < json_array_size(dims) && k < PB_MAX_INSN_DIMS; ++k) {
     operand->dims[operand->rank] = dim_named(rec, insn, pb__text_of(json_array_get(dims, k)));
-    operand->strides[operand->rank++] = (pb_stride){k ? PB_STRIDE_ELEM : PB_STRIDE_ROW, -1};
+    operand->strides[operand->rank++] = (pb_stride){k ? PB_STRIDE_ELEM : PB_STRIDE_ROW, -1, 0};
   }
 }
 

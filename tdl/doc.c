@@ -91,8 +91,7 @@ static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand*
   if (o->unit != 1) text = pb_printf(arena, "%s * %lld", text, (long long)o->unit);
   for (int k = 0; k < o->rank; ++k) {
     const char* dim = insn->dims[o->dims[k]].name;
-    long long bytes = o->strides[k].kind == PB_STRIDE_ROW ? (long long)chip->memories[o->memory].row_bytes
-                                                          : (pb_type_bits(o->type) + 7) / 8;
+    long long bytes = pb_fixed_stride(chip, o, k);
     switch (o->strides[k].kind) {
     case PB_STRIDE_FIELD:
       text = pb_printf(arena, "%s + %s * %s", text, dim, insn->fields[o->strides[k].field].name);
@@ -100,6 +99,7 @@ static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand*
       break;
     case PB_STRIDE_ELEM:
     case PB_STRIDE_ROW:
+    case PB_STRIDE_NUMBER:
       text = bytes == 1 ? pb_printf(arena, "%s + %s", text, dim) : pb_printf(arena, "%s + %s * %lld", text, dim, bytes);
       break;
     case PB_STRIDE_NONE:

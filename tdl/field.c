@@ -1,4 +1,4 @@
-// What the bits of a field say. A field holds its number, or what its form makes of it.
+// What the bits of a field say: its number, or what its form makes of it. And what no field says.
 #include "tdl/chip.h"
 
 static int64_t least_code(const pb_field* field) { return field->is_signed ? -((int64_t)1 << (field->width - 1)) : 0; }
@@ -59,4 +59,17 @@ int64_t pb_field_bits(const pb_field* field, uint32_t bits) {
 int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window) {
   const pb_field* base = window->base >= 0 ? &insn->fields[window->base] : NULL;
   return base && base->form == PB_FORM_SCALED ? window->unit * base->by : window->unit;
+}
+
+int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k) {
+  switch (window->strides[k].kind) {
+  case PB_STRIDE_ELEM:
+    return (pb_type_bits(window->type) + 7) / 8;
+  case PB_STRIDE_ROW:
+    return chip->memories[window->memory].row_bytes;
+  case PB_STRIDE_NUMBER:
+    return window->strides[k].units * window->unit;
+  default:
+    return 0;
+  }
 }

@@ -109,8 +109,9 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // A window on a memory: element (d0, d1, ...) of the operand lies at
 //   Base * Unit + sum(d_k * stride_k)        bytes.
 // Base names an encoded field. A stride is the name of an encoded field (in Unit
-// bytes, signed if listed in Signed), "elem" (neighbouring elements), "row"
-// (the next row of the memory) or "none" (the dimension does not move the window).
+// bytes, signed if listed in Signed), a number of Units ("64": layouts in blocks
+// that the hardware knows), "elem" (neighbouring elements), "row" (the next row of
+// the memory) or "none" (the dimension does not move the window).
 // Unit is the memory's RowBytes unless said.
 // Slot names the field with the argument slot, for windows on system memory.
 // An encoded field says one thing: no two of an instruction's bases, strides,

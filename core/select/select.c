@@ -161,7 +161,8 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
       if (access->stride[d] != packed_stride(s->insn, window, k)) return false;
       break;
     case PB_STRIDE_ROW:
-      if (bytes != s->chip->memories[window->memory].row_bytes) return false;
+    case PB_STRIDE_NUMBER:
+      if (bytes != pb_fixed_stride(s->chip, window, k)) return false;
       break;
     case PB_STRIDE_FIELD: {
       const pb_field* field = &s->insn->fields[window->strides[k].field];

@@ -143,7 +143,7 @@ def operand(text, rng):
 
 def stride(text, rng):
     place = pick(rng, body(text, r'"(elem|row|none|\w+)"(?=[\],])'))
-    other = pick(rng, ["elem", "row", "none"])
+    other = pick(rng, ["elem", "row", "none", "1", "-3", "64"])
     return put(text, place, other, 1), f'"{place.group(1)}" becomes "{other}"'
 
 

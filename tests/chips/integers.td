@@ -89,3 +89,13 @@ def SET_TIMES : Op<VX, 28> {
 def TIMES_SET : Coded<29> {
   let Derived = Always; let State = [StateField<"f", "SET_TIMES", "f">, StateField<"p", "SET_TIMES", "p">];
 }
+
+// Strides that the hardware knows: blocks of 4 lines of 4 words, 48 bytes a line and two blocks beside each other, as rows
+// behind each other.
+def UNBLOCK : Op<VX, 30> {
+  bits<12> a; bits<8> y; bits<3> n;
+  let Dims = [Dim<"b", 8, "n">, Dim<"r", 4>, Dim<"l", 4>]; let Cycles = (times $b, 4); let Derived = [DerivedField<"n", "minus">];
+  let Operands = (ins Window<ROW, I32, ["b", "r", "l"], "a", ["16", "48", "elem"], 1>:$a,
+                      Window<ROW, I32, ["b", "r", "l"], "y", ["4", "row", "elem"]>:$y);
+  let Semantics = (set $y, (add $a, (i32c 1))); let Inst{15-4} = a; let Inst{23-16} = y; let Inst{26-24} = n;
+}

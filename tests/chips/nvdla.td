@@ -76,13 +76,13 @@ def WRITE : Move<BDMA, 5> {
 // The array -----------------------------------------------------------------------------------------------------------
 
 def KERNELS : Op<CSC, 8> {
-  let Summary = "weights of 32 kernels into shadow registers";
-  bits<2> bank; bits<14> src; bits<8> step;
+  let Summary = "weights of 32 kernels, which lie behind each other, into shadow registers";
+  bits<2> bank; bits<14> src;
   let Dims = [Dim<"k", N>, Dim<"n", N>];
-  let Operands = (ins Window<CBUF, I8, ["k", "n"], "src", ["step", "elem"]>:$s,
+  let Operands = (ins Window<CBUF, I8, ["k", "n"], "src", ["1", "elem"]>:$s,
                       Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d);
   let Semantics = (set $d, $s); let Cycles = (plus N, 0); let Latency = 2;
-  let Inst{11-10} = bank; let Inst{25-12} = src; let Inst{33-26} = step;
+  let Inst{11-10} = bank; let Inst{25-12} = src;
 }
 def STRIPE : Op<CMAC, 9> {
   let Summary = "a stripe of pixels by 32 kernels, into or onto accumulators";

@@ -327,6 +327,9 @@ static const row rows[] =
      STRIDES "def IN : Instruction<LD> {\n  let State = [StateField<\"si\", \"SET\", \"s\">]; "
              "let Derived = [DerivedField<\"si\", \"minus\">];",
      "", 3118, "state and derived"},
+    {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"12x\", \"elem\"]>:$x", "def DOT", 3126, "12x"},
+    {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"268435456\", \"elem\"]>:$x", "def DOT", 3126, "268435456"},
+    {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"99999999999999999999\", \"elem\"]>:$x", "def DOT", 3126, "999"},
     {"(plus $r, 2)", "(plus $r, -2)", "", 3104, "-2"}, {"(plus $r, 2)", "(times $r, 0)", "", 3242, "nothing"},
     {"(sext $v))", "(i32c 99999999999))", "", 3105, "i32"}, {"(sext $v))", "(i32c \"3\"))", "", 3105, "i32"},
     {"(exp2 $x)", "(mul $x, (f32c \"abc\"))", "", 3105, "f32"},

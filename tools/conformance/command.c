@@ -73,17 +73,6 @@ static void draw_extents(suite* s, pb_command* c, wish w) {
 
 // Windows -------------------------------------------------------------------------------------------------------------
 
-static int64_t fixed_stride(const suite* s, const pb_operand* o, int k) {
-  switch (o->strides[k].kind) {
-  case PB_STRIDE_ELEM:
-    return element_bytes(o->type);
-  case PB_STRIDE_ROW:
-    return s->chip->memories[o->memory].row_bytes;
-  default:
-    return 0;
-  }
-}
-
 // Numbers of units that are whole elements.
 static int64_t grain_of(const pb_operand* o) {
   int64_t bytes = element_bytes(o->type), grain = 1;
@@ -127,8 +116,8 @@ static int64_t draw_stride(suite* s, const pb_insn* insn, const pb_operand* o, i
 static void hull(const suite* s, const pb_command* c, const pb_operand* o, int64_t* low, int64_t* high) {
   *low = 0, *high = element_bytes(o->type);
   for (int k = 0; k < o->rank; ++k) {
-    int64_t stride =
-        o->strides[k].kind == PB_STRIDE_FIELD ? c->values[o->strides[k].field] * o->unit : fixed_stride(s, o, k);
+    int64_t stride = o->strides[k].kind == PB_STRIDE_FIELD ? c->values[o->strides[k].field] * o->unit
+                                                           : pb_fixed_stride(s->chip, o, k);
     int64_t reach = (command_extent(c, o->dims[k]) - 1) * stride;
     *(reach < 0 ? low : high) += reach;
   }
@@ -190,7 +179,7 @@ static bool draw_window(suite* s, pb_command* c, int index, wish w) {
   for (int pass = 0; pass < 2; ++pass) // strides that are given, then those of fields, innermost first
     for (int k = o->rank - 1; k >= 0; --k) {
       if ((o->strides[k].kind == PB_STRIDE_FIELD) != (pass == 1)) continue;
-      int64_t extent = command_extent(c, o->dims[k]), stride = fixed_stride(s, o, k);
+      int64_t extent = command_extent(c, o->dims[k]), stride = pb_fixed_stride(s->chip, o, k);
       if (pass == 1) {
         c->values[o->strides[k].field] = draw_stride(s, c->insn, o, k, span, w);
         stride = llabs(c->values[o->strides[k].field]) * o->unit;
@@ -212,14 +201,15 @@ int64_t command_lay(const suite* s, pb_command* c, int index, int64_t address, i
   bool used[PB_MAX_INSN_DIMS] = {false}, gap = false;
   for (int n = 0; n < o->rank; ++n) {
     int at = -1; // neighbouring elements first, then rows, then what fields say, each innermost first
-    for (int kind = 0; kind < 4 && at < 0; ++kind) {
-      static const pb_stride_kind order[] = {PB_STRIDE_ELEM, PB_STRIDE_ROW, PB_STRIDE_NONE, PB_STRIDE_FIELD};
+    for (int kind = 0; kind < 5 && at < 0; ++kind) {
+      static const pb_stride_kind order[] = {PB_STRIDE_ELEM, PB_STRIDE_ROW, PB_STRIDE_NUMBER, PB_STRIDE_NONE,
+                                             PB_STRIDE_FIELD};
       for (int k = o->rank - 1; k >= 0 && at < 0; --k)
         if (!used[k] && o->strides[k].kind == order[kind]) at = k;
     }
     used[at] = true;
     const pb_dim* d = &c->insn->dims[o->dims[at]];
-    int64_t stride = fixed_stride(s, o, at);
+    int64_t stride = pb_fixed_stride(s->chip, o, at);
     if (o->strides[at].kind == PB_STRIDE_FIELD) {
       stride = round_up(span, o->unit);
       const pb_field* f = &c->insn->fields[o->strides[at].field];

@@ -159,6 +159,7 @@ static void make_window(const judge* j, const judge_insn_record* insn, const jud
     w->stride[k] = o->steps[k] == JUDGE_BY_FIELD     ? c->values[o->strides[k]] * o->unit
                    : o->steps[k] == JUDGE_BY_ELEMENT ? w->bytes
                    : o->steps[k] == JUDGE_BY_ROW     ? j->memories[o->memory].row_bytes
+                   : o->steps[k] == JUDGE_BY_NUMBER  ? o->units[k] * o->unit
                                                      : 0;
   }
   w->fill = o->fill >= 0 ? c->values[o->fill] : 0;

@@ -171,10 +171,12 @@ static bool read_window(reader* r, const json_t* window, const judge_insn_record
     const char *low = json_string_value(json_array_get(lo, (size_t)k)),
                *high = json_string_value(json_array_get(hi, (size_t)k));
     o->dims[k] = dim_named(insn, json_string_value(json_array_get(dims, (size_t)k)));
-    o->steps[k] = !strcmp(step, "elem")   ? JUDGE_BY_ELEMENT
-                  : !strcmp(step, "row")  ? JUDGE_BY_ROW
-                  : !strcmp(step, "none") ? JUDGE_BY_NONE
-                                          : JUDGE_BY_FIELD;
+    o->steps[k] = !strcmp(step, "elem")          ? JUDGE_BY_ELEMENT
+                  : !strcmp(step, "row")         ? JUDGE_BY_ROW
+                  : !strcmp(step, "none")        ? JUDGE_BY_NONE
+                  : strchr("-0123456789", *step) ? JUDGE_BY_NUMBER
+                                                 : JUDGE_BY_FIELD;
+    o->units[k] = o->steps[k] == JUDGE_BY_NUMBER ? strtoll(step, NULL, 10) : 0;
     o->strides[k] = o->steps[k] == JUDGE_BY_FIELD ? field_named(insn, step) : -1;
     o->box_lo[k] = low && *low ? field_named(insn, low) : -1;
     o->box_hi[k] = high && *high ? field_named(insn, high) : -1;

@@ -81,7 +81,7 @@ typedef struct judge_field_record {
   char writer_name[64], writer_field_name[64];
 } judge_field_record;
 
-typedef enum judge_step { JUDGE_BY_FIELD, JUDGE_BY_ELEMENT, JUDGE_BY_ROW, JUDGE_BY_NONE } judge_step;
+typedef enum judge_step { JUDGE_BY_FIELD, JUDGE_BY_ELEMENT, JUDGE_BY_ROW, JUDGE_BY_NUMBER, JUDGE_BY_NONE } judge_step;
 
 typedef struct judge_operand {
   char name[64];
@@ -91,6 +91,7 @@ typedef struct judge_operand {
   int64_t unit;
   int dims[JUDGE_DIMS], strides[JUDGE_DIMS], box_lo[JUDGE_DIMS], box_hi[JUDGE_DIMS];
   judge_step steps[JUDGE_DIMS];
+  int64_t units[JUDGE_DIMS]; // of a stride by number
 } judge_operand;
 
 typedef struct judge_insn_record {

@@ -7,18 +7,8 @@
 static int64_t element_bytes(pb_type type) { return type == PB_I1 ? 1 : pb_type_bits(type) / 8; }
 
 static int64_t window_stride(const pb_chip* chip, const pb_command* c, const pb_operand* o, int k) {
-  switch (o->strides[k].kind) {
-  case PB_STRIDE_FIELD:
-    return c->values[o->strides[k].field] * o->unit;
-  case PB_STRIDE_ELEM:
-    return element_bytes(o->type);
-  case PB_STRIDE_ROW:
-    return chip->memories[o->memory].row_bytes;
-  case PB_STRIDE_NONE:
-  case PB_STRIDE_PACKED:
-    break;
-  }
-  return 0;
+  if (o->strides[k].kind == PB_STRIDE_FIELD) return c->values[o->strides[k].field] * o->unit;
+  return pb_fixed_stride(chip, o, k);
 }
 
 static void set_box(const pb_command* c, machine_window* w) {
