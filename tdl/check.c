@@ -396,6 +396,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   check_opcodes(chip, diag, faults);
   pb__check_uses(chip, diag, faults);
   pb__check_derived(chip, diag, faults);
+  pb__check_order(chip, diag, faults);
   check_loop(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);

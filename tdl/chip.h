@@ -42,6 +42,7 @@ typedef struct pb_memory {
 typedef struct pb_queue {
   const char* name;
   int depth, tokens;
+  uint32_t gives, takes; // bits of the queues that it has counters to and from
 } pb_queue;
 
 typedef struct pb_level {
@@ -209,6 +210,11 @@ int pb_insn_operand(const pb_insn* insn, const char* name);          // -1: none
 bool pb_is_table(const pb_insn* insn, const pb_operand* operand);    // its elements are looked up
 int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window); // bytes between the places where it can begin
 
+// The queue to which a token on its way from one queue to another goes first, by the fewest counters; -1: there is no
+// way.
+int pb_token_way(const pb_chip* chip, int from, int to);
+// A command of the queue that does nothing, and so can hand tokens on; NULL: it has none.
+const pb_insn* pb_chip_idle_insn(const pb_chip* chip, int queue);
 // Bytes between neighbours along dim k of a window where no field says them; 0: it does not move.
 int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k);
 

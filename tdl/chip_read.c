@@ -229,6 +229,31 @@ static void name_queues(pb_chip* c) {
   }
 }
 
+// The counters: those that are listed, or all.
+static void read_pairs(const record* rec, pb_chip* c) {
+  json_t* list = json_object_get(rec->json, "Pairs");
+  for (int p = 0; p < c->queue_count && !json_array_size(list); ++p)
+    c->queues[p].gives = c->queues[p].takes = ((1u << c->queue_count) - 1) & ~(1u << p);
+  for (size_t k = 0; k < json_array_size(list); ++k) {
+    record pair = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
+    const char* names[2] = {pb__get_def(json_object_get(pair.json, "From")),
+                            pb__get_def(json_object_get(pair.json, "To"))};
+    int queue[2] = {-1, -1};
+    for (int side = 0; side < 2; ++side)
+      for (int q = 0; q < c->queue_count && names[side]; ++q)
+        if (!strcmp(c->queues[q].name, names[side])) queue[side] = q;
+    if (queue[0] < 0 || queue[1] < 0 || queue[0] == queue[1]) {
+      pb__fault(rec, 3055, "two of Queues", "a pair of %s and %s", names[0] ? names[0] : "?",
+                names[1] ? names[1] : "?");
+      continue;
+    }
+    if (c->queues[queue[0]].gives >> queue[1] & 1)
+      pb__fault(rec, 3056, "once", "the pair of %s and %s is listed twice", names[0], names[1]);
+    c->queues[queue[0]].gives |= 1u << queue[1];
+    c->queues[queue[1]].takes |= 1u << queue[0];
+  }
+}
+
 static void read_queues(reader* r) {
   json_t* tokens = instances(r, "Tokens");
   pb_chip* c = r->chip;
@@ -279,6 +304,7 @@ static void read_queues(reader* r) {
     pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
               c->queue_count);
   name_queues(c);
+  read_pairs(&rec, c);
   for (size_t k = 0; k < json_array_size(instances(r, "Queue")); ++k) {
     const char* name = pb__text_of(json_array_get(instances(r, "Queue"), k));
     bool listed = false;

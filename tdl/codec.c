@@ -137,6 +137,11 @@ pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* comma
     command->waits |= (uint32_t)get_bit(bytes, chip->wait_bit + q) << q;
     command->signals |= (uint32_t)get_bit(bytes, chip->signal_bit + q) << q;
   }
+  const pb_queue* queue = insn->queue >= 0 ? &chip->queues[insn->queue] : NULL; // a loop is of whichever queue
+  if (queue && ((command->waits & ~queue->takes) || (command->signals & ~queue->gives)))
+    return pb_error(diag, (pb_place){.what = insn->name}, 3303, NULL,
+                    "it waits for queues 0x%x and signals 0x%x; %s has counters from 0x%x and to 0x%x", command->waits,
+                    command->signals, queue->name, queue->takes, queue->gives);
   for (int d = 0; d < insn->dim_count; ++d) {
     const pb_dim* dim = &insn->dims[d];
     if (dim->field >= 0 && (command->values[dim->field] < dim->min || command->values[dim->field] > dim->max))

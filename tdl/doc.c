@@ -258,6 +258,15 @@ static void print_loop(const pb_chip* chip, FILE* out) {
   pb_arena_free(&arena);
 }
 
+// The queues that take tokens of queue `q`.
+static const char* takers(const pb_chip* chip, int q, pb_arena* arena) {
+  const char* text = "";
+  for (int c = 0; c < chip->queue_count; ++c)
+    if (chip->queues[q].gives >> c & 1)
+      text = pb_printf(arena, "%s%s%s", text, *text ? ", " : "", chip->queues[c].name);
+  return text;
+}
+
 void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   static const char* const controls[] = {"threads", "a grid", "queues"};
   static const char* const kinds[] = {"addressed", "registers"};
@@ -279,11 +288,14 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
             "queue in its wait bits "
             "(bit %d and up, in the order below) a token from that queue is there to be taken. When it completes, it "
             "hands a token to each queue "
-            "in its signal bits (bit %d and up).\n\n| name | depth | tokens |\n|---|---|---|\n",
+            "in its signal bits (bit %d and up).\n\n| name | depth | tokens | hands them to |\n|---|---|---|---|\n",
             chip->command_bytes, chip->command_port ? ", which come by a port of their own" : "", chip->wait_bit,
             chip->signal_bit);
+    pb_arena arena = {0};
     for (int k = 0; k < chip->queue_count; ++k)
-      fprintf(out, "| %s | %d | %d |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
+      fprintf(out, "| %s | %d | %d | %s |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens,
+              takers(chip, k, &arena));
+    pb_arena_free(&arena);
     if (chip->cores > 1)
       fprintf(out,
               "\n%d cores (%s). Each has these queues, with tokens among its own alone, and its own instance of every "

@@ -87,7 +87,8 @@ class Memory {
 // Commands in one queue start and complete in order; queues run freely against
 // each other. A command may wait for one token from each of several queues
 // before it starts and hand one token to each of several queues when all it
-// wrote is visible. Every ordered pair of queues has a counter.
+// wrote is visible. Every ordered pair of queues has a counter, or those that Tokens
+// lists.
 class Queue {
   int Depth = ?;                // commands fetched ahead
   int Tokens = ?;               // largest count of each of its counters
@@ -277,9 +278,19 @@ class HardwareLoop {
   list<DerivedField> Derived = []; // as of an Instruction: turns - 1
 }
 
+// A counter: commands of one queue hand out tokens that those of the other take.
+class Pair<Queue from, Queue to> {
+  Queue From = from;            // hands them out
+  Queue To = to;                // takes them
+}
+
 // Where tokens stand in every command: one bit for each queue, in order of Queues.
+// Two queues that use one memory and have no counter are put in order by way of
+// others: each of those hands the token on by a command that does nothing, an
+// Instruction without operands whose fields, if any, are nobody's state.
 class Tokens {
   list<Queue> Queues = ?;       // all of them; bit k of both sets is queue k
+  list<Pair> Pairs = [];        // which counters there are; []: one for every ordered pair
   int WaitBit = ?;              // first bit of the set of queues to wait for
   int SignalBit = ?;            // first bit of the set of queues to signal
 }

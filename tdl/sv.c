@@ -45,6 +45,9 @@ static void print_queues(const pb_chip* chip, FILE* out) {
   fprintf(out, "};\n  localparam int QUEUE_TOKENS[%d] = '{", chip->queue_count);
   for (int q = 0; q < chip->queue_count; ++q) fprintf(out, "%s%d", q ? ", " : "", chip->queues[q].tokens);
   fprintf(out, "};\n");
+  fprintf(out, "  localparam int QUEUE_GIVES[%d] = '{", chip->queue_count); // bits of the queues that take its tokens
+  for (int q = 0; q < chip->queue_count; ++q) fprintf(out, "%s%u", q ? ", " : "", chip->queues[q].gives);
+  fprintf(out, "};\n");
   number(out, "MAX_TOKENS", NULL, "", most);
   number(out, "WAIT_BIT", NULL, "", chip->wait_bit);
   number(out, "SIGNAL_BIT", NULL, "", chip->signal_bit);

@@ -32,7 +32,8 @@ from reference_fixed import powers_of_two  # noqa: E402
 IMAGES, SECONDS, SUITE_SECONDS = 3, 10, 60  # of a process's own time, however busy the machine is; waiting is given six times as much
 CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.td", ""),
          "tinynpu_state": ("tinynpu.td", "#define STRIDES_IN_STATE\n"),
-         "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
+         "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_line": ("tinynpu.td", "#define IN_A_LINE\n"),
+         "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
          "gemmini": ("gemmini.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "fourcore": ("fourcore.td", ""),

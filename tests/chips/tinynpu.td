@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-// tinynpu_4.td, tinynpu_short.td and tinynpu_state.td include this file with one of these macros.
+// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td and tinynpu_line.td include this file with one of these macros.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -46,7 +46,12 @@ def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let 
 def DM : Queue { let Depth = Ahead; let Tokens = Count; }   // between EXT and the chip, both ways
 def MX : Queue { let Depth = Ahead; let Tokens = Count; }   // the array and its weights
 def VX : Queue { let Depth = Ahead; let Tokens = Count; }   // the vector unit
-def : Tokens { let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3; }
+def : Tokens {
+  let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3;
+#ifdef IN_A_LINE
+  let Pairs = [Pair<DM, MX>, Pair<MX, DM>, Pair<MX, VX>, Pair<VX, MX>];
+#endif
+}
 
 class Op<Queue q, bits<6> op> : Instruction<q> {
   let Inst{191-186} = op;
@@ -148,6 +153,13 @@ def SETW : Op<MX, 8> {
   let Latency = 2;
   let Inst{6} = bank; let Inst{18-7} = src; let Inst{26-19} = step;
 }
+
+#ifdef IN_A_LINE
+def PASS : Op<MX, 10> {
+  let Summary = "do nothing: hand tokens on";
+  let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0);
+}
+#endif
 
 def MUL : Op<MX, 9> {
   let Summary = "multiply rows by the weights in a bank; set or add to rows of sums";

@@ -56,6 +56,10 @@ typedef struct row {
 #define DERIVED(field, form, by, code, word)                                                                           \
   DERIVED_OF("let Semantics = (set $dst, $src); let Cycles = (times $i, $b); let Signed", field, form, by, code, word)
 
+#define PAIRS(pairs, code, word)                                                                                       \
+  { "let WaitBit = 8;", "let Pairs = [" pairs "]; let WaitBit = 8;", "", code, word }
+#define BETWEEN "def ON : Queue { let Depth = 2; let Tokens = 7; }\n"
+
 static const row rows[] =
     {
         // formulas
@@ -330,6 +334,15 @@ static const row rows[] =
     {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"12x\", \"elem\"]>:$x", "def DOT", 3126, "12x"},
     {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"268435456\", \"elem\"]>:$x", "def DOT", 3126, "268435456"},
     {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"99999999999999999999\", \"elem\"]>:$x", "def DOT", 3126, "999"},
+    // counters among some queues
+    PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, LD>", 3055, "LD and LD"),
+    PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, EX>", 3056, "twice"),
+    PAIRS("Pair<LD, EX>", 3285, "from EX to LD, which both use BUF"),
+    {"def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; }",
+     BETWEEN
+     "def : Tokens { let Queues = "
+     "[LD, EX, ON]; let Pairs = [Pair<LD, ON>, Pair<ON, EX>, Pair<EX, LD>]; let WaitBit = 106; let SignalBit = 109; }",
+     "", 3286, "by way of ON"},
     {"(plus $r, 2)", "(plus $r, -2)", "", 3104, "-2"}, {"(plus $r, 2)", "(times $r, 0)", "", 3242, "nothing"},
     {"(sext $v))", "(i32c 99999999999))", "", 3105, "i32"}, {"(sext $v))", "(i32c \"3\"))", "", 3105, "i32"},
     {"(exp2 $x)", "(mul $x, (f32c \"abc\"))", "", 3105, "f32"},
@@ -466,8 +479,8 @@ static void commands_survive_encoding(void** state) {
           if (dim->field >= 0 && c.values[dim->field] < dim->min) c.values[dim->field] = dim->min;
           if (dim->field >= 0 && c.values[dim->field] > dim->max) c.values[dim->field] = dim->max;
         }
-        c.waits = (uint32_t)(seed >> 7) & ((1u << chip->queue_count) - 1);
-        c.signals = (uint32_t)(seed >> 17) & ((1u << chip->queue_count) - 1);
+        c.waits = (uint32_t)(seed >> 7) & chip->queues[insn->queue].takes;
+        c.signals = (uint32_t)(seed >> 17) & chip->queues[insn->queue].gives;
         assert_int_equal(pb_encode(chip, &c, bytes, NULL), PB_OK);
         assert_int_equal(pb_decode(chip, bytes, &back, NULL), PB_OK);
         assert_ptr_equal(back.insn, insn);
@@ -504,12 +517,32 @@ static void derived_fields_say_their_numbers(void** state) {
   assert_int_equal(pb_field_code(&log2, 16), 4);
 }
 
+// A wait for a queue that there is no counter from is no command.
+static void tokens_need_counters(void** state) {
+  (void)state;
+  pb_chip* chip;
+  uint8_t bytes[PB_COMMAND_BITS / 8];
+  pb_diag quiet = {.sink = pb_diag_drop};
+  assert_int_equal(pb_chip_find(PB_SOURCE_DIR "/tests/chips/tinynpu_line.td", NULL, NULL, &chip), PB_OK);
+  const pb_insn* pass = pb_chip_insn(chip, "PASS");
+  pb_command c = {.insn = pb_chip_idle_insn(chip, pass->queue), .waits = 1 << 0, .signals = 1 << 2}, back;
+  assert_ptr_equal(c.insn, pass);
+  assert_int_equal(pb_token_way(chip, 0, 2), pass->queue);
+  assert_int_equal(pb_token_way(chip, 2, 1), 1);
+  assert_int_equal(pb_encode(chip, &c, bytes, NULL), PB_OK);
+  assert_int_equal(pb_decode(chip, bytes, &back, &quiet), PB_OK);
+  pb_command store = {.insn = pb_chip_insn(chip, "PUTB"), .waits = 1 << 2};
+  for (int d = 0; d < store.insn->dim_count; ++d) store.values[store.insn->dims[d].field] = 1;
+  assert_int_equal(pb_encode(chip, &store, bytes, NULL), PB_OK);
+  assert_int_equal(pb_decode(chip, bytes, &back, &quiet), PB_ERR_INPUT);
+  pb_chip_free(chip);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_base_has_no_fault),
-      cmocka_unit_test(every_fault_is_named),
-      cmocka_unit_test(commands_survive_encoding),
-      cmocka_unit_test(derived_fields_say_their_numbers),
+      cmocka_unit_test(the_base_has_no_fault),     cmocka_unit_test(every_fault_is_named),
+      cmocka_unit_test(commands_survive_encoding), cmocka_unit_test(derived_fields_say_their_numbers),
+      cmocka_unit_test(tokens_need_counters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

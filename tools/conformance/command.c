@@ -363,7 +363,7 @@ bool program_put(suite* s, program* p, const pb_command* c, char* why) {
   if (!judge_read(s->judge, bytes, &read, why)) return false;
   judge_run(s->judge, &read);
   suite_cover(s, c, &read);
-  program_push(p, c, &read);
+  program_push(s, p, c, &read);
   return true;
 }
 

@@ -94,7 +94,7 @@ int suite_coverage(const suite* s, FILE* out) {
     cover_insn(s->chip, &s->chip->insns[i], &s->coverage[i], out, &count, &all);
   for (int to = 0; to < s->chip->queue_count; ++to)
     for (int from = 0; from < s->chip->queue_count; ++from) {
-      if (from == to) continue;
+      if (!(s->chip->queues[from].gives >> to & 1)) continue;
       ++edges;
       if (s->waited[to] >> from & 1)
         ++seen;

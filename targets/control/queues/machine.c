@@ -206,7 +206,8 @@ OPEN(6)
 OPEN(7)
 OPEN(8)
 OPEN(9)
-OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15) static int (*const opens[SLOTS])(const char*, pb_device**) = {
+OPEN(10)
+OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15) static int (*const opens[SLOTS])(const char*, pb_device**) = {
     open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
     open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
 
