@@ -66,6 +66,7 @@ typedef struct pb_field {
   const char* name;
   int width;
   bool is_signed;
+  bool shared; // one number for several strides, or several extents
   pb_form form;
   int64_t by; // 1 where the form has none
   int16_t bits[64];

@@ -378,7 +378,7 @@ static bool is_bits(json_t* v) {
 
 // Fields are the record's own `bits<N>` members; where their bits stand is read off Inst.
 static void read_fields(const record* rec, pb_insn* insn) {
-  static const char* const not_fields[] = {"Inst", "Dims", "Signed", "State", "Derived"};
+  static const char* const not_fields[] = {"Inst", "Dims", "Signed", "State", "Derived", "Shared"};
   const char* key;
   json_t* value;
   insn->fields = PB_NEW_ARRAY(&rec->r->chip->arena, pb_field, 33);
@@ -406,6 +406,9 @@ static void read_fields(const record* rec, pb_insn* insn) {
   json_t* names = json_object_get(rec->json, "Signed");
   for (size_t k = 0; k < json_array_size(names); ++k)
     insn->fields[field_named(rec, insn, pb__text_of(json_array_get(names, k)), 3072, "Signed")].is_signed = true;
+  names = json_object_get(rec->json, "Shared");
+  for (size_t k = 0; k < json_array_size(names); ++k)
+    insn->fields[field_named(rec, insn, pb__text_of(json_array_get(names, k)), 3072, "Shared")].shared = true;
 }
 
 // What fields hold in place of their numbers.

@@ -116,7 +116,8 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // Unit is the memory's RowBytes unless said.
 // Slot names the field with the argument slot, for windows on system memory.
 // An encoded field says one thing: no two of an instruction's bases, strides,
-// slots, extents, boxes, fills and immediates share one, in a command or in state.
+// slots, extents, boxes, fills and immediates share one, in a command or in state,
+// but strides, and extents, that Shared lists.
 class Window<Memory mem, Type type, list<string> dims, string base, list<string> strides, int unit = 0> {
   Memory Mem = mem;             // where it lies
   Type Elem = type;             // of one element
@@ -226,6 +227,7 @@ class Instruction<Queue queue> {
   int Latency = 0;              // further cycles until what it wrote is visible
   bits<256> Inst = ?;           // from bit 0 of byte 0 up; unset bits are 0
   list<string> Signed = [];     // fields in two's complement
+  list<string> Shared = [];     // fields that are the stride of several windows, or the extent of several dims: one number for all of them
   list<DerivedField> Derived = []; // fields that hold number - 1, number / 64, log2(number); of state, where the writer says so
   // Fields not in Inst, but held in configuration state: [field, writer, writer's field]
   list<StateField> State = [];

@@ -253,6 +253,37 @@ static const char* strides_misfit(search* s, const pb_flat* nest, pb_arena* aren
   return NULL;
 }
 
+// The number that a field must say, for those that several strides or extents share. false: it must say another.
+static bool agrees(const pb_insn* insn, int field, int64_t number, int64_t* numbers, uint32_t* said) {
+  if (field < 0 || !insn->fields[field].shared) return true;
+  if (*said >> field & 1) return numbers[field] == number;
+  numbers[field] = number;
+  *said |= 1u << field;
+  return true;
+}
+
+// Strides and extents that share a field are one number. What walks one element has any stride.
+static bool shared_agree(const search* s, const pb_flat* nest, const int* dim_of, const int64_t* extents) {
+  int64_t numbers[32];
+  uint32_t said = 0;
+  bool agree = true;
+  for (int t = 0; t < s->insn->dim_count; ++t)
+    agree = agree && agrees(s->insn, s->insn->dims[t].field, extents[t], numbers, &said);
+  for (int o = 0; o < s->insn->operand_count; ++o) {
+    const pb_operand* window = &s->insn->operands[o];
+    if (s->binding.access_of[o] < 0) continue;
+    const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
+    int size = pb_type_bits(access->type) / 8;
+    for (int k = 0; k < window->rank; ++k) {
+      int t = window->dims[k];
+      if (window->strides[k].kind != PB_STRIDE_FIELD || dim_of[t] < 0 || extents[t] < 2) continue;
+      int64_t units = access->stride[dim_of[t]] * (size ? size : 1) / window->unit;
+      agree = agree && agrees(s->insn, window->strides[k].field, units, numbers, &said);
+    }
+  }
+  return agree;
+}
+
 static void consider(search* s, const pb_flat* nest, const int* dim_of) {
   pb_match match = {.insn = s->insn, .nest = *nest};
   bool used[PB_FLAT_DIMS] = {0};
@@ -263,6 +294,7 @@ static void consider(search* s, const pb_flat* nest, const int* dim_of) {
     extents[t] = dim_of[t] < 0 ? 1 : nest->extent[dim_of[t]];
     if (dim_of[t] >= 0) used[dim_of[t]] = true;
   }
+  if (!shared_agree(s, nest, dim_of, extents)) return;
   match.cycles = pb_cycles(s->insn, extents);
   for (int d = 0; d < nest->dim_count; ++d) {
     if (used[d]) continue;

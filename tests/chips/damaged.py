@@ -33,7 +33,7 @@ IMAGES, SECONDS, SUITE_SECONDS = 3, 10, 60  # of a process's own time, however b
 CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.td", ""),
          "tinynpu_state": ("tinynpu.td", "#define STRIDES_IN_STATE\n"),
          "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_line": ("tinynpu.td", "#define IN_A_LINE\n"),
-         "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
+         "tinynpu_shared": ("tinynpu.td", "#define ONE_STRIDE\n"), "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
          "gemmini": ("gemmini.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "fourcore": ("fourcore.td", ""),
@@ -178,6 +178,12 @@ def derived(text, rng):
     return put(text, place, f"{place.group()} let Derived = [{what}];"), what
 
 
+def at_once(text, rng):
+    """A field that several uses share on purpose, or one that has but one."""
+    place = pick(rng, body(text, r"bits<\d+> (\w+);"))
+    return put(text, place, f'{place.group()} let Shared = ["{place.group(1)}"];'), f"{place.group(1)} is shared"
+
+
 def garbled(text, rng):
     at = rng.randrange(len(text))
     new = rng.choice(["", text[at] * 2, "(", ")", "{", "}", '"', ";", "$", "\x00", "\u00e9", "0", "<", ">"])
@@ -197,7 +203,7 @@ def vast(text, rng):
 
 DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4), "extreme": (extreme, 8), "width": (width, 4),
           "left_out": (left_out, 5), "twice": (twice, 2), "operator": (operator, 3), "operand": (operand, 3), "stride": (stride, 3),
-          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "derived": (derived, 3), "garbled": (garbled, 2), "vast": (vast, 1)}
+          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "derived": (derived, 3), "at_once": (at_once, 1), "garbled": (garbled, 2), "vast": (vast, 1)}
 
 # ---- harmless edits ----
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td and tinynpu_line.td include this file with one of these macros.
+// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td and tinynpu_shared.td include this file with one of these macros.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -182,6 +182,9 @@ def MUL : Op<MX, 9> {
 
 class Vec<bits<6> op> : Op<VX, op> {
   bits<8> n_; bits<12> a; bits<8> da; bits<12> y; bits<8> dy;
+#ifdef ONE_STRIDE
+  let Shared = ["da"];
+#endif
   let Dims = [Dim<"m", Rows, "n_">, Dim<"n", N>];
   let Cycles = (times $m, 2);
   let Latency = 6;
@@ -191,7 +194,12 @@ class Code<bits<6> op> : Vec<op> {
   bits<8> zp; bits<8> lo; bits<8> hi;
   let Inst{61-54} = zp; let Inst{69-62} = lo; let Inst{77-70} = hi;
 }
-defvar YC = Window<BUF, I8, ["m", "n"], "y", ["dy", "elem"]>;
+#ifdef ONE_STRIDE
+defvar DY = "da"; // one stride for what is read and what is written
+#else
+defvar DY = "dy";
+#endif
+defvar YC = Window<BUF, I8, ["m", "n"], "y", [DY, "elem"]>;
 defvar AC = Window<BUF, I8, ["m", "n"], "a", ["da", "elem"]>;
 
 def REQ : Code<16> {
@@ -235,7 +243,7 @@ def MAXC : Vec<19> {
   let Inst{54} = keep;
 }
 def SUMC : Vec<20> {
-  let Summary = "sum codes over rows";
+  let Shared = []; let Summary = "sum codes over rows";
   bits<1> keep;
   let Operands = (ins AC:$x, Imm<I1>:$keep, Window<SUM, I32, ["n"], "y", ["elem"]>:$d);
   let Semantics = (acc_add $d, $keep, (sext $x));
@@ -245,7 +253,7 @@ def DEQ : Vec<21> {
   let Summary = "dequantise codes to f32";
   bits<10> ps; bits<8> za;
   let Operands = (ins AC:$x, Window<SUM, F32, ["n"], "ps", ["elem"]>:$scale, Imm<I8>:$za,
-                      Window<SUM, F32, ["m", "n"], "y", ["dy", "elem"]>:$d);
+                      Window<SUM, F32, ["m", "n"], "y", [DY, "elem"]>:$d);
   let Semantics = (set $d, (mul (sub (sitofp $x), (sitofp $za)), $scale));
   let Signed = ["za"];
   let Inst{63-54} = ps; let Inst{71-64} = za;

@@ -334,6 +334,15 @@ static const row rows[] =
     {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"12x\", \"elem\"]>:$x", "def DOT", 3126, "12x"},
     {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"268435456\", \"elem\"]>:$x", "def DOT", 3126, "268435456"},
     {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"99999999999999999999\", \"elem\"]>:$x", "def DOT", 3126, "999"},
+    // one field for several windows or dims
+    {"\"w\", [\"row\", \"elem\"]>:$v", "\"w\", [\"rows\", \"elem\"]>:$v", "def DOT", 3260, "the stride of window 'v'"},
+    {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"loc\", [\"si\", \"elem\"], 1>:$dst);", "def IN", 3260,
+     "the stride of window 'src' along 'i' and the stride of window 'dst'"},
+    {"let Signed = [\"fill\"];", "let Signed = [\"fill\"]; let Shared = [\"si\"];", "def IN", 3287, "alone"},
+    {"let Signed = [\"fill\"];", "let Signed = [\"fill\"]; let Shared = [\"sx\"];", "def IN", 3072, "'sx'"},
+    {"Dim<\"b\", 255, \"nb\">];", "Dim<\"b\", 127, \"ni\">]; let Shared = [\"ni\"];", "def IN", 3288, "from 1 to 127"},
+    {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"off\", [\"li\", \"elem\"], 1>:$dst); let Shared = [\"off\"];",
+     "def IN", 3260, "the base of window 'dst'"},
     // counters among some queues
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, LD>", 3055, "LD and LD"),
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, EX>", 3056, "twice"),

@@ -66,8 +66,14 @@ static bool shrink(pb_command* c) {
 }
 
 static void draw_extents(suite* s, pb_command* c, wish w) {
-  for (int d = 0; d < c->insn->dim_count; ++d)
-    if (c->insn->dims[d].field >= 0) c->values[c->insn->dims[d].field] = draw_extent(s, &c->insn->dims[d], d, w);
+  for (int d = 0; d < c->insn->dim_count; ++d) {
+    int field = c->insn->dims[d].field;
+    if (field < 0) continue;
+    int64_t extent = draw_extent(s, &c->insn->dims[d], d, w);
+    bool drawn = false; // dims that share a field have the same range
+    for (int e = 0; e < d; ++e) drawn |= c->insn->dims[e].field == field;
+    if (!drawn || extent > c->values[field]) c->values[field] = extent;
+  }
   while (points_of(c) > (w.shape == SHAPE_LARGEST ? MOST_POINTS : POINTS) && shrink(c)) {}
 }
 
@@ -173,6 +179,16 @@ static void draw_box(suite* s, pb_command* c, const pb_operand* o, wish w) {
                                     : pb_field_max(f);
 }
 
+// Whether a stride drawn before, of an operand in front or of a dim further in, stands in the same field.
+static bool is_drawn(const pb_insn* insn, int index, int k) {
+  int field = insn->operands[index].strides[k].field;
+  for (int o = 0; o <= index && insn->fields[field].shared; ++o)
+    for (int d = insn->operands[o].rank - 1; d >= 0 && (o < index || d > k); --d)
+      if (insn->operands[o].strides[d].kind == PB_STRIDE_FIELD && insn->operands[o].strides[d].field == field)
+        return true;
+  return false;
+}
+
 static bool draw_window(suite* s, pb_command* c, int index, wish w) {
   const pb_operand* o = &c->insn->operands[index];
   int64_t span = element_bytes(o->type);
@@ -181,7 +197,7 @@ static bool draw_window(suite* s, pb_command* c, int index, wish w) {
       if ((o->strides[k].kind == PB_STRIDE_FIELD) != (pass == 1)) continue;
       int64_t extent = command_extent(c, o->dims[k]), stride = pb_fixed_stride(s->chip, o, k);
       if (pass == 1) {
-        c->values[o->strides[k].field] = draw_stride(s, c->insn, o, k, span, w);
+        if (!is_drawn(c->insn, index, k)) c->values[o->strides[k].field] = draw_stride(s, c->insn, o, k, span, w);
         stride = llabs(c->values[o->strides[k].field]) * o->unit;
       }
       if (stride * (extent - 1) + element_bytes(o->type) > span || stride >= span) span += stride * (extent - 1);

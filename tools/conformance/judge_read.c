@@ -82,7 +82,7 @@ static bool listed(const json_t* list, const char* name) {
 
 // Members that are lists of bits, but for Inst, are fields.
 static bool is_field(const char* key, const json_t* value) {
-  static const char* const others[] = {"Inst", "Dims", "Signed", "State", "Shape", "Derived"};
+  static const char* const others[] = {"Inst", "Dims", "Signed", "State", "Shape", "Derived", "Shared"};
   for (size_t k = 0; k < sizeof others / sizeof *others; ++k)
     if (!strcmp(key, others[k])) return false;
   if (key[0] == '!' || !json_array_size(value)) return false;
