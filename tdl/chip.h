@@ -242,7 +242,8 @@ int64_t pb_field_bits(const pb_field* field, uint32_t bits);
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
 // Sets the bits of queues that an encoded command waits for and signals; none was set before.
 void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint8_t* bytes);
-// Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits or a dim is below its minimum.
+// Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits, or a dim that is not in state is out of
+// its range.
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
 // Whether the bytes are a hardware loop's command.
 bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes);
@@ -253,6 +254,9 @@ void pb_state_clear(const pb_chip* chip, int64_t (*state)[32]);
 // Gives the command's fields that stand in state their numbers, then keeps what the command itself writes. Commands
 // come in the order of their queue.
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command);
+// PB_ERR_INPUT with a diagnostic when a dim of the command that stands in state, which has been followed, is out of its
+// range.
+pb_status pb_state_extents(const pb_command* command, pb_diag* diag) PB_MUST_CHECK;
 // One line of assembly: `MMA x=a+0[ai=4,aj=1] ... ; waits L0 signals VX`. Returns arena text.
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
 // Cycles that the command keeps its queue busy, by the description.

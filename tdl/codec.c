@@ -119,6 +119,20 @@ static const pb_insn* match(const pb_chip* chip, const uint8_t* bytes) {
   return chip->loop && has_opcode(chip, chip->loop, bytes) ? chip->loop : NULL;
 }
 
+// Extents that commands carry, or those that stand in state: what they are is known once it is followed.
+static pb_status check_extents(const pb_command* command, bool in_state, pb_diag* diag) {
+  const pb_insn* insn = command->insn;
+  for (int d = 0; d < insn->dim_count; ++d) {
+    const pb_dim* dim = &insn->dims[d];
+    if (dim->field < 0 || (insn->fields[dim->field].state_writer >= 0) != in_state) continue;
+    int64_t extent = command->values[dim->field];
+    if (extent < dim->min || extent > dim->max)
+      return pb_error(diag, (pb_place){.what = insn->name}, 3302, NULL, "its dim '%s' is %lld; %d to %d", dim->name,
+                      (long long)extent, dim->min, dim->max);
+  }
+  return PB_OK;
+}
+
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) {
   *command = (pb_command){.insn = match(chip, bytes)};
   const pb_insn* insn = command->insn;
@@ -142,14 +156,10 @@ pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* comma
     return pb_error(diag, (pb_place){.what = insn->name}, 3303, NULL,
                     "it waits for queues 0x%x and signals 0x%x; %s has counters from 0x%x and to 0x%x", command->waits,
                     command->signals, queue->name, queue->takes, queue->gives);
-  for (int d = 0; d < insn->dim_count; ++d) {
-    const pb_dim* dim = &insn->dims[d];
-    if (dim->field >= 0 && (command->values[dim->field] < dim->min || command->values[dim->field] > dim->max))
-      return pb_error(diag, (pb_place){.what = insn->name}, 3302, NULL, "its dim '%s' is %lld; %d to %d", dim->name,
-                      (long long)command->values[dim->field], dim->min, dim->max);
-  }
-  return PB_OK;
+  return check_extents(command, false, diag);
 }
+
+pb_status pb_state_extents(const pb_command* command, pb_diag* diag) { return check_extents(command, true, diag); }
 
 void pb_state_clear(const pb_chip* chip, int64_t (*state)[32]) {
   memset(state, 0, sizeof *state * (size_t)chip->insn_count);

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td and tinynpu_shared.td include this file with one of these macros.
+// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td and tinynpu_registers.td include this file with one of these macros.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -142,6 +142,23 @@ def PUTW : Move<4> {
 // The array
 //===----------------------------------------------------------------------===//
 
+#ifdef IN_REGISTERS
+// Registers, each written by a command of its own; a command that starts something carries nothing but its opcode.
+class Register<Queue q, bits<6> op> : Op<q, op> { let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); }
+def TILE_TO : Register<MX, 32> { bits<1> bank; let Inst{6} = bank; }
+def TILE_FROM : Register<MX, 33> { bits<12> src; bits<8> step; let Inst{17-6} = src; let Inst{25-18} = step; }
+def ROWS : Register<MX, 34> { bits<1> bank; bits<1> keep; bits<8> n_; let Inst{6} = bank; let Inst{7} = keep; let Inst{15-8} = n_; }
+def ROWS_FROM : Register<MX, 35> { bits<12> a; bits<8> da; let Inst{17-6} = a; let Inst{25-18} = da; }
+def ROWS_TO : Register<MX, 36> { bits<10> c; bits<7> dc; let Inst{15-6} = c; let Inst{22-16} = dc; }
+def VECTORS : Register<VX, 37> { bits<8> n_; let Inst{13-6} = n_; }
+def VECTORS_FROM : Register<VX, 38> { bits<12> a; bits<8> da; let Inst{17-6} = a; let Inst{25-18} = da; }
+def VECTORS_TO : Register<VX, 39> { bits<12> y; bits<8> dy; let Inst{17-6} = y; let Inst{25-18} = dy; }
+def CODES : Register<VX, 40> {
+  bits<8> zp; bits<8> lo; bits<8> hi; let Signed = ["zp", "lo", "hi"];
+  let Inst{13-6} = zp; let Inst{21-14} = lo; let Inst{29-22} = hi;
+}
+#endif
+
 def SETW : Op<MX, 8> {
   let Summary = "load an 8x8 tile of weights into one of two banks";
   bits<1> bank; bits<12> src; bits<8> step;
@@ -151,7 +168,11 @@ def SETW : Op<MX, 8> {
   let Semantics = (set $d, $s);
   let Cycles = (plus N, 0);
   let Latency = 2;
+#ifdef IN_REGISTERS
+  let State = [StateField<"bank", "TILE_TO", "bank">, StateField<"src", "TILE_FROM", "src">, StateField<"step", "TILE_FROM", "step">];
+#else
   let Inst{6} = bank; let Inst{18-7} = src; let Inst{26-19} = step;
+#endif
 }
 
 #ifdef IN_A_LINE
@@ -172,14 +193,24 @@ def MUL : Op<MX, 9> {
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $wt)));
   let Cycles = (plus $m, 2);
   let Latency = 10;
+#ifdef IN_REGISTERS
+  let State = [StateField<"bank", "ROWS", "bank">, StateField<"keep", "ROWS", "keep">, StateField<"n_", "ROWS", "n_">,
+               StateField<"a", "ROWS_FROM", "a">, StateField<"da", "ROWS_FROM", "da">, StateField<"c", "ROWS_TO", "c">,
+               StateField<"dc", "ROWS_TO", "dc">];
+#else
   let Inst{6} = bank; let Inst{7} = keep; let Inst{23-16} = n_;
   let Inst{35-24} = a; let Inst{43-36} = da; let Inst{53-44} = c; let Inst{60-54} = dc;
+#endif
 }
 
 //===----------------------------------------------------------------------===//
 // The vector unit: two cycles a row.
 //===----------------------------------------------------------------------===//
 
+#ifdef IN_REGISTERS
+defvar Where = [StateField<"n_", "VECTORS", "n_">, StateField<"a", "VECTORS_FROM", "a">, StateField<"da", "VECTORS_FROM", "da">,
+                StateField<"y", "VECTORS_TO", "y">, StateField<"dy", "VECTORS_TO", "dy">];
+#endif
 class Vec<bits<6> op> : Op<VX, op> {
   bits<8> n_; bits<12> a; bits<8> da; bits<12> y; bits<8> dy;
 #ifdef ONE_STRIDE
@@ -188,11 +219,19 @@ class Vec<bits<6> op> : Op<VX, op> {
   let Dims = [Dim<"m", Rows, "n_">, Dim<"n", N>];
   let Cycles = (times $m, 2);
   let Latency = 6;
+#ifdef IN_REGISTERS
+  let State = Where;
+#else
   let Inst{13-6} = n_; let Inst{25-14} = a; let Inst{33-26} = da; let Inst{45-34} = y; let Inst{53-46} = dy;
+#endif
 }
 class Code<bits<6> op> : Vec<op> {
   bits<8> zp; bits<8> lo; bits<8> hi;
+#ifdef IN_REGISTERS
+  let State = !listconcat(Where, [StateField<"zp", "CODES", "zp">, StateField<"lo", "CODES", "lo">, StateField<"hi", "CODES", "hi">]);
+#else
   let Inst{61-54} = zp; let Inst{69-62} = lo; let Inst{77-70} = hi;
+#endif
 }
 #ifdef ONE_STRIDE
 defvar DY = "da"; // one stride for what is read and what is written

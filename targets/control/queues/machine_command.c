@@ -120,6 +120,8 @@ int machine__command_read(pb_device* device, const machine_site* site, const uin
   for (int f = 0; f < insn->field_count; ++f)
     if (insn->fields[f].state_writer >= 0)
       mc->command.values[f] = state[insn->fields[f].state_writer][insn->fields[f].state_field];
+  if (pb_state_extents(&mc->command, &diag) != PB_OK)
+    return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s", text);
   for (int d = 0; d < insn->dim_count; ++d)
     mc->extent[d] = insn->dims[d].field >= 0 ? mc->command.values[insn->dims[d].field] : insn->dims[d].max;
   mc->accumulates =
