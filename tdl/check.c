@@ -105,6 +105,12 @@ static int64_t times(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+// Where the last window of a memory of so many bytes can begin.
+static int64_t last_place(const pb_insn* insn, const pb_operand* w, int64_t bytes) {
+  int64_t step = pb_base_unit(insn, w);
+  return (bytes / step - 1) * step;
+}
+
 static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place, pb_diag* diag,
                          int* faults) {
   const pb_memory* m = &chip->memories[w->memory];
@@ -130,7 +136,7 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
   if (w->unit < 1)
     FAULT(3232, "a positive number of bytes", "%s: window '%s' has units of %lld bytes", insn->name, w->name,
           (long long)w->unit);
-  else if (w->slot < 0 && pb_field_max(&insn->fields[w->base]) < m->bytes / w->unit - 1)
+  else if (w->slot < 0 && pb_field_max(&insn->fields[w->base]) * w->unit < last_place(insn, w, m->bytes))
     FAULT(3233, "widen the field", "%s: field '%s' cannot reach the end of %s", insn->name, insn->fields[w->base].name,
           m->name);
   int64_t row = bytes;
@@ -261,7 +267,8 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
       check_least_tile(chip, insn, operand, place, diag, faults);
     } else {
       need_field(insn, operand->base, "an immediate", place, diag, faults);
-      if (insn->fields[operand->base].width < pb_type_bits(operand->type))
+      bool plain = insn->fields[operand->base].form == PB_FORM_PLAIN; // a derived one says few numbers on purpose
+      if (plain && insn->fields[operand->base].width < pb_type_bits(operand->type))
         FAULT(3266, "as many bits as the type has", "%s: field '%s' has %d bits, an immediate of %s has %d", insn->name,
               operand->name, insn->fields[operand->base].width, pb_type_name(operand->type),
               pb_type_bits(operand->type));
@@ -388,6 +395,8 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   check_control(chip, diag, faults);
   check_opcodes(chip, diag, faults);
   pb__check_uses(chip, diag, faults);
+  pb__check_derived(chip, diag, faults);
+  pb__check_order(chip, diag, faults);
   check_loop(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);

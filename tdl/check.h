@@ -12,6 +12,10 @@ void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb
 void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults);
 // That no encoded field says two things. In check_uses.c, called by pb__check_chip.
 void pb__check_uses(const pb_chip* chip, pb_diag* diag, int* faults);
+// That a derived field is used for what it can say. In check_derived.c, called by pb__check_chip.
+void pb__check_derived(const pb_chip* chip, pb_diag* diag, int* faults);
+// That queues which use one memory can be put in order. In order.c, called by pb__check_chip.
+void pb__check_order(const pb_chip* chip, pb_diag* diag, int* faults);
 // A name that appears in IR, SystemVerilog and reports: letters, digits and '_', at most so many.
 void pb__check_name(const char* what, const char* name, size_t most, pb_place place, pb_diag* diag, int* faults);
 void pb__chip_hash(pb_chip* chip);

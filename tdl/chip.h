@@ -21,7 +21,8 @@ enum {
   PB_MAX_LOOP_BODY = 32,
   PB_MAX_SHAPE = 4,
   PB_MOST_LATENCY = 1 << 20,
-  PB_MOST_TOKENS = 4095
+  PB_MOST_TOKENS = 4095,
+  PB_MOST_DERIVED = 1 << 20
 };
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
@@ -41,6 +42,7 @@ typedef struct pb_memory {
 typedef struct pb_queue {
   const char* name;
   int depth, tokens;
+  uint32_t gives, takes; // bits of the queues that it has counters to and from
 } pb_queue;
 
 typedef struct pb_level {
@@ -56,11 +58,17 @@ typedef struct pb_dim {
   bool table; // a window's elements are looked up along it: it is no loop of the instruction
 } pb_dim;
 
+// What a field holds in place of its number: the number less `by`, a `by`th of it, or its logarithm to base 2.
+typedef enum pb_form { PB_FORM_PLAIN, PB_FORM_MINUS, PB_FORM_SCALED, PB_FORM_LOG2, PB_FORMS } pb_form;
+
 // A named field of an instruction; bits[k] is where bit k of the value stands in the command, -1: dropped.
 typedef struct pb_field {
   const char* name;
   int width;
   bool is_signed;
+  bool shared; // one number for several strides, or several extents
+  pb_form form;
+  int64_t by; // 1 where the form has none
   int16_t bits[64];
   int state_writer; // -1: in the command; else the instruction (index) whose field `state_field` holds it
   int state_field;
@@ -71,12 +79,14 @@ typedef enum pb_stride_kind {
   PB_STRIDE_FIELD,
   PB_STRIDE_ELEM,
   PB_STRIDE_ROW,
+  PB_STRIDE_NUMBER,
   PB_STRIDE_NONE,
   PB_STRIDE_PACKED
 } pb_stride_kind;
 typedef struct pb_stride {
   pb_stride_kind kind;
   int field;
+  int64_t units; // NUMBER
 } pb_stride;
 
 // A window on a memory (memory >= 0), or an immediate (memory == -1: `base` is its field).
@@ -195,11 +205,20 @@ const char* pb_formula_term_name(pb_formula_term term); // "sum", "bias", ...
 // queue, and where there are several cores, its core: "2.MX".
 int pb_chip_queues(const pb_chip* chip);
 const char* pb_chip_queue_name(const pb_chip* chip, int number);
-const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name); // NULL: none
-int pb_chip_memory(const pb_chip* chip, const char* name);          // -1: none
-int pb_insn_field(const pb_insn* insn, const char* name);           // -1: none
-int pb_insn_operand(const pb_insn* insn, const char* name);         // -1: none
-bool pb_is_table(const pb_insn* insn, const pb_operand* operand);   // its elements are looked up
+const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name);  // NULL: none
+int pb_chip_memory(const pb_chip* chip, const char* name);           // -1: none
+int pb_insn_field(const pb_insn* insn, const char* name);            // -1: none
+int pb_insn_operand(const pb_insn* insn, const char* name);          // -1: none
+bool pb_is_table(const pb_insn* insn, const pb_operand* operand);    // its elements are looked up
+int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window); // bytes between the places where it can begin
+
+// The queue to which a token on its way from one queue to another goes first, by the fewest counters; -1: there is no
+// way.
+int pb_token_way(const pb_chip* chip, int from, int to);
+// A command of the queue that does nothing, and so can hand tokens on; NULL: it has none.
+const pb_insn* pb_chip_idle_insn(const pb_chip* chip, int queue);
+// Bytes between neighbours along dim k of a window where no field says them; 0: it does not move.
+int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k);
 
 // A command before it is encoded: values by field index, waits and signals by queue bit.
 typedef struct pb_command {
@@ -208,26 +227,37 @@ typedef struct pb_command {
   uint32_t waits, signals;
 } pb_command;
 
-// Largest and smallest value that a field can carry.
+// Largest and smallest number that a field can say.
 int64_t pb_field_min(const pb_field* field);
 int64_t pb_field_max(const pb_field* field);
-// Whether the field can carry the value.
-bool pb_field_holds(const pb_field* field, int64_t value);
+// Whether the field can say the number; not all in between: there may be multiples alone, or powers of 2.
+bool pb_field_holds(const pb_field* field, int64_t number);
+// The number nearest to it that the field can say, no nearer to 0 where there is one.
+int64_t pb_field_nearest(const pb_field* field, int64_t number);
+// What its bits hold for a number that it can say, and the number for what they hold.
+int64_t pb_field_code(const pb_field* field, int64_t number);
+int64_t pb_field_number(const pb_field* field, int64_t code);
 // The value of a field that carries these bits of an f32: as many, with the sign that the field has.
 int64_t pb_field_bits(const pb_field* field, uint32_t bits);
 // Encodes into chip->command_bytes bytes. A value out of its field's range is PB_ERR_UNSUPPORTED with a diagnostic.
 pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* bytes, pb_diag* diag) PB_MUST_CHECK;
 // Sets the bits of queues that an encoded command waits for and signals; none was set before.
 void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint8_t* bytes);
-// Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits or a dim is below its minimum.
+// Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits, or a dim that is not in state is out of
+// its range.
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
 // Whether the bytes are a hardware loop's command.
 bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes);
 // A command in the next turn of a hardware loop: adds the step.
 void pb_command_step(const pb_chip* chip, uint8_t* bytes, const uint8_t* step);
-// Gives the command's fields that stand in state their values, then keeps what the command itself writes. `state`: a
-// row of 32 values for each instruction of the chip, zeros at first; commands come in the order of their queue.
+// What state says before it is written: its bits are 0. `state`: a row of 32 numbers for each instruction of the chip.
+void pb_state_clear(const pb_chip* chip, int64_t (*state)[32]);
+// Gives the command's fields that stand in state their numbers, then keeps what the command itself writes. Commands
+// come in the order of their queue.
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command);
+// PB_ERR_INPUT with a diagnostic when a dim of the command that stands in state, which has been followed, is out of its
+// range.
+pb_status pb_state_extents(const pb_command* command, pb_diag* diag) PB_MUST_CHECK;
 // One line of assembly: `MMA x=a+0[ai=4,aj=1] ... ; waits L0 signals VX`. Returns arena text.
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
 // Cycles that the command keeps its queue busy, by the description.

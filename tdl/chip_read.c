@@ -44,7 +44,7 @@ int64_t pb__get_int(const record* rec, const char* field, int64_t missing) {
   return missing;
 }
 
-static int get_int32(const record* rec, const char* field, int missing) {
+int pb__get_int32(const record* rec, const char* field, int missing) {
   int64_t value = pb__get_int(rec, field, missing);
   if (value >= INT32_MIN && value <= INT32_MAX) return (int)value;
   pb__fault(rec, 3013, "32 bits with sign", "field '%s' is %lld", field, (long long)value);
@@ -83,7 +83,7 @@ int pb__choice(const record* rec, const char* field, const char* const* names, i
   return 0;
 }
 
-static void check_name(const record* rec, const char* what, const char* name, size_t most) {
+void pb__name(const record* rec, const char* what, const char* name, size_t most) {
   pb__check_name(what, name, most, rec->place, rec->r->diag, &rec->r->faults);
 }
 
@@ -111,13 +111,13 @@ static void read_chip_record(reader* r) {
   c->features = json_object_get(rec.json, "Features") ? pb__get_text(&rec, "Features") : "";
   int tuning = json_object_get(rec.json, "Tuning") ? pb__choice(&rec, "Tuning", tunings, 4) : 0;
   c->tuning = tuning ? tunings[tuning] : "";
-  if (json_is_string(json_object_get(rec.json, "Name"))) check_name(&rec, "the chip", c->name, 64);
-  c->revision = get_int32(&rec, "Revision", 0);
-  c->mhz = get_int32(&rec, "MHz", 1000);
+  if (json_is_string(json_object_get(rec.json, "Name"))) pb__name(&rec, "the chip", c->name, 64);
+  c->revision = pb__get_int32(&rec, "Revision", 0);
+  c->mhz = pb__get_int32(&rec, "MHz", 1000);
   if (c->revision < 0) pb__fault(&rec, 3023, "0 or more", "Revision is %d", c->revision);
   if (c->mhz < 1) pb__fault(&rec, 3024, "1 or more", "MHz is %d", c->mhz);
-  c->arguments = get_int32(&rec, "Arguments", 16);
-  c->command_bytes = get_int32(&rec, "CommandBytes", 0);
+  c->arguments = pb__get_int32(&rec, "Arguments", 16);
+  c->command_bytes = pb__get_int32(&rec, "CommandBytes", 0);
   c->command_port = pb__get_int(&rec, "CommandPort", 0) != 0;
   c->control = (pb_control)pb__choice(&rec, "Control", controls, 3);
   int64_t schema = pb__get_int(&rec, "Schema", 1);
@@ -153,18 +153,18 @@ static void read_memories(reader* r) {
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
     pb_memory* m = &c->memories[k];
     m->name = pb__keep(r, rec.name);
-    check_name(&rec, "a memory", m->name, 64);
+    pb__name(&rec, "a memory", m->name, 64);
     m->kind = (pb_memory_kind)pb__choice(&rec, "Kind", kinds, 2);
     m->scope = (pb_scope)pb__choice(&rec, "Scope", scopes, 4);
     m->bytes = pb__get_int(&rec, "Bytes", 1);
     m->row_bytes = pb__get_int(&rec, "RowBytes", 1);
     m->bytes_per_cycle = pb__get_int(&rec, "BytesPerCycle", 1);
     m->line_bytes = pb__get_int(&rec, "LineBytes", 0);
-    m->banks = get_int32(&rec, "Banks", 1);
-    m->ports = get_int32(&rec, "Ports", 1);
-    m->latency = get_int32(&rec, "Latency", 0);
+    m->banks = pb__get_int32(&rec, "Banks", 1);
+    m->ports = pb__get_int32(&rec, "Ports", 1);
+    m->latency = pb__get_int32(&rec, "Latency", 0);
     m->cached = pb__get_int(&rec, "Cached", 0) != 0;
-    m->ways = json_object_get(rec.json, "Ways") ? get_int32(&rec, "Ways", 1) : 1;
+    m->ways = json_object_get(rec.json, "Ways") ? pb__get_int32(&rec, "Ways", 1) : 1;
     m->value = pb__get_text(&rec, "Value");
     m->from_vector = pb__get_text(&rec, "FromVector");
     m->to_vector = pb__get_text(&rec, "ToVector");
@@ -202,9 +202,9 @@ static void read_levels(reader* r) {
     static const char* const syncs[] = {"none", "barrier", "tokens"};
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
     c->levels[k] = (pb_level){.name = pb__get_text(&rec, "Name"),
-                              .max = get_int32(&rec, "Max", 1),
+                              .max = pb__get_int32(&rec, "Max", 1),
                               .sync = syncs[pb__choice(&rec, "Sync", syncs, 3)],
-                              .sync_cycles = get_int32(&rec, "SyncCycles", 0)};
+                              .sync_cycles = pb__get_int32(&rec, "SyncCycles", 0)};
     if (c->levels[k].max < 1 || c->levels[k].sync_cycles < 0)
       pb__fault(&rec, 3046, "Max of 1 or more, SyncCycles of 0 or more", "Max is %d, SyncCycles is %d",
                 c->levels[k].max, c->levels[k].sync_cycles);
@@ -232,6 +232,31 @@ static void name_queues(pb_chip* c) {
   }
 }
 
+// The counters: those that are listed, or all.
+static void read_pairs(const record* rec, pb_chip* c) {
+  json_t* list = json_object_get(rec->json, "Pairs");
+  for (int p = 0; p < c->queue_count && !json_array_size(list); ++p)
+    c->queues[p].gives = c->queues[p].takes = ((1u << c->queue_count) - 1) & ~(1u << p);
+  for (size_t k = 0; k < json_array_size(list); ++k) {
+    record pair = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
+    const char* names[2] = {pb__get_def(json_object_get(pair.json, "From")),
+                            pb__get_def(json_object_get(pair.json, "To"))};
+    int queue[2] = {-1, -1};
+    for (int side = 0; side < 2; ++side)
+      for (int q = 0; q < c->queue_count && names[side]; ++q)
+        if (!strcmp(c->queues[q].name, names[side])) queue[side] = q;
+    if (queue[0] < 0 || queue[1] < 0 || queue[0] == queue[1]) {
+      pb__fault(rec, 3055, "two of Queues", "a pair of %s and %s", names[0] ? names[0] : "?",
+                names[1] ? names[1] : "?");
+      continue;
+    }
+    if (c->queues[queue[0]].gives >> queue[1] & 1)
+      pb__fault(rec, 3056, "once", "the pair of %s and %s is listed twice", names[0], names[1]);
+    c->queues[queue[0]].gives |= 1u << queue[1];
+    c->queues[queue[1]].takes |= 1u << queue[0];
+  }
+}
+
 static void read_queues(reader* r) {
   json_t* tokens = instances(r, "Tokens");
   pb_chip* c = r->chip;
@@ -245,8 +270,8 @@ static void read_queues(reader* r) {
   }
   record rec = pb__open_record(r, json_string_value(json_array_get(tokens, 0)));
   c->tokens_place = pb__keep_place(r, &rec);
-  c->wait_bit = get_int32(&rec, "WaitBit", 0);
-  c->signal_bit = get_int32(&rec, "SignalBit", 0);
+  c->wait_bit = pb__get_int32(&rec, "WaitBit", 0);
+  c->signal_bit = pb__get_int32(&rec, "SignalBit", 0);
   int bits = 8 * (c->command_bytes < 0                     ? 0
                   : c->command_bytes > PB_COMMAND_BITS / 8 ? PB_COMMAND_BITS / 8
                                                            : c->command_bytes);
@@ -268,8 +293,8 @@ static void read_queues(reader* r) {
   for (int k = 0; k < c->queue_count; ++k) {
     record q = pb__open_record(r, pb__get_def(json_array_get(list, (size_t)k)));
     c->queues[k] = (pb_queue){
-        .name = pb__keep(r, q.name), .depth = get_int32(&q, "Depth", 1), .tokens = get_int32(&q, "Tokens", 1)};
-    check_name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
+        .name = pb__keep(r, q.name), .depth = pb__get_int32(&q, "Depth", 1), .tokens = pb__get_int32(&q, "Tokens", 1)};
+    pb__name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
     if (c->queues[k].depth < 1 || c->queues[k].depth > PB_MOST_TOKENS)
       pb__fault(&q, 3042, "1 to 4095", "Depth is %d", c->queues[k].depth);
     if (c->queues[k].tokens < 1 || c->queues[k].tokens > PB_MOST_TOKENS)
@@ -282,6 +307,7 @@ static void read_queues(reader* r) {
     pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
               c->queue_count);
   name_queues(c);
+  read_pairs(&rec, c);
   for (size_t k = 0; k < json_array_size(instances(r, "Queue")); ++k) {
     const char* name = pb__text_of(json_array_get(instances(r, "Queue"), k));
     bool listed = false;
@@ -306,8 +332,8 @@ static void read_functions(reader* r) {
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, k)));
     pb_function* f = &c->functions[c->function_count++];
     f->name = pb__get_text(&rec, "Name");
-    f->table_bits = get_int32(&rec, "TableBits", 6);
-    f->degree = get_int32(&rec, "Degree", 2);
+    f->table_bits = pb__get_int32(&rec, "TableBits", 6);
+    f->degree = pb__get_int32(&rec, "Degree", 2);
     const char* ulp = pb__get_text(&rec, "MaxUlp");
     if (ulp[0] && (!pb__read_number(ulp, &f->max_ulp) || f->max_ulp <= 0))
       pb__fault(&rec, 3053, "a positive number", "MaxUlp is \"%s\"", ulp);
@@ -338,252 +364,11 @@ pb_type pb__read_type(reader* r, const record* rec, const char* field) {
 
 // ---- instructions ----
 
-static int field_named(const record* rec, pb_insn* insn, const char* name, int code, const char* what) {
-  int f = pb_insn_field(insn, name);
-  if (f < 0)
-    pb__fault(rec, code, "declare it: bits<N> name", "%s names the field '%s', which is not there", what, name);
-  return f < 0 ? 0 : f;
-}
-
-static bool is_bits(json_t* v) {
-  for (size_t k = 0; k < json_array_size(v); ++k)
-    if (!json_is_null(json_array_get(v, k)) && !json_is_integer(json_array_get(v, k)) &&
-        !json_is_object(json_array_get(v, k)))
-      return false;
-  return json_is_array(v) && json_array_size(v) > 0;
-}
-
-// Fields are the record's own `bits<N>` members; where their bits stand is read off Inst.
-static void read_fields(const record* rec, pb_insn* insn) {
-  static const char* const not_fields[] = {"Inst", "Dims", "Signed", "State"};
-  const char* key;
-  json_t* value;
-  insn->fields = PB_NEW_ARRAY(&rec->r->chip->arena, pb_field, 33);
-  json_object_foreach(rec->json, key, value) {
-    bool skip = key[0] == '!' || !is_bits(value) || json_is_object(json_array_get(value, 0));
-    for (size_t k = 0; k < 4; ++k) skip |= !strcmp(key, not_fields[k]);
-    if (skip) continue;
-    if (insn->field_count == 32) {
-      pb__fault(rec, 3070, "32 fields at most", "too many fields");
-      return;
-    }
-    pb_field* f = &insn->fields[insn->field_count++];
-    check_name(rec, "a field", key, 64);
-    *f = (pb_field){
-        .name = pb__keep(rec->r, key), .width = (int)json_array_size(value), .state_writer = -1, .state_field = -1};
-    memset(f->bits, 0xff, sizeof f->bits);
-    if (f->width > 64) {
-      pb__fault(rec, 3071, "64 bits at most", "field '%s' has %d bits", key, f->width);
-      f->width = 64;
-    }
-  }
-  json_t* names = json_object_get(rec->json, "Signed");
-  for (size_t k = 0; k < json_array_size(names); ++k)
-    insn->fields[field_named(rec, insn, pb__text_of(json_array_get(names, k)), 3072, "Signed")].is_signed = true;
-}
-
-static void read_encoding(const record* rec, pb_insn* insn) {
-  json_t* inst = json_object_get(rec->json, "Inst");
-  bool opcode = false;
-  for (int b = 0; b < PB_COMMAND_BITS; ++b) {
-    json_t* bit = json_array_get(inst, (size_t)b);
-    if (json_is_integer(bit)) {
-      opcode = true;
-      insn->fixed_mask[b / 8] |= (uint8_t)(1 << b % 8);
-      if (json_integer_value(bit)) insn->fixed_value[b / 8] |= (uint8_t)(1 << b % 8);
-    } else if (json_is_object(bit)) {
-      const char* var = json_string_value(json_object_get(bit, "var"));
-      int f = var ? pb_insn_field(insn, var) : -1;
-      int64_t index = json_integer_value(json_object_get(bit, "index"));
-      if (f < 0 || index < 0 || index >= insn->fields[f].width) {
-        pb__fault(rec, 3073, "let Inst{hi-lo} = field", "bit %d of Inst is of no field", b);
-        continue;
-      }
-      if (insn->fields[f].bits[index] >= 0)
-        pb__fault(rec, 3074, NULL, "bit %lld of field '%s' stands twice in Inst", (long long)index, var);
-      insn->fields[f].bits[index] = (int16_t)b;
-    }
-  }
-  if (!opcode) pb__fault(rec, 3075, "let Inst{7-0} = 0x..;", "has no fixed bits: it cannot be told from others");
-}
-
-static void read_state(const record* rec, pb_insn* insn) {
-  json_t* list = json_object_get(rec->json, "State");
-  for (size_t k = 0; k < json_array_size(list); ++k) {
-    record s = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
-    int f = field_named(rec, insn, pb__get_text(&s, "Field"), 3076, "State");
-    const char* writer = pb__get_text(&s, "Writer");
-    const char* writer_field = pb__get_text(&s, "WriterField");
-    insn->fields[f].state_writer = -2; // resolved once all instructions are there
-    for (int i = 0; i < rec->r->chip->insn_count; ++i)
-      if (!strcmp(rec->r->chip->insns[i].name, writer)) {
-        insn->fields[f].state_writer = i;
-        insn->fields[f].state_field = pb_insn_field(&rec->r->chip->insns[i], writer_field);
-      }
-    if (insn->fields[f].state_writer < 0 || insn->fields[f].state_field < 0)
-      pb__fault(rec, 3077, "an instruction defined above it, and a field of that",
-                "state '%s' is written by %s.%s, which is not there", insn->fields[f].name, writer, writer_field);
-  }
-}
-
-static void read_dims(const record* rec, pb_insn* insn) {
-  json_t* list = json_object_get(rec->json, "Dims");
-  if (!json_is_array(list)) pb__fault(rec, 3010, "let Dims = [Dim<...>, ...]", "field 'Dims' is not set");
-  for (size_t k = 0; k < json_array_size(list); ++k) {
-    if (insn->dim_count == PB_MAX_INSN_DIMS) {
-      pb__fault(rec, 3078, NULL, "more than %d dims", PB_MAX_INSN_DIMS);
-      return;
-    }
-    record d = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
-    const char* field = pb__get_text(&d, "Field");
-    pb_dim* dim = &insn->dims[insn->dim_count++];
-    *dim = (pb_dim){
-        .name = pb__get_text(&d, "Name"), .min = get_int32(&d, "Min", 1), .max = get_int32(&d, "Max", 1), .field = -1};
-    check_name(rec, "a dim", dim->name, 64);
-    if (field[0]) dim->field = field_named(rec, insn, field, 3079, "a dim");
-    pb__check_dim(insn, dim, rec->name, rec->place, rec->r->diag, &rec->r->faults);
-  }
-}
-
-static int dim_named(const record* rec, const pb_insn* insn, const char* name) {
-  for (int d = 0; name && d < insn->dim_count; ++d)
-    if (!strcmp(insn->dims[d].name, name)) return d;
-  pb__fault(rec, 3080, "one of the instruction's Dims", "a window walks the dim '%s', which is not there",
-            name ? name : "?");
-  return 0;
-}
-
-static void read_strides(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
-  json_t *dims = json_object_get(w->json, "Dims"), *strides = json_object_get(w->json, "Strides");
-  operand->rank = (int)json_array_size(dims);
-  if (json_array_size(strides) != json_array_size(dims) || operand->rank > PB_MAX_INSN_DIMS) {
-    pb__fault(rec, 3081, "one stride for each dim", "window '%s' has %zu dims and %zu strides", operand->name,
-              json_array_size(dims), json_array_size(strides));
-    operand->rank = 0;
-  }
-  for (int k = 0; k < operand->rank; ++k) {
-    operand->dims[k] = dim_named(rec, insn, json_string_value(json_array_get(dims, (size_t)k)));
-    const char* stride = json_string_value(json_array_get(strides, (size_t)k));
-    operand->box_lo[k] = operand->box_hi[k] = -1;
-    if (!stride) continue;
-    if (!strcmp(stride, "elem"))
-      operand->strides[k].kind = PB_STRIDE_ELEM;
-    else if (!strcmp(stride, "row"))
-      operand->strides[k].kind = PB_STRIDE_ROW;
-    else if (!strcmp(stride, "none"))
-      operand->strides[k].kind = PB_STRIDE_NONE;
-    else
-      operand->strides[k] = (pb_stride){PB_STRIDE_FIELD, field_named(rec, insn, stride, 3082, "a stride")};
-  }
-}
-
-static void read_box(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
-  json_t *lo = json_object_get(w->json, "BoxLo"), *hi = json_object_get(w->json, "BoxHi");
-  if (json_array_size(lo) != json_array_size(hi) ||
-      (json_array_size(lo) && (int)json_array_size(lo) != operand->rank)) {
-    pb__fault(rec, 3083, "one name for each dim in BoxLo and BoxHi", "window '%s' has a box of another rank",
-              operand->name);
-    return;
-  }
-  for (size_t k = 0; k < json_array_size(lo); ++k) {
-    const char *l = json_string_value(json_array_get(lo, k)), *h = json_string_value(json_array_get(hi, k));
-    if (!l || !h || !l[0] || !h[0]) continue;
-    operand->box_lo[k] = field_named(rec, insn, l, 3084, "a box");
-    operand->box_hi[k] = field_named(rec, insn, h, 3084, "a box");
-    operand->has_box = true;
-  }
-  const char* fill = pb__get_text(w, "Fill");
-  if (fill[0]) operand->fill = field_named(rec, insn, fill, 3084, "a box");
-}
-
-static void read_window(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
-  const char* memory = pb__get_def(json_object_get(w->json, "Mem"));
-  operand->memory = memory ? pb_chip_memory(rec->r->chip, memory) : -1;
-  if (operand->memory < 0) {
-    pb__fault(rec, 3085, NULL, "window '%s' is on a memory that is not there", operand->name);
-    operand->memory = 0;
-  }
-  operand->unit = pb__get_int(w, "Unit", 1);
-  operand->base = field_named(rec, insn, pb__get_text(w, "Base"), 3086, "a base");
-  const char* slot = pb__get_text(w, "Slot");
-  if (slot[0]) operand->slot = field_named(rec, insn, slot, 3087, "a slot");
-  read_strides(rec, w, insn, operand);
-  read_box(rec, w, insn, operand);
-}
-
-static void read_registers(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
-  const char* memory = pb__get_def(json_object_get(w->json, "Mem"));
-  operand->memory = memory ? pb_chip_memory(rec->r->chip, memory) : -1;
-  if (operand->memory < 0 || rec->r->chip->memories[operand->memory].kind != PB_MEM_REGISTERS) {
-    pb__fault(rec, 3110, "a memory of kind \"registers\"", "operand '%s' is in '%s'", operand->name,
-              memory ? memory : "?");
-    operand->memory = 0;
-  }
-  operand->base = -1;
-  operand->unit = 1;
-  json_t* dims = json_object_get(w->json, "Dims");
-  for (size_t k = 0; k < json_array_size(dims) && k < PB_MAX_INSN_DIMS; ++k) {
-    operand->dims[operand->rank] = dim_named(rec, insn, pb__text_of(json_array_get(dims, k)));
-    operand->strides[operand->rank++] = (pb_stride){PB_STRIDE_PACKED, -1};
-  }
-}
-
-static void read_rows(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
-  const pb_chip* chip = rec->r->chip;
-  const char* memory = pb__get_def(json_object_get(w->json, "Mem"));
-  operand->memory = memory ? pb_chip_memory(chip, memory) : -1;
-  if (operand->memory < 0 || chip->memories[operand->memory].scope != PB_SCOPE_SYSTEM) {
-    pb__fault(rec, 3112, "the memory of scope \"system\"", "rows '%s' are in '%s'", operand->name,
-              memory ? memory : "?");
-    operand->memory = chip->system_memory;
-  }
-  operand->base = -1;
-  operand->unit = 1;
-  json_t* dims = json_object_get(w->json, "Dims");
-  for (size_t k = 0; k < json_array_size(dims) && k < PB_MAX_INSN_DIMS; ++k) {
-    operand->dims[operand->rank] = dim_named(rec, insn, pb__text_of(json_array_get(dims, k)));
-    operand->strides[operand->rank++] = (pb_stride){k ? PB_STRIDE_ELEM : PB_STRIDE_ROW, -1};
-  }
-}
-
 bool pb__instance_of(json_t* json, const char* class) {
   json_t* supers = json_object_get(json, "!superclasses");
   for (size_t k = 0; k < json_array_size(supers); ++k)
     if (!strcmp(pb__text_of(json_array_get(supers, k)), class)) return true;
   return false;
-}
-
-static void read_operands(const record* rec, pb_insn* insn) {
-  json_t* args = json_object_get(json_object_get(rec->json, "Operands"), "args");
-  if (!args) pb__fault(rec, 3010, "let Operands = (ins Window<...>:$a, ...)", "field 'Operands' is not set");
-  for (size_t k = 0; k < json_array_size(args); ++k) {
-    if (insn->operand_count == PB_MAX_OPERANDS) {
-      pb__fault(rec, 3088, NULL, "more than %d operands", PB_MAX_OPERANDS);
-      return;
-    }
-    json_t* arg = json_array_get(args, k);
-    const char *def = pb__get_def(json_array_get(arg, 0)), *name = json_string_value(json_array_get(arg, 1));
-    if (!def || !name) {
-      pb__fault(rec, 3089, "Window<...>:$name or Imm<...>:$name", "operand %zu has no name or is no window", k);
-      continue;
-    }
-    check_name(rec, "an operand", name, 64);
-    record w = pb__open_record(rec->r, def);
-    pb_operand* operand = &insn->operands[insn->operand_count++];
-    *operand = (pb_operand){.name = pb__keep(rec->r, name),
-                            .memory = -1,
-                            .slot = -1,
-                            .fill = -1,
-                            .type = pb__read_type(rec->r, &w, "Elem")};
-    if (pb__instance_of(w.json, "Window"))
-      read_window(rec, &w, insn, operand);
-    else if (pb__instance_of(w.json, "Reg"))
-      read_registers(rec, &w, insn, operand);
-    else if (pb__instance_of(w.json, "Rows"))
-      read_rows(rec, &w, insn, operand);
-    else
-      operand->base = field_named(rec, insn, name, 3090, "an immediate");
-  }
 }
 
 // What only a command of a queue has: the queue, its encoding and the state that it reads.
@@ -598,31 +383,30 @@ static void read_command(const record* rec, pb_insn* insn) {
   }
   insn->mover = pb__get_int(rec, "Mover", 0) != 0;
   insn->buffer = pb__get_int(rec, "Buffer", 0);
-  read_fields(rec, insn);
-  read_encoding(rec, insn);
-  read_state(rec, insn);
+  pb__read_fields(rec, insn);
+  pb__read_state(rec, insn);
 }
 
 static void read_insn(reader* r, const char* name, pb_insn* insn) {
   record rec = pb__open_record(r, name);
   insn->name = pb__keep(r, name);
-  check_name(&rec, "an instruction", insn->name, 64);
+  pb__name(&rec, "an instruction", insn->name, 64);
   insn->summary = pb__get_text(&rec, "Summary");
   insn->file = r->chip->file;
   insn->line = rec.place.line;
-  insn->latency = get_int32(&rec, "Latency", 0);
+  insn->latency = pb__get_int32(&rec, "Latency", 0);
   insn->queue = -1;
   insn->units = 1;
   if (pb__instance_of(rec.json, "CoreInstruction")) {
-    insn->units = get_int32(&rec, "Units", 1);
-    insn->adds = get_int32(&rec, "Adds", 1) != 0;
+    insn->units = pb__get_int32(&rec, "Units", 1);
+    insn->adds = pb__get_int32(&rec, "Adds", 1) != 0;
     insn->emit = pb__get_text(&rec, "Emit");
     if (!insn->emit[0]) pb__fault(&rec, 3111, "the name of an LLVM intrinsic", "field 'Emit' is not set");
   } else {
     read_command(&rec, insn);
   }
-  read_dims(&rec, insn);
-  read_operands(&rec, insn);
+  pb__read_dims(&rec, insn);
+  pb__read_operands(&rec, insn);
   if (insn->operand_count)
     pb__read_semantics(&rec, insn);
   else
@@ -676,15 +460,14 @@ static void read_loop(reader* r) {
   if (r->chip->control != PB_CONTROL_QUEUES) pb__fault(&rec, 3121, NULL, "a HardwareLoop repeats commands of queues");
   pb_insn* loop = r->chip->loop = PB_NEW(&r->chip->arena, pb_insn);
   loop->name = pb__keep(r, pb__text_of(json_array_get(names, 0)));
-  check_name(&rec, "the loop", loop->name, 64);
+  pb__name(&rec, "the loop", loop->name, 64);
   loop->summary = "";
   loop->file = r->chip->file;
   loop->line = rec.place.line;
   loop->index = loop->queue = loop->acc_flag = loop->operands[0].memory = -1;
-  read_fields(&rec, loop);
-  read_encoding(&rec, loop);
-  r->chip->loop_turns = field_named(&rec, loop, pb__get_text(&rec, "Turns"), 3122, "Turns");
-  r->chip->loop_body = field_named(&rec, loop, pb__get_text(&rec, "Body"), 3122, "Body");
+  pb__read_fields(&rec, loop);
+  r->chip->loop_turns = pb__field_named(&rec, loop, pb__get_text(&rec, "Turns"), 3122, "Turns");
+  r->chip->loop_body = pb__field_named(&rec, loop, pb__get_text(&rec, "Body"), 3122, "Body");
   int64_t most = pb__get_int(&rec, "MaxBody", 0);
   if (most < 1 || most > PB_MAX_LOOP_BODY)
     pb__fault(&rec, 3123, "1 to 32", "MaxBody is %lld", (long long)most);

@@ -34,10 +34,21 @@ record pb__open_record(reader* r, const char* name);
 pb_place pb__keep_place(reader* r, const record* rec);
 bool pb__instance_of(json_t* json, const char* class);
 int64_t pb__get_int(const record* rec, const char* field, int64_t missing);
+int pb__get_int32(const record* rec, const char* field, int missing);
 const char* pb__get_text(const record* rec, const char* field);
+// A name of the record's that appears in IR, SystemVerilog and reports.
+void pb__name(const record* rec, const char* what, const char* name, size_t most);
 int pb__choice(const record* rec, const char* field, const char* const* names, int count);
 pb_type pb__read_type(reader* r, const record* rec, const char* field);
 
+// chip_read_fields.c
+// The field, or the first with a fault that says what names it.
+int pb__field_named(const record* rec, pb_insn* insn, const char* name, int code, const char* what);
+void pb__read_fields(const record* rec, pb_insn* insn); // with their encoding
+void pb__read_state(const record* rec, pb_insn* insn);
+// chip_read_operands.c
+void pb__read_dims(const record* rec, pb_insn* insn);
+void pb__read_operands(const record* rec, pb_insn* insn);
 // chip_read_formula.c
 void pb__read_formulas(reader* r);
 // chip_read_values.c

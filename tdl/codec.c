@@ -32,20 +32,6 @@ int pb_insn_operand(const pb_insn* insn, const char* name) {
   return -1;
 }
 
-int64_t pb_field_min(const pb_field* field) { return field->is_signed ? -((int64_t)1 << (field->width - 1)) : 0; }
-int64_t pb_field_max(const pb_field* field) {
-  if (field->width >= 63) return INT64_MAX;
-  return field->is_signed ? ((int64_t)1 << (field->width - 1)) - 1 : ((int64_t)1 << field->width) - 1;
-}
-
-int64_t pb_field_bits(const pb_field* field, uint32_t bits) {
-  return field->is_signed && field->width == 32 ? (int32_t)bits : (int64_t)bits;
-}
-
-bool pb_field_holds(const pb_field* field, int64_t value) {
-  return value >= pb_field_min(field) && value <= pb_field_max(field);
-}
-
 // No command takes longer: a description that says so says nonsense, which must not overflow.
 static int64_t within(int64_t cycles) {
   const int64_t most = INT32_MAX;
@@ -108,10 +94,10 @@ pb_status pb_encode(const pb_chip* chip, const pb_command* command, uint8_t* byt
   memcpy(bytes, insn->fixed_value, (size_t)chip->command_bytes);
   for (int f = 0; f < insn->field_count; ++f) {
     const pb_field* field = &insn->fields[f];
-    int64_t value = command->values[f];
-    if (value < pb_field_min(field) || value > pb_field_max(field))
+    if (!pb_field_holds(field, command->values[f]))
       return pb_unsupported(diag, (pb_place){.what = insn->name}, 3300, NULL, "field '%s' cannot carry %lld",
-                            field->name, (long long)value);
+                            field->name, (long long)command->values[f]);
+    int64_t value = pb_field_code(field, command->values[f]);
     for (int b = 0; b < field->width && value >> b; ++b) // of a negative one all
       if (field->bits[b] >= 0) set_bit(bytes, field->bits[b], value >> b & 1);
   }
@@ -133,6 +119,20 @@ static const pb_insn* match(const pb_chip* chip, const uint8_t* bytes) {
   return chip->loop && has_opcode(chip, chip->loop, bytes) ? chip->loop : NULL;
 }
 
+// Extents that commands carry, or those that stand in state: what they are is known once it is followed.
+static pb_status check_extents(const pb_command* command, bool in_state, pb_diag* diag) {
+  const pb_insn* insn = command->insn;
+  for (int d = 0; d < insn->dim_count; ++d) {
+    const pb_dim* dim = &insn->dims[d];
+    if (dim->field < 0 || (insn->fields[dim->field].state_writer >= 0) != in_state) continue;
+    int64_t extent = command->values[dim->field];
+    if (extent < dim->min || extent > dim->max)
+      return pb_error(diag, (pb_place){.what = insn->name}, 3302, NULL, "its dim '%s' is %lld; %d to %d", dim->name,
+                      (long long)extent, dim->min, dim->max);
+  }
+  return PB_OK;
+}
+
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) {
   *command = (pb_command){.insn = match(chip, bytes)};
   const pb_insn* insn = command->insn;
@@ -145,19 +145,26 @@ pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* comma
     for (int b = 0; b < field->width; ++b)
       if (field->bits[b] >= 0 && get_bit(bytes, field->bits[b])) value |= (uint64_t)1 << b;
     if (field->is_signed && field->width < 64 && value >> (field->width - 1) & 1) value |= ~(uint64_t)0 << field->width;
-    command->values[f] = (int64_t)value;
+    command->values[f] = pb_field_number(field, (int64_t)value);
   }
   for (int q = 0; q < chip->queue_count; ++q) {
     command->waits |= (uint32_t)get_bit(bytes, chip->wait_bit + q) << q;
     command->signals |= (uint32_t)get_bit(bytes, chip->signal_bit + q) << q;
   }
-  for (int d = 0; d < insn->dim_count; ++d) {
-    const pb_dim* dim = &insn->dims[d];
-    if (dim->field >= 0 && (command->values[dim->field] < dim->min || command->values[dim->field] > dim->max))
-      return pb_error(diag, (pb_place){.what = insn->name}, 3302, NULL, "its dim '%s' is %lld; %d to %d", dim->name,
-                      (long long)command->values[dim->field], dim->min, dim->max);
-  }
-  return PB_OK;
+  const pb_queue* queue = insn->queue >= 0 ? &chip->queues[insn->queue] : NULL; // a loop is of whichever queue
+  if (queue && ((command->waits & ~queue->takes) || (command->signals & ~queue->gives)))
+    return pb_error(diag, (pb_place){.what = insn->name}, 3303, NULL,
+                    "it waits for queues 0x%x and signals 0x%x; %s has counters from 0x%x and to 0x%x", command->waits,
+                    command->signals, queue->name, queue->takes, queue->gives);
+  return check_extents(command, false, diag);
+}
+
+pb_status pb_state_extents(const pb_command* command, pb_diag* diag) { return check_extents(command, true, diag); }
+
+void pb_state_clear(const pb_chip* chip, int64_t (*state)[32]) {
+  memset(state, 0, sizeof *state * (size_t)chip->insn_count);
+  for (int i = 0; i < chip->insn_count; ++i)
+    for (int f = 0; f < chip->insns[i].field_count; ++f) state[i][f] = pb_field_number(&chip->insns[i].fields[f], 0);
 }
 
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command) {

@@ -91,8 +91,7 @@ static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand*
   if (o->unit != 1) text = pb_printf(arena, "%s * %lld", text, (long long)o->unit);
   for (int k = 0; k < o->rank; ++k) {
     const char* dim = insn->dims[o->dims[k]].name;
-    long long bytes = o->strides[k].kind == PB_STRIDE_ROW ? (long long)chip->memories[o->memory].row_bytes
-                                                          : (pb_type_bits(o->type) + 7) / 8;
+    long long bytes = pb_fixed_stride(chip, o, k);
     switch (o->strides[k].kind) {
     case PB_STRIDE_FIELD:
       text = pb_printf(arena, "%s + %s * %s", text, dim, insn->fields[o->strides[k].field].name);
@@ -100,6 +99,7 @@ static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand*
       break;
     case PB_STRIDE_ELEM:
     case PB_STRIDE_ROW:
+    case PB_STRIDE_NUMBER:
       text = bytes == 1 ? pb_printf(arena, "%s + %s", text, dim) : pb_printf(arena, "%s + %s * %lld", text, dim, bytes);
       break;
     case PB_STRIDE_NONE:
@@ -164,6 +164,14 @@ static char* bit_runs(const pb_field* field, pb_arena* arena) {
   return text;
 }
 
+// What the bits hold, where not the number itself.
+static const char* derived(const pb_field* field, pb_arena* arena) {
+  static const char* const forms[PB_FORMS] = {"", " - ", " / ", ""};
+  if (field->form == PB_FORM_LOG2) return pb_printf(arena, "; holds log2(%s)", field->name);
+  if (field->form == PB_FORM_PLAIN) return "";
+  return pb_printf(arena, "; holds %s%s%lld", field->name, forms[field->form], (long long)field->by);
+}
+
 static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, pb_arena* arena) {
   fprintf(out, "\n| field | bits | values |\n|---|---|---|\n");
   for (int byte = 0; byte < chip->command_bytes; ++byte)
@@ -175,8 +183,8 @@ static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, 
     if (field->state_writer >= 0)
       fprintf(out, "| %s | set by %s | |\n", field->name, chip->insns[field->state_writer].name);
     else
-      fprintf(out, "| %s | %s | %lld to %lld |\n", field->name, bit_runs(field, arena), (long long)pb_field_min(field),
-              (long long)pb_field_max(field));
+      fprintf(out, "| %s | %s | %lld to %lld%s |\n", field->name, bit_runs(field, arena),
+              (long long)pb_field_min(field), (long long)pb_field_max(field), derived(field, arena));
   }
 }
 
@@ -250,6 +258,15 @@ static void print_loop(const pb_chip* chip, FILE* out) {
   pb_arena_free(&arena);
 }
 
+// The queues that take tokens of queue `q`.
+static const char* takers(const pb_chip* chip, int q, pb_arena* arena) {
+  const char* text = "";
+  for (int c = 0; c < chip->queue_count; ++c)
+    if (chip->queues[q].gives >> c & 1)
+      text = pb_printf(arena, "%s%s%s", text, *text ? ", " : "", chip->queues[c].name);
+  return text;
+}
+
 void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   static const char* const controls[] = {"threads", "a grid", "queues"};
   static const char* const kinds[] = {"addressed", "registers"};
@@ -271,11 +288,14 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
             "queue in its wait bits "
             "(bit %d and up, in the order below) a token from that queue is there to be taken. When it completes, it "
             "hands a token to each queue "
-            "in its signal bits (bit %d and up).\n\n| name | depth | tokens |\n|---|---|---|\n",
+            "in its signal bits (bit %d and up).\n\n| name | depth | tokens | hands them to |\n|---|---|---|---|\n",
             chip->command_bytes, chip->command_port ? ", which come by a port of their own" : "", chip->wait_bit,
             chip->signal_bit);
+    pb_arena arena = {0};
     for (int k = 0; k < chip->queue_count; ++k)
-      fprintf(out, "| %s | %d | %d |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens);
+      fprintf(out, "| %s | %d | %d | %s |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens,
+              takers(chip, k, &arena));
+    pb_arena_free(&arena);
     if (chip->cores > 1)
       fprintf(out,
               "\n%d cores (%s). Each has these queues, with tokens among its own alone, and its own instance of every "

@@ -88,7 +88,8 @@ class Memory {
 // Commands in one queue start and complete in order; queues run freely against
 // each other. A command may wait for one token from each of several queues
 // before it starts and hand one token to each of several queues when all it
-// wrote is visible. Every ordered pair of queues has a counter.
+// wrote is visible. Every ordered pair of queues has a counter, or those that Tokens
+// lists.
 class Queue {
   int Depth = ?;                // commands fetched ahead
   int Tokens = ?;               // largest count of each of its counters
@@ -110,12 +111,14 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // A window on a memory: element (d0, d1, ...) of the operand lies at
 //   Base * Unit + sum(d_k * stride_k)        bytes.
 // Base names an encoded field. A stride is the name of an encoded field (in Unit
-// bytes, signed if listed in Signed), "elem" (neighbouring elements), "row"
-// (the next row of the memory) or "none" (the dimension does not move the window).
+// bytes, signed if listed in Signed), a number of Units ("64": layouts in blocks
+// that the hardware knows), "elem" (neighbouring elements), "row" (the next row of
+// the memory) or "none" (the dimension does not move the window).
 // Unit is the memory's RowBytes unless said.
 // Slot names the field with the argument slot, for windows on system memory.
 // An encoded field says one thing: no two of an instruction's bases, strides,
-// slots, extents, boxes, fills and immediates share one, in a command or in state.
+// slots, extents, boxes, fills and immediates share one, in a command or in state,
+// but strides, and extents, that Shared lists.
 class Window<Memory mem, Type type, list<string> dims, string base, list<string> strides, int unit = 0> {
   Memory Mem = mem;             // where it lies
   Type Elem = type;             // of one element
@@ -202,6 +205,19 @@ class StateField<string name, string writer, string writerName> {
   string WriterField = writerName; // and its field
 }
 
+// An encoded field that holds another number than the one that is meant. Dims, windows, immediates, costs and semantics
+// speak of the number that is meant, at whose place in the command stands
+//   "minus"    number - By: a count of 1 to 256 in 8 bits
+//   "scaled"   number / By: a stride or an address in blocks; only multiples of By can be said
+//   "log2"     its logarithm: only powers of 2 can be said, in 5 bits at most
+// Extents and a HardwareLoop's fields may be "minus"; bases "scaled"; strides and immediates of integers all three.
+// A dim that counts blocks needs none of it: Dim<"block", 64, "n"> around Dim<"lane", 16>.
+class DerivedField<string name, string form, int by = 1> {
+  string Field = name;          // of this instruction
+  string Form = form;           // "minus", "scaled" or "log2"
+  int By = by;                  // "minus", "scaled": by how much
+}
+
 class Instruction<Queue queue> {
   Queue Q = queue;              // that executes it
   string Summary = "";          // one line for the manual
@@ -212,6 +228,8 @@ class Instruction<Queue queue> {
   int Latency = 0;              // further cycles until what it wrote is visible
   bits<256> Inst = ?;           // from bit 0 of byte 0 up; unset bits are 0
   list<string> Signed = [];     // fields in two's complement
+  list<string> Shared = [];     // fields that are the stride of several windows, or the extent of several dims: one number for all of them
+  list<DerivedField> Derived = []; // fields that hold number - 1, number / 64, log2(number); of state, where the writer says so
   // Fields not in Inst, but held in configuration state: [field, writer, writer's field]
   list<StateField> State = [];
   bit Mover = 0;                // moves data: src is the only window read, dst the only one written
@@ -260,11 +278,22 @@ class HardwareLoop {
   string Body = ?;              // field
   int MaxBody = ?;              // commands in a body, at most; 1 to 32
   list<string> Signed = [];     // as of an Instruction; none of Turns and Body
+  list<DerivedField> Derived = []; // as of an Instruction: turns - 1
+}
+
+// A counter: commands of one queue hand out tokens that those of the other take.
+class Pair<Queue from, Queue to> {
+  Queue From = from;            // hands them out
+  Queue To = to;                // takes them
 }
 
 // Where tokens stand in every command: one bit for each queue, in order of Queues.
+// Two queues that use one memory and have no counter are put in order by way of
+// others: each of those hands the token on by a command that does nothing, an
+// Instruction without operands whose fields, if any, are nobody's state.
 class Tokens {
   list<Queue> Queues = ?;       // all of them; bit k of both sets is queue k
+  list<Pair> Pairs = [];        // which counters there are; []: one for every ordered pair
   int WaitBit = ?;              // first bit of the set of queues to wait for
   int SignalBit = ?;            // first bit of the set of queues to signal
 }

@@ -45,6 +45,9 @@ static void print_queues(const pb_chip* chip, FILE* out) {
   fprintf(out, "};\n  localparam int QUEUE_TOKENS[%d] = '{", chip->queue_count);
   for (int q = 0; q < chip->queue_count; ++q) fprintf(out, "%s%d", q ? ", " : "", chip->queues[q].tokens);
   fprintf(out, "};\n");
+  fprintf(out, "  localparam int QUEUE_GIVES[%d] = '{", chip->queue_count); // bits of the queues that take its tokens
+  for (int q = 0; q < chip->queue_count; ++q) fprintf(out, "%s%u", q ? ", " : "", chip->queues[q].gives);
+  fprintf(out, "};\n");
   number(out, "MAX_TOKENS", NULL, "", most);
   number(out, "WAIT_BIT", NULL, "", chip->wait_bit);
   number(out, "SIGNAL_BIT", NULL, "", chip->signal_bit);
@@ -58,6 +61,12 @@ static bool in_one_piece(const pb_field* field) {
   return true;
 }
 
+// How RTL makes the number of a derived field: bits + MINUS, bits * SCALE, 1 << bits.
+static void print_form(const pb_insn* insn, const pb_field* field, FILE* out) {
+  static const char* const forms[PB_FORMS] = {NULL, "_MINUS", "_SCALE", "_LOG2"};
+  if (field->form) number(out, insn->name, field->name, forms[field->form], field->by);
+}
+
 static void print_instruction(const pb_insn* insn, FILE* out) {
   if (insn->fixed_mask[0] == 0xff)
     fprintf(out, "  localparam logic [7:0] OP_%s = 8'h%02x;\n", insn->name, insn->fixed_value[0]);
@@ -65,6 +74,7 @@ static void print_instruction(const pb_insn* insn, FILE* out) {
     if (!in_one_piece(&insn->fields[f])) continue;
     number(out, insn->name, insn->fields[f].name, "_LSB", insn->fields[f].bits[0]);
     number(out, insn->name, insn->fields[f].name, "_W", insn->fields[f].width);
+    print_form(insn, &insn->fields[f], out);
   }
   if (insn->buffer) number(out, insn->name, NULL, "_BUFFER", insn->buffer);
   for (int d = 0; d < insn->dim_count; ++d) number(out, insn->name, insn->dims[d].name, "_MAX", insn->dims[d].max);

@@ -88,6 +88,7 @@ static pb_status print_loop(const pb_engine* e, const pb_chip* chip, const pb_wo
 static pb_status print_queue(const pb_engine* e, const pb_chip* chip, const pb_words_kernel* words, int q) {
   pb_arena kept = {0};
   int64_t(*state)[32] = pb_alloc(&kept, sizeof *state * (size_t)chip->insn_count);
+  pb_state_clear(chip, state);
   pb_status status = PB_OK;
   for (uint32_t k = 0; k < words->count[q]; ++k) {
     pb_command command;

@@ -106,7 +106,7 @@ static void add_commands(explainer* x, pb_explained_step* step) {
   pb_arena scratch = {0};
   int64_t(*state)[32] = pb_alloc_array(&scratch, (size_t)chip->insn_count, sizeof *state);
   for (int q = 0; q < w->queue_count; ++q) {
-    if (q % chip->queue_count == 0) memset(state, 0, sizeof *state * (size_t)chip->insn_count); // another core's
+    if (q % chip->queue_count == 0) pb_state_clear(chip, state); // another core's
     for (uint32_t at = 0; at < w->count[q];) {
       const uint8_t* word = w->streams[q] + (size_t)at * (size_t)chip->command_bytes;
       if (pb_is_loop(chip, word)) {

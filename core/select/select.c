@@ -161,13 +161,12 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
       if (access->stride[d] != packed_stride(s->insn, window, k)) return false;
       break;
     case PB_STRIDE_ROW:
-      if (bytes != s->chip->memories[window->memory].row_bytes) return false;
+    case PB_STRIDE_NUMBER:
+      if (bytes != pb_fixed_stride(s->chip, window, k)) return false;
       break;
     case PB_STRIDE_FIELD: {
       const pb_field* field = &s->insn->fields[window->strides[k].field];
-      if (bytes % window->unit || bytes / window->unit > pb_field_max(field) ||
-          bytes / window->unit < pb_field_min(field))
-        return false;
+      if (bytes % window->unit || !pb_field_holds(field, bytes / window->unit)) return false;
     }
     }
   }
@@ -193,7 +192,7 @@ static bool leftover_fits(const search* s, const pb_flat* nest, int d, const int
     const pb_operand* window = &s->insn->operands[o];
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
     int size = pb_type_bits(access->type) / 8;
-    if (access->stride[d] * (size ? size : 1) % window->unit) return false;
+    if (access->stride[d] * (size ? size : 1) % pb_base_unit(s->insn, window)) return false;
     if (access->boxed && access->box_rank[d] >= 0 &&
         (access->box_run[d] > 1 || !box_is_said(s, access, window, d, dim_of)))
       return false;
@@ -217,7 +216,7 @@ static bool bases_fit(const search* s, const pb_flat* nest) {
     if (s->binding.access_of[o] < 0) continue;
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
     int size = pb_type_bits(access->type) / 8;
-    if (!access->aligned_rows && s->insn->operands[o].unit > (size ? size : 1)) return false;
+    if (!access->aligned_rows && pb_base_unit(s->insn, &s->insn->operands[o]) > (size ? size : 1)) return false;
   }
   return true;
 }
@@ -254,6 +253,37 @@ static const char* strides_misfit(search* s, const pb_flat* nest, pb_arena* aren
   return NULL;
 }
 
+// The number that a field must say, for those that several strides or extents share. false: it must say another.
+static bool agrees(const pb_insn* insn, int field, int64_t number, int64_t* numbers, uint32_t* said) {
+  if (field < 0 || !insn->fields[field].shared) return true;
+  if (*said >> field & 1) return numbers[field] == number;
+  numbers[field] = number;
+  *said |= 1u << field;
+  return true;
+}
+
+// Strides and extents that share a field are one number. What walks one element has any stride.
+static bool shared_agree(const search* s, const pb_flat* nest, const int* dim_of, const int64_t* extents) {
+  int64_t numbers[32];
+  uint32_t said = 0;
+  bool agree = true;
+  for (int t = 0; t < s->insn->dim_count; ++t)
+    agree = agree && agrees(s->insn, s->insn->dims[t].field, extents[t], numbers, &said);
+  for (int o = 0; o < s->insn->operand_count; ++o) {
+    const pb_operand* window = &s->insn->operands[o];
+    if (s->binding.access_of[o] < 0) continue;
+    const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
+    int size = pb_type_bits(access->type) / 8;
+    for (int k = 0; k < window->rank; ++k) {
+      int t = window->dims[k];
+      if (window->strides[k].kind != PB_STRIDE_FIELD || dim_of[t] < 0 || extents[t] < 2) continue;
+      int64_t units = access->stride[dim_of[t]] * (size ? size : 1) / window->unit;
+      agree = agree && agrees(s->insn, window->strides[k].field, units, numbers, &said);
+    }
+  }
+  return agree;
+}
+
 static void consider(search* s, const pb_flat* nest, const int* dim_of) {
   pb_match match = {.insn = s->insn, .nest = *nest};
   bool used[PB_FLAT_DIMS] = {0};
@@ -264,6 +294,7 @@ static void consider(search* s, const pb_flat* nest, const int* dim_of) {
     extents[t] = dim_of[t] < 0 ? 1 : nest->extent[dim_of[t]];
     if (dim_of[t] >= 0) used[dim_of[t]] = true;
   }
+  if (!shared_agree(s, nest, dim_of, extents)) return;
   match.cycles = pb_cycles(s->insn, extents);
   for (int d = 0; d < nest->dim_count; ++d) {
     if (used[d]) continue;

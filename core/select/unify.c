@@ -16,9 +16,15 @@ static int immediate_of(const pb_insn* insn, int node) {
   return -1;
 }
 
+// Whether a derived field can say the number. A plain one is as wide as its type; its sign is the encoder's to judge.
+static bool can_say(const pb_field* field, double value) {
+  return field->form == PB_FORM_PLAIN || pb_field_holds(field, (int64_t)value);
+}
+
 static bool bind_immediate(const pb_insn* insn, int operand, double value, pb_binding* binding) {
   pb_type type = insn->operands[operand].type;
   if (type != PB_F32 && (value != floor(value) || value < type_least(type) || value > type_most(type))) return false;
+  if (insn->fields && !can_say(&insn->fields[insn->operands[operand].base], value)) return false;
   if (binding->imm_set[operand] && binding->imm[operand] != value) return false;
   binding->imm_set[operand] = true;
   binding->imm[operand] = value;

@@ -32,7 +32,9 @@ from reference_fixed import powers_of_two  # noqa: E402
 IMAGES, SECONDS, SUITE_SECONDS = 3, 10, 60  # of a process's own time, however busy the machine is; waiting is given six times as much
 CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.td", ""),
          "tinynpu_state": ("tinynpu.td", "#define STRIDES_IN_STATE\n"),
-         "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
+         "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_line": ("tinynpu.td", "#define IN_A_LINE\n"),
+         "tinynpu_shared": ("tinynpu.td", "#define ONE_STRIDE\n"), "tinynpu_registers": ("tinynpu.td", "#define IN_REGISTERS\n"),
+         "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
          "gemmini": ("gemmini.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "fourcore": ("fourcore.td", ""),
@@ -143,7 +145,7 @@ def operand(text, rng):
 
 def stride(text, rng):
     place = pick(rng, body(text, r'"(elem|row|none|\w+)"(?=[\],])'))
-    other = pick(rng, ["elem", "row", "none"])
+    other = pick(rng, ["elem", "row", "none", "1", "-3", "64"])
     return put(text, place, other, 1), f'"{place.group(1)}" becomes "{other}"'
 
 
@@ -169,6 +171,20 @@ def kind(text, rng):
     return put(text, place, other, 2), f"{place.group(1)} becomes {other}"
 
 
+def derived(text, rng):
+    """A field holds another number than it did."""
+    place = pick(rng, body(text, r"bits<\d+> (\w+);"))
+    form, by = rng.choice(["minus", "minus", "scaled", "log2", "less"]), pick(rng, [1, 1, 2, 16, *NUMBERS])
+    what = f'DerivedField<"{place.group(1)}", "{form}", {by}>'
+    return put(text, place, f"{place.group()} let Derived = [{what}];"), what
+
+
+def at_once(text, rng):
+    """A field that several uses share on purpose, or one that has but one."""
+    place = pick(rng, body(text, r"bits<\d+> (\w+);"))
+    return put(text, place, f'{place.group()} let Shared = ["{place.group(1)}"];'), f"{place.group(1)} is shared"
+
+
 def garbled(text, rng):
     at = rng.randrange(len(text))
     new = rng.choice(["", text[at] * 2, "(", ")", "{", "}", '"', ";", "$", "\x00", "\u00e9", "0", "<", ">"])
@@ -188,7 +204,7 @@ def vast(text, rng):
 
 DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4), "extreme": (extreme, 8), "width": (width, 4),
           "left_out": (left_out, 5), "twice": (twice, 2), "operator": (operator, 3), "operand": (operand, 3), "stride": (stride, 3),
-          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "garbled": (garbled, 2), "vast": (vast, 1)}
+          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "derived": (derived, 3), "at_once": (at_once, 1), "garbled": (garbled, 2), "vast": (vast, 1)}
 
 # ---- harmless edits ----
 

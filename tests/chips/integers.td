@@ -1,7 +1,8 @@
 //===- integers.td - operations on integers, as a description only --------===//
 //
 // What chips without floats compute: wide products, shifts of every kind, bits, comparisons, choices, saturation. One
-// command for each, on rows of four lanes; pb-target-test runs them against its own reading of them.
+// command for each, on rows of four lanes, and fields that hold less than their numbers; pb-target-test runs them against
+// its own reading of them.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -21,9 +22,9 @@ def : Tokens { let Queues = [DM, VX]; let WaitBit = 0; let SignalBit = 2; }
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{127-122} = op; let Latency = 3; }
 
 class Move<bits<6> op> : Op<DM, op> {
-  bits<2> arg; bits<20> off; bits<8> loc; bits<5> n;
+  bits<2> arg; bits<20> off; bits<8> loc; bits<4> n; let Derived = [DerivedField<"n", "minus">];
   let Mover = 1; let Dims = [Dim<"i", 16, "n">, Dim<"b", 16>]; let Cycles = (plus $i, 1);
-  let Inst{5-4} = arg; let Inst{25-6} = off; let Inst{33-26} = loc; let Inst{38-34} = n;
+  let Inst{5-4} = arg; let Inst{25-6} = off; let Inst{33-26} = loc; let Inst{37-34} = n;
 }
 def Out : Window<EXT, I8, ["i", "b"], "off", ["row", "elem"], 1> { let Slot = "arg"; }
 defvar In = Window<ROW, I8, ["i", "b"], "loc", ["row", "elem"]>;
@@ -64,4 +65,37 @@ def HALVES : Two<25, (trunc16 (xor (mul (sext64 $a), (sext64 $b)), (sext64 $s)))
 def NARROW : Lanes<26> {
   let Operands = (ins On<I8, "a">:$a, On<I16, "b">:$b, Imm<I8>:$s, On<I8, "y">:$y);
   let Semantics = (set $y, (sat8 (shrr (mul (zext $a), (sext $b)), (sext $s))));
+}
+
+// Counts less one, strides as logarithms or less one, bases in blocks of 16 rows, factors as logarithms, numbers in threes.
+defvar Always = [DerivedField<"a", "scaled", 16>, DerivedField<"ai", "log2">, DerivedField<"yi", "minus">, DerivedField<"n", "minus">];
+class Coded<bits<6> op> : Op<VX, op> {
+  bits<4> a; bits<3> ai; bits<8> y; bits<2> yi; bits<4> n; bits<5> f; bits<6> p;
+  let Dims = [Dim<"i", 16, "n">, Dim<"l", 4>]; let Cycles = (plus $i, 2);
+  let Operands = (ins Window<ROW, I32, ["i", "l"], "a", ["ai", "elem"]>:$a, Imm<I32>:$f, Imm<I32>:$p,
+                      Window<ROW, I32, ["i", "l"], "y", ["yi", "elem"]>:$y);
+  let Semantics = (set $y, (add (mul $a, $f), $p)); let Signed = ["p"];
+  let Inst{7-4} = a; let Inst{10-8} = ai; let Inst{18-11} = y; let Inst{20-19} = yi; let Inst{24-21} = n;
+}
+def TIMES : Coded<27> {
+  let Derived = !listconcat(Always, [DerivedField<"f", "log2">, DerivedField<"p", "scaled", 3>]);
+  let Inst{29-25} = f; let Inst{35-30} = p;
+}
+// The same with both numbers in state: a reader means what the writer's field does.
+def SET_TIMES : Op<VX, 28> {
+  bits<5> f; bits<6> p; let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); let Signed = ["p"];
+  let Derived = [DerivedField<"f", "log2">, DerivedField<"p", "scaled", 3>]; let Inst{8-4} = f; let Inst{14-9} = p;
+}
+def TIMES_SET : Coded<29> {
+  let Derived = Always; let State = [StateField<"f", "SET_TIMES", "f">, StateField<"p", "SET_TIMES", "p">];
+}
+
+// Strides that the hardware knows: blocks of 4 lines of 4 words, 48 bytes a line and two blocks beside each other, as rows
+// behind each other.
+def UNBLOCK : Op<VX, 30> {
+  bits<12> a; bits<8> y; bits<3> n;
+  let Dims = [Dim<"b", 8, "n">, Dim<"r", 4>, Dim<"l", 4>]; let Cycles = (times $b, 4); let Derived = [DerivedField<"n", "minus">];
+  let Operands = (ins Window<ROW, I32, ["b", "r", "l"], "a", ["16", "48", "elem"], 1>:$a,
+                      Window<ROW, I32, ["b", "r", "l"], "y", ["4", "row", "elem"]>:$y);
+  let Semantics = (set $y, (add $a, (i32c 1))); let Inst{15-4} = a; let Inst{23-16} = y; let Inst{26-24} = n;
 }

@@ -5,9 +5,9 @@
 // atoms of 32 channels by 32 kernels (the configuration nv_medium_1024_full) and 512 KiB of convolution buffer (nv_full's).
 // SDP adds a bias of each kernel, multiplies by a factor of 16 bits of each kernel, shifts by one number a layer, halves
 // away from 0, and saturates: no zero point, no clamp but the code's own. NVDLA is set up by writes to registers, a layer at
-// a time, with two shadow sets; the language has commands in queues, one for each unit. Assumed: a second memory of
-// 512 KiB on the chip, through which all results go; 32 bytes a cycle outside; latencies; elementwise sums of two products,
-// where NVDLA multiplies one operand; averages by PDP's sums and SDP's factor.
+// a time, with two shadow sets, and sizes in them are one less than meant; the language has commands in queues, one for
+// each unit. Assumed: a second memory of 512 KiB on the chip, through which all results go; 32 bytes a cycle outside;
+// latencies; elementwise sums of two products, where NVDLA multiplies one operand; averages by PDP's sums and SDP's factor.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -45,15 +45,16 @@ class Inside<Memory m> : Window<m, I8, ["i", "j", "b"], "loc", ["li", "lj", "ele
 class Move<Queue q, bits<6> op> : Op<q, op> {
   bits<3> arg; bits<28> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<19> loc; bits<18> li; bits<14> lj;
   let Mover = 1; let Latency = 6; let Buffer = 4096;
-  let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
+  let Dims = [Dim<"i", 256, "ni">, Dim<"j", 256, "nj">, Dim<"b", 1024, "nb">];
+  let Derived = [DerivedField<"ni", "minus">, DerivedField<"nj", "minus">, DerivedField<"nb", "minus">];
   let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{60-41} = si; let Inst{78-61} = sj; let Inst{86-79} = ni; let Inst{94-87} = nj;
   let Inst{104-95} = nb; let Inst{123-105} = loc; let Inst{141-124} = li; let Inst{155-142} = lj;
   let Signed = ["off"];
   let Cycles = (times $i, (times $j, (ceildiv $b, 32)));
 }
 class Boxed<bits<6> op, Memory m> : Move<CDMA, op> {
-  bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi; bits<8> fill;
-  let Inst{163-156} = ilo; let Inst{171-164} = ihi; let Inst{179-172} = jlo; let Inst{187-180} = jhi; let Inst{195-188} = fill;
+  bits<9> ilo; bits<9> ihi; bits<9> jlo; bits<9> jhi; bits<8> fill;
+  let Inst{164-156} = ilo; let Inst{173-165} = ihi; let Inst{182-174} = jlo; let Inst{191-183} = jhi; let Inst{199-192} = fill;
   let Operands = (ins Padded:$src, Inside<m>:$dst); let Semantics = (set $dst, $src); let Signed = ["fill", "off"];
 }
 def DATA : Boxed<1, CBUF> { let Summary = "feature data into the convolution buffer, padded"; }
@@ -75,21 +76,22 @@ def WRITE : Move<BDMA, 5> {
 // The array -----------------------------------------------------------------------------------------------------------
 
 def KERNELS : Op<CSC, 8> {
-  let Summary = "weights of 32 kernels into shadow registers";
-  bits<2> bank; bits<14> src; bits<8> step;
+  let Summary = "weights of 32 kernels, which lie behind each other, into shadow registers";
+  bits<2> bank; bits<14> src;
   let Dims = [Dim<"k", N>, Dim<"n", N>];
-  let Operands = (ins Window<CBUF, I8, ["k", "n"], "src", ["step", "elem"]>:$s,
+  let Operands = (ins Window<CBUF, I8, ["k", "n"], "src", ["1", "elem"]>:$s,
                       Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d);
   let Semantics = (set $d, $s); let Cycles = (plus N, 0); let Latency = 2;
-  let Inst{11-10} = bank; let Inst{25-12} = src; let Inst{33-26} = step;
+  let Inst{11-10} = bank; let Inst{25-12} = src;
 }
 def STRIPE : Op<CMAC, 9> {
   let Summary = "a stripe of pixels by 32 kernels, into or onto accumulators";
   bits<2> bank; bits<1> keep; bits<14> a; bits<12> ai; bits<8> aj; bits<11> c; bits<11> ci; bits<8> cj; bits<10> ni; bits<10> nj;
-  let Dims = [Dim<"i", 1023, "ni">, Dim<"j", 1023, "nj">, Dim<"n", N>, Dim<"k", N>];
+  let Dims = [Dim<"i", 1024, "ni">, Dim<"j", 1024, "nj">, Dim<"n", N>, Dim<"k", N>];
   let Operands = (ins Window<CBUF, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
                       Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$w, Imm<I1>:$keep,
                       Window<CACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y);
+  let Derived = [DerivedField<"ni", "minus">, DerivedField<"nj", "minus">];
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (plus (times $i, $j), 1); let Latency = 36;
   let Inst{11-10} = bank; let Inst{12} = keep; let Inst{26-13} = a; let Inst{38-27} = ai; let Inst{46-39} = aj; let Inst{57-47} = c;
   let Inst{68-58} = ci; let Inst{76-69} = cj; let Inst{86-77} = ni; let Inst{96-87} = nj;
@@ -110,7 +112,8 @@ def : Formula<"add"> {
 
 class Unit<Queue q, bits<6> op> : Op<q, op> {
   bits<14> y; bits<12> yi; bits<8> yj; bits<10> ni; bits<10> nj;
-  let Dims = [Dim<"i", 1023, "ni">, Dim<"j", 1023, "nj">, Dim<"n", N>]; let Cycles = (plus (times $i, $j), 2); let Latency = 8;
+  let Dims = [Dim<"i", 1024, "ni">, Dim<"j", 1024, "nj">, Dim<"n", N>]; let Cycles = (plus (times $i, $j), 2); let Latency = 8;
+  let Derived = [DerivedField<"ni", "minus">, DerivedField<"nj", "minus">];
   let Inst{23-10} = y; let Inst{35-24} = yi; let Inst{43-36} = yj; let Inst{53-44} = ni; let Inst{63-54} = nj;
 }
 class Codes<string base> : Window<SRAM, I8, ["i", "j", "n"], base, [base#"i", base#"j", "elem"]>;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-// tinynpu_4.td, tinynpu_short.td and tinynpu_state.td include this file with one of these macros.
+// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td and tinynpu_registers.td include this file with one of these macros.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -46,7 +46,12 @@ def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let 
 def DM : Queue { let Depth = Ahead; let Tokens = Count; }   // between EXT and the chip, both ways
 def MX : Queue { let Depth = Ahead; let Tokens = Count; }   // the array and its weights
 def VX : Queue { let Depth = Ahead; let Tokens = Count; }   // the vector unit
-def : Tokens { let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3; }
+def : Tokens {
+  let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3;
+#ifdef IN_A_LINE
+  let Pairs = [Pair<DM, MX>, Pair<MX, DM>, Pair<MX, VX>, Pair<VX, MX>];
+#endif
+}
 
 class Op<Queue q, bits<6> op> : Instruction<q> {
   let Inst{191-186} = op;
@@ -137,6 +142,23 @@ def PUTW : Move<4> {
 // The array
 //===----------------------------------------------------------------------===//
 
+#ifdef IN_REGISTERS
+// Registers, each written by a command of its own; a command that starts something carries nothing but its opcode.
+class Register<Queue q, bits<6> op> : Op<q, op> { let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0); }
+def TILE_TO : Register<MX, 32> { bits<1> bank; let Inst{6} = bank; }
+def TILE_FROM : Register<MX, 33> { bits<12> src; bits<8> step; let Inst{17-6} = src; let Inst{25-18} = step; }
+def ROWS : Register<MX, 34> { bits<1> bank; bits<1> keep; bits<8> n_; let Inst{6} = bank; let Inst{7} = keep; let Inst{15-8} = n_; }
+def ROWS_FROM : Register<MX, 35> { bits<12> a; bits<8> da; let Inst{17-6} = a; let Inst{25-18} = da; }
+def ROWS_TO : Register<MX, 36> { bits<10> c; bits<7> dc; let Inst{15-6} = c; let Inst{22-16} = dc; }
+def VECTORS : Register<VX, 37> { bits<8> n_; let Inst{13-6} = n_; }
+def VECTORS_FROM : Register<VX, 38> { bits<12> a; bits<8> da; let Inst{17-6} = a; let Inst{25-18} = da; }
+def VECTORS_TO : Register<VX, 39> { bits<12> y; bits<8> dy; let Inst{17-6} = y; let Inst{25-18} = dy; }
+def CODES : Register<VX, 40> {
+  bits<8> zp; bits<8> lo; bits<8> hi; let Signed = ["zp", "lo", "hi"];
+  let Inst{13-6} = zp; let Inst{21-14} = lo; let Inst{29-22} = hi;
+}
+#endif
+
 def SETW : Op<MX, 8> {
   let Summary = "load an 8x8 tile of weights into one of two banks";
   bits<1> bank; bits<12> src; bits<8> step;
@@ -146,8 +168,19 @@ def SETW : Op<MX, 8> {
   let Semantics = (set $d, $s);
   let Cycles = (plus N, 0);
   let Latency = 2;
+#ifdef IN_REGISTERS
+  let State = [StateField<"bank", "TILE_TO", "bank">, StateField<"src", "TILE_FROM", "src">, StateField<"step", "TILE_FROM", "step">];
+#else
   let Inst{6} = bank; let Inst{18-7} = src; let Inst{26-19} = step;
+#endif
 }
+
+#ifdef IN_A_LINE
+def PASS : Op<MX, 10> {
+  let Summary = "do nothing: hand tokens on";
+  let Dims = []; let Operands = (ins); let Cycles = (plus 1, 0);
+}
+#endif
 
 def MUL : Op<MX, 9> {
   let Summary = "multiply rows by the weights in a bank; set or add to rows of sums";
@@ -160,26 +193,52 @@ def MUL : Op<MX, 9> {
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $wt)));
   let Cycles = (plus $m, 2);
   let Latency = 10;
+#ifdef IN_REGISTERS
+  let State = [StateField<"bank", "ROWS", "bank">, StateField<"keep", "ROWS", "keep">, StateField<"n_", "ROWS", "n_">,
+               StateField<"a", "ROWS_FROM", "a">, StateField<"da", "ROWS_FROM", "da">, StateField<"c", "ROWS_TO", "c">,
+               StateField<"dc", "ROWS_TO", "dc">];
+#else
   let Inst{6} = bank; let Inst{7} = keep; let Inst{23-16} = n_;
   let Inst{35-24} = a; let Inst{43-36} = da; let Inst{53-44} = c; let Inst{60-54} = dc;
+#endif
 }
 
 //===----------------------------------------------------------------------===//
 // The vector unit: two cycles a row.
 //===----------------------------------------------------------------------===//
 
+#ifdef IN_REGISTERS
+defvar Where = [StateField<"n_", "VECTORS", "n_">, StateField<"a", "VECTORS_FROM", "a">, StateField<"da", "VECTORS_FROM", "da">,
+                StateField<"y", "VECTORS_TO", "y">, StateField<"dy", "VECTORS_TO", "dy">];
+#endif
 class Vec<bits<6> op> : Op<VX, op> {
   bits<8> n_; bits<12> a; bits<8> da; bits<12> y; bits<8> dy;
+#ifdef ONE_STRIDE
+  let Shared = ["da"];
+#endif
   let Dims = [Dim<"m", Rows, "n_">, Dim<"n", N>];
   let Cycles = (times $m, 2);
   let Latency = 6;
+#ifdef IN_REGISTERS
+  let State = Where;
+#else
   let Inst{13-6} = n_; let Inst{25-14} = a; let Inst{33-26} = da; let Inst{45-34} = y; let Inst{53-46} = dy;
+#endif
 }
 class Code<bits<6> op> : Vec<op> {
   bits<8> zp; bits<8> lo; bits<8> hi;
+#ifdef IN_REGISTERS
+  let State = !listconcat(Where, [StateField<"zp", "CODES", "zp">, StateField<"lo", "CODES", "lo">, StateField<"hi", "CODES", "hi">]);
+#else
   let Inst{61-54} = zp; let Inst{69-62} = lo; let Inst{77-70} = hi;
+#endif
 }
-defvar YC = Window<BUF, I8, ["m", "n"], "y", ["dy", "elem"]>;
+#ifdef ONE_STRIDE
+defvar DY = "da"; // one stride for what is read and what is written
+#else
+defvar DY = "dy";
+#endif
+defvar YC = Window<BUF, I8, ["m", "n"], "y", [DY, "elem"]>;
 defvar AC = Window<BUF, I8, ["m", "n"], "a", ["da", "elem"]>;
 
 def REQ : Code<16> {
@@ -223,7 +282,7 @@ def MAXC : Vec<19> {
   let Inst{54} = keep;
 }
 def SUMC : Vec<20> {
-  let Summary = "sum codes over rows";
+  let Shared = []; let Summary = "sum codes over rows";
   bits<1> keep;
   let Operands = (ins AC:$x, Imm<I1>:$keep, Window<SUM, I32, ["n"], "y", ["elem"]>:$d);
   let Semantics = (acc_add $d, $keep, (sext $x));
@@ -233,7 +292,7 @@ def DEQ : Vec<21> {
   let Summary = "dequantise codes to f32";
   bits<10> ps; bits<8> za;
   let Operands = (ins AC:$x, Window<SUM, F32, ["n"], "ps", ["elem"]>:$scale, Imm<I8>:$za,
-                      Window<SUM, F32, ["m", "n"], "y", ["dy", "elem"]>:$d);
+                      Window<SUM, F32, ["m", "n"], "y", [DY, "elem"]>:$d);
   let Semantics = (set $d, (mul (sub (sitofp $x), (sitofp $za)), $scale));
   let Signed = ["za"];
   let Inst{63-54} = ps; let Inst{71-64} = za;

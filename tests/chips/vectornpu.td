@@ -34,8 +34,9 @@ def : Tokens { let Queues = [LD, VL, MX, VO, VS]; let WaitBit = 216; let SignalB
 
 // Loops run in the core's front end.
 def LOOP : HardwareLoop {
-  bits<16> turns; bits<6> body; let Turns = "turns"; let Body = "body"; let MaxBody = 32;
-  let Inst{255-250} = 63; let Inst{25-10} = turns; let Inst{31-26} = body;
+  bits<16> turns; bits<5> body; let Turns = "turns"; let Body = "body"; let MaxBody = 32;
+  let Derived = [DerivedField<"turns", "minus">, DerivedField<"body", "minus">];
+  let Inst{255-250} = 63; let Inst{25-10} = turns; let Inst{30-26} = body;
 }
 
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }

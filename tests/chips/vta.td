@@ -6,7 +6,7 @@
 // on the accumulators that adds, shifts, takes maxima and minima, by another vector or an immediate; MUL is its Chisel
 // revision's. Codes are made by a shift alone, so scales are powers of 2. Assumed: a bus of 128 bits, as its Ultra96 shell
 // has; loads into the output buffer for what is only copied (VTA's host pads images); latencies; nested loops in the
-// commands, where VTA's are in micro-ops; commands of 24 bytes (16); tokens between load and store too.
+// commands, where VTA's are in micro-ops; commands of 24 bytes (16).
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -27,7 +27,10 @@ def OUT  : Memory { let Bytes = !shl(1, 15); let RowBytes = N; let Banks = 2; le
 def LD : Queue { let Depth = 32; let Tokens = 255; } // load: inputs and weights
 def CP : Queue { let Depth = 32; let Tokens = 255; } // compute: GEMM, ALU, and loads of accumulators
 def ST : Queue { let Depth = 32; let Tokens = 255; } // store
-def : Tokens { let Queues = [LD, CP, ST]; let WaitBit = 0; let SignalBit = 3; }
+def : Tokens {
+  let Queues = [LD, CP, ST]; let WaitBit = 0; let SignalBit = 3;
+  let Pairs = [Pair<LD, CP>, Pair<CP, LD>, Pair<CP, ST>, Pair<ST, CP>];
+}
 
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{191-186} = op; }
 

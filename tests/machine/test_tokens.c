@@ -28,7 +28,7 @@ static const pb_insn* insn_of(const pb_chip* chip, int queue) {
 }
 
 static pb_tokens* add_all(const pb_chip* chip, const step* steps, int count) {
-  pb_tokens* t = pb_tokens_start(chip, NULL);
+  pb_tokens* t = pb_tokens_start(chip, NULL, (pb_taker){0});
   int memory = 0;
   while (memory == chip->system_memory) ++memory;
   int64_t row = chip->memories[memory].row_bytes;

@@ -50,6 +50,16 @@ typedef struct row {
   {                                                                                                                    \
     "def toy : Chip {", text "def toy : Chip {", ""
 
+// A field of IN, or of the instruction that a text stands in, that holds less than its number.
+#define DERIVED_OF(where, field, form, by, code, word)                                                                 \
+  { where, "let Derived = [DerivedField<\"" field "\", \"" form "\", " by ">]; " where, "", code, word }
+#define DERIVED(field, form, by, code, word)                                                                           \
+  DERIVED_OF("let Semantics = (set $dst, $src); let Cycles = (times $i, $b); let Signed", field, form, by, code, word)
+
+#define PAIRS(pairs, code, word)                                                                                       \
+  { "let WaitBit = 8;", "let Pairs = [" pairs "]; let WaitBit = 8;", "", code, word }
+#define BETWEEN "def ON : Queue { let Depth = 2; let Tokens = 7; }\n"
+
 static const row rows[] =
     {
         // formulas
@@ -307,6 +317,42 @@ static const row rows[] =
     {"def : Function {",
      "def : Function { let Name = \"exp2\"; let TableBits = 4; let Degree = 1; let MaxUlp = \"9\"; }\ndef : Function {",
      "", 3054, "second"},
+    // fields that hold less than their numbers
+    DERIVED("nx", "minus", "1", 3114, "'nx'"), DERIVED("ni", "less", "1", 3012, "less"),
+    DERIVED("ni", "minus", "0", 3116, "by 0"), DERIVED("ni", "minus", "-1", 3116, "by -1"),
+    DERIVED("ni", "minus", "1048577", 3116, "1048577"), DERIVED("si", "log2", "1", 3117, "12 bits"),
+    DERIVED("ni", "scaled", "2", 3283, "an extent"), DERIVED("off", "minus", "1", 3283, "a base"),
+    DERIVED("arg", "scaled", "2", 3283, "slot"), DERIVED("hi", "minus", "1", 3283, "a box"),
+    DERIVED("fill", "scaled", "2", 3283, "what fills"), DERIVED("ni", "minus", "2", 3284, "begins at 1"),
+    DERIVED("ni\", \"minus\">, DerivedField<\"ni", "minus", "1", 3115, "twice"),
+    DERIVED_OF("let Semantics = (acc_add", "acc", "minus", "1", 3283, "of bits"),
+    DERIVED_OF("let Semantics = (acc_add", "zp", "minus", "1", 3283, "not used"),
+    DERIVED_OF("let Turns", "turns", "scaled", "2", 3283, "turns"),
+    {"def IN : Instruction<LD> {",
+     STRIDES "def IN : Instruction<LD> {\n  let State = [StateField<\"si\", \"SET\", \"s\">]; "
+             "let Derived = [DerivedField<\"si\", \"minus\">];",
+     "", 3118, "state and derived"},
+    {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"12x\", \"elem\"]>:$x", "def DOT", 3126, "12x"},
+    {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"268435456\", \"elem\"]>:$x", "def DOT", 3126, "268435456"},
+    {"\"a\", [\"row\", \"elem\"]>:$x", "\"a\", [\"99999999999999999999\", \"elem\"]>:$x", "def DOT", 3126, "999"},
+    // one field for several windows or dims
+    {"\"w\", [\"row\", \"elem\"]>:$v", "\"w\", [\"rows\", \"elem\"]>:$v", "def DOT", 3260, "the stride of window 'v'"},
+    {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"loc\", [\"si\", \"elem\"], 1>:$dst);", "def IN", 3260,
+     "the stride of window 'src' along 'i' and the stride of window 'dst'"},
+    {"let Signed = [\"fill\"];", "let Signed = [\"fill\"]; let Shared = [\"si\"];", "def IN", 3287, "alone"},
+    {"let Signed = [\"fill\"];", "let Signed = [\"fill\"]; let Shared = [\"sx\"];", "def IN", 3072, "'sx'"},
+    {"Dim<\"b\", 255, \"nb\">];", "Dim<\"b\", 127, \"ni\">]; let Shared = [\"ni\"];", "def IN", 3288, "from 1 to 127"},
+    {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"off\", [\"li\", \"elem\"], 1>:$dst); let Shared = [\"off\"];",
+     "def IN", 3260, "the base of window 'dst'"},
+    // counters among some queues
+    PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, LD>", 3055, "LD and LD"),
+    PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, EX>", 3056, "twice"),
+    PAIRS("Pair<LD, EX>", 3285, "from EX to LD, which both use BUF"),
+    {"def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; }",
+     BETWEEN
+     "def : Tokens { let Queues = "
+     "[LD, EX, ON]; let Pairs = [Pair<LD, ON>, Pair<ON, EX>, Pair<EX, LD>]; let WaitBit = 106; let SignalBit = 109; }",
+     "", 3286, "by way of ON"},
     {"(plus $r, 2)", "(plus $r, -2)", "", 3104, "-2"}, {"(plus $r, 2)", "(times $r, 0)", "", 3242, "nothing"},
     {"(sext $v))", "(i32c 99999999999))", "", 3105, "i32"}, {"(sext $v))", "(i32c \"3\"))", "", 3105, "i32"},
     {"(exp2 $x)", "(mul $x, (f32c \"abc\"))", "", 3105, "f32"},
@@ -416,9 +462,9 @@ static void every_fault_is_named(void** state) {
 
 static void commands_survive_encoding(void** state) {
   (void)state;
-  static const char* const targets[] = {"simnpu", "simnpu:8", "simnpu:32"};
+  static const char* const targets[] = {"simnpu", "simnpu:8", "simnpu:32", PB_SOURCE_DIR "/tests/chips/integers.td"};
   uint64_t seed = 1;
-  for (int t = 0; t < 3; ++t) {
+  for (size_t t = 0; t < sizeof targets / sizeof *targets; ++t) {
     pb_chip* chip;
     assert_int_equal(pb_chip_find(targets[t], NULL, NULL, &chip), PB_OK);
     for (int i = 0; i < chip->insn_count; ++i)
@@ -428,20 +474,23 @@ static void commands_survive_encoding(void** state) {
         uint8_t bytes[PB_COMMAND_BITS / 8];
         for (int f = 0; f < insn->field_count; ++f) {
           const pb_field* field = &insn->fields[f];
+          c.values[f] = pb_field_number(field, 0); // of state and of what is not used
           if (field->bits[0] < 0) continue;
           seed = seed * 6364136223846793005ull + 1442695040888963407ull;
           int64_t span = pb_field_max(field) - pb_field_min(field) + 1;
-          c.values[f] = turn == 0   ? pb_field_min(field)
-                        : turn == 1 ? pb_field_max(field)
-                                    : pb_field_min(field) + (int64_t)((seed >> 20) % (uint64_t)span);
+          int64_t number = turn == 0   ? pb_field_min(field)
+                           : turn == 1 ? pb_field_max(field)
+                                       : pb_field_min(field) + (int64_t)((seed >> 20) % (uint64_t)span);
+          c.values[f] = pb_field_nearest(field, number);
+          assert_true(pb_field_holds(field, c.values[f]));
         }
         for (int d = 0; d < insn->dim_count; ++d) {
           const pb_dim* dim = &insn->dims[d];
           if (dim->field >= 0 && c.values[dim->field] < dim->min) c.values[dim->field] = dim->min;
           if (dim->field >= 0 && c.values[dim->field] > dim->max) c.values[dim->field] = dim->max;
         }
-        c.waits = (uint32_t)(seed >> 7) & ((1u << chip->queue_count) - 1);
-        c.signals = (uint32_t)(seed >> 17) & ((1u << chip->queue_count) - 1);
+        c.waits = (uint32_t)(seed >> 7) & chip->queues[insn->queue].takes;
+        c.signals = (uint32_t)(seed >> 17) & chip->queues[insn->queue].gives;
         assert_int_equal(pb_encode(chip, &c, bytes, NULL), PB_OK);
         assert_int_equal(pb_decode(chip, bytes, &back, NULL), PB_OK);
         assert_ptr_equal(back.insn, insn);
@@ -453,11 +502,82 @@ static void commands_survive_encoding(void** state) {
   }
 }
 
+// The first numbers that a field says, what its bits hold for them, and where its numbers end.
+static void derived_fields_say_their_numbers(void** state) {
+  (void)state;
+  pb_field minus = {.width = 8, .form = PB_FORM_MINUS, .by = 1},
+           scaled = {.width = 4, .form = PB_FORM_SCALED, .by = 48};
+  pb_field log2 = {.width = 5, .form = PB_FORM_LOG2, .by = 1}, sign = scaled;
+  sign.is_signed = true;
+  assert_int_equal(pb_field_min(&minus), 1);
+  assert_int_equal(pb_field_max(&minus), 256);
+  assert_false(pb_field_holds(&minus, 0));
+  assert_int_equal(pb_field_code(&minus, 256), 255);
+  assert_int_equal(pb_field_max(&scaled), 720);
+  assert_false(pb_field_holds(&scaled, 49));
+  assert_int_equal(pb_field_nearest(&scaled, 49), 96);
+  assert_int_equal(pb_field_min(&sign), -384);
+  assert_int_equal(pb_field_nearest(&sign, -49), -96);
+  assert_int_equal(pb_field_code(&sign, -96), -2);
+  assert_int_equal(pb_field_min(&log2), 1);
+  assert_int_equal(pb_field_max(&log2), (int64_t)1 << 31);
+  assert_false(pb_field_holds(&log2, 0));
+  assert_false(pb_field_holds(&log2, 12));
+  assert_int_equal(pb_field_nearest(&log2, 12), 16);
+  assert_int_equal(pb_field_code(&log2, 16), 4);
+}
+
+// A wait for a queue that there is no counter from is no command.
+static void tokens_need_counters(void** state) {
+  (void)state;
+  pb_chip* chip;
+  uint8_t bytes[PB_COMMAND_BITS / 8];
+  pb_diag quiet = {.sink = pb_diag_drop};
+  assert_int_equal(pb_chip_find(PB_SOURCE_DIR "/tests/chips/tinynpu_line.td", NULL, NULL, &chip), PB_OK);
+  const pb_insn* pass = pb_chip_insn(chip, "PASS");
+  pb_command c = {.insn = pb_chip_idle_insn(chip, pass->queue), .waits = 1 << 0, .signals = 1 << 2}, back;
+  assert_ptr_equal(c.insn, pass);
+  assert_int_equal(pb_token_way(chip, 0, 2), pass->queue);
+  assert_int_equal(pb_token_way(chip, 2, 1), 1);
+  assert_int_equal(pb_encode(chip, &c, bytes, NULL), PB_OK);
+  assert_int_equal(pb_decode(chip, bytes, &back, &quiet), PB_OK);
+  pb_command store = {.insn = pb_chip_insn(chip, "PUTB"), .waits = 1 << 2};
+  for (int d = 0; d < store.insn->dim_count; ++d) store.values[store.insn->dims[d].field] = 1;
+  assert_int_equal(pb_encode(chip, &store, bytes, NULL), PB_OK);
+  assert_int_equal(pb_decode(chip, bytes, &back, &quiet), PB_ERR_INPUT);
+  pb_chip_free(chip);
+}
+
+// A command whose extents stand in registers says nothing of them; what the registers say is judged once they are
+// known.
+static void extents_may_stand_in_state(void** state) {
+  (void)state;
+  pb_chip* chip;
+  uint8_t bytes[PB_COMMAND_BITS / 8];
+  pb_diag quiet = {.sink = pb_diag_drop};
+  assert_int_equal(pb_chip_find(PB_SOURCE_DIR "/tests/chips/tinynpu_registers.td", NULL, NULL, &chip), PB_OK);
+  int64_t(*held)[32] = calloc((size_t)chip->insn_count, sizeof *held);
+  assert_non_null(held);
+  pb_state_clear(chip, held);
+  pb_command set = {.insn = pb_chip_insn(chip, "ROWS")}, start = {.insn = pb_chip_insn(chip, "MUL")}, back;
+  for (int rows = 0; rows < 2; ++rows) {
+    assert_int_equal(pb_encode(chip, &start, bytes, NULL), PB_OK);
+    assert_int_equal(pb_decode(chip, bytes, &back, &quiet), PB_OK);
+    pb_state_follow(chip, held, &back);
+    assert_int_equal(pb_state_extents(&back, &quiet), rows ? PB_OK : PB_ERR_INPUT);
+    set.values[pb_insn_field(set.insn, "n_")] = 5;
+    pb_state_follow(chip, held, &set);
+  }
+  assert_int_equal(back.values[pb_insn_field(back.insn, "n_")], 5);
+  free(held);
+  pb_chip_free(chip);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_base_has_no_fault),
-      cmocka_unit_test(every_fault_is_named),
-      cmocka_unit_test(commands_survive_encoding),
+      cmocka_unit_test(the_base_has_no_fault),     cmocka_unit_test(every_fault_is_named),
+      cmocka_unit_test(commands_survive_encoding), cmocka_unit_test(derived_fields_say_their_numbers),
+      cmocka_unit_test(tokens_need_counters),      cmocka_unit_test(extents_may_stand_in_state),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

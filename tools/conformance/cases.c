@@ -66,11 +66,14 @@ static void draw_values(suite* s, pb_command* c, int pattern) {
     int64_t least = pb_field_min(&c->insn->fields[f]), most = pb_field_max(&c->insn->fields[f]);
     for (int d = 0; d < c->insn->dim_count; ++d)
       if (c->insn->dims[d].field == f) least = c->insn->dims[d].min, most = c->insn->dims[d].max;
-    c->values[f] = pattern == 0 ? least : pattern == 1 ? most : draw_between(s, least, most);
+    c->values[f] = pb_field_nearest(&c->insn->fields[f], pattern == 0   ? least
+                                                         : pattern == 1 ? most
+                                                                        : draw_between(s, least, most));
   }
   uint32_t all = (1u << s->chip->queue_count) - 1;
-  c->waits = pattern == 0 ? 0 : pattern == 1 ? all : draw(s, all + 1);
-  c->signals = pattern == 1 ? 0 : draw(s, all + 1);
+  const pb_queue* queue = &s->chip->queues[c->insn->queue];
+  c->waits = queue->takes & (pattern == 0 ? 0 : pattern == 1 ? all : draw(s, all + 1));
+  c->signals = queue->gives & (pattern == 1 ? 0 : draw(s, all + 1));
 }
 
 void suite_encodings(suite* s) {
@@ -205,13 +208,15 @@ static const pb_insn* any_of(suite* s, int queue) {
 static void add_edge(program* p, int from, int to) {
   for (size_t n = 0; n < p->tail; ++n)
     if (p->commands[n].insn->queue == to && (p->commands[n].waits >> from & 1)) return;
-  for (size_t m = p->body; m < p->tail; ++m)
-    for (size_t n = m + 1; n < p->tail && p->commands[m].insn->queue == from; ++n)
+  for (size_t m = p->body; m < p->tail; ++m) {
+    bool gives = p->commands[m].insn->queue == from && !(p->commands[m].signals >> to & 1); // that token is another's
+    for (size_t n = m + 1; n < p->tail && gives; ++n)
       if (p->commands[n].insn->queue == to) {
         p->commands[m].signals |= 1u << to;
         p->commands[n].waits |= 1u << from;
         return;
       }
+  }
 }
 
 static void note_edges(suite* s, const program* p) {
@@ -289,7 +294,7 @@ static void run_full(suite* s, int from, int to) {
 void suite_queues(suite* s) {
   for (int from = 0; from < s->chip->queue_count; ++from)
     for (int to = 0; to < s->chip->queue_count; ++to) {
-      if (from == to) continue;
+      if (!(s->chip->queues[from].gives >> to & 1)) continue;
       run_pair(s, from, to);
       if (s->chip->queues[from].tokens <= 256) run_full(s, from, to);
     }

@@ -17,8 +17,10 @@ int64_t command_extent(const pb_command* c, int dim) {
 
 static int64_t element_bytes(pb_type type) { return type == PB_I1 ? 1 : pb_type_bits(type) / 8; }
 
-static int64_t clamp_field(const pb_field* f, int64_t value) {
-  return value < pb_field_min(f) ? pb_field_min(f) : value > pb_field_max(f) ? pb_field_max(f) : value;
+// Any number that the field can say, each as likely as the others.
+static int64_t draw_number(suite* s, const pb_field* f) {
+  int64_t least = pb_field_code(f, pb_field_min(f)), most = pb_field_code(f, pb_field_max(f));
+  return pb_field_number(f, draw_between(s, least, most));
 }
 
 // Extents -------------------------------------------------------------------------------------------------------------
@@ -64,23 +66,18 @@ static bool shrink(pb_command* c) {
 }
 
 static void draw_extents(suite* s, pb_command* c, wish w) {
-  for (int d = 0; d < c->insn->dim_count; ++d)
-    if (c->insn->dims[d].field >= 0) c->values[c->insn->dims[d].field] = draw_extent(s, &c->insn->dims[d], d, w);
+  for (int d = 0; d < c->insn->dim_count; ++d) {
+    int field = c->insn->dims[d].field;
+    if (field < 0) continue;
+    int64_t extent = draw_extent(s, &c->insn->dims[d], d, w);
+    bool drawn = false; // dims that share a field have the same range
+    for (int e = 0; e < d; ++e) drawn |= c->insn->dims[e].field == field;
+    if (!drawn || extent > c->values[field]) c->values[field] = extent;
+  }
   while (points_of(c) > (w.shape == SHAPE_LARGEST ? MOST_POINTS : POINTS) && shrink(c)) {}
 }
 
 // Windows -------------------------------------------------------------------------------------------------------------
-
-static int64_t fixed_stride(const suite* s, const pb_operand* o, int k) {
-  switch (o->strides[k].kind) {
-  case PB_STRIDE_ELEM:
-    return element_bytes(o->type);
-  case PB_STRIDE_ROW:
-    return s->chip->memories[o->memory].row_bytes;
-  default:
-    return 0;
-  }
-}
 
 // Numbers of units that are whole elements.
 static int64_t grain_of(const pb_operand* o) {
@@ -118,15 +115,15 @@ static int64_t draw_stride(suite* s, const pb_insn* insn, const pb_operand* o, i
       break;
     }
   if (f->is_signed && draw(s, 3) == 0) stride = -stride;
-  return clamp_field(f, stride);
+  return pb_field_nearest(f, stride);
 }
 
 // Offsets from the base, of the first byte and past the last.
 static void hull(const suite* s, const pb_command* c, const pb_operand* o, int64_t* low, int64_t* high) {
   *low = 0, *high = element_bytes(o->type);
   for (int k = 0; k < o->rank; ++k) {
-    int64_t stride =
-        o->strides[k].kind == PB_STRIDE_FIELD ? c->values[o->strides[k].field] * o->unit : fixed_stride(s, o, k);
+    int64_t stride = o->strides[k].kind == PB_STRIDE_FIELD ? c->values[o->strides[k].field] * o->unit
+                                                           : pb_fixed_stride(s->chip, o, k);
     int64_t reach = (command_extent(c, o->dims[k]) - 1) * stride;
     *(reach < 0 ? low : high) += reach;
   }
@@ -135,7 +132,8 @@ static void hull(const suite* s, const pb_command* c, const pb_operand* o, int64
 static int64_t round_up(int64_t x, int64_t unit) { return x >= 0 ? (x + unit - 1) / unit * unit : -(-x / unit * unit); }
 
 static bool draw_base(suite* s, pb_command* c, const pb_operand* o, region r, wish w) {
-  int64_t low, high, unit = o->unit * grain_of(o);
+  int64_t low, high, unit = pb_base_unit(c->insn, o), bytes = element_bytes(o->type);
+  while (unit % bytes) unit += pb_base_unit(c->insn, o);
   hull(s, c, o, &low, &high);
   int64_t first = round_up(r.first - low, unit), last = r.last - high;
   if (o->slot < 0 && first < 0) first = 0;
@@ -181,15 +179,25 @@ static void draw_box(suite* s, pb_command* c, const pb_operand* o, wish w) {
                                     : pb_field_max(f);
 }
 
+// Whether a stride drawn before, of an operand in front or of a dim further in, stands in the same field.
+static bool is_drawn(const pb_insn* insn, int index, int k) {
+  int field = insn->operands[index].strides[k].field;
+  for (int o = 0; o <= index && insn->fields[field].shared; ++o)
+    for (int d = insn->operands[o].rank - 1; d >= 0 && (o < index || d > k); --d)
+      if (insn->operands[o].strides[d].kind == PB_STRIDE_FIELD && insn->operands[o].strides[d].field == field)
+        return true;
+  return false;
+}
+
 static bool draw_window(suite* s, pb_command* c, int index, wish w) {
   const pb_operand* o = &c->insn->operands[index];
   int64_t span = element_bytes(o->type);
   for (int pass = 0; pass < 2; ++pass) // strides that are given, then those of fields, innermost first
     for (int k = o->rank - 1; k >= 0; --k) {
       if ((o->strides[k].kind == PB_STRIDE_FIELD) != (pass == 1)) continue;
-      int64_t extent = command_extent(c, o->dims[k]), stride = fixed_stride(s, o, k);
+      int64_t extent = command_extent(c, o->dims[k]), stride = pb_fixed_stride(s->chip, o, k);
       if (pass == 1) {
-        c->values[o->strides[k].field] = draw_stride(s, c->insn, o, k, span, w);
+        if (!is_drawn(c->insn, index, k)) c->values[o->strides[k].field] = draw_stride(s, c->insn, o, k, span, w);
         stride = llabs(c->values[o->strides[k].field]) * o->unit;
       }
       if (stride * (extent - 1) + element_bytes(o->type) > span || stride >= span) span += stride * (extent - 1);
@@ -209,18 +217,21 @@ int64_t command_lay(const suite* s, pb_command* c, int index, int64_t address, i
   bool used[PB_MAX_INSN_DIMS] = {false}, gap = false;
   for (int n = 0; n < o->rank; ++n) {
     int at = -1; // neighbouring elements first, then rows, then what fields say, each innermost first
-    for (int kind = 0; kind < 4 && at < 0; ++kind) {
-      static const pb_stride_kind order[] = {PB_STRIDE_ELEM, PB_STRIDE_ROW, PB_STRIDE_NONE, PB_STRIDE_FIELD};
+    for (int kind = 0; kind < 5 && at < 0; ++kind) {
+      static const pb_stride_kind order[] = {PB_STRIDE_ELEM, PB_STRIDE_ROW, PB_STRIDE_NUMBER, PB_STRIDE_NONE,
+                                             PB_STRIDE_FIELD};
       for (int k = o->rank - 1; k >= 0 && at < 0; --k)
         if (!used[k] && o->strides[k].kind == order[kind]) at = k;
     }
     used[at] = true;
     const pb_dim* d = &c->insn->dims[o->dims[at]];
-    int64_t stride = fixed_stride(s, o, at);
+    int64_t stride = pb_fixed_stride(s->chip, o, at);
     if (o->strides[at].kind == PB_STRIDE_FIELD) {
       stride = round_up(span, o->unit);
-      c->values[o->strides[at].field] = clamp_field(&c->insn->fields[o->strides[at].field], stride / o->unit);
-      if (c->values[o->strides[at].field] * o->unit != stride) stride = 0; // too far: this dim stays at its least
+      const pb_field* f = &c->insn->fields[o->strides[at].field];
+      stride = pb_field_nearest(f, stride / o->unit) * o->unit;
+      c->values[o->strides[at].field] = stride / o->unit;
+      if (stride < span) stride = 0; // too far: this dim stays at its least
     }
     int64_t extent = command_extent(c, o->dims[at]), room = stride ? (most - span) / stride + 1 : d->min;
     if (grow && d->field >= 0) {
@@ -245,9 +256,9 @@ static int64_t draw_immediate(suite* s, const pb_operand* o, const pb_field* f, 
     memcpy(&bits, &x, sizeof bits);
     return pb_field_bits(f, bits);
   }
-  int64_t ends[] = {pb_field_min(f), pb_field_max(f), 0, 1};
+  int64_t ends[] = {pb_field_min(f), pb_field_max(f), pb_field_nearest(f, 0), pb_field_nearest(f, 1)};
   if (w.shape == SHAPE_EXTREME) return ends[draw(s, 4)];
-  return draw_between(s, pb_field_min(f), pb_field_max(f));
+  return draw_number(s, f);
 }
 
 bool command_walks_alike(const pb_insn* insn, int o) {
@@ -258,16 +269,22 @@ bool command_walks_alike(const pb_insn* insn, int o) {
   return same;
 }
 
+// Gives a field another's number, if it can say it.
+static bool copy_number(pb_command* c, int from, int to) {
+  c->values[to] = c->values[from];
+  return pb_field_holds(&c->insn->fields[to], c->values[to]);
+}
+
 // The result over a source that walks the same dims.
 static bool place_over(pb_command* c, int which) {
   const pb_operand* d = &c->insn->operands[c->insn->dest];
   for (int o = 0; o < c->insn->operand_count; ++o) {
     const pb_operand* x = &c->insn->operands[o];
     if (!command_walks_alike(c->insn, o) || which-- > 0) continue;
-    c->values[x->base] = c->values[d->base];
+    bool said = copy_number(c, d->base, x->base);
     for (int k = 0; k < d->rank; ++k)
-      if (d->strides[k].kind == PB_STRIDE_FIELD) c->values[x->strides[k].field] = c->values[d->strides[k].field];
-    return true;
+      if (d->strides[k].kind == PB_STRIDE_FIELD) said &= copy_number(c, d->strides[k].field, x->strides[k].field);
+    return said;
   }
   return false;
 }
@@ -301,8 +318,7 @@ static bool judged(suite* s, const pb_command* c, judge_command* out, char* why)
 
 static bool draw_once(suite* s, pb_command* c, wish w) {
   const pb_insn* insn = c->insn;
-  for (int f = 0; f < insn->field_count && !insn->operand_count; ++f)
-    c->values[f] = draw_between(s, pb_field_min(&insn->fields[f]), pb_field_max(&insn->fields[f]));
+  for (int f = 0; f < insn->field_count && !insn->operand_count; ++f) c->values[f] = draw_number(s, &insn->fields[f]);
   // Of several windows on one memory only one can stand at its end.
   bool at_end = w.shape == SHAPE_FIRST || w.shape == SHAPE_LAST || w.shape == SHAPE_SMALLEST;
   int chosen = insn->operand_count ? (int)draw(s, (uint32_t)insn->operand_count) : 0;
@@ -363,7 +379,7 @@ bool program_put(suite* s, program* p, const pb_command* c, char* why) {
   if (!judge_read(s->judge, bytes, &read, why)) return false;
   judge_run(s->judge, &read);
   suite_cover(s, c, &read);
-  program_push(p, c, &read);
+  program_push(s, p, c, &read);
   return true;
 }
 

@@ -28,6 +28,12 @@ static void close_space(judge_space* s) {
   *s = (judge_space){0};
 }
 
+// State that nobody has written has bits of 0.
+static void clear_state(judge* j) {
+  for (int i = 0; i < j->insn_count; ++i)
+    for (int f = 0; f < j->insns[i].field_count; ++f) j->state[i][f] = judge__number(&j->insns[i].fields[f], 0);
+}
+
 judge* judge_open(const char* json, char* why) {
   judge* j = calloc(1, sizeof *j);
   if (!j || !judge__read_description(j, json, why)) {
@@ -35,6 +41,7 @@ judge* judge_open(const char* json, char* why) {
     return NULL;
   }
   j->state = calloc((size_t)j->insn_count + 1, sizeof *j->state);
+  if (j->state) clear_state(j);
   for (int m = 0; m < j->memory_count; ++m) {
     if (m != j->system) open_space(&j->spaces[m], j->memories[m].bytes);
     memcpy(j->spaces[m].name, j->memories[m].name, sizeof j->spaces[m].name);
@@ -69,7 +76,7 @@ void judge_reset(judge* j) {
     open_space(&j->spaces[m], bytes);
     memcpy(j->spaces[m].name, name, sizeof name);
   }
-  memset(j->state, 0, sizeof *j->state * (size_t)j->insn_count);
+  clear_state(j);
 }
 
 int judge_memory(const judge* j, const char* name) {
@@ -92,6 +99,14 @@ int judge_field(const judge* j, int insn, const char* name) {
 
 static bool bit_of(const uint8_t* bytes, int bit) { return bytes[bit / 8] >> bit % 8 & 1; }
 
+int64_t judge__number(const judge_field_record* field, int64_t bits) {
+  if (field->form == JUDGE_MINUS) return bits + field->by;
+  if (field->form == JUDGE_SCALED) return bits * field->by;
+  int64_t power = 1;
+  for (int64_t k = 0; k < bits && field->form == JUDGE_LOG2; ++k) power += power;
+  return field->form == JUDGE_LOG2 ? power : bits;
+}
+
 bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* c, char* why) {
   *c = (judge_command){.insn = -1};
   for (int i = 0; i < j->insn_count && c->insn < 0; ++i) {
@@ -107,7 +122,7 @@ bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* c, char* 
     for (int b = 0; b < field->width; ++b)
       if (field->bit[b] >= 0 && bit_of(bytes, field->bit[b])) value |= (uint64_t)1 << b;
     if (field->is_signed && field->width < 64 && value >> (field->width - 1) & 1) value -= (uint64_t)1 << field->width;
-    c->values[f] = (int64_t)value;
+    c->values[f] = judge__number(field, (int64_t)value);
   }
   for (int q = 0; q < j->queue_count; ++q) {
     c->waits |= (uint32_t)bit_of(bytes, j->wait_bit + q) << q;
@@ -144,6 +159,7 @@ static void make_window(const judge* j, const judge_insn_record* insn, const jud
     w->stride[k] = o->steps[k] == JUDGE_BY_FIELD     ? c->values[o->strides[k]] * o->unit
                    : o->steps[k] == JUDGE_BY_ELEMENT ? w->bytes
                    : o->steps[k] == JUDGE_BY_ROW     ? j->memories[o->memory].row_bytes
+                   : o->steps[k] == JUDGE_BY_NUMBER  ? o->units[k] * o->unit
                                                      : 0;
   }
   w->fill = o->fill >= 0 ? c->values[o->fill] : 0;

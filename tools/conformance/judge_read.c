@@ -82,7 +82,7 @@ static bool listed(const json_t* list, const char* name) {
 
 // Members that are lists of bits, but for Inst, are fields.
 static bool is_field(const char* key, const json_t* value) {
-  static const char* const others[] = {"Inst", "Dims", "Signed", "State", "Shape"};
+  static const char* const others[] = {"Inst", "Dims", "Signed", "State", "Shape", "Derived", "Shared"};
   for (size_t k = 0; k < sizeof others / sizeof *others; ++k)
     if (!strcmp(key, others[k])) return false;
   if (key[0] == '!' || !json_array_size(value)) return false;
@@ -120,6 +120,14 @@ static bool read_encoding(reader* r, const json_t* record, judge_insn_record* in
     if (f >= 0 && of < insn->fields[f].width) insn->fields[f].bit[of] = (int16_t)bit;
   }
   size_t k;
+  json_array_foreach(json_object_get(record, "Derived"), k, value) {
+    const json_t* derived = record_of(r, value);
+    int f = field_named(insn, text(derived, "Field"));
+    if (f < 0) return wrong(r, "%s: no field '%s' to be derived", insn->name, text(derived, "Field"));
+    const char* form = text(derived, "Form");
+    insn->fields[f].form = !strcmp(form, "minus") ? JUDGE_MINUS : !strcmp(form, "scaled") ? JUDGE_SCALED : JUDGE_LOG2;
+    insn->fields[f].by = number(derived, "By");
+  }
   json_array_foreach(json_object_get(record, "State"), k, value) {
     const json_t* state = record_of(r, value);
     int f = field_named(insn, text(state, "Field"));
@@ -163,10 +171,12 @@ static bool read_window(reader* r, const json_t* window, const judge_insn_record
     const char *low = json_string_value(json_array_get(lo, (size_t)k)),
                *high = json_string_value(json_array_get(hi, (size_t)k));
     o->dims[k] = dim_named(insn, json_string_value(json_array_get(dims, (size_t)k)));
-    o->steps[k] = !strcmp(step, "elem")   ? JUDGE_BY_ELEMENT
-                  : !strcmp(step, "row")  ? JUDGE_BY_ROW
-                  : !strcmp(step, "none") ? JUDGE_BY_NONE
-                                          : JUDGE_BY_FIELD;
+    o->steps[k] = !strcmp(step, "elem")          ? JUDGE_BY_ELEMENT
+                  : !strcmp(step, "row")         ? JUDGE_BY_ROW
+                  : !strcmp(step, "none")        ? JUDGE_BY_NONE
+                  : strchr("-0123456789", *step) ? JUDGE_BY_NUMBER
+                                                 : JUDGE_BY_FIELD;
+    o->units[k] = o->steps[k] == JUDGE_BY_NUMBER ? strtoll(step, NULL, 10) : 0;
     o->strides[k] = o->steps[k] == JUDGE_BY_FIELD ? field_named(insn, step) : -1;
     o->box_lo[k] = low && *low ? field_named(insn, low) : -1;
     o->box_hi[k] = high && *high ? field_named(insn, high) : -1;

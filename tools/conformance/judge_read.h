@@ -74,12 +74,14 @@ typedef struct judge_field_record {
   char name[64];
   int width;
   bool is_signed;
+  enum { JUDGE_PLAIN, JUDGE_MINUS, JUDGE_SCALED, JUDGE_LOG2 } form; // what its bits hold
+  int64_t by;
   int16_t bit[64]; // of the command; -1: none
   int writer, writer_field;
   char writer_name[64], writer_field_name[64];
 } judge_field_record;
 
-typedef enum judge_step { JUDGE_BY_FIELD, JUDGE_BY_ELEMENT, JUDGE_BY_ROW, JUDGE_BY_NONE } judge_step;
+typedef enum judge_step { JUDGE_BY_FIELD, JUDGE_BY_ELEMENT, JUDGE_BY_ROW, JUDGE_BY_NUMBER, JUDGE_BY_NONE } judge_step;
 
 typedef struct judge_operand {
   char name[64];
@@ -89,6 +91,7 @@ typedef struct judge_operand {
   int64_t unit;
   int dims[JUDGE_DIMS], strides[JUDGE_DIMS], box_lo[JUDGE_DIMS], box_hi[JUDGE_DIMS];
   judge_step steps[JUDGE_DIMS];
+  int64_t units[JUDGE_DIMS]; // of a stride by number
 } judge_operand;
 
 typedef struct judge_insn_record {
@@ -123,6 +126,8 @@ struct judge {
   int64_t (*state)[JUDGE_FIELDS];
 };
 
+// The number that the bits of a field mean.
+int64_t judge__number(const judge_field_record* field, int64_t bits);
 bool judge__read_description(judge* j, const char* json, char* why);
 
 #endif

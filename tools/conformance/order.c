@@ -53,7 +53,8 @@ void program_order(const suite* s, program* p) {
     for (size_t m = n; m-- > 0;) {
       int r = p->commands[m].insn->queue;
       channel* c = &channels[r * queues + q];
-      if (found >> r & 1) continue;
+      if (found >> r & 1 || !(s->chip->queues[r].gives >> q & 1))
+        continue; // what no counter orders, commands between do
       if (c->count && m <= c->tokens[c->count - 1].from) found |= 1u << r;
       if (found >> r & 1 || !conflict(&p->touches[n], &p->touches[m])) continue;
       found |= 1u << r;
@@ -73,7 +74,39 @@ void program_order(const suite* s, program* p) {
   free(channels);
 }
 
-void program_push(program* p, const pb_command* command, const judge_command* read) {
+static void push(program* p, const pb_command* command, const touched* t) {
+  PB_PUSH(p->commands, p->count, p->capacity, *command);
+  PB_PUSH(p->touches, p->touch_count, p->touch_capacity, *t);
+}
+
+// A command that does nothing, of each queue between r and q. As if it wrote all that the next one touches: then it is
+// behind what that must be behind, and that is behind it.
+static void push_between(const suite* s, program* p, int r, int q, const touched* t) {
+  touched all = *t;
+  for (int k = 0; k < all.count; ++k) all.of[k].written = true;
+  for (int way = pb_token_way(s->chip, r, q); way >= 0 && way != q; way = pb_token_way(s->chip, way, q)) {
+    pb_command idle = {.insn = pb_chip_idle_insn(s->chip, way)};
+    for (int f = 0; f < idle.insn->field_count; ++f) idle.values[f] = pb_field_nearest(&idle.insn->fields[f], 0);
+    push(p, &idle, &all);
+  }
+}
+
+// What puts a command behind those of queues that it has no counter from.
+static void push_ways(const suite* s, program* p, int q, const touched* t) {
+  for (int r = 0; r < s->chip->queue_count; ++r) {
+    bool behind = false;
+    if (r == q || s->chip->queues[r].gives >> q & 1) continue;
+    for (size_t m = 0; m < p->count && !behind; ++m)
+      behind = p->commands[m].insn->queue == r && conflict(t, &p->touches[m]);
+    if (behind) push_between(s, p, r, q, t);
+  }
+}
+
+bool program_only_orders(const suite* s, const pb_command* c) {
+  return !c->insn->operand_count && c->insn == pb_chip_idle_insn(s->chip, c->insn->queue);
+}
+
+void program_push(const suite* s, program* p, const pb_command* command, const judge_command* read) {
   touched t = {0};
   for (int o = 0; o < read->count; ++o) {
     const judge_window* w = &read->windows[o];
@@ -83,6 +116,6 @@ void program_push(program* p, const pb_command* command, const judge_command* re
     t.of[t.count].first = w->first;
     t.of[t.count++].last = w->last;
   }
-  PB_PUSH(p->commands, p->count, p->capacity, *command);
-  PB_PUSH(p->touches, p->touch_count, p->touch_capacity, t);
+  push_ways(s, p, command->insn->queue, &t);
+  push(p, command, &t);
 }

@@ -228,13 +228,13 @@ static void cut(suite* s, const program* p, size_t end, program* part) {
     uint8_t bytes[PB_COMMAND_BITS / 8];
     judge_command read;
     char why[JUDGE_WHY];
-    if (n >= end && n < p->tail) continue;
     if (n == p->tail) part->tail = part->count;
+    if ((n >= end && n < p->tail) || program_only_orders(s, &p->commands[n])) continue; // those are made anew
     pb_command c = p->commands[n];
     c.waits = c.signals = 0;
     if (pb_encode(s->chip, &c, bytes, NULL) != PB_OK || !judge_read(s->judge, bytes, &read, why)) continue;
     judge_run(s->judge, &read);
-    program_push(part, &c, &read);
+    program_push(s, part, &c, &read);
   }
   program_order(s, part);
 }

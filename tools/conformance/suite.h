@@ -158,7 +158,10 @@ typedef struct wish {
 bool program_draw(suite* s, program* p, const pb_insn* insn, wish w, char* why);
 // The same for given values; they are legal or the program is not changed.
 bool program_put(suite* s, program* p, const pb_command* command, char* why);
-void program_push(program* p, const pb_command* command, const judge_command* read);
+// Puts it last, behind commands that hand tokens on where it has no counter from a queue that it must come after.
+void program_push(const suite* s, program* p, const pb_command* command, const judge_command* read);
+// Whether the command does nothing else than that.
+bool program_only_orders(const suite* s, const pb_command* command);
 // Window `operand` from `address` on, element after element as far as its strides can say so; the free extents grow up
 // to `most` bytes in all. Returns the bytes that follow each other without a gap; 0: it cannot be placed.
 int64_t command_lay(const suite* s, pb_command* c, int operand, int64_t address, int64_t most, bool grow);

@@ -29,9 +29,9 @@ typedef struct emitter {
   size_t count, capacity;
 } emitter;
 
-static pb_status take(void* user, const pb_traced* c) {
+// Puts a command behind those of its queue; its tokens come once all are known.
+static pb_status put(void* user, const pb_traced* c) {
   emitter* e = user;
-  PB_TRY(pb_tokens_add(e->tokens, c));
   if (e->prints) {
     PB_PUSH(e->commands, e->count, e->capacity, ((printed){c->command, c->nest}));
     return PB_OK;
@@ -43,6 +43,14 @@ static pb_status take(void* user, const pb_traced* c) {
   s->count += bytes;
   return PB_OK;
 }
+
+static pb_status take(void* user, const pb_traced* c) {
+  emitter* e = user;
+  PB_TRY(pb_tokens_add(e->tokens, c));
+  return put(e, c);
+}
+
+static void begin(emitter* e) { e->tokens = pb_tokens_start(e->chip, e->diag, (pb_taker){put, e}); }
 
 // Follows the kernel as one core runs it; where there is state, once more to see what is coming.
 static pb_status follow(emitter* e, const pb_decoded* kernel, int core) {
@@ -113,7 +121,8 @@ static pb_status make_words(const pb_chip* chip, const pb_decoded* kernel, pb_ar
   words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)words->queue_count);
   words->streams = PB_NEW_ARRAY(arena, uint8_t*, (size_t)words->queue_count);
   for (int core = 0; core < kernel->cores && status == PB_OK; ++core) {
-    emitter e = {.chip = chip, .diag = diag, .tokens = pb_tokens_start(chip, diag)};
+    emitter e = {.chip = chip, .diag = diag};
+    begin(&e);
     status = follow(&e, kernel, core);
     if (status == PB_OK) keep_streams(&e, core, arena, words);
     release(&e);
@@ -179,7 +188,8 @@ pb_status pb_queues_print(const pb_chip* chip, MlirOperation func, pb_diag* diag
   pb_decoded kernel;
   pb_status status = pb_decode_kernel(chip, func, &scratch, diag, &kernel);
   for (int core = 0; core < kernel.cores && status == PB_OK; ++core) {
-    emitter e = {.chip = chip, .diag = diag, .tokens = pb_tokens_start(chip, diag), .prints = true};
+    emitter e = {.chip = chip, .diag = diag, .prints = true};
+    begin(&e);
     status = follow(&e, &kernel, core);
     if (status == PB_OK) print_core(&e, core, &scratch, &out);
     release(&e);

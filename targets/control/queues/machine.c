@@ -162,7 +162,8 @@ static int wait_device(pb_device* device) {
   device->submitted = false;
   ++device->launches;
   machine__memory_begin(device);
-  memset(device->state, 0, sizeof *device->state * (size_t)(device->chip->insn_count * device->chip->cores));
+  for (int core = 0; core < device->chip->cores; ++core)
+    pb_state_clear(device->chip, device->state + core * device->chip->insn_count);
   return machine__run(device);
 }
 
@@ -203,10 +204,12 @@ OPEN(4)
 OPEN(5)
 OPEN(6)
 OPEN(7)
-OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14)
-    OPEN(15) static int (*const opens[SLOTS])(const char*, pb_device**) = {
-        open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
-        open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
+OPEN(8)
+OPEN(9)
+OPEN(10)
+OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15) static int (*const opens[SLOTS])(const char*, pb_device**) = {
+    open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
+    open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
 
 // The chip's own slot, else a free one, else the one that was asked for longest ago and has no device open.
 static int slot_for(const pb_chip* chip) {

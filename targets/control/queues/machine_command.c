@@ -7,18 +7,8 @@
 static int64_t element_bytes(pb_type type) { return type == PB_I1 ? 1 : pb_type_bits(type) / 8; }
 
 static int64_t window_stride(const pb_chip* chip, const pb_command* c, const pb_operand* o, int k) {
-  switch (o->strides[k].kind) {
-  case PB_STRIDE_FIELD:
-    return c->values[o->strides[k].field] * o->unit;
-  case PB_STRIDE_ELEM:
-    return element_bytes(o->type);
-  case PB_STRIDE_ROW:
-    return chip->memories[o->memory].row_bytes;
-  case PB_STRIDE_NONE:
-  case PB_STRIDE_PACKED:
-    break;
-  }
-  return 0;
+  if (o->strides[k].kind == PB_STRIDE_FIELD) return c->values[o->strides[k].field] * o->unit;
+  return pb_fixed_stride(chip, o, k);
 }
 
 static void set_box(const pb_command* c, machine_window* w) {
@@ -130,6 +120,8 @@ int machine__command_read(pb_device* device, const machine_site* site, const uin
   for (int f = 0; f < insn->field_count; ++f)
     if (insn->fields[f].state_writer >= 0)
       mc->command.values[f] = state[insn->fields[f].state_writer][insn->fields[f].state_field];
+  if (pb_state_extents(&mc->command, &diag) != PB_OK)
+    return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s", text);
   for (int d = 0; d < insn->dim_count; ++d)
     mc->extent[d] = insn->dims[d].field >= 0 ? mc->command.values[insn->dims[d].field] : insn->dims[d].max;
   mc->accumulates =

@@ -33,7 +33,7 @@ static int extended_load(const machine_command* c, int n, int32_t* zero) {
     const pb_expr_node* off = &insn->expr[insn->expr[n].args[1]];
     if (off->op == PB_OP_SEXT) off = &insn->expr[off->args[0]];
     if (off->op != PB_OP_IMM || insn->operands[off->operand].type != PB_I8) return -1;
-    *zero = (int32_t)c->command.values[insn->operands[off->operand].base];
+    *zero = (int8_t)c->command.values[insn->operands[off->operand].base]; // whatever sign its field has
     n = insn->expr[n].args[0];
   }
   if (n < 0 || insn->expr[n].op != PB_OP_SEXT) return -1;

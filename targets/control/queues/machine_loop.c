@@ -124,6 +124,7 @@ int machine__command_again(pb_device* device, const machine_site* site, machine_
     return machine__command_read(device, site, bytes, machine__state(device, site->queue), command);
   int64_t(*state)[32] = calloc((size_t)device->chip->insn_count, sizeof *state);
   if (!state) return machine__fault(device, MACHINE_OUT_OF_MEMORY, "no memory for a report");
+  pb_state_clear(device->chip, state);
   code = follow_state(device, site, state);
   if (!code) code = machine__command_read(device, site, bytes, state, command);
   free(state);

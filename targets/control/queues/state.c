@@ -105,7 +105,11 @@ pb_state_writer* pb_state_start(const pb_chip* chip, pb_diag* diag) {
   w->state = PB_NEW_ARRAY(&w->arena, wanted, insns);
   w->last = PB_NEW_ARRAY(&w->arena, computed, insns);
   w->fields = PB_NEW_ARRAY(&w->arena, uint32_t, insns);
-  for (int i = 0; i < chip->insn_count; ++i) w->fields[i] = state_fields(chip, &chip->insns[i]);
+  for (int i = 0; i < chip->insn_count; ++i) {
+    w->fields[i] = state_fields(chip, &chip->insns[i]);
+    for (int f = 0; f < chip->insns[i].field_count; ++f)
+      w->state[i].value[f] = pb_field_nearest(&chip->insns[i].fields[f], 0);
+  }
   return w;
 }
 

@@ -6,6 +6,9 @@
 // meets the n-th signal. A dependence that follows from tokens already taken (vector clocks over queues, after Lamport
 // and Mattern) gets none.
 //
+// Some queues may have no counter from one to the other. Then what orders them goes by way of a queue in between: a
+// command of it that began late enough already, or one that does nothing, put there for that.
+//
 // Counters are small. A command cannot complete while a counter that it signals is full, and then queues could block
 // each other in a circle. They cannot if the counters would do for running the commands one by one in the order of the
 // program: then the first command in that order which has not completed always can. So where one more token would be
@@ -53,6 +56,7 @@ typedef struct pair {
 struct pb_tokens {
   const pb_chip* chip;
   pb_diag* diag;
+  pb_taker relay;
   int32_t** rows; // by memory: of each row the use that wrote it, -1: none, and of each queue the last to read it since
   use* uses;
   size_t use_count, use_capacity;
@@ -162,16 +166,20 @@ static int32_t use_of(pb_tokens* t, const pb_region* region, int queue) {
   return new;
 }
 
-// The command's regions on chip: what it depends on, then their rows. Returns the one that reaches outside of its
-// memory, NULL: none does.
-static const pb_region* touch(pb_tokens* t, const pb_traced* c, int32_t id) {
-  int32_t uses[PB_MAX_OPERANDS];
+// What the command depends on, by its regions on chip, and the uses that they are. Returns the one that reaches outside
+// of its memory, NULL: none does.
+static const pb_region* look(pb_tokens* t, const pb_traced* c, int32_t* uses) {
   for (int r = 0; r < c->region_count; ++r) {
     const pb_region* region = &c->regions[r];
     if (!t->rows[region->memory]) continue;
     uses[r] = use_of(t, region, c->command.insn->queue);
     if (!t->uses[uses[r]].whole && !touch_region(t, region, uses[r], false)) return region;
   }
+  return NULL;
+}
+
+// Their rows say this command from now on.
+static void mark(pb_tokens* t, const pb_traced* c, const int32_t* uses, int32_t id) {
   for (int r = 0; r < c->region_count; ++r) {
     if (!t->rows[c->regions[r].memory]) continue;
     use* u = &t->uses[uses[r]];
@@ -181,7 +189,6 @@ static const pb_region* touch(pb_tokens* t, const pb_traced* c, int32_t id) {
     }
     u->command = id;
   }
-  return NULL;
 }
 
 static int32_t limit_of(const pb_tokens* t, int queue) {
@@ -226,14 +233,10 @@ static void hand(pb_tokens* t, int p, int32_t on, int c, int32_t id) {
   x->handovers[x->count++ % limit] = (handover){on, id};
 }
 
-pb_status pb_tokens_add(pb_tokens* t, const pb_traced* c) {
-  int queue = c->command.insn->queue, queues = t->chip->queue_count;
+// Adds a command behind all that t->need says, by counters that there are.
+static void place(pb_tokens* t, int queue) {
+  int queues = t->chip->queue_count;
   int32_t id = (int32_t)t->count;
-  memset(t->need, 0, sizeof t->need);
-  const pb_region* outside = touch(t, c, id);
-  if (outside)
-    return pb_unsupported(t->diag, (pb_place){.what = c->nest}, 4105, "this is a bug in the compiler, not in the model",
-                          "%s reaches outside %s", c->command.insn->name, t->chip->memories[outside->memory].name);
   PB_PUSH(t->commands, t->count, t->capacity,
           ((noted){.position = (int32_t)t->counts[queue], .queue = (uint8_t)queue}));
   for (int p = 0; p < queues; ++p) {
@@ -249,14 +252,73 @@ pb_status pb_tokens_add(pb_tokens* t, const pb_traced* c) {
   for (int q = 0; q < queues; ++q) // of its own queue: those before it
     PB_PUSH(t->clock, t->clock_count, t->clock_capacity, q == queue ? (int32_t)t->counts[q] : t->known[queue][q]);
   PB_PUSH(t->at[queue], t->counts[queue], t->capacities[queue], id);
+}
+
+// The first command of a queue that begins when so many of queue p are done, as its place + 1; 0: none does yet.
+static int32_t first_behind(const pb_tokens* t, int queue, int p, int32_t done) {
+  size_t least = 0, most = t->counts[queue]; // their clocks only grow
+  while (least < most) {
+    size_t middle = (least + most) / 2;
+    if (t->clock[(size_t)t->at[queue][middle] * (size_t)t->chip->queue_count + (size_t)p] >= done)
+      most = middle;
+    else
+      least = middle + 1;
+  }
+  return least < t->counts[queue] ? (int32_t)least + 1 : 0;
+}
+
+// A command of the queue that does nothing, when so many of queue p are done.
+static pb_status put_idle(pb_tokens* t, const pb_traced* c, int queue, int p, int32_t done) {
+  int32_t kept[PB_MAX_QUEUES];
+  pb_traced idle = {.command = {.insn = pb_chip_idle_insn(t->chip, queue)}, .nest = c->nest};
+  for (int f = 0; f < idle.command.insn->field_count; ++f)
+    idle.command.values[f] = pb_field_nearest(&idle.command.insn->fields[f], 0);
+  memcpy(kept, t->need, sizeof kept);
+  memset(t->need, 0, sizeof t->need);
+  t->need[p] = done;
+  place(t, queue);
+  memcpy(t->need, kept, sizeof kept);
+  return t->relay.take(t->relay.user, &idle);
+}
+
+// What the command needs of queues that it has no counter from becomes what it needs of those that it has one from.
+static pb_status find_ways(pb_tokens* t, const pb_traced* c) {
+  int queue = c->command.insn->queue;
+  for (int p = 0; p < t->chip->queue_count; ++p) {
+    int at = p;
+    int32_t done = t->need[p];
+    if (p == queue || done <= t->known[queue][p] || t->chip->queues[p].gives >> queue & 1) continue;
+    t->need[p] = 0;
+    while (!(t->chip->queues[at].gives >> queue & 1)) {
+      int way = pb_token_way(t->chip, at, queue);
+      if (!first_behind(t, way, at, done)) PB_TRY(put_idle(t, c, way, at, done));
+      done = first_behind(t, way, at, done);
+      at = way;
+    }
+    if (done > t->need[at]) t->need[at] = done;
+  }
   return PB_OK;
 }
 
-pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag) {
+pb_status pb_tokens_add(pb_tokens* t, const pb_traced* c) {
+  int32_t uses[PB_MAX_OPERANDS];
+  memset(t->need, 0, sizeof t->need);
+  const pb_region* outside = look(t, c, uses);
+  if (outside)
+    return pb_unsupported(t->diag, (pb_place){.what = c->nest}, 4105, "this is a bug in the compiler, not in the model",
+                          "%s reaches outside %s", c->command.insn->name, t->chip->memories[outside->memory].name);
+  PB_TRY(find_ways(t, c));
+  mark(t, c, uses, (int32_t)t->count);
+  place(t, c->command.insn->queue);
+  return PB_OK;
+}
+
+pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag, pb_taker relay) {
   pb_tokens* t = calloc(1, sizeof *t);
   if (!t) pb_no_memory(sizeof *t);
   t->chip = chip;
   t->diag = diag;
+  t->relay = relay;
   t->rows = calloc((size_t)chip->memory_count, sizeof *t->rows);
   for (int m = 0; m < chip->memory_count; ++m) {
     if (m == chip->system_memory) continue; // kernels write no tensor that they read

@@ -72,7 +72,7 @@ static pb_status refuse(tracer* t, const pb_traced* c, const char* field, int64_
 
 static pb_status set_field(tracer* t, pb_traced* c, int field, int64_t value) {
   const pb_field* f = &c->command.insn->fields[field];
-  if (value < pb_field_min(f) || value > pb_field_max(f)) return refuse(t, c, f->name, value);
+  if (!pb_field_holds(f, value)) return refuse(t, c, f->name, value);
   if (c->set >> field & 1 && c->command.values[field] != value)
     return pb_error(t->diag, (pb_place){.what = c->nest}, 4108, "this is a bug in the compiler, not in the model",
                     "field '%s' of %s gets two values, %lld and %lld", f->name, c->command.insn->name,
@@ -112,7 +112,7 @@ static pb_status set_window(tracer* t, pb_traced* c, const pb_operand* operand, 
     if (window->extent[k] > 1) {
       PB_TRY(set_field(t, c, operand->strides[k].field, bytes / operand->unit));
       c->idle &= ~(1u << operand->strides[k].field);
-    } else if (!c->command.values[operand->strides[k].field]) {
+    } else if (!(c->set >> operand->strides[k].field & 1)) {
       c->idle |= 1u << operand->strides[k].field;
     }
   }
@@ -127,6 +127,8 @@ static pb_status run_call(tracer* t, const pb_decoded_op* op) {
   const pb_insn* insn = op->insn;
   pb_region regions[PB_MAX_OPERANDS];
   pb_traced c = {.command = {.insn = insn}, .nest = op->nest, .regions = regions};
+  for (int f = 0; f < insn->field_count; ++f) // what nothing sets; 0 where the field can say it
+    if (insn->fields[f].form) c.command.values[f] = pb_field_nearest(&insn->fields[f], 0);
   int boxes = insn->operand_count;
   int64_t extents[PB_MAX_INSN_DIMS];
   for (int d = 0; d < insn->dim_count; ++d) {

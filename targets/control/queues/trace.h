@@ -53,7 +53,8 @@ void pb_state_free(pb_state_writer* writer); // NULL is fine
 
 // Waits and signals. Those of a command are what they are once all commands have been added.
 typedef struct pb_tokens pb_tokens;
-pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag);
+// `relay` takes commands that do nothing but hand tokens on, each in its place before the command that is being added.
+pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag, pb_taker relay);
 pb_status pb_tokens_add(pb_tokens* tokens, const pb_traced* command) PB_MUST_CHECK;
 size_t pb_tokens_count(const pb_tokens* tokens); // commands added
 void pb_tokens_of(const pb_tokens* tokens, size_t command, int* queue, uint32_t* waits, uint32_t* signals);

@@ -1,0 +1,78 @@
+// Which queues order which: counters of tokens, and ways by several of them.
+#include "tdl/check.h"
+
+#include <string.h>
+
+int pb_token_way(const pb_chip* chip, int from, int to) {
+  uint32_t reached = 1u << to; // backwards, a counter further in each turn
+  for (int turn = 0; turn < chip->queue_count; ++turn) {
+    uint32_t next = reached;
+    for (int q = 0; q < chip->queue_count; ++q)
+      if (chip->queues[q].gives & reached) next |= 1u << q;
+    if (next >> from & 1) {
+      for (int q = 0; q < chip->queue_count; ++q)
+        if (chip->queues[from].gives & reached & 1u << q) return q;
+    }
+    reached = next;
+  }
+  return -1;
+}
+
+static bool is_read_as_state(const pb_chip* chip, const pb_insn* writer) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    for (int f = 0; f < chip->insns[i].field_count; ++f)
+      if (chip->insns[i].fields[f].state_writer == writer->index) return true;
+  return false;
+}
+
+const pb_insn* pb_chip_idle_insn(const pb_chip* chip, int queue) {
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    if (insn->queue == queue && !insn->operand_count && !is_read_as_state(chip, insn)) return insn;
+  }
+  return NULL;
+}
+
+// The first memory on the chip that both use and one of them writes; -1: none.
+static int shared_memory(const pb_chip* chip, int p, int c) {
+  uint32_t uses[2] = {0}, writes[2] = {0};
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    if (insn->queue != p && insn->queue != c) continue;
+    for (int o = 0; o < insn->operand_count; ++o) {
+      if (insn->operands[o].memory < 0 || insn->operands[o].memory == chip->system_memory) continue;
+      uses[insn->queue == c] |= 1u << insn->operands[o].memory;
+      if (insn->operands[o].written) writes[insn->queue == c] |= 1u << insn->operands[o].memory;
+    }
+  }
+  uint32_t both = (uses[0] & writes[1]) | (uses[1] & writes[0]);
+  for (int m = 0; m < chip->memory_count; ++m)
+    if (both >> m & 1) return m;
+  return -1;
+}
+
+static void check_pair(const pb_chip* chip, int p, int c, pb_diag* diag, int* faults) {
+  int memory = shared_memory(chip, p, c), way = p;
+  if (memory < 0 || chip->queues[p].gives >> c & 1) return;
+  const char *from = chip->queues[p].name, *to = chip->queues[c].name;
+  while (way >= 0 && way != c) {
+    way = pb_token_way(chip, way, c);
+    if (way < 0) {
+      ++*faults;
+      (void)pb_error(diag, chip->tokens_place, 3285, "a Pair, or Pairs by way of other queues",
+                     "no tokens lead from %s to %s, which both use %s", from, to, chip->memories[memory].name);
+    } else if (way != c && !pb_chip_idle_insn(chip, way)) {
+      ++*faults;
+      (void)pb_error(diag, chip->tokens_place, 3286,
+                     "an Instruction with Dims = [] and Operands = (ins), whose fields are nobody's state",
+                     "tokens from %s to %s go by way of %s, which has no command that does nothing", from, to,
+                     chip->queues[way].name);
+    }
+  }
+}
+
+void pb__check_order(const pb_chip* chip, pb_diag* diag, int* faults) {
+  for (int p = 0; p < chip->queue_count; ++p)
+    for (int c = 0; c < chip->queue_count; ++c)
+      if (p != c) check_pair(chip, p, c, diag, faults);
+}
