@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-// The folder that is `part` in the source tree, say "tdl": of the installation that this program, or libpb.so, belongs
-// to (share/pb beside its bin), else of the tree that it was built from, else of the prefix it was configured for.
+// The folder that is `part` in the source tree, say "tdl": of the installation that this program, or libpb.so, belongs to
+// (share/pb beside its bin), else of the tree that it was built from, else of the prefix it was configured for.
 void pb_installed_folder(const char* part, char* path, size_t size);
 // A program of ours that ours start: of the installation as above, else of the build.
 void pb_installed_program(const char* name, char* path, size_t size);

@@ -138,6 +138,10 @@ void pb__o_op_slice(pb_onnx* o) {
 }
 
 void pb__o_op_split(pb_onnx* o) {
+  if (pb__o_says(o, 1)) {
+    pb__o_said_split(o);
+    return;
+  }
   int x = pb__o_in_moved(o, 0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank),
       parts = o->n->output_count;
   int64_t* sizes = PB_NEW_ARRAY(&o->arena, int64_t, (size_t)parts + 1);
@@ -422,8 +426,10 @@ void pb__o_op_one_hot(pb_onnx* o) {
   const pb_flat_type in = *pb__o_type(o, indices);
   const pb_const* c = pb__constant(o->l, pb__input(o->n, 1));
   float real;
-  bool is_real = c && pb__scalar_f32(o->l, o->n->inputs[1], &real);
-  if (is_real && real >= 1 && real < 1 << 30)
+  bool is_real = c && pb__scalar_f32(o->l, o->n->inputs[1], &real), said = pb__o_says(o, 1);
+  if (said)
+    depth = 1; // until it is known what stands for it
+  else if (is_real && real >= 1 && real < 1 << 30)
     depth = (int64_t)real;
   else if (pb__o_list(o, NULL, 1, 1, &depth) != 1)
     pb__o_refuse(o, "a depth that is not constant");
@@ -434,9 +440,10 @@ void pb__o_op_one_hot(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   int64_t shape[PB_FLAT_RANK], row[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
   for (int r = 0; r <= in.rank; ++r) shape[r] = r == axis ? 1 : in.shape[r - (r > axis)];
+  int many = said ? pb__o_said_depth(o, axis, &in, &depth) : pb__o_integer(o, PB_I64, depth);
   row[axis] = depth;
   int at = pb__o_reshape(o, pb__o_cast(o, indices, PB_I64), in.rank + 1, shape);
-  int from_end = pb__o_add(o, at, pb__o_integer(o, PB_I64, depth));
+  int from_end = pb__o_add(o, at, many);
   at = pb__o_select(o, pb__o_compare(o, "LT", at, pb__o_integer(o, PB_I64, 0)), from_end, at);
   int is = pb__o_compare(o, "EQ", at, pb__o_iota(o, PB_I64, in.rank + 1, row, axis));
   int off = pb__o_reshape(o, pb__o_part(o, values, 0, 0, 1), 0, NULL),
@@ -446,6 +453,10 @@ void pb__o_op_one_hot(pb_onnx* o) {
 
 // Where a constant condition holds.
 void pb__o_op_compress(pb_onnx* o) {
+  if (pb__o_says(o, 1)) {
+    pb__o_said_compress(o);
+    return;
+  }
   int x = IN(0);
   const pb_attr* along = pb_node_attr(o->n, "axis");
   const pb_const* condition = pb__constant(o->l, pb__input(o->n, 1));

@@ -149,6 +149,21 @@ void pb__o_said_range(pb_onnx* o) {
   OUT(pb__o_add(o, pb__o_mul(o, at, step), start));
 }
 
+int pb__o_said_depth(pb_onnx* o, int axis, const pb_flat_type* in, int64_t* depth) {
+  int64_t shape[PB_FLAT_RANK];
+  int parts[PB_FLAT_RANK], many = pb__o_in(o, 1);
+  if (pb__o_elements(o, many) != 1) pb__o_refuse(o, "a depth that is not one number");
+  if (pb__o_bad(o)) return many;
+  many = pb__o_reshape(o, pb__o_cast(o, many, PB_I64), 1, (const int64_t[]){1});
+  for (int r = 0; r <= in->rank; ++r) {
+    shape[r] = r == axis ? -1 : in->shape[r - (r > axis)];
+    parts[r] = r == axis ? many : pb__o_vector(o, 1, &shape[r]);
+  }
+  pb__o_extents(o, 0, pb__o_join(o, in->rank + 1, parts, 0), -1, in->rank + 1, shape);
+  *depth = shape[axis];
+  return pb__o_reshape(o, many, 0, NULL);
+}
+
 // ---- parts ----
 
 // What is said of axes, at each dim; `missing` where nothing is.
