@@ -14,6 +14,14 @@ int pb__o_vector(pb_onnx* o, int count, const int64_t* items) {
 
 int pb__o_whole(pb_onnx* o, int64_t value) { return pb__o_integer(o, PB_I64, value); }
 
+int pb__o_is(pb_onnx* o, const char* direction, int v, int64_t number) {
+  return pb__o_compare(o, direction, v, pb__o_whole(o, number));
+}
+
+int pb__o_by(pb_onnx* o, const char* scalar, int v, int64_t number) {
+  return pb__o_binary(o, scalar, v, pb__o_whole(o, number));
+}
+
 int pb__o_entry(pb_onnx* o, int vector, int k) { return pb__o_reshape(o, pb__o_part(o, vector, 0, k, k + 1), 0, NULL); }
 
 int pb__o_numbers(pb_onnx* o, int k, const char* name) {
@@ -89,9 +97,9 @@ void pb__o_extents(pb_onnx* o, int r, int vector, int wrong, int count, int64_t*
     high[k] = shape[k] < 0 ? most : shape[k];
   }
   o->l->consts->open = true;
-  int outside = pb__o_binary(o, "or", pb__o_compare(o, "LT", vector, pb__o_vector(o, count, low)),
-                             pb__o_compare(o, "GT", vector, pb__o_vector(o, count, high)));
-  int bad = pb__o_any(o, outside);
+  int below = pb__o_compare(o, "LT", vector, pb__o_vector(o, count, low));
+  int above = pb__o_compare(o, "GT", vector, pb__o_vector(o, count, high));
+  int bad = pb__o_any(o, pb__o_binary(o, "or", below, above));
   if (wrong >= 0) bad = pb__o_binary(o, "or", bad, wrong);
   bad = pb__o_reshape(o, pb__o_cast(o, bad, PB_I64), 1, (const int64_t[]){1});
   int all = pb__o_join(o, 2, (const int[]){vector, bad}, 0);
@@ -141,20 +149,21 @@ int pb__o_refilled(pb_onnx* o, int x, int rank, const int64_t* shape) {
 
 int pb__o_flags(pb_onnx* o, int axes, int rank, int* wrong) {
   int64_t count = pb__o_type(o, axes)->shape[0], column[2] = {rank, 1}, row[2] = {1, count};
-  int below = pb__o_compare(o, "LT", axes, pb__o_whole(o, 0));
+  int below = pb__o_is(o, "LT", axes, 0);
   axes = pb__o_select(o, below, pb__o_add(o, axes, pb__o_whole(o, rank)), axes);
   int dims = pb__o_reshape(o, pb__o_turns(o, rank), 2, column);
   int same = pb__o_cast(o, pb__o_compare(o, "EQ", dims, pb__o_reshape(o, axes, 2, row)), PB_I64);
   int flags = pb__o_reduce(o, same, "maximum", (const bool[]){false, true});
-  *wrong = pb__o_compare(o, "NE", pb__o_total(o, flags, "add"), pb__o_whole(o, count));
+  *wrong = pb__o_is(o, "NE", pb__o_total(o, flags, "add"), count);
   return flags;
 }
 
 int pb__o_unflagged(pb_onnx* o, int extents, int flags, int count) {
   int64_t rank = pb__o_type(o, flags)->shape[0], column[2] = {rank, 1}, row[2] = {1, rank}, to[2] = {1, count};
   int kept = pb__o_sub(o, pb__o_whole(o, 1), flags), turns = pb__o_turns(o, rank);
-  int before = pb__o_compare(o, "LT", pb__o_reshape(o, turns, 2, row), pb__o_reshape(o, turns, 2, column));
-  int counted = pb__o_mul(o, pb__o_cast(o, before, PB_I64), pb__o_reshape(o, kept, 2, row));
+  int flat = pb__o_reshape(o, turns, 2, row), upright = pb__o_reshape(o, turns, 2, column);
+  int before = pb__o_cast(o, pb__o_compare(o, "LT", flat, upright), PB_I64);
+  int counted = pb__o_mul(o, before, pb__o_reshape(o, kept, 2, row));
   int place = pb__o_reshape(o, pb__o_reduce(o, counted, "add", (const bool[]){false, true}), 2, column);
   int here = pb__o_compare(o, "EQ", place, pb__o_reshape(o, pb__o_turns(o, count), 2, to));
   int each = pb__o_reshape(o, pb__o_mul(o, kept, extents), 2, column);

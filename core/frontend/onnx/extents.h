@@ -9,8 +9,10 @@ bool pb__o_says(const pb_onnx* o, int k); // operand k is there and no constant
 
 // Vectors of i64.
 int pb__o_vector(pb_onnx* o, int count, const int64_t* items);
-int pb__o_whole(pb_onnx* o, int64_t value);              // of rank 0
-int pb__o_entry(pb_onnx* o, int vector, int k);          // one element, as rank 0
+int pb__o_whole(pb_onnx* o, int64_t value);                             // of rank 0
+int pb__o_is(pb_onnx* o, const char* direction, int v, int64_t number); // compared with it
+int pb__o_by(pb_onnx* o, const char* scalar, int v, int64_t number);    // the function of both
+int pb__o_entry(pb_onnx* o, int vector, int k);                         // one element, as rank 0
 int pb__o_numbers(pb_onnx* o, int k, const char* name);  // operand k, or the attribute, as a vector of i64
 int pb__o_any(pb_onnx* o, int truths);                   // of all elements, as rank 0
 int pb__o_total(pb_onnx* o, int vector, const char* by); // "add", "multiply", ..., as rank 0

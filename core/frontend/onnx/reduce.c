@@ -181,14 +181,14 @@ void pb__o_op_cumulate(pb_onnx* o) {
     int64_t same[PB_FLAT_RANK];
     memcpy(same, in.shape, sizeof same);
     int axis = pb__o_entry(o, pb__o_numbers(o, 1, NULL), 0), rank = pb__o_whole(o, in.rank);
-    int below = pb__o_compare(o, "LT", axis, pb__o_whole(o, 0));
+    int below = pb__o_is(o, "LT", axis, 0);
     axis = pb__o_select(o, below, pb__o_add(o, axis, rank), axis);
     for (int r = 0; r < in.rank && !pb__o_bad(o); ++r) {
       int one = cumulated(o, x, r);
-      y = y < 0 ? one : pb__o_select(o, pb__o_compare(o, "EQ", axis, pb__o_whole(o, r)), one, y);
+      y = y < 0 ? one : pb__o_select(o, pb__o_is(o, "EQ", axis, r), one, y);
     }
-    int outside =
-        pb__o_binary(o, "or", pb__o_compare(o, "LT", axis, pb__o_whole(o, 0)), pb__o_compare(o, "GE", axis, rank));
+    int below_all = pb__o_is(o, "LT", axis, 0),
+        outside = pb__o_binary(o, "or", below_all, pb__o_compare(o, "GE", axis, rank));
     pb__o_extents(o, 0, pb__o_vector(o, in.rank, same), outside, in.rank, same);
   }
   if (!pb__o_bad(o)) pb__o_out(o, 0, pb__o_cast(o, y, in.type));

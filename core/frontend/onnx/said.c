@@ -24,15 +24,15 @@ void pb__o_said_reshape(pb_onnx* o) {
   if (count < 1 || count > PB_SOURCE_EXTENTS) pb__o_refuse(o, "a shape of %lld extents", (long long)count);
   if (pb__o_bad(o)) return;
   for (int k = 0; k < count; ++k) same[k] = k < in.rank ? in.shape[k] : -1; // which is wrong
-  int all = pb__o_whole(o, pb__o_elements(o, x)), one = pb__o_whole(o, 1), zero = pb__o_whole(o, 0);
-  if (!pb__o_int(o, "allowzero", 0))
-    said = pb__o_select(o, pb__o_compare(o, "EQ", said, zero), pb__o_vector(o, (int)count, same), said);
-  int rest = pb__o_compare(o, "EQ", said, pb__o_whole(o, -1)), counted = pb__o_cast(o, rest, PB_I64);
+  int all = pb__o_whole(o, pb__o_elements(o, x)), one = pb__o_whole(o, 1), zero = pb__o_whole(o, 0), copied = -1;
+  if (!pb__o_int(o, "allowzero", 0)) copied = pb__o_compare(o, "EQ", said, zero);
+  if (copied >= 0) said = pb__o_select(o, copied, pb__o_vector(o, (int)count, same), said);
+  int rest = pb__o_is(o, "EQ", said, -1), counted = pb__o_cast(o, rest, PB_I64);
   int others = pb__o_total(o, pb__o_select(o, rest, one, said), "multiply");
   int left = pb__o_div(o, all, pb__o_most(o, others, one));
   said = pb__o_select(o, rest, left, said);
-  int wrong = pb__o_binary(o, "or", pb__o_compare(o, "NE", pb__o_total(o, said, "multiply"), all),
-                           pb__o_compare(o, "GT", pb__o_total(o, counted, "add"), one));
+  int other = pb__o_compare(o, "NE", pb__o_total(o, said, "multiply"), all);
+  int wrong = pb__o_binary(o, "or", other, pb__o_compare(o, "GT", pb__o_total(o, counted, "add"), one));
   unknown((int)count, shape);
   pb__o_extents(o, 0, said, wrong, (int)count, shape);
   OUT(pb__o_refilled(o, x, (int)count, shape));
@@ -50,10 +50,11 @@ void pb__o_said_squeeze(pb_onnx* o) {
     return;
   }
   int flags = pb__o_flags(o, axes, in.rank, &wrong), extents = extents_of(o, x);
-  int longer = pb__o_binary(o, "and", pb__o_compare(o, "NE", flags, pb__o_whole(o, 0)),
-                            pb__o_compare(o, "NE", extents, pb__o_whole(o, 1)));
+  int goes = pb__o_is(o, "NE", flags, 0);
+  int longer = pb__o_any(o, pb__o_binary(o, "and", goes, pb__o_is(o, "NE", extents, 1)));
   unknown(rank, shape);
-  pb__o_extents(o, 0, pb__o_unflagged(o, extents, flags, rank), either(o, wrong, pb__o_any(o, longer)), rank, shape);
+  int left = pb__o_unflagged(o, extents, flags, rank);
+  pb__o_extents(o, 0, left, either(o, wrong, longer), rank, shape);
   OUT(pb__o_refilled(o, x, rank, shape));
 }
 
@@ -69,12 +70,14 @@ void pb__o_said_unsqueeze(pb_onnx* o) {
   if (in.rank) { // those in front that are not new
     int64_t column[2] = {rank, 1}, row[2] = {1, rank};
     int turns = pb__o_turns(o, rank), old = pb__o_sub(o, pb__o_whole(o, 1), flags);
-    int before = pb__o_compare(o, "LT", pb__o_reshape(o, turns, 2, row), pb__o_reshape(o, turns, 2, column));
-    int counted = pb__o_mul(o, pb__o_cast(o, before, PB_I64), pb__o_reshape(o, old, 2, row));
+    int flat = pb__o_reshape(o, turns, 2, row), upright = pb__o_reshape(o, turns, 2, column);
+    int before = pb__o_cast(o, pb__o_compare(o, "LT", flat, upright), PB_I64);
+    int counted = pb__o_mul(o, before, pb__o_reshape(o, old, 2, row));
     int place = pb__o_reduce(o, counted, "add", (const bool[]){false, true});
     extents = pb__o_along_axis(o, extents_of(o, x), 0, place);
   }
-  extents = pb__o_select(o, pb__o_compare(o, "NE", flags, pb__o_whole(o, 0)), pb__o_whole(o, 1), extents);
+  int is_new = pb__o_is(o, "NE", flags, 0);
+  extents = pb__o_select(o, is_new, pb__o_whole(o, 1), extents);
   unknown(rank, shape);
   pb__o_extents(o, 0, extents, wrong, rank, shape);
   OUT(pb__o_refilled(o, x, rank, shape));
@@ -111,7 +114,7 @@ void pb__o_said_tile(pb_onnx* o) {
   unknown(in.rank, shape);
   pb__o_extents(o, 0, pb__o_mul(o, times, extents_of(o, x)), -1, in.rank, shape);
   for (int r = 0; r < in.rank && !pb__o_bad(o); ++r)
-    x = pb__o_along_axis(o, x, r, pb__o_binary(o, "remainder", pb__o_turns(o, shape[r]), pb__o_whole(o, in.shape[r])));
+    x = pb__o_along_axis(o, x, r, pb__o_by(o, "remainder", pb__o_turns(o, shape[r]), in.shape[r]));
   OUT(x);
 }
 
@@ -130,7 +133,8 @@ void pb__o_said_range(pb_onnx* o) {
       step = pb__o_reshape(o, pb__o_in(o, 2), 0, NULL);
   pb_type type = pb__o_type(o, start)->type, wide = pb_type_is_float(type) ? PB_F64 : PB_I64;
   int64_t shape[1] = {-1};
-  int far = pb__o_sub(o, pb__o_cast(o, end, wide), pb__o_cast(o, start, wide)), by = pb__o_cast(o, step, wide), turns;
+  int first = pb__o_cast(o, start, wide), by = pb__o_cast(o, step, wide), turns;
+  int far = pb__o_sub(o, pb__o_cast(o, end, wide), first);
   int none = pb__o_compare(o, "EQ", by, pb__o_number(o, wide, 0));
   by = pb__o_select(o, none, pb__o_number(o, wide, 1), by);
   if (wide == PB_F64) {
@@ -138,7 +142,7 @@ void pb__o_said_range(pb_onnx* o) {
   } else { // towards 0, and one more where something is left
     turns = pb__o_div(o, far, by);
     int left = pb__o_sub(o, far, pb__o_mul(o, turns, by)), zero = pb__o_whole(o, 0);
-    int same = pb__o_compare(o, "EQ", pb__o_compare(o, "GT", left, zero), pb__o_compare(o, "GT", by, zero));
+    int up = pb__o_compare(o, "GT", by, zero), same = pb__o_compare(o, "EQ", pb__o_compare(o, "GT", left, zero), up);
     int more = pb__o_binary(o, "and", pb__o_compare(o, "NE", left, zero), same);
     turns = pb__o_add(o, turns, pb__o_cast(o, more, PB_I64));
   }
@@ -169,12 +173,14 @@ int pb__o_said_depth(pb_onnx* o, int axis, const pb_flat_type* in, int64_t* dept
 // What is said of axes, at each dim; `missing` where nothing is.
 static int at_dims(pb_onnx* o, int axes, int rank, int said, int64_t missing, int flags) {
   int64_t count = pb__o_type(o, axes)->shape[0], column[2] = {rank, 1}, row[2] = {1, count};
-  int below = pb__o_compare(o, "LT", axes, pb__o_whole(o, 0));
+  int below = pb__o_is(o, "LT", axes, 0);
   axes = pb__o_select(o, below, pb__o_add(o, axes, pb__o_whole(o, rank)), axes);
-  int same = pb__o_compare(o, "EQ", pb__o_reshape(o, pb__o_turns(o, rank), 2, column), pb__o_reshape(o, axes, 2, row));
-  int parts = pb__o_select(o, same, pb__o_reshape(o, said, 2, row), pb__o_whole(o, 0));
+  int dims = pb__o_reshape(o, pb__o_turns(o, rank), 2, column), zero = pb__o_whole(o, 0);
+  int same = pb__o_compare(o, "EQ", dims, pb__o_reshape(o, axes, 2, row));
+  int parts = pb__o_select(o, same, pb__o_reshape(o, said, 2, row), zero);
   int sum = pb__o_reduce(o, parts, "add", (const bool[]){false, true});
-  return pb__o_select(o, pb__o_compare(o, "NE", flags, pb__o_whole(o, 0)), sum, pb__o_whole(o, missing));
+  int is_said = pb__o_is(o, "NE", flags, 0);
+  return pb__o_select(o, is_said, sum, pb__o_whole(o, missing));
 }
 
 static int first_axes(pb_onnx* o, int count) {
@@ -196,6 +202,11 @@ static void keep_others(const pb_onnx* o, int k, const pb_flat_type* in, int nam
   }
 }
 
+static int counted_from_end(pb_onnx* o, int at, int extents) {
+  int below = pb__o_is(o, "LT", at, 0);
+  return pb__o_select(o, below, pb__o_add(o, at, extents), at);
+}
+
 void pb__o_said_slice(pb_onnx* o) {
   int x = pb__o_in_moved(o, 0), starts = pb__o_numbers(o, 1, "starts"), ends = pb__o_numbers(o, 2, "ends"), wrong;
   const pb_flat_type in = *pb__o_type(o, x);
@@ -215,12 +226,13 @@ void pb__o_said_slice(pb_onnx* o) {
   int to = within(o, at_dims(o, axes, in.rank, ends, far, flags), least, most);
   int by = within(o, at_dims(o, axes, in.rank, steps, 1, flags), least, most);
   int none = pb__o_any(o, pb__o_compare(o, "EQ", by, zero)), back = pb__o_compare(o, "LT", by, zero);
-  from = pb__o_select(o, pb__o_compare(o, "LT", from, zero), pb__o_add(o, from, extents), from);
-  to = pb__o_select(o, pb__o_compare(o, "LT", to, zero), pb__o_add(o, to, extents), to);
+  from = counted_from_end(o, from, extents);
+  to = counted_from_end(o, to, extents);
   int last = pb__o_sub(o, extents, one);
   from = within(o, from, zero, pb__o_select(o, back, last, extents));
-  to = within(o, to, pb__o_select(o, back, pb__o_whole(o, -1), zero), pb__o_select(o, back, last, extents));
-  int way = pb__o_select(o, back, pb__o_sub(o, from, to), pb__o_sub(o, to, from));
+  int before = pb__o_select(o, back, pb__o_whole(o, -1), zero);
+  to = within(o, to, before, pb__o_select(o, back, last, extents));
+  int down = pb__o_sub(o, from, to), way = pb__o_select(o, back, down, pb__o_sub(o, to, from));
   int stride = pb__o_most(o, pb__o_unary(o, "abs", by), one);
   int turns = pb__o_add(o, pb__o_div(o, pb__o_sub(o, way, one), stride), one);
   turns = pb__o_select(o, pb__o_compare(o, "GT", way, zero), turns, zero);
@@ -229,7 +241,8 @@ void pb__o_said_slice(pb_onnx* o) {
   pb__o_extents(o, 0, turns, either(o, wrong, none), in.rank, shape);
   for (int r = 0; r < in.rank && !pb__o_bad(o); ++r) {
     if (known[r] >= 0) continue;
-    int walked = pb__o_mul(o, pb__o_turns(o, shape[r]), pb__o_entry(o, by, r));
+    int walked = pb__o_turns(o, shape[r]);
+    walked = pb__o_mul(o, walked, pb__o_entry(o, by, r));
     x = pb__o_along_axis(o, x, r, pb__o_add(o, walked, pb__o_entry(o, from, r)));
   }
   OUT(x);
@@ -242,8 +255,9 @@ static int folded(pb_onnx* o, int at, int64_t extent, char how) {
   int64_t period = how == 'w' ? extent : 2 * (extent - 1);
   if (period == 0) return pb__o_mul(o, at, zero);
   int by = pb__o_whole(o, period), rest = pb__o_binary(o, "remainder", at, by);
-  rest = pb__o_select(o, pb__o_compare(o, "LT", rest, zero), pb__o_add(o, rest, by), rest);
-  return pb__o_select(o, pb__o_compare(o, "GT", rest, last), pb__o_sub(o, by, rest), rest);
+  rest = counted_from_end(o, rest, by);
+  int beyond = pb__o_compare(o, "GT", rest, last);
+  return pb__o_select(o, beyond, pb__o_sub(o, by, rest), rest);
 }
 
 void pb__o_said_pad(pb_onnx* o, char how, int with) {
@@ -265,11 +279,12 @@ void pb__o_said_pad(pb_onnx* o, char how, int with) {
   pb__o_extents(o, 0, pb__o_add(o, pb__o_add(o, extents_of(o, x), low), high), wrong, in.rank, shape);
   for (int r = 0; r < in.rank && !pb__o_bad(o); ++r) {
     if (known[r] >= 0) continue;
-    int at = pb__o_sub(o, pb__o_turns(o, shape[r]), pb__o_entry(o, low, r));
+    int at = pb__o_turns(o, shape[r]);
+    at = pb__o_sub(o, at, pb__o_entry(o, low, r));
     x = pb__o_along_axis(o, x, r, folded(o, at, in.shape[r], how));
     if (how != 'c') continue;
-    int inside = pb__o_binary(o, "and", pb__o_compare(o, "GE", at, pb__o_whole(o, 0)),
-                              pb__o_compare(o, "LT", at, pb__o_whole(o, in.shape[r])));
+    int inside = pb__o_is(o, "GE", at, 0);
+    inside = pb__o_binary(o, "and", inside, pb__o_is(o, "LT", at, in.shape[r]));
     x = pb__o_select(o, pb__o_along(o, inside, in.rank, r), x, with);
   }
   OUT(x);

@@ -16,7 +16,7 @@ static int reduced_where(pb_onnx* o, int x, int axis, int flag, const char* by) 
 
 static int reduced_by(pb_onnx* o, int x, int flags, const char* by) {
   for (int r = 0; r < pb__o_type(o, x)->rank && !pb__o_bad(o); ++r) {
-    int flag = pb__o_compare(o, "NE", pb__o_entry(o, flags, r), pb__o_whole(o, 0));
+    int flag = pb__o_is(o, "NE", pb__o_entry(o, flags, r), 0);
     x = reduced_where(o, x, r, flag, by);
   }
   return x;
@@ -24,7 +24,7 @@ static int reduced_by(pb_onnx* o, int x, int flags, const char* by) {
 
 // How many elements are taken together.
 static int together(pb_onnx* o, int extents, int flags) {
-  int is = pb__o_compare(o, "NE", flags, pb__o_whole(o, 0));
+  int is = pb__o_is(o, "NE", flags, 0);
   return pb__o_total(o, pb__o_select(o, is, extents, pb__o_whole(o, 1)), "multiply");
 }
 
@@ -65,7 +65,7 @@ void pb__o_said_reduce(pb_onnx* o) {
     if (!pb__o_bad(o)) OUT(pb__o_reshape(o, y, 0, NULL));
     return;
   }
-  int is = pb__o_compare(o, "NE", flags, pb__o_whole(o, 0));
+  int is = pb__o_is(o, "NE", flags, 0);
   int left = pb__o_select(o, is, pb__o_whole(o, 1), extents);
   int said = keep ? left : pb__o_unflagged(o, extents, flags, rank);
   for (int k = 0; k < rank; ++k) shape[k] = -1;
@@ -84,14 +84,16 @@ void pb__o_said_reduce(pb_onnx* o) {
   }
   int steps = pb__o_unflagged(o, pb__o_vector(o, in.rank, step), flags, rank), at = -1;
   for (int k = 0; k < rank && !pb__o_bad(o); ++k) {
-    int part = pb__o_mul(o, pb__o_iota(o, PB_I64, rank, shape, k), pb__o_entry(o, steps, k));
+    int part = pb__o_iota(o, PB_I64, rank, shape, k);
+    part = pb__o_mul(o, part, pb__o_entry(o, steps, k));
     at = at < 0 ? part : pb__o_add(o, at, part);
   }
   if (pb__o_bad(o)) return;
   pb_onnx_places p = {.dropped = 1, .drop = {0}, .maps = 1, .map = {0}, .size = {1}};
   int64_t places[PB_FLAT_RANK + 1];
   for (int k = 0; k <= rank; ++k) places[k] = k < rank ? shape[k] : 1;
-  OUT(pb__o_gather(o, pb__o_reshape(o, y, 1, &all), pb__o_reshape(o, at, rank + 1, places), &p, rank, shape));
+  int flat = pb__o_reshape(o, y, 1, &all);
+  OUT(pb__o_gather(o, flat, pb__o_reshape(o, at, rank + 1, places), &p, rank, shape));
 }
 
 // ---- orders ----
@@ -111,7 +113,7 @@ void pb__o_said_top_k(pb_onnx* o) {
   int here[PB_FLAT_RANK];
   for (int r = 0; r < in.rank; ++r) here[r] = r == axis ? k : pb__o_vector(o, 1, &in.shape[r]);
   int said = pb__o_join(o, in.rank, here, 0);
-  int wrong = pb__o_compare(o, "GT", pb__o_entry(o, k, 0), pb__o_whole(o, in.shape[axis]));
+  int wrong = pb__o_is(o, "GT", pb__o_entry(o, k, 0), in.shape[axis]);
   int first = pb__o_wants(o, 0) ? 0 : 1;
   for (int r = 0; r < in.rank; ++r) shape[r] = r == axis ? -1 : in.shape[r];
   pb__o_extents(o, first, said, wrong, in.rank, shape);
@@ -128,8 +130,8 @@ void pb__o_said_split(pb_onnx* o) {
   int axis = pb__o_axis(o, pb__o_int(o, "axis", 0), in.rank), parts = o->n->output_count;
   if (pb__o_type(o, sizes)->shape[0] != parts) pb__o_refuse(o, "parts and results of several numbers");
   if (pb__o_bad(o)) return;
-  int all = pb__o_compare(o, "NE", pb__o_total(o, sizes, "add"), pb__o_whole(o, in.shape[axis]));
-  int below = pb__o_any(o, pb__o_compare(o, "LT", sizes, pb__o_whole(o, 0)));
+  int all = pb__o_is(o, "NE", pb__o_total(o, sizes, "add"), in.shape[axis]);
+  int below = pb__o_any(o, pb__o_is(o, "LT", sizes, 0));
   int wrong = pb__o_binary(o, "or", all, below), from = pb__o_whole(o, 0);
   for (int k = 0; k < parts && !pb__o_bad(o); ++k) {
     int64_t shape[PB_FLAT_RANK];
@@ -156,11 +158,12 @@ static int places_of(pb_onnx* o, int truths, int* count) {
   int each = pb__o_cast(o, truths, PB_I64);
   *count = pb__o_reshape(o, pb__o_total(o, each, "add"), 1, (const int64_t[]){1});
   pb_onnx_window w = {.size = {all}, .stride = {1}, .dilation = {1}, .low = {all - 1}};
-  int before = pb__o_sub(o, pb__o_windows(o, each, -1, "add", &w), pb__o_whole(o, 1));
+  int before = pb__o_by(o, "subtract", pb__o_windows(o, each, -1, "add", &w), 1);
   int at = pb__o_select(o, truths, before, pb__o_whole(o, all)); // outside, where nothing is stored
   pb_onnx_places p = {.dropped = 1, .drop = {0}, .maps = 1, .map = {0}};
   int none = pb__o_expand(o, pb__o_whole(o, 0), 1, &all);
-  return pb__o_scatter(o, none, pb__o_reshape(o, at, 2, column), pb__o_turns(o, all), "second", &p);
+  at = pb__o_reshape(o, at, 2, column);
+  return pb__o_scatter(o, none, at, pb__o_turns(o, all), "second", &p);
 }
 
 void pb__o_said_compress(pb_onnx* o) {
@@ -199,7 +202,7 @@ void pb__o_op_non_zero(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   int at = pb__o_along_axis(o, places, 0, pb__o_turns(o, shape[1]));
   for (int r = in.rank - 1; r >= 0; --r) {
-    int place = pb__o_binary(o, "remainder", pb__o_div(o, at, pb__o_whole(o, inner)), pb__o_whole(o, in.shape[r]));
+    int place = pb__o_by(o, "remainder", pb__o_by(o, "divide", at, inner), in.shape[r]);
     rows[r] = pb__o_reshape(o, place, 2, (const int64_t[]){1, shape[1]});
     inner *= in.shape[r];
   }

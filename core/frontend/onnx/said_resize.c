@@ -39,9 +39,13 @@ static int nearest_of(pb_onnx* o, const pb_onnx_resize* p, int x) {
 
 // c3 x^3 + c2 x^2 + c1 x + c0
 static int polynomial(pb_onnx* o, int x, double c3, double c2, double c1, double c0) {
-  int y = pb__o_add(o, pb__o_mul(o, real(o, c3), x), real(o, c2));
-  y = pb__o_add(o, pb__o_mul(o, y, x), real(o, c1));
-  return pb__o_add(o, pb__o_mul(o, y, x), real(o, c0));
+  const double c[] = {c3, c2, c1, c0};
+  int y = real(o, c[0]);
+  for (int k = 1; k < 4; ++k) {
+    y = pb__o_mul(o, y, x);
+    y = pb__o_add(o, y, real(o, c[k]));
+  }
+  return y;
 }
 
 static int weight_of(pb_onnx* o, const pb_onnx_resize* p, int away) {
@@ -54,7 +58,8 @@ static int weight_of(pb_onnx* o, const pb_onnx_resize* p, int away) {
 }
 
 static int inside(pb_onnx* o, int at, int last) {
-  return pb__o_binary(o, "and", pb__o_compare(o, "GE", at, real(o, 0)), pb__o_compare(o, "LE", at, last));
+  int behind = pb__o_compare(o, "GE", at, real(o, 0));
+  return pb__o_binary(o, "and", behind, pb__o_compare(o, "LE", at, last));
 }
 
 static int element_at(pb_onnx* o, int x, int axis, int at, int last) {
@@ -66,11 +71,12 @@ static int element_at(pb_onnx* o, int x, int axis, int at, int last) {
 static int between(pb_onnx* o, const pb_onnx_resize* p, int x, int axis, int source, int last) {
   const pb_flat_type in = *pb__o_type(o, x);
   int taps = p->mode == 'l' ? 2 : 4, at[4], by[4], sum = -1, y = -1;
-  int low = pb__o_sub(o, pb__o_unary(o, "floor", source), real(o, taps / 2 - 1));
+  int low = pb__o_unary(o, "floor", source), none = real(o, 0);
+  low = pb__o_sub(o, low, real(o, taps / 2 - 1));
   for (int t = 0; t < taps; ++t) {
     at[t] = pb__o_add(o, low, real(o, t));
     by[t] = weight_of(o, p, pb__o_sub(o, at[t], source));
-    if (p->exclude) by[t] = pb__o_select(o, inside(o, at[t], last), by[t], real(o, 0));
+    if (p->exclude) by[t] = pb__o_select(o, inside(o, at[t], last), by[t], none);
     sum = sum < 0 ? by[t] : pb__o_add(o, sum, by[t]);
   }
   for (int t = 0; t < taps && !pb__o_bad(o); ++t) {
