@@ -14,9 +14,12 @@ Made by `sdk-docs/onnx.py` from `core/frontend/onnx/onnx.def`, one row an operat
 dim that it names and leaves open, `--input-shape NAME=1x3x224x224` those of an input). Operators that are not here are all named at once, each with the nearest name that is; an attribute that an
 operator does not have, or of another kind, is an error. Types: bool, signed and unsigned integers of 8 to 64 bits, f16, bf16,
 f32, f64; floats of 8 and 4 bits and integers of 4 and 2, a byte each (`|V1` in `.npy`), are moved, cast and quantised to.
-An extent may be 0: reductions of nothing are what they begin with. What a node's meaning hangs on (shapes, axes, bounds of slices, k, ...) has to be constant: an initialiser, computed
+An extent may be 0: reductions of nothing are what they begin with. What a node's meaning hangs on (shapes, axes, bounds of slices, k, ...) is best constant: an initialiser, computed
 of constants and shapes, or an input that `--bind NAME=FILE.npy` makes one, or a tensor of
-`--weights=FILE.safetensors`, whose names are the inputs'.
+`--weights=FILE.safetensors`, whose names are the inputs'. On a processor the shapes of `Reshape`, `Squeeze`, `Unsqueeze`,
+`Expand`, `Tile`, `ConstantOfShape`, `Range`, `Slice`, `Pad`, `Resize`, `Split`, `TopK`, `OneHot` and the axes of reductions and
+`CumSum` may also [come at run time](open-shapes.md#extents-that-data-say), and so does what `NonZero` and `Compress` find;
+the rest is refused.
 
 A row says what its operator is in the operators of [StableHLO](stablehlo.md), whose rows make the loop nests: there are no
 two ways to the same one, and what that page says of rounding, sums and times holds here. Forms that the planner knows by

@@ -42,8 +42,11 @@ static void print_headers(const pb_engine* e) {
   for (int s = 0; s < e->step_count; ++s) {
     static const char* const spaces[] = {"input", "output", "const+", "arena+", "sizes"};
     const pb_step* step = &e->steps[s];
-    static const char* const names[] = {
-        [PB_HOST_MOVE] = "move", [PB_HOST_JUMP] = "jump", [PB_HOST_UNLESS] = "unless", [PB_HOST_PLACE] = "place"};
+    static const char* const names[] = {[PB_HOST_MOVE] = "move",
+                                        [PB_HOST_JUMP] = "jump",
+                                        [PB_HOST_UNLESS] = "unless",
+                                        [PB_HOST_PLACE] = "place",
+                                        [PB_HOST_EXTENTS] = "extents"};
     printf("  %d: %s(", s, step->op == PB_HOST_LAUNCH ? e->kernels[step->kernel].name : names[step->op]);
     for (int a = 0; a < step->arg_count; ++a)
       printf("%s%s%llu", a ? ", " : "", spaces[step->args[a].space], (unsigned long long)step->args[a].value);

@@ -148,7 +148,11 @@ static pb_status choose_profile(job* j) {
   if (!shapes || !files) pb_no_memory(sizeof *files);
   pb_status status = PB_OK;
   bool any = false;
-  for (int k = 0; k < count; ++k) shapes[k] = pb_rt_input(j->rt, k)->shape;
+  bool open = false;
+  for (int k = 0; k < count; ++k) {
+    shapes[k] = pb_rt_input(j->rt, k)->shape;
+    for (int d = 0; d < pb_rt_input(j->rt, k)->rank; ++d) open |= shapes[k][d] < 0;
+  }
   for (int k = 0; k < j->o->input_count && status == PB_OK; ++k) {
     const char* rest;
     status = run_value_named("--input", j->o->inputs[k], count, pb_rt_input, j->rt, &rest, &index);
@@ -158,7 +162,7 @@ static pb_status choose_profile(job* j) {
     if (status == PB_OK && files[k].rank == pb_rt_input(j->rt, index)->rank) shapes[index] = files[k].shape;
     any = true;
   }
-  if (status == PB_OK && any) status = told(pb_rt_choose(j->rt, shapes));
+  if (status == PB_OK && (any || (pb_rt_is_open(j->rt) && !open))) status = told(pb_rt_choose(j->rt, shapes));
   for (int k = 0; k < j->o->input_count; ++k) free(files[k].data);
   free(files);
   free(shapes);
@@ -198,6 +202,19 @@ static uint64_t cycles_of(const pb_rt* rt) {
   return cycles;
 }
 
+// An output whose extents the data say.
+static void take_output(job* j, int k, const void* made) {
+  run_value_free(&j->outputs[k]);
+  run_value_make(pb_rt_output(j->rt, k), 1, &j->outputs[k]);
+  if (j->outputs[k].all.bytes) memcpy(j->outputs[k].all.data, made, j->outputs[k].all.bytes);
+}
+
+static bool has_open_dim(const pb_rt_tensor* t) {
+  for (int d = 0; d < t->rank; ++d)
+    if (t->shape[d] < 0) return true;
+  return false;
+}
+
 // The sample on the other device, into the same outputs.
 static pb_status compare_sample(job* j, int64_t sample, const void** inputs, void** outputs) {
   j->steps_beside = run_steps_make();
@@ -233,6 +250,11 @@ static pb_status run_sample(job* j, int64_t sample, double* seconds) {
   pb_status status = told(pb_rt_run(j->rt, inputs, outputs));
   *seconds = now() - start;
   for (int k = 0; k < pb_rt_output_count(j->rt); ++k) {
+    const void* made = status == PB_OK ? pb_rt_output_data(j->rt, k) : NULL;
+    if (made) {
+      take_output(j, k, made);
+      continue;
+    }
     void* kept = run_value_sample(&j->outputs[k], sample);
     if (outputs[k] != kept) memcpy(kept, outputs[k], pb_rt_output(j->rt, k)->bytes);
   }
@@ -337,8 +359,12 @@ static pb_status execute(job* j) {
   PB_TRY(read_inputs(j));
   pb_rt_set_threads(j->rt, o->threads);
   PB_TRY(set_device(j));
-  for (int k = 0; k < pb_rt_output_count(j->rt); ++k)
+  for (int k = 0; k < pb_rt_output_count(j->rt); ++k) {
+    if (j->samples > 1 && has_open_dim(pb_rt_output(j->rt, k)))
+      return pb_unsupported(NULL, (pb_place){.what = pb_rt_output(j->rt, k)->name}, 5043, "a sample a file",
+                            "has extents that data say, and the inputs have %lld samples", (long long)j->samples);
     run_value_make(pb_rt_output(j->rt, k), j->samples, &j->outputs[k]);
+  }
   if (o->compare) {
     PB_TRY(told(pb_rt_load(o->engine, o->no_native ? PB_LOAD_NO_NATIVE : 0, &j->beside)));
     PB_TRY(told(pb_rt_set_profile(j->beside, pb_rt_profile(j->rt))));

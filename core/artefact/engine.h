@@ -6,6 +6,7 @@
 #include "core/base/diag.h"
 #include "core/base/expr.h"
 #include "core/base/size.h"
+#include "core/base/symbols.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,7 +57,8 @@ typedef enum pb_host_op {
   PB_HOST_MOVE,   // `bytes` of args[1] become those of args[0]
   PB_HOST_JUMP,   // to `target`; to an earlier step only around an UNLESS that leaves the steps between
   PB_HOST_UNLESS, // jump on to `target` unless args[0]'s byte is another than 0
-  PB_HOST_PLACE   // `bytes` at a time, args[1] goes to args[0] at args[2]'s number of rows
+  PB_HOST_PLACE,  // `bytes` at a time, args[1] goes to args[0] at args[2]'s number of rows
+  PB_HOST_EXTENTS // args[0]'s numbers become the symbols of source `target`; what hangs on them is computed then
 } pb_host_op;
 // Of PLACE: `count` pieces, one behind the other in args[1], and `stride` bytes apart in args[0], each `unit` bytes
 // times the index further on, which is kept from 0 to `most`.
@@ -90,15 +92,24 @@ typedef struct pb_open_block { // numbers that kernels take as an argument: exte
 typedef struct pb_open_buffer { // of the arena: bytes, and the first and last step that needs it
   int bytes, first, last;
 } pb_open_buffer;
+typedef struct pb_open_source {         // of EXTENTS: i64, and one more behind them that is 0 if they can be
+  int count, symbol[PB_SOURCE_EXTENTS]; // -1: it is not kept
+} pb_open_source;
 typedef struct pb_open {
-  int symbol_count, size_count, check_count, block_count, buffer_count;
-  const char** symbols; // names of open dims; each is a dim of an input
+  int symbol_count, size_count, check_count, block_count, buffer_count, source_count;
+  const char** symbols; // names of open dims; each is a dim of an input, or what a source says
   pb_size* sizes;
   int (*inputs)[PB_MAX_RANK], (*outputs)[PB_MAX_RANK]; // the sizes of their dims
   pb_open_check* checks;
   pb_open_block* blocks;
   pb_open_buffer* buffers;
+  pb_open_source* sources; // in the order of their steps
 } pb_open;
+
+// When sizes, and what is made of them, are known: 0 when shapes are chosen, k + 1 when source k has been read.
+typedef struct pb_open_stages {
+  int *sizes, *checks, *blocks, *buffers, *outputs;
+} pb_open_stages;
 
 typedef struct pb_engine {
   const char* target; // NAME or NAME:VARIANT
@@ -128,6 +139,7 @@ typedef struct pb_engine {
   pb_arena arena;
 } pb_engine;
 
+void pb_open_find_stages(const pb_engine* engine, pb_arena* arena, pb_open_stages* stages);
 bool pb_engine_has_control(const pb_engine* engine); // steps that are no launches
 // Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules
 // is refused (PB5010); an existing file is replaced only once the new one is whole.

@@ -128,10 +128,13 @@ static pb_status check_place(const check* c, const pb_engine* engine, int index)
 }
 
 static pb_status check_control(const check* c, const pb_engine* engine, int index) {
-  static const int operands[] = {[PB_HOST_MOVE] = 2, [PB_HOST_JUMP] = 0, [PB_HOST_UNLESS] = 1, [PB_HOST_PLACE] = 3};
+  static const int operands[] = {
+      [PB_HOST_MOVE] = 2, [PB_HOST_JUMP] = 0, [PB_HOST_UNLESS] = 1, [PB_HOST_PLACE] = 3, [PB_HOST_EXTENTS] = 1};
   const pb_step* step = &engine->steps[index];
-  if (engine->open) return FAIL(c, "step %d is no launch, and dims are open", index);
+  if (step->op == PB_HOST_EXTENTS && !engine->open) return FAIL(c, "step %d says extents, and none is open", index);
+  if (engine->open && step->op != PB_HOST_EXTENTS) return FAIL(c, "step %d is no launch, and dims are open", index);
   if (step->arg_count != operands[step->op]) return FAIL(c, "step %d has %d arguments", index, step->arg_count);
+  if (step->op == PB_HOST_EXTENTS) return PB_OK; // with what is open
   if (step->op == PB_HOST_PLACE) return check_place(c, engine, index);
   if (step->op == PB_HOST_MOVE) {
     bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
@@ -154,7 +157,7 @@ static pb_status check_control(const check* c, const pb_engine* engine, int inde
 
 static pb_status check_step(const check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
-  if ((unsigned)step->op > PB_HOST_PLACE) return FAIL(c, "step %d has an unknown operation", index);
+  if ((unsigned)step->op > PB_HOST_EXTENTS) return FAIL(c, "step %d has an unknown operation", index);
   if (step->arg_count < 0 || step->arg_count > PB_ENGINE_MAX_ARGS)
     return FAIL(c, "step %d has %d arguments", index, step->arg_count);
   for (int a = 0; a < step->arg_count; ++a) {
@@ -164,73 +167,6 @@ static pb_status check_step(const check* c, const pb_engine* engine, int index) 
                   (unsigned long long)limit);
   }
   return step->op == PB_HOST_LAUNCH ? check_launch(c, engine, index) : check_control(c, engine, index);
-}
-
-// The dims of tensors are numbers, where the size is one, or open.
-static pb_status check_dims(const check* c, const char* what, int count, const pb_tensor_info* tensors,
-                            const pb_open* o, int (*dims)[PB_MAX_RANK], bool* bound) {
-  for (int k = 0; k < count; ++k)
-    for (int d = 0; d < tensors[k].rank; ++d) {
-      int at = dims[k][d];
-      if (at < 0 || at >= o->size_count)
-        return FAIL(c, "%s '%s': dim %d is size %d of %d", what, tensors[k].name, d, at, o->size_count);
-      const pb_size* size = &o->sizes[at];
-      if (tensors[k].shape[d] != (size->op == PB_SIZE_NUMBER ? size->number : -1))
-        return FAIL(c, "%s '%s': dim %d is %lld, and its size another", what, tensors[k].name, d,
-                    (long long)tensors[k].shape[d]);
-      if (size->op == PB_SIZE_SYMBOL && bound) bound[size->number] = true;
-    }
-  return PB_OK;
-}
-
-static pb_status check_sizes(const check* c, const pb_open* o) {
-  for (int k = 0; k < o->size_count; ++k) {
-    const pb_size* s = &o->sizes[k];
-    bool leaf = s->op == PB_SIZE_NUMBER || s->op == PB_SIZE_SYMBOL;
-    bool good = s->op >= 0 && s->op < PB_SIZE_OPS && s->a >= 0 && s->b >= 0 &&
-                (leaf ? !s->a && !s->b : s->a < k && s->b < k && !s->number);
-    if (s->op == PB_SIZE_SYMBOL) good = good && s->number >= 0 && s->number < o->symbol_count;
-    if (s->op == PB_SIZE_DIV) good = good && o->sizes[s->b].op == PB_SIZE_NUMBER && o->sizes[s->b].number > 0;
-    if (!good) return FAIL(c, "size %d is none", k);
-  }
-  return PB_OK;
-}
-
-static pb_status check_open(const check* c, const pb_engine* engine) {
-  const pb_open* o = engine->open;
-  bool bound[PB_MOST_SYMBOLS] = {0};
-  if (engine->shares || engine->next) return FAIL(c, "a profile with open dims");
-  if (engine->arena_bytes) return FAIL(c, "an arena, and open dims");
-  if (o->symbol_count < 1 || o->symbol_count > PB_MOST_SYMBOLS) return FAIL(c, "%d open dims", o->symbol_count);
-  for (int k = 0; k < engine->kernel_count; ++k)
-    if (engine->kernels[k].is_words) return FAIL(c, "kernel '%s' of commands, and open dims", engine->kernels[k].name);
-  PB_TRY(check_sizes(c, o));
-  PB_TRY(check_dims(c, "input", engine->input_count, engine->inputs, o, o->inputs, bound));
-  PB_TRY(check_dims(c, "output", engine->output_count, engine->outputs, o, o->outputs, NULL));
-  for (int k = 0; k < o->symbol_count; ++k)
-    if (!bound[k]) return FAIL(c, "no input has the dim '%s'", o->symbols[k]);
-  for (int k = 0; k < o->check_count; ++k)
-    if (o->checks[k].a < 0 || o->checks[k].a >= o->size_count || o->checks[k].b < 0 || o->checks[k].b >= o->size_count)
-      return FAIL(c, "check %d is of no sizes", k);
-  for (int k = 0; k < o->block_count; ++k) {
-    const pb_open_block* b = &o->blocks[k];
-    if (b->type != PB_I8 && b->type != PB_I32 && b->type != PB_I64) return FAIL(c, "block %d has no type", k);
-    for (int n = 0; n < b->count; ++n)
-      if (b->sizes[n] < 0 || b->sizes[n] >= o->size_count) return FAIL(c, "block %d has size %d", k, b->sizes[n]);
-  }
-  for (int k = 0; k < o->buffer_count; ++k) {
-    const pb_open_buffer* b = &o->buffers[k];
-    if (b->bytes < 0 || b->bytes >= o->size_count || b->first < 0 || b->first > b->last ||
-        b->last >= engine->step_count)
-      return FAIL(c, "buffer %d is none", k);
-  }
-  for (int k = 0; k < engine->step_count; ++k) // a buffer lives while steps use it
-    for (int a = 0; a < engine->steps[k].arg_count; ++a) {
-      const pb_arg* arg = &engine->steps[k].args[a];
-      if (arg->space == PB_SPACE_ARENA && (o->buffers[arg->value].first > k || o->buffers[arg->value].last < k))
-        return FAIL(c, "step %d uses buffer %llu, which is not there then", k, (unsigned long long)arg->value);
-    }
-  return PB_OK;
 }
 
 static bool are_alike(const pb_tensor_info* a, const pb_tensor_info* b) {
@@ -262,5 +198,5 @@ pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, 
   for (int k = 0; k < engine->kernel_count; ++k) PB_TRY(check_kernel(&c, engine, &engine->kernels[k]));
   for (int k = 0; k < engine->step_count; ++k) PB_TRY(check_step(&c, engine, k));
   PB_TRY(check_aliases(&c, engine));
-  return engine->open ? check_open(&c, engine) : PB_OK;
+  return engine->open ? pb__engine_check_open(engine, path, code, diag) : PB_OK;
 }

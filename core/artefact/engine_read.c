@@ -225,7 +225,16 @@ static void get_block(cursor* c, pb_open_block* block) {
   for (int n = 0; n < block->count; ++n) block->sizes[n] = (int)get(c, 4);
 }
 
-static pb_open* get_open(cursor* c, const pb_engine* engine) {
+static void get_source(cursor* c, pb_open_source* source) {
+  source->count = (int)get(c, 1);
+  if (source->count > PB_SOURCE_EXTENTS) {
+    c->broken = true;
+    source->count = 0;
+  }
+  for (int n = 0; n < source->count; ++n) source->symbol[n] = (int)get(c, 4) - 1;
+}
+
+static pb_open* get_open(cursor* c, const pb_engine* engine, bool sources) {
   pb_open* o = PB_NEW(c->arena, pb_open);
   o->symbol_count = get_count(c, 4);
   o->symbols = PB_NEW_ARRAY(c->arena, const char*, (size_t)o->symbol_count);
@@ -253,6 +262,9 @@ static pb_open* get_open(cursor* c, const pb_engine* engine) {
     o->buffers[k].first = (int)get(c, 4);
     o->buffers[k].last = (int)get(c, 4);
   }
+  if (sources) o->source_count = get_count(c, 1);
+  o->sources = PB_NEW_ARRAY(c->arena, pb_open_source, (size_t)o->source_count + 1);
+  for (int k = 0; k < o->source_count; ++k) get_source(c, &o->sources[k]);
   return o;
 }
 
@@ -275,10 +287,10 @@ static pb_status program_get(const reader* r, pb_engine* engine) {
   for (int k = 0; k < engine->step_count; ++k) get_step(&c, &engine->steps[k]);
   bool host = pb__get(r->file.bytes + 8, 4) == PB_ENGINE_HOST_VERSION;
   uint64_t flags = host ? get(&c, 1) : 0, open = flags & 1;
-  if (flags > 3) return refuse(r, 5006, "the program has parts that are not known");
+  if (flags > 7 || (flags & 5) == 4) return refuse(r, 5006, "the program has parts that are not known");
   if (flags & 2) engine->aliases = PB_NEW_ARRAY(c.arena, int, (size_t)engine->output_count + 1);
   for (int k = 0; engine->aliases && k < engine->output_count; ++k) engine->aliases[k] = (int)get(&c, 4) - 1;
-  if (open) engine->open = get_open(&c, engine);
+  if (open) engine->open = get_open(&c, engine, flags & 4);
   if (!c.broken && host != (flags || pb_engine_has_control(engine)))
     return refuse(r, 5006, "a program of another version than the header's");
   if (c.broken) return refuse(r, 5006, "the program section ends too soon");

@@ -103,6 +103,12 @@ static void put_open(buffer* b, const pb_engine* engine) {
     put(b, 4, (uint64_t)o->buffers[k].first);
     put(b, 4, (uint64_t)o->buffers[k].last);
   }
+  if (!o->source_count) return;
+  put(b, 4, (uint64_t)o->source_count);
+  for (int k = 0; k < o->source_count; ++k) {
+    put(b, 1, (uint64_t)o->sources[k].count);
+    for (int n = 0; n < o->sources[k].count; ++n) put(b, 4, (uint64_t)(o->sources[k].symbol[n] + 1));
+  }
 }
 
 static int version_of(const pb_engine* engine) {
@@ -123,7 +129,9 @@ static buffer program_put(const pb_engine* engine) {
   for (int k = 0; k < engine->kernel_count; ++k) put_kernel(&b, &engine->kernels[k]);
   put(&b, 4, (uint64_t)engine->step_count);
   for (int k = 0; k < engine->step_count; ++k) put_step(&b, &engine->steps[k]);
-  if (version_of(engine) == PB_ENGINE_HOST_VERSION) put(&b, 1, (engine->open != NULL) + 2 * (engine->aliases != NULL));
+  bool sources = engine->open && engine->open->source_count;
+  if (version_of(engine) == PB_ENGINE_HOST_VERSION)
+    put(&b, 1, (engine->open != NULL) + 2 * (engine->aliases != NULL) + 4 * sources);
   for (int k = 0; engine->aliases && k < engine->output_count; ++k) put(&b, 4, (uint64_t)(engine->aliases[k] + 1));
   if (engine->open) put_open(&b, engine);
   return b;

@@ -55,6 +55,8 @@ uint64_t pb__crc64(uint64_t crc, const void* data, size_t bytes);
 
 // The rules that hold for every engine, checked before writing and after reading. `code` is for the diagnostic.
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
+// Inside it: the part that open dims have.
+pb_status pb__engine_check_open(const pb_engine* engine, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
 // What must hold among profiles, each of which is checked for itself: that they are of one model.
 pb_status pb__profiles_check(const pb_engine* first, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
 

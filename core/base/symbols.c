@@ -11,6 +11,14 @@ int pb_symbol_named(pb_symbols* s, const char* name) {
   return s->count++;
 }
 
+int pb_source_named(pb_symbols* s, const char* name) {
+  for (int k = 0; k < s->source_count; ++k)
+    if (!strcmp(s->sources[k].name, name)) return k;
+  if (s->source_count == PB_MOST_SOURCES) return -1;
+  s->sources[s->source_count].name = pb_strdup(&s->arena, name);
+  return s->source_count++;
+}
+
 static int root(const pb_symbols* s, int symbol) {
   while (s->same[symbol] != symbol) symbol = s->same[symbol];
   return symbol;

@@ -6,6 +6,14 @@
 
 enum { PB_SYMBOL_SAMPLES = 12 };
 
+// Extents that data say: elements of a tensor, which the program makes before it uses them. `symbol` by element, -1
+// where it is known what it must be; behind them the tensor has one more, 0 if a result of these extents can be made.
+enum { PB_MOST_SOURCES = 64, PB_SOURCE_EXTENTS = 8 };
+typedef struct pb_source {
+  const char* name; // of the tensor, as an output of the program
+  int count, symbol[PB_SOURCE_EXTENTS];
+} pb_source;
+
 // Front ends add symbols as they find them; those that the model says to be equal are one.
 typedef struct pb_symbols {
   int count;
@@ -13,11 +21,15 @@ typedef struct pb_symbols {
   int same[PB_MOST_SYMBOLS];          // as which one in front, or itself
   int sample;                         // each has another number in each sample
   bool again;                         // two were found to be one: what was read is of no use
+  int source_count;
+  pb_source sources[PB_MOST_SOURCES];
   pb_arena arena;
 } pb_symbols; // starts as {0}
 
 // The symbol of that name, added where there is none; -1: there are too many.
 int pb_symbol_named(pb_symbols* symbols, const char* name);
+// The source of that name, added where there is none; -1: there are too many.
+int pb_source_named(pb_symbols* symbols, const char* name);
 // Its extent in the sample: different ones for different symbols.
 int64_t pb_symbol_extent(const pb_symbols* symbols, int symbol);
 // Two extents that must be one. false: they are not those of two symbols.

@@ -138,6 +138,7 @@ pb_status pb__compile_program(compilation* c) {
                     : pb_onnx_load(o->model, &c->inputs, &c->consts, c->unit.diag, &c->graph));
     pb__stage_done(c, "read");
     c->consts.open = c->symbols->count > 0;
+    c->consts.symbols = c->inputs.symbols;
     PB_TRY(pb_onnx_build(c->graph, &c->consts, c->unit.diag, &c->s1));
   }
   pb__stage_done(c, "s1");
@@ -291,6 +292,7 @@ pb_status pb__engine_mark_unsigned(const pb_s1* program, pb_diag* diag, pb_engin
   int inputs = 0, outputs = 0;
   for (size_t v = 0; v < program->value_count; ++v) {
     const pb_s1_value* value = &program->values[v];
+    if (value->is_extents) continue;
     pb_tensor_info* info = value->is_input ? &e->inputs[inputs++] : value->is_output ? &e->outputs[outputs++] : NULL;
     if (!info) continue;
     if (inputs > e->input_count || outputs > e->output_count || strcmp(info->name, value->name) ||
@@ -368,14 +370,14 @@ static pb_status compile(compilation* c) {
   pb_status status = pb__compile_program(c);
   bool whole = status == PB_OK && !c->out->text && !pb_s1_has_control(&c->s1);
   if (whole) status = pb__compile_module(c);
-  if (status != PB_OK && c->symbols->count)
+  if (status != PB_OK && c->symbols->count && !c->symbols->source_count)
     pb_warning(
         c->unit.diag, (pb_place){.file = c->options->model}, 2029,
         "its dim '%s' is open, and was taken as %lld: where the model has one extent alone, --dim and --input-shape "
         "say it",
         c->symbols->names[0], (long long)pb_symbol_extent(c->symbols, 0));
   if (status != PB_OK || c->out->text) return status;
-  if (c->symbols->count) return pb__compile_open(c);
+  if (c->symbols->count || c->symbols->source_count) return pb__compile_open(c);
   if (pb_s1_has_control(&c->s1))
     PB_TRY(pb__compile_segments(c));
   else

@@ -42,7 +42,7 @@ static pb_status start_sample(const compilation* from, int number, bool fuses, s
   s->c.unit.consts = &s->c.consts;
   PB_TRY(pb__compile_program(&s->c));
   PB_TRY(pb__compile_module(&s->c));
-  if (s->symbols.count != from->symbols->count ||
+  if (s->symbols.count != from->symbols->count || s->symbols.source_count != from->symbols->source_count ||
       memcmp(s->symbols.same, from->symbols->same, sizeof(int) * (size_t)s->symbols.count) != 0)
     return pb_unsupported(from->unit.diag, (pb_place){.file = from->options->model}, 4110,
                           "list values for its dims, --dim NAME=1,8 or --input-shape",
@@ -137,16 +137,16 @@ static void warn(compilation* c) {
     if (c->symbols->same[s] == s)
       names = pb_printf(&c->unit.arena, "%s%s%s", names, count++ ? ", " : "", c->symbols->names[s]);
   pb_warning(c->unit.diag, (pb_place){.file = c->options->model}, 2028,
-             "%s stay%s open: kernels are plain loops, many times slower than those for extents that --dim and "
-             "--input-shape say",
-             names, count > 1 ? "" : "s");
+             "%s stay%s open: kernels are plain loops, many times slower than those for extents that --dim, "
+             "--input-shape and --bind say",
+             count ? names : "shapes that data say", count == 1 ? "s" : "");
 }
 
 pb_status pb__compile_open(compilation* c) {
   if (of_numbers(c->options))
     return pb_error(c->unit.diag, (pb_place){.file = c->options->model}, 1008, "--dim and --input-shape say extents",
                     "%s is of a program whose extents are numbers, and '%s' is open", of_numbers(c->options),
-                    c->symbols->names[0]);
+                    c->symbols->count ? c->symbols->names[0] : c->symbols->sources[0].name);
   warn(c);
   bool alike;
   PB_TRY(join(c, true, &alike));

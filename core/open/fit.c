@@ -113,7 +113,7 @@ static int by_terms(pb_fit* f, const term* const* t, int count, const int64_t* n
 
 static int polynomial(pb_fit* f, const int64_t* numbers) {
   const term* t[3];
-  for (int count = 0; count <= 3; ++count) {
+  for (int count = 1; count <= 3; ++count) {
     int at[3] = {0, 1, 2}, most = f->term_count;
     if (count == 3 && most > 40) most = 40; // symbols' own come first
     for (bool more = count <= most; more;) {
@@ -152,6 +152,9 @@ static int divided(pb_fit* f, const int64_t* numbers) {
 }
 
 int pb_fit_find(pb_fit* f, const int64_t* numbers) {
+  int same = 1;
+  while (same < COUNT && numbers[same] == numbers[0]) ++same;
+  if (same == COUNT) return pb_size_number(f->sizes, numbers[0]); // however large
   int known = pb_table_find(&f->known, numbers, sizeof(int64_t) * COUNT);
   if (known >= 0) return known - 1;
   int size = polynomial(f, numbers);

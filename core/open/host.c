@@ -11,6 +11,7 @@ typedef struct host {
   pb_open* out;
   pb_arg* args; // by value
   int* buffer;  // by value, -1
+  int* source;  // by value: which source of extents it is, -1
   pb_open_check* checks;
   size_t check_count, check_capacity;
   pb_open_block* blocks;
@@ -63,6 +64,12 @@ static int block_of(host* h, int value) {
   return fixed ? -1 : add_block(h, type, count, o->at + o->const_at[value]);
 }
 
+static int source_named(const pb_symbols* symbols, const char* name) {
+  for (int k = 0; name && k < symbols->source_count; ++k)
+    if (!strcmp(symbols->sources[k].name, name)) return k;
+  return -1;
+}
+
 static void take_values(host* h) {
   const pb_program* p = h->open->program;
   pb_engine* e = h->engine;
@@ -72,7 +79,9 @@ static void take_values(host* h) {
   h->out->inputs = pb_alloc_array(&e->arena, n, sizeof *h->out->inputs);
   h->out->outputs = pb_alloc_array(&e->arena, n, sizeof *h->out->outputs);
   for (int v = 0; v < p->value_count; ++v) {
-    h->buffer[v] = -1;
+    h->buffer[v] = h->source[v] = -1;
+    if (p->values[v].kind == PB_VALUE_OUTPUT) h->source[v] = source_named(h->open->symbols, p->values[v].name);
+    if (h->source[v] >= 0) continue; // stays with the host
     if (p->values[v].kind == PB_VALUE_INPUT) {
       h->args[v] = (pb_arg){PB_SPACE_INPUT, (uint64_t)e->input_count};
       take_tensor(h, v, e->inputs, h->out->inputs, &e->input_count);
@@ -181,11 +190,40 @@ static int buffer_of(host* h, int value, int step) {
   return h->buffer[value];
 }
 
+// The last nest that makes the tensor.
+static int maker_of(const pb_program* p, int value) {
+  int maker = -1;
+  for (int n = 0; n < p->nest_count; ++n)
+    if (p->value_of[n][p->nests[n].access_count - 1] == value) maker = n;
+  return maker;
+}
+
+// What a nest made may be extents: the host reads them before it goes on.
+static void add_sources(host* h, int nest) {
+  const pb_program* p = h->open->program;
+  pb_engine* e = h->engine;
+  for (int v = 0; v < p->value_count; ++v) {
+    if (h->source[v] < 0 || maker_of(p, v) != nest) continue;
+    const pb_source* from = &h->open->symbols->sources[h->source[v]];
+    pb_open_source* to = &h->out->sources[h->out->source_count];
+    to->count = from->count;
+    for (int k = 0; k < from->count; ++k) to->symbol[k] = from->symbol[k]; // numbered by take_symbols
+    int at = e->step_count++;
+    e->steps[at] = (pb_step){.op = PB_HOST_EXTENTS,
+                             .kernel = -1,
+                             .target = h->out->source_count++,
+                             .origin = pb_strdup(&e->arena, p->nests[nest].name),
+                             .arg_count = 1,
+                             .args = {{PB_SPACE_ARENA, (uint64_t)buffer_of(h, v, at)}}};
+  }
+}
+
 static pb_status take_steps(host* h, pb_diag* diag) {
   const pb_program* p = h->open->program;
   pb_engine* e = h->engine;
   pb_open_nest* z = PB_NEW(&h->open->sizes.arena, pb_open_nest);
-  e->steps = PB_NEW_ARRAY(&e->arena, pb_step, (size_t)p->nest_count + 1);
+  h->out->sources = PB_NEW_ARRAY(&e->arena, pb_open_source, (size_t)h->open->symbols->source_count + 1);
+  e->steps = PB_NEW_ARRAY(&e->arena, pb_step, (size_t)(p->nest_count + h->open->symbols->source_count) + 1);
   h->out->buffers = PB_NEW_ARRAY(&e->arena, pb_open_buffer, (size_t)p->value_count + 1);
   for (int n = 0; n < p->nest_count; ++n) {
     const pb_nest* nest = &p->nests[n];
@@ -202,14 +240,17 @@ static pb_status take_steps(host* h, pb_diag* diag) {
       add_check(h, false, pb_size_number(&h->open->sizes, 0), z->extent[d], none);
     for (int a = 0; a < nest->access_count; ++a) {
       int v = p->value_of[n][a];
-      bool local = p->values[v].kind == PB_VALUE_LOCAL;
-      step->args[a] = local ? (pb_arg){PB_SPACE_ARENA, (uint64_t)buffer_of(h, v, n)} : h->args[v];
+      bool local = p->values[v].kind == PB_VALUE_LOCAL || h->source[v] >= 0;
+      step->args[a] = local ? (pb_arg){PB_SPACE_ARENA, (uint64_t)buffer_of(h, v, e->step_count)} : h->args[v];
       check_access(h, nest, z, a);
     }
     step->args[nest->access_count] = (pb_arg){PB_SPACE_SIZES, (uint64_t)add_block(h, PB_I64, k->size_count, k->sizes)};
     ++e->step_count;
+    add_sources(h, n);
   }
-  return PB_OK;
+  if (h->out->source_count == h->open->symbols->source_count) return PB_OK;
+  return pb_error(diag, (pb_place){.what = "open"}, 4090, "this is a bug in the compiler, not in the model",
+                  "extents that data say are made by no nest");
 }
 
 static void take_guards(host* h) {
@@ -235,6 +276,11 @@ static void take_symbols(host* h) {
     h->out->sizes[k] = *h->open->sizes.items[k];
     if (h->out->sizes[k].op == PB_SIZE_SYMBOL) h->out->sizes[k].number = number[h->out->sizes[k].number];
   }
+  for (int k = 0; k < h->out->source_count; ++k)
+    for (int n = 0; n < h->out->sources[k].count; ++n) {
+      int* symbol = &h->out->sources[k].symbol[n];
+      if (*symbol >= 0) *symbol = number[*symbol];
+    }
 }
 
 static void copy_lists(host* h) {
@@ -252,6 +298,7 @@ pb_status pb_open_host(pb_open_program* open, const pb_open_kernels* kernels, pb
   host h = {.open = open, .kernels = kernels, .engine = engine, .out = PB_NEW(&engine->arena, pb_open)};
   h.args = PB_NEW_ARRAY(&open->sizes.arena, pb_arg, values);
   h.buffer = PB_NEW_ARRAY(&open->sizes.arena, int, values);
+  h.source = PB_NEW_ARRAY(&open->sizes.arena, int, values);
   engine->open = h.out;
   for (int k = 0; k < engine->kernel_count; ++k) engine->kernels[k].alone = !kernels->shared[k];
   take_values(&h);

@@ -76,6 +76,8 @@ const char* pb_scopes_step(const pb_step* step, pb_arena* arena) {
     return pb_printf(arena, "goes on at step %d", step->target);
   case PB_HOST_UNLESS:
     return pb_printf(arena, "goes on at step %d unless it holds", step->target);
+  case PB_HOST_EXTENTS:
+    return "extents that data say";
   default:
     return "";
   }

@@ -88,6 +88,10 @@ pb_status pb__control_step(pb_rt* rt, int* at, pb_diag* diag) {
     PB_TRY(read_bytes(rt, step->args[0], &truth, 1, diag));
     *at = truth ? *at + 1 : step->target;
     break;
+  case PB_HOST_EXTENTS:
+    PB_TRY(pb__open_extents(rt, step, diag));
+    ++*at;
+    break;
   case PB_HOST_LAUNCH:
     break;
   }

@@ -74,7 +74,7 @@ void* pb__native_address(pb_rt* rt, pb_arg arg) {
   case PB_SPACE_CONST:
     return rt->engine->consts + arg.value;
   case PB_SPACE_ARENA:
-    return rt->engine->open ? rt->open.arena + rt->open.offsets[arg.value] : rt->native.arena + arg.value;
+    return rt->engine->open ? rt->open.buffers[arg.value] : rt->native.arena + arg.value;
   case PB_SPACE_SIZES:
     return rt->open.blocks[arg.value];
   }

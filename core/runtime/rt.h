@@ -35,15 +35,23 @@ typedef struct pb__native {
   int processors;
 } pb__native;
 
+typedef struct pb__memory {
+  uint8_t* data;
+  uint64_t bytes;
+} pb__memory;
+
 // What open dims are in the runs to come.
 typedef struct pb__open {
   bool ready; // shapes were chosen
+  pb_open_stages stages;
   int64_t symbols[PB_MOST_SYMBOLS];
   int64_t* sizes;
   uint8_t** blocks;
-  uint64_t* offsets; // of buffers in the arena
-  uint8_t* arena;
-  uint64_t arena_bytes;
+  uint8_t** buffers; // where they lie, in the arena of their stage
+  pb__memory* arenas;
+  // Of programs whose data say extents: the outputs of such, here, and the others, the caller's.
+  pb__memory* outputs;
+  void** run_outputs;
 } pb__open;
 
 struct pb_rt {
@@ -87,6 +95,9 @@ void pb__unsigned_free(pb_rt* rt);
 // Of a program with open dims; the inputs' and outputs' shapes are its own afterwards.
 void pb__open_prepare(pb_rt* rt);
 pb_status pb__open_choose(pb_rt* rt, const int64_t* const* shapes, pb_diag* diag) PB_MUST_CHECK;
+void pb__open_begin(pb_rt* rt); // a run: what data say is not known
+// The step that reads what source k says: what hangs on it is known from then on.
+pb_status pb__open_extents(pb_rt* rt, const pb_step* step, pb_diag* diag) PB_MUST_CHECK;
 void pb__open_free(pb_rt* rt);
 
 pb_status pb__native_open(pb_rt* rt, pb_diag* diag) PB_MUST_CHECK;

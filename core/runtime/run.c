@@ -38,8 +38,11 @@ static pb_rt_tensor* describe(pb_rt* rt, int count, const pb_tensor_info* infos)
 static void describe_steps(pb_rt* rt) {
   rt->steps = PB_NEW_ARRAY(&rt->arena, pb_rt_step, (size_t)rt->engine->step_count);
   for (int k = 0; k < rt->engine->step_count; ++k) {
-    static const char* const names[] = {
-        [PB_HOST_MOVE] = "move", [PB_HOST_JUMP] = "jump", [PB_HOST_UNLESS] = "unless", [PB_HOST_PLACE] = "place"};
+    static const char* const names[] = {[PB_HOST_MOVE] = "move",
+                                        [PB_HOST_JUMP] = "jump",
+                                        [PB_HOST_UNLESS] = "unless",
+                                        [PB_HOST_PLACE] = "place",
+                                        [PB_HOST_EXTENTS] = "extents"};
     const pb_step* step = &rt->engine->steps[k];
     if (step->op != PB_HOST_LAUNCH) {
       rt->steps[k] = (pb_rt_step){.kernel = names[step->op], .origin = step->origin, .bound = ""};
@@ -332,6 +335,7 @@ static pb_status run(pb_rt* rt, pb_diag* diag) {
   if (rt->has_words) PB_TRY(pb__words_begin(rt, diag));
   rt->tensors_in_process = !rt->has_words;
   forget_times(rt);
+  pb__open_begin(rt);
   PB_TRY(pb__aliases_begin(rt, diag));
   for (int k = 0; k < rt->engine->step_count;) {
     if (rt->engine->steps[k].op == PB_HOST_LAUNCH)
@@ -353,6 +357,11 @@ int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs) {
   if (status == PB_OK) pb__unsigned_outputs(rt);
   atomic_store(&rt->is_running, false);
   return pb__rt_code(status);
+}
+
+const void* pb_rt_output_data(const pb_rt* rt, int index) {
+  const pb__memory* outputs = chosen(rt)->open.outputs;
+  return outputs ? outputs[index].data : NULL;
 }
 
 // Up to the next offset that any step names, or the end.
@@ -387,7 +396,7 @@ int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, u
            input                         ? rt->run_inputs[arg.value]
            : output                      ? rt->run_outputs[arg.value]
            : arg.space == PB_SPACE_SIZES ? rt->open.blocks[arg.value]
-           : rt->engine->open            ? rt->open.arena + rt->open.offsets[arg.value]
+           : rt->engine->open            ? rt->open.buffers[arg.value]
                                          : rt->native.arena + arg.value,
            bytes);
   return 0;

@@ -71,6 +71,11 @@ struct pb_device_ops;
 void pb_rt_add_device(const char* name, const struct pb_device_ops* (*ops)(const struct pb_chip* chip));
 void pb_rt_add_machine(void); // "machine"; it stands in a library of its own, pb_machine
 
+// Where the last run left an output whose extents data say: how long it is nobody knew before. pb_rt_output has -1
+// there until a run, and its shape and bytes afterwards; pb_rt_run takes NULL for it. NULL: another output. It is there
+// until the next run.
+const void* pb_rt_output_data(const pb_rt* rt, int index);
+
 // inputs[k] and outputs[k] are `bytes` long, of the caller; nothing is kept after the call.
 int pb_rt_run(pb_rt* rt, const void* const* inputs, void* const* outputs);
 

@@ -103,6 +103,111 @@ static void comes_back(void** state) {
   free(bytes);
 }
 
+// ---- extents that data say ----
+
+// y[t]: the first step makes the numbers, the second reads them, the third works with what they say.
+typedef struct said {
+  sample s;
+  const char* symbols[2];
+  pb_size sizes[4];
+  pb_step steps[3];
+  pb_open_buffer buffers[2];
+  pb_open_source source;
+} said;
+
+static void make_said(said* d) {
+  make(&d->s);
+  d->symbols[0] = "s";
+  d->symbols[1] = "y.0";
+  const pb_size sizes[] = {{.op = PB_SIZE_SYMBOL},
+                           {.op = PB_SIZE_SYMBOL, .number = 1},
+                           {.op = PB_SIZE_NUMBER, .number = 16},
+                           {.op = PB_SIZE_MUL, .a = 1, .b = 2}};
+  const pb_step steps[] = {
+      {.origin = "a", .arg_count = 2, .args = {{PB_SPACE_INPUT, 0}, {PB_SPACE_ARENA, 0}}},
+      {.op = PB_HOST_EXTENTS, .kernel = -1, .origin = "b", .arg_count = 1, .args = {{PB_SPACE_ARENA, 0}}},
+      {.origin = "c", .arg_count = 2, .args = {{PB_SPACE_ARENA, 1}, {PB_SPACE_OUTPUT, 0}}}};
+  memcpy(d->sizes, sizes, sizeof sizes);
+  memcpy(d->steps, steps, sizeof steps);
+  d->buffers[0] = (pb_open_buffer){2, 0, 1};
+  d->buffers[1] = (pb_open_buffer){3, 2, 2};
+  d->source = (pb_open_source){.count = 1, .symbol = {1}};
+  d->s.output_dims[0][0] = 1;
+  pb_open* o = &d->s.open;
+  o->symbol_count = 2;
+  o->symbols = d->symbols;
+  o->size_count = 4;
+  o->sizes = d->sizes;
+  o->check_count = o->block_count = 0;
+  o->buffer_count = 2;
+  o->buffers = d->buffers;
+  o->source_count = 1;
+  o->sources = &d->source;
+  d->s.engine.steps = d->steps;
+  d->s.engine.step_count = 3;
+}
+
+static void sources_come_back(void** state) {
+  (void)state;
+  said d;
+  pb_diag diag = {.sink = pb_diag_drop};
+  void* bytes;
+  uint64_t count;
+  pb_engine* read;
+  pb_arena arena = {0};
+  pb_open_stages stages;
+  make_said(&d);
+  assert_int_equal(pb_engine_pack(&d.s.engine, &diag, &bytes, &count), PB_OK);
+  assert_int_equal(pb_engine_parse(bytes, count, "open", &diag, &read), PB_OK);
+  assert_int_equal(read->open->source_count, 1);
+  assert_int_equal(read->open->sources[0].count, 1);
+  assert_int_equal(read->open->sources[0].symbol[0], 1);
+  assert_int_equal(read->steps[1].op, PB_HOST_EXTENTS);
+  pb_open_find_stages(read, &arena, &stages);
+  assert_int_equal(stages.sizes[0], 0);
+  assert_int_equal(stages.sizes[3], 1);
+  assert_int_equal(stages.outputs[0], 1);
+  pb_arena_free(&arena);
+  pb_engine_free(read);
+  free(bytes);
+}
+
+static void a_source_of_no_symbol(said* d) { d->source.symbol[0] = 2; }
+static void a_symbol_of_an_input(said* d) { d->source.symbol[0] = 0; }
+static void a_symbol_that_nobody_says(said* d) { d->source.symbol[0] = -1; }
+static void a_source_without_a_step(said* d) { d->steps[1] = d->steps[0]; }
+static void a_step_of_no_source(said* d) { d->steps[1].target = 1; }
+static void a_source_twice(said* d) { d->steps[2] = d->steps[1]; }
+static void numbers_of_an_input(said* d) { d->steps[1].args[0] = (pb_arg){PB_SPACE_INPUT, 0}; }
+static void numbers_of_two(said* d) { d->steps[1].arg_count = 2; }
+static void a_size_before_it_is_known(said* d) {
+  d->steps[0].args[1].value = 1;
+  d->buffers[1].first = 0;
+}
+static void an_output_before_it_is_known(said* d) { d->steps[0].args[0] = (pb_arg){PB_SPACE_OUTPUT, 0}; }
+static void no_sources(said* d) { d->s.open.source_count = 0; }
+
+static void each_rule_of_sources(void** state) {
+  (void)state;
+  void (*const rules[])(said*) = {a_source_of_no_symbol,
+                                  a_symbol_of_an_input,
+                                  a_symbol_that_nobody_says,
+                                  a_source_without_a_step,
+                                  a_step_of_no_source,
+                                  a_source_twice,
+                                  numbers_of_an_input,
+                                  numbers_of_two,
+                                  a_size_before_it_is_known,
+                                  an_output_before_it_is_known,
+                                  no_sources};
+  for (size_t k = 0; k < sizeof rules / sizeof *rules; ++k) {
+    said d;
+    make_said(&d);
+    rules[k](&d);
+    assert_refused(&d.s.engine, k);
+  }
+}
+
 static void without_symbols(sample* s) { s->open.symbol_count = 0; }
 static void too_many_symbols(sample* s) { s->open.symbol_count = PB_MOST_SYMBOLS + 1; }
 static void a_symbol_that_is_not_there(sample* s) { s->sizes[0].number = 1; }
@@ -167,6 +272,7 @@ static void each_rule(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(comes_back), cmocka_unit_test(each_rule)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(comes_back), cmocka_unit_test(each_rule),
+                                     cmocka_unit_test(sources_come_back), cmocka_unit_test(each_rule_of_sources)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

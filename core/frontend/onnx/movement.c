@@ -1,5 +1,5 @@
 // Elements in other places.
-#include "core/frontend/onnx/rows.h"
+#include "core/frontend/onnx/said.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +12,10 @@ void pb__o_op_folded(pb_onnx* o) { pb__o_refuse(o, "of what is not constant"); }
 
 // Of constants it is folded; where its length is an extent of an open dim it is made, from start and step.
 void pb__o_op_range(pb_onnx* o) {
+  if (pb__o_says(o, 0) || pb__o_says(o, 1) || pb__o_says(o, 2)) {
+    pb__o_said_range(o);
+    return;
+  }
   int64_t at[3], count;
   for (int k = 0; k < 3; ++k)
     if (pb__o_list(o, NULL, k, 1, &at[k]) != 1) pb__o_refuse(o, "of what is not constant");
@@ -43,6 +47,12 @@ void pb__o_op_shape_of(pb_onnx* o) {
 }
 
 void pb__o_op_reshape(pb_onnx* o) {
+  if (pb__o_says(o, 1)) {
+    (!strcmp(o->n->op, "Squeeze")     ? pb__o_said_squeeze
+     : !strcmp(o->n->op, "Unsqueeze") ? pb__o_said_unsqueeze
+                                      : pb__o_said_reshape)(o);
+    return;
+  }
   int x = pb__o_in_moved(o, 0), rank = 0;
   const pb_flat_type in = *pb__o_type(o, x);
   pb_s1_value shape = {.rank = in.rank};
@@ -53,6 +63,10 @@ void pb__o_op_reshape(pb_onnx* o) {
 }
 
 void pb__o_op_expand(pb_onnx* o) {
+  if (pb__o_says(o, 1)) {
+    pb__o_said_expand(o);
+    return;
+  }
   int x = pb__o_in_moved(o, 0), rank = pb__o_type(o, x)->rank;
   int64_t said[PB_GRAPH_RANK], shape[PB_GRAPH_RANK];
   int count = pb__o_list(o, NULL, 1, PB_GRAPH_RANK, said);
@@ -86,6 +100,11 @@ static int64_t steps_of(int64_t extent, int64_t start, int64_t end, int64_t step
 }
 
 void pb__o_op_slice(pb_onnx* o) {
+  for (int k = 1; k <= 4; ++k) {
+    if (!pb__o_says(o, k)) continue;
+    pb__o_said_slice(o);
+    return;
+  }
   int x = pb__o_in_moved(o, 0);
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t starts[PB_GRAPH_RANK], ends[PB_GRAPH_RANK], axes[PB_GRAPH_RANK], steps[PB_GRAPH_RANK];
@@ -119,6 +138,10 @@ void pb__o_op_slice(pb_onnx* o) {
 }
 
 void pb__o_op_split(pb_onnx* o) {
+  if (pb__o_says(o, 1)) {
+    pb__o_said_split(o);
+    return;
+  }
   int x = pb__o_in_moved(o, 0), axis = pb__o_axis(o, pb__o_int(o, "axis", 0), pb__o_type(o, x)->rank),
       parts = o->n->output_count;
   int64_t* sizes = PB_NEW_ARRAY(&o->arena, int64_t, (size_t)parts + 1);
@@ -220,6 +243,14 @@ void pb__o_op_pad(pb_onnx* o) {
   int64_t pads[2 * PB_GRAPH_RANK], axes[PB_GRAPH_RANK], low[PB_FLAT_RANK] = {0}, high[PB_FLAT_RANK] = {0};
   const int64_t most = (int64_t)1 << 31;
   const char* name = pb_node_attr(o->n, "paddings") ? "paddings" : "pads";
+  bool constant = !strcmp(mode, "constant"), edge = !strcmp(mode, "edge"), reflect = !strcmp(mode, "reflect");
+  if (!constant && !edge && !reflect && strcmp(mode, "wrap")) pb__o_refuse(o, "a mode '%s'", mode);
+  int with = pb__o_has(o, 2) ? IN(2) : pb__o_like(o, x, pb__o_real(o, "value", 0));
+  with = constant ? pb__o_reshape(o, with, 0, NULL) : with;
+  if (pb__o_says(o, 1) || pb__o_says(o, 3)) {
+    pb__o_said_pad(o, mode[0], with);
+    return;
+  }
   int count = pb__o_list(o, name, 1, 2 * PB_GRAPH_RANK, pads), axis_count = pb__o_list(o, NULL, 3, PB_GRAPH_RANK, axes);
   int all = axis_count < 0 ? in.rank : axis_count;
   if (count != 2 * all) pb__o_refuse(o, "pads of %d numbers for %d axes", count, all);
@@ -232,15 +263,14 @@ void pb__o_op_pad(pb_onnx* o) {
     high[r] = pads[all + k];
     if (in.shape[r] + low[r] + high[r] > most) pb__o_refuse(o, "pads that make no sense");
   }
-  bool constant = !strcmp(mode, "constant"), edge = !strcmp(mode, "edge"), reflect = !strcmp(mode, "reflect");
-  if (!constant && !edge && !reflect && strcmp(mode, "wrap")) pb__o_refuse(o, "a mode '%s'", mode);
-  if (pb__o_bad(o)) return;
-  int with = pb__o_has(o, 2) ? IN(2) : pb__o_like(o, x, pb__o_real(o, "value", 0));
-  with = constant ? pb__o_reshape(o, with, 0, NULL) : with;
-  OUT(constant ? pb__o_pad(o, x, with, low, high, NULL) : padded(o, x, low, high, mode[0]));
+  if (!pb__o_bad(o)) OUT(constant ? pb__o_pad(o, x, with, low, high, NULL) : padded(o, x, low, high, mode[0]));
 }
 
 void pb__o_op_tile(pb_onnx* o) {
+  if (o->n->input_count == 2 && pb__o_says(o, 1)) {
+    pb__o_said_tile(o);
+    return;
+  }
   int x = pb__o_in_moved(o, 0);
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t times[PB_GRAPH_RANK];
@@ -357,18 +387,22 @@ void pb__o_op_reverse_sequence(pb_onnx* o) {
 
 void pb__o_op_constant_of_shape(pb_onnx* o) {
   int64_t shape[PB_GRAPH_RANK];
-  int rank = pb__o_list(o, NULL, 0, PB_GRAPH_RANK, shape);
+  bool said = pb__o_says(o, 0);
+  int rank = said ? 0 : pb__o_list(o, NULL, 0, PB_GRAPH_RANK, shape), number;
   const pb_attr* value = pb_node_attr(o->n, "value");
+  if (value && (value->tensor < 0 || o->l->consts->items[value->tensor].bytes == 0))
+    pb__o_refuse(o, "a value that is no number");
   if (pb__o_bad(o)) return;
   if (!value) {
-    OUT(pb__o_expand(o, pb__o_number(o, PB_F32, 0), rank, shape));
-    return;
+    number = pb__o_number(o, PB_F32, 0);
+  } else {
+    const pb_const c = o->l->consts->items[value->tensor];
+    number = pb__o_constant(o, value->is_unsigned ? PB_UI8 : c.type, 0, NULL, c.data);
   }
-  if (value->tensor < 0 || o->l->consts->items[value->tensor].bytes == 0) pb__o_refuse(o, "a value that is no number");
-  if (pb__o_bad(o)) return;
-  const pb_const c = o->l->consts->items[value->tensor];
-  pb_type type = value->is_unsigned ? PB_UI8 : c.type;
-  OUT(pb__o_expand(o, pb__o_constant(o, type, 0, NULL, c.data), rank, shape));
+  if (said)
+    pb__o_said_fill(o, number);
+  else
+    OUT(pb__o_expand(o, number, rank, shape));
 }
 
 void pb__o_op_eye_like(pb_onnx* o) {
@@ -392,8 +426,10 @@ void pb__o_op_one_hot(pb_onnx* o) {
   const pb_flat_type in = *pb__o_type(o, indices);
   const pb_const* c = pb__constant(o->l, pb__input(o->n, 1));
   float real;
-  bool is_real = c && pb__scalar_f32(o->l, o->n->inputs[1], &real);
-  if (is_real && real >= 1 && real < 1 << 30)
+  bool is_real = c && pb__scalar_f32(o->l, o->n->inputs[1], &real), said = pb__o_says(o, 1);
+  if (said)
+    depth = 1; // until it is known what stands for it
+  else if (is_real && real >= 1 && real < 1 << 30)
     depth = (int64_t)real;
   else if (pb__o_list(o, NULL, 1, 1, &depth) != 1)
     pb__o_refuse(o, "a depth that is not constant");
@@ -404,9 +440,10 @@ void pb__o_op_one_hot(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   int64_t shape[PB_FLAT_RANK], row[PB_FLAT_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
   for (int r = 0; r <= in.rank; ++r) shape[r] = r == axis ? 1 : in.shape[r - (r > axis)];
+  int many = said ? pb__o_said_depth(o, axis, &in, &depth) : pb__o_integer(o, PB_I64, depth);
   row[axis] = depth;
   int at = pb__o_reshape(o, pb__o_cast(o, indices, PB_I64), in.rank + 1, shape);
-  int from_end = pb__o_add(o, at, pb__o_integer(o, PB_I64, depth));
+  int from_end = pb__o_add(o, at, many);
   at = pb__o_select(o, pb__o_compare(o, "LT", at, pb__o_integer(o, PB_I64, 0)), from_end, at);
   int is = pb__o_compare(o, "EQ", at, pb__o_iota(o, PB_I64, in.rank + 1, row, axis));
   int off = pb__o_reshape(o, pb__o_part(o, values, 0, 0, 1), 0, NULL),
@@ -416,6 +453,10 @@ void pb__o_op_one_hot(pb_onnx* o) {
 
 // Where a constant condition holds.
 void pb__o_op_compress(pb_onnx* o) {
+  if (pb__o_says(o, 1)) {
+    pb__o_said_compress(o);
+    return;
+  }
   int x = IN(0);
   const pb_attr* along = pb_node_attr(o->n, "axis");
   const pb_const* condition = pb__constant(o->l, pb__input(o->n, 1));

@@ -1,5 +1,5 @@
 // What takes many elements together: reductions, softmax, orders.
-#include "core/frontend/onnx/rows.h"
+#include "core/frontend/onnx/said.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,13 +41,19 @@ static int shift(pb_onnx* o, int x, const bool* gone) {
 
 static void read_axes(pb_onnx* o, int rank, bool* gone) {
   int64_t axes[PB_GRAPH_RANK];
-  int count = pb__o_list(o, "axes", 1, PB_GRAPH_RANK, axes);
+  int count = pb__o_says(o, 1) ? 0 : pb__o_list(o, "axes", 1, PB_GRAPH_RANK, axes);
   memset(gone, 0, PB_FLAT_RANK * sizeof *gone);
   for (int r = 0; r < rank && count <= 0; ++r) gone[r] = !pb__o_int(o, "noop_with_empty_axes", 0);
   for (int k = 0; k < count; ++k) gone[pb__o_axis(o, axes[k], rank)] = rank > 0;
 }
 
 void pb__o_op_reduce(pb_onnx* o) {
+  // An empty list says none or all of them, whatever comes.
+  bool listed = pb__o_says(o, 1) && pb__o_elements(o, pb__o_in(o, 1)) > 0;
+  if (listed) {
+    pb__o_said_reduce(o);
+    return;
+  }
   const char* how = o->row->detail;
   bool gone[PB_FLAT_RANK], keep = pb__o_int(o, "keepdims", 1);
   int x = pb__o_in(o, 0), y = x;
@@ -148,26 +154,51 @@ void pb__o_op_hardmax(pb_onnx* o) {
   pb__o_out(o, 0, pb__o_reshape(o, pb__o_cast(o, is, in.type), in.rank, in.shape));
 }
 
-void pb__o_op_cumulate(pb_onnx* o) {
-  int x = pb__o_in(o, 0), count;
-  int64_t at;
+static int cumulated(pb_onnx* o, int x, int axis) {
   const pb_flat_type in = *pb__o_type(o, x);
   bool exclusive = pb__o_int(o, "exclusive", 0), backwards = pb__o_int(o, "reverse", 0);
-  count = pb__o_list(o, NULL, 1, 1, &at);
-  if (count != 1) pb__o_refuse(o, "an axis that is not one number");
-  int axis = pb__o_bad(o) ? 0 : pb__o_axis(o, at, in.rank);
-  if (pb__o_bad(o)) return;
   pb_onnx_window w = {.size = {0}};
   for (int r = 0; r < in.rank; ++r) w.size[r] = w.stride[r] = w.dilation[r] = 1;
   int64_t extent = w.size[axis] = in.shape[axis];
   int64_t before = exclusive ? extent : extent - 1, behind = exclusive ? -1 : 0;
   w.low[axis] = backwards ? behind : before;
   w.high[axis] = backwards ? before : behind;
-  int y = pb__o_windows(o, pb__o_worked(o, x), -1, o->row->detail, &w);
-  pb__o_out(o, 0, pb__o_cast(o, y, in.type));
+  return pb__o_windows(o, pb__o_worked(o, x), -1, o->row->detail, &w);
+}
+
+void pb__o_op_cumulate(pb_onnx* o) {
+  int x = pb__o_in(o, 0), y = -1;
+  int64_t at;
+  const pb_flat_type in = *pb__o_type(o, x);
+  bool said = pb__o_says(o, 1);
+  if (!said && pb__o_list(o, NULL, 1, 1, &at) != 1) pb__o_refuse(o, "an axis that is not one number");
+  if (said && (in.rank < 1 || pb__o_elements(o, pb__o_in(o, 1)) != 1))
+    pb__o_refuse(o, "an axis that is not one number");
+  if (pb__o_bad(o)) return;
+  if (!said) {
+    y = cumulated(o, x, pb__o_axis(o, at, in.rank));
+  } else { // along each, and one is taken
+    int64_t same[PB_FLAT_RANK];
+    memcpy(same, in.shape, sizeof same);
+    int axis = pb__o_entry(o, pb__o_numbers(o, 1, NULL), 0), rank = pb__o_whole(o, in.rank);
+    int below = pb__o_is(o, "LT", axis, 0);
+    axis = pb__o_select(o, below, pb__o_add(o, axis, rank), axis);
+    for (int r = 0; r < in.rank && !pb__o_bad(o); ++r) {
+      int one = cumulated(o, x, r);
+      y = y < 0 ? one : pb__o_select(o, pb__o_is(o, "EQ", axis, r), one, y);
+    }
+    int below_all = pb__o_is(o, "LT", axis, 0),
+        outside = pb__o_binary(o, "or", below_all, pb__o_compare(o, "GE", axis, rank));
+    pb__o_extents(o, 0, pb__o_vector(o, in.rank, same), outside, in.rank, same);
+  }
+  if (!pb__o_bad(o)) pb__o_out(o, 0, pb__o_cast(o, y, in.type));
 }
 
 void pb__o_op_top_k(pb_onnx* o) {
+  if (pb__o_says(o, 1)) {
+    pb__o_said_top_k(o);
+    return;
+  }
   int x = pb__o_in(o, 0), where;
   const pb_flat_type in = *pb__o_type(o, x);
   int64_t k = pb__o_int(o, "k", -1);

@@ -1,17 +1,12 @@
 // Resize and Upsample: each element a sum of a few neighbours along one dim after the other, by constant weights.
-#include "core/frontend/onnx/rows.h"
+#include "core/frontend/onnx/said.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MOST_TAPS = 64 };
 
-typedef struct plan {
-  const char *transform, *nearest;
-  char mode; // n, l or c
-  bool antialias, exclude;
-  double cubic;
-} plan;
+typedef pb_onnx_resize plan;
 
 // Where element k of the result lies in the input. What scales make of an extent counts as it is, before it is rounded.
 static double source_of(const plan* p, int64_t k, int64_t in, int64_t out, double scale, double from, double to) {
@@ -187,6 +182,12 @@ void pb__o_op_resize(pb_onnx* o) {
   float box[2 * PB_FLAT_RANK] = {0};
   plan p;
   read_plan(o, upsample, &p);
+  int scales_at = upsample || o->l->g->opset < 11 ? 1 : 2;
+  bool by_sizes = scales_at == 2 && pb__o_says(o, 3);
+  if (by_sizes || pb__o_says(o, scales_at)) {
+    if (!pb__o_bad(o)) pb__o_said_resize(o, &p, by_sizes, scales_at);
+    return;
+  }
   memcpy(out, in.shape, sizeof out);
   for (int r = 0; r < PB_FLAT_RANK; ++r) scale[r] = 1;
   read_sizes(o, &in, upsample, out, scale);

@@ -1,0 +1,118 @@
+"""Shapes that come at run time: one engine takes several, whatever they are computed of; what cannot be is refused when it comes.
+
+    tests/onnx/said.py --bin build/bin"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy", "onnx")
+import numpy as np  # noqa: E402
+import onnx.parser  # noqa: E402
+from onnx.reference import ReferenceEvaluator  # noqa: E402
+
+HEAD = '<ir_version: 9, opset_import: ["" : 18]>\n'
+
+
+def ints(*items):
+    return np.array(items, np.int64)
+
+
+def floats(*shape):
+    return np.random.default_rng(sum(shape) + len(shape)).standard_normal(shape, np.float32)
+
+
+X = floats(4, 6)
+# name: the graph, sets of inputs that are right, and of such that are refused at run time
+MODELS = {
+    "a shape, of what is computed": (
+        "g (float[4, 6] x, int64[2] s, int64[2] t) => (float[a, b] z) { w = Add(s, t) y = Reshape(x, w) z = Relu(y) }",
+        [{"x": X, "s": ints(1, 2), "t": ints(1, 10)}, {"x": X, "s": ints(20, 0), "t": ints(4, -1)}, {"x": X, "s": ints(2, 1), "t": ints(6, 2)}],
+        [{"x": X, "s": ints(1, 2), "t": ints(1, 11)}, {"x": X, "s": ints(-1, -1), "t": ints(0, 0)}, {"x": X, "s": ints(-4, -6), "t": ints(0, 0)}]),
+    "what holds, and what follows it": (
+        "g (float[4, 6] x, float[6] y) => (int64[2, n] z, float[4, m] v) { zero = Constant<value_float = 0.0>() a = Greater(x, zero) z = NonZero(a)"
+        " b = Greater(y, zero) w = Compress<axis = 1>(x, b) v = Mul(w, w) }",
+        [{"x": X, "y": floats(6)}, {"x": np.abs(X), "y": np.abs(floats(6))}, {"x": -np.abs(X), "y": -np.abs(floats(6))}], []),
+    "one shape behind another": (
+        "g (float[4, 6] x, int64[1] k, int64[2] r) => (float[a, b] z) <int64[1] one = {1}, int64[1] zero = {0}>"
+        " { y = Slice(x, zero, k, one) t = Tile(y, r) n = Neg(t) z = Add(n, t) }",
+        [{"x": X, "k": ints(3), "r": ints(2, 2)}, {"x": X, "k": ints(-1), "r": ints(1, 3)}, {"x": X, "k": ints(0), "r": ints(1, 1)}], []),
+    "axes": (
+        "g (float[4, 6] x, int64[1] a) => (float[n] z) { z = ReduceMax<keepdims = 0>(x, a) }",
+        [{"x": X, "a": ints(0)}, {"x": X, "a": ints(1)}, {"x": X, "a": ints(-2)}], [{"x": X, "a": ints(2)}, {"x": X, "a": ints(-3)}]),
+    "with an open dim": (
+        "g (float[3, s] x, int64[2] r) => (float[a, b] z) { y = Expand(x, r) z = Add(y, x) }",
+        [{"x": floats(3, 5), "r": ints(3, 5)}, {"x": floats(3, 7), "r": ints(1, 1)}], [{"x": floats(3, 5), "r": ints(3, 4)}]),
+    "parts": (
+        "g (float[4, 6] x, int64[2] p) => (float[4, a] z, float[4, b] v) { z, v = Split<axis = 1>(x, p) }",
+        [{"x": X, "p": ints(2, 4)}, {"x": X, "p": ints(5, 1)}], [{"x": X, "p": ints(2, 5)}, {"x": X, "p": ints(-1, 7)}]),
+    "a range": (
+        "g (int64 a, int64 b, int64 c) => (int64[n] z) { z = Range(a, b, c) }",
+        [{"a": np.int64(3), "b": np.int64(20), "c": np.int64(4)}, {"a": np.int64(3), "b": np.int64(-20), "c": np.int64(-5)},
+         {"a": np.int64(3), "b": np.int64(0), "c": np.int64(1)}],
+        [{"a": np.int64(3), "b": np.int64(20), "c": np.int64(0)}]),
+    "a declared shape": (
+        "g (float[4, 6] x, int64[3] s) => (float[2, 3, 4] z) { z = Reshape(x, s) }",
+        [{"x": X, "s": ints(2, 3, 4)}, {"x": X, "s": ints(2, -1, 4)}], [{"x": X, "s": ints(3, 2, 4)}]),
+}
+# What is refused when it is compiled, by words of the reason.
+REFUSED = {
+    "more extents than there may be": (
+        "g (int64[4] s, int64[4] t, int64[4] u) => (float[a, b, c, d] x, float[e, f, g, h] y, float[i, j, k, l] z)"
+        " { x = ConstantOfShape(s) y = ConstantOfShape(t) z = ConstantOfShape(u) }",
+        "more than 8 extents"),
+    "a chip with queues": ("g (float[4, 6] x, int64[2] s) => (float[a, b] z) { z = Reshape(x, s) }", "that data say"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    options = parser.parse_args()
+    failed = 0
+
+    def say(good, what, why=""):
+        nonlocal failed
+        failed += not good
+        print(f"{'ok    ' if good else 'FAILED'} {what}{'' if good else ': ' + str(why)}")
+
+    def compiled(model, target):
+        (folder / "m.onnx").write_bytes(model.SerializeToString())
+        return tools.call([f"{options.bin}/pbc", str(folder / "m.onnx"), f"--target={target}", "-o", str(folder / "m.pbe")])
+
+    def run(model, values):
+        args = []
+        for k, (name, value) in enumerate(values.items()):
+            np.save(folder / f"in{k}.npy", value)
+            args += ["--input", f"{name}={folder}/in{k}.npy"]
+        for k, out in enumerate(model.graph.output):
+            args += ["--output", f"{out.name}={folder}/out{k}.npy"]
+        return tools.call([f"{options.bin}/pb-run", str(folder / "m.pbe"), *args])
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for what, (text, right, wrong) in MODELS.items():
+            model = onnx.parser.parse_model(HEAD + text)
+            made = compiled(model, "cpu")
+            say(not made.returncode, what, made.stderr)
+            for k, values in enumerate(right if not made.returncode else []):
+                done = run(model, values)
+                say(not done.returncode, f"{what}, set {k}", done.stderr)
+                for n, expected in enumerate(ReferenceEvaluator(model).run(None, values) if not done.returncode else []):
+                    ours = np.load(folder / f"out{n}.npy")
+                    say(ours.shape == expected.shape and np.allclose(ours, expected, rtol=1e-6), f"{what}, set {k}, result {n}", (ours, expected))
+            for k, values in enumerate(wrong if not made.returncode else []):
+                done = run(model, values)
+                say(done.returncode == 1 and ("PB5053" in done.stderr or "PB5049" in done.stderr), f"{what}, wrong set {k}", done.stderr)
+        for what, (text, words) in REFUSED.items():
+            made = compiled(onnx.parser.parse_model(HEAD + text), "simnpu" if "queues" in what else "cpu")
+            say(made.returncode == 1 and words in made.stderr, what, made.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
