@@ -730,6 +730,14 @@ def second_factor_of_merged_rows():
 
 
 @case
+def turned_round_in_eight_dims():
+    """As many loops as a tensor has dims: what bounds constants that are packed bounds no other tensor."""
+    m = Maker("turned_round_in_eight_dims")
+    x = m.codes(m.input("x", *[2] * 7, 16), F32(0.05))
+    return m.done(m.codes(m.op("Transpose", x, perm=[6, 5, 4, 3, 2, 1, 0, 7]), F32(0.05)), step=0.05)
+
+
+@case
 def table_with_a_number_of_unsigned_codes():
     """A factor inside a table of codes is 200, not -56."""
     m = Maker("table_with_a_number_of_unsigned_codes")
