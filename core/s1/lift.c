@@ -168,9 +168,9 @@ pb_status pb__find_target(lifter* l, const pb_node* n, pb_target* t) {
   double least = -INFINITY, most = INFINITY;
   int tensor = n->outputs[0];
   for (int hops = 0; hops < 4; ++hops) {
-    if (l->uses[tensor] != 1 || l->g->tensors[tensor].is_output)
+    int next = pb__continued(l, tensor);
+    if (next < 0)
       return pb__refuse(l, n, "quantise the model (QDQ, int8)", "its result is not quantised (or read by several)");
-    int next = l->user[tensor];
     const pb_node* f = &l->g->nodes[next];
     if (pb__is(f, "QuantizeLinear")) {
       if (!pb__scalar_f32(l, pb__input(f, 1), &t->scale) || !zero_point(l, f, &t->zero) || !(t->scale > 0) ||
@@ -530,9 +530,9 @@ static const struct {
 static bool is_quantised_behind(const lifter* l, const pb_node* n) {
   const pb_node* at = n;
   do {
-    int tensor = at->outputs[0];
-    if (l->uses[tensor] != 1 || l->g->tensors[tensor].is_output) return false;
-    at = &l->g->nodes[l->user[tensor]];
+    int next = pb__continued(l, at->outputs[0]);
+    if (next < 0) return false;
+    at = &l->g->nodes[next];
   } while ((pb__is(at, "Relu") || pb__is(at, "Clip")) && at->output_count > 0 && at->outputs[0] >= 0);
   return pb__is(at, "QuantizeLinear");
 }

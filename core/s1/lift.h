@@ -20,6 +20,7 @@ typedef struct lifter {
   int marked[8], marks;          // nodes that the form tried counts as done
   size_t node_room, tensor_room; // how many there may be when all is written out
   int* copy_of;                  // by graph tensor, of the subgraph that is being written out, -1
+  int dequantising;              // DequantizeLinear nodes that are being made, each for the one before
   bool folds_sizes;              // the node that is folded computes of extents of open dims
   const char* impossible;        // why the node that is being lifted cannot be: noted deep inside, told when it is done
 } lifter;
@@ -148,6 +149,8 @@ pb_status pb__own_value(lifter* l, const pb_node* n, int tensor, int* value) PB_
 pb_status pb__own_any(lifter* l, const pb_node* n, int tensor, int* value) PB_MUST_CHECK;
 // The one node that reads the tensor, if nothing else sees it; -1.
 int pb__only_user(const lifter* l, int tensor);
+// The only node that reads the tensor, where that is its first operand and no bound or scale; -1.
+int pb__continued(const lifter* l, int tensor);
 pb_s1_op pb__float_op(const pb_node* n, pb_s1_kind kind);
 // The operator's result, behind Relu and Clip that only it feeds.
 pb_status pb__finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_t* shape) PB_MUST_CHECK;

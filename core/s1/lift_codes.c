@@ -337,11 +337,10 @@ static pb_status lift_average(lifter* l, const pb_node* n) {
 }
 
 static bool ends_in_codes(const lifter* l, const pb_node* n) {
-  for (int tensor = n->outputs[0]; l->uses[tensor] == 1 && !l->g->tensors[tensor].is_output;) {
-    const pb_node* next = &l->g->nodes[l->user[tensor]];
-    if (pb__is(next, "QuantizeLinear")) return true;
-    if (!pb__is(next, "Relu") && !pb__is(next, "Clip")) return false;
-    tensor = next->outputs[0];
+  for (int next; (next = pb__continued(l, n->outputs[0])) >= 0;) {
+    n = &l->g->nodes[next];
+    if (pb__is(n, "QuantizeLinear")) return true;
+    if (!pb__is(n, "Relu") && !pb__is(n, "Clip")) return false;
   }
   return false;
 }

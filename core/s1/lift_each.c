@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { DEQUANTISING = 32 }; // each is made within the one that reads it; graphs may have circles
+
 // A constant among the values. Truths are bytes there, like those of the program.
 static int constant_value(lifter* l, int tensor) {
   const pb_const* c = pb__signed_constant(l, tensor);
@@ -28,10 +30,16 @@ static int constant_value(lifter* l, int tensor) {
 // Codes of 8 bits and one scale are a kind of their own.
 static pb_status dequantise(lifter* l, const pb_node* n) {
   bool known, quiet = l->quiet;
+  if (l->dequantising == DEQUANTISING)
+    return pb__refuse(l, n, NULL,
+                      "its operands hang on its own result, or on too many DequantizeLinear nodes in a row");
   l->quiet = true;
   pb_status status = pb__constant(l, n->inputs[0]) ? PB_ERR_UNSUPPORTED : pb__lift_dequantise(l, n);
   l->quiet = quiet;
-  return status == PB_OK ? PB_OK : l->rows->make(l, n, &known);
+  ++l->dequantising;
+  if (status != PB_OK) status = l->rows->make(l, n, &known);
+  --l->dequantising;
+  return status;
 }
 
 pb_status pb__any_value(lifter* l, const pb_node* n, int tensor, int* value) {

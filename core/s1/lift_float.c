@@ -80,10 +80,15 @@ int pb__only_user(const lifter* l, int tensor) {
   return l->uses[tensor] == 1 && !l->g->tensors[tensor].is_output ? l->user[tensor] : -1;
 }
 
+int pb__continued(const lifter* l, int tensor) {
+  int next = pb__only_user(l, tensor);
+  return next >= 0 && l->g->nodes[next].inputs[0] == tensor ? next : -1;
+}
+
 pb_status pb__finish(lifter* l, int tensor, pb_s1_op* op, int rank, const int64_t* shape) {
-  for (int next; (next = pb__only_user(l, tensor)) >= 0;) {
+  for (int next; (next = pb__continued(l, tensor)) >= 0;) {
     const pb_node* f = &l->g->nodes[next];
-    if (l->done[next] || (!pb__is(f, "Relu") && !pb__is(f, "Clip")) || f->inputs[0] != tensor) break;
+    if (l->done[next] || (!pb__is(f, "Relu") && !pb__is(f, "Clip"))) break;
     PB_TRY(read_bounds(l, f, &op->lo, &op->hi));
     pb__mark_done(l, next);
     tensor = f->outputs[0];
@@ -175,8 +180,8 @@ static pb_status conv(lifter* l, const pb_node* n) {
       return pb__refuse(l, n, NULL, "a bias that is no constant f32 vector");
     op.bias = l->g->tensors[pb__input(n, 2)].const_id;
   }
-  int tensor = n->outputs[0], next = pb__only_user(l, tensor);
-  if (next >= 0 && pb__is(&l->g->nodes[next], "BatchNormalization") && l->g->nodes[next].inputs[0] == tensor) {
+  int tensor = n->outputs[0], next = pb__continued(l, tensor);
+  if (next >= 0 && pb__is(&l->g->nodes[next], "BatchNormalization")) {
     PB_TRY(fold_norm(l, &l->g->nodes[next], &op, shape[1]));
     pb__mark_done(l, next);
     tensor = l->g->nodes[next].outputs[0];

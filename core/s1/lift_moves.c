@@ -7,8 +7,8 @@
 static const char* const moves[] = {"Transpose", "Slice", "Split", "Expand"};
 
 static bool quantised_behind(const lifter* l, int tensor) {
-  return tensor < 0 || (l->uses[tensor] == 1 && !l->g->tensors[tensor].is_output &&
-                        pb__is(&l->g->nodes[l->user[tensor]], "QuantizeLinear"));
+  int next = tensor < 0 ? -1 : pb__continued(l, tensor);
+  return tensor < 0 || (next >= 0 && pb__is(&l->g->nodes[next], "QuantizeLinear"));
 }
 
 static bool is_move(const lifter* l, const pb_node* n) {

@@ -28,6 +28,26 @@ def gemm(consts, shape=(2, 8), kind=TensorProto.FLOAT, nodes=(), outputs=("y",),
                              opset_imports=[helper.make_opsetid("", 13)])
 
 
+CODES = [numpy_helper.from_array(np.float32(0.5), "s"), numpy_helper.from_array(np.int8(0), "z"), numpy_helper.from_array(WEIGHTS, "w")]
+
+
+def circles():
+    """(what goes round, nodes, the node that is refused): a result that hangs on itself, also by a bound or a scale."""
+    node, codes = helper.make_node, helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"])
+    ends = [node("Relu", ["x"], ["y"])]
+    yield "two Relu", [node("Relu", ["b"], ["a"], name="first"), node("Relu", ["a"], ["b"]), *ends], "first"
+    yield "its own scale", [codes, node("DequantizeLinear", ["q", "d", "z"], ["d"], name="own"), node("Relu", ["d"], ["y"])], "own"
+    yield "its own zero point", [codes, node("DequantizeLinear", ["q", "s", "d"], ["d"], name="own"), node("Relu", ["d"], ["y"])], "own"
+    yield "two scales", [codes, node("DequantizeLinear", ["q", "e", "z"], ["d"], name="one"), node("DequantizeLinear", ["q", "d", "z"], ["e"], name="one"),
+                         node("Relu", ["d"], ["y"])], "one"
+    yield "2,000 scales in a row", [codes, *(node("DequantizeLinear", ["q", f"e{k - 1}" if k else "s", "z"], [f"e{k}"], name="one of them") for k in range(2000)),
+                                    node("Relu", ["e1999"], ["y"])], "one of them"
+    dequantised = [codes, *(node("DequantizeLinear", ["q", "s", "z"], [name]) for name in ("d", "e"))]
+    clip = [node("Clip", ["r", "a"], ["c"], name="bounded"), node("Relu", ["c"], ["r"]), *ends]
+    yield "what a sum of codes bounds", [*dequantised, node("Add", ["d", "e"], ["a"]), *clip], "bounded"
+    yield "what a softmax of codes bounds", [*dequantised, node("Softmax", ["d"], ["a"]), *clip], "bounded"
+
+
 def outside(location, **place):
     """The weights in a file of their own."""
     tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=WEIGHTS.shape, data_location=TensorProto.EXTERNAL)
@@ -124,6 +144,8 @@ def shapes(s):
     s.refuses("a node that makes a constant", gemm([w], nodes=[helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Relu", ["y"], ["w"])]), 2010, "w: a tensor that two nodes make")
     s.refuses("two constants of a name", gemm([w, w]), 2010, "w: a tensor that two nodes make")
     s.refuses("a node that comes before its input", gemm([w], nodes=[helper.make_node("Relu", ["z"], ["y"]), helper.make_node("MatMul", ["x", "w"], ["z"])]), 2020, "no supported operator makes")
+    for what, nodes, node in circles():
+        s.refuses(f"a circle of {what}", gemm(CODES, nodes=nodes), 2020, f"node '{node}'")
     s.refuses("an output that nothing makes", gemm([w], outputs=("y", "elsewhere")), 2022, "elsewhere: an output that no supported operator makes")
     named = gemm([w]).SerializeToString().replace(b"product", b"pro\0uct")
     s.refuses("a name with a NUL", named, 2010, "NUL")

@@ -301,6 +301,11 @@ def not_numbers(label, build):
 BOUNDS = {"relu": lambda m, x, y: m.op("Relu", x),
           "clip": lambda m, x, y: m.op("Clip", x, m.const(F32(-0.5)), m.const(F32(0.5))),
           "clip_above": lambda m, x, y: m.op("Clip", x, "", m.const(F32(0.5))),
+          "clip_at_nothing": lambda m, x, y: m.op("Clip", x, m.const(F32(np.nan)), m.const(F32(np.nan))),
+          "clip_at_nothing_above": lambda m, x, y: m.op("Clip", m.op("Relu", x), "", m.const(F32(np.nan))),
+          "clip_at_nothing_below": lambda m, x, y: m.op("Clip", m.op("Add", x, y), m.const(F32(np.nan)), m.const(F32(0.5))),
+          "clip_at_inputs": lambda m, x, y: m.op("Clip", x, m.input("low", values=np.nan), m.input("high", values=0.5)),
+          "clip_under_inputs": lambda m, x, y: m.op("Clip", x, m.input("low", values=-0.5), m.input("high", values=np.nan)),
           "max": lambda m, x, y: m.op("Max", x, y), "min": lambda m, x, y: m.op("Min", x, y),
           "max_of_a_constant": lambda m, x, y: m.op("Max", x, m.const(F32(0.1))),
           "min_of_a_constant": lambda m, x, y: m.op("Min", m.const(F32(0.1)), x),
@@ -722,6 +727,14 @@ def second_factor_of_merged_rows():
     turned = m.op("Transpose", m.codes(m.input("v", 7, 5, 16), F32(0.05)), perm=[1, 0, 2])
     v = m.op("Reshape", turned, m.const(np.array([35, 16], I64)))
     return m.done(m.codes(m.op("MatMul", m.codes(m.input("p", 4, 35), F32(0.05)), v), F32(4)), refused="PB4003", targets=("simnpu",))
+
+
+@case
+def turned_round_in_eight_dims():
+    """As many loops as a tensor has dims: what bounds constants that are packed bounds no other tensor."""
+    m = Maker("turned_round_in_eight_dims")
+    x = m.codes(m.input("x", *[2] * 7, 16), F32(0.05))
+    return m.done(m.codes(m.op("Transpose", x, perm=[6, 5, 4, 3, 2, 1, 0, 7]), F32(0.05)), step=0.05)
 
 
 @case

@@ -165,13 +165,21 @@ void pb__o_op_bit_cast(pb_onnx* o) {
   if (!pb__o_bad(o)) OUT(of_truth ? pb__o_cast(o, x, to) : pb__o_bits(o, x, to));
 }
 
+// y held by operand k. A bound that is no number holds nothing, as in the function that the standard makes of Clip.
+static int held_by(pb_onnx* o, int y, int k) {
+  if (!pb__o_has(o, k)) return y;
+  float number;
+  int bound = IN(k), held = k == 1 ? pb__o_most(o, y, bound) : pb__o_least(o, y, bound);
+  bool is_number = !pb_type_is_float(pb__o_type(o, bound)->type) ||
+                   (pb__scalar_f32(o->l, pb__input(o->n, k), &number) && !isnan(number));
+  return is_number ? held : pb__o_select(o, pb__o_compare(o, "NE", bound, bound), y, held);
+}
+
 void pb__o_op_clip(pb_onnx* o) {
-  int y = IN(0);
   const pb_attr *least = pb_node_attr(o->n, "min"), *most = pb_node_attr(o->n, "max");
-  if (pb__o_has(o, 1)) y = pb__o_most(o, y, IN(1));
-  if (pb__o_has(o, 2)) y = pb__o_least(o, y, IN(2));
-  if (least) y = pb__o_most(o, y, pb__o_like(o, y, (double)least->f));
-  if (most) y = pb__o_least(o, y, pb__o_like(o, y, (double)most->f));
+  int y = held_by(o, held_by(o, IN(0), 1), 2);
+  if (least && !isnan(least->f)) y = pb__o_most(o, y, pb__o_like(o, y, (double)least->f));
+  if (most && !isnan(most->f)) y = pb__o_least(o, y, pb__o_like(o, y, (double)most->f));
   OUT(y);
 }
 
