@@ -63,9 +63,10 @@ static void check_operand(checked* c, const pb_operand* o) {
 // Commands give fields that say nothing any number; a form makes no sense there.
 static void check_unused(checked* c) {
   for (int i = 0; i < c->chip->insn_count; ++i)
-    for (int f = 0; f < c->chip->insns[i].field_count; ++f)
-      if (c->chip->insns[i].fields[f].state_writer == c->insn->index)
-        c->used |= 1u << c->chip->insns[i].fields[f].state_field;
+    for (int f = 0; f < c->chip->insns[i].field_count; ++f) {
+      const pb_field* field = &c->chip->insns[i].fields[f]; // the command of loops has no number, and writes no state
+      if (field->state_writer >= 0 && field->state_writer == c->insn->index) c->used |= 1u << field->state_field;
+    }
   for (int f = 0; f < c->insn->field_count; ++f)
     if (c->insn->fields[f].form && !(c->used >> f & 1)) fault(c, f, "not used", "use it, or leave it out of Derived");
 }

@@ -78,8 +78,8 @@ static inline int64_t pb_vkernel_runs(const pb_vkernel* k, const pb_vaccess* acc
 }
 // Whether a summed dim walks elements between the first and the last run of an access.
 bool pb_vkernel_inside_runs(const pb_vkernel* kernel, int dim);
-// The dim of the kernel's tree that dim d of the main nest is: lanes that come in runs are two dims there, and d the inner
-// one of them.
+// The dim of the kernel's tree that dim d of the main nest is: lanes that come in runs are two dims there, and d the
+// inner one of them.
 static inline int pb_vkernel_tree_dim(const pb_vkernel* k, int d) { return d + (k->run_dim >= 0 && d >= k->run_dim); }
 static inline int pb_vkernel_store(const pb_vnest* nest) { return nest->nest->access_count - 1; }
 

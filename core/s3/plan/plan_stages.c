@@ -1,7 +1,7 @@
 // Tiles of the loops that several stages share. All loops but the last go one by one; of the last as many turns are
 // taken together as pay: more rows give products more to do with each load, fewer leave more of the values between in a
-// near cache. What a turn takes is the sum of what its stages take (plan_registers.c), whose operands are as large as the
-// turn makes them.
+// near cache. What a turn takes is the sum of what its stages take (plan_registers.c), whose operands are as large as
+// the turn makes them.
 #include "core/s3/plan/plan_stages.h"
 
 #include "core/s3/kernels.h"

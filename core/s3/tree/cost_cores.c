@@ -181,10 +181,12 @@ static int64_t touched(const walk* walks, int count) {
   walk sorted[MOST_WALKS];
   int used = 0;
   for (int k = 0; k < count; ++k) {
-    if (!walks[k].step || walks[k].turns < 2) continue;
+    walk one = walks[k];
+    if (!one.step || one.turns < 2) continue;
+    if (one.step < 0) one.step = -one.step; // backwards it touches as many
     int at = used++;
-    for (; at > 0 && sorted[at - 1].step > walks[k].step; --at) sorted[at] = sorted[at - 1];
-    sorted[at] = walks[k];
+    for (; at > 0 && sorted[at - 1].step > one.step; --at) sorted[at] = sorted[at - 1];
+    sorted[at] = one;
   }
   int64_t elements = 1, unit = 1, span = 1;
   for (int k = 0; k < used; ++k) {

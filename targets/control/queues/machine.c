@@ -196,20 +196,15 @@ static void set_trace(pb_device* device, void (*event)(void*, uint32_t, uint32_t
 
 #define OPEN(n)                                                                                                        \
   static int open_##n(const char* options, pb_device** device) { return open_device(slots[n].chip, options, device); }
-OPEN(0)
-OPEN(1)
-OPEN(2)
-OPEN(3)
-OPEN(4)
-OPEN(5)
-OPEN(6)
-OPEN(7)
-OPEN(8)
-OPEN(9)
-OPEN(10)
-OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15) static int (*const opens[SLOTS])(const char*, pb_device**) = {
+// A list of macros without semicolons is laid out anew at each turn.
+// clang-format off
+OPEN(0) OPEN(1) OPEN(2) OPEN(3) OPEN(4) OPEN(5) OPEN(6) OPEN(7)
+OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15)
+
+static int (*const opens[SLOTS])(const char*, pb_device**) = {
     open_0, open_1, open_2,  open_3,  open_4,  open_5,  open_6,  open_7,
     open_8, open_9, open_10, open_11, open_12, open_13, open_14, open_15};
+// clang-format on
 
 // The chip's own slot, else a free one, else the one that was asked for longest ago and has no device open.
 static int slot_for(const pb_chip* chip) {
