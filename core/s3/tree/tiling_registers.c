@@ -141,7 +141,8 @@ static void add_on_tile(pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, 
   pb_nest point;
   pb__tiling_expand(t, nest, tile, &point);
   for (int a = 0; a < point.access_count; ++a) // where a tile's registers begin does not depend on where it lies
-    if (!nest->access[a].memref.ptr && t->buffers[nest->access[a].buffer].memory == k->memory)
+    if (!nest->access[a].memref.ptr && nest->access[a].buffer >= 0 &&
+        t->buffers[nest->access[a].buffer].memory == k->memory)
       point.access[a].index[0] = nest->access[a].index[0];
   if (into)
     pb__tiling_put(t, into, level, &point);
