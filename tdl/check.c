@@ -136,7 +136,7 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
   if (w->unit < 1)
     FAULT(3232, "a positive number of bytes", "%s: window '%s' has units of %lld bytes", insn->name, w->name,
           (long long)w->unit);
-  else if (w->slot < 0 && pb_field_max(&insn->fields[w->base]) * w->unit < last_place(insn, w, m->bytes))
+  else if (w->slot < 0 && times(pb_field_max(&insn->fields[w->base]), w->unit) < last_place(insn, w, m->bytes))
     FAULT(3233, "widen the field", "%s: field '%s' cannot reach the end of %s", insn->name, insn->fields[w->base].name,
           m->name);
   int64_t row = bytes;

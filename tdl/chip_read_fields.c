@@ -68,6 +68,7 @@ static void read_derived(const record* rec, pb_insn* insn) {
     if (field->form) pb__fault(rec, 3115, "once", "field '%s' is derived twice", field->name);
     field->form = (pb_form)(PB_FORM_MINUS + pb__choice(&d, "Form", forms, 3));
     field->by = field->form == PB_FORM_LOG2 ? 1 : by;
+    int faults = rec->r->faults;
     if (by < 1 || by > PB_MOST_DERIVED)
       pb__fault(rec, 3116, "1 to 1048576", "field '%s' is derived by %lld", field->name, (long long)by);
     else if (field->form == PB_FORM_LOG2 && (field->is_signed || field->width > 5))
@@ -75,6 +76,7 @@ static void read_derived(const record* rec, pb_insn* insn) {
                 field->width, field->is_signed ? " with sign" : "");
     else if (field->width > 40)
       pb__fault(rec, 3117, "40 bits at most", "field '%s' is derived and has %d bits", field->name, field->width);
+    if (rec->r->faults > faults) field->form = PB_FORM_PLAIN; // what is checked behind it counts on these limits
   }
 }
 

@@ -58,7 +58,9 @@ int64_t pb_field_bits(const pb_field* field, uint32_t bits) {
 
 int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window) {
   const pb_field* base = window->base >= 0 ? &insn->fields[window->base] : NULL;
-  return base && base->form == PB_FORM_SCALED ? window->unit * base->by : window->unit;
+  int64_t unit = window->unit;
+  if (base && base->form == PB_FORM_SCALED && __builtin_mul_overflow(unit, base->by, &unit)) return INT64_MAX;
+  return unit;
 }
 
 int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k) {
@@ -67,8 +69,10 @@ int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k) {
     return (pb_type_bits(window->type) + 7) / 8;
   case PB_STRIDE_ROW:
     return chip->memories[window->memory].row_bytes;
-  case PB_STRIDE_NUMBER:
-    return window->strides[k].units * window->unit;
+  case PB_STRIDE_NUMBER: {
+    int64_t bytes;
+    return __builtin_mul_overflow(window->strides[k].units, window->unit, &bytes) ? INT64_MAX : bytes;
+  }
   default:
     return 0;
   }
