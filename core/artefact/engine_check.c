@@ -6,27 +6,23 @@
 
 static const uint64_t most_bytes = (uint64_t)1 << 40; // of a tensor or of the arena
 
-typedef struct check {
-  const char* path;
-  int code;
-  pb_diag* diag;
-} check;
-
-#define FAIL(c, ...) pb_error((c)->diag, (pb_place){.file = (c)->path}, (c)->code, NULL, __VA_ARGS__)
-
-static pb_status check_tensors(const check* c, const char* what, int count, const pb_tensor_info* tensors, bool open) {
+static pb_status check_tensors(const pb_engine_check* c, const char* what, int count, const pb_tensor_info* tensors,
+                               bool open) {
   for (int k = 0; k < count; ++k) {
     const pb_tensor_info* t = &tensors[k];
-    if (!t->name || !t->name[0]) return FAIL(c, "%s %d has no name", what, k);
+    if (!t->name || !t->name[0]) return PB_ENGINE_FAIL(c, "%s %d has no name", what, k);
     for (int other = 0; other < k; ++other)
-      if (!strcmp(t->name, tensors[other].name)) return FAIL(c, "two of the %ss are called '%s'", what, t->name);
-    if ((unsigned)t->type >= PB_TYPE_COUNT || t->type == PB_I128) return FAIL(c, "%s '%s' has no type", what, t->name);
-    if (t->rank < 0 || t->rank > PB_MAX_RANK) return FAIL(c, "%s '%s' has %d dimensions", what, t->name, t->rank);
+      if (!strcmp(t->name, tensors[other].name))
+        return PB_ENGINE_FAIL(c, "two of the %ss are called '%s'", what, t->name);
+    if ((unsigned)t->type >= PB_TYPE_COUNT || t->type == PB_I128)
+      return PB_ENGINE_FAIL(c, "%s '%s' has no type", what, t->name);
+    if (t->rank < 0 || t->rank > PB_MAX_RANK)
+      return PB_ENGINE_FAIL(c, "%s '%s' has %d dimensions", what, t->name, t->rank);
     uint64_t bytes = 8; // as if no dimension were 0
     for (int d = 0; d < t->rank; ++d) {
       if (open && t->shape[d] == -1) continue;
       if (t->shape[d] < 0 || (uint64_t)t->shape[d] > most_bytes / bytes)
-        return FAIL(c, "%s '%s': dimension %d is %lld", what, t->name, d, (long long)t->shape[d]);
+        return PB_ENGINE_FAIL(c, "%s '%s': dimension %d is %lld", what, t->name, d, (long long)t->shape[d]);
       if (t->shape[d]) bytes *= (uint64_t)t->shape[d];
     }
   }
@@ -40,19 +36,22 @@ static bool is_identifier(const char* name) {
   return true;
 }
 
-static pb_status check_kernel(const check* c, const pb_engine* engine, const pb_kernel* kernel) {
-  if (!kernel->name || !kernel->name[0]) return FAIL(c, "a kernel has no name");
+static pb_status check_kernel(const pb_engine_check* c, const pb_engine* engine, const pb_kernel* kernel) {
+  if (!kernel->name || !kernel->name[0]) return PB_ENGINE_FAIL(c, "a kernel has no name");
   if (!kernel->is_words) {
-    if (!kernel->symbol || !is_identifier(kernel->symbol)) return FAIL(c, "kernel '%s' has no symbol", kernel->name);
-    if (!engine->native_bytes) return FAIL(c, "kernel '%s' is native code and the engine holds none", kernel->name);
+    if (!kernel->symbol || !is_identifier(kernel->symbol))
+      return PB_ENGINE_FAIL(c, "kernel '%s' has no symbol", kernel->name);
+    if (!engine->native_bytes)
+      return PB_ENGINE_FAIL(c, "kernel '%s' is native code and the engine holds none", kernel->name);
     return PB_OK;
   }
   if (kernel->words.queue_count < 1 || kernel->words.queue_count > PB_ENGINE_MAX_QUEUES)
-    return FAIL(c, "kernel '%s' has %d queues", kernel->name, kernel->words.queue_count);
+    return PB_ENGINE_FAIL(c, "kernel '%s' has %d queues", kernel->name, kernel->words.queue_count);
   if (engine->command_bytes < 1 || engine->command_bytes > PB_ENGINE_MAX_COMMAND)
-    return FAIL(c, "a command of %d bytes", engine->command_bytes);
+    return PB_ENGINE_FAIL(c, "a command of %d bytes", engine->command_bytes);
   if (!engine->description || !engine->description[0])
-    return FAIL(c, "kernel '%s' is made of commands and the engine holds no description of its chip", kernel->name);
+    return PB_ENGINE_FAIL(c, "kernel '%s' is made of commands and the engine holds no description of its chip",
+                          kernel->name);
   return PB_OK;
 }
 
@@ -79,12 +78,12 @@ static uint64_t limit_of(const pb_engine* engine, pb_space space) {
   return 0;
 }
 
-static pb_status check_launch(const check* c, const pb_engine* engine, int index) {
+static pb_status check_launch(const pb_engine_check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
   if (step->kernel < 0 || step->kernel >= engine->kernel_count)
-    return FAIL(c, "step %d launches kernel %d of %d", index, step->kernel, engine->kernel_count);
+    return PB_ENGINE_FAIL(c, "step %d launches kernel %d of %d", index, step->kernel, engine->kernel_count);
   if (engine->kernels[step->kernel].is_words && step->arg_count > PB_ENGINE_MAX_DEVICE_ARGS)
-    return FAIL(c, "step %d has %d arguments, and its kernel is made of commands", index, step->arg_count);
+    return PB_ENGINE_FAIL(c, "step %d has %d arguments, and its kernel is made of commands", index, step->arg_count);
   return PB_OK;
 }
 
@@ -112,59 +111,63 @@ static uint64_t reach(uint64_t a, uint64_t b, uint64_t times) {
   return a > most_bytes ? UINT64_MAX : a + b * times;
 }
 
-static pb_status check_place(const check* c, const pb_engine* engine, int index) {
+static pb_status check_place(const pb_engine_check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
   const pb_rows* rows = &step->rows;
   bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
-  if (!writes || step->target != 0) return FAIL(c, "step %d moves to what is not written", index);
-  if (rows->index != PB_I32 && rows->index != PB_I64) return FAIL(c, "step %d has an index of no type", index);
+  if (!writes || step->target != 0) return PB_ENGINE_FAIL(c, "step %d moves to what is not written", index);
+  if (rows->index != PB_I32 && rows->index != PB_I64)
+    return PB_ENGINE_FAIL(c, "step %d has an index of no type", index);
   if (bytes_at(engine, &step->args[2]) < (uint64_t)pb_type_bits(rows->index) / 8)
-    return FAIL(c, "step %d has its index outside", index);
-  if (rows->count < 1 || step->bytes < 1) return FAIL(c, "step %d moves nothing", index);
+    return PB_ENGINE_FAIL(c, "step %d has its index outside", index);
+  if (rows->count < 1 || step->bytes < 1) return PB_ENGINE_FAIL(c, "step %d moves nothing", index);
   uint64_t last = reach(reach(step->bytes, rows->stride, rows->count - 1), rows->unit, rows->most);
   if (last > bytes_at(engine, &step->args[0]) || reach(0, step->bytes, rows->count) > bytes_at(engine, &step->args[1]))
-    return FAIL(c, "step %d moves past what it moves", index);
+    return PB_ENGINE_FAIL(c, "step %d moves past what it moves", index);
   return PB_OK;
 }
 
-static pb_status check_control(const check* c, const pb_engine* engine, int index) {
+static pb_status check_control(const pb_engine_check* c, const pb_engine* engine, int index) {
   static const int operands[] = {
       [PB_HOST_MOVE] = 2, [PB_HOST_JUMP] = 0, [PB_HOST_UNLESS] = 1, [PB_HOST_PLACE] = 3, [PB_HOST_EXTENTS] = 1};
   const pb_step* step = &engine->steps[index];
-  if (step->op == PB_HOST_EXTENTS && !engine->open) return FAIL(c, "step %d says extents, and none is open", index);
-  if (engine->open && step->op != PB_HOST_EXTENTS) return FAIL(c, "step %d is no launch, and dims are open", index);
-  if (step->arg_count != operands[step->op]) return FAIL(c, "step %d has %d arguments", index, step->arg_count);
+  if (step->op == PB_HOST_EXTENTS && !engine->open)
+    return PB_ENGINE_FAIL(c, "step %d says extents, and none is open", index);
+  if (engine->open && step->op != PB_HOST_EXTENTS)
+    return PB_ENGINE_FAIL(c, "step %d is no launch, and dims are open", index);
+  if (step->arg_count != operands[step->op])
+    return PB_ENGINE_FAIL(c, "step %d has %d arguments", index, step->arg_count);
   if (step->op == PB_HOST_EXTENTS) return PB_OK; // with what is open
   if (step->op == PB_HOST_PLACE) return check_place(c, engine, index);
   if (step->op == PB_HOST_MOVE) {
     bool writes = step->args[0].space == PB_SPACE_ARENA || step->args[0].space == PB_SPACE_OUTPUT;
-    if (!writes || step->target != 0) return FAIL(c, "step %d moves to what is not written", index);
+    if (!writes || step->target != 0) return PB_ENGINE_FAIL(c, "step %d moves to what is not written", index);
     for (int a = 0; a < 2; ++a)
       if (step->bytes < 1 || step->bytes > bytes_at(engine, &step->args[a]))
-        return FAIL(c, "step %d moves %llu bytes of less", index, (unsigned long long)step->bytes);
+        return PB_ENGINE_FAIL(c, "step %d moves %llu bytes of less", index, (unsigned long long)step->bytes);
     return PB_OK;
   }
-  if (step->bytes) return FAIL(c, "step %d jumps and moves", index);
+  if (step->bytes) return PB_ENGINE_FAIL(c, "step %d jumps and moves", index);
   int least = step->op == PB_HOST_UNLESS ? index + 1 : 0;
   if (step->target < least || step->target > engine->step_count)
-    return FAIL(c, "step %d jumps to %d of %d", index, step->target, engine->step_count);
+    return PB_ENGINE_FAIL(c, "step %d jumps to %d of %d", index, step->target, engine->step_count);
   if (step->op == PB_HOST_UNLESS && !bytes_at(engine, &step->args[0]))
-    return FAIL(c, "step %d looks at a tensor without elements", index);
+    return PB_ENGINE_FAIL(c, "step %d looks at a tensor without elements", index);
   if (step->op == PB_HOST_JUMP && step->target <= index && !can_end(engine, step->target, index))
-    return FAIL(c, "step %d turns for ever", index);
+    return PB_ENGINE_FAIL(c, "step %d turns for ever", index);
   return PB_OK;
 }
 
-static pb_status check_step(const check* c, const pb_engine* engine, int index) {
+static pb_status check_step(const pb_engine_check* c, const pb_engine* engine, int index) {
   const pb_step* step = &engine->steps[index];
-  if ((unsigned)step->op > PB_HOST_EXTENTS) return FAIL(c, "step %d has an unknown operation", index);
+  if ((unsigned)step->op > PB_HOST_EXTENTS) return PB_ENGINE_FAIL(c, "step %d has an unknown operation", index);
   if (step->arg_count < 0 || step->arg_count > PB_ENGINE_MAX_ARGS)
-    return FAIL(c, "step %d has %d arguments", index, step->arg_count);
+    return PB_ENGINE_FAIL(c, "step %d has %d arguments", index, step->arg_count);
   for (int a = 0; a < step->arg_count; ++a) {
     uint64_t value = step->args[a].value, limit = limit_of(engine, step->args[a].space);
     if (value >= limit)
-      return FAIL(c, "step %d: argument %d is at %llu of %llu", index, a, (unsigned long long)value,
-                  (unsigned long long)limit);
+      return PB_ENGINE_FAIL(c, "step %d: argument %d is at %llu of %llu", index, a, (unsigned long long)value,
+                            (unsigned long long)limit);
   }
   return step->op == PB_HOST_LAUNCH ? check_launch(c, engine, index) : check_control(c, engine, index);
 }
@@ -175,28 +178,28 @@ static bool are_alike(const pb_tensor_info* a, const pb_tensor_info* b) {
   return alike;
 }
 
-static pb_status check_aliases(const check* c, const pb_engine* engine) {
+static pb_status check_aliases(const pb_engine_check* c, const pb_engine* engine) {
   for (int k = 0; engine->aliases && k < engine->output_count; ++k) {
     int input = engine->aliases[k];
-    if (input < -1 || input >= engine->input_count) return FAIL(c, "output %d is made of input %d", k, input);
+    if (input < -1 || input >= engine->input_count) return PB_ENGINE_FAIL(c, "output %d is made of input %d", k, input);
     if (input < 0) continue;
     if (engine->open || !are_alike(&engine->inputs[input], &engine->outputs[k]) || engine->inputs[input].type == PB_U8)
-      return FAIL(c, "output '%s' is made of another tensor", engine->outputs[k].name);
+      return PB_ENGINE_FAIL(c, "output '%s' is made of another tensor", engine->outputs[k].name);
     for (int other = 0; other < k; ++other)
-      if (engine->aliases[other] == input) return FAIL(c, "two outputs are made of input %d", input);
+      if (engine->aliases[other] == input) return PB_ENGINE_FAIL(c, "two outputs are made of input %d", input);
   }
   return PB_OK;
 }
 
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) {
-  check c = {path, code, diag};
-  if (!engine->target || !engine->target[0]) return FAIL(&c, "the engine names no target");
+  pb_engine_check c = {path, code, diag};
+  if (!engine->target || !engine->target[0]) return PB_ENGINE_FAIL(&c, "the engine names no target");
   if (engine->arena_bytes > most_bytes)
-    return FAIL(&c, "an arena of %llu bytes", (unsigned long long)engine->arena_bytes);
+    return PB_ENGINE_FAIL(&c, "an arena of %llu bytes", (unsigned long long)engine->arena_bytes);
   PB_TRY(check_tensors(&c, "input", engine->input_count, engine->inputs, engine->open != NULL));
   PB_TRY(check_tensors(&c, "output", engine->output_count, engine->outputs, engine->open != NULL));
   for (int k = 0; k < engine->kernel_count; ++k) PB_TRY(check_kernel(&c, engine, &engine->kernels[k]));
   for (int k = 0; k < engine->step_count; ++k) PB_TRY(check_step(&c, engine, k));
   PB_TRY(check_aliases(&c, engine));
-  return engine->open ? pb__engine_check_open(engine, path, code, diag) : PB_OK;
+  return engine->open ? pb__engine_check_open(&c, engine) : PB_OK;
 }

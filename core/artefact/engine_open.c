@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-typedef struct check {
-  const char* path;
-  int code;
-  pb_diag* diag;
-} check;
-
-#define FAIL(c, ...) pb_error((c)->diag, (pb_place){.file = (c)->path}, (c)->code, NULL, __VA_ARGS__)
-
 // ---- when they are known ----
 
 static int later(int a, int b) { return a > b ? a : b; }
@@ -47,23 +39,23 @@ void pb_open_find_stages(const pb_engine* engine, pb_arena* arena, pb_open_stage
 // ---- rules ----
 
 // The dims of tensors are numbers, where the size is one, or open.
-static pb_status check_dims(const check* c, const char* what, int count, const pb_tensor_info* tensors,
+static pb_status check_dims(const pb_engine_check* c, const char* what, int count, const pb_tensor_info* tensors,
                             const pb_open* o, int (*dims)[PB_MAX_RANK], bool* bound) {
   for (int k = 0; k < count; ++k)
     for (int d = 0; d < tensors[k].rank; ++d) {
       int at = dims[k][d];
       if (at < 0 || at >= o->size_count)
-        return FAIL(c, "%s '%s': dim %d is size %d of %d", what, tensors[k].name, d, at, o->size_count);
+        return PB_ENGINE_FAIL(c, "%s '%s': dim %d is size %d of %d", what, tensors[k].name, d, at, o->size_count);
       const pb_size* size = &o->sizes[at];
       if (tensors[k].shape[d] != (size->op == PB_SIZE_NUMBER ? size->number : -1))
-        return FAIL(c, "%s '%s': dim %d is %lld, and its size another", what, tensors[k].name, d,
-                    (long long)tensors[k].shape[d]);
+        return PB_ENGINE_FAIL(c, "%s '%s': dim %d is %lld, and its size another", what, tensors[k].name, d,
+                              (long long)tensors[k].shape[d]);
       if (size->op == PB_SIZE_SYMBOL && bound) bound[size->number] = true;
     }
   return PB_OK;
 }
 
-static pb_status check_sizes(const check* c, const pb_open* o) {
+static pb_status check_sizes(const pb_engine_check* c, const pb_open* o) {
   for (int k = 0; k < o->size_count; ++k) {
     const pb_size* s = &o->sizes[k];
     bool leaf = s->op == PB_SIZE_NUMBER || s->op == PB_SIZE_SYMBOL;
@@ -71,31 +63,31 @@ static pb_status check_sizes(const check* c, const pb_open* o) {
                 (leaf ? !s->a && !s->b : s->a < k && s->b < k && !s->number);
     if (s->op == PB_SIZE_SYMBOL) good = good && s->number >= 0 && s->number < o->symbol_count;
     if (s->op == PB_SIZE_DIV) good = good && o->sizes[s->b].op == PB_SIZE_NUMBER && o->sizes[s->b].number > 0;
-    if (!good) return FAIL(c, "size %d is none", k);
+    if (!good) return PB_ENGINE_FAIL(c, "size %d is none", k);
   }
   return PB_OK;
 }
 
 // Each source has one step, in order, and each symbol one source, or dims of inputs.
-static pb_status check_sources(const check* c, const pb_engine* engine, bool* bound) {
+static pb_status check_sources(const pb_engine_check* c, const pb_engine* engine, bool* bound) {
   const pb_open* o = engine->open;
   int next = 0;
   for (int k = 0; k < o->source_count; ++k)
     for (int n = 0; n < o->sources[k].count; ++n) {
       int symbol = o->sources[k].symbol[n];
       if (symbol < -1 || symbol >= o->symbol_count || (symbol >= 0 && bound[symbol]))
-        return FAIL(c, "source %d says the open dim %d, which is none or said already", k, symbol);
+        return PB_ENGINE_FAIL(c, "source %d says the open dim %d, which is none or said already", k, symbol);
       if (symbol >= 0) bound[symbol] = true;
     }
   for (int k = 0; k < engine->step_count; ++k) {
     const pb_step* step = &engine->steps[k];
     if (step->op != PB_HOST_EXTENTS) continue;
     if (step->target != next || next == o->source_count || step->bytes || step->args[0].space != PB_SPACE_ARENA)
-      return FAIL(c, "step %d says extents of source %d, and the next is %d of %d", k, step->target, next,
-                  o->source_count);
+      return PB_ENGINE_FAIL(c, "step %d says extents of source %d, and the next is %d of %d", k, step->target, next,
+                            o->source_count);
     ++next;
   }
-  return next == o->source_count ? PB_OK : FAIL(c, "source %d has no step", next);
+  return next == o->source_count ? PB_OK : PB_ENGINE_FAIL(c, "source %d has no step", next);
 }
 
 static int stage_of(const pb_open_stages* stages, const pb_arg* arg) {
@@ -105,7 +97,7 @@ static int stage_of(const pb_open_stages* stages, const pb_arg* arg) {
 }
 
 // A buffer lives while steps use it, and what a step uses is known by then.
-static pb_status check_life(const check* c, const pb_engine* engine) {
+static pb_status check_life(const pb_engine_check* c, const pb_engine* engine) {
   const pb_open* o = engine->open;
   pb_arena arena = {0};
   pb_open_stages stages;
@@ -117,9 +109,10 @@ static pb_status check_life(const check* c, const pb_engine* engine) {
     for (int a = 0; a < step->arg_count && status == PB_OK; ++a) {
       const pb_arg* arg = &step->args[a];
       if (arg->space == PB_SPACE_ARENA && (o->buffers[arg->value].first > k || o->buffers[arg->value].last < k))
-        status = FAIL(c, "step %d uses buffer %llu, which is not there then", k, (unsigned long long)arg->value);
+        status =
+            PB_ENGINE_FAIL(c, "step %d uses buffer %llu, which is not there then", k, (unsigned long long)arg->value);
       else if (stage_of(&stages, arg) > known)
-        status = FAIL(c, "step %d: the size of argument %d is not known then", k, a);
+        status = PB_ENGINE_FAIL(c, "step %d: the size of argument %d is not known then", k, a);
     }
     known += step->op == PB_HOST_EXTENTS;
   }
@@ -127,36 +120,37 @@ static pb_status check_life(const check* c, const pb_engine* engine) {
   return status;
 }
 
-pb_status pb__engine_check_open(const pb_engine* engine, const char* path, int code, pb_diag* diag) {
-  const check all = {path, code, diag}, *c = &all;
+pb_status pb__engine_check_open(const pb_engine_check* c, const pb_engine* engine) {
   const pb_open* o = engine->open;
   bool bound[PB_MOST_SYMBOLS] = {0};
-  if (engine->shares || engine->next) return FAIL(c, "a profile with open dims");
-  if (engine->arena_bytes) return FAIL(c, "an arena, and open dims");
+  if (engine->shares || engine->next) return PB_ENGINE_FAIL(c, "a profile with open dims");
+  if (engine->arena_bytes) return PB_ENGINE_FAIL(c, "an arena, and open dims");
   if ((o->symbol_count < 1 && !o->source_count) || o->symbol_count > PB_MOST_SYMBOLS)
-    return FAIL(c, "%d open dims", o->symbol_count);
+    return PB_ENGINE_FAIL(c, "%d open dims", o->symbol_count);
   for (int k = 0; k < engine->kernel_count; ++k)
-    if (engine->kernels[k].is_words) return FAIL(c, "kernel '%s' of commands, and open dims", engine->kernels[k].name);
+    if (engine->kernels[k].is_words)
+      return PB_ENGINE_FAIL(c, "kernel '%s' of commands, and open dims", engine->kernels[k].name);
   PB_TRY(check_sizes(c, o));
   PB_TRY(check_dims(c, "input", engine->input_count, engine->inputs, o, o->inputs, bound));
   PB_TRY(check_dims(c, "output", engine->output_count, engine->outputs, o, o->outputs, NULL));
   PB_TRY(check_sources(c, engine, bound));
   for (int k = 0; k < o->symbol_count; ++k)
-    if (!bound[k]) return FAIL(c, "no input has the dim '%s', and no source", o->symbols[k]);
+    if (!bound[k]) return PB_ENGINE_FAIL(c, "no input has the dim '%s', and no source", o->symbols[k]);
   for (int k = 0; k < o->check_count; ++k)
     if (o->checks[k].a < 0 || o->checks[k].a >= o->size_count || o->checks[k].b < 0 || o->checks[k].b >= o->size_count)
-      return FAIL(c, "check %d is of no sizes", k);
+      return PB_ENGINE_FAIL(c, "check %d is of no sizes", k);
   for (int k = 0; k < o->block_count; ++k) {
     const pb_open_block* b = &o->blocks[k];
-    if (b->type != PB_I8 && b->type != PB_I32 && b->type != PB_I64) return FAIL(c, "block %d has no type", k);
+    if (b->type != PB_I8 && b->type != PB_I32 && b->type != PB_I64) return PB_ENGINE_FAIL(c, "block %d has no type", k);
     for (int n = 0; n < b->count; ++n)
-      if (b->sizes[n] < 0 || b->sizes[n] >= o->size_count) return FAIL(c, "block %d has size %d", k, b->sizes[n]);
+      if (b->sizes[n] < 0 || b->sizes[n] >= o->size_count)
+        return PB_ENGINE_FAIL(c, "block %d has size %d", k, b->sizes[n]);
   }
   for (int k = 0; k < o->buffer_count; ++k) {
     const pb_open_buffer* b = &o->buffers[k];
     if (b->bytes < 0 || b->bytes >= o->size_count || b->first < 0 || b->first > b->last ||
         b->last >= engine->step_count)
-      return FAIL(c, "buffer %d is none", k);
+      return PB_ENGINE_FAIL(c, "buffer %d is none", k);
   }
   return check_life(c, engine);
 }

@@ -53,10 +53,18 @@ static inline void pb__put(uint8_t* bytes, int count, uint64_t value) {
 // CRC-64 with the polynomial of ECMA-182, reflected. Start with crc = 0; pieces can be added one after the other.
 uint64_t pb__crc64(uint64_t crc, const void* data, size_t bytes);
 
+// What a rule that does not hold is said with: the engine's file and the diagnostic's code.
+typedef struct pb_engine_check {
+  const char* path;
+  int code;
+  pb_diag* diag;
+} pb_engine_check;
+#define PB_ENGINE_FAIL(c, ...) pb_error((c)->diag, (pb_place){.file = (c)->path}, (c)->code, NULL, __VA_ARGS__)
+
 // The rules that hold for every engine, checked before writing and after reading. `code` is for the diagnostic.
 pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
 // Inside it: the part that open dims have.
-pb_status pb__engine_check_open(const pb_engine* engine, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
+pb_status pb__engine_check_open(const pb_engine_check* c, const pb_engine* engine) PB_MUST_CHECK;
 // What must hold among profiles, each of which is checked for itself: that they are of one model.
 pb_status pb__profiles_check(const pb_engine* first, const char* path, int code, pb_diag* diag) PB_MUST_CHECK;
 

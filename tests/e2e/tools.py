@@ -152,16 +152,21 @@ class Checks:
         print(f"{'ok    ' if good else 'FAILED'} {what}", flush=True)
 
 
-def run_checks(make, *parts):
-    """What a script exits with whose parts each take make(BIN, FOLDER), some Checks."""
+def run_parts(make, *parts):
+    """What a script's parts, each of which takes it, leave of make(BIN, FOLDER)."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     bin_dir = os.path.abspath(parser.parse_args().bin)
     with tempfile.TemporaryDirectory() as folder:
-        checks = make(bin_dir, folder)
+        made = make(bin_dir, folder)
         for part in parts:
-            part(checks)
-    return checks.failed > 0
+            part(made)
+    return made
+
+
+def run_checks(make, *parts):
+    """What a script exits with whose parts each take make(BIN, FOLDER), some Checks."""
+    return run_parts(make, *parts).failed > 0
 
 
 def written_to_outputs(bin_dir, engine):

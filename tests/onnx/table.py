@@ -3,11 +3,9 @@
     table.py --bin BUILD/bin
 """
 
-import argparse
 import math
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -237,13 +235,7 @@ def of_nothing(s):
 
 def run(*parts):
     """What a script exits with whose parts each take a session."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", required=True)
-    bin_dir = os.path.abspath(parser.parse_args().bin)
-    with tempfile.TemporaryDirectory() as folder:
-        s = Session(bin_dir, folder)
-        for part in parts:
-            part(s)
+    s = tools.run_parts(Session, *parts)
     print(f"{s.count} models, {s.failures} failed")
     return 1 if s.failures else 0
 

@@ -147,24 +147,39 @@ int pb__o_refilled(pb_onnx* o, int x, int rank, const int64_t* shape) {
 
 // ---- axes ----
 
-int pb__o_flags(pb_onnx* o, int axes, int rank, int* wrong) {
+int pb__o_from_end(pb_onnx* o, int at, int extents) {
+  int below = pb__o_is(o, "LT", at, 0);
+  return pb__o_select(o, below, pb__o_add(o, at, extents), at);
+}
+
+int pb__o_same_dim(pb_onnx* o, int axes, int rank) {
   int64_t count = pb__o_type(o, axes)->shape[0], column[2] = {rank, 1}, row[2] = {1, count};
-  int below = pb__o_is(o, "LT", axes, 0);
-  axes = pb__o_select(o, below, pb__o_add(o, axes, pb__o_whole(o, rank)), axes);
+  axes = pb__o_from_end(o, axes, pb__o_whole(o, rank));
   int dims = pb__o_reshape(o, pb__o_turns(o, rank), 2, column);
-  int same = pb__o_cast(o, pb__o_compare(o, "EQ", dims, pb__o_reshape(o, axes, 2, row)), PB_I64);
+  return pb__o_compare(o, "EQ", dims, pb__o_reshape(o, axes, 2, row));
+}
+
+int pb__o_flags(pb_onnx* o, int axes, int rank, int* wrong) {
+  int64_t count = pb__o_type(o, axes)->shape[0];
+  int same = pb__o_cast(o, pb__o_same_dim(o, axes, rank), PB_I64);
   int flags = pb__o_reduce(o, same, "maximum", (const bool[]){false, true});
   *wrong = pb__o_is(o, "NE", pb__o_total(o, flags, "add"), count);
   return flags;
 }
 
-int pb__o_unflagged(pb_onnx* o, int extents, int flags, int count) {
-  int64_t rank = pb__o_type(o, flags)->shape[0], column[2] = {rank, 1}, row[2] = {1, rank}, to[2] = {1, count};
-  int kept = pb__o_sub(o, pb__o_whole(o, 1), flags), turns = pb__o_turns(o, rank);
+int pb__o_in_front(pb_onnx* o, int flags) {
+  int64_t rank = pb__o_type(o, flags)->shape[0], column[2] = {rank, 1}, row[2] = {1, rank};
+  int turns = pb__o_turns(o, rank);
   int flat = pb__o_reshape(o, turns, 2, row), upright = pb__o_reshape(o, turns, 2, column);
   int before = pb__o_cast(o, pb__o_compare(o, "LT", flat, upright), PB_I64);
-  int counted = pb__o_mul(o, before, pb__o_reshape(o, kept, 2, row));
-  int place = pb__o_reshape(o, pb__o_reduce(o, counted, "add", (const bool[]){false, true}), 2, column);
+  int counted = pb__o_mul(o, before, pb__o_reshape(o, flags, 2, row));
+  return pb__o_reduce(o, counted, "add", (const bool[]){false, true});
+}
+
+int pb__o_unflagged(pb_onnx* o, int extents, int flags, int count) {
+  int64_t rank = pb__o_type(o, flags)->shape[0], column[2] = {rank, 1}, to[2] = {1, count};
+  int kept = pb__o_sub(o, pb__o_whole(o, 1), flags);
+  int place = pb__o_reshape(o, pb__o_in_front(o, kept), 2, column);
   int here = pb__o_compare(o, "EQ", place, pb__o_reshape(o, pb__o_turns(o, count), 2, to));
   int each = pb__o_reshape(o, pb__o_mul(o, kept, extents), 2, column);
   int parts = pb__o_mul(o, pb__o_cast(o, here, PB_I64), each);

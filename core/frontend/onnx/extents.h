@@ -30,6 +30,12 @@ int pb__o_refilled(pb_onnx* o, int x, int rank, const int64_t* shape);
 
 // Axes counted from either end, as flags of `rank` dims: 1 where one of them is the dim. *wrong: one is none, or twice.
 int pb__o_flags(pb_onnx* o, int axes, int rank, int* wrong);
+// The same as truths, rank x axes: whether the dim is that axis.
+int pb__o_same_dim(pb_onnx* o, int axes, int rank);
+// Places counted from either end, of these extents.
+int pb__o_from_end(pb_onnx* o, int at, int extents);
+// How many flags are 1 in front of each.
+int pb__o_in_front(pb_onnx* o, int flags);
 // The extents of dims that are not flagged, `count` of them.
 int pb__o_unflagged(pb_onnx* o, int extents, int flags, int count);
 

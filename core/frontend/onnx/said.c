@@ -68,12 +68,7 @@ void pb__o_said_unsqueeze(pb_onnx* o) {
   int flags = pb__o_flags(o, axes, rank, &wrong);
   int extents = pb__o_vector(o, 1, (const int64_t[]){1});
   if (in.rank) { // those in front that are not new
-    int64_t column[2] = {rank, 1}, row[2] = {1, rank};
-    int turns = pb__o_turns(o, rank), old = pb__o_sub(o, pb__o_whole(o, 1), flags);
-    int flat = pb__o_reshape(o, turns, 2, row), upright = pb__o_reshape(o, turns, 2, column);
-    int before = pb__o_cast(o, pb__o_compare(o, "LT", flat, upright), PB_I64);
-    int counted = pb__o_mul(o, before, pb__o_reshape(o, old, 2, row));
-    int place = pb__o_reduce(o, counted, "add", (const bool[]){false, true});
+    int old = pb__o_sub(o, pb__o_whole(o, 1), flags), place = pb__o_in_front(o, old);
     extents = pb__o_along_axis(o, extents_of(o, x), 0, place);
   }
   int is_new = pb__o_is(o, "NE", flags, 0);
@@ -172,11 +167,8 @@ int pb__o_said_depth(pb_onnx* o, int axis, const pb_flat_type* in, int64_t* dept
 
 // What is said of axes, at each dim; `missing` where nothing is.
 static int at_dims(pb_onnx* o, int axes, int rank, int said, int64_t missing, int flags) {
-  int64_t count = pb__o_type(o, axes)->shape[0], column[2] = {rank, 1}, row[2] = {1, count};
-  int below = pb__o_is(o, "LT", axes, 0);
-  axes = pb__o_select(o, below, pb__o_add(o, axes, pb__o_whole(o, rank)), axes);
-  int dims = pb__o_reshape(o, pb__o_turns(o, rank), 2, column), zero = pb__o_whole(o, 0);
-  int same = pb__o_compare(o, "EQ", dims, pb__o_reshape(o, axes, 2, row));
+  int64_t row[2] = {1, pb__o_type(o, axes)->shape[0]};
+  int zero = pb__o_whole(o, 0), same = pb__o_same_dim(o, axes, rank);
   int parts = pb__o_select(o, same, pb__o_reshape(o, said, 2, row), zero);
   int sum = pb__o_reduce(o, parts, "add", (const bool[]){false, true});
   int is_said = pb__o_is(o, "NE", flags, 0);
@@ -202,11 +194,6 @@ static void keep_others(const pb_onnx* o, int k, const pb_flat_type* in, int nam
   }
 }
 
-static int counted_from_end(pb_onnx* o, int at, int extents) {
-  int below = pb__o_is(o, "LT", at, 0);
-  return pb__o_select(o, below, pb__o_add(o, at, extents), at);
-}
-
 void pb__o_said_slice(pb_onnx* o) {
   int x = pb__o_in_moved(o, 0), starts = pb__o_numbers(o, 1, "starts"), ends = pb__o_numbers(o, 2, "ends"), wrong;
   const pb_flat_type in = *pb__o_type(o, x);
@@ -226,8 +213,8 @@ void pb__o_said_slice(pb_onnx* o) {
   int to = within(o, at_dims(o, axes, in.rank, ends, far, flags), least, most);
   int by = within(o, at_dims(o, axes, in.rank, steps, 1, flags), least, most);
   int none = pb__o_any(o, pb__o_compare(o, "EQ", by, zero)), back = pb__o_compare(o, "LT", by, zero);
-  from = counted_from_end(o, from, extents);
-  to = counted_from_end(o, to, extents);
+  from = pb__o_from_end(o, from, extents);
+  to = pb__o_from_end(o, to, extents);
   int last = pb__o_sub(o, extents, one);
   from = within(o, from, zero, pb__o_select(o, back, last, extents));
   int before = pb__o_select(o, back, pb__o_whole(o, -1), zero);
@@ -255,7 +242,7 @@ static int folded(pb_onnx* o, int at, int64_t extent, char how) {
   int64_t period = how == 'w' ? extent : 2 * (extent - 1);
   if (period == 0) return pb__o_mul(o, at, zero);
   int by = pb__o_whole(o, period), rest = pb__o_binary(o, "remainder", at, by);
-  rest = counted_from_end(o, rest, by);
+  rest = pb__o_from_end(o, rest, by);
   int beyond = pb__o_compare(o, "GT", rest, last);
   return pb__o_select(o, beyond, pb__o_sub(o, by, rest), rest);
 }

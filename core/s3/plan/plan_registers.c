@@ -63,21 +63,21 @@ static void search_tiles(search* s, int d, int64_t points, int64_t most) {
 
 // How many steps of a summed dim to write out: a short window whole, else a divisor, while the code stays small. Of
 // matrices one step: it keeps all their registers busy, and the code generator must not find loads to move up.
-static void unroll(const pb_vkernel* k, pb_register_tiles* plan) {
-  int64_t points = pb__register_points(k, plan), code = 1;
+static void unroll(const pb_vkernel* k, pb_register_tiles* tiles) {
+  int64_t points = pb__register_points(k, tiles), code = 1;
   for (int d = k->main.nest->dim_count - 1; d >= 0; --d) {
     if (!k->is_sum[d]) continue;
-    plan->tile[d] = 1;
+    tiles->tile[d] = 1;
     bool inside = pb_vkernel_inside_runs(k, d);
-    if (d == k->group_dim || inside) plan->tile[d] = k->main.nest->extent[d];
-    if (k->matrix.insn && d == k->depth_dim) plan->tile[d] = k->depth;
-    if (inside && d != k->group_dim) code *= plan->tile[d];
+    if (d == k->group_dim || inside) tiles->tile[d] = k->main.nest->extent[d];
+    if (k->matrix.insn && d == k->depth_dim) tiles->tile[d] = k->depth;
+    if (inside && d != k->group_dim) code *= tiles->tile[d];
     if (d == k->group_dim || inside || code < 0 || k->matrix.insn) continue;
     int64_t extent = k->main.nest->extent[d], most = 256 / (points * code), best = 1;
     if (most > 16 / code) most = 16 / code;
     for (int64_t u = 1; u <= most && u <= extent; ++u)
       if (extent % u == 0) best = u;
-    plan->tile[d] = best;
+    tiles->tile[d] = best;
     code = best == extent ? code * best : -1; // a dim further out only when this one is gone
   }
 }

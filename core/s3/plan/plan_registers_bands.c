@@ -113,11 +113,11 @@ static bool read_plan(const pb_vkernel* k, const pb_plan* plan, pb_register_tile
 // ---- what there can be ----
 
 // Registers that a tile keeps busy: its sums, the vectors of w that all rows use, one for x.
-static int64_t tile_registers(const pb_vkernel* k, const pb_register_tiles* plan) {
-  int64_t points = pb__register_points(k, plan), shared = 1;
+static int64_t tile_registers(const pb_vkernel* k, const pb_register_tiles* v) {
+  int64_t points = pb__register_points(k, v), shared = 1;
   if (!k->insn.insn) return points + 2 * k->main.nest->access_count;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (pb_vkernel_is_spatial(k, d) && k->main.access[k->w].stride[d]) shared *= tiles_along(k, plan, d).size;
+    if (pb_vkernel_is_spatial(k, d) && k->main.access[k->w].stride[d]) shared *= tiles_along(k, v, d).size;
   const pb_vaccess* x = &k->main.access[k->x];
   int64_t patterns = 0; // of the shuffles that make lanes of runs, about half of them in registers at a time
   for (int d = 0; d < k->main.nest->dim_count; ++d)

@@ -367,8 +367,7 @@ static int64_t add_words(const pb_tiling* t, const part* one, int64_t turns, int
 
 // A loop's body stays where words that were fetched ahead would be: of those that follow it, and are not in a loop's
 // body themselves, half of them at most are there when it ends.
-static void wait_for_words(const pb_tiling* t, part* one) {
-  const pb_chip* chip = t->chip;
+static void wait_for_words(const pb_chip* chip, part* one) {
   for (int q = 0; q < chip->queue_count; ++q) {
     int depth = chip->queues[q].depth > 0 ? chip->queues[q].depth : 1;
     int64_t late = one->words[q] - depth / 2;
@@ -400,7 +399,7 @@ static uint32_t brought_for(const pb_tiling* t, part* sum, const part* one, int 
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
   if (!tree_cost(t, loop, &one)) return false;
-  wait_for_words(t, &one);
+  wait_for_words(t->chip, &one);
   const char* unused;
   part later = one;
   int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one), ahead = turns_ahead(t, loop);
@@ -451,12 +450,12 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
 
 // What one turn of a loop around does, and the others do, in the average turn.
 static bool turn_cost(pb_tiling* t, const pb_tree* turn, part* sum) {
-  int64_t turns = t->around[turn->loop + 1]->extent, before = t->traffic, cycles = 0;
+  int64_t turns = t->around[turn->loop + 1]->extent, before = t->traffic;
   part one = {0}, others = {0};
   if (!tree_cost(t, turn, &one)) return false;
   t->traffic = before + (t->traffic - before) / turns;
   if (turn->others && !tree_cost(t, turn->others, &others)) return false;
-  cycles = (one.queue[CORE] + (turns - 1) * others.queue[CORE]) / turns;
+  int64_t cycles = (one.queue[CORE] + (turns - 1) * others.queue[CORE]) / turns;
   issue(sum, CORE, cycles);
   sum->queue_free[CORE] += cycles;
   sum->end = larger(sum->end, sum->queue_free[CORE]);
@@ -503,9 +502,11 @@ static void core_total(const pb_tiling* t, int64_t compute, pb_plan* plan) {
 
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all = {0};
-  pb_core_facts core;
-  if (t->group->registers) pb_core_facts_of(t->chip, t->group->registers, &core);
-  t->core = t->group->registers ? &core : NULL;
+  if (t->group->registers && !t->core) { // the same for all ways to share the tree
+    pb_core_facts* core = PB_NEW(t->arena, pb_core_facts);
+    pb_core_facts_of(t->chip, t->group->registers, core);
+    t->core = core;
+  }
   t->traffic = 0;
   for (int m = 0; m < t->chip->memory_count; ++m) // of a core's registers those that a tile needs have been counted
     if (!(t->core && t->chip->memories[m].kind == PB_MEM_REGISTERS) && !pb_tree_fits(t, m)) return false;
@@ -518,6 +519,5 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
     core_total(t, larger(all.end, all.queue[CORE]), plan);
   else
     plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);
-  t->core = NULL;
   return true;
 }

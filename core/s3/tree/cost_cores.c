@@ -125,9 +125,10 @@ static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const in
   if (k->taps) return taps_cycles(k, size);
   int64_t points = registers_of(k, size, NULL), loads = 0, rate = f->load_rate[0] ? f->load_rate[0] : 1;
   for (int a = 0; a < pb_vkernel_store(&k->main); ++a) loads += registers_of(k, size, k->main.access[a].stride);
-  int64_t step = points * f->products;
-  if (k->insn.halves > 1) step += loads * k->insn.halves; // operands of half the width are widened, part by part
-  if (!k->insn.insn)
+  int64_t step;
+  if (k->insn.insn) // operands of half the width are widened, part by part
+    step = points * f->products + (k->insn.halves > 1 ? loads * k->insn.halves : 0);
+  else
     step = sums ? operations_of(k, size) + points : points * (nest->expr_count + (k->turn_dim >= 0 ? TURN_CYCLES : 0));
   if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
   if (loads > step) step = loads;
@@ -135,21 +136,14 @@ static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const in
   return (step * steps_of(k, size) + f->units - 1) / f->units;
 }
 
-// What stands in registers already.
 static bool takes_registers(const pb_tiling* t, const pb_nest* nest) {
-  for (int a = 0; a + 1 < nest->access_count; ++a) {
-    const pb_access* access = &nest->access[a];
-    if (!access->memref.ptr && access->buffer >= 0 &&
-        t->chip->memories[t->buffers[access->buffer].memory].kind == PB_MEM_REGISTERS)
-      return true;
-  }
+  for (int a = 0; a + 1 < nest->access_count; ++a)
+    if (pb__tiling_in_registers(t, &nest->access[a])) return true;
   return false;
 }
 
 static bool stores_registers(const pb_tiling* t, const pb_nest* nest) {
-  const pb_access* to = &nest->access[nest->access_count - 1];
-  return !to->memref.ptr && to->buffer >= 0 &&
-         t->chip->memories[t->buffers[to->buffer].memory].kind == PB_MEM_REGISTERS;
+  return pb__tiling_in_registers(t, &nest->access[nest->access_count - 1]);
 }
 
 int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {

@@ -177,6 +177,11 @@ bool pb__tiling_fail(pb_tiling* t, const char* why);
 bool pb__tiling_open_bands(pb_tiling* t, const pb_nest* main);
 // The loops of the plan's bands, if the plan keeps the rules of its levels.
 bool pb__tiling_open(pb_tiling* t);
+// Whether an access is of a buffer in a file of registers.
+static inline bool pb__tiling_in_registers(const pb_tiling* t, const pb_access* access) {
+  return !access->memref.ptr && access->buffer >= 0 &&
+         t->chip->memories[t->buffers[access->buffer].memory].kind == PB_MEM_REGISTERS;
+}
 // Builds a stage that registers compute, inside t->base loops; in tiling_registers.c.
 bool pb__tiling_registers(pb_tiling* t);
 // The runs of a band of register tiles; there too.

@@ -136,14 +136,11 @@ static bool own_between(pb_tiling* t, const pb_vkernel* k, const pb_tile* tile, 
   return true;
 }
 
-static void add_on_tile(pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, const pb_tile* tile, int level,
-                        pb_tree* into) {
+static void add_on_tile(pb_tiling* t, const pb_nest* nest, const pb_tile* tile, int level, pb_tree* into) {
   pb_nest point;
   pb__tiling_expand(t, nest, tile, &point);
   for (int a = 0; a < point.access_count; ++a) // where a tile's registers begin does not depend on where it lies
-    if (!nest->access[a].memref.ptr && nest->access[a].buffer >= 0 &&
-        t->buffers[nest->access[a].buffer].memory == k->memory)
-      point.access[a].index[0] = nest->access[a].index[0];
+    if (pb__tiling_in_registers(t, &nest->access[a])) point.access[a].index[0] = nest->access[a].index[0];
   if (into)
     pb__tiling_put(t, into, level, &point);
   else
@@ -153,13 +150,13 @@ static void add_on_tile(pb_tiling* t, const pb_vkernel* k, const pb_nest* nest, 
 // What sums start from; behind the first part of them, the sums so far.
 static void begin_sums(pb_tiling* t, const stage* s, const pb_tile* results, int level) {
   if (!s->blocks) {
-    add_on_tile(t, s->k, &s->init, results, level, NULL);
+    add_on_tile(t, &s->init, results, level, NULL);
     return;
   }
   pb_tree *first = pb__tiling_open_turn(t, level, t->base, 0), *others = PB_NEW(t->arena, pb_tree);
   first->others = others;
-  add_on_tile(t, s->k, &s->init, results, level, first);
-  add_on_tile(t, s->k, &s->partial, results, level, others);
+  add_on_tile(t, &s->init, results, level, first);
+  add_on_tile(t, &s->partial, results, level, others);
 }
 
 static void end_sums(pb_tiling* t, const stage* s, const pb_tile* results, int level) {
@@ -170,9 +167,9 @@ static void end_sums(pb_tiling* t, const stage* s, const pb_tile* results, int l
     pb_nest sums;
     pb_nest_copy(&sums, &s->partial);
     pb__tiling_turn_to_store(&sums);
-    add_on_tile(t, s->k, &sums, results, level, others);
+    add_on_tile(t, &sums, results, level, others);
   }
-  for (int n = 0; n < s->tail_count; ++n) add_on_tile(t, s->k, &s->tails[n], results, level, last);
+  for (int n = 0; n < s->tail_count; ++n) add_on_tile(t, &s->tails[n], results, level, last);
 }
 
 // The nests of a tile as they use its registers.
@@ -233,7 +230,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
     t->body[sum + 1] = PB_NEW(t->arena, pb_tree);
     *t->body[sum + 1] = (pb_tree){.kind = PB_TREE_LOOP, .extent = runs[0].count};
   }
-  add_on_tile(t, s->k, &main, &inner, pb__tiling_levels(t), NULL);
+  add_on_tile(t, &main, &inner, pb__tiling_levels(t), NULL);
   for (int sum = pb__tiling_levels(t); sum > level; --sum) pb__tiling_hang(t, sum - 1);
   end_sums(t, own, &results, level);
   return !t->failure;
