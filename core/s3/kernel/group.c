@@ -110,34 +110,44 @@ static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* dia
   return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles, y, weight[g->roles.w]);
 }
 
-// The tails of a producer: what comes before the next reduction and is not about that one's input or result.
-static pb_status read_tails(pb_group* g, int end, pb_diag* diag) {
+static bool is_neutral(const pb_nest* init, const pb_nest* main) {
+  return init->expr_count == 1 && init->expr[0].op == PB_OP_CONST &&
+         init->expr[0].value == pb_reduce_neutral(main->reduce, main->access[main->access_count - 1].type);
+}
+
+// What stands around the main nest, from nest `first` to `end`: of a producer, what comes before the next reduction and
+// is not about that one's input or result.
+static pb_status read_around(pb_group* g, int first, int end, pb_arena* arena, pb_diag* diag) {
   const pb_program* p = g->program;
+  const char* why = NULL;
   int next = end < p->nest_count ? pb_program_stored(p, end) : -1;
-  for (int n = g->main_index + 1; n < end; ++n) {
-    if (next >= 0 && (pb_program_writes(p, n, next) || is_fill(&p->nests[n]) || is_copy(&p->nests[n]))) continue;
-    if (g->tail_count == PB_MAX_TAILS)
-      return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "more than %d nests after the main one",
-                            PB_MAX_TAILS);
-    g->tails[g->tail_count++] = n;
+  g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index};
+  for (int n = first; n < end && !why; ++n) {
+    bool before = n < g->main_index, feeds = is_fill(&p->nests[n]) || is_copy(&p->nests[n]);
+    if (n == g->main_index || (before && !pb_program_same_place(p, n, g->main_index))) continue;
+    if (!before && next >= 0 && (pb_program_writes(p, n, next) || feeds)) continue;
+    why = pb_around_add(&g->around, n, arena);
   }
-  return PB_OK;
+  if (!why && g->around.fill_count) why = "elements beside those of its result are set";
+  if (!why && g->around.init && !is_neutral(g->around.init, &g->main))
+    why = "its sums do not begin with the operation's neutral value";
+  if (!why) return PB_OK;
+  return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4007, NULL, "%s", why);
 }
 
 static bool makes(const pb_group* g, MlirValue value) {
-  int last = g->tail_count ? g->tails[g->tail_count - 1] : g->main_index;
-  return pb_value_same(g->program->values[pb_program_stored(g->program, last)].ir, value);
+  return pb_value_same(g->program->values[pb_program_stored(g->program, pb_around_last(&g->around))].ir, value);
 }
 
 // The reduction of nests from `first` on that begins at `main`, up to nest `end`; `producer`: the one before it.
 static pb_status read_stage(pb_group* g, const pb_group* producer, int first, int main, int end, const pb_chip* chip,
-                            pb_diag* diag) {
+                            pb_arena* arena, pb_diag* diag) {
   g->main_index = main;
   g->reduces = true;
   g->main = g->program->nests[main];
   PB_TRY(read_contraction(g, chip, diag));
   PB_TRY(read_feeds(g, first, diag));
-  PB_TRY(read_tails(g, end, diag));
+  PB_TRY(read_around(g, first, end, arena, diag));
   if (!producer) return PB_OK;
   g->producer = producer;
   if (g->feed_count == 0 && makes(producer, g->main.access[g->x].memref)) return PB_OK;
@@ -150,13 +160,25 @@ static int next_reduction(const pb_program* program, int from) {
   return from;
 }
 
+// The nest that the others of a kernel stand around: the first that reduces, else the first that reads anything.
+static int main_of(const pb_program* program) {
+  int main = next_reduction(program, 0);
+  for (int n = 0; n < program->nest_count && main == program->nest_count; ++n)
+    if (program->nests[n].access_count > 1) main = n;
+  return main < program->nest_count ? main : program->nest_count - 1;
+}
+
 // Cores compute anything; what is in no form for their vectors runs as plain loops.
 static void read_registers(const pb_chip* chip, pb_arena* arena, pb_group* g) {
+  g->main_index = main_of(g->program);
+  g->plain = "it has no loops";
+  if (g->main_index < 0) return;
   g->registers = PB_NEW(arena, pb_vkernel);
-  if (!pb_vkernel_read(g->program, chip, g->registers)) {
+  if (!pb_vkernel_read(g->program, g->main_index, chip, arena, &g->around, g->registers)) {
     g->plain = g->registers->why;
     return;
   }
+  g->plain = NULL;
   pb_nest_copy(&g->main, g->registers->main.nest);
   g->contraction = g->registers->insn.insn;
   g->reduces = g->main.reduce != PB_SET;
@@ -176,13 +198,13 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
     for (int n = 0; n < count && n < PB_MAX_FEEDS; ++n) all[n] = n;
     if (count > 1 && count <= PB_MAX_FEEDS && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
     g->main = program->nests[0];
-    return read_tails(g, count, diag);
+    return read_around(g, 0, count, arena, diag);
   }
   const pb_group* producer = NULL;
   for (;;) {
     int end = next_reduction(program, main + 1);
     pb_group stage = {.program = program, .lanes = g->lanes, .memo = g->memo};
-    PB_TRY(read_stage(&stage, producer, first, main, end, chip, diag));
+    PB_TRY(read_stage(&stage, producer, first, main, end, chip, arena, diag));
     *g = stage;
     if (end == program->nest_count) return PB_OK;
     pb_group* kept = PB_NEW(arena, pb_group);

@@ -7,9 +7,9 @@
 #include "core/s3/program.h"
 #include "core/select/memo.h"
 
-enum { PB_MAX_FEEDS = 8, PB_MAX_TAILS = 8 };
+enum { PB_MAX_FEEDS = 8 };
 
-// What a kernel computes: a main nest (a reduction, or pointwise), what feeds its input, pointwise tails.
+// What a kernel computes: a main nest (a reduction, or pointwise), what feeds its input, what stands around it.
 typedef struct pb_group {
   const pb_program* program; // of the kernel function
   pb_nest main;              // with a pad folded into its input as a box
@@ -18,8 +18,8 @@ typedef struct pb_group {
   int64_t lanes;                       // elements in a row of the chip's vectors
   int x;                               // the access that the plan's x_level is about
   int feed_count, feeds[PB_MAX_FEEDS]; // nests that make x, to be sliced into the tile
-  int tail_count, tails[PB_MAX_TAILS];
-  const pb_insn* contraction; // the instruction, when the main nest is a contraction that the chip has one for
+  pb_around around;                    // its tails, over main's dims
+  const pb_insn* contraction;          // the instruction, when the main nest is a contraction that the chip has one for
   pb_roles roles, insn_roles;
   pb_select_memo* memo;  // of the kernel's nests, on their way into tiles
   pb_vkernel* registers; // as cores run it, main as there; NULL: the chip's instructions take tiles of its operands

@@ -2,52 +2,12 @@
 
 #include <string.h>
 
-// By what dims of the main nest move those of another one: scale[its dim][main dim].
-typedef int64_t dim_scales[PB_NEST_DIMS][PB_NEST_DIMS];
-
-// The main dims that one dim of another nest is: one, or several of which each steps over all that the ones before it
-// walk.
-static bool match_dim(const pb_nest* main, const pb_index* mine, int64_t coef, int64_t extent, bool* taken,
-                      int64_t* scale) {
-  for (int64_t walked = 1; walked < extent;) {
-    int d = 0;
-    while (d < main->dim_count && (taken[d] || mine->coef[d] != coef * walked || extent % (walked * main->extent[d])))
-      ++d;
-    if (d == main->dim_count) return false;
-    taken[d] = true;
-    scale[d] = walked;
-    walked *= main->extent[d];
-  }
-  return true;
-}
-
-// Which dims of the main nest those of another nest are: both walk the same tensor alike.
-static bool match_dims(const pb_nest* main, const pb_access* mine, const pb_nest* other, const pb_access* its,
-                       dim_scales scale) {
-  bool matched[PB_NEST_DIMS] = {false};
-  memset(scale, 0, sizeof(dim_scales));
-  for (int r = 0; r < mine->rank; ++r) {
-    bool taken[PB_NEST_DIMS] = {false};
-    if (mine->index[r].cst != its->index[r].cst) return false;
-    for (int e = 0; e < other->dim_count; ++e) {
-      int64_t coef = its->index[r].coef[e];
-      if (!coef) continue;
-      if (!match_dim(main, &mine->index[r], coef, other->extent[e], taken, scale[e])) return false;
-      matched[e] = true;
-    }
-    for (int d = 0; d < main->dim_count; ++d)
-      if (mine->index[r].coef[d] && main->extent[d] > 1 && !taken[d]) return false;
-  }
-  for (int d = 0; d < other->dim_count; ++d)
-    if (!matched[d] && other->extent[d] > 1) return false;
-  return true;
-}
-
-static bool translate(const pb_program* p, int n, const pb_nest* nest, const dim_scales* scale, int from_registers,
-                      pb_vnest* out) {
+// Nest n of the program, as `nest` over the main nest's dims. What it takes of value `from_registers` (-1: nothing) is
+// in registers.
+static bool translate(const pb_program* p, int n, const pb_nest* nest, int from_registers, pb_vnest* out) {
   out->nest = nest;
-  for (int a = 0; a < out->nest->access_count; ++a) {
-    const pb_access* access = &out->nest->access[a];
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_access* access = &nest->access[a];
     pb_vaccess* v = &out->access[a];
     int argument = p->values[p->value_of[n][a]].argument;
     *v = (pb_vaccess){
@@ -57,84 +17,29 @@ static bool translate(const pb_program* p, int n, const pb_nest* nest, const dim
     if (access->type != PB_F32 && access->type != PB_I32 && access->type != PB_I16 && access->type != PB_I8 &&
         access->type != PB_I64)
       return false;
-    for (int k = 0; k < out->nest->outer_count; ++k) v->outer[k] = pb_access_stride(access, PB_NEST_DIMS + k);
+    for (int k = 0; k < nest->outer_count; ++k) v->outer[k] = pb_access_stride(access, PB_NEST_DIMS + k);
     if (p->value_of[n][a] == from_registers) v->argument = PB_VEC_REGISTERS;
-    if (v->argument == PB_VEC_INSIDE && a + 1 < out->nest->access_count) return false;
-    for (int e = 0; e < out->nest->dim_count; ++e) {
-      int64_t stride = pb_access_stride(access, e);
-      if (!scale) v->stride[e] = stride;
-      for (int d = 0; scale && d < PB_NEST_DIMS; ++d) v->stride[d] += (*scale)[e][d] * stride;
-    }
+    if (v->argument == PB_VEC_INSIDE && a + 1 < nest->access_count) return false;
+    for (int d = 0; d < nest->dim_count; ++d) v->stride[d] = pb_access_stride(access, d);
   }
   return true;
 }
 
-static int read_of(const pb_program* p, int n, int value) {
-  for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
-    if (p->value_of[n][a] == value) return a;
-  return -1;
-}
-
-// Dims that walk one index of what is stored, and all tensors, as one are one: rows of lanes may be cut in two where
-// another nest has them whole.
-static void join_alike(pb_nest* nest) {
-  for (int d = nest->dim_count - 2; d >= 0; --d) {
-    const pb_access* store = pb_nest_store(nest);
-    bool joins = true;
-    for (int a = 0; a < nest->access_count; ++a)
-      joins &= pb_access_stride(&nest->access[a], d) == pb_access_stride(&nest->access[a], d + 1) * nest->extent[d + 1];
-    for (int r = 0; r < store->rank; ++r)
-      joins &= store->index[r].coef[d] == store->index[r].coef[d + 1] * nest->extent[d + 1];
-    if (!joins) continue;
-    nest->extent[d + 1] *= nest->extent[d];
-    pb_nest_remove_dim(nest, d);
-  }
-}
-
-static bool read_others(const pb_program* p, int main, pb_vkernel* k) {
-  int made = pb_program_stored(p, main);
-  dim_scales dims;
-  const pb_nest* nest = k->main.nest;
-  const pb_access* store = &nest->access[nest->access_count - 1];
-  const pb_access* last = store;
-  for (int n = 0; n < p->nest_count; ++n) {
-    pb_nest joined, *other = &joined;
-    if (n == main) continue;
-    pb_nest_copy(other, &p->nests[n]);
-    join_alike(other);
-    const pb_access* to = pb_nest_store(other);
-    if (other->reduce != PB_SET) return false;
-    if (n < main && pb_program_same_place(p, n, main)) {
-      if (k->init.nest || nest->reduce == PB_SET || !match_dims(nest, store, other, to, dims) ||
-          !translate(p, n, other, (const dim_scales*)&dims, -1, &k->init))
-        return false;
-      k->init.nest = &p->nests[n];
-    } else if (other->access_count == 1) {
-      if (k->fill_count == PB_VEC_FILLS) return false;
-      k->fills[k->fill_count++] = &p->nests[n];
-    } else {
-      int a = n > main ? read_of(p, n, made) : -1;
-      if (a < 0 || k->tail_count == PB_VEC_TAILS || !match_dims(nest, last, other, &other->access[a], dims) ||
-          !translate(p, n, other, (const dim_scales*)&dims, made, &k->tails[k->tail_count]))
-        return false;
-      k->tails[k->tail_count].nest = &p->nests[n];
-      ++k->tail_count;
-      made = pb_program_stored(p, n);
-      pb_access* renamed = &k->renamed[k->tail_count]; // the next tail is matched against this one's store
-      *renamed = *to;
-      for (int r = 0; r < to->rank; ++r) {
-        memset(renamed->index[r].coef, 0, sizeof renamed->index[r].coef);
-        for (int e = 0; e < other->dim_count; ++e)
-          for (int d = 0; d < nest->dim_count; ++d) renamed->index[r].coef[d] += dims[e][d] * to->index[r].coef[e];
-      }
-      last = renamed;
-    }
+// What stands around the main nest, over its dims.
+static bool read_others(const pb_around* around, pb_vkernel* k) {
+  const pb_program* p = around->program;
+  bool sums = k->main.nest->reduce != PB_SET;
+  if (around->init && !translate(p, around->init_number, around->init, -1, &k->init)) return false;
+  for (int n = 0; n < around->tail_count; ++n) {
+    const pb_tail* tail = &around->tails[n];
+    int made = pb_program_stored(p, n ? around->tails[n - 1].number : around->main_index);
+    if (!translate(p, tail->number, tail->nest, made, &k->tails[k->tail_count++])) return false;
   }
   for (int t = -1; t + 1 < k->tail_count; ++t) { // only the last value leaves the registers
     const pb_vnest* from = t < 0 ? &k->main : &k->tails[t];
     if (from->access[pb_vkernel_store(from)].argument >= 0) return false;
   }
-  return (nest->reduce == PB_SET || k->init.nest) && pb_vkernel_result(k)->argument >= 0;
+  return (!sums || k->init.nest) && pb_vkernel_result(k)->argument >= 0;
 }
 
 int64_t pb_vkernel_unit(const pb_vkernel* k, int d) {
@@ -355,7 +260,7 @@ static bool read_main(const pb_program* p, int main, int64_t lanes, bool merges,
     nest = &k->merged;
     note_sums(nest, k->is_sum);
   }
-  if (!translate(p, main, nest, NULL, -1, &k->main)) return false;
+  if (!translate(p, main, nest, -1, &k->main)) return false;
   if (outer >= 0) {
     k->main.access[in_runs].run = run;
     k->main.access[in_runs].run_stride = step;
@@ -377,7 +282,18 @@ static bool unread(pb_vkernel* k, const char* why) {
   return false;
 }
 
-static bool read_kernel(const pb_program* program, const pb_chip* chip, bool merges, pb_vkernel* k) {
+// What stands around the main nest as this kernel has it.
+static const char* add_others(const pb_program* program, int main, pb_vkernel* k, pb_arena* arena, pb_around* around) {
+  *around = (pb_around){.program = program, .main = k->main.nest, .main_index = main, .linear = true};
+  for (int n = 0; n < program->nest_count; ++n) {
+    const char* why = n == main ? NULL : pb_around_add(around, n, arena);
+    if (why) return why;
+  }
+  return read_others(around, k) ? NULL : "what stands around its main loops lies in no form that vectors walk";
+}
+
+static bool read_kernel(const pb_program* program, int main, const pb_chip* chip, bool merges, pb_arena* arena,
+                        pb_around* around, pb_vkernel* k) {
   *k = (pb_vkernel){.program = program,
                     .lane_dim = -1,
                     .lanes = 1,
@@ -386,20 +302,11 @@ static bool read_kernel(const pb_program* program, const pb_chip* chip, bool mer
                     .depth_dim = -1,
                     .turn_dim = -1,
                     .run_dim = -1};
-  int main = -1;
-  for (int n = 0; n < program->nest_count; ++n)
-    if (program->nests[n].reduce != PB_SET) {
-      if (main >= 0) return unread(k, "it has several sums");
-      main = n;
-    }
-  for (int n = 0; n < program->nest_count && main < 0; ++n)
-    if (program->nests[n].access_count > 1) main = n;
-  if (main < 0 && program->nest_count) main = program->nest_count - 1;
   int lanes = (int)pb_vector_facts_of(chip).lanes;
-  if (main < 0) return unread(k, "it has no loops");
   if (!read_main(program, main, lanes, merges, k)) return unread(k, "its operands lie in no form that vectors walk");
   const pb_nest* nest = k->main.nest;
-  if (!read_others(program, main, k)) return unread(k, "what stands around its main loops does not follow them");
+  const char* why = add_others(program, main, k, arena, around);
+  if (why) return unread(k, why);
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_OTHER) return unread(k, "it has an operation without a vector form");
   find_insn(chip, k);
@@ -421,9 +328,11 @@ static bool read_kernel(const pb_program* program, const pb_chip* chip, bool mer
 }
 
 // Two dims count as one because they are the lanes: where others are, or none, the kernel is read without that.
-bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* k) {
-  if (!read_kernel(program, chip, true, k)) return false;
-  if (k->run_dim >= 0 && k->lane_dim != k->run_dim && !read_kernel(program, chip, false, k)) return false;
+bool pb_vkernel_read(const pb_program* program, int main, const pb_chip* chip, pb_arena* arena, pb_around* around,
+                     pb_vkernel* k) {
+  if (!read_kernel(program, main, chip, true, arena, around, k)) return false;
+  if (k->run_dim >= 0 && k->lane_dim != k->run_dim && !read_kernel(program, main, chip, false, arena, around, k))
+    return false;
   k->memory = k->matrix.insn ? k->matrix.memory : pb_chip_register_file(chip);
   return true;
 }

@@ -3,9 +3,10 @@
 #ifndef PB_S3_VECTOR_KERNEL_H
 #define PB_S3_VECTOR_KERNEL_H
 
+#include "core/s3/kernel/around.h"
 #include "core/s3/kernel/vector.h"
 
-enum { PB_VEC_TAILS = 8, PB_VEC_FILLS = 16, PB_VEC_REGISTERS = -1, PB_VEC_INSIDE = -2 };
+enum { PB_VEC_REGISTERS = -1, PB_VEC_INSIDE = -2 };
 
 // An access as the main nest's dims move it: element number = cst + sum stride[d] * d.
 typedef struct pb_vaccess {
@@ -27,10 +28,8 @@ typedef struct pb_vnest {
 typedef struct pb_vkernel {
   const pb_program* program;
   pb_vnest main, init; // init.nest: NULL when the main nest only sets
-  pb_vnest tails[PB_VEC_TAILS];
+  pb_vnest tails[PB_MAX_TAILS];
   int tail_count;
-  const pb_nest* fills[PB_VEC_FILLS]; // of borders: other elements of what is stored
-  int fill_count;
   bool is_sum[PB_NEST_DIMS]; // the dim is summed over
   int lane_dim;              // whose elements are lanes, -1: none, the code is scalar
   int lanes;                 // of a vector; 1: scalar
@@ -42,16 +41,17 @@ typedef struct pb_vkernel {
   int x, w;            // the accesses that it multiplies
   int group_dim;       // inside the instruction, -1: none
   bool taps; // along group_dim x's neighbours lie apart, each with neighbours for all lanes; fewer than the group has
-  pb_matrix_insn matrix;               // matrix.insn NULL: insn, if any, works on vectors; else it is insn.insn
-  int row_dim, depth_dim;              // whose elements are the rows of x and the steps of the sum inside it, -1: none
-  int64_t rows, depth;                 // how many of them at once
-  pb_access renamed[PB_VEC_TAILS + 1]; // what tails store, over the main nest's dims
-  pb_nest merged;                      // the main nest when some of its dims were made one
-  const char* why;                     // of a kernel that is not of this form
+  pb_matrix_insn matrix;  // matrix.insn NULL: insn, if any, works on vectors; else it is insn.insn
+  int row_dim, depth_dim; // whose elements are the rows of x and the steps of the sum inside it, -1: none
+  int64_t rows, depth;    // how many of them at once
+  pb_nest merged;         // the main nest when some of its dims were made one
+  const char* why;        // of a kernel that is not of this form
 } pb_vkernel;
 
-// Reads a kernel function. false: it is not of this form, for the reason kernel->why, and stays as it is.
-bool pb_vkernel_read(const pb_program* program, const pb_chip* chip, pb_vkernel* kernel);
+// Reads a kernel function by its main nest, and what stands around that. false: it is not of this form, for the reason
+// kernel->why, and stays as it is. Nests over the main one's dims lie in the arena.
+bool pb_vkernel_read(const pb_program* program, int main, const pb_chip* chip, pb_arena* arena, pb_around* around,
+                     pb_vkernel* kernel);
 // What is stored last: the access of the last tail, or of the main nest.
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
 // Neighbours along a dim that stand in one register.

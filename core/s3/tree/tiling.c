@@ -184,9 +184,10 @@ static bool is_tested(const pb_tiling* t, const pb_nest* main, int d) {
   return false;
 }
 
-void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point) {
+void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
+                            pb_nest* point) {
   int column[PB_NEST_DIMS];
-  pb_nest_copy(point, main);
+  pb_nest_copy(point, nest);
   point->dim_count = 0;
   point->outer_count = pb__tiling_levels(t);
   for (int d = 0; d < main->dim_count; ++d) {
@@ -195,9 +196,9 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* t
     column[d] = stays ? point->dim_count++ : -1;
     if (column[d] >= 0) point->extent[column[d]] = tile->extent[d];
   }
-  for (int a = 0; a < main->access_count; ++a)
-    for (int r = 0; r < main->access[a].rank; ++r) {
-      const pb_index* from = &main->access[a].index[r];
+  for (int a = 0; a < nest->access_count; ++a)
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      const pb_index* from = &nest->access[a].index[r];
       pb_index* to = &point->access[a].index[r];
       memset(to->coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
       for (int d = 0; d < main->dim_count; ++d) {
@@ -207,6 +208,10 @@ void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* t
         to->cst += from->coef[d] * tile->origin[d].cst;
       }
     }
+}
+
+void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point) {
+  pb__tiling_expand_with(t, main, main, tile, point);
 }
 
 void pb__tiling_outers(const pb_tiling* t, pb_nest* nest) {

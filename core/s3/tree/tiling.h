@@ -230,6 +230,9 @@ typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, co
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);
 // The main nest on a tile: accesses over the loops around (outer columns) and what is left inside (own columns).
 void pb__tiling_expand(const pb_tiling* t, const pb_nest* main, const pb_tile* tile, pb_nest* point);
+// The same of another nest over the main one's dims.
+void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_nest* nest, const pb_tile* tile,
+                            pb_nest* point);
 // The stage's main nest goes on with a buffer in place of access `a`: one for all that the tile, and what the loops
 // inside `level` walk, touches of it. *load, as below. Returns the box that it holds in *box, if that is not NULL.
 void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, int level, int memory, int depth,

@@ -258,10 +258,6 @@ static void drop_dims(pb_nest* nest, const pb_access* keep_those_of) {
   nest->dim_count = count;
 }
 
-static double least_of(pb_type type) {
-  return type == PB_I8 ? INT8_MIN : type == PB_I16 ? INT16_MIN : type == PB_I32 ? INT32_MIN : -__builtin_inf();
-}
-
 static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb_nest nest;
   pb_nest_begin(&nest, point->name, "init", 1);
@@ -271,95 +267,32 @@ static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb_access dims = nest.access[0];
   drop_dims(&nest, &dims);
   pb_type type = nest.access[0].type;
-  pb_nest_const(&nest, type, point->reduce == PB_ACC_ADD ? 0 : least_of(type));
+  pb_nest_const(&nest, type, pb_reduce_neutral(point->reduce, type));
   pb__tiling_add(t, level, &nest);
 }
 
-// The tail's dim that steps along index r by the largest step of which `by` is a multiple; -1: none.
-static int dim_stepping(const pb_nest* tail, const pb_index* index, int64_t by) {
-  int found = -1;
-  for (int d = 0; d < tail->dim_count; ++d) {
-    int64_t step = index->coef[d];
-    if (step > 0 && by % step == 0 && step <= by && (found < 0 || step > index->coef[found])) found = d;
-  }
-  return found;
-}
-
-// `times` of the tail's dim are one of column c of the main nest, or a constant (c < 0).
-static void walk_with(const pb_nest* tail, int d, int c, int64_t times, pb_nest* out) {
-  for (int a = 0; a < tail->access_count; ++a)
-    for (int r = 0; r < tail->access[a].rank; ++r) {
-      int64_t by = tail->access[a].index[r].coef[d] * times;
-      *(c < 0 ? &out->access[a].index[r].cst : &out->access[a].index[r].coef[c]) += by;
-    }
-}
-
-// A tail over the columns of the main nest: each of its dims walks what moves the same index of the value that it
-// takes by the same steps. `made` is that value's store over the columns. Returns the access that loads it, -1: it does
-// not line up.
-static int align_tail(const pb_nest* tail, const pb_access* made, const pb_nest* point, pb_nest* out) {
-  int carried = -1;
-  for (int a = 0; a + 1 < tail->access_count; ++a)
-    if (pb_value_same(tail->access[a].memref, made->memref)) carried = a;
-  if (carried < 0) return -1;
-  pb_nest_copy(out, tail);
-  out->dim_count = point->dim_count;
-  memcpy(out->extent, point->extent, sizeof out->extent);
-  for (int a = 0; a < tail->access_count; ++a)
-    for (int r = 0; r < tail->access[a].rank; ++r)
-      memset(out->access[a].index[r].coef, 0, PB_NEST_DIMS * sizeof *out->access[a].index[r].coef);
-  bool walks[PB_NEST_DIMS] = {false};
-  for (int r = 0; r < made->rank; ++r) {
-    const pb_index* index = &tail->access[carried].index[r];
-    bool walked = false;
-    for (int d = 0; d < tail->dim_count; ++d) {
-      walked |= index->coef[d] != 0;
-      walks[d] |= index->coef[d] > 0;
-    }
-    for (int c = 0; c < PB_NEST_COLS && walked; ++c) {
-      int64_t by = made->index[r].coef[c];
-      int d = by ? dim_stepping(tail, index, by) : -1;
-      if (by && d < 0) return -1;
-      if (by) walk_with(tail, d, c, by / index->coef[d], out);
-    }
-    for (int64_t left = walked ? made->index[r].cst : 0;
-         left;) { // whole steps of the largest first; borders lie below 0
-      int d = -1;
-      for (int k = 0; k < tail->dim_count; ++k) {
-        int64_t step = index->coef[k];
-        bool better = d < 0 || (left > 0 ? step > index->coef[d] : step < index->coef[d]);
-        if (step > 0 && (left < 0 || step <= left) && better) d = k;
-      }
-      if (d < 0 || (left < 0 && left % index->coef[d])) return -1;
-      walk_with(tail, d, -1, left / index->coef[d], out);
-      left %= index->coef[d];
-    }
-  }
-  for (int d = 0; d < tail->dim_count; ++d)
-    if (!walks[d]) return -1;
-  return carried;
-}
-
-// A tail may read the value that it takes more than once.
+// All reads of what the tail takes: it may read it more than once.
 static void take_carried(pb_nest* tail, MlirValue value, const pb_access* at) {
   for (int a = 0; a + 1 < tail->access_count; ++a)
     if (tail->access[a].memref.ptr && pb_value_same(tail->access[a].memref, value)) tail->access[a] = *at;
 }
 
-static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_access at) {
-  const pb_group* g = t->group;
-  pb_access result = made; // the main nest's store over the columns: says which dims tails have
-  for (int k = 0; k < g->tail_count; ++k) {
+// The tails on a tile of the main nest, one after the other; `at`: where the first one takes its value, over the dims
+// of the main nest on that tile.
+static bool add_tails(pb_tiling* t, const pb_tile* tile, pb_access at) {
+  const pb_around* around = &t->group->around;
+  pb_access result = at; // says which dims tails have
+  for (int k = 0; k < around->tail_count; ++k) {
+    bool last = k + 1 == around->tail_count;
+    int carried = around->tails[k].carried;
     pb_nest tail;
-    int carried = align_tail(&g->program->nests[g->tails[k]], &made, point, &tail);
-    if (carried < 0) return pb__tiling_fail(t, "a fused pointwise nest does not walk the tile as its producer does");
+    pb__tiling_expand_with(t, &t->group->main, around->tails[k].nest, tile, &tail);
     MlirValue value = tail.access[carried].memref;
-    made = *pb_nest_store(&tail);
-    if (k + 1 == g->tail_count && t->into) pb__tiling_into(t, pb_nest_store(&tail));
+    if (last && t->into) pb__tiling_into(t, pb_nest_store(&tail));
     if (k == 0) take_carried(&tail, value, &at); // still over the main nest's dims
     drop_dims(&tail, &result);
     if (k > 0) take_carried(&tail, value, &at);
-    if (!pb__tiling_point(t, &tail, carried, t->plan->result_level, k + 1 == g->tail_count, 0)) return false;
+    if (!pb__tiling_point(t, &tail, carried, t->plan->result_level, last, 0)) return false;
     at = *pb_nest_store(&tail);
   }
   return true;
@@ -368,7 +301,7 @@ static bool add_tails(pb_tiling* t, const pb_nest* point, pb_access made, pb_acc
 // Where the sums are made: in a buffer of their own, or, for a producer without tails, in the one that it fills.
 static bool place_sums(pb_tiling* t, stage* s, const pb_tile* tile) {
   int y = s->main.access_count - 1;
-  if (t->into && t->group->tail_count == 0) {
+  if (t->into && t->group->around.tail_count == 0) {
     pb__tiling_into(t, &s->main.access[y]);
     if (t->buffers[s->main.access[y].buffer].memory == s->sums_memory) return true;
     return pb__tiling_fail(t, "a producer's sums are made where its consumer cannot read them");
@@ -376,7 +309,8 @@ static bool place_sums(pb_tiling* t, stage* s, const pb_tile* tile) {
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
   pb_nest point;
   pb__tiling_expand(t, &s->main, tile, &point);
-  if (!t->group->tail_count && !pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level))
+  if (!t->group->around.tail_count &&
+      !pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level))
     return false;
   pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store,
                   NULL);
@@ -419,11 +353,9 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   } else if (!pb__tiling_band(t, tile, level, build_level, &s))
     return false;
   if (level != t->plan->result_level) return !t->failure;
-  if (t->group->tail_count > 0) {
-    pb_nest made;
-    pb__tiling_expand(t, &t->group->main, tile, &made);
+  if (t->group->around.tail_count > 0) {
     pb__tiling_expand(t, &s.main, tile, &point);
-    return add_tails(t, &point, *pb_nest_store(&made), *pb_nest_store(&point));
+    return add_tails(t, tile, *pb_nest_store(&point));
   }
   if (!t->into) pb__tiling_add(t, level, s.store);
   return !t->failure;
@@ -521,9 +453,8 @@ static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, cons
   if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_point_level, main);
   if (g->main.expr_count == 1) return build_copy(t, tile, level);
   pb__tiling_expand(t, main, tile, &point);
-  pb_access made = *pb_nest_store(&point);
-  return pb__tiling_point(t, &point, -1, level, g->tail_count == 0, 0) &&
-         add_tails(t, &point, made, *pb_nest_store(&point));
+  return pb__tiling_point(t, &point, -1, level, g->around.tail_count == 0, 0) &&
+         add_tails(t, tile, *pb_nest_store(&point));
 }
 
 static bool build_pointwise(pb_tiling* t) {

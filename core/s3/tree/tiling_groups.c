@@ -31,26 +31,19 @@ static int lands(const pb_stage_tiles* s, const pb_flat* flat, int carried) {
   return cover.pieces[cover.count - 1].memory;
 }
 
-static int read_of(const pb_program* view, int n, int value) {
-  for (int a = 0; a + 1 < view->nests[n].access_count; ++a)
-    if (view->value_of[n][a] == value) return a;
-  return -1;
-}
-
 // The memory in which a stage leaves its result. `origin`: by value of the view, that of the kernel.
 static int result_memory(const pb_stage_tiles* s, const pb_turn_groups* turn, int k, const int* origin) {
   const pb_group* g = &turn->groups[k];
   const pb_program* view = &turn->views[k];
   pb_flat flat;
-  int memory, made = pb_program_stored(view, g->main_index);
+  int memory;
   flat_of(turn, view, g->main_index, origin, -1, 0, &flat);
   pb_flat_cut_rows(&flat, g->lanes);
   memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : lands(s, &flat, -1);
-  for (int t = 0; t < g->tail_count && memory >= 0; ++t) {
-    int carried = read_of(view, g->tails[t], made);
-    flat_of(turn, view, g->tails[t], origin, carried, memory, &flat);
-    memory = lands(s, &flat, carried);
-    made = pb_program_stored(view, g->tails[t]);
+  for (int t = 0; t < g->around.tail_count && memory >= 0; ++t) {
+    const pb_tail* tail = &g->around.tails[t];
+    flat_of(turn, view, tail->number, origin, tail->carried, memory, &flat);
+    memory = lands(s, &flat, tail->carried);
   }
   return memory;
 }
@@ -89,8 +82,7 @@ static bool read_turn(pb_stage_tiles* s, const pb_tiling* t, const pb_tile* tile
     if (pb_group_read(&turn->views[k], s->chip, s->arena, &quiet, g) != PB_OK) return false;
     g->memo = s->memo;
     note_matrix(turn, k, origin);
-    int last = g->tail_count ? g->tails[g->tail_count - 1] : g->main_index;
-    int result = origin[pb_program_stored(&turn->views[k], last)];
+    int result = origin[pb_program_stored(&turn->views[k], pb_around_last(&g->around))];
     if (!is_between(s->stages, result)) continue;
     turn->memory[result] = result_memory(s, turn, k, origin);
     turn->maker[result] = k;
@@ -157,6 +149,12 @@ static bool build_stage(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_gro
     if (!store->memref.ptr) into.buffer = store->buffer;
   }
   use_buffers(t, &view, group.main_index, turn->origin[k], buffer, &group.main);
+  for (int n = 0; n < group.around.tail_count; ++n) {
+    pb_tail* tail = &group.around.tails[n];
+    pb_nest* nest = pb_nest_kept(t->arena, tail->nest);
+    use_buffers(t, &view, tail->number, turn->origin[k], buffer, nest);
+    tail->nest = nest;
+  }
   if (into.buffer >= 0) into.origin = (pb_access){.rank = t->buffers[into.buffer].rank};
   group.program = &view;
   t->group = &group;

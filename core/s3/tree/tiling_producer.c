@@ -20,6 +20,7 @@ typedef struct slice {
   pb_access local, origin; // the box
   border borders[PB_NEST_RANK];
   pb_group group; // the producer of what the box needs
+  pb_nest* tails[PB_MAX_TAILS];
 } slice;
 
 // Only the first and the last turn may touch the border.
@@ -67,6 +68,8 @@ static bool slice_index(pb_tiling* t, slice* s, int r) {
   if (d < 0) return true; // the one row that there is, with a border on either side of it
   main->extent[d] = box;
   pb__tiling_shift(main, main->access_count, d, &origin);
+  for (int k = 0; k < s->group.around.tail_count; ++k)
+    pb__tiling_shift(s->tails[k], s->tails[k]->access_count, d, &origin);
   return true;
 }
 
@@ -90,6 +93,8 @@ static bool find_slice(pb_tiling* t, const pb_nest* point, slice* s) {
   if (pb_nest_store(&s->group.main)->rank != s->local.rank)
     return pb__tiling_fail(t, "a producer whose result is not read index by index");
   if (!pb_slicing_allowed(t, &s->local)) return false;
+  for (int k = 0; k < s->group.around.tail_count; ++k)
+    s->group.around.tails[k].nest = s->tails[k] = pb_nest_kept(t->arena, s->group.around.tails[k].nest);
   for (int r = 0; r < s->local.rank; ++r)
     if (!slice_index(t, s, r)) return false;
   return allow_leaving(t, &s->group);

@@ -10,7 +10,7 @@
 // The kernel over the dims of the tree: the main nest's, but lanes that come in runs are two dims again.
 typedef struct stage {
   const pb_vkernel* k;
-  pb_nest init, tails[PB_VEC_TAILS + 1]; // the last one takes what is left in registers to its tensor
+  pb_nest init, tails[PB_MAX_TAILS + 1]; // the last one takes what is left in registers to its tensor
   int tail_count;
   pb_nest partial; // takes the sums so far from where the result will be
   bool blocks;     // the outermost band cuts the sum in parts
@@ -280,9 +280,9 @@ bool pb__tiling_registers(pb_tiling* t) {
   s->k = k;
   s->blocks = cuts_sum(k, chosen);
   s->first = t->buffer_count;
-  for (int f = 0; f < k->fill_count; ++f) {
+  for (int f = 0; f < given->around.fill_count; ++f) {
     pb_nest fill;
-    pb_nest_copy(&fill, k->fills[f]);
+    pb_nest_copy(&fill, given->around.fills[f]);
     fill.part = "fill";
     pb__tiling_add(t, t->base, &fill);
   }

@@ -1,7 +1,7 @@
 // What a product makes is added to each of five rows, which are none of its loops: registers do not follow it there.
 // RUN: %pb-opt %s --target=cpu:v3 --plan 2> /dev/null | %FileCheck %s
 // CHECK-NOT: pb.plan
-// CHECK: pb.scalar = "what stands around its main loops does not follow them"
+// CHECK: pb.scalar = "a nest that takes its result walks it otherwise"
 
 func.func @k0(%x: memref<1x64xf32> {pb.input = ""}, %w: memref<4x64x8xf32> {pb.const = -1 : i64}, %z: memref<5x32xf32> {pb.input = ""}, %y: memref<5x32xf32> {pb.output = ""}) attributes {pb.kernel} {
   %t = memref.alloc() : memref<1x32xf32>
