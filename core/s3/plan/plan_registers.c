@@ -26,7 +26,7 @@ static void keep(search* s, const pb_plan* plan) {
   s->found = true;
 }
 
-// One tree, and each way to share its tiles among threads.
+// One tree, and each way to share its tiles among threads that may take less than the best so far.
 static void consider(search* s, const int64_t* parts, size_t count) {
   pb_arena scratch = {0};
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
@@ -39,7 +39,10 @@ static void consider(search* s, const int64_t* parts, size_t count) {
       for (size_t c = 0; c < count; ++c) {
         plan.row_parts = parts[r];
         plan.column_parts = parts[c];
-        if (pb__register_parts_legal(s->k, &plan, &why) && pb_tree_cost(t, &plan)) keep(s, &plan);
+        if (!pb__register_parts_legal(s->k, &plan, &why)) break;
+        bool added_up = r + c > 0;
+        if (s->found && added_up && pb_tree_least(t, &plan) > s->best.cycles) continue;
+        if (pb_tree_cost(t, &plan)) keep(s, &plan);
       }
   pb_arena_free(&scratch);
 }

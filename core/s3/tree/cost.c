@@ -494,11 +494,12 @@ bool pb_tree_fits(pb_tiling* t, int memory) {
 }
 
 // A core computes while caches bring what it takes next, and hides most of the shorter of the two.
-static void core_total(const pb_tiling* t, int64_t compute, pb_plan* plan) {
-  int64_t longer = larger(compute, t->traffic), shorter = compute + t->traffic - longer;
-  plan->cycles = longer + shorter / EXPOSED;
-  plan->cycles += plan->cycles * pb__core_imbalance(t) / 1024;
+static int64_t core_total(const pb_tiling* t, const pb_plan* plan, int64_t traffic) {
+  int64_t longer = larger(t->compute, traffic), cycles = longer + (t->compute + traffic - longer) / EXPOSED;
+  return cycles + cycles * pb__core_imbalance(t, plan) / 1024;
 }
+
+int64_t pb_tree_least(const pb_tiling* t, const pb_plan* plan) { return core_total(t, plan, 0); }
 
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all = {0};
@@ -515,8 +516,9 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   if (t->core) all.system = t->traffic;
   int64_t most = busiest(t, &all, &plan->bound);
   memcpy(plan->busy, all.busy, sizeof plan->busy);
+  t->compute = larger(all.end, all.queue[CORE]);
   if (t->core)
-    core_total(t, larger(all.end, all.queue[CORE]), plan);
+    plan->cycles = core_total(t, plan, t->traffic);
   else
     plan->cycles = larger(larger(all.end, all.chain), most) + arrival(t->chip);
   return true;

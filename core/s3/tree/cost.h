@@ -7,6 +7,9 @@
 // Fills cycles, bound and busy of the plan whose tree was built. false: it does not fit, tiling->failure says why.
 bool pb_tree_cost(pb_tiling* tiling, pb_plan* plan);
 
+// Of a tree of cores that was added up: no way to share it as the plan does takes less, whatever caches bring.
+int64_t pb_tree_least(const pb_tiling* tiling, const pb_plan* plan);
+
 // Bytes of a memory that the tree's buffers take: they lie side by side for the whole kernel, each from a row on.
 int64_t pb_tree_bytes(const pb_tiling* tiling, int memory);
 // Whether they are no more than it has. false: tiling->failure says so.

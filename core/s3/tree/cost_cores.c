@@ -284,8 +284,7 @@ static int64_t tiles_before(int64_t item, int64_t rows, int64_t columns, const p
   return begin * columns + (end - begin) * (column * columns / plan->column_parts);
 }
 
-int64_t pb__core_imbalance(const pb_tiling* t) {
-  const pb_plan* plan = t->plan;
+int64_t pb__core_imbalance(const pb_tiling* t, const pb_plan* plan) {
   const pb_vkernel* k = t->group->registers;
   int64_t rows = pb__core_tiles(k, plan, false), columns = pb__core_tiles(k, plan, true), lost = 0,
           items = plan->row_parts * plan->column_parts;

@@ -28,6 +28,6 @@ int64_t pb__core_traffic(const pb_tiling* tiling, const pb_core_facts* facts, co
 // Tiles of rows, or of columns, that the plan's bands make.
 int64_t pb__core_tiles(const pb_vkernel* kernel, const pb_plan* plan, bool columns);
 // Uneven shares of the work for 2, 4 and 8 threads, as a part of 1024 that is lost on average.
-int64_t pb__core_imbalance(const pb_tiling* tiling);
+int64_t pb__core_imbalance(const pb_tiling* tiling, const pb_plan* plan);
 
 #endif

@@ -120,10 +120,10 @@ typedef struct pb_tiling {
   int64_t stage_parts;           // in which threads share their turns
   int stages;                    // of a turn
   // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; traffic: cycles
-  // in which caches further out bring what the nests so far take.
+  // in which caches further out bring what the nests so far take; compute: those of the core itself.
   const pb_tree* around[PB_NEST_OUTERS + 1];
   const struct pb_core_facts* core;
-  int64_t traffic;
+  int64_t traffic, compute;
   const char* failure; // why there is no such tiling; NULL: all is well
 } pb_tiling;
 
