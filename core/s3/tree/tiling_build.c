@@ -467,6 +467,8 @@ static bool build_pointwise(pb_tiling* t) {
   pb__tile_whole(&whole, &tile);
   if (!rest) return build_point_level(t, &tile, t->base, &whole);
   if (t->base || t->into) return pb__tiling_fail(t, "a stage whose rows end inside a row of lanes");
+  if (g->around.tail_count)
+    return pb__tiling_fail(t, "a nest whose rows end inside a row of lanes, and others take it");
   bool any = whole.extent[0] > 0;
   if (any && !(pb__tiling_open_bands(t, &whole) && build_point_level(t, &tile, t->base, &whole))) return false;
   return build_rest(t, &g->main, whole.extent[0]);
