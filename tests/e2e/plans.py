@@ -66,6 +66,12 @@ class Session:
         place = f"edited.txt:{line}:" if line else "edited.txt"
         self.check(f"{what}: {said}", status == 1 and f"[PB{code}]" in said and place in said)
 
+    def carries_out(self, what, text):
+        status, said = self.compile(text)
+        self.check(f"{what}: {said}", status == 0 and text != self.text)
+        wrong = self.computes()
+        self.check(f"{what}: {wrong}", wrong is None)
+
 
 def line_of(text, start):
     return [k for k, line in enumerate(text.split("\n"), 1) if line.startswith(start)][0]
@@ -93,11 +99,13 @@ def fixed_cases(s):
     s.check("one kernel's plan alone is refused", s.compile(only)[0] == 0)
 
     k3 = line_of(s.text, "k3")
-    s.refuses("a step that divides nothing", s.text.replace("k3 = {bands = array<i64: ", "k3 = {bands = array<i64: 1, 3, "), 2405, k3)
+    s.carries_out("a last tile that is smaller, all blocks inside result_level", s.text.replace(
+        "k3 = {bands = array<i64: ", "k3 = {bands = array<i64: 1, 3, "))
+    s.refuses("a step longer than its dim", s.text.replace("k3 = {bands = array<i64: ", "k3 = {bands = array<i64: 1, 5, "), 2405, k3)
     s.refuses("a level past the bands", re.sub(K3 + "x_level = 0", r"\1x_level = 9", s.text), 2405, k3)
     s.refuses("a sum begun anew", re.sub(K3 + "result_level = 1", r"\1result_level = 3", s.text), 2405, k3)
     inside = re.sub(K3 + "bands = array<i64: ([^>]*)>", r"\1bands = array<i64: \2, 1, 2>", s.text)
-    s.refuses("results inside result_level", inside, 2405, k3)
+    s.carries_out("results inside result_level", inside)
     deep = re.sub("^k4 = .*", lambda line: re.sub(r"depth = \d", "depth = 64", line.group(0)), s.text, flags=re.M)
     s.refuses("buffers that do not fit", deep, 2405, line_of(s.text, "k4"))
     s.refuses("a field taken out", re.sub(K3 + "x_level = 0 : i64", r"\1x_level = 1.5 : f32", s.text), 2406, k3)
@@ -105,6 +113,7 @@ def fixed_cases(s):
     producer_cases(s)
     halo_cases(s)
     pad_cases(s)
+    terms_cases(s)
     s.refuses("a kernel that is not there", s.text + "k99 = {}\n", 2404, line_of(s.text + "k99", "k99"))
     s.refuses("a kernel twice", s.text + "k3 = {}\n", 2403, line_of(s.text + "k99", "k99"))
     s.refuses("no attribute", re.sub(K3 + "x_level = 0", r"\1x_level = ", s.text), 2402, k3)
@@ -123,8 +132,10 @@ def producer_cases(s):
     s.refuses("a producer taken out", s.text.replace(producer, "", 1), 2405, k2)
     s.refuses("a producer that is not there", re.sub(K3 + "result_depth", rf"\1{producer}result_depth", s.text), 2405, k3)
     s.refuses("a producer that is no plan", re.sub(r"(k2 = \{.*?)producer = \{[^}]*\}", r"\1producer = 1", s.text), 2406, k2)
-    s.refuses("a producer's step that divides nothing", s.text.replace(
-        producer, producer.replace("bands = array<i64>", "bands = array<i64: 0, 3>"), 1), 2405, k2)
+    s.carries_out("a producer's last tile that is smaller", s.text.replace(
+        producer, producer.replace("bands = array<i64>", "bands = array<i64: 0, 3>"), 1))
+    s.refuses("a producer's step longer than its dim", s.text.replace(
+        producer, producer.replace("bands = array<i64>", "bands = array<i64: 0, 99>"), 1), 2405, k2)
     s.refuses("a producer's results outside its tile", s.text.replace(
         producer, producer.replace("result_level = 1", "result_level = 0"), 1), 2405, k2)
     blocks = producer.replace("bands = array<i64>", "bands = array<i64: 0, 1>").replace("result_level = 1", "result_level = 2")
@@ -133,6 +144,16 @@ def producer_cases(s):
     s.check(f"a legal edit of a producer: {said}", status == 0 and bands != s.text)
     wrong = s.computes()
     s.check(f"a legal edit of a producer: {wrong}", wrong is None)
+
+
+def terms_cases(s):
+    """What makes x goes into the loop over the terms that x is: each turn makes the part that it adds up."""
+    k4 = re.search(r"^k4 = .*", s.text, flags=re.M).group(0)
+    head, tail = k4.split("producer = ", 1)
+    inner = tail.replace("bands = array<i64: 0, 1>", "bands = array<i64>", 1)
+    at = inner.rindex("x_level = 0")
+    edited = s.text.replace(k4, head + "producer = " + inner[:at] + "x_level = 1" + inner[at + len("x_level = 0"):])
+    s.carries_out("a producer by terms", edited)
 
 
 def pad_cases(s):

@@ -2,11 +2,15 @@
 
 enum { MOST_WORK_PERCENT = 150 }; // of what the tensor takes when it is computed once; the cost model sees the rest
 
-// The loops of consumers further out walk results already.
+// The loops of consumers further out walk results already, or terms. A loop over terms makes the part of x that its
+// turn adds up.
 static bool keeps_parallelism(const pb_tiling* t) {
   const pb_nest* main = &t->group->main;
-  for (int b = 0; t->base + b < t->plan->x_level; ++b)
-    if (!pb_access_uses(&main->access[main->access_count - 1], t->plan->bands[b].dim)) return false;
+  const pb_access *x = &main->access[t->group->x], *y = &main->access[main->access_count - 1];
+  for (int b = 0; t->base + b < t->plan->x_level; ++b) {
+    int dim = t->plan->bands[b].dim;
+    if (!pb_access_uses(y, dim) && !pb_access_uses(x, dim)) return false;
+  }
   return true;
 }
 

@@ -1,5 +1,5 @@
 // The four criteria of slicing-based fusion (PolyBlocks): a slice is made inside its consumer's tile only if
-//  - parallelism is kept: loops over tiles around it walk results of the consumer, none of its sums;
+//  - parallelism is kept: loops over tiles around it walk results of the consumer, or the terms that the slice is;
 //  - vectorisability is kept: rows of lanes are whole in the slice;
 //  - redundant computation is bounded: all slices together are at most so much more than the tensor;
 //  - the intermediate tensor goes: nobody else reads it (fuse_reductions.c sees to that).

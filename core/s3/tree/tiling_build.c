@@ -474,19 +474,16 @@ static bool build_pointwise(pb_tiling* t) {
   return build_rest(t, &g->main, whole.extent[0]);
 }
 
-// A loop of the reduction around the result's buffer would begin the sum anew each turn; a loop over results inside it
-// would leave them half made when the tails come.
+// A loop of the reduction around the result's buffer would begin the sum anew each turn. Loops over results may lie on
+// either side of it: inside, the buffer has the results of all their turns.
 static bool sums_end_inside(pb_tiling* t) {
   const pb_nest* main = &t->group->main;
   const pb_access* y = &main->access[main->access_count - 1];
-  for (int b = 0; b < t->plan->band_count && t->group->reduces; ++b) {
+  for (int b = 0; t->base + b < t->plan->result_level && b < t->plan->band_count && t->group->reduces; ++b) {
     int dim = t->plan->bands[b].dim;
-    bool sums = !pb_access_uses(y, dim), outside = t->base + b < t->plan->result_level;
-    if (sums != outside) continue;
-    return pb__tiling_fail(t, pb_printf(t->arena,
-                                        sums ? "band %d walks dim %d of the reduction outside result_level"
-                                             : "band %d walks dim %d of the result inside result_level",
-                                        b, dim));
+    if (!pb_access_uses(y, dim))
+      return pb__tiling_fail(t,
+                             pb_printf(t->arena, "band %d walks dim %d of the reduction outside result_level", b, dim));
   }
   return true;
 }
