@@ -7,8 +7,10 @@ import re
 import sys
 import tempfile
 
+import cases
 import models
 import text
+import tosa
 from text import np
 
 HEAD = "func.func @main(%a: tensor<4x6xf32>, %i: tensor<4xi64>) -> tensor<4x6xf32> {\n"
@@ -115,10 +117,13 @@ def damaged(bench, count, seed):
     whole = models.draw("bert")[0]
     small = blob(section(GOOD)) + ""
     layers = whole[: whole.index("{-#")]
-    sources = [small.encode(), layers.encode()]
+    loop = cases.LOOP.replace("FROM", "0").replace("STEP", "1").replace("TO", "4").replace("BOUND", "%n")
+    rescale = next(tosa.rescales())
+    codes = text.module(rescale.inputs, rescale.lines, {"%r": text.tensor(rescale.want)})
+    sources = [t.encode() for t in (layers, small, loop, codes, cases.WHILE, small, cases.BRANCH)]
     refused = good = unplaced = 0
     for k in range(count):
-        model = changed(random, sources[k % 4 == 0])
+        model = changed(random, sources[k % len(sources)])
         done = bench.compile(model)
         placed = re.search(r"m\.mlir:\d+:\d+: error: .*\[PB\d{4}\]", done.stderr)
         named = re.search(r"m\.mlir.*error: .*\[PB\d{4}\]", done.stderr)

@@ -350,6 +350,9 @@ def refusals():
     yield Case("no image", "NhwcMaxPool", [codes(np.uint8, 3, 4)], {"kernel_shape": [2]}), "an operand of 2 dims"
     places = [floats(2, 5, 16), np.int64([[0, 1, 2, 3, 4]] * 2), floats(16, 4), floats(16, 4)]
     yield Case("a scale", "RotaryEmbedding", places, {"scale": 2.0}), "scale 2"
+    yield Case("a table that is a number", "RotaryEmbedding", [*places[:2], scale(1), scale(1)]), "a last dim that is not 0 heads"
+    caches = [floats(1, 2, 16), floats(1, 2, 16)]
+    yield Case("a cache of another rank", "GroupQueryAttention", [*q[:3], *caches, *q[5:]], of_groups, 3, constants=[6]), "a cache that does not fit"
     ids = [np.int32([[1, 2]]), np.int32([[0, 1]]), floats(4, 8), floats(4, 8), None, floats(8), floats(8)]
     yield Case("segments without a table", "EmbedLayerNormalization", ids), "segments without their embedding"
 

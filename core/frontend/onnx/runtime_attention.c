@@ -45,7 +45,7 @@ static int attended(pb_onnx* o, const attention* a) {
   const pb_flat_type q = *pb__o_type(o, a->q), k = *pb__o_type(o, a->k), v = *pb__o_type(o, a->v);
   bool fits = q.rank == 4 && k.rank == 4 && v.rank == 4 && q.type == PB_F32 && k.shape[0] == q.shape[0] &&
               k.shape[3] == q.shape[3] && v.shape[0] == k.shape[0] && v.shape[1] == k.shape[1] &&
-              v.shape[2] == k.shape[2] && q.shape[1] % k.shape[1] == 0;
+              v.shape[2] == k.shape[2] && k.shape[1] > 0 && q.shape[1] % k.shape[1] == 0;
   if (!fits) pb__o_refuse(o, "queries, keys and values that do not fit, or not of f32");
   if (pb__o_bad(o)) return a->q;
   double scale = a->scale ? a->scale : 1 / sqrt((double)q.shape[3]);
@@ -216,7 +216,8 @@ static int places_from(pb_onnx* o, const int64_t* shape, int first) {
 void pb__o_op_runtime_rotary(pb_onnx* o) {
   int x = IN(0), at = IN(1);
   const pb_flat_type in = *pb__o_type(o, x);
-  int64_t heads = pb__o_int(o, "num_heads", 0), size = 2 * pb__o_type(o, IN(2))->shape[pb__o_type(o, IN(2))->rank - 1];
+  const pb_flat_type table = *pb__o_type(o, IN(2));
+  int64_t heads = pb__o_int(o, "num_heads", 0), size = table.rank == 2 ? 2 * table.shape[1] : 0;
   if (in.rank == 3 && !heads && size > 0) heads = in.shape[2] / size;
   if (in.rank == 3) x = pb__o_by_heads(o, x, heads);
   if (in.rank != 3 && in.rank != 4) pb__o_refuse(o, "of %d dims", in.rank);
@@ -242,6 +243,11 @@ static int written(pb_onnx* o, int past, int rows, int from, int64_t keys) {
   int64_t at[] = {1, 1, keys, 1};
   int zero = pb__o_like(o, rows, 0), cache;
   if (past >= 0) {
+    const pb_flat_type old = *pb__o_type(o, past);
+    bool fits = old.rank == 4 && old.shape[0] == new.shape[0] && old.shape[1] == new.shape[1] &&
+                old.shape[2] <= keys&& old.shape[3] == new.shape[3];
+    if (!fits || new.shape[2] < 1) pb__o_refuse(o, "a cache that does not fit");
+    if (pb__o_bad(o)) return rows;
     high[2] = keys - pb__o_type(o, past)->shape[2];
     cache = pb__o_pad(o, past, zero, low, high, NULL);
   } else {
@@ -269,7 +275,8 @@ static int written(pb_onnx* o, int past, int rows, int from, int64_t keys) {
 static void read_groups(pb_onnx* o, attention* a, int64_t heads, int64_t groups) {
   int x = IN(0);
   const pb_flat_type in = *pb__o_type(o, x);
-  if (pb__o_has(o, 1) != pb__o_has(o, 2) || in.rank != 3 || heads < 1 || groups < 1 || heads % groups)
+  if (pb__o_has(o, 1) != pb__o_has(o, 2) || in.rank != 3 || groups < 1 || heads < groups || heads > in.shape[2] ||
+      heads % groups)
     pb__o_refuse(o, "queries, keys, values or heads that do not fit");
   if (pb__o_bad(o)) return;
   if (pb__o_has(o, 1)) {

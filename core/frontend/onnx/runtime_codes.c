@@ -125,7 +125,7 @@ void pb__o_op_nhwc_pool(pb_onnx* o) {
 
 static int one_or_last(pb_onnx* o, int scale, int rank) {
   if (pb__o_elements(o, scale) == 1) return pb__o_reshape(o, scale, 0, NULL);
-  if (pb__o_type(o, scale)->rank != 1) pb__o_refuse(o, "scales of more than one axis");
+  if (pb__o_type(o, scale)->rank != 1 || !rank) pb__o_refuse(o, "scales of more than one axis");
   return pb__o_bad(o) ? scale : pb__o_along(o, scale, rank, rank - 1);
 }
 
@@ -142,7 +142,7 @@ static void give_floats(pb_onnx* o, int sums, int x_scale, int z_scale, int bias
 // Operands: codes, codes, their scales, their zero points, what is added.
 void pb__o_op_matmul_to_float(pb_onnx* o) {
   int x_scale = pb__o_in(o, 2), z_scale = pb__o_in(o, 3), z = pb__o_from_zero(o, 1, 5, -1),
-      x = pb__o_from_zero(o, 0, 4, -2);
+      x = pb__o_from_zero(o, 0, 4, pb__o_type(o, pb__o_in(o, 0))->rank > 1 ? -2 : 0);
   give_floats(o, pb__o_matmul(o, x, z, PB_I32), x_scale, z_scale, 6);
 }
 

@@ -83,6 +83,8 @@ void pb__o_op_fused(pb_onnx* o) {
 static int positions(pb_onnx* o, const pb_flat_type* ids) {
   if (pb__o_has(o, 8)) {
     int at = IN(8);
+    if (pb__o_type(o, at)->rank != 2) pb__o_refuse(o, "positions of other than [batch, tokens]");
+    if (pb__o_bad(o)) return at;
     return pb__o_expand(o, at, 2, ids->shape);
   }
   return pb__o_iota(o, PB_I32, 2, ids->shape, 1);

@@ -153,7 +153,7 @@ int pb__o_from_zero(pb_onnx* o, int k, int zero, int axis) {
   x = pb__o_cast(o, x, PB_I32);
   if (!pb__o_has(o, zero) || pb__o_bad(o)) return x;
   int z = IN(zero);
-  if (pb__o_elements(o, z) > 1 && pb__o_type(o, z)->rank == 1)
+  if (pb__o_elements(o, z) > 1 && pb__o_type(o, z)->rank == 1 && rank > 0)
     z = pb__o_along(o, z, rank, axis < 0 ? axis + rank : axis);
   else if (pb__o_elements(o, z) == 1)
     z = pb__o_reshape(o, z, 0, NULL);
