@@ -33,7 +33,7 @@ What passes of StableHLO's conformance suite: [conformance.md](conformance.md).
 
 LINALG = """# linalg on tensors
 
-Made by `sdk-docs/stablehlo.py` from `core/frontend/linalg/linalg.def`, one row an operator.
+Made by `sdk-docs/stablehlo.py` from `core/frontend/linalg/linalg.def` and `tosa.def`, one row an operator.
 
 `pbc MODEL.mlir --target=cpu -o x.pbe` reads a module of linalg on tensors, as torch-mlir prints it
 (`torch_mlir.fx.export_and_import(model, *inputs, output_type="linalg-on-tensors", func_name="main")`), in MLIR's pretty form or
@@ -48,8 +48,16 @@ tensors meet in a body. Two results that hang on each other (a maximum and its p
 integers may be taken in another order than the loops'; all else that a body combines is in theirs. Operations of f16 and bf16 are
 rounded one by one. `fastmath` is a permission that is not made use of. What the language leaves open is what StableHLO says: a
 division of integers by 0 has all bits set, a conversion to an integer keeps within it. `cf.assert` is not checked: places in
-`tensor.extract` are kept within their tensor. `ml_program.global` is passed over as long as nothing reads it. Not read: `scf`,
-`tosa`, `memref`, extents and places that come at run time, `linalg.softmax`, `pack` and `unpack`.
+`tensor.extract`, `insert` and slices are kept within their tensor. What nothing is stored in where parts of a `tensor.empty` are
+is 0. `ml_program.global` is passed over as long as nothing reads it.
+
+`scf.if`, `scf.for` and `scf.while` are what [StableHLO's](control-flow.md) are: what constants decide is written out, what data
+decide the engine's host program turns and chooses. Not read: `memref`, extents that come at run time, `scf.index_switch`,
+`forall` and `parallel`, `linalg.softmax`, `pack` and `unpack`.
+
+TOSA is taken to these dialects by MLIR's own conversions, in the process that parses the text, and goes on from there; the
+operators that are read are listed last. Integers are computed by the specification's formulas: `rescale` to the bit, in one
+rounding or two.
 
 | operator | attributes | |
 | --- | --- | --- |
@@ -65,7 +73,9 @@ def page(name):
     for m in re.finditer(r'\b(?:OP|ELEMENT)\("([\w.]+)",[^"]*"([^"]*)",\s*(?:\w+,\s*)?"([^"]*)"\)', text):
         names = ", ".join(a.split(":")[0] + ("?" if a.endswith("?") else "") for a in m.group(2).split())
         rows.append((m.group(1), names, m.group(3)))
-    return PAGES[name] + "".join(f"| `{name}` | {attributes} | {about} |\n" for name, attributes, about in sorted(rows))
+    if name == "linalg":
+        rows += re.findall(r'\bTOSA\("([\w.]+)", ()"([^"]*)"\)', (FRONTEND / name / "tosa.def").read_text())
+    return PAGES[name] + "".join(f"| `{name}` | {attributes} | {about} |\n" for name, attributes, about in sorted(rows, key=lambda row: (row[0].startswith("tosa."), row)))
 
 
 def main():

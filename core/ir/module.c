@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <mlir-c/Diagnostics.h>
+#include <mlir-c/Pass.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,23 @@ pb_status pb_module_parse_text(MlirContext context, const char* text, size_t len
   *module = mlirModuleCreateParse(context, mlirStringRefCreate(text, length));
   mlirContextDetachDiagnosticHandler(context, id);
   return mlirModuleIsNull(*module) ? PB_ERR_INPUT : PB_OK;
+}
+
+pb_status pb_module_lower(MlirModule module, const char* pipeline, const char* name, pb_diag* diag) {
+  MlirContext context = mlirModuleGetContext(module);
+  route r = {diag, name};
+  MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
+  MlirPassManager passes = mlirPassManagerCreate(context);
+  pb_text why = {0};
+  bool good = mlirLogicalResultIsSuccess(mlirOpPassManagerAddPipeline(
+                  mlirPassManagerGetAsOpPassManager(passes), mlirStringRefCreateFromCString(pipeline), append, &why)) &&
+              mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(passes, mlirModuleGetOperation(module)));
+  mlirPassManagerDestroy(passes);
+  mlirContextDetachDiagnosticHandler(context, id);
+  if (!good && !diag->errors)
+    (void)pb_error(diag, (pb_place){.file = name}, 2001, NULL, "MLIR cannot lower it: %s", why.data ? why.data : "");
+  pb_text_free(&why);
+  return good ? PB_OK : PB_ERR_INPUT;
 }
 
 pb_status pb_module_parse(MlirContext context, const char* path, const char* name, pb_diag* diag, MlirModule* module) {

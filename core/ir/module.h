@@ -14,6 +14,8 @@ pb_status pb_module_parse(MlirContext context, const char* path, const char* nam
 char* pb_module_text(const char* path, size_t* length);
 pb_status pb_module_parse_text(MlirContext context, const char* text, size_t length, const char* name, pb_diag* diag,
                                MlirModule* module) PB_MUST_CHECK;
+// Runs MLIR's own passes on it; what they find becomes diagnostics like the parser's.
+pb_status pb_module_lower(MlirModule module, const char* pipeline, const char* name, pb_diag* diag) PB_MUST_CHECK;
 char* pb_module_print(MlirModule module); // malloc'ed
 
 #endif

@@ -22,11 +22,12 @@ static int* indices(size_t count, size_t room) {
   return made;
 }
 
-// Sequences make nodes too, without a subgraph; those that leave, tensors.
+// Sequences make nodes too, without a subgraph; those that leave, tensors; ONNX Runtime's operators are said in ONNX's.
 static bool may_grow(const pb_graph* g) {
   bool grows = g->subgraph_count > 0;
   for (size_t n = 0; n < g->node_count && !grows; ++n)
-    grows = strstr(g->nodes[n].op, "Sequence") || strstr(g->nodes[n].op, "Optional");
+    grows = strstr(g->nodes[n].op, "Sequence") || strstr(g->nodes[n].op, "Optional") ||
+            !strcmp(g->nodes[n].domain, "com.microsoft");
   for (size_t t = 0; t < g->tensor_count && !grows; ++t) grows = g->tensors[t].is_sequence;
   return grows;
 }

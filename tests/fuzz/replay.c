@@ -1,5 +1,5 @@
-// replay FOLDER ROUNDS: each file of a corpus as it is, and ROUNDS times with random changes that are the same every
-// time.
+// replay FOLDER ROUNDS [SEED]: each file of a corpus as it is, and ROUNDS times with random changes that are the same
+// every time, but for the seed.
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -63,14 +63,14 @@ static void run(const uint8_t* bytes, size_t count) {
   free(copy);
 }
 
-static int replay(const char* path, int rounds) {
+static int replay(const char* path, int rounds, uint64_t seed) {
   static uint8_t original[MOST], bytes[MOST];
   FILE* file = fopen(path, "rb");
   if (!file) return perror(path), 1;
   size_t count = fread(original, 1, MOST, file);
   fclose(file);
   run(original, count);
-  uint64_t random = 1;
+  uint64_t random = seed;
   for (int k = 0; k < rounds; ++k) {
     memcpy(bytes, original, count);
     run(bytes, change(bytes, count, &random));
@@ -79,7 +79,8 @@ static int replay(const char* path, int rounds) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 3) return fprintf(stderr, "usage: %s FOLDER ROUNDS\n", argv[0]), 2;
+  if (argc != 3 && argc != 4) return fprintf(stderr, "usage: %s FOLDER ROUNDS [SEED]\n", argv[0]), 2;
+  uint64_t seed = argc == 4 ? strtoull(argv[3], NULL, 10) : 1;
   DIR* folder = opendir(argv[1]);
   if (!folder) return perror(argv[1]), 1;
   int files = 0, failed = 0;
@@ -87,7 +88,7 @@ int main(int argc, char** argv) {
     char path[2048];
     if (entry->d_name[0] == '.') continue;
     snprintf(path, sizeof path, "%s/%s", argv[1], entry->d_name);
-    failed |= replay(path, atoi(argv[2]));
+    failed |= replay(path, atoi(argv[2]), seed);
     ++files;
   }
   closedir(folder);

@@ -22,8 +22,8 @@ class Case:
 
     def __init__(self, inputs, lines, want, near=0.0, of=None):
         self.inputs, self.lines, self.want, self.near = inputs, lines, np.asarray(want), near
-        USED.update(re.findall(r"\b(?:linalg|tensor|arith|math|cf)\.[a-z_0-9]+", "\n".join(lines)))
-        self.name = of or next(iter(re.findall(r"\b(?:linalg|tensor|arith|math)\.\w+", "\n".join(lines[::-1]))))
+        USED.update(re.findall(r"\b(?:linalg|tensor|arith|math|cf|scf|index)\.[a-z_0-9]+", "\n".join(lines)))
+        self.name = of or next(iter(re.findall(r"\b(?:linalg|tensor|arith|math|index)\.\w+", "\n".join(lines[::-1]))))
 
 
 def kind_of(x):
@@ -460,6 +460,113 @@ def movement():
     yield Case([x], ["%a = arith.constant 1.0 : f32", "%b = arith.constant 2.0 : f32", "%k = tensor.from_elements %a, %b, %b, %a : tensor<2x2xf32>", "%s = tensor.extract_slice %arg0[0, 0] [2, 2] [1, 1] : tensor<4x6xf32> to tensor<2x2xf32>", "%r = arith.mulf %k, %s : tensor<2x2xf32>"], x[:2, :2] * np.array([[1, 2], [2, 1]], np.float32))
 
 
+def places():
+    """Numbers that a body or a loop computes, and tensors that are written there."""
+    at = np.arange(4 * 6).reshape(4, 6)
+    for op, want in {"add": at // 6 + at % 6, "sub": at // 6 - at % 6, "mul": (at // 6) * (at % 6), "remu": (at // 6) % (at % 6 + 1)}.items():
+        last = "%one = arith.constant 1 : index", "%j = arith.addi %k, %one : index"
+        body = ["%i = linalg.index 0 : index", "%k = linalg.index 1 : index", *last, f"%n = index.{op} %i, {'%j' if op == 'remu' else '%k'}", "%v = arith.index_cast %n : index to i32"]
+        x = np.zeros((4, 6), np.int32)
+        yield Case([x], pointwise([x], body, "i32"), want.astype(np.int32), of=f"index.{op}")
+    x, part = normal(4, 6), normal(2, 3)
+    for row in 0, 2, -3, 7:
+        where = np.array(row)
+        head = ["%w = tensor.extract %arg1[] : tensor<i64>", "%i = arith.index_cast %w : i64 to index", "%c = arith.constant 5 : index"]
+        kept = min(max(row, 0), 3)
+        one = x.copy()
+        one[kept, 5] = 9
+        yield Case([x, where], [*head, "%f = arith.constant 9.0 : f32", "%r = tensor.insert %f into %arg0[%i, %c] : tensor<4x6xf32>"], one, of=f"tensor.insert at {row}")
+        yield Case([x, where], [*head, "%r = tensor.extract_slice %arg0[%i, 1] [1, 2] [1, 3] : tensor<4x6xf32> to tensor<2xf32>"], x[kept, 1:5:3], of=f"tensor.extract_slice at {row}")
+        kept = min(max(row, 0), 2)
+        box = x.copy()
+        box[kept : kept + 2, 3:6] = part
+        yield Case([x, where, part], [*head, "%d = arith.constant 3 : index", "%r = tensor.insert_slice %arg2 into %arg0[%i, %d] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x6xf32>"], box, of=f"tensor.insert_slice at {row}")
+    extent = ["%a = arith.constant 1 : index", "%n = tensor.dim %arg0, %a : tensor<4x6xf32>", "%k = arith.index_cast %n : index to i32", "%r = tensor.from_elements %k : tensor<1xi32>"]
+    yield Case([x], extent, np.int32([6]))
+    joined = ["%e = tensor.empty() : tensor<8x6xf32>", "%f = tensor.insert_slice %arg0 into %e[0, 0] [4, 6] [1, 1] : tensor<4x6xf32> into tensor<8x6xf32>",
+              "%r = tensor.insert_slice %arg0 into %f[4, 0] [4, 6] [1, 1] : tensor<4x6xf32> into tensor<8x6xf32>"]
+    yield Case([x], joined, np.concatenate([x, x]), of="tensor.insert_slice part by part")
+
+
+LOOP = """func.func @main(%x: tensor<4x3xf32>, %w: tensor<i64>) -> (tensor<4x3xf32>, tensor<3xf32>) {
+  %a = arith.constant FROM : index
+  %s = arith.constant STEP : index
+  %b = arith.constant TO : index
+  %e = tensor.empty() : tensor<4x3xf32>
+  %z = arith.constant dense<0.0> : tensor<3xf32>
+  %m = tensor.extract %w[] : tensor<i64>
+  %n = arith.index_cast %m : i64 to index
+  %r:2 = scf.for %i = %a to BOUND step %s iter_args(%p = %e, %q = %z) -> (tensor<4x3xf32>, tensor<3xf32>) {
+    %row = tensor.extract_slice %x[%i, 0] [1, 3] [1, 1] : tensor<4x3xf32> to tensor<3xf32>
+    %t = arith.addf %q, %row : tensor<3xf32>
+    %u = tensor.insert_slice %t into %p[%i, 0] [1, 3] [1, 1] : tensor<3xf32> into tensor<4x3xf32>
+    scf.yield %u, %t : tensor<4x3xf32>, tensor<3xf32>
+  }
+  return %r#0, %r#1 : tensor<4x3xf32>, tensor<3xf32>
+}
+"""
+WHILE = """func.func @main(%x: tensor<2xf32>, %w: tensor<i32>) -> (tensor<i32>, tensor<2xf32>) {
+  %n = tensor.extract %w[] : tensor<i32>
+  %one = arith.constant 1 : i32
+  %top = arith.constant 5 : i32
+  %r:2 = scf.while (%i = %n, %y = %x) : (i32, tensor<2xf32>) -> (i32, tensor<2xf32>) {
+    %c = arith.cmpi slt, %i, %top : i32
+    scf.condition(%c) %i, %y : i32, tensor<2xf32>
+  } do {
+  ^bb0(%i: i32, %y: tensor<2xf32>):
+    %j = arith.addi %i, %one : i32
+    %d = arith.addf %y, %y : tensor<2xf32>
+    scf.yield %j, %d : i32, tensor<2xf32>
+  }
+  %k = tensor.from_elements %r#0 : tensor<i32>
+  return %k, %r#1 : tensor<i32>, tensor<2xf32>
+}
+"""
+BRANCH = """func.func @main(%x: tensor<3x3xf32>, %w: tensor<i1>) -> tensor<3x3xf32> {
+  %c = tensor.extract %w[] : tensor<i1>
+  %r = scf.if %c -> (tensor<3x3xf32>) {
+    %n = arith.negf %x : tensor<3x3xf32>
+    scf.yield %n : tensor<3x3xf32>
+  } else {
+    %e = tensor.empty() : tensor<3x3xf32>
+    %zero = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x3xf32>) -> tensor<3x3xf32>
+    %p = linalg.matmul ins(%x, %x : tensor<3x3xf32>, tensor<3x3xf32>) outs(%f : tensor<3x3xf32>) -> tensor<3x3xf32>
+    scf.yield %p : tensor<3x3xf32>
+  }
+  return %r : tensor<3x3xf32>
+}
+"""
+
+
+def control(bench):
+    """scf: loops that are written out and loops that the host turns; a branch by data."""
+    USED.update(re.findall(r"\bscf\.[a-z]+", LOOP + WHILE + BRANCH))
+    x = normal(4, 3)
+    for start, step in (0, 1), (1, 2), (0, 3):
+        for top, bound in (4, "%b"), (3, "%b"), (0, "%b"), (4, "%n"), (2, "%n"), (0, "%n"), (-1, "%n"):
+            model = LOOP.replace("FROM", str(start)).replace("STEP", str(step)).replace("TO", str(top)).replace("BOUND", bound)
+            total, rows = np.zeros(3, np.float32), {}
+            for i in range(start, top, step):
+                rows[i] = total = total + x[i]
+            got = bench.run(model, [x, np.array(top)], 2)
+            good = np.array_equal(got[1], total) and all(np.array_equal(got[0][i], row) for i, row in rows.items())
+            bench.say(good, f"scf.for from {start} to {top} ({bound}) by {step}")
+    long = LOOP.replace("FROM", "-10000").replace("STEP", "1").replace("TO", "1").replace("BOUND", "%b")
+    bench.say(np.array_equal(bench.run(long, [x * 0 + 1, np.array(0)], 2)[1], np.full(3, 10001, np.float32)), "scf.for of more turns than are written out")
+    for start in 0, 4, 5, 9:
+        got = bench.run(WHILE, [np.float32([1, 3]), np.array(start, np.int32)], 2)
+        turns = max(0, 5 - start)
+        bench.say(got[0] == start + turns and np.array_equal(got[1], np.float32([1, 3]) * 2**turns), f"scf.while from {start}")
+    y = normal(3, 3)
+    for truth in True, False:
+        bench.say(np.allclose(bench.run(BRANCH, [y, np.array(truth)], 1)[0], -y if truth else y @ y, rtol=1e-6, atol=1e-6), f"scf.if, {truth}")
+    other = WHILE.replace("scf.condition(%c) %i, %y", "scf.condition(%c) %n, %y")
+    bench.refuses("a condition that hands on something else", other, "m.mlir:5:", "scf.while: a condition that hands on other values")
+    step = LOOP.replace("FROM", "0").replace("STEP", "1").replace("TO", "4").replace("BOUND", "%b").replace("[%i, 0] [1, 3] [1, 1] : tensor<4x3xf32> to tensor<3xf32>", "[%i, 0] [1, 3] [%s, 1] : tensor<4x3xf32> to tensor<3xf32>")
+    bench.refuses("a step that an operand says", step, "m.mlir:10:", "places that are not known")
+
+
 def together(cases, most=12):
     """Cases as modules of several results: one engine for up to so many."""
     for at in range(0, len(cases), most):
@@ -510,12 +617,13 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = text.Bench(args.bin, folder)
-        cases = [c for make in (elements, conversions, products, windows, named_elements, bodies, movement) for c in make()]
+        cases = [c for make in (elements, conversions, products, windows, named_elements, bodies, movement, places) for c in make()]
         for part, model, inputs in together(cases):
             for case, got in zip(part, bench.run(model, inputs, len(part))):
                 good = right(got, case)
                 bench.say(good, case.name if good else f"{case.name}:\n{got}\nfor\n{case.want}")
         calls(bench)
+        control(bench)
         rows = set(re.findall(r'^(?:OP|STRUCTURED|ELEMENT)\("([\w.]+)"', ROWS.read_text(), re.M))
         bench.say(not rows - USED, f"every row has a case{': all but ' + ', '.join(sorted(rows - USED)) if rows - USED else ''}")
     print(f"{bench.cases} cases, {bench.failed} failed")

@@ -7,8 +7,10 @@ import re
 import sys
 import tempfile
 
+import cases
 import models
 import text
+import tosa
 from text import np
 
 HEAD = "func.func @main(%a: tensor<4x6xf32>, %i: tensor<4xi64>) -> tensor<4x6xf32> {\n"
@@ -64,7 +66,8 @@ def refusals(bench):
             "a result that its loops write several times",
         ),
         ("a tensor from outside in a body", f"{HEAD}{EMPTY}{generic(SAME, body=ADD.replace('%v = arith.addf %x, %x : f32', '%u = arith.addf %a, %a : tensor<4x6xf32> %v = arith.addf %x, %x : f32').replace('> %v', '>%cut').replace('%cut', chr(10) + '    %v'))}{TAIL}".replace("linalg.yield %v", "%q = tensor.extract %u[%n, %n] : tensor<4x6xf32>\n    linalg.yield %q").replace("    %u =", "    %n = arith.constant 0 : index\n    %u ="), "m.mlir:6:10: error: arith.addf: in the body of another operator"),
-        ("a slice at places that are not known", f"{HEAD}  %n = arith.constant 0 : index\n  %s = tensor.extract_slice %a[%n, 0] [4, 6] [1, 1] : tensor<4x6xf32> to tensor<4x6xf32>\n  %r = arith.addf %s, %s : tensor<4x6xf32>\n{TAIL}", "m.mlir:3:8: error: tensor.extract_slice"),
+        ("a slice at a place where it does not fit", f"{HEAD}  %n = arith.constant 2 : index\n  %s = tensor.extract_slice %a[%n, 0] [4, 6] [1, 1] : tensor<4x6xf32> to tensor<4x6xf32>\n  %r = arith.addf %s, %s : tensor<4x6xf32>\n{TAIL}", "m.mlir:3:8: error: tensor.extract_slice: a slice that does not fit"),
+        ("a slice of a size that an operand says", f"{HEAD}  %n = arith.constant 0 : index\n  %s = tensor.extract_slice %a[0, 0] [%n, 6] [1, 1] : tensor<4x6xf32> to tensor<?x6xf32>\n  %r = arith.addf %a, %a : tensor<4x6xf32>\n{TAIL}", "m.mlir:3:8: error: tensor.extract_slice"),
         ("a blob that is not there", blob(""), "m.mlir:2:8: error: arith.constant: dense_resource<weight>", "no such blob"),
         ("a blob of another size", blob(section(GOOD[:-3] + '"')), "m.mlir:2:8: error", "of another size"),
         ("a blob of letters", blob(section('"0x04000000zz"')), "m.mlir:9:16: error: a blob of something else than digits"),
@@ -75,7 +78,7 @@ def refusals(bench):
         ("a string that does not end", blob(section(GOOD[:-1])), "m.mlir:9:15: error: a string that does not end"),
         ("no @main", "func.func @a() {\n  return\n}\nfunc.func @b() {\n  %c = arith.constant 1 : i32\n  return\n}\n", "there is no function 'main'"),
         ("a global", "ml_program.global private @g(dense<0> : tensor<i64>) : tensor<i64>\nfunc.func @main() -> tensor<i64> {\n  %r = ml_program.global_load @g : tensor<i64>\n  %s = arith.addi %r, %r : tensor<i64>\n  return %s : tensor<i64>\n}\n", "m.mlir:3:8: error: operator 'ml_program.global_load' is not read"),
-        ("control flow", f"{HEAD}  %n = arith.constant true\n  %r = scf.if %n -> (tensor<4x6xf32>) {{\n    scf.yield %a : tensor<4x6xf32>\n  }} else {{\n    scf.yield %a : tensor<4x6xf32>\n  }}\n{TAIL}", "m.mlir:3:8: error: operator 'scf.if' is not read"),
+        ("control flow", f"{HEAD}  %r = scf.execute_region -> tensor<4x6xf32> {{\n    scf.yield %a : tensor<4x6xf32>\n  }}\n{TAIL}", "m.mlir:2:8: error: operator 'scf.execute_region' is not read"),
     ):
         bench.refuses(what, model, *words)
 
@@ -114,10 +117,13 @@ def damaged(bench, count, seed):
     whole = models.draw("bert")[0]
     small = blob(section(GOOD)) + ""
     layers = whole[: whole.index("{-#")]
-    sources = [small.encode(), layers.encode()]
+    loop = cases.LOOP.replace("FROM", "0").replace("STEP", "1").replace("TO", "4").replace("BOUND", "%n")
+    rescale = next(tosa.rescales())
+    codes = text.module(rescale.inputs, rescale.lines, {"%r": text.tensor(rescale.want)})
+    sources = [t.encode() for t in (layers, small, loop, codes, cases.WHILE, small, cases.BRANCH)]
     refused = good = unplaced = 0
     for k in range(count):
-        model = changed(random, sources[k % 4 == 0])
+        model = changed(random, sources[k % len(sources)])
         done = bench.compile(model)
         placed = re.search(r"m\.mlir:\d+:\d+: error: .*\[PB\d{4}\]", done.stderr)
         named = re.search(r"m\.mlir.*error: .*\[PB\d{4}\]", done.stderr)

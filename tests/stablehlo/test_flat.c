@@ -5,6 +5,7 @@
 #include "core/frontend/flat.h"
 #include "core/frontend/linalg/linalg.h"
 #include "core/frontend/stablehlo/stablehlo.h"
+#include "core/s1/control.h"
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
 
@@ -75,7 +76,23 @@ static const char linalg_text[] =
     "  %c = tensor.extract_slice %y[0, 1] [3, 1] [1, 1] : tensor<3x2xf32> to tensor<3xf32>\n"
     "  %n = tensor.insert_slice %c into %d[0, 2] [3, 1] [1, 1] : tensor<3xf32> into tensor<3x5xf32>\n"
     "  %h = math.exp %c : tensor<3xf32>\n"
-    "  return %h, %n : tensor<3xf32>, tensor<3x5xf32>\n"
+    "  %z0 = arith.constant 0 : index\n"
+    "  %z1 = arith.constant 1 : index\n"
+    "  %lim = tensor.extract %i[%z0] : tensor<3xi64>\n"
+    "  %top = arith.index_cast %lim : i64 to index\n"
+    "  %m = scf.for %k = %z0 to %top step %z1 iter_args(%old = %n) -> (tensor<3x5xf32>) {\n"
+    "    %row = tensor.extract_slice %x[%k, 0] [1, 4] [1, 1] : tensor<3x4xf32> to tensor<4xf32>\n"
+    "    %new = tensor.insert_slice %row into %old[%k, 1] [1, 4] [1, 1] : tensor<4xf32> into tensor<3x5xf32>\n"
+    "    %one = tensor.insert %zero into %new[%k, %z1] : tensor<3x5xf32>\n"
+    "    scf.yield %one : tensor<3x5xf32>\n"
+    "  }\n"
+    "  %yes = arith.cmpi slt, %top, %z1 : index\n"
+    "  %res = scf.if %yes -> (tensor<3x5xf32>) {\n"
+    "    scf.yield %n : tensor<3x5xf32>\n"
+    "  } else {\n"
+    "    scf.yield %m : tensor<3x5xf32>\n"
+    "  }\n"
+    "  return %h, %res : tensor<3xf32>, tensor<3x5xf32>\n"
     "}\n"
     "{-#\n  dialect_resources: { builtin: { weight: "
     "\"0x040000000000803F0000803F0000803F0000803F0000803F0000803F0000803F0000803F\" } }\n#-}\n";
@@ -130,7 +147,14 @@ static pb_status make(const language* l, const pb_flat* flat, char* why, MlirCon
   pb_s1 program = {0};
   pb_diag diag = {.sink = silent, .user = why};
   pb_status status = l->make(flat, NULL, &consts, &diag, &program);
-  if (status == PB_OK && context.ptr) judge(context, &program, &consts);
+  bool whole = !pb_s1_has_control(&program);
+  if (status == PB_OK && context.ptr && whole) judge(context, &program, &consts);
+  if (status == PB_OK && !whole) { // its marks nest, and what is read is made before
+    pb_segments parts = {0};
+    pb_status parted = pb_s1_segments(&program, &diag, &parts);
+    assert_true(parted == PB_OK || *why);
+    pb_segments_free(&parts);
+  }
   pb_s1_free(&program);
   pb_consts_free(&consts);
   return status;

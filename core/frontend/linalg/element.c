@@ -14,6 +14,10 @@ static const struct {
 } plain[] = {
     {"arith.addf", "add", OF_FLOATS},
     {"arith.addi", "add", OF_INTEGERS},
+    {"index.add", "add", OF_INTEGERS},
+    {"index.sub", "subtract", OF_INTEGERS},
+    {"index.mul", "multiply", OF_INTEGERS},
+    {"index.remu", "remainder", OF_UNSIGNED},
     {"arith.subf", "subtract", OF_FLOATS},
     {"arith.subi", "subtract", OF_INTEGERS},
     {"arith.mulf", "multiply", OF_FLOATS},
@@ -306,6 +310,7 @@ pb_status pb__l_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* 
 pb_status pb__l_op_element(pb_door* d, const pb_flat_op* op) {
   int in[3], nodes[3], dims[PB_NEST_RANK], node;
   for (int k = 0; k < op->operand_count; ++k) PB_TRY(pb__l_in(d, op, k, &in[k]));
+  if (pb__door_fold(d, op)) return PB_OK;
   int y = pb__l_result(d, op, 0);
   const pb_s1_value result = *pb_made(&d->m, y);
   pb_nest* n = pb_make_walk(&d->m, "point", y, dims);

@@ -12,7 +12,24 @@ pb_type pb__l_type(const pb_door* d, int flat_value);
 pb_status pb__l_in(pb_door* d, const pb_flat_op* op, int k, int* value);
 // A value for result k.
 int pb__l_result(pb_door* d, const pb_flat_op* op, int k);
+// What nothing has been stored in is zeros from here on: where parts of it are stored, or a loop hands it on.
+void pb__l_fill_empty(pb_door* d, int flat_value);
 bool pb__l_is_constant(const pb_door* d, int value);
+
+// ---- places ----
+
+#define PB_L_DYNAMIC INT64_MIN // as MLIR says that an operand says it
+// Where a slice begins in a dim: a value, or a number where that is -1.
+typedef struct pb_l_start {
+  int value;
+  int64_t number;
+} pb_l_start;
+// Those that are said, and of PB_L_DYNAMIC the operands from `first` on, which must be all that are left.
+pb_status pb__l_starts(pb_door* d, const pb_flat_op* op, int first, int rank, const int64_t* said, pb_l_start* starts);
+bool pb__l_is_fixed(const pb_l_start* starts, int rank);
+void pb__l_slice_at(pb_door* d, int x, int y, const pb_l_start* starts, const int64_t* size, const int64_t* step,
+                    const int* of_y);
+void pb__l_put_at(pb_door* d, int x, int into, int y, const pb_l_start* starts, const int64_t* size);
 
 // ---- bodies ----
 

@@ -13,7 +13,7 @@ static pb_door_maker* const makers[] = {
 #include "core/frontend/linalg/linalg.def"
 };
 #undef OP
-static const char* const ends[] = {"func.return", "linalg.yield", "tensor.yield", NULL};
+static const char* const ends[] = {"func.return", "linalg.yield", "tensor.yield", "scf.yield", "scf.condition", NULL};
 static const pb_door_table table = {rows, makers, ends, true, PB_FLAT_LINALG};
 
 const char* const* pb_linalg_attributes(pb_arena* arena) { return pb__door_attributes(&table, arena); }

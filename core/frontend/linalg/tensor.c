@@ -51,6 +51,15 @@ pb_status pb__l_op_assert(pb_door* d, const pb_flat_op* op) {
   return PB_OK;
 }
 
+void pb__l_fill_empty(pb_door* d, int flat_value) {
+  if (d->filled[flat_value] != -2) return;
+  const pb_s1_value like = *pb_made(&d->m, d->value[flat_value]);
+  void* zero = pb_alloc(&d->m.consts->arena, 16);
+  memset(zero, 0, 16);
+  d->filled[flat_value] = pb_make_constant(&d->m, like.type, 0, NULL, zero);
+  pb__door_fill(d, d->value[flat_value], d->filled[flat_value]);
+}
+
 // ---- shapes ----
 
 static bool same_shape(const pb_flat_type* a, const pb_flat_type* b) {
@@ -98,16 +107,31 @@ pb_status pb__l_op_reshape(pb_door* d, const pb_flat_op* op) {
 
 // Places of a slice in a tensor of rank `rank`; dims of one element that the slice's tensor lacks are -1 in `dims`.
 typedef struct slice {
-  const int64_t *from, *size, *step;
+  int64_t from[PB_NEST_RANK];
+  const int64_t *size, *step;
   int dim[PB_NEST_RANK]; // of the tensor that is the slice
+  pb_l_start starts[PB_NEST_RANK];
+  bool fixed; // all of `from` is known
 } slice;
 
+// NULL: they are none.
+static const int64_t* places(const pb_flat_op* op, const char* name, int rank) {
+  const pb_flat_attr* a = pb_flat_find(op, name);
+  if (!a || !a->ints || a->count != rank) return NULL;
+  for (int r = 0; r < rank; ++r)
+    if (a->ints[r] != PB_L_DYNAMIC && (a->ints[r] < 0 || a->ints[r] > INT32_MAX)) return NULL;
+  return a->ints;
+}
+
 static pb_status read_slice(pb_door* d, const pb_flat_op* op, const pb_flat_type* whole, const pb_flat_type* part,
-                            slice* s) {
-  s->from = pb__door_ints(d, op, "static_offsets", whole->rank, 0);
+                            int first, slice* s) {
+  const int64_t* from = places(op, "static_offsets", whole->rank);
   s->size = pb__door_ints(d, op, "static_sizes", whole->rank, 0);
   s->step = pb__door_ints(d, op, "static_strides", whole->rank, 1);
-  if (!s->from || !s->size || !s->step) return pb__door_refuse(d, op, "places that are not known");
+  if (!from || !s->size || !s->step) return pb__door_refuse(d, op, "places that are not known");
+  PB_TRY(pb__l_starts(d, op, first, whole->rank, from, s->starts));
+  s->fixed = pb__l_is_fixed(s->starts, whole->rank);
+  for (int r = 0; r < whole->rank; ++r) s->from[r] = s->starts[r].number;
   int missing = whole->rank - part->rank, at = 0;
   bool fits = missing >= 0 && whole->type == part->type && !whole->is_element && !part->is_element;
   for (int r = 0; fits && r < whole->rank; ++r) {
@@ -131,11 +155,15 @@ static pb_status read_slice(pb_door* d, const pb_flat_op* op, const pb_flat_type
 pb_status pb__l_op_extract_slice(pb_door* d, const pb_flat_op* op) {
   int x, dims[PB_NEST_RANK];
   slice s;
-  PB_TRY(read_slice(d, op, pb__door_type(d, op->operands[0]), pb__door_type(d, op->results[0]), &s));
+  PB_TRY(read_slice(d, op, pb__door_type(d, op->operands[0]), pb__door_type(d, op->results[0]), 1, &s));
   if (d->filled[op->operands[0]] == -2) return pb__l_op_empty(d, op);
   PB_TRY(pb__l_in(d, op, 0, &x));
   int y = pb__l_result(d, op, 0);
   d->filled[op->results[0]] = d->filled[op->operands[0]];
+  if (!s.fixed) {
+    pb__l_slice_at(d, x, y, s.starts, s.size, s.step, s.dim);
+    return PB_OK;
+  }
   pb_nest* n = pb_make_walk(&d->m, "copy", y, dims);
   int access = pb_make_access(&d->m, x);
   for (int r = 0; r < pb_made(&d->m, x)->rank; ++r) {
@@ -161,19 +189,32 @@ static pb_status insert_apart(pb_door* d, const pb_flat_op* op, int x, int fille
   return pb__door_padded(d, op, x, filled, edges, s->step, &d->value[op->results[0]]);
 }
 
+// From places on that come at run time.
+static pb_status insert_at(pb_door* d, const pb_flat_op* op, int x, bool apart, const slice* s) {
+  int into;
+  if (apart) return pb__door_refuse(d, op, "with steps, from a place that comes at run time");
+  PB_TRY(pb__l_in(d, op, 1, &into));
+  pb__l_put_at(d, x, into, pb__l_result(d, op, 0), s->starts, s->size);
+  return PB_OK;
+}
+
 pb_status pb__l_op_insert_slice(pb_door* d, const pb_flat_op* op) {
   const pb_flat_type *to = pb__door_type(d, op->operands[1]), *out = pb__door_type(d, op->results[0]);
   int x, into = d->value[op->operands[1]], filled = d->filled[op->operands[1]], dims[PB_NEST_RANK];
   slice s;
   bool covers = true, apart = false;
   if (to->type != out->type || !same_shape(to, out)) return pb__door_refuse(d, op, "a result of another type");
-  PB_TRY(read_slice(d, op, to, pb__door_type(d, op->operands[0]), &s));
+  PB_TRY(read_slice(d, op, to, pb__door_type(d, op->operands[0]), 2, &s));
   PB_TRY(pb__l_in(d, op, 0, &x));
   for (int r = 0; r < to->rank; ++r) {
     covers &= s.size[r] == to->shape[r];
     apart |= s.step[r] != 1 && s.size[r] > 1;
   }
-  if (!covers && filled == -2) return pb__door_refuse(d, op, "it leaves parts of a tensor.empty");
+  if (!covers && filled == -2) {
+    pb__l_fill_empty(d, op->operands[1]);
+    filled = d->filled[op->operands[1]];
+  }
+  if (!s.fixed) return insert_at(d, op, x, apart, &s);
   if (apart) return insert_apart(d, op, x, filled, &s);
   int y = pb__l_result(d, op, 0);
   pb__door_surround(d, into, filled, y, s.from, s.size);
@@ -210,16 +251,22 @@ static pb_status pad_number(pb_door* d, const pb_flat_op* op, int* with) {
 
 pb_status pb__l_op_pad(pb_door* d, const pb_flat_op* op) {
   const pb_flat_type *in = pb__door_type(d, op->operands[0]), *out = pb__door_type(d, op->results[0]);
-  const int64_t *low = pb__door_ints(d, op, "static_low", in->rank, 0),
-                *high = pb__door_ints(d, op, "static_high", in->rank, 0);
+  const int64_t *low = places(op, "static_low", in->rank), *high = places(op, "static_high", in->rank);
+  int64_t said[2 * PB_NEST_RANK];
+  pb_l_start edge[2 * PB_NEST_RANK];
   int64_t edges[2 * PB_NEST_RANK], step[PB_NEST_RANK];
   int with = -1, x;
   if (!low || !high) return pb__door_refuse(d, op, "edges that are not known");
+  for (int r = 0; r < 2 * in->rank; ++r) said[r] = r < in->rank ? low[r] : high[r - in->rank];
+  PB_TRY(pb__l_starts(d, op, 1, 2 * in->rank, said, edge));
+  if (!pb__l_is_fixed(edge, 2 * in->rank)) return pb__door_refuse(d, op, "edges that come at run time");
   bool fits = in->type == out->type && in->rank == out->rank && !in->is_element && !out->is_element;
   for (int r = 0; fits && r < in->rank; ++r) {
-    fits = low[r] >= 0 && high[r] >= 0 && in->shape[r] + low[r] + high[r] == out->shape[r];
-    edges[2 * r] = low[r];
-    edges[2 * r + 1] = high[r];
+    int64_t before = edge[r].number, behind = edge[in->rank + r].number, most = INT32_MAX;
+    fits =
+        before >= 0 && behind >= 0 && before < most && behind < most && in->shape[r] + before + behind == out->shape[r];
+    edges[2 * r] = before;
+    edges[2 * r + 1] = behind;
     step[r] = 1;
   }
   if (!fits) return pb__door_refuse(d, op, "edges that do not fit");

@@ -73,18 +73,25 @@ void pb__o_op_dequantise(pb_onnx* o) {
 }
 
 // By the range that there is, 0 in it: scale = (max - min) / 255, zero point = round(-min / scale).
-void pb__o_op_dynamic_quantise(pb_onnx* o) {
+void pb__o_by_range(pb_onnx* o, int x, int* codes, int* scale, int* zero) {
   const double steps = 255;
-  int x = IN(0), nothing = pb__o_like(o, x, 0), last = pb__o_like(o, x, steps);
+  int nothing = pb__o_like(o, x, 0), last = pb__o_like(o, x, steps);
   bool all[PB_FLAT_RANK];
   for (int r = 0; r < PB_FLAT_RANK; ++r) all[r] = true;
   int most = pb__o_most(o, pb__o_reduce(o, x, "maximum", all), nothing);
   int least = pb__o_least(o, pb__o_reduce(o, x, "minimum", all), nothing);
-  int scale = pb__o_div(o, pb__o_sub(o, most, least), last);
-  int zero = pb__o_unary(o, "round_nearest_even", pb__o_div(o, pb__o_sub(o, nothing, least), scale));
-  zero = pb__o_least(o, pb__o_most(o, zero, nothing), last);
-  int y = pb__o_unary(o, "round_nearest_even", pb__o_div(o, x, scale));
-  OUT(pb__o_cast(o, pb__o_add(o, y, zero), PB_UI8));
+  *scale = pb__o_div(o, pb__o_sub(o, most, least), last);
+  int at = pb__o_unary(o, "round_nearest_even", pb__o_div(o, pb__o_sub(o, nothing, least), *scale));
+  at = pb__o_least(o, pb__o_most(o, at, nothing), last);
+  int y = pb__o_unary(o, "round_nearest_even", pb__o_div(o, x, *scale));
+  *codes = pb__o_cast(o, pb__o_add(o, y, at), PB_UI8);
+  *zero = pb__o_cast(o, at, PB_UI8);
+}
+
+void pb__o_op_dynamic_quantise(pb_onnx* o) {
+  int codes, scale, zero;
+  pb__o_by_range(o, IN(0), &codes, &scale, &zero);
+  OUT(codes);
   pb__o_out(o, 1, scale);
-  pb__o_out(o, 2, pb__o_cast(o, zero, PB_UI8));
+  pb__o_out(o, 2, zero);
 }

@@ -149,7 +149,15 @@ void pb__o_read_window(pb_onnx* o, const int64_t* extents, int spaces, const int
                        int64_t* out);
 // A vector along dim `axis` of a tensor of so many dims, others 1.
 int pb__o_along(pb_onnx* o, int vector, int rank, int axis);
-int pb__o_worked(pb_onnx* o, int x); // narrow floats as f32
+int pb__o_worked(pb_onnx* o, int x);                  // narrow floats as f32
+int pb__o_by_heads(pb_onnx* o, int x, int64_t heads); // [batch, tokens, heads * size] as [batch, heads, tokens, size]
+int pb__o_table_rows(pb_onnx* o, int table, int at);  // [n, w] at [a, b]: [a, b, w]
+// Heads turned by positions: the first `turned` numbers, by halves or by pairs of neighbours; c, s: against them.
+int pb__o_rotated(pb_onnx* o, int x, int c, int s, int64_t turned, bool pairs);
+// Codes less their zero point, i32: one for all or one for each place along the axis.
+int pb__o_from_zero(pb_onnx* o, int k, int zero, int axis);
+// x, f32, as ui8 by the range that there is, its scale and its zero point.
+void pb__o_by_range(pb_onnx* o, int x, int* codes, int* scale, int* zero);
 
 typedef void pb_onnx_maker(pb_onnx* o);
 #define OP(name, since, least, most, results, attributes, function, detail, summary) pb_onnx_maker pb__o_op_##function;

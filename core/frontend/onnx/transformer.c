@@ -14,7 +14,7 @@ enum { MOST_TURNS = 4096 };
 static const int64_t heads_in_front[] = {0, 2, 1, 3};
 
 // [batch, tokens, heads * size] as [batch, heads, tokens, size].
-static int by_heads(pb_onnx* o, int x, int64_t heads) {
+int pb__o_by_heads(pb_onnx* o, int x, int64_t heads) {
   const pb_flat_type in = *pb__o_type(o, x);
   if (in.rank != 3 || heads < 1 || in.shape[2] % heads)
     pb__o_refuse(o, "a last dim that is not %lld heads", (long long)heads);
@@ -25,45 +25,36 @@ static int by_heads(pb_onnx* o, int x, int64_t heads) {
 
 // ---- RotaryEmbedding ----
 
+int pb__o_table_rows(pb_onnx* o, int table, int at) {
+  const pb_flat_type in = *pb__o_type(o, table), where = *pb__o_type(o, at);
+  if (in.rank != 2 || where.rank != 2) pb__o_refuse(o, "positions of other than a table's rows");
+  if (pb__o_bad(o)) return table;
+  const pb_onnx_places p = {
+      .windows = 1, .window = {2}, .dropped = 1, .drop = {0}, .maps = 1, .map = {0}, .size = {1, in.shape[1]}};
+  at = pb__o_reshape(o, at, 3, (const int64_t[]){where.shape[0], where.shape[1], 1});
+  return pb__o_gather(o, table, at, &p, 3, (const int64_t[]){where.shape[0], where.shape[1], in.shape[1]});
+}
+
 // Cosines or sines of each token, against [batch, heads, tokens, half].
 static int turns(pb_onnx* o, int k, const int64_t* x, int64_t half) {
   int table = IN(k);
-  if (pb__o_has(o, 3)) {
-    int at = IN(3);
-    const pb_flat_type in = *pb__o_type(o, table), where = *pb__o_type(o, at);
-    if (in.rank != 2 || where.rank != 2) pb__o_refuse(o, "positions of other than a table's rows");
-    if (pb__o_bad(o)) return table;
-    const pb_onnx_places p = {
-        .windows = 1, .window = {2}, .dropped = 1, .drop = {0}, .maps = 1, .map = {0}, .size = {1, in.shape[1]}};
-    at = pb__o_reshape(o, at, 3, (const int64_t[]){where.shape[0], where.shape[1], 1});
-    table = pb__o_gather(o, table, at, &p, 3, (const int64_t[]){where.shape[0], where.shape[1], in.shape[1]});
-  }
+  if (pb__o_has(o, 3)) table = pb__o_table_rows(o, table, IN(3));
   const pb_flat_type in = *pb__o_type(o, table);
   if (in.rank != 3 || in.shape[0] != x[0] || in.shape[1] != x[2] || in.shape[2] != half)
     pb__o_refuse(o, "cosines or sines that do not fit");
   return pb__o_bad(o) ? table : pb__o_reshape(o, table, 4, (const int64_t[]){in.shape[0], 1, in.shape[1], half});
 }
 
-void pb__o_op_rotary_embedding(pb_onnx* o) {
-  int x = IN(0), half[2], out[2];
-  const pb_flat_type in = *pb__o_type(o, x);
-  bool pairs = pb__o_int(o, "interleaved", 0);
-  if (in.rank == 3) x = by_heads(o, x, pb__o_int(o, "num_heads", 0));
-  if (in.rank != 3 && in.rank != 4) pb__o_refuse(o, "of %d dims", in.rank);
-  if (pb__o_bad(o)) return;
+int pb__o_rotated(pb_onnx* o, int x, int c, int s, int64_t turned, bool pairs) {
   const pb_flat_type t = *pb__o_type(o, x);
-  int64_t size = t.shape[3], turned = pb__o_int(o, "rotary_embedding_dim", 0);
-  if (!turned) turned = size;
-  if (turned < 2 || turned > size || turned % 2) pb__o_refuse(o, "rotary_embedding_dim %lld", (long long)turned);
-  if (pb__o_bad(o)) return;
+  int64_t size = t.shape[3];
+  int half[2], out[2];
   int part = pb__o_part(o, x, 3, 0, turned);
   for (int k = 0; k < 2; ++k) {
     int64_t from[4] = {0, 0, 0, pairs ? k : k * turned / 2}, step[4] = {1, 1, 1, pairs ? 2 : 1};
     int64_t to[4] = {t.shape[0], t.shape[1], t.shape[2], pairs ? turned : (k + 1) * turned / 2};
     half[k] = pb__o_slice(o, part, from, to, step);
   }
-  int c = turns(o, 1, t.shape, turned / 2), s = turns(o, 2, t.shape, turned / 2);
-  if (pb__o_bad(o)) return;
   int by_sine = pb__o_mul(o, s, half[1]);
   out[0] = pb__o_sub(o, pb__o_mul(o, c, half[0]), by_sine);
   int by_cosine = pb__o_mul(o, c, half[1]);
@@ -74,6 +65,24 @@ void pb__o_op_rotary_embedding(pb_onnx* o) {
   int y = pb__o_join(o, 2, out, pairs ? 4 : 3);
   if (pairs) y = pb__o_reshape(o, y, 4, (const int64_t[]){t.shape[0], t.shape[1], t.shape[2], turned});
   if (turned < size) y = pb__o_join(o, 2, (const int[]){y, pb__o_part(o, x, 3, turned, size)}, 3);
+  return y;
+}
+
+void pb__o_op_rotary_embedding(pb_onnx* o) {
+  int x = IN(0);
+  const pb_flat_type in = *pb__o_type(o, x);
+  bool pairs = pb__o_int(o, "interleaved", 0);
+  if (in.rank == 3) x = pb__o_by_heads(o, x, pb__o_int(o, "num_heads", 0));
+  if (in.rank != 3 && in.rank != 4) pb__o_refuse(o, "of %d dims", in.rank);
+  if (pb__o_bad(o)) return;
+  const pb_flat_type t = *pb__o_type(o, x);
+  int64_t size = t.shape[3], turned = pb__o_int(o, "rotary_embedding_dim", 0);
+  if (!turned) turned = size;
+  if (turned < 2 || turned > size || turned % 2) pb__o_refuse(o, "rotary_embedding_dim %lld", (long long)turned);
+  if (pb__o_bad(o)) return;
+  int c = turns(o, 1, t.shape, turned / 2), s = turns(o, 2, t.shape, turned / 2);
+  if (pb__o_bad(o)) return;
+  int y = pb__o_rotated(o, x, c, s, turned, pairs);
   if (in.rank == 3) y = pb__o_reshape(o, pb__o_transpose(o, y, heads_in_front), 3, in.shape);
   pb__o_out(o, 0, y);
 }
@@ -189,7 +198,7 @@ static int along_tokens(pb_onnx* o, const linear* h, int k, int64_t heads) {
   const pb_flat_type in = *pb__o_type(o, x);
   if (in.rank != 3 || in.shape[0] != h->batch || in.shape[1] != h->tokens)
     pb__o_refuse(o, "operand %d that does not fit", k);
-  return pb__o_cast(o, by_heads(o, x, heads), PB_F32);
+  return pb__o_cast(o, pb__o_by_heads(o, x, heads), PB_F32);
 }
 
 static bool read_linear(pb_onnx* o, linear* h) {

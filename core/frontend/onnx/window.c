@@ -145,7 +145,7 @@ void pb__o_op_conv_transpose(pb_onnx* o) {
 
 // ---- integers: sums in i32 of what the zero points are taken from ----
 
-static int from_zero(pb_onnx* o, int k, int zero, int axis) {
+int pb__o_from_zero(pb_onnx* o, int k, int zero, int axis) {
   int x = IN(k);
   pb_type type = pb__o_type(o, x)->type;
   int rank = pb__o_type(o, x)->rank;
@@ -153,7 +153,7 @@ static int from_zero(pb_onnx* o, int k, int zero, int axis) {
   x = pb__o_cast(o, x, PB_I32);
   if (!pb__o_has(o, zero) || pb__o_bad(o)) return x;
   int z = IN(zero);
-  if (pb__o_elements(o, z) > 1 && pb__o_type(o, z)->rank == 1)
+  if (pb__o_elements(o, z) > 1 && pb__o_type(o, z)->rank == 1 && rank > 0)
     z = pb__o_along(o, z, rank, axis < 0 ? axis + rank : axis);
   else if (pb__o_elements(o, z) == 1)
     z = pb__o_reshape(o, z, 0, NULL);
@@ -161,12 +161,12 @@ static int from_zero(pb_onnx* o, int k, int zero, int axis) {
 }
 
 void pb__o_op_matmul_integer(pb_onnx* o) {
-  int x = from_zero(o, 0, 2, pb__o_type(o, IN(0))->rank > 1 ? -2 : 0), z = from_zero(o, 1, 3, -1);
+  int x = pb__o_from_zero(o, 0, 2, pb__o_type(o, IN(0))->rank > 1 ? -2 : 0), z = pb__o_from_zero(o, 1, 3, -1);
   OUT(pb__o_matmul(o, x, z, PB_I32));
 }
 
 void pb__o_op_conv_integer(pb_onnx* o) {
-  int x = from_zero(o, 0, 2, 0), w = from_zero(o, 1, 3, 0);
+  int x = pb__o_from_zero(o, 0, 2, 0), w = pb__o_from_zero(o, 1, 3, 0);
   OUT(convolved(o, x, w, PB_I32));
 }
 
@@ -188,7 +188,7 @@ static int scale_of(pb_onnx* o, int k, int rank, int axis) {
 
 void pb__o_op_qlinear_matmul(pb_onnx* o) {
   int rank = pb__o_type(o, IN(0))->rank;
-  int x = from_zero(o, 0, 2, rank > 1 ? -2 : 0), z = from_zero(o, 3, 5, -1);
+  int x = pb__o_from_zero(o, 0, 2, rank > 1 ? -2 : 0), z = pb__o_from_zero(o, 3, 5, -1);
   int sums = pb__o_matmul(o, x, z, PB_I32);
   rank = pb__o_type(o, sums)->rank;
   if (pb__o_bad(o) || !rank) return;
@@ -199,7 +199,7 @@ void pb__o_op_qlinear_matmul(pb_onnx* o) {
 }
 
 void pb__o_op_qlinear_conv(pb_onnx* o) {
-  int x = from_zero(o, 0, 2, 1), w = from_zero(o, 3, 5, 0), rank = pb__o_type(o, x)->rank;
+  int x = pb__o_from_zero(o, 0, 2, 1), w = pb__o_from_zero(o, 3, 5, 0), rank = pb__o_type(o, x)->rank;
   int sums = with_bias(o, convolved(o, x, w, PB_I32), 8);
   if (pb__o_bad(o)) return;
   int factor = scale_of(o, 4, rank, 1);

@@ -37,9 +37,34 @@ static bool compare(const pb_flat_op* op, bool is_unsigned, int64_t a, int64_t b
   return false;
 }
 
+// arith's on numbers that have as much sign as they say.
+static bool computed_arith(const pb_flat_op* op, pb_type type, const int64_t* v, int64_t* result) {
+  uint64_t a = (uint64_t)v[0], b = (uint64_t)v[1];
+  const char* name = op->name + strlen("arith.");
+  int how = (int)pb__door_int(op, "predicate", -1);
+  if (!strcmp(name, "select"))
+    *result = v[0] ? v[1] : v[2];
+  else if (type == PB_I1)
+    return false;
+  else if (!strcmp(name, "addi"))
+    *result = (int64_t)(a + b);
+  else if (!strcmp(name, "subi"))
+    *result = (int64_t)(a - b);
+  else if (!strcmp(name, "muli"))
+    *result = (int64_t)(a * b);
+  else if (!strcmp(name, "index_cast") || !strcmp(name, "extsi") || !strcmp(name, "trunci"))
+    *result = v[0];
+  else if (!strcmp(name, "cmpi") && how >= 0 && how < 6)
+    *result = (const bool[]){v[0] == v[1], v[0] != v[1], v[0]<v[1], v[0] <= v[1], v[0]> v[1], v[0] >= v[1]}[how];
+  else
+    return false;
+  return true;
+}
+
 static bool computed(const pb_flat_op* op, pb_type type, const int64_t* v, int64_t* result) {
   const char* name = strchr(op->name, '.') + 1;
   uint64_t a = (uint64_t)v[0], b = (uint64_t)v[1];
+  if (!strncmp(op->name, "arith.", 6)) return computed_arith(op, type, v, result);
   bool is_unsigned = pb_type_is_unsigned(type) || type == PB_I1;
   if (!strcmp(name, "compare")) return compare(op, is_unsigned, v[0], v[1], result);
   if (!strcmp(name, "convert"))
@@ -69,7 +94,7 @@ bool pb__door_fold(pb_door* d, const pb_flat_op* op) {
   if (out->type == PB_I1) result = result != 0;
   int64_t* kept = PB_NEW(&d->m.consts->arena, int64_t);
   *kept = result; // little-endian: its low bytes are the number of fewer bits
-  d->value[op->results[0]] = pb_make_constant(&d->m, out->type, 0, NULL, kept);
+  d->value[op->results[0]] = pb_make_constant(&d->m, out->type == PB_INDEX ? PB_I64 : out->type, 0, NULL, kept);
   return true;
 }
 
@@ -87,6 +112,7 @@ static pb_status make_block(pb_door* d, const pb_flat_op* op, int region, int co
   for (int k = 0; k < count; ++k) PB_TRY(pb__door_bind(d, op, block->arguments[k], in[k]));
   PB_TRY(pb__door_block(d, block));
   for (int k = 0; k < made; ++k) {
+    if (d->filled[end->operands[k]] == -2) return pb__door_refuse(d, end, "it hands on a tensor.empty");
     out[k] = pb__door_get(d, end->operands[k]);
     if (out[k].value < 0) return pb__door_refuse(d, op, "a result that is made elsewhere");
   }
@@ -190,6 +216,82 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
   return PB_OK;
 }
 
+// ---- loops by a number: scf.for ----
+
+// A number from two of them; `less`: whether the first is less, signed or not.
+static int combined(pb_door* d, int a, int b, bool less, bool is_unsigned) {
+  int access, nodes[2], y = pb_make_value(&d->m, less ? PB_I1 : pb_made(&d->m, a)->type, 0, NULL);
+  pb_type type = pb_made(&d->m, a)->type;
+  if (is_unsigned) type = type == PB_I64 ? PB_UI64 : PB_UI32;
+  pb_nest* n = pb_make_start(&d->m, "point");
+  nodes[0] = pb__door_load(d, a, &access);
+  nodes[1] = pb__door_load(d, b, &access);
+  int made = less ? pb_scalar_compare(n, PB_LT, type, false, nodes[0], nodes[1])
+                  : pb_nest_node(n, PB_OP_ADD, pb_made(&d->m, a)->type, nodes[0], nodes[1]);
+  pb__door_store(d, made, y, NULL);
+  return y;
+}
+
+// As the host's: a variable more than the loop carries, its number.
+static pb_status run_count(pb_door* d, const pb_flat_op* op, bool is_unsigned, const pb_door_value* first,
+                           pb_door_value* now) {
+  int count = op->operand_count - 2, top = d->value[op->operands[1]], step = d->value[op->operands[2]];
+  pb_door_value* next = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1);
+  carried all = new_carried(d, count);
+  if (d->m.consts->open) return pb__door_refuse(d, op, "bounds that come at run time, and dims are open");
+  make_variables(d, count, first, now, &all);
+  PB_TRY(assign(d, op, count, first, &all));
+  mark(d, op, PB_S1_LOOP, -1);
+  mark(d, op, PB_S1_WHILE, combined(d, now[0].value, top, true, is_unsigned));
+  PB_TRY(make_block(d, op, 0, count, now, count - 1, next + 1));
+  stand_at(d, op);
+  next[0] = (pb_door_value){combined(d, now[0].value, step, false, false), -1};
+  PB_TRY(assign(d, op, count, next, &all));
+  mark(d, op, PB_S1_AGAIN, -1);
+  return PB_OK;
+}
+
+// Turns of a loop whose bounds are known, -1: they are not, or they are more than are written out.
+static int64_t turns_of(const pb_door* d, const pb_flat_op* op, bool is_unsigned, int64_t* bound) {
+  for (int k = 0; k < 3; ++k)
+    if (!known(d, d->value[op->operands[k]], &bound[k])) return -1;
+  bool none = is_unsigned ? (uint64_t)bound[0] >= (uint64_t)bound[1] : bound[0] >= bound[1];
+  if (none || bound[2] <= 0) return none ? 0 : -1;
+  uint64_t turns = ((uint64_t)bound[1] - (uint64_t)bound[0] - 1) / (uint64_t)bound[2] + 1;
+  return turns <= MOST_TURNS ? (int64_t)turns : -1;
+}
+
+static int constant_like(pb_door* d, int value, int64_t number) {
+  int64_t* kept = PB_NEW(&d->m.consts->arena, int64_t);
+  *kept = number; // little-endian: its low bytes are the number of fewer bits
+  return pb_make_constant(&d->m, pb_made(&d->m, value)->type, 0, NULL, kept);
+}
+
+pb_status pb__door_count(pb_door* d, const pb_flat_op* op) {
+  int count = op->operand_count - 2;
+  int64_t bound[3];
+  bool is_unsigned = pb_flat_find(op, "unsignedCmp") != NULL, written = true;
+  pb_door_value *now = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1),
+                *first = PB_NEW_ARRAY(&d->m.program->arena, pb_door_value, (size_t)count + 1);
+  size_t before = d->m.program->op_count;
+  if (op->result_count != count - 1) return pb__door_refuse(d, op, "another number of results");
+  first[0] = pb__door_get(d, op->operands[0]);
+  for (int k = 1; k < count; ++k) first[k] = pb__door_get(d, op->operands[k + 2]);
+  memcpy(now, first, sizeof *now * (size_t)count);
+  int64_t turns = turns_of(d, op, is_unsigned, bound);
+  for (int64_t k = 0; k < turns && written; ++k) {
+    now[0].value = constant_like(d, first[0].value, bound[0] + k * bound[2]);
+    PB_TRY(make_block(d, op, 0, count, now, count - 1, now + 1));
+    written = d->m.program->op_count <= MOST_OPERATORS;
+  }
+  if (turns < 0 || !written) {
+    d->m.program->op_count = before;
+    PB_TRY(run_count(d, op, is_unsigned, first, now));
+  }
+  for (int k = 1; k < count; ++k) PB_TRY(pb__door_bind(d, op, op->results[k - 1], now[k]));
+  return PB_OK;
+}
+
 // yes and no chosen by a truth, or by whether an index is `which`.
 static pb_status choose(pb_door* d, const pb_flat_op* op, int by, int64_t which, int yes, int no, int* result) {
   const pb_s1_value type = *pb_made(&d->m, yes);
@@ -221,7 +323,9 @@ static int weight_of(const pb_flat_block* block) {
     for (int r = 0; r < op->region_count; ++r) weight += weight_of(&op->regions[r]);
     for (size_t h = 0; h < sizeof heavy / sizeof *heavy; ++h)
       if (!strncmp(op->name, "stablehlo.", 10) && !strcmp(op->name + 10, heavy[h])) weight += SHORT_BRANCH;
-    if (!strcmp(op->name, "func.call")) weight += SHORT_BRANCH;
+    if (!strcmp(op->name, "func.call") || !strncmp(op->name, "scf.", 4)) weight += SHORT_BRANCH;
+    if (!strncmp(op->name, "linalg.", 7) && strstr(op->name, "mat")) weight += SHORT_BRANCH;
+    if (!strncmp(op->name, "linalg.", 7) && strstr(op->name, "conv")) weight += SHORT_BRANCH;
   }
   return weight;
 }

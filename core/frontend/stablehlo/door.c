@@ -216,7 +216,8 @@ pb_status pb__door_bind(pb_door* d, const pb_flat_op* op, int flat_value, pb_doo
   const pb_s1_value* value = fits ? pb_made(&d->m, v.value) : NULL;
   if (fits && d->flat->values[flat_value].is_open)
     PB_TRY(pb__door_refine_as(d, op, flat_value, value->rank, value->shape));
-  fits = fits && value->type == name->type && value->rank == name->rank &&
+  pb_type type = name->type == PB_INDEX ? PB_I64 : name->type;
+  fits = fits && value->type == type && value->rank == name->rank &&
          !memcmp(value->shape, name->shape, sizeof(int64_t) * (size_t)name->rank);
   if (!fits) return pb__door_refuse(d, op, "a value that is not of %s", name->text);
   pb__door_set(d, flat_value, v);

@@ -155,6 +155,8 @@ pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op);
 // A part of a tensor of pairs, and a tensor of pairs.
 int pb__door_part(pb_door* d, int pairs, int part);
 int pb__door_pairs(pb_door* d, pb_door_value v);
+// A loop by a number: from operand 0 to operand 1 by operand 2, what it carries behind them.
+pb_status pb__door_count(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
 // Computes a number that constants alone decide.
 bool pb__door_fold(pb_door* d, const pb_flat_op* op);
 

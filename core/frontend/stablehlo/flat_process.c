@@ -32,7 +32,7 @@ static pb_flat_language language_of(const char* text, size_t n, bool* decided) {
     pb_flat_language is;
   } dialects[] = {{"stablehlo.", PB_FLAT_STABLEHLO}, {"chlo.", PB_FLAT_STABLEHLO}, {"vhlo.", PB_FLAT_STABLEHLO},
                   {"linalg.", PB_FLAT_LINALG},       {"tensor.", PB_FLAT_LINALG},  {"arith.", PB_FLAT_LINALG},
-                  {"math.", PB_FLAT_LINALG}};
+                  {"math.", PB_FLAT_LINALG},         {"scf.", PB_FLAT_LINALG},     {"tosa.", PB_FLAT_LINALG}};
   for (const char *at = text, *end = text + n; (at = memchr(at, '.', (size_t)(end - at))); ++at)
     for (size_t k = 0; k < sizeof dialects / sizeof *dialects; ++k) {
       size_t length = strlen(dialects[k].name);

@@ -13,12 +13,16 @@
 #include <mlir-c/Dialect/Arith.h>
 #include <mlir-c/Dialect/ControlFlow.h>
 #include <mlir-c/Dialect/Func.h>
+#include <mlir-c/Dialect/Index.h>
 #include <mlir-c/Dialect/Linalg.h>
 #include <mlir-c/Dialect/MLProgram.h>
 #include <mlir-c/Dialect/Math.h>
 #include <mlir-c/Dialect/SCF.h>
 #include <mlir-c/Dialect/Tensor.h>
+#include <mlir-c/Dialect/Tosa.h>
 #include <mlir-c/IR.h>
+#include <mlir-c/Transforms.h>
+#include <mlir/Conversion/Passes.capi.h.inc>
 #include <stdlib.h>
 #include <string.h>
 
@@ -389,8 +393,54 @@ static void load_dialects(MlirContext context) {
   MlirDialectHandle handles[] = {mlirGetDialectHandle__arith__(), mlirGetDialectHandle__cf__(),
                                  mlirGetDialectHandle__func__(),  mlirGetDialectHandle__linalg__(),
                                  mlirGetDialectHandle__math__(),  mlirGetDialectHandle__ml_program__(),
-                                 mlirGetDialectHandle__scf__(),   mlirGetDialectHandle__tensor__()};
+                                 mlirGetDialectHandle__scf__(),   mlirGetDialectHandle__tensor__(),
+                                 mlirGetDialectHandle__tosa__(),  mlirGetDialectHandle__index__()};
   for (size_t k = 0; k < sizeof handles / sizeof *handles; ++k) mlirDialectHandleLoadDialect(handles[k], context);
+}
+
+// ---- TOSA ----
+
+typedef struct tosa_seen {
+  reader* r;
+  bool any, unknown;
+} tosa_seen;
+
+// Notes whether there is any; those that are not read are named, all of them.
+static MlirWalkResult see_tosa(MlirOperation op, void* user) {
+#define TOSA(name, summary) name,
+  static const char* const rows[] = {
+#include "core/frontend/linalg/tosa.def"
+  };
+#undef TOSA
+  tosa_seen* seen = user;
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  if (name.length < 6 || strncmp(name.data, "tosa.", 5) != 0) return MlirWalkResultAdvance;
+  bool is_row = false;
+  for (size_t k = 0; k < sizeof rows / sizeof *rows && !is_row; ++k) is_row = mlirStringRefEqual(name, str(rows[k]));
+  seen->any = true;
+  if (is_row) return MlirWalkResultAdvance;
+  pb_place place = {.file = seen->r->flat->file};
+  place_of(op, &place.line, &place.column);
+  (void)pb_unsupported(seen->r->diag, place, 2111, NULL, "operator '%.*s' is not read", (int)name.length, name.data);
+  seen->unknown = true;
+  return MlirWalkResultAdvance;
+}
+
+// MLIR's own conversions say each operator in linalg, tensor, arith and scf: integers by the specification's formulas.
+static pb_status lower_tosa(reader* r, MlirModule module) {
+  static const char pipeline[] = "func.func(tosa-to-scf,tosa-to-linalg-named,tosa-to-linalg,"
+                                 "tosa-to-tensor,tosa-to-arith{include-apply-rescale=true},canonicalize)";
+  tosa_seen seen = {.r = r};
+  mlirOperationWalk(mlirModuleGetOperation(module), see_tosa, &seen, MlirWalkPreOrder);
+  if (seen.unknown) return PB_ERR_UNSUPPORTED;
+  if (!seen.any) return PB_OK;
+  mlirRegisterTransformsCanonicalizer();
+  mlirRegisterConversionTosaToSCFPass();
+  mlirRegisterConversionTosaToLinalgNamed();
+  mlirRegisterConversionTosaToLinalg();
+  mlirRegisterConversionTosaToTensorPass();
+  mlirRegisterConversionTosaToArithPass();
+  return pb_module_lower(module, pipeline, r->flat->file, r->diag);
 }
 
 pb_status pb_flat_parse(const char* name, pb_flat_language language, const char* const* attributes, pb_diag* diag,
@@ -407,7 +457,8 @@ pb_status pb_flat_parse(const char* name, pb_flat_language language, const char*
                           : pb_system_error(diag, (pb_place){.file = name}, 1001, "cannot be read");
   if (status == PB_OK) status = pb_module_parse_text(context, text, length, name, diag, &module);
   if (status == PB_OK) {
-    status = read_module(&r, module);
+    if (language == PB_FLAT_LINALG) status = lower_tosa(&r, module);
+    if (status == PB_OK) status = read_module(&r, module);
     mlirModuleDestroy(module);
   }
   flat->data = text; // blobs lie there
