@@ -32,7 +32,7 @@ static void note(void* user, bool error, int code, const char* text) {
   if (list->count == list->capacity) {
     list->capacity = list->capacity ? 2 * list->capacity : 16;
     list->texts = realloc(list->texts, list->capacity * sizeof *list->texts);
-    if (!list->texts) abort();
+    if (!list->texts) abort(); // out of memory: a list that misses one is wrong
   }
   memcpy(list->texts[list->count++], one, sizeof one);
 }

@@ -559,7 +559,7 @@ void judge_run(judge* j, const judge_command* c) {
   judge_value* terms = malloc((size_t)each * sizeof *terms);
   result* results = malloc((size_t)points * sizeof *results);
   element e = {.j = j, .insn = insn, .c = c};
-  if (!terms || !results) abort();
+  if (!terms || !results) abort(); // out of memory: a verdict without every element is none
   for (int64_t p = 0; p < points; ++p) {
     for (int64_t t = 0; t < each; ++t) {
       terms[t] = compute(&e);

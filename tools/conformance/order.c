@@ -45,7 +45,7 @@ static size_t last_of(const program* p, int q, size_t n) {
 void program_order(const suite* s, program* p) {
   int queues = s->chip->queue_count;
   channel* channels = calloc((size_t)(queues * queues), sizeof *channels);
-  if (!channels) abort();
+  if (!channels) abort(); // out of memory: without an order no program may be judged
   for (size_t n = 0; n < p->count; ++n) p->commands[n].waits = p->commands[n].signals = 0;
   for (size_t n = 0; n < p->count; ++n) {
     int q = p->commands[n].insn->queue;
