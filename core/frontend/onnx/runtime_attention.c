@@ -244,8 +244,8 @@ static int written(pb_onnx* o, int past, int rows, int from, int64_t keys) {
   int zero = pb__o_like(o, rows, 0), cache;
   if (past >= 0) {
     const pb_flat_type old = *pb__o_type(o, past);
-    bool fits = old.rank == 4 && old.shape[0] == new.shape[0] && old.shape[1] == new.shape[1] &&
-                old.shape[2] <= keys&& old.shape[3] == new.shape[3];
+    bool fits = old.rank == 4 && old.shape[0] == new.shape[0] && old.shape[1] == new.shape[1] && keys >= old.shape[2] &&
+                old.shape[3] == new.shape[3];
     if (!fits || new.shape[2] < 1) pb__o_refuse(o, "a cache that does not fit");
     if (pb__o_bad(o)) return rows;
     high[2] = keys - pb__o_type(o, past)->shape[2];

@@ -37,6 +37,13 @@ static bool compare(const pb_flat_op* op, bool is_unsigned, int64_t a, int64_t b
   return false;
 }
 
+// arith.cmpi's predicates of equality and of numbers with a sign.
+static bool holds(int how, int64_t a, int64_t b) {
+  bool less = a < b, equal = a == b;
+  const bool answers[] = {equal, !equal, less, less || equal, !less && !equal, !less};
+  return answers[how];
+}
+
 // arith's on numbers that have as much sign as they say.
 static bool computed_arith(const pb_flat_op* op, pb_type type, const int64_t* v, int64_t* result) {
   uint64_t a = (uint64_t)v[0], b = (uint64_t)v[1];
@@ -55,7 +62,7 @@ static bool computed_arith(const pb_flat_op* op, pb_type type, const int64_t* v,
   else if (!strcmp(name, "index_cast") || !strcmp(name, "extsi") || !strcmp(name, "trunci"))
     *result = v[0];
   else if (!strcmp(name, "cmpi") && how >= 0 && how < 6)
-    *result = (const bool[]){v[0] == v[1], v[0] != v[1], v[0]<v[1], v[0] <= v[1], v[0]> v[1], v[0] >= v[1]}[how];
+    *result = holds(how, v[0], v[1]);
   else
     return false;
   return true;
