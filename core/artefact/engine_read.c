@@ -124,6 +124,9 @@ static uint64_t get(cursor* c, int count) {
   return value;
 }
 
+// A number that is kept one more: 0 is none.
+static int get_or_none(cursor* c) { return (int)((int64_t)get(c, 4) - 1); }
+
 // A number of things of which each takes at least `least` bytes, so that no more is allocated than the file can fill.
 static int get_count(cursor* c, uint64_t least) {
   uint64_t count = get(c, 4);
@@ -231,7 +234,7 @@ static void get_source(cursor* c, pb_open_source* source) {
     c->broken = true;
     source->count = 0;
   }
-  for (int n = 0; n < source->count; ++n) source->symbol[n] = (int)get(c, 4) - 1;
+  for (int n = 0; n < source->count; ++n) source->symbol[n] = get_or_none(c);
 }
 
 static pb_open* get_open(cursor* c, const pb_engine* engine, bool sources) {
@@ -289,7 +292,7 @@ static pb_status program_get(const reader* r, pb_engine* engine) {
   uint64_t flags = host ? get(&c, 1) : 0, open = flags & 1;
   if (flags > 7 || (flags & 5) == 4) return refuse(r, 5006, "the program has parts that are not known");
   if (flags & 2) engine->aliases = PB_NEW_ARRAY(c.arena, int, (size_t)engine->output_count + 1);
-  for (int k = 0; engine->aliases && k < engine->output_count; ++k) engine->aliases[k] = (int)get(&c, 4) - 1;
+  for (int k = 0; engine->aliases && k < engine->output_count; ++k) engine->aliases[k] = get_or_none(&c);
   if (open) engine->open = get_open(&c, engine, flags & 4);
   if (!c.broken && host != (flags || pb_engine_has_control(engine)))
     return refuse(r, 5006, "a program of another version than the header's");
