@@ -58,6 +58,26 @@ MODELS = {
     "a declared shape": (
         "g (float[4, 6] x, int64[3] s) => (float[2, 3, 4] z) { z = Reshape(x, s) }",
         [{"x": X, "s": ints(2, 3, 4)}, {"x": X, "s": ints(2, -1, 4)}], [{"x": X, "s": ints(3, 2, 4)}]),
+    "in a branch, to one shape": (
+        "g (bool c, float[4, 6] x, int64[2] s) => (float z) <int64[1] one = {1}> { z = If (c) <"
+        " then_branch = t () => (float y) { p = Reshape(x, s) q = ReduceMax<keepdims = 0>(p, one) y = ReduceSum<keepdims = 0>(q) },"
+        " else_branch = f () => (float v) { v = ReduceMin<keepdims = 0>(x) }> }",
+        [{"c": np.bool_(True), "x": X, "s": ints(8, 3)}, {"c": np.bool_(True), "x": X, "s": ints(2, -1)}, {"c": np.bool_(False), "x": X, "s": ints(3, 8)}],
+        [{"c": np.bool_(True), "x": X, "s": ints(5, 5)}]),
+    "in both branches, under one name": (
+        "g (bool c, float[4, 6] x, int64[1] j, int64[1] k) => (float z) <int64[1] zero = {0}> { z = If (c) <"
+        " then_branch = t () => (float y) { p = Slice(x, zero, j) y = ReduceSum<keepdims = 0>(p) },"
+        " else_branch = f () => (float y) { p = Slice(x, zero, k) y = ReduceSum<keepdims = 0>(p) }> }",
+        [{"c": np.bool_(True), "x": X, "j": ints(1), "k": ints(3)}, {"c": np.bool_(False), "x": X, "j": ints(1), "k": ints(3)}], []),
+    "in a loop of three turns": (
+        "g (float[4, 6] x, int64[1] k) => (float[4, 6] z) <int64 n = {3}, bool c = {1}, int64[1] zero = {0}> { z = Loop (n, c, x) <"
+        " body = b (int64 i, bool d, float[4, 6] a) => (bool e, float[4, 6] y)"
+        " { e = Identity(d) end = Add(i, k) p = Slice(a, zero, end) s = ReduceSum<keepdims = 0>(p) y = Add(a, s) }> }",
+        [{"x": X, "k": ints(1)}, {"x": X, "k": ints(0)}, {"x": X, "k": ints(-3)}], []),
+    "in a scan": (
+        "g (float[4, 6] x, int64[4, 1] k) => (float[4] z) <int64[1] zero = {0}> { z = Scan<num_scan_inputs = 2,"
+        " body = b (float[6] a, int64[1] end) => (float y) { p = Slice(a, zero, end) y = ReduceSum<keepdims = 0>(p) }>(x, k) }",
+        [{"x": X, "k": ints(1, 2, 3, 4).reshape(4, 1)}, {"x": X, "k": ints(6, 0, -1, 2).reshape(4, 1)}], []),
 }
 # What is refused when it is compiled, by words of the reason.
 REFUSED = {
@@ -65,6 +85,15 @@ REFUSED = {
         "g (int64[4] s, int64[4] t, int64[4] u) => (float[a, b, c, d] x, float[e, f, g, h] y, float[i, j, k, l] z)"
         " { x = ConstantOfShape(s) y = ConstantOfShape(t) z = ConstantOfShape(u) }",
         "more than 8 extents"),
+    "results of two shapes": (
+        "g (bool c, float[4, 6] x, int64[2] s) => (float[a, b] z) { z = If (c) <"
+        " then_branch = t () => (float[d, e] y) { y = Reshape(x, s) }, else_branch = f () => (float[d, e] v) { v = Neg(x) }> }",
+        "results are of two types or shapes"),
+    "in a loop that the host turns": (
+        "g (int64 n, float[4, 6] x, int64[1] k) => (float[4, 6] z) <bool c = {1}, int64[1] zero = {0}> { z = Loop (n, c, x) <"
+        " body = b (int64 i, bool d, float[4, 6] a) => (bool e, float[4, 6] y)"
+        " { e = Identity(d) end = Add(i, k) p = Slice(a, zero, end) s = ReduceSum<keepdims = 0>(p) y = Add(a, s) }> }",
+        "how it goes on is not constant, and dims are open"),
     "a chip with queues": ("g (float[4, 6] x, int64[2] s) => (float[a, b] z) { z = Reshape(x, s) }", "that data say"),
 }
 

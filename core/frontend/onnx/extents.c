@@ -64,6 +64,15 @@ static void give_source(pb_onnx* o, const char* name, int vector, int count) {
   m->program->values[y].is_output = m->program->values[y].is_extents = true;
 }
 
+// What the tensor's extents are called, in each reading alike: a body that is written out turn by turn makes tensors of
+// one name, and so may both branches of an If; each has extents of its own.
+static const char* tensor_named(pb_onnx* o, int tensor) {
+  const pb_tensor* all = o->l->g->tensors;
+  int same = 1;
+  for (int k = 0; k < tensor; ++k) same += all[k].name && all[tensor].name && !strcmp(all[k].name, all[tensor].name);
+  return same == 1 ? all[tensor].name : pb_printf(&o->arena, "%s#%d", all[tensor].name, same);
+}
+
 static void add_source(pb_onnx* o, const char* tensor, const char* name, int count, int64_t* shape) {
   pb_symbols* s = o->l->consts->symbols;
   int at = pb_source_named(s, name);
@@ -103,7 +112,7 @@ void pb__o_extents(pb_onnx* o, int r, int vector, int wrong, int count, int64_t*
   if (wrong >= 0) bad = pb__o_binary(o, "or", bad, wrong);
   bad = pb__o_reshape(o, pb__o_cast(o, bad, PB_I64), 1, (const int64_t[]){1});
   int all = pb__o_join(o, 2, (const int[]){vector, bad}, 0);
-  const char* tensor = o->l->g->tensors[o->n->outputs[r]].name;
+  const char* tensor = tensor_named(o, o->n->outputs[r]);
   const char* name = pb_printf(&o->arena, "extents of '%s'", tensor);
   if (!pb__o_bad(o)) give_source(o, name, all, count);
   add_source(o, tensor, name, count, shape);
