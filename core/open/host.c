@@ -70,7 +70,13 @@ static int source_named(const pb_symbols* symbols, const char* name) {
   return -1;
 }
 
-static void take_values(host* h) {
+static bool is_taken(const host* h, int source, int values) {
+  for (int v = 0; v < values; ++v)
+    if (h->source[v] == source) return true;
+  return false;
+}
+
+static pb_status take_values(host* h, pb_diag* diag) {
   const pb_program* p = h->open->program;
   pb_engine* e = h->engine;
   size_t n = (size_t)p->value_count + 1;
@@ -80,8 +86,12 @@ static void take_values(host* h) {
   h->out->outputs = pb_alloc_array(&e->arena, n, sizeof *h->out->outputs);
   for (int v = 0; v < p->value_count; ++v) {
     h->buffer[v] = h->source[v] = -1;
-    if (p->values[v].kind == PB_VALUE_OUTPUT) h->source[v] = source_named(h->open->symbols, p->values[v].name);
-    if (h->source[v] >= 0) continue; // stays with the host
+    int source = p->values[v].kind == PB_VALUE_OUTPUT ? source_named(h->open->symbols, p->values[v].name) : -1;
+    if (source >= 0 && is_taken(h, source, v))
+      return pb_unsupported(diag, (pb_place){.what = p->values[v].name}, 4114, "give the result another name",
+                            "a result and the extents of a tensor of its program have one name");
+    h->source[v] = source;
+    if (source >= 0) continue; // stays with the host
     if (p->values[v].kind == PB_VALUE_INPUT) {
       h->args[v] = (pb_arg){PB_SPACE_INPUT, (uint64_t)e->input_count};
       take_tensor(h, v, e->inputs, h->out->inputs, &e->input_count);
@@ -90,6 +100,7 @@ static void take_values(host* h) {
       take_tensor(h, v, e->outputs, h->out->outputs, &e->output_count);
     }
   }
+  return PB_OK;
 }
 
 // Constants that a nest uses, in order of first use.
@@ -301,9 +312,10 @@ pb_status pb_open_host(pb_open_program* open, const pb_open_kernels* kernels, pb
   h.source = PB_NEW_ARRAY(&open->sizes.arena, int, values);
   engine->open = h.out;
   for (int k = 0; k < engine->kernel_count; ++k) engine->kernels[k].alone = !kernels->shared[k];
-  take_values(&h);
+  pb_status status = take_values(&h, diag);
+  if (status != PB_OK) return status; // nothing was added that is freed below
   take_constants(&h);
-  pb_status status = take_steps(&h, diag);
+  status = take_steps(&h, diag);
   take_guards(&h);
   take_symbols(&h);
   copy_lists(&h);
