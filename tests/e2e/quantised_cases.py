@@ -58,6 +58,14 @@ def pool_out(g, channels):
     g.output(g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4))
 
 
+@family("conv_in_padded_pool", (64, ))
+def conv_in_padded_pool(g, channels):
+    """Tiles of the last pool make the slices of the convolution that they take, past its border too. x comes from
+    system memory as it is: nothing that is copied or computed stands in front of the products."""
+    x = g.op("MaxPool", g.input(1, 16, 28, 28), kernel_shape=[2, 2])
+    g.output(g.op("MaxPool", g.conv(x, channels, 1), kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4))
+
+
 @family("add_out", (16, ), (21, ))
 def add_out(g, channels):
     x = g.conv(g.input(1, 8, 9, 7), channels)

@@ -75,7 +75,6 @@ static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* fr
   set_extents(k, to);
   to->part = part;
   to->macs = 0;
-  to->outer_count = t->base;
   int store = pb_vkernel_store(from);
   for (int a = 0; a <= store; ++a) {
     bool inside = a < store ? from->access[a].argument == PB_VEC_REGISTERS : made != NULL;
@@ -94,7 +93,6 @@ static void set_copy(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess* 
                      bool store, pb_nest* copy) {
   pb_nest_begin(copy, k->main.nest->name, store ? "store" : "load", 2);
   set_extents(k, copy);
-  copy->outer_count = t->base;
   set_access(t, k, tensor, &copy->access[store]);
   copy->access[!store] = *registers;
   copy->access[!store].type = tensor->type;
