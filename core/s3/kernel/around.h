@@ -17,7 +17,7 @@ typedef struct pb_tail {
 
 typedef struct pb_around {
   const pb_program* program;
-  const pb_nest* main;
+  const pb_nest* main; // while nests are added
   int main_index;
   // Nests may be joined to longer dims: their accesses are taken by element number, not index by index.
   bool linear;

@@ -128,6 +128,7 @@ static pb_status read_around(pb_group* g, int first, int end, pb_arena* arena, p
     if (!before && next >= 0 && (pb_program_writes(p, n, next) || feeds)) continue;
     why = pb_around_add(&g->around, n, arena);
   }
+  g->around.main = NULL; // whoever called copies *g
   if (!why && g->around.fill_count) why = "elements beside those of its result are set";
   if (!why && g->around.init && !is_neutral(g->around.init, &g->main))
     why = "its sums do not begin with the operation's neutral value";

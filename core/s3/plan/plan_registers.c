@@ -4,7 +4,7 @@
 //
 // One after the other, not both at once: of all pairs the best one is predicted 0.5 to 10% faster, by near ties between
 // tiles that the model of cost cannot tell apart (six pixels of a row, or three of two), and measured 3 to 9% slower
-// (AVX2: ResNet-18 and 50, MobileNetV2, one thread and two).
+// (16 registers of 8 lanes: ResNet-18 and 50, MobileNetV2, one thread and two).
 #include "core/s3/plan/plan_registers.h"
 
 #include "core/s3/tree/cost.h"
