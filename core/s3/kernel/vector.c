@@ -118,22 +118,24 @@ static pb_vector_insn find_product(const pb_chip* chip, const pb_vector_facts* f
                              .x = operand_of(&match, 0),
                              .w = operand_of(&match, 1),
                              .y = match.insn->dest,
-                             .flips = flips,
-                             .swappable = !flips,
-                             .halves = 1};
+                             .flips = flips};
   pb_arena_free(&scratch);
   return found;
 }
 
+static bool is_code(pb_type type) { return type == PB_I8 || type == PB_I16; }
+
 pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
   pb_vector_facts facts = pb_vector_facts_of(chip);
   pb_vector_insn found = {0};
-  if (facts.memory < 0 || pb_type_bits(x) != pb_type_bits(w) || pb_type_bits(y) % pb_type_bits(x)) return found;
-  for (int flips = 0; !found.insn && flips <= !pb_type_is_float(x); ++flips)
+  if (facts.memory < 0) return found;
+  bool alike = pb_type_bits(x) == pb_type_bits(w) && pb_type_bits(y) % pb_type_bits(x) == 0;
+  for (int flips = 0; alike && !found.insn && flips <= !pb_type_is_float(x); ++flips)
     found = find_product(chip, &facts, x, flips, w, y);
-  if (found.insn || x != PB_I8 || w != PB_I8) return found;
-  found = find_product(chip, &facts, PB_I16, false, PB_I16, y);
-  found.halves = 2;
-  found.group *= 2;
-  return found;
+  if (found.insn || !is_code(x) || !is_code(w)) return found;
+  return find_product(chip, &facts, PB_I16, false, PB_I16, y);
+}
+
+bool pb_vector_extends(const pb_vector_insn* insn, int o, pb_type type) {
+  return pb_type_bits(type) < pb_type_bits(insn->insn->operands[o].type);
 }

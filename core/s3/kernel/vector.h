@@ -27,14 +27,12 @@ bool pb_chip_runs_code(const pb_chip* chip);
 int pb_chip_staging(const pb_chip* chip);
 
 // An instruction of a core that multiplies elements of these types and adds up `group` neighbouring products into each
-// lane of the sum.
+// lane of the sum. Factors narrower than its operands are extended when they are loaded.
 typedef struct pb_vector_insn {
   const pb_insn* insn; // NULL: none
   int lanes, group;
-  int x, w, y;    // operands
-  bool flips;     // it takes x without sign, the nest with: x is read with its sign bit flipped
-  bool swappable; // x and w are alike
-  int halves;     // 2: it takes elements twice as wide, those of even numbers in a group and then the others; else 1
+  int x, w, y; // operands
+  bool flips;  // it takes x without sign, the nest with: x is read with its sign bit flipped
 } pb_vector_insn;
 
 // An instruction of a core that multiplies matrices, y[m, n] += x[m, k, g] * w[k, n, g], in registers that hold rows
@@ -60,5 +58,7 @@ int64_t pb_matrix_divisor(int64_t extent, int64_t most);
 
 // The one for y += x * w with the most products, both factors with sign in the nest.
 pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
+// Whether it takes operand o wider than `type`, with its sign.
+bool pb_vector_extends(const pb_vector_insn* insn, int o, pb_type type);
 
 #endif

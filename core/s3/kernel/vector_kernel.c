@@ -104,8 +104,7 @@ static bool find_matrix(const pb_chip* chip, const pb_roles* roles, pb_vkernel* 
                              .group = k->matrix.group,
                              .x = k->matrix.x,
                              .w = k->matrix.w,
-                             .y = k->matrix.y,
-                             .halves = 1};
+                             .y = k->matrix.y};
   return true;
 }
 

@@ -111,7 +111,8 @@ void pb__layout_find_rests(pb_layout* l) {
   pb_roles roles;
   if (l->whole_rows && !masks(l->unit->chip)) return; // check_rest refuses such sums
   for (int n = 0; n < l->program.nest_count; ++n)
-    if (pb__layout_roles(l, n, &roles)) clean(l, l->program.value_of[n][roles.x], false);
+    if (pb__layout_roles(l, n, &roles) && pb_type_is_float(roles.x_type))
+      clean(l, l->program.value_of[n][roles.x], false);
 }
 
 static int mask(pb_layout* l, int v) {

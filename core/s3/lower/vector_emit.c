@@ -67,21 +67,20 @@ static void note_instruction(pb_vemit* e, const pb_insn* insn) {
   PB_PUSH(e->insns, e->insn_count, e->insn_capacity, insn);
 }
 
-// Elements of even numbers (half 0) or odd ones, twice as wide: neighbours are the halves of a wider one.
-static int widen(pb_vtile* t, int from, pb_type type, int count, int half, int indent) {
+// A factor as wide as the instruction takes it.
+static int extended(pb_vtile* t, int from, pb_type type, int operand, int indent) {
   pb_vemit* e = t->e;
-  int bits = pb_type_bits(type), name = pb__vtile_find_load(e, NULL, from, half);
+  const pb_vector_insn* insn = &e->k->insn;
+  if (!pb_vector_extends(insn, operand, type)) return from;
+  int name = pb__vtile_find_load(e, NULL, from, 0), count = lanes_of(t) * insn->group;
   if (name >= 0) return name;
-  int places = pb__vtile_integer(e, PB_I16, bits, count / 2), wide = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "vector.bitcast %%v%d : vector<%dx%s> to vector<%dxi%d>\n", from, count, pb_type_name(type),
-              count / 2, 2 * bits);
-  for (int step = half; step < 2; ++step) { // up, and down again with the sign
-    name = pb__vtile_begin(e, indent);
-    pb_text_add(e->text, "arith.%s %%v%d, %%v%d : vector<%dxi%d>\n", step ? "shrsi" : "shli", wide, places, count / 2,
-                2 * bits);
-    wide = name;
-  }
-  pb__vtile_note_load(e, NULL, from, half, name);
+  name = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "arith.extsi %%v%d : ", from);
+  pb__vtile_print_type(e->text, type, count);
+  pb_text_add(e->text, " to ");
+  pb__vtile_print_type(e->text, insn->insn->operands[operand].type, count);
+  pb_text_add(e->text, "\n");
+  pb__vtile_note_load(e, NULL, from, 0, name);
   return name;
 }
 
@@ -119,13 +118,9 @@ static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int in
       grouped ? pb__vtile_load_groups(t, wa, true, point, turn, indent) : pb__vtile_load(t, wa, point, turn, indent);
   int x =
       grouped ? pb__vtile_load_groups(t, xa, false, point, turn, indent) : pb__vtile_load(t, xa, point, turn, indent);
-  int count = lanes_of(t) * k->insn.group;
   note_instruction(t->e, k->insn.insn);
-  for (int half = 0; half < k->insn.halves; ++half) {
-    bool widens = k->insn.halves > 1;
-    int wide_w = widens ? widen(t, w, wa->type, count, half, indent) : w;
-    print_call(t, point, widens ? widen(t, x, xa->type, count, half, indent) : x, wide_w, indent);
-  }
+  w = extended(t, w, wa->type, k->insn.w, indent);
+  print_call(t, point, extended(t, x, xa->type, k->insn.x, indent), w, indent);
 }
 
 // One more term on each sum.

@@ -125,7 +125,8 @@ static int64_t tile_registers(const pb_vkernel* k, const pb_register_tiles* v) {
   if (x->stride[k->lane_dim] || x->run) return points * 2 + 1 + patterns / 2; // x comes by vectors too
   // Those that hold matrices cannot be spilled, and the code generator orders loads as it likes: all of x's are there.
   if (k->matrix.insn) return points + shared + points / shared;
-  return points + (shared + 1) * k->insn.halves;
+  int64_t products = k->insn.insn->adds ? 0 : 2; // under way, on their way to the sums
+  return points + shared + 1 + products;
 }
 
 // Sums that are not whole lie where the result will be: both are of the same kind.

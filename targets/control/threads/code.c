@@ -6,6 +6,7 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -39,7 +40,13 @@ static bool refuse(pb_code* code, const char* why) {
   return false;
 }
 
+// Sums of a register tile are added term by term. LLVM would add terms to each other first, to shorten the chains,
+// where integers allow it; in tiles that leave no register free all sums are spilled then. The option is the whole
+// process's, and unknown to LLVM for another kind of processor, which leaves it be.
+static const char* const options[] = {"pbc", "-x86-machine-combiner=0"};
+
 static void start(void) {
+  LLVMParseCommandLineOptions(sizeof options / sizeof *options, options, "");
   pb_ir_register_passes();
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();

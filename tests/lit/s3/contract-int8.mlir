@@ -8,10 +8,15 @@
 // CODE: func.call @VPDPBUSD({{.*}}) : (vector<16xi32>, vector<64xi8>, vector<64xi8>) -> vector<16xi32>
 // CODE: pb.emit = "llvm.x86.avx512.vpdpbusd.512"
 
-// Where an instruction takes elements twice as wide, and adds nothing by itself: those of even numbers, then the others.
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --halo --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=WIDE
-// WIDE: %[[EVEN:.*]] = arith.shli %{{.*}} : vector<16xi16>
-// WIDE: %[[W:.*]] = arith.shrsi %[[EVEN]], %{{.*}} : vector<16xi16>
-// WIDE: %[[HALF:.*]] = func.call @VPMADDWD(%{{.*}}, %[[W]], %{{.*}}) : (vector<16xi16>, vector<16xi16>, vector<8xi32>) -> vector<8xi32>
-// WIDE: func.call @VPMADDWD(%{{.*}}, %{{.*}}, %[[HALF]])
+// Where an instruction takes elements twice as wide, and adds nothing by itself: x is stored so, weights are extended when
+// they are loaded.
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --halo --widen --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=WIDE
+// WIDE: %[[W:.*]] = arith.extsi %{{.*}} : vector<16xi8> to vector<16xi16>
+// WIDE: func.call @VPMADDWD(%{{.*}}, %[[W]], %{{.*}}) : (vector<16xi16>, vector<16xi16>, vector<8xi32>) -> vector<8xi32>
 // WIDE: pb.added = 2 : i64, pb.emit = "llvm.x86.avx2.pmadd.wd"
+
+// So is x where it is stored narrow.
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --halo --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=BOTH
+// BOTH-DAG: arith.extsi %{{.*}} : vector<16xi8> to vector<16xi16>
+// BOTH-DAG: vector.broadcast %{{.*}} : i16 to vector<8xi16>
+// BOTH: func.call @VPMADDWD(
