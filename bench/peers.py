@@ -105,11 +105,14 @@ def model_feeds(path):
 
 
 def model_call(peer, threads, path):
-    """A call of the whole model. PEER may end in -bf16: OpenVINO is told to compute so. Its result, as a list, too."""
+    """A call of the whole model. PEER may end in -bf16: OpenVINO is told to compute so; in -exact: ONNX Runtime is told that
+    its sums of int8 products must not saturate. Its result, as a list, too."""
     feeds = model_feeds(path)
-    if peer == "onnxruntime":
+    if peer.startswith("onnxruntime"):
         import onnxruntime as ort
         options = ort.SessionOptions()
+        if peer.endswith("-exact"):
+            options.add_session_config_entry("session.x64quantprecision", "1")
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         return lambda: session.run(None, feeds)
