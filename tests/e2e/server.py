@@ -8,6 +8,7 @@ code that it keeps is what would be made anew.
 
 import argparse
 import os
+import shutil
 import sys
 import tempfile
 
@@ -18,14 +19,15 @@ DIGITS = os.path.join(tools.MODELS, "digits.onnx")
 
 def kept_code(path):
     """What is wrong with the code that servers keep: an engine is the same with it as without, another target or other IR
-    has its own, and what lies there is what is taken."""
+    has its own, what lies there is what is taken, and another file of the program takes it too: one that is linked anew."""
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        cache = os.path.join(folder, "code")
+        cache, linked_anew = os.path.join(folder, "code"), os.path.join(folder, "pb-server")
+        shutil.copy(path, linked_anew)
 
-        def compile_it(keep, target="cpu:v3", model=DIGITS):
+        def compile_it(keep, target="cpu:v3", model=DIGITS, program=path):
             os.environ["PB_CODE_CACHE"] = keep
-            server, engine = tools.Server(path), os.path.join(folder, "m.pbe")
+            server, engine = tools.Server(program), os.path.join(folder, "m.pbe")
             result = server.run([os.path.join(os.path.dirname(path), "pbc"), model, f"--target={target}", "-o", engine], 100)
             server.stop()
             if result.returncode:
@@ -41,6 +43,8 @@ def kept_code(path):
         again = compile_it(cache)
         if not anew == first == again or not one or one != files():
             wrong.append("an engine by code that was kept is another, or nothing was kept")
+        if compile_it(cache, program=linked_anew) != anew or one != files():
+            wrong.append("a program that is linked anew makes the same code again")
         if compile_it("", "cpu:avx512") != compile_it(cache, "cpu:avx512") or len(files()) == len(one):
             wrong.append("another target took the code of the first")
         for name in one:

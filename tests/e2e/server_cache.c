@@ -15,8 +15,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <llvm-c/Core.h>
-#include <mlir-c/IR.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,11 +99,16 @@ static void add(pb_sha256* sha, const void* data, size_t bytes) {
   if (bytes) pb_sha256_add(sha, data, bytes);
 }
 
-// The library that holds the function, as it is now.
-static void add_library(pb_sha256* sha, void* function) {
+// The library that holds the function, as it is now. It is looked for by name: what MLIR's C functions are linked from
+// is this program itself, which is another one after each change of the compiler.
+static void add_library(pb_sha256* sha, const char* function) {
   Dl_info info;
   struct stat s = {0};
-  if (!dladdr(function, &info) || stat(info.dli_fname, &s)) return;
+  void* found = dlsym(RTLD_DEFAULT, function);
+  if (!found || !dladdr(found, &info) || stat(info.dli_fname, &s)) {
+    fprintf(stderr, "pb-server: no library has '%s', by which code is kept\n", function);
+    exit(1);
+  }
   const long long facts[] = {(long long)s.st_ino, (long long)s.st_size, (long long)s.st_mtim.tv_sec};
   add(sha, info.dli_fname, strlen(info.dli_fname));
   add(sha, facts, sizeof facts);
@@ -115,8 +118,8 @@ static void begin(pb_sha256* sha, const char* what) {
   pb_sha256_init(sha);
   add(sha, what, strlen(what));
   add(sha, PB_CODE_SOURCES, strlen(PB_CODE_SOURCES));
-  add_library(sha, (void*)(uintptr_t)LLVMContextCreate);
-  add_library(sha, (void*)(uintptr_t)mlirContextCreate);
+  add_library(sha, "LLVMContextCreate");
+  add_library(sha, "_ZN4mlir11MLIRContextD1Ev"); // of all of MLIR's versions: its context's destructor
 }
 
 static void name_code(pb_sha256* sha, char* name, size_t size) {
