@@ -244,8 +244,11 @@ def larger(text, rng):
 
 
 def spare(text, rng):
-    """An instruction more, which nobody needs: like another, with its own opcode."""
+    """An instruction more, which nobody needs: like another, with its own opcode. What writes derived fields for readers of
+    state needs one that reads them."""
     place = pick(rng, body(text, r"\ndef (\w+)( : (?:\w+)<(?:[^\n>]*, )?)(0x[0-9a-f]+|\d+)((?:, \"\w+\")?> *(?:;|\{[^\n]*\}|\{\n(?:.*\n)*?\}))"))
+    if "Derived" in place.group(4) and re.search(rf'StateField<"\w+", "{place.group(1)}"', text):
+        raise Skip
     high = {"0x": lambda: f"0x{rng.randint(0x70, 0x7e):x}"}.get(place.group(3)[:2], lambda: str(rng.randint(40, 62)))()
     return put(text, place, place.group() + f"\ndef {place.group(1)}_X{place.group(2)}{high}{place.group(4)}"), f"a second {place.group(1)}"
 

@@ -76,11 +76,16 @@ def dequantised(model):
     return made
 
 
-def machine(args, folder, model, feeds):
+def compiled(args, folder, model):
+    """What the names of its files begin with."""
     stem = os.path.join(folder, "m")
     onnx.save(model, stem + ".onnx")
     tools.compile_model(args.bin, stem + ".onnx", args.target, stem + ".pbe", "--precision=bf16",
                         *(["--fallback=cpu"] if args.fallback else []))
+    return stem
+
+
+def machine(args, stem, model, feeds):
     for name, value in feeds.items():
         np.save(f"{stem}-{name}.npy", value)
     outputs = [o.name for o in model.graph.output]
@@ -93,7 +98,7 @@ def run_graph(args, folder, name):
     g = Graph(name)
     made = g.finish(*floats.CASES[name](g))
     try:
-        actual = machine(args, folder, made.model, made.feeds)
+        actual = machine(args, compiled(args, folder, made.model), made.model, made.feeds)
     except tools.Failed as error:
         refused = name in REFUSED and f"[{REFUSED[name]}]" in str(error)
         return None if refused else str(error)[-400:]
@@ -115,7 +120,8 @@ def run_network(args, folder):
         model = dequantised(onnx.load(os.path.join(MODELS, "digits.onnx")))
         images = np.load(os.path.join(MODELS, "digits_images.npy"))[:100]
     feeds, output = {model.graph.input[0].name: images}, model.graph.output[0].name
-    actual = np.concatenate([machine(args, folder, model, {model.graph.input[0].name: one[None]})[output] for one in images])
+    stem = compiled(args, folder, model)
+    actual = np.concatenate([machine(args, stem, model, {model.graph.input[0].name: one[None]})[output] for one in images])
     failed = 0
     for reference, bound in zip((rounded(model), model), NEAR[name]):
         wanted = np.concatenate([expected_of(reference, {next(iter(feeds)): one[None]})[output] for one in images])

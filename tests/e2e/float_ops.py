@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import tempfile
+import zlib
 
 import tools
 
@@ -85,7 +86,9 @@ def main():
     here, failed = lambda target: tools.runs_here(args.bin, target.partition("+")[0]), 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         targets = args.targets.split(",")
-        turns = [[taken for each in targets for taken in tools.turn(each.split("|"), k, here)] for k in range(len(cases))]
+        # by name: whichever cases are taken, each has the same code, which pb-server keeps
+        numbers = [zlib.crc32(case.name.encode()) for case in cases]
+        turns = [[taken for each in targets for taken in tools.turn(each.split("|"), number, here)] for number in numbers]
         jobs = [pool.submit(run_case, args.bin, folder, case, turns[k]) for k, case in enumerate(cases)]
         for job in jobs:
             problems, model = job.result()
