@@ -423,6 +423,7 @@ case("concat_2d", 1, (3, 16), (3, 17), (3, 5))(concat)
 @case("concat_of_convs", 16, 24, 40)
 @case("concat_of_convs_17", 5, 17, 3)
 @case("concat_of_convs_16", 16, 16, 32)
+@case("concat_of_convs_last", 32, 5, 32)
 def concat_convs(g, a, b, c):
     x = g.input(1, 3, 9, 7)
     left = g.op("Relu", g.conv(x, 3, a, 3, pads=[1] * 4))
@@ -437,6 +438,16 @@ def dense_block(g, growth):
     y = g.op("Concat", x, g.op("Relu", g.conv(x, growth, growth, 3, pads=[1] * 4)), axis=1)
     z = g.op("Concat", y, g.op("Relu", g.conv(y, 2 * growth, growth, 3, pads=[1] * 4)), axis=1)
     return g.op("GlobalAveragePool", g.op("Relu", g.norm(z, 3 * growth)))
+
+
+# A gated linear unit of channels: halves of whole blocks, and parts whose second begins inside one.
+@case("gate_of_halves", 32, 16)
+@case("gate_of_parts", 24, 12)
+def gate_of_parts(g, channels, first):
+    y = g.conv(g.input(1, 3, 9, 7), 3, channels, 3, pads=[1] * 4)
+    axes = g.const(np.int64([1]))
+    x, gate = (g.op("Slice", y, g.const(np.int64([at])), g.const(np.int64([at + first])), axes) for at in (0, first))
+    return g.conv(g.op("Mul", x, g.op("Sigmoid", gate)), first, 5, 3)
 
 
 @case("concat_same_twice")

@@ -15,12 +15,13 @@ static bool makes_same(const pb_layout* l, int n, const pb_value* value) {
          !memcmp(made->shape, value->shape, sizeof(int64_t) * (size_t)value->rank);
 }
 
-// A concatenation whose parts begin inside a block, or a reshape, is put together plain.
+// A concatenation whose parts begin inside a block, or a reshape, is put together plain; where movers go along rows of
+// lanes a transposed copy too.
 static bool put_together(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
     if (pb_program_writes(&l->program, n, v) && is_copy(nest) &&
-        (!pb__layout_walks(l, nest, &nest->access[1]) || pb__layout_turns(l, n)))
+        (!pb__layout_walks(l, nest, &nest->access[1]) || (l->whole_rows && pb__layout_turns(l, n))))
       return true;
   }
   return false;
@@ -54,10 +55,20 @@ static bool read_across(const pb_layout* l, int v) {
 
 static bool is_edge(const pb_value* value) { return value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT; }
 
+// Read by a product with weights, which takes channels that are neighbours.
+static bool is_contracted(const pb_layout* l, int v) {
+  pb_roles roles;
+  PB_FOR_USES (n, &l->program, v)
+    if (pb__layout_roles(l, n, &roles) && l->program.value_of[n][roles.x] == v && pb__layout_weighs(l, n, &roles))
+      return true;
+  return false;
+}
+
 // Where whole rows are taken plain tensors are read and written by movers alone: a copy more is for what units take.
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  if (!l->whole_rows) return is_edge(value) && value->rank > 1;
+  if (!l->whole_rows && is_edge(value)) return value->rank > 1;
+  if (!l->whole_rows) return value->rank == 4 && put_together(l, v) && is_contracted(l, v);
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;

@@ -6,7 +6,14 @@
 
 // ---- accesses ----
 
-// Code that goes by single elements takes parts of tensors from plain ones: there one dim walks all of the channels.
+// Where code goes by single elements one dim walks the channels. Nests that add nothing up may take a part of them that
+// is whole blocks, as concatenations and splits do; sums would need the rest of the last block.
+static bool walks_part(const pb_layout* l, const pb_nest* nest, const pb_access* access, int64_t channels) {
+  int64_t first = access->index[1].cst, block = pb__layout_block(l, access->shape[1]);
+  return nest->reduce == PB_SET && first % block == 0 &&
+         (channels % block == 0 || first + channels == access->shape[1]);
+}
+
 bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* access) {
   const pb_index* index = &access->index[1];
   int64_t inner = 1, all = 1;
@@ -18,7 +25,8 @@ bool pb__layout_walks(const pb_layout* l, const pb_nest* nest, const pb_access* 
     if (index->coef[d]) all *= nest->extent[d];
     dims += index->coef[d] != 0;
   }
-  if (!l->whole_rows && (index->cst || dims > 1)) return false;
+  if (!l->whole_rows && dims > 1) return false;
+  if (!l->whole_rows && (index->cst || all < access->shape[1])) return walks_part(l, nest, access, all);
   for (int d = 0; d < nest->dim_count; ++d)
     if (index->coef[d] && index->coef[d] != 1 && (index->coef[d] % inner || inner % l->lanes || all % inner))
       return false;
