@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+int64_t pb_gcd(int64_t a, int64_t b) {
+  while (b) {
+    int64_t r = a % b;
+    a = b, b = r;
+  }
+  return a < 0 ? -a : a;
+}
+
 int64_t pb_access_stride(const pb_access* access, int col) {
   int64_t stride = 0, row = 1;
   for (int r = access->rank - 1; r >= 0; --r) {

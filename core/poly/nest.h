@@ -88,6 +88,9 @@ void pb_access_print_type(pb_text* text, const pb_access* access);
 
 static inline pb_access* pb_nest_store(pb_nest* nest) { return &nest->access[nest->access_count - 1]; }
 
+// The greatest common divisor of their magnitudes; every number divides 0.
+int64_t pb_gcd(int64_t a, int64_t b);
+
 // Distance in elements, in a dense row-major buffer, between neighbours along a column.
 int64_t pb_access_stride(const pb_access* access, int col);
 // The linear offset of the access with all columns 0.

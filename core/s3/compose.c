@@ -50,3 +50,23 @@ int pb_program_only_reader(const pb_program* p, const bool* dropped, int value) 
   }
   return reader;
 }
+
+bool pb_stores_apart(const pb_nest* a, const pb_nest* b) {
+  const pb_access *x = &a->access[a->access_count - 1], *y = &b->access[b->access_count - 1];
+  for (int r = 0; r < x->rank && !x->gathered && !y->gathered; ++r) {
+    int64_t low[2], high[2], step = 0;
+    for (int side = 0; side < 2; ++side) {
+      const pb_nest* nest = side ? b : a;
+      const pb_index* index = side ? &y->index[r] : &x->index[r];
+      low[side] = high[side] = index->cst;
+      for (int d = 0; d < nest->dim_count; ++d) {
+        int64_t reach = index->coef[d] * (nest->extent[d] - 1);
+        *(reach < 0 ? &low[side] : &high[side]) += reach;
+        step = pb_gcd(step, index->coef[d]);
+      }
+    }
+    if (high[0] < low[1] || high[1] < low[0]) return true;
+    if (step > 1 && (x->index[r].cst - y->index[r].cst) % step) return true;
+  }
+  return false;
+}

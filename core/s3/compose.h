@@ -1,4 +1,5 @@
-// Accesses through a tensor that a nest makes element by element: what reads the tensor can read what the nest reads.
+// How nests that share a tensor go together. Accesses through a tensor that a nest makes element by element: what reads
+// the tensor can read what the nest reads.
 #ifndef PB_S3_COMPOSE_H
 #define PB_S3_COMPOSE_H
 
@@ -16,5 +17,9 @@ pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_
 int pb_program_only_writer(const pb_program* program, int value);
 // The one nest that loads the value, of those that are not `dropped`; -1: none or several do.
 int pb_program_only_reader(const pb_program* program, const bool* dropped, int value);
+
+// Whether the two nests' stores into one tensor never meet, told from one dim: they lie apart there, or have different
+// remainders, as the columns of a tensor that two nests make in turn.
+bool pb_stores_apart(const pb_nest* a, const pb_nest* b);
 
 #endif

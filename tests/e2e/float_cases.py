@@ -440,6 +440,17 @@ def dense_block(g, growth):
     return g.op("GlobalAveragePool", g.op("Relu", g.norm(z, 3 * growth)))
 
 
+# Half a level of a U-Net: what is doubled in size and what skipped over that side by side.
+@case("up_beside_skip", 16, 16)
+@case("up_beside_skip_12", 12, 20)
+def up_beside_skip(g, up, skip):
+    x = g.op("Relu", g.conv(g.input(1, 3, 10, 6), 3, skip, 3, pads=[1] * 4))
+    small = g.conv(g.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2]), skip, 24, 3, pads=[1] * 4)
+    weights = [g.const(g.draw(24, up, 2, 2)), g.const(g.draw(up))]
+    doubled = g.op("ConvTranspose", small, *weights, kernel_shape=[2, 2], strides=[2, 2])
+    return g.conv(g.op("Concat", x, doubled, axis=1), skip + up, 16, 3, pads=[1] * 4)
+
+
 # A gated linear unit of channels: halves of whole blocks, and parts whose second begins inside one.
 @case("gate_of_halves", 32, 16)
 @case("gate_of_parts", 24, 12)

@@ -9,6 +9,7 @@
 // PolyBlocks' slicing-based fusion. Where memory is explicit, groups whose reductions follow each other may then become
 // one (fuse_reductions.c).
 #include "core/base/table.h"
+#include "core/s3/compose.h"
 #include "core/s3/fallback.h"
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/landing.h"
@@ -198,10 +199,17 @@ static bool has_room(outliner* o, int group, int t) {
   return fits;
 }
 
+// Whether others make parts of the value too.
+static bool is_shared(const outliner* o, int value, int group) {
+  PB_FOR_USES (k, &o->program, value)
+    if (o->group[k] != group && pb_program_writes(&o->program, k, value)) return true;
+  return false;
+}
+
 static void add_tails(outliner* o, int group, int value) {
   int memory = sums_land(o, o->first_main[group]);
   for (int tails = 0; tails < 6; ++tails) {
-    int t = is_local(o, value) ? only_reader(o, value) : -1;
+    int t = is_local(o, value) && !is_shared(o, value, group) ? only_reader(o, value) : -1;
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
     if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
     o->group[t] = group;
@@ -219,6 +227,17 @@ static int main_input(const outliner* o, int nest) {
   return pb_nest_roles(&o->program.nests[nest], weight, &roles) ? roles.x : 0;
 }
 
+// Whether both nests store the value, and into the same part of it, or one more does into the parts of both.
+static bool stores_together(const outliner* o, int value, int a, int b) {
+  const pb_nest* nests = o->program.nests;
+  if (!pb_program_writes(&o->program, a, value)) return false;
+  bool together = !pb_stores_apart(&nests[a], &nests[b]);
+  PB_FOR_USES (k, &o->program, value)
+    if (pb_program_writes(&o->program, k, value))
+      together |= !pb_stores_apart(&nests[k], &nests[a]) && !pb_stores_apart(&nests[k], &nests[b]);
+  return together;
+}
+
 static void seed(outliner* o, int nest) {
   int group = o->group_count++;
   const pb_nest* n = &o->program.nests[nest];
@@ -227,7 +246,7 @@ static void seed(outliner* o, int nest) {
   o->last[group] = nest;
   o->first_main[group] = n->reduce == PB_SET ? -1 : nest;
   PB_FOR_USES (k, &o->program, value) // what sets the result before the reduction
-    if (k < nest && n->reduce != PB_SET && pb_program_writes(&o->program, k, value)) o->group[k] = group;
+    if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest)) o->group[k] = group;
   if (n->reduce == PB_SET) {
     if (o->cached) take_borders(o, group);
     return;

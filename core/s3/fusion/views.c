@@ -5,6 +5,9 @@
 //   before   t[h, s, d] = x[s, h * 64 + d];  y[h, i, j] += q[..] * t[h, j, k]
 //   after    y[h, i, j] += q[..] * x[j, h * 64 + k]
 //
+// The parts of a tensor that several copies put together, as a concatenation or the phases of a transposed convolution,
+// are made in it, each by a kernel of its own.
+//
 // Vectors are walked along the dim whose elements are neighbours; a view that would take the neighbours away stays a
 // copy, unless what reads it copies it anyway: another copy, or a large product, whose second factor `layout` packs; or
 // unless it is a product of one row, which goes along the sum.
@@ -22,6 +25,7 @@ typedef struct viewer {
   pb_unit* unit;
   pb_program program;
   bool* dropped; // nests
+  bool* joined;  // values that copies alone put together, as concatenations are
 } viewer;
 
 static bool is_copy(const pb_nest* nest) {
@@ -121,11 +125,23 @@ static bool look_through(viewer* v, int n, int a) {
   return true;
 }
 
-// Whether whatever stores the value can store through the copy instead: neighbours stay neighbours.
+// Whether the copy puts images and channels, into a tensor that is put together of such copies, where they are already
+// but for whole registers of channels in front: it moves pixels, and what lies in blocks of channels lies so behind it.
+static bool keeps_channels(const viewer* v, int copy) {
+  const pb_access *from = &v->program.nests[copy].access[0], *to = from + 1;
+  int64_t lanes = pb_vector_facts_of(v->unit->chip).lanes;
+  if (!v->joined[v->program.value_of[copy][1]] || from->rank != 4 || to->rank != 4) return false;
+  return from->shape[1] % lanes == 0 && to->index[1].cst % lanes == 0 && !from->index[1].cst &&
+         !memcmp(&from->index[0], &to->index[0], sizeof from->index[0]) &&
+         !memcmp(from->index[1].coef, to->index[1].coef, sizeof from->index[1].coef);
+}
+
+// Whether whatever stores the value can store through the copy instead. Neighbours stay neighbours, which those of
+// another copy need not be; nor need pixels, where a convolution makes them in blocks of channels.
 static bool can_move(const viewer* v, int copy, const int* dim_of) {
   const pb_program* p = &v->program;
   int value = p->value_of[copy][0];
-  bool any = false;
+  bool any = false, by_channels = has_channels(v, value) && keeps_channels(v, copy);
   PB_FOR_USES (n, p, value) {
     if (n == copy || v->dropped[n]) continue;
     const pb_nest* nest = &p->nests[n];
@@ -134,7 +150,7 @@ static bool can_move(const viewer* v, int copy, const int* dim_of) {
       return false;
     pb_access now = pb_access_compose(&nest->access[nest->access_count - 1], dim_of, &p->nests[copy].access[1]);
     int d = neighbours(nest, &nest->access[nest->access_count - 1]);
-    if (d >= 0 && pb_access_stride(&now, d) != 1) return false;
+    if (d >= 0 && !is_copy(nest) && !by_channels && pb_access_stride(&now, d) != 1) return false;
     for (int a = 0; a + 1 < nest->access_count; ++a)
       if (p->value_of[n][a] == value) return false;
     any = true;
@@ -142,22 +158,62 @@ static bool can_move(const viewer* v, int copy, const int* dim_of) {
   return any;
 }
 
+// Whether the tensor may be written where nest `first` stands already, and not only where the copy does.
+static bool can_come_early(const viewer* v, int copy, int first) {
+  const pb_program* p = &v->program;
+  int to = p->value_of[copy][1], writers = 0;
+  PB_FOR_USES (n, p, to) {
+    if (v->dropped[n] || n == copy) continue;
+    writers += pb_program_writes(p, n, to);
+    if (n < first || n > copy) continue;
+    if (!pb_program_writes(p, n, to) || !pb_stores_apart(&p->nests[n], &p->nests[copy])) return false;
+  }
+  return !writers || v->joined[to];
+}
+
 // What is only copied is made where the copy would put it.
-static void move_in(viewer* v, int copy) {
+static bool move_in(viewer* v, int copy) {
   pb_program* p = &v->program;
-  int from = p->value_of[copy][0], to = p->value_of[copy][1], dim_of[PB_NEST_RANK], writers = 0;
+  int from = p->value_of[copy][0], to = p->value_of[copy][1], dim_of[PB_NEST_RANK];
   if (p->values[from].kind != PB_VALUE_LOCAL || p->values[to].kind == PB_VALUE_CONST ||
-      pb_program_only_reader(p, v->dropped, from) != copy || has_channels(v, from) || has_channels(v, to))
-    return;
-  PB_FOR_USES (n, p, to) writers += pb_program_writes(p, n, to);
-  if (writers != 1 || !pb_walks_elements(&p->nests[copy], &p->nests[copy].access[0], dim_of)) return;
-  if (!can_move(v, copy, dim_of)) return;
+      pb_program_only_reader(p, v->dropped, from) != copy)
+    return false;
+  bool channels = has_channels(v, from) || has_channels(v, to) || (v->joined[to] && p->values[to].rank == 4);
+  if (channels && !keeps_channels(v, copy)) return false;
+  int first = pb_program_next_use(p, from, -1);
+  if (first >= copy || !can_come_early(v, copy, first)) return false;
+  if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[0], dim_of) || !can_move(v, copy, dim_of))
+    return false;
   v->dropped[copy] = true;
   PB_FOR_USES (n, p, from) {
     pb_access* store = pb_nest_store(&p->nests[n]);
     if (v->dropped[n]) continue;
     *store = pb_access_compose(store, dim_of, &p->nests[copy].access[1]);
     pb_program_set_value(p, &v->unit->pass, n, p->nests[n].access_count - 1, to);
+  }
+  return true;
+}
+
+// Until no copy is left that can go: one may become the maker of what another one copies.
+static bool move_all_in(viewer* v) {
+  const pb_program* p = &v->program;
+  bool changed = false;
+  for (bool more = true; more; changed |= more) {
+    more = false;
+    for (int n = 0; n < p->nest_count; ++n)
+      if (!v->dropped[n] && is_copy(&p->nests[n])) more |= move_in(v, n);
+  }
+  return changed;
+}
+
+static void find_joined(viewer* v) {
+  const pb_program* p = &v->program;
+  v->joined = PB_NEW_ARRAY(&v->unit->pass, bool, (size_t)p->value_count + 1);
+  for (int value = 0; value < p->value_count; ++value) {
+    int copies = 0, others = 0;
+    PB_FOR_USES (n, p, value)
+      if (!v->dropped[n] && pb_program_writes(p, n, value)) ++*(is_copy(&p->nests[n]) ? &copies : &others);
+    v->joined[value] = copies > 1 && !others;
   }
 }
 
@@ -182,10 +238,7 @@ pb_status pb_s3_views(pb_unit* unit) {
     v.dropped[n] = is_copy(&p->nests[n]) && p->values[value].kind == PB_VALUE_LOCAL && !is_read(&v, value);
     changed |= v.dropped[n];
   }
-  for (int n = 0; n < p->nest_count; ++n)
-    if (is_copy(&p->nests[n]) && !v.dropped[n]) {
-      move_in(&v, n);
-      changed |= v.dropped[n];
-    }
+  find_joined(&v);
+  changed |= move_all_in(&v);
   return changed ? pb_program_rewrite(unit, p, v.dropped, "views") : PB_OK;
 }

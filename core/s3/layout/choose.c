@@ -69,9 +69,8 @@ static bool makes_channels(const pb_nest* nest, const pb_roles* roles) {
   return roles->role[dim] != PB_ROLE_M;
 }
 
-// Whether blocks gain the nest something: a contraction by weights or a window walks them. Rows that are summed for
-// themselves, as softmax does, have their lanes along the row.
-static bool nest_gains(const pb_layout* l, int n) {
+// Rows that are summed for themselves, as softmax does, have their lanes along the row.
+bool pb__layout_nest_gains(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int dim;
@@ -97,7 +96,7 @@ static void find_gains(pb_layout* l) {
     more = false;
     for (int k = 0; k < 2 * p->nest_count; ++k) { // there and back
       int n = k < p->nest_count ? k : 2 * p->nest_count - 1 - k;
-      bool gains = first && nest_gains(l, n);
+      bool gains = first && pb__layout_nest_gains(l, n);
       for (int a = 0; a < p->nests[n].access_count && !gains; ++a)
         gains = l->gains[p->value_of[n][a]] && !plain[p->value_of[n][a]];
       for (int a = 0; a < p->nests[n].access_count && gains; ++a) {

@@ -55,12 +55,10 @@ static bool read_across(const pb_layout* l, int v) {
 
 static bool is_edge(const pb_value* value) { return value->kind == PB_VALUE_INPUT || value->kind == PB_VALUE_OUTPUT; }
 
-// Read by a product with weights, which takes channels that are neighbours.
-static bool is_contracted(const pb_layout* l, int v) {
-  pb_roles roles;
+// Read by what gains by channels that are neighbours.
+static bool is_read_in_blocks(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v)
-    if (pb__layout_roles(l, n, &roles) && l->program.value_of[n][roles.x] == v && pb__layout_weighs(l, n, &roles))
-      return true;
+    if (pb_program_reads(&l->program, n, v) && pb__layout_nest_gains(l, n)) return true;
   return false;
 }
 
@@ -68,7 +66,7 @@ static bool is_contracted(const pb_layout* l, int v) {
 static bool wants_twin(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
   if (!l->whole_rows && is_edge(value)) return value->rank > 1;
-  if (!l->whole_rows) return value->rank == 4 && put_together(l, v) && is_contracted(l, v);
+  if (!l->whole_rows) return value->rank == 4 && put_together(l, v) && is_read_in_blocks(l, v);
   if (value->rank != 4 && value->rank != 2) return false;
   bool one_row = value->rank == 2 && value->shape[0] == 1;
   bool read = false, computed = false, summed = false, even = value->shape[1] % l->lanes == 0;

@@ -178,6 +178,8 @@ pb_status pb__layout_rewrite_nest(pb_layout* l, int n) PB_MUST_CHECK; // that is
 
 int64_t pb__layout_summed_channels(const pb_layout* l);         // l->summed
 int64_t pb__layout_block(const pb_layout* l, int64_t channels); // that lie next to each other
+// Whether blocks gain the nest something: a contraction by weights or a window walks them.
+bool pb__layout_nest_gains(const pb_layout* l, int n);
 void pb__layout_choose(pb_layout* l);
 
 // ---- fits.c: what nests ask of the layouts of values ----

@@ -55,23 +55,15 @@ static int64_t system_beat(const pb_chip* chip) {
   return bytes > 0 ? bytes : 1;
 }
 
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b) {
-    int64_t r = a % b;
-    a = b, b = r;
-  }
-  return a < 0 ? -a : a;
-}
-
 // Runs of an access start at multiples of this many bytes within a beat. `run`: the dim of the flat nest along a run.
 static int64_t run_phase(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int access, int run) {
   const pb_access* a = &nest->access[access];
   const pb_flat_access* flat = &match->nest.access[access];
   int64_t size = pb_type_bits(a->type) / 8, unit = system_beat(chip), phase = unit;
-  phase = gcd(phase, pb_access_offset(a) * size);
-  for (int k = 0; k < nest->outer_count; ++k) phase = gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * size);
+  phase = pb_gcd(phase, pb_access_offset(a) * size);
+  for (int k = 0; k < nest->outer_count; ++k) phase = pb_gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * size);
   for (int d = 0; d < match->nest.dim_count; ++d)
-    if (d != run && match->nest.extent[d] > 1) phase = gcd(phase, flat->stride[d] * size);
+    if (d != run && match->nest.extent[d] > 1) phase = pb_gcd(phase, flat->stride[d] * size);
   return phase ? phase : unit;
 }
 
