@@ -201,6 +201,30 @@ def remainders(bench):
     bench.say(good.all(), f"remainder of f64: {np.sum(~good)} of {x.size} differ, as {x[at]} by {y[at]}: {made[at]}, not {exact[at]}")
 
 
+def batches(bench):
+    """Rows of each batch's own part of a tensor, by indices of its own; and the same places, written."""
+    x, at = np.arange(30, dtype=np.float32).reshape(2, 5, 3), np.array([[4, 0, 2, 2], [1, 3, 3, 0]], np.int32)
+    types = ["tensor<2x5x3xf32>", "tensor<2x4x1xi32>", "tensor<2x4x3xf32>"]
+    read = ("offset_dims = [2], collapsed_slice_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], "
+            "start_index_map = [1], index_vector_dim = 2")
+    gather = (f'%r = "stablehlo.gather"(%a0, %a1) <{{dimension_numbers = #stablehlo.gather<{read}>, indices_are_sorted = false, '
+              f'slice_sizes = array<i64: 1, 1, 3>}}> : ({types[0]}, {types[1]}) -> {types[2]}')
+    made, expected = bench.run(text_of(types[:2], [gather], types[2]), x, at[:, :, None]), np.stack([x[b, at[b]] for b in range(2)])
+    bench.say(np.array_equal(made, expected), f"rows gathered in batches: {made.tolist()}, not {expected.tolist()}")
+    written = ("update_window_dims = [2], inserted_window_dims = [1], input_batching_dims = [0], scatter_indices_batching_dims = [0], "
+               "scatter_dims_to_operand_dims = [1], index_vector_dim = 2")
+    number = "tensor<f32>"
+    scatter = (f'%r = "stablehlo.scatter"(%a0, %a1, %a2) <{{indices_are_sorted = false, scatter_dimension_numbers = '
+               f'#stablehlo.scatter<{written}>, unique_indices = false}}> ({{^bb0(%s: {number}, %t: {number}): '
+               f'%u = "stablehlo.add"(%s, %t) : ({number}, {number}) -> {number} "stablehlo.return"(%u) : ({number}) -> ()}}) : '
+               f'({", ".join(types)}) -> {types[0]}')
+    rows = np.arange(24, dtype=np.float32).reshape(2, 4, 3) * 100
+    made, expected = bench.run(text_of(types, [scatter], types[0]), x, at[:, :, None], rows), x.copy()
+    for b in range(2):
+        np.add.at(expected[b], at[b], rows[b])
+    bench.say(np.array_equal(made, expected), f"rows scattered in batches: {made.tolist()}, not {expected.tolist()}")
+
+
 def symbols(bench):
     """An engine's code is a shared object inside of its file: what it leaves undefined."""
     kind = "tensor<64xf32>"
@@ -303,7 +327,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
-        for part in (refusals, symbols, narrow_floats, functions, special_functions, remainders):
+        for part in (refusals, symbols, narrow_floats, functions, special_functions, remainders, batches):
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0

@@ -386,8 +386,7 @@ pb_status pb__door_bitcast_convert(pb_door* d, const pb_flat_op* op) {
     bits = pb_nest_node(n, PB_OP_SHRU, whole, bits, shift);
     bits = pb_nest_node(n, PB_OP_TRUNC, b == 8 ? PB_I8 : b == 16 ? PB_I16 : PB_I32, bits, -1);
   }
-  if (to == PB_F32 || to == PB_F64) bits = pb_nest_node(n, PB_OP_BITCAST, to, bits, -1);
-  if (bits != n->expr_count - 1) (void)pb_nest_node(n, PB_OP_BITCAST, n->expr[bits].type, bits, -1);
+  if (to == PB_F32 || to == PB_F64) (void)pb_nest_node(n, PB_OP_BITCAST, to, bits, -1);
   pb_make_end(&d->m, y, dims);
   return PB_OK;
 }
