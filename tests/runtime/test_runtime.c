@@ -116,6 +116,37 @@ static void read_arguments(void** state) {
   pb_rt_free(rt);
 }
 
+// A step of the host's own in front of kernels: all of them are told of.
+static void steps_of_the_host(void** state) {
+  (void)state;
+  copy_engine copy;
+  copy_engine_make(&copy, chip, true);
+  pb_step steps[3] = {{.op = PB_HOST_MOVE,
+                       .bytes = COPY_BYTES,
+                       .origin = "moved",
+                       .arg_count = 2,
+                       .args = {{PB_SPACE_ARENA, 0}, {PB_SPACE_INPUT, 0}}},
+                      copy.steps[0],
+                      copy.steps[1]};
+  steps[1].args[0] = (pb_arg){PB_SPACE_ARENA, 0};
+  copy.engine.step_count = 3;
+  copy.engine.steps = steps;
+  assert_int_equal(pb_engine_write(&copy.engine, PATH, NULL), PB_OK);
+  pb_rt* rt;
+  if (pb_rt_load(PATH, 0, &rt)) fail_msg("%s", pb_rt_error());
+  uint8_t in[COPY_BYTES], out[COPY_BYTES];
+  for (int k = 0; k < COPY_BYTES; ++k) in[k] = (uint8_t)(k * 7);
+  if (pb_rt_run(rt, (const void*[]){in}, (void*[]){out})) fail_msg("%s", pb_rt_error());
+  assert_memory_equal(in, out, COPY_BYTES);
+  for (int s = 0; s < 3; ++s) {
+    const pb_rt_step* step = pb_rt_step_info(rt, s);
+    assert_string_equal(step->kernel, s ? "copy" : "move");
+    assert_string_equal(step->origin, s == 0 ? "moved" : s == 1 ? "first" : "second");
+    assert_int_equal(step->commands, s ? 2 : 0);
+  }
+  pb_rt_free(rt);
+}
+
 static pb_rt* load_native(const char* features, unsigned flags, int* code) {
   static uint8_t object[1 << 20];
   FILE* file = fopen(PB_SCALE_OBJECT, "rb");
@@ -158,7 +189,8 @@ static void native_refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(words),          cmocka_unit_test(missing_token), cmocka_unit_test(wrong_description),
-      cmocka_unit_test(read_arguments), cmocka_unit_test(native_code),   cmocka_unit_test(native_refused)};
+      cmocka_unit_test(words),          cmocka_unit_test(missing_token),     cmocka_unit_test(wrong_description),
+      cmocka_unit_test(read_arguments), cmocka_unit_test(steps_of_the_host), cmocka_unit_test(native_code),
+      cmocka_unit_test(native_refused)};
   return cmocka_run_group_tests(tests, load_chip, free_chip);
 }
