@@ -225,6 +225,23 @@ def batches(bench):
     bench.say(np.array_equal(made, expected), f"rows scattered in batches: {made.tolist()}, not {expected.tolist()}")
 
 
+def open_convolution(bench):
+    """Windows over open extents: with steps, holes and paddings, which say how many there are."""
+    rng, kernel = np.random.default_rng(3), "tensor<3x2x3x5xf32>"
+    x_type, y_type = "tensor<?x?x?x3xf32>", "tensor<?x?x?x5xf32>"
+    conv = (f'%r = "stablehlo.convolution"(%a0, %a1) <{{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<'
+            f'[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, padding = dense<[[1, 0], [1, 2]]> : '
+            f'tensor<2x2xi64>, rhs_dilation = array<i64: 1, 2>, window_strides = array<i64: 2, 1>}}> : ({x_type}, {kernel}) -> {y_type}')
+    w = rng.integers(-4, 5, (3, 2, 3, 5)).astype(np.float32)
+    for shape in (1, 6, 7, 3), (2, 9, 4, 3):
+        x = rng.integers(-4, 5, shape).astype(np.float32)
+        wide = np.pad(x, ((0, 0), (1, 0), (1, 2), (0, 0)))
+        rows, columns = (wide.shape[1] - 3) // 2 + 1, wide.shape[2] - 2
+        expected = sum(wide[:, i:i + 2 * rows - 1:2, 2 * j:2 * j + columns] @ w[i, j] for i in range(3) for j in range(2))
+        made = bench.run(text_of([x_type, kernel], [conv], y_type), x, w)
+        bench.say(np.array_equal(made, expected), f"an open convolution of {shape}: {made.shape}, {expected.shape}")
+
+
 def symbols(bench):
     """An engine's code is a shared object inside of its file: what it leaves undefined."""
     kind = "tensor<64xf32>"
@@ -327,7 +344,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
-        for part in (refusals, symbols, narrow_floats, functions, special_functions, remainders, batches):
+        for part in (refusals, symbols, narrow_floats, functions, special_functions, remainders, batches, open_convolution):
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0
