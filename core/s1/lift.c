@@ -785,7 +785,9 @@ bool pb_s1_merges(const pb_s1_value* from, const pb_s1_value* to) {
     int64_t mine = to->shape[r++], its = from->shape[s++];
     int several = mine != 1;
     while (mine != its)
-      if (mine < its) {
+      if (mine < its ? r == to->rank : s == from->rank) {
+        return false; // without elements, extents need not meet
+      } else if (mine < its) {
         mine *= to->shape[r];
         several += to->shape[r++] != 1;
       } else {

@@ -262,7 +262,9 @@ def opcode(text, rng):
     place = pick(rng, body(text, r"let Inst\{7-0\} = (0x[0-9a-f]+);|(?:Move|Vec|Code|Op)<(?:\w+, )?(\d+)[,>]"))
     if place.group(1):
         return put(text, place, f"0x{rng.randint(0x70, 0x7e):x}", 1), f"another opcode for {place.group(1)}"
-    return put(text, place, str(rng.randint(40, 62)), 2), f"another opcode for {place.group(2)}"
+    # of those that no variant of the description has
+    free = [number for number in range(40, 63) if not re.search(rf"[<, ]{number}[,>]", text)]
+    return put(text, place, str(rng.choice(free)), 2), f"another opcode for {place.group(2)}"
 
 
 HARMLESS = {"renamed": (renamed, 3), "commented": (commented, 1), "told": (told, 1), "faster": (faster, 4), "larger": (larger, 1),
