@@ -170,6 +170,19 @@ def WLDT : Instruction<WX> {
   let Inst{7-0} = 0x22; let Inst{37-20} = src; let Inst{49-38} = sn; let Inst{51-50} = w;
 }
 
+// A few rows of weights, anywhere in the banks: taps of a window, for MMC.
+def WLDR : Instruction<WX> {
+  let Summary = "load rows of weights, one for each tap of a window";
+  bits<18> src; bits<12> sk; bits<6> nk; bits<8> w;
+  let Dims = [Dim<"k", D, "nk">, Dim<"n", D>];
+  let Operands = (ins Window<SPAD, I8, ["k", "n"], "src", ["sk", "elem"]>:$s,
+                      Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], D>:$d);
+  let Semantics = (set $d, $s);
+  let Cycles = (plus $k, 1);
+  let Latency = 2;
+  let Inst{7-0} = 0x24; let Inst{37-20} = src; let Inst{49-38} = sk; let Inst{55-50} = nk; let Inst{63-56} = w;
+}
+
 // With the weights of a product of two computed operands, both have zero points.
 def MMA : Instruction<MX> {
   let Summary = "multiply rows of A by the weights in a bank and set or add to rows of C";
@@ -189,6 +202,37 @@ def MMA : Instruction<MX> {
   let Inst{105-94} = cj; let Inst{117-106} = ni; let Inst{129-118} = nj; let Inst{131-130} = w; let Inst{132} = acc;
   let Inst{140-133} = zx; let Inst{148-141} = zw;
 }
+
+// Each channel for itself: column n of the array has channel n, and its cells have the taps of a window, nr lines of nt. A
+// column of the window, nr rows of the scratchpad, is read each cycle and kept in front of the array for the nt - 1 that
+// follow, so that no row of a line is read twice: lines must lie in different banks, or a column takes up to nr cycles.
+// Weights of a line lie `size` rows behind those of the line before, so each tap has a cell of its own. The window steps
+// by one row of the scratchpad, or by two.
+class Channels<bits<8> op, int size, string step, dag columns> : Instruction<MX> {
+  let Summary = "multiply each lane of windows of A by weights of its own and set or add to rows of C";
+  bits<8> zx; bits<18> a; bits<14> c; bits<16> ai; bits<16> ar; bits<14> ci; bits<12> cj;
+  bits<12> ni; bits<12> nj; bits<3> nr; bits<3> nt; bits<8> w; bits<1> acc;
+  defvar lines = !if(!lt(!div(D, size), size), !div(D, size), size);
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"n", D>, Dim<"r", lines, "nr">, Dim<"t", size, "nt">];
+  let Operands = (ins Window<SPAD, I8, ["i", "j", "r", "t", "n"], "a", ["ai", step, "ar", "row", "elem"]>:$x,
+                      Window<WREG, I8, ["r", "t", "n"], "w", [!cast<string>(size), "row", "elem"], D>:$wt,
+                      Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y,
+                      Imm<I8>:$zx, Imm<I1>:$acc);
+  let Semantics = (acc_add $y, $acc, (mul (sub (sext $x), (sext $zx)), (sext $wt)));
+  let Signed = ["zx"];
+  let Cycles = (plus (times $i, columns), 1);
+  let Latency = !add(D, 4);
+  let Inst{7-0} = op;
+  let Inst{37-20} = a; let Inst{51-38} = c; let Inst{67-52} = ai; let Inst{75-68} = w; let Inst{93-80} = ci;
+  let Inst{105-94} = cj; let Inst{117-106} = ni; let Inst{129-118} = nj; let Inst{132} = acc; let Inst{140-133} = zx;
+  let Inst{156-141} = ar; let Inst{159-157} = nr; let Inst{162-160} = nt;
+}
+multiclass Windows<bits<8> op, int size> {
+  def "" : Channels<op, size, "row", (plus $j, $t)>;
+  def X2 : Channels<!add(op, 1), size, "2", (plus (times $j, 2), $t)>;
+}
+defm MMC3 : Windows<0x26, 3>;
+defm MMC5 : Windows<0x28, 5>;
 
 //===----------------------------------------------------------------------===//
 // The vector unit: a row of D lanes a cycle.

@@ -180,6 +180,22 @@ def grouped(g, ins, outs, groups):
     g.output(g.conv(g.conv(x, outs, group=groups, pads=[1] * 4, act="relu"), 10, 1))
 
 
+# Each channel for itself: windows that divide into a chip's commands and that do not, steps and gaps; then lines that follow each other, one
+# column, one row, fewer elements than the window, an image wider than a tile, a window without borders.
+@family("depthwise", (16, 3, 1, 1, 9, 7), (21, 3, 2, 1, 9, 8), (40, 5, 1, 1, 9, 9), (16, 5, 2, 1, 11, 9), (24, 3, 1, 2, 9, 11), (24, 3, 2, 2, 13, 9),
+        (16, 3, 3, 1, 11, 10), (5, (3, 2), 1, 1, 8, 6), (33, (2, 5), 2, 1, 9, 7), (16, 7, 1, 1, 13, 9), (16, 9, 1, 1, 12, 12), (48, (1, 3), 1, 1, 4, 19),
+        (48, (3, 1), 1, 1, 19, 4), (16, 4, 2, 1, 10, 10), (16, (5, 3), (1, 2), 1, 9, 9), (16, (3, 5), (2, 1), (1, 2), 9, 9), (32, 3, 1, 1, 40, 6),
+        (16, 3, 1, 1, 19, 1), (16, 3, 1, 1, 1, 19), (16, 3, 1, 1, 2, 2), (16, 3, 1, 1, 3, 150), (24, 3, 1, 1, 6, 5, 0), (16, 9, 1, 2, 20, 18), (16, 5, 1, 2, 12, 13))
+def depthwise(g, channels, kernel, stride, dilation, height, width, pad=None):
+    def both(value):
+        return list(value) if isinstance(value, tuple) else [value, value]
+
+    edge = [k // 2 * d if pad is None else pad for k, d in zip(both(kernel), both(dilation))]
+    x = g.conv(g.input(1, 8, height, width), channels, 1)
+    y = g.conv(x, channels, kernel, group=channels, pads=edge * 2, strides=both(stride), dilations=both(dilation), act="relu")
+    g.output(g.conv(y, 10, 1))
+
+
 # ---- batches ----
 
 

@@ -94,6 +94,9 @@ bool command_on_codes(const pb_command* command, bool y) {
   return y ? among(name, writes, sizeof writes / sizeof *writes) : among(name, reads, sizeof reads / sizeof *reads);
 }
 
+int command_line(const pb_command* command) { return command->insn->name[3] - '0'; }
+int command_window_step(const pb_command* command) { return command->insn->name[4] ? 2 : 1; }
+
 int command_accesses(const pb_chip* chip, const uint64_t* args, const pb_command* c, access* out) {
   const char* name = c->insn->name;
   int64_t lanes = row_bytes(chip, IN_SPAD), bank = lanes * lanes;
@@ -109,6 +112,22 @@ int command_accesses(const pb_chip* chip, const uint64_t* args, const pb_command
     out[n++] =
         range(IN_SPAD, false, command_field(c, "src") * lanes, (lanes - 1) * command_field(c, "sn") * lanes, lanes);
     out[n++] = range(IN_WREG, true, command_field(c, "w") * bank, 0, bank);
+    return n;
+  }
+  if (strcmp(name, "WLDR") == 0) {
+    int64_t nk = command_field(c, "nk");
+    out[n++] = range(IN_SPAD, false, command_field(c, "src") * lanes, (nk - 1) * command_field(c, "sk") * lanes, lanes);
+    out[n++] = range(IN_WREG, true, command_field(c, "w") * lanes, (nk - 1) * lanes, lanes);
+    return n;
+  }
+  if (starts(name, "MMC")) {
+    int64_t last = (command_field(c, "ni") - 1) * command_field(c, "ai") +
+                   (command_field(c, "nj") - 1) * command_window_step(c) +
+                   (command_field(c, "nr") - 1) * command_field(c, "ar") + command_field(c, "nt") - 1;
+    int64_t weights = (command_field(c, "nr") - 1) * command_line(c) + command_field(c, "nt") - 1;
+    out[n++] = range(IN_SPAD, false, command_field(c, "a") * lanes, last * lanes, lanes);
+    out[n++] = range(IN_WREG, false, command_field(c, "w") * lanes, weights * lanes, lanes);
+    out[n++] = rows(chip, c, IN_ACC, true, "c", "ci", "cj");
     return n;
   }
   if (strcmp(name, "MMA") == 0) {

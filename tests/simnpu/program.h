@@ -46,6 +46,9 @@ void program_order(program* p);
 
 // Whether a vector command reads (y: writes) codes.
 bool command_on_codes(const pb_command* command, bool y);
+// Of a product of windows: rows of weights from line to line, rows from window to window.
+int command_line(const pb_command* command);
+int command_window_step(const pb_command* command);
 // What one command touches, what it writes last. Returns how many.
 int command_accesses(const pb_chip* chip, const uint64_t* args, const pb_command* command, access* out);
 

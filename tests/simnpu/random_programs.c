@@ -109,6 +109,26 @@ static void make_vector(generator* r, pb_command* c, bool codes_in, bool codes_o
   set(c, "nn", lanes < r->d ? lanes : r->d);
 }
 
+// Lines that meet in a bank or not, near each other or the same.
+static void make_windows(generator* r, pb_command* c) {
+  const pb_dim *lines = &c->insn->dims[3], *taps = &c->insn->dims[4];
+  extents(r, c);
+  set(c, "nr", 1 + draw(r, (uint32_t)lines->max));
+  set(c, "nt", 1 + draw(r, (uint32_t)taps->max));
+  int64_t across = (command_field(c, "nj") - 1) * command_window_step(c) + command_field(c, "nt");
+  int64_t room = SPAD_ROWS - across, lower = command_field(c, "nr") - 1, more = command_field(c, "ni") - 1;
+  int64_t ar = draw(r, (uint32_t)(lower ? room / 2 / lower : 100));
+  int64_t ai = draw(r, (uint32_t)(more ? room / 2 / more : 100));
+  set(c, "ar", ar);
+  set(c, "ai", ai);
+  set(c, "a", draw(r, (uint32_t)(room - lower * ar - more * ai + 1)));
+  int weights = (int)lower * command_line(c) + (int)command_field(c, "nt");
+  set(c, "w", draw(r, (uint32_t)(2 * r->d - weights + 1)));
+  window(r, c, "c", "ci", "cj", ACC_ROWS, 1, 1, draw(r, 2));
+  set(c, "zx", draw(r, 3) ? 0 : (int)draw(r, 256) - 128);
+  set(c, "acc", draw(r, 2));
+}
+
 // A vector command reads rows while earlier ones are on their way: it may write what it reads only row for row.
 static bool sound(const generator* r, const pb_command* c) {
   access a[MAX_ACCESSES];
@@ -128,18 +148,27 @@ static bool sound(const generator* r, const pb_command* c) {
 static void make_command(generator* r) {
   // Moves and products are drawn so often that most tokens order something.
   static const char* const names[] = {
-      "LDS0",  "LDS1",  "LDA0",  "LDA1",   "STS",    "STA",    "LDS0",   "LDS1",   "LDA0",  "LDA1", "STS",
-      "STA",   "WLD",   "WLD",   "WLDT",   "MMA",    "MMA",    "MMA",    "MMA",    "MMA",   "VRQ",  "VADDQ",
-      "VQ",    "VMAXQ", "VSUMQ", "VDQ",    "VI2F",   "VADD",   "VSUB",   "VMUL",   "VMAX",  "VMIN", "VADDR",
-      "VSUBR", "VMULR", "VMAXR", "VMINR",  "VEXP2",  "VRECIP", "VRSQRT", "VRSUM",  "VRMAX", "VDIV", "VDIVR",
-      "VSQRT", "VLUT",  "VLUTQ", "VRMAXQ", "VRSUMQ", "VRSQQ",  "VRLUT",  "VBELOW", "VSUBQ", "VNQ"};
+      "LDS0", "LDS1",   "LDA0",  "LDA1",  "STS",   "STA",    "LDS0",   "LDS1",  "LDA0",   "LDA1",   "STS",   "STA",
+      "WLD",  "WLD",    "WLDT",  "WLDR",  "MMA",   "MMA",    "MMA",    "MMA",   "MMA",    "MMC3",   "MMC3",  "MMC3X2",
+      "MMC5", "MMC5X2", "VRQ",   "VADDQ", "VQ",    "VMAXQ",  "VSUMQ",  "VDQ",   "VI2F",   "VADD",   "VSUB",  "VMUL",
+      "VMAX", "VMIN",   "VADDR", "VSUBR", "VMULR", "VMAXR",  "VMINR",  "VEXP2", "VRECIP", "VRSQRT", "VRSUM", "VRMAX",
+      "VDIV", "VDIVR",  "VSQRT", "VLUT",  "VLUTQ", "VRMAXQ", "VRSUMQ", "VRSQQ", "VRLUT",  "VBELOW", "VSUBQ", "VNQ"};
   for (;;) {
     const char* name = names[draw(r, sizeof names / sizeof *names)];
     pb_command* c = program_add(&r->g, name, (const field_value[]){{0}});
     bool codes_in = command_on_codes(c, false), codes_out = command_on_codes(c, true);
     if (name[0] == 'V')
       make_vector(r, c, codes_in, codes_out);
-    else if (!strncmp(name, "WLD", 3)) {
+    else if (!strncmp(name, "MMC", 3))
+      make_windows(r, c);
+    else if (!strcmp(name, "WLDR")) {
+      int nk = 1 + (int)draw(r, (uint32_t)r->d);
+      set(c, "nk", nk);
+      set(c, "w", draw(r, (uint32_t)(2 * r->d - nk + 1)));
+      int step = (int)draw(r, (uint32_t)((SPAD_ROWS - 1) / r->d));
+      set(c, "sk", step);
+      set(c, "src", draw(r, (uint32_t)(SPAD_ROWS - step * nk)));
+    } else if (!strncmp(name, "WLD", 3)) {
       int step = (int)draw(r, (uint32_t)((SPAD_ROWS - 1) / (r->d - 1)) + 1);
       set(c, "sk", step);
       set(c, "sn", step);

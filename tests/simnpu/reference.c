@@ -93,6 +93,24 @@ static void multiply(reference* r, const pb_command* c) {
     }
 }
 
+// Each lane of windows of neighbouring rows by weights of its own.
+static void multiply_lanes(reference* r, const pb_command* c) {
+  const int8_t* weights = (const int8_t*)r->wreg + get(c, "w") * r->lanes;
+  for (int64_t i = 0; i < get(c, "ni"); ++i)
+    for (int64_t j = 0; j < get(c, "nj"); ++j) {
+      int32_t* y = ints(r, at(c, "c", "ci", "cj", i, j));
+      int64_t window = get(c, "a") + i * get(c, "ai") + j * command_window_step(c);
+      for (int n = 0; n < r->lanes; ++n) {
+        uint32_t sum = get(c, "acc") ? (uint32_t)y[n] : 0;
+        for (int64_t line = 0; line < get(c, "nr"); ++line)
+          for (int64_t t = 0; t < get(c, "nt"); ++t)
+            sum += (uint32_t)((codes(r, window + line * get(c, "ar") + t)[n] - get(c, "zx")) *
+                              weights[(line * command_line(c) + t) * r->lanes + n]);
+        y[n] = (int32_t)sum;
+      }
+    }
+}
+
 static int8_t quantise(const pb_command* c, float x) {
   float y = add(canonical(rintf(x)), (float)get(c, "zp"));
   return (int8_t)reference_min(reference_max(y, (float)get(c, "lo")), (float)get(c, "hi"));
@@ -232,6 +250,15 @@ static void run(reference* r, const program* p, const pb_command* c) {
     for (int n = 0; n < r->lanes; ++n)
       for (int k = 0; k < r->lanes; ++k)
         r->wreg[(get(c, "w") * r->lanes + k) * r->lanes + n] = (uint8_t)codes(r, get(c, "src") + n * get(c, "sn"))[k];
+    return;
+  }
+  if (is(c, "WLDR")) {
+    for (int k = 0; k < get(c, "nk"); ++k)
+      memcpy(r->wreg + (get(c, "w") + k) * r->lanes, codes(r, get(c, "src") + k * get(c, "sk")), (size_t)r->lanes);
+    return;
+  }
+  if (strncmp(name, "MMC", 3) == 0) {
+    multiply_lanes(r, c);
     return;
   }
   if (is(c, "MMA")) {

@@ -285,6 +285,34 @@ static void test_transformers(void** state) {
     }
 }
 
+// Windows of channels: lines in banks of their own, in one, and the same line; weights across two banks; commands that
+// follow each other on the same rows.
+static void test_windows(void** state) {
+  (void)state;
+  static const char* const names[] = {"MMC3", "MMC3X2", "MMC5", "MMC5X2"};
+  for (int n = 0; n < size_count; ++n)
+    for (int k = 0; k < 4; ++k)
+      for (int pitch = 0; pitch < 17; ++pitch) {
+        bench b;
+        bench_open(&b, sizes[n], NULL, 30 + (uint64_t)pitch);
+        load_all(&b);
+        int d = sizes[n], nr = pb_chip_insn(b.dev.chip, names[k])->dims[3].max, nt = 3 + k / 2 * 2;
+        for (int w = 0; w < 2; ++w) ADD(&b.p, "WLD", {"src", 100 + w * d}, {"sk", 1 + w}, {"w", w});
+        ADD(&b.p, "WLDR", {"src", 60}, {"sk", 3}, {"nk", d / 2}, {"w", d - d / 4});
+        for (int turn = 0; turn < 2; ++turn)
+          ADD(&b.p, names[k], {"a", 3 + turn}, {"ai", 20}, {"ar", pitch}, {"c", 4}, {"ci", 8}, {"cj", 1}, {"ni", 3},
+              {"nj", 7}, {"nr", turn ? 1 : nr}, {"nt", turn ? nt - 1 : nt}, {"w", turn ? 5 : d - 2},
+              {"zx", 9 * pitch - 70}, {"acc", turn});
+        ADD(&b.p, "MMA", {"a", 40}, {"ai", 9}, {"aj", 1}, {"c", 4}, {"ci", 5}, {"cj", 1}, {"ni", 3}, {"nj", 5},
+            {"w", 1}, {"acc", 1});
+        ADD(&b.p, names[k], {"a", 7}, {"ai", 1}, {"ar", 11}, {"c", 4}, {"ni", 5}, {"nj", 1}, {"ci", 0}, {"nr", nr},
+            {"nt", 1}, {"w", 1}, {"acc", 1});
+        store_all(&b);
+        run_and_compare(&b);
+        bench_close(&b);
+      }
+}
+
 // Quotients and roots at their corners: the two nearest halves, subnormals in and out, powers of two, the largest.
 static void test_division_corners(void** state) {
   (void)state;
@@ -526,9 +554,10 @@ static void test_rates(void** state) {
 // With an argument: of one model alone, what all models are asked.
 int main(int argc, char** argv) {
   const struct CMUnitTest of_each[] = {
-      cmocka_unit_test(test_matrix_product), cmocka_unit_test(test_movers),        cmocka_unit_test(test_vector),
-      cmocka_unit_test(test_codes),          cmocka_unit_test(test_kept_rows),     cmocka_unit_test(test_transformers),
-      cmocka_unit_test(test_full_array),     cmocka_unit_test(test_long_commands), cmocka_unit_test(test_kept_rates),
+      cmocka_unit_test(test_windows),      cmocka_unit_test(test_matrix_product), cmocka_unit_test(test_movers),
+      cmocka_unit_test(test_vector),       cmocka_unit_test(test_codes),          cmocka_unit_test(test_kept_rows),
+      cmocka_unit_test(test_transformers), cmocka_unit_test(test_full_array),     cmocka_unit_test(test_long_commands),
+      cmocka_unit_test(test_kept_rates),
   };
   const struct CMUnitTest of_16[] = {
       cmocka_unit_test(test_division_corners),

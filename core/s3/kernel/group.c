@@ -2,6 +2,7 @@
 // reductions is a chain of such stages, each of which makes the x of the next.
 #include "core/s3/kernel/group.h"
 
+#include "core/s3/kernel/taps.h"
 #include "core/s3/routes.h"
 
 #include <string.h>
@@ -103,10 +104,10 @@ static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* dia
   for (int a = 0; a < g->main.access_count; ++a)
     weight[a] = g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
   if (!pb_nest_roles(&g->main, weight, &g->roles)) return PB_OK;
-  pb_type x = g->roles.x_type, w = g->roles.w_type, y = g->main.access[g->roles.y].type;
-  g->contraction = pb_chip_contraction(chip, x, w, y, &g->insn_roles);
+  g->contraction = pb_nest_contraction(chip, &g->main, &g->roles, &g->insn_roles);
   g->x = g->roles.x;
   if (g->contraction) return PB_OK;
+  pb_type y = g->main.access[g->roles.y].type;
   return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles, y, weight[g->roles.w]);
 }
 

@@ -1,7 +1,7 @@
 #include "core/s3/kernel/landing.h"
 
 #include "core/s3/kernel/flat.h"
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/taps.h"
 #include "core/s3/routes.h"
 #include "core/select/cover.h"
 
@@ -32,8 +32,7 @@ bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int f
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory) {
   pb_roles roles, insn_roles;
   if (pb_nest_roles(nest, is_weight, &roles)) {
-    const pb_insn* insn =
-        pb_chip_contraction(chip, roles.x_type, roles.w_type, nest->access[roles.y].type, &insn_roles);
+    const pb_insn* insn = pb_nest_contraction(chip, nest, &roles, &insn_roles);
     if (insn) *memory = insn->operands[insn_roles.y].memory;
     return insn != NULL;
   }

@@ -1,5 +1,7 @@
 #include "core/s3/kernel/roles.h"
 
+#include "core/s3/routes.h"
+
 #include <string.h>
 
 static bool is_number(const pb_expr_node* node, double value) {
@@ -129,4 +131,28 @@ const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb
     *roles = r;
   }
   return best;
+}
+
+static bool has_role(const pb_insn* insn, const pb_roles* roles, pb_role role) {
+  for (int d = 0; d < insn->dim_count; ++d)
+    if (roles->role[d] == role) return true;
+  return false;
+}
+
+bool pb_sums_by_lanes(const pb_insn* insn, const pb_roles* roles) {
+  return has_role(insn, roles, PB_ROLE_K) && !has_role(insn, roles, PB_ROLE_N);
+}
+
+const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, const pb_insn* after,
+                                        pb_roles* roles) {
+  for (int i = after ? after->index + 1 : 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    pb_roles r;
+    if (!multiplies(insn, x, w, y, &r) || !pb_sums_by_lanes(insn, &r) ||
+        pb_insn_lanes(insn, &r, PB_ROLE_B) != pb_chip_lanes(chip))
+      continue;
+    *roles = r;
+    return insn;
+  }
+  return NULL;
 }

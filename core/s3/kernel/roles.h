@@ -29,6 +29,11 @@ bool pb_nest_roles(const pb_nest* nest, const bool* is_weight, pb_roles* roles);
 bool pb_insn_roles(const pb_insn* insn, pb_roles* roles);
 // The chip's contraction instruction for these element types (the one with the most products a cycle), or NULL.
 const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_roles* roles);
+// Whether the instruction sums products of each lane for itself: it has K and no N.
+bool pb_sums_by_lanes(const pb_insn* insn, const pb_roles* roles);
+// The next such instruction after one (NULL: the first) that takes all lanes. NULL: there is none.
+const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, const pb_insn* after,
+                                        pb_roles* roles);
 // Whether the chip has any instruction that sums products of these types.
 bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
 // The refusal where it has none for the operator called `name`. weighs: w is constant, and --precision may narrow both.

@@ -1,7 +1,8 @@
 // Convolutions of groups. Where instructions take whole rows of lanes, as many groups are taken together as fill rows,
 // with zeros in the weights between them: 32 groups of 4 channels on 16 lanes become 8 groups of 16, whose weights are
-// blocks along a diagonal. Else a vector of results lies within one group, or its lanes are several whole groups: then
-// the lanes of a group read the same element of x, and those of the next one that of its own channels
+// blocks along a diagonal; but where each channel is a group and an instruction sums each lane for itself, lanes are
+// channels and no weight is zero. Else a vector of results lies within one group, or its lanes are several whole
+// groups: then the lanes of a group read the same element of x, and those of the next one that of its own channels
 // (pb_vaccess.run), and nothing is multiplied in vain; only groups that fit neither way are taken together. Never those
 // of floats: zeros do not keep infinity and NaN apart.
 #include "core/s3/layout/layout.h"
@@ -32,9 +33,18 @@ bool pb__layout_read_groups(const pb_nest* nest, const pb_roles* roles, pb_group
          y->index[1].coef[out->g] == out->outs;
 }
 
+// Whether each channel is for itself, and an instruction takes its lanes so: nothing is between channels to be zero.
+static bool goes_by_lanes(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+  pb_roles unused;
+  return l->whole_rows && pb__layout_depthwise(nest, roles) >= 0 &&
+         pb_chip_lane_contraction(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, NULL,
+                                  &unused);
+}
+
 static bool read(const pb_layout* l, int n, pb_roles* roles, pb_grouped* g) {
-  return pb__layout_roles(l, n, roles) && pb__layout_weighs(l, n, roles) &&
-         pb__layout_read_groups(&l->program.nests[n], roles, g) && (l->whole_rows || g->ins > 1 || g->outs > 1);
+  const pb_nest* nest = &l->program.nests[n];
+  return pb__layout_roles(l, n, roles) && pb__layout_weighs(l, n, roles) && pb__layout_read_groups(nest, roles, g) &&
+         (l->whole_rows || g->ins > 1 || g->outs > 1) && !goes_by_lanes(l, nest, roles);
 }
 
 // The widest run of channels, at most a block, that is whole groups or a part of one; 0: they cross each other.

@@ -6,6 +6,7 @@
 // each tiling is tried with the ways of making one tile's slice of x inside it, by the same rules.
 #include "core/s3/plan/plan.h"
 
+#include "core/s3/kernel/taps.h"
 #include "core/s3/plan/plan_registers.h"
 #include "core/s3/routes.h"
 
@@ -137,22 +138,27 @@ static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
   if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
 }
 
-// Dims of the main nest by what they do: rows (M), blocks of lanes (N), reduction (K) without the lanes themselves.
+// Dims of the main nest by what they do: rows (M), blocks of lanes (N), reduction (K) without what one command sums.
 typedef struct shape_of {
   int rows[PB_NEST_DIMS], row_count, blocks[PB_NEST_DIMS], block_count, sums[PB_NEST_DIMS], sum_count;
+  pb_taps taps; // where each lane is for itself
 } shape_of;
 
-static void contraction_dims(const pb_group* g, shape_of* s) {
+static void contraction_dims(const pb_chip* chip, const pb_group* g, shape_of* s) {
   const pb_access *x = &g->main.access[g->roles.x], *y = &g->main.access[g->roles.y];
+  bool by_lanes = pb_sums_by_lanes(g->contraction, &g->insn_roles);
+  if (by_lanes) pb_taps_of(chip, &g->main, &g->roles, g->contraction, &g->insn_roles, &s->taps);
   for (int d = 0; d < g->main.dim_count; ++d) {
+    if (s->taps.step[d]) continue;
     if (g->roles.role[d] == PB_ROLE_M) s->rows[s->row_count++] = d;
     if (g->roles.role[d] == PB_ROLE_N && pb_access_stride(y, d) != 1) s->blocks[s->block_count++] = d;
     if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) != 1) s->sums[s->sum_count++] = d;
-    if (g->roles.role[d] == PB_ROLE_B) s->blocks[s->block_count++] = d;
+    if (g->roles.role[d] == PB_ROLE_B && !(by_lanes && pb_access_stride(y, d) == 1)) s->blocks[s->block_count++] = d;
   }
   // a reduction dim that walks x by neighbours but is no lane (a window of a row) is a sum too
   for (int d = 0; d < g->main.dim_count; ++d)
-    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != g->lanes)
+    if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != g->lanes &&
+        !s->taps.step[d])
       s->sums[s->sum_count++] = d;
 }
 
@@ -186,6 +192,8 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
     int chunk_level = levels_of(p, &with);
     if (first >= 0) add_band(&with, first, 1, chunk);
     for (int k = 1; k < s->sum_count; ++k) add_band(&with, s->sums[k], 1, p->extent[s->sums[k]]);
+    for (int d = 0; d < p->group->main.dim_count; ++d)
+      if (s->taps.step[d]) add_band(&with, d, s->taps.step[d], p->extent[d]);
     if (first < 0 || chunk == p->extent[first]) { // all weights stay
       for (with.w_level = shared; with.w_level <= (p->judge ? p->base : shared); ++with.w_level)
         for (with.w_depth = with.w_level > shared ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
@@ -255,7 +263,7 @@ static void contraction_rows(planner* p, const shape_of* s) {
 
 static void plan_contraction(planner* p) {
   shape_of s = {0};
-  contraction_dims(p->group, &s);
+  contraction_dims(p->chip, p->group, &s);
   contraction_rows(p, &s);
   p->windows = !p->result->found;
   if (p->windows && s.sum_count > 1) contraction_rows(p, &s);
@@ -375,12 +383,12 @@ static void plan_share(const planner* one, const int* dims, const int64_t* parts
 }
 
 // Dims of the result that cores can share: rows and columns of products, of other kernels all but lanes are rows.
-static int shared_dims(const pb_group* g, bool columns, int* dims) {
+static int shared_dims(const pb_chip* chip, const pb_group* g, bool columns, int* dims) {
   const pb_access* y = &g->main.access[g->main.access_count - 1];
   shape_of s = {0};
   int count = 0;
   if (g->contraction) {
-    contraction_dims(g, &s);
+    contraction_dims(chip, g, &s);
     count = columns ? s.block_count : s.row_count;
     memcpy(dims, columns ? s.blocks : s.rows, (size_t)count * sizeof *dims);
     return count;
@@ -393,7 +401,8 @@ static int shared_dims(const pb_group* g, bool columns, int* dims) {
 // What one core would do alone is shared out among all, if that is sooner done.
 static void plan_cores(const planner* one, result* best) {
   int rows[PB_NEST_DIMS] = {0}, columns[PB_NEST_DIMS] = {0}, cores = one->chip->cores;
-  int row_count = shared_dims(one->group, false, rows), column_count = shared_dims(one->group, true, columns);
+  int row_count = shared_dims(one->chip, one->group, false, rows),
+      column_count = shared_dims(one->chip, one->group, true, columns);
   for (int64_t parts = 1; parts <= cores; ++parts)
     for (int r = 0; r < (parts > 1 ? row_count : 1); ++r)
       for (int c = 0; c < (cores / parts > 1 ? column_count : 1); ++c)

@@ -359,6 +359,14 @@ bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int
   return true;
 }
 
+// Where each lane is for itself, one command reads several lines of a window at once: so lines lie in different banks.
+static void spread_lines(const pb_tiling* t, const pb_nest* main, int a, const pb_tile* tile, int memory,
+                         pb_access* box) {
+  for (int d = 0; d < main->dim_count; ++d)
+    for (int r = 0; r < box->rank && t->group->roles.role[d] == PB_ROLE_K && tile->extent[d] > 1; ++r)
+      if (main->access[a].index[r].coef[d]) pb__tiling_spread(t->chip, memory, box, r + 1);
+}
+
 // A matrix instruction reads the rows of its input one after the other. Where they lie a multiple of the banks apart
 // they are all in one bank, and whoever else reads the memory waits for the whole command (a product of 64 rows of 768
 // codes took 24% longer on the RTL): so one row of the memory is left free behind each. Other reductions take whole
@@ -369,6 +377,10 @@ static void pad_rows(const pb_tiling* t, const pb_nest* main, int a, const pb_ti
   if (!t->group->contraction) { // rows that end inside a row of lanes
     int64_t* last = &box->shape[box->rank - 1];
     if (t->group->reduces && box->rank > 1) *last = (*last + t->group->lanes - 1) / t->group->lanes * t->group->lanes;
+    return;
+  }
+  if (pb_sums_by_lanes(t->group->contraction, &t->group->insn_roles)) {
+    spread_lines(t, main, a, tile, memory, box);
     return;
   }
   for (int d = 0; d < main->dim_count; ++d)

@@ -254,6 +254,9 @@ void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int inde
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
 // Whether the box of what a nest stores has nothing in it but that: it is stored as a whole. false: t fails.
 bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int64_t* extents, int level);
+// Holds the tile's weights where an instruction that sums each lane for itself wants them, in so many copies. In
+// registers they take a bank, as all weights do: kernels with other products take turns with it.
+void pb__tiling_hold_taps(pb_tiling* t, pb_nest* main, const pb_tile* tile, int depth);
 void pb__tiling_turn_to_store(pb_nest* load); // the mirror image: from the buffer to the tensor
 // Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
 bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);

@@ -1,7 +1,6 @@
 // From a plan to the tiled kernel: the main nest over its bands, slices of producers in front of it, tails behind it.
-#include "core/s3/tree/tiling.h"
-
 #include "core/s3/routes.h"
+#include "core/s3/tree/tiling.h"
 
 #include <string.h>
 
@@ -197,15 +196,16 @@ static void hold_w(pb_tiling* t, stage* s, const pb_tile* tile) {
   int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
   pb_nest load;
   int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
-  if (lies_turned(t, s, k, n)) {
+  if (pb_sums_by_lanes(g->contraction, &g->insn_roles)) {
+    pb__tiling_hold_taps(t, &s->main, tile, depth);
+  } else if (lies_turned(t, s, k, n)) {
     hold_turned(t, s, tile, k, n, depth);
-    if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
-    return;
+  } else {
+    pb__tiling_home(t, &s->main, w, tile, level, held, depth, "held", &load, NULL);
+    load.part = "stage";
+    pb__tiling_add(t, level, &load);
   }
-  pb__tiling_home(t, &s->main, w, tile, level, held, depth, "held", &load, NULL);
   if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
-  load.part = "stage";
-  pb__tiling_add(t, level, &load);
 }
 
 // The second step of x, where it takes two: what the tile reads of it, row by row in the order of its dims, as the

@@ -64,8 +64,8 @@ module simnpu
     case (q)
       Q_L0: return op == OP_LDS0 || op == OP_LDA0;
       Q_L1: return op == OP_LDS1 || op == OP_LDA1;
-      Q_WX: return op == OP_WLD || op == OP_WLDT;
-      Q_MX: return op == OP_MMA;
+      Q_WX: return op == OP_WLD || op == OP_WLDT || op == OP_WLDR;
+      Q_MX: return op == OP_MMA || op == OP_MMC3 || op == OP_MMC3X2 || op == OP_MMC5 || op == OP_MMC5X2;
       Q_ST: return op == OP_STS || op == OP_STA;
       default:
       case (op)
@@ -131,13 +131,15 @@ module simnpu
     end
 
   // Memories ----------------------------------------------------------------------------------------------------------
-  // Readers of the scratchpad: array, weights, vector x 2. Of the accumulator: array, vector x 2, vector's parameters.
+  // Readers of the scratchpad: array (a line of a window each), weights, vector x 2. Of the accumulator: array,
+  // vector x 2, vector's parameters.
   localparam int SPAD_CHUNK_W = $clog2(SPAD_BYTES / CHUNK);
   localparam int ACC_CHUNK_W = $clog2(ACC_BYTES / CHUNK);
-  logic sr_req[4], sr_grant[4], ar_req[4], ar_grant[4];
-  logic [SPAD_ROW_W-1:0] sr_row[4], sw_row[2];
+  localparam int SPAD_READERS = LINES + 3;
+  logic sr_req[SPAD_READERS], sr_grant[SPAD_READERS], ar_req[4], ar_grant[4];
+  logic [SPAD_ROW_W-1:0] sr_row[SPAD_READERS], sw_row[2];
   logic [ACC_ROW_W-1:0] ar_row[4], aw_row[2];
-  logic [BYTE_ROW-1:0] sr_data[4], sw_data[2];
+  logic [BYTE_ROW-1:0] sr_data[SPAD_READERS], sw_data[2];
   logic [WORD_ROW-1:0] ar_data[4], aw_data[2];
   logic sw_req[2], sw_lane0[2], sw_grant[2], aw_req[2], aw_lane0[2], aw_grant[2];
   logic sc_req, sc_grant, ac_req, ac_grant;
@@ -150,7 +152,7 @@ module simnpu
   address_t store_src;
   logic spad_conflict, acc_conflict;
 
-  simnpu_memory #(.ROW_BYTES(SPAD_ROW_BYTES), .ROWS(SPAD_ROWS), .BANKS(SPAD_BANKS), .READERS(4)) spad (
+  simnpu_memory #(.ROW_BYTES(SPAD_ROW_BYTES), .ROWS(SPAD_ROWS), .BANKS(SPAD_BANKS), .READERS(SPAD_READERS)) spad (
       .clk, .rst, .r_req(sr_req), .r_row(sr_row), .r_grant(sr_grant), .r_data(sr_data),
       .c_req(sc_req), .c_chunk(SPAD_CHUNK_W'(store_src / CHUNK)), .c_grant(sc_grant), .c_data(sc_data),
       .w_req(sw_req), .w_row(sw_row), .w_data(sw_data), .w_lane0(sw_lane0), .w_grant(sw_grant),
@@ -218,18 +220,28 @@ module simnpu
 
   // Array -------------------------------------------------------------------------------------------------------------
   logic w_valid, w_column, mma_row;
+  logic a_req[LINES], a_grant[LINES];
+  logic [SPAD_ROW_W-1:0] a_row[LINES];
+  logic [BYTE_ROW-1:0] a_data[LINES];
   logic [BANK_W-1:0] w_bank;
   logic [$clog2(D)-1:0] w_k;
 
+  for (genvar l = 0; l < LINES; ++l) begin : g_line
+    assign sr_req[l] = a_req[l];
+    assign sr_row[l] = a_row[l];
+    assign a_grant[l] = sr_grant[l];
+    assign a_data[l] = sr_data[l];
+  end
+
   simnpu_weights weights (
       .clk, .rst, .cmd_valid(valid[Q_WX]), .cmd(head[Q_WX]), .cmd_take(takes[Q_WX]),
-      .r_req(sr_req[1]), .r_row(sr_row[1]), .r_grant(sr_grant[1]), .w_valid, .w_bank, .w_column, .w_k,
+      .r_req(sr_req[LINES]), .r_row(sr_row[LINES]), .r_grant(sr_grant[LINES]), .w_valid, .w_bank, .w_column, .w_k,
       .hold(holds[Q_WX]), .last(lasts[Q_WX]), .last_signals(last_signals[Q_WX]), .busy(busy[Q_WX]));
 
   simnpu_array array (
       .clk, .rst, .cmd_valid(valid[Q_MX]), .cmd(head[Q_MX]), .cmd_take(takes[Q_MX]),
-      .w_valid, .w_bank, .w_column, .w_k, .w_data(sr_data[1]),
-      .a_req(sr_req[0]), .a_row(sr_row[0]), .a_data(sr_data[0]),
+      .w_valid, .w_bank, .w_column, .w_k, .w_data(sr_data[LINES]),
+      .a_req, .a_row, .a_grant, .a_data,
       .c_req(ar_req[0]), .c_row(ar_row[0]), .c_data(ar_data[0]),
       .y_req(aw_req[0]), .y_row(aw_row[0]), .y_data(aw_data[0]),
       .hold(holds[Q_MX]), .last(lasts[Q_MX]), .last_signals(last_signals[Q_MX]), .busy(busy[Q_MX]), .row_done(mma_row));
@@ -243,10 +255,10 @@ module simnpu
   logic [WORD_ROW-1:0] v_adata[2];
 
   for (genvar s = 0; s < 2; ++s) begin : g_operand
-    assign sr_req[2+s] = v_sreq[s];
-    assign sr_row[2+s] = v_srow[s];
-    assign v_sgrant[s] = sr_grant[2+s];
-    assign v_sdata[s] = sr_data[2+s];
+    assign sr_req[LINES+1+s] = v_sreq[s];
+    assign sr_row[LINES+1+s] = v_srow[s];
+    assign v_sgrant[s] = sr_grant[LINES+1+s];
+    assign v_sdata[s] = sr_data[LINES+1+s];
     assign ar_req[1+s] = v_areq[s];
     assign ar_row[1+s] = v_arow[s];
     assign v_agrant[s] = ar_grant[1+s];

@@ -14,9 +14,13 @@ module simnpu_cells
     input logic w_column,
     input logic [$clog2(D)-1:0] w_k,
     input logic [BYTE_ROW-1:0] w_data,
-    // a row of A, for the weights of `bank`
+    // a row of A, for the weights from row `weights_at` of the banks on
     input logic enter,
-    input logic [BANK_W-1:0] bank,
+    input logic [WREG_ROW_W-1:0] weights_at,
+    // or taps, those that are live: lane n of each is for column n
+    input logic channels,
+    input logic [BYTE_ROW-1:0] taps[ALL_TAPS],
+    input logic [ALL_TAPS-1:0] live,
     input logic [7:0] zx,  // zero points of A and of the weights
     input logic [7:0] zw,
     input logic [BYTE_ROW-1:0] a_data,
@@ -25,7 +29,7 @@ module simnpu_cells
   localparam int RING_W = $clog2(D);
   logic [WORD_ROW-1:0] weights[WREG_BANKS*D];  // [bank, k]: word n is column n
   logic [WORD_ROW-1:0] ring[D];
-  logic [D-1:0] live;
+  logic [D-1:0] coming;
   logic [RING_W-1:0] turn;
 
   function automatic logic [31:0] extend(input logic [7:0] code);
@@ -36,20 +40,27 @@ module simnpu_cells
     if (w_valid && !w_column) for (int n = 0; n < D; ++n) weights[{w_bank, w_k}][32*n+:32] <= extend(w_data[8*n+:8]);
     if (w_valid && w_column)
       for (int k = 0; k < D; ++k) weights[{w_bank, RING_W'(k)}][32*w_k+:32] <= extend(w_data[8*k+:8]);
-    if (enter) begin
+    if (enter && channels) begin
+      automatic logic [WORD_ROW-1:0] row = 0;
+      for (int t = 0; t < ALL_TAPS; ++t)
+        if (live[t])
+          for (int n = 0; n < D; ++n)
+            row[32*n+:32] += (extend(taps[t][8*n+:8]) - extend(zx)) * weights[weights_at+WREG_ROW_W'(t)][32*n+:32];
+      ring[turn] <= row;
+    end else if (enter) begin
       automatic logic [WORD_ROW-1:0] row = 0;
       automatic logic [31:0] whole = 0;
       for (int k = 0; k < D; ++k) begin
         automatic logic [31:0] x = extend(a_data[8*k+:8]) - extend(zx);
         whole += x;
-        for (int n = 0; n < D; ++n) row[32*n+:32] += x * weights[{bank, RING_W'(k)}][32*n+:32];
+        for (int n = 0; n < D; ++n) row[32*n+:32] += x * weights[weights_at+WREG_ROW_W'(k)][32*n+:32];
       end
       // The zero point of the weights takes off the same from every column.
       if (zw != 0) for (int n = 0; n < D; ++n) row[32*n+:32] -= extend(zw) * whole;
       ring[turn] <= row;
     end
-    if (live[D-1]) sums <= ring[turn];
-    live <= rst ? 0 : {live[D-2:0], enter};
+    if (coming[D-1]) sums <= ring[turn];
+    coming <= rst ? 0 : {coming[D-2:0], enter};
     turn <= rst ? 0 : turn + 1;
   end
 endmodule

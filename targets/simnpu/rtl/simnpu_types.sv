@@ -13,6 +13,12 @@ package simnpu_types;
   localparam int LOAD_BUFFER = LDS0_BUFFER / CHUNK;  // chunks: more than the latency of DRAM in cycles, so that a mover fills it
   localparam int STORE_BUFFER = STS_BUFFER / CHUNK;
 
+  localparam int WREG_ROW_W = $clog2(WREG_BANKS * D);  // [bank, row]
+  // Windows of channels: lines that are read at once, taps of one, and all of them: no more than a column has cells.
+  localparam int LINES = MMC3_R_MAX > MMC5_R_MAX ? MMC3_R_MAX : MMC5_R_MAX;
+  localparam int TAPS = MMC5_T_MAX;
+  localparam int ALL_TAPS = MMC3_R_MAX * MMC3_T_MAX > MMC5_R_MAX * MMC5_T_MAX ? MMC3_R_MAX * MMC3_T_MAX : MMC5_R_MAX * MMC5_T_MAX;
+
   typedef logic [COMMAND_BITS-1:0] command_t;
   typedef logic [QUEUES-1:0] queues_t;  // one bit a queue: tokens to wait for, or to hand out
   typedef logic [31:0] address_t;  // bytes
