@@ -78,7 +78,8 @@ static void cover_insn(const pb_chip* chip, const pb_insn* insn, const insn_cove
       if (!(v->flags[bit] >> o & 1)) missing(out, count, insn, bit ? "'%s' set" : "'%s' not set", x->name);
     }
     for (int k = 0; k < x->rank && x->memory >= 0 && !x->written; ++k) {
-      if (x->strides[k].kind != PB_STRIDE_FIELD) continue;
+      // a dim of one turn walks nothing: a variant may leave an instruction no more of it
+      if (x->strides[k].kind != PB_STRIDE_FIELD || insn->dims[x->dims[k]].max <= 1) continue;
       int f = x->strides[k].field;
       bool zero = pb_field_holds(&insn->fields[f], 0) && !walks_result(insn, f);
       *all += zero;
