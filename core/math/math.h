@@ -21,7 +21,7 @@ typedef struct pb_math_row {
   const char* special; // results at infinities, zeros and outside the domain; NaN gives NaN everywhere
 } pb_math_row;
 
-enum { PB_MATH_NODES = 260 }; // no expansion has more: what a nest must have room for
+enum { PB_MATH_NODES = 330 }; // no expansion has more: what a nest must have room for
 
 // For chips that multiply and add in one, rounding once: every product that only one sum or difference takes, among the
 // nodes from `first` on, becomes one node with it. `result` is one of those; returns its new number.

@@ -32,17 +32,17 @@ const pb_math_row pb_math_table[] = {
      .special = "-1: -inf; below -1: NaN; inf: inf; -0: -0"},
     {PB_OP_TANH, "tanh", ONE(pb__tanh, pb__wide_tanh), .ulp = 2.75, .wide_ulp = 3,
      .special = "inf: 1; -inf: -1; -0: -0"},
-    {PB_OP_ERF, "erf", ONE(pb__erf, NULL), .ulp = 1.5, .special = "inf: 1; -inf: -1; -0: -0"},
+    {PB_OP_ERF, "erf", ONE(pb__erf, pb__wide_erf), .ulp = 1.5, .wide_ulp = 1.5, .special = "inf: 1; -inf: -1; -0: -0"},
     {PB_OP_RSQRT, "rsqrt", ONE(reciprocal_root, wide_reciprocal_root), .ulp = 1.5, .wide_ulp = 1.5,
      .special = "0: inf; -0: -inf; below 0: NaN; inf: 0"},
-    {PB_OP_SIN, "sin", ONE(pb__sin, NULL), .ulp = 0.75, .special = "inf: NaN; -0: -0"},
-    {PB_OP_COS, "cos", ONE(pb__cos, NULL), .ulp = 0.75, .special = "inf: NaN"},
-    {PB_OP_TAN, "tan", ONE(pb__tan, NULL), .ulp = 0.75, .special = "inf: NaN; -0: -0"},
+    {PB_OP_SIN, "sin", ONE(pb__sin, pb__wide_sin), .ulp = 0.75, .wide_ulp = 1, .special = "inf: NaN; -0: -0"},
+    {PB_OP_COS, "cos", ONE(pb__cos, pb__wide_cos), .ulp = 0.75, .wide_ulp = 1, .special = "inf: NaN"},
+    {PB_OP_TAN, "tan", ONE(pb__tan, pb__wide_tan), .ulp = 0.75, .wide_ulp = 2.5, .special = "inf: NaN; -0: -0"},
     {PB_OP_ATAN, "atan", ONE(atan_of, pb__wide_atan), .ulp = 0.75, .wide_ulp = 1.5,
      .special = "inf: pi/2; -inf: -pi/2; -0: -0"},
     {PB_OP_CBRT, "cbrt", ONE(cbrt_of, pb__wide_cbrt), .ulp = 0.75, .wide_ulp = 1.5, .special = "inf: inf; -0: -0"},
     {PB_OP_ATAN2, "atan2", TWO(atan2_of, pb__wide_atan2), .ulp = 0.75, .wide_ulp = 2, .special = "as IEEE 754 has it"},
-    {PB_OP_POW, "pow", TWO(pb__pow, NULL), .ulp = 0.75, .special = "as IEEE 754 has it"},
+    {PB_OP_POW, "pow", TWO(pb__pow, pb__wide_pow), .ulp = 0.75, .wide_ulp = 1.5, .special = "as IEEE 754 has it"},
     {.op = PB_OP_COUNT}};
 
 const pb_math_row* pb_math_find(pb_op op) {

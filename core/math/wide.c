@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1023 };
 #define ROUNDER 0x1.8p52 // added to a number below 2^51 it leaves the nearest integer in the low bits
@@ -11,6 +12,19 @@ enum { MANTISSA_BITS = 52, EXPONENT_BIAS = 1023 };
 #define LOG2_HIGH 0x1.62e42fee00000p-1 // of 32 bits: products by an exponent are exact
 #define LOG2_LOW 0x1.a39ef35793c76p-33
 #define LEAST_NORMAL 0x1p-1022
+
+int pb__f64(pb_nest* n, double value) {
+  for (int k = 0; k < n->expr_count; ++k)
+    if (n->expr[k].op == PB_OP_CONST && n->expr[k].type == PB_F64 && !memcmp(&n->expr[k].value, &value, sizeof value))
+      return k;
+  return pb_nest_const(n, PB_F64, value);
+}
+
+int pb__i64(pb_nest* n, int64_t value) {
+  for (int k = 0; k < n->expr_count; ++k)
+    if (n->expr[k].op == PB_OP_CONST && n->expr[k].type == PB_I64 && n->expr[k].integer == value) return k;
+  return pb_nest_integer(n, PB_I64, value);
+}
 
 int pb__wide_polynomial(pb_nest* n, int x, const double* c, int count) {
   int sum = pb__f64(n, c[count - 1]);

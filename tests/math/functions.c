@@ -1,6 +1,7 @@
-// The functions of core/math as an engine: one input, an output for each row of the table, through the passes and the
-// back end as any network goes. Prints a line for each row: its name and its error as stated.
-//   functions ELEMENTS TARGET OUT.pbe
+// The functions of core/math as an engine: one input, or two, an output for each row of the table that takes as many of
+// that type, through the passes and the back end as any network goes. Prints a line for each row: its name and its
+// error as stated.
+//   functions ELEMENTS TARGET OUT.pbe [f32|f64 [1|2]]
 #include "core/driver/host.h"
 #include "core/driver/pipeline.h"
 #include "core/math/math.h"
@@ -12,26 +13,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void print_module(pb_text* text, const char* elements) {
-  pb_text_add(text, "module {\nfunc.func @main(%%x: memref<%sxf32> {pb.input = \"x\"}", elements);
+typedef struct table {
+  const char* elements;
+  pb_type type;
+  int operands;
+} table;
+
+static bool has(const table* t, const pb_math_row* row) {
+  if (t->operands == 2) return t->type == PB_F64 ? row->wide_two : row->expand_two;
+  return t->type == PB_F64 ? row->wide : row->expand;
+}
+
+static void print_module(pb_text* text, const table* t) {
+  static const char* const operands[] = {"x", "y"};
+  const char* type = pb_type_name(t->type);
+  pb_text_add(text, "module {\nfunc.func @main(");
+  for (int k = 0; k < t->operands; ++k)
+    pb_text_add(text, "%s%%%s: memref<%sx%s> {pb.input = \"%s\"}", k ? ", " : "", operands[k], t->elements, type,
+                operands[k]);
   for (const pb_math_row* row = pb_math_table; row->name; ++row)
-    if (row->expand) pb_text_add(text, ", %%%s: memref<%sxf32> {pb.output = \"%s\"}", row->name, elements, row->name);
+    if (has(t, row))
+      pb_text_add(text, ", %%%s: memref<%sx%s> {pb.output = \"%s\"}", row->name, t->elements, type, row->name);
   pb_text_add(text, ") {\n");
   int serial = 0;
   for (const pb_math_row* row = pb_math_table; row->name; ++row) {
-    if (!row->expand) continue;
-    pb_nest nest = {.name = row->name, .part = "point", .dim_count = 1, .access_count = 2};
-    char name[32];
-    snprintf(name, sizeof name, "%%%s", row->name);
-    nest.extent[0] = atoll(elements);
-    for (int a = 0; a < 2; ++a) {
-      nest.access[a] = (pb_access){.ref = a ? name : "%x", .type = PB_F32, .rank = 1, .shape = {nest.extent[0]}};
+    if (!has(t, row)) continue;
+    pb_nest nest = {.name = row->name, .part = "point", .dim_count = 1, .access_count = t->operands + 1};
+    char names[3][32] = {"%x", "%y"};
+    snprintf(names[t->operands], sizeof names[0], "%%%s", row->name);
+    nest.extent[0] = atoll(t->elements);
+    for (int a = 0; a <= t->operands; ++a) {
+      nest.access[a] = (pb_access){.ref = names[a], .type = t->type, .rank = 1, .shape = {nest.extent[0]}};
       nest.access[a].index[0].coef[0] = 1;
     }
-    int x = pb_nest_load(&nest, 0);
-    pb_nest_node(&nest, row->op, PB_F32, x, -1);
+    int x = pb_nest_load(&nest, 0), y = t->operands == 2 ? pb_nest_load(&nest, 1) : -1;
+    pb_nest_node(&nest, row->op, t->type, x, y);
     pb_nest_print(text, &nest, 1, &serial);
-    printf("%s %g\n", row->name, row->ulp);
+    printf("%s %g\n", row->name, t->type == PB_F64 ? row->wide_ulp : row->ulp);
   }
   pb_text_add(text, "return\n}\n}\n");
 }
@@ -48,7 +66,8 @@ static pb_status compile(pb_unit* unit, const char* target, pb_engine* engine) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) return 2;
+  if (argc < 4) return 2;
+  table t = {argv[1], argc > 4 && !strcmp(argv[4], "f64") ? PB_F64 : PB_F32, argc > 5 ? atoi(argv[5]) : 1};
   pb_diag diag = {0};
   pb_consts consts = {0};
   pb_chip* chip;
@@ -58,7 +77,7 @@ int main(int argc, char** argv) {
   if (!engine || pb_chip_find(argv[2], NULL, &diag, &chip) != PB_OK) return 1;
   unit.chip = chip;
   unit.context = pb_context_create();
-  print_module(&text, argv[1]);
+  print_module(&text, &t);
   unit.module = mlirModuleCreateParse(unit.context, mlirStringRefCreateFromCString(text.data));
   if (mlirModuleIsNull(unit.module)) return 1;
   pb_status status = compile(&unit, argv[2], engine);
