@@ -31,18 +31,22 @@ def powers(series, low, high):
     """The same as coefficients of 1, x, x^2, ..."""
     slope, middle = 2 / (mp.mpf(high) - low), -(mp.mpf(high) + low) / (mp.mpf(high) - low)
     before, now, total = [mp.mpf(1)], [middle, slope], [mp.mpf(0)] * len(series)
-    for j, c in enumerate(series):
-        row = before if j == 0 else now
-        for k, value in enumerate(row):
+    total[0] = series[0]
+    for c in series[1:]:
+        for k, value in enumerate(now):
             total[k] += c * value
-        if j:
-            after = [2 * middle * v for v in now] + [mp.mpf(0)]
-            for k, value in enumerate(now):
-                after[k + 1] += 2 * slope * value
-            for k, value in enumerate(before):
-                after[k] -= value
-            before, now = now, after
+        after = [2 * middle * v for v in now] + [mp.mpf(0)]
+        for k, value in enumerate(now):
+            after[k + 1] += 2 * slope * value
+        for k, value in enumerate(before):
+            after[k] -= value
+        before, now = now, after
     return total
+
+
+def by_t(function, low, high):
+    """Coefficients of 1, t, t^2, ... where t goes from -1 to 1 as x does through the range."""
+    return powers(chebyshev(function, low, high), -1, 1)
 
 
 def erfc_scaled(t):
@@ -66,13 +70,9 @@ def i1e(x):
     return mp.besseli(1, x) * mp.exp(-x)
 
 
-def near_zero(function, zero):
-    """function(x) / (x - zero)"""
-    return lambda x: function(x) / (x - zero)
-
-
 def written(rows):
-    out = ["// Made by core/math/fit_wide.py: series of Chebyshev's polynomials, and of powers where it says so."]
+    out = ["// Made by core/math/fit_wide.py: coefficients of powers, the lowest first, of a number that goes from -1 to 1 as what",
+           "// is said does through its range, or of what is said itself where it says no range."]
     for name, says, series in rows:
         out.append(f"// {says}")
         numbers = [float(c).hex() for c in series]
@@ -83,22 +83,24 @@ def written(rows):
 def main():
     zero = mp.findroot(mp.digamma, 1.46)
     near = powers(chebyshev(erf_rest, 0, 1), 0, 1)
-    far = chebyshev(erfc_scaled, mp.mpf(2) / 8, mp.mpf(2) / 3)
     (CORE / "math" / "wide_series.h").write_text(written([
-        ("erf_near", "erf(x) / x - 1 by powers of x^2, |x| <= 1", near),
-        ("erf_far", "erfc(x) e^(x^2) / t by t = 2 / (2 + x) in [1/4, 2/3]", far),
+        ("erf_near", "erf(x) / x - 1 by x^2, |x| at most 1", near),
+        ("erf_far", "erfc(x) e^(x^2) / t by t = 2 / (2 + x) in [1/4, 2/3]", by_t(erfc_scaled, mp.mpf(1) / 4, mp.mpf(2) / 3)),
     ]))
     (CORE / "s1" / "special_series.h").write_text(written([
-        ("erfc_scaled", "erfc(x) e^(x^2) / t by t = 2 / (2 + x) in [1/15, 1]", chebyshev(erfc_scaled, mp.mpf(1) / 15, 1)),
-        ("erf_inv_near", "erf_inv(x) / x by w = -log(1 - x^2) in [0, 5]", chebyshev(erf_inv_by, 0, 5)),
+        ("erf_near", "erf(x) / x - 1 by x^2, |x| at most 1", near),
+        ("erfc_scaled", "erfc(x) e^(x^2) / t by t = 2 / (2 + x) in [1/15, 1]", by_t(erfc_scaled, mp.mpf(1) / 15, 1)),
+        ("erf_inv_near", "erf_inv(x) / x by w = -log(1 - x^2) in [0, 5]", by_t(erf_inv_by, 0, 5)),
         ("erf_inv_far", "the same by the root of w in [sqrt(5), 6.01]",
-         chebyshev(lambda r: erf_inv_by(r * r), mp.sqrt(5), mp.mpf(601) / 100)),
-        ("lgamma_near", "log(Gamma(x)) / (x - 2) on [1.5, 2.5]", chebyshev(near_zero(mp.loggamma, 2), 1.5, 2.5)),
+         by_t(lambda r: erf_inv_by(r * r), mp.sqrt(5), mp.mpf(601) / 100)),
+        ("lgamma_near", "log(Gamma(x)) / ((x - 1) (x - 2)) on [1, 2.5]",
+         by_t(lambda x: mp.loggamma(x) / ((x - 1) * (x - 2)), 1, 2.5)),
         ("digamma_near", f"digamma(x) / (x - {mp.nstr(zero, 17)}), its zero, on [1, 2]",
-         chebyshev(near_zero(mp.digamma, zero), 1, 2)),
-        ("i1e_near", "e^-x I1(x) / x on [0, 8]", chebyshev(lambda x: i1e(x) / x, 0, 8)),
+         by_t(lambda x: mp.digamma(x) / (x - zero), 1, 2)),
+        ("i1e_near", "e^-x I1(x) / x (1 + x) (1 + x / 8), which is nearly flat, on [0, 8]",
+         by_t(lambda x: i1e(x) / x * (1 + x) * (1 + x / 8), 0, 8)),
         ("i1e_far", "e^-x I1(x) sqrt(x) by 8 / x in [0, 1]",
-         chebyshev(lambda u: i1e(8 / u) * mp.sqrt(8 / u) if u > 1e-6 else series_far(u), 0, 1)),
+         by_t(lambda u: i1e(8 / u) * mp.sqrt(8 / u) if u > 1e-6 else series_far(u), 0, 1)),
     ]))
     print("zero of digamma", float(zero).hex(), float(zero - mp.mpf(float(zero))).hex())
 

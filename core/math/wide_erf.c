@@ -5,20 +5,6 @@
 
 enum { NEAR_TERMS = sizeof erf_near / sizeof *erf_near, FAR_TERMS = sizeof erf_far / sizeof *erf_far };
 
-// Clenshaw's sum on t in [1/4, 2/3].
-static int far_series(pb_nest* n, int t) {
-  int u = pb__sub(n, t, pb__f64(n, 11.0 / 24));
-  u = pb__mul(n, u, pb__f64(n, 4.8));
-  int twice = pb__add(n, u, u), b1 = pb__f64(n, erf_far[FAR_TERMS - 1]), b2 = pb__f64(n, 0);
-  for (int k = FAR_TERMS - 2; k > 0; --k) {
-    int c = pb__f64(n, erf_far[k]), b = pb__add(n, pb__sub(n, pb__mul(n, twice, b1), b2), c);
-    b2 = b1;
-    b1 = b;
-  }
-  int first = pb__f64(n, erf_far[0]);
-  return pb__add(n, pb__sub(n, pb__mul(n, u, b1), b2), first);
-}
-
 int pb__wide_erf(pb_nest* n, int x) {
   int a = pb__abs(n, x), one = pb__f64(n, 1), two = pb__f64(n, 2), six = pb__f64(n, 6);
   int near = pb__mul(n, a, pb__wide_polynomial(n, pb__mul(n, a, a), erf_near, NEAR_TERMS));
@@ -26,7 +12,9 @@ int pb__wide_erf(pb_nest* n, int x) {
   int kept = pb__select(n, pb__less(n, six, a), six, a); // NaN stays
   int square = pb_nest_node(n, PB_OP_NEG, PB_F64, pb__mul(n, kept, kept), -1);
   int t = pb__div(n, two, pb__add(n, two, kept));
-  int rest = pb__mul(n, t, far_series(n, t));
+  int middle = pb__f64(n, 11.0 / 24), slope = pb__f64(n, 4.8); // t in [1/4, 2/3]
+  int series = pb__wide_polynomial(n, pb__mul(n, pb__sub(n, t, middle), slope), erf_far, FAR_TERMS);
+  int rest = pb__mul(n, t, series);
   rest = pb__mul(n, rest, pb__wide_exp(n, square));
   int far = pb__sub(n, one, rest);
   return pb__wide_with_sign_of(n, pb__select(n, pb__less(n, a, one), near, far), x);

@@ -399,8 +399,7 @@ static const pb_scalar_row rows[] = {
 
 bool pb_scalar_takes(const pb_scalar_row* row, pb_type type) {
   if (pb_type_is_code(type)) return false;
-  if ((type == PB_F64 && row->types & PB_LACKS_F64) || (pb_type_is_narrow(type) && row->types & PB_LACKS_NARROW))
-    return false;
+  if (pb_type_is_narrow(type) && row->types & PB_LACKS_NARROW) return false;
   return row->types & (unsigned)(type == PB_I1 ? T : pb_type_is_float(type) ? F : I);
 }
 

@@ -26,7 +26,19 @@ FUNCTIONS = {  # of f64: the reference, and the error that core/math/table.c sta
     "cbrt": (np.cbrt, 1.5),
     "atan": (np.arctan, 0.9),
     "rsqrt": (lambda x: 1 / np.sqrt(x), 1.5),
+    "sine": (np.sin, 1),
+    "cosine": (np.cos, 1),
+    "tan": (np.tan, 2.5),
+    "asin": (np.arcsin, 2.5),
+    "acos": (np.arccos, 2.5),
+    "atanh": (np.arctanh, 2),
+    "asinh": (np.arcsinh, 2),
+    "acosh": (np.arccosh, 2.5),
+    "sinh": (np.sinh, 3),
+    "cosh": (np.cosh, 2),
 }
+SERIES = {"erfc": 4.5, "erf_inv": 2.5, "lgamma": 3, "digamma": 3.5, "bessel_i1e": 3.5}  # of f64, on data/special.txt
+CHLO = {"atan", "tan", "asin", "acos", "atanh", "asinh", "acosh", "sinh", "cosh"}
 ALLOWED = {"malloc", "free", "memcpy", "memset", "memmove"}
 
 
@@ -114,7 +126,7 @@ def functions(bench):
     x[:16] = [0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 5e-324, -5e-324, 1e-310, 710, 709.7, -745, -746, 1.7e308, 0.5]
     kind = f"tensor<{count}xf64>"
     for name, (reference, stated) in FUNCTIONS.items():
-        y = bench.run(text_of([kind], [f'%r = "{"chlo" if name == "atan" else "stablehlo"}.{name}"(%a0) : ({kind}) -> {kind}'], kind), x)
+        y = bench.run(text_of([kind], [f'%r = "{"chlo" if name in CHLO else "stablehlo"}.{name}"(%a0) : ({kind}) -> {kind}'], kind), x)
         with np.errstate(all="ignore"):
             exact = reference(x.astype(np.longdouble))
             near = exact.astype(np.float64)
@@ -181,6 +193,29 @@ def special_functions(bench):
         off = np.where((y == near) | (np.isnan(y) & np.isnan(near)), 0, np.where(np.isfinite(off), off, np.inf))
         at = int(np.argmax(off))
         bench.say(off[at] <= ulps, f"{name} of f32: {off[at]:.3g} ULP at {x[at]}, which is {y[at]}, not {exact[at]}")
+
+
+def series(bench):
+    """Those of CHLO on f64 that have series of their own: at the numbers of data/special.txt, and at the ends."""
+    rows = [line.split() for line in (Path(__file__).parent / "data" / "special.txt").read_text().splitlines()]
+    nan, inf = np.nan, np.inf
+    ends = {
+        "erfc": ([0, -0.0, inf, -inf, nan, 28], [1, 1, 0, 2, nan, 0]),
+        "erf_inv": ([0, -0.0, 1, -1, 1.5, -2, inf, nan], [0, -0.0, inf, -inf, nan, nan, nan, nan]),
+        "lgamma": ([0, -0.0, 1, 2, -1, -3, inf, -inf, nan], [inf, inf, 0, 0, inf, inf, inf, inf, nan]),
+        "digamma": ([0, -0.0, -1, -3, inf, -inf, nan], [-inf, inf, nan, nan, inf, nan, nan]),
+        "bessel_i1e": ([0, -0.0, inf, -inf, nan], [0, -0.0, 0, -0.0, nan]),
+    }
+    for name, limit in SERIES.items():
+        at, values = zip(*((float.fromhex(x), np.longdouble(y)) for other, x, y in rows if other == name))
+        x = np.array([*at, *ends[name][0]], np.float64)
+        kind = f"tensor<{x.size}xf64>"
+        made = bench.run(text_of([kind], [f'%r = "chlo.{name}"(%a0) : ({kind}) -> {kind}'], kind), x)
+        y, exact, last = made[: len(at)], np.array(values, np.longdouble), made[len(at) :]
+        off = np.abs(y - exact) / np.spacing(np.abs(exact.astype(np.float64)))
+        worst = int(np.argmax(off))
+        bench.say(off[worst] <= limit, f"{name} of f64: {off[worst]:.3g} ULP at {x[worst]!r}, stated {limit:g}")
+        bench.say(same(last, np.array(ends[name][1], np.float64)), f"{name} of f64 at the ends: {last}")
 
 
 def remainders(bench):
@@ -344,7 +379,8 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
-        for part in (refusals, symbols, narrow_floats, functions, special_functions, remainders, batches, open_convolution):
+        for part in (refusals, symbols, narrow_floats, functions, special_functions, series, remainders, batches,
+                     open_convolution):
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0
