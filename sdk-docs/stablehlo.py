@@ -14,15 +14,21 @@ Made by `sdk-docs/stablehlo.py` from `core/frontend/stablehlo/stablehlo.def`, on
 `pbc MODEL.mlir --target=cpu -o x.pbe` reads a module in MLIR's generic text (`stablehlo-opt --mlir-print-op-generic`; of JAX
 `jax.jit(f).lower(x).compiler_ir('stablehlo').operation.get_asm(print_generic_op_form=True)`). Arguments of `@main` are inputs
 `arg0`, `arg1`, ..., its results outputs `out0`, ... Operators that are not here are all named at once. Types: i1, signed and
-unsigned integers of 8 to 64 bits, f16, bf16, f32, f64, no extent 0; extents of arguments may be open (`tensor<?x4xf32>`,
+unsigned integers of 8 to 64 bits, f16, bf16, f32, f64; extents of arguments may be open (`tensor<?x4xf32>`,
 [how](open-shapes.md)), or `--input-shape` says them; complex numbers of f32 and f64
-travel as pairs along one more dim, the last. bf16 in `.npy` files is `|V2`, or integers of two bytes.
+travel as pairs along one more dim, the last. bf16 in `.npy` files is `|V2`, or integers of two bytes. Tensors without elements
+are left out where others are joined to them, and are nothing else's operand.
 
 An f16 or bf16 is worked on as f32 and rounded once where an operator ends; sums of products are taken in f32. Integers wrap;
 a division by 0 has all bits set, a shift by all bits or more leaves nothing but the sign. Conversions round once; to
 integers they go towards 0 and keep within the type, NaN is 0. What a reduction's body combines goes in the order of the
 loops, but sums, which the planner may take in another. A sort takes time with the square of the length; a scan that is
 written as a window of the whole length too.
+
+Functions of complex numbers are computed in f64 (`core/s1/written.def` has them as papers do, with their sources), with the
+cuts and the signed zeros of C's: each part is within 3 ULP of f64, but tan and tanh (4), and what is left of a difference of
+nearly equal terms: the real parts of exponential_minus_one and logistic near their zeros, of log_plus_one away from 0. Powers
+and cube roots are e^(y log x), tens of ULP and more where y log x is large.
 
 What passes of StableHLO's conformance suite: [conformance.md](conformance.md).
 

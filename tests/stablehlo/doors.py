@@ -218,6 +218,40 @@ def series(bench):
         bench.say(same(last, np.array(ends[name][1], np.float64)), f"{name} of f64 at the ends: {last}")
 
 
+# Of both parts; what is left of a difference of nearly equal terms is more off: 45 where that is the function's own.
+COMPLEX = {"exponential_minus_one": 45, "log_plus_one": 5, "logistic": 45, "cbrt": 60, "tanh": 4, "tan": 4}
+
+
+def complex_text(name, element, count):
+    kind = f"tensor<{count}xcomplex<{element}>>"
+    return text_of([kind], [f'%r = "{name}"(%a0) : ({kind}) -> {kind}'], kind)
+
+
+def complex_functions(bench):
+    """At the numbers of data/complex.txt, both types; and on each side of the cuts, whose sides zeros tell by their signs."""
+    rows = [line.split() for line in (Path(__file__).parent / "data" / "complex.txt").read_text().splitlines()]
+    for name in sorted({row[0] for row in rows}):
+        mine = [row[1:] for row in rows if row[0] == name]
+        x = np.array([[float.fromhex(v) for v in row[:2]] for row in mine])
+        exact = np.array([[np.longdouble(v) for v in row[2:]] for row in mine])
+        with np.errstate(all="ignore"):
+            off = np.abs(bench.run(complex_text(name, "f64", len(x)), x) - exact) / np.spacing(np.abs(exact.astype(np.float64)))
+        off, limit = np.where(np.isfinite(off), off, np.where(exact == 0, 0, np.inf)), COMPLEX.get(name.split(".")[1], 3)
+        at = int(np.argmax(np.max(off, axis=1)))
+        bench.say(off[at].max() <= limit, f"{name} of complex<f64>: {off[at].max():.3g} ULP at {x[at]}, stated {limit}")
+    cut = np.array([[a, b] for a in (-3, -0.5, -0.0, 0.0, 0.5, 3) for b in (-0.0, 0.0)])
+    cuts = np.concatenate([cut, cut[:, ::-1]])
+    known = {"sqrt": np.sqrt, "log": np.log, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh,
+             "acosh": np.arccosh, "atanh": np.arctanh}
+    for name, function in known.items():
+        with np.errstate(all="ignore"):
+            expected = function(cuts.copy().view(np.complex128)[:, 0]).view(np.float64).reshape(cuts.shape)
+        y = bench.run(complex_text(f"{'stablehlo' if name in ('sqrt', 'log') else 'chlo'}.{name}", "f64", len(cuts)), cuts)
+        good = np.isclose(y, expected, rtol=1e-14, atol=1e-300, equal_nan=True) & ((np.signbit(y) == np.signbit(expected)) | np.isnan(y))
+        at = int(np.argmin(np.all(good, axis=1)))
+        bench.say(np.all(good), f"{name} of complex<f64> on its cuts: at {cuts[at]} {y[at]}, C has {expected[at]}")
+
+
 def remainders(bench):
     """Of f64, which is exact: numbers all over the type and next to each other, and what is none."""
     rng = np.random.default_rng(5)
@@ -379,8 +413,8 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
-        for part in (refusals, symbols, narrow_floats, functions, special_functions, series, remainders, batches,
-                     open_convolution):
+        for part in (refusals, symbols, narrow_floats, functions, special_functions, series, complex_functions, remainders,
+                     batches, open_convolution):
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0

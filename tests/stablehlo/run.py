@@ -82,7 +82,8 @@ def page(counts, reasons, macro, share, total):
         "| --- | --: | --: | --: |",
     ]
     out += [f"| {op} | {c['passed']} | {c['refused']} | {c['failed']} |" for op, c in sorted(counts.items())]
-    out += ["", "What is refused, by reason:", "", "| files | reason |", "| --: | --- |"]
+    if reasons:
+        out += ["", "What is refused, by reason:", "", "| files | reason |", "| --: | --- |"]
     out += [f"| {n} | {why} |" for why, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
     return "\n".join(out) + "\n"
 

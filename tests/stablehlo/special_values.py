@@ -1,8 +1,10 @@
-"""Values of CHLO's functions of f64 to 25 digits, by mpmath; writes data/special.txt: name, x, value.
+"""Values of functions of f64 to 25 digits, by mpmath; writes data/special.txt: name, x, value, and data/complex.txt: name,
+real and imaginary part of x, the same of the value.
 
     tests/stablehlo/special_values.py
 """
 
+import math
 import random
 from pathlib import Path
 
@@ -42,7 +44,55 @@ FUNCTIONS = {
 }
 
 
+COMPLEX = {
+    "stablehlo.sqrt": mp.sqrt,
+    "stablehlo.rsqrt": lambda z: 1 / mp.sqrt(z),
+    "stablehlo.exponential": mp.exp,
+    "stablehlo.exponential_minus_one": mp.expm1,
+    "stablehlo.log": mp.log,
+    "stablehlo.log_plus_one": lambda z: mp.log(1 + z),
+    "stablehlo.logistic": lambda z: 1 / (1 + mp.exp(-z)),
+    "stablehlo.sign": lambda z: z / abs(z),
+    "stablehlo.sine": mp.sin,
+    "stablehlo.cosine": mp.cos,
+    "stablehlo.tan": mp.tan,
+    "stablehlo.tanh": mp.tanh,
+    "stablehlo.cbrt": lambda z: mp.exp(mp.log(z) / 3),
+    "chlo.sinh": mp.sinh,
+    "chlo.cosh": mp.cosh,
+    "chlo.asin": mp.asin,
+    "chlo.acos": mp.acos,
+    "chlo.atan": mp.atan,
+    "chlo.asinh": mp.asinh,
+    "chlo.acosh": mp.acosh,
+    "chlo.atanh": mp.atanh,
+}
+SMALL = {"exponential", "exponential_minus_one", "logistic", "sine", "cosine", "tan", "tanh", "sinh", "cosh"}
+
+
+def signed_power(low, high):
+    return random.choice([-1, 1]) * 2.0 ** random.uniform(low, high)
+
+
+def complex_inputs(name):
+    far = 6 if name in SMALL else 200
+    points = [(random.gauss(0, 2), random.gauss(0, 2)) for _ in range(12)]
+    points += [(signed_power(-40, far), signed_power(-40, far)) for _ in range(12)]
+    points += [(random.choice([-1, 1]) * near(1, 1)[0], signed_power(-40, 0)) for _ in range(8)]
+    angles = between(0, 6.283, 6)
+    return points + [(math.cos(a), math.sin(a)) for a in angles]
+
+
 def main():
+    mp.mp.dps = 300  # parts may be 2^-400 of each other
+    lines = []
+    for name, function in COMPLEX.items():
+        for re, im in complex_inputs(name.split(".")[1]):
+            value = function(mp.mpc(re, im))
+            parts = [mp.nstr(value.real, 25), mp.nstr(value.imag, 25)]
+            lines.append(" ".join([name, float(re).hex(), float(im).hex(), *parts]))
+    (Path(__file__).parent / "data" / "complex.txt").write_text("\n".join(lines) + "\n")
+    mp.mp.dps = 60
     lines = []
     for name, (function, inputs) in FUNCTIONS.items():
         for x in inputs:

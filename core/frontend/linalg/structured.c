@@ -316,7 +316,7 @@ static pb_status make_pair(pb_door* d, const nest* t) {
       memcmp(t->maps[t->ins].rows, t->maps[t->ins + 1].rows, map))
     return pb__door_refuse(d, op, "more than two results that hang on each other, or of different shapes");
   const pb_type types[2] = {a->type, b->type};
-  pb_door_state s = pb__door_new_state(d, types, a->rank, a->shape);
+  pb_door_state s = pb__door_new_state(d, types, 2, a->rank, a->shape);
   m.y = s.value;
   forget_nodes(d, m.body.block);
   m.uses = pb__l_mark(&m.body, -1);

@@ -52,6 +52,24 @@ pb_status pb__door_refuse(pb_door* d, const pb_flat_op* op, const char* format, 
 
 const pb_flat_type* pb__door_type(const pb_door* d, int flat_value) { return &d->types[flat_value]; }
 
+int pb__door_result_part(pb_door* d, const pb_flat_op* op, int k, int part) {
+  const pb_flat_type* type = pb__door_type(d, op->results[k]);
+  int made = pb_make_value(&d->m, type->type, type->rank, type->shape);
+  return (part ? d->imaginary : d->value)[op->results[k]] = made;
+}
+
+int pb__door_flat_operands(pb_door* d, const pb_flat_op* op, int from, int count, int most, int* values) {
+  bool by_parts = pb__door_by_parts(op);
+  int made = 0;
+  for (int k = from; k < from + count; ++k) {
+    int parts = !by_parts && pb__door_type(d, op->operands[k])->is_complex ? 2 : 1;
+    if (made + parts > most) return -1;
+    values[made++] = pb__door_in(d, op, k);
+    if (parts == 2) values[made++] = d->imaginary[op->operands[k]];
+  }
+  return made;
+}
+
 int pb__door_result(pb_door* d, const pb_flat_op* op, int k) {
   const pb_flat_type* type = pb__door_type(d, op->results[k]);
   return d->value[op->results[k]] = pb_make_value(&d->m, type->type, type->rank, type->shape);
@@ -201,6 +219,19 @@ static pb_status check_type(pb_door* d, const pb_flat_op* op, int flat_value) {
   return pb__door_refuse(d, op, "values of %s are not supported", type->text);
 }
 
+// Tensors of no elements are no values: what makes them is left out, and what joins them to others leaves them out.
+bool pb__door_is_empty(const pb_door* d, int flat_value) {
+  const pb_flat_type* type = pb__door_type(d, flat_value);
+  const char* shape = type->type == PB_TYPE_COUNT ? strchr(type->text, '<') : NULL;
+  return shape && !strncmp(type->text, "tensor<", 7) && (!strncmp(shape, "<0x", 3) || strstr(shape, "x0x"));
+}
+
+static bool makes_nothing(const pb_door* d, const pb_flat_op* op) {
+  bool nothing = op->result_count > 0 && op->region_count == 0;
+  for (int k = 0; k < op->result_count; ++k) nothing &= pb__door_is_empty(d, op->results[k]);
+  return nothing;
+}
+
 pb_door_value pb__door_get(const pb_door* d, int flat_value) {
   return (pb_door_value){d->value[flat_value], d->imaginary[flat_value]};
 }
@@ -242,10 +273,14 @@ static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* m
                                       "stablehlo.real",
                                       "stablehlo.imag",
                                       "stablehlo.optimization_barrier",
-                                      "stablehlo.dot_general"};
-  for (size_t k = 0; k < sizeof carry / sizeof *carry; ++k)
-    if (!strcmp(op->name, carry[k])) return make(d, op);
+                                      "stablehlo.dot_general",
+                                      "stablehlo.bitcast_convert",
+                                      "stablehlo.reduce",
+                                      "stablehlo.reduce_window",
+                                      "stablehlo.sort"};
   if (!pb__door_by_parts(op)) {
+    for (size_t k = 0; k < sizeof carry / sizeof *carry; ++k)
+      if (!strcmp(op->name, carry[k])) return make(d, op);
     bool element = make == pb__door_element;
     return element ? pb__door_complex_element(d, op) : pb__door_refuse(d, op, "of complex numbers");
   }
@@ -279,7 +314,10 @@ static bool carries_values(const pb_flat_op* op) {
 pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   PB_TRY(pb__door_check(d, op));
   int k = row_of(d, op->name);
+  if (makes_nothing(d, op)) return PB_OK;
+  bool joins = !strcmp(op->name, "stablehlo.concatenate");
   for (int v = 0; v < op->operand_count; ++v) {
+    if (joins && pb__door_is_empty(d, op->operands[v])) continue;
     PB_TRY(check_type(d, op, op->operands[v]));
     if (d->value[op->operands[v]] < 0) return pb__door_refuse(d, op, "an operand that is made elsewhere");
   }
@@ -307,23 +345,31 @@ static const pb_flat_op* return_of(const pb_flat_block* block) {
   return block->op_count ? &block->ops[block->op_count - 1] : NULL;
 }
 
-// The callee's values are made anew at each call.
-pb_status pb__door_call(pb_door* d, const pb_flat_op* op) {
-  const char* name = pb_flat_find(op, "callee")->text;
-  const pb_flat_func* func = NULL;
+pb_status pb__door_callee(pb_door* d, const pb_flat_op* op, const pb_flat_func** func) {
+  const pb_flat_attr* callee = pb_flat_find(op, "callee");
+  const char* name = callee && callee->text ? callee->text : "";
+  *func = NULL;
   for (int k = 0; k < d->flat->func_count; ++k)
-    if (!strcmp(d->flat->funcs[k].name, name)) func = &d->flat->funcs[k];
-  if (!func || func->body.argument_count != op->operand_count)
+    if (!strcmp(d->flat->funcs[k].name, name)) *func = &d->flat->funcs[k];
+  if (!*func || (*func)->body.argument_count != op->operand_count)
     return pb__door_refuse(d, op, "no such function '%s'", name);
   if (d->calls == MOST_CALLS) return pb__door_refuse(d, op, "calls inside each other deeper than %d", MOST_CALLS);
+  const pb_flat_op* end = return_of(&(*func)->body);
+  if (!end || strcmp(end->name, "func.return") || end->operand_count != op->result_count)
+    return pb__door_refuse(d, op, "'%s' does not return as many values", name);
+  return PB_OK;
+}
+
+// The callee's values are made anew at each call.
+pb_status pb__door_call(pb_door* d, const pb_flat_op* op) {
+  const pb_flat_func* func;
+  PB_TRY(pb__door_callee(d, op, &func));
   for (int k = 0; k < op->operand_count; ++k)
     PB_TRY(pb__door_bind(d, op, func->body.arguments[k], pb__door_get(d, op->operands[k])));
   ++d->calls;
   PB_TRY(pb__door_block(d, &func->body));
   --d->calls;
   const pb_flat_op* end = return_of(&func->body);
-  if (!end || strcmp(end->name, "func.return") || end->operand_count != op->result_count)
-    return pb__door_refuse(d, op, "'%s' does not return as many values", name);
   for (int k = 0; k < op->result_count; ++k)
     PB_TRY(pb__door_bind(d, op, op->results[k], pb__door_get(d, end->operands[k])));
   return PB_OK;
@@ -570,10 +616,10 @@ pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const p
   d->types = PB_NEW_ARRAY(&scratch, pb_flat_type, values);
   if (flat->value_count) memcpy(d->types, flat->values, sizeof *d->types * (size_t)flat->value_count);
   for (int v = 0; v < flat->value_count; ++v) d->open |= flat->values[v].is_open;
-  int** tables[] = {&d->value, &d->imaginary, &d->node, &d->filled, &d->uses, &d->marks};
-  for (int k = 0; k < 6; ++k) {
+  int** tables[] = {&d->value, &d->imaginary, &d->node, &d->imaginary_node, &d->filled, &d->uses, &d->marks};
+  for (int k = 0; k < 7; ++k) {
     *tables[k] = PB_NEW_ARRAY(&scratch, int, values);
-    memset(*tables[k], k < 4 ? 0xff : 0, values * sizeof(int));
+    memset(*tables[k], k < 5 ? 0xff : 0, values * sizeof(int));
   }
   for (int k = 0; k < flat->func_count; ++k) count_uses(d->uses, &flat->funcs[k].body);
   pb_status status = make_program(d);

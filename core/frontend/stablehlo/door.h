@@ -38,6 +38,7 @@ typedef struct pb_door {
   int* value;                     // by value of the flat form: S1's, -1
   int* node;                      // the same inside of the body that is being made: its node, -1
   const pb_input_options* inputs; // NULL: nothing is said of them
+  int* imaginary_node;            // of a complex one that is no part alone, -1
   int calls;                      // that are inside each other
   int* imaginary;                 // by value of the flat form: S1's value of the imaginary part, -1: it has none
   const char* name;               // of what is made, NULL: by its operator and line
@@ -70,6 +71,7 @@ static inline int pb__door_in(const pb_door* d, const pb_flat_op* op, int k) {
   int flat = op->operands[k];
   return d->part && d->imaginary[flat] >= 0 ? d->imaginary[flat] : d->value[flat];
 }
+bool pb__door_is_empty(const pb_door* d, int flat_value); // a tensor of no elements
 // Whether a result is of the type of operand k.
 bool pb__door_alike(const pb_door* d, const pb_flat_op* op, int result, int k);
 // Extents of an operator's results that its text leaves open, from its operands (refine.c); the operator itself in its
@@ -107,7 +109,17 @@ bool pb__door_says(const pb_flat_op* op, const char* attribute, const char* word
 bool pb__door_is_scalar(const pb_flat_op* op);
 // Its node, from nodes of its operands.
 pb_status pb__door_scalar(pb_door* d, pb_nest* n, const pb_flat_op* op, const int* nodes, int* node);
-// A region's body: so many nodes of its arguments, and of what it returns, which must be of these types.
+// A number of a body as its nodes; im -1: it is not complex.
+typedef struct pb_door_number {
+  int re, im;
+} pb_door_number;
+// An operation that has complex operands or a complex result.
+pb_status pb__door_complex_number(pb_door* d, pb_nest* n, const pb_flat_op* op, const pb_door_number* v,
+                                  pb_door_number* made);
+// The function that is called, which takes and returns as many values.
+pb_status pb__door_callee(pb_door* d, const pb_flat_op* op, const pb_flat_func** func);
+// A region's body: so many nodes of its arguments, and of what it returns, which must be of these types. Complex
+// numbers are two nodes each, unless the operator is made for each part alone.
 typedef struct pb_door_ends {
   int count;
   const int* nodes;
@@ -139,15 +151,21 @@ int pb__door_as_place(pb_nest* n, int at);
 // y's elements all what one value is: `from` has one element.
 void pb__door_fill(pb_door* d, int y, int from);
 
-// Two results that a body combines together lie in one number, the first in its low bits.
+// Results that a body combines together lie in one number, the first in its low bits; complex ones are two each.
+enum { PB_DOOR_RESULTS = 4 };
 typedef struct pb_door_state {
-  int value, width; // of the first
-  pb_type types[2], whole;
+  int value, count;
+  pb_type types[PB_DOOR_RESULTS], whole;
 } pb_door_state;
-pb_door_state pb__door_new_state(pb_door* d, const pb_type* types, int rank, const int64_t* shape);
+bool pb__door_fits_state(const pb_type* types, int count); // 128 bits hold them
+pb_door_state pb__door_new_state(pb_door* d, const pb_type* types, int count, int rank, const int64_t* shape);
 int pb__door_packed(pb_nest* n, const pb_door_state* s, const int* worked);
 int pb__door_unpacked(pb_nest* n, const pb_door_state* s, int whole, int k);
-void pb__door_take_results(pb_door* d, const pb_flat_op* op, const pb_door_state* s); // the operator's two
+void pb__door_take_results(pb_door* d, const pb_flat_op* op, const pb_door_state* s); // all of the operator's
+// The values of operands from number `from` on, parts by themselves: how many, -1: more than `most`.
+int pb__door_flat_operands(pb_door* d, const pb_flat_op* op, int from, int count, int most, int* values);
+// A value for the part'th part of the operator's result, which it becomes.
+int pb__door_result_part(pb_door* d, const pb_flat_op* op, int k, int part);
 
 // Whether the parts of complex numbers go through the operator each alone.
 bool pb__door_by_parts(const pb_flat_op* op);
@@ -155,6 +173,7 @@ pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op);
 // A part of a tensor of pairs, and a tensor of pairs.
 int pb__door_part(pb_door* d, int pairs, int part);
 int pb__door_pairs(pb_door* d, pb_door_value v);
+int pb__door_zeros(pb_door* d, int v); // of v's type and shape
 // A loop by a number: from operand 0 to operand 1 by operand 2, what it carries behind them.
 pb_status pb__door_count(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
 // Computes a number that constants alone decide.

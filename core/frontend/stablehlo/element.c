@@ -1,4 +1,4 @@
-// Operations of one element: on whole tensors, and in the bodies of other operators.
+// Operations of one element, on whole tensors; body.c has them in the bodies of other operators.
 #include "core/frontend/stablehlo/door.h"
 
 #include <math.h>
@@ -154,88 +154,4 @@ pb_status pb__door_element(pb_door* d, const pb_flat_op* op) {
   PB_TRY(pb__door_scalar(d, &d->m.nest, op, nodes, &node));
   pb__door_store(d, node, y, dims);
   return PB_OK;
-}
-
-// ---- bodies ----
-
-static pb_status body_constant(pb_door* d, pb_nest* n, const pb_flat_op* op, int* node) {
-  const pb_flat_attr* value = pb_flat_find(op, "value");
-  if (!value || value->kind != PB_FLAT_TENSOR || value->type.rank || value->type.is_complex)
-    return pb__door_refuse(d, op, "a constant that is not one number");
-  *node = pb_scalar_constant(n, value->type.type, value->bytes);
-  return PB_OK;
-}
-
-// A value from outside of the body: one number.
-static pb_status captured(pb_door* d, const pb_flat_op* op, int flat, int* node) {
-  int access, v = d->value[flat];
-  if (v < 0 || pb_made(&d->m, v)->rank) return pb__door_refuse(d, op, "a tensor from outside of the body");
-  if (d->m.nest.access_count + 2 >= PB_NEST_ACCESSES) return pb__door_refuse(d, op, "too many numbers from outside");
-  *node = pb__door_load(d, v, &access);
-  return PB_OK;
-}
-
-static pb_status body_op(pb_door* d, pb_nest* n, const pb_flat_op* op) {
-  enum { ROOM = 180 }; // nodes that one operation may take, its rounding too
-  int nodes[3], node;
-  if (n->expr_count + ROOM > PB_NEST_EXPR) return pb__door_refuse(d, op, "a body of too many operations");
-  if (op->operand_count > 3 || op->result_count != 1) return pb__door_refuse(d, op, "in the body of another operator");
-  if (pb__door_type(d, op->results[0])->is_element) return pb__door_refuse(d, op, "in the body of another operator");
-  for (int k = 0; k < op->operand_count; ++k) {
-    if (d->node[op->operands[k]] < 0) PB_TRY(captured(d, op, op->operands[k], &d->node[op->operands[k]]));
-    nodes[k] = d->node[op->operands[k]];
-  }
-  pb_type type = pb__door_type(d, op->results[0])->type;
-  if (is(op, "stablehlo.constant"))
-    PB_TRY(body_constant(d, n, op, &node));
-  else if (is(op, "stablehlo.reshape") || is(op, "stablehlo.broadcast_in_dim")) // of one number to one number
-    node = nodes[0];
-  else if (pb__door_is_scalar(op))
-    PB_TRY(pb__door_scalar(d, n, op, nodes, &node));
-  else
-    return pb__door_refuse(d, op, "in the body of another operator");
-  bool exact = is(op, "stablehlo.constant") || is(op, "stablehlo.select") || is(op, "stablehlo.maximum") ||
-               is(op, "stablehlo.minimum") || is(op, "stablehlo.reshape");
-  d->node[op->results[0]] = exact ? node : pb_scalar_rounded(n, node, type);
-  return PB_OK;
-}
-
-pb_status pb__door_body(pb_door* d, pb_nest* n, const pb_flat_op* owner, int region, pb_door_ends arguments, int made,
-                        const pb_type* types, int* results) {
-  if (region >= owner->region_count || !owner->regions[region].op_count)
-    return pb__door_refuse(d, owner, "its body is missing");
-  const pb_flat_block* block = &owner->regions[region];
-  const pb_flat_op* end = &block->ops[block->op_count - 1];
-  if (block->argument_count != arguments.count || end->operand_count != made)
-    return pb__door_refuse(d, owner, "a body of %d arguments and %d results", block->argument_count,
-                           end->operand_count);
-  for (int v = 0; v < d->flat->value_count; ++v) d->node[v] = -1;
-  for (int k = 0; k < block->argument_count; ++k) {
-    const pb_flat_type* type = pb__door_type(d, block->arguments[k]);
-    if (type->rank || type->is_element || type->type == PB_TYPE_COUNT ||
-        (type->is_complex && !pb__door_by_parts(owner)))
-      return pb__door_refuse(d, owner, "a body over %s", type->text);
-    if (n->expr[arguments.nodes[k]].type != pb_scalar_worked(type->type))
-      return pb__door_refuse(d, owner, "a body over %s", type->text);
-    d->node[block->arguments[k]] = arguments.nodes[k];
-  }
-  for (int k = 0; k + 1 < block->op_count; ++k) PB_TRY(body_op(d, n, &block->ops[k]));
-  for (int k = 0; k < made; ++k) {
-    if (d->node[end->operands[k]] < 0) PB_TRY(captured(d, end, end->operands[k], &d->node[end->operands[k]]));
-    results[k] = d->node[end->operands[k]];
-    if (n->expr[results[k]].type != pb_scalar_worked(types[k]))
-      return pb__door_refuse(d, owner, "a body that returns another type");
-  }
-  return PB_OK;
-}
-
-const char* pb__door_combiner(const pb_flat_op* owner, int region) {
-  if (region >= owner->region_count) return "";
-  const pb_flat_block* b = &owner->regions[region];
-  if (b->op_count != 2 || b->argument_count != 2 || b->ops[0].operand_count != 2 || b->ops[1].operand_count != 1)
-    return "";
-  const pb_flat_op* op = &b->ops[0];
-  bool both = (op->operands[0] == b->arguments[0] && op->operands[1] == b->arguments[1]) ||
-              (op->operands[0] == b->arguments[1] && op->operands[1] == b->arguments[0]);
-  return both && b->ops[1].operands[0] == op->results[0] ? op->name : "";
 }

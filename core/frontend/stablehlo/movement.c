@@ -179,6 +179,7 @@ pb_status pb__door_concatenate(pb_door* d, const pb_flat_op* op) {
   int64_t axis = pb__door_int(op, "dimension", 0), at = 0;
   if (axis < 0 || axis >= out.rank) return pb__door_refuse(d, op, "no such dimension");
   for (int k = 0; k < op->operand_count; ++k) {
+    if (pb__door_is_empty(d, op->operands[k])) continue;
     const pb_s1_value* in = pb_made(&d->m, pb__door_in(d, op, k));
     bool fits = in->rank == out.rank && in->type == out.type;
     for (int r = 0; fits && r < in->rank; ++r) fits = r == axis || in->shape[r] == out.shape[r];
@@ -188,6 +189,7 @@ pb_status pb__door_concatenate(pb_door* d, const pb_flat_op* op) {
   if (at != out.shape[axis]) return pb__door_refuse(d, op, "operands that do not fill the result");
   at = 0;
   for (int k = 0; k < op->operand_count; ++k) {
+    if (pb__door_is_empty(d, op->operands[k])) continue;
     int x = pb__door_in(d, op, k), dims[PB_NEST_RANK];
     pb_nest* n = pb_make_walk(&d->m, "copy", x, dims);
     pb_make_along(&d->m, pb_make_access(&d->m, x), dims);
@@ -346,11 +348,14 @@ pb_status pb__door_pad(pb_door* d, const pb_flat_op* op) {
 
 // The same bits; of another width the last dim counts the parts.
 pb_status pb__door_bitcast_convert(pb_door* d, const pb_flat_op* op) {
+  if (pb__door_alike(d, op, 0, 0)) return pb__door_bind(d, op, op->results[0], pb__door_get(d, op->operands[0]));
   int x = pb__door_in(d, op, 0), y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
   const pb_s1_value in = *pb_made(&d->m, x), out = *pb_made(&d->m, y);
   pb_type from = pb_type_stored(in.type), to = pb_type_stored(out.type);
   int a = pb_type_bits(from), b = pb_type_bits(to);
-  if (in.type == PB_I1 || out.type == PB_I1) return pb__door_refuse(d, op, "of truths");
+  if (in.type == PB_I1 || out.type == PB_I1) return pb__door_refuse(d, op, "of truths into another type");
+  if (pb__door_type(d, op->operands[0])->is_complex || pb__door_type(d, op->results[0])->is_complex)
+    return pb__door_refuse(d, op, "of complex numbers into another type");
   const pb_s1_value* less = a < b ? &out : &in; // the one without a dim for parts
   int parts = a < b ? b / a : a / b;
   bool fits = a == b ? in.rank == out.rank

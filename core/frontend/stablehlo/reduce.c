@@ -52,45 +52,58 @@ static pb_status reduce_one(pb_door* d, const pb_flat_op* op, const bool* gone) 
 
 typedef pb_door_state state;
 
-state pb__door_new_state(pb_door* d, const pb_type* types, int rank, const int64_t* shape) {
-  state s = {.types = {types[0], types[1]}};
-  s.width = pb_type_bits(pb_type_stored(types[0]));
-  s.whole = s.width + pb_type_bits(pb_type_stored(types[1])) > 64 ? PB_I128 : PB_I64;
+static pb_type bits_type(pb_type stored) { return stored == PB_F32 ? PB_I32 : stored == PB_F64 ? PB_I64 : stored; }
+static int width_of(pb_type type) { return pb_type_bits(pb_type_stored(type)); }
+
+// The bits below number k's.
+static int offset_of(const pb_type* types, int k) {
+  int offset = 0;
+  for (int i = 0; i < k; ++i) offset += width_of(types[i]);
+  return offset;
+}
+
+bool pb__door_fits_state(const pb_type* types, int count) {
+  return count <= PB_DOOR_RESULTS && offset_of(types, count) <= 128;
+}
+
+state pb__door_new_state(pb_door* d, const pb_type* types, int count, int rank, const int64_t* shape) {
+  state s = {.count = count};
+  for (int k = 0; k < count; ++k) s.types[k] = types[k];
+  s.whole = offset_of(types, count) > 64 ? PB_I128 : PB_I64;
   s.value = pb_make_value(&d->m, s.whole, rank, shape);
   return s;
 }
 
-static pb_type bits_type(pb_type stored) { return stored == PB_F32 ? PB_I32 : stored == PB_F64 ? PB_I64 : stored; }
-
-static int shift_of(pb_nest* n, const state* s) {
-  int amount = pb_nest_integer(n, PB_I64, s->width);
+static int shift_of(pb_nest* n, const state* s, int k) {
+  int amount = pb_nest_integer(n, PB_I64, offset_of(s->types, k));
   return s->whole == PB_I128 ? pb_nest_node(n, PB_OP_ZEXT, PB_I128, amount, -1) : amount;
 }
 
 int pb__door_packed(pb_nest* n, const state* s, const int* worked) {
-  int parts[2];
-  for (int k = 0; k < 2; ++k) {
+  int whole = -1;
+  for (int k = 0; k < s->count; ++k) {
     int v = pb_scalar_encoded(n, worked[k], s->types[k]);
     pb_type stored = n->expr[v].type, bits = bits_type(stored);
     if (bits != stored) v = pb_nest_node(n, PB_OP_BITCAST, bits, v, -1);
-    parts[k] = pb_nest_node(n, PB_OP_ZEXT, s->whole, v, -1);
+    if (bits != s->whole) v = pb_nest_node(n, PB_OP_ZEXT, s->whole, v, -1);
+    if (k) v = pb_nest_node(n, PB_OP_SHL, s->whole, v, shift_of(n, s, k));
+    whole = k ? pb_nest_node(n, PB_OP_OR, s->whole, whole, v) : v;
   }
-  int high = pb_nest_node(n, PB_OP_SHL, s->whole, parts[1], shift_of(n, s));
-  return pb_nest_node(n, PB_OP_OR, s->whole, parts[0], high);
+  return whole;
 }
 
 int pb__door_unpacked(pb_nest* n, const state* s, int whole, int k) {
   pb_type stored = pb_type_stored(s->types[k]), bits = bits_type(stored);
-  if (k) whole = pb_nest_node(n, PB_OP_SHRU, s->whole, whole, shift_of(n, s));
-  int v = pb_nest_node(n, PB_OP_TRUNC, bits, whole, -1);
+  int v = k ? pb_nest_node(n, PB_OP_SHRU, s->whole, whole, shift_of(n, s, k)) : whole;
+  if (bits != s->whole) v = pb_nest_node(n, PB_OP_TRUNC, bits, v, -1);
   if (bits != stored) v = pb_nest_node(n, PB_OP_BITCAST, stored, v, -1);
   return pb_scalar_decoded(n, v, s->types[k]);
 }
 
 static void set_state(pb_door* d, const state* s, const int* from) {
-  int dims[PB_NEST_RANK], access, worked[2];
+  int dims[PB_NEST_RANK], access, worked[PB_DOOR_RESULTS];
   (void)pb_make_walk(&d->m, "init", s->value, dims);
-  for (int k = 0; k < 2; ++k) worked[k] = pb__door_load(d, from[k], &access);
+  for (int k = 0; k < s->count; ++k) worked[k] = pb__door_load(d, from[k], &access);
   (void)pb__door_packed(&d->m.nest, s, worked);
   pb_make_end(&d->m, s->value, dims);
 }
@@ -98,14 +111,14 @@ static void set_state(pb_door* d, const state* s, const int* from) {
 // The elements that the nest has loaded, onto what the state holds.
 static pb_status combine_state(pb_door* d, const pb_flat_op* op, const state* s, const int* elements, const int* dims) {
   pb_nest* n = &d->m.nest;
-  int own = pb_make_access(&d->m, s->value), all[4], results[2];
+  int own = pb_make_access(&d->m, s->value), all[2 * PB_DOOR_RESULTS], results[PB_DOOR_RESULTS];
   pb_make_along(&d->m, own, dims);
   int old = pb_nest_load(n, own);
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < s->count; ++k) {
     all[k] = pb__door_unpacked(n, s, old, k);
-    all[2 + k] = elements[k];
+    all[s->count + k] = elements[k];
   }
-  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){4, all}, 2, s->types, results));
+  PB_TRY(pb__door_body(d, n, op, 0, (pb_door_ends){2 * s->count, all}, s->count, s->types, results));
   (void)pb__door_packed(n, s, results);
   n->reduce = PB_ACC_BODY;
   pb_make_end(&d->m, s->value, dims);
@@ -113,42 +126,55 @@ static pb_status combine_state(pb_door* d, const pb_flat_op* op, const state* s,
 }
 
 void pb__door_take_results(pb_door* d, const pb_flat_op* op, const state* s) {
-  int dims[PB_NEST_RANK];
-  for (int k = 0; k < 2; ++k) {
-    int y = pb__door_result(d, op, k);
-    pb_nest* n = pb_make_walk(&d->m, "point", y, dims);
-    pb_make_along(&d->m, pb_make_access(&d->m, s->value), dims);
-    pb__door_store(d, pb__door_unpacked(n, s, pb_nest_load(n, 0), k), y, dims);
-  }
+  int dims[PB_NEST_RANK], at = 0;
+  for (int k = 0; k < op->result_count; ++k)
+    for (int part = 0; part < (pb__door_type(d, op->results[k])->is_complex ? 2 : 1); ++part) {
+      int y = pb__door_result_part(d, op, k, part);
+      pb_nest* n = pb_make_walk(&d->m, "point", y, dims);
+      pb_make_along(&d->m, pb_make_access(&d->m, s->value), dims);
+      pb__door_store(d, pb__door_unpacked(n, s, pb_nest_load(n, 0), at++), y, dims);
+    }
 }
 
-static pb_status check_two(pb_door* d, const pb_flat_op* op, pb_type* types) {
-  const pb_flat_type *a = pb__door_type(d, op->operands[0]), *b = pb__door_type(d, op->operands[1]);
-  if (op->result_count != 2 || op->operand_count != 4) return pb__door_refuse(d, op, "more than two results");
-  if (a->rank != b->rank || memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank))
-    return pb__door_refuse(d, op, "operands of different shapes");
-  for (int k = 0; k < 2; ++k) {
-    types[k] = pb__door_type(d, op->operands[k])->type;
-    if (pb__door_type(d, op->operands[2 + k])->type != types[k] || pb__door_type(d, op->results[k])->type != types[k])
+// What is reduced and what it begins with, parts of complex numbers by themselves.
+typedef struct reduced {
+  int count, x[PB_DOOR_RESULTS], initial[PB_DOOR_RESULTS];
+  pb_type types[PB_DOOR_RESULTS];
+} reduced;
+
+static pb_status read_operands(pb_door* d, const pb_flat_op* op, reduced* in) {
+  const pb_flat_type* first = pb__door_type(d, op->operands[0]);
+  int results = op->result_count;
+  for (int k = 0; k < results; ++k) {
+    const pb_flat_type *x = pb__door_type(d, op->operands[k]), *start = pb__door_type(d, op->operands[results + k]),
+                       *y = pb__door_type(d, op->results[k]);
+    if (x->rank != first->rank || memcmp(x->shape, first->shape, sizeof(int64_t) * (size_t)first->rank))
+      return pb__door_refuse(d, op, "operands of different shapes");
+    if (start->type != x->type || y->type != x->type || start->is_complex != x->is_complex ||
+        y->is_complex != x->is_complex)
       return pb__door_refuse(d, op, "operands of different types");
   }
+  in->count = pb__door_flat_operands(d, op, 0, results, PB_DOOR_RESULTS, in->x);
+  bool fits =
+      in->count > 0 && in->count == pb__door_flat_operands(d, op, results, results, PB_DOOR_RESULTS, in->initial);
+  for (int k = 0; fits && k < in->count; ++k) in->types[k] = pb_made(&d->m, in->x[k])->type;
+  if (!fits || !pb__door_fits_state(in->types, in->count))
+    return pb__door_refuse(d, op, "more than %d results, or more than 128 bits of them", PB_DOOR_RESULTS);
   return PB_OK;
 }
 
-static pb_status reduce_two(pb_door* d, const pb_flat_op* op, const bool* gone) {
+static pb_status reduce_together(pb_door* d, const pb_flat_op* op, const reduced* r, const bool* gone) {
   const pb_flat_type *in = pb__door_type(d, op->operands[0]), *out = pb__door_type(d, op->results[0]);
-  int dims[PB_NEST_RANK], kept[PB_NEST_RANK], to = 0, access, elements[2];
-  pb_type types[2];
-  PB_TRY(check_two(d, op, types));
-  state s = pb__door_new_state(d, types, out->rank, out->shape);
-  set_state(d, &s, (const int[]){pb__door_in(d, op, 2), pb__door_in(d, op, 3)});
+  int dims[PB_NEST_RANK], kept[PB_NEST_RANK], to = 0, access, elements[PB_DOOR_RESULTS];
+  state s = pb__door_new_state(d, r->types, r->count, out->rank, out->shape);
+  set_state(d, &s, r->initial);
   (void)pb_make_start(&d->m, "reduce");
-  for (int r = 0; r < in->rank; ++r)
-    if (!gone[r]) kept[to++] = dims[r] = pb_make_loop(&d->m, in->shape[r]);
-  for (int r = 0; r < in->rank; ++r)
-    if (gone[r]) dims[r] = pb_make_loop(&d->m, in->shape[r]);
-  for (int k = 0; k < 2; ++k) {
-    elements[k] = pb__door_load(d, pb__door_in(d, op, k), &access);
+  for (int k = 0; k < in->rank; ++k)
+    if (!gone[k]) kept[to++] = dims[k] = pb_make_loop(&d->m, in->shape[k]);
+  for (int k = 0; k < in->rank; ++k)
+    if (gone[k]) dims[k] = pb_make_loop(&d->m, in->shape[k]);
+  for (int k = 0; k < r->count; ++k) {
+    elements[k] = pb__door_load(d, r->x[k], &access);
     if (access >= 0) pb_make_along(&d->m, access, dims);
   }
   PB_TRY(combine_state(d, op, &s, elements, kept));
@@ -180,7 +206,9 @@ pb_status pb__door_reduce(pb_door* d, const pb_flat_op* op) {
     fits = fits && other->rank == y->rank && !memcmp(other->shape, y->shape, sizeof(int64_t) * (size_t)y->rank);
   }
   if (!fits || kept != y->rank) return pb__door_refuse(d, op, "a shape that does not fit");
-  return op->result_count == 1 ? reduce_one(d, op, gone) : reduce_two(d, op, gone);
+  reduced in;
+  PB_TRY(read_operands(d, op, &in));
+  return in.count == 1 ? reduce_one(d, op, gone) : reduce_together(d, op, &in, gone);
 }
 
 // ---- windows ----
@@ -235,32 +263,30 @@ static pb_status surrounded(pb_door* d, const pb_flat_op* op, const window* w, i
 
 pb_status pb__door_reduce_window(pb_door* d, const pb_flat_op* op) {
   const pb_flat_type *in = pb__door_type(d, op->operands[0]), *out = pb__door_type(d, op->results[0]);
-  int count = op->result_count, x[2], dims[PB_NEST_RANK], inner[PB_NEST_RANK], elements[2];
-  pb_type types[2];
+  int dims[PB_NEST_RANK], inner[PB_NEST_RANK], elements[PB_DOOR_RESULTS];
+  reduced all;
   window w;
-  if (op->operand_count != 2 * count || count > 2) return pb__door_refuse(d, op, "more than two results");
-  if (count == 2) PB_TRY(check_two(d, op, types));
+  if (op->result_count < 1 || op->operand_count != 2 * op->result_count)
+    return pb__door_refuse(d, op, "an initial value for each operand");
+  PB_TRY(read_operands(d, op, &all));
   pb_s1_value a = {.rank = in->rank}, b = {.rank = out->rank};
   memcpy(a.shape, in->shape, sizeof a.shape);
   memcpy(b.shape, out->shape, sizeof b.shape);
   PB_TRY(read_window(d, op, &a, &b, &w));
-  for (int k = 0; k < count; ++k) {
-    x[k] = pb__door_in(d, op, k);
-    PB_TRY(surrounded(d, op, &w, pb__door_in(d, op, count + k), &x[k]));
-  }
-  if (count == 2) {
-    state s = pb__door_new_state(d, types, out->rank, out->shape);
-    set_state(d, &s, (const int[]){pb__door_in(d, op, 2), pb__door_in(d, op, 3)});
+  for (int k = 0; k < all.count; ++k) PB_TRY(surrounded(d, op, &w, all.initial[k], &all.x[k]));
+  if (all.count > 1) {
+    state s = pb__door_new_state(d, all.types, all.count, out->rank, out->shape);
+    set_state(d, &s, all.initial);
     PB_TRY(walk_windows(d, op, &w, &b, dims, inner));
-    for (int k = 0; k < 2; ++k) elements[k] = load_window(d, x[k], &w, dims, inner);
+    for (int k = 0; k < all.count; ++k) elements[k] = load_window(d, all.x[k], &w, dims, inner);
     PB_TRY(combine_state(d, op, &s, elements, dims));
     pb__door_take_results(d, op, &s);
     return PB_OK;
   }
   int y = pb__door_result(d, op, 0);
-  pb__door_fill(d, y, pb__door_in(d, op, 1));
+  pb__door_fill(d, y, all.initial[0]);
   PB_TRY(walk_windows(d, op, &w, &b, dims, inner));
-  return combine(d, op, load_window(d, x[0], &w, dims, inner), y, dims);
+  return combine(d, op, load_window(d, all.x[0], &w, dims, inner), y, dims);
 }
 
 // ---- select and scatter ----
@@ -274,7 +300,7 @@ static pb_status select_places(pb_door* d, const pb_flat_op* op, int x, const wi
   const pb_s1_value in = *pb_made(&d->m, x);
   const pb_type types[2] = {in.type, PB_I32};
   int dims[PB_NEST_RANK], inner[PB_NEST_RANK], all[2], keep, at = -1, condition = -1;
-  *s = pb__door_new_state(d, types, source->rank, source->shape);
+  *s = pb__door_new_state(d, types, 2, source->rank, source->shape);
   int first = pb_make_constant(&d->m, in.type, 0, NULL, &zero),
       none = pb_make_constant(&d->m, PB_I32, 0, NULL, &nothing);
   set_state(d, s, (const int[]){first, none});

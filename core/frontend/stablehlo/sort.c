@@ -18,10 +18,11 @@ static int precedes(pb_nest* n, int j_first, int i_first, int j, int i) {
 
 typedef pb_status comparator(pb_door* d, const pb_flat_op* op, const int* first, const int* second, int* node);
 
+enum { MOST = 4 }; // operands, parts of complex ones by themselves
+
 // The ranks along `axis` of what x orders, as i32.
 static pb_status ranks(pb_door* d, const pb_flat_op* op, int count, const int* x, int axis, comparator* goes_first,
                        int* rank) {
-  enum { MOST = 4 };
   const pb_s1_value in = *pb_made(&d->m, x[0]);
   int dims[PB_NEST_RANK], other[PB_NEST_RANK], of_i[MOST], of_j[MOST], j_first, i_first;
   if (count > MOST || in.rank + 1 > PB_NEST_DIMS) return pb__door_refuse(d, op, "too many operands");
@@ -50,13 +51,15 @@ static pb_status ranks(pb_door* d, const pb_flat_op* op, int count, const int* x
 }
 
 static pb_status by_body(pb_door* d, const pb_flat_op* op, const int* first, const int* second, int* node) {
-  int arguments[8];
+  int arguments[2 * MOST], count = 0, at = 0;
   for (int k = 0; k < op->operand_count; ++k) {
-    arguments[2 * k] = first[k];
-    arguments[2 * k + 1] = second[k];
+    int parts = pb__door_type(d, op->operands[k])->is_complex ? 2 : 1;
+    for (int p = 0; p < parts; ++p) arguments[count++] = first[at + p];
+    for (int p = 0; p < parts; ++p) arguments[count++] = second[at + p];
+    at += parts;
   }
   const pb_type truth = PB_I1;
-  return pb__door_body(d, &d->m.nest, op, 0, (pb_door_ends){2 * op->operand_count, arguments}, 1, &truth, node);
+  return pb__door_body(d, &d->m.nest, op, 0, (pb_door_ends){count, arguments}, 1, &truth, node);
 }
 
 // The element's rank as a place below `most`.
@@ -82,30 +85,31 @@ static void store(pb_door* d, int y, int axis, const int* dims, int place) {
 }
 
 pb_status pb__door_sort(pb_door* d, const pb_flat_op* op) {
-  int x[4], rank, dims[PB_NEST_RANK], number;
-  if (op->operand_count > 4) return pb__door_refuse(d, op, "more than four operands");
+  int x[MOST], rank, dims[PB_NEST_RANK], number, at = 0;
+  int count = pb__door_flat_operands(d, op, 0, op->operand_count, MOST, x);
+  if (count < 0) return pb__door_refuse(d, op, "more than four operands, a complex one counted twice");
   if (op->result_count != op->operand_count) return pb__door_refuse(d, op, "another number of results");
-  const pb_s1_value in = *pb_made(&d->m, pb__door_in(d, op, 0));
+  const pb_s1_value in = *pb_made(&d->m, x[0]);
   int64_t axis = pb__door_int(op, "dimension", -1);
   if (axis < 0) axis += in.rank;
   if (axis < 0 || axis >= in.rank) return pb__door_refuse(d, op, "no such dimension");
   for (int k = 0; k < op->operand_count; ++k) {
-    x[k] = pb__door_in(d, op, k);
-    const pb_s1_value* v = pb_made(&d->m, x[k]);
+    const pb_s1_value* v = pb_made(&d->m, pb__door_in(d, op, k));
     if (v->rank != in.rank || memcmp(v->shape, in.shape, sizeof(int64_t) * (size_t)in.rank))
       return pb__door_refuse(d, op, "operands of different shapes");
     if (!pb__door_alike(d, op, k, k)) return pb__door_refuse(d, op, "a result of another type");
   }
-  PB_TRY(ranks(d, op, op->operand_count, x, (int)axis, by_body, &rank));
-  for (int k = 0; k < op->operand_count; ++k) {
-    int y = pb__door_result(d, op, k);
-    pb_make_copy(&d->m, x[k], y);
-    pb_nest* n = pb_make_walk(&d->m, "point", x[k], dims);
-    int place = place_of(d, rank, dims, in.shape[axis], &number), from = pb_make_access(&d->m, x[k]);
-    pb_make_along(&d->m, from, dims);
-    (void)pb_nest_load(n, from);
-    store(d, y, (int)axis, dims, place);
-  }
+  PB_TRY(ranks(d, op, count, x, (int)axis, by_body, &rank));
+  for (int k = 0; k < op->operand_count; ++k)
+    for (int part = 0; part < (pb__door_type(d, op->results[k])->is_complex ? 2 : 1); ++part, ++at) {
+      int y = pb__door_result_part(d, op, k, part);
+      pb_make_copy(&d->m, x[at], y);
+      pb_nest* n = pb_make_walk(&d->m, "point", x[at], dims);
+      int place = place_of(d, rank, dims, in.shape[axis], &number), from = pb_make_access(&d->m, x[at]);
+      pb_make_along(&d->m, from, dims);
+      (void)pb_nest_load(n, from);
+      store(d, y, (int)axis, dims, place);
+    }
   return PB_OK;
 }
 
