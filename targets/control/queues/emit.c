@@ -2,6 +2,7 @@
 
 #include "core/base/workers.h"
 #include "core/poly/text.h"
+#include "targets/control/queues/alike.h"
 #include "targets/control/queues/roll.h"
 #include "targets/control/queues/trace.h"
 
@@ -12,6 +13,8 @@
 typedef struct stream {
   uint8_t* bytes;
   size_t count, capacity; // bytes
+  int32_t* calls;         // which call of the kernel each command is, if anybody asks
+  size_t call_count, call_capacity;
 } stream;
 
 typedef struct printed {
@@ -24,6 +27,7 @@ typedef struct emitter {
   pb_diag* diag;
   pb_tokens* tokens;
   stream streams[PB_MAX_QUEUES];
+  bool notes; // the calls of commands
   bool prints;
   printed* commands; // in program order
   size_t count, capacity;
@@ -41,6 +45,7 @@ static pb_status put(void* user, const pb_traced* c) {
   while (s->count + bytes > s->capacity) s->bytes = pb_grow(s->bytes, s->capacity, &s->capacity, 1);
   PB_TRY(pb_encode(e->chip, &c->command, s->bytes + s->count, e->diag));
   s->count += bytes;
+  if (e->notes) PB_PUSH(s->calls, s->call_count, s->call_capacity, c->call);
   return PB_OK;
 }
 
@@ -64,8 +69,14 @@ static pb_status follow(emitter* e, const pb_decoded* kernel, int core) {
   return status;
 }
 
+static void free_stream(stream* s) {
+  free(s->bytes);
+  free(s->calls);
+  *s = (stream){0};
+}
+
 static void release(emitter* e) {
-  for (int q = 0; q < PB_MAX_QUEUES; ++q) free(e->streams[q].bytes);
+  for (int q = 0; q < PB_MAX_QUEUES; ++q) free_stream(&e->streams[q]);
   free(e->commands);
   pb_tokens_free(e->tokens);
 }
@@ -81,21 +92,37 @@ static void put_tokens(emitter* e) {
   }
 }
 
-// Takes the core's streams over, rolled.
-static void keep_streams(emitter* e, int core, pb_arena* arena, pb_words_kernel* words) {
-  size_t bytes = (size_t)e->chip->command_bytes;
+// Keeps one queue's words, rolled in place.
+static void keep_words(const pb_chip* chip, uint8_t* bytes, size_t size, pb_arena* arena, pb_words_kernel* words,
+                       int to) {
+  size_t each = (size_t)chip->command_bytes, count = pb_roll(chip, bytes, size / each);
+  words->count[to] = (uint32_t)count;
+  words->streams[to] = pb_alloc(arena, count * each);
+  if (count) memcpy(words->streams[to], bytes, count * each);
+}
+
+static uint8_t* copy_of(const uint8_t* bytes, size_t size) {
+  uint8_t* copy = malloc(size + 1);
+  if (!copy) pb_no_memory(size);
+  return size ? memcpy(copy, bytes, size) : copy;
+}
+
+// Takes the core's streams over. plain: keeps them as they were before loops, NULL: does not.
+static void keep_streams(emitter* e, int core, pb_arena* arena, pb_words_kernel* words, stream* plain) {
   put_tokens(e);
   pb_tokens_free(e->tokens); // rolling needs words only
   e->tokens = NULL;
   for (int q = 0; q < e->chip->queue_count; ++q) {
     stream* s = &e->streams[q];
     int to = core * e->chip->queue_count + q;
-    size_t count = pb_roll(e->chip, s->bytes, s->count / bytes);
-    words->count[to] = (uint32_t)count;
-    words->streams[to] = pb_alloc(arena, count * bytes);
-    if (count) memcpy(words->streams[to], s->bytes, count * bytes);
-    free(s->bytes);
-    *s = (stream){0};
+    uint8_t* own = plain ? copy_of(s->bytes, s->count) : s->bytes;
+    keep_words(e->chip, own, s->count, arena, words, to);
+    if (plain) {
+      free(own);
+      plain[to] = *s;
+      *s = (stream){0};
+    }
+    free_stream(s);
   }
 }
 
@@ -107,39 +134,83 @@ typedef struct job {
   pb_words_kernel words;
   pb_arena scratch, arena; // of the decoded kernel; of the words
   pb_status status;
+  int like; // the job before it whose kernel differs in numbers alone; -1: there is none
+  bool leads;
+  stream* plain; // of one that leads: its words before loops
 } job;
 
 typedef struct batch {
   const pb_chip* chip;
   job* jobs;
+  bool led; // at those that are like others
 } batch;
 
-static pb_status make_words(const pb_chip* chip, const pb_decoded* kernel, pb_arena* arena, pb_diag* diag,
-                            pb_words_kernel* words) {
-  pb_status status = PB_OK;
+static void begin_words(const pb_chip* chip, const pb_decoded* kernel, pb_arena* arena, pb_words_kernel* words) {
   words->queue_count = chip->queue_count * kernel->cores;
   words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)words->queue_count);
   words->streams = PB_NEW_ARRAY(arena, uint8_t*, (size_t)words->queue_count);
+}
+
+static pb_status make_words(const pb_chip* chip, const pb_decoded* kernel, pb_arena* arena, pb_diag* diag,
+                            pb_words_kernel* words, stream* plain) {
+  pb_status status = PB_OK;
+  begin_words(chip, kernel, arena, words);
   for (int core = 0; core < kernel->cores && status == PB_OK; ++core) {
-    emitter e = {.chip = chip, .diag = diag};
+    emitter e = {.chip = chip, .diag = diag, .notes = plain != NULL};
     begin(&e);
     status = follow(&e, kernel, core);
-    if (status == PB_OK) keep_streams(&e, core, arena, words);
+    if (status == PB_OK) keep_streams(&e, core, arena, words, plain);
     release(&e);
   }
   return status;
+}
+
+// The words of the job that leads, but for the numbers. false: they must be made.
+static bool change_words(const pb_chip* chip, const job* leader, job* j) {
+  size_t bytes = (size_t)chip->command_bytes;
+  pb_changes changes = pb_changes_between(chip, &leader->kernel, &j->kernel, &j->scratch);
+  if (leader->status != PB_OK || !changes.possible) return false;
+  begin_words(chip, &j->kernel, &j->arena, &j->words);
+  for (int q = 0; q < j->words.queue_count; ++q) {
+    const stream* plain = &leader->plain[q];
+    uint8_t* own = copy_of(plain->bytes, plain->count);
+    for (size_t c = 0; c < plain->call_count; ++c) {
+      const uint8_t* bits = plain->calls[c] >= 0 ? changes.bits[plain->calls[c]] : NULL;
+      for (size_t b = 0; bits && b < bytes; ++b) own[c * bytes + b] ^= bits[b];
+    }
+    keep_words(chip, own, plain->count, &j->arena, &j->words, q);
+    free(own);
+  }
+  return true;
 }
 
 static void make_job(void* user, int k) {
   batch* b = user;
   pb_diag quiet = {.sink = pb_diag_drop};
   job* j = &b->jobs[k];
-  j->status = make_words(b->chip, &j->kernel, &j->arena, &quiet, &j->words);
+  if (b->led != (j->like >= 0)) return;
+  if (b->led && change_words(b->chip, &b->jobs[j->like], j)) return;
+  if (j->leads) j->plain = PB_NEW_ARRAY(&j->scratch, stream, (size_t)(b->chip->queue_count * j->kernel.cores));
+  j->status = make_words(b->chip, &j->kernel, &j->arena, &quiet, &j->words, j->plain);
+}
+
+// Those that lead first. What configuration state holds hangs on numbers too.
+static void make_jobs(const pb_chip* chip, job* jobs, int count, int workers) {
+  batch b = {.chip = chip, .jobs = jobs};
+  for (int k = 0; k < count; ++k) {
+    jobs[k].like = -1;
+    for (int l = 0; l < k && jobs[k].like < 0 && !pb_chip_has_state(chip); ++l)
+      if (jobs[l].like < 0 && pb_decoded_alike(&jobs[l].kernel, &jobs[k].kernel)) jobs[k].like = l;
+    if (jobs[k].like >= 0) jobs[jobs[k].like].leads = true;
+  }
+  pb_work_on(count, workers, make_job, &b);
+  b.led = true;
+  pb_work_on(count, workers, make_job, &b);
 }
 
 // What one that failed has to say, it says when it is followed again, in its turn.
 static pb_status take_job(const pb_chip* chip, job* j, pb_arena* arena, pb_diag* diag, pb_words_kernel* words) {
-  if (j->status != PB_OK) return make_words(chip, &j->kernel, arena, diag, words);
+  if (j->status != PB_OK) return make_words(chip, &j->kernel, arena, diag, words, NULL);
   *words = j->words;
   words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)words->queue_count);
   words->streams = PB_NEW_ARRAY(arena, uint8_t*, (size_t)words->queue_count);
@@ -160,9 +231,10 @@ pb_status pb_queues_emit(const pb_chip* chip, const MlirOperation* funcs, int co
   int decoded = 0;
   for (; decoded < count && status == PB_OK; ++decoded)
     status = pb_decode_kernel(chip, funcs[decoded], &jobs[decoded].scratch, diag, &jobs[decoded].kernel);
-  if (status == PB_OK) pb_work_on(count, workers, make_job, &(batch){chip, jobs});
+  if (status == PB_OK) make_jobs(chip, jobs, count, workers);
   for (int k = 0; k < decoded; ++k) {
     if (status == PB_OK) status = take_job(chip, &jobs[k], arena, diag, &words[k]);
+    for (int q = 0; jobs[k].plain && q < jobs[k].words.queue_count; ++q) free_stream(&jobs[k].plain[q]);
     pb_decoded_free(&jobs[k].kernel);
     pb_arena_free(&jobs[k].scratch);
     pb_arena_free(&jobs[k].arena);

@@ -270,9 +270,7 @@ static int32_t first_behind(const pb_tokens* t, int queue, int p, int32_t done) 
 // A command of the queue that does nothing, when so many of queue p are done.
 static pb_status put_idle(pb_tokens* t, const pb_traced* c, int queue, int p, int32_t done) {
   int32_t kept[PB_MAX_QUEUES];
-  pb_traced idle = {.command = {.insn = pb_chip_idle_insn(t->chip, queue)}, .nest = c->nest};
-  for (int f = 0; f < idle.command.insn->field_count; ++f)
-    idle.command.values[f] = pb_field_nearest(&idle.command.insn->fields[f], 0);
+  pb_traced idle = {.command = pb_trace_blank(pb_chip_idle_insn(t->chip, queue)), .nest = c->nest, .call = -1};
   memcpy(kept, t->need, sizeof kept);
   memset(t->need, 0, sizeof t->need);
   t->need[p] = done;

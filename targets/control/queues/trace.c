@@ -11,6 +11,7 @@ typedef struct tracer {
   pb_taker to;
   pb_traced_value* values;
   int64_t* nodes; // of the map at hand
+  int at;         // the op at hand
 } tracer;
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
@@ -83,11 +84,28 @@ static pb_status set_field(tracer* t, pb_traced* c, int field, int64_t value) {
 }
 
 // A number of the model: floats are carried as their bits.
-static pb_status set_number(tracer* t, pb_traced* c, int field, bool is_float, double value) {
+static int64_t number_in(const pb_insn* insn, int field, bool is_float, double value) {
   float f = (float)value;
   uint32_t bits;
   memcpy(&bits, &f, sizeof bits);
-  return set_field(t, c, field, is_float ? pb_field_bits(&c->command.insn->fields[field], bits) : (int64_t)value);
+  return is_float ? pb_field_bits(&insn->fields[field], bits) : (int64_t)value;
+}
+
+int64_t pb_trace_immediate(const pb_insn* insn, int o, const pb_traced_value* value) {
+  const pb_operand* operand = &insn->operands[o];
+  double number = operand->type == PB_I1 ? value->number != 0 : value->number; // i1 true is printed as -1
+  return number_in(insn, operand->base, operand->type == PB_F32, number);
+}
+
+int64_t pb_trace_fill(const pb_insn* insn, int field, const pb_traced_value* value) {
+  return number_in(insn, field, value->is_float, value->number);
+}
+
+pb_command pb_trace_blank(const pb_insn* insn) {
+  pb_command command = {.insn = insn};
+  for (int f = 0; f < insn->field_count; ++f) // 0 where the field can say it
+    if (insn->fields[f].form) command.values[f] = pb_field_nearest(&insn->fields[f], 0);
+  return command;
 }
 
 static pb_status set_window(tracer* t, pb_traced* c, const pb_operand* operand, const pb_traced_value* window,
@@ -126,9 +144,7 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v
 static pb_status run_call(tracer* t, const pb_decoded_op* op) {
   const pb_insn* insn = op->insn;
   pb_region regions[PB_MAX_OPERANDS];
-  pb_traced c = {.command = {.insn = insn}, .nest = op->nest, .regions = regions};
-  for (int f = 0; f < insn->field_count; ++f) // what nothing sets; 0 where the field can say it
-    if (insn->fields[f].form) c.command.values[f] = pb_field_nearest(&insn->fields[f], 0);
+  pb_traced c = {.command = pb_trace_blank(insn), .nest = op->nest, .call = t->at, .regions = regions};
   int boxes = insn->operand_count;
   int64_t extents[PB_MAX_INSN_DIMS];
   for (int d = 0; d < insn->dim_count; ++d) {
@@ -153,7 +169,7 @@ static pb_status run_call(tracer* t, const pb_decoded_op* op) {
     }
     if (operand->fill >= 0) {
       const pb_traced_value* fill = &t->values[op->operands[boxes++]];
-      PB_TRY(set_number(t, &c, operand->fill, fill->is_float, fill->number));
+      PB_TRY(set_field(t, &c, operand->fill, pb_trace_fill(insn, operand->fill, fill)));
     }
   }
   for (int o = 0; o < insn->operand_count; ++o) {
@@ -161,9 +177,8 @@ static pb_status run_call(tracer* t, const pb_decoded_op* op) {
     const pb_traced_value* value = &t->values[op->operands[o]];
     if (operand->memory >= 0)
       PB_TRY(set_window(t, &c, operand, value, regions, fills && operand->has_box));
-    else // i1 true is printed as -1
-      PB_TRY(set_number(t, &c, operand->base, operand->type == PB_F32,
-                        operand->type == PB_I1 ? value->number != 0 : value->number));
+    else
+      PB_TRY(set_field(t, &c, operand->base, pb_trace_immediate(insn, o, value)));
   }
   return t->to.take(t->to.user, &c);
 }
@@ -214,6 +229,7 @@ static pb_status run(tracer* t, const pb_decoded* kernel) {
       run_window(t, op);
       break;
     case PB_DECODED_CALL:
+      t->at = (int)at;
       PB_TRY(run_call(t, op));
       break;
     }

@@ -26,6 +26,7 @@ typedef struct pb_traced {
   uint32_t set;     // fields that have their value
   uint32_t idle;    // fields whose values do not matter: strides along one element
   const char* nest; // node of the model
+  int call;         // the op of the decoded kernel that it is; -1: it was put in between
   int region_count;
   const pb_region* regions;
 } pb_traced;
@@ -40,6 +41,12 @@ typedef struct pb_taker {
 // instruction and the model's node.
 pb_status pb_trace_run(const pb_chip* chip, const pb_decoded* kernel, int core, pb_diag* diag,
                        pb_taker to) PB_MUST_CHECK;
+
+// A command none of whose fields is set yet.
+pb_command pb_trace_blank(const pb_insn* insn);
+// What a number of the model is in the field of immediate operand o, or in the field that a box is filled from.
+int64_t pb_trace_immediate(const pb_insn* insn, int o, const pb_traced_value* value);
+int64_t pb_trace_fill(const pb_insn* insn, int field, const pb_traced_value* value);
 
 // Configuration state: as few commands as can be that write it, each before one that needs it. Every command is shown
 // first, in order, then goes through. PB_ERR_UNSUPPORTED when a command needs two values in one place.

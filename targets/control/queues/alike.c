@@ -1,0 +1,168 @@
+#include "targets/control/queues/alike.h"
+
+#include "targets/control/queues/trace.h"
+
+#include <string.h>
+
+// Where the operands of a call that are not the instruction's own begin: extents, boxes, fills (trace.c).
+typedef struct extra {
+  int fill, field; // the operand that is filled with, and its field; -1: there is none
+  int end;
+} extra;
+
+static extra extras_of(const pb_insn* insn) {
+  extra e = {.fill = -1, .field = -1, .end = insn->operand_count};
+  for (int d = 0; d < insn->dim_count; ++d) e.end += insn->dims[d].field >= 0;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* operand = &insn->operands[o];
+    if (operand->memory < 0 || !operand->has_box) continue;
+    for (int k = 0; k < operand->rank; ++k) e.end += operand->box_lo[k] >= 0 ? 2 : 0;
+    if (operand->fill < 0) continue;
+    e.fill = e.end++;
+    e.field = operand->fill;
+  }
+  return e;
+}
+
+// The field that operand k of a call sets as a number, -1: it is no number, or more than that.
+static int field_of(const pb_insn* insn, const extra* e, int k) {
+  if (k < insn->operand_count) return insn->operands[k].memory < 0 ? insn->operands[k].base : -1;
+  return k == e->fill ? e->field : -1;
+}
+
+static void mark_all(const int* operands, int count, bool* used) {
+  for (int k = 0; k < count; ++k) used[operands[k]] = true;
+}
+
+// Values that are more than immediates: computed, or used to compute, to place or to count.
+static void note_others(const pb_decoded* kernel, bool* used) {
+  for (size_t n = 0; n < kernel->op_count; ++n) {
+    const pb_decoded_op* op = &kernel->ops[n];
+    if (op->kind == PB_DECODED_IF) mark_all(op->operands, 1, used);
+    if (op->kind == PB_DECODED_DIFFERS) mark_all(op->operands, 2, used);
+    if (op->kind == PB_DECODED_WINDOW) mark_all(op->operands, 2 + 2 * op->rank, used);
+    for (int k = 0; k < op->node_count; ++k)
+      if (op->nodes[k].kind == PB_AFFINE_INPUT) used[op->nodes[k].a] = true;
+    if (op->kind != PB_DECODED_CALL) {
+      if (op->kind != PB_DECODED_END && op->kind != PB_DECODED_IF) used[op->result] = true;
+      continue;
+    }
+    extra e = extras_of(op->insn);
+    for (int k = 0; k < e.end; ++k)
+      if (field_of(op->insn, &e, k) < 0) used[op->operands[k]] = true;
+  }
+}
+
+static bool same_list(const int* a, const int* b, int count) {
+  return !memcmp(a, b, sizeof *a * (size_t)count); // NULL and 0: never asked
+}
+
+static bool same_map(const pb_decoded_op* a, const pb_decoded_op* b) {
+  if (a->node_count != b->node_count || a->result_count != b->result_count) return false;
+  for (int k = 0; k < a->node_count; ++k) {
+    const pb_affine_node *x = &a->nodes[k], *y = &b->nodes[k];
+    if (x->kind != y->kind || x->a != y->a || x->b != y->b || x->value != y->value) return false;
+  }
+  return !a->result_count || same_list(a->results, b->results, a->result_count);
+}
+
+static int operands_of(const pb_decoded_op* op) {
+  switch (op->kind) {
+  case PB_DECODED_IF:
+    return 1;
+  case PB_DECODED_DIFFERS:
+    return 2;
+  case PB_DECODED_WINDOW:
+    return 2 + 2 * op->rank;
+  case PB_DECODED_CALL:
+    return extras_of(op->insn).end;
+  default:
+    return 0; // maps name values by their nodes
+  }
+}
+
+static bool same_op(const pb_decoded_op* a, const pb_decoded_op* b) {
+  if (a->kind != b->kind || a->result != b->result || a->extent != b->extent || a->parts != b->parts ||
+      a->weight != b->weight || a->first != b->first || a->turns != b->turns || a->other != b->other ||
+      a->rank != b->rank || a->insn != b->insn || !same_map(a, b))
+    return false;
+  int count = operands_of(a);
+  return !count || same_list(a->operands, b->operands, count);
+}
+
+static bool same_value(const pb_traced_value* a, const pb_traced_value* b, bool number) {
+  return (!number || a->number == b->number) && a->is_float == b->is_float && a->memory == b->memory &&
+         a->argument == b->argument && a->base == b->base && a->element == b->element && a->rank == b->rank;
+}
+
+bool pb_decoded_alike(const pb_decoded* a, const pb_decoded* b) {
+  if (a->op_count != b->op_count || a->value_count != b->value_count || a->argument_count != b->argument_count ||
+      a->cores != b->cores)
+    return false;
+  for (size_t n = 0; n < a->op_count; ++n)
+    if (!same_op(&a->ops[n], &b->ops[n])) return false;
+  pb_arena scratch = {0};
+  bool *used = PB_NEW_ARRAY(&scratch, bool, a->value_count + 1), alike = true;
+  note_others(a, used);
+  for (size_t v = 0; v < a->value_count && alike; ++v) alike = same_value(&a->values[v], &b->values[v], used[v]);
+  pb_arena_free(&scratch);
+  return alike;
+}
+
+// ---- what changes ----
+
+// Whether anything but the call's numbers sets the field, or another number does.
+static bool is_shared(const pb_insn* insn, const extra* e, int field) {
+  int numbers = 0;
+  for (int k = 0; k < e->end; ++k) numbers += field_of(insn, e, k) == field;
+  bool shared = numbers > 1;
+  for (int d = 0; d < insn->dim_count; ++d) shared |= insn->dims[d].field == field;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const pb_operand* operand = &insn->operands[o];
+    if (operand->memory < 0) continue;
+    shared |= operand->base == field || operand->slot == field;
+    for (int k = 0; k < operand->rank; ++k) {
+      shared |= operand->strides[k].kind == PB_STRIDE_FIELD && operand->strides[k].field == field;
+      shared |= operand->has_box && (operand->box_lo[k] == field || operand->box_hi[k] == field);
+    }
+  }
+  return shared;
+}
+
+// The bits in which the call's commands differ. false: they cannot be told from the numbers.
+static bool bits_of(const pb_chip* chip, const pb_decoded_op* op, const pb_decoded* from, const pb_decoded* to,
+                    pb_arena* arena, uint8_t** bits) {
+  const pb_insn* insn = op->insn;
+  const pb_decoded* kernels[2] = {from, to};
+  uint8_t words[2][PB_COMMAND_BITS / 8];
+  extra e = extras_of(insn);
+  bool differs = false;
+  for (int k = 0; k < e.end; ++k) {
+    int field = field_of(insn, &e, k);
+    if (field < 0 || from->values[op->operands[k]].number == to->values[op->operands[k]].number) continue;
+    if (is_shared(insn, &e, field)) return false;
+    differs = true;
+  }
+  if (!differs) return true;
+  for (int side = 0; side < 2; ++side) {
+    pb_command command = pb_trace_blank(insn);
+    for (int k = 0; k < e.end; ++k) {
+      int field = field_of(insn, &e, k);
+      if (field < 0 || is_shared(insn, &e, field)) continue;
+      const pb_traced_value* value = &kernels[side]->values[op->operands[k]];
+      command.values[field] = k == e.fill ? pb_trace_fill(insn, field, value) : pb_trace_immediate(insn, k, value);
+    }
+    pb_diag quiet = {.sink = pb_diag_drop};
+    if (pb_encode(chip, &command, words[side], &quiet) != PB_OK) return false;
+  }
+  *bits = PB_NEW_ARRAY(arena, uint8_t, (size_t)chip->command_bytes);
+  for (int b = 0; b < chip->command_bytes; ++b) (*bits)[b] = words[0][b] ^ words[1][b];
+  return true;
+}
+
+pb_changes pb_changes_between(const pb_chip* chip, const pb_decoded* from, const pb_decoded* to, pb_arena* arena) {
+  pb_changes c = {.possible = true, .bits = PB_NEW_ARRAY(arena, uint8_t*, from->op_count + 1)};
+  for (size_t n = 0; n < from->op_count && c.possible; ++n)
+    if (from->ops[n].kind == PB_DECODED_CALL) c.possible = bits_of(chip, &from->ops[n], from, to, arena, &c.bits[n]);
+  return c;
+}
