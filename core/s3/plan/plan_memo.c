@@ -15,6 +15,7 @@ typedef struct entry {
 
 typedef struct pb_plan_memo {
   pb_table numbers; // of entries, by what was planned
+  pb_table alike;   // the first of those that differ in numbers alone, whatever their classes
   entry* entries;
   size_t count, capacity;
   pb_proofs proofs;
@@ -26,19 +27,20 @@ static double class_of(double number) {
   return number >= INT8_MIN && number <= INT8_MAX ? 2 : 3;
 }
 
-static void without_numbers(pb_nest* nest) {
+static void without_numbers(pb_nest* nest, bool classes) {
   for (int e = 0; e < nest->expr_count; ++e) {
     pb_expr_node* node = &nest->expr[e];
     if (node->op != PB_OP_CONST) continue;
-    node->value = class_of(node->value);
+    node->value = classes ? class_of(node->value) : 2;
     node->integer = (int64_t)(isfinite(node->value) ? node->value : 0);
   }
   for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].boxed) nest->access[a].fill = class_of(nest->access[a].fill);
+    if (nest->access[a].boxed) nest->access[a].fill = classes ? class_of(nest->access[a].fill) : 2;
 }
 
-// What is planned, as text: nests without names and numbers, whether values stay inside or are constant.
-static void print_key(const pb_program* p, char kind, pb_text* text) {
+// What is planned, as text: nests without names and numbers but for their classes, whether values stay inside or are
+// constant.
+static void print_key(const pb_program* p, char kind, bool classes, pb_text* text) {
   pb_arena scratch = {0};
   pb_program bare = *p;
   bare.nests = pb_alloc_raw(&scratch, (size_t)p->nest_count * sizeof *bare.nests);
@@ -46,7 +48,7 @@ static void print_key(const pb_program* p, char kind, pb_text* text) {
   for (int n = 0; n < p->nest_count; ++n) {
     pb_nest_copy(&bare.nests[n], &p->nests[n]);
     bare.nests[n].macs = 0;
-    without_numbers(&bare.nests[n]);
+    without_numbers(&bare.nests[n], classes);
   }
   for (int v = 0; v < p->value_count; ++v) {
     pb_value_kind kind_of = p->values[v].kind;
@@ -88,11 +90,49 @@ static void copy_stages(pb_arena* arena, const pb_stage_plan* from, pb_stage_pla
 
 // NULL: it was not planned yet, and *key is its text.
 static const entry* find(pb_unit* unit, const pb_program* program, char kind, pb_text* key) {
-  print_key(program, kind, key);
+  print_key(program, kind, true, key);
   int known = pb_table_find(&memo_of(unit)->numbers, key->data, key->length);
   if (known < 0) return NULL;
   pb_text_free(key);
   return &memo_of(unit)->entries[known];
+}
+
+// The entry of a program that differs from this one in numbers alone, the first that a plan was found for; NULL: there
+// is none, and `entry`, if it has a plan, is that from now on.
+static const entry* find_alike(pb_unit* unit, const pb_program* program, char kind, const entry* new) {
+  pb_plan_memo* memo = memo_of(unit);
+  pb_text key = {0};
+  print_key(program, kind, false, &key);
+  int known = pb_table_find(&memo->alike, key.data, key.length);
+  if (known < 0 && new&& new->found)
+    pb_table_add(&memo->alike, pb_strdup(&unit->arena, key.data), key.length, (int)(new - memo->entries));
+  pb_text_free(&key);
+  return known < 0 ? NULL : &memo->entries[known];
+}
+
+// The plan of a program that differs in numbers alone, if these make no difference to what it takes: then the search
+// would find it again.
+static bool take_alike(pb_unit* unit, const pb_group* group, pb_arena* arena, pb_plan* plan) {
+  const entry* like = find_alike(unit, group->program, 'g', NULL);
+  const char* why;
+  pb_arena scratch = {0};
+  if (!like) return false;
+  copy_plan(arena, &like->plan, plan);
+  bool same = pb_plan_cost(unit->chip, group, plan, &scratch, &why) && plan->cycles == like->plan.cycles;
+  pb_arena_free(&scratch);
+  return same;
+}
+
+static bool take_alike_stages(pb_unit* unit, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan) {
+  const entry* like = find_alike(unit, stages->program, 's', NULL);
+  const char* why;
+  pb_arena scratch = {0};
+  if (!like) return false;
+  copy_stages(arena, &like->stages, plan);
+  bool same =
+      pb_stage_plan_cost(unit->chip, stages, &scratch, plan, &why) && plan->loops.cycles == like->stages.loops.cycles;
+  pb_arena_free(&scratch);
+  return same;
 }
 
 pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
@@ -100,10 +140,12 @@ pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_are
   pb_text key = {0};
   const entry* known = find(unit, group->program, 'g', &key);
   if (!known) {
-    pb_status status = pb_plan_make(unit->chip, group, arena, diag, plan);
+    pb_status status =
+        take_alike(unit, group, arena, plan) ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
     entry* new = add(unit, &key);
     new->found = status == PB_OK;
     if (new->found) copy_plan(&unit->arena, plan, &new->plan);
+    (void)find_alike(unit, group->program, 'g', new);
     return status;
   }
   if (!known->found && !exact) return PB_ERR_UNSUPPORTED;
@@ -126,10 +168,11 @@ bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_
   pb_text key = {0};
   const entry* known = find(unit, stages->program, 's', &key);
   if (!known) {
-    bool found = pb_stage_plan_make(unit->chip, stages, arena, plan);
+    bool found = take_alike_stages(unit, stages, arena, plan) || pb_stage_plan_make(unit->chip, stages, arena, plan);
     entry* new = add(unit, &key);
     new->found = found;
     if (found) copy_stages(&unit->arena, plan, &new->stages);
+    (void)find_alike(unit, stages->program, 's', new);
     return found;
   }
   if (!known->found && !exact) return false;
@@ -150,6 +193,7 @@ pb_proofs* pb_plan_proofs(pb_unit* unit) {
 void pb_plan_memo_free(pb_unit* unit) {
   if (!unit->plans) return;
   pb_table_free(&unit->plans->numbers);
+  pb_table_free(&unit->plans->alike);
   pb_table_free(&unit->plans->proofs.known);
   free(unit->plans->entries);
   unit->plans = NULL;
