@@ -129,7 +129,9 @@ MlirOperation pb_module_func(MlirModule module, const char* name) {
   return (MlirOperation){NULL};
 }
 
-void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, const char* const* drop) {
+// `more`: arguments behind those that it has, may be "".
+static void print_head(pb_text* text, MlirOperation func, const char* more, const char* extra,
+                       const char* const* drop) {
   MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(func, "sym_name"));
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   MlirAttribute attrs = pb_op_attribute(func, "arg_attrs");
@@ -143,7 +145,7 @@ void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, co
     pb_text_add(text, " ");
     mlirAttributePrint(one, pb_text_append, text);
   }
-  pb_text_add(text, ") attributes {%s", extra);
+  pb_text_add(text, "%s) attributes {%s", more, extra);
   bool any = extra[0] != 0;
   for (intptr_t k = 0; k < mlirOperationGetNumDiscardableAttributes(func); ++k) {
     MlirNamedAttribute a = mlirOperationGetDiscardableAttribute(func, k);
@@ -159,6 +161,24 @@ void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, co
   pb_text_add(text, "} {\n");
 }
 
+void pb_func_print_head(pb_text* text, MlirOperation func, const char* extra, const char* const* drop) {
+  print_head(text, func, "", extra, drop);
+}
+
+// Constants that a pass has added: arguments behind those of the function as it is.
+static void print_new_arguments(const pb_program* p, pb_text* text) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(p->func, 0));
+  int known = (int)mlirBlockGetNumArguments(body);
+  for (int v = 0; v < p->value_count; ++v) {
+    const pb_value* value = &p->values[v];
+    if (value->kind != PB_VALUE_CONST || value->argument < known) continue;
+    pb_access type = pb_value_shape(value);
+    pb_text_add(text, ", %%a%d: ", value->argument);
+    pb_access_print_type(text, &type);
+    pb_text_add(text, " {pb.const = %d : i64}", value->const_id);
+  }
+}
+
 static bool is_used(const pb_program* p, const bool* dropped, int value) {
   PB_FOR_USES (n, p, value)
     if (!(dropped && dropped[n]) && (pb_program_reads(p, n, value) || pb_program_writes(p, n, value))) return true;
@@ -166,10 +186,12 @@ static bool is_used(const pb_program* p, const bool* dropped, int value) {
 }
 
 pb_status pb_program_rewrite(pb_unit* unit, pb_program* p, const bool* dropped, const char* pass) {
-  pb_text text = {0};
+  pb_text text = {0}, more = {0};
   int serial = 0;
   pb_text_add(&text, "module attributes {pb.stage = \"s3\"} {\n");
-  pb_func_print_head(&text, p->func, "", NULL);
+  print_new_arguments(p, &more);
+  print_head(&text, p->func, more.data ? more.data : "", "", NULL);
+  pb_text_free(&more);
   for (int v = 0; v < p->value_count; ++v) {
     const pb_value* value = &p->values[v];
     if (value->kind != PB_VALUE_LOCAL || !is_used(p, dropped, v)) continue;

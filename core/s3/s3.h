@@ -34,6 +34,7 @@ pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_math(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_lanes(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_delinearize(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_numbers(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_outline(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_plan(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_tile(pb_unit* unit) PB_MUST_CHECK;

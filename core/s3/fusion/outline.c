@@ -263,6 +263,14 @@ static void form_groups(outliner* o) {
     if (o->group[n] < 0) seed(o, n);
 }
 
+// One number for all elements: of a vector of equal ones, or, for cores, of a constant that no dim walks.
+static bool is_one_number(const outliner* o, int n, int a) {
+  const pb_access* access = &o->program.nests[n].access[a];
+  bool still = o->cached && access->rank == 1 && o->program.values[o->program.value_of[n][a]].kind == PB_VALUE_CONST;
+  for (int d = 0; d < PB_NEST_DIMS; ++d) still &= access->index[0].coef[d] == 0;
+  return access->splat || still;
+}
+
 // A pointwise nest that walks all its tensors alike, front to back, is one loop over flat tensors.
 static bool is_flat(const outliner* o, int n, int64_t* length) {
   const pb_nest* nest = &o->program.nests[n];
@@ -270,20 +278,21 @@ static bool is_flat(const outliner* o, int n, int64_t* length) {
   int64_t stride = 1;
   for (int d = nest->dim_count - 1; d >= 0; --d) {
     for (int a = 0; a < nest->access_count; ++a)
-      if (!nest->access[a].splat && pb_access_stride(&nest->access[a], d) != stride) return false;
+      if (!is_one_number(o, n, a) && pb_access_stride(&nest->access[a], d) != stride) return false;
     stride *= nest->extent[d];
   }
   for (int a = 0; a < nest->access_count; ++a)
-    if (!nest->access[a].splat && (pb_access_offset(&nest->access[a]) || pb_access_elements(&nest->access[a]) < stride))
+    if (!is_one_number(o, n, a) &&
+        (pb_access_offset(&nest->access[a]) || pb_access_elements(&nest->access[a]) < stride))
       return false;
   *length = stride;
   return true;
 }
 
-static void flatten(pb_nest* nest, int64_t length) {
+static void flatten(const outliner* o, int n, pb_nest* nest, int64_t length) {
   for (int a = 0; a < nest->access_count; ++a) {
     pb_access* access = &nest->access[a];
-    if (access->splat) continue;
+    if (is_one_number(o, n, a)) continue;
     access->shape[0] = pb_access_elements(access);
     access->rank = 1;
     memset(&access->index[0], 0, sizeof access->index[0]);
@@ -293,9 +302,11 @@ static void flatten(pb_nest* nest, int64_t length) {
   nest->extent[0] = length;
 }
 
+enum { MOST_ARGUMENTS = 64, MOST_LOCALS = 16 }; // of a kernel; an engine's steps have room for as many
+
 typedef struct signature {
-  int values[32]; // arguments, then locals
-  int count, locals[16], local_count;
+  int values[MOST_ARGUMENTS];
+  int count, locals[MOST_LOCALS], local_count;
 } signature;
 
 static bool inside_group(const outliner* o, int value, int group) {
@@ -317,7 +328,7 @@ static pb_status collect(outliner* o, int group, signature* s) {
       int v = o->program.value_of[n][a];
       bool local = inside_group(o, v, group);
       if (contains(s->values, s->count, v) || contains(s->locals, s->local_count, v)) continue;
-      if (s->count == 32 || s->local_count == 16)
+      if (s->count == MOST_ARGUMENTS || s->local_count == MOST_LOCALS)
         return pb_unsupported(o->unit->diag, (pb_place){.what = o->program.nests[n].name}, 4040, NULL,
                               "too many tensors in one kernel");
       if (local)
@@ -377,7 +388,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
   for (int n = o->groups.first[group]; n >= 0; n = o->groups.next[n]) {
     pb_nest nest = o->program.nests[n];
     if (!named) nest.name = "";
-    if (flat) flatten(&nest, length);
+    if (flat) flatten(o, n, &nest, length);
     for (int a = 0; a < nest.access_count; ++a) {
       int v = o->program.value_of[n][a];
       for (int k = 0; k < s->count; ++k)

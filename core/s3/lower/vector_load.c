@@ -55,6 +55,17 @@ static int constant_named(const char* all, const char* definition) {
   return -1;
 }
 
+// What is defined so at the head of the function, once, as %v<result>. Takes the line over.
+static int at_head(pb_vemit* e, pb_text* line) {
+  int name = constant_named(e->constants.data, line->data);
+  if (name < 0) {
+    name = e->serial++;
+    pb_text_add(&e->constants, "  %%v%d%s", name, line->data);
+  }
+  pb_text_free(line);
+  return name;
+}
+
 int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes) {
   pb_type type = node->type;
   pb_text line = {0};
@@ -67,13 +78,7 @@ int pb__vtile_constant(pb_vemit* e, const pb_expr_node* node, int lanes) {
     pb_constant_print(&line, node);
     pb_text_add(&line, " : %s\n", pb_type_name(type));
   }
-  int name = constant_named(e->constants.data, line.data);
-  if (name < 0) {
-    name = e->serial++;
-    pb_text_add(&e->constants, "  %%v%d%s", name, line.data);
-  }
-  pb_text_free(&line);
-  return name;
+  return at_head(e, &line);
 }
 
 int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes) {
@@ -226,8 +231,40 @@ static int load_turned(pb_vtile* t, const pb_vaccess* access, int point, int ind
   return registers[displacement - first];
 }
 
+// A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.
+static bool is_number(const pb_vemit* e, const pb_vaccess* access) {
+  bool constant = false;
+  for (int v = 0; v < e->k->program->value_count; ++v) {
+    const pb_value* value = &e->k->program->values[v];
+    constant |= value->argument == access->argument && value->kind == PB_VALUE_CONST && value->rank == 1 &&
+                mlirValueIsABlockArgument(value->ir);
+  }
+  for (int d = 0; d < PB_NEST_DIMS; ++d) constant &= access->stride[d] == 0;
+  for (int o = 0; o < PB_NEST_OUTERS; ++o) constant &= access->outer[o] == 0;
+  return constant && access->argument >= 0 && !access->is_table;
+}
+
+// It is loaded once, in front of everything.
+static int load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
+  pb_text *body = e->text, line = {0};
+  e->text = &line;
+  pb_text_add(&line, " = affine.load ");
+  pb__vtile_print_flat(e, access, false);
+  pb_text_add(&line, "[%lld] : ", (long long)access->cst);
+  pb__vtile_print_flat(e, access, true);
+  pb_text_add(&line, "\n");
+  e->text = body;
+  int one = at_head(e, &line);
+  if (lanes == 1) return one;
+  pb_text_add(&line, " = vector.broadcast %%v%d : %s to ", one, pb_type_name(access->type));
+  pb__vtile_print_type(&line, access->type, lanes);
+  pb_text_add(&line, "\n");
+  return at_head(e, &line);
+}
+
 int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent) {
   pb_vemit* e = t->e;
+  if (is_number(e, access)) return load_number(e, access, lanes_of(t));
   if (access->run) return load_runs(t, access, 1, point, turn, indent);
   if (pb_vkernel_is_turned(e->k, access)) return load_turned(t, access, point, indent);
   int64_t displacement = pb__vtile_displacement(t, access, point, turn);

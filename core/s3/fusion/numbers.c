@@ -1,0 +1,192 @@
+// Numbers: nests that differ in numbers alone, as the layers of a quantised network do in scales and zero
+// points, read them from a constant each: then they are parts of equal kernels, and code is made once for all of them.
+// Where commands carry numbers, kernels cost little and nothing is done. Requires the program function in value form;
+// leaves it so. Exact.
+//
+//   before   y = x * 0.031 + 3.0;                  z = y * 0.027 - 5.0
+//   after    y = x * n0[0] + n0[1];                z = y * n1[0] + n1[1]
+#include "core/base/table.h"
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+
+#include <math.h>
+#include <string.h>
+
+// Nests that are equal but for numbers.
+typedef struct alike {
+  int *nests, count, capacity;
+  bool differs[PB_NEST_EXPR]; // by node: a number that is not the same in all of them
+} alike;
+
+typedef struct finder {
+  pb_unit* unit;
+  pb_program program;
+  pb_table known; // numbers of `kinds`, by the nests' text
+  alike* kinds;
+  int kind_count, arguments;
+} finder;
+
+static bool is_number(const pb_expr_node* node) {
+  return node->op == PB_OP_CONST && (node->type == PB_F32 || node->type == PB_I32) && isfinite(node->value);
+}
+
+static bool may_load_numbers(const pb_nest* nest) {
+  bool any = false;
+  for (int e = 0; e < nest->expr_count; ++e) any |= is_number(&nest->expr[e]);
+  return any && nest->access_count > 1 && nest->access_count < PB_NEST_ACCESSES && !pb_nest_is_fixed(nest);
+}
+
+// The nest without the numbers, and without names. In the pass's arena.
+static char* print_key(const finder* f, const pb_nest* nest, size_t* length) {
+  pb_arena scratch = {0};
+  pb_nest* bare = pb_nest_kept(&scratch, nest);
+  pb_text text = {0};
+  int serial = 0;
+  bare->name = "";
+  bare->macs = 0;
+  for (int a = 0; a < bare->access_count; ++a) bare->access[a].ref = "%t";
+  for (int e = 0; e < bare->expr_count; ++e)
+    if (is_number(&bare->expr[e])) bare->expr[e].value = 2, bare->expr[e].integer = 2;
+  pb_nest_print(&text, bare, 0, &serial);
+  char* key = pb_strdup(&f->unit->pass, text.data);
+  *length = text.length;
+  pb_text_free(&text);
+  pb_arena_free(&scratch);
+  return key;
+}
+
+static void add_to(alike* kind, int n, pb_arena* arena) {
+  if (kind->count == kind->capacity) {
+    int capacity = kind->capacity * 2 + 4, *nests = PB_NEW_ARRAY(arena, int, (size_t)capacity);
+    if (kind->count) memcpy(nests, kind->nests, sizeof *nests * (size_t)kind->count);
+    kind->nests = nests;
+    kind->capacity = capacity;
+  }
+  kind->nests[kind->count++] = n;
+}
+
+static void note_nest(finder* f, int n) {
+  const pb_nest* nest = &f->program.nests[n];
+  size_t length;
+  if (!may_load_numbers(nest)) return;
+  char* key = print_key(f, nest, &length);
+  int at = pb_table_find(&f->known, key, length);
+  if (at < 0) {
+    at = f->kind_count++;
+    pb_table_add(&f->known, key, length, at);
+  }
+  alike* kind = &f->kinds[at];
+  add_to(kind, n, &f->unit->pass);
+  const pb_nest* first = &f->program.nests[kind->nests[0]];
+  for (int e = 0; e < nest->expr_count; ++e)
+    kind->differs[e] |= is_number(&nest->expr[e]) && (nest->expr[e].value != first->expr[e].value ||
+                                                      nest->expr[e].integer != first->expr[e].integer);
+}
+
+// ---- numbers become loads ----
+
+// Which load a number becomes: numbers that are equal in every nest are one.
+typedef struct slots {
+  int count, of[PB_NEST_EXPR]; // by node, -1: it stays
+  int node[PB_NEST_ACCESSES];  // by slot, the first of its nodes
+} slots;
+
+static bool equal_everywhere(const finder* f, const alike* kind, int a, int b) {
+  for (int k = 0; k < kind->count; ++k) {
+    const pb_expr_node* expr = f->program.nests[kind->nests[k]].expr;
+    if (expr[a].type != expr[b].type || expr[a].value != expr[b].value || expr[a].integer != expr[b].integer)
+      return false;
+  }
+  return true;
+}
+
+// false: a nest cannot read so many: a sum reads what is there as well, until it is known for one.
+static bool find_slots(const finder* f, const alike* kind, slots* s) {
+  const pb_nest* first = &f->program.nests[kind->nests[0]];
+  int most = PB_NEST_ACCESSES - (first->reduce != PB_SET) - first->access_count;
+  s->count = 0;
+  for (int e = 0; e < first->expr_count; ++e) {
+    s->of[e] = -1;
+    if (!kind->differs[e]) continue;
+    for (int k = 0; k < s->count && s->of[e] < 0; ++k)
+      if (equal_everywhere(f, kind, s->node[k], e)) s->of[e] = k;
+    if (s->of[e] >= 0) continue;
+    if (s->count >= most) return false;
+    s->node[s->count] = e;
+    s->of[e] = s->count++;
+  }
+  return s->count > 0;
+}
+
+// The nest's numbers of one type as a constant, an argument of the program: its value. -1: there are none. at[]: by
+// slot, the element.
+static int add_constant(finder* f, const pb_nest* nest, const slots* s, pb_type type, int64_t* at) {
+  pb_consts* consts = f->unit->consts;
+  char* data = pb_alloc(&consts->arena, 4 * PB_NEST_ACCESSES);
+  int64_t count = 0;
+  for (int k = 0; k < s->count; ++k) {
+    const pb_expr_node* node = &nest->expr[s->node[k]];
+    if (node->type != type) continue;
+    float number = (float)node->value;
+    int32_t integer = (int32_t)node->integer;
+    at[k] = count;
+    memcpy(data + 4 * count++, type == PB_F32 ? (void*)&number : (void*)&integer, 4);
+  }
+  if (!count) return -1;
+  pb_value value = {.kind = PB_VALUE_CONST, .argument = f->arguments++, .type = type, .rank = 1, .shape = {count}};
+  value.const_id = pb_consts_add(consts, "numbers", type, 1, &count, data);
+  return pb_program_add_value(&f->program, &f->unit->pass, &value);
+}
+
+static void load_numbers(finder* f, int n, const slots* s) {
+  pb_nest* nest = &f->program.nests[n];
+  int *value_of = f->program.value_of[n], store = nest->access_count - 1, access[PB_NEST_ACCESSES] = {0};
+  pb_access kept = nest->access[store];
+  int stored = value_of[store];
+  const pb_type types[] = {PB_F32, PB_I32};
+  nest->access_count = store;
+  for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
+    int64_t at[PB_NEST_ACCESSES];
+    int value = add_constant(f, nest, s, types[t], at);
+    for (int k = 0; k < s->count; ++k) {
+      if (nest->expr[s->node[k]].type != types[t]) continue;
+      access[k] = nest->access_count++;
+      pb_access* a = &nest->access[access[k]];
+      *a = pb_value_shape(&f->program.values[value]);
+      a->index[0].cst = at[k];
+      value_of[access[k]] = value;
+    }
+  }
+  value_of[nest->access_count] = stored;
+  nest->access[nest->access_count++] = kept;
+  for (int e = 0; e < nest->expr_count; ++e) {
+    pb_expr_node* node = &nest->expr[e];
+    for (int k = 0; k < 3; ++k)
+      if (node->args[k] >= 0 && s->of[node->args[k]] >= 0) node->args[k] = s->node[s->of[node->args[k]]];
+    if (s->of[e] < 0) continue;
+    if (s->node[s->of[e]] == e)
+      *node = (pb_expr_node){.op = PB_OP_LOAD, .type = node->type, .operand = access[s->of[e]], .args = {-1, -1, -1}};
+    else
+      node->value = 0, node->integer = 0; // nobody takes it any more
+  }
+}
+
+pb_status pb_s3_numbers(pb_unit* unit) {
+  // Numbers in a memory of a core's own would have to be brought there.
+  if (!pb_chip_runs_code(unit->chip) || pb_chip_staging(unit->chip) >= 0) return PB_OK;
+  finder f = {.unit = unit};
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &f.program));
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(f.program.func, 0));
+  f.arguments = (int)mlirBlockGetNumArguments(body);
+  f.kinds = PB_NEW_ARRAY(&unit->pass, alike, (size_t)f.program.nest_count + 1);
+  for (int n = 0; n < f.program.nest_count; ++n) note_nest(&f, n);
+  pb_table_free(&f.known);
+  int before = f.arguments;
+  slots* s = PB_NEW(&unit->pass, slots);
+  for (int k = 0; k < f.kind_count; ++k) {
+    if (!find_slots(&f, &f.kinds[k], s)) continue;
+    for (int n = 0; n < f.kinds[k].count; ++n) load_numbers(&f, f.kinds[k].nests[n], s);
+  }
+  return f.arguments > before ? pb_program_rewrite(unit, &f.program, NULL, "numbers") : PB_OK;
+}
