@@ -14,7 +14,7 @@ Made by `sdk-docs/stablehlo.py` from `core/frontend/stablehlo/stablehlo.def`, on
 `pbc MODEL.mlir --target=cpu -o x.pbe` reads a module in MLIR's generic text (`stablehlo-opt --mlir-print-op-generic`; of JAX
 `jax.jit(f).lower(x).compiler_ir('stablehlo').operation.get_asm(print_generic_op_form=True)`). Arguments of `@main` are inputs
 `arg0`, `arg1`, ..., its results outputs `out0`, ... Operators that are not here are all named at once. Types: i1, signed and
-unsigned integers of 8 to 64 bits, f16, bf16, f32, f64; extents of arguments may be open (`tensor<?x4xf32>`,
+unsigned integers of 2, 4 and 8 to 64 bits, f16, bf16, f32, f64; extents of arguments may be open (`tensor<?x4xf32>`,
 [how](open-shapes.md)), or `--input-shape` says them; complex numbers of f32 and f64
 travel as pairs along one more dim, the last. bf16 in `.npy` files is `|V2`, or integers of two bytes. Tensors without elements
 are left out where others are joined to them, and are nothing else's operand.
@@ -24,6 +24,10 @@ a division by 0 has all bits set, a shift by all bits or more leaves nothing but
 integers they go towards 0 and keep within the type, NaN is 0. What a reduction's body combines goes in the order of the
 loops, but sums, which the planner may take in another. A sort takes time with the square of the length; a scan that is
 written as a window of the whole length too.
+
+Quantised tensors (`!quant.uniform`, codes of i8, u8, i16 and i32, scales for all or along an axis, of f32) are their codes, in
+files too. What moves elements moves codes; any other operator is made of f32, as the specification says, and its result
+rounded to codes. Integers of 2 and 4 bits are a byte each, `|V1` in files.
 
 Functions of complex numbers are computed in f64 (`core/s1/written.def` has them as papers do, with their sources), with the
 cuts and the signed zeros of C's: each part is within 3 ULP of f64, but tan and tanh (4), and what is left of a difference of

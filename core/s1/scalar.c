@@ -237,6 +237,32 @@ static int safe_divisor(pb_nest* n, pb_type type, const int* v, int* by_zero) {
   return choose(n, over, choose(n, minus, like(n, v[1], 1), safe), safe);
 }
 
+// The upper half of a product of 64 bits, by halves; with signs it is less one factor where the other is negative.
+static int upper_half_of_64(pb_nest* n, bool is_unsigned, int x, int y) {
+  int low = integer(n, PB_I64, UINT32_MAX), half = integer(n, PB_I64, 32), last = integer(n, PB_I64, 63);
+  int xl = same(n, PB_OP_AND, x, low), xh = same(n, PB_OP_SHRU, x, half);
+  int yl = same(n, PB_OP_AND, y, low), yh = same(n, PB_OP_SHRU, y, half);
+  int carry = same(n, PB_OP_SHRU, same(n, PB_OP_MUL, xl, yl), half);
+  int middle = same(n, PB_OP_ADD, same(n, PB_OP_MUL, xh, yl), carry), rest = same(n, PB_OP_AND, middle, low);
+  int other = same(n, PB_OP_ADD, same(n, PB_OP_MUL, xl, yh), rest);
+  middle = same(n, PB_OP_SHRU, middle, half);
+  int upper = same(n, PB_OP_ADD, same(n, PB_OP_MUL, xh, yh), middle);
+  upper = same(n, PB_OP_ADD, upper, same(n, PB_OP_SHRU, other, half));
+  if (is_unsigned) return upper;
+  upper = same(n, PB_OP_SUB, upper, same(n, PB_OP_AND, same(n, PB_OP_SHR, x, last), y));
+  return same(n, PB_OP_SUB, upper, same(n, PB_OP_AND, same(n, PB_OP_SHR, y, last), x));
+}
+
+static int upper_half(pb_nest* n, pb_type type, const int* v) {
+  bool is_unsigned = pb_type_is_unsigned(type);
+  pb_type stored = n->expr[v[0]].type;
+  int bits = pb_type_bits(stored);
+  if (bits == 64) return upper_half_of_64(n, is_unsigned, v[0], v[1]);
+  pb_op wider = is_unsigned ? PB_OP_ZEXT : PB_OP_SEXT;
+  int x = node(n, wider, PB_I64, v[0], -1), y = node(n, wider, PB_I64, v[1], -1), product = same(n, PB_OP_MUL, x, y);
+  return node(n, PB_OP_TRUNC, stored, same(n, PB_OP_SHRU, product, integer(n, PB_I64, bits)), -1);
+}
+
 static int divide(pb_nest* n, pb_type type, const int* v) {
   int by_zero;
   if (pb_type_is_float(type)) return same(n, PB_OP_DIV, v[0], v[1]);

@@ -1,6 +1,8 @@
-"""The StableHLO suite on the CPU: each file's @main is compiled, run on its inputs and checked as it says.
+"""The StableHLO suite on a target: each static file's @main is compiled, run on its inputs and checked as it says; then the
+quantised files and the interpreter's, module by module, but the distributed ones (modules.py).
 
-    tests/stablehlo/run.py --bin build/bin [--only REGEX] [--every N] [--part 0/1] [--out FILE.json] [--write]
+    tests/stablehlo/run.py --bin build/bin [--sets static,quantised,interpret] [--only REGEX] [--every N] [--part 0/1]
+                           [--target simnpu [--fallback]] [--out FILE.json] [--write] [--page FILE.md]
 
 The suite comes from data/stablehlo-dev.tar.xz. A refusal by the compiler is counted as such, with its reason; everything else
 that does not pass is a failure, and makes the run fail, and so does another outcome than outcomes.txt has (--write makes that
@@ -18,92 +20,171 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import modules  # noqa: E402
 import outcomes  # noqa: E402
 import suite  # noqa: E402
 import tools  # noqa: E402
 
 PINS = Path(__file__).parent / "outcomes.txt"
+SETS = {"static": "static", "quantised": "quantized", "interpret": "interpret"}  # the suite's own names
+WANTED = {"macro": 0.98, "static": 0.99, "quantised": 0.9, "interpret": 0.95}
+DEVICES = {"cpu": "native"}  # machines for all others
 
 
-def run_one(path, work):
-    """("passed" | "refused" | "failed" | "not read", reason)"""
+class Failed(Exception):
+    """what: "refused" by the compiler, "failed", "not read" by modules.py"""
+
+    def __init__(self, what, why):
+        super().__init__(why)
+        self.what = what
+
+
+class Runner:
+    def __init__(self, options, work):
+        self.bin, self.work = options.bin, work
+        self.target = [f"--target={options.target}", *(["--fallback=cpu"] if options.fallback else [])]
+        self.device = DEVICES.get(options.target, "machine")
+
+    def compile(self, text):
+        model = self.work / "m.mlir"
+        model.write_text(text)
+        done = tools.call([f"{self.bin}/pbc", str(model), *self.target, "-o", str(self.work / "m.pbe")], timeout=120)
+        if done.returncode:
+            said = done.stderr.strip()
+            lines = [line for line in said.splitlines() if "error: " in line]
+            known = done.returncode == 1 and lines and not any("PB4090" in line or "PB4200" in line for line in lines)
+            raise Failed("refused" if known else "failed", (lines or [said or f"exit code {done.returncode}"])[0])
+
+    def run(self, inputs, count):
+        args = [self.work / "m.pbe", f"--device={self.device}"]
+        for k, data in enumerate(inputs):
+            np.save(self.work / f"in{k}.npy", data)
+            args += ["--input", f"arg{k}={self.work / f'in{k}.npy'}"]
+        for k in range(count):
+            args += ["--output", f"out{k}={self.work / f'out{k}.npy'}"]
+        done = tools.call([f"{self.bin}/pb-run", *map(str, args)], timeout=120)
+        if done.returncode:
+            raise Failed("failed", f"pb-run: {done.stderr.strip()[-300:]}")
+        return [np.load(self.work / f"out{k}.npy") for k in range(count)]
+
+    def one(self, text, inputs, elements):
+        """The outputs of a module in the types of their elements."""
+        self.compile(text)
+        outputs = self.run([modules.as_input(*one) for one in inputs], len(elements))
+        return [as_element(data, element) for data, element in zip(outputs, elements)]
+
+
+def as_element(data, element):
+    dtype = np.dtype(suite.TYPES.get(element, np.uint8))
+    if dtype.kind == "c":  # pairs
+        return data.view(dtype).reshape(data.shape[:-1]) if data.dtype.itemsize * 2 == dtype.itemsize else data
+    return data.view(dtype) if data.dtype != dtype and data.itemsize == dtype.itemsize else data
+
+
+def run_file(runner, path):
     try:
         case = suite.Case(path)
     except suite.NotRead as why:
-        return "refused", f"the runner has no {why}"
-    model, engine = work / "m.mlir", work / "m.pbe"
-    model.write_text(case.text)
-    done = tools.call([f"{BIN}/pbc", str(model), "--target=cpu", "-o", str(engine)], timeout=120)
-    if done.returncode:
-        text = done.stderr.strip()
-        lines = [line for line in text.splitlines() if "error: " in line]
-        known = done.returncode == 1 and lines and not any("PB4090" in line or "PB4200" in line for line in lines)
-        return ("refused" if known else "failed"), (lines or [text or f"exit code {done.returncode}"])[0]
-    args = [engine]
-    for k, data in enumerate(case.inputs):
-        if np.iscomplexobj(data):  # pairs
-            data = data.view(data.real.dtype).reshape(*data.shape, 2) if data.shape else np.array([data.real, data.imag])
-        np.save(work / f"in{k}.npy", data)
-        args += ["--input", f"arg{k}={work / f'in{k}.npy'}"]
-    for k in range(len(case.checks)):
-        args += ["--output", f"out{k}={work / f'out{k}.npy'}"]
-    done = tools.call([f"{BIN}/pb-run", *map(str, args)], timeout=120)
-    if done.returncode:
-        return "failed", f"pb-run: {done.stderr.strip()[-300:]}"
+        raise Failed("not read", f"error: the runner has no {why}") from None
+    outputs = runner.one(case.text, [(data, "") for data in case.inputs], [element for _, _, element in case.checks])
     for k, (how, expected, element) in enumerate(case.checks):
-        actual = np.load(work / f"out{k}.npy")
-        if actual.dtype.kind == "V" or (element == "bf16" and actual.dtype != np.uint16):
-            actual = actual.view(np.uint16)
-        if np.iscomplexobj(expected):
-            actual = actual.astype(expected.real.dtype).view(expected.dtype).reshape(expected.shape)
-        if actual.dtype != expected.dtype:
-            actual = actual.view(expected.dtype) if actual.itemsize == expected.itemsize else actual.astype(expected.dtype)
+        actual = outputs[k]
         if not expected.shape and actual.shape == (1,):
             actual = actual.reshape(())
         good, why = suite.passes(how, actual, expected, element)
         if not good:
-            return "failed", f"out{k} ({element}, {how}): {why}"
-    return "passed", ""
+            raise Failed("failed", f"out{k} ({element}, {how}): {why}")
 
 
-def page(counts, reasons, macro, share, total):
+def run_module(runner, text):
+    try:
+        case = modules.Module(text)
+    except suite.NotRead as why:
+        raise Failed("not read", f"error: the runner has no {why}") from None
+    wrong = case.judge(runner.one(case.text, case.inputs, case.outputs))
+    if wrong:
+        raise Failed("failed", wrong)
+
+
+def tests_of(folder, options):
+    """(set, name, operator, what runs it, whether it does not count)"""
+    index, found = json.loads((folder / "index.json").read_text()), []
+    for kind in options.sets.split(","):
+        of_kind = []
+        for entry in (e for e in index if e["category"] == SETS[kind]):
+            path, disabled = folder / entry["file"], entry.get("upstream_disabled", False)
+            if kind == "static":
+                of_kind.append((kind, entry["file"], entry["op"], path, disabled))
+                continue
+            texts = modules.modules_of(path)
+            texts = [(f"{entry['file']}#{k}" if len(texts) > 1 else entry["file"], text) for k, text in enumerate(texts)]
+            of_kind += [(kind, name, entry["op"], text, False) for name, text in texts if not modules.is_distributed(text)]
+        of_kind = [t for t in of_kind if re.search(options.only, t[1])][:: options.every]
+        part, parts = map(int, options.part.split("/"))
+        found += of_kind[len(of_kind) * part // parts : len(of_kind) * (part + 1) // parts]
+    return found
+
+
+def run_all(options, folder, work):
+    runner, results = Runner(options, work), []
+    for kind, name, op, test, disabled in tests_of(folder, options):
+        what, why = "passed", ""
+        try:
+            run_file(runner, test) if kind == "static" else run_module(runner, test)
+        except Failed as failed:
+            what, why = failed.what, str(failed)
+        except tools.subprocess.TimeoutExpired:
+            what, why = "failed", "no end within 120 s"
+        results.append({"set": kind, "file": name, "op": op, "result": what, "reason": why, "disabled": disabled})
+        if what != "passed" and not options.quiet:
+            print(f"{'not counted, ' if disabled else ''}{what}: {name}: {why}", flush=True)
+    return results
+
+
+def shares(results):
+    """{"macro" or a set: (how many of its tests pass, of how many)}; macro: a mean over operators, of 1."""
+    counts, by_set = defaultdict(Counter), defaultdict(Counter)
+    for r in results:
+        if r["disabled"]:
+            continue
+        by_set[r["set"]][r["result"]] += 1
+        if r["set"] != "interpret":
+            counts[r["op"]][r["result"]] += 1
+    found = {"macro": (float(np.mean([c["passed"] / sum(c.values()) for c in counts.values()])), 1)} if counts else {}
+    return found | {kind: (c["passed"], sum(c.values())) for kind, c in by_set.items()}, counts
+
+
+def table(found):
+    names = {"macro": "mean over operators, static and quantised", "static": "static files", "quantised": "quantised modules",
+             "interpret": "the interpreter's modules, not distributed"}
+    for kind, (passed, count) in found.items():
+        yield names[kind], f"{passed} of {count}" if count > 1 else "", f"{100 * passed / count:.1f}%", f"{100 * WANTED[kind]:.0f}%"
+
+
+def page(results):
     """sdk-docs/conformance.md"""
+    found, counts = shares(results)
     out = [
         "# StableHLO's conformance suite on the CPU",
         "",
-        "Made by `tests/stablehlo/run.py --bin build/bin --page sdk-docs/conformance.md`; a line an operator of the suite, that",
-        "is a primitive of JAX. Passed: compiled, run on inputs that come at run time, and within what the file's check allows (3",
-        "ULP, or equal). Refused: an error that names the operator and the reason. Nothing is wrong without a word: a failure",
-        "fails the run. Files that StableHLO's own interpreter does not pass are left out.",
+        "Made by `tests/stablehlo/run.py --bin build/bin --page sdk-docs/conformance.md`; a line an operator of the static and",
+        "the quantised files, that is a primitive of JAX. Passed: compiled, run on inputs that come at run time, and within what",
+        "the file's check allows (3 ULP, or equal). Refused: an error that names the operator and the reason. Nothing is wrong",
+        "without a word: a failure fails the run. Files that StableHLO's own interpreter does not pass are left out.",
         "",
-        f"{total['passed']} of {sum(total.values())} files pass ({100 * share:.1f}%); the mean over operators is {100 * macro:.1f}%.",
+        "| | passed | | wanted |",
+        "| --- | --: | --: | --: |",
+        *(f"| {name} | {passed} | {share} | {wanted} |" for name, passed, share, wanted in table(found)),
         "",
         "| operator | passed | refused | failed |",
         "| --- | --: | --: | --: |",
     ]
-    out += [f"| {op} | {c['passed']} | {c['refused']} | {c['failed']} |" for op, c in sorted(counts.items())]
-    if reasons:
-        out += ["", "What is refused, by reason:", "", "| files | reason |", "| --: | --- |"]
-    out += [f"| {n} | {why} |" for why, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))]
+    out += [f"| {op} | {c['passed']} | {c['refused'] + c['not read']} | {c['failed']} |" for op, c in sorted(counts.items())]
+    bad = [r for r in results if r["result"] != "passed" and not r["disabled"]]
+    if bad:
+        out += ["", "What does not pass, and why:", "", "| test | |  |", "| --- | --- | --- |"]
+    out += [f"| {r['file']} | {r['result']} | {re.sub(r'^.*?error: ', '', r['reason'])} |" for r in bad]
     return "\n".join(out) + "\n"
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bin", type=Path, required=True)
-    parser.add_argument("--suite", type=Path, help="a folder that has it unpacked")
-    parser.add_argument("--only", default=".")
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--part", default="0/1", help="K/N: the K-th of N runs of files that follow each other")
-    parser.add_argument("--write", action="store_true", help="pin the outcomes")
-    parser.add_argument("--out", type=Path)
-    parser.add_argument("--quiet", action="store_true")
-    parser.add_argument("--page", type=Path, help="the conformance page, to be written")
-    options = parser.parse_args()
-    global BIN
-    BIN = options.bin
-    with tempfile.TemporaryDirectory() as folder:
-        return run_all(options, options.suite or unpacked(folder), Path(folder))
 
 
 def unpacked(folder):
@@ -112,43 +193,41 @@ def unpacked(folder):
     return Path(folder) / "stablehlo"
 
 
-def run_all(options, folder, work):
-    index = [e for e in json.loads((folder / "index.json").read_text()) if e["category"] == "static"]
-    index = [e for e in index if re.search(options.only, e["file"])][:: options.every]
-    part, parts = map(int, options.part.split("/"))
-    index = index[len(index) * part // parts:len(index) * (part + 1) // parts]
-    counts, reasons, results, seen = defaultdict(Counter), Counter(), [], {}
-    for entry in index:
-        what, why = run_one(folder / entry["file"], work)
-        disabled = entry.get("upstream_disabled", False)
-        results.append({"file": entry["file"], "op": entry["op"], "result": what, "reason": why, "disabled": disabled})
-        if disabled:
-            print(f"not counted ({what}): {entry['file']} {why}")
-            continue
-        counts[entry["op"]][what] += 1
-        seen[entry["file"]] = outcomes.result(what, why)
-        if what == "refused":
-            reasons[re.sub(r"^.*?error: ", "", why)] += 1
-        if what == "failed" and not options.quiet:
-            print(f"failed: {entry['file']}: {why}", flush=True)
-    for op in sorted(counts):
-        c = counts[op]
-        print(f"{op:32} {c['passed']:4} passed {c['refused']:4} refused {c['failed']:4} failed")
-    for why, n in reasons.most_common(60):
-        print(f"{n:5} {why}")
-    total = sum(counts.values(), Counter())
-    macro = np.mean([c["passed"] / sum(c.values()) for c in counts.values()]) if counts else 0
-    share = total["passed"] / max(1, sum(total.values()))
-    print(f"{len(counts)} operators, macro {100 * macro:.1f}%, plain {100 * share:.1f}%: {dict(total)}")
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    parser.add_argument("--suite", type=Path, help="a folder that has it unpacked")
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--only", default=".")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--part", default="0/1", help="K/N: the K-th of N runs of tests that follow each other")
+    parser.add_argument("--target", default="cpu")
+    parser.add_argument("--fallback", action="store_true", help="what the target does not do the CPU does")
+    parser.add_argument("--write", action="store_true", help="pin the outcomes")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--quiet", action="store_true")
+    parser.add_argument("--page", type=Path, help="the conformance page, to be written")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        results = run_all(options, options.suite or unpacked(folder), Path(folder))
+    found, counts = shares(results)
+    for op, c in sorted(counts.items()):
+        print(f"{op:32} {c['passed']:4} passed {c['refused'] + c['not read']:4} refused {c['failed']:4} failed")
+    for row in table(found):
+        print("{}: {} {}, wanted {}".format(*row))
     if options.page:
-        options.page.write_text(page(counts, reasons, macro, share, total))
+        options.page.write_text(page(results))
     if options.out:
         options.out.write_text(json.dumps(results, indent=1) + "\n")
-    if options.write:
-        outcomes.write(PINS, seen)
-    moved = outcomes.moved(outcomes.read(PINS), seen)
+    seen = {r["file"]: outcomes.result(r["result"].replace(" ", "-"), r["reason"]) for r in results if not r["disabled"]}
+    moved = []
+    if options.target == "cpu":
+        if options.write:
+            outcomes.write(PINS, seen)
+        moved = outcomes.moved(outcomes.read(PINS), seen)
     print("\n".join(moved))
-    return 1 if moved or total["failed"] else 0
+    failed = any(r["result"] == "failed" and not r["disabled"] for r in results)
+    return 1 if moved or failed else 0
 
 
 if __name__ == "__main__":

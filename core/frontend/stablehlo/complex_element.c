@@ -56,6 +56,20 @@ static int absolute(pb_nest* n, const pair* v, int part) {
   return magnitude(n, v[0]);
 }
 
+// By the order of the real parts, then of the imaginary ones.
+static int ordered(pb_nest* n, pair a, pair b, int part, bool lesser) {
+  int above = pb_nest_node(n, PB_OP_LESS, PB_I1, b.re, a.re), equal = pb_nest_node(n, PB_OP_EQUAL, PB_I1, a.re, b.re);
+  int then = pb_nest_node(n, PB_OP_AND, PB_I1, equal, pb_nest_node(n, PB_OP_LESS, PB_I1, b.im, a.im));
+  int take = pb_nest_node(n, PB_OP_OR, PB_I1, above, then);
+  pair yes = lesser ? b : a, no = lesser ? a : b;
+  int y = pb_nest_node(n, PB_OP_SELECT, n->expr[a.re].type, take, part ? yes.im : yes.re);
+  n->expr[y].args[2] = part ? no.im : no.re;
+  return y;
+}
+
+static int maximum(pb_nest* n, const pair* v, int part) { return ordered(n, v[0], v[1], part, false); }
+static int minimum(pb_nest* n, const pair* v, int part) { return ordered(n, v[0], v[1], part, true); }
+
 static const struct {
   const char* name;
   const char* written; // its rows without _re and _im, NULL: by `make`
@@ -63,6 +77,8 @@ static const struct {
   bool is_real; // its result
 } elements[] = {{"stablehlo.multiply", NULL, product, false},
                 {"stablehlo.abs", NULL, absolute, true},
+                {"stablehlo.maximum", NULL, maximum, false},
+                {"stablehlo.minimum", NULL, minimum, false},
                 {"stablehlo.divide", "quotient", NULL, false},
                 {"stablehlo.sign", "sign", NULL, false},
                 {"stablehlo.sqrt", "sqrt", NULL, false},

@@ -110,8 +110,8 @@ static const pb_flat_op* end_of(const pb_flat_block* block) {
 }
 
 // The block with its arguments, and what it returns.
-static pb_status make_block(pb_door* d, const pb_flat_op* op, int region, int count, const pb_door_value* in, int made,
-                            pb_door_value* out) {
+pb_status pb__door_region(pb_door* d, const pb_flat_op* op, int region, int count, const pb_door_value* in, int made,
+                          pb_door_value* out) {
   const pb_flat_block* block = region < op->region_count ? &op->regions[region] : NULL;
   const pb_flat_op* end = block ? end_of(block) : NULL;
   if (!end || block->argument_count != count || end->operand_count != made)
@@ -185,12 +185,12 @@ static pb_status run_while(pb_door* d, const pb_flat_op* op, const pb_door_value
   make_variables(d, count, first, now, &all);
   PB_TRY(assign(d, op, count, first, &all));
   mark(d, op, PB_S1_LOOP, -1);
-  PB_TRY(make_block(d, op, 0, count, now, 1, &goes_on));
+  PB_TRY(pb__door_region(d, op, 0, count, now, 1, &goes_on));
   const pb_s1_value* truth = pb_made(&d->m, goes_on.value);
   if (truth->type != PB_I1 || truth->rank) return pb__door_refuse(d, op, "a condition that is no truth");
   if (truth->const_id >= 0) return pb__door_refuse(d, op, "a condition that always holds");
   mark(d, op, PB_S1_WHILE, goes_on.value);
-  PB_TRY(make_block(d, op, 1, count, now, count, next));
+  PB_TRY(pb__door_region(d, op, 1, count, now, count, next));
   PB_TRY(assign(d, op, count, next, &all));
   mark(d, op, PB_S1_AGAIN, -1);
   return PB_OK;
@@ -208,7 +208,7 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
   for (int turn = 0;; ++turn) {
     int64_t is;
     size_t made = d->m.program->op_count;
-    PB_TRY(make_block(d, op, 0, count, now, 1, &goes_on));
+    PB_TRY(pb__door_region(d, op, 0, count, now, 1, &goes_on));
     bool sure = known(d, goes_on.value, &is);
     if (!sure || turn == MOST_TURNS || d->m.program->op_count > MOST_OPERATORS) {
       d->m.program->op_count = sure ? before : made;
@@ -217,7 +217,7 @@ pb_status pb__door_while(pb_door* d, const pb_flat_op* op) {
     }
     pb__door_decide_by(d, goes_on.value);
     if (!is) break;
-    PB_TRY(make_block(d, op, 1, count, now, count, now));
+    PB_TRY(pb__door_region(d, op, 1, count, now, count, now));
   }
   for (int k = 0; k < count; ++k) PB_TRY(pb__door_bind(d, op, op->results[k], now[k]));
   return PB_OK;
@@ -250,7 +250,7 @@ static pb_status run_count(pb_door* d, const pb_flat_op* op, bool is_unsigned, c
   PB_TRY(assign(d, op, count, first, &all));
   mark(d, op, PB_S1_LOOP, -1);
   mark(d, op, PB_S1_WHILE, combined(d, now[0].value, top, true, is_unsigned));
-  PB_TRY(make_block(d, op, 0, count, now, count - 1, next + 1));
+  PB_TRY(pb__door_region(d, op, 0, count, now, count - 1, next + 1));
   stand_at(d, op);
   next[0] = (pb_door_value){combined(d, now[0].value, step, false, false), -1};
   PB_TRY(assign(d, op, count, next, &all));
@@ -288,7 +288,7 @@ pb_status pb__door_count(pb_door* d, const pb_flat_op* op) {
   int64_t turns = turns_of(d, op, is_unsigned, bound);
   for (int64_t k = 0; k < turns && written; ++k) {
     now[0].value = constant_like(d, first[0].value, bound[0] + k * bound[2]);
-    PB_TRY(make_block(d, op, 0, count, now, count - 1, now + 1));
+    PB_TRY(pb__door_region(d, op, 0, count, now, count - 1, now + 1));
     written = d->m.program->op_count <= MOST_OPERATORS;
   }
   if (turns < 0 || !written) {
@@ -358,7 +358,7 @@ static pb_status run_branches(pb_door* d, const pb_flat_op* op, int by, int regi
     }
     mark(d, op, PB_S1_IF, is);
   }
-  PB_TRY(make_block(d, op, region, 0, NULL, count, made));
+  PB_TRY(pb__door_region(d, op, region, 0, NULL, count, made));
   if (!region) make_variables(d, count, made, result, all);
   PB_TRY(assign(d, op, count, made, all));
   if (last) return PB_OK;
@@ -380,12 +380,12 @@ pb_status pb__door_branch(pb_door* d, const pb_flat_op* op) {
   if (known(d, by, &index)) {
     if (truth) index = !index;
     if (index < 0 || index >= regions) index = regions - 1;
-    PB_TRY(make_block(d, op, (int)index, 0, NULL, count, all));
+    PB_TRY(pb__door_region(d, op, (int)index, 0, NULL, count, all));
   } else if (is_long(op) && !d->m.consts->open) {
     carried variables = new_carried(d, count);
     PB_TRY(run_branches(d, op, by, 0, all, &variables));
   } else {
-    for (int r = 0; r < regions; ++r) PB_TRY(make_block(d, op, r, 0, NULL, count, all + r * count));
+    for (int r = 0; r < regions; ++r) PB_TRY(pb__door_region(d, op, r, 0, NULL, count, all + r * count));
     for (int k = 0; k < count; ++k) {
       pb_door_value last = all[(regions - 1) * count + k];
       for (int r = regions - 2; r >= 0; --r) {

@@ -209,12 +209,15 @@ static void find_unknown(pb_door* d, const pb_flat_block* block, const char** to
 
 // ---- values ----
 
-static pb_status check_type(pb_door* d, const pb_flat_op* op, int flat_value) {
+pb_status pb__door_check_type(pb_door* d, const pb_flat_op* op, int flat_value) {
+  const char* why = pb__door_unreadable(d, flat_value);
+  if (why) return pb__door_refuse(d, op, "%s: %s", pb__door_type(d, flat_value)->text, why);
   const pb_flat_type* type = pb__door_type(d, flat_value);
   if (type->is_open) return pb__door_refuse(d, op, "the extents of %s are not known", type->text);
   bool parts = type->type == PB_F32 || type->type == PB_F64;
   if (type->is_element && type->type != PB_TYPE_COUNT && d->table->has_elements) return PB_OK;
-  if (type->type != PB_TYPE_COUNT && !type->is_element && (!type->is_complex || (parts && type->rank < PB_NEST_RANK)))
+  if (type->type != PB_TYPE_COUNT && !type->is_element && !pb_type_is_code(type->type) &&
+      (!type->is_complex || (parts && type->rank < PB_NEST_RANK)))
     return PB_OK;
   return pb__door_refuse(d, op, "values of %s are not supported", type->text);
 }
@@ -273,6 +276,12 @@ static pb_status make_complex(pb_door* d, const pb_flat_op* op, pb_door_maker* m
                                       "stablehlo.real",
                                       "stablehlo.imag",
                                       "stablehlo.optimization_barrier",
+                                      "stablehlo.cholesky",
+                                      "stablehlo.composite",
+                                      "stablehlo.fft",
+                                      "stablehlo.iota",
+                                      "chlo.scan",
+                                      "stablehlo.triangular_solve",
                                       "stablehlo.dot_general",
                                       "stablehlo.bitcast_convert",
                                       "stablehlo.reduce",
@@ -307,18 +316,20 @@ pb_status pb__door_check(pb_door* d, const pb_flat_op* op) {
 
 // Operators that hand values on as they are, or look at one by themselves.
 static bool carries_values(const pb_flat_op* op) {
-  return !strcmp(op->name, "func.call") || !strcmp(op->name, "stablehlo.custom_call") ||
-         !strcmp(op->name, "stablehlo.optimization_barrier");
+  return !strcmp(op->name, "func.call") || !strcmp(op->name, "stablehlo.composite") ||
+         !strcmp(op->name, "stablehlo.custom_call") || !strcmp(op->name, "stablehlo.optimization_barrier");
 }
 
 pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   PB_TRY(pb__door_check(d, op));
   int k = row_of(d, op->name);
   if (makes_nothing(d, op)) return PB_OK;
+  if (d->table->makers[k] == pb__door_nothing || d->table->makers[k] == pb__door_get_tuple_element)
+    return d->table->makers[k](d, op); // of what is no tensor
   bool joins = !strcmp(op->name, "stablehlo.concatenate");
   for (int v = 0; v < op->operand_count; ++v) {
     if (joins && pb__door_is_empty(d, op->operands[v])) continue;
-    PB_TRY(check_type(d, op, op->operands[v]));
+    PB_TRY(pb__door_check_type(d, op, op->operands[v]));
     if (d->value[op->operands[v]] < 0) return pb__door_refuse(d, op, "an operand that is made elsewhere");
   }
   bool made = false;
@@ -326,12 +337,13 @@ pb_status pb__door_op(pb_door* d, const pb_flat_op* op) {
   if (made) return PB_OK;
   if (d->open && !carries_values(op)) pb__door_decide(d, op);
   if (d->open) PB_TRY(pb__door_refine(d, op));
-  for (int v = 0; v < op->result_count && !d->open; ++v) PB_TRY(check_type(d, op, op->results[v]));
+  for (int v = 0; v < op->result_count && !d->open; ++v) PB_TRY(pb__door_check_type(d, op, op->results[v]));
   d->m.name = d->name ? d->name : pb_printf(&d->m.program->arena, "%s:%d", strchr(op->name, '.') + 1, op->line);
   d->m.type = d->table->rows[k].name; // outlives the flat form
   bool is_complex = has_complex(d, op);
   for (int v = 0; v < op->result_count && !is_complex; ++v) d->imaginary[op->results[v]] = -1;
-  PB_TRY(is_complex ? make_complex(d, op, d->table->makers[k]) : d->table->makers[k](d, op));
+  pb_door_maker* make = d->table->makers[k];
+  PB_TRY(is_complex ? make_complex(d, op, make) : pb__door_is_coded(d, op) ? pb__door_coded(d, op, make) : make(d, op));
   return d->m.is_wrong ? pb__door_refuse(d, op, "operands or results of types that do not fit") : PB_OK;
 }
 
@@ -360,6 +372,56 @@ pb_status pb__door_callee(pb_door* d, const pb_flat_op* op, const pb_flat_func**
   return PB_OK;
 }
 
+// By its decomposition, whatever its name.
+pb_status pb__door_composite(pb_door* d, const pb_flat_op* op) {
+  pb_flat_attr callee = *pb_flat_find(op, "decomposition");
+  pb_flat_op call = *op;
+  callee.name = "callee";
+  call.name = "func.call";
+  call.attrs = &callee;
+  call.attr_count = 1;
+  return pb__door_call(d, &call);
+}
+
+// ---- tuples: the values that they hold ----
+
+static const pb_flat_op* maker_of(const pb_flat_block* block, int flat) {
+  for (int k = 0; k < block->op_count; ++k) {
+    const pb_flat_op* op = &block->ops[k];
+    for (int r = 0; r < op->result_count; ++r)
+      if (op->results[r] == flat) return op;
+    for (int r = 0; r < op->region_count; ++r) {
+      const pb_flat_op* inside = maker_of(&op->regions[r], flat);
+      if (inside) return inside;
+    }
+  }
+  return NULL;
+}
+
+// The value that element k of a tuple is, -1: it is made elsewhere.
+static int element_of(const pb_door* d, int flat, int64_t k, int depth) {
+  const pb_flat_op* made = NULL;
+  for (int f = 0; f < d->flat->func_count && !made; ++f) made = maker_of(&d->flat->funcs[f].body, flat);
+  if (!made || depth == MOST_CALLS) return -1;
+  if (!strcmp(made->name, "stablehlo.tuple")) return k >= 0 && k < made->operand_count ? made->operands[k] : -1;
+  if (strcmp(made->name, "stablehlo.get_tuple_element") || made->operand_count != 1) return -1;
+  int inner = element_of(d, made->operands[0], pb__door_int(made, "index", -1), depth + 1);
+  return inner < 0 ? -1 : element_of(d, inner, k, depth + 1);
+}
+
+pb_status pb__door_nothing(pb_door* d, const pb_flat_op* op) {
+  (void)d, (void)op;
+  return PB_OK;
+}
+
+pb_status pb__door_get_tuple_element(pb_door* d, const pb_flat_op* op) {
+  int element = element_of(d, op->operands[0], pb__door_int(op, "index", -1), 0);
+  if (element < 0) return pb__door_refuse(d, op, "of a tuple that no stablehlo.tuple makes");
+  if (!strncmp(pb__door_type(d, op->results[0])->text, "tuple<", 6)) return PB_OK;
+  PB_TRY(pb__door_check_type(d, op, op->results[0]));
+  return pb__door_bind(d, op, op->results[0], pb__door_get(d, element));
+}
+
 // The callee's values are made anew at each call.
 pb_status pb__door_call(pb_door* d, const pb_flat_op* op) {
   const pb_flat_func* func;
@@ -377,214 +439,6 @@ pb_status pb__door_call(pb_door* d, const pb_flat_op* op) {
 
 // ---- the program ----
 
-// What the value is read and written as everywhere becomes another one.
-static void rename_value(pb_s1* program, int from, int to) {
-  for (size_t k = 0; k < program->op_count; ++k) {
-    pb_nest* nest = (pb_nest*)(uintptr_t)program->ops[k].nest; // the door's own
-    if (program->ops[k].x == from) program->ops[k].x = to;
-    if (program->ops[k].y == from) program->ops[k].y = to;
-    for (int a = 0; nest && a < nest->access_count; ++a)
-      if (nest->access[a].buffer == from) nest->access[a].buffer = to;
-  }
-}
-
-static const pb_donation* donated(const pb_door* d, const char* input) {
-  for (int k = 0; d->inputs && k < d->inputs->donation_count; ++k)
-    if (!strcmp(d->inputs->donations[k].input, input)) return &d->inputs->donations[k];
-  return NULL;
-}
-
-// Operators work on what is to be the output, which begins as the input is: its value is the runtime's to place.
-static pb_status donate(pb_door* d, const pb_flat_op* head, int* in) {
-  if (!donated(d, d->m.name)) return PB_OK;
-  if (d->m.consts->open || pb_made(&d->m, *in)->const_id >= 0)
-    return pb__door_refuse(d, head, "%s is donated, and has no memory that is known", d->m.name);
-  int made = pb_control_variable(&d->m, *in);
-  d->m.program->values[made].made_of = *in + 1;
-  *in = made;
-  return PB_OK;
-}
-
-// Each output that takes an input's place must be what was placed there.
-static pb_status check_donations(pb_door* d, const pb_flat_op* end, const int* results) {
-  const pb_s1* p = d->m.program;
-  for (int k = 0; d->inputs && k < d->inputs->donation_count; ++k) {
-    const pb_donation* one = &d->inputs->donations[k];
-    int made = -1;
-    for (int r = 0; r < end->operand_count; ++r)
-      if (!strcmp(one->output, pb_printf(&d->m.program->arena, "out%d", r))) made = results[r];
-    bool is = made >= 0 && p->values[made].made_of && !strcmp(p->values[p->values[made].made_of - 1].name, one->input);
-    bool placed = false;
-    for (size_t o = 0; is && o < p->op_count; ++o) placed |= p->ops[o].kind == PB_S1_PLACE && p->ops[o].y == made;
-    if (!is || !placed)
-      return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = one->input}, 2030, NULL,
-                      "is donated to %s, which is not it with an update at one place (dynamic_update_slice)",
-                      one->output);
-  }
-  return PB_OK;
-}
-
-static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
-  pb_s1* program = d->m.program;
-  int count = end->operand_count;
-  int *made = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1),
-      *results = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1);
-  for (int k = 0; k < count; ++k) {
-    pb_door_value v = pb__door_get(d, end->operands[k]);
-    results[k] = v.value >= 0 && v.imaginary >= 0 ? pb__door_pairs(d, v) : v.value;
-  }
-  PB_TRY(check_donations(d, end, results));
-  for (int k = 0; k < count; ++k) {
-    PB_TRY(check_type(d, end, end->operands[k]));
-    int v = results[k];
-    if (v >= 0) pb__door_decide_by(d, v);
-    if (v < 0) return pb__door_refuse(d, end, "a result that is made elsewhere");
-    const pb_s1_value old = program->values[v];
-    d->m.name = pb_printf(&program->arena, "out%d", k);
-    int out = made[k] = pb_make_value(&d->m, old.type, old.rank, old.shape);
-    program->values[out].is_output = true;
-    bool again = old.is_output;
-    const pb_donation* to = old.made_of ? donated(d, program->values[old.made_of - 1].name) : NULL;
-    if (to && !strcmp(to->output, d->m.name)) {
-      program->values[out].is_variable = true;
-      program->values[out].made_of = old.made_of;
-      rename_value(program, v, out);
-      for (int j = k + 1; j < count; ++j)
-        if (results[j] == v) results[j] = out;
-      continue;
-    }
-    for (int j = 0; j < k; ++j) again |= results[j] == v;
-    if (old.is_input || old.is_variable || old.const_id >= 0 || again) {
-      for (int j = 0; again && j < k; ++j)
-        if (results[j] == v) v = made[j];
-      pb_make_copy(&d->m, v, out);
-    } else {
-      rename_value(program, v, out);
-    }
-  }
-  return PB_OK;
-}
-
-static const pb_bound* bound_to(const pb_door* d, const char* name) {
-  for (int k = 0; d->inputs && k < d->inputs->bound_count; ++k)
-    if (!strcmp(d->inputs->bounds[k].name, name)) return &d->inputs->bounds[k];
-  return NULL;
-}
-
-static pb_status check_bound(pb_door* d, const pb_bound* bound, pb_type type, int rank, const int64_t* shape) {
-  pb_place place = {.file = d->flat->file, .what = bound->name};
-  bool fits = bound->rank == rank && (!rank || !memcmp(bound->shape, shape, sizeof *shape * (size_t)rank));
-  pb_type is = bound->type == PB_U8 ? PB_UI8 : bound->type;
-  if (is != type)
-    return pb_error(d->diag, place, 2019, NULL, "is of %s, and what is bound to it of %s", pb_type_name(type),
-                    pb_type_name(is));
-  if (fits) return PB_OK;
-  pb_arena* arena = &d->m.program->arena;
-  return pb_error(d->diag, place, 2019, NULL, "is of shape %s, and what is bound to it of %s",
-                  pb_shape_text(arena, rank, shape), pb_shape_text(arena, bound->rank, bound->shape));
-}
-
-// The argument that is meant, or -1.
-static int argument_named(pb_door* d, const char* name, int arguments) {
-  char* end;
-  long at = !strncmp(name, "arg", 3) ? strtol(name + 3, &end, 10) : -1;
-  return at >= 0 && at < arguments && !strcmp(name, pb_printf(&d->m.program->arena, "arg%ld", at)) ? (int)at : -1;
-}
-
-static pb_status no_argument(pb_door* d, const char* name) {
-  return pb_error(d->diag, (pb_place){.file = d->flat->file}, 2014, "arguments are arg0, arg1, ...",
-                  "no input is named '%s'", name);
-}
-
-// What the command line says of inputs that are not there, or not so: extents are the text's.
-static pb_status check_names(pb_door* d, const pb_flat_block* body) {
-  const pb_input_options* in = d->inputs;
-  if (!in) return PB_OK;
-  if (in->dim_count)
-    return pb_error(d->diag, (pb_place){.file = d->flat->file}, 2026, "no dim of its inputs has a name",
-                    "no dim is named '%s'", in->dims[0].name);
-  for (int k = 0; k < in->bound_count; ++k) {
-    const char* name = in->bounds[k].name;
-    if (argument_named(d, name, body->argument_count) < 0) return no_argument(d, name);
-    if (bound_to(d, name) != &in->bounds[k])
-      return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = name}, 2019, NULL, "is bound twice");
-  }
-  for (int k = 0; k < in->donation_count; ++k)
-    if (argument_named(d, in->donations[k].input, body->argument_count) < 0)
-      return no_argument(d, in->donations[k].input);
-  for (int k = 0; k < in->shape_count; ++k) {
-    const pb_input_shape* s = &in->shapes[k];
-    int at = argument_named(d, s->name, body->argument_count);
-    if (at < 0) return no_argument(d, s->name);
-    const pb_flat_type* t = pb__door_type(d, body->arguments[at]);
-    bool fits = t->rank == s->rank;
-    for (int r = 0; fits && r < t->rank; ++r) fits = t->shape[r] < 0 || t->shape[r] == s->shape[r];
-    if (!fits)
-      return pb_error(d->diag, (pb_place){.file = d->flat->file, .what = s->name}, 2015, NULL,
-                      "is of shape %s, and --input-shape says %s",
-                      pb_shape_text(&d->m.program->arena, t->rank, t->shape),
-                      pb_shape_text(&d->m.program->arena, s->rank, s->shape));
-  }
-  return PB_OK;
-}
-
-// Open extents of an argument: what the options say, or a symbol's.
-static pb_status open_argument(pb_door* d, const pb_flat_op* head, int number, int flat) {
-  pb_arena* arena = &d->m.program->arena;
-  const pb_flat_type* type = pb__door_type(d, flat);
-  const char* name = pb_printf(arena, "arg%d", number);
-  pb_symbols* symbols = d->inputs ? d->inputs->symbols : NULL;
-  int64_t shape[PB_FLAT_RANK];
-  memcpy(shape, type->shape, sizeof shape);
-  for (int k = 0; d->inputs && k < d->inputs->shape_count; ++k)
-    if (!strcmp(d->inputs->shapes[k].name, name))
-      memcpy(shape, d->inputs->shapes[k].shape, sizeof *shape * (size_t)type->rank);
-  for (int r = 0; r < type->rank; ++r) {
-    if (shape[r] >= 0) continue;
-    int symbol = symbols ? pb_symbol_named(symbols, pb_printf(arena, "%s.%d", name, r)) : -1;
-    if (symbol < 0)
-      return pb_unsupported(d->diag, (pb_place){.file = d->flat->file, .what = name}, 2027,
-                            "list its values, --input-shape arg0=1,8x3: each is compiled for itself",
-                            symbols ? "its dim %d is one open dim too many"
-                                    : "its dim %d is open, and this target's kernels are made for extents",
-                            r);
-    shape[r] = pb_symbol_extent(symbols, symbol);
-    d->m.consts->open = true;
-  }
-  return pb__door_refine_as(d, head, flat, type->rank, shape);
-}
-
-static pb_status make_main(pb_door* d, const pb_flat_func* main) {
-  const pb_flat_op* end = return_of(&main->body);
-  pb_flat_op head = {.name = "func.func", .line = main->line, .column = main->column};
-  if (!end || strcmp(end->name, "func.return")) return pb__door_refuse(d, &head, "@%s has no end", main->name);
-  PB_TRY(check_names(d, &main->body));
-  for (int k = 0; k < main->body.argument_count; ++k) {
-    int flat = main->body.arguments[k];
-    const pb_flat_type* type = pb__door_type(d, flat);
-    if (type->is_open && type->type != PB_TYPE_COUNT) PB_TRY(open_argument(d, &head, k, flat));
-    PB_TRY(check_type(d, &head, flat));
-    if (type->type == PB_INDEX) return pb__door_refuse(d, &head, "an argument of type index");
-    d->m.name = pb_printf(&d->m.program->arena, "arg%d", k);
-    int64_t shape[PB_FLAT_RANK + 1];
-    memcpy(shape, type->shape, sizeof type->shape);
-    if (type->is_complex) shape[type->rank] = 2;
-    const pb_bound* bound = bound_to(d, d->m.name);
-    if (bound) PB_TRY(check_bound(d, bound, type->type, type->rank + type->is_complex, shape));
-    int in = bound ? pb_make_constant(&d->m, type->type, bound->rank, shape, bound->data)
-                   : pb_make_value(&d->m, type->type, type->rank + type->is_complex, shape);
-    d->m.program->values[in].is_input = !bound;
-    if (!type->is_complex) PB_TRY(donate(d, &head, &in));
-    pb_door_value both = {in, -1};
-    if (type->is_complex) both = (pb_door_value){pb__door_part(d, in, 0), pb__door_part(d, in, 1)};
-    pb__door_set(d, flat, both);
-  }
-  PB_TRY(pb__door_block(d, &main->body));
-  PB_TRY(make_outputs(d, end));
-  pb_s1_drop_unread(d->m.program);
-  return PB_OK;
-}
-
 static pb_status make_program(pb_door* d) {
   const pb_flat_func* main = d->flat->func_count == 1 ? d->flat->funcs : NULL;
   const char* told[MOST_NAMES];
@@ -595,7 +449,7 @@ static pb_status make_program(pb_door* d) {
   }
   if (unknown) return PB_ERR_UNSUPPORTED;
   if (!main) return pb_error(d->diag, (pb_place){.file = d->flat->file}, 2112, NULL, "there is no function 'main'");
-  return make_main(d, main);
+  return pb__door_main(d, main);
 }
 
 static void count_uses(int* uses, const pb_flat_block* block) {
@@ -609,18 +463,24 @@ static void count_uses(int* uses, const pb_flat_block* block) {
 pb_status pb__door_make(const pb_door_table* table, const pb_flat* flat, const pb_input_options* inputs,
                         pb_consts* consts, pb_diag* diag, pb_s1* program) {
   pb_arena scratch = {0};
-  size_t values = (size_t)flat->value_count + 1;
+  size_t values = (size_t)flat->value_count + PB_DOOR_SPARE + 1;
   pb_door* d = PB_NEW(&scratch, pb_door);
   *d = (pb_door){
       .table = table, .flat = flat, .inputs = inputs, .diag = diag, .m = {.program = program, .consts = consts}};
+  d->value_room = (int)values;
   d->types = PB_NEW_ARRAY(&scratch, pb_flat_type, values);
-  if (flat->value_count) memcpy(d->types, flat->values, sizeof *d->types * (size_t)flat->value_count);
+  pb_flat_type* said = PB_NEW_ARRAY(&scratch, pb_flat_type, values); // of those that are written out: nothing
+  for (int v = 0; v < flat->value_count; ++v) d->types[v] = said[v] = flat->values[v];
+  pb_flat whole = *flat;
+  whole.values = said;
+  d->flat = &whole;
   for (int v = 0; v < flat->value_count; ++v) d->open |= flat->values[v].is_open;
   int** tables[] = {&d->value, &d->imaginary, &d->node, &d->imaginary_node, &d->filled, &d->uses, &d->marks};
   for (int k = 0; k < 7; ++k) {
     *tables[k] = PB_NEW_ARRAY(&scratch, int, values);
     memset(*tables[k], k < 5 ? 0xff : 0, values * sizeof(int));
   }
+  if (table == &pb__door_stablehlo) pb__door_take_codes(d);
   for (int k = 0; k < flat->func_count; ++k) count_uses(d->uses, &flat->funcs[k].body);
   pb_status status = make_program(d);
   pb_arena_free(&scratch);

@@ -10,6 +10,7 @@
 #include "core/s1/scalar.h"
 
 struct pb_door;
+struct pb_door_code;
 typedef pb_status pb_door_maker(struct pb_door* d, const pb_flat_op* op);
 typedef struct pb_door_row {
   const char* name;
@@ -27,6 +28,8 @@ typedef struct pb_door_table {
 } pb_door_table;
 extern const pb_door_table pb__door_stablehlo;
 
+enum { PB_DOOR_SPARE = 2048 }; // values that operators that are written out in others may take at once
+
 typedef struct pb_door {
   const pb_door_table* table;
   const pb_flat* flat;
@@ -35,18 +38,21 @@ typedef struct pb_door {
   bool open;           // types of the text have extents that are not said
   pb_maker m;
   pb_diag* diag;
-  int* value;                     // by value of the flat form: S1's, -1
-  int* node;                      // the same inside of the body that is being made: its node, -1
-  const pb_input_options* inputs; // NULL: nothing is said of them
-  int* imaginary_node;            // of a complex one that is no part alone, -1
-  int calls;                      // that are inside each other
-  int* imaginary;                 // by value of the flat form: S1's value of the imaginary part, -1: it has none
-  const char* name;               // of what is made, NULL: by its operator and line
-  const char* what;               // where it is, beside the line
-  bool broadcasts;                // operations of elements take operands whose last dims fit
-  int part;                       // of operators that are made for each part alone: 1 the imaginary one
-  int* uses;                      // linalg: by value of the flat form: how many operands it is
-  int* marks;                     // linalg: how many of those count, of a body's values (linalg/body.c)
+  int* value;                        // by value of the flat form: S1's, -1
+  int* node;                         // the same inside of the body that is being made: its node, -1
+  const pb_input_options* inputs;    // NULL: nothing is said of them
+  int* imaginary_node;               // of a complex one that is no part alone, -1
+  int calls;                         // that are inside each other
+  int* imaginary;                    // by value of the flat form: S1's value of the imaginary part, -1: it has none
+  const char* name;                  // of what is made, NULL: by its operator and line
+  const char* what;                  // where it is, beside the line
+  bool broadcasts;                   // operations of elements take operands whose last dims fit
+  const struct pb_door_code** codes; // by value of the flat form: of those that are held as codes (coded.c); NULL: none
+  int spare;                         // how many of those are taken
+  int value_room; // so many values of the flat form there may be, those of operators that are written out too
+  int part;       // of operators that are made for each part alone: 1 the imaginary one
+  int* uses;      // linalg: by value of the flat form: how many operands it is
+  int* marks;     // linalg: how many of those count, of a body's values (linalg/body.c)
   int* filled; // linalg: by value of the flat form: the number that all its elements are, -1: not known, -2: they are
                // none
 } pb_door;
@@ -91,6 +97,9 @@ int pb__door_result(pb_door* d, const pb_flat_op* op, int k);
 pb_status pb__door_check(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
 // Makes one operation, its operands being there.
 pb_status pb__door_op(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
+// Whether the program can have the value's type.
+pb_status pb__door_check_type(pb_door* d, const pb_flat_op* op, int flat_value) PB_MUST_CHECK;
+pb_status pb__door_main(pb_door* d, const pb_flat_func* main) PB_MUST_CHECK;
 // Makes the operations of a block.
 pb_status pb__door_block(pb_door* d, const pb_flat_block* block);
 
@@ -174,8 +183,22 @@ pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op);
 int pb__door_part(pb_door* d, int pairs, int part);
 int pb__door_pairs(pb_door* d, pb_door_value v);
 int pb__door_zeros(pb_door* d, int v); // of v's type and shape
+// A region's operations, its arguments being these values, and what it returns.
+pb_status pb__door_region(pb_door* d, const pb_flat_op* op, int region, int count, const pb_door_value* in, int made,
+                          pb_door_value* out) PB_MUST_CHECK;
 // A loop by a number: from operand 0 to operand 1 by operand 2, what it carries behind them.
 pb_status pb__door_count(pb_door* d, const pb_flat_op* op) PB_MUST_CHECK;
+// ---- values that are held as codes (coded.c) ----
+
+void pb__door_take_codes(pb_door* d);                        // from the types' texts
+const char* pb__door_unreadable(const pb_door* d, int flat); // why it is none that is read, NULL
+bool pb__door_is_coded(const pb_door* d, const pb_flat_op* op);
+pb_status pb__door_coded(pb_door* d, const pb_flat_op* op, pb_door_maker* make) PB_MUST_CHECK;
+// An input as the program has it, an output as its caller has it, and of which type that is.
+int pb__door_coded_input(pb_door* d, int flat, int value);
+int pb__door_coded_output(pb_door* d, int flat, int value);
+pb_type pb__door_outside(const pb_door* d, int flat);
+int64_t pb__door_coded_number(const pb_door* d, int flat, int64_t byte); // of a constant's
 // Computes a number that constants alone decide.
 bool pb__door_fold(pb_door* d, const pb_flat_op* op);
 

@@ -60,8 +60,12 @@ static pb_status reduce_precision(pb_door* d, pb_nest* n, const pb_flat_op* op, 
   }
   int signed_bits = pb_nest_node(n, PB_OP_OR, whole, pb_nest_node(n, PB_OP_BITCAST, whole, rounded, -1), sign);
   int result = pb_nest_node(n, PB_OP_BITCAST, number, signed_bits, -1);
-  int is_number = pb_nest_node(n, PB_OP_EQUAL, PB_I1, x, x);
-  *node = choose(n, is_number, result, x);
+  int is_number = pb_nest_node(n, PB_OP_EQUAL, PB_I1, x, x), kept = x;
+  if (!mantissa) { // no bit is left that tells NaN from infinity
+    int most = pb_nest_node(n, PB_OP_BITCAST, whole, pb_nest_const(n, number, INFINITY), -1);
+    kept = pb_nest_node(n, PB_OP_BITCAST, number, pb_nest_node(n, PB_OP_OR, whole, most, sign), -1);
+  }
+  *node = choose(n, is_number, result, kept);
   return PB_OK;
 }
 

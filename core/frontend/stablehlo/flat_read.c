@@ -71,6 +71,14 @@ static pb_type number_type(MlirType type) {
                            : PB_TYPE_COUNT;
 }
 
+// Integers of fewer bits than a byte, a byte each.
+static pb_type narrow_type(MlirType type) {
+  if (!mlirTypeIsAInteger(type)) return PB_TYPE_COUNT;
+  unsigned width = mlirIntegerTypeGetWidth(type);
+  bool is_unsigned = mlirIntegerTypeIsUnsigned(type);
+  return width == 4 ? (is_unsigned ? PB_U4 : PB_I4) : width == 2 ? (is_unsigned ? PB_U2 : PB_I2) : PB_TYPE_COUNT;
+}
+
 static pb_flat_type type_of(reader* r, MlirType type) {
   pb_flat_type out = {.type = PB_TYPE_COUNT};
   pb_text text = {0};
@@ -101,6 +109,7 @@ static pb_flat_type type_of(reader* r, MlirType type) {
     elements *= out.shape[k];
   }
   out.type = number_type(element);
+  if (out.type == PB_TYPE_COUNT && r->language == PB_FLAT_STABLEHLO) out.type = narrow_type(element);
   if (out.type == PB_INDEX || out.type == PB_I128) out.type = PB_TYPE_COUNT;
   return out;
 }

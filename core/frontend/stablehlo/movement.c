@@ -6,7 +6,7 @@
 pb_status pb__door_constant(pb_door* d, const pb_flat_op* op) {
   const pb_flat_attr* value = pb_flat_find(op, "value");
   const pb_flat_type *type = &value->type, *result = pb__door_type(d, op->results[0]);
-  if (type->type != result->type || type->rank != result->rank ||
+  if (type->type != pb__door_outside(d, op->results[0]) || type->rank != result->rank ||
       memcmp(type->shape, result->shape, sizeof(int64_t) * (size_t)type->rank))
     return pb__door_refuse(d, op, "a value of another type than its result");
   size_t size = ((size_t)pb_type_bits(type->type) + 7) / 8, count = 1, step = type->is_complex ? 2 : 1;
@@ -14,7 +14,9 @@ pb_status pb__door_constant(pb_door* d, const pb_flat_op* op) {
   char* kept = pb_alloc_array(&d->m.consts->arena, count + 1, size);
   const char* from = (const char*)value->bytes + (size_t)d->part * size;
   for (size_t k = 0; k < count; ++k) memcpy(kept + k * size, from + k * step * size, size);
-  d->value[op->results[0]] = pb_make_constant(&d->m, type->type, type->rank, type->shape, kept);
+  if (type->type != result->type) // a byte each
+    for (size_t k = 0; k < count; ++k) kept[k] = (char)pb__door_coded_number(d, op->results[0], kept[k]);
+  d->value[op->results[0]] = pb_make_constant(&d->m, result->type, type->rank, type->shape, kept);
   return PB_OK;
 }
 
@@ -40,6 +42,8 @@ pb_status pb__door_iota(pb_door* d, const pb_flat_op* op) {
   if (axis < 0 || axis >= pb_made(&d->m, y)->rank || type == PB_I1) return pb__door_refuse(d, op, "no such dimension");
   (void)pb_make_walk(&d->m, "point", y, dims);
   pb__door_store(d, turn(&d->m.nest, dims[axis], type), y, dims);
+  if (pb__door_type(d, op->results[0])->is_complex)
+    pb__door_set(d, op->results[0], (pb_door_value){y, pb__door_zeros(d, y)});
   return PB_OK;
 }
 

@@ -211,6 +211,22 @@ pb_status pb__door_reduce(pb_door* d, const pb_flat_op* op) {
   return in.count == 1 ? reduce_one(d, op, gone) : reduce_together(d, op, &in, gone);
 }
 
+pb_status pb__door_map(pb_door* d, const pb_flat_op* op) {
+  int y = pb__door_result(d, op, 0), dims[PB_NEST_RANK], nodes[8], access, node;
+  pb_type type = pb_made(&d->m, y)->type;
+  (void)pb_make_walk(&d->m, "point", y, dims);
+  for (int k = 0; k < op->operand_count; ++k) {
+    const pb_flat_type *x = pb__door_type(d, op->operands[k]), *out = pb__door_type(d, op->results[0]);
+    if (x->rank != out->rank || memcmp(x->shape, out->shape, sizeof(int64_t) * (size_t)x->rank))
+      return pb__door_refuse(d, op, "operands of different shapes");
+    nodes[k] = pb__door_load(d, pb__door_in(d, op, k), &access);
+    if (access >= 0) pb_make_along(&d->m, access, dims);
+  }
+  PB_TRY(pb__door_body(d, &d->m.nest, op, 0, (pb_door_ends){op->operand_count, nodes}, 1, &type, &node));
+  pb__door_store(d, node, y, dims);
+  return PB_OK;
+}
+
 // ---- windows ----
 
 typedef struct window {

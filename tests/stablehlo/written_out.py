@@ -1,0 +1,161 @@
+"""Operators of StableHLO that are written out in others, at sizes and in forms that the suite has not, against NumPy: systems,
+factors, transforms, scans, upper halves of products, codes; and what of them is refused.
+
+    tests/stablehlo/written_out.py --bin build/bin"""
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
+import tools  # noqa: E402
+
+tools.require("numpy")
+import numpy as np  # noqa: E402
+from doors import Bench, text_of  # noqa: E402
+
+ELEMENTS = {"float32": "f32", "float64": "f64", "complex64": "complex<f32>", "complex128": "complex<f64>", "int64": "i64", "uint64": "ui64",
+            "int32": "i32", "int8": "i8"}
+
+
+def kind_of(data, shape=None):
+    return f"tensor<{''.join(f'{n}x' for n in (data.shape if shape is None else shape))}{ELEMENTS[data.dtype.name]}>"
+
+
+def pairs(data):
+    return np.stack([data.real, data.imag], axis=-1) if np.iscomplexobj(data) else data
+
+
+def computed(bench, name, attributes, operands, result):
+    """The operator on these operands, as an array like `result`."""
+    kinds = [kind_of(x) for x in operands]
+    names = ", ".join(f"%a{k}" for k in range(len(operands)))
+    text = text_of(kinds, [f'%r = "{name}"({names}) {attributes} : ({", ".join(kinds)}) -> {kind_of(result)}'], kind_of(result))
+    made = bench.run(text, *map(pairs, operands))
+    return made[..., 0] + 1j * made[..., 1] if np.iscomplexobj(result) else made
+
+
+def close(bench, what, made, expected, by):
+    away = float(np.abs(made - expected).max() / np.abs(expected).max())
+    bench.say(made.shape == expected.shape and away <= by, f"{what}: {away:.2g} of the largest away, {by:g} allowed")
+
+
+def drawn(rng, shape, dtype):
+    x = rng.standard_normal(shape)
+    return (x + 1j * rng.standard_normal(shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+
+
+def systems(bench, rng):
+    for dtype, rows in (("float32", 1), ("float64", 20), ("complex64", 5), ("complex128", 9)):
+        by = 1e-4 if dtype in ("float32", "complex64") else 1e-12
+        square = drawn(rng, (2, rows, rows), dtype) / rows + 2 * np.eye(rows, dtype=dtype)
+        for left, lower, unit, how in ((1, 1, 0, "NO_TRANSPOSE"), (0, 1, 1, "TRANSPOSE"), (1, 0, 1, "ADJOINT"), (0, 0, 0, "ADJOINT")):
+            b = drawn(rng, (2, rows, 3) if left else (2, 3, rows), dtype)
+            a = np.tril(square) if lower else np.triu(square)
+            if unit:
+                a = a - a * np.eye(rows) + np.eye(rows)
+            a = {"NO_TRANSPOSE": a, "TRANSPOSE": a.swapaxes(1, 2), "ADJOINT": a.swapaxes(1, 2).conj()}[how]
+            x = np.linalg.solve(a, b) if left else np.linalg.solve(a.swapaxes(1, 2), b.swapaxes(1, 2)).swapaxes(1, 2)
+            flags = ", ".join(f"{name} = {'true' if v else 'false'}" for name, v in (("left_side", left), ("lower", lower), ("unit_diagonal", unit)))
+            attributes = f"<{{{flags}, transpose_a = #stablehlo<transpose {how}>}}>"
+            made = computed(bench, "stablehlo.triangular_solve", attributes, [square, b], b)
+            close(bench, f"systems of {rows} rows of {dtype}, {how}, {flags}", made, x, by)
+        matrix = square @ square.swapaxes(1, 2).conj()
+        for lower in (1, 0):
+            factor = np.linalg.cholesky(matrix)
+            read = np.tril(matrix) if lower else np.triu(matrix)  # the other triangle is not looked at
+            made = computed(bench, "stablehlo.cholesky", f"<{{lower = {'true' if lower else 'false'}}}>", [read], matrix)
+            close(bench, f"factors of {rows} rows of {dtype}, lower {lower}", made, factor if lower else factor.swapaxes(1, 2).conj(), by)
+
+
+def transforms(bench, rng):
+    for how, lengths, dtype in (("FFT", (7,), "complex64"), ("FFT", (6, 5), "complex128"), ("IFFT", (3, 4, 5), "complex128"),
+                                ("RFFT", (9,), "float32"), ("RFFT", (4, 6), "float64"), ("IRFFT", (4, 7), "complex128"), ("IRFFT", (12,), "complex64")):
+        axes = list(range(1, 1 + len(lengths)))
+        shape = [2, *lengths[:-1], lengths[-1] // 2 + 1 if how == "IRFFT" else lengths[-1]]
+        x = drawn(rng, shape, dtype)
+        numpy = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": lambda v, axes: np.fft.irfftn(v, lengths, axes)}
+        wide = dtype in ("float64", "complex128")
+        expected = numpy[how](x, axes=axes)
+        expected = expected.astype({True: np.complex128, False: np.complex64}[wide] if np.iscomplexobj(expected) else np.float64 if wide else np.float32)
+        attributes = f"<{{fft_length = array<i64: {', '.join(map(str, lengths))}>, fft_type = #stablehlo<fft_type {how}>}}>"
+        made = computed(bench, "stablehlo.fft", attributes, [x], expected)
+        close(bench, f"{how} of {lengths} of {dtype}", made, expected, 1e-13 if wide else 2e-6)
+
+
+def halves(bench, rng):
+    for dtype in ("int8", "int32", "int64", "uint64"):
+        info = np.iinfo(dtype)
+        x, y = (rng.integers(info.min, info.max, 500, dtype=dtype, endpoint=True) for _ in range(2))
+        ends = np.array([info.min, info.max, 0, 1, info.max // 2], dtype)
+        x, y = np.concatenate([x, np.repeat(ends, 5)]), np.concatenate([y, np.tile(ends, 5)])
+        made = computed(bench, "chlo.mulhi", "", [x, y], x)
+        exact = np.array([(int(a) * int(b)) >> info.bits for a, b in zip(x, y)], object)
+        bench.say(all(int(m) == e for m, e in zip(made, exact)), f"upper halves of products of {dtype}")
+
+
+def scans(bench, rng):
+    x, number = rng.integers(-9, 9, (3, 100)).astype(np.int32), "tensor<3xi32>"
+    kind, start = kind_of(x), np.array([1, 2, 3], np.int32)
+    body = f'({{^bb0(%s: {number}, %t: {number}): %u = "stablehlo.add"(%s, %t) : ({number}, {number}) -> {number} "stablehlo.return"(%u, %u) : ({number}, {number}) -> ()}})'
+    segments = "operandSegmentSizes = array<i32: 1, 1>, resultSegmentSizes = array<i32: 1, 1>"
+    for reverse in (False, True):
+        ops = [f'%q:2 = "chlo.scan"(%a0, %a1) <{{dimension = 1 : i64, is_reverse = {str(reverse).lower()}, {segments}}}> {body} : ({kind}, {number}) -> ({kind}, {number})',
+               f'%w = "stablehlo.broadcast_in_dim"(%q#1) <{{broadcast_dimensions = array<i64: 0>}}> : ({number}) -> {kind}',
+               f'%r = "stablehlo.add"(%q#0, %w) : ({kind}, {kind}) -> {kind}']
+        made = bench.run(text_of([kind, number], ops, kind), x, start)
+        sums = (np.cumsum(x[:, ::-1], 1)[:, ::-1] if reverse else np.cumsum(x, 1)) + start[:, None]
+        expected = sums + (sums[:, :1] if reverse else sums[:, -1:])
+        bench.say(np.array_equal(made, expected), f"sums of 100 columns, reverse {reverse}")
+
+
+def codes(bench, rng):
+    """Scales along an axis, and a product of quantised tensors as numbers say it."""
+    x = rng.uniform(-3, 3, (4, 3)).astype(np.float32)
+    scales, zeros = np.array([0.1, 0.02, 0.3], np.float32), np.array([-3, 5, 0])
+    by_axis = "tensor<4x3x!quant.uniform<i8:f32:1, {0.1:-3, 0.02:5, 0.3}>>"
+    ops = [f'%q = "stablehlo.uniform_quantize"(%a0) : (tensor<4x3xf32>) -> {by_axis}',
+           f'%r = "stablehlo.uniform_dequantize"(%q) : ({by_axis}) -> tensor<4x3xf32>']
+    made = bench.run(text_of(["tensor<4x3xf32>"], ops, "tensor<4x3xf32>"), x)
+    expected = (np.clip(np.rint(x / scales) + zeros, -128, 127) - zeros).astype(np.float32) * scales
+    bench.say(np.array_equal(made, expected), "codes by scales along an axis")
+    y = rng.uniform(-1, 1, (3, 5)).astype(np.float32)
+    left, right, out = (f"!quant.uniform<i8{text}>" for text in (":f32, 0.025:3", "<-127:127>:f32, 0.01", ":f32, 0.05:-7"))
+    ops = [f'%p = "stablehlo.uniform_quantize"(%a0) : (tensor<4x3xf32>) -> tensor<4x3x{left}>',
+           f'%q = "stablehlo.uniform_quantize"(%a1) : (tensor<3x5xf32>) -> tensor<3x5x{right}>',
+           f'%s = "stablehlo.dot_general"(%p, %q) <{{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>}}> : (tensor<4x3x{left}>, tensor<3x5x{right}>) -> tensor<4x5x{out}>',
+           f'%r = "stablehlo.bitcast_convert"(%s) : (tensor<4x5x{out}>) -> tensor<4x5xi8>']
+    made = bench.run(text_of(["tensor<4x3xf32>", "tensor<3x5xf32>"], ops, "tensor<4x5xi8>"), x, y)
+    p, q = np.clip(np.rint(x / np.float32(0.025)) + 3, -128, 127) - 3, np.clip(np.rint(y / np.float32(0.01)), -127, 127)
+    expected = np.clip(np.rint(p @ q * 0.025 * 0.01 / 0.05) - 7, -128, 127).astype(np.int8)
+    bench.say(np.array_equal(made, expected), "a product of quantised tensors")
+
+
+def refused(bench):
+    small, matrix = "tensor<4x3xf32>", "tensor<65x65xf32>"
+    for what, kinds, op, result, word in (
+        ("more rows than are written out", [matrix], '%r = "stablehlo.cholesky"(%a0) <{lower = true}> : (' + matrix + ") -> " + matrix, matrix, "of more than 64 rows"),
+        ("a matrix that is not square", [small], f'%r = "stablehlo.cholesky"(%a0) : ({small}) -> {small}', small, "square matrices"),
+        ("a length that is not there", [small], f'%r = "stablehlo.fft"(%a0) <{{fft_length = array<i64: 4>, fft_type = #stablehlo<fft_type RFFT>}}> : ({small}) -> tensor<4x2xcomplex<f32>>', "tensor<4x2xcomplex<f32>>", "lengths that do not fit"),
+        ("scales of another number", [small], f'%q = "stablehlo.uniform_quantize"(%a0) : ({small}) -> tensor<4x3x!quant.uniform<i8:f32:1, {{0.1, 0.2}}>> %r = "stablehlo.uniform_dequantize"(%q) : (tensor<4x3x!quant.uniform<i8:f32:1, {{0.1, 0.2}}>>) -> {small}', small, "scales that do not fit its shape"),
+        ("codes of another type", [small], f'%q = "stablehlo.uniform_quantize"(%a0) : ({small}) -> tensor<4x3x!quant.uniform<i4:f32, 0.1>> %r = "stablehlo.uniform_dequantize"(%q) : (tensor<4x3x!quant.uniform<i4:f32, 0.1>>) -> {small}', small, "codes of another type than i8, u8, i16 and i32"),
+        ("an element that a tuple has not", [small], f'%q = "stablehlo.tuple"(%a0) : ({small}) -> tuple<{small}> %r = "stablehlo.get_tuple_element"(%q) <{{index = 1 : i32}}> : (tuple<{small}>) -> {small}', small, "of a tuple that no stablehlo.tuple makes"),
+    ):
+        bench.refuses(what, text_of(kinds, [op], result), word, "PB2110")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", type=Path, required=True)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench, rng = Bench(options.bin, folder), np.random.default_rng(7)
+        for part in (systems, transforms, halves, scans, codes):
+            part(bench, rng)
+        refused(bench)
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
