@@ -67,51 +67,72 @@ void pb_consts_free(pb_consts* consts) {
   *consts = (pb_consts){0};
 }
 
+// Of dim `part` only `count` turns from `first` on are packed: the others are left as they are.
 typedef struct packer {
   const pb_pack* pack;
   const char* from;
   char* to;
   size_t size;
   int64_t value[PB_PACK_AXES];
+  int part;
+  int64_t first, count;
 } packer;
+
+static void turns_of(const packer* p, int d, int64_t* first, int64_t* end) {
+  *first = d == p->part ? p->first : 0;
+  *end = d == p->part ? p->first + p->count : p->pack->dims[d].extent;
+}
 
 // The innermost dim: a run of elements, zeros behind the axis's end. The other axes are inside.
 static void pack_run(packer* p, int64_t offset) {
+  int64_t first, end;
   int d = p->pack->dim_count - 1, axis = p->pack->dims[d].axis;
-  int64_t n = p->pack->dims[d].extent, scale = p->pack->dims[d].scale, step = scale * p->pack->stride[axis];
-  int64_t room = p->pack->extent[axis] - p->value[axis], inside = room <= 0 ? 0 : (room + scale - 1) / scale;
+  turns_of(p, d, &first, &end);
+  int64_t n = end - first, scale = p->pack->dims[d].scale, step = scale * p->pack->stride[axis];
+  int64_t room = p->pack->extent[axis] - p->value[axis] - first * scale,
+          inside = room <= 0 ? 0 : (room + scale - 1) / scale;
   if (inside > n) inside = n;
-  const char* from = p->from + offset * (int64_t)p->size;
+  const char* from = p->from + (offset + first * step) * (int64_t)p->size;
+  char* to = p->to + (size_t)first * p->size;
   if (p->size == 4)
-    for (int64_t k = 0; k < inside; ++k) memcpy(p->to + k * 4, from + k * step * 4, 4);
+    for (int64_t k = 0; k < inside; ++k) memcpy(to + k * 4, from + k * step * 4, 4);
   else if (p->size == 1)
-    for (int64_t k = 0; k < inside; ++k) p->to[k] = from[k * step];
+    for (int64_t k = 0; k < inside; ++k) to[k] = from[k * step];
   else
-    for (int64_t k = 0; k < inside; ++k)
-      memcpy(p->to + (size_t)k * p->size, from + k * step * (int64_t)p->size, p->size);
-  memset(p->to + (size_t)inside * p->size, 0, (size_t)(n - inside) * p->size);
-  p->to += (size_t)n * p->size;
+    for (int64_t k = 0; k < inside; ++k) memcpy(to + (size_t)k * p->size, from + k * step * (int64_t)p->size, p->size);
+  memset(to + (size_t)inside * p->size, 0, (size_t)(n - inside) * p->size);
+}
+
+// So many elements lie behind one turn of the dim.
+static int64_t elements_inside(const pb_pack* pack, int d) {
+  int64_t elements = 1;
+  for (int k = d + 1; k < pack->dim_count; ++k) elements *= pack->dims[k].extent;
+  return elements;
 }
 
 static void pack_dim(packer* p, int d, int64_t offset, bool outside) {
   const pb_pack* pack = p->pack;
   int axis = pack->dims[d].axis;
+  int64_t first, end, step = pack->dims[d].scale * pack->stride[axis];
+  turns_of(p, d, &first, &end);
   if (d == pack->dim_count - 1) {
     for (int a = 0; a < PB_PACK_AXES && !outside; ++a) outside = p->value[a] >= pack->extent[a] && a != axis;
-    if (!outside) {
+    if (!outside)
       pack_run(p, offset);
-      return;
-    }
-    memset(p->to, 0, (size_t)pack->dims[d].extent * p->size);
+    else
+      memset(p->to + (size_t)first * p->size, 0, (size_t)(end - first) * p->size);
     p->to += (size_t)pack->dims[d].extent * p->size;
     return;
   }
-  for (int64_t k = 0; k < pack->dims[d].extent; ++k) {
-    pack_dim(p, d + 1, offset, outside);
+  size_t turn = d == p->part ? (size_t)elements_inside(pack, d) * p->size : 0; // those that are left out
+  p->value[axis] += first * pack->dims[d].scale;
+  p->to += (size_t)first * turn;
+  for (int64_t k = first; k < end; ++k) {
+    pack_dim(p, d + 1, offset + k * step, outside);
     p->value[axis] += pack->dims[d].scale;
-    offset += pack->dims[d].scale * pack->stride[axis];
   }
-  p->value[axis] -= pack->dims[d].extent * pack->dims[d].scale;
+  p->value[axis] -= end * pack->dims[d].scale;
+  p->to += (size_t)(pack->dims[d].extent - end) * turn;
 }
 
 // The pages of a file between two of its bytes, which were read for this once: the file still has them.
@@ -124,35 +145,59 @@ static void release_part(const pb_const* source, uint64_t from, uint64_t to) {
 
 static void release(const pb_const* source) { release_part(source, 0, source->bytes); }
 
-// Packs turn by turn of the outermost dim. Turns walk the source forwards, so what lies before the next one's start is
-// done with: a large constant and its packed copy are never both in memory as a whole.
+// The dim that takes the largest steps through the source.
+static int widest_dim(const pb_pack* pack) {
+  int widest = 0;
+  int64_t most = -1;
+  for (int d = 0; d < pack->dim_count; ++d) {
+    int64_t step = pack->dims[d].scale * pack->stride[pack->dims[d].axis];
+    if (step <= most) continue;
+    widest = d;
+    most = step;
+  }
+  return widest;
+}
+
+// Packs some turns of the dim of the largest steps at a time: these walk the source forwards, so what lies before the
+// next one's start is done with, and a large constant and its packed copy are never both in memory as a whole.
 static void pack_all(packer* p, const pb_const* source) {
   const pb_pack* pack = p->pack;
-  int64_t at = pack->base, step = pack->dims[0].scale * pack->stride[pack->dims[0].axis];
-  const int64_t chunk = 1 << 22;
+  const int64_t chunk = 1 << 24; // bytes of the source
+  int d = p->part = widest_dim(pack);
+  int64_t extent = pack->dims[d].extent, step = pack->dims[d].scale * pack->stride[pack->dims[d].axis];
+  int64_t bytes = step * (int64_t)p->size, turns = source->mapped && bytes > 0 ? (chunk + bytes - 1) / bytes : extent;
+  char* to = p->to;
   uint64_t released = 0;
-  if (pack->dim_count == 1) {
-    pack_dim(p, 0, at, false);
-    return;
-  }
-  for (int64_t k = 0; k < pack->dims[0].extent; ++k) {
-    pack_dim(p, 1, at, false);
-    p->value[pack->dims[0].axis] += pack->dims[0].scale;
-    at += step;
+  for (p->first = 0; p->first < extent; p->first += p->count) {
+    p->count = extent - p->first < turns ? extent - p->first : turns;
+    p->to = to;
+    pack_dim(p, 0, pack->base, false);
+    int64_t at = pack->base + (p->first + p->count) * step;
     uint64_t done = at > 0 ? (uint64_t)at * p->size : 0;
     if (done > source->bytes) done = source->bytes;
-    if (done < released + (uint64_t)chunk) continue;
+    if (done <= released) continue;
     release_part(source, released, done);
     released = done;
   }
 }
 
+// The elements as they are.
+static void copy_all(const pb_const* item, char* to) {
+  const uint64_t chunk = 1 << 24;
+  for (uint64_t at = 0; at < item->bytes; at += chunk) {
+    uint64_t bytes = item->bytes - at < chunk ? item->bytes - at : chunk;
+    memcpy(to + at, (const char*)item->data + at, bytes);
+    release_part(item, at, at + bytes);
+  }
+}
+
 void pb_const_write(const pb_consts* consts, int id, void* to) {
   const pb_const* item = &consts->items[id];
-  const void* data = item->made ? item->made : item->data;
-  if (data) {
-    memcpy(to, data, item->bytes);
-    if (!item->made) release(item);
+  if (item->made || item->data) {
+    if (item->made)
+      memcpy(to, item->made, item->bytes);
+    else
+      copy_all(item, to);
     return;
   }
   const pb_const* source = &consts->items[item->pack->source];
@@ -164,7 +209,7 @@ void pb_const_write(const pb_consts* consts, int id, void* to) {
     pb_const_write(consts, item->pack->source, scratch);
     from = scratch;
   }
-  packer p = {.pack = item->pack, .from = from, .to = to, .size = element_size(item)};
+  packer p = {.pack = item->pack, .from = from, .to = to, .size = element_size(item), .part = -1};
   if (item->pack->dim_count)
     pack_all(&p, source);
   else

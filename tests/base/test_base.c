@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -335,6 +336,47 @@ static void open_dims_have_other_extents_in_each_sample(void** state) {
   pb_symbols_free(&symbols);
 }
 
+// A file's data is packed some rows at a time, whose pages are given back: whatever dim takes the large steps.
+static void packs_of_files(void** state) {
+  (void)state;
+  enum { ROWS = 3001, COLUMNS = 4096, LANES = 16 };
+  FILE* file = tmpfile();
+  assert_non_null(file);
+  for (int32_t k = 0; k < ROWS * COLUMNS; ++k) assert_int_equal(fwrite(&k, sizeof k, 1, file), 1);
+  assert_int_equal(fflush(file), 0);
+  size_t bytes = (size_t)ROWS * COLUMNS * sizeof(int32_t);
+  void* data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+  assert_true(data != MAP_FAILED);
+  pb_consts consts = {0};
+  int from = pb_consts_add(&consts, "w", PB_I32, 2, (const int64_t[]){ROWS, COLUMNS}, data);
+  consts.items[from].mapped = true;
+  pb_pack lanes = {.source = from, // blocks of columns, rows and one of zeros behind them, lanes
+                   .dim_count = 3,
+                   .dims = {{COLUMNS / LANES, LANES, 1}, {ROWS + 1, 1, 0}, {LANES, 1, 1}},
+                   .stride = {COLUMNS, 1},
+                   .extent = {ROWS, COLUMNS}};
+  pb_pack turned = {.source = from, // columns, rows
+                    .dim_count = 2,
+                    .dims = {{COLUMNS, 1, 1}, {ROWS, 1, 0}},
+                    .stride = {COLUMNS, 1},
+                    .extent = {ROWS, COLUMNS}};
+  for (int a = 2; a < PB_PACK_AXES; ++a) lanes.extent[a] = turned.extent[a] = 1;
+  int by_lanes = pb_consts_add_pack(&consts, "a", 3, (const int64_t[]){COLUMNS / LANES, ROWS + 1, LANES}, &lanes);
+  int by_columns = pb_consts_add_pack(&consts, "b", 2, (const int64_t[]){COLUMNS, ROWS}, &turned);
+  const int32_t *a = pb_const_data(&consts, by_lanes), *b = pb_const_data(&consts, by_columns);
+  bool good = true;
+  for (int r = 0; r <= ROWS; ++r)
+    for (int c = 0; c < COLUMNS; ++c) {
+      int32_t lane = a[((size_t)(c / LANES) * (ROWS + 1) + (size_t)r) * LANES + (size_t)(c % LANES)];
+      good &= lane == (r < ROWS ? r * COLUMNS + c : 0);
+      good &= r == ROWS || b[(size_t)c * ROWS + (size_t)r] == r * COLUMNS + c;
+    }
+  assert_true(good);
+  pb_consts_free(&consts);
+  assert_int_equal(munmap(data, bytes), 0);
+  fclose(file);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(arena_gives_zeroed_aligned_memory_that_stays),
                                      cmocka_unit_test(arena_texts),
@@ -349,6 +391,7 @@ int main(void) {
                                      cmocka_unit_test(halves),
                                      cmocka_unit_test(constants_keep_their_ids),
                                      cmocka_unit_test(equal_packs_are_one),
+                                     cmocka_unit_test(packs_of_files),
                                      cmocka_unit_test(sha256_of_known_texts)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
