@@ -173,6 +173,7 @@ static int compare(comparison* c) {
 typedef struct text {
   char bytes[560];
   size_t used;
+  bool cut; // a value was longer than what is said of one: nodes are shared, as a tree it may have no end
 } text;
 
 static void put(text* t, const char* format, ...) __attribute__((format(printf, 2, 3)));
@@ -197,6 +198,13 @@ static const char* spelling(pb_op op, pb_type type) {
 }
 
 static void put_value(text* t, const pb_flat* nest, int node) {
+  enum { LONGEST = 340 };
+  if (t->cut) return;
+  if (t->used > LONGEST) {
+    t->cut = true;
+    put(t, "...");
+    return;
+  }
   const pb_expr_node* n = &nest->expr[node];
   if (n->op == PB_OP_LOAD && n->args[0] < 0)
     put(t, "$%c", 'a' + n->operand);
@@ -207,11 +215,11 @@ static void put_value(text* t, const pb_flat* nest, int node) {
   else {
     put(t, "(%s", n->op == PB_OP_LOAD ? "lookup" : spelling(n->op, n->type));
     if (n->op == PB_OP_LOAD) put(t, " $%c,", 'a' + n->operand);
-    for (int k = 0; k < 3 && n->args[k] >= 0; ++k) {
+    for (int k = 0; k < 3 && n->args[k] >= 0 && !t->cut; ++k) {
       put(t, "%s ", k ? "," : "");
       put_value(t, nest, n->args[k]);
     }
-    put(t, ")");
+    if (!t->cut) put(t, ")");
   }
 }
 
