@@ -21,6 +21,7 @@ def moved(pins, seen):
             if now != pins.get(name, "passed") and now != "failed"]
 
 
-def write(path, seen):
+def write(path, seen, whole=False):
+    """whole: with those that pass"""
     with open(path, "w", encoding="utf-8") as file:
-        file.writelines(f"{name} {now}\n" for name, now in sorted(seen.items()) if now != "passed")
+        file.writelines(f"{name} {now}\n" for name, now in sorted(seen.items()) if whole or now != "passed")

@@ -2,11 +2,12 @@
 quantised files and the interpreter's, module by module, but the distributed ones (modules.py).
 
     tests/stablehlo/run.py --bin build/bin [--sets static,quantised,interpret] [--only REGEX] [--every N] [--part 0/1]
-                           [--target simnpu [--fallback]] [--out FILE.json] [--write] [--page FILE.md]
+                           [--target simnpu [--fallback] [--types i1,i8,i32,i64,f32]] [--out FILE.json] [--write] [--page FILE.md]
 
 The suite comes from data/stablehlo-dev.tar.xz. A refusal by the compiler is counted as such, with its reason; everything else
 that does not pass is a failure, and makes the run fail, and so does another outcome than outcomes.txt has (--write makes that
-anew, of all files)."""
+anew, of all files). Of a target alone, without a fallback, they are in TARGET.txt: of each of the files whose tensors have no
+other elements than --types, so that this is their list too; there a refusal must name the operator and what it lacks."""
 
 import argparse
 import json
@@ -25,10 +26,16 @@ import outcomes  # noqa: E402
 import suite  # noqa: E402
 import tools  # noqa: E402
 
-PINS = Path(__file__).parent / "outcomes.txt"
+HERE = Path(__file__).parent
 SETS = {"static": "static", "quantised": "quantized", "interpret": "interpret"}  # the suite's own names
 WANTED = {"macro": 0.98, "static": 0.99, "quantised": 0.9, "interpret": 0.95}
 DEVICES = {"cpu": "native"}  # machines for all others
+ON_THE_CHIP = 0.4  # wanted of a target's own list
+LACKS = re.compile(r"(\w+:\d+|arg\d+|out\d+): .*(no instruction|no memory|reads nothing|computes no|combines by|lanes|no such|does not|cannot|too |neutral value)")
+
+
+def element_types(text):
+    return {m for m in re.findall(r"tensor<(?:\d+x)*((?:complex<)?[a-z]+\d+\w*)", text)}
 
 
 class Failed(Exception):
@@ -43,7 +50,7 @@ class Runner:
     def __init__(self, options, work):
         self.bin, self.work = options.bin, work
         self.target = [f"--target={options.target}", *(["--fallback=cpu"] if options.fallback else [])]
-        self.device = DEVICES.get(options.target, "machine")
+        self.device = [] if options.fallback else [f"--device={DEVICES.get(options.target, 'machine')}"]
 
     def compile(self, text):
         model = self.work / "m.mlir"
@@ -56,7 +63,7 @@ class Runner:
             raise Failed("refused" if known else "failed", (lines or [said or f"exit code {done.returncode}"])[0])
 
     def run(self, inputs, count):
-        args = [self.work / "m.pbe", f"--device={self.device}"]
+        args = [self.work / "m.pbe", *self.device]
         for k, data in enumerate(inputs):
             np.save(self.work / f"in{k}.npy", data)
             args += ["--input", f"arg{k}={self.work / f'in{k}.npy'}"]
@@ -114,6 +121,8 @@ def tests_of(folder, options):
         for entry in (e for e in index if e["category"] == SETS[kind]):
             path, disabled = folder / entry["file"], entry.get("upstream_disabled", False)
             if kind == "static":
+                if options.types and not element_types(path.read_text()) <= set(options.types.split(",")):
+                    continue
                 of_kind.append((kind, entry["file"], entry["op"], path, disabled))
                 continue
             texts = modules.modules_of(path)
@@ -161,7 +170,48 @@ def table(found):
         yield names[kind], f"{passed} of {count}" if count > 1 else "", f"{100 * passed / count:.1f}%", f"{100 * WANTED[kind]:.0f}%"
 
 
-def page(results):
+def judge_pins(options, results, seen):
+    """What came to something else than it did; of a chip alone too what is refused without a reason."""
+    if options.fallback:
+        return [f"{r['file']}: {r['reason']}" for r in results if r["result"] == "refused" and not r["disabled"]]
+    alone = options.target != "cpu"
+    pins = HERE / (f"{options.target}.txt" if alone else "outcomes.txt")
+    if options.write:
+        outcomes.write(pins, seen, whole=alone)
+    unnamed = [f"no reason: {r['file']}: {r['reason']}" for r in results if alone and r["result"] == "refused" and not LACKS.search(r["reason"])]
+    if alone:
+        named = outcomes.read(pins)
+        passed = sum(what == "passed" for what in named.values())
+        print(f"{options.target} alone: {passed} of {len(named)} files of its list, {100 * passed / max(1, len(named)):.1f}%, wanted {100 * ON_THE_CHIP:.0f}%")
+    return outcomes.moved(outcomes.read(pins), seen) + unnamed
+
+
+CHIP_LINES = "On simnpu alone", "On simnpu with"  # how the page's lines of another target's runs begin
+
+
+def chip_lines(path):
+    """What the page says of them today: that is another run's."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [next((line for line in lines if line.startswith(start)), f"{start}: not run.") for start in CHIP_LINES]
+
+
+def say_chip(options, results):
+    """This run's line, on the page."""
+    passed = sum(r["result"] == "passed" for r in results if not r["disabled"])
+    count = sum(not r["disabled"] for r in results)
+    share = f"{passed} of {count} static files, {100 * passed / count:.1f}%"
+    if options.fallback:
+        line = f"{CHIP_LINES[1]} the CPU's help (`--target simnpu --fallback --sets static`): {share}."
+    else:
+        why = Counter(re.sub(r"^.*?error: (\w+:?\d*: )?|\w+:\d+ \(\w+\): | \[PB\d+\]$", "", r["reason"]) for r in results if r["result"] == "refused")
+        most = "; ".join(f"{n} {re.sub('simnpu cannot run this: ', '', reason)}" for reason, n in why.most_common(6))
+        line = (f"{CHIP_LINES[0]} (`--target simnpu --sets static --types {options.types}`, `tests/stablehlo/simnpu.txt`): {share}, "
+                f"{100 * ON_THE_CHIP:.0f}% wanted. What it lacks, by files: {most}.")
+    old = chip_lines(options.page)[options.fallback]
+    options.page.write_text(options.page.read_text().replace(old, line))
+
+
+def page(results, lines):
     """sdk-docs/conformance.md"""
     found, counts = shares(results)
     out = [
@@ -176,6 +226,7 @@ def page(results):
         "| --- | --: | --: | --: |",
         *(f"| {name} | {passed} | {share} | {wanted} |" for name, passed, share, wanted in table(found)),
         "",
+        *(text for line in lines for text in (line, "")),
         "| operator | passed | refused | failed |",
         "| --- | --: | --: | --: |",
     ]
@@ -188,7 +239,7 @@ def page(results):
 
 
 def unpacked(folder):
-    with tarfile.open(Path(__file__).parent / "data" / "stablehlo-dev.tar.xz") as archive:
+    with tarfile.open(HERE / "data" / "stablehlo-dev.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     return Path(folder) / "stablehlo"
 
@@ -203,6 +254,7 @@ def main():
     parser.add_argument("--part", default="0/1", help="K/N: the K-th of N runs of tests that follow each other")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--fallback", action="store_true", help="what the target does not do the CPU does")
+    parser.add_argument("--types", help="static files that have no other elements")
     parser.add_argument("--write", action="store_true", help="pin the outcomes")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--quiet", action="store_true")
@@ -215,16 +267,14 @@ def main():
         print(f"{op:32} {c['passed']:4} passed {c['refused'] + c['not read']:4} refused {c['failed']:4} failed")
     for row in table(found):
         print("{}: {} {}, wanted {}".format(*row))
-    if options.page:
-        options.page.write_text(page(results))
+    if options.page and options.target != "cpu":
+        say_chip(options, results)
+    elif options.page:
+        options.page.write_text(page(results, chip_lines(options.page)))
     if options.out:
         options.out.write_text(json.dumps(results, indent=1) + "\n")
     seen = {r["file"]: outcomes.result(r["result"].replace(" ", "-"), r["reason"]) for r in results if not r["disabled"]}
-    moved = []
-    if options.target == "cpu":
-        if options.write:
-            outcomes.write(PINS, seen)
-        moved = outcomes.moved(outcomes.read(PINS), seen)
+    moved = judge_pins(options, results, seen)
     print("\n".join(moved))
     failed = any(r["result"] == "failed" and not r["disabled"] for r in results)
     return 1 if moved or failed else 0
