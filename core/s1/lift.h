@@ -195,4 +195,7 @@ pb_status pb__lift_reduction(lifter* l, const pb_node* n, bool* known) PB_MUST_C
 pb_status pb__lift_movement(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;  // lift_movement.c
 pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 
+// Transposes of images past operators of elements, and away where two undo each other: turn.c.
+void pb__turn_images(pb_graph* g, pb_consts* consts);
+
 #endif
