@@ -27,22 +27,56 @@ static int scaled(pb_nest* n, int x, double least, double most) {
   return sub(n, mul(n, sub(n, x, number(n, least)), slope), one);
 }
 
+// The upper part of a number, of so many bits fewer; what is left is exact.
+static int upper_part(pb_nest* n, int x, int fewer) {
+  int mask = integer(n, PB_I64, -((int64_t)1 << fewer));
+  return node(n, PB_OP_BITCAST, PB_F64, same(n, PB_OP_AND, bits(n, x), mask), -1);
+}
+
+// a * b - c, where c is nearly the product: the parts' products are exact.
+static int product_rest(pb_nest* n, int a, int b, int c) {
+  int ah = upper_part(n, a, 27), bh = upper_part(n, b, 27), al = sub(n, a, ah), bl = sub(n, b, bh);
+  int rest = sub(n, mul(n, ah, bh), c);
+  rest = add(n, rest, mul(n, ah, bl));
+  rest = add(n, rest, mul(n, al, bh));
+  return add(n, rest, mul(n, al, bl));
+}
+
+// a + b - sum, exactly.
+static int sum_rest_of(pb_nest* n, int a, int b, int sum) {
+  int back = sub(n, sum, a), rest = sub(n, a, sub(n, sum, back)), other = sub(n, b, back);
+  return add(n, rest, other);
+}
+
 // With t = 2 / (2 + |x|): t e^(-x^2) f(t), which has no trouble far out. x^2 = h^2 + (x - h) (x + h), where h is x's
-// upper 21 bits and its square exact. Near 0 it is 1 - erf(x).
+// upper 21 bits and its square exact, and the second power of e next to 1. What t and its product with f were rounded
+// by is added to what is left of them. Near 0 it is 1 - erf(x).
 SPECIAL(erfc) {
   (void)type;
-  int x = wide(n, v[0]), a = call(n, PB_OP_ABS, x), two = number(n, 2), t = over(n, two, add(n, two, a));
-  int f = SERIES(n, scaled(n, t, 1.0 / 15, 1), erfc_scaled);
-  // |x| is kept where its square has a power of e; the result is 0 before
-  int near = same(n, PB_OP_MINIMUM, a, number(n, 28)), mask = integer(n, PB_I64, -((int64_t)1 << 32));
-  int high = node(n, PB_OP_BITCAST, PB_F64, same(n, PB_OP_AND, bits(n, near), mask), -1);
-  int sum = add(n, near, high), less_by = mul(n, sub(n, near, high), sum);
-  int y = call(n, PB_OP_EXP, call(n, PB_OP_NEG, mul(n, high, high)));
-  y = mul(n, y, call(n, PB_OP_EXP, call(n, PB_OP_NEG, less_by)));
-  y = mul(n, mul(n, f, t), y);
+  int x = wide(n, v[0]), a = call(n, PB_OP_ABS, x), two = number(n, 2), one = number(n, 1);
+  int near = same(n, PB_OP_MINIMUM, a, number(n, 28)); // a square that has a power of e; the result is 0 before
+  int sum = add(n, two, near), sum_rest = sum_rest_of(n, two, near, sum);
+  int t = over(n, two, sum), t_rest = product_rest(n, t, sum, two);
+  t_rest = add(n, t_rest, mul(n, t, sum_rest));
+  t_rest = call(n, PB_OP_NEG, over(n, t_rest, sum));
+  t_rest = add(n, t_rest, mul(n, t_rest, t)); // nearly what f changes by as well
+  enum { TERMS = sizeof erfc_scaled / sizeof *erfc_scaled };
+  int at = scaled(n, t, 1.0 / 15, 1), inner = powers(n, at, erfc_scaled + 1, TERMS - 1),
+      first = number(n, erfc_scaled[0]);
+  int step = mul(n, at, inner), f = add(n, step, first), f_rest = add(n, sub(n, first, f), step);
+  f_rest = add(n, f_rest, product_rest(n, at, inner, step));
+  int product = mul(n, f, t), rest = product_rest(n, f, t, product);
+  rest = add(n, rest, mul(n, f, t_rest));
+  rest = add(n, rest, mul(n, f_rest, t));
+  int high = upper_part(n, near, 32), apart = sub(n, near, high), less_by = mul(n, apart, add(n, near, high));
+  static const double minus_expm1[] = {1, -1.0 / 2, 1.0 / 6, -1.0 / 24, 1.0 / 120};
+  int smaller = mul(n, less_by, SERIES(n, less_by, minus_expm1));
+  rest = sub(n, rest, mul(n, product, smaller));
+  product = add(n, product, rest);
+  int y = mul(n, product, call(n, PB_OP_EXP, call(n, PB_OP_NEG, mul(n, high, high))));
   int left = less(n, x, number(n, 0));
   y = choose(n, left, sub(n, two, y), y);
-  int small = less(n, a, number(n, 0.5)), one = number(n, 1);
+  int small = less(n, a, number(n, 0.5));
   int erf = add(n, x, mul(n, x, SERIES(n, mul(n, x, x), erf_near)));
   return as(n, choose(n, small, sub(n, one, erf), y), v[0]);
 }
@@ -161,9 +195,17 @@ SPECIAL(digamma) {
 SPECIAL(bessel_i1e) {
   (void)type;
   int x = wide(n, v[0]), a = call(n, PB_OP_ABS, x), eight = number(n, 8), one = number(n, 1), more = add(n, a, one);
-  int near = mul(n, a, SERIES(n, scaled(n, a, 0, 8), i1e_near));
-  int eighth = number(n, 0.125);
-  near = over(n, near, mul(n, more, add(n, mul(n, a, eighth), one)));
+  int part = mul(n, a, number(n, 0.125)), other = add(n, part, one), under = mul(n, more, other);
+  int f = SERIES(n, scaled(n, a, 0, 8), i1e_near), above = mul(n, a, f), near = over(n, above, under);
+  // What the sums, the products and the quotient were rounded by.
+  int under_rest = product_rest(n, more, other, under);
+  under_rest = add(n, under_rest, mul(n, sum_rest_of(n, a, one, more), other));
+  int part_rest = sum_rest_of(n, part, one, other);
+  under_rest = add(n, under_rest, mul(n, part_rest, more));
+  int rest = product_rest(n, a, f, above);
+  rest = sub(n, rest, product_rest(n, near, under, above));
+  rest = sub(n, rest, mul(n, near, under_rest));
+  near = add(n, near, over(n, rest, under));
   int far = SERIES(n, scaled(n, over(n, eight, a), 0, 1), i1e_far);
   far = over(n, far, call(n, PB_OP_SQRT, a));
   int y = choose(n, less_equal(n, a, eight), near, far);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ROOM = 180 }; // nodes that one operation may take, its rounding too
+enum { ROOM = 180, SERIES_ROOM = 300 }; // nodes that one operation may take, its rounding too; one with a series
 
 static bool is(const pb_flat_op* op, const char* name) { return !strcmp(op->name, name); }
 
@@ -158,7 +158,7 @@ static pb_status index_of(pb_l_body* b, const pb_flat_op* op, int* node) {
 static pb_status body_op(pb_l_body* b, const pb_flat_op* op) {
   int nodes[3], node;
   PB_TRY(pb__door_check(b->d, op));
-  if (b->n->expr_count + ROOM > PB_NEST_EXPR)
+  if (b->n->expr_count + (strcmp(op->name, "math.erfc") ? ROOM : SERIES_ROOM) > PB_NEST_EXPR)
     return pb__door_refuse(b->d, op, "a body of too many operations for one nest");
   if (op->result_count != 1 || !pb__door_type(b->d, op->results[0])->is_element)
     return pb__door_refuse(b->d, op, "in the body of another operator");

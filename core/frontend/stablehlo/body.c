@@ -73,11 +73,12 @@ static pb_status body_call(pb_door* d, pb_nest* n, const pb_flat_op* op) {
 }
 
 static pb_status body_op(pb_door* d, pb_nest* n, const pb_flat_op* op) {
-  enum { ROOM = 180 }; // nodes that one operation may take, its rounding too
+  enum { ROOM = 180, SERIES_ROOM = 300 }; // nodes that one operation may take, its rounding too; those of CHLO
   pb_door_number v[3], made = {-1, -1};
   int nodes[3];
   if (is(op, "func.call")) return body_call(d, n, op);
-  if (n->expr_count + ROOM > PB_NEST_EXPR) return pb__door_refuse(d, op, "a body of too many operations");
+  int room = strncmp(op->name, "chlo.", 5) ? ROOM : SERIES_ROOM;
+  if (n->expr_count + room > PB_NEST_EXPR) return pb__door_refuse(d, op, "a body of too many operations");
   if (op->operand_count > 3 || op->result_count != 1) return pb__door_refuse(d, op, "in the body of another operator");
   if (pb__door_type(d, op->results[0])->is_element) return pb__door_refuse(d, op, "in the body of another operator");
   bool has_pairs = is_complex(d, op->results[0]);
