@@ -25,6 +25,12 @@ int pb_route_via(const pb_chip* chip, int memory, pb_type type) {
   return -1;
 }
 
+const pb_insn* pb_route_mover(const pb_chip* chip, int memory, pb_type type) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (chip->insns[i].mover && copies(&chip->insns[i], chip->system_memory, memory, type)) return &chip->insns[i];
+  return NULL;
+}
+
 bool pb_route_leaves(const pb_chip* chip, int memory, pb_type type) {
   return reaches(chip, memory, chip->system_memory, type);
 }

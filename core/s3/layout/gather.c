@@ -11,6 +11,12 @@
 // column of the image.
 //
 //   after    g[h, v, k] = x[c, h + r, v];  y[o, h, w] += g[h, w + s, k] * k'[o, k, s]    k = (c, r)
+//
+// Windows that lie over each other are gathered over and over. Where that takes longer than to sum them in parts, the
+// window's rows stay a dim of the sum in place of its columns: a pixel of g has the rows of one strip, as many as there
+// are from window to window, and each row of the image is gathered once (strips.c).
+//
+//   after    g[v, w, k] = x[c, 2 v + r, w + s];  y[o, h, w] += g[h + q, w, k] * k'[o, k, q]    k = (c, r, s), r < 2
 #include "core/s3/layout/layout.h"
 #include "core/s3/routes.h"
 
@@ -34,42 +40,6 @@ bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == PB_ROLE_K && d != channel) window *= nest->extent[d];
   return pb__layout_blocks(channels * window, l->lanes) * 2 <= pb__layout_blocks(channels, l->lanes) * window;
-}
-
-// The window's dim that stays one of the sum, and the rows' dim beside which it walks the innermost index of x.
-typedef struct columns {
-  int window, row; // -1: windows are gathered whole
-  int64_t step, extent;
-} columns;
-
-// Whether dim d walks index `axis` of x and no other.
-static bool walks_alone(const pb_access* x, int axis, int d) {
-  for (int r = 0; r < x->rank; ++r)
-    if ((x->index[r].coef[d] != 0) != (r == axis)) return false;
-  return true;
-}
-
-static columns find_columns(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  const columns none = {.window = -1, .row = -1};
-  const pb_access* x = &nest->access[roles->x];
-  int axis = x->rank - 1;
-  columns c = none;
-  int64_t windows = 1;
-  if (!l->whole_rows || !pb_route_turns(l->unit->chip, x->type)) return none;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    bool sums = roles->role[d] == PB_ROLE_K;
-    if (sums) windows *= nest->extent[d];
-    if (!x->index[axis].coef[d]) continue;
-    int* found = sums ? &c.window : &c.row;
-    if (*found >= 0 || !walks_alone(x, axis, d)) return none;
-    *found = d;
-  }
-  if (c.window < 0 || c.row < 0 || x->index[axis].coef[c.window] != 1 || x->index[axis].coef[c.row] < 1) return none;
-  int64_t wide = nest->extent[c.window], rows = pb__layout_blocks(windows / wide, l->lanes) * wide;
-  if (rows > 2 * pb__layout_blocks(windows, l->lanes)) return none; // lanes would be mostly empty again
-  c.step = x->index[axis].coef[c.row];
-  c.extent = c.step * (nest->extent[c.row] - 1) + wide;
-  return c;
 }
 
 static bool is_fill(const pb_nest* nest) { return nest->access_count == 1 && nest->expr_count == 1; }
@@ -114,7 +84,8 @@ void pb__layout_open_pad(pb_layout* l, int n, const pb_roles* roles) {
   pb_program* p = &l->program;
   int padded = p->value_of[n][roles->x];
   double fill = 0;
-  if (find_columns(l, &p->nests[n], roles).window < 0) return;
+  pb_strips c = pb__layout_strips(l, &p->nests[n], roles);
+  if (c.window < 0 || c.axis != p->nests[n].access[roles->x].rank - 1) return;
   int copy = copy_inside(l, n, padded, &fill);
   if (copy < 0 || l->values[p->value_of[copy][0]].kind != PB_LAYOUT_PLAIN) return;
   pb_access* x = &p->nests[n].access[roles->x];
@@ -130,10 +101,12 @@ void pb__layout_open_pad(pb_layout* l, int n, const pb_roles* roles) {
 
 // Dims of the copy: outer windows first, then rows, then the dim whose elements are neighbours, a mover's run: the
 // innermost window dim, or the columns of the image.
-static void order_copy(const pb_nest* nest, const pb_roles* roles, const columns* c, pb_nest* copy, int* column) {
-  int last = c->row;
-  for (int d = 0; d < nest->dim_count && c->row < 0; ++d)
+static void order_copy(const pb_nest* nest, const pb_roles* roles, const pb_strips* c, pb_nest* copy, int* column) {
+  const pb_access* x = &nest->access[roles->x];
+  int last = -1;
+  for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == PB_ROLE_K) last = d;
+  if (c->row >= 0 && c->axis == x->rank - 1) last = c->row;
   for (int pass = 0; pass < 3; ++pass)
     for (int d = 0; d < nest->dim_count; ++d) {
       bool row = roles->role[d] == PB_ROLE_M, k = roles->role[d] == PB_ROLE_K;
@@ -157,7 +130,7 @@ static void make_fill(const pb_access* to, const char* name, int64_t windows, pb
 }
 
 // The contraction over rows of windows: its summed dims are one, but for the window's columns.
-static void make_product(const pb_nest* nest, const pb_roles* roles, const columns* c, const pb_access* gathered,
+static void make_product(const pb_nest* nest, const pb_roles* roles, const pb_strips* c, const pb_access* gathered,
                          int64_t windows, pb_gather* g) {
   pb_nest* out = &g->nest;
   int rows = 0, k = nest->dim_count;
@@ -165,6 +138,7 @@ static void make_product(const pb_nest* nest, const pb_roles* roles, const colum
   g->roles = *roles;
   out->extent[out->dim_count++] = windows;
   g->roles.role[k] = PB_ROLE_K;
+  if (c->window >= 0) out->extent[c->window] = pb__layout_blocks(nest->extent[c->window], c->strip);
   pb_access *x = &out->access[roles->x], *w = &out->access[roles->w];
   *x = *gathered;
   memset(x->index, 0, sizeof x->index);
@@ -186,7 +160,7 @@ static void make_product(const pb_nest* nest, const pb_roles* roles, const colum
   memset(&w->index[w->rank], 0, sizeof *w->index);
   w->index[w->rank++].coef[k] = 1;
   if (c->window >= 0) {
-    w->shape[w->rank] = nest->extent[c->window];
+    w->shape[w->rank] = out->extent[c->window];
     memset(&w->index[w->rank], 0, sizeof *w->index);
     w->index[w->rank++].coef[c->window] = 1;
   }
@@ -197,35 +171,38 @@ static void make_product(const pb_nest* nest, const pb_roles* roles, const colum
   }
 }
 
-static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_roles* roles, const columns* c,
+static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_roles* roles, const pb_strips* c,
                         const pb_access* w) {
   pb_pack_dim dims[PB_NEST_DIMS];
   int count = 0;
   for (int pass = 0; pass < 2; ++pass)
     for (int d = 0; d < nest->dim_count; ++d)
-      if (roles->role[d] == (pass ? PB_ROLE_K : PB_ROLE_N) && d != c->window)
-        dims[count++] = (pb_pack_dim){nest->extent[d], d, 1};
-  if (c->window >= 0) dims[count++] = (pb_pack_dim){nest->extent[c->window], c->window, 1};
+      if (roles->role[d] == (pass ? PB_ROLE_K : PB_ROLE_N) && (d != c->window || c->strip > 1))
+        dims[count++] = (pb_pack_dim){d == c->window ? c->strip : nest->extent[d], d, 1};
+  if (c->window >= 0)
+    dims[count++] = (pb_pack_dim){pb__layout_blocks(nest->extent[c->window], c->strip), c->window, c->strip};
   return pb__layout_pack(l->unit->consts, id, &nest->access[roles->w], nest->extent, count, dims, "windows", w->rank,
                          w->shape);
 }
 
-// The nest as the copy sees it: it walks the columns of the image by one dim.
-static void walk_columns(pb_nest* nest, pb_roles* roles, const columns* c) {
+// The nest as the copy sees it: one dim walks the strips of the image, and the window's dim those of one strip.
+static void walk_strips(pb_nest* nest, pb_roles* roles, const pb_strips* c) {
   if (c->window < 0) return;
-  pb_access* x = &nest->access[roles->x];
+  pb_index* index = &nest->access[roles->x].index[c->axis];
   nest->extent[c->row] = c->extent;
-  x->index[x->rank - 1].coef[c->row] = 1;
-  x->index[x->rank - 1].coef[c->window] = 0;
+  index->coef[c->row] = c->strip;
+  nest->extent[c->window] = c->strip;
+  if (c->strip > 1) return;
+  index->coef[c->window] = 0;
   roles->role[c->window] = PB_ROLE_B; // none of the copy's dims
 }
 
 // Writes the rows of windows, as wide as whole rows of lanes. Returns how much of one they fill.
-static int64_t make_copy(pb_layout* l, int n, const pb_roles* of, const columns* c, pb_nest* copy) {
+static int64_t make_copy(pb_layout* l, int n, const pb_roles* of, const pb_strips* c, pb_nest* copy) {
   pb_nest nest = l->program.nests[n];
   pb_roles roles = *of;
   int column[PB_NEST_DIMS];
-  walk_columns(&nest, &roles, c);
+  walk_strips(&nest, &roles, c);
   *copy = (pb_nest){.name = nest.name, .part = "copy", .access_count = 2};
   order_copy(&nest, &roles, c, copy, column);
   pb_access to = {.type = nest.access[roles.x].type, .buffer = -1};
@@ -258,7 +235,7 @@ static int64_t make_copy(pb_layout* l, int n, const pb_roles* of, const columns*
 pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_roles* roles) {
   const pb_nest* nest = &l->program.nests[n];
   pb_gather* g = PB_NEW(&l->unit->pass, pb_gather);
-  const columns c = find_columns(l, nest, roles);
+  const pb_strips c = pb__layout_strips(l, nest, roles);
   int64_t windows = make_copy(l, n, roles, &c, &g->copy);
   const pb_access* to = &g->copy.access[1];
   make_product(nest, roles, &c, to, windows, g);

@@ -298,6 +298,17 @@ typedef struct pb_gather {
   bool fills;
 } pb_gather;
 
+// A window's dim that stays one of the sum, and the rows' dim beside which it walks an index of x.
+typedef struct pb_strips {
+  int window, row; // -1: windows are gathered whole
+  int axis;        // of x
+  int64_t strip;   // neighbours along the axis that one pixel has; the sum goes from strip to strip
+  int64_t step;    // strips from window to window
+  int64_t extent;  // strips
+} pb_strips;
+
+// Which of a window's dims stays one of the sum, by what movers can do and by what it takes (strips.c).
+pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_roles* roles);
 // The K dim along the x's axis, alone on it but for batches; -1: none.
 int pb__layout_summed_along(const pb_nest* nest, const pb_roles* roles, int axis);
 // Gathering pays when lanes over channels would be mostly empty: few channels and a window.

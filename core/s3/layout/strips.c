@@ -1,0 +1,157 @@
+// Inside `layout`: which dim of a window stays one of the sum where rows of windows are gathered (gather.c).
+//
+// Windows that are gathered whole have the fewest sums: their rows of lanes are full. But windows that lie over each
+// other are brought over and over, in runs as short as a window's row, and a mover takes a cycle for each. Windows in
+// strips of image rows are brought once, and take more sums, each of a strip's rows. Which of the two takes longer the
+// description says.
+#include "core/s3/layout/layout.h"
+#include "core/s3/routes.h"
+
+// Whether dim d walks index `axis` of x and no other.
+static bool walks_alone(const pb_access* x, int axis, int d) {
+  for (int r = 0; r < x->rank; ++r)
+    if ((x->index[r].coef[d] != 0) != (r == axis)) return false;
+  return true;
+}
+
+// The dims of windows and of rows that walk `axis` of x, each alone. false: others do, or there are none.
+static bool find_strips(const pb_nest* nest, const pb_roles* roles, int axis, pb_strips* s) {
+  const pb_access* x = &nest->access[roles->x];
+  *s = (pb_strips){.window = -1, .row = -1, .axis = axis, .strip = 1};
+  for (int d = 0; axis >= 0 && d < nest->dim_count; ++d) {
+    if (!x->index[axis].coef[d]) continue;
+    int* found = roles->role[d] == PB_ROLE_K ? &s->window : &s->row;
+    if (*found >= 0 || !walks_alone(x, axis, d)) return false;
+    *found = d;
+  }
+  if (s->window < 0 || s->row < 0 || x->index[axis].coef[s->window] != 1 || x->index[axis].coef[s->row] < 1)
+    return false;
+  s->step = x->index[axis].coef[s->row];
+  s->extent = s->step * (nest->extent[s->row] - 1) + nest->extent[s->window];
+  return true;
+}
+
+static int64_t product_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
+  int64_t product = 1;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (roles->role[d] == role) product *= nest->extent[d];
+  return product;
+}
+
+static bool keeps_columns(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, pb_strips* s) {
+  const pb_access* x = &nest->access[roles->x];
+  if (!pb_route_turns(l->unit->chip, x->type) || !find_strips(nest, roles, x->rank - 1, s)) return false;
+  int64_t windows = product_of_role(nest, roles, PB_ROLE_K), wide = nest->extent[s->window];
+  int64_t rows = pb__layout_blocks(windows / wide, l->lanes) * wide;
+  return rows <= 2 * pb__layout_blocks(windows, l->lanes); // else lanes would be mostly empty again
+}
+
+// The window's dim whose elements are neighbours in x; -1: none.
+static int find_run(const pb_nest* nest, const pb_roles* roles) {
+  const pb_access* x = &nest->access[roles->x];
+  for (int d = nest->dim_count - 1; d >= 0; --d)
+    if (roles->role[d] == PB_ROLE_K && x->index[x->rank - 1].coef[d] == 1 && walks_alone(x, x->rank - 1, d)) return d;
+  return -1;
+}
+
+// ---- what it takes ----
+
+// Of the shorter of the two one part of so many is not hidden by the longer: one waits where turns begin and end, and
+// what movers bring more than this, and write, is in none of the two.
+enum { EXPOSED = 2 };
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// The mover that brings the runs and the instruction that sums rows of lanes: side by side, unless one queue has both.
+typedef struct price {
+  const pb_insn *mover, *product;
+  int64_t run;            // elements
+  int64_t lanes, results; // lanes that are summed at once, and rows of lanes of results
+} price;
+
+// Cycles of so many turns of the instruction's longest dim, while `inner` (-1: none) walks so many elements.
+static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64_t turns) {
+  int64_t extent[PB_MAX_INSN_DIMS], pieces = 1, together = 1;
+  int longest = -1;
+  for (int d = 0; d < insn->dim_count; ++d) {
+    const pb_dim* dim = &insn->dims[d];
+    extent[d] = dim->min > 1 ? dim->min : 1;
+    if (d != inner && dim->min < dim->max && (longest < 0 || dim->max > insn->dims[longest].max)) longest = d;
+  }
+  if (inner >= 0) {
+    pieces = pb__layout_blocks(elements, insn->dims[inner].max);
+    extent[inner] = pb__layout_blocks(elements, pieces);
+  }
+  if (longest >= 0) extent[longest] = together = turns < insn->dims[longest].max ? turns : insn->dims[longest].max;
+  return pb_cycles(insn, extent) * pieces * pb__layout_blocks(turns, together);
+}
+
+// false: the chip sums no rows of lanes, or no mover brings them.
+static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, int run, price* p) {
+  const pb_chip* chip = l->unit->chip;
+  pb_roles r;
+  p->product = pb_chip_contraction(chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
+  int via = p->product ? pb_route_via(chip, p->product->operands[r.x].memory, roles->x_type) : -1;
+  p->mover = via < 0 ? NULL : pb_route_mover(chip, via, roles->x_type);
+  if (!p->mover) return false;
+  int64_t sums = pb_insn_lanes(p->product, &r, PB_ROLE_K), lanes = pb_insn_lanes(p->product, &r, PB_ROLE_N);
+  p->run = nest->extent[run];
+  p->lanes = sums > 0 ? sums : l->lanes;
+  p->results = pb__layout_blocks(product_of_role(nest, roles, PB_ROLE_N), lanes > 0 ? lanes : l->lanes);
+  return true;
+}
+
+// Cycles to gather so many pixels of `windows` elements, and to sum `steps` of them for each of `rows` results. Cores
+// share both, but for the system memory's port.
+static int64_t price_of(const pb_layout* l, const price* p, int64_t pixels, int64_t windows, int64_t rows,
+                        int64_t steps) {
+  const pb_chip* chip = l->unit->chip;
+  const pb_operand* from = &p->mover->operands[p->mover->expr[0].operand];
+  int inner = from->rank ? from->dims[from->rank - 1] : -1;
+  int64_t width = pb__layout_blocks(windows, l->lanes) * l->lanes;
+  int64_t runs = pixels * (windows / p->run), beat = chip->memories[chip->system_memory].bytes_per_cycle;
+  int64_t beats = runs * pb__layout_blocks(p->run * pb_type_bits(from->type) / 8, beat > 0 ? beat : 1);
+  int64_t moves = cycles_of(p->mover, inner, p->run, runs);
+  if (width > windows) moves += cycles_of(p->mover, inner, width - windows, pixels); // the lanes behind them, zeros
+  moves /= chip->cores;
+  int64_t sums =
+      cycles_of(p->product, -1, 1, rows) * p->results * steps * pb__layout_blocks(width, p->lanes) / chip->cores;
+  if (p->mover->queue == p->product->queue) return larger(moves + sums, beats);
+  moves = larger(moves, beats);
+  return larger(moves, sums) + (moves < sums ? moves : sums) / EXPOSED;
+}
+
+// Strips of one row, or of as many as there are from window to window if the image has all of the last one.
+static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, pb_strips* s) {
+  const pb_access* x = &nest->access[roles->x];
+  int run = find_run(nest, roles);
+  pb_strips one;
+  price p;
+  if (run < 0 || !find_strips(nest, roles, x->rank - 2, &one) || !find_price(l, nest, roles, run, &p)) return false;
+  int64_t rows = product_of_role(nest, roles, PB_ROLE_M), sum = product_of_role(nest, roles, PB_ROLE_K);
+  int64_t wide = nest->extent[one.window], across = rows / nest->extent[one.row];
+  int64_t best = price_of(l, &p, rows, sum, rows, 1);
+  bool found = false;
+  for (int turn = 0; turn < 2; ++turn) {
+    pb_strips t = one;
+    if (turn) {
+      t.strip = one.step;
+      t.step = 1;
+      t.extent = nest->extent[one.row] - 1 + pb__layout_blocks(wide, t.strip);
+      if (t.strip == 1 || t.extent * t.strip + x->index[t.axis].cst > x->shape[t.axis]) continue;
+    }
+    int64_t taken = price_of(l, &p, t.extent * across, sum / wide * t.strip, rows, pb__layout_blocks(wide, t.strip));
+    if (taken >= best) continue;
+    best = taken;
+    *s = t;
+    found = true;
+  }
+  return found;
+}
+
+pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+  pb_strips s;
+  if (l->whole_rows && keeps_columns(l, nest, roles, &s)) return s;
+  if (l->whole_rows && keeps_rows(l, nest, roles, &s)) return s;
+  return (pb_strips){.window = -1, .row = -1};
+}
