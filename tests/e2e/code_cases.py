@@ -51,3 +51,17 @@ def first_constant(op):
 
 for op in "Add", "Mul":
     CASES[f"{op.lower()}_of_the_first_constant"] = lambda op=op: first_constant(op)
+
+
+def zero_points_behind_parts(channels):
+    """Weights less their zero points take more than 8 bits: the product reads a second part, of copies, which begins at a block,
+    and of a tensor whose own parts, of so many channels, begin at none."""
+    m = Maker(f"zero_points_behind_parts_of_{channels}")
+    x = m.codes(m.input("x", 1, channels, 2, 11), F32(0.05), I8(17))
+    both = m.codes(m.op("Concat", x, x, axis=1), F32(0.05), I8(17))
+    w = m.weights(m.rng.integers(-128, 128, (16, 2 * channels, 1, 3)).astype(I8), np.full(16, 0.01, F32), np.full(16, 3, I8))
+    return m.done(m.codes(m.op("Conv", both, w, pads=[0, 0, 0, 2]), F32(0.4), I8(-5)), step=0.4, targets=("cpu", "cpu:v3", "simnpu"), bisect=True)
+
+
+for channels in 12, 20:
+    CASES[f"zero_points_behind_parts_of_{channels}"] = lambda channels=channels: zero_points_behind_parts(channels)

@@ -114,6 +114,13 @@ static int along(const pb_access* access, int axis) {
   return access->rank > 1 && pb_index_single(&access->index[axis], &dim) ? dim : -1;
 }
 
+// The same of a value in blocks, of which the nest may take a part that begins at one of them.
+static int along_blocks(const pb_access* access, int64_t block) {
+  pb_access whole = *access;
+  if (whole.index[1].cst % block == 0) whole.index[1].cst = 0;
+  return along(&whole, 1);
+}
+
 pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
   if (!l->whole_rows) walk_single_channel(l, n);
   const pb_nest* nest = &l->program.nests[n];
@@ -121,8 +128,10 @@ pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
   bool pads[PB_NEST_DIMS] = {0};
   int cut = -1;
   for (int a = 0; a < nest->access_count; ++a) {
-    int v = l->program.value_of[n][a], dim = along(&nest->access[a], 1);
-    if (pb__layout_in_rows(l, v) && dim >= 0) size[dim] = l->values[v].block;
+    int v = l->program.value_of[n][a];
+    if (!pb__layout_in_rows(l, v)) continue;
+    int dim = along_blocks(&nest->access[a], l->values[v].block);
+    if (dim >= 0) size[dim] = l->values[v].block;
   }
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
