@@ -65,3 +65,12 @@ def zero_points_behind_parts(channels):
 
 for channels in 12, 20:
     CASES[f"zero_points_behind_parts_of_{channels}"] = lambda channels=channels: zero_points_behind_parts(channels)
+
+
+def less_than_a_row():
+    """A tensor shorter than a row of lanes beside one number: the whole row would be read past its end."""
+    m = Maker("less_than_a_row")
+    return m.done(m.op("Sub", m.input("x", 1, 2), m.input("y", 1, 1)), refused="PB4010", targets=("simnpu",))
+
+
+CASES["less_than_a_row"] = less_than_a_row
