@@ -13,10 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-// Nests that are equal but for numbers.
+// Nests that are equal but for numbers: a list of them, in the program's order.
 typedef struct alike {
-  int *nests, count, capacity;
-  bool differs[PB_NEST_EXPR]; // by node: a number that is not the same in all of them
+  int first, last;
 } alike;
 
 typedef struct finder {
@@ -24,6 +23,7 @@ typedef struct finder {
   pb_program program;
   pb_table known; // numbers of `kinds`, by the nests' text
   alike* kinds;
+  int* next; // by nest, the next of its kind; -1: it is the last
   int kind_count, arguments;
 } finder;
 
@@ -56,32 +56,20 @@ static char* print_key(const finder* f, const pb_nest* nest, size_t* length) {
   return key;
 }
 
-static void add_to(alike* kind, int n, pb_arena* arena) {
-  if (kind->count == kind->capacity) {
-    int capacity = kind->capacity * 2 + 4, *nests = PB_NEW_ARRAY(arena, int, (size_t)capacity);
-    if (kind->count) memcpy(nests, kind->nests, sizeof *nests * (size_t)kind->count);
-    kind->nests = nests;
-    kind->capacity = capacity;
-  }
-  kind->nests[kind->count++] = n;
-}
-
 static void note_nest(finder* f, int n) {
   const pb_nest* nest = &f->program.nests[n];
   size_t length;
   if (!may_load_numbers(nest)) return;
   char* key = print_key(f, nest, &length);
   int at = pb_table_find(&f->known, key, length);
+  f->next[n] = -1;
   if (at < 0) {
-    at = f->kind_count++;
-    pb_table_add(&f->known, key, length, at);
+    pb_table_add(&f->known, key, length, f->kind_count);
+    f->kinds[f->kind_count++] = (alike){.first = n, .last = n};
+    return;
   }
-  alike* kind = &f->kinds[at];
-  add_to(kind, n, &f->unit->pass);
-  const pb_nest* first = &f->program.nests[kind->nests[0]];
-  for (int e = 0; e < nest->expr_count; ++e)
-    kind->differs[e] |= is_number(&nest->expr[e]) && (nest->expr[e].value != first->expr[e].value ||
-                                                      nest->expr[e].integer != first->expr[e].integer);
+  f->next[f->kinds[at].last] = n;
+  f->kinds[at].last = n;
 }
 
 // ---- numbers become loads ----
@@ -92,23 +80,31 @@ typedef struct slots {
   int node[PB_NEST_ACCESSES];  // by slot, the first of its nodes
 } slots;
 
+static bool same_number(const pb_expr_node* a, const pb_expr_node* b) {
+  return a->type == b->type && a->value == b->value && a->integer == b->integer;
+}
+
 static bool equal_everywhere(const finder* f, const alike* kind, int a, int b) {
-  for (int k = 0; k < kind->count; ++k) {
-    const pb_expr_node* expr = f->program.nests[kind->nests[k]].expr;
-    if (expr[a].type != expr[b].type || expr[a].value != expr[b].value || expr[a].integer != expr[b].integer)
-      return false;
-  }
+  for (int n = kind->first; n >= 0; n = f->next[n])
+    if (!same_number(&f->program.nests[n].expr[a], &f->program.nests[n].expr[b])) return false;
   return true;
+}
+
+static bool differs(const finder* f, const alike* kind, int e) {
+  const pb_expr_node* first = &f->program.nests[kind->first].expr[e];
+  for (int n = f->next[kind->first]; n >= 0 && is_number(first); n = f->next[n])
+    if (!same_number(first, &f->program.nests[n].expr[e])) return true;
+  return false;
 }
 
 // false: a nest cannot read so many: a sum reads what is there as well, until it is known for one.
 static bool find_slots(const finder* f, const alike* kind, slots* s) {
-  const pb_nest* first = &f->program.nests[kind->nests[0]];
+  const pb_nest* first = &f->program.nests[kind->first];
   int most = PB_NEST_ACCESSES - (first->reduce != PB_SET) - first->access_count;
   s->count = 0;
   for (int e = 0; e < first->expr_count; ++e) {
     s->of[e] = -1;
-    if (!kind->differs[e]) continue;
+    if (!differs(f, kind, e)) continue;
     for (int k = 0; k < s->count && s->of[e] < 0; ++k)
       if (equal_everywhere(f, kind, s->node[k], e)) s->of[e] = k;
     if (s->of[e] >= 0) continue;
@@ -180,13 +176,14 @@ pb_status pb_s3_numbers(pb_unit* unit) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(f.program.func, 0));
   f.arguments = (int)mlirBlockGetNumArguments(body);
   f.kinds = PB_NEW_ARRAY(&unit->pass, alike, (size_t)f.program.nest_count + 1);
+  f.next = PB_NEW_ARRAY(&unit->pass, int, (size_t)f.program.nest_count + 1);
   for (int n = 0; n < f.program.nest_count; ++n) note_nest(&f, n);
   pb_table_free(&f.known);
   int before = f.arguments;
   slots* s = PB_NEW(&unit->pass, slots);
   for (int k = 0; k < f.kind_count; ++k) {
     if (!find_slots(&f, &f.kinds[k], s)) continue;
-    for (int n = 0; n < f.kinds[k].count; ++n) load_numbers(&f, f.kinds[k].nests[n], s);
+    for (int n = f.kinds[k].first; n >= 0; n = f.next[n]) load_numbers(&f, n, s);
   }
   return f.arguments > before ? pb_program_rewrite(unit, &f.program, NULL, "numbers") : PB_OK;
 }

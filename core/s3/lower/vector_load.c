@@ -233,15 +233,18 @@ static int load_turned(pb_vtile* t, const pb_vaccess* access, int point, int ind
 
 // A number among constants that are the kernel's arguments, not brought to a buffer first, which no loop moves.
 static bool is_number(const pb_vemit* e, const pb_vaccess* access) {
-  bool constant = false;
+  if (access->argument < 0 || access->is_table) return false;
+  for (int d = 0; d < PB_NEST_DIMS; ++d)
+    if (access->stride[d]) return false;
+  for (int o = 0; o < PB_NEST_OUTERS; ++o)
+    if (access->outer[o]) return false;
   for (int v = 0; v < e->k->program->value_count; ++v) {
     const pb_value* value = &e->k->program->values[v];
-    constant |= value->argument == access->argument && value->kind == PB_VALUE_CONST && value->rank == 1 &&
-                mlirValueIsABlockArgument(value->ir);
+    if (value->argument == access->argument && value->kind == PB_VALUE_CONST && value->rank == 1 &&
+        mlirValueIsABlockArgument(value->ir))
+      return true;
   }
-  for (int d = 0; d < PB_NEST_DIMS; ++d) constant &= access->stride[d] == 0;
-  for (int o = 0; o < PB_NEST_OUTERS; ++o) constant &= access->outer[o] == 0;
-  return constant && access->argument >= 0 && !access->is_table;
+  return false;
 }
 
 // It is loaded once, in front of everything.

@@ -64,13 +64,22 @@ static pb_plan_memo* memo_of(pb_unit* unit) {
   return unit->plans;
 }
 
-// Takes the key's text over.
-static entry* add(pb_unit* unit, pb_text* key) {
+// What a program is known by: with its numbers' classes, and without.
+typedef struct keys {
+  pb_text exact, alike;
+} keys;
+
+// Takes the keys' texts over.
+static entry* add(pb_unit* unit, keys* k, bool found) {
   pb_plan_memo* memo = memo_of(unit);
-  pb_table_add(&memo->numbers, pb_strdup(&unit->arena, key->data), key->length, (int)memo->count);
-  PB_PUSH(memo->entries, memo->count, memo->capacity, (entry){0});
-  pb_text_free(key);
-  return &memo->entries[memo->count - 1];
+  int at = (int)memo->count;
+  pb_table_add(&memo->numbers, pb_strdup(&unit->arena, k->exact.data), k->exact.length, at);
+  if (found && pb_table_find(&memo->alike, k->alike.data, k->alike.length) < 0)
+    pb_table_add(&memo->alike, pb_strdup(&unit->arena, k->alike.data), k->alike.length, at);
+  PB_PUSH(memo->entries, memo->count, memo->capacity, (entry){.found = found});
+  pb_text_free(&k->exact);
+  pb_text_free(&k->alike);
+  return &memo->entries[at];
 }
 
 static void copy_plan(pb_arena* arena, const pb_plan* from, pb_plan* to) {
@@ -88,32 +97,28 @@ static void copy_stages(pb_arena* arena, const pb_stage_plan* from, pb_stage_pla
   for (size_t k = 0; k < count; ++k) copy_plan(arena, &from->stages[k], &to->stages[k]);
 }
 
-// NULL: it was not planned yet, and *key is its text.
-static const entry* find(pb_unit* unit, const pb_program* program, char kind, pb_text* key) {
-  print_key(program, kind, true, key);
-  int known = pb_table_find(&memo_of(unit)->numbers, key->data, key->length);
+// NULL: it was not planned yet, and k->exact is its text.
+static const entry* find(pb_unit* unit, const pb_program* program, char kind, keys* k) {
+  print_key(program, kind, true, &k->exact);
+  int known = pb_table_find(&memo_of(unit)->numbers, k->exact.data, k->exact.length);
   if (known < 0) return NULL;
-  pb_text_free(key);
+  pb_text_free(&k->exact);
   return &memo_of(unit)->entries[known];
 }
 
 // The entry of a program that differs from this one in numbers alone, the first that a plan was found for; NULL: there
-// is none, and `entry`, if it has a plan, is that from now on.
-static const entry* find_alike(pb_unit* unit, const pb_program* program, char kind, const entry* new) {
+// is none. k->alike is the text in any case.
+static const entry* find_alike(pb_unit* unit, const pb_program* program, char kind, keys* k) {
   pb_plan_memo* memo = memo_of(unit);
-  pb_text key = {0};
-  print_key(program, kind, false, &key);
-  int known = pb_table_find(&memo->alike, key.data, key.length);
-  if (known < 0 && new&& new->found)
-    pb_table_add(&memo->alike, pb_strdup(&unit->arena, key.data), key.length, (int)(new - memo->entries));
-  pb_text_free(&key);
+  print_key(program, kind, false, &k->alike);
+  int known = pb_table_find(&memo->alike, k->alike.data, k->alike.length);
   return known < 0 ? NULL : &memo->entries[known];
 }
 
 // The plan of a program that differs in numbers alone, if these make no difference to what it takes: then the search
 // would find it again.
-static bool take_alike(pb_unit* unit, const pb_group* group, pb_arena* arena, pb_plan* plan) {
-  const entry* like = find_alike(unit, group->program, 'g', NULL);
+static bool take_alike(pb_unit* unit, const pb_group* group, pb_arena* arena, keys* k, pb_plan* plan) {
+  const entry* like = find_alike(unit, group->program, 'g', k);
   const char* why;
   pb_arena scratch = {0};
   if (!like) return false;
@@ -123,8 +128,8 @@ static bool take_alike(pb_unit* unit, const pb_group* group, pb_arena* arena, pb
   return same;
 }
 
-static bool take_alike_stages(pb_unit* unit, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan) {
-  const entry* like = find_alike(unit, stages->program, 's', NULL);
+static bool take_alike_stages(pb_unit* unit, const pb_stages* stages, pb_arena* arena, keys* k, pb_stage_plan* plan) {
+  const entry* like = find_alike(unit, stages->program, 's', k);
   const char* why;
   pb_arena scratch = {0};
   if (!like) return false;
@@ -137,15 +142,13 @@ static bool take_alike_stages(pb_unit* unit, const pb_stages* stages, pb_arena* 
 
 pb_status pb_plan_again(pb_unit* unit, const pb_group* group, bool exact, pb_arena* arena, pb_diag* diag,
                         pb_plan* plan) {
-  pb_text key = {0};
-  const entry* known = find(unit, group->program, 'g', &key);
+  keys k = {0};
+  const entry* known = find(unit, group->program, 'g', &k);
   if (!known) {
     pb_status status =
-        take_alike(unit, group, arena, plan) ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
-    entry* new = add(unit, &key);
-    new->found = status == PB_OK;
-    if (new->found) copy_plan(&unit->arena, plan, &new->plan);
-    (void)find_alike(unit, group->program, 'g', new);
+        take_alike(unit, group, arena, &k, plan) ? PB_OK : pb_plan_make(unit->chip, group, arena, diag, plan);
+    entry* made = add(unit, &k, status == PB_OK);
+    if (made->found) copy_plan(&unit->arena, plan, &made->plan);
     return status;
   }
   if (!known->found && !exact) return PB_ERR_UNSUPPORTED;
@@ -165,14 +168,13 @@ bool pb_plan_program_again(pb_unit* unit, const pb_program* program, pb_arena* a
 }
 
 bool pb_stage_plan_again(pb_unit* unit, const pb_stages* stages, bool exact, pb_arena* arena, pb_stage_plan* plan) {
-  pb_text key = {0};
-  const entry* known = find(unit, stages->program, 's', &key);
+  keys k = {0};
+  const entry* known = find(unit, stages->program, 's', &k);
   if (!known) {
-    bool found = take_alike_stages(unit, stages, arena, plan) || pb_stage_plan_make(unit->chip, stages, arena, plan);
-    entry* new = add(unit, &key);
-    new->found = found;
-    if (found) copy_stages(&unit->arena, plan, &new->stages);
-    (void)find_alike(unit, stages->program, 's', new);
+    bool found =
+        take_alike_stages(unit, stages, arena, &k, plan) || pb_stage_plan_make(unit->chip, stages, arena, plan);
+    entry* made = add(unit, &k, found);
+    if (found) copy_stages(&unit->arena, plan, &made->stages);
     return found;
   }
   if (!known->found && !exact) return false;

@@ -195,8 +195,7 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
     if (t->into && pb__tiling_leaves(t, part, &part->access[a])) part->access[a].boxed = true;
     pb__tiling_buffer(t, &part->access[a], part->extent, p->level, memory, t->plan->x_depth, "operand", &move);
     move.stream = carried >= 0 ? 1 : 0;
-    for (int r = 0; p->valid && r < move.access[0].rank; ++r)
-      move.access[0].boxed |= pb_index_can_leave(&move, &move.access[0].index[r], move.access[0].shape[r]);
+    if (p->valid && pb__tiling_leaves(t, &move, &move.access[0])) move.access[0].boxed = true;
     pb__tiling_add(t, p->level, &move);
   }
 }

@@ -4,52 +4,25 @@
 
 #include <string.h>
 
-// Where the operands of a call that are not the instruction's own begin: extents, boxes, fills (trace.c).
-typedef struct extra {
-  int fill, field; // the operand that is filled with, and its field; -1: there is none
-  int end;
-} extra;
-
-static extra extras_of(const pb_insn* insn) {
-  extra e = {.fill = -1, .field = -1, .end = insn->operand_count};
-  for (int d = 0; d < insn->dim_count; ++d) e.end += insn->dims[d].field >= 0;
-  for (int o = 0; o < insn->operand_count; ++o) {
-    const pb_operand* operand = &insn->operands[o];
-    if (operand->memory < 0 || !operand->has_box) continue;
-    for (int k = 0; k < operand->rank; ++k) e.end += operand->box_lo[k] >= 0 ? 2 : 0;
-    if (operand->fill < 0) continue;
-    e.fill = e.end++;
-    e.field = operand->fill;
-  }
-  return e;
-}
-
-// The field that operand k of a call sets as a number, -1: it is no number, or more than that.
-static int field_of(const pb_insn* insn, const extra* e, int k) {
+// The field that operand k of a call sets as a number, -1: it is no number, or more than that. The fill of a box stands
+// last (core/s3/lower/instruction.h).
+static int field_of(const pb_decoded_op* op, int k) {
+  const pb_insn* insn = op->insn;
   if (k < insn->operand_count) return insn->operands[k].memory < 0 ? insn->operands[k].base : -1;
-  return k == e->fill ? e->field : -1;
-}
-
-static void mark_all(const int* operands, int count, bool* used) {
-  for (int k = 0; k < count; ++k) used[operands[k]] = true;
+  for (int o = 0; o < insn->operand_count && k == op->operand_count - 1; ++o)
+    if (insn->operands[o].memory >= 0 && insn->operands[o].has_box) return insn->operands[o].fill;
+  return -1;
 }
 
 // Values that are more than immediates: computed, or used to compute, to place or to count.
 static void note_others(const pb_decoded* kernel, bool* used) {
   for (size_t n = 0; n < kernel->op_count; ++n) {
     const pb_decoded_op* op = &kernel->ops[n];
-    if (op->kind == PB_DECODED_IF) mark_all(op->operands, 1, used);
-    if (op->kind == PB_DECODED_DIFFERS) mark_all(op->operands, 2, used);
-    if (op->kind == PB_DECODED_WINDOW) mark_all(op->operands, 2 + 2 * op->rank, used);
+    for (int k = 0; k < op->operand_count; ++k)
+      if (op->kind != PB_DECODED_CALL || field_of(op, k) < 0) used[op->operands[k]] = true;
     for (int k = 0; k < op->node_count; ++k)
       if (op->nodes[k].kind == PB_AFFINE_INPUT) used[op->nodes[k].a] = true;
-    if (op->kind != PB_DECODED_CALL) {
-      if (op->kind != PB_DECODED_END && op->kind != PB_DECODED_IF) used[op->result] = true;
-      continue;
-    }
-    extra e = extras_of(op->insn);
-    for (int k = 0; k < e.end; ++k)
-      if (field_of(op->insn, &e, k) < 0) used[op->operands[k]] = true;
+    if (op->kind != PB_DECODED_CALL && op->kind != PB_DECODED_END && op->kind != PB_DECODED_IF) used[op->result] = true;
   }
 }
 
@@ -66,28 +39,12 @@ static bool same_map(const pb_decoded_op* a, const pb_decoded_op* b) {
   return !a->result_count || same_list(a->results, b->results, a->result_count);
 }
 
-static int operands_of(const pb_decoded_op* op) {
-  switch (op->kind) {
-  case PB_DECODED_IF:
-    return 1;
-  case PB_DECODED_DIFFERS:
-    return 2;
-  case PB_DECODED_WINDOW:
-    return 2 + 2 * op->rank;
-  case PB_DECODED_CALL:
-    return extras_of(op->insn).end;
-  default:
-    return 0; // maps name values by their nodes
-  }
-}
-
 static bool same_op(const pb_decoded_op* a, const pb_decoded_op* b) {
   if (a->kind != b->kind || a->result != b->result || a->extent != b->extent || a->parts != b->parts ||
       a->weight != b->weight || a->first != b->first || a->turns != b->turns || a->other != b->other ||
-      a->rank != b->rank || a->insn != b->insn || !same_map(a, b))
+      a->rank != b->rank || a->insn != b->insn || a->operand_count != b->operand_count || !same_map(a, b))
     return false;
-  int count = operands_of(a);
-  return !count || same_list(a->operands, b->operands, count);
+  return !a->operand_count || same_list(a->operands, b->operands, a->operand_count);
 }
 
 static bool same_value(const pb_traced_value* a, const pb_traced_value* b, bool number) {
@@ -112,9 +69,10 @@ bool pb_decoded_alike(const pb_decoded* a, const pb_decoded* b) {
 // ---- what changes ----
 
 // Whether anything but the call's numbers sets the field, or another number does.
-static bool is_shared(const pb_insn* insn, const extra* e, int field) {
+static bool is_shared(const pb_decoded_op* op, int field) {
+  const pb_insn* insn = op->insn;
   int numbers = 0;
-  for (int k = 0; k < e->end; ++k) numbers += field_of(insn, e, k) == field;
+  for (int k = 0; k < op->operand_count; ++k) numbers += field_of(op, k) == field;
   bool shared = numbers > 1;
   for (int d = 0; d < insn->dim_count; ++d) shared |= insn->dims[d].field == field;
   for (int o = 0; o < insn->operand_count; ++o) {
@@ -135,22 +93,22 @@ static bool bits_of(const pb_chip* chip, const pb_decoded_op* op, const pb_decod
   const pb_insn* insn = op->insn;
   const pb_decoded* kernels[2] = {from, to};
   uint8_t words[2][PB_COMMAND_BITS / 8];
-  extra e = extras_of(insn);
   bool differs = false;
-  for (int k = 0; k < e.end; ++k) {
-    int field = field_of(insn, &e, k);
+  for (int k = 0; k < op->operand_count; ++k) {
+    int field = field_of(op, k);
     if (field < 0 || from->values[op->operands[k]].number == to->values[op->operands[k]].number) continue;
-    if (is_shared(insn, &e, field)) return false;
+    if (is_shared(op, field)) return false;
     differs = true;
   }
   if (!differs) return true;
   for (int side = 0; side < 2; ++side) {
     pb_command command = pb_trace_blank(insn);
-    for (int k = 0; k < e.end; ++k) {
-      int field = field_of(insn, &e, k);
-      if (field < 0 || is_shared(insn, &e, field)) continue;
+    for (int k = 0; k < op->operand_count; ++k) {
+      int field = field_of(op, k);
+      if (field < 0 || is_shared(op, field)) continue;
       const pb_traced_value* value = &kernels[side]->values[op->operands[k]];
-      command.values[field] = k == e.fill ? pb_trace_fill(insn, field, value) : pb_trace_immediate(insn, k, value);
+      command.values[field] =
+          k < insn->operand_count ? pb_trace_immediate(insn, k, value) : pb_trace_fill(insn, field, value);
     }
     pb_diag quiet = {.sink = pb_diag_drop};
     if (pb_encode(chip, &command, words[side], &quiet) != PB_OK) return false;

@@ -170,6 +170,7 @@ static void decode_window(decoder* d, MlirOperation op) {
   pb_decoded_op* out = add(d, PB_DECODED_WINDOW);
   out->result = result;
   out->operands = operands;
+  out->operand_count = count;
   out->rank = rank;
 }
 
@@ -199,6 +200,7 @@ static pb_status decode_call(decoder* d, MlirOperation op) {
   out->insn = insn;
   out->nest = name;
   out->operands = operands;
+  out->operand_count = (int)mlirOperationGetNumOperands(op);
   return PB_OK;
 }
 
@@ -243,6 +245,7 @@ static pb_status decode_if(decoder* d, MlirOperation op) {
   int begin = (int)d->out->op_count;
   pb_decoded_op* test = add(d, PB_DECODED_IF);
   test->operands = tested;
+  test->operand_count = 1;
   PB_TRY(decode_block(d, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0))));
   d->out->ops[begin].other = (int)d->out->op_count - 1;
   return PB_OK;
@@ -268,6 +271,7 @@ static pb_status decode_block(decoder* d, MlirBlock block) {
       pb_decoded_op* out = add(d, PB_DECODED_DIFFERS);
       out->result = result;
       out->operands = operands;
+      out->operand_count = 2;
     } else if (pb_op_is(op, "memref.alloc"))
       bind_memref(d, mlirOperationGetResult(op, 0), -1, pb_op_integer(op, "pb.address", 0));
     else if (pb_op_is(op, "memref.reinterpret_cast"))

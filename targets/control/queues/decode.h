@@ -42,7 +42,7 @@ typedef struct pb_affine_node {
 typedef struct pb_decoded_op {
   pb_decoded_kind kind;
   int result;
-  int* operands; // values
+  int *operands, operand_count; // values; of maps, their nodes name them
   int64_t extent;
   // LOOP: its turns are shared out among cores in so many parts, whose number is the digit of weight `weight` of the
   // core's; 0: every core does all of them. The first is turn `first` of `turns`.

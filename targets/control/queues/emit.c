@@ -197,9 +197,10 @@ static void make_job(void* user, int k) {
 // Those that lead first. What configuration state holds hangs on numbers too.
 static void make_jobs(const pb_chip* chip, job* jobs, int count, int workers) {
   batch b = {.chip = chip, .jobs = jobs};
+  bool by_numbers = !pb_chip_has_state(chip);
   for (int k = 0; k < count; ++k) {
     jobs[k].like = -1;
-    for (int l = 0; l < k && jobs[k].like < 0 && !pb_chip_has_state(chip); ++l)
+    for (int l = 0; l < k && jobs[k].like < 0 && by_numbers; ++l)
       if (jobs[l].like < 0 && pb_decoded_alike(&jobs[l].kernel, &jobs[k].kernel)) jobs[k].like = l;
     if (jobs[k].like >= 0) jobs[jobs[k].like].leads = true;
   }
