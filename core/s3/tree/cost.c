@@ -219,17 +219,19 @@ static void note_read(part* p, int made, int read) {
 static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
   int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
-  uint32_t after = 1u << queue;
+  uint32_t after = 1u << queue, brought = 0;
   const pb_access* dest = &nest->access[nest->access_count - 1];
-  bool adds = !strcmp(nest->part, "add"); // then it waits for what is there, too, with all that was brought for that
+  bool adds = !strcmp(nest->part, "add"); // then it reads what is there, too
+  bool last = adds || !is_buffer(dest);   // of its turn: it waits for all that its queue brought for that
   int reads = nest->access_count - (adds ? 0 : 1);
   for (int a = 0; a < reads; ++a)
     if (is_buffer(&nest->access[a])) {
       int b = nest->access[a].buffer;
       int64_t there = larger(p->ready[b], p->whole[b] - lasts);
       start = larger(start, there);
-      if ((p->after[b] | (adds ? p->brought[b] : 0)) >> queue & 1) own = larger(own, there);
+      if ((p->after[b] | (last ? p->brought[b] : 0)) >> queue & 1) own = larger(own, there);
       after |= p->after[b];
+      brought |= p->brought[b];
       if (is_buffer(dest)) note_read(p, dest->buffer, b);
     }
   for (int a = 0; a < nest->access_count; ++a)
@@ -237,6 +239,7 @@ static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int
       use(p, nest->access[a].buffer, start, start + lasts + until_done, columns_of(nest, a));
   if (is_buffer(dest)) {
     p->after[dest->buffer] = after;
+    p->brought[dest->buffer] |= brought;
     p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
     p->whole[dest->buffer] = start + lasts + until_done;
   }

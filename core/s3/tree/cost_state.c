@@ -23,9 +23,16 @@ static bool in_state(const pb_insn* insn, int field, int writer) {
   return field >= 0 && insn->fields[field].state_writer == writer;
 }
 
+// The loop right around the nest takes another copy of the access's buffer in each turn.
+static bool takes_turns(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
+  if (access->memref.ptr || access->buffer < 0) return false;
+  const pb_buffer* buffer = &t->buffers[access->buffer];
+  return buffer->depth > 1 && buffer->level == nest->outer_count;
+}
+
 // How often a base that `writer` holds is another one while the nest's commands go by, the first time included; 0:
 // never. `moves`: one of them is another one in each turn of the loops around.
-static int64_t changes_of(const pb_nest* nest, const pb_match* match, int writer, bool* moves) {
+static int64_t changes_of(const pb_tiling* t, const pb_nest* nest, const pb_match* match, int writer, bool* moves) {
   int64_t turns = 1, changes = 0;
   for (int k = 0; k < match->loop_count; ++k) {
     turns *= match->nest.extent[match->loops[k]];
@@ -39,6 +46,7 @@ static int64_t changes_of(const pb_nest* nest, const pb_match* match, int writer
     int access = match->access_of[o];
     if (access < 0 || !in_state(match->insn, match->insn->operands[o].base, writer)) continue;
     for (int k = 0; k < nest->outer_count; ++k) *moves |= pb_access_uses(&nest->access[access], PB_NEST_DIMS + k);
+    *moves |= takes_turns(t, nest, &nest->access[access]);
   }
   return changes;
 }
@@ -50,7 +58,7 @@ int64_t pb__state_writes(const pb_tiling* t, const pb_nest* nest, const pb_match
     uint32_t fields = fields_of(match->insn, w);
     if (!fields) continue;
     bool moves = false, computes = writer->operand_count > 0; // then a nest of its own is its first write
-    int64_t changes = changes_of(nest, match, w, &moves);
+    int64_t changes = changes_of(t, nest, match, w, &moves);
     int64_t own = changes > 1 ? changes : moves || (fields & t->writers[w].others);
     if (computes && own) --own;
     writes += own;
