@@ -32,6 +32,9 @@ void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* fa
           (long long)m->row_bytes);
   else if (m->scope != PB_SCOPE_SYSTEM && m->bytes / m->row_bytes > most_rows)
     FAULT(3209, "at most 2^24 rows on chip", "%s: %lld rows", m->name, (long long)(m->bytes / m->row_bytes));
+  else if (m->scope == PB_SCOPE_SYSTEM && m->bytes < PB_LEAST_SYSTEM_BYTES)
+    FAULT(3291, "at least 64 KiB, for tensors, constants and commands", "%s: the system's memory has %lld bytes",
+          m->name, (long long)m->bytes);
   if (m->banks < 1 || m->ports < 1)
     FAULT(3203, "1 or more", "%s: %d banks of %d ports", m->name, m->banks, m->ports);
   else if (m->row_bytes > 0 && m->bytes / m->row_bytes % m->banks)

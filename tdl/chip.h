@@ -20,6 +20,7 @@ enum {
   PB_COMMAND_BITS = 256,
   PB_MAX_LOOP_BODY = 32,
   PB_MAX_SHAPE = 4,
+  PB_LEAST_SYSTEM_BYTES = 1 << 16, // of the memory outside: tensors, constants and commands lie there
   PB_MOST_LATENCY = 1 << 20,
   PB_MOST_TOKENS = 4095,
   PB_MOST_DERIVED = 1 << 20

@@ -65,7 +65,7 @@ class Level {
 class Memory {
   string Kind = "addressed";    // "addressed" or "registers"
   string Scope = "chip";        // "system" (the one that tensors live in), "chip", "core", "thread"
-  int Bytes = ?;                // whole size
+  int Bytes = ?;                // whole size; of the system's memory at least 64 KiB
   int RowBytes = ?;             // bytes moved by one access; an address unit of `row` windows
   int Banks = 1;                // rows interleave over banks: bank = row mod Banks
   int Ports = 1;                // reads that a bank serves in one cycle, and as many writes

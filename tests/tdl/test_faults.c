@@ -293,6 +293,7 @@ static const row rows[] =
      "", 3271, "at most 20"},
     {"let Variants = [\"a\"];", "let Variants = [\"a-b\"];", "", 3025, "a-b"},
     // numbers
+    {"let Bytes = 65536;", "let Bytes = 65528;", "", 3291, "65528 bytes"},
     {"let BytesPerCycle = 16;", "let BytesPerCycle = -16;", "", 3205, "BytesPerCycle"},
     {"let BytesPerCycle = 16;", "let BytesPerCycle = 65537;", "", 3205, "BytesPerCycle"},
     {"let Tokens = 7;", "let Tokens = 2147483647;", "", 3043, "Tokens"},
