@@ -125,6 +125,8 @@ def others():
         yield Case(mode, "Pad", [x, np.int64([0, 1, 2, 1, 0, 2]), scale(0.5)], {"mode": mode}, constants=[1, 2])
     for at in np.int64([[0, 1], [1, 3]]), np.int64([[[1]], [[0]]]), np.int32([[0, 1, 2]]):
         yield Case(f"{at.dtype}, {at.shape}", "GatherND", [x, at])
+    for at in 0, 2, 3, -1, -4:
+        yield Case(f"at {at}", "ExpandDims", [x, np.array(at, np.int32)], constants=[1])
 
 
 # ---- products ----
@@ -356,6 +358,8 @@ def refusals():
     yield Case("a cache of another rank", "GroupQueryAttention", [*q[:3], *caches, *q[5:]], of_groups, 3, constants=[6]), "a cache that does not fit"
     ids = [np.int32([[1, 2]]), np.int32([[0, 1]]), floats(4, 8), floats(4, 8), None, floats(8), floats(8)]
     yield Case("segments without a table", "EmbedLayerNormalization", ids), "segments without their embedding"
+    yield Case("a place that data say", "ExpandDims", [x, np.array(1, np.int32)]), "operand 1 is not constant"
+    yield Case("a place behind the end", "ExpandDims", [x, np.array(4, np.int32)], constants=[1]), "axis 4 of 4 dims"
 
 
 # ---- runs ----

@@ -62,6 +62,19 @@ void pb__o_op_reshape(pb_onnx* o) {
   if (!pb__o_bad(o)) OUT(pb__o_reshape(o, x, rank, to));
 }
 
+// One dim more, 1 long, at a place that counts from either end of the result's dims.
+void pb__o_op_expand_dims(pb_onnx* o) {
+  int x = pb__o_in_moved(o, 0);
+  const pb_flat_type in = *pb__o_type(o, x);
+  int64_t place, to[PB_FLAT_RANK + 1] = {0};
+  if (pb__o_list(o, NULL, 1, 1, &place) != 1 || in.rank == PB_FLAT_RANK)
+    pb__o_refuse(o, "a place that is none, or a result of more than 8 dims");
+  if (pb__o_bad(o)) return;
+  int at = pb__o_axis(o, place, in.rank + 1);
+  for (int r = 0; r <= in.rank; ++r) to[r] = r == at ? 1 : in.shape[r - (r > at)];
+  if (!pb__o_bad(o)) OUT(pb__o_reshape(o, x, in.rank + 1, to));
+}
+
 void pb__o_op_expand(pb_onnx* o) {
   if (pb__o_says(o, 1)) {
     pb__o_said_expand(o);
