@@ -132,6 +132,11 @@ def others():
 # ---- products ----
 
 def products():
+    for a in each(metric=["sqeuclidean", "euclidean"]):
+        for kind in F32, np.float64:
+            yield Case(f"{said(a)}, {kind.__name__}", "CDist", [floats(5, 17, kind=kind), floats(3, 17, kind=kind)], a)
+    near = floats(4, 8)
+    yield Case("close ones", "CDist", [near, near], {"metric": "euclidean"})
     for a in each(transA=[0, 1], transB=[0, 1], alpha=[1.0, 0.25]):
         x, z = floats(*((2, 5, 3) if a["transA"] else (2, 3, 5))), floats(*((2, 4, 5) if a["transB"] else (2, 5, 4)))
         for kind in "FusedMatMul", "TransposeMatMul":
@@ -358,6 +363,8 @@ def refusals():
     yield Case("a cache of another rank", "GroupQueryAttention", [*q[:3], *caches, *q[5:]], of_groups, 3, constants=[6]), "a cache that does not fit"
     ids = [np.int32([[1, 2]]), np.int32([[0, 1]]), floats(4, 8), floats(4, 8), None, floats(8), floats(8)]
     yield Case("segments without a table", "EmbedLayerNormalization", ids), "segments without their embedding"
+    yield Case("another metric", "CDist", [floats(2, 3), floats(2, 3)], {"metric": "cosine"}), "a metric 'cosine'"
+    yield Case("vectors of several lengths", "CDist", [floats(2, 3), floats(2, 4)]), "two lists of equally long vectors"
     yield Case("a place that data say", "ExpandDims", [x, np.array(1, np.int32)]), "operand 1 is not constant"
     yield Case("a place behind the end", "ExpandDims", [x, np.array(4, np.int32)], constants=[1]), "axis 4 of 4 dims"
 

@@ -67,6 +67,24 @@ void pb__o_op_gemm(pb_onnx* o) {
   OUT(y);
 }
 
+// Of each row of x [m, k] from each of z [n, k]. Squares are of differences: |x|^2 - 2xz + |z|^2 would lose what is
+// close.
+void pb__o_op_distances(pb_onnx* o) {
+  static const bool last[PB_FLAT_RANK] = {false, false, true};
+  int x = IN(0), z = IN(1);
+  const pb_flat_type a = *pb__o_type(o, x), b = *pb__o_type(o, z);
+  const char* metric = pb__o_text(o, "metric", "sqeuclidean");
+  bool root = !strcmp(metric, "euclidean");
+  if (!root && strcmp(metric, "sqeuclidean")) pb__o_refuse(o, "a metric '%s'", metric);
+  bool fits = a.rank == 2 && b.rank == 2 && a.shape[1] == b.shape[1] && a.type == b.type && pb_type_is_float(a.type);
+  if (!fits) pb__o_refuse(o, "other than two lists of equally long vectors of one type of floats");
+  if (pb__o_bad(o)) return;
+  x = pb__o_reshape(o, x, 3, (const int64_t[]){a.shape[0], 1, a.shape[1]});
+  z = pb__o_reshape(o, z, 3, (const int64_t[]){1, b.shape[0], b.shape[1]});
+  int rest = pb__o_sub(o, x, z), y = pb__o_sum(o, pb__o_mul(o, rest, rest), last, false);
+  OUT(root ? pb__o_unary(o, "sqrt", y) : y);
+}
+
 // ---- Einsum ----
 
 // A tensor whose dims have letters; those of an ellipsis are '0' and up, from the last one back.
