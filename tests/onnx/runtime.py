@@ -125,6 +125,9 @@ def others():
         yield Case(mode, "Pad", [x, np.int64([0, 1, 2, 1, 0, 2]), scale(0.5)], {"mode": mode}, constants=[1, 2])
     for at in np.int64([[0, 1], [1, 3]]), np.int64([[[1]], [[0]]]), np.int32([[0, 1, 2]]):
         yield Case(f"{at.dtype}, {at.shape}", "GatherND", [x, at])
+    image, grid = floats(2, 3, 5, 6), (RNG.random((2, 4, 7, 2)) * 3 - 1.5).astype(F32)
+    for a in each(mode=["bilinear", "nearest", "bicubic"], padding_mode=["zeros", "border", "reflection"], align_corners=[0, 1]):
+        yield Case(said(a), "GridSample", [image, grid], a)
     for at in 0, 2, 3, -1, -4:
         yield Case(f"at {at}", "ExpandDims", [x, np.array(at, np.int32)], constants=[1])
 
