@@ -138,8 +138,6 @@ def products():
     for a in each(metric=["sqeuclidean", "euclidean"]):
         for kind in F32, np.float64:
             yield Case(f"{said(a)}, {kind.__name__}", "CDist", [floats(5, 17, kind=kind), floats(3, 17, kind=kind)], a)
-    near = floats(4, 8)
-    yield Case("close ones", "CDist", [near, near], {"metric": "euclidean"})
     for a in each(transA=[0, 1], transB=[0, 1], alpha=[1.0, 0.25]):
         x, z = floats(*((2, 5, 3) if a["transA"] else (2, 3, 5))), floats(*((2, 4, 5) if a["transB"] else (2, 5, 4)))
         for kind in "FusedMatMul", "TransposeMatMul":
