@@ -12,9 +12,9 @@ CASES = {}
 
 class Case:
     """`refused`: of a model that is no model for anybody, the code that pbc gives, within a second. `step`: a code's
-    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: a warning's code. `bisect`:
-    the IR must be right behind every pass. `by_layers`: the result has the bits of the NumPy reference, each of whose
-    layers is within a code: where a layer makes several codes of the one that rounding moved in front of it."""
+    worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: warnings' codes; of a refusal, patterns of its
+    text. `bisect`: the IR must be right behind every pass. `by_layers`: the result has the bits of the NumPy reference,
+    each of whose layers is within a code: where a layer makes several codes of the one that rounding moved in front of it."""
 
     def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), bisect=False, by_layers=False):
         self.model, self.feeds, self.step, self.refused, self.by_layers = model, feeds, step, refused, by_layers
@@ -273,7 +273,9 @@ def result_of_an_impossible_size():
 def beyond_the_memory(label, *shape):
     m = Maker(label)
     x = m.codes(m.input("x", *shape), F32(0.05))
-    return m.done(m.codes(m.op("Relu", x), F32(0.05)), refused="PB4051", targets=("simnpu",))
+    says = (r"inputs, outputs, constants, commands and what lies between kernels take \d{9,} bytes of simnpu's DRAM, which has \d+\b",
+            r"hint: smaller tensors, or --target=cpu\n")
+    return m.done(m.codes(m.op("Relu", x), F32(0.05)), refused="PB4051", targets=("simnpu",), says=says)
 
 
 for shape in ((1, 16, 4096, 4096), (1, 16, 8192, 8192), (1, 1 << 30)):

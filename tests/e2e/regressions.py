@@ -8,6 +8,7 @@ code and within a second of its own time (--within: sanitizers make ten of one).
 import argparse
 import concurrent.futures
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -42,7 +43,7 @@ def apart(expected, actual, step):
     return f"{(~same).sum()} of {same.size} differ, the first at {list(at)}: {actual[at]!r}, not {expected[at]!r}"
 
 
-def refused(command, code, within):
+def refused(command, code, says, within):
     """In so many seconds of the process's own time: that it ends, not how fast the machine is."""
     with tempfile.TemporaryFile("w+") as told:
         process = subprocess.Popen(command, stdout=told, stderr=told)
@@ -53,6 +54,9 @@ def refused(command, code, within):
     took = usage.ru_utime + usage.ru_stime
     if process.returncode != 1 or f"[{code}]" not in printed:
         return [f"not refused with {code}: exit code {process.returncode}, {printed.strip()[-300:]}"]
+    for pattern in says:
+        if not re.search(pattern, printed):
+            return [f"refused without {pattern!r}: {printed.strip()[-300:]}"]
     return [f"refused only after {took:.1f} s"] if took > within else []
 
 
@@ -60,7 +64,7 @@ def run_on(args, stem, case, target):
     model, engine = stem + ".onnx", f"{stem}-{target}.pbe"
     command = [os.path.join(args.bin, "pbc"), model, f"--target={target}", "-o", engine, *(["--bisect"] if case.bisect or args.bisect else [])]
     if case.refused:
-        return refused(command, case.refused, args.within)
+        return refused(command, case.refused, case.says, args.within)
     result = tools.call(command, 120)
     if result.returncode:
         return [f"exit code {result.returncode}: {result.stderr.strip()[-300:]}"]

@@ -62,17 +62,14 @@ void pb__o_op_reshape(pb_onnx* o) {
   if (!pb__o_bad(o)) OUT(pb__o_reshape(o, x, rank, to));
 }
 
-// One dim more, 1 long, at a place that counts from either end of the result's dims.
+// One dim more, 1 long, at a place that counts from either end of the result's dims: Unsqueeze with one axis.
 void pb__o_op_expand_dims(pb_onnx* o) {
-  int x = pb__o_in_moved(o, 0);
-  const pb_flat_type in = *pb__o_type(o, x);
-  int64_t place, to[PB_FLAT_RANK + 1] = {0};
-  if (pb__o_list(o, NULL, 1, 1, &place) != 1 || in.rank == PB_FLAT_RANK)
-    pb__o_refuse(o, "a place that is none, or a result of more than 8 dims");
+  int tensor = o->n->inputs[0], rank = pb__o_type(o, pb__o_in(o, 0))->rank;
+  int64_t place;
+  if (pb__o_list(o, NULL, 1, 1, &place) != 1) pb__o_refuse(o, "a place that is none");
   if (pb__o_bad(o)) return;
-  int at = pb__o_axis(o, place, in.rank + 1);
-  for (int r = 0; r <= in.rank; ++r) to[r] = r == at ? 1 : in.shape[r - (r > at)];
-  if (!pb__o_bad(o)) OUT(pb__o_reshape(o, x, in.rank + 1, to));
+  pb_attr axes = pb__o_axes(o, "axes", pb__o_axis(o, place, rank + 1));
+  pb__o_node(o, "Unsqueeze", 1, &tensor, &axes, 1, o->n->outputs[0]);
 }
 
 void pb__o_op_expand(pb_onnx* o) {

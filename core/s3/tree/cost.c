@@ -195,8 +195,6 @@ static int64_t busiest(const pb_tiling* t, const part* p, const char** name) {
   return most;
 }
 
-static bool is_buffer(const pb_access* access) { return !access->memref.ptr && access->buffer >= 0; }
-
 static uint32_t columns_of(const pb_nest* nest, int access) {
   uint32_t columns = 0;
   for (int k = 0; k < nest->outer_count; ++k)
@@ -221,23 +219,23 @@ static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
   uint32_t after = 1u << queue, brought = 0;
   const pb_access* dest = &nest->access[nest->access_count - 1];
-  bool adds = !strcmp(nest->part, "add"); // then it reads what is there, too
-  bool last = adds || !is_buffer(dest);   // of its turn: it waits for all that its queue brought for that
+  bool adds = !strcmp(nest->part, "add");   // then it reads what is there, too
+  bool last = adds || !pb__is_buffer(dest); // of its turn: it waits for all that its queue brought for that
   int reads = nest->access_count - (adds ? 0 : 1);
   for (int a = 0; a < reads; ++a)
-    if (is_buffer(&nest->access[a])) {
+    if (pb__is_buffer(&nest->access[a])) {
       int b = nest->access[a].buffer;
       int64_t there = larger(p->ready[b], p->whole[b] - lasts);
       start = larger(start, there);
       if ((p->after[b] | (last ? p->brought[b] : 0)) >> queue & 1) own = larger(own, there);
       after |= p->after[b];
       brought |= p->brought[b];
-      if (is_buffer(dest)) note_read(p, dest->buffer, b);
+      if (pb__is_buffer(dest)) note_read(p, dest->buffer, b);
     }
   for (int a = 0; a < nest->access_count; ++a)
-    if (is_buffer(&nest->access[a]))
+    if (pb__is_buffer(&nest->access[a]))
       use(p, nest->access[a].buffer, start, start + lasts + until_done, columns_of(nest, a));
-  if (is_buffer(dest)) {
+  if (pb__is_buffer(dest)) {
     p->after[dest->buffer] = after;
     p->brought[dest->buffer] |= brought;
     p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece

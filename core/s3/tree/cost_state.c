@@ -25,7 +25,7 @@ static bool in_state(const pb_insn* insn, int field, int writer) {
 
 // The loop right around the nest takes another copy of the access's buffer in each turn.
 static bool takes_turns(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
-  if (access->memref.ptr || access->buffer < 0) return false;
+  if (!pb__is_buffer(access)) return false;
   const pb_buffer* buffer = &t->buffers[access->buffer];
   return buffer->depth > 1 && buffer->level == nest->outer_count;
 }
