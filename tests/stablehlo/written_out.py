@@ -132,6 +132,30 @@ def codes(bench, rng):
     bench.say(np.array_equal(made, expected), "a product of quantised tensors")
 
 
+def scatters(bench, rng):
+    """Scatter at places that the model says: windows over each other and over edges, in their order, and one that sets."""
+    kind, ops = "tensor<5x7x3xi32>", ("add", "subtract", "maximum", "")
+    for turn, combine in enumerate(ops * 2):
+        x = rng.integers(-99, 99, (5, 7, 3), dtype=np.int32)
+        at = rng.integers(-3, 8, (2, 2, 2)) if turn < len(ops) else np.array([[[0, 1], [1, 2]], [[4, 6], [0, 1]]])
+        u = rng.integers(-99, 99, (2, 3, 2, 2), dtype=np.int32)
+        expected = x.copy()
+        for k, m, i, j in np.ndindex(2, 2, 3, 2):
+            row, column, new = at[k, m, 0] + i, at[k, m, 1] + j, u[k, i, m, j]
+            if 0 <= row < 5 and 0 <= column < 7:
+                old = expected[row, column, 2 * k]
+                expected[row, column, 2 * k] = {"add": old + new, "subtract": new - old, "maximum": max(old, new), "": new}[combine]
+        body = f'%c = "stablehlo.{combine}"(%new, %old) : (tensor<i32>, tensor<i32>) -> tensor<i32>' if combine else ""
+        places = np.concatenate([at, np.broadcast_to(2 * np.arange(2)[:, None, None], (2, 2, 1))], 2)
+        numbers = "update_window_dims = [1, 3], inserted_window_dims = [2], scatter_dims_to_operand_dims = [0, 1, 2], index_vector_dim = 2"
+        lines = [f'%p = "stablehlo.constant"() <{{value = dense<{places.tolist()}> : tensor<2x2x3xi64>}}> : () -> tensor<2x2x3xi64>',
+                 f'%r = "stablehlo.scatter"(%a0, %p, %a1) <{{scatter_dimension_numbers = #stablehlo.scatter<{numbers}>}}> ({{',
+                 "^bb0(%old: tensor<i32>, %new: tensor<i32>):", body, f'"stablehlo.return"({"%c" if combine else "%new"}) : (tensor<i32>) -> ()',
+                 f"}}) : ({kind}, tensor<2x2x3xi64>, tensor<2x3x2x2xi32>) -> {kind}"]
+        made = bench.run(text_of([kind, "tensor<2x3x2x2xi32>"], lines, kind), x, u)
+        bench.say(np.array_equal(made, expected), f"scatter by {combine or 'the updates alone'} at {places.tolist()}")
+
+
 def refused(bench):
     small, matrix = "tensor<4x3xf32>", "tensor<65x65xf32>"
     for what, kinds, op, result, word in (
@@ -151,7 +175,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench, rng = Bench(options.bin, folder), np.random.default_rng(7)
-        for part in (systems, transforms, halves, scans, codes):
+        for part in (systems, transforms, halves, scans, codes, scatters):
             part(bench, rng)
         refused(bench)
     return 1 if bench.failed else 0

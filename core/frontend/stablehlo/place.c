@@ -1,6 +1,6 @@
 // Elements at places that come at run time: what reads them, and what changes them there. All dims of such a tensor
 // count as one, so that one number says where.
-#include "core/frontend/stablehlo/door.h"
+#include "core/frontend/stablehlo/pieces.h"
 #include "core/s1/control.h"
 
 #include <string.h>
@@ -265,12 +265,72 @@ pb_status pb__door_gather(pb_door* d, const pb_flat_op* op) {
 
 static int both(pb_nest* n, int a, int b) { return a < 0 ? b : pb_nest_node(n, PB_OP_AND, PB_I1, a, b); }
 
+// The dim of updates along which the indices' dim s goes.
+static int index_dim(const places* p, int s, int u_rank) {
+  int dims[PB_NEST_RANK];
+  for (int r = 0; r < u_rank; ++r) dims[r] = r;
+  return index_loop(p, s, u_rank, dims);
+}
+
+// Where a window begins along the operand's dim r; `at`: which window it is, by dims of the updates.
+static int64_t known_start(const places* p, const pb_s1_value* indices, const int64_t* numbers, int r,
+                           const int64_t* at, int u_rank) {
+  int k = found(&p->map, r), b = found(&p->batch, r);
+  if (b >= 0) return at[index_dim(p, (int)p->index_batch.at[b], u_rank)];
+  if (k < 0) return 0;
+  int64_t place = 0;
+  for (int s = 0; s < indices->rank; ++s)
+    place = place * indices->shape[s] + (s == p->vector ? k : at[index_dim(p, s, u_rank)]);
+  return indices->type == PB_UI64 && numbers[place] < 0 ? INT64_MAX : numbers[place];
+}
+
+// The windows of updates where the indices are constants, in their order. -1: they are not, or are too many.
+static int known_windows(pb_door* d, const places* p, int x, int indices, int u, int most, pb_door_window* windows) {
+  enum { NUMBERS = 256 };
+  const pb_s1_value *in = pb_made(&d->m, x), *at = pb_made(&d->m, indices), *update = pb_made(&d->m, u);
+  int64_t numbers[NUMBERS], count = 1;
+  if (pb__door_integers(d, indices, NUMBERS, numbers) < 0) return -1;
+  for (int s = 0; s < update->rank; ++s)
+    if (found(&p->window, s) < 0) count *= update->shape[s];
+  if (count > most) return -1;
+  for (int64_t k = 0; k < count; ++k) {
+    pb_door_window* w = &windows[k];
+    memset(w, 0, sizeof *w);
+    int64_t rest = k;
+    for (int s = update->rank - 1; s >= 0; --s) {
+      if (found(&p->window, s) >= 0) continue;
+      w->at[s] = rest % update->shape[s];
+      rest /= update->shape[s];
+    }
+    for (int r = 0; r < in->rank; ++r) {
+      int64_t from = known_start(p, at, numbers, r, w->at, update->rank), size = window_extent(p, r, update);
+      w->from[r] = from;
+      if (from >= in->shape[r] || from <= -size) continue; // outside: [0, 0)
+      w->lo[r] = from < 0 ? 0 : from;
+      w->hi[r] = from + size < in->shape[r] ? from + size : in->shape[r];
+    }
+  }
+  return (int)count;
+}
+
+static pb_status scatter_known(pb_door* d, const pb_flat_op* op, const places* p, bool* made) {
+  enum { MOST = 64 };
+  pb_door_window windows[MOST];
+  int x = pb__door_in(d, op, 0), u = pb__door_in(d, op, 2), rank = pb_made(&d->m, x)->rank, own[PB_NEST_RANK];
+  int walks[PB_NEST_RANK], count = known_windows(d, p, x, pb__door_in(d, op, 1), u, MOST, windows);
+  *made = false;
+  if (count < 0) return PB_OK;
+  for (int s = 0; s < PB_NEST_RANK; ++s) walks[s] = -1, own[s] = s;
+  for (int r = 0; r < rank; ++r)
+    if (window_loop(p, r, own) >= 0) walks[window_loop(p, r, own)] = r;
+  return pb__door_change_windows(d, op, walks, count, windows, made);
+}
+
 // Updates in their order; one whose place lies outside changes nothing.
 pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
   if (op->operand_count != 3 || op->result_count != 1) return pb__door_refuse(d, op, "several operands");
   if (!pb__door_alike(d, op, 0, 0)) return pb__door_refuse(d, op, "a result of another type");
-  int x = pb__door_in(d, op, 0), indices = pb__door_in(d, op, 1), u = pb__door_in(d, op, 2);
-  int y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
+  int x = pb__door_in(d, op, 0), indices = pb__door_in(d, op, 1), u = pb__door_in(d, op, 2), dims[PB_NEST_RANK];
   const pb_s1_value in = *pb_made(&d->m, x), update = *pb_made(&d->m, u);
   const char* numbers = "scatter_dimension_numbers";
   places p = {read_list(op, numbers, "update_window_dims"),
@@ -282,9 +342,12 @@ pb_status pb__door_scatter(pb_door* d, const pb_flat_op* op) {
   PB_TRY(check_places(d, op, &p, &in, pb_made(&d->m, indices), &update));
   if (p.map.count + 4 > PB_NEST_ACCESSES || in.type != update.type)
     return pb__door_refuse(d, op, "updates that do not fit");
+  bool made;
+  PB_TRY(scatter_known(d, op, &p, &made));
+  if (made) return PB_OK;
   int64_t stride[PB_NEST_RANK];
   strides_of(&in, stride);
-  int flat = begun(d, x, y), at = -1, condition = -1;
+  int y = pb__door_result(d, op, 0), flat = begun(d, x, y), at = -1, condition = -1;
   pb_nest* n = pb_make_walk(&d->m, "point", u, dims);
   for (int r = 0; r < in.rank; ++r) {
     int k = found(&p.map, r), b = found(&p.batch, r);
