@@ -7,7 +7,13 @@
 #include <string.h>
 
 // What an operation takes, and what it gives: the type of its operands unless it says another.
-typedef enum takes { ANY, INTEGERS, WORDS, FLOATS } takes; // WORDS: i32 and i64, which is what commands compute in
+typedef enum takes {
+  ANY,
+  INTEGERS,
+  WORDS,
+  FLOATS,
+  TRUTHS
+} takes; // WORDS: i32 and i64, which is what commands compute in
 
 static const struct {
   const char* name;
@@ -21,16 +27,19 @@ static const struct {
                  {"max", PB_OP_MAX, 2, ANY, PB_TYPE_COUNT},
                  {"min", PB_OP_MIN, 2, ANY, PB_TYPE_COUNT},
                  {"less", PB_OP_LESS, 2, ANY, PB_I1},
+                 {"less_equal", PB_OP_LESS_EQUAL, 2, ANY, PB_I1},
+                 {"lessu", PB_OP_LESSU, 2, INTEGERS, PB_I1},
                  {"equal", PB_OP_EQUAL, 2, ANY, PB_I1},
                  {"select", PB_OP_SELECT, 3, ANY, PB_TYPE_COUNT},
-                 {"and", PB_OP_AND, 2, WORDS, PB_TYPE_COUNT},
-                 {"or", PB_OP_OR, 2, WORDS, PB_TYPE_COUNT},
-                 {"xor", PB_OP_XOR, 2, WORDS, PB_TYPE_COUNT},
+                 {"and", PB_OP_AND, 2, INTEGERS, PB_TYPE_COUNT},
+                 {"or", PB_OP_OR, 2, INTEGERS, PB_TYPE_COUNT},
+                 {"xor", PB_OP_XOR, 2, INTEGERS, PB_TYPE_COUNT},
                  {"shl", PB_OP_SHL, 2, WORDS, PB_TYPE_COUNT},
                  {"shr", PB_OP_SHR, 2, WORDS, PB_TYPE_COUNT},
                  {"shru", PB_OP_SHRU, 2, WORDS, PB_TYPE_COUNT},
                  {"sext", PB_OP_SEXT, 1, INTEGERS, PB_I32},
                  {"zext", PB_OP_ZEXT, 1, INTEGERS, PB_I32},
+                 {"zext8", PB_OP_ZEXT, 1, TRUTHS, PB_I8},
                  {"sext64", PB_OP_SEXT, 1, INTEGERS, PB_I64},
                  {"zext64", PB_OP_ZEXT, 1, INTEGERS, PB_I64},
                  {"trunc8", PB_OP_TRUNC, 1, WORDS, PB_I8},
@@ -40,6 +49,10 @@ static const struct {
                  {"fptosi8", PB_OP_FPTOSI8, 1, FLOATS, PB_I8},
                  {"roundeven", PB_OP_ROUNDEVEN, 1, FLOATS, PB_TYPE_COUNT},
                  {"div", PB_OP_DIV, 2, FLOATS, PB_TYPE_COUNT},
+                 {"maximum", PB_OP_MAXIMUM, 2, FLOATS, PB_TYPE_COUNT},
+                 {"minimum", PB_OP_MINIMUM, 2, FLOATS, PB_TYPE_COUNT},
+                 {"neg", PB_OP_NEG, 1, FLOATS, PB_TYPE_COUNT},
+                 {"abs", PB_OP_ABS, 1, FLOATS, PB_TYPE_COUNT},
                  {"sqrt", PB_OP_SQRT, 1, FLOATS, PB_TYPE_COUNT},
                  {"floor", PB_OP_FLOOR, 1, FLOATS, PB_TYPE_COUNT},
                  {"ceil", PB_OP_CEIL, 1, FLOATS, PB_TYPE_COUNT},
@@ -85,6 +98,8 @@ static pb_type result_type(const record* rec, const pb_insn* insn, const pb_expr
               pb_type_name(b));
   if (op == PB_OP_SELECT && first != PB_I1)
     pb__fault(rec, 3107, "(less ...) or an Imm<I1>", "select by a value of %s", pb_type_name(first));
+  if (operators[k].takes == TRUTHS && a != PB_I1)
+    pb__fault(rec, 3094, "(less ...) or an Imm<I1>", "%s of %s", name, pb_type_name(a));
   if (operators[k].takes == FLOATS && !is_float)
     pb__fault(rec, 3094, "sitofp first", "a float's operation on %s", pb_type_name(a));
   if ((operators[k].takes == INTEGERS && is_float) || (operators[k].takes == WORDS && !word))
@@ -98,18 +113,20 @@ static pb_type result_type(const record* rec, const pb_insn* insn, const pb_expr
   return gives == PB_TYPE_COUNT ? b : gives;
 }
 
-// (f32c "0.5"), (i32c 3), (i64c 3): a number that the type has.
+// (f32c "0.5"), (i8c 3), (i32c 3), (i64c 3): a number that the type has.
 static int read_constant(const record* rec, pb_insn* insn, pb_type type, json_t* args) {
   json_t* c = json_array_get(json_array_get(args, 0), 0);
   double number = (double)json_integer_value(c);
   bool is_number =
       json_is_integer(c) || (type == PB_F32 && json_is_string(c) && pb__read_number(json_string_value(c), &number));
   // Numbers of nests are kept as doubles, which have integers of 53 bits.
-  int64_t least = type == PB_I64 ? -((int64_t)1 << 53) : INT32_MIN, most = type == PB_I64 ? -least : INT32_MAX;
+  int64_t least = type == PB_I64 ? -((int64_t)1 << 53) : type == PB_I8 ? INT8_MIN : INT32_MIN;
+  int64_t most = type == PB_I64 ? -least : type == PB_I8 ? INT8_MAX : INT32_MAX;
   bool fits = type == PB_F32 ? fabs(number) <= (double)FLT_MAX
                              : json_integer_value(c) >= least && json_integer_value(c) <= most;
   if (json_array_size(args) != 1 || !is_number || !fits)
-    pb__fault(rec, 3105, "(f32c \"0.5\"), (i32c 3), or (i64c 3)", "a constant that is no %s", pb_type_name(type));
+    pb__fault(rec, 3105, "(f32c \"0.5\"), (i8c 3), (i32c 3), or (i64c 3)", "a constant that is no %s",
+              pb_type_name(type));
   return add_node(rec, insn,
                   (pb_expr_node){.op = PB_OP_CONST,
                                  .type = type,
@@ -247,6 +264,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   const char* name = pb__get_def(json_object_get(value, "operator"));
   json_t* args = json_object_get(value, "args");
   if (name && !strcmp(name, "f32c")) return read_constant(rec, insn, PB_F32, args);
+  if (name && !strcmp(name, "i8c")) return read_constant(rec, insn, PB_I8, args);
   if (name && !strcmp(name, "i32c")) return read_constant(rec, insn, PB_I32, args);
   if (name && !strcmp(name, "i64c")) return read_constant(rec, insn, PB_I64, args);
   if (name && !strcmp(name, "lookup")) return read_lookup(rec, insn, args, depth);
@@ -265,11 +283,13 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
     return add_node(rec, insn, node);
   }
   pb__fault(rec, 3096,
-            "add, sub, mul, div, max, min, less, equal, select, and, or, xor, shl, shr, shru, shrr, shra, sext, zext, "
-            "sext64, zext64, trunc8, trunc16, trunc32, sat8, extf, truncf, bitcast, sitofp, fptosi8, roundeven, floor, "
+            "add, sub, mul, div, max, min, maximum, minimum, neg, abs, less, less_equal, lessu, equal, select, and, "
+            "or, xor, shl, shr, shru, shrr, shra, sext, zext, "
+            "zext8, sext64, zext64, trunc8, trunc16, trunc32, sat8, extf, truncf, bitcast, sitofp, fptosi8, roundeven, "
+            "floor, "
             "ceil, whole, sqrt, "
             "exp2, recip, rsqrt, "
-            "lookup, f32c, i32c, i64c",
+            "lookup, f32c, i8c, i32c, i64c",
             "semantics use '%s'", name ? name : "?");
   return 0;
 }

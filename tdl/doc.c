@@ -3,14 +3,15 @@
 #include <string.h>
 
 static const char* const op_names[PB_OP_COUNT] = {
-    [PB_OP_ADD] = "+",       [PB_OP_SUB] = "-",         [PB_OP_MUL] = "*",       [PB_OP_DIV] = "/",
-    [PB_OP_MAX] = "max",     [PB_OP_MIN] = "min",       [PB_OP_SEXT] = "i32",    [PB_OP_SITOFP] = "f32",
-    [PB_OP_FPTOSI8] = "i8",  [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",       [PB_OP_ABS] = "abs",
-    [PB_OP_SQRT] = "sqrt",   [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip", [PB_OP_RSQRT] = "rsqrt",
-    [PB_OP_EXP] = "exp",     [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf",
-    [PB_OP_LESS] = "<",      [PB_OP_EQUAL] = "==",      [PB_OP_AND] = "&",       [PB_OP_OR] = "|",
-    [PB_OP_XOR] = "^",       [PB_OP_SHL] = "<<",        [PB_OP_SHR] = ">>",      [PB_OP_SHRU] = ">>>",
-    [PB_OP_FLOOR] = "floor", [PB_OP_CEIL] = "ceil",     [PB_OP_WHOLE] = "whole"};
+    [PB_OP_ADD] = "+",           [PB_OP_SUB] = "-",         [PB_OP_MUL] = "*",       [PB_OP_DIV] = "/",
+    [PB_OP_MAX] = "max",         [PB_OP_MIN] = "min",       [PB_OP_SEXT] = "i32",    [PB_OP_SITOFP] = "f32",
+    [PB_OP_FPTOSI8] = "i8",      [PB_OP_ROUNDEVEN] = "rne", [PB_OP_NEG] = "-",       [PB_OP_ABS] = "abs",
+    [PB_OP_SQRT] = "sqrt",       [PB_OP_EXP2] = "exp2",     [PB_OP_RECIP] = "recip", [PB_OP_RSQRT] = "rsqrt",
+    [PB_OP_EXP] = "exp",         [PB_OP_LOG] = "log",       [PB_OP_TANH] = "tanh",   [PB_OP_ERF] = "erf",
+    [PB_OP_LESS] = "<",          [PB_OP_EQUAL] = "==",      [PB_OP_AND] = "&",       [PB_OP_OR] = "|",
+    [PB_OP_XOR] = "^",           [PB_OP_SHL] = "<<",        [PB_OP_SHR] = ">>",      [PB_OP_SHRU] = ">>>",
+    [PB_OP_FLOOR] = "floor",     [PB_OP_CEIL] = "ceil",     [PB_OP_WHOLE] = "whole", [PB_OP_MAXIMUM] = "maximum",
+    [PB_OP_MINIMUM] = "minimum", [PB_OP_LESS_EQUAL] = "<=", [PB_OP_LESSU] = "<u"};
 
 static char* window(const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = pb_printf(arena, "%s", o->name);
@@ -33,7 +34,7 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   const char* name = n->op < PB_OP_COUNT && op_names[n->op] ? op_names[n->op] : "?";
   if (n->op == PB_OP_SEXT || n->op == PB_OP_TRUNC) name = pb_type_name(n->type);
   if (n->op == PB_OP_BITCAST) name = n->type == PB_F32 ? "f32_of_bits" : "bits";
-  if (n->op == PB_OP_ZEXT) name = n->type == PB_I64 ? "u64" : "u32";
+  if (n->op == PB_OP_ZEXT) name = n->type == PB_I64 ? "u64" : n->type == PB_I8 ? "u8" : "u32";
   char* a = n->args[0] >= 0 ? expression(insn, n->args[0], arena) : "";
   if (n->args[1] < 0) return pb_printf(arena, "%s(%s)", name, a);
   char* b = expression(insn, n->args[1], arena);

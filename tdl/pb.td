@@ -152,10 +152,13 @@ def add;      // sum; integers wrap
 def sub;      // difference; integers wrap
 def mul;      // product; integers wrap, f32 rounded once
 def div;      // quotient of two f32, correctly rounded
-def max;      // the larger
-def min;      // the smaller
+def max;      // the larger; of f32 a number wins over NaN, and -0 is below 0
+def min;      // the smaller, the same
+def neg;      // of an f32: its sign turned, of NaN too
+def abs;      // of an f32: without its sign
 def sext;       // (sext $a): to i32
 def zext;       // (zext $a): to i32, the bits of $a taken as an unsigned number
+def zext8;      // (zext8 $i1): to i8, 0 or 1
 def sitofp;     // i8 or i32 to f32, round to nearest even
 def sext64;     // (sext64 $a): to i64, which no window has: wide products and what is made of them
 def zext64;     // (zext64 $a): to i64, the bits of $a taken as an unsigned number
@@ -166,7 +169,7 @@ def sat8;       // i32 or i64 to i8: the nearest code
 def extf;       // (extf $a): an operand of BF16 to f32
 def truncf;     // (truncf $x): an f32 to BF16, the nearest, halves to even; NaN stays one
 def bitcast;    // the bits of an f32 as an i32, or an i32 as those of an f32
-def and;        // of two i32 or i64, bit by bit
+def and;        // of two integers, bit by bit
 def or;
 def xor;
 def shl;        // (shl $a, $s), of i32 or i64: $s counts modulo their bits
@@ -178,6 +181,8 @@ def sqrt;       // of an f32, correctly rounded
 def lookup;     // (lookup $t, $i): element i, an i32 that counts modulo their number, of a window of one dim, which nothing else walks
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
 def less;       // (less $a, $b): i1: $a < $b with sign; of two f32 not so when either is NaN
+def less_equal; // the same, or equal
+def lessu;      // (lessu $a, $b): i1, of integers taken as unsigned numbers
 def equal;      // (equal $a, $b): i1; of two f32 not so when either is NaN
 def select;     // (select $i1, $a, $b): $a where the bit is set, else $b
 def roundeven;  // f32 to integral f32
@@ -191,10 +196,12 @@ def rsqrt;      // the Function named rsqrt
 def plus;     // (plus a, b): sum
 def times;    // (times a, b): product
 def ceildiv;  // (ceildiv a, b): quotient, rounded up
-def maximum;  // (maximum a, b): the larger
+def maximum;  // (maximum a, b): the larger; in Semantics of two f32, and NaN wins
+def minimum;  // in Semantics alone, the same: the smaller
 
 // Numbers are carried by these in a Semantics dag: (add $x, (f32c "0.5")), (i32c 3)
 def f32c;     // a finite number of type f32, as text
+def i8c;      // a number of type i8
 def i32c;     // a number of type i32
 def i64c;     // a number of type i64, of 53 bits at most
 

@@ -312,6 +312,13 @@ static judge_value on_floats(const judge* j, judge_op op, judge_value a, judge_v
     return extreme(a, b, true);
   case JUDGE_MIN:
     return extreme(a, b, false);
+  case JUDGE_MAXIMUM:
+  case JUDGE_MINIMUM:
+    return a.f != a.f || b.f != b.f ? (judge_value){.u = one_nan} : extreme(a, b, op == JUDGE_MAXIMUM);
+  case JUDGE_NEG:
+    return (judge_value){.u = a.u ^ 0x80000000u};
+  case JUDGE_ABS:
+    return (judge_value){.u = a.u & 0x7fffffffu};
   case JUDGE_SQRT:
     return rounded(sqrtf(a.f));
   case JUDGE_ROUNDEVEN:
@@ -456,6 +463,7 @@ static judge_value compute(const element* e) {
       v[k] = a;
       break;
     case JUDGE_ZEXT:
+    case JUDGE_ZEXT8:
       v[k].u = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u;
       break;
     case JUDGE_SITOFP:
@@ -492,6 +500,12 @@ static judge_value compute(const element* e) {
       break;
     case JUDGE_LESS:
       v[k].u = from.is_float ? a.f < b.f : number_of(from, a) < number_of(from, b);
+      break;
+    case JUDGE_LESS_EQUAL:
+      v[k].u = from.is_float ? a.f <= b.f : number_of(from, a) <= number_of(from, b);
+      break;
+    case JUDGE_LESSU:
+      v[k].u = from.bits == 64 ? (uint64_t)a.w < (uint64_t)b.w : a.u << (32 - from.bits) < b.u << (32 - from.bits);
       break;
     case JUDGE_SELECT:
       v[k] = a.u & 1 ? b : v[n->args[2]];

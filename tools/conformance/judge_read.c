@@ -207,17 +207,29 @@ static bool read_operands(reader* r, const json_t* record, judge_insn_record* in
 static const struct {
   const char* name;
   judge_op op;
-} operators[] = {
-    {"add", JUDGE_ADD},         {"sub", JUDGE_SUB},         {"mul", JUDGE_MUL},         {"div", JUDGE_DIV},
-    {"max", JUDGE_MAX},         {"min", JUDGE_MIN},         {"sext", JUDGE_SEXT},       {"zext", JUDGE_ZEXT},
-    {"sitofp", JUDGE_SITOFP},   {"trunc8", JUDGE_TRUNC8},   {"sqrt", JUDGE_SQRT},       {"lookup", JUDGE_LOOKUP},
-    {"fptosi8", JUDGE_FPTOSI8}, {"less", JUDGE_LESS},       {"select", JUDGE_SELECT},   {"roundeven", JUDGE_ROUNDEVEN},
-    {"and", JUDGE_AND},         {"or", JUDGE_OR},           {"xor", JUDGE_XOR},         {"shl", JUDGE_SHL},
-    {"shr", JUDGE_SHR},         {"shru", JUDGE_SHRU},       {"shrr", JUDGE_SHRR},       {"shra", JUDGE_SHRA},
-    {"sat8", JUDGE_SAT8},       {"trunc16", JUDGE_TRUNC16}, {"trunc32", JUDGE_TRUNC32}, {"sext64", JUDGE_SEXT64},
-    {"zext64", JUDGE_ZEXT64},   {"equal", JUDGE_EQUAL},     {"exp2", JUDGE_EXP2},       {"recip", JUDGE_RECIP},
-    {"rsqrt", JUDGE_RSQRT},     {"extf", JUDGE_EXTF},       {"truncf", JUDGE_TRUNCF},   {"bitcast", JUDGE_BITCAST},
-    {"floor", JUDGE_FLOOR},     {"ceil", JUDGE_CEIL},       {"whole", JUDGE_WHOLE}};
+} operators[] = {{"add", JUDGE_ADD},         {"sub", JUDGE_SUB},
+                 {"mul", JUDGE_MUL},         {"div", JUDGE_DIV},
+                 {"max", JUDGE_MAX},         {"min", JUDGE_MIN},
+                 {"sext", JUDGE_SEXT},       {"zext", JUDGE_ZEXT},
+                 {"sitofp", JUDGE_SITOFP},   {"trunc8", JUDGE_TRUNC8},
+                 {"sqrt", JUDGE_SQRT},       {"lookup", JUDGE_LOOKUP},
+                 {"fptosi8", JUDGE_FPTOSI8}, {"less", JUDGE_LESS},
+                 {"select", JUDGE_SELECT},   {"roundeven", JUDGE_ROUNDEVEN},
+                 {"and", JUDGE_AND},         {"or", JUDGE_OR},
+                 {"xor", JUDGE_XOR},         {"shl", JUDGE_SHL},
+                 {"shr", JUDGE_SHR},         {"shru", JUDGE_SHRU},
+                 {"shrr", JUDGE_SHRR},       {"shra", JUDGE_SHRA},
+                 {"sat8", JUDGE_SAT8},       {"trunc16", JUDGE_TRUNC16},
+                 {"trunc32", JUDGE_TRUNC32}, {"sext64", JUDGE_SEXT64},
+                 {"zext64", JUDGE_ZEXT64},   {"equal", JUDGE_EQUAL},
+                 {"exp2", JUDGE_EXP2},       {"recip", JUDGE_RECIP},
+                 {"rsqrt", JUDGE_RSQRT},     {"extf", JUDGE_EXTF},
+                 {"truncf", JUDGE_TRUNCF},   {"bitcast", JUDGE_BITCAST},
+                 {"floor", JUDGE_FLOOR},     {"ceil", JUDGE_CEIL},
+                 {"whole", JUDGE_WHOLE},     {"maximum", JUDGE_MAXIMUM},
+                 {"minimum", JUDGE_MINIMUM}, {"neg", JUDGE_NEG},
+                 {"abs", JUDGE_ABS},         {"less_equal", JUDGE_LESS_EQUAL},
+                 {"lessu", JUDGE_LESSU},     {"zext8", JUDGE_ZEXT8}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;
@@ -234,9 +246,12 @@ static judge_type result_type(const judge_insn_record* insn, const judge_node* n
   case JUDGE_TRUNC8:
   case JUDGE_SAT8:
   case JUDGE_FPTOSI8:
+  case JUDGE_ZEXT8:
     return (judge_type){8, false};
   case JUDGE_EQUAL:
   case JUDGE_LESS:
+  case JUDGE_LESS_EQUAL:
+  case JUDGE_LESSU:
     return (judge_type){1, false};
   case JUDGE_SELECT:
     return insn->nodes[n->args[1]].type;
@@ -263,7 +278,7 @@ static int add_node(reader* r, judge_insn_record* insn, judge_node node) {
 static int read_number(reader* r, const json_t* args, const char* name, judge_insn_record* insn) {
   const json_t* value = json_array_get(json_array_get(args, 0), 0);
   bool is_float = name[0] == 'f';
-  judge_node n = {.op = JUDGE_NUMBER, .type = {name[1] == '6' ? 64 : 32, is_float}};
+  judge_node n = {.op = JUDGE_NUMBER, .type = {name[1] == '6' ? 64 : name[1] == '8' ? 8 : 32, is_float}};
   if (n.type.bits == 64)
     n.number.w = json_integer_value(value);
   else if (is_float)
@@ -276,7 +291,8 @@ static int read_number(reader* r, const json_t* args, const char* name, judge_in
 static int read_operation(reader* r, const json_t* dag, judge_insn_record* insn) {
   const char* name = text(json_object_get(dag, "operator"), "def");
   const json_t* args = json_object_get(dag, "args");
-  if (!strcmp(name, "f32c") || !strcmp(name, "i32c") || !strcmp(name, "i64c")) return read_number(r, args, name, insn);
+  if (!strcmp(name, "f32c") || !strcmp(name, "i8c") || !strcmp(name, "i32c") || !strcmp(name, "i64c"))
+    return read_number(r, args, name, insn);
   judge_node n = {.op = JUDGE_LOAD, .operand = -1, .args = {-1, -1, -1}};
   for (size_t k = 0; k < sizeof operators / sizeof *operators; ++k)
     if (!strcmp(name, operators[k].name)) n.op = operators[k].op;

@@ -48,7 +48,14 @@ typedef enum judge_op {
   JUDGE_RSQRT,
   JUDGE_EXTF,
   JUDGE_TRUNCF,
-  JUDGE_BITCAST
+  JUDGE_BITCAST,
+  JUDGE_MAXIMUM, // NaN wins
+  JUDGE_MINIMUM,
+  JUDGE_NEG,
+  JUDGE_ABS,
+  JUDGE_LESS_EQUAL,
+  JUDGE_LESSU,
+  JUDGE_ZEXT8
 } judge_op;
 
 typedef struct judge_type {

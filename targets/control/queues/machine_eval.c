@@ -223,10 +223,18 @@ static inline value larger(value a, value b) {
   if (a.f != a.f) return b;
   return a.f > b.f ? a : a.f < b.f ? b : (value){.u = a.u & b.u};
 }
+// The same with NaN first.
+static inline value larger_or_nan(value a, value b) {
+  return a.f != a.f || b.f != b.f ? (value){.u = 0x7fc00000} : larger(a, b);
+}
 static inline value smaller(value a, value b) {
   if (b.f != b.f) return a.f != a.f ? (value){.u = 0x7fc00000} : a;
   if (a.f != a.f) return b;
   return a.f < b.f ? a : a.f > b.f ? b : (value){.u = a.u | b.u};
+}
+
+static inline value smaller_or_nan(value a, value b) {
+  return a.f != a.f || b.f != b.f ? (value){.u = 0x7fc00000} : smaller(a, b);
 }
 
 // Adding 2^23 leaves no fraction bits; beyond that there are none to round.
@@ -325,6 +333,12 @@ static void apply_float(const pb_chip* chip, pb_op op, value* out, const value* 
   case PB_OP_MIN:
     EACH(out[k] = smaller(a[k], b[k]));
     break;
+  case PB_OP_MAXIMUM:
+    EACH(out[k] = larger_or_nan(a[k], b[k]));
+    break;
+  case PB_OP_MINIMUM:
+    EACH(out[k] = smaller_or_nan(a[k], b[k]));
+    break;
   case PB_OP_BITCAST:
     memcpy(out, a, (size_t)count * sizeof *out);
     break;
@@ -402,6 +416,22 @@ static void apply_wide(evaluation* e, int n, int64_t count) {
   machine__apply_wide(node, args, e->vectors->nodes[n], e->vectors->wide[n], count);
 }
 
+static void compare(pb_op op, bool floats, value* out, const value* a, const value* b, int64_t count) {
+  switch (op) {
+  case PB_OP_LESS:
+    EACH(out[k].u = floats ? a[k].f < b[k].f : a[k].i < b[k].i);
+    break;
+  case PB_OP_LESS_EQUAL:
+    EACH(out[k].u = floats ? a[k].f <= b[k].f : a[k].i <= b[k].i);
+    break;
+  case PB_OP_LESSU: // sign bits of narrower numbers stand above them in both, and change no order
+    EACH(out[k].u = a[k].u < b[k].u);
+    break;
+  default:
+    EACH(out[k].u = floats ? a[k].f == b[k].f : a[k].i == b[k].i);
+  }
+}
+
 static void apply(evaluation* e, int n, int64_t count) {
   const pb_expr_node* node = &e->insn->expr[n];
   if (is_wide(e->insn, node)) {
@@ -418,8 +448,7 @@ static void apply(evaluation* e, int n, int64_t count) {
     uint32_t top = 1u << (pb_type_bits(node->type) - 1);
     EACH(out[k].u = ((a[k].u & (2 * top - 1)) ^ top) - top);
   } else if (pb_op_compares(node->op)) {
-    bool f = e->insn->expr[node->args[0]].type == PB_F32, less = node->op == PB_OP_LESS;
-    EACH(out[k].u = f ? (less ? a[k].f < b[k].f : a[k].f == b[k].f) : less ? a[k].i < b[k].i : a[k].i == b[k].i);
+    compare(node->op, e->insn->expr[node->args[0]].type == PB_F32, out, a, b, count);
   } else if (node->op == PB_OP_SELECT) {
     const value* c = e->vectors->nodes[node->args[2]];
     EACH(out[k] = a[k].u & 1 ? b[k] : c[k]);

@@ -62,6 +62,12 @@ void machine__apply_wide(const pb_expr_node* node, const machine_operand* args, 
   case PB_OP_LESS:
     EACH(narrow[k].u = x[k] < y[k]);
     break;
+  case PB_OP_LESS_EQUAL:
+    EACH(narrow[k].u = x[k] <= y[k]);
+    break;
+  case PB_OP_LESSU:
+    EACH(narrow[k].u = (uint64_t)x[k] < (uint64_t)y[k]);
+    break;
   case PB_OP_EQUAL:
     EACH(narrow[k].u = x[k] == y[k]);
     break;
