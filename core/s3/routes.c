@@ -54,20 +54,25 @@ const pb_insn* pb_route_turns(const pb_chip* chip, pb_type type) {
 }
 
 int pb_chip_lanes(const pb_chip* chip) {
-  int best = 1, most = 0;
-  for (int i = 0; i < chip->insn_count; ++i) {
-    const pb_insn* insn = &chip->insns[i];
-    for (int d = 0; d < insn->dim_count; ++d) {
-      if (insn->dims[d].min != insn->dims[d].max || insn->dims[d].max == 1) continue;
-      int count = 0;
-      for (int j = 0; j < chip->insn_count; ++j)
-        for (int e = 0; e < chip->insns[j].dim_count; ++e)
-          count += chip->insns[j].dims[e].min == insn->dims[d].max && chip->insns[j].dims[e].max == insn->dims[d].max;
-      if (count > most) {
-        most = count;
-        best = insn->dims[d].max;
+  enum { DISTINCT = 64 }; // fixed extents that are told apart: chips have two or three
+  int extents[DISTINCT], counts[DISTINCT], distinct = 0, best = 1, most = 0;
+  for (int i = 0; i < chip->insn_count; ++i)
+    for (int d = 0; d < chip->insns[i].dim_count; ++d) {
+      const pb_dim* dim = &chip->insns[i].dims[d];
+      int k = 0;
+      if (dim->min != dim->max || dim->max == 1) continue;
+      while (k < distinct && extents[k] != dim->max) ++k;
+      if (k == DISTINCT) continue;
+      if (k == distinct) {
+        extents[distinct] = dim->max;
+        counts[distinct++] = 0;
       }
+      ++counts[k];
     }
-  }
+  for (int k = 0; k < distinct; ++k) // of several the first
+    if (counts[k] > most) {
+      most = counts[k];
+      best = extents[k];
+    }
   return best;
 }

@@ -18,8 +18,9 @@ typedef struct coverer {
   const pb_chip* chip;
   const pb_flat* nest;
   int carried;
+  bool sets;
   int uses[PB_COVER_NODES];
-  way ways[PB_COVER_NODES][PB_MAX_MEMORIES];
+  way (*ways)[PB_MAX_MEMORIES]; // by node
 } coverer;
 
 // Cycles for a thousand elements, and something for the command itself.
@@ -120,6 +121,7 @@ static int64_t solve(coverer* c, int node, int memory) {
     if (!insn->operand_count || insn->emit || insn->operands[insn->dest].memory != memory ||
         insn->operands[insn->dest].type != c->nest->expr[node].type)
       continue;
+    if (!c->sets && c->nest->expr[node].op == PB_OP_CONST) continue;
     if (insn->reduce == PB_SET)
       try_set(c, insn, node, memory, best);
     else
@@ -141,12 +143,14 @@ static bool emit(coverer* c, int node, int memory, pb_cover* cover) {
   return true;
 }
 
-bool pb_cover_find(const pb_chip* chip, const pb_flat* nest, int carried, pb_cover* cover) {
+bool pb_cover_find(const pb_chip* chip, const pb_flat* nest, int carried, bool sets, pb_cover* cover) {
   *cover = (pb_cover){0};
   if (nest->reduce != PB_SET || nest->expr_count > PB_COVER_NODES) return false;
   coverer* c = calloc(1, sizeof *c);
   if (!c) pb_no_memory(sizeof *c);
-  c->chip = chip, c->nest = nest, c->carried = carried;
+  c->ways = calloc((size_t)nest->expr_count, sizeof *c->ways);
+  if (!c->ways) pb_no_memory((size_t)nest->expr_count * sizeof *c->ways);
+  c->chip = chip, c->nest = nest, c->carried = carried, c->sets = sets;
   for (int n = 0; n < nest->expr_count; ++n)
     for (int k = 0; k < 3; ++k)
       if (nest->expr[n].args[k] >= 0) ++c->uses[nest->expr[n].args[k]];
@@ -156,6 +160,7 @@ bool pb_cover_find(const pb_chip* chip, const pb_flat* nest, int carried, pb_cov
         (best < 0 || solve(c, root, m) < solve(c, root, best)))
       best = m;
   bool found = best >= 0 && emit(c, root, best, cover);
+  free(c->ways);
   free(c);
   return found;
 }

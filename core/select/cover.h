@@ -7,7 +7,7 @@
 
 #include "core/select/select.h"
 
-enum { PB_MAX_PIECES = 16, PB_COVER_NODES = 64 };
+enum { PB_MAX_PIECES = 128, PB_COVER_NODES = 256 };
 
 // One instruction: makes the value of `node` in `memory`, or adds the value of `addend` to what is there already.
 typedef struct pb_piece {
@@ -28,7 +28,7 @@ typedef struct pb_cover {
 
 // The cheapest cover of a nest that sets its destination. Matches expressions, types and memories; whether addresses
 // can be said is for pb_select to judge, piece by piece. `carried`: an access whose place may be overwritten, -1: none.
-// false: there is none.
-bool pb_cover_find(const pb_chip* chip, const pb_flat* nest, int carried, pb_cover* cover);
+// `sets`: constants may be pieces of their own, in all lanes of a row. false: there is none.
+bool pb_cover_find(const pb_chip* chip, const pb_flat* nest, int carried, bool sets, pb_cover* cover);
 
 #endif

@@ -147,7 +147,7 @@ static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_b
   const pb_expr_node* n = &nest->expr[nn];
   int imm = immediate_of(insn, in);
   if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, n->value, binding);
-  if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST) return bind_fill(insn, i->operand, n, binding);
+  if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST && bind_fill(insn, i->operand, n, binding)) return true;
   if (i->op == PB_OP_LOAD && i->args[0] >= 0) return unify_table(insn, i, nest, n, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD && n->args[0] >= 0) return false;
   if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD) return bind_window(insn, i->operand, nest, n->operand, binding);

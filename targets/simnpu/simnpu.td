@@ -21,7 +21,7 @@ def simnpu : Chip {
   let Summary = "Reference NPU: a DxD int8 systolic array with scratchpad, accumulator and vector unit";
   let Name = "simnpu";
   let Schema = PB_SCHEMA;
-  let Revision = 1;
+  let Revision = 2; // loads of words have boxes
   let Control = "queues";
   let Variants = ["8", "32"];
   let MHz = 1000;
@@ -102,12 +102,18 @@ class LoadS<Queue q, bits<8> op> : Move<q, op> {
   let Buffer = !mul(128, DRAM.RowBytes);
 }
 
-// DRAM to accumulator: 32-bit words, for biases, scales and f32 tensors.
+def DramWordsBox : Dram<I32, ["i", "j", "b"], ["si", "sj", "elem"]> {
+  let BoxLo = ["ilo", "jlo", ""];
+  let BoxHi = ["ihi", "jhi", ""];
+}
+
+// DRAM to accumulator: 32-bit words, for biases, scales and tensors of words. Outside the box they are 0.
 class LoadA<Queue q, bits<8> op> : Move<q, op> {
-  let Summary = "load words from DRAM into the accumulator";
+  let Summary = "load a box of words from DRAM into the accumulator, 0 for what lies outside";
   let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"b", 4095, "nb">];
-  let Operands = (ins Dram<I32, ["i", "j", "b"], ["si", "sj", "elem"]>:$src,
-                      Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Inst{207-196} = ilo; let Inst{219-208} = ihi; let Inst{231-220} = jlo; let Inst{243-232} = jhi;
+  let Signed = ["off"];
+  let Operands = (ins DramWordsBox:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, $src);
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 16)));
   let Latency = 4;
@@ -494,6 +500,115 @@ def VNQ : Codes<0x68> {
   let Inst{127-114} = a; let Inst{141-128} = ai; let Inst{155-142} = aj;
   let Inst{169-156} = b; let Inst{183-170} = bi; let Inst{197-184} = bj; let Inst{211-198} = ps; let Inst{225-212} = pb;
 }
+
+//===----------------------------------------------------------------------===//
+// Any element-wise function, in steps: words of i32 and f32 in the accumulator, bytes in the scratchpad, where truths are
+// too, 0 or 1. All of these share their fields' places; stride 0 repeats a row.
+//===----------------------------------------------------------------------===//
+
+class Words32<Type t, string base> : Window<ACC, t, ["i", "j", "n"], base, [base # "i", base # "j", "elem"]>;
+class Bytes8<string base> : Window<SPAD, I8, ["i", "j", "n"], base, [base # "i", base # "j", "elem"]>;
+
+class Each<bits<8> op, string what, dag value> : Vector<op> {
+  let Summary = what;
+  let Semantics = value;
+  bits<18> y; bits<14> yi; bits<14> yj;
+  let Inst{61-44} = y; let Inst{75-62} = yi; let Inst{89-76} = yj;
+}
+class Each1<bits<8> op, string what, dag value> : Each<op, what, value> {
+  bits<18> a; bits<14> ai; bits<14> aj;
+  let Inst{107-90} = a; let Inst{121-108} = ai; let Inst{135-122} = aj;
+}
+class Each2<bits<8> op, string what, dag value> : Each1<op, what, value> {
+  bits<18> b; bits<14> bi; bits<14> bj;
+  let Inst{153-136} = b; let Inst{167-154} = bi; let Inst{181-168} = bj;
+}
+class Each3<bits<8> op, string what, dag value> : Each2<op, what, value> {
+  bits<18> c; bits<14> ci; bits<14> cj;
+  let Inst{199-182} = c; let Inst{213-200} = ci; let Inst{227-214} = cj;
+}
+
+class WordsOfTwo<bits<8> op, Type t, string what, dag value> : Each2<op, what, value> {
+  let Operands = (ins Words32<t, "a">:$x, Words32<t, "b">:$z, Words32<t, "y">:$d);
+}
+class BytesOfTwo<bits<8> op, string what, dag value> : Each2<op, what, value> {
+  let Operands = (ins Bytes8<"a">:$x, Bytes8<"b">:$z, Bytes8<"y">:$d);
+}
+class TruthOfTwo<bits<8> op, Type t, string what, dag value> : Each2<op, what, value> {
+  let Operands = (ins Words32<t, "a">:$x, Words32<t, "b">:$z, Bytes8<"y">:$d);
+}
+class WordsOfOne<bits<8> op, Type from, Type to, string what, dag value> : Each1<op, what, value> {
+  let Operands = (ins Words32<from, "a">:$x, Words32<to, "y">:$d);
+}
+
+// Of two, lane by lane.
+multiclass Integers<bits<8> op, string what, dag value> {
+  def W : WordsOfTwo<op, I32, what # " of i32", value>;
+  def B : BytesOfTwo<!add(op, 16), what # " of bytes", value>;
+}
+defm VADD : Integers<0x70, "sum", (set $d, (add $x, $z))>;
+defm VSUB : Integers<0x71, "difference", (set $d, (sub $x, $z))>;
+defm VMUL : Integers<0x72, "product", (set $d, (mul $x, $z))>;
+defm VMAX : Integers<0x73, "the larger", (set $d, (max $x, $z))>;
+defm VMIN : Integers<0x74, "the smaller", (set $d, (min $x, $z))>;
+defm VAND : Integers<0x75, "and", (set $d, (and $x, $z))>;
+defm VOR  : Integers<0x76, "or", (set $d, (or $x, $z))>;
+defm VXOR : Integers<0x77, "exclusive or", (set $d, (xor $x, $z))>;
+def VSHLW  : WordsOfTwo<0x78, I32, "shift left", (set $d, (shl $x, $z))>;
+def VSHRW  : WordsOfTwo<0x79, I32, "shift right with sign", (set $d, (shr $x, $z))>;
+def VSHRUW : WordsOfTwo<0x7a, I32, "shift right", (set $d, (shru $x, $z))>;
+def VMAXF : WordsOfTwo<0x7b, F32, "the larger of f32, or NaN", (set $d, (maximum $x, $z))>;
+def VMINF : WordsOfTwo<0x7c, F32, "the smaller of f32, or NaN", (set $d, (minimum $x, $z))>;
+
+// Comparisons leave truths.
+multiclass Comparison<bits<8> op, string what, dag value> {
+  def W : TruthOfTwo<op, I32, what # " of i32", value>;
+  def F : TruthOfTwo<!add(op, 1), F32, what # " of f32", value>;
+  def B : BytesOfTwo<!add(op, 2), what # " of bytes", value>;
+}
+defm VEQ : Comparison<0x90, "whether equal", (set $d, (zext8 (equal $x, $z)))>;
+defm VLT : Comparison<0x93, "whether less", (set $d, (zext8 (less $x, $z)))>;
+defm VLE : Comparison<0x96, "whether less or equal", (set $d, (zext8 (less_equal $x, $z)))>;
+def VLTUW : TruthOfTwo<0x99, I32, "whether less, without sign", (set $d, (zext8 (lessu $x, $z)))>;
+
+// Where a truth is above 0 the first, else the second.
+class Selection<bits<8> op, string what> : Each3<op, what, (set $d, (select (less (i8c 0), $p), $x, $z))>;
+class SelectionOfWords<bits<8> op, Type t, string what> : Selection<op, what> {
+  let Operands = (ins Words32<t, "a">:$x, Words32<t, "b">:$z, Bytes8<"c">:$p, Words32<t, "y">:$d);
+}
+def VSELW : SelectionOfWords<0x9a, I32, "choose i32 by truths">;
+def VSELF : SelectionOfWords<0x9b, F32, "choose f32 by truths">;
+def VSELB : Selection<0x9c, "choose bytes by truths"> {
+  let Operands = (ins Bytes8<"a">:$x, Bytes8<"b">:$z, Bytes8<"c">:$p, Bytes8<"y">:$d);
+}
+
+// Of one.
+def VNEG   : WordsOfOne<0xa0, F32, F32, "f32 with the other sign", (set $d, (neg $x))>;
+def VABS   : WordsOfOne<0xa1, F32, F32, "f32 without its sign", (set $d, (abs $x))>;
+def VFLOOR : WordsOfOne<0xa2, F32, F32, "f32 rounded down", (set $d, (floor $x))>;
+def VCEIL  : WordsOfOne<0xa3, F32, F32, "f32 rounded up", (set $d, (ceil $x))>;
+def VROUND : WordsOfOne<0xa4, F32, F32, "f32 rounded to the nearest, halves to even", (set $d, (roundeven $x))>;
+def VWHOLE : WordsOfOne<0xa5, F32, F32, "f32 rounded towards 0", (set $d, (whole $x))>;
+def VBITS  : WordsOfOne<0xa6, F32, I32, "the bits of f32", (set $d, (bitcast $x))>;
+def VOFBITS : WordsOfOne<0xa7, I32, F32, "f32 of bits", (set $d, (bitcast $x))>;
+def VWIDEN : Each1<0xa8, "bytes to i32", (set $d, (sext $x))> {
+  let Operands = (ins Bytes8<"a">:$x, Words32<I32, "y">:$d);
+}
+def VB2F : Each1<0xa9, "bytes to f32", (set $d, (sitofp $x))> {
+  let Operands = (ins Bytes8<"a">:$x, Words32<F32, "y">:$d);
+}
+def VNARROW : Each1<0xaa, "the low bytes of i32", (set $d, (trunc8 $x))> {
+  let Operands = (ins Words32<I32, "a">:$x, Bytes8<"y">:$d);
+}
+
+// One number in all lanes.
+class Constant<bits<8> op, string what> : Each<op, what, (set $d, $number)> {
+  bits<32> number;
+  let Inst{121-90} = number;
+}
+def VSETW : Constant<0xac, "set i32"> { let Operands = (ins Imm<I32>:$number, Words32<I32, "y">:$d); let Signed = ["number"]; }
+def VSETF : Constant<0xad, "set f32"> { let Operands = (ins Imm<F32>:$number, Words32<F32, "y">:$d); }
+def VSETB : Constant<0xae, "set bytes"> { let Operands = (ins Imm<I8>:$number, Bytes8<"y">:$d); let Signed = ["number"]; }
 
 def : Function { let Name = "exp2";  let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }
 def : Function { let Name = "recip"; let TableBits = 6; let Degree = 2; let MaxUlp = "4"; }

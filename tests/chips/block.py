@@ -28,7 +28,8 @@ SOFTMAX, NORM = ("softmax", "PB4048"), ("layernormalization", "PB4014")
 CHIPS = {"tinynpu": SOFTMAX, "gemmini": SOFTMAX, "gemmini_preload": SOFTMAX, "ascend": SOFTMAX, "edge_npu": SOFTMAX,
          "nvdla": SOFTMAX, "vta": SOFTMAX,
          "tpu_v1": NORM}  # 128 channels in rows of 256
-IN_BF16, NEAR = {"bf16npu": NORM}, 0.02  # of the largest number: products by weights take 8 bits of both
+IN_BF16 = {"bf16npu": ("matmul", "PB4003")}  # attention's products, of two computed f32
+NEAR = 0.02  # of the largest number: products by weights take 8 bits of both
 OWN_FORMULA = {"edge_npu", "nvdla", "vta"}
 ONLY_SHIFT = {"vta"}
 

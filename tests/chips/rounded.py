@@ -24,7 +24,7 @@ NEAR = {"digits": (1e-3, 0.02), "resnet18": (2e-3, 0.01), "mobilenetv2": (2e-3, 
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models")
 # Zeros that keep groups apart: infinity and NaN would pass them. What no channel fills MASK clears. A pool over padded
 # channels that fill no row of lanes: its fill and theirs differ. The chip rounds to the nearest alone.
-REFUSED = {"grouped": "PB4042", "pool_to_pad": "PB4010", "pool_input": "PB4010", "plane_between": "PB4042",
+REFUSED = {"grouped": "PB4042", "pool_to_pad": "PB4010", "pool_input": "PB4010",
            "floors": "PB4010",
            **{name: "PB4042" for name in floats.REFUSED if "depthwise" in name}}
 

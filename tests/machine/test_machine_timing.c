@@ -17,13 +17,15 @@ static int lanes; // D of the model under test
 static void fill(program* p) {
   ADD(p, "LDS0", {"arg", 0}, {"ni", 16}, {"nj", 4}, {"nb", 2048}, {"si", 8192}, {"sj", 2048}, {"li", 8192},
       {"lj", 2048}, {"ihi", 16}, {"jhi", 4});
-  ADD(p, "LDA1", {"arg", 0}, {"ni", 1}, {"nj", 64}, {"nb", 8 * lanes}, {"sj", 32 * lanes}, {"lj", 32 * lanes});
+  ADD(p, "LDA1", {"arg", 0}, {"ni", 1}, {"nj", 64}, {"nb", 8 * lanes}, {"sj", 32 * lanes}, {"lj", 32 * lanes},
+      {"ihi", 1}, {"jhi", 64});
   ADD(p, "WLD", {"src", 0}, {"sk", 1}, {"w", 0});
   ADD(p, "WLD", {"src", 0}, {"sk", 1}, {"w", 1});
 }
 
 static void fill_words(program* p) {
-  ADD(p, "LDA1", {"arg", 0}, {"ni", 1}, {"nj", 16}, {"nb", 8 * lanes}, {"sj", 32 * lanes}, {"lj", 32 * lanes});
+  ADD(p, "LDA1", {"arg", 0}, {"ni", 1}, {"nj", 16}, {"nb", 8 * lanes}, {"sj", 32 * lanes}, {"lj", 32 * lanes},
+      {"ihi", 1}, {"jhi", 16});
 }
 
 static void long_loads(program* p) {

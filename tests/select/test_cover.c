@@ -60,7 +60,7 @@ static void a_bias_moves_onto_the_sums(void** state) {
   pb_flat f;
   pb_cover cover;
   requantise(&f, "ACC");
-  assert_true(pb_cover_find(chip, &f, 0, &cover));
+  assert_true(pb_cover_find(chip, &f, 0, true, &cover));
   assert_int_equal(cover.count, 2);
   assert_string_equal(name(&cover, 0), "MVIN_ADD");
   assert_string_equal(name(&cover, 1), "MVOUT_REQUANT");
@@ -81,7 +81,7 @@ static void a_bias_may_stand_in_front(void** state) {
       pool[n].args[0] = pool[n].args[1];
       pool[n].args[1] = first;
     }
-  assert_true(pb_cover_find(chip, &f, 0, &cover));
+  assert_true(pb_cover_find(chip, &f, 0, true, &cover));
   assert_int_equal(cover.count, 2);
   assert_string_equal(name(&cover, 0), "MVIN_ADD");
   assert_int_equal(cover.pieces[0].onto_access, 0);
@@ -92,12 +92,12 @@ static void sums_that_others_need_stay(void** state) {
   pb_flat f;
   pb_cover cover;
   requantise(&f, "ACC");
-  assert_false(pb_cover_find(chip, &f, -1, &cover)); // not to be overwritten
+  assert_false(pb_cover_find(chip, &f, -1, true, &cover)); // not to be overwritten
   requantise(&f, "SP");
-  assert_false(pb_cover_find(chip, &f, 0, &cover)); // not where the move adds
+  assert_false(pb_cover_find(chip, &f, 0, true, &cover)); // not where the move adds
   requantise(&f, "ACC");
   pool[0].operand = pool[1].operand = 0; // the sums twice: the second time they would have the bias
-  assert_false(pb_cover_find(chip, &f, 0, &cover));
+  assert_false(pb_cover_find(chip, &f, 0, true, &cover));
 }
 
 static void a_residual_is_three_moves(void** state) {
@@ -105,7 +105,7 @@ static void a_residual_is_three_moves(void** state) {
   pb_flat f;
   pb_cover cover;
   residual(&f);
-  assert_true(pb_cover_find(chip, &f, -1, &cover));
+  assert_true(pb_cover_find(chip, &f, -1, true, &cover));
   assert_int_equal(cover.count, 3);
   assert_string_equal(name(&cover, 0), "MVIN_SCALE");
   assert_string_equal(name(&cover, 1), "MVIN_SCALE_ADD");
@@ -121,14 +121,14 @@ static void what_no_instruction_computes_is_refused(void** state) {
   residual(&f);
   for (int n = 0; n < used; ++n)
     if (pool[n].op == PB_OP_ROUNDEVEN) pool[n].op = PB_OP_SQRT;
-  assert_false(pb_cover_find(chip, &f, -1, &cover));
+  assert_false(pb_cover_find(chip, &f, -1, true, &cover));
   residual(&f); // a zero point that no field carries
   for (int n = 0; n < used; ++n)
     if (pool[n].op == PB_OP_CONST && pool[n].value == 4) pool[n].value = 400;
-  assert_false(pb_cover_find(chip, &f, -1, &cover));
+  assert_false(pb_cover_find(chip, &f, -1, true, &cover));
   residual(&f);
   f.access[2].memory = pb_chip_memory(chip, "SP"); // codes are made on the way out only
-  assert_false(pb_cover_find(chip, &f, -1, &cover));
+  assert_false(pb_cover_find(chip, &f, -1, true, &cover));
 }
 
 static int open_chip(void** state) {

@@ -210,10 +210,6 @@ static void no_rounding(pb_flat* f) {
   for (int k = 0; k < used; ++k)
     if (pool[k].op == PB_OP_ROUNDEVEN) pool[k].op = PB_OP_NEG;
 }
-static void fill_too_wide(pb_flat* f) {
-  (void)f;
-  pool[0].type = PB_I32;
-}
 static void fill_elsewhere(pb_flat* f) { f->access[0].memory = pb_chip_memory(chip, "WREG"); }
 static void box_where_none_is(pb_flat* f) {
   f->access[0].boxed = true;
@@ -246,7 +242,7 @@ static const row rows[] = {
      0,
      {other_operation, no_rounding, too_few_lanes}},
     {"a padded load", padded_load, "LDS0", 0, {other_destination, other_reduction, fill_elsewhere}},
-    {"a fill", fill, "LDS0", 0, {fill_too_wide, fill_elsewhere, zero_out_of_range}},
+    {"a fill", fill, "LDS0", 0, {fill_elsewhere, zero_out_of_range}},
     {"a look-up",
      look_up,
      "VLUT",

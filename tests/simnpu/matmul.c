@@ -73,7 +73,8 @@ static void fill(reference* r, const program* g, int d) {
 }
 
 static void write_program(program* g, const plan* p) {
-  ADD(g, "LDA1", {"arg", ARG_PARAMETERS}, {"ni", 1}, {"nj", 1}, {"nb", 2 * p->d}, {"loc", p->bias * p->d * 4});
+  ADD(g, "LDA1", {"arg", ARG_PARAMETERS}, {"ni", 1}, {"nj", 1}, {"nb", 2 * p->d}, {"loc", p->bias * p->d * 4},
+      {"ihi", 1}, {"jhi", 1});
   int turn = 0, bank = 0, blocks = p->size / p->rows;
   load_a(g, p, 0);
   for (int m = 0; m < blocks; ++m)

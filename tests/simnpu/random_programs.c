@@ -244,7 +244,7 @@ static uint32_t random_word(generator* r) {
 static void whole(generator* r, const char* insn, int arg, int rows, int row_bytes) {
   int nb = row_bytes / (insn[2] == 'A' ? 4 : 1);
   ADD(&r->g, insn, {"arg", arg}, {"ni", 1}, {"nj", rows}, {"nb", nb}, {"sj", row_bytes}, {"lj", row_bytes},
-      {"ihi", insn[0] == 'L' && insn[2] == 'S'}, {"jhi", insn[0] == 'L' && insn[2] == 'S' ? rows : 0});
+      {"ihi", insn[0] == 'L'}, {"jhi", insn[0] == 'L' ? rows : 0});
 }
 
 // Takes out one wait and the signal that it answers to: of a pair of queues, the k-th of each.
@@ -286,7 +286,8 @@ static int run_program(device* dev, uint64_t seed, bool drop) {
   }
   device_fill(dev, &r.g, ref.dram);
   whole(&r, "LDS0", 2, SPAD_ROWS, r.d);
-  ADD(&r.g, "LDA1", {"arg", 3}, {"ni", 1}, {"nj", ACC_ROWS}, {"nb", r.d}, {"sj", 4 * r.d}, {"lj", 4 * r.d});
+  ADD(&r.g, "LDA1", {"arg", 3}, {"ni", 1}, {"nj", ACC_ROWS}, {"nb", r.d}, {"sj", 4 * r.d}, {"lj", 4 * r.d}, {"ihi", 1},
+      {"jhi", ACC_ROWS});
   for (int w = 0; w < 2; ++w) ADD(&r.g, "WLD", {"src", w * r.d}, {"sk", 1}, {"w", w});
   r.g.rolled = draw(&r, 4) != 0;
   while (r.g.count < COMMANDS) {

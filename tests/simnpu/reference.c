@@ -62,7 +62,7 @@ static int64_t at(const pb_command* c, const char* base, const char* si, const c
 }
 
 static void move(reference* r, const program* p, const pb_command* c) {
-  bool store = c->insn->name[0] == 'S', word = c->insn->name[2] == 'A', box = c->insn->name[0] == 'L' && !word;
+  bool store = c->insn->name[0] == 'S', word = c->insn->name[2] == 'A', box = !store;
   int64_t len = get(c, "nb") * (word ? 4 : 1);
   for (int64_t i = 0; i < get(c, "ni"); ++i)
     for (int64_t j = 0; j < get(c, "nj"); ++j) {
@@ -74,7 +74,7 @@ static void move(reference* r, const program* p, const pb_command* c) {
       else if (inside)
         memcpy(local, r->dram + dram, (size_t)len);
       else
-        memset(local, (int)get(c, "fill") & 255, (size_t)len);
+        memset(local, word ? 0 : (int)get(c, "fill") & 255, (size_t)len);
     }
 }
 

@@ -76,7 +76,8 @@ static void load_all(bench* b) {
   int d = b->dev.lanes;
   ADD(&b->p, "LDS0", {"arg", IN_CODES}, {"ni", 1}, {"nj", SPAD_ROWS}, {"nb", d}, {"sj", d}, {"lj", d}, {"ihi", 1},
       {"jhi", SPAD_ROWS});
-  ADD(&b->p, "LDA0", {"arg", IN_WORDS}, {"ni", 1}, {"nj", ACC_ROWS}, {"nb", d}, {"sj", 4 * d}, {"lj", 4 * d});
+  ADD(&b->p, "LDA0", {"arg", IN_WORDS}, {"ni", 1}, {"nj", ACC_ROWS}, {"nb", d}, {"sj", 4 * d}, {"lj", 4 * d},
+      {"ihi", 1}, {"jhi", ACC_ROWS});
 }
 
 static void store_all(bench* b) {
@@ -135,7 +136,8 @@ static void test_movers(void** state) {
             {"jhi", 1 + draw(&b) % 4}, {"fill", -3 * k});
       for (int k = 1; k < 20; ++k)
         ADD(&b.p, "LDA1", {"arg", IN_WORDS}, {"off", 4 * k}, {"ni", 2}, {"nj", 3}, {"nb", k}, {"si", 244},
-            {"sj", 4 * seed}, {"loc", 4 * (draw(&b) % 64)}, {"li", 400}, {"lj", 84});
+            {"sj", 4 * seed}, {"loc", 4 * (draw(&b) % 64)}, {"li", 400}, {"lj", 84}, {"ilo", draw(&b) % 2},
+            {"ihi", 1 + draw(&b) % 2}, {"jlo", draw(&b) % 2}, {"jhi", 1 + draw(&b) % 3});
       for (int k = 1; k < 40; ++k)
         ADD(&b.p, "STS", {"arg", OUT_CODES}, {"off", draw(&b) % 60 + (uint32_t)(k & 3) * 900}, {"ni", 3}, {"nj", 4},
             {"nb", k}, {"si", 220}, {"sj", 50 + seed}, {"loc", draw(&b) % 99}, {"li", 150 + k}, {"lj", 7 * seed});

@@ -18,15 +18,24 @@ static void flat_of(const pb_nest* nest, pb_flat* flat) {
   }
 }
 
-bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, int* memory) {
+static bool lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, bool sets, int* memory) {
   pb_flat flat;
   pb_cover cover;
   if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
   flat_of(nest, &flat);
   if (carried >= 0) flat.access[carried].memory = from;
-  if (!pb_cover_find(chip, &flat, carried, &cover)) return false;
+  if (!pb_cover_find(chip, &flat, carried, sets, &cover)) return false;
   *memory = cover.pieces[cover.count - 1].memory;
   return true;
+}
+
+bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, int* memory) {
+  return lands(chip, nest, carried, from, true, memory);
+}
+
+bool pb_point_lands_alone(const pb_chip* chip, const pb_nest* nest) {
+  int memory;
+  return lands(chip, nest, -1, PB_ANY_MEMORY, false, &memory);
 }
 
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory) {

@@ -8,6 +8,8 @@
 // Whether one or more instructions compute the pointwise nest; *memory: where its result lands. Access `carried` lies
 // in `from` already (-1: none does, PB_ANY_MEMORY: anywhere).
 bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, int* memory);
+// Whether they do without commands that do nothing but set constants.
+bool pb_point_lands_alone(const pb_chip* chip, const pb_nest* nest);
 // The same for the result of a reduction. `is_weight`: by access, those that are constant.
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory);
 

@@ -4,6 +4,7 @@
 // the table states.
 #include "core/math/math.h"
 
+#include "core/s3/kernel/landing.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
@@ -71,18 +72,83 @@ static pb_status expand(pb_unit* unit, const pb_nest* from, bool fuses, pb_nest*
   return PB_OK;
 }
 
+// A comparison that is no more than the test of a byte, which is how truths lie in memory.
+static bool tests_byte(const pb_nest* nest, int node) {
+  const pb_expr_node* n = &nest->expr[node];
+  const pb_expr_node* zero = n->args[0] >= 0 ? &nest->expr[n->args[0]] : NULL;
+  return n->op == PB_OP_LESS && zero && zero->op == PB_OP_CONST && zero->type == PB_I8 && zero->integer == 0;
+}
+
+static bool has_truths(const pb_nest* nest) {
+  for (int e = 0; e < nest->expr_count; ++e)
+    if (nest->expr[e].type == PB_I1 && !tests_byte(nest, e)) return true;
+  return false;
+}
+
+static int add_node(pb_nest* nest, pb_expr_node node) {
+  nest->expr[nest->expr_count] = node;
+  return nest->expr_count++;
+}
+
+// Truths between operations become bytes, 0 or 1: what one instruction leaves for another lies in a memory. false: it
+// does more with them than to choose and to combine.
+static bool with_bytes(const pb_nest* from, pb_nest* to) {
+  int map[PB_NEST_EXPR], byte_of[PB_NEST_EXPR]; // byte_of: the byte that node e of `from` is, -1: it is no such truth
+  pb_nest_copy(to, from);
+  to->expr_count = 0;
+  for (int e = 0; e < from->expr_count; ++e) {
+    pb_expr_node node = from->expr[e];
+    bool combines = node.op == PB_OP_AND || node.op == PB_OP_OR || node.op == PB_OP_XOR;
+    if (to->expr_count + 4 > PB_NEST_EXPR) return false;
+    byte_of[e] = -1;
+    if (node.op == PB_OP_ZEXT && node.type == PB_I8 && byte_of[node.args[0]] >= 0) {
+      map[e] = byte_of[node.args[0]];
+      continue;
+    }
+    for (int a = 0; a < 3; ++a) {
+      if (node.args[a] < 0) continue;
+      int byte = byte_of[node.args[a]];
+      if (node.type == PB_I1 && combines && byte < 0) return false;
+      node.args[a] = node.type == PB_I1 && combines ? byte : map[node.args[a]];
+    }
+    if (node.type != PB_I1 || tests_byte(from, e)) {
+      map[e] = add_node(to, node);
+      continue;
+    }
+    if (combines) node.type = PB_I8;
+    if (!combines && !pb_op_compares(node.op)) return false;
+    int value = add_node(to, node);
+    byte_of[e] =
+        combines ? value : add_node(to, (pb_expr_node){.op = PB_OP_ZEXT, .type = PB_I8, .args = {value, -1, -1}});
+    int zero = pb_nest_integer(to, PB_I8, 0);
+    map[e] = add_node(to, (pb_expr_node){.op = PB_OP_LESS, .type = PB_I1, .args = {zero, byte_of[e], -1}});
+  }
+  int last = map[from->expr_count - 1]; // the value stands last
+  if (last != to->expr_count - 1) to->expr_count = last + 1;
+  return true;
+}
+
+// Bytes in the place of truths where no instructions compute the nest as it is.
+static void lay_truths(const pb_unit* unit, pb_nest* nest, pb_nest* scratch) {
+  if (nest->reduce != PB_SET || pb_nest_is_fixed(nest) || !has_truths(nest)) return;
+  if (pb_point_lands_alone(unit->chip, nest) || !with_bytes(nest, scratch)) return;
+  pb_nest_copy(nest, scratch);
+}
+
 pb_status pb_s3_math(pb_unit* unit) {
   pb_program program;
-  bool any = false;
+  bool any = false, steps = !pb_chip_runs_code(unit->chip);
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
   for (int n = 0; n < program.nest_count; ++n)
-    for (int e = 0; e < program.nests[n].expr_count; ++e) any |= lacking(unit->chip, &program.nests[n].expr[e]) != NULL;
+    for (int e = 0; e < program.nests[n].expr_count; ++e)
+      any |= lacking(unit->chip, &program.nests[n].expr[e]) || (steps && program.nests[n].expr[e].type == PB_I1);
   if (!any) return PB_OK;
   pb_nest* nest = pb_alloc_raw(&unit->pass, sizeof *nest);
   bool fuses = pb_vector_contraction(unit->chip, PB_F32, PB_F32, PB_F32).insn != NULL;
   for (int n = 0; n < program.nest_count; ++n) {
     PB_TRY(expand(unit, &program.nests[n], fuses, nest));
     pb_nest_copy(&program.nests[n], nest);
+    if (steps) lay_truths(unit, &program.nests[n], nest);
   }
   return pb_program_rewrite(unit, &program, NULL, "math");
 }

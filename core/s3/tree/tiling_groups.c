@@ -27,7 +27,7 @@ static int lands(const pb_stage_tiles* s, const pb_flat* flat, int carried) {
   pb_cover cover;
   const char* why;
   if (pb_select_again(s->memo, flat, &match, &why)) return match.insn->operands[match.insn->dest].memory;
-  if (flat->reduce != PB_SET || !pb_cover_find(s->chip, flat, carried, &cover)) return -1;
+  if (flat->reduce != PB_SET || !pb_cover_find(s->chip, flat, carried, true, &cover)) return -1;
   return cover.pieces[cover.count - 1].memory;
 }
 

@@ -48,9 +48,9 @@ typedef struct point {
   int carried, level;
   bool last;
   int64_t valid;
-  pb_access made[PB_MAX_PIECES]; // by piece: where its value lies
-  pb_nest move;                  // takes the result out of its buffer
-  bool direct;                   // there is none: the last instruction writes the tensor itself
+  pb_access* made; // by piece: where its value lies
+  pb_nest move;    // takes the result out of its buffer
+  bool direct;     // there is none: the last instruction writes the tensor itself
 } point;
 
 // One instruction if there is one, else the cheapest cover.
@@ -65,7 +65,7 @@ static bool find_pieces(pb_tiling* t, const pb_nest* nest, int carried, pb_cover
     *cover = (pb_cover){.count = 1, .pieces = {{.insn = match.insn, .node = nest->expr_count - 1, .addend = -1}}};
     return true;
   }
-  if (pb_cover_find(t->chip, &flat, carried, cover)) return true;
+  if (pb_cover_find(t->chip, &flat, carried, true, cover)) return true;
   return pb__tiling_fail(t, pb_printf(t->arena, "%s (%s): %s", nest->name ? nest->name : "", nest->part, why));
 }
 
@@ -254,6 +254,7 @@ bool pb__tiling_point(pb_tiling* t, pb_nest* nest, int carried, int level, bool 
     valid = 0;
   }
   point p = {.t = t, .nest = nest, .cover = &cover, .carried = carried, .level = level, .last = last, .valid = valid};
+  p.made = PB_NEW_ARRAY(t->arena, pb_access, (size_t)cover.count + 1);
   for (int k = 0; k < cover.count; ++k)
     if (!add_piece(&p, k)) return false;
   *pb_nest_store(nest) = p.made[cover.count - 1];

@@ -71,7 +71,11 @@ module simnpu
       case (op)
         OP_VRQ, OP_VADDQ, OP_VQ, OP_VMAXQ, OP_VSUMQ, OP_VDQ, OP_VI2F, OP_VADD, OP_VSUB, OP_VMUL, OP_VMAX, OP_VMIN,
         OP_VADDR, OP_VSUBR, OP_VMULR, OP_VMAXR, OP_VMINR, OP_VEXP2, OP_VRECIP, OP_VRSQRT, OP_VRSUM, OP_VRMAX, OP_VDIV, OP_VDIVR,
-        OP_VSQRT, OP_VLUT, OP_VLUTQ, OP_VRMAXQ, OP_VRSUMQ, OP_VRSQQ, OP_VRLUT, OP_VBELOW, OP_VSUBQ, OP_VNQ: return 1;
+        OP_VSQRT, OP_VLUT, OP_VLUTQ, OP_VRMAXQ, OP_VRSUMQ, OP_VRSQQ, OP_VRLUT, OP_VBELOW, OP_VSUBQ, OP_VNQ,
+        OP_VADDW, OP_VSUBW, OP_VMULW, OP_VMAXW, OP_VMINW, OP_VANDW, OP_VORW, OP_VXORW, OP_VSHLW, OP_VSHRW, OP_VSHRUW, OP_VMAXF,
+        OP_VMINF, OP_VADDB, OP_VSUBB, OP_VMULB, OP_VMAXB, OP_VMINB, OP_VANDB, OP_VORB, OP_VXORB, OP_VEQW, OP_VEQF, OP_VEQB,
+        OP_VLTW, OP_VLTF, OP_VLTB, OP_VLEW, OP_VLEF, OP_VLEB, OP_VLTUW, OP_VSELW, OP_VSELF, OP_VSELB, OP_VNEG, OP_VABS, OP_VFLOOR,
+        OP_VCEIL, OP_VROUND, OP_VWHOLE, OP_VBITS, OP_VOFBITS, OP_VWIDEN, OP_VB2F, OP_VNARROW, OP_VSETW, OP_VSETF, OP_VSETB: return 1;
         default: return 0;
       endcase
     endcase
@@ -131,11 +135,11 @@ module simnpu
     end
 
   // Memories ----------------------------------------------------------------------------------------------------------
-  // Readers of the scratchpad: array (a line of a window each), weights, vector x 2. Of the accumulator: array,
+  // Readers of the scratchpad: array (a line of a window each), weights, vector x 3. Of the accumulator: array,
   // vector x 2, vector's parameters.
   localparam int SPAD_CHUNK_W = $clog2(SPAD_BYTES / CHUNK);
   localparam int ACC_CHUNK_W = $clog2(ACC_BYTES / CHUNK);
-  localparam int SPAD_READERS = LINES + 3;
+  localparam int SPAD_READERS = LINES + 4;
   logic sr_req[SPAD_READERS], sr_grant[SPAD_READERS], ar_req[4], ar_grant[4];
   logic [SPAD_ROW_W-1:0] sr_row[SPAD_READERS], sw_row[2];
   logic [ACC_ROW_W-1:0] ar_row[4], aw_row[2];
@@ -248,17 +252,19 @@ module simnpu
   assign aw_lane0[0] = 0;
 
   // Vector unit -------------------------------------------------------------------------------------------------------
-  logic v_sreq[2], v_sgrant[2], v_areq[2], v_agrant[2];
-  logic [SPAD_ROW_W-1:0] v_srow[2];
+  logic v_sreq[3], v_sgrant[3], v_areq[2], v_agrant[2];
+  logic [SPAD_ROW_W-1:0] v_srow[3];
   logic [ACC_ROW_W-1:0] v_arow[2];
-  logic [BYTE_ROW-1:0] v_sdata[2];
+  logic [BYTE_ROW-1:0] v_sdata[3];
   logic [WORD_ROW-1:0] v_adata[2];
 
-  for (genvar s = 0; s < 2; ++s) begin : g_operand
+  for (genvar s = 0; s < 3; ++s) begin : g_bytes
     assign sr_req[LINES+1+s] = v_sreq[s];
     assign sr_row[LINES+1+s] = v_srow[s];
     assign v_sgrant[s] = sr_grant[LINES+1+s];
     assign v_sdata[s] = sr_data[LINES+1+s];
+  end
+  for (genvar s = 0; s < 2; ++s) begin : g_words
     assign ar_req[1+s] = v_areq[s];
     assign ar_row[1+s] = v_arow[s];
     assign v_agrant[s] = ar_grant[1+s];

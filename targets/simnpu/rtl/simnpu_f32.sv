@@ -180,6 +180,30 @@ package simnpu_f32;
     return rounded;
   endfunction
 
+  // Towards 0, or away from it where there is a fraction; the sign of a zero result is the argument's.
+  function automatic logic [31:0] f32_integral(input logic [31:0] a, input logic away);
+    /*verilator no_inline_task*/
+    logic [4:0] drop;
+    logic [31:0] mask;
+    if (f32_is_nan(a)) return F32_NAN;
+    if (a[30:23] >= 150) return a;
+    if (a[30:23] < 127) return {a[31], away && a[30:0] != 0 ? F32_ONE[30:0] : 31'b0};
+    drop = 5'(150 - a[30:23]);
+    mask = (32'd1 << drop) - 1;
+    return (a & ~mask) + (away && (a & mask) != 0 ? mask + 1 : 32'd0);
+  endfunction
+
+  // Comparisons as IEEE 754 has them: both zeros are equal, NaN is not even itself.
+  function automatic logic f32_equal(input logic [31:0] a, input logic [31:0] b);
+    if (f32_is_nan(a) || f32_is_nan(b)) return 0;
+    return a == b || (a[30:0] | b[30:0]) == 0;
+  endfunction
+
+  function automatic logic f32_below(input logic [31:0] a, input logic [31:0] b);
+    if (f32_is_nan(a) || f32_is_nan(b)) return 0;
+    return f32_less(a, b) && (a[30:0] | b[30:0]) != 0;
+  endfunction
+
   // Order as integers, -0 below +0.
   function automatic logic f32_less(input logic [31:0] a, input logic [31:0] b);
     return $signed(a[31] ? {1'b1, ~a[30:0]} : a) < $signed(b[31] ? {1'b1, ~b[30:0]} : b);
@@ -197,6 +221,15 @@ package simnpu_f32;
     if (f32_is_nan(a)) return f32_is_nan(b) ? F32_NAN : b;
     if (f32_is_nan(b)) return a;
     return f32_less(b, a) ? b : a;
+  endfunction
+
+  // The same, where NaN wins.
+  function automatic logic [31:0] f32_maximum(input logic [31:0] a, input logic [31:0] b);
+    return f32_is_nan(a) || f32_is_nan(b) ? F32_NAN : f32_max(a, b);
+  endfunction
+
+  function automatic logic [31:0] f32_minimum(input logic [31:0] a, input logic [31:0] b);
+    return f32_is_nan(a) || f32_is_nan(b) ? F32_NAN : f32_min(a, b);
   endfunction
 
   // An integral value in [-128, 127].

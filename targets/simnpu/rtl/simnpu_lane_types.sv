@@ -40,8 +40,43 @@ package simnpu_lane_types;
     ROW_MAX_CODES,
     BELOW,
     LESS_MEAN,
-    NORMALISE
+    NORMALISE,
+    EACH
   } lane_op_t;
+
+  // What EACH computes, lane by lane: of integers, of f32 (F), of what there is.
+  typedef enum logic [4:0] {
+    E_ADD,
+    E_SUB,
+    E_MUL,
+    E_MAX,
+    E_MIN,
+    E_AND,
+    E_OR,
+    E_XOR,
+    E_SHL,
+    E_SHR,
+    E_SHRU,
+    E_MAXF,
+    E_MINF,
+    E_EQ,
+    E_LT,
+    E_LE,
+    E_LTU,
+    E_EQF,
+    E_LTF,
+    E_LEF,
+    E_SELECT,
+    E_NEGF,
+    E_ABSF,
+    E_FLOORF,
+    E_CEILF,
+    E_ROUNDF,
+    E_WHOLEF,
+    E_SAME,
+    E_FLOAT,
+    E_SET
+  } each_t;
 
   // Rows row + i * i_step + j * j_step of one of the two memories.
   typedef struct packed {
@@ -52,6 +87,9 @@ package simnpu_lane_types;
   // What the lanes need with every row.
   typedef struct packed {
     lane_op_t op;
+    each_t each;
+    logic [1:0] bytes;  // EACH: of which of the first two operands rows are bytes
+    logic [31:0] number;  // EACH: what it sets
     logic [1:0] which;  // function, or which of the tables
     logic broadcast;  // lane 0 of the second operand serves all lanes
     logic keep;  // the command's acc flag
@@ -65,8 +103,8 @@ package simnpu_lane_types;
 
   typedef struct packed {
     lane_tag_t tag;
-    window_t [1:0] s;
-    row_t [1:0] s_last;
+    window_t [2:0] s;  // the third: truths of a choice, from the scratchpad alone
+    row_t [2:0] s_last;
     logic s_long;  // the second operand has no row twice and more rows than can be under way
     window_t y;
     row_t y_last;

@@ -5,6 +5,7 @@
 //   words    multiply     add, max
 //   function reduce       c2 * t     c1 +         * t         c0 +        scale
 //   rows     tree over neighbouring lanes, a level a stage                the old value
+//   each     all of it in stage 2
 //   norms    scale, in front of stage 3 by the row, then as codes
 //
 // Division and square root stand in one stage here; as built they take stages 3 to 7, some bits in each.
@@ -22,6 +23,7 @@ module simnpu_lanes
     input lane_tag_t tag,
     input logic [WORD_ROW-1:0] a,  // rows of codes in the low bytes
     input logic [WORD_ROW-1:0] b,
+    input logic [BYTE_ROW-1:0] c,  // truths, bytes
     input logic [WORD_ROW-1:0] p0,
     input logic [WORD_ROW-1:0] p1,
     input logic [WORD_ROW-1:0] tables[TABLES*TABLE_ROWS],
@@ -39,6 +41,7 @@ module simnpu_lanes
   words_t z1, z2, z3, z4, z5, z6, z7;  // a second operand; of row reductions the old value, kept to the end
   words_t u1, u2, u3, u4;  // scale, coefficient 1
   words_t w1, w2, w3, w4, w5, w6;  // scale or shift of the second operand, coefficient 0
+  logic [BYTE_ROW-1:0] c1;
   scale_t [D-1:0] e3, e4, e5, e6, e7;
   words_t sums;
 
@@ -73,6 +76,42 @@ module simnpu_lanes
     return tables[TABLES_W'(which) * TABLES_W'(TABLE_ROWS) + TABLES_W'(index[7:LANE_W])][32*index[LANE_W-1:0]+:32];
   endfunction
 
+  function automatic logic [31:0] each(input each_t what, input logic [31:0] x, input logic [31:0] z, input logic truth,
+                                       input logic [31:0] number);
+    case (what)
+      E_ADD: return x + z;
+      E_SUB: return x - z;
+      E_MUL: return x * z;
+      E_MAX: return $signed(x) > $signed(z) ? x : z;
+      E_MIN: return $signed(x) < $signed(z) ? x : z;
+      E_AND: return x & z;
+      E_OR: return x | z;
+      E_XOR: return x ^ z;
+      E_SHL: return x << z[4:0];
+      E_SHR: return $signed(x) >>> z[4:0];
+      E_SHRU: return x >> z[4:0];
+      E_MAXF: return f32_maximum(x, z);
+      E_MINF: return f32_minimum(x, z);
+      E_EQ: return {31'b0, x == z};
+      E_LT: return {31'b0, $signed(x) < $signed(z)};
+      E_LE: return {31'b0, $signed(x) <= $signed(z)};
+      E_LTU: return {31'b0, x < z};
+      E_EQF: return {31'b0, f32_equal(x, z)};
+      E_LTF: return {31'b0, f32_below(x, z)};
+      E_LEF: return {31'b0, f32_below(x, z) || f32_equal(x, z)};
+      E_SELECT: return truth ? x : z;
+      E_NEGF: return {!x[31], x[30:0]};
+      E_ABSF: return {1'b0, x[30:0]};
+      E_FLOORF: return f32_integral(x, x[31]);
+      E_CEILF: return f32_integral(x, !x[31]);
+      E_ROUNDF: return f32_roundeven(x);
+      E_WHOLEF: return f32_integral(x, 0);
+      E_FLOAT: return f32_from_i32(x);
+      E_SET: return number;
+      default: return x;
+    endcase
+  endfunction
+
   // One level: lane l of the result from lanes 2l and 2l + 1.
   function automatic words_t level(input lane_op_t op, input words_t x, input int lanes);
     level = x;
@@ -95,6 +134,7 @@ module simnpu_lanes
         u1 <= tag.op == REQUANTISE ? p1 : p0;
         w1 <= p1;
         z1 <= b;
+        c1 <= c;
         case (tag.op)
           REQUANTISE: for (int l = 0; l < D; ++l) x1[32*l+:32] <= a[32*l+:32] + p0[32*l+:32];
           ADD_CODES:
@@ -129,6 +169,11 @@ module simnpu_lanes
             x1 <= a;
             for (int l = 0; l < D; ++l) z1[32*l+:32] <= b[32*(tag.broadcast?0 : l)+:32] ^ 32'h80000000;
           end
+          EACH:
+          for (int l = 0; l < D; ++l) begin
+            x1[32*l+:32] <= tag.bytes[0] ? extend(a[8*l+:8]) : a[32*l+:32];
+            z1[32*l+:32] <= tag.bytes[1] ? extend(b[8*l+:8]) : b[32*l+:32];
+          end
           ROW_SUM, ROW_MAX: begin
             x1 <= a;
             if (!tag.keep) z1[31:0] <= tag.op == ROW_SUM ? 0 : {1'b1, F32_INF[30:0]};
@@ -150,6 +195,9 @@ module simnpu_lanes
           REQUANTISE, DEQUANTISE, CONVERT, LOOK_UP_QUANTISE, LESS_MEAN:
           for (int l = 0; l < D; ++l) x2[32*l+:32] <= f32_from_i32(x1[32*l+:32]);
           ROW_SQUARES: for (int l = 0; l < D; ++l) x2[32*l+:32] <= x1[32*l+:32] * x1[32*l+:32];
+          EACH:
+          for (int l = 0; l < D; ++l)
+            x2[32*l+:32] <= each(t1.each, x1[32*l+:32], z1[32*l+:32], $signed(c1[8*l+:8]) > 0, t1.number);
           NORMALISE: for (int l = 0; l < D; ++l) x2[32*l+:32] <= f32_mul(x1[32*l+:32], z1[32*l+:32]);
           ADD_CODES:
           for (int l = 0; l < D; ++l) begin

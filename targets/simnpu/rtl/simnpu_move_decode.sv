@@ -26,7 +26,7 @@ module simnpu_move_decode
     move = '0;
     if (valid) begin
       words = cmd[7:0] == OP_LDA0 || cmd[7:0] == OP_LDA1 || cmd[7:0] == OP_STA;
-      boxed = cmd[7:0] == OP_LDS0 || cmd[7:0] == OP_LDS1;
+      boxed = !STORE;
       dram = args[`FIELD(ARG)] + `FIELD(OFF);
       move.src = STORE ? 32'(`FIELD(LOC)) : dram;
       move.si = STORE ? 24'(`FIELD(LI)) : 24'(`FIELD(SI));
@@ -43,7 +43,7 @@ module simnpu_move_decode
       move.ihi = boxed ? `FIELD(IHI) : '1;
       move.jlo = boxed ? `FIELD(JLO) : 0;
       move.jhi = boxed ? `FIELD(JHI) : '1;
-      move.fill = `FIELD(FILL);
+      move.fill = words ? 0 : `FIELD(FILL);
       move.signals = cmd[SIGNAL_BIT+:QUEUES];
     end
   end

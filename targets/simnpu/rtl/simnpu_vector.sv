@@ -1,6 +1,6 @@
 // The vector unit: commands, operand streams, hazards. The arithmetic is in simnpu_lanes.
 //
-// A command passes three places. `prep`: its parameter rows are read, and its table. `read`: two streams fetch its operand rows, each at
+// A command passes three places. `prep`: its parameter rows are read, and its table. `read`: streams fetch its operand rows, each at
 // its own pace into a small buffer, so that two operands that step alike cost nothing after the first row even in one
 // bank. `issue`: rows enter the lanes. A command that reads what an earlier one has yet to write stays in prep until the
 // unit is empty; whether it does is judged by the range of rows from the first to the last that each touches. One that
@@ -16,11 +16,11 @@ module simnpu_vector
     input logic cmd_valid,
     input command_t cmd,
     output logic cmd_take,
-    // operand streams, each from either memory
-    output logic spad_req[2],
-    output logic [SPAD_ROW_W-1:0] spad_row[2],
-    input logic spad_grant[2],
-    input logic [BYTE_ROW-1:0] spad_data[2],
+    // operand streams: two from either memory, one from the scratchpad
+    output logic spad_req[3],
+    output logic [SPAD_ROW_W-1:0] spad_row[3],
+    input logic spad_grant[3],
+    input logic [BYTE_ROW-1:0] spad_data[3],
     output logic acc_req[2],
     output logic [ACC_ROW_W-1:0] acc_row[2],
     input logic acc_grant[2],
@@ -75,8 +75,10 @@ module simnpu_vector
   always_comb begin
     hazard = 0;
     if (prep_valid && !cleared && hull_valid != 0)
-      for (int n = 0; n < 2; ++n) begin
+      for (int n = 0; n < 3; ++n)
         if (prep.s[n].used && !(n == 1 && follows)) hazard |= meets(prep.s[n].acc, prep.s[n].row, prep.s_last[n]);
+    if (prep_valid && !cleared && hull_valid != 0)
+      for (int n = 0; n < 2; ++n) begin
         if (prep.par_used[n]) hazard |= meets(1, row_t'(prep.par_row[n]), row_t'(prep.par_row[n]));
         if (prep.tabled) hazard |= meets(1, row_t'(prep.table_row), row_t'(prep.table_row) + row_t'(TABLE_ROWS - 1));
       end
@@ -134,12 +136,12 @@ module simnpu_vector
 
   // Read --------------------------------------------------------------------------------------------------------------
   logic read_valid, handed, to_issue, streams_done;
-  logic stream_done[2], empty[2];
-  logic [WORD_ROW-1:0] read_p[2], operand[2];
-  logic pop[2];
+  logic stream_done[3], empty[3];
+  logic [WORD_ROW-1:0] read_p[2], operand[3];
+  logic pop[3];
 
   // The streams are free once their last rows are asked for, though these may still wait in the buffers.
-  assign streams_done = stream_done[0] && stream_done[1];
+  assign streams_done = stream_done[0] && stream_done[1] && stream_done[2];
   assign to_read = prep_valid && cleared && par_ask == 0 && !par_coming && table_left == 0 && !table_coming && (!read_valid || (streams_done && (handed || to_issue)));
 
   for (genvar s = 0; s < 2; ++s) begin : g_stream
@@ -150,6 +152,15 @@ module simnpu_vector
         .acc_req(acc_req[s]), .acc_row(acc_row[s]), .acc_grant(acc_grant[s]), .acc_data(acc_data[s]),
         .pop(pop[s]), .out(operand[s]), .empty(empty[s]));
   end
+
+  logic no_acc_req;
+  logic [ACC_ROW_W-1:0] no_acc_row;
+  simnpu_stream truths (
+      .clk, .rst, .load(to_read && prep.s[2].used), .window(prep.s[2]), .ni(prep.ni), .nj(prep.nj),
+      .done(stream_done[2]),
+      .spad_req(spad_req[2]), .spad_row(spad_row[2]), .spad_grant(spad_grant[2]), .spad_data(spad_data[2]),
+      .acc_req(no_acc_req), .acc_row(no_acc_row), .acc_grant(1'b0), .acc_data('0),
+      .pop(pop[2]), .out(operand[2]), .empty(empty[2]));
 
   always_ff @(posedge clk) begin
     if (rst) read_valid <= 0;
@@ -172,9 +183,11 @@ module simnpu_vector
   row_t y_first, y_now;
   logic [WORD_ROW-1:0] issue_p[2];
 
-  assign enter = issue_valid && enable && !empty[0] && !(issue.s[1].used && empty[1]);
-  assign pop[0] = enter;
-  assign pop[1] = enter && issue.s[1].used;
+  always_comb begin
+    enter = issue_valid && enable;
+    for (int s = 0; s < 3; ++s) if (issue.s[s].used && empty[s]) enter = 0;
+    for (int s = 0; s < 3; ++s) pop[s] = enter && issue.s[s].used;
+  end
   assign j_end = j + 1 >= issue.nj;
   assign issue_done = enter && tag.last;
   assign to_issue = read_valid && !handed && (!issue_valid || issue_done);
@@ -218,7 +231,7 @@ module simnpu_vector
   logic [WORD_ROW-1:0] out;
 
   simnpu_lanes lanes (
-      .clk, .rst, .enable, .enter, .tag, .a(operand[0]), .b(operand[1]), .p0(issue_p[0]), .p1(issue_p[1]), .tables,
+      .clk, .rst, .enable, .enter, .tag, .a(operand[0]), .b(operand[1]), .c(operand[2][BYTE_ROW-1:0]), .p0(issue_p[0]), .p1(issue_p[1]), .tables,
       .empty(lanes_empty), .out_valid, .out_tag, .out);
 
   // Sums over rows come out once.

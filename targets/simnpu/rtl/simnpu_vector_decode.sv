@@ -15,6 +15,17 @@
   job.tag.count = `FIELD(INSN, NN); job.s[1] = job.y; job.s[1].used = job.tag.keep; end
 `define TABLE(INSN) begin job.tabled = 1; job.table_row = ACC_ROW_W'(`FIELD(INSN, PT)); end
 
+// Those that compute any function in steps share their fields' places: windows on the scratchpad (0) or the accumulator (1).
+`define EACH_Y(FN, TO) begin job.tag.op = EACH; job.tag.each = FN; job.y = `WINDOW(VSELW, TO, Y); end
+`define EACH_1(FN, TO, FROM) begin \
+  `EACH_Y(FN, TO) job.s[0] = `WINDOW(VSELW, FROM, A); job.tag.bytes[0] = !job.s[0].acc; end
+`define EACH_2(FN, TO, FROM) begin \
+  `EACH_1(FN, TO, FROM) job.s[1] = `WINDOW(VSELW, FROM, B); job.tag.bytes[1] = !job.s[1].acc; end
+`define EACH_3(FN, TO, FROM) begin `EACH_2(FN, TO, FROM) job.s[2] = `WINDOW(VSELW, 0, C); end
+`define EACH_W_B(NAME, FN) OP_``NAME``W: `EACH_2(FN, 1, 1) OP_``NAME``B: `EACH_2(FN, 0, 0)
+`define EACH_TRUTH(NAME, FN) \
+  OP_``NAME``W: `EACH_2(FN, 0, 1) OP_``NAME``F: `EACH_2(FN``F, 0, 1) OP_``NAME``B: `EACH_2(FN, 0, 0)
+
 module simnpu_vector_decode
   import simnpu_pkg::*;
   import simnpu_types::*;
@@ -149,10 +160,41 @@ module simnpu_vector_decode
           job.par_row[0] = ACC_ROW_W'(`FIELD(VNQ, PS));
           job.par_row[1] = ACC_ROW_W'(`FIELD(VNQ, PB));
         end
+        `EACH_W_B(VADD, E_ADD)
+        `EACH_W_B(VSUB, E_SUB)
+        `EACH_W_B(VMUL, E_MUL)
+        `EACH_W_B(VMAX, E_MAX)
+        `EACH_W_B(VMIN, E_MIN)
+        `EACH_W_B(VAND, E_AND)
+        `EACH_W_B(VOR, E_OR)
+        `EACH_W_B(VXOR, E_XOR)
+        OP_VSHLW: `EACH_2(E_SHL, 1, 1)
+        OP_VSHRW: `EACH_2(E_SHR, 1, 1)
+        OP_VSHRUW: `EACH_2(E_SHRU, 1, 1)
+        OP_VMAXF: `EACH_2(E_MAXF, 1, 1)
+        OP_VMINF: `EACH_2(E_MINF, 1, 1)
+        `EACH_TRUTH(VEQ, E_EQ)
+        `EACH_TRUTH(VLT, E_LT)
+        `EACH_TRUTH(VLE, E_LE)
+        OP_VLTUW: `EACH_2(E_LTU, 0, 1)
+        OP_VSELW, OP_VSELF: `EACH_3(E_SELECT, 1, 1)
+        OP_VSELB: `EACH_3(E_SELECT, 0, 0)
+        OP_VNEG: `EACH_1(E_NEGF, 1, 1)
+        OP_VABS: `EACH_1(E_ABSF, 1, 1)
+        OP_VFLOOR: `EACH_1(E_FLOORF, 1, 1)
+        OP_VCEIL: `EACH_1(E_CEILF, 1, 1)
+        OP_VROUND: `EACH_1(E_ROUNDF, 1, 1)
+        OP_VWHOLE: `EACH_1(E_WHOLEF, 1, 1)
+        OP_VBITS, OP_VOFBITS: `EACH_1(E_SAME, 1, 1)
+        OP_VWIDEN: `EACH_1(E_SAME, 1, 0)
+        OP_VB2F: `EACH_1(E_FLOAT, 1, 0)
+        OP_VNARROW: `EACH_1(E_SAME, 0, 1)
+        OP_VSETW, OP_VSETF: begin `EACH_Y(E_SET, 1) job.tag.number = `FIELD(VSETW, NUMBER); end
+        OP_VSETB: begin `EACH_Y(E_SET, 0) job.tag.number = `FIELD(VSETB, NUMBER); end
         default: ;
       endcase
       job.tag.to_acc = job.y.acc;
-      for (int n = 0; n < 2; ++n) job.s_last[n] = last_row(job.s[n], job.ni, job.nj);
+      for (int n = 0; n < 3; ++n) job.s_last[n] = last_row(job.s[n], job.ni, job.nj);
       job.s_long = apart(job.s[1], job.ni, job.nj) && 24'(job.ni) * 24'(job.nj) >= 24'(UNDER_WAY);
       job.y_last = last_row(job.y, job.ni, job.nj);
     end
@@ -166,3 +208,9 @@ endmodule
 `undef REDUCE
 `undef ROW_CODES
 `undef TABLE
+`undef EACH_Y
+`undef EACH_1
+`undef EACH_2
+`undef EACH_3
+`undef EACH_W_B
+`undef EACH_TRUTH

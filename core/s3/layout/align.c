@@ -1,0 +1,179 @@
+// Align: what a pointwise nest reads and writes otherwise than in rows of lanes comes and goes by tensors of its own,
+// which walk as the nest does: movers take any strides, units take rows of lanes. Requires the program function in
+// value form, leaves it so. In front of layout, which puts these tensors into rows. Does nothing where code runs, as
+// loads there take any strides too, and nothing to nests all of whose tensors lie alike.
+//
+//   before   y[i, j] = x[i, j] + b[0, j]                of b: 1x20, y: 20x20
+//   after    c[i, j] = b[0, j];  s[i, j] = x[i, j] + c[i, j];  y[i, j] = s[i, j]
+#include "core/s3/kernel/vector.h"
+#include "core/s3/kernels.h"
+#include "core/s3/program.h"
+#include "core/s3/routes.h"
+
+#include <string.h>
+
+typedef struct aligner {
+  pb_unit* unit;
+  pb_program* from;
+  pb_program to; // its nests are those of `from` and the copies
+} aligner;
+
+// Whether both walk their tensors, of several dims each, by the same places in memory. Of one tensor alone (`only`)
+// layout makes rows whatever their ranks are.
+static bool same_places(const pb_nest* nest, const pb_access* a, const pb_access* b, bool only) {
+  if (a->rank < 2 || b->rank < 2 || pb_access_elements(a) != pb_access_elements(b)) return false;
+  if (!only && (a->rank != b->rank || memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank))) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (nest->extent[d] > 1 && pb_access_stride(a, d) != pb_access_stride(b, d)) return false;
+  return pb_access_offset(a) == pb_access_offset(b);
+}
+
+static bool is_fixed_at_0(const pb_index* index) {
+  static const pb_index zero;
+  return !memcmp(index, &zero, sizeof zero);
+}
+
+// What layout knows to bring into the lanes of `store`: channels of an image, one number for each row.
+static bool repeats(const pb_access* read, const pb_access* store) {
+  if (read->rank != store->rank || (read->rank != 2 && read->rank != 4)) return false;
+  for (int r = 0; r < read->rank; ++r) {
+    bool same = !memcmp(&read->index[r], &store->index[r], sizeof read->index[r]);
+    if (!same && !(read->shape[r] == 1 && is_fixed_at_0(&read->index[r]))) return false;
+  }
+  return read->rank == 4 ? !is_fixed_at_0(&read->index[1]) || store->shape[1] == 1 : read->shape[0] == store->shape[0];
+}
+
+static bool walks_all(const pb_nest* nest, const pb_access* store) {
+  int64_t turns = 1;
+  for (int d = 0; d < nest->dim_count; ++d) turns *= nest->extent[d];
+  return store->rank >= 2 && turns == pb_access_elements(store);
+}
+
+// How layout will have a tensor that is read element by element: inputs of words as they come, codes and what copies
+// put together in rows of lanes. What is computed follows from others.
+typedef enum lies { EITHER, PLAIN, ROWS } lies;
+
+static lies lies_of(const aligner* a, int v) {
+  const pb_value* value = &a->from->values[v];
+  if (value->kind == PB_VALUE_INPUT) return value->type == PB_I8 ? ROWS : PLAIN;
+  if (value->kind != PB_VALUE_LOCAL) return EITHER;
+  PB_FOR_USES (n, a->from, v) {
+    const pb_nest* nest = &a->from->nests[n];
+    if (pb_program_writes(a->from, n, v) && (nest->expr_count > 1 || nest->access_count != 2)) return EITHER;
+  }
+  return ROWS;
+}
+
+static bool lie_apart(const aligner* a, int n) {
+  bool seen[ROWS + 1] = {false};
+  for (int k = 0; k + 1 < a->from->nests[n].access_count; ++k) seen[lies_of(a, a->from->value_of[n][k])] = true;
+  return seen[PLAIN] && seen[ROWS];
+}
+
+static bool is_aligned(const aligner* a, int n) {
+  const pb_nest* nest = &a->from->nests[n];
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  if (nest->reduce != PB_SET || pb_nest_is_fixed(nest) || nest->expr_count < 2 || nest->access_count < 2) return true;
+  for (int k = 0; k + 1 < nest->access_count; ++k)
+    if (nest->access[k].boxed || nest->access[k].splat) return true;
+  if (!walks_all(nest, store) || lie_apart(a, n)) return false;
+  int tensors = 0;
+  for (int k = 0; k + 1 < nest->access_count; ++k)
+    tensors += a->from->values[a->from->value_of[n][k]].kind != PB_VALUE_CONST;
+  for (int k = 0; k + 1 < nest->access_count; ++k)
+    if (a->from->values[a->from->value_of[n][k]].kind != PB_VALUE_CONST &&
+        !same_places(nest, &nest->access[k], store, tensors == 1) && !repeats(&nest->access[k], store))
+      return false;
+  return true;
+}
+
+static pb_nest* add_nest(aligner* a, const pb_nest* nest, const int* value_of) {
+  int n = a->to.nest_count++;
+  pb_nest_copy(&a->to.nests[n], nest);
+  memcpy(a->to.value_of[n], value_of, sizeof *a->to.value_of);
+  return &a->to.nests[n];
+}
+
+// A tensor with a row for every turn of the loops around the last one.
+static int add_rows(aligner* a, const pb_nest* nest, pb_type type, pb_access* walk) {
+  pb_value rows = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = type, .rank = 2, .shape = {1, 1}};
+  *walk = (pb_access){.type = type, .rank = 2, .buffer = -1};
+  int last = nest->dim_count - 1;
+  for (int d = last - 1; d >= 0; --d) {
+    walk->index[0].coef[d] = rows.shape[0];
+    rows.shape[0] *= nest->extent[d];
+  }
+  walk->index[1].coef[last] = 1;
+  rows.shape[1] = nest->extent[last];
+  memcpy(walk->shape, rows.shape, sizeof rows.shape);
+  return pb_program_add_value(&a->to, &a->unit->pass, &rows);
+}
+
+static void add_copy(aligner* a, const pb_nest* nest, const pb_access* from, int from_value, const pb_access* to,
+                     int to_value) {
+  pb_nest copy;
+  pb_nest_begin(&copy, nest->name, "copy", 2);
+  copy.dim_count = nest->dim_count;
+  memcpy(copy.extent, nest->extent, sizeof copy.extent);
+  copy.access[0] = *from;
+  copy.access[1] = *to;
+  (void)pb_nest_load(&copy, 0);
+  (void)add_nest(a, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
+}
+
+static void align(aligner* a, int n) {
+  pb_nest nest;
+  int value_of[PB_NEST_ACCESSES], stored = a->from->value_of[n][a->from->nests[n].access_count - 1];
+  pb_nest_copy(&nest, &a->from->nests[n]);
+  memcpy(value_of, a->from->value_of[n], sizeof value_of);
+  while (nest.dim_count < 2) {
+    int d = nest.dim_count++;
+    nest.extent[d] = nest.extent[0];
+    nest.extent[0] = 1;
+    for (int k = 0; k < nest.access_count && d; ++k)
+      for (int r = 0; r < nest.access[k].rank; ++r) {
+        nest.access[k].index[r].coef[1] = nest.access[k].index[r].coef[0];
+        nest.access[k].index[r].coef[0] = 0;
+      }
+    if (!d) nest.extent[0] = 1;
+  }
+  for (int k = 0; k + 1 < nest.access_count; ++k) {
+    if (a->from->values[value_of[k]].kind == PB_VALUE_CONST) continue;
+    pb_access walk, was = nest.access[k];
+    int rows = add_rows(a, &nest, was.type, &walk);
+    add_copy(a, &nest, &was, value_of[k], &walk, rows);
+    nest.access[k] = walk;
+    value_of[k] = rows;
+  }
+  pb_access walk, was = *pb_nest_store(&nest);
+  int rows = add_rows(a, &nest, was.type, &walk);
+  *pb_nest_store(&nest) = walk;
+  value_of[nest.access_count - 1] = rows;
+  (void)add_nest(a, &nest, value_of);
+  add_copy(a, &nest, &walk, rows, &was, stored);
+}
+
+pb_status pb_s3_align(pb_unit* unit) {
+  if (pb_chip_lanes(unit->chip) == 1 || pb_chip_runs_code(unit->chip)) return PB_OK;
+  pb_program program;
+  PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
+  aligner a = {.unit = unit, .from = &program, .to = program};
+  size_t room = 1;
+  bool any = false;
+  for (int n = 0; n < program.nest_count; ++n) {
+    bool moves = !is_aligned(&a, n);
+    any |= moves;
+    room += moves ? (size_t)program.nests[n].access_count + 1 : 1;
+  }
+  if (!any) return PB_OK;
+  a.to.nests = pb_alloc_raw(&unit->pass, room * sizeof *a.to.nests);
+  a.to.value_of = pb_alloc_array(&unit->pass, room, sizeof *a.to.value_of);
+  a.to.nest_count = 0;
+  for (int n = 0; n < program.nest_count; ++n)
+    if (is_aligned(&a, n))
+      (void)add_nest(&a, &program.nests[n], program.value_of[n]);
+    else
+      align(&a, n);
+  pb_program_index(&a.to, &unit->pass);
+  return pb_program_rewrite(unit, &a.to, NULL, "align");
+}
