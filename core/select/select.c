@@ -427,3 +427,11 @@ bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_mat
   if (!found) *why = misfit ? pb_printf(arena, "%s\n%s", closest, misfit) : closest;
   return found;
 }
+
+bool pb_select_knows(const pb_chip* chip, const pb_flat* nest) {
+  for (int i = 0; i < chip->insn_count; ++i) {
+    search s = {.insn = &chip->insns[i], .chip = chip};
+    if (s.insn->operand_count && pb__unify(s.insn, nest, &s.binding) && bound_whole(&s)) return true;
+  }
+  return false;
+}

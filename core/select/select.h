@@ -58,6 +58,9 @@ typedef struct pb_match {
 // arena), what came closest and, behind a line feed, the first thing of the nearest instruction that does not fit.
 bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why);
 
+// Whether an instruction computes the nest's value, whatever the strides.
+bool pb_select_knows(const pb_chip* chip, const pb_flat* nest);
+
 // Joins neighbouring dims that every access walks as one.
 void pb_flat_merge(pb_flat* nest);
 

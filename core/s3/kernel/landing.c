@@ -57,3 +57,10 @@ bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weigh
   pb_arena_free(&scratch);
   return found;
 }
+
+bool pb_sum_known(const pb_chip* chip, const pb_nest* nest) {
+  pb_flat flat;
+  if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
+  flat_of(nest, &flat);
+  return pb_select_knows(chip, &flat);
+}
