@@ -30,10 +30,9 @@ class Lines:
             json.dump({"tests": self.tests, "files": self.files, "codes": {k: sorted(v) for k, v in self.codes.items()}}, file)
         os.replace(self.at + ".new", self.at)
 
-    def measure(self, test, seconds, passed, folder):
-        """Takes what the test's counters in folder say; the folder goes."""
-        ran = collections.defaultdict(list)
-        data = []
+    def read(self, folder):
+        """What the counters in folder say, by file: lines that have code, and those that ran. The folder goes."""
+        data, ran = [], collections.defaultdict(lambda: (set(), set()))
         for at, _, names in os.walk(folder):
             for name in names:
                 source = os.path.join(os.sep, os.path.relpath(at, folder), name)  # where the object is
@@ -47,12 +46,17 @@ class Lines:
                 for file in json.loads(document)["files"]:
                     name = os.path.relpath(os.path.join(self.build, file["file"]), self.copy)
                     if name.endswith(".c"):
-                        self.codes.setdefault(name, set()).update(line["line_number"] for line in file["lines"])
-                        ran[name] += [line["line_number"] for line in file["lines"] if line["count"]]
-        self.tests[test] = {"seconds": seconds, "passed": passed, "ran": {k: sorted(set(v)) for k, v in ran.items()}}
-        for name in ran:
-            self.files[name] = digest(os.path.join(self.copy, name))
+                        ran[name][0].update(line["line_number"] for line in file["lines"])
+                        ran[name][1].update(line["line_number"] for line in file["lines"] if line["count"])
         shutil.rmtree(folder, ignore_errors=True)
+        return ran
+
+    def add(self, test, seconds, passed, ran):
+        """What `read` said of a test."""
+        for name, (codes, _) in ran.items():
+            self.codes.setdefault(name, set()).update(codes)
+            self.files[name] = digest(os.path.join(self.copy, name))
+        self.tests[test] = {"seconds": seconds, "passed": passed, "ran": {name: sorted(lines) for name, (_, lines) in ran.items()}}
 
     def place(self, name, line, text):
         """The line whose counter counts for this one: its own, or that of the statement above; None: a table's."""
