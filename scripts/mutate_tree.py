@@ -77,7 +77,7 @@ class Tree:
         built, out = self.timed("building", ["ninja", "-C", self.folder, f"-j{self.jobs}", *sorted(self.programs(names))], 1800)
         if "ninja: error: unknown target" in out:
             sys.exit(out)
-        if not built and re.search(r"error: |%Error|\bFAILED: .*\.o\b", out) and "[PB" not in out:
+        if not built and re.search(r"error: |%Error|\bFAILED: .*\.o\b", out) and not re.search(r"\[PB\d{4}\]", out):
             return None
         return built
 
