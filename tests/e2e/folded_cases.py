@@ -117,8 +117,22 @@ def negated_shape():
     return m.done(m.op("Reshape", m.input("x", 4, 6), m.op("Neg", m.const(np.array([-3, -8], I64)))), targets=("cpu",))
 
 
+def searched(label, kind):
+    """What is as long as the data say: where something else than zero stands, values once each; parts of sizes that are given."""
+    row = Row(label)
+    m, values = row.m, np.array([[3, 0, -1, 3], [0, 5, 0, -1], [7, 3, 0, 0]], kind)
+    for part in (values, values[:, 1].copy(), values[0]):
+        row.add(m.op("Reshape", m.op("NonZero", m.const(part)), m.const(np.array([-1], I64))), part.ndim * int(np.count_nonzero(part)))
+    for in_order in (0, 1) if kind is not I32 else ():  # ONNX Runtime has no other
+        row.add(m.op("Unique", m.const(values), sorted=in_order), len(np.unique(values)), kind is F32)
+    if kind is F32:
+        row.add(m.op("Relu", m.const(values[1])), 4, True)
+    return row.done()
+
+
 for kind in (F32, I32, I64):
     name = np.dtype(kind).name
     CASES[f"folded_{name}"] = lambda label=f"folded_{name}", kind=kind: by_elements(label, kind)
+    CASES[f"folded_searches_{name}"] = lambda label=f"folded_searches_{name}", kind=kind: searched(label, kind)
     CASES[f"folded_moves_{name}"] = lambda label=f"folded_moves_{name}", kind=kind: moved(label, kind)
 CASES["folded_truths"], CASES["folded_shapes"], CASES["folded_negated_shape"] = truths, shapes, negated_shape
