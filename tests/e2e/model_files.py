@@ -122,6 +122,20 @@ def data_outside(s):
     s.refuses("another length than the shape's", outside("w.bin", offset=64, length=124), 2010, "not as long")
 
 
+def compared(op, a, b):
+    infos = [helper.make_tensor_value_info(name, kind, (4,)) for name, kind in (("x", a), ("y", b), ("z", TensorProto.BOOL))]
+    graph = helper.make_graph([helper.make_node(op, ["x", "y"], ["z"], name="compared")], "g", infos[:2], infos[2:])
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+
+
+def types(s):
+    """Numbers of two types are not compared: codes with a sign and without have the same bits for others."""
+    pairs = (("FLOAT", "INT32"), ("INT32", "INT64"), ("INT8", "UINT8"), ("UINT8", "INT32"), ("BOOL", "INT8"))
+    for op in ("Less", "Greater", "Equal"):
+        for a, b in pairs:
+            s.refuses(f"{op} of {a} and {b}", compared(op, TensorProto.DataType.Value(a), TensorProto.DataType.Value(b)), 2110, "operands of different types")
+
+
 def shapes(s):
     w = numpy_helper.from_array(WEIGHTS, "w")
     s.takes("an open first dim", gemm([w], ("batch", 8)), "m.onnx: warning: x: its first dim is open and compiled as 1; --input-shape 'x=1x8' says another [PB2017]")
@@ -164,7 +178,7 @@ def main():
     args.bin = os.path.abspath(args.bin)
     with tempfile.TemporaryDirectory() as folder:
         session = Session(args.bin, folder)
-        for part in (data_outside, shapes, texts):
+        for part in (data_outside, types, shapes, texts):
             part(session)
     print(f"{session.count} models, {session.failures} failed")
     return int(session.failures > 0)
