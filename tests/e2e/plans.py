@@ -120,6 +120,7 @@ def fixed_cases(s):
     s.refuses("no equals sign", s.text.replace("k3 = ", "k3 "), 2401, k3)
     s.refuses("no name", s.text.replace("k3 = ", "= "), 2401, k3)
     s.refuses("a brace left open", "\n\nk3 = {a = 1", 2401, 3)
+    s.refuses("braces and quotes inside a string", re.sub(K3 + "x_level = 0", r'\1a = "}\\\\\\"}{", x_level = 0', s.text), 2406, k3)
     s.refuses("a fault in the third line of a plan", "k3 = {\nbands = array<i64>,\n x_level = }\n", 2402, 3)
     status, said = s.compile("// nothing\n")
     s.check(said, status == 0)
