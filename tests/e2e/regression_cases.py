@@ -754,3 +754,17 @@ def table_with_a_number_of_unsigned_codes():
     x = m.op("Tanh", m.codes(m.input("x", 3, 32), F32(0.05)))
     factor = m.op("DequantizeLinear", m.const(U8(200)), m.const(F32(0.005)))
     return m.done(m.codes(m.op("Mul", x, factor), F32(0.02)), step=0.02)
+
+
+@case
+def sums_of_wide_numbers():
+    """Sums of f64 and of int64 are made in their own types: f32 loses what is left when the large ones cancel out."""
+    m = Maker("sums_of_wide_numbers")
+    large = 2.0**30
+    x = m.input("x", 2, 4, values=[[large, 1, -large, 0.5], [0.25, -large, 3, large]])
+    parts = []
+    for kind in (TensorProto.DOUBLE, TensorProto.INT64):
+        wide = m.op("Cast", x, to=kind)
+        parts.append(m.op("Cast", m.op("ReduceSum", wide, m.const(np.array([1], I64))), to=TensorProto.FLOAT))
+    mean = m.op("ReduceMean", m.op("Cast", x, to=TensorProto.DOUBLE), axes=[1])
+    return m.done(m.op("Concat", *parts, m.op("Cast", mean, to=TensorProto.FLOAT), axis=1), targets=("cpu",))
