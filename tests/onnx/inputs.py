@@ -100,6 +100,11 @@ def dims(t):
     t.refused("a shape of no argument", t.model(TEXT, "m.mlir"), ["--input-shape", "x=4x3"], "PB2014", "no input is named 'x'")
 
 
+# What is not as the format has it, and the byte of the head from which on.
+HEADS = [("[1]", 0), ('{"w"}', 4), ('{"w":1}', 5), ('{"w":{}}', 6), ('{"w":{"dtype":"F32"}}', 20), ('{"w":{"shape":[3,],"dtype":"F32"}}', 17),
+         ('{"w":{WHOLE,"more":1}}', 61), ('{"w":{WHOLE}', 54), ('{"w":{WHOLE}}x', 55), ('{"w":{WHOLE},}', 55), ('{"w', 3)]
+
+
 def weights(t):
     m, f = t.model(MODEL), t.folder / "w.safetensors"
     x = np.arange(2 * 5 * 4, dtype=np.float32).reshape(2, 5, 4) / 7
@@ -127,6 +132,11 @@ def weights(t):
     t.refused("a file that is cut short", m, [*shape, load], "PB2025", "w.safetensors", "not as long as its shape says")
     f.write_bytes(b"\x93NUMPY")
     t.refused("another kind of file", m, [*shape, load], "PB2025", "this is no safetensors file")
+    whole = '"dtype":"F32","shape":[3],"data_offsets":[0,12]'
+    for head, byte in HEADS:
+        head = head.replace("WHOLE", whole).encode()
+        f.write_bytes(len(head).to_bytes(8, "little") + head + bytes(12))
+        t.refused(f"a head of {head}", m, [*shape, load], "PB2025", "w.safetensors", f"from byte {byte} on", "a file that safetensors wrote")
     t.refused("no file", m, [*shape, "--weights=absent.safetensors"], "PB1001", "absent.safetensors")
     t.refused("a folder", m, [*shape, f"--weights={t.folder}"], "PB2025", "no file")
     name = 'w\u00e9\u20ac\U0001f600\t"\\/'  # all lengths of UTF-8, and what JSON writes with a backslash
