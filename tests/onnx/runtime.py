@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "e2e"))
@@ -46,6 +47,8 @@ class Case:
                   for k, (n, v) in enumerate(zip(names, self.inputs)) if n and k not in self.constants]
         constants = [numpy_helper.from_array(self.inputs[k], names[k]) for k in self.constants]
         values = [onnx.ValueInfoProto(name=n) for n in outputs if n]
+        first = zlib.crc32(self.name.encode()) % max(1, len(inputs))  # any operand is the graph's first input
+        inputs = inputs[first:] + inputs[:first]
         graph = helper.make_graph([node], "g", inputs, values, constants)
         return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)])
 
