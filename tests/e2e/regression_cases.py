@@ -730,6 +730,20 @@ CASES["heads_inside_rows"] = lambda: heads_inside_rows("heads_inside_rows", 3, 2
 CASES["heads_inside_rows_2_17_32"] = lambda: heads_inside_rows("heads_inside_rows_2_17_32", 2, 17, 32, by_layers=True)
 
 
+def heads_in_groups(label, turned):
+    """Heads inside rows that a product walks by two indices, groups and heads of a group, in either order."""
+    m, tokens, width = Maker(label), 25, 8
+    v = codes_product(m, m.codes(m.input("v", tokens, 16), F32(0.05)), 16, 6 * width)
+    v = m.codes(m.op("Reshape", v, m.const(np.array([tokens, 2, 3, width], I64))), F32(4))
+    v = m.codes(m.op("Transpose", v, perm=[2, 1, 0, 3] if turned else [1, 2, 0, 3]), F32(4))
+    p = m.codes(m.input("p", *((3, 2) if turned else (2, 3)), tokens, tokens), F32(0.05))
+    return m.done(m.codes(m.op("MatMul", p, v), F32(4)), by_layers=True)
+
+
+CASES["heads_in_groups"] = lambda: heads_in_groups("heads_in_groups", False)
+CASES["heads_in_groups_turned"] = lambda: heads_in_groups("heads_in_groups_turned", True)
+
+
 @case
 def second_factor_of_merged_rows():
     """Its rows are two dims of what a copy made, which steps of one row do not keep apart: nobody looks through that copy."""
