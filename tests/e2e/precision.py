@@ -94,13 +94,21 @@ def computed(rng):
     return lambda f: model(nodes, [32, 64], [32, 32], {}), False
 
 
+def behind(rng):
+    """What is multiplied is not the input, but made of it without a rounding."""
+    w, kinds = random(rng, 48, 40), ("Relu", "Neg", "Abs", "Neg")
+    nodes = [helper.make_node(kind, [f"t{k}" if k else "x"], [f"t{k + 1}"]) for k, kind in enumerate(kinds)]
+    nodes.append(helper.make_node("MatMul", [f"t{len(kinds)}", "w"], ["y"]))
+    return lambda f: model(nodes, [21, 48], [21, 40], {"w": f(w)}), True
+
+
 CASES = {
     "matmul": lambda r: matmul(r, 33, 64, 80), "row": lambda r: matmul(r, 1, 128, 50), "narrow": lambda r: matmul(r, 20, 6, 5),
     "long": lambda r: matmul(r, 14, 770, 48), "stacked": stacked, "gemm": gemm, "shared": shared,
     "conv": lambda r: conv(r, 64, 32, 9), "padded": lambda r: conv(r, 8, 24, 10, pads=[1] * 4),
     "strided": lambda r: conv(r, 32, 16, 11, pads=[1] * 4, strides=[2, 2]),
     "few": lambda r: conv(r, 3, 16, 9, narrow=False), "grouped": lambda r: conv(r, 32, 32, 8, narrow=False, group=2),
-    "depthwise": lambda r: conv(r, 16, 16, 8, narrow=False, group=16), "odd": odd, "left": left, "computed": computed}
+    "depthwise": lambda r: conv(r, 16, 16, 8, narrow=False, group=16), "odd": odd, "left": left, "computed": computed, "behind": behind}
 
 STABLEHLO = """"builtin.module"() ({
   "func.func"() <{function_type = (tensor<6x32xf32>) -> tensor<6x32xf32>, sym_name = "main"}> ({
