@@ -471,7 +471,7 @@ def main():
                 continue
             what, found = ours(case, options.bin, folder)
             why = differs(case, found, want) if what == "passed" else found
-            if what == "passed" and why:
+            if what == "passed" and why or what == "refused" and case.is_bare:
                 what = "failed"
             counts[what] += 1
             if what == "refused":
