@@ -121,22 +121,24 @@ static void add_copy(aligner* a, const pb_nest* nest, const pb_access* from, int
   (void)add_nest(a, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
 }
 
+// A loop of one turn around the others: rows and lanes are two dims.
+static void add_outer_loop(pb_nest* nest) {
+  for (int d = nest->dim_count++; d >= 0; --d) {
+    nest->extent[d] = d ? nest->extent[d - 1] : 1;
+    for (int k = 0; k < nest->access_count; ++k)
+      for (int r = 0; r < nest->access[k].rank; ++r) {
+        int64_t* coef = nest->access[k].index[r].coef;
+        coef[d] = d ? coef[d - 1] : 0;
+      }
+  }
+}
+
 static void align(aligner* a, int n) {
   pb_nest nest;
   int value_of[PB_NEST_ACCESSES], stored = a->from->value_of[n][a->from->nests[n].access_count - 1];
   pb_nest_copy(&nest, &a->from->nests[n]);
   memcpy(value_of, a->from->value_of[n], sizeof value_of);
-  while (nest.dim_count < 2) {
-    int d = nest.dim_count++;
-    nest.extent[d] = nest.extent[0];
-    nest.extent[0] = 1;
-    for (int k = 0; k < nest.access_count && d; ++k)
-      for (int r = 0; r < nest.access[k].rank; ++r) {
-        nest.access[k].index[r].coef[1] = nest.access[k].index[r].coef[0];
-        nest.access[k].index[r].coef[0] = 0;
-      }
-    if (!d) nest.extent[0] = 1;
-  }
+  while (nest.dim_count < 2) add_outer_loop(&nest);
   for (int k = 0; k + 1 < nest.access_count; ++k) {
     if (a->from->values[value_of[k]].kind == PB_VALUE_CONST) continue;
     pb_access walk, was = nest.access[k];
