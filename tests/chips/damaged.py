@@ -249,7 +249,7 @@ def spare(text, rng):
     place = pick(rng, body(text, r"\ndef (\w+)( : (?:\w+)<(?:[^\n>]*, )?)(0x[0-9a-f]+|\d+)((?:, \"\w+\")?> *(?:;|\{[^\n]*\}|\{\n(?:.*\n)*?\}))"))
     if "Derived" in place.group(4) and re.search(rf'StateField<"\w+", "{place.group(1)}"', text):
         raise Skip
-    high = {"0x": lambda: f"0x{rng.randint(0x70, 0x7e):x}"}.get(place.group(3)[:2], lambda: str(rng.randint(40, 62)))()
+    high = {"0x": lambda: f"0x{rng.randint(0xe0, 0xee):x}"}.get(place.group(3)[:2], lambda: str(rng.randint(40, 62)))()
     return put(text, place, place.group() + f"\ndef {place.group(1)}_X{place.group(2)}{high}{place.group(4)}"), f"a second {place.group(1)}"
 
 
@@ -261,7 +261,7 @@ def unused(text, rng):
 def opcode(text, rng):
     place = pick(rng, body(text, r"let Inst\{7-0\} = (0x[0-9a-f]+);|(?:Move|Vec|Code|Op)<(?:\w+, )?(\d+)[,>]"))
     if place.group(1):
-        return put(text, place, f"0x{rng.randint(0x70, 0x7e):x}", 1), f"another opcode for {place.group(1)}"
+        return put(text, place, f"0x{rng.randint(0xe0, 0xee):x}", 1), f"another opcode for {place.group(1)}"
     # of those that no variant of the description has
     free = [number for number in range(40, 63) if not re.search(rf"[<, ]{number}[,>]", text)]
     return put(text, place, str(rng.choice(free)), 2), f"another opcode for {place.group(2)}"

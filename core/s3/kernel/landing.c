@@ -58,7 +58,7 @@ bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weigh
   return found;
 }
 
-bool pb_sum_known(const pb_chip* chip, const pb_nest* nest) {
+bool pb_nest_known(const pb_chip* chip, const pb_nest* nest) {
   pb_flat flat;
   if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
   flat_of(nest, &flat);

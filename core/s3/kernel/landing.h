@@ -12,7 +12,7 @@ bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int f
 bool pb_point_lands_alone(const pb_chip* chip, const pb_nest* nest);
 // The same for the result of a reduction. `is_weight`: by access, those that are constant.
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory);
-// Whether some instruction combines as the reduction does, whatever its strides.
-bool pb_sum_known(const pb_chip* chip, const pb_nest* nest);
+// Whether some instruction computes or combines what the nest does, whatever its strides.
+bool pb_nest_known(const pb_chip* chip, const pb_nest* nest);
 
 #endif

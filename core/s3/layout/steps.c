@@ -56,13 +56,33 @@ static int init_of(const pb_program* p, int n) {
   return init;
 }
 
+// A sum or maximum as its operation on the old value, an access of its own in front of the store. Returns which one.
+static int with_own(pb_nest* nest) {
+  static const pb_op ops[] = {[PB_ACC_ADD] = PB_OP_ADD, [PB_ACC_MAX] = PB_OP_MAX, [PB_ACC_MAXIMUM] = PB_OP_MAXIMUM};
+  int own = nest->access_count - 1, value = nest->expr_count - 1;
+  nest->access[nest->access_count++] = nest->access[own];
+  int old = pb_nest_load(nest, own);
+  (void)pb_nest_node(nest, ops[nest->reduce], nest->expr[value].type, old, value);
+  return own;
+}
+
+// Whether instructions compute one step. Where none does, the reduction stays, to be refused as the model wrote it.
+static bool step_lands(const pb_chip* chip, const pb_nest* nest) {
+  pb_nest step;
+  int memory;
+  pb_nest_copy(&step, nest);
+  if (nest->reduce != PB_ACC_BODY) (void)with_own(&step);
+  step.reduce = PB_SET;
+  return pb_point_lands(chip, &step, NONE, PB_ANY_MEMORY, &memory);
+}
+
 static void find(stepper* s, int n) {
   const pb_nest* nest = &s->from->nests[n];
   if (nest->reduce == PB_SET || !is_plain(nest)) return;
   bool own = nest->reduce == PB_ACC_BODY;
-  if (nest->access_count != (own ? 3 : 2) || (!own && pb_sum_known(s->unit->chip, nest))) return;
+  if (nest->access_count != (own ? 3 : 2) || (!own && pb_nest_known(s->unit->chip, nest))) return;
   int init = init_of(s->from, n), steps = steps_of(nest);
-  if (init < 0 || !steps) return;
+  if (init < 0 || !steps || !step_lands(s->unit->chip, nest)) return;
   s->steps[n] = steps;
   s->init[n] = init;
   s->sets[init] = 1 + n;
@@ -97,16 +117,6 @@ static void fix_turn(pb_nest* nest, int step) {
         nest->access[a].index[r].cst += nest->access[a].index[r].coef[d] * turn;
     pb_nest_remove_dim(nest, d);
   }
-}
-
-// A sum or maximum as its operation on the old value, an access of its own in front of the store. Returns which one.
-static int with_own(pb_nest* nest) {
-  static const pb_op ops[] = {[PB_ACC_ADD] = PB_OP_ADD, [PB_ACC_MAX] = PB_OP_MAX, [PB_ACC_MAXIMUM] = PB_OP_MAXIMUM};
-  int own = nest->access_count - 1, value = nest->expr_count - 1;
-  nest->access[nest->access_count++] = nest->access[own];
-  int old = pb_nest_load(nest, own);
-  (void)pb_nest_node(nest, ops[nest->reduce], nest->expr[value].type, old, value);
-  return own;
 }
 
 static void write_steps(stepper* s, int n, int begun) {
