@@ -74,3 +74,17 @@ def less_than_a_row():
 
 
 CASES["less_than_a_row"] = less_than_a_row
+
+
+def rounded_at_halves():
+    """Numbers half way between codes, next to them, at the ends of the codes and far beyond; three zero points, which kernels that
+    are equal otherwise read as numbers of their own."""
+    m = Maker("rounded_at_halves")
+    halves = np.arange(-300, 300, dtype=F32) + F32(0.5)
+    values = np.concatenate([F32([1e9, -1e9, 3e38, -3e38, 2**23 + 1, -(2**24), 0, -0.0]), halves, halves * F32(0.5),
+                             np.nextafter(halves, F32(np.inf)), np.nextafter(halves, F32(-np.inf))])[:2400]
+    x = m.input("x", 1, len(values), values=values)
+    return m.done(*(m.codes(m.codes(x, F32(1), I8(zero)), F32(0.5), I8(-zero - 1)) for zero in (3, -128, 127)), targets=("cpu",))
+
+
+CASES["rounded_at_halves"] = rounded_at_halves

@@ -3,8 +3,10 @@
 // Where commands carry numbers, kernels cost little and nothing is done. Requires the program function in value form;
 // leaves it so. Exact.
 //
+// Zero points are kept as codes, so that who rounds to codes sees that they are whole (lower/vector_codes.c).
+//
 //   before   y = x * 0.031 + 3.0;                  z = y * 0.027 - 5.0
-//   after    y = x * n0[0] + n0[1];                z = y * n1[0] + n1[1]
+//   after    y = x * n0[0] + float(m0[0]);         z = y * n1[0] + float(m1[0])
 #include "core/base/table.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
@@ -34,7 +36,8 @@ static bool is_number(const pb_expr_node* node) {
 static bool may_load_numbers(const pb_nest* nest) {
   bool any = false;
   for (int e = 0; e < nest->expr_count; ++e) any |= is_number(&nest->expr[e]);
-  return any && nest->access_count > 1 && nest->access_count < PB_NEST_ACCESSES && !pb_nest_is_fixed(nest);
+  bool room = nest->expr_count + PB_NEST_ACCESSES <= PB_NEST_EXPR; // for conversions of zero points
+  return any && room && nest->access_count > 1 && nest->access_count < PB_NEST_ACCESSES && !pb_nest_is_fixed(nest);
 }
 
 // The nest without the numbers, and without names. In the pass's arena.
@@ -76,8 +79,9 @@ static void note_nest(finder* f, int n) {
 
 // Which load a number becomes: numbers that are equal in every nest are one.
 typedef struct slots {
-  int count, of[PB_NEST_EXPR]; // by node, -1: it stays
-  int node[PB_NEST_ACCESSES];  // by slot, the first of its nodes
+  int count, of[PB_NEST_EXPR];    // by node, -1: it stays
+  int node[PB_NEST_ACCESSES];     // by slot, the first of its nodes
+  pb_type type[PB_NEST_ACCESSES]; // and what it is kept as: its own type, or PB_I8
 } slots;
 
 static bool same_number(const pb_expr_node* a, const pb_expr_node* b) {
@@ -97,6 +101,26 @@ static bool differs(const finder* f, const alike* kind, int e) {
   return false;
 }
 
+// What a number is added to is rounded: it is a zero point.
+static bool is_zero_point(const pb_nest* nest, int e) {
+  for (int n = e + 1; n < nest->expr_count; ++n) {
+    const pb_expr_node* sum = &nest->expr[n];
+    if (sum->op != PB_OP_ADD || (sum->args[0] != e && sum->args[1] != e)) continue;
+    if (nest->expr[sum->args[sum->args[0] == e]].op == PB_OP_ROUNDEVEN) return true;
+  }
+  return false;
+}
+
+static pb_type kept_as(const finder* f, const alike* kind, int e) {
+  const pb_nest* first = &f->program.nests[kind->first];
+  if (first->expr[e].type != PB_F32 || !is_zero_point(first, e)) return first->expr[e].type;
+  for (int n = kind->first; n >= 0; n = f->next[n]) {
+    double value = f->program.nests[n].expr[e].value;
+    if (value != trunc(value) || value < INT8_MIN || value > INT8_MAX) return PB_F32;
+  }
+  return PB_I8;
+}
+
 // false: a nest cannot read so many: a sum reads what is there as well, until it is known for one.
 static bool find_slots(const finder* f, const alike* kind, slots* s) {
   const pb_nest* first = &f->program.nests[kind->first];
@@ -110,6 +134,7 @@ static bool find_slots(const finder* f, const alike* kind, slots* s) {
     if (s->of[e] >= 0) continue;
     if (s->count >= most) return false;
     s->node[s->count] = e;
+    s->type[s->count] = kept_as(f, kind, e);
     s->of[e] = s->count++;
   }
   return s->count > 0;
@@ -123,11 +148,14 @@ static int add_constant(finder* f, const pb_nest* nest, const slots* s, pb_type 
   int64_t count = 0;
   for (int k = 0; k < s->count; ++k) {
     const pb_expr_node* node = &nest->expr[s->node[k]];
-    if (node->type != type) continue;
+    if (s->type[k] != type) continue;
     float number = (float)node->value;
     int32_t integer = (int32_t)node->integer;
+    int8_t code = (int8_t)node->value;
+    const void* from = type == PB_F32 ? (void*)&number : type == PB_I32 ? (void*)&integer : (void*)&code;
+    size_t bytes = type == PB_I8 ? 1 : 4;
     at[k] = count;
-    memcpy(data + 4 * count++, type == PB_F32 ? (void*)&number : (void*)&integer, 4);
+    memcpy(data + bytes * (size_t)count++, from, bytes);
   }
   if (!count) return -1;
   pb_value value = {.kind = PB_VALUE_CONST, .argument = f->arguments++, .type = type, .rank = 1, .shape = {count}};
@@ -135,18 +163,28 @@ static int add_constant(finder* f, const pb_nest* nest, const slots* s, pb_type 
   return pb_program_add_value(&f->program, &f->unit->pass, &value);
 }
 
+// The node becomes a load of a code and, behind it, the number that it is.
+static void convert_behind(pb_nest* nest, int e) {
+  memmove(&nest->expr[e + 1], &nest->expr[e], sizeof *nest->expr * (size_t)(nest->expr_count - e));
+  ++nest->expr_count;
+  for (int n = e + 2; n < nest->expr_count; ++n)
+    for (int k = 0; k < 3; ++k)
+      if (nest->expr[n].args[k] >= e) ++nest->expr[n].args[k];
+  nest->expr[e + 1] = (pb_expr_node){.op = PB_OP_SITOFP, .type = PB_F32, .args = {e, -1, -1}};
+}
+
 static void load_numbers(finder* f, int n, const slots* s) {
   pb_nest* nest = &f->program.nests[n];
   int *value_of = f->program.value_of[n], store = nest->access_count - 1, access[PB_NEST_ACCESSES] = {0};
   pb_access kept = nest->access[store];
   int stored = value_of[store];
-  const pb_type types[] = {PB_F32, PB_I32};
+  const pb_type types[] = {PB_F32, PB_I32, PB_I8};
   nest->access_count = store;
   for (size_t t = 0; t < sizeof types / sizeof *types; ++t) {
     int64_t at[PB_NEST_ACCESSES];
     int value = add_constant(f, nest, s, types[t], at);
     for (int k = 0; k < s->count; ++k) {
-      if (nest->expr[s->node[k]].type != types[t]) continue;
+      if (s->type[k] != types[t]) continue;
       access[k] = nest->access_count++;
       pb_access* a = &nest->access[access[k]];
       *a = pb_value_shape(&f->program.values[value]);
@@ -162,10 +200,13 @@ static void load_numbers(finder* f, int n, const slots* s) {
       if (node->args[k] >= 0 && s->of[node->args[k]] >= 0) node->args[k] = s->node[s->of[node->args[k]]];
     if (s->of[e] < 0) continue;
     if (s->node[s->of[e]] == e)
-      *node = (pb_expr_node){.op = PB_OP_LOAD, .type = node->type, .operand = access[s->of[e]], .args = {-1, -1, -1}};
+      *node = (pb_expr_node){
+          .op = PB_OP_LOAD, .type = s->type[s->of[e]], .operand = access[s->of[e]], .args = {-1, -1, -1}};
     else
       node->value = 0, node->integer = 0; // nobody takes it any more
   }
+  for (int e = nest->expr_count - 1; e >= 0; --e)
+    if (s->of[e] >= 0 && s->type[s->of[e]] == PB_I8 && s->node[s->of[e]] == e) convert_behind(nest, e);
 }
 
 pb_status pb_s3_numbers(pb_unit* unit) {

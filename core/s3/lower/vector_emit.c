@@ -30,10 +30,18 @@ int pb__vtile_begin(pb_vemit* e, int indent) {
 static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t* turn, const char* taken, char* result,
                      int indent) {
   pb_vemit* e = t->e;
-  char names[PB_NEST_EXPR][24];
+  char names[PB_NEST_EXPR][PB_VTILE_NAME];
+  bool needed[PB_NEST_EXPR];
+  pb_vcode code;
   int lanes = lanes_of(t);
+  pb__vtile_needed(nest->nest->expr, nest->nest->expr_count, needed);
   for (int n = 0; n < nest->nest->expr_count; ++n) {
     const pb_expr_node* node = &nest->nest->expr[n];
+    if (!needed[n]) continue;
+    if (pb__vtile_is_code(nest->nest->expr, n, &code)) {
+      snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_code(t, nest->nest->expr, &code, names, indent));
+      continue;
+    }
     if (node->op == PB_OP_LOAD) {
       const pb_vaccess* access = &nest->access[node->operand];
       if (access->is_table)
@@ -49,7 +57,17 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
       snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_constant(e, node, lanes));
       continue;
     }
+    char room[PB_VTILE_NAME];
+    const char* wide = node->op == PB_OP_SITOFP ? pb__vtile_wide(t, names[node->args[0]], room) : NULL;
     snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_begin(e, indent));
+    if (wide) {
+      pb_text_add(e->text, "arith.sitofp %s : ", wide);
+      pb__vtile_print_type(e->text, PB_I32, lanes);
+      pb_text_add(e->text, " to ");
+      pb__vtile_print_type(e->text, node->type, lanes);
+      pb_text_add(e->text, "\n");
+      continue;
+    }
     pb_text_add(e->text, "%s ", pb_node_spelling(nest->nest->expr, n));
     for (int a = 0; a < 3 && node->args[a] >= 0; ++a) pb_text_add(e->text, "%s%s", a ? ", " : "", names[node->args[a]]);
     pb_text_add(e->text, " : ");
@@ -137,7 +155,7 @@ static void add_terms(pb_vtile* t, const int64_t* turn, int indent) {
       call_instruction(t, p, turn, indent);
       continue;
     }
-    char value[24];
+    char value[PB_VTILE_NAME];
     evaluate(t, &e->k->main, p, turn, NULL, value, indent);
     int name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(pb_reduce_op(main->reduce), type), t->acc[p], value);
@@ -298,7 +316,7 @@ static void start_partial_sums(pb_vtile* t, int indent) {
 static void finish_point(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   for (int n = 0; n < e->k->tail_count; ++n) {
-    char taken[24];
+    char taken[PB_VTILE_NAME];
     memcpy(taken, t->acc[point], sizeof taken);
     evaluate(t, &e->k->tails[n], point, NULL, taken, t->acc[point], indent);
   }
@@ -314,7 +332,7 @@ static bool starts_from_zero(const pb_vkernel* k) {
 static int add_start(pb_vtile* t, int point, int sum, int indent) {
   pb_vemit* e = t->e;
   pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
-  char start[24];
+  char start[PB_VTILE_NAME];
   evaluate(t, &e->k->init, point, NULL, NULL, start, indent);
   int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "%s %%v%d, %s : ", pb_op_spelling(PB_OP_ADD, type), sum, start);
@@ -339,20 +357,26 @@ static void end_walk(pb_vemit* e, int d, int indent) {
   pb_text_add(e->text, "}\n");
 }
 
-// A register that holds rows becomes vectors by way of memory: no instruction moves its rows to others.
+// A register that holds rows becomes vectors by way of memory: no instruction moves its rows to others. Two rows are
+// finished in one turn, as one is a chain of operations that each wait for the one before.
 static void finish_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   int64_t lanes = e->k->matrix.lanes, most = e->k->matrix.rows * lanes;
   const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
   pb__vtile_store_matrix(t, point, indent);
-  int row = walk(e, e->k->row_dim, 1, e->k->rows, indent);
+  int64_t rows = e->k->rows, jam = rows % 2 ? 1 : 2, first = t->offset[point][e->k->row_dim];
+  int row = walk(e, e->k->row_dim, jam, rows / jam, indent);
   e->load_count = 0;
-  int sum = pb__vtile_begin(e, indent + 1);
-  pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld] : memref<%lldx%s>, vector<%lldx%s>\n", row,
-              (long long)lanes, (long long)most, type, (long long)lanes, type);
-  if (!starts_from_zero(e->k)) sum = add_start(t, point, sum, indent + 1);
-  snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", sum);
-  finish_point(t, point, indent + 1);
+  for (int64_t r = 0; r < jam; ++r) {
+    int sum = pb__vtile_begin(e, indent + 1);
+    t->offset[point][e->k->row_dim] = first + r;
+    pb_text_add(e->text, "affine.vector_load %%sums[%%q%d * %lld + %lld] : memref<%lldx%s>, vector<%lldx%s>\n", row,
+                (long long)(lanes * jam), (long long)(r * lanes), (long long)most, type, (long long)lanes, type);
+    if (!starts_from_zero(e->k)) sum = add_start(t, point, sum, indent + 1);
+    snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", sum);
+    finish_point(t, point, indent + 1);
+  }
+  t->offset[point][e->k->row_dim] = first;
   end_walk(e, e->k->row_dim, indent);
   e->load_count = 0;
 }
@@ -479,7 +503,7 @@ void pb_vemit_tile(pb_vemit* e, int indent) {
     sum(t, 0, indent);
   }
   if (e->blocks.level >= 0 && e->blocks.ends_last) {
-    char sums[PB_VTILE_POINTS][24];
+    char sums[PB_VTILE_POINTS][PB_VTILE_NAME];
     memcpy(sums, t->acc, sizeof sums);
     pb_text_indent(e->text, indent);
     pb_text_add(e->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)e->blocks.last,

@@ -4,13 +4,16 @@
 
 #include "core/s3/lower/vector_emit.h"
 
-enum { PB_VTILE_POINTS = 64 };
+enum { PB_VTILE_POINTS = 64, PB_VTILE_NAME = 32 };
 
 typedef struct pb_vtile {
   pb_vemit* e;
   int points;
   int64_t offset[PB_VTILE_POINTS][PB_NEST_DIMS]; // in elements, from where the tile begins
-  char acc[PB_VTILE_POINTS][24];                 // the register of each point: its sum, then its value
+  char acc[PB_VTILE_POINTS][PB_VTILE_NAME];      // the register of each point: its sum, then its value
+  struct pb_vwide {
+    int code, wide; // the code made last, and the i32 that it is; 0: none yet
+  } code;
 } pb_vtile;
 
 // Begins a line that defines %v<result>.
@@ -38,6 +41,20 @@ int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, 
 // instruction takes them without sign; or a group a lane.
 int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn,
                           int indent);
+
+// vector_codes.c: a rounding to codes, as nodes of a nest's expression.
+typedef struct pb_vcode {
+  int value;        // what is rounded
+  int zero, lo, hi; // the zero point, -1: none, and the clamp's bounds
+} pb_vcode;
+bool pb__vtile_is_code(const pb_expr_node* expr, int e, pb_vcode* code);
+// The nodes that are still computed where codes are made so. needed[]: by node.
+void pb__vtile_needed(const pb_expr_node* expr, int count, bool* needed);
+// The code as %v<result>. names[]: by node, the registers of what is needed.
+int pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, char names[][PB_VTILE_NAME],
+                   int indent);
+// The i32 register of the code in that register, in room[PB_VTILE_NAME]; NULL: not known.
+const char* pb__vtile_wide(const pb_vtile* t, const char* code, char* room);
 
 // matrix_emit.c: one product on the sum of a point; zero for all sums; a point's sums to rows of %sums.
 void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* turn, int indent);

@@ -2,6 +2,7 @@
 
 #include "core/base/processor.h"
 #include "core/ir/execute.h"
+#include "targets/control/threads/rounding.h"
 #include "targets/control/threads/share.h"
 
 #include <llvm-c/Core.h>
@@ -133,6 +134,7 @@ static bool optimise(pb_code* code, LLVMModuleRef module) {
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     LLVMSetModuleDataLayout(module, layout);
     tune(code->chip->tuning, module);
+    pb_threads_round(module);
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMPassBuilderOptionsSetLoopVectorization(options, 1);
     LLVMErrorRef error = LLVMRunPasses(module, optimisation, machine, options);

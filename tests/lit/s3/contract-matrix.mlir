@@ -1,5 +1,6 @@
 // Products of int8 on a second register file, of matrices: channels stand together, rows are 14 pixels of one line, two
-// tiles of them share two of weights, the sums are carried by the loops and leave by way of memory.
+// tiles of them share two of weights, the sums are carried by the loops and leave by way of memory; codes are clamped before they
+// are rounded and converted.
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --halo --layout | %FileCheck %s
 // RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --check --halo --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=CODE
 // CHECK: memref<2x72x16x4xi8> {pb.const
@@ -16,10 +17,14 @@
 // CODE: func.call @TDPBSSD_14_16_8_4(%{{.*}}, %[[X]], %[[W]]) : (vector<256xi32>, vector<1024xi8>, vector<1024xi8>) -> vector<256xi32>
 // CODE: func.call @TDPBSSD_14_16_8_4(%{{.*}}, %[[X]],
 // CODE: func.call @TILESTORED_14_16_of_256_by_16(%[[SUMS]],
-// CODE: affine.for %[[ROW:.*]] = 0 to 14 {
-// CODE: affine.vector_load %[[SUMS]][%[[ROW]] * 16] : memref<256xi32>, vector<16xi32>
+// CODE: affine.for %[[ROW:.*]] = 0 to 7 {
+// CODE: affine.vector_load %[[SUMS]][%[[ROW]] * 32] : memref<256xi32>, vector<16xi32>
 // CODE: arith.addi {{.*}} : vector<16xi32>
-// CODE: arith.fptosi {{.*}} : vector<16xf32> to vector<16xi8>
+// CODE: %[[MOST:.*]] = arith.cmpf ogt, {{.*}} : vector<16xf32>
+// CODE: arith.select %[[MOST]]
+// CODE: %[[WHOLE:.*]] = math.roundeven {{.*}} : vector<16xf32>
+// CODE: arith.fptosi %[[WHOLE]] : vector<16xf32> to vector<16xi32>
+// CODE: arith.trunci {{.*}} : vector<16xi32> to vector<16xi8>
 // CODE: func.func private @TDPBSSD_14_16_8_4({{.*}}) -> vector<256xi32> attributes {pb.emit = "llvm.x86.tdpbssd.internal", pb.shape = array<i64: 14, 64, 32>
 
 // A plan of more tiles than there are registers for, and one that splits a matrix, are refused.

@@ -1,0 +1,146 @@
+// Numbers rounded to codes, in fewer operations than a nest says. It rounds, adds the zero point, clamps, and converts:
+//
+//   code = fptosi8(min(max(roundeven(v) + z, lo), hi))
+//
+// z, lo and hi are whole numbers, so that clamping in front of the rounding gives the same bits, as rounding keeps the
+// order and leaves whole numbers as they are; a processor then rounds and converts at once, and adds z as an integer:
+//
+//   code = trunc8(int(roundeven(min(max(v, lo - z), hi - z))) + z)
+//
+// The sum is a code without being cut, and what reads the code again as a number takes that.
+#include "core/s3/lower/vector_tile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NONE = -1, MOST_ZERO = 1 << 16 };
+
+// The constant among the node's two arguments, whole and not large; the other one in *rest.
+static int whole_constant(const pb_expr_node* expr, const pb_expr_node* node, int* rest) {
+  for (int k = 0; k < 2; ++k) {
+    const pb_expr_node* number = &expr[node->args[k]];
+    if (number->op != PB_OP_CONST || fabs(number->value) > MOST_ZERO || number->value != trunc(number->value)) continue;
+    *rest = node->args[1 - k];
+    return node->args[k];
+  }
+  return NONE;
+}
+
+// A zero point: a small whole constant, or a code that the program holds as a number of its own.
+static int zero_point(const pb_expr_node* expr, const pb_expr_node* sum, int* rest) {
+  for (int k = 0; k < 2; ++k) {
+    const pb_expr_node* number = &expr[sum->args[k]];
+    if (number->op != PB_OP_SITOFP) continue;
+    const pb_expr_node* from = &expr[number->args[0]];
+    if (from->op != PB_OP_LOAD || from->type != PB_I8) continue;
+    *rest = sum->args[1 - k];
+    return sum->args[k];
+  }
+  return whole_constant(expr, sum, rest);
+}
+
+bool pb__vtile_is_code(const pb_expr_node* expr, int e, pb_vcode* code) {
+  int at;
+  *code = (pb_vcode){.zero = NONE};
+  if (expr[e].op != PB_OP_FPTOSI8) return false;
+  at = expr[e].args[0];
+  if (expr[at].op != PB_OP_MIN || (code->hi = whole_constant(expr, &expr[at], &at)) < 0) return false;
+  if (expr[at].op != PB_OP_MAX || (code->lo = whole_constant(expr, &expr[at], &at)) < 0) return false;
+  if (expr[at].op == PB_OP_ADD && (code->zero = zero_point(expr, &expr[at], &at)) < 0) return false;
+  if (expr[at].op != PB_OP_ROUNDEVEN || expr[at].type != PB_F32) return false;
+  code->value = expr[at].args[0];
+  return true;
+}
+
+// What is left to compute once codes are made so. needed[]: by node.
+void pb__vtile_needed(const pb_expr_node* expr, int count, bool* needed) {
+  pb_vcode code;
+  for (int e = 0; e < count; ++e) needed[e] = e == count - 1;
+  for (int e = count - 1; e >= 0; --e) {
+    if (!needed[e]) continue;
+    if (pb__vtile_is_code(expr, e, &code)) {
+      needed[code.value] = true;
+      if (code.zero >= 0) needed[code.zero] = true;
+      continue; // bounds are constants, made at the head
+    }
+    for (int k = 0; k < 3 && expr[e].args[k] >= 0; ++k) needed[expr[e].args[k]] = true;
+  }
+}
+
+// One operation on registers of a type; another type `to`: a conversion.
+static int operation(pb_vtile* t, const char* name, const char* a, const char* b, pb_type type, pb_type to,
+                     int indent) {
+  pb_vemit* e = t->e;
+  int result = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "%s %s%s%s : ", name, a, b ? ", " : "", b ? b : "");
+  pb__vtile_print_type(e->text, type, e->k->lanes);
+  if (to != type) {
+    pb_text_add(e->text, " to ");
+    pb__vtile_print_type(e->text, to, e->k->lanes);
+  }
+  pb_text_add(e->text, "\n");
+  return result;
+}
+
+static const char* name_of(char* room, int number) {
+  snprintf(room, PB_VTILE_NAME, "%%v%d", number);
+  return room;
+}
+
+// A bound less the zero point.
+static int bound(pb_vtile* t, const pb_expr_node* expr, int zero, int which, char names[][PB_VTILE_NAME], int indent) {
+  pb_expr_node number = expr[which];
+  char room[PB_VTILE_NAME];
+  bool known = zero >= 0 && expr[zero].op == PB_OP_CONST;
+  if (known) number.value -= expr[zero].value;
+  int result = pb__vtile_constant(t->e, &number, t->e->k->lanes);
+  if (zero < 0 || known) return result;
+  return operation(t, "arith.subf", name_of(room, result), names[zero], PB_F32, PB_F32, indent);
+}
+
+// The zero point as an integer.
+static int zero_of(pb_vtile* t, const pb_expr_node* zero, char names[][PB_VTILE_NAME], int indent) {
+  if (zero->op == PB_OP_CONST) return pb__vtile_integer(t->e, PB_I32, (int64_t)zero->value, t->e->k->lanes);
+  return operation(t, "arith.extsi", names[zero->args[0]], NULL, PB_I8, PB_I32, indent);
+}
+
+// The number if it compares so, else the bound, for NaN too: that is one instruction, which
+// maxnumf is not where LLVM cannot see that the bound is a number.
+static int clamp(pb_vtile* t, const char* order, const char* number, int bound, int indent) {
+  char to[PB_VTILE_NAME];
+  pb_vemit* e = t->e;
+  int inside = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "arith.cmpf %s, %s, %s : ", order, number, name_of(to, bound));
+  pb__vtile_print_type(e->text, PB_F32, e->k->lanes);
+  pb_text_add(e->text, "\n");
+  int result = pb__vtile_begin(e, indent);
+  pb_text_add(e->text, "arith.select %%v%d, %s, %s : ", inside, number, to);
+  pb__vtile_print_type(e->text, PB_I1, e->k->lanes);
+  pb_text_add(e->text, ", ");
+  pb__vtile_print_type(e->text, PB_F32, e->k->lanes);
+  pb_text_add(e->text, "\n");
+  return result;
+}
+
+int pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, char names[][PB_VTILE_NAME],
+                   int indent) {
+  char a[PB_VTILE_NAME], b[PB_VTILE_NAME];
+  int lo = bound(t, expr, code->zero, code->lo, names, indent),
+      hi = bound(t, expr, code->zero, code->hi, names, indent);
+  int n = clamp(t, "ogt", names[code->value], lo, indent);
+  n = clamp(t, "olt", name_of(a, n), hi, indent);
+  n = operation(t, "math.roundeven", name_of(a, n), NULL, PB_F32, PB_F32, indent);
+  n = operation(t, "arith.fptosi", name_of(a, n), NULL, PB_F32, PB_I32, indent);
+  if (code->zero >= 0) {
+    int zero = zero_of(t, &expr[code->zero], names, indent);
+    n = operation(t, "arith.addi", name_of(a, n), name_of(b, zero), PB_I32, PB_I32, indent);
+  }
+  int result = operation(t, "arith.trunci", name_of(a, n), NULL, PB_I32, PB_I8, indent);
+  t->code = (struct pb_vwide){.code = result, .wide = n};
+  return result;
+}
+
+const char* pb__vtile_wide(const pb_vtile* t, const char* code, char* room) {
+  return t->code.wide && !strcmp(code, name_of(room, t->code.code)) ? name_of(room, t->code.wide) : NULL;
+}
