@@ -88,3 +88,19 @@ def rounded_at_halves():
 
 
 CASES["rounded_at_halves"] = rounded_at_halves
+
+
+def few_channels(channels, size, stride, dilation):
+    """A window's columns are taken in groups, the last of which reaches over its end, and of two products that read one tensor one
+    flips signs that the other needs."""
+    m = Maker(f"few_channels_{channels}_{size}_{stride}_{dilation}")
+    x = m.codes(m.input("x", 1, channels, 23, 21), F32(0.05), I8(-7))
+    weights = m.weights(m.rng.integers(-127, 128, (24, channels, size, size)).astype(I8), F32(0.02), I8(0))
+    wide = m.op("Conv", x, weights, strides=[stride, stride], dilations=[dilation, dilation], pads=[1, size // 2, size // 2, 0])
+    wide = m.codes(m.op("Relu", wide), F32(0.11), I8(-128))
+    weights = m.weights(m.rng.integers(-127, 128, (24, 24, 3, 3)).astype(I8), F32(0.02), I8(0))
+    return m.done(m.codes(m.op("Add", m.codes(m.op("Conv", wide, weights, pads=[1, 1, 1, 1]), F32(0.2)), wide), F32(0.3)), by_layers=True)
+
+
+for form in (1, 3, 1, 1), (2, 5, 2, 1), (3, 7, 2, 1), (3, 8, 3, 1), (3, 3, 1, 2), (4, 7, 1, 1), (5, 5, 2, 1):
+    CASES["few_channels_" + "_".join(map(str, form))] = lambda form=form: few_channels(*form)

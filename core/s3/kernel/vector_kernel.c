@@ -119,10 +119,13 @@ static void find_insn(const pb_chip* chip, pb_vkernel* k) {
   if (!flipped && find_matrix(chip, &roles, k)) return;
   pb_vector_insn insn = pb_vector_contraction(chip, roles.x_type, roles.w_type, a[roles.y].type);
   if (!insn.insn || insn.flips != flipped) return;
-  if (insn.flips) { // x is the factor that is read without sign
+  if (insn.flips) { // x is the factor that is read without sign, from where it is stored with or without
+    insn.flips = false;
     for (int e = 0; e < nest->expr_count; ++e) {
-      if (nest->expr[e].op != PB_OP_XOR) continue;
-      int load = nest->expr[nest->expr[e].args[0]].operand;
+      if (nest->expr[e].op != PB_OP_ZEXT) continue;
+      const pb_expr_node* read = &nest->expr[nest->expr[e].args[0]];
+      insn.flips = read->op == PB_OP_XOR;
+      int load = insn.flips ? nest->expr[read->args[0]].operand : read->operand;
       if (load != roles.x) {
         roles.w = roles.x;
         roles.x = load;

@@ -60,6 +60,18 @@ static bool is_narrow(const pb_layout* l, int v) {
   return true;
 }
 
+// Whether contractions take the value as it lies, by groups of their windows' columns.
+static bool under_windows(const pb_layout* l, int v) {
+  bool any = false;
+  PB_FOR_USES (n, &l->program, v) {
+    pb_roles roles;
+    if (!pb__layout_roles(l, n, &roles) || l->program.value_of[n][roles.x] != v) continue;
+    if (pb__layout_window(l, n, &roles) < 0) return false;
+    any = true;
+  }
+  return any;
+}
+
 // ---- what gains by blocks ----
 
 // Whether dim 1 of what a contraction makes is its columns, or each channel for itself, and no dim of a stack.
@@ -224,7 +236,7 @@ static void narrow(pb_layout* l, int v) {
   int group = group_for(l, value->type);
   if (outside ? edge != PB_VALUE_INPUT : !is_narrow(l, v)) return;
   chosen->block = (channels + group - 1) / group * group;
-  if (group == 1 || outside) chosen->kind = PB_LAYOUT_PLAIN;
+  if (group == 1 || outside || under_windows(l, v)) chosen->kind = PB_LAYOUT_PLAIN;
 }
 
 // Rows of a contraction's results are padded to whole vectors, and what is made of them element by element.

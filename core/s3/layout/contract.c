@@ -17,6 +17,7 @@ typedef struct contract {
   int64_t x_block; // inner is split by it, 0: it is not
   bool use_insn, depthwise;
   bool taps; // each channel for itself, by an instruction whose groups are neighbours in the window: inner is that dim
+  bool window;          // few channels: inner is the dim of a window's columns, and the last group reaches over its end
   bool use_matrix;      // the instruction that multiplies matrices
   pb_grouped g;         // g.g: -1, or the dim of groups with several channels each
   pb_layout_groups cut; // those groups
@@ -51,9 +52,10 @@ static void find_inner(contract* c) {
   const pb_layout_value* v = &c->l->values[value_at(c, c->roles->x)];
   bool blocked = v->kind == PB_LAYOUT_BLOCKED && !c->gather, rows = c->l->whole_rows;
   int axis = blocked || (rows && !c->gather) ? 1 : x->rank - 1, dim = pb__layout_summed_along(c->nest, c->roles, axis);
-  c->inner = -1;
+  c->inner = v->kind == PB_LAYOUT_PLAIN ? pb__layout_window(c->l, c->n, c->roles) : -1;
+  c->window = c->inner >= 0;
   c->x_block = 0;
-  if (dim < 0) return;
+  if (dim < 0 || c->window) return;
   for (int r = 0; r < x->rank && !blocked && !rows; ++r)
     if (r == axis ? !pb_index_single(&x->index[r], &dim) : x->index[r].coef[dim]) return;
   c->inner = dim;
@@ -76,7 +78,7 @@ static bool runtime_w_fits(const contract* c) {
 static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
   int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner], best = 0, sum = 1;
   if (!matrix->insn || matrix->lanes != c->l->lanes || c->depthwise || c->w_const < 0) return 0;
-  if (run % matrix->group || run / matrix->group < 2) return 0;
+  if (c->window || run % matrix->group || run / matrix->group < 2) return 0;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_K && d != c->inner) sum *= c->nest->extent[d];
   int64_t steps = run / matrix->group, depth = pb_matrix_divisor(steps, matrix->steps);
@@ -130,7 +132,7 @@ static void choose_insn(contract* c) {
   if (c->insn.insn && !c->use_insn) find_taps(c);
   if (c->use_insn && c->insn.group > 1 && !c->taps) {
     int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner];
-    c->use_insn = c->w_const >= 0 && run % c->insn.group == 0;
+    c->use_insn = c->w_const >= 0 && (c->window || run % c->insn.group == 0);
   }
 }
 
@@ -228,7 +230,7 @@ static void split_all(contract* c) {
   int64_t group = c->use_insn ? c->insn.group : 1, inner_steps = 0;
   int k = c->inner;
   if (k >= 0 && !c->taps) {
-    int64_t block = c->x_block ? c->x_block : group > 1 ? nest->extent[k] : 0;
+    int64_t block = c->x_block ? c->x_block : group > 1 ? pb__layout_blocks(nest->extent[k], group) * group : 0;
     s->size[k] = block;
     s->scale[k] = group;
     inner_steps = block / group;
@@ -439,7 +441,14 @@ static bool copies_rows(const contract* c) {
          c->l->lanes % (c->use_insn ? c->insn.group : 1) == 0;
 }
 
-// x with its sign bit flipped and read without sign.
+// Whether node k flips x back, which is stored without sign (signs.c).
+static bool flips_back(const contract* c, const pb_expr_node* expr, int k) {
+  if (k < 0 || expr[k].op != PB_OP_XOR) return false;
+  const pb_expr_node* load = &expr[expr[k].args[0]];
+  return load->op == PB_OP_LOAD && load->operand == c->roles->x;
+}
+
+// x read without sign: with its sign bit flipped, if it is not stored so.
 static void flip(contract* c) {
   pb_nest* out = &c->out;
   pb_expr_node from[PB_NEST_EXPR];
@@ -448,14 +457,19 @@ static void flip(contract* c) {
   out->expr_count = 0;
   for (int k = 0; k < count; ++k) {
     pb_expr_node node = from[k];
+    if (flips_back(c, from, k)) {
+      map[k] = map[node.args[0]];
+      continue;
+    }
+    if (k + 1 < count && flips_back(c, from, k + 1) && from[k + 1].args[1] == k) continue; // its number
     for (int a = 0; a < 3; ++a)
       if (node.args[a] >= 0) node.args[a] = map[node.args[a]];
-    bool widens =
-        node.op == PB_OP_SEXT && from[from[k].args[0]].op == PB_OP_LOAD && from[from[k].args[0]].operand == c->roles->x;
-    if (widens) {
-      pb_type type = from[from[k].args[0]].type;
-      int half = pb_nest_const(out, type, -(double)((int64_t)1 << (pb_type_bits(type) - 1)));
-      node.args[0] = pb_nest_node(out, PB_OP_XOR, type, node.args[0], half);
+    const pb_expr_node* read = node.op == PB_OP_SEXT ? &from[from[k].args[0]] : &node;
+    if (node.op == PB_OP_SEXT && flips_back(c, from, from[k].args[0])) {
+      node.op = PB_OP_ZEXT;
+    } else if (node.op == PB_OP_SEXT && read->op == PB_OP_LOAD && read->operand == c->roles->x) {
+      int half = pb_nest_const(out, read->type, -(double)((int64_t)1 << (pb_type_bits(read->type) - 1)));
+      node.args[0] = pb_nest_node(out, PB_OP_XOR, read->type, node.args[0], half);
       node.op = PB_OP_ZEXT;
     }
     map[k] = out->expr_count;
@@ -463,10 +477,20 @@ static void flip(contract* c) {
   }
 }
 
-bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles) {
+static contract begin(pb_layout* l, int n, const pb_roles* roles) {
   contract c = {.l = l, .n = n, .nest = &l->program.nests[n], .roles = roles, .g.g = -1};
   const pb_value* weights = &l->program.values[value_at(&c, roles->w)];
   c.w_const = weights->kind == PB_VALUE_CONST ? weights->const_id : -1;
+  return c;
+}
+
+bool pb__layout_flips(pb_layout* l, int n, const pb_roles* roles) {
+  contract c = begin(l, n, roles);
+  return !l->gathers[n] && c.w_const >= 0 && classify(&c) && c.use_insn && c.insn.flips;
+}
+
+bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles) {
+  contract c = begin(l, n, roles);
   if (l->gathers[n]) {
     c.gather = pb__layout_gather(l, n, roles);
     c.nest = &c.gather->nest;

@@ -309,6 +309,13 @@ typedef struct pb_strips {
 
 // Which of a window's dims stays one of the sum, by what movers can do and by what it takes (strips.c).
 pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_roles* roles);
+// signs.c: what instructions take without sign is stored so, once values have their layouts.
+void pb__layout_store_without_sign(pb_layout* l);
+// Whether the nest's instruction takes x without sign.
+bool pb__layout_flips(pb_layout* l, int n, const pb_roles* roles);
+// window.c: the dim of a window's columns, whose neighbours a contraction of few channels takes in groups; -1: it does
+// not.
+int pb__layout_window(const pb_layout* l, int n, const pb_roles* roles);
 // The K dim along the x's axis, alone on it but for batches; -1: none.
 int pb__layout_summed_along(const pb_nest* nest, const pb_roles* roles, int axis);
 // Gathering pays when lanes over channels would be mostly empty: few channels and a window.

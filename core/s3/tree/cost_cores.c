@@ -125,8 +125,8 @@ static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const in
   int64_t points = registers_of(k, size, NULL), loads = 0, rate = f->load_rate[0] ? f->load_rate[0] : 1;
   for (int a = 0; a < pb_vkernel_store(&k->main); ++a) loads += registers_of(k, size, k->main.access[a].stride);
   int64_t step;
-  if (k->insn.insn) // factors that loads extend come no later
-    step = points * f->products;
+  if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
+    step = points * f->products + (k->insn.flips ? registers_of(k, size, k->main.access[k->x].stride) : 0);
   else
     step = sums ? operations_of(k, size) + points : points * (nest->expr_count + (k->turn_dim >= 0 ? TURN_CYCLES : 0));
   if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
