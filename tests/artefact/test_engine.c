@@ -59,9 +59,11 @@ static pb_engine sample(void) {
 }
 
 static int last_code;
+static char last_text[200];
 static void keep_code(void* user, bool error, int code, const char* text) {
-  (void)user, (void)text;
+  (void)user;
   if (error) last_code = code;
+  if (error) snprintf(last_text, sizeof last_text, "%s", text);
 }
 static pb_diag quiet = {.sink = keep_code};
 
@@ -197,6 +199,7 @@ static void every_length(void** state) {
   for (size_t k = count; k-- > 0;) {
     assert_int_equal(ftruncate(file, (off_t)k), 0);
     expect_refused("length", k);
+    assert_int_equal(strstr(last_text, "too short for a header") != NULL, k < PB_HEADER_BYTES);
   }
   close(file);
 }

@@ -20,9 +20,8 @@ static int by_blocks(pb_onnx* o, int v, int64_t block, const pb_flat_type* x) {
   return pb__o_take(o, v, axis, x->shape[axis], places);
 }
 
-// A scale or zero point: one for all, one for each place along the axis, or one for each block there.
-static int by_axis(pb_onnx* o, int k, int x) {
-  int v = pb__o_in_moved(o, k);
+// A scale, or a zero point that is a number by now: one for all, for each place along the axis, or for each block.
+static int by_axis(pb_onnx* o, int v, int x) {
   const pb_flat_type of = *pb__o_type(o, x);
   int64_t block = pb__o_int(o, "block_size", 0);
   if (block) return by_blocks(o, v, block, &of);
@@ -40,19 +39,19 @@ static int worked(pb_onnx* o, int x, pb_type as) {
 
 void pb__o_op_quantise(pb_onnx* o) {
   bool is_unsigned = false;
-  int x = IN(0), zero = pb__o_has(o, 2) ? by_axis(o, 2, x) : -1;
+  int x = IN(0), zero = pb__o_has(o, 2) ? pb__o_in_moved(o, 2) : -1;
   int64_t code = pb__o_int(o, "output_dtype", 0);
   pb_type said = code ? pb_onnx_type(code, &is_unsigned) : PB_UI8;
   pb_type type = zero >= 0 ? pb__o_type(o, zero)->type : is_unsigned ? PB_UI8 : said;
   if (!holds_codes(type) && !pb_type_is_code(type))
     pb__o_refuse(o, "to codes of ONNX type %lld, or of the zero point's type", (long long)code);
   if (pb__o_int(o, "precision", 0) > 1) pb__o_refuse(o, "in another precision than f32");
-  int scale = by_axis(o, 1, x);
+  int scale = by_axis(o, pb__o_in_moved(o, 1), x);
   scale = pb__o_cast(o, scale, PB_F32);
   int y = pb__o_div(o, pb__o_cast(o, x, PB_F32), scale);
   bool whole = type < PB_F8E4M3FN || type >= PB_I4;
   if (whole) y = pb__o_unary(o, "round_nearest_even", y);
-  if (zero >= 0) y = pb__o_add(o, y, worked(o, zero, PB_F32));
+  if (zero >= 0) y = pb__o_add(o, y, by_axis(o, worked(o, zero, PB_F32), x));
   if (pb_type_is_code(type) && whole) { // kept in range
     int bits = pb_type_bits(type), below = type == PB_I4 || type == PB_I2 ? 1 << (bits - 1) : 0;
     int most = pb__o_number(o, PB_F32, (1 << bits) - 1 - below);
@@ -65,8 +64,8 @@ void pb__o_op_dequantise(pb_onnx* o) {
   int x = pb__o_in_moved(o, 0);
   pb_type type = pb__o_type(o, x)->type, as = pb_type_is_code(type) && type < PB_I4 ? PB_F32 : PB_I32;
   if (!holds_codes(type) && type != PB_I32 && !pb_type_is_code(type)) pb__o_refuse(o, "of %s", pb_type_name(type));
-  int scale = by_axis(o, 1, x), y = worked(o, x, as);
-  if (pb__o_has(o, 2)) y = pb__o_sub(o, y, worked(o, by_axis(o, 2, x), as));
+  int scale = by_axis(o, pb__o_in_moved(o, 1), x), y = worked(o, x, as);
+  if (pb__o_has(o, 2)) y = pb__o_sub(o, y, by_axis(o, worked(o, pb__o_in_moved(o, 2), as), x));
   int factor = pb__o_cast(o, scale, PB_F32);
   y = pb__o_mul(o, pb__o_cast(o, y, PB_F32), factor);
   OUT(pb__o_cast(o, y, pb__o_type(o, scale)->type));
