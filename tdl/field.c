@@ -63,6 +63,18 @@ int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window) {
   return unit;
 }
 
+const pb_insn* pb_state_alone(const pb_chip* chip, const pb_insn* writer) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (!chip->insns[i].emit && chip->insns[i].state_of == writer->index) return &chip->insns[i];
+  return NULL;
+}
+
+int pb_unit_queue(const pb_chip* chip, int unit) {
+  for (int i = 0; i < chip->insn_count && unit >= chip->queue_count; ++i)
+    if (chip->insns[i].unit == unit) return chip->insns[i].queue;
+  return unit;
+}
+
 int64_t pb_fixed_stride(const pb_chip* chip, const pb_operand* window, int k) {
   switch (window->strides[k].kind) {
   case PB_STRIDE_ELEM:
