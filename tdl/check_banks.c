@@ -100,14 +100,14 @@ static void check_memory(const pb_chip* chip, int m, pb_diag* diag, int* faults)
   if (!pb_in_banks(b.memory)) return;
   const char* kind = b.memory->kind == PB_MEM_SHADOW ? "shadow" : "fifo";
   if (chip->control != PB_CONTROL_QUEUES || m == chip->system_memory || b.memory->cached) {
-    FAULT(&b, chip->place, 3292, "an addressed one",
+    FAULT(&b, b.memory->place, 3292, "an addressed one",
           "%s: a memory of kind \"%s\" is on the chip, for commands of queues", b.memory->name, kind);
     return;
   }
   int most = b.memory->kind == PB_MEM_SHADOW ? 2 : PB_MAX_BANKS;
   if (b.memory->banks < 2 || b.memory->banks > most)
-    FAULT(&b, chip->place, 3292, most == 2 ? "let Banks = 2" : "2 to 64", "%s: a memory of kind \"%s\" has %d banks",
-          b.memory->name, kind, b.memory->banks);
+    FAULT(&b, b.memory->place, 3292, most == 2 ? "let Banks = 2" : "2 to 64",
+          "%s: a memory of kind \"%s\" has %d banks", b.memory->name, kind, b.memory->banks);
   if (b.memory->banks < 1) return;
   for (int i = 0; i < chip->insn_count; ++i) check_insn(&b, &chip->insns[i]);
   if (b.fills && !b.takes)
@@ -149,17 +149,12 @@ static void check_state_of(const pb_chip* chip, const pb_insn* insn, pb_diag* di
   }
 }
 
-static bool writes_state(const pb_chip* chip, const pb_insn* insn) {
-  if (insn->state_of >= 0) return true;
-  return is_state(chip, insn->index, -1);
-}
-
 static void check_beside(const pb_chip* chip, const pb_insn* insn, pb_diag* diag, int* faults) {
   banks b = {.chip = chip, .diag = diag, .faults = faults};
   if (!insn->beside) return;
   bool fills = insn->operand_count && insn->operands[insn->dest].memory >= 0 &&
                pb_in_banks(&chip->memories[insn->operands[insn->dest].memory]);
-  if (!fills && (insn->operand_count || !writes_state(chip, insn)))
+  if (!fills && insn->operand_count)
     FAULT(&b, place_of(insn), 3310,
           "let Beside = 0; or fill a memory of kind \"shadow\" or \"fifo\", or write state alone",
           "%s goes on beside the commands behind it, which could read what it has yet to write", insn->name);

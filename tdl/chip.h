@@ -33,6 +33,7 @@ typedef enum pb_scope { PB_SCOPE_SYSTEM, PB_SCOPE_CHIP, PB_SCOPE_CORE, PB_SCOPE_
 
 typedef struct pb_memory {
   const char* name;
+  pb_place place;
   pb_memory_kind kind;
   pb_scope scope;
   int64_t bytes, row_bytes, bytes_per_cycle, line_bytes;

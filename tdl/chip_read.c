@@ -153,6 +153,7 @@ static void read_memories(reader* r) {
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
     pb_memory* m = &c->memories[k];
     m->name = pb__keep(r, rec.name);
+    m->place = pb__keep_place(r, &rec);
     pb__name(&rec, "a memory", m->name, 64);
     m->kind = (pb_memory_kind)pb__choice(&rec, "Kind", kinds, 4);
     m->scope = (pb_scope)pb__choice(&rec, "Scope", scopes, 4);

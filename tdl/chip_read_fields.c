@@ -132,6 +132,7 @@ static void read_state_of(const record* rec, pb_insn* insn) {
   for (int f = 0; f < insn->field_count; ++f) {
     const pb_insn* of = &chip->insns[insn->state_of];
     pb_field* field = &insn->fields[f];
+    if (field->bits[0] < 0) continue; // says nothing
     field->state_of = pb_insn_field(of, field->name);
     if (field->state_of >= 0 && of->fields[field->state_of].width == field->width &&
         of->fields[field->state_of].is_signed == field->is_signed && of->fields[field->state_of].form == field->form &&

@@ -171,7 +171,7 @@ void pb_state_write(int64_t (*state)[32], const pb_command* command) {
   const pb_insn* insn = command->insn;
   memcpy(state[insn->index], command->values, sizeof *state);
   for (int f = 0; f < insn->field_count && insn->state_of >= 0; ++f)
-    state[insn->state_of][insn->fields[f].state_of] = command->values[f];
+    if (insn->fields[f].state_of >= 0) state[insn->state_of][insn->fields[f].state_of] = command->values[f];
 }
 
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command) {

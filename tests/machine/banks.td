@@ -19,8 +19,8 @@ def : Tokens { let Queues = [L, X, S]; let WaitBit = 8; let SignalBit = 11; }
 
 def Far : Window<FAR, I8, ["r", "b"], "off", ["8", "elem"], 1> { let Slot = "arg"; }
 class Near<string base> : Window<BUF, I8, ["r", "b"], base, ["row", "elem"]>;
-class Op<Queue q, bits<4> op> : Instruction<q> { let Dims = [Dim<"r", 4>, Dim<"b", 8>]; let Inst{3-0} = op; }
-class Move<Queue q, bits<4> op> : Op<q, op> {
+class Op<Queue q, bits<6> op> : Instruction<q> { let Dims = [Dim<"r", 4>, Dim<"b", 8>]; let Inst{5-0} = op; }
+class Move<Queue q, bits<6> op> : Op<q, op> {
   bits<2> arg; bits<12> off; bits<9> loc;
   let Mover = 1; let Cycles = (plus 4, 0); let Latency = 2;
   let Inst{15-14} = arg; let Inst{27-16} = off; let Inst{36-28} = loc;
@@ -33,12 +33,12 @@ def PUSH : Op<L, 3> {
   let Operands = (ins Far:$s, Window<FF, I8, ["r", "b"], "", ["row", "elem"]>:$d); let Semantics = (set $d, $s);
   let Inst{15-14} = arg; let Inst{27-16} = off;
 }
-class Near2<bits<4> op> : Op<X, op> { bits<9> loc; let Latency = 3; let Inst{36-28} = loc; }
+class Near2<bits<6> op> : Op<X, op> { bits<9> loc; let Latency = 3; let Inst{36-28} = loc; }
 def FILL : Near2<4> {
   let Summary = "into the bank that is not in use"; let Beside = 1; let Cycles = (plus 16, 0);
   let Operands = (ins Near<"loc">:$s, Window<SH, I8, ["r", "b"], "", ["row", "elem"]>:$d); let Semantics = (set $d, $s);
 }
-class Work<bits<4> op> : Near2<op> { bits<1> next; bits<8> k; let Inst{37} = next; let Cycles = (plus 20, 0); }
+class Work<bits<6> op> : Near2<op> { bits<1> next; bits<8> k; let Inst{37} = next; let Cycles = (plus 20, 0); }
 def USE : Work<5> {
   let Summary = "the bank in use, and a number";
   let Operands = (ins Window<SH, I8, ["r", "b"], "next", ["row", "elem"]>:$s, Imm<I8>:$k, Near<"loc">:$d);
@@ -48,7 +48,7 @@ def POP : Near2<6> {
   let Summary = "what lies in front in the FIFO"; bits<1> next; let Inst{37} = next; let Cycles = (plus 20, 0);
   let Operands = (ins Window<FF, I8, ["r", "b"], "next", ["row", "elem"]>:$s, Near<"loc">:$d); let Semantics = (set $d, $s);
 }
-class Nothing<bits<4> op> : Instruction<X> { let Dims = []; let Operands = (ins); let Inst{3-0} = op; let Cycles = (plus 15, 0); }
+class Nothing<bits<6> op> : Instruction<X> { let Dims = []; let Operands = (ins); let Inst{5-0} = op; let Cycles = (plus 15, 0); }
 def SET : Nothing<7> { let Summary = "the number of ADD, written beside what goes on"; let Beside = 1; bits<8> k; let Inst{45-38} = k; }
 def ADD : Near2<8> {
   let Summary = "a number, in state"; bits<8> k; let State = [StateField<"k", "SET", "k">]; let Cycles = (plus 20, 0);

@@ -186,7 +186,8 @@ static pb_status provide_alone(pb_state_writer* w, const pb_traced* c, int by, c
   pb_traced set = {.command = {.insn = &w->chip->insns[by]}, .nest = c->nest, .call = -1};
   set_fields(&set.command, w->fields[by], plan, &w->state[by]);
   pb_traced says = {.command = pb_trace_blank(alone), .nest = c->nest, .call = -1};
-  for (int f = 0; f < alone->field_count; ++f) says.command.values[f] = set.command.values[alone->fields[f].state_of];
+  for (int f = 0; f < alone->field_count; ++f)
+    if (alone->fields[f].state_of >= 0) says.command.values[f] = set.command.values[alone->fields[f].state_of];
   return w->to.take(w->to.user, &says);
 }
 
