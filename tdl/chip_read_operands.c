@@ -96,10 +96,12 @@ static int add_hidden(const record* rec, pb_insn* insn, const pb_operand* operan
     pb__fault(rec, 3070, "32 fields at most, and one for each window on banks", "too many fields");
     return 0;
   }
+  const pb_memory* m = &rec->r->chip->memories[operand->memory];
+  bool whole = m->row_bytes > 0 && m->banks > 0 && m->bytes / m->row_bytes >= m->banks; // else it has been reported
   pb_field* f = &insn->fields[insn->field_count];
   *f = (pb_field){.name = pb_printf(&rec->r->chip->arena, "bank of %s", operand->name),
                   .width = 40,
-                  .by = 1,
+                  .by = whole ? m->bytes / m->row_bytes / m->banks : 1, // it begins with a bank
                   .hidden = true,
                   .state_writer = -1,
                   .state_field = -1,

@@ -363,9 +363,9 @@ void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
           chip->summary);
   if (*chip->features) fprintf(out, "its code needs of the processor: %s\n", chip->features);
   for (int k = 0; k < chip->memory_count; ++k)
-    fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks, %lld bytes a cycle\n", chip->memories[k].name,
+    fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks%s, %lld bytes a cycle\n", chip->memories[k].name,
             (long long)chip->memories[k].bytes, (long long)chip->memories[k].row_bytes, chip->memories[k].banks,
-            (long long)chip->memories[k].bytes_per_cycle);
+            pb_in_banks(&chip->memories[k]) ? " taken in turn" : "", (long long)chip->memories[k].bytes_per_cycle);
   for (int k = 0; k < chip->queue_count; ++k)
     fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth,
             chip->queues[k].tokens);

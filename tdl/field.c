@@ -59,7 +59,8 @@ int64_t pb_field_bits(const pb_field* field, uint32_t bits) {
 int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window) {
   const pb_field* base = window->base >= 0 ? &insn->fields[window->base] : NULL;
   int64_t unit = window->unit;
-  if (base && base->form == PB_FORM_SCALED && __builtin_mul_overflow(unit, base->by, &unit)) return INT64_MAX;
+  if (base && (base->form == PB_FORM_SCALED || base->hidden) && __builtin_mul_overflow(unit, base->by, &unit))
+    return INT64_MAX;
   return unit;
 }
 

@@ -324,7 +324,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   int64_t shared = of_all_cores(t, beats); // the others go to the port at the same time
   if (shared > cycles) cycles = shared;
   int64_t taken[PB_MAX_QUEUES] = {0};
-  taken[insn->unit] = cycles;
+  taken[insn->unit] = cycles + commands * pb__until_next(insn);
   int64_t writes = pb__state_writes(t, nest, &match, taken);
   commands += writes, words += writes;
   taken[insn->unit] = larger(taken[insn->unit], commands); // a queue's commands start one after the other

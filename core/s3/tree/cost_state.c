@@ -64,7 +64,7 @@ int64_t pb__state_writes(const pb_tiling* t, const pb_nest* nest, const pb_match
     writes += own;
     const pb_insn* alone = computes ? pb_state_alone(t->chip, writer) : NULL;
     const pb_insn* says = alone ? alone : writer;
-    taken[says->unit] += own * cycles_of(says);
+    taken[says->unit] += own * (cycles_of(says) + pb__until_next(says));
   }
   return writes;
 }

@@ -31,6 +31,7 @@ bool machine__banks_open(pb_device* device) {
       machine_banks* b = &device->banks[core][m];
       b->banks = calloc((size_t)device->chip->memories[m].banks, sizeof *b->banks);
       if (!b->banks) return false;
+      device->has_banks = true;
     }
   return true;
 }
@@ -63,7 +64,7 @@ int machine__banks_end(pb_device* device) {
 
 int machine__banks_place(pb_device* device, const machine_site* site, machine_command* mc) {
   const pb_insn* insn = mc->command.insn;
-  for (int k = 0; k < insn->operand_count; ++k) {
+  for (int k = 0; k < insn->operand_count && device->has_banks; ++k) {
     const pb_operand* o = &insn->operands[k];
     if (!on_banks(device, o)) continue;
     const pb_memory* m = &device->chip->memories[o->memory];
@@ -78,7 +79,7 @@ int machine__banks_place(pb_device* device, const machine_site* site, machine_co
 }
 
 void machine__banks_follow(pb_device* device, int queue, const pb_command* c) {
-  for (int k = 0; k < c->insn->operand_count; ++k) {
+  for (int k = 0; k < c->insn->operand_count && device->has_banks; ++k) {
     const pb_operand* o = &c->insn->operands[k];
     if (!on_banks(device, o)) continue;
     machine_banks* b = banks_of(device, queue, o->memory);
@@ -89,7 +90,7 @@ void machine__banks_follow(pb_device* device, int queue, const pb_command* c) {
 
 uint64_t machine__banks_ready(const pb_device* device, int queue, const machine_command* c) {
   uint64_t at = 0;
-  for (int k = 0; k < c->command.insn->operand_count; ++k) {
+  for (int k = 0; k < c->command.insn->operand_count && device->has_banks; ++k) {
     const pb_operand* o = &c->command.insn->operands[k];
     if (!on_banks(device, o)) continue;
     const machine_bank* bank = bank_of(device, queue, c, k);
@@ -122,7 +123,8 @@ static int check(pb_device* device, const machine_site* site, const machine_comm
 }
 
 int machine__banks_start(pb_device* device, const machine_site* site, const machine_command* c) {
-  for (int written = 0; written < 2; ++written) // a command may take from one memory and fill another
+  for (int written = 0; written < 2 && device->has_banks;
+       ++written) // a command may take from one memory and fill another
     for (int k = 0; k < c->command.insn->operand_count; ++k) {
       const pb_operand* o = &c->command.insn->operands[k];
       if (!on_banks(device, o) || o->written != written) continue;
@@ -136,7 +138,7 @@ int machine__banks_start(pb_device* device, const machine_site* site, const mach
 
 // Commands of other queues wait by tokens, which come later: these times are for those that have none.
 void machine__banks_done(pb_device* device, int queue, const machine_command* c, uint64_t free_at, uint64_t there) {
-  for (int k = 0; k < c->command.insn->operand_count; ++k) {
+  for (int k = 0; k < c->command.insn->operand_count && device->has_banks; ++k) {
     const pb_operand* o = &c->command.insn->operands[k];
     if (!on_banks(device, o)) continue;
     machine_bank* bank = bank_of(device, queue, c, k);

@@ -130,6 +130,7 @@ struct pb_device {
   machine_memory* system;                                           // of memories
   machine_memory memories[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES]; // by core; the system's: the first core's
   machine_banks banks[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES];     // of memories that have them
+  bool has_banks;
   machine_allocation* allocations;
   size_t allocation_count, allocation_capacity;
   uint64_t allocated;
