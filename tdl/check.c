@@ -126,7 +126,7 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
             (long long)whole, m->name, (long long)m->row_bytes);
     return;
   }
-  need_field(insn, w->base, "a base", place, diag, faults);
+  if (!insn->fields[w->base].hidden) need_field(insn, w->base, "a base", place, diag, faults);
   need_field(insn, w->slot, "a slot", place, diag, faults);
   if (w->slot >= 0 && chip->arguments <= 16 && pb_field_max(&insn->fields[w->slot]) < chip->arguments - 1)
     FAULT(3258, "widen the field, or lower Arguments", "%s: field '%s' cannot name the last of %d arguments",
@@ -206,7 +206,9 @@ static bool uses_field(const pb_insn* insn, int field) {
     if (insn->dims[d].field == field) return true;
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* w = &insn->operands[o];
-    if (w->base == field || w->slot == field || (w->has_box && w->fill == field)) return true;
+    if (w->base == field || (w->memory >= 0 && w->take == field) || w->slot == field ||
+        (w->has_box && w->fill == field))
+      return true;
     for (int k = 0; w->memory >= 0 && k < w->rank; ++k)
       if ((w->strides[k].kind == PB_STRIDE_FIELD && w->strides[k].field == field) ||
           (w->has_box && w->box_lo[k] >= 0 && (w->box_lo[k] == field || w->box_hi[k] == field)))
@@ -400,6 +402,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb__check_uses(chip, diag, faults);
   pb__check_derived(chip, diag, faults);
   pb__check_order(chip, diag, faults);
+  pb__check_banks(chip, diag, faults);
   check_loop(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);

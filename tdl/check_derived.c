@@ -50,6 +50,7 @@ static void check_operand(checked* c, const pb_operand* o) {
     return;
   }
   use(c, o->base, "a base", scaled, "\"scaled\", which 0 is too");
+  use(c, o->take, "a flag", 0, plain);
   use(c, o->slot, "an argument slot", 0, plain);
   use(c, o->fill, "what fills", 0, plain);
   for (int k = 0; k < o->rank; ++k) {
@@ -67,8 +68,9 @@ static void check_unused(checked* c) {
       const pb_field* field = &c->chip->insns[i].fields[f]; // the command of loops has no number, and writes no state
       if (field->state_writer >= 0 && field->state_writer == c->insn->index) c->used |= 1u << field->state_field;
     }
-  for (int f = 0; f < c->insn->field_count; ++f)
-    if (c->insn->fields[f].form && !(c->used >> f & 1)) fault(c, f, "not used", "use it, or leave it out of Derived");
+  for (int f = 0; f < c->insn->field_count; ++f) // another's state is read there
+    if (c->insn->state_of < 0 && c->insn->fields[f].form && !(c->used >> f & 1))
+      fault(c, f, "not used", "use it, or leave it out of Derived");
 }
 
 void pb__check_derived(const pb_chip* chip, pb_diag* diag, int* faults) {

@@ -49,6 +49,7 @@ static void use(uses* u, int field, purpose p, const char* format, ...) {
 
 static void use_window(uses* u, const pb_operand* w) {
   use(u, w->base, ALONE, "the base of window '%s'", w->name);
+  use(u, w->take, ALONE, "the flag by which window '%s' takes a bank", w->name);
   use(u, w->slot, ALONE, "the argument slot of window '%s'", w->name);
   for (int k = 0; k < w->rank; ++k) {
     const char* dim = u->insn->dims[w->dims[k]].name;

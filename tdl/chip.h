@@ -20,6 +20,7 @@ enum {
   PB_COMMAND_BITS = 256,
   PB_MAX_LOOP_BODY = 32,
   PB_MAX_SHAPE = 4,
+  PB_MAX_BANKS = 64,               // that are taken in turn
   PB_LEAST_SYSTEM_BYTES = 1 << 16, // of the memory outside: tensors, constants and commands lie there
   PB_MOST_LATENCY = 1 << 20,
   PB_MOST_TOKENS = 4095,
@@ -27,11 +28,12 @@ enum {
 };
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
-typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS } pb_memory_kind;
+typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS, PB_MEM_SHADOW, PB_MEM_FIFO } pb_memory_kind;
 typedef enum pb_scope { PB_SCOPE_SYSTEM, PB_SCOPE_CHIP, PB_SCOPE_CORE, PB_SCOPE_THREAD } pb_scope;
 
 typedef struct pb_memory {
   const char* name;
+  pb_place place;
   pb_memory_kind kind;
   pb_scope scope;
   int64_t bytes, row_bytes, bytes_per_cycle, line_bytes;
@@ -69,10 +71,12 @@ typedef struct pb_field {
   bool is_signed;
   bool shared; // one number for several strides, or several extents
   pb_form form;
-  int64_t by; // 1 where the form has none
+  int64_t by;  // 1 where the form has none
+  bool hidden; // no field of the description: the place of a bank, which no command says
   int16_t bits[64];
   int state_writer; // -1: in the command; else the instruction (index) whose field `state_field` holds it
   int state_field;
+  int state_of; // of an instruction that writes another's state: the field there; else -1
 } pb_field;
 
 // PACKED: in a register, right behind all that the dims inside walk at their largest.
@@ -90,6 +94,11 @@ typedef struct pb_stride {
   int64_t units; // NUMBER
 } pb_stride;
 
+// Whether its parts are taken in turn, so that commands do not name them.
+static inline bool pb_in_banks(const pb_memory* memory) { return memory->kind >= PB_MEM_SHADOW; }
+// Held by units: matrices or vectors, one bank of them at a time.
+static inline bool pb_holds_tiles(const pb_memory* memory) { return memory->kind != PB_MEM_ADDRESSED; }
+
 // A window on a memory (memory >= 0), or an immediate (memory == -1: `base` is its field).
 typedef struct pb_operand {
   const char* name;
@@ -99,6 +108,7 @@ typedef struct pb_operand {
   int dims[PB_MAX_INSN_DIMS]; // indices in insn.dims, in window order
   pb_stride strides[PB_MAX_INSN_DIMS];
   int base;                                               // field
+  int take;                                               // of banks taken in turn: the flag's field; -1: none
   int slot;                                               // field of the argument slot, -1: none
   int64_t unit;                                           // bytes of one step of base and of field strides
   int box_lo[PB_MAX_INSN_DIMS], box_hi[PB_MAX_INSN_DIMS]; // fields, -1: unbounded
@@ -130,6 +140,9 @@ typedef struct pb_insn {
   const char* emit; // a core's instruction: LLVM's name for it; NULL: a command of a queue
   int index, queue; // queue: -1 for a core's instruction
   bool mover;
+  int state_of;   // the instruction whose state it writes instead of its own; -1: its own
+  bool beside;    // it goes on beside the commands behind it
+  int unit;       // what it keeps busy: its queue, or if beside, one of the units behind the queues
   int64_t buffer; // mover: bytes that it may have asked for and not yet written; 0: it reads no further than it writes
   int dim_count;
   pb_dim dims[PB_MAX_INSN_DIMS];
@@ -172,7 +185,8 @@ typedef struct pb_chip {
   bool command_port; // commands come by a port of their own, not by the system memory's
   pb_control control;
   int memory_count, queue_count, level_count, insn_count, function_count;
-  int cores; // control by queues: each has its own queues and memories; else 1
+  int unit_count; // the queues, and a unit more for each that has commands which go on beside others
+  int cores;      // control by queues: each has its own queues and memories; else 1
   pb_memory* memories;
   pb_queue* queues;         // in the order of Tokens.Queues
   const char** queue_names; // of all cores
@@ -212,6 +226,9 @@ int pb_insn_field(const pb_insn* insn, const char* name);            // -1: none
 int pb_insn_operand(const pb_insn* insn, const char* name);          // -1: none
 bool pb_is_table(const pb_insn* insn, const pb_operand* operand);    // its elements are looked up
 int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window); // bytes between the places where it can begin
+// The instruction that writes the writer's state without doing what the writer does; NULL: there is none.
+const pb_insn* pb_state_alone(const pb_chip* chip, const pb_insn* writer);
+int pb_unit_queue(const pb_chip* chip, int unit); // the queue whose unit it is
 
 // The queue to which a token on its way from one queue to another goes first, by the fewest counters; -1: there is no
 // way.
@@ -253,6 +270,8 @@ bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes);
 void pb_command_step(const pb_chip* chip, uint8_t* bytes, const uint8_t* step);
 // What state says before it is written: its bits are 0. `state`: a row of 32 numbers for each instruction of the chip.
 void pb_state_clear(const pb_chip* chip, int64_t (*state)[32]);
+// What the command writes: its own state, or another instruction's.
+void pb_state_write(int64_t (*state)[32], const pb_command* command);
 // Gives the command's fields that stand in state their numbers, then keeps what the command itself writes. Commands
 // come in the order of their queue.
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command);

@@ -137,7 +137,7 @@ static void read_chip_record(reader* r) {
 }
 
 static void read_memories(reader* r) {
-  static const char* const kinds[] = {"addressed", "registers"};
+  static const char* const kinds[] = {"addressed", "registers", "shadow", "fifo"};
   static const char* const scopes[] = {"system", "chip", "core", "thread"};
   json_t* list = instances(r, "Memory");
   pb_chip* c = r->chip;
@@ -153,8 +153,9 @@ static void read_memories(reader* r) {
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
     pb_memory* m = &c->memories[k];
     m->name = pb__keep(r, rec.name);
+    m->place = pb__keep_place(r, &rec);
     pb__name(&rec, "a memory", m->name, 64);
-    m->kind = (pb_memory_kind)pb__choice(&rec, "Kind", kinds, 2);
+    m->kind = (pb_memory_kind)pb__choice(&rec, "Kind", kinds, 4);
     m->scope = (pb_scope)pb__choice(&rec, "Scope", scopes, 4);
     m->bytes = pb__get_int(&rec, "Bytes", 1);
     m->row_bytes = pb__get_int(&rec, "RowBytes", 1);
@@ -383,6 +384,7 @@ static void read_command(const record* rec, pb_insn* insn) {
   }
   insn->mover = pb__get_int(rec, "Mover", 0) != 0;
   insn->buffer = pb__get_int(rec, "Buffer", 0);
+  insn->beside = json_object_get(rec->json, "Beside") && pb__get_int(rec, "Beside", 0) != 0;
   pb__read_fields(rec, insn);
   pb__read_state(rec, insn);
 }
@@ -395,7 +397,7 @@ static void read_insn(reader* r, const char* name, pb_insn* insn) {
   insn->file = r->chip->file;
   insn->line = rec.place.line;
   insn->latency = pb__get_int32(&rec, "Latency", 0);
-  insn->queue = -1;
+  insn->queue = insn->unit = insn->state_of = -1;
   insn->units = 1;
   if (pb__instance_of(rec.json, "CoreInstruction")) {
     insn->units = pb__get_int32(&rec, "Units", 1);
@@ -432,6 +434,19 @@ static int by_line(const void* a, const void* b) {
   return strcmp(x->name, y->name);
 }
 
+// Each queue is a unit, and has one more where commands go on beside others.
+static void number_units(pb_chip* c) {
+  int of[PB_MAX_QUEUES] = {0};
+  c->unit_count = c->queue_count;
+  for (int i = 0; i < c->insn_count; ++i) {
+    pb_insn* insn = &c->insns[i];
+    insn->unit = insn->queue;
+    if (!insn->beside || insn->queue < 0) continue;
+    if (!of[insn->queue]) of[insn->queue] = c->unit_count++;
+    insn->unit = of[insn->queue];
+  }
+}
+
 // tblgen lists records by name; the manual and the numbering follow the file.
 static void read_insns(reader* r) {
   json_t *commands = instances(r, "Instruction"), *core = instances(r, "CoreInstruction");
@@ -450,6 +465,7 @@ static void read_insns(reader* r) {
     read_insn(r, order[k].name, insn);
     ++r->chip->insn_count;
   }
+  number_units(r->chip);
 }
 
 static void read_loop(reader* r) {
@@ -464,7 +480,7 @@ static void read_loop(reader* r) {
   loop->summary = "";
   loop->file = r->chip->file;
   loop->line = rec.place.line;
-  loop->index = loop->queue = loop->acc_flag = loop->operands[0].memory = -1;
+  loop->index = loop->queue = loop->state_of = loop->acc_flag = loop->operands[0].memory = -1;
   pb__read_fields(&rec, loop);
   r->chip->loop_turns = pb__field_named(&rec, loop, pb__get_text(&rec, "Turns"), 3122, "Turns");
   r->chip->loop_body = pb__field_named(&rec, loop, pb__get_text(&rec, "Body"), 3122, "Body");

@@ -41,7 +41,8 @@ static void read_fields(const record* rec, pb_insn* insn) {
                     .width = (int)json_array_size(value),
                     .by = 1,
                     .state_writer = -1,
-                    .state_field = -1};
+                    .state_field = -1,
+                    .state_of = -1};
     memset(f->bits, 0xff, sizeof f->bits);
     if (f->width > 64) {
       pb__fault(rec, 3071, "64 bits at most", "field '%s' has %d bits", key, f->width);
@@ -117,7 +118,34 @@ static void take_form(pb_field* field, const pb_field* written) {
   field->by = written->by;
 }
 
+// Whose state it writes instead of its own.
+static void read_state_of(const record* rec, pb_insn* insn) {
+  const pb_chip* chip = rec->r->chip;
+  const char* name = json_object_get(rec->json, "StateOf") ? pb__get_text(rec, "StateOf") : "";
+  if (!name[0]) return;
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (!strcmp(chip->insns[i].name, name)) insn->state_of = i;
+  if (insn->state_of < 0) {
+    pb__fault(rec, 3127, "an instruction defined above it", "it writes the state of %s, which is not there", name);
+    return;
+  }
+  for (int f = 0; f < insn->field_count; ++f) {
+    const pb_insn* of = &chip->insns[insn->state_of];
+    pb_field* field = &insn->fields[f];
+    if (field->bits[0] < 0) continue; // says nothing
+    field->state_of = pb_insn_field(of, field->name);
+    if (field->state_of >= 0 && of->fields[field->state_of].width == field->width &&
+        of->fields[field->state_of].is_signed == field->is_signed && of->fields[field->state_of].form == field->form &&
+        of->fields[field->state_of].by == field->by)
+      continue;
+    pb__fault(rec, 3128, "the same name, width and sign on both sides",
+              "its field '%s' writes the state of %s, which has no such field", field->name, name);
+    field->state_of = 0;
+  }
+}
+
 void pb__read_state(const record* rec, pb_insn* insn) {
+  read_state_of(rec, insn);
   json_t* list = json_object_get(rec->json, "State");
   for (size_t k = 0; k < json_array_size(list); ++k) {
     record s = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));

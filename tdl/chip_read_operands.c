@@ -90,6 +90,36 @@ static void read_box(const record* rec, const record* w, pb_insn* insn, pb_opera
   if (fill[0]) operand->fill = pb__field_named(rec, insn, fill, 3084, "a box");
 }
 
+// The place of a bank is a number of the command's like others, which no bit of it says.
+static int add_hidden(const record* rec, pb_insn* insn, const pb_operand* operand) {
+  if (insn->field_count == 32) {
+    pb__fault(rec, 3070, "32 fields at most, and one for each window on banks", "too many fields");
+    return 0;
+  }
+  const pb_memory* m = &rec->r->chip->memories[operand->memory];
+  bool whole = m->row_bytes > 0 && m->banks > 0 && m->bytes / m->row_bytes >= m->banks; // else it has been reported
+  pb_field* f = &insn->fields[insn->field_count];
+  *f = (pb_field){.name = pb_printf(&rec->r->chip->arena, "bank of %s", operand->name),
+                  .width = 40,
+                  .by = whole ? m->bytes / m->row_bytes / m->banks : 1, // it begins with a bank
+                  .hidden = true,
+                  .state_writer = -1,
+                  .state_field = -1,
+                  .state_of = -1};
+  memset(f->bits, 0xff, sizeof f->bits);
+  return insn->field_count++;
+}
+
+// Banks have no base: a flag takes the next one.
+static void read_base(const record* rec, const char* base, pb_insn* insn, pb_operand* operand) {
+  if (!pb_in_banks(&rec->r->chip->memories[operand->memory])) {
+    operand->base = pb__field_named(rec, insn, base, 3086, "a base");
+    return;
+  }
+  if (base[0]) operand->take = pb__field_named(rec, insn, base, 3086, "the flag of a bank");
+  operand->base = add_hidden(rec, insn, operand);
+}
+
 static void read_window(const record* rec, const record* w, pb_insn* insn, pb_operand* operand) {
   const char* memory = pb__get_def(json_object_get(w->json, "Mem"));
   operand->memory = memory ? pb_chip_memory(rec->r->chip, memory) : -1;
@@ -98,7 +128,7 @@ static void read_window(const record* rec, const record* w, pb_insn* insn, pb_op
     operand->memory = 0;
   }
   operand->unit = pb__get_int(w, "Unit", 1);
-  operand->base = pb__field_named(rec, insn, pb__get_text(w, "Base"), 3086, "a base");
+  read_base(rec, pb__get_text(w, "Base"), insn, operand);
   const char* slot = pb__get_text(w, "Slot");
   if (slot[0]) operand->slot = pb__field_named(rec, insn, slot, 3087, "a slot");
   read_strides(rec, w, insn, operand);
@@ -159,6 +189,7 @@ void pb__read_operands(const record* rec, pb_insn* insn) {
     pb_operand* operand = &insn->operands[insn->operand_count++];
     *operand = (pb_operand){.name = pb__keep(rec->r, name),
                             .memory = -1,
+                            .take = -1,
                             .slot = -1,
                             .fill = -1,
                             .type = pb__read_type(rec->r, &w, "Elem")};

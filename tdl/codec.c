@@ -167,13 +167,20 @@ void pb_state_clear(const pb_chip* chip, int64_t (*state)[32]) {
     for (int f = 0; f < chip->insns[i].field_count; ++f) state[i][f] = pb_field_number(&chip->insns[i].fields[f], 0);
 }
 
+void pb_state_write(int64_t (*state)[32], const pb_command* command) {
+  const pb_insn* insn = command->insn;
+  memcpy(state[insn->index], command->values, sizeof *state);
+  for (int f = 0; f < insn->field_count && insn->state_of >= 0; ++f)
+    if (insn->fields[f].state_of >= 0) state[insn->state_of][insn->fields[f].state_of] = command->values[f];
+}
+
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command) {
   const pb_insn* insn = command->insn;
   if (insn == chip->loop) return;
   for (int f = 0; f < insn->field_count; ++f)
     if (insn->fields[f].state_writer >= 0)
       command->values[f] = state[insn->fields[f].state_writer][insn->fields[f].state_field];
-  memcpy(state[insn->index], command->values, sizeof *state);
+  pb_state_write(state, command);
 }
 
 void pb_command_step(const pb_chip* chip, uint8_t* bytes, const uint8_t* step) {
@@ -189,7 +196,10 @@ static char* print_operand(const pb_insn* insn, const pb_command* c, const pb_op
   if (o->memory < 0) return pb_printf(arena, " %s=%lld", o->name, (long long)c->values[o->base]);
   char* text = pb_printf(arena, " %s=", o->name);
   if (o->slot >= 0) text = pb_printf(arena, "%sarg%lld+", text, (long long)c->values[o->slot]);
-  text = pb_printf(arena, "%s%lld[", text, (long long)c->values[o->base]);
+  if (!insn->fields[o->base].hidden)
+    text = pb_printf(arena, "%s%lld[", text, (long long)c->values[o->base]);
+  else // which bank is meant the commands before it say
+    text = pb_printf(arena, "%s%s[", text, o->written || c->values[o->take] ? "next" : "held");
   for (int k = 0; k < o->rank; ++k) {
     const pb_dim* dim = &insn->dims[o->dims[k]];
     long long extent = dim->field >= 0 ? (long long)c->values[dim->field] : dim->max;

@@ -88,8 +88,12 @@ static char* cost_text(const pb_insn* insn, int node, pb_arena* arena) {
 // Where the window's element stands in its memory, in bytes.
 static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand* o, pb_arena* arena) {
   char* text = o->slot >= 0 ? pb_printf(arena, "args[%s] + ", insn->fields[o->slot].name) : pb_strdup(arena, "");
-  text = pb_printf(arena, "%s%s", text, insn->fields[o->base].name);
-  if (o->unit != 1) text = pb_printf(arena, "%s * %lld", text, (long long)o->unit);
+  text = pb_printf(arena, "%s%s", text, insn->fields[o->base].hidden ? "bank" : insn->fields[o->base].name);
+  if (insn->fields[o->base].hidden)
+    text = pb_printf(arena, "%s * %lld", text,
+                     (long long)(chip->memories[o->memory].bytes / chip->memories[o->memory].banks));
+  else if (o->unit != 1)
+    text = pb_printf(arena, "%s * %lld", text, (long long)o->unit);
   for (int k = 0; k < o->rank; ++k) {
     const char* dim = insn->dims[o->dims[k]].name;
     long long bytes = pb_fixed_stride(chip, o, k);
@@ -147,6 +151,25 @@ static void print_operands(const pb_chip* chip, const pb_insn* insn, FILE* out, 
     }
 }
 
+// Which bank its windows mean, and what it does beside others.
+static void print_banks(const pb_chip* chip, const pb_insn* insn, FILE* out) {
+  for (int k = 0; k < insn->operand_count; ++k) {
+    const pb_operand* o = &insn->operands[k];
+    if (o->memory < 0 || !pb_in_banks(&chip->memories[o->memory])) continue;
+    const char* memory = chip->memories[o->memory].name;
+    if (o->written)
+      fprintf(out, "\nFills the next bank of %s.\n", memory);
+    else
+      fprintf(out, "\nReads the bank of %s that was taken last; with `%s` = 1 it takes the next one first.\n", memory,
+              insn->fields[o->take].name);
+  }
+  if (insn->state_of >= 0)
+    fprintf(out, "\nWrites the state of %s, and does nothing of what that does.\n", chip->insns[insn->state_of].name);
+  if (insn->beside)
+    fprintf(out, "\nIt keeps its queue for a cycle and goes on beside the commands behind it. The next one of its kind "
+                 "waits until it is done.\n");
+}
+
 // A field's bits as runs, highest first: "37-20".
 static char* bit_runs(const pb_field* field, pb_arena* arena) {
   char* text = pb_strdup(arena, "");
@@ -181,6 +204,7 @@ static void print_encoding(const pb_chip* chip, const pb_insn* insn, FILE* out, 
               insn->fixed_value[byte]);
   for (int f = 0; f < insn->field_count; ++f) {
     const pb_field* field = &insn->fields[f];
+    if (field->hidden) continue;
     if (field->state_writer >= 0)
       fprintf(out, "| %s | set by %s | |\n", field->name, chip->insns[field->state_writer].name);
     else
@@ -236,6 +260,7 @@ static void print_instruction(const pb_chip* chip, const pb_insn* insn, FILE* ou
     print_core(chip, insn, out, &arena);
   } else {
     if (insn->operand_count) print_operands(chip, insn, out, &arena);
+    print_banks(chip, insn, out);
     print_encoding(chip, insn, out, &arena);
   }
   fprintf(out, "\nCycles: %s; the result is there %d later.",
@@ -268,9 +293,23 @@ static const char* takers(const pb_chip* chip, int q, pb_arena* arena) {
   return text;
 }
 
+// What commands do with memories that they do not address.
+static void print_kinds(const pb_chip* chip, FILE* out) {
+  for (int k = 0; k < chip->memory_count; ++k) {
+    const pb_memory* m = &chip->memories[k];
+    if (!pb_in_banks(m)) continue;
+    fprintf(out,
+            "\n%s has %d banks of %lld bytes, which commands do not name: each write fills the next one in turn, and "
+            "they are taken in that order. What was taken last is what is read, until the next one is taken. A bank "
+            "may be filled again once all that read it are done; before a kernel ends every bank that was filled must "
+            "have been taken. The hardware makes nothing wait for that: tokens do, and the order of a queue.\n",
+            m->name, m->banks, (long long)(m->bytes / m->banks));
+  }
+}
+
 void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   static const char* const controls[] = {"threads", "a grid", "queues"};
-  static const char* const kinds[] = {"addressed", "registers"};
+  static const char* const kinds[] = {"addressed", "registers", "shadow", "fifo"};
   static const char* const scopes[] = {"system", "chip", "core", "thread"};
   fprintf(out, "# %s%s%s\n\n%s. Revision %d, %d MHz, controlled by %s.\n", chip->name, *chip->variant ? ":" : "",
           chip->variant, chip->summary, chip->revision, chip->mhz, controls[chip->control]);
@@ -283,6 +322,7 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
     fprintf(out, "| %s | %s | %s | %lld | %lld | %d | %lld | %d |\n", m->name, kinds[m->kind], scopes[m->scope],
             (long long)m->bytes, (long long)m->row_bytes, m->banks, (long long)m->bytes_per_cycle, m->latency);
   }
+  print_kinds(chip, out);
   if (chip->control == PB_CONTROL_QUEUES) {
     fprintf(out,
             "\n## Queues\n\nCommands of %d bytes%s. A command starts when it is the oldest of its queue, and for each "
@@ -323,9 +363,9 @@ void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
           chip->summary);
   if (*chip->features) fprintf(out, "its code needs of the processor: %s\n", chip->features);
   for (int k = 0; k < chip->memory_count; ++k)
-    fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks, %lld bytes a cycle\n", chip->memories[k].name,
+    fprintf(out, "memory %s: %lld bytes, %lld a row, %d banks%s, %lld bytes a cycle\n", chip->memories[k].name,
             (long long)chip->memories[k].bytes, (long long)chip->memories[k].row_bytes, chip->memories[k].banks,
-            (long long)chip->memories[k].bytes_per_cycle);
+            pb_in_banks(&chip->memories[k]) ? " taken in turn" : "", (long long)chip->memories[k].bytes_per_cycle);
   for (int k = 0; k < chip->queue_count; ++k)
     fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth,
             chip->queues[k].tokens);

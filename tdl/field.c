@@ -59,7 +59,20 @@ int64_t pb_field_bits(const pb_field* field, uint32_t bits) {
 int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window) {
   const pb_field* base = window->base >= 0 ? &insn->fields[window->base] : NULL;
   int64_t unit = window->unit;
-  if (base && base->form == PB_FORM_SCALED && __builtin_mul_overflow(unit, base->by, &unit)) return INT64_MAX;
+  if (base && (base->form == PB_FORM_SCALED || base->hidden) && __builtin_mul_overflow(unit, base->by, &unit))
+    return INT64_MAX;
+  return unit;
+}
+
+const pb_insn* pb_state_alone(const pb_chip* chip, const pb_insn* writer) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (!chip->insns[i].emit && chip->insns[i].state_of == writer->index) return &chip->insns[i];
+  return NULL;
+}
+
+int pb_unit_queue(const pb_chip* chip, int unit) {
+  for (int i = 0; i < chip->insn_count && unit >= chip->queue_count; ++i)
+    if (chip->insns[i].unit == unit) return chip->insns[i].queue;
   return unit;
 }
 

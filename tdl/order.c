@@ -28,7 +28,8 @@ static bool is_read_as_state(const pb_chip* chip, const pb_insn* writer) {
 const pb_insn* pb_chip_idle_insn(const pb_chip* chip, int queue) {
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
-    if (insn->queue == queue && !insn->operand_count && !is_read_as_state(chip, insn)) return insn;
+    if (insn->queue == queue && !insn->operand_count && insn->state_of < 0 && !is_read_as_state(chip, insn))
+      return insn;
   }
   return NULL;
 }

@@ -62,12 +62,20 @@ class Level {
 // Memories
 //===----------------------------------------------------------------------===//
 
+// A memory of kind "shadow" or "fifo" is Banks equal parts that commands do not name. A command that writes
+// it fills the next bank in turn. One that reads it works on the bank that was taken
+// last; if its flag is set it first takes the next, in the order in which they were filled.
+// "shadow" has two: one is worked on while the other is filled, and the flag makes them
+// change places. "fifo" has several: writing pushes, taking pops, and what was popped
+// stays where it is until the next is. A bank may be filled again once all that read it
+// are done, and all that were filled are taken before a kernel ends. The hardware makes no
+// command wait for that but those that fill and take in one queue; tokens do.
 class Memory {
-  string Kind = "addressed";    // "addressed" or "registers"
+  string Kind = "addressed";    // "addressed", "registers" (matrices or vectors that units hold), "shadow" or "fifo"
   string Scope = "chip";        // "system" (the one that tensors live in), "chip", "core", "thread"
   int Bytes = ?;                // whole size; of the system's memory at least 64 KiB
   int RowBytes = ?;             // bytes moved by one access; an address unit of `row` windows
-  int Banks = 1;                // rows interleave over banks: bank = row mod Banks
+  int Banks = 1;                // rows interleave over banks: bank = row mod Banks; of "shadow" and "fifo": how many parts
   int Ports = 1;                // reads that a bank serves in one cycle, and as many writes
   int BytesPerCycle = ?;        // all banks together
   int Latency = 0;              // cycles from request to data
@@ -116,6 +124,9 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // the memory) or "none" (the dimension does not move the window).
 // Unit is the memory's RowBytes unless said.
 // Slot names the field with the argument slot, for windows on system memory.
+// On a memory of kind "shadow" or "fifo" Base is "" where the window is written, and
+// where it is read the flag, of one bit: 1 takes the next bank before it reads. No
+// stride is a field there: a bank is filled whole, and has one layout.
 // An encoded field says one thing: no two of an instruction's bases, strides,
 // slots, extents, boxes, fills and immediates share one, in a command or in state,
 // but strides, and extents, that Shared lists.
@@ -123,7 +134,7 @@ class Window<Memory mem, Type type, list<string> dims, string base, list<string>
   Memory Mem = mem;             // where it lies
   Type Elem = type;             // of one element
   list<string> Dims = dims;     // the dims that walk it, outermost first
-  string Base = base;           // field: place of the first element, in Units
+  string Base = base;           // field: place of the first element, in Units; of banks the flag, or ""
   list<string> Strides = strides; // one for each of Dims
   int Unit = !if(!eq(unit, 0), mem.RowBytes, unit); // bytes of one step of Base and of stride fields
   string Slot = "";             // field: the argument slot; on the system's memory only
@@ -225,6 +236,11 @@ class DerivedField<string name, string form, int by = 1> {
   int By = by;                  // "minus", "scaled": by how much
 }
 
+// Commands that fill a "shadow" or "fifo" from a memory of the chip, and those that write state alone, may be Beside:
+// the queue goes on a cycle later; those of its queue that take the bank or read the state wait, and so does the next one
+// that is Beside. So a unit is set up, or its next weights come in, while it works.
+// StateOf: an instruction that computes may say something besides, for those that read it as State. One without operands,
+// below it, that names it as StateOf says that alone: all of it, by fields of the same names.
 class Instruction<Queue queue> {
   Queue Q = queue;              // that executes it
   string Summary = "";          // one line for the manual
@@ -239,8 +255,10 @@ class Instruction<Queue queue> {
   list<DerivedField> Derived = []; // fields that hold number - 1, number / 64, log2(number); of state, where the writer says so
   // Fields not in Inst, but held in configuration state: [field, writer, writer's field]
   list<StateField> State = [];
+  string StateOf = "";          // the instruction whose state it writes; "": its own
   bit Mover = 0;                // moves data: src is the only window read, dst the only one written
   int Buffer = 0;               // mover: bytes asked for and not yet written; over them it reads ahead of its writing
+  bit Beside = 0;               // 1: it starts in its turn, and goes on for its Cycles beside the commands behind it
 }
 
 // An operand in a row of registers: element (d0, d1, ...) follows element (..., dk - 1).

@@ -84,6 +84,7 @@ static int run_suite(suite* s) {
   if (s->judge) {
     suite_encodings(s);
     suite_instructions(s);
+    suite_banks(s);
     suite_queues(s);
     suite_random(s);
   }

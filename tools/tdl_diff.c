@@ -43,6 +43,7 @@ static const struct {
             {"Instruction", "Cycles", PLAN, false},
             {"Instruction", "Latency", PLAN, false},
             {"Instruction", "Buffer", PLAN, false},
+            {"Instruction", "Beside", PLAN, false},
             {"CoreInstruction", "Cycles", PLAN, false},
             {"CoreInstruction", "Latency", PLAN, false},
             {"Function", "MaxUlp", TEXT, false}};

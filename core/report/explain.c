@@ -70,6 +70,7 @@ static void add_calls(explainer* x, pb_explained_step* step, MlirBlock block) {
   }
 }
 
+// Of its queue: a command that goes on beside others keeps that for one.
 static int64_t cycles_of(const pb_chip* chip, int64_t (*state)[32], const uint8_t* word) {
   pb_command command;
   int64_t extents[PB_MAX_INSN_DIMS] = {0};
@@ -78,7 +79,7 @@ static int64_t cycles_of(const pb_chip* chip, int64_t (*state)[32], const uint8_
   const pb_insn* insn = command.insn;
   for (int d = 0; d < insn->dim_count; ++d)
     extents[d] = insn->dims[d].field < 0 ? insn->dims[d].max : command.values[insn->dims[d].field];
-  return pb_cycles(insn, extents);
+  return insn->beside ? 1 : pb_cycles(insn, extents);
 }
 
 // Commands of a loop's body change by a constant a turn, so that the mean of the first and the last is that of all

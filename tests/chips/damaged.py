@@ -35,12 +35,12 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_line": ("tinynpu.td", "#define IN_A_LINE\n"),
          "tinynpu_shared": ("tinynpu.td", "#define ONE_STRIDE\n"), "tinynpu_registers": ("tinynpu.td", "#define IN_REGISTERS\n"),
          "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
-         "gemmini": ("gemmini.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
+         "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "fourcore": ("fourcore.td", ""),
          "vectornpu": ("vectornpu.td", "")}
 LIKE = {"edge_npu", "nvdla", "vta", "fourcore", "vectornpu"}  # with a formula of their own
-NO_DIGITS = {"floatnpu", "integers", "bf16npu"}  # which run no int8 network: the suite alone says that they are right
+NO_DIGITS = {"floatnpu", "integers", "bf16npu", "banks"}  # which run no int8 network: the suite alone says that they are right
 NUMBERS = [-(1 << 31) - 1, -1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1023, 1024, 4095,
            4096, 65535, 65536, 65537, (1 << 20), (1 << 31) - 1, 1 << 31, (1 << 32) + 1, (1 << 63) - 1, 99999999999]
 NAMES = ["", " ", "a b", "a-b", 'a\\"b', "a/b", "../x", "\u00e4", "8x", "x" * 65, "x" * 5000, "%s%n", "a.b", "a;b", "\\n", "if"]
@@ -166,9 +166,21 @@ def typed(text, rng):
 
 
 def kind(text, rng):
-    place = pick(rng, body(text, r"let (Scope|Kind|Control|Mover|Schema|Signed|Fill|Slot|BoxLo|BoxHi) = ([^;]*);"))
-    other = pick(rng, ['"fifo"', '"registers"', '"system"', '"chip"', '"threads"', '"grid"', "0", "1", "[]", '""', '"loc"', '["zp"]'])
+    place = pick(rng, body(text, r"let (Scope|Kind|Control|Mover|Schema|Signed|Fill|Slot|BoxLo|BoxHi|Beside|StateOf) = ([^;]*);"))
+    other = pick(rng, ['"fifo"', '"shadow"', '"registers"', '"system"', '"chip"', '"threads"', '"grid"', "0", "1", "[]", '""', '"loc"', '["zp"]'])
     return put(text, place, other, 2), f"{place.group(1)} becomes {other}"
+
+
+def banks(text, rng):
+    """What fills or takes banks names another place, or none; or what it does goes on beside others, or no longer."""
+    windows = body(text, r'Window<\w+, \w+, \[[^\]]*\], ("\w*")')
+    besides = body(text, r"let Latency = \d+;|let Beside = 1;|let Banks = \d+;")
+    place = pick(rng, windows + besides)
+    if place.group().startswith("Window"):
+        other = pick(rng, ['""', *(f'"{name}"' for name in fields(text))])
+        return put(text, place, other, 1), f"{place.group()} becomes {other}"
+    other = pick(rng, ["", "let Beside = 1;", "let Banks = 2;", "let Banks = 3;", 'let StateOf = "CONFIG_EX";', 'let StateOf = "SET";'])
+    return put(text, place, (place.group() if "Latency" in place.group() else "") + " " + other), f"{place.group()} becomes {other}"
 
 
 def derived(text, rng):
@@ -204,7 +216,7 @@ def vast(text, rng):
 
 DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4), "extreme": (extreme, 8), "width": (width, 4),
           "left_out": (left_out, 5), "twice": (twice, 2), "operator": (operator, 3), "operand": (operand, 3), "stride": (stride, 3),
-          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "derived": (derived, 3), "at_once": (at_once, 1), "garbled": (garbled, 2), "vast": (vast, 1)}
+          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "banks": (banks, 2), "derived": (derived, 3), "at_once": (at_once, 1), "garbled": (garbled, 2), "vast": (vast, 1)}
 
 # ---- harmless edits ----
 

@@ -6,8 +6,8 @@
 //  - strides, scales and clamps stand in configuration state (CONFIG_LD, CONFIG_EX, CONFIG_ST);
 //  - PRELOAD brings the next weights into the array while COMPUTE goes on with those that are there: each cell has two
 //    registers for them. It also says where the COMPUTEs after it put their sums, and whether they add; where the
-//    weights stay, a PRELOAD of nothing says that. Here these are two commands, the first in a queue of its own (with
-//    PRELOAD_SAYS, as in gemmini_preload.td, one command of the array's queue, which does no two things at a time);
+//    weights stay, a PRELOAD of nothing says that. With PRELOAD_SAYS, as in gemmini_preload.td, it is so; else the two
+//    are commands of their own, the first in a queue of its own, and COMPUTE names the register;
 //  - there is no vector unit: moves scale, add and requantise on their way. A bias is moved in onto the sums; a
 //    residual is two scaled moves into the accumulator, the second of which adds; codes are made while sums move out.
 // Unlike Gemmini it scales by channel, rounds as this SDK's quantisation says, pools in the scratchpad, addresses the
@@ -31,7 +31,11 @@ def gemmini : Chip {
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 28); let RowBytes = 16; let BytesPerCycle = 16; let Latency = 80; }
 def SP   : Memory { let Bytes = !mul(256, 1024); let RowBytes = D; let Banks = 4; let BytesPerCycle = !mul(4, D); let Latency = 1; }
 def ACC  : Memory { let Bytes = !mul(64, 1024); let RowBytes = !mul(4, D); let Banks = 2; let BytesPerCycle = !mul(8, D); let Latency = 1; }
+#ifdef PRELOAD_SAYS
+def PE   : Memory { let Kind = "shadow"; let Bytes = !mul(2, !mul(D, D)); let RowBytes = D; let Banks = 2; let BytesPerCycle = D; }
+#else
 def PE   : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(D, D)); let RowBytes = D; let Banks = 2; let BytesPerCycle = D; }
+#endif
 
 // As deep as the reservation station of Gemmini's default configuration: 8, 16, 4.
 def LD : Queue { let Depth = 8; let Tokens = 15; }
@@ -162,39 +166,55 @@ def CONFIG_EX : Config<EX, 16> {
   bits<14> db; bits<14> da; bits<10> dc;
   let Inst{19-6} = db; let Inst{33-20} = da; let Inst{43-34} = dc;
 }
-#ifdef PRELOAD_SAYS
-defvar SAYS = "PRELOAD";
-#else
-defvar SAYS = "PRELOAD_NONE";
-def PRELOAD_NONE : Config<EX, 20> {
+class PreloadNone : Config<EX, 20> {
   let Summary = "where the next sums go, and whether they add to what is there";
   bits<10> c; bits<1> keep;
   let Inst{30-21} = c; let Inst{31} = keep;
 }
+#ifdef PRELOAD_SAYS
+defvar SAYS = "PRELOAD";
+#else
+defvar SAYS = "PRELOAD_NONE";
+def PRELOAD_NONE : PreloadNone;
+#endif
+#ifdef PRELOAD_SAYS
+def ShadowWeights : Window<PE, I8, ["k", "n"], "", ["row", "elem"]>;
+def Weights : Window<PE, I8, ["k", "n"], "swap", ["row", "elem"]>;
+#else
+def ShadowWeights : Window<PE, I8, ["k", "n"], "at", ["row", "elem"], !mul(D, D)>;
+def Weights : Window<PE, I8, ["k", "n"], "at", ["row", "elem"], !mul(D, D)>;
 #endif
 def PRELOAD : Op<WX, 17> {
   let Summary = "weights into the array; with PRELOAD_SAYS what PRELOAD_NONE says too";
-  bits<1> at; bits<14> b; bits<14> db;
+  bits<14> b; bits<14> db;
   let Dims = [Dim<"k", D>, Dim<"n", D>];
   let Operands = (ins Window<SP, I8, ["k", "n"], "b", ["db", "elem"]>:$s,
-                      Window<PE, I8, ["k", "n"], "at", ["row", "elem"], !mul(D, D)>:$d);
+                      ShadowWeights:$d);
   let Semantics = (set $d, $s);
   let Cycles = (plus D, 0);
   let Latency = 1;
-  let Inst{6} = at; let Inst{20-7} = b;
+  let Inst{20-7} = b;
 #ifdef PRELOAD_SAYS
+  let Beside = 1;
   bits<10> c; bits<1> keep;
   let State = [StateField<"db", "CONFIG_EX", "db">];
   let Inst{30-21} = c; let Inst{31} = keep;
 #else
-  let Inst{45-32} = db;
+  bits<1> at;
+  let Inst{6} = at; let Inst{45-32} = db;
 #endif
 }
+#ifdef PRELOAD_SAYS
+def PRELOAD_NONE : PreloadNone {
+  let StateOf = "PRELOAD";
+  let Beside = 1;
+}
+#endif
 def COMPUTE : Op<EX, 18> {
   let Summary = "rows of the scratchpad times the weights";
-  bits<1> at; bits<5> m_; bits<14> a; bits<14> da; bits<10> c; bits<10> dc; bits<1> keep;
+  bits<5> m_; bits<14> a; bits<14> da; bits<10> c; bits<10> dc; bits<1> keep;
   let Dims = [Dim<"m", 16, "m_">, Dim<"n", D>, Dim<"k", D>];
-  let Operands = (ins Window<PE, I8, ["k", "n"], "at", ["row", "elem"], !mul(D, D)>:$w,
+  let Operands = (ins Weights:$w,
                       Window<SP, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
                       Imm<I1>:$keep,
                       Window<ACC, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
@@ -203,7 +223,14 @@ def COMPUTE : Op<EX, 18> {
   let Latency = 16;
   let State = [StateField<"da", "CONFIG_EX", "da">, StateField<"dc", "CONFIG_EX", "dc">,
                StateField<"c", SAYS, "c">, StateField<"keep", SAYS, "keep">];
-  let Inst{6} = at; let Inst{11-7} = m_; let Inst{25-12} = a;
+  let Inst{11-7} = m_; let Inst{25-12} = a;
+#ifdef PRELOAD_SAYS
+  bits<1> swap;
+  let Inst{6} = swap;
+#else
+  bits<1> at;
+  let Inst{6} = at;
+#endif
 }
 def SUM : Op<EX, 19> {
   let Summary = "rows of the scratchpad, summed";

@@ -1,3 +1,3 @@
-// The same with one PRELOAD that brings weights and says where the next sums go: it comes again where only that changes.
+// The same with one PRELOAD that fills the registers not in use and says where the next sums go; of nothing, it says that.
 #define PRELOAD_SAYS
 include "gemmini.td"

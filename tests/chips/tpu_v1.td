@@ -3,9 +3,9 @@
 // From N. Jouppi et al., "In-Datacenter Performance Analysis of a Tensor Processing Unit", ISCA 2017, sections 2 and 3: a
 // 256x256 array of int8 at 700 MHz, 24 MiB of Unified Buffer, 4 MiB of accumulators (4,096 rows of 256 words), a Weight FIFO
 // four tiles deep, weights from DRAM at 34 GB/s, Read_Weights, MatrixMultiply, Activate and host transfers. Assumed, as the
-// paper does not say it or the language cannot yet: one memory outside for weights and host alike, at the weights' rate; a
-// FIFO of four banks that commands name; encodings of 32 bytes (the paper's have 12) with strides and boxes; scales by column in f32;
-// codes in and out, and the addition of residuals, by Activate; all latencies.
+// paper does not say it or the language cannot yet: one memory outside for weights and host alike, at the weights' rate; the
+// tile that is worked on stays in the FIFO, of whose four three wait; encodings of 32 bytes (the paper's have 12) with strides and
+// boxes; a flag that takes the next tile; scales by column in f32; codes in and out, and the addition of residuals, by Activate; all latencies.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -20,7 +20,7 @@ def tpu_v1 : Chip {
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 33); let RowBytes = 64; let BytesPerCycle = 48; let Latency = 100; }
 def UB   : Memory { let Bytes = !mul(24, !shl(1, 20)); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(4, N); let Latency = 1; }
 def ACC  : Memory { let Bytes = !shl(1, 22); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
-def FIFO : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(N, N)); let RowBytes = N; let Banks = 4; let BytesPerCycle = N; }
+def FIFO : Memory { let Kind = "fifo"; let Bytes = !mul(4, !mul(N, N)); let RowBytes = N; let Banks = 4; let BytesPerCycle = N; }
 
 def RD : Queue { let Depth = 16; let Tokens = 63; } // Read_Host_Memory
 def WT : Queue { let Depth = 16; let Tokens = 63; } // Read_Weights
@@ -66,19 +66,19 @@ def WRITE_WORDS : Move<WR, 4> {
 
 def WeightTile : Window<DRAM, I8, ["k", "n"], "off", ["sk", "elem"], 1> { let Slot = "arg"; } // 65,536 bytes at 48 a cycle
 def READ_WEIGHTS : Op<WT, 8> {
-  let Summary = "a tile of weights from DRAM into the FIFO"; bits<3> arg; bits<28> off; bits<14> sk; bits<2> at;
+  let Summary = "a tile of weights from DRAM into the FIFO"; bits<3> arg; bits<28> off; bits<14> sk;
   let Dims = [Dim<"k", N>, Dim<"n", N>];
-  let Operands = (ins WeightTile:$s, Window<FIFO, I8, ["k", "n"], "at", ["row", "elem"], !mul(N, N)>:$d);
+  let Operands = (ins WeightTile:$s, Window<FIFO, I8, ["k", "n"], "", ["row", "elem"]>:$d);
   let Semantics = (set $d, $s); let Cycles = (plus 1366, 0); let Latency = 2; let Signed = ["off"];
-  let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{54-41} = sk; let Inst{56-55} = at;
+  let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{54-41} = sk;
 }
 def MATRIX_MULTIPLY : Op<MM, 9> {
-  let Summary = "B rows by a tile: B cycles"; bits<2> at; bits<1> keep; bits<12> rows; bits<17> a; bits<10> da; bits<12> c; bits<8> dc;
+  let Summary = "B rows by a tile: B cycles"; bits<1> pop; bits<1> keep; bits<12> rows; bits<17> a; bits<10> da; bits<12> c; bits<8> dc;
   let Dims = [Dim<"m", 4095, "rows">, Dim<"n", N>, Dim<"k", N>];
-  let Operands = (ins Window<FIFO, I8, ["k", "n"], "at", ["row", "elem"], !mul(N, N)>:$w, Window<UB, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
+  let Operands = (ins Window<FIFO, I8, ["k", "n"], "pop", ["row", "elem"]>:$w, Window<UB, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
                       Imm<I1>:$keep, Window<ACC, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (plus $m, 1); let Latency = 260;
-  let Inst{11-10} = at; let Inst{12} = keep; let Inst{24-13} = rows; let Inst{41-25} = a; let Inst{51-42} = da; let Inst{63-52} = c;
+  let Inst{10} = pop; let Inst{12} = keep; let Inst{24-13} = rows; let Inst{41-25} = a; let Inst{51-42} = da; let Inst{63-52} = c;
   let Inst{71-64} = dc;
 }
 

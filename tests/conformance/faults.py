@@ -14,9 +14,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TINY, GEMMINI, SIMNPU = "../chips/tinynpu.td", "../chips/gemmini.td", "../../targets/simnpu/simnpu.td"
-INTEGERS = "../chips/integers.td"
+INTEGERS, BANKS = "../chips/integers.td", "../machine/banks.td"
+PRELOAD = "../chips/gemmini.td#define PRELOAD_SAYS\n"  # a file, and what stands in front of it
 
-# Chip, what is wrong, the instructions of which one must be named, the text and what stands in its place.
+# Chip, what is wrong, the instructions of which one must be named (of banks also the one that fills: what takes it follows at once), the text and what stands in its place.
 FAULTS = [
     (TINY, "sums wrong in sign", ["MUL"], "(mul (sext $x), (sext $wt))", "(mul (sext $x), (sub (i32c 0), (sext $wt)))"),
     (TINY, "weights without sign", ["MUL"], "(mul (sext $x), (sext $wt))", "(mul (sext $x), (zext $wt))"),
@@ -65,6 +66,15 @@ FAULTS = [
     (INTEGERS, "a product of 32 bits", ["HIGH"], "(shr (mul (sext64 $a), (sext64 $b)), (zext64 $s))",
      "(shr (sext64 (mul $a, $b)), (zext64 $s))"),
     (INTEGERS, "a factor without sign", ["CODE"], "<23, (sat8 (shra (mul (sext64 $a)", "<23, (sat8 (shra (mul (zext64 $a)"),
+    (PRELOAD, "banks that never change places", ["COMPUTE", "PRELOAD"], "let Inst{6} = swap;", "let Inst{160} = swap;"),
+    (PRELOAD, "a PRELOAD of nothing says nothing", ["COMPUTE", "PRELOAD"], '  let StateOf = "PRELOAD";\n  let Beside = 1;\n', ""),
+    (PRELOAD, "weights come in by columns", ["PRELOAD", "COMPUTE"], 'def ShadowWeights : Window<PE, I8, ["k", "n"]',
+     'def ShadowWeights : Window<PE, I8, ["n", "k"]'),
+    (BANKS, "a FIFO of three", ["PUSH"], "let Banks = 4; let Bytes = 128;", "let Banks = 3; let Bytes = 96;"),
+    (BANKS, "a FIFO that never goes on", ["POP", "PUSH"], "bits<1> next; let Inst{37} = next; let Cycles = (plus 20, 0);\n  let Operands = (ins Window<FF",
+     "bits<1> next; let Inst{80} = next; let Cycles = (plus 20, 0);\n  let Operands = (ins Window<FF"),
+    (BANKS, "half of a bank is lost", ["FILL", "USE"], '(ins Near<"loc">:$s, Window<SH, I8, ["r", "b"], "", ["row", "elem"]>:$d)',
+     '(ins Near<"loc">:$s, Window<SH, I8, ["r", "b"], "", ["none", "elem"]>:$d)'),
     (INTEGERS, "codes that wrap", ["NARROW"], "(sat8 (shrr (mul (zext $a)", "(trunc8 (shrr (mul (zext $a)"),
 ]
 
@@ -81,8 +91,12 @@ def main():
         for chip, what, names, old, new in FAULTS[:: a.every]:
             if a.only not in what:
                 continue
+            chip, _, head = chip.partition("#")
             path = os.path.join(HERE, chip)
-            text = open(path).read()
+            text = "#" * bool(head) + head + open(path).read()
+            if head:
+                path = os.path.join(work, os.path.basename(chip))
+                open(path, "w").write(text)
             if old not in text:
                 sys.exit(f"{chip}: the text of '{what}' is gone")
             other = os.path.join(work, "other.td")

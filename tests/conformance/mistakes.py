@@ -2,7 +2,8 @@
 
     mistakes.py --bin BUILD/bin [--only TEXT] [--show]
 
-Each changes one thing in the description that pb-target-new makes. `check` says what is wrong, or pbc when it compiles the
+Each changes one thing in the description that pb-target-new makes, in the same with weights in shadow banks, or in one whose PRELOAD
+says state besides. `check` says what is wrong, or pbc when it compiles the
 digits: where an instruction is missing, with the expression that is needed and the nearest instruction.
 """
 
@@ -15,6 +16,14 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TEMPLATE = os.path.join(HERE, "../../tools/templates/npu/NAME.td")
+PRELOAD = os.path.join(HERE, "../chips/gemmini.td")
+
+# The template with two banks of weights that commands do not name.
+SHADOW = [('let Kind = "registers";', 'let Kind = "shadow";'), ("bits<1> bank; bits<12> src;", "bits<12> src;"),
+          ('Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d', 'Window<WB, I8, ["k", "n"], "", ["row", "elem"]>:$d'),
+          ("let Inst{8} = bank; let Inst{20-9}", "let Inst{20-9}"), ("bits<1> bank; bits<1> keep", "bits<1> next; bits<1> keep"),
+          ('Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$wt', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt'),
+          ("let Inst{8} = bank; let Inst{9} = keep;", "let Inst{8} = next; let Inst{9} = keep;")]
 
 # What is wrong, the text and what stands in its place, what the message must say.
 MISTAKES = [
@@ -151,6 +160,73 @@ MISTAKES = [
      r"""mychip has no instruction that multiplies i8 by i8 into i32 .PB4003."""),
 ]
 
+BANKS = [
+    ('a third shadow bank', 'let Banks = 2;\n  let BytesPerCycle = N;', 'let Banks = 4;\n  let BytesPerCycle = N;',
+     r"""WB: a memory of kind "shadow" has 4 banks .PB3292.\n +hint: let Banks = 2"""),
+    ('a FIFO of one', 'let Kind = "shadow";             // a part of the array, not a memory with ports\n  let Bytes = !mul(2, !mul(N, N));\n  let RowBytes = N;\n  let Banks = 2;',
+     'let Kind = "fifo";\n  let Bytes = !mul(2, !mul(N, N));\n  let RowBytes = N;\n  let Banks = 1;',
+     r"""WB: a memory of kind "fifo" has 1 banks .PB3292.\n +hint: 2 to 64"""),
+    ('a bank smaller than what fills it', 'let Bytes = !mul(2, !mul(N, N));', 'let Bytes = !mul(N, N);',
+     r"""WLD: window 'd' reaches past the end of a bank of WB, which has 128 bytes .PB3294.\n +hint: smaller dims, or larger banks: Bytes / Banks"""),
+    ('banks for cores', 'let Control = "queues";', 'let Control = "grid";',
+     r"""WB: a memory of kind "shadow" is on the chip, for commands of queues .PB3292.\n +hint: an addressed one"""),
+    ('a base of a bank that is filled', 'Window<WB, I8, ["k", "n"], "", ["row", "elem"]>:$d', 'Window<WB, I8, ["k", "n"], "bank", ["row", "elem"]>:$d',
+     r"""WLD: the flag of a bank names the field 'bank', which is not there .PB3086.\n +hint: declare it: bits<N> name"""),
+    ('a flag where a bank is filled', 'Window<WB, I8, ["k", "n"], "", ["row", "elem"]>:$d', 'Window<WB, I8, ["k", "n"], "step", ["row", "elem"]>:$d',
+     r"""WLD: window 'd' fills a bank of WB, and has the flag 'step' .PB3296.\n +hint: "": what is written is the next bank"""),
+    ('no flag where a bank is read', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["k", "n"], "", ["row", "elem"]>:$wt',
+     r"""MMA: window 'wt' reads a bank of WB, and has no flag as its Base .PB3296.\n +hint: its flag, bits<1>: 1 takes the next bank first"""),
+    ('a flag of many bits', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["k", "n"], "da", ["row", "elem"]>:$wt',
+     r"""MMA: window 'wt' takes banks of WB by the field 'da', which is no flag .PB3296.\n +hint: one bit of the command itself: bits<1>, and let Inst\{\.\.\} = \.\.\."""),
+    ('a flag that the command does not carry', 'let Inst{8} = next; ', '',
+     r"""MMA: window 'wt' takes banks of WB by the field 'next', which is no flag .PB3296.\n +hint: one bit of the command itself: bits<1>, and let Inst\{\.\.\} = \.\.\."""),
+    ('one bit for two things', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["k", "n"], "keep", ["row", "elem"]>:$wt',
+     r"""MMA: field 'keep' is the flag by which window 'wt' takes a bank and the immediate 'keep' .PB3260.\n +hint: a field of its own for each"""),
+    ('a unit inside a bank', 'Window<WB, I8, ["k", "n"], "", ["row", "elem"]>:$d', 'Window<WB, I8, ["k", "n"], "", ["row", "elem"], !mul(N, N)>:$d',
+     r"""WLD: window 'd' is on banks of WB, where nothing has a unit .PB3295.\n +hint: leave it out"""),
+    ('a bank with another layout each time', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["k", "n"], "next", ["da", "elem"]>:$wt',
+     r"""MMA: window 'wt' is on banks of WB and has a stride in the field 'da' .PB3293.\n +hint: "row", "elem", "none" or a number: a bank has one layout"""),
+    ('sums that start from what was in a bank', 'let Semantics = (set $d, $s);\n  let Cycles = (plus N, 0);',
+     'let Semantics = (acc_add $d, $s);\n  let Cycles = (plus N, 0);',
+     r"""WLD: window 'd' adds to a bank of WB .PB3297.\n +hint: \(set \$d, \.\.\.\): what was in the bank is nobody's"""),
+    ('products beside their queue', '  let Latency = 18;', '  let Latency = 18;\n  let Beside = 1;',
+     r"""MMA goes on beside the commands behind it, which could read what it has yet to write .PB3310.\n +hint: let Beside = 0; or fill a memory of kind "shadow" or "fifo", or write state alone"""),
+    ('the columns of a bank for its rows', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["n", "k"], "next", ["row", "elem"]>:$wt',
+     r"""conv1_f \(reduce\): MMA computes this, but its address template cannot walk these strides .PB4010.\n +hint: no dim of MMA walks the loop of 16, which moves 'wt' by 1 bytes, 'x' by 0 bytes, 'y' by 4 bytes"""),
+]
+STATES = [
+    ('state of an instruction that is not there', 'let StateOf = "PRELOAD";', 'let StateOf = "PRELOADS";',
+     r"""PRELOAD_NONE: it writes the state of PRELOADS, which is not there .PB3127.\n +hint: an instruction defined above it"""),
+    ('state of which a part is said', 'let StateOf = "PRELOAD";', 'let StateOf = "CONFIG_LD";',
+     r"""PRELOAD_NONE: its field 'c' writes the state of CONFIG_LD, which has no such field .PB3128.\n +hint: the same name, width and sign on both sides"""),
+    ('a field of another width', '  bits<10> c; bits<1> keep;\n  let Inst{30-21} = c;', '  bits<9> c; bits<1> keep;\n  let Inst{29-21} = c;',
+     r"""PRELOAD_NONE: its field 'c' writes the state of PRELOAD, which has no such field .PB3128.\n +hint: the same name, width and sign on both sides"""),
+    ('state said in part', '  bits<10> c; bits<1> keep;\n  let Inst{30-21} = c; let Inst{31} = keep;\n}\n#ifdef', '  bits<10> c;\n  let Inst{30-21} = c;\n}\n#ifdef',
+     r"""PRELOAD_NONE writes the state of PRELOAD without 'keep' .PB3316.\n +hint: the fields that StateFields name, all of them"""),
+    ('state in another queue', 'class PreloadNone : Config<EX, 20>', 'class PreloadNone : Config<LD, 20>',
+     r"""PRELOAD_NONE writes the state of PRELOAD, and is not a command that does that alone .PB3313.\n +hint: let Operands = \(ins\), in its queue"""),
+    ('two that write the same state', 'def COMPUTE : Op<EX, 18> {', 'def PRELOAD_AGAIN : PreloadNone {\n  let StateOf = "PRELOAD";\n  let Inst{191-186} = 21;\n}\ndef COMPUTE : Op<EX, 18> {',
+     r"""PRELOAD_NONE and PRELOAD_AGAIN both write the state of PRELOAD .PB3315.\n +hint: one"""),
+    ('a writer that writes for another', 'defvar SAYS = "PRELOAD";', 'defvar SAYS = "PRELOAD_NONE";',
+     r"""PRELOAD_NONE writes the state of PRELOAD, and is named as a writer itself .PB3314.\n +hint: the fields of one of the two in every StateField"""),
+    ('moves beside their queue', 'class Move<Queue q, bits<6> op, string config> : Op<q, op> {', 'class Move<Queue q, bits<6> op, string config> : Op<q, op> {\n  let Beside = 1;',
+     r"""MVIN goes on beside the commands behind it, which could read what it has yet to write .PB3310.\n +hint: let Beside = 0; or fill a memory of kind "shadow" or "fifo", or write state alone"""),
+]
+
+
+def described():
+    """Every mistake with the description that it is made in."""
+    template = open(TEMPLATE).read().replace("@NAME@", "mychip")
+    shadow = template
+    for old, new in SHADOW:
+        if shadow.count(old) != 1:
+            sys.exit(f"the text '{old}' is gone")
+        shadow = shadow.replace(old, new)
+    preload = "#define PRELOAD_SAYS\n" + open(PRELOAD).read()
+    yield from ((template, *m) for m in MISTAKES)
+    yield from ((shadow, *m) for m in BANKS)
+    yield from ((preload, *m) for m in STATES)
+
 
 def main():
     p = argparse.ArgumentParser()
@@ -158,16 +234,16 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--show", action="store_true")
     a = p.parse_args()
-    template = open(TEMPLATE).read().replace("@NAME@", "mychip")
-    wrong = 0
+    wrong = count = 0
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "mychip.td")
-        for what, old, new, message in MISTAKES:
+        for text, what, old, new, message in described():
             if a.only not in what:
                 continue
-            if old not in template:
+            if old not in text:
                 sys.exit(f"the text of '{what}' is gone")
-            open(path, "w").write(template.replace(old, new, 1))
+            count += 1
+            open(path, "w").write(text.replace(old, new, 1))
             run = subprocess.run([os.path.join(a.bin, "pb-tdl"), "check", path], capture_output=True, text=True)
             place = r"mychip\.td:\d+:\d+: error: "
             if not run.returncode:
@@ -179,7 +255,7 @@ def main():
             wrong += not good
             if a.show or not good:
                 print(f"{'ok   ' if good else 'WRONG'} {what}:\n{run.stderr}")
-    print(f"{len(MISTAKES)} mistakes, {wrong} with another message")
+    print(f"{count} mistakes, {wrong} with another message")
     sys.exit(wrong > 0)
 
 

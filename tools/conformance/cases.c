@@ -267,6 +267,7 @@ static void run_full(suite* s, int from, int to) {
       if (insn) (void)program_draw(s, &p, insn, (wish){.shape = SHAPE_SMALLEST, .flag = -1}, why);
     }
   }
+  banks_empty(s, &p);
   p.tail = p.count;
   program_order(s, &p);
   // The order that the data asks for may use the counter too; then it is full already.
@@ -308,6 +309,7 @@ static void repeat_last(suite* s, program* p) {
   const pb_insn* insn = c.insn;
   if (!insn->operand_count) return;
   const pb_operand* o = &insn->operands[draw(s, (uint32_t)insn->operand_count)];
+  if (banks_on(s, o)) return;
   int field = o->base, turns = 3 + (int)draw(s, 8);
   int64_t step = ((int64_t)draw(s, 5) - 2) * (o->memory >= 0 && o->unit == 1 ? 16 : 1);
   for (int t = 0; t < turns; ++t) {

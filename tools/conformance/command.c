@@ -191,6 +191,7 @@ static bool is_drawn(const pb_insn* insn, int index, int k) {
 
 static bool draw_window(suite* s, pb_command* c, int index, wish w) {
   const pb_operand* o = &c->insn->operands[index];
+  if (banks_on(s, o)) return banks_draw(s, c, o, w);
   int64_t span = element_bytes(o->type);
   for (int pass = 0; pass < 2; ++pass) // strides that are given, then those of fields, innermost first
     for (int k = o->rank - 1; k >= 0; --k) {
@@ -336,8 +337,26 @@ static bool draw_once(suite* s, pb_command* c, wish w) {
 
 // State ---------------------------------------------------------------------------------------------------------------
 
+// The same by the command that does nothing else.
+static bool write_alone(suite* s, program* p, const pb_command* c, const pb_insn* writer, const pb_insn* alone,
+                        char* why) {
+  pb_command set = {.insn = alone};
+  const int64_t* state = judge_state(s->judge, judge_insn(s->judge, writer->name));
+  for (int f = 0; f < alone->field_count; ++f) {
+    int of = alone->fields[f].state_of;
+    if (of < 0) continue;
+    set.values[f] = state[judge_field(s->judge, judge_insn(s->judge, writer->name), alone->fields[f].name)];
+    for (int g = 0; g < c->insn->field_count; ++g)
+      if (c->insn->fields[g].state_writer == writer->index && c->insn->fields[g].state_field == of)
+        set.values[f] = c->values[g];
+  }
+  return program_put(s, p, &set, why);
+}
+
 // A command of `writer` that leaves the values that `c` needs; what it does besides is drawn.
 static bool write_state(suite* s, program* p, const pb_command* c, const pb_insn* writer, char* why) {
+  const pb_insn* alone = pb_state_alone(s->chip, writer);
+  if (alone && (draw(s, 2) || !banks_have_room(s, writer))) return write_alone(s, p, c, writer, alone, why);
   pb_command set = {.insn = writer};
   int at = judge_insn(s->judge, writer->name);
   const int64_t* state = judge_state(s->judge, at);
@@ -384,6 +403,7 @@ bool program_put(suite* s, program* p, const pb_command* c, char* why) {
 }
 
 bool program_draw(suite* s, program* p, const pb_insn* insn, wish w, char* why) {
+  banks_prepare(s, p, insn, w);
   snprintf(why, JUDGE_WHY, "no such command was found");
   pb_command c = {.insn = insn};
   draw_extents(s, &c, w);

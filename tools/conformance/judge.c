@@ -66,7 +66,23 @@ void judge_argument(judge* j, int slot, int64_t bytes) {
   snprintf(s->name, sizeof s->name, "argument %d", slot);
 }
 
+static void clear_banks(judge* j) {
+  for (int m = 0; m < j->memory_count; ++m) {
+    j->memories[m].filled = j->memories[m].taken = 0;
+    for (int k = 0; k < JUDGE_BANKS; ++k) j->memories[m].filling[k] = -1;
+  }
+}
+
+int judge_banks(const judge* j, int space, int* waiting, bool* held) {
+  if (space < 0 || space >= j->memory_count || !j->memories[space].banks) return 0;
+  int64_t filled = j->memories[space].filled, taken = j->memories[space].taken;
+  *waiting = (int)(filled - taken);
+  *held = taken > 0 && j->memories[space].filling[(taken - 1) % j->memories[space].banks] == taken - 1;
+  return j->memories[space].banks;
+}
+
 void judge_reset(judge* j) {
+  clear_banks(j);
   for (int m = 0; m < j->memory_count; ++m) {
     int64_t bytes = j->spaces[m].bytes;
     char name[64];
@@ -146,13 +162,49 @@ static void bound_window(const judge_operand* o, const judge_command* c, judge_w
   }
 }
 
+// Which of all fillings a window on banks means.
+static int64_t filling_of(const judge* j, const judge_command* c, const judge_operand* o, bool written) {
+  if (written) return j->memories[o->memory].filled;
+  return j->memories[o->memory].taken - (o->take >= 0 && c->values[o->take] ? 0 : 1);
+}
+
+static int64_t place_of_bank(const judge* j, const judge_command* c, const judge_operand* o, bool written) {
+  int64_t banks = j->memories[o->memory].banks, filling = filling_of(j, c, o, written);
+  return filling < 0 ? 0 : filling % banks * (j->memories[o->memory].bytes / banks);
+}
+
+// A bank is filled when there is one, and read when what was filled in its turn is there.
+static bool check_bank(const judge* j, const judge_command* c, const judge_operand* o, bool written, char* why) {
+  int64_t banks = j->memories[o->memory].banks, filling = filling_of(j, c, o, written);
+  if (written && j->memories[o->memory].filled - j->memories[o->memory].taken >= banks)
+    return snprintf(why, JUDGE_WHY, "all banks of %s wait to be taken", j->memories[o->memory].name), false;
+  if (!written && (filling < 0 || j->memories[o->memory].filling[filling % banks] != filling))
+    return snprintf(why, JUDGE_WHY, "operand '%s' reads a bank of %s that is not there", o->name,
+                    j->memories[o->memory].name),
+           false;
+  return true;
+}
+
+static void turn_banks(judge* j, const judge_insn_record* insn, const judge_command* c) {
+  for (int o = 0; o < insn->operand_count; ++o) {
+    const judge_operand* w = &insn->operands[o];
+    if (!w->is_window || w->base >= 0) continue;
+    if (o == insn->dest) {
+      int64_t filling = j->memories[w->memory].filled++;
+      j->memories[w->memory].filling[filling % j->memories[w->memory].banks] = filling;
+    } else if (c->values[w->take]) {
+      ++j->memories[w->memory].taken;
+    }
+  }
+}
+
 static void make_window(const judge* j, const judge_insn_record* insn, const judge_command* c, int index,
                         judge_window* w) {
   const judge_operand* o = &insn->operands[index];
   *w = (judge_window){.space = o->memory, .rank = o->rank, .bytes = o->type.bits < 8 ? 1 : o->type.bits / 8};
   if (!o->is_window) return;
   if (o->memory == j->system) w->space = JUDGE_ARGUMENTS + (o->slot >= 0 ? (int)(c->values[o->slot] & 15) : 0);
-  w->address = c->values[o->base] * o->unit;
+  w->address = o->base < 0 ? place_of_bank(j, c, o, index == insn->dest) : c->values[o->base] * o->unit;
   for (int k = 0; k < o->rank; ++k) {
     w->dims[k] = o->dims[k];
     w->extent[k] = c->extent[o->dims[k]];
@@ -234,6 +286,8 @@ bool judge_place(judge* j, judge_command* c, char* why) {
   c->dest = insn->dest;
   c->accumulates = insn->how != JUDGE_SET && (insn->flag < 0 || c->values[insn->operands[insn->flag].base] != 0);
   for (int o = 0; o < c->count; ++o) {
+    const judge_operand* w = &insn->operands[o];
+    if (w->is_window && w->base < 0 && !check_bank(j, c, w, o == insn->dest, why)) return false;
     make_window(j, insn, c, o, &c->windows[o]);
     if (!insn->operands[o].is_window) c->windows[o].space = -1;
     if (insn->operands[o].is_window && !c->windows[o].empty && !check_window(j, insn, o, &c->windows[o], why))
@@ -556,7 +610,10 @@ void judge_run(judge* j, const judge_command* c) {
   int64_t kept[JUDGE_FIELDS];
   memcpy(kept, c->values, sizeof kept);
   memcpy(j->state[c->insn], kept, sizeof kept);
+  for (int f = 0; f < insn->field_count && insn->state_of >= 0; ++f)
+    if (insn->fields[f].of >= 0) j->state[insn->state_of][insn->fields[f].of] = kept[f];
   if (!c->count) return;
+  turn_banks(j, insn, c);
   const judge_window* d = &c->windows[c->dest];
   judge_type type = insn->operands[c->dest].type;
   int outer[JUDGE_DIMS], inner[JUDGE_DIMS], outers = 0, inners = 0;

@@ -64,6 +64,9 @@ int judge_field(const judge* j, int insn, const char* name); // -1: none
 bool judge_place(judge* j, judge_command* command, char* why); // the same for `insn` and `values`, state included
 bool judge_read(judge* j, const uint8_t* bytes, judge_command* command, char* why);
 // Fields and tokens alone.
+// Of a memory whose banks are taken in turn: how many are filled and not taken, and whether one that was taken is still
+// there. 0: it has none, else how many there are.
+int judge_banks(const judge* j, int space, int* waiting, bool* held);
 const int64_t* judge_state(const judge* j, int insn); // fields of the last command of the instruction
 bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* command, char* why);
 // Carries out what judge_read has read.

@@ -106,7 +106,7 @@ static bool read_encoding(reader* r, const json_t* record, judge_insn_record* in
     f->width = (int)json_array_size(value);
     if (f->width > 64) return wrong(r, "%s: field '%s' has %d bits", insn->name, key, f->width);
     f->is_signed = listed(json_object_get(record, "Signed"), key);
-    f->writer = -1;
+    f->writer = f->of = -1;
     for (int b = 0; b < 64; ++b) f->bit[b] = -1;
   }
   size_t bit;
@@ -157,11 +157,15 @@ static bool read_window(reader* r, const json_t* window, const judge_insn_record
   o->memory = -1;
   for (int m = 0; m < r->j->memory_count; ++m)
     if (!strcmp(r->j->memories[m].name, memory)) o->memory = m;
-  o->base = field_named(insn, text(window, "Base"));
+  const char* base = text(window, "Base");
+  bool banks = o->memory >= 0 && r->j->memories[o->memory].banks;
+  o->base = banks ? -1 : field_named(insn, base);
+  o->take = banks && *base ? field_named(insn, base) : -1;
   o->slot = *text(window, "Slot") ? field_named(insn, text(window, "Slot")) : -1;
   o->fill = *text(window, "Fill") ? field_named(insn, text(window, "Fill")) : -1;
   o->unit = number(window, "Unit");
-  if (o->memory < 0 || o->base < 0) return wrong(r, "%s: window '%s' has no memory or base", insn->name, o->name);
+  if (o->memory < 0 || (!banks && o->base < 0) || (banks && *base && o->take < 0))
+    return wrong(r, "%s: window '%s' has no memory or base", insn->name, o->name);
   const json_t *dims = json_object_get(window, "Dims"), *strides = json_object_get(window, "Strides");
   const json_t *lo = json_object_get(window, "BoxLo"), *hi = json_object_get(window, "BoxHi");
   o->rank = (int)json_array_size(dims);
@@ -196,7 +200,7 @@ static bool read_operands(reader* r, const json_t* record, judge_insn_record* in
     copy_name(o->name, json_string_value(json_array_get(arg, 1)));
     o->type = type_of(r, json_object_get(what, "Elem"));
     o->is_window = is_a(what, "Window");
-    o->memory = o->slot = o->fill = -1;
+    o->memory = o->slot = o->fill = o->take = -1;
     if (!o->is_window && (o->base = field_named(insn, o->name)) < 0)
       return wrong(r, "%s: immediate '%s' has no field", insn->name, o->name);
     if (o->is_window && !read_window(r, what, insn, o)) return false;
@@ -342,7 +346,8 @@ static bool read_semantics(reader* r, const json_t* record, judge_insn_record* i
 static bool read_insn(reader* r, const char* name, judge_insn_record* insn) {
   const json_t* record = json_object_get(r->root, name);
   copy_name(insn->name, name);
-  insn->dest = insn->flag = -1;
+  insn->dest = insn->flag = insn->state_of = -1;
+  copy_name(insn->state_of_name, text(record, "StateOf"));
   if (!read_encoding(r, record, insn)) return false;
   read_dims(r, record, insn);
   if (!read_operands(r, record, insn)) return false;
@@ -363,6 +368,23 @@ static bool resolve_state(reader* r) {
   return true;
 }
 
+// Whose state an instruction writes in place of its own.
+static bool resolve_owners(reader* r) {
+  judge* j = r->j;
+  for (int i = 0; i < j->insn_count; ++i) {
+    judge_insn_record* insn = &j->insns[i];
+    if (!insn->state_of_name[0]) continue;
+    insn->state_of = judge_insn(j, insn->state_of_name);
+    for (int f = 0; f < insn->field_count; ++f) {
+      if (insn->fields[f].bit[0] < 0) continue;
+      insn->fields[f].of = insn->state_of < 0 ? -1 : judge_field(j, insn->state_of, insn->fields[f].name);
+      if (insn->fields[f].of < 0)
+        return wrong(r, "%s: no %s.%s", insn->name, insn->state_of_name, insn->fields[f].name);
+    }
+  }
+  return true;
+}
+
 static bool read_memories(reader* r) {
   size_t k;
   json_t* name;
@@ -375,6 +397,10 @@ static bool read_memories(reader* r) {
     r->j->memories[at].bytes = number(m, "Bytes");
     r->j->memories[at].row_bytes = number(m, "RowBytes");
     if (!strcmp(text(m, "Scope"), "system")) r->j->system = at;
+    if (strcmp(text(m, "Kind"), "shadow") && strcmp(text(m, "Kind"), "fifo")) continue;
+    r->j->memories[at].banks = (int)number(m, "Banks");
+    if (r->j->memories[at].banks < 1 || r->j->memories[at].banks > JUDGE_BANKS)
+      return wrong(r, "%s: %d banks", r->j->memories[at].name, r->j->memories[at].banks);
   }
   return r->j->system >= 0 || wrong(r, "no memory of scope \"system\"");
 }
@@ -404,7 +430,7 @@ static bool read_all(reader* r) {
     j->functions[j->function_count].table_bits = (int)number(f, "TableBits");
     j->functions[j->function_count++].degree = (int)number(f, "Degree");
   }
-  return resolve_state(r);
+  return resolve_state(r) && resolve_owners(r);
 }
 
 bool judge__read_description(judge* j, const char* json, char* why) {

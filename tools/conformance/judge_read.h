@@ -4,7 +4,7 @@
 
 #include "judge.h"
 
-enum { JUDGE_BITS = 256, JUDGE_NODES = 64, JUDGE_MEMORIES = 16 };
+enum { JUDGE_BITS = 256, JUDGE_NODES = 64, JUDGE_BANKS = 64, JUDGE_MEMORIES = 16 };
 
 typedef enum judge_op {
   JUDGE_LOAD,
@@ -83,8 +83,8 @@ typedef struct judge_field_record {
   bool is_signed;
   enum { JUDGE_PLAIN, JUDGE_MINUS, JUDGE_SCALED, JUDGE_LOG2 } form; // what its bits hold
   int64_t by;
-  int16_t bit[64]; // of the command; -1: none
-  int writer, writer_field;
+  int16_t bit[64];              // of the command; -1: none
+  int writer, writer_field, of; // of: of one that writes another's state, the field there; -1
   char writer_name[64], writer_field_name[64];
 } judge_field_record;
 
@@ -94,7 +94,7 @@ typedef struct judge_operand {
   char name[64];
   bool is_window, table;
   judge_type type;
-  int memory, rank, base, slot, fill;
+  int memory, rank, base, slot, fill, take; // take: the flag that takes a bank; -1: none
   int64_t unit;
   int dims[JUDGE_DIMS], strides[JUDGE_DIMS], box_lo[JUDGE_DIMS], box_hi[JUDGE_DIMS];
   judge_step steps[JUDGE_DIMS];
@@ -113,6 +113,8 @@ typedef struct judge_insn_record {
   } dims[JUDGE_DIMS];
   judge_operand operands[JUDGE_OPERANDS];
   int dest, flag; // operand; the flag's, -1: none
+  int state_of;   // whose state it writes; -1: its own
+  char state_of_name[64];
   enum { JUDGE_SET, JUDGE_ACC_ADD, JUDGE_ACC_MAX } how;
   judge_node nodes[JUDGE_NODES]; // the last one is the value
 } judge_insn_record;
@@ -122,6 +124,8 @@ struct judge {
   struct {
     char name[64];
     int64_t bytes, row_bytes;
+    int banks;                                   // that are taken in turn; 0: windows have bases
+    int64_t filled, taken, filling[JUDGE_BANKS]; // filling: which one of all lies in each bank
   } memories[JUDGE_MEMORIES];
   judge_insn_record* insns;
   struct {

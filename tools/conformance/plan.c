@@ -160,7 +160,8 @@ static void plan_fillers(suite* s) {
     const pb_insn* insn = &s->chip->insns[i];
     if (!is_copy(insn) || insn->operands[insn->dest].memory != s->chip->system_memory) continue;
     int from = insn->operands[insn->expr[0].operand].memory;
-    if (from != s->chip->system_memory && !s->memories[from].drainer) s->memories[from].drainer = insn;
+    if (from != s->chip->system_memory && !s->memories[from].drainer && !pb_in_banks(&s->chip->memories[from]))
+      s->memories[from].drainer = insn;
   }
 }
 
@@ -175,7 +176,7 @@ void suite_parts(suite* s, bool wide) {
     plan->tile = tile_bytes(s->chip, m) / 2;
     if (part < 2 * plan->tile) part = 2 * plan->tile;
     plan->count = 0;
-    if (m == s->chip->system_memory) continue;
+    if (m == s->chip->system_memory || pb_in_banks(memory)) continue; // banks are filled as they are needed
     if (memory->bytes <= 2 * part)
       plan->parts[plan->count++] = (region){s->space[m], 0, memory->bytes};
     else {

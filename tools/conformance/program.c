@@ -136,6 +136,7 @@ static void observe(suite* s, program* p) {
 void program_end(suite* s, program* p) {
   p->tail = p->count;
   observe(s, p);
+  banks_empty(s, p);
   p->tail = p->count;
   int64_t to = s->regions[REGION_DRAIN].first;
   for (int m = 0; m < s->chip->memory_count; ++m)
@@ -228,7 +229,7 @@ static void cut(suite* s, const program* p, size_t end, program* part) {
     uint8_t bytes[PB_COMMAND_BITS / 8];
     judge_command read;
     char why[JUDGE_WHY];
-    if (n == p->tail) part->tail = part->count;
+    if (n == p->tail) banks_empty(s, part), part->tail = part->count;
     if ((n >= end && n < p->tail) || program_only_orders(s, &p->commands[n])) continue; // those are made anew
     pb_command c = p->commands[n];
     c.waits = c.signals = 0;
@@ -236,6 +237,7 @@ static void cut(suite* s, const program* p, size_t end, program* part) {
     judge_run(s->judge, &read);
     program_push(s, part, &c, &read);
   }
+  banks_empty(s, part);
   program_order(s, part);
 }
 

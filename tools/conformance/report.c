@@ -18,6 +18,7 @@ void suite_cover(suite* s, const pb_command* c, const judge_command* read) {
       if (x->type == PB_I1) v->flags[c->values[x->base] & 1] |= 1u << o;
       continue;
     }
+    if (x->take >= 0) v->banks[c->values[x->take] & 1] |= 1u << o;
     for (int k = 0; k < x->rank; ++k) {
       if (x->strides[k].kind == PB_STRIDE_FIELD && command_extent(c, x->dims[k]) > 1) {
         int64_t stride = c->values[x->strides[k].field];
@@ -76,6 +77,11 @@ static void cover_insn(const pb_chip* chip, const pb_insn* insn, const insn_cove
     for (int bit = 0; bit < 2 && x->memory < 0 && x->type == PB_I1; ++bit) {
       ++*all;
       if (!(v->flags[bit] >> o & 1)) missing(out, count, insn, bit ? "'%s' set" : "'%s' not set", x->name);
+    }
+    for (int bit = 0; bit < 2 && x->memory >= 0 && x->take >= 0; ++bit) {
+      ++*all;
+      if (!(v->banks[bit] >> o & 1))
+        missing(out, count, insn, bit ? "'%s' takes a bank" : "'%s' stays with a bank", x->name);
     }
     for (int k = 0; k < x->rank && x->memory >= 0 && !x->written; ++k) {
       // a dim of one turn walks nothing: a variant may leave an instruction no more of it

@@ -65,6 +65,7 @@ typedef struct insn_coverage {
   uint32_t low, high;      // fields that stood at their least and largest value that a program could give them
   uint32_t zero, negative; // stride fields
   uint32_t flags[2];       // immediates of one bit, by operand
+  uint32_t banks[2];       // windows that read the bank they have, or take the next, by operand
   uint32_t box;            // 1: whole, 2: cut at a low end, 4: cut at a high end, 8: empty
   uint32_t least, most;    // dims, by index, at their Min and Max
 } insn_coverage;
@@ -116,6 +117,7 @@ typedef struct suite {
   int vector_files;
   bool failed;
   bool looped;    // a hardware loop was run
+  int preparing;  // commands that are drawn for the sake of others
   uint64_t limit; // cycles that the program in hand may take on a device: many times what the machine took
   pb_arena arena;
 } suite;
@@ -150,7 +152,8 @@ extern const char* const shape_names[SHAPES];
 typedef struct wish {
   shape shape;
   int which;
-  int flag; // of immediates of one bit: 0, 1, or -1: drawn
+  int flag;                                     // of immediates of one bit: 0, 1, or -1: drawn
+  enum { BANK_ANY, BANK_NEXT, BANK_HELD } bank; // which bank it reads
 } wish;
 
 // Appends a legal command of the instruction, with commands that write its state in front, as the judge sees them, and
@@ -167,6 +170,16 @@ bool program_only_orders(const suite* s, const pb_command* command);
 int64_t command_lay(const suite* s, pb_command* c, int operand, int64_t address, int64_t most, bool grow);
 int64_t command_extent(const pb_command* c, int dim);
 bool command_walks_alike(const pb_insn* insn, int source); // as the result does: it may lie over it
+
+// Banks that are taken in turn (banks.c). Commands in front, so that one of the instruction finds what it reads and has
+// room for what it fills.
+void banks_prepare(suite* s, program* p, const pb_insn* insn, wish w);
+// Which bank a window means: sets its flag. False: there is none.
+bool banks_draw(suite* s, pb_command* c, const pb_operand* o, wish w);
+bool banks_on(const suite* s, const pb_operand* o);
+bool banks_have_room(const suite* s, const pb_insn* filler); // for one more than another command may need
+void banks_empty(suite* s, program* p);                      // takes all that were filled
+void suite_banks(suite* s);
 
 // Whole programs (program.c).
 void program_begin(suite* s, program* p, bool extremes); // the judge starts anew; fills the chip

@@ -171,13 +171,13 @@ static int64_t rolled(const pb_chip* chip, int64_t commands, int64_t words, int6
   return chip->loop && commands <= chip->loop_most && loop < plain ? loop : plain;
 }
 
-// What issues: queues, or one core.
-static int issuers(const pb_tiling* t) { return t->core ? 1 : t->chip->queue_count; }
+// What issues: queues, and units that go on beside them; or one core.
+static int issuers(const pb_tiling* t) { return t->core ? 1 : t->chip->unit_count; }
 
 // Words of a queue come no faster than Depth of them in the time that one takes to arrive.
 static int64_t queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words) {
   const pb_chip* chip = t->chip;
-  if (t->core) return cycles;
+  if (t->core || queue >= chip->queue_count) return cycles;
   int depth = chip->queues[queue].depth > 0 ? chip->queues[queue].depth : 1;
   int64_t arriving = words * arrival(chip) / depth;
   return arriving > cycles ? arriving : cycles;
@@ -190,7 +190,7 @@ static int64_t busiest(const pb_tiling* t, const part* p, const char** name) {
   *name = t->core ? "memory" : chip->memories[chip->system_memory].name;
   for (int q = 0; q < issuers(t); ++q) {
     int64_t time = queue_time(t, q, p->queue[q], p->words[q]);
-    if (time > most) most = time, *name = t->core ? "compute" : chip->queues[q].name;
+    if (time > most) most = time, *name = t->core ? "compute" : chip->queues[pb_unit_queue(chip, q)].name;
   }
   return most;
 }
@@ -212,9 +212,21 @@ static void note_read(part* p, int made, int read) {
   p->made_of[made][read / 64] |= (uint64_t)1 << (read % 64);
 }
 
+// Whether one queue both fills and takes the banks that the buffer lies in: no token is handed on between the two, and
+// a bank is free as soon as it has been read.
+static bool handed_on_alone(const pb_tiling* t, int buffer) {
+  int memory = t->buffers[buffer].memory, fills = -1, takes = -1;
+  if (!pb_in_banks(&t->chip->memories[memory])) return false;
+  for (int i = 0; i < t->chip->insn_count; ++i)
+    for (int o = 0; o < t->chip->insns[i].operand_count; ++o)
+      if (t->chip->insns[i].operands[o].memory == memory)
+        *(t->chip->insns[i].operands[o].written ? &fills : &takes) = t->chip->insns[i].queue;
+  return fills == takes;
+}
+
 // The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
 // and `until_done` later what it writes is there.
-static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
+static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
   int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
   uint32_t after = 1u << queue, brought = 0;
@@ -233,8 +245,10 @@ static void run_nest(part* p, const pb_nest* nest, int queue, int64_t lasts, int
       if (pb__is_buffer(dest)) note_read(p, dest->buffer, b);
     }
   for (int a = 0; a < nest->access_count; ++a)
-    if (pb__is_buffer(&nest->access[a]))
-      use(p, nest->access[a].buffer, start, start + lasts + until_done, columns_of(nest, a));
+    if (pb__is_buffer(&nest->access[a])) {
+      int64_t held = handed_on_alone(t, nest->access[a].buffer) ? 0 : until_done;
+      use(p, nest->access[a].buffer, start, start + lasts + held, columns_of(nest, a));
+    }
   if (pb__is_buffer(dest)) {
     p->after[dest->buffer] = after;
     p->brought[dest->buffer] |= brought;
@@ -256,12 +270,30 @@ static void issue(part* p, int queue, int64_t cycles) {
   p->busy[queue] += cycles;
 }
 
+// The nest on its unit, and beside it what writes state for it there.
+static void run_units(const pb_tiling* t, part* p, const pb_nest* nest, const pb_insn* insn, const int64_t* taken,
+                      int64_t words, int64_t until_done) {
+  int64_t lasts = queue_time(t, insn->unit, taken[insn->unit], words - 1);
+  for (int u = 0; u < t->chip->unit_count; ++u) {
+    if (taken[u]) issue(p, u, taken[u]);
+    if (u != insn->queue && taken[u]) ++p->commands[u];
+    if (u != insn->unit) lasts = larger(lasts, taken[u]);
+  }
+  run_nest(t, p, nest, insn->unit, lasts, until_done);
+  int64_t start = p->queue_free[insn->unit] - lasts;
+  for (int u = 0; u < t->chip->unit_count; ++u) {
+    if (u == insn->unit || !taken[u]) continue;
+    begin_queue(p, u, start);
+    p->queue_free[u] = larger(p->queue_free[u], start + taken[u]);
+  }
+}
+
 static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   if (t->core) {
     int64_t taken = pb__core_cycles(t, t->core, nest);
     issue(p, CORE, taken);
     ++p->commands[CORE];
-    run_nest(p, nest, CORE, taken, 0);
+    run_nest(t, p, nest, CORE, taken, 0);
     t->traffic += pb__core_traffic(t, t->core, nest);
     return true;
   }
@@ -291,15 +323,19 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   }
   int64_t shared = of_all_cores(t, beats); // the others go to the port at the same time
   if (shared > cycles) cycles = shared;
-  int64_t writes = pb__state_writes(t, nest, &match, &cycles);
+  int64_t taken[PB_MAX_QUEUES] = {0};
+  taken[insn->unit] = cycles + commands * pb__until_next(insn);
+  int64_t writes = pb__state_writes(t, nest, &match, taken);
   commands += writes, words += writes;
-  issue(p, insn->queue, cycles);
+  taken[insn->unit] = larger(taken[insn->unit], commands); // a queue's commands start one after the other
   p->commands[insn->queue] += commands;
   p->words[insn->queue] += words;
   p->system += of_all_cores(t, beats + words * fetch);
-  int64_t until_done = insn->latency + TOKEN_CYCLES;
+  const pb_access* dest = &nest->access[nest->access_count - 1];
+  bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
+  int64_t until_done = insn->latency + (alone ? 0 : TOKEN_CYCLES);
   if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
-  run_nest(p, nest, insn->queue, queue_time(t, insn->queue, cycles, words - 1), until_done);
+  run_units(t, p, nest, insn, taken, words, until_done);
   return true;
 }
 

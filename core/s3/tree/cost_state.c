@@ -51,7 +51,7 @@ static int64_t changes_of(const pb_tiling* t, const pb_nest* nest, const pb_matc
   return changes;
 }
 
-int64_t pb__state_writes(const pb_tiling* t, const pb_nest* nest, const pb_match* match, int64_t* cycles) {
+int64_t pb__state_writes(const pb_tiling* t, const pb_nest* nest, const pb_match* match, int64_t* taken) {
   int64_t writes = 0;
   for (int w = 0; t->writers && w < t->chip->insn_count; ++w) {
     const pb_insn* writer = &t->chip->insns[w];
@@ -62,7 +62,9 @@ int64_t pb__state_writes(const pb_tiling* t, const pb_nest* nest, const pb_match
     int64_t own = changes > 1 ? changes : moves || (fields & t->writers[w].others);
     if (computes && own) --own;
     writes += own;
-    *cycles += own * cycles_of(writer);
+    const pb_insn* alone = computes ? pb_state_alone(t->chip, writer) : NULL;
+    const pb_insn* says = alone ? alone : writer;
+    taken[says->unit] += own * (cycles_of(says) + pb__until_next(says));
   }
   return writes;
 }

@@ -192,7 +192,7 @@ static void hold_turned(pb_tiling* t, stage* s, const pb_tile* tile, int k, int 
 static void hold_w(pb_tiling* t, stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
   int w = g->roles.w, held = held_memory(g), level = pb__tiling_levels(t);
-  bool registers = t->chip->memories[held].kind == PB_MEM_REGISTERS;
+  bool registers = pb_holds_tiles(&t->chip->memories[held]);
   int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
   pb_nest load;
   int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
@@ -232,7 +232,7 @@ static void hold_x(pb_tiling* t, stage* s, const pb_tile* tile) {
   load.dim_count = lies.rank = local.rank;
   memcpy(lies.shape, local.shape, sizeof lies.shape);
   int copies = t->plan->image_depth ? t->plan->image_depth : 2;
-  pb__tiling_own(t, &lies, level, s->x_held, memory->kind == PB_MEM_REGISTERS ? memory->banks : copies, "image");
+  pb__tiling_own(t, &lies, level, s->x_held, pb_holds_tiles(memory) ? memory->banks : copies, "image");
   if (t->failure) return;
   local.buffer = lies.buffer;
   memcpy(local.shape, lies.shape, sizeof local.shape); // of a remainder: that of its twin

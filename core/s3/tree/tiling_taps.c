@@ -29,8 +29,7 @@ void pb__tiling_hold_taps(pb_tiling* t, pb_nest* main, const pb_tile* tile, int 
   pb__tiling_expand(t, main, tile, &point);
   pb__tiling_box(t, &point.access[g->roles.w], point.extent, level, &box, &load.access[0]);
   for (int k = 0; k + 1 < count; ++k) local.shape[0] += taps.apart[dims[k]] / g->lanes * (tile->extent[dims[k]] - 1);
-  if (memory->kind == PB_MEM_REGISTERS)
-    local.shape[0] = memory->bytes / memory->banks * 8 / pb_type_bits(local.type) / g->lanes;
+  if (pb_holds_tiles(memory)) local.shape[0] = memory->bytes / memory->banks * 8 / pb_type_bits(local.type) / g->lanes;
   pb__tiling_own(t, &local, level, held, depth, "held");
   if (t->failure) return;
   load.access[1] = local;

@@ -58,14 +58,23 @@ static pb_status take(void* user, const pb_traced* c) {
 static void begin(emitter* e) { e->tokens = pb_tokens_start(e->chip, e->diag, (pb_taker){put, e}); }
 
 // Follows the kernel as one core runs it; where there is state, once more to see what is coming.
-static pb_status follow(emitter* e, const pb_decoded* kernel, int core) {
-  pb_taker here = {take, e};
+static pb_status follow_to(emitter* e, const pb_decoded* kernel, int core, pb_taker here) {
   if (!pb_chip_has_state(e->chip)) return pb_trace_run(e->chip, kernel, core, e->diag, here);
   pb_state_writer* writer = pb_state_start(e->chip, e->diag);
   pb_status status = pb_trace_run(e->chip, kernel, core, e->diag, (pb_taker){pb_state_show, writer});
   pb_state_begin(writer, here);
   if (status == PB_OK) status = pb_trace_run(e->chip, kernel, core, e->diag, (pb_taker){pb_state_take, writer});
   pb_state_free(writer);
+  return status;
+}
+
+static pb_status follow(emitter* e, const pb_decoded* kernel, int core) {
+  pb_taker here = {take, e};
+  if (!pb_chip_has_banks(e->chip)) return follow_to(e, kernel, core, here);
+  pb_bank_order* order = pb_banks_start(e->chip, e->diag, here);
+  pb_status status = follow_to(e, kernel, core, (pb_taker){pb_banks_take, order});
+  if (status == PB_OK) status = pb_banks_end(order);
+  pb_banks_free(order);
   return status;
 }
 

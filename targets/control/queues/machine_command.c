@@ -126,6 +126,8 @@ int machine__command_read(pb_device* device, const machine_site* site, const uin
     mc->extent[d] = insn->dims[d].field >= 0 ? mc->command.values[insn->dims[d].field] : insn->dims[d].max;
   mc->accumulates =
       insn->reduce != PB_SET && (insn->acc_flag < 0 || mc->command.values[insn->operands[insn->acc_flag].base] != 0);
+  int placed = machine__banks_place(device, site, mc);
+  if (placed) return placed;
   if (!insn->operand_count) mc->windows[0] = (machine_window){.operand = &insn->operands[0], .empty = true};
   for (int o = 0; o < insn->operand_count; ++o) {
     if (insn->operands[o].memory < 0) continue;

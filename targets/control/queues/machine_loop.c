@@ -98,11 +98,12 @@ static bool uses_state(const pb_device* device, const uint8_t* bytes) {
   pb_command command;
   if (pb_decode(device->chip, bytes, &command, NULL) != PB_OK) return false;
   for (int f = 0; f < command.insn->field_count; ++f)
-    if (command.insn->fields[f].state_writer >= 0) return true;
+    if (command.insn->fields[f].state_writer >= 0 || command.insn->fields[f].hidden) return true;
   return false;
 }
 
-// What the queue's commands before `index` leave in the state: those after it may have changed that since.
+// What the queue's commands before `index` leave in the state, and of banks: those after it may have changed that
+// since.
 static int follow_state(pb_device* device, const machine_site* site, int64_t (*state)[32]) {
   machine_sequence sequence = {.count = device->kernel.count[site->queue]};
   for (uint32_t k = 0; k < site->index; ++k) {
@@ -111,7 +112,9 @@ static int follow_state(pb_device* device, const machine_site* site, int64_t (*s
     const uint8_t* bytes = machine__sequence_next(device, site, &sequence, &fetched, &code);
     pb_command command;
     if (!bytes) return code;
-    if (pb_decode(device->chip, bytes, &command, NULL) == PB_OK) pb_state_follow(device->chip, state, &command);
+    if (pb_decode(device->chip, bytes, &command, NULL) != PB_OK) continue;
+    pb_state_follow(device->chip, state, &command);
+    machine__banks_follow(device, site->queue, &command);
   }
   return MACHINE_OK;
 }
@@ -124,9 +127,13 @@ int machine__command_again(pb_device* device, const machine_site* site, machine_
     return machine__command_read(device, site, bytes, machine__state(device, site->queue), command);
   int64_t(*state)[32] = calloc((size_t)device->chip->insn_count, sizeof *state);
   if (!state) return machine__fault(device, MACHINE_OUT_OF_MEMORY, "no memory for a report");
+  machine_banks now[MACHINE_MAX_MEMORIES], *banks = device->banks[machine__core(device, site->queue)];
+  memcpy(now, banks, sizeof now);
+  for (int m = 0; m < device->chip->memory_count; ++m) banks[m].filled = banks[m].taken = 0;
   pb_state_clear(device->chip, state);
   code = follow_state(device, site, state);
   if (!code) code = machine__command_read(device, site, bytes, state, command);
+  memcpy(banks, now, sizeof now);
   free(state);
   return code;
 }

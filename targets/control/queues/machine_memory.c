@@ -40,10 +40,11 @@ bool machine__memory_open(pb_device* device) {
     for (int k = 0; k < chip->memory_count; ++k)
       if ((core == 0 || k != chip->system_memory) && !open_memory(device, &device->memories[core][k], k)) return false;
   device->allocated = first_address;
-  return true;
+  return machine__banks_open(device);
 }
 
 void machine__memory_close(pb_device* device) {
+  machine__banks_close(device);
   for (int core = 0; core < device->chip->cores; ++core)
     for (int k = 0; k < device->chip->memory_count; ++k) {
       machine_memory* m = &device->memories[core][k];
@@ -55,6 +56,7 @@ void machine__memory_close(pb_device* device) {
 
 void machine__memory_begin(pb_device* device) {
   ++device->epoch;
+  machine__banks_begin(device);
   for (int core = 0; core < device->chip->cores; ++core)
     for (int k = 0; k < device->chip->memory_count; ++k)
       if (k != device->chip->system_memory)

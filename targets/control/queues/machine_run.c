@@ -42,6 +42,8 @@ typedef struct lane {
   machine_sequence sequence;
   uint64_t arrives[ARRIVALS];              // by word
   uint64_t free_at, done_at, last_arrival; // when the next may start; when the last completed
+  // Of commands that go on beside others: when the last is through, and when the last that writes state is.
+  uint64_t beside_until, state_until, issued; // issued: when the next may start at the soonest
   machine_command head;
   bool read;
   bool streaming; // at the port
@@ -264,6 +266,7 @@ static bool meets(const machine_command* c, const flight* f) {
   for (int o = 0; o < c->command.insn->operand_count; ++o) {
     const machine_window* w = &c->windows[o];
     if (c->command.insn->operands[o].memory != f->memory || w->empty || w->writes) continue;
+    if (c->command.insn->operands[o].take >= 0) continue; // banks have a rule of their own
     if (w->first < f->last && f->first < w->last) return true;
   }
   return false;
@@ -280,13 +283,28 @@ static uint64_t hazard(const lane* l) {
   return until;
 }
 
+static bool reads_state(const pb_insn* insn) {
+  for (int f = 0; f < insn->field_count; ++f)
+    if (insn->fields[f].state_writer >= 0) return true;
+  return false;
+}
+
+// When its word and its unit are there for the head: a command that goes on beside others only waits for those like it.
+static uint64_t unit_free(const lane* l) {
+  const pb_insn* insn = l->head.command.insn;
+  uint64_t at = l->arrives[(l->needed - 1) % ARRIVALS], unit = insn->beside ? l->beside_until : l->free_at;
+  if (l->issued > at) at = l->issued;
+  return unit > at ? unit : at;
+}
+
 // When the head of the queue can start; never: not until something else happens.
 static uint64_t can_start(const pb_device* device, int q) {
   const machine_timing* t = device->timing;
   const lane* l = &t->lanes[q];
   if (!l->read || l->streaming || l->flight_count == WRITTEN_BEHIND) return never;
-  uint64_t at = l->arrives[(l->needed - 1) % ARRIVALS];
-  if (l->free_at > at) at = l->free_at;
+  uint64_t at = unit_free(l), ready = machine__banks_ready(device, q, &l->head);
+  if (ready > at) at = ready;
+  if (l->state_until > at && reads_state(l->head.command.insn)) at = l->state_until;
   uint32_t waits = l->head.command.waits;
   if (waits_short(t, q, waits)) return never;
   for (int k = 0, p = first_of_core(t, q); k < t->own; ++k, ++p) {
@@ -329,9 +347,13 @@ static int read_head(pb_device* device, int q) {
 // The queue is done with its head: the next may follow.
 static int retire(pb_device* device, int q, uint64_t free_at, uint64_t done) {
   lane* l = &device->timing->lanes[q];
+  bool beside = l->head.command.insn->beside;
   fly(device, q, done);
-  device->busy[q] += free_at - l->started;
-  l->free_at = free_at;
+  machine__banks_done(device, q, &l->head, free_at, done);
+  device->busy[q] += beside ? 1 : free_at - l->started;
+  *(beside ? &l->beside_until : &l->free_at) = free_at;
+  if (beside && !l->head.command.insn->operand_count) l->state_until = done;
+  l->issued = l->started + 1;
   ++l->next;
   complete(device, q);
   return read_head(device, q);
@@ -357,16 +379,16 @@ static int start(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
   machine_command* c = &l->head;
-  uint64_t ready = l->arrives[(l->needed - 1) % ARRIVALS];
-  if (l->free_at > ready) ready = l->free_at;
-  device->stall[q] += t->now - ready;
+  device->stall[q] += t->now - unit_free(l);
   take_tokens(device, q, c->command.waits);
-  memcpy(machine__state(device, q)[c->command.insn->index], c->command.values, sizeof *device->state);
+  pb_state_write(machine__state(device, q), &c->command);
   l->started = t->now;
   if (l->needed > l->released) fetch(device, q);
   l->released = l->needed;
+  int code = machine__banks_start(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
+  if (code) return code;
   if (device->checks) {
-    int code = machine__check(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
+    code = machine__check(device, &(machine_site){.queue = q, .index = l->next, .clock = l->clock}, c);
     if (code) return code;
   }
   if (c->command.insn->operand_count) machine__execute(device, c);
@@ -422,6 +444,7 @@ static int begin(pb_device* device) {
     l->sequence.word = l->sequence.body = 0;
     l->sequence.count = l->count;
     l->free_at = l->done_at = l->last_arrival = l->written_at = 0;
+    l->beside_until = l->state_until = l->issued = 0;
     l->flight_first = l->flight_count = l->recent_next = 0;
     l->streaming = false;
     memset(l->clock, 0, sizeof *l->clock * (size_t)t->queues);
@@ -482,7 +505,7 @@ static int end(pb_device* device) {
                               (unsigned long long)left, pb_chip_queue_name(device->chip, p),
                               pb_chip_queue_name(device->chip, c));
     }
-  return MACHINE_OK;
+  return device->checks ? machine__banks_end(device) : MACHINE_OK;
 }
 
 // The next thing that happens: a mover leaves the port, or a command starts.

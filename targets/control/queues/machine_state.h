@@ -29,6 +29,7 @@ enum machine_fault_code {
   MACHINE_HANG,
   MACHINE_LIMIT,
   MACHINE_TOKENS,
+  MACHINE_BANKS,
   MACHINE_STOPPED
 };
 
@@ -81,6 +82,17 @@ typedef struct machine_allocation {
   uint64_t address, bytes;
 } machine_allocation;
 
+// Banks that are taken in turn (machine_banks.c): fillings and takings, counted from the kernel's begin.
+typedef struct machine_bank {
+  int64_t filling; // the last one that has begun; -1: none has
+  uint64_t there;  // when it is there, for commands of the queue that fills
+  uint64_t free;   // when its readers are through, for the same
+} machine_bank;
+typedef struct machine_banks {
+  int64_t filled, taken;
+  machine_bank* banks;
+} machine_banks;
+
 typedef struct machine_timing machine_timing; // machine_run.c
 enum { MACHINE_BLOCK = 1024 };                // points that are evaluated at once
 
@@ -117,6 +129,8 @@ struct pb_device {
   bool checks;
   machine_memory* system;                                           // of memories
   machine_memory memories[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES]; // by core; the system's: the first core's
+  machine_banks banks[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES];     // of memories that have them
+  bool has_banks;
   machine_allocation* allocations;
   size_t allocation_count, allocation_capacity;
   uint64_t allocated;
@@ -153,6 +167,20 @@ int machine__fault(pb_device* device, int code, const char* format, ...) __attri
 // The same, headed by the command's place and text.
 int machine__fault_at(pb_device* device, int code, const machine_site* site, const machine_command* command,
                       const char* format, ...) __attribute__((format(printf, 5, 6)));
+
+bool machine__banks_open(pb_device* device);
+void machine__banks_close(pb_device* device);
+void machine__banks_begin(pb_device* device);
+int machine__banks_end(pb_device* device); // a bank that nobody took would be the next kernel's first
+// Gives the command's windows on banks their places, by those before it in its queue.
+int machine__banks_place(pb_device* device, const machine_site* site, machine_command* command);
+void machine__banks_follow(pb_device* device, int queue, const pb_command* command); // counts what it fills and takes
+// When they let it start: what it takes is there, what it fills is read no more.
+uint64_t machine__banks_ready(const pb_device* device, int queue, const machine_command* command);
+// It starts: fills or takes. Its queue is its readers' until `free_at`; what it writes is there at `there`.
+int machine__banks_start(pb_device* device, const machine_site* site, const machine_command* command);
+void machine__banks_done(pb_device* device, int queue, const machine_command* command, uint64_t free_at,
+                         uint64_t there);
 
 bool machine__memory_open(pb_device* device);
 void machine__memory_close(pb_device* device);

@@ -3,7 +3,7 @@
 // there, and it then sets every field of its instruction to what the next command that needs the field wants, so that
 // one write serves them all. Writer and readers share a queue, which is in order: no tokens are needed. A writer that
 // computes something too (weights move in, and where the next sums go is said) says what the commands after it want;
-// when they want another value before it comes again, it is run again.
+// when they want another value before it comes again, it is run again, or a command that says it alone (StateOf).
 //
 // So commands are seen twice: first to learn what each field will be wanted to be, and until which command.
 #include "targets/control/queues/trace.h"
@@ -180,6 +180,17 @@ static bool computes(const pb_state_writer* w, int insn) {
 
 static pb_status put(pb_state_writer* w, pb_traced c, bool repeated);
 
+// By the command that writes the state of `by` and does nothing else.
+static pb_status provide_alone(pb_state_writer* w, const pb_traced* c, int by, const pb_insn* alone,
+                               const wanted* plan) {
+  pb_traced set = {.command = {.insn = &w->chip->insns[by]}, .nest = c->nest, .call = -1};
+  set_fields(&set.command, w->fields[by], plan, &w->state[by]);
+  pb_traced says = {.command = pb_trace_blank(alone), .nest = c->nest, .call = -1};
+  for (int f = 0; f < alone->field_count; ++f)
+    if (alone->fields[f].state_of >= 0) says.command.values[f] = set.command.values[alone->fields[f].state_of];
+  return w->to.take(w->to.user, &says);
+}
+
 // Sets what the command needs of one writer.
 static pb_status provide(pb_state_writer* w, const pb_traced* c, int by, bool repeated) {
   wanted plan = {0};
@@ -188,6 +199,8 @@ static pb_status provide(pb_state_writer* w, const pb_traced* c, int by, bool re
     want(c, by, &plan);
   else
     plan = wanted_from_here(w, by);
+  const pb_insn* alone = computes(w, by) ? pb_state_alone(w->chip, &w->chip->insns[by]) : NULL;
+  if (alone) return provide_alone(w, c, by, alone, &plan);
   if (computes(w, by)) {
     if (!w->last[by].command.command.insn)
       return pb_unsupported(

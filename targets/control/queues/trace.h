@@ -58,6 +58,15 @@ void pb_state_begin(pb_state_writer* writer, pb_taker to);
 pb_status pb_state_take(void* writer, const pb_traced* command) PB_MUST_CHECK;
 void pb_state_free(pb_state_writer* writer); // NULL is fine
 
+// Banks that are taken in turn: each command learns its bank, and each reader whether it takes the next.
+// PB_ERR_UNSUPPORTED when the commands would take them in another order than they are filled.
+typedef struct pb_bank_order pb_bank_order;
+bool pb_chip_has_banks(const pb_chip* chip);
+pb_bank_order* pb_banks_start(const pb_chip* chip, pb_diag* diag, pb_taker to);
+pb_status pb_banks_take(void* order, const pb_traced* command) PB_MUST_CHECK;
+pb_status pb_banks_end(pb_bank_order* order) PB_MUST_CHECK; // all that were filled were taken
+void pb_banks_free(pb_bank_order* order);                   // NULL is fine
+
 // Waits and signals. Those of a command are what they are once all commands have been added.
 typedef struct pb_tokens pb_tokens;
 // `relay` takes commands that do nothing but hand tokens on, each in its place before the command that is being added.
