@@ -300,7 +300,7 @@ static const row rows[] =
     {"let Depth = 2;", "let Depth = 4096;", "", 3042, "Depth"},
     {"let Latency = 1;", "let Latency = 1048577;", "", 3206, "Latency"},
     {"let Latency = 3;", "let Latency = 1048577;", "", 3241, "Latency"},
-    {"let Latency = 1;", "let Latency = 1; let Kind = \"fifo\";", "", 3012, "fifo"},
+    {"let Latency = 1;", "let Latency = 1; let Kind = \"stack\";", "", 3012, "Kind"},
     {"let Latency = 1;", "let Latency = 1; let Ways = 0;", "", 3263, "ways"},
     {"let Revision = 1;", "let Revision = -1;", "", 3023, "Revision"},
     {"let Revision = 1;", "let Revision = 1; let MHz = -5;", "", 3024, "MHz"},
