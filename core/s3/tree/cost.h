@@ -18,8 +18,8 @@ bool pb_tree_fits(pb_tiling* tiling, int memory);
 // What the tree's nests hand on in a memory, not a tensor of the kernel's arguments.
 static inline bool pb__is_buffer(const pb_access* access) { return !access->memref.ptr && access->buffer >= 0; }
 
-// Of what fills a bank beside its queue's other commands: cycles behind its own until the next one can begin. In between
-// stands a command that takes the bank, and starts when it is there.
+// Of what fills a bank beside its queue's other commands: cycles behind its own until the next one can begin. In
+// between stands a command that takes the bank, and starts when it is there.
 static inline int64_t pb__until_next(const pb_insn* insn) {
   return insn->beside && insn->operand_count ? insn->latency + 1 : 0;
 }
