@@ -376,7 +376,7 @@ static void check_loop(const pb_chip* chip, pb_diag* diag, int* faults) {
   if (!chip->loop) return;
   pb_place place = place_of(chip->loop);
   check_encoding(chip, chip->loop, place, diag, faults);
-  need_field(chip->loop, chip->loop_turns, "the number of turns", place, diag, faults);
+  need_field(chip->loop, chip->loop_iterations, "the number of iterations", place, diag, faults);
   need_field(chip->loop, chip->loop_body, "the number of commands", place, diag, faults);
 }
 

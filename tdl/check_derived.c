@@ -83,7 +83,7 @@ void pb__check_derived(const pb_chip* chip, pb_diag* diag, int* faults) {
   }
   if (!chip->loop) return;
   checked c = {.chip = chip, .insn = chip->loop, .diag = diag, .faults = faults};
-  use(&c, chip->loop_turns, "the number of turns", minus, "\"minus\"");
+  use(&c, chip->loop_iterations, "the number of iterations", minus, "\"minus\"");
   use(&c, chip->loop_body, "the number of commands", minus, "\"minus\"");
   check_unused(&c);
 }

@@ -1,7 +1,7 @@
 // One use for each encoded field. A command has one number in a field; the compiler sets it, and the machine and the
 // RTL read it, for one purpose. Strides of several windows may share one on purpose, as may extents: a command is found
 // where all of them are the same number. The language has no meaning for a source and a destination on one base, or for
-// a loop whose turns are its body's length.
+// a loop whose iterations are its body's length.
 #include "tdl/check.h"
 
 #include <stdarg.h>
@@ -123,6 +123,6 @@ void pb__check_uses(const pb_chip* chip, pb_diag* diag, int* faults) {
     if (!chip->insns[i].emit) check_insn(chip, &chip->insns[i], diag, faults);
   if (!chip->loop) return;
   uses u = {.chip = chip, .insn = chip->loop, .diag = diag, .faults = faults};
-  use(&u, chip->loop_turns, ALONE, "how many turns there are");
-  use(&u, chip->loop_body, ALONE, "how many commands a turn has");
+  use(&u, chip->loop_iterations, ALONE, "how many iterations there are");
+  use(&u, chip->loop_body, ALONE, "how many commands an iteration has");
 }

@@ -191,9 +191,9 @@ typedef struct pb_chip {
   pb_queue* queues;         // in the order of Tokens.Queues
   const char** queue_names; // of all cores
   pb_level* levels;
-  pb_insn* insns;                       // in order of appearance in the file
-  pb_insn* loop;                        // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
-  int loop_turns, loop_body, loop_most; // its fields, and how many commands a body has at most
+  pb_insn* insns; // in order of appearance in the file
+  pb_insn* loop;  // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
+  int loop_iterations, loop_body, loop_most; // its fields, and how many commands a body has at most
   pb_function* functions;
   pb_formula* formulas[PB_FORMULA_KINDS]; // how it makes codes; NULL: as this SDK's quantisation says
   int system_memory;                      // the one of scope "system"
@@ -266,7 +266,7 @@ void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uin
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
 // Whether the bytes are a hardware loop's command.
 bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes);
-// A command in the next turn of a hardware loop: adds the step.
+// A command in the next iteration of a hardware loop: adds the step.
 void pb_command_step(const pb_chip* chip, uint8_t* bytes, const uint8_t* step);
 // What state says before it is written: its bits are 0. `state`: a row of 32 numbers for each instruction of the chip.
 void pb_state_clear(const pb_chip* chip, int64_t (*state)[32]);

@@ -482,7 +482,7 @@ static void read_loop(reader* r) {
   loop->line = rec.place.line;
   loop->index = loop->queue = loop->state_of = loop->acc_flag = loop->operands[0].memory = -1;
   pb__read_fields(&rec, loop);
-  r->chip->loop_turns = pb__field_named(&rec, loop, pb__get_text(&rec, "Turns"), 3122, "Turns");
+  r->chip->loop_iterations = pb__field_named(&rec, loop, pb__get_text(&rec, "Turns"), 3122, "Turns");
   r->chip->loop_body = pb__field_named(&rec, loop, pb__get_text(&rec, "Body"), 3122, "Body");
   int64_t most = pb__get_int(&rec, "MaxBody", 0);
   if (most < 1 || most > PB_MAX_LOOP_BODY)

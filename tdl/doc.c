@@ -278,7 +278,7 @@ static void print_loop(const pb_chip* chip, FILE* out) {
       "\n### %s\n\nRepeats the commands behind it, in any queue. Behind it stand `%s` pairs of words, at most %d: a "
       "command and a step. Turn t of `%s` runs each command as command + t * step, a number of %d bits, so that "
       "every field may change by a constant. Tokens are part of it. Loops do not nest.\n",
-      loop->name, loop->fields[chip->loop_body].name, chip->loop_most, loop->fields[chip->loop_turns].name,
+      loop->name, loop->fields[chip->loop_body].name, chip->loop_most, loop->fields[chip->loop_iterations].name,
       8 * chip->command_bytes);
   print_encoding(chip, loop, out, &arena);
   pb_arena_free(&arena);

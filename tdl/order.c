@@ -4,8 +4,8 @@
 #include <string.h>
 
 int pb_token_way(const pb_chip* chip, int from, int to) {
-  uint32_t reached = 1u << to; // backwards, a counter further in each turn
-  for (int turn = 0; turn < chip->queue_count; ++turn) {
+  uint32_t reached = 1u << to; // backwards, a counter further in each iteration
+  for (int iteration = 0; iteration < chip->queue_count; ++iteration) {
     uint32_t next = reached;
     for (int q = 0; q < chip->queue_count; ++q)
       if (chip->queues[q].gives & reached) next |= 1u << q;

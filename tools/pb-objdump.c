@@ -62,7 +62,7 @@ static void print_headers(const pb_engine* e) {
 // A loop: its body as it runs in the first turn, and then as in the second. *at: the header, and then the last word.
 static pb_status print_loop(const pb_engine* e, const pb_chip* chip, const pb_words_kernel* words, int q, uint32_t* at,
                             const pb_command* header, int64_t (*state)[32]) {
-  int64_t turns = header->values[chip->loop_turns], body = header->values[chip->loop_body];
+  int64_t turns = header->values[chip->loop_iterations], body = header->values[chip->loop_body];
   size_t bytes = (size_t)e->command_bytes;
   if (turns < 1 || body < 1 || body > chip->loop_most || *at + 2 * (uint64_t)body >= words->count[q])
     return pb_error(NULL, (pb_place){0}, 3304, NULL, "word %u of queue %s: a loop of %lld commands, %lld times", *at,

@@ -12,7 +12,7 @@
 #include "core/s1/scale.h"
 #include "core/s2/s2.h"
 #include "core/s2/verify.h"
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
 

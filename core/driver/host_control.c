@@ -182,7 +182,7 @@ static void add_mark(builder* b, const pb_s1_op* op) {
   }
 }
 
-// What goes from segment to segment stays through all turns of a loop that it is used in: a later one may want it.
+// What goes from segment to segment stays through all iterations of a loop that it is used in: a later one may want it.
 static void stretch_over_loops(builder* b) {
   for (size_t l = 0; l < b->loop_count; ++l) // inner ones end first
     for (size_t v = 0; v < b->program->value_count; ++v) {

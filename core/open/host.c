@@ -247,7 +247,7 @@ static pb_status take_steps(host* h, pb_diag* diag) {
                             step->arg_count, PB_ENGINE_MAX_ARGS);
     pb_open_read(h->open, n, z);
     const char* none = pb_printf(&e->arena, "%s has less than no elements", nest->name);
-    for (int d = 0; d < nest->dim_count; ++d) // threads share turns as a number without a sign
+    for (int d = 0; d < nest->dim_count; ++d) // threads share iterations as a number without a sign
       add_check(h, false, pb_size_number(&h->open->sizes, 0), z->extent[d], none);
     for (int a = 0; a < nest->access_count; ++a) {
       int v = p->value_of[n][a];

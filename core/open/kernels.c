@@ -1,8 +1,8 @@
-// A kernel for each nest: plain loops, the first that stores elsewhere in each turn shared among threads.
+// A kernel for each nest: plain loops, the first that stores elsewhere in each iteration shared among threads.
 //
 //   func.func @loops0(%a0: memref<..xf32>, %a1: .., %sizes: memref<..xi64>)       tensors, flat; numbers by place
 //     %q0 = number 0 of the block
-//     %lo:2 = call @pb_share(%q0)
+//     %lo:2 = call @pb_partition(%q0)
 //     for %i0 = %lo#0 to %lo#1                                                    its share
 //       for %i1 = 0 to %q1                                                        all other loops
 //
@@ -54,7 +54,7 @@ static bool is_number(const printer* p, int size, int64_t number) {
 
 static void line(printer* p) { pb_text_indent(&p->body, p->depth); }
 
-// sum of turns by their steps, from `first` on; the name's number.
+// sum of iterations by their steps, from `first` on; the name's number.
 static int address(printer* p, int first, const int* step) {
   int sum = p->serial++;
   line(p);
@@ -220,7 +220,7 @@ static void print_combined(printer* p, const char* old) {
               type);
 }
 
-static void print_turn(printer* p) {
+static void print_iteration(printer* p) {
   const pb_nest* n = p->n;
   int store = n->access_count - 1, integers = 0;
   for (int e = 0; e < n->expr_count; ++e) print_node(p, e, &integers);
@@ -320,7 +320,7 @@ static void order_loops(printer* p) {
     }
   if (!sums) p->outer = count;
   p->in_register = sums && !along && p->outer < n->dim_count && !pb_nest_store((pb_nest*)(uintptr_t)n)->gathered;
-  bool apart = n->reduce != PB_ACC_BODY && !n->access[n->access_count - 1].gathered; // turns may go in any order
+  bool apart = n->reduce != PB_ACC_BODY && !n->access[n->access_count - 1].gathered; // iterations may go in any order
   for (int k = 0; k < n->dim_count && apart && p->shared < 0; ++k)
     if (stores_along(p, p->order[k])) p->shared = p->order[k];
 }
@@ -332,10 +332,10 @@ static void print_kernel(printer* p) {
   (void)name_of(p, pb_size_number(&p->open->sizes, 1)); // %q1
   order_loops(p);
   for (int k = 0; k < n->dim_count; ++k) open_loop(p, k);
-  print_turn(p);
+  print_iteration(p);
   for (int k = n->dim_count - 1; k >= 0; --k) close_loop(p, k);
   if (p->shared >= 0)
-    pb_text_add(&p->head, "  %%lo:2 = func.call @pb_share(%%q%d) : (index) -> (index, index)\n",
+    pb_text_add(&p->head, "  %%lo:2 = func.call @pb_partition(%%q%d) : (index) -> (index, index)\n",
                 name_of(p, p->z.extent[p->shared]));
 }
 
@@ -354,7 +354,7 @@ void pb_open_print(pb_open_program* open, pb_arena* arena, pb_open_kernels* k) {
                          .shared = PB_NEW_ARRAY(arena, bool, (size_t)nests + 1)};
   printer* p = PB_NEW(arena, printer);
   pb_text_add(&k->module, "module attributes {pb.stage = \"open\"} {\n"
-                          "func.func private @pb_share(index) -> (index, index)\n");
+                          "func.func private @pb_partition(index) -> (index, index)\n");
   for (int n = 0; n < nests; ++n) {
     *p = (printer){.open = open, .n = &open->program->nests[n]};
     pb_open_read(open, n, &p->z);

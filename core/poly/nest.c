@@ -180,12 +180,12 @@ bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t exte
   int64_t least = index->cst, most = index->cst;
   for (int c = 0; c < PB_NEST_COLS; ++c) {
     if (!index->coef[c]) continue;
-    int64_t turns = c < PB_NEST_DIMS ? nest->extent[c] : nest->outer_extent[c - PB_NEST_DIMS];
-    if (turns < 1) return true;
+    int64_t iterations = c < PB_NEST_DIMS ? nest->extent[c] : nest->outer_extent[c - PB_NEST_DIMS];
+    if (iterations < 1) return true;
     if (index->coef[c] > 0)
-      most += index->coef[c] * (turns - 1);
+      most += index->coef[c] * (iterations - 1);
     else
-      least += index->coef[c] * (turns - 1);
+      least += index->coef[c] * (iterations - 1);
   }
   return least < 0 || most >= extent;
 }

@@ -113,7 +113,7 @@ void pb_nest_begin(pb_nest* nest, const char* name, const char* part, int access
 void pb_nest_order_outers(pb_nest* nest, const MlirValue* loops, const int64_t* extents, int count);
 // Takes an own dim away; none of the accesses moves along it any more.
 void pb_nest_remove_dim(pb_nest* nest, int dim);
-// An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` turns, which divide its extent.
+// An own dim becomes two: d, the outer one, and behind it d + 1 of `inner` iterations, which divide its extent.
 void pb_nest_cut_dim(pb_nest* nest, int d, int64_t inner);
 // Index r becomes two: r, of whole runs of `inner`, and r + 1 within one. What moves it steps over whole runs, or stays
 // within one.
@@ -129,8 +129,8 @@ int pb_nest_integer(pb_nest* nest, pb_type type, int64_t value);
 int pb_nest_gather(pb_nest* nest, int access, int at, int index);
 // Whether any of its accesses has an index that the body computes.
 bool pb_nest_gathers(const pb_nest* nest);
-// Whether its loops and tensors must stay as they are: its body computes an index, takes the loops' turns as numbers,
-// or combines by an operation of its own.
+// Whether its loops and tensors must stay as they are: its body computes an index, takes the loops' iterations as
+// numbers, or combines by an operation of its own.
 bool pb_nest_is_fixed(const pb_nest* nest);
 // Bounds of an integer node, as its constants, minima and maxima tell; what they do not tell is the type's.
 void pb_nest_range(const pb_nest* nest, int node, int64_t* least, int64_t* most);

@@ -210,7 +210,7 @@ static void print_node(pb_text* text, const pb_nest* nest, int id, int first, in
 
 void pb_nest_print(pb_text* text, const pb_nest* nest, int indent, int* serial) {
   int first = *serial, id = *serial;
-  int loops = nest->dim_count ? nest->dim_count : 1; // a lone store gets a loop of one turn, to hang the names on
+  int loops = nest->dim_count ? nest->dim_count : 1; // a lone store gets a loop of one iteration, to hang the names on
   *serial += loops + 1;
   for (int d = 0; d < loops; ++d) {
     pb_text_indent(text, indent + d);

@@ -400,7 +400,7 @@ const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest) {
   nest->stream = integer_attribute(op, "pb.stream");
   nest->kept = integer_attribute(op, "pb.kept");
   if (!mlirAttributeIsNull(attribute(op, "pb.body"))) nest->reduce = PB_ACC_BODY;
-  if (name_is(op, "affine.store")) { // every extent is 1: the operations that feed it stand before it
+  if (name_is(op, "affine.store")) { // every extent is 1: the operations that prologue it stand before it
     MlirBlock block = mlirOperationGetBlock(op);
     MlirOperation first = op;
     for (MlirOperation o = mlirBlockGetFirstOperation(block); o.ptr != op.ptr; o = mlirOperationGetNextInBlock(o))

@@ -15,9 +15,9 @@ static void print_bound(pb_text* text, const char* join, int column, int64_t ext
   pb_text_add(text, "%s0 <= c%d < %lld", join, column, (long long)extent);
 }
 
-// 0 <= c12 < 4 and 0 <= c13 < 2: the turns of the loops around that the index moves with.
-static const char* print_turns(pb_text* text, const pb_index* index, const int64_t* extents, int level,
-                               const char* join) {
+// 0 <= c12 < 4 and 0 <= c13 < 2: the iterations of the loops around that the index moves with.
+static const char* print_iterations(pb_text* text, const pb_index* index, const int64_t* extents, int level,
+                                    const char* join) {
   for (int c = 0; c < PB_NEST_COLS; ++c) {
     if (!is_around(c, level) || !index->coef[c]) continue;
     print_bound(text, join, c, extents[c]);
@@ -52,7 +52,7 @@ static __isl_give isl_map* touched_by(isl_ctx* ctx, const pb_index* index, const
   print_space(&text, level);
   for (int c = 0; c < PB_NEST_COLS; ++c)
     if (!is_around(c, level) && index->coef[c]) pb_text_add(&text, inside++ ? ", c%d" : "exists c%d", c);
-  const char* join = print_turns(&text, index, extents, level, inside ? " : " : "");
+  const char* join = print_iterations(&text, index, extents, level, inside ? " : " : "");
   for (int c = 0; c < PB_NEST_COLS; ++c) {
     if (is_around(c, level) || !index->coef[c]) continue;
     print_bound(&text, join, c, extents[c]);
@@ -68,12 +68,12 @@ typedef struct interval {
   int64_t from, to; // behind it
 } interval;
 
-// { [c12] -> [i] : 0 <= c12 < 4 and origin + from <= i <= origin + to }, in the same turns.
+// { [c12] -> [i] : 0 <= c12 < 4 and origin + from <= i <= origin + to }, in the same iterations.
 static __isl_give isl_map* read_interval(isl_ctx* ctx, interval at, const pb_index* index, const int64_t* extents,
                                          int level) {
   pb_text text = {0};
   print_space(&text, level);
-  pb_text_add(&text, "%s", print_turns(&text, index, extents, level, ""));
+  pb_text_add(&text, "%s", print_iterations(&text, index, extents, level, ""));
   print_linear(&text, at.origin, at.from);
   pb_text_add(&text, " <= i <= ");
   print_linear(&text, at.origin, at.to);
@@ -87,7 +87,7 @@ static bool includes(__isl_take isl_map* small, __isl_take isl_map* large) {
   return included;
 }
 
-// Nothing is touched outside the interval and, unless it may be wider, both of its ends are touched in every turn.
+// Nothing is touched outside the interval and, unless it may be wider, both of its ends are touched in every iteration.
 static bool is_least(isl_ctx* ctx, const pb_index* index, const int64_t* extents, int level, const pb_index* origin,
                      int64_t extent, bool wider) {
   isl_map* touched = touched_by(ctx, index, extents, level);

@@ -5,8 +5,8 @@
 #include "core/base/table.h"
 #include "core/poly/nest.h"
 
-// What an access touches in one turn of the loops around a tile. Columns as in pb_index; `extents` has one number for
-// each. The first `level` outer columns are the loops around; all others are walked inside.
+// What an access touches in one iteration of the loops around a tile. Columns as in pb_index; `extents` has one number
+// for each. The first `level` outer columns are the loops around; all others are walked inside.
 typedef struct pb_slice {
   pb_index origin[PB_NEST_RANK]; // over the loops around
   int64_t extent[PB_NEST_RANK];

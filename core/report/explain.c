@@ -82,22 +82,22 @@ static int64_t cycles_of(const pb_chip* chip, int64_t (*state)[32], const uint8_
   return insn->beside ? 1 : pb_cycles(insn, extents);
 }
 
-// Commands of a loop's body change by a constant a turn, so that the mean of the first and the last is that of all
-// where cycles are linear in what changes. Returns the words that it takes.
+// Commands of a loop's body change by a constant an iteration, so that the mean of the first and the last is that of
+// all where cycles are linear in what changes. Returns the words that it takes.
 static uint32_t add_loop(const pb_chip* chip, int64_t (*state)[32], const uint8_t* word, uint64_t* busy,
                          uint64_t* commands) {
   pb_command header;
   uint8_t last[PB_COMMAND_BITS / 8];
   if (pb_decode(chip, word, &header, NULL) != PB_OK) return 1;
-  int64_t turns = header.values[chip->loop_turns], body = header.values[chip->loop_body];
+  int64_t iterations = header.values[chip->loop_iterations], body = header.values[chip->loop_body];
   size_t bytes = (size_t)chip->command_bytes;
   for (int64_t k = 0; k < body; ++k) {
     const uint8_t *command = word + (size_t)(1 + 2 * k) * bytes, *step = command + bytes;
     memcpy(last, command, bytes);
-    for (int64_t t = 1; t < turns; ++t) pb_command_step(chip, last, step);
-    *busy += (uint64_t)((cycles_of(chip, state, command) + cycles_of(chip, state, last)) * turns / 2);
+    for (int64_t t = 1; t < iterations; ++t) pb_command_step(chip, last, step);
+    *busy += (uint64_t)((cycles_of(chip, state, command) + cycles_of(chip, state, last)) * iterations / 2);
   }
-  *commands += (uint64_t)(turns * body);
+  *commands += (uint64_t)(iterations * body);
   return (uint32_t)(1 + 2 * body);
 }
 
@@ -259,7 +259,7 @@ static int number_of_place(explainer* x, pb_arg arg) {
 }
 
 // By the engine's places, each of which has what was written there last. In a loop that may be a later step's result of
-// the turn before: what stands in front is told alone.
+// the iteration before: what stands in front is told alone.
 static void add_places(explainer* x, const pb_engine* e) {
   for (int s = 0; s < e->step_count; ++s) {
     const pb_step* step = &e->steps[s];

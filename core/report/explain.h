@@ -34,9 +34,9 @@ typedef struct pb_explanation {
   const char *model, *target, *fallback; // fallback: what runs the steps that miss something; NULL: nothing does
   int step_count, missing_count;
   pb_explained_step* steps;
-  pb_scopes scopes;       // of programs that data steer: cycles are those of one turn of each loop and of every branch
-  const char* codes_like; // the chip by whose formula codes are made, NULL: the SDK's
-  double scales_off;      // by which share a scale is off there, at most
+  pb_scopes scopes; // of programs that data steer: cycles are those of one iteration of each loop and of every branch
+  const char* codes_like;      // the chip by whose formula codes are made, NULL: the SDK's
+  double scales_off;           // by which share a scale is off there, at most
   uint64_t cycles, macs, peak; // peak: multiply-accumulates a cycle; 0: of several kinds, there is no one number
   pb_arena arena;
 } pb_explanation;

@@ -87,7 +87,7 @@ static char* as_text(const pb_explanation* e) {
   pb_text_add(&t, ", %llu multiply-accumulates", (ull)e->macs);
   if (e->cycles && e->peak)
     pb_text_add(&t, ", %.1f%% of the peak of %llu a cycle", share(e->macs, e->cycles * e->peak), (ull)e->peak);
-  if (e->scopes.count) pb_text_add(&t, "; of each loop one turn, and every branch");
+  if (e->scopes.count) pb_text_add(&t, "; of each loop one iteration, and every branch");
   if (e->codes_like)
     pb_text_add(&t, "\ncodes by the formula of %s: scales are off by %.2g%% at most", e->codes_like,
                 100 * e->scales_off);

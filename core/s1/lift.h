@@ -196,6 +196,6 @@ pb_status pb__lift_movement(lifter* l, const pb_node* n, bool* known) PB_MUST_CH
 pb_status pb__lift_float(lifter* l, const pb_node* n, bool* known) PB_MUST_CHECK;
 
 // Transposes of images past operators of elements, and away where two undo each other: turn.c.
-void pb__turn_images(pb_graph* g, pb_consts* consts);
+void pb__move_transposes(pb_graph* g, pb_consts* consts);
 
 #endif

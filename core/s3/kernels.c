@@ -27,7 +27,7 @@ MlirAttribute pb_member(MlirAttribute dictionary, const char* name) {
   return mlirDictionaryAttrGetElementByName(dictionary, mlirStringRefCreateFromCString(name));
 }
 
-int64_t pb_loop_turns(MlirOperation loop) {
+int64_t pb_loop_iterations(MlirOperation loop) {
   MlirAffineMap upper = mlirAffineMapAttrGetValue(pb_op_attribute(loop, "upperBoundMap"));
   return mlirAffineConstantExprGetValue(mlirAffineMapGetResult(upper, 0));
 }

@@ -35,6 +35,6 @@ bool pb_op_is(MlirOperation op, const char* name);
 MlirAttribute pb_op_attribute(MlirOperation op, const char* name);          // null: none
 int64_t pb_op_integer(MlirOperation op, const char* name, int64_t missing); // an integer attribute
 MlirAttribute pb_member(MlirAttribute dictionary, const char* name);        // null: none
-int64_t pb_loop_turns(MlirOperation loop);                                  // of an affine.for from 0 to a constant
+int64_t pb_loop_iterations(MlirOperation loop);                             // of an affine.for from 0 to a constant
 
 #endif

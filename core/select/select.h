@@ -19,7 +19,7 @@ typedef struct pb_flat_access {
   bool boxed;
   int box_rank[PB_FLAT_DIMS];
   int64_t box_step[PB_FLAT_DIMS]; // by how much dim d moves that index
-  // Turns of dim d that one step of the index takes: elements of a run, where a box is told in elements. 0 is 1.
+  // Iterations of dim d that one step of the index takes: elements of a run, where a box is told in elements. 0 is 1.
   int64_t box_run[PB_FLAT_DIMS];
   double fill;       // what is read outside
   bool splat;        // all lanes hold one number: any stride along them will do
@@ -55,7 +55,7 @@ typedef struct pb_match {
 } pb_match;
 
 // The cheapest instruction of the chip that computes the nest. On failure returns false and, in *why (static or in
-// arena), what came closest and, behind a line feed, the first thing of the nearest instruction that does not fit.
+// arena), what came closest and, behind a line prologue, the first thing of the nearest instruction that does not fit.
 bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why);
 
 // Whether an instruction computes the nest's value, whatever the strides.

@@ -64,7 +64,7 @@ def check_plans(a, work):
     wrong = {"parts = array<i64: 5, 1>": "more than there are cores, 4",
              "parts = array<i64: 2, 3>": "more than there are cores, 4",
              "parts = array<i64: 0, 4>": "more than there are cores, 4",
-             "parts = array<i64: 3, 1>": "has not as many turns as parts",
+             "parts = array<i64: 3, 1>": "has not as many iterations as parts",
              "parts = array<i64: 1, 1>": None}
     for parts, why in wrong.items():
         open(path, "w").write(line.replace("parts = array<i64: 4, 1>", parts) + "\n")

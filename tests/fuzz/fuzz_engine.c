@@ -43,8 +43,8 @@ static void choose(const uint8_t* bytes, size_t count) {
   int64_t extents[4][PB_MAX_RANK];
   for (int turn = 0; pb_rt_is_open(rt) && turn < 3; ++turn) {
     const int64_t* shapes[64];
-    static const int64_t of_turn[] = {1, 5, 70000};
-    for (int d = 0; d < PB_MAX_RANK; ++d) extents[turn][d] = of_turn[turn];
+    static const int64_t of_iteration[] = {1, 5, 70000};
+    for (int d = 0; d < PB_MAX_RANK; ++d) extents[turn][d] = of_iteration[turn];
     if (pb_rt_input_count(rt) > 64) break;
     for (int k = 0; k < pb_rt_input_count(rt); ++k) shapes[k] = extents[turn];
     (void)pb_rt_choose(rt, shapes);

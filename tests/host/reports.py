@@ -105,7 +105,7 @@ def of_texts(s):
     inner = next(line for line in lines if re.match(r" *\d+ +dot_general:20 ", line))
     outer = next(line for line in lines if re.match(r" *\d+ +out0 ", line))
     s.check("what is inside stands further in", inner.index("dot") == outer.index("out0") + 4)
-    s.check("what cycles are said of", "of each loop one turn, and every branch" in lines[0])
+    s.check("what cycles are said of", "of each loop one iteration, and every branch" in lines[0])
     page = Page(s.text("branch_in_a_loop", "--target=cpu", "--explain=html"))
     s.check(f"boxes further in: {page.boxes}", len(set(page.boxes)) == 3)
 

@@ -1,7 +1,7 @@
 // Hardware loops: rolling a stream keeps what it means, the machine runs loops as what they stand for, and a loop that
 // is none is a fault with its place.
 #include "kernel.h"
-#include "targets/control/queues/roll.h"
+#include "targets/control/queues/reroll.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,17 +31,17 @@ static size_t unroll(const pb_chip* chip, const uint8_t* words, size_t count, ui
     }
     pb_command header;
     assert_int_equal(pb_decode(chip, word, &header, NULL), PB_OK);
-    int64_t turns = header.values[chip->loop_turns], body = header.values[chip->loop_body];
+    int64_t iterations = header.values[chip->loop_iterations], body = header.values[chip->loop_body];
     assert_in_range(body, 1, chip->loop_most);
     assert_int_equal(header.waits | header.signals, 0);
-    for (int64_t turn = 0; turn < turns; ++turn)
+    for (int64_t iteration = 0; iteration < iterations; ++iteration)
       for (int64_t k = 0; k < body; ++k) {
         uint8_t* to = commands + WORD * made++;
-        if (turn == 0)
+        if (iteration == 0)
           memcpy(to, word + (1 + 2 * k) * WORD, WORD);
         else
           memcpy(to, to - body * WORD, WORD);
-        if (turn) pb_command_step(chip, to, word + (2 + 2 * k) * WORD);
+        if (iteration) pb_command_step(chip, to, word + (2 + 2 * k) * WORD);
       }
     at += 2 * (size_t)body;
   }
@@ -59,21 +59,21 @@ static void rolling_keeps_the_commands(void** state) {
   for (int n = 0; n < 300; ++n) {
     size_t count = 0;
     while (count + 150 < MOST) {
-      size_t length = 1 + draw(40), turns = draw(3) ? 1 : 2 + draw(12);
+      size_t length = 1 + draw(40), iterations = draw(3) ? 1 : 2 + draw(12);
       for (size_t k = 0; k < length; ++k)
         for (int b = 0; b < WORD; ++b) stream[(count + k) * WORD + (size_t)b] = (uint8_t)(b ? draw(256) : 1);
       count += length;
       uint8_t step[40][WORD] = {{0}};
       for (size_t k = 0; k < length; ++k)
         for (int b = 1; b < WORD; ++b) step[k][b] = (uint8_t)(draw(4) ? 0 : draw(2) ? 255 : draw(256));
-      for (; turns > 1 && count + length < MOST; --turns)
+      for (; iterations > 1 && count + length < MOST; --iterations)
         for (size_t k = 0; k < length; ++k, ++count) {
           memcpy(stream + count * WORD, stream + (count - length) * WORD, WORD);
           pb_command_step(chip, stream + count * WORD, step[k]);
         }
     }
     memcpy(rolled, stream, count * WORD);
-    size_t left = pb_roll(chip, rolled, count);
+    size_t left = pb_reroll(chip, rolled, count);
     assert_true(left <= count);
     assert_int_equal(unroll(chip, rolled, left, back), count);
     assert_memory_equal(back, stream, count * WORD);
@@ -118,7 +118,7 @@ static void loops_run_as_what_they_stand_for(void** state) {
     kernel_argument(&k, one, sizeof one);
     put_rows(&k);
     for (int q = 0; loops && q < k.chip->queue_count; ++q)
-      k.count[q] = (uint32_t)pb_roll(k.chip, k.stream[q], k.count[q]);
+      k.count[q] = (uint32_t)pb_reroll(k.chip, k.stream[q], k.count[q]);
     if (loops) assert_int_equal(k.count[queue_of(&k, "VX")], 3); // a header, a command, a step
     if (kernel_run(&k)) fail_msg("%s", k.ops->last_fault(k.device));
     k.ops->copy_out(k.device, out, result[loops], sizeof rows);
@@ -137,12 +137,12 @@ static void append(kernel* k, int q, const pb_command* c) {
 }
 
 // A loop over one vector command, right but for what `header` and `behind` say: how many words follow it.
-static void expect_fault(int turns, int body, uint32_t waits, int behind, bool nested, const char* word) {
+static void expect_fault(int iterations, int body, uint32_t waits, int behind, bool nested, const char* word) {
   kernel k;
   kernel_open(&k, "simnpu", NULL);
   int q = queue_of(&k, "VX");
   pb_command header = {.insn = k.chip->loop, .waits = waits};
-  header.values[k.chip->loop_turns] = turns;
+  header.values[k.chip->loop_iterations] = iterations;
   header.values[k.chip->loop_body] = body;
   pb_command zero = {.insn = pb_chip_insn(k.chip, "VADD")};
   zero.values[pb_insn_field(zero.insn, "ni")] = zero.values[pb_insn_field(zero.insn, "nj")] = 1;

@@ -58,7 +58,7 @@ static void stores_and_loads(program* p) {
   }
 }
 
-// Stores whose data the next load fetches: every turn waits for the write.
+// Stores whose data the next load fetches: every iteration waits for the write.
 static void round_trips(program* p) {
   fill(p);
   for (int n = 0; n < 10; ++n) {

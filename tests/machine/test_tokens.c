@@ -1,7 +1,7 @@
 // Tokens between queues: every need is met, and no counter is asked for one token more than it holds. Commands that run
 // in the program's order are a legal run, in which a signal to a full counter would wait for a command behind it: so
 // in that order each counter must stay within its limit, whatever the queues do.
-#include "targets/control/queues/trace.h"
+#include "targets/control/queues/unroll.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ static pb_tokens* add_all(const pb_chip* chip, const step* steps, int count) {
     region.extent[0] = row;
     region.stride[0] = 1;
     region.written = steps[k].writes;
-    pb_traced c = {.command = {.insn = insn_of(chip, steps[k].queue)}, .region_count = 1, .regions = &region};
+    pb_unrolled c = {.command = {.insn = insn_of(chip, steps[k].queue)}, .region_count = 1, .regions = &region};
     assert_int_equal(pb_tokens_add(t, &c), PB_OK);
   }
   return t;
@@ -121,8 +121,8 @@ static void random_commands(void** state) {
     pb_chip* chip = chip_of(chips[n]);
     srand(1);
     int reached = 0;
-    for (int turn = 0; turn < 40; ++turn) {
-      int count = 200 + rand() % 1000, rows = turn % 2 ? 8 : 256, batch = 1 + rand() % 150, queue = 0;
+    for (int iteration = 0; iteration < 40; ++iteration) {
+      int count = 200 + rand() % 1000, rows = iteration % 2 ? 8 : 256, batch = 1 + rand() % 150, queue = 0;
       for (int k = 0; k < count; ++k) {
         if (k % batch == 0) queue = rand() % chip->queue_count;
         steps[k] = (step){queue, rand() % rows, rand() % 2 == 0};

@@ -29,8 +29,8 @@ static example begin(int rank) {
   return e;
 }
 
-// Least and largest index `r` in one turn of the loops around.
-static void walk(const example* e, int r, const int64_t* turn, int64_t* least, int64_t* most) {
+// Least and largest index `r` in one iteration of the loops around.
+static void walk(const example* e, int r, const int64_t* iteration, int64_t* least, int64_t* most) {
   const pb_index* index = &e->access.index[r];
   *least = INT64_MAX;
   *most = INT64_MIN;
@@ -38,20 +38,20 @@ static void walk(const example* e, int r, const int64_t* turn, int64_t* least, i
     for (int64_t b = 0; b < e->extents[1]; ++b)
       for (int64_t c = 0; c < e->extents[2]; ++c) {
         int64_t at = index->cst + index->coef[0] * a + index->coef[1] * b + index->coef[2] * c;
-        for (int k = 0; k < LOOPS; ++k) at += index->coef[PB_NEST_DIMS + k] * turn[k];
+        for (int k = 0; k < LOOPS; ++k) at += index->coef[PB_NEST_DIMS + k] * iteration[k];
         if (at < *least) *least = at;
         if (at > *most) *most = at;
       }
 }
 
-// The box that one turn shows, in the turns after it where the loops around take it: the least one, unless what is
-// touched moves otherwise.
+// The box that one iteration shows, in the iterations after it where the loops around take it: the least one, unless
+// what is touched moves otherwise.
 static pb_slice walk_slice(const example* e) {
   pb_slice slice = {0};
-  int64_t turn[LOOPS] = {0};
+  int64_t iteration[LOOPS] = {0};
   for (int r = 0; r < e->access.rank; ++r) {
     int64_t least, most;
-    walk(e, r, turn, &least, &most);
+    walk(e, r, iteration, &least, &most);
     for (int k = 0; k < LOOPS; ++k) slice.origin[r].coef[PB_NEST_DIMS + k] = e->access.index[r].coef[PB_NEST_DIMS + k];
     slice.origin[r].cst = least;
     slice.extent[r] = most - least + 1;

@@ -89,7 +89,7 @@ static void same_answer(pb_select_memo* memo, const pb_flat* nest) {
   pb_match now = {0}, again = {0};
   const char *why = NULL, *why_again = NULL;
   bool found = pb_select(chip, nest, &scratch, &now, &why);
-  for (int turn = 0; turn < 2; ++turn) { // asked, then remembered
+  for (int iteration = 0; iteration < 2; ++iteration) { // asked, then remembered
     assert_int_equal(pb_select_again(memo, nest, &again, &why_again), found);
     if (!found) {
       assert_string_equal(why_again, why);
@@ -136,7 +136,7 @@ static void many_nests(void** state) {
   (void)state;
   pb_arena arena = {0};
   pb_select_memo memo = {.chip = chip, .arena = &arena};
-  for (int turn = 0; turn < 2; ++turn)
+  for (int iteration = 0; iteration < 2; ++iteration)
     for (int rows = 1; rows < 300; ++rows) {
       pb_flat flat;
       padded_load(&flat);

@@ -1,7 +1,7 @@
 #include "program.h"
 
 #include "targets/control/queues/machine.h"
-#include "targets/control/queues/roll.h"
+#include "targets/control/queues/reroll.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -272,7 +272,7 @@ int device_run(device* d, const program* p, uint64_t cycle_limit) {
       if (p->commands[n].insn->queue == q &&
           pb_encode(d->chip, &p->commands[n], stream + bytes * count++, &diag) != PB_OK)
         abort();
-    if (p->rolled) count = (uint32_t)pb_roll(d->chip, stream, count);
+    if (p->rolled) count = (uint32_t)pb_reroll(d->chip, stream, count);
     kernel.count[q] = count;
     if (count == 0) continue;
     kernel.stream[q] = device_buffer(d, count * bytes);

@@ -246,7 +246,7 @@ static const row rows[] =
     {"\"a\", [\"row\", \"elem\"]>:$x, Imm<I8>:$zp", "\"zp\", [\"row\", \"elem\"]>:$x, Imm<I8>:$zp", "def CODE", 3260,
      "the base of window 'x' and the immediate 'zp'"},
     {"let Body = \"body\";", "let Body = \"turns\";", "def AGAIN", 3260,
-     "how many turns there are and how many commands"},
+     "how many iterations there are and how many commands"},
     {"def OUT : Instruction<LD> {\n  bits<2> arg; bits<16> off; bits<12> si;",
      STRIDES
      "def OUT : Instruction<LD> {\n  let State = [StateField<\"si\", \"SET\", \"s\">, StateField<\"li\", \"SET\", "

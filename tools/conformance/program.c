@@ -1,7 +1,7 @@
 // Programs: filling the chip, draining it, and running all of it on devices beside the judge.
 #include "suite.h"
 
-#include "targets/control/queues/roll.h"
+#include "targets/control/queues/reroll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -174,7 +174,7 @@ static bool submit_program(suite* s, const program* p, const target_device* d, c
           pb_encode(s->chip, &p->commands[n], stream + bytes * count++, NULL) != PB_OK)
         return false;
     size_t whole = count;
-    if (p->rolled && s->chip->loop) count = pb_roll(s->chip, stream, count);
+    if (p->rolled && s->chip->loop) count = pb_reroll(s->chip, stream, count);
     s->looped |= count < whole;
     kernel.count[first + q] = (uint32_t)count;
     if (!count) continue;

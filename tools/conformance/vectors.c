@@ -2,7 +2,7 @@
 // $readmemh.
 #include "suite.h"
 
-#include "targets/control/queues/roll.h"
+#include "targets/control/queues/reroll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static bool write_stream(suite* s, const program* p, int q, const char* folder, 
   for (size_t n = 0; n < p->count && good; ++n)
     if (p->commands[n].insn->queue == q)
       good = pb_encode(s->chip, &p->commands[n], stream + bytes * (*count)++, NULL) == PB_OK;
-  if (good && p->rolled && s->chip->loop) *count = pb_roll(s->chip, stream, *count);
+  if (good && p->rolled && s->chip->loop) *count = pb_reroll(s->chip, stream, *count);
   snprintf(path, sizeof path, "%s/commands_%s.hex", folder, s->chip->queues[q].name);
   good = good && write_bytes(path, stream, *count * bytes, bytes);
   free(stream);

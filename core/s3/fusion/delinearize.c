@@ -8,7 +8,7 @@
 // What works on rows knows no heads, and a product by heads does: over one shape they share both loops, and can be one
 // kernel (fuse_stages.c).
 #include "core/s3/compose.h"
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ static bool is_whole_dim(const pb_nest* nest, const pb_access* access, int r, in
 
 static bool cut_value(cutter* c, int value, int r);
 
-// Whether a loop's turn is a number in the body, or the order of the loops matters: then they stay as they are. An
+// Whether a loop's iteration is a number in the body, or the order of the loops matters: then they stay as they are. An
 // index that is read does not hinder it.
 static bool needs_its_loops(const pb_nest* nest) {
   for (int e = 0; e < nest->expr_count; ++e)
@@ -139,15 +139,15 @@ static void clear(cutter* c) {
 }
 
 // A product of two computed tensors.
-static bool is_seed(const pb_program* p, int n, pb_roles* roles) {
-  return p->nests[n].reduce != PB_SET && pb_nest_roles(&p->nests[n], NULL, roles) &&
+static bool is_seed(const pb_program* p, int n, pb_contraction_dims* roles) {
+  return p->nests[n].reduce != PB_SET && pb_nest_contraction_dims(&p->nests[n], NULL, roles) &&
          p->values[p->value_of[n][roles->x]].kind != PB_VALUE_CONST &&
          p->values[p->value_of[n][roles->w]].kind != PB_VALUE_CONST;
 }
 
 // Where access a walks heads and their rows, or their columns, by one index. Heads of a group that share
 // their keys move rows too.
-static bool cut_access(cutter* c, int n, const pb_roles* roles, int a) {
+static bool cut_access(cutter* c, int n, const pb_contraction_dims* roles, int a) {
   int value = c->p->value_of[n][a];
   bool any = false;
   for (int r = 0; is_local(c, value) && r < c->p->nests[n].access[a].rank; ++r) {
@@ -174,7 +174,7 @@ pb_status pb_s3_delinearize(pb_unit* unit) {
               .values = PB_NEW_ARRAY(&unit->pass, int, values),
               .nests = PB_NEW_ARRAY(&unit->pass, int, nests* PB_NEST_DIMS)};
   bool any = false;
-  pb_roles roles;
+  pb_contraction_dims roles;
   for (int n = 0; n < program.nest_count; ++n)
     if (is_seed(&program, n, &roles)) {
       any |= cut_access(&c, n, &roles, roles.x);

@@ -127,17 +127,17 @@ void pb_groups_join(pb_groups* g, int producer, int consumer) {
 static void join_pad(chainer* c, int copy) {
   pb_groups* g = c->groups;
   const pb_program* p = g->program;
-  int value = pb_program_stored(p, copy), nests[PB_MAX_FEEDS], count = 0;
+  int value = pb_program_stored(p, copy), nests[PB_MAX_PROLOGUES], count = 0;
   int64_t apart = 0;
   pb_plan plan;
   pb_nest padded;
   PB_FOR_USES (n, p, value) {
     if (!pb_program_writes(p, n, value)) continue;
-    if (count == PB_MAX_FEEDS || g->first[g->of[n]] != n || g->last[g->of[n]] != n) return;
+    if (count == PB_MAX_PROLOGUES || g->first[g->of[n]] != n || g->last[g->of[n]] != n) return;
     nests[count++] = n;
   }
   if (count < 2 || !pb_pad_as_copy(p, nests, count, &padded)) return;
-  int group[PB_MAX_FEEDS];
+  int group[PB_MAX_PROLOGUES];
   for (int k = 0; k < count; ++k) {
     group[k] = g->of[nests[k]];
     if (!plan_groups(c, group[k], -1, &plan)) return;

@@ -1,12 +1,12 @@
 // Groups that share loops become one kernel of several stages (stages.h), where that is predicted to be faster: what is
-// between them then is as large as a turn of those loops, and stays near. A kernel grows backwards from its last group
-// by groups all of whose readers are in it: softmax by its sum, its numerators and its maximum, attention also by the
-// product that makes the scores. This is slicing-based fusion (PolyBlocks) with slices that never overlap.
+// between them then is as large as an iteration of those loops, and stays near. A kernel grows backwards from its last
+// group by groups all of whose readers are in it: softmax by its sum, its numerators and its maximum, attention also by
+// the product that makes the scores. This is slicing-based fusion (PolyBlocks) with slices that never overlap.
 //
-// Products by constant weights stay by themselves: each turn would read all of the weights again.
+// Products by constant weights stay by themselves: each iteration would read all of the weights again.
 #include "core/base/table.h"
 #include "core/s3/fusion/fusion.h"
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/plan/plan_memo.h"
 #include "core/s3/tree/cost_cores.h"
 
@@ -44,9 +44,9 @@ static bool is_copy(const pb_nest* nest) {
 static bool stays_alone(const fuser* f, int group) {
   const pb_program* p = f->groups->program;
   for (int n = f->groups->first[group]; n >= 0; n = f->groups->next[n]) {
-    pb_roles roles;
+    pb_contraction_dims roles;
     if (pb_program_is_fixed(p, n) || (!f->cached && is_copy(&p->nests[n]))) return true;
-    if (!pb_nest_roles(&p->nests[n], NULL, &roles)) continue;
+    if (!pb_nest_contraction_dims(&p->nests[n], NULL, &roles)) continue;
     if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
       return true;

@@ -4,16 +4,16 @@
 //
 // A group is a reduction (or a pointwise nest) with, in front, the nests that make its input if nobody else reads
 // that, and behind it the pointwise nests that take its result, element by element, one after the other. Fusion so
-// keeps the parallelism of the last nest, keeps rows of lanes rows of lanes (a tail whose store does not walk the lanes
-// is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
+// keeps the parallelism of the last nest, keeps rows of lanes rows of lanes (an epilogue whose store does not walk the
+// lanes is left alone), recomputes at most the haloes, and always removes the tensor in between: the four criteria of
 // PolyBlocks' slicing-based fusion. Where memory is explicit, groups whose reductions follow each other may then become
 // one (fuse_reductions.c).
 #include "core/base/table.h"
 #include "core/s3/compose.h"
 #include "core/s3/fallback.h"
 #include "core/s3/fusion/fusion.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/landing.h"
-#include "core/s3/kernel/roles.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
@@ -59,7 +59,7 @@ static bool is_plain_copy(const pb_nest* nest) {
 
 // The nests that make `value`, if they are one copy and fills (a pad, a gathering) and nobody but `reader` sees it. A
 // tensor put together of several copies has pieces that a tile cannot tell apart.
-static void take_feeds(outliner* o, int value, int reader, int group) {
+static void take_prologues(outliner* o, int value, int reader, int group) {
   if (o->cached || !is_local(o, value) || !read_only_by(o, value, reader)) return;
   int copies = 0;
   PB_FOR_USES (k, &o->program, value) {
@@ -154,7 +154,7 @@ static int sums_land(const outliner* o, int nest) {
   return memory;
 }
 
-// A chip may compute the tail from another place only: then its operand goes there by way of a tensor. One that it
+// A chip may compute the epilogue from another place only: then its operand goes there by way of a tensor. One that it
 // cannot compute at all goes where its producer goes, and the plan will say so, unless another target is to run it.
 // *memory: where the value that it takes lies, and then its own; -1: not known.
 static bool can_take(const outliner* o, int t, int value, int* memory) {
@@ -206,9 +206,9 @@ static bool is_shared(const outliner* o, int value, int group) {
   return false;
 }
 
-static void add_tails(outliner* o, int group, int value) {
+static void add_epilogues(outliner* o, int group, int value) {
   int memory = sums_land(o, o->first_main[group]);
-  for (int tails = 0; tails < 6; ++tails) {
+  for (int epilogues = 0; epilogues < 6; ++epilogues) {
     int t = is_local(o, value) && !is_shared(o, value, group) ? only_reader(o, value) : -1;
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
     if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
@@ -221,10 +221,10 @@ static void add_tails(outliner* o, int group, int value) {
 // The input that a kernel's plan is about, and whose making it may slice.
 static int main_input(const outliner* o, int nest) {
   bool weight[PB_NEST_ACCESSES] = {0};
-  pb_roles roles;
+  pb_contraction_dims roles;
   for (int a = 0; a < o->program.nests[nest].access_count; ++a)
     weight[a] = o->program.values[o->program.value_of[nest][a]].kind == PB_VALUE_CONST;
-  return pb_nest_roles(&o->program.nests[nest], weight, &roles) ? roles.x : 0;
+  return pb_nest_contraction_dims(&o->program.nests[nest], weight, &roles) ? roles.x : 0;
 }
 
 // Whether both nests store the value, and into the same part of it, or one more does into the parts of both.
@@ -251,8 +251,8 @@ static void seed(outliner* o, int nest) {
     if (o->cached) take_borders(o, group);
     return;
   }
-  take_feeds(o, o->program.value_of[nest][main_input(o, nest)], nest, group);
-  add_tails(o, group, value);
+  take_prologues(o, o->program.value_of[nest][main_input(o, nest)], nest, group);
+  add_epilogues(o, group, value);
   if (o->cached) take_borders(o, group);
 }
 

@@ -13,7 +13,7 @@
 // unless it is a product of one row, which goes along the sum.
 // Only where memory is cached: movers walk tensors by rows of lanes, which `layout` has yet to choose.
 #include "core/s3/compose.h"
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 
@@ -39,9 +39,9 @@ static bool has_channels(const viewer* v, int value) {
   if (p->values[value].rank != 4) return false;
   PB_FOR_USES (n, p, value) {
     const pb_nest* nest = &p->nests[n];
-    pb_roles roles;
+    pb_contraction_dims roles;
     if (v->dropped[n] || nest->reduce == PB_SET) continue;
-    if (!pb_nest_roles(nest, NULL, &roles)) return pb_nest_store((pb_nest*)nest)->rank == 4;
+    if (!pb_nest_contraction_dims(nest, NULL, &roles)) return pb_nest_store((pb_nest*)nest)->rank == 4;
     if (p->values[p->value_of[n][roles.x]].kind == PB_VALUE_CONST ||
         p->values[p->value_of[n][roles.w]].kind == PB_VALUE_CONST)
       return true;
@@ -71,9 +71,9 @@ static bool uses_the_same(const pb_nest* nest, const pb_access* a, const pb_acce
 // Whether `layout` packs the factor of this product: both are computed, there are many rows, and columns fill vectors.
 static bool is_packed(const viewer* v, int n, int access) {
   const pb_nest* nest = &v->program.nests[n];
-  pb_roles roles;
+  pb_contraction_dims roles;
   int64_t rows = 1, lanes = pb_vector_facts_of(v->unit->chip).lanes;
-  if (!pb_nest_roles(nest, NULL, &roles) || roles.w != access) return false;
+  if (!pb_nest_contraction_dims(nest, NULL, &roles) || roles.w != access) return false;
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles.role[d] == PB_ROLE_M)
       rows *= nest->extent[d];
@@ -85,8 +85,8 @@ static bool is_packed(const viewer* v, int n, int access) {
 // Whether it is a product of one row, which `lanes` sums along what are then neighbours of both factors.
 static bool is_summed_in_lanes(const viewer* v, int n, int access, const pb_access* now) {
   const pb_nest* nest = &v->program.nests[n];
-  pb_roles roles;
-  if (!pb_nest_roles(nest, NULL, &roles) || roles.w != access || nest->reduce != PB_ACC_ADD) return false;
+  pb_contraction_dims roles;
+  if (!pb_nest_contraction_dims(nest, NULL, &roles) || roles.w != access || nest->reduce != PB_ACC_ADD) return false;
   int d = neighbours(nest, now);
   for (int m = 0; m < nest->dim_count; ++m)
     if (roles.role[m] == PB_ROLE_M && nest->extent[m] > 1) return false;
@@ -98,9 +98,9 @@ static bool is_summed_in_lanes(const viewer* v, int n, int access, const pb_acce
 static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   const pb_nest* nest = &v->program.nests[n];
   const pb_access* was = &nest->access[a];
-  pb_roles roles;
+  pb_contraction_dims roles;
   if (is_copy(nest)) return true;
-  if (pb_nest_roles(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
+  if (pb_nest_contraction_dims(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
   if (is_packed(v, n, a) || is_summed_in_lanes(v, n, a, now)) return true;
   int d = neighbours(nest, was);
   int64_t stride = d < 0 ? 1 : pb_access_stride(now, d);

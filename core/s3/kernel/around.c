@@ -86,15 +86,15 @@ static int read_of(const pb_program* p, int n, int value) {
   return -1;
 }
 
-static const char* add_tail(pb_around* around, int n, pb_arena* arena) {
+static const char* add_epilogue(pb_around* around, int n, pb_arena* arena) {
   const pb_program* p = around->program;
   int last = pb_around_last(around), a = read_of(p, n, pb_program_stored(p, last));
-  const pb_nest* before = around->tail_count ? around->tails[around->tail_count - 1].nest : around->main;
+  const pb_nest* before = around->epilogue_count ? around->epilogues[around->epilogue_count - 1].nest : around->main;
   if (a < 0) return "a nest in it does not take what the one before it makes";
-  if (around->tail_count == PB_MAX_TAILS) return "too many nests take its result one after the other";
+  if (around->epilogue_count == PB_MAX_EPILOGUES) return "too many nests take its result one after the other";
   const pb_nest* over = over_main(around, n, a, &before->access[before->access_count - 1], arena);
   if (!over) return "a nest that takes its result walks it otherwise";
-  around->tails[around->tail_count++] = (pb_tail){.number = n, .carried = a, .nest = over};
+  around->epilogues[around->epilogue_count++] = (pb_epilogue){.number = n, .carried = a, .nest = over};
   return NULL;
 }
 
@@ -109,7 +109,7 @@ const char* pb_around_add(pb_around* around, int n, pb_arena* arena) {
     return around->init ? NULL : "what its sums start from walks them otherwise";
   }
   if (nest->access_count > 1)
-    return n > around->main_index ? add_tail(around, n, arena) : "its main loops take what another nest makes";
+    return n > around->main_index ? add_epilogue(around, n, arena) : "its main loops take what another nest makes";
   if (around->fill_count == PB_MAX_FILLS) return "too many nests set borders";
   around->fills[around->fill_count++] = nest;
   return NULL;

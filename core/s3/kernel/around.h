@@ -6,14 +6,14 @@
 
 #include "core/s3/program.h"
 
-enum { PB_MAX_TAILS = 8, PB_MAX_FILLS = 16 };
+enum { PB_MAX_EPILOGUES = 8, PB_MAX_FILLS = 16 };
 
 // A pointwise nest that takes what the main nest, or the one before it, has made.
-typedef struct pb_tail {
+typedef struct pb_epilogue {
   int number;          // among the program's nests
   int carried;         // the access that reads that value
   const pb_nest* nest; // over the main nest's dims
-} pb_tail;
+} pb_epilogue;
 
 typedef struct pb_around {
   const pb_program* program;
@@ -25,8 +25,8 @@ typedef struct pb_around {
   int init_number;
   int fill_count;
   const pb_nest* fills[PB_MAX_FILLS]; // constants in other elements of what is stored
-  int tail_count;
-  pb_tail tails[PB_MAX_TAILS];
+  int epilogue_count;
+  pb_epilogue epilogues[PB_MAX_EPILOGUES];
 } pb_around;
 
 // Adds nest n of the program, which is not the main one; in their order. NULL, or why it is no such nest (static). What
@@ -36,7 +36,7 @@ const char* pb_around_add(pb_around* around, int n, pb_arena* arena);
 double pb_reduce_neutral(pb_reduce reduce, pb_type type);
 // The nest whose result the kernel stores.
 static inline int pb_around_last(const pb_around* around) {
-  return around->tail_count ? around->tails[around->tail_count - 1].number : around->main_index;
+  return around->epilogue_count ? around->epilogues[around->epilogue_count - 1].number : around->main_index;
 }
 
 #endif

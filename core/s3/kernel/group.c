@@ -1,9 +1,9 @@
-// What a kernel function computes, read off its nests: main nest, what feeds its input, tails. A kernel of several
+// What a kernel function computes, read off its nests: main nest, what feeds its input, epilogues. A kernel of several
 // reductions is a chain of such stages, each of which makes the x of the next.
 #include "core/s3/kernel/group.h"
 
 #include "core/s3/kernel/taps.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
@@ -67,9 +67,9 @@ bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_n
 }
 
 // If x is a padded tensor, reads the tensor through a box instead.
-static bool fold_pad(pb_group* g, const int* feeds, int count) {
+static bool fold_pad(pb_group* g, const int* prologues, int count) {
   pad p;
-  if (!read_pad(g->program, feeds, count, &p)) return false;
+  if (!read_pad(g->program, prologues, count, &p)) return false;
   pb_access* x = &g->main.access[g->x];
   const pb_access* tensor = &p.copy->access[0];
   x->memref = tensor->memref;
@@ -81,21 +81,21 @@ static bool fold_pad(pb_group* g, const int* feeds, int count) {
 }
 
 // Of the nests from `first` on.
-static pb_status read_feeds(pb_group* g, int first, pb_diag* diag) {
+static pb_status read_prologues(pb_group* g, int first, pb_diag* diag) {
   const pb_program* p = g->program;
   int value = p->value_of[g->main_index][g->x];
   if (p->values[value].kind != PB_VALUE_LOCAL) return PB_OK;
-  int feeds[PB_MAX_FEEDS], count = 0;
+  int prologues[PB_MAX_PROLOGUES], count = 0;
   for (int n = first; n < g->main_index; ++n) {
     if (!pb_program_writes(p, n, value) || !(is_fill(&p->nests[n]) || is_copy(&p->nests[n]))) continue;
-    if (count == PB_MAX_FEEDS)
+    if (count == PB_MAX_PROLOGUES)
       return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL,
-                            "its input is made by more than %d nests", PB_MAX_FEEDS);
-    feeds[count++] = n;
+                            "its input is made by more than %d nests", PB_MAX_PROLOGUES);
+    prologues[count++] = n;
   }
-  if (count == 0 || fold_pad(g, feeds, count)) return PB_OK;
-  g->feed_count = count;
-  memcpy(g->feeds, feeds, sizeof feeds);
+  if (count == 0 || fold_pad(g, prologues, count)) return PB_OK;
+  g->prologue_count = count;
+  memcpy(g->prologues, prologues, sizeof prologues);
   return PB_OK;
 }
 
@@ -103,7 +103,7 @@ static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* dia
   bool weight[PB_NEST_ACCESSES] = {0};
   for (int a = 0; a < g->main.access_count; ++a)
     weight[a] = g->program->values[g->program->value_of[g->main_index][a]].kind == PB_VALUE_CONST;
-  if (!pb_nest_roles(&g->main, weight, &g->roles)) return PB_OK;
+  if (!pb_nest_contraction_dims(&g->main, weight, &g->roles)) return PB_OK;
   g->contraction = pb_nest_contraction(chip, &g->main, &g->roles, &g->insn_roles);
   g->x = g->roles.x;
   if (g->contraction) return PB_OK;
@@ -124,9 +124,9 @@ static pb_status read_around(pb_group* g, int first, int end, pb_arena* arena, p
   int next = end < p->nest_count ? pb_program_stored(p, end) : -1;
   g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index};
   for (int n = first; n < end && !why; ++n) {
-    bool before = n < g->main_index, feeds = is_fill(&p->nests[n]) || is_copy(&p->nests[n]);
+    bool before = n < g->main_index, prologues = is_fill(&p->nests[n]) || is_copy(&p->nests[n]);
     if (n == g->main_index || (before && !pb_program_same_place(p, n, g->main_index))) continue;
-    if (!before && next >= 0 && (pb_program_writes(p, n, next) || feeds)) continue;
+    if (!before && next >= 0 && (pb_program_writes(p, n, next) || prologues)) continue;
     why = pb_around_add(&g->around, n, arena);
   }
   g->around.main = NULL; // whoever called copies *g
@@ -148,11 +148,11 @@ static pb_status read_stage(pb_group* g, const pb_group* producer, int first, in
   g->reduces = true;
   g->main = g->program->nests[main];
   PB_TRY(read_contraction(g, chip, diag));
-  PB_TRY(read_feeds(g, first, diag));
+  PB_TRY(read_prologues(g, first, diag));
   PB_TRY(read_around(g, first, end, arena, diag));
   if (!producer) return PB_OK;
   g->producer = producer;
-  if (g->feed_count == 0 && makes(producer, g->main.access[g->x].memref)) return PB_OK;
+  if (g->prologue_count == 0 && makes(producer, g->main.access[g->x].memref)) return PB_OK;
   return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4005, NULL,
                         "a second reduction in one kernel that does not take the first one's result");
 }
@@ -196,9 +196,9 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
   if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
   int main = next_reduction(program, 0), first = 0;
   if (main == program->nest_count) {
-    int all[PB_MAX_FEEDS], count = program->nest_count;
-    for (int n = 0; n < count && n < PB_MAX_FEEDS; ++n) all[n] = n;
-    if (count > 1 && count <= PB_MAX_FEEDS && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
+    int all[PB_MAX_PROLOGUES], count = program->nest_count;
+    for (int n = 0; n < count && n < PB_MAX_PROLOGUES; ++n) all[n] = n;
+    if (count > 1 && count <= PB_MAX_PROLOGUES && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
     g->main = program->nests[0];
     return read_around(g, 0, count, arena, diag);
   }

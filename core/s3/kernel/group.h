@@ -1,5 +1,5 @@
-// What a kernel function computes, read off its nests: a main nest, what feeds its input, its tails; the stages that
-// make that input.
+// What a kernel function computes, read off its nests: a main nest, what feeds its input, its epilogues; the stages
+// that make that input.
 #ifndef PB_S3_GROUP_H
 #define PB_S3_GROUP_H
 
@@ -7,7 +7,7 @@
 #include "core/s3/program.h"
 #include "core/select/memo.h"
 
-enum { PB_MAX_FEEDS = 8 };
+enum { PB_MAX_PROLOGUES = 8 };
 
 // What a kernel computes: a main nest (a reduction, or pointwise), what feeds its input, what stands around it.
 typedef struct pb_group {
@@ -15,16 +15,16 @@ typedef struct pb_group {
   pb_nest main;              // with a pad folded into its input as a box
   int main_index;
   bool reduces;
-  int64_t lanes;                       // elements in a row of the chip's vectors
-  int x;                               // the access that the plan's x_level is about
-  int feed_count, feeds[PB_MAX_FEEDS]; // nests that make x, to be sliced into the tile
-  pb_around around;                    // its tails, over main's dims
-  const pb_insn* contraction;          // the instruction, when the main nest is a contraction that the chip has one for
-  pb_roles roles, insn_roles;
+  int64_t lanes;                                   // elements in a row of the chip's vectors
+  int x;                                           // the access that the plan's x_level is about
+  int prologue_count, prologues[PB_MAX_PROLOGUES]; // nests that make x, to be sliced into the tile
+  pb_around around;                                // its epilogues, over main's dims
+  const pb_insn* contraction; // the instruction, when the main nest is a contraction that the chip has one for
+  pb_contraction_dims roles, insn_roles;
   pb_select_memo* memo;  // of the kernel's nests, on their way into tiles
   pb_vkernel* registers; // as cores run it, main as there; NULL: the chip's instructions take tiles of its operands
   const char* plain;     // why cores run it as plain loops; NULL: they do not
-  const struct pb_group* producer; // another reduction, with its own feeds and tails, that makes x; NULL: none
+  const struct pb_group* producer; // another reduction, with its own feeds and epilogues, that makes x; NULL: none
 } pb_group;
 
 // Reads what the kernel function computes. PB_ERR_UNSUPPORTED with the op's place when the chip has no way.

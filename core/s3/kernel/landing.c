@@ -2,7 +2,7 @@
 
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/taps.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 #include "core/select/cover.h"
 
 #include <string.h>
@@ -39,8 +39,8 @@ bool pb_point_lands_alone(const pb_chip* chip, const pb_nest* nest) {
 }
 
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory) {
-  pb_roles roles, insn_roles;
-  if (pb_nest_roles(nest, is_weight, &roles)) {
+  pb_contraction_dims roles, insn_roles;
+  if (pb_nest_contraction_dims(nest, is_weight, &roles)) {
     const pb_insn* insn = pb_nest_contraction(chip, nest, &roles, &insn_roles);
     if (insn) *memory = insn->operands[insn_roles.y].memory;
     return insn != NULL;

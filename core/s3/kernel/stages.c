@@ -1,6 +1,7 @@
 // Which loops the nests of a kernel share. Each dim of the last nest is followed through the values that lie between:
 // where one nest stores an index by a dim and another loads it by a dim, the two are one loop. A loop is shared if
-// every nest has it, and every value between carries it: then a turn of it needs nothing that another turn makes.
+// every nest has it, and every value between carries it: then an iteration of it needs nothing that another iteration
+// makes.
 #include "core/s3/kernel/stages.h"
 
 #include <string.h>
@@ -134,7 +135,7 @@ static int taker_of(const pb_program* p, int value) {
   return taker;
 }
 
-// By the nest's own dims: of what lies between only a turn's part is there, which the loops around do not move.
+// By the nest's own dims: of what lies between only an iteration's part is there, which the loops around do not move.
 static bool same_walk(const pb_nest* nest, int loads, int stores) {
   const pb_access *load = &nest->access[loads], *store = &nest->access[stores];
   for (int r = 0; r < load->rank && load->rank == store->rank; ++r)
@@ -230,7 +231,7 @@ void pb_stages_homes(const pb_program* p, const int* of, int64_t lanes, pb_arena
   }
 }
 
-// Of what lies between a turn has a part only, whose ends are not those that a box tests.
+// Of what lies between an iteration has a part only, whose ends are not those that a box tests.
 static bool is_plain(const pb_program* p, int n) {
   const pb_nest* nest = &p->nests[n];
   for (int a = 0; a < nest->access_count; ++a)
@@ -330,7 +331,7 @@ void pb_stages_keep_rows(pb_stages* s) {
   }
 }
 
-// Bytes of the kernel's arguments that sums in every turn of a loop read alike.
+// Bytes of the kernel's arguments that sums in every iteration of a loop read alike.
 static int64_t reused(const pb_stages* s, int loop) {
   const pb_program* p = s->program;
   int64_t bytes = 0;

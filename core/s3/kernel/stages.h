@@ -1,5 +1,5 @@
 // Kernels of several stages: a graph of nests that share loops. A stage is a reduction with what sets its sums and the
-// pointwise nests that take them alone, or a pointwise nest; a value between stages is a buffer of one turn of the
+// pointwise nests that take them alone, or a pointwise nest; a value between stages is a buffer of one iteration of the
 // shared loops, and the tensor that it was never exists.
 #ifndef PB_S3_STAGES_H
 #define PB_S3_STAGES_H
@@ -24,7 +24,7 @@ bool pb_stages_read(const pb_program* program, pb_arena* arena, pb_stages* stage
 void pb_stages_cut_rows(pb_program* program);
 // Takes loops out along which values between lie next to each other: rows of lanes stay whole.
 void pb_stages_keep_rows(pb_stages* stages);
-// Puts the loops last in each of whose turns sums read more of the same again; of equal ones the longest.
+// Puts the loops last in each of whose iterations sums read more of the same again; of equal ones the longest.
 void pb_stages_order_by_reuse(pb_stages* stages);
 // Which nests are one stage: *of, by nest, is its number; stages stand in the order of their last nests. Returns how
 // many there are.

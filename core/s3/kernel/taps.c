@@ -1,10 +1,11 @@
 #include "core/s3/kernel/taps.h"
 
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
-// How many turns of dim `d` one command takes, at most `most`, by a dim of the instruction that moves x by `fixed`
+// How many iterations of dim `d` one command takes, at most `most`, by a dim of the instruction that moves x by `fixed`
 // elements (0: by any number). 0: it does not walk this dim.
-static int64_t turns_taken(const pb_nest* nest, const pb_roles* roles, int d, int64_t fixed, int64_t most) {
+static int64_t iterations_taken(const pb_nest* nest, const pb_contraction_dims* roles, int d, int64_t fixed,
+                                int64_t most) {
   if (roles->role[d] != PB_ROLE_K || (fixed && pb_access_stride(&nest->access[roles->x], d) != fixed)) return 0;
   int64_t extent = nest->extent[d], commands = (extent + most - 1) / most;
   return (extent + commands - 1) / commands; // all take about as many: none is left with a single one
@@ -17,17 +18,17 @@ static int64_t weights_apart(const pb_chip* chip, const pb_operand* w, int dim) 
   return 0;
 }
 
-// Hands summed dims of the nest to those of the instruction, each the one with the most turns in a command. `fixed`:
-// those that move x by a number of their own, which leave no choice; then the others.
-static void take_taps(const pb_chip* chip, const pb_nest* nest, const pb_roles* roles, const pb_insn* insn,
-                      const pb_roles* insn_roles, bool fixed, pb_taps* taps) {
+// Hands summed dims of the nest to those of the instruction, each the one with the most iterations in a command.
+// `fixed`: those that move x by a number of their own, which leave no choice; then the others.
+static void take_taps(const pb_chip* chip, const pb_nest* nest, const pb_contraction_dims* roles, const pb_insn* insn,
+                      const pb_contraction_dims* insn_roles, bool fixed, pb_taps* taps) {
   const pb_operand* x = &insn->operands[insn_roles->x];
   for (int k = 0; k < x->rank; ++k) {
     int64_t stride = pb_fixed_stride(chip, x, k) * 8 / pb_type_bits(x->type), most = 1;
     int taken = -1;
     if (insn_roles->role[x->dims[k]] != PB_ROLE_K || (stride != 0) != fixed) continue;
     for (int d = 0; d < nest->dim_count; ++d) {
-      int64_t step = taps->step[d] ? 0 : turns_taken(nest, roles, d, stride, insn->dims[x->dims[k]].max);
+      int64_t step = taps->step[d] ? 0 : iterations_taken(nest, roles, d, stride, insn->dims[x->dims[k]].max);
       if (step > most) most = step, taken = d;
     }
     int64_t apart = weights_apart(chip, &insn->operands[insn_roles->w], x->dims[k]);
@@ -47,8 +48,8 @@ static bool lies_clear(const pb_chip* chip, const pb_taps* taps, int count, int 
   return inside <= taps->apart[d];
 }
 
-void pb_taps_of(const pb_chip* chip, const pb_nest* nest, const pb_roles* roles, const pb_insn* insn,
-                const pb_roles* insn_roles, pb_taps* taps) {
+void pb_taps_of(const pb_chip* chip, const pb_nest* nest, const pb_contraction_dims* roles, const pb_insn* insn,
+                const pb_contraction_dims* insn_roles, pb_taps* taps) {
   *taps = (pb_taps){.commands = 1};
   take_taps(chip, nest, roles, insn, insn_roles, true, taps);
   take_taps(chip, nest, roles, insn, insn_roles, false, taps);
@@ -59,7 +60,7 @@ void pb_taps_of(const pb_chip* chip, const pb_nest* nest, const pb_roles* roles,
   }
 }
 
-static bool has_own_lanes(const pb_chip* chip, const pb_nest* nest, const pb_roles* roles) {
+static bool has_own_lanes(const pb_chip* chip, const pb_nest* nest, const pb_contraction_dims* roles) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == PB_ROLE_B && nest->extent[d] == pb_chip_lanes(chip) &&
         pb_access_stride(&nest->access[roles->y], d) == 1)
@@ -67,12 +68,12 @@ static bool has_own_lanes(const pb_chip* chip, const pb_nest* nest, const pb_rol
   return false;
 }
 
-const pb_insn* pb_nest_contraction(const pb_chip* chip, const pb_nest* nest, const pb_roles* roles,
-                                   pb_roles* insn_roles) {
+const pb_insn* pb_nest_contraction(const pb_chip* chip, const pb_nest* nest, const pb_contraction_dims* roles,
+                                   pb_contraction_dims* insn_roles) {
   pb_type y = nest->access[roles->y].type;
   const pb_insn *best = NULL, *insn = NULL;
   int64_t least = 0;
-  pb_roles r;
+  pb_contraction_dims r;
   while (has_own_lanes(chip, nest, roles) &&
          (insn = pb_chip_lane_contraction(chip, roles->x_type, roles->w_type, y, insn, &r))) {
     pb_taps taps;

@@ -2,7 +2,7 @@
 #ifndef PB_S3_VECTOR_H
 #define PB_S3_VECTOR_H
 
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/program.h"
 #include "core/s3/s3.h"
 

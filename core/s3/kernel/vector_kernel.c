@@ -30,13 +30,13 @@ static bool read_others(const pb_around* around, pb_vkernel* k) {
   const pb_program* p = around->program;
   bool sums = k->main.nest->reduce != PB_SET;
   if (around->init && !translate(p, around->init_number, around->init, -1, &k->init)) return false;
-  for (int n = 0; n < around->tail_count; ++n) {
-    const pb_tail* tail = &around->tails[n];
-    int made = pb_program_stored(p, n ? around->tails[n - 1].number : around->main_index);
-    if (!translate(p, tail->number, tail->nest, made, &k->tails[k->tail_count++])) return false;
+  for (int n = 0; n < around->epilogue_count; ++n) {
+    const pb_epilogue* epilogue = &around->epilogues[n];
+    int made = pb_program_stored(p, n ? around->epilogues[n - 1].number : around->main_index);
+    if (!translate(p, epilogue->number, epilogue->nest, made, &k->epilogues[k->epilogue_count++])) return false;
   }
-  for (int t = -1; t + 1 < k->tail_count; ++t) { // only the last value leaves the registers
-    const pb_vnest* from = t < 0 ? &k->main : &k->tails[t];
+  for (int t = -1; t + 1 < k->epilogue_count; ++t) { // only the last value leaves the registers
+    const pb_vnest* from = t < 0 ? &k->main : &k->epilogues[t];
     if (from->access[pb_vkernel_store(from)].argument >= 0) return false;
   }
   return (!sums || k->init.nest) && pb_vkernel_result(k)->argument >= 0;
@@ -79,7 +79,7 @@ static void choose_rows(pb_vkernel* k) {
 
 // The main nest as the instruction on matrices takes it: x's rows are runs of neighbours over two summed dims, w has
 // lanes and groups inside the outer one.
-static bool find_matrix(const pb_chip* chip, const pb_roles* roles, pb_vkernel* k) {
+static bool find_matrix(const pb_chip* chip, const pb_contraction_dims* roles, pb_vkernel* k) {
   const pb_nest* nest = k->main.nest;
   const pb_vaccess *x = &k->main.access[roles->x], *w = &k->main.access[roles->w];
   k->matrix = pb_matrix_contraction(chip, roles->x_type, roles->w_type, k->main.access[roles->y].type);
@@ -110,9 +110,9 @@ static bool find_matrix(const pb_chip* chip, const pb_roles* roles, pb_vkernel* 
 
 // The main nest as the instruction takes it: x (or each channel's own x) and w, summed in groups of neighbours.
 static void find_insn(const pb_chip* chip, pb_vkernel* k) {
-  pb_roles roles;
+  pb_contraction_dims roles;
   const pb_nest* nest = k->main.nest;
-  if (!pb_nest_roles(nest, NULL, &roles)) return;
+  if (!pb_nest_contraction_dims(nest, NULL, &roles)) return;
   const pb_access* a = nest->access;
   bool flipped = false;
   for (int e = 0; e < nest->expr_count; ++e) flipped |= nest->expr[e].op == PB_OP_ZEXT && roles.x_type != PB_BF16;
@@ -161,7 +161,7 @@ static void choose_lanes(const pb_vkernel* k, int lanes, int* dim) {
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     bool fits = !k->is_sum[d] && k->main.nest->extent[d] >= lanes && strides_allow(k, &k->main, d, true) &&
                 strides_allow(k, &k->init, d, false);
-    for (int t = 0; t < k->tail_count; ++t) fits &= strides_allow(k, &k->tails[t], d, false);
+    for (int t = 0; t < k->epilogue_count; ++t) fits &= strides_allow(k, &k->epilogues[t], d, false);
     if (fits) *dim = d;
   }
 }
@@ -197,15 +197,15 @@ static void join_dims(pb_vkernel* k) {
 static void choose_turn(pb_vkernel* k, int lanes) {
   const pb_vaccess* to = &k->main.access[pb_vkernel_store(&k->main)];
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    for (int turn = 0; turn < k->main.nest->dim_count && k->lane_dim < 0; ++turn) {
-      bool fits = to->stride[d] == 1 && k->main.nest->extent[d] >= lanes && turn != d;
+    for (int across = 0; across < k->main.nest->dim_count && k->lane_dim < 0; ++across) {
+      bool fits = to->stride[d] == 1 && k->main.nest->extent[d] >= lanes && across != d;
       for (int a = 0; a < pb_vkernel_store(&k->main); ++a) {
         const int64_t* stride = k->main.access[a].stride;
-        fits &= stride[d] == 0 || stride[d] == 1 || stride[turn] == 1;
+        fits &= stride[d] == 0 || stride[d] == 1 || stride[across] == 1;
       }
       if (!fits) continue;
       k->lane_dim = d;
-      k->turn_dim = turn;
+      k->transpose_dim = across;
     }
 }
 
@@ -302,7 +302,7 @@ static bool read_kernel(const pb_program* program, int main, const pb_chip* chip
                     .group_dim = -1,
                     .row_dim = -1,
                     .depth_dim = -1,
-                    .turn_dim = -1,
+                    .transpose_dim = -1,
                     .run_dim = -1};
   int lanes = (int)pb_vector_facts_of(chip).lanes;
   if (!read_main(program, main, lanes, merges, k)) return unread(k, "its operands lie in no form that vectors walk");
@@ -313,7 +313,7 @@ static bool read_kernel(const pb_program* program, int main, const pb_chip* chip
     if (nest->expr[e].op == PB_OP_OTHER) return unread(k, "it has an operation without a vector form");
   find_insn(chip, k);
   choose_lanes(k, lanes, &k->lane_dim);
-  if (k->lane_dim < 0 && k->run_dim < 0 && nest->reduce == PB_SET && !k->tail_count) {
+  if (k->lane_dim < 0 && k->run_dim < 0 && nest->reduce == PB_SET && !k->epilogue_count) {
     join_dims(k);
     choose_lanes(k, lanes, &k->lane_dim);
     if (k->lane_dim < 0) choose_turn(k, lanes);
@@ -340,6 +340,6 @@ bool pb_vkernel_read(const pb_program* program, int main, const pb_chip* chip, p
 }
 
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* k) {
-  const pb_vnest* last = k->tail_count ? &k->tails[k->tail_count - 1] : &k->main;
+  const pb_vnest* last = k->epilogue_count ? &k->epilogues[k->epilogue_count - 1] : &k->main;
   return &last->access[pb_vkernel_store(last)];
 }

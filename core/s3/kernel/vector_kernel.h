@@ -28,15 +28,15 @@ typedef struct pb_vnest {
 typedef struct pb_vkernel {
   const pb_program* program;
   pb_vnest main, init; // init.nest: NULL when the main nest only sets
-  pb_vnest tails[PB_MAX_TAILS];
-  int tail_count;
+  pb_vnest epilogues[PB_MAX_EPILOGUES];
+  int epilogue_count;
   bool is_sum[PB_NEST_DIMS]; // the dim is summed over
   int lane_dim;              // whose elements are lanes, -1: none, the code is scalar
   int lanes;                 // of a vector; 1: scalar
   int memory;                // the file of registers that holds a tile's values
-  bool alone;                // it is one turn of loops around, which are shared: no thread takes a part of it
-  int run_dim;  // two dims of the kernel that were made one, because some loads come in runs along them; -1: none
-  int turn_dim; // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
+  bool alone;                // it is one iteration of loops around, which are shared: no thread takes a part of it
+  int run_dim;       // two dims of the kernel that were made one, because some loads come in runs along them; -1: none
+  int transpose_dim; // along it some loads find neighbours, and not along lane_dim: squares are transposed; -1: none
   pb_vector_insn insn; // insn.insn NULL: plain operations
   int x, w;            // the accesses that it multiplies
   int group_dim;       // inside the instruction, -1: none
@@ -52,7 +52,7 @@ typedef struct pb_vkernel {
 // kernel->why, and stays as it is. Nests over the main one's dims lie in the arena.
 bool pb_vkernel_read(const pb_program* program, int main, const pb_chip* chip, pb_arena* arena, pb_around* around,
                      pb_vkernel* kernel);
-// What is stored last: the access of the last tail, or of the main nest.
+// What is stored last: the access of the last epilogue, or of the main nest.
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
 // Neighbours along a dim that stand in one register.
 int64_t pb_vkernel_unit(const pb_vkernel* kernel, int dim);
@@ -68,9 +68,9 @@ pb_vtiles pb_vkernel_balanced(int64_t steps, int64_t most);
 bool pb_vkernel_is_column(const pb_vkernel* kernel, int dim);
 // Whether tiles are made along the dim: it is neither summed nor one register.
 bool pb_vkernel_is_spatial(const pb_vkernel* kernel, int dim);
-// Whether a load's neighbours lie along turn_dim.
-static inline bool pb_vkernel_is_turned(const pb_vkernel* k, const pb_vaccess* access) {
-  return k->turn_dim >= 0 && access->stride[k->lane_dim] != 0 && access->stride[k->lane_dim] != 1;
+// Whether a load's neighbours lie along transpose_dim.
+static inline bool pb_vkernel_is_transposed(const pb_vkernel* k, const pb_vaccess* access) {
+  return k->transpose_dim >= 0 && access->stride[k->lane_dim] != 0 && access->stride[k->lane_dim] != 1;
 }
 // Elements from the first to the last run: they lie in one place, whichever of the summed dims inside moves.
 static inline int64_t pb_vkernel_runs(const pb_vkernel* k, const pb_vaccess* access) {

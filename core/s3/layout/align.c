@@ -8,7 +8,7 @@
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
@@ -44,9 +44,9 @@ static bool repeats(const pb_access* read, const pb_access* store) {
 }
 
 static bool walks_all(const pb_nest* nest, const pb_access* store) {
-  int64_t turns = 1;
-  for (int d = 0; d < nest->dim_count; ++d) turns *= nest->extent[d];
-  return store->rank >= 2 && turns == pb_access_elements(store);
+  int64_t iterations = 1;
+  for (int d = 0; d < nest->dim_count; ++d) iterations *= nest->extent[d];
+  return store->rank >= 2 && iterations == pb_access_elements(store);
 }
 
 // How layout will have a tensor that is read element by element: inputs of words as they come, codes and what copies
@@ -94,7 +94,7 @@ static pb_nest* add_nest(aligner* a, const pb_nest* nest, const int* value_of) {
   return &a->to.nests[n];
 }
 
-// A tensor with a row for every turn of the loops around the last one.
+// A tensor with a row for every iteration of the loops around the last one.
 static int add_rows(aligner* a, const pb_nest* nest, pb_type type, pb_access* walk) {
   pb_value rows = {.kind = PB_VALUE_LOCAL, .argument = -1, .const_id = -1, .type = type, .rank = 2, .shape = {1, 1}};
   *walk = (pb_access){.type = type, .rank = 2, .buffer = -1};
@@ -121,7 +121,7 @@ static void add_copy(aligner* a, const pb_nest* nest, const pb_access* from, int
   (void)add_nest(a, &copy, (const int[PB_NEST_ACCESSES]){from_value, to_value});
 }
 
-// A loop of one turn around the others: rows and lanes are two dims.
+// A loop of one iteration around the others: rows and lanes are two dims.
 static void add_outer_loop(pb_nest* nest) {
   for (int d = nest->dim_count++; d >= 0; --d) {
     nest->extent[d] = d ? nest->extent[d - 1] : 1;

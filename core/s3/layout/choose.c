@@ -32,8 +32,8 @@ int64_t pb__layout_block(const pb_layout* l, int64_t channels) {
 int64_t pb__layout_summed_channels(const pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_access* a = l->program.nests[n].access;
-    pb_roles roles;
-    if (!pb__layout_roles(l, n, &roles)) continue;
+    pb_contraction_dims roles;
+    if (!pb__layout_contraction_dims(l, n, &roles)) continue;
     pb_matrix_insn matrix = pb_matrix_contraction(l->unit->chip, roles.x_type, roles.w_type, a[roles.y].type);
     int64_t sum = (int64_t)matrix.steps * matrix.group;
     if (matrix.insn && matrix.lanes == l->lanes && sum % l->lanes == 0) return sum;
@@ -45,8 +45,8 @@ int64_t pb__layout_summed_channels(const pb_layout* l) {
 static bool is_narrow(const pb_layout* l, int v) {
   PB_FOR_USES (n, &l->program, v) {
     const pb_nest* nest = &l->program.nests[n];
-    pb_roles roles;
-    bool writes = pb_program_stored(&l->program, n) == v, contracts = pb__layout_roles(l, n, &roles);
+    pb_contraction_dims roles;
+    bool writes = pb_program_stored(&l->program, n) == v, contracts = pb__layout_contraction_dims(l, n, &roles);
     if (writes && nest->reduce != PB_SET) return false;
     for (int a = 0; a + 1 < nest->access_count; ++a) {
       int from = l->program.value_of[n][a];
@@ -64,8 +64,8 @@ static bool is_narrow(const pb_layout* l, int v) {
 static bool under_windows(const pb_layout* l, int v) {
   bool any = false;
   PB_FOR_USES (n, &l->program, v) {
-    pb_roles roles;
-    if (!pb__layout_roles(l, n, &roles) || l->program.value_of[n][roles.x] != v) continue;
+    pb_contraction_dims roles;
+    if (!pb__layout_contraction_dims(l, n, &roles) || l->program.value_of[n][roles.x] != v) continue;
     if (pb__layout_window(l, n, &roles) < 0) return false;
     any = true;
   }
@@ -75,7 +75,7 @@ static bool under_windows(const pb_layout* l, int v) {
 // ---- what gains by blocks ----
 
 // Whether dim 1 of what a contraction makes is its columns, or each channel for itself, and no dim of a stack.
-static bool makes_channels(const pb_nest* nest, const pb_roles* roles) {
+static bool makes_channels(const pb_nest* nest, const pb_contraction_dims* roles) {
   int dim;
   if (!pb_index_single(&nest->access[roles->y].index[1], &dim) || dim < 0) return true;
   return roles->role[dim] != PB_ROLE_M;
@@ -86,9 +86,9 @@ bool pb__layout_nest_gains(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   int dim;
-  pb_roles roles;
+  pb_contraction_dims roles;
   if (store->rank != 4) return false;
-  if (pb__layout_roles(l, n, &roles)) return pb__layout_weighs(l, n, &roles) && makes_channels(nest, &roles);
+  if (pb__layout_contraction_dims(l, n, &roles)) return pb__layout_weighs(l, n, &roles) && makes_channels(nest, &roles);
   bool plane = false; // sums walk it, and not rows alone
   for (int a = 0; a + 1 < nest->access_count; ++a)
     for (int d = 0; d < nest->dim_count && nest->access[a].rank == 4; ++d)
@@ -179,10 +179,10 @@ static bool made_of_parts(const pb_layout* l, int v) {
 // element: heads are blocks of such a row.
 static void find_heads(pb_layout* l) {
   const pb_program* p = &l->program;
-  pb_roles roles;
+  pb_contraction_dims roles;
   l->heads = PB_NEW_ARRAY(&l->unit->pass, bool, (size_t)p->value_count + 1);
   for (int n = 0; n < p->nest_count; ++n)
-    if (pb__layout_roles(l, n, &roles) && !pb__layout_weighs(l, n, &roles))
+    if (pb__layout_contraction_dims(l, n, &roles) && !pb__layout_weighs(l, n, &roles))
       for (int a = 0; a < p->nests[n].access_count; ++a) l->heads[p->value_of[n][a]] = true;
   for (bool more = true; more;) {
     more = false;
@@ -256,9 +256,9 @@ static void pad(pb_layout* l, int v) {
       chosen->kind = PB_LAYOUT_PLAIN;
       return;
     }
-    pb_roles roles;
+    pb_contraction_dims roles;
     // a second factor that the network makes has no padding to go with it
-    if (pb__layout_roles(l, n, &roles) && roles.role[dim] == PB_ROLE_N &&
+    if (pb__layout_contraction_dims(l, n, &roles) && roles.role[dim] == PB_ROLE_N &&
         (nest->extent[dim] % l->lanes == 0 || pb__layout_weighs(l, n, &roles)))
       chosen->kind = PB_LAYOUT_PADDED;
     for (int a = 0; nest->reduce == PB_SET && a + 1 < nest->access_count; ++a) { // pointwise from one such
@@ -273,7 +273,7 @@ static void pad(pb_layout* l, int v) {
 // Where vectors are loaded from anywhere: what depends on the layouts of other values. A pointwise chain follows what
 // its first value is.
 static void refine(pb_layout* l, const bool* blocked, const bool* gained) {
-  for (int turn = 0; turn < CHOICE_TURNS; ++turn)
+  for (int iteration = 0; iteration < CHOICE_TURNS; ++iteration)
     for (int v = 0; v < l->program.value_count; ++v)
       if (blocked[v])
         narrow(l, v);
@@ -297,9 +297,9 @@ static void choose_kinds(pb_layout* l) {
 
 // Contractions that read rows of whole windows, of what stays plain for that.
 static void choose_gathers(pb_layout* l) {
-  pb_roles roles;
+  pb_contraction_dims roles;
   for (int n = 0; n < l->program.nest_count; ++n) {
-    if (pb__layout_is_apart(l, n) || !pb__layout_roles(l, n, &roles)) continue;
+    if (pb__layout_is_apart(l, n) || !pb__layout_contraction_dims(l, n, &roles)) continue;
     int x = l->program.value_of[n][roles.x];
     l->gathers[n] = pb__layout_should_gather(l, &l->program.nests[n], &roles) && pb__layout_can_be_plain(l, x, n);
     if (!l->gathers[n]) continue;

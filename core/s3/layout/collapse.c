@@ -88,10 +88,11 @@ static void drop_copies(pb_layout* l) {
 }
 
 static void read_sources(pb_layout* l) {
-  pb_roles roles;
+  pb_contraction_dims roles;
   bool changed = false;
   for (int n = 0; n < l->program.nest_count; ++n) {
-    if (pb__layout_is_apart(l, n) || !pb__layout_roles(l, n, &roles) || pb__layout_weighs(l, n, &roles)) continue;
+    if (pb__layout_is_apart(l, n) || !pb__layout_contraction_dims(l, n, &roles) || pb__layout_weighs(l, n, &roles))
+      continue;
     while (look_through(l, n, roles.w)) changed = true;
   }
   if (changed) drop_copies(l);
@@ -101,14 +102,15 @@ static void read_sources(pb_layout* l) {
 
 typedef enum lie { UNKNOWN, ROWS, CHANNELS } lie;
 
-static bool walked_by(const pb_nest* nest, const pb_roles* roles, const pb_index* index, pb_role role) {
+static bool walked_by(const pb_nest* nest, const pb_contraction_dims* roles, const pb_index* index, pb_role role) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == role && index->coef[d]) return true;
   return false;
 }
 
 // Whether dims of the role walk the last index, and neither others do nor they another index.
-static bool walk_last_alone(const pb_nest* nest, const pb_roles* roles, const pb_access* access, pb_role role) {
+static bool walk_last_alone(const pb_nest* nest, const pb_contraction_dims* roles, const pb_access* access,
+                            pb_role role) {
   bool any = false;
   for (int d = 0; d < nest->dim_count; ++d)
     for (int r = 0; r < access->rank; ++r) {
@@ -121,7 +123,7 @@ static bool walk_last_alone(const pb_nest* nest, const pb_roles* roles, const pb
 
 // What a contraction says of the tensor that its access a walks. Weights that each channel has for itself walk
 // channels.
-static lie lie_of(const pb_layout* l, int n, const pb_roles* roles, int a) {
+static lie lie_of(const pb_layout* l, int n, const pb_contraction_dims* roles, int a) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* access = &nest->access[a];
   if (pb__layout_weighs(l, n, roles) && walked_by(nest, roles, &access->index[1], PB_ROLE_B)) return CHANNELS;
@@ -179,8 +181,8 @@ static void follow_rows(const pb_layout* l, int n, lie* of, bool* changed) {
 // What the nest by itself says of the tensors that it walks.
 static void ask(const pb_layout* l, int n, lie* of, bool* changed) {
   const pb_nest* nest = &l->program.nests[n];
-  pb_roles roles;
-  bool contracts = pb__layout_roles(l, n, &roles);
+  pb_contraction_dims roles;
+  bool contracts = pb__layout_contraction_dims(l, n, &roles);
   for (int a = 0; a < nest->access_count; ++a) {
     if (nest->access[a].rank < 3) continue;
     if (contracts)
@@ -260,8 +262,8 @@ static bool sums_one_channel(const pb_nest* nest, int d) {
   return false;
 }
 
-// Other loops of one turn move nothing: an index that they walk beside another dim is that dim's.
-static void drop_single_turns(pb_nest* nest) {
+// Other loops of one iteration move nothing: an index that they walk beside another dim is that dim's.
+static void drop_single_iterations(pb_nest* nest) {
   for (int d = 0; d < nest->dim_count; ++d)
     for (int a = 0; nest->extent[d] == 1 && !sums_one_channel(nest, d) && a < nest->access_count; ++a)
       for (int r = 0; r < nest->access[a].rank; ++r)
@@ -271,7 +273,7 @@ static void drop_single_turns(pb_nest* nest) {
 void pb__layout_collapse(pb_layout* l) {
   if (!l->whole_rows) return;
   for (int n = 0; n < l->program.nest_count; ++n)
-    if (!pb__layout_is_apart(l, n)) drop_single_turns(&l->program.nests[n]);
+    if (!pb__layout_is_apart(l, n)) drop_single_iterations(&l->program.nests[n]);
   read_sources(l);
   const lie* of = find_lies(l);
   for (int v = 0; v < l->program.value_count; ++v)

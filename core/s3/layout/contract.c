@@ -10,7 +10,7 @@ typedef struct contract {
   pb_layout* l;
   int n; // the nest
   const pb_nest* nest;
-  const pb_roles* roles;
+  const pb_contraction_dims* roles;
   pb_vector_insn insn;
   int lanes_dim;   // N, or B when there is no N (each channel for itself)
   int inner;       // the K dim whose neighbours lie next to each other in x, -1: none
@@ -125,7 +125,7 @@ static void find_taps(contract* c) {
 }
 
 static void choose_insn(contract* c) {
-  const pb_roles* r = c->roles;
+  const pb_contraction_dims* r = c->roles;
   const pb_access* a = c->nest->access;
   c->insn = pb_vector_contraction(c->l->unit->chip, r->x_type, r->w_type, a[r->y].type);
   c->use_insn = c->insn.insn && !(c->depthwise && c->insn.group > 1);
@@ -151,7 +151,7 @@ static bool classify_groups(contract* c) {
 }
 
 static bool classify(contract* c) {
-  const pb_roles* r = c->roles;
+  const pb_contraction_dims* r = c->roles;
   int o = pb__layout_dim_of_role(c->nest, r, PB_ROLE_N);
   c->rows = 1;
   for (int d = 0; d < c->nest->dim_count; ++d)
@@ -477,19 +477,19 @@ static void flip(contract* c) {
   }
 }
 
-static contract begin(pb_layout* l, int n, const pb_roles* roles) {
+static contract begin(pb_layout* l, int n, const pb_contraction_dims* roles) {
   contract c = {.l = l, .n = n, .nest = &l->program.nests[n], .roles = roles, .g.g = -1};
   const pb_value* weights = &l->program.values[value_at(&c, roles->w)];
   c.w_const = weights->kind == PB_VALUE_CONST ? weights->const_id : -1;
   return c;
 }
 
-bool pb__layout_flips(pb_layout* l, int n, const pb_roles* roles) {
+bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles) {
   contract c = begin(l, n, roles);
   return !l->gathers[n] && c.w_const >= 0 && classify(&c) && c.use_insn && c.insn.flips;
 }
 
-bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles) {
+bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* roles) {
   contract c = begin(l, n, roles);
   if (l->gathers[n]) {
     c.gather = pb__layout_gather(l, n, roles);

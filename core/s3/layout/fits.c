@@ -137,8 +137,8 @@ bool pb__layout_can_be_plain(const pb_layout* l, int value, int nest) {
 static bool asks_for_plain(const pb_layout* l, int n, int a, int v) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* access = &nest->access[a];
-  pb_roles roles;
-  bool contracts = pb__layout_roles(l, n, &roles), stored = a == nest->access_count - 1;
+  pb_contraction_dims roles;
+  bool contracts = pb__layout_contraction_dims(l, n, &roles), stored = a == nest->access_count - 1;
   double zero;
   if (!stored && pb__layout_ends_in(l, pb_program_stored(&l->program, n), &zero)) return true; // element by element
   if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);

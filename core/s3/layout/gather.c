@@ -18,11 +18,11 @@
 //
 //   after    g[v, w, k] = x[c, 2 v + r, w + s];  y[o, h, w] += g[h + q, w, k] * k'[o, k, q]    k = (c, r, s), r < 2
 #include "core/s3/layout/layout.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
-int pb__layout_summed_along(const pb_nest* nest, const pb_roles* roles, int axis) {
+int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis) {
   int found = -1;
   const pb_access* x = &nest->access[roles->x];
   for (int d = 0; x->rank > axis && d < nest->dim_count; ++d) {
@@ -33,7 +33,7 @@ int pb__layout_summed_along(const pb_nest* nest, const pb_roles* roles, int axis
   return found;
 }
 
-bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   int channel = pb__layout_summed_along(nest, roles, 1);
   int64_t window = 1, channels = channel < 0 ? 1 : nest->extent[channel];
   if (!l->whole_rows || pb__layout_dim_of_role(nest, roles, PB_ROLE_B) != -1) return false;
@@ -80,7 +80,7 @@ static int copy_inside(const pb_layout* l, int n, int value, double* fill) {
   return fills ? copy : -1;
 }
 
-void pb__layout_open_pad(pb_layout* l, int n, const pb_roles* roles) {
+void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles) {
   pb_program* p = &l->program;
   int padded = p->value_of[n][roles->x];
   double fill = 0;
@@ -89,7 +89,7 @@ void pb__layout_open_pad(pb_layout* l, int n, const pb_roles* roles) {
   int copy = copy_inside(l, n, padded, &fill);
   if (copy < 0 || l->values[p->value_of[copy][0]].kind != PB_LAYOUT_PLAIN) return;
   pb_access* x = &p->nests[n].access[roles->x];
-  if (pb_type_is_float(x->type) || !tests_all(pb_route_turns(l->unit->chip, x->type), fill)) return;
+  if (pb_type_is_float(x->type) || !tests_all(pb_transfer_transposes(l->unit->chip, x->type), fill)) return;
   const pb_access *from = &p->nests[copy].access[0], *to = &p->nests[copy].access[1];
   for (int r = 0; r < x->rank; ++r) x->index[r].cst += from->index[r].cst - to->index[r].cst;
   memcpy(x->shape, from->shape, sizeof x->shape);
@@ -101,7 +101,8 @@ void pb__layout_open_pad(pb_layout* l, int n, const pb_roles* roles) {
 
 // Dims of the copy: outer windows first, then rows, then the dim whose elements are neighbours, a mover's run: the
 // innermost window dim, or the columns of the image.
-static void order_copy(const pb_nest* nest, const pb_roles* roles, const pb_strips* c, pb_nest* copy, int* column) {
+static void order_copy(const pb_nest* nest, const pb_contraction_dims* roles, const pb_strips* c, pb_nest* copy,
+                       int* column) {
   const pb_access* x = &nest->access[roles->x];
   int last = -1;
   for (int d = 0; d < nest->dim_count; ++d)
@@ -130,8 +131,8 @@ static void make_fill(const pb_access* to, const char* name, int64_t windows, pb
 }
 
 // The contraction over rows of windows: its summed dims are one, but for the window's columns.
-static void make_product(const pb_nest* nest, const pb_roles* roles, const pb_strips* c, const pb_access* gathered,
-                         int64_t windows, pb_gather* g) {
+static void make_product(const pb_nest* nest, const pb_contraction_dims* roles, const pb_strips* c,
+                         const pb_access* gathered, int64_t windows, pb_gather* g) {
   pb_nest* out = &g->nest;
   int rows = 0, k = nest->dim_count;
   *out = *nest;
@@ -171,7 +172,7 @@ static void make_product(const pb_nest* nest, const pb_roles* roles, const pb_st
   }
 }
 
-static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_roles* roles, const pb_strips* c,
+static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_contraction_dims* roles, const pb_strips* c,
                         const pb_access* w) {
   pb_pack_dim dims[PB_NEST_DIMS];
   int count = 0;
@@ -186,7 +187,7 @@ static int pack_windows(pb_layout* l, int id, const pb_nest* nest, const pb_role
 }
 
 // The nest as the copy sees it: one dim walks the strips of the image, and the window's dim those of one strip.
-static void walk_strips(pb_nest* nest, pb_roles* roles, const pb_strips* c) {
+static void walk_strips(pb_nest* nest, pb_contraction_dims* roles, const pb_strips* c) {
   if (c->window < 0) return;
   pb_index* index = &nest->access[roles->x].index[c->axis];
   nest->extent[c->row] = c->extent;
@@ -198,9 +199,9 @@ static void walk_strips(pb_nest* nest, pb_roles* roles, const pb_strips* c) {
 }
 
 // Writes the rows of windows, as wide as whole rows of lanes. Returns how much of one they fill.
-static int64_t make_copy(pb_layout* l, int n, const pb_roles* of, const pb_strips* c, pb_nest* copy) {
+static int64_t make_copy(pb_layout* l, int n, const pb_contraction_dims* of, const pb_strips* c, pb_nest* copy) {
   pb_nest nest = l->program.nests[n];
-  pb_roles roles = *of;
+  pb_contraction_dims roles = *of;
   int column[PB_NEST_DIMS];
   walk_strips(&nest, &roles, c);
   *copy = (pb_nest){.name = nest.name, .part = "copy", .access_count = 2};
@@ -232,7 +233,7 @@ static int64_t make_copy(pb_layout* l, int n, const pb_roles* of, const pb_strip
   return windows;
 }
 
-pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_roles* roles) {
+pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
   pb_gather* g = PB_NEW(&l->unit->pass, pb_gather);
   const pb_strips c = pb__layout_strips(l, nest, roles);

@@ -13,13 +13,13 @@
 // instruction makes so many times the group of them.
 enum { PRODUCTS_IN_VAIN = 16 };
 
-static int dim_with(const pb_nest* nest, const pb_roles* roles, pb_role role, const pb_index* index) {
+static int dim_with(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role, const pb_index* index) {
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == role && index->coef[d]) return d;
   return -1;
 }
 
-bool pb__layout_read_groups(const pb_nest* nest, const pb_roles* roles, pb_grouped* out) {
+bool pb__layout_read_groups(const pb_nest* nest, const pb_contraction_dims* roles, pb_grouped* out) {
   const pb_access *x = &nest->access[roles->x], *w = &nest->access[roles->w], *y = &nest->access[roles->y];
   if (x->rank != 4 || w->rank != 4 || y->rank != 4) return false;
   out->g = dim_with(nest, roles, PB_ROLE_B, &x->index[1]);
@@ -34,17 +34,18 @@ bool pb__layout_read_groups(const pb_nest* nest, const pb_roles* roles, pb_group
 }
 
 // Whether each channel is for itself, and an instruction takes its lanes so: nothing is between channels to be zero.
-static bool goes_by_lanes(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
-  pb_roles unused;
+static bool goes_by_lanes(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
+  pb_contraction_dims unused;
   return l->whole_rows && pb__layout_depthwise(nest, roles) >= 0 &&
          pb_chip_lane_contraction(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type, NULL,
                                   &unused);
 }
 
-static bool read(const pb_layout* l, int n, pb_roles* roles, pb_grouped* g) {
+static bool read(const pb_layout* l, int n, pb_contraction_dims* roles, pb_grouped* g) {
   const pb_nest* nest = &l->program.nests[n];
-  return pb__layout_roles(l, n, roles) && pb__layout_weighs(l, n, roles) && pb__layout_read_groups(nest, roles, g) &&
-         (l->whole_rows || g->ins > 1 || g->outs > 1) && !goes_by_lanes(l, nest, roles);
+  return pb__layout_contraction_dims(l, n, roles) && pb__layout_weighs(l, n, roles) &&
+         pb__layout_read_groups(nest, roles, g) && (l->whole_rows || g->ins > 1 || g->outs > 1) &&
+         !goes_by_lanes(l, nest, roles);
 }
 
 // The widest run of channels, at most a block, that is whole groups or a part of one; 0: they cross each other.
@@ -71,12 +72,12 @@ static bool fit(const pb_layout* l, const pb_grouped* g, pb_layout_groups* s) {
 }
 
 bool pb__layout_grouped(const pb_layout* l, int n, pb_grouped* g, pb_layout_groups* s) {
-  pb_roles roles;
+  pb_contraction_dims roles;
   return read(l, n, &roles, g) && fit(l, g, s);
 }
 
 bool pb__layout_walks_groups(const pb_layout* l, int n, int a) {
-  pb_roles roles;
+  pb_contraction_dims roles;
   pb_grouped g;
   pb_layout_groups s;
   return read(l, n, &roles, &g) && (a == roles.x || a == roles.y) && fit(l, &g, &s);
@@ -85,7 +86,7 @@ bool pb__layout_walks_groups(const pb_layout* l, int n, int a) {
 bool pb__layout_refuse_groups(pb_layout* l) {
   bool any = false;
   for (int n = 0; n < l->program.nest_count; ++n) {
-    pb_roles roles;
+    pb_contraction_dims roles;
     pb_grouped g;
     if (!read(l, n, &roles, &g)) continue;
     pb_layout_value *x = &l->values[l->program.value_of[n][roles.x]], *y = &l->values[l->program.value_of[n][roles.y]];
@@ -112,7 +113,8 @@ static bool fills_rows(const pb_layout* l, const pb_grouped* g) {
 // How many groups must be taken together for rows of lanes, or blocks, to fit and, if there is such an instruction, for
 // it to find its neighbours; 0: it does not pay. Groups that never fill rows become one; where each is one channel, a
 // row of them, of which the last may end early.
-static int64_t together(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, const pb_grouped* g) {
+static int64_t together(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles,
+                        const pb_grouped* g) {
   const pb_access* a = nest->access;
   pb_vector_insn insn = pb_vector_contraction(l->unit->chip, roles->x_type, roles->w_type, a[roles->y].type);
   int64_t group = insn.insn ? insn.group : 1;
@@ -150,7 +152,8 @@ static int need_dim(pb_nest* nest, int dim, int64_t extent) {
 
 // Takes `s` groups of nest n as one, with zeros in the constant weights between them; if they do not divide the groups,
 // the last of them reach past x and y. Appends a value to the program; what is there keeps its number.
-static void merge(pb_unit* unit, pb_program* program, int n, const pb_roles* roles, const pb_grouped* g, int64_t s) {
+static void merge(pb_unit* unit, pb_program* program, int n, const pb_contraction_dims* roles, const pb_grouped* g,
+                  int64_t s) {
   pb_nest* nest = &program->nests[n];
   pb_value weights = program->values[program->value_of[n][roles->w]];
   weights.const_id = widen(unit->consts, weights.const_id, g, s);
@@ -169,7 +172,7 @@ static void merge(pb_unit* unit, pb_program* program, int n, const pb_roles* rol
 
 void pb__layout_merge_groups(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
-    pb_roles roles;
+    pb_contraction_dims roles;
     pb_grouped g;
     if (pb__layout_is_apart(l, n) || !read(l, n, &roles, &g) || l->program.nests[n].dim_count + 2 > PB_NEST_DIMS)
       continue;

@@ -205,7 +205,7 @@ static void part_result(parting* p, int n, const heads* h, int taker) {
 }
 
 // A product of two computed tensors. One factor alone may lie as it does: what is behind its rows is multiplied by 0.
-static void part_product(parting* p, int n, const pb_roles* roles) {
+static void part_product(parting* p, int n, const pb_contraction_dims* roles) {
   pb_layout* l = p->l;
   const pb_nest* nest = &l->program.nests[n];
   const pb_access *x = &nest->access[roles->x], *w = &nest->access[roles->w], *y = &nest->access[roles->y];
@@ -261,10 +261,10 @@ bool pb__layout_ends_in(const pb_layout* l, int v, double* zero) {
 
 void pb__layout_part_heads(pb_layout* l) {
   parting p = {.l = l};
-  pb_roles roles;
+  pb_contraction_dims roles;
   if (!l->whole_rows) return;
   for (int n = 0; n < l->program.nest_count; ++n)
-    if (!pb__layout_is_apart(l, n) && pb__layout_roles(l, n, &roles) && !pb__layout_weighs(l, n, &roles))
+    if (!pb__layout_is_apart(l, n) && pb__layout_contraction_dims(l, n, &roles) && !pb__layout_weighs(l, n, &roles))
       part_product(&p, n, &roles);
   if (p.count) insert_copies(&p);
   l->parted_count = l->program.value_count;

@@ -6,7 +6,7 @@
 //   after    t[i, l] = 0;  t[i, l] += f(x[i, 16 b + l])                               b < 2, l < 16
 //            t[i, 16 + r] = f(x[i, 32 + r])                                           r < 8
 //            y[i] = 0;  y[i] += t[i, j]                                               j < 24
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
@@ -34,8 +34,8 @@ static bool strides_are(const pb_nest* nest, int d, bool store_too) {
 
 // Products have their columns in lanes; one of a single row may do without.
 static bool has_columns(const pb_nest* nest) {
-  pb_roles roles;
-  if (!pb_nest_roles(nest, NULL, &roles)) return false;
+  pb_contraction_dims roles;
+  if (!pb_nest_contraction_dims(nest, NULL, &roles)) return false;
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles.role[d] == PB_ROLE_M && nest->extent[d] > 1) return true;
   return false;
@@ -57,8 +57,8 @@ static int neighbours(const laner* l, int n) {
   return found;
 }
 
-// Where partial results lie: a row of them for each result. With a rest, one for each turn of the other summed dims
-// too: the rest is set once, and so cannot be summed over them.
+// Where partial results lie: a row of them for each result. With a rest, one for each iteration of the other summed
+// dims too: the rest is set once, and so cannot be summed over them.
 static pb_access make_rows(laner* l, const pb_nest* nest, int dim, int64_t width) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   pb_access rows = {.ref = pb_printf(&l->unit->pass, "%%l%d", l->locals++), .type = store->type};

@@ -13,7 +13,7 @@
 // its sign bit flipped, that is x and half the range more, and the sums start from what this adds too much.
 #include "core/s3/layout/layout.h"
 #include "core/s3/fallback.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static pb_status check_room(const pb_layout* l, int n, bool contraction) {
 }
 
 // Whether x is a plain tensor whose channels are no whole rows of lanes: it is read as a gathered one then.
-static bool rows_end_early(const pb_layout* l, int n, const pb_roles* roles) {
+static bool rows_end_early(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
   int channel = pb__layout_summed_along(nest, roles, 1);
   return channel >= 0 && l->values[l->program.value_of[n][roles->x]].kind == PB_LAYOUT_PLAIN &&
@@ -66,7 +66,7 @@ static bool rows_end_early(const pb_layout* l, int n, const pb_roles* roles) {
 }
 
 // Refusals of what no whole rows of lanes fit.
-static pb_status check_rows(pb_layout* l, int n, const pb_roles* contraction) {
+static pb_status check_rows(pb_layout* l, int n, const pb_contraction_dims* contraction) {
   const pb_nest* nest = &l->program.nests[n];
   PB_TRY(check_types(l, n));
   PB_TRY(check_room(l, n, contraction != NULL));
@@ -83,15 +83,15 @@ static pb_status check_rows(pb_layout* l, int n, const pb_roles* contraction) {
 
 // Whether the nest sets what a contraction adds to, which prints it, as it knows what its sum starts from.
 static bool starts_contraction(const pb_layout* l, int n) {
-  pb_roles roles;
+  pb_contraction_dims roles;
   PB_FOR_USES (m, &l->program, pb_program_stored(&l->program, n))
-    if (m > n && pb__layout_is_init(l, n, m) && pb__layout_roles(l, m, &roles) && !pb__layout_is_apart(l, m) &&
-        (!l->whole_rows || pb__layout_weighs(l, m, &roles)))
+    if (m > n && pb__layout_is_init(l, n, m) && pb__layout_contraction_dims(l, m, &roles) &&
+        !pb__layout_is_apart(l, m) && (!l->whole_rows || pb__layout_weighs(l, m, &roles)))
       return true;
   return false;
 }
 
-static pb_status rewrite_contraction(pb_layout* l, int n, const pb_roles* roles) {
+static pb_status rewrite_contraction(pb_layout* l, int n, const pb_contraction_dims* roles) {
   if (l->whole_rows && rows_end_early(l, n, roles)) l->gathers[n] = true;
   if (pb__layout_contraction(l, n, roles)) return PB_OK;
   PB_FOR_USES (k, &l->program, pb_program_stored(&l->program, n))
@@ -100,13 +100,14 @@ static pb_status rewrite_contraction(pb_layout* l, int n, const pb_roles* roles)
 }
 
 static pb_status rewrite(pb_layout* l, int n) {
-  pb_roles roles;
+  pb_contraction_dims roles;
   if (pb__layout_is_apart(l, n)) {
     pb__layout_print_apart(l, n);
     return PB_OK;
   }
   if (starts_contraction(l, n)) return PB_OK;
-  bool contraction = pb__layout_roles(l, n, &roles), computed = contraction && !pb__layout_weighs(l, n, &roles);
+  bool contraction = pb__layout_contraction_dims(l, n, &roles),
+       computed = contraction && !pb__layout_weighs(l, n, &roles);
   if (l->whole_rows) PB_TRY(check_rows(l, n, contraction ? &roles : NULL));
   if (l->whole_rows && computed) PB_TRY(pb__layout_check_rows(l, n));
   if (pb__layout_has_rows(l, n) || (l->whole_rows && computed)) {
@@ -130,8 +131,8 @@ static pb_status rewrite_all(pb_layout* l) {
   return l->apart->count > apart ? PB_ERR_UNSUPPORTED : PB_OK;
 }
 
-static pb_layout_roles* unread_roles(const pb_layout* l) {
-  return PB_NEW_ARRAY(&l->unit->pass, pb_layout_roles, (size_t)l->program.nest_count + 1);
+static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
+  return PB_NEW_ARRAY(&l->unit->pass, pb_layout_contraction_dims, (size_t)l->program.nest_count + 1);
 }
 
 static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {

@@ -4,7 +4,7 @@
 
 #include "core/base/consts.h"
 #include "core/base/numbers.h"
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
@@ -42,11 +42,11 @@ typedef struct pb_layout_const {
   int64_t shape[PB_NEST_RANK];
 } pb_layout_const;
 
-// What pb_nest_roles says of a nest, once it was asked.
-typedef struct pb_layout_roles {
+// What pb_nest_contraction_dims says of a nest, once it was asked.
+typedef struct pb_layout_contraction_dims {
   bool read, contracts;
-  pb_roles roles;
-} pb_layout_roles;
+  pb_contraction_dims roles;
+} pb_layout_contraction_dims;
 
 // A tensor at the graph's edge keeps the model's layout; what is computed reads and writes its twin, which a copy makes
 // (of an input) or takes (to an output). A twin that turns out to lie as its edge does is dropped.
@@ -79,11 +79,11 @@ typedef struct pb_layout {
   bool* gains;     // by value: blocks make it, or something that it meets, faster
   bool* heads;     // by value: a product of two computed tensors meets it
   pb_layout_value* values;
-  pb_layout_roles* roles;   // by nest
-  bool* gathers;            // by nest
-  bool* gone;               // by nest: a copy that is not needed
-  bool has_runs;            // of some value rows are runs
-  pb_layout_parted* parted; // by value, of the first parted_count: pb__layout_ends_in
+  pb_layout_contraction_dims* roles; // by nest
+  bool* gathers;                     // by nest
+  bool* gone;                        // by nest: a copy that is not needed
+  bool has_runs;                     // of some value rows are runs
+  pb_layout_parted* parted;          // by value, of the first parted_count: pb__layout_ends_in
   int parted_count;
   pb_layout_twin* twins; // in the order of their own values, which stand behind those of the model
   int twin_count;
@@ -122,8 +122,9 @@ static inline bool pb__layout_in_rows(const pb_layout* l, int v) {
 // ---- rewrite.c: nests and what they access, over split dims; what is printed ----
 
 // Whether the nest is a contraction, and its roles if so.
-bool pb__layout_roles(const pb_layout* l, int n, pb_roles* roles);
-int pb__layout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role); // -1: none, -2: several
+bool pb__layout_contraction_dims(const pb_layout* l, int n, pb_contraction_dims* roles);
+int pb__layout_dim_of_role(const pb_nest* nest, const pb_contraction_dims* roles,
+                           pb_role role);      // -1: none, -2: several
 void pb__layout_describe(pb_layout* l, int v); // its type and name, once its layout is chosen
 void pb__layout_declare(pb_layout* l, const pb_access* access);
 // What it returns lasts until the next constant is noted.
@@ -155,12 +156,12 @@ void pb__layout_print(pb_layout* l, const pb_nest* nest);
 void pb__layout_print_program(pb_layout* l, pb_text* text);
 
 // Whether a contraction is one by constant weights.
-static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_roles* roles) {
+static inline bool pb__layout_weighs(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   return l->program.values[l->program.value_of[n][roles->w]].kind == PB_VALUE_CONST;
 }
 
 // The one dim that walks x, w and y together, when each group has one input and one output channel; -1: no such nest.
-int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles);
+int pb__layout_depthwise(const pb_nest* nest, const pb_contraction_dims* roles);
 
 // ---- collapse.c: tensors whose lanes, by role, are their last dim become rows ----
 
@@ -265,7 +266,7 @@ typedef struct pb_grouped {
 } pb_grouped;
 
 // Whether the nest is a convolution of groups.
-bool pb__layout_read_groups(const pb_nest* nest, const pb_roles* roles, pb_grouped* out);
+bool pb__layout_read_groups(const pb_nest* nest, const pb_contraction_dims* roles, pb_grouped* out);
 
 // How their groups are cut: those in one block of x or y, and those in one vector of y.
 typedef struct pb_layout_groups {
@@ -286,15 +287,15 @@ void pb__layout_find_rests(pb_layout* l);
 void pb__layout_mask_rest(pb_layout* l, int v, pb_nest* nest); // a rewritten nest that makes value v
 void pb__layout_clean_rest(pb_layout* l, int n);
 // Whether a sum of products, if of floats, comes out right in rows of lanes.
-pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) PB_MUST_CHECK;
+pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_contraction_dims* roles) PB_MUST_CHECK;
 
 // ---- gather.c: rows of whole windows, for contractions over few channels ----
 
 typedef struct pb_gather {
-  pb_nest nest;       // the contraction over the rows
-  pb_roles roles;     // of it
-  int weights;        // of it
-  pb_nest copy, fill; // that write them
+  pb_nest nest;              // the contraction over the rows
+  pb_contraction_dims roles; // of it
+  int weights;               // of it
+  pb_nest copy, fill;        // that write them
   bool fills;
 } pb_gather;
 
@@ -308,27 +309,27 @@ typedef struct pb_strips {
 } pb_strips;
 
 // Which of a window's dims stays one of the sum, by what movers can do and by what it takes (strips.c).
-pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_roles* roles);
+pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
 // signs.c: what instructions take without sign is stored so, once values have their layouts.
 void pb__layout_store_without_sign(pb_layout* l);
 // Whether the nest's instruction takes x without sign.
-bool pb__layout_flips(pb_layout* l, int n, const pb_roles* roles);
+bool pb__layout_flips(pb_layout* l, int n, const pb_contraction_dims* roles);
 // window.c: the dim of a window's columns, whose neighbours a contraction of few channels takes in groups; -1: it does
 // not.
-int pb__layout_window(const pb_layout* l, int n, const pb_roles* roles);
+int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* roles);
 // The K dim along the x's axis, alone on it but for batches; -1: none.
-int pb__layout_summed_along(const pb_nest* nest, const pb_roles* roles, int axis);
+int pb__layout_summed_along(const pb_nest* nest, const pb_contraction_dims* roles, int axis);
 // Gathering pays when lanes over channels would be mostly empty: few channels and a window.
-bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_roles* roles);
+bool pb__layout_should_gather(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles);
 // Where it walks columns of the image, it reads the image through a box instead of a padded one that only it reads.
-void pb__layout_open_pad(pb_layout* l, int n, const pb_roles* roles);
-pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_roles* roles);
+void pb__layout_open_pad(pb_layout* l, int n, const pb_contraction_dims* roles);
+pb_gather* pb__layout_gather(pb_layout* l, int n, const pb_contraction_dims* roles);
 void pb__layout_print_gather(pb_layout* l, const pb_gather* g);
 
 // ---- contract.c ----
 
 // Rewrites a sum of products in the order of the chip's instruction. false: it stays a plain nest.
-bool pb__layout_contraction(pb_layout* l, int n, const pb_roles* roles);
+bool pb__layout_contraction(pb_layout* l, int n, const pb_contraction_dims* roles);
 // Whether nest n sets what the reduction then adds to. Contractions that were rewritten print their own.
 bool pb__layout_is_init(const pb_layout* l, int n, int reduction);
 

@@ -26,8 +26,8 @@ bool pb__layout_zero_of_codes(const pb_nest* nest, int access, double* zero) {
 
 // ---- runs of rows ----
 
-// Turns of a dim in one run, where it steps through several whole ones: it is cut in two then. 0: it is not.
-static int64_t turns_in_run(const pb_nest* nest, const pb_index* index, int d, int64_t run) {
+// Iterations of a dim in one run, where it steps through several whole ones: it is cut in two then. 0: it is not.
+static int64_t iterations_in_run(const pb_nest* nest, const pb_index* index, int d, int64_t run) {
   int64_t step = index->coef[d];
   if (step <= 0 || run % step || step * nest->extent[d] <= run || nest->extent[d] % (run / step)) return 0;
   return run / step;
@@ -40,9 +40,9 @@ static bool keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run) 
   for (int d = 0; d < nest->dim_count; ++d) {
     if (index->coef[d] < 0) return false;
     if (index->coef[d] % run == 0) continue;
-    int64_t turns = turns_in_run(nest, index, d, run);
-    cut += turns > 0;
-    within += index->coef[d] * ((turns ? turns : nest->extent[d]) - 1);
+    int64_t iterations = iterations_in_run(nest, index, d, run);
+    cut += iterations > 0;
+    within += index->coef[d] * ((iterations ? iterations : nest->extent[d]) - 1);
   }
   return index->cst >= 0 && within < run && nest->dim_count + cut <= PB_NEST_DIMS;
 }
@@ -61,16 +61,16 @@ static bool can_cut(const pb_layout* l, int v, int64_t run) {
 }
 
 // Whether dim d of a product of two computed tensors is one in which rows of lanes are not filled.
-static bool is_ragged(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, int d) {
+static bool is_ragged(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int d) {
   return (roles->role[d] == PB_ROLE_K || roles->role[d] == PB_ROLE_N) && nest->extent[d] % l->lanes;
 }
 
 void pb__layout_choose_runs(pb_layout* l) {
   for (int n = 0; n < l->program.nest_count; ++n) {
     const pb_nest* nest = &l->program.nests[n];
-    pb_roles roles;
+    pb_contraction_dims roles;
     int own;
-    if (!pb__layout_roles(l, n, &roles)) continue;
+    if (!pb__layout_contraction_dims(l, n, &roles)) continue;
     int v = l->program.value_of[n][roles.w];
     const pb_index* rows = &nest->access[roles.w].index[0];
     for (int d = 0; d < nest->dim_count && l->program.values[v].kind != PB_VALUE_CONST; ++d)
@@ -83,8 +83,8 @@ void pb__layout_choose_runs(pb_layout* l) {
 // What reaches past the end of its run, to fill a row of lanes, does so through a box, and stays one dim.
 static void cut_access(pb_nest* nest, int a, int64_t run) {
   for (int d = 0; d < nest->dim_count && !nest->access[a].boxed; ++d) {
-    int64_t turns = turns_in_run(nest, &nest->access[a].index[0], d, run);
-    if (turns) pb_nest_cut_dim(nest, d++, turns);
+    int64_t iterations = iterations_in_run(nest, &nest->access[a].index[0], d, run);
+    if (iterations) pb_nest_cut_dim(nest, d++, iterations);
   }
   pb_access_cut_index(&nest->access[a], 0, run);
 }
@@ -101,7 +101,7 @@ void pb__layout_cut_runs(const pb_layout* l, pb_nest* nest) {
 // ---- ends of rows ----
 
 // Whether what the dim lacks to whole rows can be read outside the second factor's box.
-static bool fills_up(const pb_layout* l, int n, const pb_roles* roles, int d) {
+static bool fills_up(const pb_layout* l, int n, const pb_contraction_dims* roles, int d) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* w = &nest->access[roles->w];
   double zero;
@@ -115,8 +115,8 @@ static bool fills_up(const pb_layout* l, int n, const pb_roles* roles, int d) {
 
 pb_status pb__layout_check_rows(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  pb_roles roles;
-  if (!pb__layout_roles(l, n, &roles)) return PB_OK;
+  pb_contraction_dims roles;
+  if (!pb__layout_contraction_dims(l, n, &roles)) return PB_OK;
   for (int d = 0; d < nest->dim_count; ++d)
     if (is_ragged(l, nest, &roles, d) && !fills_up(l, n, &roles, d))
       return pb_unsupported(
@@ -133,8 +133,8 @@ pb_status pb__layout_check_rows(const pb_layout* l, int n) {
 
 void pb__layout_box_rows(const pb_layout* l, int n, pb_nest* out) {
   const pb_nest* nest = &l->program.nests[n];
-  pb_roles roles;
-  if (!pb__layout_roles(l, n, &roles)) return;
+  pb_contraction_dims roles;
+  if (!pb__layout_contraction_dims(l, n, &roles)) return;
   for (int d = 0; d < nest->dim_count; ++d)
     if (is_ragged(l, nest, &roles, d) && nest->access[roles.w].index[0].coef[d])
       out->access[roles.w].boxed = pb__layout_zero_of_codes(nest, roles.w, &out->access[roles.w].fill);

@@ -4,11 +4,11 @@
 //   before   y = relu(conv(x) + b);      z = conv(y)      of 20 channels in blocks of 16
 //   after    y = relu(conv(x) + b) & m;  z = conv(y)      m: ones in the bits of the 20, zeros in those of the 12
 //
-// A sum that is read as it is gets a pointwise nest behind it, which outline puts into its kernel as a tail. Codes of
-// bf16 are clean where the numbers are that they were rounded from. Where instructions take whole rows of lanes it is
-// one of them that does so; without it such sums are refused, unless what lies there is finite by itself.
+// A sum that is read as it is gets a pointwise nest behind it, which outline puts into its kernel as an epilogue. Codes
+// of bf16 are clean where the numbers are that they were rounded from. Where instructions take whole rows of lanes it
+// is one of them that does so; without it such sums are refused, unless what lies there is finite by itself.
 #include "core/s3/layout/layout.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <math.h>
 #include <string.h>
@@ -108,10 +108,10 @@ static bool masks(const pb_chip* chip) {
 }
 
 void pb__layout_find_rests(pb_layout* l) {
-  pb_roles roles;
+  pb_contraction_dims roles;
   if (l->whole_rows && !masks(l->unit->chip)) return; // check_rest refuses such sums
   for (int n = 0; n < l->program.nest_count; ++n)
-    if (pb__layout_roles(l, n, &roles) && pb_type_is_float(roles.x_type))
+    if (pb__layout_contraction_dims(l, n, &roles) && pb_type_is_float(roles.x_type))
       clean(l, l->program.value_of[n][roles.x], false);
 }
 
@@ -185,17 +185,17 @@ void pb__layout_clean_rest(pb_layout* l, int n) {
 
 // Lanes that are filled up with zeros are harmless to sums of integers; a function of floats may make them infinite.
 // So sums of floats that the chip has no instruction for are not laid out for another target either.
-static pb_status check_sums(const pb_layout* l, int n, const pb_roles* roles) {
+static pb_status check_sums(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
   pb_type x = roles->x_type, w = roles->w_type, y = nest->access[roles->y].type;
-  pb_roles unused;
+  pb_contraction_dims unused;
   if (x != PB_F32 || pb_chip_contraction(l->unit->chip, x, w, y, &unused)) return PB_OK;
   return pb_chip_lacks_product(l->unit->chip, l->unit->diag, nest->name, roles, y, pb__layout_weighs(l, n, roles));
 }
 
 // Groups that share a row of lanes are multiplied together with zeros between them. Zero times a code is zero, but zero
 // times infinity or NaN is NaN: what one group holds would reach the others.
-static pb_status check_groups(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+static pb_status check_groups(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   pb_grouped g;
   bool depthwise = pb__layout_depthwise(nest, roles) >= 0;
   if (!pb_type_is_float(roles->x_type) || !pb__layout_read_groups(nest, roles, &g) ||
@@ -280,7 +280,7 @@ static pb_status check_rest(pb_layout* l, const pb_nest* nest, int x, pb_type ty
                         (long long)value->shape[1], pb_type_name(type), (long long)l->lanes, l->unit->chip->name);
 }
 
-pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_roles* roles) {
+pb_status pb__layout_check_floats(pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
   PB_TRY(check_sums(l, n, roles));
   PB_TRY(check_groups(l, nest, roles));

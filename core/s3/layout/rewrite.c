@@ -4,29 +4,30 @@
 
 #include <string.h>
 
-bool pb__layout_roles(const pb_layout* l, int n, pb_roles* roles) {
-  pb_layout_roles* known = &l->roles[n];
+bool pb__layout_contraction_dims(const pb_layout* l, int n, pb_contraction_dims* roles) {
+  pb_layout_contraction_dims* known = &l->roles[n];
   if (!known->read) {
     bool weight[PB_NEST_ACCESSES] = {0};
     const pb_nest* nest = &l->program.nests[n];
     for (int a = 0; a < nest->access_count; ++a)
       weight[a] = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
     // a product of two constants has no x to be laid out: it is a nest like others, for code that goes by elements
-    known->contracts = pb_nest_roles(nest, weight, &known->roles) && (l->whole_rows || !weight[known->roles.x]);
+    known->contracts =
+        pb_nest_contraction_dims(nest, weight, &known->roles) && (l->whole_rows || !weight[known->roles.x]);
     known->read = true;
   }
   if (known->contracts) *roles = known->roles;
   return known->contracts;
 }
 
-int pb__layout_dim_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
+int pb__layout_dim_of_role(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role) {
   int found = -1;
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == role) found = found < 0 ? d : -2;
   return found;
 }
 
-int pb__layout_depthwise(const pb_nest* nest, const pb_roles* roles) {
+int pb__layout_depthwise(const pb_nest* nest, const pb_contraction_dims* roles) {
   int channel = pb__layout_dim_of_role(nest, roles, PB_ROLE_B), dim;
   const pb_access* x = &nest->access[roles->x];
   bool alone = channel >= 0 && x->rank > 1 && pb_index_single(&x->index[1], &dim) && dim == channel;

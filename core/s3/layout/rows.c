@@ -10,8 +10,8 @@
 static bool in_rows(const pb_layout* l, int n, int a) { return pb__layout_in_rows(l, l->program.value_of[n][a]); }
 
 static bool is_contraction(const pb_layout* l, int n) {
-  pb_roles roles;
-  return pb__layout_roles(l, n, &roles);
+  pb_contraction_dims roles;
+  return pb__layout_contraction_dims(l, n, &roles);
 }
 
 // Whether the chip makes a number of the first elements alone that a row of lanes has, for elements of the type.

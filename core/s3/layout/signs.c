@@ -26,14 +26,14 @@ static int reads(const pb_layout* l, int n, int v, int* access) {
 static bool allows(pb_layout* l, int n, int v, int* products) {
   const pb_nest* nest = &l->program.nests[n];
   int access;
-  pb_roles roles;
+  pb_contraction_dims roles;
   if (pb__layout_is_apart(l, n) || l->gone[n]) return false;
   if (pb_program_stored(&l->program, n) == v) {
     bool fills = nest->access_count == 1 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_CONST;
     return nest->reduce == PB_SET && (fills || is_pointwise(nest)) && !reads(l, n, v, &access);
   }
   if (is_pointwise(nest)) return true;
-  if (reads(l, n, v, &access) != 1 || !pb__layout_roles(l, n, &roles) || roles.x != access) return false;
+  if (reads(l, n, v, &access) != 1 || !pb__layout_contraction_dims(l, n, &roles) || roles.x != access) return false;
   ++*products;
   return pb__layout_flips(l, n, &roles);
 }

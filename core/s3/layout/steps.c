@@ -10,7 +10,7 @@
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
@@ -27,7 +27,7 @@ typedef struct stepper {
 
 static bool is_word(pb_type type) { return type == PB_I8 || type == PB_I32 || type == PB_F32; }
 
-// Elements alone, of types that commands may compute with: no turns of loops as numbers, no places of its own.
+// Elements alone, of types that commands may compute with: no iterations of loops as numbers, no places of its own.
 static bool is_plain(const pb_nest* nest) {
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_INDEX || (nest->expr[e].type != PB_I1 && !is_word(nest->expr[e].type))) return false;
@@ -106,15 +106,15 @@ static int add_local(stepper* s, int like) {
   return pb_program_add_value(&s->to, &s->unit->pass, &local);
 }
 
-// The turn `step` of the dims that the result lacks.
+// The iteration `step` of the dims that the result lacks.
 static void fix_turn(pb_nest* nest, int step) {
   for (int d = nest->dim_count - 1; d >= 0; --d) {
     if (pb_access_uses(pb_nest_store(nest), d)) continue;
-    int64_t turn = step % nest->extent[d];
+    int64_t iteration = step % nest->extent[d];
     step /= (int)nest->extent[d];
     for (int a = 0; a < nest->access_count; ++a)
       for (int r = 0; r < nest->access[a].rank; ++r)
-        nest->access[a].index[r].cst += nest->access[a].index[r].coef[d] * turn;
+        nest->access[a].index[r].cst += nest->access[a].index[r].coef[d] * iteration;
     pb_nest_remove_dim(nest, d);
   }
 }

@@ -5,7 +5,7 @@
 // strips of image rows are brought once, and take more sums, each of a strip's rows. Which of the two takes longer the
 // description says.
 #include "core/s3/layout/layout.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 // Whether dim d walks index `axis` of x and no other.
 static bool walks_alone(const pb_access* x, int axis, int d) {
@@ -15,7 +15,7 @@ static bool walks_alone(const pb_access* x, int axis, int d) {
 }
 
 // The dims of windows and of rows that walk `axis` of x, each alone. false: others do, or there are none.
-static bool find_strips(const pb_nest* nest, const pb_roles* roles, int axis, pb_strips* s) {
+static bool find_strips(const pb_nest* nest, const pb_contraction_dims* roles, int axis, pb_strips* s) {
   const pb_access* x = &nest->access[roles->x];
   *s = (pb_strips){.window = -1, .row = -1, .axis = axis, .strip = 1};
   for (int d = 0; axis >= 0 && d < nest->dim_count; ++d) {
@@ -31,23 +31,23 @@ static bool find_strips(const pb_nest* nest, const pb_roles* roles, int axis, pb
   return true;
 }
 
-static int64_t product_of_role(const pb_nest* nest, const pb_roles* roles, pb_role role) {
+static int64_t product_of_role(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role) {
   int64_t product = 1;
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles->role[d] == role) product *= nest->extent[d];
   return product;
 }
 
-static bool keeps_columns(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, pb_strips* s) {
+static bool keeps_columns(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, pb_strips* s) {
   const pb_access* x = &nest->access[roles->x];
-  if (!pb_route_turns(l->unit->chip, x->type) || !find_strips(nest, roles, x->rank - 1, s)) return false;
+  if (!pb_transfer_transposes(l->unit->chip, x->type) || !find_strips(nest, roles, x->rank - 1, s)) return false;
   int64_t windows = product_of_role(nest, roles, PB_ROLE_K), wide = nest->extent[s->window];
   int64_t rows = pb__layout_blocks(windows / wide, l->lanes) * wide;
   return rows <= 2 * pb__layout_blocks(windows, l->lanes); // else lanes would be mostly empty again
 }
 
 // The window's dim whose elements are neighbours in x; -1: none.
-static int find_run(const pb_nest* nest, const pb_roles* roles) {
+static int find_run(const pb_nest* nest, const pb_contraction_dims* roles) {
   const pb_access* x = &nest->access[roles->x];
   for (int d = nest->dim_count - 1; d >= 0; --d)
     if (roles->role[d] == PB_ROLE_K && x->index[x->rank - 1].coef[d] == 1 && walks_alone(x, x->rank - 1, d)) return d;
@@ -56,8 +56,8 @@ static int find_run(const pb_nest* nest, const pb_roles* roles) {
 
 // ---- what it takes ----
 
-// Of the shorter of the two one part of so many is not hidden by the longer: one waits where turns begin and end, and
-// what movers bring more than this, and write, is in none of the two.
+// Of the shorter of the two one part of so many is not hidden by the longer: one waits where iterations begin and end,
+// and what movers bring more than this, and write, is in none of the two.
 enum { EXPOSED = 2 };
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -69,8 +69,8 @@ typedef struct price {
   int64_t lanes, results; // lanes that are summed at once, and rows of lanes of results
 } price;
 
-// Cycles of so many turns of the instruction's longest dim, while `inner` (-1: none) walks so many elements.
-static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64_t turns) {
+// Cycles of so many iterations of the instruction's longest dim, while `inner` (-1: none) walks so many elements.
+static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64_t iterations) {
   int64_t extent[PB_MAX_INSN_DIMS], pieces = 1, together = 1;
   int longest = -1;
   for (int d = 0; d < insn->dim_count; ++d) {
@@ -82,17 +82,18 @@ static int64_t cycles_of(const pb_insn* insn, int inner, int64_t elements, int64
     pieces = pb__layout_blocks(elements, insn->dims[inner].max);
     extent[inner] = pb__layout_blocks(elements, pieces);
   }
-  if (longest >= 0) extent[longest] = together = turns < insn->dims[longest].max ? turns : insn->dims[longest].max;
-  return pb_cycles(insn, extent) * pieces * pb__layout_blocks(turns, together);
+  if (longest >= 0)
+    extent[longest] = together = iterations < insn->dims[longest].max ? iterations : insn->dims[longest].max;
+  return pb_cycles(insn, extent) * pieces * pb__layout_blocks(iterations, together);
 }
 
 // false: the chip sums no rows of lanes, or no mover brings them.
-static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, int run, price* p) {
+static bool find_price(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, int run, price* p) {
   const pb_chip* chip = l->unit->chip;
-  pb_roles r;
+  pb_contraction_dims r;
   p->product = pb_chip_contraction(chip, roles->x_type, roles->w_type, nest->access[roles->y].type, &r);
-  int via = p->product ? pb_route_via(chip, p->product->operands[r.x].memory, roles->x_type) : -1;
-  p->mover = via < 0 ? NULL : pb_route_mover(chip, via, roles->x_type);
+  int via = p->product ? pb_transfer_via(chip, p->product->operands[r.x].memory, roles->x_type) : -1;
+  p->mover = via < 0 ? NULL : pb_transfer_mover(chip, via, roles->x_type);
   if (!p->mover) return false;
   int64_t sums = pb_insn_lanes(p->product, &r, PB_ROLE_K), lanes = pb_insn_lanes(p->product, &r, PB_ROLE_N);
   p->run = nest->extent[run];
@@ -122,7 +123,7 @@ static int64_t price_of(const pb_layout* l, const price* p, int64_t pixels, int6
 }
 
 // Strips of one row, or of as many as there are from window to window if the image has all of the last one.
-static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_roles* roles, pb_strips* s) {
+static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles, pb_strips* s) {
   const pb_access* x = &nest->access[roles->x];
   int run = find_run(nest, roles);
   pb_strips one;
@@ -132,9 +133,9 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_roles* 
   int64_t wide = nest->extent[one.window], across = rows / nest->extent[one.row];
   int64_t best = price_of(l, &p, rows, sum, rows, 1);
   bool found = false;
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int iteration = 0; iteration < 2; ++iteration) {
     pb_strips t = one;
-    if (turn) {
+    if (iteration) {
       t.strip = one.step;
       t.step = 1;
       t.extent = nest->extent[one.row] - 1 + pb__layout_blocks(wide, t.strip);
@@ -149,7 +150,7 @@ static bool keeps_rows(const pb_layout* l, const pb_nest* nest, const pb_roles* 
   return found;
 }
 
-pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_roles* roles) {
+pb_strips pb__layout_strips(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles) {
   pb_strips s;
   if (l->whole_rows && keeps_columns(l, nest, roles, &s)) return s;
   if (l->whole_rows && keeps_rows(l, nest, roles, &s)) return s;

@@ -24,8 +24,8 @@ static bool extends(const pb_chip* chip) {
 // Whether a product takes the value, by all lanes alike or by several rows.
 static bool is_factor(const pb_program* p, int v) {
   PB_FOR_USES (n, p, v) {
-    pb_roles roles;
-    if (!pb_nest_roles(&p->nests[n], NULL, &roles)) continue;
+    pb_contraction_dims roles;
+    if (!pb_nest_contraction_dims(&p->nests[n], NULL, &roles)) continue;
     bool depthwise = true; // each channel for itself: no factor is there for several products
     for (int d = 0; d < p->nests[n].dim_count; ++d) depthwise &= roles.role[d] != PB_ROLE_N;
     if (!depthwise && (p->value_of[n][roles.x] == v || p->value_of[n][roles.w] == v)) return true;

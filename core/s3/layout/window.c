@@ -9,7 +9,7 @@
 static int64_t groups(int64_t extent, int64_t group) { return pb__layout_blocks(extent, group); }
 
 // The window's own dim along the image's rows, -1: it has none, or its columns are no neighbours.
-static int column_dim(const pb_nest* nest, const pb_roles* roles) {
+static int column_dim(const pb_nest* nest, const pb_contraction_dims* roles) {
   const pb_index* index = &nest->access[roles->x].index[3];
   int found = -1;
   for (int d = 0; d < nest->dim_count; ++d) {
@@ -30,7 +30,7 @@ static bool reaches(const pb_nest* nest, const pb_access* x, int column, int64_t
   return last < x->shape[3];
 }
 
-int pb__layout_window(const pb_layout* l, int n, const pb_roles* roles) {
+int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* roles) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_access* x = &nest->access[roles->x];
   if (l->whole_rows || x->rank != 4 || !pb__layout_weighs(l, n, roles)) return -1;

@@ -7,7 +7,7 @@
 //   after    call @chip.MMA(window x, window held, window acc, accumulate?, rows...)
 //
 // A nest that only sets a result to its reduction's neutral value goes: the instruction's accumulate flag is false in
-// the first turn of the loops that reduce.
+// the first iteration of the loops that reduce.
 #include "core/poly/nest.h"
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernels.h"
@@ -40,7 +40,7 @@ typedef struct mapper {
   pb_text head, body; // allocs go to the head
   MlirValue ivs[MAX_LEVELS];
   int64_t extents[MAX_LEVELS];
-  int64_t first[MAX_LEVELS], turns[MAX_LEVELS]; // of the row of turns that the loop is part of
+  int64_t first[MAX_LEVELS], iterations[MAX_LEVELS]; // of the row of iterations that the loop is part of
   int levels;
   mapped_buffer buffers[MAX_BUFFERS];
   int buffer_count, serial;
@@ -142,11 +142,11 @@ static void print_apply(call* c, const char* name, const int64_t* bands, const i
     if (loops[k]) pb_text_add(t, " + d%d * %lld", levels + k, (long long)loops[k]);
   if (rotates && rotates->depth > 1 && rotates->level > 0) {
     pb_text_add(t, " + ((");
-    int64_t turns = 1, before = 0; // of the loops inside, and those of which a loop is the remainder
+    int64_t iterations = 1, before = 0; // of the loops inside, and those of which a loop is the remainder
     for (int k = rotates->level - 1; k >= 0; --k) {
-      pb_text_add(t, "%sd%d * %lld", k < rotates->level - 1 ? " + " : "", k, (long long)turns);
-      before += c->m->first[k] * turns;
-      turns *= c->m->turns[k];
+      pb_text_add(t, "%sd%d * %lld", k < rotates->level - 1 ? " + " : "", k, (long long)iterations);
+      before += c->m->first[k] * iterations;
+      iterations *= c->m->iterations[k];
     }
     if (before) pb_text_add(t, " + %lld", (long long)before);
     pb_text_add(t, ") mod %d) * %lld", rotates->depth, (long long)pb_access_elements(&rotates->shape));
@@ -218,7 +218,7 @@ static void print_window(call* c, int o) {
   pb_text_add(t, "\n");
 }
 
-// The box of one window dim: [lo, hi) of the dim's turns that lie inside the tensor.
+// The box of one window dim: [lo, hi) of the dim's iterations that lie inside the tensor.
 static void print_box(call* c, int o, int k) {
   const pb_operand* operand = &c->match->insn->operands[o];
   pb_text* t = &c->m->body;
@@ -256,7 +256,7 @@ static void print_box(call* c, int o, int k) {
   }
 }
 
-// The accumulate flag: false in the first turn of every loop that reduces into the buffer since it was set.
+// The accumulate flag: false in the first iteration of every loop that reduces into the buffer since it was set.
 static void print_flag(call* c, int o) {
   pb_text* t = &c->m->body;
   const pb_access* store = &c->nest->access[c->nest->access_count - 1];
@@ -383,12 +383,13 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   return PB_OK;
 }
 
-// Which turns of a loop are whose: with the number of its first among those of its band.
+// Which iterations of a loop are whose: with the number of its first among those of its band.
 static void keep_share(mapper* m, MlirOperation loop) {
   MlirAttribute parts = pb_op_attribute(loop, "pb.parts");
   if (!mlirAttributeIsNull(parts)) {
-    pb_text_add(&m->body, " {pb.first = %lld : i64, pb.turns = %lld : i64, pb.parts = ", (long long)m->first[m->levels],
-                (long long)m->turns[m->levels]);
+    pb_text_add(&m->body,
+                " {pb.first = %lld : i64, pb.iterations = %lld : i64, pb.parts = ", (long long)m->first[m->levels],
+                (long long)m->iterations[m->levels]);
     mlirAttributePrint(parts, pb_text_append, &m->body);
     pb_text_add(&m->body, "}");
   }
@@ -397,8 +398,8 @@ static void keep_share(mapper* m, MlirOperation loop) {
 
 static pb_status map_block(mapper* m, MlirBlock block, int indent);
 
-// What is done in one turn of a loop: the condition stays as it is.
-static pb_status map_turn(mapper* m, MlirOperation op, int indent) {
+// What is done in one iteration of a loop: the condition stays as it is.
+static pb_status map_iteration(mapper* m, MlirOperation op, int indent) {
   int level = 0;
   while (level < m->levels && !pb_value_same(m->ivs[level], mlirOperationGetOperand(op, 0))) ++level;
   pb_text_indent(&m->body, indent);
@@ -419,15 +420,15 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
     else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part")))
       PB_TRY(map_nest(m, op, indent));
     else if (pb_op_is(op, "affine.if"))
-      PB_TRY(map_turn(m, op, indent));
+      PB_TRY(map_iteration(m, op, indent));
     else if (pb_op_is(op, "affine.for")) {
       if (m->levels == MAX_LEVELS)
         return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4024, NULL,
                               "loops over tiles more than %d deep", MAX_LEVELS);
       MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-      m->extents[m->levels] = pb_loop_turns(op);
+      m->extents[m->levels] = pb_loop_iterations(op);
       m->first[m->levels] = pb_op_integer(op, "pb.first", 0);
-      m->turns[m->levels] = pb_op_integer(op, "pb.turns", m->extents[m->levels]);
+      m->iterations[m->levels] = pb_op_integer(op, "pb.iterations", m->extents[m->levels]);
       m->ivs[m->levels] = mlirBlockGetArgument(body, 0);
       pb_text_indent(&m->body, indent);
       pb_text_add(&m->body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)m->extents[m->levels]);

@@ -40,11 +40,12 @@ static pb_vmatrix matrix_use(const pb_insn* insn, int operand, int64_t outer, in
   return use;
 }
 
-static int load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int point, const int64_t* turn, int indent) {
+static int load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int point, const int64_t* iteration,
+                       int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   const pb_matrix_insn* matrix = &k->matrix;
-  int64_t displacement = pb__vtile_displacement(t, access, point, turn);
+  int64_t displacement = pb__vtile_displacement(t, access, point, iteration);
   int name = pb__vtile_find_load(e, access, displacement, -1);
   if (name >= 0) return name;
   const pb_insn* insn = is_x ? matrix->load_x : matrix->load_w;
@@ -67,12 +68,12 @@ static int load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int poi
   return name;
 }
 
-void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* turn, int indent) {
+void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   const pb_matrix_insn* matrix = &k->matrix;
-  int w = load_matrix(t, &k->main.access[k->w], false, point, turn, indent);
-  int x = load_matrix(t, &k->main.access[k->x], true, point, turn, indent);
+  int w = load_matrix(t, &k->main.access[k->w], false, point, iteration, indent);
+  int x = load_matrix(t, &k->main.access[k->x], true, point, iteration, indent);
   pb_vmatrix use = {.insn = matrix->insn};
   use.extent[matrix->m] = k->rows;
   use.extent[matrix->n] = matrix->lanes;

@@ -1,13 +1,13 @@
 // Registers: tiled nests of cores become values. A tile is unrolled and jammed, its sums are values that loops carry,
-// the contraction instruction is called, tails take sums before the one store. Requires tiled kernels; leaves loops
+// the contraction instruction is called, epilogues take sums before the one store. Requires tiled kernels; leaves loops
 // over tiles, shared out among threads, and vector operations on flat tensors. Sums keep their order; an instruction
 // may round a product and a sum at once.
 //
-//   before   for row { for column { init; for k { acc += x * w }  y = tail(acc) } }     acc in the register file
-//   after    %lo, %hi = call @pb_share(items)                    this thread's share of the work
+//   before   for row { for column { init; for k { acc += x * w }  y = epilogue(acc) } }     acc in the register file
+//   after    %lo, %hi = call @pb_partition(items)                    this thread's share of the work
 //            for item { for tile of the item {
-//              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store tail(%acc) } }
-#include "core/s3/kernel/turn.h"
+//              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store epilogue(%acc) } }
+#include "core/s3/kernel/iteration.h"
 #include "core/s3/kernels.h"
 #include "core/s3/lower/vector_emit.h"
 #include "core/s3/tree/tiling.h"
@@ -31,12 +31,12 @@ typedef struct lowering {
   size_t place_count, place_capacity;
 } lowering;
 
-// The runs of turns of one band: loops that stand one behind the other.
+// The runs of iterations of one band: loops that stand one behind the other.
 typedef struct band {
   MlirOperation run[PB_MAX_RUNS];
   int64_t first[PB_MAX_RUNS];
   int count;
-  int64_t turns;
+  int64_t iterations;
   MlirOperation next; // what stands behind them
 } band;
 
@@ -46,8 +46,8 @@ typedef struct body {
   struct place {
     int level; // loops around the nest
     int64_t extents[PB_NEST_OUTERS];
-    int block; // it stands in one turn of the loop of that level, -1: in all of them
-    int64_t turn;
+    int block; // it stands in one iteration of the loop of that level, -1: in all of them
+    int64_t iteration;
   } * places; // by nest
 } body;
 
@@ -79,7 +79,7 @@ static pb_status enter(lowering* s, MlirOperation loop) {
   if (s->level == PB_NEST_OUTERS)
     return pb_unsupported(s->unit->diag, place_of(s), 4024, NULL, "loops over tiles more than %d deep", PB_NEST_OUTERS);
   s->loops[s->level] = mlirBlockGetArgument(body_of(loop), 0);
-  s->extents[s->level++] = pb_loop_turns(loop);
+  s->extents[s->level++] = pb_loop_iterations(loop);
   return PB_OK;
 }
 
@@ -123,14 +123,14 @@ static void add_flat(lowering* s, MlirOperation op) {
 
 // ---- tiles ----
 
-static pb_status add_nest(lowering* s, MlirOperation op, int block, int64_t turn, body* b) {
+static pb_status add_nest(lowering* s, MlirOperation op, int block, int64_t iteration, body* b) {
   struct place* place = &b->places[b->program.nest_count];
   pb_nest* nest = &b->program.nests[b->program.nest_count];
   const char* why = pb_nest_read(op, &s->unit->pass, nest);
   if (why)
     return pb_unsupported(s->unit->diag, (pb_place){.what = nest->name}, 4002, NULL, "not in value form: %s", why);
   pb_nest_order_outers(nest, s->loops, s->extents, s->level);
-  *place = (struct place){.level = s->level, .block = block, .turn = turn};
+  *place = (struct place){.level = s->level, .block = block, .iteration = iteration};
   memcpy(place->extents, s->extents, sizeof place->extents);
   ++b->program.nest_count;
   return PB_OK;
@@ -142,9 +142,9 @@ static int level_of(const lowering* s, MlirValue variable) {
   return -1;
 }
 
-// A nest, a loop over terms, or what one turn of a loop around does; others take what the tile made before.
-static pb_status collect(lowering* s, MlirOperation op, int block, int64_t turn, body* b) {
-  if (part_is(op, NULL)) return add_nest(s, op, block, turn, b);
+// A nest, a loop over terms, or what one iteration of a loop around does; others take what the tile made before.
+static pb_status collect(lowering* s, MlirOperation op, int block, int64_t iteration, body* b) {
+  if (part_is(op, NULL)) return add_nest(s, op, block, iteration, b);
   bool loop = pb_op_is(op, "affine.for");
   if (!loop && !pb_op_is(op, "affine.if")) return PB_OK;
   if (loop)
@@ -154,10 +154,10 @@ static pb_status collect(lowering* s, MlirOperation op, int block, int64_t turn,
     MlirIntegerSet set = mlirIntegerSetAttrGetValue(pb_op_attribute(op, "condition"));
     MlirAffineExpr distance = mlirIntegerSetGetConstraint(set, 0), from = distance;
     if (mlirAffineExprIsAAdd(distance)) from = mlirAffineBinaryOpExprGetRHS(distance);
-    turn = mlirAffineExprIsAConstant(from) ? -mlirAffineConstantExprGetValue(from) : 0;
+    iteration = mlirAffineExprIsAConstant(from) ? -mlirAffineConstantExprGetValue(from) : 0;
   }
   for (MlirOperation inner = first_in(op); !mlirOperationIsNull(inner); inner = mlirOperationGetNextInBlock(inner))
-    PB_TRY(collect(s, inner, block, turn, b));
+    PB_TRY(collect(s, inner, block, iteration, b));
   s->level -= loop;
   return PB_OK;
 }
@@ -201,7 +201,7 @@ int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level) {
   return access->outer[level];
 }
 
-// How far one turn of a loop over terms goes along the dim that it walks, 1: it walks none alone.
+// How far one iteration of a loop over terms goes along the dim that it walks, 1: it walks none alone.
 static int64_t step_of(const pb_vkernel* k, int level) {
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     bool walks = k->is_sum[d], any = false;
@@ -231,7 +231,7 @@ static void set_tile(lowering* s, const pb_vkernel* k, const body* b, const int*
     if (of[n] != stage) continue;
     if (place->block >= 0) {
       e->blocks.level = place->block;
-      e->blocks.last = place->turn;
+      e->blocks.last = place->iteration;
       e->blocks.ends_last = b->program.nests[n].access_count > 1;
     }
     for (int level = s->level; level < place->level; ++level)
@@ -257,13 +257,13 @@ static int split(const pb_program* p, int* of) {
 static pb_status print_body(lowering* s, body* b, int indent) {
   if (!b->program.nest_count) return PB_OK;
   int* of = PB_NEW_ARRAY(&s->unit->pass, int, (size_t)b->program.nest_count + 1);
-  pb_turn turn;
+  pb_iteration iteration;
   index_values(s, b);
-  if (!pb_turn_read_stages(s->unit->chip, &b->program, of, split(&b->program, of), &s->unit->pass, &turn))
+  if (!pb_iteration_read_stages(s->unit->chip, &b->program, of, split(&b->program, of), &s->unit->pass, &iteration))
     return pb_error(s->unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s",
-                    turn.count - 1, turn.groups[turn.count - 1].plain);
-  for (int k = 0; k < turn.count; ++k) {
-    set_tile(s, turn.groups[k].registers, b, of, k);
+                    iteration.count - 1, iteration.groups[iteration.count - 1].plain);
+  for (int k = 0; k < iteration.count; ++k) {
+    set_tile(s, iteration.groups[k].registers, b, of, k);
     pb_vemit_tile(&s->e, indent);
   }
   return PB_OK;
@@ -272,14 +272,14 @@ static pb_status print_body(lowering* s, body* b, int indent) {
 // ---- loops ----
 
 static void read_band(MlirOperation op, band* b) {
-  int64_t all = pb_op_integer(op, "pb.turns", 0);
-  *b = (band){.turns = 0};
+  int64_t all = pb_op_integer(op, "pb.iterations", 0);
+  *b = (band){.iterations = 0};
   do {
-    b->first[b->count] = b->turns;
+    b->first[b->count] = b->iterations;
     b->run[b->count++] = op;
-    b->turns += pb_loop_turns(op);
+    b->iterations += pb_loop_iterations(op);
     b->next = op = mlirOperationGetNextInBlock(op);
-  } while (b->turns < all && b->count < PB_MAX_RUNS && is_tile_loop(op));
+  } while (b->iterations < all && b->count < PB_MAX_RUNS && is_tile_loop(op));
 }
 
 // In how many parts threads share the loop, and the weight of their number; 0: it does not say.
@@ -293,7 +293,7 @@ static int64_t parts_of(MlirOperation loop, int64_t* step) {
   return count > 0 ? count : 0;
 }
 
-// The bands whose turns are numbered together, from `outer` inwards: up to one that is shared by itself.
+// The bands whose iterations are numbered together, from `outer` inwards: up to one that is shared by itself.
 static int read_bands(const band* outer, band* bands) {
   int count = 1;
   bands[0] = *outer;
@@ -315,8 +315,8 @@ static void close(lowering* s, int indent) {
   pb_text_add(s->e.text, "}\n");
 }
 
-// The inside of %t<level>, a turn of the band, which is one of its runs': the last bands first.
-static pb_status print_turn(lowering* s, const band* b, int inner, int indent) {
+// The inside of %t<level>, an iteration of the band, which is one of its runs': the last bands first.
+static pb_status print_iteration(lowering* s, const band* b, int inner, int indent) {
   pb_text* text = s->e.text;
   int begin = indent, level = s->level;
   for (int r = b->count - 1; r >= 0; --r) {
@@ -332,7 +332,7 @@ static pb_status print_turn(lowering* s, const band* b, int inner, int indent) {
     if (inner) {
       band next;
       read_band(first_in(b->run[r]), &next);
-      PB_TRY(print_turn(s, &next, inner - 1, deeper));
+      PB_TRY(print_iteration(s, &next, inner - 1, deeper));
     } else
       PB_TRY(print_block(s, body_of(b->run[r]), deeper));
     --s->level;
@@ -344,13 +344,13 @@ static pb_status print_turn(lowering* s, const band* b, int inner, int indent) {
   return PB_OK;
 }
 
-// Bands whose turns have a number together: this thread's part of them, or all.
+// Bands whose iterations have a number together: this thread's part of them, or all.
 static pb_status print_band(lowering* s, const band* outer, int indent) {
   pb_text* text = s->e.text;
   band bands[PB_NEST_OUTERS];
   int count = read_bands(outer, bands), id = s->e.serial++, begin = indent;
   int64_t step, parts = parts_of(outer->run[0], &step), tiles = 1, inside = 1;
-  for (int k = 0; k < count; ++k) tiles *= bands[k].turns;
+  for (int k = 0; k < count; ++k) tiles *= bands[k].iterations;
   if (parts > 1) {
     pb_text_indent(text, indent);
     pb_text_add(text, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
@@ -370,10 +370,10 @@ static pb_status print_band(lowering* s, const band* outer, int indent) {
   for (int k = count - 1; k >= 0; --k) {
     pb_text_indent(text, indent);
     pb_text_add(text, "%%t%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%%s%d)\n", s->level + k,
-                (long long)inside, (long long)bands[k].turns, alone ? "p" : "n", id);
-    inside *= bands[k].turns;
+                (long long)inside, (long long)bands[k].iterations, alone ? "p" : "n", id);
+    inside *= bands[k].iterations;
   }
-  PB_TRY(print_turn(s, outer, count - 1, indent));
+  PB_TRY(print_iteration(s, outer, count - 1, indent));
   if (indent > begin) close(s, begin);
   return PB_OK;
 }
@@ -440,7 +440,7 @@ static int64_t items_of(MlirBlock block) {
 static pb_status print_kernel(lowering* s) {
   pb_program_read_arguments(s->func, &s->unit->pass, &s->values);
   pb_text_add(s->e.text, "  %%items = arith.constant %lld : index\n", (long long)items_of(body_of(s->func)));
-  pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_share(%%items) : (index) -> (index, index)\n");
+  pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_partition(%%items) : (index) -> (index, index)\n");
   pb_program_print_flats(&s->values, s->e.text);
   PB_TRY(print_fills(s));
   for (MlirOperation op = mlirBlockGetFirstOperation(body_of(s->func)); !is_end(op);
@@ -456,7 +456,7 @@ static pb_status replace(lowering* s) {
   pb_text text = {0};
   pb_func_print_head(&text, s->func, "pb.shared", NULL);
   pb_text_add(&text, "%s%s  return\n}\n", s->e.constants.data ? s->e.constants.data : "", s->e.text->data);
-  pb_text_add(&text, "func.func private @pb_share(%%n: index) -> (index, index) {\n"
+  pb_text_add(&text, "func.func private @pb_partition(%%n: index) -> (index, index) {\n"
                      "  %%zero = arith.constant 0 : index\n  return %%zero, %%n : index, index\n}\n");
   pb_vemit_instructions(&s->e, &text);
   pb_status status = pb_kernel_replace(s->unit, s->func, &text, "registers");

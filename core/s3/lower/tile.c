@@ -1,6 +1,6 @@
 // Tile and fuse: carries out the plan. Requires a kernel function in value form with pb.plan. Leaves loops over tiles
 // with, inside, allocs of the tile's buffers (pb.depth copies are wanted) and small nests: loads of slices, the main
-// nest on the tile, its tails, stores. Exact: the order of every reduction is the one the bands say.
+// nest on the tile, its epilogues, stores. Exact: the order of every reduction is the one the bands say.
 //
 //   before   affine.for h, w, o, r, s, c: acc[h, w, o] += x[h + r, w + s, c] * w[r, s, c, o];  y = requant(acc)
 //   after    affine.for th { x = alloc "SPAD"; load x; affine.for o { w = alloc; load w; acc = alloc "ACC"; init acc;
@@ -69,21 +69,22 @@ static void print_loop(printer* p, const pb_tree* loop, int indent) {
   pb_text_add(p->text, "affine.for %%o%d = 0 to %lld {\n", loop->level, (long long)loop->extent);
   print_body(p, loop, indent, "}");
   const char* separator = " {";
-  if (loop->turns)
-    pb_text_add(p->text, " {pb.first = %lld : i64, pb.turns = %lld : i64", (long long)loop->turns_before,
-                (long long)loop->turns);
-  if (loop->turns) separator = ", ";
+  if (loop->iterations)
+    pb_text_add(p->text, " {pb.first = %lld : i64, pb.iterations = %lld : i64", (long long)loop->iterations_before,
+                (long long)loop->iterations);
+  if (loop->iterations) separator = ", ";
   if (loop->parts)
     pb_text_add(p->text, "%spb.parts = array<i64: %lld, %lld>", separator, (long long)loop->parts,
                 (long long)loop->parts_step);
-  pb_text_add(p->text, loop->turns || loop->parts ? "}\n" : "\n");
+  pb_text_add(p->text, loop->iterations || loop->parts ? "}\n" : "\n");
 }
 
-static void print_turn(printer* p, const pb_tree* turn, int indent) {
+static void print_iteration(printer* p, const pb_tree* iteration, int indent) {
   pb_text_indent(p->text, indent);
-  pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)turn->turn, turn->loop);
-  print_body(p, turn, indent, turn->others ? "} else {\n" : "}\n");
-  if (turn->others) print_body(p, turn->others, indent, "}\n");
+  pb_text_add(p->text, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)iteration->iteration,
+              iteration->loop);
+  print_body(p, iteration, indent, iteration->others ? "} else {\n" : "}\n");
+  if (iteration->others) print_body(p, iteration->others, indent, "}\n");
 }
 
 static void print_tree(printer* p, const pb_tree* tree, int indent) {
@@ -94,7 +95,7 @@ static void print_tree(printer* p, const pb_tree* tree, int indent) {
       pb_nest_print(p->text, node->nest, indent, &p->serial);
     }
     if (node->kind == PB_TREE_LOOP) print_loop(p, node, indent);
-    if (node->kind == PB_TREE_TURN) print_turn(p, node, indent);
+    if (node->kind == PB_TREE_ITERATION) print_iteration(p, node, indent);
   }
 }
 

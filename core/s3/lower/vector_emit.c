@@ -27,8 +27,8 @@ int pb__vtile_begin(pb_vemit* e, int indent) {
 // ---- expressions ----
 
 // The value of a nest's expression at a point. `taken` is what stands in registers for the load that comes from there.
-static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t* turn, const char* taken, char* result,
-                     int indent) {
+static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t* iteration, const char* taken,
+                     char* result, int indent) {
   pb_vemit* e = t->e;
   char names[PB_NEST_EXPR][PB_VTILE_NAME];
   bool needed[PB_NEST_EXPR];
@@ -50,7 +50,7 @@ static void evaluate(pb_vtile* t, const pb_vnest* nest, int point, const int64_t
       else if (access->argument == PB_VEC_REGISTERS)
         memcpy(names[n], taken, sizeof names[n]);
       else
-        snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_load(t, access, point, turn, indent));
+        snprintf(names[n], sizeof names[n], "%%v%d", pb__vtile_load(t, access, point, iteration, indent));
       continue;
     }
     if (node->op == PB_OP_CONST) {
@@ -128,35 +128,35 @@ static void print_call(pb_vtile* t, int point, int x, int w, int indent) {
   snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
 
-static void call_instruction(pb_vtile* t, int point, const int64_t* turn, int indent) {
+static void call_instruction(pb_vtile* t, int point, const int64_t* iteration, int indent) {
   const pb_vkernel* k = t->e->k;
   const pb_vaccess *xa = &k->main.access[k->x], *wa = &k->main.access[k->w];
   bool grouped = k->insn.group > 1;
-  int w =
-      grouped ? pb__vtile_load_groups(t, wa, true, point, turn, indent) : pb__vtile_load(t, wa, point, turn, indent);
-  int x =
-      grouped ? pb__vtile_load_groups(t, xa, false, point, turn, indent) : pb__vtile_load(t, xa, point, turn, indent);
+  int w = grouped ? pb__vtile_load_groups(t, wa, true, point, iteration, indent)
+                  : pb__vtile_load(t, wa, point, iteration, indent);
+  int x = grouped ? pb__vtile_load_groups(t, xa, false, point, iteration, indent)
+                  : pb__vtile_load(t, xa, point, iteration, indent);
   note_instruction(t->e, k->insn.insn);
   w = extended(t, w, wa->type, k->insn.w, indent);
   print_call(t, point, extended(t, x, xa->type, k->insn.x, indent), w, indent);
 }
 
 // One more term on each sum.
-static void add_terms(pb_vtile* t, const int64_t* turn, int indent) {
+static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
   const pb_nest* main = e->k->main.nest;
   pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
   for (int p = 0; p < t->points; ++p) {
     if (e->k->matrix.insn) {
-      pb__vtile_call_matrix(t, p, turn, indent);
+      pb__vtile_call_matrix(t, p, iteration, indent);
       continue;
     }
     if (e->k->insn.insn) {
-      call_instruction(t, p, turn, indent);
+      call_instruction(t, p, iteration, indent);
       continue;
     }
     char value[PB_VTILE_NAME];
-    evaluate(t, &e->k->main, p, turn, NULL, value, indent);
+    evaluate(t, &e->k->main, p, iteration, NULL, value, indent);
     int name = pb__vtile_begin(e, indent);
     pb_text_add(e->text, "%s %s, %s : ", pb_op_spelling(pb_reduce_op(main->reduce), type), t->acc[p], value);
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", name);
@@ -167,17 +167,19 @@ static void add_terms(pb_vtile* t, const int64_t* turn, int indent) {
 
 // ---- sums ----
 
-static void unrolled(pb_vtile* t, int d, int64_t* turn, int indent) {
+static void unrolled(pb_vtile* t, int d, int64_t* iteration, int indent) {
   const pb_vkernel* k = t->e->k;
   while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
   if (d == k->main.nest->dim_count) {
-    if (k->matrix.insn) t->e->load_count = 0; // kept from turn to turn they would take more registers than planned
-    add_terms(t, turn, indent);
+    if (k->matrix.insn)
+      t->e->load_count = 0; // kept from iteration to iteration they would take more registers than planned
+    add_terms(t, iteration, indent);
     return;
   }
   int64_t step = d == k->depth_dim ? k->depth : 1;
-  for (turn[d] = 0; turn[d] < k->main.nest->extent[d]; turn[d] += step) unrolled(t, d + 1, turn, indent);
-  turn[d] = 0;
+  for (iteration[d] = 0; iteration[d] < k->main.nest->extent[d]; iteration[d] += step)
+    unrolled(t, d + 1, iteration, indent);
+  iteration[d] = 0;
 }
 
 static void print_types(pb_vtile* t) {
@@ -201,9 +203,9 @@ static void print_yield(pb_vtile* t, int indent) {
 static void sum(pb_vtile* t, int n, int indent) {
   pb_vemit* e = t->e;
   if (n == e->sum_count) {
-    int64_t turn[PB_NEST_DIMS] = {0};
+    int64_t iteration[PB_NEST_DIMS] = {0};
     e->load_count = 0;
-    unrolled(t, 0, turn, indent);
+    unrolled(t, 0, iteration, indent);
     return;
   }
   const pb_vsum* loop = &e->sums[n];
@@ -211,7 +213,7 @@ static void sum(pb_vtile* t, int n, int indent) {
   e->serial += t->points;
   pb_text_indent(e->text, indent);
   pb_text_add(e->text, "%%r%d:%d = affine.for %%o%d = 0 to %lld step %lld iter_args(", result, t->points, loop->level,
-              (long long)(loop->turns * loop->step), (long long)loop->step);
+              (long long)(loop->iterations * loop->step), (long long)loop->step);
   for (int p = 0; p < t->points; ++p) {
     pb_text_add(e->text, "%s%%v%d = %s", p ? ", " : "", first + p, t->acc[p]);
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", first + p);
@@ -315,10 +317,10 @@ static void start_partial_sums(pb_vtile* t, int indent) {
 
 static void finish_point(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
-  for (int n = 0; n < e->k->tail_count; ++n) {
+  for (int n = 0; n < e->k->epilogue_count; ++n) {
     char taken[PB_VTILE_NAME];
     memcpy(taken, t->acc[point], sizeof taken);
-    evaluate(t, &e->k->tails[n], point, NULL, taken, t->acc[point], indent);
+    evaluate(t, &e->k->epilogues[n], point, NULL, taken, t->acc[point], indent);
   }
   print_store(t, pb_vkernel_result(e->k), point, indent);
 }
@@ -358,7 +360,7 @@ static void end_walk(pb_vemit* e, int d, int indent) {
 }
 
 // A register that holds rows becomes vectors by way of memory: no instruction moves its rows to others. Two rows are
-// finished in one turn, as one is a chain of operations that each wait for the one before.
+// finished in one iteration, as one is a chain of operations that each wait for the one before.
 static void finish_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   int64_t lanes = e->k->matrix.lanes, most = e->k->matrix.rows * lanes;
@@ -391,7 +393,7 @@ typedef struct finishing {
 
 static int64_t epilogue_nodes(const pb_vkernel* k) {
   int64_t nodes = 0;
-  for (int n = 0; n < k->tail_count; ++n) nodes += k->tails[n].nest->expr_count;
+  for (int n = 0; n < k->epilogue_count; ++n) nodes += k->epilogues[n].nest->expr_count;
   return nodes;
 }
 

@@ -21,12 +21,12 @@ typedef struct pb_vmatrix {
 
 // A loop over the terms of a tile's sums.
 typedef struct pb_vsum {
-  int level;           // its variable is %o<level>, which
-  int64_t turns, step; // counts by `step` for each turn
+  int level;                // its variable is %o<level>, which
+  int64_t iterations, step; // counts by `step` for each iteration
 } pb_vsum;
 
-// Of a kernel whose sums are taken in parts, the loop over these: sums begin in the first turn, and other turns but the
-// last leave them where the result will be, if `ends_last`.
+// Of a kernel whose sums are taken in parts, the loop over these: sums begin in the first iteration, and other
+// iterations but the last leave them where the result will be, if `ends_last`.
 typedef struct pb_vblocks {
   int level; // -1: there is none
   int64_t last;
@@ -43,7 +43,7 @@ typedef struct pb_vemit {
   int sum_count;
   pb_vsum sums[PB_NEST_OUTERS];
   pb_vblocks blocks;
-  int64_t size[PB_NEST_DIMS];    // of the tile, in steps: registers, or turns of a sum
+  int64_t size[PB_NEST_DIMS];    // of the tile, in steps: registers, or iterations of a sum
   int short_lanes[PB_NEST_DIMS]; // its last vector or matrix has so many elements, 0: all
   int walk[PB_NEST_DIMS];        // 1 + id: %q<id> walks the dim by walk_step, where a tile's values are finished
   int64_t walk_step[PB_NEST_DIMS];
@@ -59,7 +59,7 @@ typedef struct pb_vemit {
 
 // One tile, which stands in loops %o<level>.
 void pb_vemit_tile(pb_vemit* e, int indent);
-// How many elements one turn of loop `level` moves an access by, for each unit of its variable.
+// How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
 int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level);
 void pb_vemit_free(pb_vemit* e);
 // The instruction as a function of whole registers: `func.func private @NAME`.

@@ -97,12 +97,12 @@ void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displace
   PB_PUSH(e->loads, e->load_count, e->load_capacity, load);
 }
 
-int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn) {
+int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration) {
   const pb_vkernel* k = t->e->k;
   int64_t at = access->cst;
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     if (pb_vkernel_is_spatial(k, d)) at += t->offset[point][d] * access->stride[d];
-    if (turn && k->is_sum[d]) at += turn[d] * access->stride[d];
+    if (iteration && k->is_sum[d]) at += iteration[d] * access->stride[d];
   }
   return at;
 }
@@ -169,9 +169,10 @@ static int bitcast(pb_vemit* e, int from, int64_t count, const char* type, int64
 }
 
 // A register whose lanes come in runs, of groups of neighbours: those of one run are equal.
-static int load_runs(pb_vtile* t, const pb_vaccess* access, int group, int point, const int64_t* turn, int indent) {
+static int load_runs(pb_vtile* t, const pb_vaccess* access, int group, int point, const int64_t* iteration,
+                     int indent) {
   pb_vemit* e = t->e;
-  int64_t displacement = pb__vtile_displacement(t, access, point, turn), count = pb_vkernel_runs(e->k, access);
+  int64_t displacement = pb__vtile_displacement(t, access, point, iteration), count = pb_vkernel_runs(e->k, access);
   int lanes = lanes_of(t), name = pb__vtile_find_load(e, access, displacement, lanes * group);
   if (name >= 0) return name;
   int64_t inside = (displacement % count + count) % count;
@@ -195,7 +196,8 @@ static int load_runs(pb_vtile* t, const pb_vaccess* access, int group, int point
   return name;
 }
 
-// Registers along turn_dim become registers along the lanes: halves of growing fineness change places (Eklundh 1972).
+// Registers along transpose_dim become registers along the lanes: halves of growing fineness change places (Eklundh
+// 1972).
 static void transpose(pb_vemit* e, int* registers, int lanes, const char* type, int indent) {
   for (int half = lanes / 2; half > 0; half /= 2)
     for (int r = 0; r < lanes; ++r) {
@@ -210,11 +212,13 @@ static void transpose(pb_vemit* e, int* registers, int lanes, const char* type, 
     }
 }
 
-// A register whose lanes lie apart, with those of all other points along turn_dim.
-static int load_turned(pb_vtile* t, const pb_vaccess* access, int point, int indent) {
+// A register whose lanes lie apart, with those of all other points along transpose_dim.
+static int load_transposed(pb_vtile* t, const pb_vaccess* access, int point, int indent) {
   pb_vemit* e = t->e;
-  int turn = e->k->turn_dim, lanes = lanes_of(t), rows = (int)e->size[turn], registers[MOST_LANES], widened[MOST_LANES];
-  int64_t displacement = pb__vtile_displacement(t, access, point, NULL), first = displacement - t->offset[point][turn];
+  int across = e->k->transpose_dim, lanes = lanes_of(t), rows = (int)e->size[across], registers[MOST_LANES],
+      widened[MOST_LANES];
+  int64_t displacement = pb__vtile_displacement(t, access, point, NULL),
+          first = displacement - t->offset[point][across];
   int name = pb__vtile_find_load(e, access, displacement, lanes);
   if (name >= 0) return name;
   const char* type = pb_type_name(access->type);
@@ -265,12 +269,12 @@ static int load_number(pb_vemit* e, const pb_vaccess* access, int lanes) {
   return at_head(e, &line);
 }
 
-int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent) {
+int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
   if (is_number(e, access)) return load_number(e, access, lanes_of(t));
-  if (access->run) return load_runs(t, access, 1, point, turn, indent);
-  if (pb_vkernel_is_turned(e->k, access)) return load_turned(t, access, point, indent);
-  int64_t displacement = pb__vtile_displacement(t, access, point, turn);
+  if (access->run) return load_runs(t, access, 1, point, iteration, indent);
+  if (pb_vkernel_is_transposed(e->k, access)) return load_transposed(t, access, point, indent);
+  int64_t displacement = pb__vtile_displacement(t, access, point, iteration);
   int width = width_of(t, access), lanes = lanes_of(t), name = pb__vtile_find_load(e, access, displacement, width);
   if (name >= 0) return name;
   name = pb__vtile_begin(e, indent);
@@ -339,11 +343,11 @@ static int load_tap(pb_vtile* t, const pb_vaccess* access, int64_t displacement,
 
 // A group a lane, put together from as many loads. The first of a group has the lowest bits, as LLVM's vectors do where
 // the lowest byte comes first. Unlike interleaving by shuffles, what one point widens its neighbours use too.
-static int load_taps(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent) {
+static int load_taps(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
   int lanes = lanes_of(t), group = k->insn.group, taps = (int)k->main.nest->extent[k->group_dim];
-  int64_t displacement = pb__vtile_displacement(t, access, point, turn);
+  int64_t displacement = pb__vtile_displacement(t, access, point, iteration);
   int name = pb__vtile_find_load(e, access, displacement, lanes * group);
   if (name >= 0) return name;
   name = load_tap(t, access, displacement, 0, indent);
@@ -357,15 +361,15 @@ static int load_taps(pb_vtile* t, const pb_vaccess* access, int point, const int
   return name;
 }
 
-int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn,
+int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* iteration,
                           int indent) {
   pb_vemit* e = t->e;
   const pb_vkernel* k = e->k;
-  if (access->run) return load_runs(t, access, k->insn.group, point, turn, indent);
-  if (!each_lane && k->taps) return load_taps(t, access, point, turn, indent);
+  if (access->run) return load_runs(t, access, k->insn.group, point, iteration, indent);
+  if (!each_lane && k->taps) return load_taps(t, access, point, iteration, indent);
   int group = k->insn.group, lanes = lanes_of(t), all = group * lanes;
   const char* type = pb_type_name(access->type);
-  int64_t displacement = pb__vtile_displacement(t, access, point, turn);
+  int64_t displacement = pb__vtile_displacement(t, access, point, iteration);
   int name = pb__vtile_find_load(e, access, displacement, all);
   if (name >= 0) return name;
   name = pb__vtile_begin(e, indent);

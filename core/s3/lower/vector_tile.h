@@ -18,8 +18,8 @@ typedef struct pb_vtile {
 
 // Begins a line that defines %v<result>.
 int pb__vtile_begin(pb_vemit* e, int indent);
-// Of an access at a point, from where the tile begins, in elements. turn: of the sums written out, NULL: none.
-int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn);
+// Of an access at a point, from where the tile begins, in elements. iteration: of the sums written out, NULL: none.
+int64_t pb__vtile_displacement(const pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration);
 // Loads made already in this stretch of code, by how many elements they take; -1: a matrix. -1 back: none.
 int pb__vtile_find_load(const pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width);
 void pb__vtile_note_load(pb_vemit* e, const pb_vaccess* access, int64_t displacement, int width, int name);
@@ -34,12 +34,12 @@ int pb__vtile_integer(pb_vemit* e, pb_type type, int64_t value, int lanes);
 // The element number as an affine expression of the loops around.
 void pb__vtile_print_place(pb_vtile* t, const pb_vaccess* access, int64_t displacement);
 // A register of the access's elements at a point, as %v<result>.
-int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* turn, int indent);
+int pb__vtile_load(pb_vtile* t, const pb_vaccess* access, int point, const int64_t* iteration, int indent);
 // Elements of a table at numbers that stand in a register, `type` of them, as %v<result>.
 int pb__vtile_look_up(pb_vtile* t, const pb_vaccess* access, const char* index, pb_type type, int indent);
 // Groups of neighbours for an instruction that adds up each: one group for all lanes, its sign bits flipped if the
 // instruction takes them without sign; or a group a lane.
-int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* turn,
+int pb__vtile_load_groups(pb_vtile* t, const pb_vaccess* access, bool each_lane, int point, const int64_t* iteration,
                           int indent);
 
 // vector_codes.c: a rounding to codes, as nodes of a nest's expression.
@@ -57,7 +57,7 @@ int pb__vtile_code(pb_vtile* t, const pb_expr_node* expr, const pb_vcode* code, 
 const char* pb__vtile_wide(const pb_vtile* t, const char* code, char* room);
 
 // matrix_emit.c: one product on the sum of a point; zero for all sums; a point's sums to rows of %sums.
-void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* turn, int indent);
+void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* iteration, int indent);
 void pb__vtile_clear_matrices(pb_vtile* t, int indent);
 void pb__vtile_store_matrix(pb_vtile* t, int point, int indent);
 

@@ -8,7 +8,7 @@
 
 #include "core/s3/kernel/taps.h"
 #include "core/s3/plan/plan_registers.h"
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -206,7 +206,7 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
 
 // Whole rows of an x that stays on the chip: no halo moves twice.
 static void plan_staying(planner* p, const shape_of* s, int batches, int outer) {
-  if (outer < 0 || p->group->producer || p->group->feed_count) return;
+  if (outer < 0 || p->group->producer || p->group->prologue_count) return;
   for (int64_t o = p->extent[outer] - 1; o >= 1; --o) {
     if (p->extent[outer] % o) continue;
     pb_plan plan = p->start;
@@ -358,7 +358,7 @@ static void plan_stage(planner* p) {
     plan_blocks(p);
 }
 
-// Shares a dim out among so many cores at most, a turn each. Returns the parts; 0: it is too short.
+// Shares a dim out among so many cores at most, an iteration each. Returns the parts; 0: it is too short.
 static int64_t share_dim(planner* p, int dim, int64_t parts) {
   int64_t extent = p->group->main.extent[dim], step = (extent + parts - 1) / parts;
   bool flat = !p->group->reduces && p->group->main.expr_count > 1 && p->group->main.dim_count == 1;
@@ -418,7 +418,7 @@ static int stage_count(const pb_group* group) {
 // Whether x goes on to the instruction's own memory by a second step.
 static bool has_image(const pb_chip* chip, const pb_group* group) {
   int held = group->contraction->operands[group->insn_roles.x].memory;
-  return pb_route_via(chip, held, group->main.access[group->roles.x].type) != held;
+  return pb_transfer_via(chip, held, group->main.access[group->roles.x].type) != held;
 }
 
 // More copies of the weights, then of x, and of x on its second step, as long as each one is worth its room: where a

@@ -90,7 +90,7 @@ static void unroll(const pb_vkernel* k, pb_register_tiles* tiles) {
 }
 
 static int64_t rows_of_square(const pb_vkernel* k) {
-  int64_t extent = k->main.nest->extent[k->turn_dim];
+  int64_t extent = k->main.nest->extent[k->transpose_dim];
   for (int64_t rows = k->lanes; rows * 2 >= k->lanes; rows /= 2)
     if (extent % rows == 0) return rows;
   return extent < k->lanes ? extent : k->lanes;
@@ -119,8 +119,8 @@ bool pb_registers_plan_make(const pb_chip* chip, const pb_group* group, pb_plan*
   for (int d = 0; d < PB_NEST_DIMS; ++d) s.tiles.tile[d] = d == k->depth_dim ? k->depth : 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (pb_vkernel_inside_runs(k, d)) s.tiles.tile[d] = k->main.nest->extent[d];
-  if (k->turn_dim >= 0) { // one square at a time, of whole registers where that leaves no rest
-    s.tiles.tile[k->turn_dim] = rows_of_square(k);
+  if (k->transpose_dim >= 0) { // one square at a time, of whole registers where that leaves no rest
+    s.tiles.tile[k->transpose_dim] = rows_of_square(k);
     s.chosen = s.tiles;
   } else {
     int64_t registers = pb__register_count(chip, k);

@@ -61,7 +61,7 @@ static bool read_blocks(const pb_vkernel* k, const pb_plan* plan, pb_register_ti
 }
 
 static bool read_tiles(const pb_vkernel* k, const pb_plan* plan, int first, pb_register_tiles* v, const char** why) {
-  int turns = 0;
+  int iterations = 0;
   for (int b = first; b < plan->result_level; ++b) {
     const pb_band* band = &plan->bands[b];
     bool column = pb_vkernel_is_column(k, band->dim),
@@ -71,10 +71,10 @@ static bool read_tiles(const pb_vkernel* k, const pb_plan* plan, int first, pb_r
     *why = "a tile is no whole number of registers";
     if (band->step < 1 || band->step % pb_vkernel_unit(k, band->dim)) return false;
     *why = "tiles of rows and of columns go one inside the other, the dims of each in order";
-    turns += other;
-    if (turns > 1 || (b > first && !other && band->dim <= band[-1].dim)) return false;
+    iterations += other;
+    if (iterations > 1 || (b > first && !other && band->dim <= band[-1].dim)) return false;
     v->tile[band->dim] = band->step / pb_vkernel_unit(k, band->dim);
-    if (turns) v->columns_inside = column;
+    if (iterations) v->columns_inside = column;
   }
   return true;
 }
@@ -142,12 +142,12 @@ bool pb__register_tiles_legal(const pb_chip* chip, const pb_vkernel* k, const pb
     int64_t most = k->is_sum[d] ? nest->extent[d] : pb_vkernel_steps(k, d);
     *why = "a tile is not between 1 and its dim's extent";
     if (v->tile[d] < 1 || v->tile[d] > most) return false;
-    *why = "an unrolled dim is not whole turns";
+    *why = "an unrolled dim is not whole iterations";
     if (k->is_sum[d] && nest->extent[d] % v->tile[d]) return false;
     *why = "channels inside runs of lanes are not written out";
     if (pb_vkernel_inside_runs(k, d) && v->tile[d] < nest->extent[d]) return false;
     *why = "a square has more rows than lanes";
-    if (d == k->turn_dim && v->tile[d] > k->lanes) return false;
+    if (d == k->transpose_dim && v->tile[d] > k->lanes) return false;
     *why = "a matrix is cut";
     if (d == k->depth_dim && v->tile[d] % k->depth) return false;
   }

@@ -1,7 +1,7 @@
 // Plans of kernels of several stages on memories of their own. Of the loops that the stages share all but the last go
-// one by one; of the last as many turns are taken together as pay. For each such turn the stages are planned one after
-// the other as kernels of one stage are (plan.c), each by what the kernel takes up to and with it: queues run on from
-// stage to stage and from turn to turn, and the memories are all stages'.
+// one by one; of the last as many iterations are taken together as pay. For each such iteration the stages are planned
+// one after the other as kernels of one stage are (plan.c), each by what the kernel takes up to and with it: queues run
+// on from stage to stage and from iteration to iteration, and the memories are all stages'.
 #include "core/s3/plan/plan_stages.h"
 
 #include "core/s3/plan/plan.h"
@@ -46,44 +46,44 @@ static void open_search(const pb_chip* chip, const pb_stages* stages, bool skewe
   s->tiles.skewed = skewed;
 }
 
-// The shared loops alone: what their first turn is. NULL: the chip cannot run it.
-static const pb_turn_groups* full_turn(stage_search* s) {
+// The shared loops alone: what their first iteration is. NULL: the chip cannot run it.
+static const pb_iteration_groups* full_iteration(stage_search* s) {
   pb_arena scratch = {0};
   s->tiles.built = 0;
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
   bool built = pb_stage_tiles_build(&s->tiles, &scratch, NULL, t);
   if (!built) s->failure = pb_printf(s->arena, "%s", t->failure ? t->failure : "");
   pb_arena_free(&scratch);
-  return built ? pb_stage_tiles_turn(&s->tiles) : NULL;
+  return built ? pb_stage_tiles_iteration(&s->tiles) : NULL;
 }
 
-// Plans all stages of a turn of s->loops. false: some stage has no plan.
-static bool plan_all(stage_search* s, const pb_turn_groups* turn) {
+// Plans all stages of an iteration of s->loops. false: some stage has no plan.
+static bool plan_all(stage_search* s, const pb_iteration_groups* iteration) {
   const pb_judge judge = {cycles_with, s};
   char why[PB_PLAN_WHY];
-  for (int k = 0; k < turn->count; ++k) {
+  for (int k = 0; k < iteration->count; ++k) {
     pb_plan best;
     s->tiles.built = k + 1;
-    int copies = s->room == TIGHT || (s->room == PRODUCTS && !turn->groups[k].contraction) ? 1 : 2;
-    if (!pb_plan_stage(s->tiles.chip, &turn->groups[k], s->loops.band_count, copies, &judge, &best, why)) {
+    int copies = s->room == TIGHT || (s->room == PRODUCTS && !iteration->groups[k].contraction) ? 1 : 2;
+    if (!pb_plan_stage(s->tiles.chip, &iteration->groups[k], s->loops.band_count, copies, &judge, &best, why)) {
       s->failure = pb_printf(s->arena, "%s", why);
       return false;
     }
     s->plans[k] = best;
   }
   const char* unused;
-  return cycles_with(s, &s->plans[turn->count - 1], &s->loops.cycles, &unused);
+  return cycles_with(s, &s->plans[iteration->count - 1], &s->loops.cycles, &unused);
 }
 
-static void keep(stage_search* s, const pb_turn_groups* turn, bool* found, pb_stage_plan* best) {
+static void keep(stage_search* s, const pb_iteration_groups* iteration, bool* found, pb_stage_plan* best) {
   if (*found && s->loops.cycles >= best->loops.cycles) return;
   *found = true;
   best->loops = s->loops;
   best->loops.bound = s->bound;
   best->skewed = s->tiles.skewed;
-  for (int k = 0; k < turn->count; ++k) s->plans[k].bound = s->bound;
-  best->count = turn->count;
-  memcpy(best->stages, s->plans, sizeof *s->plans * (size_t)turn->count);
+  for (int k = 0; k < iteration->count; ++k) s->plans[k].bound = s->bound;
+  best->count = iteration->count;
+  memcpy(best->stages, s->plans, sizeof *s->plans * (size_t)iteration->count);
 }
 
 // One choice of the loops, tried with less and less room until the stages fit.
@@ -107,10 +107,10 @@ static bool consider(const trial* tried, bool* found, int64_t* cycles, pb_stage_
     if (by < stages->extent[k]) s->loops.bands[s->loops.band_count++] = (pb_band){k, by};
   }
   open_search(tried->chip, stages, tried->skewed, &scratch, s);
-  const pb_turn_groups* turn = full_turn(s);
-  bool possible = turn != NULL, planned = possible && plan_all(s, turn);
+  const pb_iteration_groups* iteration = full_iteration(s);
+  bool possible = iteration != NULL, planned = possible && plan_all(s, iteration);
   if (planned && s->loops.cycles < *cycles) *cycles = s->loops.cycles;
-  if (planned) keep(s, turn, found, best);
+  if (planned) keep(s, iteration, found, best);
   pb_arena_free(&scratch);
   return planned || !possible;
 }
@@ -124,7 +124,7 @@ bool pb_stage_tiles_make(const pb_chip* chip, const pb_stages* stages, pb_arena*
     for (int skewed = 0; skewed < 2; ++skewed)
       for (room room = ROOMY; room <= TIGHT; ++room)
         if (consider(&(trial){chip, stages, step, skewed, room}, &found, &cycles, plan)) break;
-    if (found && cycles / HOPELESS > plan->loops.cycles) break; // shorter turns only wait more
+    if (found && cycles / HOPELESS > plan->loops.cycles) break; // shorter iterations only wait more
   }
   return found;
 }
@@ -134,11 +134,11 @@ bool pb_stage_tiles_cost(const pb_chip* chip, const pb_stages* stages, pb_arena*
   stage_search* s = PB_NEW(arena, stage_search);
   s->loops = plan->loops;
   open_search(chip, stages, plan->skewed, arena, s);
-  const pb_turn_groups* turn = full_turn(s);
+  const pb_iteration_groups* iteration = full_iteration(s);
   *why = s->failure;
-  if (!turn) return false;
+  if (!iteration) return false;
   *why = "it has another number of stages";
-  if (turn->count != plan->count) return false;
+  if (iteration->count != plan->count) return false;
   memcpy(s->plans, plan->stages, sizeof *s->plans * (size_t)plan->count);
   s->tiles.built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);
@@ -162,10 +162,10 @@ void pb_stage_tiles_print(pb_text* text, const pb_chip* chip, const pb_stages* s
   stage_search* s = PB_NEW(&scratch, stage_search);
   s->loops = plan->loops;
   open_search(chip, stages, plan->skewed, &scratch, s);
-  const pb_turn_groups* turn = full_turn(s);
-  for (int k = 0; turn && k < plan->count; ++k) {
+  const pb_iteration_groups* iteration = full_iteration(s);
+  for (int k = 0; iteration && k < plan->count; ++k) {
     if (k) pb_text_add(text, ", ");
-    pb_plan_print(text, &plan->stages[k], &turn->groups[k]);
+    pb_plan_print(text, &plan->stages[k], &iteration->groups[k]);
   }
   pb_arena_free(&scratch);
 }

@@ -1,7 +1,7 @@
-// Tiles of the loops that several stages share. All loops but the last go one by one; of the last as many turns are
-// taken together as pay: more rows give products more to do with each load, fewer leave more of the values between in a
-// near cache. What a turn takes is the sum of what its stages take (plan_registers.c), whose operands are as large as
-// the turn makes them.
+// Tiles of the loops that several stages share. All loops but the last go one by one; of the last as many iterations
+// are taken together as pay: more rows give products more to do with each load, fewer leave more of the values between
+// in a near cache. What an iteration takes is the sum of what its stages take (plan_registers.c), whose operands are as
+// large as the iteration makes them.
 #include "core/s3/plan/plan_stages.h"
 
 #include "core/s3/kernels.h"
@@ -68,22 +68,22 @@ static int64_t most_bytes(const pb_chip* chip) {
   return bytes < MOST_BYTES ? bytes : MOST_BYTES;
 }
 
-// A turn's values lie in a memory of the core's own, or on a thread's stack, of which its caches hold so much.
+// An iteration's values lie in a memory of the core's own, or on a thread's stack, of which its caches hold so much.
 static bool fits(pb_tiling* t) {
   int staging = pb_chip_staging(t->chip);
   if (staging >= 0)
     return pb_tree_fits(t, staging) && (pb_tree_bytes(t, staging) <= MOST_STAGED ||
                                         pb__tiling_fail(t, "its buffers take more than a thread's stack"));
   return pb_tree_bytes(t, t->chip->system_memory) <= most_bytes(t->chip) ||
-         pb__tiling_fail(t, "a turn's values do not stay in a core's caches");
+         pb__tiling_fail(t, "an iteration's values do not stay in a core's caches");
 }
 
-// What is lost on average where so many equal turns are shared by 2, 4 and 8 threads, as a part of 1024.
-static int64_t imbalance(int64_t turns) {
+// What is lost on average where so many equal iterations are shared by 2, 4 and 8 threads, as a part of 1024.
+static int64_t imbalance(int64_t iterations) {
   int64_t lost = 0;
   for (int64_t threads = 2; threads <= 8; threads *= 2) {
-    int64_t most = (turns + threads - 1) / threads;
-    lost += 1024 - 1024 * turns / (most * threads);
+    int64_t most = (iterations + threads - 1) / threads;
+    lost += 1024 - 1024 * iterations / (most * threads);
   }
   return lost / 3;
 }
@@ -103,14 +103,14 @@ typedef struct planned {
   pb_stage_plan* plan;
 } planned;
 
-// What full turns leave over is planned as it comes, and so are copies; nobody prints that.
+// What full iterations leave over is planned as it comes, and so are copies; nobody prints that.
 static bool plan_rest(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan, const char** why) {
   pb_diag quiet = {.sink = pb_diag_drop};
-  *why = "a stage of what full turns leave over has no plan";
+  *why = "a stage of what full iterations leave over has no plan";
   return pb_plan_make(chip, group, arena, &quiet, plan) == PB_OK;
 }
 
-// Notes the plans of a full turn.
+// Notes the plans of a full iteration.
 static bool plan_new(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
                      const char** why) {
   planned* p = user;
@@ -163,7 +163,7 @@ typedef struct search {
   bool found;
 } search;
 
-// Turns of `step` along shared loop `at`, of one along those around it and of all along those inside it.
+// Iterations of `step` along shared loop `at`, of one along those around it and of all along those inside it.
 static void consider(search* f, int at, int64_t step) {
   pb_arena scratch = {0};
   const pb_stages* s = f->stages;

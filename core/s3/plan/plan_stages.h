@@ -1,17 +1,17 @@
 // The plan of a kernel of several stages: tiles of the loops that the stages share, and for each
-// stage the plan of what it does in one turn. It stands on the kernel as the attribute pb.plan.
+// stage the plan of what it does in one iteration. It stands on the kernel as the attribute pb.plan.
 #ifndef PB_S3_PLAN_STAGES_H
 #define PB_S3_PLAN_STAGES_H
 
+#include "core/s3/kernel/iteration.h"
 #include "core/s3/kernel/stages.h"
-#include "core/s3/kernel/turn.h"
 #include "core/s3/tree/tiling.h"
 
 typedef struct pb_stage_plan {
   pb_plan loops;   // bands over the shared loops, copies of what lies between stages (result_depth), cycles, bound
-  bool skewed;     // the first stage's sums are made a turn ahead (tiling_groups.h)
+  bool skewed;     // the first stage's sums are made an iteration ahead (tiling_groups.h)
   int count;       // of stages
-  pb_plan* stages; // of a full turn
+  pb_plan* stages; // of a full iteration
 } pb_stage_plan;
 
 // The cheapest plan whose buffers stay in a core's caches. false: there is none.

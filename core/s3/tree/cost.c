@@ -2,8 +2,9 @@
 // time:
 //  - a queue: its commands' cycles, or how fast commands arrive when only Depth of them are fetched ahead;
 //  - the system memory's port: beats of the movers' runs, where they lie across beats too, and of the commands;
-//  - turns that wait for each other: a buffer is free again only when all that fill and use it are done with it, and a
-//    loop has as many turns under way as the buffer has copies.
+//  - iterations that wait for each other: a buffer is free again only when all that fill and use it are done with it,
+//  and a
+//    loop has as many iterations under way as the buffer has copies.
 // A core issues as one queue does; caches bring what it reads (cost_cores.c), hidden by its work but for a part.
 // A tree of loops is added up from the inside out: what one execution takes of everything, and how long it lasts alone.
 #include "core/s3/tree/cost.h"
@@ -26,7 +27,7 @@ typedef struct part {
   int64_t busy[PB_MAX_QUEUES];       // of queue: without what it waits for
   int64_t words[PB_MAX_QUEUES];      // that are fetched for the commands: fewer, with hardware loops
   int64_t system;                    // cycles of its port
-  int64_t chain;                     // cycles in which the turns of its buffers follow each other
+  int64_t chain;                     // cycles in which the iterations of its buffers follow each other
   int64_t end;                       // the last result is there
   int64_t queue_free[PB_MAX_QUEUES]; // the queue could start something else
   int64_t first[PB_MAX_QUEUES];      // its first command starts
@@ -163,11 +164,11 @@ static int64_t arrival(const pb_chip* chip) {
   return chip->memories[chip->system_memory].latency + command_beats(chip) + START_CYCLES;
 }
 
-// Words for `turns` of a loop in each of which a queue runs `commands` that are `words` long. A hardware loop takes
-// them when they are few enough for its body: once to begin with, as the first turn often waits for other tokens than
-// those that follow, and once as body and steps.
-static int64_t rolled(const pb_chip* chip, int64_t commands, int64_t words, int64_t turns) {
-  int64_t plain = words * turns, loop = 1 + 3 * commands;
+// Words for `iterations` of a loop in each of which a queue runs `commands` that are `words` long. A hardware loop
+// takes them when they are few enough for its body: once to begin with, as the first iteration often waits for other
+// tokens than those that follow, and once as body and steps.
+static int64_t rolled(const pb_chip* chip, int64_t commands, int64_t words, int64_t iterations) {
+  int64_t plain = words * iterations, loop = 1 + 3 * commands;
   return chip->loop && commands <= chip->loop_most && loop < plain ? loop : plain;
 }
 
@@ -232,7 +233,7 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue
   uint32_t after = 1u << queue, brought = 0;
   const pb_access* dest = &nest->access[nest->access_count - 1];
   bool adds = !strcmp(nest->part, "add");   // then it reads what is there, too
-  bool last = adds || !pb__is_buffer(dest); // of its turn: it waits for all that its queue brought for that
+  bool last = adds || !pb__is_buffer(dest); // of its iteration: it waits for all that its queue brought for that
   int reads = nest->access_count - (adds ? 0 : 1);
   for (int a = 0; a < reads; ++a)
     if (pb__is_buffer(&nest->access[a])) {
@@ -258,7 +259,7 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue
   begin_queue(p, queue, start);
   if (own > free_at) { // it waits for what came of its own former command; what is behind it waits too
     p->queue[queue] += own - free_at;
-    // so nothing of the next turn's is under way meanwhile: all since its first command is this turn's alone
+    // so nothing of the next iteration's is under way meanwhile: all since its first command is this iteration's alone
     if (adds) p->queue[queue] = larger(p->queue[queue], own + lasts - p->first[queue]);
   }
   p->queue_free[queue] = start + lasts;
@@ -308,9 +309,9 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   int64_t commands = 1, fetch = fetch_beats(t->chip);
   int64_t words = 1;
   for (int k = match.loop_count - 1; k >= 0; --k) {
-    int64_t turns = match.nest.extent[match.loops[k]];
-    words = rolled(t->chip, commands, words, turns);
-    commands *= turns;
+    int64_t iterations = match.nest.extent[match.loops[k]];
+    words = rolled(t->chip, commands, words, iterations);
+    commands *= iterations;
   }
   int64_t cycles = match.cycles, beats = 0;
   bool loads = false;
@@ -341,7 +342,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
 
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum);
 
-// Cycles from one turn of the loop to the next that the buffers allow: until their copies are free again.
+// Cycles from one iteration of the loop to the next that the buffers allow: until their copies are free again.
 static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
   int64_t chain = one->chain;
   for (const pb_tree* node = loop->first; node; node = node->next) {
@@ -350,7 +351,7 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
     chain = larger(chain, (one->to[b] - one->from[b]) / larger(t->buffers[b].depth, 1));
     one->to[b] = 0; // nobody outside sees it
   }
-  for (int b = 0; b < t->buffer_count; ++b) // what the next turn begins with
+  for (int b = 0; b < t->buffer_count; ++b) // what the next iteration begins with
     if (t->buffers[b].ahead && one->to[b]) chain = larger(chain, one->whole[b] - one->from[b]);
   return chain;
 }
@@ -369,28 +370,29 @@ static void note_free(const pb_tiling* t, const pb_tree* loop, const int64_t* to
 
 static int64_t wait_for_places(const pb_tiling* t, const pb_tree* loop, const part* one, const part* sum) {
   int64_t start = 0;
-  for (const pb_tree* node = loop->first; node && loop->turns_before; node = node->next)
+  for (const pb_tree* node = loop->first; node && loop->iterations_before; node = node->next)
     if (node->kind == PB_TREE_ALLOC && t->buffers[node->buffer].shares >= 0)
       start = larger(start, sum->free_at[t->buffers[node->buffer].shares] - one->from[node->buffer]);
   return start;
 }
 
-// What the words of a loop's turns cost less than those of the first one turn after turn: adds them to `sum`, and
-// makes `later` one of the turns that follow. Returns the cycles of the port that are saved. Turns are alike only
-// `period` apart, as buffers take their copies in turn.
-static int64_t add_words(const pb_tiling* t, const part* one, int64_t turns, int64_t period, part* later, part* sum) {
+// What the words of a loop's iterations cost less than those of the first one iteration after iteration: adds them to
+// `sum`, and makes `later` one of the iterations that follow. Returns the cycles of the port that are saved. Turns are
+// alike only `period` apart, as buffers take their copies in turn.
+static int64_t add_words(const pb_tiling* t, const part* one, int64_t iterations, int64_t period, part* later,
+                         part* sum) {
   const pb_chip* chip = t->chip;
   int64_t fetch = fetch_beats(chip), saved = 0;
   for (int q = 0; q < issuers(t); ++q) {
-    int64_t words = rolled(chip, one->commands[q] * period, one->words[q] * period, turns / period);
-    words += one->words[q] * (turns % period);
-    sum->rolled[q] |= words < one->words[q] * turns;
+    int64_t words = rolled(chip, one->commands[q] * period, one->words[q] * period, iterations / period);
+    words += one->words[q] * (iterations % period);
+    sum->rolled[q] |= words < one->words[q] * iterations;
     sum->words[q] += words;
-    saved += one->words[q] * turns - words;
-    if (turns > 1) later->words[q] = (words - one->words[q]) / (turns - 1);
+    saved += one->words[q] * iterations - words;
+    if (iterations > 1) later->words[q] = (words - one->words[q]) / (iterations - 1);
   }
   saved = of_all_cores(t, saved * fetch);
-  if (turns > 1) later->system -= saved / (turns - 1);
+  if (iterations > 1) later->system -= saved / (iterations - 1);
   return saved;
 }
 
@@ -404,8 +406,8 @@ static void wait_for_words(const pb_chip* chip, part* one) {
   }
 }
 
-// How many turns ahead of the rest a queue can be: as many as the buffers made in each turn have copies.
-static int64_t turns_ahead(const pb_tiling* t, const pb_tree* loop) {
+// How many iterations ahead of the rest a queue can be: as many as the buffers made in each iteration have copies.
+static int64_t iterations_ahead(const pb_tiling* t, const pb_tree* loop) {
   int64_t most = 0;
   for (const pb_tree* node = loop->first; node; node = node->next)
     if (node->kind == PB_TREE_ALLOC) most = larger(most, t->buffers[node->buffer].depth);
@@ -424,24 +426,25 @@ static uint32_t brought_for(const pb_tiling* t, part* sum, const part* one, int 
   return after;
 }
 
-// All turns of a loop: it begins when what it reads from outside is there.
+// All iterations of a loop: it begins when what it reads from outside is there.
 static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
   if (!tree_cost(t, loop, &one)) return false;
   wait_for_words(t->chip, &one);
   const char* unused;
   part later = one;
-  int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one), ahead = turns_ahead(t, loop);
+  int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one),
+          ahead = iterations_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
   int64_t own[PB_MAX_QUEUES] = {0};
   int64_t period = larger(chain, busiest(t, &later, &unused)), further = (loop->extent - 1) * period;
   int64_t behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
   // a remainder's buffers are those of the loop before it
-  sum->chain = loop->turns_before ? sum->chain + chain * loop->extent : larger(sum->chain, chain * loop->extent);
+  sum->chain = loop->iterations_before ? sum->chain + chain * loop->extent : larger(sum->chain, chain * loop->extent);
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;
     int64_t there = sum->ready[b] - one.from[b];
-    bool piecewise = one.walked[b] >> loop->level & 1; // each turn takes its piece of the buffer
+    bool piecewise = one.walked[b] >> loop->level & 1; // each iteration takes its piece of the buffer
     // a turn that walks all of the buffer ends no sooner than all of it is there
     if (!piecewise) there = larger(there, sum->whole[b] - one.to[b]);
     start = larger(start, there);
@@ -452,14 +455,14 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   for (int q = 0; q < issuers(t); ++q)
     if (one.used[q]) start = larger(start, sum->queue_free[q] - one.first[q]);
   for (int q = 0; q < issuers(t); ++q) {
-    // what waits for its queue's own former work keeps the queue from going on to the next turn outside
+    // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
     int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
     sum->queue[q] += larger(busy, held) + larger(own[q] - sum->queue_free[q], 0);
     sum->busy[q] += one.busy[q] * loop->extent;
     sum->commands[q] += one.commands[q] * loop->extent;
     if (!one.commands[q]) continue;
     begin_queue(sum, q, start + one.first[q]);
-    // in order: what comes behind the loop waits until the last turn's buffers were free
+    // in order: what comes behind the loop waits until the last iteration's buffers were free
     sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
     sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
   }
@@ -477,30 +480,30 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   return true;
 }
 
-// What one turn of a loop around does, and the others do, in the average turn.
-static bool turn_cost(pb_tiling* t, const pb_tree* turn, part* sum) {
-  int64_t turns = t->around[turn->loop + 1]->extent, before = t->traffic;
+// What one iteration of a loop around does, and the others do, in the average iteration.
+static bool iteration_cost(pb_tiling* t, const pb_tree* iteration, part* sum) {
+  int64_t iterations = t->around[iteration->loop + 1]->extent, before = t->traffic;
   part one = {0}, others = {0};
-  if (!tree_cost(t, turn, &one)) return false;
-  t->traffic = before + (t->traffic - before) / turns;
-  if (turn->others && !tree_cost(t, turn->others, &others)) return false;
-  int64_t cycles = (one.queue[CORE] + (turns - 1) * others.queue[CORE]) / turns;
+  if (!tree_cost(t, iteration, &one)) return false;
+  t->traffic = before + (t->traffic - before) / iterations;
+  if (iteration->others && !tree_cost(t, iteration->others, &others)) return false;
+  int64_t cycles = (one.queue[CORE] + (iterations - 1) * others.queue[CORE]) / iterations;
   issue(sum, CORE, cycles);
   sum->queue_free[CORE] += cycles;
   sum->end = larger(sum->end, sum->queue_free[CORE]);
   return true;
 }
 
-// Adds what one execution of the tree's body takes. What only one turn of a loop does is left out where queues run: it
-// is little, and not what the other turns wait for.
+// Adds what one execution of the tree's body takes. What only one iteration of a loop does is left out where queues
+// run: it is little, and not what the other iterations wait for.
 static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
   for (const pb_tree* node = tree->first; node; node = node->next) {
     pb_tree loop = *node;
     bool shared = node->parts && !t->core;
     if (shared) loop.extent = 1; // of one core, which takes the first: a remainder is another's, and no longer
     if (node->kind == PB_TREE_LOOP) t->around[node->level + 1] = node;
-    if (node->kind == PB_TREE_LOOP && !(shared && node->turns_before) && !loop_cost(t, &loop, sum)) return false;
-    if (node->kind == PB_TREE_TURN && t->core && !turn_cost(t, node, sum)) return false;
+    if (node->kind == PB_TREE_LOOP && !(shared && node->iterations_before) && !loop_cost(t, &loop, sum)) return false;
+    if (node->kind == PB_TREE_ITERATION && t->core && !iteration_cost(t, node, sum)) return false;
     if (node->kind == PB_TREE_NEST && !nest_cost(t, node->nest, sum)) return false;
   }
   return true;

@@ -128,7 +128,8 @@ static int64_t main_cycles(const pb_core_facts* f, const pb_vkernel* k, const in
   if (k->insn.insn) // factors that loads extend come no later; those whose signs are flipped take an operation each
     step = points * f->products + (k->insn.flips ? registers_of(k, size, k->main.access[k->x].stride) : 0);
   else
-    step = sums ? operations_of(k, size) + points : points * (nest->expr_count + (k->turn_dim >= 0 ? TURN_CYCLES : 0));
+    step = sums ? operations_of(k, size) + points
+                : points * (nest->expr_count + (k->transpose_dim >= 0 ? TURN_CYCLES : 0));
   if (k->lanes > 1) loads = (loads * f->register_bytes * f->units + rate - 1) / rate;
   if (loads > step) step = loads;
   if (sums && f->latency * f->units > step) step = f->latency * f->units;
@@ -162,10 +163,10 @@ int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nes
 
 // ---- traffic ----
 
-// A loop as an access sees it: elements from one of its turns to the next, and how many turns.
+// A loop as an access sees it: elements from one of its iterations to the next, and how many iterations.
 typedef struct walk {
-  int64_t step, turns;
-  bool again; // turns of the same band came before: what none of its turns moves has been read already
+  int64_t step, iterations;
+  bool again; // iterations of the same band came before: what none of its iterations moves has been read already
 } walk;
 
 // Elements that some loops touch, from the smallest steps on: those that begin inside what is touched add to it, others
@@ -175,7 +176,7 @@ static int64_t touched(const walk* walks, int count) {
   int used = 0;
   for (int k = 0; k < count; ++k) {
     walk one = walks[k];
-    if (!one.step || one.turns < 2) continue;
+    if (!one.step || one.iterations < 2) continue;
     if (one.step < 0) one.step = -one.step; // backwards it touches as many
     int at = used++;
     for (; at > 0 && sorted[at - 1].step > one.step; --at) sorted[at] = sorted[at - 1];
@@ -186,14 +187,14 @@ static int64_t touched(const walk* walks, int count) {
     if (sorted[k].step > unit * span) {
       elements *= span;
       unit = sorted[k].step;
-      span = sorted[k].turns;
+      span = sorted[k].iterations;
     } else
-      span += sorted[k].step / unit * (sorted[k].turns - 1);
+      span += sorted[k].step / unit * (sorted[k].iterations - 1);
   }
   return elements * span;
 }
 
-// Cycles in which an access's elements come from caches further out, over all turns of the loops around; `around`
+// Cycles in which an access's elements come from caches further out, over all iterations of the loops around; `around`
 // outermost first, `own`: the nest's.
 static int64_t access_traffic(const pb_core_facts* f, const pb_access* access, const walk* around, int loops,
                               const walk* own, int dims) {
@@ -204,10 +205,10 @@ static int64_t access_traffic(const pb_core_facts* f, const pb_access* access, c
   memcpy(inside, own, sizeof *own * (size_t)dims);
   for (int l = loops - 1; l >= 0; --l) {
     if (around[l].step) {
-      cycles *= around[l].turns;
+      cycles *= around[l].iterations;
     } else {
-      int64_t near = touched(inside, count) * bytes, times = around[l].turns - !around[l].again;
-      cycles = cycles * around[l].turns + times * near / pb_core_rate(f, near);
+      int64_t near = touched(inside, count) * bytes, times = around[l].iterations - !around[l].again;
+      cycles = cycles * around[l].iterations + times * near / pb_core_rate(f, near);
       first &= !around[l].again;
     }
     inside[count++] = around[l];
@@ -221,8 +222,8 @@ static int64_t parts_at(const pb_tiling* t, int level) {
   return columns ? t->plan->column_parts : t->plan->row_parts;
 }
 
-// The loops around the nest. Threads take parts of the turns of rows and of columns: the turns of a part, rows then
-// columns, stand inside those of all parts.
+// The loops around the nest. Threads take parts of the iterations of rows and of columns: the iterations of a part,
+// rows then columns, stand inside those of all parts.
 static int loops_around(const pb_tiling* t, const pb_access* access, int level, walk* walks) {
   int64_t left[PB_NEST_OUTERS];
   int count = 0, first = 0;
@@ -243,7 +244,7 @@ static int loops_around(const pb_tiling* t, const pb_access* access, int level, 
     }
   }
   for (int l = first; l < level; ++l)
-    walks[count++] = (walk){access->index[0].coef[PB_NEST_DIMS + l], left[l], t->around[l + 1]->turns_before > 0};
+    walks[count++] = (walk){access->index[0].coef[PB_NEST_DIMS + l], left[l], t->around[l + 1]->iterations_before > 0};
   return count;
 }
 

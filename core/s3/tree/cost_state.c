@@ -1,6 +1,6 @@
 // What commands that write configuration state cost a queue. S4 puts one in front of a command when a value that the
 // command needs is not there (targets/control/queues/state.c), so how many there are is known when commands are: here
-// they are counted by what moves. A base in state is another one in each turn of the loops that move its window;
+// they are counted by what moves. A base in state is another one in each iteration of the loops that move its window;
 // strides and immediates are other ones when several nests of a kernel want the field.
 #include "core/s3/tree/cost.h"
 
@@ -23,7 +23,7 @@ static bool in_state(const pb_insn* insn, int field, int writer) {
   return field >= 0 && insn->fields[field].state_writer == writer;
 }
 
-// The loop right around the nest takes another copy of the access's buffer in each turn.
+// The loop right around the nest takes another copy of the access's buffer in each iteration.
 static bool takes_turns(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
   if (!pb__is_buffer(access)) return false;
   const pb_buffer* buffer = &t->buffers[access->buffer];
@@ -31,15 +31,15 @@ static bool takes_turns(const pb_tiling* t, const pb_nest* nest, const pb_access
 }
 
 // How often a base that `writer` holds is another one while the nest's commands go by, the first time included; 0:
-// never. `moves`: one of them is another one in each turn of the loops around.
+// never. `moves`: one of them is another one in each iteration of the loops around.
 static int64_t changes_of(const pb_tiling* t, const pb_nest* nest, const pb_match* match, int writer, bool* moves) {
-  int64_t turns = 1, changes = 0;
+  int64_t iterations = 1, changes = 0;
   for (int k = 0; k < match->loop_count; ++k) {
-    turns *= match->nest.extent[match->loops[k]];
+    iterations *= match->nest.extent[match->loops[k]];
     for (int o = 0; o < match->insn->operand_count; ++o) {
       int access = match->access_of[o];
       if (access < 0 || !in_state(match->insn, match->insn->operands[o].base, writer)) continue;
-      if (match->nest.access[access].stride[match->loops[k]]) changes = turns;
+      if (match->nest.access[access].stride[match->loops[k]]) changes = iterations;
     }
   }
   for (int o = 0; o < match->insn->operand_count; ++o) {

@@ -3,7 +3,7 @@
 enum { MOST_WORK_PERCENT = 150 }; // of what the tensor takes when it is computed once; the cost model sees the rest
 
 // The loops of consumers further out walk results already, or terms. A loop over terms makes the part of x that its
-// turn adds up.
+// iteration adds up.
 static bool keeps_parallelism(const pb_tiling* t) {
   const pb_nest* main = &t->group->main;
   const pb_access *x = &main->access[t->group->x], *y = &main->access[main->access_count - 1];
@@ -26,7 +26,7 @@ static bool bounded(const pb_tiling* t, const pb_access* local, const pb_access*
 
 bool pb_slicing_allowed(pb_tiling* t, const pb_access* local) {
   const pb_access* tensor = &t->group->main.access[t->group->x];
-  if (!keeps_parallelism(t)) return pb__tiling_fail(t, "a producer would be computed anew in each turn of a sum");
+  if (!keeps_parallelism(t)) return pb__tiling_fail(t, "a producer would be computed anew in each iteration of a sum");
   if (!keeps_rows(local, tensor)) return pb__tiling_fail(t, "a producer's rows of lanes would be cut");
   if (!bounded(t, local, tensor)) return pb__tiling_fail(t, "tiles would compute too much of a producer twice");
   return true;

@@ -8,7 +8,7 @@
 
 #include "core/s3/tree/tiling.h"
 
-// Whether the slice of t->group's x, the box `local` in each turn of the loops outside x_level, keeps them. false:
+// Whether the slice of t->group's x, the box `local` in each iteration of the loops outside x_level, keeps them. false:
 // t->failure says which it breaks.
 bool pb_slicing_allowed(pb_tiling* t, const pb_access* local);
 

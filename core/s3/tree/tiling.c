@@ -59,9 +59,9 @@ static pb_tree* nest_node(pb_tiling* t, int level, const pb_nest* nest) {
 
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest) { tree_add(t, level, nest_node(t, level, nest)); }
 
-pb_tree* pb__tiling_open_turn(pb_tiling* t, int level, int loop, int64_t turn) {
+pb_tree* pb__tiling_open_iteration(pb_tiling* t, int level, int loop, int64_t iteration) {
   pb_tree* node = PB_NEW(t->arena, pb_tree);
-  *node = (pb_tree){.kind = PB_TREE_TURN, .loop = loop, .turn = turn};
+  *node = (pb_tree){.kind = PB_TREE_ITERATION, .loop = loop, .iteration = iteration};
   return tree_add(t, level, node);
 }
 
@@ -69,8 +69,8 @@ void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nes
   put(parent, nest_node(t, level, nest));
 }
 
-void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest) {
-  pb__tiling_put(t, pb__tiling_open_turn(t, level, loop, turn), level, nest);
+void pb__tiling_add_in_iteration(pb_tiling* t, int level, int loop, int64_t iteration, const pb_nest* nest) {
+  pb__tiling_put(t, pb__tiling_open_iteration(t, level, loop, iteration), level, nest);
 }
 
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access) {
@@ -107,17 +107,17 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile) {
   memcpy(tile->extent, main->extent, sizeof tile->extent);
 }
 
-int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_turns* runs) {
+int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_iterations* runs) {
   const pb_band* band = &t->plan->bands[level - t->base];
   if (t->group->registers) return pb__tile_register_runs(t, tile, band, runs);
-  int64_t turns = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - turns * band->step;
+  int64_t iterations = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - iterations * band->step;
   int count = 0;
-  if (turns) runs[count++] = (pb_turns){.count = turns, .extent = band->step, .step = band->step};
-  if (left) runs[count++] = (pb_turns){.count = 1, .extent = left, .begin = turns * band->step};
+  if (iterations) runs[count++] = (pb_iterations){.count = iterations, .extent = band->step, .step = band->step};
+  if (left) runs[count++] = (pb_iterations){.count = 1, .extent = left, .begin = iterations * band->step};
   return count;
 }
 
-void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_turns* run) {
+void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_iterations* run) {
   const pb_band* band = &t->plan->bands[level - t->base];
   const pb_nest* main = &t->group->main;
   tile->extent[band->dim] = run->extent;
@@ -128,7 +128,7 @@ void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_turns
 }
 
 int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
-  pb_turns runs[PB_MAX_RUNS];
+  pb_iterations runs[PB_MAX_RUNS];
   int count = pb__tile_runs(t, tile, level, runs);
   for (int r = 0; r < count; ++r) {
     if ((runs[r].step == 0) != rest) continue;
@@ -149,7 +149,7 @@ static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
 
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage) {
   pb_twins around = t->twins;
-  pb_turns runs[PB_MAX_RUNS];
+  pb_iterations runs[PB_MAX_RUNS];
   int first = t->buffer_count, end = first, count = pb__tile_runs(t, tile, level, runs);
   int64_t before = 0, all = 0;
   for (int r = 0; r < count; ++r) all += runs[r].count;
@@ -159,7 +159,7 @@ bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
     pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
     *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = runs[r].count};
     share_out(t, level, loop);
-    if (count > 1) loop->turns_before = before, loop->turns = all;
+    if (count > 1) loop->iterations_before = before, loop->iterations = all;
     if (r) t->twins = (pb_twins){.first = first, .end = end, .level = level, .serial = ++t->remainders};
     bool built = inside(t, &own, level + 1, stage);
     t->twins = around;
@@ -172,7 +172,7 @@ bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
   return !t->failure;
 }
 
-// Whether a copy tests the dim's index against a box: then the dim stays, also where one turn of it is left, for a
+// Whether a copy tests the dim's index against a box: then the dim stays, also where one iteration of it is left, for a
 // mover has no other place for the test.
 static bool is_tested(const pb_tiling* t, const pb_nest* main, int d) {
   if (t->group->reduces) return false;

@@ -24,11 +24,11 @@ typedef struct pb_plan {
   int x_level, w_level, result_level;
   int x_depth, w_depth, result_depth; // copies, for overlap
   int image_depth;                    // of x on its second step, in a memory of its own; 0: two
-  // 1: x stays for all turns of the band inside x_level, each of which brings only what no turn before has brought: the
-  // halo, rows that neighbouring tiles share, stays on the chip.
+  // 1: x stays for all iterations of the band inside x_level, each of which brings only what no iteration before has
+  // brought: the halo, rows that neighbouring tiles share, stays on the chip.
   int x_stays;
   // Threads share the tiles of cores' kernels in so many parts of their rows and of their columns. Cores with queues
-  // take a turn each of the outermost bands: the first is the rows', where those have several parts, the next the
+  // take an iteration each of the outermost bands: the first is the rows', where those have several parts, the next the
   // columns'. 0: nobody shares anything.
   int64_t row_parts, column_parts;
   // How the slice of x is made inside its tile, where the group has a producer; NULL: x is a tensor.
@@ -38,7 +38,7 @@ typedef struct pb_plan {
   int64_t busy[PB_MAX_QUEUES]; // cycles in which each queue's unit works, predicted
 } pb_plan;
 
-// How many of its bands cores with queues take a turn each of.
+// How many of its bands cores with queues take an iteration each of.
 static inline int pb_plan_shared_bands(const pb_plan* plan) { return (plan->row_parts > 1) + (plan->column_parts > 1); }
 
 typedef struct pb_buffer {
@@ -51,14 +51,14 @@ typedef struct pb_buffer {
   int64_t bytes;     // of one copy
   int shares;        // the buffer before it at whose place it lies, since the two take turns; -1: it has its own
   const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
-  bool ahead;        // a loop inside takes what the turn before has left there, then leaves it for the next
+  bool ahead;        // a loop inside takes what the iteration before has left there, then leaves it for the next
   int claimed;       // by the buffers of which remainder, 0: none
 } pb_buffer;
 
-// Equal turns of a band: each takes `extent` of its dim, the first from `begin` on, the next one `step` further.
-typedef struct pb_turns {
+// Equal iterations of a band: each takes `extent` of its dim, the first from `begin` on, the next one `step` further.
+typedef struct pb_iterations {
   int64_t count, extent, begin, step;
-} pb_turns;
+} pb_iterations;
 enum { PB_MAX_RUNS = 3 };
 
 // What the loops opened so far leave of each dim of a stage's main nest, and where that begins: linear in the loops.
@@ -73,22 +73,22 @@ typedef struct pb_twins {
   int first, end, level, serial;
 } pb_twins;
 
-// TURN: what it holds is done in one turn of one of the loops around.
-typedef enum pb_tree_kind { PB_TREE_LOOP, PB_TREE_NEST, PB_TREE_ALLOC, PB_TREE_TURN } pb_tree_kind;
+// ITERATION: what it holds is done in one iteration of one of the loops around.
+typedef enum pb_tree_kind { PB_TREE_LOOP, PB_TREE_NEST, PB_TREE_ALLOC, PB_TREE_ITERATION } pb_tree_kind;
 typedef struct pb_tree {
   pb_tree_kind kind;
   int level;      // loops around it
   int64_t extent; // LOOP
-  // LOOP: turns of the band that come before it, and of the whole band: a loop and its remainder are one row of turns,
-  // in which buffers take their copies in order. 0, 0: they are the loop's own.
-  int64_t turns_before, turns;
-  // LOOP: the turns of this band, and of those inside it up to the next one that says so, are shared out among threads
-  // in so many parts. A thread's share is a number of such parts, of which these are the digit of weight parts_step.
-  // Among cores with queues: the turns of this band, one for each.
+  // LOOP: iterations of the band that come before it, and of the whole band: a loop and its remainder are one row of
+  // iterations, in which buffers take their copies in order. 0, 0: they are the loop's own.
+  int64_t iterations_before, iterations;
+  // LOOP: the iterations of this band, and of those inside it up to the next one that says so, are shared out among
+  // threads in so many parts. A thread's share is a number of such parts, of which these are the digit of weight
+  // parts_step. Among cores with queues: the iterations of this band, one for each.
   int64_t parts, parts_step;
-  int loop; // TURN: the level of the loop, and its turn
-  int64_t turn;
-  struct pb_tree* others; // TURN: what the other turns do; NULL: nothing
+  int loop; // ITERATION: the level of the loop, and its iteration
+  int64_t iteration;
+  struct pb_tree* others; // ITERATION: what the other iterations do; NULL: nothing
   pb_nest* nest;          // NEST
   int buffer;             // ALLOC
   struct pb_tree *first, *last, *next;
@@ -117,8 +117,8 @@ typedef struct pb_tiling {
   struct pb_proofs* proofs;
   const int* buffer_of_argument; // kernels of stages on threads: buffers of values between, by number; -1: tensors
   int64_t cycles;                // of their stages, added up
-  int64_t stage_parts;           // in which threads share their turns
-  int stages;                    // of a turn
+  int64_t stage_parts;           // in which threads share their iterations
+  int stages;                    // of an iteration
   // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; traffic: cycles
   // in which caches further out bring what the nests so far take; compute: those of the core itself.
   const pb_tree* around[PB_NEST_OUTERS + 1];
@@ -151,11 +151,11 @@ bool pb_tiling_slice(pb_tiling* t, pb_group* sliced);
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      struct pb_proofs* proofs, pb_tiling* tiling);
 
-// The nests of a kernel of stages on one turn of the shared loops, as a program: values between are as large as that
-// turn makes them. *t is an empty tree with the plan's bands; `tile`: of the shared loops.
-void pb_tiling_turn(const pb_tiling* t, const pb_stages* stages, const pb_tile* tile, pb_arena* arena,
-                    pb_program* turn);
-// Who plans stage k of a turn: a full one, or what full ones leave. Plans lie in the arena. false: *why says why.
+// The nests of a kernel of stages on one iteration of the shared loops, as a program: values between are as large as
+// that iteration makes them. *t is an empty tree with the plan's bands; `tile`: of the shared loops.
+void pb_tiling_iteration(const pb_tiling* t, const pb_stages* stages, const pb_tile* tile, pb_arena* arena,
+                         pb_program* iteration);
+// Who plans stage k of an iteration: a full one, or what full ones leave. Plans lie in the arena. false: *why says why.
 typedef struct pb_stage_planner {
   bool (*plan)(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan, const char** why);
   void* user;
@@ -164,8 +164,8 @@ typedef struct pb_stage_planner {
 // trees. Tensors are read where they are, if caches show them to the cores; else tiling_staging.c brings them.
 bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
                       const pb_stage_planner* planner, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* tiling);
-// How many turns the plan's bands make of the shared loops.
-int64_t pb_tiling_stage_turns(const pb_stages* stages, const pb_plan* plan);
+// How many iterations the plan's bands make of the shared loops.
+int64_t pb_tiling_stage_iterations(const pb_stages* stages, const pb_plan* plan);
 // An empty tree over the shared loops, which are the dims of its group's main nest.
 void pb_tiling_begin_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
                             pb_tiling* tiling);
@@ -185,16 +185,16 @@ static inline bool pb__tiling_in_registers(const pb_tiling* t, const pb_access* 
 // Builds a stage that registers compute, inside t->base loops; in tiling_registers.c.
 bool pb__tiling_registers(pb_tiling* t);
 // The runs of a band of register tiles; there too.
-int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_turns* runs);
+int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs);
 // Builds a stage that reduces; in tiling_build.c.
 bool pb__tiling_stage(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.
 bool pb__tiling_build_group(pb_tiling* t);
 // Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
 bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory);
-// Slices a nest that makes x so that it makes the buffer instead; in tiling_feeds.c. `load` is the copy that it
+// Slices a nest that makes x so that it makes the buffer instead; in tiling_prologue.c. `load` is the copy that it
 // replaces: it has the slice's origin; `box`: the slice.
-bool pb__tiling_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, const pb_access* box);
+bool pb__tiling_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest* load, const pb_access* box);
 // The store of the stage's last nest, which writes the tensor, writes the buffer of t->into instead.
 void pb__tiling_into(const pb_tiling* t, pb_access* store);
 // Hangs the loop of band `level` into the loop around it: what was added there stands before it.
@@ -202,29 +202,29 @@ void pb__tiling_hang(pb_tiling* t, int level);
 // What was added at a level behind `before` (NULL: everything) goes to its front: what later steps need soon, or is
 // small, does not queue up behind all of the weights.
 void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before);
-// Tells a nest how often the bands around it turn.
+// Tells a nest how often the bands around it iteration.
 void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
 // Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
 void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by);
 // Adds a copy of the nest at a level.
 void pb__tiling_add(pb_tiling* t, int level, const pb_nest* nest);
-// The same, for one turn of the loop that is `loop` loops inside the root.
-void pb__tiling_add_in_turn(pb_tiling* t, int level, int loop, int64_t turn, const pb_nest* nest);
-// The same, for one turn of the loop at `loop`: returns the node, into which nests go by pb__tiling_put.
-pb_tree* pb__tiling_open_turn(pb_tiling* t, int level, int loop, int64_t turn);
+// The same, for one iteration of the loop that is `loop` loops inside the root.
+void pb__tiling_add_in_iteration(pb_tiling* t, int level, int loop, int64_t iteration, const pb_nest* nest);
+// The same, for one iteration of the loop at `loop`: returns the node, into which nests go by pb__tiling_put.
+pb_tree* pb__tiling_open_iteration(pb_tiling* t, int level, int loop, int64_t iteration);
 void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nest);
 // Whether any index of the access can leave its shape in the nest at a level.
 bool pb__tiling_leaves(const pb_tiling* t, const pb_nest* nest, const pb_access* access);
 // The tile outside all of the stage's bands.
 void pb__tile_whole(const pb_nest* main, pb_tile* tile);
-// The tile inside the band at `level`, one of its full turns or (`rest`) what they leave. Returns how many turns there
-// are of it; 0: none.
+// The tile inside the band at `level`, one of its full iterations or (`rest`) what they leave. Returns how many
+// iterations there are of it; 0: none.
 int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest);
-// The runs of turns of the band at `level`, in order: full ones and what they leave, or, of register tiles, two sizes
-// that differ by one, the last tile as short as the dim ends. Returns how many runs there are.
-int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_turns* runs);
+// The runs of iterations of the band at `level`, in order: full ones and what they leave, or, of register tiles, two
+// sizes that differ by one, the last tile as short as the dim ends. Returns how many runs there are.
+int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_iterations* runs);
 // The tile inside one of them.
-void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_turns* run);
+void pb__tile_enter(const pb_tiling* t, pb_tile* tile, int level, const pb_iterations* run);
 // Builds what is inside the band at `level`: its loop, then its rest, each by `inside` one level further in.
 typedef bool (*pb_tile_builder)(pb_tiling* t, const pb_tile* tile, int level, const void* stage);
 bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_builder inside, const void* stage);

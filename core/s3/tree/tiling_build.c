@@ -1,5 +1,6 @@
-// From a plan to the tiled kernel: the main nest over its bands, slices of producers in front of it, tails behind it.
-#include "core/s3/routes.h"
+// From a plan to the tiled kernel: the main nest over its bands, slices of producers in front of it, epilogues behind
+// it.
+#include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling.h"
 
 #include <string.h>
@@ -42,9 +43,9 @@ static void bring_by_columns(const pb_tiling* t, const pb_nest* main, pb_nest* l
   load->kept = 1;
 }
 
-// Brings x turn by turn of the band inside its level: in front of the band what the first turn's tile shares with the
-// second's, then in each turn as much as the band steps on: *each, for the caller to add there. `load`: of the whole
-// buffer; `tile`: the box that one turn touches, `origin`: where it begins.
+// Brings x turn by turn of the band inside its level: in front of the band what the first iteration's tile shares with
+// the second's, then in each iteration as much as the band steps on: *each, for the caller to add there. `load`: of the
+// whole buffer; `tile`: the box that one iteration touches, `origin`: where it begins.
 static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, const pb_access* origin,
                       pb_nest* each) {
   int level = t->plan->x_level, column = PB_NEST_DIMS + level, moved = -1;
@@ -77,7 +78,7 @@ typedef struct stage {
   pb_nest main;              // over its own dims; operands that have a home are their buffers
   int x_memory, sums_memory; // x_memory: where x waits; the instruction may read it in another one
   int x_held;                // that one; the same: x takes one step
-  pb_nest* each;             // what each turn of the loop around brings of x; NULL: nothing
+  pb_nest* each;             // what each iteration of the loop around brings of x; NULL: nothing
   pb_nest* store;            // takes the sums to their tensor
 } stage;
 
@@ -94,7 +95,7 @@ static bool bring_x(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
   const pb_plan* plan = t->plan;
   int x = t->group->x;
   pb_nest load;
-  pb_access box, turn = {0}, origin = {0};
+  pb_access box, iteration = {0}, origin = {0};
   if (lies_on_chip(&s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
   if (t->group->producer) return pb__tiling_produce(t, &s->main, tile, s->x_memory);
   if (plan->x_stays) {
@@ -102,20 +103,20 @@ static bool bring_x(pb_tiling* t, stage* s, const pb_tile* tile, int level) {
     pb_nest point;
     pb__tile_step(t, &inner, level, false);
     pb__tiling_expand(t, &s->main, &inner, &point);
-    pb__tiling_box(t, &point.access[x], point.extent, level + 1, &turn, &origin);
+    pb__tiling_box(t, &point.access[x], point.extent, level + 1, &iteration, &origin);
   }
   pb__tiling_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box);
   load.outer_count = plan->x_level;
   load.kept = pieces(&load, 3);
   if (t->failure) return false;
-  if (plan->x_level == t->base && !t->group->feed_count && !plan->x_stays) bring_by_columns(t, &s->main, &load);
+  if (plan->x_level == t->base && !t->group->prologue_count && !plan->x_stays) bring_by_columns(t, &s->main, &load);
   if (plan->x_stays) {
     s->each = pb_alloc_raw(t->arena, sizeof *s->each);
-    return bring_new(t, &load, &turn, &origin, s->each);
+    return bring_new(t, &load, &iteration, &origin, s->each);
   }
-  if (!t->group->feed_count) pb__tiling_add(t, plan->x_level, &load);
-  for (int k = 0; k < t->group->feed_count; ++k)
-    if (!pb__tiling_feed(t, &t->group->program->nests[t->group->feeds[k]], &load, &box)) return false;
+  if (!t->group->prologue_count) pb__tiling_add(t, plan->x_level, &load);
+  for (int k = 0; k < t->group->prologue_count; ++k)
+    if (!pb__tiling_prologue(t, &t->group->program->nests[t->group->prologues[k]], &load, &box)) return false;
   return true;
 }
 
@@ -134,7 +135,7 @@ static int held_memory(const pb_group* g) { return g->contraction->operands[g->i
 // Weights: from the system's memory to where the instruction holds them, perhaps in two steps. This is the first.
 static void bring_w(pb_tiling* t, stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
-  int w = g->roles.w, held = held_memory(g), via = pb_route_via(t->chip, held, s->main.access[w].type);
+  int w = g->roles.w, held = held_memory(g), via = pb_transfer_via(t->chip, held, s->main.access[w].type);
   pb_nest load;
   pb_tree* before = t->body[t->plan->w_level]->last;
   if (lies_on_chip(&s->main, w)) {
@@ -242,7 +243,7 @@ static void hold_x(pb_tiling* t, stage* s, const pb_tile* tile) {
   pb__tiling_add(t, level, &load);
 }
 
-// Dims that only the reduction walks are none of a tail's: drops them and renumbers.
+// Dims that only the reduction walks are none of an epilogue's: drops them and renumbers.
 static void drop_dims(pb_nest* nest, const pb_access* keep_those_of) {
   int count = 0;
   for (int d = 0; d < nest->dim_count; ++d) {
@@ -271,37 +272,37 @@ static void add_init(pb_tiling* t, const pb_nest* point, int level) {
   pb__tiling_add(t, level, &nest);
 }
 
-// All reads of what the tail takes: it may read it more than once.
-static void take_carried(pb_nest* tail, MlirValue value, const pb_access* at) {
-  for (int a = 0; a + 1 < tail->access_count; ++a)
-    if (tail->access[a].memref.ptr && pb_value_same(tail->access[a].memref, value)) tail->access[a] = *at;
+// All reads of what the epilogue takes: it may read it more than once.
+static void take_carried(pb_nest* epilogue, MlirValue value, const pb_access* at) {
+  for (int a = 0; a + 1 < epilogue->access_count; ++a)
+    if (epilogue->access[a].memref.ptr && pb_value_same(epilogue->access[a].memref, value)) epilogue->access[a] = *at;
 }
 
-// The tails on a tile of the main nest, one after the other; `at`: where the first one takes its value, over the dims
-// of the main nest on that tile.
-static bool add_tails(pb_tiling* t, const pb_tile* tile, pb_access at) {
+// The epilogues on a tile of the main nest, one after the other; `at`: where the first one takes its value, over the
+// dims of the main nest on that tile.
+static bool add_epilogues(pb_tiling* t, const pb_tile* tile, pb_access at) {
   const pb_around* around = &t->group->around;
-  pb_access result = at; // says which dims tails have
-  for (int k = 0; k < around->tail_count; ++k) {
-    bool last = k + 1 == around->tail_count;
-    int carried = around->tails[k].carried;
-    pb_nest tail;
-    pb__tiling_expand_with(t, &t->group->main, around->tails[k].nest, tile, &tail);
-    MlirValue value = tail.access[carried].memref;
-    if (last && t->into) pb__tiling_into(t, pb_nest_store(&tail));
-    if (k == 0) take_carried(&tail, value, &at); // still over the main nest's dims
-    drop_dims(&tail, &result);
-    if (k > 0) take_carried(&tail, value, &at);
-    if (!pb__tiling_point(t, &tail, carried, t->plan->result_level, last, 0)) return false;
-    at = *pb_nest_store(&tail);
+  pb_access result = at; // says which dims epilogues have
+  for (int k = 0; k < around->epilogue_count; ++k) {
+    bool last = k + 1 == around->epilogue_count;
+    int carried = around->epilogues[k].carried;
+    pb_nest epilogue;
+    pb__tiling_expand_with(t, &t->group->main, around->epilogues[k].nest, tile, &epilogue);
+    MlirValue value = epilogue.access[carried].memref;
+    if (last && t->into) pb__tiling_into(t, pb_nest_store(&epilogue));
+    if (k == 0) take_carried(&epilogue, value, &at); // still over the main nest's dims
+    drop_dims(&epilogue, &result);
+    if (k > 0) take_carried(&epilogue, value, &at);
+    if (!pb__tiling_point(t, &epilogue, carried, t->plan->result_level, last, 0)) return false;
+    at = *pb_nest_store(&epilogue);
   }
   return true;
 }
 
-// Where the sums are made: in a buffer of their own, or, for a producer without tails, in the one that it fills.
+// Where the sums are made: in a buffer of their own, or, for a producer without epilogues, in the one that it fills.
 static bool place_sums(pb_tiling* t, stage* s, const pb_tile* tile) {
   int y = s->main.access_count - 1;
-  if (t->into && t->group->around.tail_count == 0) {
+  if (t->into && t->group->around.epilogue_count == 0) {
     pb__tiling_into(t, &s->main.access[y]);
     if (t->buffers[s->main.access[y].buffer].memory == s->sums_memory) return true;
     return pb__tiling_fail(t, "a producer's sums are made where its consumer cannot read them");
@@ -309,7 +310,7 @@ static bool place_sums(pb_tiling* t, stage* s, const pb_tile* tile) {
   s->store = pb_alloc_raw(t->arena, sizeof *s->store);
   pb_nest point;
   pb__tiling_expand(t, &s->main, tile, &point);
-  if (!t->group->around.tail_count &&
+  if (!t->group->around.epilogue_count &&
       !pb__tiling_leaves_no_holes(t, &point.access[y], point.extent, t->plan->result_level))
     return false;
   pb__tiling_home(t, &s->main, y, tile, t->plan->result_level, s->sums_memory, t->plan->result_depth, "acc", s->store,
@@ -353,9 +354,9 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   } else if (!pb__tiling_band(t, tile, level, build_level, &s))
     return false;
   if (level != t->plan->result_level) return !t->failure;
-  if (t->group->around.tail_count > 0) {
+  if (t->group->around.epilogue_count > 0) {
     pb__tiling_expand(t, &s.main, tile, &point);
-    return add_tails(t, tile, *pb_nest_store(&point));
+    return add_epilogues(t, tile, *pb_nest_store(&point));
   }
   if (!t->into) pb__tiling_add(t, level, s.store);
   return !t->failure;
@@ -366,12 +367,12 @@ static bool find_memories(pb_tiling* t, stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
   if (g->contraction) {
     s->x_held = g->contraction->operands[g->insn_roles.x].memory;
-    s->x_memory = pb_route_via(t->chip, s->x_held, s->main.access[g->x].type);
+    s->x_memory = pb_transfer_via(t->chip, s->x_held, s->main.access[g->x].type);
     s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
     if (s->x_memory < 0)
       return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
     const pb_access* w = &s->main.access[g->roles.w];
-    if (!lies_on_chip(&s->main, g->roles.w) && pb_route_via(t->chip, held_memory(g), w->type) < 0)
+    if (!lies_on_chip(&s->main, g->roles.w) && pb_transfer_via(t->chip, held_memory(g), w->type) < 0)
       return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
     return true;
   }
@@ -417,7 +418,7 @@ static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
 // A memory through which data can pass from the system's memory and back.
 static int passage(const pb_tiling* t, pb_type type) {
   for (int m = 0; m < t->chip->memory_count; ++m)
-    if (m != t->chip->system_memory && pb_route_via(t->chip, m, type) == m && pb_route_leaves(t->chip, m, type))
+    if (m != t->chip->system_memory && pb_transfer_via(t->chip, m, type) == m && pb_transfer_leaves(t->chip, m, type))
       return m;
   return -1;
 }
@@ -453,8 +454,8 @@ static bool build_point_level(pb_tiling* t, const pb_tile* tile, int level, cons
   if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_point_level, main);
   if (g->main.expr_count == 1) return build_copy(t, tile, level);
   pb__tiling_expand(t, main, tile, &point);
-  return pb__tiling_point(t, &point, -1, level, g->around.tail_count == 0, 0) &&
-         add_tails(t, tile, *pb_nest_store(&point));
+  return pb__tiling_point(t, &point, -1, level, g->around.epilogue_count == 0, 0) &&
+         add_epilogues(t, tile, *pb_nest_store(&point));
 }
 
 static bool build_pointwise(pb_tiling* t) {
@@ -467,15 +468,15 @@ static bool build_pointwise(pb_tiling* t) {
   pb__tile_whole(&whole, &tile);
   if (!rest) return build_point_level(t, &tile, t->base, &whole);
   if (t->base || t->into) return pb__tiling_fail(t, "a stage whose rows end inside a row of lanes");
-  if (g->around.tail_count)
+  if (g->around.epilogue_count)
     return pb__tiling_fail(t, "a nest whose rows end inside a row of lanes, and others take it");
   bool any = whole.extent[0] > 0;
   if (any && !(pb__tiling_open_bands(t, &whole) && build_point_level(t, &tile, t->base, &whole))) return false;
   return build_rest(t, &g->main, whole.extent[0]);
 }
 
-// A loop of the reduction around the result's buffer would begin the sum anew each turn. Loops over results may lie on
-// either side of it: inside, the buffer has the results of all their turns.
+// A loop of the reduction around the result's buffer would begin the sum anew each iteration. Loops over results may
+// lie on either side of it: inside, the buffer has the results of all their iterations.
 static bool sums_end_inside(pb_tiling* t) {
   const pb_nest* main = &t->group->main;
   const pb_access* y = &main->access[main->access_count - 1];
@@ -488,7 +489,7 @@ static bool sums_end_inside(pb_tiling* t) {
   return true;
 }
 
-// Each core takes one turn of every shared band, and makes other results than the rest in it.
+// Each core takes one iteration of every shared band, and makes other results than the rest in it.
 static bool shares_are_legal(pb_tiling* t) {
   const pb_plan* plan = t->plan;
   const pb_nest* main = &t->group->main;
@@ -504,7 +505,7 @@ static bool shares_are_legal(pb_tiling* t) {
     const pb_band* band = &plan->bands[b];
     if (band->dim < 0 || band->dim >= main->dim_count || band->step < 1) continue; // said below
     if ((main->extent[band->dim] + band->step - 1) / band->step != parts[b] || (b && plan->bands[0].dim == band->dim))
-      return pb__tiling_fail(t, "parts: a shared band has not as many turns as parts");
+      return pb__tiling_fail(t, "parts: a shared band has not as many iterations as parts");
     if (!pb_access_uses(&main->access[main->access_count - 1], band->dim))
       return pb__tiling_fail(t, "parts: cores would make the same results");
   }
@@ -520,7 +521,7 @@ bool pb__tiling_open(pb_tiling* t) {
     return pb__tiling_fail(t, "a level is past the bands");
   if (!shares_are_legal(t)) return false;
   if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels || group->producer ||
-                        group->feed_count || !group->reduces))
+                        group->prologue_count || !group->reduces))
     return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");
   if (plan->result_level < t->base)
     return pb__tiling_fail(t, "a producer's result_level is outside the tile that it is made for");

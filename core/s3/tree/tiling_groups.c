@@ -1,6 +1,6 @@
-// Kernels of several stages on memories of their own: in each turn of the shared loops the stages one after the other,
-// each tiled as a kernel of one stage is, on buffers that hold what lies between them. A value between lies where its
-// stage's last instruction leaves it, and the stages that take it must read it there.
+// Kernels of several stages on memories of their own: in each iteration of the shared loops the stages one after the
+// other, each tiled as a kernel of one stage is, on buffers that hold what lies between them. A value between lies
+// where its stage's last instruction leaves it, and the stages that take it must read it there.
 #include "core/s3/tree/tiling_groups.h"
 
 #include "core/s3/kernel/flat.h"
@@ -10,14 +10,14 @@
 
 static bool is_between(const pb_stages* s, int value) { return s->program->values[value].kind == PB_VALUE_LOCAL; }
 
-// ---- reading a turn ----
+// ---- reading an iteration ----
 
 // The nest with what lies between in its memories; access `carried` in `from`.
-static void flat_of(const pb_turn_groups* turn, const pb_program* view, int n, const int* origin, int carried, int from,
-                    pb_flat* flat) {
+static void flat_of(const pb_iteration_groups* iteration, const pb_program* view, int n, const int* origin, int carried,
+                    int from, pb_flat* flat) {
   pb_flat_begin(&view->nests[n], flat);
   for (int a = 0; a < view->nests[n].access_count; ++a)
-    flat->access[a].memory = turn->memory[origin[view->value_of[n][a]]];
+    flat->access[a].memory = iteration->memory[origin[view->value_of[n][a]]];
   if (carried >= 0) flat->access[carried].memory = from;
 }
 
@@ -32,77 +32,78 @@ static int lands(const pb_stage_tiles* s, const pb_flat* flat, int carried) {
 }
 
 // The memory in which a stage leaves its result. `origin`: by value of the view, that of the kernel.
-static int result_memory(const pb_stage_tiles* s, const pb_turn_groups* turn, int k, const int* origin) {
-  const pb_group* g = &turn->groups[k];
-  const pb_program* view = &turn->views[k];
+static int result_memory(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int k, const int* origin) {
+  const pb_group* g = &iteration->groups[k];
+  const pb_program* view = &iteration->views[k];
   pb_flat flat;
   int memory;
-  flat_of(turn, view, g->main_index, origin, -1, 0, &flat);
+  flat_of(iteration, view, g->main_index, origin, -1, 0, &flat);
   pb_flat_cut_rows(&flat, g->lanes);
   memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : lands(s, &flat, -1);
-  for (int t = 0; t < g->around.tail_count && memory >= 0; ++t) {
-    const pb_tail* tail = &g->around.tails[t];
-    flat_of(turn, view, tail->number, origin, tail->carried, memory, &flat);
-    memory = lands(s, &flat, tail->carried);
+  for (int t = 0; t < g->around.epilogue_count && memory >= 0; ++t) {
+    const pb_epilogue* epilogue = &g->around.epilogues[t];
+    flat_of(iteration, view, epilogue->number, origin, epilogue->carried, memory, &flat);
+    memory = lands(s, &flat, epilogue->carried);
   }
   return memory;
 }
 
 // Whether a stage's matrix instruction reads the rows of the value.
-static void note_matrix(pb_turn_groups* turn, int k, const int* origin) {
-  const pb_group* g = &turn->groups[k];
-  if (g->contraction) turn->matrix[origin[turn->views[k].value_of[g->main_index][g->x]]] = true;
+static void note_matrix(pb_iteration_groups* iteration, int k, const int* origin) {
+  const pb_group* g = &iteration->groups[k];
+  if (g->contraction) iteration->matrix[origin[iteration->views[k].value_of[g->main_index][g->x]]] = true;
 }
 
-// The stages of a turn, in order: what a later one reads has a memory by then.
-static bool read_turn(pb_stage_tiles* s, const pb_tiling* t, const pb_tile* tile, pb_turn_groups* turn) {
+// The stages of an iteration, in order: what a later one reads has a memory by then.
+static bool read_turn(pb_stage_tiles* s, const pb_tiling* t, const pb_tile* tile, pb_iteration_groups* iteration) {
   pb_program program;
   int *of, values = s->stages->program->value_count;
   pb_diag quiet = {.sink = pb_diag_drop};
-  pb_tiling_turn(t, s->stages, tile, s->arena, &program);
+  pb_tiling_iteration(t, s->stages, tile, s->arena, &program);
   int* nests = PB_NEW_ARRAY(s->arena, int, (size_t)program.nest_count + 1);
-  turn->values = program.values;
-  turn->count = s->skewed ? pb_stages_split_first(&program, s->arena, &of) : pb_stages_split(&program, s->arena, &of);
-  if (!turn->count) return false;
-  turn->views = PB_NEW_ARRAY(s->arena, pb_program, (size_t)turn->count + 1);
-  turn->groups = PB_NEW_ARRAY(s->arena, pb_group, (size_t)turn->count + 1);
-  turn->origin = PB_NEW_ARRAY(s->arena, int*, (size_t)turn->count + 1);
-  turn->memory = PB_NEW_ARRAY(s->arena, int, (size_t)values + 1);
-  turn->matrix = PB_NEW_ARRAY(s->arena, bool, (size_t)values + 1);
-  turn->maker = PB_NEW_ARRAY(s->arena, int, (size_t)values + 1);
-  for (int v = 0; v < values; ++v) turn->memory[v] = turn->maker[v] = -1;
-  for (int k = 0; k < turn->count; ++k) {
+  iteration->values = program.values;
+  iteration->count =
+      s->skewed ? pb_stages_split_first(&program, s->arena, &of) : pb_stages_split(&program, s->arena, &of);
+  if (!iteration->count) return false;
+  iteration->views = PB_NEW_ARRAY(s->arena, pb_program, (size_t)iteration->count + 1);
+  iteration->groups = PB_NEW_ARRAY(s->arena, pb_group, (size_t)iteration->count + 1);
+  iteration->origin = PB_NEW_ARRAY(s->arena, int*, (size_t)iteration->count + 1);
+  iteration->memory = PB_NEW_ARRAY(s->arena, int, (size_t)values + 1);
+  iteration->matrix = PB_NEW_ARRAY(s->arena, bool, (size_t)values + 1);
+  iteration->maker = PB_NEW_ARRAY(s->arena, int, (size_t)values + 1);
+  for (int v = 0; v < values; ++v) iteration->memory[v] = iteration->maker[v] = -1;
+  for (int k = 0; k < iteration->count; ++k) {
     int count = 0, v = -1;
     for (int n = 0; n < program.nest_count; ++n)
       if (of[n] == k) nests[count++] = n;
-    pb_program_view(&program, nests, count, s->arena, &turn->views[k]);
-    int* origin = turn->origin[k] = PB_NEW_ARRAY(s->arena, int, (size_t)turn->views[k].value_count + 1);
+    pb_program_view(&program, nests, count, s->arena, &iteration->views[k]);
+    int* origin = iteration->origin[k] = PB_NEW_ARRAY(s->arena, int, (size_t)iteration->views[k].value_count + 1);
     for (int at = 0; (v = pb_program_next_value(&program, nests, count, v)) >= 0; ++at) origin[at] = v;
-    pb_group* g = &turn->groups[k];
-    if (pb_group_read(&turn->views[k], s->chip, s->arena, &quiet, g) != PB_OK) return false;
+    pb_group* g = &iteration->groups[k];
+    if (pb_group_read(&iteration->views[k], s->chip, s->arena, &quiet, g) != PB_OK) return false;
     g->memo = s->memo;
-    note_matrix(turn, k, origin);
-    int result = origin[pb_program_stored(&turn->views[k], pb_around_last(&g->around))];
+    note_matrix(iteration, k, origin);
+    int result = origin[pb_program_stored(&iteration->views[k], pb_around_last(&g->around))];
     if (!is_between(s->stages, result)) continue;
-    turn->memory[result] = result_memory(s, turn, k, origin);
-    turn->maker[result] = k;
-    if (turn->memory[result] < 0 || turn->memory[result] == s->chip->system_memory) return false;
+    iteration->memory[result] = result_memory(s, iteration, k, origin);
+    iteration->maker[result] = k;
+    if (iteration->memory[result] < 0 || iteration->memory[result] == s->chip->system_memory) return false;
   }
   return true;
 }
 
 // The turn that is built as the next one; the same loops are built many times.
-static const pb_turn_groups* next_turn(pb_stage_tiles* s, pb_tiling* t, const pb_tile* tile) {
+static const pb_iteration_groups* next_iteration(pb_stage_tiles* s, pb_tiling* t, const pb_tile* tile) {
   int at = s->at++;
-  if (at == PB_MAX_TURNS) {
+  if (at == PB_MAX_ITERATIONS) {
     pb__tiling_fail(t, "remainders in too many loops");
     return NULL;
   }
-  if (at == s->turn_count) {
-    pb_turn_groups* turn = &s->turns[s->turn_count++];
-    turn->fits = read_turn(s, t, tile, turn);
+  if (at == s->iteration_count) {
+    pb_iteration_groups* iteration = &s->iterations[s->iteration_count++];
+    iteration->fits = read_turn(s, t, tile, iteration);
   }
-  if (s->turns[at].fits) return &s->turns[at];
+  if (s->iterations[at].fits) return &s->iterations[at];
   pb__tiling_fail(t, "the chip has no instructions for one of its stages, or they leave the chip");
   return NULL;
 }
@@ -110,14 +111,14 @@ static const pb_turn_groups* next_turn(pb_stage_tiles* s, pb_tiling* t, const pb
 // ---- building it ----
 
 // Buffers of what the stages from `first` to `end` make for each other.
-static bool allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_groups* turn, int first, int end, int level,
-                     int* buffer) {
+static bool allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int first, int end,
+                     int level, int* buffer) {
   for (int v = 0; v < s->stages->program->value_count; ++v) {
-    if (turn->maker[v] < first || turn->maker[v] >= end) continue;
-    pb_access own = pb_value_shape(&turn->values[v]);
-    if (turn->matrix[v] || turn->groups[turn->maker[v]].contraction)
-      pb__tiling_spread(t->chip, turn->memory[v], &own, own.rank - 2);
-    pb__tiling_own(t, &own, level, turn->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
+    if (iteration->maker[v] < first || iteration->maker[v] >= end) continue;
+    pb_access own = pb_value_shape(&iteration->values[v]);
+    if (iteration->matrix[v] || iteration->groups[iteration->maker[v]].contraction)
+      pb__tiling_spread(t->chip, iteration->memory[v], &own, own.rank - 2);
+    pb__tiling_own(t, &own, level, iteration->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
     if (t->failure) return false;
     buffer[v] = own.buffer;
   }
@@ -135,25 +136,25 @@ static void use_buffers(const pb_tiling* t, const pb_program* view, int n, const
   }
 }
 
-static bool build_stage(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_groups* turn, int k, int level,
+static bool build_stage(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int k, int level,
                         const int* buffer) {
-  pb_program view = turn->views[k];
-  pb_group group = turn->groups[k];
+  pb_program view = iteration->views[k];
+  pb_group group = iteration->groups[k];
   pb_tiling around = *t;
   pb_into into = {.buffer = -1};
   view.nests = pb_alloc_raw(t->arena, (size_t)view.nest_count * sizeof *view.nests);
   for (int n = 0; n < view.nest_count; ++n) {
-    pb_nest_copy(&view.nests[n], &turn->views[k].nests[n]);
-    use_buffers(t, &view, n, turn->origin[k], buffer, &view.nests[n]);
+    pb_nest_copy(&view.nests[n], &iteration->views[k].nests[n]);
+    use_buffers(t, &view, n, iteration->origin[k], buffer, &view.nests[n]);
     const pb_access* store = pb_nest_store(&view.nests[n]);
     if (!store->memref.ptr) into.buffer = store->buffer;
   }
-  use_buffers(t, &view, group.main_index, turn->origin[k], buffer, &group.main);
-  for (int n = 0; n < group.around.tail_count; ++n) {
-    pb_tail* tail = &group.around.tails[n];
-    pb_nest* nest = pb_nest_kept(t->arena, tail->nest);
-    use_buffers(t, &view, tail->number, turn->origin[k], buffer, nest);
-    tail->nest = nest;
+  use_buffers(t, &view, group.main_index, iteration->origin[k], buffer, &group.main);
+  for (int n = 0; n < group.around.epilogue_count; ++n) {
+    pb_epilogue* epilogue = &group.around.epilogues[n];
+    pb_nest* nest = pb_nest_kept(t->arena, epilogue->nest);
+    use_buffers(t, &view, epilogue->number, iteration->origin[k], buffer, nest);
+    epilogue->nest = nest;
   }
   if (into.buffer >= 0) into.origin = (pb_access){.rank = t->buffers[into.buffer].rank};
   group.program = &view;
@@ -171,10 +172,10 @@ static bool build_stage(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_gro
 }
 
 // The stages from `first` to `end`, as far as there are any.
-static bool build_stages(pb_tiling* t, const pb_stage_tiles* s, const pb_turn_groups* turn, int first, int end,
-                         int level, const int* buffer) {
-  for (int k = first; k < end && k < turn->count && k < s->built; ++k)
-    if (!build_stage(t, s, turn, k, level, buffer)) return false;
+static bool build_stages(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int first,
+                         int end, int level, const int* buffer) {
+  for (int k = first; k < end && k < iteration->count && k < s->built; ++k)
+    if (!build_stage(t, s, iteration, k, level, buffer)) return false;
   return !t->failure;
 }
 
@@ -185,10 +186,10 @@ static int* no_buffers(const pb_stage_tiles* s, pb_arena* arena) {
   return buffer;
 }
 
-// A loop of `turns` turns of the row of `all` that the innermost band is.
-static void open_loop(pb_tiling* t, int level, int64_t before, int64_t turns, int64_t all) {
+// A loop of `iterations` iterations of the row of `all` that the innermost band is.
+static void open_loop(pb_tiling* t, int level, int64_t before, int64_t iterations, int64_t all) {
   pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
-  *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = turns, .turns_before = before, .turns = all};
+  *loop = (pb_tree){.kind = PB_TREE_LOOP, .extent = iterations, .iterations_before = before, .iterations = all};
 }
 
 static void close_loop(pb_tiling* t, int level, pb_tree* loop) {
@@ -207,79 +208,80 @@ typedef struct skew {
   int level; // of the loop
   int* sums; // buffers of the first stage's
   pb_twins around;
-  int64_t before, turns; // of the loop's turns: built already, and all
-  int start, started;    // buffers with which the first stage was built in front of the loop
-  int ended;             // behind those of the loop's first turn, which begin at `started`; 0: it is not built yet
+  int64_t before, iterations; // of the loop's iterations: built already, and all
+  int start, started;         // buffers with which the first stage was built in front of the loop
+  int ended; // behind those of the loop's first iteration, which begin at `started`; 0: it is not built yet
 } skew;
 
 // The first stage in front of the loop, in a loop of its own.
 static bool build_start(pb_tiling* t, skew* k, const pb_tile* first) {
-  const pb_turn_groups* turn = next_turn(k->s, t, first);
-  if (!turn || !allocate(t, k->s, turn, 0, 1, k->level, k->sums)) return false;
+  const pb_iteration_groups* iteration = next_iteration(k->s, t, first);
+  if (!iteration || !allocate(t, k->s, iteration, 0, 1, k->level, k->sums)) return false;
   for (int v = 0; v < k->s->stages->program->value_count; ++v)
     if (k->sums[v] >= 0) t->buffers[k->sums[v]].ahead = true;
   k->start = t->buffer_count;
   open_loop(t, k->level, 0, 1, 0);
   pb_tree* loop = t->body[k->level + 1];
-  bool built = build_stages(t, k->s, turn, 0, 1, k->level + 1, k->sums);
+  bool built = build_stages(t, k->s, iteration, 0, 1, k->level + 1, k->sums);
   k->started = t->buffer_count;
   close_loop(t, k->level, loop);
   return built;
 }
 
-// One turn whose sums are there already; `ahead`: the tile whose sums are made in between, NULL: none is left.
-static bool build_turn_of(pb_tiling* t, skew* k, const pb_tile* tile, const pb_tile* ahead) {
+// One iteration whose sums are there already; `ahead`: the tile whose sums are made in between, NULL: none is left.
+static bool build_iteration_of(pb_tiling* t, skew* k, const pb_tile* tile, const pb_tile* ahead) {
   pb_stage_tiles* s = k->s;
-  const pb_turn_groups* turn = next_turn(s, t, tile);
+  const pb_iteration_groups* iteration = next_iteration(s, t, tile);
   int *buffer = no_buffers(s, t->arena), level = k->level + 1;
-  if (!turn) return false;
+  if (!iteration) return false;
   memcpy(buffer, k->sums, sizeof *buffer * (size_t)s->stages->program->value_count);
-  if (!allocate(t, s, turn, 1, s->built, level, buffer) || !build_stages(t, s, turn, 1, 2, level, buffer)) return false;
+  if (!allocate(t, s, iteration, 1, s->built, level, buffer) || !build_stages(t, s, iteration, 1, 2, level, buffer))
+    return false;
   if (ahead) {
-    const pb_turn_groups* next = next_turn(s, t, ahead);
+    const pb_iteration_groups* next = next_iteration(s, t, ahead);
     pb_twins around = t->twins;
     begin_twins(t, k->start, k->started, k->level);
     bool built = next && build_stages(t, s, next, 0, 1, level, buffer);
     t->twins = around;
     if (!built) return false;
   }
-  return build_stages(t, s, turn, 2, turn->count, level, buffer);
+  return build_stages(t, s, iteration, 2, iteration->count, level, buffer);
 }
 
-// The same as a loop of `turns` turns.
-static bool build_turns(pb_tiling* t, skew* k, const pb_tile* tile, const pb_tile* ahead, int64_t turns) {
+// The same as a loop of `iterations` iterations.
+static bool build_iterations(pb_tiling* t, skew* k, const pb_tile* tile, const pb_tile* ahead, int64_t iterations) {
   int first = t->buffer_count;
   if (k->ended) begin_twins(t, k->started, k->ended, k->level);
-  open_loop(t, k->level, k->before, turns, k->turns);
+  open_loop(t, k->level, k->before, iterations, k->iterations);
   pb_tree* loop = t->body[k->level + 1];
-  bool built = build_turn_of(t, k, tile, ahead);
+  bool built = build_iteration_of(t, k, tile, ahead);
   t->twins = k->around;
   close_loop(t, k->level, loop);
-  k->before += turns;
+  k->before += iterations;
   if (!k->ended) k->started = first, k->ended = t->buffer_count;
   return built && !t->failure;
 }
 
 //   sums(0);  for t < T - 1 { take sums(t);  sums(t + 1);  the other stages of t };  all but sums of T - 1
 //
-// The last turn may be a smaller one.
+// The last iteration may be a smaller one.
 static bool build_skewed(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
   skew k = {.s = s, .level = level, .sums = no_buffers(s, t->arena), .around = t->twins};
   pb_tile first = *tile, each = *tile, rest = *tile, ahead, last;
   const pb_band* band = &s->loops->bands[level - t->base];
-  int64_t turns = pb__tile_step(t, &each, level, false);
+  int64_t iterations = pb__tile_step(t, &each, level, false);
   bool smaller = pb__tile_step(t, &rest, level, true) > 0;
-  if (turns + smaller < 2) return pb__tiling_fail(t, "sums cannot be made ahead in a loop of one turn");
-  k.turns = turns + smaller;
+  if (iterations + smaller < 2) return pb__tiling_fail(t, "sums cannot be made ahead in a loop of one iteration");
+  k.iterations = iterations + smaller;
   first.extent[band->dim] = band->step;
   ahead = each;
   ahead.origin[band->dim].cst += band->step;
   last = first;
-  last.origin[band->dim].cst += (turns - 1) * band->step;
+  last.origin[band->dim].cst += (iterations - 1) * band->step;
   if (!build_start(t, &k, &first)) return false;
-  if (turns > 1 && !build_turns(t, &k, &each, &ahead, turns - 1)) return false;
-  if (!smaller) return build_turns(t, &k, &last, NULL, 1);
-  return build_turns(t, &k, &last, &rest, 1) && build_turns(t, &k, &rest, NULL, 1);
+  if (iterations > 1 && !build_iterations(t, &k, &each, &ahead, iterations - 1)) return false;
+  if (!smaller) return build_iterations(t, &k, &last, NULL, 1);
+  return build_iterations(t, &k, &last, &rest, 1) && build_iterations(t, &k, &rest, NULL, 1);
 }
 
 // Everything inside `level` loops.
@@ -289,10 +291,10 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   if (s->skewed && level + 1 == levels) return build_skewed(t, s, tile, level);
   if (level < levels) return pb__tiling_band(t, tile, level, build_level, stages);
   if (s->skewed) return pb__tiling_fail(t, "sums cannot be made ahead without a loop");
-  const pb_turn_groups* turn = next_turn(s, t, tile);
+  const pb_iteration_groups* iteration = next_iteration(s, t, tile);
   int* buffer = no_buffers(s, t->arena);
-  return turn && allocate(t, s, turn, 0, s->built, level, buffer) &&
-         build_stages(t, s, turn, 0, turn->count, level, buffer);
+  return iteration && allocate(t, s, iteration, 0, s->built, level, buffer) &&
+         build_stages(t, s, iteration, 0, iteration->count, level, buffer);
 }
 
 void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,
@@ -316,4 +318,6 @@ bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* 
   return build_level(t, &tile, t->base, &s) && !t->failure;
 }
 
-const pb_turn_groups* pb_stage_tiles_turn(pb_stage_tiles* s) { return s->turn_count ? &s->turns[0] : NULL; }
+const pb_iteration_groups* pb_stage_tiles_iteration(pb_stage_tiles* s) {
+  return s->iteration_count ? &s->iterations[0] : NULL;
+}

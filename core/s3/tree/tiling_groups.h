@@ -5,19 +5,19 @@
 
 #include "core/s3/tree/tiling.h"
 
-enum { PB_MAX_TURNS = 8 };
+enum { PB_MAX_ITERATIONS = 8 };
 
-// One turn of the shared loops, its stages as groups.
-typedef struct pb_turn_groups {
+// One iteration of the shared loops, its stages as groups.
+typedef struct pb_iteration_groups {
   bool fits;              // the chip has instructions for all of it
-  const pb_value* values; // of the kernel, those between as large as the turn makes them
+  const pb_value* values; // of the kernel, those between as large as the iteration makes them
   int count;              // stages
   pb_program* views;      // by stage: its nests
   pb_group* groups;       // by stage
   int** origin;           // by stage, by value of its view: that of the kernel
   int *memory, *maker;    // by value between stages: where it lies, and the stage that makes it; -1
   bool* matrix;           // by value: a matrix instruction reads its rows
-} pb_turn_groups;
+} pb_iteration_groups;
 
 // What is built: begins by pb_stage_tiles_begin, `skewed` as the caller sets it then. Turns are read once and lie in
 // its arena; `loops` and `tiles` may change between two trees as long as the bands of `loops` stay.
@@ -26,20 +26,20 @@ typedef struct pb_stage_tiles {
   const pb_stages* stages;
   const pb_plan *loops, *tiles; // tiles: by stage
   int built;                    // so many stages, the first ones
-  // The first stage's sums are made a turn of the innermost loop ahead, behind the stage that takes those before: then
-  // what makes them works while the stages behind go on with the turn at hand.
+  // The first stage's sums are made an iteration of the innermost loop ahead, behind the stage that takes those before:
+  // then what makes them works while the stages behind go on with the iteration at hand.
   bool skewed;
   pb_select_memo* memo;
   pb_arena* arena;
-  pb_turn_groups turns[PB_MAX_TURNS]; // full ones, then those of remainders
-  int turn_count, at;
+  pb_iteration_groups iterations[PB_MAX_ITERATIONS]; // full ones, then those of remainders
+  int iteration_count, at;
 } pb_stage_tiles;
 
 void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,
                           pb_stage_tiles* s);
 // Builds the tree, in `arena`. false: impossible, tiling->failure says why.
 bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* tiling);
-// A full turn, once a tree was built; NULL: there was none.
-const pb_turn_groups* pb_stage_tiles_turn(pb_stage_tiles* s);
+// A full iteration, once a tree was built; NULL: there was none.
+const pb_iteration_groups* pb_stage_tiles_iteration(pb_stage_tiles* s);
 
 #endif

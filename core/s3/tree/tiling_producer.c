@@ -1,11 +1,11 @@
 // A stage inside another one's tile: the producer of x, sliced to what the tile reads of it. The slice of a tensor is a
 // box, and a box of the producer's results is its main nest with shorter extents and an origin that moves with the
-// loops around. Its sums, tails and buffers are then built as those of any stage, and the tensor between the two is
+// loops around. Its sums, epilogues and buffers are then built as those of any stage, and the tensor between the two is
 // gone.
 //
 // Where the consumer pads, the box reaches over the tensor's border. An index whose box stands still is clipped, and
 // the border beside it filled. One that moves with a loop is computed all along - what it reads outside its own tensors
-// is no matter - and the first and the last turn fill the border over it: a slice of one size in every turn.
+// is no matter - and the first and the last iteration fill the border over it: a slice of one size in every iteration.
 #include "core/s3/tree/slicing.h"
 #include "core/s3/tree/tiling.h"
 
@@ -13,17 +13,17 @@
 
 typedef struct border {
   int64_t rows[2]; // in front of the tensor and behind it, along one index
-  int loop;        // the loop in whose first and last turn they are there; -1: in all
+  int loop;        // the loop in whose first and last iteration they are there; -1: in all
 } border;
 
 typedef struct slice {
   pb_access local, origin; // the box
   border borders[PB_NEST_RANK];
   pb_group group; // the producer of what the box needs
-  pb_nest* tails[PB_MAX_TAILS];
+  pb_nest* epilogues[PB_MAX_EPILOGUES];
 } slice;
 
-// Only the first and the last turn may touch the border.
+// Only the first and the last iteration may touch the border.
 static bool moving_border(pb_tiling* t, const pb_index* origin, int64_t box, int64_t whole, border* b) {
   b->loop = -1;
   for (int k = 0; k < t->plan->x_level; ++k) {
@@ -31,8 +31,8 @@ static bool moving_border(pb_tiling* t, const pb_index* origin, int64_t box, int
     if (b->loop >= 0) return pb__tiling_fail(t, "a padded slice that moves with two loops");
     b->loop = k;
   }
-  int64_t step = origin->coef[PB_NEST_DIMS + b->loop], turns = t->body[b->loop + 1]->extent;
-  int64_t front = -origin->cst, back = origin->cst + step * (turns - 1) + box - whole;
+  int64_t step = origin->coef[PB_NEST_DIMS + b->loop], iterations = t->body[b->loop + 1]->extent;
+  int64_t front = -origin->cst, back = origin->cst + step * (iterations - 1) + box - whole;
   if (front > step || back > step) return pb__tiling_fail(t, "a border that several tiles reach over");
   b->rows[0] = front > 0 ? front : 0;
   b->rows[1] = back > 0 ? back : 0;
@@ -68,8 +68,8 @@ static bool slice_index(pb_tiling* t, slice* s, int r) {
   if (d < 0) return true; // the one row that there is, with a border on either side of it
   main->extent[d] = box;
   pb__tiling_shift(main, main->access_count, d, &origin);
-  for (int k = 0; k < s->group.around.tail_count; ++k)
-    pb__tiling_shift(s->tails[k], s->tails[k]->access_count, d, &origin);
+  for (int k = 0; k < s->group.around.epilogue_count; ++k)
+    pb__tiling_shift(s->epilogues[k], s->epilogues[k]->access_count, d, &origin);
   return true;
 }
 
@@ -79,7 +79,7 @@ static bool allow_leaving(pb_tiling* t, pb_group* g) {
   for (int a = 0; a + 1 < g->main.access_count; ++a) {
     pb_access* access = &g->main.access[a];
     if (access->boxed || !pb__tiling_leaves(t, &g->main, access)) continue;
-    if (g->feed_count && a == g->x) continue; // its feeds read what is there
+    if (g->prologue_count && a == g->x) continue; // its feeds read what is there
     if (g->contraction && a != g->x) return pb__tiling_fail(t, "a producer that cannot be computed past its border");
     access->boxed = true;
   }
@@ -93,8 +93,8 @@ static bool find_slice(pb_tiling* t, const pb_nest* point, slice* s) {
   if (pb_nest_store(&s->group.main)->rank != s->local.rank)
     return pb__tiling_fail(t, "a producer whose result is not read index by index");
   if (!pb_slicing_allowed(t, &s->local)) return false;
-  for (int k = 0; k < s->group.around.tail_count; ++k)
-    s->group.around.tails[k].nest = s->tails[k] = pb_nest_kept(t->arena, s->group.around.tails[k].nest);
+  for (int k = 0; k < s->group.around.epilogue_count; ++k)
+    s->group.around.epilogues[k].nest = s->epilogues[k] = pb_nest_kept(t->arena, s->group.around.epilogues[k].nest);
   for (int r = 0; r < s->local.rank; ++r)
     if (!slice_index(t, s, r)) return false;
   return allow_leaving(t, &s->group);
@@ -155,7 +155,7 @@ static void fill_borders(pb_tiling* t, const slice* s, int buffer, bool last) {
       if (!last)
         pb__tiling_add(t, t->plan->x_level, &fill);
       else
-        pb__tiling_add_in_turn(t, t->plan->x_level, b->loop, side ? t->body[b->loop + 1]->extent - 1 : 0, &fill);
+        pb__tiling_add_in_iteration(t, t->plan->x_level, b->loop, side ? t->body[b->loop + 1]->extent - 1 : 0, &fill);
     }
 }
 

@@ -2,7 +2,7 @@
 // Sums, and what one nest of a tile makes for the next, lie in a buffer of the register file; tensors, which caches
 // show, are read and written where they are, by element number.
 //
-//   for row { for column { acc = init; for k { acc += x * w }  y = tail(acc) } }
+//   for row { for column { acc = init; for k { acc += x * w }  y = epilogue(acc) } }
 #include "core/s3/tree/tiling.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 // The kernel over the dims of the tree: the main nest's, but lanes that come in runs are two dims again.
 typedef struct stage {
   const pb_vkernel* k;
-  pb_nest init, tails[PB_MAX_TAILS + 1]; // the last one takes what is left in registers to its tensor
-  int tail_count;
+  pb_nest init, epilogues[PB_MAX_EPILOGUES + 1]; // the last one takes what is left in registers to its tensor
+  int epilogue_count;
   pb_nest partial; // takes the sums so far from where the result will be
   bool blocks;     // the outermost band cuts the sum in parts
   int first;       // buffer of the register file that tiles of this kernel may use
@@ -151,7 +151,7 @@ static void begin_sums(pb_tiling* t, const stage* s, const pb_tile* results, int
     add_on_tile(t, &s->init, results, level, NULL);
     return;
   }
-  pb_tree *first = pb__tiling_open_turn(t, level, t->base, 0), *others = PB_NEW(t->arena, pb_tree);
+  pb_tree *first = pb__tiling_open_iteration(t, level, t->base, 0), *others = PB_NEW(t->arena, pb_tree);
   first->others = others;
   add_on_tile(t, &s->init, results, level, first);
   add_on_tile(t, &s->partial, results, level, others);
@@ -159,40 +159,40 @@ static void begin_sums(pb_tiling* t, const stage* s, const pb_tile* results, int
 
 static void end_sums(pb_tiling* t, const stage* s, const pb_tile* results, int level) {
   pb_tree *last = NULL, *others;
-  if (s->blocks && s->k->tail_count) {
-    last = pb__tiling_open_turn(t, level, t->base, t->body[t->base + 1]->extent - 1);
+  if (s->blocks && s->k->epilogue_count) {
+    last = pb__tiling_open_iteration(t, level, t->base, t->body[t->base + 1]->extent - 1);
     last->others = others = PB_NEW(t->arena, pb_tree);
     pb_nest sums;
     pb_nest_copy(&sums, &s->partial);
     pb__tiling_turn_to_store(&sums);
     add_on_tile(t, &sums, results, level, others);
   }
-  for (int n = 0; n < s->tail_count; ++n) add_on_tile(t, &s->tails[n], results, level, last);
+  for (int n = 0; n < s->epilogue_count; ++n) add_on_tile(t, &s->epilogues[n], results, level, last);
 }
 
 // The nests of a tile as they use its registers.
 static bool read_stage(pb_tiling* t, const pb_tile* tile, const stage* around, pb_nest* main, stage* s) {
   const pb_vkernel* k = around->k;
   const pb_vaccess* result = pb_vkernel_result(k);
-  bool sums = k->main.nest->reduce != PB_SET, stays = sums || k->tail_count;
+  bool sums = k->main.nest->reduce != PB_SET, stays = sums || k->epilogue_count;
   pb_access at = {.buffer = -1};
   s->k = k;
   s->blocks = around->blocks;
-  s->tail_count = k->tail_count;
+  s->epilogue_count = k->epilogue_count;
   int first = around->first;
   if (stays && !own_between(t, k, tile, k->main.access[pb_vkernel_store(&k->main)].type, &first, &at)) return false;
   set_nest(t, k, &k->main, sums ? "reduce" : "point", NULL, stays ? &at : NULL, main);
   if (sums) set_nest(t, k, &k->init, "init", NULL, &at, &s->init);
   if (s->blocks) set_copy(t, k, result, &at, false, &s->partial);
-  for (int n = 0; n < k->tail_count; ++n) {
+  for (int n = 0; n < k->epilogue_count; ++n) {
     pb_access made = {.buffer = -1};
-    bool last = n + 1 == k->tail_count;
-    pb_type type = k->tails[n].access[pb_vkernel_store(&k->tails[n])].type;
+    bool last = n + 1 == k->epilogue_count;
+    pb_type type = k->epilogues[n].access[pb_vkernel_store(&k->epilogues[n])].type;
     if (!last && !own_between(t, k, tile, type, &first, &made)) return false;
-    set_nest(t, k, &k->tails[n], "point", &at, last ? NULL : &made, &s->tails[n]);
+    set_nest(t, k, &k->epilogues[n], "point", &at, last ? NULL : &made, &s->epilogues[n]);
     at = made;
   }
-  if (sums && !k->tail_count) set_copy(t, k, result, &at, true, &s->tails[s->tail_count++]);
+  if (sums && !k->epilogue_count) set_copy(t, k, result, &at, true, &s->epilogues[s->epilogue_count++]);
   return true;
 }
 
@@ -222,7 +222,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   only_results(s->k, &results);
   if (main.reduce != PB_SET) begin_sums(t, own, &results, level);
   for (int sum = level; sum < pb__tiling_levels(t); ++sum) {
-    pb_turns runs[PB_MAX_RUNS];
+    pb_iterations runs[PB_MAX_RUNS];
     if (pb__tile_runs(t, &inner, sum, runs) != 1) return pb__tiling_fail(t, "a sum is not taken in equal steps");
     pb__tile_enter(t, &inner, sum, &runs[0]);
     t->body[sum + 1] = PB_NEW(t->arena, pb_tree);
@@ -236,7 +236,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
 
 // Balanced tiles, whole registers each; the last one ends where the dim does. If it is one register alone, or of
 // matrices, whose rows are as many in every tile of a kernel, it begins earlier and makes some elements once more.
-int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_turns* runs) {
+int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs) {
   const pb_vkernel* k = t->group->registers;
   int d = kernel_dim(k, band->dim), count = 0;
   int64_t unit = k->is_sum[d] ? 1 : pb_vkernel_unit(k, d), extent = tile->extent[band->dim];
@@ -246,14 +246,14 @@ int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_ban
   int64_t whole[2] = {big - (rest && !small), small - (rest && small)};
   for (int less = 0; less < 2; ++less) {
     int64_t step = (size - less) * unit;
-    if (whole[less] > 0) runs[count++] = (pb_turns){whole[less], step, less ? big * size * unit : 0, step};
+    if (whole[less] > 0) runs[count++] = (pb_iterations){whole[less], step, less ? big * size * unit : 0, step};
   }
   int64_t last = (small ? size - 1 : size) * unit;
   if (!rest) return count;
   if (last == unit || d == k->row_dim)
-    runs[count++] = (pb_turns){1, last, extent - last, 0};
+    runs[count++] = (pb_iterations){1, last, extent - last, 0};
   else
-    runs[count++] = (pb_turns){1, last - unit + rest, steps * unit - last, 0};
+    runs[count++] = (pb_iterations){1, last - unit + rest, steps * unit - last, 0};
   return count;
 }
 

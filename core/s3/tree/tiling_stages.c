@@ -1,6 +1,6 @@
-// From a plan to the tiled kernel of several stages: loops over tiles of what the stages share, and in each turn the
-// stages one after the other on buffers.
-#include "core/s3/kernel/turn.h"
+// From a plan to the tiled kernel of several stages: loops over tiles of what the stages share, and in each iteration
+// the stages one after the other on buffers.
+#include "core/s3/kernel/iteration.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/tree/tiling_staging.h"
 
@@ -26,9 +26,9 @@ void pb__stages_tile(const pb_stages* s, int n, const pb_tile* shared, pb_tile* 
   }
 }
 
-// A value between begins anew in each turn.
-static void stay_inside(const pb_stages* s, const pb_program* turn, int value, pb_access* access) {
-  memcpy(access->shape, turn->values[value].shape, sizeof access->shape);
+// A value between begins anew in each iteration.
+static void stay_inside(const pb_stages* s, const pb_program* iteration, int value, pb_access* access) {
+  memcpy(access->shape, iteration->values[value].shape, sizeof access->shape);
   for (int r = 0; r < access->rank; ++r) {
     if (s->loop[value][r] < 0) continue;
     memset(&access->index[r].coef[PB_NEST_DIMS], 0, sizeof(int64_t) * PB_NEST_OUTERS);
@@ -36,33 +36,35 @@ static void stay_inside(const pb_stages* s, const pb_program* turn, int value, p
   }
 }
 
-void pb_tiling_turn(const pb_tiling* t, const pb_stages* s, const pb_tile* tile, pb_arena* arena, pb_program* turn) {
+void pb_tiling_iteration(const pb_tiling* t, const pb_stages* s, const pb_tile* tile, pb_arena* arena,
+                         pb_program* iteration) {
   const pb_program* p = s->program;
-  *turn = *p;
-  turn->values = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
-  turn->nests = pb_alloc_raw(arena, (size_t)p->nest_count * sizeof *turn->nests);
-  memcpy(turn->values, p->values, sizeof *p->values * (size_t)p->value_count);
+  *iteration = *p;
+  iteration->values = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
+  iteration->nests = pb_alloc_raw(arena, (size_t)p->nest_count * sizeof *iteration->nests);
+  memcpy(iteration->values, p->values, sizeof *p->values * (size_t)p->value_count);
   for (int v = 0; v < p->value_count; ++v)
     for (int r = 0; is_between(s, v) && r < p->values[v].rank; ++r)
-      if (s->loop[v][r] >= 0) turn->values[v].shape[r] = tile->extent[s->loop[v][r]];
+      if (s->loop[v][r] >= 0) iteration->values[v].shape[r] = tile->extent[s->loop[v][r]];
   for (int n = 0; n < p->nest_count; ++n) {
     pb_tile own;
     pb__stages_tile(s, n, tile, &own);
-    pb__tiling_expand(t, &p->nests[n], &own, &turn->nests[n]);
+    pb__tiling_expand(t, &p->nests[n], &own, &iteration->nests[n]);
     for (int a = 0; a < p->nests[n].access_count; ++a)
-      if (is_between(s, p->value_of[n][a])) stay_inside(s, turn, p->value_of[n][a], &turn->nests[n].access[a]);
+      if (is_between(s, p->value_of[n][a]))
+        stay_inside(s, iteration, p->value_of[n][a], &iteration->nests[n].access[a]);
   }
 }
 
-int64_t pb_tiling_stage_turns(const pb_stages* s, const pb_plan* plan) {
-  int64_t left[PB_MAX_SHARED], turns = 1;
+int64_t pb_tiling_stage_iterations(const pb_stages* s, const pb_plan* plan) {
+  int64_t left[PB_MAX_SHARED], iterations = 1;
   memcpy(left, s->extent, sizeof left);
   for (int b = 0; b < plan->band_count; ++b) {
     const pb_band* band = &plan->bands[b];
-    turns *= (left[band->dim] + band->step - 1) / band->step;
+    iterations *= (left[band->dim] + band->step - 1) / band->step;
     left[band->dim] = band->step;
   }
-  return turns;
+  return iterations;
 }
 
 enum {
@@ -70,48 +72,49 @@ enum {
   FEW_PARTS = 8      // of work in front of which a thread brings what all of it reads
 };
 
-// What is built of the kernel: a full turn of the shared loops, what full ones leave, or a copy of what they take.
+// What is built of the kernel: a full iteration of the shared loops, what full ones leave, or a copy of what they take.
 typedef enum turn_kind { FULL_TURN, REST_TURN, COPY_TURN } turn_kind;
 
 typedef struct staged {
   const pb_stages* stages;
   const pb_stage_planner* planner;
-  int64_t parts;      // in which threads share the turns of the first bands
+  int64_t parts;      // in which threads share the iterations of the first bands
   pb_staging staging; // so far, from the outermost loop inwards
 } staged;
 
-// Buffers of what the stages of a turn make for each other, by element number; of[]: by the numbers that they go by,
-// those of `staged` values at hand.
-static bool own_buffers(pb_tiling* t, const pb_program* program, const pb_turn* turn, int level, int memory,
+// Buffers of what the stages of an iteration make for each other, by element number; of[]: by the numbers that they go
+// by, those of `staged` values at hand.
+static bool own_buffers(pb_tiling* t, const pb_program* program, const pb_iteration* iteration, int level, int memory,
                         const int* staged, int** of) {
   int *stage, *home, numbers = 0;
   (void)pb_stages_split(program, t->arena, &stage);
   pb_stages_homes(program, stage, pb_vector_facts_of(t->chip).lanes, t->arena, &home);
   for (int v = 0; v < program->value_count; ++v)
-    if (turn->values[v].argument >= numbers) numbers = turn->values[v].argument + 1;
+    if (iteration->values[v].argument >= numbers) numbers = iteration->values[v].argument + 1;
   *of = PB_NEW_ARRAY(t->arena, int, (size_t)numbers + 1);
   for (int n = 0; n < numbers; ++n) (*of)[n] = -1;
   for (int v = 0; v < program->value_count; ++v) {
-    if (staged[v] >= 0) (*of)[turn->values[v].argument] = staged[v];
+    if (staged[v] >= 0) (*of)[iteration->values[v].argument] = staged[v];
     if (program->values[v].kind != PB_VALUE_LOCAL || home[v] != v) continue;
-    pb_access shape = pb_value_shape(&turn->values[v]);
+    pb_access shape = pb_value_shape(&iteration->values[v]);
     pb_access own = {.type = shape.type, .rank = 1, .shape = {pb_access_elements(&shape)}};
     pb__tiling_own(t, &own, level, memory >= 0 ? memory : t->chip->system_memory, 1, "between");
     if (t->failure) return false;
-    (*of)[turn->values[v].argument] = own.buffer;
+    (*of)[iteration->values[v].argument] = own.buffer;
   }
   for (int v = 0; v < program->value_count; ++v)
     if (program->values[v].kind == PB_VALUE_LOCAL && home[v] >= 0)
-      (*of)[turn->values[v].argument] = (*of)[turn->values[home[v]].argument];
+      (*of)[iteration->values[v].argument] = (*of)[iteration->values[home[v]].argument];
   return true;
 }
 
-// How often it is done. A turn of what is left counts as a full one: its loops are short, and vectors are as dear.
+// How often it is done. An iteration of what is left counts as a full one: its loops are short, and vectors are as
+// dear.
 static int64_t turns_of(const pb_tiling* t, const staged* s, turn_kind kind, int level) {
-  int64_t turns = level == t->base ? s->parts : 1; // each part brings what all of them read
-  if (kind != COPY_TURN) return kind == FULL_TURN ? pb_tiling_stage_turns(s->stages, t->plan) : 0;
-  for (int l = 1; l <= level; ++l) turns *= t->body[l]->extent;
-  return turns;
+  int64_t iterations = level == t->base ? s->parts : 1; // each part brings what all of them read
+  if (kind != COPY_TURN) return kind == FULL_TURN ? pb_tiling_stage_iterations(s->stages, t->plan) : 0;
+  for (int l = 1; l <= level; ++l) iterations *= t->body[l]->extent;
+  return iterations;
 }
 
 static bool build_stage(pb_tiling* t, const staged* s, turn_kind kind, int k, const pb_group* group, int level) {
@@ -132,23 +135,23 @@ static bool build_stage(pb_tiling* t, const staged* s, turn_kind kind, int k, co
   return built;
 }
 
-static bool build_turn(pb_tiling* t, const staged* s, turn_kind kind, const pb_program* program, const int* staged_of,
-                       int level) {
-  pb_turn turn;
+static bool build_iteration(pb_tiling* t, const staged* s, turn_kind kind, const pb_program* program,
+                            const int* staged_of, int level) {
+  pb_iteration iteration;
   int* of;
   bool built = true;
-  if (!pb_turn_read(t->chip, program, t->arena, &turn))
-    return pb__tiling_fail(t, pb_printf(t->arena, "stage %d is of no form that vectors walk: %s", turn.count - 1,
-                                        turn.groups[turn.count - 1].plain));
-  if (!own_buffers(t, program, &turn, level, s->staging.memory, staged_of, &of)) return false;
+  if (!pb_iteration_read(t->chip, program, t->arena, &iteration))
+    return pb__tiling_fail(t, pb_printf(t->arena, "stage %d is of no form that vectors walk: %s", iteration.count - 1,
+                                        iteration.groups[iteration.count - 1].plain));
+  if (!own_buffers(t, program, &iteration, level, s->staging.memory, staged_of, &of)) return false;
   t->buffer_of_argument = of;
-  if (kind == FULL_TURN) t->stages = turn.count;
-  for (int k = 0; k < turn.count && built; ++k) built = build_stage(t, s, kind, k, &turn.groups[k], level);
+  if (kind == FULL_TURN) t->stages = iteration.count;
+  for (int k = 0; k < iteration.count && built; ++k) built = build_stage(t, s, kind, k, &iteration.groups[k], level);
   t->buffer_of_argument = NULL;
   return built && !t->failure;
 }
 
-// A copy is a turn of its own: of a tensor, number 0, and a buffer.
+// A copy is an iteration of its own: of a tensor, number 0, and a buffer.
 static bool build_copy(pb_tiling* t, void* user, const pb_nest* copy, int level) {
   const staged* s = user;
   const pb_program* all = s->stages->program;
@@ -170,7 +173,7 @@ static bool build_copy(pb_tiling* t, void* user, const pb_nest* copy, int level)
   program.nests[0].outer_count = level;
   if (!program.nests[0].dim_count) program.nests[0].extent[program.nests[0].dim_count++] = 1;
   pb_program_index(&program, t->arena);
-  return build_turn(t, s, COPY_TURN, &program, staged_of, level);
+  return build_iteration(t, s, COPY_TURN, &program, staged_of, level);
 }
 
 // Everything inside `level` loops.
@@ -186,19 +189,19 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   int* staged_of;
   bool full = true;
   for (int b = 0; b < t->plan->band_count; ++b) full &= tile->extent[t->plan->bands[b].dim] == t->plan->bands[b].step;
-  pb_tiling_turn(t, s.stages, tile, t->arena, &program);
+  pb_tiling_iteration(t, s.stages, tile, t->arena, &program);
   pb__staging_use(t, &s.staging, &program, &staged_of);
-  return build_turn(t, &s, full ? FULL_TURN : REST_TURN, &program, staged_of, level) &&
+  return build_iteration(t, &s, full ? FULL_TURN : REST_TURN, &program, staged_of, level) &&
          pb__staging_return(t, &s.staging, level, build_copy, &s);
 }
 
-// Threads share all turns of the bands that stand around nothing but each other.
+// Threads share all iterations of the bands that stand around nothing but each other.
 static int64_t parts_of(const pb_tiling* t, const staged* s, const pb_stages* stages) {
   pb_plan outer = *t->plan;
   outer.band_count = pb__staging_outer_bands(t, &s->staging);
-  int64_t turns = pb_tiling_stage_turns(stages, &outer);
+  int64_t iterations = pb_tiling_stage_iterations(stages, &outer);
   bool brings = pb__staging_brings_first(t, &s->staging);
-  return brings && turns > FEW_PARTS ? FEW_PARTS : turns;
+  return brings && iterations > FEW_PARTS ? FEW_PARTS : iterations;
 }
 
 bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,

@@ -1,6 +1,6 @@
 // What stands for tensors in a core's own memory. A tensor's home is a buffer at the outermost level inside which no
 // loop moves what an access touches: weights that all rows multiply come once for all of them. What is set goes back
-// at the end of each turn. The copies are nests like others, and code of the core's: it walks them by registers.
+// at the end of each iteration. The copies are nests like others, and code of the core's: it walks them by registers.
 #include "core/s3/tree/tiling_staging.h"
 
 #include "core/s3/kernel/vector.h"
@@ -24,7 +24,7 @@ static bool is_set(const pb_staging* s, int value) {
   return false;
 }
 
-// Loops around an access's home: what is set has it in the innermost turn.
+// Loops around an access's home: what is set has it in the innermost iteration.
 static int level_of(const pb_tiling* t, const pb_staging* s, int n, int a) {
   const pb_program* p = s->stages->program;
   int level = t->base;
@@ -123,15 +123,15 @@ static void rewrite(const pb_home* home, pb_access* access) {
   }
 }
 
-static void append_value(pb_program* turn, pb_home* home, pb_value_kind kind, int* buffer_of) {
+static void append_value(pb_program* iteration, pb_home* home, pb_value_kind kind, int* buffer_of) {
   pb_value value = {.kind = kind, .argument = -1, .const_id = -1, .type = home->box.type, .rank = home->box.rank};
   memcpy(value.shape, home->box.shape, sizeof value.shape);
-  home->value = turn->value_count;
+  home->value = iteration->value_count;
   buffer_of[home->value] = home->box.buffer;
-  turn->values[turn->value_count++] = value;
+  iteration->values[iteration->value_count++] = value;
 }
 
-void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* turn, int** buffer_of) {
+void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* iteration, int** buffer_of) {
   const pb_program* p = s->stages->program;
   size_t most = (size_t)p->value_count + (size_t)p->nest_count * PB_NEST_ACCESSES + 1,
          nests = (size_t)p->nest_count + 1;
@@ -140,11 +140,11 @@ void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* turn, 
   if (s->memory < 0) return;
   pb_value* values = PB_NEW_ARRAY(t->arena, pb_value, most);
   int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(t->arena, nests, sizeof *value_of);
-  memcpy(values, turn->values, sizeof *values * (size_t)turn->value_count);
-  memcpy(value_of, turn->value_of, sizeof *value_of * (size_t)p->nest_count);
-  turn->values = values;
-  turn->value_of = value_of;
-  turn->value_capacity = (int)most;
+  memcpy(values, iteration->values, sizeof *values * (size_t)iteration->value_count);
+  memcpy(value_of, iteration->value_of, sizeof *value_of * (size_t)p->nest_count);
+  iteration->values = values;
+  iteration->value_of = value_of;
+  iteration->value_capacity = (int)most;
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a < p->nests[n].access_count; ++a)
       if (s->homes[n][a]) s->homes[n][a]->value = -1;
@@ -152,11 +152,11 @@ void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* turn, 
     for (int a = 0; a < p->nests[n].access_count; ++a) {
       pb_home* home = s->homes[n][a];
       if (!home) continue;
-      if (home->value < 0) append_value(turn, home, p->values[p->value_of[n][a]].kind, *buffer_of);
-      rewrite(home, &turn->nests[n].access[a]);
-      turn->value_of[n][a] = home->value;
+      if (home->value < 0) append_value(iteration, home, p->values[p->value_of[n][a]].kind, *buffer_of);
+      rewrite(home, &iteration->nests[n].access[a]);
+      iteration->value_of[n][a] = home->value;
     }
-  pb_program_index(turn, t->arena);
+  pb_program_index(iteration, t->arena);
 }
 
 bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_builder copy, void* user) {

@@ -1,6 +1,6 @@
 #include "targets/control/queues/alike.h"
 
-#include "targets/control/queues/trace.h"
+#include "targets/control/queues/unroll.h"
 
 #include <string.h>
 
@@ -41,13 +41,13 @@ static bool same_map(const pb_decoded_op* a, const pb_decoded_op* b) {
 
 static bool same_op(const pb_decoded_op* a, const pb_decoded_op* b) {
   if (a->kind != b->kind || a->result != b->result || a->extent != b->extent || a->parts != b->parts ||
-      a->weight != b->weight || a->first != b->first || a->turns != b->turns || a->other != b->other ||
+      a->weight != b->weight || a->first != b->first || a->iterations != b->iterations || a->other != b->other ||
       a->rank != b->rank || a->insn != b->insn || a->operand_count != b->operand_count || !same_map(a, b))
     return false;
   return !a->operand_count || same_list(a->operands, b->operands, a->operand_count);
 }
 
-static bool same_value(const pb_traced_value* a, const pb_traced_value* b, bool number) {
+static bool same_value(const pb_unrolled_value* a, const pb_unrolled_value* b, bool number) {
   return (!number || a->number == b->number) && a->is_float == b->is_float && a->memory == b->memory &&
          a->argument == b->argument && a->base == b->base && a->element == b->element && a->rank == b->rank;
 }
@@ -102,13 +102,13 @@ static bool bits_of(const pb_chip* chip, const pb_decoded_op* op, const pb_decod
   }
   if (!differs) return true;
   for (int side = 0; side < 2; ++side) {
-    pb_command command = pb_trace_blank(insn);
+    pb_command command = pb_unroll_blank(insn);
     for (int k = 0; k < op->operand_count; ++k) {
       int field = field_of(op, k);
       if (field < 0 || is_shared(op, field)) continue;
-      const pb_traced_value* value = &kernels[side]->values[op->operands[k]];
+      const pb_unrolled_value* value = &kernels[side]->values[op->operands[k]];
       command.values[field] =
-          k < insn->operand_count ? pb_trace_immediate(insn, k, value) : pb_trace_fill(insn, field, value);
+          k < insn->operand_count ? pb_unroll_immediate(insn, k, value) : pb_unroll_fill(insn, field, value);
     }
     pb_diag quiet = {.sink = pb_diag_drop};
     if (pb_encode(chip, &command, words[side], &quiet) != PB_OK) return false;

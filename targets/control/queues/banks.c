@@ -5,7 +5,7 @@
 //
 // The order must be one that banks have: each is taken once, in the order in which they were filled, no more are filled
 // ahead than there are, and none is left when the kernel ends. A plan whose commands need another is refused.
-#include "targets/control/queues/trace.h"
+#include "targets/control/queues/unroll.h"
 
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ static filled* place_at(turns* t, int64_t base) {
   return NULL;
 }
 
-static pb_status refuse(pb_bank_order* b, const pb_traced* c, int memory, const char* why) {
+static pb_status refuse(pb_bank_order* b, const pb_unrolled* c, int memory, const char* why) {
   const pb_memory* m = &b->chip->memories[memory];
   return pb_unsupported(b->diag, (pb_place){.what = c->nest}, 4109,
                         "a memory of kind \"registers\", whose banks commands name",
@@ -55,7 +55,7 @@ static pb_status refuse(pb_bank_order* b, const pb_traced* c, int memory, const 
                         c->command.insn->name, m->name, m->banks, why);
 }
 
-static pb_status fill(pb_bank_order* b, const pb_traced* c, int memory, int64_t base, int64_t* number) {
+static pb_status fill(pb_bank_order* b, const pb_unrolled* c, int memory, int64_t base, int64_t* number) {
   turns* t = &b->memories[memory];
   if (t->count - t->taken >= b->chip->memories[memory].banks)
     return refuse(b, c, memory, "it brings more at a time than there are banks");
@@ -70,7 +70,7 @@ static pb_status fill(pb_bank_order* b, const pb_traced* c, int memory, int64_t 
   return PB_OK;
 }
 
-static pb_status take(pb_bank_order* b, const pb_traced* c, int memory, int64_t base, int64_t* number, bool* next) {
+static pb_status take(pb_bank_order* b, const pb_unrolled* c, int memory, int64_t base, int64_t* number, bool* next) {
   turns* t = &b->memories[memory];
   const filled* place = place_at(t, base);
   if (!place) return refuse(b, c, memory, "it reads what nothing has brought there");
@@ -83,9 +83,9 @@ static pb_status take(pb_bank_order* b, const pb_traced* c, int memory, int64_t 
   return PB_OK;
 }
 
-pb_status pb_banks_take(void* order, const pb_traced* command) {
+pb_status pb_banks_take(void* order, const pb_unrolled* command) {
   pb_bank_order* b = order;
-  pb_traced c = *command;
+  pb_unrolled c = *command;
   pb_region regions[PB_MAX_OPERANDS];
   for (int r = 0; r < c.region_count; ++r) regions[r] = c.regions[r];
   c.regions = regions;

@@ -27,7 +27,7 @@ typedef struct decoder {
 
 static int new_value(decoder* d) {
   pb_decoded* out = d->out;
-  PB_PUSH(out->values, out->value_count, out->value_capacity, ((pb_traced_value){0}));
+  PB_PUSH(out->values, out->value_count, out->value_capacity, ((pb_unrolled_value){0}));
   return (int)out->value_count - 1;
 }
 
@@ -58,7 +58,7 @@ static int value_of(decoder* d, MlirValue v) {
   return e->value;
 }
 
-static pb_traced_value* result_of(decoder* d, MlirOperation op) {
+static pb_unrolled_value* result_of(decoder* d, MlirOperation op) {
   int value = value_of(d, mlirOperationGetResult(op, 0));
   return &d->out->values[value];
 }
@@ -144,10 +144,10 @@ static void bind_memref(decoder* d, MlirValue v, int argument, int64_t address) 
   MlirType type = mlirValueGetType(v);
   int value = value_of(d, v);
   d->out->values[value] =
-      (pb_traced_value){.memory = pb_memref_memory(d->chip, v),
-                        .argument = argument,
-                        .base = address,
-                        .element = pb_type_bits(pb_type_of(mlirShapedTypeGetElementType(type))) / 8};
+      (pb_unrolled_value){.memory = pb_memref_memory(d->chip, v),
+                          .argument = argument,
+                          .base = address,
+                          .element = pb_type_bits(pb_type_of(mlirShapedTypeGetElementType(type))) / 8};
 }
 
 // Operands: the buffer, one offset, then extents, then strides (all dynamic, as `map` prints them); those that the
@@ -212,7 +212,7 @@ static void decode_share(decoder* d, MlirOperation op, pb_decoded_op* loop) {
   loop->parts = mlirDenseI64ArrayGetElement(parts, 0);
   loop->weight = mlirDenseI64ArrayGetElement(parts, 1);
   loop->first = pb_op_integer(op, "pb.first", 0);
-  loop->turns = pb_op_integer(op, "pb.turns", loop->extent);
+  loop->iterations = pb_op_integer(op, "pb.iterations", loop->extent);
   int cores = (int)(loop->parts * loop->weight);
   if (cores > d->out->cores) d->out->cores = cores;
 }
@@ -233,7 +233,7 @@ static pb_status decode_loop(decoder* d, MlirOperation op) {
   return PB_OK;
 }
 
-// What is done in one turn of a loop: where one expression is 0.
+// What is done in one iteration of a loop: where one expression is 0.
 static pb_status decode_if(decoder* d, MlirOperation op) {
   MlirIntegerSet set = mlirIntegerSetAttrGetValue(pb_op_attribute(op, "condition"));
   if (mlirIntegerSetGetNumConstraints(set) != 1 || !mlirIntegerSetIsConstraintEq(set, 0))

@@ -44,9 +44,9 @@ typedef struct pb_decoded_op {
   int result;
   int *operands, operand_count; // values; of maps, their nodes name them
   int64_t extent;
-  // LOOP: its turns are shared out among cores in so many parts, whose number is the digit of weight `weight` of the
-  // core's; 0: every core does all of them. The first is turn `first` of `turns`.
-  int64_t parts, weight, first, turns;
+  // LOOP: its iterations are shared out among cores in so many parts, whose number is the digit of weight `weight` of
+  // the core's; 0: every core does all of them. The first is iteration `first` of `iterations`.
+  int64_t parts, weight, first, iterations;
   int other;
   int rank;
   pb_affine_node* nodes;
@@ -56,19 +56,19 @@ typedef struct pb_decoded_op {
 } pb_decoded_op;
 
 // A value while the kernel runs: a number, or a buffer or a window on one.
-typedef struct pb_traced_value {
+typedef struct pb_unrolled_value {
   double number; // integers up to 2^53 and f32 are exact
   bool is_float; // number: a constant of a float type
   int memory, argument;
   int64_t base, element; // bytes
   int rank;
   int64_t extent[PB_NEST_RANK], stride[PB_NEST_RANK]; // elements
-} pb_traced_value;
+} pb_unrolled_value;
 
 typedef struct pb_decoded {
   pb_decoded_op* ops;
   size_t op_count, op_capacity;
-  pb_traced_value* values; // constants, arguments and buffers as they stay
+  pb_unrolled_value* values; // constants, arguments and buffers as they stay
   size_t value_count, value_capacity;
   int argument_count, most_nodes;
   int cores; // that have something to do

@@ -3,8 +3,8 @@
 #include "core/base/workers.h"
 #include "core/poly/text.h"
 #include "targets/control/queues/alike.h"
-#include "targets/control/queues/roll.h"
-#include "targets/control/queues/trace.h"
+#include "targets/control/queues/reroll.h"
+#include "targets/control/queues/unroll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ typedef struct emitter {
 } emitter;
 
 // Puts a command behind those of its queue; its tokens come once all are known.
-static pb_status put(void* user, const pb_traced* c) {
+static pb_status put(void* user, const pb_unrolled* c) {
   emitter* e = user;
   if (e->prints) {
     PB_PUSH(e->commands, e->count, e->capacity, ((printed){c->command, c->nest}));
@@ -49,7 +49,7 @@ static pb_status put(void* user, const pb_traced* c) {
   return PB_OK;
 }
 
-static pb_status take(void* user, const pb_traced* c) {
+static pb_status take(void* user, const pb_unrolled* c) {
   emitter* e = user;
   PB_TRY(pb_tokens_add(e->tokens, c));
   return put(e, c);
@@ -59,11 +59,11 @@ static void begin(emitter* e) { e->tokens = pb_tokens_start(e->chip, e->diag, (p
 
 // Follows the kernel as one core runs it; where there is state, once more to see what is coming.
 static pb_status follow_to(emitter* e, const pb_decoded* kernel, int core, pb_taker here) {
-  if (!pb_chip_has_state(e->chip)) return pb_trace_run(e->chip, kernel, core, e->diag, here);
+  if (!pb_chip_has_state(e->chip)) return pb_unroll_run(e->chip, kernel, core, e->diag, here);
   pb_state_writer* writer = pb_state_start(e->chip, e->diag);
-  pb_status status = pb_trace_run(e->chip, kernel, core, e->diag, (pb_taker){pb_state_show, writer});
+  pb_status status = pb_unroll_run(e->chip, kernel, core, e->diag, (pb_taker){pb_state_show, writer});
   pb_state_begin(writer, here);
-  if (status == PB_OK) status = pb_trace_run(e->chip, kernel, core, e->diag, (pb_taker){pb_state_take, writer});
+  if (status == PB_OK) status = pb_unroll_run(e->chip, kernel, core, e->diag, (pb_taker){pb_state_take, writer});
   pb_state_free(writer);
   return status;
 }
@@ -104,7 +104,7 @@ static void put_tokens(emitter* e) {
 // Keeps one queue's words, rolled in place.
 static void keep_words(const pb_chip* chip, uint8_t* bytes, size_t size, pb_arena* arena, pb_words_kernel* words,
                        int to) {
-  size_t each = (size_t)chip->command_bytes, count = pb_roll(chip, bytes, size / each);
+  size_t each = (size_t)chip->command_bytes, count = pb_reroll(chip, bytes, size / each);
   words->count[to] = (uint32_t)count;
   words->streams[to] = pb_alloc(arena, count * each);
   if (count) memcpy(words->streams[to], bytes, count * each);
@@ -218,7 +218,7 @@ static void make_jobs(const pb_chip* chip, job* jobs, int count, int workers) {
   pb_work_on(count, workers, make_job, &b);
 }
 
-// What one that failed has to say, it says when it is followed again, in its turn.
+// What one that failed has to say, it says when it is followed again, in its iteration.
 static pb_status take_job(const pb_chip* chip, job* j, pb_arena* arena, pb_diag* diag, pb_words_kernel* words) {
   if (j->status != PB_OK) return make_words(chip, &j->kernel, arena, diag, words, NULL);
   *words = j->words;

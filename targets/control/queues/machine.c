@@ -196,7 +196,7 @@ static void set_trace(pb_device* device, void (*event)(void*, uint32_t, uint32_t
 
 #define OPEN(n)                                                                                                        \
   static int open_##n(const char* options, pb_device** device) { return open_device(slots[n].chip, options, device); }
-// A list of macros without semicolons is laid out anew at each turn.
+// A list of macros without semicolons is laid out anew at each iteration.
 // clang-format off
 OPEN(0) OPEN(1) OPEN(2) OPEN(3) OPEN(4) OPEN(5) OPEN(6) OPEN(7)
 OPEN(8) OPEN(9) OPEN(10) OPEN(11) OPEN(12) OPEN(13) OPEN(14) OPEN(15)

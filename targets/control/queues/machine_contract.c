@@ -59,13 +59,13 @@ static bool recognise(const machine_command* c, contraction* out) {
     }
   if (k < 0 || c->extent[k] > MAX_K) return false;
   // The weights have k and one more dim; the other factor has k and none that the weights have.
-  for (int turn = 0; turn < 2; ++turn) {
-    const machine_window *x = turn ? wb : wa, *w = turn ? wa : wb;
+  for (int iteration = 0; iteration < 2; ++iteration) {
+    const machine_window *x = iteration ? wb : wa, *w = iteration ? wa : wb;
     if (w->rank != 2 || window_dim(w, k) < 0 || window_dim(x, k) < 0) continue;
     int n = w->operand->dims[1 - window_dim(w, k)];
     if (n == k || window_dim(y, n) < 0 || window_dim(x, n) >= 0 || c->extent[n] > LANES * 64) continue;
     if (y->stride[window_dim(y, n)] != 4) continue;
-    *out = (contraction){x, w, y, k, n, turn ? zero_b : zero_a, turn ? zero_a : zero_b};
+    *out = (contraction){x, w, y, k, n, iteration ? zero_b : zero_a, iteration ? zero_a : zero_b};
     return true;
   }
   return false;

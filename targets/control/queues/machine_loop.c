@@ -7,13 +7,13 @@
 // Takes a loop's header and body.
 static int begin(pb_device* device, const machine_site* site, machine_sequence* s, const pb_command* header) {
   const pb_chip* chip = device->chip;
-  int64_t turns = header->values[chip->loop_turns], body = header->values[chip->loop_body];
+  int64_t iterations = header->values[chip->loop_iterations], body = header->values[chip->loop_body];
   machine_command none = {.command = *header};
-  if (turns < 1 || body < 1 || body > chip->loop_most || s->word + 2 * (uint64_t)body >= s->count)
+  if (iterations < 1 || body < 1 || body > chip->loop_most || s->word + 2 * (uint64_t)body >= s->count)
     return machine__fault_at(device, MACHINE_BAD_COMMAND, site, &none,
                              "a loop of %lld commands, %lld times, %u words "
                              "before the end of its queue",
-                             (long long)body, (long long)turns, s->count - s->word);
+                             (long long)body, (long long)iterations, s->count - s->word);
   if (header->waits || header->signals)
     return machine__fault_at(device, MACHINE_BAD_COMMAND, site, &none, "a loop takes and hands out no tokens");
   for (int64_t k = 0; k < body; ++k) {
@@ -24,19 +24,19 @@ static int begin(pb_device* device, const machine_site* site, machine_sequence* 
     memcpy(s->steps[k], step, (size_t)chip->command_bytes);
   }
   s->body = (uint32_t)body;
-  s->turns = (uint64_t)turns;
-  s->turn = s->at = 0;
+  s->iterations = (uint64_t)iterations;
+  s->iteration = s->at = 0;
   return MACHINE_OK;
 }
 
 static const uint8_t* next_of_loop(const pb_chip* chip, machine_sequence* s, uint32_t* fetched) {
   uint32_t at = s->at;
   uint8_t* command = s->commands[at];
-  if (s->turn > 0) pb_command_step(chip, command, s->steps[at]);
-  *fetched = s->word + 1 + (s->turn ? 2 * s->body : 2 * (at + 1));
+  if (s->iteration > 0) pb_command_step(chip, command, s->steps[at]);
+  *fetched = s->word + 1 + (s->iteration ? 2 * s->body : 2 * (at + 1));
   if (++s->at == s->body) {
     s->at = 0;
-    if (++s->turn == s->turns) {
+    if (++s->iteration == s->iterations) {
       s->word += 1 + 2 * s->body;
       s->body = 0;
     }
@@ -79,7 +79,8 @@ static int find(pb_device* device, const machine_site* site, uint8_t* bytes) {
       ++at;
       continue;
     }
-    uint64_t body = (uint64_t)header.values[chip->loop_body], runs = body * (uint64_t)header.values[chip->loop_turns];
+    uint64_t body = (uint64_t)header.values[chip->loop_body],
+             runs = body * (uint64_t)header.values[chip->loop_iterations];
     if (left >= runs) {
       left -= runs;
       at += 1 + 2 * (uint32_t)body;
@@ -89,7 +90,7 @@ static int find(pb_device* device, const machine_site* site, uint8_t* bytes) {
     const uint8_t* step = machine__word(device, site, at + 2 + 2 * (uint32_t)(left % body));
     if (!first || !step) return MACHINE_BAD_ADDRESS;
     memcpy(bytes, first, (size_t)chip->command_bytes);
-    for (uint64_t turn = 0; turn < left / body; ++turn) pb_command_step(chip, bytes, step);
+    for (uint64_t iteration = 0; iteration < left / body; ++iteration) pb_command_step(chip, bytes, step);
     return MACHINE_OK;
   }
 }

@@ -331,7 +331,7 @@ static void fly(pb_device* device, int q, uint64_t done) {
   memcpy(f->clock, l->clock, sizeof *f->clock * (size_t)device->timing->queues);
 }
 
-// The unit fetches a word for each that it takes: of a loop the header, and the body in the first turn.
+// The unit fetches a word for each that it takes: of a loop the header, and the body in the first iteration.
 static int read_head(pb_device* device, int q) {
   lane* l = &device->timing->lanes[q];
   machine_site site = {.queue = q, .index = l->next};

@@ -208,7 +208,7 @@ int machine__command_again(pb_device* device, const machine_site* site, machine_
 typedef struct machine_sequence {
   uint32_t word, count; // the next word that is not part of a loop that runs; words in the stream
   uint32_t body, at;    // 0: no loop runs
-  uint64_t turn, turns;
+  uint64_t iteration, iterations;
   uint8_t commands[PB_MAX_LOOP_BODY][PB_COMMAND_BITS / 8], steps[PB_MAX_LOOP_BODY][PB_COMMAND_BITS / 8];
 } machine_sequence;
 

@@ -6,7 +6,7 @@
 // when they want another value before it comes again, it is run again, or a command that says it alone (StateOf).
 //
 // So commands are seen twice: first to learn what each field will be wanted to be, and until which command.
-#include "targets/control/queues/trace.h"
+#include "targets/control/queues/unroll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ typedef struct field_runs {
 
 // The last command of a writer that computes something too.
 typedef struct computed {
-  pb_traced command;
+  pb_unrolled command;
   pb_region regions[PB_MAX_OPERANDS];
 } computed;
 
@@ -70,7 +70,7 @@ static uint32_t state_fields(const pb_chip* chip, const pb_insn* writer) {
 }
 
 // Adds what the command itself wants of `writer`; false: two of its fields want different values in one place.
-static bool want(const pb_traced* traced, int writer, wanted* w) {
+static bool want(const pb_unrolled* traced, int writer, wanted* w) {
   const pb_command* c = &traced->command;
   uint32_t own = 0;
   for (int f = 0; f < c->insn->field_count; ++f) {
@@ -85,7 +85,7 @@ static bool want(const pb_traced* traced, int writer, wanted* w) {
 }
 
 // Whether the state holds what the command wants of `writer`.
-static bool holds(const pb_traced* traced, int writer, const wanted* state) {
+static bool holds(const pb_unrolled* traced, int writer, const wanted* state) {
   const pb_command* c = &traced->command;
   for (int f = 0; f < c->insn->field_count; ++f) {
     const pb_field* field = &c->insn->fields[f];
@@ -113,7 +113,7 @@ pb_state_writer* pb_state_start(const pb_chip* chip, pb_diag* diag) {
   return w;
 }
 
-pb_status pb_state_show(void* writer, const pb_traced* command) {
+pb_status pb_state_show(void* writer, const pb_unrolled* command) {
   pb_state_writer* w = writer;
   const pb_insn* insn = command->command.insn;
   for (int by = 0; by < w->chip->insn_count; ++by) {
@@ -166,7 +166,7 @@ static void set_fields(pb_command* c, uint32_t fields, const wanted* plan, wante
 }
 
 // What does not matter is what the state happens to hold: so the command reads as it will run.
-static void take_idle(pb_traced* c, const wanted* state) {
+static void take_idle(pb_unrolled* c, const wanted* state) {
   for (int f = 0; f < c->command.insn->field_count; ++f) {
     const pb_field* field = &c->command.insn->fields[f];
     if (field->state_writer >= 0 && c->idle >> f & 1)
@@ -178,23 +178,23 @@ static bool computes(const pb_state_writer* w, int insn) {
   return w->chip->insns[insn].operand_count && w->fields[insn];
 }
 
-static pb_status put(pb_state_writer* w, pb_traced c, bool repeated);
+static pb_status put(pb_state_writer* w, pb_unrolled c, bool repeated);
 
 // By the command that writes the state of `by` and does nothing else.
-static pb_status provide_alone(pb_state_writer* w, const pb_traced* c, int by, const pb_insn* alone,
+static pb_status provide_alone(pb_state_writer* w, const pb_unrolled* c, int by, const pb_insn* alone,
                                const wanted* plan) {
-  pb_traced set = {.command = {.insn = &w->chip->insns[by]}, .nest = c->nest, .call = -1};
+  pb_unrolled set = {.command = {.insn = &w->chip->insns[by]}, .nest = c->nest, .call = -1};
   set_fields(&set.command, w->fields[by], plan, &w->state[by]);
-  pb_traced says = {.command = pb_trace_blank(alone), .nest = c->nest, .call = -1};
+  pb_unrolled says = {.command = pb_unroll_blank(alone), .nest = c->nest, .call = -1};
   for (int f = 0; f < alone->field_count; ++f)
     if (alone->fields[f].state_of >= 0) says.command.values[f] = set.command.values[alone->fields[f].state_of];
   return w->to.take(w->to.user, &says);
 }
 
 // Sets what the command needs of one writer.
-static pb_status provide(pb_state_writer* w, const pb_traced* c, int by, bool repeated) {
+static pb_status provide(pb_state_writer* w, const pb_unrolled* c, int by, bool repeated) {
   wanted plan = {0};
-  pb_traced set = {.command = {.insn = &w->chip->insns[by]}};
+  pb_unrolled set = {.command = {.insn = &w->chip->insns[by]}};
   if (repeated)
     want(c, by, &plan);
   else
@@ -215,7 +215,7 @@ static pb_status provide(pb_state_writer* w, const pb_traced* c, int by, bool re
 
 // Hands a command on behind all that it needs. Writers that compute come first: they need state of their own, which may
 // be another than the command's. `repeated`: a write that a command of the kernel needs.
-static pb_status put(pb_state_writer* w, pb_traced c, bool repeated) {
+static pb_status put(pb_state_writer* w, pb_unrolled c, bool repeated) {
   for (int computing = 1; computing >= 0; --computing)
     for (int by = 0; by < w->chip->insn_count; ++by)
       if (w->fields[by] && computes(w, by) == computing && !holds(&c, by, &w->state[by]))
@@ -233,7 +233,7 @@ static pb_status put(pb_state_writer* w, pb_traced c, bool repeated) {
   return w->to.take(w->to.user, &c);
 }
 
-pb_status pb_state_take(void* writer, const pb_traced* command) {
+pb_status pb_state_take(void* writer, const pb_unrolled* command) {
   pb_state_writer* w = writer;
   PB_TRY(put(w, *command, false));
   ++w->taken;

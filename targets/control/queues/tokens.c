@@ -13,7 +13,7 @@
 // each other in a circle. They cannot if the counters would do for running the commands one by one in the order of the
 // program: then the first command in that order which has not completed always can. So where one more token would be
 // too many in that order, the wait before it is made to wait for the later command instead.
-#include "targets/control/queues/trace.h"
+#include "targets/control/queues/unroll.h"
 
 #include "core/base/table.h"
 
@@ -168,7 +168,7 @@ static int32_t use_of(pb_tokens* t, const pb_region* region, int queue) {
 
 // What the command depends on, by its regions on chip, and the uses that they are. Returns the one that reaches outside
 // of its memory, NULL: none does.
-static const pb_region* look(pb_tokens* t, const pb_traced* c, int32_t* uses) {
+static const pb_region* look(pb_tokens* t, const pb_unrolled* c, int32_t* uses) {
   for (int r = 0; r < c->region_count; ++r) {
     const pb_region* region = &c->regions[r];
     if (!t->rows[region->memory]) continue;
@@ -179,7 +179,7 @@ static const pb_region* look(pb_tokens* t, const pb_traced* c, int32_t* uses) {
 }
 
 // Their rows say this command from now on.
-static void mark(pb_tokens* t, const pb_traced* c, const int32_t* uses, int32_t id) {
+static void mark(pb_tokens* t, const pb_unrolled* c, const int32_t* uses, int32_t id) {
   for (int r = 0; r < c->region_count; ++r) {
     if (!t->rows[c->regions[r].memory]) continue;
     use* u = &t->uses[uses[r]];
@@ -268,9 +268,9 @@ static int32_t first_behind(const pb_tokens* t, int queue, int p, int32_t done) 
 }
 
 // A command of the queue that does nothing, when so many of queue p are done.
-static pb_status put_idle(pb_tokens* t, const pb_traced* c, int queue, int p, int32_t done) {
+static pb_status put_idle(pb_tokens* t, const pb_unrolled* c, int queue, int p, int32_t done) {
   int32_t kept[PB_MAX_QUEUES];
-  pb_traced idle = {.command = pb_trace_blank(pb_chip_idle_insn(t->chip, queue)), .nest = c->nest, .call = -1};
+  pb_unrolled idle = {.command = pb_unroll_blank(pb_chip_idle_insn(t->chip, queue)), .nest = c->nest, .call = -1};
   memcpy(kept, t->need, sizeof kept);
   memset(t->need, 0, sizeof t->need);
   t->need[p] = done;
@@ -280,7 +280,7 @@ static pb_status put_idle(pb_tokens* t, const pb_traced* c, int queue, int p, in
 }
 
 // What the command needs of queues that it has no counter from becomes what it needs of those that it has one from.
-static pb_status find_ways(pb_tokens* t, const pb_traced* c) {
+static pb_status find_ways(pb_tokens* t, const pb_unrolled* c) {
   int queue = c->command.insn->queue;
   for (int p = 0; p < t->chip->queue_count; ++p) {
     int at = p;
@@ -298,7 +298,7 @@ static pb_status find_ways(pb_tokens* t, const pb_traced* c) {
   return PB_OK;
 }
 
-pb_status pb_tokens_add(pb_tokens* t, const pb_traced* c) {
+pb_status pb_tokens_add(pb_tokens* t, const pb_unrolled* c) {
   int32_t uses[PB_MAX_OPERANDS];
   memset(t->need, 0, sizeof t->need);
   const pb_region* outside = look(t, c, uses);

@@ -2,8 +2,8 @@
 
 #include "core/base/processor.h"
 #include "core/ir/execute.h"
+#include "targets/control/threads/partition.h"
 #include "targets/control/threads/rounding.h"
-#include "targets/control/threads/share.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
@@ -177,7 +177,7 @@ void pb_code_make(pb_code* code) {
   if (mlirModuleIsNull(kernels) || mlirModuleIsNull(entries)) {
     refuse(code, "the kernels do not parse");
   } else {
-    pb_threads_share(kernels);
+    pb_threads_partition(kernels);
     if (lower(code, kernels)) through_llvm(code, kernels, entries);
   }
   if (!mlirModuleIsNull(kernels)) mlirModuleDestroy(kernels);

@@ -109,7 +109,7 @@ static bool make_group(MlirModule module, const pb_engine* engine, int group, in
     print_entry(k, (int)mlirBlockGetNumArguments(body), !mlirAttributeIsNull(pb_op_attribute(op, "pb.shared")),
                 &code->entries);
   }
-  pb_text_add(&instructions, "func.func private @pb_share(index) -> (index, index)\n");
+  pb_text_add(&instructions, "func.func private @pb_partition(index) -> (index, index)\n");
   bool ok = add_functions(part, &instructions);
   pb_text_free(&instructions);
   if (ok) mlirOperationWriteBytecode(mlirModuleGetOperation(part), append_bytes, &code->kernels);

@@ -1,6 +1,6 @@
 // Products of int8 in groups of four: x with its sign bit flipped, sums that start from what this adds too much.
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:avx512 --halo --layout | %FileCheck %s
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:avx512 --halo --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=CODE
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:avx512 --padding --layout | %FileCheck %s
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:avx512 --padding --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=CODE
 // CHECK: memref<{{.*}}x16x4xi8> {pb.const
 // CHECK: %[[HALF:.*]] = arith.constant -128 : i8
 // CHECK: arith.xori %{{.*}}, %[[HALF]] : i8
@@ -10,13 +10,13 @@
 
 // Where an instruction takes elements twice as wide, and adds nothing by itself: x is stored so, weights are extended when
 // they are loaded.
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --halo --widen --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=WIDE
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --padding --widen --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=WIDE
 // WIDE: %[[W:.*]] = arith.extsi %{{.*}} : vector<16xi8> to vector<16xi16>
 // WIDE: func.call @VPMADDWD(%{{.*}}, %[[W]], %{{.*}}) : (vector<16xi16>, vector<16xi16>, vector<8xi32>) -> vector<8xi32>
 // WIDE: pb.added = 2 : i64, pb.emit = "llvm.x86.avx2.pmadd.wd"
 
 // So is x where it is stored narrow.
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --halo --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=BOTH
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:v3 --padding --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=BOTH
 // BOTH-DAG: arith.extsi %{{.*}} : vector<16xi8> to vector<16xi16>
 // BOTH-DAG: vector.broadcast %{{.*}} : i16 to vector<8xi16>
 // BOTH: func.call @VPMADDWD(

@@ -1,8 +1,8 @@
 // Products of int8 on a second register file, of matrices: channels stand together, rows are 14 pixels of one line, two
 // tiles of them share two of weights, the sums are carried by the loops and leave by way of memory; codes are clamped before they
 // are rounded and converted.
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --halo --layout | %FileCheck %s
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --check --halo --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=CODE
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --padding --layout | %FileCheck %s
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --check --padding --layout --outline --plan --tile --registers | %FileCheck %s --check-prefix=CODE
 // CHECK: memref<2x72x16x4xi8> {pb.const
 // CHECK: memref.alloc() : memref<1x1x14x14x32xi8>
 // CHECK: arith.extsi
@@ -28,7 +28,7 @@
 // CODE: func.func private @TDPBSSD_14_16_8_4({{.*}}) -> vector<256xi32> attributes {pb.emit = "llvm.x86.tdpbssd.internal", pb.shape = array<i64: 14, 64, 32>
 
 // A plan of more tiles than there are registers for, and one that splits a matrix, are refused.
-// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --halo --layout --outline --plan > %t.mlir
+// RUN: %pb-opt %S/Inputs/conv.txt --target=cpu:amx --padding --layout --outline --plan > %t.mlir
 // RUN: sed 's/bands = array<i64: 1, 2, 4, 1, /bands = array<i64: 1, 4, 4, 1, /' %t.mlir > %t.many.mlir
 // RUN: not %pb-opt %t.many.mlir --target=cpu:amx --tile 2>&1 | %FileCheck %s --check-prefix=MANY
 // MANY: its plan is illegal: a tile needs more registers than there are [PB4012]

@@ -1,6 +1,6 @@
 // Channels in blocks of a register's lanes, weights in the order of the loops, copies at the edges of the graph.
-// RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --halo --layout | %FileCheck %s
-// RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:v3 --halo --layout | %FileCheck %s --check-prefix=HALF
+// RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:avx512 --padding --layout | %FileCheck %s
+// RUN: %pb-opt %S/Inputs/two_convs.txt --target=cpu:v3 --padding --layout | %FileCheck %s --check-prefix=HALF
 // CHECK: memref<2x16x16xf32> {pb.const
 // CHECK-SAME: memref<2x16xf32> {pb.const
 // CHECK-SAME: memref<2x288x16xf32> {pb.const

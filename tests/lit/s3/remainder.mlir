@@ -12,7 +12,7 @@
 // CHECK: pb.part = "reduce"
 // CHECK: pb.part = "add"
 // CHECK: pb.part = "store"
-// CHECK: {pb.first = 0 : i64, pb.turns = 3 : i64}
+// CHECK: {pb.first = 0 : i64, pb.iterations = 3 : i64}
 // CHECK: affine.for %{{.*}} = 0 to 1 {
 // CHECK: memref.alloc() {pb.depth = 2 : i64, pb.name = "x", pb.place = [[X]] : i64} : memref<1x2x7x16x16xi8, "SPAD">
 // CHECK: pb.part = "reduce"

@@ -1,5 +1,5 @@
-// Attention on codes, on memories of its own: one kernel. Scores are a turn's, here a head's; sums of the next head's are
-// made while this one's go on: in front of the loop, behind what takes those before, and not in the last turn. A row of the
+// Attention on codes, on memories of its own: one kernel. Scores are an iteration's, here a head's; sums of the next head's are
+// made while this one's go on: in front of the loop, behind what takes those before, and not in the last iteration. A row of the
 // accumulator is left free behind each row of them, which would all begin in one of its two banks.
 // RUN: %pb-opt %S/Inputs/heads-codes.txt --target=simnpu --delinearize --outline --plan > %t.plan
 // RUN: %pb-opt %t.plan --target=simnpu --tile | %FileCheck %s
@@ -16,10 +16,10 @@
 // CHECK: pb.nest = "largest", pb.part = "reduce"
 // CHECK: pb.nest = "differences", pb.part = "point"
 // CHECK: pb.nest = "values", pb.part = "reduce"
-// CHECK: {pb.first = 0 : i64, pb.turns = 4 : i64}
+// CHECK: {pb.first = 0 : i64, pb.iterations = 4 : i64}
 // CHECK-NOT: pb.nest = "scores", pb.part = "reduce"
 // CHECK: pb.nest = "values", pb.part = "reduce"
-// CHECK: {pb.first = 3 : i64, pb.turns = 4 : i64}
+// CHECK: {pb.first = 3 : i64, pb.iterations = 4 : i64}
 // CHECK-NOT: pb.stages
 // RUN: %pb-opt %t.plan --target=simnpu --tile --map --place --check > /dev/null
 
@@ -30,6 +30,6 @@
 
 // What is wrong with a plan is said.
 // RUN: sed 's/ahead = true, bands = array<i64: 0, 1>/ahead = true, bands = array<i64: 0, 4>/' %t.plan | not %pb-opt - --target=simnpu --tile 2>&1 | %FileCheck %s --check-prefix=AHEAD
-// AHEAD: error: k0: its plan is illegal: sums cannot be made ahead in a loop of one turn [PB4012]
+// AHEAD: error: k0: its plan is illegal: sums cannot be made ahead in a loop of one iteration [PB4012]
 // RUN: sed 's/copies = 2/copies = 0/' %t.plan | not %pb-opt - --target=simnpu --tile 2>&1 | %FileCheck %s --check-prefix=COPIES
 // COPIES: error: k0: field 'copies' is missing or not between 1 and 64 [PB4011]

@@ -21,7 +21,7 @@
 // VECTORS: func.func @k2
 // VECTORS: memref.alloca() {alignment = 64 : i64} : memref<512xf32>
 // VECTORS: %[[EIGHT:.*]] = arith.constant 8 : index
-// VECTORS: call @pb_share(%[[EIGHT]])
+// VECTORS: call @pb_partition(%[[EIGHT]])
 // VECTORS: call @VFMADD
 // RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan --tile --registers --check > /dev/null
 
@@ -29,9 +29,9 @@
 // RUN: %pb-opt %S/Inputs/heads.txt --target=cpu:avx512 --views --layout --outline --plan | sed 's/bands = array<i64: 0, 1, 1, 16>/bands = array<i64: 0, 1, 1, 24>/' > %t.uneven
 // RUN: %pb-opt %t.uneven --target=cpu:avx512 --tile | %FileCheck %s --check-prefix=REST
 // REST: memref.alloc() {{.*}}"between"{{.*}} : memref<768xf32>
-// REST: {pb.first = 0 : i64, pb.turns = 2 : i64}
+// REST: {pb.first = 0 : i64, pb.iterations = 2 : i64}
 // REST: pb.nest = "values", pb.part = "reduce"
-// REST: {pb.first = 1 : i64, pb.turns = 2 : i64}
+// REST: {pb.first = 1 : i64, pb.iterations = 2 : i64}
 // RUN: %pb-opt %t.uneven --target=cpu:avx512 --tile --registers --check > /dev/null
 
 // What is wrong with a plan is said.

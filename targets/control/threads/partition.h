@@ -5,8 +5,8 @@
 
 #include <mlir-c/IR.h>
 
-// In every function marked pb.shared the call of @pb_share(n) becomes arithmetic on two new last arguments of type
+// In every function marked pb.shared the call of @pb_partition(n) becomes arithmetic on two new last arguments of type
 // index: thread t of c takes [n * t / c, n * (t + 1) / c). The module must hold no other call of it.
-void pb_threads_share(MlirModule module);
+void pb_threads_partition(MlirModule module);
 
 #endif

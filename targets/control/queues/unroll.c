@@ -1,5 +1,5 @@
 // Runs a decoded kernel: a small interpreter of loops and conditions, index arithmetic, windows and calls.
-#include "targets/control/queues/trace.h"
+#include "targets/control/queues/unroll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@ typedef struct tracer {
   int core;
   pb_diag* diag;
   pb_taker to;
-  pb_traced_value* values;
+  pb_unrolled_value* values;
   int64_t* nodes; // of the map at hand
   int at;         // the op at hand
 } tracer;
@@ -53,8 +53,8 @@ static int64_t number(const tracer* t, const pb_decoded_op* op, int operand) {
 }
 
 static void run_window(tracer* t, const pb_decoded_op* op) {
-  pb_traced_value* window = &t->values[op->result];
-  const pb_traced_value* buffer = &t->values[op->operands[0]];
+  pb_unrolled_value* window = &t->values[op->result];
+  const pb_unrolled_value* buffer = &t->values[op->operands[0]];
   window->memory = buffer->memory;
   window->argument = buffer->argument;
   window->element = buffer->element;
@@ -66,12 +66,12 @@ static void run_window(tracer* t, const pb_decoded_op* op) {
   }
 }
 
-static pb_status refuse(tracer* t, const pb_traced* c, const char* field, int64_t value) {
+static pb_status refuse(tracer* t, const pb_unrolled* c, const char* field, int64_t value) {
   return pb_unsupported(t->diag, (pb_place){.what = c->nest}, 4101, "another plan for this kernel may fit",
                         "%s cannot carry %lld in its field '%s'", c->command.insn->name, (long long)value, field);
 }
 
-static pb_status set_field(tracer* t, pb_traced* c, int field, int64_t value) {
+static pb_status set_field(tracer* t, pb_unrolled* c, int field, int64_t value) {
   const pb_field* f = &c->command.insn->fields[field];
   if (!pb_field_holds(f, value)) return refuse(t, c, f->name, value);
   if (c->set >> field & 1 && c->command.values[field] != value)
@@ -91,24 +91,24 @@ static int64_t number_in(const pb_insn* insn, int field, bool is_float, double v
   return is_float ? pb_field_bits(&insn->fields[field], bits) : (int64_t)value;
 }
 
-int64_t pb_trace_immediate(const pb_insn* insn, int o, const pb_traced_value* value) {
+int64_t pb_unroll_immediate(const pb_insn* insn, int o, const pb_unrolled_value* value) {
   const pb_operand* operand = &insn->operands[o];
   double number = operand->type == PB_I1 ? value->number != 0 : value->number; // i1 true is printed as -1
   return number_in(insn, operand->base, operand->type == PB_F32, number);
 }
 
-int64_t pb_trace_fill(const pb_insn* insn, int field, const pb_traced_value* value) {
+int64_t pb_unroll_fill(const pb_insn* insn, int field, const pb_unrolled_value* value) {
   return number_in(insn, field, value->is_float, value->number);
 }
 
-pb_command pb_trace_blank(const pb_insn* insn) {
+pb_command pb_unroll_blank(const pb_insn* insn) {
   pb_command command = {.insn = insn};
   for (int f = 0; f < insn->field_count; ++f) // 0 where the field can say it
     if (insn->fields[f].form) command.values[f] = pb_field_nearest(&insn->fields[f], 0);
   return command;
 }
 
-static pb_status set_window(tracer* t, pb_traced* c, const pb_operand* operand, const pb_traced_value* window,
+static pb_status set_window(tracer* t, pb_unrolled* c, const pb_operand* operand, const pb_unrolled_value* window,
                             pb_region* regions, bool fills) {
   if (window->base % operand->unit && !fills)
     return refuse(t, c, c->command.insn->fields[operand->base].name, window->base);
@@ -144,7 +144,7 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi) { return v < lo ? lo : v
 static pb_status run_call(tracer* t, const pb_decoded_op* op) {
   const pb_insn* insn = op->insn;
   pb_region regions[PB_MAX_OPERANDS];
-  pb_traced c = {.command = pb_trace_blank(insn), .nest = op->nest, .call = t->at, .regions = regions};
+  pb_unrolled c = {.command = pb_unroll_blank(insn), .nest = op->nest, .call = t->at, .regions = regions};
   int boxes = insn->operand_count;
   int64_t extents[PB_MAX_INSN_DIMS];
   for (int d = 0; d < insn->dim_count; ++d) {
@@ -168,34 +168,36 @@ static pb_status run_call(tracer* t, const pb_decoded_op* op) {
       PB_TRY(set_field(t, &c, operand->box_hi[k], hi));
     }
     if (operand->fill >= 0) {
-      const pb_traced_value* fill = &t->values[op->operands[boxes++]];
-      PB_TRY(set_field(t, &c, operand->fill, pb_trace_fill(insn, operand->fill, fill)));
+      const pb_unrolled_value* fill = &t->values[op->operands[boxes++]];
+      PB_TRY(set_field(t, &c, operand->fill, pb_unroll_fill(insn, operand->fill, fill)));
     }
   }
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* operand = &insn->operands[o];
-    const pb_traced_value* value = &t->values[op->operands[o]];
+    const pb_unrolled_value* value = &t->values[op->operands[o]];
     if (operand->memory >= 0)
       PB_TRY(set_window(t, &c, operand, value, regions, fills && operand->has_box));
     else
-      PB_TRY(set_field(t, &c, operand->base, pb_trace_immediate(insn, o, value)));
+      PB_TRY(set_field(t, &c, operand->base, pb_unroll_immediate(insn, o, value)));
   }
   return t->to.take(t->to.user, &c);
 }
 
-typedef struct turns {
+typedef struct iterations {
   int64_t begin, end;
-} turns;
+} iterations;
 
-static int64_t within(int64_t turn, int64_t extent) { return turn < 0 ? 0 : turn > extent ? extent : turn; }
+static int64_t within(int64_t iteration, int64_t extent) {
+  return iteration < 0 ? 0 : iteration > extent ? extent : iteration;
+}
 
-// The turns of the loop that are the core's.
-static turns own_turns(const tracer* t, const pb_decoded_op* loop) {
-  if (!loop->parts) return (turns){0, loop->extent};
+// The iterations of the loop that are the core's.
+static iterations own_iterations(const tracer* t, const pb_decoded_op* loop) {
+  if (!loop->parts) return (iterations){0, loop->extent};
   int64_t part = t->core / loop->weight % loop->parts;
-  int64_t begin = part * loop->turns / loop->parts - loop->first;
-  int64_t end = (part + 1) * loop->turns / loop->parts - loop->first;
-  return (turns){within(begin, loop->extent), within(end, loop->extent)};
+  int64_t begin = part * loop->iterations / loop->parts - loop->first;
+  int64_t end = (part + 1) * loop->iterations / loop->parts - loop->first;
+  return (iterations){within(begin, loop->extent), within(end, loop->extent)};
 }
 
 static pb_status run(tracer* t, const pb_decoded* kernel) {
@@ -203,15 +205,15 @@ static pb_status run(tracer* t, const pb_decoded* kernel) {
     const pb_decoded_op* op = &kernel->ops[at];
     switch (op->kind) {
     case PB_DECODED_LOOP: {
-      turns own = own_turns(t, op);
+      iterations own = own_iterations(t, op);
       t->values[op->result].number = (double)own.begin;
       if (own.begin >= own.end) at = (size_t)op->other;
       break;
     }
     case PB_DECODED_END: {
       const pb_decoded_op* loop = &kernel->ops[op->other];
-      double* turn = &t->values[loop->result].number;
-      if (++*turn < (double)own_turns(t, loop).end) at = (size_t)op->other;
+      double* iteration = &t->values[loop->result].number;
+      if (++*iteration < (double)own_iterations(t, loop).end) at = (size_t)op->other;
       break;
     }
     case PB_DECODED_IF:
@@ -237,11 +239,11 @@ static pb_status run(tracer* t, const pb_decoded* kernel) {
   return PB_OK;
 }
 
-pb_status pb_trace_run(const pb_chip* chip, const pb_decoded* kernel, int core, pb_diag* diag, pb_taker to) {
+pb_status pb_unroll_run(const pb_chip* chip, const pb_decoded* kernel, int core, pb_diag* diag, pb_taker to) {
   pb_arena arena = {0};
   tracer t = {.chip = chip, .core = core, .diag = diag, .to = to};
   t.nodes = PB_NEW_ARRAY(&arena, int64_t, (size_t)kernel->most_nodes + 1);
-  t.values = PB_NEW_ARRAY(&arena, pb_traced_value, kernel->value_count + 1);
+  t.values = PB_NEW_ARRAY(&arena, pb_unrolled_value, kernel->value_count + 1);
   if (kernel->value_count) memcpy(t.values, kernel->values, kernel->value_count * sizeof *t.values);
   pb_status status = run(&t, kernel);
   pb_arena_free(&arena);

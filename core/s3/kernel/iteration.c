@@ -1,5 +1,5 @@
-// The stages of one turn of the loops that they share, each as a kernel.
-#include "core/s3/kernel/turn.h"
+// The stages of one iteration of the loops that they share, each as a kernel.
+#include "core/s3/kernel/iteration.h"
 
 #include "core/s3/kernel/stages.h"
 
@@ -13,32 +13,32 @@ static void number_buffers(pb_program* program) {
     if (program->values[v].argument < 0) program->values[v].argument = arguments++;
 }
 
-bool pb_turn_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_turn* turn) {
+bool pb_iteration_read(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_iteration* iteration) {
   int *of, stages = pb_stages_split(program, arena, &of);
-  return pb_turn_read_stages(chip, program, of, stages, arena, turn);
+  return pb_iteration_read_stages(chip, program, of, stages, arena, iteration);
 }
 
-bool pb_turn_read_stages(const pb_chip* chip, const pb_program* program, const int* of, int stages, pb_arena* arena,
-                         pb_turn* turn) {
+bool pb_iteration_read_stages(const pb_chip* chip, const pb_program* program, const int* of, int stages,
+                              pb_arena* arena, pb_iteration* iteration) {
   pb_program numbered = *program;
   int* nests = PB_NEW_ARRAY(arena, int, (size_t)program->nest_count + 1);
   pb_diag quiet = {.sink = pb_diag_drop};
-  turn->count = 0;
-  turn->views = PB_NEW_ARRAY(arena, pb_program, (size_t)stages + 1);
-  turn->groups = PB_NEW_ARRAY(arena, pb_group, (size_t)stages + 1);
-  turn->values = numbered.values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_count + 1);
+  iteration->count = 0;
+  iteration->views = PB_NEW_ARRAY(arena, pb_program, (size_t)stages + 1);
+  iteration->groups = PB_NEW_ARRAY(arena, pb_group, (size_t)stages + 1);
+  iteration->values = numbered.values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_count + 1);
   memcpy(numbered.values, program->values, sizeof *program->values * (size_t)program->value_count);
   number_buffers(&numbered);
   for (int k = 0; k < stages; ++k) {
-    pb_program* view = &turn->views[k];
+    pb_program* view = &iteration->views[k];
     int count = 0;
     for (int n = 0; n < program->nest_count; ++n)
       if (of[n] == k) nests[count++] = n;
     pb_program_view(&numbered, nests, count, arena, view);
     for (int v = 0; v < view->value_count; ++v)
       if (view->values[v].kind == PB_VALUE_LOCAL) view->values[v].argument = -1;
-    ++turn->count;
-    pb_group* group = &turn->groups[k];
+    ++iteration->count;
+    pb_group* group = &iteration->groups[k];
     if (pb_group_read(view, chip, arena, &quiet, group) != PB_OK || group->plain) return false;
     group->registers->alone = true;
   }

@@ -21,7 +21,7 @@ typedef struct pb_region {
   bool written;
 } pb_region;
 
-typedef struct pb_traced {
+typedef struct pb_unrolled {
   pb_command command;
   uint32_t set;     // fields that have their value
   uint32_t idle;    // fields whose values do not matter: strides along one element
@@ -29,33 +29,33 @@ typedef struct pb_traced {
   int call;         // the op of the decoded kernel that it is; -1: it was put in between
   int region_count;
   const pb_region* regions;
-} pb_traced;
+} pb_unrolled;
 
 // Who takes commands, in program order. What a command points at is there until `take` returns.
 typedef struct pb_taker {
-  pb_status (*take)(void* user, const pb_traced* command);
+  pb_status (*take)(void* user, const pb_unrolled* command);
   void* user;
 } pb_taker;
 
 // Follows a decoded kernel as one core runs it. A value that no field can carry is PB_ERR_UNSUPPORTED with the
 // instruction and the model's node.
-pb_status pb_trace_run(const pb_chip* chip, const pb_decoded* kernel, int core, pb_diag* diag,
-                       pb_taker to) PB_MUST_CHECK;
+pb_status pb_unroll_run(const pb_chip* chip, const pb_decoded* kernel, int core, pb_diag* diag,
+                        pb_taker to) PB_MUST_CHECK;
 
 // A command none of whose fields is set yet.
-pb_command pb_trace_blank(const pb_insn* insn);
+pb_command pb_unroll_blank(const pb_insn* insn);
 // What a number of the model is in the field of immediate operand o, or in the field that a box is filled from.
-int64_t pb_trace_immediate(const pb_insn* insn, int o, const pb_traced_value* value);
-int64_t pb_trace_fill(const pb_insn* insn, int field, const pb_traced_value* value);
+int64_t pb_unroll_immediate(const pb_insn* insn, int o, const pb_unrolled_value* value);
+int64_t pb_unroll_fill(const pb_insn* insn, int field, const pb_unrolled_value* value);
 
 // Configuration state: as few commands as can be that write it, each before one that needs it. Every command is shown
 // first, in order, then goes through. PB_ERR_UNSUPPORTED when a command needs two values in one place.
 typedef struct pb_state_writer pb_state_writer;
 bool pb_chip_has_state(const pb_chip* chip);
 pb_state_writer* pb_state_start(const pb_chip* chip, pb_diag* diag);
-pb_status pb_state_show(void* writer, const pb_traced* command) PB_MUST_CHECK;
+pb_status pb_state_show(void* writer, const pb_unrolled* command) PB_MUST_CHECK;
 void pb_state_begin(pb_state_writer* writer, pb_taker to);
-pb_status pb_state_take(void* writer, const pb_traced* command) PB_MUST_CHECK;
+pb_status pb_state_take(void* writer, const pb_unrolled* command) PB_MUST_CHECK;
 void pb_state_free(pb_state_writer* writer); // NULL is fine
 
 // Banks that are taken in turn: each command learns its bank, and each reader whether it takes the next.
@@ -63,7 +63,7 @@ void pb_state_free(pb_state_writer* writer); // NULL is fine
 typedef struct pb_bank_order pb_bank_order;
 bool pb_chip_has_banks(const pb_chip* chip);
 pb_bank_order* pb_banks_start(const pb_chip* chip, pb_diag* diag, pb_taker to);
-pb_status pb_banks_take(void* order, const pb_traced* command) PB_MUST_CHECK;
+pb_status pb_banks_take(void* order, const pb_unrolled* command) PB_MUST_CHECK;
 pb_status pb_banks_end(pb_bank_order* order) PB_MUST_CHECK; // all that were filled were taken
 void pb_banks_free(pb_bank_order* order);                   // NULL is fine
 
@@ -71,7 +71,7 @@ void pb_banks_free(pb_bank_order* order);                   // NULL is fine
 typedef struct pb_tokens pb_tokens;
 // `relay` takes commands that do nothing but hand tokens on, each in its place before the command that is being added.
 pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag, pb_taker relay);
-pb_status pb_tokens_add(pb_tokens* tokens, const pb_traced* command) PB_MUST_CHECK;
+pb_status pb_tokens_add(pb_tokens* tokens, const pb_unrolled* command) PB_MUST_CHECK;
 size_t pb_tokens_count(const pb_tokens* tokens); // commands added
 void pb_tokens_of(const pb_tokens* tokens, size_t command, int* queue, uint32_t* waits, uint32_t* signals);
 void pb_tokens_free(pb_tokens* tokens); // NULL is fine

@@ -1,4 +1,4 @@
-#include "targets/control/threads/share.h"
+#include "targets/control/threads/partition.h"
 
 #include "core/s3/kernels.h"
 
@@ -33,7 +33,7 @@ static MlirValue one(MlirOperation before, MlirType index) {
 
 static bool calls_share(MlirOperation op) {
   if (!pb_op_is(op, "func.call")) return false;
-  return mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee")), str("pb_share"));
+  return mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee")), str("pb_partition"));
 }
 
 // The function's type and its arguments' attributes must have two entries more.
@@ -79,7 +79,7 @@ static void share(MlirOperation func) {
   }
 }
 
-void pb_threads_share(MlirModule module) {
+void pb_threads_partition(MlirModule module) {
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.shared"))) share(op);

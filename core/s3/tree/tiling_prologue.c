@@ -31,24 +31,25 @@ static bool moves(const pb_index* index) {
   return false;
 }
 
-bool pb__tiling_feed(pb_tiling* t, const pb_nest* feed, const pb_nest* load, const pb_access* box) {
+bool pb__tiling_prologue(pb_tiling* t, const pb_nest* prologue, const pb_nest* load, const pb_access* box) {
   const pb_access* x = &load->access[0];
   pb_nest nest;
-  pb_nest_copy(&nest, feed);
+  pb_nest_copy(&nest, prologue);
   nest.part = "load";
   for (int r = 0; r < box->rank; ++r) {
-    if (box->shape[r] == x->shape[r]) continue; // whole along this index: the feed's dims stay as they are
+    if (box->shape[r] == x->shape[r]) continue; // whole along this index: the prologue's dims stay as they are
     int d;
     pb_index origin = x->index[r];
     memset(origin.coef, 0, PB_NEST_DIMS * sizeof *origin.coef); // the load's own dims
-    if (!moves(&origin)) {                                      // a part that is the same in every turn
+    if (!moves(&origin)) {                                      // a part that is the same in every iteration
       int64_t left = clip(&nest, r, origin.cst, box->shape[r]);
       if (left < 0) return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
       if (left == 0) return true;
       continue;
     }
-    bool own = pb_index_single(&feed->access[feed->access_count - 1].index[r], &d); // the slice of x is a slice of d
-    if (!own || d < 0 || feed->extent[d] != x->shape[r])
+    bool own =
+        pb_index_single(&prologue->access[prologue->access_count - 1].index[r], &d); // the slice of x is a slice of d
+    if (!own || d < 0 || prologue->extent[d] != x->shape[r])
       return pb__tiling_fail(t, "a producer that cannot be sliced along a tile");
     nest.extent[d] = box->shape[r];
     pb__tiling_shift(&nest, nest.access_count - 1, d, &x->index[r]);

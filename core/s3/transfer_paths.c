@@ -1,4 +1,4 @@
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 // A plain copy: sets its destination to what it loads. Returns the operand that it reads, NULL if it is no copy.
 static const pb_operand* copy_source(const pb_insn* insn) {
@@ -18,20 +18,20 @@ static bool reaches(const pb_chip* chip, int from, int to, pb_type type) {
   return false;
 }
 
-int pb_route_via(const pb_chip* chip, int memory, pb_type type) {
+int pb_transfer_via(const pb_chip* chip, int memory, pb_type type) {
   if (reaches(chip, chip->system_memory, memory, type)) return memory;
   for (int via = 0; via < chip->memory_count; ++via)
     if (reaches(chip, chip->system_memory, via, type) && reaches(chip, via, memory, type)) return via;
   return -1;
 }
 
-const pb_insn* pb_route_mover(const pb_chip* chip, int memory, pb_type type) {
+const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type) {
   for (int i = 0; i < chip->insn_count; ++i)
     if (chip->insns[i].mover && copies(&chip->insns[i], chip->system_memory, memory, type)) return &chip->insns[i];
   return NULL;
 }
 
-bool pb_route_leaves(const pb_chip* chip, int memory, pb_type type) {
+bool pb_transfer_leaves(const pb_chip* chip, int memory, pb_type type) {
   return reaches(chip, memory, chip->system_memory, type);
 }
 
@@ -43,7 +43,7 @@ static bool puts_apart(const pb_operand* from, const pb_operand* to) {
   return false;
 }
 
-const pb_insn* pb_route_turns(const pb_chip* chip, pb_type type) {
+const pb_insn* pb_transfer_transposes(const pb_chip* chip, pb_type type) {
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
     if (insn->mover && copies(insn, chip->system_memory, insn->operands[insn->dest].memory, type) &&

@@ -1,6 +1,6 @@
-#include "core/s3/kernel/roles.h"
+#include "core/s3/kernel/contraction_dims.h"
 
-#include "core/s3/routes.h"
+#include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static bool product_of_loads(const pb_expr_node* expr, int count, pb_factor* a, 
   return a->load >= 0 && b->load >= 0 && a->load != b->load;
 }
 
-static void set_factors(pb_roles* roles, const pb_factor* x, const pb_factor* w) {
+static void set_factors(pb_contraction_dims* roles, const pb_factor* x, const pb_factor* w) {
   roles->x = x->load;
   roles->x_type = x->type;
   roles->w = w->load;
@@ -51,7 +51,7 @@ static pb_role role_of(bool x, bool w, bool y) {
   return PB_ROLE_NONE;
 }
 
-bool pb_nest_roles(const pb_nest* nest, const bool* is_weight, pb_roles* roles) {
+bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_contraction_dims* roles) {
   pb_factor a, b;
   if (nest->reduce != PB_ACC_ADD || !product_of_loads(nest->expr, nest->expr_count, &a, &b)) return false;
   bool swap = is_weight && is_weight[a.load] && !is_weight[b.load];
@@ -71,7 +71,7 @@ static bool operand_uses(const pb_operand* operand, int dim) {
 }
 
 // The operand with moving rows is x: an instruction holds its weights still.
-bool pb_insn_roles(const pb_insn* insn, pb_roles* roles) {
+bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles) {
   pb_factor a, b;
   if (insn->reduce != PB_ACC_ADD || !product_of_loads(insn->expr, insn->expr_count, &a, &b)) return false;
   memset(roles, 0, sizeof *roles);
@@ -89,25 +89,26 @@ bool pb_insn_roles(const pb_insn* insn, pb_roles* roles) {
   return true;
 }
 
-int pb_insn_lanes(const pb_insn* insn, const pb_roles* roles, pb_role role) {
+int pb_insn_lanes(const pb_insn* insn, const pb_contraction_dims* roles, pb_role role) {
   for (int d = 0; d < insn->dim_count; ++d)
     if (roles->role[d] == role && insn->dims[d].min == insn->dims[d].max) return insn->dims[d].max;
   return 0;
 }
 
-static bool multiplies(const pb_insn* insn, pb_type x, pb_type w, pb_type y, pb_roles* roles) {
-  return pb_insn_roles(insn, roles) && roles->x_type == x && roles->w_type == w && insn->operands[roles->y].type == y;
+static bool multiplies(const pb_insn* insn, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles) {
+  return pb_insn_contraction_dims(insn, roles) && roles->x_type == x && roles->w_type == w &&
+         insn->operands[roles->y].type == y;
 }
 
 bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
-  pb_roles unused;
+  pb_contraction_dims unused;
   for (int i = 0; i < chip->insn_count; ++i)
     if (multiplies(&chip->insns[i], x, w, y, &unused)) return true;
   return false;
 }
 
-pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_roles* roles, pb_type y,
-                                bool weighs) {
+pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_contraction_dims* roles,
+                                pb_type y, bool weighs) {
   pb_type x = roles->x_type, w = roles->w_type;
   bool narrower = weighs && x == PB_F32 && w == PB_F32 && pb_chip_multiplies(chip, PB_BF16, PB_BF16, PB_F32);
   return pb_unsupported(diag, (pb_place){.what = name}, 4003,
@@ -117,12 +118,12 @@ pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* 
                         pb_type_name(w), pb_type_name(y));
 }
 
-const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_roles* roles) {
+const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles) {
   const pb_insn* best = NULL;
   int64_t most = 0;
   for (int i = 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
-    pb_roles r;
+    pb_contraction_dims r;
     if (!multiplies(insn, x, w, y, &r)) continue;
     int64_t products = (int64_t)pb_insn_lanes(insn, &r, PB_ROLE_N) * pb_insn_lanes(insn, &r, PB_ROLE_K);
     if (products <= most) continue;
@@ -133,21 +134,21 @@ const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb
   return best;
 }
 
-static bool has_role(const pb_insn* insn, const pb_roles* roles, pb_role role) {
+static bool has_role(const pb_insn* insn, const pb_contraction_dims* roles, pb_role role) {
   for (int d = 0; d < insn->dim_count; ++d)
     if (roles->role[d] == role) return true;
   return false;
 }
 
-bool pb_sums_by_lanes(const pb_insn* insn, const pb_roles* roles) {
+bool pb_sums_by_lanes(const pb_insn* insn, const pb_contraction_dims* roles) {
   return has_role(insn, roles, PB_ROLE_K) && !has_role(insn, roles, PB_ROLE_N);
 }
 
 const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, const pb_insn* after,
-                                        pb_roles* roles) {
+                                        pb_contraction_dims* roles) {
   for (int i = after ? after->index + 1 : 0; i < chip->insn_count; ++i) {
     const pb_insn* insn = &chip->insns[i];
-    pb_roles r;
+    pb_contraction_dims r;
     if (!multiplies(insn, x, w, y, &r) || !pb_sums_by_lanes(insn, &r) ||
         pb_insn_lanes(insn, &r, PB_ROLE_B) != pb_chip_lanes(chip))
       continue;

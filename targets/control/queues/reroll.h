@@ -8,6 +8,6 @@
 
 // Rolls one queue's stream in place, `count` encoded commands, and returns how many words are left. Nothing is rolled
 // on a chip without a HardwareLoop.
-size_t pb_roll(const pb_chip* chip, uint8_t* words, size_t count);
+size_t pb_reroll(const pb_chip* chip, uint8_t* words, size_t count);
 
 #endif

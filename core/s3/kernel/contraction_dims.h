@@ -15,31 +15,31 @@ typedef struct pb_factor {
   bool is_unsigned;
 } pb_factor;
 
-typedef struct pb_roles {
+typedef struct pb_contraction_dims {
   int x, w, y;            // accesses (operands of an instruction)
   pb_type x_type, w_type; // as pb_factor has them
   pb_role role[PB_NEST_DIMS];
-} pb_roles;
+} pb_contraction_dims;
 
 pb_factor pb_factor_of(const pb_expr_node* expr, int node);
 // Whether the nest is a sum of products of two loads (each perhaps widened), and the roles if so. Of the two factors,
 // w is the one whose memref `is_weight` says is constant; the second when neither or both are.
-bool pb_nest_roles(const pb_nest* nest, const bool* is_weight, pb_roles* roles);
+bool pb_nest_contraction_dims(const pb_nest* nest, const bool* is_weight, pb_contraction_dims* roles);
 // The same for an instruction; dims are the instruction's. N is fixed-extent lanes of w and y.
-bool pb_insn_roles(const pb_insn* insn, pb_roles* roles);
+bool pb_insn_contraction_dims(const pb_insn* insn, pb_contraction_dims* roles);
 // The chip's contraction instruction for these element types (the one with the most products a cycle), or NULL.
-const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_roles* roles);
+const pb_insn* pb_chip_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, pb_contraction_dims* roles);
 // Whether the instruction sums products of each lane for itself: it has K and no N.
-bool pb_sums_by_lanes(const pb_insn* insn, const pb_roles* roles);
+bool pb_sums_by_lanes(const pb_insn* insn, const pb_contraction_dims* roles);
 // The next such instruction after one (NULL: the first) that takes all lanes. NULL: there is none.
 const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y, const pb_insn* after,
-                                        pb_roles* roles);
+                                        pb_contraction_dims* roles);
 // Whether the chip has any instruction that sums products of these types.
 bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
 // The refusal where it has none for the operator called `name`. weighs: w is constant, and --precision may narrow both.
-pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_roles* roles, pb_type y,
-                                bool weighs);
+pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_contraction_dims* roles,
+                                pb_type y, bool weighs);
 // Lanes: the fixed extent of a dim with a role, 0: it has no fixed extent.
-int pb_insn_lanes(const pb_insn* insn, const pb_roles* roles, pb_role role);
+int pb_insn_lanes(const pb_insn* insn, const pb_contraction_dims* roles, pb_role role);
 
 #endif

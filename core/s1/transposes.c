@@ -125,7 +125,7 @@ static void take(turner* t, pb_node n) {
   if (!is_of_elements(&n) || !move(t, n)) add_node(t, n);
 }
 
-void pb__turn_images(pb_graph* g, pb_consts* consts) {
+void pb__move_transposes(pb_graph* g, pb_consts* consts) {
   bool any = false;
   for (size_t k = 0; k < g->node_count; ++k) any |= turns(&g->nodes[k], in_front);
   if (!any) return;

@@ -6,13 +6,13 @@
 
 // The memory from which `memory` is filled with elements of `type`: `memory` itself when a mover brings them straight
 // from the system's memory, the one in between when it takes two steps, -1 when there is no way.
-int pb_route_via(const pb_chip* chip, int memory, pb_type type);
+int pb_transfer_via(const pb_chip* chip, int memory, pb_type type);
 // The first mover that brings elements of `type` from the system's memory to `memory`; NULL: none.
-const pb_insn* pb_route_mover(const pb_chip* chip, int memory, pb_type type);
+const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type);
 // Whether a mover takes elements of `type` from the memory to the system's.
-bool pb_route_leaves(const pb_chip* chip, int memory, pb_type type);
+bool pb_transfer_leaves(const pb_chip* chip, int memory, pb_type type);
 // The mover that brings elements of `type` from the system's memory and can put neighbours apart; NULL: none.
-const pb_insn* pb_route_turns(const pb_chip* chip, pb_type type);
+const pb_insn* pb_transfer_transposes(const pb_chip* chip, pb_type type);
 // Elements in a row: the fixed extent that most of the chip's instructions share as their innermost dim; 1: none has
 // one.
 int pb_chip_lanes(const pb_chip* chip);

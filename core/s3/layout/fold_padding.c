@@ -17,20 +17,20 @@ typedef struct pad {
   int64_t shift[PB_NEST_RANK]; // where element 0 of `from` lies in `to`
 } pad;
 
-typedef struct haloer {
+typedef struct padding_folder {
   pb_unit* unit;
   pb_program program;
   bool* dropped; // nests
   bool* gone;    // values
   bool* padded;  // values that another one is made inside of
-} haloer;
+} padding_folder;
 
 static bool is_fill(const pb_nest* nest) {
   return nest->access_count == 1 && nest->expr_count == 1 && nest->reduce == PB_SET;
 }
 
 // Each index of the store is the same index of the load plus a constant, over the whole of what is loaded.
-static bool is_shift(const haloer* h, int n, pad* p) {
+static bool is_shift(const padding_folder* h, int n, pad* p) {
   const pb_nest* copy = &h->program.nests[n];
   if (h->dropped[n] || copy->reduce != PB_SET || copy->access_count != 2 || copy->expr_count != 1 ||
       copy->expr[0].op != PB_OP_LOAD || copy->access[0].boxed)
@@ -54,7 +54,7 @@ static bool is_shift(const haloer* h, int n, pad* p) {
 }
 
 // Elements are told apart by each index alone: nothing walks the tensor as a flat one, an index running past its end.
-static bool by_its_own_dims(const haloer* h, int v) {
+static bool by_its_own_dims(const padding_folder* h, int v) {
   PB_FOR_USES (n, &h->program, v)
     for (int a = 0; a < h->program.nests[n].access_count; ++a) {
       const pb_access* access = &h->program.nests[n].access[a];
@@ -66,7 +66,7 @@ static bool by_its_own_dims(const haloer* h, int v) {
 }
 
 // A padded tensor: one shifted copy of a local tensor, and fills with one number.
-static bool is_pad(const haloer* h, int n, pad* p) {
+static bool is_pad(const padding_folder* h, int n, pad* p) {
   if (!is_shift(h, n, p)) return false;
   const pb_value *from = &h->program.values[p->from], *to = &h->program.values[p->to];
   if (from->kind != PB_VALUE_LOCAL || to->kind != PB_VALUE_LOCAL || h->gone[p->from]) return false;
@@ -82,7 +82,7 @@ static bool is_pad(const haloer* h, int n, pad* p) {
 }
 
 // Every use of one tensor becomes a use of the other, `shift` further.
-static void redirect(haloer* h, int from, int to, const int64_t* shift) {
+static void redirect(padding_folder* h, int from, int to, const int64_t* shift) {
   PB_FOR_USES (n, &h->program, from)
     for (int a = 0; a < h->program.nests[n].access_count; ++a) {
       if (h->dropped[n] || h->program.value_of[n][a] != from) continue;
@@ -96,7 +96,7 @@ static void redirect(haloer* h, int from, int to, const int64_t* shift) {
 }
 
 // Whether the copy out of what now lies in the first padded tensor would be a padded copy of the tensor inside.
-static bool is_second_pad(haloer* h, int n, const pad* first, pad* second) {
+static bool is_second_pad(padding_folder* h, int n, const pad* first, pad* second) {
   pb_nest* copy = &h->program.nests[n];
   pb_access now = copy->access[0];
   for (int r = 0; r < now.rank; ++r) {
@@ -109,7 +109,7 @@ static bool is_second_pad(haloer* h, int n, const pad* first, pad* second) {
 }
 
 // A second padded copy of what now lies in `to`, with a border that this one covers, is the same tensor further in.
-static void merge(haloer* h, const pad* first) {
+static void merge(padding_folder* h, const pad* first) {
   PB_FOR_USES (n, &h->program, first->to) {
     const pb_nest* copy = &h->program.nests[n];
     if (h->dropped[n] || copy->access_count != 2 || h->program.value_of[n][0] != first->to ||
@@ -130,7 +130,7 @@ static void merge(haloer* h, const pad* first) {
   }
 }
 
-static void print_nest(haloer* h, int n, int* serial, pb_text* text) {
+static void print_nest(padding_folder* h, int n, int* serial, pb_text* text) {
   pb_nest* nest = &h->program.nests[n];
   pb_program_name_accesses(&h->program, n, &h->unit->pass, nest);
   h->dropped[n] = true;
@@ -139,7 +139,7 @@ static void print_nest(haloer* h, int n, int* serial, pb_text* text) {
 
 // Who reads what is inside, and not its border, may stand in front of the border's place in the program: the border
 // comes first then, for what has been read is written no more.
-static void print_borders(haloer* h, int n, int* serial, pb_text* text) {
+static void print_borders(padding_folder* h, int n, int* serial, pb_text* text) {
   for (int a = 0; a < h->program.nests[n].access_count; ++a) {
     int v = h->program.value_of[n][a];
     if (!h->padded[v] || !pb_program_reads(&h->program, n, v) || pb_program_writes(&h->program, n, v)) continue;
@@ -149,7 +149,7 @@ static void print_borders(haloer* h, int n, int* serial, pb_text* text) {
   }
 }
 
-static void print_program(haloer* h, pb_text* text) {
+static void print_program(padding_folder* h, pb_text* text) {
   pb_text_add(text, "module attributes {pb.stage = \"s3\"} {\n");
   pb_func_print_head(text, h->program.func, "", NULL);
   for (int v = 0; v < h->program.value_count; ++v) {
@@ -170,9 +170,9 @@ static void print_program(haloer* h, pb_text* text) {
   pb_text_add(text, "  return\n}\n}\n");
 }
 
-pb_status pb_s3_halo(pb_unit* unit) {
+pb_status pb_s3_fold_padding(pb_unit* unit) {
   if (!pb_chip_runs_code(unit->chip)) return PB_OK;
-  haloer h = {.unit = unit};
+  padding_folder h = {.unit = unit};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &h.program));
   h.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.nest_count + 1);
   h.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.value_count + 1);
@@ -186,7 +186,7 @@ pb_status pb_s3_halo(pb_unit* unit) {
   }
   pb_text text = {0};
   print_program(&h, &text);
-  pb_status status = pb_module_replace(unit, &text, "halo");
+  pb_status status = pb_module_replace(unit, &text, "padding");
   pb_text_free(&text);
   return status;
 }
