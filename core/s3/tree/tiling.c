@@ -270,6 +270,16 @@ static void lie_at_twin(pb_tiling* t, pb_buffer* new) {
   memcpy(new->shape, twin->shape, sizeof new->shape);
 }
 
+// Copies of a buffer take whole rows of its memory each: in a row of two copies the one's writer would wait for the
+// other's readers. It takes no more room, for rows are what the memory gives.
+static void end_rows(const pb_chip* chip, pb_buffer* buffer) {
+  int64_t inner = pb_type_bits(buffer->type) / 8, row = chip->memories[buffer->memory].row_bytes;
+  for (int r = 1; r < buffer->rank; ++r) inner *= buffer->shape[r];
+  if (buffer->depth < 2 || buffer->rank < 1 || inner < 1 || row < 1) return;
+  int64_t step = row / pb_gcd(inner, row), outer = (buffer->shape[0] + step - 1) / step * step;
+  if (outer * inner - buffer->shape[0] * inner < row) buffer->shape[0] = outer;
+}
+
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name) {
   if (t->buffer_count == PB_MAX_BUFFERS) {
     pb__tiling_fail(t, "more buffers than a kernel can have");
@@ -284,6 +294,7 @@ void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int d
                         .rank = local->rank,
                         .shares = -1};
   memcpy(buffer->shape, local->shape, sizeof buffer->shape);
+  end_rows(t->chip, buffer);
   lie_at_twin(t, buffer);
   memcpy(local->shape, buffer->shape, sizeof local->shape);
   buffer->bytes = pb_access_elements(local) * (pb_type_bits(local->type) / 8);
