@@ -1,11 +1,11 @@
-"""Cycles of each layer: the machine and the plan's prediction against the RTL.
+"""Cycles of each layer: the machine against the RTL, and the plan's prediction against the machine.
 
     cycles.py --bin BUILD/bin --net resnet18 --size 224 [--target simnpu] [--table]
 
 Two figures hold for every layer, or the test fails and names those that miss: the machine within 3% of the RTL, the
-prediction within 25%. A kernel of a few hundred cycles is all latency and order of arbitration, so a difference of up
-to 64 cycles (machine) or 200 (prediction: twice the latency of DRAM) is never a miss. The networks' totals are pinned
-within 1%: a change that moves one is meant, and writes its new figure here.
+prediction within 15% of the machine. A kernel of a few hundred cycles is all latency and order of arbitration, so a
+difference of up to 64 cycles (machine) or 200 (prediction: twice the latency of DRAM) is never a miss. The networks'
+totals are pinned within 1%: a change that moves one is meant, and writes its new figure here.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import tools  # noqa: E402
 tools.require("numpy", "onnx", "onnxruntime")
 
 MACHINE_SHARE, MACHINE_CYCLES = 0.03, 64
-PREDICTED_SHARE, PREDICTED_CYCLES = 0.25, 200
+PREDICTED_SHARE, PREDICTED_CYCLES = 0.15, 200
 PIN_SHARE = 0.01
 # Of int8 networks of 10 classes on 64x64 images: cycles on the RTL, on the machine, predicted.
 PINS = {"resnet18": (1127428, 1133462, 1109023), "mobilenetv2": (283846, 288457, 280764),
@@ -32,6 +32,7 @@ KNOWN = {(net, layer, "machine") for net, layers in {
     "vgg16": ["pool1_f", "pool4_f", "fc6_f", "fc7_f"], "resnet50": ["s4b2_conv1_f", "s4b3_conv1_f"],
     "mobilenetv2": ["stem_f", "b14_depth_f + b14_project_f", "b15_expand_f", "b16_expand_f",
                     "b16_depth_f + b16_project_f + b17_expand_f"]}.items() for layer in layers}
+KNOWN.add(("mobilenetv2", "b4_depth_f + b4_project_f", "predicted"))  # 4,900 cycles: 15.2% low, weights come beside its rows
 
 
 def steps(args, engine, device, folder):
@@ -51,15 +52,15 @@ def compare(args, engine, folder):
     failed, past = 0, set()  # past: layers some step of which is past a limit
     for m, r in zip(machine, rtl):
         wrong = misses(m["cycles"], r["cycles"], MACHINE_SHARE, MACHINE_CYCLES)
-        far = misses(r["predicted_cycles"], r["cycles"], PREDICTED_SHARE, PREDICTED_CYCLES)
+        far = misses(m["predicted_cycles"], m["cycles"], PREDICTED_SHARE, PREDICTED_CYCLES)
         for miss, kind in ((wrong, "machine"), (far, "predicted")):
             if miss:
                 past.add((args.net, r["origin"], kind))
                 failed += not (args.pinned and (args.net, r["origin"], kind) in KNOWN)
         if args.table or wrong or far:
             print(f"{r['kernel'][:20]:20} {r['origin'][:30]:30} rtl {r['cycles']:9} machine {m['cycles']:9} "
-                  f"{m['cycles'] / r['cycles']:.3f}{'!' if wrong else ' '} predicted {r['predicted_cycles']:9} "
-                  f"{r['predicted_cycles'] / r['cycles']:.3f}{'!' if far else ''}")
+                  f"{m['cycles'] / r['cycles']:.3f}{'!' if wrong else ' '} predicted {m['predicted_cycles']:9} "
+                  f"{m['predicted_cycles'] / m['cycles']:.3f}{'!' if far else ''}")
     for net, origin, kind in sorted(KNOWN - past) if args.pinned else ():
         if net == args.net:
             failed += 1

@@ -3,8 +3,7 @@
 //  - a queue: its commands' cycles, or how fast commands arrive when only Depth of them are fetched ahead;
 //  - the system memory's port: beats of the movers' runs, where they lie across beats too, and of the commands;
 //  - iterations that wait for each other: a buffer is free again only when all that fill and use it are done with it,
-//  and a
-//    loop has as many iterations under way as the buffer has copies.
+//    and a loop has as many iterations under way as the buffer has copies.
 // A core issues as one queue does; caches bring what it reads (cost_cores.c), hidden by its work but for a part.
 // A tree of loops is added up from the inside out: what one execution takes of everything, and how long it lasts alone.
 #include "core/s3/tree/cost.h"
@@ -27,9 +26,11 @@ typedef struct part {
   int64_t busy[PB_MAX_QUEUES];       // of queue: without what it waits for
   int64_t words[PB_MAX_QUEUES];      // that are fetched for the commands: fewer, with hardware loops
   int64_t system;                    // cycles of its port
+  int64_t loaded;                    // of these what loads take
   int64_t chain;                     // cycles in which the iterations of its buffers follow each other
   int64_t end;                       // the last result is there
   int64_t queue_free[PB_MAX_QUEUES]; // the queue could start something else
+  int64_t paced[PB_MAX_QUEUES];      // the same where its loops began no sooner than what they wait for was there
   int64_t first[PB_MAX_QUEUES];      // its first command starts
   bool used[PB_MAX_QUEUES];          // it has one
   bool rolled[PB_MAX_QUEUES];        // its words are a hardware loop's, in part
@@ -40,6 +41,7 @@ typedef struct part {
   uint64_t made_of[PB_MAX_BUFFERS][BUFFER_WORDS];   // which buffers what fills it has read, and those before it
   int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS]; // it is in use; to 0: it is not
   uint32_t walked[PB_MAX_BUFFERS];                  // by which of the loops around
+  uint32_t filled_by[PB_MAX_BUFFERS], read_by[PB_MAX_BUFFERS]; // queues that do
   int64_t free_at[PB_MAX_BUFFERS]; // a loop's own: its first copy is, behind the loop; 0: it has run out
 } part;
 
@@ -226,8 +228,10 @@ static bool handed_on_alone(const pb_tiling* t, int buffer) {
 }
 
 // The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
-// and `until_done` later what it writes is there.
-static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done) {
+// and `until_done` later what it writes is there. What `loads` shares the system memory's port with the loads in front
+// of it, on whatever queue.
+static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done,
+                     bool loads) {
   int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
   uint32_t after = 1u << queue, brought = 0;
@@ -240,6 +244,7 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue
       int b = nest->access[a].buffer;
       int64_t there = larger(p->ready[b], p->whole[b] - lasts);
       start = larger(start, there);
+      p->read_by[b] |= 1u << queue;
       if ((p->after[b] | (last ? p->brought[b] : 0)) >> queue & 1) own = larger(own, there);
       after |= p->after[b];
       brought |= p->brought[b];
@@ -252,9 +257,11 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue
     }
   if (pb__is_buffer(dest)) {
     p->after[dest->buffer] = after;
+    p->filled_by[dest->buffer] |= 1u << queue;
     p->brought[dest->buffer] |= brought;
     p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
     p->whole[dest->buffer] = start + lasts + until_done;
+    if (loads) p->whole[dest->buffer] = larger(p->whole[dest->buffer], p->loaded + until_done);
   }
   begin_queue(p, queue, start);
   if (own > free_at) { // it waits for what came of its own former command; what is behind it waits too
@@ -273,14 +280,14 @@ static void issue(part* p, int queue, int64_t cycles) {
 
 // The nest on its unit, and beside it what writes state for it there.
 static void run_units(const pb_tiling* t, part* p, const pb_nest* nest, const pb_insn* insn, const int64_t* taken,
-                      int64_t words, int64_t until_done) {
+                      int64_t words, int64_t until_done, bool loads) {
   int64_t lasts = queue_time(t, insn->unit, taken[insn->unit], words - 1);
   for (int u = 0; u < t->chip->unit_count; ++u) {
     if (taken[u]) issue(p, u, taken[u]);
     if (u != insn->queue && taken[u]) ++p->commands[u];
     if (u != insn->unit) lasts = larger(lasts, taken[u]);
   }
-  run_nest(t, p, nest, insn->unit, lasts, until_done);
+  run_nest(t, p, nest, insn->unit, lasts, until_done, loads);
   int64_t start = p->queue_free[insn->unit] - lasts;
   for (int u = 0; u < t->chip->unit_count; ++u) {
     if (u == insn->unit || !taken[u]) continue;
@@ -294,7 +301,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     int64_t taken = pb__core_cycles(t, t->core, nest);
     issue(p, CORE, taken);
     ++p->commands[CORE];
-    run_nest(t, p, nest, CORE, taken, 0);
+    run_nest(t, p, nest, CORE, taken, 0, false);
     t->traffic += pb__core_traffic(t, t->core, nest);
     return true;
   }
@@ -332,11 +339,12 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   p->commands[insn->queue] += commands;
   p->words[insn->queue] += words;
   p->system += of_all_cores(t, beats + words * fetch);
+  if (loads) p->loaded += of_all_cores(t, beats);
   const pb_access* dest = &nest->access[nest->access_count - 1];
   bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
   int64_t until_done = insn->latency + (alone ? 0 : TOKEN_CYCLES);
   if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
-  run_units(t, p, nest, insn, taken, words, until_done);
+  run_units(t, p, nest, insn, taken, words, until_done, loads);
   return true;
 }
 
@@ -377,7 +385,7 @@ static int64_t wait_for_places(const pb_tiling* t, const pb_tree* loop, const pa
 }
 
 // What the words of a loop's iterations cost less than those of the first one iteration after iteration: adds them to
-// `sum`, and makes `later` one of the iterations that follow. Returns the cycles of the port that are saved. Turns are
+// `sum`, and makes `later` one of the iterations that follow. Returns the cycles of the port that are saved. They are
 // alike only `period` apart, as buffers take their copies in turn.
 static int64_t add_words(const pb_tiling* t, const part* one, int64_t iterations, int64_t period, part* later,
                          part* sum) {
@@ -414,6 +422,30 @@ static int64_t iterations_ahead(const pb_tiling* t, const pb_tree* loop) {
   return most;
 }
 
+// Cycles from one iteration to the next at which a queue goes through a loop that nobody holds up: its own, or those of
+// what it waits for at the beginning.
+static int64_t pace_of(const pb_tiling* t, const part* one, int queue) {
+  int64_t pace = one->queue[queue];
+  for (int q = 0; q < issuers(t); ++q)
+    if (one->used[q] && one->first[q] < one->first[queue]) pace = larger(pace, one->queue[q]);
+  return pace;
+}
+
+// Cycles that a queue is in a loop at least, since what it reads there comes no faster: when it begins, as many
+// iterations of that wait for it as the buffer has copies; each further one is begun when a copy is free again.
+static int64_t fed_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue) {
+  int64_t most = 0;
+  for (const pb_tree* node = loop->first; node; node = node->next) {
+    int b = node->buffer;
+    if (node->kind != PB_TREE_ALLOC || !(one->read_by[b] >> queue & 1) || one->filled_by[b] >> queue & 1) continue;
+    int64_t waited = loop->extent - t->buffers[b].depth, pace = 0;
+    for (int q = 0; q < issuers(t); ++q)
+      if (one->filled_by[b] >> q & 1) pace = larger(pace, pace_of(t, one, q));
+    if (waited > 0) most = larger(most, (waited - 1) * pace + one->to[b] - one->from[b] + one->queue[queue]);
+  }
+  return most;
+}
+
 // What a loop makes comes after what the queues outside brought for it. Notes in `sum` what it was made of.
 static uint32_t brought_for(const pb_tiling* t, part* sum, const part* one, int made) {
   uint32_t after = 0;
@@ -433,9 +465,12 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   wait_for_words(t->chip, &one);
   const char* unused;
   part later = one;
+  int64_t fed[PB_MAX_QUEUES];
+  for (int q = 0; q < issuers(t); ++q) fed[q] = fed_time(t, loop, &one, q);
   int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one),
           ahead = iterations_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
+  sum->loaded += one.loaded * loop->extent;
   int64_t own[PB_MAX_QUEUES] = {0};
   int64_t period = larger(chain, busiest(t, &later, &unused)), further = (loop->extent - 1) * period;
   int64_t behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
@@ -457,7 +492,8 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   for (int q = 0; q < issuers(t); ++q) {
     // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
     int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
-    sum->queue[q] += larger(busy, held) + larger(own[q] - sum->queue_free[q], 0);
+    if (one.commands[q]) busy = larger(busy, fed[q]);
+    sum->queue[q] += larger(busy, held) + larger(own[q] - larger(sum->queue_free[q], sum->paced[q]), 0);
     sum->busy[q] += one.busy[q] * loop->extent;
     sum->commands[q] += one.commands[q] * loop->extent;
     if (!one.commands[q]) continue;
@@ -465,6 +501,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     // in order: what comes behind the loop waits until the last iteration's buffers were free
     sum->queue_free[q] = larger(sum->queue_free[q], start) + one.queue[q] * loop->extent;
     sum->queue_free[q] = larger(sum->queue_free[q], start + behind + one.queue_free[q]);
+    sum->paced[q] = start + one.queue_free[q] + (loop->extent - 1) * one.queue[q];
   }
   sum->end = larger(sum->end, start + one.end + further);
   note_free(t, loop, later.to, start + further, period, sum);
@@ -472,6 +509,8 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     if (!one.to[b]) continue;
     use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b]);
     sum->after[b] |= one.after[b];
+    sum->filled_by[b] |= one.filled_by[b];
+    sum->read_by[b] |= one.read_by[b];
     if (one.after[b]) sum->brought[b] |= one.brought[b] | brought_for(t, sum, &one, b);
     bool piecewise = one.after[b] && one.walked[b] >> loop->level & 1;
     sum->whole[b] = larger(sum->whole[b], start + one.to[b] + further);
