@@ -17,12 +17,37 @@ typedef struct route {
   const char* path;
 } route;
 
+static MlirLocation first_of(MlirLocation fused) {
+  size_t count = mlirLocationFusedGetNumLocations(fused);
+  pb_arena scratch = {0};
+  MlirLocation* all = PB_NEW_ARRAY(&scratch, MlirLocation, count + 1);
+  mlirLocationFusedGetLocations(fused, all);
+  MlirLocation first = count ? all[0] : fused;
+  pb_arena_free(&scratch);
+  return first;
+}
+
+// A place in a file, or the first within what names, joins or calls it; what MLIR's builders make may have none.
+static MlirLocation place_in(MlirLocation loc) {
+  for (int depth = 0; depth < 16 && !mlirLocationIsAFileLineColRange(loc); ++depth) {
+    if (mlirLocationIsAName(loc))
+      loc = mlirLocationNameGetChildLoc(loc);
+    else if (mlirLocationIsACallSite(loc))
+      loc = mlirLocationCallSiteGetCaller(loc);
+    else if (mlirLocationIsAFused(loc))
+      loc = first_of(loc);
+    else
+      break;
+  }
+  return loc;
+}
+
 static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
   route* r = user;
   if (mlirDiagnosticGetSeverity(d) != MlirDiagnosticError) return mlirLogicalResultSuccess();
   pb_text text = {0};
   mlirDiagnosticPrint(d, append, &text);
-  MlirLocation loc = mlirDiagnosticGetLocation(d);
+  MlirLocation loc = place_in(mlirDiagnosticGetLocation(d));
   pb_place place = {.file = r->path};
   if (mlirLocationIsAFileLineColRange(loc)) {
     place.line = mlirLocationFileLineColRangeGetStartLine(loc);

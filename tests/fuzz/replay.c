@@ -92,6 +92,6 @@ int main(int argc, char** argv) {
     ++files;
   }
   closedir(folder);
-  printf("%d files\n", files);
+  printf("%d files, %lld mutants\n", files, (long long)files * atoi(argv[2]));
   return failed || !files; // an empty corpus tests nothing
 }

@@ -73,6 +73,7 @@ void pb__l_put_at(pb_door* d, int x, int into, int y, const pb_l_start* starts, 
   }
   access = pb_make_access(&d->m, flat);
   int new = at < 0 ? pb_nest_load(n, access) : pb_nest_gather(n, access, 0, pb__door_as_place(n, at));
+  new = pb_scalar_decoded(n, new, out.type);
   int old = pb__door_load(d, into, &access);
   if (access >= 0) pb_make_along(&d->m, access, dims);
   pb__door_store(d, inside < 0 ? new : pb_scalar_select(n, inside, new, old), y, dims);

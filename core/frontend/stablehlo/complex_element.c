@@ -168,6 +168,8 @@ static pb_status compare(pb_door* d, const pb_flat_op* op) {
   pb_type type = pb__door_type(d, op->operands[0])->type;
   int y = pb__door_result(d, op, 0), dims[PB_NEST_RANK];
   if (!equal && !other) return pb__door_refuse(d, op, "an order of complex numbers");
+  if (pb_made(&d->m, y)->type != PB_I1 || pb__door_type(d, op->results[0])->is_complex)
+    return pb__door_refuse(d, op, "a result that does not fit");
   pb_nest* n = pb_make_walk(&d->m, "point", y, dims);
   pb_door_value x = pb__door_get(d, op->operands[0]), z = pb__door_get(d, op->operands[1]);
   pair a = load(d, x, dims), b = load(d, z, dims);
@@ -280,6 +282,8 @@ pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op) {
     if (k < 2) x[k] = pb__door_get(d, op->operands[k]);
   }
   if (!strcmp(op->name, "stablehlo.convert")) return convert(d, op);
+  if (in->is_complex == !strcmp(op->name, "stablehlo.complex"))
+    return pb__door_refuse(d, op, "a result that does not fit");
   if (!strcmp(op->name, "stablehlo.compare")) return compare(d, op);
   bool by_log = !strcmp(op->name, "stablehlo.power") || !strcmp(op->name, "stablehlo.cbrt");
   int k = element_of(op->name);

@@ -369,6 +369,8 @@ pb_status pb__door_callee(pb_door* d, const pb_flat_op* op, const pb_flat_func**
   const pb_flat_op* end = return_of(&(*func)->body);
   if (!end || strcmp(end->name, "func.return") || end->operand_count != op->result_count)
     return pb__door_refuse(d, op, "'%s' does not return as many values", name);
+  for (int k = 0; k < op->operand_count; ++k)
+    if (d->filled[op->operands[k]] == -2) return pb__door_refuse(d, op, "it hands on a tensor.empty");
   return PB_OK;
 }
 

@@ -5,12 +5,12 @@
 
 #include "core/base/arena.h"
 #include "core/base/installation.h"
+#include "core/frontend/stablehlo/flat_spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +65,18 @@ pb_flat_language pb_flat_sniff(const char* path) {
   return is;
 }
 
+// Where in the text a form is seen that is not read; NULL: nowhere.
+static const char* other_form(const char* text) {
+  static const char* const words[] = {"= stablehlo.", "= chlo.", "\n  func.func ", "\nfunc.func "};
+  const char* first = !strncmp(text, "func.func ", 10) || !strncmp(text, "module ", 7) ? text : NULL;
+  for (size_t k = 0; k < sizeof words / sizeof *words; ++k) {
+    const char* at = strstr(text, words[k]);
+    if (at) at += strspn(at, "= \n");
+    if (at && (!first || at < first)) first = at;
+  }
+  return first;
+}
+
 // Forms of StableHLO that MLIR cannot read without the dialect: bytecode, and text that is not generic. The whole file
 // need not be looked at: an operation of either form stands near its beginning.
 static pb_status check_form(const char* path, pb_flat_language language, pb_diag* diag) {
@@ -75,19 +87,21 @@ static pb_status check_form(const char* path, pb_flat_language language, pb_diag
   for (size_t k = 0; k < n; ++k)
     if (!head[k]) head[k] = ' ';
   head[n] = 0;
-  pb_place place = {.file = path};
+  pb_place place = {.file = path, .line = 1, .column = 1};
   if (!strncmp(head, "ML\xefR", 4))
     return pb_unsupported(diag, place, 2102,
                           "stablehlo-translate --deserialize FILE | stablehlo-opt --mlir-print-op-generic; of linalg "
                           "mlir-opt FILE",
                           "this is bytecode; only text is read");
-  if (language == PB_FLAT_LINALG) return PB_OK;
-  if (strstr(head, "= stablehlo.") || strstr(head, "= chlo.") || strstr(head, "\n  func.func ") ||
-      strstr(head, "\nfunc.func ") || !strncmp(head, "func.func ", 10) || !strncmp(head, "module ", 7))
-    return pb_unsupported(diag, place, 2103,
-                          "stablehlo-opt --mlir-print-op-generic FILE, or get_asm(print_generic_op_form=True)",
-                          "this is text in the pretty form; only the generic one is read");
-  return PB_OK;
+  const char* form = language == PB_FLAT_LINALG ? NULL : other_form(head);
+  if (!form) return PB_OK;
+  for (const char* c = head; c < form; ++c) {
+    place.column = *c == '\n' ? 1 : place.column + 1;
+    place.line += *c == '\n';
+  }
+  return pb_unsupported(diag, place, 2103,
+                        "stablehlo-opt --mlir-print-op-generic FILE, or get_asm(print_generic_op_form=True)",
+                        "this is text in the pretty form; only the generic one is read");
 }
 
 typedef struct heard {
@@ -170,16 +184,11 @@ static pb_status start(const char* path, pb_flat_language language, const char* 
   const char* first[] = {program, path, limits[0], limits[1], words[language]};
   for (size_t k = 0; k < 5; ++k) argv[k] = (char*)(uintptr_t)first[k];
   for (size_t k = 0; k < count; ++k) argv[5 + k] = (char*)(uintptr_t)attributes[k];
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
   int text = open(path, O_RDONLY | O_CLOEXEC);
-  posix_spawn_file_actions_adddup2(&actions, text, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  errno = text < 0 ? errno : posix_spawn(pid, program, &actions, NULL, argv, environ);
+  errno = text < 0 ? errno : pb__flat_spawn(program, argv, text, out, pid);
   pb_status status = text < 0 ? pb_system_error(diag, (pb_place){.file = path}, 1001, "cannot be read")
                      : errno  ? pb_system_error(diag, (pb_place){.file = program}, 1001, "cannot be started")
                               : PB_OK;
-  posix_spawn_file_actions_destroy(&actions);
   if (text >= 0) close(text);
   pb_arena_free(&scratch);
   return status;

@@ -366,6 +366,34 @@ static pb_status read_region(reader* r, MlirRegion region, MlirOperation owner, 
   return PB_OK;
 }
 
+static MlirOperation last_of(MlirBlock body) {
+  MlirOperation last = mlirBlockGetFirstOperation(body);
+  for (MlirOperation o = last; !mlirOperationIsNull(o); o = mlirOperationGetNextInBlock(o)) last = o;
+  return last;
+}
+
+// Whether the function's type is that of its block's arguments and of what its end returns: MLIR's verifier, which
+// knows, does not run on dialects that are not loaded.
+static bool is_of_its_type(MlirOperation op) {
+  MlirAttribute is = mlirOperationGetInherentAttributeByName(op, str("function_type"));
+  if (mlirAttributeIsNull(is)) is = mlirOperationGetDiscardableAttributeByName(op, str("function_type"));
+  if (mlirAttributeIsNull(is) || !mlirAttributeIsAType(is)) return false;
+  MlirType type = mlirTypeAttrGetValue(is);
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+  if (!mlirTypeIsAFunction(type) || mlirBlockIsNull(body)) return false;
+  intptr_t count = mlirBlockGetNumArguments(body);
+  bool same = mlirFunctionTypeGetNumInputs(type) == count;
+  for (intptr_t k = 0; k < count && same; ++k)
+    same = mlirTypeEqual(mlirFunctionTypeGetInput(type, k), mlirValueGetType(mlirBlockGetArgument(body, k)));
+  MlirOperation end = last_of(body);
+  if (mlirOperationIsNull(end) || !op_is(end, "func.return")) return same; // which is refused later
+  count = mlirOperationGetNumOperands(end);
+  same = same && mlirFunctionTypeGetNumResults(type) == count;
+  for (intptr_t k = 0; k < count && same; ++k)
+    same = mlirTypeEqual(mlirFunctionTypeGetResult(type, k), mlirValueGetType(mlirOperationGetOperand(end, k)));
+  return same;
+}
+
 static pb_status read_func(reader* r, MlirOperation op, pb_flat_func* out) {
   MlirAttribute name = mlirOperationGetInherentAttributeByName(op, str("sym_name"));
   if (mlirAttributeIsNull(name)) name = mlirOperationGetDiscardableAttributeByName(op, str("sym_name"));
@@ -373,6 +401,7 @@ static pb_status read_func(reader* r, MlirOperation op, pb_flat_func* out) {
     return refuse(r, op, "a function without a name or a body");
   out->name = kept(r, mlirStringAttrGetValue(name));
   place_of(op, &out->line, &out->column);
+  if (!is_of_its_type(op)) return refuse(r, op, "a function of another type than its body");
   return read_region(r, mlirOperationGetRegion(op, 0), op, &out->body);
 }
 

@@ -63,6 +63,7 @@ static pb_status make_outputs(pb_door* d, const pb_flat_op* end) {
   int *made = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1),
       *results = PB_NEW_ARRAY(&program->arena, int, (size_t)count + 1);
   for (int k = 0; k < count; ++k) {
+    if (d->filled[end->operands[k]] == -2) return pb__door_refuse(d, end, "it returns a tensor.empty");
     pb_door_value v = pb__door_get(d, end->operands[k]);
     results[k] = v.value >= 0 && v.imaginary >= 0 ? pb__door_pairs(d, v) : v.value;
     if (results[k] >= 0) results[k] = pb__door_coded_output(d, end->operands[k], results[k]);
@@ -177,11 +178,11 @@ static pb_status open_argument(pb_door* d, const pb_flat_op* head, int number, i
     if (shape[r] >= 0) continue;
     int symbol = symbols ? pb_symbol_named(symbols, pb_printf(arena, "%s.%d", name, r)) : -1;
     if (symbol < 0)
-      return pb_unsupported(d->diag, (pb_place){.file = d->flat->file, .what = name}, 2027,
+      return pb_unsupported(d->diag, (pb_place){d->flat->file, head->line, head->column, NULL}, 2027,
                             "list its values, --input-shape arg0=1,8x3: each is compiled for itself",
-                            symbols ? "its dim %d is one open dim too many"
-                                    : "its dim %d is open, and this target's kernels are made for extents",
-                            r);
+                            symbols ? "%s: its dim %d is one open dim too many"
+                                    : "%s: its dim %d is open, and this target's kernels are made for extents",
+                            name, r);
     shape[r] = pb_symbol_extent(symbols, symbol);
     d->m.consts->open = true;
   }
