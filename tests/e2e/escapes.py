@@ -45,7 +45,7 @@ def model(rng, root):
     place = "/".join(rng.choice(PARTS) for _ in range(rng.choice([1, 1, 2, 3, 5])))
     place = rng.choice([place, place, place, os.path.join(root, "secret.bin"), "file://" + place])
     w = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[SIZE], data_location=TensorProto.EXTERNAL)
-    entries = {"location": place}
+    entries = {"location": place, "length": str(SIZE * 4)}
     if rng.random() < 0.3:
         entries["offset"] = str(rng.choice([0, 4, 128, SIZE * 4, SIZE * 4 + 4, -4, 1 << 40, "x"]))
     if rng.random() < 0.3:
@@ -56,10 +56,10 @@ def model(rng, root):
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [SIZE])])
     whole = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     whole.graph.initializer.append(w)
-    return whole.SerializeToString(), place
+    return whole.SerializeToString(), entries
 
 
-def judge(bin_dir, inside):
+def judge(bin_dir, inside, entries):
     engine = os.path.join(inside, "..", "x.pbe")
     code, printed = mutants.run([os.path.join(bin_dir, "pbc"), os.path.join(inside, "model.onnx"), "--target=cpu", "-o", engine])
     if mutants.refused(code, printed):
@@ -70,7 +70,8 @@ def judge(bin_dir, inside):
         data = file.read()
     if SECRET[:4].tobytes() in data:
         return "wrong: the engine has what lies outside of the model's folder"
-    return "right" if np.arange(SIZE // 2, SIZE, dtype=np.float32).tobytes() in data else "wrong: the weights are others"
+    first = int(entries.get("offset", 0)) // 4
+    return "right" if np.arange(first, first + SIZE, dtype=np.float32)[SIZE // 2:].tobytes() in data else "wrong: the weights are others"
 
 
 def main():
@@ -83,13 +84,13 @@ def main():
     with tempfile.TemporaryDirectory() as root:
         inside = furnish(root)
         for k in range(args.count):
-            data, place = model(random.Random(args.seed * 1000003 + k), root)
+            data, entries = model(random.Random(args.seed * 1000003 + k), root)
             with open(os.path.join(inside, "model.onnx"), "wb") as file:
                 file.write(data)
-            found = judge(args.bin, inside)
+            found = judge(args.bin, inside, entries)
             counts[found.split(":")[0]] += 1
             if found.startswith("wrong"):
-                print(f"FAILED {k}, {place!r}: {found}", flush=True)
+                print(f"FAILED {k}, {entries}: {found}", flush=True)
     for what, count in counts.items():
         print(f"{count:6} place {what}")
     return int(counts["wrong"] > 0 or (args.count >= 100 and not counts["right"]))
