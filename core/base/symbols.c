@@ -24,12 +24,16 @@ static int root(const pb_symbols* s, int symbol) {
   return symbol;
 }
 
-// Steps of 11, in an order of its own for each symbol: all remainders of divisors up to 8 are among them, no two
-// symbols are ever the same, and none is a sum of others in all samples.
+// Steps of STEP, in an order of its own for each symbol: all remainders of divisors up to 8 are among them. No two
+// symbols are ever the same: STEP of them stand at different places of a step, and those behind them that stand at the
+// same one go in the same order from another beginning. None is a sum of others in all samples. Numbers are as small as
+// that allows: four of them are a tensor's extents.
 int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
+  enum { STEP = 11, GROUPS = 3, LEAST = 59 };
+  _Static_assert(PB_MOST_SYMBOLS <= STEP * GROUPS && PB_SYMBOL_SAMPLES % GROUPS == 0, "two symbols would be the same");
   int order[PB_SYMBOL_SAMPLES];
   symbol = root(s, symbol);
-  uint32_t state = 12345u + (uint32_t)symbol * 7919u;
+  uint32_t state = 12345u + (uint32_t)(symbol % STEP) * 7919u;
   for (int k = 0; k < PB_SYMBOL_SAMPLES; ++k) order[k] = k;
   for (int k = PB_SYMBOL_SAMPLES - 1; k > 0; --k) {
     state = state * 1664525u + 1013904223u;
@@ -37,7 +41,8 @@ int64_t pb_symbol_extent(const pb_symbols* s, int symbol) {
     order[k] = order[other];
     order[other] = swap;
   }
-  return 59 + 3 * symbol + 11 * order[s->sample];
+  int from = symbol / STEP * (PB_SYMBOL_SAMPLES / GROUPS);
+  return LEAST + 3 * symbol % STEP + STEP * ((order[s->sample] + from) % PB_SYMBOL_SAMPLES);
 }
 
 bool pb_symbols_unify(pb_symbols* s, int64_t a, int64_t b) {

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ATOMS = 24, MOST_TERMS = 160, MOST_DIVISOR = 8, COUNT = PB_OPEN_SAMPLES };
+enum { MOST_ATOMS = PB_MOST_SYMBOLS + 16, MOST_TERMS = 1024, MOST_DIVISOR = 8, COUNT = PB_OPEN_SAMPLES };
+enum { MOST_OF_TWO = 160, MOST_OF_THREE = 40 }; // terms of which sums of two and three are tried: those in front
 
 typedef struct term { // a product of atoms
   int size;
@@ -34,13 +35,29 @@ static bool add_term(pb_fit* f, const term* a, const term* b) {
   return true;
 }
 
-// With its products by the atoms that are there; of symbols products of three.
+static term* keep_atom(pb_fit* f, const term* atom) {
+  if (f->atom_count == MOST_ATOMS) return NULL;
+  f->atoms[f->atom_count] = *atom;
+  return &f->atoms[f->atom_count++];
+}
+
+// With its products by the atoms that are there.
 static void add_atom(pb_fit* f, const term* atom) {
-  if (f->atom_count == MOST_ATOMS) return;
-  term* a = &f->atoms[f->atom_count++];
-  *a = *atom;
+  const term* a = keep_atom(f, atom);
+  if (!a) return;
   (void)add_term(f, a, NULL);
   for (int o = 0; o < f->atom_count; ++o) (void)add_term(f, a, &f->atoms[o]);
+}
+
+// Of symbols their products of two and of three too, few behind many: where there are more than there is room for, it
+// is products of three that are left out.
+static void add_symbols(pb_fit* f) {
+  for (int s = 0; s < f->symbol_count; ++s) (void)add_term(f, &f->atoms[s], NULL);
+  for (int s = 0; s < f->symbol_count; ++s)
+    for (int o = 0; o <= s; ++o) (void)add_term(f, &f->atoms[s], &f->atoms[o]);
+  int pairs = f->term_count;
+  for (int s = 0; s < f->symbol_count; ++s)
+    for (int p = 0; p < pairs; ++p) (void)add_term(f, &f->terms[p], &f->atoms[s]);
 }
 
 pb_fit* pb_fit_start(pb_sizes* sizes, const pb_symbols* symbols, pb_arena* arena) {
@@ -51,45 +68,50 @@ pb_fit* pb_fit_start(pb_sizes* sizes, const pb_symbols* symbols, pb_arena* arena
     term atom = {.size = pb_size_symbol(sizes, s)};
     pb_symbols at = *symbols;
     for (at.sample = 0; at.sample < COUNT; ++at.sample) atom.at[at.sample] = pb_symbol_extent(&at, s);
-    add_atom(f, &atom);
-    ++f->symbol_count;
+    if (keep_atom(f, &atom)) ++f->symbol_count;
   }
-  int pairs = f->term_count;
-  for (int s = 0; s < f->symbol_count; ++s)
-    for (int p = 0; p < pairs; ++p) (void)add_term(f, &f->terms[p], &f->atoms[s]);
+  add_symbols(f);
   return f;
 }
 
-// The coefficients of so many terms and of 1, by the first samples; false: they are no integers.
-static bool solve(const term* const* t, int count, const int64_t* numbers, int64_t* coef) {
-  long double m[4][5];
+typedef enum solution { FOUND, NONE, SINGULAR } solution;
+
+// The coefficients of so many terms and of 1, by the first `rows` samples; NONE: they are no integers.
+static solution solve_by(int rows, const term* const* t, int count, const int64_t* numbers, int64_t* coef) {
+  long double m[COUNT][5];
   int n = count + 1;
-  for (int r = 0; r < n; ++r) {
+  for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < count; ++c) m[r][c] = (long double)t[c]->at[r];
     m[r][count] = 1;
     m[r][n] = (long double)numbers[r];
   }
   for (int c = 0; c < n; ++c) {
     int best = c;
-    for (int r = c; r < n; ++r)
+    for (int r = c; r < rows; ++r)
       if (fabsl(m[r][c]) > fabsl(m[best][c])) best = r;
-    if (fabsl(m[best][c]) < 1e-9L) return false;
+    if (fabsl(m[best][c]) < 1e-9L) return SINGULAR;
     for (int k = 0; k <= n && best != c; ++k) {
       long double swap = m[best][k];
       m[best][k] = m[c][k];
       m[c][k] = swap;
     }
-    for (int r = 0; r < n; ++r) {
+    for (int r = 0; r < rows; ++r) {
       long double by = m[r][c] / m[c][c];
       for (int k = c; k <= n && r != c; ++k) m[r][k] -= by * m[c][k];
     }
   }
   for (int c = 0; c < n; ++c) {
     long double x = m[c][n] / m[c][c];
-    if (!(fabsl(x) < 1e15L) || fabsl(x - roundl(x)) > 1e-3L) return false;
+    if (!(fabsl(x) < 1e15L) || fabsl(x - roundl(x)) > 1e-3L) return NONE;
     coef[c] = (int64_t)roundl(x);
   }
-  return true;
+  return FOUND;
+}
+
+// Two of many symbols may go side by side in the first samples.
+static bool solve(const term* const* t, int count, const int64_t* numbers, int64_t* coef) {
+  solution found = solve_by(count + 1, t, count, numbers, coef);
+  return (found == SINGULAR ? solve_by(COUNT, t, count, numbers, coef) : found) == FOUND;
 }
 
 static bool holds(const term* const* t, int count, const int64_t* coef, const int64_t* numbers) {
@@ -115,7 +137,8 @@ static int polynomial(pb_fit* f, const int64_t* numbers) {
   const term* t[3];
   for (int count = 1; count <= 3; ++count) {
     int at[3] = {0, 1, 2}, most = f->term_count;
-    if (count == 3 && most > 40) most = 40; // symbols' own come first
+    if (count == 2 && most > MOST_OF_TWO) most = MOST_OF_TWO;
+    if (count == 3 && most > MOST_OF_THREE) most = MOST_OF_THREE;
     for (bool more = count <= most; more;) {
       for (int c = 0; c < count; ++c) t[c] = &f->terms[at[c]];
       int size = by_terms(f, t, count, numbers);

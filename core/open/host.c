@@ -304,6 +304,48 @@ static void copy_lists(host* h) {
   if (h->block_count) memcpy(h->out->blocks, h->blocks, h->block_count * sizeof *h->blocks);
 }
 
+// ---- sizes that are used ----
+
+typedef struct renumbering {
+  int* number; // of each size: 0 not used, 1 used; then its new number
+} renumbering;
+
+// Calls `each` for every number of a size but those in sizes.
+static void for_sizes(const pb_engine* e, void (*each)(int* size, renumbering* r), renumbering* r) {
+  pb_open* o = e->open;
+  for (int k = 0; k < e->input_count; ++k)
+    for (int d = 0; d < e->inputs[k].rank; ++d) each(&o->inputs[k][d], r);
+  for (int k = 0; k < e->output_count; ++k)
+    for (int d = 0; d < e->outputs[k].rank; ++d) each(&o->outputs[k][d], r);
+  for (int k = 0; k < o->check_count; ++k) each(&o->checks[k].a, r), each(&o->checks[k].b, r);
+  for (int k = 0; k < o->block_count; ++k)
+    for (int n = 0; n < o->blocks[k].count; ++n) each(&o->blocks[k].sizes[n], r);
+  for (int k = 0; k < o->buffer_count; ++k) each(&o->buffers[k].bytes, r);
+}
+
+static void mark(int* size, renumbering* r) { r->number[*size] = 1; }
+static void rename_size(int* size, renumbering* r) { *size = r->number[*size]; }
+
+// What numbers were looked for with, and what folding left, is no size of the program: it could be too large for
+// extents that are not.
+static void drop_unused(host* h) {
+  pb_open* o = h->out;
+  renumbering r = {.number = PB_NEW_ARRAY(&h->open->sizes.arena, int, (size_t)o->size_count + 1)};
+  int kept = 0;
+  for_sizes(h->engine, mark, &r);
+  for (int k = o->size_count - 1; k >= 0; --k)
+    if (r.number[k] && o->sizes[k].op >= PB_SIZE_ADD) r.number[o->sizes[k].a] = r.number[o->sizes[k].b] = 1;
+  for (int k = 0; k < o->size_count; ++k) {
+    if (!r.number[k]) continue;
+    pb_size size = o->sizes[k];
+    if (size.op >= PB_SIZE_ADD) size.a = r.number[size.a], size.b = r.number[size.b];
+    r.number[k] = kept;
+    o->sizes[kept++] = size;
+  }
+  o->size_count = kept;
+  for_sizes(h->engine, rename_size, &r);
+}
+
 pb_status pb_open_host(pb_open_program* open, const pb_open_kernels* kernels, pb_diag* diag, pb_engine* engine) {
   size_t values = (size_t)open->program->value_count + 1;
   host h = {.open = open, .kernels = kernels, .engine = engine, .out = PB_NEW(&engine->arena, pb_open)};
@@ -319,6 +361,7 @@ pb_status pb_open_host(pb_open_program* open, const pb_open_kernels* kernels, pb
   take_guards(&h);
   take_symbols(&h);
   copy_lists(&h);
+  drop_unused(&h);
   free(h.checks);
   free(h.blocks);
   pb_table_free(&h.known);

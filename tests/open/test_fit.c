@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -74,11 +75,41 @@ static void finds_what_is_one(void** state) {
   pb_symbols_free(&symbols);
 }
 
+// As many symbols as there may be: each is told from all others, and so are products of two and sums of two.
+static void finds_among_many(void** state) {
+  (void)state;
+  pb_symbols symbols = {0};
+  pb_sizes sizes = {0};
+  int64_t numbers[PB_OPEN_SAMPLES], at[PB_MOST_SYMBOLS], is;
+  for (int k = 0; k < PB_MOST_SYMBOLS; ++k) {
+    assert_int_equal(pb_symbol_named(&symbols, (char[]){'a', (char)('0' + k), 0}), k);
+    at[k] = 1000 + 7 * k;
+  }
+  pb_fit* fit = pb_fit_start(&sizes, &symbols, &sizes.arena);
+  for (int a = 0; a < PB_MOST_SYMBOLS; ++a)
+    for (int b = 0; b < PB_MOST_SYMBOLS; b += 5)
+      for (int how = 0; how < 3; ++how) {
+        for (symbols.sample = 0; symbols.sample < PB_OPEN_SAMPLES; ++symbols.sample) {
+          int64_t x = pb_symbol_extent(&symbols, a), y = pb_symbol_extent(&symbols, b);
+          numbers[symbols.sample] = how == 0 ? 3 * x - 1 : how == 1 ? x * y + 2 : x + 2 * y;
+        }
+        int size = pb_fit_find(fit, numbers);
+        assert_true(size >= 0);
+        int64_t* values = calloc(sizes.count, sizeof *values);
+        for (int k = 0; k <= size; ++k) assert_true(pb_size_value(sizes.items[k], at, values, &values[k]));
+        is = how == 0 ? 3 * at[a] - 1 : how == 1 ? at[a] * at[b] + 2 : at[a] + 2 * at[b];
+        assert_int_equal(values[size], is);
+        free(values);
+      }
+  pb_fit_end(fit);
+  pb_sizes_free(&sizes);
+  pb_symbols_free(&symbols);
+}
+
 static void symbols_are_apart(void** state) {
   (void)state;
   pb_symbols s = {0};
-  const char* names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
-  for (int k = 0; k < PB_MOST_SYMBOLS; ++k) assert_int_equal(pb_symbol_named(&s, names[k]), k);
+  for (int k = 0; k < PB_MOST_SYMBOLS; ++k) assert_int_equal(pb_symbol_named(&s, (char[]){'a', (char)('0' + k), 0}), k);
   assert_int_equal(pb_symbol_named(&s, "i"), -1);
   for (s.sample = 0; s.sample < PB_SYMBOL_SAMPLES; ++s.sample)
     for (int k = 0; k < PB_MOST_SYMBOLS; ++k)
@@ -99,6 +130,7 @@ static void symbols_are_apart(void** state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_is_one), cmocka_unit_test(symbols_are_apart)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_is_one), cmocka_unit_test(finds_among_many),
+                                     cmocka_unit_test(symbols_are_apart)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,9 @@ pb_status pb__l_op_insert(pb_door* d, const pb_flat_op* op) {
   const pb_s1_value of = *pb_made(&d->m, into);
   if (pb_made(&d->m, x)->rank || pb_made(&d->m, x)->type != of.type)
     return pb__door_refuse(d, op, "not one number of the tensor's type");
+  if (!pb__l_same_shape(pb__door_type(d, op->operands[1]), pb__door_type(d, op->results[0])) ||
+      pb__l_type(d, op->results[0]) != of.type)
+    return pb__door_refuse(d, op, "a result of another type");
   PB_TRY(index_operands(d, op, 2, of.rank, starts));
   PB_TRY(pb__l_in(d, op, 1, &into));
   pb__l_put_at(d, x, into, pb__l_result(d, op, 0), starts, ones);

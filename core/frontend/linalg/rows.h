@@ -8,6 +8,7 @@
 
 // A value's type as stage S1 has it: an index is an i64.
 pb_type pb__l_type(const pb_door* d, int flat_value);
+bool pb__l_same_shape(const pb_flat_type* a, const pb_flat_type* b);
 // The operand's value of S1; a refusal where nothing has been stored in it.
 pb_status pb__l_in(pb_door* d, const pb_flat_op* op, int k, int* value);
 // A value for result k.

@@ -62,13 +62,13 @@ void pb__l_fill_empty(pb_door* d, int flat_value) {
 
 // ---- shapes ----
 
-static bool same_shape(const pb_flat_type* a, const pb_flat_type* b) {
+bool pb__l_same_shape(const pb_flat_type* a, const pb_flat_type* b) {
   return a->rank == b->rank && !memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank);
 }
 
 pb_status pb__l_op_cast(pb_door* d, const pb_flat_op* op) {
   const pb_flat_type *x = pb__door_type(d, op->operands[0]), *y = pb__door_type(d, op->results[0]);
-  if (x->type != y->type || x->is_element || y->is_element || !same_shape(x, y))
+  if (x->type != y->type || x->is_element || y->is_element || !pb__l_same_shape(x, y))
     return pb__door_refuse(d, op, "to another shape or type");
   d->value[op->results[0]] = d->value[op->operands[0]];
   d->filled[op->results[0]] = d->filled[op->operands[0]];
@@ -203,7 +203,7 @@ pb_status pb__l_op_insert_slice(pb_door* d, const pb_flat_op* op) {
   int x, into = d->value[op->operands[1]], filled = d->filled[op->operands[1]], dims[PB_NEST_RANK];
   slice s;
   bool covers = true, apart = false;
-  if (to->type != out->type || !same_shape(to, out)) return pb__door_refuse(d, op, "a result of another type");
+  if (to->type != out->type || !pb__l_same_shape(to, out)) return pb__door_refuse(d, op, "a result of another type");
   PB_TRY(read_slice(d, op, to, pb__door_type(d, op->operands[0]), 2, &s));
   PB_TRY(pb__l_in(d, op, 0, &x));
   for (int r = 0; r < to->rank; ++r) {

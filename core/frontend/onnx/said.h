@@ -29,5 +29,7 @@ void pb__o_said_reduce(pb_onnx* o);
 void pb__o_said_top_k(pb_onnx* o);
 void pb__o_said_split(pb_onnx* o);
 void pb__o_said_compress(pb_onnx* o);
+// The places of what holds in a vector of truths, in order and as many as *count says; behind them anything.
+int pb__o_places_of(pb_onnx* o, int truths, int* count);
 
 #endif

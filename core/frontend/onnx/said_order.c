@@ -1,4 +1,5 @@
 // Reductions and orders whose axes or numbers come at run time.
+#include "core/frontend/onnx/in_order.h"
 #include "core/frontend/onnx/said.h"
 
 #include <string.h>
@@ -152,13 +153,12 @@ void pb__o_said_split(pb_onnx* o) {
 
 // ---- where a condition holds ----
 
-// The places of what holds in a vector of truths, in order and as many as *count says; behind them anything.
-static int places_of(pb_onnx* o, int truths, int* count) {
-  int64_t all = pb__o_type(o, truths)->shape[0], column[2] = {all, 1};
+int pb__o_places_of(pb_onnx* o, int truths, int* count) {
+  int64_t all = pb__o_type(o, truths)->shape[0], column[2] = {all, 1}, row[2] = {1, all}, more = all + 1;
   int each = pb__o_cast(o, truths, PB_I64);
   *count = pb__o_reshape(o, pb__o_total(o, each, "add"), 1, (const int64_t[]){1});
-  pb_onnx_window w = {.size = {all}, .stride = {1}, .dilation = {1}, .low = {all - 1}};
-  int before = pb__o_by(o, "subtract", pb__o_windows(o, each, -1, "add", &w), 1);
+  int before = pb__o_reshape(o, pb__o_running(o, pb__o_reshape(o, each, 2, row)), 1, &more);
+  before = pb__o_part(o, before, 0, 0, all);
   int at = pb__o_select(o, truths, before, pb__o_whole(o, all)); // outside, where nothing is stored
   pb_onnx_places p = {.dropped = 1, .drop = {0}, .maps = 1, .map = {0}};
   int none = pb__o_expand(o, pb__o_whole(o, 0), 1, &all);
@@ -178,7 +178,7 @@ void pb__o_said_compress(pb_onnx* o) {
   const pb_flat_type in = *pb__o_type(o, x);
   if (pb__o_type(o, truths)->shape[0] > in.shape[axis]) pb__o_refuse(o, "a condition that is too long");
   if (pb__o_bad(o)) return;
-  int places = places_of(o, truths, &count), here[PB_FLAT_RANK];
+  int places = pb__o_places_of(o, truths, &count), here[PB_FLAT_RANK];
   for (int r = 0; r < in.rank; ++r) {
     shape[r] = r == axis ? -1 : in.shape[r];
     here[r] = r == axis ? count : pb__o_vector(o, 1, &in.shape[r]);
@@ -196,7 +196,7 @@ void pb__o_op_non_zero(pb_onnx* o) {
   if (pb__o_bad(o)) return;
   int flat = pb__o_reshape(o, x, 1, &all);
   int truths = in.type == PB_I1 ? flat : pb__o_compare(o, "NE", flat, pb__o_like(o, flat, 0));
-  int places = places_of(o, truths, &count), rows[PB_FLAT_RANK];
+  int places = pb__o_places_of(o, truths, &count), rows[PB_FLAT_RANK];
   int said = pb__o_join(o, 2, (const int[]){pb__o_vector(o, 1, shape), count}, 0);
   pb__o_extents(o, 0, said, -1, 2, shape);
   if (pb__o_bad(o)) return;

@@ -1,0 +1,179 @@
+// Nests whose turns go in their order and read what turns before them made: a body of its own over a tensor that is all
+// there before (pb_reduce's PB_ACC_BODY), as StableHLO's scatter is one. They take time with the number of turns, where
+// a nest for each result would take it with their square.
+#include "core/frontend/onnx/in_order.h"
+
+#include "core/frontend/onnx/emit.h"
+
+#include <string.h>
+
+typedef struct turns {
+  pb_onnx* o;
+  pb_maker* m;
+  int flat; // of S1: the tensor that turns change, of one dim
+  int dims[PB_NEST_RANK];
+} turns;
+
+// The loops of an element-by-element walk over `shape`, over a tensor of `all` elements that begins as `from`.
+static turns begin(pb_onnx* o, int from, int rank, const int64_t* shape) {
+  turns t = {.o = o, .m = &o->door.m};
+  int64_t all = pb__o_elements(o, from);
+  t.m->name = o->n->name;
+  t.m->type = o->n->op;
+  t.flat = pb_make_value(t.m, pb__o_type(o, from)->type, 1, &all);
+  pb_make_copy(t.m, o->door.value[from], t.flat);
+  (void)pb_make_start(t.m, "point");
+  for (int r = 0; r < rank; ++r) t.dims[r] = pb_make_loop(t.m, shape[r]);
+  return t;
+}
+
+// A tensor seen as one of one dim, at `start` and so many elements more for each turn of each loop.
+static int access_to(turns* t, int value, int64_t start, int rank, const int64_t* steps) {
+  int access = pb_make_access(t->m, value);
+  for (int r = 0; r < rank; ++r) pb_make_move(t->m, access, 0, t->dims[r], steps[r]);
+  t->m->nest.access[access].index[0].cst += start;
+  return access;
+}
+
+static int in(turns* t, int v, int rank, const int64_t* steps) {
+  return pb_scalar_load(&t->m->nest, access_to(t, t->o->door.value[v], 0, rank, steps), pb__o_type(t->o, v)->type);
+}
+
+static int own(turns* t, int64_t start, int rank, const int64_t* steps) {
+  return pb_nest_load(&t->m->nest, access_to(t, t->flat, start, rank, steps));
+}
+
+// The last node is what a turn makes; the result, in this shape.
+static int end(turns* t, int64_t start, int steps_rank, const int64_t* steps, pb_type type, int rank,
+               const int64_t* shape) {
+  int64_t all = 1;
+  for (int r = 0; r < rank; ++r) all *= shape[r];
+  (void)access_to(t, t->flat, start, steps_rank, steps);
+  t->m->nest.reduce = PB_ACC_BODY;
+  pb_make_finish(t->m);
+  int y = pb__o_new(t->o, type, 1, &all);
+  t->o->door.value[y] = t->flat;
+  return pb__o_reshape(t->o, y, rank, shape);
+}
+
+static int as_one_dim(pb_onnx* o, int v) {
+  int64_t all = pb__o_elements(o, v);
+  return pb__o_reshape(o, v, 1, &all);
+}
+
+static int zeros(pb_onnx* o, pb_type type, int64_t count) {
+  return pb__o_expand(o, pb__o_integer(o, type, 0), 1, &count);
+}
+
+int pb__o_running(pb_onnx* o, int each) {
+  const pb_flat_type x = *pb__o_type(o, each);
+  int64_t rows = x.shape[0], count = x.shape[1], shape[2] = {rows, count + 1}, steps[2] = {count + 1, 1};
+  int none = zeros(o, PB_I64, rows * (count + 1));
+  if (pb__o_bad(o) || pb__is_empty(2, x.shape)) return pb__o_reshape(o, none, 2, shape);
+  each = as_one_dim(o, each);
+  turns t = begin(o, none, 2, x.shape);
+  int more = in(&t, each, 2, (const int64_t[]){count, 1});
+  (void)pb_nest_node(&t.m->nest, PB_OP_ADD, PB_I64, own(&t, 0, 2, steps), more);
+  return end(&t, 1, 2, steps, PB_I64, 2, shape);
+}
+
+int pb__o_ordering(pb_onnx* o, int slices) {
+  const pb_flat_type x = *pb__o_type(o, slices);
+  int64_t count = x.shape[0], size = x.shape[1], square[2] = {count, count}, shape[3] = {count, count, size};
+  int none = zeros(o, PB_I32, count * count);
+  if (pb__o_bad(o) || pb__is_empty(2, x.shape)) return pb__o_reshape(o, none, 2, square);
+  slices = as_one_dim(o, slices);
+  turns t = begin(o, none, 3, shape);
+  pb_nest* n = &t.m->nest;
+  int mine = in(&t, slices, 3, (const int64_t[]){size, 0, 1}), other = in(&t, slices, 3, (const int64_t[]){0, size, 1});
+  int old = own(&t, 0, 3, (const int64_t[]){count, 1, 0});
+  int below = pb_scalar_compare(n, PB_LT, x.type, false, other, mine);
+  int above = pb_scalar_compare(n, PB_GT, x.type, false, other, mine);
+  int zero = pb_nest_integer(n, PB_I32, 0);
+  int way = pb_scalar_select(n, above, pb_nest_integer(n, PB_I32, 1), zero);
+  way = pb_scalar_select(n, below, pb_nest_integer(n, PB_I32, -1), way);
+  (void)pb_scalar_select(n, pb_scalar_compare(n, PB_EQ, PB_I32, false, old, zero), way, old);
+  return end(&t, 0, 3, (const int64_t[]){count, 1, 0}, PB_I32, 2, square);
+}
+
+// ---- boxes ----
+
+static int lesser(pb_nest* n, int a, int b) {
+  return pb_scalar_select(n, pb_scalar_compare(n, PB_LT, PB_F32, false, a, b), a, b);
+}
+
+static int greater(pb_nest* n, int a, int b) {
+  return pb_scalar_select(n, pb_scalar_compare(n, PB_LT, PB_F32, false, a, b), b, a);
+}
+
+static int real(pb_nest* n, pb_op op, int a, int b) { return pb_nest_node(n, op, PB_F32, a, b); }
+
+static int both(pb_nest* n, int a, int b) { return pb_nest_node(n, PB_OP_AND, n->expr[a].type, a, b); }
+
+static int positive(pb_nest* n, int a) {
+  return pb_scalar_compare(n, PB_GT, PB_F32, false, a, pb_nest_const(n, PB_F32, 0));
+}
+
+static int area(pb_nest* n, const int* at) {
+  return real(n, PB_OP_MUL, real(n, PB_OP_SUB, at[2], at[0]), real(n, PB_OP_SUB, at[3], at[1]));
+}
+
+int pb__o_overlaps(pb_onnx* o, const int* corners, int most) {
+  const pb_flat_type x = *pb__o_type(o, corners[0]);
+  int64_t boxes = x.shape[1], shape[3] = {x.shape[0], boxes, boxes}, all = shape[0] * boxes * boxes;
+  int y = pb__o_new(o, PB_I32, 1, &all), a[4], b[4], flat[4];
+  for (int k = 0; k < 4; ++k) flat[k] = as_one_dim(o, corners[k]);
+  if (pb__o_bad(o)) return y;
+  turns t = {.o = o, .m = &o->door.m};
+  t.m->name = o->n->name;
+  t.m->type = o->n->op;
+  t.flat = o->door.value[y] = pb_make_value(t.m, PB_I32, 1, &all);
+  pb_nest* n = pb_make_start(t.m, "point");
+  for (int r = 0; r < 3; ++r) t.dims[r] = pb_make_loop(t.m, shape[r]);
+  for (int k = 0; k < 4; ++k) {
+    a[k] = in(&t, flat[k], 3, (const int64_t[]){boxes, 1, 0});
+    b[k] = in(&t, flat[k], 3, (const int64_t[]){boxes, 0, 1});
+  }
+  int access, limit = pb__door_load(&o->door, o->door.value[most], &access);
+  int height = real(n, PB_OP_SUB, lesser(n, a[2], b[2]), greater(n, a[0], b[0]));
+  int width = real(n, PB_OP_SUB, lesser(n, a[3], b[3]), greater(n, a[1], b[1]));
+  int shared = real(n, PB_OP_MUL, height, width), one = area(n, a), other = area(n, b);
+  int of = real(n, PB_OP_SUB, real(n, PB_OP_ADD, one, other), shared);
+  int is = pb_scalar_compare(n, PB_GT, PB_F32, false, real(n, PB_OP_DIV, shared, of), limit);
+  is = both(n, both(n, is, both(n, positive(n, height), positive(n, width))),
+            both(n, positive(n, one), positive(n, other)));
+  (void)pb_scalar_select(n, is, pb_nest_integer(n, PB_I32, 1), pb_nest_integer(n, PB_I32, 0));
+  (void)access_to(&t, t.flat, 0, 3, (const int64_t[]){boxes * boxes, boxes, 1});
+  pb_make_finish(t.m);
+  return y;
+}
+
+// The number of a box, kept inside, so that a place made of it is one.
+static int box_at(turns* t, int order, const int64_t* steps, int64_t boxes) {
+  pb_nest* n = &t->m->nest;
+  int at = pb_scalar_converted(n, in(t, order, 4, steps), pb__o_type(t->o, order)->type, PB_I64);
+  at = pb_nest_node(n, PB_OP_MAX, PB_I64, at, pb_nest_integer(n, PB_I64, 0));
+  return pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, boxes - 1));
+}
+
+int pb__o_apart(pb_onnx* o, int taken, int order, int overlaps) {
+  const pb_flat_type x = *pb__o_type(o, taken);
+  int64_t classes = x.shape[1], boxes = x.shape[2], shape[4] = {x.shape[0], classes, boxes, boxes};
+  const int64_t first[4] = {classes * boxes, boxes, 1, 0}, second[4] = {classes * boxes, boxes, 0, 1};
+  order = as_one_dim(o, order);
+  taken = as_one_dim(o, taken);
+  if (pb__o_bad(o)) return taken;
+  turns t = begin(o, taken, 4, shape);
+  pb_nest* n = &t.m->nest;
+  int i = box_at(&t, order, first, boxes), j = box_at(&t, order, second, boxes);
+  int place = pb_nest_node(n, PB_OP_MUL, PB_I64, i, pb_nest_integer(n, PB_I64, boxes));
+  place = pb_nest_node(n, PB_OP_ADD, PB_I64, place, j);
+  int pairs = access_to(&t, o->door.value[overlaps], 0, 4, (const int64_t[]){boxes * boxes, 0, 0, 0});
+  int meet = pb_nest_gather(n, pairs, 0, pb__door_as_place(n, place));
+  int mine = own(&t, 0, 4, first), other = own(&t, 0, 4, second), none = pb_nest_integer(n, PB_I64, 0);
+  int before = pb_scalar_compare(n, PB_LT, PB_I64, false, pb__door_turn(n, t.dims[3]), pb__door_turn(n, t.dims[2]));
+  int goes = both(n, before, pb_scalar_compare(n, PB_NE, PB_I64, false, other, none));
+  goes = both(n, goes, pb_scalar_compare(n, PB_NE, PB_I32, false, meet, pb_nest_integer(n, PB_I32, 0)));
+  (void)pb_scalar_select(n, goes, none, mine);
+  return end(&t, 0, 4, first, PB_I64, 3, x.shape);
+}
