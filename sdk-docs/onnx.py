@@ -18,7 +18,7 @@ An extent may be 0: reductions of nothing are what they begin with. What a node'
 of constants and shapes, or an input that `--bind NAME=FILE.npy` makes one, or a tensor of
 `--weights=FILE.safetensors`, whose names are the inputs'. On a processor the shapes of `Reshape`, `Squeeze`, `Unsqueeze`,
 `Expand`, `Tile`, `ConstantOfShape`, `Range`, `Slice`, `Pad`, `Resize`, `Split`, `TopK`, `OneHot` and the axes of reductions and
-`CumSum` may also [come at run time](open-shapes.md#extents-that-data-say), and so does what `NonZero` and `Compress` find;
+`CumSum` may also [come at run time](open-shapes.md#extents-that-data-say), and so does what `NonZero`, `Compress`, `Unique` and `NonMaxSuppression` find;
 the rest is refused.
 
 A row says what its operator is in the operators of [StableHLO](stablehlo.md), whose rows make the loop nests: there are no
