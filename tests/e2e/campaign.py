@@ -28,7 +28,7 @@ import damaged_text  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORPUS = os.path.join(tools.SOURCE, "tests", "fuzz", "corpus")
-SHARES = {"models": 0.05, "model files": 0.2, "places": 0.005, "stablehlo": 0.05, "linalg": 0.03, "flat forms": 0.425, "engines": 0.04, "engine files": 0.2}
+SHARES = {"models": 0.04, "model files": 0.2, "places": 0.005, "stablehlo": 0.04, "linalg": 0.025, "flat forms": 0.46, "engines": 0.03, "engine files": 0.2}
 ROW = re.compile(r"^ *(\d+) (?:model|engine|stablehlo|linalg|flat|place) (\w+)", re.M)
 GOOD = {"equal", "ran", "right", "program", "endless", "large"}
 
