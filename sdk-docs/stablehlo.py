@@ -30,9 +30,9 @@ files too. What moves elements moves codes; any other operator is made of f32, a
 rounded to codes. Integers of 2 and 4 bits are a byte each, `|V1` in files.
 
 Functions of complex numbers are computed in f64 (`core/s1/written.def` has them as papers do, with their sources), with the
-cuts and the signed zeros of C's: each part is within 3 ULP of f64, but tan and tanh (4), and what is left of a difference of
-nearly equal terms: the real parts of exponential_minus_one and logistic near their zeros, of log_plus_one away from 0. Powers
-and cube roots are e^(y log x), tens of ULP and more where y log x is large.
+cuts and the signed zeros of C's: of complex<f32> each part is within 3 ULP, powers and cube roots too. So it is of complex<f64>,
+but logistic and tanh (4), what is left of a difference of nearly equal terms (the real parts of exponential_minus_one and logistic near
+their zeros, of log_plus_one away from 0), and powers, e^(y log x), which are tens of ULP and more away where y log x is large.
 
 What passes of StableHLO's conformance suite: [conformance.md](conformance.md).
 

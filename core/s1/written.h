@@ -7,7 +7,7 @@
 enum { PB_WRITTEN_PARAMETERS = 6 };
 
 // A row: its parameters by blanks, statements "name = expression;" and the expression that is its result. Expressions
-// have + - * /, the comparisons < <= ==, c ? a : b, numbers, pi, inf, and calls: of sqrt, abs, exp, expm1, log, log1p,
+// have + - * /, the comparisons < <= ==, c ? a : b, numbers, pi, inf, and calls: of sqrt, cbrt, abs, exp, expm1, log, log1p,
 // sin, cos, tan, atan2, max and min (NaN wins), copysign, and of other rows.
 typedef struct pb_written_row {
   const char *name, *parameters, *text;

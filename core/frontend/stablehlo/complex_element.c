@@ -101,6 +101,8 @@ static const struct {
                 {"chlo.asinh", "asinh", NULL, false},
                 {"chlo.acosh", "acosh", NULL, false},
                 {"chlo.atanh", "atanh", NULL, false},
+                {"thirds", "thirds", NULL, false},
+                {"cube_root", "cbrt", NULL, false}, // of x and its thirds
                 {"power_ends", "power_ends", NULL, false}}; // of x, y and x^y
 enum { MOST_OPERANDS = 3 };
 
@@ -244,28 +246,47 @@ static pb_status apply(pb_door* d, const pb_flat_op* op, const char* name, const
   return PB_OK;
 }
 
-// Powers are e^(y log x), cube roots e^(log(x) / 3): a tensor each on the way, since one nest has no room for all of
-// it.
-static pb_status by_logarithm(pb_door* d, const pb_flat_op* op, const pb_door_value* x, pb_door_value* y) {
-  static const double third = 1.0 / 3;
-  static const float narrow_third = 1.0f / 3;
-  const pb_s1_value like = *pb_made(&d->m, x[0].value);
-  pb_door_value by[2], times, power;
-  bool is_root = op->operand_count == 1;
-  if (is_root) { // its exponent
-    const void* bytes = like.type == PB_F64 ? (const void*)&third : (const void*)&narrow_third;
-    by[0].value = pb_make_value(&d->m, like.type, like.rank, like.shape);
-    pb__door_fill(d, by[0].value, pb_make_constant(&d->m, like.type, 0, NULL, bytes));
-    by[0].imaginary = pb__door_zeros(d, by[0].value);
-  } else {
-    by[0] = x[1];
+// The same numbers in another type.
+static pb_door_value as_type(pb_door* d, pb_door_value x, pb_type to) {
+  const pb_s1_value like = *pb_made(&d->m, x.value);
+  pb_door_value y = {-1, -1};
+  for (int part = 0; part < 2; ++part) {
+    int dims[PB_NEST_RANK], access, made = pb_make_value(&d->m, to, like.rank, like.shape);
+    (void)pb_make_walk(&d->m, "point", made, dims);
+    int node = pb__door_load(d, part ? x.imaginary : x.value, &access);
+    if (access >= 0) pb_make_along(&d->m, access, dims);
+    pb__door_store(d, pb_scalar_converted(&d->m.nest, node, like.type, to), made, dims);
+    *(part ? &y.imaginary : &y.value) = made;
   }
-  const pb_door_value of[2] = {x[0], by[0]};
+  return y;
+}
+
+// Powers are e^(y log x).
+static pb_status power(pb_door* d, const pb_flat_op* op, const pb_door_value* x, pb_door_value* y) {
+  pb_door_value by[2] = {x[1]}, times, raised;
   PB_TRY(apply(d, op, "stablehlo.log", x, 1, &by[1]));
   PB_TRY(apply(d, op, "stablehlo.multiply", by, 2, &times));
-  PB_TRY(apply(d, op, "stablehlo.exponential", &times, 1, &power));
-  const pb_door_value ends[3] = {of[0], of[1], power};
+  PB_TRY(apply(d, op, "stablehlo.exponential", &times, 1, &raised));
+  const pb_door_value ends[3] = {x[0], x[1], raised};
   return apply(d, op, "power_ends", ends, 3, y);
+}
+
+static pb_status cube_root(pb_door* d, const pb_flat_op* op, const pb_door_value* x, pb_door_value* y) {
+  pb_door_value polar[2] = {x[0]};
+  PB_TRY(apply(d, op, "thirds", x, 1, &polar[1]));
+  return apply(d, op, "cube_root", polar, 2, y);
+}
+
+// A tensor for each step, since one nest has no room for all of them. Of f32 they are of f64, which has the bits that
+// an exponent takes.
+static pb_status by_steps(pb_door* d, const pb_flat_op* op, const pb_door_value* x, pb_door_value* y) {
+  pb_type type = pb_made(&d->m, x[0].value)->type;
+  pb_door_value wide[2] = {x[0]};
+  if (op->operand_count == 2) wide[1] = x[1];
+  for (int k = 0; k < op->operand_count && type != PB_F64; ++k) wide[k] = as_type(d, x[k], PB_F64);
+  PB_TRY((op->operand_count == 2 ? power : cube_root)(d, op, wide, y));
+  if (type != PB_F64) *y = as_type(d, *y, type);
+  return PB_OK;
 }
 
 pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op) {
@@ -285,12 +306,13 @@ pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op) {
   if (in->is_complex == !strcmp(op->name, "stablehlo.complex"))
     return pb__door_refuse(d, op, "a result that does not fit");
   if (!strcmp(op->name, "stablehlo.compare")) return compare(d, op);
-  bool by_log = !strcmp(op->name, "stablehlo.power") || !strcmp(op->name, "stablehlo.cbrt");
+  bool in_steps = (!strcmp(op->name, "stablehlo.power") && op->operand_count == 2) ||
+                  (!strcmp(op->name, "stablehlo.cbrt") && op->operand_count == 1);
   int k = element_of(op->name);
-  if ((k < 0 && !by_log) || op->operand_count > 2) return pb__door_refuse(d, op, "of complex numbers");
-  bool is_real = !by_log && elements[k].is_real;
+  if ((k < 0 && !in_steps) || op->operand_count > 2) return pb__door_refuse(d, op, "of complex numbers");
+  bool is_real = !in_steps && elements[k].is_real;
   if (is_real == out->is_complex || in->type != out->type) return pb__door_refuse(d, op, "a result that does not fit");
-  PB_TRY(by_log ? by_logarithm(d, op, x, &y) : apply(d, op, op->name, x, op->operand_count, &y));
+  PB_TRY(in_steps ? by_steps(d, op, x, &y) : apply(d, op, op->name, x, op->operand_count, &y));
   pb__door_set(d, op->results[0], y);
   return PB_OK;
 }
