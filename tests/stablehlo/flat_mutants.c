@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,7 +159,7 @@ static bool make(const source* s, const pb_flat* flat, MlirContext context, said
 static bool one(const source* s, uint64_t seed, long number, MlirContext context, said* to) {
   pb_flat flat = {0};
   bool good = true;
-  alarm(SECONDS);
+  (void)setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS}, NULL); // of its own time
   if (!damage(s, seed, number, &flat)) return ++to->unread;
   flat.file = "mutant.mlir";
   good = make(s, &flat, context, to);
@@ -198,7 +199,7 @@ static long run(const source* sources, int count, uint64_t seed, long from, long
     ++failed;
     printf("FAILED flat %llu:%ld of %s: ", (unsigned long long)seed, to->now, sources[to->now % count].path);
     if (WIFSIGNALED(how))
-      printf("%s\n", WTERMSIG(how) == SIGALRM ? "no end" : strsignal(WTERMSIG(how)));
+      printf("%s\n", WTERMSIG(how) == SIGPROF ? "no end" : strsignal(WTERMSIG(how)));
     else
       printf("exit code %d: %s\n", WEXITSTATUS(how), to->why);
     fflush(stdout);
