@@ -82,7 +82,7 @@ static void check_encoding(const pb_chip* chip, const pb_insn* insn, pb_place pl
     FAULT(3221, "raise CommandBytes", "%s: its encoding needs bit %d, a command has %d", insn->name, last,
           chip->command_bytes * 8);
   for (int side = 0; side < 2; ++side)
-    for (int q = 0; q < chip->queue_count; ++q) {
+    for (int q = 0; q < chip->queue_count && !chip->fence; ++q) {
       int bit = (side ? chip->signal_bit : chip->wait_bit) + q;
       bool taken = bit < PB_COMMAND_BITS && insn->fixed_mask[bit / 8] >> bit % 8 & 1;
       for (int f = 0; f < insn->field_count; ++f)
@@ -303,10 +303,11 @@ static pb_place place_of(const pb_insn* insn) {
 
 // Two commands must differ in a bit that both fix.
 static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
-  int count = chip->insn_count + (chip->loop != NULL);
+  const pb_insn* last = chip->fence ? chip->fence : chip->loop; // no chip has both
+  int count = chip->insn_count + (last != NULL);
   for (int i = 0; i < count; ++i)
     for (int j = i + 1; j < count; ++j) {
-      const pb_insn *a = &chip->insns[i], *b = j < chip->insn_count ? &chip->insns[j] : chip->loop;
+      const pb_insn *a = &chip->insns[i], *b = j < chip->insn_count ? &chip->insns[j] : last;
       if (a->emit || b->emit) continue;
       bool differ = false;
       for (int k = 0; k < PB_COMMAND_BITS / 8; ++k)
@@ -380,6 +381,13 @@ static void check_loop(const pb_chip* chip, pb_diag* diag, int* faults) {
   need_field(chip->loop, chip->loop_body, "the number of commands", place, diag, faults);
 }
 
+static void check_fence(const pb_chip* chip, pb_diag* diag, int* faults) {
+  if (!chip->fence) return;
+  pb_place place = place_of(chip->fence);
+  check_encoding(chip, chip->fence, place, diag, faults);
+  need_field(chip->fence, chip->fence_wait, "the queues that it waits for", place, diag, faults);
+}
+
 void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb_place place = chip->place;
   if (chip->command_bytes < 0 || chip->command_bytes > PB_COMMAND_BITS / 8)
@@ -391,7 +399,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
     int apart =
         chip->wait_bit > chip->signal_bit ? chip->wait_bit - chip->signal_bit : chip->signal_bit - chip->wait_bit;
     place = chip->tokens_place;
-    if (apart < chip->queue_count)
+    if (apart < chip->queue_count && !chip->fence)
       FAULT(3256, "a bit for each queue on both sides", "WaitBit %d and SignalBit %d overlap", chip->wait_bit,
             chip->signal_bit);
   }
@@ -404,6 +412,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb__check_order(chip, diag, faults);
   pb__check_banks(chip, diag, faults);
   check_loop(chip, diag, faults);
+  check_fence(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);
 }

@@ -194,6 +194,9 @@ typedef struct pb_chip {
   pb_insn* insns; // in order of appearance in the file
   pb_insn* loop;  // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
   int loop_iterations, loop_body, loop_most; // its fields, and how many commands a body has at most
+  pb_insn* fence;                            // the command that waits for queues in the one list; NULL: tokens do
+  int fence_wait;                            // its field of a bit for each queue; -1: it waits for all of them
+  int list_depth, fence_cycles;              // fetched ahead of the list; until that goes on
   pb_function* functions;
   pb_formula* formulas[PB_FORMULA_KINDS]; // how it makes codes; NULL: as this SDK's quantisation says
   int system_memory;                      // the one of scope "system"
@@ -220,6 +223,9 @@ const char* pb_formula_term_name(pb_formula_term term); // "sum", "bias", ...
 // queue, and where there are several cores, its core: "2.MX".
 int pb_chip_queues(const pb_chip* chip);
 const char* pb_chip_queue_name(const pb_chip* chip, int number);
+// Streams of commands that a kernel has: one for each of these queues, or one list of them all, with fences in it.
+int pb_chip_streams(const pb_chip* chip);
+const char* pb_chip_stream_name(const pb_chip* chip, int number);    // the queue's, or "list"
 const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name);  // NULL: none
 int pb_chip_memory(const pb_chip* chip, const char* name);           // -1: none
 int pb_insn_field(const pb_insn* insn, const char* name);            // -1: none
@@ -264,6 +270,8 @@ void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uin
 // Decodes; PB_ERR_INPUT with a diagnostic when no instruction has these bits, or a dim that is not in state is out of
 // its range.
 pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* command, pb_diag* diag) PB_MUST_CHECK;
+// A command that waits for these queues. It has `waits` alone.
+pb_command pb_fence(const pb_chip* chip, uint32_t queues);
 // Whether the bytes are a hardware loop's command.
 bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes);
 // A command in the next iteration of a hardware loop: adds the step.

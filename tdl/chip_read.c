@@ -65,7 +65,7 @@ const char* pb__get_def(json_t* v) {
   return json_is_string(def) ? json_string_value(def) : NULL;
 }
 
-static json_t* instances(reader* r, const char* class) {
+json_t* pb__instances(reader* r, const char* class) {
   return json_object_get(json_object_get(r->root, "!instanceof"), class);
 }
 
@@ -94,7 +94,7 @@ pb_place pb__keep_place(reader* r, const record* rec) {
 }
 
 static void read_chip_record(reader* r) {
-  json_t* list = instances(r, "Chip");
+  json_t* list = pb__instances(r, "Chip");
   pb_chip* c = r->chip;
   if (json_array_size(list) != 1) {
     ++r->faults;
@@ -139,7 +139,7 @@ static void read_chip_record(reader* r) {
 static void read_memories(reader* r) {
   static const char* const kinds[] = {"addressed", "registers", "shadow", "fifo"};
   static const char* const scopes[] = {"system", "chip", "core", "thread"};
-  json_t* list = instances(r, "Memory");
+  json_t* list = pb__instances(r, "Memory");
   pb_chip* c = r->chip;
   c->memory_count = (int)json_array_size(list);
   if (c->memory_count > PB_MAX_MEMORIES) {
@@ -195,7 +195,7 @@ static void read_cores(const record* rec, pb_chip* c, const pb_level* level) {
 }
 
 static void read_levels(reader* r) {
-  json_t* list = instances(r, "Level");
+  json_t* list = pb__instances(r, "Level");
   pb_chip* c = r->chip;
   c->level_count = (int)json_array_size(list);
   c->levels = PB_NEW_ARRAY(&c->arena, pb_level, (size_t)c->level_count + 1);
@@ -215,106 +215,12 @@ static void read_levels(reader* r) {
 
 // What each core has is in its own memories: none but the system's is seen by two.
 static void check_scopes(reader* r) {
-  json_t* list = instances(r, "Memory");
+  json_t* list = pb__instances(r, "Memory");
   pb_chip* c = r->chip;
   for (int k = 0; k < c->memory_count && c->cores > 1; ++k) {
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
     if (c->memories[k].scope != PB_SCOPE_SYSTEM && c->memories[k].scope != PB_SCOPE_CORE)
       pb__fault(&rec, 3033, "let Scope = \"core\": each core has its own", "a memory that %d cores share", c->cores);
-  }
-}
-
-static void name_queues(pb_chip* c) {
-  if (!c->queue_count || c->cores > PB_MAX_QUEUES / c->queue_count) return;
-  c->queue_names = PB_NEW_ARRAY(&c->arena, const char*, (size_t)pb_chip_queues(c));
-  for (int n = 0; n < pb_chip_queues(c); ++n) {
-    const char* name = c->queues[n % c->queue_count].name;
-    c->queue_names[n] = c->cores > 1 ? pb_printf(&c->arena, "%d.%s", n / c->queue_count, name) : name;
-  }
-}
-
-// The counters: those that are listed, or all.
-static void read_pairs(const record* rec, pb_chip* c) {
-  json_t* list = json_object_get(rec->json, "Pairs");
-  for (int p = 0; p < c->queue_count && !json_array_size(list); ++p)
-    c->queues[p].gives = c->queues[p].takes = ((1u << c->queue_count) - 1) & ~(1u << p);
-  for (size_t k = 0; k < json_array_size(list); ++k) {
-    record pair = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
-    const char* names[2] = {pb__get_def(json_object_get(pair.json, "From")),
-                            pb__get_def(json_object_get(pair.json, "To"))};
-    int queue[2] = {-1, -1};
-    for (int side = 0; side < 2; ++side)
-      for (int q = 0; q < c->queue_count && names[side]; ++q)
-        if (!strcmp(c->queues[q].name, names[side])) queue[side] = q;
-    if (queue[0] < 0 || queue[1] < 0 || queue[0] == queue[1]) {
-      pb__fault(rec, 3055, "two of Queues", "a pair of %s and %s", names[0] ? names[0] : "?",
-                names[1] ? names[1] : "?");
-      continue;
-    }
-    if (c->queues[queue[0]].gives >> queue[1] & 1)
-      pb__fault(rec, 3056, "once", "the pair of %s and %s is listed twice", names[0], names[1]);
-    c->queues[queue[0]].gives |= 1u << queue[1];
-    c->queues[queue[1]].takes |= 1u << queue[0];
-  }
-}
-
-static void read_queues(reader* r) {
-  json_t* tokens = instances(r, "Tokens");
-  pb_chip* c = r->chip;
-  if (c->control != PB_CONTROL_QUEUES && !json_array_size(tokens)) return;
-  if (json_array_size(tokens) != 1) {
-    ++r->faults;
-    (void)pb_error(r->diag, (pb_place){.file = r->path}, 3040,
-                   "def : Tokens { let Queues = [...]; let WaitBit = ...; let SignalBit = ...; }",
-                   "%zu records of class Tokens; control by queues needs one", json_array_size(tokens));
-    return;
-  }
-  record rec = pb__open_record(r, json_string_value(json_array_get(tokens, 0)));
-  c->tokens_place = pb__keep_place(r, &rec);
-  c->wait_bit = pb__get_int32(&rec, "WaitBit", 0);
-  c->signal_bit = pb__get_int32(&rec, "SignalBit", 0);
-  int bits = 8 * (c->command_bytes < 0                     ? 0
-                  : c->command_bytes > PB_COMMAND_BITS / 8 ? PB_COMMAND_BITS / 8
-                                                           : c->command_bytes);
-  json_t* list = json_object_get(rec.json, "Queues");
-  int count = (int)json_array_size(list);
-  for (int side = 0; side < 2; ++side) {
-    int* bit = side ? &c->signal_bit : &c->wait_bit;
-    if (*bit >= 0 && *bit <= bits - count) continue;
-    pb__fault(&rec, 3045, "bits inside the command", "%s is %d: %d queues need bits of the command's %d",
-              side ? "SignalBit" : "WaitBit", *bit, count, bits);
-    *bit = 0;
-  }
-  c->queue_count = (int)json_array_size(list);
-  if (c->queue_count < 1 || c->queue_count > PB_MAX_QUEUES) {
-    pb__fault(&rec, 3041, "1 to 16", "%d queues", c->queue_count);
-    c->queue_count = c->queue_count < 1 ? 0 : PB_MAX_QUEUES;
-  }
-  c->queues = PB_NEW_ARRAY(&c->arena, pb_queue, (size_t)c->queue_count + 1);
-  for (int k = 0; k < c->queue_count; ++k) {
-    record q = pb__open_record(r, pb__get_def(json_array_get(list, (size_t)k)));
-    c->queues[k] = (pb_queue){
-        .name = pb__keep(r, q.name), .depth = pb__get_int32(&q, "Depth", 1), .tokens = pb__get_int32(&q, "Tokens", 1)};
-    pb__name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
-    if (c->queues[k].depth < 1 || c->queues[k].depth > PB_MOST_TOKENS)
-      pb__fault(&q, 3042, "1 to 4095", "Depth is %d", c->queues[k].depth);
-    if (c->queues[k].tokens < 1 || c->queues[k].tokens > PB_MOST_TOKENS)
-      pb__fault(&q, 3043, "1 to 4095", "Tokens is %d", c->queues[k].tokens);
-    for (int j = 0; j < k; ++j)
-      if (!strcmp(c->queues[j].name, c->queues[k].name))
-        pb__fault(&rec, 3047, "once", "queue %s is listed twice", q.name);
-  }
-  if (c->queue_count && c->cores > PB_MAX_QUEUES / c->queue_count)
-    pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
-              c->queue_count);
-  name_queues(c);
-  read_pairs(&rec, c);
-  for (size_t k = 0; k < json_array_size(instances(r, "Queue")); ++k) {
-    const char* name = pb__text_of(json_array_get(instances(r, "Queue"), k));
-    bool listed = false;
-    for (int q = 0; q < c->queue_count; ++q) listed |= !strcmp(c->queues[q].name, name);
-    record q = pb__open_record(r, name);
-    if (!listed) pb__fault(&q, 3044, "add it to Tokens.Queues, or remove it", "a queue that nobody can wait for");
   }
 }
 
@@ -326,7 +232,7 @@ bool pb__read_number(const char* text, double* number) {
 }
 
 static void read_functions(reader* r) {
-  json_t* list = instances(r, "Function");
+  json_t* list = pb__instances(r, "Function");
   pb_chip* c = r->chip;
   c->functions = PB_NEW_ARRAY(&c->arena, pb_function, json_array_size(list) + 1);
   for (size_t k = 0; k < json_array_size(list); ++k) {
@@ -449,7 +355,7 @@ static void number_units(pb_chip* c) {
 
 // tblgen lists records by name; the manual and the numbering follow the file.
 static void read_insns(reader* r) {
-  json_t *commands = instances(r, "Instruction"), *core = instances(r, "CoreInstruction");
+  json_t *commands = pb__instances(r, "Instruction"), *core = pb__instances(r, "CoreInstruction");
   size_t count = json_array_size(commands), n = count + json_array_size(core);
   line_of* order = PB_NEW_ARRAY(&r->chip->arena, line_of, n + 1);
   for (size_t k = 0; k < n; ++k) {
@@ -469,11 +375,14 @@ static void read_insns(reader* r) {
 }
 
 static void read_loop(reader* r) {
-  json_t* names = instances(r, "HardwareLoop");
+  json_t* names = pb__instances(r, "HardwareLoop");
   if (!json_array_size(names)) return;
   record rec = pb__open_record(r, pb__text_of(json_array_get(names, 0)));
   if (json_array_size(names) > 1) pb__fault(&rec, 3120, NULL, "a second HardwareLoop");
   if (r->chip->control != PB_CONTROL_QUEUES) pb__fault(&rec, 3121, NULL, "a HardwareLoop repeats commands of queues");
+  if (r->chip->fence)
+    pb__fault(&rec, 3322, "one of both",
+              "a HardwareLoop repeats commands of one queue, and a Fence has them in one list");
   pb_insn* loop = r->chip->loop = PB_NEW(&r->chip->arena, pb_insn);
   loop->name = pb__keep(r, pb__text_of(json_array_get(names, 0)));
   pb__name(&rec, "the loop", loop->name, 64);
@@ -507,7 +416,7 @@ static pb_status read_json(reader* r, const char* text) {
   r->chip->cores = 1;
   read_levels(r);
   check_scopes(r);
-  read_queues(r);
+  pb__read_queues(r);
   read_functions(r);
   if (!r->faults || r->chip->queue_count) read_insns(r);
   read_loop(r);

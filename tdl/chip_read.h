@@ -30,6 +30,7 @@ const char* pb__text_of(json_t* v);
 const char* pb__get_def(json_t* v); // the record's name, NULL: it is none
 bool pb__read_number(const char* text, double* number);
 
+json_t* pb__instances(reader* r, const char* class); // names of the records of the class
 record pb__open_record(reader* r, const char* name);
 pb_place pb__keep_place(reader* r, const record* rec);
 bool pb__instance_of(json_t* json, const char* class);
@@ -49,6 +50,8 @@ void pb__read_state(const record* rec, pb_insn* insn);
 // chip_read_operands.c
 void pb__read_dims(const record* rec, pb_insn* insn);
 void pb__read_operands(const record* rec, pb_insn* insn);
+// chip_read_queues.c
+void pb__read_queues(reader* r);
 // chip_read_formula.c
 void pb__read_formulas(reader* r);
 // chip_read_values.c

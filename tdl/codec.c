@@ -8,6 +8,12 @@ int pb_chip_queues(const pb_chip* chip) { return chip->queue_count * chip->cores
 
 const char* pb_chip_queue_name(const pb_chip* chip, int number) { return chip->queue_names[number]; }
 
+int pb_chip_streams(const pb_chip* chip) { return chip->fence ? 1 : pb_chip_queues(chip); }
+
+const char* pb_chip_stream_name(const pb_chip* chip, int number) {
+  return chip->fence ? "list" : pb_chip_queue_name(chip, number);
+}
+
 const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name) {
   for (int k = 0; k < chip->insn_count; ++k)
     if (!strcmp(chip->insns[k].name, name)) return &chip->insns[k];
@@ -82,6 +88,7 @@ static void set_bit(uint8_t* bytes, int bit, bool on) {
 static bool get_bit(const uint8_t* bytes, int bit) { return bytes[bit / 8] >> bit % 8 & 1; }
 
 void pb_encode_tokens(const pb_chip* chip, uint32_t waits, uint32_t signals, uint8_t* bytes) {
+  if (chip->fence) return; // what a command waits for, one in front of it says
   for (int q = 0; q < chip->queue_count; ++q) {
     set_bit(bytes, chip->wait_bit + q, waits >> q & 1);
     set_bit(bytes, chip->signal_bit + q, signals >> q & 1);
@@ -116,7 +123,24 @@ bool pb_is_loop(const pb_chip* chip, const uint8_t* bytes) { return chip->loop &
 static const pb_insn* match(const pb_chip* chip, const uint8_t* bytes) {
   for (int i = 0; i < chip->insn_count; ++i)
     if (has_opcode(chip, &chip->insns[i], bytes)) return &chip->insns[i];
+  if (chip->fence && has_opcode(chip, chip->fence, bytes)) return chip->fence;
   return chip->loop && has_opcode(chip, chip->loop, bytes) ? chip->loop : NULL;
+}
+
+pb_command pb_fence(const pb_chip* chip, uint32_t queues) {
+  pb_command c = {.insn = chip->fence, .waits = chip->fence_wait < 0 ? (1u << chip->queue_count) - 1 : queues};
+  if (chip->fence_wait >= 0) c.values[chip->fence_wait] = queues;
+  return c;
+}
+
+// Tokens that a command takes and hands out, or the queues that a fence waits for.
+static void decode_order(const pb_chip* chip, const uint8_t* bytes, pb_command* command) {
+  if (command->insn == chip->fence)
+    command->waits = pb_fence(chip, (uint32_t)command->values[chip->fence_wait < 0 ? 0 : chip->fence_wait]).waits;
+  for (int q = 0; q < chip->queue_count && !chip->fence; ++q) {
+    command->waits |= (uint32_t)get_bit(bytes, chip->wait_bit + q) << q;
+    command->signals |= (uint32_t)get_bit(bytes, chip->signal_bit + q) << q;
+  }
 }
 
 // Extents that commands carry, or those that stand in state: what they are is known once it is followed.
@@ -147,11 +171,9 @@ pb_status pb_decode(const pb_chip* chip, const uint8_t* bytes, pb_command* comma
     if (field->is_signed && field->width < 64 && value >> (field->width - 1) & 1) value |= ~(uint64_t)0 << field->width;
     command->values[f] = pb_field_number(field, (int64_t)value);
   }
-  for (int q = 0; q < chip->queue_count; ++q) {
-    command->waits |= (uint32_t)get_bit(bytes, chip->wait_bit + q) << q;
-    command->signals |= (uint32_t)get_bit(bytes, chip->signal_bit + q) << q;
-  }
-  const pb_queue* queue = insn->queue >= 0 ? &chip->queues[insn->queue] : NULL; // a loop is of whichever queue
+  decode_order(chip, bytes, command);
+  const pb_queue* queue =
+      insn->queue >= 0 ? &chip->queues[insn->queue] : NULL; // a loop is of whichever queue, a fence of none
   if (queue && ((command->waits & ~queue->takes) || (command->signals & ~queue->gives)))
     return pb_error(diag, (pb_place){.what = insn->name}, 3303, NULL,
                     "it waits for queues 0x%x and signals 0x%x; %s has counters from 0x%x and to 0x%x", command->waits,
@@ -176,7 +198,7 @@ void pb_state_write(int64_t (*state)[32], const pb_command* command) {
 
 void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* command) {
   const pb_insn* insn = command->insn;
-  if (insn == chip->loop) return;
+  if (insn == chip->loop || insn == chip->fence) return;
   for (int f = 0; f < insn->field_count; ++f)
     if (insn->fields[f].state_writer >= 0)
       command->values[f] = state[insn->fields[f].state_writer][insn->fields[f].state_field];
@@ -222,7 +244,8 @@ char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* a
   char* text = pb_strdup(arena, command->insn->name);
   for (int o = 0; o < command->insn->operand_count; ++o)
     text = pb_printf(arena, "%s%s", text, print_operand(command->insn, command, &command->insn->operands[o], arena));
-  for (int f = 0; f < command->insn->field_count && !command->insn->operand_count; ++f)
+  bool fields = !command->insn->operand_count && command->insn != chip->fence;
+  for (int f = 0; f < command->insn->field_count && fields; ++f)
     text = pb_printf(arena, "%s %s=%lld", text, command->insn->fields[f].name, (long long)command->values[f]);
   for (int side = 0; side < 2; ++side) {
     uint32_t queues = side ? command->signals : command->waits;

@@ -284,6 +284,37 @@ static void print_loop(const pb_chip* chip, FILE* out) {
   pb_arena_free(&arena);
 }
 
+// One list, and the command that waits in it.
+static void print_fence(const pb_chip* chip, FILE* out) {
+  const pb_insn* fence = chip->fence;
+  pb_arena arena = {0};
+  fprintf(out, "\n### %s\n\nThe list goes on behind it %d cycle%s after ", fence->name, chip->fence_cycles,
+          chip->fence_cycles == 1 ? "" : "s");
+  if (chip->fence_wait < 0)
+    fprintf(out, "all queues have nothing left to do, and what they wrote is visible.\n");
+  else
+    fprintf(
+        out,
+        "the queues whose bits are set in `%s`, in the order above, have nothing left to do, and what they wrote is "
+        "visible.\n",
+        fence->fields[chip->fence_wait].name);
+  print_encoding(chip, fence, out, &arena);
+  pb_arena_free(&arena);
+}
+
+static void print_list_queues(const pb_chip* chip, FILE* out) {
+  fprintf(
+      out,
+      "\n## Queues\n\nCommands of %d bytes%s stand in one list, of which %d are fetched ahead. Each is handed to its "
+      "queue in the order of the list, one a cycle, and the list stops where that queue is full. A command starts "
+      "when it is the oldest of its queue. Queues run freely against each other: what orders them is `%s`.\n\n"
+      "| name | depth |\n|---|---|\n",
+      chip->command_bytes, chip->command_port ? ", which come by a port of their own," : "", chip->list_depth,
+      chip->fence->name);
+  for (int k = 0; k < chip->queue_count; ++k)
+    fprintf(out, "| %s | %d |\n", chip->queues[k].name, chip->queues[k].depth);
+}
+
 // The queues that take tokens of queue `q`.
 static const char* takers(const pb_chip* chip, int q, pb_arena* arena) {
   const char* text = "";
@@ -307,6 +338,28 @@ static void print_kinds(const pb_chip* chip, FILE* out) {
   }
 }
 
+static void print_queues(const pb_chip* chip, FILE* out) {
+  fprintf(out,
+          "\n## Queues\n\nCommands of %d bytes%s. A command starts when it is the oldest of its queue, and for each "
+          "queue in its wait bits "
+          "(bit %d and up, in the order below) a token from that queue is there to be taken. When it completes, it "
+          "hands a token to each queue "
+          "in its signal bits (bit %d and up).\n\n| name | depth | tokens | hands them to |\n|---|---|---|---|\n",
+          chip->command_bytes, chip->command_port ? ", which come by a port of their own" : "", chip->wait_bit,
+          chip->signal_bit);
+  pb_arena arena = {0};
+  for (int k = 0; k < chip->queue_count; ++k)
+    fprintf(out, "| %s | %d | %d | %s |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens,
+            takers(chip, k, &arena));
+  pb_arena_free(&arena);
+  if (chip->cores > 1)
+    fprintf(out,
+            "\n%d cores (%s). Each has these queues, with tokens among its own alone, and its own instance of every "
+            "memory of scope core; the system's memory and its port are all cores'. A kernel ends when all of them "
+            "are done.\n",
+            chip->cores, chip->levels[0].name);
+}
+
 void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   static const char* const controls[] = {"threads", "a grid", "queues"};
   static const char* const kinds[] = {"addressed", "registers", "shadow", "fifo"};
@@ -323,27 +376,10 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
             (long long)m->bytes, (long long)m->row_bytes, m->banks, (long long)m->bytes_per_cycle, m->latency);
   }
   print_kinds(chip, out);
-  if (chip->control == PB_CONTROL_QUEUES) {
-    fprintf(out,
-            "\n## Queues\n\nCommands of %d bytes%s. A command starts when it is the oldest of its queue, and for each "
-            "queue in its wait bits "
-            "(bit %d and up, in the order below) a token from that queue is there to be taken. When it completes, it "
-            "hands a token to each queue "
-            "in its signal bits (bit %d and up).\n\n| name | depth | tokens | hands them to |\n|---|---|---|---|\n",
-            chip->command_bytes, chip->command_port ? ", which come by a port of their own" : "", chip->wait_bit,
-            chip->signal_bit);
-    pb_arena arena = {0};
-    for (int k = 0; k < chip->queue_count; ++k)
-      fprintf(out, "| %s | %d | %d | %s |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens,
-              takers(chip, k, &arena));
-    pb_arena_free(&arena);
-    if (chip->cores > 1)
-      fprintf(out,
-              "\n%d cores (%s). Each has these queues, with tokens among its own alone, and its own instance of every "
-              "memory of scope core; the system's memory and its port are all cores'. A kernel ends when all of them "
-              "are done.\n",
-              chip->cores, chip->levels[0].name);
-  }
+  if (chip->control == PB_CONTROL_QUEUES && chip->fence)
+    print_list_queues(chip, out);
+  else if (chip->control == PB_CONTROL_QUEUES)
+    print_queues(chip, out);
   if (chip->function_count)
     fprintf(out, "\n## Functions\n\n| name | table bits | degree | error, ulp |\n|---|---|---|---|\n");
   for (int k = 0; k < chip->function_count; ++k)
@@ -355,6 +391,7 @@ void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   fprintf(out, "\n## Instructions\n");
   for (int k = 0; k < chip->insn_count; ++k) print_instruction(chip, &chip->insns[k], out);
   if (chip->loop) print_loop(chip, out);
+  if (chip->fence) print_fence(chip, out);
 }
 
 void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
@@ -367,8 +404,11 @@ void pb_chip_print_facts(const pb_chip* chip, FILE* out) {
             (long long)chip->memories[k].bytes, (long long)chip->memories[k].row_bytes, chip->memories[k].banks,
             pb_in_banks(&chip->memories[k]) ? " taken in turn" : "", (long long)chip->memories[k].bytes_per_cycle);
   for (int k = 0; k < chip->queue_count; ++k)
-    fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth,
-            chip->queues[k].tokens);
+    if (chip->fence)
+      fprintf(out, "queue %s: depth %d, in one list\n", chip->queues[k].name, chip->queues[k].depth);
+    else
+      fprintf(out, "queue %s: depth %d, %d tokens\n", chip->queues[k].name, chip->queues[k].depth,
+              chip->queues[k].tokens);
   if (chip->cores > 1) fprintf(out, "%d cores, each with these queues and its own memories\n", chip->cores);
   print_formulas(chip, "codes ", out);
   for (int k = 0; k < chip->insn_count; ++k) {

@@ -97,10 +97,10 @@ class Memory {
 // each other. A command may wait for one token from each of several queues
 // before it starts and hand one token to each of several queues when all it
 // wrote is visible. Every ordered pair of queues has a counter, or those that Tokens
-// lists.
+// lists. A chip without tokens has a Fence.
 class Queue {
-  int Depth = ?;                // commands fetched ahead
-  int Tokens = ?;               // largest count of each of its counters
+  int Depth = ?;                // commands fetched ahead; of one list with fences: that it holds
+  int Tokens = ?;               // largest count of each of its counters; with a Fence there are none: leave it out
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,6 +321,18 @@ class Tokens {
   list<Pair> Pairs = [];        // which counters there are; []: one for every ordered pair
   int WaitBit = ?;              // first bit of the set of queues to wait for
   int SignalBit = ?;            // first bit of the set of queues to signal
+}
+
+// In place of Tokens: the commands of all queues stand in one list. What reads it hands each to its queue, one a cycle
+// and in the order of the list, and stops where that queue is full. Queues run freely against each other; what orders
+// them is this command, which is of no queue: the list goes on behind it when the queues that Wait names have nothing
+// left to do, and all that they wrote is visible. Such a chip has no HardwareLoop, and one core.
+class Fence {
+  list<Queue> Queues = ?;       // all of them; bit k of Wait is queue k
+  bits<256> Inst = ?;           // as of an Instruction
+  string Wait = "";             // field: a bit for each queue that it waits for; "": it waits for all
+  int Depth = ?;                // commands of the list that are fetched ahead
+  int Cycles = 1;               // from when the queues are done until the list goes on
 }
 
 // A function that a unit approximates, defined to the bit: range reduction, then a table of

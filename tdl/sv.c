@@ -42,7 +42,9 @@ static void print_queues(const pb_chip* chip, FILE* out) {
   }
   fprintf(out, "  localparam int QUEUE_DEPTH[%d] = '{", chip->queue_count);
   for (int q = 0; q < chip->queue_count; ++q) fprintf(out, "%s%d", q ? ", " : "", chip->queues[q].depth);
-  fprintf(out, "};\n  localparam int QUEUE_TOKENS[%d] = '{", chip->queue_count);
+  fprintf(out, "};\n");
+  if (chip->fence) return;
+  fprintf(out, "  localparam int QUEUE_TOKENS[%d] = '{", chip->queue_count);
   for (int q = 0; q < chip->queue_count; ++q) fprintf(out, "%s%d", q ? ", " : "", chip->queues[q].tokens);
   fprintf(out, "};\n");
   fprintf(out, "  localparam int QUEUE_GIVES[%d] = '{", chip->queue_count); // bits of the queues that take its tokens
@@ -106,6 +108,11 @@ void pb_chip_print_sv(const pb_chip* chip, FILE* out) {
   print_queues(chip, out);
   number(out, "ARGUMENTS", NULL, "", chip->arguments);
   for (int n = 0; n < chip->insn_count; ++n) print_instruction(&chip->insns[n], out);
+  if (chip->fence) {
+    number(out, "COMMAND_BYTES", NULL, "", chip->command_bytes);
+    print_instruction(chip->fence, out);
+    number(out, "LIST_DEPTH", NULL, "", chip->list_depth);
+  }
   if (chip->loop) {
     print_instruction(chip->loop, out);
     number(out, "MAX_BODY", NULL, "", chip->loop_most);

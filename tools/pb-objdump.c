@@ -66,7 +66,7 @@ static pb_status print_loop(const pb_engine* e, const pb_chip* chip, const pb_wo
   size_t bytes = (size_t)e->command_bytes;
   if (turns < 1 || body < 1 || body > chip->loop_most || *at + 2 * (uint64_t)body >= words->count[q])
     return pb_error(NULL, (pb_place){0}, 3304, NULL, "word %u of queue %s: a loop of %lld commands, %lld times", *at,
-                    pb_chip_queue_name(chip, q), (long long)body, (long long)turns);
+                    pb_chip_stream_name(chip, q), (long long)body, (long long)turns);
   printf("    %5u: %s %lld times the next %lld\n", *at, chip->loop->name, (long long)turns, (long long)body);
   uint8_t now[PB_MAX_LOOP_BODY][PB_ENGINE_MAX_COMMAND];
   for (int64_t turn = 0; turn < turns; ++turn)
@@ -119,8 +119,8 @@ static pb_status print_kernels(const pb_engine* e, const pb_chip* chip, const op
            (unsigned long long)kernel->predicted_cycles, *kernel->bound ? kernel->bound : "?");
     if (!kernel->is_words) printf("  native, symbol %s%s\n", kernel->symbol, kernel->alone ? ", one thread" : "");
     for (int q = 0; kernel->is_words && q < kernel->words.queue_count; ++q) {
-      if (o->queue && strcmp(o->queue, pb_chip_queue_name(chip, q))) continue;
-      printf("  queue %s: %u commands\n", pb_chip_queue_name(chip, q), kernel->words.count[q]);
+      if (o->queue && strcmp(o->queue, pb_chip_stream_name(chip, q))) continue;
+      printf("  queue %s: %u commands\n", pb_chip_stream_name(chip, q), kernel->words.count[q]);
       PB_TRY(print_queue(e, chip, &kernel->words, q));
     }
   }
@@ -137,7 +137,7 @@ static pb_status print_engine(const pb_engine* e, const options* o) {
   if (words) PB_TRY(pb_chip_from_json(e->description, o->engine, colon ? colon + 1 : "", NULL, &chip));
   pb_status status = PB_OK;
   for (int k = 0; k < e->kernel_count && words; ++k)
-    if (chip->command_bytes != e->command_bytes || e->kernels[k].words.queue_count > pb_chip_queues(chip))
+    if (chip->command_bytes != e->command_bytes || e->kernels[k].words.queue_count > pb_chip_streams(chip))
       status = pb_error(NULL, (pb_place){.file = o->engine}, 5025, NULL, "the commands are not of '%s'", chip->name);
   if (status == PB_OK) status = print_kernels(e, chip, o);
   pb_chip_free(chip);

@@ -19,7 +19,8 @@ typedef struct comparison {
 } comparison;
 
 static const char* const classes[] = {"Chip",        "Memory",          "Queue",        "Tokens",   "Level",
-                                      "Instruction", "CoreInstruction", "HardwareLoop", "Function", "Formula"};
+                                      "Instruction", "CoreInstruction", "HardwareLoop", "Function", "Formula",
+                                      "Fence"};
 enum { CLASSES = sizeof classes / sizeof *classes };
 
 // Fields that do not make engines void when they change; `grows`: not when they become larger.
@@ -38,6 +39,8 @@ static const struct {
             {"Memory", "Ways", PLAN, false},
             {"Queue", "Depth", PLAN, false},
             {"Queue", "Tokens", PLAN, true},
+            {"Fence", "Depth", PLAN, false},
+            {"Fence", "Cycles", PLAN, false},
             {"Level", "SyncCycles", PLAN, false},
             {"Level", "Max", PLAN, true},
             {"Instruction", "Cycles", PLAN, false},

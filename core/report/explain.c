@@ -101,6 +101,13 @@ static uint32_t add_loop(const pb_chip* chip, int64_t (*state)[32], const uint8_
   return (uint32_t)(1 + 2 * body);
 }
 
+// One list holds the commands of all queues, and fences, which take nobody's time.
+static int queue_of(const pb_chip* chip, int stream, const uint8_t* word) {
+  pb_command command;
+  if (!chip->fence) return stream;
+  return pb_decode(chip, word, &command, NULL) == PB_OK ? command.insn->queue : -1;
+}
+
 static void add_commands(explainer* x, pb_explained_step* step) {
   const pb_chip* chip = x->unit->chip;
   const pb_words_kernel* w = &step->kernel->words;
@@ -114,8 +121,10 @@ static void add_commands(explainer* x, pb_explained_step* step) {
         at += add_loop(chip, state, word, &step->busy[q], &step->commands);
         continue;
       }
-      step->busy[q] += (uint64_t)cycles_of(chip, state, word);
-      ++step->commands, ++at;
+      int queue = queue_of(chip, q, word);
+      if (queue >= 0) step->busy[queue] += (uint64_t)cycles_of(chip, state, word);
+      step->commands += queue >= 0;
+      ++at;
     }
   }
   pb_arena_free(&scratch);

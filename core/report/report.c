@@ -113,9 +113,9 @@ static void put_cycles(pb_text* t, const pb_kernel* k) {
 
 static void put_commands(pb_text* t, const pb_chip* chip, const uint64_t* count, int queues) {
   pb_text_add(t, "{");
-  for (int q = 0; q < queues && q < pb_chip_queues(chip); ++q) {
+  for (int q = 0; q < queues && q < pb_chip_streams(chip); ++q) {
     pb_text_add(t, "%s", q ? ", " : "");
-    put_string(t, pb_chip_queue_name(chip, q));
+    put_string(t, pb_chip_stream_name(chip, q));
     pb_text_add(t, ": %llu", (ull)count[q]);
   }
   pb_text_add(t, "}");

@@ -67,7 +67,7 @@ static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
     return pb_error(diag, place, 5025, NULL, "commands of %d bytes; '%s' has commands of %d", rt->engine->command_bytes,
                     rt->engine->target, rt->chip->command_bytes);
   for (int k = 0; k < rt->engine->kernel_count; ++k)
-    if (rt->engine->kernels[k].words.queue_count > pb_chip_queues(rt->chip))
+    if (rt->engine->kernels[k].words.queue_count > pb_chip_streams(rt->chip))
       return pb_error(diag, place, 5025, NULL, "kernel '%s' uses more queues than '%s' has",
                       rt->engine->kernels[k].name, rt->engine->target);
   return PB_OK;

@@ -34,7 +34,7 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_state": ("tinynpu.td", "#define STRIDES_IN_STATE\n"),
          "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_line": ("tinynpu.td", "#define IN_A_LINE\n"),
          "tinynpu_shared": ("tinynpu.td", "#define ONE_STRIDE\n"), "tinynpu_registers": ("tinynpu.td", "#define IN_REGISTERS\n"),
-         "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"),
+         "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"), "tinynpu_fence": ("tinynpu.td", "#define FENCES\n"),
          "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "fourcore": ("fourcore.td", ""),
@@ -183,6 +183,14 @@ def banks(text, rng):
     return put(text, place, (place.group() if "Latency" in place.group() else "") + " " + other), f"{place.group()} becomes {other}"
 
 
+def order(text, rng):
+    """What puts queues in order is another thing, or says another."""
+    place = pick(rng, body(text, r"(?m)^def : Tokens \{|: Fence \{|let Wait = [^;]*;|let Queues = \[[^\]]*\];|bits<\d+> queues;|let Depth = \w+;|let Cycles = 2;|let Tokens = \w+;"))
+    other = pick(rng, ["def X : Fence {", ": Fence { let Cycles = 0;", 'let Wait = "";', 'let Wait = "loc";', "let Queues = [MX, DM, VX];", "let Queues = [];",
+                       "let Queues = [DM, DM];", "bits<2> queues;", "bits<40> queues;", "let Depth = 1;", "let Depth = 5000;", "let Cycles = 100000;", ""])
+    return put(text, place, other), f"{place.group()} becomes {other}"
+
+
 def derived(text, rng):
     """A field holds another number than it did."""
     place = pick(rng, body(text, r"bits<\d+> (\w+);"))
@@ -216,7 +224,7 @@ def vast(text, rng):
 
 DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4), "extreme": (extreme, 8), "width": (width, 4),
           "left_out": (left_out, 5), "twice": (twice, 2), "operator": (operator, 3), "operand": (operand, 3), "stride": (stride, 3),
-          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "banks": (banks, 2), "derived": (derived, 3), "at_once": (at_once, 1), "garbled": (garbled, 2), "vast": (vast, 1)}
+          "memory": (memory, 2), "typed": (typed, 3), "kind": (kind, 3), "banks": (banks, 2), "order": (order, 2), "derived": (derived, 3), "at_once": (at_once, 1), "garbled": (garbled, 2), "vast": (vast, 1)}
 
 # ---- harmless edits ----
 

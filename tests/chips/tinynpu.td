@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td and tinynpu_registers.td include this file with one of these macros.
+// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td and tinynpu_fence.td include this file with one of these macros.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -43,15 +43,28 @@ def BUF : Memory { let Bytes = !mul(4096, N); let RowBytes = N; let Banks = 2; l
 def SUM : Memory { let Bytes = !mul(1024, !mul(4, N)); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def WB  : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = N; let Banks = 2; let BytesPerCycle = N; }
 
-def DM : Queue { let Depth = Ahead; let Tokens = Count; }   // between EXT and the chip, both ways
-def MX : Queue { let Depth = Ahead; let Tokens = Count; }   // the array and its weights
-def VX : Queue { let Depth = Ahead; let Tokens = Count; }   // the vector unit
+#ifdef FENCES
+class Waits : Queue { let Depth = Ahead; }
+#else
+class Waits : Queue { let Depth = Ahead; let Tokens = Count; }
+#endif
+def DM : Waits;   // between EXT and the chip, both ways
+def MX : Waits;   // the array and its weights
+def VX : Waits;   // the vector unit
+#ifdef FENCES
+def FENCE : Fence {
+  bits<3> queues;
+  let Queues = [DM, MX, VX]; let Wait = "queues"; let Depth = 16; let Cycles = 2;
+  let Inst{191-186} = 63; let Inst{2-0} = queues;
+}
+#else
 def : Tokens {
   let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3;
 #ifdef IN_A_LINE
   let Pairs = [Pair<DM, MX>, Pair<MX, DM>, Pair<MX, VX>, Pair<VX, MX>];
 #endif
 }
+#endif
 
 class Op<Queue q, bits<6> op> : Instruction<q> {
   let Inst{191-186} = op;

@@ -15,6 +15,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 TINY, GEMMINI, SIMNPU = "../chips/tinynpu.td", "../chips/gemmini.td", "../../targets/simnpu/simnpu.td"
 INTEGERS, BANKS = "../chips/integers.td", "../machine/banks.td"
+FENCES = "../chips/tinynpu.td#define FENCES\n"
 PRELOAD = "../chips/gemmini.td#define PRELOAD_SAYS\n"  # a file, and what stands in front of it
 
 # Chip, what is wrong, the instructions of which one must be named (of banks also the one that fills: what takes it follows at once), the text and what stands in its place.
@@ -44,6 +45,8 @@ FAULTS = [
     (TINY, "rows of weights by another step", ["SETW", "MUL"],
      'Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d', 'Window<WB, I8, ["n", "k"], "bank", ["row", "elem"], !mul(N, N)>:$d'),
     (TINY, "tokens of two queues changed over", None, "let Queues = [DM, MX, VX]", "let Queues = [MX, DM, VX]"),
+    (FENCES, "a fence for another queue", None, "let Queues = [DM, MX, VX]; let Wait", "let Queues = [MX, DM, VX]; let Wait"),
+    (FENCES, "a fence never waits for the vector unit", None, "let Inst{2-0} = queues;", "let Inst{1-0} = queues{1-0}; let Inst{180} = queues{2};"),
     (GEMMINI, "a move that adds sets", ["MVIN_ADD"], "(acc_add $dst, $src)", "(set $dst, $src)"),
     (GEMMINI, "clamps in the other order", ["MVOUT_ROUND"],
      "(min (max (add (roundeven $src), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))",

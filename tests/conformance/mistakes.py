@@ -25,6 +25,12 @@ SHADOW = [('let Kind = "registers";', 'let Kind = "shadow";'), ("bits<1> bank; b
           ('Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$wt', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt'),
           ("let Inst{8} = bank; let Inst{9} = keep;", "let Inst{8} = next; let Inst{9} = keep;")]
 
+# The template with one list and fences.
+FENCE = ('def FENCE : Fence {\n  bits<4> queues; let Inst{191-186} = 63; let Inst{3-0} = queues;\n'
+         '  let Queues = [LD, MX, VX, ST]; let Wait = "queues"; let Depth = 16;\n}')
+FENCED = [("let Depth = 16; let Tokens = 31; }", "let Depth = 16; }"),
+          ("def : Tokens { let Queues = [LD, MX, VX, ST]; let WaitBit = 0; let SignalBit = 4; }", FENCE)]
+
 # What is wrong, the text and what stands in its place, what the message must say.
 MISTAKES = [
     ('memory not whole rows', 'let Bytes = !mul(4096, N);',
@@ -214,6 +220,26 @@ STATES = [
 ]
 
 
+FENCES = [
+    ('counters of a chip with fences', 'def MX : Queue { let Depth = 16; }', 'def MX : Queue { let Depth = 16; let Tokens = 31; }',
+     r"""MX: Tokens is 31, and a Fence puts its commands in order .PB3320.\n +hint: leave Tokens out, or the record of class Fence"""),
+    ('tokens and fences', 'def FENCE : Fence {', 'def : Tokens { let Queues = [LD, MX, VX, ST]; let WaitBit = 0; let SignalBit = 4; }\ndef FENCE : Fence {',
+     r"""1 records of class Tokens and 1 of class Fence; control by queues needs one .PB3040.\n +hint: def : Tokens \{.*\}, or a Fence"""),
+    ('a fence for fewer queues', 'bits<4> queues; let Inst{191-186} = 63; let Inst{3-0} = queues;', 'bits<3> queues; let Inst{191-186} = 63; let Inst{2-0} = queues;',
+     r"""FENCE: field 'queues' has 3 bits for 4 queues .PB3324.\n +hint: a bit for each of Queues"""),
+    ('a fence by a field that is not there', 'let Wait = "queues";', 'let Wait = "mask";',
+     r"""FENCE: Wait names the field 'mask', which is not there .PB3323.\n +hint: declare it: bits<N> name"""),
+    ('a queue that no fence knows', 'let Queues = [LD, MX, VX, ST];', 'let Queues = [LD, MX, VX];',
+     r"""ST: a queue that nobody can wait for .PB3044.\n +hint: add it to Fence.Queues, or remove it"""),
+    ('a fence in no time', 'let Depth = 16;\n}', 'let Depth = 16; let Cycles = 0;\n}',
+     r"""FENCE: Cycles is 0 .PB3326.\n +hint: 1 to 1048576"""),
+    ('the opcode of another', 'let Inst{191-186} = 63;', 'let Inst{191-186} = 1;',
+     r"""LDB and FENCE have the same encoding .PB3250.\n +hint: give one another opcode"""),
+    ('queues of which a bit is lost', 'let Inst{3-0} = queues;', 'let Inst{2-0} = queues{2-0};',
+     r"""FENCE: bit 3 of field 'queues' is not in Inst .PB3220.\n +hint: encode every bit"""),
+]
+
+
 def described():
     """Every mistake with the description that it is made in."""
     template = open(TEMPLATE).read().replace("@NAME@", "mychip")
@@ -222,9 +248,15 @@ def described():
         if shadow.count(old) != 1:
             sys.exit(f"the text '{old}' is gone")
         shadow = shadow.replace(old, new)
+    fenced = template
+    for old, new in FENCED:
+        if old not in fenced:
+            sys.exit(f"the text '{old}' is gone")
+        fenced = fenced.replace(old, new)
     preload = "#define PRELOAD_SAYS\n" + open(PRELOAD).read()
     yield from ((template, *m) for m in MISTAKES)
     yield from ((shadow, *m) for m in BANKS)
+    yield from ((fenced, *m) for m in FENCES)
     yield from ((preload, *m) for m in STATES)
 
 

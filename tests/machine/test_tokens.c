@@ -136,10 +136,87 @@ static void random_commands(void** state) {
   }
 }
 
+// In one list: every command once, those of a queue in their order, and what a command must come after in front of a
+// fence for its queue. Returns how many fences there are.
+static int check_list(const pb_chip* chip, const step* steps, int count, int32_t cycles) {
+  static int at[MOST];
+  static pb_cost_of_command costs[MOST];
+  int writer[ROWS], readers[ROWS][PB_MAX_QUEUES], fences = 0, last[PB_MAX_QUEUES];
+  size_t length, seen = 0;
+  pb_tokens* t = add_all(chip, steps, count);
+  for (int k = 0; k < count; ++k) costs[k] = (pb_cost_of_command){cycles, 5};
+  pb_listed* list = pb_fences_put(chip, t, costs, &length);
+  memset(last, 0xff, sizeof last);
+  for (size_t n = 0; n < length; ++n) {
+    if (list[n].queues) {
+      ++fences;
+      continue;
+    }
+    int k = (int)list[n].command;
+    assert_true(k > last[steps[k].queue]);
+    last[steps[k].queue] = k;
+    at[k] = (int)n;
+    ++seen;
+  }
+  assert_int_equal(seen, count);
+  memset(writer, 0xff, sizeof writer);
+  memset(readers, 0xff, sizeof readers);
+  for (int k = 0; k < count; ++k) {
+    int q = steps[k].queue, row = steps[k].row, before[PB_MAX_QUEUES + 1], befores = 0;
+    before[befores++] = writer[row];
+    for (int r = 0; steps[k].writes && r < chip->queue_count; ++r) before[befores++] = readers[row][r];
+    for (int b = 0; b < befores; ++b) {
+      if (before[b] < 0 || steps[before[b]].queue == q) continue;
+      bool fence = false;
+      for (int n = at[before[b]]; n < at[k]; ++n) fence |= list[n].queues >> steps[before[b]].queue & 1;
+      assert_true(fence);
+    }
+    if (steps[k].writes) {
+      writer[row] = k;
+      memset(readers[row], 0xff, sizeof readers[row]);
+    } else
+      readers[row][q] = k;
+  }
+  free(list);
+  pb_tokens_free(t);
+  return fences;
+}
+
+static void fences_put_all_in_order(void** state) {
+  (void)state;
+  static step steps[MOST];
+  pb_chip* chip = chip_of(PB_SOURCE_DIR "/tests/chips/tinynpu_fence.td");
+  srand(1);
+  for (int iteration = 0; iteration < 40; ++iteration) {
+    int count = 200 + rand() % 500, rows = iteration % 2 ? 8 : 256, batch = 1 + rand() % 150, queue = 0;
+    for (int k = 0; k < count; ++k) {
+      if (k % batch == 0) queue = rand() % chip->queue_count;
+      steps[k] = (step){queue, rand() % rows, rand() % 2 == 0};
+    }
+    (void)check_list(chip, steps, count, 1 + rand() % 20);
+  }
+  pb_chip_free(chip);
+}
+
+// Tiles go in and are used, in two places in turn. In the program's order each would have two fences, and nothing would
+// run beside anything.
+static void queues_go_on_together(void** state) {
+  (void)state;
+  enum { TILES = 40 };
+  step steps[2 * TILES];
+  pb_chip* chip = chip_of(PB_SOURCE_DIR "/tests/chips/tinynpu_fence.td");
+  for (int k = 0; k < TILES; ++k) steps[2 * k] = (step){0, k % 2, true}, steps[2 * k + 1] = (step){1, k % 2, false};
+  int fences = check_list(chip, steps, 2 * TILES, 200);
+  if (fences > TILES + 2) fail_msg("%d fences for %d tiles", fences, TILES);
+  pb_chip_free(chip);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_counter_is_filled_and_no_more),
       cmocka_unit_test(random_commands),
+      cmocka_unit_test(fences_put_all_in_order),
+      cmocka_unit_test(queues_go_on_together),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,19 @@ typedef struct row {
 #define DERIVED(field, form, by, code, word)                                                                           \
   DERIVED_OF("let Semantics = (set $dst, $src); let Cycles = (times $i, $b); let Signed", field, form, by, code, word)
 
+// One list with a fence in place of tokens; `queue`: what the queues say besides, `more`: what the fence does.
+#define TOKENS                                                                                                         \
+  "def LD : Queue { let Depth = 2; let Tokens = 7; }\ndef EX : Queue { let Depth = 3; let Tokens = 15; }\n"            \
+  "def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; }"
+#define FENCED(queue, more, code, word)                                                                                \
+  {                                                                                                                    \
+    TOKENS,                                                                                                            \
+        "def LD : Queue { let Depth = 2; " queue " }\ndef EX : Queue { let Depth = 3; }\n"                             \
+        "def STOP : Fence { bits<2> on; let Queues = [LD, EX]; let Wait = \"on\"; let Depth = 4; "                     \
+        "let Inst{7-0} = 0x3f; let Inst{9-8} = on; " more " }",                                                        \
+        "", code, word                                                                                                 \
+  }
+
 #define PAIRS(pairs, code, word)                                                                                       \
   { "let WaitBit = 8;", "let Pairs = [" pairs "]; let WaitBit = 8;", "", code, word }
 #define BETWEEN "def ON : Queue { let Depth = 2; let Tokens = 7; }\n"
@@ -349,6 +362,19 @@ static const row rows[] =
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, LD>", 3055, "LD and LD"),
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, EX>", 3056, "twice"),
     PAIRS("Pair<LD, EX>", 3285, "from EX to LD, which both use BUF"),
+    FENCED("", "", 3322, "AGAIN: a HardwareLoop"), // the base has one
+    FENCED("let Tokens = 7;", "", 3320, "LD: Tokens is 7"),
+    FENCED("", "let Wait = \"of\";", 3323, "'of', which is not there"),
+    FENCED("", "bits<3> one; let Inst{12-10} = one; let Wait = \"one\";", 3324, "'one' has 3 bits for 2 queues"),
+    FENCED("", "let Cycles = 0;", 3326, "Cycles is 0"), FENCED("", "let Depth = 0;", 3042, "Depth is 0"),
+    FENCED("", "let Queues = [LD];", 3044, "nobody can wait for"),
+    FENCED("",
+           "} " CORES("2") "def : Function { let Name = \"exp2\"; let TableBits = 6; let Degree = 2; let MaxUlp = "
+                           "\"1\";",
+           3321, "2 cores, and one list"),
+    {"def : Tokens {",
+     "def STOP : Fence { let Queues = [LD, EX]; let Depth = 4; let Inst{7-0} = 0x3f; }\ndef : Tokens {", "", 3040,
+     "1 records of class Tokens and 1 of class Fence"},
     {"def : Tokens { let Queues = [LD, EX]; let WaitBit = 8; let SignalBit = 10; }",
      BETWEEN
      "def : Tokens { let Queues = "

@@ -140,11 +140,20 @@ bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* c, char* 
     if (field->is_signed && field->width < 64 && value >> (field->width - 1) & 1) value -= (uint64_t)1 << field->width;
     c->values[f] = judge__number(field, (int64_t)value);
   }
-  for (int q = 0; q < j->queue_count; ++q) {
+  for (int q = 0; q < j->queue_count && !j->has_fence; ++q) {
     c->waits |= (uint32_t)bit_of(bytes, j->wait_bit + q) << q;
     c->signals |= (uint32_t)bit_of(bytes, j->signal_bit + q) << q;
   }
   return true;
+}
+
+bool judge_fence(const judge* j, const uint8_t* bytes, uint32_t* queues) {
+  bool same = j->has_fence;
+  for (int k = 0; k < j->command_bytes; ++k) same &= !((bytes[k] ^ j->fence.fixed[k]) & j->fence.mask[k]);
+  *queues = 0;
+  for (int q = 0; same && q < j->queue_count; ++q)
+    if (j->fence_wait < 0 || bit_of(bytes, j->fence.fields[j->fence_wait].bit[q])) *queues |= 1u << q;
+  return same;
 }
 
 static void bound_window(const judge_operand* o, const judge_command* c, judge_window* w) {

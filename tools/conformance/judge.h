@@ -69,6 +69,8 @@ bool judge_read(judge* j, const uint8_t* bytes, judge_command* command, char* wh
 int judge_banks(const judge* j, int space, int* waiting, bool* held);
 const int64_t* judge_state(const judge* j, int insn); // fields of the last command of the instruction
 bool judge_decode(const judge* j, const uint8_t* bytes, judge_command* command, char* why);
+// Whether the bytes are a fence, and the queues that it waits for.
+bool judge_fence(const judge* j, const uint8_t* bytes, uint32_t* queues);
 // Carries out what judge_read has read.
 void judge_run(judge* j, const judge_command* command);
 // A summary of what the window touches: no element of it shares a byte with another.

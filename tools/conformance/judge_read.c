@@ -405,17 +405,32 @@ static bool read_memories(reader* r) {
   return r->j->system >= 0 || wrong(r, "no memory of scope \"system\"");
 }
 
+// What puts queues in order: bits of every command, or a command of its own.
+static bool read_order(reader* r) {
+  judge* j = r->j;
+  const char* name = json_string_value(json_array_get(instances(r, "Fence"), 0));
+  const json_t* fence = name ? json_object_get(r->root, name) : NULL;
+  const json_t* tokens = json_object_get(r->root, json_string_value(json_array_get(instances(r, "Tokens"), 0)));
+  j->queue_count = (int)json_array_size(json_object_get(fence ? fence : tokens, "Queues"));
+  j->wait_bit = (int)number(tokens, "WaitBit");
+  j->signal_bit = (int)number(tokens, "SignalBit");
+  j->has_fence = fence != NULL;
+  if (!fence) return true;
+  copy_name(j->fence.name, name);
+  j->fence_wait = -1;
+  if (!read_encoding(r, fence, &j->fence)) return false;
+  if (!*text(fence, "Wait")) return true;
+  j->fence_wait = field_named(&j->fence, text(fence, "Wait"));
+  return j->fence_wait >= 0 || wrong(r, "%s: no field '%s'", name, text(fence, "Wait"));
+}
+
 static bool read_all(reader* r) {
   judge* j = r->j;
   const json_t* chip = json_object_get(r->root, json_string_value(json_array_get(instances(r, "Chip"), 0)));
-  const json_t* tokens = json_object_get(r->root, json_string_value(json_array_get(instances(r, "Tokens"), 0)));
   j->command_bytes = (int)number(chip, "CommandBytes");
-  j->queue_count = (int)json_array_size(json_object_get(tokens, "Queues"));
-  j->wait_bit = (int)number(tokens, "WaitBit");
-  j->signal_bit = (int)number(tokens, "SignalBit");
   if (j->command_bytes < 1 || j->command_bytes * 8 > JUDGE_BITS)
     return wrong(r, "commands of %d bytes", j->command_bytes);
-  if (!read_memories(r)) return false;
+  if (!read_order(r) || !read_memories(r)) return false;
   const json_t* names = instances(r, "Instruction");
   j->insns = calloc(json_array_size(names) + 1, sizeof *j->insns);
   size_t k;

@@ -128,6 +128,9 @@ struct judge {
     int64_t filled, taken, filling[JUDGE_BANKS]; // filling: which one of all lies in each bank
   } memories[JUDGE_MEMORIES];
   judge_insn_record* insns;
+  bool has_fence; // then commands have no bits of tokens
+  judge_insn_record fence;
+  int fence_wait; // its field; -1: it waits for all queues
   struct {
     char name[16];
     int table_bits, degree;

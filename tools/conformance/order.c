@@ -1,4 +1,6 @@
-// Tokens: which command of one queue waits for which of another, from what they touch in program order.
+// Tokens: which command of one queue waits for which of another, from what they touch in program order. In one list a
+// command waits for all of another queue that stands before it, by a fence: then it is enough to know what no fence
+// stands behind yet.
 #include "suite.h"
 
 #include <stdlib.h>
@@ -40,9 +42,29 @@ static size_t last_of(const program* p, int q, size_t n) {
   return m - 1;
 }
 
+// What a command waits for is what a fence in front of it does. The first of the commands that no fence has waited for
+// yet is `open`, by queue.
+static void order_list(const suite* s, program* p) {
+  size_t open[PB_MAX_QUEUES] = {0};
+  for (size_t n = 0; n < p->count; ++n) {
+    int q = p->commands[n].insn->queue;
+    p->commands[n].waits = p->commands[n].signals = 0;
+    for (size_t m = n; m-- > 0;) {
+      int r = p->commands[m].insn->queue;
+      if (r != q && m >= open[r] && conflict(&p->touches[n], &p->touches[m])) p->commands[n].waits |= 1u << r;
+    }
+    for (int r = 0; r < s->chip->queue_count; ++r)
+      if (pb_fence(s->chip, p->commands[n].waits).waits >> r & 1 && p->commands[n].waits) open[r] = n;
+  }
+}
+
 // Tokens of a pair of queues are taken in the order in which they were given: a command that must follow command m of
 // another queue follows it already, when one before it took a token of m's or a later one's.
 void program_order(const suite* s, program* p) {
+  if (s->chip->fence) {
+    order_list(s, p);
+    return;
+  }
   int queues = s->chip->queue_count;
   channel* channels = calloc((size_t)(queues * queues), sizeof *channels);
   if (!channels) abort(); // out of memory: without an order no program may be judged

@@ -158,24 +158,33 @@ static bool device_says(const target_device* d, char** text, pb_arena* arena) {
   return false;
 }
 
+size_t program_words(suite* s, const program* p, int stream, uint8_t* words) {
+  size_t count = 0, bytes = (size_t)s->chip->command_bytes;
+  for (size_t n = 0; n < p->count; ++n) {
+    const pb_command* c = &p->commands[n];
+    pb_command fence = s->chip->fence ? pb_fence(s->chip, c->waits) : (pb_command){0};
+    if (!s->chip->fence && c->insn->queue != stream) continue;
+    if (s->chip->fence && c->waits && pb_encode(s->chip, &fence, words + bytes * count++, NULL) != PB_OK)
+      return SIZE_MAX;
+    if (pb_encode(s->chip, c, words + bytes * count++, NULL) != PB_OK) return SIZE_MAX;
+  }
+  size_t whole = count;
+  if (p->rolled && s->chip->loop) count = pb_reroll(s->chip, words, count);
+  s->looped |= count < whole;
+  return count;
+}
+
 static bool submit_program(suite* s, const program* p, const target_device* d, const uint64_t* arguments,
                            pb_arena* arena) {
-  int first = s->core * s->chip->queue_count;
-  pb_submission kernel = {.queue_count = (uint32_t)(first + s->chip->queue_count),
-                          .arg_count = (uint32_t)s->argument_count,
-                          .cycle_limit = s->limit};
+  int streams = pb_chip_streams(s->chip) / s->chip->cores, first = s->core * streams;
+  pb_submission kernel = {
+      .queue_count = (uint32_t)(first + streams), .arg_count = (uint32_t)s->argument_count, .cycle_limit = s->limit};
   memcpy(kernel.args, arguments, sizeof kernel.args);
   size_t bytes = (size_t)s->chip->command_bytes;
-  uint8_t* stream = pb_alloc(arena, (p->count + 1) * bytes);
-  for (int q = 0; q < s->chip->queue_count; ++q) {
-    size_t count = 0;
-    for (size_t n = 0; n < p->count; ++n)
-      if (p->commands[n].insn->queue == q &&
-          pb_encode(s->chip, &p->commands[n], stream + bytes * count++, NULL) != PB_OK)
-        return false;
-    size_t whole = count;
-    if (p->rolled && s->chip->loop) count = pb_reroll(s->chip, stream, count);
-    s->looped |= count < whole;
+  uint8_t* stream = pb_alloc(arena, (2 * p->count + 1) * bytes);
+  for (int q = 0; q < streams; ++q) {
+    size_t count = program_words(s, p, q, stream);
+    if (count == SIZE_MAX) return false;
     kernel.count[first + q] = (uint32_t)count;
     if (!count) continue;
     if (d->ops->alloc(d->handle, count * bytes, 64, &kernel.stream[first + q])) return false;

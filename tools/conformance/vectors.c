@@ -2,8 +2,6 @@
 // $readmemh.
 #include "suite.h"
 
-#include "targets/control/queues/reroll.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,17 +16,16 @@ static bool write_bytes(const char* path, const uint8_t* data, size_t count, siz
   return !fclose(out);
 }
 
+// What the files call a stream: the queue of whichever core, or the list.
+static const char* name_of(const suite* s, int q) { return s->chip->fence ? "list" : s->chip->queues[q].name; }
+
 static bool write_stream(suite* s, const program* p, int q, const char* folder, size_t* count) {
   size_t bytes = (size_t)s->chip->command_bytes;
-  uint8_t* stream = malloc((p->count + 1) * bytes);
+  uint8_t* stream = malloc((2 * p->count + 1) * bytes);
   char path[1200];
-  bool good = stream != NULL;
-  *count = 0;
-  for (size_t n = 0; n < p->count && good; ++n)
-    if (p->commands[n].insn->queue == q)
-      good = pb_encode(s->chip, &p->commands[n], stream + bytes * (*count)++, NULL) == PB_OK;
-  if (good && p->rolled && s->chip->loop) *count = pb_reroll(s->chip, stream, *count);
-  snprintf(path, sizeof path, "%s/commands_%s.hex", folder, s->chip->queues[q].name);
+  *count = stream ? program_words(s, p, q, stream) : SIZE_MAX;
+  bool good = *count != SIZE_MAX;
+  snprintf(path, sizeof path, "%s/commands_%s.hex", folder, name_of(s, q));
   good = good && write_bytes(path, stream, *count * bytes, bytes);
   free(stream);
   return good;
@@ -47,11 +44,11 @@ bool suite_vectors(suite* s, const program* p, const char* name) {
   if (!out) return false;
   fprintf(out, "# %s, %s: what each queue runs, and what the arguments hold before and after\n", s->chip->name, name);
   bool good = true;
-  for (int q = 0; q < s->chip->queue_count && good; ++q) {
+  for (int q = 0; q < pb_chip_streams(s->chip) / s->chip->cores && good; ++q) {
     size_t count;
     good = write_stream(s, p, q, folder, &count);
-    fprintf(out, "queue %s commands_%s.hex %zu commands of %d bytes\n", s->chip->queues[q].name,
-            s->chip->queues[q].name, count, s->chip->command_bytes);
+    fprintf(out, "queue %s commands_%s.hex %zu commands of %d bytes\n", name_of(s, q), name_of(s, q), count,
+            s->chip->command_bytes);
   }
   for (int a = 0; a < s->argument_count && good; ++a) {
     snprintf(path, sizeof path, "%s/argument_%d_in.hex", folder, a);

@@ -34,6 +34,7 @@ typedef struct part {
   int64_t first[PB_MAX_QUEUES];      // its first command starts
   bool used[PB_MAX_QUEUES];          // it has one
   bool rolled[PB_MAX_QUEUES];        // its words are a hardware loop's, in part
+  bool unfenced[PB_MAX_QUEUES];      // it has commands that no fence inside waits for
   int64_t ready[PB_MAX_BUFFERS];     // what fills the buffer has brought enough to go on with
   int64_t whole[PB_MAX_BUFFERS];     // it has brought everything
   uint32_t after[PB_MAX_BUFFERS];    // queues whose work what fills it comes after
@@ -180,7 +181,7 @@ static int issuers(const pb_tiling* t) { return t->core ? 1 : t->chip->unit_coun
 // Words of a queue come no faster than Depth of them in the time that one takes to arrive.
 static int64_t queue_time(const pb_tiling* t, int queue, int64_t cycles, int64_t words) {
   const pb_chip* chip = t->chip;
-  if (t->core || queue >= chip->queue_count) return cycles;
+  if (t->core || queue >= chip->queue_count || chip->fence) return cycles; // a list is read far ahead
   int depth = chip->queues[queue].depth > 0 ? chip->queues[queue].depth : 1;
   int64_t arriving = words * arrival(chip) / depth;
   return arriving > cycles ? arriving : cycles;
@@ -195,6 +196,10 @@ static int64_t busiest(const pb_tiling* t, const part* p, const char** name) {
     int64_t time = queue_time(t, q, p->queue[q], p->words[q]);
     if (time > most) most = time, *name = t->core ? "compute" : chip->queues[pb_unit_queue(chip, q)].name;
   }
+  int64_t words = 0; // of one list, which all queues share
+  for (int q = 0; q < chip->queue_count && chip->fence; ++q) words += p->words[q];
+  if (words && words * arrival(chip) / chip->list_depth > most)
+    most = words * arrival(chip) / chip->list_depth, *name = "list";
   return most;
 }
 
@@ -276,6 +281,7 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue
 static void issue(part* p, int queue, int64_t cycles) {
   p->queue[queue] += cycles;
   p->busy[queue] += cycles;
+  p->unfenced[queue] = true;
 }
 
 // The nest on its unit, and beside it what writes state for it there.
@@ -414,6 +420,27 @@ static void wait_for_words(const pb_chip* chip, part* one) {
   }
 }
 
+// Where a list with fences orders queues, each turn that uses several of them has one, behind which a queue begins
+// anew: it stands still from its last command until what that wrote is visible.
+static void wait_at_fences(const pb_chip* chip, part* one) {
+  int64_t drained[PB_MAX_QUEUES] = {0};
+  int used = 0;
+  for (int q = 0; q < chip->queue_count; ++q) used += one->used[q];
+  if (!chip->fence || used < 2) return;
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    int64_t latency = insn->latency;
+    for (int o = 0; o < insn->operand_count; ++o)
+      if (insn->operands[o].memory == chip->system_memory && insn->operands[o].read)
+        latency += chip->memories[chip->system_memory].latency;
+    drained[insn->queue] = larger(drained[insn->queue], latency);
+  }
+  for (int q = 0; q < chip->queue_count; ++q) {
+    if (one->unfenced[q]) one->queue[q] += drained[q] + chip->fence_cycles;
+    one->unfenced[q] = false;
+  }
+}
+
 // How many iterations ahead of the rest a queue can be: as many as the buffers made in each iteration have copies.
 static int64_t iterations_ahead(const pb_tiling* t, const pb_tree* loop) {
   int64_t most = 0;
@@ -463,6 +490,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
   if (!tree_cost(t, loop, &one)) return false;
   wait_for_words(t->chip, &one);
+  wait_at_fences(t->chip, &one);
   const char* unused;
   part later = one;
   int64_t fed[PB_MAX_QUEUES];
@@ -496,6 +524,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     sum->queue[q] += larger(busy, held) + larger(own[q] - larger(sum->queue_free[q], sum->paced[q]), 0);
     sum->busy[q] += one.busy[q] * loop->extent;
     sum->commands[q] += one.commands[q] * loop->extent;
+    sum->unfenced[q] |= one.unfenced[q];
     if (!one.commands[q]) continue;
     begin_queue(sum, q, start + one.first[q]);
     // in order: what comes behind the loop waits until the last iteration's buffers were free

@@ -31,11 +31,24 @@ typedef struct emitter {
   bool prints;
   printed* commands; // in program order
   size_t count, capacity;
+  pb_cost_of_command* costs; // of a chip with fences: of each command in program order
+  size_t cost_count, cost_capacity;
 } emitter;
+
+static pb_cost_of_command cost_of(const pb_chip* chip, const pb_command* c) {
+  int64_t extents[PB_MAX_INSN_DIMS] = {0}, latency = c->insn->latency;
+  for (int d = 0; d < c->insn->dim_count; ++d)
+    extents[d] = c->insn->dims[d].field < 0 ? c->insn->dims[d].max : c->values[c->insn->dims[d].field];
+  for (int o = 0; o < c->insn->operand_count; ++o)
+    if (c->insn->operands[o].memory == chip->system_memory && o != c->insn->dest)
+      latency += chip->memories[chip->system_memory].latency;
+  return (pb_cost_of_command){(int32_t)pb_cycles(c->insn, extents), (int32_t)latency};
+}
 
 // Puts a command behind those of its queue; its tokens come once all are known.
 static pb_status put(void* user, const pb_unrolled* c) {
   emitter* e = user;
+  if (e->chip->fence) PB_PUSH(e->costs, e->cost_count, e->cost_capacity, cost_of(e->chip, &c->command));
   if (e->prints) {
     PB_PUSH(e->commands, e->count, e->capacity, ((printed){c->command, c->nest}));
     return PB_OK;
@@ -87,6 +100,7 @@ static void free_stream(stream* s) {
 static void release(emitter* e) {
   for (int q = 0; q < PB_MAX_QUEUES; ++q) free_stream(&e->streams[q]);
   free(e->commands);
+  free(e->costs);
   pb_tokens_free(e->tokens);
 }
 
@@ -99,6 +113,32 @@ static void put_tokens(emitter* e) {
     pb_encode_tokens(e->chip, waits, signals, e->streams[q].bytes + at[q]);
     at[q] += (size_t)e->chip->command_bytes;
   }
+}
+
+// All queues' words as one list, with fences.
+static pb_status list_words(emitter* e, stream* list) {
+  const pb_chip* chip = e->chip;
+  size_t count, at[PB_MAX_QUEUES] = {0}, bytes = (size_t)chip->command_bytes;
+  pb_listed* order = pb_fences_put(chip, e->tokens, e->costs, &count);
+  pb_status status = PB_OK;
+  list->bytes = malloc(count * bytes + 1);
+  if (!list->bytes) pb_no_memory(count * bytes);
+  for (size_t k = 0; k < count && status == PB_OK; ++k, list->count += bytes) {
+    int q, call = -1;
+    uint32_t waits, signals;
+    if (order[k].queues) {
+      pb_command fence = pb_fence(chip, order[k].queues);
+      status = pb_encode(chip, &fence, list->bytes + list->count, e->diag);
+    } else {
+      pb_tokens_of(e->tokens, order[k].command, &q, &waits, &signals);
+      memcpy(list->bytes + list->count, e->streams[q].bytes + at[q] * bytes, bytes);
+      if (e->notes) call = e->streams[q].calls[at[q]];
+      ++at[q];
+    }
+    if (e->notes) PB_PUSH(list->calls, list->call_count, list->call_capacity, call);
+  }
+  free(order);
+  return status;
 }
 
 // Keeps one queue's words, rolled in place.
@@ -117,13 +157,22 @@ static uint8_t* copy_of(const uint8_t* bytes, size_t size) {
 }
 
 // Takes the core's streams over. plain: keeps them as they were before loops, NULL: does not.
-static void keep_streams(emitter* e, int core, pb_arena* arena, pb_words_kernel* words, stream* plain) {
-  put_tokens(e);
+static pb_status keep_streams(emitter* e, int core, pb_arena* arena, pb_words_kernel* words, stream* plain) {
+  int streams = pb_chip_streams(e->chip) / e->chip->cores;
+  if (e->chip->fence) {
+    stream list = {0};
+    pb_status status = list_words(e, &list);
+    for (int q = 0; q < e->chip->queue_count; ++q) free_stream(&e->streams[q]);
+    e->streams[0] = list;
+    PB_TRY(status);
+  } else {
+    put_tokens(e);
+  }
   pb_tokens_free(e->tokens); // rolling needs words only
   e->tokens = NULL;
-  for (int q = 0; q < e->chip->queue_count; ++q) {
+  for (int q = 0; q < streams; ++q) {
     stream* s = &e->streams[q];
-    int to = core * e->chip->queue_count + q;
+    int to = core * streams + q;
     uint8_t* own = plain ? copy_of(s->bytes, s->count) : s->bytes;
     keep_words(e->chip, own, s->count, arena, words, to);
     if (plain) {
@@ -133,6 +182,7 @@ static void keep_streams(emitter* e, int core, pb_arena* arena, pb_words_kernel*
     }
     free_stream(s);
   }
+  return PB_OK;
 }
 
 // ---- kernels, beside each other ----
@@ -155,7 +205,7 @@ typedef struct batch {
 } batch;
 
 static void begin_words(const pb_chip* chip, const pb_decoded* kernel, pb_arena* arena, pb_words_kernel* words) {
-  words->queue_count = chip->queue_count * kernel->cores;
+  words->queue_count = pb_chip_streams(chip) / chip->cores * kernel->cores;
   words->count = PB_NEW_ARRAY(arena, uint32_t, (size_t)words->queue_count);
   words->streams = PB_NEW_ARRAY(arena, uint8_t*, (size_t)words->queue_count);
 }
@@ -168,7 +218,7 @@ static pb_status make_words(const pb_chip* chip, const pb_decoded* kernel, pb_ar
     emitter e = {.chip = chip, .diag = diag, .notes = plain != NULL};
     begin(&e);
     status = follow(&e, kernel, core);
-    if (status == PB_OK) keep_streams(&e, core, arena, words, plain);
+    if (status == PB_OK) status = keep_streams(&e, core, arena, words, plain);
     release(&e);
   }
   return status;
@@ -253,7 +303,28 @@ pb_status pb_queues_emit(const pb_chip* chip, const MlirOperation* funcs, int co
   return status;
 }
 
+static void print_list(emitter* e, pb_arena* scratch, pb_text* out) {
+  size_t count;
+  pb_listed* order = pb_fences_put(e->chip, e->tokens, e->costs, &count);
+  for (size_t k = 0; k < count; ++k) {
+    if (order[k].queues) {
+      pb_command fence = pb_fence(e->chip, order[k].queues);
+      pb_text_add(out, "    %s\n", pb_disassemble(e->chip, &fence, scratch));
+      continue;
+    }
+    printed* c = &e->commands[order[k].command];
+    pb_text_add(out, "%-3s %s%s%s\n", e->chip->queues[c->command.insn->queue].name,
+                pb_disassemble(e->chip, &c->command, scratch), c->nest && c->nest[0] ? " // " : "",
+                c->nest ? c->nest : "");
+  }
+  free(order);
+}
+
 static void print_core(emitter* e, int core, pb_arena* scratch, pb_text* out) {
+  if (e->chip->fence) {
+    print_list(e, scratch, out);
+    return;
+  }
   for (size_t k = 0; k < e->count; ++k) {
     int queue;
     printed* c = &e->commands[k];

@@ -148,9 +148,9 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
 
 static int submit(pb_device* device, const pb_submission* kernel) {
   if (device->submitted) return machine__fault(device, MACHINE_BAD_SUBMISSION, "a kernel is running already");
-  if (kernel->queue_count > (uint32_t)pb_chip_queues(device->chip) || kernel->arg_count > PB_DEVICE_MAX_ARGS)
+  if (kernel->queue_count > (uint32_t)pb_chip_streams(device->chip) || kernel->arg_count > PB_DEVICE_MAX_ARGS)
     return machine__fault(device, MACHINE_BAD_SUBMISSION, "%u queues and %u arguments; %s has %d and %d",
-                          kernel->queue_count, kernel->arg_count, device->chip->name, pb_chip_queues(device->chip),
+                          kernel->queue_count, kernel->arg_count, device->chip->name, pb_chip_streams(device->chip),
                           device->chip->arguments);
   device->kernel = *kernel;
   device->submitted = true;

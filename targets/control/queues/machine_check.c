@@ -44,12 +44,14 @@ static int report_race(pb_device* device, const machine_site* site, const machin
   if (machine__command_again(device, &place, &other)) return device->fault_code;
   if (!touches(&other, w->memory, with.wrote, first, last)) return MACHINE_OK;
   pb_arena arena = {0};
-  machine__fault_at(device, MACHINE_RACE, site, c,
-                    "race: operand '%s' %s bytes [%lld, %lld) of %s, which queue %s, command %u (%s) %s, and no chain "
-                    "of tokens orders the two",
-                    w->operand->name, w->writes ? "writes" : "reads", (long long)first, (long long)last,
-                    device->chip->memories[w->operand->memory].name, pb_chip_queue_name(device->chip, with.queue),
-                    with.index, pb_disassemble(device->chip, &other.command, &arena), with.wrote ? "writes" : "reads");
+  machine__fault_at(
+      device, MACHINE_RACE, site, c,
+      "race: operand '%s' %s bytes [%lld, %lld) of %s, which queue %s, command %u (%s) %s, and no %s orders "
+      "the two",
+      w->operand->name, w->writes ? "writes" : "reads", (long long)first, (long long)last,
+      device->chip->memories[w->operand->memory].name, pb_chip_queue_name(device->chip, with.queue), with.index,
+      pb_disassemble(device->chip, &other.command, &arena), with.wrote ? "writes" : "reads",
+      device->chip->fence ? "fence" : "chain of tokens");
   pb_arena_free(&arena);
   return MACHINE_RACE;
 }

@@ -69,6 +69,7 @@ struct machine_timing {
   uint64_t own_until;     // so does the port of the commands' own, where there is one
   uint32_t* words;
   uint64_t* times;
+  machine_list* list; // of a chip with fences
 };
 
 machine_timing* machine__timing_open(const pb_chip* chip) {
@@ -80,6 +81,7 @@ machine_timing* machine__timing_open(const pb_chip* chip) {
     int most = chip->queues[q % t->own].tokens;
     tokens += t->limits[q] = most > 0 ? most : 1;
   }
+  if (chip->fence) t->list = machine__list_open(chip);
   t->words = calloc((size_t)(tokens + 1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
   t->times = calloc(2 * (size_t)tokens * (size_t)queues, sizeof *t->times);
   if (!t->words || !t->times) pb_no_memory((size_t)tokens * (size_t)queues * (size_t)queues);
@@ -100,6 +102,7 @@ machine_timing* machine__timing_open(const pb_chip* chip) {
 
 void machine__timing_close(machine_timing* t) {
   if (!t) return;
+  machine__list_close(t->list);
   free(t->words);
   free(t->times);
   free(t);
@@ -172,19 +175,31 @@ static int first_done(const machine_timing* t, uint64_t* when) {
   return first;
 }
 
-static void fetch(pb_device* device, int q) {
+uint64_t machine__word_arrives(pb_device* device, uint64_t last) {
   machine_timing* t = device->timing;
-  lane* l = &t->lanes[q];
-  if (l->fetched == l->count) return;
   int64_t unit = machine__beat_bytes(device->chip);
   uint64_t* until = device->chip->command_port ? &t->own_until : &t->blocked_until;
   *until = (*until > t->now ? *until : t->now) + (uint64_t)((device->chip->command_bytes + unit - 1) / unit);
   uint64_t at =
       *until + (uint64_t)device->chip->memories[device->chip->system_memory].latency + FETCH_CYCLES + late(device);
-  l->last_arrival = at > l->last_arrival ? at : l->last_arrival;
-  l->arrives[l->fetched++ % ARRIVALS] = l->last_arrival;
   device->fetched_bytes += (uint64_t)device->chip->command_bytes;
+  return at > last ? at : last;
 }
+
+static void fetch(pb_device* device, int q) {
+  lane* l = &device->timing->lanes[q];
+  if (l->fetched == l->count) return;
+  l->last_arrival = machine__word_arrives(device, l->last_arrival);
+  l->arrives[l->fetched++ % ARRIVALS] = l->last_arrival;
+}
+
+bool machine__queue_idle(const pb_device* device, int q, uint64_t* done_at) {
+  const lane* l = &device->timing->lanes[q];
+  *done_at = l->done_at;
+  return !l->read && !l->flight_count;
+}
+
+const uint32_t* machine__queue_clock(const pb_device* device, int q) { return device->timing->lanes[q].clock; }
 
 // Tokens --------------------------------------------------------------------------------------------------------------
 
@@ -331,8 +346,25 @@ static void fly(pb_device* device, int q, uint64_t done) {
   memcpy(f->clock, l->clock, sizeof *f->clock * (size_t)device->timing->queues);
 }
 
+// Of the commands that the list has handed to the queue.
+static int read_held(pb_device* device, int q) {
+  machine_timing* t = device->timing;
+  lane* l = &t->lanes[q];
+  const uint32_t* behind;
+  l->needed = l->released = 1; // a word that has arrived
+  l->read = machine__list_take(t->list, q, &l->next, &l->arrives[0], &behind);
+  if (!l->read) return MACHINE_OK;
+  for (int p = 0; p < t->queues; ++p)
+    if (behind[p] > l->clock[p]) l->clock[p] = behind[p];
+  machine_site site = {.queue = q, .index = l->next};
+  const uint8_t* bytes = machine__word(device, &site, l->next);
+  if (!bytes) return MACHINE_BAD_ADDRESS;
+  return machine__command_read(device, &site, bytes, machine__state(device, q), &l->head);
+}
+
 // The unit fetches a word for each that it takes: of a loop the header, and the body in the first iteration.
 static int read_head(pb_device* device, int q) {
+  if (device->timing->list) return read_held(device, q);
   lane* l = &device->timing->lanes[q];
   machine_site site = {.queue = q, .index = l->next};
   uint32_t taken = l->needed;
@@ -440,19 +472,21 @@ static int begin(pb_device* device) {
   for (int q = 0; q < t->queues; ++q) {
     lane* l = &t->lanes[q];
     l->next = l->fetched = l->needed = l->released = 0;
-    l->count = q < (int)device->kernel.queue_count ? device->kernel.count[q] : 0;
+    l->count = q < (int)device->kernel.queue_count && !t->list ? device->kernel.count[q] : 0;
     l->sequence.word = l->sequence.body = 0;
     l->sequence.count = l->count;
     l->free_at = l->done_at = l->last_arrival = l->written_at = 0;
     l->beside_until = l->state_until = l->issued = 0;
     l->flight_first = l->flight_count = l->recent_next = 0;
-    l->streaming = false;
+    l->streaming = l->read = false;
     memset(l->clock, 0, sizeof *l->clock * (size_t)t->queues);
+    if (t->list) continue;
     int depth = device->chip->queues[q % t->own].depth;
     for (int k = 0; k < (depth > MAX_AHEAD ? MAX_AHEAD : depth < 1 ? 1 : depth); ++k) fetch(device, q);
     int code = read_head(device, q);
     if (code) return code;
   }
+  if (t->list) machine__list_begin(device, t->list);
   return MACHINE_OK;
 }
 
@@ -482,6 +516,8 @@ static int hang(pb_device* device) {
             snprintf(text + used, sizeof text - (size_t)used, "; command %u cannot signal %s, whose counter is full",
                      l->flights[l->flight_first].index, own[p].name);
   }
+  if (t->list && used < (int)sizeof text)
+    (void)machine__list_says(device, t->list, text + used, sizeof text - (size_t)used);
   pb_arena_free(&arena);
   return machine__fault(device, MACHINE_HANG, "%s", text);
 }
@@ -489,7 +525,7 @@ static int hang(pb_device* device) {
 static bool all_done(const machine_timing* t) {
   for (int q = 0; q < t->queues; ++q)
     if (t->lanes[q].read || t->lanes[q].flight_count) return false;
-  return true;
+  return !t->list || machine__list_done(t->list);
 }
 
 // A token that nobody took would let a command of the next kernel start early.
@@ -508,15 +544,26 @@ static int end(pb_device* device) {
   return device->checks ? machine__banks_end(device) : MACHINE_OK;
 }
 
-// The next thing that happens: a mover leaves the port, or a command starts.
+// The list hands a command on, or passes a fence.
+static int give(pb_device* device) {
+  machine_timing* t = device->timing;
+  int q = machine__list_give(device, t->list, t->now);
+  return q < 0 || t->lanes[q].read ? MACHINE_OK : read_head(device, q);
+}
+
+// The next thing that happens: a mover leaves the port, a command starts, or the list goes on.
 static int step(pb_device* device, uint64_t limit, bool* running) {
   machine_timing* t = device->timing;
-  uint64_t when;
+  uint64_t when, given = never;
   int mover = first_done(t, &when), starts = -1;
+  int code = t->list ? machine__list_ready(device, t->list, t->now, &given) : MACHINE_OK;
+  if (code) return code;
   for (int q = 0; q < t->queues; ++q) {
     uint64_t at = can_start(device, q);
     if (at < when) when = at, starts = q;
   }
+  bool gives = given < when;
+  if (gives) when = given;
   if (when == never) {
     *running = false;
     return all_done(t) ? MACHINE_OK : hang(device);
@@ -525,6 +572,7 @@ static int step(pb_device* device, uint64_t limit, bool* running) {
     return machine__fault(device, MACHINE_LIMIT, "the kernel runs for more than %llu cycles",
                           (unsigned long long)limit);
   advance(t, when);
+  if (gives) return give(device);
   if (starts >= 0) return start(device, starts);
   return leave_port(device, mover);
 }

@@ -224,6 +224,23 @@ bool machine__apart(const machine_window* window); // no two elements share a by
 int machine__check(pb_device* device, const machine_site* site, const machine_command* command);
 void machine__define(const machine_command* command); // marks what it writes
 
+// One list of commands with fences (machine_list.c).
+typedef struct machine_list machine_list;
+machine_list* machine__list_open(const pb_chip* chip);
+void machine__list_close(machine_list* list); // NULL is fine
+void machine__list_begin(pb_device* device, machine_list* list);
+bool machine__list_done(const machine_list* list);
+// When its next command can be handed on, or its next fence be passed; UINT64_MAX: not until something else happens.
+int machine__list_ready(pb_device* device, machine_list* list, uint64_t now, uint64_t* when);
+int machine__list_give(pb_device* device, machine_list* list, uint64_t now); // the queue that got it; -1: a fence
+// The next command that the queue holds. false: there is none.
+bool machine__list_take(machine_list* list, int queue, uint32_t* index, uint64_t* at, const uint32_t** clock);
+int machine__list_says(const pb_device* device, const machine_list* list, char* text, size_t size); // of a hang
+// Of machine_run.c: when the next word that is fetched arrives, which is not before `last`.
+uint64_t machine__word_arrives(pb_device* device, uint64_t last);
+bool machine__queue_idle(const pb_device* device, int queue, uint64_t* done_at);
+const uint32_t* machine__queue_clock(const pb_device* device, int queue);
+
 machine_vectors* machine__vectors_open(const pb_chip* chip);
 void machine__vectors_close(machine_vectors* vectors);
 void machine__execute(pb_device* device, const machine_command* command);

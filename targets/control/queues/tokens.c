@@ -242,7 +242,7 @@ static void place(pb_tokens* t, int queue) {
   for (int p = 0; p < queues; ++p) {
     if (p == queue || t->need[p] <= t->known[queue][p]) continue;
     int32_t on = t->at[p][t->need[p] - 1];
-    hand(t, p, on, queue, id);
+    if (!t->chip->fence) hand(t, p, on, queue, id);
     for (int q = 0; q < queues; ++q) {
       int32_t then = t->clock[(size_t)on * (size_t)queues + (size_t)q];
       if (then > t->known[queue][q]) t->known[queue][q] = then;
@@ -339,6 +339,12 @@ void pb_tokens_of(const pb_tokens* t, size_t command, int* queue, uint32_t* wait
   *waits = t->commands[command].waits;
   *signals = t->commands[command].signals;
 }
+
+const int32_t* pb_tokens_behind(const pb_tokens* t, size_t command) {
+  return &t->clock[command * (size_t)t->chip->queue_count];
+}
+
+size_t pb_tokens_at(const pb_tokens* t, int queue, int32_t position) { return (size_t)t->at[queue][position]; }
 
 void pb_tokens_free(pb_tokens* t) {
   if (!t) return;

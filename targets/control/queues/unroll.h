@@ -75,5 +75,20 @@ pb_status pb_tokens_add(pb_tokens* tokens, const pb_unrolled* command) PB_MUST_C
 size_t pb_tokens_count(const pb_tokens* tokens); // commands added
 void pb_tokens_of(const pb_tokens* tokens, size_t command, int* queue, uint32_t* waits, uint32_t* signals);
 void pb_tokens_free(pb_tokens* tokens); // NULL is fine
+// How many commands of each queue are done before it starts, and where command `position` of a queue stands.
+const int32_t* pb_tokens_behind(const pb_tokens* tokens, size_t command);
+size_t pb_tokens_at(const pb_tokens* tokens, int queue, int32_t position);
+
+// One list with fences, for a chip that has no tokens: the order in which commands stand there. `costs`: cycles that
+// each keeps its queue busy, and those until what it wrote is visible.
+typedef struct pb_cost_of_command {
+  int32_t cycles, latency;
+} pb_cost_of_command;
+typedef struct pb_listed {
+  size_t command;  // where it was added to `tokens`
+  uint32_t queues; // not 0: it is a fence that waits for these
+} pb_listed;
+// malloc'ed; *count: how many stand there.
+pb_listed* pb_fences_put(const pb_chip* chip, const pb_tokens* tokens, const pb_cost_of_command* costs, size_t* count);
 
 #endif

@@ -1,0 +1,170 @@
+// Queues, and what puts their commands in order: counters of tokens, or one list with fences.
+#include "tdl/chip_read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void name_queues(pb_chip* c) {
+  if (!c->queue_count || c->cores > PB_MAX_QUEUES / c->queue_count) return;
+  c->queue_names = PB_NEW_ARRAY(&c->arena, const char*, (size_t)pb_chip_queues(c));
+  for (int n = 0; n < pb_chip_queues(c); ++n) {
+    const char* name = c->queues[n % c->queue_count].name;
+    c->queue_names[n] = c->cores > 1 ? pb_printf(&c->arena, "%d.%s", n / c->queue_count, name) : name;
+  }
+}
+
+// The counters: those that are listed, or all.
+static void read_pairs(const record* rec, pb_chip* c) {
+  json_t* list = json_object_get(rec->json, "Pairs");
+  for (int p = 0; p < c->queue_count && !json_array_size(list); ++p)
+    c->queues[p].gives = c->queues[p].takes = ((1u << c->queue_count) - 1) & ~(1u << p);
+  for (size_t k = 0; k < json_array_size(list); ++k) {
+    record pair = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
+    const char* names[2] = {pb__get_def(json_object_get(pair.json, "From")),
+                            pb__get_def(json_object_get(pair.json, "To"))};
+    int queue[2] = {-1, -1};
+    for (int side = 0; side < 2; ++side)
+      for (int q = 0; q < c->queue_count && names[side]; ++q)
+        if (!strcmp(c->queues[q].name, names[side])) queue[side] = q;
+    if (queue[0] < 0 || queue[1] < 0 || queue[0] == queue[1]) {
+      pb__fault(rec, 3055, "two of Queues", "a pair of %s and %s", names[0] ? names[0] : "?",
+                names[1] ? names[1] : "?");
+      continue;
+    }
+    if (c->queues[queue[0]].gives >> queue[1] & 1)
+      pb__fault(rec, 3056, "once", "the pair of %s and %s is listed twice", names[0], names[1]);
+    c->queues[queue[0]].gives |= 1u << queue[1];
+    c->queues[queue[1]].takes |= 1u << queue[0];
+  }
+}
+
+// Where tokens stand in every command.
+static void read_bits(const record* rec, pb_chip* c, int count) {
+  c->wait_bit = pb__get_int32(rec, "WaitBit", 0);
+  c->signal_bit = pb__get_int32(rec, "SignalBit", 0);
+  int bits = 8 * (c->command_bytes < 0                     ? 0
+                  : c->command_bytes > PB_COMMAND_BITS / 8 ? PB_COMMAND_BITS / 8
+                                                           : c->command_bytes);
+  for (int side = 0; side < 2; ++side) {
+    int* bit = side ? &c->signal_bit : &c->wait_bit;
+    if (*bit >= 0 && *bit <= bits - count) continue;
+    pb__fault(rec, 3045, "bits inside the command", "%s is %d: %d queues need bits of the command's %d",
+              side ? "SignalBit" : "WaitBit", *bit, count, bits);
+    *bit = 0;
+  }
+}
+
+// Its counters hold so many; with fences it has none.
+static int tokens_of(const record* queue, bool fences) {
+  if (fences) {
+    int64_t tokens = json_integer_value(json_object_get(queue->json, "Tokens"));
+    if (tokens)
+      pb__fault(queue, 3320, "leave Tokens out, or the record of class Fence",
+                "Tokens is %lld, and a Fence puts its commands in order", (long long)tokens);
+    return 0;
+  }
+  int tokens = pb__get_int32(queue, "Tokens", 1);
+  if (tokens < 1 || tokens > PB_MOST_TOKENS) pb__fault(queue, 3043, "1 to 4095", "Tokens is %d", tokens);
+  return tokens;
+}
+
+static void read_queue(const record* rec, pb_chip* c, int k, bool fences) {
+  reader* r = rec->r;
+  record q = pb__open_record(r, pb__get_def(json_array_get(json_object_get(rec->json, "Queues"), (size_t)k)));
+  c->queues[k] =
+      (pb_queue){.name = pb__keep(r, q.name), .depth = pb__get_int32(&q, "Depth", 1), .tokens = tokens_of(&q, fences)};
+  pb__name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
+  if (c->queues[k].depth < 1 || c->queues[k].depth > PB_MOST_TOKENS)
+    pb__fault(&q, 3042, "1 to 4095", "Depth is %d", c->queues[k].depth);
+  for (int j = 0; j < k; ++j)
+    if (!strcmp(c->queues[j].name, c->queues[k].name)) pb__fault(rec, 3047, "once", "queue %s is listed twice", q.name);
+}
+
+static void check_listed(reader* r, const char* class) {
+  const pb_chip* c = r->chip;
+  json_t* names = pb__instances(r, "Queue");
+  for (size_t k = 0; k < json_array_size(names); ++k) {
+    const char* name = pb__text_of(json_array_get(names, k));
+    bool listed = false;
+    char hint[64];
+    for (int q = 0; q < c->queue_count; ++q) listed |= !strcmp(c->queues[q].name, name);
+    record q = pb__open_record(r, name);
+    snprintf(hint, sizeof hint, "add it to %s.Queues, or remove it", class);
+    if (!listed) pb__fault(&q, 3044, hint, "a queue that nobody can wait for");
+  }
+}
+
+// The one record of class Tokens or of class Fence. false: there is none, or more than one.
+static bool open_order(reader* r, record* rec, bool* fences) {
+  json_t* tokens = pb__instances(r, "Tokens");
+  json_t* lists = pb__instances(r, "Fence");
+  size_t count = json_array_size(tokens) + json_array_size(lists);
+  *fences = json_array_size(lists) > 0;
+  if (r->chip->control != PB_CONTROL_QUEUES && !count) return false;
+  const char* last =
+      json_string_value(json_array_get(*fences ? lists : tokens, *fences ? json_array_size(lists) - 1 : 0));
+  *rec = pb__open_record(r, last);
+  if (count == 1) return true;
+  ++r->faults;
+  (void)pb_error(r->diag, last ? rec->place : (pb_place){.file = r->path}, 3040,
+                 "def : Tokens { let Queues = [...]; let WaitBit = ...; let SignalBit = ...; }, or a Fence",
+                 "%zu records of class Tokens and %zu of class Fence; control by queues needs one",
+                 json_array_size(tokens), json_array_size(lists));
+  return false;
+}
+
+// A field of a bit for each queue, or no field.
+static int wait_field(const record* rec, const pb_chip* c, pb_insn* fence) {
+  const char* name = pb__get_text(rec, "Wait");
+  if (!name[0]) return -1;
+  int f = pb__field_named(rec, fence, name, 3323, "Wait");
+  if (pb_insn_field(fence, name) < 0) return -1;
+  if (fence->fields[f].width != c->queue_count)
+    pb__fault(rec, 3324, "a bit for each of Queues", "field '%s' has %d bits for %d queues", name,
+              fence->fields[f].width, c->queue_count);
+  return f;
+}
+
+static void read_fence(const record* rec, pb_chip* c) {
+  if (c->control != PB_CONTROL_QUEUES) pb__fault(rec, 3325, NULL, "a Fence waits for queues");
+  pb_insn* fence = c->fence = PB_NEW(&c->arena, pb_insn);
+  fence->name = pb__keep(rec->r, rec->name);
+  pb__name(rec, "the fence", fence->name, 64);
+  fence->summary = "";
+  fence->file = c->file;
+  fence->line = rec->place.line;
+  fence->index = fence->queue = fence->state_of = fence->acc_flag = fence->operands[0].memory = -1;
+  pb__read_fields(rec, fence);
+  c->fence_wait = wait_field(rec, c, fence);
+  c->list_depth = pb__get_int32(rec, "Depth", 1);
+  c->fence_cycles = pb__get_int32(rec, "Cycles", 1);
+  if (c->list_depth < 1 || c->list_depth > PB_MOST_TOKENS)
+    pb__fault(rec, 3042, "1 to 4095", "Depth is %d", c->list_depth);
+  if (c->fence_cycles < 1 || c->fence_cycles > PB_MOST_LATENCY)
+    pb__fault(rec, 3326, "1 to 1048576", "Cycles is %d", c->fence_cycles);
+}
+
+void pb__read_queues(reader* r) {
+  record rec;
+  bool fences;
+  pb_chip* c = r->chip;
+  if (!open_order(r, &rec, &fences)) return;
+  c->tokens_place = pb__keep_place(r, &rec);
+  c->queue_count = (int)json_array_size(json_object_get(rec.json, "Queues"));
+  if (!fences) read_bits(&rec, c, c->queue_count);
+  if (c->queue_count < 1 || c->queue_count > PB_MAX_QUEUES) {
+    pb__fault(&rec, 3041, "1 to 16", "%d queues", c->queue_count);
+    c->queue_count = c->queue_count < 1 ? 0 : PB_MAX_QUEUES;
+  }
+  c->queues = PB_NEW_ARRAY(&c->arena, pb_queue, (size_t)c->queue_count + 1);
+  for (int k = 0; k < c->queue_count; ++k) read_queue(&rec, c, k, fences);
+  if (c->queue_count && c->cores > PB_MAX_QUEUES / c->queue_count)
+    pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
+              c->queue_count);
+  if (fences && c->cores > 1)
+    pb__fault(&rec, 3321, "one core, or a record of class Tokens", "%d cores, and one list of commands", c->cores);
+  name_queues(c);
+  read_pairs(&rec, c);
+  if (fences && c->queue_count) read_fence(&rec, c);
+  check_listed(r, fences ? "Fence" : "Tokens");
+}
