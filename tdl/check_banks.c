@@ -110,6 +110,12 @@ static void check_memory(const pb_chip* chip, int m, pb_diag* diag, int* faults)
           "%s: a memory of kind \"%s\" has %d banks", b.memory->name, kind, b.memory->banks);
   if (b.memory->banks < 1) return;
   for (int i = 0; i < chip->insn_count; ++i) check_insn(&b, &chip->insns[i]);
+  for (int side = 0; side < 2; ++side) {
+    const pb_insn* insn = side ? b.takes : b.fills;
+    if (insn && insn->queue >= 0 && !chip->queues[insn->queue].in_order)
+      FAULT(&b, place_of(insn), 3327, "let InOrder = 1 for its queue", "%s %s banks of %s in %s, which is not in order",
+            insn->name, side ? "takes" : "fills", b.memory->name, chip->queues[insn->queue].name);
+  }
   if (b.fills && !b.takes)
     FAULT(&b, place_of(b.fills), 3289, "an instruction with a window on it that is read",
           "%s fills banks of %s, which nothing takes", b.fills->name, b.memory->name);
@@ -158,6 +164,9 @@ static void check_beside(const pb_chip* chip, const pb_insn* insn, pb_diag* diag
     FAULT(&b, place_of(insn), 3310,
           "let Beside = 0; or fill a memory of kind \"shadow\" or \"fifo\", or write state alone",
           "%s goes on beside the commands behind it, which could read what it has yet to write", insn->name);
+  if (insn->queue >= 0 && !chip->queues[insn->queue].in_order)
+    FAULT(&b, place_of(insn), 3328, "leave Beside out, or let InOrder = 1",
+          "%s goes on beside the commands behind it, as all in %s do", insn->name, chip->queues[insn->queue].name);
   for (int o = 0; o < insn->operand_count; ++o)
     if (insn->operands[o].memory == chip->system_memory)
       FAULT(&b, place_of(insn), 3311, "a queue of its own", "%s: operand '%s' is in %s, and Beside is set", insn->name,

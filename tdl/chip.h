@@ -45,6 +45,7 @@ typedef struct pb_memory {
 typedef struct pb_queue {
   const char* name;
   int depth, tokens;
+  bool in_order;         // its commands complete as they began; else it has a counter to itself
   uint32_t gives, takes; // bits of the queues that it has counters to and from
 } pb_queue;
 

@@ -17,7 +17,7 @@ static void name_queues(pb_chip* c) {
 static void read_pairs(const record* rec, pb_chip* c) {
   json_t* list = json_object_get(rec->json, "Pairs");
   for (int p = 0; p < c->queue_count && !json_array_size(list); ++p)
-    c->queues[p].gives = c->queues[p].takes = ((1u << c->queue_count) - 1) & ~(1u << p);
+    c->queues[p].gives = c->queues[p].takes = ((1u << c->queue_count) - 1) & ~(c->queues[p].in_order ? 1u << p : 0);
   for (size_t k = 0; k < json_array_size(list); ++k) {
     record pair = pb__open_record(rec->r, pb__get_def(json_array_get(list, k)));
     const char* names[2] = {pb__get_def(json_object_get(pair.json, "From")),
@@ -26,7 +26,7 @@ static void read_pairs(const record* rec, pb_chip* c) {
     for (int side = 0; side < 2; ++side)
       for (int q = 0; q < c->queue_count && names[side]; ++q)
         if (!strcmp(c->queues[q].name, names[side])) queue[side] = q;
-    if (queue[0] < 0 || queue[1] < 0 || queue[0] == queue[1]) {
+    if (queue[0] < 0 || queue[1] < 0 || (queue[0] == queue[1] && c->queues[queue[0]].in_order)) {
       pb__fault(rec, 3055, "two of Queues", "a pair of %s and %s", names[0] ? names[0] : "?",
                 names[1] ? names[1] : "?");
       continue;
@@ -71,8 +71,10 @@ static int tokens_of(const record* queue, bool fences) {
 static void read_queue(const record* rec, pb_chip* c, int k, bool fences) {
   reader* r = rec->r;
   record q = pb__open_record(r, pb__get_def(json_array_get(json_object_get(rec->json, "Queues"), (size_t)k)));
-  c->queues[k] =
-      (pb_queue){.name = pb__keep(r, q.name), .depth = pb__get_int32(&q, "Depth", 1), .tokens = tokens_of(&q, fences)};
+  c->queues[k] = (pb_queue){.name = pb__keep(r, q.name), .depth = pb__get_int32(&q, "Depth", 1)};
+  c->queues[k].tokens = tokens_of(&q, fences);
+  json_t* order = json_object_get(q.json, "InOrder"); // an engine of before has none
+  c->queues[k].in_order = !order || json_integer_value(order) != 0;
   pb__name(&q, "a queue", c->queues[k].name, 20); // counters are named after it
   if (c->queues[k].depth < 1 || c->queues[k].depth > PB_MOST_TOKENS)
     pb__fault(&q, 3042, "1 to 4095", "Depth is %d", c->queues[k].depth);

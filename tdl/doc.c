@@ -284,6 +284,17 @@ static void print_loop(const pb_chip* chip, FILE* out) {
   pb_arena_free(&arena);
 }
 
+// Queues whose commands complete in any order.
+static void print_disorder(const pb_chip* chip, FILE* out) {
+  for (int k = 0; k < chip->queue_count; ++k)
+    if (!chip->queues[k].in_order)
+      fprintf(
+          out,
+          "\nCommands of %s start in order and complete in any: one that needs what another of them has written, or "
+          "writes what it reads or writes, waits for %s.\n",
+          chip->queues[k].name, chip->fence ? "it by a fence" : "a token from the queue to itself");
+}
+
 // One list, and the command that waits in it.
 static void print_fence(const pb_chip* chip, FILE* out) {
   const pb_insn* fence = chip->fence;
@@ -313,6 +324,7 @@ static void print_list_queues(const pb_chip* chip, FILE* out) {
       chip->fence->name);
   for (int k = 0; k < chip->queue_count; ++k)
     fprintf(out, "| %s | %d |\n", chip->queues[k].name, chip->queues[k].depth);
+  print_disorder(chip, out);
 }
 
 // The queues that take tokens of queue `q`.
@@ -351,6 +363,7 @@ static void print_queues(const pb_chip* chip, FILE* out) {
   for (int k = 0; k < chip->queue_count; ++k)
     fprintf(out, "| %s | %d | %d | %s |\n", chip->queues[k].name, chip->queues[k].depth, chip->queues[k].tokens,
             takers(chip, k, &arena));
+  print_disorder(chip, out);
   pb_arena_free(&arena);
   if (chip->cores > 1)
     fprintf(out,

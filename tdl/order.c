@@ -46,10 +46,21 @@ static int shared_memory(const pb_chip* chip, int p, int c) {
       if (insn->operands[o].written) writes[insn->queue == c] |= 1u << insn->operands[o].memory;
     }
   }
+  if (p == c) uses[0] = uses[1], writes[0] = writes[1];
   uint32_t both = (uses[0] & writes[1]) | (uses[1] & writes[0]);
   for (int m = 0; m < chip->memory_count; ++m)
     if (both >> m & 1) return m;
   return -1;
+}
+
+// One queue whose commands complete in any order, and meet in a memory.
+static void check_own(const pb_chip* chip, int q, pb_diag* diag, int* faults) {
+  int memory = shared_memory(chip, q, q);
+  if (memory < 0 || chip->queues[q].in_order || chip->queues[q].gives >> q & 1) return;
+  ++*faults;
+  (void)pb_error(diag, chip->tokens_place, 3285, "a Pair of it and itself, or let InOrder = 1",
+                 "no tokens lead from %s to %s, whose commands complete in any order and share %s",
+                 chip->queues[q].name, chip->queues[q].name, chip->memories[memory].name);
 }
 
 static void check_pair(const pb_chip* chip, int p, int c, pb_diag* diag, int* faults) {
@@ -73,6 +84,7 @@ static void check_pair(const pb_chip* chip, int p, int c, pb_diag* diag, int* fa
 }
 
 void pb__check_order(const pb_chip* chip, pb_diag* diag, int* faults) {
+  for (int q = 0; q < chip->queue_count; ++q) check_own(chip, q, diag, faults);
   for (int p = 0; p < chip->queue_count; ++p)
     for (int c = 0; c < chip->queue_count; ++c)
       if (p != c) check_pair(chip, p, c, diag, faults);

@@ -98,8 +98,13 @@ class Memory {
 // before it starts and hand one token to each of several queues when all it
 // wrote is visible. Every ordered pair of queues has a counter, or those that Tokens
 // lists. A chip without tokens has a Fence.
+// With InOrder = 0 commands still start in order, but complete in any: one may begin to read or write before those in
+// front of it in its own queue have written, or read, what they have to. What must come after one of its own queue
+// takes a token from it, for which the queue has a counter to itself, or stands behind a fence for it. A token goes out
+// when all that the queue began before are done, too. Such a queue fills and takes no banks, and nothing in it is Beside.
 class Queue {
   int Depth = ?;                // commands fetched ahead; of one list with fences: that it holds
+  bit InOrder = 1;              // 0: its commands complete in any order
   int Tokens = ?;               // largest count of each of its counters; with a Fence there are none: leave it out
 }
 
@@ -306,7 +311,8 @@ class HardwareLoop {
   list<DerivedField> Derived = []; // as of an Instruction: turns - 1
 }
 
-// A counter: commands of one queue hand out tokens that those of the other take.
+// A counter: commands of one queue hand out tokens that those of the other take, or the same if they complete in any
+// order.
 class Pair<Queue from, Queue to> {
   Queue From = from;            // hands them out
   Queue To = to;                // takes them

@@ -35,6 +35,7 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_line": ("tinynpu.td", "#define IN_A_LINE\n"),
          "tinynpu_shared": ("tinynpu.td", "#define ONE_STRIDE\n"), "tinynpu_registers": ("tinynpu.td", "#define IN_REGISTERS\n"),
          "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"), "tinynpu_fence": ("tinynpu.td", "#define FENCES\n"),
+         "tinynpu_async": ("tinynpu.td", "#define OUT_OF_ORDER\n"), "tinynpu_fence_async": ("tinynpu.td", "#define FENCES\n#define OUT_OF_ORDER\n"),
          "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
          "bf16npu": ("bf16npu.td", ""), "fourcore": ("fourcore.td", ""),
@@ -185,9 +186,9 @@ def banks(text, rng):
 
 def order(text, rng):
     """What puts queues in order is another thing, or says another."""
-    place = pick(rng, body(text, r"(?m)^def : Tokens \{|: Fence \{|let Wait = [^;]*;|let Queues = \[[^\]]*\];|bits<\d+> queues;|let Depth = \w+;|let Cycles = 2;|let Tokens = \w+;"))
+    place = pick(rng, body(text, r"(?m)^def : Tokens \{|: Fence \{|let Wait = [^;]*;|let Queues = \[[^\]]*\];|bits<\d+> queues;|let Depth = \w+;|let InOrder = 0;|let Cycles = 2;|let Tokens = \w+;"))
     other = pick(rng, ["def X : Fence {", ": Fence { let Cycles = 0;", 'let Wait = "";', 'let Wait = "loc";', "let Queues = [MX, DM, VX];", "let Queues = [];",
-                       "let Queues = [DM, DM];", "bits<2> queues;", "bits<40> queues;", "let Depth = 1;", "let Depth = 5000;", "let Cycles = 100000;", ""])
+                       "let Queues = [DM, DM];", "bits<2> queues;", "bits<40> queues;", "let Depth = 1;", "let Depth = 5000;", "let InOrder = 0;", "let InOrder = 1;", "let Cycles = 100000;", ""])
     return put(text, place, other), f"{place.group()} becomes {other}"
 
 

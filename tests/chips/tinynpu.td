@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td and tinynpu_fence.td include this file with one of these macros.
+// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td, tinynpu_fence.td, tinynpu_async.td and
+// tinynpu_fence_async.td include this file with one of these macros, or two.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -48,7 +49,11 @@ class Waits : Queue { let Depth = Ahead; }
 #else
 class Waits : Queue { let Depth = Ahead; let Tokens = Count; }
 #endif
+#ifdef OUT_OF_ORDER
+def DM : Waits { let InOrder = 0; }
+#else
 def DM : Waits;   // between EXT and the chip, both ways
+#endif
 def MX : Waits;   // the array and its weights
 def VX : Waits;   // the vector unit
 #ifdef FENCES

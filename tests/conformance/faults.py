@@ -45,6 +45,8 @@ FAULTS = [
     (TINY, "rows of weights by another step", ["SETW", "MUL"],
      'Window<WB, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d', 'Window<WB, I8, ["n", "k"], "bank", ["row", "elem"], !mul(N, N)>:$d'),
     (TINY, "tokens of two queues changed over", None, "let Queues = [DM, MX, VX]", "let Queues = [MX, DM, VX]"),
+    (TINY, "moves that complete in any order", None, "def DM : Waits;", "def DM : Waits { let InOrder = 0; }"),
+    (FENCES, "moves that complete in any order", None, "def DM : Waits;", "def DM : Waits { let InOrder = 0; }"),
     (FENCES, "a fence for another queue", None, "let Queues = [DM, MX, VX]; let Wait", "let Queues = [MX, DM, VX]; let Wait"),
     (FENCES, "a fence never waits for the vector unit", None, "let Inst{2-0} = queues;", "let Inst{1-0} = queues{1-0}; let Inst{180} = queues{2};"),
     (GEMMINI, "a move that adds sets", ["MVIN_ADD"], "(acc_add $dst, $src)", "(set $dst, $src)"),

@@ -188,6 +188,8 @@ BANKS = [
      r"""MMA: window 'wt' takes banks of WB by the field 'next', which is no flag .PB3296.\n +hint: one bit of the command itself: bits<1>, and let Inst\{\.\.\} = \.\.\."""),
     ('one bit for two things', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["k", "n"], "keep", ["row", "elem"]>:$wt',
      r"""MMA: field 'keep' is the flag by which window 'wt' takes a bank and the immediate 'keep' .PB3260.\n +hint: a field of its own for each"""),
+    ('a bank that is filled out of order', 'def MX : Queue { let Depth = 16; let Tokens = 31; }', 'def MX : Queue { let Depth = 16; let Tokens = 31; let InOrder = 0; }',
+     r"""WLD fills banks of WB in MX, which is not in order .PB3327.\n +hint: let InOrder = 1 for its queue"""),
     ('a unit inside a bank', 'Window<WB, I8, ["k", "n"], "", ["row", "elem"]>:$d', 'Window<WB, I8, ["k", "n"], "", ["row", "elem"], !mul(N, N)>:$d',
      r"""WLD: window 'd' is on banks of WB, where nothing has a unit .PB3295.\n +hint: leave it out"""),
     ('a bank with another layout each time', 'Window<WB, I8, ["k", "n"], "next", ["row", "elem"]>:$wt', 'Window<WB, I8, ["k", "n"], "next", ["da", "elem"]>:$wt',
@@ -217,6 +219,16 @@ STATES = [
      r"""PRELOAD_NONE writes the state of PRELOAD, and is named as a writer itself .PB3314.\n +hint: the fields of one of the two in every StateField"""),
     ('moves beside their queue', 'class Move<Queue q, bits<6> op, string config> : Op<q, op> {', 'class Move<Queue q, bits<6> op, string config> : Op<q, op> {\n  let Beside = 1;',
      r"""MVIN goes on beside the commands behind it, which could read what it has yet to write .PB3310.\n +hint: let Beside = 0; or fill a memory of kind "shadow" or "fifo", or write state alone"""),
+]
+
+
+DISORDER = ('def MX : Queue { let Depth = 16; let Tokens = 31; }', 'def MX : Queue { let Depth = 16; let Tokens = 31; let InOrder = 0; }')
+ORDERS = [
+    ('a counter of a queue in order to itself', 'let WaitBit = 0; let SignalBit = 4;', 'let WaitBit = 0; let SignalBit = 4; let Pairs = [Pair<LD, LD>];',
+     r"""an unnamed record: a pair of LD and LD .PB3055.\n +hint: two of Queues"""),
+    ('no counter of a queue out of order to itself', 'let WaitBit = 0; let SignalBit = 4; }',
+     'let WaitBit = 0; let SignalBit = 4;\n  let Pairs = [Pair<LD, MX>, Pair<MX, LD>, Pair<MX, VX>, Pair<VX, MX>, Pair<VX, ST>, Pair<ST, VX>, Pair<LD, VX>, Pair<VX, LD>]; }',
+     r"""no tokens lead from MX to MX, whose commands complete in any order and share SUM .PB3285.\n +hint: a Pair of it and itself, or let InOrder = 1"""),
 ]
 
 
@@ -253,10 +265,14 @@ def described():
         if old not in fenced:
             sys.exit(f"the text '{old}' is gone")
         fenced = fenced.replace(old, new)
+    disordered = template.replace(*DISORDER)
+    if disordered == template:
+        sys.exit("the queue MX is gone")
     preload = "#define PRELOAD_SAYS\n" + open(PRELOAD).read()
     yield from ((template, *m) for m in MISTAKES)
     yield from ((shadow, *m) for m in BANKS)
     yield from ((fenced, *m) for m in FENCES)
+    yield from ((disordered, *m) for m in ORDERS)
     yield from ((preload, *m) for m in STATES)
 
 

@@ -51,7 +51,8 @@ static void order_list(const suite* s, program* p) {
     p->commands[n].waits = p->commands[n].signals = 0;
     for (size_t m = n; m-- > 0;) {
       int r = p->commands[m].insn->queue;
-      if (r != q && m >= open[r] && conflict(&p->touches[n], &p->touches[m])) p->commands[n].waits |= 1u << r;
+      if ((r != q || !s->chip->queues[q].in_order) && m >= open[r] && conflict(&p->touches[n], &p->touches[m]))
+        p->commands[n].waits |= 1u << r;
     }
     for (int r = 0; r < s->chip->queue_count; ++r)
       if (pb_fence(s->chip, p->commands[n].waits).waits >> r & 1 && p->commands[n].waits) open[r] = n;
@@ -71,7 +72,7 @@ void program_order(const suite* s, program* p) {
   for (size_t n = 0; n < p->count; ++n) p->commands[n].waits = p->commands[n].signals = 0;
   for (size_t n = 0; n < p->count; ++n) {
     int q = p->commands[n].insn->queue;
-    uint32_t found = 1u << q;
+    uint32_t found = s->chip->queues[q].in_order ? 1u << q : 0;
     for (size_t m = n; m-- > 0;) {
       int r = p->commands[m].insn->queue;
       channel* c = &channels[r * queues + q];

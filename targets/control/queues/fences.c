@@ -42,7 +42,7 @@ static front front_of(const scheduler* s, int q) {
   f.command = pb_tokens_at(s->tokens, q, s->handed[q]);
   const int32_t* behind = pb_tokens_behind(s->tokens, f.command);
   for (int p = 0; p < s->chip->queue_count; ++p) {
-    if (p == q || behind[p] <= s->done[p]) continue;
+    if ((p == q && s->chip->queues[q].in_order) || behind[p] <= s->done[p]) continue;
     f.possible &= behind[p] <= s->handed[p];
     f.fence |= 1u << p;
     if (s->there_at[p] > f.there) f.there = s->there_at[p];
@@ -80,7 +80,8 @@ static int64_t work_ahead(const scheduler* s, int q, uint32_t fenced, int64_t en
     size_t command = pb_tokens_at(s->tokens, q, at);
     const int32_t* behind = pb_tokens_behind(s->tokens, command);
     for (int p = 0; p < s->chip->queue_count; ++p)
-      if (p != q && behind[p] > (fenced >> p & 1 ? s->handed[p] : s->done[p])) return work;
+      if ((p != q || !s->chip->queues[q].in_order) && behind[p] > (fenced >> p & 1 ? s->handed[p] : s->done[p]))
+        return work;
     work += s->costs[command].cycles;
   }
   return work;

@@ -59,7 +59,9 @@ static int report_race(pb_device* device, const machine_site* site, const machin
 static int check_granule(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w,
                          machine_shadow* s, int64_t first, int64_t last) {
   int q = site->queue;
-  if (s->writer && (int)s->writer_queue != q && site->clock[s->writer_queue] < s->writer) {
+  bool in_order = device->chip->queues[q % device->chip->queue_count].in_order; // else its queue is one of the others
+  bool own = in_order || s->writer == site->index + 1;
+  if (s->writer && ((int)s->writer_queue != q || !own) && site->clock[s->writer_queue] < s->writer) {
     int code = report_race(device, site, c, w, (clash){(int)s->writer_queue, s->writer - 1, true}, first, last);
     if (code) return code;
   }
@@ -68,7 +70,7 @@ static int check_granule(pb_device* device, const machine_site* site, const mach
     return MACHINE_OK;
   }
   for (int p = 0; p < pb_chip_queues(device->chip); ++p)
-    if (s->reader[p] && p != q && site->clock[p] < s->reader[p]) {
+    if (s->reader[p] && (p != q || !(in_order || s->reader[p] == site->index + 1)) && site->clock[p] < s->reader[p]) {
       int code = report_race(device, site, c, w, (clash){p, s->reader[p] - 1, false}, first, last);
       if (code) return code;
     }

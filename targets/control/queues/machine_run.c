@@ -252,7 +252,7 @@ static void complete(pb_device* device, int q) {
     f->clock[q] = f->index + 1;
     for (int k = 0; k < t->own; ++k)
       if (f->signals >> k & 1) send(t, q, first_of_core(t, q) + k, when, f->clock);
-    trace(device, q, f, when);
+    trace(device, q, f, device->chip->queues[q % t->own].in_order ? when : f->done);
     flight* r = &l->recent[l->recent_next++ % WRITTEN_BEHIND];
     *r = *f;
     r->done = when;
@@ -289,8 +289,10 @@ static bool meets(const machine_command* c, const flight* f) {
 
 // A command that reads what a former one of its queue has yet to write waits for it. Sums forward: a destination that
 // is added to does not wait.
-static uint64_t hazard(const lane* l) {
+static uint64_t hazard(const pb_device* device, int q) {
+  const lane* l = &device->timing->lanes[q];
   uint64_t until = 0;
+  if (!device->chip->queues[q % device->timing->own].in_order) return until; // tokens do, or fences
   for (uint32_t k = 0; k < l->flight_count; ++k)
     if (meets(&l->head, &l->flights[(l->flight_first + k) % WRITTEN_BEHIND])) return never;
   for (uint32_t k = 0; k < WRITTEN_BEHIND && k < l->recent_next; ++k)
@@ -328,7 +330,7 @@ static uint64_t can_start(const pb_device* device, int q) {
     uint64_t sent = x->sent_at[x->consumed % (uint64_t)t->limits[p]] + TOKEN_CYCLES;
     if (sent > at) at = sent;
   }
-  uint64_t clear = hazard(l);
+  uint64_t clear = hazard(device, q);
   if (clear > at) at = clear;
   return at > t->now ? at : t->now;
 }

@@ -1,10 +1,11 @@
 // Tokens from dependences. Every row of every on-chip memory remembers its last writer and, for each queue, the last
 // reader since: a region and a queue, which remember their last command, since the same commands come again and again
 // on the same rows. A command depends on the writers of what it reads and on writers and readers of what it writes.
-// Queues complete in order, so of all commands in queue p that a command of queue c depends on only the latest counts,
-// and one counter for each ordered pair is enough: what is waited for grows strictly on both sides, so the n-th wait
-// meets the n-th signal. A dependence that follows from tokens already taken (vector clocks over queues, after Lamport
-// and Mattern) gets none.
+// Tokens go out in the order of a queue, so of all commands in queue p that a command of queue c depends on only the
+// latest counts, and one counter for each ordered pair is enough: what is waited for grows strictly on both sides, so
+// the n-th wait meets the n-th signal. A dependence that follows from tokens already taken (vector clocks over queues,
+// after Lamport and Mattern) gets none. What a command needs of its own queue is done when it starts; where commands
+// complete in any order it is not, and that is a dependence as any other, by the queue's counter to itself.
 //
 // Some queues may have no counter from one to the other. Then what orders them goes by way of a queue in between: a
 // command of it that began late enough already, or one that does nothing, put there for that.
@@ -76,6 +77,8 @@ struct pb_tokens {
 
 static_assert(PB_MAX_QUEUES <= 16, "waits and signals are noted in 16 bits");
 
+static bool in_order(const pb_tokens* t, int queue) { return t->chip->queues[queue].in_order; }
+
 static void depend(pb_tokens* t, int32_t use) {
   if (use < 0) return;
   const noted* n = &t->commands[t->uses[use].command];
@@ -107,7 +110,7 @@ static void mark_row(pb_tokens* t, int32_t* row, int32_t by, bool write) {
     for (int q = 0; q < t->chip->queue_count; ++q) replace(t, &row[1 + q], -1);
     return;
   }
-  if (row[0] >= 0 && t->uses[row[0]].queue != queue) t->uses[row[0]].whole = false;
+  if (row[0] >= 0 && (t->uses[row[0]].queue != queue || !in_order(t, queue))) t->uses[row[0]].whole = false;
   replace(t, &row[1 + queue], by);
 }
 
@@ -173,7 +176,9 @@ static const pb_region* look(pb_tokens* t, const pb_unrolled* c, int32_t* uses) 
     const pb_region* region = &c->regions[r];
     if (!t->rows[region->memory]) continue;
     uses[r] = use_of(t, region, c->command.insn->queue);
-    if (!t->uses[uses[r]].whole && !touch_region(t, region, uses[r], false)) return region;
+    bool again = t->uses[uses[r]].whole; // written again: behind itself, if its queue does not see to that
+    if (again && region->written && !in_order(t, c->command.insn->queue)) depend(t, uses[r]);
+    if (!again && !touch_region(t, region, uses[r], false)) return region;
   }
   return NULL;
 }
@@ -240,7 +245,7 @@ static void place(pb_tokens* t, int queue) {
   PB_PUSH(t->commands, t->count, t->capacity,
           ((noted){.position = (int32_t)t->counts[queue], .queue = (uint8_t)queue}));
   for (int p = 0; p < queues; ++p) {
-    if (p == queue || t->need[p] <= t->known[queue][p]) continue;
+    if ((p == queue && in_order(t, p)) || t->need[p] <= t->known[queue][p]) continue;
     int32_t on = t->at[p][t->need[p] - 1];
     if (!t->chip->fence) hand(t, p, on, queue, id);
     for (int q = 0; q < queues; ++q) {
@@ -250,7 +255,8 @@ static void place(pb_tokens* t, int queue) {
     if (t->need[p] > t->known[queue][p]) t->known[queue][p] = t->need[p];
   }
   for (int q = 0; q < queues; ++q) // of its own queue: those before it
-    PB_PUSH(t->clock, t->clock_count, t->clock_capacity, q == queue ? (int32_t)t->counts[q] : t->known[queue][q]);
+    PB_PUSH(t->clock, t->clock_count, t->clock_capacity,
+            q == queue && in_order(t, q) ? (int32_t)t->counts[q] : t->known[queue][q]);
   PB_PUSH(t->at[queue], t->counts[queue], t->capacities[queue], id);
 }
 
