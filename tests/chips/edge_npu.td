@@ -4,8 +4,8 @@
 // MLSys 2021, B. Jacob et al., "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
 // Inference", CVPR 2018 (multiply and rounding shift), and Arm's public overview of the Ethos-U: an int8 array and an
 // output unit that adds a bias, multiplies by a factor of 31 bits, shifts to the nearest and clamps on the store path.
-// There is no float, and no zero point: those are in the biases. All sizes, rates and latencies are assumed. Such chips
-// run one list of commands with fences; the language has queues with tokens, six here.
+// There is no float, and no zero point: those are in the biases. All sizes, rates and latencies are assumed. Six queues
+// with tokens; with FENCES (edge_npu_fence.td) one list of commands with fences, as such chips have.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -22,13 +22,26 @@ def SRAM : Memory { let Bytes = !shl(1, 19); let RowBytes = N; let Banks = 8; le
 def ACC  : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(N, N)); let RowBytes = N; let Banks = 4; let BytesPerCycle = N; }
 
-def LD : Queue { let Depth = 16; let Tokens = 63; } // DMA in
-def WT : Queue { let Depth = 16; let Tokens = 63; } // DMA of weights and parameters
-def TL : Queue { let Depth = 16; let Tokens = 63; } // weights into the array
-def MX : Queue { let Depth = 16; let Tokens = 63; } // the array
-def OU : Queue { let Depth = 16; let Tokens = 63; } // the output unit
-def ST : Queue { let Depth = 16; let Tokens = 63; } // DMA out
+#ifdef FENCES
+class Side : Queue { let Depth = 16; }
+#else
+class Side : Queue { let Depth = 16; let Tokens = 63; }
+#endif
+def LD : Side; // DMA in
+def WT : Side; // DMA of weights and parameters
+def TL : Side; // weights into the array
+def MX : Side; // the array
+def OU : Side; // the output unit
+def ST : Side; // DMA out
+#ifdef FENCES
+def FENCE : Fence {
+  bits<6> queues;
+  let Queues = [LD, WT, TL, MX, OU, ST]; let Wait = "queues"; let Depth = 32;
+  let Inst{255-250} = 63; let Inst{5-0} = queues;
+}
+#else
 def : Tokens { let Queues = [LD, WT, TL, MX, OU, ST]; let WaitBit = 216; let SignalBit = 232; }
+#endif
 
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
 

@@ -1,0 +1,3 @@
+// The same with one list of commands and fences.
+#define FENCES
+include "edge_npu.td"
