@@ -303,11 +303,14 @@ static pb_place place_of(const pb_insn* insn) {
 
 // Two commands must differ in a bit that both fix.
 static void check_opcodes(const pb_chip* chip, pb_diag* diag, int* faults) {
-  const pb_insn* last = chip->fence ? chip->fence : chip->loop; // no chip has both
-  int count = chip->insn_count + (last != NULL);
+  const pb_insn* more[2]; // of no queue
+  int count = chip->insn_count;
+  if (chip->loop) more[count++ - chip->insn_count] = chip->loop;
+  if (chip->fence) more[count++ - chip->insn_count] = chip->fence;
   for (int i = 0; i < count; ++i)
     for (int j = i + 1; j < count; ++j) {
-      const pb_insn *a = &chip->insns[i], *b = j < chip->insn_count ? &chip->insns[j] : last;
+      const pb_insn* a = i < chip->insn_count ? &chip->insns[i] : more[i - chip->insn_count];
+      const pb_insn* b = j < chip->insn_count ? &chip->insns[j] : more[j - chip->insn_count];
       if (a->emit || b->emit) continue;
       bool differ = false;
       for (int k = 0; k < PB_COMMAND_BITS / 8; ++k)

@@ -191,6 +191,7 @@ typedef struct pb_chip {
   pb_memory* memories;
   pb_queue* queues;         // in the order of Tokens.Queues
   const char** queue_names; // of all cores
+  const char** list_names;  // the same of lists
   pb_level* levels;
   pb_insn* insns; // in order of appearance in the file
   pb_insn* loop;  // a HardwareLoop's command: fields and encoding alone; NULL: the chip has none
@@ -224,9 +225,10 @@ const char* pb_formula_term_name(pb_formula_term term); // "sum", "bias", ...
 // queue, and where there are several cores, its core: "2.MX".
 int pb_chip_queues(const pb_chip* chip);
 const char* pb_chip_queue_name(const pb_chip* chip, int number);
-// Streams of commands that a kernel has: one for each of these queues, or one list of them all, with fences in it.
+// Streams of commands that a kernel has: one for each of these queues, or for each core one list, with fences in it.
 int pb_chip_streams(const pb_chip* chip);
-const char* pb_chip_stream_name(const pb_chip* chip, int number);    // the queue's, or "list"
+const char* pb_chip_stream_name(const pb_chip* chip, int number);    // the queue's, or "list" or "2.list"
+int pb_chip_stream(const pb_chip* chip, int queue);                  // in which the queue's commands stand
 const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name);  // NULL: none
 int pb_chip_memory(const pb_chip* chip, const char* name);           // -1: none
 int pb_insn_field(const pb_insn* insn, const char* name);            // -1: none

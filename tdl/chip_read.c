@@ -380,9 +380,6 @@ static void read_loop(reader* r) {
   record rec = pb__open_record(r, pb__text_of(json_array_get(names, 0)));
   if (json_array_size(names) > 1) pb__fault(&rec, 3120, NULL, "a second HardwareLoop");
   if (r->chip->control != PB_CONTROL_QUEUES) pb__fault(&rec, 3121, NULL, "a HardwareLoop repeats commands of queues");
-  if (r->chip->fence)
-    pb__fault(&rec, 3322, "one of both",
-              "a HardwareLoop repeats commands of one queue, and a Fence has them in one list");
   pb_insn* loop = r->chip->loop = PB_NEW(&r->chip->arena, pb_insn);
   loop->name = pb__keep(r, pb__text_of(json_array_get(names, 0)));
   pb__name(&rec, "the loop", loop->name, 64);

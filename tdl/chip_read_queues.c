@@ -6,6 +6,8 @@
 
 static void name_queues(pb_chip* c) {
   if (!c->queue_count || c->cores > PB_MAX_QUEUES / c->queue_count) return;
+  c->list_names = PB_NEW_ARRAY(&c->arena, const char*, (size_t)c->cores);
+  for (int n = 0; n < c->cores; ++n) c->list_names[n] = c->cores > 1 ? pb_printf(&c->arena, "%d.list", n) : "list";
   c->queue_names = PB_NEW_ARRAY(&c->arena, const char*, (size_t)pb_chip_queues(c));
   for (int n = 0; n < pb_chip_queues(c); ++n) {
     const char* name = c->queues[n % c->queue_count].name;
@@ -163,8 +165,6 @@ void pb__read_queues(reader* r) {
   if (c->queue_count && c->cores > PB_MAX_QUEUES / c->queue_count)
     pb__fault(&rec, 3041, "16 queues in all: fewer cores, or fewer queues", "%d cores of %d queues", c->cores,
               c->queue_count);
-  if (fences && c->cores > 1)
-    pb__fault(&rec, 3321, "one core, or a record of class Tokens", "%d cores, and one list of commands", c->cores);
   name_queues(c);
   read_pairs(&rec, c);
   if (fences && c->queue_count) read_fence(&rec, c);

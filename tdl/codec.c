@@ -8,11 +8,13 @@ int pb_chip_queues(const pb_chip* chip) { return chip->queue_count * chip->cores
 
 const char* pb_chip_queue_name(const pb_chip* chip, int number) { return chip->queue_names[number]; }
 
-int pb_chip_streams(const pb_chip* chip) { return chip->fence ? 1 : pb_chip_queues(chip); }
+int pb_chip_streams(const pb_chip* chip) { return chip->fence ? chip->cores : pb_chip_queues(chip); }
 
 const char* pb_chip_stream_name(const pb_chip* chip, int number) {
-  return chip->fence ? "list" : pb_chip_queue_name(chip, number);
+  return chip->fence ? chip->list_names[number] : pb_chip_queue_name(chip, number);
 }
+
+int pb_chip_stream(const pb_chip* chip, int queue) { return chip->fence ? queue / chip->queue_count : queue; }
 
 const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name) {
   for (int k = 0; k < chip->insn_count; ++k)

@@ -298,7 +298,7 @@ class CoreInstruction<string emit> {
   int Latency = 0;              // further cycles until the result can be used
 }
 
-// A command that repeats those behind it in its queue, whichever queue that is. Behind it stand as many pairs of words as
+// A command that repeats those behind it in its queue, whichever queue that is, or in the list. Behind it stand as many pairs of words as
 // the field Body says: a command and a step. In turn t of as many as the field Turns says, the queue runs each command as
 // the number command + t * step, modulo 2^(8 * CommandBytes); so every field may grow or fall by a constant of its own.
 // Tokens are part of the number. A loop stands in no other loop's body. At most one record of this class.
@@ -332,7 +332,8 @@ class Tokens {
 // In place of Tokens: the commands of all queues stand in one list. What reads it hands each to its queue, one a cycle
 // and in the order of the list, and stops where that queue is full. Queues run freely against each other; what orders
 // them is this command, which is of no queue: the list goes on behind it when the queues that Wait names have nothing
-// left to do, and all that they wrote is visible. Such a chip has no HardwareLoop, and one core.
+// left to do, and all that they wrote is visible. Of several cores each has a list. A HardwareLoop stands in the list,
+// with commands of whichever queues and fences in its body.
 class Fence {
   list<Queue> Queues = ?;       // all of them; bit k of Wait is queue k
   bits<256> Inst = ?;           // as of an Instruction

@@ -82,9 +82,17 @@ static int64_t cycles_of(const pb_chip* chip, int64_t (*state)[32], const uint8_
   return insn->beside ? 1 : pb_cycles(insn, extents);
 }
 
+// One list holds the commands of all queues, and fences, which take nobody's time.
+static int queue_of(const pb_chip* chip, int stream, const uint8_t* word) {
+  pb_command command;
+  if (!chip->fence) return stream;
+  if (pb_decode(chip, word, &command, NULL) != PB_OK || command.insn->queue < 0) return -1;
+  return stream * chip->queue_count + command.insn->queue;
+}
+
 // Commands of a loop's body change by a constant an iteration, so that the mean of the first and the last is that of
 // all where cycles are linear in what changes. Returns the words that it takes.
-static uint32_t add_loop(const pb_chip* chip, int64_t (*state)[32], const uint8_t* word, uint64_t* busy,
+static uint32_t add_loop(const pb_chip* chip, int64_t (*state)[32], int stream, const uint8_t* word, uint64_t* busy,
                          uint64_t* commands) {
   pb_command header;
   uint8_t last[PB_COMMAND_BITS / 8];
@@ -93,19 +101,14 @@ static uint32_t add_loop(const pb_chip* chip, int64_t (*state)[32], const uint8_
   size_t bytes = (size_t)chip->command_bytes;
   for (int64_t k = 0; k < body; ++k) {
     const uint8_t *command = word + (size_t)(1 + 2 * k) * bytes, *step = command + bytes;
+    int queue = queue_of(chip, stream, command);
+    if (queue < 0) continue;
+    *commands += (uint64_t)iterations;
     memcpy(last, command, bytes);
     for (int64_t t = 1; t < iterations; ++t) pb_command_step(chip, last, step);
-    *busy += (uint64_t)((cycles_of(chip, state, command) + cycles_of(chip, state, last)) * iterations / 2);
+    busy[queue] += (uint64_t)((cycles_of(chip, state, command) + cycles_of(chip, state, last)) * iterations / 2);
   }
-  *commands += (uint64_t)(iterations * body);
   return (uint32_t)(1 + 2 * body);
-}
-
-// One list holds the commands of all queues, and fences, which take nobody's time.
-static int queue_of(const pb_chip* chip, int stream, const uint8_t* word) {
-  pb_command command;
-  if (!chip->fence) return stream;
-  return pb_decode(chip, word, &command, NULL) == PB_OK ? command.insn->queue : -1;
 }
 
 static void add_commands(explainer* x, pb_explained_step* step) {
@@ -118,7 +121,7 @@ static void add_commands(explainer* x, pb_explained_step* step) {
     for (uint32_t at = 0; at < w->count[q];) {
       const uint8_t* word = w->streams[q] + (size_t)at * (size_t)chip->command_bytes;
       if (pb_is_loop(chip, word)) {
-        at += add_loop(chip, state, word, &step->busy[q], &step->commands);
+        at += add_loop(chip, state, q, word, step->busy, &step->commands);
         continue;
       }
       int queue = queue_of(chip, q, word);

@@ -16,7 +16,7 @@ extern "C" {
 
 // One kernel: the commands of every queue (encoded, in device memory) and the base address of each argument slot. A
 // chip of several cores has the queues of all, core by core; the kernel ends when all of them are done. A chip with
-// fences has one stream, the list of all commands.
+// fences has one stream for each core, the list of all its commands.
 typedef struct pb_submission {
   uint64_t stream[PB_DEVICE_MAX_QUEUES]; // device address of the first command
   uint32_t count[PB_DEVICE_MAX_QUEUES];  // commands

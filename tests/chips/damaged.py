@@ -34,7 +34,7 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_state": ("tinynpu.td", "#define STRIDES_IN_STATE\n"),
          "tinynpu_short": ("tinynpu.td", "#define SHORT_COMMANDS\n"), "tinynpu_line": ("tinynpu.td", "#define IN_A_LINE\n"),
          "tinynpu_shared": ("tinynpu.td", "#define ONE_STRIDE\n"), "tinynpu_registers": ("tinynpu.td", "#define IN_REGISTERS\n"),
-         "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"), "tinynpu_fence": ("tinynpu.td", "#define FENCES\n"),
+         "tinynpu_4": ("tinynpu.td", "#define FOUR_LANES\n"), "tinynpu_fence": ("tinynpu.td", "#define FENCES\n"), "tinynpu_fence_loop": ("tinynpu.td", "#define FENCES\n#define LOOPS\n"),
          "tinynpu_async": ("tinynpu.td", "#define OUT_OF_ORDER\n"), "tinynpu_fence_async": ("tinynpu.td", "#define FENCES\n#define OUT_OF_ORDER\n"),
          "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),

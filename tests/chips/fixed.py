@@ -25,6 +25,7 @@ from reference_fixed import FixedPoint, powers_of_two  # noqa: E402
 CHIPS = {"edge_npu": ({}, False), "edge_npu_fence": ({}, False),
          "fourcore": ({}, False),
          "fourcore_1": ({}, False),
+         "fourcore_fence": ({}, False),
          "vectornpu": ({}, False),
          "nvdla": (dict(sum=(15, 47), common=True, away=True), False),
          "vta": (dict(sum=(0, 31), add=(6, 6), nearest=False), True)}

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
-// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td, tinynpu_fence.td, tinynpu_async.td and
-// tinynpu_fence_async.td include this file with one of these macros, or two.
+// tinynpu_4.td, tinynpu_short.td, tinynpu_state.td, tinynpu_line.td, tinynpu_shared.td, tinynpu_registers.td, tinynpu_fence.td, tinynpu_async.td,
+// tinynpu_fence_async.td and tinynpu_fence_loop.td include this file with one of these macros, or two.
 #ifdef FOUR_LANES
 defvar N = 4;
 #else
@@ -62,6 +62,13 @@ def FENCE : Fence {
   let Queues = [DM, MX, VX]; let Wait = "queues"; let Depth = 16; let Cycles = 2;
   let Inst{191-186} = 63; let Inst{2-0} = queues;
 }
+#ifdef LOOPS
+def AGAIN : HardwareLoop {
+  bits<12> turns; bits<5> body;
+  let Turns = "turns"; let Body = "body"; let MaxBody = 16;
+  let Inst{191-186} = 62; let Inst{11-0} = turns; let Inst{16-12} = body;
+}
+#endif
 #else
 def : Tokens {
   let Queues = [DM, MX, VX]; let WaitBit = 0; let SignalBit = 3;

@@ -162,7 +162,7 @@ static void no_such_command(void** state) {
   load(&l);
   ++l.count; // all zeros
   assert_int_not_equal(run(&l), 0);
-  assert_non_null(strstr(l.k.ops->last_fault(l.k.device), "command 1 of the list: "));
+  assert_non_null(strstr(l.k.ops->last_fault(l.k.device), "list, command 1: "));
   kernel_close(&l.k);
 }
 
@@ -183,6 +183,32 @@ static void fences_take_time(void** state) {
   assert_true(cycles[1] >= cycles[0] + 10);
 }
 
+// A loop in the list repeats commands of a queue, and fences.
+static void loops_stand_in_the_list(void** state) {
+  (void)state;
+  list l;
+  begin(&l, NULL);
+  kernel_close(&l.k);
+  kernel_open(&l.k, PB_SOURCE_DIR "/tests/chips/tinynpu_fence_loop.td", NULL);
+  static int8_t data[64];
+  kernel_argument(&l.k, data, sizeof data);
+  load(&l);
+  pb_command again = {.insn = l.k.chip->loop};
+  again.values[l.k.chip->loop_iterations] = 5;
+  again.values[l.k.chip->loop_body] = 2;
+  add(&l, &again);
+  uint32_t step = (uint32_t)l.k.chip->command_bytes;
+  fence(&l, DM);
+  memset(l.words + l.count++ * step, 0, step);
+  larger(&l);
+  memset(l.words + l.count++ * step, 0, step);
+  if (run(&l)) fail_msg("%s", l.k.ops->last_fault(l.k.device));
+  assert_int_equal(kernel_counter(&l.k, "busy.VX"), 5 * 16);
+  add(&l, &again); // inside the last words of another
+  assert_int_not_equal(run(&l), 0);
+  kernel_close(&l.k);
+}
+
 static void one_stream(void** state) {
   (void)state;
   list l;
@@ -195,10 +221,15 @@ static void one_stream(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fences_make_order), cmocka_unit_test(a_fence_waits_for_what_it_names),
-      cmocka_unit_test(races_are_found),   cmocka_unit_test(order_is_transitive),
-      cmocka_unit_test(full_queues),       cmocka_unit_test(no_such_command),
-      cmocka_unit_test(fences_take_time),  cmocka_unit_test(one_stream),
+      cmocka_unit_test(fences_make_order),
+      cmocka_unit_test(a_fence_waits_for_what_it_names),
+      cmocka_unit_test(races_are_found),
+      cmocka_unit_test(order_is_transitive),
+      cmocka_unit_test(full_queues),
+      cmocka_unit_test(no_such_command),
+      cmocka_unit_test(fences_take_time),
+      cmocka_unit_test(one_stream),
+      cmocka_unit_test(loops_stand_in_the_list),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

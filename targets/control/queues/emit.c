@@ -303,7 +303,7 @@ pb_status pb_queues_emit(const pb_chip* chip, const MlirOperation* funcs, int co
   return status;
 }
 
-static void print_list(emitter* e, pb_arena* scratch, pb_text* out) {
+static void print_list(emitter* e, int core, pb_arena* scratch, pb_text* out) {
   size_t count;
   pb_listed* order = pb_fences_put(e->chip, e->tokens, e->costs, &count);
   for (size_t k = 0; k < count; ++k) {
@@ -313,7 +313,7 @@ static void print_list(emitter* e, pb_arena* scratch, pb_text* out) {
       continue;
     }
     printed* c = &e->commands[order[k].command];
-    pb_text_add(out, "%-3s %s%s%s\n", e->chip->queues[c->command.insn->queue].name,
+    pb_text_add(out, "%-3s %s%s%s\n", pb_chip_queue_name(e->chip, core * e->chip->queue_count + c->command.insn->queue),
                 pb_disassemble(e->chip, &c->command, scratch), c->nest && c->nest[0] ? " // " : "",
                 c->nest ? c->nest : "");
   }
@@ -322,7 +322,7 @@ static void print_list(emitter* e, pb_arena* scratch, pb_text* out) {
 
 static void print_core(emitter* e, int core, pb_arena* scratch, pb_text* out) {
   if (e->chip->fence) {
-    print_list(e, scratch, out);
+    print_list(e, core, scratch, out);
     return;
   }
   for (size_t k = 0; k < e->count; ++k) {

@@ -93,8 +93,8 @@ static void keep_text(void* user, bool error, int code, const char* text) {
 
 const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32_t word) {
   const pb_chip* chip = device->chip;
-  int stream = chip->fence ? 0 : site->queue;
-  uint64_t address = device->kernel.stream[stream] + (uint64_t)word * (uint64_t)chip->command_bytes;
+  uint64_t address =
+      device->kernel.stream[pb_chip_stream(chip, site->queue)] + (uint64_t)word * (uint64_t)chip->command_bytes;
   const machine_allocation* a = machine__allocation(device, address);
   if (a && address + (uint64_t)chip->command_bytes <= a->address + a->bytes) return device->system->data + address;
   machine_command none = {.command = {.insn = NULL}};

@@ -68,8 +68,8 @@ const uint8_t* machine__sequence_next(pb_device* device, const machine_site* sit
 // The bytes of command `index`: loops before it are passed by as a whole.
 static int find(pb_device* device, const machine_site* site, uint8_t* bytes) {
   const pb_chip* chip = device->chip;
-  uint64_t left = chip->fence ? 0 : site->index;
-  for (uint32_t at = chip->fence ? site->index : 0;;) {
+  uint64_t left = site->index;
+  for (uint32_t at = 0;;) {
     const uint8_t* word = machine__word(device, site, at);
     pb_command header;
     if (!word) return MACHINE_BAD_ADDRESS;
@@ -106,7 +106,7 @@ static bool uses_state(const pb_device* device, const uint8_t* bytes) {
 // What the queue's commands before `index` leave in the state, and of banks: those after it may have changed that
 // since.
 static int follow_state(pb_device* device, const machine_site* site, int64_t (*state)[32]) {
-  machine_sequence sequence = {.count = device->kernel.count[device->chip->fence ? 0 : site->queue]};
+  machine_sequence sequence = {.count = device->kernel.count[pb_chip_stream(device->chip, site->queue)]};
   for (uint32_t k = 0; k < site->index; ++k) {
     int code;
     uint32_t fetched;
@@ -114,7 +114,8 @@ static int follow_state(pb_device* device, const machine_site* site, int64_t (*s
     pb_command command;
     if (!bytes) return code;
     if (pb_decode(device->chip, bytes, &command, NULL) != PB_OK) continue;
-    if (device->chip->fence && command.insn->queue != site->queue) continue; // they stand in one list
+    bool other = command.insn->queue != site->queue % device->chip->queue_count;
+    if (device->chip->fence && other) continue; // they stand in one list
     pb_state_follow(device->chip, state, &command);
     machine__banks_follow(device, site->queue, &command);
   }

@@ -69,7 +69,7 @@ struct machine_timing {
   uint64_t own_until;     // so does the port of the commands' own, where there is one
   uint32_t* words;
   uint64_t* times;
-  machine_list* list; // of a chip with fences
+  machine_list* lists[MACHINE_MAX_CORES]; // of a chip with fences: of each core; else NULL
 };
 
 machine_timing* machine__timing_open(const pb_chip* chip) {
@@ -81,7 +81,7 @@ machine_timing* machine__timing_open(const pb_chip* chip) {
     int most = chip->queues[q % t->own].tokens;
     tokens += t->limits[q] = most > 0 ? most : 1;
   }
-  if (chip->fence) t->list = machine__list_open(chip);
+  for (int core = 0; chip->fence && core < chip->cores; ++core) t->lists[core] = machine__list_open(chip, core);
   t->words = calloc((size_t)(tokens + 1 + WRITTEN_BEHIND) * (size_t)queues * (size_t)queues, sizeof *t->words);
   t->times = calloc(2 * (size_t)tokens * (size_t)queues, sizeof *t->times);
   if (!t->words || !t->times) pb_no_memory((size_t)tokens * (size_t)queues * (size_t)queues);
@@ -102,7 +102,7 @@ machine_timing* machine__timing_open(const pb_chip* chip) {
 
 void machine__timing_close(machine_timing* t) {
   if (!t) return;
-  machine__list_close(t->list);
+  for (int core = 0; core < MACHINE_MAX_CORES; ++core) machine__list_close(t->lists[core]);
   free(t->words);
   free(t->times);
   free(t);
@@ -352,21 +352,21 @@ static void fly(pb_device* device, int q, uint64_t done) {
 static int read_held(pb_device* device, int q) {
   machine_timing* t = device->timing;
   lane* l = &t->lanes[q];
-  const uint32_t* behind;
+  const machine_held* held = machine__list_take(t->lists[q / t->own], q);
+  l->read = held != NULL;
+  if (!held) return MACHINE_OK;
+  l->next = held->index;
   l->needed = l->released = 1; // a word that has arrived
-  l->read = machine__list_take(t->list, q, &l->next, &l->arrives[0], &behind);
-  if (!l->read) return MACHINE_OK;
+  l->arrives[0] = held->at;
   for (int p = 0; p < t->queues; ++p)
-    if (behind[p] > l->clock[p]) l->clock[p] = behind[p];
+    if (held->clock[p] > l->clock[p]) l->clock[p] = held->clock[p];
   machine_site site = {.queue = q, .index = l->next};
-  const uint8_t* bytes = machine__word(device, &site, l->next);
-  if (!bytes) return MACHINE_BAD_ADDRESS;
-  return machine__command_read(device, &site, bytes, machine__state(device, q), &l->head);
+  return machine__command_read(device, &site, held->bytes, machine__state(device, q), &l->head);
 }
 
 // The unit fetches a word for each that it takes: of a loop the header, and the body in the first iteration.
 static int read_head(pb_device* device, int q) {
-  if (device->timing->list) return read_held(device, q);
+  if (device->timing->lists[0]) return read_held(device, q);
   lane* l = &device->timing->lanes[q];
   machine_site site = {.queue = q, .index = l->next};
   uint32_t taken = l->needed;
@@ -474,7 +474,7 @@ static int begin(pb_device* device) {
   for (int q = 0; q < t->queues; ++q) {
     lane* l = &t->lanes[q];
     l->next = l->fetched = l->needed = l->released = 0;
-    l->count = q < (int)device->kernel.queue_count && !t->list ? device->kernel.count[q] : 0;
+    l->count = q < (int)device->kernel.queue_count && !t->lists[0] ? device->kernel.count[q] : 0;
     l->sequence.word = l->sequence.body = 0;
     l->sequence.count = l->count;
     l->free_at = l->done_at = l->last_arrival = l->written_at = 0;
@@ -482,13 +482,13 @@ static int begin(pb_device* device) {
     l->flight_first = l->flight_count = l->recent_next = 0;
     l->streaming = l->read = false;
     memset(l->clock, 0, sizeof *l->clock * (size_t)t->queues);
-    if (t->list) continue;
+    if (t->lists[0]) continue;
     int depth = device->chip->queues[q % t->own].depth;
     for (int k = 0; k < (depth > MAX_AHEAD ? MAX_AHEAD : depth < 1 ? 1 : depth); ++k) fetch(device, q);
     int code = read_head(device, q);
     if (code) return code;
   }
-  if (t->list) machine__list_begin(device, t->list);
+  for (int core = 0; t->lists[0] && core < device->chip->cores; ++core) machine__list_begin(device, t->lists[core]);
   return MACHINE_OK;
 }
 
@@ -518,8 +518,8 @@ static int hang(pb_device* device) {
             snprintf(text + used, sizeof text - (size_t)used, "; command %u cannot signal %s, whose counter is full",
                      l->flights[l->flight_first].index, own[p].name);
   }
-  if (t->list && used < (int)sizeof text)
-    (void)machine__list_says(device, t->list, text + used, sizeof text - (size_t)used);
+  for (int core = 0; t->lists[0] && core < device->chip->cores && used < (int)sizeof text; ++core)
+    used += machine__list_says(device, t->lists[core], text + used, sizeof text - (size_t)used);
   pb_arena_free(&arena);
   return machine__fault(device, MACHINE_HANG, "%s", text);
 }
@@ -527,7 +527,9 @@ static int hang(pb_device* device) {
 static bool all_done(const machine_timing* t) {
   for (int q = 0; q < t->queues; ++q)
     if (t->lanes[q].read || t->lanes[q].flight_count) return false;
-  return !t->list || machine__list_done(t->list);
+  for (int core = 0; core < MACHINE_MAX_CORES && t->lists[core]; ++core)
+    if (!machine__list_done(t->lists[core])) return false;
+  return true;
 }
 
 // A token that nobody took would let a command of the next kernel start early.
@@ -547,9 +549,9 @@ static int end(pb_device* device) {
 }
 
 // The list hands a command on, or passes a fence.
-static int give(pb_device* device) {
+static int give(pb_device* device, int core) {
   machine_timing* t = device->timing;
-  int q = machine__list_give(device, t->list, t->now);
+  int q = machine__list_give(device, t->lists[core], t->now);
   return q < 0 || t->lanes[q].read ? MACHINE_OK : read_head(device, q);
 }
 
@@ -557,15 +559,19 @@ static int give(pb_device* device) {
 static int step(pb_device* device, uint64_t limit, bool* running) {
   machine_timing* t = device->timing;
   uint64_t when, given = never;
-  int mover = first_done(t, &when), starts = -1;
-  int code = t->list ? machine__list_ready(device, t->list, t->now, &given) : MACHINE_OK;
-  if (code) return code;
+  int mover = first_done(t, &when), starts = -1, gives = -1;
+  for (int core = 0; core < MACHINE_MAX_CORES && t->lists[core]; ++core) {
+    uint64_t at;
+    int code = machine__list_ready(device, t->lists[core], t->now, &at);
+    if (code) return code;
+    if (at < given) given = at, gives = core;
+  }
   for (int q = 0; q < t->queues; ++q) {
     uint64_t at = can_start(device, q);
     if (at < when) when = at, starts = q;
   }
-  bool gives = given < when;
-  if (gives) when = given;
+  if (given >= when) gives = -1;
+  if (gives >= 0) when = given;
   if (when == never) {
     *running = false;
     return all_done(t) ? MACHINE_OK : hang(device);
@@ -574,7 +580,7 @@ static int step(pb_device* device, uint64_t limit, bool* running) {
     return machine__fault(device, MACHINE_LIMIT, "the kernel runs for more than %llu cycles",
                           (unsigned long long)limit);
   advance(t, when);
-  if (gives) return give(device);
+  if (gives >= 0) return give(device, gives);
   if (starts >= 0) return start(device, starts);
   return leave_port(device, mover);
 }

@@ -226,15 +226,21 @@ void machine__define(const machine_command* command); // marks what it writes
 
 // One list of commands with fences (machine_list.c).
 typedef struct machine_list machine_list;
-machine_list* machine__list_open(const pb_chip* chip);
+machine_list* machine__list_open(const pb_chip* chip, int core);
 void machine__list_close(machine_list* list); // NULL is fine
 void machine__list_begin(pb_device* device, machine_list* list);
-bool machine__list_done(const machine_list* list);
+bool machine__list_done(const machine_list* list); // as machine__list_ready has found
 // When its next command can be handed on, or its next fence be passed; UINT64_MAX: not until something else happens.
 int machine__list_ready(pb_device* device, machine_list* list, uint64_t now, uint64_t* when);
 int machine__list_give(pb_device* device, machine_list* list, uint64_t now); // the queue that got it; -1: a fence
-// The next command that the queue holds. false: there is none.
-bool machine__list_take(machine_list* list, int queue, uint32_t* index, uint64_t* at, const uint32_t** clock);
+// A command that the queue holds. NULL: there is none.
+typedef struct machine_held {
+  uint32_t index;
+  uint64_t at;     // since when
+  uint32_t* clock; // of all queues: what it is behind, by fences
+  uint8_t bytes[PB_COMMAND_BITS / 8];
+} machine_held;
+const machine_held* machine__list_take(machine_list* list, int queue);
 int machine__list_says(const pb_device* device, const machine_list* list, char* text, size_t size); // of a hang
 // Of machine_run.c: when the next word that is fetched arrives, which is not before `last`.
 uint64_t machine__word_arrives(pb_device* device, uint64_t last);
