@@ -121,7 +121,7 @@ static uint64_t front_ready(const pb_device* device, const machine_list* l) {
   for (int q = 0; q < device->chip->queue_count; ++q) {
     if (!(l->front.waits >> q & 1)) continue;
     uint64_t done;
-    if (l->holders[q].count || !machine__queue_idle(device, l->first_queue + q, &done)) return UINT64_MAX;
+    if (!machine__queue_idle(device, l->first_queue + q, &done)) return UINT64_MAX;
     done += (uint64_t)device->chip->fence_cycles;
     if (done > at) at = done;
   }
