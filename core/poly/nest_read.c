@@ -6,15 +6,12 @@
 #include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
-#include <stddef.h>
 #include <string.h>
 
 typedef struct reader {
   pb_nest* nest;
   MlirValue ivs[PB_NEST_DIMS];
   MlirValue values[PB_NEST_EXPR]; // SSA value of each node
-  MlirValue old;                  // the load of what a reduction adds to
-  int old_access;
 } reader;
 
 static bool name_is(MlirOperation op, const char* name) {
@@ -390,8 +387,9 @@ static const char* read_body(reader* r, MlirBlock block) {
 }
 
 const char* pb_nest_read(MlirOperation op, pb_arena* arena, pb_nest* nest) {
-  reader r = {.nest = nest};
-  memset(nest, 0, offsetof(pb_nest, expr));
+  reader r; // its values and loops are set before anyone asks for them
+  r.nest = nest;
+  pb_nest_begin(nest, "", "", 0); // accesses are cleared one by one: most of a nest is not in use, nor touched
   nest->op = op;
   nest->name = string_attribute(op, "pb.nest", arena);
   nest->part = string_attribute(op, "pb.part", arena);

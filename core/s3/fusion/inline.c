@@ -14,10 +14,19 @@
 
 #include <string.h>
 
+// A taker and the maker of one of its loads, and what becomes of them.
+typedef struct merge {
+  const pb_program* p;
+  int taker, maker, load, dim_of[PB_NEST_RANK];
+  int values[PB_NEST_ACCESSES]; // by access of `out`
+  pb_nest out;
+} merge;
+
 typedef struct inliner {
   pb_unit* unit;
   pb_program program;
   bool* dropped; // nests
+  merge* merge;  // one for all of them: most of a nest is not in use, nor touched
 } inliner;
 
 static bool is_pointwise(const pb_nest* nest) {
@@ -59,12 +68,6 @@ static int add_access(pb_nest* nest, int* values, const pb_access* access, int v
   return nest->access_count++;
 }
 
-typedef struct merge {
-  const pb_program* p;
-  int taker, maker, load, dim_of[PB_NEST_RANK];
-  pb_nest out;
-  int values[PB_NEST_ACCESSES];
-} merge;
 
 // The node that loads by an access already, -1: none does.
 static int loaded(const pb_nest* nest, int access) {
@@ -133,7 +136,7 @@ static bool can_inline(const inliner* i, int n, int a, merge* m) {
     if (taker->extent[d] > 1 && !pb_access_uses(access, d)) return false;
   for (int r = 0; r < access->rank; ++r)
     if (pb_index_can_leave(taker, &access->index[r], access->shape[r])) return false;
-  *m = (merge){.p = p, .taker = n, .maker = maker, .load = a};
+  m->p = p, m->taker = n, m->maker = maker, m->load = a;
   const pb_nest* nest = &p->nests[maker];
   return is_pointwise(nest) && !is_epilogue(i, maker) &&
          pb_walks_elements(nest, &nest->access[nest->access_count - 1], m->dim_of);
@@ -141,12 +144,12 @@ static bool can_inline(const inliner* i, int n, int a, merge* m) {
 
 static bool inline_one(inliner* i, int n) {
   pb_program* p = &i->program;
-  merge* m = PB_NEW(&i->unit->pass, merge);
+  merge* m = i->merge;
   for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
     if (!can_inline(i, n, a, m) || !make(m)) continue;
     i->dropped[m->maker] = true;
     pb_nest_copy(&p->nests[n], &m->out);
-    memcpy(p->value_of[n], m->values, sizeof m->values);
+    memcpy(p->value_of[n], m->values, sizeof *m->values * (size_t)m->out.access_count);
     for (int b = 0; b < m->out.access_count; ++b) pb_program_add_use(p, &i->unit->pass, n, m->values[b]);
     return true;
   }
@@ -158,6 +161,7 @@ pb_status pb_s3_inline(pb_unit* unit) {
   inliner i = {.unit = unit};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &i.program));
   bool changed = false;
+  i.merge = PB_NEW(&unit->pass, merge);
   i.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)i.program.nest_count + 1);
   for (int n = 0; n < i.program.nest_count; ++n)
     while (is_pointwise(&i.program.nests[n]) && inline_one(&i, n)) changed = true;
