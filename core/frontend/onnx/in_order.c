@@ -115,7 +115,8 @@ static int positive(pb_nest* n, int a) {
 }
 
 static int area(pb_nest* n, const int* at) {
-  return real(n, PB_OP_MUL, real(n, PB_OP_SUB, at[2], at[0]), real(n, PB_OP_SUB, at[3], at[1]));
+  int height = real(n, PB_OP_SUB, at[2], at[0]), width = real(n, PB_OP_SUB, at[3], at[1]);
+  return real(n, PB_OP_MUL, height, width);
 }
 
 int pb__o_overlaps(pb_onnx* o, const int* corners, int most) {
@@ -135,14 +136,18 @@ int pb__o_overlaps(pb_onnx* o, const int* corners, int most) {
     b[k] = in(&t, flat[k], 3, (const int64_t[]){boxes, 0, 1});
   }
   int access, limit = pb__door_load(&o->door, o->door.value[most], &access);
-  int height = real(n, PB_OP_SUB, lesser(n, a[2], b[2]), greater(n, a[0], b[0]));
-  int width = real(n, PB_OP_SUB, lesser(n, a[3], b[3]), greater(n, a[1], b[1]));
-  int shared = real(n, PB_OP_MUL, height, width), one = area(n, a), other = area(n, b);
-  int of = real(n, PB_OP_SUB, real(n, PB_OP_ADD, one, other), shared);
-  int is = pb_scalar_compare(n, PB_GT, PB_F32, false, real(n, PB_OP_DIV, shared, of), limit);
-  is = both(n, both(n, is, both(n, positive(n, height), positive(n, width))),
-            both(n, positive(n, one), positive(n, other)));
-  (void)pb_scalar_select(n, is, pb_nest_integer(n, PB_I32, 1), pb_nest_integer(n, PB_I32, 0));
+  int end = lesser(n, a[2], b[2]), begin = greater(n, a[0], b[0]), height = real(n, PB_OP_SUB, end, begin);
+  end = lesser(n, a[3], b[3]);
+  begin = greater(n, a[1], b[1]);
+  int width = real(n, PB_OP_SUB, end, begin), shared = real(n, PB_OP_MUL, height, width);
+  int one = area(n, a), other = area(n, b), of = real(n, PB_OP_ADD, one, other);
+  of = real(n, PB_OP_DIV, shared, real(n, PB_OP_SUB, of, shared));
+  int is = pb_scalar_compare(n, PB_GT, PB_F32, false, of, limit), none = pb_nest_integer(n, PB_I32, 0);
+  is = both(n, is, positive(n, height));
+  is = both(n, is, positive(n, width));
+  is = both(n, is, positive(n, one));
+  is = both(n, is, positive(n, other));
+  (void)pb_scalar_select(n, is, pb_nest_integer(n, PB_I32, 1), none);
   (void)access_to(&t, t.flat, 0, 3, (const int64_t[]){boxes * boxes, boxes, 1});
   pb_make_finish(t.m);
   return y;
@@ -171,7 +176,8 @@ int pb__o_apart(pb_onnx* o, int taken, int order, int overlaps) {
   int pairs = access_to(&t, o->door.value[overlaps], 0, 4, (const int64_t[]){boxes * boxes, 0, 0, 0});
   int meet = pb_nest_gather(n, pairs, 0, pb__door_as_place(n, place));
   int mine = own(&t, 0, 4, first), other = own(&t, 0, 4, second), none = pb_nest_integer(n, PB_I64, 0);
-  int before = pb_scalar_compare(n, PB_LT, PB_I64, false, pb__door_turn(n, t.dims[3]), pb__door_turn(n, t.dims[2]));
+  int at_j = pb__door_turn(n, t.dims[3]), at_i = pb__door_turn(n, t.dims[2]);
+  int before = pb_scalar_compare(n, PB_LT, PB_I64, false, at_j, at_i);
   int goes = both(n, before, pb_scalar_compare(n, PB_NE, PB_I64, false, other, none));
   goes = both(n, goes, pb_scalar_compare(n, PB_NE, PB_I32, false, meet, pb_nest_integer(n, PB_I32, 0)));
   (void)pb_scalar_select(n, goes, none, mine);

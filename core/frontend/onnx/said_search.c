@@ -30,7 +30,8 @@ static slices compare_slices(pb_onnx* o, int x) {
   int64_t square[2] = {s.count, s.count};
   s.ordering = pb__o_ordering(o, x);
   s.same = pb__o_is(o, "EQ", pb__o_cast(o, s.ordering, PB_I64), 0);
-  s.before = pb__o_compare(o, "LT", pb__o_iota(o, PB_I64, 2, square, 1), pb__o_iota(o, PB_I64, 2, square, 0));
+  int j = pb__o_iota(o, PB_I64, 2, square, 1), i = pb__o_iota(o, PB_I64, 2, square, 0);
+  s.before = pb__o_compare(o, "LT", j, i);
   int again = pb__o_binary(o, "and", s.same, s.before);
   s.leads = pb__o_unary(o, "not", pb__o_reduce(o, again, "or", along_j));
   return s;
@@ -56,7 +57,8 @@ static int leaders(pb_onnx* o, const slices* s, int groups) {
   pb_onnx_places p = {.dropped = 1, .drop = {0}, .maps = 1, .map = {0}};
   int none = pb__o_expand(o, pb__o_whole(o, 0), 1, &s->count);
   int at = pb__o_select(o, s->leads, groups, pb__o_whole(o, s->count)); // outside, where nothing is stored
-  return pb__o_scatter(o, none, pb__o_reshape(o, at, 2, column), pb__o_turns(o, s->count), "second", &p);
+  at = pb__o_reshape(o, at, 2, column);
+  return pb__o_scatter(o, none, at, pb__o_turns(o, s->count), "second", &p);
 }
 
 static void give_along(pb_onnx* o, int k, int x, int axis, int places, int count, int wrong) {
@@ -129,7 +131,8 @@ static int first_ones(pb_onnx* o, int taken, int most) {
   int64_t rows[2] = {in.shape[0] * in.shape[1], in.shape[2]};
   taken = pb__o_reshape(o, taken, 2, rows);
   int before = pb__o_part(o, pb__o_running(o, taken), 1, 0, rows[1]);
-  return one_dim(o, pb__o_binary(o, "and", pb__o_is(o, "NE", taken, 0), pb__o_compare(o, "LT", before, most)));
+  int is = pb__o_is(o, "NE", taken, 0), few = pb__o_compare(o, "LT", before, most);
+  return one_dim(o, pb__o_binary(o, "and", is, few));
 }
 
 void pb__o_op_suppress(pb_onnx* o) {
