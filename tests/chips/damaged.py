@@ -186,9 +186,9 @@ def banks(text, rng):
 
 def order(text, rng):
     """What puts queues in order is another thing, or says another."""
-    place = pick(rng, body(text, r"(?m)^def : Tokens \{|: Fence \{|let Wait = [^;]*;|let Queues = \[[^\]]*\];|bits<\d+> queues;|let Depth = \w+;|let InOrder = 0;|let Cycles = 2;|let Tokens = \w+;"))
+    place = pick(rng, body(text, r"(?m)^def : Tokens \{|: Fence \{|let Wait = [^;]*;|let Queues = \[[^\]]*\];|bits<\d+> on;|let Depth = \w+;|let InOrder = 0;|let Cycles = 2;|let Tokens = \w+;"))
     other = pick(rng, ["def X : Fence {", ": Fence { let Cycles = 0;", 'let Wait = "";', 'let Wait = "loc";', "let Queues = [MX, DM, VX];", "let Queues = [];",
-                       "let Queues = [DM, DM];", "bits<2> queues;", "bits<40> queues;", "let Depth = 1;", "let Depth = 5000;", "let InOrder = 0;", "let InOrder = 1;", "let Cycles = 100000;", ""])
+                       "let Queues = [DM, DM];", "bits<2> on;", "bits<40> on;", "let Depth = 1;", "let Depth = 5000;", "let InOrder = 0;", "let InOrder = 1;", "let Cycles = 100000;", ""])
     return put(text, place, other), f"{place.group()} becomes {other}"
 
 

@@ -35,9 +35,9 @@ def OU : Side; // the output unit
 def ST : Side; // DMA out
 #ifdef FENCES
 def FENCE : Fence {
-  bits<6> queues;
-  let Queues = [LD, WT, TL, MX, OU, ST]; let Wait = "queues"; let Depth = 32;
-  let Inst{255-250} = 63; let Inst{5-0} = queues;
+  bits<6> on;
+  let Queues = [LD, WT, TL, MX, OU, ST]; let Wait = "on"; let Depth = 32;
+  let Inst{255-250} = 63; let Inst{5-0} = on;
 }
 #else
 def : Tokens { let Queues = [LD, WT, TL, MX, OU, ST]; let WaitBit = 216; let SignalBit = 232; }

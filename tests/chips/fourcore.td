@@ -38,9 +38,9 @@ def MX : Side; // the array
 def OU : Side; // the output unit, and DMA out
 #ifdef FENCES
 def FENCE : Fence {
-  bits<4> queues;
-  let Queues = [LD, WT, MX, OU]; let Wait = "queues"; let Depth = 32;
-  let Inst{255-250} = 63; let Inst{3-0} = queues;
+  bits<4> on;
+  let Queues = [LD, WT, MX, OU]; let Wait = "on"; let Depth = 32;
+  let Inst{255-250} = 63; let Inst{3-0} = on;
 }
 #else
 def : Tokens { let Queues = [LD, WT, MX, OU]; let WaitBit = 216; let SignalBit = 232; }

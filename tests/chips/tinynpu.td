@@ -58,9 +58,9 @@ def MX : Waits;   // the array and its weights
 def VX : Waits;   // the vector unit
 #ifdef FENCES
 def FENCE : Fence {
-  bits<3> queues;
-  let Queues = [DM, MX, VX]; let Wait = "queues"; let Depth = 16; let Cycles = 2;
-  let Inst{191-186} = 63; let Inst{2-0} = queues;
+  bits<3> on;
+  let Queues = [DM, MX, VX]; let Wait = "on"; let Depth = 16; let Cycles = 2;
+  let Inst{191-186} = 63; let Inst{2-0} = on;
 }
 #ifdef LOOPS
 def AGAIN : HardwareLoop {

@@ -216,6 +216,10 @@ static void one_stream(void** state) {
   (void)state;
   list l;
   begin(&l, NULL);
+  load(&l);
+  l.k.last.waits = DM | MX | VX; // a command says nothing of other queues: fences do
+  add(&l, &l.k.last);
+  assert_memory_equal(l.words, l.words + l.k.chip->command_bytes, (size_t)l.k.chip->command_bytes);
   pb_submission s = {.queue_count = 2};
   assert_int_not_equal(l.k.ops->submit(l.k.device, &s), 0);
   assert_non_null(strstr(l.k.ops->last_fault(l.k.device), "2 queues"));

@@ -199,8 +199,6 @@ bool machine__queue_idle(const pb_device* device, int q, uint64_t* done_at) {
   return !l->read && !l->flight_count;
 }
 
-const uint32_t* machine__queue_clock(const pb_device* device, int q) { return device->timing->lanes[q].clock; }
-
 // Tokens --------------------------------------------------------------------------------------------------------------
 
 // A command's bits name queues of its own core: the first of these.

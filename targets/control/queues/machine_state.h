@@ -245,7 +245,6 @@ int machine__list_says(const pb_device* device, const machine_list* list, char* 
 // Of machine_run.c: when the next word that is fetched arrives, which is not before `last`.
 uint64_t machine__word_arrives(pb_device* device, uint64_t last);
 bool machine__queue_idle(const pb_device* device, int queue, uint64_t* done_at);
-const uint32_t* machine__queue_clock(const pb_device* device, int queue);
 
 machine_vectors* machine__vectors_open(const pb_chip* chip);
 void machine__vectors_close(machine_vectors* vectors);
