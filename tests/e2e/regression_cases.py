@@ -753,6 +753,24 @@ def second_factor_of_merged_rows():
     return m.done(m.codes(m.op("MatMul", m.codes(m.input("p", 4, 35), F32(0.05)), v), F32(4)), refused="PB4003", targets=("simnpu",))
 
 
+def far_scales(name, scale, **known):
+    """Products of codes are less than the least normal number, and a result's code is worth this much."""
+    m = Maker(name)
+    x = m.codes(m.input("x", 3, 16), F32(2e-20))
+    w = m.weights(m.rng.integers(-90, 91, (16, 16)).astype(I8), F32(1e-19), I8(0))
+    return m.done(m.codes(m.op("MatMul", x, w), scale), **known)
+
+
+@case
+def far_scales_at_the_bound():
+    return far_scales("far_scales_at_the_bound", F32(1e-20), step=1e-20)
+
+
+@case
+def far_scales_below_the_bound():
+    return far_scales("far_scales_below_the_bound", np.nextafter(F32(1e-20), F32(0)), refused="PB2020", says=("scales so far apart",))
+
+
 @case
 def turned_round_in_eight_dims():
     """As many loops as a tensor has dims: what bounds constants that are packed bounds no other tensor."""
