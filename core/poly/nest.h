@@ -15,7 +15,8 @@ enum {
   PB_NEST_OUTERS = 14, // loops around it that its accesses use
   PB_NEST_COLS = PB_NEST_DIMS + PB_NEST_OUTERS,
   PB_NEST_RANK = 8,
-  PB_NEST_ACCESSES = 10,
+  PB_NEST_ACCESSES = 16,
+  PB_NEST_JOINED = 10, // as many as a nest has that passes put together: the rest is for numbers that it will read
   PB_NEST_EXPR = 512
 };
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { PB_FLAT_DIMS = 14, PB_FLAT_ACCESSES = 10, PB_ANY_MEMORY = -1 };
+enum { PB_FLAT_DIMS = 14, PB_FLAT_ACCESSES = 16, PB_ANY_MEMORY = -1 };
 
 // An access as one linear function of the dims: buffers are dense, so rank does not matter to an address.
 typedef struct pb_flat_access {

@@ -61,7 +61,7 @@ LIMITS = [
     ("nodes of a body", chain, 510, "PB4002", MATH),
     ("nodes of a body with a function", lambda n: chain(n, "math.exp"), 466, "PB4045", MATH),
     ("nodes of a body that ends in a function", lambda n: chain_to(n, "math.exp"), 460, "PB4045", MATH),
-    ("loads of a nest", sums, 9, "PB4002", MATH),
+    ("loads of a nest", sums, 15, "PB4002", MATH),
     ("dims of a tensor", deep, 8, "PB4002", MATH),
     ("loops of a nest", outer, 12, "PB4002", MATH),
     ("loops of a nest in rows of lanes", rows, 11, "PB4041", LANES),

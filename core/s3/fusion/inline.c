@@ -62,12 +62,11 @@ static bool same_access(const pb_access* a, const pb_access* b) {
 static int add_access(pb_nest* nest, int* values, const pb_access* access, int value) {
   for (int a = 0; a < nest->access_count; ++a)
     if (values[a] == value && same_access(&nest->access[a], access)) return a;
-  if (nest->access_count + 1 >= PB_NEST_ACCESSES) return -1; // the store comes behind them
+  if (nest->access_count + 1 >= PB_NEST_JOINED) return -1; // the store comes behind them
   nest->access[nest->access_count] = *access;
   values[nest->access_count] = value;
   return nest->access_count++;
 }
-
 
 // The node that loads by an access already, -1: none does.
 static int loaded(const pb_nest* nest, int access) {

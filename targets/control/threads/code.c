@@ -2,6 +2,7 @@
 
 #include "core/base/processor.h"
 #include "core/ir/execute.h"
+#include "targets/control/threads/flat.h"
 #include "targets/control/threads/partition.h"
 #include "targets/control/threads/rounding.h"
 
@@ -19,10 +20,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char lowering[] =
-    "lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-vector-to-llvm,convert-math-to-llvm,"
-    "convert-arith-to-llvm,finalize-memref-to-llvm,convert-cf-to-llvm,"
-    "convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},reconcile-unrealized-casts";
+// What the dialects' operations are to LLVM is one conversion: a pass for each dialect casts the types of what the
+// others still have, and looks through all operations again. In front of it equal operations become one, so that there
+// are fewer.
+static const char lowering[] = "lower-affine,convert-scf-to-cf,cse,"
+                               "convert-to-llvm{filter-dialects=vector,math,arith,memref,cf},"
+                               "convert-func-to-llvm{use-bare-ptr-memref-call-conv=1},reconcile-unrealized-casts";
+
+// Those that it names, whether the kernels at hand use them or not, and what they become.
+static const char* const lowered[] = {"vector", "math", "arith", "memref", "cf", "llvm"};
 
 // Kernels come unrolled, tiled and in registers: what is left is to share addresses, to hoist, and to vectorise the
 // nests that no plan took. default<O3> makes the same code in five times the time.
@@ -65,7 +71,7 @@ static MlirContext new_context(void) {
   mlirContextAppendDialectRegistry(context, registry);
   mlirDialectRegistryDestroy(registry);
   mlirRegisterAllLLVMTranslations(context);
-  mlirContextGetOrLoadDialect(context, str("llvm"));
+  for (size_t k = 0; k < sizeof lowered / sizeof *lowered; ++k) mlirContextGetOrLoadDialect(context, str(lowered[k]));
   return context;
 }
 
@@ -178,6 +184,7 @@ void pb_code_make(pb_code* code) {
     refuse(code, "the kernels do not parse");
   } else {
     pb_threads_partition(kernels);
+    pb_threads_flatten(kernels);
     if (lower(code, kernels)) through_llvm(code, kernels, entries);
   }
   if (!mlirModuleIsNull(kernels)) mlirModuleDestroy(kernels);
