@@ -54,110 +54,17 @@ static void use(part* p, int buffer, int64_t from, int64_t to, uint32_t walked) 
   p->to[buffer] = larger(p->to[buffer], to);
 }
 
-static int64_t system_beat(const pb_chip* chip) {
-  int64_t bytes = chip->memories[chip->system_memory].bytes_per_cycle;
-  return bytes > 0 ? bytes : 1;
-}
-
-// Runs of an access start at multiples of this many bytes within a beat. `run`: the dim of the flat nest along a run.
-static int64_t run_phase(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int access, int run) {
-  const pb_access* a = &nest->access[access];
-  const pb_flat_access* flat = &match->nest.access[access];
-  int64_t size = pb_type_bits(a->type) / 8, unit = system_beat(chip), phase = unit;
-  phase = pb_gcd(phase, pb_access_offset(a) * size);
-  for (int k = 0; k < nest->outer_count; ++k) phase = pb_gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * size);
-  for (int d = 0; d < match->nest.dim_count; ++d)
-    if (d != run && match->nest.extent[d] > 1) phase = pb_gcd(phase, flat->stride[d] * size);
-  return phase ? phase : unit;
-}
-
-// Sum of floor((step * k + first) / by) over k from 0 to count - 1 (as in Graham, Knuth, Patashnik, "Concrete
-// Mathematics", 3.5), so that wide ports take no longer to plan for.
-static int64_t sum_of_quotients(int64_t count, int64_t step, int64_t first, int64_t by) {
-  int64_t sum = 0;
-  while (count > 0) {
-    sum += count * (count - 1) / 2 * (step / by) + count * (first / by);
-    step %= by, first %= by;
-    int64_t last = step * count + first;
-    count = last / by;
-    first = last % by;
-    int64_t turned = step;
-    step = by, by = turned;
-    if (!turned) break;
-  }
-  return sum;
-}
-
-// Beats of runs of so many bytes, one from each multiple of `step` in a beat.
-static int64_t beats_of(int64_t bytes, int64_t unit, int64_t step) {
-  return sum_of_quotients(unit / step, step, bytes + unit - 1, unit);
-}
-
-// Pairs of places in a beat whose source lies behind the target, and whose run has more than one beat to read.
-static int64_t reads_ahead(int64_t bytes, int64_t unit, int64_t source_step, int64_t target_step) {
-  int64_t sources = unit / source_step, first = bytes > unit ? 0 : (unit - bytes) / source_step + 1;
-  if (first >= sources) return 0;
-  // targets in front of the source k: its distance over target_step, rounded up
-  return sum_of_quotients(sources - first, source_step, source_step * first + target_step - 1, target_step);
-}
-
-// number * part / whole, down or up, which does not overflow where the whole is small.
-static int64_t share(int64_t number, int64_t part, int64_t whole, bool up) {
-  return number * (part / whole) + (number * (part % whole) + (up ? whole - 1 : 0)) / whole;
-}
-
-// A mover goes run by run. `cycles`: of all its runs, when it reads a beat ahead of a run whose first written beat
-// needs two; `beats`: at the system memory's port.
-static void mover_cost(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int64_t* cycles,
-                       int64_t* beats) {
-  const pb_insn* insn = match->insn;
-  const pb_operand *from = &insn->operands[insn->expr[0].operand], *to = &insn->operands[insn->dest];
-  int inner = to->rank ? match->dim_of[to->dims[to->rank - 1]] : -1, last = match->nest.access_count - 1;
-  int64_t unit = system_beat(chip), runs = 1, bytes = pb_type_bits(to->type) / 8;
-  for (int d = 0; d < match->nest.dim_count; ++d)
-    if (d != inner) runs *= match->nest.extent[d];
-  if (inner >= 0) bytes *= match->nest.extent[inner];
-  int64_t target_step = run_phase(chip, nest, match, last, inner), targets = unit / target_step;
-  int64_t source_step = match->fills ? unit : run_phase(chip, nest, match, 0, inner), sources = unit / source_step;
-  // over all places in a beat at which a run can begin, on both sides
-  int64_t in = match->fills ? 0 : beats_of(bytes, unit, source_step), out = beats_of(bytes, unit, target_step);
-  int64_t ahead = match->fills ? 0 : reads_ahead(bytes, unit, source_step, target_step);
-  int64_t wants = share(runs, sources * out + ahead, sources * targets, true);
-  if (wants > *cycles) *cycles = wants;
-  if (from->memory == chip->system_memory) *beats += share(runs, in, sources, false);
-  if (to->memory == chip->system_memory) *beats += share(runs, out, targets, false);
-}
-
-// Beats at the system memory's port of an instruction that does more than move. *loads: some of them read.
-static int64_t system_beats(const pb_chip* chip, const pb_match* match, bool* loads) {
-  const pb_insn* insn = match->insn;
-  int64_t unit = system_beat(chip), beats = 0;
-  for (int o = 0; o < insn->operand_count; ++o) {
-    if (insn->operands[o].memory != chip->system_memory || match->access_of[o] < 0) continue;
-    const pb_flat_access* access = &match->nest.access[match->access_of[o]];
-    int64_t run = pb_type_bits(access->type) / 8, runs = 1;
-    for (int d = 0; d < match->nest.dim_count; ++d)
-      if (access->stride[d] == 1)
-        run *= match->nest.extent[d];
-      else
-        runs *= match->nest.extent[d];
-    beats += runs * ((run + unit - 1) / unit);
-    *loads |= o != insn->dest;
-  }
-  return beats;
-}
-
 // The port is every core's: what one core does there the others do too, in shares as large as its own or smaller.
 static int64_t of_all_cores(const pb_tiling* t, int64_t cycles) {
   for (int b = 0; b < pb_plan_shared_bands(t->plan); ++b) {
     const pb_band* band = &t->plan->bands[b];
-    cycles = share(cycles, t->group->main.extent[band->dim], band->step, true);
+    cycles = pb__cost_share(cycles, t->group->main.extent[band->dim], band->step, true);
   }
   return cycles;
 }
 
 static int64_t command_beats(const pb_chip* chip) {
-  return (chip->command_bytes + system_beat(chip) - 1) / system_beat(chip);
+  return (chip->command_bytes + pb__port_beat(chip) - 1) / pb__port_beat(chip);
 }
 
 // Beats of the system memory's port that a command takes.
@@ -329,10 +236,10 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   int64_t cycles = match.cycles, beats = 0;
   bool loads = false;
   if (insn->mover) {
-    mover_cost(t->chip, nest, &match, &cycles, &beats);
+    pb__port_moves(t->chip, nest, &match, &cycles, &beats);
     loads = !match.fills && insn->operands[insn->expr[0].operand].memory == t->chip->system_memory;
   } else {
-    beats = system_beats(t->chip, &match, &loads);
+    beats = pb__port_beats(t->chip, &match, &loads);
     if (beats > cycles) cycles = beats;
   }
   int64_t shared = of_all_cores(t, beats); // the others go to the port at the same time
@@ -420,7 +327,7 @@ static void wait_for_words(const pb_chip* chip, part* one) {
   }
 }
 
-// Where a list with fences orders queues, each turn that uses several of them has one, behind which a queue begins
+// Where a list with fences orders queues, each iteration that uses several of them has one, behind which a queue begins
 // anew: it stands still from its last command until what that wrote is visible.
 static void wait_at_fences(const pb_chip* chip, part* one) {
   int64_t drained[PB_MAX_QUEUES] = {0};

@@ -24,7 +24,17 @@ static inline int64_t pb__until_next(const pb_insn* insn) {
   return insn->beside && insn->operand_count ? insn->latency + 1 : 0;
 }
 
-// Inside cost: commands that write state for one execution of a nest, whose cycles are added to what it takes of each
+// Inside cost: bytes that the system memory's port moves in a cycle, a beat.
+int64_t pb__port_beat(const pb_chip* chip);
+// A mover goes run by run. *cycles: of all its runs, when it reads a beat ahead of a run whose first written beat needs
+// two, if those are more than it says already; *beats: what the port moves is added.
+void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int64_t* cycles, int64_t* beats);
+// Beats at the port of an instruction that does more than move. *loads: some of them read.
+int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads);
+// number * part / whole, down or up, which does not overflow where the whole is small.
+int64_t pb__cost_share(int64_t number, int64_t part, int64_t whole, bool up);
+
+// Commands that write state for one execution of a nest, whose cycles are added to what it takes of each
 // unit; and, before that, which fields of which writer the tree's nests read.
 int64_t pb__state_writes(const pb_tiling* tiling, const pb_nest* nest, const pb_match* match, int64_t* taken);
 void pb__state_count(pb_tiling* tiling);

@@ -1,0 +1,90 @@
+// What moves take of the system memory's port: beats of their runs, where these lie across beats too.
+#include "core/s3/tree/cost.h"
+
+int64_t pb__port_beat(const pb_chip* chip) {
+  int64_t bytes = chip->memories[chip->system_memory].bytes_per_cycle;
+  return bytes > 0 ? bytes : 1;
+}
+
+// Runs of an access start at multiples of this many bytes within a beat. `run`: the dim of the flat nest along a run.
+static int64_t run_phase(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int access, int run) {
+  const pb_access* a = &nest->access[access];
+  const pb_flat_access* flat = &match->nest.access[access];
+  int64_t size = pb_type_bits(a->type) / 8, unit = pb__port_beat(chip), phase = unit;
+  phase = pb_gcd(phase, pb_access_offset(a) * size);
+  for (int k = 0; k < nest->outer_count; ++k) phase = pb_gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * size);
+  for (int d = 0; d < match->nest.dim_count; ++d)
+    if (d != run && match->nest.extent[d] > 1) phase = pb_gcd(phase, flat->stride[d] * size);
+  return phase ? phase : unit;
+}
+
+// Sum of floor((step * k + first) / by) over k from 0 to count - 1 (as in Graham, Knuth, Patashnik, "Concrete
+// Mathematics", 3.5), so that wide ports take no longer to plan for.
+static int64_t sum_of_quotients(int64_t count, int64_t step, int64_t first, int64_t by) {
+  int64_t sum = 0;
+  while (count > 0) {
+    sum += count * (count - 1) / 2 * (step / by) + count * (first / by);
+    step %= by, first %= by;
+    int64_t last = step * count + first;
+    count = last / by;
+    first = last % by;
+    int64_t turned = step;
+    step = by, by = turned;
+    if (!turned) break;
+  }
+  return sum;
+}
+
+// Beats of runs of so many bytes, one from each multiple of `step` in a beat.
+static int64_t beats_of(int64_t bytes, int64_t unit, int64_t step) {
+  return sum_of_quotients(unit / step, step, bytes + unit - 1, unit);
+}
+
+// Pairs of places in a beat whose source lies behind the target, and whose run has more than one beat to read.
+static int64_t reads_ahead(int64_t bytes, int64_t unit, int64_t source_step, int64_t target_step) {
+  int64_t sources = unit / source_step, first = bytes > unit ? 0 : (unit - bytes) / source_step + 1;
+  if (first >= sources) return 0;
+  // targets in front of the source k: its distance over target_step, rounded up
+  return sum_of_quotients(sources - first, source_step, source_step * first + target_step - 1, target_step);
+}
+
+int64_t pb__cost_share(int64_t number, int64_t part, int64_t whole, bool up) {
+  return number * (part / whole) + (number * (part % whole) + (up ? whole - 1 : 0)) / whole;
+}
+
+void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int64_t* cycles, int64_t* beats) {
+  const pb_insn* insn = match->insn;
+  const pb_operand *from = &insn->operands[insn->expr[0].operand], *to = &insn->operands[insn->dest];
+  int inner = to->rank ? match->dim_of[to->dims[to->rank - 1]] : -1, last = match->nest.access_count - 1;
+  int64_t unit = pb__port_beat(chip), runs = 1, bytes = pb_type_bits(to->type) / 8;
+  for (int d = 0; d < match->nest.dim_count; ++d)
+    if (d != inner) runs *= match->nest.extent[d];
+  if (inner >= 0) bytes *= match->nest.extent[inner];
+  int64_t target_step = run_phase(chip, nest, match, last, inner), targets = unit / target_step;
+  int64_t source_step = match->fills ? unit : run_phase(chip, nest, match, 0, inner), sources = unit / source_step;
+  // over all places in a beat at which a run can begin, on both sides
+  int64_t in = match->fills ? 0 : beats_of(bytes, unit, source_step), out = beats_of(bytes, unit, target_step);
+  int64_t ahead = match->fills ? 0 : reads_ahead(bytes, unit, source_step, target_step);
+  int64_t wants = pb__cost_share(runs, sources * out + ahead, sources * targets, true);
+  if (wants > *cycles) *cycles = wants;
+  if (from->memory == chip->system_memory) *beats += pb__cost_share(runs, in, sources, false);
+  if (to->memory == chip->system_memory) *beats += pb__cost_share(runs, out, targets, false);
+}
+
+int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads) {
+  const pb_insn* insn = match->insn;
+  int64_t unit = pb__port_beat(chip), beats = 0;
+  for (int o = 0; o < insn->operand_count; ++o) {
+    if (insn->operands[o].memory != chip->system_memory || match->access_of[o] < 0) continue;
+    const pb_flat_access* access = &match->nest.access[match->access_of[o]];
+    int64_t run = pb_type_bits(access->type) / 8, runs = 1;
+    for (int d = 0; d < match->nest.dim_count; ++d)
+      if (access->stride[d] == 1)
+        run *= match->nest.extent[d];
+      else
+        runs *= match->nest.extent[d];
+    beats += runs * ((run + unit - 1) / unit);
+    *loads |= o != insn->dest;
+  }
+  return beats;
+}
