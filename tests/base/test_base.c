@@ -318,12 +318,13 @@ static void numbers_by_index(void** state) {
 static void open_dims_have_other_extents_in_each_sample(void** state) {
   (void)state;
   pb_symbols symbols = {0};
-  for (int k = 0; k < 8; ++k) {
-    char name[] = {(char)('a' + k), 0};
+  for (int k = 0; k < PB_MOST_SYMBOLS; ++k) {
+    char name[] = {(char)('A' + k), 0};
     assert_int_equal(pb_symbol_named(&symbols, name), k);
   }
+  assert_int_equal(pb_symbol_named(&symbols, "one more"), -1);
   for (int k = 0; k < symbols.count; ++k) {
-    int64_t least = 59 + 3 * k, seen = 0;
+    int64_t least = 59 + 3 * k % 11, seen = 0;
     for (symbols.sample = 0; symbols.sample < PB_SYMBOL_SAMPLES; ++symbols.sample) {
       int64_t extent = pb_symbol_extent(&symbols, k);
       assert_int_equal((extent - least) % 11, 0);
