@@ -800,3 +800,10 @@ def sums_of_wide_numbers():
         parts.append(m.op("Cast", m.op("ReduceSum", wide, m.const(np.array([1], I64))), to=TensorProto.FLOAT))
     mean = m.op("ReduceMean", m.op("Cast", x, to=TensorProto.DOUBLE), axes=[1])
     return m.done(m.op("Concat", *parts, m.op("Cast", mean, to=TensorProto.FLOAT), axis=1), targets=("cpu",))
+
+
+@case
+def end_of_a_row_of_two_indices():
+    """What is left behind whole rows of lanes is the row that ends where the tensor ends, whichever index it walks."""
+    m = Maker("end_of_a_row_of_two_indices")
+    return m.done(m.op("Sub", m.input("x", 1, 1000), m.input("z", 1, 1)), targets=("simnpu", "cpu"))

@@ -409,8 +409,9 @@ static bool build_rest(pb_tiling* t, const pb_nest* main, int64_t from) {
     from = length - t->group->lanes;
   else
     valid = length;
-  for (int a = 0; a < rest.access_count; ++a)
-    if (!rest.access[a].splat && rest.access[a].rank == 1) rest.access[a].index[0].cst += from;
+  for (int a = 0; a < rest.access_count; ++a) // whatever index of a tensor the row walks
+    for (int r = 0; r < rest.access[a].rank; ++r)
+      if (!rest.access[a].splat) rest.access[a].index[r].cst += rest.access[a].index[r].coef[0] * from;
   rest.extent[0] = t->group->lanes;
   return pb__tiling_point(t, &rest, -1, 0, true, valid);
 }
