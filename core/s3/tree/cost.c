@@ -27,6 +27,7 @@ typedef struct part {
   int64_t words[PB_MAX_QUEUES];      // that are fetched for the commands: fewer, with hardware loops
   int64_t system;                    // cycles of its port
   int64_t loaded;                    // of these what loads take
+  uint32_t loaders;                  // the queues that load
   int64_t chain;                     // cycles in which the iterations of its buffers follow each other
   int64_t end;                       // the last result is there
   int64_t queue_free[PB_MAX_QUEUES]; // the queue could start something else
@@ -139,11 +140,18 @@ static bool handed_on_alone(const pb_tiling* t, int buffer) {
   return fills == takes;
 }
 
+// When the port has served a load that it reads for so many cycles: the loads in front of it go on beside it on other
+// queues, which take turns with it.
+static int64_t served_at(part* p, int queue, int64_t cycles) {
+  p->loaders |= 1u << queue;
+  int64_t turns = cycles * __builtin_popcount(p->loaders);
+  return turns < p->loaded ? turns : p->loaded;
+}
+
 // The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
-// and `until_done` later what it writes is there. What `loads` shares the system memory's port with the loads in front
-// of it, on whatever queue.
+// and `until_done` later what it writes is there. `loads`: cycles of the system memory's port that it reads for.
 static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done,
-                     bool loads) {
+                     int64_t loads) {
   int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
   uint32_t after = 1u << queue, brought = 0;
@@ -173,7 +181,7 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue
     p->brought[dest->buffer] |= brought;
     p->ready[dest->buffer] = start + first + until_done; // others go on with the first piece
     p->whole[dest->buffer] = start + lasts + until_done;
-    if (loads) p->whole[dest->buffer] = larger(p->whole[dest->buffer], p->loaded + until_done);
+    if (loads) p->whole[dest->buffer] = larger(p->whole[dest->buffer], served_at(p, queue, loads) + until_done);
   }
   begin_queue(p, queue, start);
   if (own > free_at) { // it waits for what came of its own former command; what is behind it waits too
@@ -193,7 +201,7 @@ static void issue(part* p, int queue, int64_t cycles) {
 
 // The nest on its unit, and beside it what writes state for it there.
 static void run_units(const pb_tiling* t, part* p, const pb_nest* nest, const pb_insn* insn, const int64_t* taken,
-                      int64_t words, int64_t until_done, bool loads) {
+                      int64_t words, int64_t until_done, int64_t loads) {
   int64_t lasts = queue_time(t, insn->unit, taken[insn->unit], words - 1);
   for (int u = 0; u < t->chip->unit_count; ++u) {
     if (taken[u]) issue(p, u, taken[u]);
@@ -214,7 +222,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     int64_t taken = pb__core_cycles(t, t->core, nest);
     issue(p, CORE, taken);
     ++p->commands[CORE];
-    run_nest(t, p, nest, CORE, taken, 0, false);
+    run_nest(t, p, nest, CORE, taken, 0, 0);
     t->traffic += pb__core_traffic(t, t->core, nest);
     return true;
   }
@@ -257,7 +265,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
   int64_t until_done = insn->latency + (alone ? 0 : TOKEN_CYCLES);
   if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
-  run_units(t, p, nest, insn, taken, words, until_done, loads);
+  run_units(t, p, nest, insn, taken, words, until_done, loads ? of_all_cores(t, beats) : 0);
   return true;
 }
 
@@ -406,6 +414,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
           ahead = iterations_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
   sum->loaded += one.loaded * loop->extent;
+  sum->loaders |= one.loaders;
   int64_t own[PB_MAX_QUEUES] = {0};
   int64_t period = larger(chain, busiest(t, &later, &unused)), further = (loop->extent - 1) * period;
   int64_t behind = ahead && ahead < loop->extent ? (loop->extent - ahead) * period : 0;
