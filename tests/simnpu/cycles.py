@@ -32,8 +32,8 @@ KNOWN = {(net, layer, "machine") for net, layers in {
     "vgg16": ["pool1_f", "pool4_f", "fc6_f", "fc7_f"], "resnet50": ["s4b2_conv1_f", "s4b3_conv1_f"],
     "mobilenetv2": ["stem_f", "b14_depth_f + b14_project_f", "b15_expand_f", "b16_expand_f",
                     "b16_depth_f + b16_project_f + b17_expand_f"]}.items() for layer in layers}
-# Small kernels: weights that come beside rows, and a pool's factors beside its pixels, wait for the port that both use.
-KNOWN |= {("mobilenetv2", "b4_depth_f + b4_project_f", "predicted"), ("mobilenetv2", "pool_f", "predicted")}
+# A small kernel: weights that come beside rows wait for the port that both use.
+KNOWN.add(("mobilenetv2", "b4_depth_f + b4_project_f", "predicted"))
 
 
 def steps(args, engine, device, folder):
