@@ -291,6 +291,8 @@ void pb_state_follow(const pb_chip* chip, int64_t (*state)[32], pb_command* comm
 pb_status pb_state_extents(const pb_command* command, pb_diag* diag) PB_MUST_CHECK;
 // One line of assembly: `MMA x=a+0[ai=4,aj=1] ... ; waits L0 signals VX`. Returns arena text.
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena);
+// How far the command goes along each dim of its instruction: as its field says, or as the dim always does.
+void pb_command_extents(const pb_command* command, int64_t extents[PB_MAX_INSN_DIMS]);
 // Cycles that the command keeps its queue busy, by the description.
 int64_t pb_cycles(const pb_insn* insn, const int64_t* dim_extents);
 // Multiply-accumulates that the chip's best instruction for sums of products does in a cycle, at its largest, on all

@@ -78,6 +78,13 @@ static int64_t evaluate(const pb_insn* insn, int last, const int64_t* extents) {
   return value[last];
 }
 
+void pb_command_extents(const pb_command* command, int64_t extents[PB_MAX_INSN_DIMS]) {
+  const pb_insn* insn = command->insn;
+  memset(extents, 0, sizeof *extents * PB_MAX_INSN_DIMS);
+  for (int d = 0; d < insn->dim_count; ++d)
+    extents[d] = insn->dims[d].field < 0 ? insn->dims[d].max : command->values[insn->dims[d].field];
+}
+
 int64_t pb_cycles(const pb_insn* insn, const int64_t* extents) {
   return insn->cost_count ? evaluate(insn, insn->cost_count - 1, extents) : 1;
 }

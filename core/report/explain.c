@@ -73,13 +73,11 @@ static void add_calls(explainer* x, pb_explained_step* step, MlirBlock block) {
 // Of its queue: a command that goes on beside others keeps that for one.
 static int64_t cycles_of(const pb_chip* chip, int64_t (*state)[32], const uint8_t* word) {
   pb_command command;
-  int64_t extents[PB_MAX_INSN_DIMS] = {0};
+  int64_t extents[PB_MAX_INSN_DIMS];
   if (pb_decode(chip, word, &command, NULL) != PB_OK) return 0;
   pb_state_follow(chip, state, &command);
-  const pb_insn* insn = command.insn;
-  for (int d = 0; d < insn->dim_count; ++d)
-    extents[d] = insn->dims[d].field < 0 ? insn->dims[d].max : command.values[insn->dims[d].field];
-  return insn->beside ? 1 : pb_cycles(insn, extents);
+  pb_command_extents(&command, extents);
+  return command.insn->beside ? 1 : pb_cycles(command.insn, extents);
 }
 
 // One list holds the commands of all queues, and fences, which take nobody's time.

@@ -1,6 +1,6 @@
 // How data gets from one memory to another, by the description alone.
-#ifndef PB_S3_ROUTES_H
-#define PB_S3_ROUTES_H
+#ifndef PB_S3_TRANSFER_PATHS_H
+#define PB_S3_TRANSFER_PATHS_H
 
 #include "tdl/chip.h"
 

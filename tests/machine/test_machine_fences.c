@@ -55,6 +55,17 @@ static int run(list* l) {
   return code ? code : l->k.ops->wait(l->k.device);
 }
 
+static void passes(list* l) {
+  if (run(l)) fail_msg("%s", l->k.ops->last_fault(l->k.device));
+}
+
+// The data's first bytes lie in the output.
+static void expect_copied(list* l) {
+  int8_t got[BYTES];
+  l->k.ops->copy_out(l->k.device, l->out, got, sizeof got);
+  for (int b = 0; b < BYTES; ++b) assert_int_equal(got[b], (int8_t)(b * 7 + 3));
+}
+
 static void load(list* l) { command(l, "GETB", "arg=0 off=0 nb=64 loc=0"); }
 static void store(list* l, const char* fields) { command(l, "PUTB", fields); }
 static void larger(list* l) { command(l, "MAXC", "n_=8 a=0 da=1 y=8 dy=1"); } // rows 0 to 7 to rows 8 to 15
@@ -73,13 +84,11 @@ static void fences_make_order(void** state) {
   for (int seed = 0; seed < 4; ++seed) {
     list l;
     char options[16];
-    int8_t got[BYTES];
     snprintf(options, sizeof options, "seed=%d", seed);
     begin(&l, options);
     copy_by_way_of_vx(&l, DM, VX);
-    if (run(&l)) fail_msg("%s", l.k.ops->last_fault(l.k.device));
-    l.k.ops->copy_out(l.k.device, l.out, got, sizeof got);
-    for (int b = 0; b < BYTES; ++b) assert_int_equal(got[b], (int8_t)(b * 7 + 3));
+    passes(&l);
+    expect_copied(&l);
     kernel_close(&l.k);
   }
 }
@@ -133,7 +142,7 @@ static void order_is_transitive(void** state) {
   fence(&l, VX);
   command(&l, "SETW", "bank=0 src=8 step=1"); // reads what VX wrote
   command(&l, "MAXC", "n_=8 a=0 da=1 y=16 dy=1");
-  if (run(&l)) fail_msg("%s", l.k.ops->last_fault(l.k.device));
+  passes(&l);
   kernel_close(&l.k);
 }
 
@@ -141,16 +150,14 @@ static void order_is_transitive(void** state) {
 static void full_queues(void** state) {
   (void)state;
   list l;
-  int8_t got[BYTES];
   begin(&l, NULL);
   load(&l);
   fence(&l, DM);
   for (int n = 0; n < 30; ++n) larger(&l);
   fence(&l, VX | DM | MX);
   store(&l, "arg=1 off=0 nb=64 loc=64");
-  if (run(&l)) fail_msg("%s", l.k.ops->last_fault(l.k.device));
-  l.k.ops->copy_out(l.k.device, l.out, got, sizeof got);
-  for (int b = 0; b < BYTES; ++b) assert_int_equal(got[b], (int8_t)(b * 7 + 3));
+  passes(&l);
+  expect_copied(&l);
   assert_int_equal(kernel_counter(&l.k, "busy.VX"), 30 * 16);
   kernel_close(&l.k);
 }
@@ -181,7 +188,7 @@ static void fences_take_time(void** state) {
   load(&l);
   fence(&l, DM);
   larger(&l);
-  if (run(&l)) fail_msg("%s", l.k.ops->last_fault(l.k.device));
+  passes(&l);
   assert_int_equal(starts[2], ends[0] + 3);
   kernel_close(&l.k);
 }
@@ -205,7 +212,7 @@ static void loops_stand_in_the_list(void** state) {
   memset(l.words + l.count++ * step, 0, step);
   larger(&l);
   memset(l.words + l.count++ * step, 0, step);
-  if (run(&l)) fail_msg("%s", l.k.ops->last_fault(l.k.device));
+  passes(&l);
   assert_int_equal(kernel_counter(&l.k, "busy.VX"), 5 * 16);
   add(&l, &again); // inside the last words of another
   assert_int_not_equal(run(&l), 0);

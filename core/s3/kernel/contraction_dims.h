@@ -1,6 +1,6 @@
 // The roles of a contraction's dims, read off its accesses: for nests and for instructions alike.
-#ifndef PB_S3_ROLES_H
-#define PB_S3_ROLES_H
+#ifndef PB_S3_CONTRACTION_DIMS_H
+#define PB_S3_CONTRACTION_DIMS_H
 
 #include "core/poly/nest.h"
 #include "tdl/chip.h"

@@ -1,7 +1,7 @@
 // One iteration of the loops that the stages of a kernel share, on threads: each stage is a kernel that one thread runs
 // whole.
-#ifndef PB_S3_TURN_H
-#define PB_S3_TURN_H
+#ifndef PB_S3_ITERATION_H
+#define PB_S3_ITERATION_H
 
 #include "core/s3/kernel/group.h"
 

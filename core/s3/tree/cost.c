@@ -424,7 +424,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     if (!one.to[b]) continue;
     int64_t there = sum->ready[b] - one.from[b];
     bool piecewise = one.walked[b] >> loop->level & 1; // each iteration takes its piece of the buffer
-    // a turn that walks all of the buffer ends no sooner than all of it is there
+    // an iteration that walks all of the buffer ends no sooner than all of it is there
     if (!piecewise) there = larger(there, sum->whole[b] - one.to[b]);
     start = larger(start, there);
     if (piecewise) there = larger(there, sum->whole[b] - one.from[b] - further);

@@ -202,7 +202,7 @@ void pb__tiling_hang(pb_tiling* t, int level);
 // What was added at a level behind `before` (NULL: everything) goes to its front: what later steps need soon, or is
 // small, does not queue up behind all of the weights.
 void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before);
-// Tells a nest how often the bands around it iteration.
+// Tells a nest how often the bands around it turn.
 void pb__tiling_outers(const pb_tiling* t, pb_nest* nest);
 // Moves what the first `accesses` accesses touch: dim `dim` begins at `by` instead of 0.
 void pb__tiling_shift(pb_nest* nest, int accesses, int dim, const pb_index* by);

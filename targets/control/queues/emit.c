@@ -36,9 +36,8 @@ typedef struct emitter {
 } emitter;
 
 static pb_cost_of_command cost_of(const pb_chip* chip, const pb_command* c) {
-  int64_t extents[PB_MAX_INSN_DIMS] = {0}, latency = c->insn->latency;
-  for (int d = 0; d < c->insn->dim_count; ++d)
-    extents[d] = c->insn->dims[d].field < 0 ? c->insn->dims[d].max : c->values[c->insn->dims[d].field];
+  int64_t extents[PB_MAX_INSN_DIMS], latency = c->insn->latency;
+  pb_command_extents(c, extents);
   for (int o = 0; o < c->insn->operand_count; ++o)
     if (c->insn->operands[o].memory == chip->system_memory && o != c->insn->dest)
       latency += chip->memories[chip->system_memory].latency;
@@ -268,7 +267,7 @@ static void make_jobs(const pb_chip* chip, job* jobs, int count, int workers) {
   pb_work_on(count, workers, make_job, &b);
 }
 
-// What one that failed has to say, it says when it is followed again, in its iteration.
+// What one that failed has to say, it says when it is followed again, in its turn.
 static pb_status take_job(const pb_chip* chip, job* j, pb_arena* arena, pb_diag* diag, pb_words_kernel* words) {
   if (j->status != PB_OK) return make_words(chip, &j->kernel, arena, diag, words, NULL);
   *words = j->words;

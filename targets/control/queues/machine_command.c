@@ -123,8 +123,7 @@ int machine__command_read(pb_device* device, const machine_site* site, const uin
       mc->command.values[f] = state[insn->fields[f].state_writer][insn->fields[f].state_field];
   if (pb_state_extents(&mc->command, &diag) != PB_OK)
     return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "%s", text);
-  for (int d = 0; d < insn->dim_count; ++d)
-    mc->extent[d] = insn->dims[d].field >= 0 ? mc->command.values[insn->dims[d].field] : insn->dims[d].max;
+  pb_command_extents(&mc->command, mc->extent);
   mc->accumulates =
       insn->reduce != PB_SET && (insn->acc_flag < 0 || mc->command.values[insn->operands[insn->acc_flag].base] != 0);
   int placed = machine__banks_place(device, site, mc);

@@ -1,6 +1,6 @@
 // Hardware loops: what repeats with constant increments becomes one loop command and its body.
-#ifndef PB_QUEUES_ROLL_H
-#define PB_QUEUES_ROLL_H
+#ifndef PB_QUEUES_REROLL_H
+#define PB_QUEUES_REROLL_H
 
 #include "tdl/chip.h"
 

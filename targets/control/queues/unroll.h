@@ -2,8 +2,8 @@
 // one command with all its fields known. Commands of configuration state are put between them, and tokens where one
 // queue needs what another made. A kernel can be millions of commands: each goes through all of this by itself, and
 // what stays of it is its words.
-#ifndef PB_QUEUES_TRACE_H
-#define PB_QUEUES_TRACE_H
+#ifndef PB_QUEUES_UNROLL_H
+#define PB_QUEUES_UNROLL_H
 
 #include "core/base/arena.h"
 #include "core/base/diag.h"

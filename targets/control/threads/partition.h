@@ -1,7 +1,7 @@
 // Levels realised for control by threads: a kernel that shares its work gets the number of its thread and how many
 // there are.
-#ifndef PB_THREADS_SHARE_H
-#define PB_THREADS_SHARE_H
+#ifndef PB_THREADS_PARTITION_H
+#define PB_THREADS_PARTITION_H
 
 #include <mlir-c/IR.h>
 
