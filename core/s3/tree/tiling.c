@@ -3,7 +3,7 @@
 // is a box read off the columns: what moves with bands around the buffer is its origin, what moves inside is its
 // extent. Tiles are rectangles and coefficients are not negative, so the box is exact up to the holes of strides: the
 // tree of a chosen plan is built once more with isl proving every box (core/poly/slice.c).
-#include "core/s3/tree/tiling.h"
+#include "core/s3/tree/tiling_stage.h"
 
 #include "core/poly/slice.h"
 #include "core/s3/kernel/flat.h"
@@ -109,7 +109,7 @@ void pb__tile_whole(const pb_nest* main, pb_tile* tile) {
 
 int pb__tile_runs(const pb_tiling* t, const pb_tile* tile, int level, pb_iterations* runs) {
   const pb_band* band = &t->plan->bands[level - t->base];
-  if (t->group->registers) return pb__tile_register_runs(t, tile, band, runs);
+  if (pb__in_registers(t)) return pb__register_runs(t, tile, band, runs);
   int64_t iterations = tile->extent[band->dim] / band->step, left = tile->extent[band->dim] - iterations * band->step;
   int count = 0;
   if (iterations) runs[count++] = (pb_iterations){.count = iterations, .extent = band->step, .step = band->step};
@@ -138,10 +138,12 @@ int64_t pb__tile_step(const pb_tiling* t, pb_tile* tile, int level, bool rest) {
   return 0;
 }
 
-// The outermost bands are shared out among cores with queues: by rows, then by columns.
+// Threads share the tiles of cores; cores with queues take an iteration each of the outermost bands: by rows, then by
+// columns.
 static void share_out(const pb_tiling* t, int level, pb_tree* loop) {
   const pb_plan* plan = t->plan;
-  if (t->group->registers || level >= pb_plan_shared_bands(plan)) return;
+  if (pb__in_registers(t)) pb__registers_share(t, level, loop);
+  if (pb__in_registers(t) || level >= pb_plan_shared_bands(plan)) return;
   bool rows = level == 0 && plan->row_parts > 1;
   loop->parts = rows ? plan->row_parts : plan->column_parts;
   loop->parts_step = rows ? plan->column_parts : 1;
@@ -152,6 +154,8 @@ bool pb__tiling_band(pb_tiling* t, const pb_tile* tile, int level, pb_tile_build
   pb_iterations runs[PB_MAX_RUNS];
   int first = t->buffer_count, end = first, count = pb__tile_runs(t, tile, level, runs);
   int64_t before = 0, all = 0;
+  if (pb__in_registers(t) && level >= t->plan->result_level && count != 1)
+    return pb__tiling_fail(t, "a sum is not taken in equal steps");
   for (int r = 0; r < count; ++r) all += runs[r].count;
   for (int r = 0; r < count; ++r) {
     pb_tile own = *tile;
@@ -445,12 +449,18 @@ void pb__tiling_home(pb_tiling* t, pb_nest* main, int a, const pb_tile* tile, in
   if (box) *box = held;
 }
 
-void pb__tiling_turn_to_store(pb_nest* load) {
-  pb_access tensor = load->access[0];
-  load->access[0] = load->access[1];
-  load->access[1] = tensor;
-  load->expr[0].type = load->access[0].type;
-  load->part = "store";
+void pb__tiling_turn(pb_nest* copy, const char* part) {
+  pb_access from = copy->access[0];
+  copy->access[0] = copy->access[1];
+  copy->access[1] = from;
+  copy->expr[0].type = copy->access[0].type;
+  copy->part = part;
+}
+
+bool pb__tiling_cuts_sum(const pb_tiling* t) {
+  const pb_nest* main = &t->group->main;
+  return t->group->reduces && t->plan->result_level > t->base &&
+         !pb_access_uses(&main->access[main->access_count - 1], t->plan->bands[0].dim);
 }
 
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {

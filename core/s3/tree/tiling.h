@@ -115,6 +115,9 @@ typedef struct pb_tiling {
   pb_state_reads* writers; // by instruction; NULL: the chip has no state
   // Every slice is found by isl as well, and must be the same: for the tree that is carried out. NULL: they are not.
   struct pb_proofs* proofs;
+  // Buffers of the register file from first_register on serve every tile of the stage in turn; from next_register on
+  // they are free in this one.
+  int first_register, next_register;
   const int* buffer_of_argument; // kernels of stages on threads: buffers of values between, by number; -1: tensors
   int64_t cycles;                // of their stages, added up
   int64_t stage_parts;           // in which threads share their iterations
@@ -182,10 +185,8 @@ static inline bool pb__tiling_in_registers(const pb_tiling* t, const pb_access* 
   return !access->memref.ptr && access->buffer >= 0 &&
          t->chip->memories[t->buffers[access->buffer].memory].kind == PB_MEM_REGISTERS;
 }
-// Builds a stage that registers compute, inside t->base loops; in tiling_registers.c.
-bool pb__tiling_registers(pb_tiling* t);
-// The runs of a band of register tiles; there too.
-int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs);
+// Whether the outermost band walks a dim that is summed over, outside the sums' buffer: sums in parts.
+bool pb__tiling_cuts_sum(const pb_tiling* t);
 // Builds a stage that reduces; in tiling_build.c.
 bool pb__tiling_stage(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.
@@ -257,7 +258,7 @@ bool pb__tiling_leaves_no_holes(pb_tiling* t, const pb_access* access, const int
 // Holds the tile's weights where an instruction that sums each lane for itself wants them, in so many copies. In
 // registers they take a bank, as all weights do: kernels with other products take turns with it.
 void pb__tiling_hold_taps(pb_tiling* t, pb_nest* main, const pb_tile* tile, int depth);
-void pb__tiling_turn_to_store(pb_nest* load); // the mirror image: from the buffer to the tensor
+void pb__tiling_turn(pb_nest* copy, const char* part); // the mirror image: of a load a store, of a store a load
 // Asks the selection for the instruction of a nest whose results and constants may lie anywhere.
 bool pb__tiling_select(pb_tiling* t, const pb_nest* nest, pb_match* match);
 // The memory of the operand that stands for an access; PB_ANY_MEMORY: none does.

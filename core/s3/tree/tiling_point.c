@@ -214,7 +214,7 @@ static bool place_result(point* p, pb_access* store, const pb_match* match) {
   if (p->last && !pb__tiling_leaves_no_holes(t, store, p->nest->extent, p->level)) return false;
   pb__tiling_buffer(t, store, p->nest->extent, p->level, memory, t->plan->result_depth, p->last ? "result" : "carried",
                     &p->move);
-  pb__tiling_turn_to_store(&p->move);
+  pb__tiling_turn(&p->move, "store");
   if (p->valid) p->move.extent[p->move.dim_count - 1] = p->valid;
   return true;
 }

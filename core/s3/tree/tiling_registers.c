@@ -1,22 +1,11 @@
-// From a plan to the tiled kernel of cores with registers: loops over register tiles, the nests of one tile inside.
-// Sums, and what one nest of a tile makes for the next, lie in a buffer of the register file; tensors, which caches
-// show, are read and written where they are, by element number.
-//
-//   for row { for column { acc = init; for k { acc += x * w }  y = epilogue(acc) } }
-#include "core/s3/tree/tiling.h"
+// Register tiles as the tree has them. The kernel stands over the tree's dims and takes tensors by element number, so
+// that dims which all of them walk as one can be one; what nests of a tile make for each other lies in buffers of the
+// register file.
+#include "core/s3/tree/tiling_stage.h"
 
 #include <string.h>
 
-// The kernel over the dims of the tree: the main nest's, but lanes that come in runs are two dims again.
-typedef struct stage {
-  const pb_vkernel* k;
-  pb_nest init, epilogues[PB_MAX_EPILOGUES + 1]; // the last one takes what is left in registers to its tensor
-  int epilogue_count;
-  pb_nest partial; // takes the sums so far from where the result will be
-  bool blocks;     // the outermost band cuts the sum in parts
-  int first;       // buffer of the register file that tiles of this kernel may use
-} stage;
-
+// Dims of the tree are the main nest's, but lanes that come in runs are two again.
 static int dims_of(const pb_vkernel* k) { return k->main.nest->dim_count + (k->run_dim >= 0); }
 
 static int dim_of(const pb_vkernel* k, int d) { return pb_vkernel_tree_dim(k, d); }
@@ -41,7 +30,7 @@ static void set_extents(const pb_vkernel* k, pb_nest* nest) {
 // An access by element number.
 static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess* from, pb_access* to) {
   pb_index* index = &to->index[0];
-  MlirValue memref = {NULL};
+  MlirValue memref = to->memref; // of what is no argument: in registers it says whose value it is
   int64_t elements = 1;
   int buffer = -1;
   for (int v = 0; v < k->program->value_count; ++v) {
@@ -68,175 +57,133 @@ static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess
   memcpy(&index->coef[PB_NEST_DIMS], from->outer, sizeof from->outer);
 }
 
-// The nest over the tree's dims; what stands in registers becomes `taken` and `made`, if they are not NULL.
-static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const char* part,
-                     const pb_access* taken, const pb_access* made, pb_nest* to) {
+static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, pb_nest* to) {
   pb_nest_copy(to, from->nest);
   set_extents(k, to);
-  to->part = part;
   to->macs = 0;
-  int store = pb_vkernel_store(from);
-  for (int a = 0; a <= store; ++a) {
-    bool inside = a < store ? from->access[a].argument == PB_VEC_REGISTERS : made != NULL;
-    pb_type type = from->access[a].type;
-    if (!inside) {
-      set_access(t, k, &from->access[a], &to->access[a]);
-      continue;
-    }
-    to->access[a] = a < store ? *taken : *made;
-    to->access[a].type = type;
-  }
+  for (int a = 0; a < to->access_count; ++a) set_access(t, k, &from->access[a], &to->access[a]);
 }
 
-// A copy between the register file and a tensor.
-static void set_copy(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess* tensor, const pb_access* registers,
-                     bool store, pb_nest* copy) {
-  pb_nest_begin(copy, k->main.nest->name, store ? "store" : "load", 2);
-  set_extents(k, copy);
-  set_access(t, k, tensor, &copy->access[store]);
-  copy->access[!store] = *registers;
-  copy->access[!store].type = tensor->type;
-  pb_nest_load(copy, 0);
+static const pb_nest* keep_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from) {
+  pb_nest nest;
+  set_nest(t, k, from, &nest);
+  return pb_nest_kept(t->arena, &nest);
 }
 
-// Not the sum's dims: they are no loops of what stands around it.
-static void only_results(const pb_vkernel* k, pb_tile* tile) {
-  for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (k->is_sum[d]) tile->extent[dim_of(k, d)] = 1;
+void pb__registers_begin(pb_tiling* t) {
+  const pb_vkernel* k = t->group->registers;
+  pb_group* group = PB_NEW(t->arena, pb_group);
+  pb_plan* plan = PB_NEW(t->arena, pb_plan);
+  *group = *t->group;
+  *plan = *t->plan;
+  set_nest(t, k, &k->main, &group->main);
+  if (group->around.init) group->around.init = keep_nest(t, k, &k->init);
+  for (int n = 0; n < group->around.epilogue_count; ++n)
+    group->around.epilogues[n].nest = keep_nest(t, k, &k->epilogues[n]);
+  for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = dim_of(k, plan->bands[b].dim);
+  plan->x_level += t->base; // a plan of registers counts its own loops alone
+  plan->w_level += t->base;
+  plan->result_level += t->base;
+  t->group = group;
+  t->plan = plan;
+  t->first_register = t->buffer_count;
+  pb__registers_free(t);
 }
 
-// A buffer from `first` on that holds as much: smaller tiles lie where larger ones do. -1: there is none.
-static int find_buffer(const pb_tiling* t, int first, int memory, const pb_access* made) {
-  for (int b = first; b < t->buffer_count; ++b) {
+// ---- values of a tile ----
+
+void pb__registers_free(pb_tiling* t) { t->next_register = t->first_register; }
+
+// A free buffer that holds as much: smaller tiles lie where larger ones do. -1: there is none.
+static int find_buffer(const pb_tiling* t, int memory, const pb_access* made) {
+  for (int b = t->next_register; b < t->buffer_count; ++b) {
     const pb_buffer* old = &t->buffers[b];
     if (old->memory == memory && old->type == made->type && old->shape[0] >= made->shape[0]) return b;
   }
   return -1;
 }
 
-// A buffer for one value of each point of a tile, lanes innermost, behind those before *first, which goes past it.
-static bool own_between(pb_tiling* t, const pb_vkernel* k, const pb_tile* tile, pb_type type, int* first,
-                        pb_access* made) {
+// A buffer for one value of each point of a tile of the results, lanes innermost.
+static bool own(pb_tiling* t, const int64_t* extents, pb_type type, pb_access* made) {
+  const pb_vkernel* k = t->group->registers;
   *made = (pb_access){.type = type, .rank = 1, .shape = {1}};
   for (int lanes = 1; lanes >= 0; --lanes)
     for (int d = k->main.nest->dim_count - 1; d >= 0; --d) {
       if (k->is_sum[d] || (d == k->lane_dim) != lanes) continue;
       for (int outer = 0; outer <= (d == k->run_dim); ++outer) {
         made->index[0].coef[dim_of(k, d) - outer] = made->shape[0];
-        made->shape[0] *= tile->extent[dim_of(k, d) - outer];
+        made->shape[0] *= extents[dim_of(k, d) - outer];
       }
     }
-  made->buffer = find_buffer(t, *first, k->memory, made);
+  made->buffer = find_buffer(t, k->memory, made);
   if (made->buffer < 0) pb__tiling_own(t, made, 0, k->memory, 1, "acc");
   if (t->failure) return false;
   memcpy(made->shape, t->buffers[made->buffer].shape, sizeof made->shape);
-  *first = made->buffer + 1;
+  t->next_register = made->buffer + 1;
   return true;
 }
 
-static void add_on_tile(pb_tiling* t, const pb_nest* nest, const pb_tile* tile, int level, pb_tree* into) {
-  pb_nest point;
-  pb__tiling_expand(t, nest, tile, &point);
-  for (int a = 0; a < point.access_count; ++a) // where a tile's registers begin does not depend on where it lies
-    if (pb__tiling_in_registers(t, &nest->access[a])) point.access[a].index[0] = nest->access[a].index[0];
-  if (into)
-    pb__tiling_put(t, into, level, &point);
+// Where a tile's registers begin does not depend on where it lies.
+static void begin_at(const pb_tile* tile, int dims, pb_access* made) {
+  pb_index* index = &made->index[0];
+  for (int d = 0; d < dims; ++d) {
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) index->coef[c] -= index->coef[d] * tile->origin[d].coef[c];
+    index->cst -= index->coef[d] * tile->origin[d].cst;
+  }
+}
+
+bool pb__registers_hold_sums(pb_tiling* t, pb_nest* main, const pb_tile* results, pb_nest* load) {
+  const pb_around* around = &t->group->around;
+  const pb_nest* last = around->epilogue_count ? around->epilogues[around->epilogue_count - 1].nest : &t->group->main;
+  pb_access made, *sums = pb_nest_store(main);
+  pb_nest copy;
+  if (!own(t, results->extent, sums->type, &made)) return false;
+  begin_at(results, main->dim_count, &made);
+  *sums = made;
+  pb_nest_begin(&copy, main->name, "load", 2);
+  copy.dim_count = main->dim_count;
+  copy.access[0] = last->access[last->access_count - 1];
+  copy.access[1] = made;
+  copy.access[1].type = copy.access[0].type;
+  pb_nest_load(&copy, 0);
+  pb__tiling_expand_with(t, &t->group->main, &copy, results, load);
+  return true;
+}
+
+bool pb__registers_point(pb_tiling* t, pb_nest* nest, int level, bool last, pb_tree* parent) {
+  pb_access made, *store = pb_nest_store(nest);
+  nest->part = "point";
+  if (!last) {
+    if (!own(t, nest->extent, store->type, &made)) return false;
+    *store = made;
+  }
+  if (parent)
+    pb__tiling_put(t, parent, level, nest);
   else
-    pb__tiling_add(t, level, &point);
-}
-
-// What sums start from; behind the first part of them, the sums so far.
-static void begin_sums(pb_tiling* t, const stage* s, const pb_tile* results, int level) {
-  if (!s->blocks) {
-    add_on_tile(t, &s->init, results, level, NULL);
-    return;
-  }
-  pb_tree *first = pb__tiling_open_iteration(t, level, t->base, 0), *others = PB_NEW(t->arena, pb_tree);
-  first->others = others;
-  add_on_tile(t, &s->init, results, level, first);
-  add_on_tile(t, &s->partial, results, level, others);
-}
-
-static void end_sums(pb_tiling* t, const stage* s, const pb_tile* results, int level) {
-  pb_tree *last = NULL, *others;
-  if (s->blocks && s->k->epilogue_count) {
-    last = pb__tiling_open_iteration(t, level, t->base, t->body[t->base + 1]->extent - 1);
-    last->others = others = PB_NEW(t->arena, pb_tree);
-    pb_nest sums;
-    pb_nest_copy(&sums, &s->partial);
-    pb__tiling_turn_to_store(&sums);
-    add_on_tile(t, &sums, results, level, others);
-  }
-  for (int n = 0; n < s->epilogue_count; ++n) add_on_tile(t, &s->epilogues[n], results, level, last);
-}
-
-// The nests of a tile as they use its registers.
-static bool read_stage(pb_tiling* t, const pb_tile* tile, const stage* around, pb_nest* main, stage* s) {
-  const pb_vkernel* k = around->k;
-  const pb_vaccess* result = pb_vkernel_result(k);
-  bool sums = k->main.nest->reduce != PB_SET, stays = sums || k->epilogue_count;
-  pb_access at = {.buffer = -1};
-  s->k = k;
-  s->blocks = around->blocks;
-  s->epilogue_count = k->epilogue_count;
-  int first = around->first;
-  if (stays && !own_between(t, k, tile, k->main.access[pb_vkernel_store(&k->main)].type, &first, &at)) return false;
-  set_nest(t, k, &k->main, sums ? "reduce" : "point", NULL, stays ? &at : NULL, main);
-  if (sums) set_nest(t, k, &k->init, "init", NULL, &at, &s->init);
-  if (s->blocks) set_copy(t, k, result, &at, false, &s->partial);
-  for (int n = 0; n < k->epilogue_count; ++n) {
-    pb_access made = {.buffer = -1};
-    bool last = n + 1 == k->epilogue_count;
-    pb_type type = k->epilogues[n].access[pb_vkernel_store(&k->epilogues[n])].type;
-    if (!last && !own_between(t, k, tile, type, &first, &made)) return false;
-    set_nest(t, k, &k->epilogues[n], "point", &at, last ? NULL : &made, &s->epilogues[n]);
-    at = made;
-  }
-  if (sums && !k->epilogue_count) set_copy(t, k, result, &at, true, &s->epilogues[s->epilogue_count++]);
+    pb__tiling_add(t, level, nest);
   return true;
 }
 
-static bool is_column(const pb_tiling* t, const pb_vkernel* k, int band) {
+// ---- loops ----
+
+static bool is_column(const pb_tiling* t, int band) {
+  const pb_vkernel* k = t->group->registers;
   return pb_vkernel_is_column(k, kernel_dim(k, t->plan->bands[band].dim));
 }
 
-// Rows share their parts, and so do columns.
-static void share(pb_tiling* t, const stage* s, int level) {
-  int band = level - 1 - t->base, first = s->blocks;
-  if (band < first || band >= t->plan->result_level) return;
-  bool column = is_column(t, s->k, band);
-  if (band > first && is_column(t, s->k, band - 1) == column) return;
-  t->body[level]->parts = column ? t->plan->column_parts : t->plan->row_parts;
-  t->body[level]->parts_step = column ? 1 : t->plan->column_parts;
-}
-
-// Everything inside `level` loops.
-static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
-  const stage* s = around;
-  share(t, s, level);
-  if (level < t->base + t->plan->result_level) return pb__tiling_band(t, tile, level, build_level, s);
-  pb_nest main;
-  stage* own = PB_NEW(t->arena, stage);
-  pb_tile inner = *tile, results = *tile;
-  if (!read_stage(t, tile, s, &main, own)) return false;
-  only_results(s->k, &results);
-  if (main.reduce != PB_SET) begin_sums(t, own, &results, level);
-  for (int sum = level; sum < pb__tiling_levels(t); ++sum) {
-    pb_iterations runs[PB_MAX_RUNS];
-    if (pb__tile_runs(t, &inner, sum, runs) != 1) return pb__tiling_fail(t, "a sum is not taken in equal steps");
-    pb__tile_enter(t, &inner, sum, &runs[0]);
-    t->body[sum + 1] = PB_NEW(t->arena, pb_tree);
-    *t->body[sum + 1] = (pb_tree){.kind = PB_TREE_LOOP, .extent = runs[0].count};
-  }
-  add_on_tile(t, &main, &inner, pb__tiling_levels(t), NULL);
-  for (int sum = pb__tiling_levels(t); sum > level; --sum) pb__tiling_hang(t, sum - 1);
-  end_sums(t, own, &results, level);
-  return !t->failure;
+// Rows share their parts, and so do columns. A band that cuts the sum is nobody's.
+void pb__registers_share(const pb_tiling* t, int level, pb_tree* loop) {
+  int band = level - t->base, first = pb__tiling_cuts_sum(t);
+  if (band < first || level >= t->plan->result_level) return;
+  bool column = is_column(t, band);
+  if (band > first && is_column(t, band - 1) == column) return;
+  loop->parts = column ? t->plan->column_parts : t->plan->row_parts;
+  loop->parts_step = column ? 1 : t->plan->column_parts;
 }
 
 // Balanced tiles, whole registers each; the last one ends where the dim does. If it is one register alone, or of
 // matrices, whose rows are as many in every tile of a kernel, it begins earlier and makes some elements once more.
-int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs) {
+int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs) {
   const pb_vkernel* k = t->group->registers;
   int d = kernel_dim(k, band->dim), count = 0;
   int64_t unit = k->is_sum[d] ? 1 : pb_vkernel_unit(k, d), extent = tile->extent[band->dim];
@@ -255,38 +202,4 @@ int pb__tile_register_runs(const pb_tiling* t, const pb_tile* tile, const pb_ban
   else
     runs[count++] = (pb_iterations){1, last - unit + rest, steps * unit - last, 0};
   return count;
-}
-
-static bool cuts_sum(const pb_vkernel* k, const pb_plan* plan) {
-  return plan->result_level > 0 && k->is_sum[plan->bands[0].dim];
-}
-
-bool pb__tiling_registers(pb_tiling* t) {
-  const pb_group* given = t->group;
-  const pb_plan* chosen = t->plan;
-  const pb_vkernel* k = given->registers;
-  pb_group* group = PB_NEW(t->arena, pb_group);
-  pb_plan* plan = PB_NEW(t->arena, pb_plan);
-  stage* s = PB_NEW(t->arena, stage);
-  pb_tile tile;
-  *group = *given;
-  *plan = *chosen;
-  for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = dim_of(k, plan->bands[b].dim);
-  set_nest(t, k, &k->main, "reduce", NULL, NULL, &group->main);
-  t->group = group;
-  t->plan = plan;
-  s->k = k;
-  s->blocks = cuts_sum(k, chosen);
-  s->first = t->buffer_count;
-  for (int f = 0; f < given->around.fill_count; ++f) {
-    pb_nest fill;
-    pb_nest_copy(&fill, given->around.fills[f]);
-    fill.part = "fill";
-    pb__tiling_add(t, t->base, &fill);
-  }
-  pb__tile_whole(&group->main, &tile);
-  bool built = pb__tiling_open_bands(t, &group->main) && build_level(t, &tile, t->base, s);
-  t->group = given;
-  t->plan = chosen;
-  return built && !t->failure;
 }

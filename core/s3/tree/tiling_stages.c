@@ -127,7 +127,7 @@ static bool build_stage(pb_tiling* t, const staged* s, turn_kind kind, int k, co
   t->group = group;
   t->plan = &plan;
   t->base = level;
-  bool built = pb__tiling_registers(t);
+  bool built = pb__tiling_build_group(t);
   t->group = around.group;
   t->plan = around.plan;
   t->base = around.base;

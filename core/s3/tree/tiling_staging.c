@@ -170,7 +170,7 @@ bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_bu
     pb_nest store;
     if (!home) continue;
     pb__tiling_copy_box(t, &home->box, &home->origin, &store);
-    pb__tiling_turn_to_store(&store);
+    pb__tiling_turn(&store, "store");
     if (!copy(t, user, &store, level)) return false;
   }
   return true;

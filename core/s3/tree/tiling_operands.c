@@ -1,0 +1,278 @@
+// Where a stage's operands wait for its instruction: buffers on the way in from tensors, slices that producers make.
+#include "core/s3/transfer_paths.h"
+#include "core/s3/tree/tiling_stage.h"
+
+#include <string.h>
+
+enum { RUN_BEATS = 4 }; // of the system's memory, of a mover's run: shorter ones cost more than they bring forward
+
+// A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
+// one block.
+static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
+
+// Whether dim d of the load walks a dim of the main nest that is summed over.
+static bool walks_sum(const pb_tiling* t, const pb_nest* main, const pb_nest* load, int d) {
+  for (int r = 0; r < load->access[1].rank; ++r)
+    for (int k = 0; load->access[1].index[r].coef[d] && k < main->dim_count; ++k)
+      if (t->group->roles.role[k] == PB_ROLE_K && main->access[t->group->x].index[r].coef[k]) return true;
+  return false;
+}
+
+// Rows of x whose elements are summed over lie one after the other, and products begin with the first elements of all
+// rows: the load brings some columns of all rows, then the next ones.
+static void bring_by_columns(const pb_tiling* t, const pb_nest* main, pb_nest* load) {
+  const pb_memory* system = &t->chip->memories[t->chip->system_memory];
+  int64_t row = load->extent[2] * (pb_type_bits(load->access[1].type) / 8), columns = load->extent[1], some = 1;
+  if (!t->group->contraction || load->dim_count != 3 || !walks_sum(t, main, load, 1)) return;
+  while (some < columns && (columns % some || some * row < system->bytes_per_cycle * RUN_BEATS)) ++some;
+  if (some == columns) return;
+  load->extent[3] = load->extent[2];
+  load->extent[2] = some;
+  load->extent[1] = load->extent[0];
+  load->extent[0] = columns / some;
+  for (int a = 0; a < 2; ++a)
+    for (int r = 0; r < load->access[a].rank; ++r) {
+      int64_t* coef = load->access[a].index[r].coef;
+      coef[3] = coef[2];
+      coef[2] = coef[1];
+      coef[1] = coef[0];
+      coef[0] = coef[2] * some;
+    }
+  load->dim_count = 4;
+  load->kept = 1;
+}
+
+// Brings x turn by turn of the band inside its level: in front of the band what the first iteration's tile shares with
+// the second's, then in each iteration as much as the band steps on: *each, for the caller to add there. `load`: of the
+// whole buffer; `tile`: the box that one iteration touches, `origin`: where it begins.
+static bool bring_new(pb_tiling* t, const pb_nest* load, const pb_access* tile, const pb_access* origin,
+                      pb_nest* each) {
+  int level = t->plan->x_level, column = PB_NEST_DIMS + level, moved = -1;
+  const pb_access* local = &load->access[1];
+  for (int r = 0; r < tile->rank; ++r) {
+    if (!origin->index[r].coef[column]) continue;
+    if (moved >= 0) return pb__tiling_fail(t, "x_stays: two indices of x move with the band");
+    moved = r;
+  }
+  if (moved < 0) return pb__tiling_fail(t, "x_stays: no index of x moves with the band");
+  int64_t step = origin->index[moved].coef[column], rows = tile->shape[moved], shared = rows > step ? rows - step : 0;
+  int d = 0;
+  while (d < load->dim_count && !local->index[moved].coef[d]) ++d;
+  if (d == load->dim_count) return pb__tiling_fail(t, "x_stays: x does not move");
+  pb_nest first;
+  pb_nest_copy(&first, load);
+  pb_nest_copy(each, load);
+  first.extent[d] = shared;
+  each->extent[d] = rows - shared;
+  for (int a = 0; a < 2; ++a) {
+    each->access[a].index[moved].coef[column] = step;
+    each->access[a].index[moved].cst += shared;
+  }
+  if (shared) pb__tiling_add(t, level, &first);
+  return !t->failure;
+}
+
+// What another stage of the kernel has made, or holds already.
+static bool lies_on_chip(const pb_nest* main, int a) { return !main->access[a].memref.ptr; }
+
+static bool is_read_there(pb_tiling* t, const pb_nest* main, int a, int memory) {
+  if (t->buffers[main->access[a].buffer].memory == memory) return true;
+  return pb__tiling_fail(t, "what a stage makes does not lie where the next one's instruction reads it");
+}
+
+// The main input's buffer, filled by moves or by the nests that make it.
+static bool bring_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {
+  const pb_plan* plan = t->plan;
+  int x = t->group->x;
+  pb_nest load;
+  pb_access box, iteration = {0}, origin = {0};
+  if (lies_on_chip(&s->main, x)) return is_read_there(t, &s->main, x, s->x_memory);
+  if (t->group->producer) return pb__tiling_produce(t, &s->main, tile, s->x_memory);
+  if (plan->x_stays) {
+    pb_tile inner = *tile;
+    pb_nest point;
+    pb__tile_step(t, &inner, level, false);
+    pb__tiling_expand(t, &s->main, &inner, &point);
+    pb__tiling_box(t, &point.access[x], point.extent, level + 1, &iteration, &origin);
+  }
+  pb__tiling_home(t, &s->main, x, tile, plan->x_level, s->x_memory, plan->x_depth, "x", &load, &box);
+  load.outer_count = plan->x_level;
+  load.kept = pieces(&load, 3);
+  if (t->failure) return false;
+  if (plan->x_level == t->base && !t->group->prologue_count && !plan->x_stays) bring_by_columns(t, &s->main, &load);
+  if (plan->x_stays) {
+    s->each = pb_alloc_raw(t->arena, sizeof *s->each);
+    return bring_new(t, &load, &iteration, &origin, s->each);
+  }
+  if (!t->group->prologue_count) pb__tiling_add(t, plan->x_level, &load);
+  for (int k = 0; k < t->group->prologue_count; ++k)
+    if (!pb__tiling_prologue(t, &t->group->program->nests[t->group->prologues[k]], &load, &box)) return false;
+  return true;
+}
+
+// Stages take turns with the instruction's own registers: a buffer there lies where an equal one of a stage before
+// lies.
+static void share_registers(pb_tiling* t, int buffer) {
+  pb_buffer* new = &t->buffers[buffer];
+  for (int b = 0; b < buffer && new->shares < 0; ++b)
+    if (t->buffers[b].memory == new->memory && t->buffers[b].bytes == new->bytes && t->buffers[b].depth == new->depth)
+      new->shares = t->buffers[b].shares >= 0 ? t->buffers[b].shares : b;
+}
+
+// Where the instruction holds its weights.
+static int held_memory(const pb_group* g) { return g->contraction->operands[g->insn_roles.w].memory; }
+
+// Weights: from the system's memory to where the instruction holds them, perhaps in two steps. This is the first.
+static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
+  const pb_group* g = t->group;
+  int w = g->roles.w, held = held_memory(g), via = pb_transfer_via(t->chip, held, s->main.access[w].type);
+  pb_nest load;
+  pb_tree* before = t->body[t->plan->w_level]->last;
+  if (lies_on_chip(&s->main, w)) {
+    (void)is_read_there(t, &s->main, w, via);
+    return;
+  }
+  if (via == held) return;
+  pb__tiling_home(t, &s->main, w, tile, t->plan->w_level, via, t->plan->w_depth, "w", &load, NULL);
+  load.stream = 1;
+  load.kept = pieces(&load, 2);
+  pb__tiling_add(t, t->plan->w_level, &load);
+  // a producer's weights are needed before those of its consumer
+  if (t->plan->w_level < t->base) pb__tiling_to_front(t, t->plan->w_level, before);
+}
+
+// The dim of the main nest that walks the tile's weights in a role, -1: none, or several.
+static int walked_in_tile(const pb_tiling* t, const pb_tile* tile, pb_role role) {
+  int found = -1;
+  for (int d = 0; d < t->group->main.dim_count; ++d)
+    if (t->group->roles.role[d] == role && tile->extent[d] > 1) found = found < 0 ? d : -2;
+  return found < 0 ? -1 : found;
+}
+
+// Weights whose rows are the results' columns: a computed tensor lies as it was made. They are held the other way
+// round.
+static bool lies_turned(const pb_tiling* t, const pb_tile_stage* s, int k, int n) {
+  const pb_access* w = &s->main.access[t->group->roles.w];
+  return k >= 0 && n >= 0 && pb_access_stride(w, k) == 1 && pb_access_stride(w, n) != 1;
+}
+
+static void hold_turned(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int k, int n, int depth) {
+  int held = held_memory(t->group), level = pb__tiling_levels(t);
+  pb_access box, *access = &s->main.access[t->group->roles.w];
+  pb_nest point, load;
+  pb_nest_begin(&load, s->main.name, "stage", 2);
+  load.dim_count = 2;
+  pb__tiling_expand(t, &s->main, tile, &point);
+  pb__tiling_box(t, &point.access[t->group->roles.w], point.extent, level, &box, &load.access[0]);
+  pb_access local = {.type = access->type, .rank = 2, .shape = {tile->extent[k], tile->extent[n]}};
+  pb__tiling_own(t, &local, level, held, depth, "held");
+  if (t->failure) return;
+  const int dims[2] = {k, n};
+  load.access[1] = local;
+  for (int d = 0; d < 2; ++d) {
+    load.extent[d] = tile->extent[dims[d]];
+    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[d] = access->index[r].coef[dims[d]];
+    load.access[1].index[d].coef[d] = 1;
+    local.index[d].coef[dims[d]] = 1;
+  }
+  pb_nest_load(&load, 0);
+  *access = local;
+  pb__tiling_add(t, level, &load);
+}
+
+static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
+  const pb_group* g = t->group;
+  int w = g->roles.w, held = held_memory(g), level = pb__tiling_levels(t);
+  bool registers = pb_holds_tiles(&t->chip->memories[held]);
+  int depth = registers ? t->chip->memories[held].banks : t->plan->w_depth;
+  pb_nest load;
+  int k = walked_in_tile(t, tile, PB_ROLE_K), n = walked_in_tile(t, tile, PB_ROLE_N);
+  if (pb_sums_by_lanes(g->contraction, &g->insn_roles)) {
+    pb__tiling_hold_taps(t, &s->main, tile, depth);
+  } else if (lies_turned(t, s, k, n)) {
+    hold_turned(t, s, tile, k, n, depth);
+  } else {
+    pb__tiling_home(t, &s->main, w, tile, level, held, depth, "held", &load, NULL);
+    load.part = "stage";
+    pb__tiling_add(t, level, &load);
+  }
+  if (registers && !t->failure) share_registers(t, s->main.access[w].buffer);
+}
+
+// The second step of x, where it takes two: what the tile reads of it, row by row in the order of its dims, as the
+// instruction wants it (image to columns; whatever the tile does not read stays behind).
+static void hold_x(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
+  int level = pb__tiling_levels(t), x = t->group->x;
+  pb_access *access = &s->main.access[x], local = {.type = access->type}, lies = local;
+  const pb_memory* memory = &t->chip->memories[s->x_held];
+  pb_nest point, load;
+  pb_nest_begin(&load, s->main.name, "stage", 2);
+  pb__tiling_expand(t, &s->main, tile, &point);
+  load.outer_count = point.outer_count;
+  load.access[0] = point.access[x];
+  for (int r = 0; r < access->rank; ++r) memset(load.access[0].index[r].coef, 0, sizeof(int64_t) * PB_NEST_DIMS);
+  for (int d = 0; d < s->main.dim_count && local.rank < PB_NEST_RANK; ++d) {
+    if (tile->extent[d] <= 1 || !pb_access_uses(access, d)) continue;
+    int k = local.rank++;
+    for (int r = 0; r < access->rank; ++r) load.access[0].index[r].coef[k] = access->index[r].coef[d];
+    load.extent[k] = local.shape[k] = tile->extent[d];
+    lies.index[k].coef[k] = local.index[k].coef[d] = 1;
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) local.index[k].coef[c] = -tile->origin[d].coef[c];
+    local.index[k].cst = -tile->origin[d].cst;
+  }
+  load.dim_count = lies.rank = local.rank;
+  memcpy(lies.shape, local.shape, sizeof lies.shape);
+  int copies = t->plan->image_depth ? t->plan->image_depth : 2;
+  pb__tiling_own(t, &lies, level, s->x_held, pb_holds_tiles(memory) ? memory->banks : copies, "image");
+  if (t->failure) return;
+  local.buffer = lies.buffer;
+  memcpy(local.shape, lies.shape, sizeof local.shape); // of a remainder: that of its twin
+  load.access[1] = lies;
+  pb_nest_load(&load, 0);
+  *access = local;
+  pb__tiling_add(t, level, &load);
+}
+
+bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level) {
+  const pb_plan* plan = t->plan;
+  bool contracts = t->group->contraction != NULL, innermost = level == pb__tiling_levels(t);
+  if (s->each) pb__tiling_add(t, level, s->each);
+  s->each = NULL;
+  if ((plan->x_level > t->base ? plan->x_level : t->base) == level && !bring_x(t, s, tile, level)) return false;
+  if (contracts && (plan->w_level > t->base ? plan->w_level : t->base) == level) bring_w(t, s, tile);
+  if (contracts && innermost) hold_w(t, s, tile);
+  if (s->x_held != s->x_memory && innermost && !t->failure) hold_x(t, s, tile);
+  return !t->failure;
+}
+
+// ---- memories ----
+
+static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
+  const pb_group* g = t->group;
+  const pb_access* w = &s->main.access[g->roles.w];
+  s->x_held = g->contraction->operands[g->insn_roles.x].memory;
+  s->x_memory = pb_transfer_via(t->chip, s->x_held, s->main.access[g->x].type);
+  s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
+  if (s->x_memory < 0) return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
+  if (!lies_on_chip(&s->main, g->roles.w) && pb_transfer_via(t->chip, held_memory(g), w->type) < 0)
+    return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
+  return true;
+}
+
+bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
+  const pb_group* g = t->group;
+  if (g->contraction) return contraction_memories(t, s);
+  pb_tile inner = *tile;
+  pb_nest point, open;
+  pb_match match;
+  for (int level = t->base; level < pb__tiling_levels(t); ++level) pb__tile_step(t, &inner, level, false);
+  pb__tiling_expand(t, &g->main, &inner, &point);
+  point.part = "reduce";
+  pb__tiling_undecided(&point, &open);
+  if (!pb__tiling_select(t, &open, &match)) return false;
+  s->x_memory = s->x_held = pb__tiling_memory(&match, g->x);
+  s->sums_memory = match.insn->operands[match.insn->dest].memory;
+  for (int a = 0; a + 1 < s->main.access_count && !t->failure; ++a) // tables
+    if (a != g->x && !lies_on_chip(&s->main, a)) pb__tiling_params(t, &s->main, a, pb__tiling_memory(&match, a), 0);
+  return !t->failure;
+}

@@ -1,0 +1,43 @@
+// Inside tiling: a stage of a kernel on its way into the tile. tiling_build.c has its loops, sums and epilogues,
+// tiling_operands.c what brings its operands to the instruction, tiling_registers.c what is in registers.
+#ifndef PB_S3_TILING_STAGE_H
+#define PB_S3_TILING_STAGE_H
+
+#include "core/s3/tree/tiling.h"
+
+// A stage that reduces.
+typedef struct pb_tile_stage {
+  pb_nest main;              // over its own dims; operands that have a home are their buffers
+  int x_memory, sums_memory; // x_memory: where x waits; the instruction may read it in another one
+  int x_held;                // that one; the same: x takes one step
+  pb_nest* each;             // what each iteration of the loop around brings of x; NULL: nothing
+  pb_nest* store;            // takes the sums to their tensor
+} pb_tile_stage;
+
+// ---- operands ----
+
+// The memories in which x waits and the instruction reads it. false: t fails.
+bool pb__stage_operand_memories(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile);
+// Brings the operands whose home is at this level, or, on the way in, outside it.
+bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, int level);
+
+// ---- registers ----
+
+// Whether cores compute the stage in registers: its tensors are read and written where they are, for caches show them,
+// and what nests of a tile make for each other lies in the register file.
+static inline bool pb__in_registers(const pb_tiling* t) { return t->group->registers != NULL; }
+// t's group and plan as the tree has them: over the tree's dims, each tensor by element number.
+void pb__registers_begin(pb_tiling* t);
+// The runs of a band of register tiles, and which parts of its iterations threads share.
+int pb__register_runs(const pb_tiling* t, const pb_tile* tile, const pb_band* band, pb_iterations* runs);
+void pb__registers_share(const pb_tiling* t, int level, pb_tree* loop);
+// The registers are free for another tile.
+void pb__registers_free(pb_tiling* t);
+// The sums of a tile, without the dims that are summed over, become a buffer of the register file. *load takes them
+// from where the kernel's result goes.
+bool pb__registers_hold_sums(pb_tiling* t, pb_nest* main, const pb_tile* results, pb_nest* load);
+// Adds a pointwise nest on a tile to `parent`, NULL: to the loop at `level`. Its result stays in registers unless it is
+// the last one's.
+bool pb__registers_point(pb_tiling* t, pb_nest* nest, int level, bool last, pb_tree* parent);
+
+#endif
