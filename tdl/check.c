@@ -254,7 +254,7 @@ static void check_type(const pb_chip* chip, const pb_insn* insn, const pb_operan
                        pb_diag* diag, int* faults) {
   bool window = operand->memory >= 0, half = operand->type == PB_F16 || operand->type == PB_BF16;
   if (chip->control == PB_CONTROL_QUEUES && (half || (window && operand->type == PB_I1)))
-    FAULT(3272, window ? "I8, I16, I32, BF16 or F32" : "I1, I8, I16, I32 or F32",
+    FAULT(3272, window ? "I8, I16, I32, BF16, F16 or F32" : "I1, I8, I16, I32 or F32",
           "%s: %s '%s' has type %s, which no command of a chip with queues computes with yet", insn->name,
           window ? "window" : "immediate", operand->name, pb_type_name(operand->type));
 }

@@ -1,6 +1,8 @@
 // The dags of a description, Semantics and Cycles, to nodes.
 #include "tdl/chip_read.h"
 
+#include "core/base/half_expr.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -189,17 +191,27 @@ static int saturate(const record* rec, pb_insn* insn, int x) {
   return add_node(rec, insn, (pb_expr_node){.op = PB_OP_TRUNC, .type = PB_I8, .args = {v, -1, -1}});
 }
 
-// A bf16 operand to f32, as nests have it: the code of 16 bits is the upper half of the f32.
+// The nodes of a value, for who writes them: core/base/half_expr.c.
+typedef struct keeper {
+  const record* rec;
+  pb_insn* insn;
+} keeper;
+
+static int keep_node(void* user, const pb_expr_node* node) {
+  const keeper* k = user;
+  return add_node(k->rec, k->insn, *node);
+}
+
+// An operand of 16 bits to f32, as nests have it.
 static int widen(const record* rec, pb_insn* insn, int x) {
   pb_expr_node* load = &insn->expr[x];
-  if (load->op != PB_OP_LOAD || load->type != PB_BF16) {
-    pb__fault(rec, 3094, "an operand of BF16", "extf of %s", pb_type_name(load->type));
+  pb_type type = load->type;
+  if (load->op != PB_OP_LOAD || !pb_type_is_narrow(type)) {
+    pb__fault(rec, 3094, "an operand of BF16 or F16", "extf of %s", pb_type_name(type));
     return x;
   }
-  load->type = pb_type_stored(PB_BF16);
-  int wide = add_node(rec, insn, (pb_expr_node){.op = PB_OP_ZEXT, .type = PB_I32, .args = {x, -1, -1}});
-  int upper = two(rec, insn, PB_OP_SHL, wide, constant(rec, insn, PB_I32, 16));
-  return add_node(rec, insn, (pb_expr_node){.op = PB_OP_BITCAST, .type = PB_F32, .args = {upper, -1, -1}});
+  load->type = pb_type_stored(type);
+  return pb_half_widened(&(pb_expr_writer){keep_node, &(keeper){rec, insn}}, type, x);
 }
 
 static int one(const record* rec, pb_insn* insn, pb_op op, pb_type type, int a) {
@@ -213,22 +225,15 @@ static int cast_bits(const record* rec, pb_insn* insn, int x) {
   return one(rec, insn, PB_OP_BITCAST, type == PB_F32 ? PB_I32 : PB_F32, x);
 }
 
-// An f32 to the nearest bf16, halves to even, as S1 rounds (to_bf16 there): just below half of the last bit that stays
-// is added, and that bit. NaN stays one.
-static int round_to_bf16(const record* rec, pb_insn* insn, int x) {
-  if (insn->expr[x].type != PB_F32) {
-    pb__fault(rec, 3094, "a value of f32", "truncf of %s", pb_type_name(insn->expr[x].type));
+// An f32 to the nearest number of the window that it is written to, as S1 rounds.
+static int round_to_half(const record* rec, pb_insn* insn, int x) {
+  pb_type to = insn->operands[insn->dest].type;
+  if (insn->expr[x].type != PB_F32 || !pb_type_is_narrow(to)) {
+    pb__fault(rec, 3094, "a value of f32, into a window of BF16 or F16", "truncf of %s into %s",
+              pb_type_name(insn->expr[x].type), pb_type_name(to));
     return x;
   }
-  int number = one(rec, insn, PB_OP_BITCAST, PB_I32, x), width = constant(rec, insn, PB_I32, 16);
-  int upper = two(rec, insn, PB_OP_SHRU, number, width);
-  int last = two(rec, insn, PB_OP_AND, upper, constant(rec, insn, PB_I32, 1));
-  int sum = two(rec, insn, PB_OP_ADD, two(rec, insn, PB_OP_ADD, number, constant(rec, insn, PB_I32, 0x7fff)), last);
-  int rounded = two(rec, insn, PB_OP_SHRU, sum, width);
-  int nan = two(rec, insn, PB_OP_OR, upper, constant(rec, insn, PB_I32, 0x40));
-  int is_number = add_node(rec, insn, (pb_expr_node){.op = PB_OP_EQUAL, .type = PB_I1, .args = {x, x, -1}});
-  int kept = add_node(rec, insn, (pb_expr_node){.op = PB_OP_SELECT, .type = PB_I32, .args = {is_number, rounded, nan}});
-  return one(rec, insn, PB_OP_TRUNC, pb_type_stored(PB_BF16), kept);
+  return pb_half_rounded(&(pb_expr_writer){keep_node, &(keeper){rec, insn}}, to, x);
 }
 
 // What is made of several operations, or gives another type than it says: shrr, shra, sat8, extf, truncf, bitcast. -1:
@@ -245,7 +250,7 @@ static int read_composed(const record* rec, pb_insn* insn, const char* name, jso
   int s = shift ? read_expr(rec, insn, json_array_get(args, 1), depth + 1) : x;
   pb_type type = insn->expr[x].type;
   if (widens) return widen(rec, insn, x);
-  if (rounds) return round_to_bf16(rec, insn, x);
+  if (rounds) return round_to_half(rec, insn, x);
   if (casts) return cast_bits(rec, insn, x);
   if (type != PB_I32 && type != PB_I64) pb__fault(rec, 3094, "sext first", "%s of %s", name, pb_type_name(type));
   if (insn->expr[s].type != type)
@@ -302,19 +307,19 @@ int pb__read_value(const record* rec, pb_insn* insn, json_t* dag) {
   return node;
 }
 
-// Windows of BF16 hold codes of 16 bits, as nests have them: commands move them as they are, and compute with them once
-// they are widened.
+// Windows of BF16 and F16 hold codes of 16 bits, as nests have them: commands move them as they are, and compute with
+// them once they are widened.
 static void take_bits(const record* rec, pb_insn* insn) {
   bool moves = insn->reduce == PB_SET && insn->expr_count == 1;
   for (int n = 0; n < insn->expr_count; ++n) {
     pb_expr_node* node = &insn->expr[n];
-    if (node->op != PB_OP_LOAD || node->type != PB_BF16) continue;
-    if (!moves) pb__fault(rec, 3094, "extf first", "an operation on bf16");
-    node->type = pb_type_stored(PB_BF16);
+    if (node->op != PB_OP_LOAD || !pb_type_is_narrow(node->type)) continue;
+    if (!moves) pb__fault(rec, 3094, "extf first", "an operation on %s", pb_type_name(node->type));
+    node->type = pb_type_stored(node->type);
   }
   for (int o = 0; o < insn->operand_count; ++o)
-    if (insn->operands[o].memory >= 0 && insn->operands[o].type == PB_BF16)
-      insn->operands[o].type = pb_type_stored(PB_BF16);
+    if (insn->operands[o].memory >= 0 && pb_type_is_narrow(insn->operands[o].type))
+      insn->operands[o].type = pb_type_stored(insn->operands[o].type);
 }
 
 void pb__read_semantics(const record* rec, pb_insn* insn) {
@@ -345,10 +350,10 @@ void pb__read_semantics(const record* rec, pb_insn* insn) {
   }
   int value = read_expr(rec, insn, json_array_get(args, wanted - 1), 0);
   pb_type given = insn->expr_count ? insn->expr[value].type : PB_TYPE_COUNT, to = insn->operands[insn->dest].type;
-  bool bits = !insn->emit && to == PB_BF16 && given == pb_type_stored(PB_BF16);
+  bool half = pb_type_is_narrow(to), bits = !insn->emit && half && given == pb_type_stored(to);
   if (insn->expr_count && given != to && !bits)
-    pb__fault(rec, 3100, to == PB_BF16 ? "truncf" : "convert it", "semantics write %s into a window of %s",
-              pb_type_name(given), pb_type_name(to));
+    pb__fault(rec, 3100, half ? "truncf" : "convert it", "semantics write %s into a window of %s", pb_type_name(given),
+              pb_type_name(to));
   if (!insn->emit) take_bits(rec, insn);
 }
 

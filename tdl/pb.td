@@ -28,7 +28,7 @@ def I16  : Type<"i16", 16, "int">;
 def I32  : Type<"i32", 32, "int">;
 def F32  : Type<"f32", 32, "float">;
 def BF16 : Type<"bf16", 16, "float">; // commands of queues move it, widen it (extf) and round to it (truncf)
-def F16  : Type<"f16", 16, "float">;  // of cores; commands of queues do not compute with it yet
+def F16  : Type<"f16", 16, "float">;  // the same
 
 //===----------------------------------------------------------------------===//
 // The chip
@@ -182,8 +182,8 @@ def trunc8;     // i32 or i64 to i8: its low bits
 def trunc16;    // the same to i16
 def trunc32;    // i64 to i32
 def sat8;       // i32 or i64 to i8: the nearest code
-def extf;       // (extf $a): an operand of BF16 to f32
-def truncf;     // (truncf $x): an f32 to BF16, the nearest, halves to even; NaN stays one
+def extf;       // (extf $a): an operand of BF16 or F16 to f32
+def truncf;     // (truncf $x): an f32 to the BF16 or F16 that is written, the nearest, halves to even; NaN stays one
 def bitcast;    // the bits of an f32 as an i32, or an i32 as those of an f32
 def and;        // of two integers, bit by bit
 def or;

@@ -37,7 +37,7 @@ static int usage(FILE* to) {
       "  --dump-intermediates=DIR         what every stage and pass leaves, in numbered files\n"
       "  --like=NAME|FILE.td              make codes as that chip does, by the formulas of its description, bit for "
       "bit\n"
-      "  --precision=f32|bf16             bf16: products by constants take their factors as bf16 and sum in f32, "
+      "  --precision=f32|bf16|f16         products by constants take their factors as bf16 or f16 and sum in f32, "
       "where\n"
       "                                   the target multiplies such\n"
       "  --fallback=TARGET                for what the target cannot run, say cpu; each is a warning with the reason\n"

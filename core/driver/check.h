@@ -7,7 +7,7 @@
 
 // How far f32 results may be from each other, of the largest, once a pass takes sums in another order.
 #define PB_REASSOCIATION 1e-4
-// The same where values are rounded to bf16 in between: the last place of an f32 may turn one of bf16, 2^-8 of it.
+// The same where values are rounded to 16 bits in between: the last place of an f32 may turn one of bf16, 2^-8 of it.
 #define PB_REASSOCIATION_NARROW 0x1p-7
 
 // The program function's outputs, one after the other.

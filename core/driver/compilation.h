@@ -25,7 +25,7 @@ typedef struct compilation {
   pb_safetensors* weights; // by file
   pb_s1 s1;
   bool has_module;
-  bool narrowed;       // --precision=bf16 found something to round
+  bool narrowed;       // --precision found something to round
   pb_results expected; // --check: what stage S2 gives
   bool checks, rounds; // that is there; a pass so far rounds otherwise, and so does what follows it
   pb_given_plans given;

@@ -52,9 +52,13 @@ static pb_status take_formulas(compilation* c) {
   const pb_chip* chip = c->like ? c->like : c->chip;
   if (!chip->formulas[PB_FORMULA_SUM] && !chip->formulas[PB_FORMULA_ADD]) {
     if (!c->like) return PB_OK;
-    const char* hint = pb_chip_multiplies(chip, PB_BF16, PB_BF16, PB_F32)
-                           ? "--precision=bf16, which rounds factors as it does: sums of floats are right in any order"
-                           : "def : Formula<\"sum\"> { ... }, or no --like";
+    pb_type half = pb_chip_half_product(chip);
+    const char* hint =
+        half == PB_TYPE_COUNT
+            ? "def : Formula<\"sum\"> { ... }, or no --like"
+            : pb_printf(&c->unit.arena,
+                        "--precision=%s, which rounds factors as it does: sums of floats are right in any order",
+                        pb_type_name(half));
     return pb_error(c->unit.diag, (pb_place){.file = chip->file}, 4071, hint, "%s makes codes as every target does",
                     chip->name);
   }
@@ -93,18 +97,20 @@ static pb_status take_text(compilation* c) {
   }
 }
 
-// Products in bf16 where the chip has them; where it has not, f32 is no worse. All of them where it has no others.
+// Products in a narrower type where the chip has them; where it has not, f32 is no worse. All of them where it has no
+// others.
 static pb_status take_precision(compilation* c) {
   const char* precision = c->options->precision;
   if (!precision || !strcmp(precision, "f32")) return PB_OK;
-  if (strcmp(precision, "bf16") != 0)
-    return pb_error(c->unit.diag, (pb_place){0}, 1004, "f32 or bf16", "no precision '%s'", precision);
+  pb_type to = !strcmp(precision, "bf16") ? PB_BF16 : PB_F16;
+  if (strcmp(precision, pb_type_name(to)) != 0)
+    return pb_error(c->unit.diag, (pb_place){0}, 1004, "f32, bf16 or f16", "no precision '%s'", precision);
   bool multiplies_f32 = pb_chip_multiplies(c->chip, PB_F32, PB_F32, PB_F32);
-  if (pb_chip_multiplies(c->chip, PB_BF16, PB_BF16, PB_F32))
-    c->narrowed = pb_s1_narrow(&c->s1, &c->consts, !multiplies_f32) > 0;
+  if (pb_chip_multiplies(c->chip, to, to, PB_F32))
+    c->narrowed = pb_s1_narrow(&c->s1, &c->consts, to, !multiplies_f32) > 0;
   else
     pb_warning(c->unit.diag, (pb_place){.what = c->chip->name}, 4099,
-               "has no instruction that multiplies bf16 and adds in f32: products stay in f32");
+               "has no instruction that multiplies %s and adds in f32: products stay in f32", precision);
   return PB_OK;
 }
 

@@ -1,5 +1,6 @@
 #include "core/s1/narrow.h"
 
+#include "core/base/half.h"
 #include "core/s1/control.h"
 #include "core/s1/lift.h"
 #include "core/s1/scalar.h"
@@ -7,11 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 2 }; // neighbouring terms that instructions on bf16 multiply and add at once
+enum { TOGETHER = 2 }; // neighbouring terms that instructions of cores on such factors multiply and add at once
 
 typedef struct narrower {
   pb_s1* program;
   pb_consts* consts;
+  pb_type to;    // PB_BF16 or PB_F16
   bool all;      // products that gain nothing too
   int* narrow;   // by value: the one that holds it rounded, -1: none yet
   int* weights;  // by constant, the same
@@ -19,14 +21,6 @@ typedef struct narrower {
   pb_s1_op* ops; // the new program's
   size_t op_count, op_capacity;
 } narrower;
-
-// As S2's rounding (pb_scalar_encoded) does it.
-static uint16_t rounded(float number) {
-  uint32_t bits;
-  memcpy(&bits, &number, sizeof bits);
-  if (number != number) return (uint16_t)(bits >> 16 | 0x40);
-  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
 
 static int narrow_weights(narrower* r, int id) {
   if (r->weights[id] >= 0) return r->weights[id];
@@ -37,15 +31,15 @@ static int narrow_weights(narrower* r, int id) {
   for (uint64_t k = 0; k < count; ++k) {
     float number;
     memcpy(&number, from + k * sizeof number, sizeof number);
-    to[k] = rounded(number);
+    to[k] = r->to == PB_BF16 ? pb_bfloat_of(number) : pb_half_of(number);
   }
-  return r->weights[id] = pb_consts_add(r->consts, wide.name, PB_BF16, wide.rank, wide.shape, to);
+  return r->weights[id] = pb_consts_add(r->consts, wide.name, r->to, wide.rank, wide.shape, to);
 }
 
 static int add_value(narrower* r, int like, int alias_of) {
   pb_s1_value value = r->program->values[like];
-  value.name = pb_printf(&r->program->arena, "%s.bf16", value.name ? value.name : "");
-  value.type = PB_BF16;
+  value.name = pb_printf(&r->program->arena, "%s.%s", value.name ? value.name : "", pb_type_name(r->to));
+  value.type = r->to;
   value.is_input = value.is_output = value.is_unsigned = false;
   value.alias_of = alias_of;
   value.const_id = -1;
@@ -53,7 +47,8 @@ static int add_value(narrower* r, int like, int alias_of) {
   return (int)r->program->value_count - 1;
 }
 
-// The value as bf16: rounded in front of the first product that takes it. Other shapes of it share its elements.
+// The value in the narrower type: rounded in front of the first product that takes it. Other shapes of it share its
+// elements.
 static int narrow_value(narrower* r, const pb_s1_op* user, int v) {
   if (r->narrow[v] >= 0) return r->narrow[v];
   int base = r->program->values[v].alias_of;
@@ -125,10 +120,10 @@ static bool narrow_nest(narrower* r, pb_s1_op* op) {
   *nest = *op->nest;
   nest->access[x].buffer = narrow_value(r, op, nest->access[x].buffer);
   nest->access[w].buffer = of_constant(r, weights, narrow_weights(r, id));
-  nest->access[x].type = nest->access[w].type = pb_type_stored(PB_BF16);
+  nest->access[x].type = nest->access[w].type = pb_type_stored(r->to);
   nest->expr_count = 0;
-  int a = pb_scalar_load(nest, 0, PB_BF16);
-  pb_nest_node(nest, PB_OP_MUL, PB_F32, a, pb_scalar_load(nest, 1, PB_BF16));
+  int a = pb_scalar_load(nest, 0, r->to);
+  pb_nest_node(nest, PB_OP_MUL, PB_F32, a, pb_scalar_load(nest, 1, r->to));
   op->nest = nest;
   return true;
 }
@@ -143,9 +138,9 @@ static bool narrow_op(narrower* r, pb_s1_op* op) {
   return true;
 }
 
-int pb_s1_narrow(pb_s1* program, pb_consts* consts, bool all) {
+int pb_s1_narrow(pb_s1* program, pb_consts* consts, pb_type to, bool all) {
   pb_arena scratch = {0};
-  narrower r = {.program = program, .consts = consts, .all = all, .values = program->value_count};
+  narrower r = {.program = program, .consts = consts, .to = to, .all = all, .values = program->value_count};
   r.narrow = PB_NEW_ARRAY(&scratch, int, program->value_count + 1);
   r.weights = PB_NEW_ARRAY(&scratch, int, consts->count + 1);
   memset(r.narrow, 0xff, sizeof(int) * program->value_count);

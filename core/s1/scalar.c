@@ -1,3 +1,5 @@
+#include "core/base/half.h"
+#include "core/base/half_expr.h"
 #include "core/s1/nodes.h"
 #include "core/s1/special.h"
 
@@ -9,55 +11,11 @@ int pb_scalar_select(pb_nest* n, int truth, int yes, int no) { return choose(n, 
 
 // ---- narrow floats ----
 
-static int from_bf16(pb_nest* n, int code) {
-  int wide = node(n, PB_OP_ZEXT, PB_I32, code, -1);
-  return node(n, PB_OP_BITCAST, PB_F32, same(n, PB_OP_SHL, wide, integer(n, PB_I32, 16)), -1);
-}
-
-// The exponent's bias changes by a product, which subnormal numbers take too; infinities and NaN get all its bits.
-static int from_f16(pb_nest* n, int code) {
-  int wide = node(n, PB_OP_ZEXT, PB_I32, code, -1), magnitude = same(n, PB_OP_AND, wide, integer(n, PB_I32, 0x7fff));
-  int moved = same(n, PB_OP_SHL, magnitude, integer(n, PB_I32, 13));
-  int scale = pb_nest_const(n, PB_F32, 0x1p112);
-  int number = same(n, PB_OP_MUL, node(n, PB_OP_BITCAST, PB_F32, moved, -1), scale);
-  int odd = same(n, PB_OP_OR, moved, integer(n, PB_I32, 0x7f800000));
-  int is_odd = compare(n, PB_OP_LESS_EQUAL, integer(n, PB_I32, 0x7c00), magnitude);
-  int half = integer(n, PB_I32, 16);
-  int sign = same(n, PB_OP_SHL, same(n, PB_OP_AND, wide, integer(n, PB_I32, 0x8000)), half);
-  int all = same(n, PB_OP_OR, choose(n, is_odd, odd, bits(n, number)), sign);
-  return node(n, PB_OP_BITCAST, PB_F32, all, -1);
-}
-
-// Round to nearest, ties to even, by adding just below half of the last bit that stays, and that bit.
-static int halves_up(pb_nest* n, int number, int shift) {
-  int one = integer(n, PB_I32, 1);
-  int last = same(n, PB_OP_AND, same(n, PB_OP_SHRU, number, integer(n, PB_I32, shift)), one);
-  int sum = same(n, PB_OP_ADD, same(n, PB_OP_ADD, number, integer(n, PB_I32, (1 << (shift - 1)) - 1)), last);
-  return same(n, PB_OP_SHRU, sum, integer(n, PB_I32, shift));
-}
-
-static int to_bf16(pb_nest* n, int v) {
-  int number = bits(n, v), is_number = compare(n, PB_OP_EQUAL, v, v);
-  int quiet = integer(n, PB_I32, 0x40);
-  int nan = same(n, PB_OP_OR, same(n, PB_OP_SHRU, number, integer(n, PB_I32, 16)), quiet);
-  return node(n, PB_OP_TRUNC, PB_I16, choose(n, is_number, halves_up(n, number, 16), nan), -1);
-}
-
-// Subnormal results are rounded by the addition of a number whose last place is theirs.
-static int to_f16(pb_nest* n, int v) {
-  int all = bits(n, v), magnitude = same(n, PB_OP_AND, all, integer(n, PB_I32, INT32_MAX));
-  int width = integer(n, PB_I32, 16);
-  int sign = same(n, PB_OP_SHRU, same(n, PB_OP_AND, all, integer(n, PB_I32, INT32_MIN)), width);
-  int half = pb_nest_const(n, PB_F32, 0.5);
-  int shifted = same(n, PB_OP_ADD, node(n, PB_OP_BITCAST, PB_F32, magnitude, -1), half);
-  int half_bits = integer(n, PB_I32, 0x3f000000), small = same(n, PB_OP_SUB, bits(n, shifted), half_bits);
-  int normal = halves_up(n, same(n, PB_OP_SUB, magnitude, integer(n, PB_I32, 112 << 23)), 13);
-  int is_number = compare(n, PB_OP_EQUAL, v, v);
-  int nan = integer(n, PB_I32, 0x7e00), large = choose(n, is_number, integer(n, PB_I32, 0x7c00), nan);
-  int is_small = compare(n, PB_OP_LESS, magnitude, integer(n, PB_I32, 0x38800000));
-  int is_large = compare(n, PB_OP_LESS_EQUAL, integer(n, PB_I32, 0x47800000), magnitude);
-  int result = choose(n, is_large, large, choose(n, is_small, small, normal));
-  return node(n, PB_OP_TRUNC, PB_I16, same(n, PB_OP_OR, result, sign), -1);
+static int add_node(void* nest, const pb_expr_node* given) {
+  pb_nest* n = nest;
+  int id = node(n, given->op, given->type, -1, -1);
+  n->expr[id] = *given;
+  return id;
 }
 
 // An f64 as an f32 whose last bit is set when something was lost, so that rounding it further rounds the f64 once.
@@ -72,12 +30,11 @@ static int to_odd(pb_nest* n, int v) {
 }
 
 int pb_scalar_decoded(pb_nest* n, int stored, pb_type type) {
-  return type == PB_BF16 ? from_bf16(n, stored) : type == PB_F16 ? from_f16(n, stored) : stored;
+  return pb_type_is_narrow(type) ? pb_half_widened(&(pb_expr_writer){add_node, n}, type, stored) : stored;
 }
 
 int pb_scalar_encoded(pb_nest* n, int worked, pb_type type) {
-  if (pb_type_is_narrow(type)) return type == PB_BF16 ? to_bf16(n, worked) : to_f16(n, worked);
-  return worked;
+  return pb_type_is_narrow(type) ? pb_half_rounded(&(pb_expr_writer){add_node, n}, type, worked) : worked;
 }
 
 int pb_scalar_rounded(pb_nest* n, int worked, pb_type type) {
@@ -106,8 +63,12 @@ int pb_scalar_constant(pb_nest* n, pb_type type, const void* bytes) {
   }
   int shift = 64 - pb_type_bits(stored);
   memcpy(&whole, bytes, (size_t)pb_type_bits(stored) / 8);
+  if (pb_type_is_narrow(type)) {
+    uint16_t code = (uint16_t)whole;
+    return pb_nest_const(n, PB_F32, (double)(type == PB_BF16 ? pb_bfloat_number(code) : pb_half_number(code)));
+  }
   whole = (int64_t)((uint64_t)whole << shift) >> shift;
-  return pb_scalar_decoded(n, integer(n, stored, whole), type);
+  return integer(n, stored, whole);
 }
 
 // ---- conversions ----

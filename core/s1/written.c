@@ -100,9 +100,10 @@ static int call(reader* r, const char* name) {
     pb_op op;
     int operands;
   } known[] = {{"sqrt", PB_OP_SQRT, 1},   {"abs", PB_OP_ABS, 1},     {"exp", PB_OP_EXP, 1},
-               {"expm1", PB_OP_EXPM1, 1}, {"log", PB_OP_LOG, 1},     {"log1p", PB_OP_LOG1P, 1}, {"cbrt", PB_OP_CBRT, 1},
-               {"sin", PB_OP_SIN, 1},     {"cos", PB_OP_COS, 1},     {"tan", PB_OP_TAN, 1},
-               {"atan2", PB_OP_ATAN2, 2}, {"max", PB_OP_MAXIMUM, 2}, {"min", PB_OP_MINIMUM, 2}};
+               {"expm1", PB_OP_EXPM1, 1}, {"log", PB_OP_LOG, 1},     {"log1p", PB_OP_LOG1P, 1},
+               {"cbrt", PB_OP_CBRT, 1},   {"sin", PB_OP_SIN, 1},     {"cos", PB_OP_COS, 1},
+               {"tan", PB_OP_TAN, 1},     {"atan2", PB_OP_ATAN2, 2}, {"max", PB_OP_MAXIMUM, 2},
+               {"min", PB_OP_MINIMUM, 2}};
   int arguments[PB_WRITTEN_PARAMETERS], count = 0;
   do {
     if (count == PB_WRITTEN_PARAMETERS) return wrong(r);

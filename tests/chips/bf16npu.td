@@ -3,15 +3,21 @@
 // What several young companies build for inference without quantisation: a systolic array that multiplies bf16 and adds
 // in f32, as TPU v2's does (N. Jouppi et al., "A Domain-Specific Supercomputer for Training Deep Neural Networks", CACM
 // 2020), beside a vector unit of f32 that rounds to bf16 on its way to the array. All sizes, rates, latencies and
-// encodings are assumed. A network of f32 runs with --precision=bf16; products of f32 there are none.
+// encodings are assumed. A network of f32 runs with --precision=bf16; products of f32 there are none. HALVES makes it
+// f16npu, whose array multiplies f16.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
 defvar N = 32;
+#ifdef HALVES
+defvar Half = F16;
+#else
+defvar Half = BF16;
+#endif
 
-def bf16npu : Chip {
-  let Summary = "Test chip: 32x32 bf16 into f32, vectors of f32";
-  let Name = "bf16npu"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "queues";
+def : Chip {
+  let Summary = !strconcat("Test chip: 32x32 ", Half.Name, " into f32, vectors of f32");
+  let Name = !strconcat(Half.Name, "npu"); let Schema = PB_SCHEMA; let Revision = 1; let Control = "queues";
   let MHz = 1000; let Arguments = 12; let CommandBytes = 32;
 }
 
@@ -51,18 +57,18 @@ class In<bits<6> op, Memory m, Type t> : Move<LD, op, !div(t.Bits, 8)> {
   let Inst{155-148} = ilo; let Inst{163-156} = ihi; let Inst{171-164} = jlo; let Inst{179-172} = jhi; let Inst{211-180} = fill;
   let Operands = (ins Padded<t>:$src, Inside<m, t>:$dst); let Semantics = (set $dst, $src);
 }
-def IN : In<1, ACT, BF16> { let Summary = "bf16 to the array's memory, filling what lies outside"; }
+def IN : In<1, ACT, Half> { let Summary = "factors to the array's memory, filling what lies outside"; }
 def IN_VEC : In<2, VEC, F32> { let Summary = "f32 to the vectors' memory, filling what lies outside"; }
 def IN_SUM : In<8, ACC, F32> { let Summary = "f32 to the sums, which grow from there"; }
 class Weights<bits<6> op, Memory m, Type t> : Move<WT, op, !div(t.Bits, 8)> {
   let Operands = (ins Dram<t>:$src, Inside<m, t>:$dst); let Semantics = (set $dst, $src);
 }
-def WEIGHTS : Weights<3, ACT, BF16> { let Summary = "weights to the array's memory"; }
+def WEIGHTS : Weights<3, ACT, Half> { let Summary = "weights to the array's memory"; }
 def PARAMETERS : Weights<4, VEC, F32> { let Summary = "biases to the vectors' memory"; }
 class Out<bits<6> op, Memory m, Type t> : Move<ST, op, !div(t.Bits, 8)> {
   let Operands = (ins Inside<m, t>:$src, Dram<t>:$dst); let Semantics = (set $dst, $src);
 }
-def OUT : Out<5, ACT, BF16> { let Summary = "bf16 to DRAM"; }
+def OUT : Out<5, ACT, Half> { let Summary = "factors to DRAM"; }
 def OUT_VEC : Out<6, VEC, F32> { let Summary = "f32 to DRAM"; }
 def OUT_SUM : Out<7, ACC, F32> { let Summary = "sums to DRAM"; }
 
@@ -72,17 +78,17 @@ def TILE : Op<TL, 10> {
   let Summary = "a tile of 32x32 weights into one of four banks";
   bits<2> bank; bits<13> src; bits<8> step;
   let Dims = [Dim<"k", N>, Dim<"n", N>];
-  let Operands = (ins Window<ACT, BF16, ["k", "n"], "src", ["step", "elem"]>:$s,
-                      Window<WREG, BF16, ["k", "n"], "bank", ["row", "elem"], !mul(2, !mul(N, N))>:$d);
+  let Operands = (ins Window<ACT, Half, ["k", "n"], "src", ["step", "elem"]>:$s,
+                      Window<WREG, Half, ["k", "n"], "bank", ["row", "elem"], !mul(2, !mul(N, N))>:$d);
   let Semantics = (set $d, $s); let Cycles = (plus N, 0); let Latency = 2;
   let Inst{1-0} = bank; let Inst{14-2} = src; let Inst{22-15} = step;
 }
 def MULTIPLY : Op<MX, 9> {
-  let Summary = "rows of rows of bf16 by a tile of weights, into or onto sums of f32";
+  let Summary = "rows of rows by a tile of weights, into or onto sums of f32";
   bits<2> bank; bits<1> keep; bits<13> a; bits<12> ai; bits<8> aj; bits<11> c; bits<11> ci; bits<8> cj; bits<10> ni; bits<10> nj;
   let Dims = [Dim<"i", 1023, "ni">, Dim<"j", 1023, "nj">, Dim<"n", N>, Dim<"k", N>];
-  let Operands = (ins Window<ACT, BF16, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
-                      Window<WREG, BF16, ["k", "n"], "bank", ["row", "elem"], !mul(2, !mul(N, N))>:$w, Imm<I1>:$keep,
+  let Operands = (ins Window<ACT, Half, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
+                      Window<WREG, Half, ["k", "n"], "bank", ["row", "elem"], !mul(2, !mul(N, N))>:$w, Imm<I1>:$keep,
                       Window<ACC, F32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y);
   let Semantics = (acc_add $y, $keep, (mul (extf $x), (extf $w))); let Cycles = (plus (times $i, $j), 1); let Latency = 40;
   let Inst{1-0} = bank; let Inst{2} = keep; let Inst{15-3} = a; let Inst{27-16} = ai; let Inst{35-28} = aj; let Inst{46-36} = c;
@@ -115,14 +121,22 @@ def RELU : Unit<20> {
   let Summary = "the larger of a number and 0; NaN stays";
   let Operands = (ins A:$x, Y:$d); let Semantics = (set $d, (select (less $x, Zero), Zero, $x));
 }
+def MAXIMUM : Unit<26> {
+  let Summary = "the larger of a number and 0, of which -0 is below";
+  let Operands = (ins A:$x, Y:$d); let Semantics = (set $d, (maximum $x, Zero));
+}
 def MASK : Unit<24> {
   let Summary = "numbers where a row of words has ones, else 0"; bits<13> pb; let Inst{98-86} = pb;
   let Operands = (ins A:$x, Window<VEC, I32, ["n"], "pb", ["elem"]>:$m, Y:$d);
   let Semantics = (set $d, (bitcast (and (bitcast $x), $m)));
 }
 def ROUND : Unit<21> {
-  let Summary = "f32 to bf16, for the array";
-  let Operands = (ins A:$x, Pane<ACT, BF16, "y">:$d); let Semantics = (set $d, (truncf $x));
+  let Summary = "f32 to factors, for the array";
+  let Operands = (ins A:$x, Pane<ACT, Half, "y">:$d); let Semantics = (set $d, (truncf $x));
+}
+def WIDEN : Unit<25> {
+  let Summary = "factors to f32";
+  let Operands = (ins Pane<ACT, Half, "a">:$x, Y:$d); let Semantics = (set $d, (extf $x));
 }
 def POOL : Unit<22> {
   let Summary = "the larger number"; bits<1> keep; let Inst{86} = keep;

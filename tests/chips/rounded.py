@@ -1,7 +1,7 @@
-"""Networks of f32 on a chip whose products take bf16: what --precision=bf16 is compiled to, against ONNX Runtime that rounds
-the same factors by its own Cast, and against the model as it is.
+"""Networks of f32 on a chip whose products take floats of 16 bits: what --precision is compiled to, against ONNX Runtime that
+rounds the same factors by its own Cast, and against the model as it is.
 
-    rounded.py --bin BUILD/bin --target bf16npu.td [--net resnet18 --size 64] [--fallback]
+    rounded.py --bin BUILD/bin --target bf16npu.td [--precision bf16|f16] [--net resnet18 --size 64] [--fallback]
 
 With --fallback the processor does what the chip refuses, which it must do in f32 as the model says.
 """
@@ -19,8 +19,12 @@ from float_graph import Graph, compare, expected_of
 from onnx import TensorProto, helper, numpy_helper
 
 CLOSE = 1e-5  # of the output's largest number: sums in another order, where one product follows another no more
-NEAR = {"digits": (1e-3, 0.02), "resnet18": (2e-3, 0.01), "mobilenetv2": (2e-3, 0.02)}  # to the rounded network: a sum beside the middle between two
-# bf16 may go either way, 2^-8 of it, and what follows with it; to the network of f32: bf16 has 8 bits
+# To the rounded network: a sum beside the middle between two numbers may go either way, 2^-8 of it in bf16 and 2^-11 in f16, and
+# what follows with it; to the network of f32: bf16 has 8 bits, f16 has 11.
+NEAR = {"bf16": {"digits": (1e-3, 0.02), "resnet18": (2e-3, 0.01), "mobilenetv2": (2e-3, 0.02)},
+        "f16": {"digits": (2e-4, 0.003), "resnet18": (3e-4, 0.0015), "mobilenetv2": (3e-4, 0.003)}}
+EITHER = {"bf16": 2e-3, "f16": 3e-4}  # where a product follows another
+CASTS = {"bf16": TensorProto.BFLOAT16, "f16": TensorProto.FLOAT16}
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models")
 # Zeros that keep groups apart: infinity and NaN would pass them. What no channel fills MASK clears. A pool over padded
 # channels that fill no row of lanes: its fill and theirs differ. The chip rounds to the nearest alone.
@@ -29,8 +33,8 @@ REFUSED = {"grouped": "PB4042", "pool_to_pad": "PB4010", "pool_input": "PB4010",
            **{name: "PB4042" for name in floats.REFUSED if "depthwise" in name}}
 
 
-def rounded(model):
-    """The model with both factors of its products cast to bf16 and back."""
+def rounded(model, precision):
+    """The model with both factors of its products cast and back."""
     made, nodes = onnx.ModelProto(), []
     made.CopyFrom(model)
     casts = {}
@@ -40,8 +44,8 @@ def rounded(model):
                 name = node.input[k]
                 if name not in casts:
                     casts[name] = name + ".rounded"
-                    nodes += [helper.make_node("Cast", [name], [name + ".bf16"], to=TensorProto.BFLOAT16),
-                              helper.make_node("Cast", [name + ".bf16"], [casts[name]], to=TensorProto.FLOAT)]
+                    nodes += [helper.make_node("Cast", [name], [name + ".narrow"], to=CASTS[precision]),
+                              helper.make_node("Cast", [name + ".narrow"], [casts[name]], to=TensorProto.FLOAT)]
                 node.input[k] = casts[name]
         nodes.append(node)
     del made.graph.node[:]
@@ -80,7 +84,7 @@ def compiled(args, folder, model):
     """What the names of its files begin with."""
     stem = os.path.join(folder, "m")
     onnx.save(model, stem + ".onnx")
-    tools.compile_model(args.bin, stem + ".onnx", args.target, stem + ".pbe", "--precision=bf16",
+    tools.compile_model(args.bin, stem + ".onnx", args.target, stem + ".pbe", f"--precision={args.precision}",
                         *(["--fallback=cpu"] if args.fallback else []))
     return stem
 
@@ -104,11 +108,11 @@ def run_graph(args, folder, name):
         return None if refused else str(error)[-400:]
     if name in REFUSED:
         return "is not refused any more: take it off the list"
-    # Where a product follows another, one bf16 may have gone the other way.
+    # Where a product follows another, one factor may have gone the other way.
     products = sum(n.op_type in ("Conv", "Gemm", "MatMul") for n in made.model.graph.node)
-    expected = expected_of(rounded(made.model), made.feeds)
+    expected = expected_of(rounded(made.model, args.precision), made.feeds)
     return "; ".join(f"{t} {w}" for t, v in expected.items()
-                     if (w := compare(v, actual[t], CLOSE if products < 2 else 2e-3))) or None
+                     if (w := compare(v, actual[t], CLOSE if products < 2 else EITHER[args.precision]))) or None
 
 
 def run_network(args, folder):
@@ -123,10 +127,10 @@ def run_network(args, folder):
     stem = compiled(args, folder, model)
     actual = np.concatenate([machine(args, stem, model, {model.graph.input[0].name: one[None]})[output] for one in images])
     failed = 0
-    for reference, bound in zip((rounded(model), model), NEAR[name]):
+    for reference, bound in zip((rounded(model, args.precision), model), NEAR[args.precision][name]):
         wanted = np.concatenate([expected_of(reference, {next(iter(feeds)): one[None]})[output] for one in images])
         apart = float(np.abs(actual - wanted).max() / np.abs(wanted).max())
-        print(f"{name}: {apart:.1e} of the largest number from the network {'of f32' if reference is model else 'in bf16'}, "
+        print(f"{name}: {apart:.1e} of the largest number from the network {'of f32' if reference is model else 'in ' + args.precision}, "
               f"at most {bound:.0e}")
         failed += not apart <= bound
     if not args.net:
@@ -136,10 +140,37 @@ def run_network(args, folder):
     return failed
 
 
+def run_halves(args, folder):
+    """A model whose tensors are f16: each operator rounds what it makes, and products take their factors as they are."""
+    rng = np.random.RandomState(3)
+    x, tensors, nodes, last = rng.randn(1, 32, 9, 7).astype(np.float16), {}, [], "x"
+    layers = [("a", (64, 32, 3, 3), 1), ("b", (64, 64, 1, 1), 0)]
+    expected = x
+    for name, shape, pad in layers:
+        w, b = (rng.randn(*s).astype(np.float16) for s in (shape, shape[:1]))
+        w = (w / np.float16(16)).astype(np.float16)
+        tensors.update({f"{name}.w": w, f"{name}.b": b})
+        nodes += [helper.make_node("Conv", [last, f"{name}.w", f"{name}.b"], [name], pads=[pad] * 4),
+                  helper.make_node("Relu", [name], [f"{name}.relu"])]
+        last = f"{name}.relu"
+        wide = np.pad(expected.astype(np.float64), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+        windows = np.lib.stride_tricks.sliding_window_view(wide, shape[2:], axis=(2, 3))
+        sums = np.einsum("nchwrs,ocrs->nohw", windows, w.astype(np.float64)).astype(np.float16)
+        expected = np.maximum(sums + b.reshape(1, -1, 1, 1), np.float16(0))
+    info = [helper.make_tensor_value_info(n, TensorProto.FLOAT16, s) for n, s in (("x", x.shape), (last, expected.shape))]
+    graph = helper.make_graph(nodes, "halves", info[:1], info[1:], [numpy_helper.from_array(v, k) for k, v in tensors.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    actual = machine(args, compiled(args, folder, model), model, {"x": x})[last]
+    apart = float(np.abs(actual.astype(np.float64) - expected).max() / np.abs(expected.astype(np.float64)).max())
+    print(f"tensors of f16: {apart:.1e} of the largest number apart, at most 1e-03, {actual.dtype}")
+    return int(not apart <= 1e-3 or actual.dtype != np.float16 or not (actual > 0).any())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True)
     parser.add_argument("--target", required=True)
+    parser.add_argument("--precision", default="bf16", choices=list(CASTS))
     parser.add_argument("--net")
     parser.add_argument("--size", type=int, default=64)
     parser.add_argument("--only", default="")
@@ -155,8 +186,8 @@ def main():
             failed += wrong is not None
             if wrong:
                 print(f"FAILED {name}: {wrong}")
-        print(f"{len(names)} graphs of f32 with products of bf16: {failed} failed")
-        failed += run_network(args, folder)
+        print(f"{len(names)} graphs of f32 with products of {args.precision}: {failed} failed")
+        failed += run_network(args, folder) + (run_halves(args, folder) if args.precision == "f16" else 0)
     return int(failed > 0 or not names)
 
 

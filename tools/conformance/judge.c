@@ -483,6 +483,32 @@ static judge_value to_bf16(judge_value x) {
   return (judge_value){.u = (up ? above.u : below.u) >> 16};
 }
 
+// binary16 has 5 bits of exponent, of which the least means 2^-14 with no 1 in front, and 10 behind the point.
+static judge_value from_f16(uint32_t code) {
+  int exponent = (int)(code >> 10 & 31), fraction = (int)(code & 1023);
+  judge_value x;
+  if (exponent == 31) // all bits of an f32's exponent, the fraction's places moved
+    x.u = 0x7f800000u | (uint32_t)fraction << 13;
+  else
+    x.f = exponent ? ldexpf((float)(1024 + fraction), exponent - 25) : ldexpf((float)fraction, -24);
+  x.u |= (code & 0x8000) << 16;
+  return x;
+}
+
+// The nearest f16: a whole number of the steps that there are between its neighbours.
+static judge_value to_f16(judge_value x) {
+  uint32_t sign = x.u >> 16 & 0x8000;
+  float size = fabsf(x.f);
+  int exponent = 0;
+  if (x.f != x.f) return (judge_value){.u = sign | 0x7e00};
+  if (size >= 65520) return (judge_value){.u = sign | 0x7c00}; // half a step past the largest, and more
+  (void)frexpf(size, &exponent);
+  if (exponent < -13 || size == 0) exponent = -13; // below 2^-14 steps get no finer
+  uint32_t steps = (uint32_t)nearbyint(ldexp((double)size, 11 - exponent));
+  // what is rounded up to a power of two has the next exponent, and no fraction: the same sum
+  return (judge_value){.u = sign | (((uint32_t)(exponent + 13) << 10) + steps)};
+}
+
 typedef struct element {
   judge* j;
   const judge_insn_record* insn;
@@ -539,10 +565,10 @@ static judge_value compute(const element* e) {
       v[k].w = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u;
       break;
     case JUDGE_EXTF:
-      v[k].u = a.u << 16;
+      v[k] = from.is_brain ? (judge_value){.u = a.u << 16} : from_f16(a.u);
       break;
     case JUDGE_TRUNCF:
-      v[k] = to_bf16(a);
+      v[k] = n->type.is_brain ? to_bf16(a) : to_f16(a);
       break;
     case JUDGE_BITCAST:
       v[k] = a;

@@ -52,7 +52,8 @@ static bool is_a(const json_t* record, const char* class_name) {
 
 static judge_type type_of(const reader* r, const json_t* value) {
   const json_t* type = record_of(r, value);
-  return (judge_type){(int)number(type, "Bits"), !strcmp(text(type, "Kind"), "float")};
+  return (judge_type){(int)number(type, "Bits"), !strcmp(text(type, "Kind"), "float"),
+                      !strcmp(text(type, "Name"), "bf16")};
 }
 
 static int field_named(const judge_insn_record* insn, const char* name) {
@@ -241,31 +242,31 @@ static judge_type result_type(const judge_insn_record* insn, const judge_node* n
   case JUDGE_SEXT:
   case JUDGE_ZEXT:
   case JUDGE_TRUNC32:
-    return (judge_type){32, false};
+    return (judge_type){.bits = 32, .is_float = false};
   case JUDGE_SEXT64:
   case JUDGE_ZEXT64:
-    return (judge_type){64, false};
+    return (judge_type){.bits = 64, .is_float = false};
   case JUDGE_TRUNC16:
-    return (judge_type){16, false};
+    return (judge_type){.bits = 16, .is_float = false};
   case JUDGE_TRUNC8:
   case JUDGE_SAT8:
   case JUDGE_FPTOSI8:
   case JUDGE_ZEXT8:
-    return (judge_type){8, false};
+    return (judge_type){.bits = 8, .is_float = false};
   case JUDGE_EQUAL:
   case JUDGE_LESS:
   case JUDGE_LESS_EQUAL:
   case JUDGE_LESSU:
-    return (judge_type){1, false};
+    return (judge_type){.bits = 1, .is_float = false};
   case JUDGE_SELECT:
     return insn->nodes[n->args[1]].type;
   case JUDGE_SITOFP:
   case JUDGE_EXTF:
-    return (judge_type){32, true};
+    return (judge_type){.bits = 32, .is_float = true};
   case JUDGE_TRUNCF:
-    return (judge_type){16, true};
+    return insn->operands[insn->dest].type; // what is written
   case JUDGE_BITCAST:
-    return (judge_type){32, !first.is_float};
+    return (judge_type){.bits = 32, .is_float = !first.is_float};
   default:
     return first;
   }
@@ -282,7 +283,11 @@ static int add_node(reader* r, judge_insn_record* insn, judge_node node) {
 static int read_number(reader* r, const json_t* args, const char* name, judge_insn_record* insn) {
   const json_t* value = json_array_get(json_array_get(args, 0), 0);
   bool is_float = name[0] == 'f';
-  judge_node n = {.op = JUDGE_NUMBER, .type = {name[1] == '6' ? 64 : name[1] == '8' ? 8 : 32, is_float}};
+  judge_node n = {.op = JUDGE_NUMBER,
+                  .type = {.bits = name[1] == '6'   ? 64
+                                   : name[1] == '8' ? 8
+                                                    : 32,
+                           .is_float = is_float}};
   if (n.type.bits == 64)
     n.number.w = json_integer_value(value);
   else if (is_float)

@@ -61,6 +61,7 @@ typedef enum judge_op {
 typedef struct judge_type {
   int bits;
   bool is_float;
+  bool is_brain; // of a float of 16 bits: bf16, else IEEE's binary16
 } judge_type;
 
 typedef union judge_value {

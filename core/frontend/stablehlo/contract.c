@@ -1,4 +1,5 @@
 // Products that are summed: dot_general and convolutions, of any dims and types.
+#include "core/base/half.h"
 #include "core/frontend/stablehlo/door.h"
 
 #include <ctype.h>
@@ -46,12 +47,28 @@ static void multiply(pb_door* d, int a, int b, int sums, const int* to) {
   pb_make_end(&d->m, sums, to);
 }
 
+// A constant of floats of 16 bits as one of f32, so that products find constant weights.
+static int wide_constant(pb_door* d, int v) {
+  const pb_s1_value in = *pb_made(&d->m, v);
+  int64_t count = 1;
+  for (int r = 0; r < in.rank; ++r) count *= in.shape[r];
+  const char* from = pb_const_data(d->m.consts, in.const_id); // of a file, perhaps not aligned
+  float* to = PB_NEW_ARRAY(&d->m.consts->arena, float, (size_t)count + 1);
+  for (int64_t k = 0; k < count; ++k) {
+    uint16_t code;
+    memcpy(&code, from + 2 * k, sizeof code);
+    to[k] = in.type == PB_BF16 ? pb_bfloat_number(code) : pb_half_number(code);
+  }
+  return pb_make_constant(&d->m, PB_F32, in.rank, in.shape, to);
+}
+
 // Operands whose elements are worked on as another type become tensors of it first: the planner knows products of
 // tensors.
 static int worked_operand(pb_door* d, int v, pb_type type) {
   const pb_s1_value in = *pb_made(&d->m, v);
   int dims[PB_NEST_RANK];
   if (in.type == type || pb_scalar_worked(type) != PB_F32) return v;
+  if (in.const_id >= 0 && type == PB_F32 && pb_type_is_narrow(in.type)) return wide_constant(d, v);
   int wide = pb_make_value(&d->m, type, in.rank, in.shape);
   (void)pb_make_walk(&d->m, "point", wide, dims);
   pb_make_along(&d->m, pb_make_access(&d->m, v), dims);

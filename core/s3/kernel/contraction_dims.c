@@ -1,11 +1,17 @@
 #include "core/s3/kernel/contraction_dims.h"
 
+#include "core/base/half_expr.h"
 #include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
-static bool is_number(const pb_expr_node* node, double value) {
-  return node->op == PB_OP_CONST && node->value == value;
+// A float of 16 bits that is widened.
+static pb_factor half_of(const pb_expr_node* expr, int node) {
+  for (pb_type type = PB_F16; type <= PB_BF16; ++type) {
+    int load = pb_half_widens(expr, node, type);
+    if (load >= 0) return (pb_factor){.load = expr[load].operand, .type = type};
+  }
+  return (pb_factor){.load = -1, .type = PB_TYPE_COUNT};
 }
 
 // Through the zero point, the widening and a flip of bits.
@@ -16,16 +22,13 @@ pb_factor pb_factor_of(const pb_expr_node* expr, int node) {
     if (expr[zero].op == PB_OP_SEXT) zero = expr[zero].args[0];
     if (expr[zero].op == PB_OP_CONST || expr[zero].op == PB_OP_IMM) node = expr[node].args[0];
   }
-  int upper = expr[node].op == PB_OP_BITCAST && expr[node].type == PB_F32 ? expr[node].args[0] : -1;
-  bool is_bf16 = upper >= 0 && expr[upper].op == PB_OP_SHL && expr[upper].type == PB_I32 &&
-                 is_number(&expr[expr[upper].args[1]], 16) && expr[expr[upper].args[0]].op == PB_OP_ZEXT;
-  if (is_bf16) node = expr[upper].args[0];
-  f.is_unsigned = expr[node].op == PB_OP_ZEXT && !is_bf16;
+  if (expr[node].op == PB_OP_BITCAST) return half_of(expr, node);
+  f.is_unsigned = expr[node].op == PB_OP_ZEXT;
   if (expr[node].op == PB_OP_SEXT || expr[node].op == PB_OP_ZEXT) node = expr[node].args[0];
   if (expr[node].op == PB_OP_XOR) node = expr[node].args[0];
-  if (expr[node].op != PB_OP_LOAD || (is_bf16 && expr[node].type != PB_I16)) return f;
+  if (expr[node].op != PB_OP_LOAD) return f;
   f.load = expr[node].operand;
-  f.type = is_bf16 ? PB_BF16 : expr[node].type;
+  f.type = expr[node].type;
   return f;
 }
 
@@ -107,13 +110,24 @@ bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
   return false;
 }
 
+pb_type pb_chip_half_product(const pb_chip* chip) {
+  for (int type = PB_BF16; type >= PB_F16; --type)
+    if (pb_chip_multiplies(chip, (pb_type)type, (pb_type)type, PB_F32)) return (pb_type)type;
+  return PB_TYPE_COUNT;
+}
+
+// What would help where it has none.
+static const char* product_hint(const pb_chip* chip, pb_type x, pb_type w, bool weighs) {
+  pb_type half = weighs && x == PB_F32 && w == PB_F32 ? pb_chip_half_product(chip) : PB_TYPE_COUNT;
+  if (half == PB_BF16) return "--precision=bf16, if its factors may be rounded to that";
+  if (half == PB_F16) return "--precision=f16, if its factors may be rounded to that";
+  return "quantise the model, or choose another target";
+}
+
 pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_contraction_dims* roles,
                                 pb_type y, bool weighs) {
   pb_type x = roles->x_type, w = roles->w_type;
-  bool narrower = weighs && x == PB_F32 && w == PB_F32 && pb_chip_multiplies(chip, PB_BF16, PB_BF16, PB_F32);
-  return pb_unsupported(diag, (pb_place){.what = name}, 4003,
-                        narrower ? "--precision=bf16, if its factors may be rounded to that"
-                                 : "quantise the model, or choose another target",
+  return pb_unsupported(diag, (pb_place){.what = name}, 4003, product_hint(chip, x, w, weighs),
                         "%s has no instruction that multiplies %s by %s into %s", chip->name, pb_type_name(x),
                         pb_type_name(w), pb_type_name(y));
 }

@@ -5,9 +5,11 @@
 //   after    y = relu(conv(x) + b) & m;  z = conv(y)      m: ones in the bits of the 20, zeros in those of the 12
 //
 // A sum that is read as it is gets a pointwise nest behind it, which outline puts into its kernel as an epilogue. Codes
-// of bf16 are clean where the numbers are that they were rounded from. Where instructions take whole rows of lanes it
-// is one of them that does so; without it such sums are refused, unless what lies there is finite by itself.
+// of bf16 and f16 are clean where the numbers are that they were rounded from. Where instructions take whole rows of
+// lanes it is one of them that does so; without it such sums are refused, unless what lies there is finite by itself.
 #include "core/s3/layout/layout.h"
+
+#include "core/base/half_expr.h"
 #include "core/s3/transfer_paths.h"
 
 #include <math.h>
@@ -44,15 +46,11 @@ static bool walks_plain(const pb_layout* l, int n) {
   return false;
 }
 
-// Whether the nest rounds numbers to bf16, each for itself: what is not equal to itself apart, as S1 does it.
+// Whether the nest rounds numbers to 16 bits, each for itself.
 static bool rounds(const pb_nest* nest) {
-  const pb_expr_node *e = nest->expr, *root = &e[nest->expr_count - 1];
-  if (nest->reduce != PB_SET || nest->access_count != 2 || root->op != PB_OP_TRUNC ||
-      root->type != pb_type_stored(PB_BF16) || e[root->args[0]].op != PB_OP_SELECT)
-    return false;
-  const pb_expr_node* is_number = &e[e[root->args[0]].args[0]];
-  return is_number->op == PB_OP_EQUAL && is_number->args[0] == is_number->args[1] &&
-         e[is_number->args[0]].op == PB_OP_LOAD && e[is_number->args[0]].type == PB_F32;
+  int root = nest->expr_count - 1;
+  return nest->reduce == PB_SET && nest->access_count == 2 &&
+         (pb_half_rounds(nest->expr, root, PB_BF16) >= 0 || pb_half_rounds(nest->expr, root, PB_F16) >= 0);
 }
 
 // Whether the nest moves lanes as they are or rounded, or sums or compares such of the same channel.
