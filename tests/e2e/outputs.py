@@ -1,4 +1,5 @@
-"""What pbc prints and writes beside engines: every --emit, --report, --dump-intermediates, and the refusals of options.
+"""What pbc prints and writes beside engines: every --emit, --report, --dump-intermediates, and the refusals of options; and how
+pb-run draws, prints and compares numbers of each type.
 
     outputs.py --bin BUILD/bin
 """
@@ -14,6 +15,11 @@ import tempfile
 import time
 
 import tools
+
+tools.require("numpy", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+from onnx import helper  # noqa: E402
 
 MODEL = os.path.join(tools.MODELS, "digits.onnx")
 EMITS = {"s1": "conv", "s2": "affine.for", "s3": "pb.kernel", "s4": "MMA", "asm": "MMA", "commands": "MMA", "plan": "bands",
@@ -144,13 +150,45 @@ def fallbacks(s):
         s.check("equal engines", one.read() == other.read())
 
 
+# By type: a number, one that differs from it as little as it can, and how it is printed.
+NUMBERS = {"float16": (0.5, np.nextafter(np.float16(0.5), np.float16(1)), "0.5"), "float32": (-3.25, -3.2500002, "-3.25"),
+           "float64": (1e300, 1.0000000000000002e300, "1e+300"), "int8": (-7, -8, "-7"), "uint8": (200, 201, "200"),
+           "int16": (-300, -301, "-300"), "uint16": (40000, 40001, "40000"), "int32": (-70000, -70001, "-70000"),
+           "uint32": (3000000000, 3000000001, "3e+09"), "int64": (2**60, 2**60 + 1, "1.15292e+18"),
+           "uint64": (2**63, 2**63 + 1, "9.22337e+18")}
+
+
+def values(s):
+    """pb-run --input, --output, --expect by type: what is drawn is of it, what is printed is the number, and the least
+    difference is one."""
+    run = os.path.join(os.path.dirname(s.pbc), "pb-run")
+    model, engine, given = (os.path.join(s.folder, name) for name in ("v.onnx", "v.pbe", "v.npy"))
+    for name, (number, other, printed) in NUMBERS.items():
+        kind = helper.np_dtype_to_tensor_dtype(np.dtype(name))
+        info = [helper.make_tensor_value_info(n, kind, [3]) for n in ("x", "y")]
+        graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", info[:1], info[1:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), model)
+        np.save(given, np.array([number, 0, 1], name))
+        compiled = tools.call([s.pbc, model, "--target=cpu", "-o", engine], 120)
+        s.check(f"{name}: {compiled.stderr}", compiled.returncode == 0)
+        shown = tools.call([run, engine, f"--input={given}"], 60).stdout
+        s.check(f"{name}: {shown}", shown.strip().endswith(f"= {printed} 0 1"))
+        for wrong, code in ((False, 0), (True, 1)):
+            np.save(given + ".e.npy", np.array([other if wrong else number, 0, 1], name))
+            result = tools.call([run, engine, f"--input={given}", f"--expect={given}.e.npy"], 60)
+            s.check(f"{name}, {number} for {other if wrong else number}: {result.stdout} {result.stderr}", result.returncode == code)
+        drawn = tools.call([run, engine, "--input=random:3", f"--output={given}"], 60)
+        s.check(f"{name}: {drawn.stderr}", drawn.returncode == 0 and np.load(given).dtype == np.dtype(name))
+        s.check(f"{name}: {np.load(given)}", bool(np.all(np.abs(np.load(given).astype(np.float64)) <= (1 if "f" in name else 255))))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         s = Session(args.bin, folder)
-        for part in emits, listed, threads, times, reports, dumps, fallbacks:
+        for part in emits, listed, threads, times, reports, dumps, fallbacks, values:
             part(s)
     print(f"{s.failures} failures")
     return int(s.failures != 0)
