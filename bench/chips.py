@@ -4,7 +4,7 @@
 
 With --within it fails where a prediction is further off than so many per cent.
 
-Chips that only shift run the network with powers of 2 for scales, those that multiply bf16 the one of f32; what a chip has no instructions for, as the steps from
+Chips that only shift run the network with powers of 2 for scales, those that multiply bf16 or f16 the one of f32; what a chip has no instructions for, as the steps from
 and to f32 of one without floats, runs on the processor and is not counted. That bits are right the tests of
 tests/chips say; here the whole network runs once, and predictions are compared with the machine's cycles.
 """
@@ -25,9 +25,9 @@ tools.require("numpy", "onnx", "onnxruntime")
 import onnx  # noqa: E402
 from reference_fixed import powers_of_two  # noqa: E402
 
-ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vectornpu,fourcore_1,fourcore,vta,nvdla,bf16npu"
+ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vectornpu,fourcore_1,fourcore,vta,nvdla,bf16npu,f16npu"
 ONLY_SHIFT = {"vta"}
-IN_BF16 = {"bf16npu"}
+NARROW = {"bf16npu": "bf16", "f16npu": "f16"}  # precision of their products
 
 
 def lines_of(path):
@@ -45,7 +45,7 @@ def of_batch(model, images):
 
 def measure(args, chip, model, work):
     path, engine, stats = os.path.join(CHIPS, chip + ".td"), os.path.join(work, "m.pbe"), os.path.join(work, "s.json")
-    pbc = [os.path.join(args.bin, "pbc"), model, f"--target={path}", *(["--precision=bf16"] if chip in IN_BF16 else [])]
+    pbc = [os.path.join(args.bin, "pbc"), model, f"--target={path}", *([f"--precision={NARROW[chip]}"] if chip in NARROW else [])]
     subprocess.run([*pbc, "--fallback=cpu", "-o", engine], check=True, stderr=subprocess.DEVNULL)
     told = json.loads(subprocess.run([*pbc, "--explain=json"], check=True, capture_output=True, text=True).stdout)
     subprocess.run([os.path.join(args.bin, "pb-run"), engine, "--device=machine", "--input", "image=random:7", f"--stats={stats}"],
@@ -86,7 +86,7 @@ def main():
         if ONLY_SHIFT & set(args.chips.split(",")):
             onnx.save(powers_of_two(onnx.load(model)), powers)
         for chip in args.chips.split(","):
-            net = tools.network(args.bin, args.net, "f32", args.size, classes) if chip in IN_BF16 else model
+            net = tools.network(args.bin, args.net, "f32", args.size, classes) if chip in NARROW else model
             net = powers if chip in ONLY_SHIFT else net
             if args.batch > 1:
                 onnx.save(of_batch(onnx.load(net), args.batch), batched)
