@@ -177,13 +177,15 @@ pb_status pb_s3_fold_padding(pb_unit* unit) {
   h.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.nest_count + 1);
   h.gone = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.value_count + 1);
   h.padded = PB_NEW_ARRAY(&unit->pass, bool, (size_t)h.program.value_count + 1);
+  bool changed = false;
   for (int n = 0; n < h.program.nest_count; ++n) {
     pad p = {0};
     if (!is_pad(&h, n, &p)) continue;
-    h.dropped[n] = true;
+    changed = h.dropped[n] = true;
     redirect(&h, p.from, p.to, p.shift);
     merge(&h, &p);
   }
+  if (!changed) return PB_OK;
   pb_text text = {0};
   print_program(&h, &text);
   pb_status status = pb_module_replace(unit, &text, "padding");
