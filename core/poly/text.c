@@ -25,15 +25,19 @@ void pb_text_add_bytes(pb_text* text, const char* data, size_t length) {
 
 void pb_text_add(pb_text* text, const char* format, ...) {
   va_list args;
-  va_start(args, format);
-  int n = vsnprintf(NULL, 0, format, args);
-  va_end(args);
-  if (n < 0) abort(); // of formats without wide characters, as all are, and less than 2 GiB
-  reserve(text, (size_t)n);
-  va_start(args, format);
-  vsnprintf(text->data + text->length, text->capacity - text->length, format, args);
-  va_end(args);
-  text->length += (size_t)n;
+  reserve(text, 128); // most are shorter, and are formatted once
+  for (;;) {
+    size_t room = text->capacity - text->length;
+    va_start(args, format);
+    int n = vsnprintf(text->data + text->length, room, format, args);
+    va_end(args);
+    if (n < 0) abort(); // of formats without wide characters, as all are, and less than 2 GiB
+    if ((size_t)n < room) {
+      text->length += (size_t)n;
+      return;
+    }
+    reserve(text, (size_t)n);
+  }
 }
 
 void pb_text_add_quoted(pb_text* text, const char* bytes) {

@@ -104,6 +104,14 @@ typedef struct search {
   bool found;
 } search;
 
+// Its binding is cleared where the instruction is unified, and `best` holds something where one was found: both are too
+// large to be cleared for each instruction that a nest is compared with.
+static void begin(search* s, const pb_chip* chip, const pb_insn* insn) {
+  s->chip = chip;
+  s->insn = insn;
+  s->found = false;
+}
+
 // Elements between neighbours along dim k of a register.
 static int64_t packed_stride(const pb_insn* insn, const pb_operand* window, int k) {
   int64_t elements = 1;
@@ -285,10 +293,10 @@ static bool shared_agree(const search* s, const pb_flat* nest, const int* dim_of
 }
 
 static void consider(search* s, const pb_flat* nest, const int* dim_of) {
+  if (!boxes_fit(s, nest, dim_of)) return;
   pb_match match = {.insn = s->insn, .nest = *nest};
   bool used[PB_FLAT_DIMS] = {0};
   int64_t extents[PB_MAX_INSN_DIMS];
-  if (!boxes_fit(s, nest, dim_of)) return;
   for (int t = 0; t < s->insn->dim_count; ++t) {
     match.dim_of[t] = dim_of[t];
     extents[t] = dim_of[t] < 0 ? 1 : nest->extent[dim_of[t]];
@@ -403,10 +411,11 @@ bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_mat
   const char* closest = "no instruction computes this expression on operands in these memories";
   const char* misfit = NULL;
   bool found = false, bound = false;
+  search s;
   for (int i = 0; i < chip->insn_count; ++i) {
     if (!chip->insns[i].operand_count) continue;                                        // writes state alone
     if (nest->reduce != PB_SET && !nest->onto && chip->insns[i].acc_flag < 0) continue; // cannot set
-    search s = {.insn = &chip->insns[i], .chip = chip};
+    begin(&s, chip, &chip->insns[i]);
     if (!pb__unify(s.insn, &merged, &s.binding) || !bound_whole(&s)) continue;
     bound = true;
     search_dims(&s, &merged);
@@ -429,8 +438,9 @@ bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_mat
 }
 
 bool pb_select_knows(const pb_chip* chip, const pb_flat* nest) {
+  search s;
   for (int i = 0; i < chip->insn_count; ++i) {
-    search s = {.insn = &chip->insns[i], .chip = chip};
+    begin(&s, chip, &chip->insns[i]);
     if (s.insn->operand_count && pb__unify(s.insn, nest, &s.binding) && bound_whole(&s)) return true;
   }
   return false;
