@@ -1,3 +1,4 @@
+#include "core/base/workers.h"
 #include "core/driver/host_places.h"
 #include "core/s3/kernels.h"
 
@@ -157,39 +158,59 @@ static void place_arena(pb_host* h) {
   free(order);
 }
 
+typedef struct placed_constants {
+  pb_engine* engine;
+  const pb_consts* consts;
+  size_t* ids; // in order of first use
+  int count;
+  uint64_t* offset; // by id, UINT64_MAX: no step uses it
+} placed_constants;
+
+static void find_constants(placed_constants* c) {
+  pb_engine* e = c->engine;
+  for (int s = 0; s < e->step_count; ++s)
+    for (int k = 0; k < e->steps[s].arg_count; ++k) {
+      size_t id = (size_t)e->steps[s].args[k].value;
+      if (e->steps[s].args[k].space != PB_SPACE_CONST || c->offset[id] != UINT64_MAX) continue;
+      c->ids[c->count++] = id;
+      c->offset[id] = e->const_bytes;
+      e->const_bytes += padded(c->consts->items[id].bytes);
+    }
+}
+
+// A worker writes one: whoever packs weights waits for memory most of the time.
+static void write_constant(void* constants, int k) {
+  const placed_constants* c = constants;
+  size_t id = c->ids[k];
+  uint64_t bytes = c->consts->items[id].bytes;
+  unsigned char* to = c->engine->consts + c->offset[id];
+  pb_const_write(c->consts, (int)id, to);
+  memset(to + bytes, 0, padded(bytes) - bytes);
+}
+
 // Constants that a step uses, in order of first use.
 static void place_constants(pb_host* h) {
   pb_engine* e = h->engine;
-  const pb_consts* consts = h->unit->consts;
-  uint64_t* offset = malloc((consts->count + 1) * sizeof *offset);
-  bool* used = calloc(consts->count + 1, sizeof *used);
-  for (int pass = 0; pass < 2; ++pass) {
-    e->const_bytes = 0;
-    memset(used, 0, consts->count * sizeof *used);
-    for (int s = 0; s < e->step_count; ++s)
-      for (int k = 0; k < e->steps[s].arg_count; ++k) {
-        pb_arg* arg = &e->steps[s].args[k];
-        if (arg->space != PB_SPACE_CONST) continue;
-        size_t id = (size_t)arg->value;
-        if (!used[id]) {
-          used[id] = true;
-          offset[id] = e->const_bytes;
-          if (pass) pb_const_write(consts, (int)id, e->consts + offset[id]);
-          e->const_bytes += padded(consts->items[id].bytes);
-        }
-      }
-    if (!pass) e->consts = pb_alloc(&e->arena, e->const_bytes + 1);
-  }
+  size_t room = h->unit->consts->count + 1;
+  placed_constants c = {.engine = e, .consts = h->unit->consts};
+  c.ids = malloc(room * sizeof *c.ids);
+  c.offset = malloc(room * sizeof *c.offset);
+  if (!c.ids || !c.offset) pb_no_memory(room * sizeof *c.ids);
+  memset(c.offset, 0xff, room * sizeof *c.offset);
+  e->const_bytes = 0;
+  find_constants(&c);
+  e->consts = pb_alloc_raw(&e->arena, e->const_bytes + 1);
+  pb_work_on(c.count, h->unit->workers, write_constant, &c);
   for (int s = 0; s < e->step_count; ++s)
     for (int k = 0; k < e->steps[s].arg_count; ++k) {
       pb_arg* arg = &e->steps[s].args[k];
       if (arg->space == PB_SPACE_CONST)
-        arg->value = offset[arg->value];
+        arg->value = c.offset[arg->value];
       else if (arg->space == PB_SPACE_ARENA)
         arg->value = h->places[arg->value].arg.value;
     }
-  free(offset);
-  free(used);
+  free(c.ids);
+  free(c.offset);
 }
 
 static pb_status check_room(const pb_unit* unit, uint64_t bytes) {
