@@ -6,8 +6,7 @@
 //   plan_search [KERNELS] [SEED] [PERCENT] [--plans]
 #include "core/driver/pipeline.h"
 #include "core/poly/text.h"
-#include "core/s3/kernels.h"
-#include "core/s3/plan/plan.h"
+#include "products.h"
 
 #include <mlir-c/IR.h>
 #include <stdio.h>
@@ -23,66 +22,6 @@ typedef struct search {
   bool found;
   long looked_at, legal;
 } search;
-
-static uint64_t state = 1;
-static int64_t draw(int64_t least, int64_t most) { // splitmix64
-  uint64_t z = state += 0x9E3779B97F4A7C15ull;
-  z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-  return least + (int64_t)((z ^ z >> 31) % (uint64_t)(most - least + 1));
-}
-
-// rows x terms, in blocks of 16, times terms x columns, then codes again: as layout leaves them.
-static const char form[] =
-    "module {\n"
-    "func.func @k0(%x: memref<KxRx16xi8> {pb.input = \"\"}, %w: memref<NxKx16x16xi8> {pb.const = -1 : i64}, %b: "
-    "memref<Nx16xi32> "
-    "{pb.const = -1 : i64}, %m: memref<Nx16xf32> {pb.const = -1 : i64}, %y: memref<NxRx16xi8> {pb.output = \"\"}) "
-    "attributes {pb.kernel} {\n"
-    "  %s = memref.alloc() : memref<NxRx16xi32>\n"
-    "  affine.for %n = 0 to N { affine.for %r = 0 to R { affine.for %l = 0 to 16 {\n"
-    "    %z = arith.constant 0 : i32\n"
-    "    affine.store %z, %s[%n, %r, %l] : memref<NxRx16xi32> } } } {pb.nest = \"p\", pb.part = \"init\"}\n"
-    "  affine.for %n = 0 to N { affine.for %r = 0 to R { affine.for %l = 0 to 16 {\n"
-    "  affine.for %k = 0 to K { affine.for %t = 0 to 16 {\n"
-    "    %0 = affine.load %x[%k, %r, %t] : memref<KxRx16xi8>\n"
-    "    %1 = affine.load %w[%n, %k, %t, %l] : memref<NxKx16x16xi8>\n"
-    "    %2 = affine.load %s[%n, %r, %l] : memref<NxRx16xi32>\n"
-    "    %3 = arith.extsi %0 : i8 to i32\n"
-    "    %4 = arith.extsi %1 : i8 to i32\n"
-    "    %5 = arith.muli %3, %4 : i32\n"
-    "    %6 = arith.addi %2, %5 : i32\n"
-    "    affine.store %6, %s[%n, %r, %l] : memref<NxRx16xi32> } } } } } {pb.nest = \"p\", pb.part = \"reduce\"}\n"
-    "  affine.for %n = 0 to N { affine.for %r = 0 to R { affine.for %l = 0 to 16 {\n"
-    "    %zero = arith.constant 3.0 : f32\n"
-    "    %least = arith.constant -128.0 : f32\n"
-    "    %most = arith.constant 127.0 : f32\n"
-    "    %0 = affine.load %s[%n, %r, %l] : memref<NxRx16xi32>\n"
-    "    %1 = affine.load %b[%n, %l] : memref<Nx16xi32>\n"
-    "    %2 = affine.load %m[%n, %l] : memref<Nx16xf32>\n"
-    "    %3 = arith.addi %0, %1 : i32\n"
-    "    %4 = arith.sitofp %3 : i32 to f32\n"
-    "    %5 = arith.mulf %4, %2 : f32\n"
-    "    %6 = math.roundeven %5 : f32\n"
-    "    %7 = arith.addf %6, %zero : f32\n"
-    "    %8 = arith.maxnumf %7, %least : f32\n"
-    "    %9 = arith.minnumf %8, %most : f32\n"
-    "    %10 = arith.fptosi %9 : f32 to i8\n"
-    "    affine.store %10, %y[%n, %r, %l] : memref<NxRx16xi8> } } } {pb.nest = \"p\", pb.part = \"point\"}\n"
-    "  memref.dealloc %s : memref<NxRx16xi32>\n"
-    "  return\n}\n}\n";
-
-static char* product(int64_t rows, int64_t terms, int64_t blocks) {
-  pb_text text = {0};
-  for (const char* at = form; *at; ++at) {
-    int64_t number = *at == 'R' ? rows : *at == 'K' ? terms : *at == 'N' ? blocks : 0;
-    if (number)
-      pb_text_add(&text, "%lld", (long long)number);
-    else
-      pb_text_add(&text, "%c", *at);
-  }
-  return text.data;
-}
 
 static void consider(search* s, pb_plan plan) {
   pb_arena scratch = {0};
@@ -130,18 +69,10 @@ static void all_bands(search* s, pb_plan plan, const int64_t* left) {
 static int one(const pb_chip* chip, MlirContext context, int64_t rows, int64_t terms, int64_t blocks, double percent,
                bool plans) {
   pb_diag diag = {0};
-  char* text = product(rows, terms, blocks);
-  pb_unit unit = {.context = context, .chip = chip, .diag = &diag};
-  unit.module = mlirModuleCreateParse(context, mlirStringRefCreateFromCString(text));
-  free(text);
-  if (mlirModuleIsNull(unit.module)) return 1;
-  pb_program program;
-  pb_group group;
-  pb_plan plan;
-  pb_status status = pb_program_read(pb_module_func(unit.module, "k0"), &unit.arena, &diag, &program);
-  if (status == PB_OK) status = pb_group_read(&program, chip, &unit.arena, &diag, &group);
-  if (status == PB_OK) status = pb_plan_make(chip, &group, &unit.arena, &diag, &plan);
-  int failed = status != PB_OK;
+  kernel k;
+  int failed = !plan_kernel(context, chip, &diag, kernel_text(FORM_CODES, rows, terms, blocks), &k);
+  pb_group group = k.group;
+  pb_plan plan = k.plan;
   if (!failed) {
     search s = {.chip = chip, .group = &group};
     all_bands(&s, (pb_plan){.row_parts = 0}, group.main.extent);
@@ -160,9 +91,7 @@ static int one(const pb_chip* chip, MlirContext context, int64_t rows, int64_t t
     }
     failed = off > percent;
   }
-  mlirModuleDestroy(unit.module);
-  pb_arena_free(&unit.arena);
-  pb_arena_free(&unit.pass);
+  free_kernel(&k);
   return failed;
 }
 
@@ -170,7 +99,7 @@ int main(int argc, char** argv) {
   int kernels = argc > 1 ? atoi(argv[1]) : 8, failed = 0;
   pb_diag diag = {0};
   pb_chip* chip = NULL;
-  state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  seed_draws(argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
   double percent = argc > 3 ? atof(argv[3]) : 0;
   bool plans = argc > 4 && !strcmp(argv[4], "--plans");
   if (pb_chip_find("simnpu", NULL, &diag, &chip) != PB_OK) return 1;

@@ -1,0 +1,267 @@
+// The planner's searches against exhaustive ones of what their own rules allow, on seeded small kernels: half of them
+// for simnpu (plan.c), half for cpu:v3 (plan_registers.c). The plan must cost what the cheapest of all does; every
+// candidate's cost is that of a tree of its own, no bound leaves any out.
+//
+// Queues: rows, then blocks, then terms, in the steps that pb_plan_next_step names; x in each tile of rows, the weights
+// once or for each chunk of the terms, one copy of x or two. Of these the plan is the cheapest but for its third and
+// fourth copies, which the search adds one at a time: no further one may be cheaper. Printed is by how much the best of
+// all numbers of copies would be.
+//
+// Cores: the search has two steps by measured reason (plan_registers.c), and each is held to its own optimum. The tile
+// of sums costs the least of all tiles of nearly one size that fit the registers, undivided; then the way in which that
+// tile's plan is shared among threads and its sum taken in parts costs the least of all. Printed is by how much the
+// best of both at once would be cheaper by the model.
+//
+//   plan_rules [KERNELS] [SEED] [--all]
+#include "core/driver/pipeline.h"
+#include "core/s3/plan/plan_registers.h"
+#include "core/s3/tree/cost_cores.h"
+#include "products.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_COPIES = 4 };
+
+typedef struct search {
+  const pb_chip* chip;
+  const kernel* k;
+  int64_t best; // cycles, -1: no plan is legal
+  long legal;
+} search;
+
+static int64_t cost(search* s, pb_plan plan) {
+  pb_arena scratch = {0};
+  const char* why;
+  int64_t cycles = pb_plan_cost(s->chip, &s->k->group, &plan, &scratch, &why) ? plan.cycles : -1;
+  pb_arena_free(&scratch);
+  if (cycles < 0) return cycles;
+  ++s->legal;
+  if (s->best < 0 || cycles < s->best) s->best = cycles;
+  return cycles;
+}
+
+// ---- queues ----
+
+// The dims of the products that kernel_text writes.
+enum { BLOCKS = 0, ROWS = 1, TERMS = 3 };
+
+static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
+  if (step < whole) plan->bands[plan->band_count++] = (pb_band){dim, step};
+}
+
+// `most` copies of what moves in again.
+static void all_copies(search* s, pb_plan plan, bool x_again, bool w_again, int most) {
+  for (plan.x_depth = 1; plan.x_depth <= (x_again ? most : 1); ++plan.x_depth)
+    for (plan.w_depth = w_again ? 2 : 1; plan.w_depth <= (w_again ? most : 1); ++plan.w_depth) (void)cost(s, plan);
+}
+
+static void all_chunks(search* s, const pb_plan* rows, const int64_t* extent, int most) {
+  pb_plan plan = *rows;
+  bool x_again = plan.x_level > 0;
+  for (int64_t chunk = extent[TERMS]; chunk >= 1; chunk = pb_plan_next_step(extent[TERMS], chunk, false)) {
+    pb_plan with = plan;
+    add_band(&with, TERMS, chunk, extent[TERMS]);
+    int inside = with.band_count;
+    add_band(&with, TERMS, 1, chunk);
+    with.w_level = 0;
+    if (chunk == extent[TERMS]) all_copies(s, with, x_again, false, most);
+    with.w_level = inside;
+    all_copies(s, with, x_again, true, most);
+  }
+}
+
+static void all_of_queues(search* s, int most) {
+  const int64_t* extent = s->k->group.main.extent;
+  for (int64_t rows = extent[ROWS]; rows >= 1; rows = pb_plan_next_step(extent[ROWS], rows, false)) {
+    pb_plan plan = {.row_parts = 1, .column_parts = 1, .result_depth = 2};
+    add_band(&plan, ROWS, rows, extent[ROWS]);
+    plan.x_level = plan.band_count;
+    add_band(&plan, BLOCKS, 1, extent[BLOCKS]);
+    plan.result_level = plan.band_count;
+    all_chunks(s, &plan, extent, most);
+  }
+}
+
+// ---- cores ----
+
+// Of a plan's tiles: as it has them of every dim.
+static pb_register_tiles tiles_of(const pb_vkernel* k, const pb_plan* plan) {
+  pb_register_tiles tiles = {.sum_blocks = 1};
+  for (int d = 0; d < PB_NEST_DIMS; ++d) tiles.tile[d] = 1;
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (pb_vkernel_is_spatial(k, d) || k->is_sum[d])
+      tiles.tile[d] = k->is_sum[d] ? k->main.nest->extent[d] : pb_vkernel_steps(k, d);
+  for (int b = 0; b < plan->band_count; ++b) {
+    int d = plan->bands[b].dim;
+    if (k->is_sum[d] && b < plan->result_level) continue; // the sum in parts
+    tiles.tile[d] = plan->bands[b].step / pb_vkernel_unit(k, d);
+  }
+  return tiles;
+}
+
+// In the order of the search, whose first candidates these are: the sums not written out.
+static int64_t cost_of_tiles(search* s, pb_register_tiles tiles) {
+  const pb_vkernel* k = s->k->group.registers;
+  pb_plan plan;
+  for (int d = 0; d < k->main.nest->dim_count; ++d)
+    if (k->is_sum[d] && d != k->group_dim && !pb_vkernel_inside_runs(k, d)) tiles.tile[d] = 1;
+  pb__register_bands(k, &tiles, &plan);
+  return cost(s, plan);
+}
+
+// How many sums or values a tile may have.
+static int64_t most_points(const search* s) {
+  const pb_vkernel* k = s->k->group.registers;
+  int64_t registers = pb__register_count(s->chip, k);
+  if (k->lanes == 1) return 16;
+  if (k->main.nest->reduce == PB_SET) return 4;
+  return k->insn.insn ? registers : registers / 2;
+}
+
+// All shares and parts of one tile; the cheapest, -1: none is legal.
+static int64_t cost_of_parts(search* s, pb_register_tiles tiles) {
+  static const int64_t parts[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
+  const pb_vkernel* k = s->k->group.registers;
+  size_t count = k->alone ? 1 : sizeof parts / sizeof *parts;
+  search all = *s;
+  all.best = -1;
+  for (tiles.sum_blocks = 1; tiles.sum_blocks <= 64; ++tiles.sum_blocks)
+    for (int inside = 0; inside < 2; ++inside) {
+      int outer = pb__register_outer_sum(k);
+      if (tiles.sum_blocks > 1 && (outer < 0 || k->main.nest->extent[outer] % (tiles.sum_blocks * tiles.tile[outer])))
+        continue;
+      pb_plan plan;
+      const char* why;
+      tiles.columns_inside = inside;
+      if (!pb__register_tiles_legal(s->chip, k, &tiles, &why)) continue;
+      pb__register_bands(k, &tiles, &plan);
+      for (size_t r = 0; r < count; ++r)
+        for (size_t c = 0; c < count; ++c) {
+          plan.row_parts = parts[r];
+          plan.column_parts = parts[c];
+          if (pb__register_parts_legal(k, &plan, &why)) (void)cost(&all, plan);
+        }
+    }
+  s->legal = all.legal;
+  return all.best;
+}
+
+typedef struct of_cores {
+  search undivided;
+  int64_t both; // the best of all tiles in all parts
+  pb_register_tiles tiles;
+} of_cores;
+
+static void all_tiles(of_cores* a, int d, int64_t points) {
+  const pb_vkernel* k = a->undivided.k->group.registers;
+  while (d >= 0 && !pb_vkernel_is_spatial(k, d)) --d;
+  if (d < 0) {
+    if (cost_of_tiles(&a->undivided, a->tiles) < 0) return;
+    int64_t parts = cost_of_parts(&a->undivided, a->tiles);
+    if (parts >= 0 && (a->both < 0 || parts < a->both)) a->both = parts;
+    return;
+  }
+  int64_t steps = pb_vkernel_steps(k, d);
+  for (int64_t t = 1; t <= steps && points * t <= most_points(&a->undivided); ++t) {
+    if (pb_vkernel_balanced(steps, t).size != t) continue;
+    a->tiles.tile[d] = t;
+    all_tiles(a, d - 1, points * t);
+  }
+  a->tiles.tile[d] = 1;
+}
+
+// ---- both ----
+
+static double more_than(int64_t cycles, int64_t best) {
+  return best > 0 ? 100.0 * (double)(cycles - best) / (double)best : 0;
+}
+
+static bool is_right(const char* what, int64_t found, const search* s, bool all) {
+  bool right = found == s->best;
+  if (!right || all)
+    printf("%s %s: %lld cycles, the best of %ld legal %lld%s\n", s->chip->name, what, (long long)found, s->legal,
+           (long long)s->best, right ? "" : ": NOT EQUAL");
+  return right;
+}
+
+static bool check_queues(const pb_chip* chip, const kernel* k, const char* form, bool all, double* most) {
+  search two = {.chip = chip, .k = k, .best = -1}, four = two, one = two;
+  all_of_queues(&two, 2);
+  all_of_queues(&four, MOST_COPIES);
+  pb_plan plan = k->plan;
+  if (plan.x_depth > 2) plan.x_depth = 2;
+  if (plan.w_depth > 2) plan.w_depth = 2;
+  plan.image_depth = 0;
+  bool right = is_right(form, cost(&one, plan), &two, all);
+  for (int w = 0; w < 2; ++w) {
+    plan = k->plan;
+    int* copies = w ? &plan.w_depth : &plan.x_depth;
+    if (*copies < 2 || ++*copies > MOST_COPIES) continue;
+    int64_t more = cost(&one, plan);
+    if (more < 0 || more >= k->plan.cycles) continue;
+    printf("%s %s: one more copy of %s takes %lld cycles of %lld\n", chip->name, form, w ? "w" : "x", (long long)more,
+           (long long)k->plan.cycles);
+    right = false;
+  }
+  double off = more_than(k->plan.cycles, four.best);
+  if (off > *most) *most = off;
+  return right;
+}
+
+static bool check_cores(const pb_chip* chip, const kernel* k, const char* form, bool all, double* most) {
+  const pb_vkernel* v = k->group.registers;
+  pb_register_tiles chosen = tiles_of(v, &k->plan);
+  of_cores a = {.undivided = {.chip = chip, .k = k, .best = -1}, .both = -1, .tiles = chosen};
+  all_tiles(&a, v->main.nest->dim_count - 1, 1);
+  search one = {.chip = chip, .k = k, .best = -1}, parts = one;
+  int64_t found = cost_of_tiles(&one, chosen);
+  bool right = is_right(form, found, &a.undivided, all);
+  parts.best = cost_of_parts(&parts, chosen);
+  right &= is_right("  shared", k->plan.cycles, &parts, all);
+  double more = more_than(k->plan.cycles, a.both);
+  if (more > *most) *most = more;
+  return right;
+}
+
+int main(int argc, char** argv) {
+  int kernels = argc > 1 ? atoi(argv[1]) : 200, failed = 0;
+  bool all = argc > 3 && !strcmp(argv[3], "--all");
+  pb_diag diag = {0};
+  pb_chip *queues = NULL, *cores = NULL;
+  double of_queues = 0, of_both = 0;
+  seed_draws(argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
+  if (pb_chip_find("simnpu", NULL, &diag, &queues) != PB_OK || pb_chip_find("cpu:v3", NULL, &diag, &cores) != PB_OK)
+    return 1;
+  MlirContext context = pb_context_create();
+  for (int n = 0; n < kernels; ++n) {
+    int form = n % 2 ? (int)draw(FORM_FLOATS, FORM_POINTS) : FORM_CODES;
+    int64_t rows = form == FORM_WINDOW ? draw(2, 7) : draw(1, 4) * draw(1, 4), terms = draw(1, 4), blocks = draw(1, 4);
+    if (form == FORM_FLOATS) terms *= draw(1, 12);
+    char name[64];
+    snprintf(name, sizeof name, "form %d, %lld x %lld x %lld", form, (long long)rows, (long long)terms,
+             (long long)blocks);
+    const pb_chip* chip = form == FORM_CODES ? queues : cores;
+    kernel k;
+    bool right = plan_kernel(context, chip, &diag, kernel_text(form, rows, terms, blocks), &k);
+    if (!right) printf("%s: not planned\n", name);
+    if (right && form != FORM_CODES && !k.group.registers) {
+      printf("%s: not in registers\n", name);
+      right = false;
+    }
+    if (right)
+      right = form == FORM_CODES ? check_queues(chip, &k, name, all, &of_queues)
+                                 : check_cores(chip, &k, name, all, &of_both);
+    failed += !right;
+    free_kernel(&k);
+  }
+  mlirContextDestroy(context);
+  pb_chip_free(queues);
+  pb_chip_free(cores);
+  printf(
+      "%d kernels, %d not the best of what the rules allow; cheaper at most: all copies at once %.1f%%, tile and parts "
+      "at once %.1f%%\n",
+      kernels, failed, of_queues, of_both);
+  return failed > 0;
+}
