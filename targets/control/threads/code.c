@@ -2,7 +2,9 @@
 
 #include "core/base/processor.h"
 #include "core/ir/execute.h"
+#include "targets/control/threads/address.h"
 #include "targets/control/threads/bases.h"
+#include "targets/control/threads/direct.h"
 #include "targets/control/threads/flat.h"
 #include "targets/control/threads/partition.h"
 #include "targets/control/threads/rounding.h"
@@ -187,6 +189,8 @@ void pb_code_make(pb_code* code) {
     refuse(code, "the kernels do not parse");
   } else {
     pb_threads_partition(kernels);
+    pb_threads_address(kernels);
+    pb_threads_rename(kernels);
     pb_threads_flatten(kernels);
     if (lower(code, kernels)) through_llvm(code, kernels, entries);
   }
