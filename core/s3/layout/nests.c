@@ -114,11 +114,15 @@ static int along(const pb_access* access, int axis) {
   return access->rank > 1 && pb_index_single(&access->index[axis], &dim) ? dim : -1;
 }
 
-// The same of a value in blocks, of which the nest may take a part that begins at one of them.
-static int along_blocks(const pb_access* access, int64_t block) {
+// The same of a value in blocks, of which the nest may take a part that begins at one of them. Where several dims walk
+// the channels, as those of groups do, it is the one of neighbours: the others go by whole blocks (pb__layout_walks).
+static int along_blocks(const pb_nest* nest, const pb_access* access, int64_t block) {
   pb_access whole = *access;
   if (whole.index[1].cst % block == 0) whole.index[1].cst = 0;
-  return along(&whole, 1);
+  int dim = along(&whole, 1);
+  for (int d = 0; d < nest->dim_count && dim < 0 && whole.index[1].cst == 0; ++d)
+    if (whole.index[1].coef[d] == 1 && nest->extent[d] % block == 0) dim = d;
+  return dim;
 }
 
 pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
@@ -130,7 +134,7 @@ pb_status pb__layout_rewrite_nest(pb_layout* l, int n) {
   for (int a = 0; a < nest->access_count; ++a) {
     int v = l->program.value_of[n][a];
     if (!pb__layout_in_rows(l, v)) continue;
-    int dim = along_blocks(&nest->access[a], l->values[v].block);
+    int dim = along_blocks(nest, &nest->access[a], l->values[v].block);
     if (dim >= 0) size[dim] = l->values[v].block;
   }
   for (int a = 0; a < nest->access_count; ++a) {
