@@ -30,6 +30,13 @@ pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_
   return out;
 }
 
+bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b) {
+  if (a->rank < 2 || b->rank < 2 || pb_access_elements(a) != pb_access_elements(b)) return false;
+  for (int d = 0; d < nest->dim_count; ++d)
+    if (nest->extent[d] > 1 && pb_access_stride(a, d) != pb_access_stride(b, d)) return false;
+  return pb_access_offset(a) == pb_access_offset(b);
+}
+
 int pb_program_only_writer(const pb_program* p, int value) {
   int writer = -1;
   if (p->values[value].kind != PB_VALUE_LOCAL) return -1;

@@ -13,6 +13,9 @@ bool pb_walks_elements(const pb_nest* nest, const pb_access* access, int* dim_of
 // `dim_of`: from pb_walks_elements, of the maker's access to that tensor. The place in memory is the caller's to set.
 pb_access pb_access_compose(const pb_access* outer, const int* dim_of, const pb_access* inner);
 
+// Whether both accesses of the nest walk their tensors, of several dims each, by the same places in memory.
+bool pb_same_places(const pb_nest* nest, const pb_access* a, const pb_access* b);
+
 // The one nest that stores the value, if it is a local one that nothing else writes; -1: there is none.
 int pb_program_only_writer(const pb_program* program, int value);
 // The one nest that loads the value, of those that are not `dropped`; -1: none or several do.

@@ -11,11 +11,14 @@
 // Vectors are walked along the dim whose elements are neighbours; a view that would take the neighbours away stays a
 // copy, unless what reads it copies it anyway: another copy, or a large product, whose second factor `layout` packs; or
 // unless it is a product of one row, which goes along the sum.
-// Only where memory is cached: movers walk tensors by rows of lanes, which `layout` has yet to choose.
+// Units that take whole rows of lanes and nothing else have less to go through: a copy, whose mover walks any strides,
+// and a pointwise nest of one tensor that lies in rows, which `layout` brings into lanes whatever the ranks. The rest
+// comes in rows by the copy, and what an instruction makes leaves by it: `outline` puts both into one kernel.
 #include "core/s3/compose.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
+#include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
@@ -24,8 +27,10 @@ enum { ROWS_FOR_A_COPY = 32 }; // of a product: layout then packs its second fac
 typedef struct viewer {
   pb_unit* unit;
   pb_program program;
-  bool* dropped; // nests
-  bool* joined;  // values that copies alone put together, as concatenations are
+  int64_t lanes;
+  bool whole_rows; // units take rows of lanes and nothing else
+  bool* dropped;   // nests
+  bool* joined;    // values that copies alone put together, as concatenations are
 } viewer;
 
 static bool is_copy(const pb_nest* nest) {
@@ -72,12 +77,12 @@ static bool uses_the_same(const pb_nest* nest, const pb_access* a, const pb_acce
 static bool is_packed(const viewer* v, int n, int access) {
   const pb_nest* nest = &v->program.nests[n];
   pb_contraction_dims roles;
-  int64_t rows = 1, lanes = pb_vector_facts_of(v->unit->chip).lanes;
+  int64_t rows = 1;
   if (!pb_nest_contraction_dims(nest, NULL, &roles) || roles.w != access) return false;
   for (int d = 0; d < nest->dim_count; ++d)
     if (roles.role[d] == PB_ROLE_M)
       rows *= nest->extent[d];
-    else if (roles.role[d] == PB_ROLE_N && nest->extent[d] % lanes)
+    else if (roles.role[d] == PB_ROLE_N && nest->extent[d] % v->lanes)
       return false;
   return rows >= ROWS_FOR_A_COPY;
 }
@@ -91,7 +96,13 @@ static bool is_summed_in_lanes(const viewer* v, int n, int access, const pb_acce
   for (int m = 0; m < nest->dim_count; ++m)
     if (roles.role[m] == PB_ROLE_M && nest->extent[m] > 1) return false;
   return d >= 0 && roles.role[d] == PB_ROLE_K && pb_access_stride(&nest->access[roles.x], d) == 1 &&
-         nest->extent[d] >= 2 * pb_vector_facts_of(v->unit->chip).lanes;
+         nest->extent[d] >= 2 * v->lanes;
+}
+
+// Whether the pointwise nest takes one tensor, in rows, as it stores: place by place.
+static bool lies_in_rows(const pb_nest* nest, const pb_access* now) {
+  if (nest->reduce != PB_SET || nest->access_count != 2 || now->rank != 2 || pb_nest_gathers(nest)) return false;
+  return pb_same_places(nest, now, &nest->access[1]);
 }
 
 // Whether the nest goes on well with `now` in place of its load `a`.
@@ -100,6 +111,7 @@ static bool suits(const viewer* v, int n, int a, const pb_access* now) {
   const pb_access* was = &nest->access[a];
   pb_contraction_dims roles;
   if (is_copy(nest)) return true;
+  if (v->whole_rows) return lies_in_rows(nest, now);
   if (pb_nest_contraction_dims(nest, NULL, &roles) && !uses_the_same(nest, was, now)) return false;
   if (is_packed(v, n, a) || is_summed_in_lanes(v, n, a, now)) return true;
   int d = neighbours(nest, was);
@@ -129,11 +141,18 @@ static bool look_through(viewer* v, int n, int a) {
 // but for whole registers of channels in front: it moves pixels, and what lies in blocks of channels lies so behind it.
 static bool keeps_channels(const viewer* v, int copy) {
   const pb_access *from = &v->program.nests[copy].access[0], *to = from + 1;
-  int64_t lanes = pb_vector_facts_of(v->unit->chip).lanes;
   if (!v->joined[v->program.value_of[copy][1]] || from->rank != 4 || to->rank != 4) return false;
-  return from->shape[1] % lanes == 0 && to->index[1].cst % lanes == 0 && !from->index[1].cst &&
+  return from->shape[1] % v->lanes == 0 && to->index[1].cst % v->lanes == 0 && !from->index[1].cst &&
          !memcmp(&from->index[0], &to->index[0], sizeof from->index[0]) &&
          !memcmp(from->index[1].coef, to->index[1].coef, sizeof from->index[1].coef);
+}
+
+// Whether nest n is a copy that a mover carries out into `to` as well as where it goes now: channels that begin inside
+// a row of lanes go through a plain tensor, which is the smaller the sooner they do.
+static bool moves_rows(const viewer* v, int n, int to) {
+  const pb_nest* nest = &v->program.nests[n];
+  if (!is_copy(nest)) return false;
+  return !v->joined[to] || nest->access[1].rank != 4 || nest->access[1].index[1].cst % v->lanes == 0;
 }
 
 // Whether whatever stores the value can store through the copy instead. Neighbours stay neighbours, which those of
@@ -148,6 +167,7 @@ static bool can_move(const viewer* v, int copy, const int* dim_of) {
     if (n > copy || pb_nest_is_fixed(nest) || !pb_program_writes(p, n, value) ||
         leaves(nest, &nest->access[nest->access_count - 1]))
       return false;
+    if (v->whole_rows && !moves_rows(v, n, p->value_of[copy][1])) return false;
     pb_access now = pb_access_compose(&nest->access[nest->access_count - 1], dim_of, &p->nests[copy].access[1]);
     int d = neighbours(nest, &nest->access[nest->access_count - 1]);
     if (d >= 0 && !is_copy(nest) && !by_channels && pb_access_stride(&now, d) != 1) return false;
@@ -224,8 +244,7 @@ static bool is_read(const viewer* v, int value) {
 }
 
 pb_status pb_s3_views(pb_unit* unit) {
-  if (!pb_chip_runs_code(unit->chip)) return PB_OK;
-  viewer v = {.unit = unit};
+  viewer v = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .whole_rows = pb_chip_whole_rows(unit->chip)};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &v.program));
   pb_program* p = &v.program;
   bool changed = false;

@@ -48,6 +48,8 @@ int pb_chip_register_file(const pb_chip* chip) { return pb_vector_facts_of(chip)
 
 bool pb_chip_runs_code(const pb_chip* chip) { return pb_chip_register_file(chip) >= 0; }
 
+bool pb_chip_whole_rows(const pb_chip* chip) { return !pb_chip_runs_code(chip); }
+
 int pb_chip_staging(const pb_chip* chip) {
   for (int m = 0; m < chip->memory_count && pb_chip_runs_code(chip); ++m)
     if (is_staging(&chip->memories[m])) return m;

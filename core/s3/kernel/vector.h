@@ -22,6 +22,8 @@ pb_vector_facts pb_vector_facts_of(const pb_chip* chip);
 int pb_chip_register_file(const pb_chip* chip);
 // Whether code is made for its cores: they compute whatever a nest says, in registers.
 bool pb_chip_runs_code(const pb_chip* chip);
+// Whether its units take whole rows of lanes and nothing else: no code loads single elements, with any stride.
+bool pb_chip_whole_rows(const pb_chip* chip);
 // The memory of a core's own, no cache, through which tensors pass on their way to registers and back; -1: cores read
 // and write tensors where they are.
 int pb_chip_staging(const pb_chip* chip);

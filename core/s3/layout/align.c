@@ -5,6 +5,7 @@
 //
 //   before   y[i, j] = x[i, j] + b[0, j]                of b: 1x20, y: 20x20
 //   after    c[i, j] = b[0, j];  s[i, j] = x[i, j] + c[i, j];  y[i, j] = s[i, j]
+#include "core/s3/compose.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
@@ -18,14 +19,10 @@ typedef struct aligner {
   pb_program to; // its nests are those of `from` and the copies
 } aligner;
 
-// Whether both walk their tensors, of several dims each, by the same places in memory. Of one tensor alone (`only`)
-// layout makes rows whatever their ranks are.
+// Of one tensor alone (`only`) layout makes rows whatever the ranks are.
 static bool same_places(const pb_nest* nest, const pb_access* a, const pb_access* b, bool only) {
-  if (a->rank < 2 || b->rank < 2 || pb_access_elements(a) != pb_access_elements(b)) return false;
   if (!only && (a->rank != b->rank || memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->rank))) return false;
-  for (int d = 0; d < nest->dim_count; ++d)
-    if (nest->extent[d] > 1 && pb_access_stride(a, d) != pb_access_stride(b, d)) return false;
-  return pb_access_offset(a) == pb_access_offset(b);
+  return pb_same_places(nest, a, b);
 }
 
 static bool is_fixed_at_0(const pb_index* index) {
@@ -156,7 +153,7 @@ static void align(aligner* a, int n) {
 }
 
 pb_status pb_s3_align(pb_unit* unit) {
-  if (pb_chip_lanes(unit->chip) == 1 || pb_chip_runs_code(unit->chip)) return PB_OK;
+  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
   aligner a = {.unit = unit, .from = &program, .to = program};

@@ -137,7 +137,7 @@ static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
 
 static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
-  l->whole_rows = !pb_chip_runs_code(unit->chip);
+  l->whole_rows = pb_chip_whole_rows(unit->chip);
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   l->roles = unread_roles(l);
   l->summed = pb__layout_summed_channels(l);

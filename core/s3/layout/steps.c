@@ -175,7 +175,7 @@ static void write_all(stepper* s) {
 }
 
 pb_status pb_s3_steps(pb_unit* unit) {
-  if (pb_chip_lanes(unit->chip) == 1 || pb_chip_runs_code(unit->chip) || pb_may_leave(unit)) return PB_OK;
+  if (pb_chip_lanes(unit->chip) == 1 || !pb_chip_whole_rows(unit->chip) || pb_may_leave(unit)) return PB_OK;
   pb_program program;
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &program));
   size_t count = (size_t)program.nest_count + 1, room = 1;

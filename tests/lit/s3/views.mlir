@@ -9,7 +9,7 @@
 // CHECK: affine.store %{{.*}}, %[[Y]][%{{.*}}, %{{.*}} * 16 + %{{.*}}]
 // CHECK-NOT: pb.part = "copy"
 
-// Movers walk rows of lanes: there layout comes first.
+// Units that take rows of lanes get them by the copies.
 // RUN: %pb-opt %S/Inputs/heads.txt --target=simnpu --views | %FileCheck %s --check-prefix=MOVERS
 // MOVERS: pb.part = "copy"
 
