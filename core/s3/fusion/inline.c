@@ -5,10 +5,11 @@
 //   after    y[i] = a[i] * erf(a[i] / 2)
 //
 // What takes a reduction's result alone stays by itself: it will be that reduction's epilogue, and what it leaves is
-// smaller than sums are. In front of `math`, which wants room for the functions in a nest. Only where memory is cached:
-// elsewhere a nest is an instruction or two, and epilogues of several nests pass values on the chip.
+// smaller than sums are. In front of `math`, which wants room for the functions in a nest. Where nests are commands,
+// which pass values on the chip, only what fewer commands compute than before.
 #include "core/math/math.h"
 #include "core/s3/compose.h"
+#include "core/s3/kernel/landing.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 
@@ -16,6 +17,7 @@
 
 // A taker and the maker of one of its loads, and what becomes of them.
 typedef struct merge {
+  const pb_chip* chip;
   const pb_program* p;
   int taker, maker, load, dim_of[PB_NEST_RANK];
   int values[PB_NEST_ACCESSES]; // by access of `out`
@@ -98,6 +100,15 @@ static int append(merge* m, int n, const int* access, int load, int taken) {
   return map[nest->expr_count - 1];
 }
 
+// Whether the chip has less to do for both in one nest: code goes once less over memory; commands are to be
+// fewer, or to compute what none did by itself.
+static bool gains(const merge* m) {
+  if (pb_chip_runs_code(m->chip)) return true;
+  int maker = pb_point_commands(m->chip, &m->p->nests[m->maker]),
+      taker = pb_point_commands(m->chip, &m->p->nests[m->taker]), both = pb_point_commands(m->chip, &m->out);
+  return both && (!maker || !taker || both < maker + taker);
+}
+
 // The taker with the maker's expression in place of its load. false: a nest has no room for both.
 static bool make(merge* m) {
   const pb_nest *taker = &m->p->nests[m->taker], *maker = &m->p->nests[m->maker];
@@ -118,7 +129,7 @@ static bool make(merge* m) {
   int taken = append(m, m->maker, of_maker, -1, -1), last = append(m, m->taker, of_taker, m->load, taken);
   m->out.access[m->out.access_count] = taker->access[taker->access_count - 1];
   m->values[m->out.access_count++] = m->p->value_of[m->taker][taker->access_count - 1];
-  return last == m->out.expr_count - 1; // a nest that only loads is a copy, and none of these
+  return last == m->out.expr_count - 1 && gains(m); // a nest that only loads is a copy, and none of these
 }
 
 // Whether load `a` of nest n takes each element once, of a value that a pointwise nest makes for it alone.
@@ -156,11 +167,11 @@ static bool inline_one(inliner* i, int n) {
 }
 
 pb_status pb_s3_inline(pb_unit* unit) {
-  if (!pb_chip_runs_code(unit->chip)) return PB_OK;
   inliner i = {.unit = unit};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &i.program));
   bool changed = false;
   i.merge = PB_NEW(&unit->pass, merge);
+  i.merge->chip = unit->chip;
   i.dropped = PB_NEW_ARRAY(&unit->pass, bool, (size_t)i.program.nest_count + 1);
   for (int n = 0; n < i.program.nest_count; ++n)
     while (is_pointwise(&i.program.nests[n]) && inline_one(&i, n)) changed = true;

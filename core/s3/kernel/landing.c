@@ -38,6 +38,14 @@ bool pb_point_lands_alone(const pb_chip* chip, const pb_nest* nest) {
   return lands(chip, nest, -1, PB_ANY_MEMORY, false, &memory);
 }
 
+int pb_point_commands(const pb_chip* chip, const pb_nest* nest) {
+  pb_flat flat;
+  pb_cover cover;
+  if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return 0;
+  flat_of(nest, &flat);
+  return pb_cover_find(chip, &flat, -1, true, &cover) ? cover.count : 0;
+}
+
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory) {
   pb_contraction_dims roles, insn_roles;
   if (pb_nest_contraction_dims(nest, is_weight, &roles)) {

@@ -10,7 +10,9 @@
 bool pb_point_lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, int* memory);
 // Whether they do without commands that do nothing but set constants.
 bool pb_point_lands_alone(const pb_chip* chip, const pb_nest* nest);
-// The same for the result of a reduction. `is_weight`: by access, those that are constant.
+// How many instructions compute the pointwise nest, each on what those before it left; 0: none do.
+int pb_point_commands(const pb_chip* chip, const pb_nest* nest);
+// Where the result of a reduction lands. `is_weight`: by access, those that are constant.
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory);
 // Whether some instruction computes or combines what the nest does, whatever its strides.
 bool pb_nest_known(const pb_chip* chip, const pb_nest* nest);

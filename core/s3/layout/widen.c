@@ -130,7 +130,7 @@ static void rewrite(widener* w, int n, rewriting* r) {
 }
 
 pb_status pb_s3_widen(pb_unit* unit) {
-  if (!pb_chip_runs_code(unit->chip) || !extends(unit->chip)) return PB_OK;
+  if (!extends(unit->chip)) return PB_OK;
   widener w = {0};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &w.program));
   pb_program* p = &w.program;
