@@ -110,8 +110,33 @@ static int64_t elements_inside(const pb_pack* pack, int d) {
   return elements;
 }
 
+// The two innermost dims at once, where all that they take is inside: of weights, the few numbers that one lane sums,
+// for every lane. false: it is not so.
+static bool pack_lanes(packer* p, int64_t offset) {
+  const pb_pack* pack = p->pack;
+  int d = pack->dim_count - 2, outer = pack->dims[d].axis, inner = pack->dims[d + 1].axis;
+  int64_t rows = pack->dims[d].extent, columns = pack->dims[d + 1].extent, last[PB_PACK_AXES];
+  if (p->part >= d || (p->size != 1 && p->size != 4)) return false;
+  memcpy(last, p->value, sizeof last);
+  last[outer] += (rows - 1) * pack->dims[d].scale;
+  last[inner] += (columns - 1) * pack->dims[d + 1].scale;
+  for (int a = 0; a < PB_PACK_AXES; ++a)
+    if (last[a] >= pack->extent[a]) return false;
+  int64_t far = pack->dims[d].scale * pack->stride[outer], near = pack->dims[d + 1].scale * pack->stride[inner];
+  const char* from = p->from + offset * (int64_t)p->size;
+  char* to = p->to;
+  for (int64_t j = 0; j < rows; ++j)
+    if (p->size == 1)
+      for (int64_t k = 0; k < columns; ++k) *to++ = from[j * far + k * near];
+    else
+      for (int64_t k = 0; k < columns; ++k, to += 4) memcpy(to, from + (j * far + k * near) * 4, 4);
+  p->to = to;
+  return true;
+}
+
 static void pack_dim(packer* p, int d, int64_t offset, bool outside) {
   const pb_pack* pack = p->pack;
+  if (d == pack->dim_count - 2 && !outside && pack_lanes(p, offset)) return;
   int axis = pack->dims[d].axis;
   int64_t first, end, step = pack->dims[d].scale * pack->stride[axis];
   turns_of(p, d, &first, &end);
