@@ -117,7 +117,25 @@ static bool make_group(MlirModule module, const pb_engine* engine, int group, in
   return ok;
 }
 
-static void make_code(void* codes, int k) { pb_code_make(&((pb_code*)codes)[k]); }
+// The groups in the order in which workers take them: large ones first, so that nobody waits long for the last.
+typedef struct queue_of_groups {
+  pb_code* codes;
+  int order[MAX_GROUPS];
+} queue_of_groups;
+
+static void make_code(void* groups, int k) {
+  const queue_of_groups* q = groups;
+  pb_code_make(&q->codes[q->order[k]]);
+}
+
+static void order_groups(queue_of_groups* q, int groups) {
+  for (int g = 0; g < groups; ++g) {
+    int k = g;
+    for (; k > 0 && q->codes[q->order[k - 1]].kernels.length < q->codes[g].kernels.length; --k)
+      q->order[k] = q->order[k - 1];
+    q->order[k] = g;
+  }
+}
 
 static int list_kernels(const pb_chip* chip, MlirModule module, pb_engine* engine) {
   for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
@@ -137,7 +155,9 @@ static pb_status compile_groups(const pb_chip* chip, MlirModule module, int work
       return fail(diag, "threads", "the instructions do not parse");
   }
   pb_code_start();
-  pb_work_on(groups, workers, make_code, codes);
+  queue_of_groups queue = {.codes = codes};
+  order_groups(&queue, groups);
+  pb_work_on(groups, workers, make_code, &queue);
   for (int g = 0; g < groups; ++g)
     if (codes[g].why) return fail(diag, "threads", codes[g].why);
   return PB_OK;
