@@ -40,19 +40,28 @@ typedef struct part {
   int64_t whole[PB_MAX_BUFFERS];     // it has brought everything
   uint32_t after[PB_MAX_BUFFERS];    // queues whose work what fills it comes after
   uint32_t brought[PB_MAX_BUFFERS];  // queues outside a loop that made it, which brought what it is made of
-  uint64_t made_of[PB_MAX_BUFFERS][BUFFER_WORDS];   // which buffers what fills it has read, and those before it
-  int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS]; // it is in use; to 0: it is not
-  uint32_t walked[PB_MAX_BUFFERS];                  // by which of the loops around
+  uint64_t made_of[PB_MAX_BUFFERS][BUFFER_WORDS];       // which buffers what fills it has read, and those before it
+  int64_t from[PB_MAX_BUFFERS], to[PB_MAX_BUFFERS];     // it is in use; to 0: it is not
+  int64_t sweep[PB_MAX_BUFFERS], early[PB_MAX_BUFFERS]; // its last piece is begun with so long after `from`, and its
+                                                        // first one is left so long before `to`
+  uint32_t walked[PB_MAX_BUFFERS];                      // by which of the loops around
   uint32_t filled_by[PB_MAX_BUFFERS], read_by[PB_MAX_BUFFERS]; // queues that do
   int64_t free_at[PB_MAX_BUFFERS]; // a loop's own: its first copy is, behind the loop; 0: it has run out
 } part;
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static void use(part* p, int buffer, int64_t from, int64_t to, uint32_t walked) {
+static void use(part* p, int buffer, int64_t from, int64_t to, uint32_t walked, int64_t sweep, int64_t early) {
   p->walked[buffer] |= walked;
-  if (!p->to[buffer] || from < p->from[buffer]) p->from[buffer] = from;
+  if (!p->to[buffer] || from < p->from[buffer]) p->from[buffer] = from, p->sweep[buffer] = sweep;
+  if (to > p->to[buffer]) p->early[buffer] = early < to - p->to[buffer] ? early : to - p->to[buffer];
   p->to[buffer] = larger(p->to[buffer], to);
+}
+
+// How long a copy of the buffer is taken, for those that take the next one piece by piece in the same order.
+static int64_t held(const part* p, int buffer) {
+  int64_t together = p->early[buffer] < p->sweep[buffer] ? p->early[buffer] : p->sweep[buffer];
+  return p->to[buffer] - p->from[buffer] - together;
 }
 
 // The port is every core's: what one core does there the others do too, in shares as large as its own or smaller.
@@ -148,10 +157,18 @@ static int64_t served_at(part* p, int queue, int64_t cycles) {
   return turns < p->loaded ? turns : p->loaded;
 }
 
+// How long before its end a nest is done with the first piece of what it accesses, where its commands go piece by
+// piece.
+static int64_t early_of(const pb_match* match, int access, int64_t lasts) {
+  int outer = match && match->loop_count ? match->loops[0] : -1;
+  if (outer < 0 || !match->nest.access[access].stride[outer]) return 0;
+  return lasts - lasts / match->nest.extent[outer];
+}
+
 // The nest begins when its queue is free and what it reads is there; `lasts` cycles after that the queue is free again,
 // and `until_done` later what it writes is there. `loads`: cycles of the system memory's port that it reads for.
-static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue, int64_t lasts, int64_t until_done,
-                     int64_t loads) {
+static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, const pb_match* match, int queue, int64_t lasts,
+                     int64_t until_done, int64_t loads) {
   int64_t free_at = p->queue_free[queue], start = free_at, own = free_at;
   int64_t first = nest->kept ? lasts / nest->extent[0] : lasts;
   uint32_t after = 1u << queue, brought = 0;
@@ -172,8 +189,8 @@ static void run_nest(const pb_tiling* t, part* p, const pb_nest* nest, int queue
     }
   for (int a = 0; a < nest->access_count; ++a)
     if (pb__is_buffer(&nest->access[a])) {
-      int64_t held = handed_on_alone(t, nest->access[a].buffer) ? 0 : until_done;
-      use(p, nest->access[a].buffer, start, start + lasts + held, columns_of(nest, a));
+      int64_t until = start + lasts + (handed_on_alone(t, nest->access[a].buffer) ? 0 : until_done);
+      use(p, nest->access[a].buffer, start, until, columns_of(nest, a), 0, early_of(match, a, lasts));
     }
   if (pb__is_buffer(dest)) {
     p->after[dest->buffer] = after;
@@ -200,15 +217,15 @@ static void issue(part* p, int queue, int64_t cycles) {
 }
 
 // The nest on its unit, and beside it what writes state for it there.
-static void run_units(const pb_tiling* t, part* p, const pb_nest* nest, const pb_insn* insn, const int64_t* taken,
-                      int64_t words, int64_t until_done, int64_t loads) {
+static void run_units(const pb_tiling* t, part* p, const pb_nest* nest, const pb_match* match, const pb_insn* insn,
+                      const int64_t* taken, int64_t words, int64_t until_done, int64_t loads) {
   int64_t lasts = queue_time(t, insn->unit, taken[insn->unit], words - 1);
   for (int u = 0; u < t->chip->unit_count; ++u) {
     if (taken[u]) issue(p, u, taken[u]);
     if (u != insn->queue && taken[u]) ++p->commands[u];
     if (u != insn->unit) lasts = larger(lasts, taken[u]);
   }
-  run_nest(t, p, nest, insn->unit, lasts, until_done, loads);
+  run_nest(t, p, nest, match, insn->unit, lasts, until_done, loads);
   int64_t start = p->queue_free[insn->unit] - lasts;
   for (int u = 0; u < t->chip->unit_count; ++u) {
     if (u == insn->unit || !taken[u]) continue;
@@ -222,7 +239,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     int64_t taken = pb__core_cycles(t, t->core, nest);
     issue(p, CORE, taken);
     ++p->commands[CORE];
-    run_nest(t, p, nest, CORE, taken, 0, 0);
+    run_nest(t, p, nest, NULL, CORE, taken, 0, 0);
     t->traffic += pb__core_traffic(t, t->core, nest);
     return true;
   }
@@ -265,7 +282,7 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
   int64_t until_done = insn->latency + (alone ? 0 : TOKEN_CYCLES);
   if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
-  run_units(t, p, nest, insn, taken, words, until_done, loads ? of_all_cores(t, beats) : 0);
+  run_units(t, p, nest, &match, insn, taken, words, until_done, loads ? of_all_cores(t, beats) : 0);
   return true;
 }
 
@@ -277,7 +294,7 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
   for (const pb_tree* node = loop->first; node; node = node->next) {
     if (node->kind != PB_TREE_ALLOC) continue;
     int b = node->buffer;
-    chain = larger(chain, (one->to[b] - one->from[b]) / larger(t->buffers[b].depth, 1));
+    chain = larger(chain, held(one, b) / larger(t->buffers[b].depth, 1));
     one->to[b] = 0; // nobody outside sees it
   }
   for (int b = 0; b < t->buffer_count; ++b) // what the next iteration begins with
@@ -287,13 +304,13 @@ static int64_t chain_of(const pb_tiling* t, const pb_tree* loop, part* one) {
 
 // When the copies of a loop's buffers are free for what lies at their places: its remainder goes on with the copy that
 // has not been used for longest.
-static void note_free(const pb_tiling* t, const pb_tree* loop, const int64_t* to, int64_t last, int64_t period,
+static void note_free(const pb_tiling* t, const pb_tree* loop, const part* later, int64_t last, int64_t period,
                       part* sum) {
   for (const pb_tree* node = loop->first; node; node = node->next) {
     if (node->kind != PB_TREE_ALLOC) continue;
     const pb_buffer* buffer = &t->buffers[node->buffer];
     int place = buffer->shares >= 0 ? buffer->shares : node->buffer;
-    sum->free_at[place] = last + to[node->buffer] - (buffer->depth - 1) * period;
+    sum->free_at[place] = last + later->from[node->buffer] + held(later, node->buffer) - (buffer->depth - 1) * period;
   }
 }
 
@@ -449,10 +466,12 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
     sum->paced[q] = start + one.queue_free[q] + (loop->extent - 1) * one.queue[q];
   }
   sum->end = larger(sum->end, start + one.end + further);
-  note_free(t, loop, later.to, start + further, period, sum);
+  note_free(t, loop, &later, start + further, period, sum);
   for (int b = 0; b < t->buffer_count; ++b) {
     if (!one.to[b]) continue;
-    use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b]);
+    int64_t pieces = one.walked[b] >> loop->level & 1 ? further : 0; // from the first one's to the last one's
+    use(sum, b, start + one.from[b], start + one.to[b] + further, one.walked[b], one.sweep[b] + pieces,
+        one.early[b] + pieces);
     sum->after[b] |= one.after[b];
     sum->filled_by[b] |= one.filled_by[b];
     sum->read_by[b] |= one.read_by[b];
@@ -531,6 +550,7 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   if (!tree_cost(t, &t->root, &all)) return false;
   if (t->core) all.system = t->traffic;
   int64_t most = busiest(t, &all, &plan->bound);
+  plan->port = t->core ? 0 : all.system;
   memcpy(plan->busy, all.busy, sizeof plan->busy);
   t->compute = larger(all.end, all.queue[CORE]);
   if (t->core)

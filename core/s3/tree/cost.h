@@ -4,7 +4,7 @@
 
 #include "core/s3/tree/tiling.h"
 
-// Fills cycles, bound and busy of the plan whose tree was built. false: it does not fit, tiling->failure says why.
+// Fills cycles, port, bound and busy of the plan whose tree was built. false: it does not fit, tiling->failure says why.
 bool pb_tree_cost(pb_tiling* tiling, pb_plan* plan);
 
 // Of a tree of cores that was added up: no way to share it as the plan does takes less, whatever caches bring.

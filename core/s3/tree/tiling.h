@@ -34,6 +34,7 @@ typedef struct pb_plan {
   // How the slice of x is made inside its tile, where the group has a producer; NULL: x is a tensor.
   const struct pb_plan* producer;
   int64_t cycles;              // predicted, for the kernel
+  int64_t port;                // of these the system memory's port moves something in so many; of cores 0
   const char* bound;           // the queue or memory that takes them
   int64_t busy[PB_MAX_QUEUES]; // cycles in which each queue's unit works, predicted
 } pb_plan;
