@@ -15,11 +15,14 @@
 
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
 enum { MOST_COPIES = 4, FREE_COPIES = 3 };
+// Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
+enum { MOST_CHUNKS = 3, MOST_GROUPINGS = 4 };
 
 // The best plan found so far. Producers' plans are kept by stage, the last stage's first.
 typedef struct result {
   pb_plan stages[PB_MAX_STAGES];
   bool found;
+  int legal;             // plans that fit
   char why[PB_PLAN_WHY]; // with what selection says of the nearest instruction
 } result;
 
@@ -56,11 +59,11 @@ bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_
 static void judge_stage(planner* p) {
   const char* why = NULL;
   result* r = p->result;
-  if (!p->judge->cycles(p->judge->user, &p->plan, &p->plan.cycles, &why)) {
+  if (!p->judge->cost(p->judge->user, &p->plan, &why)) {
     fail(p, why);
     return;
   }
-  if (!r->found || p->plan.cycles < r->stages[0].cycles) r->stages[0] = p->plan;
+  if (!r->found || pb_plan_price(&p->plan) < pb_plan_price(&r->stages[0])) r->stages[0] = p->plan;
   r->found = true;
 }
 
@@ -77,9 +80,10 @@ static void judge(planner* p) {
   for (; last->consumer; last = last->consumer, ++count) last->consumer->plan.producer = &last->plan;
   if (pb_plan_cost(last->chip, last->group, &last->plan, &scratch, &why)) {
     result* r = p->result;
-    if (!r->found || last->plan.cycles < r->stages[0].cycles)
+    if (!r->found || pb_plan_price(&last->plan) < pb_plan_price(&r->stages[0]))
       for (planner* stage = p; stage; stage = stage->consumer) r->stages[--count] = stage->plan;
     r->found = true;
+    ++r->legal;
   } else
     fail(p, why);
   pb_arena_free(&scratch);
@@ -261,12 +265,120 @@ static void contraction_rows(planner* p, const shape_of* s) {
   plan_images(p, s, batches);
 }
 
+// Rows in a tile of the plan.
+static int64_t rows_in_tile(const planner* p, const shape_of* s, const pb_plan* plan) {
+  int64_t rows = 1;
+  for (int k = 0; k < s->row_count; ++k) {
+    int64_t left = p->extent[s->rows[k]];
+    for (int b = 0; b < plan->band_count; ++b)
+      if (plan->bands[b].dim == s->rows[k]) left = plan->bands[b].step;
+    rows *= left;
+  }
+  return rows;
+}
+
+// How many blocks of lanes have room for the sums of so many rows where the instruction adds them up.
+static int64_t sums_that_fit(const planner* p, int64_t rows) {
+  const pb_group* g = p->group;
+  int64_t bytes = rows * g->lanes * (pb_type_bits(g->main.access[g->roles.y].type) / 8);
+  return p->chip->memories[g->contraction->operands[g->insn_roles.y].memory].bytes / bytes;
+}
+
+// A plan inside the bands around the sums, with `some` of the blocks along dim `at` of the blocks and with all blocks
+// inside it, by chunks of x and of the weights. Returns whether it fits.
+static bool consider_chunk(planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some, int64_t chunk) {
+  pb_plan plan = *sums;
+  int legal = p->result->legal;
+  add_band(&plan, s->sums[0], chunk, p->extent[s->sums[0]]);
+  plan.x_level = levels_of(p, &plan);
+  for (int k = at; k < s->block_count; ++k) add_band(&plan, s->blocks[k], 1, k == at ? some : p->extent[s->blocks[k]]);
+  plan.w_level = levels_of(p, &plan);
+  add_band(&plan, s->sums[0], 1, chunk);
+  for (int k = 1; k < s->sum_count; ++k) add_band(&plan, s->sums[k], 1, p->extent[s->sums[k]]);
+  for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth) consider(p, plan);
+  return p->result->legal > legal;
+}
+
+// Whether the sums fit at all: with the shortest chunks, whose commands and runs are too short to be taken.
+static bool sums_fit(const planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some) {
+  pb_arena scratch = {0};
+  planner probe = *p;
+  probe.result = PB_NEW(&scratch, result);
+  bool fit = consider_chunk(&probe, s, sums, at, some, 1);
+  pb_arena_free(&scratch);
+  return fit;
+}
+
+// Sums of so many blocks at once, by the longest chunks that fit.
+static void plan_sums(planner* p, const shape_of* s, const pb_plan* rows, int at, int64_t some) {
+  int64_t sums = p->extent[s->sums[0]];
+  pb_plan plan = *rows;
+  int fit = 0;
+  for (int k = 0; k < at; ++k) add_band(&plan, s->blocks[k], 1, p->extent[s->blocks[k]]);
+  add_band(&plan, s->blocks[at], some, p->extent[s->blocks[at]]);
+  plan.result_level = levels_of(p, &plan);
+  if (sums < 2 || !sums_fit(p, s, &plan, at, some)) return;
+  for (int64_t chunk = pb_plan_next_step(sums, sums, false); chunk > 1 && fit < MOST_CHUNKS;
+       chunk = pb_plan_next_step(sums, chunk, false))
+    fit += consider_chunk(p, s, &plan, at, some, chunk);
+}
+
+// As many blocks at once as their sums have room for: each time all of x comes again. What is behind the last sums
+// nobody hides, so the last time may be a short one.
+static void plan_blocks_at_once(planner* p, const shape_of* s, const pb_plan* rows) {
+  int64_t inside = 1, fit = sums_that_fit(p, rows_in_tile(p, s, rows));
+  for (int k = 1; k < s->block_count; ++k) inside *= p->extent[s->blocks[k]];
+  for (int at = 0; at < s->block_count; ++at) {
+    int64_t extent = p->extent[s->blocks[at]], most = fit / inside < extent ? fit / inside : extent;
+    int legal = p->result->legal;
+    for (int64_t some = most; some > 0 && some * inside > 1 && some > most - MOST_GROUPINGS; --some) {
+      plan_sums(p, s, rows, at, some);
+      if (p->result->legal > legal) return; // other operands of what takes the sums lie beside them
+    }
+    if (at + 1 < s->block_count) inside /= p->extent[s->blocks[at + 1]];
+  }
+}
+
+// Tiles of more rows than the plan's, each with its sums in parts.
+static void plan_larger_tiles(planner* p, const shape_of* s, const pb_plan* than) {
+  int batches = s->row_count > 2 ? s->row_count - 2 : 0, outer = s->row_count > 0 ? s->rows[batches] : -1;
+  int64_t extent = outer < 0 ? 1 : p->extent[outer], rows = rows_in_tile(p, s, than);
+  for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step, false)) {
+    pb_plan plan = begin(p, 2);
+    for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
+    if (outer >= 0) add_band(&plan, outer, step, extent);
+    if (rows_in_tile(p, s, &plan) <= rows) break;
+    plan.result_depth = 1; // the next sums begin with the block that was taken first
+    plan_blocks_at_once(p, s, &plan);
+  }
+}
+
+// Where all of the sum of all rows does not fit, each tile of rows reads all of the weights. Larger tiles of parts of
+// the sum read them less often, and x as often as there are groups of blocks whose sums lie side by side: they are
+// taken if less is read.
+static void plan_parts_of_sums(planner* p, const shape_of* s) {
+  pb_plan* best = &p->result->stages[0];
+  bool by_lanes = pb_sums_by_lanes(p->group->contraction, &p->group->insn_roles);
+  if (!p->result->found || best->w_level <= pb_plan_shared_bands(best) || by_lanes) return;
+  if (is_inside(p) || p->group->producer || !s->block_count || !s->sum_count) return;
+  for (int k = 0; k < s->block_count; ++k)
+    if (p->group->roles.role[s->blocks[k]] == PB_ROLE_B) return;
+  pb_arena scratch = {0};
+  planner parts = *p;
+  parts.result = PB_NEW(&scratch, result);
+  plan_larger_tiles(&parts, s, best);
+  const pb_plan* found = &parts.result->stages[0];
+  if (parts.result->found && found->port < best->port && pb_plan_price(found) < pb_plan_price(best)) *best = *found;
+  pb_arena_free(&scratch);
+}
+
 static void plan_contraction(planner* p) {
   shape_of s = {0};
   contraction_dims(p->chip, p->group, &s);
   contraction_rows(p, &s);
   p->windows = !p->result->found;
   if (p->windows && s.sum_count > 1) contraction_rows(p, &s);
+  plan_parts_of_sums(p, &s);
 }
 
 // Rows that end inside a row of lanes: whole rows of lanes, and what is behind them.
@@ -378,7 +490,7 @@ static void plan_share(const planner* one, const int* dims, const int64_t* parts
   if (parts[0] > 1) p.start.row_parts = share_dim(&p, dims[0], parts[0]);
   if (parts[1] > 1) p.start.column_parts = share_dim(&p, dims[1], parts[1]);
   if (p.start.row_parts && p.start.column_parts) plan_stage(&p);
-  if (p.result->found && p.result->stages[0].cycles < best->stages[0].cycles) *best = *p.result;
+  if (p.result->found && pb_plan_price(&p.result->stages[0]) < pb_plan_price(&best->stages[0])) *best = *p.result;
   pb_arena_free(&scratch);
 }
 

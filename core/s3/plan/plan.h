@@ -9,15 +9,20 @@
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag,
                        pb_plan* plan) PB_MUST_CHECK;
 
-// Fills the plan's cycles, bound and busy. false: it is illegal for the group, *why (static, or in arena) says why.
+// Fills the plan's cycles, port, bound and busy. false: it is illegal for the group, *why (static, or in arena) says
+// why.
 bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why);
 
 enum { PB_PLAN_WHY = 1024 }; // characters of a reason
 
-// How a plan for one stage of a kernel is judged, by the cycles of whatever it is part of. false: it is illegal, *why
-// says why.
+// What a plan is chosen by, of those that a search looks at: its cycles, and what it moves at the system memory's port.
+// That costs energy, and of plans that take equally long it leaves the port to others; cycles of it count a 64th.
+static inline int64_t pb_plan_price(const pb_plan* plan) { return plan->cycles + plan->port / 64; }
+
+// How a plan for one stage of a kernel is judged: fills its cycles and port with those of whatever it is part of.
+// false: it is illegal, *why says why.
 typedef struct pb_judge {
-  bool (*cycles)(void* user, const pb_plan* plan, int64_t* cycles, const char** why);
+  bool (*cost)(void* user, pb_plan* plan, const char** why);
   void* user;
 } pb_judge;
 // The best plan of a stage inside `base` loops of its kernel, by that judge, with so many copies of its results. false:

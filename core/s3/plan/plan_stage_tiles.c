@@ -23,15 +23,16 @@ typedef struct stage_search {
   const char *failure, *bound; // in the arena; of the chip's
 } stage_search;
 
-// Cycles of the stages so far with this plan for the last of them.
-static bool cycles_with(void* user, const pb_plan* plan, int64_t* cycles, const char** why) {
+// What the stages so far take with this plan for the last of them.
+static bool cost_with(void* user, pb_plan* plan, const char** why) {
   stage_search* s = user;
   pb_arena scratch = {0};
   pb_tiling* t = PB_NEW(&scratch, pb_tiling);
   pb_plan whole = s->loops;
   s->plans[s->tiles.built - 1] = *plan;
   bool legal = pb_stage_tiles_build(&s->tiles, &scratch, NULL, t) && pb_tree_cost(t, &whole);
-  *cycles = whole.cycles;
+  plan->cycles = whole.cycles;
+  plan->port = whole.port;
   s->bound = whole.bound;
   if (!legal) *why = s->failure = pb_printf(s->arena, "%s", t->failure ? t->failure : "no tiling fits");
   pb_arena_free(&scratch);
@@ -59,7 +60,7 @@ static const pb_iteration_groups* full_iteration(stage_search* s) {
 
 // Plans all stages of an iteration of s->loops. false: some stage has no plan.
 static bool plan_all(stage_search* s, const pb_iteration_groups* iteration) {
-  const pb_judge judge = {cycles_with, s};
+  const pb_judge judge = {cost_with, s};
   char why[PB_PLAN_WHY];
   for (int k = 0; k < iteration->count; ++k) {
     pb_plan best;
@@ -72,11 +73,15 @@ static bool plan_all(stage_search* s, const pb_iteration_groups* iteration) {
     s->plans[k] = best;
   }
   const char* unused;
-  return cycles_with(s, &s->plans[iteration->count - 1], &s->loops.cycles, &unused);
+  pb_plan last = s->plans[iteration->count - 1];
+  bool legal = cost_with(s, &last, &unused);
+  s->loops.cycles = last.cycles;
+  s->loops.port = last.port;
+  return legal;
 }
 
 static void keep(stage_search* s, const pb_iteration_groups* iteration, bool* found, pb_stage_plan* best) {
-  if (*found && s->loops.cycles >= best->loops.cycles) return;
+  if (*found && pb_plan_price(&s->loops) >= pb_plan_price(&best->loops)) return;
   *found = true;
   best->loops = s->loops;
   best->loops.bound = s->bound;
