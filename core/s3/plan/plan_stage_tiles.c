@@ -15,6 +15,10 @@ enum { HOPELESS = 2 }; // times the best: steps shorter than one so slow are not
 // stages, the results of products alone, nothing.
 typedef enum room { ROOMY, INSIDE, PRODUCTS, TIGHT } room;
 
+// An iteration's stages one after the other, and what several read held; if nothing is, or that does not fit, each with
+// loads of its own; sums made ahead.
+enum { HELD, PLAIN, AHEAD, WAYS };
+
 typedef struct stage_search {
   room room;
   pb_stage_tiles tiles;
@@ -39,12 +43,14 @@ static bool cost_with(void* user, pb_plan* plan, const char** why) {
   return legal;
 }
 
-static void open_search(const pb_chip* chip, const pb_stages* stages, bool skewed, pb_arena* arena, stage_search* s) {
+static void open_search(const pb_chip* chip, const pb_stages* stages, bool skewed, bool holds, pb_arena* arena,
+                        stage_search* s) {
   s->arena = arena;
   s->plans = PB_NEW_ARRAY(arena, pb_plan, (size_t)stages->program->nest_count + 1);
   pb_stage_tiles_begin(chip, stages, &s->loops, arena, &s->tiles);
   s->tiles.tiles = s->plans;
   s->tiles.skewed = skewed;
+  s->tiles.holds = holds;
 }
 
 // The shared loops alone: what their first iteration is. NULL: the chip cannot run it.
@@ -86,6 +92,7 @@ static void keep(stage_search* s, const pb_iteration_groups* iteration, bool* fo
   best->loops = s->loops;
   best->loops.bound = s->bound;
   best->skewed = s->tiles.skewed;
+  best->holds = s->tiles.holds;
   for (int k = 0; k < iteration->count; ++k) s->plans[k].bound = s->bound;
   best->count = iteration->count;
   memcpy(best->stages, s->plans, sizeof *s->plans * (size_t)iteration->count);
@@ -96,7 +103,7 @@ typedef struct trial {
   const pb_chip* chip;
   const pb_stages* stages;
   int64_t step; // of the last shared loop
-  bool skewed;
+  bool skewed, holds;
   room room;
 } trial;
 
@@ -111,7 +118,7 @@ static bool consider(const trial* tried, bool* found, int64_t* cycles, pb_stage_
     int64_t by = k + 1 < stages->shared ? 1 : tried->step;
     if (by < stages->extent[k]) s->loops.bands[s->loops.band_count++] = (pb_band){k, by};
   }
-  open_search(tried->chip, stages, tried->skewed, &scratch, s);
+  open_search(tried->chip, stages, tried->skewed, tried->holds, &scratch, s);
   const pb_iteration_groups* iteration = full_iteration(s);
   bool possible = iteration != NULL, planned = possible && plan_all(s, iteration);
   if (planned && s->loops.cycles < *cycles) *cycles = s->loops.cycles;
@@ -126,9 +133,11 @@ bool pb_stage_tiles_make(const pb_chip* chip, const pb_stages* stages, pb_arena*
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)stages->program->nest_count + 1)};
   for (int64_t step = last; step >= 1; step = pb_plan_next_step(last, step, false)) {
     int64_t cycles = INT64_MAX;
-    for (int skewed = 0; skewed < 2; ++skewed)
+    for (int way = 0; way < WAYS; ++way) {
+      if (way == PLAIN && cycles < INT64_MAX) continue;
       for (room room = ROOMY; room <= TIGHT; ++room)
-        if (consider(&(trial){chip, stages, step, skewed, room}, &found, &cycles, plan)) break;
+        if (consider(&(trial){chip, stages, step, way == AHEAD, way == HELD, room}, &found, &cycles, plan)) break;
+    }
     if (found && cycles / HOPELESS > plan->loops.cycles) break; // shorter iterations only wait more
   }
   return found;
@@ -138,7 +147,7 @@ bool pb_stage_tiles_cost(const pb_chip* chip, const pb_stages* stages, pb_arena*
                          const char** why) {
   stage_search* s = PB_NEW(arena, stage_search);
   s->loops = plan->loops;
-  open_search(chip, stages, plan->skewed, arena, s);
+  open_search(chip, stages, plan->skewed, plan->holds, arena, s);
   const pb_iteration_groups* iteration = full_iteration(s);
   *why = s->failure;
   if (!iteration) return false;
@@ -157,6 +166,7 @@ bool pb_stage_tiles_prove(const pb_chip* chip, const pb_stages* stages, const pb
   pb_stage_tiles* tiles = PB_NEW(arena, pb_stage_tiles);
   pb_stage_tiles_begin(chip, stages, &plan->loops, arena, tiles);
   tiles->skewed = plan->skewed;
+  tiles->holds = plan->holds;
   tiles->tiles = plan->stages;
   tiles->built = plan->count;
   return pb_stage_tiles_build(tiles, arena, proofs, tiling);
@@ -166,7 +176,7 @@ void pb_stage_tiles_print(pb_text* text, const pb_chip* chip, const pb_stages* s
   pb_arena scratch = {0};
   stage_search* s = PB_NEW(&scratch, stage_search);
   s->loops = plan->loops;
-  open_search(chip, stages, plan->skewed, &scratch, s);
+  open_search(chip, stages, plan->skewed, plan->holds, &scratch, s);
   const pb_iteration_groups* iteration = full_iteration(s);
   for (int k = 0; iteration && k < plan->count; ++k) {
     if (k) pb_text_add(text, ", ");

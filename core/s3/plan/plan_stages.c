@@ -137,8 +137,8 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* s, pb_arena* arena
   planned again = {chip, plan};
   pb_stage_planner planner = {plan_again, &again};
   pb_tiling* t = PB_NEW(arena, pb_tiling);
-  *why = "its buffers have one copy, and no sums are made ahead";
-  if (plan->loops.result_depth != 1 || plan->skewed) return false;
+  *why = "its buffers have one copy, no sums are made ahead, and what stages read is not held";
+  if (plan->loops.result_depth != 1 || plan->skewed || plan->holds) return false;
   bool built = build(chip, s, plan, &planner, arena, NULL, t);
   *why = t->failure;
   if (built && t->stages != plan->count) *why = "it has another number of stages";
@@ -235,8 +235,8 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
   for (int b = 0; b < plan->loops.band_count; ++b)
     pb_text_add(text, "%s%d, %lld", b ? ", " : ": ", plan->loops.bands[b].dim, (long long)plan->loops.bands[b].step);
   pb_text_add(text, ">, ");
-  pb_text_add(text, "copies = %d : i64, ahead = %s, stages = [", plan->loops.result_depth,
-              plan->skewed ? "true" : "false");
+  pb_text_add(text, "copies = %d : i64, ahead = %s, %sstages = [", plan->loops.result_depth,
+              plan->skewed ? "true" : "false", plan->holds ? "held = true, " : "");
   if (is_explicit(chip))
     pb_stage_tiles_print(text, chip, s, plan);
   else
@@ -252,7 +252,7 @@ pb_status pb_stage_plan_from(MlirAttribute a, const pb_stages* s, pb_place place
                              pb_diag* diag, pb_stage_plan* plan) {
   const char* hint = "edit only the numbers of a printed plan";
   MlirAttribute bands = pb_member(a, "bands"), stages = pb_member(a, "stages"), copies = pb_member(a, "copies"),
-                ahead = pb_member(a, "ahead");
+                ahead = pb_member(a, "ahead"), held = pb_member(a, "held");
   *plan = (pb_stage_plan){.loops = {.x_depth = 1, .w_depth = 1}};
   if (mlirAttributeIsNull(bands) || !mlirAttributeIsADenseI64Array(bands) || mlirDenseArrayGetNumElements(bands) % 2 ||
       mlirDenseArrayGetNumElements(bands) > 2 * PB_MAX_BANDS)
@@ -269,6 +269,10 @@ pb_status pb_stage_plan_from(MlirAttribute a, const pb_stages* s, pb_place place
   if (mlirAttributeIsNull(ahead) || !mlirAttributeIsABool(ahead))
     return pb_error(diag, place, code, hint, "field 'ahead' is missing or not true or false");
   plan->skewed = mlirBoolAttrGetValue(ahead);
+  if (!mlirAttributeIsNull(held) && !mlirAttributeIsABool(held))
+    return pb_error(diag, place, code, hint, "field 'held' is not true or false");
+  plan->holds = !mlirAttributeIsNull(held) && mlirBoolAttrGetValue(held);
+  if (plan->holds && plan->skewed) return pb_error(diag, place, code, hint, "fields 'ahead' and 'held' are both true");
   if (!mlirAttributeIsAArray(stages)) return pb_error(diag, place, code, hint, "field 'stages' is no list");
   plan->count = (int)mlirArrayAttrGetNumElements(stages);
   plan->stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)plan->count + 1);

@@ -10,6 +10,7 @@
 typedef struct pb_stage_plan {
   pb_plan loops;   // bands over the shared loops, copies of what lies between stages (result_depth), cycles, bound
   bool skewed;     // the first stage's sums are made an iteration ahead (tiling_groups.h)
+  bool holds;      // what several stages read comes once for all of them (there too)
   int count;       // of stages
   pb_plan* stages; // of a full iteration
 } pb_stage_plan;

@@ -4,9 +4,13 @@
 #include "core/s3/tree/tiling_groups.h"
 
 #include "core/s3/kernel/flat.h"
+#include "core/s3/transfer_paths.h"
 #include "core/select/cover.h"
 
 #include <string.h>
+
+// What several stages read is brought in so many pieces, whose runs take so many beats of the system's memory at least.
+enum { PIECES = 8, RUN_BEATS = 4 };
 
 static bool is_between(const pb_stages* s, int value) { return s->program->values[value].kind == PB_VALUE_LOCAL; }
 
@@ -54,6 +58,62 @@ static void note_matrix(pb_iteration_groups* iteration, int k, const int* origin
   if (g->contraction) iteration->matrix[origin[iteration->views[k].value_of[g->main_index][g->x]]] = true;
 }
 
+// Movers bring elements of the type here; -1: nowhere.
+static int landing_of(const pb_chip* chip, pb_type type) {
+  for (int m = 0; m < chip->memory_count; ++m)
+    if (m != chip->system_memory && pb_transfer_via(chip, m, type) == m) return m;
+  return -1;
+}
+
+// Whether the access touches the same part of its tensor as those before it; *held, where it is the first, is filled.
+// What a box tests, or computed indices find, is no part with a place of its own.
+static bool is_same_part(const pb_tiling* t, const pb_nest* nest, int a, pb_held* held) {
+  pb_access part, origin;
+  const pb_access* access = &nest->access[a];
+  if (a + 1 == nest->access_count || access->boxed || access->splat || access->gathered || !access->rank) return false;
+  pb_tiling plain = {.chip = t->chip, .plan = t->plan, .base = t->base};
+  pb__tiling_box(&plain, access, nest->extent, pb__tiling_levels(t), &part, &origin);
+  if (!held->nest) {
+    *held = (pb_held){.nest = nest, .access = a, .part = part, .origin = origin};
+    return true;
+  }
+  bool same = true;
+  for (int r = 0; r < part.rank; ++r)
+    same &= part.shape[r] == held->part.shape[r] &&
+            !memcmp(&origin.index[r], &held->origin.index[r], sizeof origin.index[r]);
+  return same;
+}
+
+// Whether the part ends with a row of the memory: instructions take whole rows of lanes.
+static bool ends_rows(const pb_chip* chip, const pb_held* held) {
+  int64_t bytes = pb_type_bits(held->part.type) / 8;
+  return held->part.shape[held->part.rank - 1] * bytes % chip->memories[held->memory].row_bytes == 0;
+}
+
+// The tensors of which several stages read the same part. Returns how many there are.
+static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_program* program, const int* of,
+                     pb_iteration_groups* iteration) {
+  int count = 0;
+  for (int v = 0; v < program->value_count; ++v) {
+    pb_held held = {.nest = NULL};
+    int stage = -1;
+    bool several = false, same = program->values[v].kind != PB_VALUE_CONST && !is_between(s->stages, v);
+    for (int n = 0; n < program->nest_count; ++n)
+      for (int a = 0; a < program->nests[n].access_count && same; ++a) {
+        if (program->value_of[n][a] != v) continue;
+        same = is_same_part(t, &program->nests[n], a, &held);
+        several |= stage >= 0 && stage != of[n];
+        stage = of[n];
+      }
+    held.memory = landing_of(s->chip, program->values[v].type);
+    if (!same || !several || held.memory < 0 || !ends_rows(s->chip, &held)) continue;
+    iteration->held[v] = held;
+    iteration->memory[v] = held.memory;
+    ++count;
+  }
+  return count;
+}
+
 // The stages of an iteration, in order: what a later one reads has a memory by then.
 static bool read_turn(pb_stage_tiles* s, const pb_tiling* t, const pb_tile* tile, pb_iteration_groups* iteration) {
   pb_program program;
@@ -71,7 +131,9 @@ static bool read_turn(pb_stage_tiles* s, const pb_tiling* t, const pb_tile* tile
   iteration->memory = PB_NEW_ARRAY(s->arena, int, (size_t)values + 1);
   iteration->matrix = PB_NEW_ARRAY(s->arena, bool, (size_t)values + 1);
   iteration->maker = PB_NEW_ARRAY(s->arena, int, (size_t)values + 1);
+  iteration->held = PB_NEW_ARRAY(s->arena, pb_held, (size_t)values + 1);
   for (int v = 0; v < values; ++v) iteration->memory[v] = iteration->maker[v] = -1;
+  if (s->holds && !note_held(s, t, &program, of, iteration)) return false;
   for (int k = 0; k < iteration->count; ++k) {
     int count = 0, v = -1;
     for (int n = 0; n < program.nest_count; ++n)
@@ -125,11 +187,69 @@ static bool allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_g
   return true;
 }
 
-static void use_buffers(const pb_tiling* t, const pb_program* view, int n, const int* origin, const int* buffer,
-                        pb_nest* nest) {
+// The dim of the load that the first stage to take the value walks outermost; -1: it walks none of it so.
+static int walked_first(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int value, const pb_nest* load) {
+  for (int k = 0; k < iteration->count && k < s->built; ++k) {
+    const pb_group* g = &iteration->groups[k];
+    int walked = s->tiles[k].band_count ? s->tiles[k].bands[0].dim : 0;
+    for (int a = 0; a + 1 < g->main.access_count; ++a) {
+      if (iteration->origin[k][iteration->views[k].value_of[g->main_index][a]] != value) continue;
+      for (int r = 0; r < g->main.access[a].rank; ++r)
+        for (int d = 0; d < load->dim_count; ++d)
+          if (g->main.access[a].index[r].coef[walked] && load->access[1].index[r].coef[d]) return d;
+      return -1;
+    }
+  }
+  return -1;
+}
+
+// The load goes piece by piece along a dim: what begins with the first piece does not wait for the last one.
+static void bring_in_pieces(const pb_chip* chip, int dim, pb_nest* load) {
+  const pb_memory* system = &chip->memories[chip->system_memory];
+  int64_t run = pb_type_bits(load->access[1].type) / 8, extent = load->extent[dim], some = 1;
+  for (int d = dim + 1; d < load->dim_count; ++d) run *= load->extent[d];
+  while (some < extent && (extent % some || some * PIECES < extent || some * run < system->bytes_per_cycle * RUN_BEATS))
+    ++some;
+  if (load->dim_count == PB_NEST_DIMS || some >= extent) return;
+  memmove(load->extent + 1, load->extent, sizeof *load->extent * (size_t)load->dim_count++);
+  load->extent[0] = extent / some;
+  load->extent[dim + 1] = some;
+  for (int a = 0; a < 2; ++a)
+    for (int r = 0; r < load->access[a].rank; ++r) {
+      int64_t* coef = load->access[a].index[r].coef;
+      memmove(coef + 1, coef, sizeof *coef * (size_t)(load->dim_count - 1));
+      coef[0] = coef[dim + 1] * some;
+    }
+  load->kept = 1;
+}
+
+// Buffers of what several stages read, filled.
+static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int level, int* buffer) {
+  for (int v = 0; v < s->stages->program->value_count && !t->failure; ++v) {
+    const pb_held* held = &iteration->held[v];
+    pb_nest load;
+    if (!held->nest) continue;
+    pb_access access = held->nest->access[held->access];
+    pb__tiling_buffer(t, &access, held->nest->extent, level, held->memory, s->loops->result_depth, "held", &load);
+    if (t->failure) return false;
+    int walked = walked_first(s, iteration, v, &load);
+    if (walked >= 0) bring_in_pieces(t->chip, walked, &load);
+    pb__tiling_add(t, level, &load);
+    buffer[v] = access.buffer;
+  }
+  return !t->failure;
+}
+
+static void use_buffers(const pb_tiling* t, const pb_iteration_groups* iteration, const pb_program* view, int n,
+                        const int* origin, const int* buffer, pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a) {
-    int b = buffer[origin[view->value_of[n][a]]];
+    int v = origin[view->value_of[n][a]], b = buffer[v];
     if (b < 0) continue;
+    const pb_access* begins = &iteration->held[v].origin; // all zeros, of what lies between
+    for (int r = 0; r < nest->access[a].rank; ++r) {
+      for (int c = 0; c < PB_NEST_COLS; ++c) nest->access[a].index[r].coef[c] -= begins->index[r].coef[c];
+      nest->access[a].index[r].cst -= begins->index[r].cst;
+    }
     nest->access[a].memref.ptr = NULL;
     nest->access[a].buffer = b;
     memcpy(nest->access[a].shape, t->buffers[b].shape, sizeof nest->access[a].shape);
@@ -145,15 +265,15 @@ static bool build_stage(pb_tiling* t, const pb_stage_tiles* s, const pb_iteratio
   view.nests = pb_alloc_raw(t->arena, (size_t)view.nest_count * sizeof *view.nests);
   for (int n = 0; n < view.nest_count; ++n) {
     pb_nest_copy(&view.nests[n], &iteration->views[k].nests[n]);
-    use_buffers(t, &view, n, iteration->origin[k], buffer, &view.nests[n]);
+    use_buffers(t, iteration, &view, n, iteration->origin[k], buffer, &view.nests[n]);
     const pb_access* store = pb_nest_store(&view.nests[n]);
     if (!store->memref.ptr) into.buffer = store->buffer;
   }
-  use_buffers(t, &view, group.main_index, iteration->origin[k], buffer, &group.main);
+  use_buffers(t, iteration, &view, group.main_index, iteration->origin[k], buffer, &group.main);
   for (int n = 0; n < group.around.epilogue_count; ++n) {
     pb_epilogue* epilogue = &group.around.epilogues[n];
     pb_nest* nest = pb_nest_kept(t->arena, epilogue->nest);
-    use_buffers(t, &view, epilogue->number, iteration->origin[k], buffer, nest);
+    use_buffers(t, iteration, &view, epilogue->number, iteration->origin[k], buffer, nest);
     epilogue->nest = nest;
   }
   if (into.buffer >= 0) into.origin = (pb_access){.rank = t->buffers[into.buffer].rank};
@@ -293,7 +413,7 @@ static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void
   if (s->skewed) return pb__tiling_fail(t, "sums cannot be made ahead without a loop");
   const pb_iteration_groups* iteration = next_iteration(s, t, tile);
   int* buffer = no_buffers(s, t->arena);
-  return iteration && allocate(t, s, iteration, 0, s->built, level, buffer) &&
+  return iteration && hold(t, s, iteration, level, buffer) && allocate(t, s, iteration, 0, s->built, level, buffer) &&
          build_stages(t, s, iteration, 0, iteration->count, level, buffer);
 }
 

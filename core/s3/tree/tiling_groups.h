@@ -7,6 +7,14 @@
 
 enum { PB_MAX_ITERATIONS = 8 };
 
+// What several stages read of a tensor in an iteration, all of them the same part: a nest of one of them, and its
+// access. nest NULL: the value is no such tensor.
+typedef struct pb_held {
+  const pb_nest* nest;
+  int access, memory;     // memory: where a mover brings it
+  pb_access part, origin; // origin: where in the tensor the part begins
+} pb_held;
+
 // One iteration of the shared loops, its stages as groups.
 typedef struct pb_iteration_groups {
   bool fits;              // the chip has instructions for all of it
@@ -17,6 +25,7 @@ typedef struct pb_iteration_groups {
   int** origin;           // by stage, by value of its view: that of the kernel
   int *memory, *maker;    // by value between stages: where it lies, and the stage that makes it; -1
   bool* matrix;           // by value: a matrix instruction reads its rows
+  pb_held* held;          // by value
 } pb_iteration_groups;
 
 // What is built: begins by pb_stage_tiles_begin, `skewed` as the caller sets it then. Turns are read once and lie in
@@ -29,6 +38,8 @@ typedef struct pb_stage_tiles {
   // The first stage's sums are made an iteration of the innermost loop ahead, behind the stage that takes those before:
   // then what makes them works while the stages behind go on with the iteration at hand.
   bool skewed;
+  // What several stages read is brought once for all of them. Not with `skewed`.
+  bool holds;
   pb_select_memo* memo;
   pb_arena* arena;
   pb_iteration_groups iterations[PB_MAX_ITERATIONS]; // full ones, then those of remainders
