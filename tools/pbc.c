@@ -43,7 +43,7 @@ static int usage(FILE* to) {
       "  --fallback=TARGET                for what the target cannot run, say cpu; each is a warning with the reason\n"
       "  --print-after=PASS               the IR after a pass, on standard error\n"
       "  --threads=N                      compile with N threads at most; the engine is the same\n"
-      "  --time-passes                    seconds by pass, on standard error\n"
+      "  --time-passes                    seconds by pass and schedules looked at, on standard error\n"
       "  --bisect                         run the IR after every pass; name the first pass that changes a result\n"
       "  --target-dir=DIR                 where to look for targets first\n"
       "  --help, --version\n"
@@ -196,6 +196,7 @@ int main(int argc, char** argv) {
   if (p.shown) fputs("\r\033[K", stderr);
   for (int k = 0; time_passes && k < compiled.timing_count; ++k)
     fprintf(stderr, "%-10s %8.3f s\n", compiled.timings[k].name, compiled.timings[k].seconds);
+  if (time_passes) fprintf(stderr, "%-10s %8lld looked at\n", "schedules", (long long)compiled.schedules);
   int rc = status == PB_OK ? 0 : 1;
   if (!rc && compiled.engine && !strchr(o.target, '.') && strcmp(compiled.engine->target, o.target))
     fprintf(stderr, "pbc: target '%s' is '%s' on this machine\n", o.target, compiled.engine->target);

@@ -15,6 +15,7 @@
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
+#include "core/s3/tree/cost.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
@@ -415,11 +416,13 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   if (profiles > 1) return pb_profiles_compile(options, profiles, diag, out);
   pb_symbols symbols = {0};
   pb_mlir_text* text = NULL;
+  int64_t before = pb_trees_added_up();
   compilation c = {.options = options, .out = out, .since = now(), .symbols = &symbols, .text = &text};
   c.unit.diag = diag;
   c.unit.consts = &c.consts;
   pb_status status = pb_dump_start(&c.dump, options->dump_dir, diag);
   if (status == PB_OK) status = compile(&c);
+  out->schedules = pb_trees_added_up() - before;
   pb__compilation_free(&c);
   pb_symbols_free(&symbols);
   pb_mlir_text_close(text);

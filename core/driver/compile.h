@@ -37,6 +37,7 @@ typedef struct pb_compiled {
   pb_engine* engine; // NULL when text was asked for; its memory is its own arena
   char* text;        // malloc'ed; what --emit or --explain asked for
   char* report;      // malloc'ed JSON, when asked for
+  int64_t schedules; // that the planner looked at
   pb_timing timings[32];
   int timing_count;
 } pb_compiled;

@@ -72,6 +72,7 @@ pb_status pb_profiles_compile(const pb_compile_options* options, int count, pb_d
     if (status != PB_OK) break;
     memcpy(out->timings, made.timings, sizeof out->timings); // the last one's
     out->timing_count = made.timing_count;
+    out->schedules += made.schedules;
     *last = made.engine;
     last = &made.engine->next;
   }

@@ -5,10 +5,10 @@
 #include "core/base/consts.h"
 #include "core/s1/s1.h"
 
-// Products of f32 values and constants take both as `to`, PB_BF16 or PB_F16, and sum in f32; every other operation stays
-// as it is. A value is rounded once for all the products that take it, to the nearest, ties to even; what lies past a
-// type's largest number is infinite. Unless `all` are asked for, products that would not gain stay too: those of odd
-// numbers of terms, and those that have each channel for itself. Returns how many there were.
+// Products of f32 values and constants take both as `to`, PB_BF16 or PB_F16, and sum in f32; every other operation
+// stays as it is. A value is rounded once for all the products that take it, to the nearest, ties to even; what lies
+// past a type's largest number is infinite. Unless `all` are asked for, products that would not gain stay too: those of
+// odd numbers of terms, and those that have each channel for itself. Returns how many there were.
 int pb_s1_narrow(pb_s1* program, pb_consts* consts, pb_type to, bool all);
 
 #endif

@@ -103,6 +103,8 @@ def times(s):
     s.check(f"stages: {names}", names[:4] == ["target", "read", "s1", "s2"] and len(set(names)) == len(names) > 12)
     s.check(f"stages of {total:.2f} s in {wall:.2f} s", 0 < total <= wall)
     text = s.run("--target=simnpu", "--emit=s4", "-o", os.path.join(s.folder, "t.txt"), "--time-passes").stderr
+    looked = re.search(r"^schedules +(\d+) looked at$", result.stderr, re.MULTILINE)
+    s.check(f"schedules: {result.stderr}", looked is not None and 100 < int(looked[1]) < 100000)
     shown = re.findall(r"^(\S+) +\d+\.\d+ s$", text, re.MULTILINE)
     s.check(f"stages up to a text: {shown}", shown == names[: names.index("s4") + 1])
 

@@ -115,7 +115,8 @@ static void find_insn(const pb_chip* chip, pb_vkernel* k) {
   if (!pb_nest_contraction_dims(nest, NULL, &roles)) return;
   const pb_access* a = nest->access;
   bool flipped = false;
-  for (int e = 0; e < nest->expr_count; ++e) flipped |= nest->expr[e].op == PB_OP_ZEXT && !pb_type_is_narrow(roles.x_type);
+  for (int e = 0; e < nest->expr_count; ++e)
+    flipped |= nest->expr[e].op == PB_OP_ZEXT && !pb_type_is_narrow(roles.x_type);
   if (!flipped && find_matrix(chip, &roles, k)) return;
   pb_vector_insn insn = pb_vector_contraction(chip, roles.x_type, roles.w_type, a[roles.y].type);
   if (!insn.insn || insn.flips != flipped) return;

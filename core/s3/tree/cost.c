@@ -536,8 +536,13 @@ static int64_t core_total(const pb_tiling* t, const pb_plan* plan, int64_t traff
 
 int64_t pb_tree_least(const pb_tiling* t, const pb_plan* plan) { return core_total(t, plan, 0); }
 
+static _Thread_local int64_t added_up;
+
+int64_t pb_trees_added_up(void) { return added_up; }
+
 bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   part all = {0};
+  ++added_up;
   if (t->group->registers && !t->core) { // the same for all ways to share the tree
     pb_core_facts* core = PB_NEW(t->arena, pb_core_facts);
     pb_core_facts_of(t->chip, t->group->registers, core);

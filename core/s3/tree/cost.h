@@ -4,9 +4,12 @@
 
 #include "core/s3/tree/tiling.h"
 
-// Fills cycles, port, bound and busy of the plan whose tree was built. false: it does not fit, tiling->failure says why.
+// Fills cycles, port, bound and busy of the plan whose tree was built. false: it does not fit, tiling->failure says
+// why.
 bool pb_tree_cost(pb_tiling* tiling, pb_plan* plan);
 
+// Trees that this thread has added up so far: schedules that were looked at.
+int64_t pb_trees_added_up(void);
 // Of a tree of cores that was added up: no way to share it as the plan does takes less, whatever caches bring.
 int64_t pb_tree_least(const pb_tiling* tiling, const pb_plan* plan);
 
