@@ -14,7 +14,7 @@
 enum {
   PB_MAX_INSN_DIMS = 6,
   PB_MAX_OPERANDS = 12,
-  PB_MAX_EXPR = 96,
+  PB_MAX_EXPR = PB_FORMULA_EXPR, // a formula is read as the value of an instruction
   PB_MAX_QUEUES = 16,
   PB_MAX_MEMORIES = 16,
   PB_COMMAND_BITS = 256,

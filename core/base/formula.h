@@ -7,7 +7,7 @@
 #include "core/base/diag.h"
 #include "core/base/expr.h"
 
-enum { PB_FORMULA_EXPR = 48, PB_FORMULA_OPERANDS = 12 };
+enum { PB_FORMULA_EXPR = 96, PB_FORMULA_OPERANDS = 12 };
 
 typedef enum pb_formula_term {
   PB_TERM_SUM,    // of products, i32

@@ -4,7 +4,7 @@
 
 #include "judge.h"
 
-enum { JUDGE_BITS = 256, JUDGE_NODES = 64, JUDGE_BANKS = 64, JUDGE_MEMORIES = 16 };
+enum { JUDGE_BITS = 256, JUDGE_NODES = 96, JUDGE_BANKS = 64, JUDGE_MEMORIES = 16 };
 
 typedef enum judge_op {
   JUDGE_LOAD,

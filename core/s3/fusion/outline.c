@@ -12,6 +12,7 @@
 #include "core/s3/compose.h"
 #include "core/s3/fallback.h"
 #include "core/s3/fusion/fusion.h"
+#include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernel/vector.h"
@@ -207,10 +208,12 @@ static bool is_shared(const outliner* o, int value, int group) {
 }
 
 static void add_epilogues(outliner* o, int group, int value) {
-  int memory = sums_land(o, o->first_main[group]);
+  int main = o->first_main[group], memory = sums_land(o, main);
+  pb_around around = {.program = &o->program, .main = &o->program.nests[main], .main_index = main};
   for (int epilogues = 0; epilogues < 6; ++epilogues) {
     int t = is_local(o, value) && !is_shared(o, value, group) ? only_reader(o, value) : -1;
     if (t < 0 || !can_follow(o, t, value) || memory == o->unit->chip->system_memory) return;
+    if (!o->cached && pb_around_add(&around, t, &o->unit->pass)) return; // it cuts a dim that the reduction has whole
     if (!can_take(o, t, value, &memory) || !has_room(o, group, t)) return;
     o->group[t] = group;
     if (t > o->last[group]) o->last[group] = t;
