@@ -164,14 +164,6 @@ static MlirValue start_of(const addresses* a, MlirValue tensor) {
                       .attribute_count = 1});
 }
 
-static MlirValue constant(const addresses* a, MlirOperation before, int64_t value) {
-  MlirAttribute number = mlirIntegerAttrGet(wide(a), value);
-  return pb_operation_make(before, &(pb_operation){.name = "llvm.mlir.constant",
-                                                   .type = wide(a),
-                                                   .attributes = {pb_named(a->context, "value", number)},
-                                                   .attribute_count = 1});
-}
-
 static MlirValue binary(const addresses* a, MlirOperation before, const char* name, MlirValue x, MlirValue y) {
   return pb_operation_make(before,
                            &(pb_operation){.name = name, .type = wide(a), .operands = {x, y}, .operand_count = 2});
@@ -209,7 +201,9 @@ static MlirValue add_terms(const addresses* a, MlirValue pointer, MlirType eleme
     MlirValue index = pb_operation_make(
         before,
         &(pb_operation){.name = "arith.index_cast", .type = wide(a), .operands = {sum->value[k]}, .operand_count = 1});
-    if (sum->factor[k] != 1) index = binary(a, before, "llvm.mul", index, constant(a, before, sum->factor[k]));
+    if (sum->factor[k] != 1)
+      index = binary(a, before, "llvm.mul", index,
+                     pb_operation_integer(before, "llvm.mlir.constant", wide(a), sum->factor[k]));
     by = mlirValueIsNull(by) ? index : binary(a, before, "llvm.add", by, index);
   }
   return mlirValueIsNull(by) ? pointer : step(a, before, element, pointer, by, 0);
@@ -272,29 +266,19 @@ static void rewrite(addresses* a, MlirOperation op, bool store) {
   mlirOperationDestroy(op);
 }
 
-static void rewrite_block(addresses* a, MlirBlock block) {
-  MlirOperation next, op = mlirBlockGetFirstOperation(block);
-  for (; !mlirOperationIsNull(op); op = next) {
-    next = mlirOperationGetNextInBlock(op);
-    bool store = pb_op_is(op, "affine.store") || pb_op_is(op, "affine.vector_store");
-    if (store || pb_op_is(op, "affine.load") || pb_op_is(op, "affine.vector_load")) {
-      rewrite(a, op, store);
-      continue;
-    }
-    for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
-      for (MlirBlock inner = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r)); !mlirBlockIsNull(inner);
-           inner = mlirBlockGetNextInRegion(inner))
-        rewrite_block(a, inner);
-  }
+static void rewrite_access(void* user, MlirOperation op) {
+  bool store = pb_op_is(op, "affine.store") || pb_op_is(op, "affine.vector_store");
+  if (store || pb_op_is(op, "affine.load") || pb_op_is(op, "affine.vector_load")) rewrite(user, op, store);
+}
+
+static void rewrite_body(void* user, MlirBlock body) {
+  addresses* a = user;
+  a->count = 0;
+  pb_each_operation(body, rewrite_access, a);
 }
 
 void pb_threads_address(MlirModule module) {
   addresses a = {.context = mlirModuleGetContext(module)};
-  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-    a.count = 0;
-    if (!mlirBlockIsNull(body)) rewrite_block(&a, body);
-  }
+  pb_each_body(module, rewrite_body, &a);
   free(a.bases);
 }

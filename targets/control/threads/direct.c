@@ -44,40 +44,8 @@ static const char* name_in_llvm(MlirOperation op) {
 }
 
 static MlirValue number(MlirOperation before, int64_t value) {
-  MlirContext context = mlirOperationGetContext(before);
-  MlirType wide = mlirIntegerTypeGet(context, 64);
-  return pb_operation_make(before,
-                           &(pb_operation){.name = "llvm.mlir.constant",
-                                           .type = wide,
-                                           .attributes = {pb_named(context, "value", mlirIntegerAttrGet(wide, value))},
-                                           .attribute_count = 1});
-}
-
-// What makes the value, if it is of that name and nobody else takes it; null: it is not.
-static MlirOperation only_maker(MlirValue value, const char* name) {
-  MlirOperation none = {NULL}, op = mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value) : none;
-  MlirOpOperand use = mlirValueGetFirstUse(value);
-  bool is = !mlirOperationIsNull(op) && pb_op_is(op, name) && !mlirOpOperandIsNull(use) &&
-            mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
-  return is ? op : none;
-}
-
-// A few codes that are taken for one number of all their bits are loaded as that: processors have no registers of so
-// few codes, and LLVM takes long to see that it needs none.
-static MlirValue load_number(MlirOperation op, MlirType type) {
-  MlirValue none = {NULL};
-  MlirOperation cast = only_maker(mlirOperationGetOperand(op, 0), "llvm.bitcast");
-  if (mlirOperationIsNull(cast)) return none;
-  MlirOperation load = only_maker(mlirOperationGetOperand(cast, 0), "llvm.load");
-  if (mlirOperationIsNull(load)) return none;
-  MlirAttribute align = pb_op_attribute(load, "alignment");
-  return pb_operation_make(load,
-                           &(pb_operation){.name = "llvm.load",
-                                           .type = type,
-                                           .operands = {mlirOperationGetOperand(load, 0)},
-                                           .operand_count = 1,
-                                           .attributes = {pb_named(mlirOperationGetContext(op), "alignment", align)},
-                                           .attribute_count = 1});
+  MlirType wide = mlirIntegerTypeGet(mlirOperationGetContext(before), 64);
+  return pb_operation_integer(before, "llvm.mlir.constant", wide, value);
 }
 
 // The only element of a row.
@@ -105,8 +73,6 @@ static MlirValue broadcast(MlirOperation op, MlirType type) {
                                                           .operands = {poison, from, number(op, 0)},
                                                           .operand_count = 3});
   MlirAttribute mask = mlirDenseI32ArrayGet(context, (intptr_t)n, zeros);
-  MlirValue loaded = load_number(op, type);
-  if (!mlirValueIsNull(loaded)) return loaded;
   return pb_operation_make(op, &(pb_operation){.name = "llvm.shufflevector",
                                                .type = type,
                                                .operands = {first, poison},
@@ -143,7 +109,8 @@ static MlirValue rename_op(MlirOperation op, const char* name, MlirType type) {
   return pb_operation_make(op, &made);
 }
 
-static void rewrite(MlirOperation op) {
+static void rewrite(void* unused, MlirOperation op) {
+  (void)unused;
   if (mlirOperationGetNumResults(op) != 1) return;
   MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
   MlirValue made = {NULL};
@@ -162,23 +129,6 @@ static void rewrite(MlirOperation op) {
   mlirOperationDestroy(op);
 }
 
-static void rewrite_block(MlirBlock block) {
-  MlirOperation next, op = mlirBlockGetFirstOperation(block);
-  for (; !mlirOperationIsNull(op); op = next) {
-    next = mlirOperationGetNextInBlock(op);
-    intptr_t regions = mlirOperationGetNumRegions(op);
-    if (!regions) rewrite(op);
-    for (intptr_t r = 0; r < regions; ++r)
-      for (MlirBlock inner = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r)); !mlirBlockIsNull(inner);
-           inner = mlirBlockGetNextInRegion(inner))
-        rewrite_block(inner);
-  }
-}
+static void rewrite_body(void* unused, MlirBlock body) { pb_each_operation(body, rewrite, unused); }
 
-void pb_threads_rename(MlirModule module) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-    if (!mlirBlockIsNull(body)) rewrite_block(body);
-  }
-}
+void pb_threads_rename(MlirModule module) { pb_each_body(module, rewrite_body, NULL); }

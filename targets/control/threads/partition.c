@@ -1,6 +1,7 @@
 #include "targets/control/threads/partition.h"
 
 #include "core/s3/kernels.h"
+#include "targets/control/threads/operation.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -9,26 +10,8 @@
 static MlirStringRef str(const char* text) { return mlirStringRefCreateFromCString(text); }
 
 static MlirValue binary(MlirOperation before, const char* name, MlirValue a, MlirValue b) {
-  MlirOperationState state = mlirOperationStateGet(str(name), mlirOperationGetLocation(before));
-  MlirValue operands[2] = {a, b};
-  MlirType type = mlirValueGetType(a);
-  mlirOperationStateAddOperands(&state, 2, operands);
-  mlirOperationStateAddResults(&state, 1, &type);
-  MlirOperation op = mlirOperationCreate(&state);
-  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, op);
-  return mlirOperationGetResult(op, 0);
-}
-
-static MlirValue one(MlirOperation before, MlirType index) {
-  MlirOperationState state = mlirOperationStateGet(str("arith.constant"), mlirOperationGetLocation(before));
-  MlirContext context = mlirTypeGetContext(index);
-  MlirNamedAttribute value =
-      mlirNamedAttributeGet(mlirIdentifierGet(context, str("value")), mlirIntegerAttrGet(index, 1));
-  mlirOperationStateAddAttributes(&state, 1, &value);
-  mlirOperationStateAddResults(&state, 1, &index);
-  MlirOperation op = mlirOperationCreate(&state);
-  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(before), before, op);
-  return mlirOperationGetResult(op, 0);
+  return pb_operation_make(
+      before, &(pb_operation){.name = name, .type = mlirValueGetType(a), .operands = {a, b}, .operand_count = 2});
 }
 
 static bool calls_share(MlirOperation op) {
@@ -69,7 +52,8 @@ static void share(MlirOperation func) {
        op = mlirOperationGetNextInBlock(op)) {
     if (!calls_share(op)) continue;
     MlirValue n = mlirOperationGetOperand(op, 0);
-    MlirValue next = binary(op, "arith.addi", thread, one(op, mlirValueGetType(thread)));
+    MlirValue next =
+        binary(op, "arith.addi", thread, pb_operation_integer(op, "arith.constant", mlirValueGetType(thread), 1));
     MlirValue lo = binary(op, "arith.divui", binary(op, "arith.muli", n, thread), threads);
     MlirValue hi = binary(op, "arith.divui", binary(op, "arith.muli", n, next), threads);
     replace_uses(mlirOperationGetResult(op, 0), lo);
