@@ -252,7 +252,7 @@ static bool used_in_semantics(const pb_insn* insn, int operand) {
 // Types that commands have a meaning for: what the generated machine computes with. An instruction of a core is LLVM's.
 static void check_type(const pb_chip* chip, const pb_insn* insn, const pb_operand* operand, pb_place place,
                        pb_diag* diag, int* faults) {
-  bool window = operand->memory >= 0, half = operand->type == PB_F16 || operand->type == PB_BF16;
+  bool window = operand->memory >= 0, half = pb_type_is_narrow(operand->type);
   if (chip->control == PB_CONTROL_QUEUES && (half || (window && operand->type == PB_I1)))
     FAULT(3272, window ? "I8, I16, I32, BF16, F16 or F32" : "I1, I8, I16, I32 or F32",
           "%s: %s '%s' has type %s, which no command of a chip with queues computes with yet", insn->name,

@@ -82,10 +82,8 @@ static void store(void* data, pb_type type, uint64_t index, double number) {
     ((double*)data)[index] = number;
     break;
   case PB_F16:
-    ((uint16_t*)data)[index] = pb_half_of(number);
-    break;
   case PB_BF16:
-    ((uint16_t*)data)[index] = pb_bfloat_of(number);
+    ((uint16_t*)data)[index] = pb_narrow_of(type, number);
     break;
   case PB_I16:
     ((int16_t*)data)[index] = (int16_t)number;
@@ -123,9 +121,8 @@ static double number_at(const void* data, pb_type type, uint64_t index) {
   case PB_F64:
     return ((const double*)data)[index];
   case PB_F16:
-    return (double)pb_half_number(((const uint16_t*)data)[index]);
   case PB_BF16:
-    return (double)pb_bfloat_number(((const uint16_t*)data)[index]);
+    return (double)pb_narrow_number(type, ((const uint16_t*)data)[index]);
   case PB_I16:
     return ((const int16_t*)data)[index];
   case PB_UI16:

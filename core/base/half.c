@@ -43,3 +43,11 @@ float pb_bfloat_number(uint16_t bits) {
   memcpy(&f, &all, 4);
   return f;
 }
+
+uint16_t pb_narrow_of(pb_type type, double number) {
+  return type == PB_F16 ? pb_half_of(number) : pb_bfloat_of(number);
+}
+
+float pb_narrow_number(pb_type type, uint16_t bits) {
+  return type == PB_F16 ? pb_half_number(bits) : pb_bfloat_number(bits);
+}

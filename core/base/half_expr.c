@@ -113,12 +113,13 @@ static bool matches(const pattern* p, int at, const pb_expr_node* expr, int node
 }
 
 static int load_of(const pb_expr_node* expr, int node, pb_type type, bool rounds) {
+  if (node < 0 || expr[node].op != (rounds ? PB_OP_TRUNC : PB_OP_BITCAST)) return -1;
   pattern p = {.count = 0};
   const pb_expr_writer w = {add, &p};
   pb_type from = rounds ? PB_F32 : PB_I16;
   int load = -1, begin = add(&p, &(pb_expr_node){.op = PB_OP_LOAD, .type = from, .args = {-1, -1, -1}});
   int root = rounds ? pb_half_rounded(&w, type, begin) : pb_half_widened(&w, type, begin);
-  return node >= 0 && matches(&p, root, expr, node, &load) ? load : -1;
+  return matches(&p, root, expr, node, &load) ? load : -1;
 }
 
 int pb_half_widens(const pb_expr_node* expr, int node, pb_type type) { return load_of(expr, node, type, false); }

@@ -24,7 +24,7 @@ number pb__fold_number(const constant* c, int64_t k) {
     memcpy(&v.f, at, 4);
   } else if (pb_type_is_narrow(c->type)) {
     memcpy(&half, at, 2);
-    v.f = c->type == PB_F16 ? pb_half_number(half) : pb_bfloat_number(half);
+    v.f = pb_narrow_number(c->type, half);
   } else if (c->type == PB_I64) {
     memcpy(&v.i, at, 8);
   } else if (c->type == PB_I32) {
@@ -38,7 +38,7 @@ number pb__fold_number(const constant* c, int64_t k) {
 
 static void set_number(constant* c, int64_t k, number v) {
   char* at = c->data + (size_t)k * size_of(c->type);
-  uint16_t half = c->type == PB_F16 ? pb_half_of((double)v.f) : pb_bfloat_of((double)v.f);
+  uint16_t half = pb_narrow_of(c->type, (double)v.f);
   if (c->type == PB_F32)
     memcpy(at, &v.f, 4);
   else if (pb_type_is_narrow(c->type))

@@ -31,7 +31,7 @@ static int narrow_weights(narrower* r, int id) {
   for (uint64_t k = 0; k < count; ++k) {
     float number;
     memcpy(&number, from + k * sizeof number, sizeof number);
-    to[k] = r->to == PB_BF16 ? pb_bfloat_of(number) : pb_half_of(number);
+    to[k] = pb_narrow_of(r->to, (double)number);
   }
   return r->weights[id] = pb_consts_add(r->consts, wide.name, r->to, wide.rank, wide.shape, to);
 }

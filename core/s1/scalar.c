@@ -63,10 +63,7 @@ int pb_scalar_constant(pb_nest* n, pb_type type, const void* bytes) {
   }
   int shift = 64 - pb_type_bits(stored);
   memcpy(&whole, bytes, (size_t)pb_type_bits(stored) / 8);
-  if (pb_type_is_narrow(type)) {
-    uint16_t code = (uint16_t)whole;
-    return pb_nest_const(n, PB_F32, (double)(type == PB_BF16 ? pb_bfloat_number(code) : pb_half_number(code)));
-  }
+  if (pb_type_is_narrow(type)) return pb_nest_const(n, PB_F32, (double)pb_narrow_number(type, (uint16_t)whole));
   whole = (int64_t)((uint64_t)whole << shift) >> shift;
   return integer(n, stored, whole);
 }

@@ -154,7 +154,7 @@ int pb__o_constant(pb_onnx* o, pb_type type, int rank, const int64_t* shape, con
 
 int pb__o_number(pb_onnx* o, pb_type type, double value) {
   float single = (float)value;
-  uint16_t narrow = type == PB_F16 ? pb_half_of(value) : pb_bfloat_of(value);
+  uint16_t narrow = pb_narrow_of(type, value);
   if (type == PB_F32) return pb__o_constant(o, type, 0, NULL, &single);
   if (type == PB_F64) return pb__o_constant(o, type, 0, NULL, &value);
   if (pb_type_is_narrow(type)) return pb__o_constant(o, type, 0, NULL, &narrow);

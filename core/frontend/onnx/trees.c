@@ -46,7 +46,7 @@ static double* numbers_of(pb_onnx* o, const char* name, int64_t* count) {
       to[k] = from[k];
     } else {
       memcpy(&half, from + 2 * k, 2);
-      to[k] = (double)(c->type == PB_F16 ? pb_half_number(half) : pb_bfloat_number(half));
+      to[k] = (double)pb_narrow_number(c->type, half);
     }
   }
   *count = all;

@@ -57,7 +57,7 @@ static int wide_constant(pb_door* d, int v) {
   for (int64_t k = 0; k < count; ++k) {
     uint16_t code;
     memcpy(&code, from + 2 * k, sizeof code);
-    to[k] = in.type == PB_BF16 ? pb_bfloat_number(code) : pb_half_number(code);
+    to[k] = pb_narrow_number(in.type, code);
   }
   return pb_make_constant(&d->m, PB_F32, in.rank, in.shape, to);
 }
