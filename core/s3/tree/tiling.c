@@ -196,7 +196,7 @@ void pb__tiling_expand_with(const pb_tiling* t, const pb_nest* main, const pb_ne
   point->outer_count = pb__tiling_levels(t);
   for (int d = 0; d < main->dim_count; ++d) {
     // what is in registers keeps the numbers of its dims
-    bool stays = tile->extent[d] > 1 || t->group->registers || is_tested(t, main, d);
+    bool stays = tile->extent[d] > 1 || pb__in_registers(t) || is_tested(t, main, d);
     column[d] = stays ? point->dim_count++ : -1;
     if (column[d] >= 0) point->extent[column[d]] = tile->extent[d];
   }
@@ -343,6 +343,38 @@ void pb__tiling_box(pb_tiling* t, const pb_access* access, const int64_t* extent
   }
   if (t->proofs && !t->failure && !is_proved(t, access, extents, level, local, origin))
     pb__tiling_fail(t, "isl does not find the slice that a buffer was made for; this is a bug in the compiler");
+}
+
+bool pb__tiling_same_part(const pb_access* box, const pb_access* origin, const pb_access* other_box,
+                          const pb_access* other_origin) {
+  bool same = box->rank == other_box->rank;
+  for (int r = 0; r < box->rank && same; ++r)
+    same = box->shape[r] == other_box->shape[r] &&
+           !memcmp(&origin->index[r], &other_origin->index[r], sizeof origin->index[r]);
+  return same;
+}
+
+void pb__tiling_in_buffer(pb_access* access, int buffer, const int64_t* shape, const pb_access* origin) {
+  access->memref.ptr = NULL;
+  access->buffer = buffer;
+  memcpy(access->shape, shape, sizeof access->shape);
+  for (int r = 0; r < access->rank; ++r) {
+    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) access->index[r].coef[c] -= origin->index[r].coef[c];
+    access->index[r].cst -= origin->index[r].cst;
+  }
+}
+
+void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some) {
+  memmove(load->extent + 1, load->extent, sizeof *load->extent * (size_t)load->dim_count++);
+  load->extent[0] = load->extent[dim + 1] / some;
+  load->extent[dim + 1] = some;
+  for (int a = 0; a < 2; ++a)
+    for (int r = 0; r < load->access[a].rank; ++r) {
+      int64_t* coef = load->access[a].index[r].coef;
+      memmove(coef + 1, coef, sizeof *coef * (size_t)(load->dim_count - 1));
+      coef[0] = coef[dim + 1] * some;
+    }
+  load->kept = 1;
 }
 
 // Whether what `access` touches inside `level` is all of its box along index r: from the smallest step on each dim

@@ -6,6 +6,8 @@
 #include "core/s3/kernel/group.h"
 #include "core/s3/kernel/stages.h"
 
+// Beats of the system's memory that a mover's run takes at least: shorter ones cost more than they bring forward.
+enum { PB_RUN_BEATS = 4 };
 enum { PB_MAX_BUFFERS = 96, PB_MAX_BANDS = PB_NEST_DIMS + 2, PB_MAX_STAGES = 4 };
 
 // One loop over tiles: dim of the group's main nest, and how far one iteration steps along it. A step need not divide
@@ -252,6 +254,14 @@ void pb__tiling_copy_box(const pb_tiling* t, const pb_access* local, const pb_ac
 // would begin in few of its banks: what walks along the index in front would meet whoever else uses that bank in every
 // cycle.
 void pb__tiling_spread(const pb_chip* chip, int memory, pb_access* box, int index);
+// Whether two boxes, as pb__tiling_box finds them, are the same part of a tensor.
+bool pb__tiling_same_part(const pb_access* box, const pb_access* origin, const pb_access* other_box,
+                          const pb_access* other_origin);
+// The access of a tensor, or of a buffer, becomes one of a buffer of that shape that holds a box from `origin` on.
+void pb__tiling_in_buffer(pb_access* access, int buffer, const int64_t* shape, const pb_access* origin);
+// A load walks its dim in pieces of so many, which divide it, outermost: what begins with the first does not wait for
+// the last. It has room for a dim.
+void pb__tiling_in_pieces(pb_nest* load, int dim, int64_t some);
 // Allocates a buffer of the access's shape at a level; the access then names it.
 void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int depth, const char* name);
 // Whether the box of what a nest stores has nothing in it but that: it is stored as a whole. false: t fails.

@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-// What several stages read is brought in so many pieces, whose runs take so many beats of the system's memory at least.
-enum { PIECES = 8, RUN_BEATS = 4 };
+enum { PIECES = 8 }; // in which what several stages read is brought
 
 static bool is_between(const pb_stages* s, int value) { return s->program->values[value].kind == PB_VALUE_LOCAL; }
 
@@ -77,11 +76,7 @@ static bool is_same_part(const pb_tiling* t, const pb_nest* nest, int a, pb_held
     *held = (pb_held){.nest = nest, .access = a, .part = part, .origin = origin};
     return true;
   }
-  bool same = true;
-  for (int r = 0; r < part.rank; ++r)
-    same &= part.shape[r] == held->part.shape[r] &&
-            !memcmp(&origin.index[r], &held->origin.index[r], sizeof origin.index[r]);
-  return same;
+  return pb__tiling_same_part(&part, &origin, &held->part, &held->origin);
 }
 
 // Whether the part ends with a row of the memory: instructions take whole rows of lanes.
@@ -208,19 +203,10 @@ static void bring_in_pieces(const pb_chip* chip, int dim, pb_nest* load) {
   const pb_memory* system = &chip->memories[chip->system_memory];
   int64_t run = pb_type_bits(load->access[1].type) / 8, extent = load->extent[dim], some = 1;
   for (int d = dim + 1; d < load->dim_count; ++d) run *= load->extent[d];
-  while (some < extent && (extent % some || some * PIECES < extent || some * run < system->bytes_per_cycle * RUN_BEATS))
+  while (some < extent &&
+         (extent % some || some * PIECES < extent || some * run < system->bytes_per_cycle * PB_RUN_BEATS))
     ++some;
-  if (load->dim_count == PB_NEST_DIMS || some >= extent) return;
-  memmove(load->extent + 1, load->extent, sizeof *load->extent * (size_t)load->dim_count++);
-  load->extent[0] = extent / some;
-  load->extent[dim + 1] = some;
-  for (int a = 0; a < 2; ++a)
-    for (int r = 0; r < load->access[a].rank; ++r) {
-      int64_t* coef = load->access[a].index[r].coef;
-      memmove(coef + 1, coef, sizeof *coef * (size_t)(load->dim_count - 1));
-      coef[0] = coef[dim + 1] * some;
-    }
-  load->kept = 1;
+  if (load->dim_count < PB_NEST_DIMS && some < extent) pb__tiling_in_pieces(load, dim, some);
 }
 
 // Buffers of what several stages read, filled.
@@ -245,14 +231,8 @@ static void use_buffers(const pb_tiling* t, const pb_iteration_groups* iteration
   for (int a = 0; a < nest->access_count; ++a) {
     int v = origin[view->value_of[n][a]], b = buffer[v];
     if (b < 0) continue;
-    const pb_access* begins = &iteration->held[v].origin; // all zeros, of what lies between
-    for (int r = 0; r < nest->access[a].rank; ++r) {
-      for (int c = 0; c < PB_NEST_COLS; ++c) nest->access[a].index[r].coef[c] -= begins->index[r].coef[c];
-      nest->access[a].index[r].cst -= begins->index[r].cst;
-    }
-    nest->access[a].memref.ptr = NULL;
-    nest->access[a].buffer = b;
-    memcpy(nest->access[a].shape, t->buffers[b].shape, sizeof nest->access[a].shape);
+    // the origin of what lies between is all zeros
+    pb__tiling_in_buffer(&nest->access[a], b, t->buffers[b].shape, &iteration->held[v].origin);
   }
 }
 

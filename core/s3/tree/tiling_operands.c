@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { RUN_BEATS = 4 }; // of the system's memory, of a mover's run: shorter ones cost more than they bring forward
-
 // A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
 // one block.
 static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
@@ -24,22 +22,8 @@ static void bring_by_columns(const pb_tiling* t, const pb_nest* main, pb_nest* l
   const pb_memory* system = &t->chip->memories[t->chip->system_memory];
   int64_t row = load->extent[2] * (pb_type_bits(load->access[1].type) / 8), columns = load->extent[1], some = 1;
   if (!t->group->contraction || load->dim_count != 3 || !walks_sum(t, main, load, 1)) return;
-  while (some < columns && (columns % some || some * row < system->bytes_per_cycle * RUN_BEATS)) ++some;
-  if (some == columns) return;
-  load->extent[3] = load->extent[2];
-  load->extent[2] = some;
-  load->extent[1] = load->extent[0];
-  load->extent[0] = columns / some;
-  for (int a = 0; a < 2; ++a)
-    for (int r = 0; r < load->access[a].rank; ++r) {
-      int64_t* coef = load->access[a].index[r].coef;
-      coef[3] = coef[2];
-      coef[2] = coef[1];
-      coef[1] = coef[0];
-      coef[0] = coef[2] * some;
-    }
-  load->dim_count = 4;
-  load->kept = 1;
+  while (some < columns && (columns % some || some * row < system->bytes_per_cycle * PB_RUN_BEATS)) ++some;
+  if (some < columns) pb__tiling_in_pieces(load, 1, some);
 }
 
 // Brings x turn by turn of the band inside its level: in front of the band what the first iteration's tile shares with

@@ -114,15 +114,7 @@ bool pb_tiling_slice(pb_tiling* t, pb_group* sliced) {
 }
 
 void pb__tiling_into(const pb_tiling* t, pb_access* store) {
-  const pb_buffer* buffer = &t->buffers[t->into->buffer];
-  store->memref.ptr = NULL;
-  store->buffer = t->into->buffer;
-  memcpy(store->shape, buffer->shape, sizeof store->shape);
-  for (int r = 0; r < store->rank; ++r) {
-    const pb_index* origin = &t->into->origin.index[r];
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) store->index[r].coef[c] -= origin->coef[c];
-    store->index[r].cst -= origin->cst;
-  }
+  pb__tiling_in_buffer(store, t->into->buffer, t->buffers[t->into->buffer].shape, &t->into->origin);
 }
 
 // Fills `rows` of the buffer along index r, from row `first` on.

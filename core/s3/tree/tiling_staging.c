@@ -52,14 +52,6 @@ bool pb__staging_brings_first(const pb_tiling* t, const pb_staging* s) {
   return any;
 }
 
-static bool same_box(const pb_home* a, const pb_home* b) {
-  bool same = a->box.rank == b->box.rank;
-  for (int r = 0; r < a->box.rank && same; ++r)
-    same = a->box.shape[r] == b->box.shape[r] &&
-           !memcmp(&a->origin.index[r], &b->origin.index[r], sizeof a->origin.index[r]);
-  return same;
-}
-
 // The home of the same value that another access has; NULL: none. *other: it has one for another part.
 static pb_home* find_home(const pb_staging* s, int value, const pb_home* like, bool* other) {
   const pb_program* p = s->stages->program;
@@ -68,7 +60,7 @@ static pb_home* find_home(const pb_staging* s, int value, const pb_home* like, b
     for (int a = 0; a < p->nests[n].access_count; ++a) {
       pb_home* home = s->homes[n][a];
       if (!home || p->value_of[n][a] != value) continue;
-      if (same_box(home, like)) return home;
+      if (pb__tiling_same_part(&home->box, &home->origin, &like->box, &like->origin)) return home;
       *other = true;
     }
   return NULL;
@@ -112,17 +104,6 @@ bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int lev
   return true;
 }
 
-// The access as the buffer has it: by as much further as the loops inside the home's level have gone.
-static void rewrite(const pb_home* home, pb_access* access) {
-  access->memref.ptr = NULL;
-  access->buffer = home->box.buffer;
-  memcpy(access->shape, home->box.shape, sizeof access->shape);
-  for (int r = 0; r < access->rank; ++r) {
-    for (int c = PB_NEST_DIMS; c < PB_NEST_COLS; ++c) access->index[r].coef[c] -= home->origin.index[r].coef[c];
-    access->index[r].cst -= home->origin.index[r].cst;
-  }
-}
-
 static void append_value(pb_program* iteration, pb_home* home, pb_value_kind kind, int* buffer_of) {
   pb_value value = {.kind = kind, .argument = -1, .const_id = -1, .type = home->box.type, .rank = home->box.rank};
   memcpy(value.shape, home->box.shape, sizeof value.shape);
@@ -153,7 +134,7 @@ void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* iterat
       pb_home* home = s->homes[n][a];
       if (!home) continue;
       if (home->value < 0) append_value(iteration, home, p->values[p->value_of[n][a]].kind, *buffer_of);
-      rewrite(home, &iteration->nests[n].access[a]);
+      pb__tiling_in_buffer(&iteration->nests[n].access[a], home->box.buffer, home->box.shape, &home->origin);
       iteration->value_of[n][a] = home->value;
     }
   pb_program_index(iteration, t->arena);
