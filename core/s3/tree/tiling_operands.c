@@ -5,8 +5,14 @@
 #include <string.h>
 
 // A load of several blocks goes block by block: what needs the first does not wait for the last. `inner`: the dims of
-// one block.
-static int pieces(const pb_nest* load, int inner) { return load->dim_count > inner && load->extent[0] > 1 ? 1 : 0; }
+// one block. Blocks that a box tests stay in the command, the only place for the test.
+static int pieces(const pb_nest* load, int inner) {
+  bool tested = false;
+  for (int r = 0; load->access[0].boxed && r < load->access[0].rank; ++r)
+    tested |= load->access[0].index[r].coef[0] &&
+              pb_index_can_leave(load, &load->access[0].index[r], load->access[0].shape[r]);
+  return load->dim_count > inner && load->extent[0] > 1 && !tested ? 1 : 0;
+}
 
 // Whether dim d of the load walks a dim of the main nest that is summed over.
 static bool walks_sum(const pb_tiling* t, const pb_nest* main, const pb_nest* load, int d) {
