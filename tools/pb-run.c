@@ -224,9 +224,12 @@ static pb_status compare_sample(job* j, int64_t sample, const void** inputs, voi
   char* text =
       run_steps_difference(j->rt, j->steps, pb_rt_device(j->rt), j->steps_beside, pb_rt_device(j->beside), &arena);
   pb_status status =
-      text ? pb_error(NULL, (pb_place){.file = j->o->engine}, 5061,
-                      "pb-target-test names the first command that differs", "sample %lld: %s", (long long)sample, text)
-           : PB_OK;
+      text
+          ? pb_error(NULL, (pb_place){.file = j->o->engine}, 5061,
+                     "pb-target-test names the first command that differs; tensors that stay on the chip show with pbc "
+                     "--between=system",
+                     "sample %lld: %s", (long long)sample, text)
+          : PB_OK;
   pb_arena_free(&arena);
   return status;
 }

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Version 3 is for what version 2 has no words for: open dims, and steps that are no launches.
+// Version 3 is for what version 2 has no words for: open dims, steps that are no launches, tensors that stay on the chip.
 enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 2, PB_ENGINE_HOST_VERSION = 3, PB_ENGINE_ALIGN = 64 };
-enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 64, PB_ENGINE_MAX_DEVICE_ARGS = 16 };
+enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 64, PB_ENGINE_MAX_DEVICE_ARGS = 16, PB_ENGINE_MAX_KEPT = 16 };
 
 // An input or output of the engine. Row-major, dense. Codes of type u8 the runtime gives to kernels, and takes from
 // them, as i8, 128 less.
@@ -66,6 +66,12 @@ typedef struct pb_rows {
   uint64_t count, stride, unit, most;
   pb_type index; // PB_I32 or PB_I64
 } pb_rows;
+// Bytes of one of the chip's own memories, by its number in the description, that kernels before have filled, and that
+// the step's kernel or one behind it takes: what it does not use of them it leaves as it is.
+typedef struct pb_kept {
+  int memory;
+  uint64_t address, bytes;
+} pb_kept;
 typedef struct pb_step {
   pb_host_op op;
   int kernel, target; // -1: it has none
@@ -75,6 +81,8 @@ typedef struct pb_step {
   uint64_t macs;      // the model's multiply-accumulates, padding not counted
   int arg_count;
   pb_arg args[PB_ENGINE_MAX_ARGS];
+  int kept_count; // of LAUNCH
+  pb_kept* kept;
 } pb_step;
 
 // What a program with open dims computes once the shapes of its inputs are known, before it is launched. A size is a

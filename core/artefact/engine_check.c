@@ -84,6 +84,15 @@ static pb_status check_launch(const pb_engine_check* c, const pb_engine* engine,
     return PB_ENGINE_FAIL(c, "step %d launches kernel %d of %d", index, step->kernel, engine->kernel_count);
   if (engine->kernels[step->kernel].is_words && step->arg_count > PB_ENGINE_MAX_DEVICE_ARGS)
     return PB_ENGINE_FAIL(c, "step %d has %d arguments, and its kernel is made of commands", index, step->arg_count);
+  if (step->kept_count < 0 || step->kept_count > PB_ENGINE_MAX_KEPT)
+    return PB_ENGINE_FAIL(c, "step %d keeps %d pieces of memory; %d at most", index, step->kept_count,
+                          PB_ENGINE_MAX_KEPT);
+  for (int n = 0; n < step->kept_count; ++n) {
+    const pb_kept* kept = &step->kept[n];
+    if (!kept->bytes || kept->bytes > most_bytes || kept->address > most_bytes || kept->memory < 0)
+      return PB_ENGINE_FAIL(c, "step %d keeps %llu bytes from %llu on", index, (unsigned long long)kept->bytes,
+                            (unsigned long long)kept->address);
+  }
   return PB_OK;
 }
 

@@ -204,6 +204,20 @@ static void get_step(cursor* c, pb_step* step) {
   step->rows.index = (pb_type)get(c, 1);
 }
 
+static void get_kept(cursor* c, pb_step* step) {
+  step->kept_count = (int)get(c, 1);
+  if (step->kept_count > PB_ENGINE_MAX_KEPT) {
+    c->broken = true;
+    step->kept_count = 0;
+  }
+  step->kept = PB_NEW_ARRAY(c->arena, pb_kept, (size_t)step->kept_count + 1);
+  for (int n = 0; n < step->kept_count; ++n) {
+    step->kept[n].memory = (int)get(c, 1);
+    step->kept[n].address = get(c, 8);
+    step->kept[n].bytes = get(c, 8);
+  }
+}
+
 static void get_dims(cursor* c, int count, const pb_tensor_info* tensors, int (*dims)[PB_MAX_RANK]) {
   for (int k = 0; k < count; ++k)
     for (int d = 0; d < tensors[k].rank; ++d) dims[k][d] = (int)get(c, 4);
@@ -290,10 +304,11 @@ static pb_status program_get(const reader* r, pb_engine* engine) {
   for (int k = 0; k < engine->step_count; ++k) get_step(&c, &engine->steps[k]);
   bool host = pb__get(r->file.bytes + 8, 4) == PB_ENGINE_HOST_VERSION;
   uint64_t flags = host ? get(&c, 1) : 0, open = flags & 1;
-  if (flags > 7 || (flags & 5) == 4) return refuse(r, 5006, "the program has parts that are not known");
+  if (flags > 15 || (flags & 5) == 4) return refuse(r, 5006, "the program has parts that are not known");
   if (flags & 2) engine->aliases = PB_NEW_ARRAY(c.arena, int, (size_t)engine->output_count + 1);
   for (int k = 0; engine->aliases && k < engine->output_count; ++k) engine->aliases[k] = get_or_none(&c);
   if (open) engine->open = get_open(&c, engine, flags & 4);
+  for (int k = 0; flags & 8 && k < engine->step_count; ++k) get_kept(&c, &engine->steps[k]);
   if (!c.broken && host != (flags || pb_engine_has_control(engine)))
     return refuse(r, 5006, "a program of another version than the header's");
   if (c.broken) return refuse(r, 5006, "the program section ends too soon");

@@ -111,8 +111,28 @@ static void put_open(buffer* b, const pb_engine* engine) {
   }
 }
 
+static bool keeps(const pb_engine* engine) {
+  for (int k = 0; k < engine->step_count; ++k)
+    if (engine->steps[k].kept_count) return true;
+  return false;
+}
+
 static int version_of(const pb_engine* engine) {
-  return engine->open || engine->aliases || pb_engine_has_control(engine) ? PB_ENGINE_HOST_VERSION : PB_ENGINE_VERSION;
+  bool more = engine->open || engine->aliases || pb_engine_has_control(engine) || keeps(engine);
+  return more ? PB_ENGINE_HOST_VERSION : PB_ENGINE_VERSION;
+}
+
+// What stays on the chip, step by step.
+static void put_kept(buffer* b, const pb_engine* engine) {
+  for (int k = 0; k < engine->step_count; ++k) {
+    const pb_step* step = &engine->steps[k];
+    put(b, 1, (uint64_t)step->kept_count);
+    for (int n = 0; n < step->kept_count; ++n) {
+      put(b, 1, (uint64_t)step->kept[n].memory);
+      put(b, 8, step->kept[n].address);
+      put(b, 8, step->kept[n].bytes);
+    }
+  }
 }
 
 static buffer program_put(const pb_engine* engine) {
@@ -131,9 +151,10 @@ static buffer program_put(const pb_engine* engine) {
   for (int k = 0; k < engine->step_count; ++k) put_step(&b, &engine->steps[k]);
   bool sources = engine->open && engine->open->source_count;
   if (version_of(engine) == PB_ENGINE_HOST_VERSION)
-    put(&b, 1, (engine->open != NULL) + 2 * (engine->aliases != NULL) + 4 * sources);
+    put(&b, 1, (engine->open != NULL) + 2 * (engine->aliases != NULL) + 4 * sources + 8 * keeps(engine));
   for (int k = 0; engine->aliases && k < engine->output_count; ++k) put(&b, 4, (uint64_t)(engine->aliases[k] + 1));
   if (engine->open) put_open(&b, engine);
+  if (keeps(engine)) put_kept(&b, engine);
   return b;
 }
 

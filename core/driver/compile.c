@@ -115,6 +115,15 @@ static pb_status take_precision(compilation* c) {
   return PB_OK;
 }
 
+static pb_status take_between(compilation* c) {
+  const char* where = c->options->between;
+  if (where && strcmp(where, "chip") && strcmp(where, "system"))
+    return pb_error(c->unit.diag, (pb_place){0}, 1004, "chip or system", "tensors between kernels lie in no '%s'",
+                    where);
+  c->unit.between_outside = where && !strcmp(where, "system");
+  return PB_OK;
+}
+
 // What --weights names, behind what --bind does.
 static pb_status take_weights(compilation* c) {
   const pb_input_options* o = &c->options->inputs;
@@ -136,6 +145,7 @@ static pb_status take_weights(compilation* c) {
 
 pb_status pb__compile_program(compilation* c) {
   const pb_compile_options* o = c->options;
+  PB_TRY(take_between(c));
   PB_TRY(take_weights(c));
   if (c->control->native) c->inputs.symbols = c->symbols;
   if (is_text(o->model)) {

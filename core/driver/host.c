@@ -14,6 +14,11 @@ static int place_of(const pb_host* h, MlirValue v) {
   return pb_table_find_address(&h->numbers, v.ptr);
 }
 
+// Whether the tensor lies in the system's memory.
+static bool is_outside(const pb_host* h, MlirValue v) {
+  return pb_memref_memory(h->unit->chip, v) == h->unit->chip->system_memory;
+}
+
 int pb__host_add(pb_host* h, pb_host_place place) {
   PB_PUSH(h->places, h->place_count, h->place_capacity, place);
   return (int)h->place_count - 1;
@@ -82,12 +87,17 @@ int pb__host_launches(MlirOperation main) {
   return calls;
 }
 
+void pb__host_touch(pb_host* h, int step, int place) {
+  pb_host_place* p = &h->places[place];
+  if (p->first < 0) p->first = step;
+  p->last = step;
+}
+
 void pb__host_use(pb_host* h, int step, int argument, int place) {
   pb_host_place* p = &h->places[place];
   uint64_t value = p->arg.space == PB_SPACE_ARENA ? (uint64_t)place : p->arg.value;
   h->engine->steps[step].args[argument] = (pb_arg){p->arg.space, value};
-  if (p->first < 0) p->first = step;
-  p->last = step;
+  pb__host_touch(h, step, place);
 }
 
 static pb_status take_launch(pb_host* h, MlirOperation call) {
@@ -104,8 +114,15 @@ static pb_status take_launch(pb_host* h, MlirOperation call) {
   if (step->kernel < 0 || step->arg_count > most)
     return pb_unsupported(h->unit->diag, (pb_place){.what = step->origin}, 4050, NULL,
                           "%d tensors in one kernel; %d at most", step->arg_count, most);
-  for (int k = 0; k < step->arg_count; ++k)
-    pb__host_use(h, e->step_count, k, place_of(h, mlirOperationGetOperand(call, k)));
+  int operands = step->arg_count;
+  step->arg_count = 0;
+  for (int k = 0; k < operands; ++k) { // what stays on the chip is in the commands
+    MlirValue operand = mlirOperationGetOperand(call, k);
+    if (is_outside(h, operand))
+      pb__host_use(h, e->step_count, step->arg_count++, place_of(h, operand));
+    else
+      pb__host_touch(h, e->step_count, place_of(h, operand));
+  }
   ++e->step_count;
   return PB_OK;
 }
@@ -115,6 +132,13 @@ pb_status pb__host_take(pb_host* h, MlirOperation main) {
     if (!pb_op_is(op, "memref.alloc")) continue;
     MlirValue tensor = mlirOperationGetResult(op, 0);
     pb_host_place p = {.arg = {PB_SPACE_ARENA, 0}, .first = -1, .last = -1, .bytes = pb__host_bytes(tensor)};
+    if (!is_outside(h, tensor)) {
+      pb_access shape;
+      pb_access_of_value(tensor, &shape);
+      p.kept.memory = pb_memref_memory(h->unit->chip, tensor);
+      p.kept.address = (uint64_t)pb_op_integer(op, "pb.address", 0);
+      p.kept.bytes = (uint64_t)(pb_access_elements(&shape) * (pb_type_bits(shape.type) / 8));
+    }
     pb__host_name(h, tensor, pb__host_add(h, p));
   }
   for (MlirOperation op = first_op(main); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
@@ -136,7 +160,8 @@ static void place_arena(pb_host* h) {
   if (!order) pb_no_memory(n * sizeof *order);
   size_t count = 0;
   for (size_t k = 0; k < n; ++k)
-    if (h->places[k].arg.space == PB_SPACE_ARENA && h->places[k].first >= 0) order[count++] = &h->places[k];
+    if (h->places[k].arg.space == PB_SPACE_ARENA && h->places[k].first >= 0 && !h->places[k].kept.bytes)
+      order[count++] = &h->places[k];
   qsort(order, count, sizeof *order, by_bytes);
   for (size_t i = 0; i < count; ++i) {
     pb_host_place* p = order[i];
@@ -156,6 +181,19 @@ static void place_arena(pb_host* h) {
     if (at + p->bytes > h->engine->arena_bytes) h->engine->arena_bytes = at + p->bytes;
   }
   free(order);
+}
+
+// ---- tensors that stay on the chip ----
+
+_Static_assert((int)PB_MAX_RESIDENTS <= (int)PB_ENGINE_MAX_KEPT, "a step has room for what stays while it runs");
+
+// Notes where those steps that come behind the one that makes it, up to the last that takes it, find the tensor.
+static void keep(pb_host* h, const pb_host_place* p) {
+  for (int s = p->first + 1; s <= p->last; ++s) {
+    pb_step* step = &h->engine->steps[s];
+    if (!step->kept) step->kept = PB_NEW_ARRAY(&h->engine->arena, pb_kept, PB_ENGINE_MAX_KEPT);
+    step->kept[step->kept_count++] = p->kept;
+  }
 }
 
 typedef struct placed_constants {
@@ -268,6 +306,8 @@ void pb__host_start(pb_host* h, const pb_unit* unit, pb_engine* engine) {
 }
 
 pb_status pb__host_end(pb_host* h) {
+  for (size_t k = 0; k < h->place_count; ++k)
+    if (h->places[k].kept.bytes && h->places[k].first >= 0) keep(h, &h->places[k]);
   place_arena(h);
   place_constants(h);
   return check_room(h->unit, outside_bytes(h->engine) + h->engine->arena_bytes + command_bytes(h->engine));

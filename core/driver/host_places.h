@@ -10,6 +10,7 @@ typedef struct pb_host_place {
   pb_arg arg;
   int first, last; // steps, for tensors of the arena; -1: none uses it
   uint64_t bytes;
+  pb_kept kept; // where on the chip it stays; bytes 0: it does not
 } pb_host_place;
 
 typedef struct pb_host {
@@ -31,6 +32,8 @@ int pb__host_launches(MlirOperation main);
 pb_status pb__host_take(pb_host* h, MlirOperation main) PB_MUST_CHECK;
 // The step uses the place as its argument: its number, until all have places.
 void pb__host_use(pb_host* h, int step, int argument, int place);
+// The step uses the place, in whatever way.
+void pb__host_touch(pb_host* h, int step, int place);
 uint64_t pb__host_bytes(MlirValue tensor); // as it lies in memory
 // Places the arena and the constants, when all steps are there; frees what was collected.
 pb_status pb__host_end(pb_host* h) PB_MUST_CHECK;

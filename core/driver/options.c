@@ -145,7 +145,8 @@ pb_status pb_option_set(pb_compile_options* o, pb_arena* arena, const char* name
                {"fallback", &o->fallback},
                {"print-after", &o->print_after},
                {"like", &o->like},
-               {"precision", &o->precision}};
+               {"precision", &o->precision},
+               {"between", &o->between}};
   const char *near = NULL, *others[] = {"threads", "input-shape", "dim", "weights", "donate", "items"};
   int best = 3; // further away it is another word
   for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {

@@ -58,6 +58,12 @@ static void on_command(void* user, uint32_t queue, uint32_t index, uint64_t star
   if (rt->trace) rt->trace(rt->trace_user, rt->words.step, (int)queue, index, start, end);
 }
 
+static bool is_on_chip(const pb_chip* chip, const pb_kept* kept) {
+  if (kept->memory >= chip->memory_count || kept->memory == chip->system_memory) return false;
+  uint64_t bytes = (uint64_t)chip->memories[kept->memory].bytes;
+  return kept->address <= bytes && kept->bytes <= bytes - kept->address;
+}
+
 static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
   pb_place place = {.file = rt->path};
   if (memcmp(rt->chip->hash, rt->engine->chip_hash, sizeof rt->chip->hash))
@@ -70,6 +76,10 @@ static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
     if (rt->engine->kernels[k].words.queue_count > pb_chip_streams(rt->chip))
       return pb_error(diag, place, 5025, NULL, "kernel '%s' uses more queues than '%s' has",
                       rt->engine->kernels[k].name, rt->engine->target);
+  for (int s = 0; s < rt->engine->step_count; ++s)
+    for (int n = 0; n < rt->engine->steps[s].kept_count; ++n)
+      if (!is_on_chip(rt->chip, &rt->engine->steps[s].kept[n]))
+        return pb_error(diag, place, 5025, NULL, "step %d keeps what lies in no memory of '%s'", s, rt->engine->target);
   return PB_OK;
 }
 
@@ -132,6 +142,10 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
     job.count[q] = kernel->words.count[q];
   }
   for (int a = 0; a < step->arg_count; ++a) job.args[a] = pb__words_address(rt, step->args[a]);
+  for (; job.kept_count < (uint32_t)step->kept_count; ++job.kept_count) {
+    const pb_kept* kept = &step->kept[job.kept_count];
+    job.kept[job.kept_count] = (pb_device_kept){(uint32_t)kept->memory, kept->address, kept->bytes};
+  }
   w->step = index;
   uint64_t before = counter(w, w->cycles), busy[PB_RT_MAX_QUEUES], dram[3];
   for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) busy[q] = counter(w, w->busy[q]);

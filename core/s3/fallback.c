@@ -64,7 +64,9 @@ static void pass_on(pb_diag* to, const pb_diag* held, const char* text) {
 
 pb_status pb_attempt_end(pb_unit* unit, pb_attempt* attempt, const char* kernel, pb_status status, bool* left) {
   unit->diag = attempt->outer;
-  *left = status == PB_ERR_UNSUPPORTED;
+  // one that has been planned with tensors that stay on the chip takes them from there
+  *left = status == PB_ERR_UNSUPPORTED &&
+          mlirAttributeIsNull(pb_op_attribute(pb_module_func(unit->module, kernel), "pb.reserved"));
   if (*left) {
     status = leave(unit, item_of(unit->fallback, kernel), reason_of(unit, &attempt->text));
   } else if (attempt->text.length) {

@@ -35,7 +35,11 @@ static void describe(MlirValue ir, pb_value* value) {
 static void describe_argument(MlirOperation func, MlirValue ir, int k, pb_arena* arena, pb_value* value) {
   describe(ir, value);
   value->argument = k;
-  MlirAttribute a = argument_attribute(func, k, "pb.const");
+  MlirAttribute a = mlirMemRefTypeGetMemorySpace(mlirValueGetType(ir));
+  if (!mlirAttributeIsNull(a) && mlirAttributeIsAString(a)) value->space = text_of(a, arena);
+  a = argument_attribute(func, k, "pb.address");
+  if (!mlirAttributeIsNull(a)) value->address = mlirIntegerAttrGetValueInt(a);
+  a = argument_attribute(func, k, "pb.const");
   if (!mlirAttributeIsNull(a)) {
     value->kind = PB_VALUE_CONST;
     value->const_id = (int)mlirIntegerAttrGetValueInt(a);
@@ -56,6 +60,7 @@ static pb_status find_values(pb_program* program, const pb_table* numbers, int n
                             "a nest uses a memref that is no value of its function");
     program->value_of[nest][a] = v;
     pb_value* value = &program->values[v];
+    n->access[a].space = value->space;
     n->access[a].splat = value->kind == PB_VALUE_CONST && value->rank == 1 &&
                          !mlirAttributeIsNull(argument_attribute(program->func, value->argument, "pb.splat"));
   }
@@ -103,8 +108,17 @@ static pb_status read_nests(pb_program* program, MlirBlock body, const pb_table*
   return PB_OK;
 }
 
+static const int64_t* reserved_by(MlirOperation func, pb_arena* arena) {
+  MlirAttribute a = mlirOperationGetAttributeByName(func, mlirStringRefCreateFromCString("pb.reserved"));
+  if (mlirAttributeIsNull(a) || !mlirAttributeIsADenseI64Array(a)) return NULL;
+  intptr_t count = mlirDenseArrayGetNumElements(a);
+  int64_t* bytes = PB_NEW_ARRAY(arena, int64_t, (size_t)count + 1);
+  for (intptr_t m = 0; m < count; ++m) bytes[m] = mlirDenseI64ArrayGetElement(a, m);
+  return bytes;
+}
+
 static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* diag, pb_program* program) {
-  *program = (pb_program){.func = func};
+  *program = (pb_program){.func = func, .reserved = reserved_by(func, arena)};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   int arguments = (int)mlirBlockGetNumArguments(body), locals = 0, nests = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
@@ -153,7 +167,7 @@ void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* 
 }
 
 pb_access pb_value_shape(const pb_value* value) {
-  pb_access access = {.type = value->type, .rank = value->rank};
+  pb_access access = {.type = value->type, .rank = value->rank, .space = value->space};
   memcpy(access.shape, value->shape, sizeof access.shape);
   return access;
 }
@@ -255,7 +269,7 @@ bool pb_program_is_fixed(const pb_program* p, int n) {
 void pb_program_print_allocs(const pb_program* program, pb_text* text) {
   for (int v = 0; v < program->value_count; ++v) {
     const pb_value* value = &program->values[v];
-    if (value->kind != PB_VALUE_LOCAL) continue;
+    if (value->kind != PB_VALUE_LOCAL || pb_program_next_use(program, v, -1) < 0) continue;
     pb_access type = pb_value_shape(value);
     pb_text_add(text, "  %%v%d = memref.alloc() : ", v);
     pb_access_print_type(text, &type);

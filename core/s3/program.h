@@ -19,6 +19,8 @@ typedef struct pb_value {
   pb_type type;
   int rank;
   int64_t shape[PB_NEST_RANK];
+  const char* space; // an argument that lies in this memory of the chip, from one kernel to another; NULL: the system's
+  int64_t address;   // there, in bytes
 } pb_value;
 
 // The nests that read or write a value, in their order, each once.
@@ -33,6 +35,7 @@ typedef struct pb_program {
   pb_nest* nests;
   int (*value_of)[PB_NEST_ACCESSES]; // value_of[nest][access]; changed by pb_program_set_value
   pb_uses* uses;                     // by value: passes ask it instead of looking through all nests
+  const int64_t* reserved;           // by memory, bytes that tensors of other kernels' take meanwhile; NULL: none
 } pb_program;
 
 // The first nest behind nest `after` that uses the value, -1: none.

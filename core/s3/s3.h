@@ -22,6 +22,7 @@ typedef struct pb_unit {
   int workers;                  // threads that may compile kernels at once, 0: one a processor
   struct pb_plan_memo* plans;   // made so far, of plan_memo.h, which frees it
   struct pb_fallback* fallback; // --fallback, of fallback.h; NULL: what the chip cannot run is an error
+  bool between_outside;         // tensors between kernels lie in the system's memory, all of them
   const char* codes_like;       // the chip whose own formulas the codes are made by, NULL: the SDK's; for reports
   double scales_off;            // the largest share by which a scale is off there
 } pb_unit;
@@ -38,6 +39,9 @@ pb_status pb_s3_lanes(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_delinearize(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_numbers(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_outline(pb_unit* unit) PB_MUST_CHECK;
+// Tensors that stay on the chip at a time, at most.
+enum { PB_MAX_RESIDENTS = 16 };
+pb_status pb_s3_reside(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_plan(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_tile(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_map(pb_unit* unit) PB_MUST_CHECK;

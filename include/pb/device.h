@@ -10,9 +10,17 @@
 extern "C" {
 #endif
 
-#define PB_DEVICE_ABI 1
+#define PB_DEVICE_ABI 2
 #define PB_DEVICE_MAX_QUEUES 16
 #define PB_DEVICE_MAX_ARGS 16
+#define PB_DEVICE_MAX_KEPT 16
+
+// Bytes of one of the chip's own memories, by its number in the description, which kernels before have filled: this one,
+// or one behind it, takes them. All else there is nobody's when the kernel begins.
+typedef struct pb_device_kept {
+  uint32_t memory;
+  uint64_t address, bytes;
+} pb_device_kept;
 
 // One kernel: the commands of every queue (encoded, in device memory) and the base address of each argument slot. A
 // chip of several cores has the queues of all, core by core; the kernel ends when all of them are done. A chip with
@@ -23,6 +31,8 @@ typedef struct pb_submission {
   uint64_t args[PB_DEVICE_MAX_ARGS];     // device addresses
   uint32_t queue_count, arg_count;
   uint64_t cycle_limit; // 0: the device's own
+  uint32_t kept_count;  // for devices that check; others need not look
+  pb_device_kept kept[PB_DEVICE_MAX_KEPT];
 } pb_submission;
 
 typedef struct pb_device pb_device;

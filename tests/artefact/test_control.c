@@ -15,6 +15,7 @@ typedef struct sample {
   pb_kernel kernel;
   pb_step steps[STEPS];
   int aliases[1];
+  pb_kept kept[2];
 } sample;
 
 static void make(sample* s) {
@@ -57,6 +58,10 @@ static void make(sample* s) {
                            .origin = "f",
                            .arg_count = 3,
                            .args = {{PB_SPACE_OUTPUT, 0}, {PB_SPACE_ARENA, 64}, {PB_SPACE_CONST, 56}}}}};
+  s->kept[0] = (pb_kept){1, 4096, 512};
+  s->kept[1] = (pb_kept){0, 0, 16};
+  s->steps[BODY].kept_count = 2;
+  s->steps[BODY].kept = s->kept;
   s->engine = (pb_engine){.target = "toy",
                           .features = "",
                           .input_count = 2,
@@ -102,6 +107,12 @@ static void comes_back(void** state) {
     assert_int_equal(a->rows.unit, b->rows.unit);
     assert_int_equal(a->rows.most, b->rows.most);
     assert_int_equal(a->rows.index, b->rows.index);
+    assert_int_equal(a->kept_count, b->kept_count);
+    for (int n = 0; n < a->kept_count; ++n) {
+      assert_int_equal(a->kept[n].memory, b->kept[n].memory);
+      assert_int_equal(a->kept[n].address, b->kept[n].address);
+      assert_int_equal(a->kept[n].bytes, b->kept[n].bytes);
+    }
   }
   assert_int_equal(read->aliases[0], 0);
   pb_engine_free(read);
@@ -169,6 +180,10 @@ static void a_place_of_all_memory(sample* s) { s->steps[PLACE].rows.stride = UIN
 static void a_place_past_what_it_reads(sample* s) { s->steps[PLACE].args[1].value = 189; }
 static void a_place_without_an_index(sample* s) { s->steps[PLACE].args[2].value = 57; }
 static void an_index_of_no_type(sample* s) { s->steps[PLACE].rows.index = PB_F32; }
+static void too_much_is_kept(sample* s) { s->steps[BODY].kept_count = PB_ENGINE_MAX_KEPT + 1; }
+static void nothing_is_kept(sample* s) { s->kept[1].bytes = 0; }
+static void all_memory_is_kept(sample* s) { s->kept[1].bytes = UINT64_MAX; }
+static void what_is_kept_far_away(sample* s) { s->kept[0].address = UINT64_MAX; }
 static void an_alias_of_no_input(sample* s) { s->aliases[0] = 2; }
 static void an_alias_below(sample* s) { s->aliases[0] = -2; }
 static void an_alias_of_another_type(sample* s) { s->inputs[0].type = PB_I32; }
@@ -219,6 +234,10 @@ static void each_rule(void** state) {
                                     a_place_past_what_it_reads,
                                     a_place_without_an_index,
                                     an_index_of_no_type,
+                                    too_much_is_kept,
+                                    nothing_is_kept,
+                                    all_memory_is_kept,
+                                    what_is_kept_far_away,
                                     an_alias_of_no_input,
                                     an_alias_below,
                                     an_alias_of_another_type,

@@ -40,8 +40,8 @@ int main(int argc, char** argv) {
   pb_firmware f;
   pb_firmware_tensor in, out;
   if (argc != 5) return fail("usage", argc);
-  if (refuses(0, digits_bytes, PB_FIRMWARE_NO_ENGINE) || refuses(8, digits_bytes, PB_FIRMWARE_NO_ENGINE) ||
-      refuses(digits_bytes, 100, PB_FIRMWARE_NO_ENGINE) ||
+  if (refuses(0, digits_bytes, PB_FIRMWARE_NO_ENGINE) || refuses(9, digits_bytes, PB_FIRMWARE_NO_ENGINE) ||
+      refuses(8, digits_bytes, PB_FIRMWARE_DAMAGED) || refuses(digits_bytes, 100, PB_FIRMWARE_NO_ENGINE) ||
       refuses(digits_bytes, digits_bytes - 1, PB_FIRMWARE_DAMAGED) || refuses(70, digits_bytes, PB_FIRMWARE_DAMAGED) ||
       refuses(300, digits_bytes, PB_FIRMWARE_DAMAGED) || refuses(digits_bytes - 1, digits_bytes, PB_FIRMWARE_DAMAGED))
     return 1;

@@ -19,5 +19,7 @@ PB_TOY_CHIP=dies must_say "toy_driver.so.*the chip's process has ended" "$option
 PB_TOY_CHIP=sleeps must_say "toy_driver.so.*the chip does not answer" "$options,seconds=1"
 must_say "chip=PROGRAM,td=FILE.td name the chip" "none"
 must_say "absent: No such file" "chip=absent,td=$chip"
+# what stays on the chip nobody outside sees: the step that is wrong shows where all tensors go through memory
+"$bin/pbc" "$tests/models/digits.onnx" --target="$chip" --between=system -o "$work/digits.pbe"
 sed 's/(acc_max $d, $keep, $x)/(acc_add $d, $keep, $x)/' "$chip" > "$work/other.td"
 must_say "step 2, kernel k2 .* is the first that differs" "chip=$bin/toy_chip,td=$work/other.td"

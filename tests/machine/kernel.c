@@ -93,6 +93,8 @@ void put(kernel* k, const char* insn, const char* fields, const char* waits, con
 int kernel_run(kernel* k) {
   pb_submission s = {.queue_count = (uint32_t)pb_chip_queues(k->chip), .arg_count = k->arg_count};
   memcpy(s.args, k->args, sizeof s.args);
+  s.kept_count = k->kept_count;
+  memcpy(s.kept, k->kept, sizeof s.kept);
   for (int q = 0; q < pb_chip_queues(k->chip); ++q) {
     uint64_t bytes = (uint64_t)k->count[q] * (uint64_t)k->chip->command_bytes;
     s.count[q] = k->count[q];

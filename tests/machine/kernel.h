@@ -11,7 +11,8 @@ typedef struct kernel {
   uint8_t* stream[PB_MAX_QUEUES];
   uint32_t count[PB_MAX_QUEUES];
   uint64_t args[PB_DEVICE_MAX_ARGS];
-  uint32_t arg_count;
+  uint32_t arg_count, kept_count;
+  pb_device_kept kept[PB_DEVICE_MAX_KEPT];
   pb_command last; // what put() made last
   int core;        // whose queues put() fills
 } kernel;

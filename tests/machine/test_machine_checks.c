@@ -164,6 +164,58 @@ static void chip_is_empty_at_start(void** state) {
   EXPECT(&k, "queue ST, command 0", "uninitialised");
 }
 
+static int memory_named(const kernel* k, const char* name) {
+  for (int m = 0; m < k->chip->memory_count; ++m)
+    if (!strcmp(k->chip->memories[m].name, name)) return m;
+  return -1;
+}
+
+// A kernel's bytes that another one is to take: 13 of them, so that neither end is whole words.
+static void leave_some(kernel* k) {
+  open_with_buffers(k, NULL);
+  put(k, "LDS0", "arg=0 nb=256 loc=0", "", "");
+  assert_int_equal(kernel_run(k), 0);
+  kernel_clear(k);
+  k->kept[k->kept_count++] = (pb_device_kept){(uint32_t)memory_named(k, "SPAD"), 35, 13};
+}
+
+static void what_is_kept_is_there(void** state) {
+  (void)state;
+  kernel k;
+  leave_some(&k);
+  put(&k, "STS", "arg=1 nb=13 loc=35", "", "");
+  assert_int_equal(kernel_run(&k), 0);
+  kernel_close(&k);
+  for (int before = 0; before < 2; ++before) { // and nothing beside it
+    leave_some(&k);
+    put(&k, "STS", before ? "arg=1 nb=13 loc=34" : "arg=1 nb=13 loc=36", "", "");
+    EXPECT(&k, "queue ST, command 0", before ? "byte 34 is uninitialised" : "byte 48 is uninitialised");
+  }
+}
+
+static void what_is_kept_is_not_written_over(void** state) {
+  (void)state;
+  kernel k;
+  leave_some(&k);
+  put(&k, "LDS0", "arg=0 nb=3 loc=32", "", "");
+  put(&k, "LDS0", "arg=0 nb=16 loc=48", "", "");
+  assert_int_equal(kernel_run(&k), 0);
+  kernel_clear(&k);
+  put(&k, "LDS0", "arg=0 nb=4 loc=32", "", "");
+  EXPECT(&k, "queue L0, command 0", "writes bytes [32, 36) of SPAD, over what stays there, [35, 48)");
+}
+
+static void what_is_kept_nowhere(void** state) {
+  (void)state;
+  kernel k;
+  leave_some(&k);
+  k.kept[0].bytes = (uint64_t)k.chip->memories[k.kept[0].memory].bytes;
+  EXPECT(&k, "what is to be kept, number 0, lies in no memory");
+  leave_some(&k);
+  k.kept[0].memory = (uint32_t)k.chip->system_memory;
+  EXPECT(&k, "what is to be kept, number 0, lies in no memory");
+}
+
 static void out_of_bounds(void** state) {
   (void)state;
   kernel k;
@@ -228,6 +280,9 @@ int main(void) {
                                      cmocka_unit_test(full_counter_hangs),
                                      cmocka_unit_test(unused_token),
                                      cmocka_unit_test(uninitialised_reads),
+                                     cmocka_unit_test(what_is_kept_is_there),
+                                     cmocka_unit_test(what_is_kept_is_not_written_over),
+                                     cmocka_unit_test(what_is_kept_nowhere),
                                      cmocka_unit_test(chip_is_empty_at_start),
                                      cmocka_unit_test(out_of_bounds),
                                      cmocka_unit_test(limits),

@@ -19,7 +19,8 @@ static char tensors[2]; // two different values
 
 // y[i, n] = max over k of x[from + step * i, k, n]
 static pb_group rows_maximum(int64_t from, int64_t step, pb_select_memo* memo) {
-  pb_group g = {.reduces = true, .lanes = LANES, .x = 0, .memo = memo};
+  static const pb_program none = {.value_count = 0}; // nests that are given straight
+  pb_group g = {.program = &none, .reduces = true, .lanes = LANES, .x = 0, .memo = memo};
   pb_nest* main = &g.main;
   *main = (pb_nest){.name = "maximum", .part = "reduce", .dim_count = 3, .access_count = 2, .reduce = PB_ACC_MAX};
   memcpy(main->extent, (int64_t[]){ROWS, WINDOW, LANES}, 3 * sizeof(int64_t));

@@ -17,7 +17,8 @@ while read -r user used; do
     while read -r hit; do say "core/s3/$user is used by what it stands on: $hit"; done < <(grep -rnE "#include \"core/s3/$user/" "core/s3/$folder" | cut -c1-140)
   done
 done <<'END'
-lower kernel plan tree layout fusion
+lower kernel plan tree layout fusion reside
+reside kernel plan tree layout fusion
 fusion kernel plan tree layout
 plan kernel tree layout
 tree kernel layout

@@ -5,6 +5,8 @@
 
 enum {
   VERSION = 2,
+  VERSION_OF_MORE = 3, // behind the steps it says what more there is: here tensors that stay on the chip alone
+  KEEPS = 8,
   SECTIONS = 5, // program, description, streams, native, constants
   PROGRAM = 0,
   STREAMS = 2,
@@ -126,7 +128,7 @@ typedef struct step {
 } step;
 
 static void get_step(cursor* c, step* s) {
-  skip(c, 1);
+  if (get(c, 1)) c->broken = 1; // no launch
   s->kernel = (uint32_t)get(c, 4);
   skip_text(c);
   skip(c, 8);
@@ -138,12 +140,25 @@ static void get_step(cursor* c, step* s) {
   }
 }
 
+// What stays on the chip while a step runs.
+static void get_kept(cursor* c, pb_submission* job) {
+  uint32_t count = (uint32_t)get(c, 1);
+  if (count > PB_DEVICE_MAX_KEPT) c->broken = 1, count = 0;
+  job->kept_count = count;
+  for (uint32_t k = 0; k < count; ++k) {
+    job->kept[k].memory = (uint32_t)get(c, 1);
+    job->kept[k].address = get(c, 8);
+    job->kept[k].bytes = get(c, 8);
+  }
+}
+
 // Reads the program once: where its lists begin, and that they end where they should.
 static pb_firmware_code read_program(pb_firmware* f, uint64_t program, uint64_t stream_bytes) {
   cursor c = open_at(f, program);
   pb_firmware_tensor tensor;
   kernel k;
   step s;
+  pb_submission kept;
   uint64_t commands = 0;
   skip_text(&c); // target
   skip(&c, 32 + 4);
@@ -169,6 +184,11 @@ static pb_firmware_code read_program(pb_firmware* f, uint64_t program, uint64_t 
     get_step(&c, &s);
     if (s.kernel >= f->kernel_count) c.broken = 1;
   }
+  if (number(f->image + 8, 4) == VERSION_OF_MORE) {
+    if (get(&c, 1) != KEEPS) return c.broken ? PB_FIRMWARE_DAMAGED : PB_FIRMWARE_NO_ENGINE;
+    f->kept = c.at;
+    for (uint32_t n = 0; n < f->step_count && !c.broken; ++n) get_kept(&c, &kept);
+  }
   return c.broken || c.at != c.end || commands * f->command_bytes != stream_bytes ? PB_FIRMWARE_DAMAGED
                                                                                   : PB_FIRMWARE_OK;
 }
@@ -181,7 +201,9 @@ pb_firmware_code pb_firmware_open(pb_firmware* f, const void* image, uint64_t by
   if (bytes < HEADER + ROW * SECTIONS) return PB_FIRMWARE_NO_ENGINE;
   for (int k = 0; k < 8; ++k)
     if (at[k] != (uint8_t)magic[k]) return PB_FIRMWARE_NO_ENGINE;
-  if (number(at + 8, 4) != VERSION || number(at + 12, 4) != SECTIONS) return PB_FIRMWARE_NO_ENGINE;
+  uint64_t version = number(at + 8, 4);
+  if ((version != VERSION && version != VERSION_OF_MORE) || number(at + 12, 4) != SECTIONS)
+    return PB_FIRMWARE_NO_ENGINE;
   make_table(table);
   if (number(at + 16, 8) != bytes || !header_is_right(at, table)) return PB_FIRMWARE_DAMAGED;
   for (int s = 0; s < SECTIONS; ++s) {
@@ -300,10 +322,11 @@ static uint64_t address_of(const pb_firmware* f, uint8_t space, uint64_t value) 
   return (space == 2 ? f->consts_at : f->arena_at) + value;
 }
 
-static int run_step(const pb_firmware* f, const step* s) {
+static int run_step(const pb_firmware* f, const step* s, cursor* kept) {
   kernel k;
   pb_submission job;
   memset(&job, 0, sizeof job);
+  if (f->kept) get_kept(kept, &job);
   uint64_t at = f->streams_at + streams_before(f, s->kernel, 1, &k);
   job.queue_count = (uint32_t)k.queues;
   job.arg_count = s->arg_count;
@@ -323,10 +346,10 @@ pb_firmware_code pb_firmware_run(const pb_firmware* f, const void* const* inputs
     (void)pb_firmware_input(f, k, &tensor);
     if (copy_in(f, f->tensors_at + tensor_offset(f, 0, k), &tensor, inputs[k])) return PB_FIRMWARE_DEVICE;
   }
-  cursor c = open_at(f, f->steps);
+  cursor c = open_at(f, f->steps), kept = open_at(f, f->kept);
   for (uint32_t n = 0; n < f->step_count; ++n) {
     get_step(&c, &s);
-    if (run_step(f, &s)) return PB_FIRMWARE_DEVICE;
+    if (run_step(f, &s, &kept)) return PB_FIRMWARE_DEVICE;
   }
   for (uint32_t k = 0; k < f->output_count; ++k) {
     (void)pb_firmware_output(f, k, &tensor);

@@ -32,6 +32,7 @@ typedef struct pb_firmware_tensor {
 typedef struct pb_firmware {
   const uint8_t* image;
   uint64_t inputs, outputs, kernels, steps; // where the lists begin in the image
+  uint64_t kept;                            // what stays on the chip, step by step; 0: nothing does
   uint64_t program_end, streams, consts, const_bytes, arena_bytes;
   uint32_t input_count, output_count, kernel_count, step_count, command_bytes;
   const pb_device_ops* ops;

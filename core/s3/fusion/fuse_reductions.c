@@ -4,6 +4,7 @@
 // stage at a time. Fills and the copy that they surround become one kernel in the same way.
 #include "core/s3/fusion/fusion.h"
 
+#include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/stages.h"
 #include "core/s3/plan/plan_memo.h"
 

@@ -2,83 +2,11 @@
 // reductions is a chain of such stages, each of which makes the x of the next.
 #include "core/s3/kernel/group.h"
 
+#include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/taps.h"
 #include "core/s3/transfer_paths.h"
 
 #include <string.h>
-
-static bool is_fill(const pb_nest* nest) { return nest->access_count == 1 && nest->expr_count == 1; }
-static bool is_copy(const pb_nest* nest) {
-  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
-}
-
-// A copy that only shifts: each index of the store is the same index of the load plus a constant.
-static bool is_shift(const pb_nest* copy, int64_t* shift) {
-  const pb_access *from = &copy->access[0], *to = &copy->access[1];
-  if (from->rank != to->rank || from->type != to->type) return false;
-  for (int r = 0; r < to->rank; ++r) {
-    if (memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef)) return false;
-    shift[r] = to->index[r].cst - from->index[r].cst;
-  }
-  return true;
-}
-
-// A padded tensor: a shifted copy inside, one constant around it.
-typedef struct pad {
-  const pb_nest* copy;
-  double fill;
-  int64_t shift[PB_NEST_RANK];
-} pad;
-
-static bool read_pad(const pb_program* program, const int* nests, int count, pad* p) {
-  bool filled = false;
-  p->copy = NULL;
-  for (int k = 0; k < count; ++k) {
-    const pb_nest* nest = &program->nests[nests[k]];
-    if (is_fill(nest)) {
-      if (filled && p->fill != nest->expr[0].value) return false;
-      p->fill = nest->expr[0].value;
-      filled = true;
-    } else if (is_copy(nest) && !p->copy)
-      p->copy = nest;
-    else
-      return false;
-  }
-  return p->copy && filled && is_shift(p->copy, p->shift);
-}
-
-bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main) {
-  pad p;
-  if (!read_pad(program, nests, count, &p)) return false;
-  *main = *p.copy;
-  pb_access *from = &main->access[0], *to = &main->access[1];
-  for (int r = 0; r < to->rank; ++r) {
-    pb_index at = to->index[r];
-    int d;
-    at.cst = 0;
-    if (!pb_index_single(&at, &d) || (d < 0 && to->shape[r] != 1)) return false;
-    if (d >= 0) main->extent[d] = to->shape[r];
-    from->index[r].cst -= to->index[r].cst;
-    to->index[r].cst = 0;
-  }
-  from->boxed = true;
-  from->fill = p.fill;
-  return true;
-}
-
-// If x is a padded tensor, reads the tensor through a box instead.
-static bool fold_pad(pb_group* g, const int* prologues, int count) {
-  pad p;
-  if (!read_pad(g->program, prologues, count, &p)) return false;
-  pb_access* x = &g->main.access[g->x];
-  const pb_access* tensor = &p.copy->access[0];
-  x->memref = tensor->memref;
-  memcpy(x->shape, tensor->shape, sizeof x->shape);
-  for (int r = 0; r < x->rank; ++r) x->index[r].cst -= p.shift[r];
-  x->boxed = true;
-  x->fill = p.fill;
-  return true;
-}
 
 // Of the nests from `first` on.
 static pb_status read_prologues(pb_group* g, int first, pb_diag* diag) {
@@ -87,13 +15,13 @@ static pb_status read_prologues(pb_group* g, int first, pb_diag* diag) {
   if (p->values[value].kind != PB_VALUE_LOCAL) return PB_OK;
   int prologues[PB_MAX_PROLOGUES], count = 0;
   for (int n = first; n < g->main_index; ++n) {
-    if (!pb_program_writes(p, n, value) || !(is_fill(&p->nests[n]) || is_copy(&p->nests[n]))) continue;
+    if (!pb_program_writes(p, n, value) || !(pb_pad_part(&p->nests[n]))) continue;
     if (count == PB_MAX_PROLOGUES)
       return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL,
                             "its input is made by more than %d nests", PB_MAX_PROLOGUES);
     prologues[count++] = n;
   }
-  if (count == 0 || fold_pad(g, prologues, count)) return PB_OK;
+  if (count == 0 || pb_pad_fold(p, prologues, count, &g->main.access[g->x])) return PB_OK;
   g->prologue_count = count;
   memcpy(g->prologues, prologues, sizeof prologues);
   return PB_OK;
@@ -116,6 +44,11 @@ static bool is_neutral(const pb_nest* init, const pb_nest* main) {
          init->expr[0].value == pb_reduce_neutral(main->reduce, main->access[main->access_count - 1].type);
 }
 
+// Whether the result lies on the chip already, borders and all (core/s3/reside).
+static bool stays(const pb_group* g) {
+  return g->program->values[pb_program_stored(g->program, pb_around_last(&g->around))].space != NULL;
+}
+
 // What stands around the main nest, from nest `first` to `end`: of a producer, what comes before the next reduction and
 // is not about that one's input or result.
 static pb_status read_around(pb_group* g, int first, int end, pb_arena* arena, pb_diag* diag) {
@@ -124,13 +57,13 @@ static pb_status read_around(pb_group* g, int first, int end, pb_arena* arena, p
   int next = end < p->nest_count ? pb_program_stored(p, end) : -1;
   g->around = (pb_around){.program = p, .main = &g->main, .main_index = g->main_index};
   for (int n = first; n < end && !why; ++n) {
-    bool before = n < g->main_index, prologues = is_fill(&p->nests[n]) || is_copy(&p->nests[n]);
+    bool before = n < g->main_index, prologues = pb_pad_part(&p->nests[n]);
     if (n == g->main_index || (before && !pb_program_same_place(p, n, g->main_index))) continue;
     if (!before && next >= 0 && (pb_program_writes(p, n, next) || prologues)) continue;
     why = pb_around_add(&g->around, n, arena);
   }
   g->around.main = NULL; // whoever called copies *g
-  if (!why && g->around.fill_count) why = "elements beside those of its result are set";
+  if (!why && g->around.fill_count && !stays(g)) why = "elements beside those of its result are set";
   if (!why && g->around.init && !is_neutral(g->around.init, &g->main))
     why = "its sums do not begin with the operation's neutral value";
   if (!why) return PB_OK;

@@ -31,8 +31,5 @@ typedef struct pb_group {
 // Producers are made in the arena.
 pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag,
                         pb_group* group) PB_MUST_CHECK;
-// Nests that make a padded tensor (fills, and one copy that only shifts) as one copy that reads through a box. false:
-// it is something else.
-bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main);
 
 #endif

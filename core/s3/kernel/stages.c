@@ -396,7 +396,7 @@ static bool used_elsewhere(const pb_program* p, const int* nests, int count, int
 }
 
 void pb_program_view(const pb_program* p, const int* nests, int count, pb_arena* arena, pb_program* out) {
-  *out = (pb_program){.func = p->func, .nest_count = count};
+  *out = (pb_program){.func = p->func, .nest_count = count, .reserved = p->reserved};
   out->nests = pb_alloc_raw(arena, (size_t)count * sizeof *out->nests);
   out->value_of = pb_alloc_array(arena, (size_t)count + 1, sizeof *out->value_of);
   for (int v = -1; (v = pb_program_next_value(p, nests, count, v)) >= 0;) ++out->value_count;

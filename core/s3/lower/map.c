@@ -29,6 +29,7 @@ typedef struct mapped_buffer {
   pb_access shape;
   const char* name;
   int memory, depth, level;
+  int argument;      // that it is, -1: an alloc
   bool pending_init; // set to neutral by a nest that went; accumulation starts below `init_level`
   int init_level;
 } mapped_buffer;
@@ -53,18 +54,29 @@ static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
   return NULL;
 }
 
+static bool buffer_of_argument(const mapper* m, int argument) {
+  for (int k = 0; k < m->buffer_count; ++k)
+    if (m->buffers[k].argument == argument) return true;
+  return false;
+}
+
 static const char* reference(mapper* m, MlirValue v) {
   mapped_buffer* b = buffer_of(m, v);
-  if (b) return pb_printf(&m->unit->pass, "%%b%d", (int)(b - m->buffers));
+  if (b && b->argument < 0) return pb_printf(&m->unit->pass, "%%b%d", (int)(b - m->buffers));
   return pb_printf(&m->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(v));
 }
 
+static pb_status too_many_buffers(const mapper* m) {
+  return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
+}
+
 static pb_status map_alloc(mapper* m, MlirOperation op) {
-  if (m->buffer_count == MAX_BUFFERS)
-    return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
+  if (m->buffer_count == MAX_BUFFERS) return too_many_buffers(m);
   mapped_buffer* b = &m->buffers[m->buffer_count];
-  *b = (mapped_buffer){
-      .ir = mlirOperationGetResult(op, 0), .level = m->levels, .depth = (int)pb_op_integer(op, "pb.depth", 1)};
+  *b = (mapped_buffer){.ir = mlirOperationGetResult(op, 0),
+                       .level = m->levels,
+                       .depth = (int)pb_op_integer(op, "pb.depth", 1),
+                       .argument = -1};
   pb_access_of_value(b->ir, &b->shape);
   b->memory = pb_memref_memory(m->unit->chip, b->ir);
   pb_access whole = b->shape;
@@ -200,12 +212,13 @@ static void print_window(call* c, int o) {
   pb_text_add(t, "] : ");
   if (access) {
     pb_access type = *access;
-    if (b) {
+    bool copies = b && b->argument < 0;
+    if (copies) {
       type.rank = b->shape.rank + 1;
       type.shape[0] = b->depth;
       memcpy(&type.shape[1], b->shape.shape, sizeof(int64_t) * (size_t)b->shape.rank);
-      type.space = c->m->unit->chip->memories[b->memory].name;
     }
+    if (b) type.space = c->m->unit->chip->memories[b->memory].name;
     pb_access_print_type(t, &type);
   } else {
     MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(c->m->func, 0));
@@ -285,12 +298,12 @@ static void print_immediate(call* c, int o) {
   pb_text_add(t, " : %s\n", pb_type_name(type));
 }
 
-// The first tensor of the type that the nest stores.
+// The first tensor outside of the type that the nest stores.
 static int stand_in_for(const mapper* m, const pb_nest* nest) {
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(m->func, 0));
   pb_access tensor;
   for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k)
-    if (pb_access_of_value(mlirBlockGetArgument(block, k), &tensor) &&
+    if (pb_access_of_value(mlirBlockGetArgument(block, k), &tensor) && !buffer_of_argument(m, k) &&
         tensor.type == nest->access[nest->access_count - 1].type)
       return k;
   return -1;
@@ -443,13 +456,29 @@ static pb_status map_block(mapper* m, MlirBlock block, int indent) {
   return PB_OK;
 }
 
+// Tensors that stay on the chip from kernel to kernel.
+static pb_status map_residents(mapper* m, MlirBlock block) {
+  for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k) {
+    MlirValue ir = mlirBlockGetArgument(block, k);
+    int memory = pb_memref_memory(m->unit->chip, ir);
+    if (memory == m->unit->chip->system_memory) continue;
+    if (m->buffer_count == MAX_BUFFERS) return too_many_buffers(m);
+    mapped_buffer* b = &m->buffers[m->buffer_count++];
+    *b = (mapped_buffer){.ir = ir, .memory = memory, .depth = 1, .argument = k};
+    pb_access_of_value(ir, &b->shape);
+  }
+  return PB_OK;
+}
+
 static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   mapper* m = PB_NEW(&unit->pass, mapper);
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   m->unit = unit;
   m->func = func;
   m->kernel = pb_func_name(func, &unit->pass);
   m->used = pb_alloc_array(&unit->pass, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
-  pb_status status = map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), 1);
+  pb_status status = map_residents(m, body);
+  if (status == PB_OK) status = map_block(m, body, 1);
   if (status == PB_OK) {
     pb_text all = {0};
     for (int i = 0; i < unit->chip->insn_count; ++i)

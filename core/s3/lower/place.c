@@ -21,6 +21,7 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
   const pb_chip* chip = unit->chip;
   int64_t* used = PB_NEW_ARRAY(&unit->pass, int64_t, (size_t)chip->memory_count);
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  bool reserved = !mlirAttributeIsNull(pb_op_attribute(func, "pb.reserved")); // behind them, by other kernels' tensors
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "memref.alloc")) continue;
@@ -41,7 +42,7 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
     }
     mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("pb.address"), mlirIntegerAttrGet(i64, used[m]));
     used[m] += rows * memory->row_bytes * copies;
-    if (used[m] > memory->bytes)
+    if (used[m] > memory->bytes - (reserved ? mlirDenseI64ArrayGetElement(pb_op_attribute(func, "pb.reserved"), m) : 0))
       return pb_unsupported(unit->diag, (pb_place){.what = pb_func_name(func, &unit->pass)}, 4030, NULL,
                             "its buffers take %lld bytes of %s, which has %lld", (long long)used[m], memory->name,
                             (long long)memory->bytes);

@@ -36,7 +36,8 @@ static void name_accesses(printer* p, pb_nest* nest) {
           access->ref = pb_printf(p->arena, "%%%s%d", access->rank == value->rank ? "a" : "f", value->argument);
       }
     } else {
-      access->ref = pb_printf(p->arena, "%%b%d", access->buffer);
+      int tensor = p->tiling->buffers[access->buffer].tensor;
+      access->ref = tensor ? pb_printf(p->arena, "%%a%d", tensor - 1) : pb_printf(p->arena, "%%b%d", access->buffer);
       access->space = space_of(p, access->buffer);
     }
   }

@@ -513,9 +513,10 @@ static bool tree_cost(pb_tiling* t, const pb_tree* tree, part* sum) {
 }
 
 int64_t pb_tree_bytes(const pb_tiling* t, int memory) {
-  int64_t used = 0, row = t->chip->memories[memory].row_bytes;
+  const int64_t *reserved = t->group->program->reserved, row = t->chip->memories[memory].row_bytes;
+  int64_t used = reserved ? reserved[memory] : 0;
   for (int b = 0; b < t->buffer_count; ++b)
-    if (t->buffers[b].memory == memory && t->buffers[b].shares < 0)
+    if (t->buffers[b].memory == memory && t->buffers[b].shares < 0 && !t->buffers[b].tensor)
       used += (t->buffers[b].bytes + row - 1) / row * row * t->buffers[b].depth;
   return used;
 }

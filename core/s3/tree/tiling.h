@@ -56,6 +56,7 @@ typedef struct pb_buffer {
   const void* whole; // the constant all of which it holds for the whole kernel; NULL: it is none of these
   bool ahead;        // a loop inside takes what the iteration before has left there, then leaves it for the next
   int claimed;       // by the buffers of which remainder, 0: none
+  int tensor;        // 1 + the argument of the kernel that lies there and stays; 0: it is the kernel's own
 } pb_buffer;
 
 // Equal iterations of a band: each takes `extent` of its dim, the first from `begin` on, the next one `step` further.
@@ -194,6 +195,9 @@ bool pb__tiling_cuts_sum(const pb_tiling* t);
 bool pb__tiling_stage(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.
 bool pb__tiling_build_group(pb_tiling* t);
+// Arguments that lie in a memory of the chip become buffers there, which t's group reads and fills; in
+// tiling_residents.c.
+void pb__tiling_take_residents(pb_tiling* t);
 // Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
 bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory);
 // Slices a nest that makes x so that it makes the buffer instead; in tiling_prologue.c. `load` is the copy that it

@@ -178,10 +178,16 @@ static int passage(const pb_tiling* t, pb_type type) {
   return -1;
 }
 
-// A copy (or a fill) between tensors passes through a buffer laid out as the tile's dims.
+// A copy (or a fill) between tensors passes through a buffer laid out as the tile's dims; to one that stays on the
+// chip, and from it, it goes straight.
 static bool build_copy(pb_tiling* t, const pb_tile* tile, int level) {
   pb_nest load, store;
   pb__tiling_expand(t, &t->group->main, tile, &load);
+  if (!load.access[0].memref.ptr || !pb_nest_store(&load)->memref.ptr) {
+    load.part = t->into ? "load" : "store";
+    pb__tiling_add(t, level, &load);
+    return !t->failure;
+  }
   pb_access local = {.type = pb_nest_store(&load)->type, .rank = load.dim_count};
   for (int d = 0; d < load.dim_count; ++d) {
     local.shape[d] = load.extent[d];
@@ -309,11 +315,14 @@ static void add_fills(pb_tiling* t) {
 bool pb__tiling_build_group(pb_tiling* t) {
   const pb_group* group = t->group;
   const pb_plan* plan = t->plan;
+  const pb_into* into = t->into;
   if (pb__in_registers(t)) pb__registers_begin(t);
+  pb__tiling_take_residents(t);
   add_fills(t);
   bool built = pb__tiling_open(t) && (t->group->reduces ? pb__tiling_stage(t) : build_pointwise(t));
   t->group = group;
   t->plan = plan;
+  t->into = into;
   return built && !t->failure;
 }
 

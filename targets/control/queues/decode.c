@@ -286,17 +286,30 @@ static pb_status decode_block(decoder* d, MlirBlock block) {
   return PB_OK;
 }
 
+// Those that stay on the chip have an address there; commands name the others by their numbers among themselves.
+static void bind_arguments(decoder* d, MlirOperation func, MlirBlock body) {
+  MlirAttribute attributes = pb_op_attribute(func, "arg_attrs");
+  for (int k = 0; k < (int)mlirBlockGetNumArguments(body); ++k) {
+    MlirValue argument = mlirBlockGetArgument(body, k);
+    bool outside = pb_memref_memory(d->chip, argument) == d->chip->system_memory;
+    MlirAttribute address =
+        outside ? mlirAttributeGetNull() : pb_member(mlirArrayAttrGetElement(attributes, k), "pb.address");
+    bind_memref(d, argument, outside ? d->out->argument_count++ : -1,
+                outside ? 0 : mlirIntegerAttrGetValueInt(address));
+  }
+}
+
 pb_status pb_decode_kernel(const pb_chip* chip, MlirOperation func, pb_arena* arena, pb_diag* diag,
                            pb_decoded* decoded) {
   *decoded = (pb_decoded){.cores = 1};
   decoder d = {.chip = chip, .arena = arena, .diag = diag, .out = decoded};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  decoded->argument_count = (int)mlirBlockGetNumArguments(body);
+  bind_arguments(&d, func, body);
+  pb_status status = PB_OK;
   if (decoded->argument_count > chip->arguments)
-    return pb_unsupported(diag, (pb_place){.what = pb_func_name(func, arena)}, 4104, NULL,
-                          "%d tensors in one kernel; commands can name %d", decoded->argument_count, chip->arguments);
-  for (int k = 0; k < decoded->argument_count; ++k) bind_memref(&d, mlirBlockGetArgument(body, k), k, 0);
-  pb_status status = decode_block(&d, body);
+    status = pb_unsupported(diag, (pb_place){.what = pb_func_name(func, arena)}, 4104, NULL,
+                            "%d tensors in one kernel; commands can name %d", decoded->argument_count, chip->arguments);
+  if (status == PB_OK) status = decode_block(&d, body);
   free(d.table);
   return status;
 }

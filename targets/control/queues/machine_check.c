@@ -80,6 +80,17 @@ static int check_granule(pb_device* device, const machine_site* site, const mach
   return MACHINE_OK;
 }
 
+// What the kernel must leave as it is; NULL: nothing of these bytes.
+static const pb_device_kept* kept_at(const pb_device* device, int memory, int64_t address, int64_t bytes) {
+  for (uint32_t k = 0; k < device->kernel.kept_count; ++k) {
+    const pb_device_kept* kept = &device->kernel.kept[k];
+    if (kept->memory == (uint32_t)memory && (uint64_t)address < kept->address + kept->bytes &&
+        kept->address < (uint64_t)(address + bytes))
+      return kept;
+  }
+  return NULL;
+}
+
 static int check_run(pb_device* device, const machine_site* site, const machine_command* c, const machine_window* w,
                      int64_t address, int64_t bytes) {
   machine_memory* m = w->memory;
@@ -91,6 +102,13 @@ static int check_run(pb_device* device, const machine_site* site, const machine_
                                w->operand->name, (long long)address, (long long)(address + bytes),
                                device->chip->memories[w->operand->memory].name, (long long)bad);
   }
+  const pb_device_kept* over = w->writes ? kept_at(device, w->operand->memory, address, bytes) : NULL;
+  if (over)
+    return machine__fault_at(device, MACHINE_KEPT, site, c,
+                             "operand '%s' writes bytes [%lld, %lld) of %s, over what stays there, [%llu, %llu)",
+                             w->operand->name, (long long)address, (long long)(address + bytes),
+                             device->chip->memories[w->operand->memory].name, (unsigned long long)over->address,
+                             (unsigned long long)(over->address + over->bytes));
   int64_t from = address / m->granule, to = (address + bytes - 1) / m->granule;
   for (int64_t g = from; g <= to; ++g) {
     int64_t first = g == from ? address : g * m->granule, last = g == to ? address + bytes : (g + 1) * m->granule;

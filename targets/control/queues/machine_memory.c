@@ -54,13 +54,36 @@ void machine__memory_close(pb_device* device) {
     }
 }
 
+// What a kernel finds in a memory of the chip is nobody's, but for what the submission keeps.
+static void forget(const pb_device* device, machine_memory* m, int memory) {
+  const pb_submission* kernel = &device->kernel;
+  uint8_t* before = NULL;
+  for (uint32_t k = 0; k < kernel->kept_count; ++k) {
+    const pb_device_kept* kept = &kernel->kept[k];
+    if (kept->memory != (uint32_t)memory || !kept->bytes) continue;
+    if (!before && !(before = malloc(valid_bytes(m)))) pb_no_memory(valid_bytes(m));
+    uint64_t from = kept->address / 8, to = (kept->address + kept->bytes + 7) / 8;
+    memcpy(before + from, m->valid + from, (size_t)(to - from));
+  }
+  memset(m->valid, 0, valid_bytes(m));
+  for (uint32_t k = 0; before && k < kernel->kept_count; ++k) {
+    const pb_device_kept* kept = &kernel->kept[k];
+    if (kept->memory != (uint32_t)memory) continue;
+    for (uint64_t at = kept->address, end = at + kept->bytes; at < end;) {
+      bool whole = at % 8 == 0 && end - at >= 8;
+      m->valid[at / 8] |= whole ? before[at / 8] : (uint8_t)(before[at / 8] & 1u << at % 8);
+      at += whole ? 8 : 1;
+    }
+  }
+  free(before);
+}
+
 void machine__memory_begin(pb_device* device) {
   ++device->epoch;
   machine__banks_begin(device);
   for (int core = 0; core < device->chip->cores; ++core)
     for (int k = 0; k < device->chip->memory_count; ++k)
-      if (k != device->chip->system_memory)
-        memset(device->memories[core][k].valid, 0, valid_bytes(&device->memories[core][k]));
+      if (k != device->chip->system_memory) forget(device, &device->memories[core][k], k);
 }
 
 void machine__mark_valid(machine_memory* m, int64_t address, int64_t bytes) {

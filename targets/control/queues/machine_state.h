@@ -30,6 +30,7 @@ enum machine_fault_code {
   MACHINE_LIMIT,
   MACHINE_TOKENS,
   MACHINE_BANKS,
+  MACHINE_KEPT,
   MACHINE_STOPPED
 };
 

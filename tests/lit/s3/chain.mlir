@@ -1,7 +1,7 @@
 // The digits network: convolution and max pool are one kernel, whose tiles make the slice of the convolution that they
 // pool; another convolution, average pool and the last product are another. Nothing between them is a tensor.
 // RUN: %pbc %models/digits.onnx --target=simnpu --emit=outline | %FileCheck %s
-// RUN: %pbc %models/digits.onnx --target=simnpu --emit=tile | %FileCheck %s --check-prefix=TILE
+// RUN: %pbc %models/digits.onnx --target=simnpu --between=system --emit=tile | %FileCheck %s --check-prefix=TILE
 // CHECK: func.func @k2(
 // CHECK: pb.nest = "conv1_f", pb.part = "reduce"
 // CHECK: pb.nest = "maxpool_f", pb.part = "reduce"

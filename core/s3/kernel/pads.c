@@ -1,0 +1,149 @@
+#include "core/s3/kernel/pads.h"
+
+#include <string.h>
+
+static bool is_fill(const pb_nest* nest) { return nest->access_count == 1 && nest->expr_count == 1; }
+static bool is_copy(const pb_nest* nest) {
+  return nest->reduce == PB_SET && nest->access_count == 2 && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
+}
+
+bool pb_pad_part(const pb_nest* nest) { return is_fill(nest) || is_copy(nest); }
+
+// A copy that only shifts: each index of the store is the same index of the load plus a constant.
+static bool is_shift(const pb_nest* copy, int64_t* shift) {
+  const pb_access *from = &copy->access[0], *to = &copy->access[1];
+  if (from->rank != to->rank || from->type != to->type) return false;
+  for (int r = 0; r < to->rank; ++r) {
+    if (memcmp(from->index[r].coef, to->index[r].coef, sizeof to->index[r].coef)) return false;
+    shift[r] = to->index[r].cst - from->index[r].cst;
+  }
+  return true;
+}
+
+// A padded tensor: a shifted copy inside, one constant around it.
+typedef struct pad {
+  const pb_nest* copy;
+  double fill;
+  int64_t shift[PB_NEST_RANK];
+} pad;
+
+static bool read_pad(const pb_program* program, const int* nests, int count, pad* p) {
+  bool filled = false;
+  p->copy = NULL;
+  for (int k = 0; k < count; ++k) {
+    const pb_nest* nest = &program->nests[nests[k]];
+    if (is_fill(nest)) {
+      if (filled && p->fill != nest->expr[0].value) return false;
+      p->fill = nest->expr[0].value;
+      filled = true;
+    } else if (is_copy(nest) && !p->copy)
+      p->copy = nest;
+    else
+      return false;
+  }
+  return p->copy && filled && is_shift(p->copy, p->shift);
+}
+
+bool pb_pad_as_copy(const pb_program* program, const int* nests, int count, pb_nest* main) {
+  pad p;
+  if (!read_pad(program, nests, count, &p)) return false;
+  *main = *p.copy;
+  pb_access *from = &main->access[0], *to = &main->access[1];
+  for (int r = 0; r < to->rank; ++r) {
+    pb_index at = to->index[r];
+    int d;
+    at.cst = 0;
+    if (!pb_index_single(&at, &d) || (d < 0 && to->shape[r] != 1)) return false;
+    if (d >= 0) main->extent[d] = to->shape[r];
+    from->index[r].cst -= to->index[r].cst;
+    to->index[r].cst = 0;
+  }
+  from->boxed = true;
+  from->fill = p.fill;
+  return true;
+}
+
+static void read_through_box(const pad* p, pb_access* access) {
+  const pb_access* tensor = &p->copy->access[0];
+  access->memref = tensor->memref;
+  access->space = tensor->space;
+  memcpy(access->shape, tensor->shape, sizeof access->shape);
+  for (int r = 0; r < access->rank; ++r) access->index[r].cst -= p->shift[r];
+  access->boxed = true;
+  access->fill = p->fill;
+}
+
+bool pb_pad_fold(const pb_program* program, const int* nests, int count, pb_access* access) {
+  pad p;
+  if (!read_pad(program, nests, count, &p)) return false;
+  read_through_box(&p, access);
+  return true;
+}
+
+// ---- a whole function ----
+
+enum { MOST_PARTS = 2 * PB_NEST_RANK + 1 };
+
+// Whether the copy takes all of the tensor, element by element.
+static bool takes_all(const pb_nest* copy) {
+  const pb_access* from = &copy->access[0];
+  for (int r = 0; r < from->rank; ++r) {
+    int64_t most = from->index[r].cst;
+    for (int d = 0; d < copy->dim_count; ++d) {
+      if (from->index[r].coef[d] < 0) return false;
+      most += from->index[r].coef[d] * (copy->extent[d] - 1);
+    }
+    if (from->index[r].cst || most != from->shape[r] - 1) return false;
+  }
+  return !from->boxed && !from->gathered;
+}
+
+// The nests that make the local; 0: they are more than those of a pad, or it is none.
+static int parts_of(const pb_program* p, int value, int* parts) {
+  int count = 0;
+  PB_FOR_USES (n, p, value) {
+    if (!pb_program_writes(p, n, value)) continue;
+    if (count == MOST_PARTS || p->nests[n].reduce != PB_SET) return 0;
+    parts[count++] = n;
+  }
+  return count;
+}
+
+static bool fold_local(pb_program* p, int value, pb_arena* arena, bool* gone) {
+  int parts[MOST_PARTS], count = parts_of(p, value, parts), from = -1;
+  pad made;
+  if (p->values[value].kind != PB_VALUE_LOCAL || !count || !read_pad(p, parts, count, &made)) return false;
+  for (int k = 0; k < count; ++k)
+    if (&p->nests[parts[k]] == made.copy) from = p->value_of[parts[k]][0];
+  if (p->values[from].argument < 0 || !takes_all(made.copy)) return false;
+  PB_FOR_USES (n, p, value)
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+      if (p->value_of[n][a] != value) continue;
+      if (p->nests[n].access[a].boxed || p->nests[n].access[a].gathered) return false;
+    }
+  PB_FOR_USES (n, p, value)
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a) {
+      if (p->value_of[n][a] != value) continue;
+      read_through_box(&made, &p->nests[n].access[a]);
+      pb_program_set_value(p, arena, n, a, from);
+    }
+  for (int k = 0; k < count; ++k) gone[parts[k]] = true;
+  return true;
+}
+
+void pb_program_fold_pads(pb_program* p, pb_arena* arena) {
+  bool *gone = PB_NEW_ARRAY(arena, bool, (size_t)p->nest_count + 1), any = false;
+  for (int v = 0; v < p->value_count; ++v) any |= fold_local(p, v, arena, gone);
+  if (!any) return;
+  int left = 0;
+  for (int n = 0; n < p->nest_count; ++n) {
+    if (gone[n]) continue;
+    if (left < n) {
+      pb_nest_copy(&p->nests[left], &p->nests[n]);
+      memcpy(p->value_of[left], p->value_of[n], sizeof *p->value_of);
+    }
+    ++left;
+  }
+  p->nest_count = left;
+  pb_program_index(p, arena);
+}

@@ -1,0 +1,276 @@
+// Reside: tensors between kernels stay in a memory of the chip, where that is predicted to be sooner done or to leave
+// the system memory's port alone. Requires kernels in value form; leaves them so, on arguments some of which lie in a
+// memory of the chip (a memory space and pb.address), with pb.reserved: bytes at the end of each memory in which
+// tensors of other kernels' lie meanwhile. Exact.
+//
+//   before   %t = memref.alloc() : memref<..xi8>          call @k1(.., %t)  call @k2(%t, ..)
+//   after    %t = memref.alloc() : memref<..xi8, "SPAD">  call @k1(.., %t)  call @k2(%t, ..)
+//
+// One tensor after the other, in the order of the program. All kernels from the one that makes it to the last that
+// takes it are planned anew, with the room that it leaves them; it stays if what they take together, by the price that
+// plans are chosen by, becomes less. Tensors lie from the end of the memory on, so that a kernel's own buffers, which
+// begin in front, need not know of them. Where a kernel reads beside the tensor, which a mover would fill on the way,
+// the tensor has a border, which the kernel that makes it fills (padding in memory, as the caches of processors have
+// it: layout/fold_padding.c).
+#include "core/s3/reside/reside.h"
+
+#include "core/base/table.h"
+#include "core/s3/kernel/pads.h"
+#include "core/s3/kernels.h"
+#include "core/s3/plan/plan_memo.h"
+#include "core/s3/transfer_paths.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+
+// ---- what the module has ----
+
+static int count_calls(MlirBlock body) {
+  int calls = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    calls += pb_op_is(op, "func.call");
+  return calls;
+}
+
+static MlirOperation callee_of(const pb_reside* s, MlirOperation call) {
+  MlirStringRef name = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(call, "callee"));
+  return pb_module_func(s->unit->module, pb_printf(&s->unit->pass, "%.*s", (int)name.length, name.data));
+}
+
+// The program of a launch's kernel: that of a launch before it with the same one.
+static pb_status read_program(pb_reside* s, pb_table* known, int launch) {
+  pb_launch* l = &s->launches[launch];
+  int before = pb_table_find_address(known, l->func.ptr);
+  if (before >= 0) {
+    l->program = s->launches[before].program;
+    return PB_OK;
+  }
+  pb_program* program = PB_NEW(&s->unit->pass, pb_program);
+  PB_TRY(pb_program_read(l->func, &s->unit->pass, s->unit->diag, program));
+  pb_program_fold_pads(program, &s->unit->pass);
+  l->program = program;
+  pb_table_add_address(known, l->func.ptr, launch);
+  return PB_OK;
+}
+
+static pb_status read_launches(pb_reside* s, MlirBlock body) {
+  pb_table known = {0};
+  pb_status status = PB_OK;
+  s->launches = PB_NEW_ARRAY(&s->unit->pass, pb_launch, (size_t)count_calls(body) + 1);
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op) && status == PB_OK;
+       op = mlirOperationGetNextInBlock(op)) {
+    if (!pb_op_is(op, "func.call")) continue;
+    s->launches[s->launch_count] = (pb_launch){.call = op, .func = callee_of(s, op)};
+    status = read_program(s, &known, s->launch_count++);
+  }
+  pb_table_free(&known);
+  return status;
+}
+
+int pb__reside_value(const pb_reside* s, int launch, MlirValue tensor) {
+  const pb_launch* l = &s->launches[launch];
+  for (int v = 0; v < l->program->value_count; ++v)
+    if (l->program->values[v].argument >= 0 &&
+        pb_value_same(mlirOperationGetOperand(l->call, l->program->values[v].argument), tensor))
+      return v;
+  return -1;
+}
+
+// ---- prices ----
+
+// What the launch's kernel takes with the first `count` residents; -1: it has no plan.
+static int64_t price_of(pb_reside* s, int launch, int count) {
+  pb_arena scratch = {0};
+  int64_t price = -1;
+  pb_program* program = pb__reside_program(s, launch, count, &scratch);
+  if (mlirAttributeIsNull(pb_op_attribute(s->launches[launch].func, "pb.stages"))) {
+    pb_plan plan;
+    if (pb_plan_program_again(s->unit, program, &scratch, &plan)) price = pb_plan_price(&plan);
+  } else {
+    pb_stages stages;
+    pb_stage_plan plan;
+    if (pb_stages_of(s->unit->chip, program, &scratch, &stages) &&
+        pb_stage_plan_again(s->unit, &stages, false, &scratch, &plan))
+      price = pb_plan_price(&plan.loops);
+  }
+  pb_arena_free(&scratch);
+  return price;
+}
+
+// ---- which tensors ----
+
+// Whether nothing but launches uses the tensor.
+static bool is_between_launches(MlirValue tensor) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(tensor); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
+    if (!pb_op_is(mlirOpOperandGetOwner(use), "func.call")) return false;
+  return true;
+}
+
+static bool loads(const pb_program* p, int value) {
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a + 1 < p->nests[n].access_count; ++a)
+      if (p->value_of[n][a] == value) return true;
+  return false;
+}
+
+static bool stores(const pb_program* p, int value) {
+  PB_FOR_USES (n, p, value)
+    if (pb_program_writes(p, n, value)) return true;
+  return false;
+}
+
+// The launches that make and take it: one makes it, before all others.
+static bool find_life(const pb_reside* s, pb_resident* r) {
+  r->first = r->last = -1;
+  for (int l = 0; l < s->launch_count; ++l) {
+    int v = pb__reside_value(s, l, r->tensor);
+    if (v < 0) continue;
+    const pb_program* p = s->launches[l].program;
+    bool makes = r->first < 0;
+    if (!mlirAttributeIsNull(pb_op_attribute(s->launches[l].func, "pb.stages"))) return false;
+    if (makes ? !stores(p, v) || loads(p, v) : stores(p, v)) return false;
+    if (makes) r->first = l;
+    r->last = l;
+  }
+  return r->first >= 0 && r->last > r->first;
+}
+
+// The least and the largest value of an index in its nest.
+static void reach_of(const pb_nest* nest, const pb_index* index, int64_t* least, int64_t* most) {
+  *least = *most = index->cst;
+  for (int d = 0; d < nest->dim_count; ++d) {
+    int64_t reach = index->coef[d] * (nest->extent[d] - 1);
+    *(reach < 0 ? least : most) += reach;
+  }
+}
+
+// A border as wide as the access reads beside the tensor. false: what lies there is not one number, or no box says.
+static bool widen_border(const pb_nest* nest, const pb_access* access, bool* any, pb_resident* r) {
+  if (access->gathered) return false;
+  for (int i = 0; i < access->rank; ++i) {
+    int64_t least, most;
+    reach_of(nest, &access->index[i], &least, &most);
+    most -= access->shape[i] - 1;
+    if (least >= 0 && most <= 0) continue;
+    if (!access->boxed || (*any && access->fill != r->fill)) return false;
+    r->fill = access->fill;
+    *any = true;
+    if (-least > r->low[i]) r->low[i] = -least;
+    if (most > r->high[i]) r->high[i] = most;
+  }
+  return true;
+}
+
+static bool find_border(const pb_reside* s, pb_resident* r) {
+  bool any = false;
+  for (int l = r->first; l <= r->last; ++l) {
+    const pb_program* p = s->launches[l].program;
+    int v = pb__reside_value(s, l, r->tensor);
+    if (v < 0) continue;
+    PB_FOR_USES (n, p, v)
+      for (int a = 0; a < p->nests[n].access_count; ++a)
+        if (p->value_of[n][a] == v && !widen_border(&p->nests[n], &p->nests[n].access[a], &any, r)) return false;
+  }
+  return true;
+}
+
+// A window that a mover fills without reading stands on some tensor of its type outside (lower/map.c).
+static bool can_fill(const pb_reside* s, const pb_resident* r) {
+  const pb_program* p = s->launches[r->first].program;
+  int made = pb__reside_value(s, r->first, r->tensor);
+  bool border = false, other = false;
+  for (int i = 0; i < PB_NEST_RANK; ++i) border |= r->low[i] || r->high[i];
+  for (int v = 0; v < p->value_count; ++v)
+    other |= p->values[v].kind == PB_VALUE_CONST && p->values[v].type == p->values[made].type;
+  return !border || other;
+}
+
+// Movers bring operands here, and it keeps them until others come.
+static bool is_kept_in(const pb_chip* chip, int memory, pb_type type) {
+  const pb_memory* m = &chip->memories[memory];
+  return memory != chip->system_memory && !pb_holds_tiles(m) && pb_transfer_via(chip, memory, type) == memory;
+}
+
+// ---- where they lie ----
+
+// The highest place where it meets no other that lives at the same time. false: there is none.
+static bool find_place(const pb_reside* s, pb_resident* r) {
+  const pb_memory* memory = &s->unit->chip->memories[r->memory];
+  int64_t row = memory->row_bytes, bytes = (r->bytes + row - 1) / row * row;
+  int together = 0;
+  r->address = (memory->bytes - bytes) / row * row;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int k = 0; k < s->resident_count; ++k) {
+      const pb_resident* other = &s->residents[k];
+      bool meets = other->memory == r->memory && other->first <= r->last && r->first <= other->last;
+      if (!meets || other->address >= r->address + bytes || r->address >= other->address + other->bytes) continue;
+      r->address = (other->address - bytes) / row * row;
+      moved = true;
+    }
+  }
+  for (int k = 0; k < s->resident_count; ++k)
+    together += s->residents[k].first <= r->last && r->first <= s->residents[k].last;
+  return r->address > 0 && together < PB_MAX_RESIDENTS;
+}
+
+static bool describe(const pb_reside* s, MlirValue tensor, pb_type* type, pb_resident* r) {
+  pb_access shape;
+  *r = (pb_resident){.tensor = tensor};
+  if (!pb_access_of_value(tensor, &shape) || !shape.rank || pb_type_bits(shape.type) < 8) return false;
+  if (!is_between_launches(tensor) || !find_life(s, r) || !find_border(s, r) || !can_fill(s, r)) return false;
+  *type = shape.type;
+  r->bytes = pb_type_bits(shape.type) / 8;
+  for (int i = 0; i < shape.rank; ++i) r->bytes *= r->low[i] + shape.shape[i] + r->high[i];
+  return true;
+}
+
+// Takes the tensor in, described as it is, if it pays. Returns whether it does.
+static bool take_in(pb_reside* s, pb_resident* r) {
+  int64_t before = 0, after = 0;
+  if (!find_place(s, r)) return false;
+  int64_t* price = PB_NEW_ARRAY(&s->unit->pass, int64_t, (size_t)(r->last - r->first) + 1);
+  for (int l = r->first; l <= r->last; ++l) {
+    pb_launch* launch = &s->launches[l];
+    if (!launch->price) launch->price = price_of(s, l, s->resident_count);
+    if (launch->price < 0) return false;
+    before += launch->price;
+  }
+  ++s->resident_count;
+  for (int l = r->first; l <= r->last && after < before; ++l) {
+    price[l - r->first] = price_of(s, l, s->resident_count);
+    after = price[l - r->first] < 0 ? before : after + price[l - r->first];
+  }
+  if (after >= before) {
+    --s->resident_count;
+    return false;
+  }
+  for (int l = r->first; l <= r->last; ++l) s->launches[l].price = price[l - r->first];
+  return true;
+}
+
+static void consider(pb_reside* s, MlirValue tensor) {
+  pb_resident* r = &s->residents[s->resident_count];
+  pb_type type;
+  if (!describe(s, tensor, &type, r)) return;
+  for (r->memory = 0; r->memory < s->unit->chip->memory_count; ++r->memory)
+    if (is_kept_in(s->unit->chip, r->memory, type) && take_in(s, r)) return;
+}
+
+pb_status pb_s3_reside(pb_unit* unit) {
+  const pb_chip* chip = unit->chip;
+  // each core of several has memories of its own, and a part of each tensor
+  if (unit->between_outside || pb_chip_runs_code(chip) || chip->cores > 1) return PB_OK;
+  pb_reside s = {.unit = unit};
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
+  int tensors = 0;
+  PB_TRY(read_launches(&s, body));
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    tensors += pb_op_is(op, "memref.alloc");
+  s.residents = PB_NEW_ARRAY(&unit->pass, pb_resident, (size_t)tensors + 1);
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (pb_op_is(op, "memref.alloc")) consider(&s, mlirOperationGetResult(op, 0));
+  return s.resident_count ? pb__reside_rewrite(&s) : PB_OK;
+}

@@ -1,0 +1,251 @@
+// Kernels with tensors that stay on the chip: their programs, and the module that has them.
+#include "core/s3/reside/reside.h"
+
+#include "core/base/table.h"
+#include "core/s3/kernels.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <string.h>
+
+// ---- programs ----
+
+// The tensor with its border.
+static void move_in(const pb_reside* s, const pb_resident* r, pb_program* p, int value) {
+  pb_value* v = &p->values[value];
+  v->space = s->unit->chip->memories[r->memory].name;
+  v->address = r->address;
+  for (int i = 0; i < v->rank; ++i) v->shape[i] += r->low[i] + r->high[i];
+  for (int n = 0; n < p->nest_count; ++n)
+    for (int a = 0; a < p->nests[n].access_count; ++a) {
+      pb_access* access = &p->nests[n].access[a];
+      if (p->value_of[n][a] != value) continue;
+      access->space = v->space;
+      access->boxed = false;
+      memcpy(access->shape, v->shape, sizeof access->shape);
+      for (int i = 0; i < access->rank; ++i) access->index[i].cst += r->low[i];
+    }
+}
+
+// Sets so many rows of the border along index i, from `from` on.
+static void add_fill(const pb_resident* r, pb_program* p, int value, int i, int64_t from, int64_t rows) {
+  const pb_value* v = &p->values[value];
+  pb_nest* nest = &p->nests[p->nest_count];
+  if (!rows) return;
+  pb_nest_begin(nest, p->nests[0].name, "fill", 1);
+  pb_access* store = &nest->access[0];
+  *store = pb_value_shape(v);
+  store->memref = v->ir;
+  store->buffer = -1;
+  for (int k = 0; k < v->rank; ++k) {
+    int64_t extent = k == i ? rows : k < i ? v->shape[k] - r->low[k] - r->high[k] : v->shape[k];
+    store->index[k].cst = k == i ? from : k < i ? r->low[k] : 0;
+    if (extent == 1) continue;
+    store->index[k].coef[nest->dim_count] = 1;
+    nest->extent[nest->dim_count++] = extent;
+  }
+  if (!nest->dim_count) nest->extent[nest->dim_count++] = 1;
+  pb_nest_const(nest, v->type, r->fill);
+  p->value_of[p->nest_count++][0] = value;
+}
+
+// Behind what makes the tensor; no two of them set the same element.
+static void add_border(const pb_resident* r, pb_program* p, int value) {
+  for (int i = 0; i < p->values[value].rank; ++i) {
+    add_fill(r, p, value, i, 0, r->low[i]);
+    add_fill(r, p, value, i, p->values[value].shape[i] - r->high[i], r->high[i]);
+  }
+}
+
+pb_program* pb__reside_program(const pb_reside* s, int launch, int count, pb_arena* arena) {
+  const pb_program* from = s->launches[launch].program;
+  pb_program* p = PB_NEW(arena, pb_program);
+  size_t nests = (size_t)from->nest_count + (size_t)count * 2 * PB_NEST_RANK,
+         memories = (size_t)s->unit->chip->memory_count;
+  int64_t* reserved = PB_NEW_ARRAY(arena, int64_t, memories + 1);
+  *p = *from;
+  p->nests = pb_alloc_raw(arena, (nests + 1) * sizeof *p->nests);
+  p->value_of = pb_alloc_array(arena, nests + 1, sizeof *p->value_of);
+  p->values = PB_NEW_ARRAY(arena, pb_value, (size_t)from->value_capacity + 1);
+  memcpy(p->values, from->values, sizeof *p->values * (size_t)from->value_count);
+  memcpy(p->value_of, from->value_of, sizeof *p->value_of * (size_t)from->nest_count);
+  for (int n = 0; n < from->nest_count; ++n) pb_nest_copy(&p->nests[n], &from->nests[n]);
+  for (int k = 0; k < count; ++k) {
+    const pb_resident* r = &s->residents[k];
+    if (!pb__lives_at(r, launch)) continue;
+    int64_t behind = s->unit->chip->memories[r->memory].bytes - r->address;
+    if (behind > reserved[r->memory]) reserved[r->memory] = behind;
+    p->reserved = reserved;
+    int value = pb__reside_value(s, launch, r->tensor);
+    if (value < 0) continue;
+    move_in(s, r, p, value);
+    if (launch == r->first) add_border(r, p, value);
+  }
+  pb_program_index(p, arena);
+  return p;
+}
+
+bool pb__reside_changes(const pb_reside* s, int launch) {
+  for (int k = 0; k < s->resident_count; ++k)
+    if (pb__lives_at(&s->residents[k], launch)) return true;
+  return false;
+}
+
+// ---- the module ----
+
+static MlirAttribute number(MlirContext context, int64_t value) {
+  return mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), value);
+}
+
+static void set(MlirOperation op, const char* name, MlirAttribute value) {
+  mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString(name), value);
+}
+
+static MlirType type_of(MlirContext context, const pb_value* v) {
+  MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(v->ir));
+  MlirAttribute space =
+      v->space ? mlirStringAttrGet(context, mlirStringRefCreateFromCString(v->space)) : mlirAttributeGetNull();
+  return mlirMemRefTypeContiguousGet(element, v->rank, v->shape, space);
+}
+
+// The dictionary with pb.address beside what it has.
+static MlirAttribute with_address(MlirContext context, MlirAttribute dictionary, int64_t address, pb_arena* arena) {
+  intptr_t count = mlirDictionaryAttrGetNumElements(dictionary);
+  MlirNamedAttribute* all = PB_NEW_ARRAY(arena, MlirNamedAttribute, (size_t)count + 1);
+  for (intptr_t k = 0; k < count; ++k) all[k] = mlirDictionaryAttrGetElement(dictionary, k);
+  MlirIdentifier name = mlirIdentifierGet(context, mlirStringRefCreateFromCString("pb.address"));
+  all[count] = mlirNamedAttributeGet(name, number(context, address));
+  return mlirDictionaryAttrGet(context, count + 1, all);
+}
+
+// A function whose arguments are the program's, for its head to be printed.
+static void set_arguments(pb_reside* s, MlirOperation func, const pb_program* p) {
+  MlirContext context = s->unit->context;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirAttribute all = pb_op_attribute(func, "arg_attrs");
+  intptr_t count = mlirArrayAttrGetNumElements(all);
+  MlirAttribute* attributes = PB_NEW_ARRAY(&s->unit->pass, MlirAttribute, (size_t)count + 1);
+  for (intptr_t k = 0; k < count; ++k) attributes[k] = mlirArrayAttrGetElement(all, k);
+  for (int v = 0; v < p->value_count; ++v) {
+    const pb_value* value = &p->values[v];
+    if (!value->space) continue;
+    mlirValueSetType(mlirBlockGetArgument(body, value->argument), type_of(context, value));
+    attributes[value->argument] = with_address(context, attributes[value->argument], value->address, &s->unit->pass);
+  }
+  set(func, "arg_attrs", mlirArrayAttrGet(context, count, attributes));
+  if (p->reserved) set(func, "pb.reserved", mlirDenseI64ArrayGet(context, s->unit->chip->memory_count, p->reserved));
+}
+
+static void print_body(pb_reside* s, pb_program* p, pb_text* text) {
+  int serial = 0;
+  pb_program_print_allocs(p, text);
+  for (int n = 0; n < p->nest_count; ++n) {
+    pb_program_name_accesses(p, n, &s->unit->pass, &p->nests[n]);
+    pb_nest_print(text, &p->nests[n], 1, &serial);
+  }
+  pb_text_add(text, "  return\n}\n");
+}
+
+// A name for another form of the kernel that no function has.
+static const char* new_name(pb_reside* s, MlirOperation func) {
+  const char *base = pb_func_name(func, &s->unit->pass), *name = base;
+  for (int k = 1; !mlirOperationIsNull(pb_module_func(s->unit->module, name)); ++k)
+    name = pb_printf(&s->unit->pass, "%s_%d", base, k);
+  return name;
+}
+
+// The launch calls its own form of the kernel; `forms`: numbers of launches by the forms that there are.
+static pb_status rewrite_launch(pb_reside* s, int launch, pb_table* forms) {
+  pb_launch* l = &s->launches[launch];
+  MlirContext context = s->unit->context;
+  pb_text text = {0}, key = {0};
+  pb_program* p = pb__reside_program(s, launch, s->resident_count, &s->unit->pass);
+  MlirOperation form = mlirOperationClone(l->func);
+  set_arguments(s, form, p);
+  pb_func_print_head(&key, form, "", NULL);
+  print_body(s, p, &key);
+  int known = pb_table_find(forms, key.data, key.length);
+  pb_status status = PB_OK;
+  if (known >= 0) {
+    mlirOperationDestroy(form);
+    set(l->call, "callee", pb_op_attribute(s->launches[known].call, "callee"));
+  } else {
+    const char* name = new_name(s, l->func);
+    pb_table_add(forms, pb_strdup(&s->unit->pass, key.data), key.length, launch);
+    set(form, "sym_name", mlirStringAttrGet(context, mlirStringRefCreateFromCString(name)));
+    mlirBlockInsertOwnedOperationBefore(mlirModuleGetBody(s->unit->module), l->func, form);
+    pb_func_print_head(&text, form, "", NULL);
+    print_body(s, p, &text);
+    set(l->call, "callee", mlirFlatSymbolRefAttrGet(context, mlirStringRefCreateFromCString(name)));
+    status = pb_kernel_replace(s->unit, form, &text, "reside");
+  }
+  pb_text_free(&text);
+  pb_text_free(&key);
+  return status;
+}
+
+static void move_tensors(pb_reside* s) {
+  for (int k = 0; k < s->resident_count; ++k) {
+    const pb_resident* r = &s->residents[k];
+    pb_arena scratch = {0};
+    const pb_program* p = pb__reside_program(s, r->first, s->resident_count, &scratch);
+    const pb_value* v = &p->values[pb__reside_value(s, r->first, r->tensor)];
+    mlirValueSetType(r->tensor, type_of(s->unit->context, v));
+    set(mlirOpResultGetOwner(r->tensor), "pb.address", number(s->unit->context, r->address));
+    pb_arena_free(&scratch);
+  }
+}
+
+static bool is_launched(const pb_reside* s, MlirOperation func) {
+  for (int l = 0; l < s->launch_count; ++l)
+    if (mlirOperationEqual(s->launches[l].func, func) && !pb__reside_changes(s, l)) return true;
+  return false;
+}
+
+// Kernels all of whose launches have forms of their own.
+static void drop_unused(pb_reside* s) {
+  for (int l = 0; l < s->launch_count; ++l) {
+    MlirOperation func = s->launches[l].func;
+    if (mlirOperationIsNull(func) || is_launched(s, func)) continue;
+    for (int k = l; k < s->launch_count; ++k)
+      if (mlirOperationEqual(s->launches[k].func, func)) s->launches[k].func = (MlirOperation){NULL};
+    mlirOperationDestroy(func);
+  }
+}
+
+static MlirAttribute callee(const pb_launch* l) { return pb_op_attribute(l->call, "callee"); }
+
+// The first form of a kernel that is gone has its name.
+static void take_names_back(pb_reside* s) {
+  pb_arena scratch = {0};
+  for (int l = 0; l < s->launch_count; ++l) {
+    if (!pb__reside_changes(s, l)) continue;
+    MlirAttribute old = callee(&s->launches[l]);
+    MlirStringRef name = mlirFlatSymbolRefAttrGetValue(old);
+    char* base = pb_printf(&scratch, "%.*s", (int)name.length, name.data);
+    MlirOperation form = pb_module_func(s->unit->module, base);
+    char* number = strrchr(base, '_');
+    if (!number) continue; // it has it
+    *number = 0;
+    if (!mlirOperationIsNull(pb_module_func(s->unit->module, base))) continue;
+    MlirStringRef text = mlirStringRefCreateFromCString(base);
+    set(form, "sym_name", mlirStringAttrGet(s->unit->context, text));
+    for (int k = 0; k < s->launch_count; ++k)
+      if (mlirAttributeEqual(callee(&s->launches[k]), old))
+        set(s->launches[k].call, "callee", mlirFlatSymbolRefAttrGet(s->unit->context, text));
+  }
+  pb_arena_free(&scratch);
+}
+
+pb_status pb__reside_rewrite(pb_reside* s) {
+  pb_table forms = {0};
+  pb_status status = PB_OK;
+  for (int l = 0; l < s->launch_count && status == PB_OK; ++l)
+    if (pb__reside_changes(s, l)) status = rewrite_launch(s, l, &forms);
+  pb_table_free(&forms);
+  if (status != PB_OK) return status;
+  move_tensors(s);
+  drop_unused(s);
+  take_names_back(s);
+  return PB_OK;
+}
