@@ -55,6 +55,10 @@ static void print_headers(const pb_engine* e) {
       printf(" %llu times %llu bytes", (unsigned long long)step->rows.count, (unsigned long long)step->bytes);
     if (step->op == PB_HOST_MOVE) printf(" %llu bytes", (unsigned long long)step->bytes);
     if (step->op == PB_HOST_JUMP || step->op == PB_HOST_UNLESS) printf(" -> %d", step->target);
+    for (int n = 0; n < step->kept_count; ++n) // the description's memories, from 0
+      printf("%smemory %d [%llu, %llu)", n ? ", " : " keeps ", step->kept[n].memory,
+             (unsigned long long)step->kept[n].address,
+             (unsigned long long)(step->kept[n].address + step->kept[n].bytes));
     printf("  ; %s\n", step->origin);
   }
 }

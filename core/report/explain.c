@@ -183,6 +183,8 @@ static const char* shape_text(pb_arena* arena, MlirValue v) {
   if (!pb_access_of_value(v, &shape)) return "";
   for (int r = 0; r < shape.rank; ++r) pb_text_add(&t, r ? "x%lld" : "%lld", (long long)shape.shape[r]);
   pb_text_add(&t, shape.rank ? " %s" : "%s", pb_type_name(shape.type));
+  MlirAttribute space = mlirMemRefTypeGetMemorySpace(mlirValueGetType(v)); // where it stays
+  if (!mlirAttributeIsNull(space) && mlirAttributeIsAString(space)) pb_text_add(&t, " in %s", text_of(arena, space));
   const char* text = pb_strdup(arena, t.data);
   pb_text_free(&t);
   return text;

@@ -203,6 +203,15 @@ static void put_launch(pb_text* t, const pb_unit* unit, const pb_engine* e, cons
   pb_text_add(t, ", \"macs\": %llu", (ull)step->macs);
 }
 
+// Tensors of kernels before that are on the chip while the step runs.
+static void put_kept(pb_text* t, const pb_chip* chip, const pb_step* step) {
+  pb_text_add(t, ", \"kept\": [");
+  for (int n = 0; n < step->kept_count; ++n)
+    pb_text_add(t, "%s{\"memory\": \"%s\", \"address\": %llu, \"bytes\": %llu}", n ? ", " : "",
+                chip->memories[step->kept[n].memory].name, (ull)step->kept[n].address, (ull)step->kept[n].bytes);
+  pb_text_add(t, "]");
+}
+
 static void put_steps(pb_text* t, const pb_unit* unit, const pb_engine* e) {
   pb_arena scratch = {0};
   pb_scopes scopes = pb_scopes_of(e, &scratch);
@@ -215,6 +224,7 @@ static void put_steps(pb_text* t, const pb_unit* unit, const pb_engine* e) {
     pb_text_add(t, ", \"node\": ");
     put_string(t, step->origin);
     if (launch) put_launch(t, unit, e, step);
+    if (step->kept_count) put_kept(t, unit->chip, step);
     if (scopes.count) {
       pb_text_add(t, ", \"within\": [");
       pb_scopes_print(t, &scopes, scopes.of_step[s]);
