@@ -30,7 +30,7 @@ void pb__check_memory(const pb_memory* m, pb_place place, pb_diag* diag, int* fa
   else if (m->bytes % m->row_bytes)
     FAULT(3202, "a multiple of RowBytes", "%s: %lld bytes are not whole rows of %lld", m->name, (long long)m->bytes,
           (long long)m->row_bytes);
-  else if (m->scope != PB_SCOPE_SYSTEM && m->bytes / m->row_bytes > most_rows)
+  else if (!pb_is_outside(m) && m->bytes / m->row_bytes > most_rows)
     FAULT(3209, "at most 2^24 rows on chip", "%s: %lld rows", m->name, (long long)(m->bytes / m->row_bytes));
   else if (m->scope == PB_SCOPE_SYSTEM && m->bytes < PB_LEAST_SYSTEM_BYTES)
     FAULT(3291, "at least 64 KiB, for tensors, constants and commands", "%s: the system's memory has %lld bytes",
@@ -131,10 +131,10 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
   if (w->slot >= 0 && chip->arguments <= 16 && pb_field_max(&insn->fields[w->slot]) < chip->arguments - 1)
     FAULT(3258, "widen the field, or lower Arguments", "%s: field '%s' cannot name the last of %d arguments",
           insn->name, insn->fields[w->slot].name, chip->arguments);
-  if (w->memory == chip->system_memory && w->slot < 0)
-    FAULT(3230, "let Slot = \"arg\"", "%s: window '%s' is on the system's memory and has no argument slot", insn->name,
-          w->name);
-  if (w->memory != chip->system_memory && w->slot >= 0)
+  if (pb_is_outside(m) && w->slot < 0)
+    FAULT(3230, "let Slot = \"arg\"", "%s: window '%s' is on %s and has no argument slot", insn->name, w->name,
+          w->memory == chip->system_memory ? "the system's memory" : m->name);
+  if (!pb_is_outside(m) && w->slot >= 0)
     FAULT(3231, NULL, "%s: window '%s' has an argument slot but is not on the system's memory", insn->name, w->name);
   if (w->unit < 1)
     FAULT(3232, "a positive number of bytes", "%s: window '%s' has units of %lld bytes", insn->name, w->name,
@@ -164,7 +164,7 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
       FAULT(3265, "as many bits as the elements have", "%s: field '%s' has %d bits, what it fills has %d", insn->name,
             insn->fields[w->fill].name, insn->fields[w->fill].width, pb_type_bits(w->type));
   }
-  if (w->memory != chip->system_memory && w->unit == m->row_bytes && row > m->row_bytes && !pb_is_table(insn, w))
+  if (!pb_is_outside(m) && w->unit == m->row_bytes && row > m->row_bytes && !pb_is_table(insn, w))
     FAULT(3235, "fewer lanes, or wider rows", "%s: window '%s' takes %lld bytes of a row of %s, which has %lld",
           insn->name, w->name, (long long)row, m->name, (long long)m->row_bytes);
   if (w->has_box && w->written) FAULT(3236, NULL, "%s: window '%s' is written and has a box", insn->name, w->name);
@@ -326,7 +326,7 @@ static void check_reach(const pb_chip* chip, pb_diag* diag, int* faults) {
   for (int i = 0; i < chip->insn_count; ++i)
     for (int o = 0; o < chip->insns[i].operand_count; ++o) {
       const pb_operand* operand = &chip->insns[i].operands[o];
-      if (operand->memory < 0 || operand->memory == chip->system_memory || !operand->read) continue;
+      if (operand->memory < 0 || pb_is_outside(&chip->memories[operand->memory]) || !operand->read) continue;
       bool filled = false;
       for (int j = 0; j < chip->insn_count; ++j)
         filled |= chip->insns[j].operands[chip->insns[j].dest].memory == operand->memory;
@@ -416,6 +416,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb__check_banks(chip, diag, faults);
   check_loop(chip, diag, faults);
   check_fence(chip, diag, faults);
+  pb__check_outside(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);
 }

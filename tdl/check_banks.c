@@ -99,7 +99,7 @@ static void check_memory(const pb_chip* chip, int m, pb_diag* diag, int* faults)
   banks b = {.chip = chip, .memory = &chip->memories[m], .index = m, .diag = diag, .faults = faults};
   if (!pb_in_banks(b.memory)) return;
   const char* kind = b.memory->kind == PB_MEM_SHADOW ? "shadow" : "fifo";
-  if (chip->control != PB_CONTROL_QUEUES || m == chip->system_memory || b.memory->cached) {
+  if (chip->control != PB_CONTROL_QUEUES || pb_is_outside(b.memory) || b.memory->cached) {
     FAULT(&b, b.memory->place, 3292, "an addressed one",
           "%s: a memory of kind \"%s\" is on the chip, for commands of queues", b.memory->name, kind);
     return;
@@ -168,9 +168,9 @@ static void check_beside(const pb_chip* chip, const pb_insn* insn, pb_diag* diag
     FAULT(&b, place_of(insn), 3328, "leave Beside out, or let InOrder = 1",
           "%s goes on beside the commands behind it, as all in %s do", insn->name, chip->queues[insn->queue].name);
   for (int o = 0; o < insn->operand_count; ++o)
-    if (insn->operands[o].memory == chip->system_memory)
+    if (insn->operands[o].memory >= 0 && pb_is_outside(&chip->memories[insn->operands[o].memory]))
       FAULT(&b, place_of(insn), 3311, "a queue of its own", "%s: operand '%s' is in %s, and Beside is set", insn->name,
-            insn->operands[o].name, chip->memories[chip->system_memory].name);
+            insn->operands[o].name, chip->memories[insn->operands[o].memory].name);
 }
 
 void pb__check_banks(const pb_chip* chip, pb_diag* diag, int* faults) {

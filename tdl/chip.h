@@ -29,7 +29,7 @@ enum {
 
 typedef enum pb_control { PB_CONTROL_THREADS, PB_CONTROL_GRID, PB_CONTROL_QUEUES } pb_control;
 typedef enum pb_memory_kind { PB_MEM_ADDRESSED, PB_MEM_REGISTERS, PB_MEM_SHADOW, PB_MEM_FIFO } pb_memory_kind;
-typedef enum pb_scope { PB_SCOPE_SYSTEM, PB_SCOPE_CHIP, PB_SCOPE_CORE, PB_SCOPE_THREAD } pb_scope;
+typedef enum pb_scope { PB_SCOPE_SYSTEM, PB_SCOPE_CONSTANTS, PB_SCOPE_CHIP, PB_SCOPE_CORE, PB_SCOPE_THREAD } pb_scope;
 
 typedef struct pb_memory {
   const char* name;
@@ -97,6 +97,10 @@ typedef struct pb_stride {
 
 // Whether its parts are taken in turn, so that commands do not name them.
 static inline bool pb_in_banks(const pb_memory* memory) { return memory->kind >= PB_MEM_SHADOW; }
+// Outside the chip: the host fills it, and windows on it have an argument slot. Kernels write the system's alone.
+static inline bool pb_is_outside(const pb_memory* memory) {
+  return memory->scope == PB_SCOPE_SYSTEM || memory->scope == PB_SCOPE_CONSTANTS;
+}
 // Held by units: matrices or vectors, one bank of them at a time.
 static inline bool pb_holds_tiles(const pb_memory* memory) { return memory->kind != PB_MEM_ADDRESSED; }
 
@@ -202,6 +206,7 @@ typedef struct pb_chip {
   pb_function* functions;
   pb_formula* formulas[PB_FORMULA_KINDS]; // how it makes codes; NULL: as this SDK's quantisation says
   int system_memory;                      // the one of scope "system"
+  int constant_memory;                    // the one of scope "constants"; -1: there is none
   int wait_bit, signal_bit;               // where the queue bits stand in a command
   uint8_t hash[32];                       // SHA-256 of the description as tblgen prints it, without places
   const char* json; // that text: an engine carries it, so that it can be run and read without the file
@@ -239,6 +244,8 @@ int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window); // bytes be
 const pb_insn* pb_state_alone(const pb_chip* chip, const pb_insn* writer);
 int pb_unit_queue(const pb_chip* chip, int unit); // the queue whose unit it is
 
+// The memory outside that the instruction's windows lie in, of which there is one at most; -1: none does.
+int pb_insn_outside(const pb_chip* chip, const pb_insn* insn);
 // The queue to which a token on its way from one queue to another goes first, by the fewest counters; -1: there is no
 // way.
 int pb_token_way(const pb_chip* chip, int from, int to);

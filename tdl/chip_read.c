@@ -138,7 +138,7 @@ static void read_chip_record(reader* r) {
 
 static void read_memories(reader* r) {
   static const char* const kinds[] = {"addressed", "registers", "shadow", "fifo"};
-  static const char* const scopes[] = {"system", "chip", "core", "thread"};
+  static const char* const scopes[] = {"system", "constants", "chip", "core", "thread"};
   json_t* list = pb__instances(r, "Memory");
   pb_chip* c = r->chip;
   c->memory_count = (int)json_array_size(list);
@@ -148,7 +148,7 @@ static void read_memories(reader* r) {
                    PB_MAX_MEMORIES);
   }
   c->memories = PB_NEW_ARRAY(&c->arena, pb_memory, (size_t)c->memory_count + 1);
-  c->system_memory = -1;
+  c->system_memory = c->constant_memory = -1;
   for (int k = 0; k < c->memory_count; ++k) {
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
     pb_memory* m = &c->memories[k];
@@ -156,7 +156,7 @@ static void read_memories(reader* r) {
     m->place = pb__keep_place(r, &rec);
     pb__name(&rec, "a memory", m->name, 64);
     m->kind = (pb_memory_kind)pb__choice(&rec, "Kind", kinds, 4);
-    m->scope = (pb_scope)pb__choice(&rec, "Scope", scopes, 4);
+    m->scope = (pb_scope)pb__choice(&rec, "Scope", scopes, 5);
     m->bytes = pb__get_int(&rec, "Bytes", 1);
     m->row_bytes = pb__get_int(&rec, "RowBytes", 1);
     m->bytes_per_cycle = pb__get_int(&rec, "BytesPerCycle", 1);
@@ -173,6 +173,11 @@ static void read_memories(reader* r) {
       if (c->system_memory >= 0)
         pb__fault(&rec, 3031, "one memory holds the tensors", "a second memory of scope \"system\"");
       c->system_memory = k;
+    }
+    if (m->scope == PB_SCOPE_CONSTANTS) {
+      if (c->constant_memory >= 0)
+        pb__fault(&rec, 3034, "one memory beside the system's", "a second memory of scope \"constants\"");
+      c->constant_memory = k;
     }
     pb__check_memory(m, rec.place, r->diag, &r->faults);
   }
@@ -213,13 +218,13 @@ static void read_levels(reader* r) {
   }
 }
 
-// What each core has is in its own memories: none but the system's is seen by two.
+// What each core has is in its own memories: none but those outside are seen by two.
 static void check_scopes(reader* r) {
   json_t* list = pb__instances(r, "Memory");
   pb_chip* c = r->chip;
   for (int k = 0; k < c->memory_count && c->cores > 1; ++k) {
     record rec = pb__open_record(r, pb__text_of(json_array_get(list, (size_t)k)));
-    if (c->memories[k].scope != PB_SCOPE_SYSTEM && c->memories[k].scope != PB_SCOPE_CORE)
+    if (!pb_is_outside(&c->memories[k]) && c->memories[k].scope != PB_SCOPE_CORE)
       pb__fault(&rec, 3033, "let Scope = \"core\": each core has its own", "a memory that %d cores share", c->cores);
   }
 }

@@ -376,7 +376,7 @@ static void print_queues(const pb_chip* chip, FILE* out) {
 void pb_chip_print_doc(const pb_chip* chip, FILE* out) {
   static const char* const controls[] = {"threads", "a grid", "queues"};
   static const char* const kinds[] = {"addressed", "registers", "shadow", "fifo"};
-  static const char* const scopes[] = {"system", "chip", "core", "thread"};
+  static const char* const scopes[] = {"system", "constants", "chip", "core", "thread"};
   fprintf(out, "# %s%s%s\n\n%s. Revision %d, %d MHz, controlled by %s.\n", chip->name, *chip->variant ? ":" : "",
           chip->variant, chip->summary, chip->revision, chip->mhz, controls[chip->control]);
   if (*chip->features) fprintf(out, "\nIts code needs of the processor: %s.\n", chip->features);

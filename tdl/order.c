@@ -41,7 +41,7 @@ static int shared_memory(const pb_chip* chip, int p, int c) {
     const pb_insn* insn = &chip->insns[i];
     if (insn->queue != p && insn->queue != c) continue;
     for (int o = 0; o < insn->operand_count; ++o) {
-      if (insn->operands[o].memory < 0 || insn->operands[o].memory == chip->system_memory) continue;
+      if (insn->operands[o].memory < 0 || pb_is_outside(&chip->memories[insn->operands[o].memory])) continue;
       uses[insn->queue == c] |= 1u << insn->operands[o].memory;
       if (insn->operands[o].written) writes[insn->queue == c] |= 1u << insn->operands[o].memory;
     }

@@ -62,6 +62,11 @@ class Level {
 // Memories
 //===----------------------------------------------------------------------===//
 
+// Exactly one memory is of scope "system": inputs, outputs, what lies between kernels and commands are there, and those
+// constants (weights, tables) that no command brings from elsewhere. One more may be outside the chip, of scope
+// "constants": the host fills it before the first kernel runs, as DRAM that only weights have, or a ROM. Commands only copy
+// from it into the chip, by a port of its own, and a constant lies in it where a command copies it from there to the memory that
+// wants it. Both belong to all cores.
 // A memory of kind "shadow" or "fifo" is Banks equal parts that commands do not name. A command that writes
 // it fills the next bank in turn. One that reads it works on the bank that was taken
 // last; if its flag is set it first takes the next, in the order in which they were filled.
@@ -72,7 +77,7 @@ class Level {
 // command wait for that but those that fill and take in one queue; tokens do.
 class Memory {
   string Kind = "addressed";    // "addressed", "registers" (matrices or vectors that units hold), "shadow" or "fifo"
-  string Scope = "chip";        // "system" (the one that tensors live in), "chip", "core", "thread"
+  string Scope = "chip";        // "system" (the one that tensors live in), "constants", "chip", "core", "thread"
   int Bytes = ?;                // whole size; of the system's memory at least 64 KiB
   int RowBytes = ?;             // bytes moved by one access; an address unit of `row` windows
   int Banks = 1;                // rows interleave over banks: bank = row mod Banks; of "shadow" and "fifo": how many parts
@@ -128,7 +133,7 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // that the hardware knows), "elem" (neighbouring elements), "row" (the next row of
 // the memory) or "none" (the dimension does not move the window).
 // Unit is the memory's RowBytes unless said.
-// Slot names the field with the argument slot, for windows on system memory.
+// Slot names the field with the argument slot, for windows on memories outside: of scope "system" or "constants".
 // On a memory of kind "shadow" or "fifo" Base is "" where the window is written, and
 // where it is read the flag, of one bit: 1 takes the next bank before it reads. No
 // stride is a field there: a bank is filled whole, and has one layout.
@@ -142,7 +147,7 @@ class Window<Memory mem, Type type, list<string> dims, string base, list<string>
   string Base = base;           // field: place of the first element, in Units; of banks the flag, or ""
   list<string> Strides = strides; // one for each of Dims
   int Unit = !if(!eq(unit, 0), mem.RowBytes, unit); // bytes of one step of Base and of stride fields
-  string Slot = "";             // field: the argument slot; on the system's memory only
+  string Slot = "";             // field: the argument slot; on memories outside only
   // A box [lo, hi) per dimension, by field names; outside it the window reads as
   // the field Fill (or 0). "" = unbounded. Only for windows that are read.
   list<string> BoxLo = [];

@@ -32,15 +32,17 @@ static void print_headers(const pb_engine* e) {
   printf("..., revision %d\n", e->chip_revision);
   if (e->native_bytes)
     printf("native code: %llu bytes, needs '%s'\n", (unsigned long long)e->native_bytes, e->features);
-  printf("constants: %llu bytes; arena: %llu bytes\ntensors:\n", (unsigned long long)e->const_bytes,
-         (unsigned long long)e->arena_bytes);
+  uint64_t apart = e->const_bytes - pb_engine_apart(e);
+  printf("constants: %llu bytes", (unsigned long long)e->const_bytes);
+  if (apart) printf(", %llu of them in their own memory", (unsigned long long)apart);
+  printf("; arena: %llu bytes\ntensors:\n", (unsigned long long)e->arena_bytes);
   print_tensors("input", e->input_count, e->inputs);
   print_tensors("output", e->output_count, e->outputs);
   for (int k = 0; e->aliases && k < e->output_count; ++k)
     if (e->aliases[k] >= 0) printf("  output%d is input%d, in place\n", k, e->aliases[k]);
   puts("steps:");
   for (int s = 0; s < e->step_count; ++s) {
-    static const char* const spaces[] = {"input", "output", "const+", "arena+", "sizes"};
+    static const char* const spaces[] = {"input", "output", "const+", "arena+", "sizes", "apart+"};
     const pb_step* step = &e->steps[s];
     static const char* const names[] = {[PB_HOST_MOVE] = "move",
                                         [PB_HOST_JUMP] = "jump",

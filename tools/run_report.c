@@ -67,6 +67,7 @@ static pb_rt_step total(const pb_rt* rt) {
     sum.dram_read += s->dram_read;
     sum.dram_write += s->dram_write;
     sum.dram_fetch += s->dram_fetch;
+    sum.constants_read += s->constants_read;
     sum.seconds += s->seconds;
     for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) sum.busy[q] += s->busy[q];
   }
@@ -126,10 +127,12 @@ static void put_step(FILE* file, const pb_rt* rt, const pb_rt_step* s) {
   put_text(file, s->bound);
   fprintf(file,
           ", \"macs\": %llu, \"commands\": %llu, \"cycles\": %llu, \"predicted_cycles\": %llu, \"peak_share\": %.6f, "
-          "\"dram_read\": %llu, \"dram_write\": %llu, \"dram_fetch\": %llu, \"seconds\": %.9f, \"busy\": {",
+          "\"dram_read\": %llu, \"dram_write\": %llu, \"dram_fetch\": %llu, ",
           (unsigned long long)s->macs, (unsigned long long)s->commands, (unsigned long long)s->cycles,
           (unsigned long long)s->predicted_cycles, of_peak(rt, s), (unsigned long long)s->dram_read,
-          (unsigned long long)s->dram_write, (unsigned long long)s->dram_fetch, s->seconds);
+          (unsigned long long)s->dram_write, (unsigned long long)s->dram_fetch);
+  if (s->constants_read) fprintf(file, "\"constants_read\": %llu, ", (unsigned long long)s->constants_read);
+  fprintf(file, "\"seconds\": %.9f, \"busy\": {", s->seconds);
   for (int q = 0; q < pb_rt_queue_count(rt); ++q) {
     fputs(q ? ", " : "", file);
     put_text(file, pb_rt_queue_name(rt, q));

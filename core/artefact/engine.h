@@ -25,8 +25,16 @@ typedef struct pb_tensor_info {
 } pb_tensor_info;
 
 // Where a kernel's argument lies. CONST and ARENA: a byte offset in that blob; INPUT and OUTPUT: an index. Of a program
-// with open dims ARENA is one of its buffers, SIZES one of its blocks.
-typedef enum pb_space { PB_SPACE_INPUT, PB_SPACE_OUTPUT, PB_SPACE_CONST, PB_SPACE_ARENA, PB_SPACE_SIZES } pb_space;
+// with open dims ARENA is one of its buffers, SIZES one of its blocks. CONST_APART: the same as CONST, of a constant
+// that lies in the chip's memory of scope "constants". Those stand behind all others in the blob.
+typedef enum pb_space {
+  PB_SPACE_INPUT,
+  PB_SPACE_OUTPUT,
+  PB_SPACE_CONST,
+  PB_SPACE_ARENA,
+  PB_SPACE_SIZES,
+  PB_SPACE_CONST_APART
+} pb_space;
 typedef struct pb_arg {
   pb_space space;
   uint64_t value;
@@ -148,6 +156,8 @@ typedef struct pb_engine {
 } pb_engine;
 
 void pb_open_find_stages(const pb_engine* engine, pb_arena* arena, pb_open_stages* stages);
+uint64_t
+pb_engine_apart(const pb_engine* engine); // where in `consts` those of CONST_APART begin; const_bytes: there are none
 bool pb_engine_has_control(const pb_engine* engine); // steps that are no launches
 // Writes a file that pb_engine_read takes, the same bytes for the same engine. An engine that breaks the reader's rules
 // is refused (PB5010); an existing file is replaced only once the new one is whole.

@@ -55,6 +55,16 @@ static pb_status check_kernel(const pb_engine_check* c, const pb_engine* engine,
   return PB_OK;
 }
 
+uint64_t pb_engine_apart(const pb_engine* engine) {
+  uint64_t first = engine->const_bytes;
+  for (int s = 0; s < engine->step_count; ++s)
+    for (int a = 0; a < engine->steps[s].arg_count; ++a) {
+      const pb_arg* arg = &engine->steps[s].args[a];
+      if (arg->space == PB_SPACE_CONST_APART && arg->value < first) first = arg->value;
+    }
+  return first;
+}
+
 bool pb_engine_has_control(const pb_engine* engine) {
   for (int k = 0; k < engine->step_count; ++k)
     if (engine->steps[k].op != PB_HOST_LAUNCH) return true;
@@ -69,6 +79,7 @@ static uint64_t limit_of(const pb_engine* engine, pb_space space) {
   case PB_SPACE_OUTPUT:
     return (uint64_t)engine->output_count;
   case PB_SPACE_CONST:
+  case PB_SPACE_CONST_APART:
     return engine->const_bytes;
   case PB_SPACE_ARENA:
     return engine->open ? (uint64_t)engine->open->buffer_count : engine->arena_bytes;
@@ -92,6 +103,23 @@ static pb_status check_launch(const pb_engine_check* c, const pb_engine* engine,
     if (!kept->bytes || kept->bytes > most_bytes || kept->address > most_bytes || kept->memory < 0)
       return PB_ENGINE_FAIL(c, "step %d keeps %llu bytes from %llu on", index, (unsigned long long)kept->bytes,
                             (unsigned long long)kept->address);
+  }
+  return PB_OK;
+}
+
+// Constants of the two memories do not mix, and commands alone reach those apart.
+static pb_status check_apart(const pb_engine_check* c, const pb_engine* engine) {
+  uint64_t apart = pb_engine_apart(engine);
+  for (int s = 0; s < engine->step_count; ++s) {
+    const pb_step* step = &engine->steps[s];
+    bool words = step->op == PB_HOST_LAUNCH && engine->kernels[step->kernel].is_words;
+    for (int a = 0; a < step->arg_count; ++a) {
+      const pb_arg* arg = &step->args[a];
+      if (arg->space == PB_SPACE_CONST_APART && !words)
+        return PB_ENGINE_FAIL(c, "step %d: argument %d lies in a memory that only commands reach", s, a);
+      if (arg->space == PB_SPACE_CONST && arg->value >= apart)
+        return PB_ENGINE_FAIL(c, "step %d: argument %d is a constant among those of another memory", s, a);
+    }
   }
   return PB_OK;
 }
@@ -209,6 +237,7 @@ pb_status pb__engine_check(const pb_engine* engine, const char* path, int code, 
   PB_TRY(check_tensors(&c, "output", engine->output_count, engine->outputs, engine->open != NULL));
   for (int k = 0; k < engine->kernel_count; ++k) PB_TRY(check_kernel(&c, engine, &engine->kernels[k]));
   for (int k = 0; k < engine->step_count; ++k) PB_TRY(check_step(&c, engine, k));
+  PB_TRY(check_apart(&c, engine));
   PB_TRY(check_aliases(&c, engine));
   return engine->open ? pb__engine_check_open(&c, engine) : PB_OK;
 }

@@ -24,6 +24,10 @@ static int by_value(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
+static bool is_constant(const pb_arg* arg) {
+  return arg->space == PB_SPACE_CONST || arg->space == PB_SPACE_CONST_APART;
+}
+
 // Where the engine's constants begin, each once, in order, and their end; malloc'ed.
 static uint64_t* starts_of(const pb_engine* e, size_t* count) {
   size_t all = 0, kept = 0;
@@ -33,7 +37,7 @@ static uint64_t* starts_of(const pb_engine* e, size_t* count) {
   all = 0;
   for (int s = 0; s < e->step_count; ++s)
     for (int a = 0; a < e->steps[s].arg_count; ++a)
-      if (e->steps[s].args[a].space == PB_SPACE_CONST) starts[all++] = e->steps[s].args[a].value;
+      if (is_constant(&e->steps[s].args[a])) starts[all++] = e->steps[s].args[a].value;
   starts[all++] = e->const_bytes;
   qsort(starts, all, sizeof *starts, by_value);
   for (size_t k = 0; k < all; ++k)
@@ -60,37 +64,67 @@ static void move_arguments(pb_engine* e, const uint64_t* starts, const uint64_t*
   for (int s = 0; s < e->step_count; ++s)
     for (int a = 0; a < e->steps[s].arg_count; ++a) {
       pb_arg* arg = &e->steps[s].args[a];
-      if (arg->space != PB_SPACE_CONST) continue;
+      if (!is_constant(arg)) continue;
       const uint64_t* at = bsearch(&arg->value, starts, count, sizeof *starts, by_value);
       arg->value = to[at - starts];
     }
 }
 
+// Constants of the system's memory, and of the one that they lie in apart.
+enum { MEMORIES = 2 };
+
+static void open_pool(pool* p) {
+  *p = (pool){.bucket_count = 4096};
+  p->buckets = calloc(p->bucket_count, sizeof *p->buckets);
+  if (!p->buckets) pb_no_memory(p->bucket_count * sizeof *p->buckets);
+}
+
+static void close_pool(pool* p) {
+  free(p->items);
+  free(p->chain);
+  free(p->buckets);
+}
+
+// Offsets in the pools; those of the second are moved behind the first's when that is full.
+static void pool_engine(pool* pools, const pb_engine* e, const uint64_t* starts, uint64_t* to, size_t count) {
+  uint64_t apart = pb_engine_apart(e);
+  for (size_t k = 0; k < count; ++k)
+    to[k] = place(&pools[starts[k] >= apart], e->consts + starts[k], starts[k + 1] - starts[k]);
+}
+
+static void move_behind(pb_engine* e, uint64_t bytes) {
+  for (int s = 0; s < e->step_count; ++s)
+    for (int a = 0; a < e->steps[s].arg_count; ++a)
+      if (e->steps[s].args[a].space == PB_SPACE_CONST_APART) e->steps[s].args[a].value += bytes;
+}
+
 void pb_engine_share(pb_engine* first) {
-  pool p = {.bucket_count = 4096};
-  p.buckets = calloc(p.bucket_count, sizeof *p.buckets);
-  if (!p.buckets) pb_no_memory(p.bucket_count * sizeof *p.buckets);
+  pool pools[MEMORIES];
+  for (int m = 0; m < MEMORIES; ++m) open_pool(&pools[m]);
   for (pb_engine* e = first; e; e = e->next) {
     size_t count;
     uint64_t *starts = starts_of(e, &count), *to = malloc((count + 1) * sizeof *to);
     if (!to) pb_no_memory((count + 1) * sizeof *to);
-    for (size_t k = 0; k < count; ++k) to[k] = place(&p, e->consts + starts[k], starts[k + 1] - starts[k]);
+    pool_engine(pools, e, starts, to, count);
     move_arguments(e, starts, to, count);
     free(starts);
     free(to);
   }
-  uint64_t bytes = pb__align_up(p.bytes, PB_ENGINE_ALIGN);
+  uint64_t behind = pb__align_up(pools[0].bytes, PB_ENGINE_ALIGN);
+  uint64_t bytes = behind + pb__align_up(pools[1].bytes, PB_ENGINE_ALIGN);
   uint8_t* all = pb_alloc(&first->arena, bytes + 1);
-  for (size_t k = 0; k < p.count; ++k)
-    if (p.items[k].count) memcpy(all + p.items[k].at, p.items[k].bytes, p.items[k].count);
+  for (int m = 0; m < MEMORIES; ++m)
+    for (size_t k = 0; k < pools[m].count; ++k) {
+      const constant* item = &pools[m].items[k];
+      if (item->count) memcpy(all + (m ? behind : 0) + item->at, item->bytes, item->count);
+    }
   for (pb_engine* e = first; e; e = e->next) {
+    move_behind(e, behind);
     e->consts = all;
     e->const_bytes = bytes;
     e->shares = e != first;
   }
-  free(p.items);
-  free(p.chain);
-  free(p.buckets);
+  for (int m = 0; m < MEMORIES; ++m) close_pool(&pools[m]);
 }
 
 static bool same_tensors(int count, const pb_tensor_info* a, int others, const pb_tensor_info* b) {

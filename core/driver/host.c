@@ -100,6 +100,21 @@ void pb__host_use(pb_host* h, int step, int argument, int place) {
   pb__host_touch(h, step, place);
 }
 
+// Which of the call's constants its kernel reads in the memory of scope "constants"; NULL: the chip has none.
+static bool* constants_apart(const pb_host* h, MlirOperation call) {
+  if (h->unit->chip->constant_memory < 0) return NULL;
+  pb_arena* arena = &h->engine->arena;
+  MlirStringRef name = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(call, "callee"));
+  MlirOperation kernel = pb_module_func(h->unit->module, pb_printf(arena, "%.*s", (int)name.length, name.data));
+  if (mlirOperationIsNull(kernel)) return NULL;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0));
+  intptr_t count = mlirBlockGetNumArguments(body);
+  bool* apart = PB_NEW_ARRAY(arena, bool, (size_t)count + 1);
+  for (intptr_t k = 0; k < count; ++k)
+    apart[k] = !mlirAttributeIsNull(pb_argument_attribute(mlirBlockGetArgument(body, k), "pb.memory"));
+  return apart;
+}
+
 static pb_status take_launch(pb_host* h, MlirOperation call) {
   pb_engine* e = h->engine;
   pb_step* step = &e->steps[e->step_count];
@@ -115,12 +130,15 @@ static pb_status take_launch(pb_host* h, MlirOperation call) {
     return pb_unsupported(h->unit->diag, (pb_place){.what = step->origin}, 4050, NULL,
                           "%d tensors in one kernel; %d at most", step->arg_count, most);
   int operands = step->arg_count;
+  bool* apart = words ? constants_apart(h, call) : NULL;
   step->arg_count = 0;
   for (int k = 0; k < operands; ++k) { // what stays on the chip is in the commands
     MlirValue operand = mlirOperationGetOperand(call, k);
-    if (is_outside(h, operand))
-      pb__host_use(h, e->step_count, step->arg_count++, place_of(h, operand));
-    else
+    if (is_outside(h, operand)) {
+      pb__host_use(h, e->step_count, step->arg_count, place_of(h, operand));
+      if (apart && apart[k]) step->args[step->arg_count].space = PB_SPACE_CONST_APART;
+      ++step->arg_count;
+    } else
       pb__host_touch(h, e->step_count, place_of(h, operand));
   }
   ++e->step_count;
@@ -196,22 +214,30 @@ static void keep(pb_host* h, const pb_host_place* p) {
   }
 }
 
+// Constants by where they lie: in the system's memory, or apart. What is read in both lies in both.
+enum { IN_SYSTEM, APART, MEMORIES };
+
 typedef struct placed_constants {
   pb_engine* engine;
   const pb_consts* consts;
   size_t* ids; // in order of first use
-  int count;
-  uint64_t* offset; // by id, UINT64_MAX: no step uses it
+  int count[MEMORIES];
+  uint64_t* offset[MEMORIES]; // by id, UINT64_MAX: no step uses it there
 } placed_constants;
 
-static void find_constants(placed_constants* c) {
+static int memory_of(const pb_arg* arg) {
+  return arg->space == PB_SPACE_CONST ? IN_SYSTEM : arg->space == PB_SPACE_CONST_APART ? APART : -1;
+}
+
+static void find_constants(placed_constants* c, int memory) {
   pb_engine* e = c->engine;
+  size_t* ids = c->ids + (memory == APART ? c->count[IN_SYSTEM] : 0);
   for (int s = 0; s < e->step_count; ++s)
     for (int k = 0; k < e->steps[s].arg_count; ++k) {
       size_t id = (size_t)e->steps[s].args[k].value;
-      if (e->steps[s].args[k].space != PB_SPACE_CONST || c->offset[id] != UINT64_MAX) continue;
-      c->ids[c->count++] = id;
-      c->offset[id] = e->const_bytes;
+      if (memory_of(&e->steps[s].args[k]) != memory || c->offset[memory][id] != UINT64_MAX) continue;
+      ids[c->count[memory]++] = id;
+      c->offset[memory][id] = e->const_bytes;
       e->const_bytes += padded(c->consts->items[id].bytes);
     }
 }
@@ -221,34 +247,37 @@ static void write_constant(void* constants, int k) {
   const placed_constants* c = constants;
   size_t id = c->ids[k];
   uint64_t bytes = c->consts->items[id].bytes;
-  unsigned char* to = c->engine->consts + c->offset[id];
+  unsigned char* to = c->engine->consts + c->offset[k < c->count[IN_SYSTEM] ? IN_SYSTEM : APART][id];
   pb_const_write(c->consts, (int)id, to);
   memset(to + bytes, 0, padded(bytes) - bytes);
 }
 
-// Constants that a step uses, in order of first use.
+// Constants that a step uses, in order of first use; those that lie apart behind the others.
 static void place_constants(pb_host* h) {
   pb_engine* e = h->engine;
   size_t room = h->unit->consts->count + 1;
   placed_constants c = {.engine = e, .consts = h->unit->consts};
-  c.ids = malloc(room * sizeof *c.ids);
-  c.offset = malloc(room * sizeof *c.offset);
-  if (!c.ids || !c.offset) pb_no_memory(room * sizeof *c.ids);
-  memset(c.offset, 0xff, room * sizeof *c.offset);
+  c.ids = malloc(MEMORIES * room * sizeof *c.ids);
+  if (!c.ids) pb_no_memory(MEMORIES * room * sizeof *c.ids);
   e->const_bytes = 0;
-  find_constants(&c);
+  for (int m = 0; m < MEMORIES; ++m) {
+    c.offset[m] = malloc(room * sizeof *c.offset[m]);
+    if (!c.offset[m]) pb_no_memory(room * sizeof *c.offset[m]);
+    memset(c.offset[m], 0xff, room * sizeof *c.offset[m]);
+    find_constants(&c, m);
+  }
   e->consts = pb_alloc_raw(&e->arena, e->const_bytes + 1);
-  pb_work_on(c.count, h->unit->workers, write_constant, &c);
+  pb_work_on(c.count[IN_SYSTEM] + c.count[APART], h->unit->workers, write_constant, &c);
   for (int s = 0; s < e->step_count; ++s)
     for (int k = 0; k < e->steps[s].arg_count; ++k) {
       pb_arg* arg = &e->steps[s].args[k];
-      if (arg->space == PB_SPACE_CONST)
-        arg->value = c.offset[arg->value];
+      if (memory_of(arg) >= 0)
+        arg->value = c.offset[memory_of(arg)][arg->value];
       else if (arg->space == PB_SPACE_ARENA)
         arg->value = h->places[arg->value].arg.value;
     }
   free(c.ids);
-  free(c.offset);
+  for (int m = 0; m < MEMORIES; ++m) free(c.offset[m]);
 }
 
 static pb_status check_room(const pb_unit* unit, uint64_t bytes) {
@@ -261,11 +290,24 @@ static pb_status check_room(const pb_unit* unit, uint64_t bytes) {
       (unsigned long long)bytes, unit->chip->name, m->name, (long long)m->bytes);
 }
 
+static pb_status check_apart(const pb_unit* unit, uint64_t bytes) {
+  if (!bytes) return PB_OK;
+  const pb_memory* m = &unit->chip->memories[unit->chip->constant_memory];
+  if (bytes <= (uint64_t)m->bytes) return PB_OK;
+  return pb_unsupported(unit->diag, (pb_place){.what = "model"}, 4051, "fewer weights, or --target=cpu",
+                        "constants take %llu bytes of %s's %s, which has %lld", (unsigned long long)bytes,
+                        unit->chip->name, m->name, (long long)m->bytes);
+}
+
 pb_status pb_host_check(const pb_unit* unit) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
   uint64_t outside = 0, most = 0;
-  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k)
-    outside += pb__host_bytes(mlirBlockGetArgument(body, k));
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
+    MlirValue v = mlirBlockGetArgument(body, k);
+    if (unit->chip->constant_memory >= 0 && !mlirAttributeIsNull(pb_argument_attribute(v, "pb.const")))
+      continue; // it may lie there
+    outside += pb__host_bytes(v);
+  }
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     uint64_t inside = pb_op_is(op, "memref.alloc") ? pb__host_bytes(mlirOperationGetResult(op, 0)) : 0;
@@ -279,7 +321,7 @@ pb_status pb_host_check(const pb_unit* unit) {
 }
 
 static uint64_t outside_bytes(const pb_engine* e) {
-  uint64_t bytes = e->const_bytes;
+  uint64_t bytes = pb_engine_apart(e);
   for (int pass = 0; pass < 2; ++pass)
     for (int k = 0; k < (pass ? e->output_count : e->input_count); ++k) {
       const pb_tensor_info* info = pass ? &e->outputs[k] : &e->inputs[k];
@@ -310,7 +352,8 @@ pb_status pb__host_end(pb_host* h) {
     if (h->places[k].kept.bytes && h->places[k].first >= 0) keep(h, &h->places[k]);
   place_arena(h);
   place_constants(h);
-  return check_room(h->unit, outside_bytes(h->engine) + h->engine->arena_bytes + command_bytes(h->engine));
+  PB_TRY(check_room(h->unit, outside_bytes(h->engine) + h->engine->arena_bytes + command_bytes(h->engine)));
+  return check_apart(h->unit, h->engine->const_bytes - pb_engine_apart(h->engine));
 }
 
 void pb__host_free(pb_host* h) {

@@ -278,7 +278,8 @@ static void add_places(explainer* x, const pb_engine* e) {
     bool launch = step->op == PB_HOST_LAUNCH, writes = launch || step->op == PB_HOST_MOVE || step->op == PB_HOST_PLACE;
     int result = launch ? step->arg_count - 1 : 0;
     for (int a = 0; a < step->arg_count; ++a) {
-      if (step->args[a].space == PB_SPACE_CONST || (writes && a == result)) continue;
+      bool constant = step->args[a].space == PB_SPACE_CONST || step->args[a].space == PB_SPACE_CONST_APART;
+      if (constant || (writes && a == result)) continue;
       int place = number_of_place(x, step->args[a]), writer = x->tensors[place];
       if (step->args[a].space == PB_SPACE_INPUT || writer >= 0) add_from(&x->out->steps[s], writer);
     }
@@ -307,6 +308,8 @@ void pb_explain(const pb_unit* unit, const pb_engine* engine, const MlirOperatio
   if (unit->fallback && !refused) out->fallback = pb_strdup(&out->arena, unit->fallback->target);
   if (unit->codes_like) out->codes_like = pb_strdup(&out->arena, unit->codes_like);
   out->scales_off = unit->scales_off;
+  out->constants = pb_engine_apart(engine);
+  out->apart = engine->const_bytes - out->constants;
   if (unit->chip->control == PB_CONTROL_QUEUES) out->peak = pb_chip_peak_macs(unit->chip);
   out->steps = PB_NEW_ARRAY(&out->arena, pb_explained_step, (size_t)engine->step_count + 1);
   int* first = PB_NEW_ARRAY(&out->arena, int, (size_t)engine->kernel_count + 1); // step of each kernel, from 1 on

@@ -84,7 +84,14 @@ static void add_buffers(const pb_chip* chip, MlirBlock block, int64_t* used) {
 }
 
 void pb_report_memory(const pb_chip* chip, MlirOperation func, int64_t* bytes) {
-  add_buffers(chip, mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)), bytes);
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  add_buffers(chip, body, bytes);
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body) && chip->constant_memory >= 0; ++k) {
+    pb_access shape;
+    MlirValue v = mlirBlockGetArgument(body, k);
+    if (mlirAttributeIsNull(pb_argument_attribute(v, "pb.memory")) || !pb_access_of_value(v, &shape)) continue;
+    bytes[chip->constant_memory] += pb_access_elements(&shape) * ((pb_type_bits(shape.type) + 7) / 8);
+  }
 }
 
 static void put_memory(pb_text* t, const pb_chip* chip, MlirOperation func) {

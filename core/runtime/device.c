@@ -85,7 +85,8 @@ pb_status pb__device_library(pb_rt* rt, const char* name, pb_diag* diag, void** 
   const pb_device_ops* (*entry)(void) = NULL;
   memcpy(&entry, &symbol, sizeof entry); // ISO C has no cast from object to function
   *ops = entry ? entry() : NULL;
-  if (!*ops || (*ops)->abi != PB_DEVICE_ABI)
-    return pb_error(diag, (pb_place){.file = path}, 5024, NULL, "not a device of interface %d", PB_DEVICE_ABI);
+  if (!*ops || (*ops)->abi < PB_DEVICE_LEAST_ABI || (*ops)->abi > PB_DEVICE_ABI)
+    return pb_error(diag, (pb_place){.file = path}, 5024, NULL, "not a device of interface %d to %d",
+                    PB_DEVICE_LEAST_ABI, PB_DEVICE_ABI);
   return PB_OK;
 }

@@ -18,12 +18,14 @@ typedef struct pb__words {
   pb_device* device;
   void* library; // dlopen's, or NULL
   uint64_t consts, arena;
+  uint64_t apart; // constants in their own memory: the address that offset 0 of all constants would have there
   uint64_t *inputs, *outputs; // device addresses
   uint64_t* streams;          // [kernel * PB_DEVICE_MAX_QUEUES + queue]
   int cycles;                 // index of the counter, -1: none
   int busy[PB_RT_MAX_QUEUES];
   int dram[3]; // read, write, fetch
-  int step;    // that runs now, for traces
+  int constants_read;
+  int step; // that runs now, for traces
 } pb__words;
 
 // Machine code in this process.

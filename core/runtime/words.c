@@ -26,10 +26,38 @@ static pb_status place_bytes(pb_rt* rt, const void* data, uint64_t bytes, uint64
   return PB_OK;
 }
 
+// Constants, in the memory or the two memories that they lie in.
+static pb_status place_constants(pb_rt* rt, pb_diag* diag) {
+  const pb_engine* engine = rt->engine;
+  pb__words* w = &rt->words;
+  uint64_t apart = pb_engine_apart(engine), bytes = engine->const_bytes - apart, at;
+  PB_TRY(place_bytes(rt, engine->consts, apart, &w->consts, diag));
+  if (!bytes) return PB_OK;
+  if (w->ops->abi < 2 || !w->ops->alloc_constants)
+    return pb_error(diag, (pb_place){.file = rt->path}, 5024, "alloc_constants, of interface 2",
+                    "device '%s' allocates nothing in '%s', in which constants lie", rt->device_name,
+                    rt->chip->constant_memory < 0 ? "?" : rt->chip->memories[rt->chip->constant_memory].name);
+  if (w->ops->alloc_constants(w->device, bytes, PB_ENGINE_ALIGN, &at))
+    return fault(rt, "allocating memory for constants", diag);
+  if (w->ops->copy_in(w->device, at, engine->consts + apart, bytes)) return fault(rt, "copying to the device", diag);
+  w->apart = at - apart;
+  return PB_OK;
+}
+
+// Whether the device leaves in the chip's memories what kernels are to find there.
+static pb_status check_kept(pb_rt* rt, pb_diag* diag) {
+  for (int s = 0; s < rt->engine->step_count && rt->words.ops->abi < 2; ++s)
+    if (rt->engine->steps[s].kept_count)
+      return pb_error(diag, (pb_place){.file = rt->path}, 5024, "interface 2, or pbc --between=system",
+                      "device '%s' need not keep what stays on the chip between kernels", rt->device_name);
+  return PB_OK;
+}
+
 static pb_status place_all(pb_rt* rt, pb_diag* diag) {
   const pb_engine* engine = rt->engine;
   pb__words* w = &rt->words;
-  PB_TRY(place_bytes(rt, engine->consts, engine->const_bytes, &w->consts, diag));
+  PB_TRY(check_kept(rt, diag));
+  PB_TRY(place_constants(rt, diag));
   PB_TRY(allocate(rt, engine->arena_bytes, &w->arena, diag));
   w->inputs = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->input_count);
   w->outputs = PB_NEW_ARRAY(&rt->arena, uint64_t, (size_t)engine->output_count);
@@ -59,7 +87,7 @@ static void on_command(void* user, uint32_t queue, uint32_t index, uint64_t star
 }
 
 static bool is_on_chip(const pb_chip* chip, const pb_kept* kept) {
-  if (kept->memory >= chip->memory_count || kept->memory == chip->system_memory) return false;
+  if (kept->memory >= chip->memory_count || pb_is_outside(&chip->memories[kept->memory])) return false;
   uint64_t bytes = (uint64_t)chip->memories[kept->memory].bytes;
   return kept->address <= bytes && kept->bytes <= bytes - kept->address;
 }
@@ -99,6 +127,7 @@ pb_status pb__words_open(pb_rt* rt, const char* name, const char* options, pb_di
     w->busy[q] = q < pb_chip_queues(rt->chip) ? counter_named(w, "busy.", pb_chip_queue_name(rt->chip, q)) : -1;
   static const char* const dram[] = {"read", "write", "fetch"};
   for (int k = 0; k < 3; ++k) w->dram[k] = counter_named(w, "dram.", dram[k]);
+  w->constants_read = counter_named(w, "constants.", "read");
   return place_all(rt, diag);
 }
 
@@ -119,6 +148,8 @@ uint64_t pb__words_address(const pb_rt* rt, pb_arg arg) {
     return rt->words.outputs[arg.value];
   case PB_SPACE_CONST:
     return rt->words.consts + arg.value;
+  case PB_SPACE_CONST_APART:
+    return rt->words.apart + arg.value;
   case PB_SPACE_ARENA:
     return rt->words.arena + arg.value;
   case PB_SPACE_SIZES: // of native code alone
@@ -150,6 +181,7 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
   uint64_t before = counter(w, w->cycles), busy[PB_RT_MAX_QUEUES], dram[3];
   for (int q = 0; q < PB_RT_MAX_QUEUES; ++q) busy[q] = counter(w, w->busy[q]);
   for (int k = 0; k < 3; ++k) dram[k] = counter(w, w->dram[k]);
+  uint64_t constants = counter(w, w->constants_read);
   if (w->ops->submit(w->device, &job) || w->ops->wait(w->device))
     return pb_error(diag, (pb_place){.file = rt->path}, 6002, NULL, "step %d, kernel '%s' (%s): device '%s': %s", index,
                     kernel->name, step->origin, rt->device_name, w->ops->last_fault(w->device));
@@ -158,6 +190,7 @@ pb_status pb__words_step(pb_rt* rt, int index, pb_diag* diag) {
   stats->dram_read += counter(w, w->dram[0]) - dram[0];
   stats->dram_write += counter(w, w->dram[1]) - dram[1];
   stats->dram_fetch += counter(w, w->dram[2]) - dram[2];
+  stats->constants_read += counter(w, w->constants_read) - constants;
   return PB_OK;
 }
 

@@ -104,8 +104,18 @@ pb_status pb_module_replace(pb_unit* unit, const pb_text* text, const char* pass
 
 void pb_text_append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (int)part.length, part.data); }
 
+MlirAttribute pb_argument_attribute(MlirValue value, const char* name) {
+  MlirAttribute none = {NULL};
+  if (!value.ptr || !mlirValueIsABlockArgument(value)) return none;
+  MlirOperation func = mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(value));
+  MlirAttribute all = mlirOperationIsNull(func) ? none : pb_op_attribute(func, "arg_attrs");
+  if (mlirAttributeIsNull(all)) return none;
+  return pb_member(mlirArrayAttrGetElement(all, mlirBlockArgumentGetArgNumber(value)), name);
+}
+
 int pb_memref_memory(const pb_chip* chip, MlirValue memref) {
   MlirAttribute space = mlirMemRefTypeGetMemorySpace(mlirValueGetType(memref));
+  if (mlirAttributeIsNull(space) && chip->constant_memory >= 0) space = pb_argument_attribute(memref, "pb.memory");
   if (mlirAttributeIsNull(space) || !mlirAttributeIsAString(space)) return chip->system_memory;
   MlirStringRef name = mlirStringAttrGetValue(space);
   for (int k = 0; k < chip->memory_count; ++k)

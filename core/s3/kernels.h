@@ -22,7 +22,10 @@ pb_status pb_program_rewrite(pb_unit* unit, pb_program* program, const bool* dro
 
 // A callback that MLIR prints with; `text` is the pb_text.
 void pb_text_append(MlirStringRef part, void* text);
-// The chip's memory that a memref lies in, by its type's memory space; without one the system's. -1: none of that name.
+// An attribute of the argument of a function that the value is; null: it is none, or has no such attribute.
+MlirAttribute pb_argument_attribute(MlirValue value, const char* name);
+// The chip's memory that a memref lies in, by its type's memory space; without one the system's, or that in which a
+// kernel's constant lies apart (pb.memory of the argument). -1: none of that name.
 int pb_memref_memory(const pb_chip* chip, MlirValue memref);
 
 const char* pb_func_name(MlirOperation func, pb_arena* arena);

@@ -18,11 +18,25 @@ static bool reaches(const pb_chip* chip, int from, int to, pb_type type) {
   return false;
 }
 
-int pb_transfer_via(const pb_chip* chip, int memory, pb_type type) {
-  if (reaches(chip, chip->system_memory, memory, type)) return memory;
+static int via_from(const pb_chip* chip, int from, int memory, pb_type type) {
+  if (reaches(chip, from, memory, type)) return memory;
   for (int via = 0; via < chip->memory_count; ++via)
-    if (reaches(chip, chip->system_memory, via, type) && reaches(chip, via, memory, type)) return via;
+    if (reaches(chip, from, via, type) && reaches(chip, via, memory, type)) return via;
   return -1;
+}
+
+int pb_transfer_via(const pb_chip* chip, int memory, pb_type type) {
+  return via_from(chip, chip->system_memory, memory, type);
+}
+
+int pb_transfer_constant_via(const pb_chip* chip, int memory, pb_type type) {
+  int via = chip->constant_memory < 0 ? -1 : via_from(chip, chip->constant_memory, memory, type);
+  return via < 0 ? pb_transfer_via(chip, memory, type) : via;
+}
+
+int pb_transfer_constant_from(const pb_chip* chip, int memory, pb_type type) {
+  bool apart = chip->constant_memory >= 0 && memory >= 0 && reaches(chip, chip->constant_memory, memory, type);
+  return apart ? chip->constant_memory : chip->system_memory;
 }
 
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type) {

@@ -7,6 +7,11 @@
 // The memory from which `memory` is filled with elements of `type`: `memory` itself when a mover brings them straight
 // from the system's memory, the one in between when it takes two steps, -1 when there is no way.
 int pb_transfer_via(const pb_chip* chip, int memory, pb_type type);
+// The same for a tensor that the model knows beforehand: from the memory of scope "constants" if there is a way.
+int pb_transfer_constant_via(const pb_chip* chip, int memory, pb_type type);
+// The memory outside from which such a tensor is copied to `memory`, and in which it lies: that one if a command copies
+// from it there, else the system's.
+int pb_transfer_constant_from(const pb_chip* chip, int memory, pb_type type);
 // The first mover that brings elements of `type` from the system's memory to `memory`; NULL: none.
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type);
 // Whether a mover takes elements of `type` from the memory to the system's.

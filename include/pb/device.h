@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-#define PB_DEVICE_ABI 2
+#define PB_DEVICE_ABI 2       // what this header says
+#define PB_DEVICE_LEAST_ABI 1 // for chips with one memory outside, and engines of which nothing stays on the chip
 #define PB_DEVICE_MAX_QUEUES 16
 #define PB_DEVICE_MAX_ARGS 16
 #define PB_DEVICE_MAX_KEPT 16
@@ -22,8 +23,8 @@ typedef struct pb_device_kept {
   uint64_t address, bytes;
 } pb_device_kept;
 
-// One kernel: the commands of every queue (encoded, in device memory) and the base address of each argument slot. A
-// chip of several cores has the queues of all, core by core; the kernel ends when all of them are done. A chip with
+// One kernel: the commands of every queue (encoded, in the system's memory) and the base address of each argument slot.
+// A chip of several cores has the queues of all, core by core; the kernel ends when all of them are done. A chip with
 // fences has one stream for each core, the list of all its commands.
 typedef struct pb_submission {
   uint64_t stream[PB_DEVICE_MAX_QUEUES]; // device address of the first command
@@ -39,7 +40,7 @@ typedef struct pb_device pb_device;
 
 // All functions return 0, or a nonzero fault code whose text last_fault gives.
 typedef struct pb_device_ops {
-  uint32_t abi; // PB_DEVICE_ABI
+  uint32_t abi; // PB_DEVICE_ABI; one of PB_DEVICE_LEAST_ABI has what stands up to set_trace
   const char* name;
   int (*open)(const char* options, pb_device** device); // options: "key=value,..." or NULL
   void (*close)(pb_device* device);
@@ -57,6 +58,9 @@ typedef struct pb_device_ops {
   void (*set_trace)(pb_device* device,
                     void (*event)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end),
                     void* user);
+  // Since 2. The same as alloc in the memory of scope "constants", if the chip has one; else NULL. Addresses of the two
+  // differ, so that copy_in and a submission's arguments say by them which memory is meant.
+  int (*alloc_constants)(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
 } pb_device_ops;
 
 const pb_device_ops* pb_device_entry(void);

@@ -90,6 +90,7 @@ typedef struct pb_rt_step {
   uint64_t commands;
   uint64_t dram_read, dram_write, dram_fetch; // bytes of data, and of commands; 0 where the device cannot tell
   double seconds;                             // wall time
+  uint64_t constants_read;                    // bytes of a chip's own memory of constants; not in dram_read
 } pb_rt_step;
 int pb_rt_step_count(const pb_rt* rt);
 int pb_rt_arg_count(const pb_rt* rt, int step);

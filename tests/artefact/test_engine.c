@@ -319,6 +319,12 @@ static void broken_engines(void** state) {
   bad[0] = steps[0];
   bad[0].args[2].space = (pb_space)9;
   expect_not_written(e, "unknown space");
+  bad[0] = steps[0];
+  bad[1].args[0] = (pb_arg){PB_SPACE_CONST_APART, 64};
+  expect_not_written(e, "native code that reads what only commands reach");
+  bad[1] = steps[1];
+  bad[0].args[0] = (pb_arg){PB_SPACE_CONST_APART, 64}; // where a constant of the system's memory begins
+  expect_not_written(e, "constants of two memories that mix");
   e = sample();
   e.native_bytes = 0;
   expect_not_written(e, "native kernel without native code");

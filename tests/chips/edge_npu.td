@@ -5,7 +5,8 @@
 // Inference", CVPR 2018 (multiply and rounding shift), and Arm's public overview of the Ethos-U: an int8 array and an
 // output unit that adds a bias, multiplies by a factor of 31 bits, shifts to the nearest and clamps on the store path.
 // There is no float, and no zero point: those are in the biases. All sizes, rates and latencies are assumed. Six queues
-// with tokens; with FENCES (edge_npu_fence.td) one list of commands with fences, as such chips have.
+// with tokens; with FENCES (edge_npu_fence.td) one list of commands with fences, as such chips have; with FLASH
+// (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -18,6 +19,12 @@ def edge_npu : Chip {
 }
 
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 30); let RowBytes = 32; let BytesPerCycle = 32; let Latency = 80; }
+#ifdef FLASH
+def ROM  : Memory { let Scope = "constants"; let Bytes = !shl(1, 25); let RowBytes = 32; let BytesPerCycle = 8; let Latency = 40; }
+defvar Constants = ROM;
+#else
+defvar Constants = DRAM;
+#endif
 def SRAM : Memory { let Bytes = !shl(1, 19); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def ACC  : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(N, N)); let RowBytes = N; let Banks = 4; let BytesPerCycle = N; }
@@ -47,7 +54,7 @@ class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
 
 // DMA -----------------------------------------------------------------------------------------------------------------
 
-class Dram<Type t> : Window<DRAM, t, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
+class Dram<Type t, Memory m = DRAM> : Window<m, t, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
 def Padded : Dram<I8> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi", "jhi", ""]; let Fill = "fill"; }
 defvar InSRAM = Window<SRAM, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
 
@@ -68,11 +75,11 @@ def IN : Move<LD, 1> {
 }
 def WEIGHTS : Move<WT, 2> {
   let Summary = "weights to SRAM";
-  let Operands = (ins Dram<I8>:$src, InSRAM:$dst); let Semantics = (set $dst, $src);
+  let Operands = (ins Dram<I8, Constants>:$src, InSRAM:$dst); let Semantics = (set $dst, $src);
 }
 def PARAMETERS : Move<WT, 3> {
   let Summary = "biases, factors and shifts to the accumulators";
-  let Operands = (ins Dram<I32>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Operands = (ins Dram<I32, Constants>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 32)));
 }
 def OUT : Move<ST, 4> {

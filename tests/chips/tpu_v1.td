@@ -2,10 +2,11 @@
 //
 // From N. Jouppi et al., "In-Datacenter Performance Analysis of a Tensor Processing Unit", ISCA 2017, sections 2 and 3: a
 // 256x256 array of int8 at 700 MHz, 24 MiB of Unified Buffer, 4 MiB of accumulators (4,096 rows of 256 words), a Weight FIFO
-// four tiles deep, weights from DRAM at 34 GB/s, Read_Weights, MatrixMultiply, Activate and host transfers. Assumed, as the
-// paper does not say it or the language cannot yet: one memory outside for weights and host alike, at the weights' rate; the
+// four tiles deep, 8 GiB of Weight DRAM at 34 GB/s that inference only reads, the host's memory by PCIe at 14 GiB/s (figure 1),
+// Read_Weights, MatrixMultiply, Activate and host transfers. Assumed, as the paper does not say it or the language cannot yet: the
 // tile that is worked on stays in the FIFO, of whose four three wait; encodings of 32 bytes (the paper's have 12) with strides and
-// boxes; a flag that takes the next tile; scales by column in f32; codes in and out, and the addition of residuals, by Activate; all latencies.
+// boxes; a flag that takes the next tile; scales by column in f32, from the host; codes in and out, and the addition of residuals, by
+// Activate; commands by a port of their own; all latencies.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -14,10 +15,11 @@ defvar N = 256;
 def tpu_v1 : Chip {
   let Summary = "TPU v1 (ISCA 2017): a 256x256 int8 array, 24 MiB of unified buffer";
   let Name = "tpu_v1"; let Schema = PB_SCHEMA; let Revision = 1; let Control = "queues";
-  let MHz = 700; let Arguments = 8; let CommandBytes = 32;
+  let MHz = 700; let Arguments = 8; let CommandBytes = 32; let CommandPort = 1;
 }
 
-def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 33); let RowBytes = 64; let BytesPerCycle = 48; let Latency = 100; }
+def HOST : Memory { let Scope = "system"; let Bytes = !shl(1, 33); let RowBytes = 64; let BytesPerCycle = 21; let Latency = 100; }
+def DRAM : Memory { let Scope = "constants"; let Bytes = !shl(1, 33); let RowBytes = 64; let BytesPerCycle = 48; let Latency = 100; }
 def UB   : Memory { let Bytes = !mul(24, !shl(1, 20)); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(4, N); let Latency = 1; }
 def ACC  : Memory { let Bytes = !shl(1, 22); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def FIFO : Memory { let Kind = "fifo"; let Bytes = !mul(4, !mul(N, N)); let RowBytes = N; let Banks = 4; let BytesPerCycle = N; }
@@ -31,7 +33,7 @@ def : Tokens { let Queues = [RD, WT, MM, AC, WR]; let WaitBit = 0; let SignalBit
 
 class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
 
-class Host<Type t> : Window<DRAM, t, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
+class Host<Type t> : Window<HOST, t, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
 def Padded : Host<I8> { let BoxLo = ["ilo", "jlo", "blo"]; let BoxHi = ["ihi", "jhi", "bhi"]; let Fill = "fill"; }
 def PaddedWords : Host<I32> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi", "jhi", ""]; }
 defvar InUB = Window<UB, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>;
@@ -42,7 +44,7 @@ class Move<Queue q, bits<6> op> : Op<q, op> {
   let Mover = 1; let Latency = 8; let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">];
   let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{60-41} = si; let Inst{78-61} = sj; let Inst{86-79} = ni; let Inst{94-87} = nj;
   let Inst{104-95} = nb; let Inst{129-105} = loc; let Inst{149-130} = li; let Inst{163-150} = lj;
-  let Signed = ["off"]; let Cycles = (times $i, (times $j, (ceildiv $b, 48)));
+  let Signed = ["off"]; let Cycles = (times $i, (times $j, (ceildiv $b, 21)));
 }
 class Boxed<bits<6> op> : Move<RD, op> { bits<8> ilo; bits<8> ihi; bits<8> jlo; bits<8> jhi;
   let Inst{171-164} = ilo; let Inst{179-172} = ihi; let Inst{187-180} = jlo; let Inst{195-188} = jhi;
@@ -54,14 +56,14 @@ def READ_HOST : Boxed<1> {
 }
 def READ_PARAMETERS : Boxed<2> {
   let Summary = "biases, scales and f32 tensors"; let Operands = (ins PaddedWords:$src, InACC:$dst); let Semantics = (set $dst, $src);
-  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 48)));
+  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 21)));
 }
 def WRITE_HOST : Move<WR, 3> {
   let Summary = "the unified buffer to host memory"; let Operands = (ins InUB:$src, Host<I8>:$dst); let Semantics = (set $dst, $src);
 }
 def WRITE_WORDS : Move<WR, 4> {
   let Summary = "f32 results to host memory"; let Operands = (ins InACC:$src, Host<I32>:$dst); let Semantics = (set $dst, $src);
-  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 48)));
+  let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 21)));
 }
 
 def WeightTile : Window<DRAM, I8, ["k", "n"], "off", ["sk", "elem"], 1> { let Slot = "arg"; } // 65,536 bytes at 48 a cycle

@@ -20,6 +20,9 @@ static void close_other(pb_device* d) {
 static int alloc(pb_device* d, uint64_t bytes, uint64_t align, uint64_t* at) {
   return pb_machine_ops(chip)->alloc(d, bytes, align, at);
 }
+static int alloc_constants(pb_device* d, uint64_t bytes, uint64_t align, uint64_t* at) {
+  return pb_machine_ops(chip)->alloc_constants(d, bytes, align, at);
+}
 static int free_all(pb_device* d) { return pb_machine_ops(chip)->free_all(d); }
 static int copy_in(pb_device* d, uint64_t at, const void* data, uint64_t bytes) {
   return pb_machine_ops(chip)->copy_in(d, at, data, bytes);
@@ -48,6 +51,7 @@ const pb_device_ops* pb_device_entry(void) {
                                     .wait = wait_for,
                                     .counter_name = counter_name,
                                     .counter = counter,
-                                    .last_fault = fault};
+                                    .last_fault = fault,
+                                    .alloc_constants = alloc_constants};
   return &ops;
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # An engine as C, the loader as it would be compiled for firmware (nothing but memcpy and memset may be missing), both run
 # the digits on the toy chip in a process of its own as pb-run does.
-# Usage: firmware.sh BIN DRIVER SOURCE WORK CC
+# Usage: firmware.sh BIN DRIVER SOURCE WORK CC OTHER_DRIVER
 set -euo pipefail
-bin=$1 driver=$2 source=$3 work=$4 cc=$5 chip=$3/tests/chips/tinynpu.td
+bin=$1 driver=$2 source=$3 work=$4 cc=$5 other=$6 chip=$3/tests/chips/tinynpu.td
 rm -rf "$work" && mkdir -p "$work"
 cd "$work"
 "$bin/pbc" "$source/tests/models/digits.onnx" --target="$chip" -o digits.pbe
@@ -38,6 +38,13 @@ except ImportError:
 EOF
 "$bin/pb-run" digits.pbe --device=machine --input=in.npy --output=expected.npy > /dev/null
 ./firmware "$driver" "chip=$bin/toy_chip,td=$chip" in.npy expected.npy
+# Constants in a memory of their own, on the machine of that chip.
+"$bin/pbc" "$source/tests/models/digits.onnx" --target="$source/tests/chips/tpu_v1.td" -o apart.pbe
+"$bin/pb-objdump" apart.pbe --c-array=digits > apart.c
+"$cc" -c apart.c -o apart.o
+"$cc" -std=c11 -Wall -Wextra -Werror -I"$source/include" -I"$source/tools/firmware" "$source/tests/device/firmware.c" loader.o apart.o -o apart -ldl
+"$bin/pb-run" apart.pbe --device=machine --input=in.npy --output=apart_expected.npy > /dev/null
+./apart "$other" "td=$source/tests/chips/tpu_v1.td" in.npy apart_expected.npy
 size loader.o | tail -1 | awk '{ exit !($1 < 8192) }' || { echo "the loader has grown past 8 KiB"; exit 1; }
 # Codes without a sign, which kernels have 128 less.
 [ -f codes.onnx ] || { echo "no module onnx: codes without a sign are not run"; exit 0; }

@@ -23,3 +23,7 @@ must_say "absent: No such file" "chip=absent,td=$chip"
 "$bin/pbc" "$tests/models/digits.onnx" --target="$chip" --between=system -o "$work/digits.pbe"
 sed 's/(acc_max $d, $keep, $x)/(acc_add $d, $keep, $x)/' "$chip" > "$work/other.td"
 must_say "step 2, kernel k2 .* is the first that differs" "chip=$bin/toy_chip,td=$work/other.td"
+# A driver without alloc_constants cannot have what lies in a memory of its own.
+"$bin/pbc" "$tests/models/digits.onnx" --target="$tests/chips/tpu_v1.td" -o "$work/apart.pbe"
+"$bin/pb-run" "$work/apart.pbe" --input=random:1 --device="$driver" --device-options="chip=$bin/toy_chip,td=$tests/chips/tpu_v1.td" > "$work/log" 2>&1 && exit 1
+grep -q "allocates nothing in 'DRAM', in which constants lie .PB5024" "$work/log" || { cat "$work/log"; exit 1; }

@@ -86,8 +86,8 @@ def on_the_cpu(t):
     t.refused("an empty place in a list", t.compile(path, "no", "--dim", "batch=1,,2", "--dim=seq=4")[1], "PB1004", "no dim an extent")
 
 
-def on_the_npu(t):
-    """Codes, words and the device's memory; by --input-shape."""
+def on_the_npu(t, target):
+    """Codes, words and the device's memory, or two of them; by --input-shape."""
     images = np.random.default_rng(2).random((3, 1, 8, 8), np.float32)
     name = onnx.load(DIGITS).graph.input[0].name
     model = onnx.load(DIGITS)
@@ -95,13 +95,13 @@ def on_the_npu(t):
     path = t.folder / "digits.onnx"
     path.write_bytes(model.SerializeToString())
     out = model.graph.output[0].name
-    whole, done = t.compile(path, "npu", "--input-shape", f"{name}=1,3x1x8x8", target="simnpu")
+    whole, done = t.compile(path, "npu", "--input-shape", f"{name}=1,3x1x8x8", target=target)
     t.say(not done.returncode, "profiles of words", done.stderr)
     for count in 3, 1:
-        alone, _ = t.compile(path, "npu1", "--input-shape", f"{name}={count}x1x8x8", target="simnpu")
+        alone, _ = t.compile(path, "npu1", "--input-shape", f"{name}={count}x1x8x8", target=target)
         done, ours = t.run(whole, (out,), "--device=machine", **{name: images[:count]})
         _, theirs = t.run(alone, (out,), "--device=machine", **{name: images[:count]})
-        t.say(ours is not None and np.array_equal(ours[0], theirs[0]), f"{count} images on the machine", done.stderr)
+        t.say(ours is not None and np.array_equal(ours[0], theirs[0]), f"{count} images on the machine of {Path(target).stem}", done.stderr)
 
 
 def damaged(t, corpus):
@@ -135,7 +135,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
         on_the_cpu(bench)
-        on_the_npu(bench)
+        on_the_npu(bench, "simnpu")
+        on_the_npu(bench, str(Path(__file__).parent.parent / "chips" / "tpu_v1.td"))
         damaged(bench, options.corpus)
     print(f"{bench.failed} failed")
     return bench.failed != 0

@@ -73,6 +73,21 @@ typedef struct row {
   { "let WaitBit = 8;", "let Pairs = [" pairs "]; let WaitBit = 8;", "", code, word }
 #define BETWEEN "def ON : Queue { let Depth = 2; let Tokens = 7; }\n"
 
+// A second memory outside; a copy between it, or another, and a memory of the chip; and a window on it.
+#define ROM                                                                                                            \
+  "def ROM : Memory { let Scope = \"constants\"; let Bytes = 4096; let RowBytes = 8; let BytesPerCycle = 4; }\n"
+#define ROM_AGAIN                                                                                                      \
+  "def FLASH : Memory { let Scope = \"constants\"; let Bytes = 4096; let RowBytes = 8; let BytesPerCycle = 4; }\n"
+#define OF_ROM "def OfRom : Window<ROM, I8, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; }\n"
+#define HERE "Window<BUF, I8, [\"b\"], \"loc\", [\"elem\"], 1>"
+#define FETCH(from, to, value)                                                                                         \
+  "def FETCH : Instruction<LD> { bits<2> arg; bits<12> off; bits<2> too; bits<12> loc; bits<8> nb; "                   \
+  "let Dims = [Dim<\"b\", 255, \"nb\">]; let Operands = (ins " from ":$src, " to ":$dst); "                            \
+  "let Semantics = (set $dst, " value "); let Cycles = (plus $b, 0); let Inst{7-0} = 0x0b; let Inst{13-12} = arg; "    \
+  "let Inst{25-14} = off; let Inst{27-26} = too; let Inst{39-28} = loc; let Inst{47-40} = nb; }\n"
+#define OUTSIDE(text, code, word)                                                                                      \
+  { "def LOOK :", ROM OF_ROM text "def LOOK :", "", code, word }
+
 static const row rows[] =
     {
         // formulas
@@ -359,6 +374,16 @@ static const row rows[] =
     {"Dim<\"b\", 255, \"nb\">];", "Dim<\"b\", 127, \"ni\">]; let Shared = [\"ni\"];", "def IN", 3288, "from 1 to 127"},
     {"\"loc\", [\"li\", \"elem\"], 1>:$dst);", "\"off\", [\"li\", \"elem\"], 1>:$dst); let Shared = [\"off\"];",
      "def IN", 3260, "the base of window 'dst'"},
+    // a memory of constants
+    OUTSIDE(ROM_AGAIN, 3034, "second"), OUTSIDE("", 3334, "nothing reads ROM"),
+    OUTSIDE(FETCH("Window<ROM, I8, [\"b\"], \"off\", [\"elem\"], 1>", HERE, "$src"), 3230, "is on ROM"),
+    OUTSIDE(FETCH(HERE, "OfRom", "$src"), 3331, "'dst' writes ROM"),
+    OUTSIDE(FETCH("OfRom", HERE, "(trunc8 (sext $src))"), 3332, "computes on window 'src' in ROM"),
+    OUTSIDE("def ToMem : Window<MEM, I8, [\"b\"], \"loc\", [\"elem\"], 1> { let Slot = \"too\"; }\n" FETCH("OfRom",
+                                                                                                           "ToMem",
+                                                                                                           "$src"),
+            3333, "of ROM to MEM"),
+    {"let Arguments = 4;\n}", "let Arguments = 1;\n}\n" ROM, "", 3330, "Arguments is 1"},
     // counters among some queues
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, LD>", 3055, "LD and LD"),
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, EX>", 3056, "twice"),

@@ -16,8 +16,10 @@ static const pb_device_ops* load_driver(const char* path, void** library, char* 
   memcpy(&entry, &symbol, sizeof entry); // ISO C has no cast from object to function
   const pb_device_ops* ops = entry ? entry() : NULL;
   if (!ops) return snprintf(why, JUDGE_WHY, "%.200s exports no pb_device_entry", file), NULL;
-  if (ops->abi != PB_DEVICE_ABI)
-    return snprintf(why, JUDGE_WHY, "%.180s has interface %u; this is %d", file, ops->abi, PB_DEVICE_ABI), NULL;
+  if (ops->abi < PB_DEVICE_LEAST_ABI || ops->abi > PB_DEVICE_ABI)
+    return snprintf(why, JUDGE_WHY, "%.150s has interface %u; this knows %d to %d", file, ops->abi, PB_DEVICE_LEAST_ABI,
+                    PB_DEVICE_ABI),
+           NULL;
   return ops;
 }
 
@@ -26,6 +28,12 @@ bool device_open(suite* s, const char* name, target_device* d, char* why) {
   bool machine = !strcmp(name, "machine");
   d->ops = machine ? pb_machine_ops(s->chip) : load_driver(name, &d->library, why);
   if (!d->ops) {
+    device_close(d);
+    return false;
+  }
+  if (s->chip->constant_memory >= 0 && (d->ops->abi < 2 || !d->ops->alloc_constants)) {
+    snprintf(why, JUDGE_WHY, "%.100s has no alloc_constants (interface 2), for %.60s", name,
+             s->chip->memories[s->chip->constant_memory].name);
     device_close(d);
     return false;
   }

@@ -43,7 +43,7 @@ judge* judge_open(const char* json, char* why) {
   j->state = calloc((size_t)j->insn_count + 1, sizeof *j->state);
   if (j->state) clear_state(j);
   for (int m = 0; m < j->memory_count; ++m) {
-    if (m != j->system) open_space(&j->spaces[m], j->memories[m].bytes);
+    if (!j->memories[m].outside) open_space(&j->spaces[m], j->memories[m].bytes);
     memcpy(j->spaces[m].name, j->memories[m].name, sizeof j->spaces[m].name);
   }
   return j;
@@ -86,7 +86,7 @@ void judge_reset(judge* j) {
   for (int m = 0; m < j->memory_count; ++m) {
     int64_t bytes = j->spaces[m].bytes;
     char name[64];
-    if (m == j->system) continue;
+    if (j->memories[m].outside) continue;
     memcpy(name, j->spaces[m].name, sizeof name);
     close_space(&j->spaces[m]);
     open_space(&j->spaces[m], bytes);
@@ -212,7 +212,7 @@ static void make_window(const judge* j, const judge_insn_record* insn, const jud
   const judge_operand* o = &insn->operands[index];
   *w = (judge_window){.space = o->memory, .rank = o->rank, .bytes = o->type.bits < 8 ? 1 : o->type.bits / 8};
   if (!o->is_window) return;
-  if (o->memory == j->system) w->space = JUDGE_ARGUMENTS + (o->slot >= 0 ? (int)(c->values[o->slot] & 15) : 0);
+  if (j->memories[o->memory].outside) w->space = JUDGE_ARGUMENTS + (o->slot >= 0 ? (int)(c->values[o->slot] & 15) : 0);
   w->address = o->base < 0 ? place_of_bank(j, c, o, index == insn->dest) : c->values[o->base] * o->unit;
   for (int k = 0; k < o->rank; ++k) {
     w->dims[k] = o->dims[k];

@@ -402,6 +402,7 @@ static bool read_memories(reader* r) {
     r->j->memories[at].bytes = number(m, "Bytes");
     r->j->memories[at].row_bytes = number(m, "RowBytes");
     if (!strcmp(text(m, "Scope"), "system")) r->j->system = at;
+    r->j->memories[at].outside = r->j->system == at || !strcmp(text(m, "Scope"), "constants");
     if (strcmp(text(m, "Kind"), "shadow") && strcmp(text(m, "Kind"), "fifo")) continue;
     r->j->memories[at].banks = (int)number(m, "Banks");
     if (r->j->memories[at].banks < 1 || r->j->memories[at].banks > JUDGE_BANKS)

@@ -125,6 +125,7 @@ struct judge {
   struct {
     char name[64];
     int64_t bytes, row_bytes;
+    bool outside;                                // windows on it have an argument
     int banks;                                   // that are taken in turn; 0: windows have bases
     int64_t filled, taken, filling[JUDGE_BANKS]; // filling: which one of all lies in each bank
   } memories[JUDGE_MEMORIES];

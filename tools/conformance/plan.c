@@ -65,7 +65,7 @@ static uint32_t extreme_word(suite* s) {
 
 void suite_images(suite* s) {
   uint32_t kind = 0;
-  for (int k = 0; k < REGIONS; ++k)
+  for (int k = 0; k < (s->constants < 0 ? REGION_CONSTANTS : REGIONS); ++k)
     for (int64_t at = s->regions[k].first; at + 4 <= s->regions[k].last; at += 4) {
       if (at % 128 == 0) kind = draw(s, 4);
       uint32_t word = k == REGION_WORDS ? kind_of_word(s, kind) : k == REGION_EXTREMES ? extreme_word(s) : any_word(s);
@@ -88,32 +88,49 @@ static int64_t tile_bytes(const pb_chip* chip, int memory) {
   return 2 * most;
 }
 
-// How far every window on the system's memory can begin from its argument.
-static int64_t reach_of(const pb_chip* chip) {
+bool suite_is_outside(const suite* s, const pb_operand* window) {
+  return window->memory >= 0 && pb_is_outside(&s->chip->memories[window->memory]);
+}
+
+// How far every window on a memory outside can begin from its argument.
+static int64_t reach_of(const pb_chip* chip, int memory) {
   int64_t reach = INT64_MAX;
   for (int i = 0; i < chip->insn_count; ++i)
     for (int o = 0; o < chip->insns[i].operand_count; ++o) {
       const pb_operand* x = &chip->insns[i].operands[o];
-      if (x->memory != chip->system_memory) continue;
+      if (x->memory != memory) continue;
       int64_t most = pb_field_max(&chip->insns[i].fields[x->base]) / 2;
       if (most < reach / x->unit) reach = most * x->unit;
     }
   return reach / 64 * 64;
 }
 
-// An argument a region, if the chip has so many: else the last one has the rest.
+// A region of so many bytes behind those that the argument has.
+static void plan_region(suite* s, int kind, int slot, int memory, int64_t bytes, int64_t room) {
+  int64_t reach = reach_of(s->chip, memory), tiles = tile_bytes(s->chip, memory);
+  if (bytes < tiles) bytes = tiles;
+  if (bytes > room) bytes = room;
+  if (bytes > reach) bytes = reach;
+  s->regions[kind] = (region){JUDGE_ARGUMENTS + slot, s->argument_bytes[slot], s->argument_bytes[slot] + bytes};
+  s->argument_bytes[slot] += bytes;
+  if (slot >= s->argument_count) s->argument_count = slot + 1;
+}
+
+// An argument a region, if the chip has so many: else the last one has the rest. That of the memory of constants is
+// behind those.
 static void plan_arguments(suite* s) {
-  int64_t reach = reach_of(s->chip), tiles = tile_bytes(s->chip, s->chip->system_memory);
-  int64_t bytes[REGIONS] = {SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, DRAIN_BYTES};
-  int64_t room = s->chip->memories[s->chip->system_memory].bytes / 4;
-  for (int k = 0; k < REGIONS; ++k) {
-    int slot = k < s->chip->arguments ? k : s->chip->arguments - 1;
-    if (bytes[k] < tiles) bytes[k] = tiles;
-    if (bytes[k] * REGIONS > room) bytes[k] = room / REGIONS / 64 * 64;
-    if (bytes[k] > reach) bytes[k] = reach;
-    s->regions[k] = (region){JUDGE_ARGUMENTS + slot, s->argument_bytes[slot], s->argument_bytes[slot] + bytes[k]};
-    s->argument_bytes[slot] += bytes[k];
-    if (slot >= s->argument_count) s->argument_count = slot + 1;
+  static const int64_t bytes[REGION_CONSTANTS] = {SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, SYSTEM_BYTES, DRAIN_BYTES};
+  const pb_chip* chip = s->chip;
+  int slots = chip->arguments - (chip->constant_memory >= 0);
+  for (int k = 0; k < REGION_CONSTANTS; ++k) {
+    int64_t room = chip->memories[chip->system_memory].bytes / 4 / REGION_CONSTANTS / 64 * 64;
+    plan_region(s, k, k < slots ? k : slots - 1, chip->system_memory, bytes[k], room);
+  }
+  s->constants = -1;
+  if (chip->constant_memory >= 0) {
+    s->constants = s->argument_count;
+    plan_region(s, REGION_CONSTANTS, s->constants, chip->constant_memory, SYSTEM_BYTES,
+                chip->memories[chip->constant_memory].bytes / 4 / 64 * 64);
   }
   for (int a = 0; a < s->argument_count; ++a) {
     s->image[a] = pb_alloc(&s->arena, (size_t)s->argument_bytes[a]);
@@ -131,7 +148,7 @@ static bool sources_ready(const suite* s, const pb_insn* insn, int* depth) {
   *depth = 0;
   for (int o = 0; o < insn->operand_count; ++o) {
     const pb_operand* operand = &insn->operands[o];
-    if (operand->memory < 0 || o == insn->dest || operand->memory == s->chip->system_memory) continue;
+    if (operand->memory < 0 || o == insn->dest || suite_is_outside(s, operand)) continue;
     const memory_plan* m = &s->memories[operand->memory];
     if (!m->filler || operand->memory == insn->operands[insn->dest].memory) return false;
     if (m->depth + 1 > *depth) *depth = m->depth + 1;
@@ -150,7 +167,9 @@ static void plan_fillers(suite* s) {
         if (!insn->operand_count || (pass == 0) != is_copy(insn)) continue;
         if (insn->reduce != PB_SET && insn->acc_flag < 0) continue;
         int memory = insn->operands[insn->dest].memory;
-        if (memory == s->chip->system_memory || s->memories[memory].filler || !sources_ready(s, insn, &depth)) continue;
+        if (suite_is_outside(s, &insn->operands[insn->dest]) || s->memories[memory].filler ||
+            !sources_ready(s, insn, &depth))
+          continue;
         s->memories[memory].filler = insn;
         s->memories[memory].depth = depth;
         found = true;
@@ -160,7 +179,8 @@ static void plan_fillers(suite* s) {
     const pb_insn* insn = &s->chip->insns[i];
     if (!is_copy(insn) || insn->operands[insn->dest].memory != s->chip->system_memory) continue;
     int from = insn->operands[insn->expr[0].operand].memory;
-    if (from != s->chip->system_memory && !s->memories[from].drainer && !pb_in_banks(&s->chip->memories[from]))
+    if (!pb_is_outside(&s->chip->memories[from]) && !s->memories[from].drainer &&
+        !pb_in_banks(&s->chip->memories[from]))
       s->memories[from].drainer = insn;
   }
 }
@@ -176,7 +196,7 @@ void suite_parts(suite* s, bool wide) {
     plan->tile = tile_bytes(s->chip, m) / 2;
     if (part < 2 * plan->tile) part = 2 * plan->tile;
     plan->count = 0;
-    if (m == s->chip->system_memory || pb_in_banks(memory)) continue; // banks are filled as they are needed
+    if (pb_is_outside(memory) || pb_in_banks(memory)) continue; // banks are filled as they are needed
     if (memory->bytes <= 2 * part)
       plan->parts[plan->count++] = (region){s->space[m], 0, memory->bytes};
     else {

@@ -40,7 +40,8 @@ static bool lay_sources(suite* s, pb_command* c, bool extremes) {
     if (x->memory < 0 || o == c->insn->dest) continue;
     bool words = pb_type_bits(x->type) > 8;
     region r = s->regions[extremes ? REGION_EXTREMES : words ? REGION_WORDS : REGION_BYTES];
-    if (x->memory != s->chip->system_memory) r = s->memories[x->memory].parts[0];
+    if (x->memory == s->chip->constant_memory) r = s->regions[REGION_CONSTANTS];
+    if (!suite_is_outside(s, x)) r = s->memories[x->memory].parts[0];
     if (x->slot >= 0) c->values[x->slot] = r.space - JUDGE_ARGUMENTS;
     int64_t unit = x->unit > 64 ? x->unit : x->unit * 64, room = (r.last - r.first) / 2;
     int64_t at = r.first + (room > 0 ? draw_between(s, 0, room / unit) * unit : 0);
@@ -120,7 +121,7 @@ static void observe(suite* s, program* p) {
     for (size_t k = p->body; k < p->tail; ++k)
       written |=
           p->commands[k].insn->operand_count && p->commands[k].insn->operands[p->commands[k].insn->dest].memory == m;
-    if (!written || s->memories[m].drainer || m == s->chip->system_memory) continue;
+    if (!written || s->memories[m].drainer || pb_is_outside(&s->chip->memories[m])) continue;
     for (int i = 0, seen = 0; i < s->chip->insn_count && seen < 2; ++i) {
       const pb_insn* insn = &s->chip->insns[i];
       bool reads = false;
@@ -199,7 +200,7 @@ static bool run_on(suite* s, const program* p, const target_device* d, uint8_t**
   if (d->ops->free_all(d->handle)) return false;
   for (int a = 0; a < s->argument_count; ++a) {
     uint64_t bytes = (uint64_t)s->argument_bytes[a];
-    if (d->ops->alloc(d->handle, bytes, 64, &addresses[a]) ||
+    if ((a == s->constants ? d->ops->alloc_constants : d->ops->alloc)(d->handle, bytes, 64, &addresses[a]) ||
         d->ops->copy_in(d->handle, addresses[a], s->image[a], bytes))
       return false;
   }
@@ -279,7 +280,7 @@ static char* writers(const suite* s, const program* p, size_t at, pb_arena* aren
   const pb_insn* insn = p->commands[at].insn;
   for (int o = 0; o < insn->operand_count; ++o) {
     int m = insn->operands[o].memory;
-    if (m < 0 || m == s->chip->system_memory || s->memories[m].drainer || o == insn->dest) continue;
+    if (m < 0 || suite_is_outside(s, &insn->operands[o]) || s->memories[m].drainer || o == insn->dest) continue;
     for (size_t n = at; n-- > 0;) {
       const touched* t = &p->touches[n];
       bool meets = false;

@@ -10,8 +10,17 @@
 #include <stdio.h>
 
 // Regions of the arguments that programs read and write. Random bits; numbers of all kinds, by words; bytes and words
-// at their extremes; what leaves the chip, and what is drained from it at the end.
-typedef enum region_kind { REGION_BYTES, REGION_WORDS, REGION_EXTREMES, REGION_OUT, REGION_DRAIN, REGIONS } region_kind;
+// at their extremes; what leaves the chip, and what is drained from it at the end; random bits in the chip's memory of
+// constants, if it has one.
+typedef enum region_kind {
+  REGION_BYTES,
+  REGION_WORDS,
+  REGION_EXTREMES,
+  REGION_OUT,
+  REGION_DRAIN,
+  REGION_CONSTANTS,
+  REGIONS
+} region_kind;
 
 typedef struct region {
   int space;
@@ -108,6 +117,7 @@ typedef struct suite {
   memory_plan memories[PB_MAX_MEMORIES];
   int64_t argument_bytes[PB_DEVICE_MAX_ARGS];
   int argument_count;
+  int constants;                      // the argument that lies in the memory of constants; -1: none does
   uint8_t* image[PB_DEVICE_MAX_ARGS]; // what arguments hold before a program
   insn_coverage* coverage;            // by instruction
   bool wide;                          // parts of memories as large as any command's windows
@@ -128,7 +138,8 @@ int64_t draw_between(suite* s, int64_t least, int64_t most);
 
 // Regions and memories (plan.c).
 bool suite_plan(suite* s, char* why);
-void suite_images(suite* s); // fills the images anew
+bool suite_is_outside(const suite* s, const pb_operand* window); // so it has an argument
+void suite_images(suite* s);                                     // fills the images anew
 void suite_parts(suite* s, bool wide);
 
 // How a command is to be drawn (command.c).

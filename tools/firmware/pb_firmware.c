@@ -19,6 +19,9 @@ enum {
   CHUNK = 64
 };
 
+// What an argument lies in.
+enum { INPUT, OUTPUT, CONSTANTS, ARENA, APART = 5 };
+
 // By the number of a tensor's type.
 static const uint8_t element_bytes[TYPES] = {1, 1, 2, 4, 8, 2, 2, 4, 8, 8, 1, 1, 2, 4, 8};
 
@@ -183,6 +186,10 @@ static pb_firmware_code read_program(pb_firmware* f, uint64_t program, uint64_t 
   for (uint32_t n = 0; n < f->step_count && !c.broken; ++n) {
     get_step(&c, &s);
     if (s.kernel >= f->kernel_count) c.broken = 1;
+    for (uint32_t a = 0; a < s.arg_count && !c.broken; ++a) {
+      if (s.space[a] > ARENA && s.space[a] != APART) c.broken = 1;
+      if (s.space[a] == APART && s.value[a] < f->apart) f->apart = s.value[a];
+    }
   }
   if (number(f->image + 8, 4) == VERSION_OF_MORE) {
     if (get(&c, 1) != KEEPS) return c.broken ? PB_FIRMWARE_DAMAGED : PB_FIRMWARE_NO_ENGINE;
@@ -220,7 +227,7 @@ pb_firmware_code pb_firmware_open(pb_firmware* f, const void* image, uint64_t by
   f->program_end = offset[PROGRAM] + size[PROGRAM];
   f->streams = offset[STREAMS];
   f->consts = offset[CONSTS];
-  f->const_bytes = size[CONSTS];
+  f->const_bytes = f->apart = size[CONSTS];
   return read_program(f, offset[PROGRAM], size[STREAMS]);
 }
 
@@ -274,8 +281,22 @@ static uint64_t streams_before(const pb_firmware* f, uint32_t index, int padded,
 
 uint64_t pb_firmware_memory(const pb_firmware* f) {
   kernel k;
-  return up(f->const_bytes) + up(f->arena_bytes) + streams_before(f, f->kernel_count, 1, &k) +
+  return up(f->apart) + up(f->arena_bytes) + streams_before(f, f->kernel_count, 1, &k) +
          tensor_offset(f, 1, f->output_count) + ALIGN;
+}
+
+uint64_t pb_firmware_constants(const pb_firmware* f) { return f->const_bytes - f->apart; }
+
+// Constants, in the memory or the two memories that they lie in.
+static pb_firmware_code load_constants(pb_firmware* f) {
+  const pb_device_ops* ops = f->ops;
+  uint64_t bytes = pb_firmware_constants(f);
+  if (f->apart && ops->copy_in(f->device, f->consts_at, f->image + f->consts, f->apart)) return PB_FIRMWARE_DEVICE;
+  if (!bytes) return PB_FIRMWARE_OK;
+  if (ops->abi < 2 || !ops->alloc_constants || ops->alloc_constants(f->device, bytes, ALIGN, &f->apart_at))
+    return PB_FIRMWARE_NO_MEMORY;
+  return ops->copy_in(f->device, f->apart_at, f->image + f->consts + f->apart, bytes) ? PB_FIRMWARE_DEVICE
+                                                                                      : PB_FIRMWARE_OK;
 }
 
 pb_firmware_code pb_firmware_load(pb_firmware* f, const pb_device_ops* ops, pb_device* device) {
@@ -283,11 +304,11 @@ pb_firmware_code pb_firmware_load(pb_firmware* f, const pb_device_ops* ops, pb_d
   f->ops = ops;
   f->device = device;
   if (ops->alloc(device, pb_firmware_memory(f), ALIGN, &f->consts_at)) return PB_FIRMWARE_NO_MEMORY;
-  f->arena_at = f->consts_at + up(f->const_bytes);
+  f->arena_at = f->consts_at + up(f->apart);
   f->streams_at = f->arena_at + up(f->arena_bytes);
   f->tensors_at = f->streams_at + streams_before(f, f->kernel_count, 1, &k);
-  if (f->const_bytes && ops->copy_in(device, f->consts_at, f->image + f->consts, f->const_bytes))
-    return PB_FIRMWARE_DEVICE;
+  pb_firmware_code code = load_constants(f);
+  if (code) return code;
   for (uint32_t n = 0; n < f->kernel_count; ++n) {
     uint64_t from = f->streams + streams_before(f, n, 0, &k), to = f->streams_at + streams_before(f, n, 1, &k);
     for (int q = 0; q < k.queues; ++q) {
@@ -317,9 +338,10 @@ static int copy_in(const pb_firmware* f, uint64_t to, const pb_firmware_tensor* 
 }
 
 static uint64_t address_of(const pb_firmware* f, uint8_t space, uint64_t value) {
-  if (space == 0) return f->tensors_at + tensor_offset(f, 0, value);
-  if (space == 1) return f->tensors_at + tensor_offset(f, 1, value);
-  return (space == 2 ? f->consts_at : f->arena_at) + value;
+  if (space == INPUT) return f->tensors_at + tensor_offset(f, 0, value);
+  if (space == OUTPUT) return f->tensors_at + tensor_offset(f, 1, value);
+  if (space == APART) return f->apart_at + (value - f->apart);
+  return (space == CONSTANTS ? f->consts_at : f->arena_at) + value;
 }
 
 static int run_step(const pb_firmware* f, const step* s, cursor* kept) {

@@ -37,12 +37,14 @@ typedef struct pb_firmware {
   uint32_t input_count, output_count, kernel_count, step_count, command_bytes;
   const pb_device_ops* ops;
   pb_device* device;
-  uint64_t consts_at, streams_at, arena_at, tensors_at; // on the device
+  uint64_t apart; // where constants begin that lie in a memory of their own; const_bytes: none do
+  uint64_t consts_at, apart_at, streams_at, arena_at, tensors_at; // on the device
 } pb_firmware;
 
 // Checks the engine and finds its parts. `image` stays where it is as long as `f` is used.
 pb_firmware_code pb_firmware_open(pb_firmware* f, const void* image, uint64_t bytes);
-uint64_t pb_firmware_memory(const pb_firmware* f); // bytes that the engine needs on the device
+uint64_t pb_firmware_memory(const pb_firmware* f);    // bytes that the engine needs of the chip's system memory
+uint64_t pb_firmware_constants(const pb_firmware* f); // and of its memory of scope "constants"; 0: nothing
 pb_firmware_code pb_firmware_input(const pb_firmware* f, uint32_t index, pb_firmware_tensor* tensor);
 pb_firmware_code pb_firmware_output(const pb_firmware* f, uint32_t index, pb_firmware_tensor* tensor);
 // Copies constants and commands to the device, once.

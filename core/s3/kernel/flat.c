@@ -1,5 +1,8 @@
 #include "core/s3/kernel/flat.h"
 
+#include "core/s3/kernels.h"
+#include "core/s3/transfer_paths.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -48,6 +51,14 @@ void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int mem
   bool aligned = pb_access_offset(a) * size % row == 0;
   for (int k = 0; k < nest->outer_count; ++k) aligned &= pb_access_stride(a, PB_NEST_DIMS + k) * size % row == 0;
   flat->access[access].aligned_rows = aligned;
+}
+
+int pb_flat_outside(const pb_chip* chip, const pb_nest* nest, int access, int to) {
+  bool copies = nest->access_count == 2 && access == 0 && nest->reduce == PB_SET && nest->expr_count == 1;
+  if (chip->constant_memory < 0 || !copies || nest->expr[0].op != PB_OP_LOAD) return chip->system_memory;
+  const pb_access* from = &nest->access[0];
+  if (mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const"))) return chip->system_memory;
+  return pb_transfer_constant_from(chip, to, from->type);
 }
 
 void pb_flat_cut_rows(pb_flat* flat, int64_t lanes) {

@@ -11,6 +11,10 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat);
 // of its window keeps it on whole rows there.
 void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int memory, pb_flat* flat);
 
+// The memory outside in which the tensor of an access lies. `to`: where the nest's result lies. Constants that the nest
+// copies there, as they are, may lie in a memory of their own.
+int pb_flat_outside(const pb_chip* chip, const pb_nest* nest, int access, int to);
+
 // Leaves of what is summed along rows of `lanes` elements the whole rows alone, or the one that is not whole: what is
 // behind them is a tile of its own.
 void pb_flat_cut_rows(pb_flat* flat, int64_t lanes);

@@ -13,7 +13,8 @@ void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_ope
   pb_text_add(text, "%s, strided<[", pb_type_name(type == PB_TYPE_COUNT ? operand->type : type));
   for (int k = 0; k < operand->rank; ++k) pb_text_add(text, "%s?", k ? ", " : "");
   pb_text_add(text, "], offset: ?>");
-  if (operand->memory != chip->system_memory) pb_text_add(text, ", \"%s\"", chip->memories[operand->memory].name);
+  if (!pb_is_outside(&chip->memories[operand->memory]))
+    pb_text_add(text, ", \"%s\"", chip->memories[operand->memory].name);
   pb_text_add(text, ">");
 }
 

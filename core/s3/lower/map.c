@@ -46,6 +46,8 @@ typedef struct mapper {
   mapped_buffer buffers[MAX_BUFFERS];
   int buffer_count, serial;
   bool (*used)[PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
+  int* outside;                    // by argument: the memory in which commands read or write it; -1: none has yet
+  int argument_count;
 } mapper;
 
 static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
@@ -98,9 +100,10 @@ static pb_status map_alloc(mapper* m, MlirOperation op) {
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
   const pb_chip* chip = m->unit->chip;
   pb_flat_begin(nest, flat);
+  const mapped_buffer* stored = buffer_of(m, nest->access[nest->access_count - 1].memref);
   for (int a = 0; a < nest->access_count; ++a) {
     const mapped_buffer* b = buffer_of(m, nest->access[a].memref);
-    int memory = b ? b->memory : chip->system_memory;
+    int memory = b ? b->memory : pb_flat_outside(chip, nest, a, stored ? stored->memory : -1);
     pb_flat_place(chip, nest, a, memory, flat);
     int64_t copy = b ? pb_access_elements(&b->shape) * (pb_type_bits(nest->access[a].type) / 8) : 0;
     if (b && b->depth > 1) flat->access[a].aligned_rows &= copy % chip->memories[memory].row_bytes == 0;
@@ -356,6 +359,43 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
   }
 }
 
+// Each argument lies in one memory: that of the windows on it.
+static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* match) {
+  const pb_chip* chip = m->unit->chip;
+  for (int o = 0; o < match->insn->operand_count; ++o) {
+    int memory = match->insn->operands[o].memory, a = match->access_of[o];
+    if (memory < 0 || a < 0 || !pb_is_outside(&chip->memories[memory])) continue;
+    int* noted = &m->outside[mlirBlockArgumentGetArgNumber(nest->access[a].memref)];
+    if (*noted >= 0 && *noted != memory)
+      return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4025,
+                            "a command that copies it there from the other memory too",
+                            "one kernel reads a constant in %s and in %s, and it lies in one of them",
+                            chip->memories[*noted].name, chip->memories[memory].name);
+    *noted = memory;
+  }
+  return PB_OK;
+}
+
+// Notes at the function's arguments which lie in the memory of scope "constants".
+static void mark_outside(const mapper* m) {
+  pb_unit* unit = m->unit;
+  const pb_chip* chip = unit->chip;
+  MlirAttribute old = pb_op_attribute(m->func, "arg_attrs");
+  MlirAttribute* all = PB_NEW_ARRAY(&unit->pass, MlirAttribute, (size_t)m->argument_count + 1);
+  for (int k = 0; k < m->argument_count; ++k) {
+    pb_text text = {0};
+    all[k] = mlirArrayAttrGetElement(old, k); // constants have attributes, so that there are some
+    if (m->outside[k] != chip->constant_memory) continue;
+    pb_text_add(&text, "{pb.const = -1 : i64, %spb.memory = \"%s\"}",
+                mlirAttributeIsNull(pb_member(all[k], "pb.splat")) ? "" : "pb.splat, ",
+                chip->memories[chip->constant_memory].name);
+    all[k] = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));
+    pb_text_free(&text);
+  }
+  mlirOperationSetAttributeByName(m->func, mlirStringRefCreateFromCString("arg_attrs"),
+                                  mlirArrayAttrGet(unit->context, m->argument_count, all));
+}
+
 static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init") && nest->access_count == 1; }
 
 static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
@@ -392,6 +432,7 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
                           "%s fills in its part '%s', and no tensor of this kernel has the type of what is filled",
                           match.insn->name, nest->part);
   match.insn = match.twins[nest->stream % match.twin_count];
+  PB_TRY(note_outside(m, nest, &match));
   print_call(m, nest, &match, indent);
   return PB_OK;
 }
@@ -461,7 +502,7 @@ static pb_status map_residents(mapper* m, MlirBlock block) {
   for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k) {
     MlirValue ir = mlirBlockGetArgument(block, k);
     int memory = pb_memref_memory(m->unit->chip, ir);
-    if (memory == m->unit->chip->system_memory) continue;
+    if (pb_is_outside(&m->unit->chip->memories[memory])) continue;
     if (m->buffer_count == MAX_BUFFERS) return too_many_buffers(m);
     mapped_buffer* b = &m->buffers[m->buffer_count++];
     *b = (mapped_buffer){.ir = ir, .memory = memory, .depth = 1, .argument = k};
@@ -476,6 +517,9 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   m->unit = unit;
   m->func = func;
   m->kernel = pb_func_name(func, &unit->pass);
+  m->argument_count = (int)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)));
+  m->outside = PB_NEW_ARRAY(&unit->pass, int, (size_t)m->argument_count + 1);
+  memset(m->outside, 0xff, ((size_t)m->argument_count + 1) * sizeof *m->outside);
   m->used = pb_alloc_array(&unit->pass, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
   pb_status status = map_residents(m, body);
   if (status == PB_OK) status = map_block(m, body, 1);
@@ -484,6 +528,7 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
     for (int i = 0; i < unit->chip->insn_count; ++i)
       for (int type = 0; type <= PB_TYPE_COUNT; ++type)
         if (m->used[i][type]) pb_instruction_function(&all, unit->chip, &unit->chip->insns[i], (pb_type)type);
+    if (unit->chip->constant_memory >= 0 && !mlirAttributeIsNull(pb_op_attribute(func, "arg_attrs"))) mark_outside(m);
     pb_func_print_head(&all, func, "", NULL);
     pb_text_add(&all, "%s%s  return\n}\n", m->head.data ? m->head.data : "", m->body.data ? m->body.data : "");
     status = pb_kernel_replace(unit, func, &all, "map");

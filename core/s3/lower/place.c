@@ -28,7 +28,7 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
     MlirValue v = mlirOperationGetResult(op, 0);
     pb_access shape;
     int m = pb_memref_memory(chip, v);
-    if (m < 0 || m == chip->system_memory || !pb_access_of_value(v, &shape)) continue;
+    if (m < 0 || pb_is_outside(&chip->memories[m]) || !pb_access_of_value(v, &shape)) continue;
     const pb_memory* memory = &chip->memories[m];
     int64_t copies = shape.shape[0], bytes = pb_access_elements(&shape) / copies * (pb_type_bits(shape.type) / 8);
     int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;

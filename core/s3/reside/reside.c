@@ -188,7 +188,7 @@ static bool can_fill(const pb_reside* s, const pb_resident* r) {
 // Movers bring operands here, and it keeps them until others come.
 static bool is_kept_in(const pb_chip* chip, int memory, pb_type type) {
   const pb_memory* m = &chip->memories[memory];
-  return memory != chip->system_memory && !pb_holds_tiles(m) && pb_transfer_via(chip, memory, type) == memory;
+  return !pb_is_outside(m) && !pb_holds_tiles(m) && pb_transfer_via(chip, memory, type) == memory;
 }
 
 // ---- where they lie ----

@@ -1,7 +1,7 @@
 // What a plan takes, by the chip's facts. On queues three things can hold a kernel up, and the longest of them is its
 // time:
 //  - a queue: its commands' cycles, or how fast commands arrive when only Depth of them are fetched ahead;
-//  - the system memory's port: beats of the movers' runs, where they lie across beats too, and of the commands;
+//  - the port of a memory outside: beats of the movers' runs, where they lie across beats too, and of the commands;
 //  - iterations that wait for each other: a buffer is free again only when all that fill and use it are done with it,
 //    and a loop has as many iterations under way as the buffer has copies.
 // A core issues as one queue does; caches bring what it reads (cost_cores.c), hidden by its work but for a part.
@@ -26,7 +26,8 @@ typedef struct part {
   int64_t busy[PB_MAX_QUEUES];       // of queue: without what it waits for
   int64_t words[PB_MAX_QUEUES];      // that are fetched for the commands: fewer, with hardware loops
   int64_t system;                    // cycles of its port
-  int64_t loaded;                    // of these what loads take
+  int64_t constants;                 // the same of the memory that constants lie in apart
+  int64_t loaded;                    // of the system's what loads take
   uint32_t loaders;                  // the queues that load
   int64_t chain;                     // cycles in which the iterations of its buffers follow each other
   int64_t end;                       // the last result is there
@@ -74,7 +75,8 @@ static int64_t of_all_cores(const pb_tiling* t, int64_t cycles) {
 }
 
 static int64_t command_beats(const pb_chip* chip) {
-  return (chip->command_bytes + pb__port_beat(chip) - 1) / pb__port_beat(chip);
+  int64_t beat = pb__port_beat(chip, chip->system_memory);
+  return (chip->command_bytes + beat - 1) / beat;
 }
 
 // Beats of the system memory's port that a command takes.
@@ -109,6 +111,7 @@ static int64_t busiest(const pb_tiling* t, const part* p, const char** name) {
   const pb_chip* chip = t->chip;
   int64_t most = p->system;
   *name = t->core ? "memory" : chip->memories[chip->system_memory].name;
+  if (p->constants > most) most = p->constants, *name = chip->memories[chip->constant_memory].name;
   for (int q = 0; q < issuers(t); ++q) {
     int64_t time = queue_time(t, q, p->queue[q], p->words[q]);
     if (time > most) most = time, *name = t->core ? "compute" : chip->queues[pb_unit_queue(chip, q)].name;
@@ -259,10 +262,11 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
     commands *= iterations;
   }
   int64_t cycles = match.cycles, beats = 0;
-  bool loads = false;
+  int outside = pb_insn_outside(t->chip, insn);
+  bool loads = false, apart = outside >= 0 && outside == t->chip->constant_memory;
   if (insn->mover) {
     pb__port_moves(t->chip, nest, &match, &cycles, &beats);
-    loads = !match.fills && insn->operands[insn->expr[0].operand].memory == t->chip->system_memory;
+    loads = !match.fills && insn->operands[insn->expr[0].operand].memory == outside;
   } else {
     beats = pb__port_beats(t->chip, &match, &loads);
     if (beats > cycles) cycles = beats;
@@ -276,13 +280,14 @@ static bool nest_cost(pb_tiling* t, const pb_nest* nest, part* p) {
   taken[insn->unit] = larger(taken[insn->unit], commands); // a queue's commands start one after the other
   p->commands[insn->queue] += commands;
   p->words[insn->queue] += words;
-  p->system += of_all_cores(t, beats + words * fetch);
-  if (loads) p->loaded += of_all_cores(t, beats);
+  p->system += of_all_cores(t, (apart ? 0 : beats) + words * fetch);
+  if (apart) p->constants += of_all_cores(t, beats);
+  if (loads && !apart) p->loaded += of_all_cores(t, beats);
   const pb_access* dest = &nest->access[nest->access_count - 1];
   bool alone = pb__is_buffer(dest) && handed_on_alone(t, dest->buffer);
   int64_t until_done = insn->latency + (alone ? 0 : TOKEN_CYCLES);
-  if (loads) until_done += t->chip->memories[t->chip->system_memory].latency;
-  run_units(t, p, nest, &match, insn, taken, words, until_done, loads ? of_all_cores(t, beats) : 0);
+  if (loads) until_done += t->chip->memories[outside].latency;
+  run_units(t, p, nest, &match, insn, taken, words, until_done, loads && !apart ? of_all_cores(t, beats) : 0);
   return true;
 }
 
@@ -363,8 +368,9 @@ static void wait_at_fences(const pb_chip* chip, part* one) {
     const pb_insn* insn = &chip->insns[i];
     int64_t latency = insn->latency;
     for (int o = 0; o < insn->operand_count; ++o)
-      if (insn->operands[o].memory == chip->system_memory && insn->operands[o].read)
-        latency += chip->memories[chip->system_memory].latency;
+      if (insn->operands[o].memory >= 0 && pb_is_outside(&chip->memories[insn->operands[o].memory]) &&
+          insn->operands[o].read)
+        latency += chip->memories[insn->operands[o].memory].latency;
     drained[insn->queue] = larger(drained[insn->queue], latency);
   }
   for (int q = 0; q < chip->queue_count; ++q) {
@@ -430,6 +436,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one),
           ahead = iterations_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
+  sum->constants += one.constants * loop->extent;
   sum->loaded += one.loaded * loop->extent;
   sum->loaders |= one.loaders;
   int64_t own[PB_MAX_QUEUES] = {0};
@@ -556,7 +563,7 @@ bool pb_tree_cost(pb_tiling* t, pb_plan* plan) {
   if (!tree_cost(t, &t->root, &all)) return false;
   if (t->core) all.system = t->traffic;
   int64_t most = busiest(t, &all, &plan->bound);
-  plan->port = t->core ? 0 : all.system;
+  plan->port = t->core ? 0 : all.system + all.constants;
   memcpy(plan->busy, all.busy, sizeof plan->busy);
   t->compute = larger(all.end, all.queue[CORE]);
   if (t->core)

@@ -27,8 +27,8 @@ static inline int64_t pb__until_next(const pb_insn* insn) {
   return insn->beside && insn->operand_count ? insn->latency + 1 : 0;
 }
 
-// Inside cost: bytes that the system memory's port moves in a cycle, a beat.
-int64_t pb__port_beat(const pb_chip* chip);
+// Inside cost: bytes that the port of a memory outside moves in a cycle, a beat.
+int64_t pb__port_beat(const pb_chip* chip, int memory);
 // A mover goes run by run. *cycles: of all its runs, when it reads a beat ahead of a run whose first written beat needs
 // two, if those are more than it says already; *beats: what the port moves is added.
 void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int64_t* cycles, int64_t* beats);

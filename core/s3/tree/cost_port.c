@@ -1,16 +1,17 @@
-// What moves take of the system memory's port: beats of their runs, where these lie across beats too.
+// What moves take of the port of a memory outside: beats of their runs, where these lie across beats too.
 #include "core/s3/tree/cost.h"
 
-int64_t pb__port_beat(const pb_chip* chip) {
-  int64_t bytes = chip->memories[chip->system_memory].bytes_per_cycle;
+int64_t pb__port_beat(const pb_chip* chip, int memory) {
+  int64_t bytes = chip->memories[memory].bytes_per_cycle;
   return bytes > 0 ? bytes : 1;
 }
 
-// Runs of an access start at multiples of this many bytes within a beat. `run`: the dim of the flat nest along a run.
-static int64_t run_phase(const pb_chip* chip, const pb_nest* nest, const pb_match* match, int access, int run) {
+// Runs of an access start at multiples of this many bytes within a beat of `unit` bytes. `run`: the dim of the flat
+// nest along a run.
+static int64_t run_phase(int64_t unit, const pb_nest* nest, const pb_match* match, int access, int run) {
   const pb_access* a = &nest->access[access];
   const pb_flat_access* flat = &match->nest.access[access];
-  int64_t size = pb_type_bits(a->type) / 8, unit = pb__port_beat(chip), phase = unit;
+  int64_t size = pb_type_bits(a->type) / 8, phase = unit;
   phase = pb_gcd(phase, pb_access_offset(a) * size);
   for (int k = 0; k < nest->outer_count; ++k) phase = pb_gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * size);
   for (int d = 0; d < match->nest.dim_count; ++d)
@@ -56,26 +57,30 @@ void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* ma
   const pb_insn* insn = match->insn;
   const pb_operand *from = &insn->operands[insn->expr[0].operand], *to = &insn->operands[insn->dest];
   int inner = to->rank ? match->dim_of[to->dims[to->rank - 1]] : -1, last = match->nest.access_count - 1;
-  int64_t unit = pb__port_beat(chip), runs = 1, bytes = pb_type_bits(to->type) / 8;
+  int outside = pb_insn_outside(chip, insn);
+  int64_t unit = pb__port_beat(chip, outside < 0 ? chip->system_memory : outside), runs = 1,
+          bytes = pb_type_bits(to->type) / 8;
   for (int d = 0; d < match->nest.dim_count; ++d)
     if (d != inner) runs *= match->nest.extent[d];
   if (inner >= 0) bytes *= match->nest.extent[inner];
-  int64_t target_step = run_phase(chip, nest, match, last, inner), targets = unit / target_step;
-  int64_t source_step = match->fills ? unit : run_phase(chip, nest, match, 0, inner), sources = unit / source_step;
+  int64_t target_step = run_phase(unit, nest, match, last, inner), targets = unit / target_step;
+  int64_t source_step = match->fills ? unit : run_phase(unit, nest, match, 0, inner), sources = unit / source_step;
   // over all places in a beat at which a run can begin, on both sides
   int64_t in = match->fills ? 0 : beats_of(bytes, unit, source_step), out = beats_of(bytes, unit, target_step);
   int64_t ahead = match->fills ? 0 : reads_ahead(bytes, unit, source_step, target_step);
   int64_t wants = pb__cost_share(runs, sources * out + ahead, sources * targets, true);
   if (wants > *cycles) *cycles = wants;
-  if (from->memory == chip->system_memory) *beats += pb__cost_share(runs, in, sources, false);
-  if (to->memory == chip->system_memory) *beats += pb__cost_share(runs, out, targets, false);
+  if (pb_is_outside(&chip->memories[from->memory])) *beats += pb__cost_share(runs, in, sources, false);
+  if (pb_is_outside(&chip->memories[to->memory])) *beats += pb__cost_share(runs, out, targets, false);
 }
 
 int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads) {
   const pb_insn* insn = match->insn;
-  int64_t unit = pb__port_beat(chip), beats = 0;
+  int outside = pb_insn_outside(chip, insn);
+  if (outside < 0) return 0;
+  int64_t unit = pb__port_beat(chip, outside), beats = 0;
   for (int o = 0; o < insn->operand_count; ++o) {
-    if (insn->operands[o].memory != chip->system_memory || match->access_of[o] < 0) continue;
+    if (insn->operands[o].memory != outside || match->access_of[o] < 0) continue;
     const pb_flat_access* access = &match->nest.access[match->access_of[o]];
     int64_t run = pb_type_bits(access->type) / 8, runs = 1;
     for (int d = 0; d < match->nest.dim_count; ++d)

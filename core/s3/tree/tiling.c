@@ -497,9 +497,11 @@ bool pb__tiling_cuts_sum(const pb_tiling* t) {
 
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
   pb_flat_begin(nest, flat);
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  int stored = !store->memref.ptr && store->buffer >= 0 ? t->buffers[store->buffer].memory : PB_ANY_MEMORY;
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
-    int memory = access->memref.ptr    ? t->chip->system_memory
+    int memory = access->memref.ptr    ? pb_flat_outside(t->chip, nest, a, stored)
                  : access->buffer >= 0 ? t->buffers[access->buffer].memory
                                        : PB_ANY_MEMORY;
     pb_flat_place(t->chip, nest, a, memory, flat);

@@ -1,4 +1,5 @@
 // Where a stage's operands wait for its instruction: buffers on the way in from tensors, slices that producers make.
+#include "core/s3/kernels.h"
 #include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stage.h"
 
@@ -112,10 +113,18 @@ static void share_registers(pb_tiling* t, int buffer) {
 // Where the instruction holds its weights.
 static int held_memory(const pb_group* g) { return g->contraction->operands[g->insn_roles.w].memory; }
 
-// Weights: from the system's memory to where the instruction holds them, perhaps in two steps. This is the first.
+// From where weights are brought to where the instruction holds them: pb_transfer_via of constants, or of what is
+// computed.
+static int weights_via(const pb_tiling* t, const pb_tile_stage* s) {
+  const pb_access* w = &s->main.access[t->group->roles.w];
+  bool constant = t->chip->constant_memory >= 0 && !mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"));
+  return (constant ? pb_transfer_constant_via : pb_transfer_via)(t->chip, held_memory(t->group), w->type);
+}
+
+// Weights: from outside to where the instruction holds them, perhaps in two steps. This is the first.
 static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
-  int w = g->roles.w, held = held_memory(g), via = pb_transfer_via(t->chip, held, s->main.access[w].type);
+  int w = g->roles.w, held = held_memory(g), via = weights_via(t, s);
   pb_nest load;
   pb_tree* before = t->body[t->plan->w_level]->last;
   if (lies_on_chip(&s->main, w)) {
@@ -239,12 +248,11 @@ bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* til
 
 static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
   const pb_group* g = t->group;
-  const pb_access* w = &s->main.access[g->roles.w];
   s->x_held = g->contraction->operands[g->insn_roles.x].memory;
   s->x_memory = pb_transfer_via(t->chip, s->x_held, s->main.access[g->x].type);
   s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
   if (s->x_memory < 0) return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
-  if (!lies_on_chip(&s->main, g->roles.w) && pb_transfer_via(t->chip, held_memory(g), w->type) < 0)
+  if (!lies_on_chip(&s->main, g->roles.w) && weights_via(t, s) < 0)
     return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
   return true;
 }

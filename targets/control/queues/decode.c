@@ -291,7 +291,7 @@ static void bind_arguments(decoder* d, MlirOperation func, MlirBlock body) {
   MlirAttribute attributes = pb_op_attribute(func, "arg_attrs");
   for (int k = 0; k < (int)mlirBlockGetNumArguments(body); ++k) {
     MlirValue argument = mlirBlockGetArgument(body, k);
-    bool outside = pb_memref_memory(d->chip, argument) == d->chip->system_memory;
+    bool outside = pb_is_outside(&d->chip->memories[pb_memref_memory(d->chip, argument)]);
     MlirAttribute address =
         outside ? mlirAttributeGetNull() : pb_member(mlirArrayAttrGetElement(attributes, k), "pb.address");
     bind_memref(d, argument, outside ? d->out->argument_count++ : -1,

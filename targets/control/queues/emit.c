@@ -39,8 +39,9 @@ static pb_cost_of_command cost_of(const pb_chip* chip, const pb_command* c) {
   int64_t extents[PB_MAX_INSN_DIMS], latency = c->insn->latency;
   pb_command_extents(c, extents);
   for (int o = 0; o < c->insn->operand_count; ++o)
-    if (c->insn->operands[o].memory == chip->system_memory && o != c->insn->dest)
-      latency += chip->memories[chip->system_memory].latency;
+    if (c->insn->operands[o].memory >= 0 && pb_is_outside(&chip->memories[c->insn->operands[o].memory]) &&
+        o != c->insn->dest)
+      latency += chip->memories[c->insn->operands[o].memory].latency;
   return (pb_cost_of_command){(int32_t)pb_cycles(c->insn, extents), (int32_t)latency};
 }
 

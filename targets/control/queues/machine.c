@@ -105,7 +105,7 @@ static void close_device(pb_device* device) {
   machine__timing_close(device->timing);
   machine__vectors_close(device->vectors);
   machine__memory_close(device);
-  free(device->allocations);
+  for (int k = 0; k < MACHINE_OUTSIDE; ++k) free(device->outside[k].allocations);
   free(device->state);
   free(device);
 }
@@ -120,6 +120,8 @@ static void name_counters(pb_device* device) {
   snprintf(device->counter_names[n++], size, "dram.read");
   snprintf(device->counter_names[n++], size, "dram.write");
   snprintf(device->counter_names[n++], size, "dram.fetch");
+  if (device->chip->constant_memory >= 0) snprintf(device->counter_names[n++], size, "constants.read");
+  device->counter_count = (uint32_t)n;
 }
 
 static int open_device(const pb_chip* chip, const char* options, pb_device** out) {
@@ -147,7 +149,7 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
 }
 
 static bool is_on_chip(const pb_chip* chip, const pb_device_kept* kept) {
-  if (kept->memory >= (uint32_t)chip->memory_count || kept->memory == (uint32_t)chip->system_memory) return false;
+  if (kept->memory >= (uint32_t)chip->memory_count || pb_is_outside(&chip->memories[kept->memory])) return false;
   uint64_t bytes = (uint64_t)chip->memories[kept->memory].bytes;
   return kept->address <= bytes && kept->bytes <= bytes - kept->address;
 }
@@ -178,7 +180,7 @@ static int wait_device(pb_device* device) {
 }
 
 static const char* counter_name(pb_device* device, uint32_t index) {
-  return index < (uint32_t)(2 * pb_chip_queues(device->chip) + 4) ? device->counter_names[index] : NULL;
+  return index < device->counter_count ? device->counter_names[index] : NULL;
 }
 
 static uint64_t counter(pb_device* device, uint32_t index) {
@@ -192,6 +194,8 @@ static uint64_t counter(pb_device* device, uint32_t index) {
     return device->written_bytes;
   case 3:
     return device->fetched_bytes;
+  case 4:
+    return device->constant_bytes;
   default:
     return 0;
   }
@@ -241,7 +245,8 @@ static void fill_slot(int n, const pb_chip* chip) {
                                  .counter_name = counter_name,
                                  .counter = counter,
                                  .last_fault = last_fault,
-                                 .set_trace = set_trace};
+                                 .set_trace = set_trace,
+                                 .alloc_constants = machine__alloc_constants};
 }
 
 const pb_device_ops* pb_machine_ops(const pb_chip* chip) {

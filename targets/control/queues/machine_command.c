@@ -40,14 +40,16 @@ static int check_bounds(pb_device* device, const machine_site* site, const machi
                         const machine_window* w) {
   const pb_operand* o = w->operand;
   const pb_memory* m = &device->chip->memories[o->memory];
-  if (o->memory != device->chip->system_memory) {
+  int which = machine__outside(device, o->memory);
+  if (which < 0) {
     if (w->first >= 0 && w->last <= m->bytes) return MACHINE_OK;
     return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, c,
                              "operand '%s' touches bytes [%lld, %lld) of %s, which has %lld", o->name,
                              (long long)w->first, (long long)w->last, m->name, (long long)m->bytes);
   }
-  uint64_t base = o->slot >= 0 ? device->kernel.args[c->command.values[o->slot]] : (uint64_t)w->first;
-  const machine_allocation* a = machine__allocation(device, base);
+  const machine_outside* outside = &device->outside[which];
+  uint64_t base = o->slot >= 0 ? device->kernel.args[c->command.values[o->slot]] : (uint64_t)w->first + outside->at;
+  const machine_allocation* a = base >= outside->at ? machine__allocation(outside, base - outside->at) : NULL;
   if (a && w->first >= (int64_t)a->address && w->last <= (int64_t)(a->address + a->bytes)) return MACHINE_OK;
   if (!a)
     return machine__fault_at(device, MACHINE_BAD_ADDRESS, site, c, "operand '%s': 0x%llx lies in no allocation of %s",
@@ -63,7 +65,7 @@ static int place_window(pb_device* device, const machine_site* site, machine_com
   const pb_command* c = &mc->command;
   const pb_operand* o = &c->insn->operands[index];
   machine_window* w = &mc->windows[index];
-  int core = o->memory == device->chip->system_memory ? 0 : machine__core(device, site->queue);
+  int which = machine__outside(device, o->memory), core = which >= 0 ? 0 : machine__core(device, site->queue);
   *w = (machine_window){.operand = o, .memory = &device->memories[core][o->memory], .rank = o->rank};
   w->address = c->values[o->base] * o->unit;
   if (o->slot >= 0) {
@@ -71,7 +73,7 @@ static int place_window(pb_device* device, const machine_site* site, machine_com
     if (slot < 0 || slot >= device->kernel.arg_count)
       return machine__fault_at(device, MACHINE_BAD_COMMAND, site, mc, "argument %lld of %u", (long long)slot,
                                device->kernel.arg_count);
-    w->address += (int64_t)device->kernel.args[slot];
+    w->address += (int64_t)(device->kernel.args[slot] - device->outside[which].at);
   }
   for (int k = 0; k < o->rank; ++k) {
     w->extent[k] = mc->extent[o->dims[k]];
@@ -95,8 +97,9 @@ const uint8_t* machine__word(pb_device* device, const machine_site* site, uint32
   const pb_chip* chip = device->chip;
   uint64_t address =
       device->kernel.stream[pb_chip_stream(chip, site->queue)] + (uint64_t)word * (uint64_t)chip->command_bytes;
-  const machine_allocation* a = machine__allocation(device, address);
-  if (a && address + (uint64_t)chip->command_bytes <= a->address + a->bytes) return device->system->data + address;
+  const machine_outside* system = &device->outside[MACHINE_SYSTEM];
+  const machine_allocation* a = machine__allocation(system, address);
+  if (a && address + (uint64_t)chip->command_bytes <= a->address + a->bytes) return system->memory->data + address;
   machine_command none = {.command = {.insn = NULL}};
   machine__fault_at(device, MACHINE_BAD_ADDRESS, site, &none, "fetched from 0x%llx, which lies in no allocation",
                     (unsigned long long)address);

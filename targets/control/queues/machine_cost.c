@@ -1,20 +1,20 @@
 // What one command takes by itself: cycles by its description, and more where its rows meet in a bank or lie across the
-// beats of the system memory.
+// beats of a memory outside.
 #include "machine_state.h"
 
 #include <string.h>
 
 enum { MAX_BANKS = 256 };
 
-int64_t machine__beat_bytes(const pb_chip* chip) {
-  int64_t bytes = chip->memories[chip->system_memory].bytes_per_cycle;
+int64_t machine__beat_bytes(const pb_chip* chip, int memory) {
+  int64_t bytes = chip->memories[memory].bytes_per_cycle;
   return bytes > 0 ? bytes : 1;
 }
 
 // Beats that a window touches, row by row of its innermost dim as movers go, even where rows are neighbours.
 static int64_t window_beats(const pb_chip* chip, const machine_window* w) {
   if (w->empty) return 0;
-  int64_t unit = machine__beat_bytes(chip), beats = 0, at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
+  int64_t unit = machine__beat_bytes(chip, w->operand->memory), beats = 0, at[PB_MAX_INSN_DIMS] = {0}, offset = 0;
   machine_runs rows = machine__rows(w);
   do {
     int64_t first = rows.address + offset;
@@ -24,14 +24,18 @@ static int64_t window_beats(const pb_chip* chip, const machine_window* w) {
 }
 
 int64_t machine__beats(pb_device* device, const machine_command* c) {
-  int64_t read = 0, written = 0, unit = machine__beat_bytes(device->chip);
+  int64_t read = 0, written = 0;
+  int outside = pb_insn_outside(device->chip, c->command.insn);
+  if (outside < 0) return 0;
+  int64_t unit = machine__beat_bytes(device->chip, outside);
   for (int o = 0; o < c->command.insn->operand_count; ++o) {
     const machine_window* w = &c->windows[o];
-    if (c->command.insn->operands[o].memory != device->chip->system_memory) continue;
+    if (c->command.insn->operands[o].memory != outside) continue;
     if (w->reads) read += window_beats(device->chip, w);
     if (w->writes) written += window_beats(device->chip, w);
   }
-  device->read_bytes += (uint64_t)(read * unit);
+  *(outside == device->chip->constant_memory ? &device->constant_bytes : &device->read_bytes) +=
+      (uint64_t)(read * unit);
   device->written_bytes += (uint64_t)(written * unit);
   return read + written;
 }
@@ -46,7 +50,9 @@ static int64_t mover_cycles(const pb_chip* chip, const machine_command* c) {
   const machine_window *from = &c->windows[insn->expr[0].operand], *to = &c->windows[insn->dest];
   if (from->rank != to->rank || memcmp(from->operand->dims, to->operand->dims, sizeof(int) * (size_t)to->rank) != 0)
     return 0;
-  int64_t unit = machine__beat_bytes(chip), cycles = 0, at[PB_MAX_INSN_DIMS] = {0};
+  int outside = pb_insn_outside(chip, insn);
+  int64_t unit = machine__beat_bytes(chip, outside < 0 ? chip->system_memory : outside);
+  int64_t cycles = 0, at[PB_MAX_INSN_DIMS] = {0};
   int inner = to->rank - 1;
   int64_t bytes = inner >= 0 ? to->extent[inner] * pb_type_bits(to->operand->type) / 8 : 1;
   for (bool more = true; more;) {
@@ -122,7 +128,7 @@ static int64_t with_conflicts(const pb_chip* chip, const machine_command* c, int
   int64_t longest = cycles;
   for (int m = 0; m < chip->memory_count; ++m) {
     const pb_memory* memory = &chip->memories[m];
-    if (m == chip->system_memory || memory->kind != PB_MEM_ADDRESSED || memory->banks > MAX_BANKS) continue;
+    if (pb_is_outside(memory) || memory->kind != PB_MEM_ADDRESSED || memory->banks > MAX_BANKS) continue;
     stream streams[PB_MAX_OPERANDS];
     int64_t rows = 0;
     for (int o = 0; o < c->command.insn->operand_count; ++o)

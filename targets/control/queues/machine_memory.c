@@ -11,6 +11,9 @@
 // Address 0 belongs to no buffer, so that a forgotten address shows.
 static const uint64_t first_address = 4096;
 
+// Of a memory outside that is larger no host has more to map: allocations begin at its front.
+static const int64_t most_mapped = (int64_t)1 << 40;
+
 static void* map(size_t bytes) {
   void* at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? NULL : at;
@@ -18,13 +21,17 @@ static void* map(size_t bytes) {
 
 static size_t valid_bytes(const machine_memory* m) { return (size_t)(m->bytes + 63) / 64 * 8; }
 
-// Of a system memory that is larger no host has more to map: allocations begin at its front.
-static const int64_t most_mapped = (int64_t)1 << 40;
+int machine__outside(const pb_device* device, int memory) {
+  return memory < 0                                ? -1
+         : memory == device->chip->system_memory   ? MACHINE_SYSTEM
+         : memory == device->chip->constant_memory ? MACHINE_CONSTANTS
+                                                   : -1;
+}
 
 static bool open_memory(pb_device* device, machine_memory* m, int memory) {
   const pb_memory* described = &device->chip->memories[memory];
   m->bytes = described->bytes < most_mapped ? described->bytes : most_mapped;
-  m->granule = memory == device->chip->system_memory ? MACHINE_SYSTEM_GRANULE : described->row_bytes;
+  m->granule = pb_is_outside(described) ? MACHINE_OUTSIDE_GRANULE : described->row_bytes;
   size_t entry = sizeof(machine_shadow) + sizeof(uint32_t) * (size_t)pb_chip_queues(device->chip);
   m->shadow_bytes = (size_t)((m->bytes + m->granule - 1) / m->granule) * entry;
   m->data = map((size_t)m->bytes);
@@ -35,11 +42,17 @@ static bool open_memory(pb_device* device, machine_memory* m, int memory) {
 
 bool machine__memory_open(pb_device* device) {
   const pb_chip* chip = device->chip;
-  device->system = &device->memories[0][chip->system_memory];
+  for (int k = 0; k < chip->memory_count; ++k) {
+    int which = machine__outside(device, k);
+    if (which < 0) continue;
+    device->outside[which] =
+        (machine_outside){.memory = &device->memories[0][k], .at = 2 * (uint64_t)most_mapped * (uint64_t)which};
+    device->outside[which].allocated = first_address;
+  }
   for (int core = 0; core < chip->cores; ++core)
     for (int k = 0; k < chip->memory_count; ++k)
-      if ((core == 0 || k != chip->system_memory) && !open_memory(device, &device->memories[core][k], k)) return false;
-  device->allocated = first_address;
+      if ((core == 0 || machine__outside(device, k) < 0) && !open_memory(device, &device->memories[core][k], k))
+        return false;
   return machine__banks_open(device);
 }
 
@@ -83,7 +96,7 @@ void machine__memory_begin(pb_device* device) {
   machine__banks_begin(device);
   for (int core = 0; core < device->chip->cores; ++core)
     for (int k = 0; k < device->chip->memory_count; ++k)
-      if (k != device->chip->system_memory) forget(device, &device->memories[core][k], k);
+      if (machine__outside(device, k) < 0) forget(device, &device->memories[core][k], k);
 }
 
 void machine__mark_valid(machine_memory* m, int64_t address, int64_t bytes) {
@@ -109,61 +122,81 @@ int64_t machine__first_invalid(const machine_memory* m, int64_t address, int64_t
   return -1;
 }
 
-const machine_allocation* machine__allocation(const pb_device* device, uint64_t address) {
-  size_t lo = 0, hi = device->allocation_count; // allocations ascend
+const machine_allocation* machine__allocation(const machine_outside* outside, uint64_t at) {
+  size_t lo = 0, hi = outside->allocation_count; // allocations ascend
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (device->allocations[mid].address + device->allocations[mid].bytes <= address)
+    if (outside->allocations[mid].address + outside->allocations[mid].bytes <= at)
       lo = mid + 1;
     else
       hi = mid;
   }
-  return lo < device->allocation_count && device->allocations[lo].address <= address ? &device->allocations[lo] : NULL;
+  return lo < outside->allocation_count && outside->allocations[lo].address <= at ? &outside->allocations[lo] : NULL;
+}
+
+static int allocate(pb_device* device, machine_outside* outside, uint64_t bytes, uint64_t align, uint64_t* address) {
+  uint64_t unit = align > 64 ? align : 64, capacity = (uint64_t)outside->memory->bytes;
+  uint64_t at = (outside->allocated + unit - 1) / unit * unit;
+  if (bytes > capacity || at > capacity - bytes)
+    return machine__fault(device, MACHINE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are in use",
+                          (unsigned long long)bytes, (unsigned long long)outside->allocated,
+                          (unsigned long long)capacity);
+  PB_PUSH(outside->allocations, outside->allocation_count, outside->allocation_capacity,
+          ((machine_allocation){at, bytes ? bytes : 1}));
+  outside->allocated = at + (bytes ? bytes : 1);
+  *address = outside->at + at;
+  return MACHINE_OK;
 }
 
 int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address) {
-  uint64_t unit = align > 64 ? align : 64, capacity = (uint64_t)device->system->bytes;
-  uint64_t at = (device->allocated + unit - 1) / unit * unit;
-  if (bytes > capacity || at > capacity - bytes)
-    return machine__fault(device, MACHINE_OUT_OF_MEMORY, "%llu bytes do not fit: %llu of %llu are in use",
-                          (unsigned long long)bytes, (unsigned long long)device->allocated,
-                          (unsigned long long)capacity);
-  PB_PUSH(device->allocations, device->allocation_count, device->allocation_capacity,
-          ((machine_allocation){at, bytes ? bytes : 1}));
-  device->allocated = at + (bytes ? bytes : 1);
-  *address = at;
-  return MACHINE_OK;
+  return allocate(device, &device->outside[MACHINE_SYSTEM], bytes, align, address);
+}
+
+int machine__alloc_constants(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address) {
+  machine_outside* outside = &device->outside[MACHINE_CONSTANTS];
+  if (outside->memory) return allocate(device, outside, bytes, align, address);
+  return machine__fault(device, MACHINE_BAD_ADDRESS, "%s has no memory of scope \"constants\"", device->chip->name);
 }
 
 int machine__free_all(pb_device* device) {
-  machine_memory* m = device->system;
-  memset(m->valid, 0, (size_t)(device->allocated + 7) / 8);
-  device->allocation_count = 0;
-  device->allocated = first_address;
+  for (int k = 0; k < MACHINE_OUTSIDE; ++k) {
+    machine_outside* outside = &device->outside[k];
+    if (!outside->memory) continue;
+    memset(outside->memory->valid, 0, (size_t)(outside->allocated + 7) / 8);
+    outside->allocation_count = 0;
+    outside->allocated = first_address;
+  }
   return MACHINE_OK;
 }
 
-// A copy may span neighbouring buffers: only commands are held to one.
-static int check_range(pb_device* device, uint64_t address, uint64_t bytes) {
-  if (bytes == 0 || (address >= first_address && address <= device->allocated && bytes <= device->allocated - address))
-    return MACHINE_OK;
-  return machine__fault(device, MACHINE_BAD_ADDRESS, "a copy of %llu bytes at 0x%llx is not within what is allocated",
-                        (unsigned long long)bytes, (unsigned long long)address);
+// Where the host's copy begins. It may span neighbouring buffers: only commands are held to one. NULL after a fault.
+static machine_memory* find_range(pb_device* device, uint64_t address, uint64_t bytes, uint64_t* at) {
+  for (int k = 0; k < MACHINE_OUTSIDE; ++k) {
+    const machine_outside* outside = &device->outside[k];
+    *at = address - outside->at;
+    if (outside->memory && address >= outside->at && *at >= first_address && *at <= outside->allocated &&
+        bytes <= outside->allocated - *at)
+      return outside->memory;
+  }
+  machine__fault(device, MACHINE_BAD_ADDRESS, "a copy of %llu bytes at 0x%llx is not within what is allocated",
+                 (unsigned long long)bytes, (unsigned long long)address);
+  return NULL;
 }
 
 int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes) {
-  int code = check_range(device, address, bytes);
-  if (code || bytes == 0) return code;
-  machine_memory* m = device->system;
-  memcpy(m->data + address, data, bytes);
-  machine__mark_valid(m, (int64_t)address, (int64_t)bytes);
+  uint64_t at;
+  machine_memory* m = bytes ? find_range(device, address, bytes, &at) : NULL;
+  if (!m) return bytes ? device->fault_code : MACHINE_OK;
+  memcpy(m->data + at, data, bytes);
+  machine__mark_valid(m, (int64_t)at, (int64_t)bytes);
   return MACHINE_OK;
 }
 
 // What was never written reads as it stands: the host may fetch padding.
 int machine__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes) {
-  int code = check_range(device, address, bytes);
-  if (code || bytes == 0) return code;
-  memcpy(data, device->system->data + address, bytes);
+  uint64_t at;
+  const machine_memory* m = bytes ? find_range(device, address, bytes, &at) : NULL;
+  if (!m) return bytes ? device->fault_code : MACHINE_OK;
+  memcpy(data, m->data + at, bytes);
   return MACHINE_OK;
 }

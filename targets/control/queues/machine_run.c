@@ -1,6 +1,6 @@
 // Time. Commands start in order of time; each is executed when it starts, which shows the right values exactly when
-// tokens order what depends on each other, and that is checked. The system memory's port is shared as a fluid: every
-// mover under way gets an equal part, and none more than it can use; command fetches go first.
+// tokens order what depends on each other, and that is checked. The port of a memory outside is shared as a fluid:
+// every mover under way there gets an equal part, and none more than it can use; command fetches go first.
 #include "machine_state.h"
 
 #include <math.h>
@@ -46,7 +46,8 @@ typedef struct lane {
   uint64_t beside_until, state_until, issued; // issued: when the next may start at the soonest
   machine_command head;
   bool read;
-  bool streaming; // at the port
+  bool streaming; // at a port
+  int port;       // at which
   uint64_t started;
   double work, demand;         // cycles of work left; beats in each
   int64_t beats, ahead;        // of the command at the port; beats that the mover may be ahead of what it writes
@@ -61,6 +62,7 @@ typedef struct lane {
 
 struct machine_timing {
   int queues, own; // of all cores; of one
+  int ports;       // to memories outside
   lane lanes[PB_MAX_QUEUES];
   pair pairs[PB_MAX_QUEUES][PB_MAX_QUEUES]; // [producer][consumer]
   int limits[PB_MAX_QUEUES];
@@ -77,6 +79,7 @@ machine_timing* machine__timing_open(const pb_chip* chip) {
   if (!t) pb_no_memory(sizeof *t);
   int queues = t->queues = pb_chip_queues(chip), tokens = 0;
   t->own = chip->queue_count;
+  t->ports = chip->constant_memory < 0 ? MACHINE_CONSTANTS : MACHINE_OUTSIDE;
   for (int q = 0; q < queues; ++q) {
     int most = chip->queues[q % t->own].tokens;
     tokens += t->limits[q] = most > 0 ? most : 1;
@@ -121,14 +124,13 @@ static uint64_t late(pb_device* device) {
 
 // The port ------------------------------------------------------------------------------------------------------------
 
-// Each mover's rate: all that it can use, or an equal part of what the modest leave.
-static void share(const machine_timing* t, double* rate) {
+// Each mover's rate at the port: all that it can use, or an equal part of what the modest leave.
+static void share_port(const machine_timing* t, int port, double* rate) {
   double left = 1;
   bool settled[PB_MAX_QUEUES] = {false};
   int open = 0;
   for (int q = 0; q < t->queues; ++q) {
-    rate[q] = 0;
-    settled[q] = !t->lanes[q].streaming;
+    settled[q] = !t->lanes[q].streaming || t->lanes[q].port != port;
     open += !settled[q];
   }
   for (bool again = true; again && open;) {
@@ -148,13 +150,22 @@ static void share(const machine_timing* t, double* rate) {
   }
 }
 
+static void share(const machine_timing* t, double* rate) {
+  for (int q = 0; q < t->queues; ++q) rate[q] = 0;
+  for (int port = 0; port < t->ports; ++port) share_port(t, port, rate);
+}
+
+// From when on the queue's mover gets its part: fetches go first, at the system memory's port.
+static uint64_t served_from(const machine_timing* t, int q) {
+  return t->lanes[q].port == MACHINE_SYSTEM && t->blocked_until > t->now ? t->blocked_until : t->now;
+}
+
 static void advance(machine_timing* t, uint64_t to) {
   double rate[PB_MAX_QUEUES];
-  uint64_t from = t->now > t->blocked_until ? t->now : t->blocked_until;
-  if (to > from) {
-    share(t, rate);
-    for (int q = 0; q < t->queues; ++q)
-      if (t->lanes[q].streaming) t->lanes[q].work -= rate[q] * (double)(to - from);
+  share(t, rate);
+  for (int q = 0; q < t->queues; ++q) {
+    uint64_t from = served_from(t, q);
+    if (t->lanes[q].streaming && to > from) t->lanes[q].work -= rate[q] * (double)(to - from);
   }
   t->now = to;
 }
@@ -168,8 +179,7 @@ static int first_done(const machine_timing* t, uint64_t* when) {
   for (int q = 0; q < t->queues; ++q) {
     if (!t->lanes[q].streaming) continue;
     double left = ceil(t->lanes[q].work / rate[q] - 1e-6);
-    uint64_t from = t->now > t->blocked_until ? t->now : t->blocked_until,
-             at = left > 0 ? from + (uint64_t)left : t->now;
+    uint64_t at = left > 0 ? served_from(t, q) + (uint64_t)left : t->now;
     if (at < *when) *when = at, first = q;
   }
   return first;
@@ -177,7 +187,7 @@ static int first_done(const machine_timing* t, uint64_t* when) {
 
 uint64_t machine__word_arrives(pb_device* device, uint64_t last) {
   machine_timing* t = device->timing;
-  int64_t unit = machine__beat_bytes(device->chip);
+  int64_t unit = machine__beat_bytes(device->chip, device->chip->system_memory);
   uint64_t* until = device->chip->command_port ? &t->own_until : &t->blocked_until;
   *until = (*until > t->now ? *until : t->now) + (uint64_t)((device->chip->command_bytes + unit - 1) / unit);
   uint64_t at =
@@ -341,7 +351,7 @@ static void fly(pb_device* device, int q, uint64_t done) {
   f->signals = l->head.command.signals;
   f->start = l->started;
   f->done = done;
-  f->memory = w->operand->memory == device->chip->system_memory || w->empty ? -1 : w->operand->memory;
+  f->memory = machine__outside(device, w->operand->memory) >= 0 || w->empty ? -1 : w->operand->memory;
   f->first = w->first, f->last = w->last;
   memcpy(f->clock, l->clock, sizeof *f->clock * (size_t)device->timing->queues);
 }
@@ -395,15 +405,15 @@ static uint64_t done_after(pb_device* device, const machine_command* c, uint64_t
   const pb_insn* insn = c->command.insn;
   at += (uint64_t)insn->latency;
   for (int o = 0; o < insn->operand_count; ++o)
-    if (insn->operands[o].memory == device->chip->system_memory && !c->windows[o].empty)
-      at += late(device) +
-            (c->windows[o].reads ? (uint64_t)device->chip->memories[device->chip->system_memory].latency : 0);
+    if (machine__outside(device, insn->operands[o].memory) >= 0 && !c->windows[o].empty)
+      at +=
+          late(device) + (c->windows[o].reads ? (uint64_t)device->chip->memories[insn->operands[o].memory].latency : 0);
   return at;
 }
 
-static bool reads_system(const pb_chip* chip, const machine_command* c) {
+static bool reads(const machine_command* c, int memory) {
   for (int o = 0; o < c->command.insn->operand_count; ++o)
-    if (c->command.insn->operands[o].memory == chip->system_memory && c->windows[o].reads) return true;
+    if (c->command.insn->operands[o].memory == memory && c->windows[o].reads) return true;
   return false;
 }
 
@@ -429,9 +439,11 @@ static int start(pb_device* device, int q) {
   if (stopped) return stopped;
   int64_t cycles = machine__cycles(device->chip, c), beats = machine__beats(device, c);
   if (beats == 0) return retire(device, q, t->now + (uint64_t)cycles, done_after(device, c, t->now + (uint64_t)cycles));
+  int outside = pb_insn_outside(device->chip, c->command.insn);
   l->streaming = true;
-  l->ahead = reads_system(device->chip, c) ? c->command.insn->buffer / machine__beat_bytes(device->chip) : 0;
-  int64_t latency = device->chip->memories[device->chip->system_memory].latency;
+  l->port = machine__outside(device, outside);
+  l->ahead = reads(c, outside) ? c->command.insn->buffer / machine__beat_bytes(device->chip, outside) : 0;
+  int64_t latency = device->chip->memories[outside].latency;
   if (l->ahead && beats * latency / l->ahead > cycles) cycles = beats * latency / l->ahead; // asks no faster than that
   if (beats > l->ahead) l->ahead = 0;
   l->writes = (uint64_t)cycles;
@@ -453,7 +465,7 @@ static int leave_port(pb_device* device, int q) {
   }
   uint64_t written = (l->written_at > l->started ? l->written_at : l->started) + l->writes;
   l->written_at = written > t->now ? written : t->now;
-  int64_t latency = device->chip->memories[device->chip->system_memory].latency;
+  int64_t latency = device->chip->memories[pb_insn_outside(device->chip, l->head.command.insn)].latency;
   int64_t holds = (int64_t)((double)l->ahead * (double)l->writes / (double)l->beats);
   int64_t room = (int64_t)l->written_at + latency - (holds > l->ahead ? holds : l->ahead);
   uint64_t next = room > (int64_t)t->now ? (uint64_t)room : t->now;

@@ -14,7 +14,7 @@ enum {
   MACHINE_MAX_MEMORIES = 16,
   MACHINE_MAX_CORES = PB_MAX_QUEUES,
   MACHINE_FAULT_BYTES = 8192,
-  MACHINE_SYSTEM_GRANULE = 64
+  MACHINE_OUTSIDE_GRANULE = 64
 };
 enum machine_fault_code {
   MACHINE_OK,
@@ -39,7 +39,7 @@ enum machine_fault_code {
 typedef struct machine_memory machine_memory;
 typedef struct machine_window {
   const pb_operand* operand;
-  machine_memory* memory; // its core's, or the system's
+  machine_memory* memory; // its core's, or one outside
   int64_t address;        // of element (0, 0, ...); may lie outside the memory when the box leaves it out
   int rank;
   int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS]; // bytes
@@ -64,7 +64,7 @@ typedef struct machine_command {
   bool accumulates;
 } machine_command;
 
-// Who touched a row (on chip) or granule (system memory) last. Indices count from 1; 0: nobody in this submission.
+// Who touched a row (on chip) or granule (outside) last. Indices count from 1; 0: nobody in this submission.
 typedef struct machine_shadow {
   uint32_t epoch;
   uint32_t writer, writer_queue;
@@ -82,6 +82,17 @@ struct machine_memory {
 typedef struct machine_allocation {
   uint64_t address, bytes;
 } machine_allocation;
+
+// A memory outside the chip, as the host sees it: its byte 0 has the device address `at`. Kernels count in its own
+// bytes.
+typedef struct machine_outside {
+  machine_memory* memory; // NULL: the chip has none
+  uint64_t at;
+  machine_allocation* allocations; // ascending; in bytes of the memory
+  size_t allocation_count, allocation_capacity;
+  uint64_t allocated;
+} machine_outside;
+enum { MACHINE_SYSTEM, MACHINE_CONSTANTS, MACHINE_OUTSIDE }; // also: the ports by which they are reached
 
 // Banks that are taken in turn (machine_banks.c): fillings and takings, counted from the kernel's begin.
 typedef struct machine_bank {
@@ -128,13 +139,10 @@ struct pb_device {
   uint64_t launches; // kernels that it began to run
   machine_stop stop;
   bool checks;
-  machine_memory* system;                                           // of memories
-  machine_memory memories[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES]; // by core; the system's: the first core's
+  machine_outside outside[MACHINE_OUTSIDE];
+  machine_memory memories[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES]; // by core; those outside: the first core's
   machine_banks banks[MACHINE_MAX_CORES][MACHINE_MAX_MEMORIES];     // of memories that have them
   bool has_banks;
-  machine_allocation* allocations;
-  size_t allocation_count, allocation_capacity;
-  uint64_t allocated;
   pb_submission kernel;
   bool submitted;
   uint32_t epoch;
@@ -144,7 +152,9 @@ struct pb_device {
   machine_vectors* vectors;
   // counters since open
   uint64_t cycles, busy[PB_MAX_QUEUES], stall[PB_MAX_QUEUES], read_bytes, written_bytes, fetched_bytes;
-  char counter_names[2 * PB_MAX_QUEUES + 4][32];
+  uint64_t constant_bytes; // read of the memory of scope "constants"
+  uint32_t counter_count;
+  char counter_names[2 * PB_MAX_QUEUES + 5][32];
   void (*trace)(void* user, uint32_t queue, uint32_t index, uint64_t start, uint64_t end);
   void* trace_user;
   int fault_code;
@@ -186,8 +196,11 @@ void machine__banks_done(pb_device* device, int queue, const machine_command* co
 bool machine__memory_open(pb_device* device);
 void machine__memory_close(pb_device* device);
 void machine__memory_begin(pb_device* device); // a submission: what is on chip is undefined again
-const machine_allocation* machine__allocation(const pb_device* device, uint64_t address); // NULL: none
+// Which of the two the chip's memory is; -1: it is on the chip.
+int machine__outside(const pb_device* device, int memory);
+const machine_allocation* machine__allocation(const machine_outside* outside, uint64_t at); // NULL: none
 int machine__alloc(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
+int machine__alloc_constants(pb_device* device, uint64_t bytes, uint64_t align, uint64_t* address);
 int machine__free_all(pb_device* device);
 int machine__copy_in(pb_device* device, uint64_t address, const void* data, uint64_t bytes);
 int machine__copy_out(pb_device* device, uint64_t address, void* data, uint64_t bytes);
@@ -253,8 +266,8 @@ void machine__execute(pb_device* device, const machine_command* command);
 // True when the command is an int8 contraction and was executed.
 bool machine__contract(const machine_command* command);
 
-int64_t machine__beat_bytes(const pb_chip* chip); // of the system memory, in one cycle
-// Beats of system memory that the command moves; counts their bytes.
+int64_t machine__beat_bytes(const pb_chip* chip, int memory); // of a memory outside, in one cycle
+// Beats of the memory outside that the command moves; counts their bytes.
 int64_t machine__beats(pb_device* device, const machine_command* command);
 // Cycles that it keeps its queue busy: by the description, and what banks and the rows of a mover add.
 int64_t machine__cycles(const pb_chip* chip, const machine_command* command);

@@ -37,7 +37,7 @@ bool machine__read_dump(pb_device* device, const char* text, size_t length) {
   for (int m = 0; m < device->chip->memory_count; ++m)
     if (strlen(device->chip->memories[m].name) == chars && !memcmp(device->chip->memories[m].name, text, chars))
       device->stop.memory = m;
-  return device->stop.memory >= 0 && device->stop.memory != device->chip->system_memory;
+  return device->stop.memory >= 0 && machine__outside(device, device->stop.memory) < 0;
 }
 
 // A line for each row in which something was written: its address, its bytes from the lowest up, -- for those that

@@ -325,7 +325,7 @@ pb_tokens* pb_tokens_start(const pb_chip* chip, pb_diag* diag, pb_taker relay) {
   t->relay = relay;
   t->rows = calloc((size_t)chip->memory_count, sizeof *t->rows);
   for (int m = 0; m < chip->memory_count; ++m) {
-    if (m == chip->system_memory) continue; // kernels write no tensor that they read
+    if (pb_is_outside(&chip->memories[m])) continue; // kernels write no tensor that they read
     size_t rows = (size_t)(chip->memories[m].bytes / chip->memories[m].row_bytes);
     size_t bytes = rows * (size_t)(1 + chip->queue_count) * sizeof **t->rows;
     t->rows[m] = malloc(bytes);
