@@ -325,6 +325,27 @@ def batches(bench):
     bench.say(np.array_equal(made, expected), f"rows scattered in batches: {made.tolist()}, not {expected.tolist()}")
 
 
+def orders(bench):
+    """Sorts and largest ones of more elements than are ranked: merged, by the elements in front where some are alike."""
+    rng = np.random.default_rng(9)
+    for shape, axis, element, descends in (([257], 0, "f32", False), ([3, 1000], 1, "f16", True), ([2, 301, 3], 1, "i8", False), ([40000], 0, "i32", True)):
+        x = np.ascontiguousarray(rng.integers(-50, 50, shape), {"f32": np.float32, "f16": np.float16, "i8": np.int8, "i32": np.int32}[element])
+        turns = np.ascontiguousarray(np.broadcast_to(np.expand_dims(np.arange(shape[axis], dtype=np.int32), [k for k in range(len(shape)) if k != axis]), shape))
+        dims, number = "x".join(map(str, shape)), f"tensor<{element}>"
+        a, i = f"tensor<{dims}x{element}>", f"tensor<{dims}xi32>"
+        body = (f'({{^bb0(%x: {number}, %y: {number}, %p: tensor<i32>, %q: tensor<i32>): %c = "stablehlo.compare"(%x, %y) <{{comparison_direction = '
+                f'#stablehlo<comparison_direction {"GT" if descends else "LT"}>}}> : ({number}, {number}) -> tensor<i1> "stablehlo.return"(%c) : (tensor<i1>) -> ()}})')
+        sort = f'%v, %r = "stablehlo.sort"(%a0, %a1) <{{dimension = {axis} : i64, is_stable = true}}> {body} : ({a}, {i}) -> ({a}, {i})'
+        made = bench.run(text_of([a, i], [sort], i), x, turns)
+        good = np.array_equal(made, np.argsort(-x.astype(np.int32) if descends else x, axis=axis, kind="stable"))
+        bench.say(good, f"order of {dims} {element} along {axis}")
+    x, kind = np.float32(rng.integers(-500, 500, (2, 700))), "tensor<2x700xf32>"
+    for result, exact in (("%r, %i", -np.sort(-x)[:, :9]), ("%v, %r", np.argsort(-x, kind="stable")[:, :9])):
+        types = "tensor<2x9xf32>", "tensor<2x9xi32>"
+        top = f'{result} = "chlo.top_k"(%a0) <{{k = 9 : i64}}> : ({kind}) -> ({", ".join(types)})'
+        bench.say(np.array_equal(bench.run(text_of([kind], [top], types["%r" in result[3:]]), x), exact), f"the largest of 2x700: {result}")
+
+
 def open_convolution(bench):
     """Windows over open extents: with steps, holes and paddings, which say how many there are."""
     rng, kernel = np.random.default_rng(3), "tensor<3x2x3x5xf32>"
@@ -394,6 +415,8 @@ def refusals(bench):
     bench.refuses("edges that no number holds", text_of([f], [zero, f"%r = {pad} : ({f}, tensor<f32>) -> {f}"], f), "paddings that do not fit")
     bench.refuses("recursion", text_of([f], [f'%r = "func.call"(%a0) <{{callee = @main}}> : ({f}) -> {f}'], f), "calls inside each other")
     bench.refuses("a function that is not there", text_of([f], [f'%r = "func.call"(%a0) <{{callee = @f}}> : ({f}) -> {f}'], f), "no such function 'f'")
+    bench.refuses("what MLIR's own parser falls over", text_of([f], [f'%r = "stablehlo.abs"(%a0) <{{a = array<index>}}> : ({f}) -> {f}'], f),
+                  "m.mlir:4:47: error: MLIR's parser fell over it", "PB2105")
     bench.refuses("no MLIR", "no such thing", "m.mlir:1:1: error")
     bench.refuses("an empty file", "", "there is no function 'main'")
     bench.refuses("the pretty form", "module {\n  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n    return %a : tensor<4xf32>\n  }\n}\n",
@@ -445,7 +468,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(options.bin, folder)
         for part in (refusals, symbols, narrow_floats, functions, special_functions, series, complex_functions, complex_powers, long_bodies, remainders,
-                     batches, open_convolution):
+                     batches, orders, open_convolution):
             part(bench)
         damaged(bench, options.damaged)
     return 1 if bench.failed else 0
