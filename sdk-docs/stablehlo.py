@@ -22,7 +22,7 @@ are left out where others are joined to them, and are nothing else's operand.
 An f16 or bf16 is worked on as f32 and rounded once where an operator ends; sums of products are taken in f32. Integers wrap;
 a division by 0 has all bits set, a shift by all bits or more leaves nothing but the sign. Conversions round once; to
 integers they go towards 0 and keep within the type, NaN is 0. What a reduction's body combines goes in the order of the
-loops, but sums, which the planner may take in another. A sort takes time with the square of the length; a scan that is
+loops, but sums, which the planner may take in another. Of n elements a sort takes n log n (up to 256 the square, on any number of units); a scan that is
 written as a window of the whole length too.
 
 Quantised tensors (`!quant.uniform`, codes of i8, u8, i16 and i32, scales for all or along an axis, of f32) are their codes, in

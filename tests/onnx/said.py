@@ -86,7 +86,7 @@ MODELS = {
         [{"c": np.bool_(True), "x": X, "j": ints(1), "k": ints(3)}, {"c": np.bool_(False), "x": X, "j": ints(1), "k": ints(3)}], []),
     "what is there once, in order": (
         "g (float[n] x) => (float[a] y, int64[b] f, int64[n] i, int64[c] k) { y, f, i, k = Unique(x) }",
-        [{"x": np.float32([2, 1, 1, 3, 4, 3, -0.0, 0])}, {"x": np.float32([7])}, {"x": np.round(floats(300) * 8)}], [{"x": np.float32([1, np.nan])}]),
+        [{"x": np.float32([2, 1, 1, 3, 4, 3, -0.0, 0])}, {"x": np.float32([7])}, {"x": np.round(floats(300) * 8)}, {"x": np.round(floats(100000) * 300)}], [{"x": np.float32([1, np.nan])}]),
     "what is there once, as it comes": (
         "g (int64[n] x) => (int64[a] y, int64[b] f, int64[n] i, int64[c] k) { y, f, i, k = Unique<sorted = 0>(x) }",
         [{"x": ints(2, 1, 1, 3, 4, 3)}, {"x": ints(5, 5, 5)}, {"x": ints(*(k * k % 37 - 9 for k in range(200)))}], []),

@@ -4,6 +4,7 @@
 #include "core/frontend/onnx/in_order.h"
 
 #include "core/frontend/onnx/emit.h"
+#include "core/frontend/stablehlo/merge.h"
 
 #include <string.h>
 
@@ -77,23 +78,27 @@ int pb__o_running(pb_onnx* o, int each) {
   return end(&t, 1, 2, steps, PB_I64, 2, shape);
 }
 
-int pb__o_ordering(pb_onnx* o, int slices) {
+int pb__o_sorted(pb_onnx* o, int slices) {
   const pb_flat_type x = *pb__o_type(o, slices);
-  int64_t count = x.shape[0], size = x.shape[1], square[2] = {count, count}, shape[3] = {count, count, size};
-  int none = zeros(o, PB_I32, count * count);
-  if (pb__o_bad(o) || pb__is_empty(2, x.shape)) return pb__o_reshape(o, none, 2, square);
+  int64_t count = x.shape[0], size = x.shape[1];
+  int y = pb__o_new(o, PB_I64, 1, &count), side[2];
   slices = as_one_dim(o, slices);
-  turns t = begin(o, none, 3, shape);
-  pb_nest* n = &t.m->nest;
-  int mine = in(&t, slices, 3, (const int64_t[]){size, 0, 1}), other = in(&t, slices, 3, (const int64_t[]){0, size, 1});
-  int old = own(&t, 0, 3, (const int64_t[]){count, 1, 0});
-  int below = pb_scalar_compare(n, PB_LT, x.type, false, other, mine);
-  int above = pb_scalar_compare(n, PB_GT, x.type, false, other, mine);
-  int zero = pb_nest_integer(n, PB_I32, 0);
-  int way = pb_scalar_select(n, above, pb_nest_integer(n, PB_I32, 1), zero);
-  way = pb_scalar_select(n, below, pb_nest_integer(n, PB_I32, -1), way);
-  (void)pb_scalar_select(n, pb_scalar_compare(n, PB_EQ, PB_I32, false, old, zero), way, old);
-  return end(&t, 0, 3, (const int64_t[]){count, 1, 0}, PB_I32, 2, square);
+  if (pb__o_bad(o)) return y;
+  pb_maker* maker = &o->door.m;
+  maker->name = o->n->name;
+  maker->type = o->n->op;
+  pb_door_merge m = pb__door_merge_start(&o->door, 1, &count, 0, size);
+  pb_nest* n = &maker->nest;
+  for (int k = 0; k < 2; ++k) {
+    int at = pb_nest_node(n, PB_OP_MUL, PB_I64, k ? m.right : m.left, pb_nest_integer(n, PB_I64, size));
+    at = pb_nest_node(n, PB_OP_ADD, PB_I64, at, m.key);
+    int access = pb_make_access(maker, o->door.value[slices]);
+    side[k] = pb_scalar_decoded(n, pb_nest_gather(n, access, 0, pb__door_as_place(n, at)), x.type);
+  }
+  int swap = pb_scalar_compare(n, PB_LT, x.type, false, side[1], side[0]);
+  swap = pb_nest_node(n, PB_OP_LESS, PB_I1, pb_nest_integer(n, PB_I8, 0), swap);
+  o->door.value[y] = pb__door_merge_end(&o->door, &m, swap);
+  return y;
 }
 
 // ---- boxes ----

@@ -6,9 +6,9 @@
 
 // Of each row of i64 numbers the sums of those in front: [rows, count + 1].
 int pb__o_running(pb_onnx* o, int each);
-// Of [count, size] slices how two of them are ordered, by their first numbers that differ: at [i, j] -1, 0 or 1, i32,
-// where slice j comes before i, is the same or comes behind it.
-int pb__o_ordering(pb_onnx* o, int slices);
+// Of [count, size] slices, ordered by their first numbers that differ, which one comes first, second, ...: [count],
+// i64. Those that are the same keep their order. Time size n log n.
+int pb__o_sorted(pb_onnx* o, int slices);
 // Of boxes, four corners of [batches, boxes] each (y0, x0, y1, x1): at [batch, i, j], flat, 1 where what two share is
 // more than `most` of what both cover; i32.
 int pb__o_overlaps(pb_onnx* o, const int* corners, int most);

@@ -1,5 +1,4 @@
-// Unique and NonMaxSuppression of what comes at run time. Time with the square of how many there are; what constants
-// say is folded (core/s1/fold_search.c).
+// Unique and NonMaxSuppression of what comes at run time; what constants say is folded (core/s1/fold_search.c).
 #include "core/frontend/onnx/in_order.h"
 #include "core/frontend/onnx/said.h"
 
@@ -13,52 +12,51 @@ static int one_dim(pb_onnx* o, int v) {
 // ---- Unique ----
 
 typedef struct slices {
-  int ordering, same; // [count, count]
-  int before;         // of the same shape: j < i
-  int leads;          // [count]: no slice in front is the same
   int64_t count;
+  int order;   // [count]: which slice comes first by value, second, ...; those that are the same in their order
+  int leads;   // [count], in that order: it differs from the one in front
+  int groups;  // [count]: of each slice the number of its group, in order of value or of their first slices
+  int leaders; // [count]: the first slices of the groups; behind them anything
 } slices;
 
-static const bool along_j[2] = {false, true};
-
-// Sums over j of truths, i64.
-static int counted(pb_onnx* o, int truths) { return pb__o_reduce(o, pb__o_cast(o, truths, PB_I64), "add", along_j); }
-
-// x as [count, size], a slice a row.
-static slices compare_slices(pb_onnx* o, int x) {
-  slices s = {.count = pb__o_type(o, x)->shape[0]};
-  int64_t square[2] = {s.count, s.count};
-  s.ordering = pb__o_ordering(o, x);
-  s.same = pb__o_is(o, "EQ", pb__o_cast(o, s.ordering, PB_I64), 0);
-  int j = pb__o_iota(o, PB_I64, 2, square, 1), i = pb__o_iota(o, PB_I64, 2, square, 0);
-  s.before = pb__o_compare(o, "LT", j, i);
-  int again = pb__o_binary(o, "and", s.same, s.before);
-  s.leads = pb__o_unary(o, "not", pb__o_reduce(o, again, "or", along_j));
-  return s;
+// Of a vector of truths how many hold in front of each, and in front of its end: [count + 1].
+static int running(pb_onnx* o, int truths, int64_t count) {
+  int64_t row[2] = {1, count}, more = count + 1;
+  int each = pb__o_reshape(o, pb__o_cast(o, truths, PB_I64), 2, row);
+  return pb__o_reshape(o, pb__o_running(o, each), 1, &more);
 }
 
-// Of each slice the number of its group: in order of value, or of their first slices.
-static int groups_of(pb_onnx* o, const slices* s, bool sorted) {
-  int64_t row[2] = {1, s->count};
-  if (sorted) {
-    int less = pb__o_is(o, "LT", pb__o_cast(o, s->ordering, PB_I64), 0);
-    return counted(o, pb__o_binary(o, "and", less, pb__o_reshape(o, s->leads, 2, row)));
-  }
-  int turns = pb__o_reshape(o, pb__o_turns(o, s->count), 2, row);
-  int first = pb__o_reduce(o, pb__o_select(o, s->same, turns, pb__o_whole(o, s->count)), "minimum", along_j);
-  int each = pb__o_reshape(o, pb__o_cast(o, s->leads, PB_I64), 2, row);
-  int64_t more = s->count + 1;
-  return pb__o_along_axis(o, pb__o_reshape(o, pb__o_running(o, each), 1, &more), 0, first);
-}
-
-// The slices that lead a group, in the groups' order; behind them anything.
-static int leaders(pb_onnx* o, const slices* s, int groups) {
+// values[p] at places[p] of [count]: put there, or "add"ed.
+static int spread(pb_onnx* o, const slices* s, int places, int values, const char* how) {
   int64_t column[2] = {s->count, 1};
   pb_onnx_places p = {.dropped = 1, .drop = {0}, .maps = 1, .map = {0}};
   int none = pb__o_expand(o, pb__o_whole(o, 0), 1, &s->count);
-  int at = pb__o_select(o, s->leads, groups, pb__o_whole(o, s->count)); // outside, where nothing is stored
-  at = pb__o_reshape(o, at, 2, column);
-  return pb__o_scatter(o, none, at, pb__o_turns(o, s->count), "second", &p);
+  return pb__o_scatter(o, none, pb__o_reshape(o, places, 2, column), values, how, &p);
+}
+
+// x as [count, size], a slice a row.
+static slices group_slices(pb_onnx* o, int x, bool sorted) {
+  slices s = {.count = pb__o_type(o, x)->shape[0]};
+  int64_t count = s.count;
+  int leading;
+  s.order = pb__o_sorted(o, x);
+  int rows = pb__o_along_axis(o, x, 0, s.order), first = pb__o_expand(o, pb__o_whole(o, 1), 1, (const int64_t[]){1});
+  s.leads = pb__o_is(o, "NE", first, 0);
+  if (count > 1) {
+    int next = pb__o_part(o, rows, 0, 1, count), differ = pb__o_part(o, rows, 0, 0, count - 1);
+    differ = pb__o_compare(o, "NE", next, differ);
+    differ = pb__o_reduce(o, differ, "or", (const bool[]){false, true});
+    s.leads = pb__o_join(o, 2, (const int[]){s.leads, differ}, 0);
+  }
+  int number = pb__o_by(o, "subtract", pb__o_part(o, running(o, s.leads, count), 0, 1, count + 1), 1);
+  s.groups = spread(o, &s, s.order, number, "second");
+  s.leaders = pb__o_along_axis(o, s.order, 0, pb__o_places_of(o, s.leads, &leading));
+  if (sorted) return s;
+  int leads = pb__o_is(o, "NE", spread(o, &s, s.order, pb__o_cast(o, s.leads, PB_I64), "second"), 0);
+  int mine = pb__o_along_axis(o, s.leaders, 0, s.groups); // the first slice of each one's group
+  s.groups = pb__o_along_axis(o, running(o, leads, count), 0, mine);
+  s.leaders = pb__o_places_of(o, leads, &leading);
+  return s;
 }
 
 static void give_along(pb_onnx* o, int k, int x, int axis, int places, int count, int wrong) {
@@ -91,16 +89,18 @@ void pb__o_op_unique(pb_onnx* o) {
   int rows = pb__o_reshape(o, pb__o_worked(o, pb__o_moved(o, x, axis, 0)), 2, shape);
   if (in.type == PB_I1) rows = pb__o_cast(o, rows, PB_I32);
   if (pb__o_bad(o)) return;
-  slices s = compare_slices(o, rows);
-  int groups = groups_of(o, &s, pb__o_int(o, "sorted", 1)), places = leaders(o, &s, groups);
+  slices s = group_slices(o, rows, pb__o_int(o, "sorted", 1));
   int none = -1; // of NaN nothing says which are alike
   if (pb_type_is_float(in.type)) none = pb__o_any(o, pb__o_compare(o, "NE", x, x));
   int count = pb__o_total(o, pb__o_cast(o, s.leads, PB_I64), "add");
   count = pb__o_reshape(o, count, 1, (const int64_t[]){1});
-  give_along(o, 0, x, axis, places, count, none);
-  give_along(o, 1, places, 0, pb__o_turns(o, s.count), count, none);
-  if (pb__o_wants(o, 2)) pb__o_out(o, 2, groups);
-  give_along(o, 3, counted(o, s.same), 0, places, count, none);
+  give_along(o, 0, x, axis, s.leaders, count, none);
+  give_along(o, 1, s.leaders, 0, pb__o_turns(o, s.count), count, none);
+  if (pb__o_wants(o, 2)) pb__o_out(o, 2, s.groups);
+  int ones = pb__o_expand(o, pb__o_whole(o, 1), 1, &s.count);
+  if (!pb__o_wants(o, 3)) return;
+  int alike = spread(o, &s, s.groups, ones, "add");
+  give_along(o, 3, alike, 0, pb__o_turns(o, s.count), count, none);
 }
 
 // ---- NonMaxSuppression ----

@@ -1,5 +1,6 @@
-// Orders: each element's rank is how many go before it, by any comparator; elements that are alike keep their order.
-#include "core/frontend/stablehlo/door.h"
+// Orders, by any comparator; elements that are alike keep their order. Of few each one's rank is how many go before it,
+// which takes the square of their number and any number of units at once; many are merged (merge.h).
+#include "core/frontend/stablehlo/merge.h"
 
 #include <string.h>
 
@@ -18,7 +19,8 @@ static int precedes(pb_nest* n, int j_first, int i_first, int j, int i) {
 
 typedef pb_status comparator(pb_door* d, const pb_flat_op* op, const int* first, const int* second, int* node);
 
-enum { MOST = 4 }; // operands, parts of complex ones by themselves
+enum { MOST = 4 };  // operands, parts of complex ones by themselves
+enum { FEW = 256 }; // elements that are ranked
 
 // The ranks along `axis` of what x orders, as i32.
 static pb_status ranks(pb_door* d, const pb_flat_op* op, int count, const int* x, int axis, comparator* goes_first,
@@ -47,6 +49,25 @@ static pb_status ranks(pb_door* d, const pb_flat_op* op, int count, const int* x
   (void)pb_nest_node(n, PB_OP_ZEXT, PB_I32, before, -1);
   n->reduce = PB_ACC_ADD;
   pb_make_end(&d->m, *rank, dims);
+  return PB_OK;
+}
+
+static bool are_few(const pb_door* d, int64_t count) { return count <= FEW && !d->m.consts->open; }
+
+// The order along `axis` of what x orders: which comes first, second, ..., by merging.
+static pb_status merged(pb_door* d, const pb_flat_op* op, int count, const int* x, int axis, comparator* goes_first,
+                        int* order) {
+  const pb_s1_value in = *pb_made(&d->m, x[0]);
+  int left[MOST], right[MOST], swap;
+  if (count > MOST || in.rank + 1 > PB_NEST_DIMS) return pb__door_refuse(d, op, "too many operands");
+  pb_door_merge m = pb__door_merge_start(d, in.rank, in.shape, axis, 1);
+  for (int k = 0; k < count; ++k) {
+    pb_type type = pb_made(&d->m, x[k])->type;
+    left[k] = pb_scalar_decoded(&d->m.nest, pb__door_merge_load(d, &m, x[k], m.left), type);
+    right[k] = pb_scalar_decoded(&d->m.nest, pb__door_merge_load(d, &m, x[k], m.right), type);
+  }
+  PB_TRY(goes_first(d, op, right, left, &swap));
+  *order = pb__door_merge_end(d, &m, truth(&d->m.nest, swap));
   return PB_OK;
 }
 
@@ -99,10 +120,15 @@ pb_status pb__door_sort(pb_door* d, const pb_flat_op* op) {
       return pb__door_refuse(d, op, "operands of different shapes");
     if (!pb__door_alike(d, op, k, k)) return pb__door_refuse(d, op, "a result of another type");
   }
-  PB_TRY(ranks(d, op, count, x, (int)axis, by_body, &rank));
+  bool few = are_few(d, in.shape[axis]);
+  PB_TRY((few ? ranks : merged)(d, op, count, x, (int)axis, by_body, &rank));
   for (int k = 0; k < op->operand_count; ++k)
     for (int part = 0; part < (pb__door_type(d, op->results[k])->is_complex ? 2 : 1); ++part, ++at) {
       int y = pb__door_result_part(d, op, k, part);
+      if (!few) {
+        pb__door_in_order(d, x[at], rank, (int)axis, y);
+        continue;
+      }
       pb_make_copy(&d->m, x[at], y);
       pb_nest* n = pb_make_walk(&d->m, "point", x[at], dims);
       int place = place_of(d, rank, dims, in.shape[axis], &number), from = pb_make_access(&d->m, x[at]);
@@ -119,6 +145,16 @@ static pb_status larger(pb_door* d, const pb_flat_op* op, const int* first, cons
   return PB_OK;
 }
 
+// An order's first ones, as i32.
+static void first_places(pb_door* d, int order, int y) {
+  int dims[PB_NEST_RANK];
+  pb_nest* n = pb_make_walk(&d->m, "point", y, dims);
+  int from = pb_make_access(&d->m, order);
+  pb_make_along(&d->m, from, dims);
+  (void)pb_nest_node(n, PB_OP_TRUNC, PB_I32, pb_nest_load(n, from), -1);
+  pb_make_end(&d->m, y, dims);
+}
+
 // The elements whose ranks are below k, and where they stood.
 pb_status pb__door_top_k(pb_door* d, const pb_flat_op* op) {
   int x = pb__door_in(d, op, 0), rank, dims[PB_NEST_RANK], number;
@@ -132,9 +168,13 @@ pb_status pb__door_top_k(pb_door* d, const pb_flat_op* op) {
   for (int r = 0; r < axis; ++r)
     if (values->shape[r] != in.shape[r] || places->shape[r] != in.shape[r])
       return pb__door_refuse(d, op, "results that do not fit");
-  PB_TRY(ranks(d, op, 1, &x, axis, larger, &rank));
+  bool few = are_few(d, in.shape[axis]);
+  PB_TRY((few ? ranks : merged)(d, op, 1, &x, axis, larger, &rank));
   for (int k = 0; k < 2; ++k) {
     int y = pb__door_result(d, op, k);
+    if (!few && !k) pb__door_in_order(d, x, rank, axis, y);
+    if (!few && k) first_places(d, rank, y);
+    if (!few) continue;
     pb_type stored = pb_type_stored(pb_made(&d->m, y)->type);
     (void)pb_make_walk(&d->m, "init", y, dims);
     (void)(pb_type_is_float(stored) ? pb_nest_const(&d->m.nest, stored, 0) : pb_nest_integer(&d->m.nest, stored, 0));

@@ -1,0 +1,127 @@
+#include "core/frontend/stablehlo/merge.h"
+
+#include <string.h>
+
+// The work tensor has two halves of n numbers along the axis: pass p reads one and writes the other. A number has in
+// its low bits which element stands there, in its high ones how many of the left run are taken by then. Passes whose
+// runs are longer than all there is leave the order as it is; where n is open (core/open) there are as many as any n
+// takes.
+enum { TAKEN = 32, ALL_PASSES = 32 };
+
+static int whole(pb_nest* n, int64_t v) { return pb_nest_integer(n, PB_I64, v); }
+static int op(pb_nest* n, pb_op o, int a, int b) { return pb_nest_node(n, o, PB_I64, a, b); }
+static int add(pb_nest* n, int a, int b) { return op(n, PB_OP_ADD, a, b); }
+static int less(pb_nest* n, int a, int b) { return pb_nest_node(n, PB_OP_LESS, PB_I1, a, b); }
+
+static int chosen_by(pb_nest* n, int condition, int yes, int no) {
+  int id = pb_nest_node(n, PB_OP_SELECT, n->expr[yes].type, condition, yes);
+  n->expr[id].args[2] = no;
+  return id;
+}
+
+static int within(pb_nest* n, int v, int64_t count) {
+  int low = op(n, PB_OP_MAX, v, whole(n, 0));
+  return op(n, PB_OP_MIN, low, whole(n, count - 1));
+}
+
+static int element_in(pb_nest* n, int number) { return op(n, PB_OP_AND, number, whole(n, UINT32_MAX)); }
+
+// The number at place `at` of the half that begins at `base`.
+static int number_at(pb_door* d, const pb_door_merge* m, int base, int at) {
+  pb_nest* n = &d->m.nest;
+  int access = pb_make_access(&d->m, m->work), place = add(n, base, within(n, at, m->count));
+  for (int r = 0; r < m->rank; ++r)
+    if (r != m->axis) pb_make_move(&d->m, access, r, m->dims[r], 1);
+  return pb_nest_gather(n, access, m->axis, pb__door_as_place(n, place));
+}
+
+static int new_work(pb_door* d, const pb_door_merge* m) {
+  int64_t shape[PB_NEST_RANK];
+  int dims[PB_NEST_RANK];
+  memcpy(shape, m->shape, sizeof *shape * (size_t)m->rank);
+  shape[m->axis] *= 2;
+  int work = pb_make_value(&d->m, PB_I64, m->rank, shape);
+  pb_nest* n = pb_make_walk(&d->m, "init", work, dims);
+  (void)pb__door_turn(n, dims[m->axis]);
+  pb_make_end(&d->m, work, dims);
+  return work;
+}
+
+pb_door_merge pb__door_merge_start(pb_door* d, int rank, const int64_t* shape, int axis, int64_t keys) {
+  pb_door_merge m = {.rank = rank, .axis = axis, .count = shape[axis], .keys = keys};
+  memcpy(m.shape, shape, sizeof *shape * (size_t)rank);
+  do ++m.passes;
+  while ((int64_t)1 << m.passes < m.count);
+  if (d->m.consts->open) m.passes = ALL_PASSES;
+  m.work = new_work(d, &m);
+  pb_nest* n = pb_make_start(&d->m, "order");
+  for (int r = 0; r < rank; ++r) m.dims[r] = r == axis ? -1 : pb_make_loop(&d->m, shape[r]);
+  int by = pb_make_loop(&d->m, keys), pass = pb_make_loop(&d->m, m.passes), turn = pb_make_loop(&d->m, m.count);
+  int p = pb__door_turn(n, pass), k = pb__door_turn(n, turn), key = pb__door_turn(n, by), none = whole(n, 0);
+  int back = op(n, PB_OP_MUL, key, whole(n, -1));
+  m.key = add(n, back, whole(n, keys - 1));
+  m.turn = k;
+  // Which half: all passes before.
+  int done = add(n, op(n, PB_OP_MUL, key, whole(n, m.passes)), p);
+  int odd = less(n, none, op(n, PB_OP_AND, done, whole(n, 1)));
+  int half = whole(n, m.count), first = chosen_by(n, odd, half, none);
+  m.base = chosen_by(n, odd, none, half); // what is written
+  // Runs of `width` from `start` on, the last one shorter: `all` in both, `most` in the left one.
+  int width = op(n, PB_OP_SHL, whole(n, 1), p), pair = op(n, PB_OP_SHL, whole(n, 2), p);
+  int at = op(n, PB_OP_AND, k, op(n, PB_OP_SUB, pair, whole(n, 1))), start = op(n, PB_OP_SUB, k, at);
+  int left = op(n, PB_OP_SUB, whole(n, m.count), start);
+  int all = op(n, PB_OP_MIN, pair, left), most = op(n, PB_OP_MIN, width, left);
+  int before = number_at(d, &m, m.base, add(n, k, whole(n, -1)));
+  int inside = less(n, none, at), taken = op(n, PB_OP_SHR, before, whole(n, TAKEN));
+  taken = chosen_by(n, inside, taken, none);
+  int other = add(n, most, op(n, PB_OP_SUB, at, taken)); // the next one of the right run
+  m.has_left = less(n, taken, most);
+  m.has_right = less(n, other, all);
+  m.left = within(n, element_in(n, number_at(d, &m, first, add(n, start, taken))), m.count);
+  m.right = within(n, element_in(n, number_at(d, &m, first, add(n, start, other))), m.count);
+  m.taken = taken;
+  return m;
+}
+
+int pb__door_merge_load(pb_door* d, const pb_door_merge* m, int x, int place) {
+  int access = pb_make_access(&d->m, x);
+  for (int r = 0; r < m->rank; ++r)
+    if (r != m->axis) pb_make_move(&d->m, access, r, m->dims[r], 1);
+  return pb_nest_gather(&d->m.nest, access, m->axis, pb__door_as_place(&d->m.nest, place));
+}
+
+int pb__door_merge_end(pb_door* d, const pb_door_merge* m, int right_first) {
+  pb_nest* n = &d->m.nest;
+  int one = whole(n, 1), none = whole(n, 0);
+  int to_right = chosen_by(n, m->has_left, chosen_by(n, right_first, one, none), one);
+  to_right = chosen_by(n, m->has_right, to_right, none);
+  int is = less(n, none, to_right), taken = add(n, m->taken, op(n, PB_OP_SUB, one, to_right));
+  int chosen = chosen_by(n, is, m->right, m->left), access = pb_make_access(&d->m, m->work);
+  for (int r = 0; r < m->rank; ++r)
+    if (r != m->axis) pb_make_move(&d->m, access, r, m->dims[r], 1);
+  n->access[access].gathered = 1 + m->axis;
+  n->stored_at = pb__door_as_place(n, add(n, m->base, m->turn));
+  (void)op(n, PB_OP_OR, op(n, PB_OP_SHL, taken, whole(n, TAKEN)), chosen);
+  n->reduce = PB_ACC_BODY;
+  pb_make_finish(&d->m);
+  int dims[PB_NEST_RANK], order = pb_make_value(&d->m, PB_I64, m->rank, m->shape);
+  n = pb_make_walk(&d->m, "point", order, dims);
+  access = pb_make_access(&d->m, m->work);
+  pb_make_along(&d->m, access, dims);
+  if (m->passes * m->keys % 2) n->access[access].index[m->axis].cst += m->count;
+  (void)within(n, element_in(n, pb_nest_load(n, access)), m->count);
+  pb_make_end(&d->m, order, dims);
+  return order;
+}
+
+void pb__door_in_order(pb_door* d, int x, int order, int axis, int y) {
+  int dims[PB_NEST_RANK];
+  pb_nest* n = pb_make_walk(&d->m, "gather", y, dims);
+  int at = pb_make_access(&d->m, order), from = pb_make_access(&d->m, x);
+  pb_make_along(&d->m, at, dims);
+  for (int r = 0; r < n->access[from].rank; ++r)
+    if (r != axis) pb_make_move(&d->m, from, r, dims[r], 1);
+  int place = pb__door_as_place(n, within(n, pb_nest_load(n, at), pb_made(&d->m, x)->shape[axis]));
+  (void)pb_nest_gather(n, from, axis, place);
+  pb_make_end(&d->m, y, dims);
+}
