@@ -11,7 +11,7 @@ const pb_written_row pb_written_rows[] = {
 #undef WRITTEN
     {0}};
 
-enum { MOST_NAMES = 32, MOST_LENGTH = 24, MOST_DEPTH = 12 };
+enum { MOST_NAMES = 96, MOST_LENGTH = 24, MOST_DEPTH = 12 };
 
 typedef struct reader {
   pb_nest* nest;
@@ -81,15 +81,34 @@ static void set(reader* r, const char* name, int node) {
 
 static int expression(reader* r);
 
+static int whole(reader* r, int64_t value) {
+  pb_nest* n = r->nest;
+  for (int k = 0; k < n->expr_count; ++k)
+    if (n->expr[k].op == PB_OP_CONST && n->expr[k].type == PB_I64 && n->expr[k].integer == value) return k;
+  return n->expr_count == PB_NEST_EXPR ? wrong(r) : pb_nest_integer(n, PB_I64, value);
+}
+
 static int copied_sign(reader* r, int magnitude, int of) {
-  int least = -1;
-  for (int k = 0; k < r->nest->expr_count; ++k)
-    if (r->nest->expr[k].op == PB_OP_CONST && r->nest->expr[k].type == PB_I64 && r->nest->expr[k].integer == INT64_MIN)
-      least = k;
-  if (least < 0) least = pb_nest_integer(r->nest, PB_I64, INT64_MIN);
+  int least = whole(r, INT64_MIN);
   int sign = made(r, PB_OP_AND, PB_I64, made(r, PB_OP_BITCAST, PB_I64, of, -1, -1), least, -1);
   int plain = made(r, PB_OP_BITCAST, PB_I64, made(r, PB_OP_ABS, PB_F64, magnitude, -1, -1), -1, -1);
   return made(r, PB_OP_BITCAST, PB_F64, made(r, PB_OP_OR, PB_I64, plain, sign, -1), -1, -1);
+}
+
+// k of x = m 2^k, sqrt(1/2) <= m < sqrt(2), of a normal number above 0.
+static int exponent_of(reader* r, int x) {
+  const int64_t root = 0x3fe6a09e667f3bcd; // of 1/2
+  int bits = made(r, PB_OP_BITCAST, PB_I64, x, -1, -1);
+  bits = made(r, PB_OP_SUB, PB_I64, bits, whole(r, root), -1);
+  return made(r, PB_OP_SITOFP, PB_F64, made(r, PB_OP_SHR, PB_I64, bits, whole(r, 52), -1), -1, -1);
+}
+
+// 2^k, a normal number, of a whole k.
+static int power_of_two(reader* r, int k) {
+  const int64_t zero = 0x4338000000000000; // the bits of what leaves whole numbers in the low ones
+  int bits = made(r, PB_OP_BITCAST, PB_I64, made(r, PB_OP_ADD, PB_F64, k, number(r, 0x1.8p52), -1), -1, -1);
+  bits = made(r, PB_OP_SUB, PB_I64, bits, whole(r, zero - 1023), -1);
+  return made(r, PB_OP_BITCAST, PB_F64, made(r, PB_OP_SHL, PB_I64, bits, whole(r, 52), -1), -1, -1);
 }
 
 static int make_row(pb_nest* n, const pb_written_row* row, const int* arguments, int depth);
@@ -113,6 +132,8 @@ static int call(reader* r, const char* name) {
   for (size_t k = 0; k < sizeof known / sizeof *known; ++k)
     if (!strcmp(known[k].name, name) && known[k].operands == count)
       return made(r, known[k].op, PB_F64, arguments[0], count == 2 ? arguments[1] : -1, -1);
+  if (!strcmp(name, "exponent") && count == 1) return exponent_of(r, arguments[0]);
+  if (!strcmp(name, "two_to") && count == 1) return power_of_two(r, arguments[0]);
   if (!strcmp(name, "copysign") && count == 2) return copied_sign(r, arguments[0], arguments[1]);
   const pb_written_row* row = pb_written_find(name);
   int node = row && !r->is_wrong ? make_row(r->nest, row, arguments, r->depth + 1) : -1;

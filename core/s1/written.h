@@ -4,11 +4,12 @@
 
 #include "core/poly/nest.h"
 
-enum { PB_WRITTEN_PARAMETERS = 6 };
+enum { PB_WRITTEN_PARAMETERS = 10 };
 
 // A row: its parameters by blanks, statements "name = expression;" and the expression that is its result. Expressions
 // have + - * /, the comparisons < <= ==, c ? a : b, numbers, pi, inf, and calls: of sqrt, cbrt, abs, exp, expm1, log, log1p,
-// sin, cos, tan, atan2, max and min (NaN wins), copysign, and of other rows.
+// sin, cos, tan, atan2, max and min (NaN wins), copysign, exponent (k of m 2^k, m from sqrt(1/2) to sqrt(2)), two_to (2^k
+// of a whole k), and of other rows.
 typedef struct pb_written_row {
   const char *name, *parameters, *text;
 } pb_written_row;

@@ -1,5 +1,5 @@
 // Functions of complex numbers: products by themselves, all others by the rows of core/s1/written.def, in f64 whatever
-// the type and rounded at the end.
+// the type and rounded at the end; of f64 some by pairs of f64.
 #include "core/frontend/stablehlo/door.h"
 
 #include "core/s1/written.h"
@@ -102,9 +102,9 @@ static const struct {
                 {"chlo.acosh", "acosh", NULL, false},
                 {"chlo.atanh", "atanh", NULL, false},
                 {"thirds", "thirds", NULL, false},
-                {"cube_root", "cbrt", NULL, false}, // of x and its thirds
+                {"cube_root", "cbrt", NULL, false},         // of x and its thirds
                 {"power_ends", "power_ends", NULL, false}}; // of x, y and x^y
-enum { MOST_OPERANDS = 3 };
+enum { MOST_OPERANDS = 5 };
 
 static int element_of(const char* name) {
   for (int k = 0; k < (int)(sizeof elements / sizeof *elements); ++k)
@@ -261,6 +261,64 @@ static pb_door_value as_type(pb_door* d, pb_door_value x, pb_type to) {
   return y;
 }
 
+// The parts NAME_re and NAME_im of numbers of f64, a tensor each.
+static pb_status by_row(pb_door* d, const pb_flat_op* op, const char* name, const pb_door_value* x, int count,
+                        pb_door_value* y) {
+  const pb_s1_value like = *pb_made(&d->m, x[0].value);
+  int dims[PB_NEST_RANK];
+  for (int part = 0; part < 2; ++part) {
+    pair v[MOST_OPERANDS];
+    int made = pb_make_value(&d->m, PB_F64, like.rank, like.shape);
+    (void)pb_make_walk(&d->m, "point", made, dims);
+    for (int o = 0; o < count; ++o) v[o] = load(d, x[o], dims);
+    int node = written_part(&d->m.nest, name, v, count, part, PB_F64);
+    if (node < 0) return pb__door_refuse(d, op, "of complex numbers");
+    pb__door_store(d, node, made, dims);
+    *(part ? &y->imaginary : &y->value) = made;
+  }
+  return PB_OK;
+}
+
+// By the sine and the cosine of an angle and by a decay, pairs all of them: NAME_pair's parts of `old`, x and those.
+static pb_status by_waves(pb_door* d, const pb_flat_op* op, const char* name, pb_door_value old, pb_door_value x,
+                          pb_door_value turn, pb_door_value decay, pb_door_value* y) {
+  pb_door_value v[MOST_OPERANDS] = {old, x};
+  char row[32];
+  snprintf(row, sizeof row, "%s_pair", name);
+  PB_TRY(by_row(d, op, "sine_of", &turn, 1, &v[2]));
+  PB_TRY(by_row(d, op, "cosine_of", &turn, 1, &v[3]));
+  PB_TRY(by_row(d, op, "decay", &decay, 1, &v[4]));
+  return by_row(d, op, row, v, MOST_OPERANDS, y);
+}
+
+// A function of f64 whose terms leave too little of each other for one nest's f64 (core/s1/written_pairs.def).
+static pb_status by_pairs(pb_door* d, const pb_flat_op* op, const char* name, const pb_door_value* x,
+                          pb_door_value* y) {
+  pb_door_value old, ways;
+  char row[32];
+  snprintf(row, sizeof row, "%s_ways", name);
+  PB_TRY(apply(d, op, op->name, x, 1, &old));
+  PB_TRY(by_row(d, op, row, x, 1, &ways));
+  int none = pb__door_zeros(d, ways.value);
+  const pb_door_value turn = {ways.value, none}, decay = {ways.imaginary, none};
+  return by_waves(d, op, name, old, x[0], turn, decay, y);
+}
+
+static bool has_pairs(const char* name) {
+  char row[32];
+  snprintf(row, sizeof row, "%s_ways_re", name ? name : "");
+  return pb_written_find(row) != NULL;
+}
+
+static pb_status power_by_pairs(pb_door* d, const pb_flat_op* op, const pb_door_value* x, pb_door_value* y) {
+  pb_door_value by[3] = {x[1]}, grows, turns;
+  PB_TRY(by_row(d, op, "log_pair", x, 1, &by[1]));
+  PB_TRY(by_row(d, op, "angle_pair", x, 1, &by[2]));
+  PB_TRY(by_row(d, op, "exponent_pair", by, 3, &grows));
+  PB_TRY(by_row(d, op, "turn_pair", by, 3, &turns));
+  return by_waves(d, op, "power", *y, grows, turns, grows, y);
+}
+
 // Powers are e^(y log x).
 static pb_status power(pb_door* d, const pb_flat_op* op, const pb_door_value* x, pb_door_value* y) {
   pb_door_value by[2] = {x[1]}, times, raised;
@@ -285,6 +343,7 @@ static pb_status by_steps(pb_door* d, const pb_flat_op* op, const pb_door_value*
   if (op->operand_count == 2) wide[1] = x[1];
   for (int k = 0; k < op->operand_count && type != PB_F64; ++k) wide[k] = as_type(d, x[k], PB_F64);
   PB_TRY((op->operand_count == 2 ? power : cube_root)(d, op, wide, y));
+  if (op->operand_count == 2 && type == PB_F64) PB_TRY(power_by_pairs(d, op, wide, y));
   if (type != PB_F64) *y = as_type(d, *y, type);
   return PB_OK;
 }
@@ -312,7 +371,12 @@ pb_status pb__door_complex_element(pb_door* d, const pb_flat_op* op) {
   if ((k < 0 && !in_steps) || op->operand_count > 2) return pb__door_refuse(d, op, "of complex numbers");
   bool is_real = !in_steps && elements[k].is_real;
   if (is_real == out->is_complex || in->type != out->type) return pb__door_refuse(d, op, "a result that does not fit");
-  PB_TRY(in_steps ? by_steps(d, op, x, &y) : apply(d, op, op->name, x, op->operand_count, &y));
+  if (in_steps)
+    PB_TRY(by_steps(d, op, x, &y));
+  else if (in->type == PB_F64 && has_pairs(elements[k].written))
+    PB_TRY(by_pairs(d, op, elements[k].written, x, &y));
+  else
+    PB_TRY(apply(d, op, op->name, x, op->operand_count, &y));
   pb__door_set(d, op->results[0], y);
   return PB_OK;
 }
