@@ -103,6 +103,9 @@ MODELS = {
     "boxes by their middles": (
         "g (float[2, 50, 4] x, float[2, 2, 50] s) => (int64[k, 3] y) <int64 m = {9}, float o = {0.3}> { y = NonMaxSuppression<center_point_box = 1>(x, s, m, o) }",
         [{"x": np.abs(boxes(2, 50)), "s": np.random.default_rng(7).random((2, 2, 50), np.float32)}], []),
+    "a few of many boxes": (
+        "g (float[b, n, 4] x, float[b, 2, n] s) => (int64[k, 3] y) <int64 m = {5}, float o = {0.5}, float t = {0.2}> { y = NonMaxSuppression(x, s, m, o, t) }",
+        [{"x": boxes(b, n), "s": np.random.default_rng(n).random((b, 2, n), np.float32)} for b, n in ((1, 3), (2, 300), (1, 20000))], []),
     "as many extents as there may be": (many(8), [{f"s{k}": ints(k + 1, 2, 3, 9 - k) for k in range(8)}], []),
     "in a loop of three turns": (
         "g (float[4, 6] x, int64[1] k) => (float[4, 6] z) <int64 n = {3}, bool c = {1}, int64[1] zero = {0}> { z = Loop (n, c, x) <"

@@ -124,67 +124,98 @@ static int area(pb_nest* n, const int* at) {
   return real(n, PB_OP_MUL, height, width);
 }
 
-int pb__o_overlaps(pb_onnx* o, const int* corners, int most) {
-  const pb_flat_type x = *pb__o_type(o, corners[0]);
-  int64_t boxes = x.shape[1], shape[3] = {x.shape[0], boxes, boxes}, all = shape[0] * boxes * boxes;
-  int y = pb__o_new(o, PB_I32, 1, &all), a[4], b[4], flat[4];
-  for (int k = 0; k < 4; ++k) flat[k] = as_one_dim(o, corners[k]);
-  if (pb__o_bad(o)) return y;
-  turns t = {.o = o, .m = &o->door.m};
-  t.m->name = o->n->name;
-  t.m->type = o->n->op;
-  t.flat = o->door.value[y] = pb_make_value(t.m, PB_I32, 1, &all);
-  pb_nest* n = pb_make_start(t.m, "point");
-  for (int r = 0; r < 3; ++r) t.dims[r] = pb_make_loop(t.m, shape[r]);
-  for (int k = 0; k < 4; ++k) {
-    a[k] = in(&t, flat[k], 3, (const int64_t[]){boxes, 1, 0});
-    b[k] = in(&t, flat[k], 3, (const int64_t[]){boxes, 0, 1});
-  }
-  int access, limit = pb__door_load(&o->door, o->door.value[most], &access);
+// Whether two boxes, four corners each, share more than `most` of what both cover: an i1 as a byte.
+static int overlap(pb_nest* n, const int* a, const int* b, int most) {
   int end = lesser(n, a[2], b[2]), begin = greater(n, a[0], b[0]), height = real(n, PB_OP_SUB, end, begin);
   end = lesser(n, a[3], b[3]);
   begin = greater(n, a[1], b[1]);
   int width = real(n, PB_OP_SUB, end, begin), shared = real(n, PB_OP_MUL, height, width);
   int one = area(n, a), other = area(n, b), of = real(n, PB_OP_ADD, one, other);
   of = real(n, PB_OP_DIV, shared, real(n, PB_OP_SUB, of, shared));
-  int is = pb_scalar_compare(n, PB_GT, PB_F32, false, of, limit), none = pb_nest_integer(n, PB_I32, 0);
+  int is = pb_scalar_compare(n, PB_GT, PB_F32, false, of, most);
   is = both(n, is, positive(n, height));
   is = both(n, is, positive(n, width));
   is = both(n, is, positive(n, one));
-  is = both(n, is, positive(n, other));
-  (void)pb_scalar_select(n, is, pb_nest_integer(n, PB_I32, 1), none);
-  (void)access_to(&t, t.flat, 0, 3, (const int64_t[]){boxes * boxes, boxes, 1});
+  return both(n, is, positive(n, other));
+}
+
+// A corner of [batches, boxes] as [batches, classes, boxes], flat, in the order of the scores.
+static int in_score_order(pb_onnx* o, int corner, int order, const int64_t* shape) {
+  int64_t boxes = shape[2], all = shape[0] * shape[1] * boxes;
+  const int64_t each[3] = {shape[1] * boxes, boxes, 1}, batch[3] = {boxes, 0, 0};
+  int y = pb__o_new(o, PB_F32, 1, &all);
+  turns t = {.o = o, .m = &o->door.m};
+  t.m->name = o->n->name;
+  t.m->type = o->n->op;
+  t.flat = o->door.value[y] = pb_make_value(t.m, PB_F32, 1, &all);
+  pb_nest* n = pb_make_start(t.m, "gather");
+  for (int r = 0; r < 3; ++r) t.dims[r] = pb_make_loop(t.m, shape[r]);
+  int at = pb_scalar_converted(n, in(&t, order, 3, each), pb__o_type(o, order)->type, PB_I64);
+  at = pb_nest_node(n, PB_OP_MAX, PB_I64, at, pb_nest_integer(n, PB_I64, 0));
+  at = pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, boxes - 1));
+  int from = access_to(&t, o->door.value[corner], 0, 3, batch);
+  (void)pb_nest_gather(n, from, 0, pb__door_as_place(n, at));
+  (void)access_to(&t, t.flat, 0, 3, each);
   pb_make_finish(t.m);
   return y;
 }
 
-// The number of a box, kept inside, so that a place made of it is one.
-static int box_at(turns* t, int order, const int64_t* steps, int64_t boxes) {
-  pb_nest* n = &t->m->nest;
-  int at = pb_scalar_converted(n, in(t, order, 4, steps), pb__o_type(t->o, order)->type, PB_I64);
-  at = pb_nest_node(n, PB_OP_MAX, PB_I64, at, pb_nest_integer(n, PB_I64, 0));
-  return pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, boxes - 1));
-}
+// What a box is: it may still be taken, it is, or it is not.
+enum { OUT = 0, OPEN = 1, TAKEN = 2 };
 
-int pb__o_apart(pb_onnx* o, int taken, int order, int overlaps) {
+// A turn looks at box i and slot j of those that hold the boxes that are taken. An open box meets one that overlaps it
+// and is out; or it comes to a slot that holds none, which it then fills, and in the next turn it is taken; or behind
+// the last slot it is out. A row of the state has the boxes, the slots and one that stays empty.
+int pb__o_apart(pb_onnx* o, int taken, int order, const int* corners, int most, int64_t slots) {
   const pb_flat_type x = *pb__o_type(o, taken);
-  int64_t classes = x.shape[1], boxes = x.shape[2], shape[4] = {x.shape[0], classes, boxes, boxes};
-  const int64_t first[4] = {classes * boxes, boxes, 1, 0}, second[4] = {classes * boxes, boxes, 0, 1};
+  int64_t classes = x.shape[1], boxes = x.shape[2], row = boxes + slots + 1, all = x.shape[0] * classes * row;
+  const int64_t shape[4] = {x.shape[0], classes, boxes, slots + 1}, free[3] = {x.shape[0], classes, slots + 1};
+  const int64_t box[4] = {classes * row, row, 1, 0}, slot[4] = {classes * row, row, 0, 1};
+  const int64_t rows[4] = {classes * row, row, 0, 0}, each[4] = {classes * boxes, boxes, 1, 0};
+  int corner[4], a[4], b[4], state[2] = {taken, pb__o_expand(o, pb__o_integer(o, PB_I64, -1), 3, free)};
   order = as_one_dim(o, order);
-  taken = as_one_dim(o, taken);
+  for (int k = 0; k < 4; ++k) {
+    int flat = as_one_dim(o, corners[k]);
+    if (pb__o_bad(o)) return taken;
+    corner[k] = in_score_order(o, flat, order, x.shape);
+  }
+  int start = as_one_dim(o, pb__o_join(o, 2, state, 2));
   if (pb__o_bad(o)) return taken;
-  turns t = begin(o, taken, 4, shape);
+  turns t = begin(o, start, 4, shape);
   pb_nest* n = &t.m->nest;
-  int i = box_at(&t, order, first, boxes), j = box_at(&t, order, second, boxes);
-  int place = pb_nest_node(n, PB_OP_MUL, PB_I64, i, pb_nest_integer(n, PB_I64, boxes));
-  place = pb_nest_node(n, PB_OP_ADD, PB_I64, place, j);
-  int pairs = access_to(&t, o->door.value[overlaps], 0, 4, (const int64_t[]){boxes * boxes, 0, 0, 0});
-  int meet = pb_nest_gather(n, pairs, 0, pb__door_as_place(n, place));
-  int mine = own(&t, 0, 4, first), other = own(&t, 0, 4, second), none = pb_nest_integer(n, PB_I64, 0);
-  int at_j = pb__door_turn(n, t.dims[3]), at_i = pb__door_turn(n, t.dims[2]);
-  int before = pb_scalar_compare(n, PB_LT, PB_I64, false, at_j, at_i);
-  int goes = both(n, before, pb_scalar_compare(n, PB_NE, PB_I64, false, other, none));
-  goes = both(n, goes, pb_scalar_compare(n, PB_NE, PB_I32, false, meet, pb_nest_integer(n, PB_I32, 0)));
-  (void)pb_scalar_select(n, goes, none, mine);
-  return end(&t, 0, 4, first, PB_I64, 3, x.shape);
+  int i = pb__door_turn(n, t.dims[2]), j = pb__door_turn(n, t.dims[3]);
+  int is = own(&t, 0, 4, box), before = own(&t, boxes - 1, 4, slot), now = own(&t, boxes, 4, slot);
+  int at = pb_nest_node(n, PB_OP_MAX, PB_I64, now, pb_nest_integer(n, PB_I64, 0));
+  at = pb__door_as_place(n, pb_nest_node(n, PB_OP_MIN, PB_I64, at, pb_nest_integer(n, PB_I64, boxes - 1)));
+  for (int k = 0; k < 4; ++k) {
+    a[k] = in(&t, corner[k], 4, each);
+    int other = access_to(&t, o->door.value[corner[k]], 0, 4, (const int64_t[]){classes * boxes, boxes, 0, 0});
+    b[k] = pb_nest_gather(n, other, 0, at);
+  }
+  int access, meets = overlap(n, a, b, pb__door_load(&o->door, o->door.value[most], &access));
+  int out = pb_nest_integer(n, PB_I64, OUT), open = pb_nest_integer(n, PB_I64, OPEN);
+  int is_open = pb_scalar_compare(n, PB_EQ, PB_I64, false, is, open);
+  int later = pb_scalar_compare(n, PB_LT, PB_I64, false, out, j);
+  int mine = both(n, later, pb_scalar_compare(n, PB_EQ, PB_I64, false, before, i));
+  int last = pb_scalar_compare(n, PB_EQ, PB_I64, false, j, pb_nest_integer(n, PB_I64, slots));
+  int empty = pb_scalar_compare(n, PB_LT, PB_I64, false, now, out);
+  int next = pb_scalar_select(n, meets, out, open);
+  next = pb_scalar_select(n, empty, open, next); // nobody is there
+  next = pb_scalar_select(n, last, out, next);
+  next = pb_scalar_select(n, mine, pb_nest_integer(n, PB_I64, TAKEN), next);
+  next = pb_scalar_select(n, is_open, next, is);
+  int none = pb_nest_integer(n, PB_I8, 0), fills = both(n, is_open, empty);
+  fills = pb_scalar_select(n, last, none, fills);
+  fills = pb_scalar_select(n, mine, none, fills);
+  int there = pb_nest_node(n, PB_OP_ADD, PB_I64, j, pb_nest_integer(n, PB_I64, boxes));
+  int to = access_to(&t, t.flat, 0, 4, rows), place = pb_scalar_select(n, fills, there, i);
+  n->stored_at = pb__door_as_place(n, place);
+  n->access[to].gathered = 1;
+  (void)pb_scalar_select(n, fills, i, next);
+  n->reduce = PB_ACC_BODY;
+  pb_make_finish(t.m);
+  int y = pb__o_new(o, PB_I64, 1, &all);
+  o->door.value[y] = t.flat;
+  y = pb__o_part(o, pb__o_reshape(o, y, 3, (const int64_t[]){x.shape[0], classes, row}), 2, 0, boxes);
+  return pb__o_cast(o, pb__o_compare(o, "EQ", y, pb__o_integer(o, PB_I64, TAKEN)), PB_I64);
 }

@@ -105,6 +105,8 @@ void pb__o_op_unique(pb_onnx* o) {
 
 // ---- NonMaxSuppression ----
 
+enum { MOST_SLOTS = 4096 }; // a number as large as that means all
+
 // y0, x0, y1, x1 of boxes that are two corners in any order, or a middle and an extent.
 static void corners_of(pb_onnx* o, int boxes, int* corner) {
   const pb_flat_type in = *pb__o_type(o, boxes);
@@ -135,6 +137,15 @@ static int first_ones(pb_onnx* o, int taken, int most) {
   return one_dim(o, pb__o_binary(o, "and", is, few));
 }
 
+// So many boxes of a class may be taken: as a constant says, or all. Of an open number it is what the constant says.
+static int64_t slots_of(pb_onnx* o, int64_t boxes) {
+  int64_t most;
+  if (!pb__o_has(o, 2)) return 1;
+  bool said = !pb__o_says(o, 2) && pb__o_list(o, NULL, 2, 1, &most) == 1 && most < MOST_SLOTS;
+  if (!said || (most > boxes && !o->l->consts->open)) return boxes;
+  return most < 1 ? 1 : most;
+}
+
 void pb__o_op_suppress(pb_onnx* o) {
   int boxes = pb__o_in(o, 0), scores = pb__o_in(o, 1), corner[4], which, count;
   const pb_flat_type b = *pb__o_type(o, boxes), s = *pb__o_type(o, scores);
@@ -148,8 +159,8 @@ void pb__o_op_suppress(pb_onnx* o) {
   int sorted = pb__o_top(o, scores, s.shape[2], &which);
   int taken = pb__o_compare(o, "EQ", sorted, sorted);
   if (pb__o_has(o, 4)) taken = pb__o_compare(o, "GT", sorted, number_or(o, 4, PB_F32, -1));
-  int overlaps = pb__o_overlaps(o, corner, overlap);
-  taken = pb__o_apart(o, pb__o_cast(o, taken, PB_I64), which, overlaps);
+  taken = pb__o_cast(o, taken, PB_I64);
+  taken = pb__o_apart(o, taken, which, corner, overlap, slots_of(o, s.shape[2]));
   if (pb__o_bad(o)) return;
   int places = pb__o_places_of(o, first_ones(o, taken, most), &count);
   int64_t shape[2] = {-1, 3}, all = pb__o_elements(o, which), classes = s.shape[1], each = s.shape[2];
