@@ -15,6 +15,7 @@ static void append(MlirStringRef part, void* text) { pb_text_add(text, "%.*s", (
 typedef struct route {
   pb_diag* diag;
   const char* path;
+  pb_text* unplaced; // takes the first message that has no place, NULL: it is a diagnostic like the others
 } route;
 
 static MlirLocation first_of(MlirLocation fused) {
@@ -53,7 +54,9 @@ static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void* user) {
     place.line = mlirLocationFileLineColRangeGetStartLine(loc);
     place.column = mlirLocationFileLineColRangeGetStartColumn(loc);
   }
-  (void)pb_error(r->diag, place, 2001, NULL, "%s", text.data ? text.data : "");
+  bool waits = r->unplaced && !place.line;
+  if (waits && !r->unplaced->length) pb_text_add(r->unplaced, "%s", text.data ? text.data : "");
+  if (!waits) (void)pb_error(r->diag, place, 2001, NULL, "%s", text.data ? text.data : "");
   pb_text_free(&text);
   return mlirLogicalResultSuccess();
 }
@@ -80,18 +83,77 @@ char* pb_module_text(const char* path, size_t* length) {
   return data;
 }
 
+// ---- where something is wrong that has no place ----
+
+enum { MOST_SEARCHED = 1 << 24 }; // bytes, parsed some twenty times
+
+// The text's first bytes, and what closes the regions that are open there, each by an operation that may end any block.
+static void cut_text(const char* text, size_t n, pb_text* to) {
+  pb_text open = {0}; // brackets
+  bool quoted = false;
+  for (size_t k = 0; k < n; ++k) {
+    if (text[k] == '"' && (!k || text[k - 1] != '\\')) quoted = !quoted;
+    if (!quoted && (text[k] == '{' || text[k] == '(')) pb_text_add(&open, "%c", text[k]);
+    if (!quoted && (text[k] == '}' || text[k] == ')') && open.length) open.data[--open.length] = 0;
+  }
+  pb_text_add(to, "%.*s\n\"pb.end\"() : () -> ()\n", (int)n, text);
+  for (size_t k = open.length; k-- > 0;) pb_text_add(to, open.data[k] == '{' ? "}\n" : ") : () -> ()\n");
+  pb_text_free(&open);
+}
+
+static bool says(MlirContext context, const char* text, size_t n, const char* message) {
+  pb_text cut = {0}, found = {0};
+  pb_diag silent = {.sink = pb_diag_drop};
+  route r = {.diag = &silent, .unplaced = &found};
+  cut_text(text, n, &cut);
+  MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
+  MlirModule module = mlirModuleCreateParse(context, mlirStringRefCreate(cut.data, cut.length));
+  mlirContextDetachDiagnosticHandler(context, id);
+  if (!mlirModuleIsNull(module)) mlirModuleDestroy(module);
+  bool same = found.length && !strcmp(found.data, message);
+  pb_text_free(&cut);
+  pb_text_free(&found);
+  return same;
+}
+
+// Operations that MLIR's builders make for others have no place. The line is the first whose text is enough for MLIR to
+// say the same, found by halving.
+static pb_place place_of(MlirContext context, const char* text, size_t length, const char* name, const char* message) {
+  if (length > MOST_SEARCHED) return (pb_place){.file = name};
+  size_t good = 0, bad = 1, lines = 1;
+  for (size_t k = 0; k < length; ++k) lines += text[k] == '\n';
+  const char** ends = malloc(sizeof *ends * (lines + 1));
+  if (!ends) pb_no_memory(sizeof *ends * (lines + 1));
+  ends[0] = text;
+  for (size_t k = 1; k <= lines; ++k) {
+    const char* end = memchr(ends[k - 1], '\n', length - (size_t)(ends[k - 1] - text));
+    ends[k] = end ? end + 1 : text + length;
+  }
+  for (bad = lines; bad - good > 1;) {
+    size_t half = good + (bad - good) / 2;
+    *(says(context, text, (size_t)(ends[half] - text), message) ? &bad : &good) = half;
+  }
+  pb_place place = {.file = name, .line = (int)bad, .column = 1 + (int)strspn(ends[bad - 1], " \t")};
+  free(ends);
+  return place;
+}
+
 pb_status pb_module_parse_text(MlirContext context, const char* text, size_t length, const char* name, pb_diag* diag,
                                MlirModule* module) {
-  route r = {diag, name};
+  pb_text unplaced = {0};
+  route r = {diag, name, &unplaced};
   MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
   *module = mlirModuleCreateParse(context, mlirStringRefCreate(text, length));
   mlirContextDetachDiagnosticHandler(context, id);
+  if (unplaced.length)
+    (void)pb_error(diag, place_of(context, text, length, name, unplaced.data), 2001, NULL, "%s", unplaced.data);
+  pb_text_free(&unplaced);
   return mlirModuleIsNull(*module) ? PB_ERR_INPUT : PB_OK;
 }
 
 pb_status pb_module_lower(MlirModule module, const char* pipeline, const char* name, pb_diag* diag) {
   MlirContext context = mlirModuleGetContext(module);
-  route r = {diag, name};
+  route r = {diag, name, NULL};
   MlirDiagnosticHandlerID id = mlirContextAttachDiagnosticHandler(context, on_diagnostic, &r, NULL);
   MlirPassManager passes = mlirPassManagerCreate(context);
   pb_text why = {0};

@@ -56,6 +56,9 @@ def refusals(bench):
         ("an operator that linalg has not", f'{HEAD}  %r = "linalg.matmull"(%a) : (tensor<4x6xf32>) -> tensor<4x6xf32>\n{TAIL}', "m.mlir:2:8: error: unregistered operation 'linalg.matmull'"),
         ("text that is none", f"{HEAD}  %r = arith.addf %a, %b : tensor<4x6xf32>\n{TAIL}", "m.mlir:2:23: error", "undeclared SSA value"),
         ("MLIR's rules", f"{HEAD}{EMPTY}{generic(SAME[:1])}{TAIL}", "m.mlir:3:8: error", "PB2001"),
+        ("what MLIR's own builders make of types that do not fit", "func.func @main(%a: tensor<1x6x6x1x3xui64>, %b: tensor<1x4x2x2x3xui64>, %z: i32, %e: tensor<1x5x5x1x4xi32>) -> tensor<1x5x5x1x4xi32> {\n"
+         "  %n = arith.constant 0 : index\n  %r = linalg.conv_2d_nhwgc_gfhwc_q ins(%a, %b, %z, %z : tensor<1x6x6x1x3xui64>, tensor<1x4x2x2x3xui64>, i32, i32) outs(%e : tensor<1x5x5x1x4xi32>) -> tensor<1x5x5x1x4xi32>\n"
+         "  return %r : tensor<1x5x5x1x4xi32>\n}\n", "m.mlir:3:3: error: 'arith.trunci' op", "PB2001"),
         ("a map that is no sum", f"{HEAD}{EMPTY}{generic(['(i, j) -> (i, j floordiv 1 mod 6)', SAME[1]])}{TAIL}", "m.mlir:3:8: error", "PB2110"),
         ("an extent that is not known", HEAD.replace("4x6", "?x6") + "  %r = arith.addf %a, %a : tensor<?x6xf32>\n" + TAIL.replace("4x6", "?x6"), "m.mlir:", "values of tensor<?x6xf32> are not supported"),
         ("memrefs", "func.func @main(%a: memref<4xf32>) {\n  %c = arith.constant 0.0 : f32\n  linalg.fill ins(%c : f32) outs(%a : memref<4xf32>)\n  return\n}\n", "m.mlir:1:1: error: func.func: values of memref<4xf32> are not supported"),
