@@ -1,6 +1,8 @@
 // What the jobs of a pb-server would have made again and again by programs and libraries that are not under test.
 //
-// Descriptions: llvm-tblgen reads each once, as long as the server lives.
+// Descriptions: llvm-tblgen reads each once, as long as the server lives; and jobs of one process that read the same
+// JSON share the chip that it describes (pb_chip_read, pb_chip_from_json), which is half of a small job's time. Whoever
+// has a chip only looks at it; what is wrong with a description is found, and said, each time.
 //
 // Code: LLVM makes the same object of the same IR, and LLD the same library of the same objects, so both are kept in
 // files named by a SHA-256 of all that goes in: IR, description, LLVM, and the sources of what calls it. The folder is
@@ -12,9 +14,11 @@
 #include "core/base/diag.h"
 #include "core/base/sha256.h"
 #include "targets/control/threads/code.h"
+#include "tdl/chip.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +90,73 @@ pb_status __wrap_pb__tblgen_run(const char* path, const char* variant, pb_diag* 
   return PB_OK;
 }
 
+// ---- chips ----
+
+pb_status __real_pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag,
+                                   pb_chip** chip);
+pb_status __wrap_pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag,
+                                   pb_chip** chip);
+pb_status __wrap_pb_chip_read(const char* path, const char* variant, pb_diag* diag, pb_chip** chip);
+void __real_pb_chip_free(pb_chip* chip);
+void __wrap_pb_chip_free(pb_chip* chip);
+
+// The last chips that this process read, whoever has them now, and how many jobs' parts that are.
+enum { CHIPS = 8 };
+static struct {
+  pb_chip* chip;
+  int users;
+  long last; // when it was asked for
+} chips[CHIPS];
+static long asked;
+
+static bool is_of(const pb_chip* chip, const char* text, const char* path, const char* variant) {
+  return chip && !strcmp(chip->file, path) && !strcmp(chip->variant, variant ? variant : "") &&
+         !strcmp(chip->json, text);
+}
+
+// The place that was asked for longest ago of those that nobody uses; -1: all are in use.
+static int free_place(void) {
+  int oldest = -1;
+  for (int k = 0; k < CHIPS; ++k)
+    if (!chips[k].users && (oldest < 0 || chips[k].last < chips[oldest].last)) oldest = k;
+  return oldest;
+}
+
+pb_status __wrap_pb_chip_from_json(const char* text, const char* path, const char* variant, pb_diag* diag,
+                                   pb_chip** chip) {
+  int k = 0;
+  while (k < CHIPS && !is_of(chips[k].chip, text, path, variant)) ++k;
+  if (k == CHIPS) {
+    PB_TRY(__real_pb_chip_from_json(text, path, variant, diag, chip));
+    k = free_place();
+    if (k < 0) return PB_OK;
+    __real_pb_chip_free(chips[k].chip);
+    chips[k].chip = *chip;
+  }
+  chips[k].last = ++asked;
+  ++chips[k].users;
+  *chip = chips[k].chip;
+  return PB_OK;
+}
+
+// As chip_read.c has it, whose own call of pb_chip_from_json is not seen here.
+pb_status __wrap_pb_chip_read(const char* path, const char* variant, pb_diag* diag, pb_chip** chip) {
+  char* json;
+  PB_TRY(__wrap_pb__tblgen_run(path, variant, diag, &json));
+  pb_status status = __wrap_pb_chip_from_json(json, path, variant, diag, chip);
+  free(json);
+  return status;
+}
+
+void __wrap_pb_chip_free(pb_chip* chip) {
+  int k = 0;
+  while (k < CHIPS && (!chip || chips[k].chip != chip)) ++k;
+  if (k == CHIPS)
+    __real_pb_chip_free(chip);
+  else
+    --chips[k].users;
+}
+
 // ---- code ----
 
 void __real_pb_code_make(pb_code* code);
@@ -99,27 +170,41 @@ static void add(pb_sha256* sha, const void* data, size_t bytes) {
   if (bytes) pb_sha256_add(sha, data, bytes);
 }
 
-// The library that holds the function, as it is now. It is looked for by name: what MLIR's C functions are linked from
-// is this program itself, which is another one after each change of the compiler.
-static void add_library(pb_sha256* sha, const char* function) {
-  Dl_info info;
-  struct stat s = {0};
-  void* found = dlsym(RTLD_DEFAULT, function);
-  if (!found || !dladdr(found, &info) || stat(info.dli_fname, &s)) {
-    fprintf(stderr, "pb-server: no library has '%s', by which code is kept\n", function);
-    exit(1);
+// The libraries that hold these functions, as they are now. They are looked for by name: what MLIR's C functions are
+// linked from is this program itself, which is another one after each change of the compiler.
+typedef struct {
+  const char *function, *path;
+  long long facts[3];
+} library;
+static library libraries[] = {{.function = "LLVMContextCreate"},
+                              {.function = "_ZN4mlir11MLIRContextD1Ev"}}; // MLIR: its context's destructor
+static pthread_once_t libraries_known = PTHREAD_ONCE_INIT;
+
+// Once: dladdr goes through all names of a library.
+static void look_libraries_up(void) {
+  for (size_t k = 0; k < sizeof libraries / sizeof *libraries; ++k) {
+    library* l = &libraries[k];
+    Dl_info info;
+    struct stat s = {0};
+    void* found = dlsym(RTLD_DEFAULT, l->function);
+    if (!found || !dladdr(found, &info) || stat(info.dli_fname, &s)) {
+      fprintf(stderr, "pb-server: no library has '%s', by which code is kept\n", l->function);
+      exit(1);
+    }
+    *l = (library){
+        l->function, info.dli_fname, {(long long)s.st_ino, (long long)s.st_size, (long long)s.st_mtim.tv_sec}};
   }
-  const long long facts[] = {(long long)s.st_ino, (long long)s.st_size, (long long)s.st_mtim.tv_sec};
-  add(sha, info.dli_fname, strlen(info.dli_fname));
-  add(sha, facts, sizeof facts);
 }
 
 static void begin(pb_sha256* sha, const char* what) {
   pb_sha256_init(sha);
   add(sha, what, strlen(what));
   add(sha, PB_CODE_SOURCES, strlen(PB_CODE_SOURCES));
-  add_library(sha, "LLVMContextCreate");
-  add_library(sha, "_ZN4mlir11MLIRContextD1Ev"); // of all of MLIR's versions: its context's destructor
+  (void)pthread_once(&libraries_known, look_libraries_up);
+  for (size_t k = 0; k < sizeof libraries / sizeof *libraries; ++k) {
+    add(sha, libraries[k].path, strlen(libraries[k].path));
+    add(sha, libraries[k].facts, sizeof libraries[k].facts);
+  }
 }
 
 static void name_code(pb_sha256* sha, char* name, size_t size) {
