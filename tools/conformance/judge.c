@@ -229,32 +229,23 @@ static void make_window(const judge* j, const judge_insn_record* insn, const jud
   bound_window(o, c, w);
 }
 
-// Calls for the address of each element inside the box; false ends.
-static bool each_element(const judge_window* w, bool (*call)(void* user, int64_t address), void* user) {
-  int64_t at[JUDGE_DIMS];
-  if (w->empty) return true;
+// The first byte inside the box that nothing wrote; -1: there is none. Elements that lie one behind the other are
+// looked at together.
+static int64_t unwritten(const judge_space* s, const judge_window* w) {
+  int64_t at[JUDGE_DIMS], run = w->bytes;
+  int rank = w->rank;
+  if (w->empty) return -1;
+  for (; rank > 0 && w->stride[rank - 1] == run && w->lo[rank - 1] == 0; --rank) run *= w->hi[rank - 1];
   for (int k = 0; k < w->rank; ++k) at[k] = w->lo[k];
   for (;;) {
     int64_t address = w->address;
-    for (int k = 0; k < w->rank; ++k) address += at[k] * w->stride[k];
-    if (!call(user, address)) return false;
-    int k = w->rank - 1;
+    for (int k = 0; k < rank; ++k) address += at[k] * w->stride[k];
+    const uint8_t* bad = memchr(s->valid + address, 0, (size_t)run);
+    if (bad) return bad - s->valid;
+    int k = rank - 1;
     for (; k >= 0 && ++at[k] >= w->hi[k]; --k) at[k] = w->lo[k];
-    if (k < 0) return true;
+    if (k < 0) return -1;
   }
-}
-
-typedef struct reading {
-  const judge_space* space;
-  int bytes;
-  int64_t bad;
-} reading;
-
-static bool is_valid(void* user, int64_t address) {
-  reading* r = user;
-  for (int b = 0; b < r->bytes; ++b)
-    if (!r->space->valid[address + b]) return r->bad = address + b, false;
-  return true;
 }
 
 static bool check_window(judge* j, const judge_insn_record* insn, int index, const judge_window* w, char* why) {
@@ -264,9 +255,9 @@ static bool check_window(judge* j, const judge_insn_record* insn, int index, con
     return snprintf(why, JUDGE_WHY, "operand '%s' touches bytes [%lld, %lld) of %s, which has %lld", name,
                     (long long)w->first, (long long)w->last, s->name, (long long)s->bytes),
            false;
-  reading r = {s, w->bytes, 0};
-  if (w->reads && !each_element(w, is_valid, &r))
-    return snprintf(why, JUDGE_WHY, "operand '%s' reads byte %lld of %s, which nothing wrote", name, (long long)r.bad,
+  int64_t bad = w->reads ? unwritten(s, w) : -1;
+  if (bad >= 0)
+    return snprintf(why, JUDGE_WHY, "operand '%s' reads byte %lld of %s, which nothing wrote", name, (long long)bad,
                     s->name),
            false;
   return true;
@@ -330,8 +321,10 @@ static judge_value wrap(judge_type type, judge_value x) {
 }
 
 static judge_value fetch(const judge_space* s, int64_t address, judge_type type) {
-  judge_value x = {.u = 0};
-  for (int b = 0; b < (type.bits + 7) / 8; ++b) x.u |= (uint32_t)s->data[address + b] << 8 * b;
+  const uint8_t* at = s->data + address;
+  judge_value x = {.u = at[0]}; // elements have 1, 2 or 4 bytes
+  if (type.bits > 8) x.u |= (uint32_t)at[1] << 8;
+  if (type.bits > 16) x.u |= (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
   return wrap(type, x);
 }
 
@@ -516,94 +509,114 @@ typedef struct element {
   int64_t at[JUDGE_DIMS]; // by dim of the instruction
 } element;
 
-static judge_value load(const element* e, const judge_node* n, const judge_value* nodes) {
+// Elements that are computed together, node by node: neighbours along the dim that walks fastest.
+enum { ROW = 64 };
+typedef struct row {
+  int dim, count;                      // element t is t further along `dim` than `element` says
+  judge_value nodes[JUDGE_NODES][ROW]; // their values; the constants' are there from the beginning
+} row;
+
+static void load_row(const element* e, const judge_node* n, const row* r, judge_value* to) {
   const judge_window* w = &e->c->windows[n->operand];
   const judge_operand* o = &e->insn->operands[n->operand];
-  int64_t address = w->address;
-  if (n->op == JUDGE_LOOKUP)
-    address += (int64_t)(nodes[n->args[0]].u % (uint32_t)e->insn->dims[o->dims[0]].max) * w->bytes;
-  for (int k = 0; k < w->rank && n->op == JUDGE_LOAD; ++k) {
-    int64_t at = e->at[w->dims[k]];
-    if (at < w->lo[k] || at >= w->hi[k]) return wrap(o->type, (judge_value){.i = (int32_t)w->fill});
+  const judge_space* s = &e->j->spaces[w->space];
+  int64_t address = w->address, step = 0, first = 0, end = r->count; // of those inside the box
+  for (int k = 0; k < w->rank; ++k) {
+    bool walks = w->dims[k] == r->dim;
+    int64_t at = e->at[w->dims[k]], lo = w->lo[k] - at, hi = w->hi[k] - at;
     address += at * w->stride[k];
+    if (walks) step += w->stride[k];
+    if (!w->boxed) continue;
+    if (!walks && (lo > 0 || hi <= 0)) end = 0;
+    if (walks && lo > first) first = lo;
+    if (walks && hi < end) end = hi;
   }
-  return fetch(&e->j->spaces[w->space], address, o->type);
+  judge_value fill = wrap(o->type, (judge_value){.i = (int32_t)w->fill});
+  for (int64_t t = 0; t < r->count; ++t) to[t] = t >= first && t < end ? fetch(s, address + t * step, o->type) : fill;
 }
 
-static judge_value compute(const element* e) {
-  judge_value v[JUDGE_NODES];
+static void look_row_up(const element* e, const judge_node* n, const row* r, judge_value* to) {
+  const judge_window* w = &e->c->windows[n->operand];
+  const judge_operand* o = &e->insn->operands[n->operand];
+  uint32_t entries = (uint32_t)e->insn->dims[o->dims[0]].max;
+  for (int t = 0; t < r->count; ++t)
+    to[t] =
+        fetch(&e->j->spaces[w->space], w->address + (int64_t)(r->nodes[n->args[0]][t].u % entries) * w->bytes, o->type);
+}
+
+static judge_value apply(const judge* j, const judge_node* n, judge_type from, judge_value a, judge_value b,
+                         judge_value third) {
+  switch (n->op) {
+  case JUDGE_ZEXT:
+  case JUDGE_ZEXT8:
+    return (judge_value){.u = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u};
+  case JUDGE_SITOFP:
+    return (judge_value){.f = (float)a.i};
+  case JUDGE_SEXT64:
+    return (judge_value){.w = a.i};
+  case JUDGE_ZEXT64:
+    return (judge_value){.w = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u};
+  case JUDGE_EXTF:
+    return from.is_brain ? (judge_value){.u = a.u << 16} : from_f16(a.u);
+  case JUDGE_TRUNCF:
+    return n->type.is_brain ? to_bf16(a) : to_f16(a);
+  case JUDGE_TRUNC8:
+  case JUDGE_TRUNC16:
+  case JUDGE_TRUNC32:
+    return as_number(n->type, number_of(from, a));
+  case JUDGE_SAT8:
+    return (judge_value){.i = number_of(from, a) < -128  ? -128
+                              : number_of(from, a) > 127 ? 127
+                                                         : (int32_t)number_of(from, a)};
+  case JUDGE_EQUAL:
+    return (judge_value){.u = from.is_float ? a.f == b.f : number_of(from, a) == number_of(from, b)};
+  case JUDGE_FPTOSI8:
+    return to_code(a);
+  case JUDGE_LESS:
+    return (judge_value){.u = from.is_float ? a.f < b.f : number_of(from, a) < number_of(from, b)};
+  case JUDGE_LESS_EQUAL:
+    return (judge_value){.u = from.is_float ? a.f <= b.f : number_of(from, a) <= number_of(from, b)};
+  case JUDGE_LESSU:
+    return (judge_value){.u = from.bits == 64 ? (uint64_t)a.w < (uint64_t)b.w
+                                              : a.u << (32 - from.bits) < b.u << (32 - from.bits)};
+  case JUDGE_SELECT:
+    return a.u & 1 ? b : third;
+  default:
+    return n->type.is_float ? on_floats(j, n->op, a, b) : on_integers(n->op, n->type, a, b);
+  }
+}
+
+// What is the same for every element.
+static void compute_constants(const element* e, row* r) {
   for (int k = 0; k < e->insn->node_count; ++k) {
     const judge_node* n = &e->insn->nodes[k];
-    judge_value a = n->args[0] >= 0 && n->args[0] < k ? v[n->args[0]] : (judge_value){.u = 0};
-    judge_value b = n->args[1] >= 0 && n->args[1] < k ? v[n->args[1]] : a;
-    judge_type from = n->args[0] >= 0 ? e->insn->nodes[n->args[0]].type : n->type;
-    switch (n->op) {
-    case JUDGE_LOAD:
-    case JUDGE_LOOKUP:
-      v[k] = load(e, n, v);
-      break;
-    case JUDGE_IMMEDIATE:
-      v[k] = wrap(n->type, (judge_value){.u = (uint32_t)e->c->values[e->insn->operands[n->operand].base]});
-      break;
-    case JUDGE_NUMBER:
-      v[k] = n->number;
-      break;
-    case JUDGE_SEXT:
-      v[k] = a;
-      break;
-    case JUDGE_ZEXT:
-    case JUDGE_ZEXT8:
-      v[k].u = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u;
-      break;
-    case JUDGE_SITOFP:
-      v[k].f = (float)a.i;
-      break;
-    case JUDGE_SEXT64:
-      v[k].w = a.i;
-      break;
-    case JUDGE_ZEXT64:
-      v[k].w = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u;
-      break;
-    case JUDGE_EXTF:
-      v[k] = from.is_brain ? (judge_value){.u = a.u << 16} : from_f16(a.u);
-      break;
-    case JUDGE_TRUNCF:
-      v[k] = n->type.is_brain ? to_bf16(a) : to_f16(a);
-      break;
-    case JUDGE_BITCAST:
-      v[k] = a;
-      break;
-    case JUDGE_TRUNC8:
-    case JUDGE_TRUNC16:
-    case JUDGE_TRUNC32:
-      v[k] = as_number(n->type, number_of(from, a));
-      break;
-    case JUDGE_SAT8:
-      v[k].i = number_of(from, a) < -128 ? -128 : number_of(from, a) > 127 ? 127 : (int32_t)number_of(from, a);
-      break;
-    case JUDGE_EQUAL:
-      v[k].u = from.is_float ? a.f == b.f : number_of(from, a) == number_of(from, b);
-      break;
-    case JUDGE_FPTOSI8:
-      v[k] = to_code(a);
-      break;
-    case JUDGE_LESS:
-      v[k].u = from.is_float ? a.f < b.f : number_of(from, a) < number_of(from, b);
-      break;
-    case JUDGE_LESS_EQUAL:
-      v[k].u = from.is_float ? a.f <= b.f : number_of(from, a) <= number_of(from, b);
-      break;
-    case JUDGE_LESSU:
-      v[k].u = from.bits == 64 ? (uint64_t)a.w < (uint64_t)b.w : a.u << (32 - from.bits) < b.u << (32 - from.bits);
-      break;
-    case JUDGE_SELECT:
-      v[k] = a.u & 1 ? b : v[n->args[2]];
-      break;
-    default:
-      v[k] = n->type.is_float ? on_floats(e->j, n->op, a, b) : on_integers(n->op, n->type, a, b);
-    }
+    judge_value x = n->number;
+    if (n->op != JUDGE_IMMEDIATE && n->op != JUDGE_NUMBER) continue;
+    if (n->op == JUDGE_IMMEDIATE)
+      x = wrap(n->type, (judge_value){.u = (uint32_t)e->c->values[e->insn->operands[n->operand].base]});
+    for (int t = 0; t < ROW; ++t) r->nodes[k][t] = x;
   }
-  return v[e->insn->node_count - 1];
+}
+
+// The values of a row of elements.
+static const judge_value* compute(const element* e, row* r) {
+  static const judge_value none[ROW];
+  for (int k = 0; k < e->insn->node_count; ++k) {
+    const judge_node* n = &e->insn->nodes[k];
+    const judge_value* a = n->args[0] >= 0 && n->args[0] < k ? r->nodes[n->args[0]] : none;
+    const judge_value* b = n->args[1] >= 0 && n->args[1] < k ? r->nodes[n->args[1]] : a;
+    const judge_value* third = n->args[2] >= 0 && n->args[2] < k ? r->nodes[n->args[2]] : none;
+    judge_type from = n->args[0] >= 0 ? e->insn->nodes[n->args[0]].type : n->type;
+    if (n->op == JUDGE_LOAD)
+      load_row(e, n, r, r->nodes[k]);
+    else if (n->op == JUDGE_LOOKUP)
+      look_row_up(e, n, r, r->nodes[k]);
+    else if (n->op == JUDGE_SEXT || n->op == JUDGE_BITCAST)
+      memcpy(r->nodes[k], a, (size_t)r->count * sizeof *a);
+    else if (n->op != JUDGE_IMMEDIATE && n->op != JUDGE_NUMBER)
+      for (int t = 0; t < r->count; ++t) r->nodes[k][t] = apply(e->j, n, from, a[t], b[t], third[t]);
+  }
+  return r->nodes[e->insn->node_count - 1];
 }
 
 static judge_value combine(const judge_insn_record* insn, judge_type type, judge_value a, judge_value b) {
@@ -639,6 +652,55 @@ typedef struct result {
   judge_value value;
 } result;
 
+// The dims that an instruction walks: those of its destination, then those that are summed up, the last fastest.
+typedef struct walk {
+  int dims[JUDGE_DIMS], count, outer;
+  int64_t points, each; // elements of the destination, and how many terms each of them has
+} walk;
+
+static walk walk_of(const judge_insn_record* insn, const judge_command* c, const judge_window* d) {
+  walk w = {.points = 1, .each = 1};
+  int inner[JUDGE_DIMS], inners = 0;
+  for (int k = 0; k < insn->dim_count; ++k) {
+    bool walks = false;
+    for (int p = 0; p < d->rank; ++p) walks |= d->dims[p] == k;
+    if (insn->dims[k].table) continue;
+    if (walks)
+      w.dims[w.outer++] = k, w.points *= c->extent[k];
+    else
+      inner[inners++] = k, w.each *= c->extent[k];
+  }
+  w.count = w.outer + inners;
+  memcpy(w.dims + w.outer, inner, (size_t)inners * sizeof *inner);
+  return w;
+}
+
+// All results, before any is written.
+static void compute_results(const element* of, const judge_window* d, const walk* w, row* r, judge_value* terms,
+                            result* results) {
+  element e = *of, at = *of; // the row's first element; the result's
+  judge_type type = e.insn->operands[e.c->dest].type;
+  int64_t p = 0, filled = 0, length = w->count ? e.c->extent[w->dims[w->count - 1]] : 1, here = 0;
+  r->dim = w->count ? w->dims[w->count - 1] : -1;
+  compute_constants(&e, r);
+  for (int64_t left = w->points * w->each; left > 0; left -= r->count) {
+    r->count = (int)(length - here < ROW ? length - here : ROW);
+    const judge_value* values = compute(&e, r);
+    for (int t = 0; t < r->count; ++t) {
+      terms[filled++] = values[t];
+      if (filled < w->each) continue;
+      results[p].address = d->address;
+      for (int k = 0; k < d->rank; ++k) results[p].address += at.at[d->dims[k]] * d->stride[k];
+      results[p++].value = e.insn->how == JUDGE_SET ? terms[0] : total(e.insn, type, terms, w->each);
+      step(e.c, w->dims, w->outer, at.at);
+      filled = 0;
+    }
+    here = (here + r->count) % length;
+    if (w->count) e.at[r->dim] = here;
+    if (here == 0) step(e.c, w->dims, w->count - 1, e.at);
+  }
+}
+
 // Reads come before writes, but for elements that are written twice: those add up one after the other.
 void judge_run(judge* j, const judge_command* c) {
   const judge_insn_record* insn = &j->insns[c->insn];
@@ -651,37 +713,19 @@ void judge_run(judge* j, const judge_command* c) {
   turn_banks(j, insn, c);
   const judge_window* d = &c->windows[c->dest];
   judge_type type = insn->operands[c->dest].type;
-  int outer[JUDGE_DIMS], inner[JUDGE_DIMS], outers = 0, inners = 0;
-  int64_t points = 1, each = 1;
-  for (int k = 0; k < insn->dim_count; ++k) {
-    bool walks = false;
-    for (int p = 0; p < d->rank; ++p) walks |= d->dims[p] == k;
-    if (insn->dims[k].table) continue;
-    if (walks)
-      outer[outers++] = k, points *= c->extent[k];
-    else
-      inner[inners++] = k, each *= c->extent[k];
-  }
-  judge_value* terms = malloc((size_t)each * sizeof *terms);
-  result* results = malloc((size_t)points * sizeof *results);
-  element e = {.j = j, .insn = insn, .c = c};
-  if (!terms || !results) abort(); // out of memory: a verdict without every element is none
-  for (int64_t p = 0; p < points; ++p) {
-    for (int64_t t = 0; t < each; ++t) {
-      terms[t] = compute(&e);
-      step(c, inner, inners, e.at);
-    }
-    results[p].address = d->address;
-    for (int k = 0; k < d->rank; ++k) results[p].address += e.at[d->dims[k]] * d->stride[k];
-    results[p].value = insn->how == JUDGE_SET ? terms[0] : total(insn, type, terms, each);
-    step(c, outer, outers, e.at);
-  }
+  walk w = walk_of(insn, c, d);
+  judge_value* terms = malloc((size_t)w.each * sizeof *terms);
+  result* results = malloc((size_t)w.points * sizeof *results);
+  row* r = malloc(sizeof *r);
+  if (!terms || !results || !r) abort(); // out of memory: a verdict without every element is none
+  compute_results(&(element){.j = j, .insn = insn, .c = c}, d, &w, r, terms, results);
   judge_space* s = &j->spaces[d->space];
-  for (int64_t p = 0; p < points; ++p) {
+  for (int64_t p = 0; p < w.points; ++p) {
     judge_value old = c->accumulates ? fetch(s, results[p].address, type) : nothing(insn, type);
     put(s, results[p].address, type,
         insn->how == JUDGE_SET ? results[p].value : combine(insn, type, old, results[p].value));
   }
   free(terms);
   free(results);
+  free(r);
 }
