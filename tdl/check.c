@@ -117,7 +117,7 @@ static int64_t last_place(const pb_insn* insn, const pb_operand* w, int64_t byte
 static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place, pb_diag* diag,
                          int* faults) {
   const pb_memory* m = &chip->memories[w->memory];
-  int bytes = pb_type_bits(w->type) / 8;
+  int bytes = (int)pb_bytes_of(w->type, 1);
   if (insn->emit) {
     int64_t whole = bytes;
     for (int k = 0; k < w->rank; ++k) whole *= insn->dims[w->dims[k]].max;
@@ -193,7 +193,7 @@ static void check_tables(const pb_insn* insn, pb_place place, pb_diag* diag, int
 // Smallest tile: every fixed dim once, variable dims at their least.
 static void check_least_tile(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place,
                              pb_diag* diag, int* faults) {
-  int64_t bytes = pb_type_bits(w->type) / 8;
+  int64_t bytes = pb_bytes_of(w->type, 1);
   for (int k = 0; k < w->rank; ++k) bytes = times(bytes, insn->dims[w->dims[k]].min);
   if (bytes > chip->memories[w->memory].bytes)
     FAULT(3238, "raise Bytes", "%s: not one tile of window '%s' (%lld bytes) fits in %s", insn->name, w->name,

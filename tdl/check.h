@@ -19,7 +19,7 @@ void pb__check_order(const pb_chip* chip, pb_diag* diag, int* faults);
 // Memories whose banks are taken in turn, and commands that go on beside others. In check_banks.c, called by
 // pb__check_chip.
 void pb__check_banks(const pb_chip* chip, pb_diag* diag, int* faults);
-// A memory of scope "constants". In outside.c, called by pb__check_chip.
+// A memory of scope "constants", and codes of 4 bits. In outside.c, called by pb__check_chip.
 void pb__check_outside(const pb_chip* chip, pb_diag* diag, int* faults);
 // A name that appears in IR, SystemVerilog and reports: letters, digits and '_', at most so many.
 void pb__check_name(const char* what, const char* name, size_t most, pb_place place, pb_diag* diag, int* faults);

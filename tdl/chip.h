@@ -244,6 +244,11 @@ int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window); // bytes be
 const pb_insn* pb_state_alone(const pb_chip* chip, const pb_insn* writer);
 int pb_unit_queue(const pb_chip* chip, int unit); // the queue whose unit it is
 
+// What it reads are codes of 4 bits, and it makes a byte of each, with sign or without: pb_insn_unpacks is the
+// operation that widens them, PB_OP_SEXT or PB_OP_ZEXT. PB_OP_COUNT: it is no such command.
+pb_op pb_insn_unpacks(const pb_insn* insn);
+// Bytes that so many neighbouring elements take, from a whole byte on.
+static inline int64_t pb_bytes_of(pb_type type, int64_t elements) { return (elements * pb_type_bits(type) + 7) / 8; }
 // The memory outside that the instruction's windows lie in, of which there is one at most; -1: none does.
 int pb_insn_outside(const pb_chip* chip, const pb_insn* insn);
 // The queue to which a token on its way from one queue to another goes first, by the fewest counters; -1: there is no

@@ -23,6 +23,7 @@ class Type<string name, int width, string kind> {
   string Kind = kind;           // "int" or "float"
 }
 def I1   : Type<"i1", 1, "int">;      // of immediates
+def I4   : Type<"i4", 4, "int">;      // two in a byte, the first below: of windows outside, from which a command makes I8
 def I8   : Type<"i8", 8, "int">;
 def I16  : Type<"i16", 16, "int">;
 def I32  : Type<"i32", 32, "int">;
@@ -137,6 +138,9 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // On a memory of kind "shadow" or "fifo" Base is "" where the window is written, and
 // where it is read the flag, of one bit: 1 takes the next bank before it reads. No
 // stride is a field there: a bank is filled whole, and has one layout.
+// A window of I4 is on a memory outside, its last stride is "elem" and it is all that its command reads, which makes each
+// code a byte and does nothing else: (trunc8 (sext $a)) for codes of -8 to 7, (trunc8 (zext $a)) for codes of 0 to 15. A
+// constant all of whose codes are such lies so in that memory, where rows have an even number of them; strides are in Units.
 // An encoded field says one thing: no two of an instruction's bases, strides,
 // slots, extents, boxes, fills and immediates share one, in a command or in state,
 // but strides, and extents, that Shared lists.

@@ -100,19 +100,24 @@ void pb__host_use(pb_host* h, int step, int argument, int place) {
   pb__host_touch(h, step, place);
 }
 
-// Which of the call's constants its kernel reads in the memory of scope "constants"; NULL: the chip has none.
-static bool* constants_apart(const pb_host* h, MlirOperation call) {
-  if (h->unit->chip->constant_memory < 0) return NULL;
+// Beside a constant's id until it has its place: its codes lie two in a byte.
+static const uint64_t packed_bit = (uint64_t)1 << 62;
+
+// How the kernel reads its constants: in the memory of scope "constants", and packed.
+static void note_constants(const pb_host* h, MlirOperation call, pb_step* step) {
   pb_arena* arena = &h->engine->arena;
   MlirStringRef name = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(call, "callee"));
   MlirOperation kernel = pb_module_func(h->unit->module, pb_printf(arena, "%.*s", (int)name.length, name.data));
-  if (mlirOperationIsNull(kernel)) return NULL;
+  if (mlirOperationIsNull(kernel)) return;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0));
-  intptr_t count = mlirBlockGetNumArguments(body);
-  bool* apart = PB_NEW_ARRAY(arena, bool, (size_t)count + 1);
-  for (intptr_t k = 0; k < count; ++k)
-    apart[k] = !mlirAttributeIsNull(pb_argument_attribute(mlirBlockGetArgument(body, k), "pb.memory"));
-  return apart;
+  for (int k = 0, a = 0; a < step->arg_count; ++k) { // by the kernel's arguments, by the step's
+    if (!is_outside(h, mlirOperationGetOperand(call, k))) continue;
+    MlirValue v = mlirBlockGetArgument(body, k);
+    pb_arg* arg = &step->args[a++];
+    if (arg->space != PB_SPACE_CONST) continue;
+    if (!mlirAttributeIsNull(pb_argument_attribute(v, "pb.memory"))) arg->space = PB_SPACE_CONST_APART;
+    if (!mlirAttributeIsNull(pb_argument_attribute(v, "pb.packed"))) arg->value |= packed_bit;
+  }
 }
 
 static pb_status take_launch(pb_host* h, MlirOperation call) {
@@ -130,17 +135,15 @@ static pb_status take_launch(pb_host* h, MlirOperation call) {
     return pb_unsupported(h->unit->diag, (pb_place){.what = step->origin}, 4050, NULL,
                           "%d tensors in one kernel; %d at most", step->arg_count, most);
   int operands = step->arg_count;
-  bool* apart = words ? constants_apart(h, call) : NULL;
   step->arg_count = 0;
   for (int k = 0; k < operands; ++k) { // what stays on the chip is in the commands
     MlirValue operand = mlirOperationGetOperand(call, k);
-    if (is_outside(h, operand)) {
-      pb__host_use(h, e->step_count, step->arg_count, place_of(h, operand));
-      if (apart && apart[k]) step->args[step->arg_count].space = PB_SPACE_CONST_APART;
-      ++step->arg_count;
-    } else
+    if (is_outside(h, operand))
+      pb__host_use(h, e->step_count, step->arg_count++, place_of(h, operand));
+    else
       pb__host_touch(h, e->step_count, place_of(h, operand));
   }
+  if (words) note_constants(h, call, step);
   ++e->step_count;
   return PB_OK;
 }
@@ -214,41 +217,65 @@ static void keep(pb_host* h, const pb_host_place* p) {
   }
 }
 
-// Constants by where they lie: in the system's memory, or apart. What is read in both lies in both.
-enum { IN_SYSTEM, APART, MEMORIES };
+// Constants by how they lie: in the system's memory, or apart; as they are, or packed. What is read in several ways
+// lies in all of them.
+enum { APART = 2, PACKED = 1, WAYS = 4 };
 
 typedef struct placed_constants {
   pb_engine* engine;
   const pb_consts* consts;
-  size_t* ids; // in order of first use
-  int count[MEMORIES];
-  uint64_t* offset[MEMORIES]; // by id, UINT64_MAX: no step uses it there
+  size_t* ids; // way by way, in order of first use
+  int count[WAYS];
+  uint64_t* offset[WAYS]; // by id, UINT64_MAX: no step uses it so
 } placed_constants;
 
-static int memory_of(const pb_arg* arg) {
-  return arg->space == PB_SPACE_CONST ? IN_SYSTEM : arg->space == PB_SPACE_CONST_APART ? APART : -1;
+static int way_of(const pb_arg* arg) {
+  if (arg->space != PB_SPACE_CONST && arg->space != PB_SPACE_CONST_APART) return -1;
+  return (arg->space == PB_SPACE_CONST_APART ? APART : 0) + (arg->value & packed_bit ? PACKED : 0);
 }
 
-static void find_constants(placed_constants* c, int memory) {
+static size_t id_of(const pb_arg* arg) { return (size_t)(arg->value & ~packed_bit); }
+
+static uint64_t placed_bytes(const pb_const* c, int way) { return way & PACKED ? (c->bytes + 1) / 2 : c->bytes; }
+
+static void find_constants(placed_constants* c, int way) {
   pb_engine* e = c->engine;
-  size_t* ids = c->ids + (memory == APART ? c->count[IN_SYSTEM] : 0);
+  size_t* ids = c->ids;
+  for (int w = 0; w < way; ++w) ids += c->count[w];
   for (int s = 0; s < e->step_count; ++s)
     for (int k = 0; k < e->steps[s].arg_count; ++k) {
-      size_t id = (size_t)e->steps[s].args[k].value;
-      if (memory_of(&e->steps[s].args[k]) != memory || c->offset[memory][id] != UINT64_MAX) continue;
-      ids[c->count[memory]++] = id;
-      c->offset[memory][id] = e->const_bytes;
-      e->const_bytes += padded(c->consts->items[id].bytes);
+      if (way_of(&e->steps[s].args[k]) != way) continue;
+      size_t id = id_of(&e->steps[s].args[k]);
+      if (c->offset[way][id] != UINT64_MAX) continue;
+      ids[c->count[way]++] = id;
+      c->offset[way][id] = e->const_bytes;
+      e->const_bytes += padded(placed_bytes(&c->consts->items[id], way));
     }
+}
+
+// Two codes in a byte, the first below.
+static void write_packed(const pb_consts* consts, size_t id, unsigned char* to) {
+  uint64_t count = consts->items[id].bytes;
+  unsigned char* codes = malloc(count + 1);
+  if (!codes) pb_no_memory(count + 1);
+  codes[count] = 0;
+  pb_const_write(consts, (int)id, codes);
+  for (uint64_t k = 0; k < count; k += 2) to[k / 2] = (unsigned char)((codes[k] & 15) | (codes[k + 1] & 15) << 4);
+  free(codes);
 }
 
 // A worker writes one: whoever packs weights waits for memory most of the time.
 static void write_constant(void* constants, int k) {
   const placed_constants* c = constants;
   size_t id = c->ids[k];
-  uint64_t bytes = c->consts->items[id].bytes;
-  unsigned char* to = c->engine->consts + c->offset[k < c->count[IN_SYSTEM] ? IN_SYSTEM : APART][id];
-  pb_const_write(c->consts, (int)id, to);
+  int way = 0;
+  for (; k >= c->count[way]; ++way) k -= c->count[way];
+  uint64_t bytes = placed_bytes(&c->consts->items[id], way);
+  unsigned char* to = c->engine->consts + c->offset[way][id];
+  if (way & PACKED)
+    write_packed(c->consts, id, to);
+  else
+    pb_const_write(c->consts, (int)id, to);
   memset(to + bytes, 0, padded(bytes) - bytes);
 }
 
@@ -257,27 +284,29 @@ static void place_constants(pb_host* h) {
   pb_engine* e = h->engine;
   size_t room = h->unit->consts->count + 1;
   placed_constants c = {.engine = e, .consts = h->unit->consts};
-  c.ids = malloc(MEMORIES * room * sizeof *c.ids);
-  if (!c.ids) pb_no_memory(MEMORIES * room * sizeof *c.ids);
+  c.ids = malloc(WAYS * room * sizeof *c.ids);
+  if (!c.ids) pb_no_memory(WAYS * room * sizeof *c.ids);
   e->const_bytes = 0;
-  for (int m = 0; m < MEMORIES; ++m) {
-    c.offset[m] = malloc(room * sizeof *c.offset[m]);
-    if (!c.offset[m]) pb_no_memory(room * sizeof *c.offset[m]);
-    memset(c.offset[m], 0xff, room * sizeof *c.offset[m]);
-    find_constants(&c, m);
+  int count = 0;
+  for (int way = 0; way < WAYS; ++way) {
+    c.offset[way] = malloc(room * sizeof *c.offset[way]);
+    if (!c.offset[way]) pb_no_memory(room * sizeof *c.offset[way]);
+    memset(c.offset[way], 0xff, room * sizeof *c.offset[way]);
+    find_constants(&c, way);
+    count += c.count[way];
   }
   e->consts = pb_alloc_raw(&e->arena, e->const_bytes + 1);
-  pb_work_on(c.count[IN_SYSTEM] + c.count[APART], h->unit->workers, write_constant, &c);
+  pb_work_on(count, h->unit->workers, write_constant, &c);
   for (int s = 0; s < e->step_count; ++s)
     for (int k = 0; k < e->steps[s].arg_count; ++k) {
       pb_arg* arg = &e->steps[s].args[k];
-      if (memory_of(arg) >= 0)
-        arg->value = c.offset[memory_of(arg)][arg->value];
+      if (way_of(arg) >= 0)
+        arg->value = c.offset[way_of(arg)][id_of(arg)];
       else if (arg->space == PB_SPACE_ARENA)
         arg->value = h->places[arg->value].arg.value;
     }
   free(c.ids);
-  for (int m = 0; m < MEMORIES; ++m) free(c.offset[m]);
+  for (int way = 0; way < WAYS; ++way) free(c.offset[way]);
 }
 
 static pb_status check_room(const pb_unit* unit, uint64_t bytes) {

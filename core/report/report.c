@@ -90,7 +90,8 @@ void pb_report_memory(const pb_chip* chip, MlirOperation func, int64_t* bytes) {
     pb_access shape;
     MlirValue v = mlirBlockGetArgument(body, k);
     if (mlirAttributeIsNull(pb_argument_attribute(v, "pb.memory")) || !pb_access_of_value(v, &shape)) continue;
-    bytes[chip->constant_memory] += pb_access_elements(&shape) * ((pb_type_bits(shape.type) + 7) / 8);
+    bool packed = !mlirAttributeIsNull(pb_argument_attribute(v, "pb.packed"));
+    bytes[chip->constant_memory] += pb_bytes_of(packed ? PB_I4 : shape.type, pb_access_elements(&shape));
   }
 }
 

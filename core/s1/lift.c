@@ -23,8 +23,22 @@ const pb_const* pb__constant(const lifter* l, int tensor) {
   return &l->consts->items[l->g->tensors[tensor].const_id];
 }
 
-const pb_const* pb__signed_constant(lifter* l, int tensor) {
+// Codes of 4 bits, which the model has a byte each of, the code below.
+const pb_const* pb__byte_codes(lifter* l, int tensor) {
   const pb_const* c = pb__constant(l, tensor);
+  if (!c || (c->type != PB_I4 && c->type != PB_U4)) return c;
+  pb_const from = *c; // adding constants moves the table
+  int8_t* codes = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);
+  for (uint64_t k = 0; k < from.bytes; ++k) {
+    int code = ((const uint8_t*)from.data)[k] & 15;
+    codes[k] = (int8_t)(from.type == PB_I4 ? (code ^ 8) - 8 : code);
+  }
+  int id = pb_consts_add(l->consts, from.name, PB_I8, from.rank, from.shape, codes);
+  return &l->consts->items[id];
+}
+
+const pb_const* pb__signed_constant(lifter* l, int tensor) {
+  const pb_const* c = pb__byte_codes(l, tensor);
   if (!c || c->type != PB_I8 || !l->g->tensors[tensor].is_unsigned) return c;
   pb_const from = *c; // adding constants moves the table
   uint8_t* codes = pb_alloc(&l->consts->arena, from.bytes ? from.bytes : 1);

@@ -58,6 +58,8 @@ int pb__input(const pb_node* n, int k);  // tensor, -1: left out
 const pb_const* pb__constant(const lifter* l, int tensor);
 // Of 8-bit codes: without a sign they become a constant that is 128 less.
 const pb_const* pb__signed_constant(lifter* l, int tensor);
+// A constant; of one with codes of 4 bits, signed or not, a new one of i8. NULL: it is no constant.
+const pb_const* pb__byte_codes(lifter* l, int tensor);
 bool pb__scalar_f32(const lifter* l, int tensor, float* value);
 const pb_node* pb__producer(const lifter* l, int tensor);
 // Elements of a shape; -1: none, more than a tensor may have, or more dims.

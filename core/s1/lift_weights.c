@@ -47,7 +47,7 @@ static void take_off(lifter* l, const pb_const* z, bool from_128, int outputs, p
 }
 
 static pb_status read_zeros(lifter* l, const pb_node* dq, int outputs, pb__weights* w) {
-  const pb_const *z = pb__constant(l, pb__input(dq, 2)), *codes = &l->consts->items[w->id];
+  const pb_const *z = pb__byte_codes(l, pb__input(dq, 2)), *codes = &l->consts->items[w->id];
   const bool from_128 = l->g->tensors[dq->inputs[0]].is_unsigned;
   bool any = false;
   if (pb__input(dq, 2) >= 0 && !z) return pb__refuse(l, dq, NULL, "zero points that are not constant");

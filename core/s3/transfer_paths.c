@@ -18,25 +18,44 @@ static bool reaches(const pb_chip* chip, int from, int to, pb_type type) {
   return false;
 }
 
-static int via_from(const pb_chip* chip, int from, int memory, pb_type type) {
-  if (reaches(chip, from, memory, type)) return memory;
+// The operation by which a command makes bytes in a memory of codes of 4 bits, where constants are such; PB_OP_COUNT:
+// there is none.
+static pb_op unpacks_to(const pb_chip* chip, int from, int to, pb_type type, unsigned narrow) {
+  for (int i = 0; i < chip->insn_count && narrow && type == PB_I8; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    pb_op op = pb_insn_unpacks(insn);
+    unsigned needs = op == PB_OP_SEXT ? PB_CODES_SIGNED : op == PB_OP_ZEXT ? PB_CODES_UNSIGNED : 0;
+    if (!(narrow & needs) || insn->operands[insn->dest].memory != to) continue;
+    if (insn->operands[insn->expr[0].operand].memory == from) return op;
+  }
+  return PB_OP_COUNT;
+}
+
+static int via_from(const pb_chip* chip, int from, int memory, pb_type type, unsigned narrow) {
+  if (reaches(chip, from, memory, type) || unpacks_to(chip, from, memory, type, narrow) != PB_OP_COUNT) return memory;
   for (int via = 0; via < chip->memory_count; ++via)
-    if (reaches(chip, from, via, type) && reaches(chip, via, memory, type)) return via;
+    if ((reaches(chip, from, via, type) || unpacks_to(chip, from, via, type, narrow) != PB_OP_COUNT) &&
+        reaches(chip, via, memory, type))
+      return via;
   return -1;
 }
 
 int pb_transfer_via(const pb_chip* chip, int memory, pb_type type) {
-  return via_from(chip, chip->system_memory, memory, type);
+  return via_from(chip, chip->system_memory, memory, type, 0);
 }
 
-int pb_transfer_constant_via(const pb_chip* chip, int memory, pb_type type) {
-  int via = chip->constant_memory < 0 ? -1 : via_from(chip, chip->constant_memory, memory, type);
-  return via < 0 ? pb_transfer_via(chip, memory, type) : via;
+int pb_transfer_constant_via(const pb_chip* chip, unsigned narrow, int memory, pb_type type) {
+  int via = chip->constant_memory < 0 ? -1 : via_from(chip, chip->constant_memory, memory, type, narrow);
+  return via < 0 ? via_from(chip, chip->system_memory, memory, type, narrow) : via;
 }
 
-int pb_transfer_constant_from(const pb_chip* chip, int memory, pb_type type) {
-  bool apart = chip->constant_memory >= 0 && memory >= 0 && reaches(chip, chip->constant_memory, memory, type);
-  return apart ? chip->constant_memory : chip->system_memory;
+int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_op* unpacks) {
+  const int outside[] = {chip->constant_memory, chip->system_memory};
+  for (int k = 0; k < 2; ++k) {
+    *unpacks = outside[k] < 0 ? PB_OP_COUNT : unpacks_to(chip, outside[k], memory, type, narrow);
+    if (*unpacks != PB_OP_COUNT || (outside[k] >= 0 && reaches(chip, outside[k], memory, type))) return outside[k];
+  }
+  return chip->system_memory;
 }
 
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type) {

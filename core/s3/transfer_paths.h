@@ -2,16 +2,27 @@
 #ifndef PB_S3_TRANSFER_PATHS_H
 #define PB_S3_TRANSFER_PATHS_H
 
+#include "core/s3/kernels.h"
 #include "tdl/chip.h"
 
 // The memory from which `memory` is filled with elements of `type`: `memory` itself when a mover brings them straight
 // from the system's memory, the one in between when it takes two steps, -1 when there is no way.
 int pb_transfer_via(const pb_chip* chip, int memory, pb_type type);
 // The same for a tensor that the model knows beforehand: from the memory of scope "constants" if there is a way.
-int pb_transfer_constant_via(const pb_chip* chip, int memory, pb_type type);
+// `narrow`: PB_CODES_SIGNED and PB_CODES_UNSIGNED, by which its codes may lie two in a byte.
+int pb_transfer_constant_via(const pb_chip* chip, unsigned narrow, int memory, pb_type type);
 // The memory outside from which such a tensor is copied to `memory`, and in which it lies: that one if a command copies
-// from it there, else the system's.
-int pb_transfer_constant_from(const pb_chip* chip, int memory, pb_type type);
+// from it there, else the system's. *unpacks: the operation by which the command makes bytes of codes of 4 bits;
+// PB_OP_COUNT: it copies bytes.
+int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_op* unpacks);
+
+// Of constants of i8, noted at arguments as pb.codes: all codes are -8 to 7; or 0 to 15. Rows have an even number.
+enum { PB_CODES_SIGNED = 1, PB_CODES_UNSIGNED = 2 };
+// What the argument that the value is says; 0: nothing.
+unsigned pb_small_codes_of(MlirValue value);
+// Notes it at the arguments of the program's function, if the chip has a command that unpacks.
+void pb_small_codes_mark(const pb_unit* unit, MlirOperation func);
+
 // The first mover that brings elements of `type` from the system's memory to `memory`; NULL: none.
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type);
 // Whether a mover takes elements of `type` from the memory to the system's.

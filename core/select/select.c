@@ -142,17 +142,25 @@ static int operand_dim(const pb_operand* window, int insn_dim) {
   return -1;
 }
 
+// Bytes between neighbours along a dim; of codes of 4 bits that is a whole number where none begins inside a byte.
+static int64_t bytes_along(const pb_flat_access* access, int d) {
+  return access->type == PB_I1 ? access->stride[d] : access->stride[d] * pb_type_bits(access->type) / 8;
+}
+
+static bool in_a_byte(const pb_flat_access* access, int d) {
+  return access->type == PB_I4 && access->stride[d] % 2 != 0;
+}
+
 // Can instruction dim t walk along dim d of the nest, for every window?
 static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
   for (int o = 0; o < s->insn->operand_count; ++o) {
     if (s->binding.access_of[o] < 0) continue;
     const pb_operand* window = &s->insn->operands[o];
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
-    int size = pb_type_bits(access->type) / 8;
-    int64_t bytes = access->stride[d] * (size ? size : 1);
+    int64_t bytes = bytes_along(access, d);
     int k = operand_dim(window, t);
     if (k < 0) {
-      if (bytes != 0) return false;
+      if (access->stride[d] != 0) return false;
       continue;
     }
     // a dim that reduces in the nest must reduce in the instruction: it may not walk the destination on the spot
@@ -160,7 +168,7 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
     if (access->boxed && access->box_rank[d] >= 0 && (window->box_lo[k] < 0 || access->box_step[d] != 1)) return false;
     switch (window->strides[k].kind) {
     case PB_STRIDE_NONE:
-      if (bytes != 0) return false;
+      if (access->stride[d] != 0) return false;
       break;
     case PB_STRIDE_ELEM:
       if (access->stride[d] != 1 && !access->splat) return false;
@@ -170,11 +178,11 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
       break;
     case PB_STRIDE_ROW:
     case PB_STRIDE_NUMBER:
-      if (bytes != pb_fixed_stride(s->chip, window, k)) return false;
+      if (in_a_byte(access, d) || bytes != pb_fixed_stride(s->chip, window, k)) return false;
       break;
     case PB_STRIDE_FIELD: {
       const pb_field* field = &s->insn->fields[window->strides[k].field];
-      if (bytes % window->unit || !pb_field_holds(field, bytes / window->unit)) return false;
+      if (in_a_byte(access, d) || bytes % window->unit || !pb_field_holds(field, bytes / window->unit)) return false;
     }
     }
   }
@@ -199,8 +207,7 @@ static bool leftover_fits(const search* s, const pb_flat* nest, int d, const int
     if (s->binding.access_of[o] < 0) continue;
     const pb_operand* window = &s->insn->operands[o];
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
-    int size = pb_type_bits(access->type) / 8;
-    if (access->stride[d] * (size ? size : 1) % pb_base_unit(s->insn, window)) return false;
+    if (in_a_byte(access, d) || bytes_along(access, d) % pb_base_unit(s->insn, window)) return false;
     if (access->boxed && access->box_rank[d] >= 0 &&
         (access->box_run[d] > 1 || !box_is_said(s, access, window, d, dim_of)))
       return false;
@@ -223,8 +230,8 @@ static bool bases_fit(const search* s, const pb_flat* nest) {
   for (int o = 0; o < s->insn->operand_count; ++o) {
     if (s->binding.access_of[o] < 0) continue;
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
-    int size = pb_type_bits(access->type) / 8;
-    if (!access->aligned_rows && pb_base_unit(s->insn, &s->insn->operands[o]) > (size ? size : 1)) return false;
+    if (!access->aligned_rows && pb_base_unit(s->insn, &s->insn->operands[o]) > pb_bytes_of(access->type, 1))
+      return false;
   }
   return true;
 }
@@ -243,9 +250,8 @@ static const char* strides_misfit(search* s, const pb_flat* nest, pb_arena* aren
     for (int o = 0; o < s->insn->operand_count; ++o) {
       if (s->binding.access_of[o] < 0) continue;
       const pb_flat_access* a = &nest->access[s->binding.access_of[o]];
-      int size = pb_type_bits(a->type) / 8;
       text = pb_printf(arena, "%s%s '%s' by %lld bytes", text, join, s->insn->operands[o].name,
-                       (long long)a->stride[d] * (size ? size : 1));
+                       (long long)bytes_along(a, d));
       join = ",";
     }
     return text;
@@ -281,11 +287,10 @@ static bool shared_agree(const search* s, const pb_flat* nest, const int* dim_of
     const pb_operand* window = &s->insn->operands[o];
     if (s->binding.access_of[o] < 0) continue;
     const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
-    int size = pb_type_bits(access->type) / 8;
     for (int k = 0; k < window->rank; ++k) {
       int t = window->dims[k];
       if (window->strides[k].kind != PB_STRIDE_FIELD || dim_of[t] < 0 || extents[t] < 2) continue;
-      int64_t units = access->stride[dim_of[t]] * (size ? size : 1) / window->unit;
+      int64_t units = bytes_along(access, dim_of[t]) / window->unit;
       agree = agree && agrees(s->insn, window->strides[k].field, units, numbers, &said);
     }
   }

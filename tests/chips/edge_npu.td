@@ -6,7 +6,8 @@
 // output unit that adds a bias, multiplies by a factor of 31 bits, shifts to the nearest and clamps on the store path.
 // There is no float, and no zero point: those are in the biases. All sizes, rates and latencies are assumed. Six queues
 // with tokens; with FENCES (edge_npu_fence.td) one list of commands with fences, as such chips have; with FLASH
-// (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate.
+// (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate; with SMALL_CODES
+// (edge_npu_i4.td) a command besides that makes bytes of weights of 4 bits.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -77,6 +78,14 @@ def WEIGHTS : Move<WT, 2> {
   let Summary = "weights to SRAM";
   let Operands = (ins Dram<I8, Constants>:$src, InSRAM:$dst); let Semantics = (set $dst, $src);
 }
+#ifdef SMALL_CODES
+class Unpack<bits<6> op, dag widened> : Move<WT, op> {
+  let Mover = 0; let Buffer = 0;
+  let Operands = (ins Dram<I4, Constants>:$src, InSRAM:$dst); let Semantics = (set $dst, (trunc8 widened));
+}
+def SMALL_WEIGHTS : Unpack<5, (sext $src)> { let Summary = "weights of 4 bits to SRAM, a byte for each"; }
+def UNSIGNED_WEIGHTS : Unpack<6, (zext $src)> { let Summary = "the same of 0 to 15"; }
+#endif
 def PARAMETERS : Move<WT, 3> {
   let Summary = "biases, factors and shifts to the accumulators";
   let Operands = (ins Dram<I32, Constants>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);

@@ -85,6 +85,13 @@ typedef struct row {
   "let Dims = [Dim<\"b\", 255, \"nb\">]; let Operands = (ins " from ":$src, " to ":$dst); "                            \
   "let Semantics = (set $dst, " value "); let Cycles = (plus $b, 0); let Inst{7-0} = 0x0b; let Inst{13-12} = arg; "    \
   "let Inst{25-14} = off; let Inst{27-26} = too; let Inst{39-28} = loc; let Inst{47-40} = nb; }\n"
+#define SMALL(from, to, value)                                                                                         \
+  "def SMALL : Instruction<LD> { bits<2> arg; bits<16> off; bits<2> too; bits<16> loc; bits<8> nb; bits<4> si; "       \
+  "let Dims = [Dim<\"b\", 255, \"nb\">]; let Operands = (ins " from ":$src, " to ":$dst); "                            \
+  "let Semantics = (set $dst, " value "); let Cycles = (plus $b, 0); let Inst{7-0} = 0x0c; let Inst{13-12} = arg; "    \
+  "let Inst{29-14} = off; let Inst{31-30} = too; let Inst{47-32} = loc; let Inst{55-48} = nb; let Inst{59-56} = si; "  \
+  "}\n"
+#define OF_MEM "def OfMem : Window<MEM, I4, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; }\n"
 #define OUTSIDE(text, code, word)                                                                                      \
   { "def LOOK :", ROM OF_ROM text "def LOOK :", "", code, word }
 
@@ -384,6 +391,22 @@ static const row rows[] =
                                                                                                            "$src"),
             3333, "of ROM to MEM"),
     {"let Arguments = 4;\n}", "let Arguments = 1;\n}\n" ROM, "", 3330, "Arguments is 1"},
+    // codes of 4 bits
+    OUTSIDE(FETCH("OfRom", HERE, "$src") "def Small : Window<ROM, I4, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = "
+                                         "\"arg\"; }\n" SMALL("Small", HERE, "(trunc8 (sext (trunc8 (sext $src))))"),
+            3332, "computes on window 'src' in ROM"),
+    {"def LOOK :", OF_MEM SMALL("OfMem", HERE, "(trunc8 (add (sext $src), (i32c 1)))") "def LOOK :", "", 3336,
+     "does more with codes of i4, 'src'"},
+    {"def LOOK :", SMALL("Window<BUF, I4, [\"b\"], \"off\", [\"elem\"], 1>", HERE, "(trunc8 (sext $src))") "def LOOK :",
+     "", 3335, "operand 'src' is of i4"},
+    {"def LOOK :",
+     OF_MEM "def ToMem : Window<MEM, I8, [\"b\"], \"loc\", [\"elem\"], 1> { let Slot = \"too\"; }\n" SMALL(
+         "OfMem", "ToMem", "(trunc8 (sext $src))") "def LOOK :",
+     "", 3333, "of MEM to MEM"},
+    {"def LOOK :",
+     "def OfMem : Window<MEM, I4, [\"b\"], \"off\", [\"si\"], 1> { let Slot = \"arg\"; }\n" SMALL(
+         "OfMem", HERE, "(trunc8 (sext $src))") "def LOOK :",
+     "", 3337, "stride 0 of window 'src'"},
     // counters among some queues
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, LD>", 3055, "LD and LD"),
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, EX>", 3056, "twice"),

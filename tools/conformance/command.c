@@ -15,7 +15,7 @@ int64_t command_extent(const pb_command* c, int dim) {
   return d->field >= 0 ? c->values[d->field] : d->max;
 }
 
-static int64_t element_bytes(pb_type type) { return type == PB_I1 ? 1 : pb_type_bits(type) / 8; }
+static int64_t element_bytes(pb_type type) { return pb_bytes_of(type, 1); }
 
 // Any number that the field can say, each as likely as the others.
 static int64_t draw_number(suite* s, const pb_field* f) {

@@ -166,7 +166,9 @@ static void bound_window(const judge_operand* o, const judge_command* c, judge_w
     w->empty |= w->lo[k] >= w->hi[k];
   }
   for (int k = 0; k < o->rank && !w->empty; ++k) {
-    int64_t a = w->lo[k] * w->stride[k], b = (w->hi[k] - 1) * w->stride[k];
+    int64_t a = w->lo[k], b = w->hi[k] - 1;
+    if (k == w->half) a /= 2, b /= 2;
+    a *= w->stride[k], b *= w->stride[k];
     w->first += a < b ? a : b, w->last += a < b ? b : a;
   }
 }
@@ -211,6 +213,7 @@ static void make_window(const judge* j, const judge_insn_record* insn, const jud
                         judge_window* w) {
   const judge_operand* o = &insn->operands[index];
   *w = (judge_window){.space = o->memory, .rank = o->rank, .bytes = o->type.bits < 8 ? 1 : o->type.bits / 8};
+  w->half = o->type.bits == 4 ? o->rank - 1 : -1;
   if (!o->is_window) return;
   if (j->memories[o->memory].outside) w->space = JUDGE_ARGUMENTS + (o->slot >= 0 ? (int)(c->values[o->slot] & 15) : 0);
   w->address = o->base < 0 ? place_of_bank(j, c, o, index == insn->dest) : c->values[o->base] * o->unit;
@@ -235,11 +238,14 @@ static int64_t unwritten(const judge_space* s, const judge_window* w) {
   int64_t at[JUDGE_DIMS], run = w->bytes;
   int rank = w->rank;
   if (w->empty) return -1;
-  for (; rank > 0 && w->stride[rank - 1] == run && w->lo[rank - 1] == 0; --rank) run *= w->hi[rank - 1];
+  for (; rank > 0 && w->stride[rank - 1] == run && w->lo[rank - 1] == 0; --rank) {
+    run *= w->hi[rank - 1];
+    if (rank - 1 == w->half) run = (run + 1) / 2;
+  }
   for (int k = 0; k < w->rank; ++k) at[k] = w->lo[k];
   for (;;) {
     int64_t address = w->address;
-    for (int k = 0; k < rank; ++k) address += at[k] * w->stride[k];
+    for (int k = 0; k < rank; ++k) address += (k == w->half ? at[k] / 2 : at[k]) * w->stride[k];
     const uint8_t* bad = memchr(s->valid + address, 0, (size_t)run);
     if (bad) return bad - s->valid;
     int k = rank - 1;
@@ -516,11 +522,32 @@ typedef struct row {
   judge_value nodes[JUDGE_NODES][ROW]; // their values; the constants' are there from the beginning
 } row;
 
+// Of elements that lie two in a byte.
+static void load_halves(const element* e, const judge_window* w, const judge_operand* o, const row* r,
+                        judge_value* to) {
+  for (int t = 0; t < r->count; ++t) {
+    int64_t address = w->address;
+    bool odd = false, inside = true;
+    for (int k = 0; k < w->rank; ++k) {
+      int64_t at = e->at[w->dims[k]] + (w->dims[k] == r->dim ? t : 0);
+      inside &= !w->boxed || (at >= w->lo[k] && at < w->hi[k]);
+      if (k == w->half) odd = at % 2 != 0;
+      address += (k == w->half ? at / 2 : at) * w->stride[k];
+    }
+    uint32_t x = inside ? (uint32_t)e->j->spaces[w->space].data[address] >> (odd ? 4 : 0) : (uint32_t)w->fill;
+    to[t] = wrap(o->type, (judge_value){.u = x});
+  }
+}
+
 static void load_row(const element* e, const judge_node* n, const row* r, judge_value* to) {
   const judge_window* w = &e->c->windows[n->operand];
   const judge_operand* o = &e->insn->operands[n->operand];
   const judge_space* s = &e->j->spaces[w->space];
   int64_t address = w->address, step = 0, first = 0, end = r->count; // of those inside the box
+  if (w->half >= 0) {
+    load_halves(e, w, o, r, to);
+    return;
+  }
   for (int k = 0; k < w->rank; ++k) {
     bool walks = w->dims[k] == r->dim;
     int64_t at = e->at[w->dims[k]], lo = w->lo[k] - at, hi = w->hi[k] - at;

@@ -30,6 +30,7 @@ typedef struct judge_window {
   int space; // -1: an immediate, or nothing is touched
   bool reads, writes, boxed, empty;
   int rank, bytes; // of an element
+  int half;        // the dim whose elements lie two in a byte; -1: none does
   int dims[JUDGE_DIMS];
   int64_t address, extent[JUDGE_DIMS], stride[JUDGE_DIMS], lo[JUDGE_DIMS], hi[JUDGE_DIMS];
   int64_t first, last; // bytes [first, last) hold all that is touched

@@ -80,7 +80,7 @@ static int64_t tile_bytes(const pb_chip* chip, int memory) {
     for (int o = 0; o < chip->insns[i].operand_count; ++o) {
       const pb_operand* x = &chip->insns[i].operands[o];
       if (x->memory != memory) continue;
-      int64_t bytes = pb_type_bits(x->type) / 8;
+      int64_t bytes = pb_bytes_of(x->type, 1);
       for (int k = 0; k < x->rank; ++k) bytes *= chip->insns[i].dims[x->dims[k]].min;
       if (bytes < x->unit) bytes = x->unit;
       if (bytes > most) most = bytes;

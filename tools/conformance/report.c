@@ -42,7 +42,7 @@ static void missing(FILE* out, int* count, const pb_insn* insn, const char* form
 // Whether the result can lie in its memory with the dim at its largest and all others at their least.
 static bool can_hold(const pb_chip* chip, const pb_insn* insn, int dim) {
   const pb_operand* d = &insn->operands[insn->dest];
-  int64_t bytes = pb_type_bits(d->type) / 8;
+  int64_t bytes = pb_bytes_of(d->type, 1);
   for (int k = d->rank - 1; k >= 0; --k) {
     if (d->strides[k].kind == PB_STRIDE_FIELD && d->dims[k] == dim && bytes < d->unit) bytes = d->unit;
     bytes *= d->dims[k] == dim ? insn->dims[dim].max : insn->dims[d->dims[k]].min;

@@ -18,6 +18,7 @@
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
+#include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <stdio.h>
@@ -351,6 +352,12 @@ static bool is_splat(const outliner* o, int v) {
              mlirStringRefCreateFromCString("pb.splat")));
 }
 
+static unsigned narrow_of(const outliner* o, int v) {
+  if (o->program.values[v].kind != PB_VALUE_CONST || o->program.values[v].argument < 0) return 0;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(o->program.func, 0));
+  return pb_small_codes_of(mlirBlockGetArgument(body, o->program.values[v].argument));
+}
+
 static void print_type(pb_text* text, const pb_value* value, bool flat) {
   pb_access type = {.type = value->type, .rank = value->rank};
   memcpy(type.shape, value->shape, sizeof type.shape);
@@ -379,7 +386,10 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
                                                                    : "pb.input = \"\"";
     pb_text_add(text, "%s%%a%d: ", k ? ", " : "", k);
     print_type(text, &o->program.values[v], flat && !is_splat(o, v));
-    pb_text_add(text, " {%s%s}", kind, is_splat(o, v) ? ", pb.splat" : "");
+    pb_text_add(text, " {%s%s", kind, is_splat(o, v) ? ", pb.splat" : "");
+    unsigned narrow = narrow_of(o, v);
+    if (narrow) pb_text_add(text, ", pb.codes = %u : i64", narrow);
+    pb_text_add(text, "}");
   }
   pb_text_add(text, ") attributes {pb.kernel%s} {\n", o->staged[group] ? ", pb.stages" : "");
   for (int k = 0; k < s->local_count; ++k) {
@@ -517,6 +527,7 @@ static pb_status emit_groups(outliner* o) {
 
 pb_status pb_s3_outline(pb_unit* unit) {
   outliner o = {.unit = unit, .cached = pb_chip_runs_code(unit->chip)};
+  pb_small_codes_mark(unit, pb_module_func(unit->module, "main"));
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &o.program));
   size_t nests = (size_t)o.program.nest_count + 1;
   o.group = PB_NEW_ARRAY(&unit->pass, int, nests);

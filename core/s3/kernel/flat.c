@@ -53,12 +53,25 @@ void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int mem
   flat->access[access].aligned_rows = aligned;
 }
 
-int pb_flat_outside(const pb_chip* chip, const pb_nest* nest, int access, int to) {
-  bool copies = nest->access_count == 2 && access == 0 && nest->reduce == PB_SET && nest->expr_count == 1;
-  if (chip->constant_memory < 0 || !copies || nest->expr[0].op != PB_OP_LOAD) return chip->system_memory;
-  const pb_access* from = &nest->access[0];
-  if (mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const"))) return chip->system_memory;
-  return pb_transfer_constant_from(chip, to, from->type);
+void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat) {
+  static const pb_expr_node unpacked[2][3] = {{{.op = PB_OP_LOAD, .type = PB_I4, .args = {-1, -1, -1}},
+                                               {.op = PB_OP_SEXT, .type = PB_I32, .args = {0, -1, -1}},
+                                               {.op = PB_OP_TRUNC, .type = PB_I8, .args = {1, -1, -1}}},
+                                              {{.op = PB_OP_LOAD, .type = PB_I4, .args = {-1, -1, -1}},
+                                               {.op = PB_OP_ZEXT, .type = PB_I32, .args = {0, -1, -1}},
+                                               {.op = PB_OP_TRUNC, .type = PB_I8, .args = {1, -1, -1}}}};
+  const pb_access* from = &nest->access[access];
+  bool copies = nest->access_count == 2 && access == 0 && nest->reduce == PB_SET && nest->expr_count == 1 &&
+                nest->expr[0].op == PB_OP_LOAD;
+  pb_op unpacks = PB_OP_COUNT;
+  int memory = chip->system_memory;
+  if (copies && !mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const")))
+    memory = pb_transfer_constant_from(chip, pb_small_codes_of(from->memref), to, from->type, &unpacks);
+  pb_flat_place(chip, nest, access, memory, flat);
+  if (unpacks == PB_OP_COUNT) return;
+  flat->access[0].type = PB_I4;
+  flat->expr = unpacked[unpacks == PB_OP_ZEXT];
+  flat->expr_count = 3;
 }
 
 void pb_flat_cut_rows(pb_flat* flat, int64_t lanes) {

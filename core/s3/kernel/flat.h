@@ -11,9 +11,10 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat);
 // of its window keeps it on whole rows there.
 void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int memory, pb_flat* flat);
 
-// The memory outside in which the tensor of an access lies. `to`: where the nest's result lies. Constants that the nest
-// copies there, as they are, may lie in a memory of their own.
-int pb_flat_outside(const pb_chip* chip, const pb_nest* nest, int access, int to);
+// The same for an access to a tensor, which lies outside. `to`: where the nest's result lies. Constants that the nest
+// copies there may lie in a memory of their own, and two codes in a byte: then the nest is flattened as the command
+// that makes bytes of those.
+void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat);
 
 // Leaves of what is summed along rows of `lanes` elements the whole rows alone, or the one that is not whole: what is
 // behind them is a tile of its own.

@@ -7,10 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+// In IR codes of 4 bits have a byte each.
+static pb_type in_ir(pb_type type) { return type == PB_I4 ? PB_I8 : type; }
+
 void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_operand* operand, pb_type type) {
   pb_text_add(text, "memref<");
   for (int k = 0; k < operand->rank; ++k) pb_text_add(text, "?x");
-  pb_text_add(text, "%s, strided<[", pb_type_name(type == PB_TYPE_COUNT ? operand->type : type));
+  pb_text_add(text, "%s, strided<[", pb_type_name(type == PB_TYPE_COUNT ? in_ir(operand->type) : type));
   for (int k = 0; k < operand->rank; ++k) pb_text_add(text, "%s?", k ? ", " : "");
   pb_text_add(text, "], offset: ?>");
   if (!pb_is_outside(&chip->memories[operand->memory]))
@@ -106,7 +109,7 @@ static void window_place(body* b, int o) {
 }
 
 static const char* type_name(const body* b, pb_type own) {
-  return pb_type_name(b->type == PB_TYPE_COUNT ? own : b->type);
+  return pb_type_name(b->type == PB_TYPE_COUNT ? in_ir(own) : b->type);
 }
 
 // A boxed window reads its fill value outside: the load stands behind the test, as there is nothing to load there.
@@ -128,7 +131,7 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
   if (operand->fill < 0) {
     pb_text_indent(b->t, b->indent);
     pb_text_add(b->t, "%%f = arith.constant ");
-    pb_number_print(b->t, b->type == PB_TYPE_COUNT ? operand->type : b->type, 0);
+    pb_number_print(b->t, b->type == PB_TYPE_COUNT ? in_ir(operand->type) : b->type, 0);
     pb_text_add(b->t, " : %s\n", type);
   }
   line(b, "%%e%d = scf.if %%%s -> %s {", node, inside, type);
@@ -182,7 +185,7 @@ static void print_node(body* b, const pb_chip* chip, int id) {
     line(b, "%%e%d = arith.divf %%one%d, %%e%d : f32", id, id, n->args[0]);
   } else if (pb_op_converts(n->op)) {
     line(b, "%%e%d = %s %%e%d : %s to %s", id, pb_op_spelling(n->op, n->type), n->args[0],
-         pb_type_name(b->insn->expr[n->args[0]].type), pb_type_name(n->type));
+         pb_type_name(in_ir(b->insn->expr[n->args[0]].type)), pb_type_name(n->type));
   } else if (n->op == PB_OP_SELECT) {
     line(b, "%%e%d = arith.select %%e%d, %%e%d, %%e%d : %s", id, n->args[0], n->args[1], n->args[2],
          pb_type_name(n->type));

@@ -47,6 +47,7 @@ typedef struct mapper {
   int buffer_count, serial;
   bool (*used)[PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
   int* outside;                    // by argument: the memory in which commands read or write it; -1: none has yet
+  bool *packed, any_packed;        // by argument: its codes lie two in a byte there
   int argument_count;
 } mapper;
 
@@ -103,10 +104,13 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
   const mapped_buffer* stored = buffer_of(m, nest->access[nest->access_count - 1].memref);
   for (int a = 0; a < nest->access_count; ++a) {
     const mapped_buffer* b = buffer_of(m, nest->access[a].memref);
-    int memory = b ? b->memory : pb_flat_outside(chip, nest, a, stored ? stored->memory : -1);
-    pb_flat_place(chip, nest, a, memory, flat);
-    int64_t copy = b ? pb_access_elements(&b->shape) * (pb_type_bits(nest->access[a].type) / 8) : 0;
-    if (b && b->depth > 1) flat->access[a].aligned_rows &= copy % chip->memories[memory].row_bytes == 0;
+    if (!b) {
+      pb_flat_place_tensor(chip, nest, a, stored ? stored->memory : -1, flat);
+      continue;
+    }
+    pb_flat_place(chip, nest, a, b->memory, flat);
+    int64_t copy = pb_access_elements(&b->shape) * (pb_type_bits(nest->access[a].type) / 8);
+    if (b->depth > 1) flat->access[a].aligned_rows &= copy % chip->memories[b->memory].row_bytes == 0;
   }
 }
 
@@ -365,18 +369,22 @@ static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* ma
   for (int o = 0; o < match->insn->operand_count; ++o) {
     int memory = match->insn->operands[o].memory, a = match->access_of[o];
     if (memory < 0 || a < 0 || !pb_is_outside(&chip->memories[memory])) continue;
-    int* noted = &m->outside[mlirBlockArgumentGetArgNumber(nest->access[a].memref)];
-    if (*noted >= 0 && *noted != memory)
-      return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4025,
-                            "a command that copies it there from the other memory too",
-                            "one kernel reads a constant in %s and in %s, and it lies in one of them",
-                            chip->memories[*noted].name, chip->memories[memory].name);
+    intptr_t argument = mlirBlockArgumentGetArgNumber(nest->access[a].memref);
+    int* noted = &m->outside[argument];
+    bool packed = match->insn->operands[o].type == PB_I4;
+    if (*noted >= 0 && (*noted != memory || m->packed[argument] != packed))
+      return pb_unsupported(
+          m->unit->diag, (pb_place){.what = nest->name}, 4025, "a command that copies it there in the other way too",
+          "one kernel reads a constant in %s%s and in %s%s, and it lies in one way", chip->memories[*noted].name,
+          packed ? "" : " as codes of 4 bits", chip->memories[memory].name, packed ? " as codes of 4 bits" : "");
     *noted = memory;
+    m->packed[argument] = packed;
+    m->any_packed |= packed;
   }
   return PB_OK;
 }
 
-// Notes at the function's arguments which lie in the memory of scope "constants".
+// Notes at the function's arguments which lie in the memory of scope "constants", and which have two codes in a byte.
 static void mark_outside(const mapper* m) {
   pb_unit* unit = m->unit;
   const pb_chip* chip = unit->chip;
@@ -385,10 +393,12 @@ static void mark_outside(const mapper* m) {
   for (int k = 0; k < m->argument_count; ++k) {
     pb_text text = {0};
     all[k] = mlirArrayAttrGetElement(old, k); // constants have attributes, so that there are some
-    if (m->outside[k] != chip->constant_memory) continue;
-    pb_text_add(&text, "{pb.const = -1 : i64, %spb.memory = \"%s\"}",
-                mlirAttributeIsNull(pb_member(all[k], "pb.splat")) ? "" : "pb.splat, ",
-                chip->memories[chip->constant_memory].name);
+    bool apart = m->outside[k] >= 0 && m->outside[k] == chip->constant_memory;
+    if (!apart && !m->packed[k]) continue;
+    pb_text_add(&text, "{pb.const = -1 : i64%s%s", m->packed[k] ? ", pb.packed" : "",
+                mlirAttributeIsNull(pb_member(all[k], "pb.splat")) ? "" : ", pb.splat");
+    if (apart) pb_text_add(&text, ", pb.memory = \"%s\"", chip->memories[chip->constant_memory].name);
+    pb_text_add(&text, "}");
     all[k] = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));
     pb_text_free(&text);
   }
@@ -520,6 +530,7 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   m->argument_count = (int)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)));
   m->outside = PB_NEW_ARRAY(&unit->pass, int, (size_t)m->argument_count + 1);
   memset(m->outside, 0xff, ((size_t)m->argument_count + 1) * sizeof *m->outside);
+  m->packed = PB_NEW_ARRAY(&unit->pass, bool, (size_t)m->argument_count + 1);
   m->used = pb_alloc_array(&unit->pass, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
   pb_status status = map_residents(m, body);
   if (status == PB_OK) status = map_block(m, body, 1);
@@ -528,7 +539,8 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
     for (int i = 0; i < unit->chip->insn_count; ++i)
       for (int type = 0; type <= PB_TYPE_COUNT; ++type)
         if (m->used[i][type]) pb_instruction_function(&all, unit->chip, &unit->chip->insns[i], (pb_type)type);
-    if (unit->chip->constant_memory >= 0 && !mlirAttributeIsNull(pb_op_attribute(func, "arg_attrs"))) mark_outside(m);
+    if ((unit->chip->constant_memory >= 0 || m->any_packed) && !mlirAttributeIsNull(pb_op_attribute(func, "arg_attrs")))
+      mark_outside(m);
     pb_func_print_head(&all, func, "", NULL);
     pb_text_add(&all, "%s%s  return\n}\n", m->head.data ? m->head.data : "", m->body.data ? m->body.data : "");
     status = pb_kernel_replace(unit, func, &all, "map");

@@ -82,13 +82,13 @@ int64_t pb__port_beats(const pb_chip* chip, const pb_match* match, bool* loads) 
   for (int o = 0; o < insn->operand_count; ++o) {
     if (insn->operands[o].memory != outside || match->access_of[o] < 0) continue;
     const pb_flat_access* access = &match->nest.access[match->access_of[o]];
-    int64_t run = pb_type_bits(access->type) / 8, runs = 1;
+    int64_t run = 1, runs = 1;
     for (int d = 0; d < match->nest.dim_count; ++d)
       if (access->stride[d] == 1)
         run *= match->nest.extent[d];
       else
         runs *= match->nest.extent[d];
-    beats += runs * ((run + unit - 1) / unit);
+    beats += runs * ((pb_bytes_of(access->type, run) + unit - 1) / unit);
     *loads |= o != insn->dest;
   }
   return beats;

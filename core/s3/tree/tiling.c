@@ -501,9 +501,9 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
   int stored = !store->memref.ptr && store->buffer >= 0 ? t->buffers[store->buffer].memory : PB_ANY_MEMORY;
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
-    int memory = access->memref.ptr    ? pb_flat_outside(t->chip, nest, a, stored)
-                 : access->buffer >= 0 ? t->buffers[access->buffer].memory
-                                       : PB_ANY_MEMORY;
-    pb_flat_place(t->chip, nest, a, memory, flat);
+    if (access->memref.ptr)
+      pb_flat_place_tensor(t->chip, nest, a, stored, flat);
+    else
+      pb_flat_place(t->chip, nest, a, access->buffer >= 0 ? t->buffers[access->buffer].memory : PB_ANY_MEMORY, flat);
   }
 }

@@ -117,8 +117,9 @@ static int held_memory(const pb_group* g) { return g->contraction->operands[g->i
 // computed.
 static int weights_via(const pb_tiling* t, const pb_tile_stage* s) {
   const pb_access* w = &s->main.access[t->group->roles.w];
-  bool constant = t->chip->constant_memory >= 0 && !mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"));
-  return (constant ? pb_transfer_constant_via : pb_transfer_via)(t->chip, held_memory(t->group), w->type);
+  int held = held_memory(t->group);
+  if (mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"))) return pb_transfer_via(t->chip, held, w->type);
+  return pb_transfer_constant_via(t->chip, pb_small_codes_of(w->memref), held, w->type);
 }
 
 // Weights: from outside to where the instruction holds them, perhaps in two steps. This is the first.

@@ -74,7 +74,7 @@ static bool check_chip(const pb_chip* chip) {
     const pb_insn* insn = &chip->insns[i];
     for (int o = 0; o < insn->operand_count; ++o) {
       pb_type t = insn->operands[o].type;
-      if (t == PB_I1 || t == PB_I8 || t == PB_I16 || t == PB_I32 || t == PB_F32) continue;
+      if (t == PB_I1 || t == PB_I4 || t == PB_I8 || t == PB_I16 || t == PB_I32 || t == PB_F32) continue;
       snprintf(open_fault, sizeof open_fault, "%s: operand '%s' of %s has type %s, which the machine lacks", chip->name,
                insn->operands[o].name, insn->name, pb_type_name(t));
       return false;

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t element_bytes(pb_type type) { return type == PB_I1 ? 1 : pb_type_bits(type) / 8; }
+static int64_t element_bytes(pb_type type) { return pb_bytes_of(type, 1); }
 
 static int64_t window_stride(const pb_chip* chip, const pb_command* c, const pb_operand* o, int k) {
   if (o->strides[k].kind == PB_STRIDE_FIELD) return c->values[o->strides[k].field] * o->unit;
+  if (o->type == PB_I4 && o->strides[k].kind == PB_STRIDE_ELEM) return 1; // a byte on for every second
   return pb_fixed_stride(chip, o, k);
 }
 
@@ -30,7 +31,9 @@ static void set_hull(machine_window* w) {
   w->first = w->address;
   w->last = w->address + element_bytes(w->operand->type);
   for (int k = 0; k < w->rank; ++k) {
-    int64_t a = w->lo[k] * w->stride[k], b = (w->hi[k] - 1) * w->stride[k];
+    int64_t a = w->lo[k], b = w->hi[k] - 1;
+    if (k == w->half) a /= 2, b /= 2;
+    a *= w->stride[k], b *= w->stride[k];
     w->first += a < b ? a : b;
     w->last += a < b ? b : a;
   }
@@ -67,6 +70,7 @@ static int place_window(pb_device* device, const machine_site* site, machine_com
   machine_window* w = &mc->windows[index];
   int which = machine__outside(device, o->memory), core = which >= 0 ? 0 : machine__core(device, site->queue);
   *w = (machine_window){.operand = o, .memory = &device->memories[core][o->memory], .rank = o->rank};
+  w->half = o->type == PB_I4 ? o->rank - 1 : -1;
   w->address = c->values[o->base] * o->unit;
   if (o->slot >= 0) {
     int64_t slot = c->values[o->slot];
@@ -145,8 +149,10 @@ static machine_runs make_runs(const machine_window* w, int least) {
   machine_runs r = {.address = w->address, .bytes = element_bytes(w->operand->type)};
   bool inner = true;
   for (int k = w->rank - 1; k >= 0; --k) {
-    int64_t extent = w->hi[k] - w->lo[k];
-    r.address += w->lo[k] * w->stride[k];
+    int64_t lo = w->lo[k], hi = w->hi[k];
+    if (k == w->half) lo /= 2, hi = (hi + 1) / 2;
+    int64_t extent = hi - lo;
+    r.address += lo * w->stride[k];
     if (extent == 1 || (w->stride[k] == 0 && least == 0)) continue;
     if (inner && k >= least && w->stride[k] == r.bytes) {
       r.bytes *= extent;

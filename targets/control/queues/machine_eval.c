@@ -71,7 +71,7 @@ static walk make_walk(const machine_command* c) {
 
 // A window seen along the first `rank` dims of a walk.
 typedef struct view {
-  uint8_t* data; // of the memory: elements are at data + address
+  uint8_t* data; // of the memory: elements are at data + address; of codes of 4 bits address and strides count these
   int64_t address;
   int rank;
   int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS], lo[PB_MAX_INSN_DIMS], hi[PB_MAX_INSN_DIMS];
@@ -86,10 +86,11 @@ static view make_view(const machine_window* w, const walk* s, int rank) {
     v.extent[p] = v.hi[p] = s->extent[p];
     for (int k = 0; k < w->rank; ++k)
       if (w->operand->dims[k] == s->dim[p]) {
-        v.stride[p] += w->stride[k];
+        v.stride[p] += w->half >= 0 && k != w->half ? 2 * w->stride[k] : w->stride[k];
         v.lo[p] = w->lo[k], v.hi[p] = w->hi[k];
       }
   }
+  if (w->half >= 0) v.address *= 2;
   v.fill.i = (int32_t)w->fill;
   return v;
 }
@@ -118,6 +119,16 @@ static void load_run(value* out, const uint8_t* from, int64_t stride, int64_t co
     else
       for (int64_t k = 0; k < count; ++k) memcpy(&out[k], from + k * stride, 4);
   }
+}
+
+// From the view's element at `at`.
+static void load_at(const view* v, value* out, int64_t at, int64_t stride, int64_t count) {
+  if (v->type != PB_I4) {
+    load_run(out, v->data + at, stride, count, v->type);
+    return;
+  }
+  for (int64_t k = 0; k < count; ++k, at += stride)
+    out[k].i = (int32_t)((uint32_t)(v->data[at / 2] >> (at % 2 ? 4 : 0) & 15) ^ 8) - 8;
 }
 
 static void store_run(uint8_t* to, const value* from, int64_t stride, int64_t count, pb_type type) {
@@ -176,14 +187,14 @@ static void load_boxed(const view* v, value* out, int64_t row, const int64_t* at
   lo = lo < from ? from : lo > to ? to : lo;
   hi = hi < lo ? lo : hi > to ? to : hi;
   for (int64_t k = from; k < lo; ++k) out[k - from] = v->fill;
-  if (lo < hi) load_run(out + (lo - from), v->data + row + lo * v->stride[last], v->stride[last], hi - lo, v->type);
+  if (lo < hi) load_at(v, out + (lo - from), row + lo * v->stride[last], v->stride[last], hi - lo);
   for (int64_t k = hi; k < to; ++k) out[k - from] = v->fill;
 }
 
 static void gather(const view* v, int64_t first, int64_t count, value* out) {
   int64_t at[PB_MAX_INSN_DIMS];
   if (v->rank == 0) {
-    load_run(out, v->data + v->address, 0, count, v->type);
+    load_at(v, out, v->address, 0, count);
     return;
   }
   int last = v->rank - 1;
@@ -194,7 +205,7 @@ static void gather(const view* v, int64_t first, int64_t count, value* out) {
     if (v->boxed)
       load_boxed(v, out + done, row, at, from, from + run);
     else
-      load_run(out + done, v->data + row + from * v->stride[last], v->stride[last], run, v->type);
+      load_at(v, out + done, row + from * v->stride[last], v->stride[last], run);
     done += run;
   }
 }

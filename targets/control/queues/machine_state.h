@@ -44,6 +44,7 @@ typedef struct machine_window {
   int rank;
   int64_t extent[PB_MAX_INSN_DIMS], stride[PB_MAX_INSN_DIMS]; // bytes
   int64_t lo[PB_MAX_INSN_DIMS], hi[PB_MAX_INSN_DIMS];
+  int half;            // the dim whose elements lie two in a byte; -1: none does
   bool boxed, empty;   // empty: nothing lies in the box
   int64_t first, last; // bytes [first, last) hold all that is touched
   int64_t fill;

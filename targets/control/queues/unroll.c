@@ -108,8 +108,22 @@ pb_command pb_unroll_blank(const pb_insn* insn) {
   return command;
 }
 
-static pb_status set_window(tracer* t, pb_unrolled* c, const pb_operand* operand, const pb_unrolled_value* window,
+// The window on codes of which two lie in a byte, in bytes; in IR each has one.
+static pb_status in_halves(tracer* t, const pb_unrolled* c, const pb_operand* operand, pb_unrolled_value* window) {
+  bool odd = window->base % 2 != 0;
+  window->base /= 2;
+  for (int k = 0; k + 1 < operand->rank; ++k) {
+    odd |= window->extent[k] > 1 && window->stride[k] % 2 != 0;
+    window->stride[k] /= 2;
+  }
+  return odd ? refuse(t, c, c->command.insn->fields[operand->base].name, window->base) : PB_OK;
+}
+
+static pb_status set_window(tracer* t, pb_unrolled* c, const pb_operand* operand, const pb_unrolled_value* from,
                             pb_region* regions, bool fills) {
+  pb_unrolled_value halves = *from;
+  const pb_unrolled_value* window = operand->type == PB_I4 ? &halves : from;
+  if (operand->type == PB_I4) PB_TRY(in_halves(t, c, operand, &halves));
   if (window->base % operand->unit && !fills)
     return refuse(t, c, c->command.insn->fields[operand->base].name, window->base);
   PB_TRY(set_field(t, c, operand->base, window->base / operand->unit));
