@@ -14,6 +14,7 @@ Made by `sdk-docs/onnx.py` from `core/frontend/onnx/onnx.def`, one row an operat
 dim that it names and leaves open, `--input-shape NAME=1x3x224x224` those of an input). Operators that are not here are all named at once, each with the nearest name that is; an attribute that an
 operator does not have, or of another kind, is an error. Types: bool, signed and unsigned integers of 8 to 64 bits, f16, bf16,
 f32, f64; floats of 8 and 4 bits and integers of 4 and 2, a byte each (`|V1` in `.npy`), are moved, cast and quantised to.
+Weights of INT4 and UINT4 behind a `DequantizeLinear` are those of int8 with the same codes.
 An extent may be 0: reductions of nothing are what they begin with. What a node's meaning hangs on (shapes, axes, bounds of slices, k, ...) is best constant: an initialiser, computed
 of constants and shapes, or an input that `--bind NAME=FILE.npy` makes one, or a tensor of
 `--weights=FILE.safetensors`, whose names are the inputs'. On a processor the shapes of `Reshape`, `Squeeze`, `Unsqueeze`,

@@ -231,10 +231,15 @@ def i32c;     // a number of type i32
 def i64c;     // a number of type i64, of 53 bits at most
 
 // A field of an instruction whose value stands in state written by another one.
-class StateField<string name, string writer, string writerName> {
+class StateField<string name, string writer, string writerName = name> {
   string Field = name;          // of this instruction
   string Writer = writer;       // the instruction that writes the state
   string WriterField = writerName; // and its field
+}
+
+// Several that one instruction writes by fields of the same names: let State = StateFields<"CONFIG", ["si", "sj"]>.All.
+class StateFields<string writer, list<string> names> {
+  list<StateField> All = !foreach(name, names, StateField<name, writer>); // as State wants them
 }
 
 // An encoded field that holds another number than the one that is meant. Dims, windows, immediates, costs and semantics

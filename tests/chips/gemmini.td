@@ -20,8 +20,7 @@ defvar D = 16;
 def gemmini : Chip {
   let Name = "gemmini";
   let Summary = "Test chip in the manner of Gemmini: state, preload then compute, moves that requantise";
-  let Schema = PB_SCHEMA;
-  let Revision = 1;
+  let Schema = PB_SCHEMA; let Revision = 1;
   let Control = "queues";
   let MHz = 1000;
   let Arguments = 8;
@@ -31,20 +30,18 @@ def gemmini : Chip {
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 28); let RowBytes = 16; let BytesPerCycle = 16; let Latency = 80; }
 def SP   : Memory { let Bytes = !mul(256, 1024); let RowBytes = D; let Banks = 4; let BytesPerCycle = !mul(4, D); let Latency = 1; }
 def ACC  : Memory { let Bytes = !mul(64, 1024); let RowBytes = !mul(4, D); let Banks = 2; let BytesPerCycle = !mul(8, D); let Latency = 1; }
-#ifdef PRELOAD_SAYS
-def PE   : Memory { let Kind = "shadow"; let Bytes = !mul(2, !mul(D, D)); let RowBytes = D; let Banks = 2; let BytesPerCycle = D; }
-#else
-def PE   : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(D, D)); let RowBytes = D; let Banks = 2; let BytesPerCycle = D; }
-#endif
+class Registers : Memory { let Bytes = !mul(2, !mul(D, D)); let RowBytes = D; let Banks = 2; let BytesPerCycle = D; }
 
 // As deep as the reservation station of Gemmini's default configuration: 8, 16, 4.
 def LD : Queue { let Depth = 8; let Tokens = 15; }
 def EX : Queue { let Depth = 16; let Tokens = 15; }
 def ST : Queue { let Depth = 4; let Tokens = 15; }
 #ifdef PRELOAD_SAYS
+def PE : Registers { let Kind = "shadow"; }
 defvar WX = EX;
 def : Tokens { let Queues = [LD, EX, ST]; let WaitBit = 170; let SignalBit = 176; }
 #else
+def PE : Registers { let Kind = "registers"; }
 def WX : Queue { let Depth = 16; let Tokens = 15; }
 def : Tokens { let Queues = [LD, EX, ST, WX]; let WaitBit = 170; let SignalBit = 176; }
 #endif
@@ -87,8 +84,7 @@ class Move<Queue q, bits<6> op, string config> : Op<q, op> {
   let Dims = [Dim<"i", 16, "ni">, Dim<"j", 16, "nj">, Dim<"b", 64, "nb">];
   let Inst{8-6} = arg; let Inst{36-9} = off; let Inst{41-37} = ni; let Inst{46-42} = nj; let Inst{53-47} = nb;
   let Inst{71-54} = loc;
-  let State = [StateField<"si", config, "si">, StateField<"sj", config, "sj">, StateField<"li", config, "li">,
-               StateField<"lj", config, "lj">];
+  let State = StateFields<config, ["si", "sj", "li", "lj"]>.All;
   let Latency = 6;
 }
 
@@ -103,37 +99,36 @@ def MVIN : Move<LD, 2, "CONFIG_LD"> {
   let Inst{76-72} = ilo; let Inst{81-77} = ihi; let Inst{86-82} = jlo; let Inst{91-87} = jhi; let Inst{99-92} = fill;
 }
 
-// Into the accumulator: words, whose rows are the units of its addresses.
-class MoveAcc<bits<6> op> : Op<LD, op> {
+// Words of the accumulator, whose rows are the units of its addresses.
+class MoveAcc<Queue q, bits<6> op, string config> : Op<q, op> {
   bits<3> arg; bits<28> off; bits<5> ni; bits<5> nj; bits<5> nb; bits<10> loc;
   bits<20> si; bits<20> sj; bits<20> li; bits<20> lj;
   let Dims = [Dim<"i", 16, "ni">, Dim<"j", 16, "nj">, Dim<"b", D, "nb">];
   let Inst{8-6} = arg; let Inst{36-9} = off; let Inst{41-37} = ni; let Inst{46-42} = nj; let Inst{51-47} = nb;
   let Inst{61-52} = loc;
-  let State = [StateField<"si", "CONFIG_LD", "si">, StateField<"sj", "CONFIG_LD", "sj">,
-               StateField<"li", "CONFIG_LD", "li">, StateField<"lj", "CONFIG_LD", "lj">];
+  let State = StateFields<config, ["si", "sj", "li", "lj"]>.All;
+}
+class MoveIn<bits<6> op> : MoveAcc<LD, op, "CONFIG_LD"> {
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 16)));
   let Latency = 6;
 }
 class InACC<Type t> : Window<ACC, t, ["i", "j", "b"], "loc", ["li", "lj", "elem"]>;
 
-def MVIN_ACC : MoveAcc<3> {
+def MVIN_ACC : MoveIn<3> {
   let Summary = "words into the accumulator";
   let Mover = 1;
   let Operands = (ins Outside<I32>:$src, InACC<I32>:$dst);
   let Semantics = (set $dst, $src);
 }
-def MVIN_ADD : MoveAcc<4> {
+def MVIN_ADD : MoveIn<4> {
   let Summary = "words onto the accumulator; a stride of 0 repeats a row";
   let Operands = (ins Outside<I32>:$src, InACC<I32>:$dst);
   let Semantics = (acc_add $dst, $src);
 }
-class Scaled<bits<6> op> : MoveAcc<op> {
+class Scaled<bits<6> op> : MoveIn<op> {
   bits<32> scale; bits<8> zp;
   let Operands = (ins Outside<I8>:$src, Imm<I8>:$zp, Imm<F32>:$scale, InACC<F32>:$dst);
-  let State = [StateField<"si", "CONFIG_LD", "si">, StateField<"sj", "CONFIG_LD", "sj">,
-               StateField<"li", "CONFIG_LD", "li">, StateField<"lj", "CONFIG_LD", "lj">,
-               StateField<"scale", "CONFIG_LD", "scale">, StateField<"zp", "CONFIG_LD", "zp">];
+  let State = StateFields<"CONFIG_LD", ["si", "sj", "li", "lj", "scale", "zp"]>.All;
   let Signed = ["zp"];
 }
 def MVIN_SCALE : Scaled<5> {
@@ -150,9 +145,7 @@ def MVIN_QUANT : Move<LD, 7, "CONFIG_LD"> {
   let Operands = (ins Outside<F32>:$src, Imm<F32>:$scale, Imm<I8>:$zp, Imm<I8>:$lo, Imm<I8>:$hi, InSP:$dst);
   let Semantics = (set $dst, (fptosi8 (min (max (add (roundeven (mul $src, $scale)), (sitofp $zp)), (sitofp $lo)), (sitofp $hi))));
   let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 16)));
-  let State = [StateField<"si", "CONFIG_LD", "si">, StateField<"sj", "CONFIG_LD", "sj">,
-               StateField<"li", "CONFIG_LD", "li">, StateField<"lj", "CONFIG_LD", "lj">,
-               StateField<"scale", "CONFIG_LD", "scale">, StateField<"zp", "CONFIG_LD", "zp">];
+  let State = StateFields<"CONFIG_LD", ["si", "sj", "li", "lj", "scale", "zp"]>.All;
   let Signed = ["zp", "lo", "hi"];
   let Inst{79-72} = lo; let Inst{87-80} = hi;
 }
@@ -173,14 +166,11 @@ class PreloadNone : Config<EX, 20> {
 }
 #ifdef PRELOAD_SAYS
 defvar SAYS = "PRELOAD";
-#else
-defvar SAYS = "PRELOAD_NONE";
-def PRELOAD_NONE : PreloadNone;
-#endif
-#ifdef PRELOAD_SAYS
 def ShadowWeights : Window<PE, I8, ["k", "n"], "", ["row", "elem"]>;
 def Weights : Window<PE, I8, ["k", "n"], "swap", ["row", "elem"]>;
 #else
+defvar SAYS = "PRELOAD_NONE";
+def PRELOAD_NONE : PreloadNone;
 def ShadowWeights : Window<PE, I8, ["k", "n"], "at", ["row", "elem"], !mul(D, D)>;
 def Weights : Window<PE, I8, ["k", "n"], "at", ["row", "elem"], !mul(D, D)>;
 #endif
@@ -188,8 +178,7 @@ def PRELOAD : Op<WX, 17> {
   let Summary = "weights into the array; with PRELOAD_SAYS what PRELOAD_NONE says too";
   bits<14> b; bits<14> db;
   let Dims = [Dim<"k", D>, Dim<"n", D>];
-  let Operands = (ins Window<SP, I8, ["k", "n"], "b", ["db", "elem"]>:$s,
-                      ShadowWeights:$d);
+  let Operands = (ins Window<SP, I8, ["k", "n"], "b", ["db", "elem"]>:$s, ShadowWeights:$d);
   let Semantics = (set $d, $s);
   let Cycles = (plus D, 0);
   let Latency = 1;
@@ -197,7 +186,7 @@ def PRELOAD : Op<WX, 17> {
 #ifdef PRELOAD_SAYS
   let Beside = 1;
   bits<10> c; bits<1> keep;
-  let State = [StateField<"db", "CONFIG_EX", "db">];
+  let State = [StateField<"db", "CONFIG_EX">];
   let Inst{30-21} = c; let Inst{31} = keep;
 #else
   bits<1> at;
@@ -215,14 +204,12 @@ def COMPUTE : Op<EX, 18> {
   bits<5> m_; bits<14> a; bits<14> da; bits<10> c; bits<10> dc; bits<1> keep;
   let Dims = [Dim<"m", 16, "m_">, Dim<"n", D>, Dim<"k", D>];
   let Operands = (ins Weights:$w,
-                      Window<SP, I8, ["m", "k"], "a", ["da", "elem"]>:$x,
-                      Imm<I1>:$keep,
+                      Window<SP, I8, ["m", "k"], "a", ["da", "elem"]>:$x, Imm<I1>:$keep,
                       Window<ACC, I32, ["m", "n"], "c", ["dc", "elem"]>:$y);
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w)));
   let Cycles = (plus $m, 2);
   let Latency = 16;
-  let State = [StateField<"da", "CONFIG_EX", "da">, StateField<"dc", "CONFIG_EX", "dc">,
-               StateField<"c", SAYS, "c">, StateField<"keep", SAYS, "keep">];
+  let State = !listconcat(StateFields<"CONFIG_EX", ["da", "dc"]>.All, StateFields<SAYS, ["c", "keep"]>.All);
   let Inst{11-7} = m_; let Inst{25-12} = a;
 #ifdef PRELOAD_SAYS
   bits<1> swap;
@@ -241,7 +228,7 @@ def SUM : Op<EX, 19> {
   let Semantics = (acc_add $y, $keep, (sext $x));
   let Cycles = (plus $m, 2);
   let Latency = 4;
-  let State = [StateField<"da", "CONFIG_EX", "da">];
+  let State = [StateField<"da", "CONFIG_EX">];
   let Inst{10-6} = m_; let Inst{24-11} = a; let Inst{34-25} = c; let Inst{35} = keep;
 }
 
@@ -264,12 +251,7 @@ def MVOUT : Move<ST, 33, "CONFIG_ST"> {
   let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
 }
 
-class MoveOut<bits<6> op> : Op<ST, op> {
-  bits<3> arg; bits<28> off; bits<5> ni; bits<5> nj; bits<5> nb; bits<10> loc;
-  bits<20> si; bits<20> sj; bits<20> li; bits<20> lj;
-  let Dims = [Dim<"i", 16, "ni">, Dim<"j", 16, "nj">, Dim<"b", D, "nb">];
-  let Inst{8-6} = arg; let Inst{36-9} = off; let Inst{41-37} = ni; let Inst{46-42} = nj; let Inst{51-47} = nb;
-  let Inst{61-52} = loc;
+class MoveOut<bits<6> op> : MoveAcc<ST, op, "CONFIG_ST"> {
   let Cycles = (times $i, (times $j, 1));
   let Latency = 8;
 }
@@ -278,15 +260,10 @@ def MVOUT_ACC : MoveOut<34> {
   let Mover = 1;
   let Operands = (ins InACC<I32>:$src, Outside<I32>:$dst);
   let Semantics = (set $dst, $src);
-  let State = [StateField<"si", "CONFIG_ST", "si">, StateField<"sj", "CONFIG_ST", "sj">,
-               StateField<"li", "CONFIG_ST", "li">, StateField<"lj", "CONFIG_ST", "lj">];
 }
 class MoveCodes<bits<6> op> : MoveOut<op> {
   bits<8> zp; bits<8> lo; bits<8> hi;
-  let State = [StateField<"si", "CONFIG_ST", "si">, StateField<"sj", "CONFIG_ST", "sj">,
-               StateField<"li", "CONFIG_ST", "li">, StateField<"lj", "CONFIG_ST", "lj">,
-               StateField<"zp", "CONFIG_ST", "zp">, StateField<"lo", "CONFIG_ST", "lo">,
-               StateField<"hi", "CONFIG_ST", "hi">];
+  let State = StateFields<"CONFIG_ST", ["si", "sj", "li", "lj", "zp", "lo", "hi"]>.All;
   let Signed = ["zp", "lo", "hi"];
 }
 def MVOUT_REQUANT : MoveCodes<35> {

@@ -18,8 +18,12 @@ INTEGERS, BANKS = "../chips/integers.td", "../machine/banks.td"
 FENCES = "../chips/tinynpu.td#define FENCES\n"
 PRELOAD = "../chips/gemmini.td#define PRELOAD_SAYS\n"  # a file, and what stands in front of it
 
+SMALL = "../chips/edge_npu.td#define FLASH\n#define SMALL_CODES\n"
+
 # Chip, what is wrong, the instructions of which one must be named (of banks also the one that fills: what takes it follows at once), the text and what stands in its place.
 FAULTS = [
+    (SMALL, "codes of 4 bits without sign", ["SMALL_WEIGHTS"], "Unpack<5, (sext $src)>", "Unpack<5, (zext $src)>"),
+    (SMALL, "codes of 4 bits with sign", ["UNSIGNED_WEIGHTS"], "Unpack<6, (zext $src)>", "Unpack<6, (sext $src)>"),
     (TINY, "sums wrong in sign", ["MUL"], "(mul (sext $x), (sext $wt))", "(mul (sext $x), (sub (i32c 0), (sext $wt)))"),
     (TINY, "weights without sign", ["MUL"], "(mul (sext $x), (sext $wt))", "(mul (sext $x), (zext $wt))"),
     (TINY, "products never add up", ["MUL"], "let Inst{7} = keep; let Inst{23-16}", "let Inst{180} = keep; let Inst{23-16}"),
