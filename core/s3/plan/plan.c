@@ -14,7 +14,7 @@
 #include <string.h>
 
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
-enum { MOST_COPIES = 4, FREE_COPIES = 3 };
+enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 3, MOST_GROUPINGS = 4 };
 
@@ -538,6 +538,7 @@ static bool has_image(const pb_chip* chip, const pb_group* group) {
 static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
   const char* why;
   bool better = !plan->producer;
+  int most = chip->fence ? MOST_FENCED_COPIES : MOST_COPIES; // a fence lets some in together
   while (better) {
     better = false;
     for (int operand = 0; operand < 2 + has_image(chip, group) && !better; ++operand) {
@@ -545,7 +546,7 @@ static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
       pb_plan deeper = *plan;
       int* depth = operand == 2 ? &deeper.image_depth : operand ? &deeper.x_depth : &deeper.w_depth;
       if (operand == 2 && !*depth) *depth = 2;
-      better = *depth > 1 && ++*depth <= MOST_COPIES && pb_plan_cost(chip, group, &deeper, &scratch, &why) &&
+      better = *depth > 1 && ++*depth <= most && pb_plan_cost(chip, group, &deeper, &scratch, &why) &&
                deeper.cycles - (operand == 0 && *depth <= FREE_COPIES) < plan->cycles;
       if (better) *plan = deeper;
       pb_arena_free(&scratch);

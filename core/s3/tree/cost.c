@@ -16,6 +16,7 @@ enum {
   START_CYCLES = 6, // from the last beat of a command, or a token, to the start
   TOKEN_CYCLES = 2,
   CORE = 0,    // a core issues as a queue does, in order
+  FENCED = 3,  // copies for each iteration that a fence lets in
   EXPOSED = 8, // of what a core brings while it computes, and the other way round, one part of so many is not hidden
   BUFFER_WORDS = (PB_MAX_BUFFERS + 63) / 64
 };
@@ -357,9 +358,23 @@ static void wait_for_words(const pb_chip* chip, part* one) {
   }
 }
 
-// Where a list with fences orders queues, each iteration that uses several of them has one, behind which a queue begins
+// Copies of what one queue hands to another in a loop, the fewest: a fence lets in what a third of them hold, as others
+// are read and filled meanwhile. What units hold themselves is handed on one by one.
+static int64_t fenced_together(const pb_tiling* t, const pb_tree* loop, const part* one) {
+  int64_t least = 0;
+  for (const pb_tree* node = loop->first; node; node = node->next) {
+    int b = node->buffer;
+    if (node->kind != PB_TREE_ALLOC || !(one->read_by[b] & ~one->filled_by[b])) continue;
+    int64_t copies = pb_holds_tiles(&t->chip->memories[t->buffers[b].memory]) ? 0 : t->buffers[b].depth;
+    if (!least || copies < least) least = larger(copies, 1);
+  }
+  return least;
+}
+
+// Where a list with fences orders queues, iterations that use several of them have one, behind which a queue begins
 // anew: it stands still from its last command until what that wrote is visible.
-static void wait_at_fences(const pb_chip* chip, part* one) {
+static void wait_at_fences(const pb_tiling* t, const pb_tree* loop, part* one) {
+  const pb_chip* chip = t->chip;
   int64_t drained[PB_MAX_QUEUES] = {0};
   int used = 0;
   for (int q = 0; q < chip->queue_count; ++q) used += one->used[q];
@@ -373,8 +388,10 @@ static void wait_at_fences(const pb_chip* chip, part* one) {
         latency += chip->memories[insn->operands[o].memory].latency;
     drained[insn->queue] = larger(drained[insn->queue], latency);
   }
+  int64_t together = fenced_together(t, loop, one);
   for (int q = 0; q < chip->queue_count; ++q) {
-    if (one->unfenced[q]) one->queue[q] += drained[q] + chip->fence_cycles;
+    if (one->unfenced[q])
+      one->queue[q] += pb__cost_share(drained[q] + chip->fence_cycles, FENCED, larger(together, FENCED), true);
     one->unfenced[q] = false;
   }
 }
@@ -428,7 +445,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   part one = {0};
   if (!tree_cost(t, loop, &one)) return false;
   wait_for_words(t->chip, &one);
-  wait_at_fences(t->chip, &one);
+  wait_at_fences(t, loop, &one);
   const char* unused;
   part later = one;
   int64_t fed[PB_MAX_QUEUES];
