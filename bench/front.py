@@ -52,7 +52,7 @@ def compiled(args, path):
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         sys.exit(f"{path}: {said}")
-    return {name: float(seconds) for name, seconds in re.findall(r"^ *(\w+) +([0-9.]+)", said, re.M)}, usage.ru_maxrss / 1024
+    return {name: float(seconds) for name, seconds in re.findall(r"^ *(\w+) +([0-9.]+) s$", said, re.M)}, usage.ru_maxrss / 1024
 
 
 def main():

@@ -135,7 +135,7 @@ class Judge:
         if mutants.refused(code, printed):
             return "refused" if PLACED.search(printed) else "unplaced: " + printed.strip().replace(path, "m.mlir")[:200]
         if code != 0:
-            return f"wrong: pbc: exit code {code}: {printed[-300:]}"
+            return f"wrong: pbc: exit code {code}: {printed[:600]} ... {printed[-300:]}"
         sides = signature(data)
         if sides is None:
             return "unlike: no signature"
