@@ -490,6 +490,7 @@ static pb_status lift_quantise(lifter* l, const pb_node* n) {
   int source = n->inputs[0] < 0 ? -1 : l->value_of[n->inputs[0]];
   if (source < 0 && !pb__is_table(l, n))
     return pb__refuse(l, n, NULL, "its input is a float that no operator here makes");
+  if (source >= 0 && l->out->values[source].type != PB_F32) return pb__refuse(l, n, NULL, "its input is no float");
   if (!pb__scalar_f32(l, pb__input(n, 1), &t.scale) || !zero_point(l, n, &t.zero) || !(t.scale > 0) ||
       !isfinite(t.scale))
     return pb__refuse(l, n, NULL, "a scale or zero point that is not one constant number");

@@ -161,6 +161,11 @@ NOT_FOR_ONNXRUNTIME = {"long_branches", "branches_of_outer_tensors", "constants_
 GATHERED = "body = b (int64 i, bool c, float[3] v) => (c, w, w) { w = Neg(v) }"
 BODY = "body = b (int64 i, bool c, float[3] v) => (c, w) { w = Neg(v) }"
 REFUSED = {
+    # codes in the place of floats, which no file that a checker took has
+    "codes_quantised_again": ("""g (float[2, 3] x) => (int8[2, 3] y) <float s = {0.5}, int8 z = {1}> {
+        a = QuantizeLinear(x, s, z) y = QuantizeLinear(a, s, z) }""", "(QuantizeLinear): of i8"),
+    "codes_of_a_pool_quantised_again": ("""g (float[1, 3, 4, 4] x) => (int8[1, 3, 3, 3] y) <float s = {0.5}, int8 z = {1}> {
+        a = QuantizeLinear(x, s, z) b = MaxPool<kernel_shape = [2, 2]>(a) y = QuantizeLinear(b, s, z) }""", "(QuantizeLinear): of i8"),
     "branches_of_two_shapes": ("""g (bool c, float[2, 3] x) => (y) {
         y = If<then_branch = a () => (u) { u = Transpose(x) }, else_branch = b () => (u) { u = Neg(x) }>(c) }""",
                                "whose condition is not constant, and whose results are of two types or shapes"),

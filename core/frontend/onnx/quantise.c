@@ -46,6 +46,9 @@ void pb__o_op_quantise(pb_onnx* o) {
   if (!holds_codes(type) && !pb_type_is_code(type))
     pb__o_refuse(o, "to codes of ONNX type %lld, or of the zero point's type", (long long)code);
   if (pb__o_int(o, "precision", 0) > 1) pb__o_refuse(o, "in another precision than f32");
+  pb_type from = pb__o_type(o, x)->type;
+  if (from != PB_F32 && from != PB_F16 && from != PB_BF16 && from != PB_I32)
+    pb__o_refuse(o, "of %s: floats of 32 or 16 bits and i32 are quantised", pb_type_name(from));
   int scale = by_axis(o, pb__o_in_moved(o, 1), x);
   scale = pb__o_cast(o, scale, PB_F32);
   int y = pb__o_div(o, pb__o_cast(o, x, PB_F32), scale);
