@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include "server_cache.h"
 
+#include "tdl/chip.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -94,6 +96,8 @@ static int probe(const char* what) {
     char* volatile lost = malloc(1 << 10);
     *lost = 1;
   }
+  pb_chip* chip;
+  if (!strcmp(what, "chip") && pb_chip_find("simnpu", NULL, NULL, &chip)) return 1;
   if (!strcmp(what, "crash")) raise(SIGKILL);
   if (!strcmp(what, "exit")) exit(7);
   if (!strcmp(what, "hang")) pause();
@@ -147,6 +151,10 @@ static _Noreturn void be_worker(int jobs, int codes, const int files[2]) {
     int code = run_tool(j.count, j.args);
     fflush(NULL);
     free_job(&j);
+    if (pb__cache_chip_is_kept()) {
+      fprintf(stderr, "this job has not freed a chip\n");
+      leave(LEAKED);
+    }
     if (count % LEAKS_EVERY == 0 && leaks()) leave(LEAKED);
     if (write(codes, &code, sizeof code) != sizeof code) break;
   }

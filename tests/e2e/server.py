@@ -1,5 +1,5 @@
 """pb-server itself: what a job prints and ends with is told of that job, whatever became of those in front of it; and the
-code that it keeps is what would be made anew.
+code and the chips that it keeps are what would be made anew.
 
     server.py --bin BUILD/bin [--leaks]
 
@@ -55,6 +55,43 @@ def kept_code(path):
     return wrong
 
 
+def kept_chips(path):
+    """What is wrong with the chips that jobs share: engines are those that a server of their own makes, whichever chips were
+    read in front of theirs, and a description that was changed is another chip."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        chip, engine = os.path.join(folder, "own.td"), os.path.join(folder, "m.pbe")
+        tinynpu = os.path.join(tools.SOURCE, "tests", "chips", "tinynpu.td")
+
+        def compile_for(server, target):
+            result = server.run([os.path.join(os.path.dirname(path), "pbc"), DIGITS, f"--target={target}", "-o", engine], 100)
+            with open(engine, "rb") as file:
+                return result.returncode, result.stdout, result.stderr, file.read()
+
+        def write(old="", new=""):
+            with open(tinynpu, encoding="utf-8") as file, open(chip, "w", encoding="utf-8") as to:
+                to.write(file.read().replace(old, new) if old else file.read() + new)
+
+        shared, chips = tools.Server(path), [tinynpu, "simnpu", "simnpu:8", tinynpu, "simnpu", "cpu:v3", "simnpu:8"]
+        for target in chips:
+            server = tools.Server(path)
+            if compile_for(shared, target) != compile_for(server, target):
+                wrong.append(f"an engine for {target} is another by a chip that was kept")
+            server.stop()
+        write()
+        before = compile_for(shared, chip)
+        write("Latency = 60;", "Latency = 6000;")
+        after, server = compile_for(shared, chip), tools.Server(path)
+        if before[0] or after == before or after != compile_for(server, chip):
+            wrong.append(f"a description that was changed is taken for what it was: {after[:3]}")
+        server.stop()
+        write(new="def {\n")
+        if compile_for(shared, chip)[0] != 1:
+            wrong.append("a description that is wrong now is taken for what it was")
+        shared.stop()
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
@@ -76,12 +113,14 @@ def main():
         expect("a longer line", 3, "a longer line\n")
         expect(what, code, out)
     expect("well", 3, "well\n")
+    expect("chip", 86, "chip\n")
+    expect("well", 3, "well\n")
     expect("leak", 3, "leak\n")
     server.process.stdin.close()
     code = server.process.wait()
     if code != (86 if args.leaks else 0):
         wrong.append(f"the server ends with {code}")
-    wrong += kept_code(path)
+    wrong += kept_chips(path) + kept_code(path)
     print("\n".join(wrong) or "as expected")
     return int(bool(wrong))
 

@@ -1,4 +1,4 @@
-// What pb-server makes once: descriptions as JSON, and kernels' code.
+// What pb-server makes once: descriptions as JSON, chips, and kernels' code.
 #ifndef PB_TESTS_SERVER_CACHE_H
 #define PB_TESTS_SERVER_CACHE_H
 
@@ -6,5 +6,6 @@
 
 bool pb__cache_start(void);
 void pb__cache_stop(void);
+bool pb__cache_chip_is_kept(void); // the job that ends now has not given one back
 
 #endif
