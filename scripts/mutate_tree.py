@@ -39,6 +39,7 @@ class Tree:
         options = FOLDERS[folder]
         self.env = sanitisers(self.copy) if "-DPB_SANITIZE=ON" in options else {}
         self.spent = {"building": 0.0, "testing": 0.0}
+        self.late = False  # what ctest asked last ran out of time
         self.timed("building", ["cmake", "-S", ".", "-B", folder, "-G", "Ninja", "-DPB_SHORT_TESTS=ON", *OPTIONS, *options], 600,
                    must="the tree is not configured")
         # All of it once: what is not there yet, ctest does not name.
@@ -88,7 +89,8 @@ class Tree:
                "LIT_OPTS": f"--max-failures=1 -j{self.jobs}", **self.env, **more}
         good, out = self.timed("testing", ["ctest", "--test-dir", self.folder, f"-j{self.jobs}", "--stop-on-failure", "--timeout", f"{timeout:.0f}",
                                            "-R", f"^({'|'.join(names)})$"], 60 + timeout * len(names), env=env)
-        failed = [] if good else re.findall(r"#\d+: (\S+) \.*\*\*\*(?!Skipped)", out)
+        failed = [] if good else re.findall(r"#\d+: (\S+) \.*[^.*\n]*\*\*\*(?!Skipped)", out)  # "...Subprocess aborted***Exception"
+        self.late = not good and ("***Timeout" in out or out.endswith("took too long"))
         return None if good else failed[0] if failed else "ctest"
 
 
