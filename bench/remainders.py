@@ -3,7 +3,7 @@
     bench/remainders.py --bin build/bin [--random N] [--seed S] [--shapes RxKxN,...]
 
 The model is one MatMul of codes, [R, K] by constant [K, N]; its row is that kernel's alone, on the machine, and its
-result is compared with NumPy. `least` is the largest of: weights loaded into the array (D + 1 cycles a DxD tile), rows
+result is compared with NumPy. `least` is the largest of: weights loaded into the array (D cycles a DxD tile), rows
 of products (a row a cycle and tile), and compulsory bytes over DRAM's bandwidth; extents of K and N in whole rows of
 lanes. Prints Markdown and the worst ratio; the chip is simnpu with D = 16 and 16 bytes a cycle.
 """
@@ -67,7 +67,7 @@ def least(r, k, n):
     tiles = -(-k // D) * -(-n // D)
     # a row of results is D sums, and its codes move in whole rows of lanes
     moved = r * -(-k // D) * D + tiles * D * D + r * -(-n // D) * D
-    return max(tiles * (D + 1), tiles * r, moved // BYTES)
+    return max(tiles * D, tiles * r, moved // BYTES)
 
 
 def main():

@@ -56,7 +56,7 @@ static void put_line(pb_text* t, const pb_explanation* e, int index) {
   int inside = 2 * pb_scopes_depth(&e->scopes, index);
   put_scopes(t, e, index);
   if (inside > 24) inside = 24;
-  pb_text_add(t, "%4d %*s%-*.*s %-20.20s", index, inside, "", 32 - inside, 32 - inside, s->nodes, s->result);
+  pb_text_add(t, "%4d %*s%-*.*s %-28.28s", index, inside, "", 32 - inside, 32 - inside, s->nodes, s->result);
   if (cycles)
     pb_text_add(t, " %12llu %5.1f%%", (ull)cycles, share(cycles, e->cycles));
   else
@@ -95,7 +95,7 @@ static char* as_text(const pb_explanation* e) {
     pb_text_add(&t, "\nconstants: %llu bytes in %s, %llu in %s, where all other tensors are", (ull)e->apart,
                 e->chip->memories[e->chip->constant_memory].name, (ull)e->constants,
                 e->chip->memories[e->chip->system_memory].name);
-  pb_text_add(&t, "\n\n%4s %-32s %-20s %12s %6s %6s  %-8s %s\n", "step", "nodes", "result", "cycles", "share", "peak",
+  pb_text_add(&t, "\n\n%4s %-32s %-28s %12s %6s %6s  %-8s %s\n", "step", "nodes", "result", "cycles", "share", "peak",
               "bound by", "runs as");
   for (int k = 0; k < e->step_count; ++k) put_line(&t, e, k);
   put_missing(&t, e);

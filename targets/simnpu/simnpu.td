@@ -157,7 +157,7 @@ def WLD : Instruction<WX> {
   let Operands = (ins Window<SPAD, I8, ["k", "n"], "src", ["sk", "elem"]>:$s,
                       Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], !mul(D, D)>:$d);
   let Semantics = (set $d, $s);
-  let Cycles = (plus D, 1);
+  let Cycles = (plus D, 0); // as they follow each other: a row each cycle
   let Latency = 2;
   let Inst{7-0} = 0x20; let Inst{37-20} = src; let Inst{49-38} = sk; let Inst{51-50} = w;
 }
@@ -171,7 +171,7 @@ def WLDT : Instruction<WX> {
   let Operands = (ins Window<SPAD, I8, ["n", "k"], "src", ["sn", "elem"]>:$s,
                       Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], !mul(D, D)>:$d);
   let Semantics = (set $d, $s);
-  let Cycles = (plus D, 1);
+  let Cycles = (plus D, 0); // as they follow each other: a row each cycle
   let Latency = 2;
   let Inst{7-0} = 0x22; let Inst{37-20} = src; let Inst{49-38} = sn; let Inst{51-50} = w;
 }
@@ -184,7 +184,7 @@ def WLDR : Instruction<WX> {
   let Operands = (ins Window<SPAD, I8, ["k", "n"], "src", ["sk", "elem"]>:$s,
                       Window<WREG, I8, ["k", "n"], "w", ["row", "elem"], D>:$d);
   let Semantics = (set $d, $s);
-  let Cycles = (plus $k, 1);
+  let Cycles = (plus $k, 0);
   let Latency = 2;
   let Inst{7-0} = 0x24; let Inst{37-20} = src; let Inst{49-38} = sk; let Inst{55-50} = nk; let Inst{63-56} = w;
 }
@@ -201,7 +201,7 @@ def MMA : Instruction<MX> {
                       Imm<I8>:$zx, Imm<I8>:$zw, Imm<I1>:$acc);
   let Semantics = (acc_add $y, $acc, (mul (sub (sext $x), (sext $zx)), (sub (sext $wt), (sext $zw))));
   let Signed = ["zx", "zw"];
-  let Cycles = (plus (times $i, $j), 1);
+  let Cycles = (times $i, $j);
   let Latency = !add(D, 4);
   let Inst{7-0} = 0x21;
   let Inst{37-20} = a; let Inst{51-38} = c; let Inst{67-52} = ai; let Inst{79-68} = aj; let Inst{93-80} = ci;
@@ -226,7 +226,7 @@ class Channels<bits<8> op, int size, string step, dag columns> : Instruction<MX>
                       Imm<I8>:$zx, Imm<I1>:$acc);
   let Semantics = (acc_add $y, $acc, (mul (sub (sext $x), (sext $zx)), (sext $wt)));
   let Signed = ["zx"];
-  let Cycles = (plus (times $i, columns), 1);
+  let Cycles = (times $i, columns);
   let Latency = !add(D, 4);
   let Inst{7-0} = op;
   let Inst{37-20} = a; let Inst{51-38} = c; let Inst{67-52} = ai; let Inst{75-68} = w; let Inst{93-80} = ci;

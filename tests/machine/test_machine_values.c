@@ -69,7 +69,7 @@ static void matmul_and_requantise(void** state) {
         float r = nearbyintf((float)(sum + bias[n]) * scale[n]) + 3.0f;
         assert_int_equal(y[m][n], (int)clamp(r, -100, 90));
       }
-    assert_int_equal(kernel_counter(&k, "busy.MX"), 2 * 33);
+    assert_int_equal(kernel_counter(&k, "busy.MX"), 2 * 32);
     assert_int_equal(kernel_counter(&k, "dram.write"), M * N);
     assert_in_range(kernel_counter(&k, "cycles"), 400, 2000);
     kernel_close(&k);

@@ -220,14 +220,27 @@ static bool describe(const pb_reside* s, MlirValue tensor, pb_type* type, pb_res
   if (!pb_access_of_value(tensor, &shape) || !shape.rank || pb_type_bits(shape.type) < 8) return false;
   if (!is_between_launches(tensor) || !find_life(s, r) || !find_border(s, r) || !can_fill(s, r)) return false;
   *type = shape.type;
-  r->bytes = pb_type_bits(shape.type) / 8;
-  for (int i = 0; i < shape.rank; ++i) r->bytes *= r->low[i] + shape.shape[i] + r->high[i];
   return true;
+}
+
+// What one command reads line by line, or block by block, is not all in one bank (pb__tiling_spread): lines of elements
+// and what holds these are an odd number of the memory's rows long.
+static void spread(const pb_chip* chip, pb_resident* r) {
+  pb_access box;
+  pb_access_of_value(r->tensor, &box);
+  for (int i = 0; i < box.rank; ++i) box.shape[i] += r->low[i] + r->high[i];
+  for (int i = box.rank - 2; i > 0 && i >= box.rank - 3; --i) {
+    int64_t rows = box.shape[i];
+    pb__tiling_spread(chip, r->memory, &box, i);
+    r->spare[i] = box.shape[i] - rows;
+  }
+  r->bytes = pb_access_elements(&box) * (pb_type_bits(box.type) / 8);
 }
 
 // Takes the tensor in, described as it is, if it pays. Returns whether it does.
 static bool take_in(pb_reside* s, pb_resident* r) {
   int64_t before = 0, after = 0;
+  spread(s->unit->chip, r);
   if (!find_place(s, r)) return false;
   int64_t* price = PB_NEW_ARRAY(&s->unit->pass, int64_t, (size_t)(r->last - r->first) + 1);
   for (int l = r->first; l <= r->last; ++l) {

@@ -13,6 +13,7 @@ typedef struct pb_resident {
   int64_t address, bytes;
   int64_t low[PB_NEST_RANK], high[PB_NEST_RANK]; // rows of border, by index
   double fill;                                   // what the border is; without one nobody looks
+  int64_t spare[PB_NEST_RANK];                   // rows behind those that nobody touches: lines begin in other banks
 } pb_resident;
 
 typedef struct pb_launch {

@@ -15,7 +15,7 @@ static void move_in(const pb_reside* s, const pb_resident* r, pb_program* p, int
   pb_value* v = &p->values[value];
   v->space = s->unit->chip->memories[r->memory].name;
   v->address = r->address;
-  for (int i = 0; i < v->rank; ++i) v->shape[i] += r->low[i] + r->high[i];
+  for (int i = 0; i < v->rank; ++i) v->shape[i] += r->low[i] + r->high[i] + r->spare[i];
   for (int n = 0; n < p->nest_count; ++n)
     for (int a = 0; a < p->nests[n].access_count; ++a) {
       pb_access* access = &p->nests[n].access[a];
@@ -38,7 +38,8 @@ static void add_fill(const pb_resident* r, pb_program* p, int value, int i, int6
   store->memref = v->ir;
   store->buffer = -1;
   for (int k = 0; k < v->rank; ++k) {
-    int64_t extent = k == i ? rows : k < i ? v->shape[k] - r->low[k] - r->high[k] : v->shape[k];
+    int64_t used = v->shape[k] - r->spare[k];
+    int64_t extent = k == i ? rows : k < i ? used - r->low[k] - r->high[k] : used;
     store->index[k].cst = k == i ? from : k < i ? r->low[k] : 0;
     if (extent == 1) continue;
     store->index[k].coef[nest->dim_count] = 1;
@@ -53,7 +54,7 @@ static void add_fill(const pb_resident* r, pb_program* p, int value, int i, int6
 static void add_border(const pb_resident* r, pb_program* p, int value) {
   for (int i = 0; i < p->values[value].rank; ++i) {
     add_fill(r, p, value, i, 0, r->low[i]);
-    add_fill(r, p, value, i, p->values[value].shape[i] - r->high[i], r->high[i]);
+    add_fill(r, p, value, i, p->values[value].shape[i] - r->spare[i] - r->high[i], r->high[i]);
   }
 }
 
