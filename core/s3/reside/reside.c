@@ -78,14 +78,32 @@ int pb__reside_value(const pb_reside* s, int launch, MlirValue tensor) {
 
 // ---- prices ----
 
-// What the launch's kernel takes with the first `count` residents; -1: it has no plan.
-static int64_t price_of(pb_reside* s, int launch, int count) {
+// The price of the plan that the launch's kernel had before, if it still can be carried out; -1: it cannot.
+static int64_t price_of_old(pb_reside* s, const pb_launch* launch, const pb_program* program, pb_arena* scratch) {
+  pb_diag quiet = {.sink = pb_diag_drop};
+  pb_group group;
+  const char* why;
+  if (!launch->plan || pb_group_read(program, s->unit->chip, scratch, &quiet, &group) != PB_OK) return -1;
+  pb_plan plan = *launch->plan;
+  return pb_plan_cost(s->unit->chip, &group, &plan, scratch, &why) ? pb_plan_price(&plan) : -1;
+}
+
+static int64_t price_of_new(pb_reside* s, pb_launch* launch, const pb_program* program, pb_arena* scratch) {
+  pb_plan* plan = PB_NEW(&s->unit->pass, pb_plan);
+  if (!pb_plan_program_again(s->unit, program, scratch, plan)) return -1;
+  if (!plan->producer) launch->plan = plan; // a producer's lies in the scratch
+  return pb_plan_price(plan);
+}
+
+// What the launch's kernel takes with the first `count` residents, by a plan that is looked for, or (not `anew`) by the
+// one that it had; -1: there is none.
+static int64_t price_of(pb_reside* s, int launch, int count, bool anew) {
   pb_arena scratch = {0};
   int64_t price = -1;
   pb_program* program = pb__reside_program(s, launch, count, &scratch);
   if (mlirAttributeIsNull(pb_op_attribute(s->launches[launch].func, "pb.stages"))) {
-    pb_plan plan;
-    if (pb_plan_program_again(s->unit, program, &scratch, &plan)) price = pb_plan_price(&plan);
+    price = anew ? price_of_new(s, &s->launches[launch], program, &scratch)
+                 : price_of_old(s, &s->launches[launch], program, &scratch);
   } else {
     pb_stages stages;
     pb_stage_plan plan;
@@ -237,24 +255,33 @@ static void spread(const pb_chip* chip, pb_resident* r) {
   r->bytes = pb_access_elements(&box) * (pb_type_bits(box.type) / 8);
 }
 
-// Takes the tensor in, described as it is, if it pays. Returns whether it does.
+// The prices of the launches in which the tensor lives, if they are together less than `most`.
+static bool pays(pb_reside* s, const pb_resident* r, int64_t most, bool anew, int64_t* price) {
+  int64_t sum = 0;
+  for (int l = r->first; l <= r->last && sum < most; ++l) {
+    price[l - r->first] = price_of(s, l, s->resident_count, anew);
+    sum = price[l - r->first] < 0 ? most : sum + price[l - r->first];
+  }
+  return sum < most;
+}
+
+// Takes the tensor in, described as it is, if it pays: by the plans that the kernels had, else, of one that leaves room
+// for others, by new ones. Large ones seldom fit, and to look for plans of what does not takes longest. Returns whether
+// it does.
 static bool take_in(pb_reside* s, pb_resident* r) {
-  int64_t before = 0, after = 0;
+  int64_t before = 0;
   spread(s->unit->chip, r);
+  bool small = r->bytes <= s->unit->chip->memories[r->memory].bytes / 8 * 7;
   if (!find_place(s, r)) return false;
   int64_t* price = PB_NEW_ARRAY(&s->unit->pass, int64_t, (size_t)(r->last - r->first) + 1);
   for (int l = r->first; l <= r->last; ++l) {
     pb_launch* launch = &s->launches[l];
-    if (!launch->price) launch->price = price_of(s, l, s->resident_count);
+    if (!launch->price) launch->price = price_of(s, l, s->resident_count, true);
     if (launch->price < 0) return false;
     before += launch->price;
   }
   ++s->resident_count;
-  for (int l = r->first; l <= r->last && after < before; ++l) {
-    price[l - r->first] = price_of(s, l, s->resident_count);
-    after = price[l - r->first] < 0 ? before : after + price[l - r->first];
-  }
-  if (after >= before) {
+  if (!pays(s, r, before, false, price) && !(small && pays(s, r, before, true, price))) {
     --s->resident_count;
     return false;
   }

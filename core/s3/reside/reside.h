@@ -18,8 +18,9 @@ typedef struct pb_resident {
 
 typedef struct pb_launch {
   MlirOperation call, func;
-  const pb_program* program; // of func, as it was
-  int64_t price;             // of its plan with the residents so far; -1: it has none
+  const pb_program* program;  // of func, as it was
+  int64_t price;              // of its plan with the residents so far; 0: not asked yet, -1: it has none
+  const struct pb_plan* plan; // NULL: none is kept
 } pb_launch;
 
 typedef struct pb_reside {
