@@ -21,6 +21,10 @@
 #include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>
+#include <stdlib.h>
+
+// Between the first and the last, all of which are planned with less room; what lives longer takes it from too many.
+enum { MOST_LAUNCHES = 32 };
 
 // ---- what the module has ----
 
@@ -32,15 +36,29 @@ static int count_calls(MlirBlock body) {
   return calls;
 }
 
-static MlirOperation callee_of(const pb_reside* s, MlirOperation call) {
-  MlirStringRef name = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(call, "callee"));
-  return pb_module_func(s->unit->module, pb_printf(&s->unit->pass, "%.*s", (int)name.length, name.data));
+// The module's functions by name.
+typedef struct functions {
+  pb_table numbers;
+  MlirOperation* all;
+  size_t count, capacity;
+} functions;
+
+static functions functions_of(MlirModule module) {
+  functions f = {.count = 0};
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module)); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    MlirStringRef name = mlirStringAttrGetValue(pb_op_attribute(op, "sym_name")); // lives as long as the context
+    pb_table_add(&f.numbers, name.data, name.length, (int)f.count);
+    PB_PUSH(f.all, f.count, f.capacity, op);
+  }
+  return f;
 }
 
 // The program of a launch's kernel: that of a launch before it with the same one.
 static pb_status read_program(pb_reside* s, pb_table* known, int launch) {
   pb_launch* l = &s->launches[launch];
   int before = pb_table_find_address(known, l->func.ptr);
+  l->like = before >= 0 ? before : launch;
   if (before >= 0) {
     l->program = s->launches[before].program;
     return PB_OK;
@@ -56,14 +74,20 @@ static pb_status read_program(pb_reside* s, pb_table* known, int launch) {
 static pb_status read_launches(pb_reside* s, MlirBlock body) {
   pb_table known = {0};
   pb_status status = PB_OK;
+  functions f = functions_of(s->unit->module);
   s->launches = PB_NEW_ARRAY(&s->unit->pass, pb_launch, (size_t)count_calls(body) + 1);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op) && status == PB_OK;
        op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "func.call")) continue;
-    s->launches[s->launch_count] = (pb_launch){.call = op, .func = callee_of(s, op)};
+    MlirStringRef name = mlirFlatSymbolRefAttrGetValue(pb_op_attribute(op, "callee"));
+    int callee = pb_table_find(&f.numbers, name.data, name.length);
+    s->launches[s->launch_count] = (pb_launch){.call = op, .func = f.all[callee]};
+    pb_table_add_address(&s->calls, op.ptr, s->launch_count);
     status = read_program(s, &known, s->launch_count++);
   }
   pb_table_free(&known);
+  pb_table_free(&f.numbers);
+  free(f.all);
   return status;
 }
 
@@ -78,32 +102,34 @@ int pb__reside_value(const pb_reside* s, int launch, MlirValue tensor) {
 
 // ---- prices ----
 
-// The price of the plan that the launch's kernel had before, if it still can be carried out; -1: it cannot.
-static int64_t price_of_old(pb_reside* s, const pb_launch* launch, const pb_program* program, pb_arena* scratch) {
+// The price of the plan that the launch's kernel has without residents, if it can be carried out; -1: it cannot.
+static int64_t price_of_old(pb_reside* s, int launch, const pb_program* program, pb_arena* scratch) {
   pb_diag quiet = {.sink = pb_diag_drop};
   pb_group group;
   const char* why;
-  if (!launch->plan || pb_group_read(program, s->unit->chip, scratch, &quiet, &group) != PB_OK) return -1;
-  pb_plan plan = *launch->plan;
+  const pb_plan* old = s->launches[s->launches[launch].like].plan;
+  if (!old || pb_group_read(program, s->unit->chip, scratch, &quiet, &group) != PB_OK) return -1;
+  pb_plan plan = *old;
   return pb_plan_cost(s->unit->chip, &group, &plan, scratch, &why) ? pb_plan_price(&plan) : -1;
 }
 
-static int64_t price_of_new(pb_reside* s, pb_launch* launch, const pb_program* program, pb_arena* scratch) {
-  pb_plan* plan = PB_NEW(&s->unit->pass, pb_plan);
-  if (!pb_plan_program_again(s->unit, program, scratch, plan)) return -1;
-  if (!plan->producer) launch->plan = plan; // a producer's lies in the scratch
-  return pb_plan_price(plan);
+static int64_t price_of_new(pb_reside* s, int launch, const pb_program* program, pb_arena* scratch) {
+  pb_plan plan;
+  pb_launch* like = &s->launches[s->launches[launch].like];
+  if (!pb_plan_program_again(s->unit, program, scratch, &plan)) return -1;
+  if (!s->launches[launch].alive_count && !like->plan && !plan.producer) { // a producer's lies in the scratch
+    like->plan = PB_NEW(&s->unit->pass, pb_plan);
+    *like->plan = plan;
+  }
+  return pb_plan_price(&plan);
 }
 
-// What the launch's kernel takes with the first `count` residents, by a plan that is looked for, or (not `anew`) by the
-// one that it had; -1: there is none.
-static int64_t price_of(pb_reside* s, int launch, int count, bool anew) {
+static int64_t ask_price(pb_reside* s, int launch, bool anew) {
   pb_arena scratch = {0};
   int64_t price = -1;
-  pb_program* program = pb__reside_program(s, launch, count, &scratch);
+  pb_program* program = pb__reside_program(s, launch, &scratch);
   if (mlirAttributeIsNull(pb_op_attribute(s->launches[launch].func, "pb.stages"))) {
-    price = anew ? price_of_new(s, &s->launches[launch], program, &scratch)
-                 : price_of_old(s, &s->launches[launch], program, &scratch);
+    price = anew ? price_of_new(s, launch, program, &scratch) : price_of_old(s, launch, program, &scratch);
   } else {
     pb_stages stages;
     pb_stage_plan plan;
@@ -115,14 +141,37 @@ static int64_t price_of(pb_reside* s, int launch, int count, bool anew) {
   return price;
 }
 
-// ---- which tensors ----
-
-// Whether nothing but launches uses the tensor.
-static bool is_between_launches(MlirValue tensor) {
-  for (MlirOpOperand use = mlirValueGetFirstUse(tensor); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
-    if (!pb_op_is(mlirOpOperandGetOwner(use), "func.call")) return false;
-  return true;
+// What a price hangs on: the kernel, which of its tensors stay with what borders, and how much room all leave.
+static void print_question(const pb_reside* s, int launch, bool anew, pb_text* text) {
+  const pb_launch* l = &s->launches[launch];
+  pb_text_add(text, "%d %d", l->like, anew);
+  for (int k = 0; k < l->alive_count; ++k) {
+    const pb_resident* r = &s->residents[l->alive[k]];
+    int value = pb__reside_value(s, launch, r->tensor);
+    pb_text_add(text, ", %d %lld %d", r->memory, (long long)r->address, value);
+    for (int i = 0; value >= 0 && i < l->program->values[value].rank; ++i)
+      pb_text_add(text, " %lld %lld %lld", (long long)r->low[i], (long long)r->high[i], (long long)r->spare[i]);
+    if (value >= 0) pb_text_add(text, " %d %a", launch == r->first, r->fill);
+  }
 }
+
+// What the launch's kernel takes with the residents, by a plan that is looked for, or (not `anew`) by the one that it
+// had; -1: there is none.
+static int64_t price_of(pb_reside* s, int launch, bool anew) {
+  pb_text question = {0};
+  print_question(s, launch, anew, &question);
+  int known = pb_table_find(&s->priced, question.data, question.length);
+  if (known < 0) {
+    int64_t price = ask_price(s, launch, anew);
+    known = (int)s->price_count;
+    pb_table_add(&s->priced, pb_strdup(&s->unit->pass, question.data), question.length, known);
+    PB_PUSH(s->prices, s->price_count, s->price_capacity, price);
+  }
+  pb_text_free(&question);
+  return s->prices[known];
+}
+
+// ---- which tensors ----
 
 static bool loads(const pb_program* p, int value) {
   for (int n = 0; n < p->nest_count; ++n)
@@ -139,18 +188,24 @@ static bool stores(const pb_program* p, int value) {
 
 // The launches that make and take it: one makes it, before all others.
 static bool find_life(const pb_reside* s, pb_resident* r) {
-  r->first = r->last = -1;
-  for (int l = 0; l < s->launch_count; ++l) {
+  r->first = s->launch_count;
+  r->last = -1;
+  for (MlirOpOperand use = mlirValueGetFirstUse(r->tensor); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    int l = pb_table_find_address(&s->calls, mlirOpOperandGetOwner(use).ptr);
+    if (l < 0) return false; // something else looks at it
+    if (l < r->first) r->first = l;
+    if (l > r->last) r->last = l;
+  }
+  if (r->last <= r->first || r->last - r->first > MOST_LAUNCHES) return false;
+  for (int l = r->first; l <= r->last; ++l) {
+    const pb_program* p = s->launches[l].program;
     int v = pb__reside_value(s, l, r->tensor);
     if (v < 0) continue;
-    const pb_program* p = s->launches[l].program;
-    bool makes = r->first < 0;
     if (!mlirAttributeIsNull(pb_op_attribute(s->launches[l].func, "pb.stages"))) return false;
-    if (makes ? !stores(p, v) || loads(p, v) : stores(p, v)) return false;
-    if (makes) r->first = l;
-    r->last = l;
+    if (l == r->first ? !stores(p, v) || loads(p, v) : stores(p, v)) return false;
   }
-  return r->first >= 0 && r->last > r->first;
+  return true;
 }
 
 // The least and the largest value of an index in its nest.
@@ -215,28 +270,43 @@ static bool is_kept_in(const pb_chip* chip, int memory, pb_type type) {
 static bool find_place(const pb_reside* s, pb_resident* r) {
   const pb_memory* memory = &s->unit->chip->memories[r->memory];
   int64_t row = memory->row_bytes, bytes = (r->bytes + row - 1) / row * row;
-  int together = 0;
   r->address = (memory->bytes - bytes) / row * row;
   for (bool moved = true; moved;) {
     moved = false;
-    for (int k = 0; k < s->resident_count; ++k) {
-      const pb_resident* other = &s->residents[k];
-      bool meets = other->memory == r->memory && other->first <= r->last && r->first <= other->last;
-      if (!meets || other->address >= r->address + bytes || r->address >= other->address + other->bytes) continue;
-      r->address = (other->address - bytes) / row * row;
-      moved = true;
-    }
+    for (int l = r->first; l <= r->last; ++l)
+      for (int k = 0; k < s->launches[l].alive_count; ++k) {
+        const pb_resident* other = &s->residents[s->launches[l].alive[k]];
+        if (other->memory != r->memory || other->address >= r->address + bytes ||
+            r->address >= other->address + other->bytes)
+          continue;
+        r->address = (other->address - bytes) / row * row;
+        moved = true;
+      }
   }
-  for (int k = 0; k < s->resident_count; ++k)
-    together += s->residents[k].first <= r->last && r->first <= s->residents[k].last;
-  return r->address > 0 && together < PB_MAX_RESIDENTS;
+  for (int l = r->first; l <= r->last; ++l)
+    if (s->launches[l].alive_count == PB_MAX_RESIDENTS) return false;
+  return r->address > 0;
+}
+
+// The tensor lives while these launches run, or does not after all.
+static void begin_life(pb_reside* s, const pb_resident* r) {
+  for (int l = r->first; l <= r->last; ++l) {
+    pb_launch* launch = &s->launches[l];
+    launch->alive[launch->alive_count++] = (int)(r - s->residents);
+  }
+  ++s->resident_count;
+}
+
+static void take_life(pb_reside* s, const pb_resident* r) {
+  for (int l = r->first; l <= r->last; ++l) --s->launches[l].alive_count;
+  --s->resident_count;
 }
 
 static bool describe(const pb_reside* s, MlirValue tensor, pb_type* type, pb_resident* r) {
   pb_access shape;
   *r = (pb_resident){.tensor = tensor};
   if (!pb_access_of_value(tensor, &shape) || !shape.rank || pb_type_bits(shape.type) < 8) return false;
-  if (!is_between_launches(tensor) || !find_life(s, r) || !find_border(s, r) || !can_fill(s, r)) return false;
+  if (!find_life(s, r) || !find_border(s, r) || !can_fill(s, r)) return false;
   *type = shape.type;
   return true;
 }
@@ -259,7 +329,7 @@ static void spread(const pb_chip* chip, pb_resident* r) {
 static bool pays(pb_reside* s, const pb_resident* r, int64_t most, bool anew, int64_t* price) {
   int64_t sum = 0;
   for (int l = r->first; l <= r->last && sum < most; ++l) {
-    price[l - r->first] = price_of(s, l, s->resident_count, anew);
+    price[l - r->first] = price_of(s, l, anew);
     sum = price[l - r->first] < 0 ? most : sum + price[l - r->first];
   }
   return sum < most;
@@ -273,16 +343,16 @@ static bool take_in(pb_reside* s, pb_resident* r) {
   spread(s->unit->chip, r);
   bool small = r->bytes <= s->unit->chip->memories[r->memory].bytes / 8 * 7;
   if (!find_place(s, r)) return false;
-  int64_t* price = PB_NEW_ARRAY(&s->unit->pass, int64_t, (size_t)(r->last - r->first) + 1);
+  int64_t price[MOST_LAUNCHES + 1];
   for (int l = r->first; l <= r->last; ++l) {
     pb_launch* launch = &s->launches[l];
-    if (!launch->price) launch->price = price_of(s, l, s->resident_count, true);
+    if (!launch->price) launch->price = price_of(s, l, true);
     if (launch->price < 0) return false;
     before += launch->price;
   }
-  ++s->resident_count;
+  begin_life(s, r);
   if (!pays(s, r, before, false, price) && !(small && pays(s, r, before, true, price))) {
-    --s->resident_count;
+    take_life(s, r);
     return false;
   }
   for (int l = r->first; l <= r->last; ++l) s->launches[l].price = price[l - r->first];
@@ -297,6 +367,12 @@ static void consider(pb_reside* s, MlirValue tensor) {
     if (is_kept_in(s->unit->chip, r->memory, type) && take_in(s, r)) return;
 }
 
+static void free_tables(pb_reside* s) {
+  pb_table_free(&s->calls);
+  pb_table_free(&s->priced);
+  free(s->prices);
+}
+
 pb_status pb_s3_reside(pb_unit* unit) {
   const pb_chip* chip = unit->chip;
   // each core of several has memories of its own, and a part of each tensor
@@ -304,7 +380,11 @@ pb_status pb_s3_reside(pb_unit* unit) {
   pb_reside s = {.unit = unit};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
   int tensors = 0;
-  PB_TRY(read_launches(&s, body));
+  pb_status read = read_launches(&s, body);
+  if (read != PB_OK) {
+    free_tables(&s);
+    return read;
+  }
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     tensors += pb_op_is(op, "memref.alloc");
@@ -312,5 +392,7 @@ pb_status pb_s3_reside(pb_unit* unit) {
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (pb_op_is(op, "memref.alloc")) consider(&s, mlirOperationGetResult(op, 0));
-  return s.resident_count ? pb__reside_rewrite(&s) : PB_OK;
+  pb_status status = s.resident_count ? pb__reside_rewrite(&s) : PB_OK;
+  free_tables(&s);
+  return status;
 }

@@ -58,10 +58,11 @@ static void add_border(const pb_resident* r, pb_program* p, int value) {
   }
 }
 
-pb_program* pb__reside_program(const pb_reside* s, int launch, int count, pb_arena* arena) {
+pb_program* pb__reside_program(const pb_reside* s, int launch, pb_arena* arena) {
+  const pb_launch* l = &s->launches[launch];
   const pb_program* from = s->launches[launch].program;
   pb_program* p = PB_NEW(arena, pb_program);
-  size_t nests = (size_t)from->nest_count + (size_t)count * 2 * PB_NEST_RANK,
+  size_t nests = (size_t)from->nest_count + (size_t)l->alive_count * 2 * PB_NEST_RANK,
          memories = (size_t)s->unit->chip->memory_count;
   int64_t* reserved = PB_NEW_ARRAY(arena, int64_t, memories + 1);
   *p = *from;
@@ -71,9 +72,8 @@ pb_program* pb__reside_program(const pb_reside* s, int launch, int count, pb_are
   memcpy(p->values, from->values, sizeof *p->values * (size_t)from->value_count);
   memcpy(p->value_of, from->value_of, sizeof *p->value_of * (size_t)from->nest_count);
   for (int n = 0; n < from->nest_count; ++n) pb_nest_copy(&p->nests[n], &from->nests[n]);
-  for (int k = 0; k < count; ++k) {
-    const pb_resident* r = &s->residents[k];
-    if (!pb__lives_at(r, launch)) continue;
+  for (int k = 0; k < l->alive_count; ++k) {
+    const pb_resident* r = &s->residents[l->alive[k]];
     int64_t behind = s->unit->chip->memories[r->memory].bytes - r->address;
     if (behind > reserved[r->memory]) reserved[r->memory] = behind;
     p->reserved = reserved;
@@ -84,12 +84,6 @@ pb_program* pb__reside_program(const pb_reside* s, int launch, int count, pb_are
   }
   pb_program_index(p, arena);
   return p;
-}
-
-bool pb__reside_changes(const pb_reside* s, int launch) {
-  for (int k = 0; k < s->resident_count; ++k)
-    if (pb__lives_at(&s->residents[k], launch)) return true;
-  return false;
 }
 
 // ---- the module ----
@@ -160,7 +154,8 @@ static pb_status rewrite_launch(pb_reside* s, int launch, pb_table* forms) {
   pb_launch* l = &s->launches[launch];
   MlirContext context = s->unit->context;
   pb_text text = {0}, key = {0};
-  pb_program* p = pb__reside_program(s, launch, s->resident_count, &s->unit->pass);
+  pb_arena scratch = {0};
+  pb_program* p = pb__reside_program(s, launch, &scratch);
   MlirOperation form = mlirOperationClone(l->func);
   set_arguments(s, form, p);
   pb_func_print_head(&key, form, "", NULL);
@@ -182,6 +177,7 @@ static pb_status rewrite_launch(pb_reside* s, int launch, pb_table* forms) {
   }
   pb_text_free(&text);
   pb_text_free(&key);
+  pb_arena_free(&scratch);
   return status;
 }
 
@@ -189,7 +185,7 @@ static void move_tensors(pb_reside* s) {
   for (int k = 0; k < s->resident_count; ++k) {
     const pb_resident* r = &s->residents[k];
     pb_arena scratch = {0};
-    const pb_program* p = pb__reside_program(s, r->first, s->resident_count, &scratch);
+    const pb_program* p = pb__reside_program(s, r->first, &scratch);
     const pb_value* v = &p->values[pb__reside_value(s, r->first, r->tensor)];
     mlirValueSetType(r->tensor, type_of(s->unit->context, v));
     set(mlirOpResultGetOwner(r->tensor), "pb.address", number(s->unit->context, r->address));
@@ -199,7 +195,7 @@ static void move_tensors(pb_reside* s) {
 
 static bool is_launched(const pb_reside* s, MlirOperation func) {
   for (int l = 0; l < s->launch_count; ++l)
-    if (mlirOperationEqual(s->launches[l].func, func) && !pb__reside_changes(s, l)) return true;
+    if (mlirOperationEqual(s->launches[l].func, func) && !s->launches[l].alive_count) return true;
   return false;
 }
 
@@ -220,7 +216,7 @@ static MlirAttribute callee(const pb_launch* l) { return pb_op_attribute(l->call
 static void take_names_back(pb_reside* s) {
   pb_arena scratch = {0};
   for (int l = 0; l < s->launch_count; ++l) {
-    if (!pb__reside_changes(s, l)) continue;
+    if (!s->launches[l].alive_count) continue;
     MlirAttribute old = callee(&s->launches[l]);
     MlirStringRef name = mlirFlatSymbolRefAttrGetValue(old);
     char* base = pb_printf(&scratch, "%.*s", (int)name.length, name.data);
@@ -242,7 +238,7 @@ pb_status pb__reside_rewrite(pb_reside* s) {
   pb_table forms = {0};
   pb_status status = PB_OK;
   for (int l = 0; l < s->launch_count && status == PB_OK; ++l)
-    if (pb__reside_changes(s, l)) status = rewrite_launch(s, l, &forms);
+    if (s->launches[l].alive_count) status = rewrite_launch(s, l, &forms);
   pb_table_free(&forms);
   if (status != PB_OK) return status;
   move_tensors(s);
