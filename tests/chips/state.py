@@ -15,8 +15,10 @@ SIDES = {"GETB": ("WALK", "LOCAL"), "GETW": ("WALK", "LOCAL"), "PUTB": ("LOCAL",
 
 
 def strides(text, side):
-    """(extent, stride) of the two outer dims of `src=...[2:64(0..1),3:16,8]`."""
+    """(extent, stride) of the two outer dims of `src=...[2:64(0..1),3:16,8]`; of an empty box, which nobody walks, none."""
     window = re.search(side + r"=[^\[]*\[([^\]]*)\]", text).group(1)
+    if "(0..0)" in window:
+        return []
     return [tuple(int(n) for n in re.match(r"(\d+):(-?\d+)", part).groups()) for part in window.split(",")[:2]]
 
 
