@@ -62,7 +62,7 @@ MISTAKES = [
      r"""Control is "grid", but \w+ is a command of a queue .PB3247."""),
     ('a scope left empty', 'let Scope = "system"; ',
      'let Scope = ""; ',
-     r"""DRAM: field 'Scope' is "" .PB3012.\n +hint: one of system, chip, core, thread"""),
+     r"""DRAM: field 'Scope' is "" .PB3012.\n +hint: one of system, constants, chip, core, thread"""),
     ('a name with a hyphen', 'let Name = "mychip"; ',
      'let Name = "my-chip";',
      r"""the chip is named "my-chip" .PB3270.\n +hint: letters, digits and '_', and no digit first"""),
