@@ -100,9 +100,9 @@ def main():
     path, wrong = os.path.join(args.bin, "pb-server"), []
     server = tools.Server(path)
 
-    def expect(what, code, out):
+    def expect(what, code, out, seconds=1):
         try:
-            result = server.run(["probe", what], 1)
+            result = server.run(["probe", what], seconds)
             found = result.returncode, result.stdout
         except tools.subprocess.TimeoutExpired:
             found = "timeout", ""
@@ -113,7 +113,7 @@ def main():
         expect("a longer line", 3, "a longer line\n")
         expect(what, code, out)
     expect("well", 3, "well\n")
-    expect("chip", 86, "chip\n")
+    expect("chip", 86, "chip\n", 60)  # a description takes sanitizers a while
     expect("well", 3, "well\n")
     expect("leak", 3, "leak\n")
     server.process.stdin.close()
