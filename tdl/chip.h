@@ -232,10 +232,12 @@ int pb_chip_queues(const pb_chip* chip);
 const char* pb_chip_queue_name(const pb_chip* chip, int number);
 // Streams of commands that a kernel has: one for each of these queues, or for each core one list, with fences in it.
 int pb_chip_streams(const pb_chip* chip);
-const char* pb_chip_stream_name(const pb_chip* chip, int number);    // the queue's, or "list" or "2.list"
-int pb_chip_stream(const pb_chip* chip, int queue);                  // in which the queue's commands stand
-const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name);  // NULL: none
-int pb_chip_memory(const pb_chip* chip, const char* name);           // -1: none
+const char* pb_chip_stream_name(const pb_chip* chip, int number);   // the queue's, or "list" or "2.list"
+int pb_chip_stream(const pb_chip* chip, int queue);                 // in which the queue's commands stand
+const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name); // NULL: none
+int pb_chip_memory(const pb_chip* chip, const char* name);          // -1: none
+// Whether these bytes are in the memory of that number, which is there and on the chip.
+bool pb_is_on_chip(const pb_chip* chip, int64_t memory, uint64_t address, uint64_t bytes);
 int pb_insn_field(const pb_insn* insn, const char* name);            // -1: none
 int pb_insn_operand(const pb_insn* insn, const char* name);          // -1: none
 bool pb_is_table(const pb_insn* insn, const pb_operand* operand);    // its elements are looked up

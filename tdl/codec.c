@@ -28,6 +28,12 @@ int pb_chip_memory(const pb_chip* chip, const char* name) {
   return -1;
 }
 
+bool pb_is_on_chip(const pb_chip* chip, int64_t memory, uint64_t address, uint64_t bytes) {
+  if (memory < 0 || memory >= chip->memory_count || pb_is_outside(&chip->memories[memory])) return false;
+  uint64_t all = (uint64_t)chip->memories[memory].bytes;
+  return address <= all && bytes <= all - address;
+}
+
 int pb_insn_field(const pb_insn* insn, const char* name) {
   for (int k = 0; k < insn->field_count; ++k)
     if (!strcmp(insn->fields[k].name, name)) return k;

@@ -11,9 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Version 3 is for what version 2 has no words for: open dims, steps that are no launches, tensors that stay on the chip.
+// Version 3 is for what version 2 has no words for: open dims, steps that are no launches, tensors kept on the chip.
 enum { PB_MAX_RANK = 8, PB_ENGINE_VERSION = 2, PB_ENGINE_HOST_VERSION = 3, PB_ENGINE_ALIGN = 64 };
-enum { PB_ENGINE_MAX_QUEUES = 16, PB_ENGINE_MAX_COMMAND = 64, PB_ENGINE_MAX_ARGS = 64, PB_ENGINE_MAX_DEVICE_ARGS = 16, PB_ENGINE_MAX_KEPT = 16 };
+enum {
+  PB_ENGINE_MAX_QUEUES = 16,
+  PB_ENGINE_MAX_COMMAND = 64,
+  PB_ENGINE_MAX_ARGS = 64,
+  PB_ENGINE_MAX_DEVICE_ARGS = 16,
+  PB_ENGINE_MAX_KEPT = 16
+};
 
 // An input or output of the engine. Row-major, dense. Codes of type u8 the runtime gives to kernels, and takes from
 // them, as i8, 128 less.
@@ -39,6 +45,9 @@ typedef struct pb_arg {
   pb_space space;
   uint64_t value;
 } pb_arg;
+static inline bool pb_is_constant(const pb_arg* arg) {
+  return arg->space == PB_SPACE_CONST || arg->space == PB_SPACE_CONST_APART;
+}
 
 // A kernel for a chip controlled by queues: each queue's commands, encoded; DRAM addresses are slot + offset.
 typedef struct pb_words_kernel {
@@ -142,10 +151,9 @@ typedef struct pb_engine {
   uint64_t arena_bytes;
   uint8_t* native; // a shared object (ELF), or NULL
   uint64_t native_bytes;
-  char*
-      description; // text of the chip's description after tblgen (JSON), so that machine and disassembler need no files
-  int* aliases;    // by output: the input that it is made of in place, -1; NULL: none is
-  pb_open* open;   // NULL: all extents are numbers. Else tensors have -1 where a dim is open, and arena_bytes is 0
+  char* description; // the chip's after tblgen (JSON), so that machine and disassembler need no files
+  int* aliases;      // by output: the input that it is made of in place, -1; NULL: none is
+  pb_open* open;     // NULL: all extents are numbers. Else tensors have -1 where a dim is open, and arena_bytes is 0
   // The same model for other extents: tensors of the same names, types and ranks, and the constants of the first one,
   // at whose offsets its steps name them. NULL: none. They are freed with the first.
   struct pb_engine* next;

@@ -24,10 +24,6 @@ static int by_value(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-static bool is_constant(const pb_arg* arg) {
-  return arg->space == PB_SPACE_CONST || arg->space == PB_SPACE_CONST_APART;
-}
-
 // Where the engine's constants begin, each once, in order, and their end; malloc'ed.
 static uint64_t* starts_of(const pb_engine* e, size_t* count) {
   size_t all = 0, kept = 0;
@@ -37,7 +33,7 @@ static uint64_t* starts_of(const pb_engine* e, size_t* count) {
   all = 0;
   for (int s = 0; s < e->step_count; ++s)
     for (int a = 0; a < e->steps[s].arg_count; ++a)
-      if (is_constant(&e->steps[s].args[a])) starts[all++] = e->steps[s].args[a].value;
+      if (pb_is_constant(&e->steps[s].args[a])) starts[all++] = e->steps[s].args[a].value;
   starts[all++] = e->const_bytes;
   qsort(starts, all, sizeof *starts, by_value);
   for (size_t k = 0; k < all; ++k)
@@ -64,7 +60,7 @@ static void move_arguments(pb_engine* e, const uint64_t* starts, const uint64_t*
   for (int s = 0; s < e->step_count; ++s)
     for (int a = 0; a < e->steps[s].arg_count; ++a) {
       pb_arg* arg = &e->steps[s].args[a];
-      if (!is_constant(arg)) continue;
+      if (!pb_is_constant(arg)) continue;
       const uint64_t* at = bsearch(&arg->value, starts, count, sizeof *starts, by_value);
       arg->value = to[at - starts];
     }

@@ -80,11 +80,6 @@ static void fill_input(void* data, const pb_access* shape, bool odd, uint64_t* s
   }
 }
 
-static MlirAttribute argument_attribute(MlirAttribute all, int k, const char* name) {
-  if (mlirAttributeIsNull(all)) return all;
-  return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, k), mlirStringRefCreateFromCString(name));
-}
-
 // Text that a person wrote may be anything that MLIR takes: the arguments of @main must be tensors, and constants
 // there.
 static pb_status check_main(const pb_unit* unit, MlirOperation main) {
@@ -93,12 +88,11 @@ static pb_status check_main(const pb_unit* unit, MlirOperation main) {
     return pb_error(unit->diag, place, 4093, NULL, "there is no function 'main' to run");
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
   if (mlirBlockIsNull(body)) return pb_error(unit->diag, place, 4093, NULL, "'main' has no body");
-  MlirAttribute attrs = pb_op_attribute(main, "arg_attrs");
   for (int k = 0; k < (int)mlirBlockGetNumArguments(body); ++k) {
     pb_access shape;
     if (!pb_access_of_value(mlirBlockGetArgument(body, k), &shape))
       return pb_error(unit->diag, place, 4093, NULL, "argument %d of 'main' is no static memref", k);
-    MlirAttribute id = argument_attribute(attrs, k, "pb.const");
+    MlirAttribute id = pb_argument_attribute(mlirBlockGetArgument(body, k), "pb.const");
     if (mlirAttributeIsNull(id)) continue;
     int64_t n = mlirAttributeIsAInteger(id) ? mlirIntegerAttrGetValueInt(id) : -1;
     uint64_t bytes = (uint64_t)bytes_of(&shape);
@@ -124,11 +118,11 @@ typedef struct argument {
 } argument;
 
 static void read_argument(MlirOperation main, int k, argument* a) {
-  MlirAttribute attrs = pb_op_attribute(main, "arg_attrs"), id = argument_attribute(attrs, k, "pb.const");
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
-  pb_access_of_value(mlirBlockGetArgument(body, k), &a->shape);
+  MlirValue value = mlirBlockGetArgument(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)), k);
+  MlirAttribute id = pb_argument_attribute(value, "pb.const");
+  pb_access_of_value(value, &a->shape);
   a->constant = mlirAttributeIsNull(id) ? -1 : (int)mlirIntegerAttrGetValueInt(id);
-  a->output = !mlirAttributeIsNull(argument_attribute(attrs, k, "pb.output"));
+  a->output = !mlirAttributeIsNull(pb_argument_attribute(value, "pb.output"));
 }
 
 enum { SETS = 2 }; // of inputs: numbers, and odd ones among them

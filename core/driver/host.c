@@ -26,12 +26,6 @@ int pb__host_add(pb_host* h, pb_host_place place) {
 
 void pb__host_name(pb_host* h, MlirValue value, int place) { pb_table_add_address(&h->numbers, value.ptr, place); }
 
-MlirAttribute pb__host_attribute(MlirOperation main, intptr_t k, const char* name) {
-  MlirAttribute all = pb_op_attribute(main, "arg_attrs");
-  if (mlirAttributeIsNull(all)) return all;
-  return mlirDictionaryAttrGetElementByName(mlirArrayAttrGetElement(all, k), mlirStringRefCreateFromCString(name));
-}
-
 static const char* text_of(pb_engine* e, MlirAttribute a) {
   if (mlirAttributeIsNull(a) || !mlirAttributeIsAString(a)) return "";
   MlirStringRef s = mlirStringAttrGetValue(a);
@@ -55,15 +49,15 @@ static void take_arguments(pb_host* h, MlirOperation main) {
     pb_host_place p = {.first = 0};
     pb_access shape;
     pb_access_of_value(value, &shape);
-    MlirAttribute id = pb__host_attribute(main, k, "pb.const");
+    MlirAttribute id = pb_argument_attribute(value, "pb.const");
     if (!mlirAttributeIsNull(id)) {
       p.arg = (pb_arg){PB_SPACE_CONST, (uint64_t)mlirIntegerAttrGetValueInt(id)}; // the id; its offset comes later
-    } else if (!mlirAttributeIsNull(pb__host_attribute(main, k, "pb.output"))) {
+    } else if (!mlirAttributeIsNull(pb_argument_attribute(value, "pb.output"))) {
       p.arg = (pb_arg){PB_SPACE_OUTPUT, (uint64_t)e->output_count};
-      add_tensor(e, e->outputs, &e->output_count, pb__host_attribute(main, k, "pb.output"), &shape);
+      add_tensor(e, e->outputs, &e->output_count, pb_argument_attribute(value, "pb.output"), &shape);
     } else {
       p.arg = (pb_arg){PB_SPACE_INPUT, (uint64_t)e->input_count};
-      add_tensor(e, e->inputs, &e->input_count, pb__host_attribute(main, k, "pb.input"), &shape);
+      add_tensor(e, e->inputs, &e->input_count, pb_argument_attribute(value, "pb.input"), &shape);
     }
     pb__host_name(h, value, pb__host_add(h, p));
   }
@@ -230,7 +224,7 @@ typedef struct placed_constants {
 } placed_constants;
 
 static int way_of(const pb_arg* arg) {
-  if (arg->space != PB_SPACE_CONST && arg->space != PB_SPACE_CONST_APART) return -1;
+  if (!pb_is_constant(arg)) return -1;
   return (arg->space == PB_SPACE_CONST_APART ? APART : 0) + (arg->value & packed_bit ? PACKED : 0);
 }
 

@@ -85,13 +85,13 @@ static void name_arguments(builder* b, MlirOperation main) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0));
   for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
     MlirValue value = mlirBlockGetArgument(body, k);
-    MlirAttribute id = pb__host_attribute(main, k, "pb.const"), name = pb__host_attribute(main, k, "pb.input");
+    MlirAttribute id = pb_argument_attribute(value, "pb.const"), name = pb_argument_attribute(value, "pb.input");
     if (!mlirAttributeIsNull(id)) {
       pb_arg arg = {PB_SPACE_CONST, (uint64_t)mlirIntegerAttrGetValueInt(id)};
       pb__host_name(&b->host, value, pb__host_add(&b->host, (pb_host_place){.arg = arg}));
       continue;
     }
-    if (mlirAttributeIsNull(name)) name = pb__host_attribute(main, k, "pb.output");
+    if (mlirAttributeIsNull(name)) name = pb_argument_attribute(value, "pb.output");
     MlirStringRef text = mlirStringAttrGetValue(name);
     int number = 0;
     for (size_t c = 0; c < text.length; ++c) number = 10 * number + (text.data[c] - '0');

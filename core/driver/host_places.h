@@ -25,8 +25,6 @@ typedef struct pb_host {
 void pb__host_start(pb_host* h, const pb_unit* unit, pb_engine* engine);
 int pb__host_add(pb_host* h, pb_host_place place);          // its number
 void pb__host_name(pb_host* h, MlirValue value, int place); // the value is that place's
-// The attribute of main's argument k; null: none.
-MlirAttribute pb__host_attribute(MlirOperation main, intptr_t k, const char* name);
 int pb__host_launches(MlirOperation main);
 // Adds main's own tensors and its launches as steps, for which there is room.
 pb_status pb__host_take(pb_host* h, MlirOperation main) PB_MUST_CHECK;

@@ -176,18 +176,20 @@ void pb_nest_range(const pb_nest* nest, int id, int64_t* least, int64_t* most) {
   }
 }
 
-bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t extent) {
-  int64_t least = index->cst, most = index->cst;
+bool pb_index_range(const pb_nest* nest, const pb_index* index, int64_t* least, int64_t* most) {
+  *least = *most = index->cst;
   for (int c = 0; c < PB_NEST_COLS; ++c) {
     if (!index->coef[c]) continue;
     int64_t iterations = c < PB_NEST_DIMS ? nest->extent[c] : nest->outer_extent[c - PB_NEST_DIMS];
-    if (iterations < 1) return true;
-    if (index->coef[c] > 0)
-      most += index->coef[c] * (iterations - 1);
-    else
-      least += index->coef[c] * (iterations - 1);
+    if (iterations < 1) return false;
+    *(index->coef[c] > 0 ? most : least) += index->coef[c] * (iterations - 1);
   }
-  return least < 0 || most >= extent;
+  return true;
+}
+
+bool pb_index_can_leave(const pb_nest* nest, const pb_index* index, int64_t extent) {
+  int64_t least, most;
+  return !pb_index_range(nest, index, &least, &most) || least < 0 || most >= extent;
 }
 
 bool pb_index_single(const pb_index* index, int* dim) {

@@ -190,14 +190,7 @@ static const char* shape_text(pb_arena* arena, MlirValue v) {
   return text;
 }
 
-static bool is_argument_of(MlirOperation main, MlirValue v, const char* kind) {
-  if (!mlirValueIsABlockArgument(v)) return false;
-  MlirAttribute all = pb_op_attribute(main, "arg_attrs");
-  return !mlirAttributeIsNull(all) &&
-         !mlirAttributeIsNull(pb_member(mlirArrayAttrGetElement(all, mlirBlockArgumentGetArgNumber(v)), kind));
-}
-
-static bool is_constant(MlirOperation main, MlirValue v) { return is_argument_of(main, v, "pb.const"); }
+static bool is_argument(MlirValue v, const char* kind) { return !mlirAttributeIsNull(pb_argument_attribute(v, kind)); }
 
 static void add_from(pb_explained_step* step, int from) {
   for (size_t k = 0; k < step->from_count; ++k)
@@ -215,14 +208,14 @@ static int tensor_of(explainer* x, MlirValue v) {
 }
 
 // The last tensor of a call is its result, as is one that nobody wrote before; several steps may write parts of one.
-static void add_tensors(explainer* x, MlirOperation main, MlirOperation call, int index) {
+static void add_tensors(explainer* x, MlirOperation call, int index) {
   pb_explained_step* step = &x->out->steps[index];
   intptr_t n = mlirOperationGetNumOperands(call);
   for (intptr_t k = 0; k < n; ++k) {
     MlirValue v = whole_of(mlirOperationGetOperand(call, k));
-    if (is_constant(main, v)) continue;
+    if (is_argument(v, "pb.const")) continue;
     int tensor = tensor_of(x, v), writer = x->tensors[tensor];
-    if (is_argument_of(main, v, "pb.input")) {
+    if (is_argument(v, "pb.input")) {
       add_from(step, -1);
       continue;
     }
@@ -238,7 +231,7 @@ static void add_tensors(explainer* x, MlirOperation main, MlirOperation call, in
 static void add_graph(explainer* x, MlirOperation main) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(main, 0)));
   for (int k = 0; !mlirOperationIsNull(op) && k < x->out->step_count; op = mlirOperationGetNextInBlock(op))
-    if (pb_op_is(op, "func.call")) add_tensors(x, main, op, k++);
+    if (pb_op_is(op, "func.call")) add_tensors(x, op, k++);
   pb_table_free(&x->numbers);
   free(x->tensors);
   free(x->writes);
@@ -278,8 +271,7 @@ static void add_places(explainer* x, const pb_engine* e) {
     bool launch = step->op == PB_HOST_LAUNCH, writes = launch || step->op == PB_HOST_MOVE || step->op == PB_HOST_PLACE;
     int result = launch ? step->arg_count - 1 : 0;
     for (int a = 0; a < step->arg_count; ++a) {
-      bool constant = step->args[a].space == PB_SPACE_CONST || step->args[a].space == PB_SPACE_CONST_APART;
-      if (constant || (writes && a == result)) continue;
+      if (pb_is_constant(&step->args[a]) || (writes && a == result)) continue;
       int place = number_of_place(x, step->args[a]), writer = x->tensors[place];
       if (step->args[a].space == PB_SPACE_INPUT || writer >= 0) add_from(&x->out->steps[s], writer);
     }

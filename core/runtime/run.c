@@ -387,7 +387,7 @@ int pb_rt_read_arg(pb_rt* rt, int step, int index, void* data, uint64_t bytes, u
   *size = input ? rt->inputs[arg.value].bytes : output ? rt->outputs[arg.value].bytes : blob_size(rt, arg);
   if (bytes > *size) bytes = *size;
   if (!bytes) return 0;
-  if (arg.space == PB_SPACE_CONST || arg.space == PB_SPACE_CONST_APART)
+  if (pb_is_constant(&arg))
     memcpy(data, rt->engine->consts + arg.value, bytes);
   else if (rt->has_words && !(rt->has_native && rt->tensors_in_process))
     return pb__rt_code(pb__words_read(rt, pb__words_address(rt, arg), data, bytes, &diag));

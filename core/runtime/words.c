@@ -86,12 +86,6 @@ static void on_command(void* user, uint32_t queue, uint32_t index, uint64_t star
   if (rt->trace) rt->trace(rt->trace_user, rt->words.step, (int)queue, index, start, end);
 }
 
-static bool is_on_chip(const pb_chip* chip, const pb_kept* kept) {
-  if (kept->memory >= chip->memory_count || pb_is_outside(&chip->memories[kept->memory])) return false;
-  uint64_t bytes = (uint64_t)chip->memories[kept->memory].bytes;
-  return kept->address <= bytes && kept->bytes <= bytes - kept->address;
-}
-
 static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
   pb_place place = {.file = rt->path};
   if (memcmp(rt->chip->hash, rt->engine->chip_hash, sizeof rt->chip->hash))
@@ -105,9 +99,11 @@ static pb_status check_chip(pb_rt* rt, pb_diag* diag) {
       return pb_error(diag, place, 5025, NULL, "kernel '%s' uses more queues than '%s' has",
                       rt->engine->kernels[k].name, rt->engine->target);
   for (int s = 0; s < rt->engine->step_count; ++s)
-    for (int n = 0; n < rt->engine->steps[s].kept_count; ++n)
-      if (!is_on_chip(rt->chip, &rt->engine->steps[s].kept[n]))
+    for (int n = 0; n < rt->engine->steps[s].kept_count; ++n) {
+      const pb_kept* kept = &rt->engine->steps[s].kept[n];
+      if (!pb_is_on_chip(rt->chip, kept->memory, kept->address, kept->bytes))
         return pb_error(diag, place, 5025, NULL, "step %d keeps what lies in no memory of '%s'", s, rt->engine->target);
+    }
   return PB_OK;
 }
 

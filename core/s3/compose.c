@@ -65,12 +65,8 @@ bool pb_stores_apart(const pb_nest* a, const pb_nest* b) {
     for (int side = 0; side < 2; ++side) {
       const pb_nest* nest = side ? b : a;
       const pb_index* index = side ? &y->index[r] : &x->index[r];
-      low[side] = high[side] = index->cst;
-      for (int d = 0; d < nest->dim_count; ++d) {
-        int64_t reach = index->coef[d] * (nest->extent[d] - 1);
-        *(reach < 0 ? &low[side] : &high[side]) += reach;
-        step = pb_gcd(step, index->coef[d]);
-      }
+      if (!pb_index_range(nest, index, &low[side], &high[side])) return false;
+      for (int d = 0; d < nest->dim_count; ++d) step = pb_gcd(step, index->coef[d]);
     }
     if (high[0] < low[1] || high[1] < low[0]) return true;
     if (step > 1 && (x->index[r].cst - y->index[r].cst) % step) return true;

@@ -1,22 +1,11 @@
 #include "core/s3/program.h"
 
 #include "core/base/table.h"
+#include "core/s3/kernels.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
 #include <string.h>
-
-static bool name_is(MlirOperation op, const char* name) {
-  MlirStringRef s = mlirIdentifierStr(mlirOperationGetName(op));
-  return s.length == strlen(name) && !memcmp(s.data, name, s.length);
-}
-
-static MlirAttribute argument_attribute(MlirOperation func, intptr_t argument, const char* name) {
-  MlirAttribute all = mlirOperationGetAttributeByName(func, mlirStringRefCreateFromCString("arg_attrs"));
-  if (mlirAttributeIsNull(all)) return mlirAttributeGetNull();
-  MlirAttribute one = mlirArrayAttrGetElement(all, argument);
-  return mlirDictionaryAttrGetElementByName(one, mlirStringRefCreateFromCString(name));
-}
 
 static const char* text_of(MlirAttribute a, pb_arena* arena) {
   MlirStringRef s = mlirStringAttrGetValue(a);
@@ -32,22 +21,22 @@ static void describe(MlirValue ir, pb_value* value) {
   memcpy(value->shape, shape.shape, sizeof value->shape);
 }
 
-static void describe_argument(MlirOperation func, MlirValue ir, int k, pb_arena* arena, pb_value* value) {
+static void describe_argument(MlirValue ir, int k, pb_arena* arena, pb_value* value) {
   describe(ir, value);
   value->argument = k;
   MlirAttribute a = mlirMemRefTypeGetMemorySpace(mlirValueGetType(ir));
   if (!mlirAttributeIsNull(a) && mlirAttributeIsAString(a)) value->space = text_of(a, arena);
-  a = argument_attribute(func, k, "pb.address");
+  a = pb_argument_attribute(ir, "pb.address");
   if (!mlirAttributeIsNull(a)) value->address = mlirIntegerAttrGetValueInt(a);
-  a = argument_attribute(func, k, "pb.const");
+  a = pb_argument_attribute(ir, "pb.const");
   if (!mlirAttributeIsNull(a)) {
     value->kind = PB_VALUE_CONST;
     value->const_id = (int)mlirIntegerAttrGetValueInt(a);
     return;
   }
-  a = argument_attribute(func, k, "pb.output");
+  a = pb_argument_attribute(ir, "pb.output");
   value->kind = mlirAttributeIsNull(a) ? PB_VALUE_INPUT : PB_VALUE_OUTPUT;
-  if (mlirAttributeIsNull(a)) a = argument_attribute(func, k, "pb.input");
+  if (mlirAttributeIsNull(a)) a = pb_argument_attribute(ir, "pb.input");
   value->name = mlirAttributeIsNull(a) ? "" : text_of(a, arena);
 }
 
@@ -62,7 +51,7 @@ static pb_status find_values(pb_program* program, const pb_table* numbers, int n
     pb_value* value = &program->values[v];
     n->access[a].space = value->space;
     n->access[a].splat = value->kind == PB_VALUE_CONST && value->rank == 1 &&
-                         !mlirAttributeIsNull(argument_attribute(program->func, value->argument, "pb.splat"));
+                         !mlirAttributeIsNull(pb_argument_attribute(value->ir, "pb.splat"));
   }
   return PB_OK;
 }
@@ -99,7 +88,7 @@ static pb_status read_nests(pb_program* program, MlirBlock body, const pb_table*
                             pb_diag* diag) {
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
-    if (!name_is(op, "affine.for") && !name_is(op, "affine.store")) continue;
+    if (!pb_op_is(op, "affine.for") && !pb_op_is(op, "affine.store")) continue;
     pb_nest* nest = &program->nests[program->nest_count];
     const char* why = pb_nest_read(op, arena, nest);
     if (why) return pb_unsupported(diag, (pb_place){.what = nest->name}, 4002, NULL, "not in value form: %s", why);
@@ -109,7 +98,7 @@ static pb_status read_nests(pb_program* program, MlirBlock body, const pb_table*
 }
 
 static const int64_t* reserved_by(MlirOperation func, pb_arena* arena) {
-  MlirAttribute a = mlirOperationGetAttributeByName(func, mlirStringRefCreateFromCString("pb.reserved"));
+  MlirAttribute a = pb_op_attribute(func, "pb.reserved");
   if (mlirAttributeIsNull(a) || !mlirAttributeIsADenseI64Array(a)) return NULL;
   intptr_t count = mlirDenseArrayGetNumElements(a);
   int64_t* bytes = PB_NEW_ARRAY(arena, int64_t, (size_t)count + 1);
@@ -123,8 +112,8 @@ static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* 
   int arguments = (int)mlirBlockGetNumArguments(body), locals = 0, nests = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
-    locals += name_is(op, "memref.alloc");
-    nests += name_is(op, "affine.for") || name_is(op, "affine.store");
+    locals += pb_op_is(op, "memref.alloc");
+    nests += pb_op_is(op, "affine.for") || pb_op_is(op, "affine.store");
   }
   program->value_capacity = arguments + locals;
   program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)program->value_capacity + 1);
@@ -133,10 +122,10 @@ static pb_status read(MlirOperation func, bool roomy, pb_arena* arena, pb_diag* 
   program->value_of = pb_alloc_array(arena, room, sizeof *program->value_of);
   pb_table numbers = {0};
   for (int k = 0; k < arguments; ++k)
-    describe_argument(func, mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
+    describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
-    if (name_is(op, "memref.alloc")) {
+    if (pb_op_is(op, "memref.alloc")) {
       pb_value* value = &program->values[program->value_count++];
       describe(mlirOperationGetResult(op, 0), value);
       value->kind = PB_VALUE_LOCAL;
@@ -162,7 +151,7 @@ void pb_program_read_arguments(MlirOperation func, pb_arena* arena, pb_program* 
   *program = (pb_program){.func = func, .value_capacity = count};
   program->values = PB_NEW_ARRAY(arena, pb_value, (size_t)count + 1);
   for (int k = 0; k < count; ++k)
-    describe_argument(func, mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
+    describe_argument(mlirBlockGetArgument(body, k), k, arena, &program->values[program->value_count++]);
   pb_program_index(program, arena);
 }
 

@@ -3,6 +3,8 @@
 #include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/Dialect/Func.h>
 #include <stdlib.h>
 
 unsigned pb_small_codes_of(MlirValue value) {
@@ -32,22 +34,13 @@ static unsigned narrow_of(const pb_consts* consts, int id) {
 }
 
 void pb_small_codes_mark(const pb_unit* unit, MlirOperation func) {
-  MlirAttribute old = pb_op_attribute(func, "arg_attrs");
-  if (mlirAttributeIsNull(old) || !has_unpacking(unit->chip)) return;
-  pb_arena arena = {0};
-  intptr_t count = mlirArrayAttrGetNumElements(old);
-  MlirAttribute* all = PB_NEW_ARRAY(&arena, MlirAttribute, (size_t)count + 1);
-  for (intptr_t k = 0; k < count; ++k) {
-    all[k] = mlirArrayAttrGetElement(old, k);
-    MlirAttribute id = pb_member(all[k], "pb.const");
+  if (!has_unpacking(unit->chip)) return;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  for (intptr_t k = 0; k < mlirBlockGetNumArguments(body); ++k) {
+    MlirAttribute id = pb_argument_attribute(mlirBlockGetArgument(body, k), "pb.const");
     unsigned narrow = mlirAttributeIsNull(id) ? 0 : narrow_of(unit->consts, (int)mlirIntegerAttrGetValueInt(id));
-    if (!narrow) continue;
-    const char* text =
-        pb_printf(&arena, "{pb.const = %lld : i64, %spb.codes = %u : i64}", (long long)mlirIntegerAttrGetValueInt(id),
-                  mlirAttributeIsNull(pb_member(all[k], "pb.splat")) ? "" : "pb.splat, ", narrow);
-    all[k] = mlirAttributeParseGet(unit->context, mlirStringRefCreateFromCString(text));
+    if (narrow)
+      mlirFuncSetArgAttr(func, k, mlirStringRefCreateFromCString("pb.codes"),
+                         mlirIntegerAttrGet(mlirIntegerTypeGet(unit->context, 64), narrow));
   }
-  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("arg_attrs"),
-                                  mlirArrayAttrGet(unit->context, count, all));
-  pb_arena_free(&arena);
 }

@@ -16,8 +16,8 @@ extern "C" {
 #define PB_DEVICE_MAX_ARGS 16
 #define PB_DEVICE_MAX_KEPT 16
 
-// Bytes of one of the chip's own memories, by its number in the description, which kernels before have filled: this one,
-// or one behind it, takes them. All else there is nobody's when the kernel begins.
+// Bytes of one of the chip's own memories, by its number in the description, which kernels before have filled: this
+// one, or one behind it, takes them. All else there is nobody's when the kernel begins.
 typedef struct pb_device_kept {
   uint32_t memory;
   uint64_t address, bytes;

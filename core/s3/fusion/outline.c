@@ -345,17 +345,13 @@ static pb_status collect(outliner* o, int group, signature* s) {
 }
 
 static bool is_splat(const outliner* o, int v) {
-  return o->program.values[v].argument >= 0 && o->program.values[v].kind == PB_VALUE_CONST &&
-         o->program.values[v].rank == 1 &&
-         !mlirAttributeIsNull(mlirDictionaryAttrGetElementByName(
-             mlirArrayAttrGetElement(pb_op_attribute(o->program.func, "arg_attrs"), o->program.values[v].argument),
-             mlirStringRefCreateFromCString("pb.splat")));
+  const pb_value* value = &o->program.values[v];
+  return value->kind == PB_VALUE_CONST && value->rank == 1 &&
+         !mlirAttributeIsNull(pb_argument_attribute(value->ir, "pb.splat"));
 }
 
 static unsigned narrow_of(const outliner* o, int v) {
-  if (o->program.values[v].kind != PB_VALUE_CONST || o->program.values[v].argument < 0) return 0;
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(o->program.func, 0));
-  return pb_small_codes_of(mlirBlockGetArgument(body, o->program.values[v].argument));
+  return o->program.values[v].kind == PB_VALUE_CONST ? pb_small_codes_of(o->program.values[v].ir) : 0;
 }
 
 static void print_type(pb_text* text, const pb_value* value, bool flat) {

@@ -15,7 +15,7 @@ static pb_status read_prologues(pb_group* g, int first, pb_diag* diag) {
   if (p->values[value].kind != PB_VALUE_LOCAL) return PB_OK;
   int prologues[PB_MAX_PROLOGUES], count = 0;
   for (int n = first; n < g->main_index; ++n) {
-    if (!pb_program_writes(p, n, value) || !(pb_pad_part(&p->nests[n]))) continue;
+    if (!pb_program_writes(p, n, value) || !pb_pad_part(&p->nests[n])) continue;
     if (count == PB_MAX_PROLOGUES)
       return pb_unsupported(diag, (pb_place){.what = g->main.name}, 4004, NULL,
                             "its input is made by more than %d nests", PB_MAX_PROLOGUES);

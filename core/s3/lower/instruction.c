@@ -319,11 +319,3 @@ void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* 
   }
   pb_text_add(text, "  return\n}\n");
 }
-
-bool pb_argument_is_splat(MlirOperation func, MlirValue value) {
-  if (!mlirValueIsABlockArgument(value)) return false;
-  MlirAttribute all = mlirOperationGetAttributeByName(func, mlirStringRefCreateFromCString("arg_attrs"));
-  if (mlirAttributeIsNull(all)) return false;
-  MlirAttribute one = mlirArrayAttrGetElement(all, mlirBlockArgumentGetArgNumber(value));
-  return !mlirAttributeIsNull(mlirDictionaryAttrGetElementByName(one, mlirStringRefCreateFromCString("pb.splat")));
-}

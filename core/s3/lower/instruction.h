@@ -19,7 +19,5 @@ void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn
                          const char* nest);
 // The function itself. `type`: for a mover that copies other bits of its size, else PB_TYPE_COUNT.
 void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type);
-// Whether the value is a kernel's argument marked pb.splat.
-bool pb_argument_is_splat(MlirOperation func, MlirValue value);
 
 #endif

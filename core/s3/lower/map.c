@@ -19,6 +19,7 @@
 #include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/Dialect/Func.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -47,20 +48,13 @@ typedef struct mapper {
   int buffer_count, serial;
   bool (*used)[PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
   int* outside;                    // by argument: the memory in which commands read or write it; -1: none has yet
-  bool *packed, any_packed;        // by argument: its codes lie two in a byte there
-  int argument_count;
+  bool* packed;                    // by argument: its codes lie two in a byte there
 } mapper;
 
 static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
   for (int k = 0; k < m->buffer_count; ++k)
     if (pb_value_same(m->buffers[k].ir, v)) return &m->buffers[k];
   return NULL;
-}
-
-static bool buffer_of_argument(const mapper* m, int argument) {
-  for (int k = 0; k < m->buffer_count; ++k)
-    if (m->buffers[k].argument == argument) return true;
-  return false;
 }
 
 static const char* reference(mapper* m, MlirValue v) {
@@ -306,13 +300,15 @@ static void print_immediate(call* c, int o) {
 }
 
 // The first tensor outside of the type that the nest stores.
-static int stand_in_for(const mapper* m, const pb_nest* nest) {
+static int stand_in_for(mapper* m, const pb_nest* nest) {
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(m->func, 0));
   pb_access tensor;
-  for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k)
-    if (pb_access_of_value(mlirBlockGetArgument(block, k), &tensor) && !buffer_of_argument(m, k) &&
+  for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k) {
+    MlirValue argument = mlirBlockGetArgument(block, k);
+    if (pb_access_of_value(argument, &tensor) && !buffer_of(m, argument) &&
         tensor.type == nest->access[nest->access_count - 1].type)
       return k;
+  }
   return -1;
 }
 
@@ -379,31 +375,22 @@ static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* ma
           packed ? "" : " as codes of 4 bits", chip->memories[memory].name, packed ? " as codes of 4 bits" : "");
     *noted = memory;
     m->packed[argument] = packed;
-    m->any_packed |= packed;
   }
   return PB_OK;
 }
 
 // Notes at the function's arguments which lie in the memory of scope "constants", and which have two codes in a byte.
-static void mark_outside(const mapper* m) {
-  pb_unit* unit = m->unit;
-  const pb_chip* chip = unit->chip;
-  MlirAttribute old = pb_op_attribute(m->func, "arg_attrs");
-  MlirAttribute* all = PB_NEW_ARRAY(&unit->pass, MlirAttribute, (size_t)m->argument_count + 1);
-  for (int k = 0; k < m->argument_count; ++k) {
-    pb_text text = {0};
-    all[k] = mlirArrayAttrGetElement(old, k); // constants have attributes, so that there are some
-    bool apart = m->outside[k] >= 0 && m->outside[k] == chip->constant_memory;
-    if (!apart && !m->packed[k]) continue;
-    pb_text_add(&text, "{pb.const = -1 : i64%s%s", m->packed[k] ? ", pb.packed" : "",
-                mlirAttributeIsNull(pb_member(all[k], "pb.splat")) ? "" : ", pb.splat");
-    if (apart) pb_text_add(&text, ", pb.memory = \"%s\"", chip->memories[chip->constant_memory].name);
-    pb_text_add(&text, "}");
-    all[k] = mlirAttributeParseGet(unit->context, mlirStringRefCreate(text.data, text.length));
-    pb_text_free(&text);
+static void mark_outside(const mapper* m, size_t arguments) {
+  const pb_chip* chip = m->unit->chip;
+  for (size_t k = 0; k < arguments; ++k) {
+    if (m->packed[k])
+      mlirFuncSetArgAttr(m->func, (intptr_t)k, mlirStringRefCreateFromCString("pb.packed"),
+                         mlirUnitAttrGet(m->unit->context));
+    if (m->outside[k] < 0 || m->outside[k] != chip->constant_memory) continue;
+    MlirAttribute name =
+        mlirStringAttrGet(m->unit->context, mlirStringRefCreateFromCString(chip->memories[chip->constant_memory].name));
+    mlirFuncSetArgAttr(m->func, (intptr_t)k, mlirStringRefCreateFromCString("pb.memory"), name);
   }
-  mlirOperationSetAttributeByName(m->func, mlirStringRefCreateFromCString("arg_attrs"),
-                                  mlirArrayAttrGet(unit->context, m->argument_count, all));
 }
 
 static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init") && nest->access_count == 1; }
@@ -415,7 +402,8 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   pb_nest_order_outers(nest, m->ivs, m->extents, m->levels);
   for (int a = 0; a < nest->access_count; ++a) { // vectors of one number are marked on the kernel's argument
     mapped_buffer* b = buffer_of(m, nest->access[a].memref);
-    nest->access[a].splat = b ? b->shape.splat : pb_argument_is_splat(m->func, nest->access[a].memref);
+    nest->access[a].splat =
+        b ? b->shape.splat : !mlirAttributeIsNull(pb_argument_attribute(nest->access[a].memref, "pb.splat"));
   }
   if (!strcmp(nest->part, "load") && nest->access_count == 2 && nest->access[0].splat) {
     mapped_buffer* b = buffer_of(m, nest->access[1].memref);
@@ -527,10 +515,10 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   m->unit = unit;
   m->func = func;
   m->kernel = pb_func_name(func, &unit->pass);
-  m->argument_count = (int)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)));
-  m->outside = PB_NEW_ARRAY(&unit->pass, int, (size_t)m->argument_count + 1);
-  memset(m->outside, 0xff, ((size_t)m->argument_count + 1) * sizeof *m->outside);
-  m->packed = PB_NEW_ARRAY(&unit->pass, bool, (size_t)m->argument_count + 1);
+  size_t arguments = (size_t)mlirBlockGetNumArguments(body);
+  m->outside = PB_NEW_ARRAY(&unit->pass, int, arguments + 1);
+  memset(m->outside, 0xff, (arguments + 1) * sizeof *m->outside);
+  m->packed = PB_NEW_ARRAY(&unit->pass, bool, arguments + 1);
   m->used = pb_alloc_array(&unit->pass, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
   pb_status status = map_residents(m, body);
   if (status == PB_OK) status = map_block(m, body, 1);
@@ -539,8 +527,7 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
     for (int i = 0; i < unit->chip->insn_count; ++i)
       for (int type = 0; type <= PB_TYPE_COUNT; ++type)
         if (m->used[i][type]) pb_instruction_function(&all, unit->chip, &unit->chip->insns[i], (pb_type)type);
-    if ((unit->chip->constant_memory >= 0 || m->any_packed) && !mlirAttributeIsNull(pb_op_attribute(func, "arg_attrs")))
-      mark_outside(m);
+    mark_outside(m, arguments);
     pb_func_print_head(&all, func, "", NULL);
     pb_text_add(&all, "%s%s  return\n}\n", m->head.data ? m->head.data : "", m->body.data ? m->body.data : "");
     status = pb_kernel_replace(unit, func, &all, "map");

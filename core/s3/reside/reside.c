@@ -14,7 +14,6 @@
 // it: layout/fold_padding.c).
 #include "core/s3/reside/reside.h"
 
-#include "core/base/table.h"
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
@@ -28,12 +27,12 @@ enum { MOST_LAUNCHES = 32 };
 
 // ---- what the module has ----
 
-static int count_calls(MlirBlock body) {
-  int calls = 0;
+static size_t count(MlirBlock body, const char* name) {
+  size_t ops = 0;
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
-    calls += pb_op_is(op, "func.call");
-  return calls;
+    ops += pb_op_is(op, name);
+  return ops;
 }
 
 // The module's functions by name.
@@ -75,7 +74,7 @@ static pb_status read_launches(pb_reside* s, MlirBlock body) {
   pb_table known = {0};
   pb_status status = PB_OK;
   functions f = functions_of(s->unit->module);
-  s->launches = PB_NEW_ARRAY(&s->unit->pass, pb_launch, (size_t)count_calls(body) + 1);
+  s->launches = PB_NEW_ARRAY(&s->unit->pass, pb_launch, count(body, "func.call") + 1);
   for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op) && status == PB_OK;
        op = mlirOperationGetNextInBlock(op)) {
     if (!pb_op_is(op, "func.call")) continue;
@@ -208,21 +207,12 @@ static bool find_life(const pb_reside* s, pb_resident* r) {
   return true;
 }
 
-// The least and the largest value of an index in its nest.
-static void reach_of(const pb_nest* nest, const pb_index* index, int64_t* least, int64_t* most) {
-  *least = *most = index->cst;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    int64_t reach = index->coef[d] * (nest->extent[d] - 1);
-    *(reach < 0 ? least : most) += reach;
-  }
-}
-
 // A border as wide as the access reads beside the tensor. false: what lies there is not one number, or no box says.
 static bool widen_border(const pb_nest* nest, const pb_access* access, bool* any, pb_resident* r) {
   if (access->gathered) return false;
   for (int i = 0; i < access->rank; ++i) {
     int64_t least, most;
-    reach_of(nest, &access->index[i], &least, &most);
+    if (!pb_index_range(nest, &access->index[i], &least, &most)) return false;
     most -= access->shape[i] - 1;
     if (least >= 0 && most <= 0) continue;
     if (!access->boxed || (*any && access->fill != r->fill)) return false;
@@ -341,7 +331,7 @@ static bool pays(pb_reside* s, const pb_resident* r, int64_t most, bool anew, in
 static bool take_in(pb_reside* s, pb_resident* r) {
   int64_t before = 0;
   spread(s->unit->chip, r);
-  bool small = r->bytes <= s->unit->chip->memories[r->memory].bytes / 8 * 7;
+  bool leaves_room = r->bytes <= s->unit->chip->memories[r->memory].bytes / 8 * 7;
   if (!find_place(s, r)) return false;
   int64_t price[MOST_LAUNCHES + 1];
   for (int l = r->first; l <= r->last; ++l) {
@@ -351,7 +341,7 @@ static bool take_in(pb_reside* s, pb_resident* r) {
     before += launch->price;
   }
   begin_life(s, r);
-  if (!pays(s, r, before, false, price) && !(small && pays(s, r, before, true, price))) {
+  if (!pays(s, r, before, false, price) && !(leaves_room && pays(s, r, before, true, price))) {
     take_life(s, r);
     return false;
   }
@@ -367,6 +357,13 @@ static void consider(pb_reside* s, MlirValue tensor) {
     if (is_kept_in(s->unit->chip, r->memory, type) && take_in(s, r)) return;
 }
 
+static void consider_all(pb_reside* s, MlirBlock body) {
+  s->residents = PB_NEW_ARRAY(&s->unit->pass, pb_resident, count(body, "memref.alloc") + 1);
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (pb_op_is(op, "memref.alloc")) consider(s, mlirOperationGetResult(op, 0));
+}
+
 static void free_tables(pb_reside* s) {
   pb_table_free(&s->calls);
   pb_table_free(&s->priced);
@@ -379,20 +376,11 @@ pb_status pb_s3_reside(pb_unit* unit) {
   if (unit->between_outside || pb_chip_runs_code(chip) || chip->cores > 1) return PB_OK;
   pb_reside s = {.unit = unit};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(pb_module_func(unit->module, "main"), 0));
-  int tensors = 0;
-  pb_status read = read_launches(&s, body);
-  if (read != PB_OK) {
-    free_tables(&s);
-    return read;
+  pb_status status = read_launches(&s, body);
+  if (status == PB_OK) {
+    consider_all(&s, body);
+    if (s.resident_count) status = pb__reside_rewrite(&s);
   }
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
-    tensors += pb_op_is(op, "memref.alloc");
-  s.residents = PB_NEW_ARRAY(&unit->pass, pb_resident, (size_t)tensors + 1);
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op))
-    if (pb_op_is(op, "memref.alloc")) consider(&s, mlirOperationGetResult(op, 0));
-  pb_status status = s.resident_count ? pb__reside_rewrite(&s) : PB_OK;
   free_tables(&s);
   return status;
 }

@@ -1,11 +1,11 @@
 // Kernels with tensors that stay on the chip: their programs, and the module that has them.
 #include "core/s3/reside/reside.h"
 
-#include "core/base/table.h"
 #include "core/s3/kernels.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/Dialect/Func.h>
 #include <string.h>
 
 // ---- programs ----
@@ -103,31 +103,17 @@ static MlirType type_of(MlirContext context, const pb_value* v) {
   return mlirMemRefTypeContiguousGet(element, v->rank, v->shape, space);
 }
 
-// The dictionary with pb.address beside what it has.
-static MlirAttribute with_address(MlirContext context, MlirAttribute dictionary, int64_t address, pb_arena* arena) {
-  intptr_t count = mlirDictionaryAttrGetNumElements(dictionary);
-  MlirNamedAttribute* all = PB_NEW_ARRAY(arena, MlirNamedAttribute, (size_t)count + 1);
-  for (intptr_t k = 0; k < count; ++k) all[k] = mlirDictionaryAttrGetElement(dictionary, k);
-  MlirIdentifier name = mlirIdentifierGet(context, mlirStringRefCreateFromCString("pb.address"));
-  all[count] = mlirNamedAttributeGet(name, number(context, address));
-  return mlirDictionaryAttrGet(context, count + 1, all);
-}
-
 // A function whose arguments are the program's, for its head to be printed.
 static void set_arguments(pb_reside* s, MlirOperation func, const pb_program* p) {
   MlirContext context = s->unit->context;
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  MlirAttribute all = pb_op_attribute(func, "arg_attrs");
-  intptr_t count = mlirArrayAttrGetNumElements(all);
-  MlirAttribute* attributes = PB_NEW_ARRAY(&s->unit->pass, MlirAttribute, (size_t)count + 1);
-  for (intptr_t k = 0; k < count; ++k) attributes[k] = mlirArrayAttrGetElement(all, k);
   for (int v = 0; v < p->value_count; ++v) {
     const pb_value* value = &p->values[v];
     if (!value->space) continue;
     mlirValueSetType(mlirBlockGetArgument(body, value->argument), type_of(context, value));
-    attributes[value->argument] = with_address(context, attributes[value->argument], value->address, &s->unit->pass);
+    mlirFuncSetArgAttr(func, value->argument, mlirStringRefCreateFromCString("pb.address"),
+                       number(context, value->address));
   }
-  set(func, "arg_attrs", mlirArrayAttrGet(context, count, attributes));
   if (p->reserved) set(func, "pb.reserved", mlirDenseI64ArrayGet(context, s->unit->chip->memory_count, p->reserved));
 }
 

@@ -287,15 +287,12 @@ static pb_status decode_block(decoder* d, MlirBlock block) {
 }
 
 // Those that stay on the chip have an address there; commands name the others by their numbers among themselves.
-static void bind_arguments(decoder* d, MlirOperation func, MlirBlock body) {
-  MlirAttribute attributes = pb_op_attribute(func, "arg_attrs");
+static void bind_arguments(decoder* d, MlirBlock body) {
   for (int k = 0; k < (int)mlirBlockGetNumArguments(body); ++k) {
     MlirValue argument = mlirBlockGetArgument(body, k);
     bool outside = pb_is_outside(&d->chip->memories[pb_memref_memory(d->chip, argument)]);
-    MlirAttribute address =
-        outside ? mlirAttributeGetNull() : pb_member(mlirArrayAttrGetElement(attributes, k), "pb.address");
     bind_memref(d, argument, outside ? d->out->argument_count++ : -1,
-                outside ? 0 : mlirIntegerAttrGetValueInt(address));
+                outside ? 0 : mlirIntegerAttrGetValueInt(pb_argument_attribute(argument, "pb.address")));
   }
 }
 
@@ -304,7 +301,7 @@ pb_status pb_decode_kernel(const pb_chip* chip, MlirOperation func, pb_arena* ar
   *decoded = (pb_decoded){.cores = 1};
   decoder d = {.chip = chip, .arena = arena, .diag = diag, .out = decoded};
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
-  bind_arguments(&d, func, body);
+  bind_arguments(&d, body);
   pb_status status = PB_OK;
   if (decoded->argument_count > chip->arguments)
     status = pb_unsupported(diag, (pb_place){.what = pb_func_name(func, arena)}, 4104, NULL,

@@ -148,22 +148,18 @@ static int open_device(const pb_chip* chip, const char* options, pb_device** out
   return MACHINE_OK;
 }
 
-static bool is_on_chip(const pb_chip* chip, const pb_device_kept* kept) {
-  if (kept->memory >= (uint32_t)chip->memory_count || pb_is_outside(&chip->memories[kept->memory])) return false;
-  uint64_t bytes = (uint64_t)chip->memories[kept->memory].bytes;
-  return kept->address <= bytes && kept->bytes <= bytes - kept->address;
-}
-
 static int submit(pb_device* device, const pb_submission* kernel) {
   if (device->submitted) return machine__fault(device, MACHINE_BAD_SUBMISSION, "a kernel is running already");
   if (kernel->queue_count > (uint32_t)pb_chip_streams(device->chip) || kernel->arg_count > PB_DEVICE_MAX_ARGS)
     return machine__fault(device, MACHINE_BAD_SUBMISSION, "%u queues and %u arguments; %s has %d and %d",
                           kernel->queue_count, kernel->arg_count, device->chip->name, pb_chip_streams(device->chip),
                           device->chip->arguments);
-  for (uint32_t k = 0; k < kernel->kept_count; ++k)
-    if (k >= PB_DEVICE_MAX_KEPT || !is_on_chip(device->chip, &kernel->kept[k]))
+  for (uint32_t k = 0; k < kernel->kept_count; ++k) {
+    const pb_device_kept* kept = &kernel->kept[k];
+    if (k >= PB_DEVICE_MAX_KEPT || !pb_is_on_chip(device->chip, kept->memory, kept->address, kept->bytes))
       return machine__fault(device, MACHINE_BAD_SUBMISSION, "what is to be kept, number %u, lies in no memory of %s", k,
                             device->chip->name);
+  }
   device->kernel = *kernel;
   device->submitted = true;
   return MACHINE_OK;
