@@ -8,9 +8,10 @@
 // all numbers of copies would be.
 //
 // Cores: the search has two steps by measured reason (plan_registers.c), and each is held to its own optimum. The tile
-// of sums costs the least of all tiles of nearly one size that fit the registers, undivided; then the way in which that
-// tile's plan is shared among threads and its sum taken in parts costs the least of all. Printed is by how much the
-// best of both at once would be cheaper by the model.
+// of sums costs the least of all tiles of nearly one size that fit the registers, undivided, each operand with the
+// caches to itself; then the way in which that tile's plan is shared among threads and its sum taken in parts costs the
+// least of all, but for what more parts must gain to be taken. Printed is by how much the best of both at once would be
+// cheaper by the model.
 //
 //   plan_rules [KERNELS] [SEED] [--all]
 #include "core/driver/pipeline.h"
@@ -101,6 +102,20 @@ static pb_register_tiles tiles_of(const pb_vkernel* k, const pb_plan* plan) {
   return tiles;
 }
 
+static int64_t cost_apart(search* s, pb_plan plan) {
+  pb_arena scratch = {0};
+  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  bool legal = pb_registers_plan_legal(s->chip, s->k->group.registers, &plan, &t->failure) &&
+               pb_tiling_build(s->chip, &s->k->group, &plan, &scratch, t);
+  t->apart = true;
+  legal = legal && pb_tree_cost(t, &plan);
+  pb_arena_free(&scratch);
+  if (!legal) return -1;
+  ++s->legal;
+  if (s->best < 0 || plan.cycles < s->best) s->best = plan.cycles;
+  return plan.cycles;
+}
+
 // In the order of the search, whose first candidates these are: the sums not written out.
 static int64_t cost_of_tiles(search* s, pb_register_tiles tiles) {
   const pb_vkernel* k = s->k->group.registers;
@@ -108,7 +123,7 @@ static int64_t cost_of_tiles(search* s, pb_register_tiles tiles) {
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (k->is_sum[d] && d != k->group_dim && !pb_vkernel_inside_runs(k, d)) tiles.tile[d] = 1;
   pb__register_bands(k, &tiles, &plan);
-  return cost(s, plan);
+  return cost_apart(s, plan);
 }
 
 // How many sums or values a tile may have.
@@ -178,8 +193,9 @@ static double more_than(int64_t cycles, int64_t best) {
   return best > 0 ? 100.0 * (double)(cycles - best) / (double)best : 0;
 }
 
-static bool is_right(const char* what, int64_t found, const search* s, bool all) {
-  bool right = found == s->best;
+// Up to `slack` dearer than the best.
+static bool is_right(const char* what, int64_t found, const search* s, int64_t slack, bool all) {
+  bool right = found >= s->best && found <= s->best + slack;
   if (!right || all)
     printf("%s %s: %lld cycles, the best of %ld legal %lld%s\n", s->chip->name, what, (long long)found, s->legal,
            (long long)s->best, right ? "" : ": NOT EQUAL");
@@ -194,7 +210,7 @@ static bool check_queues(const pb_chip* chip, const kernel* k, const char* form,
   if (plan.x_depth > 2) plan.x_depth = 2;
   if (plan.w_depth > 2) plan.w_depth = 2;
   plan.image_depth = 0;
-  bool right = is_right(form, cost(&one, plan), &two, all);
+  bool right = is_right(form, cost(&one, plan), &two, 0, all);
   for (int w = 0; w < 2; ++w) {
     plan = k->plan;
     int* copies = w ? &plan.w_depth : &plan.x_depth;
@@ -217,9 +233,10 @@ static bool check_cores(const pb_chip* chip, const kernel* k, const char* form, 
   all_tiles(&a, v->main.nest->dim_count - 1, 1);
   search one = {.chip = chip, .k = k, .best = -1}, parts = one;
   int64_t found = cost_of_tiles(&one, chosen);
-  bool right = is_right(form, found, &a.undivided, all);
+  bool right = is_right(form, found, &a.undivided, 0, all);
   parts.best = cost_of_parts(&parts, chosen);
-  right &= is_right("  shared", k->plan.cycles, &parts, all);
+  bool is_set = v->main.nest->reduce == PB_SET;
+  right &= is_right("  shared", k->plan.cycles, &parts, is_set ? 0 : parts.best / 64 + parts.best / 512, all);
   double more = more_than(k->plan.cycles, a.both);
   if (more > *most) *most = more;
   return right;

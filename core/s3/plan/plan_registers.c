@@ -19,11 +19,21 @@ typedef struct search {
   pb_register_tiles chosen;
   pb_plan best;
   bool found;
+  bool apart; // tiles alone are looked for: traffic as if each operand had the caches to itself
 } search;
+
+// What a plan must gain over one with fewer parts: partial sums go through memory and threads find their parts, which
+// the model of cost knows roughly.
+static int64_t margin(const search* s) {
+  if (s->apart) return 0;
+  if (s->tiles.sum_blocks > s->chosen.sum_blocks) return s->best.cycles / 64;
+  return s->k->main.nest->reduce == PB_SET ? 0 : s->best.cycles / 512;
+}
 
 static void keep(search* s, const pb_plan* plan) {
   // Of tiles of values that are only set, equally good ones, the last one has the most neighbours.
-  bool better = plan->cycles < s->best.cycles || (s->k->main.nest->reduce == PB_SET && plan->cycles == s->best.cycles);
+  bool better = plan->cycles < s->best.cycles - margin(s) ||
+                (s->k->main.nest->reduce == PB_SET && plan->cycles == s->best.cycles);
   if (s->found && !better) return;
   s->best = *plan;
   s->chosen = s->tiles;
@@ -38,7 +48,8 @@ static void consider(search* s, const int64_t* parts, size_t count) {
   pb_plan plan;
   pb__register_bands(s->k, &s->tiles, &plan);
   if (pb__register_tiles_legal(s->chip, s->k, &s->tiles, &why) &&
-      pb_tiling_build(s->chip, s->group, &plan, &scratch, t))
+      pb_tiling_build(s->chip, s->group, &plan, &scratch, t)) {
+    t->apart = s->apart;
     for (size_t r = 0; r < count; ++r)
       for (size_t c = 0; c < count; ++c) {
         plan.row_parts = parts[r];
@@ -48,6 +59,7 @@ static void consider(search* s, const int64_t* parts, size_t count) {
         if (s->found && added_up && pb_tree_least(t, &plan) > s->best.cycles) continue;
         if (pb_tree_cost(t, &plan)) keep(s, &plan);
       }
+  }
   pb_arena_free(&scratch);
 }
 
@@ -101,7 +113,7 @@ static void search_parts(search* s) {
   pb_register_tiles tiles = s->chosen;
   size_t most = s->k->alone ? 1 : sizeof parts / sizeof *parts;
   int outer = pb__register_outer_sum(s->k);
-  s->found = false;
+  s->found = s->apart = false;
   for (int64_t b = 1; b <= 64; ++b)
     for (int inside = 0; inside < 2; ++inside) {
       bool whole = outer >= 0 && s->k->main.nest->extent[outer] % (b * tiles.tile[outer]) == 0;
@@ -115,7 +127,7 @@ static void search_parts(search* s) {
 
 bool pb_registers_plan_make(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
   const pb_vkernel* k = group->registers;
-  search s = {.chip = chip, .group = group, .k = k, .tiles.sum_blocks = 1};
+  search s = {.chip = chip, .group = group, .k = k, .tiles.sum_blocks = 1, .apart = true};
   for (int d = 0; d < PB_NEST_DIMS; ++d) s.tiles.tile[d] = d == k->depth_dim ? k->depth : 1;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
     if (pb_vkernel_inside_runs(k, d)) s.tiles.tile[d] = k->main.nest->extent[d];

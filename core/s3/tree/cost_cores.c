@@ -40,9 +40,14 @@ void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f
   f->products = pb_matrix_cycles(&k->matrix, k->rows, k->depth);
 }
 
+// A block leaves a quarter of a cache to what passes by.
+static bool holds(const pb_core_facts* f, int cache, int64_t bytes) {
+  return f->vector.cache[cache] && f->load_rate[cache] && bytes * 4 <= f->vector.cache[cache] * 3;
+}
+
 int64_t pb_core_rate(const pb_core_facts* f, int64_t bytes) {
   for (int c = 0; c < 3; ++c)
-    if (f->vector.cache[c] && f->load_rate[c] && bytes * 4 <= f->vector.cache[c] * 3) return f->load_rate[c];
+    if (holds(f, c, bytes)) return f->load_rate[c];
   return f->shared_rate;
 }
 
@@ -194,27 +199,45 @@ static int64_t touched(const walk* walks, int count) {
   return elements * span;
 }
 
-// Cycles in which an access's elements come from caches further out, over all iterations of the loops around; `around`
-// outermost first, `own`: the nest's.
-static int64_t access_traffic(const pb_core_facts* f, const pb_access* access, const walk* around, int loops,
-                              const walk* own, int dims) {
-  walk inside[MOST_WALKS];
-  int64_t bytes = pb_type_bits(access->type) > 8 ? pb_type_bits(access->type) / 8 : 1, cycles = 0;
-  int count = dims;
-  bool first = true;
-  memcpy(inside, own, sizeof *own * (size_t)dims);
-  for (int l = loops - 1; l >= 0; --l) {
-    if (around[l].step) {
-      cycles *= around[l].iterations;
-    } else {
-      int64_t near = touched(inside, count) * bytes, times = around[l].iterations - !around[l].again;
-      cycles = cycles * around[l].iterations + times * near / pb_core_rate(f, near);
-      first &= !around[l].again;
-    }
-    inside[count++] = around[l];
+// What an access touches: inside[l] bytes inside l of the loops around.
+typedef struct stream {
+  walk around[2 * PB_NEST_OUTERS];
+  int64_t inside[2 * PB_NEST_OUTERS + 1];
+  int64_t all; // bytes of its tensor
+} stream;
+
+static void note_touched(const pb_access* access, const walk* own, int dims, int loops, stream* s) {
+  walk walks[MOST_WALKS];
+  int64_t bytes = pb_type_bits(access->type) > 8 ? pb_type_bits(access->type) / 8 : 1;
+  memcpy(walks, own, sizeof *own * (size_t)dims);
+  for (int l = loops; l >= 0; --l) {
+    s->inside[l] = touched(walks, dims + loops - l) * bytes;
+    if (l > 0) walks[dims + loops - l] = s->around[l - 1];
   }
-  int64_t all = pb_access_elements(access) * bytes;
-  return cycles + (first ? touched(inside, count) * bytes / pb_core_rate(f, all) : 0);
+  s->all = pb_access_elements(access) * bytes;
+}
+
+// Cycles in which an iteration of a loop takes what the one before it took too, from the nearest cache that holds all
+// that was touched between the two (Mattson et al. 1970, stack distances): `near` bytes by all streams. What the
+// innermost cache holds is not counted: a step's loads have been. near 0: each stream is taken for itself, as long as
+// parts of a sum can still be made so short that they all fit.
+static int64_t revisits(const pb_core_facts* f, const walk* loop, int64_t inside, int64_t whole, int64_t near) {
+  bool again = loop->again && !loop->step;
+  if (!near) return loop->step ? 0 : (loop->iterations - !again) * inside / pb_core_rate(f, inside);
+  if (holds(f, 0, near)) return 0;
+  return (loop->iterations * inside - (again ? 0 : whole)) / pb_core_rate(f, near);
+}
+
+// Cycles in which a stream's bytes come from caches further out, over all iterations of the loops around.
+static int64_t stream_traffic(const pb_core_facts* f, const stream* s, const int64_t* near, int loops) {
+  int64_t cycles = 0;
+  bool first = true;
+  for (int l = loops - 1; l >= 0; --l) {
+    const walk* loop = &s->around[l];
+    cycles = cycles * loop->iterations + revisits(f, loop, s->inside[l + 1], s->inside[l], near[l]);
+    first &= loop->step || !loop->again;
+  }
+  return cycles + (first ? s->inside[0] / pb_core_rate(f, s->all) : 0);
 }
 
 static int64_t parts_at(const pb_tiling* t, int level) {
@@ -250,18 +273,23 @@ static int loops_around(const pb_tiling* t, const pb_access* access, int level, 
 
 int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
   const pb_vkernel* k = t->group->registers;
-  int64_t cycles = 0;
+  int64_t near[2 * PB_NEST_OUTERS] = {0}, cycles = 0;
+  stream streams[2];
+  int count = 0, loops = 0;
   if (!k->insn.insn) return 0;
   bool is_main = !strcmp(nest->part, "reduce");
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     bool stored = a + 1 == nest->access_count;
     if (is_main ? a != k->x && a != k->w : !stored || stores_registers(t, nest)) continue;
-    walk around[2 * PB_NEST_OUTERS], own[PB_NEST_DIMS];
+    walk own[PB_NEST_DIMS];
+    stream* s = &streams[count++];
     for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
-    int loops = loops_around(t, access, nest->outer_count, around);
-    cycles += access_traffic(f, access, around, loops, own, nest->dim_count);
+    loops = loops_around(t, access, nest->outer_count, s->around);
+    note_touched(access, own, nest->dim_count, loops, s);
+    for (int l = 0; l < loops && !t->apart; ++l) near[l] += s->inside[l + 1];
   }
+  for (int i = 0; i < count; ++i) cycles += stream_traffic(f, &streams[i], near, loops);
   return cycles;
 }
 
