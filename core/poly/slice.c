@@ -1,7 +1,8 @@
-// Each index as a relation { [loops around] -> [index] }, of which isl proves that an interval holds it and that its
-// ends are reached. (A box is a product, so indices need not be looked at together. isl's fixed box hull finds fewer:
-// none where strides leave gaps; its least and largest elements come in pieces there.) Relations are handed over as
-// text: a few dozen characters, parsed in microseconds, and readable in a debugger.
+// Each index, less the origin of its slice, as a relation { [loops around] -> [i] }, of which isl proves that 0 to
+// extent - 1 holds it and that both ends are reached. (A box is a product, so indices need not be looked at together.
+// isl's fixed box hull finds fewer: none where strides leave gaps; its least and largest elements come in pieces
+// there.) Relations are handed over as text: a few dozen characters, parsed in microseconds, and readable in a
+// debugger.
 #include "core/poly/slice.h"
 
 #include <isl/ctx.h>
@@ -63,20 +64,13 @@ static __isl_give isl_map* touched_by(isl_ctx* ctx, const pb_index* index, const
   return read_map(ctx, &text);
 }
 
-typedef struct interval {
-  const pb_index* origin;
-  int64_t from, to; // behind it
-} interval;
-
-// { [c12] -> [i] : 0 <= c12 < 4 and origin + from <= i <= origin + to }, in the same iterations.
-static __isl_give isl_map* read_interval(isl_ctx* ctx, interval at, const pb_index* index, const int64_t* extents,
-                                         int level) {
+// { [c12] -> [i] : 0 <= c12 < 4 and from <= i <= to }, in the same iterations.
+static __isl_give isl_map* read_interval(isl_ctx* ctx, int64_t from, int64_t to, const pb_index* index,
+                                         const int64_t* extents, int level) {
   pb_text text = {0};
   print_space(&text, level);
-  pb_text_add(&text, "%s", print_iterations(&text, index, extents, level, ""));
-  print_linear(&text, at.origin, at.from);
-  pb_text_add(&text, " <= i <= ");
-  print_linear(&text, at.origin, at.to);
+  const char* join = print_iterations(&text, index, extents, level, "");
+  pb_text_add(&text, "%s%lld <= i <= %lld", join, (long long)from, (long long)to);
   return read_map(ctx, &text);
 }
 
@@ -87,15 +81,15 @@ static bool includes(__isl_take isl_map* small, __isl_take isl_map* large) {
   return included;
 }
 
-// Nothing is touched outside the interval and, unless it may be wider, both of its ends are touched in every iteration.
-static bool is_least(isl_ctx* ctx, const pb_index* index, const int64_t* extents, int level, const pb_index* origin,
-                     int64_t extent, bool wider) {
+// Nothing is touched outside of 0 to extent - 1 and, unless it may be wider, both ends are touched in every iteration.
+static bool is_least(isl_ctx* ctx, const pb_index* index, const int64_t* extents, int level, int64_t extent,
+                     bool wider) {
   isl_map* touched = touched_by(ctx, index, extents, level);
-  interval whole = {origin, 0, extent - 1}, first = {origin, 0, 0}, last = {origin, extent - 1, extent - 1};
-  bool least = includes(isl_map_copy(touched), read_interval(ctx, whole, index, extents, level));
+  int64_t last = extent - 1;
+  bool least = includes(isl_map_copy(touched), read_interval(ctx, 0, last, index, extents, level));
   if (!wider)
-    least = least && includes(read_interval(ctx, first, index, extents, level), isl_map_copy(touched)) &&
-            includes(read_interval(ctx, last, index, extents, level), isl_map_copy(touched));
+    least = least && includes(read_interval(ctx, 0, 0, index, extents, level), isl_map_copy(touched)) &&
+            includes(read_interval(ctx, last, last, index, extents, level), isl_map_copy(touched));
   isl_map_free(touched);
   return least;
 }
@@ -107,11 +101,26 @@ static bool stands_outside(const pb_index* origin, const pb_index* index, int le
   return true;
 }
 
-// All that a proof about one index looks at.
+// All that a proof about one index looks at: how far behind the slice's origin it lies. What both move with is gone
+// from it, so that wherever a tile stands, and whatever is around it, there is one proof.
 typedef struct claim {
-  pb_index index, origin;
-  int64_t extents[PB_NEST_COLS], extent, level, wider;
+  pb_index behind;
+  int64_t extents[PB_NEST_COLS]; // of what moves it
+  int64_t extent, level, wider;
 } claim;
+
+// false: it lies further than numbers go.
+static bool make_claim(const pb_index* index, const pb_index* origin, const int64_t* extents, int level, claim* c) {
+  memset(c, 0, sizeof *c);
+  bool fits = !__builtin_sub_overflow(index->cst, origin->cst, &c->behind.cst);
+  for (int k = 0; k < PB_NEST_COLS && fits; ++k) {
+    fits = !__builtin_sub_overflow(index->coef[k], origin->coef[k], &c->behind.coef[k]);
+    if (!c->behind.coef[k]) continue;
+    c->extents[k] = extents[k];
+    if (is_around(k, level)) c->level = level;
+  }
+  return fits;
+}
 
 static bool is_known(const pb_proofs* proofs, const claim* c) {
   return proofs && pb_table_find(&proofs->known, c, sizeof *c) >= 0;
@@ -128,7 +137,7 @@ static bool prove(isl_ctx** ctx, const claim* c) {
   if (!*ctx) *ctx = isl_ctx_alloc();
   if (!*ctx) return false;
   isl_options_set_on_error(*ctx, ISL_ON_ERROR_CONTINUE);
-  return is_least(*ctx, &c->index, c->extents, (int)c->level, &c->origin, c->extent, c->wider);
+  return is_least(*ctx, &c->behind, c->extents, (int)c->level, c->extent, c->wider);
 }
 
 bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int level, const pb_slice* slice,
@@ -137,15 +146,12 @@ bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int leve
   bool least = true;
   for (int r = 0; r < access->rank && least; ++r) {
     claim c;
-    memset(&c, 0, sizeof c);
-    c.index = access->index[r];
-    c.origin = slice->origin[r];
+    least = stands_outside(&slice->origin[r], &access->index[r], level) &&
+            make_claim(&access->index[r], &slice->origin[r], extents, level, &c);
+    if (!least) break;
     c.extent = slice->extent[r];
-    c.level = level;
     c.wider = slice->whole_row && r == access->rank - 1;
-    memcpy(c.extents, extents, sizeof c.extents);
-    least = stands_outside(&c.origin, &c.index, level);
-    if (!least || is_known(proofs, &c)) continue;
+    if (is_known(proofs, &c)) continue;
     least = prove(&ctx, &c);
     if (least) note(proofs, &c);
   }
