@@ -123,13 +123,14 @@ static bool place_sums(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, cons
 // Everything inside `level` loops.
 static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
   const pb_tile_stage* outside = around;
-  pb_tile_stage s = {.x_memory = outside->x_memory,
-                     .x_held = outside->x_held,
-                     .sums_memory = outside->sums_memory,
-                     .each = outside->each,
-                     .store = outside->store};
-  pb_tile results = results_of(t, tile);
+  pb_tile_stage s; // not set to 0: a nest has room for many accesses, and this one few
   pb_nest_copy(&s.main, &outside->main);
+  s.x_memory = outside->x_memory;
+  s.x_held = outside->x_held;
+  s.sums_memory = outside->sums_memory;
+  s.each = outside->each;
+  s.store = outside->store;
+  pb_tile results = results_of(t, tile);
   if (!pb__in_registers(t) && !pb__stage_bring_operands(t, &s, tile, level)) return false;
   if (level == t->plan->result_level) {
     if (!place_sums(t, &s, tile, &results)) return false;
