@@ -3,9 +3,9 @@
 // candidate's cost is that of a tree of its own, no bound leaves any out.
 //
 // Queues: rows, then blocks, then terms, in the steps that pb_plan_next_step names; x in each tile of rows, the weights
-// once or for each chunk of the terms, one copy of x or two. Of these the plan is the cheapest but for its third and
-// fourth copies, which the search adds one at a time: no further one may be cheaper. Printed is by how much the best of
-// all numbers of copies would be.
+// once or for each chunk of the terms, one copy of x or two, two of results. Of these the plan is the cheapest but for
+// its third and fourth copies, which the search adds one at a time: no further one may be cheaper. Printed is by how
+// much the best of all numbers of copies would be.
 //
 // Cores: the search has two steps by measured reason (plan_registers.c), and each is held to its own optimum. The tile
 // of sums costs the least of all tiles of nearly one size that fit the registers, undivided, each operand with the
@@ -55,7 +55,8 @@ static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
 // `most` copies of what moves in again.
 static void all_copies(search* s, pb_plan plan, bool x_again, bool w_again, int most) {
   for (plan.x_depth = 1; plan.x_depth <= (x_again ? most : 1); ++plan.x_depth)
-    for (plan.w_depth = w_again ? 2 : 1; plan.w_depth <= (w_again ? most : 1); ++plan.w_depth) (void)cost(s, plan);
+    for (plan.w_depth = w_again ? 2 : 1; plan.w_depth <= (w_again ? most : 1); ++plan.w_depth)
+      for (plan.result_depth = 2; plan.result_depth <= most; ++plan.result_depth) (void)cost(s, plan);
 }
 
 static void all_chunks(search* s, const pb_plan* rows, const int64_t* extent, int most) {
@@ -209,16 +210,20 @@ static bool check_queues(const pb_chip* chip, const kernel* k, const char* form,
   pb_plan plan = k->plan;
   if (plan.x_depth > 2) plan.x_depth = 2;
   if (plan.w_depth > 2) plan.w_depth = 2;
+  if (plan.result_depth > 2) plan.result_depth = 2;
   plan.image_depth = 0;
   bool right = is_right(form, cost(&one, plan), &two, 0, all);
-  for (int w = 0; w < 2; ++w) {
+  for (int what = 0; what < 3; ++what) {
     plan = k->plan;
-    int* copies = w ? &plan.w_depth : &plan.x_depth;
+    int* copies = what == 2 ? &plan.result_depth : what ? &plan.w_depth : &plan.x_depth;
     if (*copies < 2 || ++*copies > MOST_COPIES) continue;
     int64_t more = cost(&one, plan);
     if (more < 0 || more >= k->plan.cycles) continue;
-    printf("%s %s: one more copy of %s takes %lld cycles of %lld\n", chip->name, form, w ? "w" : "x", (long long)more,
-           (long long)k->plan.cycles);
+    printf("%s %s: one more copy of %s takes %lld cycles of %lld\n", chip->name, form,
+           what == 2 ? "results"
+           : what    ? "w"
+                     : "x",
+           (long long)more, (long long)k->plan.cycles);
     right = false;
   }
   double off = more_than(k->plan.cycles, four.best);

@@ -533,24 +533,44 @@ static bool has_image(const pb_chip* chip, const pb_group* group) {
   return pb_transfer_via(chip, held, group->main.access[group->roles.x].type) != held;
 }
 
-// More copies of the weights, then of x, and of x on its second step, as long as each one is worth its room: where a
-// tile of products is short, two do not hide what a load takes to arrive.
-static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* plan) {
-  const char* why;
-  bool better = !plan->producer;
+enum { WEIGHTS, INPUT, IMAGE, RESULTS, COPIED };
+
+static int* copies_of(pb_plan* plan, int what) {
+  int* copies[COPIED] = {&plan->w_depth, &plan->x_depth, &plan->image_depth, &plan->result_depth};
+  return copies[what];
+}
+
+// One more copy in a stage of the kernel, if that is worth its room.
+static bool one_more(const pb_chip* chip, const pb_group* group, pb_plan* stages, int count, int stage, int what) {
   int most = chip->fence ? MOST_FENCED_COPIES : MOST_COPIES; // a fence lets some in together
-  while (better) {
+  pb_plan tried[PB_MAX_STAGES];
+  pb_arena scratch = {0};
+  const char* why;
+  for (int k = 0; k < count; ++k) {
+    tried[k] = stages[k];
+    if (k > 0) tried[k - 1].producer = &tried[k];
+  }
+  int* copies = copies_of(&tried[stage], what);
+  if (what == IMAGE && !*copies) *copies = 2;
+  bool better = *copies > 1 && ++*copies <= most && pb_plan_cost(chip, group, &tried[0], &scratch, &why) &&
+                tried[0].cycles - (what == WEIGHTS && *copies <= FREE_COPIES) < stages[0].cycles;
+  for (int k = 0; k < count && better; ++k) {
+    const pb_plan* producer = stages[k].producer;
+    stages[k] = tried[k];
+    stages[k].producer = producer;
+  }
+  pb_arena_free(&scratch);
+  return better;
+}
+
+// More copies of the weights, then of x, and of x on its second step, then of results, as long as each one is worth its
+// room: where a tile of products is short, two do not hide what a load takes to arrive, nor what takes the results.
+static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* stages, int count) {
+  for (bool better = true; better;) {
     better = false;
-    for (int operand = 0; operand < 2 + has_image(chip, group) && !better; ++operand) {
-      pb_arena scratch = {0};
-      pb_plan deeper = *plan;
-      int* depth = operand == 2 ? &deeper.image_depth : operand ? &deeper.x_depth : &deeper.w_depth;
-      if (operand == 2 && !*depth) *depth = 2;
-      better = *depth > 1 && ++*depth <= most && pb_plan_cost(chip, group, &deeper, &scratch, &why) &&
-               deeper.cycles - (operand == 0 && *depth <= FREE_COPIES) < plan->cycles;
-      if (better) *plan = deeper;
-      pb_arena_free(&scratch);
-    }
+    for (int k = 0; k < count && !better; ++k)
+      for (int what = 0; what < COPIED && !better; ++what)
+        if (what != IMAGE || (!k && has_image(chip, group))) better = one_more(chip, group, stages, count, k, what);
   }
 }
 
@@ -590,7 +610,7 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
   }
   if (chip->cores > 1) plan_cores(&p, r);
   for (int k = 0; k + 1 < stages; ++k) r->stages[k].producer = &r->stages[k + 1];
+  if (group->contraction) deepen(chip, group, r->stages, stages);
   *plan = r->stages[0];
-  if (group->contraction) deepen(chip, group, plan);
   return PB_OK;
 }

@@ -415,15 +415,28 @@ static int64_t pace_of(const pb_tiling* t, const part* one, int queue) {
 
 // Cycles that a queue is in a loop at least, since what it reads there comes no faster: when it begins, as many
 // iterations of that wait for it as the buffer has copies; each further one is begun when a copy is free again.
-static int64_t fed_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue) {
+static int64_t fed_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue, int b) {
+  int64_t waited = loop->extent - t->buffers[b].depth, pace = 0;
+  for (int q = 0; q < issuers(t); ++q)
+    if (one->filled_by[b] >> q & 1) pace = larger(pace, pace_of(t, one, q));
+  return waited > 0 ? (waited - 1) * pace + one->to[b] - one->from[b] + one->queue[queue] : 0;
+}
+
+// The same of what it fills and others take: it fills each copy once without waiting, then as they become free. What
+// comes behind the loop waits too, as a queue goes in order.
+static int64_t freed_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue, int b) {
+  int64_t depth = t->buffers[b].depth, waited = loop->extent - depth;
+  return waited > 0 ? depth * one->queue[queue] + waited * (held(one, b) / larger(depth, 1)) : 0;
+}
+
+static int64_t loop_time(const pb_tiling* t, const pb_tree* loop, const part* one, int queue) {
   int64_t most = 0;
   for (const pb_tree* node = loop->first; node; node = node->next) {
     int b = node->buffer;
-    if (node->kind != PB_TREE_ALLOC || !(one->read_by[b] >> queue & 1) || one->filled_by[b] >> queue & 1) continue;
-    int64_t waited = loop->extent - t->buffers[b].depth, pace = 0;
-    for (int q = 0; q < issuers(t); ++q)
-      if (one->filled_by[b] >> q & 1) pace = larger(pace, pace_of(t, one, q));
-    if (waited > 0) most = larger(most, (waited - 1) * pace + one->to[b] - one->from[b] + one->queue[queue]);
+    if (node->kind != PB_TREE_ALLOC) continue;
+    bool fills = one->filled_by[b] >> queue & 1, reads = one->read_by[b] >> queue & 1;
+    if (reads && !fills) most = larger(most, fed_time(t, loop, one, queue, b));
+    if (fills && !reads && one->read_by[b]) most = larger(most, freed_time(t, loop, one, queue, b));
   }
   return most;
 }
@@ -448,8 +461,8 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   wait_at_fences(t, loop, &one);
   const char* unused;
   part later = one;
-  int64_t fed[PB_MAX_QUEUES];
-  for (int q = 0; q < issuers(t); ++q) fed[q] = fed_time(t, loop, &one, q);
+  int64_t least[PB_MAX_QUEUES];
+  for (int q = 0; q < issuers(t); ++q) least[q] = loop_time(t, loop, &one, q);
   int64_t start = wait_for_places(t, loop, &one, sum), chain = chain_of(t, loop, &one),
           ahead = iterations_ahead(t, loop);
   sum->system += one.system * loop->extent - add_words(t, &one, loop->extent, larger(ahead, 1), &later, sum);
@@ -477,7 +490,7 @@ static bool loop_cost(pb_tiling* t, const pb_tree* loop, part* sum) {
   for (int q = 0; q < issuers(t); ++q) {
     // what waits for its queue's own former work keeps the queue from going on to the next iteration outside
     int64_t busy = one.queue[q] * loop->extent, held = own[q] ? one.queue_free[q] + further : 0;
-    if (one.commands[q]) busy = larger(busy, fed[q]);
+    if (one.commands[q]) busy = larger(busy, least[q]);
     sum->queue[q] += larger(busy, held) + larger(own[q] - larger(sum->queue_free[q], sum->paced[q]), 0);
     sum->busy[q] += one.busy[q] * loop->extent;
     sum->commands[q] += one.commands[q] * loop->extent;
