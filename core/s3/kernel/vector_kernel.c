@@ -1,26 +1,31 @@
 #include "core/s3/kernel/vector_kernel.h"
 
+#include "core/s3/kernel/flat.h"
+
 #include <string.h>
 
 // Nest n of the program, as `nest` over the main nest's dims. What it takes of value `from_registers` (-1: nothing) is
 // in registers.
 static bool translate(const pb_program* p, int n, const pb_nest* nest, int from_registers, pb_vnest* out) {
+  pb_flat flat;
   out->nest = nest;
+  pb_flat_begin(nest, &flat);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     pb_vaccess* v = &out->access[a];
     int argument = p->values[p->value_of[n][a]].argument;
-    *v = (pb_vaccess){
-        .argument = argument >= 0 ? argument : PB_VEC_INSIDE, .type = access->type, .cst = pb_access_offset(access)};
-    if (access->boxed || pb_program_is_fixed(p, n)) return false;
-    v->is_table = access->gathered;
+    *v = (pb_vaccess){.argument = argument >= 0 ? argument : PB_VEC_INSIDE,
+                      .type = access->type,
+                      .is_table = flat.access[a].table,
+                      .cst = pb_access_offset(access)};
+    if (flat.access[a].boxed || pb_program_is_fixed(p, n)) return false;
     if (access->type != PB_F32 && access->type != PB_I32 && access->type != PB_I16 && access->type != PB_I8 &&
         access->type != PB_I64)
       return false;
     for (int k = 0; k < nest->outer_count; ++k) v->outer[k] = pb_access_stride(access, PB_NEST_DIMS + k);
     if (p->value_of[n][a] == from_registers) v->argument = PB_VEC_REGISTERS;
     if (v->argument == PB_VEC_INSIDE && a + 1 < nest->access_count) return false;
-    for (int d = 0; d < nest->dim_count; ++d) v->stride[d] = pb_access_stride(access, d);
+    memcpy(v->stride, flat.access[a].stride, sizeof v->stride);
   }
   return true;
 }
