@@ -21,12 +21,12 @@ void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_ope
   pb_text_add(text, ">");
 }
 
-static int64_t elements_of(const pb_chip* chip, const pb_operand* operand) {
+int64_t pb_instruction_register_elements(const pb_chip* chip, const pb_operand* operand) {
   return chip->memories[operand->memory].row_bytes * 8 / pb_type_bits(operand->type);
 }
 
 void pb_instruction_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand) {
-  pb_text_add(text, "vector<%lldx%s>", (long long)elements_of(chip, operand),
+  pb_text_add(text, "vector<%lldx%s>", (long long)pb_instruction_register_elements(chip, operand),
               pb_type_name(pb_type_stored(operand->type)));
 }
 
@@ -428,7 +428,7 @@ static void register_function(body* b, const pb_chip* chip) {
   if (!insn->adds) pb_text_add(b->t, ", pb.added = %d : i64", insn->dest);
   pb_text_add(b->t, "} {\n");
   print_value(b, chip);
-  add_groups(b, y, elements_of(chip, y));
+  add_groups(b, y, pb_instruction_register_elements(chip, y));
   pb_text_add(b->t, "}\n");
 }
 

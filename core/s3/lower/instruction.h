@@ -15,7 +15,8 @@
 void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_operand* operand, pb_type type);
 // The window that has a box, NULL: none.
 const pb_operand* pb_instruction_boxed(const pb_insn* insn);
-// A register's type, `vector<...>`.
+// A register's elements, and its type, `vector<...>`.
+int64_t pb_instruction_register_elements(const pb_chip* chip, const pb_operand* operand);
 void pb_instruction_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand);
 // `func.call @chip.INSN(%w<id>_0, ...) {pb.nest = "..."}` with the names that `map` gives the operands.
 void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type, int id,

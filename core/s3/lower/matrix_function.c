@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-static int64_t elements_of(const pb_chip* chip, const pb_operand* operand) {
-  return chip->memories[operand->memory].row_bytes * 8 / pb_type_bits(operand->type);
-}
-
 static bool in_memory(const pb_chip* chip, const pb_operand* operand) { return operand->memory == chip->system_memory; }
 
 static bool is_argument(const pb_insn* insn, int o, const pb_chip* chip) {
@@ -49,7 +45,7 @@ static void place(const pb_vmatrix* use, const pb_chip* chip, int o, pb_access* 
   const pb_operand* operand = &use->insn->operands[o];
   bool outside = in_memory(chip, operand);
   *access = (pb_access){.type = pb_type_stored(operand->type), .rank = 1};
-  access->shape[0] = outside ? use->elements : elements_of(chip, operand);
+  access->shape[0] = outside ? use->elements : pb_instruction_register_elements(chip, operand);
   int64_t stride = 1;
   for (int k = operand->rank - 1; k >= 0; --k) {
     access->index[0].coef[operand->dims[k]] = outside && k == 0 ? use->stride : stride;
@@ -135,7 +131,7 @@ void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use) 
     pb_text_add(text, "  return\n}\n");
   } else {
     pb_text_add(text, "  %%result = vector.load %%m%d[%%zero] : memref<%lldx%s>, ", insn->dest,
-                (long long)elements_of(chip, to), pb_type_name(pb_type_stored(to->type)));
+                (long long)pb_instruction_register_elements(chip, to), pb_type_name(pb_type_stored(to->type)));
     pb_instruction_register_type(text, chip, to);
     pb_text_add(text, "\n  return %%result : ");
     pb_instruction_register_type(text, chip, to);
