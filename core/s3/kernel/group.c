@@ -104,11 +104,11 @@ static int main_of(const pb_program* program) {
 }
 
 // Cores compute anything; what is in no form for their vectors runs as plain loops.
-static void read_registers(const pb_chip* chip, pb_arena* arena, pb_group* g) {
+static void read_registers(pb_arena* arena, pb_group* g) {
   g->plain = "it has no loops";
   if (g->main_index < 0) return;
   g->registers = PB_NEW(arena, pb_vkernel);
-  if (!pb_vkernel_read(g->program, g->main_index, chip, arena, &g->around, g->registers)) {
+  if (!pb_vkernel_read(g->program, g->main_index, g->memo, &g->around, g->registers)) {
     g->plain = g->registers->why;
     return;
   }
@@ -123,7 +123,7 @@ pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena
   *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
   g->main_index = main_of(program);
   if (pb_chip_runs_code(chip)) {
-    read_registers(chip, arena, g);
+    read_registers(arena, g);
     return PB_OK;
   }
   if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
