@@ -104,12 +104,11 @@ static int main_of(const pb_program* program) {
 }
 
 // Cores compute anything; what is in no form for their vectors runs as plain loops.
-static void read_registers(const pb_chip* chip, pb_arena* arena, pb_group* g) {
-  g->main_index = main_of(g->program);
+static void read_registers(pb_arena* arena, pb_group* g) {
   g->plain = "it has no loops";
   if (g->main_index < 0) return;
   g->registers = PB_NEW(arena, pb_vkernel);
-  if (!pb_vkernel_read(g->program, g->main_index, chip, arena, &g->around, g->registers)) {
+  if (!pb_vkernel_read(g->program, g->main_index, g->memo, &g->around, g->registers)) {
     g->plain = g->registers->why;
     return;
   }
@@ -122,17 +121,18 @@ static void read_registers(const pb_chip* chip, pb_arena* arena, pb_group* g) {
 pb_status pb_group_read(const pb_program* program, const pb_chip* chip, pb_arena* arena, pb_diag* diag, pb_group* g) {
   *g = (pb_group){.program = program, .lanes = pb_chip_lanes(chip), .memo = PB_NEW(arena, pb_select_memo)};
   *g->memo = (pb_select_memo){.chip = chip, .arena = arena};
+  g->main_index = main_of(program);
   if (pb_chip_runs_code(chip)) {
-    read_registers(chip, arena, g);
+    read_registers(arena, g);
     return PB_OK;
   }
   if (program->nest_count == 0) return pb_unsupported(diag, (pb_place){0}, 4006, NULL, "an empty kernel");
-  int main = next_reduction(program, 0), first = 0;
-  if (main == program->nest_count) {
+  int main = g->main_index, first = 0;
+  if (program->nests[main].reduce == PB_SET) {
     int all[PB_MAX_PROLOGUES], count = program->nest_count;
     for (int n = 0; n < count && n < PB_MAX_PROLOGUES; ++n) all[n] = n;
     if (count > 1 && count <= PB_MAX_PROLOGUES && pb_pad_as_copy(program, all, count, &g->main)) return PB_OK;
-    g->main = program->nests[0];
+    g->main = program->nests[main];
     return read_around(g, 0, count, arena, diag);
   }
   const pb_group* producer = NULL;

@@ -1,6 +1,6 @@
 #include "core/s3/kernel/vector.h"
 
-#include "core/select/select.h"
+#include "core/s3/kernel/flat.h"
 
 #include <string.h>
 
@@ -56,46 +56,36 @@ int pb_chip_staging(const pb_chip* chip) {
   return -1;
 }
 
-typedef struct product_nest {
-  pb_flat flat;
-  pb_expr_node expr[11];
-} product_nest;
-
-static int add(product_nest* p, pb_op op, pb_type type, int a, int b) {
-  p->expr[p->flat.expr_count] = (pb_expr_node){.op = op, .type = type, .args = {a, b, -1}};
-  return p->flat.expr_count++;
-}
-
 // The factor in access `a`, as wide as the product. A bf16 is the upper half of an f32, as nests have it.
-static int add_factor(product_nest* p, int a, pb_type from, bool is_unsigned, pb_type to) {
-  int load = add(p, PB_OP_LOAD, pb_type_stored(from), -1, -1);
-  p->expr[load].operand = a;
+static int add_factor(pb_nest* nest, int a, bool is_unsigned, pb_type to) {
+  pb_type from = nest->access[a].type;
+  int load = pb_nest_load(nest, a);
+  nest->expr[load].type = pb_type_stored(from);
   if (from == to) return load;
-  if (from != PB_BF16) return add(p, is_unsigned ? PB_OP_ZEXT : PB_OP_SEXT, to, load, -1);
-  int wide = add(p, PB_OP_ZEXT, PB_I32, load, -1), half = add(p, PB_OP_CONST, PB_I32, -1, -1);
-  p->expr[half].value = 16;
-  p->expr[half].integer = 16;
-  return add(p, PB_OP_BITCAST, to, add(p, PB_OP_SHL, PB_I32, wide, half), -1);
+  if (from != PB_BF16) return pb_nest_node(nest, is_unsigned ? PB_OP_ZEXT : PB_OP_SEXT, to, load, -1);
+  int wide = pb_nest_node(nest, PB_OP_ZEXT, PB_I32, load, -1), half = pb_nest_integer(nest, PB_I32, 16);
+  return pb_nest_node(nest, PB_OP_BITCAST, to, pb_nest_node(nest, PB_OP_SHL, PB_I32, wide, half), -1);
 }
 
 // y += x * w on whole registers, as many neighbouring products for each lane as fit.
-static void flat_product(const pb_vector_facts* facts, pb_type x, bool x_unsigned, pb_type w, pb_type y,
-                         product_nest* p) {
+static void product_nest(const pb_vector_facts* facts, pb_type x, bool x_unsigned, pb_type w, pb_type y,
+                         pb_nest* nest) {
+  const pb_type types[] = {x, w, y};
   int64_t lanes = facts->row_bytes * 8 / pb_type_bits(y), group = pb_type_bits(y) / pb_type_bits(x);
-  p->flat = (pb_flat){
-      .dim_count = 2,
-      .extent = {lanes, group},
-      .access_count = 3,
-      .access = {{.type = x, .stride = {group, 1}}, {.type = w, .stride = {group, 1}}, {.type = y, .stride = {1, 0}}},
-      .expr = p->expr,
-      .reduce = PB_ACC_ADD,
-      .onto = true};
-  for (int a = 0; a < p->flat.access_count; ++a) {
-    p->flat.access[a].memory = facts->memory;
-    p->flat.access[a].aligned_rows = true;
+  pb_nest_begin(nest, "product", "add", 3);
+  nest->reduce = PB_ACC_ADD;
+  nest->dim_count = 2;
+  nest->extent[0] = lanes;
+  nest->extent[1] = group;
+  for (int a = 0; a < 3; ++a) {
+    bool factor = a < 2;
+    pb_access* access = &nest->access[a];
+    *access = (pb_access){.type = types[a], .rank = 1, .shape = {factor ? lanes * group : lanes}};
+    access->index[0].coef[0] = factor ? group : 1;
+    access->index[0].coef[1] = factor;
   }
-  int a = add_factor(p, 0, x, x_unsigned, y), b = add_factor(p, 1, w, false, y);
-  (void)add(p, PB_OP_MUL, y, a, b);
+  int a = add_factor(nest, 0, x_unsigned, y), b = add_factor(nest, 1, false, y);
+  (void)pb_nest_node(nest, PB_OP_MUL, y, a, b);
 }
 
 static int operand_of(const pb_match* match, int access) {
@@ -105,37 +95,38 @@ static int operand_of(const pb_match* match, int access) {
 }
 
 // The one that multiplies just these types.
-static pb_vector_insn find_product(const pb_chip* chip, const pb_vector_facts* facts, pb_type x, bool flips, pb_type w,
+static pb_vector_insn find_product(pb_select_memo* memo, const pb_vector_facts* facts, pb_type x, bool flips, pb_type w,
                                    pb_type y) {
   pb_vector_insn found = {0};
-  pb_arena scratch = {0};
-  product_nest product;
+  pb_nest nest;
+  pb_flat flat;
   pb_match match;
   const char* why;
-  flat_product(facts, x, flips, w, y, &product);
-  if (pb_select(chip, &product.flat, &scratch, &match, &why) && match.insn->emit && !match.loop_count)
+  product_nest(facts, x, flips, w, y, &nest);
+  pb_flat_begin(&nest, &flat);
+  for (int a = 0; a < nest.access_count; ++a) pb_flat_place(memo->chip, &nest, a, facts->memory, &flat);
+  if (pb_select_again(memo, &flat, &match, &why) && match.insn->emit && !match.loop_count)
     found = (pb_vector_insn){.insn = match.insn,
-                             .lanes = (int)product.flat.extent[0],
-                             .group = (int)product.flat.extent[1],
+                             .lanes = (int)nest.extent[0],
+                             .group = (int)nest.extent[1],
                              .x = operand_of(&match, 0),
                              .w = operand_of(&match, 1),
                              .y = match.insn->dest,
                              .flips = flips};
-  pb_arena_free(&scratch);
   return found;
 }
 
 static bool is_code(pb_type type) { return type == PB_I8 || type == PB_I16; }
 
-pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
-  pb_vector_facts facts = pb_vector_facts_of(chip);
+pb_vector_insn pb_vector_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y) {
+  pb_vector_facts facts = pb_vector_facts_of(memo->chip);
   pb_vector_insn found = {0};
   if (facts.memory < 0) return found;
   bool alike = pb_type_bits(x) == pb_type_bits(w) && pb_type_bits(y) % pb_type_bits(x) == 0;
   for (int flips = 0; alike && !found.insn && flips <= !pb_type_is_float(x); ++flips)
-    found = find_product(chip, &facts, x, flips, w, y);
+    found = find_product(memo, &facts, x, flips, w, y);
   if (found.insn || !is_code(x) || !is_code(w)) return found;
-  return find_product(chip, &facts, PB_I16, false, PB_I16, y);
+  return find_product(memo, &facts, PB_I16, false, PB_I16, y);
 }
 
 bool pb_vector_extends(const pb_vector_insn* insn, int o, pb_type type) {

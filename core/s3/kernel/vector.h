@@ -5,6 +5,7 @@
 #include "core/s3/kernel/contraction_dims.h"
 #include "core/s3/program.h"
 #include "core/s3/s3.h"
+#include "core/select/memo.h"
 
 typedef struct pb_vector_facts {
   int memory;        // the register file, -1: the chip has none
@@ -59,7 +60,7 @@ int64_t pb_matrix_part(int64_t extent, int64_t most);
 int64_t pb_matrix_divisor(int64_t extent, int64_t most);
 
 // The one for y += x * w with the most products, both factors with sign in the nest.
-pb_vector_insn pb_vector_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
+pb_vector_insn pb_vector_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y);
 // Whether it takes operand o wider than `type`, with its sign.
 bool pb_vector_extends(const pb_vector_insn* insn, int o, pb_type type);
 

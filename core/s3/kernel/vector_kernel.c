@@ -1,26 +1,31 @@
 #include "core/s3/kernel/vector_kernel.h"
 
+#include "core/s3/kernel/flat.h"
+
 #include <string.h>
 
 // Nest n of the program, as `nest` over the main nest's dims. What it takes of value `from_registers` (-1: nothing) is
 // in registers.
 static bool translate(const pb_program* p, int n, const pb_nest* nest, int from_registers, pb_vnest* out) {
+  pb_flat flat;
   out->nest = nest;
+  pb_flat_begin(nest, &flat);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     pb_vaccess* v = &out->access[a];
     int argument = p->values[p->value_of[n][a]].argument;
-    *v = (pb_vaccess){
-        .argument = argument >= 0 ? argument : PB_VEC_INSIDE, .type = access->type, .cst = pb_access_offset(access)};
-    if (access->boxed || pb_program_is_fixed(p, n)) return false;
-    v->is_table = access->gathered;
+    *v = (pb_vaccess){.argument = argument >= 0 ? argument : PB_VEC_INSIDE,
+                      .type = access->type,
+                      .is_table = flat.access[a].table,
+                      .cst = pb_access_offset(access)};
+    if (flat.access[a].boxed || pb_program_is_fixed(p, n)) return false;
     if (access->type != PB_F32 && access->type != PB_I32 && access->type != PB_I16 && access->type != PB_I8 &&
         access->type != PB_I64)
       return false;
     for (int k = 0; k < nest->outer_count; ++k) v->outer[k] = pb_access_stride(access, PB_NEST_DIMS + k);
     if (p->value_of[n][a] == from_registers) v->argument = PB_VEC_REGISTERS;
     if (v->argument == PB_VEC_INSIDE && a + 1 < nest->access_count) return false;
-    for (int d = 0; d < nest->dim_count; ++d) v->stride[d] = pb_access_stride(access, d);
+    memcpy(v->stride, flat.access[a].stride, sizeof v->stride);
   }
   return true;
 }
@@ -109,7 +114,7 @@ static bool find_matrix(const pb_chip* chip, const pb_contraction_dims* roles, p
 }
 
 // The main nest as the instruction takes it: x (or each channel's own x) and w, summed in groups of neighbours.
-static void find_insn(const pb_chip* chip, pb_vkernel* k) {
+static void find_insn(pb_select_memo* memo, pb_vkernel* k) {
   pb_contraction_dims roles;
   const pb_nest* nest = k->main.nest;
   if (!pb_nest_contraction_dims(nest, NULL, &roles)) return;
@@ -117,8 +122,8 @@ static void find_insn(const pb_chip* chip, pb_vkernel* k) {
   bool flipped = false;
   for (int e = 0; e < nest->expr_count; ++e)
     flipped |= nest->expr[e].op == PB_OP_ZEXT && !pb_type_is_narrow(roles.x_type);
-  if (!flipped && find_matrix(chip, &roles, k)) return;
-  pb_vector_insn insn = pb_vector_contraction(chip, roles.x_type, roles.w_type, a[roles.y].type);
+  if (!flipped && find_matrix(memo->chip, &roles, k)) return;
+  pb_vector_insn insn = pb_vector_contraction(memo, roles.x_type, roles.w_type, a[roles.y].type);
   if (!insn.insn || insn.flips != flipped) return;
   if (insn.flips) { // x is the factor that is read without sign, from where it is stored with or without
     insn.flips = false;
@@ -295,8 +300,8 @@ static const char* add_others(const pb_program* program, int main, pb_vkernel* k
   return read_others(around, k) ? NULL : "what stands around its main loops lies in no form that vectors walk";
 }
 
-static bool read_kernel(const pb_program* program, int main, const pb_chip* chip, bool merges, pb_arena* arena,
-                        pb_around* around, pb_vkernel* k) {
+static bool read_kernel(const pb_program* program, int main, pb_select_memo* memo, bool merges, pb_around* around,
+                        pb_vkernel* k) {
   *k = (pb_vkernel){.program = program,
                     .lane_dim = -1,
                     .lanes = 1,
@@ -305,14 +310,14 @@ static bool read_kernel(const pb_program* program, int main, const pb_chip* chip
                     .depth_dim = -1,
                     .transpose_dim = -1,
                     .run_dim = -1};
-  int lanes = (int)pb_vector_facts_of(chip).lanes;
+  int lanes = (int)pb_vector_facts_of(memo->chip).lanes;
   if (!read_main(program, main, lanes, merges, k)) return unread(k, "its operands lie in no form that vectors walk");
   const pb_nest* nest = k->main.nest;
-  const char* why = add_others(program, main, k, arena, around);
+  const char* why = add_others(program, main, k, memo->arena, around);
   if (why) return unread(k, why);
   for (int e = 0; e < nest->expr_count; ++e)
     if (nest->expr[e].op == PB_OP_OTHER) return unread(k, "it has an operation without a vector form");
-  find_insn(chip, k);
+  find_insn(memo, k);
   choose_lanes(k, lanes, &k->lane_dim);
   if (k->lane_dim < 0 && k->run_dim < 0 && nest->reduce == PB_SET && !k->epilogue_count) {
     join_dims(k);
@@ -331,12 +336,10 @@ static bool read_kernel(const pb_program* program, int main, const pb_chip* chip
 }
 
 // Two dims count as one because they are the lanes: where others are, or none, the kernel is read without that.
-bool pb_vkernel_read(const pb_program* program, int main, const pb_chip* chip, pb_arena* arena, pb_around* around,
-                     pb_vkernel* k) {
-  if (!read_kernel(program, main, chip, true, arena, around, k)) return false;
-  if (k->run_dim >= 0 && k->lane_dim != k->run_dim && !read_kernel(program, main, chip, false, arena, around, k))
-    return false;
-  k->memory = k->matrix.insn ? k->matrix.memory : pb_chip_register_file(chip);
+bool pb_vkernel_read(const pb_program* program, int main, pb_select_memo* memo, pb_around* around, pb_vkernel* k) {
+  if (!read_kernel(program, main, memo, true, around, k)) return false;
+  if (k->run_dim >= 0 && k->lane_dim != k->run_dim && !read_kernel(program, main, memo, false, around, k)) return false;
+  k->memory = k->matrix.insn ? k->matrix.memory : pb_chip_register_file(memo->chip);
   return true;
 }
 

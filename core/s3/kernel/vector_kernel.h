@@ -49,9 +49,8 @@ typedef struct pb_vkernel {
 } pb_vkernel;
 
 // Reads a kernel function by its main nest, and what stands around that. false: it is not of this form, for the reason
-// kernel->why, and stays as it is. Nests over the main one's dims lie in the arena.
-bool pb_vkernel_read(const pb_program* program, int main, const pb_chip* chip, pb_arena* arena, pb_around* around,
-                     pb_vkernel* kernel);
+// kernel->why, and stays as it is. Nests over the main one's dims lie in the memo's arena.
+bool pb_vkernel_read(const pb_program* program, int main, pb_select_memo* memo, pb_around* around, pb_vkernel* kernel);
 // What is stored last: the access of the last epilogue, or of the main nest.
 const pb_vaccess* pb_vkernel_result(const pb_vkernel* kernel);
 // Neighbours along a dim that stand in one register.

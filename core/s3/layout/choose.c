@@ -15,10 +15,9 @@ static pb_value_kind edge_kind(const pb_layout* l, int v) {
 // Neighbours that one lane of a contraction's sum takes. Codes of 16 bits are narrow floats where the chip multiplies
 // such.
 static int group_for(const pb_layout* l, pb_type type) {
-  const pb_chip* chip = l->unit->chip;
   pb_vector_insn insn = {0};
-  if (type == pb_type_stored(PB_BF16)) insn = pb_vector_contraction(chip, PB_BF16, PB_BF16, PB_F32);
-  if (!insn.insn) insn = pb_vector_contraction(chip, type, type, pb_type_is_float(type) ? PB_F32 : PB_I32);
+  if (type == pb_type_stored(PB_BF16)) insn = pb_vector_contraction(l->selections, PB_BF16, PB_BF16, PB_F32);
+  if (!insn.insn) insn = pb_vector_contraction(l->selections, type, type, pb_type_is_float(type) ? PB_F32 : PB_I32);
   return insn.insn ? insn.group : 1;
 }
 

@@ -127,7 +127,7 @@ static void find_taps(contract* c) {
 static void choose_insn(contract* c) {
   const pb_contraction_dims* r = c->roles;
   const pb_access* a = c->nest->access;
-  c->insn = pb_vector_contraction(c->l->unit->chip, r->x_type, r->w_type, a[r->y].type);
+  c->insn = pb_vector_contraction(c->l->selections, r->x_type, r->w_type, a[r->y].type);
   c->use_insn = c->insn.insn && !(c->depthwise && c->insn.group > 1);
   if (c->insn.insn && !c->use_insn) find_taps(c);
   if (c->use_insn && c->insn.group > 1 && !c->taps) {

@@ -116,7 +116,7 @@ static bool fills_rows(const pb_layout* l, const pb_grouped* g) {
 static int64_t together(const pb_layout* l, const pb_nest* nest, const pb_contraction_dims* roles,
                         const pb_grouped* g) {
   const pb_access* a = nest->access;
-  pb_vector_insn insn = pb_vector_contraction(l->unit->chip, roles->x_type, roles->w_type, a[roles->y].type);
+  pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, a[roles->y].type);
   int64_t group = insn.insn ? insn.group : 1;
   for (; group > 0; group = group > 1 ? 1 : 0)
     for (int64_t s = 1; s <= g->groups && (l->whole_rows || s <= PRODUCTS_IN_VAIN * group); ++s) {

@@ -137,6 +137,8 @@ static pb_layout_contraction_dims* unread_roles(const pb_layout* l) {
 
 static pb_status lay_out(pb_unit* unit, pb_layout_apart* apart) {
   pb_layout layout = {.unit = unit, .lanes = pb_chip_lanes(unit->chip), .apart = apart}, *l = &layout;
+  pb_select_memo selections = {.chip = unit->chip, .arena = &unit->pass};
+  l->selections = &selections;
   l->whole_rows = pb_chip_whole_rows(unit->chip);
   PB_TRY(pb_program_read_roomy(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &l->program));
   l->roles = unread_roles(l);

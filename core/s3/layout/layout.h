@@ -73,6 +73,7 @@ typedef struct pb_layout_parted {
 typedef struct pb_layout {
   pb_unit* unit;
   pb_program program;
+  pb_select_memo* selections;
   int64_t lanes;
   bool whole_rows; // commands take whole rows of lanes; where code runs, it goes by single elements too
   int64_t summed;  // channels that an instruction on matrices sums over, 0: no nest is for one

@@ -16,8 +16,9 @@ typedef struct widener {
 } widener;
 
 // Whether the chip multiplies such codes, though only after they were extended.
-static bool extends(const pb_chip* chip) {
-  pb_vector_insn insn = pb_vector_contraction(chip, PB_I8, PB_I8, PB_I32);
+static bool extends(pb_unit* unit) {
+  pb_select_memo memo = {.chip = unit->chip, .arena = &unit->pass};
+  pb_vector_insn insn = pb_vector_contraction(&memo, PB_I8, PB_I8, PB_I32);
   return insn.insn && pb_vector_extends(&insn, insn.x, PB_I8);
 }
 
@@ -130,7 +131,7 @@ static void rewrite(widener* w, int n, rewriting* r) {
 }
 
 pb_status pb_s3_widen(pb_unit* unit) {
-  if (!extends(unit->chip)) return PB_OK;
+  if (!extends(unit)) return PB_OK;
   widener w = {0};
   PB_TRY(pb_program_read(pb_module_func(unit->module, "main"), &unit->pass, unit->diag, &w.program));
   pb_program* p = &w.program;

@@ -36,7 +36,7 @@ int pb__layout_window(const pb_layout* l, int n, const pb_contraction_dims* role
   if (l->whole_rows || x->rank != 4 || !pb__layout_weighs(l, n, roles)) return -1;
   int channel = pb__layout_summed_along(nest, roles, 1), column = column_dim(nest, roles);
   if (column < 0) return -1;
-  pb_vector_insn insn = pb_vector_contraction(l->unit->chip, roles->x_type, roles->w_type, nest->access[roles->y].type);
+  pb_vector_insn insn = pb_vector_contraction(l->selections, roles->x_type, roles->w_type, nest->access[roles->y].type);
   int64_t channels = channel < 0 ? 1 : nest->extent[channel], columns = nest->extent[column], group = insn.group;
   if (!insn.insn || group < 2 || channels != x->shape[1] || channels * 2 > l->lanes) return -1;
   if (channels * groups(columns, group) > columns * groups(channels, group)) return -1;

@@ -21,6 +21,18 @@ void pb_instruction_window_type(pb_text* text, const pb_chip* chip, const pb_ope
   pb_text_add(text, ">");
 }
 
+int64_t pb_instruction_register_elements(const pb_chip* chip, const pb_operand* operand) {
+  return chip->memories[operand->memory].row_bytes * 8 / pb_type_bits(operand->type);
+}
+
+void pb_instruction_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand) {
+  pb_text_add(text, "vector<%lldx%s>", (long long)pb_instruction_register_elements(chip, operand),
+              pb_type_name(pb_type_stored(operand->type)));
+}
+
+// A core's instruction takes registers, and is its intrinsic where code is made of it.
+static bool on_registers(const pb_insn* insn) { return insn->emit != NULL; }
+
 const pb_operand* pb_instruction_boxed(const pb_insn* insn) {
   for (int o = 0; o < insn->operand_count; ++o)
     if (insn->operands[o].memory >= 0 && insn->operands[o].has_box) return &insn->operands[o];
@@ -28,7 +40,9 @@ const pb_operand* pb_instruction_boxed(const pb_insn* insn) {
 }
 
 static void print_name(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type) {
-  pb_text_add(text, "@%s.%s", chip->name, insn->name);
+  pb_text_add(text, "@");
+  if (!on_registers(insn)) pb_text_add(text, "%s.", chip->name);
+  pb_text_add(text, "%s", insn->name);
   if (type != PB_TYPE_COUNT) pb_text_add(text, ".%s", pb_type_name(type));
 }
 
@@ -42,7 +56,9 @@ static void print_arguments(pb_text* t, const pb_chip* chip, const pb_insn* insn
     pb_text_add(t, "%s", any ? ", " : "");
     any = true;
     if (names) pb_text_add(t, "%%%c%s_%d%s", operand->memory >= 0 ? 'w' : 'm', id, o, between);
-    if (types && operand->memory >= 0)
+    if (types && on_registers(insn))
+      pb_instruction_register_type(t, chip, operand);
+    else if (types && operand->memory >= 0)
       pb_instruction_window_type(t, chip, operand, type);
     else if (types)
       pb_text_add(t, "%s", pb_type_name(operand->type));
@@ -83,12 +99,44 @@ void pb_instruction_call(pb_text* text, const pb_chip* chip, const pb_insn* insn
   pb_text_add(text, ") -> ()\n");
 }
 
+void pb_instruction_call_values(pb_text* text, const pb_chip* chip, const pb_insn* insn, const char* const* values) {
+  pb_text_add(text, "func.call ");
+  print_name(text, chip, insn, PB_TYPE_COUNT);
+  for (int o = 0; o < insn->operand_count; ++o) pb_text_add(text, "%s%s", o ? ", " : "(", values[o]);
+  pb_text_add(text, ") : (");
+  print_arguments(text, chip, insn, PB_TYPE_COUNT, "", false, true);
+  pb_text_add(text, ") -> ");
+  pb_instruction_register_type(text, chip, &insn->operands[insn->dest]);
+  pb_text_add(text, "\n");
+}
+
+// Windows element by element in loops, or registers whole.
 typedef struct body {
   pb_text* t;
   const pb_insn* insn;
   pb_type type;
   int indent;
+  int lanes;                      // that a node has a value for; 1: windows
+  pb_expr_node expr[PB_MAX_EXPR]; // the instruction's, of the types that the IR has
 } body;
+
+static void begin_body(body* b, pb_text* text, const pb_insn* insn, pb_type type) {
+  b->t = text;
+  b->insn = insn;
+  b->type = type;
+  b->indent = 1;
+  b->lanes = 1;
+  memcpy(b->expr, insn->expr, sizeof *b->expr * (size_t)insn->expr_count);
+  for (int e = 0; e < insn->expr_count; ++e) b->expr[e].type = in_ir(b->expr[e].type);
+  for (int d = 0; d < insn->dim_count && on_registers(insn); ++d) b->lanes *= insn->dims[d].max;
+}
+
+static void print_type(const body* b, pb_type type) {
+  if (b->lanes > 1)
+    pb_text_add(b->t, "vector<%dx%s>", b->lanes, pb_type_name(type));
+  else
+    pb_text_add(b->t, "%s", pb_type_name(type));
+}
 
 static void line(body* b, const char* format, ...) __attribute__((format(printf, 2, 3)));
 static void line(body* b, const char* format, ...) {
@@ -146,57 +194,87 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
   line(b, "}");
 }
 
-static void print_node(body* b, const pb_chip* chip, int id) {
-  const pb_expr_node* n = &b->insn->expr[id];
+// A table at the number that another node computes.
+static void table_load(body* b, const pb_chip* chip, int id) {
+  const pb_expr_node* n = &b->expr[id];
+  line(b, "%%x%d = arith.index_cast %%e%d : i32 to index", id, n->args[0]);
+  pb_text_indent(b->t, b->indent);
+  pb_text_add(b->t, "%%e%d = memref.load %%w_%d[%%x%d] : ", id, n->operand, id);
+  pb_instruction_window_type(b->t, chip, &b->insn->operands[n->operand], b->type);
+  pb_text_add(b->t, "\n");
+}
+
+static void window_load(body* b, const pb_chip* chip, int id) {
+  const pb_expr_node* n = &b->expr[id];
+  pb_text_indent(b->t, b->indent);
+  pb_text_add(b->t, "%%e%d = memref.load ", id);
+  window_place(b, n->operand);
+  pb_instruction_window_type(b->t, chip, &b->insn->operands[n->operand], b->type);
+  pb_text_add(b->t, "\n");
+}
+
+static void print_load(body* b, const pb_chip* chip, int id) {
+  const pb_expr_node* n = &b->expr[id];
+  if (b->lanes > 1) {
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "%%e%d = arith.bitcast %%w_%d : ", id, n->operand);
+    print_type(b, n->type);
+    pb_text_add(b->t, " to ");
+    print_type(b, n->type);
+    pb_text_add(b->t, "\n");
+  } else if (n->args[0] >= 0)
+    table_load(b, chip, id);
+  else if (b->insn->operands[n->operand].has_box)
+    boxed_load(b, chip, n->operand, id);
+  else
+    window_load(b, chip, id);
+}
+
+static void print_immediate(body* b, int id) {
+  const pb_expr_node* n = &b->expr[id];
   bool f = n->type == PB_F32;
-  if (n->op == PB_OP_LOAD && n->args[0] >= 0) {
-    const pb_operand* table = &b->insn->operands[n->operand];
-    line(b, "%%x%d = arith.index_cast %%e%d : i32 to index", id, n->args[0]);
-    pb_text_indent(b->t, b->indent);
-    pb_text_add(b->t, "%%e%d = memref.load %%w_%d[%%x%d] : ", id, n->operand, id);
-    pb_instruction_window_type(b->t, chip, table, b->type);
-    pb_text_add(b->t, "\n");
-  } else if (n->op == PB_OP_LOAD) {
-    if (b->insn->operands[n->operand].has_box) {
-      boxed_load(b, chip, n->operand, id);
-      return;
-    }
-    pb_text_indent(b->t, b->indent);
-    pb_text_add(b->t, "%%e%d = memref.load ", id);
-    window_place(b, n->operand);
-    pb_instruction_window_type(b->t, chip, &b->insn->operands[n->operand], b->type);
-    pb_text_add(b->t, "\n");
-  } else if (n->op == PB_OP_IMM) {
-    const char* type = pb_type_name(n->type);
-    if (f) {
-      line(b, "%%z%d = arith.constant -0.0 : f32", id);
-      line(b, "%%e%d = arith.addf %%m_%d, %%z%d : f32", id, n->operand, id);
-    } else {
-      line(b, "%%z%d = arith.constant 0 : %s", id, type);
-      line(b, "%%e%d = arith.ori %%m_%d, %%z%d : %s", id, n->operand, id, type);
-    }
-  } else if (n->op == PB_OP_CONST) {
-    pb_text_indent(b->t, b->indent);
-    pb_text_add(b->t, "%%e%d = arith.constant ", id);
-    pb_number_print(b->t, n->type, n->value);
-    pb_text_add(b->t, " : %s\n", pb_type_name(n->type));
-  } else if (n->op == PB_OP_RECIP) {
+  const char* type = pb_type_name(n->type);
+  line(b, "%%z%d = arith.constant %s : %s", id, f ? "-0.0" : "0", type);
+  line(b, "%%e%d = arith.%s %%m_%d, %%z%d : %s", id, f ? "addf" : "ori", n->operand, id, type);
+}
+
+static void print_constant(body* b, int id) {
+  pb_text_indent(b->t, b->indent);
+  pb_text_add(b->t, "%%e%d = arith.constant %s", id, b->lanes > 1 ? "dense<" : "");
+  pb_constant_print(b->t, &b->expr[id]);
+  pb_text_add(b->t, "%s : ", b->lanes > 1 ? ">" : "");
+  print_type(b, b->expr[id].type);
+  pb_text_add(b->t, "\n");
+}
+
+static void print_operation(body* b, int id) {
+  const pb_expr_node* n = &b->expr[id];
+  pb_text_indent(b->t, b->indent);
+  pb_text_add(b->t, "%%e%d = %s", id, pb_node_spelling(b->expr, id));
+  for (int a = 0; a < 3 && n->args[a] >= 0; ++a) pb_text_add(b->t, "%s %%e%d", a ? "," : "", n->args[a]);
+  pb_text_add(b->t, " : ");
+  pb_op_print_types(b->t, b->expr, id, b->lanes);
+  pb_text_add(b->t, "\n");
+}
+
+static void print_node(body* b, const pb_chip* chip, int id) {
+  const pb_expr_node* n = &b->expr[id];
+  switch (n->op) {
+  case PB_OP_LOAD:
+    print_load(b, chip, id);
+    break;
+  case PB_OP_IMM:
+    print_immediate(b, id);
+    break;
+  case PB_OP_CONST:
+    print_constant(b, id);
+    break;
+  case PB_OP_RECIP:
     line(b, "%%one%d = arith.constant 1.0 : f32", id);
     line(b, "%%e%d = arith.divf %%one%d, %%e%d : f32", id, id, n->args[0]);
-  } else if (pb_op_converts(n->op)) {
-    line(b, "%%e%d = %s %%e%d : %s to %s", id, pb_op_spelling(n->op, n->type), n->args[0],
-         pb_type_name(in_ir(b->insn->expr[n->args[0]].type)), pb_type_name(n->type));
-  } else if (n->op == PB_OP_SELECT) {
-    line(b, "%%e%d = arith.select %%e%d, %%e%d, %%e%d : %s", id, n->args[0], n->args[1], n->args[2],
-         pb_type_name(n->type));
-  } else if (pb_op_compares(n->op)) {
-    line(b, "%%e%d = %s %%e%d, %%e%d : %s", id, pb_node_spelling(b->insn->expr, id), n->args[0], n->args[1],
-         pb_type_name(b->insn->expr[n->args[0]].type));
-  } else if (n->args[1] >= 0) {
-    line(b, "%%e%d = %s %%e%d, %%e%d : %s", id, pb_op_spelling(n->op, n->type), n->args[0], n->args[1],
-         pb_type_name(n->type));
-  } else {
-    line(b, "%%e%d = %s %%e%d : %s", id, pb_op_spelling(n->op, n->type), n->args[0], pb_type_name(n->type));
+    break;
+  default:
+    print_operation(b, id);
   }
 }
 
@@ -251,6 +329,10 @@ static void start_from_flag(body* b) {
   line(b, "%%start = arith.select %%m_%d, %%old, %%neutral : %s", insn->acc_flag, name);
 }
 
+static const char* combination_of(const pb_insn* insn) {
+  return pb_op_spelling(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, insn->operands[insn->dest].type);
+}
+
 static void print_reduction(body* b, const pb_chip* chip) {
   const pb_insn* insn = b->insn;
   pb_type type = insn->operands[insn->dest].type;
@@ -263,7 +345,7 @@ static void print_reduction(body* b, const pb_chip* chip) {
   const char* start = insn->acc_flag < 0 ? "old" : "start";
   if (insn->acc_flag >= 0) start_from_flag(b);
   int n = reduced_dims(insn), value = insn->expr_count - 1;
-  const char* combine = pb_op_spelling(insn->reduce == PB_ACC_MAX ? PB_OP_MAX : PB_OP_ADD, type);
+  const char* combine = combination_of(insn);
   if (n) open_loops(b, false, start);
   print_value(b, chip);
   char inner[32];
@@ -287,35 +369,79 @@ static void print_reduction(body* b, const pb_chip* chip) {
   pb_text_add(b->t, "\n");
 }
 
+// What the instruction does to its windows.
+static void window_function(body* b, const pb_chip* chip) {
+  const pb_insn* insn = b->insn;
+  pb_text_add(b->t, " attributes {pb.instruction = \"%s\"} {\n", insn->name);
+  line(b, "%%zero = arith.constant 0 : index");
+  line(b, "%%one = arith.constant 1 : index");
+  for (int d = 0; d < insn->dim_count; ++d) {
+    if (insn->dims[d].field < 0)
+      line(b, "%%to%d = arith.constant %d : index", d, insn->dims[d].max);
+    else
+      line(b, "%%to%d = arith.addi %%x_%d, %%zero : index", d, d);
+  }
+  open_loops(b, true, NULL);
+  if (insn->reduce == PB_SET) {
+    print_value(b, chip);
+    pb_text_indent(b->t, b->indent);
+    pb_text_add(b->t, "memref.store %%e%d, ", insn->expr_count - 1);
+    window_place(b, insn->dest);
+    pb_instruction_window_type(b->t, chip, &insn->operands[insn->dest], b->type);
+    pb_text_add(b->t, "\n");
+  } else {
+    print_reduction(b, chip);
+  }
+  while (b->indent > 1) {
+    --b->indent;
+    line(b, "}");
+  }
+  pb_text_add(b->t, "  return\n}\n");
+}
+
+// Neighbouring products are added to the lane that they belong to, one after the other.
+static void add_groups(body* b, const pb_operand* y, int64_t lanes) {
+  int64_t group = b->lanes / lanes;
+  const char *type = pb_type_name(y->type), *combine = combination_of(b->insn);
+  for (int g = 0; g < group; ++g) {
+    pb_text_add(b->t, "  %%p%d = vector.shuffle %%e%d, %%e%d [", g, b->insn->expr_count - 1, b->insn->expr_count - 1);
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      pb_text_add(b->t, "%s%lld", lane ? ", " : "", (long long)(lane * group + g));
+    pb_text_add(b->t, "] : vector<%dx%s>, vector<%dx%s>\n", b->lanes, type, b->lanes, type);
+    char before[16];
+    snprintf(before, sizeof before, g ? "s%d" : "w_%d", g ? g - 1 : b->insn->dest);
+    line(b, "%%s%d = %s %%%s, %%p%d : vector<%lldx%s>", g, combine, before, g, (long long)lanes, type);
+  }
+  line(b, "return %%s%lld : vector<%lldx%s>", (long long)group - 1, (long long)lanes, type);
+}
+
+// A sum of products of whole registers.
+static void register_function(body* b, const pb_chip* chip) {
+  const pb_insn* insn = b->insn;
+  const pb_operand* y = &insn->operands[insn->dest];
+  pb_text_add(b->t, " -> ");
+  pb_instruction_register_type(b->t, chip, y);
+  pb_text_add(b->t, " attributes {pb.emit = \"%s\", pb.types = [", insn->emit);
+  for (int o = 0; o < insn->operand_count; ++o)
+    pb_text_add(b->t, "%s%s", o ? ", " : "", pb_type_name(insn->operands[o].type));
+  pb_text_add(b->t, "]");
+  if (!insn->adds) pb_text_add(b->t, ", pb.added = %d : i64", insn->dest);
+  pb_text_add(b->t, "} {\n");
+  print_value(b, chip);
+  add_groups(b, y, pb_instruction_register_elements(chip, y));
+  pb_text_add(b->t, "}\n");
+}
+
 void pb_instruction_function(pb_text* text, const pb_chip* chip, const pb_insn* insn, pb_type type) {
-  body b = {.t = text, .insn = insn, .type = type, .indent = 1};
+  body b;
+  begin_body(&b, text, insn, type);
   pb_text_add(text, "func.func private ");
   print_name(text, chip, insn, type);
   pb_text_add(text, "(");
   print_arguments(text, chip, insn, type, "", true, true);
-  pb_text_add(text, ") attributes {pb.instruction = \"%s\"} {\n", insn->name);
-  line(&b, "%%zero = arith.constant 0 : index");
-  line(&b, "%%one = arith.constant 1 : index");
-  for (int d = 0; d < insn->dim_count; ++d) {
-    if (insn->dims[d].field < 0)
-      line(&b, "%%to%d = arith.constant %d : index", d, insn->dims[d].max);
-    else
-      line(&b, "%%to%d = arith.addi %%x_%d, %%zero : index", d, d);
-  }
-  open_loops(&b, true, NULL);
-  if (insn->reduce == PB_SET) {
-    print_value(&b, chip);
-    pb_text_indent(text, b.indent);
-    pb_text_add(text, "memref.store %%e%d, ", insn->expr_count - 1);
-    window_place(&b, insn->dest);
-    pb_instruction_window_type(text, chip, &insn->operands[insn->dest], type);
-    pb_text_add(text, "\n");
-  } else {
-    print_reduction(&b, chip);
-  }
-  while (b.indent > 1) {
-    --b.indent;
-    line(&b, "}");
-  }
-  pb_text_add(text, "  return\n}\n");
+  pb_text_add(text, ")");
+  if (on_registers(insn))
+    register_function(&b, chip);
+  else
+    window_function(&b, chip);
 }

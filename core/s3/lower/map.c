@@ -8,96 +8,71 @@
 //
 // A nest that only sets a result to its reduction's neutral value goes: the instruction's accumulate flag is false in
 // the first iteration of the loops that reduce.
-#include "core/poly/nest.h"
 #include "core/s3/kernel/flat.h"
-#include "core/s3/kernels.h"
 #include "core/s3/lower/instruction.h"
-#include "core/s3/tree/tiling.h"
+#include "core/s3/lower/tiled.h"
 #include "core/select/select.h"
 
-#include <mlir-c/AffineExpr.h>
-#include <mlir-c/AffineMap.h>
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/Dialect/Func.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_BUFFERS = PB_MAX_BUFFERS, MAX_LEVELS = PB_NEST_OUTERS };
-
-typedef struct mapped_buffer {
-  MlirValue ir;
-  pb_access shape;
-  const char* name;
-  int memory, depth, level;
-  int argument;      // that it is, -1: an alloc
+// What nests have done to a buffer so far.
+typedef struct buffer_state {
   bool pending_init; // set to neutral by a nest that went; accumulation starts below `init_level`
   int init_level;
-} mapped_buffer;
+} buffer_state;
 
 typedef struct mapper {
   pb_unit* unit;
-  const char* kernel;
   MlirOperation func;
+  pb_tiled* tiled;
   pb_text head, body; // allocs go to the head
-  MlirValue ivs[MAX_LEVELS];
-  int64_t extents[MAX_LEVELS];
-  int64_t first[MAX_LEVELS], iterations[MAX_LEVELS]; // of the row of iterations that the loop is part of
-  int levels;
-  mapped_buffer buffers[MAX_BUFFERS];
-  int buffer_count, serial;
+  const pb_tree* loops[PB_NEST_OUTERS];
+  int levels, serial;
+  buffer_state states[PB_MAX_BUFFERS];
   bool (*used)[PB_TYPE_COUNT + 1]; // instructions, by the type that a mover copies
   int* outside;                    // by argument: the memory in which commands read or write it; -1: none has yet
   bool* packed;                    // by argument: its codes lie two in a byte there
 } mapper;
 
-static mapped_buffer* buffer_of(mapper* m, MlirValue v) {
-  for (int k = 0; k < m->buffer_count; ++k)
-    if (pb_value_same(m->buffers[k].ir, v)) return &m->buffers[k];
-  return NULL;
+static pb_tiled_buffer* buffer_of(const mapper* m, const pb_access* access) {
+  return access->buffer >= 0 ? &m->tiled->buffers[access->buffer] : NULL;
 }
 
-static const char* reference(mapper* m, MlirValue v) {
-  mapped_buffer* b = buffer_of(m, v);
-  if (b && b->argument < 0) return pb_printf(&m->unit->pass, "%%b%d", (int)(b - m->buffers));
-  return pb_printf(&m->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(v));
+static const char* reference(const mapper* m, const pb_access* access) {
+  const pb_tiled_buffer* b = buffer_of(m, access);
+  if (b && b->argument < 0) return pb_printf(&m->unit->pass, "%%b%d", access->buffer);
+  return pb_printf(&m->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(access->memref));
 }
 
-static pb_status too_many_buffers(const mapper* m) {
-  return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4020, NULL, "too many buffers");
+// All copies of a buffer, one after the other.
+static pb_access copies_of(const mapper* m, const pb_tiled_buffer* b) {
+  pb_access all = b->shape;
+  all.space = m->unit->chip->memories[b->memory].name;
+  all.rank = b->shape.rank + 1;
+  memmove(&all.shape[1], &all.shape[0], sizeof(int64_t) * (size_t)b->shape.rank);
+  all.shape[0] = b->depth;
+  return all;
 }
 
-static pb_status map_alloc(mapper* m, MlirOperation op) {
-  if (m->buffer_count == MAX_BUFFERS) return too_many_buffers(m);
-  mapped_buffer* b = &m->buffers[m->buffer_count];
-  *b = (mapped_buffer){.ir = mlirOperationGetResult(op, 0),
-                       .level = m->levels,
-                       .depth = (int)pb_op_integer(op, "pb.depth", 1),
-                       .argument = -1};
-  pb_access_of_value(b->ir, &b->shape);
-  b->memory = pb_memref_memory(m->unit->chip, b->ir);
-  pb_access whole = b->shape;
-  whole.space = m->unit->chip->memories[b->memory].name;
-  whole.rank = b->shape.rank + 1;
-  memmove(&whole.shape[1], &whole.shape[0], sizeof(int64_t) * (size_t)b->shape.rank);
-  whole.shape[0] = b->depth;
-  MlirAttribute name = pb_op_attribute(op, "pb.name");
-  MlirStringRef s = mlirAttributeIsNull(name) ? mlirStringRefCreateFromCString("") : mlirStringAttrGetValue(name);
-  pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%.*s\"", m->buffer_count++, (int)s.length, s.data);
-  int64_t place = pb_op_integer(op, "pb.place", -1);
-  if (place >= 0) pb_text_add(&m->head, ", pb.place = %lld : i64", (long long)place);
+static void map_alloc(mapper* m, int buffer) {
+  const pb_tiled_buffer* b = &m->tiled->buffers[buffer];
+  pb_access all = copies_of(m, b);
+  pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%s\"", buffer, b->name);
+  if (b->place >= 0) pb_text_add(&m->head, ", pb.place = %lld : i64", (long long)b->place);
   pb_text_add(&m->head, "} : ");
-  pb_access_print_type(&m->head, &whole);
+  pb_access_print_type(&m->head, &all);
   pb_text_add(&m->head, "\n");
-  return PB_OK;
 }
 
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
   const pb_chip* chip = m->unit->chip;
   pb_flat_begin(nest, flat);
-  const mapped_buffer* stored = buffer_of(m, nest->access[nest->access_count - 1].memref);
+  const pb_tiled_buffer* stored = buffer_of(m, &nest->access[nest->access_count - 1]);
   for (int a = 0; a < nest->access_count; ++a) {
-    const mapped_buffer* b = buffer_of(m, nest->access[a].memref);
+    const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
     if (!b) {
       pb_flat_place_tensor(chip, nest, a, stored ? stored->memory : -1, flat);
       continue;
@@ -142,7 +117,7 @@ static void print_loops(call* c, bool dims) {
 
 // %<name> = affine.apply of a linear function of the loops around the call: bands, then leftover loops.
 static void print_apply(call* c, const char* name, const int64_t* bands, const int64_t* loops, int64_t cst,
-                        const mapped_buffer* rotates) {
+                        const pb_tiled_buffer* rotates) {
   pb_text* t = &c->m->body;
   pb_text_indent(t, c->indent);
   pb_text_add(t, "%%%s = affine.apply affine_map<", name);
@@ -158,8 +133,8 @@ static void print_apply(call* c, const char* name, const int64_t* bands, const i
     int64_t iterations = 1, before = 0; // of the loops inside, and those of which a loop is the remainder
     for (int k = rotates->level - 1; k >= 0; --k) {
       pb_text_add(t, "%sd%d * %lld", k < rotates->level - 1 ? " + " : "", k, (long long)iterations);
-      before += c->m->first[k] * iterations;
-      iterations *= c->m->iterations[k];
+      before += c->m->loops[k]->iterations_before * iterations;
+      iterations *= pb_tiled_iterations(c->m->loops[k]);
     }
     if (before) pb_text_add(t, " + %lld", (long long)before);
     pb_text_add(t, ") mod %d) * %lld", rotates->depth, (long long)pb_access_elements(&rotates->shape));
@@ -183,8 +158,8 @@ static void print_window(call* c, int o) {
   // a window that is not read (a mover that only fills) still has to be some window: a tensor stands in, its extents 1
   const pb_access* access = a >= 0 ? &c->nest->access[a] : NULL;
   char name[48];
-  int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
-  mapped_buffer* b = access ? buffer_of(c->m, access->memref) : NULL;
+  int64_t bands[PB_NEST_OUTERS] = {0}, loops[PB_FLAT_DIMS] = {0};
+  const pb_tiled_buffer* b = access ? buffer_of(c->m, access) : NULL;
   if (access) {
     for (int k = 0; k < c->m->levels; ++k) bands[k] = pb_access_stride(access, PB_NEST_DIMS + k);
     for (int k = 0; k < c->match->loop_count; ++k) loops[k] = flat->access[a].stride[c->match->loops[k]];
@@ -206,19 +181,13 @@ static void print_window(call* c, int o) {
   }
   pb_text_indent(t, c->indent);
   pb_text_add(t, "%%w%d_%d = memref.reinterpret_cast %s to offset: [%%p%d_%d], sizes: [", c->id, o,
-              access ? reference(c->m, access->memref) : pb_printf(&c->m->unit->pass, "%%a%d", c->stand_in), c->id, o);
+              access ? reference(c->m, access) : pb_printf(&c->m->unit->pass, "%%a%d", c->stand_in), c->id, o);
   for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%n%d_%d_%d", k ? ", " : "", c->id, o, k);
   pb_text_add(t, "], strides: [");
   for (int k = 0; k < operand->rank; ++k) pb_text_add(t, "%s%%s%d_%d_%d", k ? ", " : "", c->id, o, k);
   pb_text_add(t, "] : ");
   if (access) {
-    pb_access type = *access;
-    bool copies = b && b->argument < 0;
-    if (copies) {
-      type.rank = b->shape.rank + 1;
-      type.shape[0] = b->depth;
-      memcpy(&type.shape[1], b->shape.shape, sizeof(int64_t) * (size_t)b->shape.rank);
-    }
+    pb_access type = b && b->argument < 0 ? copies_of(c->m, b) : *access;
     if (b) type.space = c->m->unit->chip->memories[b->memory].name;
     pb_access_print_type(t, &type);
   } else {
@@ -274,10 +243,10 @@ static void print_box(call* c, int o, int k) {
 static void print_flag(call* c, int o) {
   pb_text* t = &c->m->body;
   const pb_access* store = &c->nest->access[c->nest->access_count - 1];
-  mapped_buffer* b = buffer_of(c->m, store->memref);
-  int64_t bands[MAX_LEVELS] = {0}, loops[PB_FLAT_DIMS] = {0};
-  bool starts = b && b->pending_init && !c->match->nest.onto;
-  for (int k = starts ? b->init_level : c->m->levels; k < c->m->levels; ++k)
+  const buffer_state* sums = store->buffer >= 0 ? &c->m->states[store->buffer] : NULL;
+  int64_t bands[PB_NEST_OUTERS] = {0}, loops[PB_FLAT_DIMS] = {0};
+  bool starts = sums && sums->pending_init && !c->match->nest.onto;
+  for (int k = starts ? sums->init_level : c->m->levels; k < c->m->levels; ++k)
     bands[k] = pb_access_uses(store, PB_NEST_DIMS + k) ? 0 : 1;
   const pb_flat_access* f = &c->match->nest.access[c->match->nest.access_count - 1];
   for (int k = 0; k < c->match->loop_count; ++k) loops[k] = f->stride[c->match->loops[k]] ? 0 : 1;
@@ -305,8 +274,9 @@ static int stand_in_for(mapper* m, const pb_nest* nest) {
   pb_access tensor;
   for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k) {
     MlirValue argument = mlirBlockGetArgument(block, k);
-    if (pb_access_of_value(argument, &tensor) && !buffer_of(m, argument) &&
-        tensor.type == nest->access[nest->access_count - 1].type)
+    bool resident = false;
+    for (int b = 0; b < m->tiled->buffer_count; ++b) resident |= m->tiled->buffers[b].argument == k;
+    if (!resident && pb_access_of_value(argument, &tensor) && tensor.type == nest->access[nest->access_count - 1].type)
       return k;
   }
   return -1;
@@ -395,29 +365,26 @@ static void mark_outside(const mapper* m, size_t arguments) {
 
 static bool sets_neutral(const pb_nest* nest) { return !strcmp(nest->part, "init") && nest->access_count == 1; }
 
-static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
-  pb_nest* nest = pb_alloc_raw(&m->unit->pass, sizeof *nest);
-  const char* why = pb_nest_read(op, &m->unit->pass, nest);
-  if (why) return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4021, NULL, "%s", why);
-  pb_nest_order_outers(nest, m->ivs, m->extents, m->levels);
-  for (int a = 0; a < nest->access_count; ++a) { // vectors of one number are marked on the kernel's argument
-    mapped_buffer* b = buffer_of(m, nest->access[a].memref);
+// Vectors of one number are marked on the kernel's argument; what loads one brings them into a buffer.
+static void note_splats(const mapper* m, pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
     nest->access[a].splat =
         b ? b->shape.splat : !mlirAttributeIsNull(pb_argument_attribute(nest->access[a].memref, "pb.splat"));
   }
-  if (!strcmp(nest->part, "load") && nest->access_count == 2 && nest->access[0].splat) {
-    mapped_buffer* b = buffer_of(m, nest->access[1].memref);
-    if (b) b->shape.splat = true;
-    nest->access[0].splat = false; // the load itself moves the whole row
-    nest->access[1].splat = false;
-  }
-  if (sets_neutral(nest)) {
-    mapped_buffer* b = buffer_of(m, nest->access[0].memref);
-    if (b) {
-      b->pending_init = true;
-      b->init_level = m->levels;
-      return PB_OK;
-    }
+  if (strcmp(nest->part, "load") || nest->access_count != 2 || !nest->access[0].splat) return;
+  pb_tiled_buffer* b = buffer_of(m, &nest->access[1]);
+  if (b) b->shape.splat = true;
+  nest->access[0].splat = false; // the load itself moves the whole row
+  nest->access[1].splat = false;
+}
+
+static pb_status map_nest(mapper* m, pb_nest* nest, int indent) {
+  const char* why;
+  note_splats(m, nest);
+  if (sets_neutral(nest) && nest->access[0].buffer >= 0) {
+    m->states[nest->access[0].buffer] = (buffer_state){true, m->levels};
+    return PB_OK;
   }
   pb_flat flat;
   pb_match match;
@@ -435,76 +402,44 @@ static pb_status map_nest(mapper* m, MlirOperation op, int indent) {
   return PB_OK;
 }
 
-// Which iterations of a loop are whose: with the number of its first among those of its band.
-static void keep_share(mapper* m, MlirOperation loop) {
-  MlirAttribute parts = pb_op_attribute(loop, "pb.parts");
-  if (!mlirAttributeIsNull(parts)) {
-    pb_text_add(&m->body,
-                " {pb.first = %lld : i64, pb.iterations = %lld : i64, pb.parts = ", (long long)m->first[m->levels],
-                (long long)m->iterations[m->levels]);
-    mlirAttributePrint(parts, pb_text_append, &m->body);
-    pb_text_add(&m->body, "}");
-  }
+static pb_status map_tree(mapper* m, const pb_tree* tree, int indent);
+
+static void close(mapper* m, int indent, const char* end) {
+  pb_text_indent(&m->body, indent);
+  pb_text_add(&m->body, "}%s", end);
+}
+
+static pb_status map_iteration(mapper* m, const pb_tree* node, int indent) {
+  pb_text_indent(&m->body, indent);
+  pb_text_add(&m->body, "affine.if affine_set<(d0) : (d0 - %lld == 0)>(%%o%d) {\n", (long long)node->iteration,
+              node->loop);
+  PB_TRY(map_tree(m, node, indent + 1));
+  close(m, indent, "\n");
+  return PB_OK;
+}
+
+// Which iterations of a loop are whose stays with it, and the number of its first among those of its band.
+static pb_status map_loop(mapper* m, const pb_tree* loop, int indent) {
+  pb_text_indent(&m->body, indent);
+  pb_text_add(&m->body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)loop->extent);
+  m->loops[m->levels++] = loop;
+  PB_TRY(map_tree(m, loop, indent + 1));
+  --m->levels;
+  close(m, indent, "");
+  if (loop->parts)
+    pb_text_add(&m->body, " {pb.first = %lld : i64, pb.iterations = %lld : i64, pb.parts = array<i64: %lld, %lld>}",
+                (long long)loop->iterations_before, (long long)pb_tiled_iterations(loop), (long long)loop->parts,
+                (long long)loop->parts_step);
   pb_text_add(&m->body, "\n");
-}
-
-static pb_status map_block(mapper* m, MlirBlock block, int indent);
-
-// What is done in one iteration of a loop: the condition stays as it is.
-static pb_status map_iteration(mapper* m, MlirOperation op, int indent) {
-  int level = 0;
-  while (level < m->levels && !pb_value_same(m->ivs[level], mlirOperationGetOperand(op, 0))) ++level;
-  pb_text_indent(&m->body, indent);
-  pb_text_add(&m->body, "affine.if ");
-  mlirAttributePrint(pb_op_attribute(op, "condition"), pb_text_append, &m->body);
-  pb_text_add(&m->body, "(%%o%d) {\n", level);
-  PB_TRY(map_block(m, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)), indent + 1));
-  pb_text_indent(&m->body, indent);
-  pb_text_add(&m->body, "}\n");
   return PB_OK;
 }
 
-static pb_status map_block(mapper* m, MlirBlock block, int indent) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    if (pb_op_is(op, "memref.alloc"))
-      PB_TRY(map_alloc(m, op));
-    else if (!mlirAttributeIsNull(pb_op_attribute(op, "pb.part")))
-      PB_TRY(map_nest(m, op, indent));
-    else if (pb_op_is(op, "affine.if"))
-      PB_TRY(map_iteration(m, op, indent));
-    else if (pb_op_is(op, "affine.for")) {
-      if (m->levels == MAX_LEVELS)
-        return pb_unsupported(m->unit->diag, (pb_place){.what = m->kernel}, 4024, NULL,
-                              "loops over tiles more than %d deep", MAX_LEVELS);
-      MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-      m->extents[m->levels] = pb_loop_iterations(op);
-      m->first[m->levels] = pb_op_integer(op, "pb.first", 0);
-      m->iterations[m->levels] = pb_op_integer(op, "pb.iterations", m->extents[m->levels]);
-      m->ivs[m->levels] = mlirBlockGetArgument(body, 0);
-      pb_text_indent(&m->body, indent);
-      pb_text_add(&m->body, "affine.for %%o%d = 0 to %lld {\n", m->levels, (long long)m->extents[m->levels]);
-      ++m->levels;
-      PB_TRY(map_block(m, body, indent + 1));
-      --m->levels;
-      pb_text_indent(&m->body, indent);
-      pb_text_add(&m->body, "}");
-      keep_share(m, op);
-    }
-  }
-  return PB_OK;
-}
-
-// Tensors that stay on the chip from kernel to kernel.
-static pb_status map_residents(mapper* m, MlirBlock block) {
-  for (int k = 0; k < (int)mlirBlockGetNumArguments(block); ++k) {
-    MlirValue ir = mlirBlockGetArgument(block, k);
-    int memory = pb_memref_memory(m->unit->chip, ir);
-    if (pb_is_outside(&m->unit->chip->memories[memory])) continue;
-    if (m->buffer_count == MAX_BUFFERS) return too_many_buffers(m);
-    mapped_buffer* b = &m->buffers[m->buffer_count++];
-    *b = (mapped_buffer){.ir = ir, .memory = memory, .depth = 1, .argument = k};
-    pb_access_of_value(ir, &b->shape);
+static pb_status map_tree(mapper* m, const pb_tree* tree, int indent) {
+  for (const pb_tree* node = tree->first; node; node = node->next) {
+    if (node->kind == PB_TREE_ALLOC) map_alloc(m, node->buffer);
+    if (node->kind == PB_TREE_NEST) PB_TRY(map_nest(m, node->nest, indent));
+    if (node->kind == PB_TREE_ITERATION) PB_TRY(map_iteration(m, node, indent));
+    if (node->kind == PB_TREE_LOOP) PB_TRY(map_loop(m, node, indent));
   }
   return PB_OK;
 }
@@ -514,14 +449,14 @@ static pb_status map_kernel(pb_unit* unit, MlirOperation func) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
   m->unit = unit;
   m->func = func;
-  m->kernel = pb_func_name(func, &unit->pass);
+  m->tiled = PB_NEW(&unit->pass, pb_tiled);
   size_t arguments = (size_t)mlirBlockGetNumArguments(body);
   m->outside = PB_NEW_ARRAY(&unit->pass, int, arguments + 1);
   memset(m->outside, 0xff, (arguments + 1) * sizeof *m->outside);
   m->packed = PB_NEW_ARRAY(&unit->pass, bool, arguments + 1);
   m->used = pb_alloc_array(&unit->pass, (size_t)unit->chip->insn_count + 1, sizeof *m->used);
-  pb_status status = map_residents(m, body);
-  if (status == PB_OK) status = map_block(m, body, 1);
+  pb_status status = pb_tiled_read(unit, func, m->tiled);
+  if (status == PB_OK) status = map_tree(m, &m->tiled->root, 1);
   if (status == PB_OK) {
     pb_text all = {0};
     for (int i = 0; i < unit->chip->insn_count; ++i)

@@ -144,7 +144,8 @@ pb_status pb_s3_math(pb_unit* unit) {
       any |= lacking(unit->chip, &program.nests[n].expr[e]) || (steps && program.nests[n].expr[e].type == PB_I1);
   if (!any) return PB_OK;
   pb_nest* nest = pb_alloc_raw(&unit->pass, sizeof *nest);
-  bool fuses = pb_vector_contraction(unit->chip, PB_F32, PB_F32, PB_F32).insn != NULL;
+  pb_select_memo memo = {.chip = unit->chip, .arena = &unit->pass};
+  bool fuses = pb_vector_contraction(&memo, PB_F32, PB_F32, PB_F32).insn != NULL;
   for (int n = 0; n < program.nest_count; ++n) {
     PB_TRY(expand(unit, &program.nests[n], fuses, nest));
     pb_nest_copy(&program.nests[n], nest);

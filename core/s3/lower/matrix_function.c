@@ -1,22 +1,14 @@
 // An instruction on registers that hold rows as a function, from its semantics: what the IR runs until code is made. A
 // register is a vector of all its bytes; rows of memory are a flat tensor and the number of the first element.
+#include "core/s3/lower/instruction.h"
 #include "core/s3/lower/vector_emit.h"
 
 #include <string.h>
-
-static int64_t elements_of(const pb_chip* chip, const pb_operand* operand) {
-  return chip->memories[operand->memory].row_bytes * 8 / pb_type_bits(operand->type);
-}
 
 static bool in_memory(const pb_chip* chip, const pb_operand* operand) { return operand->memory == chip->system_memory; }
 
 static bool is_argument(const pb_insn* insn, int o, const pb_chip* chip) {
   return in_memory(chip, &insn->operands[o]) || o != insn->dest || insn->reduce != PB_SET;
-}
-
-void pb_vemit_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand) {
-  pb_text_add(text, "vector<%lldx%s>", (long long)elements_of(chip, operand),
-              pb_type_name(pb_type_stored(operand->type)));
 }
 
 const char* pb_vemit_matrix_name(pb_arena* arena, const pb_vmatrix* use) {
@@ -39,13 +31,13 @@ void pb_vemit_matrix_types(pb_text* text, const pb_chip* chip, const pb_vmatrix*
       pb_text_add(text, "memref<%lldx%s>, index", (long long)use->elements,
                   pb_type_name(pb_type_stored(insn->operands[o].type)));
     else
-      pb_vemit_register_type(text, chip, &insn->operands[o]);
+      pb_instruction_register_type(text, chip, &insn->operands[o]);
   }
   pb_text_add(text, ") -> ");
   if (in_memory(chip, &insn->operands[insn->dest]))
     pb_text_add(text, "()");
   else
-    pb_vemit_register_type(text, chip, &insn->operands[insn->dest]);
+    pb_instruction_register_type(text, chip, &insn->operands[insn->dest]);
 }
 
 // Where the operand's elements lie in its buffer: a register's by its largest extents, memory's from %o0 on.
@@ -53,7 +45,7 @@ static void place(const pb_vmatrix* use, const pb_chip* chip, int o, pb_access* 
   const pb_operand* operand = &use->insn->operands[o];
   bool outside = in_memory(chip, operand);
   *access = (pb_access){.type = pb_type_stored(operand->type), .rank = 1};
-  access->shape[0] = outside ? use->elements : elements_of(chip, operand);
+  access->shape[0] = outside ? use->elements : pb_instruction_register_elements(chip, operand);
   int64_t stride = 1;
   for (int k = operand->rank - 1; k >= 0; --k) {
     access->index[0].coef[operand->dims[k]] = outside && k == 0 ? use->stride : stride;
@@ -75,12 +67,12 @@ static void print_head(pb_text* text, const pb_chip* chip, const pb_vmatrix* use
       pb_text_add(text, "memref<%lldx%s>, %%o0: index", (long long)use->elements,
                   pb_type_name(pb_type_stored(operand->type)));
     else
-      pb_vemit_register_type(text, chip, operand);
+      pb_instruction_register_type(text, chip, operand);
   }
   pb_text_add(text, ")");
   if (!in_memory(chip, &insn->operands[insn->dest])) {
     pb_text_add(text, " -> ");
-    pb_vemit_register_type(text, chip, &insn->operands[insn->dest]);
+    pb_instruction_register_type(text, chip, &insn->operands[insn->dest]);
   }
   pb_text_add(text, " attributes {pb.emit = \"%s\", pb.shape = array<i64: ", insn->emit);
   for (int k = 0; k < insn->shape_count; ++k)
@@ -124,7 +116,7 @@ void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use) 
       if (!is_argument(insn, o, chip)) continue;
       pb_text_add(text, "  vector.store %%x%d, %s[%%zero] : memref<%lldx%s>, ", o, access->ref,
                   (long long)access->shape[0], pb_type_name(access->type));
-      pb_vemit_register_type(text, chip, &insn->operands[o]);
+      pb_instruction_register_type(text, chip, &insn->operands[o]);
       pb_text_add(text, "\n");
     }
   for (int e = 0; e < nest.expr_count; ++e)
@@ -139,10 +131,10 @@ void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use) 
     pb_text_add(text, "  return\n}\n");
   } else {
     pb_text_add(text, "  %%result = vector.load %%m%d[%%zero] : memref<%lldx%s>, ", insn->dest,
-                (long long)elements_of(chip, to), pb_type_name(pb_type_stored(to->type)));
-    pb_vemit_register_type(text, chip, to);
+                (long long)pb_instruction_register_elements(chip, to), pb_type_name(pb_type_stored(to->type)));
+    pb_instruction_register_type(text, chip, to);
     pb_text_add(text, "\n  return %%result : ");
-    pb_vemit_register_type(text, chip, to);
+    pb_instruction_register_type(text, chip, to);
     pb_text_add(text, "\n}\n");
   }
   pb_arena_free(&arena);

@@ -8,110 +8,75 @@
 //            for item { for tile of the item {
 //              %acc = init; for k { %acc = call @VFMADD(x, w, %acc) ... }  store epilogue(%acc) } }
 #include "core/s3/kernel/iteration.h"
-#include "core/s3/kernels.h"
+#include "core/s3/lower/tiled.h"
 #include "core/s3/lower/vector_emit.h"
-#include "core/s3/tree/tiling.h"
 
-#include <mlir-c/BuiltinAttributes.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct lowering {
   pb_unit* unit;
   MlirOperation func;
+  pb_tiled* tiled;
   pb_vemit e;
   pb_program values; // the kernel's arguments, and its buffers as they come; no nests
-  MlirValue loops[PB_NEST_OUTERS];
-  int64_t extents[PB_NEST_OUTERS];
-  int level;
-  struct placed {
-    int64_t place;
-    int argument;
-  } * places; // buffers that others take turns with
-  size_t place_count, place_capacity;
+  int level;         // loops around
 } lowering;
 
 // The runs of iterations of one band: loops that stand one behind the other.
 typedef struct band {
-  MlirOperation run[PB_MAX_RUNS];
+  const pb_tree* run[PB_MAX_RUNS];
   int64_t first[PB_MAX_RUNS];
   int count;
   int64_t iterations;
-  MlirOperation next; // what stands behind them
+  const pb_tree* next; // what stands behind them
 } band;
 
 // Nests between two loops over tiles, with the loops over terms that some stand in.
 typedef struct body {
   pb_program program;
   struct place {
-    int level; // loops around the nest
-    int64_t extents[PB_NEST_OUTERS];
     int block; // it stands in one iteration of the loop of that level, -1: in all of them
     int64_t iteration;
   } * places; // by nest
 } body;
 
-static MlirBlock body_of(MlirOperation op) { return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)); }
-
-static MlirOperation first_in(MlirOperation op) { return mlirBlockGetFirstOperation(body_of(op)); }
-
-static bool is_end(MlirOperation op) { return mlirOperationIsNull(mlirOperationGetNextInBlock(op)); }
-
-static bool part_is(MlirOperation op, const char* part) {
-  MlirAttribute a = pb_op_attribute(op, "pb.part");
-  if (mlirAttributeIsNull(a)) return false;
-  return !part || mlirStringRefEqual(mlirStringAttrGetValue(a), mlirStringRefCreateFromCString(part));
+static bool part_is(const pb_tree* node, const char* part) {
+  return node->kind == PB_TREE_NEST && !strcmp(node->nest->part, part);
 }
 
 // A loop over terms has sums inside, and nothing else.
-static bool is_sum_loop(MlirOperation op) {
-  while (pb_op_is(op, "affine.for") && !part_is(op, NULL)) op = first_in(op);
-  return part_is(op, "reduce");
+static bool is_sum_loop(const pb_tree* node) {
+  while (node && node->kind == PB_TREE_LOOP) node = node->first;
+  return node && part_is(node, "reduce");
 }
 
-static bool is_tile_loop(MlirOperation op) {
-  return pb_op_is(op, "affine.for") && !part_is(op, NULL) && !is_sum_loop(op);
-}
+static bool is_tile_loop(const pb_tree* node) { return node->kind == PB_TREE_LOOP && !is_sum_loop(node); }
 
 static pb_place place_of(const lowering* s) { return (pb_place){.what = pb_func_name(s->func, &s->unit->pass)}; }
-
-static pb_status enter(lowering* s, MlirOperation loop) {
-  if (s->level == PB_NEST_OUTERS)
-    return pb_unsupported(s->unit->diag, place_of(s), 4024, NULL, "loops over tiles more than %d deep", PB_NEST_OUTERS);
-  s->loops[s->level] = mlirBlockGetArgument(body_of(loop), 0);
-  s->extents[s->level++] = pb_loop_iterations(loop);
-  return PB_OK;
-}
 
 // ---- values ----
 
 // A buffer in the system's memory, or in one of the core's own, becomes the thread's; one in the register file is a
 // tile's values.
-static void add_buffer(lowering* s, MlirOperation op) {
-  MlirValue ir = mlirOperationGetResult(op, 0);
-  pb_access shape;
-  pb_access_of_value(ir, &shape);
-  int memory = pb_memref_memory(s->unit->chip, ir);
-  bool inside = s->unit->chip->memories[memory].kind == PB_MEM_REGISTERS;
-  bool own = memory != s->unit->chip->system_memory; // tables lie there whole, as they do outside
-  pb_value value = {.ir = ir,
+static void add_buffer(lowering* s, const pb_tiled_buffer* buffer) {
+  bool inside = s->unit->chip->memories[buffer->memory].kind == PB_MEM_REGISTERS;
+  bool own = buffer->memory != s->unit->chip->system_memory; // tables lie there whole, as they do outside
+  pb_value value = {.ir = buffer->ir,
                     .kind = inside ? PB_VALUE_LOCAL
                             : own  ? PB_VALUE_CONST
                                    : PB_VALUE_OUTPUT,
                     .argument = inside ? -1 : s->values.value_count,
                     .const_id = -1,
-                    .type = shape.type,
-                    .rank = shape.rank};
-  memcpy(value.shape, shape.shape, sizeof value.shape);
-  int64_t place = pb_op_integer(op, "pb.place", -1); // one for all that lie at one place
-  for (size_t k = 0; k < s->place_count && place >= 0; ++k)
-    if (s->places[k].place == place) value.argument = s->places[k].argument;
+                    .type = buffer->shape.type,
+                    .rank = buffer->shape.rank};
+  memcpy(value.shape, buffer->shape.shape, sizeof value.shape);
+  for (int b = 0; b < s->tiled->buffer_count && buffer->place >= 0; ++b) // one for all that lie at one place
+    for (int v = 0; v < s->values.value_count && s->tiled->buffers[b].place == buffer->place; ++v)
+      if (pb_value_same(s->values.values[v].ir, s->tiled->buffers[b].ir)) value.argument = s->values.values[v].argument;
   int number = pb_program_add_value(&s->values, &s->unit->pass, &value);
-  if (place >= 0 && value.argument == number)
-    PB_PUSH(s->places, s->place_count, s->place_capacity, ((struct placed){place, number}));
   if (value.argument == number)
     pb_text_add(&s->e.constants, "  %%a%d = memref.alloca() {alignment = 64 : i64} : memref<%lldx%s>\n", number,
-                (long long)pb_access_elements(&shape), pb_type_name(shape.type));
+                (long long)pb_access_elements(&buffer->shape), pb_type_name(buffer->shape.type));
 }
 
 // An argument by element number: what nests use.
@@ -123,58 +88,27 @@ static void add_flat(lowering* s, MlirOperation op) {
 
 // ---- tiles ----
 
-static pb_status add_nest(lowering* s, MlirOperation op, int block, int64_t iteration, body* b) {
-  struct place* place = &b->places[b->program.nest_count];
-  pb_nest* nest = &b->program.nests[b->program.nest_count];
-  const char* why = pb_nest_read(op, &s->unit->pass, nest);
-  if (why)
-    return pb_unsupported(s->unit->diag, (pb_place){.what = nest->name}, 4002, NULL, "not in value form: %s", why);
-  pb_nest_order_outers(nest, s->loops, s->extents, s->level);
-  *place = (struct place){.level = s->level, .block = block, .iteration = iteration};
-  memcpy(place->extents, s->extents, sizeof place->extents);
-  ++b->program.nest_count;
-  return PB_OK;
-}
-
-static int level_of(const lowering* s, MlirValue variable) {
-  for (int level = 0; level < s->level; ++level)
-    if (pb_value_same(s->loops[level], variable)) return level;
-  return -1;
-}
-
 // A nest, a loop over terms, or what one iteration of a loop around does; others take what the tile made before.
-static pb_status collect(lowering* s, MlirOperation op, int block, int64_t iteration, body* b) {
-  if (part_is(op, NULL)) return add_nest(s, op, block, iteration, b);
-  bool loop = pb_op_is(op, "affine.for");
-  if (!loop && !pb_op_is(op, "affine.if")) return PB_OK;
-  if (loop)
-    PB_TRY(enter(s, op));
-  else {
-    block = level_of(s, mlirOperationGetOperand(op, 0));
-    MlirIntegerSet set = mlirIntegerSetAttrGetValue(pb_op_attribute(op, "condition"));
-    MlirAffineExpr distance = mlirIntegerSetGetConstraint(set, 0), from = distance;
-    if (mlirAffineExprIsAAdd(distance)) from = mlirAffineBinaryOpExprGetRHS(distance);
-    iteration = mlirAffineExprIsAConstant(from) ? -mlirAffineConstantExprGetValue(from) : 0;
+static void collect(const pb_tree* node, struct place place, body* b) {
+  pb_program* p = &b->program;
+  if (node->kind == PB_TREE_NEST) {
+    pb_nest_copy(&p->nests[p->nest_count], node->nest);
+    b->places[p->nest_count++] = place;
   }
-  for (MlirOperation inner = first_in(op); !mlirOperationIsNull(inner); inner = mlirOperationGetNextInBlock(inner))
-    PB_TRY(collect(s, inner, block, iteration, b));
-  s->level -= loop;
-  return PB_OK;
+  if (node->kind == PB_TREE_ITERATION) place = (struct place){node->loop, node->iteration};
+  for (const pb_tree* inner = node->first; inner; inner = inner->next) collect(inner, place, b);
 }
 
-static size_t count_nests(MlirOperation op) {
-  size_t nests = 0;
-  if (part_is(op, NULL)) return 1;
-  if (!pb_op_is(op, "affine.for") && !pb_op_is(op, "affine.if")) return 0;
-  for (MlirOperation inner = first_in(op); !mlirOperationIsNull(inner); inner = mlirOperationGetNextInBlock(inner))
-    nests += count_nests(inner);
+static size_t count_nests(const pb_tree* node) {
+  size_t nests = node->kind == PB_TREE_NEST;
+  for (const pb_tree* inner = node->first; inner; inner = inner->next) nests += count_nests(inner);
   return nests;
 }
 
-// An empty one, with room for what stands from `op` on up to a loop over tiles.
-static body begin_body(lowering* s, MlirOperation op) {
+// An empty one, with room for what stands from `node` on up to a loop over tiles.
+static body begin_body(lowering* s, const pb_tree* node) {
   size_t nests = 0;
-  for (; !is_end(op) && !is_tile_loop(op); op = mlirOperationGetNextInBlock(op)) nests += count_nests(op);
+  for (; node && !is_tile_loop(node); node = node->next) nests += count_nests(node);
   body b = {.program = {.nests = pb_alloc_raw(&s->unit->pass, (nests + 1) * sizeof *b.program.nests)}};
   b.places = PB_NEW_ARRAY(&s->unit->pass, struct place, nests + 1);
   return b;
@@ -234,8 +168,9 @@ static void set_tile(lowering* s, const pb_vkernel* k, const body* b, const int*
       e->blocks.last = place->iteration;
       e->blocks.ends_last = b->program.nests[n].access_count > 1;
     }
-    for (int level = s->level; level < place->level; ++level)
-      e->sums[e->sum_count++] = (pb_vsum){level, place->extents[level], step_of(k, level)};
+    const pb_nest* nest = &b->program.nests[n];
+    for (int level = s->level; level < nest->outer_count; ++level)
+      e->sums[e->sum_count++] = (pb_vsum){level, nest->outer_extent[level], step_of(k, level)};
   }
 }
 
@@ -271,44 +206,32 @@ static pb_status print_body(lowering* s, body* b, int indent) {
 
 // ---- loops ----
 
-static void read_band(MlirOperation op, band* b) {
-  int64_t all = pb_op_integer(op, "pb.iterations", 0);
+static void read_band(const pb_tree* loop, band* b) {
+  int64_t all = loop->iterations;
   *b = (band){.iterations = 0};
   do {
     b->first[b->count] = b->iterations;
-    b->run[b->count++] = op;
-    b->iterations += pb_loop_iterations(op);
-    b->next = op = mlirOperationGetNextInBlock(op);
-  } while (b->iterations < all && b->count < PB_MAX_RUNS && is_tile_loop(op));
-}
-
-// In how many parts threads share the loop, and the weight of their number; 0: it does not say.
-static int64_t parts_of(MlirOperation loop, int64_t* step) {
-  MlirAttribute parts = pb_op_attribute(loop, "pb.parts");
-  *step = 1;
-  if (mlirAttributeIsNull(parts) || !mlirAttributeIsADenseI64Array(parts) || mlirDenseArrayGetNumElements(parts) != 2)
-    return 0;
-  int64_t count = mlirDenseI64ArrayGetElement(parts, 0), weight = mlirDenseI64ArrayGetElement(parts, 1);
-  if (weight > 0) *step = weight;
-  return count > 0 ? count : 0;
+    b->run[b->count++] = loop;
+    b->iterations += loop->extent;
+    b->next = loop = loop->next;
+  } while (b->iterations < all && b->count < PB_MAX_RUNS && loop && is_tile_loop(loop));
 }
 
 // The bands whose iterations are numbered together, from `outer` inwards: up to one that is shared by itself.
 static int read_bands(const band* outer, band* bands) {
   int count = 1;
   bands[0] = *outer;
-  for (MlirOperation op = first_in(outer->run[0]); is_tile_loop(op) && count < PB_NEST_OUTERS;
-       op = first_in(bands[count - 1].run[0])) {
-    int64_t step;
-    if (parts_of(op, &step)) break;
-    read_band(op, &bands[count]);
-    if (!is_end(bands[count].next)) break;
+  for (const pb_tree* loop = outer->run[0]->first; loop && is_tile_loop(loop) && count < PB_NEST_OUTERS;
+       loop = bands[count - 1].run[0]->first) {
+    if (loop->parts) break;
+    read_band(loop, &bands[count]);
+    if (bands[count].next) break;
     ++count;
   }
   return count;
 }
 
-static pb_status print_block(lowering* s, MlirBlock block, int indent);
+static pb_status print_block(lowering* s, const pb_tree* tree, int indent);
 
 static void close(lowering* s, int indent) {
   pb_text_indent(s->e.text, indent);
@@ -328,13 +251,13 @@ static pb_status print_iteration(lowering* s, const band* b, int inner, int inde
     pb_text_indent(text, deeper);
     pb_text_add(text, "%%o%d = affine.apply affine_map<(d0) -> (d0 - %lld)>(%%t%d)\n", level, (long long)b->first[r],
                 level);
-    PB_TRY(enter(s, b->run[r]));
+    ++s->level;
     if (inner) {
       band next;
-      read_band(first_in(b->run[r]), &next);
+      read_band(b->run[r]->first, &next);
       PB_TRY(print_iteration(s, &next, inner - 1, deeper));
     } else
-      PB_TRY(print_block(s, body_of(b->run[r]), deeper));
+      PB_TRY(print_block(s, b->run[r], deeper));
     --s->level;
     if (!r) break;
     pb_text_indent(text, indent++);
@@ -349,12 +272,12 @@ static pb_status print_band(lowering* s, const band* outer, int indent) {
   pb_text* text = s->e.text;
   band bands[PB_NEST_OUTERS];
   int count = read_bands(outer, bands), id = s->e.serial++, begin = indent;
-  int64_t step, parts = parts_of(outer->run[0], &step), tiles = 1, inside = 1;
+  int64_t parts = outer->run[0]->parts, tiles = 1, inside = 1;
   for (int k = 0; k < count; ++k) tiles *= bands[k].iterations;
   if (parts > 1) {
     pb_text_indent(text, indent);
     pb_text_add(text, "%%p%d = affine.apply affine_map<(d0) -> ((d0 floordiv %lld) mod %lld)>(%%item)\n", id,
-                (long long)step, (long long)parts);
+                (long long)outer->run[0]->parts_step, (long long)parts);
   }
   bool alone = parts > 1 && parts == tiles;
   if (!alone) {
@@ -378,24 +301,24 @@ static pb_status print_band(lowering* s, const band* outer, int indent) {
   return PB_OK;
 }
 
-static pb_status print_block(lowering* s, MlirBlock block, int indent) {
-  MlirOperation op = mlirBlockGetFirstOperation(block);
-  body b = begin_body(s, op);
-  while (!is_end(op)) {
-    if (is_tile_loop(op)) {
+static pb_status print_block(lowering* s, const pb_tree* tree, int indent) {
+  const pb_tree* node = tree->first;
+  body b = begin_body(s, node);
+  while (node) {
+    if (is_tile_loop(node)) {
       band outer;
-      read_band(op, &outer);
+      read_band(node, &outer);
       PB_TRY(print_body(s, &b, indent));
       PB_TRY(print_band(s, &outer, indent));
-      op = outer.next;
-      b = begin_body(s, op);
+      node = outer.next;
+      b = begin_body(s, node);
       continue;
     }
-    if (pb_op_is(op, "memref.alloc"))
-      add_buffer(s, op);
-    else if (!part_is(op, "fill"))
-      PB_TRY(collect(s, op, -1, 0, &b));
-    op = mlirOperationGetNextInBlock(op);
+    if (node->kind == PB_TREE_ALLOC)
+      add_buffer(s, &s->tiled->buffers[node->buffer]);
+    else if (!part_is(node, "fill"))
+      collect(node, (struct place){.block = -1}, &b);
+    node = node->next;
   }
   return print_body(s, &b, indent);
 }
@@ -405,14 +328,12 @@ static pb_status print_block(lowering* s, MlirBlock block, int indent) {
 // Borders: one thread fills them.
 static pb_status print_fills(lowering* s) {
   int serial = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(body_of(s->func)); !is_end(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    pb_nest* fill = pb_alloc_raw(&s->unit->pass, sizeof *fill);
-    if (!part_is(op, "fill")) continue;
-    const char* why = pb_nest_read(op, &s->unit->pass, fill);
-    if (!why && !mlirValueIsABlockArgument(fill->access[0].memref)) why = "it fills no tensor of the kernel";
-    if (why)
-      return pb_unsupported(s->unit->diag, (pb_place){.what = fill->name}, 4002, NULL, "not in value form: %s", why);
+  for (const pb_tree* node = s->tiled->root.first; node; node = node->next) {
+    if (!part_is(node, "fill")) continue;
+    pb_nest* fill = node->nest;
+    if (!mlirValueIsABlockArgument(fill->access[0].memref))
+      return pb_unsupported(s->unit->diag, (pb_place){.what = fill->name}, 4002, NULL,
+                            "not in value form: it fills no tensor of the kernel");
     fill->access[0].ref =
         pb_printf(&s->unit->pass, "%%a%d", (int)mlirBlockArgumentGetArgNumber(fill->access[0].memref));
     if (!serial)
@@ -424,14 +345,12 @@ static pb_status print_fills(lowering* s) {
 }
 
 // Parts of the work that threads share.
-static int64_t items_of(MlirBlock block) {
+static int64_t items_of(const pb_tree* tree) {
   int64_t most = 1;
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !is_end(op); op = mlirOperationGetNextInBlock(op)) {
-    int64_t step, parts;
-    if (!is_tile_loop(op)) continue;
-    parts = parts_of(op, &step);
-    if (parts * step > most) most = parts * step;
-    int64_t inside = items_of(body_of(op));
+  for (const pb_tree* node = tree->first; node; node = node->next) {
+    if (!is_tile_loop(node)) continue;
+    int64_t parts = node->parts * node->parts_step, inside = items_of(node);
+    if (parts > most) most = parts;
     if (inside > most) most = inside;
   }
   return most;
@@ -439,15 +358,16 @@ static int64_t items_of(MlirBlock block) {
 
 static pb_status print_kernel(lowering* s) {
   pb_program_read_arguments(s->func, &s->unit->pass, &s->values);
-  pb_text_add(s->e.text, "  %%items = arith.constant %lld : index\n", (long long)items_of(body_of(s->func)));
+  pb_text_add(s->e.text, "  %%items = arith.constant %lld : index\n", (long long)items_of(&s->tiled->root));
   pb_text_add(s->e.text, "  %%lo:2 = func.call @pb_partition(%%items) : (index) -> (index, index)\n");
   pb_program_print_flats(&s->values, s->e.text);
   PB_TRY(print_fills(s));
-  for (MlirOperation op = mlirBlockGetFirstOperation(body_of(s->func)); !is_end(op);
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(s->func, 0));
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
     if (pb_op_is(op, "memref.collapse_shape") || pb_op_is(op, "memref.expand_shape")) add_flat(s, op);
   pb_text_add(s->e.text, "  affine.for %%item = %%lo#0 to %%lo#1 {\n");
-  PB_TRY(print_block(s, body_of(s->func), 2));
+  PB_TRY(print_block(s, &s->tiled->root, 2));
   close(s, 1);
   return PB_OK;
 }
@@ -467,11 +387,14 @@ static pb_status replace(lowering* s) {
 static pb_status lower_kernel(pb_unit* unit, MlirOperation func) {
   if (mlirAttributeIsNull(pb_op_attribute(func, "pb.plan"))) return PB_OK;
   pb_text text = {0};
-  lowering s = {.unit = unit, .func = func, .e = {.chip = unit->chip, .arena = &unit->pass, .text = &text}};
-  pb_status status = print_kernel(&s);
+  lowering s = {.unit = unit,
+                .func = func,
+                .tiled = PB_NEW(&unit->pass, pb_tiled),
+                .e = {.chip = unit->chip, .arena = &unit->pass, .text = &text}};
+  pb_status status = pb_tiled_read(unit, func, s.tiled);
+  if (status == PB_OK) status = print_kernel(&s);
   if (status == PB_OK) status = replace(&s);
   pb_vemit_free(&s.e);
-  free(s.places);
   return status;
 }
 

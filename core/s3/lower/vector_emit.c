@@ -1,4 +1,5 @@
 // A register tile as text: loads shared between the points that use them, sums as loop-carried vectors.
+#include "core/s3/lower/instruction.h"
 #include "core/s3/lower/vector_tile.h"
 
 #include <stdio.h>
@@ -13,7 +14,7 @@ static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
 static void print_sum_type(const pb_vtile* t) {
   const pb_vkernel* k = t->e->k;
   if (k->matrix.insn)
-    pb_vemit_register_type(t->e->text, t->e->chip, &k->matrix.insn->operands[k->matrix.y]);
+    pb_instruction_register_type(t->e->text, t->e->chip, &k->matrix.insn->operands[k->matrix.y]);
   else
     pb__vtile_print_type(t->e->text, k->main.access[pb_vkernel_store(&k->main)].type, lanes_of(t));
 }
@@ -103,28 +104,15 @@ static int extended(pb_vtile* t, int from, pb_type type, int operand, int indent
 }
 
 static void print_call(pb_vtile* t, int point, int x, int w, int indent) {
-  pb_vemit* e = t->e;
-  const pb_vkernel* k = e->k;
-  const pb_insn* insn = k->insn.insn;
-  int name = pb__vtile_begin(e, indent);
-  pb_text_add(e->text, "func.call @%s(", insn->name);
-  for (int o = 0; o < insn->operand_count; ++o) {
-    if (o) pb_text_add(e->text, ", ");
-    if (o == insn->dest)
-      pb_text_add(e->text, "%s", t->acc[point]);
-    else
-      pb_text_add(e->text, "%%v%d", o == k->insn.x ? x : w);
-  }
-  pb_text_add(e->text, ") : (");
-  for (int o = 0; o < insn->operand_count; ++o) {
-    const pb_operand* operand = &insn->operands[o];
-    int64_t elements = e->chip->memories[operand->memory].row_bytes * 8 / pb_type_bits(operand->type);
-    pb_text_add(e->text, "%svector<%lldx%s>", o ? ", " : "", (long long)elements,
-                pb_type_name(pb_type_stored(operand->type)));
-  }
-  pb_text_add(e->text, ") -> ");
-  pb__vtile_print_type(e->text, insn->operands[insn->dest].type, lanes_of(t));
-  pb_text_add(e->text, "\n");
+  const pb_insn* insn = t->e->k->insn.insn;
+  const char* values[PB_MAX_OPERANDS];
+  char factor[2][PB_VTILE_NAME];
+  snprintf(factor[0], sizeof factor[0], "%%v%d", w);
+  snprintf(factor[1], sizeof factor[1], "%%v%d", x);
+  for (int o = 0; o < insn->operand_count; ++o)
+    values[o] = o == insn->dest ? t->acc[point] : factor[o == t->e->k->insn.x];
+  int name = pb__vtile_begin(t->e, indent);
+  pb_instruction_call_values(t->e->text, t->e->chip, insn, values);
   snprintf(t->acc[point], sizeof t->acc[point], "%%v%d", name);
 }
 
@@ -486,7 +474,7 @@ void pb_vemit_free(pb_vemit* e) {
 
 void pb_vemit_instructions(const pb_vemit* e, pb_text* text) {
   for (size_t n = 0; n < e->matrix_count; ++n) pb_vemit_matrix(text, e->chip, &e->matrices[n]);
-  for (size_t n = 0; n < e->insn_count; ++n) pb_vemit_instruction(text, e->chip, e->insns[n]);
+  for (size_t n = 0; n < e->insn_count; ++n) pb_instruction_function(text, e->chip, e->insns[n], PB_TYPE_COUNT);
 }
 
 void pb_vemit_tile(pb_vemit* e, int indent) {

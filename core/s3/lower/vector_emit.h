@@ -62,15 +62,11 @@ void pb_vemit_tile(pb_vemit* e, int indent);
 // How many elements one iteration of loop `level` moves an access by, for each unit of its variable.
 int64_t pb_vemit_outer(const pb_vemit* e, const pb_vaccess* access, int level);
 void pb_vemit_free(pb_vemit* e);
-// The instruction as a function of whole registers: `func.func private @NAME`.
-void pb_vemit_instruction(pb_text* text, const pb_chip* chip, const pb_insn* insn);
 // Those that the kernel calls.
 void pb_vemit_instructions(const pb_vemit* e, pb_text* text);
 // The same for one on registers that hold rows: its function, that one's name, and its type, `(...) -> ...`.
 void pb_vemit_matrix(pb_text* text, const pb_chip* chip, const pb_vmatrix* use);
 const char* pb_vemit_matrix_name(pb_arena* arena, const pb_vmatrix* use);
 void pb_vemit_matrix_types(pb_text* text, const pb_chip* chip, const pb_vmatrix* use);
-// `vector<...>`, a register's type in the IR.
-void pb_vemit_register_type(pb_text* text, const pb_chip* chip, const pb_operand* operand);
 
 #endif

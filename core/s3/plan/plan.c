@@ -4,13 +4,10 @@
 // the reduction, so that x is read once and partial results never leave the chip; whether the weights stay for the
 // whole kernel, for a block or for a chunk of the reduction is part of the choice. Where another reduction makes x,
 // each tiling is tried with the ways of making one tile's slice of x inside it, by the same rules.
-#include "core/s3/plan/plan.h"
-
 #include "core/s3/kernel/taps.h"
-#include "core/s3/plan/plan_registers.h"
+#include "core/s3/plan/plan_search.h"
 #include "core/s3/transfer_paths.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // Three copies of the weights where they cost nothing: they even out what the cost model does not see.
@@ -18,79 +15,10 @@ enum { MOST_COPIES = 4, MOST_FENCED_COPIES = 8, FREE_COPIES = 3 };
 // Of what fits where sums are made in parts, the longest parts for the largest groups of blocks: all others read more.
 enum { MOST_CHUNKS = 3, MOST_GROUPINGS = 4 };
 
-// The best plan found so far. Producers' plans are kept by stage, the last stage's first.
-typedef struct result {
-  pb_plan stages[PB_MAX_STAGES];
-  bool found;
-  int legal;             // plans that fit
-  char why[PB_PLAN_WHY]; // with what selection says of the nearest instruction
-} result;
-
-// What plans one stage of the kernel. Its consumer's planner, if there is one, has decided the tile around it.
-typedef struct planner {
-  const pb_chip* chip;
-  const pb_group* group;
-  struct planner* consumer;
-  int base;     // loops of the consumers around
-  pb_plan plan; // that is considered
-  pb_tiling tiling;
-  result* result;
-  const pb_judge* judge;        // of a stage among others, whose loops are around; NULL: the kernel's cycles
-  int copies;                   // of results at most, 0: 2
-  pb_plan start;                // where every plan begins: the bands that cores share, in how many parts
-  int64_t extent[PB_NEST_DIMS]; // of the main nest's dims, as far as one core has them
-  bool windows; // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
-} planner;
-
-static void plan_stage(planner* p);
-
-static void fail(planner* p, const char* why) {
-  if (why) snprintf(p->result->why, sizeof p->result->why, "%s", why);
-}
-
-bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
-  if (group->registers && !pb_registers_plan_legal(chip, group->registers, plan, why)) return false;
-  pb_tiling* tiling = PB_NEW(arena, pb_tiling);
-  if (pb_tiling_build(chip, group, plan, arena, tiling) && pb_tree_cost(tiling, plan)) return true;
-  *why = tiling->failure;
-  return false;
-}
-
-static void judge_stage(planner* p) {
-  const char* why = NULL;
-  result* r = p->result;
-  if (!p->judge->cost(p->judge->user, &p->plan, &why)) {
-    fail(p, why);
-    return;
-  }
-  if (!r->found || pb_plan_price(&p->plan) < pb_plan_price(&r->stages[0])) r->stages[0] = p->plan;
-  r->found = true;
-}
-
-// All stages are decided.
-static void judge(planner* p) {
-  if (p->judge) {
-    judge_stage(p);
-    return;
-  }
-  pb_arena scratch = {0};
-  const char* why = NULL;
-  planner* last = p;
-  int count = 1;
-  for (; last->consumer; last = last->consumer, ++count) last->consumer->plan.producer = &last->plan;
-  if (pb_plan_cost(last->chip, last->group, &last->plan, &scratch, &why)) {
-    result* r = p->result;
-    if (!r->found || pb_plan_price(&last->plan) < pb_plan_price(&r->stages[0]))
-      for (planner* stage = p; stage; stage = stage->consumer) r->stages[--count] = stage->plan;
-    r->found = true;
-    ++r->legal;
-  } else
-    fail(p, why);
-  pb_arena_free(&scratch);
-}
+static void plan_stage(pb_planner* p);
 
 // The producer of x is planned for the slice that one tile needs.
-static void plan_producer(planner* p) {
+static void plan_producer(pb_planner* p) {
   pb_arena scratch = {0};
   pb_group sliced;
   const pb_plan none = {0};
@@ -99,20 +27,21 @@ static void plan_producer(planner* p) {
   p->tiling.base = p->base;
   if (p->consumer) memcpy(p->tiling.body, p->consumer->tiling.body, sizeof p->tiling.body);
   if (pb_tiling_slice(&p->tiling, &sliced)) {
-    planner producer = {.chip = p->chip, .group = &sliced, .consumer = p, .base = p->plan.x_level, .result = p->result};
+    pb_planner producer = {
+        .chip = p->chip, .group = &sliced, .consumer = p, .base = p->plan.x_level, .result = p->result};
     plan_stage(&producer);
   } else
-    fail(p, p->tiling.failure);
+    pb__plan_fail(p, p->tiling.failure);
   pb_arena_free(&scratch);
 }
 
-static void consider(planner* p, pb_plan plan) {
+static void consider(pb_planner* p, pb_plan plan) {
   p->plan = plan;
   if (p->copies) p->plan.result_depth = p->copies;
   if (p->group->producer)
     plan_producer(p);
   else
-    judge(p);
+    pb__plan_judge(p);
 }
 
 // The largest step below `last` worth trying along a dim: a divisor, or, where the next divisor is less than half as
@@ -128,18 +57,14 @@ int64_t pb_plan_next_step(int64_t extent, int64_t last, bool even) {
   return divisor;
 }
 
-static int levels_of(const planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
+static int levels_of(const pb_planner* p, const pb_plan* plan) { return p->base + plan->band_count; }
 
 // A plan whose operands and results have so many copies, and the weights one.
-static pb_plan begin(const planner* p, int copies) {
+static pb_plan begin(const pb_planner* p, int copies) {
   pb_plan plan = p->start;
   plan.x_depth = plan.result_depth = copies;
   plan.w_depth = 1;
   return plan;
-}
-
-static void add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
-  if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
 }
 
 // Dims of the main nest by what they do: rows (M), blocks of lanes (N), reduction (K) without what one command sums.
@@ -167,18 +92,18 @@ static void contraction_dims(const pb_chip* chip, const pb_group* g, shape_of* s
 }
 
 // Slices of x that a producer makes are all of one size.
-static bool whole_slices(const planner* p) { return p->group->producer || p->consumer; }
+static bool whole_slices(const pb_planner* p) { return p->group->producer || p->consumer; }
 
 // Loops of another stage, or of all, are around.
-static bool is_inside(const planner* p) { return p->consumer || p->judge; }
+static bool is_inside(const pb_planner* p) { return p->consumer || p->judge; }
 
-static void contraction_weights(planner* p, const shape_of* s, const pb_plan* rows) {
+static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan* rows) {
   pb_plan plan = *rows;
   int shared = pb_plan_shared_bands(rows);
   plan.x_level = levels_of(p, rows) - rows->x_stays;
   bool x_by_block = false; // x is another for each block: it moves in with it
   for (int k = 0; k < s->block_count; ++k) {
-    add_band(&plan, s->blocks[k], 1, p->extent[s->blocks[k]]);
+    pb__plan_add_band(&plan, s->blocks[k], 1, p->extent[s->blocks[k]]);
     x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
   }
   if (x_by_block && rows->x_stays) return;
@@ -192,12 +117,12 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
   for (int64_t chunk = sums; chunk >= 1; chunk = pb_plan_next_step(sums, chunk, whole_slices(p))) {
     if (is_inside(p) && chunk > 1 && chunk < p->extent[first]) continue; // either all of a block's weights, or few
     pb_plan with = plan;
-    if (first >= 0) add_band(&with, first, chunk, p->extent[first]);
+    if (first >= 0) pb__plan_add_band(&with, first, chunk, p->extent[first]);
     int chunk_level = levels_of(p, &with);
-    if (first >= 0) add_band(&with, first, 1, chunk);
-    for (int k = 1; k < s->sum_count; ++k) add_band(&with, s->sums[k], 1, p->extent[s->sums[k]]);
+    if (first >= 0) pb__plan_add_band(&with, first, 1, chunk);
+    for (int k = 1; k < s->sum_count; ++k) pb__plan_add_band(&with, s->sums[k], 1, p->extent[s->sums[k]]);
     for (int d = 0; d < p->group->main.dim_count; ++d)
-      if (s->taps.step[d]) add_band(&with, d, s->taps.step[d], p->extent[d]);
+      if (s->taps.step[d]) pb__plan_add_band(&with, d, s->taps.step[d], p->extent[d]);
     if (first < 0 || chunk == p->extent[first]) { // all weights stay
       for (with.w_level = shared; with.w_level <= (p->judge ? p->base : shared); ++with.w_level)
         for (with.w_depth = with.w_level > shared ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
@@ -209,31 +134,31 @@ static void contraction_weights(planner* p, const shape_of* s, const pb_plan* ro
 }
 
 // Whole rows of an x that stays on the chip: no halo moves twice.
-static void plan_staying(planner* p, const shape_of* s, int batches, int outer) {
+static void plan_staying(pb_planner* p, const shape_of* s, int batches, int outer) {
   if (outer < 0 || p->group->producer || p->group->prologue_count) return;
   for (int64_t o = p->extent[outer] - 1; o >= 1; --o) {
     if (p->extent[outer] % o) continue;
     pb_plan plan = p->start;
     plan.result_depth = 2, plan.x_depth = 1, plan.x_stays = 1;
-    for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
-    add_band(&plan, outer, o, p->extent[outer]);
+    for (int k = 0; k < batches; ++k) pb__plan_add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
+    pb__plan_add_band(&plan, outer, o, p->extent[outer]);
     contraction_weights(p, s, &plan);
   }
 }
 
 // Several images for each of the weights, where all rows of so many fit.
-static void plan_images(planner* p, const shape_of* s, int batches) {
+static void plan_images(pb_planner* p, const shape_of* s, int batches) {
   int64_t images = batches ? p->extent[s->rows[0]] : 1;
   for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step, whole_slices(p))) {
     pb_plan plan = p->start;
     plan.result_depth = 2;
-    add_band(&plan, s->rows[0], step, images);
+    pb__plan_add_band(&plan, s->rows[0], step, images);
     for (plan.x_depth = plan.band_count > p->start.band_count ? 2 : 1; plan.x_depth >= 1; --plan.x_depth)
       contraction_weights(p, s, &plan);
   }
 }
 
-static void contraction_rows(planner* p, const shape_of* s) {
+static void contraction_rows(pb_planner* p, const shape_of* s) {
   if (is_inside(p)) { // its rows are the tile's
     pb_plan plan = p->start;
     plan.result_depth = plan.x_depth = 2;
@@ -249,9 +174,9 @@ static void contraction_rows(planner* p, const shape_of* s) {
     for (int64_t o = outer_extent; o >= 1; o = pb_plan_next_step(outer_extent, o, even)) {
       pb_plan plan = p->start;
       plan.result_depth = 2;
-      for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
-      if (outer >= 0) add_band(&plan, outer, o, outer_extent);
-      if (inner >= 0) add_band(&plan, inner, i, inner_extent);
+      for (int k = 0; k < batches; ++k) pb__plan_add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
+      if (outer >= 0) pb__plan_add_band(&plan, outer, o, outer_extent);
+      if (inner >= 0) pb__plan_add_band(&plan, inner, i, inner_extent);
       bool found = p->result->found;
       for (int depth = plan.band_count > p->start.band_count ? 2 : 1; depth >= 1; --depth) {
         plan.x_depth = depth;
@@ -266,7 +191,7 @@ static void contraction_rows(planner* p, const shape_of* s) {
 }
 
 // Rows in a tile of the plan.
-static int64_t rows_in_tile(const planner* p, const shape_of* s, const pb_plan* plan) {
+static int64_t rows_in_tile(const pb_planner* p, const shape_of* s, const pb_plan* plan) {
   int64_t rows = 1;
   for (int k = 0; k < s->row_count; ++k) {
     int64_t left = p->extent[s->rows[k]];
@@ -278,7 +203,7 @@ static int64_t rows_in_tile(const planner* p, const shape_of* s, const pb_plan* 
 }
 
 // How many blocks of lanes have room for the sums of so many rows where the instruction adds them up.
-static int64_t sums_that_fit(const planner* p, int64_t rows) {
+static int64_t sums_that_fit(const pb_planner* p, int64_t rows) {
   const pb_group* g = p->group;
   int64_t bytes = rows * g->lanes * (pb_type_bits(g->main.access[g->roles.y].type) / 8);
   return p->chip->memories[g->contraction->operands[g->insn_roles.y].memory].bytes / bytes;
@@ -286,36 +211,37 @@ static int64_t sums_that_fit(const planner* p, int64_t rows) {
 
 // A plan inside the bands around the sums, with `some` of the blocks along dim `at` of the blocks and with all blocks
 // inside it, by chunks of x and of the weights. Returns whether it fits.
-static bool consider_chunk(planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some, int64_t chunk) {
+static bool consider_chunk(pb_planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some, int64_t chunk) {
   pb_plan plan = *sums;
   int legal = p->result->legal;
-  add_band(&plan, s->sums[0], chunk, p->extent[s->sums[0]]);
+  pb__plan_add_band(&plan, s->sums[0], chunk, p->extent[s->sums[0]]);
   plan.x_level = levels_of(p, &plan);
-  for (int k = at; k < s->block_count; ++k) add_band(&plan, s->blocks[k], 1, k == at ? some : p->extent[s->blocks[k]]);
+  for (int k = at; k < s->block_count; ++k)
+    pb__plan_add_band(&plan, s->blocks[k], 1, k == at ? some : p->extent[s->blocks[k]]);
   plan.w_level = levels_of(p, &plan);
-  add_band(&plan, s->sums[0], 1, chunk);
-  for (int k = 1; k < s->sum_count; ++k) add_band(&plan, s->sums[k], 1, p->extent[s->sums[k]]);
+  pb__plan_add_band(&plan, s->sums[0], 1, chunk);
+  for (int k = 1; k < s->sum_count; ++k) pb__plan_add_band(&plan, s->sums[k], 1, p->extent[s->sums[k]]);
   for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth) consider(p, plan);
   return p->result->legal > legal;
 }
 
 // Whether the sums fit at all: with the shortest chunks, whose commands and runs are too short to be taken.
-static bool sums_fit(const planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some) {
+static bool sums_fit(const pb_planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some) {
   pb_arena scratch = {0};
-  planner probe = *p;
-  probe.result = PB_NEW(&scratch, result);
+  pb_planner probe = *p;
+  probe.result = PB_NEW(&scratch, pb_found);
   bool fit = consider_chunk(&probe, s, sums, at, some, 1);
   pb_arena_free(&scratch);
   return fit;
 }
 
 // Sums of so many blocks at once, by the longest chunks that fit.
-static void plan_sums(planner* p, const shape_of* s, const pb_plan* rows, int at, int64_t some) {
+static void plan_sums(pb_planner* p, const shape_of* s, const pb_plan* rows, int at, int64_t some) {
   int64_t sums = p->extent[s->sums[0]];
   pb_plan plan = *rows;
   int fit = 0;
-  for (int k = 0; k < at; ++k) add_band(&plan, s->blocks[k], 1, p->extent[s->blocks[k]]);
-  add_band(&plan, s->blocks[at], some, p->extent[s->blocks[at]]);
+  for (int k = 0; k < at; ++k) pb__plan_add_band(&plan, s->blocks[k], 1, p->extent[s->blocks[k]]);
+  pb__plan_add_band(&plan, s->blocks[at], some, p->extent[s->blocks[at]]);
   plan.result_level = levels_of(p, &plan);
   if (sums < 2 || !sums_fit(p, s, &plan, at, some)) return;
   for (int64_t chunk = pb_plan_next_step(sums, sums, false); chunk > 1 && fit < MOST_CHUNKS;
@@ -325,7 +251,7 @@ static void plan_sums(planner* p, const shape_of* s, const pb_plan* rows, int at
 
 // As many blocks at once as their sums have room for: each time all of x comes again. What is behind the last sums
 // nobody hides, so the last time may be a short one.
-static void plan_blocks_at_once(planner* p, const shape_of* s, const pb_plan* rows) {
+static void plan_blocks_at_once(pb_planner* p, const shape_of* s, const pb_plan* rows) {
   int64_t inside = 1, fit = sums_that_fit(p, rows_in_tile(p, s, rows));
   for (int k = 1; k < s->block_count; ++k) inside *= p->extent[s->blocks[k]];
   for (int at = 0; at < s->block_count; ++at) {
@@ -340,13 +266,13 @@ static void plan_blocks_at_once(planner* p, const shape_of* s, const pb_plan* ro
 }
 
 // Tiles of more rows than the plan's, each with its sums in parts.
-static void plan_larger_tiles(planner* p, const shape_of* s, const pb_plan* than) {
+static void plan_larger_tiles(pb_planner* p, const shape_of* s, const pb_plan* than) {
   int batches = s->row_count > 2 ? s->row_count - 2 : 0, outer = s->row_count > 0 ? s->rows[batches] : -1;
   int64_t extent = outer < 0 ? 1 : p->extent[outer], rows = rows_in_tile(p, s, than);
   for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step, false)) {
     pb_plan plan = begin(p, 2);
-    for (int k = 0; k < batches; ++k) add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
-    if (outer >= 0) add_band(&plan, outer, step, extent);
+    for (int k = 0; k < batches; ++k) pb__plan_add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
+    if (outer >= 0) pb__plan_add_band(&plan, outer, step, extent);
     if (rows_in_tile(p, s, &plan) <= rows) break;
     plan.result_depth = 1; // the next sums begin with the block that was taken first
     plan_blocks_at_once(p, s, &plan);
@@ -356,7 +282,7 @@ static void plan_larger_tiles(planner* p, const shape_of* s, const pb_plan* than
 // Where all of the sum of all rows does not fit, each tile of rows reads all of the weights. Larger tiles of parts of
 // the sum read them less often, and x as often as there are groups of blocks whose sums lie side by side: they are
 // taken if less is read.
-static void plan_parts_of_sums(planner* p, const shape_of* s) {
+static void plan_parts_of_sums(pb_planner* p, const shape_of* s) {
   pb_plan* best = &p->result->stages[0];
   bool by_lanes = pb_sums_by_lanes(p->group->contraction, &p->group->insn_roles);
   if (!p->result->found || best->w_level <= pb_plan_shared_bands(best) || by_lanes) return;
@@ -364,15 +290,15 @@ static void plan_parts_of_sums(planner* p, const shape_of* s) {
   for (int k = 0; k < s->block_count; ++k)
     if (p->group->roles.role[s->blocks[k]] == PB_ROLE_B) return;
   pb_arena scratch = {0};
-  planner parts = *p;
-  parts.result = PB_NEW(&scratch, result);
+  pb_planner parts = *p;
+  parts.result = PB_NEW(&scratch, pb_found);
   plan_larger_tiles(&parts, s, best);
   const pb_plan* found = &parts.result->stages[0];
   if (parts.result->found && found->port < best->port && pb_plan_price(found) < pb_plan_price(best)) *best = *found;
   pb_arena_free(&scratch);
 }
 
-static void plan_contraction(planner* p) {
+static void plan_contraction(pb_planner* p) {
   shape_of s = {0};
   contraction_dims(p->chip, p->group, &s);
   contraction_rows(p, &s);
@@ -382,23 +308,23 @@ static void plan_contraction(planner* p) {
 }
 
 // Rows that end inside a row of lanes: whole rows of lanes, and what is behind them.
-static void cut_rows(const planner* p, pb_plan* plan) {
+static void cut_rows(const pb_planner* p, pb_plan* plan) {
   const pb_nest* main = &p->group->main;
   const pb_access* y = &main->access[main->access_count - 1];
   for (int d = 0; d < main->dim_count && p->group->reduces; ++d) {
     int64_t rest = main->extent[d] % p->group->lanes;
     if (rest && !pb_access_uses(y, d) && pb_access_stride(&main->access[p->group->x], d) == 1)
-      add_band(plan, d, main->extent[d] > rest ? main->extent[d] - rest : rest, main->extent[d]);
+      pb__plan_add_band(plan, d, main->extent[d] > rest ? main->extent[d] - rest : rest, main->extent[d]);
   }
 }
 
 // Tiles of a dim inside the dims around it one by one. All of a tile's results lie in one buffer.
-static void plan_rows(planner* p, const int* around, int count, int dim) {
+static void plan_rows(pb_planner* p, const int* around, int count, int dim) {
   int64_t extent = dim < 0 ? 1 : p->extent[dim];
   for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step, whole_slices(p))) {
     pb_plan plan = begin(p, 2);
-    for (int k = 0; k < count; ++k) add_band(&plan, around[k], 1, p->extent[around[k]]);
-    if (dim >= 0) add_band(&plan, dim, step, extent);
+    for (int k = 0; k < count; ++k) pb__plan_add_band(&plan, around[k], 1, p->extent[around[k]]);
+    if (dim >= 0) pb__plan_add_band(&plan, dim, step, extent);
     plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
     cut_rows(p, &plan);
     consider(p, plan);
@@ -407,7 +333,7 @@ static void plan_rows(planner* p, const int* around, int count, int dim) {
 
 // Other reductions and pointwise nests with several dims: channels one block at a time, then rows; or rows of all
 // blocks at a time, for a producer that makes all blocks from the same input.
-static void plan_blocks(planner* p) {
+static void plan_blocks(pb_planner* p) {
   const pb_nest* main = &p->group->main;
   const pb_access* y = &main->access[main->access_count - 1];
   int dims[PB_NEST_DIMS] = {0}, count = 0;
@@ -423,20 +349,20 @@ static void plan_blocks(planner* p) {
   if (!p->result->found && at + 1 < count) plan_rows(p, dims, at + 1, dims[at + 1]); // a row is too long: parts of one
 }
 
-static void consider_whole(planner* p) {
+static void consider_whole(pb_planner* p) {
   pb_plan plan = begin(p, 1);
   plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
   consider(p, plan);
 }
 
 // Copies: whole if they fit, else the outer dims one by one and a part of the next.
-static void plan_copy(planner* p) {
+static void plan_copy(pb_planner* p) {
   const pb_nest* main = &p->group->main;
   for (int tiled = 0; tiled < main->dim_count; ++tiled) {
     for (int64_t step = p->extent[tiled]; step >= 1; step = pb_plan_next_step(p->extent[tiled], step, false)) {
       pb_plan plan = begin(p, 2);
-      for (int d = 0; d < tiled; ++d) add_band(&plan, d, 1, p->extent[d]);
-      add_band(&plan, tiled, step, p->extent[tiled]);
+      for (int d = 0; d < tiled; ++d) pb__plan_add_band(&plan, d, 1, p->extent[d]);
+      pb__plan_add_band(&plan, tiled, step, p->extent[tiled]);
       plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
       consider(p, plan);
     }
@@ -445,18 +371,18 @@ static void plan_copy(planner* p) {
   if (!main->dim_count) consider_whole(p);
 }
 
-static void plan_flat(planner* p) {
+static void plan_flat(pb_planner* p) {
   int64_t lanes = p->group->lanes, rows = p->extent[0] / lanes;
   for (int64_t tile = rows; tile >= 1; tile = pb_plan_next_step(rows, tile, false)) {
     pb_plan plan = begin(p, 2);
-    add_band(&plan, 0, tile * lanes, rows * lanes);
+    pb__plan_add_band(&plan, 0, tile * lanes, rows * lanes);
     plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
     consider(p, plan);
   }
   if (!rows) consider_whole(p);
 }
 
-static void plan_stage(planner* p) {
+static void plan_stage(pb_planner* p) {
   const pb_group* group = p->group;
   memcpy(p->extent, group->main.extent, sizeof p->extent);
   for (int b = 0; b < p->start.band_count; ++b) p->extent[p->start.bands[b].dim] = p->start.bands[b].step;
@@ -471,21 +397,21 @@ static void plan_stage(planner* p) {
 }
 
 // Shares a dim out among so many cores at most, an iteration each. Returns the parts; 0: it is too short.
-static int64_t share_dim(planner* p, int dim, int64_t parts) {
+static int64_t share_dim(pb_planner* p, int dim, int64_t parts) {
   int64_t extent = p->group->main.extent[dim], step = (extent + parts - 1) / parts;
   bool flat = !p->group->reduces && p->group->main.expr_count > 1 && p->group->main.dim_count == 1;
   if (flat) step = (step + p->group->lanes - 1) / p->group->lanes * p->group->lanes;
   while (p->group->producer && step < extent && extent % step) ++step;
   if (step >= extent) return 0;
-  add_band(&p->start, dim, step, extent);
+  pb__plan_add_band(&p->start, dim, step, extent);
   return (extent + step - 1) / step;
 }
 
 // One way to share the kernel out: so many parts of one dim, and of another.
-static void plan_share(const planner* one, const int* dims, const int64_t* parts, result* best) {
+static void plan_share(const pb_planner* one, const int* dims, const int64_t* parts, pb_found* best) {
   pb_arena scratch = {0};
-  planner p = *one;
-  p.result = PB_NEW(&scratch, result);
+  pb_planner p = *one;
+  p.result = PB_NEW(&scratch, pb_found);
   p.start = (pb_plan){.row_parts = 1, .column_parts = 1};
   if (parts[0] > 1) p.start.row_parts = share_dim(&p, dims[0], parts[0]);
   if (parts[1] > 1) p.start.column_parts = share_dim(&p, dims[1], parts[1]);
@@ -511,7 +437,7 @@ static int shared_dims(const pb_chip* chip, const pb_group* g, bool columns, int
 }
 
 // What one core would do alone is shared out among all, if that is sooner done.
-static void plan_cores(const planner* one, result* best) {
+static void plan_cores(const pb_planner* one, pb_found* best) {
   int rows[PB_NEST_DIMS] = {0}, columns[PB_NEST_DIMS] = {0}, cores = one->chip->cores;
   int row_count = shared_dims(one->chip, one->group, false, rows),
       column_count = shared_dims(one->chip, one->group, true, columns);
@@ -577,8 +503,8 @@ static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* stages, 
 bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int copies, const pb_judge* judge,
                    pb_plan* plan, char why[PB_PLAN_WHY]) {
   pb_arena scratch = {0};
-  result* r = PB_NEW(&scratch, result);
-  planner p = {.chip = chip, .group = group, .base = base, .result = r, .judge = judge, .copies = copies};
+  pb_found* r = PB_NEW(&scratch, pb_found);
+  pb_planner p = {.chip = chip, .group = group, .base = base, .result = r, .judge = judge, .copies = copies};
   plan_stage(&p);
   bool found = r->found;
   *plan = r->stages[0];
@@ -587,19 +513,14 @@ bool pb_plan_stage(const pb_chip* chip, const pb_group* group, int base, int cop
   return found;
 }
 
-static pb_status registers_plan(const pb_chip* chip, const pb_group* group, pb_diag* diag, pb_plan* plan) {
-  if (pb_registers_plan_make(chip, group, plan)) return PB_OK;
-  return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, NULL,
-                        "%s cannot run this: no tile fits its registers", chip->name);
-}
-
 pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_diag* diag, pb_plan* plan) {
-  if (group->registers) return registers_plan(chip, group, diag, plan);
-  result* r = PB_NEW(arena, result);
-  planner p = {.chip = chip, .group = group, .result = r};
+  pb_found* r = PB_NEW(arena, pb_found);
+  pb_planner p = {.chip = chip, .group = group, .result = r};
   int stages = stage_count(group);
   if (stages > PB_MAX_STAGES)
-    fail(&p, "too many reductions in one kernel");
+    pb__plan_fail(&p, "too many reductions in one kernel");
+  else if (group->registers)
+    pb__plan_registers(&p);
   else
     plan_stage(&p);
   if (!r->found) {
@@ -608,9 +529,9 @@ pb_status pb_plan_make(const pb_chip* chip, const pb_group* group, pb_arena* are
     return pb_unsupported(diag, (pb_place){.what = group->main.name}, 4010, nearest, "%s cannot run this: %s",
                           chip->name, *r->why ? r->why : "no tiling fits");
   }
-  if (chip->cores > 1) plan_cores(&p, r);
+  if (chip->cores > 1 && !group->registers) plan_cores(&p, r);
   for (int k = 0; k + 1 < stages; ++k) r->stages[k].producer = &r->stages[k + 1];
-  if (group->contraction) deepen(chip, group, r->stages, stages);
+  if (group->contraction && !group->registers) deepen(chip, group, r->stages, stages);
   *plan = r->stages[0];
   return PB_OK;
 }

@@ -5,10 +5,10 @@
 
 #include "core/s3/tree/tiling.h"
 
-// The cheapest plan by the cost model. Its bands, outermost first: parts of the outermost summed dim, then (from here
-// on inside result_level are the sums) tiles of rows and of columns, then summed dims by as many steps as are written
-// out. Operands are in registers inside all of them. false: there is none.
-bool pb_registers_plan_make(const pb_chip* chip, const pb_group* group, pb_plan* plan);
+// A plan's bands, outermost first: parts of the outermost summed dim, then (from here on inside result_level are the
+// sums) tiles of rows and of columns, then summed dims by as many steps as are written out. Operands are in registers
+// inside all of them.
+
 // Whether its bands are those of such a plan, and its tile fits the registers; else *why says why.
 bool pb_registers_plan_legal(const pb_chip* chip, const pb_vkernel* kernel, const pb_plan* plan, const char** why);
 
@@ -20,8 +20,9 @@ typedef struct pb_register_tiles {
   bool columns_inside;        // tiles that move w run faster than those that do not
 } pb_register_tiles;
 
-// The plan of such tiles, nothing shared.
+// The plan of such tiles, nothing shared, and back from a legal one.
 void pb__register_bands(const pb_vkernel* kernel, const pb_register_tiles* tiles, pb_plan* plan);
+void pb__register_tiles_of(const pb_vkernel* kernel, const pb_plan* plan, pb_register_tiles* tiles);
 bool pb__register_tiles_legal(const pb_chip* chip, const pb_vkernel* kernel, const pb_register_tiles* tiles,
                               const char** why);
 bool pb__register_parts_legal(const pb_vkernel* kernel, const pb_plan* plan, const char** why);

@@ -1,6 +1,7 @@
 // Tiles in registers as bands of a plan, and back; and which of them there can be.
 #include "core/s3/plan/plan_registers.h"
 
+#include "core/s3/plan/plan_search.h"
 #include "core/s3/tree/cost_cores.h"
 
 int pb__register_outer_sum(const pb_vkernel* k) {
@@ -26,27 +27,26 @@ int64_t pb__register_count(const pb_chip* chip, const pb_vkernel* k) {
   return facts.registers;
 }
 
-static void add_band(pb_plan* plan, int dim, int64_t step) { plan->bands[plan->band_count++] = (pb_band){dim, step}; }
-
 static bool is_summed(const pb_vkernel* k, int d) { return k->is_sum[d] && d != k->group_dim; }
 
 static void add_tiles(const pb_vkernel* k, const pb_register_tiles* v, bool columns, pb_plan* plan) {
   for (int d = 0; d < k->main.nest->dim_count; ++d) {
     if (!pb_vkernel_is_spatial(k, d) || pb_vkernel_is_column(k, d) != columns) continue;
     pb_vtiles tiles = tiles_along(k, v, d);
-    if (tiles.count > 1) add_band(plan, d, tiles.size * pb_vkernel_unit(k, d));
+    pb__plan_add_band(plan, d, tiles.size * pb_vkernel_unit(k, d), k->main.nest->extent[d]);
   }
 }
 
 void pb__register_bands(const pb_vkernel* k, const pb_register_tiles* v, pb_plan* plan) {
   int outer = pb__register_outer_sum(k);
   *plan = (pb_plan){.x_depth = 1, .w_depth = 1, .result_depth = 1, .row_parts = 1, .column_parts = 1, .bound = ""};
-  if (v->sum_blocks > 1) add_band(plan, outer, k->main.nest->extent[outer] / v->sum_blocks);
+  int64_t whole = outer < 0 ? 0 : k->main.nest->extent[outer];
+  if (v->sum_blocks > 1) pb__plan_add_band(plan, outer, whole / v->sum_blocks, whole);
   add_tiles(k, v, !v->columns_inside, plan);
   add_tiles(k, v, v->columns_inside, plan);
   plan->result_level = plan->band_count;
   for (int d = 0; d < k->main.nest->dim_count; ++d)
-    if (is_summed(k, d) && v->tile[d] < k->main.nest->extent[d]) add_band(plan, d, v->tile[d]);
+    if (is_summed(k, d)) pb__plan_add_band(plan, d, v->tile[d], k->main.nest->extent[d]);
   plan->x_level = plan->w_level = plan->band_count;
 }
 
@@ -108,6 +108,11 @@ static bool read_plan(const pb_vkernel* k, const pb_plan* plan, pb_register_tile
     return false;
   bool blocks = plan->result_level > 0 && plan->bands[0].dim < nest->dim_count && k->is_sum[plan->bands[0].dim];
   return (!blocks || read_blocks(k, plan, v, why)) && read_tiles(k, plan, blocks, v, why) && read_sums(k, plan, v, why);
+}
+
+void pb__register_tiles_of(const pb_vkernel* k, const pb_plan* plan, pb_register_tiles* tiles) {
+  const char* why;
+  (void)read_plan(k, plan, tiles, &why);
 }
 
 // ---- what there can be ----

@@ -245,12 +245,14 @@ static bool build_pointwise(pb_tiling* t) {
   return build_rest(t, &g->main, whole.extent[0]);
 }
 
-// A loop of the reduction around the result's buffer would begin the sum anew each iteration. Loops over results may
-// lie on either side of it: inside, the buffer has the results of all their iterations.
+// A loop of the reduction around the result's buffer would begin the sum anew each iteration, but for one around all
+// others of sums in registers, which go on from where the result will be. Loops over results may lie on either side of
+// the buffer: inside, it has the results of all their iterations.
 static bool sums_end_inside(pb_tiling* t) {
   const pb_nest* main = &t->group->main;
   const pb_access* y = &main->access[main->access_count - 1];
-  for (int b = 0; t->base + b < t->plan->result_level && b < t->plan->band_count && t->group->reduces; ++b) {
+  for (int b = pb__in_registers(t) && pb__tiling_cuts_sum(t);
+       t->base + b < t->plan->result_level && b < t->plan->band_count && t->group->reduces; ++b) {
     int dim = t->plan->bands[b].dim;
     if (!pb_access_uses(y, dim))
       return pb__tiling_fail(t,
@@ -286,11 +288,10 @@ bool pb__tiling_open(pb_tiling* t) {
   const pb_group* group = t->group;
   const pb_plan* plan = t->plan;
   int levels = pb__tiling_levels(t);
-  if (pb__in_registers(t)) return pb__tiling_open_bands(t, &group->main); // plan_registers.h says which are legal
   if (plan->band_count > PB_MAX_BANDS || plan->result_level > levels || plan->w_level > levels ||
       plan->x_level > levels)
     return pb__tiling_fail(t, "a level is past the bands");
-  if (!shares_are_legal(t)) return false;
+  if (!pb__in_registers(t) && !shares_are_legal(t)) return false; // threads share tiles: plan_registers.h
   if (plan->x_stays && (plan->x_stays > 1 || plan->x_level < t->base || plan->x_level >= levels || group->producer ||
                         group->prologue_count || !group->reduces))
     return pb__tiling_fail(t, "x_stays is not 0 or 1, or x is no tensor that a band walks");

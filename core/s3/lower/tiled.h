@@ -1,0 +1,33 @@
+// A tiled kernel read back: the tree that `tile` printed, for whoever turns its nests into calls or values.
+#ifndef PB_S3_TILED_H
+#define PB_S3_TILED_H
+
+#include "core/s3/kernels.h"
+#include "core/s3/tree/tiling.h"
+
+typedef struct pb_tiled_buffer {
+  MlirValue ir;
+  pb_access shape;
+  const char* name;
+  int memory, depth;
+  int level;     // loops around it
+  int argument;  // of the kernel, which stays on the chip from kernel to kernel; -1: an alloc
+  int64_t place; // one number for all that lie at one place, -1: it has its own
+} pb_tiled_buffer;
+
+// Nests are as they stand: outer columns are the loops around, and accesses of buffers have their numbers.
+typedef struct pb_tiled {
+  pb_tree root; // a LOOP of one iteration
+  int buffer_count;
+  pb_tiled_buffer buffers[PB_MAX_BUFFERS]; // arguments first, then in the order in which they stand
+} pb_tiled;
+
+// Everything lies in unit->pass. What is no nest, loop or buffer is left out.
+pb_status pb_tiled_read(pb_unit* unit, MlirOperation func, pb_tiled* tiled) PB_MUST_CHECK;
+
+// Iterations of the band that a loop is part of.
+static inline int64_t pb_tiled_iterations(const pb_tree* loop) {
+  return loop->iterations ? loop->iterations : loop->extent;
+}
+
+#endif

@@ -1,0 +1,108 @@
+// How a candidate is judged: is it legal, can its tree be built, what does that add up to, and is it the cheapest.
+#include "core/s3/plan/plan_search.h"
+
+#include "core/s3/plan/plan_registers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void pb__plan_fail(pb_planner* p, const char* why) {
+  if (why) snprintf(p->result->why, sizeof p->result->why, "%s", why);
+}
+
+void pb__plan_add_band(pb_plan* plan, int dim, int64_t step, int64_t whole) {
+  if (step < whole && plan->band_count < PB_MAX_BANDS) plan->bands[plan->band_count++] = (pb_band){dim, step};
+}
+
+// The plan's tree, not added up. NULL: it is illegal, *why says why.
+static pb_tiling* build(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
+                        const char** why) {
+  if (group->registers && !pb_registers_plan_legal(chip, group->registers, plan, why)) return NULL;
+  pb_tiling* tiling = PB_NEW(arena, pb_tiling);
+  if (pb_tiling_build(chip, group, plan, arena, tiling)) return tiling;
+  *why = tiling->failure;
+  return NULL;
+}
+
+bool pb_plan_cost(const pb_chip* chip, const pb_group* group, pb_plan* plan, pb_arena* arena, const char** why) {
+  pb_tiling* tiling = build(chip, group, plan, arena, why);
+  if (tiling && pb_tree_cost(tiling, plan)) return true;
+  if (tiling) *why = tiling->failure;
+  return false;
+}
+
+// What a plan must gain over the best, where threads share its tiles: partial sums go through memory and threads find
+// their parts, which the model of cost knows roughly.
+static int64_t margin(const pb_planner* p, const pb_plan* plan) {
+  const pb_plan* best = &p->result->stages[0];
+  pb_register_tiles more, less;
+  if (!p->part_count || p->takes_last) return 0;
+  pb__register_tiles_of(p->group->registers, plan, &more);
+  pb__register_tiles_of(p->group->registers, best, &less);
+  return pb_plan_price(best) / (more.sum_blocks > less.sum_blocks ? 64 : 512);
+}
+
+static bool is_better(const pb_planner* p, const pb_plan* plan) {
+  int64_t price = pb_plan_price(plan), best = pb_plan_price(&p->result->stages[0]);
+  if (!p->result->found || (p->takes_last && price == best)) return true;
+  return price < best && price < best - margin(p, plan);
+}
+
+static void judge_stage(pb_planner* p) {
+  const char* why = NULL;
+  if (!p->judge->cost(p->judge->user, &p->plan, &why)) {
+    pb__plan_fail(p, why);
+    return;
+  }
+  if (is_better(p, &p->plan)) p->result->stages[0] = p->plan;
+  p->result->found = true;
+}
+
+// Adds up the tree of the kernel's plan, that of the `last` stage, whose tiles are shared as it says.
+static void add_up(pb_planner* p, pb_planner* last, int count, pb_tiling* tiling) {
+  pb_found* r = p->result;
+  if (!pb_tree_cost(tiling, &last->plan)) {
+    pb__plan_fail(p, tiling->failure);
+    return;
+  }
+  if (is_better(p, &last->plan))
+    for (pb_planner* stage = p; stage; stage = stage->consumer) r->stages[--count] = stage->plan;
+  r->found = true;
+  ++r->legal;
+}
+
+// The same for each way to share its tiles among threads that may take less than the best so far.
+static void add_up_shares(pb_planner* p, pb_tiling* tiling) {
+  const char* why;
+  for (size_t r = 0; r < p->part_count; ++r)
+    for (size_t c = 0; c < p->part_count; ++c) {
+      p->plan.row_parts = p->parts[r];
+      p->plan.column_parts = p->parts[c];
+      if (!pb__register_parts_legal(p->group->registers, &p->plan, &why)) break;
+      bool added_up = r + c > 0;
+      if (added_up && p->result->found && pb_tree_least(tiling, &p->plan) > pb_plan_price(&p->result->stages[0]))
+        continue;
+      add_up(p, p, 1, tiling);
+    }
+}
+
+void pb__plan_judge(pb_planner* p) {
+  if (p->judge) {
+    judge_stage(p);
+    return;
+  }
+  pb_arena scratch = {0};
+  const char* why = NULL;
+  pb_planner* last = p;
+  int count = 1;
+  for (; last->consumer; last = last->consumer, ++count) last->consumer->plan.producer = &last->plan;
+  pb_tiling* tiling = build(last->chip, last->group, &last->plan, &scratch, &why);
+  if (tiling) tiling->apart = last->group->registers && !p->part_count; // the tile alone is looked for
+  if (!tiling)
+    pb__plan_fail(p, why);
+  else if (p->part_count)
+    add_up_shares(p, tiling);
+  else
+    add_up(p, last, count, tiling);
+  pb_arena_free(&scratch);
+}

@@ -1,0 +1,47 @@
+// Inside plan: a search over the plans of one kernel. Which plans it looks at, and in which order, is the business of
+// plan.c where instructions take tiles of memories, of plan_registers.c where they take tiles in registers; how each is
+// judged, and what is kept, is the same.
+#ifndef PB_S3_PLAN_SEARCH_H
+#define PB_S3_PLAN_SEARCH_H
+
+#include "core/s3/plan/plan.h"
+
+// The best plan found so far. Producers' plans are kept by stage, the last stage's first.
+typedef struct pb_found {
+  pb_plan stages[PB_MAX_STAGES];
+  bool found;
+  int legal;             // plans that fit
+  char why[PB_PLAN_WHY]; // with what selection says of the nearest instruction
+} pb_found;
+
+// What plans one stage of the kernel. Its consumer's planner, if there is one, has decided the tile around it.
+typedef struct pb_planner {
+  const pb_chip* chip;
+  const pb_group* group;
+  struct pb_planner* consumer;
+  int base;     // loops of the consumers around
+  pb_plan plan; // that is considered
+  pb_tiling tiling;
+  pb_found* result;
+  const pb_judge* judge;        // of a stage among others, whose loops are around; NULL: the kernel's cycles
+  int copies;                   // of results at most, 0: 2
+  pb_plan start;                // where every plan begins: the bands that cores share, in how many parts
+  int64_t extent[PB_NEST_DIMS]; // of the main nest's dims, as far as one core has them
+  bool windows; // a chunk's weights are too many: they go by parts of a window too, as a flattened image's do
+  // In how many parts threads may share a plan's tiles: each number of parts of rows with each of columns is judged on
+  // the same tree. 0: only as the plan says.
+  const int64_t* parts;
+  size_t part_count;
+  bool takes_last; // of plans that are equally good
+} pb_planner;
+
+// Judges p->plan, all stages' plans being decided, and keeps it if it is the best.
+void pb__plan_judge(pb_planner* p);
+void pb__plan_fail(pb_planner* p, const char* why); // NULL: nobody knows
+// Another band inside those of the plan, if it cuts what is left of its dim, `whole`.
+void pb__plan_add_band(pb_plan* plan, int dim, int64_t step, int64_t whole);
+
+// The searches: p's result has the best, if there is any.
+void pb__plan_registers(pb_planner* p);
+
+#endif
