@@ -378,10 +378,11 @@ static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* ma
     int* noted = &m->outside[argument];
     bool packed = match->insn->operands[o].type == PB_I4;
     if (*noted >= 0 && (*noted != memory || m->packed[argument] != packed))
-      return pb_unsupported(
-          m->unit->diag, (pb_place){.what = nest->name}, 4025, "a command that copies it there in the other way too",
-          "one kernel reads a constant in %s%s and in %s%s, and it lies in one way", chip->memories[*noted].name,
-          packed ? "" : " as codes of 4 bits", chip->memories[memory].name, packed ? " as codes of 4 bits" : "");
+      return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4025,
+                            "a command that copies it there in the other way too",
+                            "one kernel reads a constant in %s%s and in %s%s, and it lies in one way",
+                            chip->memories[*noted].name, m->packed[argument] ? " as codes of 4 bits" : "",
+                            chip->memories[memory].name, packed ? " as codes of 4 bits" : "");
     *noted = memory;
     m->packed[argument] = packed;
   }
