@@ -140,8 +140,9 @@ def main():
         for chip, model, options in MODELS:
             got, expected, steps, told = run(a.bin, work, model, os.path.join(HERE, chip + "_gather.td"), options)
             wrong = np.count_nonzero(got.reshape(expected.shape).view(np.int8) != expected.view(np.int8))
-            step = next(s for s in steps if s["origin"] == "words")
-            read, rows = step["dram_read"] + step.get("constants_read", 0), expected.size * expected.itemsize
+            last = "placed" if "places" in model.behind else "words"  # what takes the rows element by element is done beside them
+            step = next(s for s in steps if s["origin"] == last)
+            read, rows = step["dram_read"] + step.get("constants_read", 0), expected.size * expected.itemsize * (1 + len(model.behind.replace("made", "").split()))
             print(f"{chip}, {model.name}: {wrong} bytes differ; {read} bytes read for rows of {rows}, a table of {model.table.nbytes}; "
                   f"{step['cycles']} cycles ({step['predicted_cycles']} predicted), {sum(s['cycles'] for s in steps)} in all")
             assert not wrong and "ROWS" in told and step["cycles"] > 0
