@@ -1,8 +1,10 @@
 """Devices with one fault each: pb-target-test must find each and name the instruction.
 
     faults.py --bin BUILD/bin --driver other_machine.so [--only TEXT] [--every 1]
+    faults.py --bin BUILD/bin --rtl libsimnpu_rtl_8.so
 
-The device is the machine of a description with one line changed; the suite has the right one.
+The device is the machine of a description with one line changed; the suite has the right one. With --rtl it is simnpu's RTL, and the
+suite has the description that is changed: for it the RTL has the fault, in the cases of the instruction that should be named.
 """
 
 import argparse
@@ -102,8 +104,8 @@ FAULTS = [
     (ASCEND, "biases of even rows alone", ["REQUANT"], "bits<13> pb; let Inst{117-105} = pb;\n", "bits<13> pb; let Inst{117-106} = pb{12-1}; let Inst{240} = pb{0};\n"),
     (VECTORS, "sums of codes without sign", ["POOL_SUM"], "(acc_add $d, $keep, (sext $x))", "(acc_add $d, $keep, (zext $x))"),
     (CORES, "no shift to the nearest", ["SCALE"], "(shrr (mul (sext64 (add $x", "(shr (mul (sext64 (add $x"),
-    (SIMNPU, "a coarser table of powers", None, 'let Name = "exp2";  let TableBits = 6;', 'let Name = "exp2";  let TableBits = 5;'),
-    (SIMNPU, "roots by a line", None, 'let Name = "rsqrt"; let TableBits = 6; let Degree = 2;', 'let Name = "rsqrt"; let TableBits = 6; let Degree = 1;'),
+    (SIMNPU, "a coarser table of powers", ["VEXP2"], 'let Name = "exp2";  let TableBits = 6;', 'let Name = "exp2";  let TableBits = 5;'),
+    (SIMNPU, "roots by a line", ["VRSQRT"], 'let Name = "rsqrt"; let TableBits = 6; let Degree = 2;', 'let Name = "rsqrt"; let TableBits = 6; let Degree = 1;'),
     (INTEGERS, "a number in twos for threes", ["TIMES", "TIMES_SET", "SET_TIMES"], 'DerivedField<"p", "scaled", 3>]);', 'DerivedField<"p", "scaled", 2>]);'),
     (INTEGERS, "a stride that is not less one", ["TIMES", "TIMES_SET"], 'DerivedField<"yi", "minus">, DerivedField<"n", "minus">];',
      'DerivedField<"n", "minus">];'),
@@ -113,35 +115,49 @@ FAULTS = [
 ]
 
 
+def written(work, chip, old, new):
+    """The description as it is, and with the fault; what stands in front of it goes with both."""
+    chip, _, head = chip.partition("#")
+    text = "#" * bool(head) + head + open(os.path.join(HERE, chip)).read()
+    if old not in text:
+        sys.exit(f"{chip}: the text of '{old}' is gone")
+    paths = [os.path.join(work, os.path.basename(chip)), os.path.join(work, "other.td")]
+    for path, said in zip(paths, (text, text.replace(old, new, 1))):
+        open(path, "w").write(said)
+    return paths
+
+
+def suite(a, *options):
+    return subprocess.run([os.path.join(a.bin, "pb-target-test"), *options, "--no-networks", "--first"], capture_output=True, text=True)
+
+
+def is_found(run, names):
+    named = re.search(r"the first command that differs is (\w+)", run.stdout)
+    behind = re.search(r"was written last by (\w+)", run.stdout)
+    found = run.returncode == 1 and bool(named or names is None) and (names is None or {m.group(1) for m in (named, behind) if m} & set(names))
+    return found, named.group(1) if named else (run.stdout + run.stderr)[-300:]
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
-    p.add_argument("--driver", required=True)
+    p.add_argument("--driver")
+    p.add_argument("--rtl")
     p.add_argument("--only", default="")
     p.add_argument("--every", type=int, default=1, help="each so many-th of them")
     a = p.parse_args()
     missed = 0
     with tempfile.TemporaryDirectory() as work:
-        for chip, what, names, old, new in FAULTS[:: a.every]:
+        for chip, what, names, old, new in [f for f in FAULTS if not a.rtl or f[0] == SIMNPU][:: a.every]:
             if a.only not in what:
                 continue
-            chip, _, head = chip.partition("#")
-            path = os.path.join(HERE, chip)
-            text = "#" * bool(head) + head + open(path).read()
-            if head:
-                path = os.path.join(work, os.path.basename(chip))
-                open(path, "w").write(text)
-            if old not in text:
-                sys.exit(f"{chip}: the text of '{what}' is gone")
-            other = os.path.join(work, "other.td")
-            open(other, "w").write(text.replace(old, new, 1))
-            run = subprocess.run([os.path.join(a.bin, "pb-target-test"), path, f"--device={a.driver}", f"--device-options=td={other}",
-                                  "--no-networks", "--first"], capture_output=True, text=True)
-            named = re.search(r"the first command that differs is (\w+)", run.stdout)
-            behind = re.search(r"was written last by (\w+)", run.stdout)
-            found = run.returncode == 1 and bool(named or names is None) and (names is None or {m.group(1) for m in (named, behind) if m} & set(names))
-            print(f"{'found ' if found else 'MISSED'} {os.path.basename(chip)}: {what}: "
-                  f"{named.group(1) if named else (run.stdout + run.stderr)[-300:]}")
+            path, other = written(work, chip + "#define VARIANT_8\n" * bool(a.rtl), old, new)
+            if a.rtl:
+                run = suite(a, other, f"--device={a.rtl}", f"--filter=insn/{names[0]}/")
+            else:
+                run = suite(a, path, f"--device={a.driver}", f"--device-options=td={other}")
+            found, said = is_found(run, names)
+            print(f"{'found ' if found else 'MISSED'} {os.path.basename(path)}: {what}: {said}")
             missed += not found
     print(f"{missed} missed")
     sys.exit(missed > 0)
