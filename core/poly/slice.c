@@ -142,7 +142,7 @@ bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int leve
     c.origin = slice->origin[r];
     c.extent = slice->extent[r];
     c.level = level;
-    c.wider = slice->whole_row && r == access->rank - 1;
+    c.wider = slice->wider == r + 1;
     memcpy(c.extents, extents, sizeof c.extents);
     least = stands_outside(&c.origin, &c.index, level);
     if (!least || is_known(proofs, &c)) continue;

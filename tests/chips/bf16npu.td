@@ -5,7 +5,8 @@
 // 2020), beside a vector unit of f32 that rounds to bf16 on its way to the array. All sizes, rates, latencies and
 // encodings are assumed. A network of f32 runs with --precision=bf16; products of f32 there are none. HALVES makes it
 // f16npu, whose array multiplies f16; with GATHER (bf16npu_gather.td) there is a command that gathers rows of a table, as
-// TPU v4's SparseCore does for embeddings (N. Jouppi et al., "TPU v4", ISCA 2023), and one for numbers from the end.
+// TPU v4's SparseCore does for embeddings (N. Jouppi et al., "TPU v4", ISCA 2023), and one for numbers from the end; with NEAR
+// (bf16npu_gather_near.td) out of the sums' memory.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -74,9 +75,13 @@ def OUT_VEC : Out<6, VEC, F32> { let Summary = "f32 to DRAM"; }
 def OUT_SUM : Out<7, ACC, F32> { let Summary = "sums to DRAM"; }
 
 #ifdef GATHER
+#ifdef NEAR
+def GatheredFrom : Window<ACC, F32, ["t", "b"], "off", ["st", "elem"], 2>;
+#else
 def GatheredFrom : Window<DRAM, F32, ["t", "b"], "off", ["st", "elem"], 2> { let Slot = "arg"; }
+#endif
 def ROWS : Op<LD, 11> {
-  let Summary = "rows of a table in DRAM, by numbers that lie among the vectors";
+  let Summary = "rows of a table, by numbers that lie among the vectors";
   bits<4> arg; bits<30> off; bits<20> st; bits<20> nt; bits<16> ids; bits<8> ni; bits<10> nb; bits<18> loc; bits<18> li;
   let Dims = [Dim<"t", 1048575, "nt">, Dim<"i", 255, "ni">, Dim<"b", 1023, "nb">];
   let Operands = (ins GatheredFrom:$table, Window<VEC, I32, ["i"], "ids", ["elem"], 4>:$rows,
