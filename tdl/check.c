@@ -184,7 +184,7 @@ static void check_tables(const pb_insn* insn, pb_place place, pb_diag* diag, int
     for (int e = 0; table && e < insn->expr_count; ++e)
       if (insn->expr[e].op == PB_OP_LOAD && insn->expr[e].operand == o && insn->expr[e].args[0] < 0)
         FAULT(3281, "(lookup $t, index)", "%s: table '%s' is read without an index", insn->name, w->name);
-    if (table && (w->written || w->has_box || w->strides[0].kind != PB_STRIDE_ELEM))
+    if (table && w->rows < 0 && (w->written || w->has_box || w->strides[0].kind != PB_STRIDE_ELEM))
       FAULT(3282, "neighbouring elements, read alone", "%s: table '%s' is written, boxed, or has gaps", insn->name,
             w->name);
   }
@@ -417,6 +417,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   check_loop(chip, diag, faults);
   check_fence(chip, diag, faults);
   pb__check_outside(chip, diag, faults);
+  pb__check_gathers(chip, diag, faults);
   check_reach(chip, diag, faults);
   check_functions(chip, diag, faults);
 }

@@ -59,7 +59,7 @@ typedef struct pb_dim {
   const char* name;
   int min, max;
   int field;  // index in insn.fields, -1: extent is always max
-  bool table; // a window's elements are looked up along it: it is no loop of the instruction
+  bool table; // a window's elements are looked up, or its rows gathered, along it: it is no loop of the instruction
 } pb_dim;
 
 // What a field holds in place of its number: the number less `by`, a `by`th of it, or its logarithm to base 2.
@@ -118,6 +118,7 @@ typedef struct pb_operand {
   int64_t unit;                                           // bytes of one step of base and of field strides
   int box_lo[PB_MAX_INSN_DIMS], box_hi[PB_MAX_INSN_DIMS]; // fields, -1: unbounded
   int fill;                                               // field, -1: fills with 0
+  int rows; // of a table of rows: the operand with the numbers of those gathered; -1
   bool has_box, read, written;
 } pb_operand;
 
@@ -238,9 +239,10 @@ const pb_insn* pb_chip_insn(const pb_chip* chip, const char* name); // NULL: non
 int pb_chip_memory(const pb_chip* chip, const char* name);          // -1: none
 // Whether these bytes are in the memory of that number, which is there and on the chip.
 bool pb_is_on_chip(const pb_chip* chip, int64_t memory, uint64_t address, uint64_t bytes);
-int pb_insn_field(const pb_insn* insn, const char* name);            // -1: none
-int pb_insn_operand(const pb_insn* insn, const char* name);          // -1: none
-bool pb_is_table(const pb_insn* insn, const pb_operand* operand);    // its elements are looked up
+int pb_insn_field(const pb_insn* insn, const char* name);         // -1: none
+int pb_insn_operand(const pb_insn* insn, const char* name);       // -1: none
+bool pb_is_table(const pb_insn* insn, const pb_operand* operand); // its elements are looked up, or its rows gathered
+int pb_insn_gathers(const pb_insn* insn);                         // the operand whose rows it gathers; -1: it does not
 int64_t pb_base_unit(const pb_insn* insn, const pb_operand* window); // bytes between the places where it can begin
 // The instruction that writes the writer's state without doing what the writer does; NULL: there is none.
 const pb_insn* pb_state_alone(const pb_chip* chip, const pb_insn* writer);

@@ -192,6 +192,7 @@ void pb__read_operands(const record* rec, pb_insn* insn) {
                             .take = -1,
                             .slot = -1,
                             .fill = -1,
+                            .rows = -1,
                             .type = pb__read_type(rec->r, &w, "Elem")};
     if (pb__instance_of(w.json, "Window"))
       read_window(rec, &w, insn, operand);

@@ -159,6 +159,27 @@ static int read_lookup(const record* rec, pb_insn* insn, json_t* args, int depth
       (pb_expr_node){.op = PB_OP_LOAD, .type = insn->operands[o].type, .args = {index, -1, -1}, .operand = o});
 }
 
+// (gather $table, $rows)
+static int read_gather(const record* rec, pb_insn* insn, json_t* args, int depth) {
+  const char* name = json_string_value(json_array_get(json_array_get(args, 0), 1));
+  int o = name ? pb_insn_operand(insn, name) : -1;
+  bool fits = json_array_size(args) == 2 && o >= 0 && insn->operands[o].memory >= 0 && insn->operands[o].rank > 1;
+  if (!fits) {
+    pb__fault(rec, 3127, "(gather $t, $i), $t a window of rows: of two dims or more", "rows gathered of no table");
+    return 0;
+  }
+  int index = read_expr(rec, insn, json_array_get(args, 1), depth + 1);
+  const pb_expr_node* numbers = &insn->expr[index];
+  if (insn->expr_count && (numbers->op != PB_OP_LOAD || numbers->args[0] >= 0 || numbers->type != PB_I32))
+    pb__fault(rec, 3128, "a window of I32", "the rows of '%s' are named by what is no window of i32", name);
+  insn->operands[o].read = true;
+  insn->operands[o].rows = numbers->op == PB_OP_LOAD ? numbers->operand : -1;
+  insn->dims[insn->operands[o].dims[0]].table = true;
+  return add_node(
+      rec, insn,
+      (pb_expr_node){.op = PB_OP_LOAD, .type = insn->operands[o].type, .args = {index, -1, -1}, .operand = o});
+}
+
 static int constant(const record* rec, pb_insn* insn, pb_type type, int64_t number) {
   return add_node(
       rec, insn,
@@ -273,6 +294,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
   if (name && !strcmp(name, "i32c")) return read_constant(rec, insn, PB_I32, args);
   if (name && !strcmp(name, "i64c")) return read_constant(rec, insn, PB_I64, args);
   if (name && !strcmp(name, "lookup")) return read_lookup(rec, insn, args, depth);
+  if (name && !strcmp(name, "gather")) return read_gather(rec, insn, args, depth);
   int composed = name ? read_composed(rec, insn, name, args, depth) : -1;
   if (composed >= 0) return composed;
   for (int k = 0; name && k < (int)(sizeof operators / sizeof *operators); ++k) {
@@ -294,7 +316,7 @@ static int read_expr(const record* rec, pb_insn* insn, json_t* arg, int depth) {
             "floor, "
             "ceil, whole, sqrt, "
             "exp2, recip, rsqrt, "
-            "lookup, f32c, i8c, i32c, i64c",
+            "lookup, gather, f32c, i8c, i32c, i64c",
             "semantics use '%s'", name ? name : "?");
   return 0;
 }
@@ -310,7 +332,7 @@ int pb__read_value(const record* rec, pb_insn* insn, json_t* dag) {
 // Windows of BF16 and F16 hold codes of 16 bits, as nests have them: commands move them as they are, and compute with
 // them once they are widened.
 static void take_bits(const record* rec, pb_insn* insn) {
-  bool moves = insn->reduce == PB_SET && insn->expr_count == 1;
+  bool moves = insn->reduce == PB_SET && (insn->expr_count == 1 || pb_insn_gathers(insn) >= 0);
   for (int n = 0; n < insn->expr_count; ++n) {
     pb_expr_node* node = &insn->expr[n];
     if (node->op != PB_OP_LOAD || !pb_type_is_narrow(node->type)) continue;

@@ -252,7 +252,13 @@ static char* print_operand(const pb_insn* insn, const pb_command* c, const pb_op
 }
 
 bool pb_is_table(const pb_insn* insn, const pb_operand* operand) {
-  return operand->memory >= 0 && operand->rank == 1 && insn->dims[operand->dims[0]].table;
+  return operand->memory >= 0 && (operand->rows >= 0 || (operand->rank == 1 && insn->dims[operand->dims[0]].table));
+}
+
+int pb_insn_gathers(const pb_insn* insn) {
+  for (int o = 0; o < insn->operand_count; ++o)
+    if (insn->operands[o].memory >= 0 && insn->operands[o].rows >= 0) return o;
+  return -1;
 }
 
 char* pb_disassemble(const pb_chip* chip, const pb_command* command, pb_arena* arena) {

@@ -27,7 +27,8 @@ static bool is_infix(pb_op op) {
 static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   const pb_expr_node* n = &insn->expr[node];
   if (n->op == PB_OP_LOAD && n->args[0] >= 0)
-    return pb_printf(arena, "%s[%s]", insn->operands[n->operand].name, expression(insn, n->args[0], arena));
+    return pb_printf(arena, insn->operands[n->operand].rows < 0 ? "%s[%s]" : "row of %s at %s",
+                     insn->operands[n->operand].name, expression(insn, n->args[0], arena));
   if (n->op == PB_OP_LOAD) return window(insn, &insn->operands[n->operand], arena);
   if (n->op == PB_OP_IMM) return pb_strdup(arena, insn->operands[n->operand].name);
   if (n->op == PB_OP_CONST) return pb_printf(arena, n->type == PB_F32 ? "%g" : "%.0f", n->value);

@@ -141,6 +141,9 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // A window of I4 is on a memory outside, its last stride is "elem" and it is all that its command reads, which makes each
 // code a byte and does nothing else: (trunc8 (sext $a)) for codes of -8 to 7, (trunc8 (zext $a)) for codes of 0 to 15. A
 // constant all of whose codes are such lies so in that memory, where rows have an even number of them; strides are in Units.
+// A command that gathers rows says (set $dst, (gather $t, $i)) and does nothing else: $i is a window of I32 in a memory of
+// the chip, the table $t lies there or outside. The extent of the table's first dim is how many rows it has, and no loop:
+// what takes time are the rows that $i names. A number below 0 is row 0, one past the end the last row.
 // An encoded field says one thing: no two of an instruction's bases, strides,
 // slots, extents, boxes, fills and immediates share one, in a command or in state,
 // but strides, and extents, that Shared lists.
@@ -204,6 +207,7 @@ def shrr;       // right, with sign, to the nearest: halves go up. It is (shr (a
 def shra;       // the same, but negative halves go down: away from 0
 def sqrt;       // of an f32, correctly rounded
 def lookup;     // (lookup $t, $i): element i, an i32 that counts modulo their number, of a window of one dim, which nothing else walks
+def gather;     // (gather $t, $i): row $i, an i32, of window $t: along its first dim, which nothing else walks and $i is kept in
 def fptosi8;    // f32 in [-128, 127], already integral, to i8
 def less;       // (less $a, $b): i1: $a < $b with sign; of two f32 not so when either is NaN
 def less_equal; // the same, or equal

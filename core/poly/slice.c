@@ -150,7 +150,7 @@ bool pb_slice_is_least(const pb_access* access, const int64_t* extents, int leve
             make_claim(&access->index[r], &slice->origin[r], extents, level, &c);
     if (!least) break;
     c.extent = slice->extent[r];
-    c.wider = slice->whole_row && r == access->rank - 1;
+    c.wider = slice->wider == r + 1;
     if (is_known(proofs, &c)) continue;
     least = prove(&ctx, &c);
     if (least) note(proofs, &c);

@@ -10,7 +10,7 @@
 typedef struct pb_slice {
   pb_index origin[PB_NEST_RANK]; // over the loops around
   int64_t extent[PB_NEST_RANK];
-  bool whole_row; // along the last index it may hold more than is touched
+  int wider; // 1 + the index along which it may hold more than is touched; 0: there is none
 } pb_slice;
 
 // What has been proved, index by index: networks repeat themselves. Begins as {.arena}, which keeps it; its table is

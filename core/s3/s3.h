@@ -31,6 +31,7 @@ pb_status pb_s3_views(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_inline(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_fold_padding(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_widen(pb_unit* unit) PB_MUST_CHECK;
+pb_status pb_s3_row_numbers(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_steps(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_align(pb_unit* unit) PB_MUST_CHECK;
 pb_status pb_s3_layout(pb_unit* unit) PB_MUST_CHECK;

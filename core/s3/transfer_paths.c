@@ -58,6 +58,21 @@ int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, 
   return chip->system_memory;
 }
 
+bool pb_chip_gathers(const pb_chip* chip) {
+  for (int i = 0; i < chip->insn_count; ++i)
+    if (pb_insn_gathers(&chip->insns[i]) >= 0) return true;
+  return false;
+}
+
+bool pb_transfer_gathers(const pb_chip* chip, int memory, pb_type type) {
+  for (int i = 0; i < chip->insn_count && memory >= 0; ++i) {
+    int table = pb_insn_gathers(&chip->insns[i]);
+    if (table < 0 || chip->insns[i].operands[table].memory != memory) continue;
+    if (chip->insns[i].operands[table].type == type) return true;
+  }
+  return false;
+}
+
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type) {
   for (int i = 0; i < chip->insn_count; ++i)
     if (chip->insns[i].mover && copies(&chip->insns[i], chip->system_memory, memory, type)) return &chip->insns[i];

@@ -16,6 +16,10 @@ int pb_transfer_constant_via(const pb_chip* chip, unsigned narrow, int memory, p
 // PB_OP_COUNT: it copies bytes.
 int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_op* unpacks);
 
+bool pb_chip_gathers(const pb_chip* chip); // whether any command gathers rows of a table
+// Whether a command gathers rows of elements of `type` from the memory, which may be -1.
+bool pb_transfer_gathers(const pb_chip* chip, int memory, pb_type type);
+
 // Of constants of i8, noted at arguments as pb.codes: all codes are -8 to 7; or 0 to 15. Rows have an even number.
 enum { PB_CODES_SIGNED = 1, PB_CODES_UNSIGNED = 2 };
 // What the argument that the value is says; 0: nothing.

@@ -3,7 +3,7 @@
 #include <string.h>
 
 // All that tells one nest from another, in a row of numbers.
-enum { MEMO_WORDS = 8 + PB_FLAT_DIMS + PB_FLAT_ACCESSES * (7 + 3 * PB_FLAT_DIMS) };
+enum { MEMO_WORDS = 8 + PB_FLAT_DIMS + PB_FLAT_ACCESSES * (9 + 3 * PB_FLAT_DIMS) };
 
 typedef struct pb_memo_entry {
   uint64_t hash;
@@ -32,6 +32,8 @@ static size_t write_key(const pb_flat* nest, int64_t* key) {
     key[n++] = access->splat;
     key[n++] = access->aligned_rows;
     key[n++] = access->table;
+    key[n++] = access->rows;
+    key[n++] = access->row;
     for (int d = 0; d < nest->dim_count; ++d) key[n++] = access->stride[d];
     double fill = access->boxed ? access->fill : 0;
     memcpy(&key[n++], &fill, sizeof fill);

@@ -236,6 +236,17 @@ static bool bases_fit(const search* s, const pb_flat* nest) {
   return true;
 }
 
+// The table whose rows are gathered: its rows lie as far apart as a command can say.
+static bool rows_fit(const search* s, const pb_flat* nest) {
+  int o = pb_insn_gathers(s->insn);
+  if (o < 0 || s->binding.access_of[o] < 0) return o < 0;
+  const pb_operand* window = &s->insn->operands[o];
+  const pb_flat_access* access = &nest->access[s->binding.access_of[o]];
+  int64_t bytes = access->row * pb_type_bits(access->type) / 8;
+  if (window->strides[0].kind != PB_STRIDE_FIELD) return bytes == pb_fixed_stride(s->chip, window, 0);
+  return bytes % window->unit == 0 && pb_field_holds(&s->insn->fields[window->strides[0].field], bytes / window->unit);
+}
+
 // The first loop of the nest that no dim of the instruction walks and that cannot stay around it, in words.
 static const char* strides_misfit(search* s, const pb_flat* nest, pb_arena* arena) {
   int none[PB_MAX_INSN_DIMS];
@@ -404,7 +415,7 @@ static bool tests_neighbours(const pb_insn* insn) {
 static void search_dims(search* s, const pb_flat* merged) {
   int dim_of[PB_MAX_INSN_DIMS];
   order_dims(s);
-  if (!bases_fit(s, merged)) return;
+  if (!bases_fit(s, merged) || !rows_fit(s, merged)) return;
   assign(s, merged, 0, dim_of);
   pb_flat joined = *merged;
   if (tests_neighbours(s->insn) && join_tested_run(&joined)) assign(s, &joined, 0, dim_of);

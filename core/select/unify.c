@@ -142,12 +142,46 @@ static bool unify_table(const pb_insn* insn, const pb_expr_node* i, const pb_fla
   return false;
 }
 
+static bool is_number(const pb_expr_node* n, int64_t number) {
+  return n->op == PB_OP_CONST && n->value == (double)number;
+}
+
+// The number of a row before it is kept among so many, and before it is widened to be so: rows are gathered by numbers
+// that the instruction keeps inside.
+static int row_number(const pb_flat* nest, int index, int64_t rows) {
+  const pb_expr_node* e = nest->expr;
+  if (e[index].op == PB_OP_SEXT && e[index].type == PB_INDEX) index = e[index].args[0];
+  if (e[index].op == PB_OP_MIN && is_number(&e[e[index].args[1]], rows - 1) && e[e[index].args[0]].op == PB_OP_MAX &&
+      is_number(&e[e[e[index].args[0]].args[1]], 0))
+    index = e[e[index].args[0]].args[0];
+  if (e[index].op == PB_OP_SEXT && e[index].type == PB_I64) index = e[index].args[0];
+  return index;
+}
+
+// Rows of a table. A dim of fixed extent has all of them.
+static bool unify_rows(const pb_insn* insn, const pb_expr_node* i, const pb_flat* nest, const pb_expr_node* n,
+                       pb_binding* binding) {
+  const pb_operand* window = &insn->operands[i->operand];
+  const pb_dim* dim = &insn->dims[window->dims[0]];
+  if (n->op != PB_OP_LOAD || n->args[0] < 0 || !nest->access[n->operand].rows) return false;
+  int64_t rows = nest->access[n->operand].rows;
+  if (rows < dim->min || rows > dim->max) return false;
+  pb_binding saved = *binding;
+  if (bind_window(insn, i->operand, nest, n->operand, binding) &&
+      unify(insn, i->args[0], nest, row_number(nest, n->args[0], rows), binding))
+    return true;
+  *binding = saved;
+  return false;
+}
+
 static bool unify(const pb_insn* insn, int in, const pb_flat* nest, int nn, pb_binding* binding) {
   const pb_expr_node* i = &insn->expr[in];
   const pb_expr_node* n = &nest->expr[nn];
   int imm = immediate_of(insn, in);
   if (imm >= 0) return n->op == PB_OP_CONST && bind_immediate(insn, imm, n->value, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_CONST && bind_fill(insn, i->operand, n, binding)) return true;
+  if (i->op == PB_OP_LOAD && i->args[0] >= 0 && insn->operands[i->operand].rows >= 0)
+    return unify_rows(insn, i, nest, n, binding);
   if (i->op == PB_OP_LOAD && i->args[0] >= 0) return unify_table(insn, i, nest, n, binding);
   if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD && n->args[0] >= 0) return false;
   if (i->op == PB_OP_LOAD && n->op == PB_OP_LOAD) return bind_window(insn, i->operand, nest, n->operand, binding);

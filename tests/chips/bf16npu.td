@@ -4,7 +4,9 @@
 // in f32, as TPU v2's does (N. Jouppi et al., "A Domain-Specific Supercomputer for Training Deep Neural Networks", CACM
 // 2020), beside a vector unit of f32 that rounds to bf16 on its way to the array. All sizes, rates, latencies and
 // encodings are assumed. A network of f32 runs with --precision=bf16; products of f32 there are none. HALVES makes it
-// f16npu, whose array multiplies f16.
+// f16npu, whose array multiplies f16; with GATHER (bf16npu_gather.td) there is a command that gathers rows of a table, as
+// TPU v4's SparseCore does for embeddings (N. Jouppi et al., "TPU v4", ISCA 2023), and one for numbers from the end; with NEAR
+// (bf16npu_gather_near.td) out of the sums' memory.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -71,6 +73,25 @@ class Out<bits<6> op, Memory m, Type t> : Move<ST, op, !div(t.Bits, 8)> {
 def OUT : Out<5, ACT, Half> { let Summary = "factors to DRAM"; }
 def OUT_VEC : Out<6, VEC, F32> { let Summary = "f32 to DRAM"; }
 def OUT_SUM : Out<7, ACC, F32> { let Summary = "sums to DRAM"; }
+
+#ifdef GATHER
+#ifdef NEAR
+def GatheredFrom : Window<ACC, F32, ["t", "b"], "off", ["st", "elem"], 2>;
+#else
+def GatheredFrom : Window<DRAM, F32, ["t", "b"], "off", ["st", "elem"], 2> { let Slot = "arg"; }
+#endif
+def ROWS : Op<LD, 11> {
+  let Summary = "rows of a table, by numbers that lie among the vectors";
+  bits<4> arg; bits<30> off; bits<20> st; bits<20> nt; bits<16> ids; bits<8> ni; bits<10> nb; bits<18> loc; bits<18> li;
+  let Dims = [Dim<"t", 1048575, "nt">, Dim<"i", 255, "ni">, Dim<"b", 1023, "nb">];
+  let Operands = (ins GatheredFrom:$table, Window<VEC, I32, ["i"], "ids", ["elem"], 4>:$rows,
+                      Window<VEC, F32, ["i", "b"], "loc", ["li", "elem"], 2>:$dst);
+  let Semantics = (set $dst, (gather $table, $rows)); let Cycles = (times $i, (ceildiv (times $b, 4), 64)); let Latency = 6;
+  let Inst{3-0} = arg; let Inst{33-4} = off; let Inst{53-34} = st; let Inst{73-54} = nt; let Inst{89-74} = ids; let Inst{97-90} = ni;
+  let Inst{107-98} = nb; let Inst{125-108} = loc; let Inst{143-126} = li;
+  let Signed = ["off"];
+}
+#endif
 
 // The array -----------------------------------------------------------------------------------------------------------
 
@@ -146,3 +167,10 @@ def TOTAL : Unit<23> {
   let Summary = "sums of rows"; bits<1> keep; let Inst{86} = keep;
   let Operands = (ins A:$x, Imm<I1>:$keep, Row<"y">:$d); let Semantics = (acc_add $d, $keep, $x);
 }
+#ifdef GATHER
+def FROM_END : Unit<27> {
+  let Summary = "numbers of rows, of which those below 0 count from the end"; bits<32> count; let Inst{117-86} = count;
+  let Operands = (ins Pane<VEC, I32, "a">:$x, Imm<I32>:$count, Pane<VEC, I32, "y">:$d); let Signed = ["count"];
+  let Semantics = (set $d, (select (less $x, (i32c 0)), (add $x, $count), $x));
+}
+#endif

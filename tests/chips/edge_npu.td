@@ -7,7 +7,8 @@
 // There is no float, and no zero point: those are in the biases. All sizes, rates and latencies are assumed. Six queues
 // with tokens; with FENCES (edge_npu_fence.td) one list of commands with fences, as such chips have; with FLASH
 // (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate; with SMALL_CODES
-// (edge_npu_i4.td) a command besides that makes bytes of weights of 4 bits.
+// (edge_npu_i4.td) a command besides that makes bytes of weights of 4 bits; with GATHER (edge_npu_gather.td) one that
+// gathers rows of a table by their numbers.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -91,6 +92,24 @@ def PARAMETERS : Move<WT, 3> {
   let Operands = (ins Dram<I32, Constants>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 32)));
 }
+#ifdef GATHER
+def NUMBERS : Move<LD, 7> {
+  let Summary = "numbers of rows to the accumulators";
+  let Operands = (ins Dram<I32>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv (times $b, 4), 32)));
+}
+def TableRows : Window<Constants, I8, ["t", "b"], "off", ["st", "elem"], 1> { let Slot = "arg"; }
+def ROWS : Op<WT, 12> {
+  let Summary = "rows of a table of codes, by numbers among the accumulators";
+  bits<3> arg; bits<28> off; bits<16> st; bits<18> nt; bits<16> ids; bits<8> ni; bits<10> nb; bits<19> loc; bits<18> li;
+  let Dims = [Dim<"t", 262143, "nt">, Dim<"i", 255, "ni">, Dim<"b", 1023, "nb">]; let Latency = 6;
+  let Operands = (ins TableRows:$table, Window<ACC, I32, ["i"], "ids", ["elem"], 4>:$rows,
+                      Window<SRAM, I8, ["i", "b"], "loc", ["li", "elem"], 1>:$dst);
+  let Semantics = (set $dst, (gather $table, $rows)); let Cycles = (times $i, (ceildiv $b, 32)); let Signed = ["off"];
+  let Inst{12-10} = arg; let Inst{40-13} = off; let Inst{56-41} = st; let Inst{74-57} = nt; let Inst{90-75} = ids; let Inst{98-91} = ni;
+  let Inst{108-99} = nb; let Inst{127-109} = loc; let Inst{145-128} = li;
+}
+#endif
 def OUT : Move<ST, 4> {
   let Summary = "SRAM to DRAM";
   let Operands = (ins InSRAM:$src, Dram<I8>:$dst); let Semantics = (set $dst, $src);

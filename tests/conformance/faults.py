@@ -1,8 +1,10 @@
 """Devices with one fault each: pb-target-test must find each and name the instruction.
 
     faults.py --bin BUILD/bin --driver other_machine.so [--only TEXT] [--every 1]
+    faults.py --bin BUILD/bin --rtl libsimnpu_rtl_8.so
 
-The device is the machine of a description with one line changed; the suite has the right one.
+The device is the machine of a description with one line changed; the suite has the right one. With --rtl it is simnpu's RTL, and the
+suite has the description that is changed: for it the RTL has the fault, in the cases of the instruction that should be named.
 """
 
 import argparse
@@ -19,6 +21,9 @@ FENCES = "../chips/tinynpu.td#define FENCES\n"
 PRELOAD = "../chips/gemmini.td#define PRELOAD_SAYS\n"  # a file, and what stands in front of it
 
 SMALL = "../chips/edge_npu.td#define FLASH\n#define SMALL_CODES\n"
+GATHER = "../chips/bf16npu.td#define GATHER\n"
+STATE = "../chips/tinynpu.td#define STRIDES_IN_STATE\n"
+NVDLA, ASCEND, VECTORS, CORES = "../chips/nvdla.td", "../chips/ascend.td", "../chips/vectornpu.td", "../chips/fourcore.td"
 
 # Chip, what is wrong, the instructions of which one must be named (of banks also the one that fills: what takes it follows at once), the text and what stands in its place.
 FAULTS = [
@@ -84,39 +89,75 @@ FAULTS = [
      "bits<1> next; let Inst{80} = next; let Cycles = (plus 20, 0);\n  let Operands = (ins Window<FF"),
     (BANKS, "half of a bank is lost", ["FILL", "USE"], '(ins Near<"loc">:$s, Window<SH, I8, ["r", "b"], "", ["row", "elem"]>:$d)',
      '(ins Near<"loc">:$s, Window<SH, I8, ["r", "b"], "", ["none", "elem"]>:$d)'),
+    (GATHER, "rows by half their distance", ["ROWS"], '"off", ["st", "elem"], 2>', '"off", ["st", "elem"], 1>'),
+    (GATHER, "an odd row less in the table", ["ROWS"], "let Inst{73-54} = nt;", "let Inst{73-55} = nt{19-1}; let Inst{200} = nt{0};"),
+    (GATHER, "the top bit of where numbers lie is lost", ["ROWS"], "let Inst{89-74} = ids;", "let Inst{88-74} = ids{14-0}; let Inst{200} = ids{15};"),
+    (GATHER, "numbers below 0 stay", ["FROM_END"], "(select (less $x, (i32c 0)), (add $x, $count), $x)", "(select (less $x, $count), $x, $x)"),
+    (GATHER, "the other float of 16 bits", ["MULTIPLY", "ROUND", "WIDEN"], "defvar Half = BF16;", "defvar Half = F16;"),
+    (GATHER, "NaN becomes 0", ["RELU"], "(select (less $x, Zero), Zero, $x)", "(max $x, Zero)"),
+    (GATHER, "NaN loses", ["MAXIMUM"], "(maximum $x, Zero)", "(max $x, Zero)"),
+    (GATHER, "a mask that sets", ["MASK"], "(and (bitcast $x), $m)", "(or (bitcast $x), $m)"),
+    (STATE, "two strides of state changed over", ["WALK", "GETB", "GETW", "PUTB", "PUTW"], "let Inst{23-6} = si; let Inst{39-24} = sj;",
+     "let Inst{21-6} = sj; let Inst{39-22} = si;"),
+    (NVDLA, "factors of two tensors changed over", ["ELTWISE"], "let Inst{147-132} = fa; let Inst{163-148} = fb;", "let Inst{147-132} = fb; let Inst{163-148} = fa;"),
+    (ASCEND, "a line that is not transposed", ["LOAD_TRANS"], '"loc", ["li", "lj", "lb"], 1>', '"loc", ["lb", "lj", "li"], 1>'),
+    (ASCEND, "biases of even rows alone", ["REQUANT"], "bits<13> pb; let Inst{117-105} = pb;\n", "bits<13> pb; let Inst{117-106} = pb{12-1}; let Inst{240} = pb{0};\n"),
+    (VECTORS, "sums of codes without sign", ["POOL_SUM"], "(acc_add $d, $keep, (sext $x))", "(acc_add $d, $keep, (zext $x))"),
+    (CORES, "no shift to the nearest", ["SCALE"], "(shrr (mul (sext64 (add $x", "(shr (mul (sext64 (add $x"),
+    (SIMNPU, "a coarser table of powers", ["VEXP2"], 'let Name = "exp2";  let TableBits = 6;', 'let Name = "exp2";  let TableBits = 5;'),
+    (SIMNPU, "roots by a line", ["VRSQRT"], 'let Name = "rsqrt"; let TableBits = 6; let Degree = 2;', 'let Name = "rsqrt"; let TableBits = 6; let Degree = 1;'),
+    (INTEGERS, "a number in twos for threes", ["TIMES", "TIMES_SET", "SET_TIMES"], 'DerivedField<"p", "scaled", 3>]);', 'DerivedField<"p", "scaled", 2>]);'),
+    (INTEGERS, "a stride that is not less one", ["TIMES", "TIMES_SET"], 'DerivedField<"yi", "minus">, DerivedField<"n", "minus">];',
+     'DerivedField<"n", "minus">];'),
+    (INTEGERS, "blocks of lines too close", ["UNBLOCK"], '["16", "48", "elem"], 1>', '["16", "32", "elem"], 1>'),
+    (INTEGERS, "equal for different", ["SAME"], "(select (equal $a, (sext $s)), $b, (i32c -7))", "(select (equal $a, (sext $s)), (i32c -7), $b)"),
     (INTEGERS, "codes that wrap", ["NARROW"], "(sat8 (shrr (mul (zext $a)", "(trunc8 (shrr (mul (zext $a)"),
 ]
+
+
+def written(work, chip, old, new):
+    """The description as it is, and with the fault; what stands in front of it goes with both."""
+    chip, _, head = chip.partition("#")
+    text = "#" * bool(head) + head + open(os.path.join(HERE, chip)).read()
+    if old not in text:
+        sys.exit(f"{chip}: the text of '{old}' is gone")
+    paths = [os.path.join(work, os.path.basename(chip)), os.path.join(work, "other.td")]
+    for path, said in zip(paths, (text, text.replace(old, new, 1))):
+        open(path, "w").write(said)
+    return paths
+
+
+def suite(a, *options):
+    return subprocess.run([os.path.join(a.bin, "pb-target-test"), *options, "--no-networks", "--first"], capture_output=True, text=True)
+
+
+def is_found(run, names):
+    named = re.search(r"the first command that differs is (\w+)", run.stdout)
+    behind = re.search(r"was written last by (\w+)", run.stdout)
+    found = run.returncode == 1 and bool(named or names is None) and (names is None or {m.group(1) for m in (named, behind) if m} & set(names))
+    return found, named.group(1) if named else (run.stdout + run.stderr)[-300:]
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
-    p.add_argument("--driver", required=True)
+    p.add_argument("--driver")
+    p.add_argument("--rtl")
     p.add_argument("--only", default="")
     p.add_argument("--every", type=int, default=1, help="each so many-th of them")
     a = p.parse_args()
     missed = 0
     with tempfile.TemporaryDirectory() as work:
-        for chip, what, names, old, new in FAULTS[:: a.every]:
+        for chip, what, names, old, new in [f for f in FAULTS if not a.rtl or f[0] == SIMNPU][:: a.every]:
             if a.only not in what:
                 continue
-            chip, _, head = chip.partition("#")
-            path = os.path.join(HERE, chip)
-            text = "#" * bool(head) + head + open(path).read()
-            if head:
-                path = os.path.join(work, os.path.basename(chip))
-                open(path, "w").write(text)
-            if old not in text:
-                sys.exit(f"{chip}: the text of '{what}' is gone")
-            other = os.path.join(work, "other.td")
-            open(other, "w").write(text.replace(old, new, 1))
-            run = subprocess.run([os.path.join(a.bin, "pb-target-test"), path, f"--device={a.driver}", f"--device-options=td={other}",
-                                  "--no-networks", "--first"], capture_output=True, text=True)
-            named = re.search(r"the first command that differs is (\w+)", run.stdout)
-            behind = re.search(r"was written last by (\w+)", run.stdout)
-            found = run.returncode == 1 and bool(named or names is None) and (names is None or {m.group(1) for m in (named, behind) if m} & set(names))
-            print(f"{'found ' if found else 'MISSED'} {os.path.basename(chip)}: {what}: "
-                  f"{named.group(1) if named else (run.stdout + run.stderr)[-300:]}")
+            path, other = written(work, chip + "#define VARIANT_8\n" * bool(a.rtl), old, new)
+            if a.rtl:
+                run = suite(a, other, f"--device={a.rtl}", f"--filter=insn/{names[0]}/")
+            else:
+                run = suite(a, path, f"--device={a.driver}", f"--device-options=td={other}")
+            found, said = is_found(run, names)
+            print(f"{'found ' if found else 'MISSED'} {os.path.basename(path)}: {what}: {said}")
             missed += not found
     print(f"{missed} missed")
     sys.exit(missed > 0)

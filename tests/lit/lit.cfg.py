@@ -11,6 +11,7 @@ config.test_exec_root = os.path.join(lit_config.params["bin"], "..", "lit")
 config.substitutions.append(("%pb-opt", os.path.join(lit_config.params["bin"], "pb-opt")))
 config.substitutions.append(("%pbc", os.path.join(lit_config.params["bin"], "pbc")))
 config.substitutions.append(("%models", os.path.join(os.path.dirname(__file__), "..", "models")))
+config.substitutions.append(("%chips", os.path.join(os.path.dirname(__file__), "..", "chips")))
 config.substitutions.append(("%FileCheck", lit_config.params["filecheck"]))
 config.environment["PATH"] = os.path.dirname(lit_config.params["filecheck"]) + os.pathsep + os.environ["PATH"]
 if "GCOV_PREFIX" in os.environ:  # scripts/mutate asks which lines a test runs

@@ -92,6 +92,24 @@ typedef struct row {
   "let Inst{29-14} = off; let Inst{31-30} = too; let Inst{47-32} = loc; let Inst{55-48} = nb; let Inst{59-56} = si; "  \
   "}\n"
 #define OF_MEM "def OfMem : Window<MEM, I4, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; }\n"
+// A command that gathers rows of a table of MEM, by numbers in SUM, to BUF; and what is in its place.
+#define TABLE "Window<MEM, I8, [\"t\", \"b\"], \"off\", [\"st\", \"elem\"], 1>"
+#define NUMBERS "Window<SUM, I32, [\"i\"], \"ids\", [\"elem\"], 4>"
+#define ROWS_TO "Window<BUF, I8, [\"i\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>"
+#define GATHERS(table, box, numbers, to, semantics, code, word)                                                        \
+  {                                                                                                                    \
+    "def LOOK :",                                                                                                      \
+        "def Table : " table " { " box " }\ndef ROWS : Instruction<LD> { bits<2> arg; bits<16> off; bits<12> st; "     \
+        "bits<8> nt; bits<12> ids; bits<8> ni; bits<6> nb; bits<12> loc; bits<12> li; bits<1> keep; "                  \
+        "let Dims = [Dim<\"t\", 255, \"nt\">, Dim<\"i\", 255, \"ni\">, Dim<\"b\", 63, \"nb\">]; "                      \
+        "let Operands = (ins Table:$t, " numbers ":$n, " to ":$dst); let Semantics = " semantics "; "                  \
+        "let Cycles = (times $i, $b); let Inst{7-0} = 0x0d; let Inst{13-12} = arg; let Inst{29-14} = off; "            \
+        "let Inst{41-30} = st; let Inst{49-42} = nt; let Inst{61-50} = ids; let Inst{69-62} = ni; "                    \
+        "let Inst{75-70} = nb; let Inst{87-76} = loc; let Inst{99-88} = li; }\ndef LOOK :",                            \
+        "", code, word                                                                                                 \
+  }
+#define SLOT "let Slot = \"arg\";"
+#define GATHERED "(set $dst, (gather $t, $n))"
 #define OUTSIDE(text, code, word)                                                                                      \
   { "def LOOK :", ROM OF_ROM text "def LOOK :", "", code, word }
 
@@ -407,6 +425,24 @@ static const row rows[] =
      "def OfMem : Window<MEM, I4, [\"b\"], \"off\", [\"si\"], 1> { let Slot = \"arg\"; }\n" SMALL(
          "OfMem", HERE, "(trunc8 (sext $src))") "def LOOK :",
      "", 3337, "stride 0 of window 'src'"},
+    // rows that are gathered
+    GATHERS(TABLE, SLOT, NUMBERS, ROWS_TO, "(set $dst, (gather $t))", 3127, "no table"),
+    GATHERS(TABLE, SLOT, NUMBERS, ROWS_TO, "(set $dst, (gather $n, $n))", 3127, "no table"),
+    GATHERS(TABLE, SLOT, NUMBERS, ROWS_TO, "(set $dst, (gather $t, (add $n, $n)))", 3128, "'t' are named by"),
+    GATHERS(TABLE, SLOT, "Window<SUM, I16, [\"i\"], \"ids\", [\"elem\"], 4>", ROWS_TO, GATHERED, 3128,
+            "no window of i32"),
+    GATHERS(TABLE, SLOT, NUMBERS, ROWS_TO, "(set $dst, (trunc8 (sext (gather $t, $n))))", 3340, "does more"),
+    GATHERS(TABLE, SLOT " let BoxLo = [\"\", \"nb\"]; let BoxHi = [\"\", \"nt\"];", NUMBERS, ROWS_TO, GATHERED, 3341,
+            "boxed"),
+    GATHERS(TABLE,
+            SLOT " }\ndef Boxed : Window<SUM, I32, [\"i\"], \"ids\", [\"elem\"], 4> { let BoxLo = [\"nt\"]; let BoxHi "
+                 "= [\"nt\"];",
+            "Boxed", ROWS_TO, GATHERED, 3342, "have a box"),
+    GATHERS(TABLE, SLOT, NUMBERS, "Window<BUF, I8, [\"b\"], \"loc\", [\"elem\"], 1>", GATHERED, 3343, "'dst' does not"),
+    GATHERS("Window<MEM, I8, [\"t\", \"b\"], \"off\", [\"none\", \"elem\"], 1>", SLOT, NUMBERS, ROWS_TO, GATHERED, 3344,
+            "behind each other"),
+    GATHERS(TABLE, SLOT, NUMBERS, "Window<BUF, I8, [\"t\", \"b\"], \"loc\", [\"li\", \"elem\"], 1>", GATHERED, 3280,
+            "walks 't'"),
     // counters among some queues
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, LD>", 3055, "LD and LD"),
     PAIRS("Pair<LD, EX>, Pair<EX, LD>, Pair<LD, EX>", 3056, "twice"),

@@ -571,6 +571,23 @@ static void look_row_up(const element* e, const judge_node* n, const row* r, jud
         fetch(&e->j->spaces[w->space], w->address + (int64_t)(r->nodes[n->args[0]][t].u % entries) * w->bytes, o->type);
 }
 
+// Of rows by their numbers, which are kept among those that the window has.
+static void gather_row(const element* e, const judge_node* n, const row* r, judge_value* to) {
+  const judge_window* w = &e->c->windows[n->operand];
+  const judge_operand* o = &e->insn->operands[n->operand];
+  int64_t address = w->address, step = 0;
+  for (int k = 1; k < w->rank; ++k) {
+    address += e->at[w->dims[k]] * w->stride[k];
+    if (w->dims[k] == r->dim) step += w->stride[k];
+  }
+  for (int t = 0; t < r->count; ++t) {
+    int64_t number = r->nodes[n->args[0]][t].i;
+    if (number >= w->extent[0]) number = w->extent[0] - 1;
+    if (number < 0) number = 0;
+    to[t] = fetch(&e->j->spaces[w->space], address + t * step + number * w->stride[0], o->type);
+  }
+}
+
 static judge_value apply(const judge* j, const judge_node* n, judge_type from, judge_value a, judge_value b,
                          judge_value third) {
   switch (n->op) {
@@ -638,6 +655,8 @@ static const judge_value* compute(const element* e, row* r) {
       load_row(e, n, r, r->nodes[k]);
     else if (n->op == JUDGE_LOOKUP)
       look_row_up(e, n, r, r->nodes[k]);
+    else if (n->op == JUDGE_GATHER)
+      gather_row(e, n, r, r->nodes[k]);
     else if (n->op == JUDGE_SEXT || n->op == JUDGE_BITCAST)
       memcpy(r->nodes[k], a, (size_t)r->count * sizeof *a);
     else if (n->op != JUDGE_IMMEDIATE && n->op != JUDGE_NUMBER)

@@ -212,29 +212,53 @@ static bool read_operands(reader* r, const json_t* record, judge_insn_record* in
 static const struct {
   const char* name;
   judge_op op;
-} operators[] = {{"add", JUDGE_ADD},         {"sub", JUDGE_SUB},
-                 {"mul", JUDGE_MUL},         {"div", JUDGE_DIV},
-                 {"max", JUDGE_MAX},         {"min", JUDGE_MIN},
-                 {"sext", JUDGE_SEXT},       {"zext", JUDGE_ZEXT},
-                 {"sitofp", JUDGE_SITOFP},   {"trunc8", JUDGE_TRUNC8},
-                 {"sqrt", JUDGE_SQRT},       {"lookup", JUDGE_LOOKUP},
-                 {"fptosi8", JUDGE_FPTOSI8}, {"less", JUDGE_LESS},
-                 {"select", JUDGE_SELECT},   {"roundeven", JUDGE_ROUNDEVEN},
-                 {"and", JUDGE_AND},         {"or", JUDGE_OR},
-                 {"xor", JUDGE_XOR},         {"shl", JUDGE_SHL},
-                 {"shr", JUDGE_SHR},         {"shru", JUDGE_SHRU},
-                 {"shrr", JUDGE_SHRR},       {"shra", JUDGE_SHRA},
-                 {"sat8", JUDGE_SAT8},       {"trunc16", JUDGE_TRUNC16},
-                 {"trunc32", JUDGE_TRUNC32}, {"sext64", JUDGE_SEXT64},
-                 {"zext64", JUDGE_ZEXT64},   {"equal", JUDGE_EQUAL},
-                 {"exp2", JUDGE_EXP2},       {"recip", JUDGE_RECIP},
-                 {"rsqrt", JUDGE_RSQRT},     {"extf", JUDGE_EXTF},
-                 {"truncf", JUDGE_TRUNCF},   {"bitcast", JUDGE_BITCAST},
-                 {"floor", JUDGE_FLOOR},     {"ceil", JUDGE_CEIL},
-                 {"whole", JUDGE_WHOLE},     {"maximum", JUDGE_MAXIMUM},
-                 {"minimum", JUDGE_MINIMUM}, {"neg", JUDGE_NEG},
-                 {"abs", JUDGE_ABS},         {"less_equal", JUDGE_LESS_EQUAL},
-                 {"lessu", JUDGE_LESSU},     {"zext8", JUDGE_ZEXT8}};
+} operators[] = {{"add", JUDGE_ADD},
+                 {"sub", JUDGE_SUB},
+                 {"mul", JUDGE_MUL},
+                 {"div", JUDGE_DIV},
+                 {"max", JUDGE_MAX},
+                 {"min", JUDGE_MIN},
+                 {"sext", JUDGE_SEXT},
+                 {"zext", JUDGE_ZEXT},
+                 {"sitofp", JUDGE_SITOFP},
+                 {"trunc8", JUDGE_TRUNC8},
+                 {"sqrt", JUDGE_SQRT},
+                 {"lookup", JUDGE_LOOKUP},
+                 {"gather", JUDGE_GATHER},
+                 {"fptosi8", JUDGE_FPTOSI8},
+                 {"less", JUDGE_LESS},
+                 {"select", JUDGE_SELECT},
+                 {"roundeven", JUDGE_ROUNDEVEN},
+                 {"and", JUDGE_AND},
+                 {"or", JUDGE_OR},
+                 {"xor", JUDGE_XOR},
+                 {"shl", JUDGE_SHL},
+                 {"shr", JUDGE_SHR},
+                 {"shru", JUDGE_SHRU},
+                 {"shrr", JUDGE_SHRR},
+                 {"shra", JUDGE_SHRA},
+                 {"sat8", JUDGE_SAT8},
+                 {"trunc16", JUDGE_TRUNC16},
+                 {"trunc32", JUDGE_TRUNC32},
+                 {"sext64", JUDGE_SEXT64},
+                 {"zext64", JUDGE_ZEXT64},
+                 {"equal", JUDGE_EQUAL},
+                 {"exp2", JUDGE_EXP2},
+                 {"recip", JUDGE_RECIP},
+                 {"rsqrt", JUDGE_RSQRT},
+                 {"extf", JUDGE_EXTF},
+                 {"truncf", JUDGE_TRUNCF},
+                 {"bitcast", JUDGE_BITCAST},
+                 {"floor", JUDGE_FLOOR},
+                 {"ceil", JUDGE_CEIL},
+                 {"whole", JUDGE_WHOLE},
+                 {"maximum", JUDGE_MAXIMUM},
+                 {"minimum", JUDGE_MINIMUM},
+                 {"neg", JUDGE_NEG},
+                 {"abs", JUDGE_ABS},
+                 {"less_equal", JUDGE_LESS_EQUAL},
+                 {"lessu", JUDGE_LESSU},
+                 {"zext8", JUDGE_ZEXT8}};
 
 static judge_type result_type(const judge_insn_record* insn, const judge_node* n) {
   judge_type first = insn->nodes[n->args[0]].type;
@@ -306,7 +330,7 @@ static int read_operation(reader* r, const json_t* dag, judge_insn_record* insn)
   for (size_t k = 0; k < sizeof operators / sizeof *operators; ++k)
     if (!strcmp(name, operators[k].name)) n.op = operators[k].op;
   if (n.op == JUDGE_LOAD) return wrong(r, "%s: the judge knows no operator '%s'", insn->name, name), -1;
-  size_t first = n.op == JUDGE_LOOKUP;
+  size_t first = n.op == JUDGE_LOOKUP || n.op == JUDGE_GATHER;
   if (first) n.operand = operand_named(insn, json_string_value(json_array_get(json_array_get(args, 0), 1)));
   for (size_t k = first; k < json_array_size(args) && k < 3 + first; ++k) {
     const json_t* arg = json_array_get(args, k);
@@ -315,7 +339,7 @@ static int read_operation(reader* r, const json_t* dag, judge_insn_record* insn)
     n.args[k - first] = at;
   }
   if (first) {
-    if (n.operand < 0) return wrong(r, "%s: lookup in no table", insn->name), -1;
+    if (n.operand < 0) return wrong(r, "%s: a look-up in no table", insn->name), -1;
     judge_operand* table = &insn->operands[n.operand];
     table->table = insn->dims[table->dims[0]].table = true;
     n.type = table->type;

@@ -36,6 +36,7 @@ typedef enum judge_op {
   JUDGE_TRUNC8,
   JUDGE_SQRT,
   JUDGE_LOOKUP,
+  JUDGE_GATHER, // of rows
   JUDGE_FPTOSI8,
   JUDGE_LESS,
   JUDGE_SELECT,

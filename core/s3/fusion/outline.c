@@ -14,6 +14,7 @@
 #include "core/s3/fusion/fusion.h"
 #include "core/s3/kernel/around.h"
 #include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/landing.h"
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
@@ -156,6 +157,17 @@ static int sums_land(const outliner* o, int nest) {
   return memory;
 }
 
+// The memory in which a command leaves the rows that the nest gathers; -1: none does.
+static int rows_land(const outliner* o, int nest) {
+  pb_flat flat;
+  const char* why;
+  if (o->cached || !pb_nest_gathers(&o->program.nests[nest])) return -1;
+  pb_flat_begin(&o->program.nests[nest], &flat);
+  pb_match* match = PB_NEW(&o->unit->pass, pb_match);
+  bool gathers = pb_select(o->unit->chip, &flat, &o->unit->pass, match, &why) && pb_insn_gathers(match->insn) >= 0;
+  return gathers ? match->insn->operands[match->insn->dest].memory : -1;
+}
+
 // A chip may compute the epilogue from another place only: then its operand goes there by way of a tensor. One that it
 // cannot compute at all goes where its producer goes, and the plan will say so, unless another target is to run it.
 // *memory: where the value that it takes lies, and then its own; -1: not known.
@@ -208,8 +220,9 @@ static bool is_shared(const outliner* o, int value, int group) {
   return false;
 }
 
-static void add_epilogues(outliner* o, int group, int value) {
-  int main = o->first_main[group], memory = sums_land(o, main);
+// What takes the value of the group's main nest, which lands in `memory`; -1: it is not known where.
+static void add_epilogues(outliner* o, int group, int main, int memory) {
+  int value = pb_program_stored(&o->program, main);
   pb_around around = {.program = &o->program, .main = &o->program.nests[main], .main_index = main};
   for (int epilogues = 0; epilogues < 6; ++epilogues) {
     int t = is_local(o, value) && !is_shared(o, value, group) ? only_reader(o, value) : -1;
@@ -253,10 +266,12 @@ static void seed(outliner* o, int nest) {
     if (k < nest && n->reduce != PB_SET && stores_together(o, value, k, nest)) o->group[k] = group;
   if (n->reduce == PB_SET) {
     if (o->cached) take_borders(o, group);
+    int rows = rows_land(o, nest);
+    if (rows >= 0) add_epilogues(o, group, nest, rows);
     return;
   }
   take_prologues(o, o->program.value_of[nest][main_input(o, nest)], nest, group);
-  add_epilogues(o, group, value);
+  add_epilogues(o, group, nest, sums_land(o, nest));
   if (o->cached) take_borders(o, group);
 }
 

@@ -18,6 +18,15 @@ static void note_box(const pb_nest* nest, const pb_access* access, int d, pb_fla
   }
 }
 
+// Rows that the body alone names: what is behind the computed index is a row.
+static void note_rows(const pb_access* access, pb_flat_access* f) {
+  static const pb_index zero;
+  if (memcmp(&access->index[access->gathered - 1], &zero, sizeof zero)) return;
+  f->rows = access->shape[access->gathered - 1];
+  f->row = 1;
+  for (int r = access->gathered; r < access->rank; ++r) f->row *= access->shape[r];
+}
+
 void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
   *flat = (pb_flat){.dim_count = nest->dim_count,
                     .kept = nest->kept,
@@ -36,6 +45,7 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
                                        .splat = access->splat,
                                        .table = access->gathered ? pb_access_elements(access) : 0,
                                        .aligned_rows = true};
+    if (access->gathered && access->gathered < access->rank) note_rows(access, &flat->access[a]);
     for (int d = 0; d < nest->dim_count; ++d) {
       flat->access[a].stride[d] = pb_access_stride(access, d);
       note_box(nest, access, d, &flat->access[a]);
@@ -65,7 +75,10 @@ void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, 
                 nest->expr[0].op == PB_OP_LOAD;
   pb_op unpacks = PB_OP_COUNT;
   int memory = chip->system_memory;
-  if (copies && !mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const")))
+  bool constant = !mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const"));
+  if (constant && flat->access[access].rows && pb_transfer_gathers(chip, chip->constant_memory, from->type))
+    memory = chip->constant_memory;
+  if (copies && constant)
     memory = pb_transfer_constant_from(chip, pb_small_codes_of(from->memref), to, from->type, &unpacks);
   pb_flat_place(chip, nest, access, memory, flat);
   if (unpacks == PB_OP_COUNT) return;

@@ -67,10 +67,18 @@ static bool lie_apart(const aligner* a, int n) {
   return seen[PLAIN] && seen[ROWS];
 }
 
+// Numbers of rows out of what no command takes (row_numbers.c): another target's, which walks as they come.
+static bool makes_row_numbers(const aligner* a, const pb_nest* nest) {
+  bool wide = false;
+  for (int k = 0; k + 1 < nest->access_count; ++k) wide |= nest->access[k].type == PB_I64;
+  return wide && pb_chip_gathers(a->unit->chip);
+}
+
 static bool is_aligned(const aligner* a, int n) {
   const pb_nest* nest = &a->from->nests[n];
   const pb_access* store = &nest->access[nest->access_count - 1];
   if (nest->reduce != PB_SET || pb_nest_is_fixed(nest) || nest->expr_count < 2 || nest->access_count < 2) return true;
+  if (makes_row_numbers(a, nest)) return true;
   for (int k = 0; k + 1 < nest->access_count; ++k)
     if (nest->access[k].boxed || nest->access[k].splat) return true;
   if (!walks_all(nest, store) || lie_apart(a, n)) return false;

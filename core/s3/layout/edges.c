@@ -365,7 +365,7 @@ static void point_then_out(pb_layout* l, int n, int from) {
 
 bool pb__layout_crosses(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
-  if (!l->whole_rows || nest->reduce != PB_SET) return false;
+  if (!l->whole_rows || nest->reduce != PB_SET || pb__layout_gathers_rows(l, n)) return false; // numbers have no lanes
   int blocked = reads_kind(l, n, PB_LAYOUT_BLOCKED);
   switch (kind_of(l, pb_program_stored(&l->program, n))) {
   case PB_LAYOUT_BLOCKED:

@@ -141,6 +141,8 @@ static bool asks_for_plain(const pb_layout* l, int n, int a, int v) {
   bool contracts = pb__layout_contraction_dims(l, n, &roles), stored = a == nest->access_count - 1;
   double zero;
   if (!stored && pb__layout_ends_in(l, pb_program_stored(&l->program, n), &zero)) return true; // element by element
+  if (access->rank > 1 && pb__layout_gathers_rows(l, n)) // rows that begin and end with rows of lanes
+    return access->rank != 2 || access->shape[1] % l->lanes != 0;
   if (!l->whole_rows && contracts) return !pb__layout_weighs(l, n, &roles);
   if (!contracts && pb__layout_sums_lanes(l, nest, access) && !(l->whole_rows && is_reduced(l, v)))
     return !l->whole_rows || l->values[v].kind == PB_LAYOUT_BLOCKED;

@@ -237,7 +237,9 @@ bool pb__layout_takes_rows(const pb_layout* l, int n);
 bool pb__layout_has_rows(const pb_layout* l, int n); // nest n reads or writes such numbers
 // Nests of products of two computed tensors, of tables, and with numbers of rows.
 void pb__layout_rewrite_rows(pb_layout* l, int n);
-// Whether the chip looks up what the nest does: in constants, of as many elements as its tables have.
+// Whether nest n copies rows of a table that a command gathers by a tensor of numbers.
+bool pb__layout_gathers_rows(const pb_layout* l, int n);
+// Whether the chip looks up what the nest does: in constants, of as many elements as its tables have; or gathers rows.
 bool pb__layout_looks_up(const pb_layout* l, int n);
 
 // ---- heads.c: heads that end inside a row of lanes get rows of their own ----

@@ -235,8 +235,9 @@ static void rewrite_const(pb_layout* l, const pb_split* s, const pb_nest* nest, 
   *to = *from;
   memset(to->index, 0, sizeof to->index);
   for (int d = 0; d < nest->dim_count; ++d)
-    packed |=
-        pb_access_uses(from, d) && (s->lane[d] >= 0 || (s->keep[d] >= 0 && out->extent[s->keep[d]] != nest->extent[d]));
+    packed |= // but a table's rows, which commands gather from where they lie
+        !from->gathered && pb_access_uses(from, d) &&
+        (s->lane[d] >= 0 || (s->keep[d] >= 0 && out->extent[s->keep[d]] != nest->extent[d]));
   if (!packed) {
     for (int r = 0; r < from->rank; ++r) pb__layout_spread(s, &from->index[r], nest->dim_count, &to->index[r]);
     pb__layout_use_const(l, to, l->whole_rows ? whole_rows(l, id) : id, false);

@@ -3,6 +3,7 @@
 // lanes where the chip counts the lanes of which it makes such a number; what lies behind them is never counted. And of
 // products of two computed tensors (products.c): both are in blocks of lanes already, so only the nest's dims
 // are split.
+#include "core/s3/kernel/flat.h"
 #include "core/s3/layout/layout.h"
 
 #include <string.h>
@@ -101,11 +102,21 @@ bool pb__layout_has_rows(const pb_layout* l, int n) {
   return false;
 }
 
+bool pb__layout_gathers_rows(const pb_layout* l, int n) {
+  const pb_nest* nest = &l->program.nests[n];
+  pb_flat flat;
+  bool rows = false;
+  if (!pb_nest_gathers(nest) || nest->access_count != 3 || nest->reduce != PB_SET) return false;
+  pb_flat_begin(nest, &flat);
+  for (int a = 0; a + 1 < flat.access_count; ++a) rows |= flat.access[a].rows > 0;
+  return rows && pb_select_knows(l->unit->chip, &flat);
+}
+
 bool pb__layout_looks_up(const pb_layout* l, int n) {
   const pb_nest* nest = &l->program.nests[n];
   const pb_chip* chip = l->unit->chip;
   for (int a = 0; a < nest->access_count; ++a) {
-    bool found = !nest->access[a].gathered,
+    bool found = !nest->access[a].gathered || pb__layout_gathers_rows(l, n),
          constant = l->program.values[l->program.value_of[n][a]].kind == PB_VALUE_CONST;
     for (int i = 0; i < chip->insn_count && constant; ++i)
       for (int d = 0; d < chip->insns[i].dim_count; ++d)

@@ -194,6 +194,21 @@ static void boxed_load(body* b, const pb_chip* chip, int o, int node) {
   line(b, "}");
 }
 
+// An element of the row of a table that a number names, which is kept among its rows.
+static void gathered_load(body* b, const pb_chip* chip, const pb_expr_node* n, int id) {
+  const pb_operand* table = &b->insn->operands[n->operand];
+  line(b, "%%n%d = arith.index_cast %%e%d : i32 to index", id, n->args[0]);
+  line(b, "%%l%d = arith.subi %%to%d, %%one : index", id, table->dims[0]);
+  line(b, "%%k%d = arith.maxsi %%n%d, %%zero : index", id, id);
+  line(b, "%%x%d = arith.minsi %%k%d, %%l%d : index", id, id, id);
+  pb_text_indent(b->t, b->indent);
+  pb_text_add(b->t, "%%e%d = memref.load %%w_%d[%%x%d", id, n->operand, id);
+  for (int k = 1; k < table->rank; ++k) pb_text_add(b->t, ", %%i%d", table->dims[k]);
+  pb_text_add(b->t, "] : ");
+  pb_instruction_window_type(b->t, chip, table, b->type);
+  pb_text_add(b->t, "\n");
+}
+
 // A table at the number that another node computes.
 static void table_load(body* b, const pb_chip* chip, int id) {
   const pb_expr_node* n = &b->expr[id];
@@ -222,7 +237,9 @@ static void print_load(body* b, const pb_chip* chip, int id) {
     pb_text_add(b->t, " to ");
     print_type(b, n->type);
     pb_text_add(b->t, "\n");
-  } else if (n->args[0] >= 0)
+  } else if (n->args[0] >= 0 && b->insn->operands[n->operand].rows >= 0)
+    gathered_load(b, chip, n, id);
+  else if (n->args[0] >= 0)
     table_load(b, chip, id);
   else if (b->insn->operands[n->operand].has_box)
     boxed_load(b, chip, n->operand, id);

@@ -171,9 +171,11 @@ static void print_window(call* c, int o) {
     snprintf(name, sizeof name, "n%d_%d_%d", c->id, o, k);
     const pb_dim* dim = &c->match->insn->dims[operand->dims[k]];
     bool table = dim->table && access;
-    print_index_constant(t, c->indent, name, table ? dim->max : d < 0 || !access ? 1 : flat->extent[d]);
+    const int64_t rows = table && operand->rows >= 0 ? flat->access[a].rows : 0;
+    print_index_constant(t, c->indent, name, rows ? rows : table ? dim->max : d < 0 || !access ? 1 : flat->extent[d]);
     snprintf(name, sizeof name, "s%d_%d_%d", c->id, o, k);
-    int64_t stride = table                                                         ? 1
+    int64_t stride = rows                                                          ? flat->access[a].row
+                     : table                                                       ? 1
                      : d < 0 || !access                                            ? 0
                      : access->splat && operand->strides[k].kind == PB_STRIDE_ELEM ? 1
                                                                                    : flat->access[a].stride[d];
@@ -268,6 +270,13 @@ static void print_immediate(call* c, int o) {
   pb_text_add(t, " : %s\n", pb_type_name(type));
 }
 
+// What the command says of dim d: how far the nest goes along it, or how many rows the table has that is gathered of.
+static int64_t extent_of(const pb_match* match, int d) {
+  int table = pb_insn_gathers(match->insn);
+  if (table >= 0 && match->insn->operands[table].dims[0] == d) return match->nest.access[match->access_of[table]].rows;
+  return match->dim_of[d] < 0 ? 1 : match->nest.extent[match->dim_of[d]];
+}
+
 // The first tensor outside of the type that the nest stores.
 static int stand_in_for(mapper* m, const pb_nest* nest) {
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(m->func, 0));
@@ -308,7 +317,7 @@ static void print_call(mapper* m, const pb_nest* nest, const pb_match* match, in
     if (insn->dims[d].field < 0) continue;
     char name[48];
     snprintf(name, sizeof name, "x%d_%d", c.id, d);
-    print_index_constant(t, c.indent, name, match->dim_of[d] < 0 ? 1 : match->nest.extent[match->dim_of[d]]);
+    print_index_constant(t, c.indent, name, extent_of(match, d));
   }
   const pb_operand* boxed = pb_instruction_boxed(insn);
   if (boxed && boxed->fill >= 0) {
@@ -339,10 +348,11 @@ static pb_status note_outside(mapper* m, const pb_nest* nest, const pb_match* ma
     int* noted = &m->outside[argument];
     bool packed = match->insn->operands[o].type == PB_I4;
     if (*noted >= 0 && (*noted != memory || m->packed[argument] != packed))
-      return pb_unsupported(
-          m->unit->diag, (pb_place){.what = nest->name}, 4025, "a command that copies it there in the other way too",
-          "one kernel reads a constant in %s%s and in %s%s, and it lies in one way", chip->memories[*noted].name,
-          packed ? "" : " as codes of 4 bits", chip->memories[memory].name, packed ? " as codes of 4 bits" : "");
+      return pb_unsupported(m->unit->diag, (pb_place){.what = nest->name}, 4025,
+                            "a command that copies it there in the other way too",
+                            "one kernel reads a constant in %s%s and in %s%s, and it lies in one way",
+                            chip->memories[*noted].name, m->packed[argument] ? " as codes of 4 bits" : "",
+                            chip->memories[memory].name, packed ? " as codes of 4 bits" : "");
     *noted = memory;
     m->packed[argument] = packed;
   }

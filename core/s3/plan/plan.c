@@ -382,13 +382,20 @@ static void plan_flat(pb_planner* p) {
   if (!rows) consider_whole(p);
 }
 
+// Rows as they are, of a tensor or of a table from which they are gathered.
+static bool moves_rows(const pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a)
+    if (nest->access[a].gathered && nest->access[a].gathered < nest->access[a].rank) return true;
+  return nest->expr_count == 1;
+}
+
 static void plan_stage(pb_planner* p) {
   const pb_group* group = p->group;
   memcpy(p->extent, group->main.extent, sizeof p->extent);
   for (int b = 0; b < p->start.band_count; ++b) p->extent[p->start.bands[b].dim] = p->start.bands[b].step;
   if (group->contraction)
     plan_contraction(p);
-  else if (!group->reduces && group->main.expr_count == 1)
+  else if (!group->reduces && moves_rows(&group->main))
     plan_copy(p);
   else if (!group->reduces && group->main.dim_count == 1)
     plan_flat(p);

@@ -316,7 +316,7 @@ static bool is_proved(const pb_tiling* t, const pb_access* access, const int64_t
   for (int c = 0; c < PB_NEST_COLS; ++c) all[c] = 1;
   memcpy(all, extents, sizeof(int64_t) * PB_NEST_DIMS);
   for (int k = 0; k < pb__tiling_levels(t) && t->body[k + 1]; ++k) all[PB_NEST_DIMS + k] = t->body[k + 1]->extent;
-  pb_slice slice = {.whole_row = access->splat || access->gathered == access->rank};
+  pb_slice slice = {.wider = access->splat ? access->rank : access->gathered}; // all of a table
   memcpy(slice.origin, origin->index, sizeof slice.origin);
   memcpy(slice.extent, local->shape, sizeof slice.extent);
   return pb_slice_is_least(access, all, level, &slice, t->proofs);

@@ -187,7 +187,8 @@ static void bring_operands(point* p, pb_nest* part, int carried, const pb_match*
   pb_nest move;
   for (int a = 0; a + 1 < part->access_count && !t->failure; ++a) {
     int memory = pb__tiling_memory(match, a);
-    if (a == carried || !part->access[a].memref.ptr || memory == t->chip->system_memory) continue;
+    bool there = memory >= 0 && pb_is_outside(&t->chip->memories[memory]);
+    if (a == carried || !part->access[a].memref.ptr || there) continue;
     if (!is_tensor_operand(t, &part->access[a], memory)) {
       pb__tiling_params(t, part, a, memory, carried >= 0 ? 1 : 0);
       continue;

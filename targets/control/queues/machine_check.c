@@ -129,14 +129,28 @@ static int check_window(pb_device* device, const machine_site* site, const machi
   return MACHINE_OK;
 }
 
+// Of a table no other row is read than those that are gathered.
+static int check_gathered(pb_device* device, const machine_site* site, const machine_command* c,
+                          const machine_window* table) {
+  machine_gather rows = machine__gather(c, table);
+  machine_window row;
+  while (machine__gather_next(&rows, &row)) {
+    int code = check_window(device, site, c, &row);
+    if (code) return code;
+  }
+  return MACHINE_OK;
+}
+
 int machine__check(pb_device* device, const machine_site* site, const machine_command* c) {
   const pb_insn* insn = c->command.insn;
-  // Reads first: a command may read what it writes.
-  for (int pass = 0; pass < 2; ++pass)
+  // Reads first: a command may read what it writes. Numbers of rows are looked at before the rows.
+  for (int pass = 0; pass < 3; ++pass)
     for (int o = 0; o < insn->operand_count; ++o) {
       const machine_window* w = &c->windows[o];
-      if (insn->operands[o].memory < 0 || w->empty || w->writes != (pass == 1) || !(w->reads || w->writes)) continue;
-      int code = check_window(device, site, c, w);
+      if (insn->operands[o].memory < 0 || w->empty || !(w->reads || w->writes)) continue;
+      bool gathers = machine__gathers(w);
+      if (pass != (w->writes ? 2 : gathers ? 1 : 0)) continue;
+      int code = gathers ? check_gathered(device, site, c, w) : check_window(device, site, c, w);
       if (code) return code;
     }
   return MACHINE_OK;

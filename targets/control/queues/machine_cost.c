@@ -23,6 +23,15 @@ static int64_t window_beats(const pb_chip* chip, const machine_window* w) {
   return beats;
 }
 
+// The same of the rows that are gathered.
+static int64_t gathered_beats(const pb_chip* chip, const machine_command* c, const machine_window* table) {
+  machine_gather rows = machine__gather(c, table);
+  machine_window row;
+  int64_t beats = 0;
+  while (machine__gather_next(&rows, &row)) beats += window_beats(chip, &row);
+  return beats;
+}
+
 int64_t machine__beats(pb_device* device, const machine_command* c) {
   int64_t read = 0, written = 0;
   int outside = pb_insn_outside(device->chip, c->command.insn);
@@ -31,7 +40,10 @@ int64_t machine__beats(pb_device* device, const machine_command* c) {
   for (int o = 0; o < c->command.insn->operand_count; ++o) {
     const machine_window* w = &c->windows[o];
     if (c->command.insn->operands[o].memory != outside) continue;
-    if (w->reads) read += window_beats(device->chip, w);
+    if (w->reads && machine__gathers(w))
+      read += gathered_beats(device->chip, c, w);
+    else if (w->reads)
+      read += window_beats(device->chip, w);
     if (w->writes) written += window_beats(device->chip, w);
   }
   *(outside == device->chip->constant_memory ? &device->constant_bytes : &device->read_bytes) +=
@@ -79,7 +91,7 @@ typedef struct stream {
 } stream;
 
 static int64_t row_count(const machine_window* w) {
-  if (w->empty || !w->reads) return 0;
+  if (w->empty || !w->reads || machine__gathers(w)) return 0; // a row here, a row there
   machine_runs rows = machine__rows(w);
   int64_t count = 1;
   for (int k = 0; k < rows.rank; ++k) count *= rows.extent[k];

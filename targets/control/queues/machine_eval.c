@@ -405,6 +405,7 @@ static bool is_scalar(const pb_expr_node* n) { return n->op == PB_OP_CONST || n-
 typedef struct evaluation {
   const pb_chip* chip;
   const pb_insn* insn;
+  const machine_command* command;
   machine_vectors* vectors;
   view views[PB_MAX_OPERANDS];
   bool uniform[PB_MAX_EXPR]; // depends on no window: evaluated once a command
@@ -497,11 +498,28 @@ static void look_up(const evaluation* e, const pb_expr_node* node, value* out, c
       load_run(&out[k], table->data + table->address + (int64_t)(index[k].u % entries) * bytes, bytes, 1, table->type));
 }
 
+// Rows of a table by their numbers, for points from `first` on; the view walks what a row has.
+static void look_rows_up(const evaluation* e, const pb_expr_node* node, int64_t first, value* out, const value* index,
+                         int64_t count) {
+  const view* table = &e->views[node->operand];
+  const machine_window* w = &e->command->windows[node->operand];
+  int64_t at[PB_MAX_INSN_DIMS], element = pb_type_bits(table->type) / 8;
+  place(table, first, at);
+  for (int64_t k = 0; k < count; ++k) {
+    int last = table->rank - 1;
+    int64_t address = row_address(table, at) + at[last] * table->stride[last] + machine__row(w, index[k].i);
+    load_run(&out[k], table->data + address, element, 1, table->type);
+    if (++at[last] == table->extent[last]) next_row(table, at);
+  }
+}
+
 static const value* evaluate(evaluation* e, int64_t first, int64_t count) {
   for (int n = 0; n < e->insn->expr_count; ++n) {
     if (e->uniform[n]) continue;
     const pb_expr_node* node = &e->insn->expr[n];
-    if (node->op == PB_OP_LOAD && node->args[0] >= 0)
+    if (node->op == PB_OP_LOAD && node->args[0] >= 0 && e->insn->operands[node->operand].rows >= 0)
+      look_rows_up(e, node, first, e->vectors->nodes[n], e->vectors->nodes[node->args[0]], count);
+    else if (node->op == PB_OP_LOAD && node->args[0] >= 0)
       look_up(e, node, e->vectors->nodes[n], e->vectors->nodes[node->args[0]], count);
     else if (node->op == PB_OP_LOAD)
       gather(&e->views[node->operand], first, count, e->vectors->nodes[n]);
@@ -605,7 +623,7 @@ void machine__execute(pb_device* device, const machine_command* c) {
   if (machine__contract(c)) return;
   walk s = make_walk(c);
   if (copy_rows(c, &s)) return;
-  evaluation e = {.chip = device->chip, .insn = c->command.insn, .vectors = device->vectors};
+  evaluation e = {.chip = device->chip, .insn = c->command.insn, .command = c, .vectors = device->vectors};
   start(&e, c, &s);
   if (s.each > 1) {
     reduce_points(&e, c, &s);

@@ -236,6 +236,18 @@ machine_runs machine__rows(const machine_window* window); // no longer than the 
 // Offset from runs->address of run number `at`, an odometer that starts as zeros.
 bool machine__next_run(const machine_runs* runs, int64_t* at, int64_t* offset);
 bool machine__apart(const machine_window* window); // no two elements share a byte
+
+// Rows that a command gathers (machine_gather.c), one after the other, as their numbers stand in memory.
+typedef struct machine_gather {
+  const machine_window *table, *numbers;
+  int64_t at[PB_MAX_INSN_DIMS];
+  bool more;
+} machine_gather;
+machine_gather machine__gather(const machine_command* command, const machine_window* table);
+bool machine__gather_next(machine_gather* gather, machine_window* row); // *row: the window on it; false: all were
+int64_t machine__row(const machine_window* table, int32_t number);      // bytes from the first row, kept inside
+static inline bool machine__gathers(const machine_window* w) { return w->operand->rows >= 0; } // it is such a table
+
 int machine__check(pb_device* device, const machine_site* site, const machine_command* command);
 void machine__define(const machine_command* command); // marks what it writes
 
