@@ -807,3 +807,16 @@ def end_of_a_row_of_two_indices():
     """What is left behind whole rows of lanes is the row that ends where the tensor ends, whichever index it walks."""
     m = Maker("end_of_a_row_of_two_indices")
     return m.done(m.op("Sub", m.input("x", 1, 1000), m.input("z", 1, 1)), targets=("simnpu", "cpu"))
+
+
+def long_epilogue(columns):
+    """Many nodes behind a product are written once, in loops over a tile of three vectors; the last of these is short."""
+    m = Maker(f"long_epilogue_{columns}")
+    y = m.op("MatMul", m.input("x", 64, 32, values=m.rng.standard_normal((64, 32)) / 6), m.input("w", 32, columns))
+    for op in "Erf", "Tanh", "Erf":
+        y = m.op(op, y)
+    return m.done(y, targets=("cpu:v3", "cpu:avx512"))
+
+
+for columns in 21, 37:
+    CASES[f"long_epilogue_{columns}"] = lambda columns=columns: long_epilogue(columns)
