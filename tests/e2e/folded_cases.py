@@ -117,6 +117,13 @@ def negated_shape():
     return m.done(m.op("Reshape", m.input("x", 4, 6), m.op("Neg", m.const(np.array([-3, -8], I64)))), targets=("cpu",))
 
 
+def of_eight_dims():
+    """As many dims as a tensor may have: a shape comes by such. simnpu has nothing that would compute it."""
+    m = Maker("folded_of_eight_dims")
+    shape = m.op("Neg", m.const(np.array([-3, -16], I64).reshape([1] * 7 + [2])))
+    return m.done(m.op("Reshape", m.input("x", 6, 8), m.op("Reshape", shape, m.const(np.array([2], I64)))))
+
+
 def searched(label, kind):
     """What is as long as the data say: where something else than zero stands, values once each; parts of sizes that are given."""
     row = Row(label)
@@ -136,3 +143,4 @@ for kind in (F32, I32, I64):
     CASES[f"folded_searches_{name}"] = lambda label=f"folded_searches_{name}", kind=kind: searched(label, kind)
     CASES[f"folded_moves_{name}"] = lambda label=f"folded_moves_{name}", kind=kind: moved(label, kind)
 CASES["folded_truths"], CASES["folded_shapes"], CASES["folded_negated_shape"] = truths, shapes, negated_shape
+CASES["folded_of_eight_dims"] = of_eight_dims
