@@ -820,3 +820,13 @@ def long_epilogue(columns):
 
 for columns in 21, 37:
     CASES[f"long_epilogue_{columns}"] = lambda columns=columns: long_epilogue(columns)
+
+
+@case
+def states_of_an_lstm():
+    """The last states of both directions, the cell's beside the hidden one's, which none of ONNX's own tests asks for."""
+    m, hidden = Maker("states_of_an_lstm"), 5
+    draw = lambda *shape: m.const((m.rng.standard_normal(shape) / 3).astype(F32))  # noqa: E731
+    m.nodes.append(helper.make_node("LSTM", [m.input("x", 4, 2, 3), draw(2, 4 * hidden, 3), draw(2, 4 * hidden, hidden), draw(2, 8 * hidden)],
+                                    ["y", "h", "c"], name="lstm", hidden_size=hidden, direction="bidirectional"))
+    return m.done("y", "h", "c", targets=("cpu",))
