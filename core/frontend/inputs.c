@@ -180,8 +180,6 @@ static pb_status bind(pb__loader* l, const pb_bound* first, const pb_bound* boun
                     pb_shape_text(&l->graph->arena, bound->rank, bound->shape));
   t->const_id = pb_consts_add(l->consts, t->name, type, bound->rank, bound->shape, bound->data);
   t->is_input = false;
-  t->rank = bound->rank;
-  memcpy(t->shape, bound->shape, sizeof t->shape);
   return PB_OK;
 }
 

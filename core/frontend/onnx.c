@@ -532,13 +532,19 @@ static bool is_mlir(const char* bytes, size_t count) {
   return count - at >= 2 && !memcmp(bytes + at, "//", 2);
 }
 
+// A name takes 16 bytes of a model and more, mostly: as many lists as that makes names, within limits.
+static size_t lists_for(size_t bytes) {
+  enum { LEAST = 256, MOST = 65536 };
+  return bytes / 16 < LEAST ? LEAST : bytes / 16 > MOST ? MOST : bytes / 16;
+}
+
 static pb_status read_bytes(pb_graph* g, bool in_file, const void* bytes, size_t count, const pb_input_options* inputs,
                             pb_consts* consts, pb_diag* diag) {
   static const pb_input_options none;
   if (is_mlir(bytes, count))
     return pb_unsupported(diag, (pb_place){.file = g->file}, 2018, "call it MODEL.mlir",
                           "this is MLIR, and the file's name says ONNX");
-  loader l = {.graph = g, .consts = consts, .diag = diag, .bucket_count = 65536, .in_file = in_file};
+  loader l = {.graph = g, .consts = consts, .diag = diag, .bucket_count = lists_for(count), .in_file = in_file};
   l.buckets = malloc(l.bucket_count * sizeof *l.buckets);
   if (!l.buckets) pb_no_memory(l.bucket_count * sizeof *l.buckets);
   memset(l.buckets, 0xff, l.bucket_count * sizeof *l.buckets);

@@ -78,9 +78,13 @@ char* pb_module_text(const char* path, size_t* length) {
     if (!got) break;
   }
   data[n] = 0;
+  int wrong = ferror(f) ? errno : 0; // part of a text may be one, too
   if (f != stdin) fclose(f);
   *length = n;
-  return data;
+  if (!wrong) return data;
+  free(data);
+  errno = wrong;
+  return NULL;
 }
 
 // ---- where something is wrong that has no place ----

@@ -140,8 +140,7 @@ pb_status pb__read_codes(lifter* l, const pb_node* n, int tensor, pb_codes* q) {
     return pb__refuse(l, dq, NULL, "a scale or zero point that is not one constant number");
   if (q->scale <= 0 || !isfinite(q->scale)) return pb__refuse(l, dq, NULL, "a scale that is not a positive number");
   q->value = dq->inputs[0] < 0 ? -1 : l->value_of[dq->inputs[0]];
-  if (q->value < 0 && pb__constant(l, dq->inputs[0]))
-    return pb__refuse(l, n, NULL, "a constant where a tensor is expected");
+  if (q->value < 0 && pb__constant(l, dq->inputs[0])) return pb__any_value(l, n, dq->inputs[0], &q->value);
   if (q->value < 0) return pb__refuse(l, dq, NULL, "its input comes later or from nowhere");
   return PB_OK;
 }

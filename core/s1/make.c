@@ -92,9 +92,8 @@ pb_s1_op* pb_make_op(pb_maker* m, pb_s1_kind kind, int x, int y) {
 }
 
 void pb_make_finish(pb_maker* m) {
-  pb_nest* kept = pb_alloc(&m->program->arena, sizeof *kept);
+  pb_nest* kept = pb_nest_kept(&m->program->arena, &m->nest);
   m->is_wrong |= m->nest.expr[m->nest.expr_count - 1].type != pb_nest_store(&m->nest)->type;
-  pb_nest_copy(kept, &m->nest);
   int x = m->nest.access_count > 1 ? m->nest.access[0].buffer : -1;
   pb_make_op(m, PB_S1_NEST, x, pb_nest_store(kept)->buffer)->nest = kept;
 }

@@ -53,6 +53,22 @@ for op in "Add", "Mul":
     CASES[f"{op.lower()}_of_the_first_constant"] = lambda op=op: first_constant(op)
 
 
+def of_constant_codes(label, op, kind, attrs, alone):
+    """Codes that an operator reads are a constant; alone: of a model without inputs, whose first value it is."""
+    m = Maker(label)
+    zero = kind(7)
+    codes = m.rng.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, (1, 16, 6, 4)).astype(kind)
+    y = m.codes(m.op(op, m.weights(codes, F32(0.03), zero), **attrs), F32(0.03), zero)
+    return m.done(y if alone else m.codes(m.op("Add", y, m.codes(m.input("x", 1, 16, 1, 1), F32(0.05))), F32(0.07)), step=0.07)
+
+
+for op, attrs in ("MaxPool", {"kernel_shape": [2, 2]}), ("GlobalAveragePool", {}):
+    for kind in I8, U8:
+        for alone in False, True:
+            label = f"{op.lower()}_of_constant_codes_{kind.__name__}{'_alone' if alone else ''}"
+            CASES[label] = lambda a=(label, op, kind, attrs, alone): of_constant_codes(*a)
+
+
 def zero_points_behind_parts(channels):
     """Weights less their zero points take more than 8 bits: the product reads a second part, of copies, which begins at a block,
     and of a tensor whose own parts, of so many channels, begin at none."""

@@ -1,5 +1,5 @@
 """What constants alone decide, computed by the compiler (core/s1/fold.c): every operator that folds, on every type, beside
-ONNX Runtime. One model a type adds all that was folded, as one row, to an input."""
+ONNX Runtime. One model a type adds all that was folded, as one row, to an input, and that sum is all the program."""
 
 import numpy as np
 from onnx import TensorProto
@@ -25,7 +25,7 @@ class Row:
 
     def done(self):
         x = self.m.input("x", self.size, values=np.arange(self.size) % 5)
-        return self.m.done(self.m.op("Add", x, self.m.op("Concat", *self.parts, axis=0)), targets=("cpu",))
+        return self.m.done(self.m.op("Add", x, self.m.op("Concat", *self.parts, axis=0)), targets=("cpu",), operators=1)
 
 
 def by_elements(label, kind):
@@ -117,6 +117,13 @@ def negated_shape():
     return m.done(m.op("Reshape", m.input("x", 4, 6), m.op("Neg", m.const(np.array([-3, -8], I64)))), targets=("cpu",))
 
 
+def of_eight_dims():
+    """As many dims as a tensor may have: a shape comes by such. simnpu has nothing that would compute it."""
+    m = Maker("folded_of_eight_dims")
+    shape = m.op("Neg", m.const(np.array([-3, -16], I64).reshape([1] * 7 + [2])))
+    return m.done(m.op("Reshape", m.input("x", 6, 8), m.op("Reshape", shape, m.const(np.array([2], I64)))))
+
+
 def searched(label, kind):
     """What is as long as the data say: where something else than zero stands, values once each; parts of sizes that are given."""
     row = Row(label)
@@ -136,3 +143,4 @@ for kind in (F32, I32, I64):
     CASES[f"folded_searches_{name}"] = lambda label=f"folded_searches_{name}", kind=kind: searched(label, kind)
     CASES[f"folded_moves_{name}"] = lambda label=f"folded_moves_{name}", kind=kind: moved(label, kind)
 CASES["folded_truths"], CASES["folded_shapes"], CASES["folded_negated_shape"] = truths, shapes, negated_shape
+CASES["folded_of_eight_dims"] = of_eight_dims

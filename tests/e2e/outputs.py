@@ -132,6 +132,25 @@ def reports(s):
         s.check("commands", r["totals"]["commands"]["MX"] == sum(k["commands"]["MX"] * k["runs"] for k in r["kernels"]))
 
 
+def odd_names(s):
+    """Names with what JSON and IR have signs of their own for."""
+    path, engine, name = os.path.join(s.folder, "r.json"), os.path.join(s.folder, "odd.onnx"), 'a "b" \\ c\n\x01'
+    model = onnx.load(MODEL)
+    first = next(node for node in model.graph.node if node.name == "conv1_f")
+    first.name = name
+    onnx.save(model, engine)
+    for target in "simnpu", "cpu":
+        done = tools.call([s.pbc, engine, f"--target={target}", "-o", os.path.join(s.folder, "r.pbe"), f"--report={path}"], 120)
+        s.check(f"an odd name: {done.stderr}", done.returncode == 0)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            names = {n for k in json.loads(text)["kernels"] for n in k["nodes"]}
+        except ValueError as error:
+            names = {str(error)}
+        s.check(f"an odd name in a report: {names}", name in names)
+
+
 def dumps(s):
     folder, engine = os.path.join(s.folder, "dump"), os.path.join(s.folder, "d.pbe")
     s.check("dump", s.run("--target=simnpu", "-o", engine, f"--dump-intermediates={folder}").returncode == 0)
@@ -190,7 +209,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         s = Session(args.bin, folder)
-        for part in emits, listed, threads, times, reports, dumps, fallbacks, values:
+        for part in emits, listed, threads, times, reports, odd_names, dumps, fallbacks, values:
             part(s)
     print(f"{s.failures} failures")
     return int(s.failures != 0)

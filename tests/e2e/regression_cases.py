@@ -14,9 +14,11 @@ class Case:
     """`refused`: of a model that is no model for anybody, the code that pbc gives, within a second. `step`: a code's
     worth of the result, by which it may be off; None: f32. `targets`: where it runs. `says`: warnings' codes; of a refusal, patterns of its
     text. `bisect`: the IR must be right behind every pass. `by_layers`: the result has the bits of the NumPy reference,
-    each of whose layers is within a code: where a layer makes several codes of the one that rounding moved in front of it."""
+    each of whose layers is within a code: where a layer makes several codes of the one that rounding moved in front of it.
+    `operators`: how many are left of the model, whose others fold."""
 
-    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), bisect=False, by_layers=False):
+    def __init__(self, model, feeds, step=None, refused=None, targets=("cpu", "simnpu"), says=(), bisect=False, by_layers=False, operators=None):
+        self.operators = operators
         self.model, self.feeds, self.step, self.refused, self.by_layers = model, feeds, step, refused, by_layers
         self.targets, self.says, self.bisect = targets, says, bisect
 
@@ -807,3 +809,26 @@ def end_of_a_row_of_two_indices():
     """What is left behind whole rows of lanes is the row that ends where the tensor ends, whichever index it walks."""
     m = Maker("end_of_a_row_of_two_indices")
     return m.done(m.op("Sub", m.input("x", 1, 1000), m.input("z", 1, 1)), targets=("simnpu", "cpu"))
+
+
+def long_epilogue(columns):
+    """Many nodes behind a product are written once, in loops over a tile of three vectors; the last of these is short."""
+    m = Maker(f"long_epilogue_{columns}")
+    y = m.op("MatMul", m.input("x", 64, 32, values=m.rng.standard_normal((64, 32)) / 6), m.input("w", 32, columns))
+    for op in "Erf", "Tanh", "Erf":
+        y = m.op(op, y)
+    return m.done(y, targets=("cpu:v3", "cpu:avx512"))
+
+
+for columns in 21, 37:
+    CASES[f"long_epilogue_{columns}"] = lambda columns=columns: long_epilogue(columns)
+
+
+@case
+def states_of_an_lstm():
+    """The last states of both directions, the cell's beside the hidden one's, which none of ONNX's own tests asks for."""
+    m, hidden = Maker("states_of_an_lstm"), 5
+    draw = lambda *shape: m.const((m.rng.standard_normal(shape) / 3).astype(F32))  # noqa: E731
+    m.nodes.append(helper.make_node("LSTM", [m.input("x", 4, 2, 3), draw(2, 4 * hidden, 3), draw(2, 4 * hidden, hidden), draw(2, 8 * hidden)],
+                                    ["y", "h", "c"], name="lstm", hidden_size=hidden, direction="bidirectional"))
+    return m.done("y", "h", "c", targets=("cpu",))

@@ -68,6 +68,9 @@ def run_on(args, stem, case, target):
     result = tools.call(command, 120)
     if result.returncode:
         return [f"exit code {result.returncode}: {result.stderr.strip()[-300:]}"]
+    left = len(re.findall(" // ", tools.run([*command[:3], "--emit=s1"]))) if case.operators else None
+    if left != case.operators:
+        return [f"{left} operators are left, not {case.operators}"]
     problems = [f"compiled without {code}: {result.stderr.strip()[-300:]}" for code in case.says if f"[{code}]" not in result.stderr]
     if not tools.runs_here(args.bin, target):
         return problems

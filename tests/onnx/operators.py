@@ -209,6 +209,18 @@ def of_examples(s):
     s.refuses("a later opset with its attribute", later, "'directions', which is opset 8's")
 
 
+def of_optimisers(s):
+    """Steps whose sums are as small as the number that keeps them from 0, which these nodes do not say."""
+    domain, x, g = "ai.onnx.preview.training", np.zeros(3, np.float32), np.float32([1e-6, -3e-6, 1e-4])
+    more = [info("r", []), info("t", [], INT64), *(info(name, [3]) for name in "gvh")]
+    still = {"x": x, "r": np.float32(1), "t": np.int64(0), "g": g, "v": x, "h": x}
+    root = np.abs(g.astype(np.float64))
+    made = model([node("Adagrad", ["r", "t", "x", "g", "h"], ["y", "sums"], domain=domain)], shape=(3,), more=more, domains=[domain])
+    s.gives("a step of Adagrad", made, -g / (root + 1e-6), near=True, **still)
+    made = model([node("Adam", ["r", "t", "x", "g", "v", "h"], ["y", "mean", "sums"], domain=domain)], shape=(3,), more=more, domains=[domain])
+    s.gives("a step of Adam", made, -0.1 * g / (np.sqrt(0.001) * root + 1e-6), near=True, **still)
+
+
 def of_halves(s):
     """What is computed of constants of 16 bits when a model is compiled is what the program would compute."""
     x = np.zeros(5, np.float32)
@@ -305,4 +317,4 @@ def of_sequences(s):
 
 
 if __name__ == "__main__":
-    sys.exit(run(of_trees, of_moving_places, of_columns, of_distances, of_examples, of_halves, of_sequences))
+    sys.exit(run(of_trees, of_moving_places, of_columns, of_distances, of_examples, of_optimisers, of_halves, of_sequences))

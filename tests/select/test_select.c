@@ -382,6 +382,44 @@ static void longer_boxes_are_split(void** state) {
   pb_arena_free(&arena);
 }
 
+// A mover whose box tests neighbours takes pixels and their channels as one run: the box is told in elements, so many
+// for a step of the bounded index as a pixel has channels.
+static void boxes_are_told_in_elements(void** state) {
+  (void)state;
+  pb_chip *simnpu = chip, *cube;
+  assert_int_equal(pb_chip_find(PB_SOURCE_DIR "/tests/chips/ascend.td", NULL, NULL, &cube), PB_OK);
+  chip = cube;
+  pb_flat f;
+  pb_match match;
+  pb_arena arena = {0};
+  const char* why;
+  begin(&f); // 5 rows of 7 pixels of 3 channels out of an image of rows of 20 pixels
+  dims(&f, 3, 5, 7, 3);
+  pb_flat_access* source = add_access(&f, "GM", PB_I8);
+  strides(source, 3, 60, 3, 1);
+  source->boxed = true;
+  for (int d = 0; d < 2; ++d) {
+    source->box_rank[d] = d;
+    source->box_step[d] = 1;
+  }
+  strides(add_access(&f, "L1", PB_I8), 3, 32, 3, 1);
+  load(PB_I8, 0);
+  f.expr_count = used;
+  if (!pb_select(chip, &f, &arena, &match, &why)) fail_msg("%s", why);
+  assert_int_equal(match.nest.dim_count, 2);
+  assert_int_equal(match.cycles, 5);
+  const pb_flat_access* box = &match.nest.access[match.access_of[pb_insn_operand(match.insn, "src")]];
+  int pixels = match.nest.extent[0] == 21 ? 0 : 1;
+  assert_int_equal(match.nest.extent[pixels], 21);
+  assert_true(box->box_rank[pixels] == 1 && box->stride[pixels] == 1 && box->box_run[pixels] == 3);
+  assert_true(box->box_rank[!pixels] == 0 && box->box_run[!pixels] <= 1);
+  f.access[0].box_step[1] = 2; // every other pixel of the tensor: no box of a command counts those
+  assert_false(pb_select(chip, &f, &arena, &match, &why));
+  pb_arena_free(&arena);
+  pb_chip_free(cube);
+  chip = simnpu;
+}
+
 static void neighbours_merge(void** state) {
   (void)state;
   pb_flat f;
@@ -424,6 +462,7 @@ int main(void) {
                                      cmocka_unit_test(arguments_may_swap),
                                      cmocka_unit_test(longer_dims_are_split),
                                      cmocka_unit_test(longer_boxes_are_split),
+                                     cmocka_unit_test(boxes_are_told_in_elements),
                                      cmocka_unit_test(neighbours_merge)};
   return cmocka_run_group_tests(tests, open_chip, close_chip);
 }

@@ -56,7 +56,10 @@ def text_of(operands, ops, result):
 class Bench(tools.Checks):
     def compile(self, text, name="m.mlir"):
         model = self.folder / name
-        model.write_bytes(text if isinstance(text, bytes) else text.encode())
+        if text is None:
+            model.mkdir()
+        else:
+            model.write_bytes(text if isinstance(text, bytes) else text.encode())
         return tools.call([f"{self.bin}/pbc", str(model), "--target=cpu", "-o", str(self.folder / "m.pbe")])
 
     def run(self, text, *inputs):
@@ -72,7 +75,7 @@ class Bench(tools.Checks):
 
     def refuses(self, what, text, *words, name="m.mlir"):
         done = self.compile(text, name)
-        good = done.returncode == 1 and all(word in done.stderr for word in words)
+        good = done.returncode == 1 and all(word in done.stderr for word in words) and "ended without a result" not in done.stderr
         self.say(good, what if good else f"{what}: exit code {done.returncode}, {done.stderr.strip()[:400]!r}")
 
 
@@ -431,6 +434,7 @@ def refusals(bench):
                   "m.mlir:4:47: error: MLIR's parser fell over it", "PB2105")
     bench.refuses("no MLIR", "no such thing", "m.mlir:1:1: error")
     bench.refuses("an empty file", "", "there is no function 'main'")
+    bench.refuses("a folder, which opens and cannot be read", None, "folder.mlir: error: cannot be read", "PB1001", name="folder.mlir")
     bench.refuses("the pretty form", "module {\n  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n    return %a : tensor<4xf32>\n  }\n}\n",
                   "pretty form", "--mlir-print-op-generic")
     bench.refuses("bytecode", b"ML\xefR\x01StableHLO_v1.0.0\x00\x01", "bytecode", "stablehlo-translate --deserialize")

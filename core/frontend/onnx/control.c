@@ -106,7 +106,6 @@ static int weight_of(const pb_onnx* o, const pb_subgraph* s) {
 
 // A mark or a move, made for the node itself.
 static void stand_at(pb_onnx* o) {
-  o->door.m.name = o->n->name;
   o->door.m.type = o->n->op;
 }
 

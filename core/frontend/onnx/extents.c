@@ -56,7 +56,6 @@ static void take_declared(const pb_onnx* o, int r, int count, int64_t* shape) {
 static void give_source(pb_onnx* o, const char* name, int vector, int count) {
   pb_maker* m = &o->door.m;
   int64_t length = count + 1;
-  m->name = o->n->name;
   m->type = o->n->op;
   int y = pb_make_value(m, PB_I64, 1, &length);
   pb_make_copy(m, o->door.value[vector], y);
@@ -143,7 +142,6 @@ int pb__o_refilled(pb_onnx* o, int x, int rank, const int64_t* shape) {
   pb_maker* m = &o->door.m;
   int dims[PB_NEST_RANK];
   if (pb__o_bad(o)) return y;
-  m->name = o->n->name;
   m->type = o->n->op;
   int value = o->door.value[y] = pb_make_value(m, pb__o_type(o, y)->type, rank, shape);
   if (pb__is_empty(rank, shape)) return y;

@@ -19,7 +19,6 @@ typedef struct turns {
 static turns begin(pb_onnx* o, int from, int rank, const int64_t* shape) {
   turns t = {.o = o, .m = &o->door.m};
   int64_t all = pb__o_elements(o, from);
-  t.m->name = o->n->name;
   t.m->type = o->n->op;
   t.flat = pb_make_value(t.m, pb__o_type(o, from)->type, 1, &all);
   pb_make_copy(t.m, o->door.value[from], t.flat);
@@ -85,7 +84,6 @@ int pb__o_sorted(pb_onnx* o, int slices) {
   slices = as_one_dim(o, slices);
   if (pb__o_bad(o)) return y;
   pb_maker* maker = &o->door.m;
-  maker->name = o->n->name;
   maker->type = o->n->op;
   pb_door_merge m = pb__door_merge_start(&o->door, 1, &count, 0, size);
   pb_nest* n = &maker->nest;
@@ -145,7 +143,6 @@ static int in_score_order(pb_onnx* o, int corner, int order, const int64_t* shap
   const int64_t each[3] = {shape[1] * boxes, boxes, 1}, batch[3] = {boxes, 0, 0};
   int y = pb__o_new(o, PB_F32, 1, &all);
   turns t = {.o = o, .m = &o->door.m};
-  t.m->name = o->n->name;
   t.m->type = o->n->op;
   t.flat = o->door.value[y] = pb_make_value(t.m, PB_F32, 1, &all);
   pb_nest* n = pb_make_start(t.m, "gather");

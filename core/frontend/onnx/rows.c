@@ -226,7 +226,6 @@ int pb__o_in(pb_onnx* o, int k) {
 
 int pb__o_tensor(pb_onnx* o, int tensor) {
   int value = -1;
-  o->door.m.name = o->n->name;
   o->door.m.type = o->n->op;
   if (tensor >= 0 && o->l->g->tensors[tensor].is_sequence) pb__o_refuse(o, "a sequence where a tensor has to be");
   if (!pb__o_bad(o)) {
@@ -259,7 +258,6 @@ void pb__o_out(pb_onnx* o, int k, int v) {
     value = pb__add_empty(o->l, name, made.type, made.rank, made.shape);
   } else if ((size_t)value < o->first_value || made.const_id >= 0) { // another's, or no tensor of its own
     int copy = pb__add_value(o->l, name, made.type, made.rank, made.shape);
-    o->door.m.name = o->n->name;
     pb_make_copy(&o->door.m, value, copy);
     value = copy;
   }
@@ -283,7 +281,7 @@ pb_status pb__o_make(lifter* l, const pb_node* n, bool* known) {
   o.door = (pb_door){.table = &pb__door_stablehlo,
                      .flat = &o.flat,
                      .diag = l->diag,
-                     .m = {.program = l->out, .consts = l->consts},
+                     .m = {.program = l->out, .consts = l->consts, .name = n->name},
                      .name = n->name,
                      .what = pb_node_place(l->g, n),
                      .broadcasts = true};

@@ -103,7 +103,6 @@ static void place_rows(pb_onnx* o, int cache, int update, int axis, bool circula
     if (circular) index = pb__o_binary(o, "remainder", index, pb__o_integer(o, PB_I64, in.shape[axis]));
   }
   if (pb__o_bad(o)) return;
-  o->door.m.name = o->n->name;
   o->door.m.type = o->n->op;
   pb_control_place(&o->door.m, o->door.value[cache], o->door.value[update], axis, o->door.value[index]);
   o->l->value_of[o->n->outputs[0]] = o->door.value[cache];

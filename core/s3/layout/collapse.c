@@ -26,36 +26,6 @@ static bool leaves(const pb_nest* nest, const pb_access* access) {
   return false;
 }
 
-// Whether dims of the index step over whole runs, or stay within one.
-static bool keeps_runs(const pb_nest* nest, const pb_index* index, int64_t run) {
-  int64_t within = index->cst % run;
-  for (int d = 0; d < nest->dim_count; ++d) {
-    if (index->coef[d] < 0) return false;
-    if (index->coef[d] % run) within += index->coef[d] * (nest->extent[d] - 1);
-  }
-  return index->cst >= 0 && within < run;
-}
-
-// Indices that several dims of the maker's store walk, as those of a reshape, are cut in both accesses till each is one
-// dim's. false: they cannot be.
-static bool cut_alike(const pb_nest* maker, pb_access* made, const pb_nest* reader, pb_access* read) {
-  for (int r = 0; r < made->rank; ++r) {
-    int64_t run = 0, walking = 0;
-    for (int d = 0; d < maker->dim_count; ++d) {
-      int64_t step = made->index[r].coef[d];
-      walking += step != 0;
-      if (step > run) run = step;
-    }
-    if (walking < 2) continue;
-    if (made->rank == PB_NEST_RANK || run < 2 || made->shape[r] % run || !keeps_runs(maker, &made->index[r], run) ||
-        !keeps_runs(reader, &read->index[r], run))
-      return false;
-    pb_access_cut_index(made, r, run);
-    pb_access_cut_index(read, r, run);
-  }
-  return true;
-}
-
 static bool look_through(pb_layout* l, int n, int a) {
   pb_program* p = &l->program;
   int value = p->value_of[n][a], copy = pb_program_only_writer(p, value), dim_of[PB_NEST_RANK];
@@ -63,9 +33,7 @@ static bool look_through(pb_layout* l, int n, int a) {
   if (copy < 0 || copy >= n || pb__layout_is_apart(l, copy) || !is_copy(&p->nests[copy]) || was.boxed || was.gathered ||
       was.splat || leaves(&p->nests[n], &was) || p->values[p->value_of[copy][0]].kind != PB_VALUE_LOCAL)
     return false;
-  pb_access made = p->nests[copy].access[1];
-  if (!cut_alike(&p->nests[copy], &made, &p->nests[n], &was) || !pb_walks_elements(&p->nests[copy], &made, dim_of))
-    return false;
+  if (!pb_walks_elements(&p->nests[copy], &p->nests[copy].access[1], dim_of)) return false;
   p->nests[n].access[a] = pb_access_compose(&was, dim_of, &p->nests[copy].access[0]);
   pb_program_set_value(p, &l->unit->pass, n, a, p->value_of[copy][0]);
   return true;

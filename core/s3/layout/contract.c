@@ -54,7 +54,6 @@ static void find_inner(contract* c) {
   int axis = blocked || (rows && !c->gather) ? 1 : x->rank - 1, dim = pb__layout_summed_along(c->nest, c->roles, axis);
   c->inner = v->kind == PB_LAYOUT_PLAIN ? pb__layout_window(c->l, c->n, c->roles) : -1;
   c->window = c->inner >= 0;
-  c->x_block = 0;
   if (dim < 0 || c->window) return;
   for (int r = 0; r < x->rank && !blocked && !rows; ++r)
     if (r == axis ? !pb_index_single(&x->index[r], &dim) : x->index[r].coef[dim]) return;

@@ -88,12 +88,11 @@ static int load_of(pb_nest* part, pb_type type, int access) {
   return node;
 }
 
-// The value of one piece as a nest without its store. *carried: which of its accesses is the carried one, -1: none.
-// false: it has more operands than a nest can have.
+// What is left of `part`, a copy of the nest, is the value of one piece, without a store. *carried: which of its
+// accesses is the carried one, -1: none. false: it has more operands than a nest can have.
 static bool cut(const point* p, const pb_piece* piece, pb_nest* part, int* carried) {
   int in[PB_COVER_NODES], access_of[PB_NEST_ACCESSES], root = piece->addend >= 0 ? piece->addend : piece->node;
   bool needed[PB_COVER_NODES] = {false}, leaf[PB_COVER_NODES] = {false};
-  pb_nest_copy(part, p->nest);
   part->access_count = part->expr_count = 0;
   memset(access_of, 0xff, sizeof access_of);
   for (int k = 0; k < piece->leaf_count; ++k) leaf[piece->leaves[k]] = true;
