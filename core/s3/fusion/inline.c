@@ -10,7 +10,6 @@
 #include "core/math/math.h"
 #include "core/s3/compose.h"
 #include "core/s3/kernel/landing.h"
-#include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 
 #include <string.h>
@@ -100,10 +99,9 @@ static int append(merge* m, int n, const int* access, int load, int taken) {
   return map[nest->expr_count - 1];
 }
 
-// Whether the chip has less to do for both in one nest: code goes once less over memory; commands are to be
-// fewer, or to compute what none did by itself.
+// Whether the chip has less to do for both in one nest: commands are to be fewer, as code's always are, or to compute
+// what none did by itself.
 static bool gains(const merge* m) {
-  if (pb_chip_runs_code(m->chip)) return true;
   int maker = pb_point_commands(m->chip, &m->p->nests[m->maker]),
       taker = pb_point_commands(m->chip, &m->p->nests[m->taker]), both = pb_point_commands(m->chip, &m->out);
   return both && (!maker || !taker || both < maker + taker);

@@ -147,13 +147,13 @@ static int only_reader(const outliner* o, int value) {
   return reader;
 }
 
-// The memory in which the group's reduction leaves its sums; -1: not known yet, or the memory is cached.
+// The memory in which the group's reduction leaves its sums; -1: not known yet.
 static int sums_land(const outliner* o, int nest) {
   bool weight[PB_NEST_ACCESSES] = {0};
   int memory = -1;
   for (int a = 0; a < o->program.nests[nest].access_count; ++a)
     weight[a] = o->program.values[o->program.value_of[nest][a]].kind == PB_VALUE_CONST;
-  if (!o->cached) pb_sum_lands(o->unit->chip, &o->program.nests[nest], weight, &memory);
+  (void)pb_sum_lands(o->unit->chip, &o->program.nests[nest], weight, &memory);
   return memory;
 }
 

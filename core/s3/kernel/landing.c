@@ -2,6 +2,7 @@
 
 #include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/taps.h"
+#include "core/s3/kernel/vector.h"
 #include "core/s3/transfer_paths.h"
 #include "core/select/cover.h"
 
@@ -18,9 +19,17 @@ static void flat_of(const pb_nest* nest, pb_flat* flat) {
   }
 }
 
+// Cores that run code compute whatever a nest says, at once and in registers.
+static bool code_lands(const pb_chip* chip, int* memory) {
+  int registers = pb_chip_register_file(chip);
+  if (registers >= 0) *memory = registers;
+  return registers >= 0;
+}
+
 static bool lands(const pb_chip* chip, const pb_nest* nest, int carried, int from, bool sets, int* memory) {
   pb_flat flat;
   pb_cover cover;
+  if (code_lands(chip, memory)) return true;
   if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
   flat_of(nest, &flat);
   if (carried >= 0) flat.access[carried].memory = from;
@@ -41,6 +50,8 @@ bool pb_point_lands_alone(const pb_chip* chip, const pb_nest* nest) {
 int pb_point_commands(const pb_chip* chip, const pb_nest* nest) {
   pb_flat flat;
   pb_cover cover;
+  int memory;
+  if (code_lands(chip, &memory)) return 1;
   if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return 0;
   flat_of(nest, &flat);
   return pb_cover_find(chip, &flat, -1, true, &cover) ? cover.count : 0;
@@ -48,6 +59,7 @@ int pb_point_commands(const pb_chip* chip, const pb_nest* nest) {
 
 bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weight, int* memory) {
   pb_contraction_dims roles, insn_roles;
+  if (code_lands(chip, memory)) return true;
   if (pb_nest_contraction_dims(nest, is_weight, &roles)) {
     const pb_insn* insn = pb_nest_contraction(chip, nest, &roles, &insn_roles);
     if (insn) *memory = insn->operands[insn_roles.y].memory;
@@ -68,6 +80,8 @@ bool pb_sum_lands(const pb_chip* chip, const pb_nest* nest, const bool* is_weigh
 
 bool pb_nest_known(const pb_chip* chip, const pb_nest* nest) {
   pb_flat flat;
+  int memory;
+  if (code_lands(chip, &memory)) return true;
   if (nest->dim_count > PB_FLAT_DIMS || nest->access_count > PB_FLAT_ACCESSES) return false;
   flat_of(nest, &flat);
   return pb_select_knows(chip, &flat);

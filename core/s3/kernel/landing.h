@@ -1,4 +1,5 @@
 // Where the chip's instructions leave results, before there are tiles: what the graph's passes need to know of them.
+// Code of a core's counts as one instruction that computes anything and leaves it in registers.
 #ifndef PB_S3_LANDING_H
 #define PB_S3_LANDING_H
 
