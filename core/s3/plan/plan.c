@@ -498,11 +498,13 @@ static bool one_more(const pb_chip* chip, const pb_group* group, pb_plan* stages
 
 // More copies of the weights, then of x, and of x on its second step, then of results, as long as each one is worth its
 // room: where a tile of products is short, two do not hide what a load takes to arrive, nor what takes the results.
+// Weights of one stage behind another wait for that stage more than the model of cost knows.
 static void deepen(const pb_chip* chip, const pb_group* group, pb_plan* stages, int count) {
+  int first = count > 1 ? INPUT : WEIGHTS;
   for (bool better = true; better;) {
     better = false;
     for (int k = 0; k < count && !better; ++k)
-      for (int what = 0; what < COPIED && !better; ++what)
+      for (int what = first; what < COPIED && !better; ++what)
         if (what != IMAGE || (!k && has_image(chip, group))) better = one_more(chip, group, stages, count, k, what);
   }
 }
