@@ -159,6 +159,15 @@ def gather_f64(g):
     return y
 
 
+@case("typed_gather_elements_f64")  # the same, and where they go back to
+def gather_elements_f64(g):
+    x, i = g.feed("x", g.draw(4, 6, 9).astype(np.float64)), g.feed("i", g.rng.permuted(np.tile(np.arange(-3, 3), (4, 9, 1)), axis=2)[..., :3].swapaxes(1, 2))
+    y = g.op("GatherElements", x, i, axis=1)
+    z = g.op("ScatterElements", x, i, y, axis=1, reduction="add")
+    g.types[y] = g.types[z] = TensorProto.DOUBLE
+    return [y, z]
+
+
 @case("typed_reversed_f64")  # the same
 def reversed_f64(g):
     ends = [g.const(np.array(ends, np.int64)) for ends in ((-1, -1), (-9, -9), (0, 2), (-1, -2))]

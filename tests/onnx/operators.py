@@ -221,6 +221,12 @@ def of_optimisers(s):
     s.gives("a step of Adam", made, -0.1 * g / (np.sqrt(0.001) * root + 1e-6), near=True, **still)
 
 
+def of_heads(s):
+    table = [info("c", [1, 6, 2]), info("s", [1, 6, 2])]
+    turned = model([node("RotaryEmbedding", ["x", "c", "s"])], opset=23, shape=(1, 6, 4), more=table)
+    s.refuses("rows whose heads nobody counts", turned, "a last dim that is not 0 heads")
+
+
 def of_halves(s):
     """What is computed of constants of 16 bits when a model is compiled is what the program would compute."""
     x = np.zeros(5, np.float32)
@@ -317,4 +323,4 @@ def of_sequences(s):
 
 
 if __name__ == "__main__":
-    sys.exit(run(of_trees, of_moving_places, of_columns, of_distances, of_examples, of_optimisers, of_halves, of_sequences))
+    sys.exit(run(of_trees, of_moving_places, of_columns, of_distances, of_examples, of_optimisers, of_heads, of_halves, of_sequences))
