@@ -98,8 +98,7 @@ static void add_number(const pb_nest* nest, const pb_access* table, const int* v
 }
 
 // The number of each row, by a tensor of one dim. The dims that no number walks stay out. It has a name of its own:
-// with
-// --fallback another target may run it, and not what gathers.
+// with --fallback another target may run it, and not what gathers.
 static void make_numbers(numberer* w, int n, int table, pb_nest* made, int* value_of, pb_access* walk) {
   const pb_nest* nest = &w->from->nests[n];
   const char* name = pb_printf(&w->unit->pass, "%s.rows", nest->name ? nest->name : "");
