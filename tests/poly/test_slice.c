@@ -113,6 +113,35 @@ static void backwards(void** state) {
   assert_least_box(&e);
 }
 
+// What a tile and its slice both move with is no part of a proof.
+static void one_proof_wherever_a_tile_stands(void** state) {
+  (void)state;
+  example e = begin(1);
+  e.extents[0] = 4;
+  e.extents[PB_NEST_DIMS] = 28;
+  e.access.index[0].coef[0] = 2;
+  e.access.index[0].coef[PB_NEST_DIMS] = 8;
+  pb_slice slice = {.extent = {7}};
+  slice.origin[0].coef[PB_NEST_DIMS] = 8;
+  pb_arena arena = {0};
+  pb_proofs proofs = {.arena = &arena};
+  assert_true(pb_slice_is_least(&e.access, e.extents, 1, &slice, &proofs));
+  assert_int_equal(proofs.known.count, 1);
+  e.extents[PB_NEST_DIMS] = 5;
+  e.access.index[0].cst = slice.origin[0].cst = -3;
+  e.access.index[0].coef[PB_NEST_DIMS] = slice.origin[0].coef[PB_NEST_DIMS] = 9;
+  assert_true(pb_slice_is_least(&e.access, e.extents, 1, &slice, &proofs));
+  assert_int_equal(proofs.known.count, 1);
+  slice.origin[0].cst = -4; // one in front of what is touched
+  assert_false(pb_slice_is_least(&e.access, e.extents, 1, &slice, &proofs));
+  slice.origin[0] = e.access.index[0]; // further behind than numbers go
+  slice.origin[0].coef[0] = 0;
+  slice.origin[0].cst = INT64_MAX;
+  assert_false(pb_slice_is_least(&e.access, e.extents, 1, &slice, &proofs));
+  pb_table_free(&proofs.known);
+  pb_arena_free(&arena);
+}
+
 static void a_number_and_nothing(void** state) {
   (void)state;
   example e = begin(2);
@@ -177,9 +206,13 @@ static void random_accesses(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_window_with_its_halo), cmocka_unit_test(backwards),
-      cmocka_unit_test(a_number_and_nothing),   cmocka_unit_test(a_window_with_gaps),
-      cmocka_unit_test(an_index_held_whole),    cmocka_unit_test(random_accesses),
+      cmocka_unit_test(a_window_with_its_halo),
+      cmocka_unit_test(backwards),
+      cmocka_unit_test(one_proof_wherever_a_tile_stands),
+      cmocka_unit_test(a_number_and_nothing),
+      cmocka_unit_test(a_window_with_gaps),
+      cmocka_unit_test(an_index_held_whole),
+      cmocka_unit_test(random_accesses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
