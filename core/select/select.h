@@ -56,11 +56,18 @@ typedef struct pb_match {
 } pb_match;
 
 // The cheapest instruction of the chip that computes the nest. On failure returns false and, in *why (static or in
-// arena), what came closest and, behind a line prologue, the first thing of the nearest instruction that does not fit.
+// arena), what came closest and, behind a line feed, the first thing of the nearest instruction that does not fit.
 bool pb_select(const pb_chip* chip, const pb_flat* nest, pb_arena* arena, pb_match* match, const char** why);
 
 // Whether an instruction computes the nest's value, whatever the strides.
 bool pb_select_knows(const pb_chip* chip, const pb_flat* nest);
+
+static inline bool pb_is_number(const pb_expr_node* node, int64_t number) {
+  return node->op == PB_OP_CONST && node->value == (double)number;
+}
+// What node n keeps among so many rows, the number of one of them; n itself: it keeps nothing so. Commands that gather
+// keep numbers inside by themselves.
+int pb_row_unclamped(const pb_expr_node* expr, int n, int64_t rows);
 
 // Joins neighbouring dims that every access walks as one.
 void pb_flat_merge(pb_flat* nest);

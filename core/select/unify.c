@@ -142,18 +142,17 @@ static bool unify_table(const pb_insn* insn, const pb_expr_node* i, const pb_fla
   return false;
 }
 
-static bool is_number(const pb_expr_node* n, int64_t number) {
-  return n->op == PB_OP_CONST && n->value == (double)number;
+int pb_row_unclamped(const pb_expr_node* expr, int n, int64_t rows) {
+  if (expr[n].op != PB_OP_MIN || !pb_is_number(&expr[expr[n].args[1]], rows - 1)) return n;
+  const pb_expr_node* least = &expr[expr[n].args[0]];
+  return least->op == PB_OP_MAX && pb_is_number(&expr[least->args[1]], 0) ? least->args[0] : n;
 }
 
-// The number of a row before it is kept among so many, and before it is widened to be so: rows are gathered by numbers
-// that the instruction keeps inside.
+// The number of a row before it is kept among so many, and before it is widened to be so.
 static int row_number(const pb_flat* nest, int index, int64_t rows) {
   const pb_expr_node* e = nest->expr;
   if (e[index].op == PB_OP_SEXT && e[index].type == PB_INDEX) index = e[index].args[0];
-  if (e[index].op == PB_OP_MIN && is_number(&e[e[index].args[1]], rows - 1) && e[e[index].args[0]].op == PB_OP_MAX &&
-      is_number(&e[e[e[index].args[0]].args[1]], 0))
-    index = e[e[index].args[0]].args[0];
+  index = pb_row_unclamped(e, index, rows);
   if (e[index].op == PB_OP_SEXT && e[index].type == PB_I64) index = e[index].args[0];
   return index;
 }

@@ -45,7 +45,7 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat) {
                                        .splat = access->splat,
                                        .table = access->gathered ? pb_access_elements(access) : 0,
                                        .aligned_rows = true};
-    if (access->gathered && access->gathered < access->rank) note_rows(access, &flat->access[a]);
+    if (pb_gathers_rows(access)) note_rows(access, &flat->access[a]);
     for (int d = 0; d < nest->dim_count; ++d) {
       flat->access[a].stride[d] = pb_access_stride(access, d);
       note_box(nest, access, d, &flat->access[a]);

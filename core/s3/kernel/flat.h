@@ -5,6 +5,11 @@
 #include "core/poly/nest.h"
 #include "core/select/select.h"
 
+// Whether more of the tensor lies behind the index that the body computes: it names a row.
+static inline bool pb_gathers_rows(const pb_access* access) {
+  return access->gathered && access->gathered < access->rank;
+}
+
 // The nest with its operands in any memory.
 void pb_flat_begin(const pb_nest* nest, pb_flat* flat);
 // Access `access` lies in a memory of the chip (PB_ANY_MEMORY: in any): notes it, and whether all that moves the base

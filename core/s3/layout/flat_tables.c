@@ -5,6 +5,7 @@
 //   after    y[i, c] = t[n[i], c]
 #include "core/s3/compose.h"
 #include "core/s3/layout/row_numbers.h"
+#include "core/select/select.h"
 
 #include <string.h>
 
@@ -39,7 +40,7 @@ static int factor_of(const pb_nest* nest, int n, int64_t wide) {
   const pb_expr_node* product = &nest->expr[n];
   for (int side = 0; side < 2 && product->op == PB_OP_MUL; ++side) {
     const pb_expr_node* number = &nest->expr[product->args[side]];
-    if (number->op == PB_OP_CONST && number->value == (double)wide) return product->args[1 - side];
+    if (pb_is_number(number, wide)) return product->args[1 - side];
   }
   return NONE;
 }

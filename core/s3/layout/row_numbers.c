@@ -26,7 +26,7 @@ typedef struct numberer {
 // The access whose rows the nest copies, and nothing else; NONE: it is another nest.
 static int table_of(const pb_nest* nest) {
   int table = pb__rows_table(nest);
-  return table >= 0 && nest->access[table].gathered < nest->access[table].rank ? table : NONE;
+  return table >= 0 && pb_gathers_rows(&nest->access[table]) ? table : NONE;
 }
 
 static bool chip_gathers(const pb_chip* chip, const pb_nest* nest) {
@@ -42,24 +42,14 @@ static int number_of(const pb_nest* nest) {
   return index ? nest->expr[n].args[0] : n;
 }
 
-static bool is_integer(const pb_expr_node* n, double number) { return n->op == PB_OP_CONST && n->value == number; }
-
-// What stands in front of the clamps into the table, which are the command's.
-static int unclamped(const pb_nest* nest, int n, int64_t rows) {
-  const pb_expr_node* e = nest->expr;
-  if (e[n].op != PB_OP_MIN || !is_integer(&e[e[n].args[1]], (double)(rows - 1))) return n;
-  const pb_expr_node* least = &e[e[n].args[0]];
-  return least->op == PB_OP_MAX && is_integer(&e[least->args[1]], 0) ? least->args[0] : n;
-}
-
 // x < 0 ? x + rows : x of an i32, which needs no more bits than x has. Returns x as i32; NONE: it is another number.
 static int from_end(const pb_nest* nest, int n, int64_t rows) {
   const pb_expr_node *e = nest->expr, *s = &e[n];
   if (s->op != PB_OP_SELECT || e[s->args[0]].op != PB_OP_LESS || e[s->args[1]].op != PB_OP_ADD) return NONE;
   const pb_expr_node *less = &e[s->args[0]], *add = &e[s->args[1]];
   int x = s->args[2];
-  if (less->args[0] != x || add->args[0] != x || !is_integer(&e[less->args[1]], 0) ||
-      !is_integer(&e[add->args[1]], (double)rows))
+  if (less->args[0] != x || add->args[0] != x || !pb_is_number(&e[less->args[1]], 0) ||
+      !pb_is_number(&e[add->args[1]], rows))
     return NONE;
   if (e[x].op == PB_OP_SEXT) x = e[x].args[0];
   return e[x].op == PB_OP_LOAD && e[x].args[0] < 0 && e[x].type == PB_I32 ? x : NONE;
@@ -69,7 +59,7 @@ static int from_end(const pb_nest* nest, int n, int64_t rows) {
 // accesses, value_of: of those that it has there.
 static void add_number(const pb_nest* nest, const pb_access* table, const int* values, pb_nest* made, int* value_of) {
   int64_t rows = table->shape[table->gathered - 1];
-  int whole = number_of(nest), n = unclamped(nest, whole, rows), x = from_end(nest, n, rows);
+  int whole = number_of(nest), n = pb_row_unclamped(nest->expr, whole, rows), x = from_end(nest, n, rows);
   if (x >= 0) {
     made->access[0] = nest->access[nest->expr[x].operand];
     value_of[0] = values[nest->expr[x].operand];

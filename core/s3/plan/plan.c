@@ -4,6 +4,7 @@
 // the reduction, so that x is read once and partial results never leave the chip; whether the weights stay for the
 // whole kernel, for a block or for a chunk of the reduction is part of the choice. Where another reduction makes x,
 // each tiling is tried with the ways of making one tile's slice of x inside it, by the same rules.
+#include "core/s3/kernel/flat.h"
 #include "core/s3/kernel/taps.h"
 #include "core/s3/plan/plan_search.h"
 #include "core/s3/transfer_paths.h"
@@ -385,7 +386,7 @@ static void plan_flat(pb_planner* p) {
 // Rows as they are, of a tensor or of a table from which they are gathered.
 static bool moves_rows(const pb_nest* nest) {
   for (int a = 0; a < nest->access_count; ++a)
-    if (nest->access[a].gathered && nest->access[a].gathered < nest->access[a].rank) return true;
+    if (pb_gathers_rows(&nest->access[a])) return true;
   return nest->expr_count == 1;
 }
 
