@@ -22,11 +22,7 @@ static pb_place place_of(const reader* r) { return (pb_place){.what = pb_func_na
 static pb_tree* add_node(reader* r, pb_tree* parent, pb_tree_kind kind) {
   pb_tree* node = PB_NEW(&r->unit->pass, pb_tree);
   *node = (pb_tree){.kind = kind, .level = r->level, .buffer = -1};
-  if (parent->last)
-    parent->last->next = node;
-  else
-    parent->first = node;
-  parent->last = node;
+  pb_tree_put(parent, node);
   return node;
 }
 

@@ -15,7 +15,7 @@ bool pb__tiling_fail(pb_tiling* t, const char* why) {
   return false;
 }
 
-static void put(pb_tree* parent, pb_tree* node) {
+void pb_tree_put(pb_tree* parent, pb_tree* node) {
   if (parent->last)
     parent->last->next = node;
   else
@@ -25,7 +25,7 @@ static void put(pb_tree* parent, pb_tree* node) {
 
 static pb_tree* tree_add(pb_tiling* t, int level, pb_tree* node) {
   node->level = level;
-  put(t->body[level], node);
+  pb_tree_put(t->body[level], node);
   return node;
 }
 
@@ -66,7 +66,7 @@ pb_tree* pb__tiling_open_iteration(pb_tiling* t, int level, int loop, int64_t it
 }
 
 void pb__tiling_put(pb_tiling* t, pb_tree* parent, int level, const pb_nest* nest) {
-  put(parent, nest_node(t, level, nest));
+  pb_tree_put(parent, nest_node(t, level, nest));
 }
 
 void pb__tiling_add_in_iteration(pb_tiling* t, int level, int loop, int64_t iteration, const pb_nest* nest) {

@@ -97,6 +97,8 @@ typedef struct pb_tree {
   int buffer;             // ALLOC
   struct pb_tree *first, *last, *next;
 } pb_tree;
+// Behind what stands in `parent`.
+void pb_tree_put(pb_tree* parent, pb_tree* node);
 
 // Fields of an instruction that nests of the tree read as state, and those that more than one nest reads.
 typedef struct pb_state_reads {
