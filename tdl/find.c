@@ -110,17 +110,18 @@ pb_status pb_chip_find(const char* spec, const char* target_dir, pb_diag* diag, 
 
 // The text without the places of its records, so that a comment added to a description changes nothing.
 void pb__chip_hash(pb_chip* chip) {
+  static const char key[] = "\"!locs\":";
   pb_sha256 sha;
   pb_sha256_init(&sha);
-  for (const char* at = chip->json; *at;) {
-    const char* locs = strstr(at, "\"!locs\":");
-    size_t n = locs ? (size_t)(locs - at) : strlen(at);
-    pb_sha256_add(&sha, at, n);
-    at += n;
-    if (!locs) break;
+  const char* from = chip->json;
+  for (const char* at = from; *at; ++at) { // one pass: sanitizers measure the whole rest for each strstr
+    if (*at != '"' || strncmp(at, key, sizeof key - 1) != 0) continue;
+    pb_sha256_add(&sha, from, (size_t)(at - from));
     const char* end = strchr(at, ']');
-    at = end ? end + 1 : at + strlen(at);
+    from = end ? end + 1 : at + strlen(at);
+    at = from - 1;
   }
+  pb_sha256_add(&sha, from, strlen(from));
   pb_sha256_add(&sha, chip->variant, strlen(chip->variant));
   pb_sha256_done(&sha, chip->hash);
 }

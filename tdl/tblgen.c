@@ -54,14 +54,16 @@ static char* read_all(FILE* file) {
 static void drop_printable(char* json) {
   static const char key[] = ",\"printable\":\"";
   char* to = json;
-  const char* at = json;
-  for (const char* next; (next = strstr(at, key)); at += *at != 0) {
-    memmove(to, at, (size_t)(next - at));
-    to += next - at;
-    for (at = next + sizeof key - 1; *at && *at != '"'; ++at)
+  for (const char* at = json; *at;) { // one pass: sanitizers measure the whole rest for each strstr
+    if (*at != ',' || strncmp(at, key, sizeof key - 1) != 0) {
+      *to++ = *at++;
+      continue;
+    }
+    for (at += sizeof key - 1; *at && *at != '"'; ++at)
       if (*at == '\\' && at[1]) ++at;
+    at += *at != 0;
   }
-  memmove(to, at, strlen(at) + 1);
+  *to = 0;
 }
 
 // `file:line:col: error: text`: each such line is one diagnostic; carets and source lines are left out.
