@@ -3,10 +3,19 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void print_place(char* out, size_t size, pb_place place) {
+// The line of a text that an op's name ends with, or has in front of what a pass made of it (add:18_part); 0: none.
+static int line_of(const char* name) {
+  const char* colon = name ? strchr(name, ':') : NULL;
+  return colon ? atoi(colon + 1) : 0;
+}
+
+static void print_place(char* out, size_t size, const pb_diag* diag, pb_place place) {
   out[0] = 0;
+  if (!place.file && diag && diag->text && line_of(place.what) > 0)
+    place = (pb_place){.file = diag->text, .line = line_of(place.what)};
   if (place.file && place.line > 0)
     snprintf(out, size, "%s:%d:%d: ", place.file, place.line, place.column > 0 ? place.column : 1);
   else if (place.file)
@@ -31,7 +40,7 @@ void pb_diag_pass(pb_diag* diag, bool error, int code, const char* text) {
 static void emit(pb_diag* diag, bool error, pb_place place, int code, const char* hint, const char* extra,
                  const char* format, va_list args) {
   char where[512], what[2048], text[4096];
-  print_place(where, sizeof where, place);
+  print_place(where, sizeof where, diag, place);
   vsnprintf(what, sizeof what, format, args);
   plain(what);
   snprintf(text, sizeof text, "%s%s: %s%s%s%s%s [PB%04d]%s%s", where, error ? "error" : "warning",

@@ -21,6 +21,7 @@ typedef struct pb_diag {
   pb_diag_sink sink; // NULL: stderr
   void* user;
   int errors, warnings;
+  const char* text; // of a model whose ops have no names and are called KIND:LINE (add:18): its file; may be NULL
 } pb_diag;
 
 // Emits and returns PB_ERR_INPUT, so that a reader can write `return pb_error(...)`.

@@ -384,6 +384,7 @@ static pb_status compile(compilation* c) {
     return pb_unsupported(c->unit.diag, (pb_place){.what = c->chip->name}, 4060, NULL,
                           "the way it is controlled has no back end yet");
   if (c->options->fallback) PB_TRY(find_fallback(c));
+  if (is_text(c->options->model)) c->unit.diag->text = c->options->model; // what is refused from here on is an op's
   pb_status status = pb__compile_program(c);
   bool whole = status == PB_OK && !c->out->text && !pb_s1_has_control(&c->s1);
   if (whole) status = pb__compile_module(c);
@@ -433,6 +434,7 @@ pb_status pb_compile(const pb_compile_options* options, pb_diag* diag, pb_compil
   pb_status status = pb_dump_start(&c.dump, options->dump_dir, diag);
   if (status == PB_OK) status = compile(&c);
   out->schedules = pb_trees_added_up() - before;
+  diag->text = NULL;
   pb__compilation_free(&c);
   pb_symbols_free(&symbols);
   pb_mlir_text_close(text);

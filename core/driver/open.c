@@ -29,7 +29,8 @@ typedef struct sample { // of the program, on its way
 } sample;
 
 static pb_status start_sample(const compilation* from, int number, bool fuses, sample* s) {
-  *s = (sample){.symbols = *from->symbols, .diag = {.sink = pass_errors, .user = from->unit.diag}};
+  *s = (sample){.symbols = *from->symbols,
+                .diag = {.sink = pass_errors, .user = from->unit.diag, .text = from->unit.diag->text}};
   s->symbols.sample = number;
   s->symbols.arena = (pb_arena){0}; // names are there already
   s->c = (compilation){.options = from->options, .out = &s->out, .chip = from->chip, .control = from->control};

@@ -74,6 +74,11 @@ def main():
         t.refused("an open dim in a profile", ADD, ["--dim", "b=1,8", "--dim", "s=?"], "PB1004", "'s' is open in a profile")
         t.refused("what is of one plan", ADD, ["--dim", "b=?", "--dim", "s=4", "--emit=plan"], "PB1008", "'b' is open")
         t.refused("turns that extents count", TURNS, ["--dim", "s=?"], "PB4110", "is made of other loops", "list values")
+        narrow = t.folder / "narrow.mlir"  # sizes in 8 bits: they wrap
+        narrow.write_text((HERE / "texts" / "all_mean.mlir").read_text().replace("tensor<i32>", "tensor<ui8>"))
+        t.refused("a count that wraps, by its line", narrow, [], "narrow.mlir:18:1: error: convert:18: ", "PB4111", "list values")
+        t.refused("an op that a chip lacks, by its line", HERE / "texts" / "norms.mlir", ["--input-shape", "arg0=4x6"],
+                  "norms.mlir:27:1: error: dynamic_broadcast_in_dim:27: ", "PB4014", target="simnpu")
         t.refused("no such dim", ADD, ["--dim", "q=?"], "PB2026", "dims: b s")
         t.run_refused("two extents of one name", ADD, {"x": (2, 3), "y": (2, 4)}, "PB5047", "input 'y': its dim 1 is 4, and 's' is 3 by 'x'")
         t.run_refused("another rank", ADD, {"x": (2, 3), "y": (2, 3, 1)}, "PB5047", "'y'")
