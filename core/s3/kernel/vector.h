@@ -41,17 +41,16 @@ typedef struct pb_vector_insn {
 // An instruction of a core that multiplies matrices, y[m, n] += x[m, k, g] * w[k, n, g], in registers that hold rows
 // (pb_memory.value), with those that move such registers.
 typedef struct pb_matrix_insn {
-  const pb_insn* insn; // NULL: none
+  pb_vector_insn product; // .insn NULL: none
   const pb_insn *load_x, *load_w, *store, *zero;
-  int x, w, y;                   // operands
-  int memory;                    // the register file
-  int m, n, k, g;                // dims
-  int rows, lanes, steps, group; // their largest extents
+  int memory;      // the register file
+  int m, n, k, g;  // dims of the product
+  int rows, steps; // the largest extents of m and k
 } pb_matrix_insn;
 
 // The first one for these types whose factors both have a sign, and that the chip can load, store and clear. Its n are
 // the lanes of a vector of y.
-pb_matrix_insn pb_matrix_contraction(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
+pb_matrix_insn pb_matrix_contraction(pb_select_memo* memo, pb_type x, pb_type w, pb_type y);
 // Its cycles on so many rows and steps.
 int64_t pb_matrix_cycles(const pb_matrix_insn* matrix, int64_t rows, int64_t steps);
 // Extent of each of the equal parts, at most `most` long, that an extent is cut in; the last one may overlap.

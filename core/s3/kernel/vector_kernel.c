@@ -84,17 +84,18 @@ static void choose_rows(pb_vkernel* k) {
 
 // The main nest as the instruction on matrices takes it: x's rows are runs of neighbours over two summed dims, w has
 // lanes and groups inside the outer one.
-static bool find_matrix(const pb_chip* chip, const pb_contraction_dims* roles, pb_vkernel* k) {
+static bool find_matrix(pb_select_memo* memo, const pb_contraction_dims* roles, pb_vkernel* k) {
   const pb_nest* nest = k->main.nest;
   const pb_vaccess *x = &k->main.access[roles->x], *w = &k->main.access[roles->w];
-  k->matrix = pb_matrix_contraction(chip, roles->x_type, roles->w_type, k->main.access[roles->y].type);
+  k->matrix = pb_matrix_contraction(memo, roles->x_type, roles->w_type, k->main.access[roles->y].type);
   int g = nest->dim_count - 1;
-  bool fits = k->matrix.insn && g > 0 && k->is_sum[g] && nest->extent[g] == k->matrix.group && x->stride[g] == 1 &&
-              w->stride[g] == 1;
+  bool fits = k->matrix.product.insn && g > 0 && k->is_sum[g] && nest->extent[g] == k->matrix.product.group &&
+              x->stride[g] == 1 && w->stride[g] == 1;
   k->x = roles->x;
   k->w = roles->w;
   for (int d = 0; fits && d < g; ++d)
-    if (k->is_sum[d] && x->stride[d] == k->matrix.group && w->stride[d] == (int64_t)k->matrix.lanes * k->matrix.group)
+    if (k->is_sum[d] && x->stride[d] == k->matrix.product.group &&
+        w->stride[d] == (int64_t)k->matrix.product.lanes * k->matrix.product.group)
       k->depth_dim = d;
   if (fits) choose_rows(k);
   if (k->depth_dim < 0 || k->row_dim < 0) {
@@ -104,12 +105,7 @@ static bool find_matrix(const pb_chip* chip, const pb_contraction_dims* roles, p
   }
   k->depth = pb_matrix_divisor(nest->extent[k->depth_dim], k->matrix.steps);
   k->group_dim = g;
-  k->insn = (pb_vector_insn){.insn = k->matrix.insn,
-                             .lanes = k->matrix.lanes,
-                             .group = k->matrix.group,
-                             .x = k->matrix.x,
-                             .w = k->matrix.w,
-                             .y = k->matrix.y};
+  k->insn = k->matrix.product;
   return true;
 }
 
@@ -122,7 +118,7 @@ static void find_insn(pb_select_memo* memo, pb_vkernel* k) {
   bool flipped = false;
   for (int e = 0; e < nest->expr_count; ++e)
     flipped |= nest->expr[e].op == PB_OP_ZEXT && !pb_type_is_narrow(roles.x_type);
-  if (!flipped && find_matrix(memo->chip, &roles, k)) return;
+  if (!flipped && find_matrix(memo, &roles, k)) return;
   pb_vector_insn insn = pb_vector_contraction(memo, roles.x_type, roles.w_type, a[roles.y].type);
   if (!insn.insn || insn.flips != flipped) return;
   if (insn.flips) { // x is the factor that is read without sign, from where it is stored with or without
@@ -339,7 +335,7 @@ static bool read_kernel(const pb_program* program, int main, pb_select_memo* mem
 bool pb_vkernel_read(const pb_program* program, int main, pb_select_memo* memo, pb_around* around, pb_vkernel* k) {
   if (!read_kernel(program, main, memo, true, around, k)) return false;
   if (k->run_dim >= 0 && k->lane_dim != k->run_dim && !read_kernel(program, main, memo, false, around, k)) return false;
-  k->memory = k->matrix.insn ? k->matrix.memory : pb_chip_register_file(memo->chip);
+  k->memory = k->matrix.product.insn ? k->matrix.memory : pb_chip_register_file(memo->chip);
   return true;
 }
 

@@ -41,7 +41,7 @@ typedef struct pb_vkernel {
   int x, w;            // the accesses that it multiplies
   int group_dim;       // inside the instruction, -1: none
   bool taps; // along group_dim x's neighbours lie apart, each with neighbours for all lanes; fewer than the group has
-  pb_matrix_insn matrix;  // matrix.insn NULL: insn, if any, works on vectors; else it is insn.insn
+  pb_matrix_insn matrix;  // matrix.product.insn NULL: insn, if any, works on vectors; else it is insn.insn
   int row_dim, depth_dim; // whose elements are the rows of x and the steps of the sum inside it, -1: none
   int64_t rows, depth;    // how many of them at once
   pb_nest merged;         // the main nest when some of its dims were made one

@@ -33,9 +33,9 @@ int64_t pb__layout_summed_channels(const pb_layout* l) {
     const pb_access* a = l->program.nests[n].access;
     pb_contraction_dims roles;
     if (!pb__layout_contraction_dims(l, n, &roles)) continue;
-    pb_matrix_insn matrix = pb_matrix_contraction(l->unit->chip, roles.x_type, roles.w_type, a[roles.y].type);
-    int64_t sum = (int64_t)matrix.steps * matrix.group;
-    if (matrix.insn && matrix.lanes == l->lanes && sum % l->lanes == 0) return sum;
+    pb_matrix_insn matrix = pb_matrix_contraction(l->selections, roles.x_type, roles.w_type, a[roles.y].type);
+    int64_t sum = (int64_t)matrix.steps * matrix.product.group;
+    if (matrix.product.insn && matrix.product.lanes == l->lanes && sum % l->lanes == 0) return sum;
   }
   return 0;
 }

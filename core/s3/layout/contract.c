@@ -76,11 +76,11 @@ static bool runtime_w_fits(const contract* c) {
 // Cycles of the products for one vector of y's lanes, by the instruction on matrices; 0: it does not fit.
 static int64_t matrix_cycles(const contract* c, const pb_matrix_insn* matrix) {
   int64_t run = c->inner < 0 ? 1 : c->x_block ? c->x_block : c->nest->extent[c->inner], best = 0, sum = 1;
-  if (!matrix->insn || matrix->lanes != c->l->lanes || c->depthwise || c->w_const < 0) return 0;
-  if (c->window || run % matrix->group || run / matrix->group < 2) return 0;
+  if (!matrix->product.insn || matrix->product.lanes != c->l->lanes || c->depthwise || c->w_const < 0) return 0;
+  if (c->window || run % matrix->product.group || run / matrix->product.group < 2) return 0;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (c->roles->role[d] == PB_ROLE_K && d != c->inner) sum *= c->nest->extent[d];
-  int64_t steps = run / matrix->group, depth = pb_matrix_divisor(steps, matrix->steps);
+  int64_t steps = run / matrix->product.group, depth = pb_matrix_divisor(steps, matrix->steps);
   sum *= steps / depth * pb__layout_blocks(c->nest->extent[c->inner], run);
   for (int d = 0; d < c->nest->dim_count; ++d) {
     if (c->roles->role[d] != PB_ROLE_M) continue;
@@ -103,11 +103,11 @@ static int64_t vector_cycles(const contract* c) {
 static void choose_matrix(contract* c) {
   const pb_access* a = c->nest->access;
   pb_matrix_insn matrix =
-      pb_matrix_contraction(c->l->unit->chip, c->roles->x_type, c->roles->w_type, a[c->roles->y].type);
+      pb_matrix_contraction(c->l->selections, c->roles->x_type, c->roles->w_type, a[c->roles->y].type);
   int64_t cycles = matrix_cycles(c, &matrix);
   if (!cycles || (c->use_insn && cycles >= vector_cycles(c))) return;
   c->use_matrix = c->use_insn = true;
-  c->insn = (pb_vector_insn){.insn = matrix.insn, .lanes = matrix.lanes, .group = matrix.group};
+  c->insn = matrix.product;
 }
 
 // The summed dim with the most neighbours that one group has room for; weights of 0 fill it.

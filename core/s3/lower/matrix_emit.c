@@ -49,7 +49,7 @@ static int load_matrix(pb_vtile* t, const pb_vaccess* access, bool is_x, int poi
   int name = pb__vtile_find_load(e, access, displacement, -1);
   if (name >= 0) return name;
   const pb_insn* insn = is_x ? matrix->load_x : matrix->load_w;
-  int64_t inner = matrix->group * (is_x ? k->depth : matrix->lanes);
+  int64_t inner = matrix->product.group * (is_x ? k->depth : matrix->product.lanes);
   pb_vmatrix use = matrix_use(insn, insn->dest, is_x ? k->rows : k->depth, inner);
   use.stride = access->stride[is_x ? k->row_dim : k->depth_dim];
   for (int v = 0; v < k->program->value_count; ++v)
@@ -74,19 +74,19 @@ void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* iteration, int
   const pb_matrix_insn* matrix = &k->matrix;
   int w = load_matrix(t, &k->main.access[k->w], false, point, iteration, indent);
   int x = load_matrix(t, &k->main.access[k->x], true, point, iteration, indent);
-  pb_vmatrix use = {.insn = matrix->insn};
+  pb_vmatrix use = {.insn = matrix->product.insn};
   use.extent[matrix->m] = k->rows;
-  use.extent[matrix->n] = matrix->lanes;
+  use.extent[matrix->n] = matrix->product.lanes;
   use.extent[matrix->k] = k->depth;
-  use.extent[matrix->g] = matrix->group;
+  use.extent[matrix->g] = matrix->product.group;
   int name = pb__vtile_begin(e, indent);
   pb_text_add(e->text, "func.call @%s(", matrix_function(e, &use));
-  for (int o = 0; o < matrix->insn->operand_count; ++o) {
+  for (int o = 0; o < matrix->product.insn->operand_count; ++o) {
     if (o) pb_text_add(e->text, ", ");
-    if (o == matrix->y)
+    if (o == matrix->product.y)
       pb_text_add(e->text, "%s", t->acc[point]);
     else
-      pb_text_add(e->text, "%%v%d", o == matrix->x ? x : w);
+      pb_text_add(e->text, "%%v%d", o == matrix->product.x ? x : w);
   }
   pb_text_add(e->text, ") : ");
   pb_vemit_matrix_types(e->text, e->chip, &use);
@@ -97,7 +97,7 @@ void pb__vtile_call_matrix(pb_vtile* t, int point, const int64_t* iteration, int
 void pb__vtile_clear_matrices(pb_vtile* t, int indent) {
   pb_vemit* e = t->e;
   const pb_insn* insn = e->k->matrix.zero;
-  pb_vmatrix use = matrix_use(insn, insn->dest, e->k->rows, e->k->matrix.lanes);
+  pb_vmatrix use = matrix_use(insn, insn->dest, e->k->rows, e->k->matrix.product.lanes);
   for (int p = 0; p < t->points; ++p) {
     snprintf(t->acc[p], sizeof t->acc[p], "%%v%d", pb__vtile_begin(e, indent));
     pb_text_add(e->text, "func.call @%s() : ", matrix_function(e, &use));
@@ -110,7 +110,7 @@ void pb__vtile_store_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
   const pb_insn* insn = e->k->matrix.store;
   const pb_operand* sums = &insn->operands[insn->dest];
-  int64_t lanes = e->k->matrix.lanes, most = e->k->matrix.rows * lanes;
+  int64_t lanes = e->k->matrix.product.lanes, most = e->k->matrix.rows * lanes;
   const char* type = pb_type_name(sums->type);
   pb_vmatrix use = matrix_use(insn, insn->dest, e->k->rows, lanes);
   use.elements = most;

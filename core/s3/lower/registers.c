@@ -194,7 +194,7 @@ static pb_status print_body(lowering* s, body* b, int indent) {
   int* of = PB_NEW_ARRAY(&s->unit->pass, int, (size_t)b->program.nest_count + 1);
   pb_iteration iteration;
   index_values(s, b);
-  if (!pb_iteration_read_stages(s->unit->chip, &b->program, of, split(&b->program, of), &s->unit->pass, &iteration))
+  if (!pb_iteration_read(s->unit->chip, &b->program, of, split(&b->program, of), &s->unit->pass, &iteration))
     return pb_error(s->unit->diag, place_of(s), 4012, NULL, "stage %d is of no form that vectors walk: %s",
                     iteration.count - 1, iteration.groups[iteration.count - 1].plain);
   for (int k = 0; k < iteration.count; ++k) {

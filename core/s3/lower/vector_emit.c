@@ -13,8 +13,8 @@ static int lanes_of(const pb_vtile* t) { return t->e->k->lanes; }
 // What a sum is while it stands in a register.
 static void print_sum_type(const pb_vtile* t) {
   const pb_vkernel* k = t->e->k;
-  if (k->matrix.insn)
-    pb_instruction_register_type(t->e->text, t->e->chip, &k->matrix.insn->operands[k->matrix.y]);
+  if (k->matrix.product.insn)
+    pb_instruction_register_type(t->e->text, t->e->chip, &k->matrix.product.insn->operands[k->matrix.product.y]);
   else
     pb__vtile_print_type(t->e->text, k->main.access[pb_vkernel_store(&k->main)].type, lanes_of(t));
 }
@@ -135,7 +135,7 @@ static void add_terms(pb_vtile* t, const int64_t* iteration, int indent) {
   const pb_nest* main = e->k->main.nest;
   pb_type type = e->k->main.access[pb_vkernel_store(&e->k->main)].type;
   for (int p = 0; p < t->points; ++p) {
-    if (e->k->matrix.insn) {
+    if (e->k->matrix.product.insn) {
       pb__vtile_call_matrix(t, p, iteration, indent);
       continue;
     }
@@ -159,7 +159,7 @@ static void unrolled(pb_vtile* t, int d, int64_t* iteration, int indent) {
   const pb_vkernel* k = t->e->k;
   while (d < k->main.nest->dim_count && (!k->is_sum[d] || d == k->group_dim)) ++d;
   if (d == k->main.nest->dim_count) {
-    if (k->matrix.insn)
+    if (k->matrix.product.insn)
       t->e->load_count = 0; // kept from iteration to iteration they would take more registers than planned
     add_terms(t, iteration, indent);
     return;
@@ -275,7 +275,7 @@ static void print_store(pb_vtile* t, const pb_vaccess* to, int point, int indent
 }
 
 static void start_sums(pb_vtile* t, int indent) {
-  if (t->e->k->matrix.insn) {
+  if (t->e->k->matrix.product.insn) {
     pb__vtile_clear_matrices(t, indent);
     return;
   }
@@ -351,7 +351,7 @@ static void end_walk(pb_vemit* e, int d, int indent) {
 // finished in one iteration, as one is a chain of operations that each wait for the one before.
 static void finish_matrix(pb_vtile* t, int point, int indent) {
   pb_vemit* e = t->e;
-  int64_t lanes = e->k->matrix.lanes, most = e->k->matrix.rows * lanes;
+  int64_t lanes = e->k->matrix.product.lanes, most = e->k->matrix.rows * lanes;
   const char* type = pb_type_name(e->k->main.access[pb_vkernel_store(&e->k->main)].type);
   pb__vtile_store_matrix(t, point, indent);
   int64_t rows = e->k->rows, jam = rows % 2 ? 1 : 2, first = t->offset[point][e->k->row_dim];
@@ -454,12 +454,12 @@ static void finish_in_loops(pb_vtile* t, int indent) {
 
 static void finish(pb_vtile* t, int indent) {
   t->e->load_count = 0;
-  if (!t->e->k->matrix.insn && lanes_of(t) > 1 && t->points * epilogue_nodes(t->e->k) > MOST_EPILOGUE_NODES) {
+  if (!t->e->k->matrix.product.insn && lanes_of(t) > 1 && t->points * epilogue_nodes(t->e->k) > MOST_EPILOGUE_NODES) {
     finish_in_loops(t, indent);
     return;
   }
   for (int p = 0; p < t->points; ++p)
-    if (t->e->k->matrix.insn)
+    if (t->e->k->matrix.product.insn)
       finish_matrix(t, p, indent);
     else
       finish_point(t, p, indent);

@@ -71,7 +71,9 @@ static pb_plan begin(const pb_planner* p, int copies) {
 // Dims of the main nest by what they do: rows (M), blocks of lanes (N), reduction (K) without what one command sums.
 typedef struct shape_of {
   int rows[PB_NEST_DIMS], row_count, blocks[PB_NEST_DIMS], block_count, sums[PB_NEST_DIMS], sum_count;
-  pb_taps taps; // where each lane is for itself
+  int batches;      // of the rows, the first ones: one image after the other
+  int outer, inner; // the next one, and the last one if that is another; -1: there is none
+  pb_taps taps;     // where each lane is for itself
 } shape_of;
 
 static void contraction_dims(const pb_chip* chip, const pb_group* g, shape_of* s) {
@@ -90,6 +92,23 @@ static void contraction_dims(const pb_chip* chip, const pb_group* g, shape_of* s
     if (g->roles.role[d] == PB_ROLE_K && pb_access_stride(x, d) == 1 && g->main.extent[d] != g->lanes &&
         !s->taps.step[d])
       s->sums[s->sum_count++] = d;
+  s->batches = s->row_count > 2 ? s->row_count - 2 : 0;
+  s->outer = s->row_count > 0 ? s->rows[s->batches] : -1;
+  s->inner = s->row_count > 1 ? s->rows[s->row_count - 1] : -1;
+}
+
+// What one core has of a dim; -1: no dim.
+static int64_t extent_of(const pb_planner* p, int dim) { return dim < 0 ? 1 : p->extent[dim]; }
+
+static void add_band(const pb_planner* p, pb_plan* plan, int dim, int64_t step) {
+  if (dim >= 0) pb__plan_add_band(plan, dim, step, p->extent[dim]);
+}
+
+// A plan whose operands and results have so many copies, inside loops over images.
+static pb_plan begin_rows(const pb_planner* p, const shape_of* s, int copies) {
+  pb_plan plan = begin(p, copies);
+  for (int k = 0; k < s->batches; ++k) add_band(p, &plan, s->rows[k], 1);
+  return plan;
 }
 
 // Slices of x that a producer makes are all of one size.
@@ -104,7 +123,7 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
   plan.x_level = levels_of(p, rows) - rows->x_stays;
   bool x_by_block = false; // x is another for each block: it moves in with it
   for (int k = 0; k < s->block_count; ++k) {
-    pb__plan_add_band(&plan, s->blocks[k], 1, p->extent[s->blocks[k]]);
+    add_band(p, &plan, s->blocks[k], 1);
     x_by_block |= p->group->roles.role[s->blocks[k]] == PB_ROLE_B;
   }
   if (x_by_block && rows->x_stays) return;
@@ -118,12 +137,12 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
   for (int64_t chunk = sums; chunk >= 1; chunk = pb_plan_next_step(sums, chunk, whole_slices(p))) {
     if (is_inside(p) && chunk > 1 && chunk < p->extent[first]) continue; // either all of a block's weights, or few
     pb_plan with = plan;
-    if (first >= 0) pb__plan_add_band(&with, first, chunk, p->extent[first]);
+    add_band(p, &with, first, chunk);
     int chunk_level = levels_of(p, &with);
     if (first >= 0) pb__plan_add_band(&with, first, 1, chunk);
-    for (int k = 1; k < s->sum_count; ++k) pb__plan_add_band(&with, s->sums[k], 1, p->extent[s->sums[k]]);
+    for (int k = 1; k < s->sum_count; ++k) add_band(p, &with, s->sums[k], 1);
     for (int d = 0; d < p->group->main.dim_count; ++d)
-      if (s->taps.step[d]) pb__plan_add_band(&with, d, s->taps.step[d], p->extent[d]);
+      if (s->taps.step[d]) add_band(p, &with, d, s->taps.step[d]);
     if (first < 0 || chunk == p->extent[first]) { // all weights stay
       for (with.w_level = shared; with.w_level <= (p->judge ? p->base : shared); ++with.w_level)
         for (with.w_depth = with.w_level > shared ? 2 : 1; with.w_depth >= 1; --with.w_depth) consider(p, with);
@@ -135,60 +154,53 @@ static void contraction_weights(pb_planner* p, const shape_of* s, const pb_plan*
 }
 
 // Whole rows of an x that stays on the chip: no halo moves twice.
-static void plan_staying(pb_planner* p, const shape_of* s, int batches, int outer) {
-  if (outer < 0 || p->group->producer || p->group->prologue_count) return;
-  for (int64_t o = p->extent[outer] - 1; o >= 1; --o) {
-    if (p->extent[outer] % o) continue;
-    pb_plan plan = p->start;
-    plan.result_depth = 2, plan.x_depth = 1, plan.x_stays = 1;
-    for (int k = 0; k < batches; ++k) pb__plan_add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
-    pb__plan_add_band(&plan, outer, o, p->extent[outer]);
+static void plan_staying(pb_planner* p, const shape_of* s) {
+  if (s->outer < 0 || p->group->producer || p->group->prologue_count) return;
+  for (int64_t o = p->extent[s->outer] - 1; o >= 1; --o) {
+    if (p->extent[s->outer] % o) continue;
+    pb_plan plan = begin_rows(p, s, 2);
+    plan.x_depth = 1, plan.x_stays = 1;
+    add_band(p, &plan, s->outer, o);
     contraction_weights(p, s, &plan);
   }
 }
 
+// The same with x in two copies, if there are iterations to take turns, and in one.
+static void contraction_copies(pb_planner* p, const shape_of* s, pb_plan* plan) {
+  for (plan->x_depth = plan->band_count > p->start.band_count ? 2 : 1; plan->x_depth >= 1; --plan->x_depth)
+    contraction_weights(p, s, plan);
+}
+
 // Several images for each of the weights, where all rows of so many fit.
-static void plan_images(pb_planner* p, const shape_of* s, int batches) {
-  int64_t images = batches ? p->extent[s->rows[0]] : 1;
+static void plan_images(pb_planner* p, const shape_of* s) {
+  int64_t images = s->batches ? p->extent[s->rows[0]] : 1;
   for (int64_t step = images; step > 1; step = pb_plan_next_step(images, step, whole_slices(p))) {
-    pb_plan plan = p->start;
-    plan.result_depth = 2;
-    pb__plan_add_band(&plan, s->rows[0], step, images);
-    for (plan.x_depth = plan.band_count > p->start.band_count ? 2 : 1; plan.x_depth >= 1; --plan.x_depth)
-      contraction_weights(p, s, &plan);
+    pb_plan plan = begin(p, 2);
+    add_band(p, &plan, s->rows[0], step);
+    contraction_copies(p, s, &plan);
   }
 }
 
 static void contraction_rows(pb_planner* p, const shape_of* s) {
   if (is_inside(p)) { // its rows are the tile's
-    pb_plan plan = p->start;
-    plan.result_depth = plan.x_depth = 2;
+    pb_plan plan = begin(p, 2);
     contraction_weights(p, s, &plan);
     return;
   }
-  int batches = s->row_count > 2 ? s->row_count - 2 : 0; // one image after the other
-  int outer = s->row_count > 0 ? s->rows[batches] : -1, inner = s->row_count > 1 ? s->rows[s->row_count - 1] : -1;
-  int64_t outer_extent = outer < 0 ? 1 : p->extent[outer], inner_extent = inner < 0 ? 1 : p->extent[inner];
+  int64_t outer = extent_of(p, s->outer), inner = extent_of(p, s->inner);
   bool even = whole_slices(p);
-  for (int64_t i = inner_extent; i >= 1; i = pb_plan_next_step(inner_extent, i, even)) {
-    bool any = false;
-    for (int64_t o = outer_extent; o >= 1; o = pb_plan_next_step(outer_extent, o, even)) {
-      pb_plan plan = p->start;
-      plan.result_depth = 2;
-      for (int k = 0; k < batches; ++k) pb__plan_add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
-      if (outer >= 0) pb__plan_add_band(&plan, outer, o, outer_extent);
-      if (inner >= 0) pb__plan_add_band(&plan, inner, i, inner_extent);
-      bool found = p->result->found;
-      for (int depth = plan.band_count > p->start.band_count ? 2 : 1; depth >= 1; --depth) {
-        plan.x_depth = depth;
-        contraction_weights(p, s, &plan);
-      }
-      any |= p->result->found && !found;
+  for (int64_t i = inner; i >= 1; i = pb_plan_next_step(inner, i, even)) {
+    bool found = p->result->found;
+    for (int64_t o = outer; o >= 1; o = pb_plan_next_step(outer, o, even)) {
+      pb_plan plan = begin_rows(p, s, 2);
+      add_band(p, &plan, s->outer, o);
+      add_band(p, &plan, s->inner, i);
+      contraction_copies(p, s, &plan);
     }
-    if (p->result->found && i < inner_extent && !any) break; // narrower rows only read more haloes
+    if (found && i < inner) break; // narrower rows only read more haloes
   }
-  plan_staying(p, s, batches, outer);
-  plan_images(p, s, batches);
+  plan_staying(p, s);
+  plan_images(p, s);
 }
 
 // Rows in a tile of the plan.
@@ -215,13 +227,13 @@ static int64_t sums_that_fit(const pb_planner* p, int64_t rows) {
 static bool consider_chunk(pb_planner* p, const shape_of* s, const pb_plan* sums, int at, int64_t some, int64_t chunk) {
   pb_plan plan = *sums;
   int legal = p->result->legal;
-  pb__plan_add_band(&plan, s->sums[0], chunk, p->extent[s->sums[0]]);
+  add_band(p, &plan, s->sums[0], chunk);
   plan.x_level = levels_of(p, &plan);
   for (int k = at; k < s->block_count; ++k)
     pb__plan_add_band(&plan, s->blocks[k], 1, k == at ? some : p->extent[s->blocks[k]]);
   plan.w_level = levels_of(p, &plan);
   pb__plan_add_band(&plan, s->sums[0], 1, chunk);
-  for (int k = 1; k < s->sum_count; ++k) pb__plan_add_band(&plan, s->sums[k], 1, p->extent[s->sums[k]]);
+  for (int k = 1; k < s->sum_count; ++k) add_band(p, &plan, s->sums[k], 1);
   for (plan.w_depth = FREE_COPIES; plan.w_depth > 1 && p->result->legal == legal; --plan.w_depth) consider(p, plan);
   return p->result->legal > legal;
 }
@@ -241,8 +253,8 @@ static void plan_sums(pb_planner* p, const shape_of* s, const pb_plan* rows, int
   int64_t sums = p->extent[s->sums[0]];
   pb_plan plan = *rows;
   int fit = 0;
-  for (int k = 0; k < at; ++k) pb__plan_add_band(&plan, s->blocks[k], 1, p->extent[s->blocks[k]]);
-  pb__plan_add_band(&plan, s->blocks[at], some, p->extent[s->blocks[at]]);
+  for (int k = 0; k < at; ++k) add_band(p, &plan, s->blocks[k], 1);
+  add_band(p, &plan, s->blocks[at], some);
   plan.result_level = levels_of(p, &plan);
   if (sums < 2 || !sums_fit(p, s, &plan, at, some)) return;
   for (int64_t chunk = pb_plan_next_step(sums, sums, false); chunk > 1 && fit < MOST_CHUNKS;
@@ -268,12 +280,10 @@ static void plan_blocks_at_once(pb_planner* p, const shape_of* s, const pb_plan*
 
 // Tiles of more rows than the plan's, each with its sums in parts.
 static void plan_larger_tiles(pb_planner* p, const shape_of* s, const pb_plan* than) {
-  int batches = s->row_count > 2 ? s->row_count - 2 : 0, outer = s->row_count > 0 ? s->rows[batches] : -1;
-  int64_t extent = outer < 0 ? 1 : p->extent[outer], rows = rows_in_tile(p, s, than);
+  int64_t extent = extent_of(p, s->outer), rows = rows_in_tile(p, s, than);
   for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step, false)) {
-    pb_plan plan = begin(p, 2);
-    for (int k = 0; k < batches; ++k) pb__plan_add_band(&plan, s->rows[k], 1, p->extent[s->rows[k]]);
-    if (outer >= 0) pb__plan_add_band(&plan, outer, step, extent);
+    pb_plan plan = begin_rows(p, s, 2);
+    add_band(p, &plan, s->outer, step);
     if (rows_in_tile(p, s, &plan) <= rows) break;
     plan.result_depth = 1; // the next sums begin with the block that was taken first
     plan_blocks_at_once(p, s, &plan);
@@ -319,16 +329,22 @@ static void cut_rows(const pb_planner* p, pb_plan* plan) {
   }
 }
 
-// Tiles of a dim inside the dims around it one by one. All of a tile's results lie in one buffer.
-static void plan_rows(pb_planner* p, const int* around, int count, int dim) {
-  int64_t extent = dim < 0 ? 1 : p->extent[dim];
-  for (int64_t step = extent; step >= 1; step = pb_plan_next_step(extent, step, whole_slices(p))) {
+// Everything lies in buffers inside all bands.
+static void consider_tile(pb_planner* p, pb_plan plan) {
+  plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
+  cut_rows(p, &plan);
+  consider(p, plan);
+}
+
+// Tiles of a dim, of so many elements or a whole number of times as many, inside the dims around it one by one. All of
+// a tile's results lie in one buffer.
+static void plan_rows(pb_planner* p, const int* around, int count, int dim, int64_t unit) {
+  int64_t units = extent_of(p, dim) / unit;
+  for (int64_t step = units; step >= 1; step = pb_plan_next_step(units, step, whole_slices(p))) {
     pb_plan plan = begin(p, 2);
-    for (int k = 0; k < count; ++k) pb__plan_add_band(&plan, around[k], 1, p->extent[around[k]]);
-    if (dim >= 0) pb__plan_add_band(&plan, dim, step, extent);
-    plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
-    cut_rows(p, &plan);
-    consider(p, plan);
+    for (int k = 0; k < count; ++k) add_band(p, &plan, around[k], 1);
+    if (dim >= 0) pb__plan_add_band(&plan, dim, step * unit, units * unit);
+    consider_tile(p, plan);
   }
 }
 
@@ -341,46 +357,29 @@ static void plan_blocks(pb_planner* p) {
   for (int d = 0; d < main->dim_count; ++d)
     if (pb_access_uses(y, d) && pb_access_stride(y, d) != 1) dims[count++] = d;
   int at = count > 3 ? count - 2 : count > 1, tiled = count ? dims[at] : -1;
-  plan_rows(p, dims, at, tiled);
+  plan_rows(p, dims, at, tiled, 1);
   bool repeats = false; // a tensor that all blocks read alike
   for (int a = 0; a + 1 < main->access_count && at > 0; ++a)
     repeats |= !main->access[a].splat && !main->access[a].gathered && pb_access_uses(&main->access[a], tiled) &&
                !pb_access_uses(&main->access[a], dims[at - 1]);
-  if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled);
-  if (!p->result->found && at + 1 < count) plan_rows(p, dims, at + 1, dims[at + 1]); // a row is too long: parts of one
-}
-
-static void consider_whole(pb_planner* p) {
-  pb_plan plan = begin(p, 1);
-  plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
-  consider(p, plan);
+  if ((p->group->producer || repeats) && at > 0) plan_rows(p, dims, at - 1, tiled, 1);
+  if (!p->result->found && at + 1 < count)
+    plan_rows(p, dims, at + 1, dims[at + 1], 1); // a row is too long: parts of one
 }
 
 // Copies: whole if they fit, else the outer dims one by one and a part of the next.
 static void plan_copy(pb_planner* p) {
-  const pb_nest* main = &p->group->main;
-  for (int tiled = 0; tiled < main->dim_count; ++tiled) {
-    for (int64_t step = p->extent[tiled]; step >= 1; step = pb_plan_next_step(p->extent[tiled], step, false)) {
-      pb_plan plan = begin(p, 2);
-      for (int d = 0; d < tiled; ++d) pb__plan_add_band(&plan, d, 1, p->extent[d]);
-      pb__plan_add_band(&plan, tiled, step, p->extent[tiled]);
-      plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
-      consider(p, plan);
-    }
-    if (p->result->found) return;
+  int dims[PB_NEST_DIMS];
+  for (int d = 0; d < p->group->main.dim_count && !p->result->found; ++d) {
+    plan_rows(p, dims, d, d, 1);
+    dims[d] = d;
   }
-  if (!main->dim_count) consider_whole(p);
+  if (!p->group->main.dim_count) consider_tile(p, begin(p, 1));
 }
 
 static void plan_flat(pb_planner* p) {
-  int64_t lanes = p->group->lanes, rows = p->extent[0] / lanes;
-  for (int64_t tile = rows; tile >= 1; tile = pb_plan_next_step(rows, tile, false)) {
-    pb_plan plan = begin(p, 2);
-    pb__plan_add_band(&plan, 0, tile * lanes, rows * lanes);
-    plan.x_level = plan.w_level = plan.result_level = levels_of(p, &plan);
-    consider(p, plan);
-  }
-  if (!rows) consider_whole(p);
+  plan_rows(p, NULL, 0, 0, p->group->lanes);
+  if (p->extent[0] < p->group->lanes) consider_tile(p, begin(p, 1));
 }
 
 // Rows as they are, of a tensor or of a table from which they are gathered.

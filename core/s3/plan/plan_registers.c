@@ -40,9 +40,9 @@ static void unroll(const pb_vkernel* k, pb_register_tiles* tiles) {
     tiles->tile[d] = 1;
     bool inside = pb_vkernel_inside_runs(k, d);
     if (d == k->group_dim || inside) tiles->tile[d] = k->main.nest->extent[d];
-    if (k->matrix.insn && d == k->depth_dim) tiles->tile[d] = k->depth;
+    if (k->matrix.product.insn && d == k->depth_dim) tiles->tile[d] = k->depth;
     if (inside && d != k->group_dim) code *= tiles->tile[d];
-    if (d == k->group_dim || inside || code < 0 || k->matrix.insn) continue;
+    if (d == k->group_dim || inside || code < 0 || k->matrix.product.insn) continue;
     int64_t extent = k->main.nest->extent[d], most = 256 / (points * code), best = 1;
     if (most > 16 / code) most = 16 / code;
     for (int64_t u = 1; u <= most && u <= extent; ++u)

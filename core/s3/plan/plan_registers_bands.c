@@ -129,7 +129,7 @@ static int64_t tile_registers(const pb_vkernel* k, const pb_register_tiles* v) {
     if (d != k->group_dim && pb_vkernel_inside_runs(k, d)) patterns += k->main.nest->extent[d];
   if (x->stride[k->lane_dim] || x->run) return points * 2 + 1 + patterns / 2; // x comes by vectors too
   // Those that hold matrices cannot be spilled, and the code generator orders loads as it likes: all of x's are there.
-  if (k->matrix.insn) return points + shared + points / shared;
+  if (k->matrix.product.insn) return points + shared + points / shared;
   int64_t products = k->insn.insn->adds ? 0 : 2; // under way, on their way to the sums
   return points + shared + 1 + products;
 }
@@ -137,7 +137,7 @@ static int64_t tile_registers(const pb_vkernel* k, const pb_register_tiles* v) {
 // Sums that are not whole lie where the result will be: both are of the same kind.
 static bool can_cut_sum(const pb_vkernel* k) {
   const pb_vaccess* result = pb_vkernel_result(k);
-  return pb__register_outer_sum(k) >= 0 && k->insn.insn && !k->matrix.insn && result->type == PB_F32 &&
+  return pb__register_outer_sum(k) >= 0 && k->insn.insn && !k->matrix.product.insn && result->type == PB_F32 &&
          k->main.access[pb_vkernel_store(&k->main)].type == PB_F32;
 }
 

@@ -1,12 +1,15 @@
-// Tiles of the loops that several stages share. All loops but the last go one by one; of the last as many iterations
-// are taken together as pay: more rows give products more to do with each load, fewer leave more of the values between
-// in a near cache. What an iteration takes is the sum of what its stages take (plan_registers.c), whose operands are as
-// large as the iteration makes them.
+// Plans of kernels of several stages. Of the loops that the stages share all but the last go one by one; of the last as
+// many iterations are taken together as pay: more rows give products more to do with each load, fewer leave more of the
+// values between in a near memory. For each such iteration the stages are planned one after the other as kernels of one
+// stage are. On queues each is judged by what the kernel takes up to and with it, since queues run on from stage to
+// stage and from iteration to iteration, and the memories are all stages'. On cores, where one stage ends before the
+// next begins, each is planned by itself, and an iteration takes the sum of what they take.
 #include "core/s3/plan/plan_stages.h"
 
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan.h"
 #include "core/s3/tree/cost.h"
+#include "core/s3/tree/tiling_stages.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <string.h>
@@ -16,9 +19,18 @@ enum {
   SHARES = 8,
   UNEVEN_STEP = 8,
   MOST_UNEVEN = 128,
-  MOST_BYTES = 1 << 18, // of a thread's buffers: they lie on its stack
-  MOST_STAGED = 1 << 20 // so do those that stand for a core's own memory
+  MOST_BYTES = 1 << 18,  // of a thread's buffers: they lie on its stack
+  MOST_STAGED = 1 << 20, // so do those that stand for a core's own memory
+  HOPELESS = 2           // times the best: on queues steps shorter than one so slow are not looked at
 };
+
+// What has two copies, so that queues work on one while others take the other: everything, all but what lies between
+// stages, the results of products alone, nothing.
+typedef enum room { ROOMY, INSIDE, PRODUCTS, TIGHT } room;
+
+// An iteration's stages one after the other, and what several read held; if nothing is, or that does not fit, each with
+// loads of its own; sums made ahead.
+enum { HELD, PLAIN, AHEAD, WAYS };
 
 // Whether the chip's instructions take tiles of its memories; else its cores run whatever code a stage needs.
 static bool is_explicit(const pb_chip* chip) { return !pb_chip_runs_code(chip); }
@@ -88,73 +100,123 @@ static int64_t imbalance(int64_t iterations) {
   return lost / 3;
 }
 
-static bool build(const pb_chip* chip, const pb_stages* s, pb_stage_plan* plan, const pb_stage_planner* planner,
-                  pb_arena* arena, struct pb_proofs* proofs, pb_tiling* t) {
-  if (!pb_tiling_stages(chip, s, &plan->loops, planner, arena, proofs, t) || !fits(t)) return false;
-  plan->loops.cycles = t->cycles + t->cycles * imbalance(t->stage_parts) / 1024;
-  plan->loops.bound = "compute";
-  return true;
+// What the kernel's stages so far take in the tree that was built. false: it does not fit, t->failure says why.
+static bool add_up(const pb_stage_tiles* s, pb_tiling* t, pb_plan* loops) {
+  if (is_explicit(s->chip)) return pb_tree_cost(t, loops);
+  loops->cycles = s->cycles + s->cycles * imbalance(s->parts) / 1024;
+  loops->bound = "compute";
+  return fits(t);
 }
 
-// ---- who plans the stages ----
-
-typedef struct planned {
-  const pb_chip* chip;
-  pb_stage_plan* plan;
-} planned;
-
 // What full iterations leave over is planned as it comes, and so are copies; nobody prints that.
-static bool plan_rest(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan, const char** why) {
+static bool plan_alone(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan, const char** why) {
   pb_diag quiet = {.sink = pb_diag_drop};
   *why = "a stage of what full iterations leave over has no plan";
   return pb_plan_make(chip, group, arena, &quiet, plan) == PB_OK;
 }
 
-// Notes the plans of a full iteration.
-static bool plan_new(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
-                     const char** why) {
-  planned* p = user;
-  if (!plan_rest(p->chip, group, arena, plan, why)) return false;
-  if (!full) return true;
-  p->plan->stages[k] = *plan;
-  if (k >= p->plan->count) p->plan->count = k + 1;
-  return true;
+static void begin(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
+                  pb_stage_tiles* s) {
+  pb_stage_tiles_begin(chip, stages, &plan->loops, arena, s);
+  s->tiles = plan->stages;
+  s->skewed = plan->skewed;
+  s->holds = plan->holds;
+  if (!is_explicit(chip)) s->rest = plan_alone;
 }
 
-static bool plan_again(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
-                       const char** why) {
-  const planned* p = user;
-  if (!full) return plan_rest(p->chip, group, arena, plan, why);
-  *why = "it has another number of stages";
-  if (k >= p->plan->count) return false;
-  *plan = p->plan->stages[k];
-  return pb_plan_cost(p->chip, group, plan, arena, why);
+// The shared loops alone: what their first iteration is. NULL: the chip cannot run it, *why (in s->arena) says why.
+static const pb_iteration_groups* full_iteration(pb_stage_tiles* s, const char** why) {
+  pb_arena scratch = {0};
+  s->built = 0;
+  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  bool built = pb_stage_tiles_build(s, &scratch, NULL, t);
+  if (!built) *why = pb_printf(s->arena, "%s", t->failure ? t->failure : "");
+  pb_arena_free(&scratch);
+  return built ? s->iterations : NULL;
 }
 
-bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan,
+bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
                         const char** why) {
-  if (is_explicit(chip)) return pb_stage_tiles_cost(chip, s, arena, plan, why);
-  planned again = {chip, plan};
-  pb_stage_planner planner = {plan_again, &again};
-  pb_tiling* t = PB_NEW(arena, pb_tiling);
+  pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
+  begin(chip, stages, plan, arena, s);
   *why = "its buffers have one copy, no sums are made ahead, and what stages read is not held";
-  if (plan->loops.result_depth != 1 || plan->skewed || plan->holds) return false;
-  bool built = build(chip, s, plan, &planner, arena, NULL, t);
+  if (!is_explicit(chip) && (plan->loops.result_depth != 1 || plan->skewed || plan->holds)) return false;
+  const pb_iteration_groups* iteration = full_iteration(s, why);
+  if (!iteration) return false;
+  *why = "it has another number of stages";
+  if (iteration->read.count != plan->count) return false;
+  for (int k = 0; k < plan->count && !is_explicit(chip); ++k)
+    if (!pb_plan_cost(chip, &iteration->read.groups[k], &plan->stages[k], arena, why)) return false;
+  s->built = plan->count;
+  pb_tiling* t = PB_NEW(arena, pb_tiling);
+  if (pb_stage_tiles_build(s, arena, NULL, t) && add_up(s, t, &plan->loops)) return true;
   *why = t->failure;
-  if (built && t->stages != plan->count) *why = "it has another number of stages";
-  return built && t->stages == plan->count;
+  return false;
 }
 
-bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan, pb_arena* arena,
+bool pb_stage_plan_build(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
                          struct pb_proofs* proofs, pb_tiling* tiling) {
-  if (is_explicit(chip)) return pb_stage_tiles_prove(chip, s, plan, arena, proofs, tiling);
-  pb_stage_plan own = *plan;
-  planned again = {chip, &own};
-  pb_stage_planner planner = {plan_again, &again};
-  return build(chip, s, &own, &planner, arena, proofs, tiling);
+  pb_stage_tiles* s = PB_NEW(arena, pb_stage_tiles);
+  begin(chip, stages, plan, arena, s);
+  s->built = plan->count;
+  return pb_stage_tiles_build(s, arena, proofs, tiling);
 }
 
 // ---- the search ----
+
+// One choice of the loops and of what has copies.
+typedef struct trial {
+  room room;
+  pb_stage_tiles tiles;
+  pb_stage_plan plan;
+  pb_arena* arena;
+  const char* bound;
+} trial;
+
+// What the stages so far take with this plan for the last of them.
+static bool cost_with(void* user, pb_plan* plan, const char** why) {
+  trial* s = user;
+  pb_arena scratch = {0};
+  pb_tiling* t = PB_NEW(&scratch, pb_tiling);
+  pb_plan whole = s->plan.loops;
+  s->plan.stages[s->tiles.built - 1] = *plan;
+  bool legal = pb_stage_tiles_build(&s->tiles, &scratch, NULL, t) && add_up(&s->tiles, t, &whole);
+  plan->cycles = whole.cycles;
+  plan->port = whole.port;
+  s->bound = whole.bound;
+  if (!legal) *why = pb_printf(s->arena, "%s", t->failure ? t->failure : "no tiling fits");
+  pb_arena_free(&scratch);
+  return legal;
+}
+
+// Plans the last of the stages so far.
+static bool plan_stage(trial* s, const pb_group* group, pb_plan* best) {
+  const pb_judge judge = {cost_with, s};
+  const char* unused;
+  char why[PB_PLAN_WHY];
+  if (!is_explicit(s->tiles.chip)) return plan_alone(s->tiles.chip, group, s->arena, best, &unused);
+  int copies = s->room == TIGHT || (s->room == PRODUCTS && !group->contraction) ? 1 : 2;
+  return pb_plan_stage(s->tiles.chip, group, s->plan.loops.band_count, copies, &judge, best, why);
+}
+
+// Plans all stages of an iteration of the loops. false: some stage has no plan.
+static bool plan_all(trial* s, const pb_iteration_groups* iteration) {
+  const char* unused;
+  s->plan.count = iteration->read.count;
+  for (int k = 0; k < s->plan.count; ++k) {
+    pb_plan best;
+    s->tiles.built = k + 1;
+    if (!plan_stage(s, &iteration->read.groups[k], &best)) return false;
+    s->plan.stages[k] = best;
+  }
+  pb_plan last = s->plan.stages[s->plan.count - 1];
+  bool legal = cost_with(s, &last, &unused);
+  s->plan.loops.cycles = last.cycles;
+  s->plan.loops.port = last.port;
+  s->plan.loops.bound = s->bound;
+  for (int k = 0; k < s->plan.count && is_explicit(s->tiles.chip); ++k) s->plan.stages[k].bound = s->bound;
+  return legal;
+}
 
 typedef struct search {
   const pb_chip* chip;
@@ -163,68 +225,95 @@ typedef struct search {
   bool found;
 } search;
 
-// Iterations of `step` along shared loop `at`, of one along those around it and of all along those inside it.
-static void consider(search* f, int at, int64_t step) {
+static void keep(search* f, const pb_stage_plan* plan) {
+  pb_plan* stages = f->best->stages;
+  if (f->found && pb_plan_price(&plan->loops) >= pb_plan_price(&f->best->loops)) return;
+  f->found = true;
+  *f->best = *plan;
+  f->best->stages = stages;
+  memcpy(stages, plan->stages, sizeof *stages * (size_t)plan->count);
+}
+
+// Iterations of `step` along shared loop `at`, of one along those around it and of all along those inside it. Returns
+// whether more room would change nothing: the stages fit, or cannot be tiled so. *cycles: the least so far.
+static bool consider(search* f, int at, int64_t step, int way, room room, int64_t* cycles) {
   pb_arena scratch = {0};
-  const pb_stages* s = f->stages;
-  pb_stage_plan plan = {.loops.result_depth = 1};
-  planned new = {f->chip, &plan};
-  pb_stage_planner planner = {plan_new, &new};
-  plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)s->program->nest_count + 1);
-  for (int k = 0; k <= at && k < s->shared; ++k) {
+  const pb_stages* stages = f->stages;
+  const char* unused;
+  trial* s = PB_NEW(&scratch, trial);
+  s->arena = &scratch;
+  s->room = room;
+  s->plan = (pb_stage_plan){.skewed = way == AHEAD, .holds = way == HELD};
+  s->plan.loops = (pb_plan){.result_depth = room == ROOMY ? 2 : 1, .x_depth = 1, .w_depth = 1, .bound = ""};
+  s->plan.stages = PB_NEW_ARRAY(&scratch, pb_plan, (size_t)stages->program->nest_count + 1);
+  for (int k = 0; k <= at && k < stages->shared; ++k) {
     int64_t by = k < at ? 1 : step;
-    if (by < s->extent[k]) plan.loops.bands[plan.loops.band_count++] = (pb_band){k, by};
+    if (by < stages->extent[k]) s->plan.loops.bands[s->plan.loops.band_count++] = (pb_band){k, by};
   }
-  if (build(f->chip, s, &plan, &planner, &scratch, NULL, PB_NEW(&scratch, pb_tiling)) &&
-      (!f->found || plan.loops.cycles < f->best->loops.cycles)) {
-    f->best->loops = plan.loops;
-    f->best->count = plan.count;
-    memcpy(f->best->stages, plan.stages, sizeof *plan.stages * (size_t)plan.count);
-    f->found = true;
-  }
+  begin(f->chip, stages, &s->plan, &scratch, &s->tiles);
+  const pb_iteration_groups* iteration = full_iteration(&s->tiles, &unused);
+  bool possible = iteration != NULL, planned = possible && plan_all(s, iteration);
+  if (planned && s->plan.loops.cycles < *cycles) *cycles = s->plan.loops.cycles;
+  if (planned) keep(f, &s->plan);
   pb_arena_free(&scratch);
+  return planned || !possible;
+}
+
+// All ways and rooms that make a difference: cores wait for no copies. Returns the least cycles.
+static int64_t consider_step(search* f, int at, int64_t step) {
+  int64_t cycles = INT64_MAX;
+  if (!is_explicit(f->chip)) {
+    consider(f, at, step, PLAIN, TIGHT, &cycles);
+    return cycles;
+  }
+  for (int way = 0; way < WAYS; ++way) {
+    if (way == PLAIN && cycles < INT64_MAX) continue;
+    for (room room = ROOMY; room <= TIGHT; ++room)
+      if (consider(f, at, step, way, room, &cycles)) break;
+  }
+  return cycles;
+}
+
+// The next step below `step` that is worth trying along a shared loop; 0: none is left.
+static int64_t next_step(const search* f, int at, int64_t step) {
+  int64_t extent = f->stages->extent[at], outer = 1;
+  bool staged = pb_chip_staging(f->chip) >= 0;
+  if (is_explicit(f->chip)) return pb_plan_next_step(extent, step, false);
+  for (int k = 0; k + 1 < f->stages->shared; ++k) outer *= f->stages->extent[k];
+  while (--step > 0) {
+    bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
+    uneven |= staged && step % UNEVEN_STEP == 0 && (step & (step - 1)) == 0;
+    if (extent % step == 0 || uneven) break;
+  }
+  return step;
 }
 
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* s, pb_arena* arena, pb_stage_plan* plan) {
-  if (is_explicit(chip)) return pb_stage_tiles_make(chip, s, arena, plan);
   search f = {.chip = chip, .stages = s, .best = plan};
-  bool staged = pb_chip_staging(chip) >= 0;
-  int64_t outer = 1;
+  int last = s->shared - 1, first = pb_chip_staging(chip) >= 0 ? 0 : last;
   *plan = (pb_stage_plan){.stages = PB_NEW_ARRAY(arena, pb_plan, (size_t)s->program->nest_count + 1)};
-  if (!s->shared) consider(&f, 0, 1);
-  for (int k = 0; k + 1 < s->shared; ++k) outer *= s->extent[k];
-  for (int at = s->shared - 1; at >= 0 && (staged || at + 1 == s->shared); --at)
-    for (int64_t step = s->extent[at]; step >= 1; --step) {
-      bool uneven = outer >= SHARES && step % UNEVEN_STEP == 0 && step <= MOST_UNEVEN && !staged;
-      uneven |= staged && step % UNEVEN_STEP == 0 && (step & (step - 1)) == 0;
-      if (s->extent[at] % step == 0 || uneven) consider(&f, at, step);
+  if (!s->shared) (void)consider_step(&f, 0, 1);
+  for (int at = last; at >= first && at >= 0; --at)
+    for (int64_t step = s->extent[at]; step >= 1; step = next_step(&f, at, step)) {
+      int64_t cycles = consider_step(&f, at, step);
+      // shorter iterations only wait more
+      if (is_explicit(chip) && f.found && cycles / HOPELESS > plan->loops.cycles) break;
     }
   return f.found;
 }
 
 // ---- as text ----
 
-typedef struct printer {
-  planned planned;
-  pb_text* text;
-} printer;
-
-static bool print_stage(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan,
-                        const char** why) {
-  printer* p = user;
-  if (!plan_again(&p->planned, k, group, full, arena, plan, why)) return false;
-  if (!full) return true;
-  if (k) pb_text_add(p->text, ", ");
-  pb_plan_print(p->text, plan, group);
-  return true;
-}
-
-static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* s, const pb_stage_plan* plan) {
+static void print_stages(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan) {
   pb_arena scratch = {0};
-  pb_stage_plan own = *plan;
-  printer p = {{chip, &own}, text};
-  pb_stage_planner planner = {print_stage, &p};
-  (void)pb_tiling_stages(chip, s, &own.loops, &planner, &scratch, NULL, PB_NEW(&scratch, pb_tiling));
+  const char* unused;
+  pb_stage_tiles* s = PB_NEW(&scratch, pb_stage_tiles);
+  begin(chip, stages, plan, &scratch, s);
+  const pb_iteration_groups* iteration = full_iteration(s, &unused);
+  for (int k = 0; iteration && k < plan->count; ++k) {
+    if (k) pb_text_add(text, ", ");
+    pb_plan_print(text, &plan->stages[k], &iteration->read.groups[k]);
+  }
   pb_arena_free(&scratch);
 }
 
@@ -237,10 +326,7 @@ void pb_stage_plan_print(pb_text* text, const pb_chip* chip, const pb_stages* s,
   pb_text_add(text, ">, ");
   pb_text_add(text, "copies = %d : i64, ahead = %s, %sstages = [", plan->loops.result_depth,
               plan->skewed ? "true" : "false", plan->holds ? "held = true, " : "");
-  if (is_explicit(chip))
-    pb_stage_tiles_print(text, chip, s, plan);
-  else
-    print_stages(text, chip, s, plan);
+  print_stages(text, chip, s, plan);
   pb_text_add(text, "], cycles = %lld : i64, bound = \"%s\"}", (long long)plan->loops.cycles, plan->loops.bound);
 }
 

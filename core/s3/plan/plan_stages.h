@@ -9,15 +9,15 @@
 
 typedef struct pb_stage_plan {
   pb_plan loops;   // bands over the shared loops, copies of what lies between stages (result_depth), cycles, bound
-  bool skewed;     // the first stage's sums are made an iteration ahead (tiling_groups.h)
+  bool skewed;     // the first stage's sums are made an iteration ahead (tiling_stages.h)
   bool holds;      // what several stages read comes once for all of them (there too)
   int count;       // of stages
   pb_plan* stages; // of a full iteration
 } pb_stage_plan;
 
-// The cheapest plan whose buffers stay in a core's caches. false: there is none.
+// The cheapest plan whose buffers fit: on cores they stay in the caches. false: there is none.
 bool pb_stage_plan_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan);
-// Fills cycles and bound. false: it is illegal, *why says why.
+// Fills cycles and bound, on cores those of each stage too. false: it is illegal, *why says why.
 bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
                         const char** why);
 // {extents = ..., bands = ..., stages = [...], cycles = ..., bound = ...}
@@ -32,13 +32,5 @@ pb_status pb_stage_plan_from(MlirAttribute attribute, const pb_stages* stages, p
 
 // Finds the loops that the stages of a kernel share and that the chip can tile.
 bool pb_stages_of(const pb_chip* chip, const pb_program* program, pb_arena* arena, pb_stages* stages);
-
-// Where memory is explicit; in plan_stage_tiles.c.
-bool pb_stage_tiles_make(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan);
-bool pb_stage_tiles_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* arena, pb_stage_plan* plan,
-                         const char** why);
-bool pb_stage_tiles_prove(const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan, pb_arena* arena,
-                          struct pb_proofs* proofs, pb_tiling* tiling);
-void pb_stage_tiles_print(pb_text* text, const pb_chip* chip, const pb_stages* stages, const pb_stage_plan* plan);
 
 #endif

@@ -33,7 +33,7 @@ void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f
     f->latency = k->insn.insn->latency;
     f->units = k->insn.insn->units;
   }
-  if (!k->matrix.insn) return;
+  if (!k->matrix.product.insn) return;
   const pb_memory* file = &chip->memories[k->matrix.memory];
   f->register_bytes = file->row_bytes;
   f->registers = file->bytes / file->row_bytes;
@@ -156,7 +156,7 @@ int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nes
   int64_t size[PB_NEST_DIMS], cycles = 0;
   if (!strcmp(nest->part, "fill")) return 0;
   sizes_of(k, nest, size);
-  int64_t registers = registers_of(k, size, NULL) * (k->matrix.insn ? k->rows : 1);
+  int64_t registers = registers_of(k, size, NULL) * (k->matrix.product.insn ? k->rows : 1);
   if (!stores_registers(t, nest)) cycles += registers * STORE_CYCLES;
   if (!strcmp(nest->part, "store")) return cycles;
   if (!strcmp(nest->part, "init")) return TILE_CYCLES;

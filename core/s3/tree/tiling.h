@@ -125,9 +125,6 @@ typedef struct pb_tiling {
   // they are free in this one.
   int first_register, next_register;
   const int* buffer_of_argument; // kernels of stages on threads: buffers of values between, by number; -1: tensors
-  int64_t cycles;                // of their stages, added up
-  int64_t stage_parts;           // in which threads share their iterations
-  int stages;                    // of an iteration
   // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; traffic: cycles
   // in which caches further out bring what the nests so far take; compute: those of the core itself; apart: each
   // operand has the caches to itself, as far as traffic is concerned.
@@ -161,25 +158,6 @@ bool pb_tiling_slice(pb_tiling* t, pb_group* sliced);
 // tiling->failure: a slice is not the least box, which is a bug.
 bool pb_tiling_prove(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      struct pb_proofs* proofs, pb_tiling* tiling);
-
-// The nests of a kernel of stages on one iteration of the shared loops, as a program: values between are as large as
-// that iteration makes them. *t is an empty tree with the plan's bands; `tile`: of the shared loops.
-void pb_tiling_iteration(const pb_tiling* t, const pb_stages* stages, const pb_tile* tile, pb_arena* arena,
-                         pb_program* iteration);
-// Who plans stage k of an iteration: a full one, or what full ones leave. Plans lie in the arena. false: *why says why.
-typedef struct pb_stage_planner {
-  bool (*plan)(void* user, int k, const pb_group* group, bool full, pb_arena* arena, pb_plan* plan, const char** why);
-  void* user;
-} pb_stage_planner;
-// The tree of such a kernel: loops of plan->bands, whose dims are shared loops, around buffers and the stages' own
-// trees. Tensors are read where they are, if caches show them to the cores; else tiling_staging.c brings them.
-bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
-                      const pb_stage_planner* planner, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* tiling);
-// How many iterations the plan's bands make of the shared loops.
-int64_t pb_tiling_stage_iterations(const pb_stages* stages, const pb_plan* plan);
-// An empty tree over the shared loops, which are the dims of its group's main nest.
-void pb_tiling_begin_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan, pb_arena* arena,
-                            pb_tiling* tiling);
 
 // Inside tiling.
 // Loops over tiles around everything of the stage that is built.

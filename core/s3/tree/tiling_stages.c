@@ -1,62 +1,17 @@
 // From a plan to the tiled kernel of several stages: loops over tiles of what the stages share, and in each iteration
-// the stages one after the other on buffers.
-#include "core/s3/kernel/iteration.h"
-#include "core/s3/kernel/vector.h"
-#include "core/s3/tree/tiling_staging.h"
+// the stages one after the other, each tiled as a kernel of one stage is, on buffers that hold what lies between them.
+#include "core/s3/tree/tiling_stages.h"
 
 #include <string.h>
 
-static bool is_between(const pb_stages* s, int value) { return s->program->values[value].kind == PB_VALUE_LOCAL; }
+enum {
+  STAGE_CYCLES = 40, // for a core to begin one
+  FEW_PARTS = 8,     // of work in front of which a thread brings what all of it reads
+  PIECES = 8         // in which what several stages read is brought
+};
 
-void pb_tiling_begin_stages(const pb_chip* chip, const pb_stages* s, const pb_plan* plan, pb_arena* arena,
-                            pb_tiling* t) {
-  pb_group* group = PB_NEW(arena, pb_group);
-  group->program = s->program;
-  group->main.name = s->program->nests[s->program->nest_count - 1].name;
-  group->main.dim_count = s->shared;
-  memcpy(group->main.extent, s->extent, sizeof s->extent);
-  pb_tiling_begin(chip, group, plan, arena, t);
-}
-
-void pb__stages_tile(const pb_stages* s, int n, const pb_tile* shared, pb_tile* own) {
-  pb__tile_whole(&s->program->nests[n], own);
-  for (int k = 0; k < s->shared; ++k) {
-    own->extent[s->dim[n][k]] = shared->extent[k];
-    own->origin[s->dim[n][k]] = shared->origin[k];
-  }
-}
-
-// A value between begins anew in each iteration.
-static void stay_inside(const pb_stages* s, const pb_program* iteration, int value, pb_access* access) {
-  memcpy(access->shape, iteration->values[value].shape, sizeof access->shape);
-  for (int r = 0; r < access->rank; ++r) {
-    if (s->loop[value][r] < 0) continue;
-    memset(&access->index[r].coef[PB_NEST_DIMS], 0, sizeof(int64_t) * PB_NEST_OUTERS);
-    access->index[r].cst = 0;
-  }
-}
-
-void pb_tiling_iteration(const pb_tiling* t, const pb_stages* s, const pb_tile* tile, pb_arena* arena,
-                         pb_program* iteration) {
-  const pb_program* p = s->program;
-  *iteration = *p;
-  iteration->values = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
-  iteration->nests = pb_alloc_raw(arena, (size_t)p->nest_count * sizeof *iteration->nests);
-  memcpy(iteration->values, p->values, sizeof *p->values * (size_t)p->value_count);
-  for (int v = 0; v < p->value_count; ++v)
-    for (int r = 0; is_between(s, v) && r < p->values[v].rank; ++r)
-      if (s->loop[v][r] >= 0) iteration->values[v].shape[r] = tile->extent[s->loop[v][r]];
-  for (int n = 0; n < p->nest_count; ++n) {
-    pb_tile own;
-    pb__stages_tile(s, n, tile, &own);
-    pb__tiling_expand(t, &p->nests[n], &own, &iteration->nests[n]);
-    for (int a = 0; a < p->nests[n].access_count; ++a)
-      if (is_between(s, p->value_of[n][a]))
-        stay_inside(s, iteration, p->value_of[n][a], &iteration->nests[n].access[a]);
-  }
-}
-
-int64_t pb_tiling_stage_iterations(const pb_stages* s, const pb_plan* plan) {
+// Iterations that the bands make of the shared loops.
+static int64_t iterations_of(const pb_stages* s, const pb_plan* plan) {
   int64_t left[PB_MAX_SHARED], iterations = 1;
   memcpy(left, s->extent, sizeof left);
   for (int b = 0; b < plan->band_count; ++b) {
@@ -67,154 +22,260 @@ int64_t pb_tiling_stage_iterations(const pb_stages* s, const pb_plan* plan) {
   return iterations;
 }
 
-enum {
-  STAGE_CYCLES = 40, // to begin one
-  FEW_PARTS = 8      // of work in front of which a thread brings what all of it reads
-};
+// ---- buffers ----
 
-// What is built of the kernel: a full iteration of the shared loops, what full ones leave, or a copy of what they take.
-typedef enum turn_kind { FULL_TURN, REST_TURN, COPY_TURN } turn_kind;
+int* pb__stages_buffers(const pb_iteration_groups* iteration, pb_arena* arena) {
+  size_t values = (size_t)iteration->read.value_count;
+  int* buffer = PB_NEW_ARRAY(arena, int, values + 1);
+  memcpy(buffer, iteration->staged, values * sizeof *buffer);
+  return buffer;
+}
 
-typedef struct staged {
-  const pb_stages* stages;
-  const pb_stage_planner* planner;
-  int64_t parts;      // in which threads share the iterations of the first bands
-  pb_staging staging; // so far, from the outermost loop inwards
-} staged;
-
-// Buffers of what the stages of an iteration make for each other, by element number; of[]: by the numbers that they go
-// by, those of `staged` values at hand.
-static bool own_buffers(pb_tiling* t, const pb_program* program, const pb_iteration* iteration, int level, int memory,
-                        const int* staged, int** of) {
-  int *stage, *home, numbers = 0;
-  (void)pb_stages_split(program, t->arena, &stage);
-  pb_stages_homes(program, stage, pb_vector_facts_of(t->chip).lanes, t->arena, &home);
-  for (int v = 0; v < program->value_count; ++v)
-    if (iteration->values[v].argument >= numbers) numbers = iteration->values[v].argument + 1;
-  *of = PB_NEW_ARRAY(t->arena, int, (size_t)numbers + 1);
-  for (int n = 0; n < numbers; ++n) (*of)[n] = -1;
-  for (int v = 0; v < program->value_count; ++v) {
-    if (staged[v] >= 0) (*of)[iteration->values[v].argument] = staged[v];
-    if (program->values[v].kind != PB_VALUE_LOCAL || home[v] != v) continue;
-    pb_access shape = pb_value_shape(&iteration->values[v]);
-    pb_access own = {.type = shape.type, .rank = 1, .shape = {pb_access_elements(&shape)}};
-    pb__tiling_own(t, &own, level, memory >= 0 ? memory : t->chip->system_memory, 1, "between");
+bool pb__stages_allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int first,
+                         int end, int level, int* buffer) {
+  for (int v = 0; v < iteration->read.value_count; ++v) {
+    int maker = iteration->maker[v], home = iteration->home[v];
+    if (maker < first || maker >= end || home != v) continue;
+    pb_access own = pb_value_shape(&iteration->read.values[v]);
+    if (pb_chip_runs_code(t->chip)) // by element number
+      own = (pb_access){.type = own.type, .rank = 1, .shape = {pb_access_elements(&own)}};
+    else if (iteration->matrix[v] || iteration->read.groups[maker].contraction)
+      pb__tiling_spread(t->chip, iteration->memory[v], &own, own.rank - 2);
+    pb__tiling_own(t, &own, level, iteration->memory[v], s->skewed && end == 1 ? 1 : s->loops->result_depth, "between");
     if (t->failure) return false;
-    (*of)[iteration->values[v].argument] = own.buffer;
+    buffer[v] = own.buffer;
   }
-  for (int v = 0; v < program->value_count; ++v)
-    if (program->values[v].kind == PB_VALUE_LOCAL && home[v] >= 0)
-      (*of)[iteration->values[v].argument] = (*of)[iteration->values[home[v]].argument];
+  for (int v = 0; v < iteration->read.value_count; ++v)
+    if (iteration->maker[v] >= first && iteration->maker[v] < end && iteration->home[v] >= 0)
+      buffer[v] = buffer[iteration->home[v]];
   return true;
+}
+
+// The dim of the load that the first stage to take the value walks outermost; -1: it walks none of it so.
+static int walked_first(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int value, const pb_nest* load) {
+  for (int k = 0; k < iteration->read.count && k < s->built; ++k) {
+    const pb_group* g = &iteration->read.groups[k];
+    int walked = s->tiles[k].band_count ? s->tiles[k].bands[0].dim : 0;
+    for (int a = 0; a + 1 < g->main.access_count; ++a) {
+      if (iteration->read.origin[k][iteration->read.views[k].value_of[g->main_index][a]] != value) continue;
+      for (int r = 0; r < g->main.access[a].rank; ++r)
+        for (int d = 0; d < load->dim_count; ++d)
+          if (g->main.access[a].index[r].coef[walked] && load->access[1].index[r].coef[d]) return d;
+      return -1;
+    }
+  }
+  return -1;
+}
+
+// The load goes piece by piece along a dim: what begins with the first piece does not wait for the last one.
+static void bring_in_pieces(const pb_chip* chip, int dim, pb_nest* load) {
+  const pb_memory* system = &chip->memories[chip->system_memory];
+  int64_t run = pb_type_bits(load->access[1].type) / 8, extent = load->extent[dim], some = 1;
+  for (int d = dim + 1; d < load->dim_count; ++d) run *= load->extent[d];
+  while (some < extent &&
+         (extent % some || some * PIECES < extent || some * run < system->bytes_per_cycle * PB_RUN_BEATS))
+    ++some;
+  if (load->dim_count < PB_NEST_DIMS && some < extent) pb__tiling_in_pieces(load, dim, some);
+}
+
+// Buffers of what several stages read, filled.
+static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int level, int* buffer) {
+  for (int v = 0; v < iteration->read.value_count && !t->failure; ++v) {
+    const pb_held* held = &iteration->held[v];
+    pb_nest load;
+    if (!held->nest) continue;
+    pb_access access = held->nest->access[held->access];
+    pb__tiling_buffer(t, &access, held->nest->extent, level, held->memory, s->loops->result_depth, "held", &load);
+    if (t->failure) return false;
+    int walked = walked_first(s, iteration, v, &load);
+    if (walked >= 0) bring_in_pieces(t->chip, walked, &load);
+    pb__tiling_add(t, level, &load);
+    buffer[v] = access.buffer;
+  }
+  return !t->failure;
+}
+
+// ---- stages ----
+
+static void use_buffers(const pb_tiling* t, const pb_iteration_groups* iteration, const pb_program* view, int n,
+                        const int* origin, const int* buffer, pb_nest* nest) {
+  for (int a = 0; a < nest->access_count; ++a) {
+    int v = origin[view->value_of[n][a]], b = buffer[v];
+    if (b < 0) continue;
+    // the origin of what lies between is all zeros
+    pb__tiling_in_buffer(&nest->access[a], b, t->buffers[b].shape, &iteration->held[v].origin);
+  }
+}
+
+// A stage's nests on the buffers. Returns the buffer that it makes, -1: a tensor.
+static int place_stage(pb_tiling* t, const pb_iteration_groups* iteration, int k, const int* buffer, pb_program* view,
+                       pb_group* group) {
+  const int* origin = iteration->read.origin[k];
+  int made = -1;
+  *view = iteration->read.views[k];
+  *group = iteration->read.groups[k];
+  view->nests = pb_alloc_raw(t->arena, (size_t)view->nest_count * sizeof *view->nests);
+  for (int n = 0; n < view->nest_count; ++n) {
+    pb_nest_copy(&view->nests[n], &iteration->read.views[k].nests[n]);
+    use_buffers(t, iteration, view, n, origin, buffer, &view->nests[n]);
+    const pb_access* store = pb_nest_store(&view->nests[n]);
+    if (!store->memref.ptr) made = store->buffer;
+  }
+  use_buffers(t, iteration, view, group->main_index, origin, buffer, &group->main);
+  for (int n = 0; n < group->around.epilogue_count; ++n) {
+    pb_epilogue* epilogue = &group->around.epilogues[n];
+    pb_nest* nest = pb_nest_kept(t->arena, epilogue->nest);
+    use_buffers(t, iteration, view, epilogue->number, origin, buffer, nest);
+    epilogue->nest = nest;
+  }
+  group->program = view;
+  return made;
+}
+
+// The buffers by the numbers that code of cores knows values by.
+static int* by_number(const pb_tiling* t, const pb_iteration* read, const int* buffer) {
+  int numbers = 0;
+  for (int v = 0; v < read->value_count; ++v)
+    if (read->values[v].argument >= numbers) numbers = read->values[v].argument + 1;
+  int* of = PB_NEW_ARRAY(t->arena, int, (size_t)numbers + 1);
+  memset(of, 0xff, (size_t)numbers * sizeof *of);
+  for (int v = 0; v < read->value_count; ++v)
+    if (buffer[v] >= 0) of[read->values[v].argument] = buffer[v];
+  return of;
 }
 
 // How often it is done. An iteration of what is left counts as a full one: its loops are short, and vectors are as
 // dear.
-static int64_t turns_of(const pb_tiling* t, const staged* s, turn_kind kind, int level) {
+static int64_t times_done(const pb_tiling* t, const pb_stage_tiles* s, pb_iteration_kind kind, int level) {
   int64_t iterations = level == t->base ? s->parts : 1; // each part brings what all of them read
-  if (kind != COPY_TURN) return kind == FULL_TURN ? pb_tiling_stage_iterations(s->stages, t->plan) : 0;
+  if (kind != PB_ITERATION_COPY) return kind == PB_ITERATION_FULL ? iterations_of(s->stages, s->loops) : 0;
   for (int l = 1; l <= level; ++l) iterations *= t->body[l]->extent;
   return iterations;
 }
 
-static bool build_stage(pb_tiling* t, const staged* s, turn_kind kind, int k, const pb_group* group, int level) {
-  pb_tiling around = *t;
+static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, pb_iteration_kind kind,
+                        int k, int level, const int* buffer) {
+  const pb_group* group = &iteration->read.groups[k];
   pb_plan plan;
   const char* why;
-  if (!s->planner->plan(s->planner->user, k, group, kind == FULL_TURN, t->arena, &plan, &why))
+  if (kind == PB_ITERATION_FULL || !s->rest)
+    plan = s->tiles[k];
+  else if (!s->rest(t->chip, group, t->arena, &plan, &why))
     return pb__tiling_fail(t, why);
-  t->cycles += turns_of(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
-  t->group = group;
-  t->plan = &plan;
+  if (s->parts) s->cycles += times_done(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
+  pb_tiling around = *t;
+  pb_program view;
+  pb_group placed;
+  pb_into into = {.buffer = -1};
+  if (group->registers)
+    t->buffer_of_argument = by_number(t, &iteration->read, buffer);
+  else
+    into.buffer = place_stage(t, iteration, k, buffer, &view, &placed);
+  if (into.buffer >= 0) into.origin = (pb_access){.rank = t->buffers[into.buffer].rank};
+  t->group = group->registers ? group : &placed;
   t->base = level;
+  t->plan = &plan;
+  t->into = into.buffer >= 0 ? &into : NULL;
   bool built = pb__tiling_build_group(t);
   t->group = around.group;
   t->plan = around.plan;
   t->base = around.base;
+  t->into = around.into;
+  t->buffer_of_argument = NULL;
   memcpy(t->body, around.body, sizeof t->body);
   return built;
 }
 
-static bool build_iteration(pb_tiling* t, const staged* s, turn_kind kind, const pb_program* program,
-                            const int* staged_of, int level) {
-  pb_iteration iteration;
-  int* of;
-  bool built = true;
-  if (!pb_iteration_read(t->chip, program, t->arena, &iteration))
-    return pb__tiling_fail(t, pb_printf(t->arena, "stage %d is of no form that vectors walk: %s", iteration.count - 1,
-                                        iteration.groups[iteration.count - 1].plain));
-  if (!own_buffers(t, program, &iteration, level, s->staging.memory, staged_of, &of)) return false;
-  t->buffer_of_argument = of;
-  if (kind == FULL_TURN) t->stages = iteration.count;
-  for (int k = 0; k < iteration.count && built; ++k) built = build_stage(t, s, kind, k, &iteration.groups[k], level);
-  t->buffer_of_argument = NULL;
-  return built && !t->failure;
+bool pb__stages_build(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, pb_iteration_kind kind,
+                      int first, int end, int level, const int* buffer) {
+  for (int k = first; k < end && k < iteration->read.count && k < s->built; ++k)
+    if (!build_stage(t, s, iteration, kind, k, level, buffer)) return false;
+  return !t->failure;
 }
 
-// A copy is an iteration of its own: of a tensor, number 0, and a buffer.
+// ---- loops ----
+
+static bool build_iteration(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration,
+                            pb_iteration_kind kind, int level) {
+  if (!iteration) return false;
+  int* buffer = pb__stages_buffers(iteration, t->arena);
+  return hold(t, s, iteration, level, buffer) && pb__stages_allocate(t, s, iteration, 0, s->built, level, buffer) &&
+         pb__stages_build(t, s, iteration, kind, 0, iteration->read.count, level, buffer);
+}
+
 static bool build_copy(pb_tiling* t, void* user, const pb_nest* copy, int level) {
-  const staged* s = user;
-  const pb_program* all = s->stages->program;
-  pb_program program = {.func = all->func, .value_count = 2, .value_capacity = 2, .nest_count = 1};
-  bool load = copy->access[1].memref.ptr == NULL;
-  const pb_access* own = &copy->access[load];
-  int staged_of[2] = {-1, own->buffer};
-  program.values = PB_NEW_ARRAY(t->arena, pb_value, 3);
-  program.nests = pb_nest_kept(t->arena, copy);
-  program.value_of = pb_alloc_array(t->arena, 2, sizeof *program.value_of);
-  for (int v = 0; v < all->value_count; ++v)
-    if (pb_value_same(all->values[v].ir, copy->access[!load].memref)) program.values[0] = all->values[v];
-  program.values[1] = (pb_value){.kind = load ? PB_VALUE_OUTPUT : PB_VALUE_INPUT, .argument = -1, .const_id = -1};
-  program.values[1].type = own->type;
-  program.values[1].rank = own->rank;
-  memcpy(program.values[1].shape, own->shape, sizeof own->shape);
-  program.value_of[0][load] = 1;
-  program.nests[0].part = "copy";
-  program.nests[0].outer_count = level;
-  if (!program.nests[0].dim_count) program.nests[0].extent[program.nests[0].dim_count++] = 1;
-  pb_program_index(&program, t->arena);
-  return build_iteration(t, s, COPY_TURN, &program, staged_of, level);
+  pb_stage_tiles* s = user;
+  return !s->built || build_iteration(t, s, pb__stages_copy(s, t, copy, level), PB_ITERATION_COPY, level);
+}
+
+static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* stages);
+
+// What is inside `level` loops, tensors' homes there being brought.
+static bool build_inside(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
+  int levels = pb__tiling_levels(t);
+  if (s->skewed && level + 1 == levels) return pb__stages_skew(t, s, tile, level);
+  if (level < levels) return pb__tiling_band(t, tile, level, build_level, &s);
+  if (s->skewed) return pb__tiling_fail(t, "sums cannot be made ahead without a loop");
+  bool full = true;
+  for (int b = 0; b < t->plan->band_count; ++b) full &= tile->extent[t->plan->bands[b].dim] == t->plan->bands[b].step;
+  return build_iteration(t, s, pb__stages_next(s, t, tile), full ? PB_ITERATION_FULL : PB_ITERATION_REST, level) &&
+         pb__staging_return(t, &s->staging, level, build_copy, s);
 }
 
 // Everything inside `level` loops.
-static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* around) {
-  staged s = *(const staged*)around;
-  if (level == t->base + 1) {
-    t->body[level]->parts = s.parts;
+static bool build_level(pb_tiling* t, const pb_tile* tile, int level, const void* stages) {
+  pb_stage_tiles* s = *(pb_stage_tiles* const*)stages;
+  pb_staging outside = s->staging;
+  if (s->parts && level == t->base + 1) {
+    t->body[level]->parts = s->parts;
     t->body[level]->parts_step = 1;
   }
-  if (!pb__staging_bring(t, &s.staging, tile, level, build_copy, &s)) return false;
-  if (level < pb__tiling_levels(t)) return pb__tiling_band(t, tile, level, build_level, &s);
-  pb_program program;
-  int* staged_of;
-  bool full = true;
-  for (int b = 0; b < t->plan->band_count; ++b) full &= tile->extent[t->plan->bands[b].dim] == t->plan->bands[b].step;
-  pb_tiling_iteration(t, s.stages, tile, t->arena, &program);
-  pb__staging_use(t, &s.staging, &program, &staged_of);
-  return build_iteration(t, &s, full ? FULL_TURN : REST_TURN, &program, staged_of, level) &&
-         pb__staging_return(t, &s.staging, level, build_copy, &s);
+  bool built = pb__staging_bring(t, &s->staging, tile, level, build_copy, s) && build_inside(t, s, tile, level);
+  s->staging = outside;
+  return built;
 }
 
 // Threads share all iterations of the bands that stand around nothing but each other.
-static int64_t parts_of(const pb_tiling* t, const staged* s, const pb_stages* stages) {
+static int64_t parts_of(const pb_tiling* t, const pb_stage_tiles* s) {
   pb_plan outer = *t->plan;
   outer.band_count = pb__staging_outer_bands(t, &s->staging);
-  int64_t iterations = pb_tiling_stage_iterations(stages, &outer);
+  int64_t iterations = iterations_of(s->stages, &outer);
   bool brings = pb__staging_brings_first(t, &s->staging);
   return brings && iterations > FEW_PARTS ? FEW_PARTS : iterations;
 }
 
-bool pb_tiling_stages(const pb_chip* chip, const pb_stages* stages, const pb_plan* plan,
-                      const pb_stage_planner* planner, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* t) {
+void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,
+                          pb_stage_tiles* s) {
+  *s = (pb_stage_tiles){.chip = chip, .stages = stages, .loops = loops, .arena = arena};
+  s->memo = PB_NEW(arena, pb_select_memo);
+  *s->memo = (pb_select_memo){.chip = chip, .arena = arena};
+}
+
+// An empty tree over the shared loops, which are the dims of its group's main nest.
+static void begin_tree(pb_stage_tiles* s, pb_arena* arena, pb_tiling* t) {
+  const pb_program* program = s->stages->program;
+  pb_group* group = PB_NEW(arena, pb_group);
+  group->program = program;
+  group->memo = s->memo;
+  group->main.name = program->nests[program->nest_count - 1].name;
+  group->main.dim_count = s->stages->shared;
+  memcpy(group->main.extent, s->stages->extent, sizeof s->stages->extent);
+  pb_tiling_begin(s->chip, group, s->loops, arena, t);
+  s->cycles = 0;
+  s->staging = pb__staging_begin(s->chip, s->stages, arena);
+  if (s->staging.memory >= 0) s->iterations = NULL; // what was read names the buffers of another tree
+  s->at = &s->iterations;
+}
+
+bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* t) {
   pb_tile tile;
-  pb_tiling_begin_stages(chip, stages, plan, arena, t);
+  begin_tree(s, arena, t);
   t->proofs = proofs;
-  staged s = {.stages = stages, .planner = planner, .staging = pb__staging_begin(chip, stages, arena)};
   if (!pb__tiling_open_bands(t, &t->group->main)) return false;
-  s.parts = t->stage_parts = parts_of(t, &s, stages);
-  for (int f = 0; f < stages->fill_count; ++f) {
+  s->parts = pb_chip_runs_code(s->chip) ? parts_of(t, s) : 0;
+  for (int f = 0; f < s->stages->fill_count; ++f) {
     pb_nest fill;
-    pb_nest_copy(&fill, stages->fills[f]);
+    pb_nest_copy(&fill, s->stages->fills[f]);
     fill.part = "fill";
     pb__tiling_add(t, t->base, &fill);
   }

@@ -112,15 +112,15 @@ static void append_value(pb_program* iteration, pb_home* home, pb_value_kind kin
   iteration->values[iteration->value_count++] = value;
 }
 
-void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* iteration, int** buffer_of) {
+void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena, int** buffer_of) {
   const pb_program* p = s->stages->program;
   size_t most = (size_t)p->value_count + (size_t)p->nest_count * PB_NEST_ACCESSES + 1,
          nests = (size_t)p->nest_count + 1;
-  *buffer_of = PB_NEW_ARRAY(t->arena, int, most);
+  *buffer_of = PB_NEW_ARRAY(arena, int, most);
   memset(*buffer_of, 0xff, most * sizeof **buffer_of);
   if (s->memory < 0) return;
-  pb_value* values = PB_NEW_ARRAY(t->arena, pb_value, most);
-  int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(t->arena, nests, sizeof *value_of);
+  pb_value* values = PB_NEW_ARRAY(arena, pb_value, most);
+  int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(arena, nests, sizeof *value_of);
   memcpy(values, iteration->values, sizeof *values * (size_t)iteration->value_count);
   memcpy(value_of, iteration->value_of, sizeof *value_of * (size_t)p->nest_count);
   iteration->values = values;
@@ -137,7 +137,7 @@ void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* iterat
       pb__tiling_in_buffer(&iteration->nests[n].access[a], home->box.buffer, home->box.shape, &home->origin);
       iteration->value_of[n][a] = home->value;
     }
-  pb_program_index(iteration, t->arena);
+  pb_program_index(iteration, arena);
 }
 
 bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_builder copy, void* user) {

@@ -30,11 +30,12 @@ bool pb__staging_brings_first(const pb_tiling* t, const pb_staging* s);
 bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int level, pb_copy_builder copy, void* user);
 // The iteration's nests use the homes: values of the iteration's own, which are appended to it. *buffer_of: by value,
 // -1: none.
-void pb__staging_use(const pb_tiling* t, const pb_staging* s, pb_program* iteration, int** buffer_of);
+void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena, int** buffer_of);
 // Takes what the iteration has set back to its tensors.
 bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_builder copy, void* user);
 
-// The dims of one of the stages' nests that the shared loops walk, inside the loops opened so far; in tiling_stages.c.
+// The dims of one of the stages' nests that the shared loops walk, inside the loops opened so far; in
+// tiling_iteration.c.
 void pb__stages_tile(const pb_stages* stages, int nest, const pb_tile* shared, pb_tile* own);
 
 #endif

@@ -1,0 +1,252 @@
+// One iteration of the loops that the stages of a kernel share: its nests, as large as a tile makes them, by stage, and
+// where lies what the stages make for each other. On memories of the chip's own a value between lies where its stage's
+// last instruction leaves it, and the stages that take it must read it there; code of cores takes it from wherever the
+// rest of the kernel's values are.
+#include "core/s3/kernel/flat.h"
+#include "core/s3/transfer_paths.h"
+#include "core/s3/tree/tiling_stages.h"
+#include "core/select/cover.h"
+
+#include <string.h>
+
+static bool is_between(const pb_program* p, int value) { return p->values[value].kind == PB_VALUE_LOCAL; }
+
+void pb__stages_tile(const pb_stages* s, int n, const pb_tile* shared, pb_tile* own) {
+  pb__tile_whole(&s->program->nests[n], own);
+  for (int k = 0; k < s->shared; ++k) {
+    own->extent[s->dim[n][k]] = shared->extent[k];
+    own->origin[s->dim[n][k]] = shared->origin[k];
+  }
+}
+
+// A value between begins anew in each iteration.
+static void stay_inside(const pb_stages* s, const pb_program* iteration, int value, pb_access* access) {
+  memcpy(access->shape, iteration->values[value].shape, sizeof access->shape);
+  for (int r = 0; r < access->rank; ++r) {
+    if (s->loop[value][r] < 0) continue;
+    memset(&access->index[r].coef[PB_NEST_DIMS], 0, sizeof(int64_t) * PB_NEST_OUTERS);
+    access->index[r].cst = 0;
+  }
+}
+
+// The kernel's nests on one iteration: values between are as large as that makes them.
+static void program_of(const pb_tiling* t, const pb_stages* s, const pb_tile* tile, pb_arena* arena,
+                       pb_program* iteration) {
+  const pb_program* p = s->program;
+  *iteration = *p;
+  iteration->values = PB_NEW_ARRAY(arena, pb_value, (size_t)p->value_count + 1);
+  iteration->nests = pb_alloc_raw(arena, (size_t)p->nest_count * sizeof *iteration->nests);
+  memcpy(iteration->values, p->values, sizeof *p->values * (size_t)p->value_count);
+  for (int v = 0; v < p->value_count; ++v)
+    for (int r = 0; is_between(p, v) && r < p->values[v].rank; ++r)
+      if (s->loop[v][r] >= 0) iteration->values[v].shape[r] = tile->extent[s->loop[v][r]];
+  for (int n = 0; n < p->nest_count; ++n) {
+    pb_tile own;
+    pb__stages_tile(s, n, tile, &own);
+    pb__tiling_expand(t, &p->nests[n], &own, &iteration->nests[n]);
+    for (int a = 0; a < p->nests[n].access_count; ++a)
+      if (is_between(p, p->value_of[n][a]))
+        stay_inside(s, iteration, p->value_of[n][a], &iteration->nests[n].access[a]);
+  }
+}
+
+// The nest with what lies between in its memories; access `carried` in `from`.
+static void flat_of(const pb_iteration_groups* iteration, const pb_program* view, int n, const int* origin, int carried,
+                    int from, pb_flat* flat) {
+  pb_flat_begin(&view->nests[n], flat);
+  for (int a = 0; a < view->nests[n].access_count; ++a)
+    flat->access[a].memory = iteration->memory[origin[view->value_of[n][a]]];
+  if (carried >= 0) flat->access[carried].memory = from;
+}
+
+// Where an instruction, or the last of several, leaves the value of a nest; -1: none computes it.
+static int lands(const pb_stage_tiles* s, const pb_flat* flat, int carried) {
+  pb_match match;
+  pb_cover cover;
+  const char* why;
+  if (pb_select_again(s->memo, flat, &match, &why)) return match.insn->operands[match.insn->dest].memory;
+  if (flat->reduce != PB_SET || !pb_cover_find(s->chip, flat, carried, true, &cover)) return -1;
+  return cover.pieces[cover.count - 1].memory;
+}
+
+// The memory in which a stage leaves its result.
+static int result_memory(const pb_stage_tiles* s, const pb_iteration_groups* iteration, int k) {
+  const pb_group* g = &iteration->read.groups[k];
+  const pb_program* view = &iteration->read.views[k];
+  const int* origin = iteration->read.origin[k];
+  pb_flat flat;
+  int memory;
+  flat_of(iteration, view, g->main_index, origin, -1, 0, &flat);
+  pb_flat_cut_rows(&flat, g->lanes);
+  memory = g->contraction ? g->contraction->operands[g->insn_roles.y].memory : lands(s, &flat, -1);
+  for (int t = 0; t < g->around.epilogue_count && memory >= 0; ++t) {
+    const pb_epilogue* epilogue = &g->around.epilogues[t];
+    flat_of(iteration, view, epilogue->number, origin, epilogue->carried, memory, &flat);
+    memory = lands(s, &flat, epilogue->carried);
+  }
+  return memory;
+}
+
+// Movers bring elements of the type here; -1: nowhere.
+static int landing_of(const pb_chip* chip, pb_type type) {
+  for (int m = 0; m < chip->memory_count; ++m)
+    if (m != chip->system_memory && pb_transfer_via(chip, m, type) == m) return m;
+  return -1;
+}
+
+// Whether the access touches the same part of its tensor as those before it; *held, where it is the first, is filled.
+// What a box tests, or computed indices find, is no part with a place of its own.
+static bool is_same_part(const pb_tiling* t, const pb_nest* nest, int a, pb_held* held) {
+  pb_access part, origin;
+  const pb_access* access = &nest->access[a];
+  if (a + 1 == nest->access_count || access->boxed || access->splat || access->gathered || !access->rank) return false;
+  pb_tiling plain = {.chip = t->chip, .plan = t->plan, .base = t->base};
+  pb__tiling_box(&plain, access, nest->extent, pb__tiling_levels(t), &part, &origin);
+  if (!held->nest) {
+    *held = (pb_held){.nest = nest, .access = a, .part = part, .origin = origin};
+    return true;
+  }
+  return pb__tiling_same_part(&part, &origin, &held->part, &held->origin);
+}
+
+// Whether the part ends with a row of the memory: instructions take whole rows of lanes.
+static bool ends_rows(const pb_chip* chip, const pb_held* held) {
+  int64_t bytes = pb_type_bits(held->part.type) / 8;
+  return held->part.shape[held->part.rank - 1] * bytes % chip->memories[held->memory].row_bytes == 0;
+}
+
+// The tensors of which several stages read the same part. Returns how many there are.
+static int note_held(const pb_stage_tiles* s, const pb_tiling* t, const pb_program* program, const int* of,
+                     pb_iteration_groups* iteration) {
+  int count = 0;
+  for (int v = 0; v < program->value_count; ++v) {
+    pb_held held = {.nest = NULL};
+    int stage = -1;
+    bool several = false, same = program->values[v].kind != PB_VALUE_CONST && !is_between(program, v);
+    for (int n = 0; n < program->nest_count; ++n)
+      for (int a = 0; a < program->nests[n].access_count && same; ++a) {
+        if (program->value_of[n][a] != v) continue;
+        same = is_same_part(t, &program->nests[n], a, &held);
+        several |= stage >= 0 && stage != of[n];
+        stage = of[n];
+      }
+    held.memory = landing_of(s->chip, program->values[v].type);
+    if (!same || !several || held.memory < 0 || !ends_rows(s->chip, &held)) continue;
+    iteration->held[v] = held;
+    iteration->memory[v] = held.memory;
+    ++count;
+  }
+  return count;
+}
+
+// The value between stages that a stage makes; -1: what it makes leaves the kernel.
+static int result_of(const pb_program* program, const pb_iteration_groups* iteration, int k) {
+  const pb_group* g = &iteration->read.groups[k];
+  int made = iteration->read.origin[k][pb_program_stored(&iteration->read.views[k], pb_around_last(&g->around))];
+  return is_between(program, made) ? made : -1;
+}
+
+// Of chips whose instructions take tiles of memories, stage by stage: what a later one reads has a memory by then.
+static bool place_results(const pb_stage_tiles* s, const pb_program* program, pb_iteration_groups* iteration) {
+  for (int k = 0; k < iteration->read.count; ++k) {
+    const pb_group* g = &iteration->read.groups[k];
+    const int* value_of = iteration->read.views[k].value_of[g->main_index];
+    int made = result_of(program, iteration, k);
+    if (g->contraction) iteration->matrix[iteration->read.origin[k][value_of[g->x]]] = true;
+    if (made < 0) continue;
+    iteration->memory[made] = result_memory(s, iteration, k);
+    if (iteration->memory[made] < 0 || iteration->memory[made] == s->chip->system_memory) return false;
+  }
+  return true;
+}
+
+// Of cores that run code: beside the tensors, in place of what is read for the last time.
+static void place_code(const pb_stage_tiles* s, const pb_program* program, const int* of, pb_arena* arena,
+                       pb_iteration_groups* iteration) {
+  int memory = s->staging.memory >= 0 ? s->staging.memory : s->chip->system_memory;
+  pb_stages_homes(program, of, pb_vector_facts_of(s->chip).lanes, arena, &iteration->home);
+  for (int v = 0; v < program->value_count; ++v) iteration->memory[v] = memory;
+}
+
+static void begin(const pb_program* program, pb_arena* arena, pb_iteration_groups* iteration) {
+  size_t values = (size_t)program->value_count + 1;
+  iteration->memory = PB_NEW_ARRAY(arena, int, values);
+  iteration->maker = PB_NEW_ARRAY(arena, int, values);
+  iteration->home = PB_NEW_ARRAY(arena, int, values);
+  iteration->matrix = PB_NEW_ARRAY(arena, bool, values);
+  iteration->held = PB_NEW_ARRAY(arena, pb_held, values);
+  for (int v = 0; v < program->value_count; ++v) {
+    iteration->memory[v] = iteration->maker[v] = -1;
+    iteration->home[v] = v;
+  }
+}
+
+// The program's nests by stage. false: iteration->why says why the chip cannot run it.
+static bool read_stages(const pb_stage_tiles* s, const pb_tiling* t, const pb_program* program, pb_arena* arena,
+                        pb_iteration_groups* iteration) {
+  int* of;
+  int stages = s->skewed ? pb_stages_split_first(program, arena, &of) : pb_stages_split(program, arena, &of);
+  iteration->why = "the chip has no instructions for one of its stages, or they leave the chip";
+  begin(program, arena, iteration);
+  if (!stages || (s->holds && !note_held(s, t, program, of, iteration))) return false;
+  if (!pb_iteration_read(s->chip, program, of, stages, arena, &iteration->read)) {
+    int last = iteration->read.count - 1;
+    const char* plain = iteration->read.groups[last].plain;
+    if (plain) iteration->why = pb_printf(arena, "stage %d is of no form that vectors walk: %s", last, plain);
+    return false;
+  }
+  for (int k = 0; k < stages; ++k) iteration->read.groups[k].memo = s->memo;
+  for (int k = 0; k < stages; ++k)
+    if (result_of(program, iteration, k) >= 0) iteration->maker[result_of(program, iteration, k)] = k;
+  if (pb_chip_runs_code(s->chip))
+    place_code(s, program, of, arena, iteration);
+  else if (!place_results(s, program, iteration))
+    return false;
+  iteration->why = NULL;
+  return true;
+}
+
+const pb_iteration_groups* pb__stages_next(pb_stage_tiles* s, pb_tiling* t, const pb_tile* tile) {
+  pb_iteration_groups* iteration = *s->at;
+  if (!iteration) {
+    pb_program program;
+    int* staged;
+    iteration = *s->at = PB_NEW(s->arena, pb_iteration_groups);
+    program_of(t, s->stages, tile, s->arena, &program);
+    pb__staging_use(&s->staging, &program, s->arena, &staged);
+    iteration->staged = staged;
+    (void)read_stages(s, t, &program, s->arena, iteration);
+  }
+  s->at = &iteration->next;
+  if (iteration->why) pb__tiling_fail(t, iteration->why);
+  return iteration->why ? NULL : iteration;
+}
+
+// Of a tensor, number 0, and a buffer.
+const pb_iteration_groups* pb__stages_copy(const pb_stage_tiles* s, pb_tiling* t, const pb_nest* copy, int level) {
+  const pb_program* all = s->stages->program;
+  pb_iteration_groups* iteration = PB_NEW(t->arena, pb_iteration_groups);
+  pb_program program = {.func = all->func, .value_count = 2, .value_capacity = 2, .nest_count = 1};
+  bool load = copy->access[1].memref.ptr == NULL;
+  const pb_access* own = &copy->access[load];
+  int* staged = PB_NEW_ARRAY(t->arena, int, 2);
+  staged[0] = -1;
+  staged[1] = own->buffer;
+  iteration->staged = staged;
+  program.values = PB_NEW_ARRAY(t->arena, pb_value, 3);
+  program.nests = pb_nest_kept(t->arena, copy);
+  program.value_of = pb_alloc_array(t->arena, 2, sizeof *program.value_of);
+  for (int v = 0; v < all->value_count; ++v)
+    if (pb_value_same(all->values[v].ir, copy->access[!load].memref)) program.values[0] = all->values[v];
+  program.values[1] = (pb_value){.kind = load ? PB_VALUE_OUTPUT : PB_VALUE_INPUT, .argument = -1, .const_id = -1};
+  program.values[1].type = own->type;
+  program.values[1].rank = own->rank;
+  memcpy(program.values[1].shape, own->shape, sizeof own->shape);
+  program.value_of[0][load] = 1;
+  program.nests[0].part = "copy";
+  program.nests[0].outer_count = level;
+  if (!program.nests[0].dim_count) program.nests[0].extent[program.nests[0].dim_count++] = 1;
+  pb_program_index(&program, t->arena);
+  if (!read_stages(s, t, &program, t->arena, iteration)) pb__tiling_fail(t, iteration->why);
+  return iteration->why ? NULL : iteration;
+}

@@ -1,0 +1,76 @@
+// The tree of a kernel of several stages: loops over tiles of what the stages share, and inside them each stage by a
+// plan of its own, on buffers that hold what lies between them.
+#ifndef PB_S3_TILING_STAGES_H
+#define PB_S3_TILING_STAGES_H
+
+#include "core/s3/kernel/iteration.h"
+#include "core/s3/tree/tiling_staging.h"
+
+// What several stages read of a tensor in an iteration, all of them the same part: a nest of one of them, and its
+// access. nest NULL: the value is no such tensor.
+typedef struct pb_held {
+  const pb_nest* nest;
+  int access, memory;     // memory: where a mover brings it
+  pb_access part, origin; // origin: where in the tensor the part begins
+} pb_held;
+
+// One iteration of the shared loops, its stages as groups, and where values lie, by value.
+typedef struct pb_iteration_groups {
+  pb_iteration read;
+  const char* why;     // the chip cannot run it; NULL: it can
+  int *memory, *maker; // of a value between stages: where it lies, and the stage that makes it; -1
+  int* home;           // the value in whose buffer it lies, itself or one that it takes over
+  bool* matrix;        // a matrix instruction reads its rows
+  pb_held* held;
+  const int* staged; // the buffer that stands for a tensor (tiling_staging.h), -1: none
+  struct pb_iteration_groups* next;
+} pb_iteration_groups;
+
+// Plans a stage by itself. false: *why says why there is no plan.
+typedef bool (*pb_stage_planner)(const pb_chip* chip, const pb_group* group, pb_arena* arena, pb_plan* plan,
+                                 const char** why);
+
+// What is built: begins by pb_stage_tiles_begin, `skewed` and `holds` as the caller sets them then. Iterations are read
+// once and lie in its arena; `loops` and `tiles` may change between two trees as long as the bands of `loops` stay.
+typedef struct pb_stage_tiles {
+  const pb_chip* chip;
+  const pb_stages* stages;
+  const pb_plan *loops, *tiles; // tiles: by stage
+  pb_stage_planner rest;        // of what full iterations leave, and of copies; NULL: they go as full ones do
+  int built;                    // so many stages, the first ones
+  // The first stage's sums are made an iteration of the innermost loop ahead, behind the stage that takes those before:
+  // then what makes them works while the stages behind go on with the iteration at hand.
+  bool skewed;
+  // What several stages read is brought once for all of them. Not with `skewed`.
+  bool holds;
+  pb_select_memo* memo;
+  pb_arena* arena;
+  pb_staging staging;                    // so far, from the outermost loop inwards
+  int64_t parts;                         // in which threads share the iterations of the first bands; 0: there are none
+  int64_t cycles;                        // of what cores run, by the plans of its stages
+  pb_iteration_groups *iterations, **at; // full ones first, then those of remainders; at: the next one
+} pb_stage_tiles;
+
+void pb_stage_tiles_begin(const pb_chip* chip, const pb_stages* stages, const pb_plan* loops, pb_arena* arena,
+                          pb_stage_tiles* s);
+// Builds the tree, in `arena`. false: impossible, tiling->failure says why.
+bool pb_stage_tiles_build(pb_stage_tiles* s, pb_arena* arena, struct pb_proofs* proofs, pb_tiling* tiling);
+
+// Inside. An iteration is done as often as the loops around say, or it is what full ones leave, or a copy.
+typedef enum pb_iteration_kind { PB_ITERATION_FULL, PB_ITERATION_REST, PB_ITERATION_COPY } pb_iteration_kind;
+// The next iteration, on a tile of the shared loops; in tiling_iteration.c. NULL: the chip cannot run it.
+const pb_iteration_groups* pb__stages_next(pb_stage_tiles* s, pb_tiling* t, const pb_tile* tile);
+// A copy between a tensor and a buffer as an iteration of its own, in t's arena.
+const pb_iteration_groups* pb__stages_copy(const pb_stage_tiles* s, pb_tiling* t, const pb_nest* copy, int level);
+// The buffers of an iteration's values before any are made, by value: those of tensors, else -1.
+int* pb__stages_buffers(const pb_iteration_groups* iteration, pb_arena* arena);
+// Buffers of what the stages from `first` to `end` make for each other.
+bool pb__stages_allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int first,
+                         int end, int level, int* buffer);
+// The stages from `first` to `end`, as far as there are any.
+bool pb__stages_build(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration, pb_iteration_kind kind,
+                      int first, int end, int level, const int* buffer);
+// The innermost loop with the first stage's sums an iteration ahead; in tiling_skew.c.
+bool pb__stages_skew(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level);
+
+#endif
