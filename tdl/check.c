@@ -144,7 +144,8 @@ static void check_window(const pb_chip* chip, const pb_insn* insn, const pb_oper
           m->name);
   int64_t row = bytes;
   for (int k = 0; k < w->rank; ++k) {
-    if (w->strides[k].kind == PB_STRIDE_ELEM) row = times(row, insn->dims[w->dims[k]].max);
+    if (w->strides[k].kind == PB_STRIDE_ELEM)
+      row = w->type == PB_I4 ? pb_bytes_of(PB_I4, insn->dims[w->dims[k]].max) : times(row, insn->dims[w->dims[k]].max);
     if (w->strides[k].kind == PB_STRIDE_FIELD) need_field(insn, w->strides[k].field, "a stride", place, diag, faults);
     for (int j = 0; j < k; ++j)
       if (w->dims[j] == w->dims[k]) FAULT(3234, NULL, "%s: window '%s' walks a dim twice", insn->name, w->name);
@@ -194,7 +195,10 @@ static void check_tables(const pb_insn* insn, pb_place place, pb_diag* diag, int
 static void check_least_tile(const pb_chip* chip, const pb_insn* insn, const pb_operand* w, pb_place place,
                              pb_diag* diag, int* faults) {
   int64_t bytes = pb_bytes_of(w->type, 1);
-  for (int k = 0; k < w->rank; ++k) bytes = times(bytes, insn->dims[w->dims[k]].min);
+  for (int k = 0; k < w->rank; ++k) {
+    int64_t least = insn->dims[w->dims[k]].min;
+    bytes = times(bytes, w->type == PB_I4 && k + 1 == w->rank ? pb_bytes_of(PB_I4, least) : least);
+  }
   if (bytes > chip->memories[w->memory].bytes)
     FAULT(3238, "raise Bytes", "%s: not one tile of window '%s' (%lld bytes) fits in %s", insn->name, w->name,
           (long long)bytes, chip->memories[w->memory].name);
@@ -416,6 +420,7 @@ void pb__check_chip(const pb_chip* chip, pb_diag* diag, int* faults) {
   pb__check_banks(chip, diag, faults);
   check_loop(chip, diag, faults);
   check_fence(chip, diag, faults);
+  pb__check_small_codes(chip, diag, faults);
   pb__check_outside(chip, diag, faults);
   pb__check_gathers(chip, diag, faults);
   check_reach(chip, diag, faults);

@@ -19,7 +19,9 @@ void pb__check_order(const pb_chip* chip, pb_diag* diag, int* faults);
 // Memories whose banks are taken in turn, and commands that go on beside others. In check_banks.c, called by
 // pb__check_chip.
 void pb__check_banks(const pb_chip* chip, pb_diag* diag, int* faults);
-// A memory of scope "constants", and codes of 4 bits. In outside.c, called by pb__check_chip.
+// Codes of 4 bits. In check_small_codes.c, called by pb__check_chip.
+void pb__check_small_codes(const pb_chip* chip, pb_diag* diag, int* faults);
+// A memory of scope "constants". In outside.c, called by pb__check_chip.
 void pb__check_outside(const pb_chip* chip, pb_diag* diag, int* faults);
 // Rows gathered by their numbers. In check_gather.c, called by pb__check_chip.
 void pb__check_gathers(const pb_chip* chip, pb_diag* diag, int* faults);

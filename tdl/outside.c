@@ -12,14 +12,6 @@ int pb_insn_outside(const pb_chip* chip, const pb_insn* insn) {
 
 #define FAULT(place, code, hint, ...) (++*faults, (void)pb_error(diag, place, code, hint, __VA_ARGS__))
 
-pb_op pb_insn_unpacks(const pb_insn* insn) {
-  const pb_expr_node* e = insn->expr;
-  bool shaped = insn->reduce == PB_SET && insn->expr_count == 3 && e[0].op == PB_OP_LOAD && e[0].type == PB_I4 &&
-                e[0].args[0] < 0 && (e[1].op == PB_OP_SEXT || e[1].op == PB_OP_ZEXT) && e[1].type == PB_I32 &&
-                e[2].op == PB_OP_TRUNC && e[2].type == PB_I8 && insn->operands[insn->dest].type == PB_I8;
-  return shaped ? e[1].op : PB_OP_COUNT;
-}
-
 static bool is_copy(const pb_insn* insn) {
   return insn->reduce == PB_SET && insn->expr_count == 1 && insn->expr[0].op == PB_OP_LOAD;
 }
@@ -46,31 +38,7 @@ static int check_insn(const pb_chip* chip, const pb_insn* insn, pb_diag* diag, i
   return windows;
 }
 
-// Codes of 4 bits lie outside, and are made bytes on their way in.
-static void check_codes(const pb_chip* chip, const pb_insn* insn, pb_diag* diag, int* faults) {
-  pb_place place = {.file = insn->file, .line = insn->line, .column = 1};
-  for (int o = 0; o < insn->operand_count; ++o) {
-    const pb_operand* w = &insn->operands[o];
-    if (w->type != PB_I4) continue;
-    if (w->memory < 0 || !pb_is_outside(&chip->memories[w->memory]) || w->written)
-      FAULT(place, 3335, "I8; windows of I4 are read, outside the chip", "%s: operand '%s' is of i4", insn->name,
-            w->name);
-    else if (pb_insn_unpacks(insn) == PB_OP_COUNT)
-      FAULT(place, 3336, "(set $dst, (trunc8 (sext $src))), or with zext, and a destination of I8",
-            "%s does more with codes of i4, '%s', than make bytes of them", insn->name, w->name);
-    else if (pb_is_outside(&chip->memories[insn->operands[insn->dest].memory]))
-      FAULT(place, 3333, "a memory of the chip as its destination", "%s copies window '%s' of %s to %s, outside again",
-            insn->name, w->name, chip->memories[w->memory].name,
-            chip->memories[insn->operands[insn->dest].memory].name);
-    for (int k = 0; w->memory >= 0 && k < w->rank; ++k)
-      if ((w->strides[k].kind == PB_STRIDE_ELEM) != (k + 1 == w->rank))
-        FAULT(place, 3337, "\"elem\" last, and nowhere else", "%s: stride %d of window '%s', of i4", insn->name, k,
-              w->name);
-  }
-}
-
 void pb__check_outside(const pb_chip* chip, pb_diag* diag, int* faults) {
-  for (int i = 0; i < chip->insn_count; ++i) check_codes(chip, &chip->insns[i], diag, faults);
   if (chip->constant_memory < 0) return;
   const pb_memory* memory = &chip->memories[chip->constant_memory];
   int windows = 0;

@@ -23,7 +23,7 @@ class Type<string name, int width, string kind> {
   string Kind = kind;           // "int" or "float"
 }
 def I1   : Type<"i1", 1, "int">;      // of immediates
-def I4   : Type<"i4", 4, "int">;      // two in a byte, the first below: of windows outside, from which a command makes I8
+def I4   : Type<"i4", 4, "int">;      // two in a byte, the first below: of windows that commands copy, or widen
 def I8   : Type<"i8", 8, "int">;
 def I16  : Type<"i16", 16, "int">;
 def I32  : Type<"i32", 32, "int">;
@@ -138,9 +138,12 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // On a memory of kind "shadow" or "fifo" Base is "" where the window is written, and
 // where it is read the flag, of one bit: 1 takes the next bank before it reads. No
 // stride is a field there: a bank is filled whole, and has one layout.
-// A window of I4 is on a memory outside, its last stride is "elem" and it is all that its command reads, which makes each
-// code a byte and does nothing else: (trunc8 (sext $a)) for codes of -8 to 7, (trunc8 (zext $a)) for codes of 0 to 15. A
-// constant all of whose codes are such lies so in that memory, where rows have an even number of them; strides are in Units.
+// The last stride of a window of I4 is "elem", and no other is: rows begin at whole bytes. A constant all of whose codes are
+// -8 to 7, or 0 to 15, lies so in a memory outside, in rows of an even number. There the window is read alone, by a command
+// that makes each code a byte, (trunc8 (sext $a)) for the one kind and (trunc8 (zext $a)) for the other, or that copies it
+// to a window of I4 on the chip: (set $dst, $src), without a box, both windows along one dim last. Copies move whole bytes,
+// of an odd number of codes the half behind them too. In a memory of the chip, or in registers, other commands read such
+// codes, and widen them at once: (sext $a), (zext $a).
 // A command that gathers rows says (set $dst, (gather $t, $i)) and does nothing else: $i is a window of I32 in a memory of
 // the chip, the table $t lies there or outside. The extent of the table's first dim is how many rows it has, and no loop:
 // what takes time are the rows that $i names. A number below 0 is row 0, one past the end the last row.

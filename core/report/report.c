@@ -78,7 +78,9 @@ static void add_buffers(const pb_chip* chip, MlirBlock block, int64_t* used) {
     int m = memory_of(chip, mlirMemRefTypeGetMemorySpace(mlirValueGetType(v)));
     bool placed = !mlirAttributeIsNull(pb_op_attribute(op, "pb.address"));
     int64_t copies = placed ? shape.shape[0] : 1, row = placed ? chip->memories[m].row_bytes : 1;
-    int64_t bytes = pb_access_elements(&shape) / copies * ((pb_type_bits(shape.type) + 7) / 8);
+    int64_t elements = pb_access_elements(&shape) / copies;
+    int64_t bytes = elements * ((pb_type_bits(shape.type) + 7) / 8);
+    if (pb_op_integer(op, "pb.packed", 0)) bytes = pb_bytes_of(PB_I4, elements);
     used[m] += (bytes + row - 1) / row * row * copies;
   }
 }

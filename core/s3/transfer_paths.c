@@ -49,6 +49,38 @@ int pb_transfer_constant_via(const pb_chip* chip, unsigned narrow, int memory, p
   return via < 0 ? via_from(chip, chip->system_memory, memory, type, narrow) : via;
 }
 
+static bool moves_small_codes(const pb_chip* chip, int from, int to) {
+  for (int i = 0; i < chip->insn_count && from >= 0; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    if (pb_insn_moves_small_codes(insn) && insn->operands[insn->expr[0].operand].memory == from &&
+        insn->operands[insn->dest].memory == to)
+      return true;
+  }
+  return false;
+}
+
+int pb_transfer_packed_from(const pb_chip* chip, int memory) {
+  if (moves_small_codes(chip, chip->constant_memory, memory)) return chip->constant_memory;
+  return moves_small_codes(chip, chip->system_memory, memory) ? chip->system_memory : -1;
+}
+
+int pb_transfer_packed_via(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_type* codes) {
+  for (int via = 0; via < chip->memory_count; ++via) {
+    if (pb_is_outside(&chip->memories[via]) || pb_transfer_packed_from(chip, via) < 0) continue;
+    pb_op op = unpacks_to(chip, via, memory, type, narrow);
+    *codes = op == PB_OP_ZEXT ? PB_U4 : PB_I4;
+    if (op != PB_OP_COUNT) return via;
+  }
+  return -1;
+}
+
+int pb_transfer_packed_to(const pb_chip* chip, int memory) {
+  if (pb_transfer_packed_from(chip, memory) >= 0) return memory;
+  for (int via = 0; via < chip->memory_count; ++via)
+    if (pb_transfer_packed_from(chip, via) >= 0 && moves_small_codes(chip, via, memory)) return via;
+  return -1;
+}
+
 int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_op* unpacks) {
   const int outside[] = {chip->constant_memory, chip->system_memory};
   for (int k = 0; k < 2; ++k) {

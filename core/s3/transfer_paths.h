@@ -15,6 +15,14 @@ int pb_transfer_constant_via(const pb_chip* chip, unsigned narrow, int memory, p
 // from it there, else the system's. *unpacks: the operation by which the command makes bytes of codes of 4 bits;
 // PB_OP_COUNT: it copies bytes.
 int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_op* unpacks);
+// Where in between such a tensor of i8 may lie with two codes in a byte: commands copy it so from outside, and make
+// bytes of it on the way to `memory`. -1: nowhere. *codes: PB_I4, or of codes that are widened without a sign PB_U4.
+int pb_transfer_packed_via(const pb_chip* chip, unsigned narrow, int memory, pb_type type, pb_type* codes);
+// From where commands copy such codes to `memory`, where instructions read them as they lie: `memory` itself when they
+// come straight from outside. -1: there is no way.
+int pb_transfer_packed_to(const pb_chip* chip, int memory);
+// The memory outside from which a command copies such codes to `memory`; -1: none does.
+int pb_transfer_packed_from(const pb_chip* chip, int memory);
 
 bool pb_chip_gathers(const pb_chip* chip); // whether any command gathers rows of a table
 // Whether a command gathers rows of elements of `type` from the memory, which may be -1.
@@ -22,6 +30,8 @@ bool pb_transfer_gathers(const pb_chip* chip, int memory, pb_type type);
 
 // Of constants of i8, noted at arguments as pb.codes: all codes are -8 to 7; or 0 to 15. Rows have an even number.
 enum { PB_CODES_SIGNED = 1, PB_CODES_UNSIGNED = 2 };
+// Which of them codes are that lie as PB_I4 or PB_U4.
+static inline int pb_codes_of_type(pb_type type) { return type == PB_U4 ? PB_CODES_UNSIGNED : PB_CODES_SIGNED; }
 // What the argument that the value is says; 0: nothing.
 unsigned pb_small_codes_of(MlirValue value);
 // Notes it at the arguments of the program's function, if the chip has a command that unpacks.

@@ -164,7 +164,7 @@ static bool dim_fits(const search* s, const pb_flat* nest, int t, int d) {
       continue;
     }
     // a dim that reduces in the nest must reduce in the instruction: it may not walk the destination on the spot
-    if (o == s->insn->dest && bytes == 0 && nest->extent[d] > 1) return false;
+    if (o == s->insn->dest && access->stride[d] == 0 && nest->extent[d] > 1) return false;
     if (access->boxed && access->box_rank[d] >= 0 && (window->box_lo[k] < 0 || access->box_step[d] != 1)) return false;
     switch (window->strides[k].kind) {
     case PB_STRIDE_NONE:

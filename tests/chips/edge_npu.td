@@ -6,9 +6,11 @@
 // output unit that adds a bias, multiplies by a factor of 31 bits, shifts to the nearest and clamps on the store path.
 // There is no float, and no zero point: those are in the biases. All sizes, rates and latencies are assumed. Six queues
 // with tokens; with FENCES (edge_npu_fence.td) one list of commands with fences, as such chips have; with FLASH
-// (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate; with SMALL_CODES
-// (edge_npu_i4.td) a command besides that makes bytes of weights of 4 bits; with GATHER (edge_npu_gather.td) one that
-// gathers rows of a table by their numbers.
+// (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate; with
+// SMALL_CODES (edge_npu_i4.td) a command besides that makes bytes of weights of 4 bits; with PACKED
+// (edge_npu_packed.td) such weights lie two in a byte in the SRAM too, and the command that loads the array makes bytes
+// of them, or with NARROW_ARRAY too (edge_npu_narrow.td) the array widens them; with GATHER (edge_npu_gather.td) one
+// that gathers rows of a table by their numbers.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -30,6 +32,10 @@ defvar Constants = DRAM;
 def SRAM : Memory { let Bytes = !shl(1, 19); let RowBytes = N; let Banks = 8; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def ACC  : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(N, N)); let RowBytes = N; let Banks = 4; let BytesPerCycle = N; }
+
+#ifdef NARROW_ARRAY
+def WREG4 : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = !div(N, 2); let Banks = 4; let BytesPerCycle = N; }
+#endif
 
 #ifdef FENCES
 class Side : Queue { let Depth = 16; }
@@ -87,6 +93,14 @@ class Unpack<bits<6> op, dag widened> : Move<WT, op> {
 def SMALL_WEIGHTS : Unpack<5, (sext $src)> { let Summary = "weights of 4 bits to SRAM, a byte for each"; }
 def UNSIGNED_WEIGHTS : Unpack<6, (zext $src)> { let Summary = "the same of 0 to 15"; }
 #endif
+#ifdef PACKED
+def PackedOutside : Window<Constants, I4, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
+def PACKED_WEIGHTS : Move<WT, 5> {
+  let Summary = "weights of 4 bits to SRAM, two in a byte as they lie";
+  let Operands = (ins PackedOutside:$src, Window<SRAM, I4, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv $b, 64)));
+}
+#endif
 def PARAMETERS : Move<WT, 3> {
   let Summary = "biases, factors and shifts to the accumulators";
   let Operands = (ins Dram<I32, Constants>:$src, Window<ACC, I32, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
@@ -117,26 +131,47 @@ def OUT : Move<ST, 4> {
 
 // The array -----------------------------------------------------------------------------------------------------------
 
+def Tiles : Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>;
 def TILE : Op<TL, 8> {
   let Summary = "a tile of 32x32 weights into one of four banks";
   bits<2> bank; bits<14> src; bits<8> step;
   let Dims = [Dim<"k", N>, Dim<"n", N>];
-  let Operands = (ins Window<SRAM, I8, ["k", "n"], "src", ["step", "elem"]>:$s,
-                      Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$d);
+  let Operands = (ins Window<SRAM, I8, ["k", "n"], "src", ["step", "elem"]>:$s, Tiles:$d);
   let Semantics = (set $d, $s); let Cycles = (plus N, 0); let Latency = 2;
   let Inst{11-10} = bank; let Inst{25-12} = src; let Inst{33-26} = step;
 }
-def MULTIPLY : Op<MX, 9> {
-  let Summary = "rows of rows of codes by a tile of weights, into or onto accumulators";
+#ifdef PACKED
+class SmallTile<bits<6> op, Window to, dag semantics, int cycles> : Op<TL, op> {
+  bits<2> bank; bits<15> src; bits<8> step;
+  let Dims = [Dim<"k", N>, Dim<"n", N>];
+  let Operands = (ins Window<SRAM, I4, ["k", "n"], "src", ["step", "elem"], !div(N, 2)>:$s, to:$d);
+  let Semantics = semantics; let Cycles = (plus cycles, 0); let Latency = 3;
+  let Inst{11-10} = bank; let Inst{26-12} = src; let Inst{34-27} = step;
+}
+#ifdef NARROW_ARRAY
+def SmallTiles : Window<WREG4, I4, ["k", "n"], "bank", ["row", "elem"], !div(!mul(N, N), 2)>;
+def SMALL_TILE : SmallTile<10, SmallTiles, (set $d, $s), !div(N, 2)> { let Summary = "a tile of 32x32 weights of 4 bits into one of four banks of its own"; }
+#else
+def SMALL_TILE : SmallTile<10, Tiles, (set $d, (trunc8 (sext $s))), N> { let Summary = "a tile of 32x32 weights of 4 bits into one of four banks, a byte for each"; }
+def UNSIGNED_TILE : SmallTile<11, Tiles, (set $d, (trunc8 (zext $s))), N> { let Summary = "the same of 0 to 15"; }
+#endif
+#endif
+class Multiply<bits<6> op, Window weights, dag product> : Op<MX, op> {
   bits<2> bank; bits<1> keep; bits<14> a; bits<12> ai; bits<8> aj; bits<11> c; bits<11> ci; bits<8> cj; bits<10> ni; bits<10> nj;
   let Dims = [Dim<"i", 1023, "ni">, Dim<"j", 1023, "nj">, Dim<"n", N>, Dim<"k", N>];
   let Operands = (ins Window<SRAM, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
-                      Window<WREG, I8, ["k", "n"], "bank", ["row", "elem"], !mul(N, N)>:$w, Imm<I1>:$keep,
-                      Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y);
-  let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (plus (times $i, $j), 1); let Latency = 36;
+                      weights:$w, Imm<I1>:$keep, Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y);
+  let Semantics = (acc_add $y, $keep, product); let Cycles = (plus (times $i, $j), 1); let Latency = 36;
   let Inst{11-10} = bank; let Inst{12} = keep; let Inst{26-13} = a; let Inst{38-27} = ai; let Inst{46-39} = aj; let Inst{57-47} = c;
   let Inst{68-58} = ci; let Inst{76-69} = cj; let Inst{86-77} = ni; let Inst{96-87} = nj;
 }
+def MULTIPLY : Multiply<9, Tiles, (mul (sext $x), (sext $w))> {
+  let Summary = "rows of rows of codes by a tile of weights, into or onto accumulators";
+}
+#ifdef NARROW_ARRAY
+def SMALL_MULTIPLY : Multiply<12, SmallTiles, (mul (sext $x), (sext $w))> { let Summary = "the same by weights of 4 bits, which the array widens"; }
+def UNSIGNED_MULTIPLY : Multiply<13, SmallTiles, (mul (sext $x), (zext $w))> { let Summary = "the same of 0 to 15"; }
+#endif
 
 // The output unit -----------------------------------------------------------------------------------------------------
 

@@ -1,9 +1,13 @@
-"""Weights of 4 bits: networks whose weights are ONNX's INT4, or UINT4 with a zero point of 8, on a chip with a command that makes bytes
-of codes of 4 bits (edge_npu_i4.td). Its machine's bits are those of the same network with the same codes in int8, on the processor that
-is asked to be like it; the weights take half of the bytes, in the engine and at the memory's port; and a chip without such a command
-runs the network too. A weight that is no code of 4 bits comes as a byte.
+"""Weights of 4 bits: networks whose weights are ONNX's INT4, or UINT4 with a zero point of 8, on chips with commands for codes of 4 bits:
+they make bytes of them on the way in (edge_npu_i4.td), on the way into the array (edge_npu_packed.td), or the array widens them itself,
+out of its registers (edge_npu_narrow.td) or of the weights' buffer (vta_packed.td). Each machine's bits are those of the same network with
+the same codes in int8, on the processor that is asked to be like it; the weights take half of the bytes, in the engine, at the memory's
+port and, where they stay packed, in the memory on the chip; and a chip without such commands runs the network too. A weight that is no
+code of 4 bits comes as a byte.
 
-    small_codes.py --bin BUILD/bin
+    small_codes.py --bin BUILD/bin [--chips edge_npu_packed] [--net resnet18 --size 224]
+
+With a network, that one alone instead of the digits: its bits, and what each chip takes for it.
 """
 
 import argparse
@@ -22,15 +26,16 @@ tools.require("numpy", "onnx")
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from reference_fixed import powers_of_two  # noqa: E402
 
 DIGITS = os.path.join(HERE, "..", "models", "digits.onnx")
 IMAGES = os.path.join(HERE, "..", "models", "digits_images.npy")
 
 
-def with_weights(kind, path):
-    """The digits with weights in steps of 16 of what they were: as INT4, UINT4, INT8, or INT8 with one code that 4 bits lack. "above"
+def with_weights(kind, path, source=DIGITS):
+    """The digits, or another network, with weights in steps of 16 of what they were: as INT4, UINT4, INT8, or INT8 with one code that 4 bits lack. "above"
     and "above8": 8 more each, as UINT4 without a zero point and as INT8."""
-    model = onnx.load(DIGITS)
+    model = onnx.load(source)
     model.opset_import[0].version = 21
     model.ir_version = 10
     graph = model.graph
@@ -61,46 +66,100 @@ def with_weights(kind, path):
     return weights
 
 
+# Commands that read codes with a sign, and those of 0 to 15; the chip without them; the memory in which they stay packed; whether scales
+# are powers of 2.
+CHIPS = {"edge_npu_i4": ("SMALL_WEIGHTS", "UNSIGNED_WEIGHTS", "edge_npu_flash", None, False),
+         "edge_npu_packed": ("SMALL_TILE", "UNSIGNED_TILE", "edge_npu_flash", "SRAM", False),
+         "edge_npu_narrow": ("SMALL_MULTIPLY", "UNSIGNED_MULTIPLY", "edge_npu_flash", "SRAM", False),
+         "vta_packed": ("GEMM_PACKED", None, "vta", "WGT", True)}
+
+
 class Bench:
     def __init__(self, bin_dir, work):
         self.bin, self.work, self.images = bin_dir, work, os.path.join(work, "images.npy")
         np.save(self.images, np.load(IMAGES)[:20])
 
-    def run(self, model, *options, device):
+    def logits(self, model, *options, device):
+        """What comes out, and bits of it; the constants' bytes, those that are read outside, and those of each memory that kernels use."""
         engine, out, stats = (os.path.join(self.work, n) for n in ("m.pbe", "out.npy", "stats.json"))
         subprocess.run([f"{self.bin}/pbc", model, *options, "-o", engine], check=True, stderr=subprocess.DEVNULL)
         subprocess.run([f"{self.bin}/pb-run", engine, f"--device={device}", f"--input={self.images}", f"--output={out}", f"--stats={stats}"],
                        check=True, stdout=subprocess.DEVNULL)
-        told = subprocess.run([f"{self.bin}/pb-objdump", engine], check=True, capture_output=True, text=True).stdout
-        apart = re.search(r"(\d+) of them in their own memory", told)
-        read = sum(s.get("constants_read", 0) for s in json.load(open(stats))["steps"])
-        return np.load(out), told, int(apart[1]) if apart else 0, read
+        return np.load(out).view(np.int32), engine, json.load(open(stats))["steps"]
+
+    def run(self, model, chip):
+        target = f"--target={os.path.join(HERE, chip + '.td')}"
+        got, engine, steps = self.logits(model, target, "--fallback=cpu", device="machine")
+        self.told = subprocess.run([f"{self.bin}/pb-objdump", engine], check=True, capture_output=True, text=True).stdout
+        explained = subprocess.run([f"{self.bin}/pbc", model, target, "--fallback=cpu", "--explain=json"], check=True, capture_output=True, text=True).stdout
+        memory = {}
+        self.cycles, self.predicted = (sum(s[k] for s in steps if s["cycles"]) for k in ("cycles", "predicted_cycles"))
+        for step in json.loads(explained)["steps"]:
+            for name, used in step["memory_bytes"].items():
+                memory[name] = memory.get(name, 0) + used
+        return got, int(re.search(r"constants: (\d+)", self.told)[1]), sum(s.get("constants_read", 0) + s.get("dram_read", 0) for s in steps), memory
+
+
+def compare(t, chip, models, weights):
+    signed, unsigned, plain, memory, powers = CHIPS[chip]
+    like = f"--like={os.path.join(HERE, plain + '.td')}"
+    expected, above, wide = (t.logits(models[k], "--target=cpu", like, device="native")[0] for k in ("INT8", "above8", "wide"))
+    bits, constants, read, used = t.run(models["INT4"], plain)
+    assert not np.count_nonzero(bits != expected), f"{plain}: as bytes"
+    for kind, command, logits in (("INT4", signed, expected), ("UINT4", signed, expected), ("INT8", signed, expected), ("above", unsigned, above)):
+        if not command:
+            continue
+        bits, packed, moved, held = t.run(models[kind], chip)
+        wrong = np.count_nonzero(bits != logits)
+        print(f"{chip}, {kind}: {wrong} of {bits.size} logits differ; constants take {packed} bytes for {constants}, {moved} are read for {read}"
+              + (f", {held[memory]} of {memory} are used for {used[memory]}" if memory else ""))
+        assert not wrong and command in t.told
+        assert constants - packed >= 0.45 * weights[kind] and moved < read - 0.45 * weights[kind]
+        assert not memory or held[memory] < 0.6 * used[memory]
+    bits, packed, _, _ = t.run(models["wide"], chip)
+    assert not np.count_nonzero(bits != wide) and packed == constants and not any(c and c in t.told for c in (signed, unsigned))
+    print(f"{chip}: a code of 9: all weights are bytes")
+
+
+def on_network(t, chips, net, size):
+    """One image: the bits of the processor that is asked to be like the chip, and what the weights' halves save."""
+    model = os.path.join(t.work, "net.onnx")
+    np.save(t.images, np.clip(np.random.RandomState(5).randn(1, 3, size, size), -2.5, 2.6).astype(np.float32))
+    with_weights("INT4", model, tools.network(t.bin, net, "int8", size, 10))
+    for chip in chips:
+        _, _, plain, memory, powers = CHIPS[chip]
+        if powers:
+            onnx.save(powers_of_two(onnx.load(model)), os.path.join(t.work, "powers.onnx"))
+        path = os.path.join(t.work, "powers.onnx") if powers else model
+        expected = t.logits(path, "--target=cpu", f"--like={os.path.join(HERE, plain + '.td')}", device="native")[0]
+        for which in (plain, chip):
+            bits, constants, read, used = t.run(path, which)
+            print(f"{net} on {which}: {np.count_nonzero(bits != expected)} of {bits.size} logits differ; {t.cycles} cycles ({t.predicted} predicted), "
+                  f"constants take {constants} bytes, {read} are read" + (f", {used[memory]} of {memory} used" if memory else ""), flush=True)
+            assert not np.count_nonzero(bits != expected)
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--bin", required=True)
+    p.add_argument("--chips", default=",".join(CHIPS))
+    p.add_argument("--net")
+    p.add_argument("--size", type=int, default=64)
     a = p.parse_args()
-    chip = os.path.join(HERE, "edge_npu_i4.td")
     with tempfile.TemporaryDirectory() as work:
         t = Bench(a.bin, work)
-        models = {kind: os.path.join(work, kind + ".onnx") for kind in ("INT8", "INT4", "UINT4", "wide", "above", "above8")}
-        weights = {kind: with_weights(kind, path) for kind, path in models.items()}
-        expected, above = (t.run(models[k], "--target=cpu", f"--like={chip}", device="native")[0] for k in ("INT8", "above8"))
-        on = ("--fallback=cpu",)
-        plain, told, bytes_, read = t.run(models["INT4"], f"--target={os.path.join(HERE, 'edge_npu_flash.td')}", *on, device="machine")
-        assert "SMALL_WEIGHTS" not in told and np.array_equal(plain.view(np.int32), expected.view(np.int32)), "as bytes"
-        for kind, command, logits in (("INT4", "SMALL_WEIGHTS", expected), ("UINT4", "SMALL_WEIGHTS", expected),
-                                      ("INT8", "SMALL_WEIGHTS", expected), ("above", "UNSIGNED_WEIGHTS", above)):
-            got, told, packed, moved = t.run(models[kind], f"--target={chip}", *on, device="machine")
-            wrong = np.count_nonzero(got.view(np.int32) != logits.view(np.int32))
-            print(f"{kind}: {wrong} of {got.size} logits differ; constants take {packed} bytes for {bytes_}, {moved} are read for {read}")
-            assert not wrong and command in told
-            assert bytes_ - packed >= 0.45 * weights[kind] and moved < 0.8 * read
-        wide = t.run(models["wide"], "--target=cpu", f"--like={chip}", device="native")[0]
-        got, told, packed, _ = t.run(models["wide"], f"--target={chip}", *on, device="machine")
-        assert np.array_equal(got.view(np.int32), wide.view(np.int32)) and "SMALL_WEIGHTS" not in told and "UNSIGNED_WEIGHTS" not in told and packed == bytes_
-        print("a code of 9: all weights are bytes")
+        if a.net:
+            on_network(t, a.chips.split(","), a.net, a.size)
+            return 0
+        for powers in (False, True):
+            chips = [c for c in a.chips.split(",") if CHIPS[c][4] == powers]
+            models = {kind: os.path.join(work, kind + ".onnx") for kind in ("INT8", "INT4", "UINT4", "wide", "above", "above8")}
+            weights = {kind: with_weights(kind, path) for kind, path in models.items() if chips}
+            for path in models.values():
+                if powers and chips:
+                    onnx.save(powers_of_two(onnx.load(path)), path)
+            for chip in chips:
+                compare(t, chip, models, weights)
     return 0
 
 

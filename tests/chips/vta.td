@@ -58,6 +58,14 @@ def LOAD_WGT : Move<LD, 2> {
   let Summary = "tiles of weights";
   let Operands = (ins Dram<I8>:$src, In<WGT, I8>:$dst); let Semantics = (set $dst, $src);
 }
+#ifdef PACKED
+def Packed : Window<DRAM, I4, ["i", "j", "b"], "off", ["si", "sj", "elem"], 1> { let Slot = "arg"; }
+def LOAD_PACKED : Move<LD, 6> {
+  let Summary = "tiles of weights of 4 bits, two in a byte as they lie";
+  let Operands = (ins Packed:$src, In<WGT, I4>:$dst); let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv $b, 32)));
+}
+#endif
 def LOAD_ACC : Move<CP, 3> {
   let Summary = "words into the accumulators";
   let Operands = (ins Dram<I32>:$src, In<ACC, I32>:$dst); let Semantics = (set $dst, $src);
@@ -68,17 +76,25 @@ def STORE : Move<ST, 4> {
   let Operands = (ins In<OUT, I8>:$src, Dram<I8>:$dst); let Semantics = (set $dst, $src);
 }
 
-def GEMM : Op<CP, 8> {
-  let Summary = "rows of rows of vectors by a tile of weights, into or onto accumulators";
-  bits<1> keep; bits<14> w; bits<11> a; bits<11> ai; bits<8> aj; bits<11> c; bits<11> ci; bits<8> cj; bits<8> ni; bits<8> nj;
+class Gemm<bits<6> op, Type weight, string row> : Op<CP, op> {
+#ifdef PACKED
+  bits<15> w; let Inst{97} = w{14};
+#else
+  bits<14> w;
+#endif
+  bits<1> keep; bits<11> a; bits<11> ai; bits<8> aj; bits<11> c; bits<11> ci; bits<8> cj; bits<8> ni; bits<8> nj;
   let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"n", N>, Dim<"k", N>];
   let Operands = (ins Window<INP, I8, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
-                      Window<WGT, I8, ["k", "n"], "w", ["row", "elem"]>:$w, Imm<I1>:$keep,
+                      Window<WGT, weight, ["k", "n"], "w", [row, "elem"], !div(!mul(N, weight.Bits), 8)>:$w, Imm<I1>:$keep,
                       Window<ACC, I32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y);
   let Semantics = (acc_add $y, $keep, (mul (sext $x), (sext $w))); let Cycles = (plus (times $i, $j), 1); let Latency = 4;
-  let Inst{6} = keep; let Inst{20-7} = w; let Inst{31-21} = a; let Inst{42-32} = ai; let Inst{50-43} = aj; let Inst{61-51} = c;
+  let Inst{6} = keep; let Inst{20-7} = w{13-0}; let Inst{31-21} = a; let Inst{42-32} = ai; let Inst{50-43} = aj; let Inst{61-51} = c;
   let Inst{72-62} = ci; let Inst{80-73} = cj; let Inst{88-81} = ni; let Inst{96-89} = nj;
 }
+def GEMM : Gemm<8, I8, "row"> { let Summary = "rows of rows of vectors by a tile of weights, into or onto accumulators"; }
+#ifdef PACKED
+def GEMM_PACKED : Gemm<9, I4, "1"> { let Summary = "the same by weights of 4 bits, which it widens"; }
+#endif
 
 // The ALU: one vector a cycle. Formulas are covered by several commands, which leave what is between in accumulators.
 def : Formula<"sum"> {

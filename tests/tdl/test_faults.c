@@ -91,6 +91,7 @@ typedef struct row {
   "let Semantics = (set $dst, " value "); let Cycles = (plus $b, 0); let Inst{7-0} = 0x0c; let Inst{13-12} = arg; "    \
   "let Inst{29-14} = off; let Inst{31-30} = too; let Inst{47-32} = loc; let Inst{55-48} = nb; let Inst{59-56} = si; "  \
   "}\n"
+#define SMALL_HERE(base) "Window<BUF, I4, [\"b\"], \"" base "\", [\"elem\"], 1>"
 #define OF_MEM "def OfMem : Window<MEM, I4, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; }\n"
 // A command that gathers rows of a table of MEM, by numbers in SUM, to BUF; and what is in its place.
 #define TABLE "Window<MEM, I8, [\"t\", \"b\"], \"off\", [\"st\", \"elem\"], 1>"
@@ -415,8 +416,19 @@ static const row rows[] =
             3332, "computes on window 'src' in ROM"),
     {"def LOOK :", OF_MEM SMALL("OfMem", HERE, "(trunc8 (add (sext $src), (i32c 1)))") "def LOOK :", "", 3336,
      "does more with codes of i4, 'src'"},
-    {"def LOOK :", SMALL("Window<BUF, I4, [\"b\"], \"off\", [\"elem\"], 1>", HERE, "(trunc8 (sext $src))") "def LOOK :",
-     "", 3335, "operand 'src' is of i4"},
+    // in a memory of the chip they are copied, and widened by whatever reads them
+    {"def LOOK :",
+     OF_MEM "def ToMem : Window<MEM, I4, [\"b\"], \"loc\", [\"elem\"], 1> { let Slot = \"too\"; }\n" SMALL(
+         "OfMem", "ToMem", "$src") "def LOOK :",
+     "", 3335, "operand 'dst' is of i4"},
+    {"def LOOK :", SMALL(SMALL_HERE("off"), SMALL_HERE("loc"), "(max $src, $src)") "def LOOK :", "", 3338,
+     "SMALL writes codes of i4, 'dst'"},
+    {"def LOOK :", SMALL(SMALL_HERE("off"), HERE, "(trunc8 (add (sext $src), (sext (max $src, $src))))") "def LOOK :",
+     "", 3339, "SMALL takes codes of i4, 'src', and does not widen"},
+    {"def LOOK :",
+     "def Boxed : Window<MEM, I4, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; let BoxLo = [\"off\"]; let "
+     "BoxHi = [\"loc\"]; }\n" SMALL("Boxed", SMALL_HERE("loc"), "$src") "def LOOK :",
+     "", 3345, "SMALL copies codes of i4, and fills"},
     {"def LOOK :",
      OF_MEM "def ToMem : Window<MEM, I8, [\"b\"], \"loc\", [\"elem\"], 1> { let Slot = \"too\"; }\n" SMALL(
          "OfMem", "ToMem", "(trunc8 (sext $src))") "def LOOK :",

@@ -236,11 +236,14 @@ int64_t command_lay(const suite* s, pb_command* c, int index, int64_t address, i
       if (stride < span) stride = 0; // too far: this dim stays at its least
     }
     int64_t extent = command_extent(c, o->dims[at]), room = stride ? (most - span) / stride + 1 : d->min;
+    bool halves = o->type == PB_I4 && o->strides[at].kind == PB_STRIDE_ELEM;
+    if (halves) room *= 2; // of which each byte has two
     if (grow && d->field >= 0) {
       extent = room > d->max ? d->max : room < d->min ? d->min : room;
       if (gap || stride != whole) extent = extent < 1 ? 1 : extent;
       c->values[d->field] = extent;
     }
+    if (halves) extent = pb_bytes_of(PB_I4, extent);
     if (stride != whole && extent > 1) gap = true;
     span += stride * (extent - 1);
     if (!gap) whole = span;

@@ -310,9 +310,10 @@ bool judge_apart(const judge_window* w) {
     for (int k = 0; k < w->rank; ++k)
       if (!used[k] && (least < 0 || llabs(w->stride[k]) < llabs(w->stride[least]))) least = k;
     used[least] = true;
-    if (w->extent[least] == 1) continue;
+    int64_t extent = least == w->half ? (w->extent[least] + 1) / 2 : w->extent[least];
+    if (extent == 1) continue;
     if (llabs(w->stride[least]) < span) return false;
-    span += (w->extent[least] - 1) * llabs(w->stride[least]);
+    span += (extent - 1) * llabs(w->stride[least]);
   }
   return true;
 }
@@ -747,6 +748,19 @@ static void compute_results(const element* of, const judge_window* d, const walk
   }
 }
 
+// Codes of 4 bits are copied as the bytes that they lie in.
+static void copy_halves(judge* j, const judge_command* c, const judge_window* from, const judge_window* to) {
+  int64_t at[JUDGE_DIMS] = {0};
+  for (;;) {
+    int64_t source = from->address, target = to->address;
+    for (int k = 0; k < from->rank; ++k) source += at[from->dims[k]] / (k == from->half ? 2 : 1) * from->stride[k];
+    for (int k = 0; k < to->rank; ++k) target += at[to->dims[k]] / (k == to->half ? 2 : 1) * to->stride[k];
+    j->spaces[to->space].data[target] = j->spaces[from->space].data[source];
+    j->spaces[to->space].valid[target] = 1;
+    if (!step(c, to->dims, to->rank, at)) return;
+  }
+}
+
 // Reads come before writes, but for elements that are written twice: those add up one after the other.
 void judge_run(judge* j, const judge_command* c) {
   const judge_insn_record* insn = &j->insns[c->insn];
@@ -759,6 +773,10 @@ void judge_run(judge* j, const judge_command* c) {
   turn_banks(j, insn, c);
   const judge_window* d = &c->windows[c->dest];
   judge_type type = insn->operands[c->dest].type;
+  if (d->half >= 0) { // what writes such codes copies them
+    copy_halves(j, c, &c->windows[insn->nodes[insn->node_count - 1].operand], d);
+    return;
+  }
   walk w = walk_of(insn, c, d);
   judge_value* terms = malloc((size_t)w.each * sizeof *terms);
   result* results = malloc((size_t)w.points * sizeof *results);

@@ -57,34 +57,74 @@ void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int mem
   const pb_access* a = &nest->access[access];
   flat->access[access].memory = memory;
   if (memory < 0) return;
-  int64_t size = pb_type_bits(a->type) / 8, row = chip->memories[memory].row_bytes;
-  bool aligned = pb_access_offset(a) * size % row == 0;
-  for (int k = 0; k < nest->outer_count; ++k) aligned &= pb_access_stride(a, PB_NEST_DIMS + k) * size % row == 0;
+  int64_t bits = pb_type_bits(flat->access[access].type), row = 8 * chip->memories[memory].row_bytes;
+  bool aligned = pb_access_offset(a) * bits % row == 0;
+  for (int k = 0; k < nest->outer_count; ++k) aligned &= pb_access_stride(a, PB_NEST_DIMS + k) * bits % row == 0;
   flat->access[access].aligned_rows = aligned;
 }
 
-void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat) {
+// The nest as the command that makes bytes of codes of 4 bits, with a sign or without.
+static void unpack(pb_flat* flat, bool is_unsigned) {
   static const pb_expr_node unpacked[2][3] = {{{.op = PB_OP_LOAD, .type = PB_I4, .args = {-1, -1, -1}},
                                                {.op = PB_OP_SEXT, .type = PB_I32, .args = {0, -1, -1}},
                                                {.op = PB_OP_TRUNC, .type = PB_I8, .args = {1, -1, -1}}},
                                               {{.op = PB_OP_LOAD, .type = PB_I4, .args = {-1, -1, -1}},
                                                {.op = PB_OP_ZEXT, .type = PB_I32, .args = {0, -1, -1}},
                                                {.op = PB_OP_TRUNC, .type = PB_I8, .args = {1, -1, -1}}}};
+  flat->access[0].type = PB_I4;
+  flat->expr = unpacked[is_unsigned];
+  flat->expr_count = 3;
+}
+
+static bool copies(const pb_nest* nest) {
+  return nest->access_count == 2 && nest->reduce == PB_SET && nest->expr_count == 1 && nest->expr[0].op == PB_OP_LOAD;
+}
+
+// What the body reads as codes of 4 bits it widens from those.
+static void widen_from(const pb_type* lies, pb_arena* arena, pb_flat* flat) {
+  pb_expr_node* expr = pb_alloc(arena, sizeof *expr * (size_t)flat->expr_count);
+  memcpy(expr, flat->expr, sizeof *expr * (size_t)flat->expr_count);
+  for (int n = 0; n < flat->expr_count; ++n) {
+    if (expr[n].op == PB_OP_LOAD) expr[n].type = flat->access[expr[n].operand].type;
+    if (expr[n].op != PB_OP_SEXT && expr[n].op != PB_OP_ZEXT) continue;
+    const pb_expr_node* from = &expr[expr[n].args[0]];
+    if (from->op == PB_OP_LOAD && from->type == PB_I4)
+      expr[n].op = lies[from->operand] == PB_U4 ? PB_OP_ZEXT : PB_OP_SEXT;
+  }
+  flat->expr = expr;
+}
+
+void pb_flat_lies(const pb_nest* nest, const pb_type* lies, pb_arena* arena, pb_flat* flat) {
+  static const pb_expr_node load = {.op = PB_OP_LOAD, .type = PB_I4, .args = {-1, -1, -1}};
+  bool any = false;
+  for (int a = 0; a < nest->access_count; ++a) {
+    if (pb_type_bits(lies[a]) != 4) continue;
+    flat->access[a].type = PB_I4;
+    any = true;
+  }
+  if (any && !copies(nest)) {
+    widen_from(lies, arena, flat);
+  } else if (any && flat->access[1].type == PB_I4) {
+    flat->access[0].type = PB_I4;
+    flat->expr = &load;
+  } else if (any) {
+    unpack(flat, lies[0] == PB_U4);
+  }
+}
+
+void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat) {
   const pb_access* from = &nest->access[access];
-  bool copies = nest->access_count == 2 && access == 0 && nest->reduce == PB_SET && nest->expr_count == 1 &&
-                nest->expr[0].op == PB_OP_LOAD;
   pb_op unpacks = PB_OP_COUNT;
   int memory = chip->system_memory;
   bool constant = !mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const"));
   if (constant && flat->access[access].rows && pb_transfer_gathers(chip, chip->constant_memory, from->type))
     memory = chip->constant_memory;
-  if (copies && constant)
+  if (constant && flat->access[access].type == PB_I4)
+    memory = pb_transfer_packed_from(chip, to);
+  else if (copies(nest) && access == 0 && constant)
     memory = pb_transfer_constant_from(chip, pb_small_codes_of(from->memref), to, from->type, &unpacks);
   pb_flat_place(chip, nest, access, memory, flat);
-  if (unpacks == PB_OP_COUNT) return;
-  flat->access[0].type = PB_I4;
-  flat->expr = unpacked[unpacks == PB_OP_ZEXT];
-  flat->expr_count = 3;
+  if (unpacks != PB_OP_COUNT) unpack(flat, unpacks == PB_OP_ZEXT);
 }
 
 void pb_flat_cut_rows(pb_flat* flat, int64_t lanes) {

@@ -16,6 +16,11 @@ void pb_flat_begin(const pb_nest* nest, pb_flat* flat);
 // of its window keeps it on whole rows there.
 void pb_flat_place(const pb_chip* chip, const pb_nest* nest, int access, int memory, pb_flat* flat);
 
+// Where accesses are of buffers in which codes lie two in a byte (PB_I4, PB_U4: see pb_buffer), the nest as a command
+// has it that copies them, makes bytes of them or widens them itself. lies: by access; before these are placed. What is
+// made lies in the arena.
+void pb_flat_lies(const pb_nest* nest, const pb_type* lies, pb_arena* arena, pb_flat* flat);
+
 // The same for an access to a tensor, which lies outside. `to`: where the nest's result lies. Constants that the nest
 // copies there may lie in a memory of their own, and two codes in a byte: then the nest is flattened as the command
 // that makes bytes of those.

@@ -4,6 +4,7 @@
 
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/taps.h"
+#include "core/s3/small_codes.h"
 #include "core/s3/transfer_paths.h"
 
 #include <string.h>
@@ -34,7 +35,10 @@ static pb_status read_contraction(pb_group* g, const pb_chip* chip, pb_diag* dia
   if (!pb_nest_contraction_dims(&g->main, weight, &g->roles)) return PB_OK;
   g->contraction = pb_nest_contraction(chip, &g->main, &g->roles, &g->insn_roles);
   g->x = g->roles.x;
-  if (g->contraction) return PB_OK;
+  if (g->contraction) {
+    g->contraction = pb_small_codes_contraction(chip, &g->main, &g->roles, g->contraction, &g->insn_roles);
+    return PB_OK;
+  }
   pb_type y = g->main.access[g->roles.y].type;
   return pb_chip_lacks_product(chip, diag, g->main.name, &g->roles, y, weight[g->roles.w]);
 }

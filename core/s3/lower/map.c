@@ -11,6 +11,7 @@
 #include "core/s3/kernel/flat.h"
 #include "core/s3/lower/instruction.h"
 #include "core/s3/lower/tiled.h"
+#include "core/s3/transfer_paths.h"
 #include "core/select/select.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -61,6 +62,7 @@ static void map_alloc(mapper* m, int buffer) {
   const pb_tiled_buffer* b = &m->tiled->buffers[buffer];
   pb_access all = copies_of(m, b);
   pb_text_add(&m->head, "  %%b%d = memref.alloc() {pb.name = \"%s\"", buffer, b->name);
+  if (b->lies != b->shape.type) pb_text_add(&m->head, ", pb.packed = %d : i64", pb_codes_of_type(b->lies));
   if (b->place >= 0) pb_text_add(&m->head, ", pb.place = %lld : i64", (long long)b->place);
   pb_text_add(&m->head, "} : ");
   pb_access_print_type(&m->head, &all);
@@ -70,7 +72,14 @@ static void map_alloc(mapper* m, int buffer) {
 static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
   const pb_chip* chip = m->unit->chip;
   pb_flat_begin(nest, flat);
-  const pb_tiled_buffer* stored = buffer_of(m, &nest->access[nest->access_count - 1]);
+  const pb_access* store = &nest->access[nest->access_count - 1];
+  const pb_tiled_buffer* stored = buffer_of(m, store);
+  pb_type lies[PB_NEST_ACCESSES];
+  for (int a = 0; a < nest->access_count; ++a) {
+    const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
+    lies[a] = b ? b->lies : nest->access[a].type;
+  }
+  pb_flat_lies(nest, lies, &m->unit->pass, flat);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_tiled_buffer* b = buffer_of(m, &nest->access[a]);
     if (!b) {
@@ -78,7 +87,7 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
       continue;
     }
     pb_flat_place(chip, nest, a, b->memory, flat);
-    int64_t copy = pb_access_elements(&b->shape) * (pb_type_bits(nest->access[a].type) / 8);
+    int64_t copy = pb_bytes_of(b->lies, pb_access_elements(&b->shape));
     if (b->depth > 1) flat->access[a].aligned_rows &= copy % chip->memories[b->memory].row_bytes == 0;
   }
 }
@@ -86,7 +95,8 @@ static void flatten(mapper* m, const pb_nest* nest, pb_flat* flat) {
 // A mover copies bits: the type of what it moves where that is not its own, else PB_TYPE_COUNT.
 static pb_type copied_type(const pb_nest* nest, const pb_match* match) {
   pb_type type = nest->access[nest->access_count - 1].type;
-  return match->insn->mover && match->insn->operands[match->insn->dest].type != type ? type : PB_TYPE_COUNT;
+  pb_type moved = match->insn->operands[match->insn->dest].type;
+  return match->insn->mover && moved != type && moved != PB_I4 ? type : PB_TYPE_COUNT;
 }
 
 typedef struct call {

@@ -30,7 +30,8 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
     int m = pb_memref_memory(chip, v);
     if (m < 0 || pb_is_outside(&chip->memories[m]) || !pb_access_of_value(v, &shape)) continue;
     const pb_memory* memory = &chip->memories[m];
-    int64_t copies = shape.shape[0], bytes = pb_access_elements(&shape) / copies * (pb_type_bits(shape.type) / 8);
+    pb_type lies = pb_op_integer(op, "pb.packed", 0) ? PB_I4 : shape.type; // two codes in a byte
+    int64_t copies = shape.shape[0], bytes = pb_bytes_of(lies, pb_access_elements(&shape) / copies);
     int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;
     MlirType i64 = mlirIntegerTypeGet(unit->context, 64);
     ++unit->changes;

@@ -7,6 +7,7 @@
 //              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
+#include "core/s3/transfer_paths.h"
 
 #include <string.h>
 
@@ -45,13 +46,15 @@ static void name_accesses(printer* p, pb_nest* nest) {
 
 static void print_alloc(printer* p, int id, int indent) {
   const pb_buffer* buffer = &p->tiling->buffers[id];
-  pb_access type = {.type = buffer->type, .rank = buffer->rank, .space = space_of(p, id)};
+  pb_access type = {
+      .type = pb_type_bits(buffer->type) == 4 ? PB_I8 : buffer->type, .rank = buffer->rank, .space = space_of(p, id)};
   memcpy(type.shape, buffer->shape, sizeof type.shape);
   pb_text_indent(p->text, indent);
   pb_text_add(p->text, "%%b%d = memref.alloc() {pb.name = \"%s\", pb.depth = %d : i64", id, buffer->name,
               buffer->depth);
   if (buffer->shares >= 0 || p->shared[id]) // one number for all that lie at one place
     pb_text_add(p->text, ", pb.place = %d : i64", buffer->shares >= 0 ? buffer->shares : id);
+  if (type.type != buffer->type) pb_text_add(p->text, ", pb.packed = %d : i64", pb_codes_of_type(buffer->type));
   pb_text_add(p->text, "} : ");
   pb_access_print_type(p->text, &type);
   pb_text_add(p->text, "\n");

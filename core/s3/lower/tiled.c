@@ -1,5 +1,7 @@
 #include "core/s3/lower/tiled.h"
 
+#include "core/s3/transfer_paths.h"
+
 #include <mlir-c/AffineExpr.h>
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/IntegerSet.h>
@@ -35,6 +37,7 @@ static pb_status add_buffer(reader* r, MlirValue ir, pb_tiled_buffer** added) {
   pb_tiled_buffer* b = *added = &t->buffers[t->buffer_count++];
   *b = (pb_tiled_buffer){.ir = ir, .name = "", .depth = 1, .level = r->level, .argument = -1, .place = -1};
   pb_access_of_value(ir, &b->shape);
+  b->lies = b->shape.type;
   b->memory = pb_memref_memory(r->unit->chip, ir);
   return PB_OK;
 }
@@ -62,6 +65,8 @@ static pb_status read_alloc(reader* r, MlirOperation op, pb_tree* parent) {
   }
   b->depth = (int)pb_op_integer(op, "pb.depth", 1);
   b->place = pb_op_integer(op, "pb.place", -1);
+  int64_t packed = pb_op_integer(op, "pb.packed", 0);
+  if (packed) b->lies = packed == PB_CODES_UNSIGNED ? PB_U4 : PB_I4;
   add_node(r, parent, PB_TREE_ALLOC)->buffer = (int)(b - r->tiled->buffers);
   return PB_OK;
 }

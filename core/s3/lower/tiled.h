@@ -9,6 +9,7 @@ typedef struct pb_tiled_buffer {
   MlirValue ir;
   pb_access shape;
   const char* name;
+  pb_type lies; // as pb_buffer has it
   int memory, depth;
   int level;     // loops around it
   int argument;  // of the kernel, which stays on the chip from kernel to kernel; -1: an alloc

@@ -11,11 +11,11 @@ int64_t pb__port_beat(const pb_chip* chip, int memory) {
 static int64_t run_phase(int64_t unit, const pb_nest* nest, const pb_match* match, int access, int run) {
   const pb_access* a = &nest->access[access];
   const pb_flat_access* flat = &match->nest.access[access];
-  int64_t size = pb_type_bits(a->type) / 8, phase = unit;
-  phase = pb_gcd(phase, pb_access_offset(a) * size);
-  for (int k = 0; k < nest->outer_count; ++k) phase = pb_gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * size);
+  int64_t bits = pb_type_bits(flat->type), phase = unit;
+  phase = pb_gcd(phase, pb_access_offset(a) * bits / 8);
+  for (int k = 0; k < nest->outer_count; ++k) phase = pb_gcd(phase, pb_access_stride(a, PB_NEST_DIMS + k) * bits / 8);
   for (int d = 0; d < match->nest.dim_count; ++d)
-    if (d != run && match->nest.extent[d] > 1) phase = pb_gcd(phase, flat->stride[d] * size);
+    if (d != run && match->nest.extent[d] > 1) phase = pb_gcd(phase, flat->stride[d] * bits / 8);
   return phase ? phase : unit;
 }
 
@@ -58,11 +58,11 @@ void pb__port_moves(const pb_chip* chip, const pb_nest* nest, const pb_match* ma
   const pb_operand *from = &insn->operands[insn->expr[0].operand], *to = &insn->operands[insn->dest];
   int inner = to->rank ? match->dim_of[to->dims[to->rank - 1]] : -1, last = match->nest.access_count - 1;
   int outside = pb_insn_outside(chip, insn);
-  int64_t unit = pb__port_beat(chip, outside < 0 ? chip->system_memory : outside), runs = 1,
-          bytes = pb_type_bits(to->type) / 8;
+  int64_t unit = pb__port_beat(chip, outside < 0 ? chip->system_memory : outside), runs = 1, bytes = 1;
   for (int d = 0; d < match->nest.dim_count; ++d)
     if (d != inner) runs *= match->nest.extent[d];
-  if (inner >= 0) bytes *= match->nest.extent[inner];
+  if (inner >= 0) bytes = match->nest.extent[inner];
+  bytes = pb_bytes_of(to->type, bytes);
   int64_t target_step = run_phase(unit, nest, match, last, inner), targets = unit / target_step;
   int64_t source_step = match->fills ? unit : run_phase(unit, nest, match, 0, inner), sources = unit / source_step;
   // over all places in a beat at which a run can begin, on both sides

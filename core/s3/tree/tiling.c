@@ -277,7 +277,7 @@ static void lie_at_twin(pb_tiling* t, pb_buffer* new) {
 // Copies of a buffer take whole rows of its memory each: in a row of two copies the one's writer would wait for the
 // other's readers. It takes no more room, for rows are what the memory gives.
 static void end_rows(const pb_chip* chip, pb_buffer* buffer) {
-  int64_t inner = pb_type_bits(buffer->type) / 8, row = chip->memories[buffer->memory].row_bytes;
+  int64_t inner = pb_type_bits(buffer->type), row = 8 * chip->memories[buffer->memory].row_bytes;
   for (int r = 1; r < buffer->rank; ++r) inner *= buffer->shape[r];
   if (buffer->depth < 2 || buffer->rank < 1 || inner < 1 || row < 1) return;
   int64_t step = row / pb_gcd(inner, row), outer = (buffer->shape[0] + step - 1) / step * step;
@@ -301,7 +301,7 @@ void pb__tiling_own(pb_tiling* t, pb_access* local, int level, int memory, int d
   end_rows(t->chip, buffer);
   lie_at_twin(t, buffer);
   memcpy(local->shape, buffer->shape, sizeof local->shape);
-  buffer->bytes = pb_access_elements(local) * (pb_type_bits(local->type) / 8);
+  buffer->bytes = pb_bytes_of(local->type, pb_access_elements(local));
   local->buffer = t->buffer_count++;
   local->memref.ptr = NULL;
   pb_tree* node = PB_NEW(t->arena, pb_tree);
@@ -495,10 +495,17 @@ bool pb__tiling_cuts_sum(const pb_tiling* t) {
          !pb_access_uses(&main->access[main->access_count - 1], t->plan->bands[0].dim);
 }
 
+static pb_type lies_as(const pb_tiling* t, const pb_access* access) {
+  return access->memref.ptr || access->buffer < 0 ? access->type : t->buffers[access->buffer].type;
+}
+
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
   pb_flat_begin(nest, flat);
   const pb_access* store = &nest->access[nest->access_count - 1];
   int stored = !store->memref.ptr && store->buffer >= 0 ? t->buffers[store->buffer].memory : PB_ANY_MEMORY;
+  pb_type lies[PB_NEST_ACCESSES];
+  for (int a = 0; a < nest->access_count; ++a) lies[a] = lies_as(t, &nest->access[a]);
+  pb_flat_lies(nest, lies, t->arena, flat);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
     if (access->memref.ptr)

@@ -46,8 +46,8 @@ static inline int pb_plan_shared_bands(const pb_plan* plan) { return (plan->row_
 
 typedef struct pb_buffer {
   const char* name;
-  int memory; // index in the chip
-  pb_type type;
+  int memory;   // index in the chip
+  pb_type type; // PB_I4, PB_U4: accesses are of i8, and lie two in a byte (with a sign, without)
   int rank;
   int64_t shape[PB_NEST_RANK];
   int depth, level;

@@ -1,5 +1,6 @@
 // Where a stage's operands wait for its instruction: buffers on the way in from tensors, slices that producers make.
 #include "core/s3/kernels.h"
+#include "core/s3/small_codes.h"
 #include "core/s3/transfer_paths.h"
 #include "core/s3/tree/tiling_stage.h"
 
@@ -113,19 +114,48 @@ static void share_registers(pb_tiling* t, int buffer) {
 // Where the instruction holds its weights.
 static int held_memory(const pb_group* g) { return g->contraction->operands[g->insn_roles.w].memory; }
 
+// As what they lie there: codes of 4 bits where it widens those itself.
+static pb_type held_as(const pb_group* g) {
+  pb_type lies = pb_small_codes_read(g->contraction, g->insn_roles.w);
+  return lies == PB_TYPE_COUNT ? g->main.access[g->roles.w].type : lies;
+}
+
 // From where weights are brought to where the instruction holds them: pb_transfer_via of constants, or of what is
-// computed.
-static int weights_via(const pb_tiling* t, const pb_tile_stage* s) {
+// computed. *lies: as what they lie there.
+static int weights_via(const pb_tiling* t, const pb_tile_stage* s, pb_type* lies) {
   const pb_access* w = &s->main.access[t->group->roles.w];
-  int held = held_memory(t->group);
+  int held = held_memory(t->group), packed;
+  unsigned narrow = pb_small_codes_of(w->memref);
+  *lies = held_as(t->group);
+  if (*lies != w->type) return pb_transfer_packed_to(t->chip, held);
   if (mlirAttributeIsNull(pb_argument_attribute(w->memref, "pb.const"))) return pb_transfer_via(t->chip, held, w->type);
-  return pb_transfer_constant_via(t->chip, pb_small_codes_of(w->memref), held, w->type);
+  packed = narrow ? pb_transfer_packed_via(t->chip, narrow, held, w->type, lies) : -1;
+  if (packed >= 0) return packed;
+  *lies = w->type;
+  return pb_transfer_constant_via(t->chip, narrow, held, w->type);
+}
+
+// Where weights have a buffer.
+typedef struct home_of_w {
+  int level, memory, depth;
+  pb_type lies;
+  const char* name;
+} home_of_w;
+
+// That buffer; *load fills it. Nests have them as they are.
+static void home_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile, home_of_w home, pb_nest* load) {
+  pb_access* w = &s->main.access[t->group->roles.w];
+  pb_type type = w->type;
+  w->type = home.lies;
+  pb__tiling_home(t, &s->main, t->group->roles.w, tile, home.level, home.memory, home.depth, home.name, load, NULL);
+  w->type = load->access[0].type = load->access[1].type = load->expr[0].type = type;
 }
 
 // Weights: from outside to where the instruction holds them, perhaps in two steps. This is the first.
 static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   const pb_group* g = t->group;
-  int w = g->roles.w, held = held_memory(g), via = weights_via(t, s);
+  pb_type lies;
+  int w = g->roles.w, held = held_memory(g), via = weights_via(t, s, &lies);
   pb_nest load;
   pb_tree* before = t->body[t->plan->w_level]->last;
   if (lies_on_chip(&s->main, w)) {
@@ -133,7 +163,7 @@ static void bring_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
     return;
   }
   if (via == held) return;
-  pb__tiling_home(t, &s->main, w, tile, t->plan->w_level, via, t->plan->w_depth, "w", &load, NULL);
+  home_w(t, s, tile, (home_of_w){t->plan->w_level, via, t->plan->w_depth, lies, "w"}, &load);
   load.stream = 1;
   load.kept = pieces(&load, 2);
   pb__tiling_add(t, t->plan->w_level, &load);
@@ -192,7 +222,7 @@ static void hold_w(pb_tiling* t, pb_tile_stage* s, const pb_tile* tile) {
   } else if (lies_turned(t, s, k, n)) {
     hold_turned(t, s, tile, k, n, depth);
   } else {
-    pb__tiling_home(t, &s->main, w, tile, level, held, depth, "held", &load, NULL);
+    home_w(t, s, tile, (home_of_w){level, held, depth, held_as(g), "held"}, &load);
     load.part = "stage";
     pb__tiling_add(t, level, &load);
   }
@@ -249,11 +279,12 @@ bool pb__stage_bring_operands(pb_tiling* t, pb_tile_stage* s, const pb_tile* til
 
 static bool contraction_memories(pb_tiling* t, pb_tile_stage* s) {
   const pb_group* g = t->group;
+  pb_type lies;
   s->x_held = g->contraction->operands[g->insn_roles.x].memory;
   s->x_memory = pb_transfer_via(t->chip, s->x_held, s->main.access[g->x].type);
   s->sums_memory = g->contraction->operands[g->insn_roles.y].memory;
   if (s->x_memory < 0) return pb__tiling_fail(t, "nothing brings the first operand to where its instruction reads it");
-  if (!lies_on_chip(&s->main, g->roles.w) && weights_via(t, s) < 0)
+  if (!lies_on_chip(&s->main, g->roles.w) && weights_via(t, s, &lies) < 0)
     return pb__tiling_fail(t, "nothing brings the weights to where their instruction reads them");
   return true;
 }

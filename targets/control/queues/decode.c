@@ -272,8 +272,9 @@ static pb_status decode_block(decoder* d, MlirBlock block) {
       out->result = result;
       out->operands = operands;
       out->operand_count = 2;
-    } else if (pb_op_is(op, "memref.alloc"))
-      bind_memref(d, mlirOperationGetResult(op, 0), -1, pb_op_integer(op, "pb.address", 0));
+    } else if (pb_op_is(op, "memref.alloc")) // of codes two of which lie in a byte, where as many bytes would begin
+      bind_memref(d, mlirOperationGetResult(op, 0), -1,
+                  pb_op_integer(op, "pb.address", 0) * (pb_op_integer(op, "pb.packed", 0) ? 2 : 1));
     else if (pb_op_is(op, "memref.reinterpret_cast"))
       decode_window(d, op);
     else if (pb_op_is(op, "func.call"))

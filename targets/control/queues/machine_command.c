@@ -187,9 +187,10 @@ bool machine__apart(const machine_window* w) {
     for (int k = 0; k < w->rank; ++k)
       if (!used[k] && (least < 0 || llabs(w->stride[k]) < llabs(w->stride[least]))) least = k;
     used[least] = true;
-    if (w->extent[least] == 1) continue;
+    int64_t extent = least == w->half ? (w->extent[least] + 1) / 2 : w->extent[least];
+    if (extent == 1) continue;
     if (llabs(w->stride[least]) < span) return false;
-    span += (w->extent[least] - 1) * llabs(w->stride[least]);
+    span += (extent - 1) * llabs(w->stride[least]);
   }
   return true;
 }

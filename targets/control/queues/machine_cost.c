@@ -66,7 +66,7 @@ static int64_t mover_cycles(const pb_chip* chip, const machine_command* c) {
   int64_t unit = machine__beat_bytes(chip, outside < 0 ? chip->system_memory : outside);
   int64_t cycles = 0, at[PB_MAX_INSN_DIMS] = {0};
   int inner = to->rank - 1;
-  int64_t bytes = inner >= 0 ? to->extent[inner] * pb_type_bits(to->operand->type) / 8 : 1;
+  int64_t bytes = inner >= 0 ? pb_bytes_of(to->operand->type, to->extent[inner]) : 1;
   for (bool more = true; more;) {
     int64_t source = from->address, target = to->address;
     bool inside = !from->empty;

@@ -621,6 +621,10 @@ static bool copy_rows(const machine_command* c, const walk* s) {
 
 void machine__execute(pb_device* device, const machine_command* c) {
   if (machine__contract(c)) return;
+  if (pb_insn_moves_small_codes(c->command.insn)) {
+    machine__copy_halves(c);
+    return;
+  }
   walk s = make_walk(c);
   if (copy_rows(c, &s)) return;
   evaluation e = {.chip = device->chip, .insn = c->command.insn, .command = c, .vectors = device->vectors};

@@ -278,6 +278,8 @@ void machine__vectors_close(machine_vectors* vectors);
 void machine__execute(pb_device* device, const machine_command* command);
 // True when the command is an int8 contraction and was executed.
 bool machine__contract(const machine_command* command);
+// Copies codes of which two lie in a byte.
+void machine__copy_halves(const machine_command* command);
 
 int64_t machine__beat_bytes(const pb_chip* chip, int memory); // of a memory outside, in one cycle
 // Beats of the memory outside that the command moves; counts their bytes.

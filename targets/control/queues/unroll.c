@@ -108,7 +108,8 @@ pb_command pb_unroll_blank(const pb_insn* insn) {
   return command;
 }
 
-// The window on codes of which two lie in a byte, in bytes; in IR each has one.
+// The window on codes of which two lie in a byte, in bytes; in IR each has one, and buffers begin at as many as lie in
+// front of them.
 static pb_status in_halves(tracer* t, const pb_unrolled* c, const pb_operand* operand, pb_unrolled_value* window) {
   bool odd = window->base % 2 != 0;
   window->base /= 2;
@@ -136,7 +137,8 @@ static pb_status set_window(tracer* t, pb_unrolled* c, const pb_operand* operand
                       .written = operand->written};
   for (int k = 0; k < operand->rank; ++k) {
     int64_t bytes = window->stride[k] * window->element;
-    region.extent[k] = window->extent[k];
+    bool halves = operand->type == PB_I4 && k + 1 == operand->rank;
+    region.extent[k] = halves ? pb_bytes_of(PB_I4, window->extent[k]) : window->extent[k];
     region.stride[k] = bytes;
     if (operand->strides[k].kind != PB_STRIDE_FIELD) continue;
     if (bytes % operand->unit && window->extent[k] > 1)
