@@ -4,7 +4,7 @@
 
 With --within it fails where a prediction is further off than so many per cent.
 
-Chips that only shift run the network with powers of 2 for scales, those that multiply bf16 or f16 the one of f32; what a chip has no instructions for, as the steps from
+Chips that only shift run the network with powers of 2 for scales, those that multiply floats of 16 or 8 bits the one of f32; what a chip has no instructions for, as the steps from
 and to f32 of one without floats, runs on the processor and is not counted. That bits are right the tests of
 tests/chips say; here the whole network runs once, and predictions are compared with the machine's cycles.
 """
@@ -27,7 +27,7 @@ from reference_fixed import powers_of_two  # noqa: E402
 
 ALL = "tinynpu,gemmini,gemmini_preload,ascend,tpu_v1,edge_npu,vectornpu,fourcore_1,fourcore,vta,nvdla,bf16npu,f16npu"
 ONLY_SHIFT = {"vta"}
-NARROW = {"bf16npu": "bf16", "f16npu": "f16"}  # precision of their products
+NARROW = {"bf16npu": "bf16", "f16npu": "f16", "f8npu": "f8e4m3", "f8npu_e5m2": "f8e5m2"}  # precision of their products
 
 
 def lines_of(path):

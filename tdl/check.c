@@ -258,9 +258,12 @@ static void check_type(const pb_chip* chip, const pb_insn* insn, const pb_operan
                        pb_diag* diag, int* faults) {
   bool window = operand->memory >= 0, half = pb_type_is_narrow(operand->type);
   if (chip->control == PB_CONTROL_QUEUES && (half || (window && operand->type == PB_I1)))
-    FAULT(3272, window ? "I8, I16, I32, BF16, F16 or F32" : "I1, I8, I16, I32 or F32",
+    FAULT(3272, window ? "I8, I16, I32, BF16, F16, F8E4M3, F8E5M2 or F32" : "I1, I8, I16, I32 or F32",
           "%s: %s '%s' has type %s, which no command of a chip with queues computes with yet", insn->name,
           window ? "window" : "immediate", operand->name, pb_type_name(operand->type));
+  if (insn->emit && half && pb_type_bits(operand->type) == 8)
+    FAULT(3273, "BF16, F16 or F32", "%s: operand '%s' has type %s, which commands of queues alone compute with",
+          insn->name, operand->name, pb_type_name(operand->type));
 }
 
 void pb__check_insn(const pb_chip* chip, const pb_insn* insn, pb_place place, pb_diag* diag, int* faults) {

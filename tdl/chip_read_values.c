@@ -223,12 +223,12 @@ static int keep_node(void* user, const pb_expr_node* node) {
   return add_node(k->rec, k->insn, *node);
 }
 
-// An operand of 16 bits to f32, as nests have it.
+// An operand of 16 or 8 bits to f32, as nests have it.
 static int widen(const record* rec, pb_insn* insn, int x) {
   pb_expr_node* load = &insn->expr[x];
   pb_type type = load->type;
   if (load->op != PB_OP_LOAD || !pb_type_is_narrow(type)) {
-    pb__fault(rec, 3094, "an operand of BF16 or F16", "extf of %s", pb_type_name(type));
+    pb__fault(rec, 3094, "an operand of BF16, F16, F8E4M3 or F8E5M2", "extf of %s", pb_type_name(type));
     return x;
   }
   load->type = pb_type_stored(type);
@@ -250,7 +250,7 @@ static int cast_bits(const record* rec, pb_insn* insn, int x) {
 static int round_to_half(const record* rec, pb_insn* insn, int x) {
   pb_type to = insn->operands[insn->dest].type;
   if (insn->expr[x].type != PB_F32 || !pb_type_is_narrow(to)) {
-    pb__fault(rec, 3094, "a value of f32, into a window of BF16 or F16", "truncf of %s into %s",
+    pb__fault(rec, 3094, "a value of f32, into a window of BF16, F16, F8E4M3 or F8E5M2", "truncf of %s into %s",
               pb_type_name(insn->expr[x].type), pb_type_name(to));
     return x;
   }
@@ -329,8 +329,8 @@ int pb__read_value(const record* rec, pb_insn* insn, json_t* dag) {
   return node;
 }
 
-// Windows of BF16 and F16 hold codes of 16 bits, as nests have them: commands move them as they are, and compute with
-// them once they are widened.
+// Windows of BF16 and F16 hold codes of 16 bits, those of F8E4M3 and F8E5M2 of 8, as nests have them: commands move
+// them as they are, and compute with them once they are widened.
 static void take_bits(const record* rec, pb_insn* insn) {
   bool moves = insn->reduce == PB_SET && (insn->expr_count == 1 || pb_insn_gathers(insn) >= 0);
   for (int n = 0; n < insn->expr_count; ++n) {

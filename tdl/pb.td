@@ -30,6 +30,8 @@ def I32  : Type<"i32", 32, "int">;
 def F32  : Type<"f32", 32, "float">;
 def BF16 : Type<"bf16", 16, "float">; // commands of queues move it, widen it (extf) and round to it (truncf)
 def F16  : Type<"f16", 16, "float">;  // the same
+def F8E4M3 : Type<"f8e4m3", 8, "float">; // the same: OCP's E4M3, without infinities: 4 bits of exponent, 3 behind the point, to 448
+def F8E5M2 : Type<"f8e5m2", 8, "float">; // the same: OCP's E5M2: the upper half of an F16, to 57344
 
 //===----------------------------------------------------------------------===//
 // The chip
@@ -197,8 +199,8 @@ def trunc8;     // i32 or i64 to i8: its low bits
 def trunc16;    // the same to i16
 def trunc32;    // i64 to i32
 def sat8;       // i32 or i64 to i8: the nearest code
-def extf;       // (extf $a): an operand of BF16 or F16 to f32
-def truncf;     // (truncf $x): an f32 to the BF16 or F16 that is written, the nearest, halves to even; NaN stays one
+def extf;       // (extf $a): an operand of BF16, F16, F8E4M3 or F8E5M2 to f32
+def truncf;     // (truncf $x): an f32 to such a type, which is written: the nearest, halves to even; NaN stays one, past the largest stands an infinity, of F8E4M3 NaN: (truncf (max (min $x, (f32c "448")), (f32c "-448"))) ends there
 def bitcast;    // the bits of an f32 as an i32, or an i32 as those of an f32
 def and;        // of two integers, bit by bit
 def or;

@@ -14,7 +14,7 @@ static const char help[] =
     "  doc     the chip's programming manual, in Markdown; --html, or --out=FILE.html: as a page of HTML\n"
     "  sv      its parameters as a SystemVerilog package\n"
     "       pb-tdl sweep NAME[:VARIANT]|FILE.td --set RECORD.FIELD=N,N... [--set ...] [--run]\n"
-    "                    [--fallback=TARGET] [--precision=f32|bf16|f16] MODEL...\n"
+    "                    [--fallback=TARGET] [--precision=TYPE] MODEL...\n"
     "  sweep   predicted cycles of each model for every combination of the numbers (K, M: times 1024, 1024^2);\n"
     "          --run: the machine's cycles too, on random inputs\n"
     "       pb-tdl diff OLD NEW\n"

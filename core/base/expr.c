@@ -28,7 +28,9 @@ static const struct {
                           [PB_I4] = {"i4", 4},
                           [PB_U4] = {"u4", 4},
                           [PB_I2] = {"i2", 2},
-                          [PB_U2] = {"u2", 2}};
+                          [PB_U2] = {"u2", 2},
+                          [PB_E4M3] = {"f8e4m3", 8},
+                          [PB_E5M2] = {"f8e5m2", 8}};
 
 int pb_type_bits(pb_type type) { return types[type].bits; }
 const char* pb_type_name(pb_type type) { return type < PB_TYPE_COUNT ? types[type].name : "?"; }
@@ -61,6 +63,8 @@ pb_type pb_type_stored(pb_type type) {
   switch (type) {
   case PB_I1:
   case PB_UI8:
+  case PB_E4M3:
+  case PB_E5M2:
     return PB_I8;
   case PB_F16:
   case PB_BF16:
@@ -77,6 +81,6 @@ pb_type pb_type_stored(pb_type type) {
 
 bool pb_type_is_unsigned(pb_type type) { return type >= PB_UI8 && type <= PB_UI64; }
 bool pb_type_is_code(pb_type type) { return type >= PB_F8E4M3FN && type <= PB_U2; }
-bool pb_type_is_narrow(pb_type type) { return type == PB_F16 || type == PB_BF16; }
+bool pb_type_is_narrow(pb_type type) { return type == PB_F16 || type == PB_BF16 || type == PB_E4M3 || type == PB_E5M2; }
 
-bool pb_type_is_float(pb_type type) { return type == PB_F32 || type == PB_F64 || type == PB_F16 || type == PB_BF16; }
+bool pb_type_is_float(pb_type type) { return type == PB_F32 || type == PB_F64 || pb_type_is_narrow(type); }

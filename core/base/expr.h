@@ -36,17 +36,21 @@ typedef enum pb_type {
   PB_U4,
   PB_I2,
   PB_U2,
+  // Floats of 8 bits as chips have them and --precision makes them: OCP's E4M3, without infinities, and E5M2. Unlike
+  // the codes above bodies widen and round them.
+  PB_E4M3,
+  PB_E5M2,
   PB_TYPE_COUNT
 } pb_type;
 
 int pb_type_bits(pb_type type);         // PB_I1: 1 (stored in a byte); PB_INDEX: 64
 const char* pb_type_name(pb_type type); // "i8", "f32"
-// How a tensor of such elements lies in memory, and in nests: a truth is a byte, the narrow floats are codes of 16 bits
-// that bodies widen and round by their own arithmetic.
+// How a tensor of such elements lies in memory, and in nests: a truth is a byte, the narrow floats are codes of 16 or 8
+// bits that bodies widen and round by their own arithmetic.
 pb_type pb_type_stored(pb_type type);
 bool pb_type_is_unsigned(pb_type type);
-bool pb_type_is_narrow(pb_type type); // a float of 16 bits
-bool pb_type_is_code(pb_type type);   // from PB_F8E4M3FN on
+bool pb_type_is_narrow(pb_type type); // a float of 16 or 8 bits
+bool pb_type_is_code(pb_type type);   // from PB_F8E4M3FN on, to PB_U2
 
 typedef enum pb_op {
   PB_OP_LOAD,  // operand: which access (a nest) or which window (an instruction); args[0]: what its index adds

@@ -30,8 +30,8 @@ static int from_bf16(const pb_expr_writer* w, int code) {
 }
 
 // The exponent's bias changes by a product, which subnormal numbers take too; infinities and NaN get all its bits.
-static int from_f16(const pb_expr_writer* w, int code) {
-  int wide = word(w, PB_OP_ZEXT, code, -1), all_but_sign = constant(w, 0x7fff);
+static int from_f16(const pb_expr_writer* w, int wide) {
+  int all_but_sign = constant(w, 0x7fff);
   int magnitude = word(w, PB_OP_AND, wide, all_but_sign), places = constant(w, 13);
   int moved = word(w, PB_OP_SHL, magnitude, places), scale = number(w, 0x1p112);
   int scaled = node(w, PB_OP_MUL, PB_F32, as_number(w, moved), scale, -1), exponent = constant(w, 0x7f800000);
@@ -43,8 +43,22 @@ static int from_f16(const pb_expr_writer* w, int code) {
   return as_number(w, word(w, PB_OP_OR, all, sign));
 }
 
+// The same without infinities: the largest code alone is NaN.
+static int from_e4m3(const pb_expr_writer* w, int wide) {
+  int all_but_sign = constant(w, 0x7f), magnitude = word(w, PB_OP_AND, wide, all_but_sign), places = constant(w, 20);
+  int moved = word(w, PB_OP_SHL, magnitude, places), scale = number(w, 0x1p120);
+  int scaled = node(w, PB_OP_MUL, PB_F32, as_number(w, moved), scale, -1), nan = constant(w, 0x7fc00000);
+  int is_nan = compare(w, PB_OP_EQUAL, magnitude, all_but_sign), sign_bit = constant(w, 0x80);
+  int width = constant(w, 24), sign = word(w, PB_OP_SHL, word(w, PB_OP_AND, wide, sign_bit), width);
+  int all = choose(w, is_nan, nan, bits(w, scaled));
+  return as_number(w, word(w, PB_OP_OR, all, sign));
+}
+
 int pb_half_widened(const pb_expr_writer* w, pb_type type, int code) {
-  return type == PB_BF16 ? from_bf16(w, code) : from_f16(w, code);
+  if (type == PB_BF16) return from_bf16(w, code);
+  int wide = word(w, PB_OP_ZEXT, code, -1);
+  if (type == PB_E4M3) return from_e4m3(w, wide);
+  return from_f16(w, type == PB_E5M2 ? word(w, PB_OP_SHL, wide, constant(w, 8)) : wide); // the upper half of one
 }
 
 // ---- rounding ----
@@ -63,23 +77,40 @@ static int to_bf16(const pb_expr_writer* w, int v) {
   return node(w, PB_OP_TRUNC, PB_I16, choose(w, is_number, halves_up(w, all, 16), nan), -1, -1);
 }
 
-// Subnormal results are rounded by the addition of a number whose last place is theirs.
-static int to_f16(const pb_expr_writer* w, int v) {
+// What tells the rounding to one of these types: how many bits of an f32's fraction go and how far its sign moves, by
+// how much the exponent's bias differs (in place), a number whose last place is that of subnormal results, the least
+// normal one and where all are past the largest, as bits of an f32, and the codes of infinity and NaN.
+typedef struct format {
+  pb_type stored;
+  int places, width;
+  int32_t bias;
+  double subnormal;
+  int32_t subnormal_bits, least_normal, past_all, infinity, nan;
+} format;
+
+static const format of_f16 = {PB_I16, 13, 16, 112 << 23, 0.5, 0x3f000000, 0x38800000, 0x47800000, 0x7c00, 0x7e00};
+static const format of_e5m2 = {PB_I8, 21, 24, 112 << 23, 0x1p7, 0x43000000, 0x38800000, 0x47800000, 0x7c, 0x7e};
+static const format of_e4m3 = {PB_I8, 20, 24, 120 << 23, 0x1p14, 0x46800000, 0x3c800000, 0x43f00000, 0x7f, 0x7f};
+
+// Subnormal results are rounded by the addition of that number.
+static int to_format(const pb_expr_writer* w, const format* f, int v) {
   int all = bits(w, v), all_but_sign = constant(w, INT32_MAX), magnitude = word(w, PB_OP_AND, all, all_but_sign);
-  int width = constant(w, 16), sign_bit = constant(w, INT32_MIN);
-  int sign = word(w, PB_OP_SHRU, word(w, PB_OP_AND, all, sign_bit), width), half = number(w, 0.5);
-  int shifted = node(w, PB_OP_ADD, PB_F32, as_number(w, magnitude), half, -1), half_bits = constant(w, 0x3f000000);
-  int small = word(w, PB_OP_SUB, bits(w, shifted), half_bits), bias = constant(w, 112 << 23);
-  int normal = halves_up(w, word(w, PB_OP_SUB, magnitude, bias), 13), is_number = compare(w, PB_OP_EQUAL, v, v);
-  int nan = constant(w, 0x7e00), infinity = constant(w, 0x7c00), large = choose(w, is_number, infinity, nan);
-  int least_normal = constant(w, 0x38800000), is_small = compare(w, PB_OP_LESS, magnitude, least_normal);
-  int past_all = constant(w, 0x47800000), is_large = compare(w, PB_OP_LESS_EQUAL, past_all, magnitude);
+  int width = constant(w, f->width), sign_bit = constant(w, INT32_MIN);
+  int sign = word(w, PB_OP_SHRU, word(w, PB_OP_AND, all, sign_bit), width), half = number(w, f->subnormal);
+  int shifted = node(w, PB_OP_ADD, PB_F32, as_number(w, magnitude), half, -1);
+  int half_bits = constant(w, f->subnormal_bits);
+  int small = word(w, PB_OP_SUB, bits(w, shifted), half_bits), bias = constant(w, f->bias);
+  int normal = halves_up(w, word(w, PB_OP_SUB, magnitude, bias), f->places), is_number = compare(w, PB_OP_EQUAL, v, v);
+  int nan = constant(w, f->nan), infinity = constant(w, f->infinity), large = choose(w, is_number, infinity, nan);
+  int least_normal = constant(w, f->least_normal), is_small = compare(w, PB_OP_LESS, magnitude, least_normal);
+  int past_all = constant(w, f->past_all), is_large = compare(w, PB_OP_LESS_EQUAL, past_all, magnitude);
   int result = choose(w, is_large, large, choose(w, is_small, small, normal));
-  return node(w, PB_OP_TRUNC, PB_I16, word(w, PB_OP_OR, result, sign), -1, -1);
+  return node(w, PB_OP_TRUNC, f->stored, word(w, PB_OP_OR, result, sign), -1, -1);
 }
 
 int pb_half_rounded(const pb_expr_writer* w, pb_type type, int v) {
-  return type == PB_BF16 ? to_bf16(w, v) : to_f16(w, v);
+  if (type == PB_BF16) return to_bf16(w, v);
+  return to_format(w, type == PB_F16 ? &of_f16 : type == PB_E5M2 ? &of_e5m2 : &of_e4m3, v);
 }
 
 // ---- recognition ----
@@ -116,7 +147,7 @@ static int load_of(const pb_expr_node* expr, int node, pb_type type, bool rounds
   if (node < 0 || expr[node].op != (rounds ? PB_OP_TRUNC : PB_OP_BITCAST)) return -1;
   pattern p = {.count = 0};
   const pb_expr_writer w = {add, &p};
-  pb_type from = rounds ? PB_F32 : PB_I16;
+  pb_type from = rounds ? PB_F32 : pb_type_stored(type);
   int load = -1, begin = add(&p, &(pb_expr_node){.op = PB_OP_LOAD, .type = from, .args = {-1, -1, -1}});
   int root = rounds ? pb_half_rounded(&w, type, begin) : pb_half_widened(&w, type, begin);
   return matches(&p, root, expr, node, &load) ? load : -1;

@@ -1,5 +1,5 @@
-// Floats of 16 bits in scalar expressions: codes of 16 bits, widened and rounded by plain operations. The bodies of
-// nests and the semantics of instructions are made of them here, so that selection finds one in the other.
+// Floats of 16 and 8 bits in scalar expressions: codes of as many bits, widened and rounded by plain operations. The
+// bodies of nests and the semantics of instructions are made of them here, so that selection finds one in the other.
 #ifndef PB_BASE_HALF_EXPR_H
 #define PB_BASE_HALF_EXPR_H
 
@@ -11,9 +11,10 @@ typedef struct pb_expr_writer {
   void* user;
 } pb_expr_writer;
 
-// The f32 that an i16, the code of a PB_F16 or PB_BF16, stands for; exact.
+// The f32 that the code of a narrow float stands for; exact.
 int pb_half_widened(const pb_expr_writer* writer, pb_type type, int code);
-// The code of the nearest one to an f32, halves to even; NaN stays one.
+// The code of the nearest one to an f32, halves to even; NaN stays one. Past the largest: an infinity, or where the
+// type has none, NaN.
 int pb_half_rounded(const pb_expr_writer* writer, pb_type type, int number);
 
 // The load whose code the node widens, or whose number it rounds; -1: the node does something else.

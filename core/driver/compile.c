@@ -103,9 +103,13 @@ static pb_status take_text(compilation* c) {
 static pb_status take_precision(compilation* c) {
   const char* precision = c->options->precision;
   if (!precision || !strcmp(precision, "f32")) return PB_OK;
-  pb_type to = !strcmp(precision, "bf16") ? PB_BF16 : PB_F16;
-  if (strcmp(precision, pb_type_name(to)) != 0)
-    return pb_error(c->unit.diag, (pb_place){0}, 1004, "f32, bf16 or f16", "no precision '%s'", precision);
+  static const pb_type narrow[] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
+  pb_type to = PB_TYPE_COUNT;
+  for (size_t k = 0; k < sizeof narrow / sizeof *narrow; ++k)
+    if (!strcmp(precision, pb_type_name(narrow[k]))) to = narrow[k];
+  if (to == PB_TYPE_COUNT)
+    return pb_error(c->unit.diag, (pb_place){0}, 1004, "f32, bf16, f16, f8e4m3 or f8e5m2", "no precision '%s'",
+                    precision);
   bool multiplies_f32 = pb_chip_multiplies(c->chip, PB_F32, PB_F32, PB_F32);
   if (pb_chip_multiplies(c->chip, to, to, PB_F32))
     c->narrowed = pb_s1_narrow(&c->s1, &c->consts, to, !multiplies_f32) > 0;

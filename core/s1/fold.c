@@ -19,11 +19,11 @@ number pb__fold_number(const constant* c, int64_t k) {
   number v = {0};
   const char* at = c->data + (size_t)k * size_of(c->type);
   int32_t narrow;
-  uint16_t half;
+  uint16_t half = 0;
   if (c->type == PB_F32) {
     memcpy(&v.f, at, 4);
   } else if (pb_type_is_narrow(c->type)) {
-    memcpy(&half, at, 2);
+    memcpy(&half, at, size_of(c->type));
     v.f = pb_narrow_number(c->type, half);
   } else if (c->type == PB_I64) {
     memcpy(&v.i, at, 8);
@@ -42,7 +42,7 @@ static void set_number(constant* c, int64_t k, number v) {
   if (c->type == PB_F32)
     memcpy(at, &v.f, 4);
   else if (pb_type_is_narrow(c->type))
-    memcpy(at, &half, 2);
+    memcpy(at, &half, size_of(c->type));
   else
     memcpy(at, &v.i, size_of(c->type)); // the low bytes of a little-endian number
 }

@@ -13,7 +13,7 @@ enum { TOGETHER = 2 }; // neighbouring terms that instructions of cores on such 
 typedef struct narrower {
   pb_s1* program;
   pb_consts* consts;
-  pb_type to;    // PB_BF16 or PB_F16
+  pb_type to;    // a narrow float
   bool all;      // products that gain nothing too
   int* narrow;   // by value: the one that holds it rounded, -1: none yet
   int* weights;  // by constant, the same
@@ -27,11 +27,13 @@ static int narrow_weights(narrower* r, int id) {
   const pb_const wide = r->consts->items[id];
   uint64_t count = wide.bytes / sizeof(float);
   const char* from = pb_const_data(r->consts, id); // of a file, perhaps not aligned
-  uint16_t* to = PB_NEW_ARRAY(&r->consts->arena, uint16_t, (size_t)count + 1);
+  size_t size = (size_t)pb_type_bits(r->to) / 8;
+  uint8_t* to = pb_alloc_array(&r->consts->arena, (size_t)count + 1, size);
   for (uint64_t k = 0; k < count; ++k) {
     float number;
     memcpy(&number, from + k * sizeof number, sizeof number);
-    to[k] = pb_narrow_of(r->to, (double)number);
+    uint16_t code = pb_narrow_of(r->to, (double)number);
+    memcpy(to + k * size, &code, size); // the low bytes of a little-endian number
   }
   return r->weights[id] = pb_consts_add(r->consts, wide.name, r->to, wide.rank, wide.shape, to);
 }

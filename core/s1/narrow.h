@@ -5,7 +5,7 @@
 #include "core/base/consts.h"
 #include "core/s1/s1.h"
 
-// Products of f32 values and constants take both as `to`, PB_BF16 or PB_F16, and sum in f32; every other operation
+// Products of f32 values and constants take both as `to`, a narrow float, and sum in f32; every other operation
 // stays as it is. A value is rounded once for all the products that take it, to the nearest, ties to even; what lies
 // past a type's largest number is infinite. Unless `all` are asked for, products that would not gain stay too: those of
 // odd numbers of terms, and those that have each channel for itself. Returns how many there were.

@@ -60,6 +60,8 @@ static int cast(pb_nest* n, const pb_s1_op* op, int v, pb_type from, pb_type to)
     return op->unsigned_y ? node(n, PB_OP_XOR, PB_I8, v, pb_nest_integer(n, PB_I8, INT8_MIN)) : v;
   case PB_BF16:
   case PB_F16:
+  case PB_E4M3:
+  case PB_E5M2:
     return pb_scalar_encoded(n, v, to);
   default:
     return widened(n, op, v, to);

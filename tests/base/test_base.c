@@ -144,13 +144,15 @@ static void types(void** state) {
               {PB_I4, "i4", 4},
               {PB_U4, "u4", 4},
               {PB_I2, "i2", 2},
-              {PB_U2, "u2", 2}};
+              {PB_U2, "u2", 2},
+              {PB_E4M3, "f8e4m3", 8},
+              {PB_E5M2, "f8e5m2", 8}};
   assert_int_equal(sizeof rows / sizeof *rows, PB_TYPE_COUNT);
   for (size_t k = 0; k < PB_TYPE_COUNT; ++k) {
     assert_int_equal(rows[k].type, k);
     assert_string_equal(pb_type_name(rows[k].type), rows[k].name);
     assert_int_equal(pb_type_bits(rows[k].type), rows[k].bits);
-    assert_int_equal(pb_type_is_code(rows[k].type), k > PB_I128);
+    assert_int_equal(pb_type_is_code(rows[k].type), k > PB_I128 && k < PB_E4M3);
     if (k > PB_I128) assert_int_equal(pb_type_stored(rows[k].type), PB_I8);
   }
   assert_string_equal(pb_type_name(PB_TYPE_COUNT), "?");
@@ -179,6 +181,38 @@ static void halves(void** state) {
   assert_int_equal(pb_half_of(-1e300), 0xfc00);
   assert_int_equal(pb_bfloat_of(1 + 0x1p-8), 0x3f80);
   assert_int_equal(pb_bfloat_of(1 + 0x3p-8), 0x3f82);
+}
+
+// The same of 8 bits. E5M2 is the upper half of a float of 16 bits; E4M3 ends at 448, and NaN is behind it.
+static void floats_of_a_byte(void** state) {
+  (void)state;
+  for (uint32_t bits = 0; bits < 256; ++bits) {
+    double number = (double)pb_narrow_number(PB_E5M2, (uint16_t)bits), half = (double)pb_half_number(bits << 8);
+    if (number == number)
+      assert_true(number == half && pb_narrow_of(PB_E5M2, number) == bits);
+    else
+      assert_true(half != half && pb_narrow_of(PB_E5M2, number) == 0x7e);
+    bool is_nan = (bits & 0x7f) == 0x7f;
+    int exponent = bits >> 3 & 15;
+    double magnitude = ldexp((double)((bits & 7) + (exponent ? 8 : 0)), (exponent ? exponent : 1) - 10);
+    number = (double)pb_narrow_number(PB_E4M3, (uint16_t)bits);
+    if (is_nan)
+      assert_true(number != number && pb_narrow_of(PB_E4M3, number) == 0x7f);
+    else
+      assert_true(number == (bits & 0x80 ? -magnitude : magnitude) && pb_narrow_of(PB_E4M3, number) == bits);
+    for (pb_type type = PB_E4M3; type <= PB_E5M2; ++type) {
+      double here = (double)pb_narrow_number(type, bits), next = (double)pb_narrow_number(type, bits + 1);
+      if ((bits & 0x7f) == 0x7f || here != here || next != next || isinf(next)) continue;
+      double middle = (here + next) / 2;
+      assert_int_equal(pb_narrow_of(type, middle), bits + (bits & 1));
+      assert_int_equal(pb_narrow_of(type, nextafter(middle, bits & 0x80 ? -1e9 : 1e9)), bits + 1);
+    }
+  }
+  assert_int_equal(pb_narrow_of(PB_E4M3, 464), 0x7e);
+  assert_int_equal(pb_narrow_of(PB_E4M3, nextafter(464, 465)), 0x7f);
+  assert_int_equal(pb_narrow_of(PB_E4M3, -INFINITY), 0xff);
+  assert_int_equal(pb_narrow_of(PB_E5M2, nextafter(61440, 0)), 0x7b);
+  assert_int_equal(pb_narrow_of(PB_E5M2, -61440), 0xfc);
 }
 
 static void constants_keep_their_ids(void** state) {
@@ -390,6 +424,7 @@ int main(void) {
                                      cmocka_unit_test(types),
                                      cmocka_unit_test(features_are_there_or_pretended),
                                      cmocka_unit_test(halves),
+                                     cmocka_unit_test(floats_of_a_byte),
                                      cmocka_unit_test(constants_keep_their_ids),
                                      cmocka_unit_test(equal_packs_are_one),
                                      cmocka_unit_test(packs_of_files),

@@ -4,9 +4,10 @@
 // in f32, as TPU v2's does (N. Jouppi et al., "A Domain-Specific Supercomputer for Training Deep Neural Networks", CACM
 // 2020), beside a vector unit of f32 that rounds to bf16 on its way to the array. All sizes, rates, latencies and
 // encodings are assumed. A network of f32 runs with --precision=bf16; products of f32 there are none. HALVES makes it
-// f16npu, whose array multiplies f16; with GATHER (bf16npu_gather.td) there is a command that gathers rows of a table, as
-// TPU v4's SparseCore does for embeddings (N. Jouppi et al., "TPU v4", ISCA 2023), and one for numbers from the end; with NEAR
-// (bf16npu_gather_near.td) out of the sums' memory.
+// f16npu, whose array multiplies f16, and BYTES f8npu (WIDE_EXPONENT: those of OCP's E5M2, else of E4M3), whose array
+// multiplies floats of 8 bits; with GATHER (bf16npu_gather.td) there is a command that gathers rows of a table, as TPU
+// v4's SparseCore does for embeddings (N. Jouppi et al., "TPU v4", ISCA 2023), and one for numbers from the end; with
+// NEAR (bf16npu_gather_near.td) out of the sums' memory.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -14,8 +15,17 @@ defvar N = 32;
 #ifdef HALVES
 defvar Half = F16;
 #else
+#ifdef BYTES
+#ifdef WIDE_EXPONENT
+defvar Half = F8E5M2;
+#else
+defvar Half = F8E4M3;
+#endif
+#else
 defvar Half = BF16;
 #endif
+#endif
+defvar E = !div(Half.Bits, 8);
 
 def : Chip {
   let Summary = !strconcat("Test chip: 32x32 ", Half.Name, " into f32, vectors of f32");
@@ -24,10 +34,10 @@ def : Chip {
 }
 
 def DRAM : Memory { let Scope = "system"; let Bytes = !shl(1, 32); let RowBytes = 64; let BytesPerCycle = 64; let Latency = 100; }
-def ACT  : Memory { let Bytes = !shl(1, 19); let RowBytes = !mul(2, N); let Banks = 8; let BytesPerCycle = !mul(16, N); let Latency = 1; }
+def ACT  : Memory { let Bytes = !mul(E, !shl(1, 18)); let RowBytes = !mul(E, N); let Banks = 8; let BytesPerCycle = !mul(!mul(8, E), N); let Latency = 1; }
 def ACC  : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks = 2; let BytesPerCycle = !mul(8, N); let Latency = 1; }
 def VEC  : Memory { let Bytes = !shl(1, 18); let RowBytes = !mul(4, N); let Banks = 8; let BytesPerCycle = !mul(32, N); let Latency = 1; }
-def WREG : Memory { let Kind = "registers"; let Bytes = !mul(8, !mul(N, N)); let RowBytes = !mul(2, N); let Banks = 4; let BytesPerCycle = !mul(2, N); }
+def WREG : Memory { let Kind = "registers"; let Bytes = !mul(!mul(4, E), !mul(N, N)); let RowBytes = !mul(E, N); let Banks = 4; let BytesPerCycle = !mul(E, N); }
 
 def LD : Queue { let Depth = 16; let Tokens = 63; } // DMA in
 def WT : Queue { let Depth = 16; let Tokens = 63; } // DMA of weights and biases
@@ -41,9 +51,9 @@ class Op<Queue q, bits<6> op> : Instruction<q> { let Inst{255-250} = op; }
 
 // DMA: whole elements; what lies outside a box is filled ---------------------------------------------------------------
 
-class Dram<Type t> : Window<DRAM, t, ["i", "j", "b"], "off", ["si", "sj", "elem"], 2> { let Slot = "arg"; }
+class Dram<Type t> : Window<DRAM, t, ["i", "j", "b"], "off", ["si", "sj", "elem"], E> { let Slot = "arg"; }
 class Padded<Type t> : Dram<t> { let BoxLo = ["ilo", "jlo", ""]; let BoxHi = ["ihi", "jhi", ""]; let Fill = "fill"; }
-class Inside<Memory m, Type t> : Window<m, t, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 2>;
+class Inside<Memory m, Type t> : Window<m, t, ["i", "j", "b"], "loc", ["li", "lj", "elem"], E>;
 
 class Move<Queue q, bits<6> op, int size> : Op<q, op> {
   bits<4> arg; bits<30> off; bits<20> si; bits<18> sj; bits<8> ni; bits<8> nj; bits<10> nb; bits<18> loc; bits<18> li; bits<14> lj;
@@ -100,7 +110,7 @@ def TILE : Op<TL, 10> {
   bits<2> bank; bits<13> src; bits<8> step;
   let Dims = [Dim<"k", N>, Dim<"n", N>];
   let Operands = (ins Window<ACT, Half, ["k", "n"], "src", ["step", "elem"]>:$s,
-                      Window<WREG, Half, ["k", "n"], "bank", ["row", "elem"], !mul(2, !mul(N, N))>:$d);
+                      Window<WREG, Half, ["k", "n"], "bank", ["row", "elem"], !mul(E, !mul(N, N))>:$d);
   let Semantics = (set $d, $s); let Cycles = (plus N, 0); let Latency = 2;
   let Inst{1-0} = bank; let Inst{14-2} = src; let Inst{22-15} = step;
 }
@@ -109,7 +119,7 @@ def MULTIPLY : Op<MX, 9> {
   bits<2> bank; bits<1> keep; bits<13> a; bits<12> ai; bits<8> aj; bits<11> c; bits<11> ci; bits<8> cj; bits<10> ni; bits<10> nj;
   let Dims = [Dim<"i", 1023, "ni">, Dim<"j", 1023, "nj">, Dim<"n", N>, Dim<"k", N>];
   let Operands = (ins Window<ACT, Half, ["i", "j", "k"], "a", ["ai", "aj", "elem"]>:$x,
-                      Window<WREG, Half, ["k", "n"], "bank", ["row", "elem"], !mul(2, !mul(N, N))>:$w, Imm<I1>:$keep,
+                      Window<WREG, Half, ["k", "n"], "bank", ["row", "elem"], !mul(E, !mul(N, N))>:$w, Imm<I1>:$keep,
                       Window<ACC, F32, ["i", "j", "n"], "c", ["ci", "cj", "elem"]>:$y);
   let Semantics = (acc_add $y, $keep, (mul (extf $x), (extf $w))); let Cycles = (plus (times $i, $j), 1); let Latency = 40;
   let Inst{1-0} = bank; let Inst{2} = keep; let Inst{15-3} = a; let Inst{27-16} = ai; let Inst{35-28} = aj; let Inst{46-36} = c;

@@ -38,10 +38,10 @@ CHIPS = {"simnpu": ("../../targets/simnpu/simnpu.td", ""), "tinynpu": ("tinynpu.
          "tinynpu_async": ("tinynpu.td", "#define OUT_OF_ORDER\n"), "tinynpu_fence_async": ("tinynpu.td", "#define FENCES\n#define OUT_OF_ORDER\n"),
          "gemmini": ("gemmini.td", ""), "gemmini_preload": ("gemmini.td", "#define PRELOAD_SAYS\n"), "banks": ("../machine/banks.td", ""), "ascend": ("ascend.td", ""), "tpu_v1": ("tpu_v1.td", ""), "edge_npu": ("edge_npu.td", ""), "edge_npu_packed": ("edge_npu.td", "#define FLASH\n#define PACKED\n"),
          "nvdla": ("nvdla.td", ""), "vta": ("vta.td", ""), "floatnpu": ("floatnpu.td", ""), "integers": ("integers.td", ""),
-         "bf16npu": ("bf16npu.td", ""), "bf16npu_gather": ("bf16npu.td", "#define GATHER\n"), "fourcore": ("fourcore.td", ""),
+         "bf16npu": ("bf16npu.td", ""), "bf16npu_gather": ("bf16npu.td", "#define GATHER\n"), "f8npu": ("bf16npu.td", "#define BYTES\n"), "fourcore": ("fourcore.td", ""),
          "vectornpu": ("vectornpu.td", "")}
 LIKE = {"edge_npu", "edge_npu_packed", "nvdla", "vta", "fourcore", "vectornpu"}  # with a formula of their own
-NO_DIGITS = {"floatnpu", "integers", "bf16npu", "bf16npu_gather", "banks"}  # which run no int8 network: the suite alone says that they are right
+NO_DIGITS = {"floatnpu", "integers", "bf16npu", "bf16npu_gather", "f8npu", "banks"}  # which run no int8 network: the suite alone says that they are right
 NUMBERS = [-(1 << 31) - 1, -1, 0, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257, 1023, 1024, 4095,
            4096, 65535, 65536, 65537, (1 << 20), (1 << 31) - 1, 1 << 31, (1 << 32) + 1, (1 << 63) - 1, 99999999999]
 NAMES = ["", " ", "a b", "a-b", 'a\\"b', "a/b", "../x", "\u00e4", "8x", "x" * 65, "x" * 5000, "%s%n", "a.b", "a;b", "\\n", "if"]
@@ -233,7 +233,7 @@ DAMAGE = {"shared": (shared, 8), "state": (shared_state, 2), "named": (named, 4)
 def renamed(text, rng):
     """A field has another name wherever it is meant."""
     meant_elsewhere = r"\$({0})\b|\b(?:dag|string|int|bits<\d+>|list<\w+>) {0}[,>]"  # an operand, a parameter
-    pasted = tuple({m.group(1) for m in body(text, r'#"(\w+)"')})  # base # "i" is a name too
+    pasted = tuple({m.group(1) for m in body(text, r'#\s*"(\w+)"')})  # base # "i" is a name too
     name = pick(rng, [n for n in fields(text) if len(n) > 1 and not n.endswith(pasted) and not body(text, meant_elsewhere.format(n))])
     return re.sub(rf'(bits<\d+> |"|= ){name}(?=[;"{{])', rf"\g<1>{name}_x", text), f"{name} is {name}_x"
 

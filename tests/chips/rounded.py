@@ -1,7 +1,7 @@
-"""Networks of f32 on a chip whose products take floats of 16 bits: what --precision is compiled to, against ONNX Runtime that
+"""Networks of f32 on a chip whose products take floats of 16 or 8 bits: what --precision is compiled to, against ONNX Runtime that
 rounds the same factors by its own Cast, and against the model as it is.
 
-    rounded.py --bin BUILD/bin --target bf16npu.td [--precision bf16|f16] [--net resnet18 --size 64] [--fallback]
+    rounded.py --bin BUILD/bin --target bf16npu.td [--precision bf16|f16|f8e4m3|f8e5m2] [--net resnet18 --size 64] [--fallback]
 
 With --fallback the processor does what the chip refuses, which it must do in f32 as the model says.
 """
@@ -19,12 +19,14 @@ from float_graph import Graph, compare, expected_of
 from onnx import TensorProto, helper, numpy_helper
 
 CLOSE = 1e-5  # of the output's largest number: sums in another order, where one product follows another no more
-# To the rounded network: a sum beside the middle between two numbers may go either way, 2^-8 of it in bf16 and 2^-11 in f16, and
-# what follows with it; to the network of f32: bf16 has 8 bits, f16 has 11.
+# To the rounded network: a sum beside the middle between two numbers may go either way, 2^-8 of it in bf16, 2^-11 in f16 and 2^-3 or
+# 2^-2 in 8 bits, where it is rarer, and what follows with it; to the network of f32: bf16 has 8 bits, f16 has 11, E4M3 4, E5M2 3.
 NEAR = {"bf16": {"digits": (1e-3, 0.02), "resnet18": (2e-3, 0.01), "mobilenetv2": (2e-3, 0.02)},
-        "f16": {"digits": (2e-4, 0.003), "resnet18": (3e-4, 0.0015), "mobilenetv2": (3e-4, 0.003)}}
-EITHER = {"bf16": 2e-3, "f16": 3e-4}  # where a product follows another
-CASTS = {"bf16": TensorProto.BFLOAT16, "f16": TensorProto.FLOAT16}
+        "f16": {"digits": (2e-4, 0.003), "resnet18": (3e-4, 0.0015), "mobilenetv2": (3e-4, 0.003)},
+        "f8e4m3": {"digits": (1e-5, 0.13), "resnet18": (1e-3, 0.08)},
+        "f8e5m2": {"digits": (1e-5, 0.25), "resnet18": (1e-3, 0.17)}}
+EITHER = {"bf16": 2e-3, "f16": 3e-4, "f8e4m3": 1e-5, "f8e5m2": 1e-5}  # where a product follows another
+CASTS = {"bf16": TensorProto.BFLOAT16, "f16": TensorProto.FLOAT16, "f8e4m3": TensorProto.FLOAT8E4M3FN, "f8e5m2": TensorProto.FLOAT8E5M2}
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "models")
 # Zeros that keep groups apart: infinity and NaN would pass them. What no channel fills MASK clears. A pool over padded
 # channels that fill no row of lanes: its fill and theirs differ. The chip rounds to the nearest alone.
@@ -37,6 +39,9 @@ def rounded(model, precision):
     """The model with both factors of its products cast and back."""
     made, nodes = onnx.ModelProto(), []
     made.CopyFrom(model)
+    ends = {"saturate": 0} if precision.startswith("f8") else {}  # past the largest stands an infinity, or NaN
+    if ends:
+        made.opset_import[0].version, made.ir_version = max(19, made.opset_import[0].version), max(9, made.ir_version)
     casts = {}
     for node in made.graph.node:
         if node.op_type in ("Conv", "Gemm", "MatMul"):
@@ -44,7 +49,7 @@ def rounded(model, precision):
                 name = node.input[k]
                 if name not in casts:
                     casts[name] = name + ".rounded"
-                    nodes += [helper.make_node("Cast", [name], [name + ".narrow"], to=CASTS[precision]),
+                    nodes += [helper.make_node("Cast", [name], [name + ".narrow"], to=CASTS[precision], **ends),
                               helper.make_node("Cast", [name + ".narrow"], [casts[name]], to=TensorProto.FLOAT)]
                 node.input[k] = casts[name]
         nodes.append(node)

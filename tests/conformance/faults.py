@@ -22,6 +22,8 @@ PRELOAD = "../chips/gemmini.td#define PRELOAD_SAYS\n"  # a file, and what stands
 
 SMALL = "../chips/edge_npu.td#define FLASH\n#define SMALL_CODES\n"
 GATHER = "../chips/bf16npu.td#define GATHER\n"
+BYTES = "../chips/bf16npu.td#define BYTES\n"
+PACKED = "../chips/edge_npu.td#define FLASH\n#define PACKED\n"
 STATE = "../chips/tinynpu.td#define STRIDES_IN_STATE\n"
 NVDLA, ASCEND, VECTORS, CORES = "../chips/nvdla.td", "../chips/ascend.td", "../chips/vectornpu.td", "../chips/fourcore.td"
 
@@ -94,6 +96,11 @@ FAULTS = [
     (GATHER, "the top bit of where numbers lie is lost", ["ROWS"], "let Inst{89-74} = ids;", "let Inst{88-74} = ids{14-0}; let Inst{200} = ids{15};"),
     (GATHER, "numbers below 0 stay", ["FROM_END"], "(select (less $x, (i32c 0)), (add $x, $count), $x)", "(select (less $x, $count), $x, $x)"),
     (GATHER, "the other float of 16 bits", ["MULTIPLY", "ROUND", "WIDEN"], "defvar Half = BF16;", "defvar Half = F16;"),
+    (BYTES, "the other float of 8 bits", ["MULTIPLY", "ROUND", "WIDEN"], "defvar Half = F8E4M3;", "defvar Half = F8E5M2;"),
+    (BYTES, "ends at the largest for NaN", ["ROUND"], "(set $d, (truncf $x))", '(set $d, (truncf (max (min $x, (f32c "448")), (f32c "-448"))))'),
+    (PACKED, "codes of 4 bits without their sign", ["SMALL_TILE", "MULTIPLY", "SCALE"], "(set $d, (trunc8 (sext $s)))", "(set $d, (trunc8 (zext $s)))"),
+    (PACKED, "such codes from whole rows on alone", ["SMALL_TILE", "UNSIGNED_TILE", "MULTIPLY", "SCALE"],
+     "let Inst{26-12} = src; let Inst{34-27} = step;\n}\n#ifdef NARROW_ARRAY", "let Inst{26-13} = src{14-1}; let Inst{200} = src{0}; let Inst{34-27} = step;\n}\n#ifdef NARROW_ARRAY"),
     (GATHER, "NaN becomes 0", ["RELU"], "(select (less $x, Zero), Zero, $x)", "(max $x, Zero)"),
     (GATHER, "NaN loses", ["MAXIMUM"], "(maximum $x, Zero)", "(max $x, Zero)"),
     (GATHER, "a mask that sets", ["MASK"], "(and (bitcast $x), $m)", "(or (bitcast $x), $m)"),

@@ -197,7 +197,7 @@ def judge_words(args, folder):
     onnx.save(CASES["matmul"](np.random.default_rng(1))[0](lambda w: w), path)
     pbc = os.path.join(args.bin, "pbc")
     wrong = tools.call([pbc, path, "--target=cpu", "--precision=bf17", "-o", f"{folder}/m.pbe"])
-    if wrong.returncode != 1 or "PB1004" not in wrong.stderr or "f32, bf16 or f16" not in wrong.stderr:
+    if wrong.returncode != 1 or "PB1004" not in wrong.stderr or "f32, bf16, f16, f8e4m3 or f8e5m2" not in wrong.stderr:
         faults.append(f"bf17: {wrong.stderr}")
     without = tools.call([pbc, path, "--target=cpu:avx512", "--precision=bf16", "-o", f"{folder}/m.pbe"])
     if without.returncode != 0 or "PB4099" not in without.stderr:

@@ -21,10 +21,11 @@ typedef struct row {
 } row;
 
 // A load of matrices from a memory, with a Shape.
-#define MATRIX(memory, shape)                                                                                          \
+#define MATRIX(memory, shape) MATRIX_OF("I8", memory, shape)
+#define MATRIX_OF(type, memory, shape)                                                                                 \
   "def RF : Memory { let Kind = \"registers\"; let Bytes = 128; let RowBytes = 64; let BytesPerCycle = 64; }\n"        \
   "def LOAD : CoreInstruction<\"load\"> { let Dims = [Dim<\"r\", 8>, Dim<\"b\", 8>]; let Cycles = (plus 1, 0); "       \
-  "let Operands = (ins Reg<RF, I8, [\"r\", \"b\"]>:$t, Rows<" memory ", I8, [\"r\", \"b\"]>:$m); "                     \
+  "let Operands = (ins Reg<RF, " type ", [\"r\", \"b\"]>:$t, Rows<" memory ", " type ", [\"r\", \"b\"]>:$m); "         \
   "let Semantics = (set $t, $m); let Shape = [" shape "]; }\n"
 
 // A command that sets a stride for others.
@@ -265,6 +266,8 @@ static const row rows[] =
     {"(mul (sext $x), (sext $v))", "(truncf (sitofp $x))", "", 3094, "truncf of f32 into i32"},
     {"Window<BUF, I8, [\"r\", \"n\"], \"y\"", "Window<BUF, I1, [\"r\", \"n\"], \"y\"", "", 3272, "i1"},
     {"Imm<I8>:$zp", "Imm<F16>:$zp", "", 3272, "immediate 'zp' has type f16"},
+    {"def LOOK :", MATRIX_OF("F8E4M3", "MEM", "") "def LOOK :", "", 3273, "LOAD: operand 't' has type f8e4m3"},
+    {"(sext $v))", "(extf $v))", "", 3094, "extf of i8"},
     {"(acc_add $d, $acc,", "(acc_add $d,", "", 3237, "'acc' is not used"},
     {"(acc_add $d, $acc,", "(acc_add $d, $acc, $acc,", "", 3097, "form"},
     {"(acc_add $d,", "(acc_add $acc,", "", 3098, "no window"}, {"Imm<I1>:$acc", "Imm<I8>:$acc", "", 3099, "no bit"},

@@ -509,6 +509,30 @@ static judge_value to_f16(judge_value x) {
   return (judge_value){.u = sign | (((uint32_t)(exponent + 13) << 10) + steps)};
 }
 
+// Floats of 8 bits. E5M2 has binary16's exponents and two bits behind the point; E4M3 counts 7 from the exponent of 1,
+// and its last code is NaN where the others would have 480.
+static judge_value from_f8(bool is_e4m3, uint32_t code) {
+  if (!is_e4m3) return from_f16(code << 8);
+  int exponent = (int)(code >> 3 & 15), fraction = (int)(code & 7);
+  judge_value x = {.u = one_nan};
+  if ((code & 0x7f) != 0x7f) x.f = ldexpf((float)(exponent ? 8 + fraction : fraction), (exponent ? exponent : 1) - 10);
+  x.u |= (code & 0x80) << 24;
+  return x;
+}
+
+// The nearest of all that there are, of two as near the even one.
+static judge_value to_f8(bool is_e4m3, judge_value x) {
+  uint32_t sign = x.u >> 24 & 0x80, last = is_e4m3 ? 0x7e : 0x7b, best = 0;
+  double size = fabs((double)x.f), past = is_e4m3 ? nextafter(464, 465) : 61440;
+  if (x.f != x.f) return (judge_value){.u = sign | (is_e4m3 ? 0x7f : 0x7e)};
+  if (size >= past) return (judge_value){.u = sign | (last + 1)};
+  for (uint32_t code = 1; code <= last; ++code) {
+    double here = fabs((double)from_f8(is_e4m3, code).f - size), before = fabs((double)from_f8(is_e4m3, best).f - size);
+    if (here < before || (here == before && code % 2 == 0)) best = code;
+  }
+  return (judge_value){.u = sign | best};
+}
+
 typedef struct element {
   judge* j;
   const judge_insn_record* insn;
@@ -602,8 +626,10 @@ static judge_value apply(const judge* j, const judge_node* n, judge_type from, j
   case JUDGE_ZEXT64:
     return (judge_value){.w = from.bits < 32 ? a.u & ((1u << from.bits) - 1) : a.u};
   case JUDGE_EXTF:
+    if (from.bits == 8) return from_f8(from.is_e4m3, a.u & 0xff);
     return from.is_brain ? (judge_value){.u = a.u << 16} : from_f16(a.u);
   case JUDGE_TRUNCF:
+    if (n->type.bits == 8) return to_f8(n->type.is_e4m3, a);
     return n->type.is_brain ? to_bf16(a) : to_f16(a);
   case JUDGE_TRUNC8:
   case JUDGE_TRUNC16:

@@ -53,7 +53,7 @@ static bool is_a(const json_t* record, const char* class_name) {
 static judge_type type_of(const reader* r, const json_t* value) {
   const json_t* type = record_of(r, value);
   return (judge_type){(int)number(type, "Bits"), !strcmp(text(type, "Kind"), "float"),
-                      !strcmp(text(type, "Name"), "bf16")};
+                      !strcmp(text(type, "Name"), "bf16"), !strcmp(text(type, "Name"), "f8e4m3")};
 }
 
 static int field_named(const judge_insn_record* insn, const char* name) {

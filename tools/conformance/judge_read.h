@@ -63,6 +63,7 @@ typedef struct judge_type {
   int bits;
   bool is_float;
   bool is_brain; // of a float of 16 bits: bf16, else IEEE's binary16
+  bool is_e4m3;  // of one of 8 bits: OCP's E4M3, else its E5M2
 } judge_type;
 
 typedef union judge_value {

@@ -5,11 +5,14 @@
 
 #include <string.h>
 
-// A float of 16 bits that is widened.
+static const pb_type narrow[] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
+enum { NARROW = sizeof narrow / sizeof *narrow };
+
+// A float of 16 or 8 bits that is widened.
 static pb_factor half_of(const pb_expr_node* expr, int node) {
-  for (pb_type type = PB_F16; type <= PB_BF16; ++type) {
-    int load = pb_half_widens(expr, node, type);
-    if (load >= 0) return (pb_factor){.load = expr[load].operand, .type = type};
+  for (int k = 0; k < NARROW; ++k) {
+    int load = pb_half_widens(expr, node, narrow[k]);
+    if (load >= 0) return (pb_factor){.load = expr[load].operand, .type = narrow[k]};
   }
   return (pb_factor){.load = -1, .type = PB_TYPE_COUNT};
 }
@@ -111,8 +114,8 @@ bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
 }
 
 pb_type pb_chip_half_product(const pb_chip* chip) {
-  for (int type = PB_BF16; type >= PB_F16; --type)
-    if (pb_chip_multiplies(chip, (pb_type)type, (pb_type)type, PB_F32)) return (pb_type)type;
+  for (int k = 0; k < NARROW; ++k)
+    if (pb_chip_multiplies(chip, narrow[k], narrow[k], PB_F32)) return narrow[k];
   return PB_TYPE_COUNT;
 }
 
@@ -121,6 +124,8 @@ static const char* product_hint(const pb_chip* chip, pb_type x, pb_type w, bool 
   pb_type half = weighs && x == PB_F32 && w == PB_F32 ? pb_chip_half_product(chip) : PB_TYPE_COUNT;
   if (half == PB_BF16) return "--precision=bf16, if its factors may be rounded to that";
   if (half == PB_F16) return "--precision=f16, if its factors may be rounded to that";
+  if (half == PB_E4M3) return "--precision=f8e4m3, if its factors may be rounded to that";
+  if (half == PB_E5M2) return "--precision=f8e5m2, if its factors may be rounded to that";
   return "quantise the model, or choose another target";
 }
 

@@ -11,7 +11,7 @@ typedef enum pb_role { PB_ROLE_NONE = 0, PB_ROLE_M = 'M', PB_ROLE_N = 'N', PB_RO
 // A factor of a product: a load, perhaps widened, its zero point perhaps taken off.
 typedef struct pb_factor {
   int load;     // the access (operand of an instruction), -1: it is something else
-  pb_type type; // that is multiplied: bf16 or f16 where codes of 16 bits are widened as such, else the load's
+  pb_type type; // that is multiplied: a narrow float where codes are widened as such, else the load's
   bool is_unsigned;
 } pb_factor;
 
@@ -36,7 +36,7 @@ const pb_insn* pb_chip_lane_contraction(const pb_chip* chip, pb_type x, pb_type 
                                         pb_contraction_dims* roles);
 // Whether the chip has any instruction that sums products of these types.
 bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y);
-// The float of 16 bits, of two factors, whose products it sums in f32; PB_TYPE_COUNT: none.
+// The narrow float, of two factors, whose products it sums in f32; PB_TYPE_COUNT: none.
 pb_type pb_chip_half_product(const pb_chip* chip);
 // The refusal where it has none for the operator called `name`. weighs: w is constant, and --precision may narrow both.
 pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_contraction_dims* roles,

@@ -5,7 +5,7 @@
 //   after    y = relu(conv(x) + b) & m;  z = conv(y)      m: ones in the bits of the 20, zeros in those of the 12
 //
 // A sum that is read as it is gets a pointwise nest behind it, which outline puts into its kernel as an epilogue. Codes
-// of bf16 and f16 are clean where the numbers are that they were rounded from. Where instructions take whole rows of
+// of narrow floats are clean where the numbers are that they were rounded from. Where instructions take whole rows of
 // lanes it is one of them that does so; without it such sums are refused, unless what lies there is finite by itself.
 #include "core/s3/layout/layout.h"
 
@@ -17,7 +17,8 @@
 
 static bool has_rest(const pb_layout* l, int v) {
   const pb_value* value = &l->program.values[v];
-  bool number = value->type == PB_F32 || value->type == pb_type_stored(PB_BF16);
+  bool number = value->type == PB_F32 || value->type == pb_type_stored(PB_BF16) ||
+                value->type == pb_type_stored(PB_E4M3); // that products of floats read
   return number && l->values[v].kind == PB_LAYOUT_BLOCKED && value->shape[1] % l->values[v].block;
 }
 
@@ -46,11 +47,13 @@ static bool walks_plain(const pb_layout* l, int n) {
   return false;
 }
 
-// Whether the nest rounds numbers to 16 bits, each for itself.
+// Whether the nest rounds numbers to 16 or 8 bits, each for itself.
 static bool rounds(const pb_nest* nest) {
-  int root = nest->expr_count - 1;
-  return nest->reduce == PB_SET && nest->access_count == 2 &&
-         (pb_half_rounds(nest->expr, root, PB_BF16) >= 0 || pb_half_rounds(nest->expr, root, PB_F16) >= 0);
+  static const pb_type narrow[] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
+  bool found = false;
+  for (size_t k = 0; k < sizeof narrow / sizeof *narrow && !found; ++k)
+    found = pb_half_rounds(nest->expr, nest->expr_count - 1, narrow[k]) >= 0;
+  return found && nest->reduce == PB_SET && nest->access_count == 2;
 }
 
 // Whether the nest moves lanes as they are or rounded, or sums or compares such of the same channel.
