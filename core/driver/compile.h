@@ -24,13 +24,12 @@ typedef struct pb_compile_options {
   const char* fallback;    // a target controlled by threads for what the first cannot run; NULL: that is an error
   const char* explain;     // text, json or html: `text` is how the model runs, in place of the engine; NULL
   bool explain_refusals;   // what `fallback` takes is shown as refused: it stands there only to go on behind a refusal
-  const char*
-      precision;    // f32, bf16, f16, f8e4m3 or f8e5m2: what products by constants may take their factors as; NULL: f32
-  const char* like; // a chip whose formulas for codes this target follows bit for bit; NULL
-  const char* between; // where tensors between kernels lie: chip (where that pays) or system; NULL: chip
-  int threads;         // that compile at once at most, 0: one a processor; the engine is the same
-  bool report;         // make `report`
-  bool check;          // execute the IR after every pass and compare: the first pass that changes a result is an error
+  const char* precision;   // what products by constants may take their factors as: f32, bf16, ..., f8e5m2; NULL: f32
+  const char* like;        // a chip whose formulas for codes this target follows bit for bit; NULL
+  const char* between;     // where tensors between kernels lie: chip (where that pays) or system; NULL: chip
+  int threads;             // that compile at once at most, 0: one a processor; the engine is the same
+  bool report;             // make `report`
+  bool check; // execute the IR after every pass and compare: the first pass that changes a result is an error
   void (*progress)(void* user, const char* what);
   void* user;
 } pb_compile_options;
