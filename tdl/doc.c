@@ -1,5 +1,7 @@
 #include "tdl/doc.h"
 
+#include "core/base/half_expr.h"
+
 #include <string.h>
 
 static const char* const op_names[PB_OP_COUNT] = {
@@ -24,8 +26,24 @@ static bool is_infix(pb_op op) {
          (op >= PB_OP_XOR && op <= PB_OP_SHRU);
 }
 
+static char* expression(const pb_insn* insn, int node, pb_arena* arena);
+
+// What widens or rounds a narrow float, by its name; NULL: the node does something else.
+static char* narrow_float(const pb_insn* insn, int node, pb_arena* arena) {
+  static const pb_type narrow[] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
+  for (size_t k = 0; k < sizeof narrow / sizeof *narrow; ++k) {
+    const char* name = pb_type_name(narrow[k]);
+    int code = pb_half_widens(insn->expr, node, narrow[k]), number = pb_half_rounds(insn->expr, node, narrow[k]);
+    if (code >= 0) return pb_printf(arena, "f32_of_%s(%s)", name, expression(insn, code, arena));
+    if (number >= 0) return pb_printf(arena, "nearest_%s(%s)", name, expression(insn, number, arena));
+  }
+  return NULL;
+}
+
 static char* expression(const pb_insn* insn, int node, pb_arena* arena) {
   const pb_expr_node* n = &insn->expr[node];
+  char* narrow = narrow_float(insn, node, arena);
+  if (narrow) return narrow;
   if (n->op == PB_OP_LOAD && n->args[0] >= 0)
     return pb_printf(arena, insn->operands[n->operand].rows < 0 ? "%s[%s]" : "row of %s at %s",
                      insn->operands[n->operand].name, expression(insn, n->args[0], arena));
@@ -106,6 +124,10 @@ static char* address(const pb_chip* chip, const pb_insn* insn, const pb_operand*
     case PB_STRIDE_ELEM:
     case PB_STRIDE_ROW:
     case PB_STRIDE_NUMBER:
+      if (o->type == PB_I4 && o->strides[k].kind == PB_STRIDE_ELEM) {
+        text = pb_printf(arena, "%s + %s / 2", text, dim); // the even ones in the lower halves
+        break;
+      }
       text = bytes == 1 ? pb_printf(arena, "%s + %s", text, dim) : pb_printf(arena, "%s + %s * %lld", text, dim, bytes);
       break;
     case PB_STRIDE_NONE:
