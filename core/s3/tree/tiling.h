@@ -124,7 +124,6 @@ typedef struct pb_tiling {
   // Buffers of the register file from first_register on serve every tile of the stage in turn; from next_register on
   // they are free in this one.
   int first_register, next_register;
-  const int* buffer_of_argument; // kernels of stages on threads: buffers of values between, by number; -1: tensors
   // While costs are added up. around: the loops around, as in body; core: what issues, NULL: queues do; traffic: cycles
   // in which caches further out bring what the nests so far take; compute: those of the core itself; apart: each
   // operand has the caches to itself, as far as traffic is concerned.
@@ -177,8 +176,11 @@ bool pb__tiling_cuts_sum(const pb_tiling* t);
 bool pb__tiling_stage(pb_tiling* t);
 // Builds everything of t's group by t's plan, inside t->base loops.
 bool pb__tiling_build_group(pb_tiling* t);
-// Arguments that lie in a memory of the chip become buffers there, which t's group reads and fills; in
+// Of the values of t's group some lie in buffers (buffer_of: by value, -1: it does not), which begin where origin_of,
+// by value, says, NULL: at their fronts. The group reads and fills them, by t->into where instructions do. In
 // tiling_residents.c.
+void pb__tiling_take_buffers(pb_tiling* t, const int* buffer_of, const pb_access* const* origin_of);
+// The same for arguments that lie in a memory of the chip.
 void pb__tiling_take_residents(pb_tiling* t);
 // Makes x by the group's producer: x becomes a buffer that the producer's loops fill. In tiling_producer.c.
 bool pb__tiling_produce(pb_tiling* t, pb_nest* main, const pb_tile* tile, int memory);

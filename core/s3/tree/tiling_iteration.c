@@ -210,11 +210,9 @@ const pb_iteration_groups* pb__stages_next(pb_stage_tiles* s, pb_tiling* t, cons
   pb_iteration_groups* iteration = *s->at;
   if (!iteration) {
     pb_program program;
-    int* staged;
     iteration = *s->at = PB_NEW(s->arena, pb_iteration_groups);
     program_of(t, s->stages, tile, s->arena, &program);
-    pb__staging_use(&s->staging, &program, s->arena, &staged);
-    iteration->staged = staged;
+    pb__staging_use(&s->staging, &program, s->arena);
     (void)read_stages(s, t, &program, s->arena, iteration);
   }
   s->at = &iteration->next;
@@ -229,10 +227,6 @@ const pb_iteration_groups* pb__stages_copy(const pb_stage_tiles* s, pb_tiling* t
   pb_program program = {.func = all->func, .value_count = 2, .value_capacity = 2, .nest_count = 1};
   bool load = copy->access[1].memref.ptr == NULL;
   const pb_access* own = &copy->access[load];
-  int* staged = PB_NEW_ARRAY(t->arena, int, 2);
-  staged[0] = -1;
-  staged[1] = own->buffer;
-  iteration->staged = staged;
   program.values = PB_NEW_ARRAY(t->arena, pb_value, 3);
   program.nests = pb_nest_kept(t->arena, copy);
   program.value_of = pb_alloc_array(t->arena, 2, sizeof *program.value_of);

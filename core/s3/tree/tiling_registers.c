@@ -27,29 +27,17 @@ static void set_extents(const pb_vkernel* k, pb_nest* nest) {
   nest->extent[k->run_dim + 1] = run_of(k);
 }
 
-// An access by element number.
-static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess* from, pb_access* to) {
+// An access by element number; `placed`: the same as the group has it.
+static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess* from, const pb_access* placed,
+                       pb_access* to) {
   pb_index* index = &to->index[0];
-  MlirValue memref = to->memref; // of what is no argument: in registers it says whose value it is
-  int64_t elements = 1;
-  int buffer = -1;
-  for (int v = 0; v < k->program->value_count; ++v) {
-    const pb_value* value = &k->program->values[v];
-    if (value->argument != from->argument) continue;
-    pb_access shape = pb_value_shape(value);
-    elements = pb_access_elements(&shape);
-    memref = value->ir;
-  }
-  if (t->buffer_of_argument && from->argument >= 0) buffer = t->buffer_of_argument[from->argument];
-  if (buffer >= 0) {
-    memref.ptr = NULL;
-    elements = t->buffers[buffer].shape[0];
-  }
-  *to = (pb_access){.memref = memref,
-                    .buffer = buffer,
+  // A stage that is planned alone has none of the buffers that its kernel will have: they are tensors there.
+  bool in_buffer = !placed->memref.ptr && placed->buffer >= 0 && placed->buffer < t->buffer_count;
+  *to = (pb_access){.memref = placed->memref,
+                    .buffer = in_buffer ? placed->buffer : -1,
                     .type = from->type,
                     .rank = 1,
-                    .shape = {elements},
+                    .shape = {in_buffer ? t->buffers[placed->buffer].shape[0] : pb_access_elements(placed)},
                     .gathered = from->is_table};
   index->cst = from->cst;
   for (int d = 0; d < k->main.nest->dim_count; ++d) index->coef[dim_of(k, d)] = from->stride[d];
@@ -57,16 +45,17 @@ static void set_access(const pb_tiling* t, const pb_vkernel* k, const pb_vaccess
   memcpy(&index->coef[PB_NEST_DIMS], from->outer, sizeof from->outer);
 }
 
-static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, pb_nest* to) {
+static void set_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const pb_nest* placed,
+                     pb_nest* to) {
   pb_nest_copy(to, from->nest);
   set_extents(k, to);
   to->macs = 0;
-  for (int a = 0; a < to->access_count; ++a) set_access(t, k, &from->access[a], &to->access[a]);
+  for (int a = 0; a < to->access_count; ++a) set_access(t, k, &from->access[a], &placed->access[a], &to->access[a]);
 }
 
-static const pb_nest* keep_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from) {
+static const pb_nest* keep_nest(const pb_tiling* t, const pb_vkernel* k, const pb_vnest* from, const pb_nest* placed) {
   pb_nest nest;
-  set_nest(t, k, from, &nest);
+  set_nest(t, k, from, placed, &nest);
   return pb_nest_kept(t->arena, &nest);
 }
 
@@ -76,10 +65,10 @@ void pb__registers_begin(pb_tiling* t) {
   pb_plan* plan = PB_NEW(t->arena, pb_plan);
   *group = *t->group;
   *plan = *t->plan;
-  set_nest(t, k, &k->main, &group->main);
-  if (group->around.init) group->around.init = keep_nest(t, k, &k->init);
+  set_nest(t, k, &k->main, &t->group->main, &group->main);
+  if (group->around.init) group->around.init = keep_nest(t, k, &k->init, group->around.init);
   for (int n = 0; n < group->around.epilogue_count; ++n)
-    group->around.epilogues[n].nest = keep_nest(t, k, &k->epilogues[n]);
+    group->around.epilogues[n].nest = keep_nest(t, k, &k->epilogues[n], group->around.epilogues[n].nest);
   for (int b = 0; b < plan->band_count; ++b) plan->bands[b].dim = dim_of(k, plan->bands[b].dim);
   plan->x_level += t->base; // a plan of registers counts its own loops alone
   plan->w_level += t->base;

@@ -1,6 +1,7 @@
-// Tensors that stay on the chip from one kernel to another: those of a kernel's arguments that lie in one of its
-// memories (core/s3/reside). They are buffers that somebody else has allocated: what takes one reads it where it lies,
-// without a load, and what makes one leaves it there, without a store.
+// Values that lie in buffers when a group is built. Tensors that stay on the chip from one kernel to another: those of
+// a kernel's arguments that lie in one of its memories (core/s3/reside). They are buffers that somebody else has
+// allocated: what takes one reads it where it lies, without a load, and what makes one leaves it there, without a
+// store.
 #include "core/s3/tree/tiling.h"
 
 #include <string.h>
@@ -37,28 +38,31 @@ static bool allocate(pb_tiling* t, const pb_program* p, int* buffer_of) {
   return any;
 }
 
-typedef struct residents {
+// What a group's values are on their way into buffers.
+typedef struct placing {
   pb_tiling* t;
   const pb_program* program;
   const int* buffer_of;
-} residents;
+  const pb_access* const* origin_of;
+} placing;
 
-static void use_buffers(const residents* r, pb_nest* nest) {
-  static const pb_access front = {.rank = 0}; // a tensor lies in its buffer from the front on
+static void use_buffers(const placing* r, pb_nest* nest) {
+  static const pb_access front = {.rank = 0};
   for (int a = 0; a < nest->access_count; ++a)
     for (int v = 0; v < r->program->value_count; ++v)
       if (r->buffer_of[v] >= 0 && pb_value_same(r->program->values[v].ir, nest->access[a].memref))
-        pb__tiling_in_buffer(&nest->access[a], r->buffer_of[v], r->program->values[v].shape, &front);
+        pb__tiling_in_buffer(&nest->access[a], r->buffer_of[v], r->t->buffers[r->buffer_of[v]].shape,
+                             r->origin_of ? r->origin_of[v] : &front);
 }
 
-static const pb_nest* kept(const residents* r, const pb_nest* nest) {
+static const pb_nest* kept(const placing* r, const pb_nest* nest) {
   pb_nest* own = pb_nest_kept(r->t->arena, nest);
   use_buffers(r, own);
   return own;
 }
 
 // The group with its producers, of which each nest uses the buffers.
-static pb_group* group_on(const residents* r, const pb_group* group, const pb_program* program) {
+static pb_group* group_on(const placing* r, const pb_group* group, const pb_program* program) {
   pb_group* own = pb_alloc_raw(r->t->arena, sizeof *own);
   memcpy(own, group, sizeof *own);
   own->program = program;
@@ -71,14 +75,9 @@ static pb_group* group_on(const residents* r, const pb_group* group, const pb_pr
   return own;
 }
 
-void pb__tiling_take_residents(pb_tiling* t) {
+void pb__tiling_take_buffers(pb_tiling* t, const int* buffer_of, const pb_access* const* origin_of) {
   const pb_program* p = t->group->program;
-  bool any = false;
-  for (int v = 0; v < p->value_count; ++v) any |= p->values[v].space != NULL;
-  if (!any) return;
-  int* buffer_of = PB_NEW_ARRAY(t->arena, int, (size_t)p->value_count + 1);
-  if (!allocate(t, p, buffer_of)) return;
-  residents r = {t, p, buffer_of};
+  const placing r = {t, p, buffer_of, origin_of};
   pb_program* own = PB_NEW(t->arena, pb_program);
   *own = *p;
   own->nests = pb_alloc_raw(t->arena, (size_t)p->nest_count * sizeof *own->nests);
@@ -88,8 +87,17 @@ void pb__tiling_take_residents(pb_tiling* t) {
   }
   int made = buffer_of[pb_program_stored(p, pb_around_last(&t->group->around))];
   t->group = group_on(&r, t->group, own);
-  if (made < 0) return;
+  if (made < 0 || t->group->registers) return; // code stores what is in registers wherever its place is
   pb_into* into = PB_NEW(t->arena, pb_into);
   *into = (pb_into){.buffer = made, .origin = {.rank = t->buffers[made].rank}};
   t->into = into;
+}
+
+void pb__tiling_take_residents(pb_tiling* t) {
+  const pb_program* p = t->group->program;
+  bool any = false;
+  for (int v = 0; v < p->value_count; ++v) any |= p->values[v].space != NULL;
+  if (!any) return;
+  int* buffer_of = PB_NEW_ARRAY(t->arena, int, (size_t)p->value_count + 1);
+  if (allocate(t, p, buffer_of)) pb__tiling_take_buffers(t, buffer_of, NULL);
 }

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-static int* no_buffers(const pb_stage_tiles* s, pb_arena* arena) {
-  size_t values = (size_t)s->stages->program->value_count + 1;
-  int* buffer = PB_NEW_ARRAY(arena, int, values);
-  memset(buffer, 0xff, values * sizeof *buffer);
-  return buffer;
-}
-
 // A loop of `iterations` iterations of the row of `all` that the innermost band is.
 static void open_loop(pb_tiling* t, int level, int64_t before, int64_t iterations, int64_t all) {
   pb_tree* loop = t->body[level + 1] = PB_NEW(t->arena, pb_tree);
@@ -40,7 +33,9 @@ typedef struct skew {
 // The first stage in front of the loop, in a loop of its own.
 static bool build_start(pb_tiling* t, skew* k, const pb_tile* first) {
   const pb_iteration_groups* iteration = pb__stages_next(k->s, t, first);
-  if (!iteration || !pb__stages_allocate(t, k->s, iteration, 0, 1, k->level, k->sums)) return false;
+  if (!iteration) return false;
+  k->sums = pb__stages_no_buffers(iteration, t->arena);
+  if (!pb__stages_allocate(t, k->s, iteration, 0, 1, k->level, k->sums)) return false;
   for (int v = 0; v < k->s->stages->program->value_count; ++v)
     if (k->sums[v] >= 0) t->buffers[k->sums[v]].ahead = true;
   k->start = t->buffer_count;
@@ -58,7 +53,7 @@ static bool build_iteration_of(pb_tiling* t, skew* k, const pb_tile* tile, const
   const pb_iteration_groups* iteration = pb__stages_next(s, t, tile);
   int level = k->level + 1;
   if (!iteration) return false;
-  int* buffer = pb__stages_buffers(iteration, t->arena);
+  int* buffer = pb__stages_no_buffers(iteration, t->arena);
   memcpy(buffer, k->sums, sizeof *buffer * (size_t)s->stages->program->value_count);
   if (!pb__stages_allocate(t, s, iteration, 1, s->built, level, buffer) ||
       !pb__stages_build(t, s, iteration, PB_ITERATION_FULL, 1, 2, level, buffer))
@@ -92,7 +87,7 @@ static bool build_iterations(pb_tiling* t, skew* k, const pb_tile* tile, const p
 //
 // The last iteration may be a smaller one.
 bool pb__stages_skew(pb_tiling* t, pb_stage_tiles* s, const pb_tile* tile, int level) {
-  skew k = {.s = s, .level = level, .sums = no_buffers(s, t->arena), .around = t->twins};
+  skew k = {.s = s, .level = level, .around = t->twins};
   pb_tile first = *tile, each = *tile, rest = *tile, ahead, last;
   const pb_band* band = &s->loops->bands[level - t->base];
   int64_t iterations = pb__tile_step(t, &each, level, false);

@@ -24,11 +24,9 @@ static int64_t iterations_of(const pb_stages* s, const pb_plan* plan) {
 
 // ---- buffers ----
 
-int* pb__stages_buffers(const pb_iteration_groups* iteration, pb_arena* arena) {
-  size_t values = (size_t)iteration->read.value_count;
-  int* buffer = PB_NEW_ARRAY(arena, int, values + 1);
-  memcpy(buffer, iteration->staged, values * sizeof *buffer);
-  return buffer;
+int* pb__stages_no_buffers(const pb_iteration_groups* iteration, pb_arena* arena) {
+  size_t bytes = ((size_t)iteration->read.value_count + 1) * sizeof(int);
+  return memset(pb_alloc_raw(arena, bytes), 0xff, bytes);
 }
 
 bool pb__stages_allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int first,
@@ -97,51 +95,17 @@ static bool hold(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_group
 
 // ---- stages ----
 
-static void use_buffers(const pb_tiling* t, const pb_iteration_groups* iteration, const pb_program* view, int n,
-                        const int* origin, const int* buffer, pb_nest* nest) {
-  for (int a = 0; a < nest->access_count; ++a) {
-    int v = origin[view->value_of[n][a]], b = buffer[v];
-    if (b < 0) continue;
-    // the origin of what lies between is all zeros
-    pb__tiling_in_buffer(&nest->access[a], b, t->buffers[b].shape, &iteration->held[v].origin);
-  }
-}
-
-// A stage's nests on the buffers. Returns the buffer that it makes, -1: a tensor.
-static int place_stage(pb_tiling* t, const pb_iteration_groups* iteration, int k, const int* buffer, pb_program* view,
-                       pb_group* group) {
+// The stage's values lie in their buffers. The origin of what lies between is all zeros.
+static void take_buffers(pb_tiling* t, const pb_iteration_groups* iteration, int k, const int* buffer) {
   const int* origin = iteration->read.origin[k];
-  int made = -1;
-  *view = iteration->read.views[k];
-  *group = iteration->read.groups[k];
-  view->nests = pb_alloc_raw(t->arena, (size_t)view->nest_count * sizeof *view->nests);
-  for (int n = 0; n < view->nest_count; ++n) {
-    pb_nest_copy(&view->nests[n], &iteration->read.views[k].nests[n]);
-    use_buffers(t, iteration, view, n, origin, buffer, &view->nests[n]);
-    const pb_access* store = pb_nest_store(&view->nests[n]);
-    if (!store->memref.ptr) made = store->buffer;
+  size_t values = (size_t)iteration->read.views[k].value_count;
+  int* buffer_of = PB_NEW_ARRAY(t->arena, int, values + 1);
+  const pb_access** origin_of = PB_NEW_ARRAY(t->arena, const pb_access*, values + 1);
+  for (size_t v = 0; v < values; ++v) {
+    buffer_of[v] = buffer[origin[v]];
+    origin_of[v] = &iteration->held[origin[v]].origin;
   }
-  use_buffers(t, iteration, view, group->main_index, origin, buffer, &group->main);
-  for (int n = 0; n < group->around.epilogue_count; ++n) {
-    pb_epilogue* epilogue = &group->around.epilogues[n];
-    pb_nest* nest = pb_nest_kept(t->arena, epilogue->nest);
-    use_buffers(t, iteration, view, epilogue->number, origin, buffer, nest);
-    epilogue->nest = nest;
-  }
-  group->program = view;
-  return made;
-}
-
-// The buffers by the numbers that code of cores knows values by.
-static int* by_number(const pb_tiling* t, const pb_iteration* read, const int* buffer) {
-  int numbers = 0;
-  for (int v = 0; v < read->value_count; ++v)
-    if (read->values[v].argument >= numbers) numbers = read->values[v].argument + 1;
-  int* of = PB_NEW_ARRAY(t->arena, int, (size_t)numbers + 1);
-  memset(of, 0xff, (size_t)numbers * sizeof *of);
-  for (int v = 0; v < read->value_count; ++v)
-    if (buffer[v] >= 0) of[read->values[v].argument] = buffer[v];
-  return of;
+  pb__tiling_take_buffers(t, buffer_of, origin_of);
 }
 
 // How often it is done. An iteration of what is left counts as a full one: its loops are short, and vectors are as
@@ -164,24 +128,16 @@ static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_grou
     return pb__tiling_fail(t, why);
   if (s->parts) s->cycles += times_done(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
   pb_tiling around = *t;
-  pb_program view;
-  pb_group placed;
-  pb_into into = {.buffer = -1};
-  if (group->registers)
-    t->buffer_of_argument = by_number(t, &iteration->read, buffer);
-  else
-    into.buffer = place_stage(t, iteration, k, buffer, &view, &placed);
-  if (into.buffer >= 0) into.origin = (pb_access){.rank = t->buffers[into.buffer].rank};
-  t->group = group->registers ? group : &placed;
+  t->group = group;
   t->base = level;
   t->plan = &plan;
-  t->into = into.buffer >= 0 ? &into : NULL;
+  t->into = NULL;
+  take_buffers(t, iteration, k, buffer);
   bool built = pb__tiling_build_group(t);
   t->group = around.group;
   t->plan = around.plan;
   t->base = around.base;
   t->into = around.into;
-  t->buffer_of_argument = NULL;
   memcpy(t->body, around.body, sizeof t->body);
   return built;
 }
@@ -198,7 +154,7 @@ bool pb__stages_build(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups
 static bool build_iteration(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_groups* iteration,
                             pb_iteration_kind kind, int level) {
   if (!iteration) return false;
-  int* buffer = pb__stages_buffers(iteration, t->arena);
+  int* buffer = pb__stages_no_buffers(iteration, t->arena);
   return hold(t, s, iteration, level, buffer) && pb__stages_allocate(t, s, iteration, 0, s->built, level, buffer) &&
          pb__stages_build(t, s, iteration, kind, 0, iteration->read.count, level, buffer);
 }

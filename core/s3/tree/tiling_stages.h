@@ -22,7 +22,6 @@ typedef struct pb_iteration_groups {
   int* home;           // the value in whose buffer it lies, itself or one that it takes over
   bool* matrix;        // a matrix instruction reads its rows
   pb_held* held;
-  const int* staged; // the buffer that stands for a tensor (tiling_staging.h), -1: none
   struct pb_iteration_groups* next;
 } pb_iteration_groups;
 
@@ -62,8 +61,8 @@ typedef enum pb_iteration_kind { PB_ITERATION_FULL, PB_ITERATION_REST, PB_ITERAT
 const pb_iteration_groups* pb__stages_next(pb_stage_tiles* s, pb_tiling* t, const pb_tile* tile);
 // A copy between a tensor and a buffer as an iteration of its own, in t's arena.
 const pb_iteration_groups* pb__stages_copy(const pb_stage_tiles* s, pb_tiling* t, const pb_nest* copy, int level);
-// The buffers of an iteration's values before any are made, by value: those of tensors, else -1.
-int* pb__stages_buffers(const pb_iteration_groups* iteration, pb_arena* arena);
+// By value of an iteration, its buffer: none yet, -1.
+int* pb__stages_no_buffers(const pb_iteration_groups* iteration, pb_arena* arena);
 // Buffers of what the stages from `first` to `end` make for each other.
 bool pb__stages_allocate(pb_tiling* t, const pb_stage_tiles* s, const pb_iteration_groups* iteration, int first,
                          int end, int level, int* buffer);

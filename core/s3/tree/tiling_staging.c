@@ -104,20 +104,17 @@ bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int lev
   return true;
 }
 
-static void append_value(pb_program* iteration, pb_home* home, pb_value_kind kind, int* buffer_of) {
+static void append_value(pb_program* iteration, pb_home* home, pb_value_kind kind) {
   pb_value value = {.kind = kind, .argument = -1, .const_id = -1, .type = home->box.type, .rank = home->box.rank};
   memcpy(value.shape, home->box.shape, sizeof value.shape);
   home->value = iteration->value_count;
-  buffer_of[home->value] = home->box.buffer;
   iteration->values[iteration->value_count++] = value;
 }
 
-void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena, int** buffer_of) {
+void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena) {
   const pb_program* p = s->stages->program;
   size_t most = (size_t)p->value_count + (size_t)p->nest_count * PB_NEST_ACCESSES + 1,
          nests = (size_t)p->nest_count + 1;
-  *buffer_of = PB_NEW_ARRAY(arena, int, most);
-  memset(*buffer_of, 0xff, most * sizeof **buffer_of);
   if (s->memory < 0) return;
   pb_value* values = PB_NEW_ARRAY(arena, pb_value, most);
   int(*value_of)[PB_NEST_ACCESSES] = pb_alloc_array(arena, nests, sizeof *value_of);
@@ -133,7 +130,7 @@ void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena
     for (int a = 0; a < p->nests[n].access_count; ++a) {
       pb_home* home = s->homes[n][a];
       if (!home) continue;
-      if (home->value < 0) append_value(iteration, home, p->values[p->value_of[n][a]].kind, *buffer_of);
+      if (home->value < 0) append_value(iteration, home, p->values[p->value_of[n][a]].kind);
       pb__tiling_in_buffer(&iteration->nests[n].access[a], home->box.buffer, home->box.shape, &home->origin);
       iteration->value_of[n][a] = home->value;
     }

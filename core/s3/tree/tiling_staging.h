@@ -28,9 +28,8 @@ bool pb__staging_brings_first(const pb_tiling* t, const pb_staging* s);
 // Brings what the nests read of tensors and no loop inside `level` moves, or that the innermost iteration needs; makes
 // room for what they set. The homes that *s has so far are kept: outer loops' are used by several runs of inner ones.
 bool pb__staging_bring(pb_tiling* t, pb_staging* s, const pb_tile* tile, int level, pb_copy_builder copy, void* user);
-// The iteration's nests use the homes: values of the iteration's own, which are appended to it. *buffer_of: by value,
-// -1: none.
-void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena, int** buffer_of);
+// The iteration's nests use the homes: values of the iteration's own, which are appended to it.
+void pb__staging_use(const pb_staging* s, pb_program* iteration, pb_arena* arena);
 // Takes what the iteration has set back to its tensors.
 bool pb__staging_return(pb_tiling* t, const pb_staging* s, int level, pb_copy_builder copy, void* user);
 
