@@ -117,11 +117,13 @@ static int64_t turns_of(const pb_tiling* t, const staged* s, turn_kind kind, int
   return iterations;
 }
 
-static bool build_stage(pb_tiling* t, const staged* s, turn_kind kind, int k, const pb_group* group, int level) {
+// `alone` is the stage without the loops around the iteration: its plan numbers loops from its own on.
+static bool build_stage(pb_tiling* t, const staged* s, turn_kind kind, int k, const pb_group* group,
+                        const pb_group* alone, int level) {
   pb_tiling around = *t;
   pb_plan plan;
   const char* why;
-  if (!s->planner->plan(s->planner->user, k, group, kind == FULL_TURN, t->arena, &plan, &why))
+  if (!s->planner->plan(s->planner->user, k, alone, kind == FULL_TURN, t->arena, &plan, &why))
     return pb__tiling_fail(t, why);
   t->cycles += turns_of(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
   t->group = group;
@@ -135,18 +137,36 @@ static bool build_stage(pb_tiling* t, const staged* s, turn_kind kind, int k, co
   return built;
 }
 
+// The nests of an iteration as its first one walks them.
+static pb_program without_loops(const pb_tiling* t, const pb_program* program) {
+  pb_program first = *program;
+  first.nests = pb_alloc_raw(t->arena, (size_t)program->nest_count * sizeof *first.nests);
+  for (int n = 0; n < program->nest_count; ++n) {
+    pb_nest* nest = &first.nests[n];
+    pb_nest_copy(nest, &program->nests[n]);
+    nest->outer_count = 0;
+    for (int a = 0; a < nest->access_count; ++a)
+      for (int r = 0; r < nest->access[a].rank; ++r)
+        memset(&nest->access[a].index[r].coef[PB_NEST_DIMS], 0, sizeof(int64_t) * PB_NEST_OUTERS);
+  }
+  return first;
+}
+
 static bool build_iteration(pb_tiling* t, const staged* s, turn_kind kind, const pb_program* program,
                             const int* staged_of, int level) {
-  pb_iteration iteration;
+  pb_program first = without_loops(t, program);
+  pb_iteration iteration, alone;
   int* of;
   bool built = true;
-  if (!pb_iteration_read(t->chip, program, t->arena, &iteration))
+  if (!pb_iteration_read(t->chip, program, t->arena, &iteration) ||
+      !pb_iteration_read(t->chip, &first, t->arena, &alone))
     return pb__tiling_fail(t, pb_printf(t->arena, "stage %d is of no form that vectors walk: %s", iteration.count - 1,
                                         iteration.groups[iteration.count - 1].plain));
   if (!own_buffers(t, program, &iteration, level, s->staging.memory, staged_of, &of)) return false;
   t->buffer_of_argument = of;
   if (kind == FULL_TURN) t->stages = iteration.count;
-  for (int k = 0; k < iteration.count && built; ++k) built = build_stage(t, s, kind, k, &iteration.groups[k], level);
+  for (int k = 0; k < iteration.count && built; ++k)
+    built = build_stage(t, s, kind, k, &iteration.groups[k], &alone.groups[k], level);
   t->buffer_of_argument = NULL;
   return built && !t->failure;
 }
