@@ -706,10 +706,12 @@ def groups_behind_a_computed_pad():
 
 @case
 def phases_of_transposed_convolutions():
-    """Strides as gaps: results so many apart are convolutions of their own, some of no tap at all."""
+    """Strides as gaps: results so many apart are convolutions of their own, some of no tap at all; windows as long as the
+    gaps are one product."""
     m = Maker("phases_of_transposed_convolutions", opset=17)
     x, ys = m.input("x", 2, 4, 5, 5), []
-    for kernel, stride, pads, more, group in ((2, 2, 0, 0, 1), (3, 2, 1, 1, 2), (4, 2, 1, 0, 1), (1, 3, 0, 2, 1), (3, 3, 1, 0, 2)):
+    for kernel, stride, pads, more, group in ((2, 2, 0, 0, 1), (3, 2, 1, 1, 2), (4, 2, 1, 0, 1), (1, 3, 0, 2, 1), (3, 3, 1, 0, 2),
+                                             (3, 3, 1, 0, 1), (2, 2, 1, 1, 1), (2, 2, 0, 1, 1)):
         w = m.const(m.rng.standard_normal((4, 3, kernel, kernel)).astype(F32))
         y = m.op("ConvTranspose", x, w, m.const(m.rng.standard_normal(3 * group).astype(F32)), strides=[stride] * 2, pads=[pads] * 4,
                  output_padding=[more] * 2, group=group)

@@ -248,6 +248,56 @@ static pb_status check_conv(pb_door* d, const pb_flat_op* op, const conv* c, con
   return fits ? PB_OK : pb__door_refuse(d, op, "shapes that do not fit");
 }
 
+// Whether the input has gaps as wide as the window and pads that let each element meet all of it: then each result is
+// made of one place of the input.
+static bool meets_one_place(const conv* c, const pb_s1_value* w) {
+  bool one = c->groups == 1 && c->batch_groups == 1, gaps = false;
+  for (int s = 0; s < c->rank - 2; ++s) {
+    int64_t kernel = w->shape[dim_of(c->w, c->rank, s)];
+    one &= c->base[s] == kernel && c->dilation[s] == 1 && c->stride[s] == 1 && c->pad[2 * s] == kernel - 1 &&
+           c->pad[2 * s + 1] == kernel - 1;
+    gaps |= kernel > 1;
+  }
+  return one && gaps;
+}
+
+// y[n, o, s kernel + k..] += x[n, i, s..] * w[o, i, kernel - 1 - k..]: no tensor with gaps is made, and nothing is
+// multiplied by them.
+static void multiply_places(pb_door* d, const conv* c, int x, int w, int y) {
+  const pb_s1_value in = *pb_made(&d->m, x), kernel = *pb_made(&d->m, w);
+  int sums = sums_of(d, y), spaces = c->rank - 2, to[PB_NEST_RANK], of_x[PB_NEST_RANK], of_w[PB_NEST_RANK];
+  pb_nest* nest = pb_make_start(&d->m, "reduce");
+  int wo = dim_of(c->w, c->rank, BATCH), wi = dim_of(c->w, c->rank, FEATURE), xn = dim_of(c->x, c->rank, BATCH);
+  of_x[xn] = to[dim_of(c->y, c->rank, BATCH)] = pb_make_loop(&d->m, in.shape[xn]);
+  of_w[wo] = to[dim_of(c->y, c->rank, FEATURE)] = pb_make_loop(&d->m, kernel.shape[wo]);
+  for (int s = 0; s < spaces; ++s) {
+    int xs = dim_of(c->x, c->rank, s), ws = dim_of(c->w, c->rank, s);
+    of_x[xs] = pb_make_loop(&d->m, in.shape[xs]);
+    of_w[ws] = pb_make_loop(&d->m, kernel.shape[ws]);
+    to[dim_of(c->y, c->rank, s)] = of_w[ws];
+  }
+  of_x[dim_of(c->x, c->rank, FEATURE)] = of_w[wi] = pb_make_loop(&d->m, kernel.shape[wi]);
+  int a = pb_make_access(&d->m, x), b = pb_make_access(&d->m, w);
+  pb_make_along(&d->m, a, of_x);
+  pb_make_along(&d->m, b, of_w);
+  pb_type type = pb_made(&d->m, sums)->type;
+  int va = pb_scalar_converted(nest, pb_scalar_load(nest, a, in.type), in.type, type);
+  int vb = pb_scalar_converted(nest, pb_scalar_load(nest, b, kernel.type), kernel.type, type);
+  (void)pb_nest_node(nest, PB_OP_MUL, pb_scalar_worked(type), va, vb);
+  nest->reduce = PB_ACC_ADD;
+  int into = pb_make_access(&d->m, sums);
+  pb_make_along(&d->m, into, to);
+  for (int s = 0; s < spaces; ++s) {
+    int ws = dim_of(c->w, c->rank, s);
+    pb_make_move(&d->m, into, dim_of(c->y, c->rank, s), of_x[dim_of(c->x, c->rank, s)], kernel.shape[ws]);
+    if (c->reversed[s]) continue;
+    pb_make_move(&d->m, b, ws, of_w[ws], -2); // the other way round
+    nest->access[b].index[ws].cst = kernel.shape[ws] - 1;
+  }
+  pb_make_finish(&d->m);
+  round_sums(d, sums, y);
+}
+
 // y[n, g o, s..] += x[(b n), g i, s stride + k dilation..] * w[o, i, k..]; groups of features or of the batch are a
 // dim.
 pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
@@ -260,6 +310,10 @@ pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
   PB_TRY(check_conv(d, op, &c, pb_made(&d->m, x), pb_made(&d->m, w), pb_made(&d->m, y)));
   x = worked_operand(d, x, summed);
   w = worked_operand(d, w, summed);
+  if (summed != PB_I1 && meets_one_place(&c, pb_made(&d->m, w)) && 3 + 2 * (c.rank - 2) <= PB_NEST_DIMS) {
+    multiply_places(d, &c, x, w, y);
+    return PB_OK;
+  }
   int64_t pad[2 * PB_NEST_RANK] = {0}, base[PB_NEST_RANK];
   bool padded = false;
   for (int r = 0; r < c.rank; ++r) {

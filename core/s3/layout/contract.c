@@ -149,9 +149,27 @@ static bool classify_groups(contract* c) {
   return true;
 }
 
+// Of several dims of columns the one along y's lanes: the others walk weights and results like batches that all have
+// the same x. -2: there is none, or the weights are computed.
+static int column_of_lanes(const contract* c) {
+  const pb_access* y = &c->nest->access[c->roles->y];
+  const pb_layout_value* v = &c->l->values[value_at(c, c->roles->y)];
+  int axis = v->kind == PB_LAYOUT_BLOCKED ? 1 : y->rank - 1, dim;
+  if (c->l->whole_rows || c->w_const < 0 || !pb_index_single(&y->index[axis], &dim) || dim < 0) return -2;
+  return c->roles->role[dim] == PB_ROLE_N ? dim : -2;
+}
+
+// Whether the dim walks weights that have their own for each of its turns, and no lanes: a batch, or columns beside
+// those of the lanes.
+static bool walks_weights(const contract* c, int d) {
+  if (d == c->lanes_dim || d == c->g.g) return false;
+  return c->roles->role[d] == PB_ROLE_B || c->roles->role[d] == PB_ROLE_N;
+}
+
 static bool classify(contract* c) {
   const pb_contraction_dims* r = c->roles;
   int o = pb__layout_dim_of_role(c->nest, r, PB_ROLE_N);
+  if (o == -2) o = column_of_lanes(c);
   c->rows = 1;
   for (int d = 0; d < c->nest->dim_count; ++d)
     if (r->role[d] == PB_ROLE_M) c->rows *= c->nest->extent[d];
@@ -220,7 +238,7 @@ static void split_all(contract* c) {
   const pb_nest* nest = c->nest;
   pb__layout_split_none(s);
   for (int d = 0; d < nest->dim_count; ++d)
-    if (c->roles->role[d] == PB_ROLE_B && d != c->lanes_dim && d != c->g.g) s->keep[d] = add_dim(c, nest->extent[d]);
+    if (walks_weights(c, d)) s->keep[d] = add_dim(c, nest->extent[d]);
   if (c->g.g >= 0) split_groups(c);
   if (!groups_are_lanes(c)) split_results(c);
   for (int d = 0; d < nest->dim_count; ++d)
@@ -294,8 +312,7 @@ static int pack_weights(contract* c, pb_access* w) {
   int lanes = c->lanes_dim, rank = 3;
   memset(w->index, 0, sizeof w->index);
   for (int d = 0; d < c->nest->dim_count; ++d)
-    if (c->roles->role[d] == PB_ROLE_B && d != lanes && d != c->g.g && s->keep[d] >= 0)
-      pack_dim(&p, s->keep[d], c->nest->extent[d], d, 1);
+    if (walks_weights(c, d) && s->keep[d] >= 0) pack_dim(&p, s->keep[d], c->nest->extent[d], d, 1);
   if (c->g.g >= 0) pack_dim(&p, -1, c->g.groups / c->cut.lanes, c->g.g, c->cut.lanes);
   if (!groups_are_lanes(c))
     pack_dim(&p, -1, pb__layout_blocks(c->nest->extent[lanes], c->l->lanes), lanes, c->l->lanes);

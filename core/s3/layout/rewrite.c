@@ -23,7 +23,7 @@ bool pb__layout_contraction_dims(const pb_layout* l, int n, pb_contraction_dims*
 int pb__layout_dim_of_role(const pb_nest* nest, const pb_contraction_dims* roles, pb_role role) {
   int found = -1;
   for (int d = 0; d < nest->dim_count; ++d)
-    if (roles->role[d] == role) found = found < 0 ? d : -2;
+    if (roles->role[d] == role) found = found == -1 ? d : -2;
   return found;
 }
 

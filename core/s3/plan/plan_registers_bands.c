@@ -141,6 +141,14 @@ static bool can_cut_sum(const pb_vkernel* k) {
          k->main.access[pb_vkernel_store(&k->main)].type == PB_F32;
 }
 
+// Whether the last register of a row of lanes, which ends where the row does, begins inside the tile before its own:
+// what both make is set twice, which parts of a sum must not be.
+static bool last_overlaps(const pb_vkernel* k, const pb_register_tiles* v) {
+  pb_vtiles tiles = tiles_along(k, v, k->lane_dim);
+  int64_t last = tiles.big < tiles.count ? tiles.size - 1 : tiles.size;
+  return k->main.nest->extent[k->lane_dim] % pb_vkernel_unit(k, k->lane_dim) && tiles.count > 1 && last == 1;
+}
+
 bool pb__register_tiles_legal(const pb_chip* chip, const pb_vkernel* k, const pb_register_tiles* v, const char** why) {
   const pb_nest* nest = k->main.nest;
   for (int d = 0; d < nest->dim_count; ++d) {
@@ -162,7 +170,10 @@ bool pb__register_tiles_legal(const pb_chip* chip, const pb_vkernel* k, const pb
   int outer = pb__register_outer_sum(k);
   *why = "the sum cannot be taken in parts";
   if (v->sum_blocks < 1 || (v->sum_blocks > 1 && !can_cut_sum(k))) return false;
-  return v->sum_blocks == 1 || nest->extent[outer] % (v->sum_blocks * v->tile[outer]) == 0;
+  if (v->sum_blocks == 1) return true;
+  if (nest->extent[outer] % (v->sum_blocks * v->tile[outer])) return false;
+  *why = "parts of a sum would be added twice where the last register of a row lies over another tile";
+  return k->lane_dim < 0 || !last_overlaps(k, v);
 }
 
 bool pb__register_parts_legal(const pb_vkernel* k, const pb_plan* plan, const char** why) {

@@ -146,7 +146,7 @@ bool pb_stage_plan_cost(const pb_chip* chip, const pb_stages* stages, pb_arena* 
   *why = "it has another number of stages";
   if (iteration->read.count != plan->count) return false;
   for (int k = 0; k < plan->count && !is_explicit(chip); ++k)
-    if (!pb_plan_cost(chip, &iteration->read.groups[k], &plan->stages[k], arena, why)) return false;
+    if (!pb_plan_cost(chip, &iteration->alone[k], &plan->stages[k], arena, why)) return false;
   s->built = plan->count;
   pb_tiling* t = PB_NEW(arena, pb_tiling);
   if (pb_stage_tiles_build(s, arena, NULL, t) && add_up(s, t, &plan->loops)) return true;
@@ -206,7 +206,7 @@ static bool plan_all(trial* s, const pb_iteration_groups* iteration) {
   for (int k = 0; k < s->plan.count; ++k) {
     pb_plan best;
     s->tiles.built = k + 1;
-    if (!plan_stage(s, &iteration->read.groups[k], &best)) return false;
+    if (!plan_stage(s, &iteration->alone[k], &best)) return false;
     s->plan.stages[k] = best;
   }
   pb_plan last = s->plan.stages[s->plan.count - 1];

@@ -22,9 +22,11 @@ void pb_core_facts_of(const pb_chip* chip, const pb_vkernel* k, pb_core_facts* f
     const pb_memory* memory = &chip->memories[m];
     for (int c = 0; c < 3; ++c)
       if ((memory->cached || m == staging) && memory->bytes == f->vector.cache[c])
-        f->load_rate[c] = memory->bytes_per_cycle;
+        f->load_rate[c] = memory->bytes_per_cycle, f->wait[c] = memory->latency;
+    if (memory->cached && memory->bytes == f->vector.cache[0]) f->line = memory->line_bytes;
     bool shared = memory->scope == PB_SCOPE_CHIP && memory->cached;
-    if (shared || (m == chip->system_memory && f->shared_rate == 1)) f->shared_rate = memory->bytes_per_cycle;
+    if (shared || (m == chip->system_memory && f->shared_rate == 1))
+      f->shared_rate = memory->bytes_per_cycle, f->shared_wait = memory->latency;
   }
   f->registers = f->vector.registers;
   f->register_bytes = f->vector.row_bytes;
@@ -49,6 +51,60 @@ int64_t pb_core_rate(const pb_core_facts* f, int64_t bytes) {
   for (int c = 0; c < 3; ++c)
     if (holds(f, c, bytes)) return f->load_rate[c];
   return f->shared_rate;
+}
+
+// ---- what loops touch ----
+
+// A loop as an access sees it: elements from one of its iterations to the next, and how many iterations.
+typedef struct walk {
+  int64_t step, iterations;
+  bool again; // iterations of the same band came before: what none of its iterations moves has been read already
+} walk;
+
+// Bytes of the lines that some loops touch, and what they take up of the innermost cache: more, where steps between
+// lines that are held at a time leave them to fewer of its sets.
+typedef struct footprint {
+  int64_t bytes, room, run; // run: bytes from its first element to the last one of its neighbours
+} footprint;
+
+// Lines that begin `step` bytes apart and fall on the same set, of so many.
+static int64_t lines_in_set(const pb_core_facts* f, int64_t step, int64_t count) {
+  if (!f->line) return 1;
+  int64_t sets = f->vector.way / pb_gcd(f->vector.way, step);
+  return (count + sets - 1) / sets;
+}
+
+// From the smallest steps on: loops that begin inside what is touched add to it, others find it that often.
+static footprint touched(const pb_core_facts* f, const walk* walks, int count, int64_t bytes) {
+  walk sorted[MOST_WALKS];
+  int used = 0;
+  for (int k = 0; k < count; ++k) {
+    walk one = walks[k];
+    if (!one.step || one.iterations < 2) continue;
+    one.step = (one.step < 0 ? -one.step : one.step) * bytes; // backwards it touches as many
+    int at = used++;
+    for (; at > 0 && sorted[at - 1].step > one.step; --at) sorted[at] = sorted[at - 1];
+    sorted[at] = one;
+  }
+  int64_t line = f->line ? f->line : bytes, run = bytes, units = 1, unit = 0, span = 1, deep = 1;
+  for (int k = 0; k < used; ++k) {
+    int64_t step = sorted[k].step, iterations = sorted[k].iterations;
+    if (!unit && step <= (run > line ? run : line)) { // in the same line, or the next one
+      run += step * (iterations - 1);
+    } else if (unit && step <= unit * span) {
+      span += step / unit * (iterations - 1);
+    } else {
+      if (unit) deep *= lines_in_set(f, unit, span);
+      units *= span;
+      unit = step;
+      span = iterations;
+    }
+  }
+  if (unit) deep *= lines_in_set(f, unit, span);
+  footprint touched = {.run = run, .bytes = (run + line - 1) / line * line * units * span};
+  touched.room = f->line && deep > f->vector.ways ? deep * f->vector.way : 0;
+  if (touched.room < touched.bytes) touched.room = touched.bytes;
+  return touched;
 }
 
 // ---- arithmetic ----
@@ -151,6 +207,28 @@ static bool stores_registers(const pb_tiling* t, const pb_nest* nest) {
   return pb__tiling_in_registers(t, &nest->access[nest->access_count - 1]);
 }
 
+// What nests behind the sums read besides: lines that the loop around does not go on with are fetched by nobody ahead,
+// and the sums are done by then, so nothing hides the time that they take to come.
+static int64_t waits(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
+  int inner = nest->outer_count - 1;
+  int64_t cycles = 0;
+  while (inner >= 0 && t->around[inner + 1]->extent < 2) --inner;
+  for (int a = 0; a + 1 < nest->access_count && inner >= 0 && f->line; ++a) {
+    const pb_access* access = &nest->access[a];
+    walk own[PB_NEST_DIMS];
+    int64_t bytes = (pb_type_bits(access->type) + 7) / 8, step = access->index[0].coef[PB_NEST_DIMS + inner] * bytes;
+    if (!step || pb__tiling_in_registers(t, access)) continue;
+    for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
+    footprint tile = touched(f, own, nest->dim_count, bytes);
+    if (step > 0 && step <= tile.run) continue;
+    int64_t all = pb_access_elements(access) * bytes, wait = f->shared_wait;
+    for (int c = 2; c >= 0; --c)
+      if (holds(f, c, all)) wait = c ? f->wait[c] : 0;
+    cycles += tile.bytes / f->line * wait;
+  }
+  return cycles;
+}
+
 int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nest* nest) {
   const pb_vkernel* k = t->group->registers;
   int64_t size[PB_NEST_DIMS], cycles = 0;
@@ -161,57 +239,28 @@ int64_t pb__core_cycles(const pb_tiling* t, const pb_core_facts* f, const pb_nes
   if (!strcmp(nest->part, "store")) return cycles;
   if (!strcmp(nest->part, "init")) return TILE_CYCLES;
   if (!strcmp(nest->part, "load")) return TILE_CYCLES + BRANCH_CYCLES; // behind the first part of a sum
-  if (takes_registers(t, nest)) return cycles + registers * nest->expr_count;
+  if (takes_registers(t, nest)) return cycles + registers * nest->expr_count + waits(t, f, nest);
   if (k->main.nest->reduce == PB_SET) cycles += TILE_CYCLES;
   return cycles + main_cycles(f, k, size);
 }
 
 // ---- traffic ----
 
-// A loop as an access sees it: elements from one of its iterations to the next, and how many iterations.
-typedef struct walk {
-  int64_t step, iterations;
-  bool again; // iterations of the same band came before: what none of its iterations moves has been read already
-} walk;
-
-// Elements that some loops touch, from the smallest steps on: those that begin inside what is touched add to it, others
-// find it that often.
-static int64_t touched(const walk* walks, int count) {
-  walk sorted[MOST_WALKS];
-  int used = 0;
-  for (int k = 0; k < count; ++k) {
-    walk one = walks[k];
-    if (!one.step || one.iterations < 2) continue;
-    if (one.step < 0) one.step = -one.step; // backwards it touches as many
-    int at = used++;
-    for (; at > 0 && sorted[at - 1].step > one.step; --at) sorted[at] = sorted[at - 1];
-    sorted[at] = one;
-  }
-  int64_t elements = 1, unit = 1, span = 1;
-  for (int k = 0; k < used; ++k) {
-    if (sorted[k].step > unit * span) {
-      elements *= span;
-      unit = sorted[k].step;
-      span = sorted[k].iterations;
-    } else
-      span += sorted[k].step / unit * (sorted[k].iterations - 1);
-  }
-  return elements * span;
-}
-
-// What an access touches: inside[l] bytes inside l of the loops around.
+// What an access touches inside l of the loops around, and the bytes of its tensor.
 typedef struct stream {
   walk around[2 * PB_NEST_OUTERS];
-  int64_t inside[2 * PB_NEST_OUTERS + 1];
-  int64_t all; // bytes of its tensor
+  footprint inside[2 * PB_NEST_OUTERS + 1];
+  int64_t all;
+  bool stored;
 } stream;
 
-static void note_touched(const pb_access* access, const walk* own, int dims, int loops, stream* s) {
+static void note_touched(const pb_core_facts* f, const pb_access* access, const walk* own, int dims, int loops,
+                         stream* s) {
   walk walks[MOST_WALKS];
   int64_t bytes = pb_type_bits(access->type) > 8 ? pb_type_bits(access->type) / 8 : 1;
   memcpy(walks, own, sizeof *own * (size_t)dims);
   for (int l = loops; l >= 0; --l) {
-    s->inside[l] = touched(walks, dims + loops - l) * bytes;
+    s->inside[l] = touched(f, walks, dims + loops - l, bytes);
     if (l > 0) walks[dims + loops - l] = s->around[l - 1];
   }
   s->all = pb_access_elements(access) * bytes;
@@ -220,12 +269,16 @@ static void note_touched(const pb_access* access, const walk* own, int dims, int
 // Cycles in which an iteration of a loop takes what the one before it took too, from the nearest cache that holds all
 // that was touched between the two (Mattson et al. 1970, stack distances): `near` bytes by all streams. What the
 // innermost cache holds is not counted: a step's loads have been. near 0: each stream is taken for itself, as long as
-// parts of a sum can still be made so short that they all fit.
-static int64_t revisits(const pb_core_facts* f, const walk* loop, int64_t inside, int64_t whole, int64_t near) {
-  bool again = loop->again && !loop->step;
-  if (!near) return loop->step ? 0 : (loop->iterations - !again) * inside / pb_core_rate(f, inside);
-  if (holds(f, 0, near)) return 0;
-  return (loop->iterations * inside - (again ? 0 : whole)) / pb_core_rate(f, near);
+// parts of a sum can still be made so short that they all fit. Which loops will be innermost is not known then: lines
+// of a tile that drive each other out come anew in each, and lines that are stored in parts come as often.
+static int64_t revisits(const pb_core_facts* f, const stream* s, int l, int64_t near) {
+  const walk* loop = &s->around[l];
+  const footprint *inside = &s->inside[l + 1], *whole = &s->inside[l];
+  bool again = loop->again && !loop->step, collides = inside->room > inside->bytes;
+  if (near ? holds(f, 0, near) : loop->step && !collides && !s->stored) return 0;
+  bool anew = !near && (!loop->step || collides);
+  int64_t had = again ? 0 : !anew ? whole->bytes : loop->step ? 0 : inside->bytes;
+  return (loop->iterations * inside->bytes - had) / pb_core_rate(f, near ? near : inside->room);
 }
 
 // Cycles in which a stream's bytes come from caches further out, over all iterations of the loops around.
@@ -234,10 +287,10 @@ static int64_t stream_traffic(const pb_core_facts* f, const stream* s, const int
   bool first = true;
   for (int l = loops - 1; l >= 0; --l) {
     const walk* loop = &s->around[l];
-    cycles = cycles * loop->iterations + revisits(f, loop, s->inside[l + 1], s->inside[l], near[l]);
+    cycles = cycles * loop->iterations + revisits(f, s, l, near[l]);
     first &= loop->step || !loop->again;
   }
-  return cycles + (first ? s->inside[0] / pb_core_rate(f, s->all) : 0);
+  return cycles + (first ? s->inside[0].bytes / pb_core_rate(f, s->all) : 0);
 }
 
 static int64_t parts_at(const pb_tiling* t, int level) {
@@ -286,8 +339,9 @@ int64_t pb__core_traffic(const pb_tiling* t, const pb_core_facts* f, const pb_ne
     stream* s = &streams[count++];
     for (int d = 0; d < nest->dim_count; ++d) own[d] = (walk){access->index[0].coef[d], nest->extent[d], false};
     loops = loops_around(t, access, nest->outer_count, s->around);
-    note_touched(access, own, nest->dim_count, loops, s);
-    for (int l = 0; l < loops && !t->apart; ++l) near[l] += s->inside[l + 1];
+    note_touched(f, access, own, nest->dim_count, loops, s);
+    s->stored = stored;
+    for (int l = 0; l < loops && !t->apart; ++l) near[l] += s->inside[l + 1].room;
   }
   for (int i = 0; i < count; ++i) cycles += stream_traffic(f, &streams[i], near, loops);
   return cycles;

@@ -124,7 +124,7 @@ static bool build_stage(pb_tiling* t, pb_stage_tiles* s, const pb_iteration_grou
   const char* why;
   if (kind == PB_ITERATION_FULL || !s->rest)
     plan = s->tiles[k];
-  else if (!s->rest(t->chip, group, t->arena, &plan, &why))
+  else if (!s->rest(t->chip, &iteration->alone[k], t->arena, &plan, &why))
     return pb__tiling_fail(t, why);
   if (s->parts) s->cycles += times_done(t, s, kind, level) * (plan.cycles + STAGE_CYCLES);
   pb_tiling around = *t;
