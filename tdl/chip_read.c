@@ -259,17 +259,14 @@ static void read_functions(reader* r) {
   }
 }
 
-static const struct {
-  const char* name;
-  pb_type type;
-} type_names[] = {{"i1", PB_I1},   {"i4", PB_I4},     {"i8", PB_I8},   {"i16", PB_I16},     {"i32", PB_I32},
-                  {"f32", PB_F32}, {"bf16", PB_BF16}, {"f16", PB_F16}, {"f8e4m3", PB_E4M3}, {"f8e5m2", PB_E5M2}};
+// Those that descriptions have; their names are the compiler's.
+static const pb_type types[] = {PB_I1, PB_I4, PB_I8, PB_I16, PB_I32, PB_F32, PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
 
 pb_type pb__read_type(reader* r, const record* rec, const char* field) {
   const char* def = pb__get_def(json_object_get(rec->json, field));
   const char* name = def ? pb__text_of(json_object_get(json_object_get(r->root, def), "Name")) : NULL;
-  for (size_t k = 0; name && k < sizeof type_names / sizeof *type_names; ++k)
-    if (!strcmp(name, type_names[k].name)) return type_names[k].type;
+  for (size_t k = 0; name && k < sizeof types / sizeof *types; ++k)
+    if (!strcmp(name, pb_type_name(types[k]))) return types[k];
   pb__fault(rec, 3060, "I1, I4, I8, I16, I32, F32, BF16, F16, F8E4M3 or F8E5M2", "an element type that is not known");
   return PB_I8;
 }

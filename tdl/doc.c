@@ -30,10 +30,10 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena);
 
 // What widens or rounds a narrow float, by its name; NULL: the node does something else.
 static char* narrow_float(const pb_insn* insn, int node, pb_arena* arena) {
-  static const pb_type narrow[] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
-  for (size_t k = 0; k < sizeof narrow / sizeof *narrow; ++k) {
-    const char* name = pb_type_name(narrow[k]);
-    int code = pb_half_widens(insn->expr, node, narrow[k]), number = pb_half_rounds(insn->expr, node, narrow[k]);
+  for (int k = 0; k < PB_NARROW_TYPES; ++k) {
+    pb_type type = pb_narrow_types[k];
+    const char* name = pb_type_name(type);
+    int code = pb_half_widens(insn->expr, node, type), number = pb_half_rounds(insn->expr, node, type);
     if (code >= 0) return pb_printf(arena, "f32_of_%s(%s)", name, expression(insn, code, arena));
     if (number >= 0) return pb_printf(arena, "nearest_%s(%s)", name, expression(insn, number, arena));
   }

@@ -14,8 +14,8 @@ static int line_of(const char* name) {
 
 static void print_place(char* out, size_t size, const pb_diag* diag, pb_place place) {
   out[0] = 0;
-  if (!place.file && diag && diag->text && line_of(place.what) > 0)
-    place = (pb_place){.file = diag->text, .line = line_of(place.what)};
+  int line = !place.file && diag && diag->text ? line_of(place.what) : 0;
+  if (line > 0) place = (pb_place){.file = diag->text, .line = line};
   if (place.file && place.line > 0)
     snprintf(out, size, "%s:%d:%d: ", place.file, place.line, place.column > 0 ? place.column : 1);
   else if (place.file)

@@ -81,6 +81,12 @@ pb_type pb_type_stored(pb_type type) {
 
 bool pb_type_is_unsigned(pb_type type) { return type >= PB_UI8 && type <= PB_UI64; }
 bool pb_type_is_code(pb_type type) { return type >= PB_F8E4M3FN && type <= PB_U2; }
-bool pb_type_is_narrow(pb_type type) { return type == PB_F16 || type == PB_BF16 || type == PB_E4M3 || type == PB_E5M2; }
+const pb_type pb_narrow_types[PB_NARROW_TYPES] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
+
+bool pb_type_is_narrow(pb_type type) {
+  for (int k = 0; k < PB_NARROW_TYPES; ++k)
+    if (type == pb_narrow_types[k]) return true;
+  return false;
+}
 
 bool pb_type_is_float(pb_type type) { return type == PB_F32 || type == PB_F64 || pb_type_is_narrow(type); }

@@ -49,7 +49,10 @@ const char* pb_type_name(pb_type type); // "i8", "f32"
 // bits that bodies widen and round by their own arithmetic.
 pb_type pb_type_stored(pb_type type);
 bool pb_type_is_unsigned(pb_type type);
-bool pb_type_is_narrow(pb_type type); // a float of 16 or 8 bits
+// Floats of 16 and 8 bits, in the order in which chips are asked whether they multiply them.
+enum { PB_NARROW_TYPES = 4 };
+extern const pb_type pb_narrow_types[PB_NARROW_TYPES];
+bool pb_type_is_narrow(pb_type type); // one of them
 bool pb_type_is_code(pb_type type);   // from PB_F8E4M3FN on, to PB_U2
 
 typedef enum pb_op {

@@ -103,10 +103,9 @@ static pb_status take_text(compilation* c) {
 static pb_status take_precision(compilation* c) {
   const char* precision = c->options->precision;
   if (!precision || !strcmp(precision, "f32")) return PB_OK;
-  static const pb_type narrow[] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
   pb_type to = PB_TYPE_COUNT;
-  for (size_t k = 0; k < sizeof narrow / sizeof *narrow; ++k)
-    if (!strcmp(precision, pb_type_name(narrow[k]))) to = narrow[k];
+  for (int k = 0; k < PB_NARROW_TYPES; ++k)
+    if (!strcmp(precision, pb_type_name(pb_narrow_types[k]))) to = pb_narrow_types[k];
   if (to == PB_TYPE_COUNT)
     return pb_error(c->unit.diag, (pb_place){0}, 1004, "f32, bf16, f16, f8e4m3 or f8e5m2", "no precision '%s'",
                     precision);

@@ -15,6 +15,11 @@ unsigned pb_small_codes_of(MlirValue value) {
   return mlirAttributeIsNull(a) || !mlirAttributeIsAInteger(a) ? 0 : (unsigned)mlirIntegerAttrGetValueInt(a);
 }
 
+pb_type pb_small_codes_alloc(MlirOperation alloc, pb_type type) {
+  int64_t packed = pb_op_integer(alloc, "pb.packed", 0);
+  return !packed ? type : packed == PB_CODES_UNSIGNED ? PB_U4 : PB_I4;
+}
+
 static bool has_small_codes(const pb_chip* chip) {
   for (int i = 0; i < chip->insn_count; ++i)
     for (int o = 0; o < chip->insns[i].operand_count; ++o)

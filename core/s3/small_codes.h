@@ -3,6 +3,19 @@
 #define PB_S3_SMALL_CODES_H
 
 #include "core/s3/kernel/contraction_dims.h"
+#include "core/s3/kernels.h"
+
+// Of constants of i8, noted at arguments as pb.codes: all codes are -8 to 7; or 0 to 15. Rows have an even number.
+enum { PB_CODES_SIGNED = 1, PB_CODES_UNSIGNED = 2 };
+// Which of them codes are that lie as PB_I4 or PB_U4.
+static inline int pb_codes_of_type(pb_type type) { return type == PB_U4 ? PB_CODES_UNSIGNED : PB_CODES_SIGNED; }
+// What the argument that the value is says; 0: nothing.
+unsigned pb_small_codes_of(MlirValue value);
+// Notes it at the arguments of the program's function, if the chip has a command that unpacks.
+void pb_small_codes_mark(const pb_unit* unit, MlirOperation func);
+
+// As what the buffer's elements lie that an alloc of `type` makes: pb.packed says that codes lie two in a byte.
+pb_type pb_small_codes_alloc(MlirOperation alloc, pb_type type);
 
 // As what the instruction reads codes of 4 bits of the operand: PB_I4, or, where it widens them without a sign, PB_U4.
 // PB_TYPE_COUNT: it reads no such.

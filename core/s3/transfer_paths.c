@@ -1,5 +1,7 @@
 #include "core/s3/transfer_paths.h"
 
+#include "core/s3/small_codes.h"
+
 // A plain copy: sets its destination to what it loads. Returns the operand that it reads, NULL if it is no copy.
 static const pb_operand* copy_source(const pb_insn* insn) {
   if (insn->reduce != PB_SET || insn->expr_count != 1 || insn->expr[0].op != PB_OP_LOAD) return NULL;

@@ -28,15 +28,6 @@ bool pb_chip_gathers(const pb_chip* chip); // whether any command gathers rows o
 // Whether a command gathers rows of elements of `type` from the memory, which may be -1.
 bool pb_transfer_gathers(const pb_chip* chip, int memory, pb_type type);
 
-// Of constants of i8, noted at arguments as pb.codes: all codes are -8 to 7; or 0 to 15. Rows have an even number.
-enum { PB_CODES_SIGNED = 1, PB_CODES_UNSIGNED = 2 };
-// Which of them codes are that lie as PB_I4 or PB_U4.
-static inline int pb_codes_of_type(pb_type type) { return type == PB_U4 ? PB_CODES_UNSIGNED : PB_CODES_SIGNED; }
-// What the argument that the value is says; 0: nothing.
-unsigned pb_small_codes_of(MlirValue value);
-// Notes it at the arguments of the program's function, if the chip has a command that unpacks.
-void pb_small_codes_mark(const pb_unit* unit, MlirOperation func);
-
 // The first mover that brings elements of `type` from the system's memory to `memory`; NULL: none.
 const pb_insn* pb_transfer_mover(const pb_chip* chip, int memory, pb_type type);
 // Whether a mover takes elements of `type` from the memory to the system's.

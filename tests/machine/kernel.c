@@ -1,9 +1,15 @@
 #include "kernel.h"
 
 #include <assert.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 static pb_chip* chip_named(const char* name) {
   static pb_chip* chips[4];
@@ -42,6 +48,14 @@ uint64_t kernel_argument(kernel* k, const void* data, uint64_t bytes) {
   uint64_t address;
   if (k->ops->alloc(k->device, bytes, 64, &address)) abort();
   if (data && k->ops->copy_in(k->device, address, data, bytes)) abort();
+  k->args[k->arg_count++] = address;
+  return address;
+}
+
+uint64_t kernel_constants(kernel* k, const void* data, uint64_t bytes) {
+  uint64_t address;
+  assert_int_equal(k->ops->alloc_constants(k->device, bytes, 64, &address), 0);
+  assert_int_equal(k->ops->copy_in(k->device, address, data, bytes), 0);
   k->args[k->arg_count++] = address;
   return address;
 }
@@ -111,4 +125,10 @@ uint64_t kernel_counter(kernel* k, const char* name) {
   for (uint32_t i = 0; (n = k->ops->counter_name(k->device, i)); ++i)
     if (!strcmp(n, name)) return k->ops->counter(k->device, i);
   abort();
+}
+
+void kernel_refused(kernel* k, const char* what) {
+  assert_int_not_equal(kernel_run(k), 0);
+  if (!strstr(k->ops->last_fault(k->device), what)) fail_msg("%s", k->ops->last_fault(k->device));
+  kernel_close(k);
 }

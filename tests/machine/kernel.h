@@ -23,9 +23,11 @@ void kernel_close(kernel* k);
 void kernel_clear(kernel* k); // forgets the commands
 // Allocates `bytes` of device memory as the next argument and fills it from `data`, unless that is NULL.
 uint64_t kernel_argument(kernel* k, const void* data, uint64_t bytes);
+uint64_t kernel_constants(kernel* k, const void* data, uint64_t bytes); // the same, in the memory of constants
 // put(k, "MMA", "a=0 ai=4 ni=4 nj=1 acc=1", "L0 WX", "VX"): fields not named are 0, except counts (1) and boxes (open).
 void put(kernel* k, const char* insn, const char* fields, const char* waits, const char* signals);
-int kernel_run(kernel* k); // submits and waits
+int kernel_run(kernel* k);                        // submits and waits
+void kernel_refused(kernel* k, const char* what); // runs it: a test fails unless the fault says so; closes it
 uint64_t kernel_counter(kernel* k, const char* name);
 
 #endif

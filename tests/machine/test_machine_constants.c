@@ -15,14 +15,6 @@ enum { N = 256, TILE = N * N };
 static const char* const tile = "arg=1 off=0 sk=256";
 static const char* const row = "arg=0 off=0 nb=256 loc=0";
 
-static uint64_t constants(kernel* k, const void* data, uint64_t bytes) {
-  uint64_t address;
-  assert_int_equal(k->ops->alloc_constants(k->device, bytes, 64, &address), 0);
-  assert_int_equal(k->ops->copy_in(k->device, address, data, bytes), 0);
-  k->args[k->arg_count++] = address;
-  return address;
-}
-
 // Codes 0 to 127 and -128 to -1, and weights that give the sum of the row in column 0 and twice the code of the lane in
 // the others.
 static void open_both(kernel* k) {
@@ -32,13 +24,7 @@ static void open_both(kernel* k) {
   for (int n = 0; n < N; ++n) w[n * N] = 1, w[n * N + n] = n ? 2 : 1;
   kernel_open(k, PB_SOURCE_DIR "/tests/chips/tpu_v1.td", NULL);
   kernel_argument(k, x, sizeof x);
-  constants(k, w, sizeof w);
-}
-
-static void refused(kernel* k, const char* what) {
-  assert_int_not_equal(kernel_run(k), 0);
-  if (!strstr(k->ops->last_fault(k->device), what)) fail_msg("%s", k->ops->last_fault(k->device));
-  kernel_close(k);
+  kernel_constants(k, w, sizeof w);
 }
 
 static void both_are_read(void** state) {
@@ -68,13 +54,13 @@ static void they_are_apart(void** state) {
   kernel k;
   open_both(&k);
   put(&k, "READ_WEIGHTS", "arg=0 off=0 sk=256", "", "");
-  refused(&k, "lies in no allocation of DRAM");
+  kernel_refused(&k, "lies in no allocation of DRAM");
   open_both(&k);
   put(&k, "READ_HOST", "arg=1 off=0 nb=256 loc=0", "", "");
-  refused(&k, "lies in no allocation of HOST");
+  kernel_refused(&k, "lies in no allocation of HOST");
   open_both(&k);
   put(&k, "READ_WEIGHTS", "arg=1 off=64 sk=256", "", "");
-  refused(&k, "of DRAM, out of bounds of its allocation");
+  kernel_refused(&k, "of DRAM, out of bounds of its allocation");
 }
 
 // How long a strip of codes and a tile of weights take, or one of the two. The tile is taken, as it must be.
@@ -83,7 +69,7 @@ static uint64_t cycles_of(bool codes, bool weights) {
   kernel k;
   kernel_open(&k, PB_SOURCE_DIR "/tests/chips/tpu_v1.td", "checks=0");
   kernel_argument(&k, x, sizeof x);
-  constants(&k, w, sizeof w);
+  kernel_constants(&k, w, sizeof w);
   if (codes) put(&k, "READ_HOST", "arg=0 off=0 si=1008 ni=72 nb=1008 loc=0 li=1008", "", "");
   if (weights) put(&k, "READ_WEIGHTS", tile, "", "MM");
   if (weights) put(&k, "MATRIX_MULTIPLY", "pop=1 keep=0 rows=1 a=1000 c=0", "WT", "");

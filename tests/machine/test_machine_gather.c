@@ -25,12 +25,6 @@ static void open_table(kernel* k, float table[ROWS][WIDE]) {
   kernel_argument(k, table, sizeof(float[ROWS][WIDE]));
 }
 
-static void refused(kernel* k, const char* what) {
-  assert_int_not_equal(kernel_run(k), 0);
-  if (!strstr(k->ops->last_fault(k->device), what)) fail_msg("%s", k->ops->last_fault(k->device));
-  kernel_close(k);
-}
-
 // Numbers are kept among the table's rows, and of memory no other rows are read: six beats of 64 bytes each.
 static void rows_are_those_named(void** state) {
   (void)state;
@@ -55,7 +49,7 @@ static void numbers_must_be_there(void** state) {
   float table[ROWS][WIDE];
   open_table(&k, table);
   put(&k, "ROWS", gather, "", "");
-  refused(&k, "operand 'rows' reads bytes [0, 20) of VEC; byte 0 is uninitialised");
+  kernel_refused(&k, "operand 'rows' reads bytes [0, 20) of VEC; byte 0 is uninitialised");
 }
 
 // The table is as large as the command says, whichever rows are named.
@@ -66,7 +60,7 @@ static void the_table_is_bounded(void** state) {
   open_table(&k, table);
   put(&k, "IN_VEC", bring, "", "");
   put(&k, "ROWS", "arg=1 off=0 st=96 nt=10 ids=0 ni=5 nb=48 loc=4096 li=96", "", "");
-  refused(&k, "operand 'table' touches bytes");
+  kernel_refused(&k, "operand 'table' touches bytes");
 }
 
 // Who writes the numbers again in another queue is in no order with who reads them.
@@ -78,7 +72,7 @@ static void numbers_are_ordered(void** state) {
   put(&k, "IN_VEC", bring, "", "");
   put(&k, "ROWS", gather, "", "");
   put(&k, "PARAMETERS", "arg=0 off=0 si=0 sj=0 ni=1 nj=1 nb=5 loc=0 li=0 lj=0", "", "");
-  refused(&k, "race");
+  kernel_refused(&k, "race");
 }
 
 int main(void) {

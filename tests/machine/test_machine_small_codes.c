@@ -21,13 +21,6 @@ static const char* const output = "arg=3 off=0 si=0 sj=0 ni=1 nj=1 nb=32 loc=819
 
 static uint8_t code(int k, int n) { return (uint8_t)((k * 5 + n * 3) % 16); }
 
-static void constants(kernel* k, const void* data, uint64_t bytes) {
-  uint64_t address;
-  assert_int_equal(k->ops->alloc_constants(k->device, bytes, 64, &address), 0);
-  assert_int_equal(k->ops->copy_in(k->device, address, data, bytes), 0);
-  k->args[k->arg_count++] = address;
-}
-
 // Weights of every code; biases of 0, factors of 1, shifts of 0; a 1 that picks row ROW of the weights. Returns where
 // its codes go.
 static uint64_t open_weights(kernel* k) {
@@ -38,8 +31,8 @@ static uint64_t open_weights(kernel* k) {
   for (int n = 0; n < N; ++n) parameters[N + n] = 1;
   x[ROW] = 1;
   kernel_open(k, PB_SOURCE_DIR "/tests/chips/edge_npu_packed.td", NULL);
-  constants(k, packed, sizeof packed);
-  constants(k, parameters, sizeof parameters);
+  kernel_constants(k, packed, sizeof packed);
+  kernel_constants(k, parameters, sizeof parameters);
   kernel_argument(k, x, sizeof x);
   return kernel_argument(k, NULL, N);
 }
@@ -52,12 +45,6 @@ static void put_product(kernel* k, const char* widening) {
   put(k, "MULTIPLY", product, "LD TL", "OU");
   put(k, "SCALE", scale, "WT MX", "ST");
   put(k, "OUT", output, "OU", "");
-}
-
-static void refused(kernel* k, const char* what) {
-  assert_int_not_equal(kernel_run(k), 0);
-  if (!strstr(k->ops->last_fault(k->device), what)) fail_msg("%s", k->ops->last_fault(k->device));
-  kernel_close(k);
 }
 
 // The array's command reads them in halves: with a sign, and without. Their bytes are half as many as their number.
@@ -99,7 +86,7 @@ static void codes_must_be_there(void** state) {
   open_weights(&k);
   put(&k, "PACKED_WEIGHTS", "arg=0 off=0 si=0 sj=0 ni=1 nj=1 nb=1022 loc=64 li=0 lj=0", "", "TL");
   put(&k, "SMALL_TILE", "bank=1 src=4 step=1", "WT", "");
-  refused(&k, "operand 's' reads bytes [64, 576) of SRAM; byte 575 is uninitialised");
+  kernel_refused(&k, "operand 's' reads bytes [64, 576) of SRAM; byte 575 is uninitialised");
 }
 
 static void both_memories_are_bounded(void** state) {
@@ -107,10 +94,10 @@ static void both_memories_are_bounded(void** state) {
   kernel k;
   open_weights(&k);
   put(&k, "PACKED_WEIGHTS", "arg=0 off=1 si=0 sj=0 ni=1 nj=1 nb=1023 loc=64 li=0 lj=0", "", "");
-  refused(&k, "operand 'src' touches bytes");
+  kernel_refused(&k, "operand 'src' touches bytes");
   open_weights(&k);
   put(&k, "PACKED_WEIGHTS", "arg=0 off=0 si=0 sj=0 ni=1 nj=1 nb=1023 loc=523777 li=0 lj=0", "", "");
-  refused(&k, "operand 'dst' touches bytes [523777, 524289) of SRAM, which has 524288");
+  kernel_refused(&k, "operand 'dst' touches bytes [523777, 524289) of SRAM, which has 524288");
 }
 
 // Bytes that codes lie in are bytes of others too: who writes them and who reads them are put in order.
@@ -121,7 +108,7 @@ static void codes_are_ordered(void** state) {
   put(&k, "PACKED_WEIGHTS", tile, "", "TL");
   put(&k, "SMALL_TILE", "bank=1 src=4 step=1", "WT", "");
   put(&k, "IN", "arg=2 off=0 si=0 sj=0 ni=1 nj=1 nb=1 loc=575 li=0 lj=0 ilo=0 ihi=1 jlo=0 jhi=1", "", "");
-  refused(&k, "race");
+  kernel_refused(&k, "race");
 }
 
 int main(void) {

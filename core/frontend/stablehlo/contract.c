@@ -26,24 +26,33 @@ static void round_sums(pb_door* d, int sums, int y) {
   pb__door_store(d, v, y, dims);
 }
 
+// What an access reads, as an element of the sums.
+static int factor(pb_door* d, int access, pb_type type) {
+  pb_nest* n = &d->m.nest;
+  pb_type from = pb_made(&d->m, n->access[access].buffer)->type;
+  return pb_scalar_converted(n, pb_scalar_load(n, access, from), from, type);
+}
+
+// The nest adds a * b, the two accesses being there, to sums that are no truths.
+static void add_products(pb_door* d, int a, int b, pb_type type) {
+  int x = factor(d, a, type), z = factor(d, b, type);
+  (void)pb_nest_node(&d->m.nest, PB_OP_MUL, pb_scalar_worked(type), x, z);
+  d->m.nest.reduce = PB_ACC_ADD;
+}
+
 // sums += a * b, the two accesses being there; indices of the sums by `to`.
 static void multiply(pb_door* d, int a, int b, int sums, const int* to) {
   pb_nest* n = &d->m.nest;
-  pb_type type = pb_made(&d->m, sums)->type, ta = pb_made(&d->m, n->access[a].buffer)->type,
-          tb = pb_made(&d->m, n->access[b].buffer)->type;
-  int x = pb_scalar_converted(n, pb_scalar_load(n, a, ta), ta, type);
-  int z = pb_scalar_converted(n, pb_scalar_load(n, b, tb), tb, type);
-  pb_type worked = pb_scalar_worked(type);
+  pb_type type = pb_made(&d->m, sums)->type, worked = pb_scalar_worked(type);
   if (type == PB_I1) { // or of ands
+    int x = factor(d, a, type), z = factor(d, b, type);
     int own = pb_make_access(&d->m, sums);
     pb_make_along(&d->m, own, to);
     n->reduce = PB_ACC_BODY;
     int product = pb_nest_node(n, PB_OP_AND, worked, x, z);
     (void)pb_nest_node(n, PB_OP_OR, worked, pb_nest_load(n, own), product);
-  } else {
-    n->reduce = PB_ACC_ADD;
-    (void)pb_nest_node(n, PB_OP_MUL, worked, x, z);
-  }
+  } else
+    add_products(d, a, b, type);
   pb_make_end(&d->m, sums, to);
 }
 
@@ -280,11 +289,7 @@ static void multiply_places(pb_door* d, const conv* c, int x, int w, int y) {
   int a = pb_make_access(&d->m, x), b = pb_make_access(&d->m, w);
   pb_make_along(&d->m, a, of_x);
   pb_make_along(&d->m, b, of_w);
-  pb_type type = pb_made(&d->m, sums)->type;
-  int va = pb_scalar_converted(nest, pb_scalar_load(nest, a, in.type), in.type, type);
-  int vb = pb_scalar_converted(nest, pb_scalar_load(nest, b, kernel.type), kernel.type, type);
-  (void)pb_nest_node(nest, PB_OP_MUL, pb_scalar_worked(type), va, vb);
-  nest->reduce = PB_ACC_ADD;
+  add_products(d, a, b, pb_made(&d->m, sums)->type);
   int into = pb_make_access(&d->m, sums);
   pb_make_along(&d->m, into, to);
   for (int s = 0; s < spaces; ++s) {
@@ -329,7 +334,7 @@ pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
     zero = pb_make_constant(&d->m, pb_made(&d->m, x)->type, 0, NULL, nothing);
     PB_TRY(pb__door_padded(d, op, x, zero, pad, base, &x));
   }
-  const pb_s1_value in = *pb_made(&d->m, x), kernel = *pb_made(&d->m, w), out = *pb_made(&d->m, y);
+  const pb_s1_value kernel = *pb_made(&d->m, w), out = *pb_made(&d->m, y);
   int sums = sums_of(d, y);
   (void)pb_make_start(&d->m, "reduce");
   int64_t groups = c.groups * c.batch_groups, outs = kernel.shape[dim_of(c.w, c.rank, BATCH)] / groups;
@@ -355,19 +360,14 @@ pb_status pb__door_convolution(pb_door* d, const pb_flat_op* op) {
     pb_make_move(&d->m, b, ws, loops[spaces + s], c.reversed[s] ? -1 : 1);
     if (c.reversed[s]) d->m.nest.access[b].index[ws].cst = kernel.shape[ws] - 1;
   }
-  (void)in;
   int none[PB_NEST_RANK];
   for (int r = 0; r < out.rank; ++r) none[r] = -1;
   none[yn] = n;
   for (int s = 0; s < spaces; ++s) none[dim_of(c.y, c.rank, s)] = loops[s];
   // the features of y are two loops: a tensor with both as dims would be another shape, so the access is moved by hand
-  pb_nest* nest = &d->m.nest;
   pb_type type = pb_made(&d->m, sums)->type;
   if (type == PB_I1) return pb__door_refuse(d, op, "of truths");
-  int va = pb_scalar_converted(nest, pb_scalar_load(nest, a, in.type), in.type, type);
-  int vb = pb_scalar_converted(nest, pb_scalar_load(nest, b, kernel.type), kernel.type, type);
-  (void)pb_nest_node(nest, PB_OP_MUL, pb_scalar_worked(type), va, vb);
-  nest->reduce = PB_ACC_ADD;
+  add_products(d, a, b, type);
   int to = pb_make_access(&d->m, sums);
   pb_make_along(&d->m, to, none);
   pb_make_move(&d->m, to, yf, g, outs);

@@ -19,6 +19,7 @@
 #include "core/s3/kernel/vector.h"
 #include "core/s3/kernels.h"
 #include "core/s3/program.h"
+#include "core/s3/small_codes.h"
 #include "core/s3/transfer_paths.h"
 
 #include <mlir-c/BuiltinAttributes.h>

@@ -3,16 +3,14 @@
 #include "core/base/half_expr.h"
 #include "core/s3/transfer_paths.h"
 
+#include <stdio.h>
 #include <string.h>
-
-static const pb_type narrow[] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
-enum { NARROW = sizeof narrow / sizeof *narrow };
 
 // A float of 16 or 8 bits that is widened.
 static pb_factor half_of(const pb_expr_node* expr, int node) {
-  for (int k = 0; k < NARROW; ++k) {
-    int load = pb_half_widens(expr, node, narrow[k]);
-    if (load >= 0) return (pb_factor){.load = expr[load].operand, .type = narrow[k]};
+  for (int k = 0; k < PB_NARROW_TYPES; ++k) {
+    int load = pb_half_widens(expr, node, pb_narrow_types[k]);
+    if (load >= 0) return (pb_factor){.load = expr[load].operand, .type = pb_narrow_types[k]};
   }
   return (pb_factor){.load = -1, .type = PB_TYPE_COUNT};
 }
@@ -114,25 +112,19 @@ bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
 }
 
 pb_type pb_chip_half_product(const pb_chip* chip) {
-  for (int k = 0; k < NARROW; ++k)
-    if (pb_chip_multiplies(chip, narrow[k], narrow[k], PB_F32)) return narrow[k];
+  for (int k = 0; k < PB_NARROW_TYPES; ++k)
+    if (pb_chip_multiplies(chip, pb_narrow_types[k], pb_narrow_types[k], PB_F32)) return pb_narrow_types[k];
   return PB_TYPE_COUNT;
-}
-
-// What would help where it has none.
-static const char* product_hint(const pb_chip* chip, pb_type x, pb_type w, bool weighs) {
-  pb_type half = weighs && x == PB_F32 && w == PB_F32 ? pb_chip_half_product(chip) : PB_TYPE_COUNT;
-  if (half == PB_BF16) return "--precision=bf16, if its factors may be rounded to that";
-  if (half == PB_F16) return "--precision=f16, if its factors may be rounded to that";
-  if (half == PB_E4M3) return "--precision=f8e4m3, if its factors may be rounded to that";
-  if (half == PB_E5M2) return "--precision=f8e5m2, if its factors may be rounded to that";
-  return "quantise the model, or choose another target";
 }
 
 pb_status pb_chip_lacks_product(const pb_chip* chip, pb_diag* diag, const char* name, const pb_contraction_dims* roles,
                                 pb_type y, bool weighs) {
   pb_type x = roles->x_type, w = roles->w_type;
-  return pb_unsupported(diag, (pb_place){.what = name}, 4003, product_hint(chip, x, w, weighs),
+  pb_type half = weighs && x == PB_F32 && w == PB_F32 ? pb_chip_half_product(chip) : PB_TYPE_COUNT;
+  char hint[80] = "quantise the model, or choose another target";
+  if (half != PB_TYPE_COUNT)
+    snprintf(hint, sizeof hint, "--precision=%s, if its factors may be rounded to that", pb_type_name(half));
+  return pb_unsupported(diag, (pb_place){.what = name}, 4003, hint,
                         "%s has no instruction that multiplies %s by %s into %s", chip->name, pb_type_name(x),
                         pb_type_name(w), pb_type_name(y));
 }

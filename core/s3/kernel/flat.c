@@ -1,6 +1,7 @@
 #include "core/s3/kernel/flat.h"
 
 #include "core/s3/kernels.h"
+#include "core/s3/small_codes.h"
 #include "core/s3/transfer_paths.h"
 
 #include <assert.h>

@@ -49,10 +49,9 @@ static bool walks_plain(const pb_layout* l, int n) {
 
 // Whether the nest rounds numbers to 16 or 8 bits, each for itself.
 static bool rounds(const pb_nest* nest) {
-  static const pb_type narrow[] = {PB_BF16, PB_F16, PB_E4M3, PB_E5M2};
   bool found = false;
-  for (size_t k = 0; k < sizeof narrow / sizeof *narrow && !found; ++k)
-    found = pb_half_rounds(nest->expr, nest->expr_count - 1, narrow[k]) >= 0;
+  for (int k = 0; k < PB_NARROW_TYPES && !found; ++k)
+    found = pb_half_rounds(nest->expr, nest->expr_count - 1, pb_narrow_types[k]) >= 0;
   return found && nest->reduce == PB_SET && nest->access_count == 2;
 }
 

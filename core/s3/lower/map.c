@@ -11,7 +11,7 @@
 #include "core/s3/kernel/flat.h"
 #include "core/s3/lower/instruction.h"
 #include "core/s3/lower/tiled.h"
-#include "core/s3/transfer_paths.h"
+#include "core/s3/small_codes.h"
 #include "core/select/select.h"
 
 #include <mlir-c/BuiltinAttributes.h>

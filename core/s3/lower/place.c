@@ -4,6 +4,7 @@
 // begins was measured to matter next to nothing (sdk-docs/how-it-works.md, banks and addresses).
 #include "core/poly/nest.h"
 #include "core/s3/kernels.h"
+#include "core/s3/small_codes.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/BuiltinTypes.h>
@@ -30,7 +31,7 @@ static pb_status place_kernel(pb_unit* unit, MlirOperation func) {
     int m = pb_memref_memory(chip, v);
     if (m < 0 || pb_is_outside(&chip->memories[m]) || !pb_access_of_value(v, &shape)) continue;
     const pb_memory* memory = &chip->memories[m];
-    pb_type lies = pb_op_integer(op, "pb.packed", 0) ? PB_I4 : shape.type; // two codes in a byte
+    pb_type lies = pb_small_codes_alloc(op, shape.type);
     int64_t copies = shape.shape[0], bytes = pb_bytes_of(lies, pb_access_elements(&shape) / copies);
     int64_t rows = (bytes + memory->row_bytes - 1) / memory->row_bytes;
     MlirType i64 = mlirIntegerTypeGet(unit->context, 64);

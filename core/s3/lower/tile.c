@@ -7,7 +7,7 @@
 //              affine.for c, r, s { held = alloc; stage; acc += x * held } y = alloc; y = requant(acc); store y } }
 #include "core/s3/kernels.h"
 #include "core/s3/plan/plan_memo.h"
-#include "core/s3/transfer_paths.h"
+#include "core/s3/small_codes.h"
 
 #include <string.h>
 

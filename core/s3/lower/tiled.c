@@ -1,6 +1,6 @@
 #include "core/s3/lower/tiled.h"
 
-#include "core/s3/transfer_paths.h"
+#include "core/s3/small_codes.h"
 
 #include <mlir-c/AffineExpr.h>
 #include <mlir-c/BuiltinAttributes.h>
@@ -65,8 +65,7 @@ static pb_status read_alloc(reader* r, MlirOperation op, pb_tree* parent) {
   }
   b->depth = (int)pb_op_integer(op, "pb.depth", 1);
   b->place = pb_op_integer(op, "pb.place", -1);
-  int64_t packed = pb_op_integer(op, "pb.packed", 0);
-  if (packed) b->lies = packed == PB_CODES_UNSIGNED ? PB_U4 : PB_I4;
+  b->lies = pb_small_codes_alloc(op, b->lies);
   add_node(r, parent, PB_TREE_ALLOC)->buffer = (int)(b - r->tiled->buffers);
   return PB_OK;
 }
