@@ -31,7 +31,7 @@ static char* expression(const pb_insn* insn, int node, pb_arena* arena);
 // What widens or rounds a narrow float, by its name; NULL: the node does something else.
 static char* narrow_float(const pb_insn* insn, int node, pb_arena* arena) {
   for (int k = 0; k < PB_NARROW_TYPES; ++k) {
-    pb_type type = pb_narrow_types[k];
+    pb_type type = pb_narrow_type(k);
     const char* name = pb_type_name(type);
     int code = pb_half_widens(insn->expr, node, type), number = pb_half_rounds(insn->expr, node, type);
     if (code >= 0) return pb_printf(arena, "f32_of_%s(%s)", name, expression(insn, code, arena));

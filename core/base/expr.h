@@ -51,7 +51,7 @@ pb_type pb_type_stored(pb_type type);
 bool pb_type_is_unsigned(pb_type type);
 // Floats of 16 and 8 bits, in the order in which chips are asked whether they multiply them.
 enum { PB_NARROW_TYPES = 4 };
-extern const pb_type pb_narrow_types[PB_NARROW_TYPES];
+pb_type pb_narrow_type(int index);
 bool pb_type_is_narrow(pb_type type); // one of them
 bool pb_type_is_code(pb_type type);   // from PB_F8E4M3FN on, to PB_U2
 

@@ -105,7 +105,7 @@ static pb_status take_precision(compilation* c) {
   if (!precision || !strcmp(precision, "f32")) return PB_OK;
   pb_type to = PB_TYPE_COUNT;
   for (int k = 0; k < PB_NARROW_TYPES; ++k)
-    if (!strcmp(precision, pb_type_name(pb_narrow_types[k]))) to = pb_narrow_types[k];
+    if (!strcmp(precision, pb_type_name(pb_narrow_type(k)))) to = pb_narrow_type(k);
   if (to == PB_TYPE_COUNT)
     return pb_error(c->unit.diag, (pb_place){0}, 1004, "f32, bf16, f16, f8e4m3 or f8e5m2", "no precision '%s'",
                     precision);

@@ -9,8 +9,8 @@
 // A float of 16 or 8 bits that is widened.
 static pb_factor half_of(const pb_expr_node* expr, int node) {
   for (int k = 0; k < PB_NARROW_TYPES; ++k) {
-    int load = pb_half_widens(expr, node, pb_narrow_types[k]);
-    if (load >= 0) return (pb_factor){.load = expr[load].operand, .type = pb_narrow_types[k]};
+    int load = pb_half_widens(expr, node, pb_narrow_type(k));
+    if (load >= 0) return (pb_factor){.load = expr[load].operand, .type = pb_narrow_type(k)};
   }
   return (pb_factor){.load = -1, .type = PB_TYPE_COUNT};
 }
@@ -113,7 +113,7 @@ bool pb_chip_multiplies(const pb_chip* chip, pb_type x, pb_type w, pb_type y) {
 
 pb_type pb_chip_half_product(const pb_chip* chip) {
   for (int k = 0; k < PB_NARROW_TYPES; ++k)
-    if (pb_chip_multiplies(chip, pb_narrow_types[k], pb_narrow_types[k], PB_F32)) return pb_narrow_types[k];
+    if (pb_chip_multiplies(chip, pb_narrow_type(k), pb_narrow_type(k), PB_F32)) return pb_narrow_type(k);
   return PB_TYPE_COUNT;
 }
 

@@ -51,7 +51,7 @@ static bool walks_plain(const pb_layout* l, int n) {
 static bool rounds(const pb_nest* nest) {
   bool found = false;
   for (int k = 0; k < PB_NARROW_TYPES && !found; ++k)
-    found = pb_half_rounds(nest->expr, nest->expr_count - 1, pb_narrow_types[k]) >= 0;
+    found = pb_half_rounds(nest->expr, nest->expr_count - 1, pb_narrow_type(k)) >= 0;
   return found && nest->reduce == PB_SET && nest->access_count == 2;
 }
 
