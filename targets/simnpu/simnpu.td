@@ -102,6 +102,28 @@ class LoadS<Queue q, bits<8> op> : Move<q, op> {
   let Buffer = !mul(128, DRAM.RowBytes);
 }
 
+def DramRunsBox : Dram<I8, ["i", "j", "b"], ["si", "sj", "elem"]> {
+  let BoxLo = ["ilo", "", "blo"];
+  let BoxHi = ["ihi", "", "bhi"];
+  let Fill = "fill";
+}
+
+// The same where runs begin and end inside the box: bytes [blo, bhi) of each are read, whatever their alignment, and fill is
+// written for the others. So rows whose length is no multiple of the lanes cost no command of a byte a cycle.
+class LoadR<Queue q, bits<8> op> : Move<q, op> {
+  let Summary = "load a box's runs from DRAM into the scratchpad, filling what they lack";
+  bits<12> blo; bits<12> bhi; // where the other loads have jlo and jhi
+  let Dims = [Dim<"i", 4095, "ni">, Dim<"j", 4095, "nj">, Dim<"b", 4095, "nb">];
+  let Inst{207-196} = ilo; let Inst{219-208} = ihi; let Inst{231-220} = blo; let Inst{243-232} = bhi;
+  let Inst{251-244} = fill;
+  let Signed = ["fill", "off"];
+  let Operands = (ins DramRunsBox:$src, Window<SPAD, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src);
+  let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
+  let Latency = 4;
+  let Buffer = !mul(128, DRAM.RowBytes);
+}
+
 def DramWordsBox : Dram<I32, ["i", "j", "b"], ["si", "sj", "elem"]> {
   let BoxLo = ["ilo", "jlo", ""];
   let BoxHi = ["ihi", "jhi", ""];
@@ -124,6 +146,8 @@ def LDS0 : LoadS<L0, 0x10>;
 def LDS1 : LoadS<L1, 0x11>;
 def LDA0 : LoadA<L0, 0x12>;
 def LDA1 : LoadA<L1, 0x13>;
+def LDR0 : LoadR<L0, 0x14>;
+def LDR1 : LoadR<L1, 0x15>;
 
 def STS : Move<ST, 0x18> {
   let Summary = "store bytes from the scratchpad to DRAM";

@@ -67,7 +67,7 @@ static access row(const pb_chip* chip, const pb_command* c, place where, bool wr
 
 static int move_accesses(const pb_command* c, const uint64_t* args, access* out) {
   const char* name = c->insn->name;
-  place local = name[2] == 'S' ? IN_SPAD : IN_ACC; // LDSn, LDAn; STS, STA
+  place local = name[2] == 'A' ? IN_ACC : IN_SPAD; // LDSn, LDRn, LDAn; STS, STA
   bool store = name[0] == 'S';
   int64_t len = command_field(c, "nb") * (local == IN_ACC ? 4 : 1);
   out[0] = range(local, !store, command_field(c, "loc"), steps(c, "li", "lj"), len);

@@ -81,6 +81,8 @@ static void make_move(generator* r, pb_command* c) {
   set(c, "ihi", whole ? ni : draw(r, ni + 1));
   set(c, "jlo", whole ? 0 : draw(r, nj + 1));
   set(c, "jhi", whole ? nj : draw(r, nj + 1));
+  set(c, "blo", whole ? 0 : draw(r, (uint32_t)nb + 1));
+  set(c, "bhi", whole ? nb + (int)draw(r, 2) : (int)draw(r, (uint32_t)nb + 2));
   set(c, "fill", (int)draw(r, 256) - 128);
 }
 
@@ -148,7 +150,7 @@ static bool sound(const generator* r, const pb_command* c) {
 static void make_command(generator* r) {
   // Moves and products are drawn so often that most tokens order something.
   static const char* const names[] = {
-      "LDS0", "LDS1",   "LDA0",  "LDA1",  "STS",   "STA",    "LDS0",   "LDS1",  "LDA0",   "LDA1",   "STS",   "STA",
+      "LDS0", "LDS1",   "LDA0",  "LDA1",  "STS",   "STA",    "LDR0",   "LDR1",  "LDA0",   "LDA1",   "STS",   "STA",
       "WLD",  "WLD",    "WLDT",  "WLDR",  "MMA",   "MMA",    "MMA",    "MMA",   "MMA",    "MMC3",   "MMC3",  "MMC3X2",
       "MMC5", "MMC5X2", "VRQ",   "VADDQ", "VQ",    "VMAXQ",  "VSUMQ",  "VDQ",   "VI2F",   "VADD",   "VSUB",  "VMUL",
       "VMAX", "VMIN",   "VADDR", "VSUBR", "VMULR", "VMAXR",  "VMINR",  "VEXP2", "VRECIP", "VRSQRT", "VRSUM", "VRMAX",

@@ -62,19 +62,21 @@ static int64_t at(const pb_command* c, const char* base, const char* si, const c
 }
 
 static void move(reference* r, const program* p, const pb_command* c) {
-  bool store = c->insn->name[0] == 'S', word = c->insn->name[2] == 'A', box = !store;
+  bool store = c->insn->name[0] == 'S', word = c->insn->name[2] == 'A', runs = c->insn->name[2] == 'R';
   int64_t len = get(c, "nb") * (word ? 4 : 1);
   for (int64_t i = 0; i < get(c, "ni"); ++i)
     for (int64_t j = 0; j < get(c, "nj"); ++j) {
       uint64_t dram = p->args[get(c, "arg")] + (uint64_t)at(c, "off", "si", "sj", i, j);
       uint8_t* local = (word ? r->acc : r->spad) + at(c, "loc", "li", "lj", i, j);
-      bool inside = !box || (i >= get(c, "ilo") && i < get(c, "ihi") && j >= get(c, "jlo") && j < get(c, "jhi"));
-      if (store)
+      if (store) {
         memcpy(r->dram + dram, local, (size_t)len);
-      else if (inside)
-        memcpy(local, r->dram + dram, (size_t)len);
-      else
-        memset(local, word ? 0 : (int)get(c, "fill") & 255, (size_t)len);
+        continue;
+      }
+      bool inside = i >= get(c, "ilo") && i < get(c, "ihi");
+      if (!runs) inside &= j >= get(c, "jlo") && j < get(c, "jhi");
+      int64_t lo = runs ? get(c, "blo") : 0, hi = runs && get(c, "bhi") < len ? get(c, "bhi") : len;
+      memset(local, word ? 0 : (int)get(c, "fill") & 255, (size_t)len);
+      if (inside && lo < hi) memcpy(local + lo, r->dram + dram + lo, (size_t)(hi - lo));
     }
 }
 

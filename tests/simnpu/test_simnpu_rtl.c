@@ -121,7 +121,7 @@ static void test_matrix_product(void** state) {
   }
 }
 
-// Runs of every length and alignment; rows and columns outside a box.
+// Runs of every length and alignment; rows, columns and bytes outside a box.
 static void test_movers(void** state) {
   (void)state;
   for (int n = 0; n < size_count; ++n)
@@ -134,6 +134,11 @@ static void test_movers(void** state) {
             {"si", 150 + k}, {"sj", 7 * seed}, {"loc", draw(&b) % 60 + (uint32_t)(k & 3) * 900}, {"li", 220},
             {"lj", 50 + seed}, {"ilo", draw(&b) % 2}, {"ihi", 2 + draw(&b) % 2}, {"jlo", draw(&b) % 3},
             {"jhi", 1 + draw(&b) % 4}, {"fill", -3 * k});
+      for (int k = 1; k < 60; ++k)
+        ADD(&b.p, k & 1 ? "LDR0" : "LDR1", {"arg", IN_CODES}, {"off", draw(&b) % 99}, {"ni", 3}, {"nj", 4}, {"nb", k},
+            {"si", 150 + k}, {"sj", 7 * seed}, {"loc", draw(&b) % 60 + (uint32_t)(k & 3) * 900}, {"li", 280},
+            {"lj", 65 + seed}, {"ilo", draw(&b) % 2}, {"ihi", 2 + draw(&b) % 2}, {"blo", draw(&b) % (k & 4 ? 3 : 40)},
+            {"bhi", draw(&b) % (uint32_t)(k + 2)}, {"fill", 3 * k - 90});
       for (int k = 1; k < 20; ++k)
         ADD(&b.p, "LDA1", {"arg", IN_WORDS}, {"off", 4 * k}, {"ni", 2}, {"nj", 3}, {"nb", k}, {"si", 244},
             {"sj", 4 * seed}, {"loc", 4 * (draw(&b) % 64)}, {"li", 400}, {"lj", 84}, {"ilo", draw(&b) % 2},
@@ -544,6 +549,11 @@ static void test_rates(void** state) {
     ADD(&b.p, "LDS0", {"arg", IN_CODES}, {"off", 1}, {"ni", 1}, {"nj", 250}, {"nb", 7}, {"sj", 16}, {"loc", 4},
         {"lj", 16}, {"ihi", 1}, {"jhi", 250});
   ASSERT_CYCLES(&b, 1000, 240);
+  // Rows of 7 bytes that lie one behind the other, in rows of lanes: some of them in two beats.
+  for (int k = 0; k < 4; ++k)
+    ADD(&b.p, "LDR0", {"arg", IN_CODES}, {"ni", 1}, {"nj", 250}, {"nb", 16}, {"sj", 7}, {"lj", 16}, {"ihi", 1},
+        {"bhi", 7});
+  ASSERT_CYCLES(&b, 1375, 240);
   for (int k = 0; k < 4; ++k)
     ADD(&b.p, "STS", {"arg", OUT_CODES}, {"ni", 1}, {"nj", 250}, {"nb", 16}, {"sj", 16}, {"lj", 16});
   ASSERT_CYCLES(&b, 1000, 240);

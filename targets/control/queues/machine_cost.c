@@ -52,6 +52,19 @@ int64_t machine__beats(pb_device* device, const machine_command* c) {
   return read + written;
 }
 
+int64_t machine__passed_over(const machine_command* c) {
+  const pb_insn* insn = c->command.insn;
+  if (!insn->mover || c->windows[insn->expr[0].operand].empty) return 0;
+  const machine_window* from = &c->windows[insn->expr[0].operand];
+  int64_t inside = 1, first = 0, last = 0;
+  for (int k = 0; k < from->rank - 1; ++k) {
+    inside *= from->hi[k] - from->lo[k];
+    first = first * from->extent[k] + from->lo[k];
+    last = last * from->extent[k] + from->hi[k] - 1;
+  }
+  return last - first + 1 - inside;
+}
+
 static int64_t phase(int64_t address, int64_t unit) { return (address % unit + unit) % unit; }
 
 // Cycles that a mover spends on its rows: it writes a beat a cycle, and reads one ahead of a row whose first beat needs
@@ -67,6 +80,9 @@ static int64_t mover_cycles(const pb_chip* chip, const machine_command* c) {
   int64_t cycles = 0, at[PB_MAX_INSN_DIMS] = {0};
   int inner = to->rank - 1;
   int64_t bytes = inner >= 0 ? pb_bytes_of(to->operand->type, to->extent[inner]) : 1;
+  // A box may end rows inside: what is read of each.
+  int64_t skip = inner >= 0 ? pb_bytes_of(from->operand->type, from->lo[inner]) : 0;
+  int64_t some = inner >= 0 ? pb_bytes_of(from->operand->type, from->hi[inner]) - skip : 1;
   for (bool more = true; more;) {
     int64_t source = from->address, target = to->address;
     bool inside = !from->empty;
@@ -74,8 +90,9 @@ static int64_t mover_cycles(const pb_chip* chip, const machine_command* c) {
       source += at[k] * from->stride[k], target += at[k] * to->stride[k];
       inside &= at[k] >= from->lo[k] && at[k] < from->hi[k];
     }
-    int64_t in = (phase(source, unit) + bytes + unit - 1) / unit, out = (phase(target, unit) + bytes + unit - 1) / unit;
-    if (inside && in > 1 && phase(source, unit) > phase(target, unit)) ++out;
+    int64_t from_phase = phase(source + skip, unit), to_phase = phase(target + skip, unit);
+    int64_t in = (from_phase + some + unit - 1) / unit, out = (phase(target, unit) + bytes + unit - 1) / unit;
+    if (inside && in > 1 && from_phase > to_phase) ++out;
     cycles += inside && in > out ? in : out;
     more = false;
     for (int k = inner - 1; k >= 0 && !more; --k) more = ++at[k] < to->extent[k] || (at[k] = 0);

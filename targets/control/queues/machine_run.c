@@ -445,9 +445,12 @@ static int start(pb_device* device, int q) {
   l->ahead = reads(c, outside) ? c->command.insn->buffer / machine__beat_bytes(device->chip, outside) : 0;
   int64_t latency = device->chip->memories[outside].latency;
   if (l->ahead && beats * latency / l->ahead > cycles) cycles = beats * latency / l->ahead; // asks no faster than that
-  if (beats > l->ahead) l->ahead = 0;
   l->writes = (uint64_t)cycles;
-  l->work = (double)(l->ahead || cycles < beats ? beats : cycles);
+  // All is asked for once what is not yet written fits the buffer: of writes that take longer than beats, so much
+  // earlier.
+  int64_t asks = l->ahead ? cycles + latency - l->ahead * cycles / beats : cycles;
+  int64_t least = beats + machine__passed_over(c);
+  l->work = (double)(asks < least ? least : asks);
   l->demand = (double)beats / l->work;
   l->beats = beats;
   return MACHINE_OK;

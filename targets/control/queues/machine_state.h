@@ -284,6 +284,9 @@ void machine__copy_halves(const machine_command* command);
 int64_t machine__beat_bytes(const pb_chip* chip, int memory); // of a memory outside, in one cycle
 // Beats of the memory outside that the command moves; counts their bytes.
 int64_t machine__beats(pb_device* device, const machine_command* command);
+// Runs of a mover outside its box between the first and the last inside: who asks for the others takes a cycle for
+// each.
+int64_t machine__passed_over(const machine_command* command);
 // Cycles that it keeps its queue busy: by the description, and what banks and the rows of a mover add.
 int64_t machine__cycles(const pb_chip* chip, const machine_command* command);
 

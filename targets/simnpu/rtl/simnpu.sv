@@ -62,8 +62,8 @@ module simnpu
 
   function automatic logic legal(input int q, input logic [7:0] op);
     case (q)
-      Q_L0: return op == OP_LDS0 || op == OP_LDA0;
-      Q_L1: return op == OP_LDS1 || op == OP_LDA1;
+      Q_L0: return op == OP_LDS0 || op == OP_LDA0 || op == OP_LDR0;
+      Q_L1: return op == OP_LDS1 || op == OP_LDA1 || op == OP_LDR1;
       Q_WX: return op == OP_WLD || op == OP_WLDT || op == OP_WLDR;
       Q_MX: return op == OP_MMA || op == OP_MMC3 || op == OP_MMC3X2 || op == OP_MMC5 || op == OP_MMC5X2;
       Q_ST: return op == OP_STS || op == OP_STA;

@@ -50,12 +50,12 @@ module simnpu_mover
   logic [CREDIT_W-1:0] credits;
   logic r_inside, r_step, r_run_done, r_done, pending_full, consume;
 
-  assign r_inside = r_i >= r.ilo && r_i < r.ihi && r_j >= r.jlo && r_j < r.jhi;
+  assign r_inside = r_i >= r.ilo && r_i < r.ihi && r_j >= r.jlo && r_j < r.jhi && r.valid != 0;
   assign src_valid = r_active && r_inside && credits != 0;
   assign src_addr = {r_run[31:OFF_W] + (32 - OFF_W)'(r_chunk), OFF_W'(0)};
   assign src_acc = r.src_acc;
   assign r_step = src_valid && src_ready;
-  assign r_run_done = r_active && (!r_inside || (r_step && r_chunk + 1 == run_chunks(r_run[OFF_W-1:0], r.len)));
+  assign r_run_done = r_active && (!r_inside || (r_step && r_chunk + 1 == run_chunks(r_run[OFF_W-1:0], r.valid)));
   assign r_done = r_run_done && r_j + 1 >= r.nj && r_i + 1 >= r.ni;
   assign cmd_take = cmd_valid && !pending_full && (!r_active || r_done);
 
@@ -106,27 +106,32 @@ module simnpu_mover
   move_t w;
   logic w_active;
   logic [11:0] w_i, w_j;
-  offset_t s_row, s_run;  // where in a chunk the source of run (i, 0) and (i, j) starts
+  offset_t s_row, s_run;  // where in a chunk what is read of run (i, 0) and (i, j) starts
   address_t d_row, d_run;
   chunks_t in_count, out_count;  // chunks of this run that came and went
   logic [8*CHUNK-1:0] former;  // the chunk before, rotated
 
-  offset_t shift;
-  logic w_inside, ahead, have, emit, w_step, w_run_done, w_done, more;
-  chunks_t in_total, out_total;
+  offset_t shift, first;  // where in a chunk the first byte that was read goes
+  logic w_inside, ahead, filling, have, emit, w_step, w_run_done, w_done, more;
+  chunks_t in_total, out_total, lead;
+  logic [14:0] past;
   logic [8*CHUNK-1:0] rotated;
 
-  assign w_inside = w_i >= w.ilo && w_i < w.ihi && w_j >= w.jlo && w_j < w.jhi;
-  assign shift = d_run[OFF_W-1:0] - s_run;
-  assign ahead = d_run[OFF_W-1:0] >= s_run;  // the first chunk read has all that the first chunk written needs
-  assign in_total = run_chunks(s_run, w.len);
+  assign w_inside = w_i >= w.ilo && w_i < w.ihi && w_j >= w.jlo && w_j < w.jhi && w.valid != 0;
+  assign first = d_run[OFF_W-1:0] + w.skip[OFF_W-1:0];
+  assign lead = chunks_t'((15'(d_run[OFF_W-1:0]) + 15'(w.skip)) >> OFF_W);  // the chunk that it goes to
+  assign past = 15'(d_run[OFF_W-1:0]) + 15'(w.skip) + 15'(w.valid);  // behind the last one, from the first chunk's start
+  assign filling = out_count < lead;
+  assign shift = first - s_run;
+  assign ahead = first >= s_run;  // the first chunk read has all that the first chunk written of it needs
+  assign in_total = run_chunks(s_run, w.valid);
   assign out_total = run_chunks(d_run[OFF_W-1:0], w.len);
   assign more = w_inside && in_count != in_total;
-  assign have = !more || !data_empty;
-  assign emit = w_active && have && !(more && !ahead && in_count == 0 && in_total != 1);
+  assign have = !more || filling || !data_empty;
+  assign emit = w_active && have && !(more && !filling && !ahead && in_count == 0 && in_total != 1);
   assign dst_valid = emit && !(hold && out_count + 1 == out_total && w_j + 1 >= w.nj && w_i + 1 >= w.ni);
   assign w_step = dst_valid && dst_ready;
-  assign consume = w_active && more && !data_empty && (!emit || w_step);
+  assign consume = w_active && more && !filling && !data_empty && (!emit || w_step);
   assign w_run_done = w_step && out_count + 1 == out_total;
   assign w_done = w_run_done && w_j + 1 >= w.nj && w_i + 1 >= w.ni;
   assign w_take = !pending_empty && (!w_active || w_done);
@@ -141,6 +146,7 @@ module simnpu_mover
     automatic logic [2*8*CHUNK-1:0] twice = 0;
     automatic logic [8*CHUNK-1:0] low = 0;
     automatic offset_t finish = 0;
+    automatic logic [CHUNK-1:0] read = 0;  // bytes of the chunk that were read
     rotated = chunk;
     dst_data = 0;
     dst_strobe = 0;
@@ -150,13 +156,16 @@ module simnpu_mover
         rotated = twice[2*8*CHUNK-1-:8*CHUNK];
       end
       // Bytes below the shift come from the chunk before, unless the run lies within one chunk read.
-      if (!w_inside) dst_data = {CHUNK{w.fill}};
-      else if (!more) dst_data = former;
+      if (!more) dst_data = former;
       else if (shift == 0 || (!ahead && in_total == 1)) dst_data = rotated;
       else begin
         low = ~({8 * CHUNK{1'b1}} << {shift, 3'b0});
         dst_data = (former & low) | (rotated & ~low);
       end
+      read = w_inside && !filling && out_count <= chunks_t'(past >> OFF_W) ? '1 : 0;
+      if (out_count == lead) read &= {CHUNK{1'b1}} << first;
+      if (out_count == chunks_t'(past >> OFF_W)) read &= ~({CHUNK{1'b1}} << past[OFF_W-1:0]);
+      for (int b = 0; b < CHUNK; ++b) if (!read[b]) dst_data[8*b+:8] = w.fill;
       dst_strobe = '1;
       if (out_count == 0) dst_strobe &= {CHUNK{1'b1}} << d_run[OFF_W-1:0];
       if (out_count + 1 == out_total) begin

@@ -23,7 +23,8 @@ package simnpu_types;
   typedef logic [QUEUES-1:0] queues_t;  // one bit a queue: tokens to wait for, or to hand out
   typedef logic [31:0] address_t;  // bytes
 
-  // A move in bytes: ni * nj runs of len bytes. Runs outside the box are filled, not read.
+  // A move in bytes: ni * nj runs of len bytes. Runs outside the box are filled, not read; of the others the first `skip`
+  // bytes are, and those behind the next `valid`. src is where the bytes that are read begin.
   typedef struct packed {
     address_t src;
     logic [23:0] si, sj;
@@ -32,7 +33,7 @@ package simnpu_types;
     logic [23:0] di, dj;
     logic dst_acc;
     logic [11:0] ni, nj;
-    logic [13:0] len;
+    logic [13:0] len, skip, valid;
     logic [11:0] ilo, ihi, jlo, jhi;
     logic [7:0] fill;
     queues_t signals;
