@@ -501,6 +501,13 @@ def two_pads(g):
     )
 
 
+@case("pads_that_reach_past_each_other")
+def crossed_pads(g):
+    """Neither border covers the other: a second one that is wider above is no part of the first."""
+    x = g.op("Relu", g.conv(g.input(1, 3, 13, 13), 3, 16, 3, pads=[1] * 4))
+    return g.op("Add", g.conv(x, 16, 16, 3, pads=[1] * 4), g.conv(x, 16, 16, 3, pads=[2, 2, 0, 0]))
+
+
 @case("output_and_pad_of_it")
 def output_and_pad(g):
     x = g.op("Relu", g.input(1, 16, 9, 9))

@@ -6,6 +6,7 @@ and impossible shapes; types that are not read; names that are none; text that i
 
 import argparse
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -165,6 +166,22 @@ def shapes(s):
     s.refuses("a name with a NUL", named, 2010, "NUL")
 
 
+def packed(s):
+    """Numbers of an attribute one behind the other, as some writers have them, not each with its tag: the same engine."""
+    def engine(model):
+        done = s.compile(model)
+        with open(os.path.join(s.folder, "m.pbe"), "rb") as f:
+            return done.returncode, done.stderr, f.read()
+    for name, numbers, apart, together in (
+            ("value_floats", [0.75, 1.5], struct.pack("<BfBf", 0x3d, 0.75, 0x3d, 1.5), struct.pack("<BBff", 0x3a, 8, 0.75, 1.5)),
+            ("value_ints", [5, 7], bytes((0x40, 5, 0x40, 7)), bytes((0x42, 2, 5, 7)))):
+        nodes = [helper.make_node("Constant", [], ["c"], **{name: numbers}), helper.make_node("Cast", ["c"], ["f"], to=TensorProto.FLOAT),
+                 helper.make_node("Add", ["x", "f"], ["y"])]
+        one = gemm([], (2,), nodes=nodes).SerializeToString()
+        s.check(f"{name} are not packed", one.count(apart) == 1)
+        s.check(f"{name}, packed", engine(one) == engine(one.replace(apart, together)))
+
+
 def texts(s):
     for text in ("module @m {\n}\n", "\n  func.func @main() { return }", "// made by hand\nmodule {}", '"builtin.module"() ({}) : () -> ()', "ML\xefR\x01StableHLO"):
         s.refuses(f"MLIR: {text!r}", text.encode("latin-1"), 2018, "this is MLIR, and the file's name says ONNX")
@@ -178,7 +195,7 @@ def main():
     args.bin = os.path.abspath(args.bin)
     with tempfile.TemporaryDirectory() as folder:
         session = Session(args.bin, folder)
-        for part in (data_outside, types, shapes, texts):
+        for part in (data_outside, types, shapes, packed, texts):
             part(session)
     print(f"{session.count} models, {session.failures} failed")
     return int(session.failures > 0)
