@@ -146,6 +146,10 @@ class Dim<string name, int max, string count = "", int min = 1> {
 // to a window of I4 on the chip: (set $dst, $src), without a box, both windows along one dim last. Copies move whole bytes,
 // of an odd number of codes the half behind them too. In a memory of the chip, or in registers, other commands read such
 // codes, and widen them at once: (sext $a), (zext $a).
+// A command may make elements of codes outside, of I4 or of I8 where elements have more bits, and a palette, a window of
+// one dim in an addressed memory of the chip: (set $dst, (lookup $t, (zext $c))). Weights of no more values than the palette
+// has elements, the zeros that fill lanes among them, then lie outside as codes in rows of an even number, and the palette
+// comes to where it is looked up by a command that copies it; where that is slower than to copy the weights, they are copied.
 // A command that gathers rows says (set $dst, (gather $t, $i)) and does nothing else: $i is a window of I32 in a memory of
 // the chip, the table $t lies there or outside. The extent of the table's first dim is how many rows it has, and no loop:
 // what takes time are the rows that $i names. A number below 0 is row 0, one past the end the last row.

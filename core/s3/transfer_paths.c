@@ -92,6 +92,24 @@ int pb_transfer_constant_from(const pb_chip* chip, unsigned narrow, int memory, 
   return chip->system_memory;
 }
 
+const pb_insn* pb_transfer_palette(const pb_chip* chip, int memory, pb_type type, int bits) {
+  for (int i = 0; i < chip->insn_count; ++i) {
+    const pb_insn* insn = &chip->insns[i];
+    if (pb_insn_palette(chip, insn) < 0) continue;
+    const pb_operand* to = &insn->operands[insn->dest];
+    if (to->memory == memory && to->type == type && pb_type_bits(insn->operands[insn->expr[0].operand].type) == bits)
+      return insn;
+  }
+  return NULL;
+}
+
+int pb_transfer_palette_via(const pb_chip* chip, int memory, pb_type type, int bits) {
+  if (pb_transfer_palette(chip, memory, type, bits)) return memory;
+  for (int via = 0; via < chip->memory_count; ++via)
+    if (pb_transfer_palette(chip, via, type, bits) && reaches(chip, via, memory, type)) return via;
+  return -1;
+}
+
 bool pb_chip_gathers(const pb_chip* chip) {
   for (int i = 0; i < chip->insn_count; ++i)
     if (pb_insn_gathers(&chip->insns[i]) >= 0) return true;

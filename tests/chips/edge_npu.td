@@ -9,8 +9,9 @@
 // (edge_npu_flash.td) weights and parameters in a flash memory beside the DRAM, at a quarter of its rate; with
 // SMALL_CODES (edge_npu_i4.td) a command besides that makes bytes of weights of 4 bits; with PACKED
 // (edge_npu_packed.td) such weights lie two in a byte in the SRAM too, and the command that loads the array makes bytes
-// of them, or with NARROW_ARRAY too (edge_npu_narrow.td) the array widens them; with GATHER (edge_npu_gather.td) one
-// that gathers rows of a table by their numbers.
+// of them, or with NARROW_ARRAY too (edge_npu_narrow.td) the array widens them; with PALETTE (edge_npu_palette.td) one
+// that looks up weights of 16 values by codes of 4 bits, in a table of its own; with GATHER (edge_npu_gather.td) one that
+// gathers rows of a table by their numbers.
 //===----------------------------------------------------------------------===//
 include "pb.td"
 
@@ -35,6 +36,10 @@ def WREG : Memory { let Kind = "registers"; let Bytes = !mul(4, !mul(N, N)); let
 
 #ifdef NARROW_ARRAY
 def WREG4 : Memory { let Kind = "registers"; let Bytes = !mul(2, !mul(N, N)); let RowBytes = !div(N, 2); let Banks = 4; let BytesPerCycle = N; }
+#endif
+
+#ifdef PALETTE
+def LUT : Memory { let Bytes = 64; let RowBytes = 16; let BytesPerCycle = 16; let Latency = 1; }
 #endif
 
 #ifdef FENCES
@@ -99,6 +104,21 @@ def PACKED_WEIGHTS : Move<WT, 5> {
   let Summary = "weights of 4 bits to SRAM, two in a byte as they lie";
   let Operands = (ins PackedOutside:$src, Window<SRAM, I4, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
   let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv $b, 64)));
+}
+#endif
+#ifdef PALETTE
+def VALUES : Move<WT, 5> {
+  let Summary = "a palette of 16 weights to the table of such";
+  let Operands = (ins Dram<I8, Constants>:$src, Window<LUT, I8, ["i", "j", "b"], "loc", ["li", "lj", "elem"], 1>:$dst);
+  let Semantics = (set $dst, $src); let Cycles = (times $i, (times $j, (ceildiv $b, 16)));
+}
+def CODED_WEIGHTS : Move<WT, 6> {
+  let Summary = "codes of 4 bits to SRAM, as the weights that a palette has for them";
+  bits<2> table;
+  let Mover = 0; let Buffer = 0; let Inst{157-156} = table;
+  let Dims = [Dim<"i", 255, "ni">, Dim<"j", 255, "nj">, Dim<"b", 1023, "nb">, Dim<"t", 16>];
+  let Operands = (ins Dram<I4, Constants>:$src, Window<LUT, I8, ["t"], "table", ["elem"]>:$t, InSRAM:$dst);
+  let Semantics = (set $dst, (lookup $t, (zext $src)));
 }
 #endif
 def PARAMETERS : Move<WT, 3> {

@@ -93,6 +93,14 @@ typedef struct row {
   "let Inst{29-14} = off; let Inst{31-30} = too; let Inst{47-32} = loc; let Inst{55-48} = nb; let Inst{59-56} = si; "  \
   "}\n"
 #define SMALL_HERE(base) "Window<BUF, I4, [\"b\"], \"" base "\", [\"elem\"], 1>"
+// A command that makes elements of codes and a palette; and one in place of another.
+#define CODED(codes, palette, size)                                                                                    \
+  "def CODED : Instruction<LD> { bits<2> arg; bits<16> off; bits<2> too; bits<16> loc; bits<8> nb; bits<16> t; "       \
+  "let Dims = [Dim<\"b\", 255, \"nb\">, Dim<\"e\", " size ">]; let Operands = (ins " codes ":$src, " palette           \
+  ":$t, " HERE ":$dst); let Semantics = (set $dst, (lookup $t, (zext $src))); let Cycles = (plus $b, 0); "             \
+  "let Inst{7-0} = 0x0d; let Inst{13-12} = arg; let Inst{29-14} = off; let Inst{31-30} = too; let Inst{47-32} = loc; " \
+  "let Inst{55-48} = nb; let Inst{71-56} = t; }\n"
+#define PALETTE(memory) "Window<" memory ", I8, [\"e\"], \"t\", [\"elem\"]>"
 #define OF_MEM "def OfMem : Window<MEM, I4, [\"b\"], \"off\", [\"elem\"], 1> { let Slot = \"arg\"; }\n"
 // A command that gathers rows of a table of MEM, by numbers in SUM, to BUF; and what is in its place.
 #define TABLE "Window<MEM, I8, [\"t\", \"b\"], \"off\", [\"st\", \"elem\"], 1>"
@@ -419,6 +427,15 @@ static const row rows[] =
             3332, "computes on window 'src' in ROM"),
     {"def LOOK :", OF_MEM SMALL("OfMem", HERE, "(trunc8 (add (sext $src), (i32c 1)))") "def LOOK :", "", 3336,
      "does more with codes of i4, 'src'"},
+    // by a palette
+    {"def LOOK :", OF_MEM CODED("OfMem", PALETTE("BUF"), "32") "def LOOK :", "", 3348,
+     "the palette 't' has 32 elements, and 'src' is of i4"},
+    {"def LOOK :", OF_MEM CODED("OfMem", PALETTE("SUM"), "16") "def LOOK :", "", 3347, "brings the palette 't' to SUM"},
+    {"def LOOK :",
+     OF_MEM
+     "def OfPalette : Window<MEM, I8, [\"e\"], \"t\", [\"elem\"]> { let Slot = \"too\"; }\n" CODED("OfMem", "OfPalette",
+                                                                                                   "16") "def LOOK :",
+     "", 3346, "CODED: the palette 't' lies in MEM"},
     // in a memory of the chip they are copied, and widened by whatever reads them
     {"def LOOK :",
      OF_MEM "def ToMem : Window<MEM, I4, [\"b\"], \"loc\", [\"elem\"], 1> { let Slot = \"too\"; }\n" SMALL(

@@ -1,6 +1,7 @@
 #include "core/s3/kernel/flat.h"
 
 #include "core/s3/kernels.h"
+#include "core/s3/palette.h"
 #include "core/s3/small_codes.h"
 #include "core/s3/transfer_paths.h"
 
@@ -113,6 +114,8 @@ void pb_flat_lies(const pb_nest* nest, const pb_type* lies, pb_arena* arena, pb_
   }
 }
 
+pb_type pb_flat_tensor_lies(MlirValue tensor, pb_type type) { return pb_palette_bits(tensor) == 4 ? PB_U4 : type; }
+
 void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, int to, pb_flat* flat) {
   const pb_access* from = &nest->access[access];
   pb_op unpacks = PB_OP_COUNT;
@@ -120,7 +123,11 @@ void pb_flat_place_tensor(const pb_chip* chip, const pb_nest* nest, int access, 
   bool constant = !mlirAttributeIsNull(pb_argument_attribute(from->memref, "pb.const"));
   if (constant && flat->access[access].rows && pb_transfer_gathers(chip, chip->constant_memory, from->type))
     memory = chip->constant_memory;
-  if (constant && flat->access[access].type == PB_I4)
+  int bits = pb_palette_bits(from->memref);
+  if (bits) {
+    const pb_insn* insn = pb_transfer_palette(chip, to, nest->access[nest->access_count - 1].type, bits);
+    memory = insn ? insn->operands[insn->expr[0].operand].memory : -1;
+  } else if (constant && flat->access[access].type == PB_I4)
     memory = pb_transfer_packed_from(chip, to);
   else if (copies(nest) && access == 0 && constant)
     memory = pb_transfer_constant_from(chip, pb_small_codes_of(from->memref), to, from->type, &unpacks);

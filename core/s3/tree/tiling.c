@@ -38,6 +38,24 @@ void pb__tiling_to_front(pb_tiling* t, int level, pb_tree* before) {
   before->next = NULL;
 }
 
+static bool is_about(const pb_tree* node, int buffer) {
+  if (node->kind == PB_TREE_ALLOC) return node->buffer == buffer;
+  return node->kind == PB_TREE_NEST && pb_nest_store(node->nest)->buffer == buffer;
+}
+
+void pb__tiling_fill_first(pb_tiling* t, int buffer) {
+  pb_tree *whole = t->body[0], front = {0}, rest = {0};
+  for (pb_tree *node = whole->first, *next; node; node = next) {
+    next = node->next;
+    node->next = NULL;
+    pb_tree_put(is_about(node, buffer) ? &front : &rest, node);
+  }
+  if (!front.first) return;
+  front.last->next = rest.first;
+  whole->first = front.first;
+  whole->last = rest.last ? rest.last : front.last;
+}
+
 void pb_tiling_begin(const pb_chip* chip, const pb_group* group, const pb_plan* plan, pb_arena* arena,
                      pb_tiling* tiling) {
   *tiling = (pb_tiling){.chip = chip, .group = group, .plan = plan, .arena = arena};
@@ -496,7 +514,8 @@ bool pb__tiling_cuts_sum(const pb_tiling* t) {
 }
 
 static pb_type lies_as(const pb_tiling* t, const pb_access* access) {
-  return access->memref.ptr || access->buffer < 0 ? access->type : t->buffers[access->buffer].type;
+  if (access->memref.ptr) return pb_flat_tensor_lies(access->memref, access->type);
+  return access->buffer < 0 ? access->type : t->buffers[access->buffer].type;
 }
 
 void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
