@@ -24,11 +24,8 @@ int pb_transfer_packed_to(const pb_chip* chip, int memory);
 // The memory outside from which a command copies such codes to `memory`; -1: none does.
 int pb_transfer_packed_from(const pb_chip* chip, int memory);
 
-// The command that makes elements of `type` in the memory, of codes of so many bits and a palette; NULL: there is none.
-const pb_insn* pb_transfer_palette(const pb_chip* chip, int memory, pb_type type, int bits);
-// The memory that such a command fills on the way to `memory`: that itself, or one from which commands copy on to it.
-// -1: there is none.
-int pb_transfer_palette_via(const pb_chip* chip, int memory, pb_type type, int bits);
+// Whether a command copies elements of `type` from the one memory to the other.
+bool pb_transfer_copies(const pb_chip* chip, int from, int to, pb_type type);
 
 bool pb_chip_gathers(const pb_chip* chip); // whether any command gathers rows of a table
 // Whether a command gathers rows of elements of `type` from the memory, which may be -1.

@@ -37,7 +37,7 @@ typedef struct outliner {
   bool* staged;    // by group: it is of several stages
   int group_count;
   pb_groups groups; // the same, once every nest has one
-  pb_splits splits; // constants that kernels take as codes and a palette
+  pb_splits splits; // constants that kernels take in another form
   pb_table kernels; // numbers of kernel functions by their text without the name
   pb_text functions, calls;
   int serial;
@@ -329,7 +329,7 @@ enum { MOST_ARGUMENTS = 64, MOST_LOCALS = 16 }; // of a kernel; an engine's step
 typedef struct signature {
   int values[MOST_ARGUMENTS];
   int count, locals[MOST_LOCALS], local_count;
-  const pb_split* splits[MOST_LOCALS]; // constants of which it has codes and palette
+  const pb_split* splits[MOST_LOCALS]; // constants of which it has the parts
   int split_count;
 } signature;
 
@@ -353,14 +353,14 @@ static bool read_once(const outliner* o, int value, int group) {
   return reads == 1;
 }
 
-// Whether access a of the nest is weights that the kernel takes as codes and a palette.
+// Whether access a of the nest is weights that the kernel takes in parts.
 static bool takes_split(outliner* o, int group, int n, int a, signature* s) {
-  if (o->staged[group] || s->split_count == MOST_LOCALS || s->count + 2 > MOST_ARGUMENTS) return false;
+  if (o->staged[group] || s->split_count == MOST_LOCALS) return false;
   const pb_split* split = pb_split_weights(&o->splits, n, a);
   if (!split || !read_once(o, o->program.value_of[n][a], group)) return false;
+  if (s->count + split->form.part_count > MOST_ARGUMENTS) return false;
   s->splits[s->split_count++] = split;
-  s->values[s->count++] = split->codes;
-  s->values[s->count++] = split->table;
+  for (int p = 0; p < split->form.part_count; ++p) s->values[s->count++] = split->parts[p];
   return true;
 }
 
@@ -427,7 +427,7 @@ static void print_kernel(outliner* o, int group, const signature* s, bool flat, 
     unsigned narrow = narrow_of(o, v);
     if (narrow) pb_text_add(text, ", pb.codes = %u : i64", narrow);
     for (int j = 0; j < s->split_count; ++j)
-      if (s->splits[j]->codes == v) pb_text_add(text, ", pb.palette = %d : i64", s->splits[j]->bits);
+      if (s->splits[j]->parts[0] == v) pb_text_add(text, ", pb.coded = %d : i64", s->splits[j]->form.bits);
     pb_text_add(text, "}");
   }
   pb_text_add(text, ") attributes {pb.kernel%s} {\n", o->staged[group] ? ", pb.stages" : "");

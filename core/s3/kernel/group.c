@@ -4,8 +4,8 @@
 
 #include "core/s3/kernel/pads.h"
 #include "core/s3/kernel/taps.h"
-#include "core/s3/palette.h"
 #include "core/s3/small_codes.h"
+#include "core/s3/stored_form.h"
 #include "core/s3/transfer_paths.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static pb_status read_prologues(pb_group* g, int first, pb_diag* diag) {
   return PB_OK;
 }
 
-// The nest that makes the value of codes and a palette; NULL: it is no such value.
+// The nest that makes the value of the parts of a stored form; NULL: it is no such value.
 static const pb_nest* expansion_of(const pb_program* p, int value) {
   if (p->values[value].kind != PB_VALUE_LOCAL) return NULL;
   PB_FOR_USES (n, p, value)

@@ -45,6 +45,12 @@ static void print_stage(pb_text* text, const pb_plan* plan) {
     pb_text_add(text, ", parts = array<i64: %lld, %lld>", (long long)plan->row_parts, (long long)plan->column_parts);
 }
 
+// As what the weights lie outside, where that is not as their elements.
+static void print_form(pb_text* text, const pb_group* group) {
+  if (group->expands)
+    pb_text_add(text, ", w_form = \"%s\"", pb_nest_gathers(group->expands) ? "palette" : "two of four");
+}
+
 void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group) {
   const pb_nest* main = &group->main;
   int64_t tile[PB_NEST_DIMS];
@@ -59,10 +65,10 @@ void pb_plan_print(pb_text* text, const pb_plan* plan, const pb_group* group) {
     pb_text_add(text, ", producer = {");
     print_stage(text, p);
     of = of ? of->producer : NULL;
-    if (of && of->expands) pb_text_add(text, ", w_form = \"palette\"");
+    if (of) print_form(text, of);
   }
   while (producers-- > 0) pb_text_add(text, "}");
-  if (group->expands) pb_text_add(text, ", w_form = \"palette\"");
+  print_form(text, group);
   if (group->contraction) pb_text_add(text, ", instruction = \"%s\"", group->contraction->name);
   pb_text_add(text, ", cycles = %lld : i64, bound = \"%s\"}", (long long)plan->cycles, plan->bound);
 }

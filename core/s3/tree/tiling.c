@@ -513,8 +513,9 @@ bool pb__tiling_cuts_sum(const pb_tiling* t) {
          !pb_access_uses(&main->access[main->access_count - 1], t->plan->bands[0].dim);
 }
 
-static pb_type lies_as(const pb_tiling* t, const pb_access* access) {
-  if (access->memref.ptr) return pb_flat_tensor_lies(access->memref, access->type);
+static pb_type lies_as(const pb_tiling* t, const pb_nest* nest, int a) {
+  const pb_access* access = &nest->access[a];
+  if (access->memref.ptr) return pb_flat_tensor_lies(nest, a);
   return access->buffer < 0 ? access->type : t->buffers[access->buffer].type;
 }
 
@@ -523,7 +524,7 @@ void pb_tiling_flat(const pb_tiling* t, const pb_nest* nest, pb_flat* flat) {
   const pb_access* store = &nest->access[nest->access_count - 1];
   int stored = !store->memref.ptr && store->buffer >= 0 ? t->buffers[store->buffer].memory : PB_ANY_MEMORY;
   pb_type lies[PB_NEST_ACCESSES];
-  for (int a = 0; a < nest->access_count; ++a) lies[a] = lies_as(t, &nest->access[a]);
+  for (int a = 0; a < nest->access_count; ++a) lies[a] = lies_as(t, nest, a);
   pb_flat_lies(nest, lies, t->arena, flat);
   for (int a = 0; a < nest->access_count; ++a) {
     const pb_access* access = &nest->access[a];
