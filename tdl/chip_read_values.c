@@ -392,8 +392,8 @@ int pb__read_value(const record* rec, pb_insn* insn, json_t* dag) {
 // Windows of BF16 and F16 hold codes of 16 bits, those of F8E4M3 and F8E5M2 of 8, as nests have them: commands move
 // them as they are, and compute with them once they are widened.
 static void take_bits(const record* rec, pb_insn* insn) {
-  const pb_expr_node* last = &insn->expr[insn->expr_count - 1];
-  bool picks = insn->expr_count && last->op == PB_OP_LOAD; // an element as it is, perhaps one that is looked up
+  const pb_expr_node* last = &insn->expr[insn->expr_count ? insn->expr_count - 1 : 0];
+  bool picks = last->op == PB_OP_LOAD; // an element as it is, perhaps one that is looked up
   bool moves = insn->reduce == PB_SET && (picks || pb_insn_gathers(insn) >= 0);
   for (int n = 0; n < insn->expr_count; ++n) {
     pb_expr_node* node = &insn->expr[n];
